@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How each kind of argument is recorded: the only recording code written by hand.
+ *
+ * A kind K has three lines: ENTRY_K(n), the fields before the call; EXIT_K(n), the
+ * fields after it; KIND_FITS_K(t), whether the kind may stand beside the C type t
+ * (LTTng would cast in silence).  RET_K records a result, as the field "result".
+ * In the fields, n is the argument's name, a points to the call's arguments, and on
+ * exit ret is its result.
+ *
+ * The rules: no call into a traced library, no allocation, no lock.  Memory of the
+ * program is read only where the call itself may read it; what a call gives back,
+ * only once its result says that it was written, else the field is 0, the empty
+ * string, or -1 in an enumeration.  Nothing that is secret is read.
+ */
+#ifndef TAP_CALLS_KINDS_H
+#define TAP_CALLS_KINDS_H
+
+#include <limits.h>
+#include <string.h>
+
+#include "calls/nccl_types.h"
+
+#define ARG_ON_ENTRY(t, n, k) ENTRY_##k(n)
+#define ARG_ON_ENTRY_NONE
+#define ARG_ON_EXIT(t, n, k) EXIT_##k(n)
+#define ARG_ON_EXIT_NONE
+#define ARG_FITS(t, n, k) \
+	_Static_assert(KIND_FITS_##k(t), "kind " #k " does not fit " #t " " #n);
+#define ARG_FITS_NONE
+
+/* 5 is GCC's and clang's number for a pointer. */
+#define TAP_IS_POINTER(t) (__builtin_classify_type(*(t *) 0) == 5)
+#define TAP_IS_NUMBER(t, size) (sizeof(t) == (size) && !TAP_IS_POINTER(t))
+#define TAP_POINTS_TO(t, type) __builtin_types_compatible_p(t, type *)
+#define TAP_POINTS_TO_POINTER(t) (TAP_IS_POINTER(t) && TAP_IS_POINTER(__typeof__(*(t) 0)))
+
+/*
+ * A handle is already there when work on it goes on in the background; the
+ * numbers are ncclSuccess and ncclInProgress.
+ */
+#define TAP_WROTE(n) ((ret) == 0 && a->n)
+#define TAP_WROTE_HANDLE(n) (((ret) == 0 || (ret) == 7) && a->n)
+
+/* A longer list than this is not a list; its length is an argument of its own. */
+#define TAP_LIST_MAX 4096
+
+static inline uint32_t tap_list_length(const void *list, int64_t length)
+{
+	return list && length > 0 && length <= TAP_LIST_MAX ? (uint32_t) length : 0;
+}
+
+/*
+ * The communicator hash of NCCL 2.26 and later, so that the trace, NCCL's log and its
+ * profiler plugins name a communicator alike; older releases had another.  It takes
+ * the identifier as 16 words of the machine's byte order.  NULL gives 0.
+ */
+static inline uint64_t tap_nccl_hash(const ncclUniqueId *id)
+{
+	uint64_t low = 1 ^ sizeof(*id), high = 1, word;
+	size_t at;
+
+	if (!id)
+		return 0;
+	for (at = 0; at < sizeof(*id); at += sizeof(word)) {
+		low += high;
+		high ^= low;
+		low = (low ^ low >> 31) * 0x9de62bbc8cef3ce3;
+		high = (high ^ high >> 32) * 0x485cd6311b599e79;
+		memcpy(&word, id->internal + at, sizeof(word));
+		low += word;
+	}
+	low = (low ^ low >> 31) * 0xbac3bd562846de6b + high;
+	return (low ^ low >> 32) * 0x995a187a14e7b445;
+}
+
+/*
+ * Whether the program's copy of a structure has a field that ends at end bytes
+ * and came with version since.  Size alone does not tell: an int that fills up
+ * what was padding leaves the size as it was.
+ */
+static inline bool tap_nccl_has(const void *versioned, unsigned int magic, size_t end,
+				unsigned int since)
+{
+	const struct tap_nccl_head *head = versioned;
+
+	return head && head->magic == magic && head->size >= end &&
+	       head->version >= since;
+}
+
+/* A field of a versioned structure, or what to say when it is not there. */
+#define TAP_FIELD_OF(type, n, field, since, absent) \
+	(tap_nccl_has(a->n, TAP_NCCL_MAGIC, \
+		      offsetof(struct type, field) + sizeof(((struct type *) 0)->field), \
+		      since) \
+		 ? ((const struct type *) (const void *) a->n)->field \
+		 : (absent))
+
+static inline const char *tap_string(const char *string)
+{
+	return string ? string : "";
+}
+
+/* clang-format off */
+
+#define ENTRY_PTR(n) lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n)
+#define EXIT_PTR(n)
+#define KIND_FITS_PTR(t) TAP_IS_POINTER(t)
+
+#define ENTRY_U64(n) lttng_ust_field_integer(uint64_t, n, a->n)
+#define EXIT_U64(n)
+#define KIND_FITS_U64(t) TAP_IS_NUMBER(t, 8)
+
+#define ENTRY_U32(n) lttng_ust_field_integer(uint32_t, n, a->n)
+#define EXIT_U32(n)
+#define KIND_FITS_U32(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_I32(n) lttng_ust_field_integer(int32_t, n, a->n)
+#define EXIT_I32(n)
+#define KIND_FITS_I32(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_STR(n) lttng_ust_field_string(n, tap_string(a->n))
+#define EXIT_STR(n)
+#define KIND_FITS_STR(t) TAP_POINTS_TO(t, const char)
+
+/* Enumerations: nccl_enums.h. */
+#define TAP_NCCL_VALUE(name, number) lttng_ust_field_enum_value(#name, number)
+#define TAP_ENUM_FIELD(type, n, value) \
+	lttng_ust_field_enum(nccl, type, int32_t, n, (int32_t) (value))
+
+#define ENTRY_RESULT(n) TAP_ENUM_FIELD(ncclResult_t, n, a->n)
+#define EXIT_RESULT(n)
+#define KIND_FITS_RESULT(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_DATATYPE(n) TAP_ENUM_FIELD(ncclDataType_t, n, a->n)
+#define EXIT_DATATYPE(n)
+#define KIND_FITS_DATATYPE(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_REDOP(n) TAP_ENUM_FIELD(ncclRedOp_t, n, a->n)
+#define EXIT_REDOP(n)
+#define KIND_FITS_REDOP(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_SCALAR_RESIDENCE(n) TAP_ENUM_FIELD(ncclScalarResidence_t, n, a->n)
+#define EXIT_SCALAR_RESIDENCE(n)
+#define KIND_FITS_SCALAR_RESIDENCE(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_MEM_STAT(n) TAP_ENUM_FIELD(ncclCommMemStat_t, n, a->n)
+#define EXIT_MEM_STAT(n)
+#define KIND_FITS_MEM_STAT(t) TAP_IS_NUMBER(t, 4)
+
+#define ENTRY_CFT_TEAM_MODE(n) TAP_ENUM_FIELD(ncclCftTeamMode_t, n, a->n)
+#define EXIT_CFT_TEAM_MODE(n)
+#define KIND_FITS_CFT_TEAM_MODE(t) TAP_IS_NUMBER(t, 4)
+
+/* Structures by value. */
+#define ENTRY_TEAM(n) \
+	lttng_ust_field_integer(int32_t, n##_nRanks, a->n.nRanks) \
+	lttng_ust_field_integer(int32_t, n##_rank, a->n.rank) \
+	lttng_ust_field_integer(int32_t, n##_stride, a->n.stride)
+#define EXIT_TEAM(n)
+#define KIND_FITS_TEAM(t) __builtin_types_compatible_p(t, ncclTeam_t)
+
+#define ENTRY_MULTIMEM(n) \
+	lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n.mcBasePtr)
+#define EXIT_MULTIMEM(n)
+#define KIND_FITS_MULTIMEM(t) __builtin_types_compatible_p(t, ncclMultimemHandle_t)
+
+#define ENTRY_UNIQUE_ID(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(&a->n))
+#define EXIT_UNIQUE_ID(n)
+#define KIND_FITS_UNIQUE_ID(t) __builtin_types_compatible_p(t, ncclUniqueId)
+
+/* Structures by address. */
+#define ENTRY_UNIQUE_ID_PTR(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(a->n))
+#define EXIT_UNIQUE_ID_PTR(n)
+#define KIND_FITS_UNIQUE_ID_PTR(t) TAP_POINTS_TO(t, const ncclUniqueId)
+
+/* NCCL makes a communicator's hash of the first of its identifiers. */
+#define ENTRY_UNIQUE_IDS_nId(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
+		tap_nccl_hash(tap_list_length(a->n, a->nId) ? a->n : NULL))
+#define EXIT_UNIQUE_IDS_nId(n)
+#define KIND_FITS_UNIQUE_IDS_nId(t) TAP_POINTS_TO(t, ncclUniqueId)
+
+#define TAP_CONFIG_INT(n, field, since) \
+	lttng_ust_field_integer(int32_t, n##_##field, \
+		TAP_FIELD_OF(tap_nccl_config, n, field, since, INT_MIN))
+#define TAP_CONFIG_STR(n, field, since) \
+	lttng_ust_field_string(n##_##field, \
+		tap_string(TAP_FIELD_OF(tap_nccl_config, n, field, since, NULL)))
+#define ENTRY_CONFIG(n) \
+	TAP_CONFIG_INT(n, blocking, 0) \
+	TAP_CONFIG_INT(n, cgaClusterSize, 0) \
+	TAP_CONFIG_INT(n, minCTAs, 0) \
+	TAP_CONFIG_INT(n, maxCTAs, 0) \
+	TAP_CONFIG_STR(n, netName, 0) \
+	TAP_CONFIG_INT(n, splitShare, 0) \
+	TAP_CONFIG_INT(n, trafficClass, 22600) \
+	TAP_CONFIG_STR(n, commName, 22700) \
+	TAP_CONFIG_INT(n, collnetEnable, 22700) \
+	TAP_CONFIG_INT(n, CTAPolicy, 22700) \
+	TAP_CONFIG_INT(n, shrinkShare, 22700) \
+	TAP_CONFIG_INT(n, nvlsCTAs, 22700) \
+	TAP_CONFIG_INT(n, nChannelsPerNetPeer, 22800) \
+	TAP_CONFIG_INT(n, nvlinkCentricSched, 22800) \
+	TAP_CONFIG_INT(n, graphUsageMode, 22900) \
+	TAP_CONFIG_INT(n, numRmaCtx, 22900) \
+	TAP_CONFIG_INT(n, maxP2pPeers, 23000) \
+	TAP_CONFIG_INT(n, graphStreamOrdering, 23005) \
+	TAP_CONFIG_INT(n, launchOrderImplicit, 23100) \
+	TAP_CONFIG_INT(n, numRmaSig, 23100) \
+	TAP_CONFIG_INT(n, rmaEagerInit, 23100) \
+	TAP_CONFIG_INT(n, hostCftMode, 23100) \
+	TAP_CONFIG_INT(n, nvlsHostMode, 23200)
+#define EXIT_CONFIG(n)
+#define KIND_FITS_CONFIG(t) TAP_POINTS_TO(t, ncclConfig_t)
+
+#define TAP_COLL_CONFIG_FIELD(n, field, since, absent) \
+	TAP_FIELD_OF(tap_nccl_coll_config, n, field, since, absent)
+#define TAP_COLL_CONFIG_INT(n, field) \
+	lttng_ust_field_integer(int32_t, n##_##field, \
+		TAP_COLL_CONFIG_FIELD(n, field, 0, INT_MIN))
+#define ENTRY_COLL_CONFIG(n) \
+	TAP_COLL_CONFIG_INT(n, minCTAs) \
+	TAP_COLL_CONFIG_INT(n, maxCTAs) \
+	TAP_COLL_CONFIG_INT(n, nvlsCTAs) \
+	TAP_COLL_CONFIG_INT(n, cgaClusterSize) \
+	lttng_ust_field_string(n##_algSelection, \
+		tap_string(TAP_COLL_CONFIG_FIELD(n, algSelection, 0, NULL))) \
+	TAP_COLL_CONFIG_INT(n, forceAlgSelection) \
+	TAP_COLL_CONFIG_INT(n, CTAPolicy) \
+	lttng_ust_field_integer(uint64_t, n##_userProfilerTag, \
+		TAP_COLL_CONFIG_FIELD(n, userProfilerTag, 0, 0)) \
+	lttng_ust_field_integer_hex(uint64_t, n##_launchCompletionEvent, (uintptr_t) \
+		TAP_COLL_CONFIG_FIELD(n, launchCompletionEvent, 23200, NULL))
+#define EXIT_COLL_CONFIG(n)
+#define KIND_FITS_COLL_CONFIG(t) TAP_POINTS_TO(t, const ncclCollConfig_t)
+
+#define ENTRY_ENCRYPTION_CONFIG(n) \
+	TAP_ENUM_FIELD(ncclEncryptionMode_t, n##_mode, \
+		TAP_FIELD_OF(tap_nccl_encryption_config, n, mode, 0, -1))
+#define EXIT_ENCRYPTION_CONFIG(n)
+#define KIND_FITS_ENCRYPTION_CONFIG(t) TAP_POINTS_TO(t, const ncclEncryptionConfig_t)
+
+#define ENTRY_OUT_SIM_INFO(n)
+#define EXIT_OUT_SIM_INFO(n) \
+	lttng_ust_field_float(float, n##_estimatedTime, \
+		TAP_WROTE(n) && tap_nccl_has(a->n, TAP_NCCL_SIM_MAGIC, \
+					     sizeof(struct tap_nccl_sim_info), 0) \
+		? ((const struct tap_nccl_sim_info *) (void *) a->n)->estimatedTime : 0)
+#define KIND_FITS_OUT_SIM_INFO(t) TAP_POINTS_TO(t, ncclSimInfo_t)
+
+#define TAP_PROPERTY(n, field, since) \
+	(TAP_WROTE(n) ? TAP_FIELD_OF(tap_nccl_properties, n, field, since, 0) : 0)
+#define ENTRY_OUT_PROPERTIES(n)
+#define EXIT_OUT_PROPERTIES(n) \
+	lttng_ust_field_integer(int32_t, n##_rank, TAP_PROPERTY(n, rank, 0)) \
+	lttng_ust_field_integer(int32_t, n##_nRanks, TAP_PROPERTY(n, nRanks, 0)) \
+	lttng_ust_field_integer(int32_t, n##_cudaDev, TAP_PROPERTY(n, cudaDev, 0)) \
+	lttng_ust_field_integer(int32_t, n##_nvmlDev, TAP_PROPERTY(n, nvmlDev, 0)) \
+	lttng_ust_field_integer_hex(uint64_t, n##_commHash, \
+		TAP_PROPERTY(n, commHash, 23100))
+#define KIND_FITS_OUT_PROPERTIES(t) TAP_POINTS_TO(t, ncclCommProperties_t)
+
+/* Lists: the kind's name ends with the argument that holds the length. */
+#define TAP_LIST(type, n, list, length, each) \
+	lttng_ust_field_sequence(type, n, (const type *) (const void *) (list), \
+		uint32_t, (each) * tap_list_length(list, length))
+
+#define ENTRY_INTS_ndev(n) TAP_LIST(int32_t, n, a->n, a->ndev, 1)
+#define EXIT_INTS_ndev(n)
+#define KIND_FITS_INTS_ndev(t) TAP_POINTS_TO(t, const int)
+
+#define ENTRY_INTS_excludeRanksCount(n) \
+	TAP_LIST(int32_t, n, a->n, a->excludeRanksCount, 1)
+#define EXIT_INTS_excludeRanksCount(n)
+#define KIND_FITS_INTS_excludeRanksCount(t) TAP_POINTS_TO(t, int)
+
+/* opCnt, peer, sigIdx and ctx of each descriptor in turn. */
+#define ENTRY_SIGNAL_DESCS_nDesc(n) TAP_LIST(int32_t, n, a->n, a->nDesc, 4)
+#define EXIT_SIGNAL_DESCS_nDesc(n)
+#define KIND_FITS_SIGNAL_DESCS_nDesc(t) \
+	(TAP_POINTS_TO(t, ncclWaitSignalDesc_t) && sizeof(*(t) 0) == 4 * sizeof(int32_t))
+
+#define ENTRY_OUT_HANDLES_ndev(n)
+#define EXIT_OUT_HANDLES_ndev(n) \
+	lttng_ust_field_sequence_hex(uint64_t, n, \
+		(const uint64_t *) (const void *) a->n, uint32_t, \
+		TAP_WROTE_HANDLE(n) ? tap_list_length(a->n, a->ndev) : 0)
+#define KIND_FITS_OUT_HANDLES_ndev(t) TAP_POINTS_TO_POINTER(t)
+
+/* What the call gives back. */
+#define ENTRY_OUT_PTR(n)
+#define EXIT_OUT_PTR(n) \
+	lttng_ust_field_integer_hex(uint64_t, n, TAP_WROTE(n) ? (uintptr_t) *a->n : 0)
+#define KIND_FITS_OUT_PTR(t) TAP_POINTS_TO_POINTER(t)
+
+#define ENTRY_OUT_HANDLE(n)
+#define EXIT_OUT_HANDLE(n) \
+	lttng_ust_field_integer_hex(uint64_t, n, \
+		TAP_WROTE_HANDLE(n) ? (uintptr_t) *a->n : 0)
+#define KIND_FITS_OUT_HANDLE(t) TAP_POINTS_TO_POINTER(t)
+
+#define TAP_OUT(type, n) lttng_ust_field_integer(type, n, TAP_WROTE(n) ? *a->n : 0)
+
+#define ENTRY_OUT_I8(n)
+#define EXIT_OUT_I8(n) TAP_OUT(int8_t, n)
+#define KIND_FITS_OUT_I8(t) TAP_POINTS_TO(t, int8_t)
+#define ENTRY_OUT_I16(n)
+#define EXIT_OUT_I16(n) TAP_OUT(int16_t, n)
+#define KIND_FITS_OUT_I16(t) TAP_POINTS_TO(t, int16_t)
+#define ENTRY_OUT_I32(n)
+#define EXIT_OUT_I32(n) TAP_OUT(int32_t, n)
+#define KIND_FITS_OUT_I32(t) TAP_POINTS_TO(t, int32_t)
+#define ENTRY_OUT_I64(n)
+#define EXIT_OUT_I64(n) TAP_OUT(int64_t, n)
+#define KIND_FITS_OUT_I64(t) TAP_POINTS_TO(t, int64_t)
+#define ENTRY_OUT_U8(n)
+#define EXIT_OUT_U8(n) TAP_OUT(uint8_t, n)
+#define KIND_FITS_OUT_U8(t) TAP_POINTS_TO(t, uint8_t)
+#define ENTRY_OUT_U16(n)
+#define EXIT_OUT_U16(n) TAP_OUT(uint16_t, n)
+#define KIND_FITS_OUT_U16(t) TAP_POINTS_TO(t, uint16_t)
+#define ENTRY_OUT_U32(n)
+#define EXIT_OUT_U32(n) TAP_OUT(uint32_t, n)
+#define KIND_FITS_OUT_U32(t) TAP_POINTS_TO(t, uint32_t)
+#define ENTRY_OUT_U64(n)
+#define EXIT_OUT_U64(n) TAP_OUT(uint64_t, n)
+#define KIND_FITS_OUT_U64(t) TAP_POINTS_TO(t, uint64_t)
+
+#define ENTRY_OUT_STR(n)
+#define EXIT_OUT_STR(n) lttng_ust_field_string(n, tap_string(TAP_WROTE(n) ? *a->n : NULL))
+#define KIND_FITS_OUT_STR(t) TAP_POINTS_TO(t, const char *)
+
+#define ENTRY_OUT_RESULT(n)
+#define EXIT_OUT_RESULT(n) \
+	TAP_ENUM_FIELD(ncclResult_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
+#define KIND_FITS_OUT_RESULT(t) TAP_POINTS_TO(t, ncclResult_t)
+
+#define ENTRY_OUT_REDOP(n)
+#define EXIT_OUT_REDOP(n) \
+	TAP_ENUM_FIELD(ncclRedOp_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
+#define KIND_FITS_OUT_REDOP(t) TAP_POINTS_TO(t, ncclRedOp_t)
+
+#define ENTRY_OUT_UNIQUE_ID(n)
+#define EXIT_OUT_UNIQUE_ID(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
+		TAP_WROTE(n) ? tap_nccl_hash(a->n) : 0)
+#define KIND_FITS_OUT_UNIQUE_ID(t) TAP_POINTS_TO(t, ncclUniqueId)
+
+/* Results. */
+#define RET_RESULT TAP_ENUM_FIELD(ncclResult_t, result, ret)
+#define RET_FITS_RESULT(t) TAP_IS_NUMBER(t, 4)
+#define RET_I32 lttng_ust_field_integer(int32_t, result, ret)
+#define RET_FITS_I32(t) TAP_IS_NUMBER(t, 4)
+#define RET_STR lttng_ust_field_string(result, tap_string(ret))
+#define RET_FITS_STR(t) TAP_POINTS_TO(t, const char)
+#define RET_SKIP
+#define RET_FITS_SKIP(t) 1
+
+#endif

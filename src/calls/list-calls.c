@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints the rows of nccl.def for those who are not C: the export list of the
+ * library, the reference table doc/calls.md, and the lists of the coverage test.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/args.h"
+#include "common/compiler.h"
+
+/* clang-format off */
+#define ARG_DOC(t, n, k) {#n, #k},
+#define ARG_DOC_NONE
+static const struct row {
+	const char *name, *since, *class, *result;
+	struct {
+		const char *name, *kind;
+	} args[16];
+} rows[] = {
+#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+	{#fn, since, #class, #ret_kind, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL_VOID(since, class, fn, ...) \
+	{#fn, since, #class, "none", {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#include "calls/nccl.def"
+};
+/* clang-format on */
+
+static const char markdown_head[] =
+	"# Calls that are recorded\n"
+	"\n"
+	"Made by `list-calls --markdown` from the rows of `src/calls/nccl.def`;\n"
+	"do not edit.\n"
+	"\n"
+	"Each call is two events, `nccl:<call>_entry` and `nccl:<call>_exit`, also when\n"
+	"the program used its name with `p` in front. *Since* is the first release\n"
+	"whose library exports it (`2.18`: that or an older one, `rccl`: RCCL alone).\n"
+	"*Class* decides the channel: `HOT` calls cannot push `SETUP` calls out of the\n"
+	"buffers. Behind each argument stands its kind, which says how it is recorded:\n"
+	"`OUT_` kinds after the call, the others before it, `PTR` the address alone.\n"
+	"`src/calls/kinds.h` has them all.\n"
+	"\n"
+	"| call | since | class | arguments | result |\n"
+	"|---|---|---|---|---|\n";
+
+static void print_exports(const struct row *row)
+{
+	printf("%s\np%s\n", row->name, row->name);
+}
+
+static void print_names(const struct row *row)
+{
+	printf("%s %s %s\n", row->name, row->since, row->class);
+}
+
+static void print_markdown(const struct row *row)
+{
+	unsigned int i;
+
+	printf("| `%s` | %s | %s |", row->name, row->since, row->class);
+	for (i = 0; i < ARRAY_SIZE(row->args) && row->args[i].name; i++)
+		printf("%s `%s` %s", i ? "," : "", row->args[i].name, row->args[i].kind);
+	printf(" | %s |\n", row->result);
+}
+
+static const struct form {
+	const char *option, *head;
+	void (*print)(const struct row *row);
+} forms[] = {
+	{"--exports", "", print_exports},
+	{"--names", "", print_names},
+	{"--markdown", markdown_head, print_markdown},
+};
+
+int main(int argc, char **argv)
+{
+	unsigned int f, i;
+
+	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
+		if (strcmp(argv[1], forms[f].option))
+			continue;
+		fputs(forms[f].head, stdout);
+		for (i = 0; i < ARRAY_SIZE(rows); i++)
+			forms[f].print(&rows[i]);
+		if (fflush(stdout) || ferror(stdout)) {
+			fputs("list-calls: cannot write: is the disk full?\n", stderr);
+			return 1;
+		}
+		return 0;
+	}
+	fputs("list-calls: give one of --exports, --names, --markdown\n", stderr);
+	return 2;
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# The spec: rows and what they mean.  list-calls prints them, and is built first.
+
+noinst_PROGRAMS += list-calls
+list_calls_SOURCES = \
+	src/calls/list-calls.c \
+	src/calls/kinds.h \
+	src/calls/nccl.def \
+	src/calls/nccl_calls.h \
+	src/calls/nccl_enums.h \
+	src/calls/nccl_types.h
+
+EXTRA_DIST += doc/calls.md doc/HOWTO_ADD_CALL.md scripts/update-exports

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# Used by all that runs inside the traced program; compiled into libccltap.
+
+COMMON_SOURCES = \
+	src/common/args.h \
+	src/common/compiler.h \
+	src/common/log.c src/common/log.h \
+	src/common/thread.c src/common/thread.h

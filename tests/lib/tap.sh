@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# TAP for shell tests: source it, set what the test needs, end with tap_done.
+# shellcheck shell=sh
+
+tap_number=0
+tap_failed=0
+
+# ok STATUS SENTENCE: the next test passed when STATUS is 0.
+ok()
+{
+    tap_number=$((tap_number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tap_number - $2"
+    else
+        echo "not ok $tap_number - $2"
+        tap_failed=$((tap_failed + 1))
+    fi
+}
+
+# check SENTENCE COMMAND...: passes when the command does; its output is shown if not.
+check()
+{
+    tap_sentence=$1
+    shift
+    if tap_output=$("$@" 2>&1); then
+        ok 0 "$tap_sentence"
+    else
+        ok 1 "$tap_sentence"
+        printf '%s\n' "$tap_output" | sed 's/^/# /'
+    fi
+}
+
+# same SENTENCE EXPECTED ACTUAL: passes when both are equal, else shows both.
+same()
+{
+    if [ "$2" = "$3" ]; then
+        ok 0 "$1"
+    else
+        ok 1 "$1"
+        printf '%s\n' "$2" | sed 's/^/# expected: /'
+        printf '%s\n' "$3" | sed 's/^/# actual:   /'
+    fi
+}
+
+# skip REASON SENTENCE: one test that cannot run here.
+skip()
+{
+    tap_number=$((tap_number + 1))
+    echo "ok $tap_number - $2 # SKIP $1"
+}
+
+# alone: from here on no other test that records runs; the buffers of one user are
+# shared, so two recordings at once would see each other's programs.
+alone()
+{
+    exec 9>"${top_builddir:?}/tests/alone.lock"
+    flock 9
+}
+
+tap_done()
+{
+    echo "1..$tap_number"
+    [ "$tap_failed" -eq 0 ]
+}
