@@ -1,1 +1,35 @@
 # SPDX-License-Identifier: MIT
+# libccltap.so: what is preloaded.  libc alone, no thread, no descriptor.
+
+lib_LTLIBRARIES += libccltap.la
+noinst_LTLIBRARIES += libccltap-lookup.la
+
+# These run while sanitizers and libc itself are not ready: no call may be made
+# out of them that the source does not show.
+libccltap_lookup_la_SOURCES = \
+	src/intercept/dlsym.S \
+	src/intercept/elf.c src/intercept/elf.h \
+	src/intercept/lookup.c src/intercept/lookup.h
+libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
+	-fno-omit-frame-pointer
+
+libccltap_la_SOURCES = \
+	$(COMMON_SOURCES) \
+	src/intercept/close.c \
+	src/intercept/entry.c src/intercept/entry.h \
+	src/intercept/libraries.c src/intercept/libraries.h \
+	src/intercept/nccl.c src/intercept/wrap.h \
+	src/intercept/process.c src/intercept/process.h \
+	src/intercept/start.c src/intercept/start.h
+libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
+libccltap_la_LIBADD = libccltap-lookup.la
+libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libccltap.map
+EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
+CLEANFILES += src/intercept/libccltap.map
+
+# The calls carry a version that dlsym() passes over (wrap.h).  dlsym, dlvsym
+# and dlclose are not named here: they stand in for every version of theirs.
+src/intercept/libccltap.map: list-calls$(EXEEXT)
+	$(AM_V_GEN)mkdir -p src/intercept && { \
+		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '};'; \
+	} > $@.tmp && mv $@.tmp $@

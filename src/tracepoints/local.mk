@@ -1,1 +1,14 @@
 # SPDX-License-Identifier: MIT
+# libccltap-events.so: LTTng and its providers, opened by libccltap when first needed.
+
+lib_LTLIBRARIES += libccltap-events.la
+
+libccltap_events_la_SOURCES = \
+	src/tracepoints/events.c src/tracepoints/events.h \
+	src/tracepoints/guest.h src/tracepoints/providers.h \
+	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
+	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h
+libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
+libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
+libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS)
+libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$'

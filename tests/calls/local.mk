@@ -1,1 +1,29 @@
 # SPDX-License-Identifier: MIT
+# The rows against what libraries export, what headers declare, and themselves.
+
+tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
+	tests/calls/test_coverage.sh tests/calls/test_every_call.sh tests/calls/test_headers.sh
+tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call
+
+check_PROGRAMS += tests/calls/test_kinds
+tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h
+tests_calls_test_kinds_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
+check_DATA += $(tap_calls_made)
+CLEANFILES += $(tap_calls_made)
+EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/fake_nccl.c \
+	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports
+TESTS += tests/calls/test_kinds $(tap_calls_shell)
+
+# Plain files, as in tests/link.
+tap_calls_rows = src/calls/nccl.def src/calls/kinds.h src/calls/nccl_calls.h \
+	src/calls/nccl_enums.h src/calls/nccl_types.h tests/calls/fake_nccl.h
+tap_calls_compile = $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)
+
+tests/calls/libnccl.so.2: tests/calls/fake_nccl.c $(tap_calls_rows)
+	$(AM_V_CCLD)$(MKDIR_P) tests/calls && $(tap_calls_compile) -fPIC -shared \
+		-Wl,-soname,libnccl.so.2 -o $@ $(srcdir)/tests/calls/fake_nccl.c
+tests/calls/test_every_call: tests/calls/test_every_call.c tests/calls/guarded.h \
+		tests/calls/libnccl.so.2 $(tap_calls_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_call.c \
+		-Ltests/calls -l:libnccl.so.2 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

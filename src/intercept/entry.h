@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One name by which a program reaches a call, and the real function behind it.
+ *
+ * Each row has several: the name and its profiling form, linked or handed out
+ * by dlsym().  They are kept apart because they may lead into different copies
+ * of a library, and a call must end in the copy that the program chose.
+ *
+ * The hot path of a wrapper reads the two switches and the real function, and
+ * nothing else.  Until the real function is known and LTTng is there, the
+ * switches point to a constant 1: so the first call takes the slow path, and
+ * the hot path needs no test of its own for it.
+ */
+#ifndef TAP_INTERCEPT_ENTRY_H
+#define TAP_INTERCEPT_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/compiler.h"
+#include "tracepoints/events.h"
+
+struct tap_entry {
+	/*
+	 * Written by whoever resolves, several threads perhaps, all the same
+	 * values; real before the switches, which are read before it.
+	 */
+	const int *entry_on, *exit_on;
+	void *real;
+
+	uint32_t epoch;	  /* tap_epoch when real was found, 0: never */
+	uint32_t library; /* id of the tap:library that real lies in, 0: not asked */
+	const char *name;
+	void *missing;	  /* answers when no library has the function */
+	uint16_t row;
+	bool pnccl, linked;
+};
+
+extern const int tap_not_ready tap_hidden; /* 1 */
+
+/*
+ * Counts the times that a library was unloaded, from 1: what was resolved in
+ * an earlier epoch may be gone.  Written by tap_entries_expire() alone.
+ */
+extern uint32_t tap_epoch tap_hidden;
+
+/* Sends every later call of every entry through the slow path once. */
+void tap_entries_expire(void) tap_hidden;
+
+/* real is what e leads to from now on, in this epoch. */
+void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
+
+/*
+ * Makes sure that e->real may be called; caller is the program's return
+ * address.  Never fails: where no library has the function it is e->missing.
+ */
+void tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
+
+/*
+ * Starts recording if need be and says whether this call is recorded, in which
+ * case *ret_call is filled and the thread is inside the call until
+ * tap_call_leave().  errno is kept.  Afterwards e->real may be called in any
+ * case.
+ */
+bool tap_call_enter(struct tap_call *ret_call, struct tap_entry *e,
+		    const void *caller) tap_hidden;
+
+/*
+ * Around what runs of ours between tap_call_enter() and the real call, and
+ * after it: sets the guard and returns errno; gives both back.
+ */
+int tap_guard_set(void) tap_hidden;
+void tap_guard_clear(int saved_errno) tap_hidden;
+
+/* The thread is where it was before tap_call_enter(). */
+void tap_call_leave(const struct tap_call *call) tap_hidden;
+
+/* All names that can be handed out instead of the real function. */
+struct tap_entry_pair {
+	struct tap_entry *linked, *looked_up;
+	void *linked_wrapper, *looked_up_wrapper;
+};
+
+/* NULL when name is none of ours.  Calls no function of libc. */
+const struct tap_entry_pair *tap_entry_find(const char *name) tap_hidden;
+
+#endif

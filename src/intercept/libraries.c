@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects by address and by symbol, on top of dl_iterate_phdr(). */
+#include "intercept/libraries.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "intercept/elf.h"
+#include "intercept/lookup.h"
+#include "intercept/start.h"
+
+#define NR_LIBRARIES 512
+
+/*
+ * Entry i has the number i + 1.  Appended under the lock, read without: start
+ * and end are written last, and end = 0 takes an unloaded object out.
+ */
+static struct library {
+	uintptr_t start, end, base;
+	char *path;
+	char build_id[41]; /* 20 bytes in hexadecimal, or "" */
+	char layer[8];
+	enum { NO_NCCL, HAS_NCCL, IS_NCCL } nccl;
+} libraries[NR_LIBRARIES];
+static unsigned nr_libraries;
+/*
+ * Guards appending.  A leaf: dl_iterate_phdr() and LTTng are called under it,
+ * and neither calls back.  Whoever cannot have it soon goes without a number.
+ */
+static int lock;
+/* dlpi_subs when it was last asked for: how often objects were unloaded. */
+static unsigned long long last_unloads;
+
+static bool take_lock(void)
+{
+	int tries;
+
+	for (tries = 0; tries < 10000; tries++) {
+		if (!__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+static void drop_lock(void)
+{
+	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+static void announce(unsigned i)
+{
+	const struct tap_library l = {
+		.library_id = i + 1,
+		.base = libraries[i].base,
+		.path = libraries[i].path ? libraries[i].path : "",
+		.build_id = libraries[i].build_id,
+		.layer = libraries[i].layer,
+	};
+
+	if (tap_events_table)
+		tap_events_table->library(&l);
+}
+
+/* An object as dl_iterate_phdr() tells it. */
+struct object {
+	uintptr_t base, start, end;
+	const ElfW(Dyn) *dynamic;
+	const char *name;
+	const struct dl_phdr_info *info;
+};
+
+static struct object object_of(const struct dl_phdr_info *info)
+{
+	struct object o = {.base = info->dlpi_addr, .start = UINTPTR_MAX,
+			   .name = info->dlpi_name, .info = info};
+	unsigned i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_DYNAMIC)
+			o.dynamic = (const ElfW(Dyn) *) start;
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (start < o.start)
+			o.start = start;
+		if (start + p->p_memsz > o.end)
+			o.end = start + p->p_memsz;
+	}
+	return o;
+}
+
+static bool holds(const struct object *o, uintptr_t address)
+{
+	return address >= o->start && address < o->end;
+}
+
+/* ELF notes: name and descriptor are each padded to 4 bytes. */
+static void read_build_id(const struct object *o, char *ret_hex, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned i;
+
+	ret_hex[0] = '\0';
+	for (i = 0; i < o->info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &o->info->dlpi_phdr[i];
+		const char *at = (const char *) (o->base + p->p_vaddr);
+		const char *end = at + p->p_memsz;
+
+		if (p->p_type != PT_NOTE)
+			continue;
+		while (end - at >= (ptrdiff_t) sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *) at;
+			const char *name = at + sizeof(*note);
+			const unsigned char *desc =
+				(const unsigned char *) name + ((note->n_namesz + 3) & ~3u);
+			unsigned k;
+
+			if ((const char *) desc + note->n_descsz > end)
+				break;
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+			    !memcmp(name, "GNU", 4)) {
+				for (k = 0; k < note->n_descsz && 2 * k + 2 < size; k++) {
+					ret_hex[2 * k] = digits[desc[k] >> 4];
+					ret_hex[2 * k + 1] = digits[desc[k] & 15];
+					ret_hex[2 * k + 2] = '\0';
+				}
+				return;
+			}
+			at = (const char *) desc + ((note->n_descsz + 3) & ~3u);
+		}
+	}
+}
+
+static char *path_of(const struct object *o)
+{
+	char path[PATH_MAX];
+	ssize_t len;
+
+	if (o->name[0])
+		return strchr(o->name, '/') ? realpath(o->name, NULL) : strdup(o->name);
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (len < 0)
+		return NULL;
+	path[len] = '\0';
+	return strdup(path);
+}
+
+/*
+ * What an interposer leaves to the real one tells it from NCCL: nobody wraps the
+ * profiling names too.
+ */
+static int nccl_in(const struct object *o)
+{
+	const char *soname;
+
+	if (!o->dynamic || !tap_elf_find(o->base, o->dynamic, "ncclCommInitRank") ||
+	    !tap_elf_find(o->base, o->dynamic, "pncclCommInitRank"))
+		return NO_NCCL;
+	soname = tap_elf_soname(o->base, o->dynamic);
+	if (soname && (!strncmp(soname, "libnccl", 7) || !strncmp(soname, "librccl", 7)))
+		return IS_NCCL;
+	return HAS_NCCL;
+}
+
+struct append {
+	uintptr_t address;
+	uintptr_t start, end; /* of the object; 0 when there is none */
+};
+
+static int append_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	struct append *want = data;
+	struct library *l;
+
+	(void) size;
+	if (!holds(&o, want->address))
+		return 0;
+	l = &libraries[nr_libraries];
+	l->base = o.base;
+	l->path = path_of(&o);
+	read_build_id(&o, l->build_id, sizeof(l->build_id));
+	l->nccl = nccl_in(&o);
+	want->start = o.start;
+	want->end = o.end;
+	return 1;
+}
+
+static int find(uintptr_t address)
+{
+	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
+	unsigned i;
+
+	for (i = 0; i < nr; i++)
+		if (address < __atomic_load_n(&libraries[i].end, __ATOMIC_ACQUIRE) &&
+		    address >= __atomic_load_n(&libraries[i].start, __ATOMIC_RELAXED))
+			return (int) i;
+	return -1;
+}
+
+/* Under the lock.  The trace is told before any thread can use the number. */
+static int append(uintptr_t address, const char *layer)
+{
+	struct append want = {.address = address};
+	const unsigned i = nr_libraries;
+
+	if (i == NR_LIBRARIES || !dl_iterate_phdr(append_object, &want))
+		return -1;
+	snprintf(libraries[i].layer, sizeof(libraries[i].layer), "%s", layer);
+	announce(i);
+	__atomic_store_n(&libraries[i].start, want.start, __ATOMIC_RELAXED);
+	__atomic_store_n(&libraries[i].end, want.end, __ATOMIC_RELEASE);
+	__atomic_store_n(&nr_libraries, i + 1, __ATOMIC_RELEASE);
+	return (int) i;
+}
+
+static int find_or_append(uintptr_t address, const char *layer)
+{
+	int i = find(address);
+
+	if (i >= 0 && (!layer[0] || libraries[i].layer[0]))
+		return i;
+	if (!take_lock())
+		return i;
+	i = find(address); /* Another thread may have been here first. */
+	if (i < 0) {
+		i = append(address, layer);
+	} else if (layer[0] && !libraries[i].layer[0]) {
+		snprintf(libraries[i].layer, sizeof(libraries[i].layer), "%s", layer);
+		announce((unsigned) i);
+	}
+	drop_lock();
+	return i;
+}
+
+static uint32_t number_of(const void *address, uint64_t *ret_offset, const char *layer)
+{
+	const int i = find_or_append((uintptr_t) address, layer);
+
+	*ret_offset = (uintptr_t) address - (i < 0 ? 0 : libraries[i].base);
+	return (uint32_t) (i + 1);
+}
+
+uint32_t tap_library_of(const void *address, uint64_t *ret_offset)
+{
+	return number_of(address, ret_offset, "");
+}
+
+uint32_t tap_library_traced(const void *address, const char *layer)
+{
+	uint64_t offset;
+
+	return number_of(address, &offset, layer);
+}
+
+bool tap_library_calls_itself(uint32_t library_id, bool inside_call)
+{
+	if (!library_id || libraries[library_id - 1].nccl == NO_NCCL)
+		return false;
+	return inside_call || libraries[library_id - 1].nccl == IS_NCCL;
+}
+
+void tap_libraries_announce(void)
+{
+	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
+	unsigned i;
+
+	for (i = 0; i < nr; i++)
+		if (libraries[i].end)
+			announce(i);
+}
+
+void tap_libraries_after_fork(void)
+{
+	drop_lock();
+}
+
+/* Every object that is loaded, for those that are numbered. */
+static int mark_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	bool *loaded = data;
+	int i = find(o.start);
+
+	(void) size;
+	if (i >= 0 && libraries[i].base == o.base)
+		loaded[i] = true;
+	return 0;
+}
+
+static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void) size;
+	*(unsigned long long *) data = info->dlpi_subs;
+	return 1;
+}
+
+bool tap_libraries_unloaded(void)
+{
+	bool loaded[NR_LIBRARIES] = {false};
+	unsigned long long unloads = 0;
+	unsigned i;
+
+	dl_iterate_phdr(read_unloads, &unloads);
+	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
+		return false;
+	if (take_lock()) {
+		dl_iterate_phdr(mark_loaded, loaded);
+		for (i = 0; i < nr_libraries; i++)
+			if (!loaded[i])
+				__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
+		drop_lock();
+	}
+	return true;
+}
+
+struct definition {
+	const char *name;
+	uintptr_t own, caller;
+	struct object caller_object;
+	/* In the order in which objects were loaded. */
+	void *first, *needed;
+	unsigned nr;
+};
+
+static int find_caller(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct definition *d = data;
+	const struct object o = object_of(info);
+
+	(void) size;
+	if (!holds(&o, d->caller))
+		return 0;
+	d->caller_object = o;
+	return 1;
+}
+
+static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	struct definition *d = data;
+	const char *soname;
+	void *found;
+
+	(void) size;
+	if (!o.dynamic || holds(&o, d->own))
+		return 0;
+	found = tap_elf_find(o.base, o.dynamic, d->name);
+	if (!found)
+		return 0;
+	d->nr++;
+	if (!d->first)
+		d->first = found;
+	soname = tap_elf_soname(o.base, o.dynamic);
+	if (!d->needed && soname && d->caller_object.dynamic &&
+	    tap_elf_needs(d->caller_object.base, d->caller_object.dynamic, soname))
+		d->needed = found;
+	return 0;
+}
+
+static struct definition define(const char *name, const void *caller)
+{
+	struct definition d = {.name = name,
+			       .own = (uintptr_t) &tap_library_definition,
+			       .caller = (uintptr_t) caller};
+
+	dl_iterate_phdr(find_caller, &d);
+	dl_iterate_phdr(find_definition, &d);
+	return d;
+}
+
+/*
+ * The linker looks in the global scope first, then in the caller's own.  With
+ * one definition in the process both give the same, and no question need be
+ * put that could fail and leave an error behind for dlerror().
+ */
+void *tap_library_definition(const char *name, const void *caller)
+{
+	const struct definition d = define(name, caller);
+	void *global;
+
+	if (d.nr < 2)
+		return d.first;
+	global = tap_real_dlsym(RTLD_NEXT, name);
+	if (global)
+		return global;
+	return d.needed ? d.needed : d.first;
+}
+
+void *tap_library_needed(const char *name, const void *caller)
+{
+	return define(name, caller).needed;
+}
+
+bool tap_library_loaded(const void *address)
+{
+	struct definition d = {.caller = (uintptr_t) address};
+
+	return dl_iterate_phdr(find_caller, &d);
+}
+
+struct beside {
+	uintptr_t own;
+	const char *file;
+	char *path;
+	size_t size;
+	int result;
+};
+
+static int own_path(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	struct beside *b = data;
+	const char *slash;
+	int len;
+
+	(void) size;
+	if (!holds(&o, b->own))
+		return 0;
+	slash = strrchr(o.name, '/');
+	len = snprintf(b->path, b->size, "%.*s%s", slash ? (int) (slash - o.name + 1) : 0,
+		       o.name, b->file);
+	b->result = len < (int) b->size ? 0 : -ENAMETOOLONG;
+	return 1;
+}
+
+int tap_library_beside(const char *file, char *ret_path, size_t size)
+{
+	struct beside b = {.own = (uintptr_t) &tap_library_beside, .file = file,
+			   .path = ret_path, .size = size, .result = -ENOENT};
+
+	dl_iterate_phdr(own_path, &b);
+	return b.result;
+}

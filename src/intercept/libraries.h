@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects loaded in the process: which one an address lies in, and which
+ * one defines a function.
+ *
+ * Events name a caller by a small number and an offset; the trace is told once
+ * what the number stands for.  This module hides how an address is looked up
+ * without a lock, and what becomes of the numbers when objects come and go.
+ */
+#ifndef TAP_INTERCEPT_LIBRARIES_H
+#define TAP_INTERCEPT_LIBRARIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/compiler.h"
+
+/*
+ * The number of the object that address lies in, from 1, and the offset from
+ * its load address; 0 and the address itself when it lies in none (code made at
+ * run time) or the table of 512 is full.  An object met for the first time is
+ * announced in the trace.  The caller has set the guard.
+ */
+uint32_t tap_library_of(const void *address, uint64_t *ret_offset) tap_hidden;
+
+/* The same, and the trace is told that calls into the object are traced. */
+uint32_t tap_library_traced(const void *address, const char *layer) tap_hidden;
+
+/*
+ * Whether a call out of this library is one that NCCL makes to itself: the
+ * library has NCCL in it, and nothing else, or the call is made inside another.
+ * A framework that has NCCL linked in makes calls of its own too.
+ */
+bool tap_library_calls_itself(uint32_t library_id, bool inside_call) tap_hidden;
+
+/*
+ * The function of this name as the dynamic linker would have found it for the
+ * caller, were we not there; NULL when no object has it.
+ */
+void *tap_library_definition(const char *name, const void *caller) tap_hidden;
+
+/* The path of a file that lies beside libccltap.so: 0 or -ENAMETOOLONG, -ENOENT. */
+int tap_library_beside(const char *file, char *ret_path, size_t size) tap_hidden;
+
+/*
+ * The function of this name in a library that the caller names among its own
+ * needs, so certainly in the caller's scope; NULL when there is none.
+ */
+void *tap_library_needed(const char *name, const void *caller) tap_hidden;
+
+/* Whether some loaded object holds address. */
+bool tap_library_loaded(const void *address) tap_hidden;
+
+/* Whether an object was unloaded since the last time this was asked. */
+bool tap_libraries_unloaded(void) tap_hidden;
+
+/* Writes tap:library for every object numbered so far. */
+void tap_libraries_announce(void) tap_hidden;
+
+/* In the child of a fork, before any other use: nobody else holds anything. */
+void tap_libraries_after_fork(void) tap_hidden;
+
+#endif

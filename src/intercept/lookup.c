@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decides what dlsym() and dlvsym() answer.
+ *
+ * Up to the point where a name is known to be ours no function of libc may be
+ * called: sanitizers look symbols up while their own versions of libc's
+ * functions are not ready (compiled with flags to match, see local.mk).
+ */
+#include "intercept/lookup.h"
+
+#include <link.h>
+
+#include "common/thread.h"
+#include "intercept/elf.h"
+#include "intercept/entry.h"
+#include "intercept/libraries.h"
+#include "intercept/start.h"
+
+void *(*tap_real_dlsym_at)(void *, const char *);
+void *(*tap_real_dlvsym_at)(void *, const char *, const char *);
+
+static bool is_libc(const char *path)
+{
+	static const char name[] = "libc.so.6";
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return tap_elf_same(base, name);
+}
+
+/* libc is loaded with the program, so the front of the list never changes. */
+static void find_real(void)
+{
+	const struct link_map *map;
+
+	for (map = _r_debug.r_map; map; map = map->l_next) {
+		if (!map->l_name || !is_libc(map->l_name))
+			continue;
+		tap_real_dlvsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlvsym");
+		tap_real_dlsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlsym");
+		return;
+	}
+}
+
+void *tap_real_dlsym(void *handle, const char *name)
+{
+	if (!tap_real_dlsym_at)
+		find_real();
+	return tap_real_dlsym_at ? tap_real_dlsym_at(handle, name) : NULL;
+}
+
+static void *ask(void *handle, const char *name, const char *version)
+{
+	return version ? tap_real_dlvsym_at(handle, name, version) :
+			 tap_real_dlsym_at(handle, name);
+}
+
+/*
+ * glibc gives a question without a handle the global scope and then that of the
+ * caller; asked from here the second would be ours.  A link map cannot serve as
+ * the caller's handle: for an object that was loaded as somebody's need, dlsym()
+ * follows a null pointer.  So beyond the global scope only what the caller itself
+ * needs is found; the rest is left to the real function.
+ */
+static void *ask_for(void *handle, const char *name, const char *version,
+		     const void *caller)
+{
+	void *found = ask(handle, name, version);
+
+	if (found || handle != RTLD_DEFAULT || version)
+		return found;
+	return tap_library_needed(name, caller);
+}
+
+/*
+ * An entry leads to one copy of a library.  A program with two gets the
+ * second's functions bare: untraced, and said so, but never the wrong copy.
+ */
+static void *stand_in(const struct tap_entry_pair *names, void *found)
+{
+	struct tap_entry *e = names->linked;
+
+	if (e->real == found && e->epoch == tap_epoch)
+		return names->linked_wrapper;
+	e = names->looked_up;
+	if (e->real && e->epoch != tap_epoch)
+		tap_entry_resolve(e, NULL);
+	if (!e->real || e->real == e->missing)
+		tap_entry_set(e, found);
+	if (e->real == found)
+		return names->looked_up_wrapper;
+	if (!tap_thread.in_tracer) {
+		tap_thread.in_tracer = true;
+		tap_problem("not recorded", "a second copy of a traced library was looked up",
+			    1);
+		tap_thread.in_tracer = false;
+	}
+	return NULL;
+}
+
+void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
+{
+	const struct tap_entry_pair *names;
+	void *found;
+
+	if (unlikely(!tap_real_dlsym_at))
+		find_real();
+	if (unlikely(!name))
+		return NULL;
+	names = tap_entry_find(name);
+	if (likely(!names) || handle == RTLD_NEXT)
+		return NULL;
+	found = ask_for(handle, name, version, caller);
+	return found ? stand_in(names, found) : NULL;
+}

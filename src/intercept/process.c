@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Gathers what tap:process says, anew each time: a fork changes some of it. */
+#include "intercept/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "intercept/start.h"
+
+/*
+ * In the order of trust: a launcher that starts one process per rank first,
+ * the batch system, which may know only one process per node, last.
+ */
+static const struct {
+	const char *rank, *world_size, *local_rank;
+} launchers[] = {
+	{"RANK", "WORLD_SIZE", "LOCAL_RANK"}, /* torchrun */
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"}, /* MPICH, Intel MPI */
+	{"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
+	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+/* Ours first: it keeps two recordings of one batch job apart. */
+static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",
+					    "LSB_JOBID"};
+
+static int32_t number(const char *variable)
+{
+	const char *value = getenv(variable);
+	char *end;
+	long n;
+
+	if (!value || !*value)
+		return -1;
+	errno = 0;
+	n = strtol(value, &end, 10);
+	return errno || *end || n < 0 || n > INT32_MAX ? -1 : (int32_t) n;
+}
+
+static void find_rank(struct tap_process *p)
+{
+	unsigned i;
+
+	p->rank = p->world_size = p->local_rank = -1;
+	p->rank_from = "";
+	for (i = 0; i < ARRAY_SIZE(launchers); i++) {
+		p->rank = number(launchers[i].rank);
+		if (p->rank < 0)
+			continue;
+		p->rank_from = launchers[i].rank;
+		p->world_size = number(launchers[i].world_size);
+		p->local_rank = number(launchers[i].local_rank);
+		return;
+	}
+}
+
+static const char *find_job(void)
+{
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(job_variables); i++) {
+		const char *value = getenv(job_variables[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "";
+}
+
+/* A file's beginning as a string, its inner NULs as spaces. */
+static void read_start(const char *path, char *ret_text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0, i;
+	ssize_t got = 0;
+
+	while (fd >= 0 && used < size - 1) {
+		got = read(fd, ret_text + used, size - 1 - used);
+		if (got <= 0)
+			break;
+		used += (size_t) got;
+	}
+	if (fd >= 0)
+		close(fd);
+	while (used && (ret_text[used - 1] == '\0' || ret_text[used - 1] == '\n'))
+		used--;
+	for (i = 0; i < used; i++)
+		if (ret_text[i] == '\0')
+			ret_text[i] = ' ';
+	ret_text[used] = '\0';
+}
+
+static uint64_t inode(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+void tap_process_announce(void)
+{
+	char boot_id[64], command[4096], executable[PATH_MAX];
+	struct tap_process p = {0};
+	struct utsname host;
+	ssize_t len;
+
+	p.pid = getpid();
+	p.ppid = getppid();
+	p.uid = getuid();
+	p.pid_namespace = inode("/proc/self/ns/pid");
+	p.time_namespace = inode("/proc/self/ns/time");
+	p.host = uname(&host) ? "" : host.nodename;
+	read_start("/proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	p.boot_id = boot_id;
+	len = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+	executable[len < 0 ? 0 : len] = '\0';
+	p.executable = executable;
+	read_start("/proc/self/cmdline", command, sizeof(command));
+	p.command = command;
+	p.job_id = find_job();
+	p.version = PACKAGE_VERSION;
+	find_rank(&p);
+	tap_events_table->process(&p);
+}

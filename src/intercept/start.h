@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brings LTTng into the process when the first traced call is made, and not
+ * before: a process that makes none has no thread, no descriptor and no
+ * session of ours.
+ *
+ * It hides the loading of libccltap-events.so, who does it when several
+ * threads come first at once, what a fork needs, and what the trace is told
+ * about the process before its first call.
+ */
+#ifndef TAP_INTERCEPT_START_H
+#define TAP_INTERCEPT_START_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/compiler.h"
+#include "tracepoints/events.h"
+
+/* Set once, before tap_start() first returns true; NULL until then. */
+extern const struct tap_events *tap_events_table tap_hidden;
+
+enum tap_started {
+	TAP_STARTED,  /* tap_events_table can be used */
+	TAP_STARTING, /* another thread is at it and takes long: not yet */
+	TAP_FAILED,   /* this process is not recorded; never changes any more */
+};
+
+/*
+ * Starts recording, or waits (3 s at most, LTTng's own limit) for the thread
+ * that does.  The caller has set the guard (tap_guard_set()).
+ */
+enum tap_started tap_start(void) tap_hidden;
+
+/* Writes tap:process and tap:library again if a fork made this a new process. */
+void tap_announce(void) tap_hidden;
+
+/* Says in the trace, once per cause, that something of ours did not work. */
+void tap_problem(const char *what, const char *detail, uint64_t count) tap_hidden;
+
+#endif

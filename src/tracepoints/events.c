@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The one symbol of libccltap-events.so. */
+#include "tracepoints/events.h"
+
+#include <lttng/ust-fork.h>
+
+#include "common/compiler.h"
+#include "tracepoints/providers.h"
+
+extern struct tap_events tap_events tap_exported;
+
+struct tap_events tap_events = {
+	.version = TAP_EVENTS_VERSION,
+	.process = tap_tp_process,
+	.library = tap_tp_library,
+	.problem = tap_tp_problem,
+	.fork_before = lttng_ust_before_fork,
+	.fork_parent = lttng_ust_after_fork_parent,
+	.fork_child = lttng_ust_after_fork_child,
+};
+
+/* The switches are addresses in LTTng's tables, so they are known at run time. */
+__attribute__((constructor)) static void fill(void)
+{
+	tap_tp_nccl_fill(tap_events.nccl);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Instantiates the provider "nccl" and hands out its events by row. */
+#include "tracepoints/guest.h"
+
+#define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_PROVIDER_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tracepoints/nccl_tp.h"
+
+#include "tracepoints/providers.h"
+
+/* clang-format off */
+#define ENTRY_FUNCTION(fn) \
+	static void fn##_on_entry(const struct tap_call *call, const void *args) \
+	{ \
+		const struct fn##_args *a = args; \
+		lttng_ust_do_tracepoint(nccl, fn##_entry, call, a); \
+	}
+#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+	ENTRY_FUNCTION(fn) \
+	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *ret) \
+	{ \
+		const struct fn##_args *a = args; \
+		lttng_ust_do_tracepoint(nccl, fn##_exit, call, a, *(ret_t const *) ret); \
+	}
+#define CALL_VOID(since, class, fn, ...) \
+	ENTRY_FUNCTION(fn) \
+	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *ret) \
+	{ \
+		const struct fn##_args *a = args; \
+		(void) ret; \
+		lttng_ust_do_tracepoint(nccl, fn##_exit, call, a); \
+	}
+#include "calls/nccl.def"
+#undef CALL
+#undef CALL_VOID
+
+#define FILL(fn) \
+	ret_events[TAP_##fn] = (struct tap_call_events) { \
+		.entry_on = &lttng_ust_tracepoint_nccl___##fn##_entry.state, \
+		.exit_on = &lttng_ust_tracepoint_nccl___##fn##_exit.state, \
+		.entry = fn##_on_entry, \
+		.exit = fn##_on_exit, \
+	};
+void tap_tp_nccl_fill(struct tap_call_events *ret_events)
+{
+#define CALL(since, class, ret_kind, ret_t, fn, ...) FILL(fn)
+#define CALL_VOID(since, class, fn, ...) FILL(fn)
+#include "calls/nccl.def"
+}
+/* clang-format on */

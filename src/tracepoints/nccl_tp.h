@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LTTng-UST provider "nccl": an entry and an exit event per row of nccl.def.
+ *
+ * Set-up calls have log level INFO and hot ones DEBUG, so that a session can
+ * give each a channel of its own.
+ */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER nccl
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "tracepoints/nccl_tp.h"
+
+#if !defined(TAP_TRACEPOINTS_NCCL_TP_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define TAP_TRACEPOINTS_NCCL_TP_H
+
+#include <lttng/tracepoint.h>
+
+#include "calls/kinds.h"
+#include "calls/nccl_enums.h"
+#include "common/args.h"
+#include "tracepoints/events.h"
+
+/* clang-format off */
+
+#define TAP_NCCL_VALUE(name, number) lttng_ust_field_enum_value(#name, number)
+#define TAP_NCCL_ENUM(type, values) \
+	LTTNG_UST_TRACEPOINT_ENUM(nccl, type, LTTNG_UST_TP_ENUM_VALUES(values))
+TAP_NCCL_ENUMS
+#undef TAP_NCCL_ENUM
+#undef TAP_NCCL_VALUE
+
+#define TAP_LEVEL_SETUP LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO
+#define TAP_LEVEL_HOT LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG
+
+#define TAP_ENTRY_EVENT(class, fn, ...) \
+	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_entry, \
+		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
+				  const struct fn##_args *, a), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
+			lttng_ust_field_integer(uint64_t, parent_id, call->parent_id) \
+			lttng_ust_field_integer(uint32_t, caller_library, call->caller_library) \
+			lttng_ust_field_integer_hex(uint64_t, caller_offset, call->caller_offset) \
+			lttng_ust_field_integer(uint8_t, inner, call->inner) \
+			lttng_ust_field_integer(uint8_t, pnccl, call->pnccl) \
+			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_entry, TAP_LEVEL_##class)
+
+#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+	TAP_ENTRY_EVENT(class, fn, ##__VA_ARGS__) \
+	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_exit, \
+		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
+				  const struct fn##_args *, a, ret_t, ret), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
+			RET_##ret_kind \
+			ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_exit, TAP_LEVEL_##class)
+#define CALL_VOID(since, class, fn, ...) \
+	TAP_ENTRY_EVENT(class, fn, ##__VA_ARGS__) \
+	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_exit, \
+		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
+				  const struct fn##_args *, a), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
+			ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_exit, TAP_LEVEL_##class)
+#include "calls/nccl.def"
+#undef CALL
+#undef CALL_VOID
+
+/* clang-format on */
+
+#endif
+
+#include <lttng/tracepoint-event.h>

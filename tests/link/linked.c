@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that is linked to NCCL and also asks for it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+
+int ncclGetVersion(int *version);
+int pncclGetVersion(int *version);
+int ncclGroupStart(void);
+
+int main(void)
+{
+	int (*asked)(int *) = (int (*)(int *)) dlsym(RTLD_DEFAULT, "ncclGetVersion");
+	int version = -1, result;
+
+	errno = 0;
+	result = ncclGetVersion(&version);
+	printf("nccl: result %d version %d errno %d\n", result, version, errno);
+	version = -1;
+	result = pncclGetVersion(&version);
+	printf("pnccl: result %d version %d\n", result, version);
+	version = -1;
+	result = asked ? asked(&version) : -1;
+	printf("asked: result %d version %d\n", result, version);
+	printf("group: %d\n", ncclGroupStart());
+	return 0;
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each way of reaching NCCL gives the same with us and without, and those that
+# we stand in the way of lead through us.
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+here=${top_builddir:?}/tests/link
+ours=$top_builddir/.libs/libccltap.so
+origins=$here/origins.$$
+trap 'rm -f "$origins"' EXIT
+
+# No session is needed to see where a call ends, and none is wanted.
+run() # PRELOAD PROGRAM ARGUMENT...
+{
+    run_preload=$1
+    shift
+    env LD_PRELOAD="$run_preload" "$@" 3>"$origins" 2>&1 || echo "status $?"
+}
+
+both() # SENTENCE PROGRAM ARGUMENT...
+{
+    both_sentence=$1
+    shift
+    both_bare=$(run "" "$@")
+    both_with=$(run "$ours" "$@")
+    same "$both_sentence" "$both_bare" "$both_with"
+}
+
+from() # WHAT OBJECT: where the last program got a function from
+{
+    check "$1 comes from $2" grep -qx "$1 from $2" "$origins"
+}
+
+[ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
+
+both "a program that asks for NCCL where there is none finds none" "$here/ways" probe "$here"
+from default nothing
+
+both "dlsym and dlvsym on a handle" "$here/ways" handle "$here"
+from nccl libccltap.so
+from pnccl libccltap.so
+
+both "a library opened for all" "$here/ways" global "$here"
+from default libccltap.so
+from program libccltap.so
+
+both "a framework opened for itself, with NCCL among its needs" "$here/ways" local "$here"
+from "default of the library" libccltap.so
+from "handle of the library" libccltap.so
+
+both "a framework's own need opened with it" "$here/ways" deep "$here"
+from "default of the library" libccltap.so
+from handle libccltap.so
+
+both "two copies, each call in the right one" "$here/ways" two "$here"
+from first libccltap.so
+from second copy2.so
+
+both "a library that is closed and opened again" "$here/ways" again "$here"
+both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
+both "a linked program" "$here/linked"
+
+same "another interposer behind us" "$(run "$here/next.so" "$here/linked")" \
+    "$(run "$ours:$here/next.so" "$here/linked")"
+same "another interposer before us" "$(run "$here/next.so" "$here/linked")" \
+    "$(run "$here/next.so:$ours" "$here/linked")"
+same "all bound at start" "$(LD_BIND_NOW=1 run "" "$here/linked")" \
+    "$(LD_BIND_NOW=1 run "$ours" "$here/linked")"
+
+tap_done

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every way in which a program can reach NCCL, one per argument.  What it
+ * prints on stdout must be the same with libccltap and without; descriptor 3,
+ * if open, is told which object the function came from.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int (*version_function)(int *);
+
+static const char *folder;
+
+static void *open_library(const char *name, int flags)
+{
+	char path[4096];
+	void *handle;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	handle = dlopen(path, flags);
+	if (!handle)
+		printf("%s\n", dlerror());
+	return handle;
+}
+
+static void origin(const char *what, void *function)
+{
+	const char *name = "nothing";
+	char line[256];
+	Dl_info info;
+	int len;
+
+	if (function && dladdr(function, &info))
+		name = strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 :
+						      info.dli_fname;
+	len = snprintf(line, sizeof(line), "%s from %s\n", what, name);
+	if (write(3, line, (size_t) len) < 0)
+		return;
+}
+
+static void report(const char *what, void *function)
+{
+	int version = -1, result;
+
+	origin(what, function);
+	if (!function) {
+		/* The path of the program is not part of what is compared. */
+		const char *error = dlerror();
+		const char *colon = error ? strrchr(error, '/') : NULL;
+
+		printf("%s: none, %s\n", what, colon ? colon + 1 : error);
+		return;
+	}
+	errno = 0;
+	result = ((version_function) function)(&version);
+	printf("%s: result %d version %d errno %d\n", what, result, version, errno);
+}
+
+static void probe(void)
+{
+	report("default", dlsym(RTLD_DEFAULT, "ncclGetVersion"));
+	report("default pnccl", dlsym(RTLD_DEFAULT, "pncclGetVersion"));
+	report("next", dlsym(RTLD_NEXT, "ncclGetVersion"));
+	report("default dlvsym", dlvsym(RTLD_DEFAULT, "ncclGetVersion", "NCCL_2"));
+}
+
+static void handle(void)
+{
+	void *library = open_library("copy1.so", RTLD_NOW | RTLD_LOCAL);
+
+	report("nccl", dlsym(library, "ncclGetVersion"));
+	report("pnccl", dlsym(library, "pncclGetVersion"));
+	report("unknown", dlsym(library, "ncclNoSuchCall"));
+	report("absent", dlsym(library, "ncclAllReduce"));
+	report("dlvsym", dlvsym(library, "ncclGetVersion", "NCCL_2"));
+	report("default", dlsym(RTLD_DEFAULT, "ncclGetVersion"));
+	printf("no error left: %s\n", dlerror() ? "no" : "yes");
+}
+
+static void global(void)
+{
+	open_library("copy1.so", RTLD_NOW | RTLD_GLOBAL);
+	report("default", dlsym(RTLD_DEFAULT, "ncclGetVersion"));
+	report("program", dlsym(dlopen(NULL, RTLD_NOW), "ncclGetVersion"));
+}
+
+/* A framework opened as Python does: NCCL is in no global scope at all. */
+static void local(void)
+{
+	void *user = open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	int (*linked)(void) = (int (*)(void)) dlsym(user, "user_version");
+	int (*profiled)(void) = (int (*)(void)) dlsym(user, "user_profiled_version");
+	void *(*by_default)(const char *) =
+		(void *(*) (const char *) ) dlsym(user, "user_default");
+
+	printf("linked: %d\n", linked());
+	printf("linked pnccl: %d\n", profiled());
+	report("default of the library", by_default("ncclGetVersion"));
+	report("default of the program", dlsym(RTLD_DEFAULT, "ncclGetVersion"));
+	report("handle of the library", dlsym(user, "ncclGetVersion"));
+}
+
+/* The same one level deeper: what asks was not opened but needed by another. */
+static void deep(void)
+{
+	void *top = open_library("top.so", RTLD_NOW | RTLD_LOCAL);
+	int (*linked)(void) = (int (*)(void)) dlsym(top, "top_version");
+	void *(*by_default)(const char *) = (void *(*) (const char *) ) dlsym(top, "top_default");
+
+	printf("linked: %d\n", linked());
+	report("default of the library", by_default("ncclGetVersion"));
+	report("absent in the library", by_default("ncclAllReduce"));
+	report("handle", dlsym(top, "pncclGetVersion"));
+}
+
+static void two(void)
+{
+	void *one = open_library("copy1.so", RTLD_NOW | RTLD_LOCAL);
+	void *other = open_library("copy2.so", RTLD_NOW | RTLD_LOCAL);
+	version_function first = (version_function) dlsym(one, "ncclGetVersion");
+	version_function second = (version_function) dlsym(other, "ncclGetVersion");
+
+	report("first", (void *) first);
+	report("second", (void *) second);
+	report("first again", (void *) first);
+	report("user", dlsym(open_library("user.so", RTLD_NOW | RTLD_LOCAL), "ncclGetVersion"));
+}
+
+/* The name of the second comes to lie at another address than the first had. */
+static void again(void)
+{
+	void *user = open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	int (*linked)(void) = (int (*)(void)) dlsym(user, "user_version");
+	void *library = open_library("copy2.so", RTLD_NOW | RTLD_LOCAL);
+
+	report("looked up", dlsym(library, "ncclGetVersion"));
+	printf("linked: %d\n", linked());
+	printf("closed: %d %d\n", dlclose(library), dlclose(user));
+	report("gone", dlsym(RTLD_DEFAULT, "ncclGetVersion"));
+	open_library("filler.so", RTLD_NOW | RTLD_LOCAL);
+	user = open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	linked = (int (*)(void)) dlsym(user, "user_version");
+	printf("linked: %d\n", linked());
+	library = open_library("copy3.so", RTLD_NOW | RTLD_LOCAL);
+	report("looked up", dlsym(library, "ncclGetVersion"));
+}
+
+static void errors(void)
+{
+	printf("dlclose: %d\n", dlclose(open_library("copy1.so", RTLD_NOW)));
+	dlsym(RTLD_DEFAULT, "no_such_symbol");
+	/* A call of ours in between must not take the program's error away. */
+	open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	dlsym(RTLD_DEFAULT, "no_such_symbol");
+	printf("error kept: %s\n", dlerror() ? "yes" : "no");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} ways[] = {
+		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
+		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
+	};
+	unsigned i;
+
+	if (argc != 3)
+		return 2;
+	folder = argv[2];
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (!strcmp(argv[1], ways[i].name)) {
+			ways[i].run();
+			return 0;
+		}
+	return 2;
+}
