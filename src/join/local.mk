@@ -1,1 +1,38 @@
 # SPDX-License-Identifier: MIT
+# The reader: a core in plain C, which the unit tests link too, and the
+# babeltrace2 plugin around it.
+
+noinst_LTLIBRARIES += src/join/libjoin.la
+src_join_libjoin_la_SOURCES = \
+	src/join/buffer.c src/join/buffer.h \
+	src/join/field.c src/join/field.h \
+	src/join/heap.c src/join/heap.h \
+	src/join/join.h src/join/pair.c \
+	src/join/json.c src/join/json.h \
+	src/join/jsonl.c \
+	src/join/order.c src/join/order.h \
+	src/join/outfile.c src/join/outfile.h \
+	src/join/process.c src/join/process.h \
+	src/join/report.c \
+	src/join/span.h \
+	src/join/table.c src/join/table.h \
+	src/join/text.c \
+	src/join/view.c src/join/view.h
+src_join_libjoin_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSON_C_CFLAGS)
+src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_LIBADD = $(JSON_C_LIBS)
+
+# A sanitizer's functions are in the program that loads the plugin.
+JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)
+
+bt2plugin_LTLIBRARIES += babeltrace-plugin-ccltap.la
+babeltrace_plugin_ccltap_la_SOURCES = \
+	src/join/decode.c src/join/decode.h \
+	src/join/merge.c src/join/merge.h \
+	src/join/plugin.c \
+	src/join/sink.c src/join/sink.h
+babeltrace_plugin_ccltap_la_CPPFLAGS = $(AM_CPPFLAGS) $(BABELTRACE2_CFLAGS)
+babeltrace_plugin_ccltap_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
+babeltrace_plugin_ccltap_la_LDFLAGS = \
+	-module -avoid-version -shared -Wl,-z,now $(JOIN_DEFS)
+babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)

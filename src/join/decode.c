@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/* One plan per event class: what each member is, and what it is for. */
+#include "join/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Labels of values below are asked for once. */
+#define LABELS_KEPT 32
+
+enum role {
+	ROLE_FIELD,
+	ROLE_NONE, /* the length of an array, which the array has too */
+	ROLE_CALL_ID,
+	ROLE_PARENT_ID,
+	ROLE_CALLER_LIBRARY,
+	ROLE_CALLER_OFFSET,
+	ROLE_INNER,
+};
+
+struct member {
+	const char *name;
+	bt_field_class_type type;
+	bt_field_class_type element; /* of an array */
+	enum role role;
+	bool is_hex;
+	uint32_t labels_asked; /* a bit for each value below LABELS_KEPT */
+	const char *labels[LABELS_KEPT];
+};
+
+/* Where a context has a number, or -1. */
+struct context {
+	int pid;
+	int tid;
+};
+
+struct tap_event_class {
+	const bt_event_class *class; /* a reference: names and labels are its own */
+	enum tap_event_kind kind;
+	const struct tap_name *name;
+	bool has_clock;
+	struct context common;
+	struct context specific;
+	size_t member_count;
+	struct member members[];
+};
+
+struct tap_decoder {
+	struct tap_join *join;
+	struct tap_table classes; /* by bt_event_class */
+	struct tap_table traces;  /* by bt_trace */
+	struct trace_reference {
+		const bt_trace *trace; /* a reference: its address stays its own */
+		struct trace_reference *next;
+	} * references;
+};
+
+struct tap_decoder *tap_decoder_create(struct tap_join *join)
+{
+	struct tap_decoder *decoder = calloc(1, sizeof(*decoder));
+
+	if (decoder)
+		decoder->join = join;
+	return decoder;
+}
+
+void tap_decoder_destroy(struct tap_decoder *decoder)
+{
+	struct trace_reference *reference;
+	size_t i;
+
+	if (!decoder)
+		return;
+	for (i = 0; i < decoder->classes.size; i++) {
+		struct tap_event_class *class = decoder->classes.slots[i].value;
+
+		if (!class)
+			continue;
+		bt_event_class_put_ref(class->class);
+		free(class);
+	}
+	while ((reference = decoder->references)) {
+		decoder->references = reference->next;
+		bt_trace_put_ref(reference->trace);
+		free(reference);
+	}
+	tap_table_free(&decoder->classes);
+	tap_table_free(&decoder->traces);
+	free(decoder);
+}
+
+/* ---- Traces ---- */
+
+static const char *environment_string(const bt_trace *trace, const char *name)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+
+	return value && bt_value_is_string(value) ? bt_value_string_get(value) : NULL;
+}
+
+static int64_t environment_pid(const bt_trace *trace)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
+	int64_t pid = -1;
+
+	if (value && bt_value_is_signed_integer(value))
+		pid = bt_value_integer_signed_get(value);
+	return pid < 0 ? -1 : pid;
+}
+
+static struct tap_trace *find_trace(struct tap_decoder *decoder, const bt_trace *trace)
+{
+	struct tap_trace *found = tap_table_find(&decoder->traces, (uintptr_t) trace, 0);
+	struct trace_reference *reference;
+	const char *host;
+
+	if (found)
+		return found;
+	host = environment_string(trace, "hostname");
+	found = tap_join_add_trace(decoder->join, host ? host : "",
+				   bt_trace_get_uuid(trace), environment_pid(trace));
+	reference = malloc(sizeof(*reference));
+	if (!found || !reference ||
+	    tap_table_set(&decoder->traces, (uintptr_t) trace, 0, found)) {
+		free(reference);
+		return NULL;
+	}
+	bt_trace_get_ref(trace);
+	reference->trace = trace;
+	reference->next = decoder->references;
+	decoder->references = reference;
+	return found;
+}
+
+int tap_decoder_add_stream(struct tap_decoder *decoder, const bt_stream *stream)
+{
+	return find_trace(decoder, bt_stream_borrow_trace_const(stream)) ? 0 : -ENOMEM;
+}
+
+/* ---- Classes ---- */
+
+static bool ends_with(const char *string, size_t length, const char *end)
+{
+	size_t end_length = strlen(end);
+
+	return length > end_length &&
+	       !memcmp(string + length - end_length, end, end_length);
+}
+
+/* What an event named layer:call_entry is, and the layer and call. */
+static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
+{
+	const char *name = bt_event_class_get_name(class->class);
+	const char *colon = name ? strchr(name, ':') : NULL;
+	size_t length;
+
+	class->kind = TAP_EVENT_OTHER;
+	if (!colon || colon == name)
+		return 0;
+	if (!strncmp(name, "tap:", 4)) {
+		if (!strcmp(colon, ":process"))
+			class->kind = TAP_EVENT_PROCESS;
+		else if (!strcmp(colon, ":library"))
+			class->kind = TAP_EVENT_LIBRARY;
+		else if (!strcmp(colon, ":problem"))
+			class->kind = TAP_EVENT_PROBLEM;
+		return 0;
+	}
+	length = strlen(++colon);
+	if (ends_with(colon, length, "_entry")) {
+		class->kind = TAP_EVENT_ENTRY;
+		length -= strlen("_entry");
+	} else if (ends_with(colon, length, "_exit")) {
+		class->kind = TAP_EVENT_EXIT;
+		length -= strlen("_exit");
+	} else {
+		return 0;
+	}
+	class->name =
+		tap_join_intern(decoder->join, name, colon - 1 - name, colon, length);
+	return class->name ? 0 : -ENOMEM;
+}
+
+static struct context find_context(const bt_field_class *class)
+{
+	struct context context = {-1, -1};
+	uint64_t i, count;
+
+	if (!class || bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
+		return context;
+	count = bt_field_class_structure_get_member_count(class);
+	for (i = 0; i < count; i++) {
+		const bt_field_class_structure_member *member =
+			bt_field_class_structure_borrow_member_by_index_const(class, i);
+		const char *name = bt_field_class_structure_member_get_name(member);
+		bt_field_class_type type = bt_field_class_get_type(
+			bt_field_class_structure_member_borrow_field_class_const(member));
+
+		if (!bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER))
+			continue;
+		if (!strcmp(name, "vpid"))
+			context.pid = (int) i;
+		else if (!strcmp(name, "vtid"))
+			context.tid = (int) i;
+	}
+	return context;
+}
+
+static bool is_unsigned(bt_field_class_type type)
+{
+	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+}
+
+/* LTTng writes the length of the array "x" before it as "_x_length". */
+static bool is_array_length(const bt_field_class *payload, const char *name)
+{
+	size_t length = strlen(name);
+	char array[256];
+
+	if (!ends_with(name, length, "_length") || length >= sizeof(array))
+		return false;
+	memcpy(array, name, length);
+	array[length - strlen("_length")] = '\0';
+	return *array == '_' &&
+	       bt_field_class_structure_borrow_member_by_name_const(payload, array + 1);
+}
+
+static enum role find_role(const struct tap_event_class *class,
+			   const struct member *member)
+{
+	static const struct {
+		const char *name;
+		enum role role;
+	} roles[] = {
+		{"call_id", ROLE_CALL_ID},
+		{"parent_id", ROLE_PARENT_ID},
+		{"caller_library", ROLE_CALLER_LIBRARY},
+		{"caller_offset", ROLE_CALLER_OFFSET},
+		{"inner", ROLE_INNER},
+	};
+	size_t i, count = sizeof(roles) / sizeof(roles[0]);
+
+	if (!is_unsigned(member->type))
+		return ROLE_FIELD;
+	/* An exit has but the number: the rest may be what the call gives back. */
+	if (class->kind == TAP_EVENT_EXIT)
+		count = 1;
+	else if (class->kind != TAP_EVENT_ENTRY)
+		count = 0;
+	for (i = 0; i < count; i++)
+		if (!strcmp(member->name, roles[i].name))
+			return roles[i].role;
+	return ROLE_FIELD;
+}
+
+static bool is_integer_hex(const bt_field_class *class)
+{
+	return bt_field_class_integer_get_preferred_display_base(class) ==
+	       BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
+}
+
+static void plan_member(const struct tap_event_class *class,
+			const bt_field_class *payload, uint64_t index,
+			struct member *member)
+{
+	const bt_field_class_structure_member *from =
+		bt_field_class_structure_borrow_member_by_index_const(payload, index);
+	const bt_field_class *type =
+		bt_field_class_structure_member_borrow_field_class_const(from);
+
+	member->name = bt_field_class_structure_member_get_name(from);
+	member->type = bt_field_class_get_type(type);
+	member->role = is_array_length(payload, member->name) ? ROLE_NONE
+							      : find_role(class, member);
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		type = bt_field_class_array_borrow_element_field_class_const(type);
+		member->element = bt_field_class_get_type(type);
+		if (bt_field_class_type_is(member->element, BT_FIELD_CLASS_TYPE_INTEGER))
+			member->is_hex = is_integer_hex(type);
+	} else if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER) &&
+		   !bt_field_class_type_is(member->type,
+					   BT_FIELD_CLASS_TYPE_ENUMERATION)) {
+		member->is_hex = is_integer_hex(type);
+	}
+}
+
+static struct tap_event_class *plan_class(struct tap_decoder *decoder,
+					  const bt_event_class *from)
+{
+	const bt_field_class *payload =
+		bt_event_class_borrow_payload_field_class_const(from);
+	const bt_stream_class *stream = bt_event_class_borrow_stream_class_const(from);
+	uint64_t i,
+		count = payload ? bt_field_class_structure_get_member_count(payload) : 0;
+	struct tap_event_class *class =
+		calloc(1, sizeof(*class) + count * sizeof(class->members[0]));
+
+	if (!class)
+		return NULL;
+	class->class = from;
+	if (set_name(decoder, class) ||
+	    tap_table_set(&decoder->classes, (uintptr_t) from, 0, class)) {
+		free(class);
+		return NULL;
+	}
+	bt_event_class_get_ref(from);
+	class->has_clock = bt_stream_class_borrow_default_clock_class_const(stream);
+	class->common = find_context(
+		bt_stream_class_borrow_event_common_context_field_class_const(stream));
+	class->specific = find_context(
+		bt_event_class_borrow_specific_context_field_class_const(from));
+	class->member_count = count;
+	for (i = 0; i < count; i++)
+		plan_member(class, payload, i, &class->members[i]);
+	return class;
+}
+
+struct tap_event_class *tap_decoder_class(struct tap_decoder *decoder,
+					  const bt_event *event)
+{
+	const bt_event_class *from = bt_event_borrow_class_const(event);
+	struct tap_event_class *class =
+		tap_table_find(&decoder->classes, (uintptr_t) from, 0);
+
+	return class ? class : plan_class(decoder, from);
+}
+
+bool tap_event_class_is_setup(const struct tap_event_class *class)
+{
+	return class->kind == TAP_EVENT_PROCESS || class->kind == TAP_EVENT_LIBRARY;
+}
+
+bool tap_event_class_has_time(const struct tap_event_class *class)
+{
+	return class->has_clock;
+}
+
+/* ---- Values ---- */
+
+static int64_t get_number(const bt_field *field, int64_t none)
+{
+	if (!is_unsigned(bt_field_get_class_type(field)))
+		return bt_field_integer_signed_get_value(field);
+	return bt_field_integer_unsigned_get_value(field) > INT64_MAX
+		       ? none
+		       : (int64_t) bt_field_integer_unsigned_get_value(field);
+}
+
+static void read_context(const struct context *context, const bt_field *field,
+			 struct tap_event *event)
+{
+	if (!field)
+		return;
+	if (context->pid >= 0)
+		event->pid =
+			get_number(bt_field_structure_borrow_member_field_by_index_const(
+					   field, (uint64_t) context->pid),
+				   -1);
+	if (context->tid >= 0)
+		event->tid =
+			get_number(bt_field_structure_borrow_member_field_by_index_const(
+					   field, (uint64_t) context->tid),
+				   -1);
+	if (event->pid < 0)
+		event->pid = -1;
+	if (event->tid < 0)
+		event->tid = -1;
+}
+
+static const char *ask_label(const bt_field *field, bool is_plain)
+{
+	bt_field_class_enumeration_mapping_label_array labels;
+	uint64_t count = 0;
+
+	if (is_plain)
+		bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count);
+	else
+		bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
+	return count ? labels[0] : NULL;
+}
+
+static const char *find_label(struct member *member, const bt_field *field,
+			      uint64_t value)
+{
+	bool is_plain = is_unsigned(member->type);
+
+	if (value >= LABELS_KEPT)
+		return ask_label(field, is_plain);
+	if (!(member->labels_asked & (UINT32_C(1) << value))) {
+		member->labels[value] = ask_label(field, is_plain);
+		member->labels_asked |= UINT32_C(1) << value;
+	}
+	return member->labels[value];
+}
+
+static bool add_array(struct tap_fields *fields, const struct member *member,
+		      const bt_field *field)
+{
+	struct tap_field *added;
+	uint64_t i, *elements;
+
+	if (!bt_field_class_type_is(member->element, BT_FIELD_CLASS_TYPE_INTEGER))
+		return false;
+	added = tap_fields_add_array(fields, member->name,
+				     bt_field_array_get_length(field), &elements);
+	if (!added)
+		return false;
+	added->is_hex = member->is_hex;
+	added->is_signed = !is_unsigned(member->element);
+	for (i = 0; i < added->value.data.length; i++) {
+		const bt_field *element =
+			bt_field_array_borrow_element_field_by_index_const(field, i);
+
+		elements[i] =
+			added->is_signed
+				? (uint64_t) bt_field_integer_signed_get_value(element)
+				: bt_field_integer_unsigned_get_value(element);
+	}
+	return true;
+}
+
+static bool add_integer(struct tap_fields *fields, struct member *member,
+			const bt_field *field)
+{
+	bool is_plain = is_unsigned(member->type);
+	struct tap_field *added =
+		tap_fields_add(fields, member->name,
+			       is_plain ? TAP_FIELD_UNSIGNED : TAP_FIELD_SIGNED);
+
+	if (!added)
+		return false;
+	added->is_hex = member->is_hex;
+	if (is_plain)
+		added->value.u = bt_field_integer_unsigned_get_value(field);
+	else
+		added->value.i = bt_field_integer_signed_get_value(field);
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ENUMERATION))
+		added->label = find_label(member, field, added->value.u);
+	return true;
+}
+
+/* Returns false when a list cannot hold the field. */
+static bool add_field(struct tap_fields *fields, struct member *member,
+		      const bt_field *field)
+{
+	struct tap_field *added;
+
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER))
+		return add_integer(fields, member, field);
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_STRING))
+		return tap_fields_add_string(fields, member->name,
+					     bt_field_string_get_value(field),
+					     bt_field_string_get_length(field));
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ARRAY))
+		return add_array(fields, member, field);
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_REAL)) {
+		added = tap_fields_add(fields, member->name, TAP_FIELD_REAL);
+		if (!added)
+			return false;
+		if (bt_field_class_type_is(member->type,
+					   BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))
+			added->value.real =
+				(double) bt_field_real_single_precision_get_value(field);
+		else
+			added->value.real =
+				bt_field_real_double_precision_get_value(field);
+		return true;
+	}
+	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_BOOL)) {
+		added = tap_fields_add(fields, member->name, TAP_FIELD_UNSIGNED);
+		if (added)
+			added->value.u = bt_field_bool_get_value(field) ? 1 : 0;
+		return added;
+	}
+	return false;
+}
+
+static void read_member(struct tap_decoder *decoder, struct member *member,
+			const bt_field *field, struct tap_event *event)
+{
+	switch (member->role) {
+	case ROLE_FIELD:
+		if (!add_field(&event->fields, member, field))
+			tap_join_loss(decoder->join)->ignored_fields++;
+		break;
+	case ROLE_NONE:
+		break;
+	case ROLE_CALL_ID:
+		event->call_id = bt_field_integer_unsigned_get_value(field);
+		event->has_call_id = true;
+		break;
+	case ROLE_PARENT_ID:
+		event->parent_id = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_CALLER_LIBRARY:
+		event->caller_number = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_CALLER_OFFSET:
+		event->caller_offset = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_INNER:
+		event->is_inner = bt_field_integer_unsigned_get_value(field);
+		break;
+	}
+}
+
+int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class,
+		      const bt_event *event, int64_t time_ns, struct tap_event *ret_event)
+{
+	const bt_field *payload;
+	size_t i;
+
+	tap_fields_clear(&ret_event->fields);
+	ret_event->kind = class->kind;
+	ret_event->time_ns = time_ns;
+	if (class->kind == TAP_EVENT_OTHER)
+		return 0;
+	ret_event->name = class->name;
+	ret_event->pid = -1;
+	ret_event->tid = -1;
+	ret_event->has_call_id = false;
+	ret_event->is_inner = false;
+	ret_event->call_id = 0;
+	ret_event->parent_id = 0;
+	ret_event->caller_number = 0;
+	ret_event->caller_offset = 0;
+	ret_event->trace =
+		find_trace(decoder, bt_stream_borrow_trace_const(
+					    bt_event_borrow_stream_const(event)));
+	if (!ret_event->trace)
+		return -ENOMEM;
+	read_context(&class->common, bt_event_borrow_common_context_field_const(event),
+		     ret_event);
+	read_context(&class->specific,
+		     bt_event_borrow_specific_context_field_const(event), ret_event);
+	payload = bt_event_borrow_payload_field_const(event);
+	for (i = 0; payload && i < class->member_count; i++)
+		read_member(decoder, &class->members[i],
+			    bt_field_structure_borrow_member_field_by_index_const(payload,
+										  i),
+			    ret_event);
+	return 0;
+}

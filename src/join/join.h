@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The join: decoded events in order of time go in, processes, libraries and
+ * spans come out to a consumer.
+ *
+ * It hides how entries and exits find each other, what a missing event means
+ * for its neighbours, and what memory that takes: it grows with the calls that
+ * are open at once (bounded), and with the number of processes, libraries and
+ * different names, never with the length of the trace.
+ */
+#ifndef TAP_JOIN_JOIN_H
+#define TAP_JOIN_JOIN_H
+
+#include "join/span.h"
+
+enum tap_event_kind {
+	TAP_EVENT_OTHER, /* passed over */
+	TAP_EVENT_ENTRY,
+	TAP_EVENT_EXIT,
+	TAP_EVENT_PROCESS,
+	TAP_EVENT_LIBRARY,
+	TAP_EVENT_PROBLEM,
+};
+
+/* One event of a raw trace, in our own terms. */
+struct tap_event {
+	enum tap_event_kind kind;
+	struct tap_trace *trace;
+	const struct tap_name *name; /* of an entry or exit */
+	int64_t time_ns;
+	int64_t pid; /* -1 unknown */
+	int64_t tid; /* -1 unknown */
+	bool has_call_id;
+	bool is_inner;
+	uint64_t call_id;
+	uint64_t parent_id;
+	uint64_t caller_number;
+	uint64_t caller_offset;
+	struct tap_fields fields; /* all others; the join may take them */
+};
+
+struct tap_join;
+
+/*
+ * A join that gives to consumer, called with data, and keeps at most open_max
+ * (at least 1) open calls.  Returns NULL when memory is short.
+ */
+struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
+				 size_t open_max);
+void tap_join_destroy(struct tap_join *join);
+
+/*
+ * The trace of a host.  Two parts of one trace (rotated, or of two users) with
+ * the same identity (16 bytes, or NULL for none) share their processes.
+ * Returns NULL when memory is short.
+ */
+struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
+				     const unsigned char *identity, int64_t pid);
+
+/* How many traces there are, and the one of this number. */
+size_t tap_join_trace_count(const struct tap_join *join);
+const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number);
+
+/* The one structure of (layer, name); layer has layer_length bytes, name has
+ * name_length.  Returns NULL when memory is short. */
+const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
+				       size_t layer_length, const char *name,
+				       size_t name_length);
+
+/* Takes one event, not earlier than the one before.  Returns 0 or -errno. */
+int tap_join_event(struct tap_join *join, struct tap_event *event);
+
+/* The events are over: ends what is open and finishes the consumer. */
+int tap_join_finish(struct tap_join *join);
+
+/* When the first event of the trace was; 0 before it came. */
+int64_t tap_join_first_ns(const struct tap_join *join);
+
+/* The losses, for whoever reads the streams to add to. */
+struct tap_loss *tap_join_loss(struct tap_join *join);
+
+/* Adds to the losses of a stream and to the sums.  Returns 0 or -ENOMEM. */
+int tap_join_discarded(struct tap_join *join, const char *stream, uint64_t events,
+		       uint64_t packets);
+
+/* Gives a span back. */
+void tap_span_put(struct tap_join *join, struct tap_span *span);
+
+#endif

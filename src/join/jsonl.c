@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view for programs: one JSON object per line, as ccltap-jsonl(5) says.
+ *
+ * Spans are written when they end, so nothing is held.  The first line tells
+ * of losses, which are known last: room is kept for it.
+ */
+#include "join/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jsonl {
+	struct tap_view view;
+	struct tap_json json;
+	bool has_begun;
+};
+
+static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
+{
+	struct tap_json *json = &jsonl->json;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "type", "trace");
+	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+	tap_view_add_hosts_json(json, jsonl->view.join);
+	tap_json_string(json, "time_base", "unix-epoch-ns");
+	tap_view_add_loss_json(json, loss, false);
+	tap_json_end_line(json, &jsonl->view.line);
+}
+
+/*
+ * Every trace is known before the first event is taken, but for a live source;
+ * so the line can grow by the digits of its nine counts alone.
+ */
+static int begin(struct jsonl *jsonl)
+{
+	static const struct tap_loss none;
+	struct tap_view *view = &jsonl->view;
+	struct tap_buffer *line = &view->line;
+	size_t room;
+
+	if (jsonl->has_begun)
+		return 0;
+	jsonl->has_begun = true;
+	add_trace_line(jsonl, &none);
+	room = line->used + 9 * 20;
+	if (line->is_short)
+		return -ENOMEM;
+	line->used = 0;
+	return tap_outfile_begin(view->output, room, true);
+}
+
+static void add_who(struct tap_json *json, const struct tap_process *process)
+{
+	tap_json_unsigned(json, "process", process->number);
+	tap_json_string(json, "host", process->host);
+	tap_json_not_negative(json, "pid", process->pid);
+}
+
+static int start_line(struct jsonl *jsonl, const char *type)
+{
+	int ret = begin(jsonl);
+
+	if (ret)
+		return ret;
+	tap_json_open(&jsonl->json, NULL, '{');
+	tap_json_string(&jsonl->json, "type", type);
+	return 0;
+}
+
+static int end_line(struct jsonl *jsonl)
+{
+	struct tap_view *view = &jsonl->view;
+
+	tap_json_end_line(&jsonl->json, &view->line);
+	return tap_outfile_write(view->output, &view->line);
+}
+
+static int write_process(void *data, const struct tap_process *process)
+{
+	/* Written by themselves, so that they are always there. */
+	static const char *const done[] = {"host",    "pid",	 "rank", "world_size",
+					   "command", "process", "type"};
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	const struct tap_fields *about = &process->about;
+	int64_t world_size = -1;
+	size_t i, j;
+	int ret;
+
+	ret = start_line(jsonl, "process");
+	if (ret)
+		return ret;
+	add_who(json, process);
+	tap_json_not_negative(json, "rank", process->rank);
+	tap_fields_get_signed(about, "world_size", &world_size);
+	tap_json_not_negative(json, "world_size", world_size);
+	tap_json_string(json, "command", tap_fields_get_string(about, "command"));
+	for (i = 0; i < about->count; i++) {
+		const struct tap_field *field = &about->list[i];
+
+		for (j = 0; j < sizeof(done) / sizeof(done[0]); j++)
+			if (!strcmp(field->name, done[j]))
+				break;
+		if (j < sizeof(done) / sizeof(done[0]))
+			continue;
+		if (!strcmp(field->name, "local_rank") && field->kind == TAP_FIELD_SIGNED)
+			tap_json_not_negative(json, field->name, field->value.i);
+		else
+			tap_json_field(json, about, field);
+	}
+	return end_line(jsonl);
+}
+
+static int write_library(void *data, const struct tap_process *process,
+			 const struct tap_library *library)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "library");
+	if (ret)
+		return ret;
+	add_who(json, process);
+	tap_json_unsigned(json, "library_id", library->number);
+	tap_json_string(json, "path", library->path);
+	tap_json_hex(json, "base", library->base);
+	tap_json_string(json, "build_id", library->build_id);
+	tap_json_string(json, "layer", library->layer);
+	return end_line(jsonl);
+}
+
+static int write_problem(void *data, const struct tap_problem *problem)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "problem");
+	if (ret)
+		return ret;
+	add_who(json, problem->process);
+	tap_json_signed(json, "time_ns", problem->time_ns);
+	tap_json_string(json, "what", problem->what);
+	tap_json_string(json, "detail", problem->detail);
+	tap_json_unsigned(json, "count", problem->count);
+	return end_line(jsonl);
+}
+
+/* A number that no other span of the trace has, but for a damaged one. */
+static void add_id(struct tap_json *json, const char *name,
+		   const struct tap_process *process, uint64_t call_id)
+{
+	tap_buffer_add_unsigned(&json->text, process->number);
+	tap_buffer_add_char(&json->text, '.');
+	tap_buffer_add_unsigned(&json->text, call_id);
+	tap_json_text(json, name);
+}
+
+static void add_row(struct tap_json *json, int64_t tid)
+{
+	tap_buffer_add_string(&json->text, "thread ");
+	if (tid < 0)
+		tap_buffer_add_char(&json->text, '?');
+	else
+		tap_buffer_add_signed(&json->text, tid);
+	tap_json_text(json, "row");
+}
+
+/* The result stands apart: an argument may have its name. */
+static void add_fields(struct tap_json *json, const struct tap_span *span,
+		       const struct tap_field *result)
+{
+	const struct tap_fields *entry = &span->entry, *exit = &span->exit;
+	size_t i;
+
+	tap_json_open(json, "fields", '{');
+	for (i = 0; i < entry->count; i++) {
+		const struct tap_field *after =
+			tap_fields_find(exit, entry->list[i].name);
+
+		if (!after || after == result)
+			tap_json_field(json, entry, &entry->list[i]);
+	}
+	for (i = 0; i < exit->count; i++)
+		if (&exit->list[i] != result)
+			tap_json_field(json, exit, &exit->list[i]);
+	tap_json_close(json);
+}
+
+static int write_span(void *data, struct tap_span *span)
+{
+	struct jsonl *jsonl = data;
+	const struct tap_field *result = tap_span_result(span);
+	struct tap_json *json = &jsonl->json;
+	bool has_end =
+		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
+	int ret;
+
+	ret = start_line(jsonl, "span");
+	if (ret)
+		return ret;
+	add_id(json, "id", span->process, span->call_id);
+	if (span->parent_id)
+		add_id(json, "parent", span->process, span->parent_id);
+	else
+		tap_json_null(json, "parent");
+	tap_json_string(json, "layer", span->name->layer);
+	tap_json_string(json, "name", span->name->name);
+	add_who(json, span->process);
+	tap_json_not_negative(json, "tid", span->tid);
+	add_row(json, span->tid);
+	if (span->state == TAP_SPAN_BEGIN_LOST)
+		tap_json_null(json, "begin_ns");
+	else
+		tap_json_signed(json, "begin_ns", span->begin_ns);
+	if (has_end)
+		tap_json_signed(json, "end_ns", span->end_ns);
+	else
+		tap_json_null(json, "end_ns");
+	tap_json_string(json, "state", tap_span_state_name(span->state));
+	if (span->caller_number) {
+		tap_view_add_caller(&json->text, span->caller, span->caller_number,
+				    span->caller_offset);
+		tap_json_text(json, "caller");
+	} else {
+		tap_json_null(json, "caller");
+	}
+	tap_json_unsigned(json, "caller_library", span->caller_number);
+	tap_json_bool(json, "inner", span->is_inner);
+	tap_json_unsigned(json, "call_id", span->call_id);
+	if (result)
+		tap_json_field(json, &span->exit, result);
+	else
+		tap_json_null(json, "result");
+	add_fields(json, span, result);
+	return end_line(jsonl);
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct jsonl *jsonl = data;
+	struct tap_view *view = &jsonl->view;
+	int ret = begin(jsonl);
+
+	if (ret)
+		return ret;
+	add_trace_line(jsonl, loss);
+	return tap_outfile_finish(view->output, &view->line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct jsonl *jsonl = (struct jsonl *) view;
+
+	tap_json_free(&jsonl->json);
+	tap_buffer_free(&view->line);
+	free(jsonl);
+}
+
+static const struct tap_consumer consumer = {
+	.process = write_process,
+	.library = write_library,
+	.problem = write_problem,
+	.span_ended = write_span,
+	.finish = finish,
+};
+
+struct tap_view *tap_jsonl_create(void)
+{
+	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
+
+	if (!jsonl)
+		return NULL;
+	jsonl->view.consumer = &consumer;
+	jsonl->view.destroy = destroy;
+	return &jsonl->view;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* A file whose head is written last. */
+#include "join/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_SIZE 65536
+
+int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrite)
+{
+	int fd;
+
+	memset(output, 0, sizeof(*output));
+	if (!strcmp(path, "-")) {
+		/* A descriptor of our own, so that closing it tells of errors. */
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		fd = open(path,
+			  O_RDWR | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL),
+			  0666);
+		output->path = fd < 0 ? NULL : strdup(path);
+	}
+	if (fd < 0)
+		return -errno;
+	output->file = fdopen(fd, "w");
+	if (!output->file) {
+		close(fd);
+		return -ENOMEM;
+	}
+	output->body = output->file;
+	return 0;
+}
+
+/* Whether bytes that were written may be written again. */
+static bool can_return(struct tap_outfile *output)
+{
+	int fd = fileno(output->file);
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return false;
+	if (fcntl(fd, F_GETFL) & O_APPEND)
+		return false;
+	output->start = lseek(fd, 0, SEEK_CUR);
+	return output->start >= 0;
+}
+
+static FILE *open_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	FILE *file;
+	int fd, length;
+
+	length = snprintf(path, sizeof(path), "%s/ccltapXXXXXX",
+			  folder && *folder ? folder : "/tmp");
+	if (length >= (int) sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	unlink(path);
+	file = fdopen(fd, "w+");
+	if (!file)
+		close(fd);
+	return file;
+}
+
+int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound)
+{
+	size_t i;
+
+	if (is_bound && can_return(output)) {
+		output->kept = head;
+		for (i = 1; i < head; i++)
+			putc_unlocked(' ', output->file);
+		if (head)
+			putc_unlocked('\n', output->file);
+		return ferror(output->file) ? -EIO : 0;
+	}
+	output->body = open_temporary();
+	if (output->body)
+		return 0;
+	output->body = output->file;
+	return -errno;
+}
+
+int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer)
+{
+	size_t written;
+
+	if (buffer->is_short)
+		return -ENOMEM;
+	written = fwrite_unlocked(buffer->data, 1, buffer->used, output->body);
+	if (written != buffer->used)
+		return errno ? -errno : -EIO;
+	buffer->used = 0;
+	return 0;
+}
+
+/* Copies all of from, read from its beginning, to the end of file. */
+static int copy(FILE *from, FILE *file)
+{
+	char bytes[COPY_SIZE];
+	size_t length;
+
+	if (fflush(from) || fseeko(from, 0, SEEK_SET))
+		return -errno;
+	while ((length = fread(bytes, 1, sizeof(bytes), from)))
+		if (fwrite(bytes, 1, length, file) != length)
+			return -errno;
+	return ferror(from) ? -EIO : 0;
+}
+
+static int write_at_start(struct tap_outfile *output, struct tap_buffer *head)
+{
+	size_t done = 0;
+
+	head->used--;
+	tap_buffer_fill(head, 0, output->kept - 1, ' ');
+	tap_buffer_add_char(head, '\n');
+	if (head->is_short)
+		return -ENOMEM;
+	if (fflush(output->file))
+		return -errno;
+	while (done < head->used) {
+		ssize_t length = pwrite(fileno(output->file), head->data + done,
+					head->used - done, output->start + (off_t) done);
+
+		if (length < 0)
+			return -errno;
+		done += length;
+	}
+	return 0;
+}
+
+int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head)
+{
+	int ret = 0;
+
+	if (head->is_short)
+		return -ENOMEM;
+	if (output->body != output->file) {
+		if (fwrite(head->data, 1, head->used, output->file) != head->used)
+			return -errno;
+		ret = copy(output->body, output->file);
+	} else if (output->kept) {
+		if (head->used > output->kept)
+			return -EOVERFLOW;
+		ret = write_at_start(output, head);
+	} else if (fwrite(head->data, 1, head->used, output->file) != head->used) {
+		return -errno;
+	}
+	if (!ret && fflush(output->file))
+		ret = -errno;
+	return ret;
+}
+
+void tap_outfile_close(struct tap_outfile *output)
+{
+	if (output->body && output->body != output->file)
+		fclose(output->body);
+	if (output->file)
+		fclose(output->file);
+	free(output->path);
+	memset(output, 0, sizeof(*output));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a view is written, and how its first lines, which are known last, come
+ * first: into room kept in the file, or by way of a temporary file when the
+ * output is a pipe or the room cannot be foretold.
+ */
+#ifndef TAP_JOIN_OUTFILE_H
+#define TAP_JOIN_OUTFILE_H
+
+#include "join/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct tap_outfile {
+	FILE *file;	 /* what the user asked for */
+	FILE *body;	 /* where lines go now: file, or the temporary one */
+	char *path;	 /* of a file made here, else NULL */
+	long long start; /* of the room kept in file, bytes */
+	size_t kept;	 /* bytes of room */
+};
+
+/*
+ * Opens path, or standard output for "-".  A file that exists is replaced only
+ * with overwrite.  Returns 0, -EEXIST, or another -errno.
+ */
+int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrite);
+
+/*
+ * Lines follow (without this call, none do); head bytes will be put before them by
+ * tap_outfile_finish(). is_bound tells that head will not be exceeded.  Returns 0 or
+ * -errno.
+ */
+int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound);
+
+/* Appends the buffer and empties it.  Returns 0 or -errno. */
+int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer);
+
+/*
+ * Puts the head, which ends with a newline, before all that was written, and
+ * completes the file.  Returns 0 or -errno.
+ */
+int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head);
+
+/* Closes; what tap_outfile_finish() did not complete is left as it is. */
+void tap_outfile_close(struct tap_outfile *output);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What babeltrace2 finds in this plugin: a table of contents. */
+#include "join/sink.h"
+
+/* What babeltrace2 looks up by name, and all that this file may export. */
+#pragma GCC visibility push(default)
+BT_PLUGIN_MODULE();
+#pragma GCC visibility pop
+
+BT_PLUGIN(ccltap);
+BT_PLUGIN_DESCRIPTION("Views of the traces that ccltap records");
+BT_PLUGIN_LICENSE("MIT");
+BT_PLUGIN_AUTHOR("ccltap");
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(timeline, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(timeline,
+					   "Write the calls of a trace in order");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(timeline, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(timeline, tap_sink_init_timeline);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(timeline, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(timeline, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(timeline, tap_sink_configured);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(report, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(
+	report, "Write how often and how long was called what");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(report, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(report, tap_sink_init_report);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(report, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(report, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(report, tap_sink_configured);

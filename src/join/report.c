@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view of sums: for each process and each called function how often, how
+ * long, with which results and from where; and the same over all processes.
+ */
+#include "join/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Callers and results that one function of one process may have; the rest are
+ * counted together, so that a damaged trace cannot fill the memory. */
+#define CALLERS_MAX 4096
+#define RESULTS_MAX 64
+
+struct caller {
+	const struct tap_library *library;
+	uint64_t number;
+	uint64_t offset;
+	uint64_t calls;
+};
+
+struct outcome {
+	char *label; /* NULL: only a value */
+	int64_t value;
+	uint64_t calls;
+};
+
+/* Of one function, called by the program or, apart, by the traced library. */
+struct sum {
+	const struct tap_process *process; /* NULL: of all */
+	const struct tap_name *name;
+	bool is_inner;
+	uint64_t calls;
+	uint64_t failures;
+	uint64_t open;
+	uint64_t end_lost;
+	uint64_t begin_lost;
+	uint64_t timed; /* complete: the ones in total_ns and max_ns */
+	uint64_t total_ns;
+	uint64_t max_ns;
+	struct tap_table by_caller;
+	struct caller **callers;
+	size_t caller_count;
+	size_t caller_room;
+	uint64_t other_callers;
+	struct outcome outcomes[RESULTS_MAX]; /* failures */
+	size_t outcome_count;
+	uint64_t other_outcomes;
+};
+
+struct report {
+	struct tap_view view;
+	struct tap_json json;
+	struct tap_table by_key;
+	struct sum **sums;
+	size_t sum_count;
+	size_t sum_room;
+	const struct tap_process **processes;
+	size_t process_count;
+	size_t process_room;
+};
+
+static void *grow(void *array, size_t count, size_t *room, size_t size)
+{
+	size_t larger = *room ? *room * 2 : 16;
+	void *grown;
+
+	if (count < *room)
+		return array;
+	grown = realloc(array, larger * size);
+	if (grown)
+		*room = larger;
+	return grown;
+}
+
+static int note_process(void *data, const struct tap_process *process)
+{
+	struct report *report = data;
+	void *grown;
+
+	/* It comes again when it describes itself late. */
+	if (process->number < report->process_count)
+		return 0;
+	grown = grow(report->processes, report->process_count, &report->process_room,
+		     sizeof(*report->processes));
+	if (!grown)
+		return -ENOMEM;
+	report->processes = grown;
+	report->processes[report->process_count++] = process;
+	return 0;
+}
+
+static struct sum *find_sum(struct report *report, const struct tap_process *process,
+			    const struct tap_name *name, bool is_inner)
+{
+	uint64_t a = process ? process->number + 1 : 0;
+	uint64_t b = (uint64_t) name->number * 2 + is_inner;
+	struct sum *sum = tap_table_find(&report->by_key, a, b);
+	void *grown;
+
+	if (sum)
+		return sum;
+	grown = grow(report->sums, report->sum_count, &report->sum_room,
+		     sizeof(*report->sums));
+	if (!grown)
+		return NULL;
+	report->sums = grown;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	if (tap_table_set(&report->by_key, a, b, sum)) {
+		free(sum);
+		return NULL;
+	}
+	sum->process = process;
+	sum->name = name;
+	sum->is_inner = is_inner;
+	report->sums[report->sum_count++] = sum;
+	return sum;
+}
+
+static int count_caller(struct sum *sum, const struct tap_span *span)
+{
+	/* Two libraries under one number are two keys. */
+	uint64_t key = span->caller ? (uintptr_t) span->caller : span->caller_number;
+	struct caller *caller, **callers;
+
+	caller = tap_table_find(&sum->by_caller, key, span->caller_offset);
+	if (!caller && sum->caller_count == CALLERS_MAX) {
+		sum->other_callers++;
+		return 0;
+	}
+	if (!caller) {
+		callers = grow(sum->callers, sum->caller_count, &sum->caller_room,
+			       sizeof(*callers));
+		if (!callers)
+			return -ENOMEM;
+		sum->callers = callers;
+		caller = calloc(1, sizeof(*caller));
+		if (!caller)
+			return -ENOMEM;
+		if (tap_table_set(&sum->by_caller, key, span->caller_offset, caller)) {
+			free(caller);
+			return -ENOMEM;
+		}
+		caller->library = span->caller;
+		caller->number = span->caller_number;
+		caller->offset = span->caller_offset;
+		sum->callers[sum->caller_count++] = caller;
+	}
+	caller->calls++;
+	return 0;
+}
+
+static int count_failure(struct sum *sum, const struct tap_field *result)
+{
+	struct outcome *outcome;
+	size_t i;
+
+	sum->failures++;
+	for (i = 0; i < sum->outcome_count; i++) {
+		outcome = &sum->outcomes[i];
+		if (outcome->value == result->value.i &&
+		    !strcmp(outcome->label ? outcome->label : "",
+			    result->label ? result->label : "")) {
+			outcome->calls++;
+			return 0;
+		}
+	}
+	if (sum->outcome_count == RESULTS_MAX) {
+		sum->other_outcomes++;
+		return 0;
+	}
+	outcome = &sum->outcomes[sum->outcome_count];
+	outcome->value = result->value.i;
+	outcome->calls = 1;
+	if (result->label) {
+		outcome->label = strdup(result->label);
+		if (!outcome->label)
+			return -ENOMEM;
+	}
+	sum->outcome_count++;
+	return 0;
+}
+
+static int count_span(struct sum *sum, const struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+	int64_t duration;
+	int ret = 0;
+
+	sum->calls++;
+	sum->open += span->state == TAP_SPAN_OPEN;
+	sum->end_lost += span->state == TAP_SPAN_END_LOST;
+	sum->begin_lost += span->state == TAP_SPAN_BEGIN_LOST;
+	if (span->state == TAP_SPAN_COMPLETE) {
+		duration = tap_span_duration(span);
+		if (duration < 0)
+			duration = 0;
+		sum->timed++;
+		sum->total_ns += (uint64_t) duration;
+		if ((uint64_t) duration > sum->max_ns)
+			sum->max_ns = (uint64_t) duration;
+	}
+	if (tap_span_is_failure(result))
+		ret = count_failure(sum, result);
+	return ret;
+}
+
+static int end_span(void *data, struct tap_span *span)
+{
+	struct report *report = data;
+	struct sum *sum = find_sum(report, span->process, span->name, span->is_inner);
+	struct sum *all = find_sum(report, NULL, span->name, span->is_inner);
+	int ret;
+
+	if (!sum || !all)
+		return -ENOMEM;
+	ret = count_span(sum, span);
+	if (!ret)
+		ret = count_span(all, span);
+	if (!ret && span->caller_number)
+		ret = count_caller(sum, span);
+	return ret;
+}
+
+/* ---- Order: rank, then host, then process; functions by the time spent ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+	const struct tap_process *a = *(const struct tap_process *const *) left;
+	const struct tap_process *b = *(const struct tap_process *const *) right;
+	int order;
+
+	/* An unknown rank, -1, is the largest unsigned one. */
+	order = compare((uint64_t) a->rank, (uint64_t) b->rank);
+	if (!order)
+		order = strcmp(a->host, b->host);
+	if (!order)
+		order = compare((uint64_t) a->pid, (uint64_t) b->pid);
+	return order ? order : compare(a->number, b->number);
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+	const struct sum *a = *(const struct sum *const *) left;
+	const struct sum *b = *(const struct sum *const *) right;
+	int order;
+
+	order = compare(a->process ? a->process->number + 1 : 0,
+			b->process ? b->process->number + 1 : 0);
+	if (!order)
+		order = compare(a->is_inner, b->is_inner);
+	if (!order)
+		order = compare(b->total_ns, a->total_ns);
+	if (!order)
+		order = strcmp(a->name->layer, b->name->layer);
+	return order ? order : strcmp(a->name->name, b->name->name);
+}
+
+static int compare_callers(const void *left, const void *right)
+{
+	const struct caller *a = *(const struct caller *const *) left;
+	const struct caller *b = *(const struct caller *const *) right;
+	int order = compare(b->calls, a->calls);
+
+	if (!order)
+		order = compare(a->number, b->number);
+	return order ? order : compare(a->offset, b->offset);
+}
+
+static int compare_outcomes(const void *left, const void *right)
+{
+	const struct outcome *a = left, *b = right;
+	int order = compare(b->calls, a->calls);
+
+	return order ? order : compare((uint64_t) a->value, (uint64_t) b->value);
+}
+
+static void sort(struct report *report)
+{
+	size_t i;
+
+	if (report->process_count)
+		qsort(report->processes, report->process_count,
+		      sizeof(*report->processes), compare_processes);
+	if (report->sum_count)
+		qsort(report->sums, report->sum_count, sizeof(*report->sums),
+		      compare_sums);
+	for (i = 0; i < report->sum_count; i++) {
+		struct sum *sum = report->sums[i];
+
+		if (sum->caller_count)
+			qsort(sum->callers, sum->caller_count, sizeof(*sum->callers),
+			      compare_callers);
+		qsort(sum->outcomes, sum->outcome_count, sizeof(sum->outcomes[0]),
+		      compare_outcomes);
+	}
+}
+
+/* The sums of one process, or of all, stand together: [*first, *last). */
+static void find_range(const struct report *report, const struct tap_process *process,
+		       size_t *first, size_t *last)
+{
+	uint64_t key = process ? process->number + 1 : 0;
+	size_t low = 0, high = report->sum_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct tap_process *of = report->sums[middle]->process;
+
+		if ((of ? of->number + 1 : 0) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = low;
+	while (low < report->sum_count && report->sums[low]->process == process)
+		low++;
+	*last = low;
+}
+
+/* ---- Text ---- */
+
+static void add_cell(struct tap_buffer *line, uint64_t value, size_t width)
+{
+	size_t start = line->used;
+
+	tap_buffer_add_unsigned(line, value);
+	tap_buffer_align_right(line, start, width);
+}
+
+static void add_time_cell(struct tap_buffer *line, const struct sum *sum, uint64_t ns)
+{
+	size_t start = line->used;
+
+	if (sum->timed)
+		tap_view_add_duration(line, (int64_t) ns);
+	else
+		tap_buffer_add_char(line, '-');
+	tap_buffer_align_right(line, start, 13);
+}
+
+static void add_detail(struct tap_buffer *line, size_t start, uint64_t calls)
+{
+	tap_buffer_fill(line, start, 40, ' ');
+	add_cell(line, calls, 10);
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_sum_text(struct tap_buffer *line, const struct sum *sum)
+{
+	size_t start = line->used, i;
+
+	tap_buffer_add_string(line, "  ");
+	tap_buffer_add_visible(line, sum->name->name);
+	if (sum->is_inner)
+		tap_buffer_add_string(line, " (inner)");
+	tap_buffer_fill(line, start, 40, ' ');
+	add_cell(line, sum->calls, 10);
+	add_cell(line, sum->failures, 9);
+	add_cell(line, sum->open, 9);
+	add_cell(line, sum->end_lost + sum->begin_lost, 7);
+	add_time_cell(line, sum, sum->total_ns);
+	add_time_cell(line, sum, sum->timed ? sum->total_ns / sum->timed : 0);
+	add_time_cell(line, sum, sum->max_ns);
+	tap_buffer_add_char(line, '\n');
+	for (i = 0; i < sum->outcome_count; i++) {
+		const struct outcome *outcome = &sum->outcomes[i];
+
+		start = line->used;
+		tap_buffer_add_string(line, "    failed: ");
+		if (outcome->label)
+			tap_buffer_add_visible(line, outcome->label);
+		else
+			tap_buffer_add_signed(line, outcome->value);
+		add_detail(line, start, outcome->calls);
+	}
+	if (sum->other_outcomes) {
+		start = line->used;
+		tap_buffer_add_string(line, "    failed: otherwise");
+		add_detail(line, start, sum->other_outcomes);
+	}
+	for (i = 0; i < sum->caller_count; i++) {
+		const struct caller *caller = sum->callers[i];
+
+		start = line->used;
+		tap_buffer_add_string(line, "    from ");
+		tap_view_add_caller(line, caller->library, caller->number,
+				    caller->offset);
+		add_detail(line, start, caller->calls);
+	}
+	if (sum->other_callers) {
+		start = line->used;
+		tap_buffer_add_string(line, "    from elsewhere");
+		add_detail(line, start, sum->other_callers);
+	}
+}
+
+static void add_group_text(struct report *report, const struct tap_process *process)
+{
+	struct tap_buffer *line = &report->view.line;
+	size_t first, last;
+
+	find_range(report, process, &first, &last);
+	if (process && process->rank >= 0) {
+		tap_buffer_add_string(line, "rank ");
+		tap_buffer_add_signed(line, process->rank);
+		tap_buffer_add_string(line, ", ");
+	}
+	if (process) {
+		tap_buffer_add_string(line, "pid ");
+		if (process->pid < 0)
+			tap_buffer_add_char(line, '?');
+		else
+			tap_buffer_add_signed(line, process->pid);
+		if (*process->host) {
+			tap_buffer_add_string(line, " on ");
+			tap_buffer_add_visible(line, process->host);
+		}
+		if (*tap_view_command(process)) {
+			tap_buffer_add_string(line, ": ");
+			tap_buffer_add_visible(line, tap_view_command(process));
+		}
+	} else {
+		tap_buffer_add_string(line, "all processes");
+	}
+	if (first == last) {
+		tap_buffer_add_string(line, "\n  no calls\n\n");
+		return;
+	}
+	tap_buffer_add_string(
+		line,
+		"\n  call                                       calls   failed     open"
+		"   lost        total         mean          max\n");
+	for (; first < last; first++)
+		add_sum_text(line, report->sums[first]);
+	tap_buffer_add_char(line, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void add_sum_json(struct tap_json *json, const struct sum *sum)
+{
+	size_t i;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "layer", sum->name->layer);
+	tap_json_string(json, "name", sum->name->name);
+	tap_json_bool(json, "inner", sum->is_inner);
+	tap_json_unsigned(json, "calls", sum->calls);
+	tap_json_unsigned(json, "failures", sum->failures);
+	tap_json_unsigned(json, "open", sum->open);
+	tap_json_unsigned(json, "end_lost", sum->end_lost);
+	tap_json_unsigned(json, "begin_lost", sum->begin_lost);
+	tap_json_unsigned(json, "timed", sum->timed);
+	tap_json_unsigned(json, "total_ns", sum->total_ns);
+	if (sum->timed) {
+		tap_json_unsigned(json, "mean_ns", sum->total_ns / sum->timed);
+		tap_json_unsigned(json, "max_ns", sum->max_ns);
+	} else {
+		tap_json_null(json, "mean_ns");
+		tap_json_null(json, "max_ns");
+	}
+	tap_json_open(json, "results", '[');
+	for (i = 0; i < sum->outcome_count; i++) {
+		tap_json_open(json, NULL, '{');
+		if (sum->outcomes[i].label)
+			tap_json_string(json, "result", sum->outcomes[i].label);
+		else
+			tap_json_signed(json, "result", sum->outcomes[i].value);
+		tap_json_unsigned(json, "calls", sum->outcomes[i].calls);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_unsigned(json, "other_results", sum->other_outcomes);
+	if (sum->process) {
+		tap_json_open(json, "callers", '[');
+		for (i = 0; i < sum->caller_count; i++) {
+			const struct caller *caller = sum->callers[i];
+
+			tap_json_open(json, NULL, '{');
+			tap_view_add_caller(&json->text, caller->library, caller->number,
+					    caller->offset);
+			tap_json_text(json, "caller");
+			tap_json_unsigned(json, "calls", caller->calls);
+			tap_json_close(json);
+		}
+		tap_json_close(json);
+		tap_json_unsigned(json, "other_callers", sum->other_callers);
+	}
+	tap_json_close(json);
+}
+
+static void add_group_json(struct report *report, const char *name,
+			   const struct tap_process *process)
+{
+	struct tap_json *json = &report->json;
+	size_t first, last;
+
+	find_range(report, process, &first, &last);
+	tap_json_open(json, name, '[');
+	for (; first < last; first++)
+		add_sum_json(json, report->sums[first]);
+	tap_json_close(json);
+}
+
+static void add_process_json(struct report *report, const struct tap_process *process)
+{
+	struct tap_json *json = &report->json;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_unsigned(json, "process", process->number);
+	tap_json_string(json, "host", process->host);
+	tap_json_not_negative(json, "pid", process->pid);
+	tap_json_not_negative(json, "rank", process->rank);
+	tap_json_string(json, "command", tap_view_command(process));
+	add_group_json(report, "calls", process);
+	tap_json_close(json);
+}
+
+static void write_json(struct report *report, const struct tap_loss *loss)
+{
+	struct tap_json *json = &report->json;
+	size_t i;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "type", "report");
+	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+	tap_view_add_hosts_json(json, report->view.join);
+	tap_json_open(json, "processes", '[');
+	for (i = 0; i < report->process_count; i++)
+		add_process_json(report, report->processes[i]);
+	tap_json_close(json);
+	add_group_json(report, "all", NULL);
+	tap_view_add_loss_json(json, loss, true);
+	tap_json_end_line(json, &report->view.line);
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct report *report = data;
+	size_t i;
+
+	sort(report);
+	if (report->view.settings.is_json) {
+		write_json(report, loss);
+	} else {
+		for (i = 0; i < report->process_count; i++)
+			add_group_text(report, report->processes[i]);
+		if (report->process_count != 1)
+			add_group_text(report, NULL);
+		tap_view_add_loss_text(&report->view.line, loss);
+	}
+	return tap_outfile_finish(report->view.output, &report->view.line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct report *report = (struct report *) view;
+	size_t i, j;
+
+	for (i = 0; i < report->sum_count; i++) {
+		struct sum *sum = report->sums[i];
+
+		for (j = 0; j < sum->caller_count; j++)
+			free(sum->callers[j]);
+		for (j = 0; j < sum->outcome_count; j++)
+			free(sum->outcomes[j].label);
+		free(sum->callers);
+		tap_table_free(&sum->by_caller);
+		free(sum);
+	}
+	free(report->sums);
+	free(report->processes);
+	tap_table_free(&report->by_key);
+	tap_json_free(&report->json);
+	tap_buffer_free(&view->line);
+	free(report);
+}
+
+static const struct tap_consumer consumer = {
+	.process = note_process,
+	.span_ended = end_span,
+	.finish = finish,
+};
+
+struct tap_view *tap_report_create(void)
+{
+	struct report *report = calloc(1, sizeof(*report));
+
+	if (!report)
+		return NULL;
+	report->view.consumer = &consumer;
+	report->view.destroy = destroy;
+	return &report->view;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters, ports and status codes: the join seen from babeltrace2. */
+#include "join/sink.h"
+
+#include "join/merge.h"
+#include "join/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Events taken before babeltrace2 is asked whether the user wants to stop. */
+#define BUDGET 16384
+
+/* Some 200 MB when all of them are used: only a damaged trace does that. */
+#define OPEN_CALLS 262144
+#define WINDOW 100000
+
+struct sink {
+	bt_self_component_sink *self;
+	const char *output_name;
+	struct tap_outfile output;
+	struct tap_view *view;
+	struct tap_join *join;
+	struct tap_decoder *decoder;
+	struct tap_merge *merge;
+	unsigned int port_count;
+	bool has_progress;
+	bool has_shown;
+	struct timespec shown; /* when progress was told last */
+};
+
+/* What a parameter may be. */
+struct param {
+	const char *name;
+	enum { PARAM_BOOL, PARAM_COUNT, PARAM_STRING } kind;
+	bt_bool boolean;
+	int64_t count; /* at least 1 */
+	const char *string;
+};
+
+/* The parameters of both sinks stand first. */
+enum { OUTPUT, OVERWRITE, OPEN, DAMAGED, PROGRESS, COMMON_COUNT };
+
+/* clang-format off */
+#define COMMON_PARAMS \
+	[OUTPUT] = {.name = "output", .kind = PARAM_STRING, .string = "-"}, \
+	[OVERWRITE] = {.name = "overwrite", .kind = PARAM_BOOL}, \
+	[OPEN] = {.name = "open-calls", .kind = PARAM_COUNT, .count = OPEN_CALLS}, \
+	[DAMAGED] = {.name = "damaged-streams", .kind = PARAM_COUNT}, \
+	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}
+/* clang-format on */
+
+#define APPEND_CAUSE(self, ...) \
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT( \
+		bt_self_component_sink_as_self_component(self), __VA_ARGS__)
+
+struct param_reading {
+	bt_self_component_sink *self;
+	struct param *params;
+	size_t count;
+};
+
+static bt_value_map_foreach_entry_const_func_status
+read_param(const char *name, const bt_value *value, void *data)
+{
+	struct param_reading *reading = data;
+	struct param *param = reading->params;
+	size_t i;
+
+	for (i = 0; i < reading->count && strcmp(param->name, name); i++)
+		param++;
+	if (i == reading->count) {
+		APPEND_CAUSE(reading->self, "There is no parameter \"%s\"", name);
+		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+	}
+	switch (param->kind) {
+	case PARAM_BOOL:
+		if (!bt_value_is_bool(value)) {
+			APPEND_CAUSE(reading->self, "Parameter \"%s\" is not yes or no",
+				     name);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+		}
+		param->boolean = bt_value_bool_get(value);
+		break;
+	case PARAM_COUNT:
+		if (bt_value_is_signed_integer(value))
+			param->count = bt_value_integer_signed_get(value);
+		else if (bt_value_is_unsigned_integer(value) &&
+			 bt_value_integer_unsigned_get(value) < INT64_MAX)
+			param->count = (int64_t) bt_value_integer_unsigned_get(value);
+		else
+			param->count = 0;
+		if (param->count < 1 || param->count > INT32_MAX) {
+			APPEND_CAUSE(reading->self,
+				     "Parameter \"%s\" is not a number from 1 to %d",
+				     name, INT32_MAX);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+		}
+		break;
+	case PARAM_STRING:
+		if (!bt_value_is_string(value)) {
+			APPEND_CAUSE(reading->self, "Parameter \"%s\" is not a string",
+				     name);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+		}
+		param->string = bt_value_string_get(value);
+		break;
+	}
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+}
+
+static bool read_params(bt_self_component_sink *self, const bt_value *from,
+			struct param *params, size_t count)
+{
+	struct param_reading reading = {.self = self, .params = params, .count = count};
+
+	return bt_value_map_foreach_entry_const(from, read_param, &reading) ==
+	       BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK;
+}
+
+static void destroy(struct sink *sink)
+{
+	if (!sink)
+		return;
+	tap_merge_destroy(sink->merge);
+	if (sink->view)
+		sink->view->destroy(sink->view);
+	tap_join_destroy(sink->join);
+	tap_decoder_destroy(sink->decoder);
+	tap_outfile_close(&sink->output);
+	free(sink);
+}
+
+static int add_port(struct sink *sink)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "in%u", sink->port_count++);
+	return bt_self_component_sink_add_input_port(sink->self, name, NULL, NULL)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Takes the view, and the ownership of it also when it fails. */
+static bt_component_class_initialize_method_status
+make_sink(bt_self_component_sink *self, struct tap_view *view, const struct param *params)
+{
+	const char *output = params[OUTPUT].string;
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int ret;
+
+	if (!sink || !view) {
+		if (view)
+			view->destroy(view);
+		free(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	sink->self = self;
+	sink->view = view;
+	sink->has_progress = params[PROGRESS].boolean;
+	sink->join = tap_join_create(view->consumer, view, (size_t) params[OPEN].count);
+	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
+	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
+	if (!sink->merge || add_port(sink)) {
+		destroy(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
+	view->join = sink->join;
+	view->output = &sink->output;
+	ret = tap_outfile_open(&sink->output, output, params[OVERWRITE].boolean);
+	if (ret) {
+		if (ret == -EEXIST)
+			APPEND_CAUSE(self,
+				     "%s exists: choose another name or overwrite it",
+				     output);
+		else
+			APPEND_CAUSE(self, "Cannot write %s: %s", output, strerror(-ret));
+		destroy(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	sink->output_name = sink->output.path ? sink->output.path : "standard output";
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), sink);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_timeline(bt_self_component_sink *self,
+		       bt_self_component_sink_configuration *configuration,
+		       const bt_value *values, void *data)
+{
+	enum { FORMAT = COMMON_COUNT, ABSOLUTE, WINDOW_SIZE };
+	struct param params[] = {
+		COMMON_PARAMS,
+		[FORMAT] = {.name = "format", .kind = PARAM_STRING, .string = "text"},
+		[ABSOLUTE] = {.name = "absolute", .kind = PARAM_BOOL},
+		[WINDOW_SIZE] = {.name = "window", .kind = PARAM_COUNT, .count = WINDOW},
+	};
+	struct tap_view *view;
+
+	(void) configuration;
+	(void) data;
+	if (!read_params(self, values, params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	if (!strcmp(params[FORMAT].string, "text")) {
+		view = tap_text_create();
+	} else if (!strcmp(params[FORMAT].string, "jsonl")) {
+		view = tap_jsonl_create();
+	} else {
+		APPEND_CAUSE(self, "Format \"%s\" is not text or jsonl",
+			     params[FORMAT].string);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (view) {
+		view->settings.is_absolute = params[ABSOLUTE].boolean;
+		view->settings.window = (size_t) params[WINDOW_SIZE].count;
+	}
+	return make_sink(self, view, params);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_report(bt_self_component_sink *self,
+		     bt_self_component_sink_configuration *configuration,
+		     const bt_value *values, void *data)
+{
+	enum { JSON = COMMON_COUNT };
+	struct param params[] = {
+		COMMON_PARAMS,
+		[JSON] = {.name = "json", .kind = PARAM_BOOL},
+	};
+	struct tap_view *view;
+
+	(void) configuration;
+	(void) data;
+	if (!read_params(self, values, params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	view = tap_report_create();
+	if (view)
+		view->settings.is_json = params[JSON].boolean;
+	return make_sink(self, view, params);
+}
+
+static struct sink *get(bt_self_component_sink *self)
+{
+	return bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+}
+
+void tap_sink_finalize(bt_self_component_sink *self)
+{
+	destroy(get(self));
+}
+
+bt_component_class_port_connected_method_status
+tap_sink_connected(bt_self_component_sink *self, bt_self_component_port_input *port,
+		   const bt_port_output *other)
+{
+	(void) port;
+	(void) other;
+	/* There is always one port that is free. */
+	return add_port(get(self))
+		       ? BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR
+		       : BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK;
+}
+
+/* Returns 0, -EIO after its cause is told, or -ENOMEM. */
+static int read_port(struct sink *sink, unsigned int number)
+{
+	bt_self_component_port_input *port =
+		bt_self_component_sink_borrow_input_port_by_index(sink->self, number);
+	bt_message_iterator *iterator;
+
+	if (!bt_port_is_connected(bt_port_input_as_port_const(
+		    bt_self_component_port_input_as_port_input(port))))
+		return 0;
+	if (bt_message_iterator_create_from_sink_component(sink->self, port, &iterator)) {
+		APPEND_CAUSE(sink->self, "Cannot read the stream of port in%u", number);
+		return -EIO;
+	}
+	if (!tap_merge_add(sink->merge, iterator))
+		return 0;
+	bt_message_iterator_put_ref(iterator);
+	return -ENOMEM;
+}
+
+/* These names alone are longer than a line. */
+#define CONFIGURED(status) \
+	BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_##status
+
+bt_component_class_sink_graph_is_configured_method_status
+tap_sink_configured(bt_self_component_sink *self)
+{
+	struct sink *sink = get(self);
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < sink->port_count; i++)
+		ret = read_port(sink, i);
+	if (ret == -ENOMEM)
+		return CONFIGURED(MEMORY_ERROR);
+	return ret ? CONFIGURED(ERROR) : CONFIGURED(OK);
+}
+
+static void show_progress(struct sink *sink)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == sink->shown.tv_sec)
+		return;
+	/* The first look only starts the clock: short readings show nothing. */
+	if (sink->shown.tv_sec) {
+		fprintf(stderr, "\r%.1f million events read",
+			(double) tap_merge_event_count(sink->merge) / 1e6);
+		sink->has_shown = true;
+	}
+	sink->shown = now;
+}
+
+static bt_component_class_sink_consume_method_status fail(struct sink *sink, int ret)
+{
+	if (ret == -ENOMEM)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
+	APPEND_CAUSE(sink->self, "Cannot write %s: %s", sink->output_name,
+		     strerror(-ret));
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+}
+
+bt_component_class_sink_consume_method_status
+tap_sink_consume(bt_self_component_sink *self)
+{
+	struct sink *sink = get(self);
+	enum tap_merge_status status;
+	int ret;
+
+	ret = tap_merge_run(sink->merge, BUDGET, &status);
+	if (ret)
+		return fail(sink, ret);
+	if (sink->has_progress)
+		show_progress(sink);
+	if (status == TAP_MERGE_AGAIN)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_AGAIN;
+	if (status == TAP_MERGE_OK)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+	if (sink->has_shown)
+		fprintf(stderr, "\r\033[K");
+	ret = tap_join_finish(sink->join);
+	if (ret)
+		return fail(sink, ret);
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
+}

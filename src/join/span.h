@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the join makes of a raw trace, and to whom it gives it.
+ *
+ * Every output (text, JSON lines, report) is one consumer of these structures;
+ * none of them sees events or babeltrace2.  All of them belong to the join and
+ * live until it is destroyed, but for spans, which are counted.
+ */
+#ifndef TAP_JOIN_SPAN_H
+#define TAP_JOIN_SPAN_H
+
+#include "join/field.h"
+#include "join/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One traced host's trace: within it, a process number names a process. */
+struct tap_trace {
+	unsigned int number; /* from 0 */
+	char *host;	     /* "" when the trace does not tell */
+	int64_t pid;	     /* of a trace of one process, else -1 */
+};
+
+/* A call's name.  One per (layer, name), so pointers may be compared. */
+struct tap_name {
+	char *layer;
+	char *name;
+	unsigned int number;   /* from 0 */
+	struct tap_name *next; /* with the same hash */
+};
+
+struct tap_library {
+	uint64_t number;	  /* the process's own, from 1 */
+	char *path;		  /* "" unknown */
+	const char *base_name;	  /* in path */
+	char *build_id;		  /* hexadecimal digits, "" unknown */
+	char *layer;		  /* whose calls are traced, else "" */
+	uint64_t base;		  /* load address */
+	struct tap_library *next; /* of the same process, newest first */
+};
+
+struct tap_process {
+	unsigned int number; /* from 0, in order of appearance */
+	const struct tap_trace *trace;
+	const char *host;
+	int64_t pid;		    /* -1 unknown */
+	int64_t rank;		    /* -1 unknown */
+	bool is_announced;	    /* it described itself: about is filled */
+	bool is_told;		    /* to the consumer */
+	struct tap_fields about;    /* what it said of itself */
+	struct tap_table by_number; /* libraries */
+	struct tap_library *libraries;
+};
+
+struct tap_problem {
+	const struct tap_process *process;
+	int64_t time_ns;
+	const char *what;
+	const char *detail;
+	uint64_t count;
+};
+
+enum tap_span_state {
+	TAP_SPAN_RUNNING, /* seen by span_begun only */
+	TAP_SPAN_COMPLETE,
+	TAP_SPAN_OPEN,	     /* not returned when its process or the trace ended */
+	TAP_SPAN_END_LOST,   /* it returned, but the trace does not say when */
+	TAP_SPAN_BEGIN_LOST, /* only its return is in the trace */
+};
+
+struct tap_thread;
+
+struct tap_span {
+	enum tap_span_state state;
+	const struct tap_process *process;
+	const struct tap_name *name;
+	int64_t tid;		/* -1 unknown */
+	uint64_t call_id;	/* counted per process */
+	uint64_t parent_id;	/* call_id of the enclosing call, 0 none */
+	int64_t begin_ns;	/* since the Unix epoch; not for BEGIN_LOST */
+	int64_t end_ns;		/* only for COMPLETE and BEGIN_LOST */
+	unsigned int depth;	/* enclosing calls that are known */
+	bool is_inner;		/* called by the traced library itself */
+	bool is_late;		/* no longer awaited by the order of beginnings */
+	uint64_t caller_number; /* of the library, 0 unknown */
+	const struct tap_library *caller; /* NULL unknown */
+	uint64_t caller_offset;
+	struct tap_fields entry; /* arguments */
+	struct tap_fields exit;	 /* result and what the call gave back */
+
+	/* Of pair.c alone. */
+	unsigned int references;
+	struct tap_thread *thread;
+	struct tap_span *below; /* enclosing call of the same thread */
+	struct tap_span *above;
+	struct tap_span *earlier; /* open calls of all processes */
+	struct tap_span *later;
+};
+
+/* One stream that lost something. */
+struct tap_stream_loss {
+	char *name;
+	uint64_t discarded_events;
+	uint64_t discarded_packets;
+	struct tap_stream_loss *next;
+};
+
+/* What is missing from the trace, or could not be used. */
+struct tap_loss {
+	uint64_t discarded_events;
+	uint64_t discarded_packets;
+	uint64_t discarded_unknown; /* times that the trace does not tell how many */
+	uint64_t lost_exits;
+	uint64_t lost_entries;
+	uint64_t evicted_calls; /* open calls given up: too many at once */
+	uint64_t malformed_events;
+	uint64_t ignored_fields;  /* of a type that no list can hold */
+	uint64_t damaged_streams; /* whose rest could not be read */
+	char *first_damage;	  /* what was wrong with the first, or NULL */
+	struct tap_stream_loss *streams;
+};
+
+/*
+ * Any function may be NULL.  Each returns 0 or -errno, which ends the reading.
+ * A process is told before anything else of it, and again if it describes
+ * itself later.
+ */
+struct tap_consumer {
+	int (*process)(void *data, const struct tap_process *process);
+	int (*library)(void *data, const struct tap_process *process,
+		       const struct tap_library *library);
+	int (*problem)(void *data, const struct tap_problem *problem);
+	/* Takes tap_span_get() to keep the span; its state then changes. */
+	int (*span_begun)(void *data, struct tap_span *span);
+	/* Every span once; a span without beginning was not given before. */
+	int (*span_ended)(void *data, struct tap_span *span);
+	int (*finish)(void *data, const struct tap_loss *loss);
+};
+
+/* Keeps a span. */
+struct tap_span *tap_span_get(struct tap_span *span);
+
+/* How a state is called in every output. */
+const char *tap_span_state_name(enum tap_span_state state);
+
+/* How long a complete one lasted; negative in a damaged trace. */
+int64_t tap_span_duration(const struct tap_span *span);
+
+/* The call's result, or NULL. */
+const struct tap_field *tap_span_result(const struct tap_span *span);
+
+/*
+ * Whether a result says that the call failed.  A call that does not block
+ * answers ncclInProgress: that is no failure.
+ */
+bool tap_span_is_failure(const struct tap_field *result);
+
+#endif

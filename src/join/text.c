@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view for people: a header, one line per call in order of beginning, and
+ * what never returned.
+ */
+#include "join/view.h"
+
+#include "join/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Bytes of problems in the header: a damaged trace may repeat them for ever. */
+#define PROBLEMS_MAX 1000000
+
+/* Lines of the section of calls that never returned. */
+#define NOT_RETURNED_MAX 1000
+
+struct text {
+	struct tap_view view;
+	struct tap_order order;
+	bool has_begun;
+	bool has_hosts; /* a column for them */
+	uint64_t span_count;
+	struct tap_buffer processes; /* their lines of the header */
+	struct tap_buffer not_returned;
+	uint64_t not_returned_count;
+	int64_t second; /* whose time of day is in clock */
+	char clock[32];
+};
+
+static int write_line(void *data, struct tap_span *span);
+
+static int begin(struct text *text)
+{
+	struct tap_view *view = &text->view;
+	int ret;
+
+	if (text->has_begun)
+		return 0;
+	text->has_begun = true;
+	text->has_hosts = tap_view_host_count(view->join) > 1;
+	ret = tap_order_init(&text->order, view->settings.window, view->join, write_line,
+			     text);
+	/* The header names processes that are not known yet. */
+	return ret ? ret : tap_outfile_begin(view->output, 0, false);
+}
+
+static void add_process(struct tap_buffer *line, const struct tap_process *process)
+{
+	if (process->rank >= 0) {
+		tap_buffer_add_string(line, "rank ");
+		tap_buffer_add_signed(line, process->rank);
+		tap_buffer_add_char(line, ' ');
+	}
+	tap_buffer_add_string(line, "pid ");
+	if (process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, process->pid);
+	if (*process->host) {
+		tap_buffer_add_string(line, " on ");
+		tap_buffer_add_visible(line, process->host);
+	}
+}
+
+static int note_process(void *data, const struct tap_process *process)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->processes;
+	int64_t size;
+	int ret;
+
+	ret = begin(text);
+	if (ret)
+		return ret;
+	tap_buffer_add_string(line, "process: ");
+	add_process(line, process);
+	if (!tap_fields_get_signed(&process->about, "world_size", &size) && size >= 0) {
+		tap_buffer_add_string(line, ", one of ");
+		tap_buffer_add_signed(line, size);
+	}
+	if (*tap_view_command(process)) {
+		tap_buffer_add_string(line, ": ");
+		tap_buffer_add_visible(line, tap_view_command(process));
+	}
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
+static int note_problem(void *data, const struct tap_problem *problem)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->processes;
+
+	if (line->used > PROBLEMS_MAX)
+		return 0;
+	tap_buffer_add_string(line, "problem: ");
+	add_process(line, problem->process);
+	tap_buffer_add_string(line, ": ");
+	tap_buffer_add_visible(line, problem->what);
+	if (*problem->detail) {
+		tap_buffer_add_string(line, ": ");
+		tap_buffer_add_visible(line, problem->detail);
+	}
+	if (problem->count > 1) {
+		tap_buffer_add_string(line, " (");
+		tap_buffer_add_unsigned(line, problem->count);
+		tap_buffer_add_string(line, " times)");
+	}
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
+static void add_time_of_day(struct text *text, int64_t ns)
+{
+	struct tap_buffer *line = &text->view.line;
+	int64_t second = ns / 1000000000, rest = ns % 1000000000;
+	struct tm parts;
+	time_t time;
+
+	if (rest < 0) {
+		rest += 1000000000;
+		second--;
+	}
+	if (second != text->second || !*text->clock) {
+		time = (time_t) second;
+		text->second = second;
+		if (!localtime_r(&time, &parts) ||
+		    !strftime(text->clock, sizeof(text->clock), "%Y-%m-%d %H:%M:%S",
+			      &parts))
+			strcpy(text->clock, "?");
+	}
+	tap_buffer_add_string(line, text->clock);
+	tap_buffer_add_char(line, '.');
+	tap_buffer_add_padded(line, (uint64_t) rest, 9);
+}
+
+static void add_time(struct text *text, int64_t ns)
+{
+	struct tap_buffer *line = &text->view.line;
+	size_t start = line->used;
+	uint64_t since;
+
+	if (text->view.settings.is_absolute) {
+		add_time_of_day(text, ns);
+		return;
+	}
+	since = (uint64_t) ns - (uint64_t) tap_join_first_ns(text->view.join);
+	tap_buffer_add_unsigned(line, since / 1000000000);
+	tap_buffer_add_char(line, '.');
+	tap_buffer_add_padded(line, since % 1000000000, 9);
+	tap_buffer_align_right(line, start, 15);
+}
+
+static void add_who(struct text *text, const struct tap_span *span)
+{
+	struct tap_buffer *line = &text->view.line;
+	const struct tap_process *process = span->process;
+	size_t start = line->used;
+
+	if (text->has_hosts) {
+		tap_buffer_add_visible(line, process->host);
+		tap_buffer_fill(line, start, 12, ' ');
+		tap_buffer_add_char(line, ' ');
+		start = line->used;
+	}
+	if (process->rank < 0)
+		tap_buffer_add_char(line, '-');
+	else
+		tap_buffer_add_signed(line, process->rank);
+	tap_buffer_align_right(line, start, 4);
+	tap_buffer_add_char(line, ' ');
+	start = line->used;
+	if (process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, process->pid);
+	tap_buffer_add_char(line, '/');
+	if (span->tid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, span->tid);
+	tap_buffer_fill(line, start, 15, ' ');
+}
+
+/* The result stands apart: an argument may have its name. */
+static void add_fields(struct tap_buffer *line, const struct tap_fields *fields,
+		       const struct tap_field *result)
+{
+	size_t i;
+
+	for (i = 0; i < fields->count; i++) {
+		const struct tap_field *field = &fields->list[i];
+
+		if (field == result)
+			continue;
+		/* Says that nothing is special. */
+		if (!strcmp(field->name, "pnccl") && field->kind == TAP_FIELD_UNSIGNED &&
+		    !field->value.u)
+			continue;
+		tap_buffer_add_char(line, ' ');
+		tap_buffer_add_visible(line, field->name);
+		tap_buffer_add_char(line, '=');
+		tap_view_add_value(line, fields, field);
+	}
+}
+
+static void add_result(struct tap_buffer *line, const struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+	size_t start = line->used;
+
+	tap_buffer_add_string(line, " ->");
+	if (result &&
+	    ((result->kind != TAP_FIELD_UNSIGNED && result->kind != TAP_FIELD_SIGNED) ||
+	     result->value.u)) {
+		tap_buffer_add_char(line, ' ');
+		tap_view_add_value(line, &span->exit, result);
+	}
+	add_fields(line, &span->exit, result);
+	if (line->used == start + 3)
+		line->used = start;
+}
+
+static void add_call(struct tap_buffer *line, const struct tap_span *span)
+{
+	unsigned int i;
+
+	for (i = 0; i < span->depth && i < 16; i++)
+		tap_buffer_add_string(line, "  ");
+	tap_buffer_add_visible(line, span->name->name);
+	if (span->is_inner)
+		tap_buffer_add_string(line, " (inner)");
+	add_fields(line, &span->entry, NULL);
+	add_result(line, span);
+	if (span->caller_number) {
+		tap_buffer_add_string(line, " <- ");
+		tap_view_add_caller(line, span->caller, span->caller_number,
+				    span->caller_offset);
+	}
+	if (span->state == TAP_SPAN_OPEN)
+		tap_buffer_add_string(line, "  ** never returned");
+	if (span->state == TAP_SPAN_END_LOST)
+		tap_buffer_add_string(line, "  ** its return is lost");
+	if (span->state == TAP_SPAN_BEGIN_LOST)
+		tap_buffer_add_string(line,
+				      "  ** its beginning is lost, it returned here");
+	if (span->is_late)
+		tap_buffer_add_string(line, "  ** late line");
+	tap_buffer_add_char(line, '\n');
+}
+
+static int write_line(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->view.line;
+	size_t start;
+
+	text->span_count++;
+	add_time(text,
+		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
+	tap_buffer_add_char(line, ' ');
+	start = line->used;
+	if (span->state == TAP_SPAN_COMPLETE)
+		tap_view_add_duration(line, tap_span_duration(span));
+	else
+		tap_buffer_add_char(line, '-');
+	tap_buffer_align_right(line, start, 11);
+	tap_buffer_add_char(line, ' ');
+	add_who(text, span);
+	tap_buffer_add_char(line, ' ');
+	add_call(line, span);
+	if (span->state == TAP_SPAN_OPEN &&
+	    text->not_returned_count++ < NOT_RETURNED_MAX) {
+		tap_buffer_add_string(&text->not_returned, "  ");
+		tap_buffer_add(&text->not_returned, line->data, line->used);
+	}
+	return tap_outfile_write(text->view.output, line);
+}
+
+static int hold_span(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+
+	return tap_order_begun(&text->order, span);
+}
+
+static int end_span(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+
+	return tap_order_ended(&text->order, span);
+}
+
+static int write_end(struct text *text, const struct tap_loss *loss)
+{
+	struct tap_buffer *line = &text->view.line;
+
+	if (text->not_returned_count) {
+		tap_buffer_add_string(line, "\nNot returned");
+		if (loss->discarded_events || loss->discarded_unknown ||
+		    loss->damaged_streams)
+			tap_buffer_add_string(line,
+					      " (or returned, where events are missing)");
+		tap_buffer_add_string(line, ":\n");
+		tap_buffer_add(line, text->not_returned.data, text->not_returned.used);
+		if (text->not_returned_count > NOT_RETURNED_MAX) {
+			tap_buffer_add_string(line, "  and ");
+			tap_buffer_add_unsigned(line, text->not_returned_count -
+							      NOT_RETURNED_MAX);
+			tap_buffer_add_string(line, " more\n");
+		}
+		line->is_short |= text->not_returned.is_short;
+	}
+	tap_buffer_add_char(line, '\n');
+	tap_view_add_loss_text(line, loss);
+	return tap_outfile_write(text->view.output, line);
+}
+
+static void add_title(struct text *text)
+{
+	struct tap_buffer *line = &text->view.line;
+	size_t start = line->used;
+
+	tap_buffer_add_string(line, text->view.settings.is_absolute ? "time" : "seconds");
+	tap_buffer_align_right(line, start, text->view.settings.is_absolute ? 29 : 15);
+	tap_buffer_add_string(line, "    duration ");
+	if (text->has_hosts)
+		tap_buffer_add_string(line, "host         ");
+	tap_buffer_add_string(line, "rank pid/thread      call\n");
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct text *text = data;
+	struct tap_view *view = &text->view;
+	struct tap_buffer *line = &view->line;
+	int ret;
+
+	ret = begin(text);
+	if (!ret)
+		ret = write_end(text, loss);
+	if (ret)
+		return ret;
+	tap_buffer_add_unsigned(line, text->span_count);
+	tap_buffer_add_string(line, text->span_count == 1 ? " call, " : " calls, ");
+	tap_buffer_add_unsigned(line, tap_view_host_count(view->join));
+	tap_buffer_add_string(line,
+			      tap_view_host_count(view->join) == 1 ? " host" : " hosts");
+	tap_buffer_add_string(line, ", times are ");
+	tap_buffer_add_string(line, view->settings.is_absolute
+					    ? "local time\n"
+					    : "seconds since the first event\n");
+	if (text->processes.used)
+		tap_buffer_add(line, text->processes.data, text->processes.used);
+	line->is_short |= text->processes.is_short;
+	tap_view_add_loss_text(line, loss);
+	if (text->span_count) {
+		tap_buffer_add_char(line, '\n');
+		add_title(text);
+	}
+	return tap_outfile_finish(view->output, line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct text *text = (struct text *) view;
+
+	if (text->order.ring)
+		tap_order_free(&text->order);
+	tap_buffer_free(&text->processes);
+	tap_buffer_free(&text->not_returned);
+	tap_buffer_free(&view->line);
+	free(text);
+}
+
+static const struct tap_consumer consumer = {
+	.process = note_process,
+	.problem = note_problem,
+	.span_begun = hold_span,
+	.span_ended = end_span,
+	.finish = finish,
+};
+
+struct tap_view *tap_text_create(void)
+{
+	struct text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->view.consumer = &consumer;
+	text->view.destroy = destroy;
+	return &text->view;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* What every view says in the same words. */
+#include "join/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_host_new(const struct tap_join *join, size_t number)
+{
+	const char *host = tap_join_trace(join, number)->host;
+	size_t i;
+
+	for (i = 0; i < number; i++)
+		if (!strcmp(tap_join_trace(join, i)->host, host))
+			return false;
+	return true;
+}
+
+size_t tap_view_host_count(const struct tap_join *join)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < tap_join_trace_count(join); i++)
+		count += is_host_new(join, i);
+	return count;
+}
+
+void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join)
+{
+	size_t i;
+
+	tap_json_open(json, "hosts", '[');
+	for (i = 0; i < tap_join_trace_count(join); i++) {
+		if (!is_host_new(join, i))
+			continue;
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "name", tap_join_trace(join, i)->host);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
+			    bool has_streams)
+{
+	const struct tap_stream_loss *stream;
+
+	tap_json_open(json, "loss", '{');
+	tap_json_unsigned(json, "discarded_events", loss->discarded_events);
+	tap_json_unsigned(json, "discarded_packets", loss->discarded_packets);
+	tap_json_unsigned(json, "discarded_unknown", loss->discarded_unknown);
+	tap_json_unsigned(json, "lost_exits", loss->lost_exits);
+	tap_json_unsigned(json, "lost_entries", loss->lost_entries);
+	tap_json_unsigned(json, "evicted_calls", loss->evicted_calls);
+	tap_json_unsigned(json, "malformed_events", loss->malformed_events);
+	tap_json_unsigned(json, "ignored_fields", loss->ignored_fields);
+	tap_json_unsigned(json, "damaged_streams", loss->damaged_streams);
+	if (has_streams) {
+		tap_json_open(json, "streams", '[');
+		for (stream = loss->streams; stream; stream = stream->next) {
+			tap_json_open(json, NULL, '{');
+			tap_json_string(json, "name", stream->name);
+			tap_json_unsigned(json, "discarded_events",
+					  stream->discarded_events);
+			tap_json_unsigned(json, "discarded_packets",
+					  stream->discarded_packets);
+			tap_json_close(json);
+		}
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static void add_count(struct tap_buffer *buffer, uint64_t count, const char *what)
+{
+	if (!count || buffer->is_short)
+		return;
+	if (buffer->data[buffer->used - 1] != ':')
+		tap_buffer_add_char(buffer, ',');
+	tap_buffer_add_char(buffer, ' ');
+	tap_buffer_add_string(buffer, what);
+	tap_buffer_add_char(buffer, ' ');
+	tap_buffer_add_unsigned(buffer, count);
+}
+
+void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss)
+{
+	const struct tap_stream_loss *stream;
+	size_t start;
+
+	tap_buffer_add_string(buffer, "loss:");
+	start = buffer->used;
+	add_count(buffer, loss->discarded_events, "discarded events");
+	add_count(buffer, loss->discarded_packets, "discarded packets");
+	add_count(buffer, loss->discarded_unknown, "discarded without number");
+	add_count(buffer, loss->lost_exits, "lost returns");
+	add_count(buffer, loss->lost_entries, "lost beginnings");
+	add_count(buffer, loss->evicted_calls, "open calls given up");
+	add_count(buffer, loss->malformed_events, "malformed events");
+	add_count(buffer, loss->ignored_fields, "ignored fields");
+	add_count(buffer, loss->damaged_streams, "damaged streams");
+	if (buffer->used == start)
+		tap_buffer_add_string(buffer, " none");
+	tap_buffer_add_char(buffer, '\n');
+	for (stream = loss->streams; stream; stream = stream->next) {
+		tap_buffer_add_string(buffer, "loss: in stream ");
+		tap_buffer_add_visible(buffer, stream->name);
+		tap_buffer_add_char(buffer, ':');
+		add_count(buffer, stream->discarded_events, "discarded events");
+		add_count(buffer, stream->discarded_packets, "discarded packets");
+		tap_buffer_add_char(buffer, '\n');
+	}
+	if (loss->first_damage) {
+		tap_buffer_add_string(buffer, "loss: the first damaged stream: ");
+		tap_buffer_add_visible(buffer, loss->first_damage);
+		tap_buffer_add_char(buffer, '\n');
+	}
+}
+
+void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *library,
+			 uint64_t number, uint64_t offset)
+{
+	if (library && *library->base_name) {
+		tap_buffer_add_visible(buffer, library->base_name);
+	} else {
+		tap_buffer_add_string(buffer, "library ");
+		tap_buffer_add_unsigned(buffer, number);
+	}
+	tap_buffer_add_char(buffer, '+');
+	tap_buffer_add_hex(buffer, offset);
+}
+
+void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}};
+	uint64_t ns = duration_ns < 0 ? -(uint64_t) duration_ns : (uint64_t) duration_ns;
+	size_t i;
+
+	if (duration_ns < 0)
+		tap_buffer_add_char(buffer, '-');
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t unit = units[i].ns;
+
+		if (ns < unit)
+			continue;
+		tap_buffer_add_unsigned(buffer, ns / unit);
+		tap_buffer_add_char(buffer, '.');
+		tap_buffer_add_padded(buffer, ns % unit / (unit / 1000), 3);
+		tap_buffer_add_string(buffer, units[i].name);
+		return;
+	}
+	tap_buffer_add_unsigned(buffer, ns);
+	tap_buffer_add_string(buffer, " ns");
+}
+
+static void add_integer(struct tap_buffer *buffer, bool is_hex, bool is_signed,
+			uint64_t value)
+{
+	if (is_hex)
+		tap_buffer_add_hex(buffer, value);
+	else if (is_signed)
+		tap_buffer_add_signed(buffer, (int64_t) value);
+	else
+		tap_buffer_add_unsigned(buffer, value);
+}
+
+void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
+			const struct tap_field *field)
+{
+	size_t i;
+
+	switch (field->kind) {
+	case TAP_FIELD_UNSIGNED:
+	case TAP_FIELD_SIGNED:
+		if (field->label)
+			tap_buffer_add_visible(buffer, field->label);
+		else
+			add_integer(buffer, field->is_hex,
+				    field->kind == TAP_FIELD_SIGNED, field->value.u);
+		break;
+	case TAP_FIELD_REAL:
+		tap_buffer_add_real(buffer, field->value.real);
+		break;
+	case TAP_FIELD_STRING:
+		tap_buffer_add_char(buffer, '"');
+		tap_buffer_add_visible(buffer, tap_fields_string(fields, field));
+		tap_buffer_add_string(buffer, field->is_cut ? "...\"" : "\"");
+		break;
+	case TAP_FIELD_ARRAY:
+		tap_buffer_add_char(buffer, '[');
+		for (i = 0; i < field->value.data.length; i++) {
+			if (i)
+				tap_buffer_add_char(buffer, ',');
+			add_integer(buffer, field->is_hex, field->is_signed,
+				    tap_fields_array(fields, field)[i]);
+		}
+		tap_buffer_add_string(buffer, field->is_cut ? ",...]" : "]");
+		break;
+	}
+}
+
+const char *tap_view_command(const struct tap_process *process)
+{
+	const char *command = tap_fields_get_string(&process->about, "command");
+
+	if (!command || !*command)
+		command = tap_fields_get_string(&process->about, "executable");
+	return command ? command : "";
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The few lines that a unit test needs to speak TAP. */
+#ifndef TAP_TESTS_UNIT_TAP_H
+#define TAP_TESTS_UNIT_TAP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static unsigned int tap_number;
+
+/* A failed condition is told with its place; the case goes on. */
+#define CHECK(condition) check(condition, #condition, __LINE__, &is_passed)
+
+static inline void check(bool condition, const char *text, int line, bool *is_passed)
+{
+	if (condition)
+		return;
+	printf("# line %d: %s\n", line, text);
+	*is_passed = false;
+}
+
+/* One case: a sentence and what holds if it is true. */
+static inline void report(const char *sentence, bool (*test)(void))
+{
+	bool is_passed = test();
+
+	printf("%s %u - %s\n", is_passed ? "ok" : "not ok", ++tap_number, sentence);
+}
+
+#endif
