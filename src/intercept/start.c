@@ -23,13 +23,12 @@
 const struct tap_events *tap_events_table;
 
 /*
- * NOT_STARTED -> STARTING by the one thread whose exchange succeeds, and from
- * there, by the same thread, to ON or OFF.
+ * NOT_STARTED, the id of the process one of whose threads is starting, ON or OFF.
+ * The thread whose exchange succeeds starts, and writes what became of it.  A
+ * child of a fork in that time finds its parent's id, and nobody to wait for.
  */
-enum { NOT_STARTED, STARTING, ON, OFF };
-static int state;
-/* Whose thread is starting: a child of a fork in that time waits for nobody. */
-static pid_t starting_pid;
+enum { NOT_STARTED = 0, ON = -1, OFF = -2 };
+static pid_t state;
 /* Calls passed on unrecorded because another thread was starting. */
 static uint64_t nr_passed;
 /* False in a new process, also one made by fork; set by whoever announces. */
@@ -98,33 +97,32 @@ static int start(void)
 }
 
 /* The limit is LTTng's own, for a session daemon that does not answer. */
-static int wait_for_starter(void)
+static pid_t wait_for_starter(pid_t self)
 {
 	const struct timespec pause = {.tv_nsec = 1000 * 1000};
-	int seen, tries;
+	pid_t seen = self;
+	int tries;
 
-	for (tries = 0; tries < 3000; tries++) {
-		seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-		if (seen != STARTING || starting_pid != getpid())
-			return seen;
+	for (tries = 0; tries < 3000 && seen == self; tries++) {
 		nanosleep(&pause, NULL);
+		seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 	}
-	return STARTING;
+	return seen;
 }
 
 enum tap_started tap_start(void)
 {
-	int seen = NOT_STARTED;
+	const pid_t self = getpid();
+	pid_t seen = NOT_STARTED;
 
-	if (__atomic_compare_exchange_n(&state, &seen, STARTING, false, __ATOMIC_ACQUIRE,
+	if (__atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQUIRE,
 					__ATOMIC_ACQUIRE)) {
-		starting_pid = getpid();
 		seen = start();
 		__atomic_store_n(&state, seen, __ATOMIC_RELEASE);
+	} else if (seen == self) {
+		seen = wait_for_starter(self);
 	}
-	if (seen == STARTING)
-		seen = wait_for_starter();
-	if (seen == STARTING) {
+	if (seen == self) {
 		/*
 		 * The starter may wait for a lock of the dynamic linker that this
 		 * thread holds (a call made in a constructor): let it go on.
