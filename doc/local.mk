@@ -1,1 +1,13 @@
 # SPDX-License-Identifier: MIT
+# Documentation; the manual pages are listed here, whoever's code they describe.
+
+dist_man_MANS += \
+	doc/man/babeltrace2-plugin-ccltap.7 \
+	doc/man/ccltap.1 \
+	doc/man/ccltap-env.1 \
+	doc/man/ccltap-events.7 \
+	doc/man/ccltap-jsonl.5 \
+	doc/man/ccltap-record.1 \
+	doc/man/ccltap-report.1 \
+	doc/man/ccltap-timeline.1
+

@@ -1,1 +1,19 @@
 # SPDX-License-Identifier: MIT
+bin_PROGRAMS += ccltap
+
+ccltap_SOURCES = \
+	src/tools/main.c src/tools/verbs.h \
+	src/tools/message.c src/tools/message.h \
+	src/tools/env.c src/tools/env.h \
+	src/tools/record.c \
+	src/tools/record_buffers.c src/tools/record_buffers.h \
+	src/tools/record_child.c src/tools/record_child.h \
+	src/tools/record_output.c src/tools/record_output.h \
+	src/tools/record_session.c src/tools/record_session.h \
+	src/tools/record_summary.c src/tools/record_summary.h \
+	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c
+ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'
+ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \
+	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS)
+ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS)

@@ -1,1 +1,54 @@
 # SPDX-License-Identifier: MIT
+# The reader from end to end: texts of events through babeltrace2 into each view.
+
+check_LTLIBRARIES += tests/golden/babeltrace-plugin-ccltaptest.la
+tests_golden_babeltrace_plugin_ccltaptest_la_SOURCES = tests/golden/source.c
+tests_golden_babeltrace_plugin_ccltaptest_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE \
+	$(BABELTRACE2_CFLAGS)
+tests_golden_babeltrace_plugin_ccltaptest_la_CFLAGS = $(AM_CFLAGS)
+# Without a directory to be installed in, libtool makes no shared object.
+tests_golden_babeltrace_plugin_ccltaptest_la_LDFLAGS = -module -avoid-version -shared \
+	-rpath /nowhere
+tests_golden_babeltrace_plugin_ccltaptest_la_LIBADD = $(BABELTRACE2_LIBS)
+
+check_PROGRAMS += tests/golden/convert tests/golden/fuzz
+tests_golden_convert_SOURCES = tests/golden/convert.c tests/golden/graph.c \
+	tests/golden/graph.h
+tests_golden_convert_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(BABELTRACE2_CFLAGS)
+tests_golden_convert_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_golden_convert_LDADD = $(BABELTRACE2_LIBS)
+tests_golden_fuzz_SOURCES = tests/golden/fuzz.c tests/golden/graph.c tests/golden/graph.h
+tests_golden_fuzz_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE -I$(top_srcdir)/tests \
+	$(BABELTRACE2_CFLAGS)
+tests_golden_fuzz_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
+
+GOLDEN_CASES = \
+	tests/golden/begin-lost \
+	tests/golden/callers \
+	tests/golden/discarded \
+	tests/golden/end-lost \
+	tests/golden/error-string \
+	tests/golden/exec \
+	tests/golden/fork \
+	tests/golden/garbage \
+	tests/golden/library-again \
+	tests/golden/nesting \
+	tests/golden/no-contexts \
+	tests/golden/not-returned \
+	tests/golden/simple \
+	tests/golden/too-many-open \
+	tests/golden/two-hosts \
+	tests/golden/unknown \
+	tests/golden/values \
+	tests/golden/window
+
+dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh
+GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/fuzz
+TESTS += $(GOLDEN_TESTS)
+EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect)
+
+# What scripts/check runs once more under sanitizers.
+.PHONY: print-reader-tests
+print-reader-tests:
+	@echo $(UNIT_TESTS) $(GOLDEN_TESTS)

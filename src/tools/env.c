@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* `ccltap env`: the lines for a shell; hides where the tracer lies and its load order. */
+#include "tools/env.h"
+
+#include <argp.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "tools/message.h"
+#include "tools/verbs.h"
+
+static const char tracer[] = "libccltap.so";
+static const char fd_guard[] = "liblttng-ust-fd.so.1";
+
+/* What ld.so accepts between two names in LD_PRELOAD. */
+static const char separators[] = ": ";
+
+static int find_tracer(char **ret_path)
+{
+	const char *folder = getenv("CCLTAP_LIBDIR");
+	char *real, *path;
+	int ret;
+
+	if (!folder || !*folder)
+		folder = TAP_LIBDIR;
+	real = realpath(folder, NULL);
+	ret = asprintf(&path, "%s/%s", real ? real : folder, tracer);
+	free(real);
+	if (ret < 0)
+		return -ENOMEM;
+	if (access(path, R_OK) < 0) {
+		ret = -errno;
+		tap_message_write("cannot read %s: %s; install ccltap there, or set "
+				  "CCLTAP_LIBDIR to the directory of %s",
+				  path, strerror(-ret), tracer);
+		free(path);
+		return ret;
+	}
+	if (strpbrk(path, separators)) {
+		tap_message_write("%s: LD_PRELOAD cannot hold a path with a space or a "
+				  "colon; install ccltap elsewhere, or set CCLTAP_LIBDIR",
+				  path);
+		free(path);
+		return -EINVAL;
+	}
+	*ret_path = path;
+	return 0;
+}
+
+/* Where it is missing, ld.so would complain in every process of the program. */
+static int check_fd_guard(void)
+{
+	/* It stays: what its constructor allocated it never frees. */
+	void *handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+
+	if (!handle) {
+		tap_message_write("cannot load %s: install LTTng-UST 2.13 or later "
+				  "(Debian: liblttng-ust1)", fd_guard);
+		return -ENOENT;
+	}
+	dlclose(handle);
+	return 0;
+}
+
+static bool is_sanitizer(const char *library, size_t length)
+{
+	static const char *const prefixes[] = {
+		"libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libubsan.so",
+		"libclang_rt.",
+	};
+	const char *slash = memrchr(library, '/', length);
+
+	if (slash) {
+		length -= slash + 1 - library;
+		library = slash + 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (length >= strlen(prefixes[i]) &&
+		    !memcmp(library, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static bool is_same(const char *library, size_t length, const char *other)
+{
+	return length == strlen(other) && !memcmp(library, other, length);
+}
+
+/* Writes those names of `present` that are sanitizers, or those that are not. */
+static void write_present(FILE *out, const char *present, bool sanitizers,
+			  const char *tracer_path)
+{
+	size_t length;
+
+	for (; present && *present; present += length) {
+		present += strspn(present, separators);
+		length = strcspn(present, separators);
+		if (!length || is_sanitizer(present, length) != sanitizers)
+			continue;
+		/* The line of `ccltap env` may be in effect already. */
+		if (is_same(present, length, tracer_path) ||
+		    is_same(present, length, fd_guard))
+			continue;
+		fprintf(out, sanitizers ? "%.*s:" : ":%.*s", (int)length, present);
+	}
+}
+
+int tap_env_compose_preload(const char *present, char **ret_preload)
+{
+	char *path = NULL;
+	size_t size;
+	FILE *out;
+	int ret;
+
+	ret = find_tracer(&path);
+	if (ret)
+		return ret;
+	ret = check_fd_guard();
+	if (ret)
+		goto out;
+	out = open_memstream(ret_preload, &size);
+	if (!out) {
+		ret = -errno;
+		goto out;
+	}
+	write_present(out, present, true, path);
+	fprintf(out, "%s:%s", path, fd_guard);
+	write_present(out, present, false, path);
+	if (fclose(out) == EOF)
+		ret = -ENOMEM;
+out:
+	free(path);
+	return ret;
+}
+
+/* A word that sh reads back unchanged. */
+static void print_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*text);
+	}
+	putchar('\'');
+}
+
+static const char name_characters[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+static const struct argp_option options[] = {
+	{ "session", 's', "NAME", 0,
+	  "name of the session in the commands shown [ccltap]", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	const char **session = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		return 0;
+	case 's':
+		/* It is printed into lines that a shell may be told to run. */
+		if (!*arg || arg[strspn(arg, name_characters)]) {
+			tap_message_write("session name \"%s\": use letters, digits and "
+					  "any of . _ -", arg);
+			return EINVAL;
+		}
+		*session = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		tap_message_write("env takes no argument, and got \"%s\": "
+				  "\"ccltap env --help\" tells more", arg);
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Prints the lines that make a shell trace what it starts:"
+	       " eval \"$(ccltap env)\"",
+};
+
+static void print_commands(const char *session)
+{
+	printf("# The session, before the program is started:\n"
+	       "#   lttng create %s\n"
+	       "#   lttng enable-channel -u --subbuf-size=256k --num-subbuf=4 setup\n"
+	       "#   lttng enable-channel -u --subbuf-size=4M --num-subbuf=8 hot\n"
+	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*' --loglevel-only=INFO\n"
+	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*' --loglevel-only=DEBUG\n"
+	       "#   lttng add-context -u -t vpid -t vtid\n"
+	       "#   lttng start\n"
+	       "# After it has ended:\n"
+	       "#   lttng destroy %s\n", session, session);
+}
+
+int tap_env_main(int argc, char **argv)
+{
+	const char *session = "ccltap";
+	char name[] = "ccltap env";
+	char *preload;
+
+	argv[0] = name;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &session))
+		return TAP_EXIT_USAGE;
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &preload))
+		return TAP_EXIT_FAILURE;
+	/* First, so that `eval` works on an unquoted substitution as well. */
+	printf("export LD_PRELOAD=");
+	print_quoted(preload);
+	putchar('\n');
+	print_commands(session);
+	free(preload);
+	if (fflush(stdout) == EOF || ferror(stdout)) {
+		tap_message_write("cannot write to the standard output: %s",
+				  strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	return 0;
+}

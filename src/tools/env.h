@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program's environment must hold so that it is traced.  `record` and `env`
+ * share it, so that recording by hand loads the same libraries in the same order.
+ */
+#ifndef TAP_TOOLS_ENV_H
+#define TAP_TOOLS_ENV_H
+
+/*
+ * Composes the value of LD_PRELOAD: the runtimes of sanitizers that it already has
+ * (they refuse to start after another library), the tracer, LTTng's guard of its
+ * descriptors, then what else was there, which may be NULL.  On success *ret_preload
+ * belongs to the caller. Returns 0, or -errno once it has told the user why.
+ */
+int tap_env_compose_preload(const char *present, char **ret_preload);
+
+#endif

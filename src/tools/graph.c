@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* From folders to a babeltrace2 graph, and from its errors to one line. */
+#include "tools/graph.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/message.h"
+
+static const char plugin_file[] = "babeltrace-plugin-ccltap.so";
+
+/* Directories open at once while looking for traces. */
+#define FOLDERS_OPEN 32
+
+/* While a source has nothing yet; traces on disk never do that. */
+#define AGAIN_NS 10000000
+
+struct found_trace {
+	char *path;
+	dev_t device;
+	ino_t inode;
+	const bt_component_source *source; /* of the graph being made */
+};
+
+struct found_traces {
+	struct found_trace *list;
+	size_t count;
+	size_t room;
+	int error;   /* errno of a folder that could not be read */
+	char *parts; /* a temporary folder with the streams of damaged traces, or NULL */
+};
+
+/* nftw() has no argument for its callback: set during find_traces() alone. */
+static struct found_traces *finding;
+
+/* Takes the path when it returns 0, else it returns an errno. */
+static int append_trace(struct found_traces *traces, char *path,
+			const struct stat *status)
+{
+	struct found_trace *trace;
+
+	if (traces->count == traces->room) {
+		size_t room = traces->room ? traces->room * 2 : 16;
+		struct found_trace *list = realloc(traces->list, room * sizeof(*list));
+
+		if (!list)
+			return ENOMEM;
+		traces->list = list;
+		traces->room = room;
+	}
+	trace = &traces->list[traces->count++];
+	trace->path = path;
+	trace->device = status->st_dev;
+	trace->inode = status->st_ino;
+	trace->source = NULL;
+	return 0;
+}
+
+static int add_trace(const char *metadata, const struct stat *status, size_t base)
+{
+	char *path;
+	size_t i;
+
+	for (i = 0; i < finding->count; i++)
+		if (finding->list[i].device == status->st_dev &&
+		    finding->list[i].inode == status->st_ino)
+			return 0;
+	path = strndup(metadata, base > 1 ? base - 1 : base);
+	if (!path || append_trace(finding, path, status)) {
+		free(path);
+		return ENOMEM;
+	}
+	return 0;
+}
+
+static int visit(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	if (type == FTW_DNR && !finding->error)
+		finding->error = EACCES;
+	if (type != FTW_F || !S_ISREG(status->st_mode) ||
+	    strcmp(path + at->base, "metadata"))
+		return 0;
+	return add_trace(path, status, (size_t) at->base);
+}
+
+static int compare_traces(const void *left, const void *right)
+{
+	const struct found_trace *a = left, *b = right;
+
+	return strcmp(a->path, b->path);
+}
+
+/* The traces below a folder; says so when there is none.  Returns an exit status. */
+static int find_traces(struct found_traces *traces, const char *folder)
+{
+	size_t before = traces->count;
+	struct stat status;
+	int ret;
+
+	if (stat(folder, &status)) {
+		tap_message_write("cannot read %s: %s", folder, strerror(errno));
+		return TAP_EXIT_USAGE;
+	}
+	if (!S_ISDIR(status.st_mode)) {
+		tap_message_write(
+			"%s is not a folder: give the folder that was recorded into",
+			folder);
+		return TAP_EXIT_USAGE;
+	}
+	finding = traces;
+	traces->error = 0;
+	ret = nftw(folder, visit, FOLDERS_OPEN, 0);
+	finding = NULL;
+	if (ret || (traces->count == before && traces->error)) {
+		tap_message_write("cannot read %s: %s", folder,
+				  strerror(ret > 0   ? ret
+					   : ret < 0 ? errno
+						     : traces->error));
+		return TAP_EXIT_USAGE;
+	}
+	/* The same folder named twice is no mistake. */
+	if (!traces->count) {
+		tap_message_write("no trace in %s: a CTF trace is a folder with a file "
+				  "\"metadata\"; record one with \"ccltap record -o %s\"",
+				  folder, folder);
+		return TAP_EXIT_USAGE;
+	}
+	/* The order of a directory is the file system's, and changes with a copy. */
+	qsort(traces->list, traces->count, sizeof(*traces->list), compare_traces);
+	return 0;
+}
+
+/* What babeltrace2 says was wrong first, as far as that is one line; and forgets it. */
+static void get_cause(char *text, size_t size)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	const char *message = "unknown error";
+
+	if (error && bt_error_get_cause_count(error))
+		message = bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(error, 0));
+	snprintf(text, size, "%.*s", (int) strcspn(message, "\n"), message);
+	if (error)
+		bt_error_release(error);
+}
+
+/* ---- Plugins ---- */
+
+static const bt_plugin *open_plugin(const char *folder, const char *below)
+{
+	const bt_plugin_set *set = NULL;
+	const bt_plugin *plugin;
+	char path[PATH_MAX];
+	int length;
+
+	length = snprintf(path, sizeof(path), "%s%s/%s", folder, below, plugin_file);
+	if (length >= (int) sizeof(path) || access(path, R_OK))
+		return NULL;
+	if (bt_plugin_find_all_from_file(path, BT_TRUE, &set) !=
+	    BT_PLUGIN_FIND_ALL_FROM_FILE_STATUS_OK)
+		return NULL;
+	plugin = bt_plugin_set_borrow_plugin_by_index_const(set, 0);
+	bt_plugin_get_ref(plugin);
+	bt_plugin_set_put_ref(set);
+	return plugin;
+}
+
+static const bt_plugin *find_own_plugin(void)
+{
+	const char *folder = getenv("CCLTAP_LIBDIR");
+	const bt_plugin *plugin = NULL;
+
+	if (folder && *folder) {
+		plugin = open_plugin(folder, "");
+		if (!plugin)
+			plugin = open_plugin(folder, "/babeltrace2/plugins");
+	}
+	if (!plugin)
+		plugin = open_plugin(TAP_BT2PLUGINDIR, "");
+	if (plugin)
+		return plugin;
+	bt_current_thread_clear_error();
+	tap_message_write(
+		"cannot load %s from %s: install ccltap, or set CCLTAP_LIBDIR to "
+		"the folder where it is",
+		plugin_file, folder && *folder ? folder : TAP_BT2PLUGINDIR);
+	return NULL;
+}
+
+static const bt_plugin *find_ctf_plugin(void)
+{
+	const bt_plugin *plugin = NULL;
+
+	bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
+	if (plugin)
+		return plugin;
+	bt_current_thread_clear_error();
+	tap_message_write("babeltrace2's plugin \"ctf\" is missing: install babeltrace2");
+	return NULL;
+}
+
+/* ---- The graph ---- */
+
+/* Connects the streams of a source with the ports that the sink adds one by one. */
+static bool connect_source(bt_graph *graph, const bt_component_source *source,
+			   const bt_component_sink *sink)
+{
+	uint64_t i, count = bt_component_source_get_output_port_count(source);
+
+	for (i = 0; i < count; i++) {
+		uint64_t last = bt_component_sink_get_input_port_count(sink) - 1;
+
+		if (bt_graph_connect_ports(
+			    graph,
+			    bt_component_source_borrow_output_port_by_index_const(source,
+										  i),
+			    bt_component_sink_borrow_input_port_by_index_const(sink,
+									       last),
+			    NULL))
+			return false;
+	}
+	return true;
+}
+
+static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *ctf,
+					     const char *path, size_t number)
+{
+	const bt_component_class_source *class =
+		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
+	const bt_component_source *source = NULL;
+	bt_value *params, *inputs = NULL;
+	char name[32];
+
+	snprintf(name, sizeof(name), "trace%zu", number);
+	params = bt_value_map_create();
+	if (class && params &&
+	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
+	    !bt_value_array_append_string_element(inputs, path))
+		bt_graph_add_source_component(graph, class, name, params,
+					      BT_LOGGING_LEVEL_NONE, &source);
+	bt_value_put_ref(params);
+	return source;
+}
+
+static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *own,
+					 const char *name, const bt_value *params)
+{
+	const bt_component_class_sink *class =
+		bt_plugin_borrow_sink_component_class_by_name_const(own, name);
+	const bt_component_sink *sink = NULL;
+
+	if (class)
+		bt_graph_add_sink_component(graph, class, name, params,
+					    BT_LOGGING_LEVEL_NONE, &sink);
+	return sink;
+}
+
+/* Returns an exit status. */
+static int run(bt_graph *graph)
+{
+	static const struct timespec pause = {.tv_nsec = AGAIN_NS};
+	bt_graph_run_status status;
+	char cause[512];
+
+	while ((status = bt_graph_run(graph)) == BT_GRAPH_RUN_STATUS_AGAIN)
+		nanosleep(&pause, NULL);
+	if (status == BT_GRAPH_RUN_STATUS_OK)
+		return 0;
+	if (status == BT_GRAPH_RUN_STATUS_MEMORY_ERROR)
+		snprintf(cause, sizeof(cause), "out of memory");
+	else
+		get_cause(cause, sizeof(cause));
+	tap_message_write("cannot go on: %s", cause);
+	return TAP_EXIT_FAILURE;
+}
+
+/* ---- Traces of which a stream cannot be read ---- */
+
+/* Whether babeltrace2 opens this trace; else the cause. */
+static bool can_open(const bt_plugin *ctf, const char *path, char *cause, size_t size)
+{
+	bt_graph *graph = bt_graph_create(0);
+	bool is_open = graph && add_source(graph, ctf, path, 0);
+
+	if (!is_open)
+		get_cause(cause, size);
+	bt_graph_put_ref(graph);
+	return is_open;
+}
+
+static int link_into(const char *folder, const char *trace, const char *name)
+{
+	char to[PATH_MAX], at[PATH_MAX], *real;
+	int ret;
+
+	if (snprintf(to, sizeof(to), "%s/%s", trace, name) >= (int) sizeof(to) ||
+	    snprintf(at, sizeof(at), "%s/%s", folder, name) >= (int) sizeof(at))
+		return -ENAMETOOLONG;
+	real = realpath(to, NULL);
+	ret = real && !symlink(real, at) ? 0 : -errno;
+	free(real);
+	return ret;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+		      struct FTW *at)
+{
+	(void) status;
+	(void) type;
+	(void) at;
+	remove(path);
+	return 0;
+}
+
+/* A folder with links to the metadata and to one stream, in parts; NULL: none. */
+static char *make_part(const char *parts, const char *trace, const char *stream)
+{
+	char *folder;
+
+	if (asprintf(&folder, "%s/XXXXXX", parts) < 0)
+		return NULL;
+	if (mkdtemp(folder) && !link_into(folder, trace, "metadata") &&
+	    !link_into(folder, trace, stream))
+		return folder;
+	free(folder);
+	return NULL;
+}
+
+/*
+ * babeltrace2 refuses a trace if one of its stream files is cut short.  So each
+ * stream file becomes a trace of its own, and the ones that it refuses are left
+ * out.  Returns how many can be read; *missing grows by the others.
+ */
+static size_t add_parts(struct found_traces *traces, const bt_plugin *ctf,
+			const char *trace, uint64_t *missing)
+{
+	DIR *folder = opendir(trace);
+	size_t readable = 0;
+	struct dirent *entry;
+	uint64_t refused = 0;
+	char cause[512];
+
+	while (folder && (entry = readdir(folder))) {
+		struct stat status = {0};
+		char *part;
+
+		if (*entry->d_name == '.' || !strcmp(entry->d_name, "metadata") ||
+		    fstatat(dirfd(folder), entry->d_name, &status, 0) ||
+		    !S_ISREG(status.st_mode))
+			continue;
+		part = make_part(traces->parts, trace, entry->d_name);
+		if (part && can_open(ctf, part, cause, sizeof(cause)) &&
+		    !append_trace(traces, part, &status)) {
+			readable++;
+			continue;
+		}
+		free(part);
+		refused++;
+	}
+	if (folder)
+		closedir(folder);
+	if (readable)
+		*missing += refused;
+	return readable;
+}
+
+static const char *parts_folder(struct found_traces *traces)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (traces->parts)
+		return traces->parts;
+	if (asprintf(&traces->parts, "%s/ccltapXXXXXX",
+		     folder && *folder ? folder : "/tmp") < 0)
+		traces->parts = NULL;
+	if (traces->parts && !mkdtemp(traces->parts)) {
+		free(traces->parts);
+		traces->parts = NULL;
+	}
+	return traces->parts;
+}
+
+/* The trace of this number cannot be read: its parts take its place, if any can. */
+static void replace_trace(struct found_traces *traces, const bt_plugin *ctf, size_t i,
+			  uint64_t *missing)
+{
+	char *path = traces->list[i].path;
+	uint64_t before = *missing;
+	char cause[512];
+
+	get_cause(cause, sizeof(cause));
+	traces->count--;
+	memmove(&traces->list[i], &traces->list[i + 1],
+		(traces->count - i) * sizeof(*traces->list));
+	if (parts_folder(traces) && add_parts(traces, ctf, path, missing))
+		tap_message_write("left %" PRIu64 " damaged streams of %s out: %s",
+				  *missing - before, path, cause);
+	else
+		tap_message_write("cannot read the trace %s: %s", path, cause);
+	free(path);
+}
+
+/*
+ * A graph with the traces that can be read; the others are told of and left out.
+ * A graph in which a source failed is of no more use: the next one is without.
+ * Returns NULL when no trace is left.
+ */
+static bt_graph *make_graph(const bt_plugin *ctf, struct found_traces *traces,
+			    uint64_t *missing)
+{
+	bt_graph *graph;
+	size_t i;
+
+	while (traces->count) {
+		/* Version 0 of the messages: all that 2.0 has, and 2.1 still does. */
+		graph = bt_graph_create(0);
+		for (i = 0; graph && i < traces->count; i++) {
+			traces->list[i].source =
+				add_source(graph, ctf, traces->list[i].path, i);
+			if (!traces->list[i].source)
+				break;
+		}
+		if (i == traces->count)
+			return graph;
+		replace_trace(traces, ctf, i, missing);
+		bt_graph_put_ref(graph);
+	}
+	return NULL;
+}
+
+static int run_sink(struct found_traces *traces, const char *name, bt_value *params)
+{
+	const bt_plugin *own = find_own_plugin(), *ctf = own ? find_ctf_plugin() : NULL;
+	const bt_component_sink *sink;
+	bt_graph *graph = NULL;
+	uint64_t missing = 0;
+	int ret = TAP_EXIT_FAILURE;
+	char cause[512];
+	size_t i;
+
+	if (!own || !ctf)
+		goto out;
+	ret = TAP_EXIT_USAGE;
+	graph = make_graph(ctf, traces, &missing);
+	if (!graph)
+		goto out;
+	if (missing && bt_value_map_insert_signed_integer_entry(params, "damaged-streams",
+								(int64_t) missing)) {
+		tap_message_write("out of memory");
+		goto out;
+	}
+	sink = add_sink(graph, own, name, params);
+	for (i = 0; sink && i < traces->count; i++)
+		if (!connect_source(graph, traces->list[i].source, sink))
+			sink = NULL;
+	if (sink) {
+		ret = run(graph);
+	} else {
+		get_cause(cause, sizeof(cause));
+		tap_message_write("%s", cause);
+	}
+out:
+	bt_graph_put_ref(graph);
+	bt_plugin_put_ref(ctf);
+	bt_plugin_put_ref(own);
+	return ret;
+}
+
+static void free_traces(struct found_traces *traces)
+{
+	size_t i;
+
+	for (i = 0; i < traces->count; i++)
+		free(traces->list[i].path);
+	free(traces->list);
+	if (!traces->parts)
+		return;
+	nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+	free(traces->parts);
+}
+
+int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params)
+{
+	struct found_traces traces = {0};
+	int i, ret = 0;
+
+	if (!params) {
+		tap_message_write("out of memory");
+		return TAP_EXIT_FAILURE;
+	}
+	for (i = 0; !ret && i < count; i++)
+		ret = find_traces(&traces, folders[i]);
+	if (!ret)
+		ret = run_sink(&traces, sink, params);
+	free_traces(&traces);
+	bt_value_put_ref(params);
+	return ret;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads traces into one of our sinks.  Hides where traces are below a folder,
+ * where our plugin is, and how babeltrace2 graphs are put together: every
+ * stream goes into a port of its own, without the stock muxer.
+ */
+#ifndef TAP_TOOLS_GRAPH_H
+#define TAP_TOOLS_GRAPH_H
+
+#include <babeltrace2/babeltrace.h>
+
+/*
+ * Reads all CTF traces below the count folders into the sink "ccltap.<sink>"
+ * with params, a map whose reference it takes; NULL says that memory was short.
+ * Returns an exit status, after one line on stderr when it is not 0.
+ */
+int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params);
+
+#endif

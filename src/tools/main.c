@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* The ccltap command: finds the verb and hands the rest of the line to it. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/compiler.h"
+#include "tools/message.h"
+#include "tools/verbs.h"
+
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} verbs[] = {
+	{ "record", tap_record_main },
+	{ "timeline", tap_timeline_main },
+	{ "report", tap_report_main },
+	{ "env", tap_env_main },
+};
+
+const char *argp_program_version = PACKAGE_STRING;
+
+static const char doc[] =
+	"Shows what the collective communication calls of an unchanged program do."
+	"\v"
+	"Verbs:\n"
+	"  record     runs a program and records its calls\n"
+	"  timeline   shows a recording call by call\n"
+	"  report     sums a recording up\n"
+	"  env        prints what it takes to record with the lttng command\n"
+	"\n"
+	"\"ccltap VERB --help\" tells more about a verb.";
+
+struct line {
+	const struct verb *verb;
+	int first;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct line *line = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* One line for an error is enough: no "Try --help" after it. */
+		state->err_stream = NULL;
+		return 0;
+	case ARGP_KEY_ARG:
+		for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+			if (!strcmp(arg, verbs[i].name))
+				line->verb = &verbs[i];
+		if (!line->verb) {
+			tap_message_write("no verb \"%s\": \"ccltap --help\" lists them",
+					  arg);
+			return EINVAL;
+		}
+		line->first = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		tap_message_write("a verb is missing: \"ccltap --help\" lists them");
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.parser = parse,
+	.args_doc = "VERB [ARG...]",
+	.doc = doc,
+};
+
+int main(int argc, char **argv)
+{
+	struct line line = { 0 };
+
+	argp_err_exit_status = TAP_EXIT_USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &line))
+		return TAP_EXIT_USAGE;
+	return line.verb->run(argc - line.first, argv + line.first);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* One-line messages on stderr; hides how a line is kept whole and printable. */
+#include "tools/message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tap_message_write(const char *format, ...)
+{
+	int saved_errno = errno;
+	char *text = NULL, *line = NULL;
+	int length;
+	va_list args;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0)
+		goto out;
+	length = asprintf(&line, "ccltap: %s\n", text);
+	if (length < 0) {
+		line = NULL;
+		goto out;
+	}
+	for (int i = 0; i < length - 1; i++)
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	/* Nobody may be reading; there is nobody left to tell. */
+	if (write(STDERR_FILENO, line, length) < 0)
+		goto out;
+out:
+	free(line);
+	free(text);
+	errno = saved_errno;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the recorded program; hides gate, signals and job control. */
+#include "tools/record_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+
+/* Waited for instead of handled, so that nothing of ours is ever interrupted. */
+static const int awaited[] = {
+	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT,
+	SIGCHLD,
+};
+
+static void fill_awaited(sigset_t *set)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < ARRAY_SIZE(awaited); i++)
+		sigaddset(set, awaited[i]);
+}
+
+static int check_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno == EACCES ? -EACCES : -ENOENT;
+	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return -EACCES;
+	return 0;
+}
+
+int tap_child_find_program(const char *name)
+{
+	const char *folders = getenv("PATH");
+	char usual[256], path[PATH_MAX];
+	int found, ret = -ENOENT;
+	size_t length;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/'))
+		return check_program(name);
+	if (!folders) {
+		if (!confstr(_CS_PATH, usual, sizeof(usual)))
+			return -ENOENT;
+		folders = usual;
+	}
+	for (;; folders += length + 1) {
+		length = strcspn(folders, ":");
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, folders,
+			     length ? "/" : "", name) < (int)sizeof(path)) {
+			found = check_program(path);
+			if (!found)
+				return 0;
+			if (found == -EACCES)
+				ret = found;
+		}
+		if (!folders[length])
+			return ret;
+	}
+}
+
+/* The child's side; `unanswered` is what its alarm clock had left. */
+static void run_program(int gate_fd, int failure_fd, char **argv, const char *preload,
+			const char *job, unsigned int unanswered)
+{
+	const char *present = getenv("CCLTAP_JOB");
+	int failure;
+	char go;
+
+	if (read(gate_fd, &go, 1) != 1)
+		_exit(0);
+	if (setenv("LD_PRELOAD", preload, 1) < 0 ||
+	    ((!present || !*present) && setenv("CCLTAP_JOB", job, 1) < 0))
+		goto failed;
+	alarm(unanswered);
+	execvp(argv[0], argv);
+failed:
+	failure = errno;
+	if (write(failure_fd, &failure, sizeof(failure)) < 0)
+		_exit(127);
+	_exit(failure == ENOENT ? 127 : 126);
+}
+
+int tap_child_fork(struct tap_child *child, char **argv, const char *preload,
+		   const char *job)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	struct sigaction ignored = { .sa_handler = SIG_IGN };
+	struct sigaction present;
+	unsigned int unanswered;
+	int gate[2], failure[2], ret;
+	sigset_t set;
+
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(failure, O_CLOEXEC) < 0) {
+		ret = -errno;
+		goto out_gate;
+	}
+	/* An exec keeps the alarm clock, a fork does not: it is the program's. */
+	unanswered = alarm(0);
+	/* Whoever ignores SIGCHLD never learns a status. */
+	sigaction(SIGCHLD, &usual, &present);
+	child->pid = fork();
+	if (child->pid < 0) {
+		ret = -errno;
+		goto out_failure;
+	}
+	if (!child->pid) {
+		sigaction(SIGCHLD, &present, NULL);
+		close(gate[1]);
+		close(failure[0]);
+		run_program(gate[0], failure[1], argv, preload, job, unanswered);
+	}
+	fill_awaited(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	/* A closed pipe, ours or the daemon's, is an error and no reason to die. */
+	sigaction(SIGPIPE, &ignored, NULL);
+	close(gate[0]);
+	close(failure[1]);
+	child->gate_fd = gate[1];
+	child->failure_fd = failure[0];
+	return 0;
+out_failure:
+	close(failure[0]);
+	close(failure[1]);
+out_gate:
+	close(gate[0]);
+	close(gate[1]);
+	return ret;
+}
+
+void tap_child_start(struct tap_child *child)
+{
+	/* Where it fails the child has been killed, which tap_child_wait() tells. */
+	if (write(child->gate_fd, "", 1) < 0)
+		errno = 0;
+	close(child->gate_fd);
+	child->gate_fd = -1;
+}
+
+void tap_child_abandon(struct tap_child *child)
+{
+	siginfo_t info;
+
+	close(child->gate_fd);
+	close(child->failure_fd);
+	/* It may have been stopped with us while it waited. */
+	kill(child->pid, SIGCONT);
+	while (waitid(P_PID, child->pid, &info, WEXITED) < 0 && errno == EINTR)
+		;
+}
+
+/* What is known of the child; a stop is wanted once we got a SIGTSTP. */
+struct state {
+	bool has_ended;
+	bool is_stopped;
+	bool is_stop_wanted;
+};
+
+/*
+ * Takes note of everything that changed state, also of orphans that we get where
+ * ccltap is a container's first process.
+ */
+static void collect(struct tap_child *child, struct state *state,
+		    struct tap_child_end *end)
+{
+	siginfo_t info;
+
+	while (!state->has_ended) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info,
+			   WEXITED | WSTOPPED | WCONTINUED | WNOHANG) < 0) {
+			if (errno == EINTR)
+				continue;
+			state->has_ended = errno == ECHILD;
+			return;
+		}
+		if (!info.si_pid)
+			return;
+		if (info.si_pid != child->pid)
+			continue;
+		state->is_stopped = info.si_code == CLD_STOPPED;
+		if (state->is_stopped || info.si_code == CLD_CONTINUED)
+			continue;
+		end->code = info.si_code;
+		end->status = info.si_status;
+		state->has_ended = true;
+	}
+}
+
+/*
+ * The shell watches us, not the program, so we stop with it.  But only after a
+ * SIGTSTP: whoever stops the program alone will continue it alone, and we would stay
+ * behind.  The program may as well catch the signal and stop later, or never.
+ */
+static void stop_alike(struct state *state)
+{
+	if (!state->is_stopped || !state->is_stop_wanted)
+		return;
+	state->is_stop_wanted = false;
+	raise(SIGSTOP);
+}
+
+/*
+ * What the terminal sends goes to the whole group, and what the program sends itself
+ * through its group has reached it.
+ */
+static bool has_reached_child(const siginfo_t *info, const struct tap_child *child)
+{
+	return info->si_code == SI_KERNEL ||
+	       (info->si_code <= 0 && info->si_pid == child->pid);
+}
+
+void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end)
+{
+	const struct timespec at_once = { 0 };
+	struct state state = { 0 };
+	siginfo_t info;
+	sigset_t set;
+	int failure;
+
+	*ret_end = (struct tap_child_end){ .code = CLD_EXITED, .status = 1 };
+	fill_awaited(&set);
+	for (;;) {
+		collect(child, &state, ret_end);
+		if (state.has_ended)
+			break;
+		stop_alike(&state);
+		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
+			continue;
+		if (info.si_signo == SIGTSTP)
+			state.is_stop_wanted = true;
+		else if (info.si_signo == SIGCONT)
+			state.is_stop_wanted = false;
+		if (!has_reached_child(&info, child))
+			kill(child->pid, info.si_signo);
+	}
+	/* What came up to here was for the program; only what comes now is for us. */
+	while (sigtimedwait(&set, NULL, &at_once) > 0)
+		;
+	if (read(child->failure_fd, &failure, sizeof(failure)) == sizeof(failure))
+		ret_end->exec_errno = failure;
+	close(child->failure_fd);
+	child->failure_fd = -1;
+}
+
+void tap_child_end_alike(const struct tap_child_end *end)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	if (end->code == CLD_EXITED)
+		_exit(end->status);
+	/* Also where the core file goes to a program, which ignores RLIMIT_CORE. */
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(end->status, &usual, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, end->status);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(end->status);
+	/* The first process of a container does not die by a signal. */
+	_exit(128 + end->status);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program that is recorded, as a child in our process group.  To whoever signals,
+ * stops or waits for ccltap it must look as if the program itself had been started.
+ * Hides which signals are passed on and which have reached the program already.
+ *
+ * The child is forked before anything is prepared and waits at a gate, with the
+ * signals as we got them.  So a signal to the whole group reaches it however early
+ * it comes, and a recording that cannot begin leaves nothing started.
+ */
+#ifndef TAP_TOOLS_RECORD_CHILD_H
+#define TAP_TOOLS_RECORD_CHILD_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct tap_child {
+	pid_t pid;
+	/* Our ends of two pipes: "go on", and why the program could not be run. */
+	int gate_fd;
+	int failure_fd;
+};
+
+/* How the child ended. */
+struct tap_child_end {
+	/* waitid's: CLD_EXITED with a status, or else a signal's number. */
+	int code;
+	int status;
+	/* 0, or the errno value with which the program could not be run. */
+	int exec_errno;
+};
+
+/*
+ * Looks the program up as execvp does. Returns 0, -ENOENT where there is none, or
+ * -EACCES where there is one that cannot be run.
+ */
+int tap_child_find_program(const char *name);
+
+/*
+ * Forks the child, which will run argv with LD_PRELOAD=preload, and with
+ * CCLTAP_JOB=job unless it has one. From here on the signals that concern the
+ * program wait for tap_child_wait(). Returns 0 or -errno.
+ */
+int tap_child_fork(struct tap_child *child, char **argv, const char *preload,
+		   const char *job);
+
+/* Opens the gate. */
+void tap_child_start(struct tap_child *child);
+
+/* Ends a child whose gate was never opened. */
+void tap_child_abandon(struct tap_child *child);
+
+/* Passes signals on until the child has ended. */
+void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end);
+
+/*
+ * Ends this process as the child ended, by the same signal if it was one, but
+ * without a second core file. Async-signal-safe.
+ */
+void tap_child_end_alike(const struct tap_child_end *end) __attribute__((noreturn));
+
+#endif

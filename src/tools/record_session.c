@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* Drives LTTng through liblttng-ctl; hides the daemon and the shape of the session. */
+#include "tools/record_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lttng/lttng.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "tools/message.h"
+
+/* A daemon that works answers in milliseconds, even while it writes. */
+#define PATIENCE_SECONDS 30
+
+/* What the layers call their events. */
+static const char *const patterns[] = { "tap:*", "nccl:*" };
+
+/*
+ * Set-up calls have a channel of their own, so that hot ones cannot crowd them out.
+ * A row's log level says which it is. A range would take in the other channel's.
+ */
+static const struct {
+	const char *name;
+	int level;
+} channels[] = {
+	{ "setup", LTTNG_LOGLEVEL_INFO },
+	{ "hot", LTTNG_LOGLEVEL_DEBUG },
+};
+
+void tap_session_set_watchdog(void (*expired)(int signal_number))
+{
+	struct sigaction action = { .sa_handler = expired };
+	sigset_t set;
+
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Stands around every request: ASK(lttng_...()) is the request's own value. */
+#define ASK(request)				\
+	({					\
+		alarm(PATIENCE_SECONDS);	\
+		int ask_answer_ = (request);	\
+		alarm(0);			\
+		ask_answer_;			\
+	})
+
+static void sleep_ms(long ms)
+{
+	struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* The daemon outlives the job, so it starts with nothing of the job's. */
+static void run_daemon(const char *path)
+{
+	static const int reset[] = { SIGCHLD, SIGPIPE, SIGHUP, SIGINT, SIGQUIT };
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t set;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (null_fd < 0 || dup2(null_fd, fd) < 0)
+			_exit(126);
+	/* Locks and pipes that we were started with would last as long as it does. */
+	closefrom(STDERR_FILENO + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(reset); i++)
+		sigaction(reset[i], &usual, NULL);
+	sigemptyset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	unsetenv("LD_PRELOAD");
+	execlp(path, path, "--daemonize", (char *)NULL);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+int tap_session_start_daemon(void)
+{
+	const char *path = getenv("LTTNG_SESSIOND_PATH");
+	int status;
+	pid_t pid;
+
+	if (ASK(lttng_session_daemon_alive()) == 1)
+		return 0;
+	if (!path || !*path)
+		path = "lttng-sessiond";
+	pid = fork();
+	if (pid < 0) {
+		status = -errno;
+		tap_message_write("cannot start %s: %s", path, strerror(-status));
+		return status;
+	}
+	if (!pid)
+		run_daemon(path);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+		tap_message_write("no session daemon runs, and there is no %s: install "
+				  "LTTng (Debian: lttng-tools), or say in "
+				  "LTTNG_SESSIOND_PATH where it is", path);
+		return -ENOENT;
+	}
+	/* Where several start one at once, one of them wins and the others fail. */
+	for (int tries = 0; tries < 50; tries++) {
+		if (ASK(lttng_session_daemon_alive()) == 1)
+			return 0;
+		sleep_ms(100);
+	}
+	tap_message_write("%s cannot be started, or does not let this user in: \"%s "
+			  "--verbose\" tells why", path, path);
+	return -ECONNREFUSED;
+}
+
+static int add_channel(struct lttng_handle *handle, const char *name, uint64_t bytes,
+		       uint64_t count)
+{
+	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
+	int ret;
+
+	if (!channel)
+		return -LTTNG_ERR_NOMEM;
+	snprintf(channel->name, sizeof(channel->name), "%s", name);
+	channel->attr.overwrite = 0;
+	channel->attr.subbuf_size = bytes;
+	channel->attr.num_subbuf = count;
+	ret = ASK(lttng_enable_channel(handle, channel));
+	lttng_channel_destroy(channel);
+	return ret;
+}
+
+static int add_contexts(struct lttng_handle *handle, const char *channel)
+{
+	static const enum lttng_event_context_type kinds[] = {
+		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID,
+	};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(kinds); i++) {
+		struct lttng_event_context context = { .ctx = kinds[i] };
+
+		ret = ASK(lttng_add_context(handle, &context, NULL, channel));
+	}
+	return ret;
+}
+
+static int add_events(struct lttng_handle *handle, const char *channel, int level)
+{
+	struct lttng_event *event;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(patterns); i++) {
+		event = lttng_event_create();
+		if (!event)
+			return -LTTNG_ERR_NOMEM;
+		snprintf(event->name, sizeof(event->name), "%s", patterns[i]);
+		event->type = LTTNG_EVENT_TRACEPOINT;
+		event->loglevel_type = LTTNG_EVENT_LOGLEVEL_SINGLE;
+		event->loglevel = level;
+		ret = ASK(lttng_enable_event(handle, event, channel));
+		lttng_event_destroy(event);
+	}
+	return ret;
+}
+
+static int make_session(const char *name, const char *path)
+{
+	struct lttng_session_descriptor *descriptor;
+	int code;
+
+	descriptor = lttng_session_descriptor_local_create(name, path);
+	if (!descriptor)
+		return -LTTNG_ERR_INVALID;
+	code = ASK(lttng_create_session_ext(descriptor));
+	lttng_session_descriptor_destroy(descriptor);
+	return code == LTTNG_OK ? 0 : -code;
+}
+
+static struct lttng_handle *open_session(const char *name)
+{
+	struct lttng_domain domain = {
+		.type = LTTNG_DOMAIN_UST,
+		.buf_type = LTTNG_BUFFER_PER_UID,
+	};
+
+	return lttng_create_handle(name, &domain);
+}
+
+int tap_session_begin(const char *name, const char *path,
+		      const struct tap_buffers *buffers)
+{
+	struct lttng_handle *handle;
+	int ret;
+
+	ret = make_session(name, path);
+	if (ret)
+		return ret;
+	handle = open_session(name);
+	if (!handle) {
+		ret = -LTTNG_ERR_NOMEM;
+		goto out;
+	}
+	ret = add_channel(handle, "setup", buffers->setup_bytes, buffers->setup_count);
+	if (!ret)
+		ret = add_channel(handle, "hot", buffers->hot_bytes, buffers->hot_count);
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(channels); i++) {
+		ret = add_contexts(handle, channels[i].name);
+		if (!ret)
+			ret = add_events(handle, channels[i].name, channels[i].level);
+	}
+	lttng_destroy_handle(handle);
+	if (!ret)
+		ret = ASK(lttng_start_tracing(name));
+out:
+	if (ret < 0)
+		ASK(lttng_destroy_session(name));
+	return ret < 0 ? ret : 0;
+}
+
+static uint64_t count_discarded(const char *name)
+{
+	struct lttng_handle *handle = open_session(name);
+	struct lttng_channel *list = NULL;
+	uint64_t one, sum = 0;
+	int count;
+
+	if (!handle)
+		return 0;
+	count = ASK(lttng_list_channels(handle, &list));
+	for (int i = 0; i < count; i++)
+		if (!lttng_channel_get_discarded_event_count(&list[i], &one))
+			sum += one;
+	free(list);
+	lttng_destroy_handle(handle);
+	return sum;
+}
+
+int tap_session_end(const char *name, uint64_t *ret_discarded)
+{
+	int pending, ret, first;
+
+	*ret_discarded = 0;
+	/*
+	 * Waiting is done here, a question at a time, so that a disk that is slow can
+	 * be told from a daemon that is gone.
+	 */
+	first = ASK(lttng_stop_tracing_no_wait(name));
+	if (first < 0)
+		goto destroy;
+	while ((pending = ASK(lttng_data_pending(name))) > 0)
+		sleep_ms(10);
+	first = pending;
+	*ret_discarded = count_discarded(name);
+destroy:
+	ret = ASK(lttng_destroy_session(name));
+	if (first < 0)
+		return first;
+	return ret < 0 ? ret : 0;
+}
+
+const char *tap_session_error(int error)
+{
+	return lttng_strerror(error);
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts a recording's events with a babeltrace2 graph.  Nothing here depends on the
+ * order of events, so every stream is read on its own and none is merged.
+ */
+#include "tools/record_summary.h"
+
+#include <babeltrace2/babeltrace.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/compiler.h"
+
+/*
+ * LTTng records by user, so other jobs of the same user are in the trace as well.  A
+ * process tells its job in one event, which may be read after all of its others.
+ */
+struct process {
+	int64_t vpid;
+	bool is_ours;
+	uint64_t events;
+	uint64_t layer_events[TAP_SUMMARY_LAYERS];
+};
+
+/* Something to be told if its process turns out to be ours. */
+struct note {
+	size_t process;
+	bool is_problem;
+	char *text;
+};
+
+/* More than a line can tell; what a trace of garbage may cost. */
+#define MOST_NOTES 4096
+
+/* The sink's iterators and what it counts; belongs to read_events(). */
+struct counter {
+	struct tap_summary *summary;
+	const char *job;
+	bt_message_iterator **iterators;
+	size_t iterator_count;
+	size_t next;
+	struct process *processes;
+	size_t process_count;
+	size_t last_process;
+	struct note *notes;
+	size_t note_count;
+	bool is_interrupted;
+	bool is_out_of_memory;
+};
+
+/* The walk by nftw(), which has no argument of the caller's. */
+static struct {
+	bt_value *traces;
+	uint64_t bytes;
+} found;
+
+static int look_at_file(const char *path, const struct stat *st, int type,
+			struct FTW *place)
+{
+	char *folder;
+
+	if (type != FTW_F)
+		return 0;
+	found.bytes += st->st_size;
+	if (strcmp(path + place->base, "metadata"))
+		return 0;
+	folder = strndup(path, place->base - 1);
+	if (!folder ||
+	    bt_value_array_append_string_element(found.traces, folder) !=
+	    BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK) {
+		free(folder);
+		return ENOMEM;
+	}
+	free(folder);
+	return 0;
+}
+
+static void add_text(struct tap_summary_texts *texts, const char *text)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		if (!strcmp(texts->texts[i], text))
+			return;
+	if (texts->count < TAP_SUMMARY_TEXTS)
+		texts->texts[texts->count] = strdup(text);
+	if (texts->count < TAP_SUMMARY_TEXTS && texts->texts[texts->count])
+		texts->count++;
+	else
+		texts->left_out++;
+}
+
+static const bt_field *member(const bt_field *record, const char *name)
+{
+	if (!record || bt_field_get_class_type(record) != BT_FIELD_CLASS_TYPE_STRUCTURE)
+		return NULL;
+	return bt_field_structure_borrow_member_field_by_name_const(record, name);
+}
+
+static const char *text_of(const bt_field *record, const char *name)
+{
+	const bt_field *field = member(record, name);
+
+	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
+		return "";
+	/* babeltrace 2.0 leaves an empty string with the text that it had before. */
+	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
+}
+
+static int64_t vpid_of(const bt_event *event)
+{
+	const bt_field *field;
+
+	field = member(bt_event_borrow_common_context_field_const(event), "vpid");
+	if (!field || !bt_field_class_type_is(bt_field_get_class_type(field),
+					      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		return -1;
+	return bt_field_integer_signed_get_value(field);
+}
+
+static struct process *find_process(struct counter *counter, int64_t vpid)
+{
+	struct process *grown;
+
+	if (counter->last_process < counter->process_count &&
+	    counter->processes[counter->last_process].vpid == vpid)
+		return &counter->processes[counter->last_process];
+	for (size_t i = 0; i < counter->process_count; i++) {
+		if (counter->processes[i].vpid == vpid) {
+			counter->last_process = i;
+			return &counter->processes[i];
+		}
+	}
+	grown = reallocarray(counter->processes, counter->process_count + 1,
+			     sizeof(*grown));
+	if (!grown) {
+		counter->is_out_of_memory = true;
+		return NULL;
+	}
+	counter->processes = grown;
+	counter->last_process = counter->process_count++;
+	grown[counter->last_process] = (struct process){ .vpid = vpid };
+	return &grown[counter->last_process];
+}
+
+/* The layer's place in the summary, or TAP_SUMMARY_LAYERS when there are too many. */
+static size_t find_layer(struct tap_summary *summary, const char *name, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < summary->layer_count; i++)
+		if (strlen(summary->layers[i].name) == length &&
+		    !memcmp(summary->layers[i].name, name, length))
+			return i;
+	if (i == TAP_SUMMARY_LAYERS || length >= sizeof(summary->layers[i].name))
+		return TAP_SUMMARY_LAYERS;
+	memcpy(summary->layers[i].name, name, length);
+	return summary->layer_count++;
+}
+
+static void add_note(struct counter *counter, size_t process, bool is_problem,
+		     const char *text)
+{
+	struct note *grown;
+
+	if (counter->note_count == MOST_NOTES)
+		return;
+	grown = reallocarray(counter->notes, counter->note_count + 1, sizeof(*grown));
+	if (!grown) {
+		counter->is_out_of_memory = true;
+		return;
+	}
+	counter->notes = grown;
+	grown[counter->note_count].text = strdup(text);
+	if (!grown[counter->note_count].text) {
+		counter->is_out_of_memory = true;
+		return;
+	}
+	grown[counter->note_count].process = process;
+	grown[counter->note_count++].is_problem = is_problem;
+}
+
+static void note_own_event(struct counter *counter, const char *name,
+			   const bt_field *payload, size_t process)
+{
+	const char *text;
+	char line[256];
+
+	if (!strcmp(name, "process")) {
+		if (!strcmp(text_of(payload, "job_id"), counter->job))
+			counter->processes[process].is_ours = true;
+	} else if (!strcmp(name, "library")) {
+		if (!*text_of(payload, "layer"))
+			return;
+		text = text_of(payload, "path");
+		add_note(counter, process, false,
+			 strrchr(text, '/') ? strrchr(text, '/') + 1 : text);
+	} else if (!strcmp(name, "problem")) {
+		text = text_of(payload, "detail");
+		snprintf(line, sizeof(line), "%s%s%s%s", text_of(payload, "what"),
+			 *text ? " (" : "", text, *text ? ")" : "");
+		add_note(counter, process, true, line);
+	}
+}
+
+static void count_event(struct counter *counter, const bt_event *event)
+{
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+	const char *colon = name ? strchr(name, ':') : NULL;
+	struct process *process = find_process(counter, vpid_of(event));
+	size_t layer;
+
+	if (!process)
+		return;
+	process->events++;
+	if (!colon)
+		return;
+	layer = find_layer(counter->summary, name, colon - name);
+	if (layer < TAP_SUMMARY_LAYERS)
+		process->layer_events[layer]++;
+	if (!strncmp(name, "tap:", 4))
+		note_own_event(counter, colon + 1,
+			       bt_event_borrow_payload_field_const(event),
+			       process - counter->processes);
+}
+
+static void count_message(struct counter *counter, const bt_message *message)
+{
+	uint64_t count;
+
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		count_event(counter, bt_message_event_borrow_event_const(message));
+		return;
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		if (bt_message_discarded_events_get_count(message, &count) ==
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+			counter->summary->discarded += count;
+		return;
+	default:
+		return;
+	}
+}
+
+/* Somebody wants us to end: the line is not worth their time. */
+static bool is_asked_to_end(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		if (sigismember(&pending, signals[i]) == 1)
+			return true;
+	return false;
+}
+
+static bt_component_class_sink_consume_method_status consume(bt_self_component_sink *self)
+{
+	struct counter *counter = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+	bt_message_iterator_next_status status;
+	bt_message_array_const messages;
+	uint64_t count;
+
+	if (counter->next == counter->iterator_count)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
+	if (is_asked_to_end()) {
+		counter->is_interrupted = true;
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
+	}
+	status = bt_message_iterator_next(counter->iterators[counter->next], &messages,
+					  &count);
+	switch (status) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		for (uint64_t i = 0; i < count; i++) {
+			count_message(counter, messages[i]);
+			bt_message_put_ref(messages[i]);
+		}
+		break;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+		bt_message_iterator_put_ref(counter->iterators[counter->next]);
+		counter->iterators[counter->next++] = NULL;
+		break;
+	default:
+		/* The other statuses have the same numbers for both functions. */
+		return (int)status;
+	}
+	return counter->is_out_of_memory ?
+		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR :
+		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+}
+
+/* There is always one port that is free, so that any number can be connected. */
+static int add_port(bt_self_component_sink *self)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "in%" PRIu64,
+		 bt_component_sink_get_input_port_count(
+			 bt_self_component_sink_as_component_sink(self)));
+	return bt_self_component_sink_add_input_port(self, name, NULL, NULL);
+}
+
+static bt_component_class_initialize_method_status
+initialize(bt_self_component_sink *self,
+	   bt_self_component_sink_configuration *configuration,
+	   const bt_value *parameters, void *data)
+{
+	(void)configuration;
+	(void)parameters;
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), data);
+	return add_port(self) ? BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR :
+				BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static bt_component_class_port_connected_method_status
+input_port_connected(bt_self_component_sink *self, bt_self_component_port_input *port,
+		     const bt_port_output *other)
+{
+	(void)port;
+	(void)other;
+	return add_port(self) ? BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_ERROR :
+				BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK;
+}
+
+static bool is_connected(bt_self_component_port_input *port)
+{
+	return bt_port_is_connected(bt_port_input_as_port_const(
+		bt_self_component_port_input_as_port_input(port)));
+}
+
+static int make_iterators(bt_self_component_sink *self, struct counter *counter,
+			  uint64_t port_count)
+{
+	counter->iterators = calloc(port_count, sizeof(*counter->iterators));
+	if (!counter->iterators)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < port_count; i++) {
+		bt_self_component_port_input *port =
+			bt_self_component_sink_borrow_input_port_by_index(self, i);
+		bt_message_iterator **iterator =
+			&counter->iterators[counter->iterator_count];
+
+		if (!is_connected(port))
+			continue;
+		if (bt_message_iterator_create_from_sink_component(self, port, iterator))
+			return -EIO;
+		counter->iterator_count++;
+	}
+	return 0;
+}
+
+static bt_component_class_sink_graph_is_configured_method_status
+graph_is_configured(bt_self_component_sink *self)
+{
+	struct counter *counter = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+	uint64_t port_count = bt_component_sink_get_input_port_count(
+		bt_self_component_sink_as_component_sink(self));
+
+	if (make_iterators(self, counter, port_count))
+		return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+}
+
+static void finalize(bt_self_component_sink *self)
+{
+	struct counter *counter = bt_self_component_get_data(
+		bt_self_component_sink_as_self_component(self));
+
+	for (size_t i = 0; i < counter->iterator_count; i++)
+		bt_message_iterator_put_ref(counter->iterators[i]);
+	free(counter->iterators);
+	counter->iterators = NULL;
+	counter->iterator_count = counter->next = 0;
+}
+
+static const bt_component_sink *add_sink(bt_graph *graph, struct counter *counter)
+{
+	const bt_component_sink *sink = NULL;
+	bt_component_class_sink *class;
+
+	class = bt_component_class_sink_create("count", consume);
+	if (!class)
+		return NULL;
+	if (bt_component_class_sink_set_initialize_method(class, initialize) ||
+	    bt_component_class_sink_set_graph_is_configured_method(class,
+								   graph_is_configured) ||
+	    bt_component_class_sink_set_input_port_connected_method(
+		    class, input_port_connected) ||
+	    bt_component_class_sink_set_finalize_method(class, finalize) ||
+	    bt_graph_add_sink_component_with_initialize_method_data(
+		    graph, class, "count", NULL, counter, BT_LOGGING_LEVEL_NONE, &sink))
+		sink = NULL;
+	bt_component_class_sink_put_ref(class);
+	return sink;
+}
+
+static const bt_component_class_source *find_reader(const bt_plugin **ret_plugin)
+{
+	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+			   ret_plugin))
+		return NULL;
+	return bt_plugin_borrow_source_component_class_by_name_const(*ret_plugin, "fs");
+}
+
+/* Adds the reader of one trace and connects all of its streams. */
+static int add_source(bt_graph *graph, const bt_component_class_source *reader,
+		      const bt_component_sink *sink, const char *folder)
+{
+	const bt_component_source *source;
+	bt_value *parameters = bt_value_map_create();
+	bt_value *inputs = NULL;
+	int ret = -EIO;
+
+	if (!parameters ||
+	    bt_value_map_insert_empty_array_entry(parameters, "inputs", &inputs) ||
+	    bt_value_array_append_string_element(inputs, folder))
+		goto out;
+	/* Every component of a graph has a name of its own. */
+	if (bt_graph_add_source_component(graph, reader, folder, parameters,
+					  BT_LOGGING_LEVEL_NONE, &source))
+		goto out;
+	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
+		uint64_t last = bt_component_sink_get_input_port_count(sink) - 1;
+		const bt_port_output *from =
+			bt_component_source_borrow_output_port_by_index_const(source, i);
+		const bt_port_input *to =
+			bt_component_sink_borrow_input_port_by_index_const(sink, last);
+
+		if (bt_graph_connect_ports(graph, from, to, NULL))
+			goto out;
+	}
+	ret = 0;
+out:
+	bt_value_put_ref(parameters);
+	return ret;
+}
+
+static int read_events(struct counter *counter, const bt_value *traces)
+{
+	const bt_component_class_source *reader;
+	const bt_component_sink *sink;
+	const bt_plugin *plugin = NULL;
+	bt_graph *graph = bt_graph_create(0);
+	int ret = -EIO;
+
+	reader = find_reader(&plugin);
+	if (!graph || !reader)
+		goto out;
+	sink = add_sink(graph, counter);
+	if (!sink)
+		goto out;
+	for (uint64_t i = 0; i < bt_value_array_get_length(traces); i++) {
+		const bt_value *folder =
+			bt_value_array_borrow_element_by_index_const(traces, i);
+
+		if (add_source(graph, reader, sink, bt_value_string_get(folder)))
+			goto out;
+	}
+	if (bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK)
+		ret = 0;
+out:
+	bt_graph_put_ref(graph);
+	bt_plugin_put_ref(plugin);
+	bt_current_thread_clear_error();
+	return ret;
+}
+
+static void sum_up(struct counter *counter)
+{
+	struct tap_summary *summary = counter->summary;
+
+	for (size_t i = 0; i < counter->process_count; i++) {
+		const struct process *process = &counter->processes[i];
+
+		if (!process->is_ours) {
+			summary->foreign_processes++;
+			continue;
+		}
+		summary->processes++;
+		summary->events += process->events;
+		for (size_t layer = 0; layer < summary->layer_count; layer++)
+			summary->layers[layer].events += process->layer_events[layer];
+	}
+	for (size_t i = 0; i < counter->note_count; i++) {
+		struct note *note = &counter->notes[i];
+
+		if (counter->processes[note->process].is_ours)
+			add_text(note->is_problem ? &summary->problems :
+				 &summary->attached, note->text);
+		free(note->text);
+	}
+}
+
+int tap_summary_read(struct tap_summary *summary, const char *path, const char *job,
+		     uint64_t limit_bytes)
+{
+	struct counter counter = { .summary = summary, .job = job };
+	int ret;
+
+	*summary = (struct tap_summary){ 0 };
+	found.bytes = 0;
+	found.traces = bt_value_array_create();
+	if (!found.traces)
+		return -ENOMEM;
+	ret = nftw(path, look_at_file, 16, FTW_PHYS);
+	summary->bytes = found.bytes;
+	if (ret)
+		ret = ret < 0 ? -errno : -ret;
+	else if (!bt_value_array_get_length(found.traces))
+		ret = -ENOENT;
+	else if (found.bytes <= limit_bytes)
+		ret = read_events(&counter, found.traces);
+	sum_up(&counter);
+	summary->was_read = found.bytes <= limit_bytes && !counter.is_interrupted &&
+			    (!ret || summary->events);
+	free(counter.notes);
+	free(counter.processes);
+	bt_value_put_ref(found.traces);
+	return ret;
+}
+
+static void free_texts(struct tap_summary_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->texts[i]);
+}
+
+void tap_summary_free(struct tap_summary *summary)
+{
+	free_texts(&summary->attached);
+	free_texts(&summary->problems);
+}

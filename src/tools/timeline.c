@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* `ccltap timeline`: the calls of a recording, one by one. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/graph.h"
+#include "tools/message.h"
+#include "tools/verbs.h"
+
+enum { KEY_OVERWRITE = 256, KEY_ABSOLUTE };
+
+struct request {
+	const char *format;
+	const char *output;
+	bool overwrite;
+	bool absolute;
+	char **traces;
+	int trace_count;
+};
+
+static const struct argp_option options[] = {
+	{"format", 'f', "FORMAT", 0, "text, for people (default), or jsonl, for programs",
+	 0},
+	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
+	{"overwrite", KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
+	{"absolute", KEY_ABSOLUTE, NULL, 0,
+	 "text: times of day instead of seconds since the first event", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* One line for an error is enough: no "Try --help" after it. */
+		state->err_stream = NULL;
+		return 0;
+	case 'f':
+		if (strcmp(arg, "text") && strcmp(arg, "jsonl")) {
+			tap_message_write(
+				"format \"%s\" is not known: choose text or jsonl", arg);
+			return EINVAL;
+		}
+		request->format = arg;
+		return 0;
+	case 'o':
+		request->output = arg;
+		return 0;
+	case KEY_OVERWRITE:
+		request->overwrite = true;
+		return 0;
+	case KEY_ABSOLUTE:
+		request->absolute = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		request->traces = state->argv + state->next;
+		request->trace_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		tap_message_write(
+			"a trace is missing: give the folder that was recorded into");
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "TRACE...",
+	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order.",
+};
+
+static bt_value *make_params(const struct request *request)
+{
+	bt_value *params = bt_value_map_create();
+
+	if (params &&
+	    !bt_value_map_insert_string_entry(params, "format", request->format) &&
+	    !bt_value_map_insert_string_entry(params, "output", request->output) &&
+	    !bt_value_map_insert_bool_entry(params, "overwrite", request->overwrite) &&
+	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+int tap_timeline_main(int argc, char **argv)
+{
+	struct request request = {.format = "text", .output = "-"};
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+		return TAP_EXIT_USAGE;
+	return tap_graph_run(request.traces, request.trace_count, "timeline",
+			     make_params(&request));
+}

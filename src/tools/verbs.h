@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The verbs of the ccltap command.  Each is a program of its own that happens to
+ * share an executable: it gets its arguments with the verb as argv[0] and returns
+ * the exit status.  What a verb needs stays in its own files.
+ */
+#ifndef TAP_TOOLS_VERBS_H
+#define TAP_TOOLS_VERBS_H
+
+int tap_record_main(int argc, char **argv);
+int tap_env_main(int argc, char **argv);
+int tap_timeline_main(int argc, char **argv);
+int tap_report_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `ccltap timeline` and `ccltap report` on CTF traces on disk, and what they say
+# when there is nothing to read.
+set -eu
+
+golden=${top_srcdir:?}/tests/golden
+convert=${top_builddir:?}/tests/golden/convert
+CCLTAP_LIBDIR=$top_builddir/.libs
+export CCLTAP_LIBDIR
+work=command.$$
+mkdir "$work"
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+
+ccltap() {
+	"$top_builddir/ccltap" "$@"
+}
+
+number=0
+check() { # NAME CONDITION-STATUS
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+	fi
+}
+
+# Exit status 2 and one line that has these words.
+refuses() { # WORDS COMMAND...
+	words=$1
+	shift
+	got=0
+	"$@" >"$work/out" 2>"$work/error" || got=$?
+	sed 's/^/# /' "$work/error"
+	[ "$got" -eq 2 ] && [ "$(wc -l <"$work/error")" -eq 1 ] &&
+		grep -q "$words" "$work/error"
+}
+
+make_trace() { # CASE FOLDER
+	"$convert" events "$golden/$1.events" ctf path="$2" assume-single-trace=yes \
+		quiet=yes
+}
+
+echo 1..11
+mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
+make_trace nesting "$work/run/alpha/ust/trace"
+make_trace simple "$work/run/beta/ust/trace"
+
+status=0
+ccltap timeline "$work/run" >"$work/text" || status=$?
+[ "$(grep -c '^ .* nccl' "$work/text")" -eq 7 ] || status=1
+grep -q '^7 calls, 1 host,' "$work/text" || status=1
+check "all traces below a folder are read" $status
+
+status=0
+ccltap timeline "$work/run" "$work/run/alpha" >"$work/again" || status=$?
+cmp "$work/text" "$work/again" || status=1
+check "a trace that is named twice is read once" $status
+
+status=0
+ccltap timeline --format jsonl -o "$work/jsonl" "$work/run" || status=$?
+[ "$(grep -c '^{"type":"span",.*}$' "$work/jsonl")" -eq 7 ] || status=1
+check "JSON lines have every call" $status
+
+status=0
+ccltap report --json "$work/run" >"$work/out" || status=1
+grep -q '"name":"ncclAllReduce","inner":false,"calls":2,' "$work/out" || status=1
+ccltap report "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
+check "the report counts calls, inner ones apart" $status
+
+status=0
+refuses 'cannot read .*/absent: No such file' ccltap timeline "$work/absent" || status=1
+refuses 'is not a folder' ccltap report "$work/text" || status=1
+mkdir "$work/empty"
+refuses 'no trace in .*/empty' ccltap timeline "$work/empty" || status=1
+check "what is no trace is refused with the reason" $status
+
+status=0
+mkdir "$work/bad"
+echo "not CTF" >"$work/bad/metadata"
+refuses 'cannot read the trace .*/bad: ' ccltap timeline "$work/bad" || status=1
+check "what is not CTF is refused" $status
+
+status=0
+ccltap timeline "$work/bad" "$work/run/alpha" >"$work/out" 2>"$work/error" || status=$?
+grep -q 'cannot read the trace .*/bad' "$work/error" || status=1
+grep -q ncclGroupEnd "$work/out" || status=1
+check "one trace that cannot be read leaves the others" $status
+
+# babeltrace2 refuses the whole trace; what it refuses alone is the cut stream.
+status=0
+make_trace simple "$work/cut"
+head -c 50 "$work/cut/hot" >"$work/short"
+mv "$work/short" "$work/cut/hot"
+ccltap timeline "$work/cut" >"$work/out" 2>"$work/error" || status=$?
+sed 's/^/# /' "$work/error"
+grep -q 'left 1 damaged streams of .*/cut out' "$work/error" || status=1
+grep -q '^process: rank 0 pid 10 on alpha' "$work/out" || status=1
+grep -q '^loss: damaged streams 1$' "$work/out" || status=1
+check "a stream that is cut short leaves the others" $status
+
+status=0
+refuses 'jsonl exists' ccltap timeline -o "$work/jsonl" "$work/run" || status=1
+grep -q '^{"type":"trace"' "$work/jsonl" || status=1
+ccltap report --overwrite -o "$work/jsonl" "$work/run" || status=1
+grep -q '^all processes' "$work/jsonl" || status=1
+check "a file that exists is replaced only when told to" $status
+
+status=0
+refuses 'trace is missing' ccltap timeline || status=1
+refuses 'choose text or jsonl' ccltap timeline -f xml "$work/run" || status=1
+refuses 'option' ccltap report --colour "$work/run" || status=1
+ccltap timeline --help | grep -q -- --format || status=1
+ccltap report --help | grep -q -- --json || status=1
+check "a wrong command line is refused, --help explains" $status
+
+status=0
+# Where ccltap is installed, that one is found instead.
+CCLTAP_LIBDIR=$work/empty ccltap timeline "$work/run" >"$work/out" 2>"$work/error" ||
+	grep -q 'set CCLTAP_LIBDIR' "$work/error" || status=1
+check "a plugin that is missing is named" $status

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each case is a text of events (source.c says how it is written) and what each
+# view makes of it.  "# params: NAME=VALUE" in a case gives parameters to the
+# views.  GOLDEN_UPDATE=1 writes the expectations anew: read the difference.
+set -eu
+
+golden=${top_srcdir:?}/tests/golden
+convert=${top_builddir:?}/tests/golden/convert
+work=golden.$$
+mkdir "$work"
+trap 'rm -rf "$work"' EXIT
+TZ=UTC
+export TZ
+
+number=0
+check() { # NAME CONDITION-STATUS
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+	fi
+}
+
+# What a view writes, or why it does not.
+view() { # TITLE EVENTS SINK [PARAMETER=VALUE]...
+	echo "==> $1"
+	shift
+	events=$1
+	shift
+	"$convert" events "$events" "$@" output="$work/out" overwrite=yes 2>&1 || true
+	cat "$work/out"
+}
+
+views() { # EVENTS
+	params=$(sed -n 's/^# params: //p' "$1")
+	window=
+	for param in $params; do
+		case $param in
+		window=*) window=$param ;;
+		*) others="${others-} $param" ;;
+		esac
+	done
+	# shellcheck disable=SC2086 # several words
+	{
+		view text "$1" timeline $window ${others-}
+		view jsonl "$1" timeline format=jsonl ${others-}
+		view report "$1" report ${others-}
+		view report-json "$1" report json=yes ${others-}
+	}
+	unset others
+}
+
+set -- "$golden"/*.events
+echo "1..$(($# + 4))"
+for events; do
+	name=$(basename "$events" .events)
+	expect=${events%.events}.expect
+	views "$events" >"$work/$name"
+	if [ -n "${GOLDEN_UPDATE-}" ]; then
+		cp "$work/$name" "$expect"
+	fi
+	status=0
+	diff -u "$expect" "$work/$name" >"$work/diff" || status=1
+	sed 's/^/# /' "$work/diff"
+	check "$name is shown as expected" $status
+done
+
+# 300 streams, each with its own thread; every microsecond another one is next.
+awk 'BEGIN {
+	for (i = 0; i < 3000; i++) {
+		s = (i * 7) % 300
+		who = "s" s " 10 " 100 + s
+		call = "call_id=" i + 1
+		print i * 1000, who, "nccl:ncclSend_entry", call, "parent_id=0 count=" i
+		print i * 1000 + 500, who, "nccl:ncclSend_exit", call, "result=0:ok"
+	}
+}' >"$work/streams.events"
+"$convert" events "$work/streams.events" timeline output="$work/streams" 2>&1
+status=0
+awk '/ncclSend/ { if ("count=" n != $7) exit 1; n++ }
+	BEGIN { n = 0 } END { if (n != 3000) exit 1 }' "$work/streams" || status=1
+grep -q '^loss: none$' "$work/streams" || status=1
+check "300 streams are brought into one order" $status
+
+# Written to a file, the first line is patched; to a pipe, it goes first too.
+"$convert" events "$golden/discarded.events" timeline format=jsonl output="$work/patched"
+"$convert" events "$golden/discarded.events" timeline format=jsonl | cat >"$work/piped"
+status=0
+sed '1s/ *$//' "$work/patched" | cmp - "$work/piped" || status=1
+head -n 1 "$work/piped" | grep -q '"discarded_events":12,' || status=1
+check "a pipe gets what a file gets" $status
+
+status=0
+"$convert" events "$golden/simple.events" report output="$work/patched" 2>"$work/error" &&
+	status=1
+grep -q 'exists: choose another name' "$work/error" || status=1
+head -n 1 "$work/patched" | grep -q '^{"type":"trace"' || status=1
+check "a file that exists is not replaced" $status
+
+status=0
+for params in format=xml window=0 window=x colour=yes json=yes; do
+	"$convert" events "$golden/simple.events" timeline "$params" >/dev/null \
+		2>"$work/error" && status=1
+	[ -s "$work/error" ] || status=1
+done
+check "a wrong parameter is refused" $status
