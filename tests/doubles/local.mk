@@ -1,1 +1,93 @@
 # SPDX-License-Identifier: MIT
+# Stand-ins for the CUDA driver and NCCL.  They share nothing with src: what a
+# tracer is tested against must not agree with it by construction.
+
+doubles_so = tests/doubles/cuda/libcuda.so.1 tests/doubles/nccl/libnccl.so.2
+doubles_cc = -D_GNU_SOURCE -I$(srcdir)/tests/doubles/include
+# Programs are linked as with the real ones and find these through DT_RUNPATH.
+doubles_ld = -Ltests/doubles/nccl -Ltests/doubles/cuda -lnccl -lcuda \
+	-Wl,--enable-new-dtags
+
+doubles_h = \
+	tests/doubles/include/cuda.h \
+	tests/doubles/include/fake_image.h \
+	tests/doubles/include/nccl.h
+
+fake_cuda_c = \
+	tests/doubles/cuda/context.c \
+	tests/doubles/cuda/error.c \
+	tests/doubles/cuda/launch.c \
+	tests/doubles/cuda/memory.c \
+	tests/doubles/cuda/resolve.c \
+	tests/doubles/cuda/stream.c
+
+mini_nccl_c = \
+	tests/doubles/nccl/api.c \
+	tests/doubles/nccl/bootstrap.c \
+	tests/doubles/nccl/collective.c \
+	tests/doubles/nccl/comm.c \
+	tests/doubles/nccl/driver.c \
+	tests/doubles/nccl/group.c \
+	tests/doubles/nccl/launch.c \
+	tests/doubles/nccl/proxy.c \
+	tests/doubles/nccl/reduce.c \
+	tests/doubles/nccl/result.c \
+	tests/doubles/nccl/socket.c \
+	tests/doubles/nccl/thread.c \
+	tests/doubles/nccl/transport_tcp.c
+
+fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
+	tests/doubles/cuda/libcuda.map
+mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/bootstrap.h \
+	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/group.h \
+	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
+	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
+	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
+
+noinst_DATA += $(doubles_so)
+CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so
+EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all)
+
+# Plain files with the names of the real ones: libtool would put a script in
+# the place of each, and dlopen() is part of what is imitated.
+doubles_link = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hidden \
+	-shared -pthread -Wl,-z,defs -Wl,-soname,$(@F)
+
+tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -D__CUDA_API_VERSION_INTERNAL \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cuda/libcuda.map -o $@ \
+		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
+		ln -sf $(@F) $(@D)/libcuda.so
+
+# It opens libcuda.so.1 itself, so it has to know where that is.
+tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) \
+		-Wl,--version-script=$(srcdir)/tests/doubles/nccl/libnccl.map \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cuda' -o $@ \
+		`for f in $(mini_nccl_c); do echo $(srcdir)/$$f; done` && \
+		ln -sf $(@F) $(@D)/libnccl.so
+
+# The tests of the doubles.
+doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death
+doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
+	tests/doubles/test_interface.sh
+doubles_tested = tests/doubles/arguments
+
+check_DATA += $(doubles_tests) $(doubles_tested)
+CLEANFILES += $(doubles_tests) $(doubles_tested)
+TESTS += $(doubles_tests) $(doubles_scripts)
+EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
+	tests/doubles/test_death.c tests/doubles/arguments.c
+
+# Exported, so that the library's pthread_create() is the test's.
+tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death: \
+		$(doubles_so) $(doubles_h) tests/doubles/tap.h
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
+		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
+tests/doubles/test_cuda: tests/doubles/test_cuda.c
+tests/doubles/test_nccl: tests/doubles/test_nccl.c
+tests/doubles/test_death: tests/doubles/test_death.c
+
+tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
+		-o $@ $(srcdir)/tests/doubles/arguments.c

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices and contexts of the fake driver: how many there are and which is current. */
+#include "driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FAKE_MEMORY_BYTES ((size_t) 80 << 30)
+
+pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* All under fake_lock. */
+static struct CUctx_st *contexts;
+static struct {
+	struct CUctx_st *context;
+	unsigned int retained;
+} primary[FAKE_MAX_DEVICES];
+static int device_count;
+/* A child of fork() cannot use its parent's driver: the real one says so too. */
+static pid_t init_pid;
+
+static __thread struct CUctx_st *current;
+
+FAKE_EXPORT CUresult cuInit(unsigned int Flags)
+{
+	const char *text = getenv("FAKE_CUDA_DEVICES");
+	int count = text ? atoi(text) : 8;
+
+	if (Flags != 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (count <= 0)
+		return CUDA_ERROR_NO_DEVICE;
+	pthread_mutex_lock(&fake_lock);
+	if (!init_pid) {
+		device_count = count < FAKE_MAX_DEVICES ? count : FAKE_MAX_DEVICES;
+		init_pid = getpid();
+	}
+	pthread_mutex_unlock(&fake_lock);
+	return fake_require_init();
+}
+
+CUresult fake_require_init(void)
+{
+	bool is_ready;
+
+	pthread_mutex_lock(&fake_lock);
+	is_ready = init_pid == getpid();
+	pthread_mutex_unlock(&fake_lock);
+	return is_ready ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+bool fake_context_is_live(const struct CUctx_st *context)
+{
+	const struct CUctx_st *c;
+
+	for (c = contexts; c; c = c->next) {
+		if (c == context)
+			return true;
+	}
+	return false;
+}
+
+CUresult fake_require_context(struct CUctx_st **ret_context)
+{
+	CUresult res = fake_require_init();
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	pthread_mutex_lock(&fake_lock);
+	if (!fake_context_is_live(current))
+		res = CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_unlock(&fake_lock);
+	*ret_context = current;
+	return res;
+}
+
+FAKE_EXPORT CUresult cuDriverGetVersion(int *driverVersion)
+{
+	if (!driverVersion)
+		return CUDA_ERROR_INVALID_VALUE;
+	*driverVersion = CUDA_VERSION;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuDeviceGetCount(int *count)
+{
+	CUresult res = fake_require_init();
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!count)
+		return CUDA_ERROR_INVALID_VALUE;
+	*count = device_count;
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_device(CUdevice dev)
+{
+	CUresult res = fake_require_init();
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	return dev >= 0 && dev < device_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+FAKE_EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	CUresult res = check_device(ordinal);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!device)
+		return CUDA_ERROR_INVALID_VALUE;
+	*device = ordinal;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!name || len <= 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(name, (size_t) len, "Fake GPU in host memory");
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!bytes)
+		return CUDA_ERROR_INVALID_VALUE;
+	*bytes = FAKE_MEMORY_BYTES;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
+					  CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pi)
+		return CUDA_ERROR_INVALID_VALUE;
+	switch (attrib) {
+	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+		*pi = 1024;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+		*pi = 32;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+		*pi = 108;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+		*pi = 0x10 + dev;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
+	case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
+		*pi = 0;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+		*pi = 1;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+		*pi = 8;
+		return CUDA_SUCCESS;
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+		*pi = 0;
+		return CUDA_SUCCESS;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+}
+
+/* Called with fake_lock held; the result is NULL when memory is short. */
+static struct CUctx_st *new_context(CUdevice dev)
+{
+	struct CUctx_st *context = calloc(1, sizeof(*context));
+
+	if (context) {
+		context->device = dev;
+		context->next = contexts;
+		contexts = context;
+	}
+	return context;
+}
+
+static void destroy_context(struct CUctx_st *context)
+{
+	struct CUctx_st **place;
+
+	fake_context_drain(context);
+	fake_context_close_streams(context);
+	pthread_mutex_lock(&fake_lock);
+	for (place = &contexts; *place != context; place = &(*place)->next)
+		;
+	*place = context->next;
+	pthread_mutex_unlock(&fake_lock);
+	free(context);
+}
+
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&fake_lock);
+	if (!primary[dev].context)
+		primary[dev].context = new_context(dev);
+	*pctx = primary[dev].context;
+	if (*pctx)
+		primary[dev].retained++;
+	else
+		res = CUDA_ERROR_OUT_OF_MEMORY;
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+	struct CUctx_st *unused = NULL;
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	pthread_mutex_lock(&fake_lock);
+	if (!primary[dev].retained) {
+		res = CUDA_ERROR_INVALID_CONTEXT;
+	} else if (--primary[dev].retained == 0) {
+		unused = primary[dev].context;
+		primary[dev].context = NULL;
+	}
+	pthread_mutex_unlock(&fake_lock);
+	if (unused)
+		destroy_context(unused);
+	return res;
+}
+
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+	return cuDevicePrimaryCtxRelease_v2(dev);
+}
+
+FAKE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	(void) flags;
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&fake_lock);
+	*pctx = new_context(dev);
+	pthread_mutex_unlock(&fake_lock);
+	if (!*pctx)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	current = *pctx;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+	return cuCtxCreate_v2(pctx, flags, dev);
+}
+
+FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+				    unsigned int flags, CUdevice dev)
+{
+	if (ctxCreateParams)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	return cuCtxCreate_v2(pctx, flags, dev);
+}
+
+FAKE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	CUresult res = fake_require_init();
+	int dev;
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	pthread_mutex_lock(&fake_lock);
+	if (!fake_context_is_live(ctx))
+		res = CUDA_ERROR_INVALID_CONTEXT;
+	for (dev = 0; dev < device_count; dev++) {
+		if (ctx && primary[dev].context == ctx)
+			res = CUDA_ERROR_INVALID_CONTEXT;
+	}
+	pthread_mutex_unlock(&fake_lock);
+	if (res != CUDA_SUCCESS)
+		return res;
+	destroy_context(ctx);
+	if (current == ctx)
+		current = NULL;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxDestroy(CUcontext ctx)
+{
+	return cuCtxDestroy_v2(ctx);
+}
+
+FAKE_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+	CUresult res = fake_require_init();
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	pthread_mutex_lock(&fake_lock);
+	if (ctx && !fake_context_is_live(ctx))
+		res = CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_unlock(&fake_lock);
+	if (res == CUDA_SUCCESS)
+		current = ctx;
+	return res;
+}
+
+FAKE_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx)
+{
+	CUresult res = fake_require_init();
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pctx)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pctx = current;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxGetDevice(CUdevice *device)
+{
+	struct CUctx_st *context;
+	CUresult res = fake_require_context(&context);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!device)
+		return CUDA_ERROR_INVALID_VALUE;
+	*device = context->device;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuCtxSynchronize(void)
+{
+	struct CUctx_st *context;
+	CUresult res = fake_require_context(&context);
+
+	if (res == CUDA_SUCCESS)
+		fake_context_drain(context);
+	return res;
+}

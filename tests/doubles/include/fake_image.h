@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands for device code: the image that cuModuleLoadData() of the fake
+ * driver takes.  A kernel is a function of the host that runs on the worker of
+ * its stream and is given a copy of the argument buffer of its launch.
+ */
+#ifndef FAKE_IMAGE_H
+#define FAKE_IMAGE_H
+
+#include <stddef.h>
+
+#define FAKE_IMAGE_MAGIC 0x66616b656b726e6cULL
+
+struct fake_kernel {
+	const char *name;
+	void (*run)(const void *arguments, size_t size);
+};
+
+/* The module keeps no copy: the image outlives it. */
+struct fake_image {
+	unsigned long long magic;
+	size_t kernel_count;
+	const struct fake_kernel *kernels;
+};
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Making and unmaking communicators. */
+#include "comm.h"
+
+#include "result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What ncclConfig_t begins with since there is one. */
+#define CONFIG_MAGIC 0xcafebeef
+
+ncclResult_t mini_comm_check(const struct ncclComm *comm, const char *function)
+{
+	if (!comm)
+		return mini_fail(ncclInvalidArgument, "%s : comm argument is NULL",
+				 function);
+	if (comm->magic != MINI_COMM_MAGIC)
+		return mini_fail(ncclInvalidArgument,
+				 "%s : corrupted comm object detected", function);
+	return ncclSuccess;
+}
+
+ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
+{
+	ncclResult_t state = ncclSuccess;
+
+	if (!comm->is_nonblocking)
+		return ncclSuccess;
+	/* Through the exported name, as NCCL does it. */
+	ncclCommGetAsyncError(comm, &state);
+	if (state == ncclInProgress)
+		return mini_fail(ncclInvalidArgument,
+				 "%s : communicator used before the previous operation "
+				 "returned ncclSuccess",
+				 function);
+	return state;
+}
+
+ncclResult_t mini_config_check(const ncclConfig_t *config)
+{
+	if (!config)
+		return ncclSuccess;
+	if (config->magic != CONFIG_MAGIC ||
+	    config->size < sizeof(size_t) + 3 * sizeof(int))
+		return mini_fail(ncclInvalidArgument,
+				 "ncclConfig_t argument not initialized via "
+				 "NCCL_CONFIG_INITIALIZER");
+	if (config->blocking != NCCL_CONFIG_UNDEF_INT && config->blocking != 0 &&
+	    config->blocking != 1)
+		return mini_fail(ncclInvalidArgument,
+				 "Invalid config blocking attribute "
+				 "value %d",
+				 config->blocking);
+	return ncclSuccess;
+}
+
+ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
+			      const ncclConfig_t *config)
+{
+	struct ncclComm *comm;
+	CUcontext context;
+	int device;
+	ncclResult_t result;
+
+	result = mini_driver_current(&context, &device);
+	if (result != ncclSuccess)
+		return result;
+	comm = calloc(1, sizeof(*comm));
+	if (!comm)
+		return mini_fail(ncclSystemError, "out of memory");
+	comm->context = context;
+	comm->device = device;
+	comm->magic = MINI_COMM_MAGIC;
+	comm->nranks = nranks;
+	comm->rank = rank;
+	comm->is_nonblocking = config && config->blocking == 0;
+	comm->bootstrap.listen_fd = -1;
+	comm->bootstrap.next_fd = -1;
+	comm->bootstrap.previous_fd = -1;
+	pthread_mutex_init(&comm->lock, NULL);
+	pthread_cond_init(&comm->idle, NULL);
+	if (mini_proxy_open(&comm->proxy, comm)) {
+		mini_comm_destroy(comm);
+		return mini_fail(ncclSystemError, "cannot listen on loopback");
+	}
+	*ret_comm = comm;
+	return ncclSuccess;
+}
+
+/* Equal on one host, unless NCCL_HOSTID pretends otherwise. */
+static uint64_t host_hash(void)
+{
+	const char *id = getenv("NCCL_HOSTID");
+	char name[256] = "";
+
+	if (!id) {
+		gethostname(name, sizeof(name) - 1);
+		id = name;
+	}
+	return mini_bootstrap_hash(id, strlen(id));
+}
+
+static ncclResult_t check_peers(const struct ncclComm *comm)
+{
+	const struct mini_peer *own = &comm->peers[comm->rank];
+	int i;
+
+	for (i = 0; i < comm->nranks; i++) {
+		if (i == comm->rank || comm->peers[i].host_hash != own->host_hash ||
+		    comm->peers[i].device != own->device)
+			continue;
+		return mini_fail(
+			ncclInvalidUsage,
+			"Duplicate GPU detected : rank %d and rank %d both on CUDA "
+			"device %x",
+			comm->rank, i, own->device);
+	}
+	return ncclSuccess;
+}
+
+/* Once the ring of the ranks is closed. */
+static ncclResult_t meet_peers(struct ncclComm *comm)
+{
+	int version;
+	int err;
+	ncclResult_t result;
+
+	comm->peers = calloc((size_t) comm->nranks, sizeof(*comm->peers));
+	if (!comm->peers)
+		return mini_fail(ncclSystemError, "out of memory");
+	/* NCCL asks itself, through the exported name, on the initialising thread. */
+	ncclGetVersion(&version);
+	comm->peers[comm->rank].address = comm->proxy.address;
+	comm->peers[comm->rank].host_hash = host_hash();
+	comm->peers[comm->rank].device = comm->device;
+	err = mini_bootstrap_allgather(&comm->bootstrap, comm->peers,
+				       sizeof(*comm->peers));
+	result = mini_result(err);
+	if (result == ncclSuccess)
+		result = check_peers(comm);
+	if (result == ncclSuccess)
+		result = mini_driver_check(
+			mini_driver.ModuleLoadData(&comm->module, mini_kernel_image()));
+	if (result == ncclSuccess)
+		result = mini_driver_check(
+			mini_driver.ModuleGetFunction(&comm->kernel, comm->module,
+						      mini_kernel_name));
+	if (result == ncclSuccess)
+		result = mini_result(mini_proxy_start(&comm->proxy));
+	return result;
+}
+
+static ncclResult_t init_by_id(struct ncclComm *comm, const ncclUniqueId *id)
+{
+	int err;
+
+	comm->hash = mini_bootstrap_hash(id, sizeof(*id));
+	err = mini_bootstrap_open(&comm->bootstrap, 0, comm->rank, comm->nranks,
+				  &comm->aborted);
+	if (!err)
+		err = mini_bootstrap_meet(&comm->bootstrap, id);
+	return err ? mini_result(err) : meet_peers(comm);
+}
+
+/* What the ranks of a communicator that is split tell each other. */
+struct split_part {
+	int color;
+	int key;
+	struct sockaddr_in address;
+};
+
+/* Ranks of a child follow the keys, then the parent's ranks. */
+static bool is_before(const struct split_part *parts, int a, int b)
+{
+	return parts[a].key < parts[b].key || (parts[a].key == parts[b].key && a < b);
+}
+
+static int rank_in_child(const struct split_part *parts, int nparts, int i)
+{
+	int rank = 0;
+	int j;
+
+	for (j = 0; j < nparts; j++)
+		rank += parts[j].color == parts[i].color && is_before(parts, j, i);
+	return rank;
+}
+
+static int join_child(struct ncclComm *comm, const struct split_part *parts, int nparts,
+		      int self)
+{
+	int next = 0;
+	int i;
+
+	comm->rank = rank_in_child(parts, nparts, self);
+	comm->nranks = 0;
+	for (i = 0; i < nparts; i++)
+		comm->nranks += parts[i].color == parts[self].color;
+	for (i = 0; i < nparts; i++) {
+		if (parts[i].color == parts[self].color &&
+		    rank_in_child(parts, nparts, i) == (comm->rank + 1) % comm->nranks)
+			next = i;
+	}
+	comm->bootstrap.rank = comm->rank;
+	comm->bootstrap.nranks = comm->nranks;
+	return mini_bootstrap_join(&comm->bootstrap, &parts[next].address);
+}
+
+static ncclResult_t init_by_split(const struct mini_comm_request *request)
+{
+	struct ncclComm *parent = request->parent;
+	struct ncclComm *comm = request->comm;
+	uint64_t origin[3] = {parent->hash, parent->split_count++,
+			      (uint64_t) request->color};
+	struct split_part *parts;
+	int err;
+
+	comm->hash = mini_bootstrap_hash(origin, sizeof(origin));
+	parts = calloc((size_t) parent->nranks, sizeof(*parts));
+	if (!parts)
+		return mini_fail(ncclSystemError, "out of memory");
+	err = mini_bootstrap_open(&comm->bootstrap, comm->hash, 0, 1, &comm->aborted);
+	parts[parent->rank].color = request->color;
+	parts[parent->rank].key = request->key;
+	parts[parent->rank].address = comm->bootstrap.address;
+	if (!err)
+		err = mini_bootstrap_allgather(&parent->bootstrap, parts, sizeof(*parts));
+	if (!err && !request->is_outside)
+		err = join_child(comm, parts, parent->nranks, parent->rank);
+	free(parts);
+	if (err || request->is_outside)
+		return mini_result(err);
+	return meet_peers(comm);
+}
+
+static void settle(struct mini_comm_request *request, ncclResult_t result)
+{
+	struct ncclComm *comm = request->comm;
+
+	if (request->is_outside) {
+		mini_comm_destroy(comm);
+	} else if (comm->is_nonblocking) {
+		/* It stays until it is aborted, for the program to ask it what happened.
+		 */
+		mini_comm_end_job(comm, result);
+	} else if (result != ncclSuccess) {
+		*request->newcomm = NULL;
+		mini_comm_destroy(comm);
+	}
+	free(request);
+}
+
+ncclResult_t mini_comm_init(void *argument)
+{
+	struct mini_comm_request *request = argument;
+	struct ncclComm *comm = request->comm;
+	CUcontext before = NULL;
+	ncclResult_t result;
+
+	mini_driver.CtxGetCurrent(&before);
+	mini_driver.CtxSetCurrent(comm->context);
+	result =
+		request->parent ? init_by_split(request) : init_by_id(comm, &request->id);
+	mini_driver.CtxSetCurrent(before);
+	settle(request, result);
+	return result;
+}
+
+void mini_comm_cancel(void *argument)
+{
+	settle(argument, ncclInvalidUsage);
+}
+
+void mini_comm_begin_job(struct ncclComm *comm)
+{
+	pthread_mutex_lock(&comm->lock);
+	comm->jobs++;
+	atomic_store(&comm->async_result, ncclInProgress);
+	pthread_mutex_unlock(&comm->lock);
+}
+
+void mini_comm_end_job(struct ncclComm *comm, ncclResult_t result)
+{
+	int expected = ncclInProgress;
+
+	pthread_mutex_lock(&comm->lock);
+	/* An error that the progress thread met meanwhile stands. */
+	atomic_compare_exchange_strong(&comm->async_result, &expected, (int) result);
+	comm->jobs--;
+	pthread_cond_broadcast(&comm->idle);
+	pthread_mutex_unlock(&comm->lock);
+}
+
+static void wait_for_jobs(struct ncclComm *comm)
+{
+	pthread_mutex_lock(&comm->lock);
+	while (comm->jobs > 0)
+		pthread_cond_wait(&comm->idle, &comm->lock);
+	pthread_mutex_unlock(&comm->lock);
+}
+
+ncclResult_t mini_comm_finish(void *argument)
+{
+	struct ncclComm *comm = argument;
+
+	mini_proxy_drain(&comm->proxy);
+	return ncclSuccess;
+}
+
+void mini_comm_destroy(struct ncclComm *comm)
+{
+	wait_for_jobs(comm);
+	mini_proxy_drain(&comm->proxy);
+	mini_proxy_close(&comm->proxy);
+	mini_bootstrap_close(&comm->bootstrap);
+	if (comm->module)
+		mini_driver.ModuleUnload(comm->module);
+	pthread_cond_destroy(&comm->idle);
+	pthread_mutex_destroy(&comm->lock);
+	free(comm->peers);
+	/* Whoever uses it afterwards finds out, as long as the memory is untouched. */
+	comm->magic = 0;
+	free(comm);
+}
+
+void mini_comm_abort(struct ncclComm *comm)
+{
+	atomic_store(&comm->aborted, true);
+	mini_proxy_wake(&comm->proxy);
+	mini_comm_destroy(comm);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CUDA driver as NCCL reaches it: not linked but opened, and every function
+ * taken from cuGetProcAddress, the way of the runtime library inside libnccl.
+ */
+#ifndef MINI_NCCL_DRIVER_H
+#define MINI_NCCL_DRIVER_H
+
+#include <cuda.h>
+#include <nccl.h>
+
+struct mini_driver {
+	CUresult (*GetErrorString)(CUresult error, const char **text);
+	CUresult (*DeviceGetCount)(int *count);
+	CUresult (*DeviceGetAttribute)(int *value, CUdevice_attribute which,
+				       CUdevice device);
+	CUresult (*PrimaryCtxRetain)(CUcontext *context, CUdevice device);
+	CUresult (*CtxGetCurrent)(CUcontext *context);
+	CUresult (*CtxSetCurrent)(CUcontext context);
+	CUresult (*CtxGetDevice)(CUdevice *device);
+	CUresult (*ModuleLoadData)(CUmodule *module, const void *image);
+	CUresult (*ModuleUnload)(CUmodule module);
+	CUresult (*ModuleGetFunction)(CUfunction *function, CUmodule module,
+				      const char *name);
+	CUresult (*LaunchKernelEx)(const CUlaunchConfig *config, CUfunction function,
+				   void **parameters, void **extra);
+	CUresult (*MemAlloc)(CUdeviceptr *address, size_t size);
+	CUresult (*MemFree)(CUdeviceptr address);
+	CUresult (*MemcpyDtoDAsync)(CUdeviceptr to, CUdeviceptr from, size_t size,
+				    CUstream stream);
+	CUresult (*EventCreate)(CUevent *event, unsigned int flags);
+	CUresult (*EventDestroy)(CUevent event);
+	CUresult (*EventRecord)(CUevent event, CUstream stream);
+	CUresult (*StreamWaitEvent)(CUstream stream, CUevent event, unsigned int flags);
+};
+
+/* Valid once mini_driver_load() succeeded. */
+extern struct mini_driver mini_driver;
+
+/* Opens the driver once; ncclUnhandledCudaError where there is none. */
+ncclResult_t mini_driver_load(void);
+/* ncclSuccess, or what NCCL makes of a failed CUDA call, with its text. */
+ncclResult_t mini_driver_check(CUresult res);
+/*
+ * The thread's device; the primary context of device 0 becomes current where
+ * none is, as the runtime library does it.
+ */
+ncclResult_t mini_driver_current(CUcontext *ret_context, int *ret_device);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* Collecting calls per thread, and carrying them out at the end of the group. */
+#include "group.h"
+
+#include "comm.h"
+#include "result.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A communicator's share of a group. */
+struct share {
+	struct share *next;
+	struct ncclComm *comm;
+	struct mini_op *ops;
+	struct mini_op **last;
+	/* For the thread that connects, where there are several shares. */
+	struct mini_plan *plan;
+	pthread_t thread;
+	int err;
+};
+
+struct job {
+	struct job *next;
+	struct ncclComm *comm;
+	mini_job_function run;
+	mini_job_cancel cancel;
+	void *argument;
+	pthread_t thread;
+	ncclResult_t result;
+};
+
+struct group {
+	struct share *shares;
+	struct share **last_share;
+	struct job *jobs;
+	struct job **last_job;
+	/* The program opened it: jobs get threads. */
+	bool is_explicit;
+};
+
+static __thread int depth;
+static __thread ncclResult_t failure;
+static __thread struct group *current;
+
+void mini_group_start(void)
+{
+	depth++;
+}
+
+int mini_group_depth(void)
+{
+	return depth;
+}
+
+ncclResult_t mini_group_fail(ncclResult_t result)
+{
+	if (failure == ncclSuccess)
+		failure = result;
+	return result;
+}
+
+static struct group *current_group(void)
+{
+	if (current)
+		return current;
+	current = calloc(1, sizeof(*current));
+	if (current) {
+		current->last_share = &current->shares;
+		current->last_job = &current->jobs;
+	}
+	return current;
+}
+
+static struct share *share_of(struct group *group, struct ncclComm *comm)
+{
+	struct share *share;
+
+	for (share = group->shares; share; share = share->next) {
+		if (share->comm == comm)
+			return share;
+	}
+	share = calloc(1, sizeof(*share));
+	if (share) {
+		share->comm = comm;
+		share->last = &share->ops;
+		*group->last_share = share;
+		group->last_share = &share->next;
+	}
+	return share;
+}
+
+ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
+{
+	struct group *group = current_group();
+	struct share *share = group ? share_of(group, comm) : NULL;
+	struct mini_op *copy = share ? malloc(sizeof(*copy)) : NULL;
+
+	if (!copy)
+		return mini_fail(ncclSystemError, "out of memory");
+	*copy = *op;
+	copy->next = NULL;
+	*share->last = copy;
+	share->last = &copy->next;
+	if (depth > 1)
+		group->is_explicit = true;
+	return ncclSuccess;
+}
+
+ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
+				mini_job_cancel cancel, void *argument)
+{
+	struct group *group = current_group();
+	struct job *job = group ? calloc(1, sizeof(*job)) : NULL;
+
+	if (!job) {
+		if (cancel)
+			cancel(argument);
+		return mini_fail(ncclSystemError, "out of memory");
+	}
+	job->comm = comm;
+	job->run = run;
+	job->cancel = cancel;
+	job->argument = argument;
+	*group->last_job = job;
+	group->last_job = &job->next;
+	if (depth > 1)
+		group->is_explicit = true;
+	return ncclSuccess;
+}
+
+static void *job_main(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = job->run(job->argument);
+	return NULL;
+}
+
+/*
+ * Several initialisations of one thread wait for each other, so each has a
+ * thread, created by the caller of ncclGroupEnd().
+ */
+static ncclResult_t run_jobs(struct group *group)
+{
+	ncclResult_t result = ncclSuccess;
+	struct job *job;
+
+	for (job = group->jobs; job; job = job->next) {
+		if (!group->is_explicit)
+			job->result = job->run(job->argument);
+		else if (pthread_create(&job->thread, NULL, job_main, job))
+			job->result =
+				mini_fail(ncclSystemError, "cannot create a thread");
+	}
+	for (job = group->jobs; job; job = job->next) {
+		if (job->thread)
+			pthread_join(job->thread, NULL);
+		if (result == ncclSuccess)
+			result = job->result;
+	}
+	return result;
+}
+
+static void *connect_main(void *arg)
+{
+	struct share *share = arg;
+
+	share->err = mini_plan_connect(share->plan);
+	return NULL;
+}
+
+/*
+ * Like NCCL: what is connected already has no job; one job runs inline, and of
+ * several each has a thread, since they may wait for each other.
+ */
+static ncclResult_t connect_shares(struct group *group)
+{
+	ncclResult_t result = ncclSuccess;
+	struct share *share;
+
+	for (share = group->shares; share; share = share->next) {
+		if (mini_plan_is_connected(share->plan))
+			continue;
+		if (!group->shares->next)
+			connect_main(share);
+		else if (pthread_create(&share->thread, NULL, connect_main, share))
+			share->err = -EAGAIN;
+	}
+	for (share = group->shares; share; share = share->next) {
+		if (share->thread)
+			pthread_join(share->thread, NULL);
+		if (result == ncclSuccess)
+			result = mini_result(share->err);
+	}
+	return result;
+}
+
+static ncclResult_t launch_shares(struct group *group)
+{
+	ncclResult_t result = ncclSuccess;
+	struct share *share;
+
+	for (share = group->shares; share; share = share->next) {
+		share->plan = mini_plan_create(share->comm, share->ops);
+		if (!share->plan)
+			return mini_fail(ncclSystemError, "out of memory");
+		share->ops = NULL;
+		result = mini_plan_check(share->plan);
+		if (result != ncclSuccess)
+			return result;
+	}
+	result = connect_shares(group);
+	for (share = group->shares; share && result == ncclSuccess; share = share->next) {
+		struct mini_plan *plan = share->plan;
+
+		/* From here on the plan is not the group's any more. */
+		share->plan = NULL;
+		result = mini_plan_launch(plan);
+	}
+	return result;
+}
+
+static void destroy_group(struct group *group)
+{
+	struct share *share;
+	struct job *job;
+
+	while (group->shares) {
+		share = group->shares;
+		group->shares = share->next;
+		mini_ops_destroy(share->ops);
+		if (share->plan)
+			mini_plan_destroy(share->plan);
+		free(share);
+	}
+	while (group->jobs) {
+		job = group->jobs;
+		group->jobs = job->next;
+		free(job);
+	}
+	free(group);
+}
+
+/* A group that has failed before its end undoes what its calls have made. */
+static void cancel_jobs(struct group *group)
+{
+	struct job *job;
+
+	for (job = group->jobs; job; job = job->next) {
+		if (job->cancel)
+			job->cancel(job->argument);
+	}
+}
+
+/* A nonblocking communicator makes its whole group nonblocking, as in NCCL. */
+static bool is_nonblocking(const struct group *group)
+{
+	const struct share *share;
+	const struct job *job;
+
+	for (share = group->shares; share; share = share->next) {
+		if (share->comm->is_nonblocking)
+			return true;
+	}
+	for (job = group->jobs; job; job = job->next) {
+		if (job->comm->is_nonblocking)
+			return true;
+	}
+	return false;
+}
+
+static ncclResult_t run_group(struct group *group)
+{
+	ncclResult_t result = run_jobs(group);
+
+	if (result == ncclSuccess)
+		result = launch_shares(group);
+	return result;
+}
+
+static void *background_main(void *arg)
+{
+	struct group *group = arg;
+	struct share *share;
+	struct job *job;
+	ncclResult_t result;
+
+	result = run_group(group);
+	for (share = group->shares; share; share = share->next)
+		mini_comm_end_job(share->comm, result);
+	for (job = group->jobs; job; job = job->next)
+		mini_comm_end_job(job->comm, result);
+	destroy_group(group);
+	return NULL;
+}
+
+/*
+ * NCCL creates a thread for each group of a nonblocking communicator, and the
+ * call returns before the work is launched.
+ */
+static ncclResult_t run_in_background(struct group *group)
+{
+	struct share *share;
+	struct job *job;
+	pthread_t thread;
+
+	for (share = group->shares; share; share = share->next)
+		mini_comm_begin_job(share->comm);
+	for (job = group->jobs; job; job = job->next)
+		mini_comm_begin_job(job->comm);
+	if (pthread_create(&thread, NULL, background_main, group)) {
+		background_main(group);
+		return ncclSuccess;
+	}
+	pthread_detach(thread);
+	return ncclInProgress;
+}
+
+ncclResult_t mini_group_end(void)
+{
+	struct group *group = current;
+	ncclResult_t result = failure;
+
+	if (depth == 0)
+		return mini_fail(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
+	if (--depth > 0)
+		return ncclSuccess;
+	current = NULL;
+	failure = ncclSuccess;
+	if (!group)
+		return result;
+	if (result == ncclSuccess && is_nonblocking(group))
+		return run_in_background(group);
+	if (result == ncclSuccess)
+		result = run_group(group);
+	else
+		cancel_jobs(group);
+	destroy_group(group);
+	return result;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* The service, UDS and progress threads, and the connections between ranks. */
+#include "proxy.h"
+
+#include "comm.h"
+#include "result.h"
+#include "thread.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* NCCL's service threads look at their flags twice a second. */
+#define SERVICE_POLL_MS 500
+
+struct mini_link {
+	struct mini_link *next;
+	int peer;
+	int index;
+	bool is_send;
+	struct mini_connection *connection;
+};
+
+/* Lives on the stack of the thread that waits for it. */
+struct request {
+	int peer;
+	int index;
+	bool is_send;
+	bool is_done;
+	int err;
+};
+
+int mini_proxy_open(struct mini_proxy *proxy, struct ncclComm *comm)
+{
+	proxy->comm = comm;
+	proxy->transport = &mini_transport_tcp;
+	proxy->last = &proxy->first;
+	proxy->request_fds[0] = -1;
+	proxy->request_fds[1] = -1;
+	proxy->uds_fd = -1;
+	pthread_mutex_init(&proxy->lock, NULL);
+	pthread_cond_init(&proxy->changed, NULL);
+	proxy->listen_fd = proxy->transport->listen(&proxy->address);
+	if (proxy->listen_fd < 0)
+		return proxy->listen_fd;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, proxy->request_fds))
+		return -errno;
+	proxy->uds_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return proxy->uds_fd < 0 ? -errno : 0;
+}
+
+/* Called with the lock held. */
+static struct mini_link *find_link(const struct mini_proxy *proxy, int peer, int index,
+				   bool is_send)
+{
+	struct mini_link *link;
+
+	for (link = proxy->links; link; link = link->next) {
+		if (link->peer == peer && link->index == index &&
+		    link->is_send == is_send)
+			return link;
+	}
+	return NULL;
+}
+
+static int add_link(struct mini_proxy *proxy, int peer, int index, bool is_send,
+		    struct mini_connection *connection)
+{
+	struct mini_link *link = calloc(1, sizeof(*link));
+
+	if (!link) {
+		proxy->transport->close(connection);
+		return -ENOMEM;
+	}
+	link->peer = peer;
+	link->index = index;
+	link->is_send = is_send;
+	link->connection = connection;
+	pthread_mutex_lock(&proxy->lock);
+	link->next = proxy->links;
+	proxy->links = link;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+	return 0;
+}
+
+static void *progress_main(void *arg);
+
+/*
+ * NCCL's progress thread begins with the first connection that needs it, and
+ * its creator is the service thread.
+ */
+static int start_progress(struct mini_proxy *proxy)
+{
+	int err;
+
+	if (proxy->has_progress)
+		return 0;
+	err = pthread_create(&proxy->progress, NULL, progress_main, proxy);
+	if (err)
+		return -err;
+	mini_thread_set_name(proxy->progress, "NCCL Progress%2d", proxy->comm->device);
+	pthread_mutex_lock(&proxy->lock);
+	proxy->has_progress = true;
+	pthread_mutex_unlock(&proxy->lock);
+	return 0;
+}
+
+static int make_connection(struct mini_proxy *proxy, int peer, int index)
+{
+	struct ncclComm *comm = proxy->comm;
+	struct mini_connect_info info = {comm->hash, comm->rank, index};
+	struct mini_connection *connection;
+	int err;
+
+	err = proxy->transport->connect(&comm->peers[peer].address, comm->hash, &info,
+					&proxy->is_stopping, &connection);
+	return err ? err : add_link(proxy, peer, index, true, connection);
+}
+
+static void serve_request(struct mini_proxy *proxy)
+{
+	struct request *request;
+	int err;
+
+	if (recv(proxy->request_fds[1], &request, sizeof(request), 0) !=
+	    (ssize_t) sizeof(request))
+		return;
+	err = start_progress(proxy);
+	if (!err && request->is_send)
+		err = make_connection(proxy, request->peer, request->index);
+	pthread_mutex_lock(&proxy->lock);
+	request->err = err;
+	request->is_done = true;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+static void serve_peer(struct mini_proxy *proxy)
+{
+	struct ncclComm *comm = proxy->comm;
+	struct mini_connect_info info;
+	struct mini_connection *connection;
+
+	if (proxy->transport->accept(proxy->listen_fd, comm->hash, &info,
+				     &proxy->is_stopping, &connection))
+		return;
+	if (info.comm_hash != comm->hash || info.rank < 0 || info.rank >= comm->nranks) {
+		proxy->transport->close(connection);
+		return;
+	}
+	add_link(proxy, info.rank, info.index, false, connection);
+}
+
+static void *service_main(void *arg)
+{
+	struct mini_proxy *proxy = arg;
+	struct pollfd fds[2] = {
+		{.fd = proxy->request_fds[1], .events = POLLIN},
+		{.fd = proxy->listen_fd, .events = POLLIN},
+	};
+
+	while (!atomic_load(&proxy->is_stopping)) {
+		if (poll(fds, 2, SERVICE_POLL_MS) <= 0)
+			continue;
+		if (fds[0].revents & POLLIN)
+			serve_request(proxy);
+		if (fds[1].revents & POLLIN)
+			serve_peer(proxy);
+		/* The other end was shut: mini_proxy_close() wants us gone. */
+		if (fds[0].revents & POLLHUP)
+			break;
+	}
+	return NULL;
+}
+
+/* Without cuMem handles to pass nobody ever writes to it, as in many a real run. */
+static void *uds_main(void *arg)
+{
+	struct mini_proxy *proxy = arg;
+	struct pollfd fd = {.fd = proxy->uds_fd, .events = POLLIN};
+
+	while (!atomic_load(&proxy->is_stopping))
+		poll(&fd, 1, SERVICE_POLL_MS);
+	return NULL;
+}
+
+int mini_proxy_start(struct mini_proxy *proxy)
+{
+	struct sockaddr_un any = {.sun_family = AF_UNIX};
+	int device = proxy->comm->device;
+	int err;
+
+	/* A length without a path has the kernel choose an abstract name. */
+	if (bind(proxy->uds_fd, (struct sockaddr *) &any, sizeof(sa_family_t)))
+		return -errno;
+	err = pthread_create(&proxy->service, NULL, service_main, proxy);
+	if (err) {
+		proxy->service = 0;
+		return -err;
+	}
+	mini_thread_set_name(proxy->service, "NCCL Service %2d", device);
+	err = pthread_create(&proxy->uds, NULL, uds_main, proxy);
+	if (err) {
+		proxy->uds = 0;
+		return -err;
+	}
+	mini_thread_set_name(proxy->uds, "NCCL UDS Service %2d", device);
+	return 0;
+}
+
+static int ask_service(struct mini_proxy *proxy, struct request *request)
+{
+	if (send(proxy->request_fds[0], &request, sizeof(request), MSG_NOSIGNAL) < 0)
+		return -errno;
+	pthread_mutex_lock(&proxy->lock);
+	/* The request is the caller's again only when it is done, aborted or not. */
+	while (!request->is_done)
+		pthread_cond_wait(&proxy->changed, &proxy->lock);
+	pthread_mutex_unlock(&proxy->lock);
+	return request->err;
+}
+
+bool mini_proxy_has_progress(struct mini_proxy *proxy)
+{
+	bool is_there;
+
+	pthread_mutex_lock(&proxy->lock);
+	is_there = proxy->has_progress;
+	pthread_mutex_unlock(&proxy->lock);
+	return is_there;
+}
+
+int mini_proxy_need_progress(struct mini_proxy *proxy)
+{
+	struct request request = {.is_send = false};
+
+	return ask_service(proxy, &request);
+}
+
+bool mini_proxy_is_connected(struct mini_proxy *proxy, int peer, int index, bool is_send)
+{
+	bool is_there;
+
+	pthread_mutex_lock(&proxy->lock);
+	is_there = find_link(proxy, peer, index, is_send) && proxy->has_progress;
+	pthread_mutex_unlock(&proxy->lock);
+	return is_there;
+}
+
+int mini_proxy_connect(struct mini_proxy *proxy, int peer, int index, bool is_send)
+{
+	struct request request = {.peer = peer, .index = index, .is_send = is_send};
+	int err;
+
+	err = ask_service(proxy, &request);
+	pthread_mutex_lock(&proxy->lock);
+	while (!err && !find_link(proxy, peer, index, is_send)) {
+		if (atomic_load(&proxy->comm->aborted))
+			err = -ECANCELED;
+		else
+			pthread_cond_wait(&proxy->changed, &proxy->lock);
+	}
+	pthread_mutex_unlock(&proxy->lock);
+	return err;
+}
+
+struct mini_connection *mini_proxy_connection(struct mini_proxy *proxy, int peer,
+					      int index, bool is_send)
+{
+	struct mini_link *link;
+
+	pthread_mutex_lock(&proxy->lock);
+	link = find_link(proxy, peer, index, is_send);
+	pthread_mutex_unlock(&proxy->lock);
+	return link ? link->connection : NULL;
+}
+
+void mini_proxy_expect(struct mini_proxy *proxy)
+{
+	pthread_mutex_lock(&proxy->lock);
+	proxy->kernels++;
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+void mini_proxy_forget(struct mini_proxy *proxy)
+{
+	pthread_mutex_lock(&proxy->lock);
+	proxy->kernels--;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+void mini_proxy_append(struct mini_proxy *proxy, struct mini_plan *plan)
+{
+	pthread_mutex_lock(&proxy->lock);
+	*proxy->last = plan;
+	proxy->last = &plan->next;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+void mini_proxy_kernel(struct mini_plan *plan)
+{
+	struct mini_proxy *proxy = &plan->comm->proxy;
+
+	pthread_mutex_lock(&proxy->lock);
+	plan->has_begun = true;
+	pthread_cond_broadcast(&proxy->changed);
+	while (!plan->is_done)
+		pthread_cond_wait(&proxy->changed, &proxy->lock);
+	mini_plan_destroy(plan);
+	proxy->kernels--;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+/*
+ * A failed transfer shows only in ncclCommGetAsyncError(): the kernel keeps
+ * waiting until the communicator is aborted, as a real one does.
+ */
+static void wait_for_abort(struct mini_proxy *proxy, int err)
+{
+	int expected = ncclSuccess;
+
+	atomic_compare_exchange_strong(&proxy->comm->async_result, &expected,
+				       (int) mini_result(err));
+	while (!atomic_load(&proxy->comm->aborted))
+		pthread_cond_wait(&proxy->changed, &proxy->lock);
+}
+
+static void *progress_main(void *arg)
+{
+	struct mini_proxy *proxy = arg;
+	struct mini_plan *plan;
+	int err;
+
+	pthread_mutex_lock(&proxy->lock);
+	while (proxy->first || !proxy->is_closed) {
+		plan = proxy->first;
+		if (!plan) {
+			pthread_cond_wait(&proxy->changed, &proxy->lock);
+			continue;
+		}
+		while (!plan->has_begun && !atomic_load(&proxy->comm->aborted))
+			pthread_cond_wait(&proxy->changed, &proxy->lock);
+		proxy->first = plan->next;
+		if (!proxy->first)
+			proxy->last = &proxy->first;
+		pthread_mutex_unlock(&proxy->lock);
+		err = mini_plan_run(plan);
+		pthread_mutex_lock(&proxy->lock);
+		if (err && err != -ECANCELED)
+			wait_for_abort(proxy, err);
+		plan->is_done = true;
+		pthread_cond_broadcast(&proxy->changed);
+	}
+	pthread_mutex_unlock(&proxy->lock);
+	return NULL;
+}
+
+void mini_proxy_drain(struct mini_proxy *proxy)
+{
+	pthread_mutex_lock(&proxy->lock);
+	while (proxy->kernels > 0)
+		pthread_cond_wait(&proxy->changed, &proxy->lock);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+void mini_proxy_wake(struct mini_proxy *proxy)
+{
+	pthread_mutex_lock(&proxy->lock);
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+}
+
+void mini_proxy_close(struct mini_proxy *proxy)
+{
+	struct mini_link *link;
+
+	atomic_store(&proxy->is_stopping, true);
+	pthread_mutex_lock(&proxy->lock);
+	proxy->is_closed = true;
+	pthread_cond_broadcast(&proxy->changed);
+	pthread_mutex_unlock(&proxy->lock);
+	/* Wakes both polls, which would otherwise go on for half a second. */
+	if (proxy->request_fds[0] >= 0)
+		shutdown(proxy->request_fds[0], SHUT_RDWR);
+	if (proxy->uds_fd >= 0)
+		shutdown(proxy->uds_fd, SHUT_RDWR);
+	if (proxy->service)
+		pthread_join(proxy->service, NULL);
+	if (proxy->uds)
+		pthread_join(proxy->uds, NULL);
+	if (proxy->has_progress)
+		pthread_join(proxy->progress, NULL);
+	while (proxy->links) {
+		link = proxy->links;
+		proxy->links = link->next;
+		proxy->transport->close(link->connection);
+		free(link);
+	}
+	if (proxy->listen_fd >= 0)
+		close(proxy->listen_fd);
+	if (proxy->uds_fd >= 0)
+		close(proxy->uds_fd);
+	if (proxy->request_fds[0] >= 0) {
+		close(proxy->request_fds[0]);
+		close(proxy->request_fds[1]);
+	}
+	pthread_cond_destroy(&proxy->changed);
+	pthread_mutex_destroy(&proxy->lock);
+}

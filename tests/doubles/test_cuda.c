@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* The fake driver: what is in order, what is not, and how its functions are found. */
+#include "tap.h"
+
+#include <cuda.h>
+
+#include <dlfcn.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sem_t gate;
+
+static void wait_at_gate(void *data)
+{
+	(void) data;
+	while (sem_wait(&gate))
+		;
+}
+
+static void test_before_init(void)
+{
+	int count;
+
+	ok(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED,
+	   "nothing works before cuInit");
+	setenv("FAKE_CUDA_DEVICES", "3", 1);
+	ok(cuInit(0) == CUDA_SUCCESS && cuDeviceGetCount(&count) == CUDA_SUCCESS &&
+		   count == 3,
+	   "the environment says how many devices there are");
+}
+
+static void test_contexts(void)
+{
+	CUcontext first;
+	CUcontext second;
+	CUcontext now;
+	CUstream stream;
+	CUdevice device;
+
+	ok(cuStreamCreate(&stream, 0) == CUDA_ERROR_INVALID_CONTEXT,
+	   "a stream needs a context");
+	ok(cuDevicePrimaryCtxRetain(&first, 3) == CUDA_ERROR_INVALID_DEVICE,
+	   "a device that is not there has no context");
+	cuDevicePrimaryCtxRetain(&first, 1);
+	cuDevicePrimaryCtxRetain(&second, 1);
+	ok(first == second, "a device has one primary context");
+	cuCtxSetCurrent(first);
+	ok(cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == first &&
+		   cuCtxGetDevice(&device) == CUDA_SUCCESS && device == 1,
+	   "the current context is the one that was set, with its device");
+	cuDevicePrimaryCtxRelease(1);
+	ok(cuCtxSetCurrent(first) == CUDA_SUCCESS, "it lives until the last release");
+	cuDevicePrimaryCtxRelease(1);
+	ok(cuCtxSetCurrent(first) == CUDA_ERROR_INVALID_CONTEXT, "and not longer");
+	ok(cuCtxCreate(&first, NULL, 0, 0) == CUDA_SUCCESS &&
+		   cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == first,
+	   "a new context is current");
+}
+
+static void test_streams(void)
+{
+	uint32_t host[2] = {7, 0};
+	CUstream stream;
+	CUdeviceptr memory;
+
+	sem_init(&gate, 0, 0);
+	cuMemAlloc(&memory, 4);
+	cuMemsetD32(memory, 1, 1);
+	cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+	cuLaunchHostFunc(stream, wait_at_gate, NULL);
+	cuMemcpyHtoDAsync(memory, &host[0], 4, stream);
+	ok(cuStreamQuery(stream) == CUDA_ERROR_NOT_READY,
+	   "a call returns before its work is done");
+	cuMemcpyDtoH(&host[1], memory, 4);
+	ok(host[1] == 1, "the NULL stream does not wait for a non-blocking stream");
+	sem_post(&gate);
+	ok(cuStreamSynchronize(stream) == CUDA_SUCCESS &&
+		   cuStreamQuery(stream) == CUDA_SUCCESS,
+	   "a synchronised stream is ready");
+	cuMemcpyDtoH(&host[1], memory, 4);
+	ok(host[1] == 7, "and its work is done");
+	cuLaunchHostFunc(stream, wait_at_gate, NULL);
+	cuMemsetD32Async(memory, 9, 1, stream);
+	ok(cuStreamDestroy(stream) == CUDA_SUCCESS &&
+		   cuStreamQuery(stream) == CUDA_ERROR_INVALID_HANDLE,
+	   "a destroyed stream is gone at once");
+	sem_post(&gate);
+	cuMemFree(memory);
+	ok(true, "what it held still runs, before its memory is freed");
+}
+
+static void test_legacy_stream(void)
+{
+	uint32_t host = 0;
+	CUstream stream;
+	CUdeviceptr memory;
+
+	cuMemAlloc(&memory, 4);
+	cuStreamCreate(&stream, CU_STREAM_DEFAULT);
+	cuLaunchHostFunc(stream, wait_at_gate, NULL);
+	cuMemsetD32Async(memory, 5, 1, stream);
+	cuMemcpyDtoHAsync(&host, memory, 4, NULL);
+	ok(cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY,
+	   "the NULL stream waits for a blocking stream");
+	cuMemsetD32Async(memory, 6, 1, stream);
+	sem_post(&gate);
+	cuStreamSynchronize(stream);
+	ok(host == 5, "which waits for the NULL stream in turn");
+	cuStreamDestroy(stream);
+	cuMemFree(memory);
+}
+
+static void test_events(void)
+{
+	CUstream first;
+	CUstream second;
+	CUevent event;
+	CUevent later;
+	CUdeviceptr memory;
+	uint32_t host = 0;
+	float ms = -1;
+
+	cuMemAlloc(&memory, 4);
+	cuStreamCreate(&first, CU_STREAM_NON_BLOCKING);
+	cuStreamCreate(&second, CU_STREAM_NON_BLOCKING);
+	cuEventCreate(&event, 0);
+	cuEventCreate(&later, 0);
+	ok(cuEventQuery(event) == CUDA_SUCCESS,
+	   "an event that was not recorded is ready");
+	ok(cuEventElapsedTime(&ms, event, later) == CUDA_ERROR_INVALID_HANDLE,
+	   "but has no time");
+	cuLaunchHostFunc(first, wait_at_gate, NULL);
+	cuMemsetD32Async(memory, 3, 1, first);
+	cuEventRecord(event, first);
+	cuStreamWaitEvent(second, event, 0);
+	cuMemcpyDtoHAsync(&host, memory, 4, second);
+	cuEventRecord(later, second);
+	ok(cuEventQuery(event) == CUDA_ERROR_NOT_READY, "an event waits for its stream");
+	ok(cuEventElapsedTime(&ms, event, later) == CUDA_ERROR_NOT_READY,
+	   "and its time with it");
+	sem_post(&gate);
+	cuEventSynchronize(later);
+	ok(host == 3, "a stream that waits for an event comes after it");
+	ok(cuEventElapsedTime(&ms, event, later) == CUDA_SUCCESS && ms >= 0,
+	   "the later event has the later time");
+	cuEventDestroy(event);
+	ok(cuEventRecord(event, first) == CUDA_ERROR_INVALID_HANDLE,
+	   "a destroyed event cannot be recorded");
+	cuEventDestroy(later);
+	cuStreamDestroy(first);
+	cuStreamDestroy(second);
+	cuMemFree(memory);
+}
+
+static void test_memory(void)
+{
+	CUdeviceptr memory;
+	char host[8] = "";
+
+	cuMemAlloc(&memory, 8);
+	ok(cuMemcpyHtoD(memory, host, 9) == CUDA_ERROR_INVALID_VALUE &&
+		   cuMemcpyHtoD(memory + 4, host, 4) == CUDA_SUCCESS,
+	   "a copy stays inside its allocation");
+	ok(cuMemcpyDtoD(memory, (CUdeviceptr) (uintptr_t) host, 8) ==
+		   CUDA_ERROR_INVALID_VALUE,
+	   "host memory is no device memory");
+	cuMemsetD8(memory, 0x61, 8);
+	cuMemcpyDtoH(host, memory, 8);
+	ok(memcmp(host, "aaaaaaaa", 8) == 0, "memory is set to the byte that was given");
+	ok(cuMemFree(memory + 1) == CUDA_ERROR_INVALID_VALUE &&
+		   cuMemFree(memory) == CUDA_SUCCESS &&
+		   cuMemFree(memory) == CUDA_ERROR_INVALID_VALUE,
+	   "only what was allocated can be freed, and once");
+}
+
+static void *ask(const char *name, int version, cuuint64_t flags, CUresult *ret_result,
+		 CUdriverProcAddressQueryResult *ret_status)
+{
+	void *found = &found;
+
+	*ret_result = cuGetProcAddress(name, &found, version, flags, ret_status);
+	return found;
+}
+
+static void test_entry_points(void)
+{
+	CUdriverProcAddressQueryResult status;
+	CUresult res;
+	void *legacy;
+	void *own;
+
+	legacy = ask("cuMemcpyHtoDAsync", 13000, 0, &res, &status);
+	ok(res == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS &&
+		   legacy == dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2"),
+	   "a bare name finds the newest version");
+	own = ask("cuMemcpyHtoDAsync", 13000,
+		  CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &res, &status);
+	ok(own == dlsym(RTLD_DEFAULT, "cuMemcpyHtoDAsync_v2_ptsz") && own != legacy,
+	   "and another function where NULL is the thread's own stream");
+	ok(ask("cuMemcpyHtoDAsync", 13000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &res,
+	       &status) == legacy,
+	   "asking for the legacy stream is asking for the default");
+	ok(ask("cuGetProcAddress", 11030, 0, &res, NULL) ==
+			   dlsym(RTLD_DEFAULT, "cuGetProcAddress") &&
+		   ask("cuGetProcAddress", 12000, 0, &res, NULL) ==
+			   dlsym(RTLD_DEFAULT, "cuGetProcAddress_v2"),
+	   "the version decides which form of itself it hands out");
+	ok(!ask("cuMemcpyHtoDAsync", 2000, 0, &res, &status) &&
+		   res == CUDA_ERROR_NOT_FOUND &&
+		   status == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT,
+	   "what came later is not found for an older version");
+	ok(!ask("", 0, 0, &res, NULL) && res == CUDA_ERROR_NOT_FOUND,
+	   "an empty name is not found, and the status may be left out");
+	ok(!ask("cuMemcpyHtoDAsync_v2", 13000, 0, &res, &status) &&
+		   status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+	   "a name with its version is not found");
+	ask("cuInit", 13000, 8, &res, &status);
+	ok(res == CUDA_ERROR_INVALID_VALUE, "unknown flags are refused");
+}
+
+static void test_fork(void)
+{
+	int status = 0;
+	int count;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+	waitpid(pid, &status, 0);
+	ok(status == 0, "a child of fork cannot use its parent's driver");
+}
+
+int main(void)
+{
+	CUcontext context;
+
+	test_before_init();
+	test_contexts();
+	test_streams();
+	test_legacy_stream();
+	test_events();
+	test_memory();
+	test_entry_points();
+	test_fork();
+	cuCtxGetCurrent(&context);
+	ok(cuCtxDestroy(context) == CUDA_SUCCESS, "a context can be destroyed");
+	return tap_done();
+}

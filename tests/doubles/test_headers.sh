@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Our headers declare what NVIDIA's do: the doubles define their functions, and
+# the bundled program calls them, under either, and the compiler compares.
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+here=$top_srcdir/tests/doubles
+
+# With our headers behind the real ones, which hide those of the same name.
+compile() # FILE OPTION...
+{
+    compile_file=$1
+    shift
+    # CC may be a command with options.
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -fsyntax-only -Werror=implicit-function-declaration \
+        "$@" "$compile_file"
+}
+
+check "the values are as written down" compile "$here/values.c" -I"$here/include"
+
+for header in cuda.h nccl.h; do
+    if [ -n "${CUDA_HOME:-}" ] && [ -r "$CUDA_HOME/include/$header" ]; then
+        continue
+    fi
+    skip "no CUDA toolkit with $header: configure --with-cuda=DIR" "our headers agree with NVIDIA's"
+    tap_done
+    exit
+done
+
+real()
+{
+    compile "$@" -isystem "$CUDA_HOME/include" -idirafter "$here/include"
+}
+
+check "the values are NVIDIA's" real "$here/values.c"
+for file in "$here"/cuda/*.c; do
+    check "cuda/${file##*/} defines what NVIDIA declares" \
+        real "$file" -D__CUDA_API_VERSION_INTERNAL
+done
+check "nccl/api.c defines what NVIDIA declares" real "$here/nccl/api.c"
+check "nccl/driver.c uses what NVIDIA declares" real "$here/nccl/driver.c"
+check "the bundled program compiles with NVIDIA's headers" \
+    real "$top_srcdir/examples/allreduce.c"
+tap_done
