@@ -10,3 +10,25 @@ LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh
 TESTS += $(LIVE_RECORD_TESTS)
 
+# What the library records, seen through the reader.
+check_PROGRAMS += tests/live/light tests/live/processes
+tests_live_light_SOURCES = tests/live/light.c
+tests_live_light_LDADD = -ldl
+tests_live_processes_SOURCES = tests/live/processes.c
+tests_live_processes_CFLAGS = $(AM_CFLAGS) -pthread
+
+# Linked to a NCCL that is found at run time, so that a stock one can be put there.
+tests/live/calls: tests/live/calls.c tests/calls/libnccl.so.2
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -o $@ \
+		$(srcdir)/tests/live/calls.c -Ltests/calls -l:libnccl.so.2
+tests/live/count.so: tests/live/count.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/count.c
+check_DATA += tests/live/calls tests/live/count.so
+CLEANFILES += tests/live/calls tests/live/count.so
+
+LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
+	tests/live/stock.sh
+EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
+	tests/live/count.c tests/live/processes.py tests/live/stock.py
+TESTS += $(LIVE_TRACE_TESTS)

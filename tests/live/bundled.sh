@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The bundled program: every call that it makes is counted once, and one that never
+# returns, because a rank is killed in it or hangs, is shown.
+set -eu
+# shellcheck source=tests/live/record.inc.sh
+. "${top_srcdir:?}/tests/live/record.inc.sh"
+
+allreduce=$top_builddir/examples/allreduce
+
+for ranks in 2 4; do
+    # The oracle stands behind us in the same run: polls are as many as they are.
+    run 0 "$ranks ranks are recorded" env LD_PRELOAD="$live/count.so" \
+        COUNT_FILE="$work/counts-$ranks" \
+        "$ccltap" record -o "$work/$ranks" -- "$allreduce" -n $ranks -i 3 -c 10000
+    said "nothing was discarded" "$ranks processes.* 0 discarded"
+    same "$ranks ranks have the right sums" "$ranks" "$(grep -c 'sums right' "$work/out")"
+    check "its report reads" "$ccltap" report --json -o "$work/report-$ranks" "$work/$ranks"
+    check "its report has exactly the calls that were made" /usr/bin/python3 \
+        "$top_srcdir/tests/live/bundled.py" "$work/counts-$ranks" "$work/report-$ranks" $ranks
+done
+
+# The main thread of $1 is known to wait when it was seen asleep many times in a row;
+# between the file that tells its peers where it is and that wait it only computes.
+wait_until_blocked()
+{
+    seen=0
+    tries=0
+    while [ "$seen" -lt 30 ] && [ "$tries" -lt 1000 ]; do
+        if [ -s "$work/id" ] && grep -q '^State:.S' "/proc/$1/task/$1/status" 2>/dev/null; then
+            seen=$((seen + 1))
+        else
+            seen=0
+        fi
+        tries=$((tries + 1))
+        sleep 0.01
+    done
+    [ "$seen" -eq 30 ]
+}
+
+# Rank 0 of two, whose peer never comes; ended with signal $2, sent to the program or to
+# the recorder as $3 says.
+open_call() # NAME SIGNAL program|recorder STATUS
+{
+    rm -f "$work/id"
+    RANK=0 WORLD_SIZE=2 "$ccltap" record -o "$work/$1" -- "$allreduce" --id-file "$work/id" \
+        >"$work/out" 2>"$work/err" &
+    recorder=$!
+    program=
+    tries=0
+    while [ -z "$program" ] && [ "$tries" -lt 1000 ]; do
+        program=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null) || true
+        # Not the recorder's session daemon, nor what it was before exec.
+        program=$(for pid in $program; do
+            [ "$(readlink "/proc/$pid/exe")" = "$(readlink -f "$allreduce")" ] && echo "$pid"
+        done) || true
+        tries=$((tries + 1))
+        sleep 0.01
+    done
+    check "$1: rank 0 waits for its peer" wait_until_blocked "${program:-none}"
+    case $3 in
+    program) kill "-$2" "$program" ;;
+    recorder) kill "-$2" "$recorder" ;;
+    esac
+    status=0
+    wait "$recorder" || status=$?
+    same "$1: the recorder ends as the program did" "$4" "$status"
+    check "$1: the trace reads" sh -c "'$ccltap' timeline '$work/$1' >'$work/timeline'"
+    check "$1: the timeline shows the call that never returned, with its arguments" \
+        grep -q 'ncclCommInitRank nranks=2 commId_hash=0x[0-9a-f]* rank=0 .*never returned' \
+        "$work/timeline"
+    check "$1: it is the only one" test "$(sed -n '/^[Nn]ot returned/,$!p' "$work/timeline" |
+        grep -c 'never returned')" -eq 1
+    "$ccltap" timeline --format jsonl "$work/$1" >"$work/jsonl"
+    check "$1: jsonl leaves its end open" \
+        grep -q '"name":"ncclCommInitRank".*"end_ns":null,"state":"open"' "$work/jsonl"
+}
+open_call killed KILL program 137
+open_call hung TERM recorder 143
+
+tap_done
