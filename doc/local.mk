@@ -11,3 +11,9 @@ dist_man_MANS += \
 	doc/man/ccltap-report.1 \
 	doc/man/ccltap-timeline.1
 
+EXTRA_DIST += \
+	doc/GLOSSARY.md \
+	doc/INTERNALS.md \
+	doc/decisions/0001-one-row-per-call.md \
+	doc/decisions/0002-names-that-dlsym-passes-over.md \
+	doc/decisions/0003-the-reader-is-a-sink.md

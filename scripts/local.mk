@@ -1,1 +1,5 @@
 # SPDX-License-Identifier: MIT
+# Scripts that travel with the source; the checks of the tree are tests too.
+
+EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-layers \
+	scripts/daemon scripts/demo scripts/fetch-nccl scripts/install-deps

@@ -1,1 +1,5 @@
 # SPDX-License-Identifier: MIT
+# Rules of the tree itself.
+
+EXTRA_DIST += tests/tree/test_tree.sh
+TESTS += tests/tree/test_tree.sh
