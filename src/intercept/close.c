@@ -4,10 +4,8 @@
  * was found in it must be found again.
  */
 #include <dlfcn.h>
-#include <errno.h>
 
 #include "common/compiler.h"
-#include "common/thread.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
@@ -15,16 +13,17 @@
 tap_exported int dlclose(void *handle)
 {
 	static int (*real)(void *);
-	int result, saved;
+	struct tap_guard guard;
+	int result;
 
 	if (!real)
 		real = (int (*)(void *)) tap_real_dlsym(RTLD_NEXT, "dlclose");
 	if (!real)
 		return -1;
 	result = real(handle);
-	saved = errno;
+	guard = tap_guard_set();
 	if (tap_libraries_unloaded())
 		tap_entries_expire();
-	errno = saved;
+	tap_guard_clear(guard);
 	return result;
 }

@@ -3,6 +3,7 @@
 #include "intercept/entry.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 
 #include "common/thread.h"
@@ -16,16 +17,20 @@ uint32_t tap_epoch = 1;
 /* Counted by every recorded call of the process; a fork goes on with it. */
 static uint64_t last_call_id;
 
-int tap_guard_set(void)
+struct tap_guard tap_guard_set(void)
 {
+	struct tap_guard guard = {.saved_errno = errno, .was_inside = tap_thread.in_tracer};
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.saved_cancel);
 	tap_thread.in_tracer = true;
-	return errno;
+	return guard;
 }
 
-void tap_guard_clear(int saved_errno)
+void tap_guard_clear(struct tap_guard guard)
 {
-	tap_thread.in_tracer = false;
-	errno = saved_errno;
+	tap_thread.in_tracer = guard.was_inside;
+	pthread_setcancelstate(guard.saved_cancel, &guard.saved_cancel);
+	errno = guard.saved_errno;
 }
 
 void tap_entry_set(struct tap_entry *e, void *real)
@@ -39,17 +44,22 @@ void tap_entry_set(struct tap_entry *e, void *real)
  * What dlsym() handed out stays as it is while its library is loaded: only the
  * program can say which copy it means, by asking again.
  */
-void tap_entry_resolve(struct tap_entry *e, const void *caller)
+void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 {
+	bool by_caller = false;
 	void *real = e->real;
 
-	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch)
-		return;
+	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch && !e->by_caller)
+		return real;
 	if (e->linked)
-		real = tap_library_definition(e->name, caller);
+		real = tap_library_definition(e->name, caller, &by_caller);
 	else if (real != e->missing && !tap_library_loaded(real))
 		real = NULL;
-	tap_entry_set(e, real ? real : e->missing);
+	if (!real)
+		real = e->missing;
+	e->by_caller = by_caller;
+	tap_entry_set(e, real);
+	return real;
 }
 
 static void set_switches(struct tap_entry *e, const int *entry_on, const int *exit_on)
@@ -59,20 +69,24 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 }
 
 /* Returns whether events may be written. */
-static bool make_ready(struct tap_entry *e, const void *caller)
+static bool make_ready(struct tap_entry *e)
 {
 	const struct tap_call_events *events;
 
-	tap_entry_resolve(e, caller);
-	if (likely(e->entry_on != &tap_not_ready))
-		return tap_events_table;
+	if (e->entry_on == &never)
+		return false;
 	switch (tap_start()) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
-		set_switches(e, events->entry_on, events->exit_on);
-		return true;
+		if (!e->by_caller)
+			set_switches(e, events->entry_on, events->exit_on);
+		/* A library may have gone in between: then the next call looks again. */
+		if (e->epoch != __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE))
+			set_switches(e, &tap_not_ready, &tap_not_ready);
+		return *events->entry_on || *events->exit_on;
 	case TAP_FAILED:
-		set_switches(e, &never, &never);
+		if (!e->by_caller)
+			set_switches(e, &never, &never);
 		break;
 	case TAP_STARTING:
 		break;
@@ -80,14 +94,15 @@ static bool make_ready(struct tap_entry *e, const void *caller)
 	return false;
 }
 
-static void fill_call(struct tap_call *call, struct tap_entry *e, const void *caller)
+static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
+		      const void *caller)
 {
 	tap_announce();
-	if (!e->library) {
-		if (e->real == e->missing)
+	if (!e->library || e->by_caller) {
+		if (real == e->missing)
 			tap_problem("missing", e->name, 1);
 		else
-			e->library = tap_library_traced(e->real, "nccl");
+			e->library = tap_library_traced(real, "nccl");
 	}
 	call->call_id = __atomic_add_fetch(&last_call_id, 1, __ATOMIC_RELAXED);
 	call->parent_id = tap_thread.call_id;
@@ -96,23 +111,18 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, const void *ca
 	call->pnccl = e->pnccl;
 }
 
-bool tap_call_enter(struct tap_call *ret_call, struct tap_entry *e, const void *caller)
+void *tap_call_enter(struct tap_call *ret_call, struct tap_entry *e, const void *caller)
 {
-	const bool inside = tap_thread.in_tracer;
-	const int saved = errno;
-	bool records = false;
+	const struct tap_guard guard = tap_guard_set();
+	void *real = tap_entry_resolve(e, caller);
 
-	tap_thread.in_tracer = true;
-	if (inside) {
-		tap_entry_resolve(e, caller);
-	} else if (make_ready(e, caller) && (*e->entry_on || *e->exit_on)) {
-		fill_call(ret_call, e, caller);
+	ret_call->call_id = 0;
+	if (!guard.was_inside && make_ready(e)) {
+		fill_call(ret_call, e, real, caller);
 		tap_thread.call_id = ret_call->call_id;
-		records = true;
 	}
-	tap_thread.in_tracer = inside;
-	errno = saved;
-	return records;
+	tap_guard_clear(guard);
+	return real;
 }
 
 void tap_call_leave(const struct tap_call *call)

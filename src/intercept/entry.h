@@ -34,6 +34,11 @@ struct tap_entry {
 	void *missing;	  /* answers when no library has the function */
 	uint16_t row;
 	bool pnccl, linked;
+	/*
+	 * Several libraries have the function and the caller decides which: the
+	 * switches stay as they are at first, and every call is looked up anew.
+	 */
+	bool by_caller;
 };
 
 extern const int tap_not_ready tap_hidden; /* 1 */
@@ -50,27 +55,27 @@ void tap_entries_expire(void) tap_hidden;
 /* real is what e leads to from now on, in this epoch. */
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 
-/*
- * Makes sure that e->real may be called; caller is the program's return
- * address.  Never fails: where no library has the function it is e->missing.
- */
-void tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
+/* Where e leads: the program's return address may decide.  Never NULL. */
+void *tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
 
 /*
- * Starts recording if need be and says whether this call is recorded, in which
- * case *ret_call is filled and the thread is inside the call until
- * tap_call_leave().  errno is kept.  Afterwards e->real may be called in any
- * case.
+ * Starts recording if need be and says in ret_call->call_id whether this call is
+ * recorded (0: not), in which case the rest is filled in and the thread is inside
+ * the call until tap_call_leave().  errno is kept.  Returns the real function.
  */
-bool tap_call_enter(struct tap_call *ret_call, struct tap_entry *e,
-		    const void *caller) tap_hidden;
+void *tap_call_enter(struct tap_call *ret_call, struct tap_entry *e,
+		     const void *caller) tap_hidden;
 
 /*
- * Around what runs of ours between tap_call_enter() and the real call, and
- * after it: sets the guard and returns errno; gives both back.
+ * Held around our own code and LTTng's: calls made there are passed on, the thread
+ * is not cancelled there, and errno is what it was.
  */
-int tap_guard_set(void) tap_hidden;
-void tap_guard_clear(int saved_errno) tap_hidden;
+struct tap_guard {
+	int saved_errno, saved_cancel;
+	bool was_inside;
+};
+struct tap_guard tap_guard_set(void) tap_hidden;
+void tap_guard_clear(struct tap_guard guard) tap_hidden;
 
 /* The thread is where it was before tap_call_enter(). */
 void tap_call_leave(const struct tap_call *call) tap_hidden;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects by address and by symbol, on top of dl_iterate_phdr(). */
+/* Objects by address and by symbol. */
 #include "intercept/libraries.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include "intercept/elf.h"
 #include "intercept/lookup.h"
 #include "intercept/start.h"
+#include "intercept/walk.h"
 
 #define NR_LIBRARIES 512
 
@@ -31,7 +32,7 @@ static struct library {
 } libraries[NR_LIBRARIES];
 static unsigned nr_libraries;
 /*
- * Guards appending.  A leaf: dl_iterate_phdr() and LTTng are called under it,
+ * Guards appending.  Only the walk of the objects and LTTng are called under it,
  * and neither calls back.  Whoever cannot have it soon goes without a number.
  */
 static int lock;
@@ -141,9 +142,10 @@ static void read_build_id(const struct object *o, char *ret_hex, size_t size)
 	}
 }
 
+/* Under the lock, which the buffer is kept by: the caller's stack may be small. */
 static char *path_of(const struct object *o)
 {
-	char path[PATH_MAX];
+	static char path[PATH_MAX];
 	ssize_t len;
 
 	if (o->name[0])
@@ -214,7 +216,7 @@ static int append(uintptr_t address, const char *layer)
 	struct append want = {.address = address};
 	const unsigned i = nr_libraries;
 
-	if (i == NR_LIBRARIES || !dl_iterate_phdr(append_object, &want))
+	if (i == NR_LIBRARIES || !tap_walk(append_object, &want))
 		return -1;
 	snprintf(libraries[i].layer, sizeof(libraries[i].layer), "%s", layer);
 	announce(i);
@@ -311,11 +313,11 @@ bool tap_libraries_unloaded(void)
 	unsigned long long unloads = 0;
 	unsigned i;
 
-	dl_iterate_phdr(read_unloads, &unloads);
+	tap_walk(read_unloads, &unloads);
 	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
 		return false;
 	if (take_lock()) {
-		dl_iterate_phdr(mark_loaded, loaded);
+		tap_walk(mark_loaded, loaded);
 		for (i = 0; i < nr_libraries; i++)
 			if (!loaded[i])
 				__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
@@ -326,10 +328,10 @@ bool tap_libraries_unloaded(void)
 
 struct definition {
 	const char *name;
-	uintptr_t own, caller;
+	uintptr_t ours, caller;
 	struct object caller_object;
-	/* In the order in which objects were loaded. */
-	void *first, *needed;
+	/* The caller's own; that of something it needs; the first that was loaded. */
+	void *own, *needed, *first;
 	unsigned nr;
 };
 
@@ -353,7 +355,7 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 	void *found;
 
 	(void) size;
-	if (!o.dynamic || holds(&o, d->own))
+	if (!o.dynamic || holds(&o, d->ours))
 		return 0;
 	found = tap_elf_find(o.base, o.dynamic, d->name);
 	if (!found)
@@ -361,6 +363,8 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 	d->nr++;
 	if (!d->first)
 		d->first = found;
+	if (holds(&o, d->caller))
+		d->own = found;
 	soname = tap_elf_soname(o.base, o.dynamic);
 	if (!d->needed && soname && d->caller_object.dynamic &&
 	    tap_elf_needs(d->caller_object.base, d->caller_object.dynamic, soname))
@@ -371,29 +375,35 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 static struct definition define(const char *name, const void *caller)
 {
 	struct definition d = {.name = name,
-			       .own = (uintptr_t) &tap_library_definition,
+			       .ours = (uintptr_t) &tap_library_definition,
 			       .caller = (uintptr_t) caller};
 
-	dl_iterate_phdr(find_caller, &d);
-	dl_iterate_phdr(find_definition, &d);
+	tap_walk(find_caller, &d);
+	tap_walk(find_definition, &d);
 	return d;
 }
 
 /*
- * The linker looks in the global scope first, then in the caller's own.  With
- * one definition in the process both give the same, and no question need be
- * put that could fail and leave an error behind for dlerror().
+ * The linker looks in the global scope first, then in the caller's own, which
+ * begins with the caller or with who loaded it.  With one definition in the
+ * process both give the same, and no question need be put that could fail and
+ * leave an error behind for dlerror().
  */
-void *tap_library_definition(const char *name, const void *caller)
+void *tap_library_definition(const char *name, const void *caller, bool *ret_by_caller)
 {
 	const struct definition d = define(name, caller);
 	void *global;
 
+	*ret_by_caller = false;
 	if (d.nr < 2)
 		return d.first;
 	global = tap_real_dlsym(RTLD_NEXT, name);
 	if (global)
 		return global;
+	dlerror();
+	*ret_by_caller = true;
+	if (d.own)
+		return d.own;
 	return d.needed ? d.needed : d.first;
 }
 
@@ -406,11 +416,11 @@ bool tap_library_loaded(const void *address)
 {
 	struct definition d = {.caller = (uintptr_t) address};
 
-	return dl_iterate_phdr(find_caller, &d);
+	return tap_walk(find_caller, &d);
 }
 
 struct beside {
-	uintptr_t own;
+	uintptr_t ours;
 	const char *file;
 	char *path;
 	size_t size;
@@ -425,7 +435,7 @@ static int own_path(struct dl_phdr_info *info, size_t size, void *data)
 	int len;
 
 	(void) size;
-	if (!holds(&o, b->own))
+	if (!holds(&o, b->ours))
 		return 0;
 	slash = strrchr(o.name, '/');
 	len = snprintf(b->path, b->size, "%.*s%s", slash ? (int) (slash - o.name + 1) : 0,
@@ -436,9 +446,9 @@ static int own_path(struct dl_phdr_info *info, size_t size, void *data)
 
 int tap_library_beside(const char *file, char *ret_path, size_t size)
 {
-	struct beside b = {.own = (uintptr_t) &tap_library_beside, .file = file,
+	struct beside b = {.ours = (uintptr_t) &tap_library_beside, .file = file,
 			   .path = ret_path, .size = size, .result = -ENOENT};
 
-	dl_iterate_phdr(own_path, &b);
+	tap_walk(own_path, &b);
 	return b.result;
 }

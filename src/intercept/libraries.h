@@ -36,9 +36,11 @@ bool tap_library_calls_itself(uint32_t library_id, bool inside_call) tap_hidden;
 
 /*
  * The function of this name as the dynamic linker would have found it for the
- * caller, were we not there; NULL when no object has it.
+ * caller, were we not there; NULL when no object has it.  *ret_by_caller says that
+ * there are several and another caller may get another.
  */
-void *tap_library_definition(const char *name, const void *caller) tap_hidden;
+void *tap_library_definition(const char *name, const void *caller,
+			     bool *ret_by_caller) tap_hidden;
 
 /* The path of a file that lies beside libccltap.so: 0 or -ENAMETOOLONG, -ENOENT. */
 int tap_library_beside(const char *file, char *ret_path, size_t size) tap_hidden;

@@ -20,7 +20,8 @@ libccltap_la_SOURCES = \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
 	src/intercept/process.c src/intercept/process.h \
-	src/intercept/start.c src/intercept/start.h
+	src/intercept/start.c src/intercept/start.h \
+	src/intercept/walk.c src/intercept/walk.h
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_la_LIBADD = libccltap-lookup.la
 libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libccltap.map

@@ -74,29 +74,53 @@ static void *ask_for(void *handle, const char *name, const char *version,
 	return tap_library_needed(name, caller);
 }
 
+static void say_second_copy(void)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (!guard.was_inside)
+		tap_problem("not recorded", "a second copy of a traced library was looked up",
+			    1);
+	tap_guard_clear(guard);
+}
+
+/* Two threads may look two copies up at once: the first to come has the entry. */
+static bool leads_to(struct tap_entry *e, void *found)
+{
+	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
+
+	if (before && e->epoch != tap_epoch)
+		before = tap_entry_resolve(e, NULL);
+	if (before == found)
+		return true;
+	if (before && before != e->missing)
+		return false;
+	if (!__atomic_compare_exchange_n(&e->real, &before, found, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return before == found;
+	tap_entry_set(e, found);
+	return true;
+}
+
 /*
  * An entry leads to one copy of a library.  A program with two gets the
- * second's functions bare: untraced, and said so, but never the wrong copy.
+ * second's functions bare: untraced, and said so, but never the wrong copy; and
+ * linked calls are looked at again, since their caller now decides.
  */
 static void *stand_in(const struct tap_entry_pair *names, void *found)
 {
-	struct tap_entry *e = names->linked;
+	struct tap_entry *linked = names->linked;
 
-	if (e->real == found && e->epoch == tap_epoch)
-		return names->linked_wrapper;
-	e = names->looked_up;
-	if (e->real && e->epoch != tap_epoch)
-		tap_entry_resolve(e, NULL);
-	if (!e->real || e->real == e->missing)
-		tap_entry_set(e, found);
-	if (e->real == found)
-		return names->looked_up_wrapper;
-	if (!tap_thread.in_tracer) {
-		tap_thread.in_tracer = true;
-		tap_problem("not recorded", "a second copy of a traced library was looked up",
-			    1);
-		tap_thread.in_tracer = false;
+	if (!tap_library_loaded(found))
+		return NULL; /* In a namespace of dlmopen()'s, which we cannot see into. */
+	if (linked->epoch == tap_epoch && !linked->by_caller) {
+		if (linked->real == found)
+			return names->linked_wrapper;
+		tap_entries_expire();
 	}
+	if (leads_to(names->looked_up, found))
+		return names->looked_up_wrapper;
+	say_second_copy();
 	return NULL;
 }
 

@@ -47,7 +47,7 @@ void tap_entries_expire(void)
 {
 	unsigned i;
 
-	tap_epoch++;
+	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_RELEASE);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		struct tap_entry *both[] = {names[i].linked, names[i].looked_up};
 		unsigned k;

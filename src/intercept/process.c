@@ -106,9 +106,10 @@ static uint64_t inode(const char *path)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
+/* The buffers are static because the caller's stack may be small; one thread announces. */
 void tap_process_announce(void)
 {
-	char boot_id[64], command[4096], executable[PATH_MAX];
+	static char boot_id[64], command[4096], executable[PATH_MAX];
 	struct tap_process p = {0};
 	struct utsname host;
 	ssize_t len;

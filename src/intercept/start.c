@@ -14,49 +14,108 @@
 
 #include "common/log.h"
 #include "common/thread.h"
+#include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
 #include "intercept/process.h"
+#include "intercept/walk.h"
 
 #define EVENTS_FILE "libccltap-events.so"
 
 const struct tap_events *tap_events_table;
 
 /*
- * NOT_STARTED, the id of the process one of whose threads is starting, ON or OFF.
- * The thread whose exchange succeeds starts, and writes what became of it.  A
- * child of a fork in that time finds its parent's id, and nobody to wait for.
+ * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
+ * exchange succeeds makes the starter, which writes what became of it.  A child of
+ * a fork in that time finds its parent's id, and is not recorded.
  */
 enum { NOT_STARTED = 0, ON = -1, OFF = -2 };
 static pid_t state;
-/* Calls passed on unrecorded because another thread was starting. */
+/* Set by the starter once it has seen that nobody holds the linker's lock. */
+static int linker_is_free;
+/* Set when waiting took too long: then nobody waits again, in no thread. */
+static int gave_up;
+/* Calls passed on unrecorded because LTTng was not there yet. */
 static uint64_t nr_passed;
 /* False in a new process, also one made by fork; set by whoever announces. */
 static int announced;
 
 /* Kept between the handlers of one fork, which run in the forking thread. */
-static __thread sigset_t fork_mask __attribute__((tls_model("initial-exec")));
-static __thread bool fork_guarded __attribute__((tls_model("initial-exec")));
+static __thread struct {
+	bool is_prepared;
+	bool has_late; /* fork_parent() or fork_child() will run */
+	struct tap_guard guard;
+	sigset_t mask;
+} forking __attribute__((tls_model("initial-exec")));
 
+static pid_t wait_for_starter(void);
+
+/*
+ * Registered first, so it runs last of all: what the program's own handlers wait
+ * for may need LTTng.
+ */
 static void fork_prepare(void)
 {
-	fork_guarded = !tap_thread.in_tracer;
-	tap_thread.in_tracer = true;
-	tap_events_table->fork_before(&fork_mask);
+	const struct tap_guard guard = tap_guard_set();
+
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid())
+		wait_for_starter();
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
+		tap_events_table->fork_before(&forking.mask);
+		forking.is_prepared = true;
+	}
+	tap_walk_fork_prepare();
+	forking.guard = guard;
+}
+
+/*
+ * These three are registered when LTTng is there, so the last two run last: LTTng
+ * allocates, and the program's allocator has handlers of its own.  A fork that has
+ * begun by then runs none of them, which the first one tells.
+ */
+static void fork_prepare_late(void)
+{
+	forking.has_late = true;
 }
 
 static void fork_parent(void)
 {
-	tap_events_table->fork_parent(&fork_mask);
-	tap_thread.in_tracer = !fork_guarded;
+	if (forking.is_prepared)
+		tap_events_table->fork_parent(&forking.mask);
+	forking.is_prepared = forking.has_late = false;
 }
 
 static void fork_child(void)
 {
-	tap_events_table->fork_child(&fork_mask);
-	tap_libraries_after_fork();
-	__atomic_store_n(&announced, 0, __ATOMIC_RELAXED);
-	tap_thread.in_tracer = !fork_guarded;
+	if (forking.is_prepared) {
+		tap_events_table->fork_child(&forking.mask);
+		tap_libraries_after_fork();
+		__atomic_store_n(&announced, 0, __ATOMIC_RELAXED);
+	}
+	forking.is_prepared = forking.has_late = false;
+}
+
+/* The other halves of fork_prepare(). */
+static void fork_parent_early(void)
+{
+	tap_walk_fork_parent();
+	if (!forking.has_late)
+		fork_parent();
+	tap_guard_clear(forking.guard);
+}
+
+static void fork_child_early(void)
+{
+	tap_walk_fork_child();
+	if (!forking.has_late)
+		fork_child();
+	tap_guard_clear(forking.guard);
+}
+
+__attribute__((constructor)) static void register_early(void)
+{
+	if (pthread_atfork(fork_prepare, fork_parent_early, fork_child_early))
+		tap_log("start: Cannot follow forks: out of memory");
 }
 
 static const struct tap_events *load_events(void)
@@ -82,51 +141,126 @@ static const struct tap_events *load_events(void)
 	return events;
 }
 
-static int start(void)
+static void *wait_at(void *gate)
 {
-	const struct tap_events *events = load_events();
+	pthread_mutex_lock(gate);
+	pthread_mutex_unlock(gate);
+	return NULL;
+}
 
-	if (!events)
-		return OFF;
-	tap_events_table = events;
-	if (pthread_atfork(fork_prepare, fork_parent, fork_child)) {
-		tap_log("start: Cannot follow forks: out of memory");
+/*
+ * LTTng makes two threads.  Where it cannot it goes on, and the program crashes
+ * when it exits: so whether they can be made is tried first.
+ */
+static bool threads_can_be_made(void)
+{
+	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+	pthread_t threads[2];
+	int made = 0, i;
+
+	pthread_mutex_lock(&gate);
+	while (made < 2 && !pthread_create(&threads[made], NULL, wait_at, &gate))
+		made++;
+	pthread_mutex_unlock(&gate);
+	for (i = 0; i < made; i++)
+		pthread_join(threads[i], NULL);
+	return made == 2;
+}
+
+static pid_t start(void)
+{
+	const struct tap_events *events;
+
+	if (!threads_can_be_made()) {
+		tap_log("start: Cannot make threads for LTTng");
 		return OFF;
 	}
+	events = load_events();
+	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
+		return OFF;
+	tap_events_table = events;
 	return ON;
 }
 
-/* The limit is LTTng's own, for a session daemon that does not answer. */
-static pid_t wait_for_starter(pid_t self)
+/*
+ * A thread of its own starts LTTng: its stack is large enough, nobody cancels it,
+ * what dlerror() keeps is its own, and whoever waits for it can stop waiting.
+ */
+static void *run_starter(void *unused)
 {
-	const struct timespec pause = {.tv_nsec = 1000 * 1000};
-	pid_t seen = self;
-	int tries;
+	tap_thread.in_tracer = true;
+	/* Waits for the linker's lock, as the constructors of a library hold it. */
+	if (dlopen(NULL, RTLD_LAZY))
+		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&state, start(), __ATOMIC_RELEASE);
+	return unused;
+}
 
-	for (tries = 0; tries < 3000 && seen == self; tries++) {
-		nanosleep(&pause, NULL);
+static bool make_starter(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, 1 << 20);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, &attr, run_starter, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return !error;
+}
+
+/*
+ * Waits 3 s at most, LTTng's own limit for a session daemon that does not answer.
+ * While the linker's lock is taken it is 0.2 s: this thread itself may hold it, in
+ * a constructor, or be waited for by the one that does.
+ */
+static pid_t wait_for_starter(void)
+{
+	const struct timespec pause = {.tv_nsec = 200 * 1000};
+	const pid_t self = getpid();
+	struct timespec now, begin;
+	pid_t seen;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (;;) {
+		int64_t waited_ms;
+
 		seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+		if (seen != self || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
+			return seen;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		waited_ms = (now.tv_sec - begin.tv_sec) * 1000 +
+			    (now.tv_nsec - begin.tv_nsec) / 1000000;
+		if (waited_ms > 3000 ||
+		    (waited_ms > 200 && !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
+			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
+		nanosleep(&pause, NULL);
 	}
-	return seen;
 }
 
 enum tap_started tap_start(void)
 {
 	const pid_t self = getpid();
-	pid_t seen = NOT_STARTED;
+	pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 
-	if (__atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQUIRE,
+	if (seen == NOT_STARTED &&
+	    __atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
-		seen = start();
-		__atomic_store_n(&state, seen, __ATOMIC_RELEASE);
-	} else if (seen == self) {
-		seen = wait_for_starter(self);
+		seen = self;
+		if (!make_starter()) {
+			seen = OFF;
+			__atomic_store_n(&state, OFF, __ATOMIC_RELEASE);
+		}
 	}
+	if (seen == self)
+		seen = wait_for_starter();
 	if (seen == self) {
-		/*
-		 * The starter may wait for a lock of the dynamic linker that this
-		 * thread holds (a call made in a constructor): let it go on.
-		 */
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
 		return TAP_STARTING;
 	}
@@ -145,7 +279,7 @@ void tap_announce(void)
 	tap_libraries_announce();
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
-		tap_problem("not recorded", "calls made while another thread started LTTng",
+		tap_problem("not recorded", "calls made before LTTng was there",
 			    passed);
 }
 

@@ -4,9 +4,9 @@
  * before: a process that makes none has no thread, no descriptor and no
  * session of ours.
  *
- * It hides the loading of libccltap-events.so, who does it when several
- * threads come first at once, what a fork needs, and what the trace is told
- * about the process before its first call.
+ * It hides the thread that loads libccltap-events.so, how long the program waits
+ * for it, what a fork needs, and what the trace is told about the process before
+ * its first call.
  */
 #ifndef TAP_INTERCEPT_START_H
 #define TAP_INTERCEPT_START_H
@@ -22,13 +22,13 @@ extern const struct tap_events *tap_events_table tap_hidden;
 
 enum tap_started {
 	TAP_STARTED,  /* tap_events_table can be used */
-	TAP_STARTING, /* another thread is at it and takes long: not yet */
+	TAP_STARTING, /* it takes too long to wait for: not yet */
 	TAP_FAILED,   /* this process is not recorded; never changes any more */
 };
 
 /*
- * Starts recording, or waits (3 s at most, LTTng's own limit) for the thread
- * that does.  The caller has set the guard (tap_guard_set()).
+ * Starts recording and waits for it: 3 s at most, and once in a process.  The caller
+ * has set the guard (tap_guard_set()).
  */
 enum tap_started tap_start(void) tap_hidden;
 

@@ -79,20 +79,22 @@
 	{ \
 		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
 		const struct tap_call_events *tap_row; \
+		struct tap_guard tap_guard; \
 		struct tap_call tap_call; \
-		int tap_saved; \
+		fn##_function tap_real; \
 		begin; \
-		if (!tap_call_enter(&tap_call, tap_e, tap_caller)) \
-			return ((fn##_function) tap_e->real)(NAMES(__VA_ARGS__)); \
+		tap_real = (fn##_function) tap_call_enter(&tap_call, tap_e, tap_caller); \
+		if (!tap_call.call_id) \
+			return tap_real(NAMES(__VA_ARGS__)); \
 		tap_row = &tap_events_table->nccl[TAP_##fn]; \
-		tap_saved = tap_guard_set(); \
+		tap_guard = tap_guard_set(); \
 		tap_row->entry(&tap_call, &tap_args); \
-		tap_guard_clear(tap_saved); \
-		keep ((fn##_function) tap_e->real)(NAMES(__VA_ARGS__)); \
-		tap_saved = tap_guard_set(); \
+		tap_guard_clear(tap_guard); \
+		keep tap_real(NAMES(__VA_ARGS__)); \
+		tap_guard = tap_guard_set(); \
 		tap_row->exit(&tap_call, &tap_args, at); \
 		tap_call_leave(&tap_call); \
-		tap_guard_clear(tap_saved); \
+		tap_guard_clear(tap_guard); \
 		end; \
 	} \
 	TAP_WAY(tap_exported, linked, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \

@@ -11,4 +11,7 @@ libccltap_events_la_SOURCES = \
 libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS)
-libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$'
+# LTTng cancels its threads when the process exits, and glibc opens libgcc_s for
+# that: where it no longer can (chroot, no descriptors left) it aborts.
+libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \
+	-Wl,--push-state,--no-as-needed,-lgcc_s,--pop-state

@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: MIT
+# The program is left alone: the same with us and without.
+
+tap_host_made = tests/host/first tests/link/constructor.so
+check_DATA += $(tap_host_made)
+CLEANFILES += $(tap_host_made)
+EXTRA_DIST += tests/host/first.c tests/host/constructor.c tests/host/test_first.sh
+TESTS += tests/host/test_first.sh
+
+tests/host/first: tests/host/first.c tests/link/copy2.so
+	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+		$(srcdir)/tests/host/first.c -Ltests/link -l:copy2.so \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link'
+tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
+	$(AM_V_CCLD)$(tap_link_shared) -pthread -o $@ $(srcdir)/tests/host/constructor.c \
+		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

@@ -2,7 +2,7 @@
 # Every way in which a library is reached, with small libraries of our own.
 
 tap_link_libraries = tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so \
-	tests/link/user.so tests/link/top.so tests/link/next.so tests/link/filler.so
+	tests/link/user.so tests/link/user3.so tests/link/top.so tests/link/next.so tests/link/filler.so
 tap_link_programs = tests/link/ways tests/link/linked
 check_DATA += $(tap_link_libraries) $(tap_link_programs)
 CLEANFILES += $(tap_link_libraries) $(tap_link_programs)
@@ -22,6 +22,9 @@ tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so tests/link/filler.so
 tests/link/user.so: tests/link/user.c tests/link/copy1.so
 	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/user.c \
 		-Ltests/link -l:copy1.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/link/user3.so: tests/link/user.c tests/link/copy3.so
+	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/user.c \
+		-Ltests/link -l:copy3.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 tests/link/top.so: tests/link/top.c tests/link/user.so
 	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/top.c \
 		-Ltests/link -l:user.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

@@ -58,6 +58,7 @@ both "two copies, each call in the right one" "$here/ways" two "$here"
 from first libccltap.so
 from second copy2.so
 
+both "two frameworks, each with its own" "$here/ways" frameworks "$here"
 both "a library that is closed and opened again" "$here/ways" again "$here"
 both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
 both "a linked program" "$here/linked"

@@ -130,6 +130,20 @@ static void two(void)
 	report("user", dlsym(open_library("user.so", RTLD_NOW | RTLD_LOCAL), "ncclGetVersion"));
 }
 
+/* Two frameworks opened for themselves, each linked to a NCCL of its own. */
+static void frameworks(void)
+{
+	void *one = open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	void *other = open_library("user3.so", RTLD_NOW | RTLD_LOCAL);
+	int (*first)(void) = (int (*)(void)) dlsym(one, "user_version");
+	int (*second)(void) = (int (*)(void)) dlsym(other, "user_version");
+	int (*profiled)(void) = (int (*)(void)) dlsym(other, "user_profiled_version");
+
+	printf("first: %d\n", first());
+	printf("second: %d %d\n", second(), profiled());
+	printf("first again: %d\n", first());
+}
+
 /* The name of the second comes to lie at another address than the first had. */
 static void again(void)
 {
@@ -167,6 +181,7 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
+		{"frameworks", frameworks},
 	};
 	unsigned i;
 

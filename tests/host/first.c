@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first traced call at an awkward moment, one per argument.  What is printed,
+ * and that the program ends, must be the same with libccltap and without.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int ncclGetVersion(int *version);
+
+static const char *folder;
+
+static int call(void)
+{
+	int version = -1;
+
+	return ncclGetVersion(&version) ? -1 : version;
+}
+
+static void *open_library(const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return dlopen(path, RTLD_NOW);
+}
+
+static void *call_in_thread(void *unused)
+{
+	printf("version %d\n", call());
+	return unused;
+}
+
+/* The smallest stack that a thread may have. */
+static void stack(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t) PTHREAD_STACK_MIN);
+	printf("made: %d\n", pthread_create(&thread, &attr, call_in_thread, NULL));
+	pthread_join(thread, NULL);
+}
+
+static void *call_when_cancelled(void *unused)
+{
+	pthread_cancel(pthread_self());
+	call_in_thread(NULL);
+	pthread_testcancel();
+	printf("not cancelled\n");
+	return unused;
+}
+
+/* The call is no cancellation point; the linker works on afterwards. */
+static void cancel(void)
+{
+	pthread_t thread;
+	void *result;
+
+	pthread_create(&thread, NULL, call_when_cancelled, NULL);
+	pthread_join(thread, &result);
+	printf("cancelled: %d\n", result == PTHREAD_CANCELED);
+	printf("opened: %d\n", open_library("copy1.so") != NULL);
+}
+
+static void error(void)
+{
+	dlsym(RTLD_DEFAULT, "no_such_symbol");
+	call();
+	printf("error kept: %d\n", dlerror() != NULL);
+}
+
+static void *call_and_wait(void *unused)
+{
+	call();
+	pause();
+	return unused;
+}
+
+/* Forks at all moments of another thread's first call; each child uses the linker. */
+static void forks(void)
+{
+	int failed = 0, i, status;
+
+	for (i = 0; i < 60; i++) {
+		const pid_t starter = fork();
+		pthread_t thread;
+
+		if (!starter) {
+			pid_t child;
+
+			alarm(20);
+			pthread_create(&thread, NULL, call_and_wait, NULL);
+			usleep((useconds_t) (i * 50));
+			child = fork();
+			if (!child) {
+				alarm(10);
+				_exit(!open_library("copy1.so") || call() != 2);
+			}
+			waitpid(child, &status, 0);
+			_exit(status != 0);
+		}
+		waitpid(starter, &status, 0);
+		failed += status != 0;
+	}
+	printf("failed: %d\n", failed);
+}
+
+/* A constructor waits for a thread that calls; the linker's lock is held all along. */
+static void constructor(void)
+{
+	printf("opened: %d\n", open_library("constructor.so") != NULL);
+	printf("version %d\n", call());
+}
+
+/* A process that has no descriptor left calls, and exits as it likes. */
+static void descriptors(void)
+{
+	while (open("/dev/null", O_RDONLY) >= 0)
+		;
+	printf("version %d\n", call());
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} moments[] = {
+		{"stack", stack}, {"cancel", cancel},		{"error", error},
+		{"forks", forks}, {"constructor", constructor}, {"descriptors", descriptors},
+	};
+	unsigned i;
+
+	if (argc != 3)
+		return 2;
+	folder = argv[2];
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 0; i < sizeof(moments) / sizeof(moments[0]); i++)
+		if (!strcmp(argv[1], moments[i].name)) {
+			moments[i].run();
+			return 0;
+		}
+	return 2;
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A first traced call at an awkward moment does the program no harm, recorded or not.
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+here=${top_builddir:?}/tests/link
+first=$top_builddir/tests/host/first
+ours=$top_builddir/.libs/libccltap.so
+[ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
+
+# A deadlock is an answer too: it ends after a minute, where the rest takes a second.
+run() # COMMAND...
+{
+    timeout -s KILL 60 "$@" 2>&1 </dev/null || echo "status $?"
+}
+
+for moment in stack cancel error forks constructor descriptors; do
+    bare=$(run "$first" $moment "$here")
+    same "$moment" "$bare" "$(run env LD_PRELOAD="$ours" "$first" $moment "$here")"
+done
+
+if lttng --no-sessiond list >/dev/null 2>&1; then
+    CCLTAP_LIBDIR=$top_builddir/.libs
+    export CCLTAP_LIBDIR
+    alone
+    for moment in stack cancel error forks constructor; do
+        bare=$(run "$first" $moment "$here")
+        same "$moment while it is recorded" "$bare" "$(run "$top_builddir/ccltap" record \
+            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" $moment "$here" |
+            grep -v '^ccltap: ')"
+    done
+    rm -rf "$top_builddir/tests/host/trace"
+else
+    skip "no LTTng session daemon: scripts/daemon make check" "the same while it is recorded"
+fi
+
+tap_done
