@@ -1,1 +1,41 @@
 # SPDX-License-Identifier: MIT
+# What the tracer and the reader cost: make bench, by hand and with nothing else running.
+
+# Plain files, as in tests/link: a script of libtool's would be timed in their place.
+tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/pair tests/bench/one \
+	tests/bench/none tests/bench/spawn tests/bench/trace
+check_DATA += $(tap_bench_made)
+CLEANFILES += $(tap_bench_made) bench.json
+EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
+	tests/bench/fake.c tests/bench/fake.h tests/bench/one.c tests/bench/pair.c \
+	tests/bench/pair_tp.h tests/bench/spawn.c tests/bench/test_bench.sh \
+	tests/bench/trace.c doc/overhead.md
+TESTS += tests/bench/test_bench.sh
+
+tap_bench_h = tests/bench/bursts.h tests/bench/fake.h
+tap_bench_compile = $(AM_V_CCLD)$(MKDIR_P) tests/bench && $(CC) -D_GNU_SOURCE \
+	-I$(srcdir)/tests/bench $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -o $@
+tap_bench_fake = -Ltests/bench -l:fake.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+
+tests/bench/fake.so: tests/bench/fake.c $(tap_bench_h)
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) $(srcdir)/tests/bench/fake.c
+tests/bench/calls: tests/bench/calls.c tests/bench/fake.so $(tap_bench_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/calls.c $(tap_bench_fake) -ldl
+tests/bench/pair: tests/bench/pair.c tests/bench/pair_tp.h tests/bench/fake.so \
+		$(tap_bench_h)
+	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/pair.c \
+		$(tap_bench_fake) $(LTTNG_UST_LIBS)
+tests/bench/one: tests/bench/one.c tests/bench/fake.so $(tap_bench_h)
+	$(tap_bench_compile) -DCALLS=1 $(srcdir)/tests/bench/one.c $(tap_bench_fake)
+tests/bench/none: tests/bench/one.c tests/bench/fake.so $(tap_bench_h)
+	$(tap_bench_compile) -DCALLS=0 $(srcdir)/tests/bench/one.c
+tests/bench/spawn: tests/bench/spawn.c $(tap_bench_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/spawn.c
+tests/bench/trace: tests/bench/trace.c
+	$(tap_bench_compile) $(srcdir)/tests/bench/trace.c
+
+# BENCH_FLAGS=--quick reports in less than a minute; see doc/overhead.md.
+.PHONY: bench
+bench: all $(tap_bench_made)
+	$(AM_V_at)top_builddir='$(abs_top_builddir)' /usr/bin/python3 \
+		$(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)

@@ -1,0 +1,407 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What ccltap costs, each time against the bare thing in the same run.
+
+Hides LTTng sessions, pinning and cleaning up from the figures, each of which is a
+function below.  doc/overhead.md says what is measured and what is promised.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = 5
+STREAMS = (2, 256)
+SHM = "/dev/shm"
+# The traces of a full run, and what each processor has for a buffer.
+SHM_BYTES = (256 << 20) + os.cpu_count() * (8 << 20)
+TRIES = 3
+
+FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
+        "starts": 101, "recorded_starts": 21, "events": 1000000, "memory_rounds": ROUNDS}
+# All pairs fit into the buffers, so a machine that is busy with tests loses none.
+QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
+         "starts": 11, "recorded_starts": 3, "events": 100000, "memory_rounds": 1}
+# Fewer would not fill what babeltrace2 maps of a stream, and memory would grow with it.
+MEMORY_EVENTS = (250000, 1000000)
+
+
+class Failure(Exception):
+    """One line that says what is wrong and how to mend it."""
+
+
+class Bench:
+    """The build that is measured, and how a program is run to be measured."""
+
+    def __init__(self, build, folder, shm, sizes):
+        self.build = build
+        self.folder = folder
+        self.shm = shm
+        self.sizes = sizes
+        self.ccltap = os.path.join(build, "ccltap")
+        self.env = {name: value for name, value in os.environ.items()
+                    if name not in ("LD_PRELOAD", "CCLTAP_JOB", "CCLTAP_DEBUG")}
+        self.env["CCLTAP_LIBDIR"] = os.path.join(build, ".libs")
+        self.env["LC_ALL"] = "C"
+        # The last one: interrupts and daemons tend to be on the first.
+        cpus = sorted(os.sched_getaffinity(0))
+        self.cpu = cpus[-1] if len(cpus) > 1 else None
+        self.preload = self.ask("sh", "-c", 'eval "$("$0" env)" && echo "$LD_PRELOAD"',
+                                self.ccltap).strip()
+
+    def program(self, name):
+        return os.path.join(self.build, "tests/bench", name)
+
+    def run(self, *command, preload=False, pin=False, out=None):
+        """What it wrote to stdout and stderr, and what it used; ends it when we end."""
+        env = dict(self.env, LD_PRELOAD=self.preload) if preload else self.env
+
+        def pinned():
+            os.sched_setaffinity(0, {self.cpu})
+
+        with open(out or os.path.join(self.folder, "out"), "w+b") as stdout, \
+                open(os.path.join(self.folder, "err"), "w+b") as stderr:
+            with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
+                                  stdout=stdout, stderr=stderr,
+                                  preexec_fn=pinned if pin and self.cpu is not None
+                                  else None) as child:
+                try:
+                    _, status, usage = os.wait4(child.pid, 0)
+                    child.returncode = os.waitstatus_to_exitcode(status)
+                except BaseException:
+                    child.terminate()
+                    raise
+            stdout.seek(0)
+            stderr.seek(0)
+            text = b"" if out else stdout.read()
+            said = stderr.read().decode(errors="replace")
+        if child.returncode:
+            raise Failure(f"{' '.join(command)} ended with {child.returncode}: "
+                          f"{said.strip() or 'it said nothing'}")
+        return text.decode(errors="replace"), said, usage
+
+    def ask(self, *command):
+        return self.run(*command)[0]
+
+    def number(self, *command, **how):
+        """The one number that our measuring programs print."""
+        return float(self.run(*command, **how)[0])
+
+
+class Session:
+    """A session of our own: its name is ours alone, and it goes however we end."""
+
+    def __init__(self, bench, name, *events):
+        self.bench = bench
+        self.path = os.path.join(bench.shm, name)
+        self.name = f"ccltap-bench-{os.getpid()}-{name}"
+        self.events = events
+
+    def lttng(self, *words):
+        return self.bench.ask("lttng", "--no-sessiond", *words)
+
+    def __enter__(self):
+        try:
+            self.lttng("create", self.name, "--output", self.path)
+            self.lttng("enable-channel", "-u", "-s", self.name, "--buffers-uid",
+                       "--discard", "--subbuf-size", "1M", "--num-subbuf", "8", "bench")
+            self.lttng("add-context", "-u", "-s", self.name, "-c", "bench",
+                       "-t", "vpid", "-t", "vtid")
+            self.lttng("enable-event", "-u", "-s", self.name, "-c", "bench",
+                       ",".join(self.events))
+            self.lttng("start", self.name)
+        except BaseException:
+            # It may not have come to be a session.
+            with contextlib.suppress(Failure):
+                self.destroy()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.destroy()
+
+    def destroy(self):
+        self.lttng("destroy", self.name)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def count(self):
+        """The events in the trace: a session that recorded nothing is cheap."""
+        self.lttng("stop", self.name)
+        text = self.bench.ask("babeltrace2", self.path, "-c", "sink.utils.counter")
+        counts = re.findall(r"(\d+) Event messages", text)
+        return int(counts[-1]) if counts else 0
+
+
+def row(name, unit, bare, ours, promise, promised):
+    """One figure.  promised is "over" (ours less bare) or "ratio" (ours by bare)."""
+    bare, value = statistics.median(bare), statistics.median(ours)
+    figure = {"name": name, "value": round(value, 4), "unit": unit,
+              "bare": round(bare, 4), "over": round(value - bare, 4),
+              "ratio": round(value / bare, 4), "promise": promise, "promise_of": promised}
+    figure["holds"] = figure[promised] <= promise
+    return figure
+
+
+def interleaved(bare, *ours, rounds=ROUNDS):
+    """The results of each over the rounds: bare, ours, bare, ours, ..."""
+    results = [[] for _ in range(1 + len(ours))]
+    for _ in range(rounds):
+        for result, measure in zip(results, (bare, *ours)):
+            result.append(measure())
+    return results
+
+
+def loops(bench, what, bursts, name, promise):
+    command = (bench.program("calls"), what, str(bursts), str(bench.sizes["turns"]), "0")
+    bare, ours = interleaved(lambda: bench.number(*command, pin=True),
+                             lambda: bench.number(*command, pin=True, preload=True))
+    return [row(name, "ns", bare, ours, promise, "over")]
+
+
+def wrapper_off(bench):
+    return loops(bench, "all-reduce", bench.sizes["bursts"], "wrapper, tracing off", 2)
+
+
+def name_lookup(bench):
+    return loops(bench, "dlsym", bench.sizes["bursts"] // 10, "dlsym", 5)
+
+
+def call_round(bench, name):
+    """The ns of a bare pair and of ours, or None when events were lost."""
+    bursts, turns = bench.sizes["pair_bursts"], bench.sizes["pair_turns"]
+    loop = (str(bursts), str(turns), "2000")
+    calls = (bench.program("calls"), "all-reduce", *loop)
+    pair = (bench.program("pair"), *loop)
+    with Session(bench, name, "nccl:ncclAllReduce_entry", "nccl:ncclAllReduce_exit",
+                 "ccltap_bench:*") as session:
+        call = bench.number(*calls, pin=True)
+        bare = bench.number(*pair, pin=True) - call
+        ours = bench.number(*calls, pin=True, preload=True) - call
+        # The bursts that are timed and the first one; two programs; two events a call.
+        if session.count() != (bursts + 1) * turns * 2 * 2:
+            return None
+    return bare, ours
+
+
+def call_on(bench):
+    """Both sides less the call itself, which is in both and costs us nothing."""
+    rounds = []
+    for number in range(ROUNDS * TRIES):
+        result = call_round(bench, f"call-{number}")
+        if result:
+            rounds.append(result)
+        if len(rounds) == ROUNDS:
+            break
+    else:
+        raise Failure("too many events were lost to tell what one costs: is the machine "
+                      f"too busy, or {SHM} too small?")
+    bare, ours = zip(*rounds)
+    return [row("NCCL call, tracing on", "ns", bare, ours, 1.15, "ratio")]
+
+
+def start(bench):
+    starts = str(bench.sizes["starts"])
+    recorded = bench.sizes["recorded_starts"]
+    spawn = bench.program("spawn")
+    none, one = bench.program("none"), bench.program("one")
+    trace = os.path.join(bench.shm, "start")
+
+    def traced():
+        # As users do, with the buffers and the rules that they get.
+        text, said, _ = bench.run(bench.ccltap, "record", "--overwrite", "-o", trace,
+                                  "--", spawn, str(recorded), one)
+        if not re.search(rf": {recorded} processes", said):
+            raise Failure(f"ccltap record did not see {recorded} processes: "
+                          f"{said.strip()}")
+        return float(text)
+
+    results = interleaved(lambda: bench.number(spawn, starts, none),
+                          lambda: bench.number(spawn, starts, none, preload=True),
+                          lambda: bench.number(spawn, starts, one),
+                          lambda: bench.number(spawn, starts, one, preload=True),
+                          traced)
+    shutil.rmtree(trace, ignore_errors=True)
+    return [row("start, touches nothing", "ms", results[0], results[1], 0.5, "over"),
+            row("start, one call, no session", "ms", results[2], results[3], 3, "over"),
+            row("start, one call, all events", "ms", results[2], results[4], 45, "over")]
+
+
+def make_trace(bench, streams, events):
+    path = os.path.join(bench.folder, f"trace-{streams}-{events}")
+    os.mkdir(path)
+    bench.run(bench.program("trace"), path, str(streams), str(events))
+    return path
+
+
+def calls_in_report(file):
+    # The last are those of all processes.
+    counts = [int(line.split()[1]) for line in file
+              if line.startswith("  ncclAllReduce ")]
+    return counts[-1] if counts else 0
+
+
+def calls_in_timeline(file):
+    return sum(line.startswith('{"type":"span"') for line in file)
+
+
+# Name, arguments, and how many calls are in what it wrote.
+VIEWS = (("report", ("report",), calls_in_report),
+         ("timeline", ("timeline", "--format", "jsonl"), calls_in_timeline))
+
+
+def read(bench, trace, arguments, count_calls):
+    """Processor seconds and peak KiB of a view; a reader has one thread."""
+    out = os.path.join(bench.shm, "view")
+    _, _, usage = bench.run(bench.ccltap, *arguments, "-o", out, trace, pin=True)
+    with open(out, encoding="utf-8") as file:
+        calls = count_calls(file)
+    os.unlink(out)
+    _, streams, events = os.path.basename(trace).split("-")
+    # A stream begins with two events about its process, and has whole calls alone.
+    expected = int(streams) * (int(events) // (2 * int(streams)) - 1)
+    if calls != expected:
+        raise Failure(f"ccltap {' '.join(arguments)} shows {calls} of {expected} calls: "
+                      "what does not read everything cannot be timed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def read_bare(bench, trace):
+    _, _, usage = bench.run("babeltrace2", "-o", "dummy", trace, pin=True)
+    return usage.ru_utime + usage.ru_stime
+
+
+def join(bench):
+    figures = []
+    for streams in STREAMS:
+        trace = make_trace(bench, streams, bench.sizes["events"])
+        bare, *ours = interleaved(lambda: read_bare(bench, trace),
+                                  *(lambda view=view: read(bench, trace, *view[1:])[0]
+                                    for view in VIEWS))
+        for view, result in zip(VIEWS, ours):
+            figures.append(row(f"join, {view[0]}, {streams} streams", "s", bare, result,
+                               3.0 if streams == 2 else 1.0, "ratio"))
+        shutil.rmtree(trace)
+    return figures
+
+
+def join_memory(bench):
+    """Two streams: babeltrace2 maps up to 8 MiB of each, all of a short one."""
+    traces = [make_trace(bench, 2, events) for events in MEMORY_EVENTS]
+    figures = []
+    for view in VIEWS:
+        short, long = interleaved(*(lambda trace=trace: read(bench, trace, *view[1:])[1]
+                                    for trace in traces),
+                                  rounds=bench.sizes["memory_rounds"])
+        figures.append(row(f"join, {view[0]}, memory", "KiB", short, long, 1.2, "ratio"))
+    for trace in traces:
+        shutil.rmtree(trace)
+    return figures
+
+
+def why_meaningless(build):
+    """Why this build is not the one that promises are made of, or None."""
+    flags = ""
+    with open(os.path.join(build, "Makefile"), encoding="utf-8") as makefile:
+        for line in makefile:
+            if re.match(r"(SAN_|CPP)?CFLAGS = |CC = ", line):
+                flags += line
+    if "-fsanitize" in flags:
+        return "this build has sanitizers"
+    if not re.search(r"-O([123s]|fast)\b", flags):
+        return "this build is not optimised"
+    return None
+
+
+def check_machine(bench):
+    try:
+        sessions = bench.ask("lttng", "--no-sessiond", "list")
+    except (Failure, FileNotFoundError):
+        raise Failure("no LTTng session daemon answers: scripts/daemon make bench "
+                      "starts one for as long as it is needed") from None
+    if "[active]" in sessions:
+        print("bench: another recording is active, so what should cost nothing may cost "
+              "something; stop it for figures that count", file=sys.stderr)
+    if os.getloadavg()[0] > len(os.sched_getaffinity(0)) / 2:
+        print("bench: this machine is busy; figures that count need a quiet one",
+              file=sys.stderr)
+    free = os.statvfs(SHM)
+    if free.f_bavail * free.f_frsize < SHM_BYTES:
+        raise Failure(f"{SHM} has less than {SHM_BYTES >> 20} MiB free, which the "
+                      "buffers and traces need: make it larger")
+
+
+def show(figures):
+    print(f"{'':32}{'bare':>10}{'ours':>10}      {'over':>9}{'ratio':>7}  promise")
+    for f in figures:
+        promise = f"{f['promise_of']} <= {f['promise']}"
+        print(f"{f['name']:32}{f['bare']:10.2f}{f['value']:10.2f} {f['unit']:4}"
+              f"{f['over']:10.2f}{f['ratio']:7.2f}  {promise:14} "
+              f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}")
+
+
+def measure(build, quick):
+    # Traces are read in the build's folder; what is written must not wait for a disk.
+    prefix = f"ccltap-bench-{os.getpid()}."
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=build) as folder, \
+            tempfile.TemporaryDirectory(prefix=prefix, dir=SHM) as shm:
+        bench = Bench(build, folder, shm, QUICK if quick else FULL)
+        check_machine(bench)
+        figures = []
+        for part in (wrapper_off, call_on, start, name_lookup, join, join_memory):
+            figures += part(bench)
+        return figures
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def end(number, _):
+    # A second one would leave the session there; what we run to end it inherits this.
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench",
+                                     description="Measures what ccltap costs.")
+    parser.add_argument("--quick", action="store_true",
+                        help="report only, in less than a minute")
+    parser.add_argument("--output", help="where the figures go [bench.json in the build]")
+    options = parser.parse_args()
+    build = os.environ.get("top_builddir")
+    if not build:
+        print("bench: top_builddir is not set: run make bench", file=sys.stderr)
+        return 2
+    build = os.path.abspath(build)
+    for number in SIGNALS:
+        signal.signal(number, end)
+    try:
+        meaningless = why_meaningless(build)
+        figures = measure(build, options.quick)
+    except (Failure, OSError) as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 1
+    if meaningless:
+        for figure in figures:
+            figure["holds"] = None
+    show(figures)
+    if meaningless:
+        print(f"These figures mean nothing: {meaningless}.")
+    with open(options.output or os.path.join(build, "bench.json"), "w",
+              encoding="utf-8") as file:
+        json.dump(figures, file, indent=1)
+        file.write("\n")
+    is_broken = any(figure["holds"] is False for figure in figures)
+    return 1 if is_broken and not options.quick else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

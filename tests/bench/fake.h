@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What fake.c exports; hides that the numbers of NCCL's enumerations are plain ints. */
+#ifndef TAP_BENCH_FAKE_H
+#define TAP_BENCH_FAKE_H
+
+#include <stddef.h>
+
+int ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count, int datatype,
+		  int op, void *comm, void *stream);
+void bench_unrelated(void);
+
+/* One set of arguments for all that calls: a handle is a pointer that nobody follows. */
+#define BENCH_ARGUMENTS(turn) \
+	(const void *) 0x7f0000001000, (void *) 0x7f0000002000, (size_t) (turn), 7, 0, \
+		(void *) 0x5500deadb000, (void *) 0x5500deadc000
+
+#endif
