@@ -8,6 +8,7 @@ set -eu
 here=${top_builddir:?}/tests/link
 first=$top_builddir/tests/host/first
 ours=$top_builddir/.libs/libccltap.so
+alone
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
 
 # A deadlock is an answer too: it ends after a minute, where the rest takes a second.
@@ -24,7 +25,6 @@ done
 if lttng --no-sessiond list >/dev/null 2>&1; then
     CCLTAP_LIBDIR=$top_builddir/.libs
     export CCLTAP_LIBDIR
-    alone
     for moment in stack cancel error forks constructor; do
         bare=$(run "$first" $moment "$here")
         same "$moment while it is recorded" "$bare" "$(run "$top_builddir/ccltap" record \

@@ -49,8 +49,8 @@ skip()
     echo "ok $tap_number - $2 # SKIP $1"
 }
 
-# alone: from here on no other test that records runs; the buffers of one user are
-# shared, so two recordings at once would see each other's programs.
+# alone: from here on no other test that records or is traced runs; the buffers of one
+# user are shared, so a recording sees every traced program that runs meanwhile.
 alone()
 {
     exec 9>"${top_builddir:?}/tests/alone.lock"

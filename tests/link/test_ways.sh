@@ -6,6 +6,7 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
+alone
 here=${top_builddir:?}/tests/link
 ours=$top_builddir/.libs/libccltap.so
 origins=$here/origins.$$
