@@ -44,11 +44,14 @@ static void stack(void)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
+	int error;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, (size_t) PTHREAD_STACK_MIN);
-	printf("made: %d\n", pthread_create(&thread, &attr, call_in_thread, NULL));
-	pthread_join(thread, NULL);
+	error = pthread_create(&thread, &attr, call_in_thread, NULL);
+	if (!error)
+		pthread_join(thread, NULL);
+	printf("made: %d\n", error);
 }
 
 static void *call_when_cancelled(void *unused)
