@@ -73,8 +73,8 @@ static bool make_ready(struct tap_entry *e)
 {
 	const struct tap_call_events *events;
 
-	if (e->entry_on == &never)
-		return false;
+	if (likely(e->entry_on != &tap_not_ready))
+		return *e->entry_on || *e->exit_on;
 	switch (tap_start()) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];

@@ -246,9 +246,12 @@ static pid_t wait_for_starter(void)
 
 enum tap_started tap_start(void)
 {
-	const pid_t self = getpid();
 	pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	pid_t self;
 
+	if (likely(seen == ON))
+		return TAP_STARTED;
+	self = getpid();
 	if (seen == NOT_STARTED &&
 	    __atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
