@@ -47,10 +47,12 @@ void tap_entry_set(struct tap_entry *e, void *real)
 void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 {
 	bool by_caller = false;
-	void *real = e->real;
+	void *real;
 
+	/* real is written before the epoch, so it is read after it. */
 	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch && !e->by_caller)
-		return real;
+		return e->real;
+	real = e->real;
 	if (e->linked)
 		real = tap_library_definition(e->name, caller, &by_caller);
 	else if (real != e->missing && !tap_library_loaded(real))
