@@ -5,8 +5,8 @@
  * A kind K has three lines: ENTRY_K(n), the fields before the call; EXIT_K(n), the
  * fields after it; KIND_FITS_K(t), whether the kind may stand beside the C type t
  * (LTTng would cast in silence).  RET_K records a result, as the field "result".
- * In the fields, n is the argument's name, a points to the call's arguments, and on
- * exit ret is its result.
+ * In the fields, n is the argument's name, a points to the call's arguments, call to what
+ * else is known of it, and on exit ret is its result.
  *
  * The rules: no call into a traced library, no allocation, no lock.  Memory of the
  * program is read only where the call itself may read it; what a call gives back,
@@ -106,6 +106,14 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_PTR(n) lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n)
 #define EXIT_PTR(n)
 #define KIND_FITS_PTR(t) TAP_IS_POINTER(t)
+
+/* The communicator that the call works on: its address, number and key. */
+#define ENTRY_COMM(n) \
+	lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n) \
+	lttng_ust_field_integer(uint32_t, n##_id, call->comm_id) \
+	lttng_ust_field_integer_hex(uint64_t, n##_key, call->comm_key)
+#define EXIT_COMM(n)
+#define KIND_FITS_COMM(t) __builtin_types_compatible_p(t, ncclComm_t)
 
 #define ENTRY_U64(n) lttng_ust_field_integer(uint64_t, n, a->n)
 #define EXIT_U64(n)
@@ -348,6 +356,79 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
 		TAP_WROTE(n) ? tap_nccl_hash(a->n) : 0)
 #define KIND_FITS_OUT_UNIQUE_ID(t) TAP_POINTS_TO(t, ncclUniqueId)
+
+/*
+ * What calls of a hook have besides (intercept/hooks.h): HOOK_ENTRY_H before the call,
+ * HOOK_EXIT_H after it.
+ */
+#define TAP_GROUP_FIELDS \
+	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
+	lttng_ust_field_integer(uint8_t, group_depth, call->group_depth)
+#define TAP_OPERATION_FIELDS \
+	TAP_GROUP_FIELDS \
+	lttng_ust_field_enum(nccl, capture, int32_t, capture, call->capture)
+
+#define HOOK_ENTRY_COLLECTIVE \
+	lttng_ust_field_integer(uint64_t, op_number, call->op_number) TAP_OPERATION_FIELDS
+#define HOOK_ENTRY_SEND HOOK_ENTRY_COLLECTIVE
+#define HOOK_ENTRY_RECV HOOK_ENTRY_COLLECTIVE
+#define HOOK_ENTRY_ONE_SIDED TAP_OPERATION_FIELDS
+#define HOOK_ENTRY_GROUP_START TAP_GROUP_FIELDS
+#define HOOK_ENTRY_GROUP_END TAP_GROUP_FIELDS
+#define HOOK_ENTRY_GROUP_SIMULATE TAP_GROUP_FIELDS
+#define HOOK_ENTRY_ASYNC_ERROR
+#define HOOK_ENTRY_UNIQUE_ID
+#define HOOK_ENTRY_INIT_RANK
+#define HOOK_ENTRY_INIT_CONFIG
+#define HOOK_ENTRY_INIT_SCALABLE
+#define HOOK_ENTRY_INIT_ALL
+#define HOOK_ENTRY_SPLIT
+#define HOOK_ENTRY_SHRINK
+#define HOOK_ENTRY_GROW_ID
+#define HOOK_ENTRY_GROW
+#define HOOK_ENTRY_FINALIZE
+#define HOOK_ENTRY_DESTROY
+#define HOOK_ENTRY_ABORT
+#define HOOK_ENTRY_REVOKE
+#define HOOK_ENTRY_SUSPEND
+#define HOOK_ENTRY_RESUME
+#define HOOK_ENTRY_PLAIN
+#define HOOK_ENTRY_ON_COMM
+
+#define TAP_GROUP_LIST(type, n, list) \
+	lttng_ust_field_sequence(type, n, call->group->list, uint32_t, call->group->nr_listed)
+#define HOOK_EXIT_GROUP_END \
+	lttng_ust_field_enum(nccl, group_outcome, int32_t, group_outcome, \
+			     (int32_t) call->group->outcome) \
+	lttng_ust_field_integer(uint32_t, group_comms, call->group->nr_comms) \
+	TAP_GROUP_LIST(uint32_t, group_comm_id, comm_id) \
+	TAP_GROUP_LIST(uint64_t, group_first_op, first_op) \
+	TAP_GROUP_LIST(uint64_t, group_collectives, collectives) \
+	TAP_GROUP_LIST(uint64_t, group_p2p, p2p)
+#define HOOK_EXIT_GROUP_SIMULATE HOOK_EXIT_GROUP_END
+#define HOOK_EXIT_COLLECTIVE
+#define HOOK_EXIT_SEND
+#define HOOK_EXIT_RECV
+#define HOOK_EXIT_ONE_SIDED
+#define HOOK_EXIT_GROUP_START
+#define HOOK_EXIT_ASYNC_ERROR
+#define HOOK_EXIT_UNIQUE_ID
+#define HOOK_EXIT_INIT_RANK
+#define HOOK_EXIT_INIT_CONFIG
+#define HOOK_EXIT_INIT_SCALABLE
+#define HOOK_EXIT_INIT_ALL
+#define HOOK_EXIT_SPLIT
+#define HOOK_EXIT_SHRINK
+#define HOOK_EXIT_GROW_ID
+#define HOOK_EXIT_GROW
+#define HOOK_EXIT_FINALIZE
+#define HOOK_EXIT_DESTROY
+#define HOOK_EXIT_ABORT
+#define HOOK_EXIT_REVOKE
+#define HOOK_EXIT_SUSPEND
+#define HOOK_EXIT_RESUME
+#define HOOK_EXIT_PLAIN
+#define HOOK_EXIT_ON_COMM
 
 /* Results. */
 #define RET_RESULT TAP_ENUM_FIELD(ncclResult_t, result, ret)

@@ -13,15 +13,15 @@
 #define ARG_DOC(t, n, k) {#n, #k},
 #define ARG_DOC_NONE
 static const struct row {
-	const char *name, *since, *class, *result;
+	const char *name, *since, *class, *hook, *result;
 	struct {
 		const char *name, *kind;
 	} args[16];
 } rows[] = {
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
-	{#fn, since, #class, #ret_kind, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
+	{#fn, since, #class, #hook, #ret_kind, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #define CALL_VOID(since, class, fn, ...) \
-	{#fn, since, #class, "none", {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+	{#fn, since, #class, "PLAIN", "none", {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/nccl.def"
 };
 /* clang-format on */
@@ -36,12 +36,13 @@ static const char markdown_head[] =
 	"the program used its name with `p` in front. *Since* is the first release\n"
 	"whose library exports it (`2.18`: that or an older one, `rccl`: RCCL alone).\n"
 	"*Class* decides the channel: `HOT` calls cannot push `SETUP` calls out of the\n"
-	"buffers. Behind each argument stands its kind, which says how it is recorded:\n"
+	"buffers. The *hook* says what the call means for communicators and their order,\n"
+	"also while nobody records. Behind each argument stands its kind, which says how it is recorded:\n"
 	"`OUT_` kinds after the call, the others before it, `PTR` the address alone.\n"
 	"`src/calls/kinds.h` has them all.\n"
 	"\n"
-	"| call | since | class | arguments | result |\n"
-	"|---|---|---|---|---|\n";
+	"| call | since | class | hook | arguments | result |\n"
+	"|---|---|---|---|---|---|\n";
 
 static void print_exports(const struct row *row)
 {
@@ -57,7 +58,7 @@ static void print_markdown(const struct row *row)
 {
 	unsigned int i;
 
-	printf("| `%s` | %s | %s |", row->name, row->since, row->class);
+	printf("| `%s` | %s | %s | %s |", row->name, row->since, row->class, row->hook);
 	for (i = 0; i < ARRAY_SIZE(row->args) && row->args[i].name; i++)
 		printf("%s `%s` %s", i ? "," : "", row->args[i].name, row->args[i].kind);
 	printf(" | %s |\n", row->result);

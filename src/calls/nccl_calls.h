@@ -13,7 +13,7 @@
 #include "common/args.h"
 
 /* clang-format off */
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	struct fn##_args { MEMBERS(__VA_ARGS__) }; \
 	ARGS_WALK(ARG_FITS, SEP_NONE, ##__VA_ARGS__) \
 	_Static_assert(RET_FITS_##ret_kind(ret_t), \
@@ -25,7 +25,7 @@
 #undef CALL
 #undef CALL_VOID
 
-#define CALL(since, class, ret_kind, ret_t, fn, ...) TAP_##fn,
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) TAP_##fn,
 #define CALL_VOID(since, class, fn, ...) TAP_##fn,
 enum tap_nccl_call {
 #include "calls/nccl.def"

@@ -3,7 +3,8 @@
  * The vendor's enumerations, one list each, read for the types, for the trace's
  * enumerations and for the check against the vendor's header.
  *
- * TAP_NCCL_ENUMS expands TAP_NCCL_ENUM(type, values) for each, a value being
+ * TAP_NCCL_ENUMS expands TAP_NCCL_ENUM(type, values) for each, TAP_NCCL_RESULTS for the
+ * results alone, a value being
  * TAP_NCCL_VALUE(name, number).  A number never gets another name.  A reduction
  * that the program makes has a number of its own, which no list can name.
  */
@@ -11,7 +12,7 @@
 #define TAP_CALLS_NCCL_ENUMS_H
 
 /* clang-format off */
-#define TAP_NCCL_ENUMS \
+#define TAP_NCCL_RESULTS \
 	TAP_NCCL_ENUM(ncclResult_t, \
 		TAP_NCCL_VALUE(ncclSuccess, 0) \
 		TAP_NCCL_VALUE(ncclUnhandledCudaError, 1) \
@@ -21,7 +22,9 @@
 		TAP_NCCL_VALUE(ncclInvalidUsage, 5) \
 		TAP_NCCL_VALUE(ncclRemoteError, 6) \
 		TAP_NCCL_VALUE(ncclInProgress, 7) \
-		TAP_NCCL_VALUE(ncclTimeout, 8)) \
+		TAP_NCCL_VALUE(ncclTimeout, 8))
+#define TAP_NCCL_ENUMS \
+	TAP_NCCL_RESULTS \
 	TAP_NCCL_ENUM(ncclDataType_t, \
 		TAP_NCCL_VALUE(ncclInt8, 0) \
 		TAP_NCCL_VALUE(ncclUint8, 1) \

@@ -4,5 +4,6 @@
 COMMON_SOURCES = \
 	src/common/args.h \
 	src/common/compiler.h \
+	src/common/lock.h \
 	src/common/log.c src/common/log.h \
 	src/common/thread.c src/common/thread.h

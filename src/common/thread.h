@@ -4,7 +4,7 @@
  *
  * It hides the TLS model: initial-exec, because the general one may call
  * malloc() at a thread's first use, and a malloc() of the program's may call
- * what we wrap.  All fields are zero in a new thread and belong to it alone.
+ * what we wrap.  All fields are zero in a new thread, but for last_comm.
  */
 #ifndef TAP_COMMON_THREAD_H
 #define TAP_COMMON_THREAD_H
@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
+
+struct tap_comm;
+extern struct tap_comm tap_no_comm tap_hidden; /* intercept/comm.h */
 
 struct tap_thread {
 	/*
@@ -23,6 +26,27 @@ struct tap_thread {
 	bool in_tracer;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
+
+	/*
+	 * The name of the outermost call that the thread is in, NULL outside of any. Only
+	 * calls that count or change something are noted, but those also while nobody
+	 * records.
+	 */
+	const char *inside;
+	/* The communicator that was used last. */
+	struct tap_comm *last_comm;
+	/* ncclGroupStart() calls that are open, and what they have (intercept/group.h).
+	 */
+	uint32_t group_depth;
+	uint32_t group_nr_comms;
+	uint64_t group_id; /* 0: in no group */
+	struct tap_comm *group_comms;
+	/* Hash of the identifier that was asked for last, 0 none. */
+	uint64_t unique_id;
+
+	/* Of threads.c: 0 until the thread is known to it. */
+	int32_t tid;
+	struct tap_thread *earlier, *later;
 };
 
 extern __thread struct tap_thread tap_thread tap_hidden

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 
 #include "common/compiler.h"
+#include "intercept/capture.h"
+#include "intercept/comm.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
@@ -22,8 +24,11 @@ tap_exported int dlclose(void *handle)
 		return -1;
 	result = real(handle);
 	guard = tap_guard_set();
-	if (tap_libraries_unloaded())
+	if (tap_libraries_unloaded()) {
 		tap_entries_expire();
+		tap_comms_expire();
+		tap_capture_expire();
+	}
 	tap_guard_clear(guard);
 	return result;
 }

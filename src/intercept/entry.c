@@ -9,6 +9,7 @@
 #include "common/thread.h"
 #include "intercept/libraries.h"
 #include "intercept/start.h"
+#include "intercept/threads.h"
 
 const int tap_not_ready = 1;
 static const int never = 0;
@@ -111,19 +112,26 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 	call->caller_library = tap_library_of(caller, &call->caller_offset);
 	call->inner = tap_library_calls_itself(call->caller_library, call->parent_id);
 	call->pnccl = e->pnccl;
+	call->comm_id = 0;
+	call->comm_key = 0;
 }
 
-void *tap_call_enter(struct tap_call *ret_call, struct tap_entry *e, const void *caller)
+void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
+		     struct tap_entry *e, const void *caller)
 {
-	const struct tap_guard guard = tap_guard_set();
-	void *real = tap_entry_resolve(e, caller);
+	void *real;
 
+	*ret_guard = tap_guard_set();
+	real = tap_entry_resolve(e, caller);
 	ret_call->call_id = 0;
-	if (!guard.was_inside && make_ready(e)) {
+	if (!ret_guard->was_inside && make_ready(e)) {
+		if (unlikely(!tap_thread.tid))
+			tap_thread_know();
 		fill_call(ret_call, e, real, caller);
 		tap_thread.call_id = ret_call->call_id;
+		return real;
 	}
-	tap_guard_clear(guard);
+	tap_guard_clear(*ret_guard);
 	return real;
 }
 

@@ -59,14 +59,6 @@ void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 void *tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
 
 /*
- * Starts recording if need be and says in ret_call->call_id whether this call is
- * recorded (0: not), in which case the rest is filled in and the thread is inside
- * the call until tap_call_leave().  errno is kept.  Returns the real function.
- */
-void *tap_call_enter(struct tap_call *ret_call, struct tap_entry *e,
-		     const void *caller) tap_hidden;
-
-/*
  * Held around our own code and LTTng's: calls made there are passed on, the thread
  * is not cancelled there, and errno is what it was.
  */
@@ -76,6 +68,15 @@ struct tap_guard {
 };
 struct tap_guard tap_guard_set(void) tap_hidden;
 void tap_guard_clear(struct tap_guard guard) tap_hidden;
+
+/*
+ * Starts recording if need be and says in ret_call->call_id whether this call is
+ * recorded (0: not).  If it is, the rest is filled in but for what its hook describes,
+ * the thread is inside the call until tap_call_leave(), and *ret_guard is set, for the
+ * caller to clear.  errno is kept.  Returns the real function.
+ */
+void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
+		     struct tap_entry *e, const void *caller) tap_hidden;
 
 /* The thread is where it was before tap_call_enter(). */
 void tap_call_leave(const struct tap_call *call) tap_hidden;

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/lock.h"
 #include "common/log.h"
 #include "intercept/elf.h"
 #include "intercept/lookup.h"
@@ -35,36 +35,24 @@ static unsigned nr_libraries;
  * Guards appending.  Only the walk of the objects and LTTng are called under it,
  * and neither calls back.  Whoever cannot have it soon goes without a number.
  */
-static int lock;
+static struct tap_lock lock;
 /* dlpi_subs when it was last asked for: how often objects were unloaded. */
 static unsigned long long last_unloads;
 
-static bool take_lock(void)
+static struct tap_library describe(unsigned i)
 {
-	int tries;
-
-	for (tries = 0; tries < 10000; tries++) {
-		if (!__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-			return true;
-		sched_yield();
-	}
-	return false;
-}
-
-static void drop_lock(void)
-{
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
-
-static void announce(unsigned i)
-{
-	const struct tap_library l = {
+	return (struct tap_library){
 		.library_id = i + 1,
 		.base = libraries[i].base,
 		.path = libraries[i].path ? libraries[i].path : "",
 		.build_id = libraries[i].build_id,
 		.layer = libraries[i].layer,
 	};
+}
+
+static void announce(unsigned i)
+{
+	const struct tap_library l = describe(i);
 
 	if (tap_events_table)
 		tap_events_table->library(&l);
@@ -73,15 +61,17 @@ static void announce(unsigned i)
 /* An object as dl_iterate_phdr() tells it. */
 struct object {
 	uintptr_t base, start, end;
-	const ElfW(Dyn) *dynamic;
+	const ElfW(Dyn) * dynamic;
 	const char *name;
 	const struct dl_phdr_info *info;
 };
 
 static struct object object_of(const struct dl_phdr_info *info)
 {
-	struct object o = {.base = info->dlpi_addr, .start = UINTPTR_MAX,
-			   .name = info->dlpi_name, .info = info};
+	struct object o = {.base = info->dlpi_addr,
+			   .start = UINTPTR_MAX,
+			   .name = info->dlpi_name,
+			   .info = info};
 	unsigned i;
 
 	for (i = 0; i < info->dlpi_phnum; i++) {
@@ -122,8 +112,8 @@ static void read_build_id(const struct object *o, char *ret_hex, size_t size)
 		while (end - at >= (ptrdiff_t) sizeof(ElfW(Nhdr))) {
 			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *) at;
 			const char *name = at + sizeof(*note);
-			const unsigned char *desc =
-				(const unsigned char *) name + ((note->n_namesz + 3) & ~3u);
+			const unsigned char *desc = (const unsigned char *) name +
+						    ((note->n_namesz + 3) & ~3u);
 			unsigned k;
 
 			if ((const char *) desc + note->n_descsz > end)
@@ -232,7 +222,7 @@ static int find_or_append(uintptr_t address, const char *layer)
 
 	if (i >= 0 && (!layer[0] || libraries[i].layer[0]))
 		return i;
-	if (!take_lock())
+	if (!tap_lock_take(&lock))
 		return i;
 	i = find(address); /* Another thread may have been here first. */
 	if (i < 0) {
@@ -241,7 +231,7 @@ static int find_or_append(uintptr_t address, const char *layer)
 		snprintf(libraries[i].layer, sizeof(libraries[i].layer), "%s", layer);
 		announce((unsigned) i);
 	}
-	drop_lock();
+	tap_lock_drop(&lock);
 	return i;
 }
 
@@ -282,9 +272,26 @@ void tap_libraries_announce(void)
 			announce(i);
 }
 
+uint32_t tap_libraries_write(void)
+{
+	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
+	uint32_t written = 0;
+	unsigned i;
+
+	for (i = 0; i < nr; i++) {
+		const struct tap_library l = describe(i);
+
+		if (!__atomic_load_n(&libraries[i].end, __ATOMIC_ACQUIRE))
+			continue;
+		tap_events_table->state_library(&l);
+		written++;
+	}
+	return written;
+}
+
 void tap_libraries_after_fork(void)
 {
-	drop_lock();
+	tap_lock_drop(&lock);
 }
 
 /* Every object that is loaded, for those that are numbered. */
@@ -316,12 +323,12 @@ bool tap_libraries_unloaded(void)
 	tap_walk(read_unloads, &unloads);
 	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
 		return false;
-	if (take_lock()) {
+	if (tap_lock_take(&lock)) {
 		tap_walk(mark_loaded, loaded);
 		for (i = 0; i < nr_libraries; i++)
 			if (!loaded[i])
 				__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
-		drop_lock();
+		tap_lock_drop(&lock);
 	}
 	return true;
 }
@@ -419,6 +426,48 @@ bool tap_library_loaded(const void *address)
 	return tap_walk(find_caller, &d);
 }
 
+struct functions {
+	uintptr_t address;
+	const char *soname;
+	const char *const *names;
+	void **found;
+	unsigned nr;
+};
+
+static int find_functions(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	const struct functions *want = data;
+	const char *soname;
+	unsigned i;
+
+	(void) size;
+	if (!o.dynamic)
+		return 0;
+	if (want->soname) {
+		soname = tap_elf_soname(o.base, o.dynamic);
+		if (!soname || strncmp(soname, want->soname, strlen(want->soname)) != 0)
+			return 0;
+	} else if (!holds(&o, want->address)) {
+		return 0;
+	}
+	for (i = 0; i < want->nr; i++)
+		want->found[i] = tap_elf_find(o.base, o.dynamic, want->names[i]);
+	return 1;
+}
+
+void tap_library_functions(const void *address, const char *soname,
+			   const char *const *names, void **ret_functions, unsigned nr)
+{
+	struct functions want = {.address = (uintptr_t) address,
+				 .soname = soname,
+				 .names = names,
+				 .found = ret_functions,
+				 .nr = nr};
+
+	tap_walk(find_functions, &want);
+}
+
 struct beside {
 	uintptr_t ours;
 	const char *file;
@@ -446,8 +495,11 @@ static int own_path(struct dl_phdr_info *info, size_t size, void *data)
 
 int tap_library_beside(const char *file, char *ret_path, size_t size)
 {
-	struct beside b = {.ours = (uintptr_t) &tap_library_beside, .file = file,
-			   .path = ret_path, .size = size, .result = -ENOENT};
+	struct beside b = {.ours = (uintptr_t) &tap_library_beside,
+			   .file = file,
+			   .path = ret_path,
+			   .size = size,
+			   .result = -ENOENT};
 
 	tap_walk(own_path, &b);
 	return b.result;

@@ -51,6 +51,14 @@ int tap_library_beside(const char *file, char *ret_path, size_t size) tap_hidden
  */
 void *tap_library_needed(const char *name, const void *caller) tap_hidden;
 
+/*
+ * The functions of these names, NULL for each that is not there, in one object: the one
+ * that holds address, or the first whose soname begins with soname.
+ */
+void tap_library_functions(const void *address, const char *soname,
+			   const char *const *names, void **ret_functions,
+			   unsigned nr) tap_hidden;
+
 /* Whether some loaded object holds address. */
 bool tap_library_loaded(const void *address) tap_hidden;
 
@@ -59,6 +67,8 @@ bool tap_libraries_unloaded(void) tap_hidden;
 
 /* Writes tap:library for every object numbered so far. */
 void tap_libraries_announce(void) tap_hidden;
+/* Writes tap:state_library for each of them that is loaded; their number. */
+uint32_t tap_libraries_write(void) tap_hidden;
 
 /* In the child of a fork, before any other use: nobody else holds anything. */
 void tap_libraries_after_fork(void) tap_hidden;

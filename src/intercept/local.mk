@@ -15,12 +15,18 @@ libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
 
 libccltap_la_SOURCES = \
 	$(COMMON_SOURCES) \
+	src/intercept/capture.c src/intercept/capture.h \
 	src/intercept/close.c \
+	src/intercept/comm.c src/intercept/comm.h \
 	src/intercept/entry.c src/intercept/entry.h \
+	src/intercept/group.c src/intercept/group.h \
+	src/intercept/hooks.c src/intercept/hooks.h \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/start.c src/intercept/start.h \
+	src/intercept/state.c src/intercept/state.h \
+	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/walk.c src/intercept/walk.h
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_la_LIBADD = libccltap-lookup.la

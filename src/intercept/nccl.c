@@ -17,7 +17,7 @@
 	.linked = &sym##_linked, .linked_wrapper = (void *) tap_linked_##sym, \
 	.looked_up = &sym##_looked_up, .looked_up_wrapper = (void *) tap_looked_up_##sym \
 },
-#define CALL(since, class, ret_kind, ret_t, fn, ...) NAME(fn) NAME(p##fn)
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) NAME(fn) NAME(p##fn)
 #define CALL_VOID(since, class, fn, ...) NAME(fn) NAME(p##fn)
 static const struct tap_entry_pair names[] = {
 #include "calls/nccl.def"

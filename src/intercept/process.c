@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/lock.h"
 #include "intercept/start.h"
 
 /*
@@ -106,8 +107,9 @@ static uint64_t inode(const char *path)
 	return stat(path, &st) ? 0 : st.st_ino;
 }
 
-/* The buffers are static because the caller's stack may be small; one thread announces. */
-void tap_process_announce(void)
+/* The buffers are static because the caller's stack may be small; the lock guards them.
+ */
+static void gather(void (*write)(const struct tap_process *))
 {
 	static char boot_id[64], command[4096], executable[PATH_MAX];
 	struct tap_process p = {0};
@@ -130,5 +132,33 @@ void tap_process_announce(void)
 	p.job_id = find_job();
 	p.version = PACKAGE_VERSION;
 	find_rank(&p);
-	tap_events_table->process(&p);
+	write(&p);
+}
+
+/* A child of a fork may find it taken, by a thread that it does not have. */
+static struct tap_lock lock;
+
+static void write_process(void (*write)(const struct tap_process *))
+{
+	if (!tap_lock_take(&lock)) {
+		tap_problem("not recorded", "what the process is", 1);
+		return;
+	}
+	gather(write);
+	tap_lock_drop(&lock);
+}
+
+void tap_process_announce(void)
+{
+	write_process(tap_events_table->process);
+}
+
+void tap_process_write(void)
+{
+	write_process(tap_events_table->state_process);
+}
+
+void tap_process_fork_child(void)
+{
+	tap_lock_drop(&lock);
 }

@@ -12,5 +12,10 @@
 
 /* Writes tap:process.  What cannot be found out is left empty, 0 or -1. */
 void tap_process_announce(void) tap_hidden;
+/* Writes tap:state_process, the same. */
+void tap_process_write(void) tap_hidden;
+
+/* In the child of a fork, before any other use. */
+void tap_process_fork_child(void) tap_hidden;
 
 #endif

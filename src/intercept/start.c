@@ -14,10 +14,13 @@
 
 #include "common/log.h"
 #include "common/thread.h"
+#include "intercept/comm.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
 #include "intercept/process.h"
+#include "intercept/state.h"
+#include "intercept/threads.h"
 #include "intercept/walk.h"
 
 #define EVENTS_FILE "libccltap-events.so"
@@ -64,6 +67,8 @@ static void fork_prepare(void)
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
 	}
+	tap_comms_fork_prepare();
+	tap_threads_fork_prepare();
 	tap_walk_fork_prepare();
 	forking.guard = guard;
 }
@@ -99,6 +104,8 @@ static void fork_child(void)
 static void fork_parent_early(void)
 {
 	tap_walk_fork_parent();
+	tap_threads_fork_parent();
+	tap_comms_fork_parent();
 	if (!forking.has_late)
 		fork_parent();
 	tap_guard_clear(forking.guard);
@@ -107,6 +114,9 @@ static void fork_parent_early(void)
 static void fork_child_early(void)
 {
 	tap_walk_fork_child();
+	tap_threads_fork_child();
+	tap_comms_fork_child();
+	tap_process_fork_child();
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
@@ -179,6 +189,7 @@ static pid_t start(void)
 	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
 		return OFF;
 	tap_events_table = events;
+	tap_state_prepare();
 	return ON;
 }
 

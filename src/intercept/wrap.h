@@ -3,8 +3,8 @@
  * Turns a row into wrappers: the whole hot path of a call.
  *
  * A wrapper that records nothing is two loads and tests and a jump to the real
- * function; what records stands in a cold function of its own, so that the
- * other saves no registers for it.
+ * function, or what its hook needs (hooks.h); what records stands in a cold function
+ * of its own, so that the other saves no registers for it.
  *
  * The exported names carry a version that is not their default one, in the
  * first version that the library defines.  The dynamic linker binds references
@@ -17,6 +17,7 @@
 #include "common/args.h"
 #include "common/compiler.h"
 #include "intercept/entry.h"
+#include "intercept/hooks.h"
 
 #define TAP_VERSION_NODE "CCLTAP_0"
 
@@ -41,7 +42,7 @@
 }
 
 /* One way into one name: its entry, and the function that the program calls. */
-#define TAP_WAY(linkage, way, fn, sym, is_pnccl, is_linked, ret_t, ...) \
+#define TAP_WAY(linkage, way, hook, fn, sym, is_pnccl, is_linked, ret_t, ...) \
 	static struct tap_entry sym##_##way = TAP_ENTRY(fn, sym, is_pnccl, is_linked); \
 	linkage ret_t tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
 	linkage ret_t tap_##way##_##sym(PARAMS(__VA_ARGS__)) \
@@ -49,8 +50,45 @@
 		if (TAP_RECORDS(sym##_##way)) \
 			return fn##_traced(&sym##_##way, \
 				__builtin_return_address(0) TAP_MORE(__VA_ARGS__)); \
-		return ((fn##_function) sym##_##way.real)(NAMES(__VA_ARGS__)); \
+		TAP_PASS_##hook(fn, sym##_##way, ##__VA_ARGS__) \
 	}
+
+/* How a call goes through that is not recorded: PLAIN ones have no more to do. */
+#define TAP_PASS_PLAIN(fn, e, ...) return ((fn##_function) (e).real)(NAMES(__VA_ARGS__));
+#define TAP_PASS_ON_COMM TAP_PASS_PLAIN
+#define TAP_PASS_ONE_SIDED TAP_PASS_PLAIN
+/* These are counted on the spot, unless that needs more. */
+#define TAP_PASS_COLLECTIVE(fn, e, ...) \
+	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
+		return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__)); \
+	return tap_collective_end(((fn##_function) (e).real)(NAMES(__VA_ARGS__)));
+#define TAP_PASS_SEND(fn, e, ...) TAP_PASS_P2P(fn, e, false, ##__VA_ARGS__)
+#define TAP_PASS_RECV(fn, e, ...) TAP_PASS_P2P(fn, e, true, ##__VA_ARGS__)
+#define TAP_PASS_P2P(fn, e, is_recv, ...) \
+	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
+		return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__)); \
+	return tap_p2p_end(peer, is_recv, \
+			   ((fn##_function) (e).real)(NAMES(__VA_ARGS__)));
+#define TAP_PASS_SLOWLY(fn, e, ...) return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__));
+#define TAP_PASS_GROUP_START TAP_PASS_SLOWLY
+#define TAP_PASS_GROUP_END TAP_PASS_SLOWLY
+#define TAP_PASS_GROUP_SIMULATE TAP_PASS_SLOWLY
+#define TAP_PASS_ASYNC_ERROR TAP_PASS_SLOWLY
+#define TAP_PASS_UNIQUE_ID TAP_PASS_SLOWLY
+#define TAP_PASS_GROW_ID TAP_PASS_SLOWLY
+#define TAP_PASS_INIT_RANK TAP_PASS_SLOWLY
+#define TAP_PASS_INIT_CONFIG TAP_PASS_SLOWLY
+#define TAP_PASS_INIT_SCALABLE TAP_PASS_SLOWLY
+#define TAP_PASS_INIT_ALL TAP_PASS_SLOWLY
+#define TAP_PASS_SPLIT TAP_PASS_SLOWLY
+#define TAP_PASS_SHRINK TAP_PASS_SLOWLY
+#define TAP_PASS_GROW TAP_PASS_SLOWLY
+#define TAP_PASS_FINALIZE TAP_PASS_SLOWLY
+#define TAP_PASS_REVOKE TAP_PASS_SLOWLY
+#define TAP_PASS_SUSPEND TAP_PASS_SLOWLY
+#define TAP_PASS_RESUME TAP_PASS_SLOWLY
+#define TAP_PASS_DESTROY TAP_PASS_SLOWLY
+#define TAP_PASS_ABORT TAP_PASS_SLOWLY
 
 #define TAP_MORE(...) ARGS_WALK(TAP_MORE_ARG, SEP_NONE, ##__VA_ARGS__)
 #define TAP_MORE_ARG(t, n, k) , n
@@ -64,17 +102,77 @@
 
 /*
  * Our own names start with tap_, since a vendor's parameter may have any other.
- * begin declares what the result is kept in, keep keeps it, at is its address,
- * and end returns it: empty for a call without result.
+ * Results are a call's alone: there is no hook for one without.
  */
-#define TAP_WRAP(begin, keep, at, end, absent, ret_t, fn, ...) \
+#define TAP_FUNCTIONS(ret_t, fn, absent, ...) \
 	typedef ret_t (*fn##_function)(PARAMS(__VA_ARGS__)); \
 	static ret_t fn##_missing(PARAMS(__VA_ARGS__)) \
 	{ \
 		const struct fn##_args unused tap_maybe_unused = { NAMES(__VA_ARGS__) }; \
 		absent; \
+	}
+
+#define TAP_WAYS(hook, ret_t, fn, ...) \
+	TAP_WAY(tap_exported, linked, hook, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
+	TAP_WAY(tap_exported, linked, hook, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
+	TAP_WAY(static, looked_up, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
+	TAP_WAY(static, looked_up, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__) \
+	TAP_EXPORT(fn) \
+	TAP_EXPORT(p##fn)
+
+#define TAP_WRAP_CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
+	TAP_FUNCTIONS(ret_t, fn, return TAP_ABSENT_##ret_kind(ret_t), ##__VA_ARGS__) \
+	tap_apart static ret_t fn##_passed(fn##_function tap_real \
+		TAP_MORE_PARAMS(__VA_ARGS__)) \
+	{ \
+		const struct fn##_args tap_args tap_maybe_unused = { NAMES(__VA_ARGS__) }; \
+		const uint64_t tap_call_id tap_maybe_unused = 0; \
+		TAP_LOCALS_##hook \
+		ret_t tap_result; \
+		if (!TAP_BEFORE_##hook(#fn)) \
+			return tap_real(NAMES(__VA_ARGS__)); \
+		tap_result = tap_real(NAMES(__VA_ARGS__)); \
+		TAP_AFTER_##hook \
+		return tap_result; \
 	} \
 	tap_cold static ret_t fn##_traced(struct tap_entry *tap_e, \
+		const void *tap_caller TAP_MORE_PARAMS(__VA_ARGS__)) \
+	{ \
+		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
+		const struct tap_call_events *tap_row; \
+		uint64_t tap_call_id tap_maybe_unused; \
+		struct tap_guard tap_guard; \
+		struct tap_call tap_call; \
+		fn##_function tap_real; \
+		bool tap_is_meant; \
+		TAP_LOCALS_##hook \
+		ret_t tap_result; \
+		tap_real = (fn##_function) tap_call_enter(&tap_call, &tap_guard, tap_e, \
+							  tap_caller); \
+		tap_call_id = tap_call.call_id; \
+		if (!tap_call.call_id) \
+			return fn##_passed(tap_real TAP_MORE(__VA_ARGS__)); \
+		tap_is_meant = TAP_BEFORE_##hook(#fn); \
+		TAP_DESCRIBE_##hook \
+		tap_row = &tap_events_table->nccl[TAP_##fn]; \
+		tap_row->entry(&tap_call, &tap_args); \
+		tap_guard_clear(tap_guard); \
+		tap_result = tap_real(NAMES(__VA_ARGS__)); \
+		tap_guard = tap_guard_set(); \
+		if (tap_is_meant) { \
+			TAP_AFTER_##hook \
+		} \
+		TAP_FINISH_##hook \
+		tap_row->exit(&tap_call, &tap_args, &tap_result); \
+		tap_call_leave(&tap_call); \
+		tap_guard_clear(tap_guard); \
+		return tap_result; \
+	} \
+	TAP_WAYS(hook, ret_t, fn, ##__VA_ARGS__)
+
+#define TAP_WRAP_VOID(since, class, fn, ...) \
+	TAP_FUNCTIONS(void, fn, return, ##__VA_ARGS__) \
+	tap_cold static void fn##_traced(struct tap_entry *tap_e, \
 		const void *tap_caller TAP_MORE_PARAMS(__VA_ARGS__)) \
 	{ \
 		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
@@ -82,32 +180,21 @@
 		struct tap_guard tap_guard; \
 		struct tap_call tap_call; \
 		fn##_function tap_real; \
-		begin; \
-		tap_real = (fn##_function) tap_call_enter(&tap_call, tap_e, tap_caller); \
-		if (!tap_call.call_id) \
-			return tap_real(NAMES(__VA_ARGS__)); \
+		tap_real = (fn##_function) tap_call_enter(&tap_call, &tap_guard, tap_e, \
+							  tap_caller); \
+		if (!tap_call.call_id) { \
+			tap_real(NAMES(__VA_ARGS__)); \
+			return; \
+		} \
 		tap_row = &tap_events_table->nccl[TAP_##fn]; \
-		tap_guard = tap_guard_set(); \
 		tap_row->entry(&tap_call, &tap_args); \
 		tap_guard_clear(tap_guard); \
-		keep tap_real(NAMES(__VA_ARGS__)); \
+		tap_real(NAMES(__VA_ARGS__)); \
 		tap_guard = tap_guard_set(); \
-		tap_row->exit(&tap_call, &tap_args, at); \
+		tap_row->exit(&tap_call, &tap_args, NULL); \
 		tap_call_leave(&tap_call); \
 		tap_guard_clear(tap_guard); \
-		end; \
 	} \
-	TAP_WAY(tap_exported, linked, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(tap_exported, linked, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(static, looked_up, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(static, looked_up, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__) \
-	TAP_EXPORT(fn) \
-	TAP_EXPORT(p##fn)
-
-#define TAP_WRAP_CALL(since, class, ret_kind, ret_t, fn, ...) \
-	TAP_WRAP(ret_t tap_result, tap_result =, &tap_result, return tap_result, \
-		 return TAP_ABSENT_##ret_kind(ret_t), ret_t, fn, ##__VA_ARGS__)
-#define TAP_WRAP_VOID(since, class, fn, ...) \
-	TAP_WRAP((void) 0, (void) 0;, NULL, return, return, void, fn, ##__VA_ARGS__)
+	TAP_WAYS(PLAIN, void, fn, ##__VA_ARGS__)
 
 #endif

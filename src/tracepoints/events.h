@@ -10,23 +10,102 @@
 #ifndef TAP_TRACEPOINTS_EVENTS_H
 #define TAP_TRACEPOINTS_EVENTS_H
 
-#include <stdint.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 1
+#define TAP_EVENTS_VERSION 2
 #define TAP_EVENTS_SYMBOL "tap_events"
+
+/* How a group ended, and with what. */
+enum tap_group_outcome {
+	TAP_GROUP_INNER, /* it goes on: this was an end within it */
+	TAP_GROUP_LAUNCHED,
+	TAP_GROUP_DROPPED,   /* it failed: its operations do not count */
+	TAP_GROUP_SIMULATED, /* they do not count either */
+};
+
+#define TAP_GROUP_COMMS_MAX 32
+
+struct tap_group_end {
+	enum tap_group_outcome outcome;
+	uint32_t nr_comms; /* with operations in the group, also those not listed */
+	uint32_t nr_listed;
+	uint32_t comm_id[TAP_GROUP_COMMS_MAX];
+	uint64_t first_op[TAP_GROUP_COMMS_MAX]; /* number of the first collective, 0 none
+						 */
+	uint64_t collectives[TAP_GROUP_COMMS_MAX];
+	uint64_t p2p[TAP_GROUP_COMMS_MAX];
+};
 
 /* What every entry event says of its call besides the arguments. */
 struct tap_call {
-	uint64_t call_id;	  /* counted per process, from 1 */
-	uint64_t parent_id;	  /* the enclosing call of this thread, 0: none */
-	uint64_t caller_offset;	  /* return address less the base of its library */
-	uint32_t caller_library;  /* id of a tap:library, 0: no library is there */
-	uint8_t inner;		  /* made by the traced library itself */
-	uint8_t pnccl;		  /* reached by its profiling name */
+	uint64_t call_id;	 /* counted per process, from 1 */
+	uint64_t parent_id;	 /* the enclosing call of this thread, 0: none */
+	uint64_t caller_offset;	 /* return address less the base of its library */
+	uint32_t caller_library; /* id of a tap:library, 0: no library is there */
+	uint8_t inner;		 /* made by the traced library itself */
+	uint8_t pnccl;		 /* reached by its profiling name */
+
+	/* Calls on a communicator: its number in this process, its key on all ranks. */
+	uint32_t comm_id;
+	uint64_t comm_key;
+	/* Operations, and what opens or ends a group; 0 where there is none. */
+	uint64_t op_number;
+	uint64_t group_id;
+	uint8_t group_depth;
+	int8_t capture;			   /* tap_stream_capture() */
+	const struct tap_group_end *group; /* on the exit of what ends one */
+};
+
+enum tap_comm_origin {
+	TAP_COMM_UNKNOWN,
+	TAP_COMM_INIT,
+	TAP_COMM_INIT_ALL,
+	TAP_COMM_SPLIT,
+	TAP_COMM_SHRINK,
+	TAP_COMM_GROW,
+};
+
+enum tap_comm_life {
+	TAP_COMM_INITIALISING,
+	TAP_COMM_READY,
+	TAP_COMM_FINALIZING,
+	TAP_COMM_REVOKED,
+	TAP_COMM_SUSPENDED,
+	TAP_COMM_DESTROYED,
+	TAP_COMM_ABORTED,
+	TAP_COMM_GONE, /* its creation failed, or its address was given to another */
+};
+
+/* A communicator; unknown numbers are -1, an unknown key or number is 0. */
+struct tap_comm_state {
+	uint32_t comm_id;
+	uintptr_t comm;
+	uint64_t comm_key, alias_key;
+	uint32_t library_id;
+	uint64_t call_id; /* of the call that changed it */
+	enum tap_comm_origin origin;
+	uint32_t parent_comm_id;
+	uint32_t ordinal;
+	int32_t color, split_key;
+	enum tap_comm_life life;
+	int32_t async_error;
+	int32_t nranks, rank, device;
+	uint64_t collectives;
+	const struct tap_nccl_config *config;
+};
+
+struct tap_thread_state {
+	int32_t tid;
+	uint64_t group_id;
+	uint32_t group_depth;
+	uint64_t call_id;
+	const char *function; /* "" in none */
+	uint32_t comm_id;     /* that was used last */
 };
 
 /* The two events of a row; args is its <name>_args, ret its result (or NULL). */
@@ -40,7 +119,7 @@ struct tap_call_events {
 struct tap_process {
 	int32_t pid, ppid;
 	uint32_t uid;
-	int32_t rank, world_size, local_rank; /* -1: the launcher did not say */
+	int32_t rank, world_size, local_rank;	/* -1: the launcher did not say */
 	uint64_t pid_namespace, time_namespace; /* inode numbers, 0: not known */
 	const char *rank_from; /* the environment variable that told the rank */
 	const char *host, *boot_id, *job_id, *executable, *command, *version;
@@ -58,6 +137,18 @@ struct tap_events {
 	void (*process)(const struct tap_process *process);
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);
+	void (*comm)(const struct tap_comm_state *comm);
+	/*
+	 * The state of what lives: set_state says who writes it with the others, called
+	 * by a thread of LTTng's whenever a session starts or somebody asks for it.  It
+	 * returns whether LTTng will call.
+	 */
+	bool (*set_state)(void (*write)(void));
+	void (*state_process)(const struct tap_process *process);
+	void (*state_library)(const struct tap_library *library);
+	void (*state_comm)(const struct tap_comm_state *comm);
+	void (*state_thread)(const struct tap_thread_state *thread);
+	void (*state_end)(uint32_t libraries, uint32_t comms, uint32_t threads);
 	/*
 	 * LTTng's threads and locks across a fork; the mask is the caller's to
 	 * keep between the first and one of the other two.

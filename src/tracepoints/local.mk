@@ -7,10 +7,12 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/events.c src/tracepoints/events.h \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
+	src/tracepoints/state_tp.c \
 	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h
 libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
-libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS)
+# The call that state_tp.c makes is in a library of its own, which pkg-config does not name.
+libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS) -llttng-ust-tracepoint
 # LTTng cancels its threads when the process exits, and glibc opens libgcc_s for
 # that: where it no longer can (chroot, no descriptors left) it aborts.
 libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \

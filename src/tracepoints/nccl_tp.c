@@ -17,7 +17,7 @@
 		const struct fn##_args *a = args; \
 		lttng_ust_do_tracepoint(nccl, fn##_entry, call, a); \
 	}
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	ENTRY_FUNCTION(fn) \
 	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *ret) \
 	{ \
@@ -45,7 +45,7 @@
 	};
 void tap_tp_nccl_fill(struct tap_call_events *ret_events)
 {
-#define CALL(since, class, ret_kind, ret_t, fn, ...) FILL(fn)
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) FILL(fn)
 #define CALL_VOID(since, class, fn, ...) FILL(fn)
 #include "calls/nccl.def"
 }

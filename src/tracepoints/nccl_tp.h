@@ -29,10 +29,23 @@ TAP_NCCL_ENUMS
 #undef TAP_NCCL_ENUM
 #undef TAP_NCCL_VALUE
 
+LTTNG_UST_TRACEPOINT_ENUM(nccl, capture,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("unknown", -1)
+		lttng_ust_field_enum_value("none", 0)
+		lttng_ust_field_enum_value("active", 1)
+		lttng_ust_field_enum_value("invalidated", 2)))
+LTTNG_UST_TRACEPOINT_ENUM(nccl, group_outcome,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("inner", TAP_GROUP_INNER)
+		lttng_ust_field_enum_value("launched", TAP_GROUP_LAUNCHED)
+		lttng_ust_field_enum_value("dropped", TAP_GROUP_DROPPED)
+		lttng_ust_field_enum_value("simulated", TAP_GROUP_SIMULATED)))
+
 #define TAP_LEVEL_SETUP LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO
 #define TAP_LEVEL_HOT LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG
 
-#define TAP_ENTRY_EVENT(class, fn, ...) \
+#define TAP_ENTRY_EVENT(class, hook, fn, ...) \
 	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_entry, \
 		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
 				  const struct fn##_args *, a), \
@@ -43,21 +56,23 @@ TAP_NCCL_ENUMS
 			lttng_ust_field_integer_hex(uint64_t, caller_offset, call->caller_offset) \
 			lttng_ust_field_integer(uint8_t, inner, call->inner) \
 			lttng_ust_field_integer(uint8_t, pnccl, call->pnccl) \
-			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__))) \
+			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
+			HOOK_ENTRY_##hook)) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_entry, TAP_LEVEL_##class)
 
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
-	TAP_ENTRY_EVENT(class, fn, ##__VA_ARGS__) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
+	TAP_ENTRY_EVENT(class, hook, fn, ##__VA_ARGS__) \
 	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_exit, \
 		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
 				  const struct fn##_args *, a, ret_t, ret), \
 		LTTNG_UST_TP_FIELDS( \
 			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
 			RET_##ret_kind \
-			ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__))) \
+			ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
+			HOOK_EXIT_##hook)) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_exit, TAP_LEVEL_##class)
 #define CALL_VOID(since, class, fn, ...) \
-	TAP_ENTRY_EVENT(class, fn, ##__VA_ARGS__) \
+	TAP_ENTRY_EVENT(class, PLAIN, fn, ##__VA_ARGS__) \
 	LTTNG_UST_TRACEPOINT_EVENT(nccl, fn##_exit, \
 		LTTNG_UST_TP_ARGS(const struct tap_call *, call, \
 				  const struct fn##_args *, a), \

@@ -24,3 +24,33 @@ void tap_tp_problem(const char *what, const char *detail, uint64_t count)
 {
 	lttng_ust_tracepoint(tap, problem, what, detail, count);
 }
+
+void tap_tp_comm(const struct tap_comm_state *comm)
+{
+	lttng_ust_tracepoint(tap, comm, comm);
+}
+
+void tap_tp_state_process(const struct tap_process *process)
+{
+	lttng_ust_tracepoint(tap, state_process, process);
+}
+
+void tap_tp_state_library(const struct tap_library *library)
+{
+	lttng_ust_tracepoint(tap, state_library, library);
+}
+
+void tap_tp_state_comm(const struct tap_comm_state *comm)
+{
+	lttng_ust_tracepoint(tap, state_comm, comm);
+}
+
+void tap_tp_state_thread(const struct tap_thread_state *thread)
+{
+	lttng_ust_tracepoint(tap, state_thread, thread);
+}
+
+void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads)
+{
+	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads);
+}

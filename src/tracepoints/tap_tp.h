@@ -14,38 +14,116 @@
 
 #include <lttng/tracepoint.h>
 
+#include "calls/kinds.h"
 #include "tracepoints/events.h"
 
 /* clang-format off */
-LTTNG_UST_TRACEPOINT_EVENT(tap, process,
-	LTTNG_UST_TP_ARGS(const struct tap_process *, p),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(int32_t, pid, p->pid)
-		lttng_ust_field_integer(int32_t, ppid, p->ppid)
-		lttng_ust_field_string(host, p->host)
-		lttng_ust_field_string(boot_id, p->boot_id)
-		lttng_ust_field_integer(uint64_t, pid_namespace, p->pid_namespace)
-		lttng_ust_field_integer(uint64_t, time_namespace, p->time_namespace)
-		lttng_ust_field_integer(uint32_t, uid, p->uid)
-		lttng_ust_field_string(job_id, p->job_id)
-		lttng_ust_field_integer(int32_t, rank, p->rank)
-		lttng_ust_field_integer(int32_t, world_size, p->world_size)
-		lttng_ust_field_integer(int32_t, local_rank, p->local_rank)
-		lttng_ust_field_string(rank_from, p->rank_from)
-		lttng_ust_field_string(executable, p->executable)
-		lttng_ust_field_string(command, p->command)
-		lttng_ust_field_string(version, p->version)))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, process, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+/* What starts with state_ says how things are, the others what has just happened. */
+#define TAP_PROCESS_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_process *, p), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(int32_t, pid, p->pid) \
+			lttng_ust_field_integer(int32_t, ppid, p->ppid) \
+			lttng_ust_field_string(host, p->host) \
+			lttng_ust_field_string(boot_id, p->boot_id) \
+			lttng_ust_field_integer(uint64_t, pid_namespace, p->pid_namespace) \
+			lttng_ust_field_integer(uint64_t, time_namespace, p->time_namespace) \
+			lttng_ust_field_integer(uint32_t, uid, p->uid) \
+			lttng_ust_field_string(job_id, p->job_id) \
+			lttng_ust_field_integer(int32_t, rank, p->rank) \
+			lttng_ust_field_integer(int32_t, world_size, p->world_size) \
+			lttng_ust_field_integer(int32_t, local_rank, p->local_rank) \
+			lttng_ust_field_string(rank_from, p->rank_from) \
+			lttng_ust_field_string(executable, p->executable) \
+			lttng_ust_field_string(command, p->command) \
+			lttng_ust_field_string(version, p->version))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_PROCESS_EVENT(process)
+TAP_PROCESS_EVENT(state_process)
 
-LTTNG_UST_TRACEPOINT_EVENT(tap, library,
-	LTTNG_UST_TP_ARGS(const struct tap_library *, l),
+#define TAP_LIBRARY_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_library *, l), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint32_t, library_id, l->library_id) \
+			lttng_ust_field_string(path, l->path) \
+			lttng_ust_field_integer_hex(uint64_t, base, l->base) \
+			lttng_ust_field_string(build_id, l->build_id) \
+			lttng_ust_field_string(layer, l->layer))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_LIBRARY_EVENT(library)
+TAP_LIBRARY_EVENT(state_library)
+
+LTTNG_UST_TRACEPOINT_ENUM(tap, comm_origin,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("unknown", TAP_COMM_UNKNOWN)
+		lttng_ust_field_enum_value("init", TAP_COMM_INIT)
+		lttng_ust_field_enum_value("init-all", TAP_COMM_INIT_ALL)
+		lttng_ust_field_enum_value("split", TAP_COMM_SPLIT)
+		lttng_ust_field_enum_value("shrink", TAP_COMM_SHRINK)
+		lttng_ust_field_enum_value("grow", TAP_COMM_GROW)))
+LTTNG_UST_TRACEPOINT_ENUM(tap, comm_life,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("initialising", TAP_COMM_INITIALISING)
+		lttng_ust_field_enum_value("ready", TAP_COMM_READY)
+		lttng_ust_field_enum_value("finalizing", TAP_COMM_FINALIZING)
+		lttng_ust_field_enum_value("revoked", TAP_COMM_REVOKED)
+		lttng_ust_field_enum_value("suspended", TAP_COMM_SUSPENDED)
+		lttng_ust_field_enum_value("destroyed", TAP_COMM_DESTROYED)
+		lttng_ust_field_enum_value("aborted", TAP_COMM_ABORTED)
+		lttng_ust_field_enum_value("gone", TAP_COMM_GONE)))
+#define TAP_NCCL_VALUE(name, number) lttng_ust_field_enum_value(#name, number)
+#define TAP_NCCL_ENUM(type, values) \
+	LTTNG_UST_TRACEPOINT_ENUM(tap, type, LTTNG_UST_TP_ENUM_VALUES(values))
+TAP_NCCL_RESULTS
+#undef TAP_NCCL_ENUM
+#undef TAP_NCCL_VALUE
+
+#define TAP_COMM_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_comm_state *, a), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint32_t, comm_id, a->comm_id) \
+			lttng_ust_field_integer_hex(uint64_t, comm, a->comm) \
+			lttng_ust_field_integer_hex(uint64_t, comm_key, a->comm_key) \
+			lttng_ust_field_integer_hex(uint64_t, alias_key, a->alias_key) \
+			lttng_ust_field_integer(uint32_t, library_id, a->library_id) \
+			lttng_ust_field_integer(uint64_t, call_id, a->call_id) \
+			lttng_ust_field_enum(tap, comm_origin, int32_t, origin, a->origin) \
+			lttng_ust_field_integer(uint32_t, parent_comm_id, a->parent_comm_id) \
+			lttng_ust_field_integer(uint32_t, ordinal, a->ordinal) \
+			lttng_ust_field_integer(int32_t, color, a->color) \
+			lttng_ust_field_integer(int32_t, split_key, a->split_key) \
+			lttng_ust_field_enum(tap, comm_life, int32_t, life, a->life) \
+			lttng_ust_field_enum(tap, ncclResult_t, int32_t, async_error, a->async_error) \
+			lttng_ust_field_integer(int32_t, nranks, a->nranks) \
+			lttng_ust_field_integer(int32_t, rank, a->rank) \
+			lttng_ust_field_integer(int32_t, device, a->device) \
+			lttng_ust_field_integer(uint64_t, collectives, a->collectives) \
+			ENTRY_CONFIG(config))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_COMM_EVENT(comm)
+TAP_COMM_EVENT(state_comm)
+
+LTTNG_UST_TRACEPOINT_EVENT(tap, state_thread,
+	LTTNG_UST_TP_ARGS(const struct tap_thread_state *, t),
 	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(uint32_t, library_id, l->library_id)
-		lttng_ust_field_string(path, l->path)
-		lttng_ust_field_integer_hex(uint64_t, base, l->base)
-		lttng_ust_field_string(build_id, l->build_id)
-		lttng_ust_field_string(layer, l->layer)))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, library, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+		lttng_ust_field_integer(int32_t, tid, t->tid)
+		lttng_ust_field_integer(uint64_t, group_id, t->group_id)
+		lttng_ust_field_integer(uint32_t, group_depth, t->group_depth)
+		lttng_ust_field_integer(uint64_t, call_id, t->call_id)
+		lttng_ust_field_string(function, t->function)
+		lttng_ust_field_integer(uint32_t, comm_id, t->comm_id)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_thread, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+
+LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
+	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(uint32_t, libraries, libraries_)
+		lttng_ust_field_integer(uint32_t, comms, comms_)
+		lttng_ust_field_integer(uint32_t, threads, threads_)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, problem,
 	LTTNG_UST_TP_ARGS(const char *, what_, const char *, detail_, uint64_t, count_),

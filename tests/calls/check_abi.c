@@ -18,10 +18,10 @@
 #include "calls/nccl_calls.h"
 
 /* clang-format off */
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	ret_t fn(PARAMS(__VA_ARGS__)); \
 	ret_t p##fn(PARAMS(__VA_ARGS__));
-#define CALL_VOID(since, class, fn, ...) CALL(since, class, SKIP, void, fn, ##__VA_ARGS__)
+#define CALL_VOID(since, class, fn, ...) CALL(since, class, PLAIN, SKIP, void, fn, ##__VA_ARGS__)
 #include "calls/nccl.def"
 #undef CALL
 #undef CALL_VOID

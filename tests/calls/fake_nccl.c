@@ -26,7 +26,7 @@ const char fake_text[64] =
 		give; \
 	} \
 	ret_t fn(PARAMS(__VA_ARGS__)) __attribute__((weak, alias("p" #fn)));
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	FAKE(ret_t, \
 	     return FAKE_RETURN_##ret_kind(fake_sum(fake_args, sizeof(*fake_args))), \
 	     fn, ##__VA_ARGS__)

@@ -13,6 +13,8 @@
 #include "fake_nccl.h"
 #include "guarded.h"
 
+#include "tracepoints/events.h"
+
 /* The fields of kinds.h, evaluated as LTTng would, without LTTng. */
 #define lttng_ust_field_integer(type, n, value) take_number((uint64_t) (type) (value));
 #define lttng_ust_field_integer_hex lttng_ust_field_integer
@@ -63,11 +65,14 @@ static const char **string_pointer(void)
 	return pointer;
 }
 
+static const struct tap_call *const call = &(const struct tap_call){.comm_id = 1};
+
 /* clang-format off */
 
 /* What each kind needs before a call; the rest of the argument is garbage. */
 #define FILL_NOTHING(n)
 #define FILL_PTR FILL_NOTHING
+#define FILL_COMM FILL_NOTHING
 #define FILL_U64 FILL_NOTHING
 #define FILL_U32 FILL_NOTHING
 #define FILL_I32 FILL_NOTHING
@@ -178,7 +183,7 @@ static int report(bool passed, const char *name, enum mode mode)
 		exit_fields \
 		return failed; \
 	}
-#define CALL(since, class, ret_kind, ret_t, fn, ...) \
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	TEST(ret_t, \
 	     THROUGH(ret_t, ret_kind, fn, fn, ##__VA_ARGS__) \
 	     THROUGH(ret_t, ret_kind, p##fn, fn, ##__VA_ARGS__), \
@@ -201,7 +206,7 @@ static const struct {
 	const char *name;
 	int (*test)(enum mode mode);
 } tests[] = {
-#define CALL(since, class, ret_kind, ret_t, fn, ...) {#fn, test_##fn},
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) {#fn, test_##fn},
 #define CALL_VOID(since, class, fn, ...) {#fn, test_##fn},
 #include "calls/nccl.def"
 };

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The communicators of the process: which one a handle stands for, the key that all of
+ * its ranks share, and what has become of it.
+ *
+ * It hides that NCCL frees handles and gives their addresses out again: a communicator
+ * has a number of its own, used once.  A handle that was never seen made (a library that
+ * we cannot see into) is a communicator too, with key 0, whose operations nobody else
+ * can agree on.  What is known here is kept whether anybody records or not.
+ */
+#ifndef TAP_INTERCEPT_COMM_H
+#define TAP_INTERCEPT_COMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls/nccl_types.h"
+#include "common/compiler.h"
+#include "common/thread.h"
+#include "tracepoints/events.h"
+
+/* How many sends to, or receives from, one rank. */
+struct tap_peer {
+	uint64_t count;
+	uint64_t before;   /* count when group_id began */
+	uint64_t group_id; /* the last group that counted here */
+};
+
+/*
+ * Its memory is never given back, so a pointer to one may be kept and read without a
+ * lock: handle tells whether it still is the one that was meant.
+ */
+struct tap_comm {
+	ncclComm_t handle; /* nobody's once it is gone */
+	/* Of group.c: the group that it has operations in, 0 none, and what it has there.
+	 */
+	uint64_t group_id;
+	uint64_t group_first, group_p2p;
+	struct tap_comm *group_next;
+	/* Sends, then receives, one of each for every rank; NULL until nranks is known.
+	 */
+	struct tap_peer *peers;
+	int32_t nr_peers; /* that peers has room for, of each */
+
+	struct tap_comm_state about; /* .collectives is counted by the hot path */
+
+	/* Of comm.c alone. */
+	uint32_t nr_splits, nr_grows;
+	uint64_t grow_key; /* of the identifier that newcomers were given, 0 none */
+	ncclResult_t (*count)(ncclComm_t, int *), (*user_rank)(ncclComm_t, int *),
+		(*cu_device)(ncclComm_t, int *);
+	struct tap_nccl_config config;
+	char net_name[32], comm_name[128];
+	struct tap_comm *hash_next, *next;
+};
+
+/* tap_no_comm (thread.h) is what operations on none, or on too many at once, count on. */
+
+/* Never NULL; tap_no_comm when handle is NULL or there is no memory. */
+struct tap_comm *tap_comm_of(ncclComm_t handle) tap_hidden;
+
+/* What a creating call was asked for.  The rest of about is found out. */
+struct tap_comm_made {
+	enum tap_comm_origin origin;
+	ncclComm_t parent;    /* NULL: none */
+	uint64_t hash;	      /* of the identifier, or of a list of ranks */
+	int nranks, rank;     /* -1: not said */
+	int color, split_key; /* of a split, else -1, 0 */
+	const void *config;   /* ncclConfig_t, or NULL */
+	const void *library;  /* the function that made it */
+	bool is_ready;	      /* the call has done all there is to do */
+	uint64_t call_id;     /* 0: not recorded */
+};
+
+/* The handle is a new communicator. */
+struct tap_comm *tap_comm_made(ncclComm_t handle,
+			       const struct tap_comm_made *made) tap_hidden;
+
+/* The parent was split, also by a rank that has no part in the new communicator. */
+void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
+
+/* It can be used from now on: what it did not say before is asked. */
+void tap_comm_ready(struct tap_comm *c, uint64_t call_id) tap_hidden;
+
+void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life,
+		       uint64_t call_id) tap_hidden;
+
+/* The first error counts. */
+void tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hidden;
+
+/*
+ * The handle may be given out again any moment: to be called before what frees it, and
+ * tap_comm_freed() after.  Between them the handle is unknown.
+ */
+struct tap_comm *tap_comm_freeing(ncclComm_t handle) tap_hidden;
+void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
+		    enum tap_comm_life life, uint64_t call_id) tap_hidden;
+
+/* The counts of one rank: sends to it, or receives from it; NULL when there is none. */
+static inline struct tap_peer *tap_comm_peer(struct tap_comm *c, int peer, bool is_recv)
+{
+	if (unlikely(!c->peers || peer < 0 || peer >= c->nr_peers))
+		return NULL;
+	return &c->peers[peer + (is_recv ? c->nr_peers : 0)];
+}
+
+/* A library was unloaded: what was found in it is gone. */
+void tap_comms_expire(void) tap_hidden;
+
+/* Writes tap:state_comm for each; their number. */
+uint32_t tap_comms_write(void) tap_hidden;
+
+/* Around a fork.  No communicator works in the child, so it has none. */
+void tap_comms_fork_prepare(void) tap_hidden;
+void tap_comms_fork_parent(void) tap_hidden;
+void tap_comms_fork_child(void) tap_hidden;
+
+#endif

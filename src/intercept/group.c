@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups: the communicators that the thread's open one has touched are a list. */
+#include "intercept/group.h"
+
+#include "intercept/entry.h"
+
+/* Counted by every outermost group of the process. */
+static uint64_t last_group_id;
+
+bool tap_operation_begin(const char *name, ncclComm_t handle)
+{
+	struct tap_thread *t = &tap_thread;
+
+	if (!tap_call_is_outer(t))
+		return false;
+	if (t->last_comm->handle != handle)
+		__atomic_store_n(&t->last_comm, tap_comm_of(handle), __ATOMIC_RELAXED);
+	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* The thread's group has its first operation on c, or c's last group is not the thread's.
+ */
+static void join(struct tap_comm *c)
+{
+	struct tap_thread *t = &tap_thread;
+
+	if (c->group_id == t->group_id || c == &tap_no_comm)
+		return;
+	c->group_id = t->group_id;
+	if (!t->group_id)
+		return;
+	c->group_first = c->about.collectives;
+	c->group_p2p = 0;
+	c->group_next = t->group_comms;
+	t->group_comms = c;
+	t->group_nr_comms++;
+}
+
+int tap_collective_count(int result)
+{
+	struct tap_comm *c = tap_thread.last_comm;
+
+	join(c);
+	c->about.collectives++;
+	return result;
+}
+
+int tap_p2p_count(int peer, bool is_recv, int result)
+{
+	const uint64_t group_id = tap_thread.group_id;
+	struct tap_comm *c = tap_thread.last_comm;
+	struct tap_peer *p = tap_comm_peer(c, peer, is_recv);
+
+	join(c);
+	c->group_p2p++;
+	if (!p)
+		return result;
+	/* The first in this group: what was before is kept, should the group fail. */
+	if (p->group_id != group_id && group_id) {
+		p->before = p->count;
+		p->group_id = group_id;
+	}
+	p->count++;
+	return result;
+}
+
+void tap_group_start(int result)
+{
+	struct tap_thread *t = &tap_thread;
+
+	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
+	if (!tap_call_counts(result) || t->group_depth++)
+		return;
+	t->group_id = __atomic_add_fetch(&last_group_id, 1, __ATOMIC_RELAXED);
+	t->group_comms = NULL;
+	t->group_nr_comms = 0;
+}
+
+static void take_back(struct tap_comm *c, uint64_t group_id)
+{
+	int32_t i;
+
+	c->about.collectives = c->group_first;
+	for (i = 0; c->peers && i < 2 * c->nr_peers; i++)
+		if (c->peers[i].group_id == group_id)
+			c->peers[i].count = c->peers[i].before;
+}
+
+static void list(struct tap_group_end *end, const struct tap_comm *c)
+{
+	const uint32_t i = end->nr_listed;
+	const uint64_t collectives = c->about.collectives - c->group_first;
+
+	if (!collectives && !c->group_p2p)
+		return;
+	end->nr_comms++;
+	if (i == TAP_GROUP_COMMS_MAX)
+		return;
+	end->nr_listed++;
+	end->comm_id[i] = c->about.comm_id;
+	end->first_op[i] = collectives && c->about.comm_key ? c->group_first + 1 : 0;
+	end->collectives[i] = collectives;
+	end->p2p[i] = c->group_p2p;
+}
+
+/* What the group made can be used, or never will. */
+static void settle(struct tap_comm *c, enum tap_group_outcome outcome, int result,
+		   uint64_t call_id)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (outcome == TAP_GROUP_DROPPED)
+		tap_comm_freed(tap_comm_freeing(c->handle), c->handle, true,
+			       TAP_COMM_GONE, call_id);
+	else if (outcome == TAP_GROUP_LAUNCHED && result == 0)
+		tap_comm_ready(c, call_id);
+	tap_guard_clear(guard);
+}
+
+static void end_outermost(int result, uint64_t call_id, struct tap_group_end *end)
+{
+	struct tap_thread *t = &tap_thread;
+	const uint64_t group_id = t->group_id;
+	struct tap_comm *c = t->group_comms, *next;
+	uint32_t left = t->group_nr_comms;
+
+	t->group_id = 0;
+	t->group_comms = NULL;
+	t->group_nr_comms = 0;
+	/* Counted, since threads that race for a communicator may have tied a knot. */
+	for (; c && left; c = next, left--) {
+		next = c->group_next;
+		if (c->group_id != group_id)
+			continue;
+		c->group_id = 0;
+		list(end, c);
+		if (end->outcome != TAP_GROUP_LAUNCHED)
+			take_back(c, group_id);
+		if (c->about.life == TAP_COMM_INITIALISING)
+			settle(c, end->outcome, result, call_id);
+	}
+}
+
+void tap_group_end(int result, bool is_simulated, uint64_t call_id,
+		   struct tap_group_end *ret_end)
+{
+	struct tap_thread *t = &tap_thread;
+
+	/* NCCL counts the end of a group that failed too. */
+	if (t->group_depth && !--t->group_depth) {
+		ret_end->outcome = !tap_call_counts(result) ? TAP_GROUP_DROPPED
+				   : is_simulated	    ? TAP_GROUP_SIMULATED
+							    : TAP_GROUP_LAUNCHED;
+		end_outermost(result, call_id, ret_end);
+	}
+	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
+}
+
+void tap_group_made(struct tap_comm *c)
+{
+	if (tap_thread.group_id)
+		join(c);
+}

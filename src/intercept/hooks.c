@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The hooks that are more than a few instructions. */
+#include "intercept/hooks.h"
+
+#include "calls/kinds.h"
+#include "intercept/capture.h"
+#include "intercept/entry.h"
+
+void tap_describe_comm(struct tap_call *call, const struct tap_comm *c, ncclComm_t handle)
+{
+	if (!c)
+		c = tap_thread.last_comm;
+	if (c->handle != handle)
+		c = tap_comm_of(handle);
+	call->comm_id = c->about.comm_id;
+	call->comm_key = c->about.comm_key;
+}
+
+void tap_describe_group(struct tap_call *call)
+{
+	call->group_id = tap_thread.group_id;
+	call->group_depth = (uint8_t) tap_thread.group_depth;
+}
+
+void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
+			    uint64_t number)
+{
+	tap_describe_comm(call, NULL, handle);
+	tap_describe_group(call);
+	call->op_number = number;
+	call->capture = (int8_t) tap_stream_capture(stream);
+}
+
+bool tap_change_begin(const char *name)
+{
+	struct tap_thread *t = &tap_thread;
+
+	if (!tap_call_is_outer(t))
+		return false;
+	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
+			      struct tap_comm **ret_comm)
+{
+	if (!tap_change_begin(name))
+		return false;
+	*ret_comm = tap_comm_freeing(handle);
+	return true;
+}
+
+void tap_change_end(void)
+{
+	__atomic_store_n(&tap_thread.inside, NULL, __ATOMIC_RELAXED);
+}
+
+/* In a group a call has only been noted: the rest is done at the group's end. */
+static bool is_done(int result)
+{
+	return result == 0 && !tap_thread.group_depth;
+}
+
+void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (tap_call_counts(result)) {
+		if (made.origin == TAP_COMM_SPLIT && made.parent)
+			tap_comm_was_split(tap_comm_of(made.parent));
+		made.is_ready = is_done(result);
+		if (newcomm && *newcomm)
+			tap_group_made(tap_comm_made(*newcomm, &made));
+	}
+	tap_change_end();
+	tap_guard_clear(guard);
+}
+
+void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void *library,
+			     uint64_t call_id)
+{
+	struct tap_comm_made made = {.origin = TAP_COMM_INIT_ALL,
+				     .nranks = ndev,
+				     .color = -1,
+				     .library = library,
+				     .call_id = call_id,
+				     .hash = tap_thread.unique_id,
+				     .is_ready = is_done(result)};
+	const struct tap_guard guard = tap_guard_set();
+	uint32_t i, nr = tap_list_length(comms, ndev);
+
+	for (i = 0; tap_call_counts(result) && i < nr; i++) {
+		made.rank = (int) i;
+		if (comms[i])
+			tap_group_made(tap_comm_made(comms[i], &made));
+	}
+	tap_change_end();
+	tap_guard_clear(guard);
+}
+
+void tap_change_end_life(ncclComm_t handle, int result, enum tap_comm_life life,
+			 uint64_t call_id)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (tap_call_counts(result))
+		tap_comm_set_life(tap_comm_of(handle), life, call_id);
+	tap_change_end();
+	tap_guard_clear(guard);
+}
+
+void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
+			  enum tap_comm_life life, uint64_t call_id)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	tap_comm_freed(c, handle, tap_call_counts(result), life, call_id);
+	tap_change_end();
+	tap_guard_clear(guard);
+}
+
+void tap_unique_id_given(const ncclUniqueId *id, int result)
+{
+	tap_thread.unique_id = result == 0 && id ? tap_nccl_hash(id) : 0;
+}
+
+void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result)
+{
+	struct tap_comm *c;
+
+	if (result == 0 && id) {
+		c = tap_comm_of(handle);
+		if (c != &tap_no_comm)
+			c->grow_key = tap_nccl_hash(id);
+	}
+	tap_change_end();
+}
+
+static void note_state(struct tap_comm *c, int told, uint64_t call_id)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (told != 0)
+		tap_comm_set_error(c, told, call_id);
+	else
+		tap_comm_ready(c, call_id);
+	tap_guard_clear(guard);
+}
+
+/* Watchdogs ask many times a second: that all is well is seen fast. */
+void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int result,
+			  uint64_t call_id)
+{
+	struct tap_thread *t = &tap_thread;
+	const int told = result == 0 && error ? (int) *error : 7;
+	struct tap_comm *c = t->last_comm;
+
+	if (c->handle != handle)
+		t->last_comm = c = tap_comm_of(handle);
+	if (told != 7 && (told != 0 || c->about.life == TAP_COMM_INITIALISING))
+		note_state(c, told, call_id);
+	tap_change_end();
+}
+
+uint64_t tap_hash_of_id(const ncclUniqueId *id)
+{
+	return tap_nccl_hash(id);
+}
+
+/* NCCL makes its own of the first. */
+uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr)
+{
+	return tap_list_length(ids, nr) ? tap_nccl_hash(ids) : 0;
+}
+
+/* Whatever the order is in which a rank lists them. */
+uint64_t tap_hash_of_ranks(const int *ranks, int nr)
+{
+	uint32_t i, length = tap_list_length(ranks, nr);
+	uint64_t hash = length, x;
+
+	for (i = 0; i < length; i++) {
+		x = ((uint64_t) (uint32_t) ranks[i] + 1) * 0x9e3779b97f4a7c15;
+		x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
+		hash += x ^ x >> 29;
+	}
+	return hash;
+}

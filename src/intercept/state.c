@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the state events, each kind by who keeps it. */
+#include "intercept/state.h"
+
+#include "intercept/comm.h"
+#include "intercept/entry.h"
+#include "intercept/libraries.h"
+#include "intercept/process.h"
+#include "intercept/start.h"
+#include "intercept/threads.h"
+
+/*
+ * By a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so
+ * what is locked here is locked after it, there as well (start.c).
+ */
+static void write_state(void)
+{
+	const struct tap_guard guard = tap_guard_set();
+	uint32_t libraries, comms, threads;
+
+	tap_process_write();
+	libraries = tap_libraries_write();
+	comms = tap_comms_write();
+	threads = tap_threads_write();
+	tap_events_table->state_end(libraries, comms, threads);
+	tap_guard_clear(guard);
+}
+
+void tap_state_prepare(void)
+{
+	if (!tap_events_table->set_state(write_state))
+		tap_problem("not recorded", "state, when a session starts: LTTng refused",
+			    1);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Has LTTng say when state is wanted: when a session starts, and on "lttng regenerate
+ * statedump", it writes a state of its own between two tracepoints, on the first of
+ * which we stand too.
+ */
+#include "tracepoints/guest.h"
+
+#include <lttng/tracepoint.h>
+
+#include "tracepoints/providers.h"
+
+struct lttng_ust_session;
+
+static void (*write_state)(void);
+
+/* By a thread of LTTng's, which has all signals blocked and waits for nobody. */
+static void on_statedump(void *data, struct lttng_ust_session *session)
+{
+	(void) data;
+	(void) session;
+	write_state();
+}
+
+/* The types as LTTng-UST 2.13 and 2.14 write them; with others it refuses. */
+bool tap_tp_set_state(void (*write)(void))
+{
+	write_state = write;
+	return !lttng_ust_tracepoint_provider_register(
+		"lttng_ust_statedump", "start", (void (*)(void)) on_statedump, NULL,
+		"struct lttng_ust_session *, session");
+}
