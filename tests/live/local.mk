@@ -27,6 +27,15 @@ tests/live/count.so: tests/live/count.c
 check_DATA += tests/live/calls tests/live/count.so
 CLEANFILES += tests/live/calls tests/live/count.so
 
+# What its calls mean together, against what the program itself says.
+tests/live/order: tests/live/order.c $(doubles_so) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
+		$(srcdir)/tests/live/order.c $(doubles_ld) \
+		-Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
+check_DATA += tests/live/order
+CLEANFILES += tests/live/order
+EXTRA_DIST += tests/live/order.c tests/live/order.py
+
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
