@@ -23,6 +23,7 @@ fake_cuda_c = \
 
 mini_nccl_c = \
 	tests/doubles/nccl/api.c \
+	tests/doubles/nccl/api_comm.c \
 	tests/doubles/nccl/bootstrap.c \
 	tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/comm.c \
@@ -38,7 +39,7 @@ mini_nccl_c = \
 
 fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
 	tests/doubles/cuda/libcuda.map
-mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/bootstrap.h \
+mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/group.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \

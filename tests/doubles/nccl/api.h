@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of exported functions share: the two names of each function,
+ * and how a call ends that is a group of its own.
+ */
+#ifndef MINI_NCCL_API_H
+#define MINI_NCCL_API_H
+
+#include "comm.h"
+#include "group.h"
+#include "result.h"
+
+/*
+ * readelf shows ncclX weak and pncclX global at the same address in every
+ * NCCL: two names of one function.  Since ncclX can be interposed, a call of it
+ * from inside the library goes through the PLT, and NCCL makes a few of those.
+ */
+#define MINI_API __attribute__((visibility("default"), weak))
+#define MINI_ALIAS(name) \
+	extern __typeof__(nccl##name) pnccl##name \
+		__attribute__((visibility("default"), alias("nccl" #name)))
+
+#define CHECK(call) \
+	do { \
+		ncclResult_t check_result = (call); \
+\
+		if (check_result != ncclSuccess) \
+			return check_result; \
+	} while (0)
+
+static inline ncclResult_t check_pointer(const void *pointer, const char *function,
+					 const char *name)
+{
+	if (pointer)
+		return ncclSuccess;
+	return mini_fail(ncclInvalidArgument, "%s : %s argument is NULL", function, name);
+}
+
+static inline ncclResult_t end_after(ncclResult_t result)
+{
+	ncclResult_t end;
+
+	if (result != ncclSuccess)
+		mini_group_fail(result);
+	end = mini_group_end();
+	return result != ncclSuccess ? result : end;
+}
+
+#endif
