@@ -69,7 +69,8 @@ tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
 		ln -sf $(@F) $(@D)/libnccl.so
 
 # The tests of the doubles.
-doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death
+doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
+	tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
 	tests/doubles/test_interface.sh
 doubles_tested = tests/doubles/arguments
@@ -78,15 +79,16 @@ check_DATA += $(doubles_tests) $(doubles_tested)
 CLEANFILES += $(doubles_tests) $(doubles_tested)
 TESTS += $(doubles_tests) $(doubles_scripts)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
-	tests/doubles/test_death.c tests/doubles/arguments.c
+	tests/doubles/test_groups.c tests/doubles/test_death.c tests/doubles/arguments.c
 
 # Exported, so that the library's pthread_create() is the test's.
-tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death: \
+$(doubles_tests): \
 		$(doubles_so) $(doubles_h) tests/doubles/tap.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
 		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
 tests/doubles/test_cuda: tests/doubles/test_cuda.c
 tests/doubles/test_nccl: tests/doubles/test_nccl.c
+tests/doubles/test_groups: tests/doubles/test_groups.c
 tests/doubles/test_death: tests/doubles/test_death.c
 
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)

@@ -90,6 +90,9 @@ int main(void)
 		ncclCommGetAsyncError(comm, &state);
 	} while (state == ncclSuccess);
 	ok(state == ncclRemoteError, "the communicator has a remote error");
+	ok(all_reduce(comm) == ncclRemoteError &&
+		   ncclCommDestroy(comm) == ncclRemoteError,
+	   "which is the result of whatever is asked of it");
 	ok(cuStreamQuery(stream) == CUDA_ERROR_NOT_READY, "and its kernel does not end");
 	ok(ncclCommAbort(comm) == ncclSuccess &&
 		   cuStreamSynchronize(stream) == CUDA_SUCCESS,

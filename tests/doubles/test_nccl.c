@@ -578,8 +578,10 @@ static void test_arguments(void)
 	ncclGroupStart();
 	ncclSend(buffer, 1, ncclInt8, RANKS, comm, stream);
 	ncclCommInitRank(&unused, 1, id, 0);
-	ok(ncclGroupEnd() == ncclInvalidArgument && !unused,
-	   "a group that failed before its end makes nothing");
+	ok(ncclGroupEnd() == ncclInvalidArgument && unused &&
+		   ncclCommCount(unused, &value) != ncclSuccess,
+	   "a group that failed before its end makes nothing that can be used");
+	ok(ncclCommAbort(unused) == ncclSuccess, "but that can be aborted");
 }
 
 static void test_split(void)
@@ -597,6 +599,8 @@ static void test_split(void)
 		ncclCommSplit(comms[r], r == 1 ? NCCL_SPLIT_NOCOLOR : 4, -r, &children[r],
 			      NULL);
 	}
+	ok(!children[0] && !children[1] && !children[2],
+	   "a child is not there before the ranks have met");
 	ok(ncclGroupEnd() == ncclSuccess && !children[1] && children[0] && children[2],
 	   "a split gives communicators to those who have a colour");
 	ncclCommCount(children[0], &count);
@@ -686,8 +690,10 @@ static void test_duplicates(void)
 	ncclGroupStart();
 	for (r = 0; r < 2; r++)
 		ncclCommInitRank(&same[r], 2, id, r);
-	ok(ncclGroupEnd() == ncclInvalidUsage && !same[0] && !same[1],
+	ok(ncclGroupEnd() == ncclInvalidUsage && same[0] && same[1],
 	   "two ranks cannot be on one GPU of one host");
+	for (r = 0; r < 2; r++)
+		ncclCommAbort(same[r]);
 }
 
 static bool has_creation(pthread_t creator, const void *argument,

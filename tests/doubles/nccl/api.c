@@ -117,7 +117,6 @@ static bool is_reduction(const struct mini_op *op)
 static ncclResult_t check_op(struct ncclComm *comm, const struct mini_op *op,
 			     const char *name)
 {
-	CHECK(mini_comm_check(comm, name));
 	CHECK(mini_comm_ensure_ready(comm, name));
 	if (op->root < 0 || op->root >= comm->nranks)
 		return mini_fail(
@@ -169,11 +168,18 @@ static ncclResult_t add_op(struct ncclComm *comm, const struct mini_op *op,
 	return mini_group_add_op(comm, op);
 }
 
+/* Fails an open group too, without being part of it. */
+static ncclResult_t check_usable(const struct ncclComm *comm, const char *name)
+{
+	return mini_group_fail(mini_comm_check(comm, name));
+}
+
 static ncclResult_t enqueue(struct ncclComm *comm, const struct mini_op *op,
 			    const char *name)
 {
+	CHECK(check_usable(comm, name));
 	mini_group_start();
-	return end_after(add_op(comm, op, name));
+	return end_with_state(comm, add_op(comm, op, name));
 }
 
 MINI_API ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count,
@@ -305,39 +311,31 @@ MINI_API ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t data
  * ncclSend() and ncclRecv().  With a root, only that rank has all the parts.
  */
 struct parts {
-	const void *send;
-	void *recv;
-	size_t count;
-	ncclDataType_t type;
 	struct ncclComm *comm;
-	CUstream stream;
 	const char *name;
+	ncclResult_t (*add)(const struct parts *p);
+	/* What is checked as a whole, and what each part is made from. */
+	struct mini_op whole;
 };
 
 static ncclResult_t add_part(const struct parts *p, enum mini_function function, int peer,
 			     bool has_all)
 {
-	size_t offset = has_all ? (size_t) peer * p->count * mini_type_size(p->type) : 0;
-	struct mini_op what = {
-		.function = function,
-		.count = p->count,
-		.type = p->type,
-		.root = peer,
-		.stream = p->stream,
-	};
+	struct mini_op part = p->whole;
+	size_t bytes = part.count * mini_type_size(part.type);
+	size_t offset = has_all ? (size_t) peer * bytes : 0;
 
-	if (function == MINI_SEND)
-		what.send = (const char *) p->send + offset;
-	else
-		what.recv = (char *) p->recv + offset;
-	return add_op(p->comm, &what, p->name);
+	part.function = function;
+	part.root = peer;
+	part.send = (const char *) part.send + offset;
+	part.recv = (char *) part.recv + offset;
+	return mini_group_add_op(p->comm, &part);
 }
 
 static ncclResult_t add_all_to_all(const struct parts *p)
 {
 	int peer;
 
-	CHECK(mini_comm_check(p->comm, p->name));
 	for (peer = 0; peer < p->comm->nranks; peer++) {
 		CHECK(add_part(p, MINI_SEND, peer, true));
 		CHECK(add_part(p, MINI_RECV, peer, true));
@@ -345,47 +343,102 @@ static ncclResult_t add_all_to_all(const struct parts *p)
 	return ncclSuccess;
 }
 
-static ncclResult_t add_rooted(const struct parts *p, int root,
-			       enum mini_function of_root)
+static ncclResult_t add_rooted(const struct parts *p, enum mini_function of_root)
 {
 	enum mini_function of_others = of_root == MINI_SEND ? MINI_RECV : MINI_SEND;
+	int root = p->whole.root;
 	int peer;
 
-	CHECK(mini_comm_check(p->comm, p->name));
 	CHECK(add_part(p, of_others, root, false));
 	for (peer = 0; root == p->comm->rank && peer < p->comm->nranks; peer++)
 		CHECK(add_part(p, of_root, peer, true));
 	return ncclSuccess;
 }
 
+static ncclResult_t add_gather(const struct parts *p)
+{
+	return add_rooted(p, MINI_RECV);
+}
+
+static ncclResult_t add_scatter(const struct parts *p)
+{
+	return add_rooted(p, MINI_SEND);
+}
+
+static ncclResult_t add_parts(const struct parts *p)
+{
+	CHECK(check_op(p->comm, &p->whole, p->name));
+	if (p->whole.count == 0)
+		return ncclSuccess;
+	if (p->comm->nranks == 1)
+		return copy_alone(&p->whole);
+	return p->add(p);
+}
+
+static ncclResult_t enqueue_parts(const struct parts *p)
+{
+	CHECK(check_usable(p->comm, p->name));
+	mini_group_start();
+	return end_with_state(p->comm, add_parts(p));
+}
+
 MINI_API ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t count,
 				   ncclDataType_t datatype, ncclComm_t comm,
 				   cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "AlltoAll"};
+	struct parts p = {
+		.comm = comm,
+		.name = "AlltoAll",
+		.add = add_all_to_all,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_all_to_all(&p));
+	return enqueue_parts(&p);
 }
 
 MINI_API ncclResult_t ncclGather(const void *sendbuff, void *recvbuff, size_t count,
 				 ncclDataType_t datatype, int root, ncclComm_t comm,
 				 cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "Gather"};
+	struct parts p = {
+		.comm = comm,
+		.name = "Gather",
+		.add = add_gather,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .root = root,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_rooted(&p, root, MINI_RECV));
+	return enqueue_parts(&p);
 }
 
 MINI_API ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t count,
 				  ncclDataType_t datatype, int root, ncclComm_t comm,
 				  cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "Scatter"};
+	struct parts p = {
+		.comm = comm,
+		.name = "Scatter",
+		.add = add_scatter,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .root = root,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_rooted(&p, root, MINI_SEND));
+	return enqueue_parts(&p);
 }
 
 /* The other name of each. */

@@ -36,14 +36,33 @@ static inline ncclResult_t check_pointer(const void *pointer, const char *functi
 	return mini_fail(ncclInvalidArgument, "%s : %s argument is NULL", function, name);
 }
 
+/*
+ * What failed fails the group as well.  Where the group ends here, its failure is
+ * the result, but not that it goes on in the background: as in NCCL, a caller
+ * that wants to know asks for the state of the communicator.
+ */
 static inline ncclResult_t end_after(ncclResult_t result)
 {
 	ncclResult_t end;
 
-	if (result != ncclSuccess)
+	if (result != ncclSuccess && result != ncclInProgress)
 		mini_group_fail(result);
 	end = mini_group_end();
-	return result != ncclSuccess ? result : end;
+	return end != ncclSuccess && end != ncclInProgress ? end : result;
+}
+
+/* The same for a call whose result is the state of a nonblocking communicator. */
+static inline ncclResult_t end_with_state(struct ncclComm *comm, ncclResult_t result)
+{
+	bool is_nonblocking = comm && comm->is_nonblocking;
+
+	if (result != ncclSuccess && is_nonblocking)
+		atomic_store(&comm->async_result, (int) result);
+	result = end_after(result);
+	/* NCCL looks through its own exported function here. */
+	if (result == ncclSuccess && is_nonblocking)
+		ncclCommGetAsyncError(comm, &result);
+	return result;
 }
 
 #endif

@@ -14,17 +14,17 @@ MINI_API ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
 	return mini_result(mini_bootstrap_create_root(uniqueId));
 }
 
-static ncclResult_t init_rank(ncclComm_t *newcomm, int nranks, const ncclUniqueId *id,
-			      int rank, const ncclConfig_t *config)
+static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *id,
+			   int rank, const ncclConfig_t *config, bool is_undone)
 {
 	struct mini_comm_request *request;
 	ncclResult_t result;
 
-	CHECK(mini_driver_load());
+	CHECK(check_pointer(newcomm, "CommInitRank", "newcomm"));
+	*newcomm = NULL;
 	if (nranks < 1 || rank < 0 || rank >= nranks)
 		return mini_fail(ncclInvalidArgument, "Invalid rank requested : %d/%d",
 				 rank, nranks);
-	CHECK(check_pointer(newcomm, "CommInitRank", "newcomm"));
 	CHECK(mini_config_check(config));
 	request = calloc(1, sizeof(*request));
 	if (!request)
@@ -36,10 +36,9 @@ static ncclResult_t init_rank(ncclComm_t *newcomm, int nranks, const ncclUniqueI
 	}
 	request->id = *id;
 	request->newcomm = newcomm;
+	request->is_undone = is_undone;
 	/* Before the ranks have met, so that the program can abort it. */
 	*newcomm = request->comm;
-	if (request->comm->is_nonblocking)
-		mini_comm_begin_job(request->comm);
 	return mini_group_add_job(request->comm, mini_comm_init, mini_comm_cancel,
 				  request);
 }
@@ -49,22 +48,27 @@ MINI_API ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
 					     ncclConfig_t *config)
 {
 	ncclResult_t result;
-	ncclResult_t state;
 
+	CHECK(mini_driver_load());
 	mini_group_start();
-	result = end_after(init_rank(comm, nranks, &commId, rank, config));
-	/* NCCL looks through its own exported function here. */
-	if (result == ncclInProgress && mini_group_depth() == 0 &&
-	    ncclCommGetAsyncError(*comm, &state) == ncclSuccess)
-		result = state;
-	return result;
+	result = create(comm, nranks, &commId, rank, config, false);
+	return end_with_state(comm ? *comm : NULL, result);
 }
 
 MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId,
 				       int rank)
 {
+	/* For NCCL this one is no group when the program has none. */
+	bool is_alone = mini_group_depth() == 0;
+
+	CHECK(mini_driver_load());
+	/* Nor does this fail a group: it is a wrong number of ids to NCCL. */
+	if (nranks < 1)
+		return mini_fail(ncclInvalidArgument,
+				 "improper usage of ncclCommInitRank: nId = 1, nranks=%d",
+				 nranks);
 	mini_group_start();
-	return end_after(init_rank(comm, nranks, &commId, rank, NULL));
+	return end_after(create(comm, nranks, &commId, rank, NULL, is_alone));
 }
 
 static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int device,
@@ -75,7 +79,7 @@ static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int dev
 	CHECK(mini_driver_check(mini_driver.PrimaryCtxRetain(&context, device)));
 	CHECK(mini_driver_check(mini_driver.CtxSetCurrent(context)));
 	mini_group_start();
-	return end_after(init_rank(comm, ndev, id, rank, NULL));
+	return end_after(create(comm, ndev, id, rank, NULL, false));
 }
 
 static ncclResult_t check_devices(int ndev, const int *devlist)
@@ -123,54 +127,63 @@ MINI_API ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *dev
 	return end_after(result);
 }
 
+/* A child has the device of its parent and, without one of its own, its configuration. */
+static ncclResult_t create_child(struct mini_comm_request *request,
+				 const ncclConfig_t *config)
+{
+	ncclConfig_t inherited = NCCL_CONFIG_INITIALIZER;
+	struct ncclComm *parent = request->parent;
+
+	CHECK(mini_config_check(config));
+	inherited.blocking = !parent->is_nonblocking;
+	CHECK(mini_comm_create(&request->comm, 1, 0, config ? config : &inherited));
+	request->comm->context = parent->context;
+	request->comm->device = parent->device;
+	return ncclSuccess;
+}
+
 static ncclResult_t split(struct ncclComm *parent, int color, int key,
 			  ncclComm_t *newcomm, const ncclConfig_t *config)
 {
-	ncclConfig_t inherited = NCCL_CONFIG_INITIALIZER;
 	struct mini_comm_request *request;
-	ncclResult_t result;
+	ncclResult_t result = ncclSuccess;
 
-	/* Before all else NCCL asks for the device, so that fails first. */
-	CHECK(mini_driver_load());
 	CHECK(mini_comm_check(parent, "CommSplit"));
 	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
 	CHECK(mini_comm_ensure_ready(parent, "CommSplit"));
-	CHECK(mini_config_check(config));
+	/* And so it stays until the child is there. */
 	*newcomm = NULL;
-	/* Without a configuration of its own the child has its parent's. */
-	inherited.blocking = !parent->is_nonblocking;
 	request = calloc(1, sizeof(*request));
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
-	result = mini_comm_create(&request->comm, 1, 0, config ? config : &inherited);
-	if (result != ncclSuccess) {
-		free(request);
-		return result;
-	}
-	request->comm->context = parent->context;
-	request->comm->device = parent->device;
 	request->parent = parent;
 	request->newcomm = newcomm;
 	request->color = color;
 	request->key = key;
-	request->is_outside = color == NCCL_SPLIT_NOCOLOR;
-	if (!request->is_outside)
-		*newcomm = request->comm;
-	if (!request->is_outside && request->comm->is_nonblocking)
-		mini_comm_begin_job(request->comm);
+	if (color != NCCL_SPLIT_NOCOLOR)
+		result = create_child(request, config);
+	if (result != ncclSuccess) {
+		free(request);
+		return result;
+	}
+	parent->child_count++;
+	if (request->comm)
+		request->comm->hash =
+			mini_comm_child_hash(parent, parent->child_count, color);
 	return mini_group_add_job(parent, mini_comm_init, mini_comm_cancel, request);
 }
 
 MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 				    ncclComm_t *newcomm, ncclConfig_t *config)
 {
+	/* Before all else NCCL asks for the device, so that fails first. */
+	CHECK(mini_driver_load());
 	mini_group_start();
 	return end_after(split(comm, color, key, newcomm, config));
 }
 
 static ncclResult_t finalize(struct ncclComm *comm)
 {
-	CHECK(mini_comm_check(comm, "CommFinalize"));
 	CHECK(mini_comm_ensure_ready(comm, "CommFinalize"));
 	if (comm->is_finalized)
 		return mini_fail(ncclInvalidArgument, "CommFinalize : already finalized");
@@ -182,8 +195,16 @@ MINI_API ncclResult_t ncclCommFinalize(ncclComm_t comm)
 {
 	if (!comm)
 		return ncclSuccess;
+	CHECK(mini_comm_check(comm, "CommFinalize"));
 	mini_group_start();
-	return end_after(finalize(comm));
+	return end_with_state(comm, finalize(comm));
+}
+
+static ncclResult_t destroy(struct ncclComm *comm)
+{
+	CHECK(mini_comm_ensure_ready(comm, "CommDestroy"));
+	comm->is_destroyed = true;
+	return mini_group_add_job(comm, mini_comm_destroy, NULL, comm);
 }
 
 MINI_API ncclResult_t ncclCommDestroy(ncclComm_t comm)
@@ -191,8 +212,8 @@ MINI_API ncclResult_t ncclCommDestroy(ncclComm_t comm)
 	if (!comm)
 		return ncclSuccess;
 	CHECK(mini_comm_check(comm, "CommDestroy"));
-	mini_comm_destroy(comm);
-	return ncclSuccess;
+	mini_group_start();
+	return end_after(destroy(comm));
 }
 
 MINI_API ncclResult_t ncclCommAbort(ncclComm_t comm)
@@ -200,15 +221,18 @@ MINI_API ncclResult_t ncclCommAbort(ncclComm_t comm)
 	if (!comm)
 		return ncclSuccess;
 	CHECK(mini_comm_check(comm, "CommAbort"));
-	mini_comm_abort(comm);
-	return ncclSuccess;
+	mini_group_start();
+	/* At once, even inside a group; what is left is taken away at its end. */
+	mini_comm_stop(comm);
+	comm->is_destroyed = true;
+	return end_after(mini_group_add_job(comm, mini_comm_destroy, NULL, comm));
 }
 
 MINI_API ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *asyncError)
 {
 	CHECK(mini_comm_check(comm, "ncclGetAsyncError"));
 	CHECK(check_pointer(asyncError, "ncclGetAsyncError", "asyncError"));
-	*asyncError = (ncclResult_t) atomic_load(&comm->async_result);
+	*asyncError = mini_comm_state(comm);
 	return ncclSuccess;
 }
 

@@ -24,20 +24,28 @@ ncclResult_t mini_comm_check(const struct ncclComm *comm, const char *function)
 	return ncclSuccess;
 }
 
+ncclResult_t mini_comm_state(const struct ncclComm *comm)
+{
+	int state = atomic_load(&comm->async_result);
+
+	return (ncclResult_t) (state ? state : atomic_load(&comm->proxy.error));
+}
+
 ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
 {
-	ncclResult_t state = ncclSuccess;
+	ncclResult_t state = mini_comm_state(comm);
 
-	if (!comm->is_nonblocking)
+	if (atomic_load(&comm->aborted))
 		return ncclSuccess;
 	/* Through the exported name, as NCCL does it. */
-	ncclCommGetAsyncError(comm, &state);
+	if (comm->is_nonblocking)
+		ncclCommGetAsyncError(comm, &state);
 	if (state == ncclInProgress)
 		return mini_fail(ncclInvalidArgument,
 				 "%s : communicator used before the previous operation "
 				 "returned ncclSuccess",
 				 function);
-	return state;
+	return state != ncclSuccess ? state : comm->init_result;
 }
 
 ncclResult_t mini_config_check(const ncclConfig_t *config)
@@ -89,6 +97,14 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	}
 	*ret_comm = comm;
 	return ncclSuccess;
+}
+
+uint64_t mini_comm_child_hash(const struct ncclComm *parent, unsigned int count,
+			      int color)
+{
+	uint64_t origin[3] = {parent->hash, count, (uint64_t) color};
+
+	return mini_bootstrap_hash(origin, sizeof(origin));
 }
 
 /* Equal on one host, unless NCCL_HOSTID pretends otherwise. */
@@ -213,40 +229,49 @@ static ncclResult_t init_by_split(const struct mini_comm_request *request)
 {
 	struct ncclComm *parent = request->parent;
 	struct ncclComm *comm = request->comm;
-	uint64_t origin[3] = {parent->hash, parent->split_count++,
-			      (uint64_t) request->color};
 	struct split_part *parts;
-	int err;
+	int err = 0;
 
-	comm->hash = mini_bootstrap_hash(origin, sizeof(origin));
 	parts = calloc((size_t) parent->nranks, sizeof(*parts));
 	if (!parts)
 		return mini_fail(ncclSystemError, "out of memory");
-	err = mini_bootstrap_open(&comm->bootstrap, comm->hash, 0, 1, &comm->aborted);
 	parts[parent->rank].color = request->color;
 	parts[parent->rank].key = request->key;
-	parts[parent->rank].address = comm->bootstrap.address;
+	if (comm) {
+		err = mini_bootstrap_open(&comm->bootstrap, comm->hash, 0, 1,
+					  &comm->aborted);
+		parts[parent->rank].address = comm->bootstrap.address;
+	}
 	if (!err)
 		err = mini_bootstrap_allgather(&parent->bootstrap, parts, sizeof(*parts));
-	if (!err && !request->is_outside)
+	if (!err && comm)
 		err = join_child(comm, parts, parent->nranks, parent->rank);
 	free(parts);
-	if (err || request->is_outside)
+	if (err || !comm)
 		return mini_result(err);
 	return meet_peers(comm);
 }
 
+static void set_child(struct ncclComm *parent, struct ncclComm *child)
+{
+	pthread_mutex_lock(&parent->lock);
+	parent->child = child;
+	if (child && atomic_load(&parent->aborted))
+		atomic_store(&child->aborted, true);
+	pthread_mutex_unlock(&parent->lock);
+}
+
+/*
+ * What failed in a group stays, with its result, until the program takes it away:
+ * NCCL undoes only an initialisation that was a call of its own.
+ */
 static void settle(struct mini_comm_request *request, ncclResult_t result)
 {
 	struct ncclComm *comm = request->comm;
 
-	if (request->is_outside) {
-		mini_comm_destroy(comm);
-	} else if (comm->is_nonblocking) {
-		/* It stays until it is aborted, for the program to ask it what happened.
-		 */
-		mini_comm_end_job(comm, result);
-	} else if (result != ncclSuccess) {
+	if (comm)
+		comm->init_result = result;
+	if (result != ncclSuccess && request->is_undone) {
 		*request->newcomm = NULL;
 		mini_comm_destroy(comm);
 	}
@@ -256,14 +281,21 @@ static void settle(struct mini_comm_request *request, ncclResult_t result)
 ncclResult_t mini_comm_init(void *argument)
 {
 	struct mini_comm_request *request = argument;
-	struct ncclComm *comm = request->comm;
+	struct ncclComm *parent = request->parent;
 	CUcontext before = NULL;
 	ncclResult_t result;
 
 	mini_driver.CtxGetCurrent(&before);
-	mini_driver.CtxSetCurrent(comm->context);
-	result =
-		request->parent ? init_by_split(request) : init_by_id(comm, &request->id);
+	mini_driver.CtxSetCurrent(parent ? parent->context : request->comm->context);
+	if (parent) {
+		set_child(parent, request->comm);
+		result = init_by_split(request);
+		set_child(parent, NULL);
+		/* A child is told of only now. */
+		__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
+	} else {
+		result = init_by_id(request->comm, &request->id);
+	}
 	mini_driver.CtxSetCurrent(before);
 	settle(request, result);
 	return result;
@@ -271,7 +303,14 @@ ncclResult_t mini_comm_init(void *argument)
 
 void mini_comm_cancel(void *argument)
 {
-	settle(argument, ncclInvalidUsage);
+	struct mini_comm_request *request = argument;
+
+	/* Nobody was told of a child yet. */
+	if (request->parent && request->comm) {
+		mini_comm_destroy(request->comm);
+		request->comm = NULL;
+	}
+	settle(request, ncclInvalidUsage);
 }
 
 void mini_comm_begin_job(struct ncclComm *comm)
@@ -284,11 +323,8 @@ void mini_comm_begin_job(struct ncclComm *comm)
 
 void mini_comm_end_job(struct ncclComm *comm, ncclResult_t result)
 {
-	int expected = ncclInProgress;
-
 	pthread_mutex_lock(&comm->lock);
-	/* An error that the progress thread met meanwhile stands. */
-	atomic_compare_exchange_strong(&comm->async_result, &expected, (int) result);
+	atomic_store(&comm->async_result, (int) result);
 	comm->jobs--;
 	pthread_cond_broadcast(&comm->idle);
 	pthread_mutex_unlock(&comm->lock);
@@ -310,8 +346,10 @@ ncclResult_t mini_comm_finish(void *argument)
 	return ncclSuccess;
 }
 
-void mini_comm_destroy(struct ncclComm *comm)
+ncclResult_t mini_comm_destroy(void *argument)
 {
+	struct ncclComm *comm = argument;
+
 	wait_for_jobs(comm);
 	mini_proxy_drain(&comm->proxy);
 	mini_proxy_close(&comm->proxy);
@@ -324,11 +362,15 @@ void mini_comm_destroy(struct ncclComm *comm)
 	/* Whoever uses it afterwards finds out, as long as the memory is untouched. */
 	comm->magic = 0;
 	free(comm);
+	return ncclSuccess;
 }
 
-void mini_comm_abort(struct ncclComm *comm)
+void mini_comm_stop(struct ncclComm *comm)
 {
+	pthread_mutex_lock(&comm->lock);
 	atomic_store(&comm->aborted, true);
+	if (comm->child)
+		atomic_store(&comm->child->aborted, true);
+	pthread_mutex_unlock(&comm->lock);
 	mini_proxy_wake(&comm->proxy);
-	mini_comm_destroy(comm);
 }

@@ -22,7 +22,10 @@ struct share {
 
 struct job {
 	struct job *next;
+	struct group *group;
 	struct ncclComm *comm;
+	/* Takes the communicator away, so that nothing is said to it afterwards. */
+	bool is_destroy;
 	mini_job_function run;
 	mini_job_cancel cancel;
 	void *argument;
@@ -30,13 +33,15 @@ struct job {
 	ncclResult_t result;
 };
 
+/* What NCCL calls the group's blocking mode: the first communicator decides. */
+enum mode { UNDECIDED, BLOCKING, NONBLOCKING };
+
 struct group {
 	struct share *shares;
 	struct share **last_share;
 	struct job *jobs;
 	struct job **last_job;
-	/* The program opened it: jobs get threads. */
-	bool is_explicit;
+	enum mode mode;
 };
 
 static __thread int depth;
@@ -55,7 +60,7 @@ int mini_group_depth(void)
 
 ncclResult_t mini_group_fail(ncclResult_t result)
 {
-	if (failure == ncclSuccess)
+	if (depth > 0)
 		failure = result;
 	return result;
 }
@@ -90,6 +95,11 @@ static struct share *share_of(struct group *group, struct ncclComm *comm)
 	return share;
 }
 
+static enum mode mode_of(const struct ncclComm *comm)
+{
+	return comm->is_nonblocking ? NONBLOCKING : BLOCKING;
+}
+
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
 {
 	struct group *group = current_group();
@@ -102,9 +112,21 @@ ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
 	copy->next = NULL;
 	*share->last = copy;
 	share->last = &copy->next;
-	if (depth > 1)
-		group->is_explicit = true;
+	/* Of operations it is the last one that decides. */
+	group->mode = mode_of(comm);
 	return ncclSuccess;
+}
+
+static bool allows(struct group *group, const struct ncclComm *comm)
+{
+	/* What is taken away is waited for, whatever else there is. */
+	if (comm->is_destroyed)
+		group->mode = BLOCKING;
+	else if (group->mode == UNDECIDED)
+		group->mode = mode_of(comm);
+	else if (group->mode != mode_of(comm))
+		return false;
+	return true;
 }
 
 ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
@@ -112,21 +134,40 @@ ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 {
 	struct group *group = current_group();
 	struct job *job = group ? calloc(1, sizeof(*job)) : NULL;
+	ncclResult_t result = ncclSuccess;
 
-	if (!job) {
+	if (!job)
+		result = mini_fail(ncclSystemError, "out of memory");
+	else if (!allows(group, comm))
+		result = mini_fail(ncclInvalidArgument,
+				   "Blocking and nonblocking communicators are not "
+				   "allowed in the same group.");
+	if (result != ncclSuccess) {
+		free(job);
 		if (cancel)
 			cancel(argument);
-		return mini_fail(ncclSystemError, "out of memory");
+		return result;
 	}
+	job->group = group;
 	job->comm = comm;
+	job->is_destroy = comm->is_destroyed;
 	job->run = run;
 	job->cancel = cancel;
 	job->argument = argument;
 	*group->last_job = job;
 	group->last_job = &job->next;
-	if (depth > 1)
-		group->is_explicit = true;
 	return ncclSuccess;
+}
+
+/* One job that fails ends the waits of the others, which may be for it. */
+static void stop_jobs(const struct group *group)
+{
+	const struct job *job;
+
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_stop(job->comm);
+	}
 }
 
 static void *job_main(void *arg)
@@ -134,12 +175,14 @@ static void *job_main(void *arg)
 	struct job *job = arg;
 
 	job->result = job->run(job->argument);
+	if (job->result != ncclSuccess && job->group->jobs->next)
+		stop_jobs(job->group);
 	return NULL;
 }
 
 /*
- * Several initialisations of one thread wait for each other, so each has a
- * thread, created by the caller of ncclGroupEnd().
+ * A job alone runs in the caller's thread.  Several wait for each other, so each
+ * has a thread, created by the caller of ncclGroupEnd().
  */
 static ncclResult_t run_jobs(struct group *group)
 {
@@ -147,8 +190,8 @@ static ncclResult_t run_jobs(struct group *group)
 	struct job *job;
 
 	for (job = group->jobs; job; job = job->next) {
-		if (!group->is_explicit)
-			job->result = job->run(job->argument);
+		if (!group->jobs->next)
+			job_main(job);
 		else if (pthread_create(&job->thread, NULL, job_main, job))
 			job->result =
 				mini_fail(ncclSystemError, "cannot create a thread");
@@ -242,32 +285,25 @@ static void destroy_group(struct group *group)
 	free(group);
 }
 
-/* A group that has failed before its end undoes what its calls have made. */
-static void cancel_jobs(struct group *group)
+/*
+ * All operations of a group that has failed before its end are dropped, and
+ * nonblocking communicators learn why.
+ */
+static void cancel_group(struct group *group, ncclResult_t result)
 {
+	struct share *share;
 	struct job *job;
-
-	for (job = group->jobs; job; job = job->next) {
-		if (job->cancel)
-			job->cancel(job->argument);
-	}
-}
-
-/* A nonblocking communicator makes its whole group nonblocking, as in NCCL. */
-static bool is_nonblocking(const struct group *group)
-{
-	const struct share *share;
-	const struct job *job;
 
 	for (share = group->shares; share; share = share->next) {
 		if (share->comm->is_nonblocking)
-			return true;
+			atomic_store(&share->comm->async_result, (int) result);
 	}
 	for (job = group->jobs; job; job = job->next) {
-		if (job->comm->is_nonblocking)
-			return true;
+		if (!job->is_destroy && job->comm->is_nonblocking)
+			atomic_store(&job->comm->async_result, (int) result);
+		if (job->cancel)
+			job->cancel(job->argument);
 	}
-	return false;
 }
 
 static ncclResult_t run_group(struct group *group)
@@ -289,8 +325,10 @@ static void *background_main(void *arg)
 	result = run_group(group);
 	for (share = group->shares; share; share = share->next)
 		mini_comm_end_job(share->comm, result);
-	for (job = group->jobs; job; job = job->next)
-		mini_comm_end_job(job->comm, result);
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_end_job(job->comm, result);
+	}
 	destroy_group(group);
 	return NULL;
 }
@@ -307,8 +345,10 @@ static ncclResult_t run_in_background(struct group *group)
 
 	for (share = group->shares; share; share = share->next)
 		mini_comm_begin_job(share->comm);
-	for (job = group->jobs; job; job = job->next)
-		mini_comm_begin_job(job->comm);
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_begin_job(job->comm);
+	}
 	if (pthread_create(&thread, NULL, background_main, group)) {
 		background_main(group);
 		return ncclSuccess;
@@ -330,12 +370,12 @@ ncclResult_t mini_group_end(void)
 	failure = ncclSuccess;
 	if (!group)
 		return result;
-	if (result == ncclSuccess && is_nonblocking(group))
+	if (result == ncclSuccess && group->mode == NONBLOCKING)
 		return run_in_background(group);
 	if (result == ncclSuccess)
 		result = run_group(group);
 	else
-		cancel_jobs(group);
+		cancel_group(group, result);
 	destroy_group(group);
 	return result;
 }

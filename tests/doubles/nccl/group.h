@@ -14,7 +14,7 @@ typedef void (*mini_job_cancel)(void *argument);
 void mini_group_start(void);
 /* Carries out what was collected, at the outermost end. */
 ncclResult_t mini_group_end(void);
-/* Makes the group fail at its end too; returns `result`. */
+/* Makes the group fail at its end too, with the last such result; returns it. */
 ncclResult_t mini_group_fail(ncclResult_t result);
 /* How many groups of the thread are open. */
 int mini_group_depth(void);
@@ -22,9 +22,10 @@ int mini_group_depth(void);
 /* Copies the operation.  Called inside a group. */
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op);
 /*
- * Runs at the end of the group: in a thread of its own when the program opened
- * the group.  Takes the argument; `cancel`, unless NULL, gets it where the group
- * fails before that.  Called inside a group.
+ * Runs at the end of the group: in a thread of its own where there are several.
+ * Takes the argument; `cancel`, unless NULL, gets it where the group fails before
+ * that.  ncclInvalidArgument where blocking and nonblocking communicators meet.
+ * Called inside a group.
  */
 ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 				mini_job_cancel cancel, void *argument);

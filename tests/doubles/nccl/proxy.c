@@ -214,6 +214,9 @@ int mini_proxy_start(struct mini_proxy *proxy)
 
 static int ask_service(struct mini_proxy *proxy, struct request *request)
 {
+	/* An initialisation that failed has started no thread. */
+	if (!proxy->service)
+		return -ECANCELED;
 	if (send(proxy->request_fds[0], &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -errno;
 	pthread_mutex_lock(&proxy->lock);
@@ -324,10 +327,7 @@ void mini_proxy_kernel(struct mini_plan *plan)
  */
 static void wait_for_abort(struct mini_proxy *proxy, int err)
 {
-	int expected = ncclSuccess;
-
-	atomic_compare_exchange_strong(&proxy->comm->async_result, &expected,
-				       (int) mini_result(err));
+	atomic_store(&proxy->error, (int) mini_result(err));
 	while (!atomic_load(&proxy->comm->aborted))
 		pthread_cond_wait(&proxy->changed, &proxy->lock);
 }

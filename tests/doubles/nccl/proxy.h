@@ -28,6 +28,8 @@ struct mini_proxy {
 	pthread_t progress;
 	/* Ends the waits of the service threads. */
 	atomic_bool is_stopping;
+	/* What the progress thread met: an ncclResult_t. */
+	atomic_int error;
 
 	/* Guards all below; `changed` tells of any change. */
 	pthread_mutex_t lock;
