@@ -696,6 +696,32 @@ static void test_duplicates(void)
 		ncclCommAbort(same[r]);
 }
 
+/* As many as a long job makes, each in the place of the one before. */
+static void test_addresses(void)
+{
+	ncclComm_t first = NULL;
+	ncclComm_t comm = NULL;
+	ncclUniqueId id;
+	int reused = 0;
+	int count;
+	int i;
+
+	cuCtxSetCurrent(contexts[0]);
+	for (i = 0; i < 1000; i++) {
+		ncclGetUniqueId(&id);
+		if (ncclCommInitRank(&comm, 1, id, 0) != ncclSuccess)
+			break;
+		first = first ? first : comm;
+		reused += comm == first;
+		if (ncclCommDestroy(comm) != ncclSuccess)
+			break;
+	}
+	ok(i == 1000 && reused == 1000,
+	   "the next communicator has the address of the one destroyed before");
+	ok(ncclCommCount(comm, &count) == ncclInvalidArgument,
+	   "which is none when nothing is there");
+}
+
 static bool has_creation(pthread_t creator, const void *argument,
 			 struct creation *ret_creation)
 {
@@ -802,6 +828,8 @@ int main(void)
 	test_nonblocking();
 	test_duplicates();
 	test_threads();
+	/* Last of those that create threads, since it creates so many. */
+	test_addresses();
 	tear_down();
 	return tap_done();
 }

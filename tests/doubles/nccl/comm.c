@@ -66,6 +66,38 @@ ncclResult_t mini_config_check(const ncclConfig_t *config)
 	return ncclSuccess;
 }
 
+/*
+ * The memory of communicators that are gone.  NCCL's allocator gives the next one
+ * the address of the last one freed nearly always; here it is always so, and a
+ * communicator that is used after its end is still found out.
+ */
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ncclComm *spare;
+
+static struct ncclComm *allocate(void)
+{
+	struct ncclComm *comm;
+
+	pthread_mutex_lock(&spare_lock);
+	comm = spare;
+	if (comm)
+		spare = comm->next_spare;
+	pthread_mutex_unlock(&spare_lock);
+	if (!comm)
+		return calloc(1, sizeof(*comm));
+	memset(comm, 0, sizeof(*comm));
+	return comm;
+}
+
+static void release(struct ncclComm *comm)
+{
+	comm->magic = 0;
+	pthread_mutex_lock(&spare_lock);
+	comm->next_spare = spare;
+	spare = comm;
+	pthread_mutex_unlock(&spare_lock);
+}
+
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 			      const ncclConfig_t *config)
 {
@@ -77,7 +109,7 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	result = mini_driver_current(&context, &device);
 	if (result != ncclSuccess)
 		return result;
-	comm = calloc(1, sizeof(*comm));
+	comm = allocate();
 	if (!comm)
 		return mini_fail(ncclSystemError, "out of memory");
 	comm->context = context;
@@ -359,9 +391,7 @@ ncclResult_t mini_comm_destroy(void *argument)
 	pthread_cond_destroy(&comm->idle);
 	pthread_mutex_destroy(&comm->lock);
 	free(comm->peers);
-	/* Whoever uses it afterwards finds out, as long as the memory is untouched. */
-	comm->magic = 0;
-	free(comm);
+	release(comm);
 	return ncclSuccess;
 }
 

@@ -51,6 +51,9 @@ struct ncclComm {
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	unsigned int jobs;
+
+	/* Where this is no communicator any more. */
+	struct ncclComm *next_spare;
 };
 
 /* How a communicator comes to be: an argument of its initialisation. */
