@@ -70,7 +70,7 @@ tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
 
 # The tests of the doubles.
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
-	tests/doubles/test_death
+	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
 	tests/doubles/test_interface.sh
 doubles_tested = tests/doubles/arguments
@@ -79,7 +79,8 @@ check_DATA += $(doubles_tests) $(doubles_tested)
 CLEANFILES += $(doubles_tests) $(doubles_tested)
 TESTS += $(doubles_tests) $(doubles_scripts)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
-	tests/doubles/test_groups.c tests/doubles/test_death.c tests/doubles/arguments.c
+	tests/doubles/test_groups.c tests/doubles/test_comms.c \
+	tests/doubles/test_death.c tests/doubles/arguments.c
 
 # Exported, so that the library's pthread_create() is the test's.
 $(doubles_tests): \
@@ -89,6 +90,7 @@ $(doubles_tests): \
 tests/doubles/test_cuda: tests/doubles/test_cuda.c
 tests/doubles/test_nccl: tests/doubles/test_nccl.c
 tests/doubles/test_groups: tests/doubles/test_groups.c
+tests/doubles/test_comms: tests/doubles/test_comms.c
 tests/doubles/test_death: tests/doubles/test_death.c
 
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)

@@ -124,6 +124,9 @@ MINI_NCCL_CALL(ncclResult_t, CommInitRank,
 MINI_NCCL_CALL(ncclResult_t, CommInitRankConfig,
 	(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank,
 	 ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommInitRankScalable,
+	(ncclComm_t *newcomm, int nranks, int myrank, int nId, ncclUniqueId *commIds,
+	 ncclConfig_t *config));
 MINI_NCCL_CALL(ncclResult_t, CommInitAll,
 	(ncclComm_t *comm, int ndev, const int *devlist));
 MINI_NCCL_CALL(ncclResult_t, CommSplit,

@@ -6,41 +6,73 @@
  */
 #include "api.h"
 
-#include <stdlib.h>
-
 MINI_API ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
 {
 	CHECK(check_pointer(uniqueId, "GetUniqueId", "out"));
 	return mini_result(mini_bootstrap_create_root(uniqueId));
 }
 
-static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *id,
-			   int rank, const ncclConfig_t *config, bool is_undone)
+static ncclResult_t check_ids(int id_count, int nranks)
+{
+	if (id_count > 0 && id_count <= nranks)
+		return ncclSuccess;
+	return mini_fail(ncclInvalidArgument,
+			 "improper usage of ncclCommInitRank: nId = %d, nranks=%d",
+			 id_count, nranks);
+}
+
+/* `comm` is the one whose state the request becomes. */
+static ncclResult_t add_request(struct ncclComm *comm, struct mini_comm_request *request)
+{
+	ncclResult_t result;
+
+	result = mini_group_add_job(comm, mini_comm_init, mini_comm_cancel, request);
+	if (result != ncclSuccess) {
+		request->is_undone = true;
+		mini_comm_cancel(request);
+	}
+	return result;
+}
+
+static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *ids,
+			   int id_count, int rank, const ncclConfig_t *config,
+			   bool is_undone)
 {
 	struct mini_comm_request *request;
 	ncclResult_t result;
 
+	CHECK(check_ids(id_count, nranks));
 	CHECK(check_pointer(newcomm, "CommInitRank", "newcomm"));
 	*newcomm = NULL;
-	if (nranks < 1 || rank < 0 || rank >= nranks)
+	if (rank < 0 || rank >= nranks)
 		return mini_fail(ncclInvalidArgument, "Invalid rank requested : %d/%d",
 				 rank, nranks);
 	CHECK(mini_config_check(config));
-	request = calloc(1, sizeof(*request));
+	request = mini_comm_request(ids, id_count);
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
 	result = mini_comm_create(&request->comm, nranks, rank, config);
 	if (result != ncclSuccess) {
-		free(request);
+		mini_comm_request_free(request);
 		return result;
 	}
-	request->id = *id;
 	request->newcomm = newcomm;
 	request->is_undone = is_undone;
 	/* Before the ranks have met, so that the program can abort it. */
 	*newcomm = request->comm;
-	return mini_group_add_job(request->comm, mini_comm_init, mini_comm_cancel,
-				  request);
+	return add_request(request->comm, request);
+}
+
+MINI_API ncclResult_t ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks,
+					       int myrank, int nId, ncclUniqueId *commIds,
+					       ncclConfig_t *config)
+{
+	ncclResult_t result;
+
+	CHECK(mini_driver_load());
+	mini_group_start();
+	result = create(newcomm, nranks, commIds, nId, myrank, config, false);
+	return end_with_state(result == ncclSuccess ? *newcomm : NULL, result);
 }
 
 MINI_API ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
@@ -51,8 +83,8 @@ MINI_API ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
 
 	CHECK(mini_driver_load());
 	mini_group_start();
-	result = create(comm, nranks, &commId, rank, config, false);
-	return end_with_state(comm ? *comm : NULL, result);
+	result = create(comm, nranks, &commId, 1, rank, config, false);
+	return end_with_state(result == ncclSuccess ? *comm : NULL, result);
 }
 
 MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId,
@@ -62,13 +94,10 @@ MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueI
 	bool is_alone = mini_group_depth() == 0;
 
 	CHECK(mini_driver_load());
-	/* Nor does this fail a group: it is a wrong number of ids to NCCL. */
-	if (nranks < 1)
-		return mini_fail(ncclInvalidArgument,
-				 "improper usage of ncclCommInitRank: nId = 1, nranks=%d",
-				 nranks);
+	/* Nor does this fail a group. */
+	CHECK(check_ids(1, nranks));
 	mini_group_start();
-	return end_after(create(comm, nranks, &commId, rank, NULL, is_alone));
+	return end_after(create(comm, nranks, &commId, 1, rank, NULL, is_alone));
 }
 
 static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int device,
@@ -79,7 +108,7 @@ static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int dev
 	CHECK(mini_driver_check(mini_driver.PrimaryCtxRetain(&context, device)));
 	CHECK(mini_driver_check(mini_driver.CtxSetCurrent(context)));
 	mini_group_start();
-	return end_after(create(comm, ndev, id, rank, NULL, false));
+	return end_after(create(comm, ndev, id, 1, rank, NULL, false));
 }
 
 static ncclResult_t check_devices(int ndev, const int *devlist)
@@ -153,7 +182,7 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 	CHECK(mini_comm_ensure_ready(parent, "CommSplit"));
 	/* And so it stays until the child is there. */
 	*newcomm = NULL;
-	request = calloc(1, sizeof(*request));
+	request = mini_comm_request(NULL, 0);
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
 	request->parent = parent;
@@ -163,14 +192,14 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 	if (color != NCCL_SPLIT_NOCOLOR)
 		result = create_child(request, config);
 	if (result != ncclSuccess) {
-		free(request);
+		mini_comm_request_free(request);
 		return result;
 	}
 	parent->child_count++;
 	if (request->comm)
 		request->comm->hash =
 			mini_comm_child_hash(parent, parent->child_count, color);
-	return mini_group_add_job(parent, mini_comm_init, mini_comm_cancel, request);
+	return add_request(parent, request);
 }
 
 MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
@@ -268,6 +297,7 @@ MINI_API ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
 MINI_ALIAS(GetUniqueId);
 MINI_ALIAS(CommInitRankConfig);
 MINI_ALIAS(CommInitRank);
+MINI_ALIAS(CommInitRankScalable);
 MINI_ALIAS(CommInitAll);
 MINI_ALIAS(CommSplit);
 MINI_ALIAS(CommFinalize);

@@ -118,9 +118,7 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	comm->nranks = nranks;
 	comm->rank = rank;
 	comm->is_nonblocking = config && config->blocking == 0;
-	comm->bootstrap.listen_fd = -1;
-	comm->bootstrap.next_fd = -1;
-	comm->bootstrap.previous_fd = -1;
+	mini_bootstrap_prepare(&comm->bootstrap);
 	pthread_mutex_init(&comm->lock, NULL);
 	pthread_cond_init(&comm->idle, NULL);
 	if (mini_proxy_open(&comm->proxy, comm)) {
@@ -202,15 +200,18 @@ static ncclResult_t meet_peers(struct ncclComm *comm)
 	return result;
 }
 
-static ncclResult_t init_by_id(struct ncclComm *comm, const ncclUniqueId *id)
+static ncclResult_t init_by_ids(const struct mini_comm_request *request)
 {
+	struct ncclComm *comm = request->comm;
 	int err;
 
-	comm->hash = mini_bootstrap_hash(id, sizeof(*id));
+	/* NCCL's too is made of the first one. */
+	comm->hash = mini_bootstrap_hash(&request->ids[0], sizeof(request->ids[0]));
 	err = mini_bootstrap_open(&comm->bootstrap, 0, comm->rank, comm->nranks,
 				  &comm->aborted);
 	if (!err)
-		err = mini_bootstrap_meet(&comm->bootstrap, id);
+		err = mini_bootstrap_meet(&comm->bootstrap, request->ids,
+					  request->id_count);
 	return err ? mini_result(err) : meet_peers(comm);
 }
 
@@ -284,6 +285,28 @@ static ncclResult_t init_by_split(const struct mini_comm_request *request)
 	return meet_peers(comm);
 }
 
+struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_count)
+{
+	struct mini_comm_request *request = calloc(1, sizeof(*request));
+
+	if (!request || id_count == 0)
+		return request;
+	request->id_count = id_count;
+	request->ids = malloc((size_t) id_count * sizeof(*ids));
+	if (!request->ids) {
+		free(request);
+		return NULL;
+	}
+	memcpy(request->ids, ids, (size_t) id_count * sizeof(*ids));
+	return request;
+}
+
+void mini_comm_request_free(struct mini_comm_request *request)
+{
+	free(request->ids);
+	free(request);
+}
+
 static void set_child(struct ncclComm *parent, struct ncclComm *child)
 {
 	pthread_mutex_lock(&parent->lock);
@@ -303,11 +326,11 @@ static void settle(struct mini_comm_request *request, ncclResult_t result)
 
 	if (comm)
 		comm->init_result = result;
-	if (result != ncclSuccess && request->is_undone) {
+	if (comm && result != ncclSuccess && request->is_undone) {
 		*request->newcomm = NULL;
 		mini_comm_destroy(comm);
 	}
-	free(request);
+	mini_comm_request_free(request);
 }
 
 ncclResult_t mini_comm_init(void *argument)
@@ -326,7 +349,7 @@ ncclResult_t mini_comm_init(void *argument)
 		/* A child is told of only now. */
 		__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
 	} else {
-		result = init_by_id(request->comm, &request->id);
+		result = init_by_ids(request);
 	}
 	mini_driver.CtxSetCurrent(before);
 	settle(request, result);

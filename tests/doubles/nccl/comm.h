@@ -60,8 +60,9 @@ struct ncclComm {
 struct mini_comm_request {
 	/* NULL where the rank takes part in a split without becoming a member. */
 	struct ncclComm *comm;
-	ncclUniqueId id;
-	/* Set for a split, which has no id. */
+	/* Owned; a split has a parent instead. */
+	ncclUniqueId *ids;
+	int id_count;
 	struct ncclComm *parent;
 	ncclComm_t *newcomm;
 	/* A failure takes the communicator away again. */
@@ -69,6 +70,10 @@ struct mini_comm_request {
 	int color;
 	int key;
 };
+
+/* Empty but for a copy of the ids; NULL without memory. */
+struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_count);
+void mini_comm_request_free(struct mini_comm_request *request);
 
 /* ncclInvalidArgument for what is no communicator. */
 ncclResult_t mini_comm_check(const struct ncclComm *comm, const char *function);

@@ -144,8 +144,6 @@ ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 				   "allowed in the same group.");
 	if (result != ncclSuccess) {
 		free(job);
-		if (cancel)
-			cancel(argument);
 		return result;
 	}
 	job->group = group;

@@ -23,9 +23,9 @@ int mini_group_depth(void);
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op);
 /*
  * Runs at the end of the group: in a thread of its own where there are several.
- * Takes the argument; `cancel`, unless NULL, gets it where the group fails before
- * that.  ncclInvalidArgument where blocking and nonblocking communicators meet.
- * Called inside a group.
+ * `cancel`, unless NULL, gets the argument where the group fails before that.  On
+ * a failure, ncclInvalidArgument where blocking and nonblocking communicators
+ * meet, the argument stays the caller's.  Called inside a group.
  */
 ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 				mini_job_cancel cancel, void *argument);
