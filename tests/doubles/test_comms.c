@@ -25,6 +25,8 @@
 struct board {
 	ncclUniqueId ids[MAX_RANKS];
 	atomic_int id_count;
+	/* Ranks that are done, for those that have to outlive them. */
+	atomic_int done;
 };
 
 static struct board *board;
@@ -126,6 +128,38 @@ static bool in_processes(int count, void (*body)(int rank))
 	return is_right;
 }
 
+/* From the rank that has the root. */
+static ncclUniqueId shared_id(int rank)
+{
+	if (rank == 0) {
+		ncclGetUniqueId(&board->ids[0]);
+		atomic_store(&board->id_count, 1);
+	}
+	wait_for(&board->id_count, 1);
+	return board->ids[0];
+}
+
+static ncclComm_t init(int rank, int nranks, ncclConfig_t *config)
+{
+	ncclComm_t comm = NULL;
+	ncclResult_t state;
+
+	ncclCommInitRankConfig(&comm, nranks, shared_id(rank), rank, config);
+	do
+		REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
+	while (state == ncclInProgress);
+	REQUIRE(state == ncclSuccess);
+	return comm;
+}
+
+/* No rank goes before all have come. */
+static void leave(ncclComm_t comm, int rank, int nranks)
+{
+	atomic_fetch_add(&board->done, 1);
+	wait_for(&board->done, nranks);
+	REQUIRE(ncclCommDestroy(comm) == ncclSuccess);
+}
+
 /* Each id from another rank, and the roots of all of them come to their end. */
 static void init_by_ids(int rank, int nranks, int id_count)
 {
@@ -193,6 +227,153 @@ static void test_scalable(void)
 	ok(in_processes(1, init_wrongly), "there are ids, and no more than ranks");
 }
 
+/* The ranks 1 and 2 of four are left out, and know nothing of it. */
+static void shrink(int rank)
+{
+	ncclComm_t comm = init(rank, 4, NULL);
+	int excluded[] = {2, 1};
+	ncclComm_t child = comm;
+
+	if (rank == 0 || rank == 3) {
+		ncclGroupStart();
+		REQUIRE(ncclCommShrink(comm, excluded, 2, &child, NULL,
+				       NCCL_SHRINK_DEFAULT) == ncclSuccess);
+		/* It is not there before the ranks have met. */
+		REQUIRE(!child);
+		REQUIRE(ncclGroupEnd() == ncclSuccess && child);
+		/* NCCL sorts the program's own list. */
+		REQUIRE(excluded[0] == 1);
+		REQUIRE(works(child, 2, rank != 0));
+		REQUIRE(ncclCommDestroy(child) == ncclSuccess);
+		/* A second one, which has the hash of the first. */
+		REQUIRE(ncclCommShrink(comm, excluded, 2, &child, NULL,
+				       NCCL_SHRINK_DEFAULT) == ncclSuccess);
+		REQUIRE(works(child, 2, rank != 0));
+		REQUIRE(ncclCommDestroy(child) == ncclSuccess);
+	}
+	REQUIRE(works(comm, 4, rank));
+	leave(comm, rank, 4);
+}
+
+/* The others are in a collective that rank 2 never comes to. */
+static void shrink_stuck(int rank)
+{
+	ncclComm_t comm = init(rank, 3, NULL);
+	ncclComm_t child = NULL;
+	int excluded = 2;
+
+	/* Afterwards all are connected, so that a call does not wait for a peer. */
+	REQUIRE(works(comm, 3, rank));
+	if (rank != 2) {
+		REQUIRE(ncclAllReduce(memory(), memory(), COUNT, ncclInt32, ncclSum, comm,
+				      stream) == ncclSuccess);
+		REQUIRE(cuStreamQuery(stream) == CUDA_ERROR_NOT_READY);
+		REQUIRE(ncclCommShrink(comm, &excluded, 1, &child, NULL,
+				       NCCL_SHRINK_ABORT) == ncclSuccess);
+		REQUIRE(cuStreamSynchronize(stream) == CUDA_SUCCESS);
+		REQUIRE(works(child, 2, rank));
+		REQUIRE(ncclCommDestroy(child) == ncclSuccess);
+	}
+	atomic_fetch_add(&board->done, 1);
+	wait_for(&board->done, 3);
+	REQUIRE(ncclCommAbort(comm) == ncclSuccess);
+}
+
+static void shrink_wrongly(int rank)
+{
+	ncclComm_t comm = init(rank, 2, NULL);
+	ncclComm_t child = comm;
+	int all[] = {1, 0};
+
+	REQUIRE(ncclCommShrink(NULL, all, 1, &child, NULL, 0) == ncclInvalidArgument);
+	REQUIRE(ncclCommShrink(comm, all, 1, NULL, NULL, 0) == ncclInvalidArgument);
+	REQUIRE(ncclCommShrink(comm, NULL, 1, &child, NULL, 0) == ncclInvalidArgument);
+	REQUIRE(ncclCommShrink(comm, all, 0, &child, NULL, 0) == ncclInvalidArgument);
+	REQUIRE(ncclCommShrink(comm, all, 2, &child, NULL, 0) == ncclInvalidArgument);
+	/* None of them has come to where it is written. */
+	REQUIRE(child == comm);
+	leave(comm, rank, 2);
+}
+
+static void shrink_in_background(int rank)
+{
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+	ncclComm_t child = NULL;
+	ncclResult_t state;
+	ncclComm_t comm;
+	int excluded = 1;
+
+	config.blocking = 0;
+	comm = init(rank, 2, &config);
+	if (rank == 0) {
+		REQUIRE(ncclCommShrink(comm, &excluded, 1, &child, NULL, 0) ==
+			ncclSuccess);
+		do
+			REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
+		while (state == ncclInProgress);
+		REQUIRE(state == ncclSuccess && child);
+		REQUIRE(ncclCommDestroy(child) == ncclSuccess);
+	}
+	leave(comm, rank, 2);
+}
+
+static void test_shrink(void)
+{
+	ok(in_processes(4, shrink), "those that are not excluded are left, in order");
+	ok(in_processes(3, shrink_stuck), "what hangs can be aborted before");
+	ok(in_processes(2, shrink_wrongly), "at least one other rank is excluded");
+	ok(in_processes(2, shrink_in_background),
+	   "a nonblocking parent's state says when the child is there");
+}
+
+static void revoke_stuck(int rank)
+{
+	ncclComm_t comm = init(rank, 2, NULL);
+	ncclComm_t child = NULL;
+
+	REQUIRE(ncclCommRevoke(NULL, 0) == ncclSuccess);
+	REQUIRE(ncclCommRevoke(comm, 1) == ncclInvalidArgument);
+	REQUIRE(works(comm, 2, rank));
+	if (rank == 0)
+		REQUIRE(ncclAllReduce(memory(), memory(), COUNT, ncclInt32, ncclSum, comm,
+				      stream) == ncclSuccess);
+	REQUIRE(ncclCommRevoke(comm, NCCL_REVOKE_DEFAULT) == ncclSuccess);
+	REQUIRE(cuStreamSynchronize(stream) == CUDA_SUCCESS);
+	REQUIRE(ncclCommRevoke(comm, NCCL_REVOKE_DEFAULT) == ncclInvalidArgument);
+	REQUIRE(ncclCommFinalize(comm) == ncclInvalidArgument);
+	ncclGroupStart();
+	REQUIRE(ncclAllReduce(memory(), memory(), COUNT, ncclInt32, ncclSum, comm,
+			      stream) == ncclInvalidUsage);
+	REQUIRE(ncclGroupEnd() == ncclInvalidUsage);
+	REQUIRE(ncclCommSplit(comm, 0, 0, &child, NULL) == ncclSuccess);
+	REQUIRE(works(child, 2, rank));
+	leave(child, rank, 2);
+	REQUIRE(ncclCommDestroy(comm) == ncclSuccess);
+}
+
+static void revoke_in_background(int rank)
+{
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+	ncclResult_t state;
+	ncclComm_t comm;
+
+	config.blocking = 0;
+	comm = init(rank, 2, &config);
+	state = ncclCommRevoke(comm, NCCL_REVOKE_DEFAULT);
+	REQUIRE(state == ncclSuccess || state == ncclInProgress);
+	while (state == ncclInProgress)
+		REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
+	REQUIRE(state == ncclSuccess);
+	leave(comm, rank, 2);
+}
+
+static void test_revoke(void)
+{
+	ok(in_processes(2, revoke_stuck),
+	   "a revoked communicator has nothing to do and can only have children");
+	ok(in_processes(2, revoke_in_background), "a nonblocking one gets there too");
+}
+
 int main(void)
 {
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
@@ -200,5 +381,7 @@ int main(void)
 	if (board == MAP_FAILED)
 		return 1;
 	test_scalable();
+	test_shrink();
+	test_revoke();
 	return tap_done();
 }

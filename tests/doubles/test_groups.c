@@ -106,6 +106,10 @@ static void test_failure(void)
 	ok(all_hold(0), "and drops all operations of the group");
 	ok(ncclGroupEnd() == ncclInvalidUsage, "the depth is decremented all the same");
 	ok(group_works(), "the next group knows nothing of it");
+	ncclGroupStart();
+	ncclSend(at(sends[0]), 1, ncclInt32, RANKS, comms[0], streams[0]);
+	ok(all_reduce(0) == ncclSuccess && ncclGroupEnd() == ncclInvalidArgument,
+	   "what succeeds after a failure does not mend the group");
 
 	ncclGroupStart();
 	ncclAllReduce(at(sends[0]), at(recvs[0]), COUNT, ncclInt32, ncclSum, NULL,

@@ -27,6 +27,9 @@ extern "C" {
 #define NCCL_CONFIG_UNDEF_INT INT_MIN
 #define NCCL_CONFIG_UNDEF_PTR NULL
 #define NCCL_SPLIT_NOCOLOR -1
+#define NCCL_SHRINK_DEFAULT 0x00
+#define NCCL_SHRINK_ABORT 0x01
+#define NCCL_REVOKE_DEFAULT 0x00
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct ncclComm *ncclComm_t;
@@ -132,6 +135,10 @@ MINI_NCCL_CALL(ncclResult_t, CommInitAll,
 MINI_NCCL_CALL(ncclResult_t, CommSplit,
 	(ncclComm_t comm, int color, int key, ncclComm_t *newcomm,
 	 ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommShrink,
+	(ncclComm_t comm, int *excludeRanksList, int excludeRanksCount,
+	 ncclComm_t *newcomm, ncclConfig_t *config, int shrinkFlags));
+MINI_NCCL_CALL(ncclResult_t, CommRevoke, (ncclComm_t comm, int revokeFlags));
 MINI_NCCL_CALL(ncclResult_t, CommFinalize, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommDestroy, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommAbort, (ncclComm_t comm));

@@ -171,7 +171,12 @@ static ncclResult_t add_op(struct ncclComm *comm, const struct mini_op *op,
 /* Fails an open group too, without being part of it. */
 static ncclResult_t check_usable(const struct ncclComm *comm, const char *name)
 {
-	return mini_group_fail(mini_comm_check(comm, name));
+	ncclResult_t result = mini_comm_check(comm, name);
+
+	if (result == ncclSuccess && comm->is_revoked)
+		result =
+			mini_fail(ncclInvalidUsage, "%s: communicator was revoked", name);
+	return result == ncclSuccess ? result : mini_group_fail(result);
 }
 
 static ncclResult_t enqueue(struct ncclComm *comm, const struct mini_op *op,

@@ -6,6 +6,9 @@
  */
 #include "api.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 MINI_API ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
 {
 	CHECK(check_pointer(uniqueId, "GetUniqueId", "out"));
@@ -171,17 +174,69 @@ static ncclResult_t create_child(struct mini_comm_request *request,
 	return ncclSuccess;
 }
 
+static int compare_ints(const void *a, const void *b)
+{
+	int first = *(const int *) a;
+	int second = *(const int *) b;
+
+	return (first > second) - (first < second);
+}
+
+/* Like NCCL's, sorts the list where the program has it. */
+static ncclResult_t exclude(struct mini_comm_request *request, int *ranks, int count)
+{
+	size_t size = sizeof(*ranks);
+
+	CHECK(check_pointer(ranks, "CommShrink", "excludeRanksList"));
+	if (count <= 0)
+		return mini_fail(ncclInvalidArgument, "CommShrink : nothing to exclude");
+	qsort(ranks, (size_t) count, size, compare_ints);
+	if (bsearch(&request->parent->rank, ranks, (size_t) count, size, compare_ints))
+		return mini_fail(ncclInvalidArgument,
+				 "CommShrink : rank %d is to be excluded",
+				 request->parent->rank);
+	request->excluded = malloc((size_t) count * size);
+	if (!request->excluded)
+		return mini_fail(ncclSystemError, "out of memory");
+	memcpy(request->excluded, ranks, (size_t) count * size);
+	request->excluded_count = count;
+	return ncclSuccess;
+}
+
+/* Takes the request, in which all that is the caller's own is set. */
+static ncclResult_t add_child(struct mini_comm_request *request, const char *name,
+			      const ncclConfig_t *config)
+{
+	struct ncclComm *parent = request->parent;
+	bool is_split = !request->excluded;
+	ncclResult_t result = mini_comm_ensure_ready(parent, name);
+
+	if (result == ncclSuccess) {
+		/* And so it stays until the child is there. */
+		*request->newcomm = NULL;
+		if (!is_split || request->color != NCCL_SPLIT_NOCOLOR)
+			result = create_child(request, config);
+	}
+	if (result != ncclSuccess) {
+		mini_comm_request_free(request);
+		return result;
+	}
+	/* All that a parent is shrunk to have one hash. */
+	parent->child_count += is_split;
+	if (request->comm)
+		request->comm->hash =
+			mini_comm_child_hash(parent, is_split ? parent->child_count : 0,
+					     request->color);
+	return add_request(parent, request);
+}
+
 static ncclResult_t split(struct ncclComm *parent, int color, int key,
 			  ncclComm_t *newcomm, const ncclConfig_t *config)
 {
 	struct mini_comm_request *request;
-	ncclResult_t result = ncclSuccess;
 
 	CHECK(mini_comm_check(parent, "CommSplit"));
 	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
-	CHECK(mini_comm_ensure_ready(parent, "CommSplit"));
-	/* And so it stays until the child is there. */
-	*newcomm = NULL;
 	request = mini_comm_request(NULL, 0);
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
@@ -189,17 +244,7 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 	request->newcomm = newcomm;
 	request->color = color;
 	request->key = key;
-	if (color != NCCL_SPLIT_NOCOLOR)
-		result = create_child(request, config);
-	if (result != ncclSuccess) {
-		mini_comm_request_free(request);
-		return result;
-	}
-	parent->child_count++;
-	if (request->comm)
-		request->comm->hash =
-			mini_comm_child_hash(parent, parent->child_count, color);
-	return add_request(parent, request);
+	return add_child(request, "CommSplit", config);
 }
 
 MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
@@ -209,6 +254,60 @@ MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 	CHECK(mini_driver_load());
 	mini_group_start();
 	return end_after(split(comm, color, key, newcomm, config));
+}
+
+static ncclResult_t shrink(struct ncclComm *parent, int *ranks, int count,
+			   ncclComm_t *newcomm, const ncclConfig_t *config, int flags)
+{
+	struct mini_comm_request *request;
+	ncclResult_t result;
+
+	CHECK(mini_comm_check(parent, "CommShrink"));
+	if (flags & NCCL_SHRINK_ABORT) {
+		mini_comm_stop(parent);
+		mini_comm_restart(parent);
+	}
+	CHECK(check_pointer(newcomm, "CommShrink", "newcomm"));
+	request = mini_comm_request(NULL, 0);
+	if (!request)
+		return mini_fail(ncclSystemError, "out of memory");
+	request->parent = parent;
+	request->newcomm = newcomm;
+	result = exclude(request, ranks, count);
+	if (result != ncclSuccess) {
+		mini_comm_request_free(request);
+		return result;
+	}
+	return add_child(request, "CommShrink", config);
+}
+
+MINI_API ncclResult_t ncclCommShrink(ncclComm_t comm, int *excludeRanksList,
+				     int excludeRanksCount, ncclComm_t *newcomm,
+				     ncclConfig_t *config, int shrinkFlags)
+{
+	CHECK(mini_driver_load());
+	mini_group_start();
+	return end_after(shrink(comm, excludeRanksList, excludeRanksCount, newcomm,
+				config, shrinkFlags));
+}
+
+/* Ends what is under way; what is left is good for children and for its end. */
+MINI_API ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags)
+{
+	if (!comm)
+		return ncclSuccess;
+	CHECK(mini_comm_check(comm, "CommRevoke"));
+	if (revokeFlags != NCCL_REVOKE_DEFAULT)
+		return mini_fail(ncclInvalidArgument, "CommRevoke : unknown flags");
+	if (comm->is_destroyed || comm->is_finalized || comm->is_revoked)
+		return mini_fail(ncclInvalidArgument,
+				 "CommRevoke : already finalized or revoked");
+	mini_group_start();
+	mini_comm_stop(comm);
+	comm->is_revoked = true;
+	comm->is_finalized = true;
+	return end_with_state(comm,
+			      mini_group_add_job(comm, mini_comm_quiesce, NULL, comm));
 }
 
 static ncclResult_t finalize(struct ncclComm *comm)
@@ -300,6 +399,8 @@ MINI_ALIAS(CommInitRank);
 MINI_ALIAS(CommInitRankScalable);
 MINI_ALIAS(CommInitAll);
 MINI_ALIAS(CommSplit);
+MINI_ALIAS(CommShrink);
+MINI_ALIAS(CommRevoke);
 MINI_ALIAS(CommFinalize);
 MINI_ALIAS(CommDestroy);
 MINI_ALIAS(CommAbort);

@@ -181,6 +181,7 @@ static ncclResult_t meet_peers(struct ncclComm *comm)
 	/* NCCL asks itself, through the exported name, on the initialising thread. */
 	ncclGetVersion(&version);
 	comm->peers[comm->rank].address = comm->proxy.address;
+	comm->peers[comm->rank].bootstrap = comm->bootstrap.address;
 	comm->peers[comm->rank].host_hash = host_hash();
 	comm->peers[comm->rank].device = comm->device;
 	err = mini_bootstrap_allgather(&comm->bootstrap, comm->peers,
@@ -285,6 +286,63 @@ static ncclResult_t init_by_split(const struct mini_comm_request *request)
 	return meet_peers(comm);
 }
 
+static bool is_excluded(const struct mini_comm_request *request, int rank)
+{
+	int i;
+
+	for (i = 0; i < request->excluded_count; i++) {
+		if (request->excluded[i] == rank)
+			return true;
+	}
+	return false;
+}
+
+/* The next member of a shrunken parent, or the previous one. */
+static int neighbour(const struct mini_comm_request *request, int step)
+{
+	int n = request->parent->nranks;
+	int rank = request->parent->rank;
+
+	do
+		rank = (rank + step + n) % n;
+	while (is_excluded(request, rank));
+	return rank;
+}
+
+/*
+ * Those that are left know who they are without a word from the others, so they
+ * talk one to one: the ring of the parent may be broken.
+ */
+static ncclResult_t init_by_shrink(const struct mini_comm_request *request)
+{
+	struct ncclComm *parent = request->parent;
+	struct ncclComm *comm = request->comm;
+	int previous = neighbour(request, -1);
+	struct sockaddr_in next;
+	int rank;
+	int err;
+
+	comm->rank = 0;
+	comm->nranks = 0;
+	for (rank = 0; rank < parent->nranks; rank++) {
+		if (rank == parent->rank)
+			comm->rank = comm->nranks;
+		comm->nranks += !is_excluded(request, rank);
+	}
+	err = mini_bootstrap_open(&comm->bootstrap, comm->hash, comm->rank, comm->nranks,
+				  &comm->aborted);
+	if (!err)
+		err = mini_bootstrap_send(&parent->bootstrap,
+					  &parent->peers[previous].bootstrap, comm->hash,
+					  &comm->bootstrap.address, sizeof(next));
+	if (!err)
+		err = mini_bootstrap_receive(&parent->bootstrap, neighbour(request, 1),
+					     comm->hash, &next, sizeof(next));
+	if (!err)
+		err = mini_bootstrap_join(&comm->bootstrap, &next);
+	return err ? mini_result(err) : meet_peers(comm);
+}
+
 struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_count)
 {
 	struct mini_comm_request *request = calloc(1, sizeof(*request));
@@ -304,6 +362,7 @@ struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_coun
 void mini_comm_request_free(struct mini_comm_request *request)
 {
 	free(request->ids);
+	free(request->excluded);
 	free(request);
 }
 
@@ -344,7 +403,8 @@ ncclResult_t mini_comm_init(void *argument)
 	mini_driver.CtxSetCurrent(parent ? parent->context : request->comm->context);
 	if (parent) {
 		set_child(parent, request->comm);
-		result = init_by_split(request);
+		result = request->excluded_count ? init_by_shrink(request)
+						 : init_by_split(request);
 		set_child(parent, NULL);
 		/* A child is told of only now. */
 		__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
@@ -398,6 +458,22 @@ ncclResult_t mini_comm_finish(void *argument)
 	struct ncclComm *comm = argument;
 
 	mini_proxy_drain(&comm->proxy);
+	return ncclSuccess;
+}
+
+void mini_comm_restart(struct ncclComm *comm)
+{
+	mini_proxy_drain(&comm->proxy);
+	atomic_store(&comm->aborted, false);
+}
+
+ncclResult_t mini_comm_quiesce(void *argument)
+{
+	struct ncclComm *comm = argument;
+
+	mini_proxy_drain(&comm->proxy);
+	mini_proxy_stop(&comm->proxy);
+	mini_comm_restart(comm);
 	return ncclSuccess;
 }
 

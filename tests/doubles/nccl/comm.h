@@ -15,6 +15,8 @@
 
 struct mini_peer {
 	struct sockaddr_in address;
+	/* Where mini_bootstrap_send() reaches it. */
+	struct sockaddr_in bootstrap;
 	uint64_t host_hash;
 	int device;
 };
@@ -31,6 +33,7 @@ struct ncclComm {
 	uint64_t hash;
 	bool is_nonblocking;
 	bool is_finalized;
+	bool is_revoked;
 	/* Set by the calls that take it away, before they do so. */
 	bool is_destroyed;
 	/* What its initialisation ended with; not to be used unless ncclSuccess. */
@@ -60,7 +63,7 @@ struct ncclComm {
 struct mini_comm_request {
 	/* NULL where the rank takes part in a split without becoming a member. */
 	struct ncclComm *comm;
-	/* Owned; a split has a parent instead. */
+	/* Owned; a child has a parent instead. */
 	ncclUniqueId *ids;
 	int id_count;
 	struct ncclComm *parent;
@@ -69,6 +72,9 @@ struct mini_comm_request {
 	bool is_undone;
 	int color;
 	int key;
+	/* Of the parent, sorted and owned; a split excludes none. */
+	int *excluded;
+	int excluded_count;
 };
 
 /* Empty but for a copy of the ids; NULL without memory. */
@@ -96,6 +102,10 @@ ncclResult_t mini_comm_init(void *argument);
 void mini_comm_cancel(void *argument);
 /* Waits until all work is done.  `argument` is the communicator. */
 ncclResult_t mini_comm_finish(void *argument);
+/* After mini_comm_stop(): waits for what that ended, so that one can go on. */
+void mini_comm_restart(struct ncclComm *comm);
+/* The same, and takes the threads away.  `argument` is the communicator. */
+ncclResult_t mini_comm_quiesce(void *argument);
 /* Waits for background jobs and kernels, then gives everything back.  Likewise. */
 ncclResult_t mini_comm_destroy(void *argument);
 /* Ends every wait for the communicator and for the child that it is getting. */
