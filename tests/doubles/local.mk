@@ -24,11 +24,13 @@ fake_cuda_c = \
 mini_nccl_c = \
 	tests/doubles/nccl/api.c \
 	tests/doubles/nccl/api_comm.c \
+	tests/doubles/nccl/api_newer.c \
 	tests/doubles/nccl/bootstrap.c \
 	tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/driver.c \
 	tests/doubles/nccl/group.c \
+	tests/doubles/nccl/grow.c \
 	tests/doubles/nccl/launch.c \
 	tests/doubles/nccl/proxy.c \
 	tests/doubles/nccl/reduce.c \

@@ -139,16 +139,22 @@ static ncclUniqueId shared_id(int rank)
 	return board->ids[0];
 }
 
-static ncclComm_t init(int rank, int nranks, ncclConfig_t *config)
+static void wait_until_ready(ncclComm_t comm, int rank)
 {
-	ncclComm_t comm = NULL;
 	ncclResult_t state;
 
-	ncclCommInitRankConfig(&comm, nranks, shared_id(rank), rank, config);
 	do
 		REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
 	while (state == ncclInProgress);
 	REQUIRE(state == ncclSuccess);
+}
+
+static ncclComm_t init(int rank, int nranks, ncclConfig_t *config)
+{
+	ncclComm_t comm = NULL;
+
+	ncclCommInitRankConfig(&comm, nranks, shared_id(rank), rank, config);
+	wait_until_ready(comm, rank);
 	return comm;
 }
 
@@ -299,7 +305,6 @@ static void shrink_in_background(int rank)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
 	ncclComm_t child = NULL;
-	ncclResult_t state;
 	ncclComm_t comm;
 	int excluded = 1;
 
@@ -308,10 +313,8 @@ static void shrink_in_background(int rank)
 	if (rank == 0) {
 		REQUIRE(ncclCommShrink(comm, &excluded, 1, &child, NULL, 0) ==
 			ncclSuccess);
-		do
-			REQUIRE(ncclCommGetAsyncError(comm, &state) == ncclSuccess);
-		while (state == ncclInProgress);
-		REQUIRE(state == ncclSuccess && child);
+		wait_until_ready(comm, rank);
+		REQUIRE(child);
 		REQUIRE(ncclCommDestroy(child) == ncclSuccess);
 	}
 	leave(comm, rank, 2);
@@ -374,6 +377,127 @@ static void test_revoke(void)
 	ok(in_processes(2, revoke_in_background), "a nonblocking one gets there too");
 }
 
+/* From `old` ranks to `all`, invited by the rank `host`. */
+static void grow(int rank, int old, int all, int host, ncclConfig_t *config)
+{
+	ncclComm_t comm = NULL;
+	ncclComm_t grown = NULL;
+	ncclUniqueId *id = NULL;
+
+	if (rank < old)
+		comm = init(rank, old, config);
+	if (rank == host) {
+		REQUIRE(ncclCommGetUniqueId(comm, &board->ids[1]) == ncclSuccess);
+		id = &board->ids[1];
+		atomic_store(&board->id_count, 2);
+	} else if (rank >= old) {
+		wait_for(&board->id_count, 2);
+		id = &board->ids[1];
+	}
+	REQUIRE(ncclCommGrow(comm, all, id, comm ? -1 : rank, &grown, config) ==
+		ncclSuccess);
+	wait_until_ready(grown, rank);
+	if (!config) {
+		REQUIRE(works(grown, all, rank));
+		REQUIRE(!comm || works(comm, old, rank));
+	}
+	if (comm)
+		REQUIRE(ncclCommDestroy(comm) == ncclSuccess);
+	leave(grown, rank, all);
+}
+
+static void grow_from_one(int rank)
+{
+	grow(rank, 1, 3, 0, NULL);
+}
+
+static void grow_from_two(int rank)
+{
+	grow(rank, 2, 3, 0, NULL);
+}
+
+static void grow_from_three(int rank)
+{
+	grow(rank, 3, 5, 1, NULL);
+}
+
+static void grow_in_background(int rank)
+{
+	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+
+	config.blocking = 0;
+	grow(rank, 2, 4, 1, &config);
+}
+
+static void grow_wrongly(int rank)
+{
+	ncclComm_t comm = init(rank, 1, NULL);
+	ncclComm_t grown = comm;
+	ncclUniqueId id;
+
+	REQUIRE(ncclCommGetUniqueId(NULL, &id) == ncclInvalidArgument);
+	REQUIRE(ncclCommGetUniqueId(comm, NULL) == ncclInvalidArgument);
+	REQUIRE(ncclCommGrow(comm, 1, &id, -1, &grown, NULL) == ncclInvalidArgument);
+	REQUIRE(ncclCommGrow(comm, 0, &id, -1, &grown, NULL) == ncclInvalidArgument);
+	/* The number of ranks comes before all else. */
+	REQUIRE(grown == comm);
+	REQUIRE(ncclCommGrow(comm, 2, &id, 0, &grown, NULL) == ncclInvalidArgument);
+	REQUIRE(!grown);
+	REQUIRE(ncclCommGrow(NULL, 2, &id, -1, &grown, NULL) == ncclInvalidArgument);
+	REQUIRE(ncclCommGrow(NULL, 2, NULL, 1, &grown, NULL) == ncclInvalidArgument);
+	REQUIRE(ncclCommGrow(NULL, 2, &id, 2, &grown, NULL) == ncclInvalidArgument);
+	REQUIRE(ncclCommGrow(comm, 2, &id, -1, NULL, NULL) == ncclInvalidArgument);
+	leave(comm, rank, 1);
+}
+
+static void test_grow(void)
+{
+	ok(in_processes(3, grow_from_one), "one rank takes two others in");
+	ok(in_processes(3, grow_from_two), "two take one in");
+	ok(in_processes(5, grow_from_three), "three take two in, invited by any of them");
+	ok(in_processes(4, grow_in_background), "without blocking as well");
+	ok(in_processes(1, grow_wrongly), "who is there and who is new do not mix");
+}
+
+static void suspend(int rank)
+{
+	ncclCommProperties_t properties = NCCL_COMM_PROPERTIES_INITIALIZER;
+	ncclComm_t comm = init(rank, 2, NULL);
+	uint64_t parts[2] = {0, 0};
+	uint64_t value = 0;
+
+	REQUIRE(ncclCommResume(comm) == ncclInvalidUsage);
+	REQUIRE(ncclCommSuspend(comm, 0) == ncclSuccess);
+	REQUIRE(ncclCommMemStats(comm, ncclStatGpuMemSuspended, &value) == ncclSuccess &&
+		value == 0);
+	REQUIRE(ncclCommSuspend(comm, NCCL_SUSPEND_MEM) == ncclSuccess);
+	REQUIRE(ncclCommMemStats(comm, ncclStatGpuMemSuspended, &value) == ncclSuccess &&
+		value == 1);
+	REQUIRE(ncclCommSuspend(comm, NCCL_SUSPEND_MEM) == ncclInvalidUsage);
+	REQUIRE(ncclCommResume(comm) == ncclSuccess);
+	REQUIRE(works(comm, 2, rank));
+	ncclCommMemStats(comm, ncclStatGpuMemSuspend, &parts[0]);
+	ncclCommMemStats(comm, ncclStatGpuMemPersist, &parts[1]);
+	REQUIRE(ncclCommMemStats(comm, ncclStatGpuMemTotal, &value) == ncclSuccess &&
+		value == parts[0] + parts[1]);
+	REQUIRE(ncclCommMemStats(comm, (ncclCommMemStat_t) 4, &value) ==
+		ncclInvalidArgument);
+	REQUIRE(ncclCommMemStats(comm, ncclStatGpuMemTotal, NULL) == ncclInvalidArgument);
+
+	REQUIRE(ncclCommQueryProperties(comm, &properties) == ncclSuccess);
+	REQUIRE(properties.rank == rank && properties.nRanks == 2 &&
+		properties.cudaDev == rank);
+	properties.magic = 0;
+	REQUIRE(ncclCommQueryProperties(comm, &properties) == ncclInvalidUsage);
+	leave(comm, rank, 2);
+}
+
+static void test_state(void)
+{
+	ok(in_processes(2, suspend),
+	   "a communicator says what it is, and is suspended by all its ranks");
+}
+
 int main(void)
 {
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
@@ -383,5 +507,7 @@ int main(void)
 	test_scalable();
 	test_shrink();
 	test_revoke();
+	test_grow();
+	test_state();
 	return tap_done();
 }

@@ -9,7 +9,9 @@
 #define MINI_NCCL_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,6 +112,44 @@ typedef struct ncclConfig_v22800 {
 	NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, \
 	NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT }
 
+#define NCCL_API_MAGIC 0xcafebeef
+
+/* Of a newer release, for tests/doubles/nccl/api_newer.c. */
+#define NCCL_SUSPEND_MEM 0x01
+
+typedef enum {
+	ncclStatGpuMemSuspend = 0,
+	ncclStatGpuMemSuspended = 1,
+	ncclStatGpuMemPersist = 2,
+	ncclStatGpuMemTotal = 3
+} ncclCommMemStat_t;
+
+typedef enum {
+	NCCL_GIN_TYPE_NONE = 0,
+	NCCL_GIN_TYPE_PROXY = 2,
+	NCCL_GIN_TYPE_GDAKI = 3
+} ncclGinType_t;
+
+typedef struct ncclCommProperties {
+	size_t size;
+	unsigned int magic;
+	unsigned int version;
+	int rank;
+	int nRanks;
+	int cudaDev;
+	int nvmlDev;
+	bool deviceApiSupport;
+	bool multimemSupport;
+	ncclGinType_t ginType;
+	int nLsaTeams;
+	bool hostRmaSupport;
+	ncclGinType_t railedGinType;
+} ncclCommProperties_t;
+
+#define NCCL_COMM_PROPERTIES_INITIALIZER { \
+	.size = sizeof(ncclCommProperties_t), .magic = NCCL_API_MAGIC, \
+	.version = NCCL_VERSION_CODE }
+
 /* Each call under both of its names. */
 #define MINI_NCCL_CALL(type, name, parameters) \
 	type nccl##name parameters; \
@@ -139,6 +179,17 @@ MINI_NCCL_CALL(ncclResult_t, CommShrink,
 	(ncclComm_t comm, int *excludeRanksList, int excludeRanksCount,
 	 ncclComm_t *newcomm, ncclConfig_t *config, int shrinkFlags));
 MINI_NCCL_CALL(ncclResult_t, CommRevoke, (ncclComm_t comm, int revokeFlags));
+MINI_NCCL_CALL(ncclResult_t, CommGetUniqueId,
+	(ncclComm_t comm, ncclUniqueId *uniqueId));
+MINI_NCCL_CALL(ncclResult_t, CommGrow,
+	(ncclComm_t comm, int nRanks, const ncclUniqueId *uniqueId, int rank,
+	 ncclComm_t *newcomm, ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommSuspend, (ncclComm_t comm, int flags));
+MINI_NCCL_CALL(ncclResult_t, CommResume, (ncclComm_t comm));
+MINI_NCCL_CALL(ncclResult_t, CommMemStats,
+	(ncclComm_t comm, ncclCommMemStat_t stat, uint64_t *value));
+MINI_NCCL_CALL(ncclResult_t, CommQueryProperties,
+	(ncclComm_t comm, ncclCommProperties_t *props));
 MINI_NCCL_CALL(ncclResult_t, CommFinalize, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommDestroy, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommAbort, (ncclComm_t comm));

@@ -65,4 +65,18 @@ static inline ncclResult_t end_with_state(struct ncclComm *comm, ncclResult_t re
 	return result;
 }
 
+/* Takes the request; `comm` is the one whose state it becomes. */
+static inline ncclResult_t add_request(struct ncclComm *comm,
+				       struct mini_comm_request *request)
+{
+	ncclResult_t result;
+
+	result = mini_group_add_job(comm, mini_comm_init, mini_comm_cancel, request);
+	if (result != ncclSuccess) {
+		request->is_undone = true;
+		mini_comm_cancel(request);
+	}
+	return result;
+}
+
 #endif

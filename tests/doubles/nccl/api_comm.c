@@ -24,19 +24,6 @@ static ncclResult_t check_ids(int id_count, int nranks)
 			 id_count, nranks);
 }
 
-/* `comm` is the one whose state the request becomes. */
-static ncclResult_t add_request(struct ncclComm *comm, struct mini_comm_request *request)
-{
-	ncclResult_t result;
-
-	result = mini_group_add_job(comm, mini_comm_init, mini_comm_cancel, request);
-	if (result != ncclSuccess) {
-		request->is_undone = true;
-		mini_comm_cancel(request);
-	}
-	return result;
-}
-
 static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *ids,
 			   int id_count, int rank, const ncclConfig_t *config,
 			   bool is_undone)
@@ -51,10 +38,12 @@ static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *
 		return mini_fail(ncclInvalidArgument, "Invalid rank requested : %d/%d",
 				 rank, nranks);
 	CHECK(mini_config_check(config));
-	request = mini_comm_request(ids, id_count);
+	request = mini_comm_request();
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
-	result = mini_comm_create(&request->comm, nranks, rank, config);
+	result = mini_comm_request_ids(request, ids, id_count);
+	if (result == ncclSuccess)
+		result = mini_comm_create(&request->comm, nranks, rank, config);
 	if (result != ncclSuccess) {
 		mini_comm_request_free(request);
 		return result;
@@ -237,7 +226,7 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 
 	CHECK(mini_comm_check(parent, "CommSplit"));
 	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
-	request = mini_comm_request(NULL, 0);
+	request = mini_comm_request();
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
 	request->parent = parent;
@@ -268,7 +257,7 @@ static ncclResult_t shrink(struct ncclComm *parent, int *ranks, int count,
 		mini_comm_restart(parent);
 	}
 	CHECK(check_pointer(newcomm, "CommShrink", "newcomm"));
-	request = mini_comm_request(NULL, 0);
+	request = mini_comm_request();
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
 	request->parent = parent;

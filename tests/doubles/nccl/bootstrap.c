@@ -180,6 +180,11 @@ uint64_t mini_bootstrap_magic(const ncclUniqueId *id)
 	return handle_of(id).magic;
 }
 
+int mini_bootstrap_joined(const ncclUniqueId *id)
+{
+	return handle_of(id).nranks;
+}
+
 uint64_t mini_bootstrap_hash(const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
@@ -231,6 +236,15 @@ static int check_in(const struct mini_bootstrap *bootstrap, const ncclUniqueId *
 	return err;
 }
 
+int mini_bootstrap_check_in(const struct mini_bootstrap *bootstrap,
+			    const ncclUniqueId *id, int position, int count,
+			    struct sockaddr_in *ret_next)
+{
+	struct check_in in = {.position = position, .count = count};
+
+	return check_in(bootstrap, id, in, ret_next);
+}
+
 /* The roots share the ranks evenly; the first ones have one more where it must be. */
 static int first_of_root(int root, int nranks, int roots)
 {
@@ -255,11 +269,11 @@ int mini_bootstrap_meet(struct mini_bootstrap *bootstrap, const ncclUniqueId *id
 	first = first_of_root(root, n, id_count);
 	if (first == bootstrap->rank && !in.is_ring) {
 		int before = (root + id_count - 1) % id_count;
+		int count = first_of_root(before + 1, n, id_count) -
+			    first_of_root(before, n, id_count);
 
-		in.count = first_of_root(before + 1, n, id_count) -
-			   first_of_root(before, n, id_count);
-		in.position = in.count;
-		err = check_in(bootstrap, &ids[before], in, NULL);
+		err = mini_bootstrap_check_in(bootstrap, &ids[before], count, count,
+					      NULL);
 	}
 	in.count = first_of_root(root + 1, n, id_count) - first;
 	in.position = bootstrap->rank - first;

@@ -35,8 +35,9 @@ struct mini_bootstrap {
  */
 int mini_bootstrap_create_root(ncclUniqueId *ret_id);
 int mini_bootstrap_create_join_root(ncclUniqueId *ret_id, uint64_t magic, int nranks);
-/* The magic number of an id, and the ranks that its users join: 0 mostly. */
+/* What an id was made with. */
 uint64_t mini_bootstrap_magic(const ncclUniqueId *id);
+int mini_bootstrap_joined(const ncclUniqueId *id);
 /* Equal for equal ids and, in practice, for no others. */
 uint64_t mini_bootstrap_hash(const void *data, size_t size);
 
@@ -51,7 +52,14 @@ int mini_bootstrap_open(struct mini_bootstrap *bootstrap, uint64_t magic, int ra
  */
 int mini_bootstrap_meet(struct mini_bootstrap *bootstrap, const ncclUniqueId *ids,
 			int id_count);
-/* The same where the successor is already known.  0 or -errno. */
+/*
+ * The same for a piece of a ring, as its rank number `position` of `count`; number
+ * `count` is the one after it, which passes NULL.  0 or -errno.
+ */
+int mini_bootstrap_check_in(const struct mini_bootstrap *bootstrap,
+			    const ncclUniqueId *id, int position, int count,
+			    struct sockaddr_in *ret_next);
+/* Closes the ring where the successor is known.  0 or -errno. */
 int mini_bootstrap_join(struct mini_bootstrap *bootstrap, const struct sockaddr_in *next);
 /* `all` holds nranks parts of `size` bytes; the own one is filled in.  0 or -errno. */
 int mini_bootstrap_allgather(struct mini_bootstrap *bootstrap, void *all, size_t size);

@@ -168,8 +168,7 @@ static ncclResult_t check_peers(const struct ncclComm *comm)
 	return ncclSuccess;
 }
 
-/* Once the ring of the ranks is closed. */
-static ncclResult_t meet_peers(struct ncclComm *comm)
+ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 {
 	int version;
 	int err;
@@ -213,7 +212,7 @@ static ncclResult_t init_by_ids(const struct mini_comm_request *request)
 	if (!err)
 		err = mini_bootstrap_meet(&comm->bootstrap, request->ids,
 					  request->id_count);
-	return err ? mini_result(err) : meet_peers(comm);
+	return err ? mini_result(err) : mini_comm_meet_peers(comm);
 }
 
 /* What the ranks of a communicator that is split tell each other. */
@@ -283,7 +282,7 @@ static ncclResult_t init_by_split(const struct mini_comm_request *request)
 	free(parts);
 	if (err || !comm)
 		return mini_result(err);
-	return meet_peers(comm);
+	return mini_comm_meet_peers(comm);
 }
 
 static bool is_excluded(const struct mini_comm_request *request, int rank)
@@ -340,23 +339,27 @@ static ncclResult_t init_by_shrink(const struct mini_comm_request *request)
 					     comm->hash, &next, sizeof(next));
 	if (!err)
 		err = mini_bootstrap_join(&comm->bootstrap, &next);
-	return err ? mini_result(err) : meet_peers(comm);
+	return err ? mini_result(err) : mini_comm_meet_peers(comm);
 }
 
-struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_count)
+struct mini_comm_request *mini_comm_request(void)
 {
-	struct mini_comm_request *request = calloc(1, sizeof(*request));
+	return calloc(1, sizeof(struct mini_comm_request));
+}
 
-	if (!request || id_count == 0)
-		return request;
+ncclResult_t mini_comm_request_ids(struct mini_comm_request *request,
+				   const ncclUniqueId *ids, int id_count)
+{
+	size_t size = (size_t) id_count * sizeof(*ids);
+
+	if (id_count == 0)
+		return ncclSuccess;
+	request->ids = malloc(size);
+	if (!request->ids)
+		return mini_fail(ncclSystemError, "out of memory");
+	memcpy(request->ids, ids, size);
 	request->id_count = id_count;
-	request->ids = malloc((size_t) id_count * sizeof(*ids));
-	if (!request->ids) {
-		free(request);
-		return NULL;
-	}
-	memcpy(request->ids, ids, (size_t) id_count * sizeof(*ids));
-	return request;
+	return ncclSuccess;
 }
 
 void mini_comm_request_free(struct mini_comm_request *request)
@@ -392,6 +395,24 @@ static void settle(struct mini_comm_request *request, ncclResult_t result)
 	mini_comm_request_free(request);
 }
 
+static bool is_child(const struct mini_comm_request *request)
+{
+	return request->parent && !request->growth;
+}
+
+static ncclResult_t init_child(const struct mini_comm_request *request)
+{
+	ncclResult_t result;
+
+	set_child(request->parent, request->comm);
+	result = request->excluded_count ? init_by_shrink(request)
+					 : init_by_split(request);
+	set_child(request->parent, NULL);
+	/* The program is told of it only now. */
+	__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
+	return result;
+}
+
 ncclResult_t mini_comm_init(void *argument)
 {
 	struct mini_comm_request *request = argument;
@@ -401,16 +422,12 @@ ncclResult_t mini_comm_init(void *argument)
 
 	mini_driver.CtxGetCurrent(&before);
 	mini_driver.CtxSetCurrent(parent ? parent->context : request->comm->context);
-	if (parent) {
-		set_child(parent, request->comm);
-		result = request->excluded_count ? init_by_shrink(request)
-						 : init_by_split(request);
-		set_child(parent, NULL);
-		/* A child is told of only now. */
-		__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
-	} else {
+	if (is_child(request))
+		result = init_child(request);
+	else if (request->growth)
+		result = mini_comm_init_grown(request);
+	else
 		result = init_by_ids(request);
-	}
 	mini_driver.CtxSetCurrent(before);
 	settle(request, result);
 	return result;
@@ -421,7 +438,7 @@ void mini_comm_cancel(void *argument)
 	struct mini_comm_request *request = argument;
 
 	/* Nobody was told of a child yet. */
-	if (request->parent && request->comm) {
+	if (is_child(request) && request->comm) {
 		mini_comm_destroy(request->comm);
 		request->comm = NULL;
 	}
@@ -451,6 +468,18 @@ static void wait_for_jobs(struct ncclComm *comm)
 	while (comm->jobs > 0)
 		pthread_cond_wait(&comm->idle, &comm->lock);
 	pthread_mutex_unlock(&comm->lock);
+}
+
+ncclResult_t mini_comm_barrier(struct ncclComm *comm)
+{
+	char *there = calloc(1, (size_t) comm->nranks);
+	int err;
+
+	if (!there)
+		return mini_fail(ncclSystemError, "out of memory");
+	err = mini_bootstrap_allgather(&comm->bootstrap, there, 1);
+	free(there);
+	return mini_result(err);
 }
 
 ncclResult_t mini_comm_finish(void *argument)

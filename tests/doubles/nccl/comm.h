@@ -34,6 +34,7 @@ struct ncclComm {
 	bool is_nonblocking;
 	bool is_finalized;
 	bool is_revoked;
+	bool is_suspended;
 	/* Set by the calls that take it away, before they do so. */
 	bool is_destroyed;
 	/* What its initialisation ended with; not to be used unless ncclSuccess. */
@@ -67,6 +68,9 @@ struct mini_comm_request {
 	ncclUniqueId *ids;
 	int id_count;
 	struct ncclComm *parent;
+	/* Ranks there will be, of the parent's and new ones, which have no parent. */
+	int growth;
+	uint64_t growth_magic;
 	ncclComm_t *newcomm;
 	/* A failure takes the communicator away again. */
 	bool is_undone;
@@ -77,8 +81,11 @@ struct mini_comm_request {
 	int excluded_count;
 };
 
-/* Empty but for a copy of the ids; NULL without memory. */
-struct mini_comm_request *mini_comm_request(const ncclUniqueId *ids, int id_count);
+/* Empty; NULL without memory. */
+struct mini_comm_request *mini_comm_request(void);
+/* Gives it a copy of the ids. */
+ncclResult_t mini_comm_request_ids(struct mini_comm_request *request,
+				   const ncclUniqueId *ids, int id_count);
 void mini_comm_request_free(struct mini_comm_request *request);
 
 /* ncclInvalidArgument for what is no communicator. */
@@ -100,6 +107,21 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 ncclResult_t mini_comm_init(void *argument);
 /* Instead of the above, when the ranks are not to meet after all. */
 void mini_comm_cancel(void *argument);
+/* The last part of every initialisation, once the ring of the ranks is closed. */
+ncclResult_t mini_comm_meet_peers(struct ncclComm *comm);
+/*
+ * An id for new ranks, of which the first and the last rank are told; and what
+ * these two replace *id by, waiting for it.  0 or -errno.
+ */
+int mini_comm_invite(struct ncclComm *comm, ncclUniqueId *ret_id);
+int mini_comm_wait_for_invitation(struct ncclComm *comm, ncclUniqueId *ret_id,
+				  const ncclUniqueId **id);
+/* Of the growth that a communicator counts last: equal on all its ranks. */
+uint64_t mini_comm_growth_magic(const struct ncclComm *comm);
+/* The initialisation of a communicator that has grown. */
+ncclResult_t mini_comm_init_grown(const struct mini_comm_request *request);
+/* Waits for all ranks. */
+ncclResult_t mini_comm_barrier(struct ncclComm *comm);
 /* Waits until all work is done.  `argument` is the communicator. */
 ncclResult_t mini_comm_finish(void *argument);
 /* After mini_comm_stop(): waits for what that ended, so that one can go on. */
