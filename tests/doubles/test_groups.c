@@ -195,6 +195,44 @@ static void test_destroy(void)
 	ok(ncclGroupEnd() == ncclSuccess, "where both ways of taking it away succeed");
 }
 
+static void test_simulation(void)
+{
+	ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
+	ncclComm_t comm = NULL;
+	ncclUniqueId id;
+	int r;
+
+	ok(ncclGroupSimulateEnd(&info) == ncclInvalidUsage,
+	   "without a start there is nothing to simulate");
+	clear();
+	ncclGetUniqueId(&id);
+	ncclGroupStart();
+	ncclGroupStart();
+	ncclCommInitRank(&comm, 1, id, 0);
+	for (r = 0; r < RANKS; r++)
+		all_reduce(r);
+	ok(ncclGroupSimulateEnd(&info) == ncclSuccess && info.estimatedTime < 0,
+	   "an inner end simulates nothing");
+	ok(ncclGroupSimulateEnd(&info) == ncclSuccess && info.estimatedTime > 0,
+	   "the outer one says how long it would take");
+	ok(all_hold(0) && ncclGroupEnd() == ncclInvalidUsage,
+	   "ends the group, and runs no operation");
+	ok(ncclCommCount(comm, &r) == ncclSuccess && r == 1,
+	   "communicators are made all the same");
+	ncclCommDestroy(comm);
+	ok(group_works(), "the next group is a real one");
+	clear();
+	ncclGroupStart();
+	for (r = 0; r < RANKS; r++)
+		all_reduce(r);
+	ok(ncclGroupSimulateEnd(NULL) == ncclSuccess && all_hold(3),
+	   "and so is one that is simulated without telling how it went");
+	info.magic = 0;
+	ncclGroupStart();
+	ok(ncclGroupSimulateEnd(&info) == ncclInvalidArgument,
+	   "what is to be filled has to be initialised");
+}
+
 static void set_up(void)
 {
 	int r;
@@ -217,6 +255,7 @@ int main(void)
 	test_failure();
 	test_nonblocking();
 	test_destroy();
+	test_simulation();
 	ncclGroupStart();
 	ncclCommDestroy(comms[0]);
 	ncclCommDestroy(comms[1]);

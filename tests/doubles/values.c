@@ -74,6 +74,8 @@ SAME(NCCL_SPLIT_NOCOLOR, -1);
 SAME(NCCL_SHRINK_DEFAULT, 0);
 SAME(NCCL_SHRINK_ABORT, 1);
 SAME(NCCL_REVOKE_DEFAULT, 0);
+SAME(sizeof(ncclSimInfo_t), 24);
+SAME(offsetof(ncclSimInfo_t, estimatedTime), 16);
 SAME(NCCL_VERSION(2, 28, 9), 22809);
 SAME(offsetof(ncclConfig_t, blocking), 16);
 SAME(offsetof(ncclConfig_t, netName), 32);

@@ -113,6 +113,17 @@ typedef struct ncclConfig_v22800 {
 	NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT }
 
 #define NCCL_API_MAGIC 0xcafebeef
+#define NCCL_UNDEF_FLOAT -1.0f
+
+typedef struct ncclSimInfo_v22200 {
+	size_t size;
+	unsigned int magic;
+	unsigned int version;
+	float estimatedTime;
+} ncclSimInfo_t;
+
+#define NCCL_SIM_INFO_INITIALIZER { \
+	sizeof(ncclSimInfo_t), 0x74685283, NCCL_VERSION_CODE, NCCL_UNDEF_FLOAT }
 
 /* Of a newer release, for tests/doubles/nccl/api_newer.c. */
 #define NCCL_SUSPEND_MEM 0x01
@@ -237,6 +248,7 @@ MINI_NCCL_CALL(ncclResult_t, Recv,
 	 cudaStream_t stream));
 MINI_NCCL_CALL(ncclResult_t, GroupStart, (void));
 MINI_NCCL_CALL(ncclResult_t, GroupEnd, (void));
+MINI_NCCL_CALL(ncclResult_t, GroupSimulateEnd, (ncclSimInfo_t *simInfo));
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -103,7 +103,12 @@ MINI_API ncclResult_t ncclGroupStart(void)
 
 MINI_API ncclResult_t ncclGroupEnd(void)
 {
-	return mini_group_end();
+	return mini_group_end(NULL);
+}
+
+MINI_API ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t *simInfo)
+{
+	return mini_group_end(simInfo);
 }
 
 /* Operations. */
@@ -457,6 +462,7 @@ MINI_ALIAS(CommRegister);
 MINI_ALIAS(CommDeregister);
 MINI_ALIAS(GroupStart);
 MINI_ALIAS(GroupEnd);
+MINI_ALIAS(GroupSimulateEnd);
 MINI_ALIAS(AllReduce);
 MINI_ALIAS(Broadcast);
 MINI_ALIAS(Bcast);

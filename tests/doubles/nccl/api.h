@@ -47,7 +47,7 @@ static inline ncclResult_t end_after(ncclResult_t result)
 
 	if (result != ncclSuccess && result != ncclInProgress)
 		mini_group_fail(result);
-	end = mini_group_end();
+	end = mini_group_end(NULL);
 	return end != ncclSuccess && end != ncclInProgress ? end : result;
 }
 

@@ -224,6 +224,8 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 {
 	struct mini_comm_request *request;
 
+	/* Before all else NCCL asks for the device, so that fails first. */
+	CHECK(mini_driver_load());
 	CHECK(mini_comm_check(parent, "CommSplit"));
 	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
 	request = mini_comm_request();
@@ -239,8 +241,6 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 				    ncclComm_t *newcomm, ncclConfig_t *config)
 {
-	/* Before all else NCCL asks for the device, so that fails first. */
-	CHECK(mini_driver_load());
 	mini_group_start();
 	return end_after(split(comm, color, key, newcomm, config));
 }
@@ -251,6 +251,7 @@ static ncclResult_t shrink(struct ncclComm *parent, int *ranks, int count,
 	struct mini_comm_request *request;
 	ncclResult_t result;
 
+	CHECK(mini_driver_load());
 	CHECK(mini_comm_check(parent, "CommShrink"));
 	if (flags & NCCL_SHRINK_ABORT) {
 		mini_comm_stop(parent);
@@ -274,7 +275,6 @@ MINI_API ncclResult_t ncclCommShrink(ncclComm_t comm, int *excludeRanksList,
 				     int excludeRanksCount, ncclComm_t *newcomm,
 				     ncclConfig_t *config, int shrinkFlags)
 {
-	CHECK(mini_driver_load());
 	mini_group_start();
 	return end_after(shrink(comm, excludeRanksList, excludeRanksCount, newcomm,
 				config, shrinkFlags));

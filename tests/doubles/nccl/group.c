@@ -3,10 +3,15 @@
 #include "group.h"
 
 #include "comm.h"
+#include "reduce.h"
 #include "result.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Of NCCL_SIM_INFO_INITIALIZER. */
+#define SIM_INFO_MAGIC 0x74685283
 
 /* A communicator's share of a group. */
 struct share {
@@ -304,11 +309,30 @@ static void cancel_group(struct group *group, ncclResult_t result)
 	}
 }
 
-static ncclResult_t run_group(struct group *group)
+/* What NCCL's tuning model gives for the last collective; any number will do. */
+static void estimate(const struct group *group, ncclSimInfo_t *info)
+{
+	const struct share *share;
+	const struct mini_op *op;
+
+	for (share = group->shares; share; share = share->next) {
+		for (op = share->ops; op; op = op->next) {
+			if (!mini_op_is_p2p(op))
+				info->estimatedTime =
+					10.0f +
+					(float) (op->count * mini_type_size(op->type)) /
+						1e4f;
+		}
+	}
+}
+
+static ncclResult_t run_group(struct group *group, ncclSimInfo_t *info)
 {
 	ncclResult_t result = run_jobs(group);
 
-	if (result == ncclSuccess)
+	if (result == ncclSuccess && info)
+		estimate(group, info);
+	else if (result == ncclSuccess)
 		result = launch_shares(group);
 	return result;
 }
@@ -320,7 +344,7 @@ static void *background_main(void *arg)
 	struct job *job;
 	ncclResult_t result;
 
-	result = run_group(group);
+	result = run_group(group, NULL);
 	for (share = group->shares; share; share = share->next)
 		mini_comm_end_job(share->comm, result);
 	for (job = group->jobs; job; job = job->next) {
@@ -355,10 +379,26 @@ static ncclResult_t run_in_background(struct group *group)
 	return ncclInProgress;
 }
 
-ncclResult_t mini_group_end(void)
+/* As much of it as the program's own release knew of. */
+static ncclResult_t read_info(const ncclSimInfo_t *info, ncclSimInfo_t *ret_copy,
+			      size_t *ret_size)
+{
+	*ret_copy = (ncclSimInfo_t) NCCL_SIM_INFO_INITIALIZER;
+	ret_copy->magic = 0;
+	*ret_size = info->size < sizeof(*info) ? info->size : sizeof(*info);
+	memcpy(ret_copy, info, *ret_size);
+	if (ret_copy->magic == SIM_INFO_MAGIC)
+		return ncclSuccess;
+	return mini_fail(ncclInvalidArgument, "ncclSimInfo_t argument not initialized "
+					      "via NCCL_SIM_INFO_INITIALIZER");
+}
+
+ncclResult_t mini_group_end(ncclSimInfo_t *info)
 {
 	struct group *group = current;
 	ncclResult_t result = failure;
+	ncclSimInfo_t copy;
+	size_t size = 0;
 
 	if (depth == 0)
 		return mini_fail(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
@@ -366,14 +406,19 @@ ncclResult_t mini_group_end(void)
 		return ncclSuccess;
 	current = NULL;
 	failure = ncclSuccess;
+	if (result == ncclSuccess && info)
+		result = read_info(info, &copy, &size);
 	if (!group)
 		return result;
 	if (result == ncclSuccess && group->mode == NONBLOCKING)
 		return run_in_background(group);
-	if (result == ncclSuccess)
-		result = run_group(group);
-	else
+	if (result == ncclSuccess) {
+		result = run_group(group, info ? &copy : NULL);
+		if (info && result == ncclSuccess)
+			memcpy(info, &copy, size);
+	} else {
 		cancel_group(group, result);
+	}
 	destroy_group(group);
 	return result;
 }

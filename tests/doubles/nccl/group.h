@@ -12,8 +12,12 @@ typedef ncclResult_t (*mini_job_function)(void *argument);
 typedef void (*mini_job_cancel)(void *argument);
 
 void mini_group_start(void);
-/* Carries out what was collected, at the outermost end. */
-ncclResult_t mini_group_end(void);
+/*
+ * Carries out what was collected, at the outermost end.  With somewhere to write
+ * how long that would take, the operations are dropped there instead; but not the
+ * jobs, and nothing where communicators do not block: so it is in NCCL.
+ */
+ncclResult_t mini_group_end(ncclSimInfo_t *info);
 /* Makes the group fail at its end too, with the last such result; returns it. */
 ncclResult_t mini_group_fail(ncclResult_t result);
 /* How many groups of the thread are open. */
