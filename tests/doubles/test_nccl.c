@@ -74,6 +74,15 @@ ssize_t send(int fd, const void *data, size_t size, int flags)
 	return real(fd, data, size, flags);
 }
 
+/* Seen here as well: the library's own calls of what it exports. */
+static atomic_int questions;
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
+{
+	atomic_fetch_add(&questions, 1);
+	return pncclCommGetAsyncError(comm, state);
+}
+
 static void *at(CUdeviceptr memory)
 {
 	return (void *) (uintptr_t) memory;
@@ -571,6 +580,10 @@ static void test_arguments(void)
 	ok(ncclAllReduce(buffer, buffer, 1, ncclFloat8e4m3, ncclSum, comm, stream) ==
 		   ncclInvalidArgument,
 	   "and the sum of 8-bit floats on a GPU that cannot do it");
+	atomic_store(&questions, 0);
+	ncclAllReduce(NULL, NULL, 0, ncclInt8, ncclSum, comm, stream);
+	ok(atomic_load(&questions) == 1,
+	   "each call asks for the state of its communicator, as any program would");
 	ok(ncclCommCount(comm, &value) == ncclSuccess && value == RANKS &&
 		   ncclCommUserRank(comms[2], &value) == ncclSuccess && value == 2 &&
 		   ncclCommCuDevice(comms[1], &value) == ncclSuccess && value == 1,

@@ -33,13 +33,12 @@ ncclResult_t mini_comm_state(const struct ncclComm *comm)
 
 ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
 {
-	ncclResult_t state = mini_comm_state(comm);
+	ncclResult_t state = ncclSuccess;
 
 	if (atomic_load(&comm->aborted))
 		return ncclSuccess;
-	/* Through the exported name, as NCCL does it. */
-	if (comm->is_nonblocking)
-		ncclCommGetAsyncError(comm, &state);
+	/* Through the exported name, whatever the communicator, as NCCL does it. */
+	ncclCommGetAsyncError(comm, &state);
 	if (state == ncclInProgress)
 		return mini_fail(ncclInvalidArgument,
 				 "%s : communicator used before the previous operation "
