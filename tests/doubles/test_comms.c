@@ -498,6 +498,37 @@ static void test_state(void)
 	   "a communicator says what it is, and is suspended by all its ranks");
 }
 
+/* Ten thousand small sums, in groups whose sizes are random and the same everywhere. */
+static void sum_often(int rank)
+{
+	ncclComm_t comm = init(rank, 4, NULL);
+	unsigned int seed = 1;
+	int32_t host[16];
+	int left = 10000;
+
+	cuMemsetD32(buffer, 1, 16);
+	while (left > 0) {
+		int size = 1 + rand_r(&seed) % 16;
+
+		size = size < left ? size : left;
+		left -= size;
+		ncclGroupStart();
+		while (size-- > 0)
+			REQUIRE(ncclAllReduce(memory(), memory(), 16, ncclInt32, ncclMax,
+					      comm, stream) == ncclSuccess);
+		REQUIRE(ncclGroupEnd() == ncclSuccess);
+	}
+	REQUIRE(cuStreamSynchronize(stream) == CUDA_SUCCESS);
+	cuMemcpyDtoH(host, buffer, sizeof(host));
+	REQUIRE(host[0] == 1 && host[15] == 1);
+	leave(comm, rank, 4);
+}
+
+static void test_many(void)
+{
+	ok(in_processes(4, sum_often), "four ranks do ten thousand small operations");
+}
+
 int main(void)
 {
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
@@ -509,5 +540,6 @@ int main(void)
 	test_revoke();
 	test_grow();
 	test_state();
+	test_many();
 	return tap_done();
 }
