@@ -61,8 +61,8 @@ static void show_communicators(void)
 {
 	static long no_communicator[1024];
 	ncclComm_t wrong = (ncclComm_t) no_communicator;
+	ncclComm_t comm = NULL;
 	ncclResult_t state;
-	ncclComm_t comm;
 	void *handle;
 	int value;
 
@@ -80,6 +80,8 @@ static void show_communicators(void)
 	SHOW(ncclCommSplit, NULL, 0, 0, &comm, NULL);
 	SHOW(ncclCommSplit, wrong, 0, 0, &comm, NULL);
 	SHOW(ncclCommSplit, NULL, 0, 0, NULL, NULL);
+	SHOW(ncclCommRevoke, NULL, 0);
+	SHOW(ncclCommRevoke, NULL, 1);
 	SHOW(ncclCommRegister, NULL, &value, 4, &handle);
 	SHOW(ncclCommRegister, wrong, &value, 4, &handle);
 	SHOW(ncclCommDeregister, NULL, NULL);
@@ -132,6 +134,49 @@ static void show_groups(void)
 	SHOW(ncclGroupEnd, );
 }
 
+static void show_simulations(void)
+{
+	ncclSimInfo_t info = NCCL_SIM_INFO_INITIALIZER;
+	ncclSimInfo_t wrong = {0};
+
+	SHOW(ncclGroupSimulateEnd, &info);
+	SHOW(ncclGroupSimulateEnd, NULL);
+	SHOW(ncclGroupStart, );
+	SHOW(ncclGroupSimulateEnd, &info);
+	printf("time is unknown: %d\n", info.estimatedTime == NCCL_UNDEF_FLOAT);
+	SHOW(ncclGroupStart, );
+	SHOW(ncclGroupSimulateEnd, NULL);
+	wrong.size = sizeof(wrong);
+	SHOW(ncclGroupStart, );
+	SHOW(ncclGroupSimulateEnd, &wrong);
+	SHOW(ncclGroupStart, );
+	SHOW(ncclGroupStart, );
+	SHOW(ncclGroupSimulateEnd, &wrong);
+	SHOW(ncclGroupEnd, );
+	SHOW(ncclGroupEnd, );
+}
+
+/* The last failure of a group is its result, and a question is no failure. */
+static void show_failures(void)
+{
+	ncclUniqueId id = {{0}};
+	ncclComm_t comm = NULL;
+	float x[4] = {0};
+	int value;
+
+	SHOW(ncclGroupStart, );
+	SHOW(ncclCommCount, NULL, &value);
+	SHOW(ncclGroupEnd, );
+	SHOW(ncclGroupStart, );
+	SHOW(ncclSend, x, 4, ncclFloat, 0, NULL, NULL);
+	SHOW(ncclCommSplit, NULL, 0, 0, &comm, NULL);
+	SHOW(ncclGroupEnd, );
+	SHOW(ncclGroupStart, );
+	SHOW(ncclCommInitRank, &comm, 0, id, 0);
+	SHOW(ncclGroupEnd, );
+	SHOW(ncclGroupEnd, );
+}
+
 static void show_initialisation(void)
 {
 	ncclUniqueId id = {{0}};
@@ -163,6 +208,8 @@ int main(int argc, char **argv)
 	show_communicators();
 	show_operations();
 	show_groups();
+	show_simulations();
+	show_failures();
 	show_initialisation();
 	return 0;
 }

@@ -23,11 +23,14 @@ fake_cuda_c = \
 
 mini_nccl_c = \
 	tests/doubles/nccl/api.c \
+	tests/doubles/nccl/api_comm.c \
+	tests/doubles/nccl/api_newer.c \
 	tests/doubles/nccl/bootstrap.c \
 	tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/driver.c \
 	tests/doubles/nccl/group.c \
+	tests/doubles/nccl/grow.c \
 	tests/doubles/nccl/launch.c \
 	tests/doubles/nccl/proxy.c \
 	tests/doubles/nccl/reduce.c \
@@ -38,7 +41,7 @@ mini_nccl_c = \
 
 fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
 	tests/doubles/cuda/libcuda.map
-mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/bootstrap.h \
+mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/group.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
@@ -68,7 +71,8 @@ tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
 		ln -sf $(@F) $(@D)/libnccl.so
 
 # The tests of the doubles.
-doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death
+doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
+	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
 	tests/doubles/test_interface.sh
 doubles_tested = tests/doubles/arguments
@@ -77,15 +81,18 @@ check_DATA += $(doubles_tests) $(doubles_tested)
 CLEANFILES += $(doubles_tests) $(doubles_tested)
 TESTS += $(doubles_tests) $(doubles_scripts)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
+	tests/doubles/test_groups.c tests/doubles/test_comms.c \
 	tests/doubles/test_death.c tests/doubles/arguments.c
 
 # Exported, so that the library's pthread_create() is the test's.
-tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_death: \
+$(doubles_tests): \
 		$(doubles_so) $(doubles_h) tests/doubles/tap.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
 		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
 tests/doubles/test_cuda: tests/doubles/test_cuda.c
 tests/doubles/test_nccl: tests/doubles/test_nccl.c
+tests/doubles/test_groups: tests/doubles/test_groups.c
+tests/doubles/test_comms: tests/doubles/test_comms.c
 tests/doubles/test_death: tests/doubles/test_death.c
 
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)

@@ -8,6 +8,7 @@
 #include <cuda.h>
 #include <nccl.h>
 
+#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -60,6 +61,48 @@ static pid_t start_other(int number, const char *host_id, int id_pipe[2])
 	_exit(3);
 }
 
+static int entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int count = 0;
+
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* Leaves by its own exit() with a communicator that nobody destroys, in use or not. */
+static bool exits(bool is_in_use)
+{
+	ncclUniqueId id;
+	ncclComm_t comm;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		open_device(0);
+		ncclGetUniqueId(&id);
+		ncclCommInitRank(&comm, 1, id, 0);
+		if (is_in_use) {
+			ncclGroupStart();
+			ncclSend(NULL, 0, ncclInt8, 0, comm, stream);
+			ncclRecv(NULL, 0, ncclInt8, 0, comm, stream);
+			ncclGroupEnd();
+		}
+		exit(7);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+static void wait_for_threads(int count)
+{
+	/* Those that are joined stay listed for a moment. */
+	while (entries("/proc/self/task") > count)
+		sched_yield();
+}
+
 int main(void)
 {
 	ncclResult_t state;
@@ -67,16 +110,26 @@ int main(void)
 	ncclUniqueId id;
 	int id_pipe[2];
 	int status;
+	int files;
+	int threads;
 	pid_t pid;
+
+	ok(exits(false) && exits(true),
+	   "a communicator that is never destroyed does no harm at the exit");
 
 	if (pipe(id_pipe))
 		return 1;
 	/* The same device: two ranks on one GPU, as NCCL_HOSTID permits it. */
 	pid = start_other(0, "another host", id_pipe);
+	open_device(0);
+	/* So that both streams have their threads. */
+	cuMemsetD8(buffer, 0, 1);
+	cuMemsetD8Async(buffer, 0, 1, stream);
+	threads = entries("/proc/self/task");
+	files = entries("/proc/self/fd");
 	ncclGetUniqueId(&id);
 	if (write(id_pipe[1], &id, sizeof(id)) != (ssize_t) sizeof(id))
 		return 1;
-	open_device(0);
 	ok(ncclCommInitRank(&comm, 2, id, 0) == ncclSuccess,
 	   "two ranks can share a GPU when they claim to be on two hosts");
 	ok(all_reduce(comm) == ncclSuccess && cuStreamSynchronize(stream) == CUDA_SUCCESS,
@@ -90,10 +143,16 @@ int main(void)
 		ncclCommGetAsyncError(comm, &state);
 	} while (state == ncclSuccess);
 	ok(state == ncclRemoteError, "the communicator has a remote error");
+	ok(all_reduce(comm) == ncclRemoteError &&
+		   ncclCommDestroy(comm) == ncclRemoteError,
+	   "which is the result of whatever is asked of it");
 	ok(cuStreamQuery(stream) == CUDA_ERROR_NOT_READY, "and its kernel does not end");
 	ok(ncclCommAbort(comm) == ncclSuccess &&
 		   cuStreamSynchronize(stream) == CUDA_SUCCESS,
 	   "until the communicator is aborted");
+	wait_for_threads(threads);
+	ok(entries("/proc/self/fd") == files,
+	   "which leaves no thread and no file behind");
 	cuMemFree(buffer);
 	return tap_done();
 }

@@ -40,7 +40,9 @@ for file in "$here"/cuda/*.c; do
     check "cuda/${file##*/} defines what NVIDIA declares" \
         real "$file" -D__CUDA_API_VERSION_INTERNAL
 done
-check "nccl/api.c defines what NVIDIA declares" real "$here/nccl/api.c"
+for file in api.c api_comm.c; do
+    check "nccl/$file defines what NVIDIA declares" real "$here/nccl/$file"
+done
 check "nccl/driver.c uses what NVIDIA declares" real "$here/nccl/driver.c"
 check "the bundled program compiles with NVIDIA's headers" \
     real "$top_srcdir/examples/allreduce.c"

@@ -74,6 +74,15 @@ ssize_t send(int fd, const void *data, size_t size, int flags)
 	return real(fd, data, size, flags);
 }
 
+/* Seen here as well: the library's own calls of what it exports. */
+static atomic_int questions;
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
+{
+	atomic_fetch_add(&questions, 1);
+	return pncclCommGetAsyncError(comm, state);
+}
+
 static void *at(CUdeviceptr memory)
 {
 	return (void *) (uintptr_t) memory;
@@ -571,6 +580,10 @@ static void test_arguments(void)
 	ok(ncclAllReduce(buffer, buffer, 1, ncclFloat8e4m3, ncclSum, comm, stream) ==
 		   ncclInvalidArgument,
 	   "and the sum of 8-bit floats on a GPU that cannot do it");
+	atomic_store(&questions, 0);
+	ncclAllReduce(NULL, NULL, 0, ncclInt8, ncclSum, comm, stream);
+	ok(atomic_load(&questions) == 1,
+	   "each call asks for the state of its communicator, as any program would");
 	ok(ncclCommCount(comm, &value) == ncclSuccess && value == RANKS &&
 		   ncclCommUserRank(comms[2], &value) == ncclSuccess && value == 2 &&
 		   ncclCommCuDevice(comms[1], &value) == ncclSuccess && value == 1,
@@ -578,8 +591,10 @@ static void test_arguments(void)
 	ncclGroupStart();
 	ncclSend(buffer, 1, ncclInt8, RANKS, comm, stream);
 	ncclCommInitRank(&unused, 1, id, 0);
-	ok(ncclGroupEnd() == ncclInvalidArgument && !unused,
-	   "a group that failed before its end makes nothing");
+	ok(ncclGroupEnd() == ncclInvalidArgument && unused &&
+		   ncclCommCount(unused, &value) != ncclSuccess,
+	   "a group that failed before its end makes nothing that can be used");
+	ok(ncclCommAbort(unused) == ncclSuccess, "but that can be aborted");
 }
 
 static void test_split(void)
@@ -597,6 +612,8 @@ static void test_split(void)
 		ncclCommSplit(comms[r], r == 1 ? NCCL_SPLIT_NOCOLOR : 4, -r, &children[r],
 			      NULL);
 	}
+	ok(!children[0] && !children[1] && !children[2],
+	   "a child is not there before the ranks have met");
 	ok(ncclGroupEnd() == ncclSuccess && !children[1] && children[0] && children[2],
 	   "a split gives communicators to those who have a colour");
 	ncclCommCount(children[0], &count);
@@ -686,8 +703,36 @@ static void test_duplicates(void)
 	ncclGroupStart();
 	for (r = 0; r < 2; r++)
 		ncclCommInitRank(&same[r], 2, id, r);
-	ok(ncclGroupEnd() == ncclInvalidUsage && !same[0] && !same[1],
+	ok(ncclGroupEnd() == ncclInvalidUsage && same[0] && same[1],
 	   "two ranks cannot be on one GPU of one host");
+	for (r = 0; r < 2; r++)
+		ncclCommAbort(same[r]);
+}
+
+/* As many as a long job makes, each in the place of the one before. */
+static void test_addresses(void)
+{
+	ncclComm_t first = NULL;
+	ncclComm_t comm = NULL;
+	ncclUniqueId id;
+	int reused = 0;
+	int count;
+	int i;
+
+	cuCtxSetCurrent(contexts[0]);
+	for (i = 0; i < 1000; i++) {
+		ncclGetUniqueId(&id);
+		if (ncclCommInitRank(&comm, 1, id, 0) != ncclSuccess)
+			break;
+		first = first ? first : comm;
+		reused += comm == first;
+		if (ncclCommDestroy(comm) != ncclSuccess)
+			break;
+	}
+	ok(i == 1000 && reused == 1000,
+	   "the next communicator has the address of the one destroyed before");
+	ok(ncclCommCount(comm, &count) == ncclInvalidArgument,
+	   "which is none when nothing is there");
 }
 
 static bool has_creation(pthread_t creator, const void *argument,
@@ -796,6 +841,8 @@ int main(void)
 	test_nonblocking();
 	test_duplicates();
 	test_threads();
+	/* Last of those that create threads, since it creates so many. */
+	test_addresses();
 	tear_down();
 	return tap_done();
 }

@@ -9,7 +9,9 @@
 #define MINI_NCCL_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,6 +29,9 @@ extern "C" {
 #define NCCL_CONFIG_UNDEF_INT INT_MIN
 #define NCCL_CONFIG_UNDEF_PTR NULL
 #define NCCL_SPLIT_NOCOLOR -1
+#define NCCL_SHRINK_DEFAULT 0x00
+#define NCCL_SHRINK_ABORT 0x01
+#define NCCL_REVOKE_DEFAULT 0x00
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct ncclComm *ncclComm_t;
@@ -107,6 +112,55 @@ typedef struct ncclConfig_v22800 {
 	NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT, \
 	NCCL_CONFIG_UNDEF_INT, NCCL_CONFIG_UNDEF_INT }
 
+#define NCCL_API_MAGIC 0xcafebeef
+#define NCCL_UNDEF_FLOAT -1.0f
+
+typedef struct ncclSimInfo_v22200 {
+	size_t size;
+	unsigned int magic;
+	unsigned int version;
+	float estimatedTime;
+} ncclSimInfo_t;
+
+#define NCCL_SIM_INFO_INITIALIZER { \
+	sizeof(ncclSimInfo_t), 0x74685283, NCCL_VERSION_CODE, NCCL_UNDEF_FLOAT }
+
+/* Of a newer release, for tests/doubles/nccl/api_newer.c. */
+#define NCCL_SUSPEND_MEM 0x01
+
+typedef enum {
+	ncclStatGpuMemSuspend = 0,
+	ncclStatGpuMemSuspended = 1,
+	ncclStatGpuMemPersist = 2,
+	ncclStatGpuMemTotal = 3
+} ncclCommMemStat_t;
+
+typedef enum {
+	NCCL_GIN_TYPE_NONE = 0,
+	NCCL_GIN_TYPE_PROXY = 2,
+	NCCL_GIN_TYPE_GDAKI = 3
+} ncclGinType_t;
+
+typedef struct ncclCommProperties {
+	size_t size;
+	unsigned int magic;
+	unsigned int version;
+	int rank;
+	int nRanks;
+	int cudaDev;
+	int nvmlDev;
+	bool deviceApiSupport;
+	bool multimemSupport;
+	ncclGinType_t ginType;
+	int nLsaTeams;
+	bool hostRmaSupport;
+	ncclGinType_t railedGinType;
+} ncclCommProperties_t;
+
+#define NCCL_COMM_PROPERTIES_INITIALIZER { \
+	.size = sizeof(ncclCommProperties_t), .magic = NCCL_API_MAGIC, \
+	.version = NCCL_VERSION_CODE }
+
 /* Each call under both of its names. */
 #define MINI_NCCL_CALL(type, name, parameters) \
 	type nccl##name parameters; \
@@ -124,11 +178,29 @@ MINI_NCCL_CALL(ncclResult_t, CommInitRank,
 MINI_NCCL_CALL(ncclResult_t, CommInitRankConfig,
 	(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank,
 	 ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommInitRankScalable,
+	(ncclComm_t *newcomm, int nranks, int myrank, int nId, ncclUniqueId *commIds,
+	 ncclConfig_t *config));
 MINI_NCCL_CALL(ncclResult_t, CommInitAll,
 	(ncclComm_t *comm, int ndev, const int *devlist));
 MINI_NCCL_CALL(ncclResult_t, CommSplit,
 	(ncclComm_t comm, int color, int key, ncclComm_t *newcomm,
 	 ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommShrink,
+	(ncclComm_t comm, int *excludeRanksList, int excludeRanksCount,
+	 ncclComm_t *newcomm, ncclConfig_t *config, int shrinkFlags));
+MINI_NCCL_CALL(ncclResult_t, CommRevoke, (ncclComm_t comm, int revokeFlags));
+MINI_NCCL_CALL(ncclResult_t, CommGetUniqueId,
+	(ncclComm_t comm, ncclUniqueId *uniqueId));
+MINI_NCCL_CALL(ncclResult_t, CommGrow,
+	(ncclComm_t comm, int nRanks, const ncclUniqueId *uniqueId, int rank,
+	 ncclComm_t *newcomm, ncclConfig_t *config));
+MINI_NCCL_CALL(ncclResult_t, CommSuspend, (ncclComm_t comm, int flags));
+MINI_NCCL_CALL(ncclResult_t, CommResume, (ncclComm_t comm));
+MINI_NCCL_CALL(ncclResult_t, CommMemStats,
+	(ncclComm_t comm, ncclCommMemStat_t stat, uint64_t *value));
+MINI_NCCL_CALL(ncclResult_t, CommQueryProperties,
+	(ncclComm_t comm, ncclCommProperties_t *props));
 MINI_NCCL_CALL(ncclResult_t, CommFinalize, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommDestroy, (ncclComm_t comm));
 MINI_NCCL_CALL(ncclResult_t, CommAbort, (ncclComm_t comm));
@@ -176,6 +248,7 @@ MINI_NCCL_CALL(ncclResult_t, Recv,
 	 cudaStream_t stream));
 MINI_NCCL_CALL(ncclResult_t, GroupStart, (void));
 MINI_NCCL_CALL(ncclResult_t, GroupEnd, (void));
+MINI_NCCL_CALL(ncclResult_t, GroupSimulateEnd, (ncclSimInfo_t *simInfo));
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exported functions: what they check and in which order, and which result
- * a wrong argument has, all as NCCL does it.
+ * The exported functions but those of communicators: what they check and in
+ * which order, and which result a wrong argument has, all as NCCL does it.
  */
-#include "comm.h"
-#include "group.h"
+#include "api.h"
 #include "reduce.h"
-#include "result.h"
 
 #include <stdlib.h>
-
-/*
- * readelf shows ncclX weak and pncclX global at the same address in every
- * NCCL: two names of one function.  Since ncclX can be interposed, a call of it
- * from inside the library goes through the PLT, and NCCL makes a few of those.
- */
-#define MINI_API __attribute__((visibility("default"), weak))
-#define MINI_ALIAS(name) \
-	extern __typeof__(nccl##name) pnccl##name \
-		__attribute__((visibility("default"), alias("nccl" #name)))
-
-#define CHECK(call) \
-	do { \
-		ncclResult_t check_result = (call); \
-\
-		if (check_result != ncclSuccess) \
-			return check_result; \
-	} while (0)
-
-static ncclResult_t check_pointer(const void *pointer, const char *function,
-				  const char *name)
-{
-	if (pointer)
-		return ncclSuccess;
-	return mini_fail(ncclInvalidArgument, "%s : %s argument is NULL", function, name);
-}
 
 /* Versions and errors. */
 
@@ -121,249 +93,6 @@ MINI_API ncclResult_t ncclCommDeregister(const ncclComm_t comm, void *handle)
 	return ncclSuccess;
 }
 
-/* Communicators. */
-
-MINI_API ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
-{
-	CHECK(check_pointer(uniqueId, "GetUniqueId", "out"));
-	return mini_result(mini_bootstrap_create_root(uniqueId));
-}
-
-static ncclResult_t init_rank(ncclComm_t *newcomm, int nranks, const ncclUniqueId *id,
-			      int rank, const ncclConfig_t *config)
-{
-	struct mini_comm_request *request;
-	ncclResult_t result;
-
-	CHECK(mini_driver_load());
-	if (nranks < 1 || rank < 0 || rank >= nranks)
-		return mini_fail(ncclInvalidArgument, "Invalid rank requested : %d/%d",
-				 rank, nranks);
-	CHECK(check_pointer(newcomm, "CommInitRank", "newcomm"));
-	CHECK(mini_config_check(config));
-	request = calloc(1, sizeof(*request));
-	if (!request)
-		return mini_fail(ncclSystemError, "out of memory");
-	result = mini_comm_create(&request->comm, nranks, rank, config);
-	if (result != ncclSuccess) {
-		free(request);
-		return result;
-	}
-	request->id = *id;
-	request->newcomm = newcomm;
-	/* Before the ranks have met, so that the program can abort it. */
-	*newcomm = request->comm;
-	if (request->comm->is_nonblocking)
-		mini_comm_begin_job(request->comm);
-	return mini_group_add_job(request->comm, mini_comm_init, mini_comm_cancel,
-				  request);
-}
-
-static ncclResult_t end_after(ncclResult_t result)
-{
-	ncclResult_t end;
-
-	if (result != ncclSuccess)
-		mini_group_fail(result);
-	end = mini_group_end();
-	return result != ncclSuccess ? result : end;
-}
-
-MINI_API ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
-					     ncclUniqueId commId, int rank,
-					     ncclConfig_t *config)
-{
-	ncclResult_t result;
-	ncclResult_t state;
-
-	mini_group_start();
-	result = end_after(init_rank(comm, nranks, &commId, rank, config));
-	/* NCCL looks through its own exported function here. */
-	if (result == ncclInProgress && mini_group_depth() == 0 &&
-	    ncclCommGetAsyncError(*comm, &state) == ncclSuccess)
-		result = state;
-	return result;
-}
-
-MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId,
-				       int rank)
-{
-	mini_group_start();
-	return end_after(init_rank(comm, nranks, &commId, rank, NULL));
-}
-
-static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int device,
-				   const ncclUniqueId *id)
-{
-	CUcontext context;
-
-	CHECK(mini_driver_check(mini_driver.PrimaryCtxRetain(&context, device)));
-	CHECK(mini_driver_check(mini_driver.CtxSetCurrent(context)));
-	mini_group_start();
-	return end_after(init_rank(comm, ndev, id, rank, NULL));
-}
-
-static ncclResult_t check_devices(int ndev, const int *devlist)
-{
-	int count;
-	int i;
-	int j;
-
-	CHECK(mini_driver_check(mini_driver.DeviceGetCount(&count)));
-	for (i = 0; i < ndev; i++) {
-		int device = devlist ? devlist[i] : i;
-
-		if (device < 0 || device >= count)
-			return mini_fail(ncclUnhandledCudaError,
-					 "Invalid device number requested: %d", device);
-		for (j = 0; devlist && j < i; j++) {
-			if (devlist[j] == device)
-				return mini_fail(ncclInvalidUsage,
-						 "Device %d is used more than once",
-						 device);
-		}
-	}
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *devlist)
-{
-	CUcontext before = NULL;
-	ncclUniqueId id;
-	ncclResult_t result = ncclSuccess;
-	int i;
-
-	CHECK(mini_driver_load());
-	CHECK(check_pointer(comm, "CommInitAll", "comms"));
-	if (ndev < 0)
-		return mini_fail(ncclInvalidArgument,
-				 "Invalid device count requested : %d", ndev);
-	CHECK(check_devices(ndev, devlist));
-	CHECK(ncclGetUniqueId(&id));
-	mini_driver.CtxGetCurrent(&before);
-	mini_group_start();
-	for (i = 0; i < ndev && result == ncclSuccess; i++)
-		result = init_on_device(&comm[i], ndev, i, devlist ? devlist[i] : i, &id);
-	mini_driver.CtxSetCurrent(before);
-	return end_after(result);
-}
-
-static ncclResult_t split(struct ncclComm *parent, int color, int key,
-			  ncclComm_t *newcomm, const ncclConfig_t *config)
-{
-	ncclConfig_t inherited = NCCL_CONFIG_INITIALIZER;
-	struct mini_comm_request *request;
-	ncclResult_t result;
-
-	/* Before all else NCCL asks for the device, so that fails first. */
-	CHECK(mini_driver_load());
-	CHECK(mini_comm_check(parent, "CommSplit"));
-	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
-	CHECK(mini_comm_ensure_ready(parent, "CommSplit"));
-	CHECK(mini_config_check(config));
-	*newcomm = NULL;
-	/* Without a configuration of its own the child has its parent's. */
-	inherited.blocking = !parent->is_nonblocking;
-	request = calloc(1, sizeof(*request));
-	if (!request)
-		return mini_fail(ncclSystemError, "out of memory");
-	result = mini_comm_create(&request->comm, 1, 0, config ? config : &inherited);
-	if (result != ncclSuccess) {
-		free(request);
-		return result;
-	}
-	request->comm->context = parent->context;
-	request->comm->device = parent->device;
-	request->parent = parent;
-	request->newcomm = newcomm;
-	request->color = color;
-	request->key = key;
-	request->is_outside = color == NCCL_SPLIT_NOCOLOR;
-	if (!request->is_outside)
-		*newcomm = request->comm;
-	if (!request->is_outside && request->comm->is_nonblocking)
-		mini_comm_begin_job(request->comm);
-	return mini_group_add_job(parent, mini_comm_init, mini_comm_cancel, request);
-}
-
-MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
-				    ncclComm_t *newcomm, ncclConfig_t *config)
-{
-	mini_group_start();
-	return end_after(split(comm, color, key, newcomm, config));
-}
-
-static ncclResult_t finalize(struct ncclComm *comm)
-{
-	CHECK(mini_comm_check(comm, "CommFinalize"));
-	CHECK(mini_comm_ensure_ready(comm, "CommFinalize"));
-	if (comm->is_finalized)
-		return mini_fail(ncclInvalidArgument, "CommFinalize : already finalized");
-	comm->is_finalized = true;
-	return mini_group_add_job(comm, mini_comm_finish, NULL, comm);
-}
-
-MINI_API ncclResult_t ncclCommFinalize(ncclComm_t comm)
-{
-	if (!comm)
-		return ncclSuccess;
-	mini_group_start();
-	return end_after(finalize(comm));
-}
-
-MINI_API ncclResult_t ncclCommDestroy(ncclComm_t comm)
-{
-	if (!comm)
-		return ncclSuccess;
-	CHECK(mini_comm_check(comm, "CommDestroy"));
-	mini_comm_destroy(comm);
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommAbort(ncclComm_t comm)
-{
-	if (!comm)
-		return ncclSuccess;
-	CHECK(mini_comm_check(comm, "CommAbort"));
-	mini_comm_abort(comm);
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *asyncError)
-{
-	CHECK(mini_comm_check(comm, "ncclGetAsyncError"));
-	CHECK(check_pointer(asyncError, "ncclGetAsyncError", "asyncError"));
-	*asyncError = (ncclResult_t) atomic_load(&comm->async_result);
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
-{
-	CHECK(mini_comm_check(comm, "CommCount"));
-	CHECK(check_pointer(count, "CommCount", "count"));
-	CHECK(mini_comm_ensure_ready(comm, "CommCount"));
-	*count = comm->nranks;
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
-{
-	CHECK(mini_comm_check(comm, "CommCuDevice"));
-	CHECK(check_pointer(device, "CommCuDevice", "devid"));
-	CHECK(mini_comm_ensure_ready(comm, "CommCuDevice"));
-	*device = comm->device;
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
-{
-	CHECK(mini_comm_check(comm, "CommUserRank"));
-	CHECK(check_pointer(rank, "CommUserRank", "rank"));
-	CHECK(mini_comm_ensure_ready(comm, "CommUserRank"));
-	*rank = comm->rank;
-	return ncclSuccess;
-}
-
 /* Groups. */
 
 MINI_API ncclResult_t ncclGroupStart(void)
@@ -374,7 +103,12 @@ MINI_API ncclResult_t ncclGroupStart(void)
 
 MINI_API ncclResult_t ncclGroupEnd(void)
 {
-	return mini_group_end();
+	return mini_group_end(NULL);
+}
+
+MINI_API ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t *simInfo)
+{
+	return mini_group_end(simInfo);
 }
 
 /* Operations. */
@@ -388,7 +122,6 @@ static bool is_reduction(const struct mini_op *op)
 static ncclResult_t check_op(struct ncclComm *comm, const struct mini_op *op,
 			     const char *name)
 {
-	CHECK(mini_comm_check(comm, name));
 	CHECK(mini_comm_ensure_ready(comm, name));
 	if (op->root < 0 || op->root >= comm->nranks)
 		return mini_fail(
@@ -440,11 +173,23 @@ static ncclResult_t add_op(struct ncclComm *comm, const struct mini_op *op,
 	return mini_group_add_op(comm, op);
 }
 
+/* Fails an open group too, without being part of it. */
+static ncclResult_t check_usable(const struct ncclComm *comm, const char *name)
+{
+	ncclResult_t result = mini_comm_check(comm, name);
+
+	if (result == ncclSuccess && comm->is_revoked)
+		result =
+			mini_fail(ncclInvalidUsage, "%s: communicator was revoked", name);
+	return result == ncclSuccess ? result : mini_group_fail(result);
+}
+
 static ncclResult_t enqueue(struct ncclComm *comm, const struct mini_op *op,
 			    const char *name)
 {
+	CHECK(check_usable(comm, name));
 	mini_group_start();
-	return end_after(add_op(comm, op, name));
+	return end_with_state(comm, add_op(comm, op, name));
 }
 
 MINI_API ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count,
@@ -576,39 +321,31 @@ MINI_API ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t data
  * ncclSend() and ncclRecv().  With a root, only that rank has all the parts.
  */
 struct parts {
-	const void *send;
-	void *recv;
-	size_t count;
-	ncclDataType_t type;
 	struct ncclComm *comm;
-	CUstream stream;
 	const char *name;
+	ncclResult_t (*add)(const struct parts *p);
+	/* What is checked as a whole, and what each part is made from. */
+	struct mini_op whole;
 };
 
 static ncclResult_t add_part(const struct parts *p, enum mini_function function, int peer,
 			     bool has_all)
 {
-	size_t offset = has_all ? (size_t) peer * p->count * mini_type_size(p->type) : 0;
-	struct mini_op what = {
-		.function = function,
-		.count = p->count,
-		.type = p->type,
-		.root = peer,
-		.stream = p->stream,
-	};
+	struct mini_op part = p->whole;
+	size_t bytes = part.count * mini_type_size(part.type);
+	size_t offset = has_all ? (size_t) peer * bytes : 0;
 
-	if (function == MINI_SEND)
-		what.send = (const char *) p->send + offset;
-	else
-		what.recv = (char *) p->recv + offset;
-	return add_op(p->comm, &what, p->name);
+	part.function = function;
+	part.root = peer;
+	part.send = (const char *) part.send + offset;
+	part.recv = (char *) part.recv + offset;
+	return mini_group_add_op(p->comm, &part);
 }
 
 static ncclResult_t add_all_to_all(const struct parts *p)
 {
 	int peer;
 
-	CHECK(mini_comm_check(p->comm, p->name));
 	for (peer = 0; peer < p->comm->nranks; peer++) {
 		CHECK(add_part(p, MINI_SEND, peer, true));
 		CHECK(add_part(p, MINI_RECV, peer, true));
@@ -616,47 +353,102 @@ static ncclResult_t add_all_to_all(const struct parts *p)
 	return ncclSuccess;
 }
 
-static ncclResult_t add_rooted(const struct parts *p, int root,
-			       enum mini_function of_root)
+static ncclResult_t add_rooted(const struct parts *p, enum mini_function of_root)
 {
 	enum mini_function of_others = of_root == MINI_SEND ? MINI_RECV : MINI_SEND;
+	int root = p->whole.root;
 	int peer;
 
-	CHECK(mini_comm_check(p->comm, p->name));
 	CHECK(add_part(p, of_others, root, false));
 	for (peer = 0; root == p->comm->rank && peer < p->comm->nranks; peer++)
 		CHECK(add_part(p, of_root, peer, true));
 	return ncclSuccess;
 }
 
+static ncclResult_t add_gather(const struct parts *p)
+{
+	return add_rooted(p, MINI_RECV);
+}
+
+static ncclResult_t add_scatter(const struct parts *p)
+{
+	return add_rooted(p, MINI_SEND);
+}
+
+static ncclResult_t add_parts(const struct parts *p)
+{
+	CHECK(check_op(p->comm, &p->whole, p->name));
+	if (p->whole.count == 0)
+		return ncclSuccess;
+	if (p->comm->nranks == 1)
+		return copy_alone(&p->whole);
+	return p->add(p);
+}
+
+static ncclResult_t enqueue_parts(const struct parts *p)
+{
+	CHECK(check_usable(p->comm, p->name));
+	mini_group_start();
+	return end_with_state(p->comm, add_parts(p));
+}
+
 MINI_API ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t count,
 				   ncclDataType_t datatype, ncclComm_t comm,
 				   cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "AlltoAll"};
+	struct parts p = {
+		.comm = comm,
+		.name = "AlltoAll",
+		.add = add_all_to_all,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_all_to_all(&p));
+	return enqueue_parts(&p);
 }
 
 MINI_API ncclResult_t ncclGather(const void *sendbuff, void *recvbuff, size_t count,
 				 ncclDataType_t datatype, int root, ncclComm_t comm,
 				 cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "Gather"};
+	struct parts p = {
+		.comm = comm,
+		.name = "Gather",
+		.add = add_gather,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .root = root,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_rooted(&p, root, MINI_RECV));
+	return enqueue_parts(&p);
 }
 
 MINI_API ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t count,
 				  ncclDataType_t datatype, int root, ncclComm_t comm,
 				  cudaStream_t stream)
 {
-	struct parts p = {sendbuff, recvbuff, count, datatype, comm, stream, "Scatter"};
+	struct parts p = {
+		.comm = comm,
+		.name = "Scatter",
+		.add = add_scatter,
+		.whole = {.function = MINI_SEND,
+			  .send = sendbuff,
+			  .recv = recvbuff,
+			  .count = count,
+			  .type = datatype,
+			  .root = root,
+			  .stream = stream},
+	};
 
-	mini_group_start();
-	return end_after(add_rooted(&p, root, MINI_SEND));
+	return enqueue_parts(&p);
 }
 
 /* The other name of each. */
@@ -668,20 +460,9 @@ MINI_ALIAS(MemAlloc);
 MINI_ALIAS(MemFree);
 MINI_ALIAS(CommRegister);
 MINI_ALIAS(CommDeregister);
-MINI_ALIAS(GetUniqueId);
-MINI_ALIAS(CommInitRankConfig);
-MINI_ALIAS(CommInitRank);
-MINI_ALIAS(CommInitAll);
-MINI_ALIAS(CommSplit);
-MINI_ALIAS(CommFinalize);
-MINI_ALIAS(CommDestroy);
-MINI_ALIAS(CommAbort);
-MINI_ALIAS(CommGetAsyncError);
-MINI_ALIAS(CommCount);
-MINI_ALIAS(CommCuDevice);
-MINI_ALIAS(CommUserRank);
 MINI_ALIAS(GroupStart);
 MINI_ALIAS(GroupEnd);
+MINI_ALIAS(GroupSimulateEnd);
 MINI_ALIAS(AllReduce);
 MINI_ALIAS(Broadcast);
 MINI_ALIAS(Bcast);

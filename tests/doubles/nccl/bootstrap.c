@@ -14,6 +14,8 @@
 struct handle {
 	uint64_t magic;
 	struct sockaddr_in address;
+	/* That are there already and are joined by those that have the id. */
+	int nranks;
 };
 
 struct root {
@@ -21,86 +23,111 @@ struct root {
 	int listen_fd;
 };
 
+/*
+ * The ranks of a root are a piece of the ring.  Each of them asks for the address
+ * of the next, and the first one after the piece checks in without asking, unless
+ * the piece is the whole ring.
+ */
 struct check_in {
-	int rank;
-	int nranks;
+	int position;
+	int count;
+	bool is_ring;
 	struct sockaddr_in address;
+};
+
+/* What is sent from rank to rank begins with this. */
+struct label {
+	int from;
+	uint32_t size;
+	uint64_t tag;
+};
+
+struct mini_parcel {
+	struct mini_parcel *next;
+	struct label label;
+	char data[];
 };
 
 /* Nobody aborts a root: it waits for as long as its process lives. */
 static const atomic_bool never;
 
-static int collect(const struct root *root, int **ret_fds,
-		   struct sockaddr_in **ret_addresses, int *ret_nranks)
+/* Those that have checked in, by position. */
+struct piece {
+	int count;
+	int size;
+	int *fds;
+	struct sockaddr_in *addresses;
+};
+
+static bool lay_out(struct piece *piece, const struct check_in *in)
 {
-	struct sockaddr_in *addresses = NULL;
+	piece->count = in->count;
+	piece->size = in->count + !in->is_ring;
+	piece->fds = malloc((size_t) piece->size * sizeof(*piece->fds));
+	piece->addresses = calloc((size_t) piece->size, sizeof(*piece->addresses));
+	if (!piece->fds || !piece->addresses)
+		return false;
+	memset(piece->fds, 0xff, (size_t) piece->size * sizeof(*piece->fds));
+	return true;
+}
+
+static int collect(const struct root *root, struct piece *piece)
+{
 	struct check_in in;
-	int *fds = NULL;
-	int nranks = 1;
-	int count = 0;
+	int there = 0;
 	int fd;
 
-	while (count < nranks) {
+	while (!piece->fds || there < piece->size) {
 		fd = mini_socket_accept(root->listen_fd, root->handle.magic,
 					MINI_SOCKET_BOOTSTRAP, &never);
 		if (fd < 0)
-			break;
-		if (mini_socket_recv(fd, &in, sizeof(in), &never) || in.nranks < 1) {
+			return fd;
+		if (mini_socket_recv(fd, &in, sizeof(in), &never) || in.count < 1) {
 			close(fd);
 			continue;
 		}
-		if (!fds) {
-			nranks = in.nranks;
-			fds = malloc((size_t) nranks * sizeof(*fds));
-			addresses = calloc((size_t) nranks, sizeof(*addresses));
-			if (!fds || !addresses) {
-				close(fd);
-				break;
-			}
-			memset(fds, 0xff, (size_t) nranks * sizeof(*fds));
+		if (!piece->fds && !lay_out(piece, &in)) {
+			close(fd);
+			return -ENOMEM;
 		}
-		/* A rank that was already there or is of another size is not let in. */
-		if (in.nranks != nranks || in.rank < 0 || in.rank >= nranks ||
-		    fds[in.rank] >= 0) {
+		/* Who was already there or is of another size is not let in. */
+		if (in.count != piece->count || in.position < 0 ||
+		    in.position >= piece->size || piece->fds[in.position] >= 0) {
 			close(fd);
 			continue;
 		}
-		fds[in.rank] = fd;
-		addresses[in.rank] = in.address;
-		count++;
+		piece->fds[in.position] = fd;
+		piece->addresses[in.position] = in.address;
+		there++;
 	}
-	*ret_fds = fds;
-	*ret_addresses = addresses;
-	*ret_nranks = nranks;
-	return count == nranks ? 0 : -EIO;
+	return 0;
 }
 
 static void *root_main(void *arg)
 {
 	struct root *root = arg;
-	struct sockaddr_in *addresses;
-	int *fds;
-	int nranks;
+	struct piece piece = {0};
 	int i;
 
-	if (collect(root, &fds, &addresses, &nranks) == 0) {
-		for (i = 0; i < nranks; i++) {
-			mini_socket_send(fds[i], &addresses[(i + 1) % nranks],
-					 sizeof(addresses[0]), &never);
+	if (collect(root, &piece) == 0) {
+		for (i = 0; i < piece.count; i++) {
+			mini_socket_send(piece.fds[i],
+					 &piece.addresses[(i + 1) % piece.size],
+					 sizeof(piece.addresses[0]), &never);
 		}
 	}
-	for (i = 0; fds && i < nranks; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
+	for (i = 0; piece.fds && i < piece.size; i++) {
+		if (piece.fds[i] >= 0)
+			close(piece.fds[i]);
 	}
 	close(root->listen_fd);
-	free(fds);
-	free(addresses);
+	free(piece.fds);
+	free(piece.addresses);
 	free(root);
 	return NULL;
 }
 
-int mini_bootstrap_create_root(ncclUniqueId *ret_id)
+int mini_bootstrap_create_join_root(ncclUniqueId *ret_id, uint64_t magic, int nranks)
 {
 	struct root *root = calloc(1, sizeof(*root));
 	pthread_t thread;
@@ -114,8 +141,8 @@ int mini_bootstrap_create_root(ncclUniqueId *ret_id)
 		free(root);
 		return err;
 	}
-	if (getrandom(&root->handle.magic, sizeof(root->handle.magic), 0) < 0)
-		root->handle.magic = (uint64_t) getpid();
+	root->handle.magic = magic;
+	root->handle.nranks = nranks;
 	memset(ret_id, 0, sizeof(*ret_id));
 	memcpy(ret_id->internal, &root->handle, sizeof(root->handle));
 
@@ -131,6 +158,33 @@ int mini_bootstrap_create_root(ncclUniqueId *ret_id)
 	return 0;
 }
 
+int mini_bootstrap_create_root(ncclUniqueId *ret_id)
+{
+	uint64_t magic;
+
+	if (getrandom(&magic, sizeof(magic), 0) < 0)
+		magic = (uint64_t) getpid();
+	return mini_bootstrap_create_join_root(ret_id, magic, 0);
+}
+
+static struct handle handle_of(const ncclUniqueId *id)
+{
+	struct handle handle;
+
+	memcpy(&handle, id->internal, sizeof(handle));
+	return handle;
+}
+
+uint64_t mini_bootstrap_magic(const ncclUniqueId *id)
+{
+	return handle_of(id).magic;
+}
+
+int mini_bootstrap_joined(const ncclUniqueId *id)
+{
+	return handle_of(id).nranks;
+}
+
 uint64_t mini_bootstrap_hash(const void *data, size_t size)
 {
 	const unsigned char *bytes = data;
@@ -142,6 +196,14 @@ uint64_t mini_bootstrap_hash(const void *data, size_t size)
 	return hash;
 }
 
+void mini_bootstrap_prepare(struct mini_bootstrap *bootstrap)
+{
+	bootstrap->listen_fd = -1;
+	bootstrap->next_fd = -1;
+	bootstrap->previous_fd = -1;
+	pthread_mutex_init(&bootstrap->lock, NULL);
+}
+
 int mini_bootstrap_open(struct mini_bootstrap *bootstrap, uint64_t magic, int rank,
 			int nranks, const atomic_bool *aborted)
 {
@@ -149,30 +211,74 @@ int mini_bootstrap_open(struct mini_bootstrap *bootstrap, uint64_t magic, int ra
 	bootstrap->rank = rank;
 	bootstrap->nranks = nranks;
 	bootstrap->aborted = aborted;
-	bootstrap->next_fd = -1;
-	bootstrap->previous_fd = -1;
 	bootstrap->listen_fd = mini_socket_listen(&bootstrap->address);
 	return bootstrap->listen_fd < 0 ? bootstrap->listen_fd : 0;
 }
 
-int mini_bootstrap_meet(struct mini_bootstrap *bootstrap, const ncclUniqueId *id)
+/* Tells a root the own address; waits for that of the successor if it is wanted. */
+static int check_in(const struct mini_bootstrap *bootstrap, const ncclUniqueId *id,
+		    struct check_in in, struct sockaddr_in *ret_next)
 {
-	struct check_in in = {bootstrap->rank, bootstrap->nranks, bootstrap->address};
-	struct sockaddr_in next;
-	struct handle handle;
-	int fd;
+	struct handle handle = handle_of(id);
 	int err;
+	int fd;
 
-	memcpy(&handle, id->internal, sizeof(handle));
-	bootstrap->magic = handle.magic;
+	in.address = bootstrap->address;
 	fd = mini_socket_connect(&handle.address, handle.magic, MINI_SOCKET_BOOTSTRAP,
 				 bootstrap->aborted);
 	if (fd < 0)
 		return fd;
 	err = mini_socket_send(fd, &in, sizeof(in), bootstrap->aborted);
-	if (!err)
-		err = mini_socket_recv(fd, &next, sizeof(next), bootstrap->aborted);
+	if (!err && ret_next)
+		err = mini_socket_recv(fd, ret_next, sizeof(*ret_next),
+				       bootstrap->aborted);
 	close(fd);
+	return err;
+}
+
+int mini_bootstrap_check_in(const struct mini_bootstrap *bootstrap,
+			    const ncclUniqueId *id, int position, int count,
+			    struct sockaddr_in *ret_next)
+{
+	struct check_in in = {.position = position, .count = count};
+
+	return check_in(bootstrap, id, in, ret_next);
+}
+
+/* The roots share the ranks evenly; the first ones have one more where it must be. */
+static int first_of_root(int root, int nranks, int roots)
+{
+	int more = nranks % roots;
+
+	return root * (nranks / roots) + (root < more ? root : more);
+}
+
+int mini_bootstrap_meet(struct mini_bootstrap *bootstrap, const ncclUniqueId *ids,
+			int id_count)
+{
+	int n = bootstrap->nranks;
+	int root = id_count - 1;
+	struct check_in in = {.is_ring = id_count == 1};
+	struct sockaddr_in next;
+	int first;
+	int err = 0;
+
+	bootstrap->magic = handle_of(&ids[0]).magic;
+	while (first_of_root(root, n, id_count) > bootstrap->rank)
+		root--;
+	first = first_of_root(root, n, id_count);
+	if (first == bootstrap->rank && !in.is_ring) {
+		int before = (root + id_count - 1) % id_count;
+		int count = first_of_root(before + 1, n, id_count) -
+			    first_of_root(before, n, id_count);
+
+		err = mini_bootstrap_check_in(bootstrap, &ids[before], count, count,
+					      NULL);
+	}
+	in.count = first_of_root(root + 1, n, id_count) - first;
+	in.position = bootstrap->rank - first;
+	if (!err)
+		err = check_in(bootstrap, &ids[root], in, &next);
 	return err ? err : mini_bootstrap_join(bootstrap, &next);
 }
 
@@ -214,13 +320,109 @@ int mini_bootstrap_allgather(struct mini_bootstrap *bootstrap, void *all, size_t
 	return 0;
 }
 
+int mini_bootstrap_send(const struct mini_bootstrap *bootstrap,
+			const struct sockaddr_in *to, uint64_t tag, const void *data,
+			size_t size)
+{
+	struct label label = {bootstrap->rank, (uint32_t) size, tag};
+	int fd = mini_socket_connect(to, bootstrap->magic, MINI_SOCKET_BOOTSTRAP,
+				     bootstrap->aborted);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = mini_socket_send(fd, &label, sizeof(label), bootstrap->aborted);
+	if (!err)
+		err = mini_socket_send(fd, data, size, bootstrap->aborted);
+	close(fd);
+	return err;
+}
+
+/* NULL when it is not there yet.  Called with the lock held. */
+static struct mini_parcel *take_parcel(struct mini_bootstrap *bootstrap, int from,
+				       uint64_t tag, size_t size)
+{
+	struct mini_parcel **place = &bootstrap->parcels;
+	struct mini_parcel *parcel;
+
+	for (; *place; place = &(*place)->next) {
+		parcel = *place;
+		if ((from >= 0 && parcel->label.from != from) ||
+		    parcel->label.tag != tag || parcel->label.size != size)
+			continue;
+		*place = parcel->next;
+		return parcel;
+	}
+	return NULL;
+}
+
+/* Called with the lock held. */
+static int accept_parcel(struct mini_bootstrap *bootstrap)
+{
+	struct mini_parcel **place = &bootstrap->parcels;
+	struct mini_parcel *parcel = NULL;
+	struct label label;
+	int err;
+	int fd;
+
+	fd = mini_socket_accept(bootstrap->listen_fd, bootstrap->magic,
+				MINI_SOCKET_BOOTSTRAP, bootstrap->aborted);
+	if (fd < 0)
+		return fd;
+	err = mini_socket_recv(fd, &label, sizeof(label), bootstrap->aborted);
+	if (!err)
+		parcel = malloc(sizeof(*parcel) + label.size);
+	if (!err && !parcel)
+		err = -ENOMEM;
+	if (!err)
+		err = mini_socket_recv(fd, parcel->data, label.size, bootstrap->aborted);
+	close(fd);
+	if (err) {
+		free(parcel);
+		return err;
+	}
+	parcel->label = label;
+	parcel->next = NULL;
+	while (*place)
+		place = &(*place)->next;
+	*place = parcel;
+	return 0;
+}
+
+int mini_bootstrap_receive(struct mini_bootstrap *bootstrap, int from, uint64_t tag,
+			   void *data, size_t size)
+{
+	struct mini_parcel *parcel;
+	int err = 0;
+
+	pthread_mutex_lock(&bootstrap->lock);
+	parcel = take_parcel(bootstrap, from, tag, size);
+	while (!parcel && !err) {
+		err = accept_parcel(bootstrap);
+		parcel = take_parcel(bootstrap, from, tag, size);
+	}
+	pthread_mutex_unlock(&bootstrap->lock);
+	if (!parcel)
+		return err;
+	memcpy(data, parcel->data, size);
+	free(parcel);
+	return 0;
+}
+
 void mini_bootstrap_close(struct mini_bootstrap *bootstrap)
 {
 	int fds[] = {bootstrap->listen_fd, bootstrap->next_fd, bootstrap->previous_fd};
+	struct mini_parcel *parcel;
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
 	}
+	while (bootstrap->parcels) {
+		parcel = bootstrap->parcels;
+		bootstrap->parcels = parcel->next;
+		free(parcel);
+	}
+	pthread_mutex_destroy(&bootstrap->lock);
 }

@@ -70,6 +70,9 @@ static int exchange(struct ring *ring, const void *out, size_t out_count, void *
 	if (!err && out)
 		err = transport->isend(ring->to_next, out, out_count * ring->type_size,
 				       &send);
+	/* A transfer that an abort cut off is still in the way. */
+	if (!err && ((in && !receive) || (out && !send)))
+		err = -EIO;
 	while (!err && !(is_sent && is_received)) {
 		if (atomic_load(&ring->comm->aborted))
 			return -ECANCELED;

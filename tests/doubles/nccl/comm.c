@@ -24,20 +24,27 @@ ncclResult_t mini_comm_check(const struct ncclComm *comm, const char *function)
 	return ncclSuccess;
 }
 
+ncclResult_t mini_comm_state(const struct ncclComm *comm)
+{
+	int state = atomic_load(&comm->async_result);
+
+	return (ncclResult_t) (state ? state : atomic_load(&comm->proxy.error));
+}
+
 ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
 {
 	ncclResult_t state = ncclSuccess;
 
-	if (!comm->is_nonblocking)
+	if (atomic_load(&comm->aborted))
 		return ncclSuccess;
-	/* Through the exported name, as NCCL does it. */
+	/* Through the exported name, whatever the communicator, as NCCL does it. */
 	ncclCommGetAsyncError(comm, &state);
 	if (state == ncclInProgress)
 		return mini_fail(ncclInvalidArgument,
 				 "%s : communicator used before the previous operation "
 				 "returned ncclSuccess",
 				 function);
-	return state;
+	return state != ncclSuccess ? state : comm->init_result;
 }
 
 ncclResult_t mini_config_check(const ncclConfig_t *config)
@@ -58,6 +65,38 @@ ncclResult_t mini_config_check(const ncclConfig_t *config)
 	return ncclSuccess;
 }
 
+/*
+ * The memory of communicators that are gone.  NCCL's allocator gives the next one
+ * the address of the last one freed nearly always; here it is always so, and a
+ * communicator that is used after its end is still found out.
+ */
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ncclComm *spare;
+
+static struct ncclComm *allocate(void)
+{
+	struct ncclComm *comm;
+
+	pthread_mutex_lock(&spare_lock);
+	comm = spare;
+	if (comm)
+		spare = comm->next_spare;
+	pthread_mutex_unlock(&spare_lock);
+	if (!comm)
+		return calloc(1, sizeof(*comm));
+	memset(comm, 0, sizeof(*comm));
+	return comm;
+}
+
+static void release(struct ncclComm *comm)
+{
+	comm->magic = 0;
+	pthread_mutex_lock(&spare_lock);
+	comm->next_spare = spare;
+	spare = comm;
+	pthread_mutex_unlock(&spare_lock);
+}
+
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 			      const ncclConfig_t *config)
 {
@@ -69,7 +108,7 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	result = mini_driver_current(&context, &device);
 	if (result != ncclSuccess)
 		return result;
-	comm = calloc(1, sizeof(*comm));
+	comm = allocate();
 	if (!comm)
 		return mini_fail(ncclSystemError, "out of memory");
 	comm->context = context;
@@ -78,9 +117,7 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	comm->nranks = nranks;
 	comm->rank = rank;
 	comm->is_nonblocking = config && config->blocking == 0;
-	comm->bootstrap.listen_fd = -1;
-	comm->bootstrap.next_fd = -1;
-	comm->bootstrap.previous_fd = -1;
+	mini_bootstrap_prepare(&comm->bootstrap);
 	pthread_mutex_init(&comm->lock, NULL);
 	pthread_cond_init(&comm->idle, NULL);
 	if (mini_proxy_open(&comm->proxy, comm)) {
@@ -89,6 +126,14 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	}
 	*ret_comm = comm;
 	return ncclSuccess;
+}
+
+uint64_t mini_comm_child_hash(const struct ncclComm *parent, unsigned int count,
+			      int color)
+{
+	uint64_t origin[3] = {parent->hash, count, (uint64_t) color};
+
+	return mini_bootstrap_hash(origin, sizeof(origin));
 }
 
 /* Equal on one host, unless NCCL_HOSTID pretends otherwise. */
@@ -122,8 +167,7 @@ static ncclResult_t check_peers(const struct ncclComm *comm)
 	return ncclSuccess;
 }
 
-/* Once the ring of the ranks is closed. */
-static ncclResult_t meet_peers(struct ncclComm *comm)
+ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 {
 	int version;
 	int err;
@@ -135,6 +179,7 @@ static ncclResult_t meet_peers(struct ncclComm *comm)
 	/* NCCL asks itself, through the exported name, on the initialising thread. */
 	ncclGetVersion(&version);
 	comm->peers[comm->rank].address = comm->proxy.address;
+	comm->peers[comm->rank].bootstrap = comm->bootstrap.address;
 	comm->peers[comm->rank].host_hash = host_hash();
 	comm->peers[comm->rank].device = comm->device;
 	err = mini_bootstrap_allgather(&comm->bootstrap, comm->peers,
@@ -154,16 +199,19 @@ static ncclResult_t meet_peers(struct ncclComm *comm)
 	return result;
 }
 
-static ncclResult_t init_by_id(struct ncclComm *comm, const ncclUniqueId *id)
+static ncclResult_t init_by_ids(const struct mini_comm_request *request)
 {
+	struct ncclComm *comm = request->comm;
 	int err;
 
-	comm->hash = mini_bootstrap_hash(id, sizeof(*id));
+	/* NCCL's too is made of the first one. */
+	comm->hash = mini_bootstrap_hash(&request->ids[0], sizeof(request->ids[0]));
 	err = mini_bootstrap_open(&comm->bootstrap, 0, comm->rank, comm->nranks,
 				  &comm->aborted);
 	if (!err)
-		err = mini_bootstrap_meet(&comm->bootstrap, id);
-	return err ? mini_result(err) : meet_peers(comm);
+		err = mini_bootstrap_meet(&comm->bootstrap, request->ids,
+					  request->id_count);
+	return err ? mini_result(err) : mini_comm_meet_peers(comm);
 }
 
 /* What the ranks of a communicator that is split tell each other. */
@@ -213,57 +261,172 @@ static ncclResult_t init_by_split(const struct mini_comm_request *request)
 {
 	struct ncclComm *parent = request->parent;
 	struct ncclComm *comm = request->comm;
-	uint64_t origin[3] = {parent->hash, parent->split_count++,
-			      (uint64_t) request->color};
 	struct split_part *parts;
-	int err;
+	int err = 0;
 
-	comm->hash = mini_bootstrap_hash(origin, sizeof(origin));
 	parts = calloc((size_t) parent->nranks, sizeof(*parts));
 	if (!parts)
 		return mini_fail(ncclSystemError, "out of memory");
-	err = mini_bootstrap_open(&comm->bootstrap, comm->hash, 0, 1, &comm->aborted);
 	parts[parent->rank].color = request->color;
 	parts[parent->rank].key = request->key;
-	parts[parent->rank].address = comm->bootstrap.address;
+	if (comm) {
+		err = mini_bootstrap_open(&comm->bootstrap, comm->hash, 0, 1,
+					  &comm->aborted);
+		parts[parent->rank].address = comm->bootstrap.address;
+	}
 	if (!err)
 		err = mini_bootstrap_allgather(&parent->bootstrap, parts, sizeof(*parts));
-	if (!err && !request->is_outside)
+	if (!err && comm)
 		err = join_child(comm, parts, parent->nranks, parent->rank);
 	free(parts);
-	if (err || request->is_outside)
+	if (err || !comm)
 		return mini_result(err);
-	return meet_peers(comm);
+	return mini_comm_meet_peers(comm);
 }
 
+static bool is_excluded(const struct mini_comm_request *request, int rank)
+{
+	int i;
+
+	for (i = 0; i < request->excluded_count; i++) {
+		if (request->excluded[i] == rank)
+			return true;
+	}
+	return false;
+}
+
+/* The next member of a shrunken parent, or the previous one. */
+static int neighbour(const struct mini_comm_request *request, int step)
+{
+	int n = request->parent->nranks;
+	int rank = request->parent->rank;
+
+	do
+		rank = (rank + step + n) % n;
+	while (is_excluded(request, rank));
+	return rank;
+}
+
+/*
+ * Those that are left know who they are without a word from the others, so they
+ * talk one to one: the ring of the parent may be broken.
+ */
+static ncclResult_t init_by_shrink(const struct mini_comm_request *request)
+{
+	struct ncclComm *parent = request->parent;
+	struct ncclComm *comm = request->comm;
+	int previous = neighbour(request, -1);
+	struct sockaddr_in next;
+	int rank;
+	int err;
+
+	comm->rank = 0;
+	comm->nranks = 0;
+	for (rank = 0; rank < parent->nranks; rank++) {
+		if (rank == parent->rank)
+			comm->rank = comm->nranks;
+		comm->nranks += !is_excluded(request, rank);
+	}
+	err = mini_bootstrap_open(&comm->bootstrap, comm->hash, comm->rank, comm->nranks,
+				  &comm->aborted);
+	if (!err)
+		err = mini_bootstrap_send(&parent->bootstrap,
+					  &parent->peers[previous].bootstrap, comm->hash,
+					  &comm->bootstrap.address, sizeof(next));
+	if (!err)
+		err = mini_bootstrap_receive(&parent->bootstrap, neighbour(request, 1),
+					     comm->hash, &next, sizeof(next));
+	if (!err)
+		err = mini_bootstrap_join(&comm->bootstrap, &next);
+	return err ? mini_result(err) : mini_comm_meet_peers(comm);
+}
+
+struct mini_comm_request *mini_comm_request(void)
+{
+	return calloc(1, sizeof(struct mini_comm_request));
+}
+
+ncclResult_t mini_comm_request_ids(struct mini_comm_request *request,
+				   const ncclUniqueId *ids, int id_count)
+{
+	size_t size = (size_t) id_count * sizeof(*ids);
+
+	if (id_count == 0)
+		return ncclSuccess;
+	request->ids = malloc(size);
+	if (!request->ids)
+		return mini_fail(ncclSystemError, "out of memory");
+	memcpy(request->ids, ids, size);
+	request->id_count = id_count;
+	return ncclSuccess;
+}
+
+void mini_comm_request_free(struct mini_comm_request *request)
+{
+	free(request->ids);
+	free(request->excluded);
+	free(request);
+}
+
+static void set_child(struct ncclComm *parent, struct ncclComm *child)
+{
+	pthread_mutex_lock(&parent->lock);
+	parent->child = child;
+	if (child && atomic_load(&parent->aborted))
+		atomic_store(&child->aborted, true);
+	pthread_mutex_unlock(&parent->lock);
+}
+
+/*
+ * What failed in a group stays, with its result, until the program takes it away:
+ * NCCL undoes only an initialisation that was a call of its own.
+ */
 static void settle(struct mini_comm_request *request, ncclResult_t result)
 {
 	struct ncclComm *comm = request->comm;
 
-	if (request->is_outside) {
-		mini_comm_destroy(comm);
-	} else if (comm->is_nonblocking) {
-		/* It stays until it is aborted, for the program to ask it what happened.
-		 */
-		mini_comm_end_job(comm, result);
-	} else if (result != ncclSuccess) {
+	if (comm)
+		comm->init_result = result;
+	if (comm && result != ncclSuccess && request->is_undone) {
 		*request->newcomm = NULL;
 		mini_comm_destroy(comm);
 	}
-	free(request);
+	mini_comm_request_free(request);
+}
+
+static bool is_child(const struct mini_comm_request *request)
+{
+	return request->parent && !request->growth;
+}
+
+static ncclResult_t init_child(const struct mini_comm_request *request)
+{
+	ncclResult_t result;
+
+	set_child(request->parent, request->comm);
+	result = request->excluded_count ? init_by_shrink(request)
+					 : init_by_split(request);
+	set_child(request->parent, NULL);
+	/* The program is told of it only now. */
+	__atomic_store_n(request->newcomm, request->comm, __ATOMIC_RELEASE);
+	return result;
 }
 
 ncclResult_t mini_comm_init(void *argument)
 {
 	struct mini_comm_request *request = argument;
-	struct ncclComm *comm = request->comm;
+	struct ncclComm *parent = request->parent;
 	CUcontext before = NULL;
 	ncclResult_t result;
 
 	mini_driver.CtxGetCurrent(&before);
-	mini_driver.CtxSetCurrent(comm->context);
-	result =
-		request->parent ? init_by_split(request) : init_by_id(comm, &request->id);
+	mini_driver.CtxSetCurrent(parent ? parent->context : request->comm->context);
+	if (is_child(request))
+		result = init_child(request);
+	else if (request->growth)
+		result = mini_comm_init_grown(request);
+	else
+		result = init_by_ids(request);
 	mini_driver.CtxSetCurrent(before);
 	settle(request, result);
 	return result;
@@ -271,7 +434,14 @@ ncclResult_t mini_comm_init(void *argument)
 
 void mini_comm_cancel(void *argument)
 {
-	settle(argument, ncclInvalidUsage);
+	struct mini_comm_request *request = argument;
+
+	/* Nobody was told of a child yet. */
+	if (is_child(request) && request->comm) {
+		mini_comm_destroy(request->comm);
+		request->comm = NULL;
+	}
+	settle(request, ncclInvalidUsage);
 }
 
 void mini_comm_begin_job(struct ncclComm *comm)
@@ -284,11 +454,8 @@ void mini_comm_begin_job(struct ncclComm *comm)
 
 void mini_comm_end_job(struct ncclComm *comm, ncclResult_t result)
 {
-	int expected = ncclInProgress;
-
 	pthread_mutex_lock(&comm->lock);
-	/* An error that the progress thread met meanwhile stands. */
-	atomic_compare_exchange_strong(&comm->async_result, &expected, (int) result);
+	atomic_store(&comm->async_result, (int) result);
 	comm->jobs--;
 	pthread_cond_broadcast(&comm->idle);
 	pthread_mutex_unlock(&comm->lock);
@@ -302,6 +469,18 @@ static void wait_for_jobs(struct ncclComm *comm)
 	pthread_mutex_unlock(&comm->lock);
 }
 
+ncclResult_t mini_comm_barrier(struct ncclComm *comm)
+{
+	char *there = calloc(1, (size_t) comm->nranks);
+	int err;
+
+	if (!there)
+		return mini_fail(ncclSystemError, "out of memory");
+	err = mini_bootstrap_allgather(&comm->bootstrap, there, 1);
+	free(there);
+	return mini_result(err);
+}
+
 ncclResult_t mini_comm_finish(void *argument)
 {
 	struct ncclComm *comm = argument;
@@ -310,8 +489,26 @@ ncclResult_t mini_comm_finish(void *argument)
 	return ncclSuccess;
 }
 
-void mini_comm_destroy(struct ncclComm *comm)
+void mini_comm_restart(struct ncclComm *comm)
 {
+	mini_proxy_drain(&comm->proxy);
+	atomic_store(&comm->aborted, false);
+}
+
+ncclResult_t mini_comm_quiesce(void *argument)
+{
+	struct ncclComm *comm = argument;
+
+	mini_proxy_drain(&comm->proxy);
+	mini_proxy_stop(&comm->proxy);
+	mini_comm_restart(comm);
+	return ncclSuccess;
+}
+
+ncclResult_t mini_comm_destroy(void *argument)
+{
+	struct ncclComm *comm = argument;
+
 	wait_for_jobs(comm);
 	mini_proxy_drain(&comm->proxy);
 	mini_proxy_close(&comm->proxy);
@@ -321,14 +518,16 @@ void mini_comm_destroy(struct ncclComm *comm)
 	pthread_cond_destroy(&comm->idle);
 	pthread_mutex_destroy(&comm->lock);
 	free(comm->peers);
-	/* Whoever uses it afterwards finds out, as long as the memory is untouched. */
-	comm->magic = 0;
-	free(comm);
+	release(comm);
+	return ncclSuccess;
 }
 
-void mini_comm_abort(struct ncclComm *comm)
+void mini_comm_stop(struct ncclComm *comm)
 {
+	pthread_mutex_lock(&comm->lock);
 	atomic_store(&comm->aborted, true);
+	if (comm->child)
+		atomic_store(&comm->child->aborted, true);
+	pthread_mutex_unlock(&comm->lock);
 	mini_proxy_wake(&comm->proxy);
-	mini_comm_destroy(comm);
 }

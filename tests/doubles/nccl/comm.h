@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The communicator, from its allocation to its end.  `*newcomm` is set before
- * the ranks have met, as NCCL does it, so that a communicator that hangs in its
- * initialisation can be aborted.
+ * The communicator, from its allocation to its end.  As in NCCL, `*newcomm` is
+ * set before the ranks have met, so that a communicator that hangs in its
+ * initialisation can be aborted, but for a child only once it is there.
  */
 #ifndef MINI_NCCL_COMM_H
 #define MINI_NCCL_COMM_H
@@ -15,6 +15,8 @@
 
 struct mini_peer {
 	struct sockaddr_in address;
+	/* Where mini_bootstrap_send() reaches it. */
+	struct sockaddr_in bootstrap;
 	uint64_t host_hash;
 	int device;
 };
@@ -31,57 +33,105 @@ struct ncclComm {
 	uint64_t hash;
 	bool is_nonblocking;
 	bool is_finalized;
-	/* How often it was split, for the hash of the next child. */
-	unsigned int split_count;
+	bool is_revoked;
+	bool is_suspended;
+	/* Set by the calls that take it away, before they do so. */
+	bool is_destroyed;
+	/* What its initialisation ended with; not to be used unless ncclSuccess. */
+	ncclResult_t init_result;
+	/* How many children it had, for the hash of the next one. */
+	unsigned int child_count;
+	/* Being made from this one, and aborted with it; under lock. */
+	struct ncclComm *child;
 	struct mini_bootstrap bootstrap;
 	struct mini_peer *peers;
 	struct mini_proxy proxy;
-	/* Ends every wait; set once, by ncclCommAbort(). */
+	/* Ends every wait while it is set. */
 	atomic_bool aborted;
-	/* What ncclCommGetAsyncError() returns: an ncclResult_t. */
+	/* The result of what runs in the background: an ncclResult_t. */
 	atomic_int async_result;
 
 	/* Guards `jobs`: how many threads work on the communicator in the background. */
 	pthread_mutex_t lock;
 	pthread_cond_t idle;
 	unsigned int jobs;
+
+	/* Where this is no communicator any more. */
+	struct ncclComm *next_spare;
 };
 
 /* How a communicator comes to be: an argument of its initialisation. */
 struct mini_comm_request {
+	/* NULL where the rank takes part in a split without becoming a member. */
 	struct ncclComm *comm;
-	ncclUniqueId id;
-	/* Set for a split, which has no id. */
+	/* Owned; a child has a parent instead. */
+	ncclUniqueId *ids;
+	int id_count;
 	struct ncclComm *parent;
+	/* Ranks there will be, of the parent's and new ones, which have no parent. */
+	int growth;
+	uint64_t growth_magic;
 	ncclComm_t *newcomm;
-	/* Takes part in a split without becoming a member of any child. */
-	bool is_outside;
+	/* A failure takes the communicator away again. */
+	bool is_undone;
 	int color;
 	int key;
+	/* Of the parent, sorted and owned; a split excludes none. */
+	int *excluded;
+	int excluded_count;
 };
+
+/* Empty; NULL without memory. */
+struct mini_comm_request *mini_comm_request(void);
+/* Gives it a copy of the ids. */
+ncclResult_t mini_comm_request_ids(struct mini_comm_request *request,
+				   const ncclUniqueId *ids, int id_count);
+void mini_comm_request_free(struct mini_comm_request *request);
 
 /* ncclInvalidArgument for what is no communicator. */
 ncclResult_t mini_comm_check(const struct ncclComm *comm, const char *function);
-/* Also fails while a background job of a nonblocking communicator is running. */
+/* What ncclCommGetAsyncError() says. */
+ncclResult_t mini_comm_state(const struct ncclComm *comm);
+/* Fails with that, or while a background job is running. */
 ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function);
 /* What is wrong with a configuration, which may be NULL. */
 ncclResult_t mini_config_check(const ncclConfig_t *config);
 
+/* Equal on all ranks of a child that is the `count`-th of its parent. */
+uint64_t mini_comm_child_hash(const struct ncclComm *parent, unsigned int count,
+			      int color);
 /* On the current device.  Rank and size are known later for a split: 0. */
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 			      const ncclConfig_t *config);
-/*
- * Waits for all ranks.  `argument` is a struct mini_comm_request, freed here.  Of
- * a nonblocking communicator a job was begun before, which ends here.
- */
+/* Waits for all ranks.  `argument` is a struct mini_comm_request, freed here. */
 ncclResult_t mini_comm_init(void *argument);
 /* Instead of the above, when the ranks are not to meet after all. */
 void mini_comm_cancel(void *argument);
+/* The last part of every initialisation, once the ring of the ranks is closed. */
+ncclResult_t mini_comm_meet_peers(struct ncclComm *comm);
+/*
+ * An id for new ranks, of which the first and the last rank are told; and what
+ * these two replace *id by, waiting for it.  0 or -errno.
+ */
+int mini_comm_invite(struct ncclComm *comm, ncclUniqueId *ret_id);
+int mini_comm_wait_for_invitation(struct ncclComm *comm, ncclUniqueId *ret_id,
+				  const ncclUniqueId **id);
+/* Of the growth that a communicator counts last: equal on all its ranks. */
+uint64_t mini_comm_growth_magic(const struct ncclComm *comm);
+/* The initialisation of a communicator that has grown. */
+ncclResult_t mini_comm_init_grown(const struct mini_comm_request *request);
+/* Waits for all ranks. */
+ncclResult_t mini_comm_barrier(struct ncclComm *comm);
 /* Waits until all work is done.  `argument` is the communicator. */
 ncclResult_t mini_comm_finish(void *argument);
-/* Waits for background jobs and kernels, then gives everything back. */
-void mini_comm_destroy(struct ncclComm *comm);
-void mini_comm_abort(struct ncclComm *comm);
+/* After mini_comm_stop(): waits for what that ended, so that one can go on. */
+void mini_comm_restart(struct ncclComm *comm);
+/* The same, and takes the threads away.  `argument` is the communicator. */
+ncclResult_t mini_comm_quiesce(void *argument);
+/* Waits for background jobs and kernels, then gives everything back.  Likewise. */
+ncclResult_t mini_comm_destroy(void *argument);
+/* Ends every wait for the communicator and for the child that it is getting. */
+void mini_comm_stop(struct ncclComm *comm);
 
 void mini_comm_begin_job(struct ncclComm *comm);
 void mini_comm_end_job(struct ncclComm *comm, ncclResult_t result);

@@ -30,6 +30,7 @@ static const struct {
 	{"cuCtxGetCurrent", 4000, &mini_driver.CtxGetCurrent},
 	{"cuCtxSetCurrent", 4000, &mini_driver.CtxSetCurrent},
 	{"cuCtxGetDevice", 2000, &mini_driver.CtxGetDevice},
+	{"cuCtxSynchronize", 2000, &mini_driver.CtxSynchronize},
 	{"cuModuleLoadData", 2000, &mini_driver.ModuleLoadData},
 	{"cuModuleUnload", 2000, &mini_driver.ModuleUnload},
 	{"cuModuleGetFunction", 2000, &mini_driver.ModuleGetFunction},

@@ -18,6 +18,7 @@ struct mini_driver {
 	CUresult (*CtxGetCurrent)(CUcontext *context);
 	CUresult (*CtxSetCurrent)(CUcontext context);
 	CUresult (*CtxGetDevice)(CUdevice *device);
+	CUresult (*CtxSynchronize)(void);
 	CUresult (*ModuleLoadData)(CUmodule *module, const void *image);
 	CUresult (*ModuleUnload)(CUmodule module);
 	CUresult (*ModuleGetFunction)(CUfunction *function, CUmodule module,

@@ -3,10 +3,15 @@
 #include "group.h"
 
 #include "comm.h"
+#include "reduce.h"
 #include "result.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Of NCCL_SIM_INFO_INITIALIZER. */
+#define SIM_INFO_MAGIC 0x74685283
 
 /* A communicator's share of a group. */
 struct share {
@@ -22,7 +27,10 @@ struct share {
 
 struct job {
 	struct job *next;
+	struct group *group;
 	struct ncclComm *comm;
+	/* Takes the communicator away, so that nothing is said to it afterwards. */
+	bool is_destroy;
 	mini_job_function run;
 	mini_job_cancel cancel;
 	void *argument;
@@ -30,13 +38,15 @@ struct job {
 	ncclResult_t result;
 };
 
+/* What NCCL calls the group's blocking mode: the first communicator decides. */
+enum mode { UNDECIDED, BLOCKING, NONBLOCKING };
+
 struct group {
 	struct share *shares;
 	struct share **last_share;
 	struct job *jobs;
 	struct job **last_job;
-	/* The program opened it: jobs get threads. */
-	bool is_explicit;
+	enum mode mode;
 };
 
 static __thread int depth;
@@ -55,7 +65,7 @@ int mini_group_depth(void)
 
 ncclResult_t mini_group_fail(ncclResult_t result)
 {
-	if (failure == ncclSuccess)
+	if (depth > 0)
 		failure = result;
 	return result;
 }
@@ -90,6 +100,11 @@ static struct share *share_of(struct group *group, struct ncclComm *comm)
 	return share;
 }
 
+static enum mode mode_of(const struct ncclComm *comm)
+{
+	return comm->is_nonblocking ? NONBLOCKING : BLOCKING;
+}
+
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
 {
 	struct group *group = current_group();
@@ -102,9 +117,21 @@ ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
 	copy->next = NULL;
 	*share->last = copy;
 	share->last = &copy->next;
-	if (depth > 1)
-		group->is_explicit = true;
+	/* Of operations it is the last one that decides. */
+	group->mode = mode_of(comm);
 	return ncclSuccess;
+}
+
+static bool allows(struct group *group, const struct ncclComm *comm)
+{
+	/* What is taken away is waited for, whatever else there is. */
+	if (comm->is_destroyed)
+		group->mode = BLOCKING;
+	else if (group->mode == UNDECIDED)
+		group->mode = mode_of(comm);
+	else if (group->mode != mode_of(comm))
+		return false;
+	return true;
 }
 
 ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
@@ -112,21 +139,38 @@ ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 {
 	struct group *group = current_group();
 	struct job *job = group ? calloc(1, sizeof(*job)) : NULL;
+	ncclResult_t result = ncclSuccess;
 
-	if (!job) {
-		if (cancel)
-			cancel(argument);
-		return mini_fail(ncclSystemError, "out of memory");
+	if (!job)
+		result = mini_fail(ncclSystemError, "out of memory");
+	else if (!allows(group, comm))
+		result = mini_fail(ncclInvalidArgument,
+				   "Blocking and nonblocking communicators are not "
+				   "allowed in the same group.");
+	if (result != ncclSuccess) {
+		free(job);
+		return result;
 	}
+	job->group = group;
 	job->comm = comm;
+	job->is_destroy = comm->is_destroyed;
 	job->run = run;
 	job->cancel = cancel;
 	job->argument = argument;
 	*group->last_job = job;
 	group->last_job = &job->next;
-	if (depth > 1)
-		group->is_explicit = true;
 	return ncclSuccess;
+}
+
+/* One job that fails ends the waits of the others, which may be for it. */
+static void stop_jobs(const struct group *group)
+{
+	const struct job *job;
+
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_stop(job->comm);
+	}
 }
 
 static void *job_main(void *arg)
@@ -134,12 +178,14 @@ static void *job_main(void *arg)
 	struct job *job = arg;
 
 	job->result = job->run(job->argument);
+	if (job->result != ncclSuccess && job->group->jobs->next)
+		stop_jobs(job->group);
 	return NULL;
 }
 
 /*
- * Several initialisations of one thread wait for each other, so each has a
- * thread, created by the caller of ncclGroupEnd().
+ * A job alone runs in the caller's thread.  Several wait for each other, so each
+ * has a thread, created by the caller of ncclGroupEnd().
  */
 static ncclResult_t run_jobs(struct group *group)
 {
@@ -147,8 +193,8 @@ static ncclResult_t run_jobs(struct group *group)
 	struct job *job;
 
 	for (job = group->jobs; job; job = job->next) {
-		if (!group->is_explicit)
-			job->result = job->run(job->argument);
+		if (!group->jobs->next)
+			job_main(job);
 		else if (pthread_create(&job->thread, NULL, job_main, job))
 			job->result =
 				mini_fail(ncclSystemError, "cannot create a thread");
@@ -242,39 +288,51 @@ static void destroy_group(struct group *group)
 	free(group);
 }
 
-/* A group that has failed before its end undoes what its calls have made. */
-static void cancel_jobs(struct group *group)
+/*
+ * All operations of a group that has failed before its end are dropped, and
+ * nonblocking communicators learn why.
+ */
+static void cancel_group(struct group *group, ncclResult_t result)
 {
+	struct share *share;
 	struct job *job;
 
+	for (share = group->shares; share; share = share->next) {
+		if (share->comm->is_nonblocking)
+			atomic_store(&share->comm->async_result, (int) result);
+	}
 	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy && job->comm->is_nonblocking)
+			atomic_store(&job->comm->async_result, (int) result);
 		if (job->cancel)
 			job->cancel(job->argument);
 	}
 }
 
-/* A nonblocking communicator makes its whole group nonblocking, as in NCCL. */
-static bool is_nonblocking(const struct group *group)
+/* What NCCL's tuning model gives for the last collective; any number will do. */
+static void estimate(const struct group *group, ncclSimInfo_t *info)
 {
 	const struct share *share;
-	const struct job *job;
+	const struct mini_op *op;
 
 	for (share = group->shares; share; share = share->next) {
-		if (share->comm->is_nonblocking)
-			return true;
+		for (op = share->ops; op; op = op->next) {
+			if (!mini_op_is_p2p(op))
+				info->estimatedTime =
+					10.0f +
+					(float) (op->count * mini_type_size(op->type)) /
+						1e4f;
+		}
 	}
-	for (job = group->jobs; job; job = job->next) {
-		if (job->comm->is_nonblocking)
-			return true;
-	}
-	return false;
 }
 
-static ncclResult_t run_group(struct group *group)
+static ncclResult_t run_group(struct group *group, ncclSimInfo_t *info)
 {
 	ncclResult_t result = run_jobs(group);
 
-	if (result == ncclSuccess)
+	if (result == ncclSuccess && info)
+		estimate(group, info);
+	else if (result == ncclSuccess)
 		result = launch_shares(group);
 	return result;
 }
@@ -286,11 +344,13 @@ static void *background_main(void *arg)
 	struct job *job;
 	ncclResult_t result;
 
-	result = run_group(group);
+	result = run_group(group, NULL);
 	for (share = group->shares; share; share = share->next)
 		mini_comm_end_job(share->comm, result);
-	for (job = group->jobs; job; job = job->next)
-		mini_comm_end_job(job->comm, result);
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_end_job(job->comm, result);
+	}
 	destroy_group(group);
 	return NULL;
 }
@@ -307,8 +367,10 @@ static ncclResult_t run_in_background(struct group *group)
 
 	for (share = group->shares; share; share = share->next)
 		mini_comm_begin_job(share->comm);
-	for (job = group->jobs; job; job = job->next)
-		mini_comm_begin_job(job->comm);
+	for (job = group->jobs; job; job = job->next) {
+		if (!job->is_destroy)
+			mini_comm_begin_job(job->comm);
+	}
 	if (pthread_create(&thread, NULL, background_main, group)) {
 		background_main(group);
 		return ncclSuccess;
@@ -317,10 +379,26 @@ static ncclResult_t run_in_background(struct group *group)
 	return ncclInProgress;
 }
 
-ncclResult_t mini_group_end(void)
+/* As much of it as the program's own release knew of. */
+static ncclResult_t read_info(const ncclSimInfo_t *info, ncclSimInfo_t *ret_copy,
+			      size_t *ret_size)
+{
+	*ret_copy = (ncclSimInfo_t) NCCL_SIM_INFO_INITIALIZER;
+	ret_copy->magic = 0;
+	*ret_size = info->size < sizeof(*info) ? info->size : sizeof(*info);
+	memcpy(ret_copy, info, *ret_size);
+	if (ret_copy->magic == SIM_INFO_MAGIC)
+		return ncclSuccess;
+	return mini_fail(ncclInvalidArgument, "ncclSimInfo_t argument not initialized "
+					      "via NCCL_SIM_INFO_INITIALIZER");
+}
+
+ncclResult_t mini_group_end(ncclSimInfo_t *info)
 {
 	struct group *group = current;
 	ncclResult_t result = failure;
+	ncclSimInfo_t copy;
+	size_t size = 0;
 
 	if (depth == 0)
 		return mini_fail(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
@@ -328,14 +406,19 @@ ncclResult_t mini_group_end(void)
 		return ncclSuccess;
 	current = NULL;
 	failure = ncclSuccess;
+	if (result == ncclSuccess && info)
+		result = read_info(info, &copy, &size);
 	if (!group)
 		return result;
-	if (result == ncclSuccess && is_nonblocking(group))
+	if (result == ncclSuccess && group->mode == NONBLOCKING)
 		return run_in_background(group);
-	if (result == ncclSuccess)
-		result = run_group(group);
-	else
-		cancel_jobs(group);
+	if (result == ncclSuccess) {
+		result = run_group(group, info ? &copy : NULL);
+		if (info && result == ncclSuccess)
+			memcpy(info, &copy, size);
+	} else {
+		cancel_group(group, result);
+	}
 	destroy_group(group);
 	return result;
 }

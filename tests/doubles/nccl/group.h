@@ -12,9 +12,13 @@ typedef ncclResult_t (*mini_job_function)(void *argument);
 typedef void (*mini_job_cancel)(void *argument);
 
 void mini_group_start(void);
-/* Carries out what was collected, at the outermost end. */
-ncclResult_t mini_group_end(void);
-/* Makes the group fail at its end too; returns `result`. */
+/*
+ * Carries out what was collected, at the outermost end.  With somewhere to write
+ * how long that would take, the operations are dropped there instead; but not the
+ * jobs, and nothing where communicators do not block: so it is in NCCL.
+ */
+ncclResult_t mini_group_end(ncclSimInfo_t *info);
+/* Makes the group fail at its end too, with the last such result; returns it. */
 ncclResult_t mini_group_fail(ncclResult_t result);
 /* How many groups of the thread are open. */
 int mini_group_depth(void);
@@ -22,9 +26,10 @@ int mini_group_depth(void);
 /* Copies the operation.  Called inside a group. */
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op);
 /*
- * Runs at the end of the group: in a thread of its own when the program opened
- * the group.  Takes the argument; `cancel`, unless NULL, gets it where the group
- * fails before that.  Called inside a group.
+ * Runs at the end of the group: in a thread of its own where there are several.
+ * `cancel`, unless NULL, gets the argument where the group fails before that.  On
+ * a failure, ncclInvalidArgument where blocking and nonblocking communicators
+ * meet, the argument stays the caller's.  Called inside a group.
  */
 ncclResult_t mini_group_add_job(struct ncclComm *comm, mini_job_function run,
 				mini_job_cancel cancel, void *argument);

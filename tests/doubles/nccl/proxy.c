@@ -214,6 +214,9 @@ int mini_proxy_start(struct mini_proxy *proxy)
 
 static int ask_service(struct mini_proxy *proxy, struct request *request)
 {
+	/* An initialisation that failed has started no thread, a revoked one ended it. */
+	if (!proxy->service)
+		return -ECANCELED;
 	if (send(proxy->request_fds[0], &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -errno;
 	pthread_mutex_lock(&proxy->lock);
@@ -324,10 +327,7 @@ void mini_proxy_kernel(struct mini_plan *plan)
  */
 static void wait_for_abort(struct mini_proxy *proxy, int err)
 {
-	int expected = ncclSuccess;
-
-	atomic_compare_exchange_strong(&proxy->comm->async_result, &expected,
-				       (int) mini_result(err));
+	atomic_store(&proxy->error, (int) mini_result(err));
 	while (!atomic_load(&proxy->comm->aborted))
 		pthread_cond_wait(&proxy->changed, &proxy->lock);
 }
@@ -377,10 +377,15 @@ void mini_proxy_wake(struct mini_proxy *proxy)
 	pthread_mutex_unlock(&proxy->lock);
 }
 
-void mini_proxy_close(struct mini_proxy *proxy)
+static void join(pthread_t *thread)
 {
-	struct mini_link *link;
+	if (*thread)
+		pthread_join(*thread, NULL);
+	*thread = 0;
+}
 
+void mini_proxy_stop(struct mini_proxy *proxy)
+{
 	atomic_store(&proxy->is_stopping, true);
 	pthread_mutex_lock(&proxy->lock);
 	proxy->is_closed = true;
@@ -391,12 +396,16 @@ void mini_proxy_close(struct mini_proxy *proxy)
 		shutdown(proxy->request_fds[0], SHUT_RDWR);
 	if (proxy->uds_fd >= 0)
 		shutdown(proxy->uds_fd, SHUT_RDWR);
-	if (proxy->service)
-		pthread_join(proxy->service, NULL);
-	if (proxy->uds)
-		pthread_join(proxy->uds, NULL);
-	if (proxy->has_progress)
-		pthread_join(proxy->progress, NULL);
+	join(&proxy->service);
+	join(&proxy->uds);
+	join(&proxy->progress);
+}
+
+void mini_proxy_close(struct mini_proxy *proxy)
+{
+	struct mini_link *link;
+
+	mini_proxy_stop(proxy);
 	while (proxy->links) {
 		link = proxy->links;
 		proxy->links = link->next;

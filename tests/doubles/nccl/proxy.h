@@ -28,6 +28,8 @@ struct mini_proxy {
 	pthread_t progress;
 	/* Ends the waits of the service threads. */
 	atomic_bool is_stopping;
+	/* What the progress thread met: an ncclResult_t. */
+	atomic_int error;
 
 	/* Guards all below; `changed` tells of any change. */
 	pthread_mutex_t lock;
@@ -69,7 +71,9 @@ void mini_proxy_kernel(struct mini_plan *plan);
 void mini_proxy_drain(struct mini_proxy *proxy);
 /* Wakes all that wait, after the communicator was marked as aborted. */
 void mini_proxy_wake(struct mini_proxy *proxy);
-/* Ends the threads and closes everything.  No kernel may be left. */
+/* Ends the threads.  No kernel may be left. */
+void mini_proxy_stop(struct mini_proxy *proxy);
+/* Does that as well, and closes everything. */
 void mini_proxy_close(struct mini_proxy *proxy);
 
 #endif
