@@ -52,6 +52,8 @@ void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns);
 /* The value of a field, for a person. */
 void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
 			const struct tap_field *field);
+/* The beginning of a communicator's key, as long as a person can compare, or "?". */
+void tap_view_add_key(struct tap_buffer *buffer, uint64_t key);
 /* The command that a process runs, or its executable, or "". */
 const char *tap_view_command(const struct tap_process *process);
 
