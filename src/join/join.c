@@ -110,6 +110,11 @@ const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t numbe
 	return join->traces.all[number];
 }
 
+const struct tap_comms *tap_join_comms(const struct tap_join *join)
+{
+	return &join->comms;
+}
+
 const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
 				       size_t layer_length, const char *name,
 				       size_t name_length)

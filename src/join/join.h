@@ -71,6 +71,10 @@ struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 size_t tap_join_trace_count(const struct tap_join *join);
 const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number);
 
+/* The communicators: comm.h. */
+struct tap_comms;
+const struct tap_comms *tap_join_comms(const struct tap_join *join);
+
 /* The one structure of (layer, name); layer has layer_length bytes, name has
  * name_length.  Returns NULL when memory is short. */
 const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,

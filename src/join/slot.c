@@ -317,10 +317,9 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		return 0;
 	}
 	if (link.count == 1) {
+		/* A rank that is alone in its communicator lacks nobody. */
 		if (link.kind == TAP_LINK_SEND_RECV || link.nranks != 1)
 			count_unmatched(links, comm);
-		else
-			comm->linked++;
 		return 0;
 	}
 	link.operation = link.ends[0].name->operation;
