@@ -17,6 +17,14 @@ enum role {
 	ROLE_CALLER_LIBRARY,
 	ROLE_CALLER_OFFSET,
 	ROLE_INNER,
+	ROLE_COMM_ID,
+	ROLE_COMM_KEY,
+	ROLE_OP_NUMBER,
+	ROLE_GROUP_ID,
+	/* Arguments that the join looks at too; they stay fields. */
+	ROLE_PEER,
+	ROLE_COUNT,
+	ROLE_DATATYPE,
 };
 
 struct member {
@@ -150,6 +158,29 @@ static bool ends_with(const char *string, size_t length, const char *end)
 	       !memcmp(string + length - end_length, end, end_length);
 }
 
+/* What the event of this name of the layer "tap" is. */
+static enum tap_event_kind find_kind(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum tap_event_kind kind;
+	} kinds[] = {
+		{"process", TAP_EVENT_PROCESS},
+		{"library", TAP_EVENT_LIBRARY},
+		{"problem", TAP_EVENT_PROBLEM},
+		{"comm", TAP_EVENT_COMM},
+		{"state_process", TAP_EVENT_STATE_PROCESS},
+		{"state_library", TAP_EVENT_STATE_LIBRARY},
+		{"state_comm", TAP_EVENT_STATE_COMM},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(name, kinds[i].name))
+			return kinds[i].kind;
+	return TAP_EVENT_OTHER;
+}
+
 /* What an event named layer:call_entry is, and the layer and call. */
 static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 {
@@ -161,12 +192,7 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	if (!colon || colon == name)
 		return 0;
 	if (!strncmp(name, "tap:", 4)) {
-		if (!strcmp(colon, ":process"))
-			class->kind = TAP_EVENT_PROCESS;
-		else if (!strcmp(colon, ":library"))
-			class->kind = TAP_EVENT_LIBRARY;
-		else if (!strcmp(colon, ":problem"))
-			class->kind = TAP_EVENT_PROBLEM;
+		class->kind = find_kind(colon + 1);
 		return 0;
 	}
 	length = strlen(++colon);
@@ -234,16 +260,26 @@ static enum role find_role(const struct tap_event_class *class,
 	static const struct {
 		const char *name;
 		enum role role;
+		bool may_be_signed;
 	} roles[] = {
-		{"call_id", ROLE_CALL_ID},
-		{"parent_id", ROLE_PARENT_ID},
-		{"caller_library", ROLE_CALLER_LIBRARY},
-		{"caller_offset", ROLE_CALLER_OFFSET},
-		{"inner", ROLE_INNER},
+		{"call_id", ROLE_CALL_ID, false},
+		{"parent_id", ROLE_PARENT_ID, false},
+		{"caller_library", ROLE_CALLER_LIBRARY, false},
+		{"caller_offset", ROLE_CALLER_OFFSET, false},
+		{"inner", ROLE_INNER, false},
+		{"comm_id", ROLE_COMM_ID, false},
+		{"comm_key", ROLE_COMM_KEY, false},
+		{"op_number", ROLE_OP_NUMBER, false},
+		{"group_id", ROLE_GROUP_ID, false},
+		{"peer", ROLE_PEER, true},
+		{"datatype", ROLE_DATATYPE, true},
+		{"count", ROLE_COUNT, false},
+		{"sendcount", ROLE_COUNT, false},
+		{"recvcount", ROLE_COUNT, false},
 	};
 	size_t i, count = sizeof(roles) / sizeof(roles[0]);
 
-	if (!is_unsigned(member->type))
+	if (!bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER))
 		return ROLE_FIELD;
 	/* An exit has but the number: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
@@ -251,7 +287,8 @@ static enum role find_role(const struct tap_event_class *class,
 	else if (class->kind != TAP_EVENT_ENTRY)
 		count = 0;
 	for (i = 0; i < count; i++)
-		if (!strcmp(member->name, roles[i].name))
+		if (!strcmp(member->name, roles[i].name) &&
+		    (roles[i].may_be_signed || is_unsigned(member->type)))
 			return roles[i].role;
 	return ROLE_FIELD;
 }
@@ -330,7 +367,17 @@ struct tap_event_class *tap_decoder_class(struct tap_decoder *decoder,
 
 bool tap_event_class_is_setup(const struct tap_event_class *class)
 {
-	return class->kind == TAP_EVENT_PROCESS || class->kind == TAP_EVENT_LIBRARY;
+	switch (class->kind) {
+	case TAP_EVENT_PROCESS:
+	case TAP_EVENT_LIBRARY:
+	case TAP_EVENT_COMM:
+	case TAP_EVENT_STATE_PROCESS:
+	case TAP_EVENT_STATE_LIBRARY:
+	case TAP_EVENT_STATE_COMM:
+		return true;
+	default:
+		return false;
+	}
 }
 
 bool tap_event_class_has_time(const struct tap_event_class *class)
@@ -478,13 +525,19 @@ static bool add_field(struct tap_fields *fields, struct member *member,
 	return false;
 }
 
+static void keep_field(struct tap_decoder *decoder, struct member *member,
+		       const bt_field *field, struct tap_event *event)
+{
+	if (!add_field(&event->fields, member, field))
+		tap_join_loss(decoder->join)->ignored_fields++;
+}
+
 static void read_member(struct tap_decoder *decoder, struct member *member,
 			const bt_field *field, struct tap_event *event)
 {
 	switch (member->role) {
 	case ROLE_FIELD:
-		if (!add_field(&event->fields, member, field))
-			tap_join_loss(decoder->join)->ignored_fields++;
+		keep_field(decoder, member, field, event);
 		break;
 	case ROLE_NONE:
 		break;
@@ -503,6 +556,31 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 		break;
 	case ROLE_INNER:
 		event->is_inner = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_COMM_ID:
+		event->operation.comm_id = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_COMM_KEY:
+		event->operation.comm_key = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_OP_NUMBER:
+		event->operation.number = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_GROUP_ID:
+		event->operation.group_id = bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_PEER:
+		event->operation.peer = get_number(field, -1);
+		keep_field(decoder, member, field, event);
+		break;
+	case ROLE_DATATYPE:
+		event->operation.datatype = get_number(field, -1);
+		keep_field(decoder, member, field, event);
+		break;
+	case ROLE_COUNT:
+		event->operation.count = bt_field_integer_unsigned_get_value(field);
+		event->operation.has_count = true;
+		keep_field(decoder, member, field, event);
 		break;
 	}
 }
@@ -527,6 +605,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->parent_id = 0;
 	ret_event->caller_number = 0;
 	ret_event->caller_offset = 0;
+	ret_event->operation = (struct tap_operation){.peer = -1, .datatype = -1};
 	ret_event->trace =
 		find_trace(decoder, bt_stream_borrow_trace_const(
 					    bt_event_borrow_stream_const(event)));

@@ -19,6 +19,34 @@ void tap_fields_free(struct tap_fields *fields)
 	memset(fields, 0, sizeof(*fields));
 }
 
+static bool is_equal(const struct tap_fields *a, const struct tap_field *left,
+		     const struct tap_fields *b, const struct tap_field *right)
+{
+	size_t length = left->value.data.length;
+
+	if (left->kind != right->kind || strcmp(left->name, right->name))
+		return false;
+	if (left->kind != TAP_FIELD_STRING && left->kind != TAP_FIELD_ARRAY)
+		return left->value.u == right->value.u;
+	if (left->kind == TAP_FIELD_ARRAY)
+		length *= sizeof(uint64_t);
+	return left->value.data.length == right->value.data.length &&
+	       !memcmp(a->data + left->value.data.offset,
+		       b->data + right->value.data.offset, length);
+}
+
+bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!is_equal(a, &a->list[i], b, &b->list[i]))
+			return false;
+	return true;
+}
+
 void tap_fields_swap(struct tap_fields *a, struct tap_fields *b)
 {
 	struct tap_fields kept = *a;

@@ -63,6 +63,9 @@ void tap_fields_free(struct tap_fields *fields);
 /* Exchanges two lists without copying them. */
 void tap_fields_swap(struct tap_fields *a, struct tap_fields *b);
 
+/* Whether both have the same names, kinds and values in the same order. */
+bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b);
+
 /*
  * Adds a field, which has value 0, and returns it, valid until the next
  * addition; NULL when the list is full or memory is short.

@@ -3,10 +3,11 @@
  * The join: decoded events in order of time go in, processes, libraries and
  * spans come out to a consumer.
  *
- * It hides how entries and exits find each other, what a missing event means
- * for its neighbours, and what memory that takes: it grows with the calls that
- * are open at once (bounded), and with the number of processes, libraries and
- * different names, never with the length of the trace.
+ * It hides how entries and exits find each other, how ranks do, what a missing
+ * event means for its neighbours, and what memory that takes: it grows with the
+ * calls that are open at once and the operations that wait for other ranks (both
+ * bounded), and with the number of processes, libraries, communicators, pairs of
+ * ranks that talk and different names, never with the length of the trace.
  */
 #ifndef TAP_JOIN_JOIN_H
 #define TAP_JOIN_JOIN_H
@@ -20,6 +21,11 @@ enum tap_event_kind {
 	TAP_EVENT_PROCESS,
 	TAP_EVENT_LIBRARY,
 	TAP_EVENT_PROBLEM,
+	TAP_EVENT_COMM,
+	/* How things are, written again and again: what is known already stays. */
+	TAP_EVENT_STATE_PROCESS,
+	TAP_EVENT_STATE_LIBRARY,
+	TAP_EVENT_STATE_COMM,
 };
 
 /* One event of a raw trace, in our own terms. */
@@ -36,17 +42,21 @@ struct tap_event {
 	uint64_t parent_id;
 	uint64_t caller_number;
 	uint64_t caller_offset;
+	struct tap_operation operation;
 	struct tap_fields fields; /* all others; the join may take them */
 };
 
 struct tap_join;
 
-/*
- * A join that gives to consumer, called with data, and keeps at most open_max
- * (at least 1) open calls.  Returns NULL when memory is short.
- */
+/* What may be kept at once; each at least 1. */
+struct tap_bounds {
+	size_t open_calls;
+	size_t held_operations; /* that wait for other ranks */
+};
+
+/* A join that gives to consumer, called with data.  NULL when memory is short. */
 struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
-				 size_t open_max);
+				 const struct tap_bounds *bounds);
 void tap_join_destroy(struct tap_join *join);
 
 /*
@@ -60,6 +70,10 @@ struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 /* How many traces there are, and the one of this number. */
 size_t tap_join_trace_count(const struct tap_join *join);
 const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number);
+
+/* The communicators: comm.h. */
+struct tap_comms;
+const struct tap_comms *tap_join_comms(const struct tap_join *join);
 
 /* The one structure of (layer, name); layer has layer_length bytes, name has
  * name_length.  Returns NULL when memory is short. */

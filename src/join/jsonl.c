@@ -5,11 +5,20 @@
  * Spans are written when they end, so nothing is held.  The first line tells
  * of losses, which are known last: room is kept for it.
  */
+#include "join/comm.h"
+#include "join/link.h"
 #include "join/view.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of the first line; each may grow from one digit to twenty. */
+#define LOSS_COUNTS 14
+
+/* How the fields of a communicator's configuration begin. */
+#define CONFIG "config_"
 
 struct jsonl {
 	struct tap_view view;
@@ -32,7 +41,7 @@ static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 
 /*
  * Every trace is known before the first event is taken, but for a live source;
- * so the line can grow by the digits of its nine counts alone.
+ * so the line can grow by the digits of its counts alone.
  */
 static int begin(struct jsonl *jsonl)
 {
@@ -45,7 +54,7 @@ static int begin(struct jsonl *jsonl)
 		return 0;
 	jsonl->has_begun = true;
 	add_trace_line(jsonl, &none);
-	room = line->used + 9 * 20;
+	room = line->used + LOSS_COUNTS * 20;
 	if (line->is_short)
 		return -ENOMEM;
 	line->used = 0;
@@ -170,6 +179,136 @@ static void add_row(struct tap_json *json, int64_t tid)
 	tap_json_text(json, "row");
 }
 
+static void add_key(struct tap_json *json, const char *name, uint64_t key)
+{
+	if (key)
+		tap_json_hex(json, name, key);
+	else
+		tap_json_null(json, name);
+}
+
+static void add_number(struct tap_json *json, const char *name, uint64_t number)
+{
+	if (number)
+		tap_json_unsigned(json, name, number);
+	else
+		tap_json_null(json, name);
+}
+
+/* What of a communicator's configuration was asked for. */
+static void add_config(struct tap_json *json, const struct tap_fields *about)
+{
+	size_t i;
+
+	tap_json_open(json, "config", '{');
+	for (i = 0; i < about->count; i++) {
+		struct tap_field field = about->list[i];
+
+		if (strncmp(field.name, CONFIG, strlen(CONFIG)))
+			continue;
+		field.name += strlen(CONFIG);
+		if (field.kind == TAP_FIELD_STRING ? !field.value.data.length
+						   : field.value.i == INT_MIN)
+			continue;
+		tap_json_field(json, about, &field);
+	}
+	tap_json_close(json);
+}
+
+static int write_communicator(void *data, const struct tap_member *member)
+{
+	/* Those that may be unknown: a number from 1, a key, a number from 0. */
+	static const struct {
+		const char *name;
+		enum { FROM_ONE, KEY, FROM_ZERO } kind;
+	} known[] = {
+		{"comm_key", KEY},
+		{"alias_key", KEY},
+		{"call_id", FROM_ONE},
+		{"library_id", FROM_ONE},
+		{"parent_comm_id", FROM_ONE},
+		{"ordinal", FROM_ONE},
+		{"color", FROM_ZERO},
+		{"nranks", FROM_ZERO},
+		{"rank", FROM_ZERO},
+		{"device", FROM_ZERO},
+	};
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	const struct tap_fields *about = &member->about;
+	size_t i, j, count = sizeof(known) / sizeof(known[0]);
+	int ret;
+
+	ret = start_line(jsonl, "communicator");
+	if (ret)
+		return ret;
+	add_who(json, member->process);
+	for (i = 0; i < about->count; i++) {
+		const struct tap_field *field = &about->list[i];
+
+		if (!strncmp(field->name, CONFIG, strlen(CONFIG)))
+			continue;
+		for (j = 0; j < count && strcmp(field->name, known[j].name); j++)
+			;
+		if (j < count &&
+		    (known[j].kind == FROM_ZERO
+			     ? field->kind == TAP_FIELD_SIGNED && field->value.i < 0
+			     : !field->value.u))
+			tap_json_null(json, field->name);
+		else if (strcmp(field->name, "process") && strcmp(field->name, "host") &&
+			 strcmp(field->name, "pid") && strcmp(field->name, "type"))
+			tap_json_field(json, about, field);
+	}
+	add_config(json, about);
+	return end_line(jsonl);
+}
+
+static int write_link(void *data, const struct tap_link *link)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	size_t i;
+	int ret;
+
+	ret = start_line(jsonl, "link");
+	if (ret)
+		return ret;
+	tap_json_string(json, "kind",
+			link->kind == TAP_LINK_SEND_RECV ? "send-recv"
+							 : "collective-ranks");
+	tap_json_string(json, "known",
+			link->known == TAP_KNOWN_EXACT ? "exact" : "inferred");
+	tap_json_bool(json, "directed", link->kind == TAP_LINK_SEND_RECV);
+	add_key(json, "comm_key", link->comm->key);
+	tap_json_unsigned(json, "op_number", link->op_number);
+	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
+	if (link->is_mismatch)
+		tap_json_bool(json, "mismatch", true);
+	tap_json_not_negative(json, "nranks", link->nranks);
+	tap_json_open(json, "spans", '[');
+	for (i = 0; i < link->count; i++)
+		add_id(json, NULL, link->ends[i].member->process, link->ends[i].call_id);
+	tap_json_close(json);
+	tap_json_open(json, "ranks", '[');
+	for (i = 0; i < link->count; i++)
+		tap_json_not_negative(json, NULL, link->ends[i].rank);
+	tap_json_close(json);
+	return end_line(jsonl);
+}
+
+static void add_operation(struct tap_json *json, const struct tap_span *span)
+{
+	const struct tap_operation *operation = &span->operation;
+	const struct tap_member *member = span->member;
+
+	add_number(json, "comm_id", operation->comm_id);
+	add_key(json, "comm_key",
+		member ? tap_member_comm(member)->key : operation->comm_key);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_number(json, "op_number", operation->number);
+	add_number(json, "group_id", operation->group_id);
+}
+
 /* The result stands apart: an argument may have its name. */
 static void add_fields(struct tap_json *json, const struct tap_span *span,
 		       const struct tap_field *result)
@@ -232,6 +371,7 @@ static int write_span(void *data, struct tap_span *span)
 	tap_json_unsigned(json, "caller_library", span->caller_number);
 	tap_json_bool(json, "inner", span->is_inner);
 	tap_json_unsigned(json, "call_id", span->call_id);
+	add_operation(json, span);
 	if (result)
 		tap_json_field(json, &span->exit, result);
 	else
@@ -265,7 +405,9 @@ static const struct tap_consumer consumer = {
 	.process = write_process,
 	.library = write_library,
 	.problem = write_problem,
+	.communicator = write_communicator,
 	.span_ended = write_span,
+	.link = write_link,
 	.finish = finish,
 };
 

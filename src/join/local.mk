@@ -5,18 +5,25 @@
 noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
+	src/join/comm.c src/join/comm.h \
 	src/join/field.c src/join/field.h \
 	src/join/heap.c src/join/heap.h \
-	src/join/join.h src/join/pair.c \
+	src/join/join.c src/join/join.h \
 	src/join/json.c src/join/json.h \
 	src/join/jsonl.c \
+	src/join/link.c src/join/link.h \
+	src/join/name.c src/join/name.h \
 	src/join/order.c src/join/order.h \
 	src/join/outfile.c src/join/outfile.h \
+	src/join/pair.c src/join/pair.h \
 	src/join/process.c src/join/process.h \
 	src/join/report.c \
-	src/join/span.h \
+	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
+	src/join/slot.c src/join/slot.h \
+	src/join/span.c src/join/span.h \
 	src/join/table.c src/join/table.h \
 	src/join/text.c \
+	src/join/trace.c src/join/trace.h \
 	src/join/view.c src/join/view.h
 src_join_libjoin_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSON_C_CFLAGS)
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden

@@ -29,7 +29,7 @@ struct tap_process *tap_processes_of(struct tap_processes *processes,
 struct tap_process *tap_processes_succeed(struct tap_processes *processes,
 					  const struct tap_process *process);
 
-/* Takes what a tap:process event says, its fields too. */
+/* Takes what a tap:process or tap:state_process event says, its fields too. */
 void tap_process_describe(struct tap_process *process, struct tap_event *event);
 
 /*

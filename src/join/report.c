@@ -3,7 +3,7 @@
  * The view of sums: for each process and each called function how often, how
  * long, with which results and from where; and the same over all processes.
  */
-#include "join/view.h"
+#include "join/report_comm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,6 +60,7 @@ struct report {
 	const struct tap_process **processes;
 	size_t process_count;
 	size_t process_room;
+	struct tap_report_comms comms;
 };
 
 static void *grow(void *array, size_t count, size_t *room, size_t size)
@@ -223,7 +224,14 @@ static int end_span(void *data, struct tap_span *span)
 		ret = count_span(all, span);
 	if (!ret && span->caller_number)
 		ret = count_caller(sum, span);
-	return ret;
+	return ret ? ret : tap_report_comms_span(&report->comms, span);
+}
+
+static int count_link(void *data, const struct tap_link *link)
+{
+	struct report *report = data;
+
+	return tap_report_comms_link(&report->comms, link);
 }
 
 /* ---- Order: rank, then host, then process; functions by the time spent ---- */
@@ -329,29 +337,10 @@ static void find_range(const struct report *report, const struct tap_process *pr
 
 /* ---- Text ---- */
 
-static void add_cell(struct tap_buffer *line, uint64_t value, size_t width)
-{
-	size_t start = line->used;
-
-	tap_buffer_add_unsigned(line, value);
-	tap_buffer_align_right(line, start, width);
-}
-
-static void add_time_cell(struct tap_buffer *line, const struct sum *sum, uint64_t ns)
-{
-	size_t start = line->used;
-
-	if (sum->timed)
-		tap_view_add_duration(line, (int64_t) ns);
-	else
-		tap_buffer_add_char(line, '-');
-	tap_buffer_align_right(line, start, 13);
-}
-
 static void add_detail(struct tap_buffer *line, size_t start, uint64_t calls)
 {
 	tap_buffer_fill(line, start, 40, ' ');
-	add_cell(line, calls, 10);
+	tap_view_add_cell(line, calls, 10);
 	tap_buffer_add_char(line, '\n');
 }
 
@@ -364,13 +353,14 @@ static void add_sum_text(struct tap_buffer *line, const struct sum *sum)
 	if (sum->is_inner)
 		tap_buffer_add_string(line, " (inner)");
 	tap_buffer_fill(line, start, 40, ' ');
-	add_cell(line, sum->calls, 10);
-	add_cell(line, sum->failures, 9);
-	add_cell(line, sum->open, 9);
-	add_cell(line, sum->end_lost + sum->begin_lost, 7);
-	add_time_cell(line, sum, sum->total_ns);
-	add_time_cell(line, sum, sum->timed ? sum->total_ns / sum->timed : 0);
-	add_time_cell(line, sum, sum->max_ns);
+	tap_view_add_cell(line, sum->calls, 10);
+	tap_view_add_cell(line, sum->failures, 9);
+	tap_view_add_cell(line, sum->open, 9);
+	tap_view_add_cell(line, sum->end_lost + sum->begin_lost, 7);
+	tap_view_add_time_cell(line, sum->timed, sum->total_ns);
+	tap_view_add_time_cell(line, sum->timed,
+			       sum->timed ? sum->total_ns / sum->timed : 0);
+	tap_view_add_time_cell(line, sum->timed, sum->max_ns);
 	tap_buffer_add_char(line, '\n');
 	for (i = 0; i < sum->outcome_count; i++) {
 		const struct outcome *outcome = &sum->outcomes[i];
@@ -540,6 +530,7 @@ static void write_json(struct report *report, const struct tap_loss *loss)
 		add_process_json(report, report->processes[i]);
 	tap_json_close(json);
 	add_group_json(report, "all", NULL);
+	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
 }
@@ -547,8 +538,12 @@ static void write_json(struct report *report, const struct tap_loss *loss)
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
+	const struct tap_comms *comms = tap_join_comms(report->view.join);
+	int ret = tap_report_comms_finish(&report->comms, comms);
 	size_t i;
 
+	if (ret)
+		return ret;
 	sort(report);
 	if (report->view.settings.is_json) {
 		write_json(report, loss);
@@ -557,6 +552,7 @@ static int finish(void *data, const struct tap_loss *loss)
 			add_group_text(report, report->processes[i]);
 		if (report->process_count != 1)
 			add_group_text(report, NULL);
+		tap_report_comms_text(&report->comms, comms, &report->view.line);
 		tap_view_add_loss_text(&report->view.line, loss);
 	}
 	return tap_outfile_finish(report->view.output, &report->view.line);
@@ -581,6 +577,7 @@ static void destroy(struct tap_view *view)
 	free(report->sums);
 	free(report->processes);
 	tap_table_free(&report->by_key);
+	tap_report_comms_free(&report->comms);
 	tap_json_free(&report->json);
 	tap_buffer_free(&view->line);
 	free(report);
@@ -589,6 +586,7 @@ static void destroy(struct tap_view *view)
 static const struct tap_consumer consumer = {
 	.process = note_process,
 	.span_ended = end_span,
+	.link = count_link,
 	.finish = finish,
 };
 

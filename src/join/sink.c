@@ -17,6 +17,7 @@
 
 /* Some 200 MB when all of them are used: only a damaged trace does that. */
 #define OPEN_CALLS 262144
+#define HELD_OPERATIONS 65536
 #define WINDOW 100000
 
 struct sink {
@@ -43,13 +44,15 @@ struct param {
 };
 
 /* The parameters of both sinks stand first. */
-enum { OUTPUT, OVERWRITE, OPEN, DAMAGED, PROGRESS, COMMON_COUNT };
+enum { OUTPUT, OVERWRITE, OPEN, HELD, DAMAGED, PROGRESS, COMMON_COUNT };
 
 /* clang-format off */
 #define COMMON_PARAMS \
 	[OUTPUT] = {.name = "output", .kind = PARAM_STRING, .string = "-"}, \
 	[OVERWRITE] = {.name = "overwrite", .kind = PARAM_BOOL}, \
 	[OPEN] = {.name = "open-calls", .kind = PARAM_COUNT, .count = OPEN_CALLS}, \
+	[HELD] = {.name = "held-operations", .kind = PARAM_COUNT, \
+		  .count = HELD_OPERATIONS}, \
 	[DAMAGED] = {.name = "damaged-streams", .kind = PARAM_COUNT}, \
 	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}
 /* clang-format on */
@@ -150,6 +153,10 @@ static bt_component_class_initialize_method_status
 make_sink(bt_self_component_sink *self, struct tap_view *view, const struct param *params)
 {
 	const char *output = params[OUTPUT].string;
+	const struct tap_bounds bounds = {
+		.open_calls = (size_t) params[OPEN].count,
+		.held_operations = (size_t) params[HELD].count,
+	};
 	struct sink *sink = calloc(1, sizeof(*sink));
 	int ret;
 
@@ -162,7 +169,7 @@ make_sink(bt_self_component_sink *self, struct tap_view *view, const struct para
 	sink->self = self;
 	sink->view = view;
 	sink->has_progress = params[PROGRESS].boolean;
-	sink->join = tap_join_create(view->consumer, view, (size_t) params[OPEN].count);
+	sink->join = tap_join_create(view->consumer, view, &bounds);
 	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
 	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
 	if (!sink->merge || add_port(sink)) {

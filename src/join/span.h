@@ -10,6 +10,7 @@
 #define TAP_JOIN_SPAN_H
 
 #include "join/field.h"
+#include "join/name.h"
 #include "join/table.h"
 
 #include <stdbool.h>
@@ -21,14 +22,6 @@ struct tap_trace {
 	unsigned int number; /* from 0 */
 	char *host;	     /* "" when the trace does not tell */
 	int64_t pid;	     /* of a trace of one process, else -1 */
-};
-
-/* A call's name.  One per (layer, name), so pointers may be compared. */
-struct tap_name {
-	char *layer;
-	char *name;
-	unsigned int number;   /* from 0 */
-	struct tap_name *next; /* with the same hash */
 };
 
 struct tap_library {
@@ -48,6 +41,7 @@ struct tap_process {
 	int64_t pid;		    /* -1 unknown */
 	int64_t rank;		    /* -1 unknown */
 	bool is_announced;	    /* it described itself: about is filled */
+	bool is_from_state;	    /* by its state alone, until now */
 	bool is_told;		    /* to the consumer */
 	struct tap_fields about;    /* what it said of itself */
 	struct tap_table by_number; /* libraries */
@@ -71,6 +65,20 @@ enum tap_span_state {
 };
 
 struct tap_thread;
+struct tap_member;
+struct tap_link;
+
+/* What an entry tells of its communicator and of the work it asks for. */
+struct tap_operation {
+	uint64_t comm_id;  /* the process's own, from 1; 0 none */
+	uint64_t comm_key; /* alike on all ranks, 0 unknown */
+	uint64_t number;   /* alike on all ranks, 0 none */
+	uint64_t group_id; /* 0 none */
+	uint64_t count;	   /* of elements, where has_count */
+	int64_t peer;	   /* -1 none */
+	int64_t datatype;  /* -1 none */
+	bool has_count;
+};
 
 struct tap_span {
 	enum tap_span_state state;
@@ -87,8 +95,10 @@ struct tap_span {
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */
 	uint64_t caller_offset;
-	struct tap_fields entry; /* arguments */
-	struct tap_fields exit;	 /* result and what the call gave back */
+	struct tap_operation operation;
+	const struct tap_member *member; /* of its communicator, NULL none: comm.h */
+	struct tap_fields entry;	 /* arguments */
+	struct tap_fields exit;		 /* result and what the call gave back */
 
 	/* Of pair.c alone. */
 	unsigned int references;
@@ -118,7 +128,14 @@ struct tap_loss {
 	uint64_t malformed_events;
 	uint64_t ignored_fields;  /* of a type that no list can hold */
 	uint64_t damaged_streams; /* whose rest could not be read */
-	char *first_damage;	  /* what was wrong with the first, or NULL */
+	/* Operations: of one rank alone, absent between others of their rank, claimed
+	 * by several calls, of different functions on different ranks. */
+	uint64_t unmatched_operations;
+	uint64_t missing_operations;
+	uint64_t not_recorded_operations; /* absent, and the tracer was not recording */
+	uint64_t ambiguous_operations;
+	uint64_t mismatched_operations;
+	char *first_damage; /* what was wrong with the first, or NULL */
 	struct tap_stream_loss *streams;
 };
 
@@ -132,10 +149,14 @@ struct tap_consumer {
 	int (*library)(void *data, const struct tap_process *process,
 		       const struct tap_library *library);
 	int (*problem)(void *data, const struct tap_problem *problem);
+	/* Each time that something new is known of it: comm.h. */
+	int (*communicator)(void *data, const struct tap_member *member);
 	/* Takes tap_span_get() to keep the span; its state then changes. */
 	int (*span_begun)(void *data, struct tap_span *span);
 	/* Every span once; a span without beginning was not given before. */
 	int (*span_ended)(void *data, struct tap_span *span);
+	/* After its spans have ended: link.h. */
+	int (*link)(void *data, const struct tap_link *link);
 	int (*finish)(void *data, const struct tap_loss *loss);
 };
 

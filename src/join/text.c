@@ -5,6 +5,7 @@
  */
 #include "join/view.h"
 
+#include "join/comm.h"
 #include "join/order.h"
 
 #include <errno.h>
@@ -186,6 +187,47 @@ static void add_who(struct text *text, const struct tap_span *span)
 	tap_buffer_fill(line, start, 15, ' ');
 }
 
+/* Which operation of which communicator: alike on all its ranks. */
+static void add_operation(struct tap_buffer *line, const struct tap_span *span)
+{
+	const struct tap_member *member = span->member;
+	const struct tap_comm *comm;
+
+	if (span->operation.number) {
+		tap_buffer_add_string(line, " #");
+		tap_buffer_add_unsigned(line, span->operation.number);
+	}
+	if (!member)
+		return;
+	comm = tap_member_comm(member);
+	tap_buffer_add_string(line, " on ");
+	tap_view_add_key(line, comm->key);
+	if (member->rank < 0)
+		return;
+	tap_buffer_add_string(line, " (rank ");
+	tap_buffer_add_signed(line, member->rank);
+	if (comm->nranks >= 0) {
+		tap_buffer_add_char(line, '/');
+		tap_buffer_add_signed(line, comm->nranks);
+	}
+	tap_buffer_add_char(line, ')');
+}
+
+/* Whether the value says that nothing is special. */
+static bool is_plain(const struct tap_field *field)
+{
+	static const char *const names[] = {"pnccl", "group_depth", "capture"};
+	size_t i;
+
+	if ((field->kind != TAP_FIELD_UNSIGNED && field->kind != TAP_FIELD_SIGNED) ||
+	    field->value.u)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(field->name, names[i]))
+			return true;
+	return false;
+}
+
 /* The result stands apart: an argument may have its name. */
 static void add_fields(struct tap_buffer *line, const struct tap_fields *fields,
 		       const struct tap_field *result)
@@ -195,11 +237,7 @@ static void add_fields(struct tap_buffer *line, const struct tap_fields *fields,
 	for (i = 0; i < fields->count; i++) {
 		const struct tap_field *field = &fields->list[i];
 
-		if (field == result)
-			continue;
-		/* Says that nothing is special. */
-		if (!strcmp(field->name, "pnccl") && field->kind == TAP_FIELD_UNSIGNED &&
-		    !field->value.u)
+		if (field == result || is_plain(field))
 			continue;
 		tap_buffer_add_char(line, ' ');
 		tap_buffer_add_visible(line, field->name);
@@ -234,6 +272,7 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span)
 	tap_buffer_add_visible(line, span->name->name);
 	if (span->is_inner)
 		tap_buffer_add_string(line, " (inner)");
+	add_operation(line, span);
 	add_fields(line, &span->entry, NULL);
 	add_result(line, span);
 	if (span->caller_number) {

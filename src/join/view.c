@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of a communicator's key that are shown where space is short. */
+#define KEY_BITS 32
+
 static bool is_host_new(const struct tap_join *join, size_t number)
 {
 	const char *host = tap_join_trace(join, number)->host;
@@ -56,6 +59,11 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "malformed_events", loss->malformed_events);
 	tap_json_unsigned(json, "ignored_fields", loss->ignored_fields);
 	tap_json_unsigned(json, "damaged_streams", loss->damaged_streams);
+	tap_json_unsigned(json, "unmatched_operations", loss->unmatched_operations);
+	tap_json_unsigned(json, "missing_operations", loss->missing_operations);
+	tap_json_unsigned(json, "not_recorded_operations", loss->not_recorded_operations);
+	tap_json_unsigned(json, "ambiguous_operations", loss->ambiguous_operations);
+	tap_json_unsigned(json, "mismatched_operations", loss->mismatched_operations);
 	if (has_streams) {
 		tap_json_open(json, "streams", '[');
 		for (stream = loss->streams; stream; stream = stream->next) {
@@ -100,6 +108,11 @@ void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *lo
 	add_count(buffer, loss->malformed_events, "malformed events");
 	add_count(buffer, loss->ignored_fields, "ignored fields");
 	add_count(buffer, loss->damaged_streams, "damaged streams");
+	add_count(buffer, loss->unmatched_operations, "operations of one rank alone");
+	add_count(buffer, loss->missing_operations, "operations missing");
+	add_count(buffer, loss->not_recorded_operations, "operations not recorded");
+	add_count(buffer, loss->ambiguous_operations, "ambiguous operations");
+	add_count(buffer, loss->mismatched_operations, "mismatched operations");
 	if (buffer->used == start)
 		tap_buffer_add_string(buffer, " none");
 	tap_buffer_add_char(buffer, '\n');
@@ -157,6 +170,25 @@ void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns)
 	tap_buffer_add_string(buffer, " ns");
 }
 
+void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width)
+{
+	size_t start = line->used;
+
+	tap_buffer_add_unsigned(line, value);
+	tap_buffer_align_right(line, start, width);
+}
+
+void tap_view_add_time_cell(struct tap_buffer *line, uint64_t timed, uint64_t ns)
+{
+	size_t start = line->used;
+
+	if (timed)
+		tap_view_add_duration(line, (int64_t) ns);
+	else
+		tap_buffer_add_char(line, '-');
+	tap_buffer_align_right(line, start, 13);
+}
+
 static void add_integer(struct tap_buffer *buffer, bool is_hex, bool is_signed,
 			uint64_t value)
 {
@@ -201,6 +233,21 @@ void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fiel
 		tap_buffer_add_string(buffer, field->is_cut ? ",...]" : "]");
 		break;
 	}
+}
+
+void tap_view_add_key(struct tap_buffer *buffer, uint64_t key)
+{
+	unsigned int shift = 0;
+
+	if (!key) {
+		tap_buffer_add_char(buffer, '?');
+		return;
+	}
+	while (key >> shift >> KEY_BITS)
+		shift += 4;
+	tap_buffer_add_hex(buffer, key >> shift);
+	if (shift)
+		tap_buffer_add_string(buffer, "..");
 }
 
 const char *tap_view_command(const struct tap_process *process)

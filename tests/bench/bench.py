@@ -264,8 +264,8 @@ def read(bench, trace, arguments, count_calls):
         calls = count_calls(file)
     os.unlink(out)
     _, streams, events = os.path.basename(trace).split("-")
-    # A stream begins with two events about its process, and has whole calls alone.
-    expected = int(streams) * (int(events) // (2 * int(streams)) - 1)
+    # A stream begins with four events about its process, and has whole calls alone.
+    expected = int(streams) * (int(events) // (2 * int(streams)) - 2)
     if calls != expected:
         raise Failure(f"ccltap {' '.join(arguments)} shows {calls} of {expected} calls: "
                       "what does not read everything cannot be timed")

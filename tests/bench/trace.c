@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trace FOLDER STREAMS EVENTS: writes a CTF trace as LTTng lays it out, each stream
- * with a process of its own that makes one ncclAllReduce after the other.  Without
- * LTTng, so that it has as many events and streams as asked for, always the same.
+ * with a process of its own that makes one ncclAllReduce after the other, in a
+ * communicator that it shares with the stream beside it.  Without LTTng, so that it has as many events and streams as asked for, always the same.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,11 +25,15 @@ static const uint8_t uuid[16] = {
 	0x9c, 0x21, 0x5b, 0x0e, 0x42, 0x77, 0x10, 0xaa,
 };
 
-enum event_id { PROCESS, LIBRARY, ENTRY, EXIT };
+enum event_id { PROCESS, LIBRARY, COMM, ENTRY, EXIT };
+
+/* What each stream begins with: a process, a library, a communicator twice. */
+#define HEAD 4
 
 struct stream {
 	int fd;
 	uint32_t number;
+	uint32_t nranks; /* of its communicator */
 	uint64_t packets, call_id, events;
 	uint64_t begin_ns, end_ns;
 	size_t used;
@@ -100,7 +104,22 @@ static const char metadata[] =
 	"	};\n"
 	"};\n"
 	"event {\n"
-	"	name = \"nccl:ncclAllReduce_entry\"; id = 2; stream_id = 0;\n"
+	"	name = \"tap:comm\"; id = 2; stream_id = 0;\n"
+	"	fields := struct {\n"
+	"		uint32_t _comm_id; hex64_t _comm; hex64_t _comm_key;\n"
+	"		hex64_t _alias_key; uint32_t _library_id; uint64_t _call_id;\n"
+	"		enum : int32_t { \"unknown\" = 0, \"init\" = 1 } _origin;\n"
+	"		uint32_t _parent_comm_id; uint32_t _ordinal; int32_t _color;\n"
+	"		int32_t _split_key;\n"
+	"		enum : int32_t { \"initialising\" = 0, \"ready\" = 1 } _life;\n"
+	"		enum : int32_t { \"ncclSuccess\" = 0 } _async_error;\n"
+	"		int32_t _nranks; int32_t _rank; int32_t _device;\n"
+	"		uint64_t _collectives; int32_t _config_blocking;\n"
+	"		string _config_commName;\n"
+	"	};\n"
+	"};\n"
+	"event {\n"
+	"	name = \"nccl:ncclAllReduce_entry\"; id = 3; stream_id = 0;\n"
 	"	fields := struct {\n"
 	"		uint64_t _call_id; uint64_t _parent_id;\n"
 	"		uint32_t _caller_library;\n"
@@ -110,10 +129,14 @@ static const char metadata[] =
 	"			\"ncclFloat32\" = 7, \"ncclBfloat16\" = 9 } _datatype;\n"
 	"		enum : int32_t { \"ncclSum\" = 0, \"ncclMax\" = 2 } _op;\n"
 	"		hex64_t _comm; hex64_t _stream;\n"
+	"		uint32_t _comm_id; hex64_t _comm_key; uint64_t _op_number;\n"
+	"		uint64_t _group_id; uint8_t _group_depth;\n"
+	"		enum : int32_t { \"none\" = 0, \"active\" = 1,\n"
+	"			\"invalidated\" = 2, \"unknown\" = -1 } _capture;\n"
 	"	};\n"
 	"};\n"
 	"event {\n"
-	"	name = \"nccl:ncclAllReduce_exit\"; id = 3; stream_id = 0;\n"
+	"	name = \"nccl:ncclAllReduce_exit\"; id = 4; stream_id = 0;\n"
 	"	fields := struct {\n"
 	"		uint64_t _call_id;\n"
 	"		enum : int32_t { \"ncclSuccess\" = 0,\n"
@@ -222,6 +245,34 @@ static void put_library(struct stream *to)
 	put_string(to, "");
 }
 
+static uint64_t comm_key(const struct stream *to)
+{
+	return 0x1f2e3d4c5b6a0000 + to->number / 2;
+}
+
+static void put_comm(struct stream *to)
+{
+	put_u32(to, 1);
+	put_u64(to, 0x550000001000);
+	put_u64(to, comm_key(to));
+	put_u64(to, 0);
+	put_u32(to, 1);
+	put_u64(to, 0);
+	put_u32(to, 1);
+	put_u32(to, 0);
+	put_u32(to, 1);
+	put_u32(to, UINT32_MAX);
+	put_u32(to, 0);
+	put_u32(to, to->events == COMM ? 0 : 1);
+	put_u32(to, 0);
+	put_u32(to, to->nranks);
+	put_u32(to, to->number % 2);
+	put_u32(to, to->number % 2);
+	put_u64(to, 0);
+	put_u32(to, INT32_MIN);
+	put_string(to, "");
+}
+
 static void put_entry(struct stream *to)
 {
 	put_u64(to, ++to->call_id);
@@ -237,6 +288,12 @@ static void put_entry(struct stream *to)
 	put_u32(to, 0);
 	put_u64(to, 0x550000001000);
 	put_u64(to, 0x550000002000);
+	put_u32(to, 1);
+	put_u64(to, comm_key(to));
+	put_u64(to, to->call_id);
+	put_u64(to, 0);
+	put_u8(to, 0);
+	put_u32(to, 0);
 }
 
 static void put_exit(struct stream *to)
@@ -247,9 +304,10 @@ static void put_exit(struct stream *to)
 
 static int put_event(struct stream *to, uint64_t now_ns)
 {
-	const enum event_id id = to->events < 2	  ? (enum event_id) to->events
-				 : to->events % 2 ? EXIT
-						  : ENTRY;
+	const enum event_id id = to->events < COMM   ? (enum event_id) to->events
+				 : to->events < HEAD ? COMM
+				 : to->events % 2    ? EXIT
+						     : ENTRY;
 
 	if (put_event_head(to, id, now_ns))
 		return -1;
@@ -257,6 +315,8 @@ static int put_event(struct stream *to, uint64_t now_ns)
 		put_process(to);
 	else if (id == LIBRARY)
 		put_library(to);
+	else if (id == COMM)
+		put_comm(to);
 	else if (id == ENTRY)
 		put_entry(to);
 	else
@@ -290,6 +350,7 @@ static int write_streams(struct stream *streams, uint32_t count, uint64_t events
 		char name[32];
 
 		streams[i].number = i;
+		streams[i].nranks = (i ^ 1) < count ? 2 : 1;
 		snprintf(name, sizeof(name), "hot_%" PRIu32, i);
 		streams[i].fd =
 			open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -323,7 +384,7 @@ int main(int argc, char **argv)
 		return 2;
 	count = (uint32_t) strtoul(argv[2], NULL, 10);
 	events = strtoull(argv[3], NULL, 10);
-	if (!count || events < 4 * count || events * STEP_NS >= UINT32_MAX)
+	if (!count || events < (HEAD + 2) * (uint64_t) count || events * STEP_NS >= UINT32_MAX)
 		return 2;
 	/* As many in each stream, and every call has an end. */
 	events -= events % (2 * (uint64_t) count);

@@ -26,6 +26,16 @@ tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
 GOLDEN_CASES = \
 	tests/golden/begin-lost \
 	tests/golden/callers \
+	tests/golden/comm \
+	tests/golden/comm-alias \
+	tests/golden/comm-ambiguous \
+	tests/golden/comm-bound \
+	tests/golden/comm-garbage \
+	tests/golden/comm-group \
+	tests/golden/comm-hung \
+	tests/golden/comm-init-all \
+	tests/golden/comm-late \
+	tests/golden/comm-reuse \
 	tests/golden/discarded \
 	tests/golden/end-lost \
 	tests/golden/error-string \

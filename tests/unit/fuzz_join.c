@@ -74,8 +74,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
 	struct tap_view *view = views[take(&input) % 3]();
-	struct tap_join *join =
-		tap_join_create(view->consumer, view, 1 + take(&input) % 6);
+	const struct tap_bounds bounds = {
+		.open_calls = 1 + take(&input) % 6,
+		.held_operations = 1 + take(&input) % 8,
+	};
+	struct tap_join *join = tap_join_create(view->consumer, view, &bounds);
 	struct tap_trace *traces[2] = {tap_join_add_trace(join, "alpha", NULL, -1),
 				       tap_join_add_trace(join, "beta", NULL, 9)};
 	const struct tap_name *names[2] = {tap_join_intern(join, "nccl", 4, "a", 1),

@@ -280,7 +280,8 @@ static int put(struct tap_join *join, struct tap_trace *trace, enum tap_event_ki
 static bool test_bounds(void)
 {
 	struct counts counts = {.is_ordered = true};
-	struct tap_join *join = tap_join_create(&counter, &counts, 1000);
+	struct tap_join *join =
+		tap_join_create(&counter, &counts, &(struct tap_bounds){1000, 10});
 	struct tap_trace *trace = tap_join_add_trace(join, "alpha", NULL, -1);
 	bool is_passed = true;
 	uint64_t i;
@@ -307,7 +308,8 @@ static bool test_threads(void)
 {
 	enum { THREADS = 200, DEPTH = 5 };
 	struct counts counts = {.is_ordered = true};
-	struct tap_join *join = tap_join_create(&counter, &counts, 100000);
+	struct tap_join *join =
+		tap_join_create(&counter, &counts, &(struct tap_bounds){100000, 10});
 	struct tap_trace *trace = tap_join_add_trace(join, "alpha", NULL, -1);
 	uint64_t stacks[THREADS][DEPTH], next = 1;
 	unsigned int depths[THREADS] = {0}, i;
@@ -346,7 +348,8 @@ static bool test_traces(void)
 {
 	static const unsigned char identity[16] = "0123456789abcde";
 	struct counts counts = {0};
-	struct tap_join *join = tap_join_create(&counter, &counts, 10);
+	struct tap_join *join =
+		tap_join_create(&counter, &counts, &(struct tap_bounds){10, 10});
 	struct tap_trace *first = tap_join_add_trace(join, "alpha", identity, -1);
 	struct tap_trace *again = tap_join_add_trace(join, "alpha", identity, -1);
 	struct tap_trace *other = tap_join_add_trace(join, "beta", identity, -1);
@@ -367,7 +370,8 @@ static bool test_traces(void)
 static bool test_lost_exit(void)
 {
 	struct counts counts = {0};
-	struct tap_join *join = tap_join_create(&counter, &counts, 10);
+	struct tap_join *join =
+		tap_join_create(&counter, &counts, &(struct tap_bounds){10, 10});
 	struct tap_trace *trace = tap_join_add_trace(join, "alpha", NULL, -1);
 	bool is_passed = true;
 

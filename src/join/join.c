@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Each event goes to the part that it concerns, and what that makes to the consumer. */
+#include "join/join.h"
+
+#include "join/comm.h"
+#include "join/link.h"
+#include "join/pair.h"
+#include "join/process.h"
+#include "join/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tap_join {
+	const struct tap_consumer *consumer;
+	void *data;
+	bool has_first;
+	int64_t first_ns;
+	struct tap_loss loss;
+	struct tap_traces traces;
+	struct tap_names names;
+	struct tap_processes processes;
+	struct tap_comms comms;
+	struct tap_pairs pairs;
+	struct tap_links links;
+};
+
+static int begin_span(void *data, struct tap_span *span)
+{
+	struct tap_join *join = data;
+	const struct tap_operation *operation = &span->operation;
+
+	if (operation->comm_id) {
+		span->member = tap_comms_member(&join->comms, span->process,
+						operation->comm_id, operation->comm_key);
+		if (!span->member)
+			return -ENOMEM;
+	}
+	return join->consumer->span_begun ? join->consumer->span_begun(join->data, span)
+					  : 0;
+}
+
+static int end_span(void *data, struct tap_span *span)
+{
+	struct tap_join *join = data;
+	int ret = 0;
+
+	if (join->consumer->span_ended)
+		ret = join->consumer->span_ended(join->data, span);
+	return ret ? ret : tap_links_take(&join->links, span);
+}
+
+struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
+				 const struct tap_bounds *bounds)
+{
+	struct tap_join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return NULL;
+	join->consumer = consumer;
+	join->data = data;
+	join->pairs.open_max = bounds->open_calls;
+	join->pairs.loss = &join->loss;
+	join->pairs.begun = begin_span;
+	join->pairs.ended = end_span;
+	join->pairs.data = join;
+	join->links.held_max = bounds->held_operations;
+	join->links.comms = &join->comms;
+	join->links.loss = &join->loss;
+	join->links.link = consumer->link;
+	join->links.data = data;
+	return join;
+}
+
+void tap_join_destroy(struct tap_join *join)
+{
+	struct tap_stream_loss *stream;
+
+	if (!join)
+		return;
+	while ((stream = join->loss.streams)) {
+		join->loss.streams = stream->next;
+		free(stream->name);
+		free(stream);
+	}
+	free(join->loss.first_damage);
+	tap_links_free(&join->links);
+	tap_pairs_free(&join->pairs);
+	tap_comms_free(&join->comms);
+	tap_processes_free(&join->processes);
+	tap_names_free(&join->names);
+	tap_traces_free(&join->traces);
+	free(join);
+}
+
+struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
+				     const unsigned char *identity, int64_t pid)
+{
+	return tap_traces_add(&join->traces, host, identity, pid);
+}
+
+size_t tap_join_trace_count(const struct tap_join *join)
+{
+	return join->traces.count;
+}
+
+const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number)
+{
+	return join->traces.all[number];
+}
+
+const struct tap_comms *tap_join_comms(const struct tap_join *join)
+{
+	return &join->comms;
+}
+
+const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
+				       size_t layer_length, const char *name,
+				       size_t name_length)
+{
+	return tap_names_get(&join->names, layer, layer_length, name, name_length);
+}
+
+int64_t tap_join_first_ns(const struct tap_join *join)
+{
+	return join->first_ns;
+}
+
+void tap_span_put(struct tap_join *join, struct tap_span *span)
+{
+	tap_pairs_put(&join->pairs, span);
+}
+
+/* ---- Losses ---- */
+
+struct tap_loss *tap_join_loss(struct tap_join *join)
+{
+	return &join->loss;
+}
+
+int tap_join_discarded(struct tap_join *join, const char *name, uint64_t events,
+		       uint64_t packets)
+{
+	struct tap_stream_loss *stream;
+
+	join->loss.discarded_events += events;
+	join->loss.discarded_packets += packets;
+	for (stream = join->loss.streams; stream; stream = stream->next)
+		if (!strcmp(stream->name, name))
+			break;
+	if (!stream) {
+		stream = calloc(1, sizeof(*stream));
+		if (!stream)
+			return -ENOMEM;
+		stream->name = strdup(name);
+		if (!stream->name) {
+			free(stream);
+			return -ENOMEM;
+		}
+		stream->next = join->loss.streams;
+		join->loss.streams = stream;
+	}
+	stream->discarded_events += events;
+	stream->discarded_packets += packets;
+	return 0;
+}
+
+/* ---- Events ---- */
+
+static int tell_process(struct tap_join *join, struct tap_process *process)
+{
+	if (process->is_told)
+		return 0;
+	process->is_told = true;
+	return join->consumer->process ? join->consumer->process(join->data, process) : 0;
+}
+
+static int take_process(struct tap_join *join, struct tap_process *process,
+			struct tap_event *event)
+{
+	int ret;
+
+	/* Its state may have been written before it described itself. */
+	if (process->is_from_state &&
+	    tap_fields_are_equal(&process->about, &event->fields)) {
+		process->is_from_state = false;
+		return tell_process(join, process);
+	}
+	if (process->is_announced) {
+		ret = tap_pairs_end_process(&join->pairs, process);
+		if (ret)
+			return ret;
+		process = tap_processes_succeed(&join->processes, process);
+		if (!process)
+			return -ENOMEM;
+	}
+	tap_process_describe(process, event);
+	process->is_told = false;
+	return tell_process(join, process);
+}
+
+static int take_process_state(struct tap_join *join, struct tap_process *process,
+			      struct tap_event *event)
+{
+	if (!process->is_announced) {
+		tap_process_describe(process, event);
+		process->is_from_state = true;
+		process->is_told = false;
+	}
+	return tell_process(join, process);
+}
+
+static int take_library(struct tap_join *join, struct tap_process *process,
+			const struct tap_event *event)
+{
+	const struct tap_library *library, *newest = process->libraries;
+	int ret;
+
+	ret = tap_process_add_library(process, event, &library);
+	if (ret == -EINVAL) {
+		join->loss.malformed_events++;
+		return 0;
+	}
+	if (event->kind == TAP_EVENT_STATE_LIBRARY && process->libraries == newest)
+		return ret;
+	if (!ret && join->consumer->library)
+		ret = join->consumer->library(join->data, process, library);
+	return ret;
+}
+
+static int take_problem(struct tap_join *join, struct tap_process *process,
+			const struct tap_event *event)
+{
+	struct tap_problem problem = {.process = process, .time_ns = event->time_ns};
+
+	problem.what = tap_fields_get_string(&event->fields, "what");
+	problem.detail = tap_fields_get_string(&event->fields, "detail");
+	tap_fields_get_unsigned(&event->fields, "count", &problem.count);
+	if (!problem.what)
+		problem.what = "";
+	if (!problem.detail)
+		problem.detail = "";
+	return join->consumer->problem ? join->consumer->problem(join->data, &problem)
+				       : 0;
+}
+
+static int take_comm(struct tap_join *join, const struct tap_process *process,
+		     struct tap_event *event)
+{
+	struct tap_member *member;
+	int ret;
+
+	ret = tap_comms_describe(&join->comms, process, event,
+				 event->kind == TAP_EVENT_STATE_COMM, &member);
+	if (ret == -EINVAL) {
+		join->loss.malformed_events++;
+		return 0;
+	}
+	if (!ret && member && join->consumer->communicator)
+		ret = join->consumer->communicator(join->data, member);
+	return ret;
+}
+
+int tap_join_event(struct tap_join *join, struct tap_event *event)
+{
+	struct tap_process *process;
+	bool is_call = event->kind == TAP_EVENT_ENTRY || event->kind == TAP_EVENT_EXIT;
+	int ret;
+
+	if (!join->has_first) {
+		join->has_first = true;
+		join->first_ns = event->time_ns;
+	}
+	if (event->kind == TAP_EVENT_OTHER)
+		return 0;
+	if (is_call && !event->has_call_id) {
+		join->loss.malformed_events++;
+		return 0;
+	}
+	process = tap_processes_of(&join->processes, event);
+	if (!process)
+		return -ENOMEM;
+	if (event->kind == TAP_EVENT_PROCESS)
+		return take_process(join, process, event);
+	if (event->kind == TAP_EVENT_STATE_PROCESS)
+		return take_process_state(join, process, event);
+	ret = tell_process(join, process);
+	if (ret)
+		return ret;
+	switch (event->kind) {
+	case TAP_EVENT_ENTRY:
+		return tap_pairs_entry(&join->pairs, process, event);
+	case TAP_EVENT_EXIT:
+		return tap_pairs_exit(&join->pairs, process, event);
+	case TAP_EVENT_LIBRARY:
+	case TAP_EVENT_STATE_LIBRARY:
+		return take_library(join, process, event);
+	case TAP_EVENT_PROBLEM:
+		return take_problem(join, process, event);
+	case TAP_EVENT_COMM:
+	case TAP_EVENT_STATE_COMM:
+		return take_comm(join, process, event);
+	default:
+		return 0;
+	}
+}
+
+int tap_join_finish(struct tap_join *join)
+{
+	int ret;
+
+	ret = tap_pairs_end_process(&join->pairs, NULL);
+	if (!ret)
+		ret = tap_links_finish(&join->links);
+	if (!ret && join->consumer->finish)
+		ret = join->consumer->finish(join->data, &join->loss);
+	return ret;
+}

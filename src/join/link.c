@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which calls count.  One in a group does when the group was launched, which is
+ * known when ncclGroupEnd returns: calls are held back until then.
+ */
+#include "join/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of ncclGroupEnd's enumeration group_outcome. */
+enum { GROUP_INNER, GROUP_LAUNCHED, GROUP_DROPPED, GROUP_SIMULATED };
+
+/* ncclInProgress: what a call answers that does not block. */
+#define IN_PROGRESS 7
+
+static struct tap_queue *find_group(struct tap_links *links, const struct tap_span *span,
+				    bool is_made)
+{
+	uint64_t a = span->process->number, b = (uint64_t) span->tid;
+	struct tap_queue *group;
+
+	/* A thread has one at a time; without threads each is by itself. */
+	if (span->tid < 0)
+		b = span->operation.group_id | UINT64_C(1) << 63;
+	group = tap_table_find(&links->groups, a, b);
+	if (group || !is_made)
+		return group;
+	group = tap_queue_make(links, TAP_QUEUE_GROUP);
+	if (!group)
+		return NULL;
+	group->a = a;
+	group->b = b;
+	group->group_id = span->operation.group_id;
+	if (!tap_table_set(&links->groups, a, b, group))
+		return group;
+	tap_queue_empty(links, group);
+	return NULL;
+}
+
+/* Of ncclGroupEnd; -1 when the trace does not tell. */
+static int64_t group_outcome(const struct tap_span *span)
+{
+	int64_t outcome;
+
+	if (span->state != TAP_SPAN_COMPLETE && span->state != TAP_SPAN_BEGIN_LOST)
+		return GROUP_INNER;
+	return tap_fields_get_signed(&span->exit, "group_outcome", &outcome) ? -1
+									     : outcome;
+}
+
+static int end_group(struct tap_links *links, const struct tap_span *span)
+{
+	struct tap_queue *group = find_group(links, span, false);
+	int64_t outcome = group_outcome(span);
+
+	if (!group || outcome == GROUP_INNER)
+		return 0;
+	if (group->group_id != span->operation.group_id)
+		outcome = -1;
+	if (outcome == GROUP_DROPPED || outcome == GROUP_SIMULATED) {
+		tap_held_forget_all(links, tap_queue_empty(links, group));
+		return 0;
+	}
+	return tap_slots_file_all(links, tap_queue_empty(links, group),
+				  outcome != GROUP_LAUNCHED);
+}
+
+enum { COUNTS, MAY_COUNT, COUNTS_NOT };
+
+static int does_count(const struct tap_span *span)
+{
+	const struct tap_field *result;
+
+	if (span->state == TAP_SPAN_OPEN)
+		return COUNTS;
+	if (span->state != TAP_SPAN_COMPLETE)
+		return MAY_COUNT;
+	result = tap_span_result(span);
+	if (!result ||
+	    (result->kind != TAP_FIELD_UNSIGNED && result->kind != TAP_FIELD_SIGNED))
+		return MAY_COUNT;
+	return result->value.u && result->value.u != IN_PROGRESS ? COUNTS_NOT : COUNTS;
+}
+
+static int hold(struct tap_links *links, const struct tap_span *span)
+{
+	int counts = does_count(span);
+	struct tap_held *held = links->free_held;
+	struct tap_queue *group = NULL;
+
+	if (counts == COUNTS_NOT)
+		return 0;
+	if (span->operation.group_id) {
+		group = find_group(links, span, true);
+		if (!group)
+			return -ENOMEM;
+	}
+	if (held)
+		links->free_held = held->next;
+	else
+		held = malloc(sizeof(*held));
+	if (!held)
+		return -ENOMEM;
+	links->held++;
+	held->member = (struct tap_member *) span->member;
+	held->sequence = NULL;
+	held->name = span->name;
+	held->call_id = span->call_id;
+	held->number = span->operation.number;
+	held->peer = span->operation.peer;
+	held->is_weak = counts == MAY_COUNT;
+	if (!group)
+		return tap_slots_file(links, held);
+	tap_queue_append(group, held);
+	return 0;
+}
+
+static int evict(struct tap_links *links, struct tap_queue *queue)
+{
+	if (queue->kind == TAP_QUEUE_SLOT)
+		return tap_slot_emit(links, queue);
+	if (queue->kind == TAP_QUEUE_GROUP)
+		return tap_slots_file_all(links, tap_queue_empty(links, queue), true);
+	tap_slots_count_unmatched(links, queue);
+	tap_held_forget_all(links, tap_queue_empty(links, queue));
+	return 0;
+}
+
+int tap_links_take(struct tap_links *links, const struct tap_span *span)
+{
+	bool is_operation = span->operation.number && span->member;
+	struct tap_queue *group;
+	int ret = 0;
+
+	if (span->is_inner)
+		return 0;
+	if (links->changes != links->comms->changes)
+		ret = tap_slots_settle(links);
+	if (!ret && span->name->kind == TAP_NAME_GROUP_END)
+		return end_group(links, span);
+	if (ret || (!is_operation && span->name->kind != TAP_NAME_GROUP_START))
+		return ret;
+	/* The thread is in another group: the end of that one is lost. */
+	group = find_group(links, span, false);
+	if (group && group->group_id != span->operation.group_id)
+		ret = evict(links, group);
+	if (!ret && is_operation)
+		ret = hold(links, span);
+	while (!ret && links->held > links->held_max)
+		ret = evict(links, links->oldest);
+	return ret;
+}
+
+int tap_links_finish(struct tap_links *links)
+{
+	struct tap_queue *queue, *newer;
+	int ret;
+
+	ret = tap_slots_settle(links);
+	links->is_settling = true;
+	for (queue = links->oldest; queue && !ret; queue = newer) {
+		newer = queue->newer;
+		if (queue->kind == TAP_QUEUE_GROUP)
+			ret = evict(links, queue);
+	}
+	links->is_settling = false;
+	while (!ret && links->oldest)
+		ret = evict(links, links->oldest);
+	return ret;
+}
+
+void tap_links_free(struct tap_links *links)
+{
+	struct tap_queue *queue;
+	struct tap_held *held;
+
+	while (links->oldest)
+		tap_held_forget_all(links, tap_queue_empty(links, links->oldest));
+	while ((queue = links->free_queues)) {
+		links->free_queues = queue->newer;
+		free(queue);
+	}
+	while ((held = links->free_held)) {
+		links->free_held = held->next;
+		free(held);
+	}
+	tap_slots_free(links);
+	free(links->ends);
+	tap_table_free(&links->groups);
+}

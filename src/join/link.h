@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which calls of different ranks are one operation: the same number of the same
+ * communicator, counted in the traced processes.  No time is looked at.
+ *
+ * Hides which calls count (a group may be dropped, a number given out again),
+ * that a communicator may be known late, and what is held until all ranks are
+ * there: a bounded number of operations, whatever the length of the trace.
+ */
+#ifndef TAP_JOIN_LINK_H
+#define TAP_JOIN_LINK_H
+
+#include "join/comm.h"
+
+enum tap_link_kind {
+	TAP_LINK_COLLECTIVE_RANKS,
+	TAP_LINK_SEND_RECV, /* ends[0] is the send */
+};
+
+enum tap_known {
+	TAP_KNOWN_EXACT,    /* by a key */
+	TAP_KNOWN_INFERRED, /* whether one of the calls counts is not in the trace */
+};
+
+struct tap_link_end {
+	const struct tap_member *member;
+	const struct tap_name *name;
+	uint64_t call_id;
+	int64_t rank; /* -1 unknown */
+};
+
+/* Spans that are one operation.  It belongs to the join, until the call returns. */
+struct tap_link {
+	enum tap_link_kind kind;
+	enum tap_known known;
+	bool is_mismatch; /* the ranks called different functions */
+	bool is_complete; /* all ranks are there */
+	const struct tap_comm *comm;
+	uint64_t op_number;
+	const struct tap_name *operation; /* NULL: a mismatch */
+	int64_t nranks;			  /* of the communicator, -1 unknown */
+	const struct tap_link_end *ends;  /* by rank, unknown ones last */
+	size_t count;			  /* at least 2 */
+};
+
+/* What its owner does not set is zero at first. */
+struct tap_links {
+	/* Set by the owner. */
+	size_t held_max; /* operations, at least 1 */
+	struct tap_comms *comms;
+	struct tap_loss *loss;
+	int (*link)(void *data, const struct tap_link *link); /* may be NULL */
+	void *data;
+
+	struct tap_table groups;    /* by (process, thread) */
+	struct tap_table sequences; /* by (member, direction and peer) */
+	struct tap_table channels;  /* by (communicator, both ranks) */
+	struct tap_table slots;	    /* by (channel, number) */
+	struct tap_queue *oldest;   /* of groups and slots, in order of their making */
+	struct tap_queue *newest;
+	size_t held;
+	bool is_settling;
+	uint64_t changes; /* of comms, when it was looked at last */
+	struct tap_link_end *ends;
+	size_t end_room;
+	struct tap_queue *free_queues;
+	struct tap_held *free_held;
+	struct tap_channel *all_channels;
+	struct tap_sequence *all_sequences;
+};
+
+/* Each returns 0, -ENOMEM or what link returned. */
+
+/* A span has ended. */
+int tap_links_take(struct tap_links *links, const struct tap_span *span);
+/* All spans have ended: what is held is linked as far as it can be. */
+int tap_links_finish(struct tap_links *links);
+
+void tap_links_free(struct tap_links *links);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where calls wait for what they need to be linked: for the end of their group,
+ * for their rank to be known, or, in a slot, for the other ranks' calls of the
+ * same number.  Of link.c alone; hides how numbers meet, and who has gone on.
+ */
+#ifndef TAP_JOIN_SLOT_H
+#define TAP_JOIN_SLOT_H
+
+#include "join/link.h"
+
+/* A call that may be one rank's part of an operation. */
+struct tap_held {
+	struct tap_held *next;
+	struct tap_member *member;
+	struct tap_sequence *sequence; /* NULL in a group */
+	const struct tap_name *name;
+	uint64_t call_id;
+	uint64_t number;
+	int64_t peer;
+	bool is_weak; /* it may not count: another call of the rank is preferred */
+};
+
+enum tap_queue_kind { TAP_QUEUE_GROUP, TAP_QUEUE_UNPLACED, TAP_QUEUE_SLOT };
+
+/* Calls that wait for the same thing. */
+struct tap_queue {
+	enum tap_queue_kind kind;
+	struct tap_held *first;
+	struct tap_held **end;
+	size_t count;
+	struct tap_queue *older;
+	struct tap_queue *newer;
+	uint64_t a, b;		       /* its key in the table of groups or slots */
+	uint64_t group_id;	       /* group */
+	struct tap_sequence *sequence; /* unplaced */
+	struct tap_channel *channel;   /* slot */
+	size_t passed;		       /* slot: ranks that have gone on */
+	bool is_ambiguous;	       /* slot: two calls of a rank count */
+};
+
+/* A queue at the newest end, or NULL when memory is short. */
+struct tap_queue *tap_queue_make(struct tap_links *links, enum tap_queue_kind kind);
+void tap_queue_append(struct tap_queue *queue, struct tap_held *held);
+/* Takes all calls out of a queue, which is then no longer there. */
+struct tap_held *tap_queue_empty(struct tap_links *links, struct tap_queue *queue);
+
+/* Gives calls back. */
+void tap_held_forget(struct tap_links *links, struct tap_held *held);
+void tap_held_forget_all(struct tap_links *links, struct tap_held *first);
+
+/* All take the calls, and return 0, -ENOMEM or what link returned. */
+
+/* A call counts, or may: it gets its place. */
+int tap_slots_file(struct tap_links *links, struct tap_held *held);
+/* The same for a list; is_weak: none of them is known to count. */
+int tap_slots_file_all(struct tap_links *links, struct tap_held *first, bool is_weak);
+/* Makes a link of what is in a slot, or counts why not, and drops the slot. */
+int tap_slot_emit(struct tap_links *links, struct tap_queue *slot);
+/* Calls that can wait no longer have no others. */
+void tap_slots_count_unmatched(struct tap_links *links, const struct tap_queue *queue);
+/* A rank or a size has become known, or that two communicators are one. */
+int tap_slots_settle(struct tap_links *links);
+
+/* Frees the sequences and channels. */
+void tap_slots_free(struct tap_links *links);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked about a span in every output. */
+#include "join/span.h"
+
+#include <string.h>
+
+struct tap_span *tap_span_get(struct tap_span *span)
+{
+	span->references++;
+	return span;
+}
+
+const char *tap_span_state_name(enum tap_span_state state)
+{
+	switch (state) {
+	case TAP_SPAN_COMPLETE:
+		return "complete";
+	case TAP_SPAN_END_LOST:
+		return "end-lost";
+	case TAP_SPAN_BEGIN_LOST:
+		return "begin-lost";
+	case TAP_SPAN_OPEN:
+	case TAP_SPAN_RUNNING:
+		break;
+	}
+	return "open";
+}
+
+int64_t tap_span_duration(const struct tap_span *span)
+{
+	return (int64_t) ((uint64_t) span->end_ns - (uint64_t) span->begin_ns);
+}
+
+const struct tap_field *tap_span_result(const struct tap_span *span)
+{
+	return tap_fields_find(&span->exit, "result");
+}
+
+bool tap_span_is_failure(const struct tap_field *result)
+{
+	if (!result)
+		return false;
+	if (result->kind != TAP_FIELD_UNSIGNED && result->kind != TAP_FIELD_SIGNED)
+		return false;
+	if (result->label && !strcmp(result->label, "ncclInProgress"))
+		return false;
+	return result->value.u != 0;
+}
