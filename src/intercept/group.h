@@ -23,10 +23,10 @@
 #include "intercept/comm.h"
 #include "intercept/threads.h"
 
-/* Only a call outside of all others, and not one of ours, is the program's own. */
+/* Only a call outside of all others is the program's own; ours are made inside one. */
 static inline bool tap_call_is_outer(struct tap_thread *t)
 {
-	if (t->inside || t->in_tracer)
+	if (t->inside)
 		return false;
 	if (unlikely(!t->tid))
 		tap_thread_know();
