@@ -16,4 +16,5 @@ EXTRA_DIST += \
 	doc/INTERNALS.md \
 	doc/decisions/0001-one-row-per-call.md \
 	doc/decisions/0002-names-that-dlsym-passes-over.md \
-	doc/decisions/0003-the-reader-is-a-sink.md
+	doc/decisions/0003-the-reader-is-a-sink.md \
+	doc/decisions/0004-json-is-written-by-ourselves.md

@@ -5,10 +5,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,30 +154,37 @@ static const struct tap_events *load_events(void)
 	return events;
 }
 
+/* By turns, for they are few: to sleep and be woken takes longer. */
 static void *wait_at(void *gate)
 {
-	pthread_mutex_lock(gate);
-	pthread_mutex_unlock(gate);
+	while (!__atomic_load_n((const int *) gate, __ATOMIC_ACQUIRE))
+		sched_yield();
 	return NULL;
+}
+
+static void *end_at_once(void *unused)
+{
+	return unused;
 }
 
 /*
  * LTTng makes two threads.  Where it cannot it goes on, and the program crashes
- * when it exits: so whether they can be made is tried first.
+ * when it exits: so whether two can be there at once is tried first.
  */
 static bool threads_can_be_made(void)
 {
-	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-	pthread_t threads[2];
-	int made = 0, i;
+	pthread_t first, second;
+	bool has_second;
+	int gate = 0;
 
-	pthread_mutex_lock(&gate);
-	while (made < 2 && !pthread_create(&threads[made], NULL, wait_at, &gate))
-		made++;
-	pthread_mutex_unlock(&gate);
-	for (i = 0; i < made; i++)
-		pthread_join(threads[i], NULL);
-	return made == 2;
+	if (pthread_create(&first, NULL, wait_at, &gate))
+		return false;
+	has_second = !pthread_create(&second, NULL, end_at_once, NULL);
+	__atomic_store_n(&gate, 1, __ATOMIC_RELEASE);
+	pthread_join(first, NULL);
+	if (has_second)
+		pthread_join(second, NULL);
+	return has_second;
 }
 
 static pid_t start(void)
@@ -204,6 +214,7 @@ static void *run_starter(void *unused)
 	if (dlopen(NULL, RTLD_LAZY))
 		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&state, start(), __ATOMIC_RELEASE);
+	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	return unused;
 }
 
@@ -229,11 +240,12 @@ static bool make_starter(void)
 /*
  * Waits 3 s at most, LTTng's own limit for a session daemon that does not answer.
  * While the linker's lock is taken it is 0.2 s: this thread itself may hold it, in
- * a constructor, or be waited for by the one that does.
+ * a constructor, or be waited for by the one that does.  The starter wakes us, and
+ * every 10 ms we look at the rest.
  */
 static pid_t wait_for_starter(void)
 {
-	const struct timespec pause = {.tv_nsec = 200 * 1000};
+	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 	const pid_t self = getpid();
 	struct timespec now, begin;
 	pid_t seen;
@@ -251,7 +263,7 @@ static pid_t wait_for_starter(void)
 		if (waited_ms > 3000 ||
 		    (waited_ms > 200 && !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
 			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
-		nanosleep(&pause, NULL);
+		syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-static char *grow(struct tap_buffer *buffer, size_t length)
+char *tap_buffer_grow(struct tap_buffer *buffer, size_t length)
 {
 	size_t room = buffer->room ? buffer->room : 4096;
 	char *data;
@@ -26,17 +26,9 @@ static char *grow(struct tap_buffer *buffer, size_t length)
 	return data + buffer->used;
 }
 
-/* Room for length bytes at the end, or NULL. */
-static inline char *reserve(struct tap_buffer *buffer, size_t length)
-{
-	if (length <= buffer->room - buffer->used)
-		return buffer->data + buffer->used;
-	return grow(buffer, length);
-}
-
 void tap_buffer_add(struct tap_buffer *buffer, const char *bytes, size_t length)
 {
-	char *at = reserve(buffer, length);
+	char *at = tap_buffer_reserve(buffer, length);
 
 	if (!at)
 		return;
@@ -89,9 +81,13 @@ void tap_buffer_add_hex(struct tap_buffer *buffer, uint64_t value)
 
 void tap_buffer_add_real(struct tap_buffer *buffer, double value)
 {
-	char text[40];
+	char text[40], *comma;
 
 	snprintf(text, sizeof(text), "%.17g", value);
+	/* The program that loads us may have chosen a locale. */
+	comma = strchr(text, ',');
+	if (comma)
+		*comma = '.';
 	tap_buffer_add_string(buffer, text);
 	/* So that a reader does not take it for an integer. */
 	if (isfinite(value) && !strpbrk(text, ".e"))
@@ -108,7 +104,7 @@ void tap_buffer_align_right(struct tap_buffer *buffer, size_t start, size_t widt
 {
 	size_t length = buffer->used - start;
 
-	if (length >= width || !reserve(buffer, width - length))
+	if (length >= width || !tap_buffer_reserve(buffer, width - length))
 		return;
 	memmove(buffer->data + start + width - length, buffer->data + start, length);
 	memset(buffer->data + start, ' ', width - length);

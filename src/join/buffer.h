@@ -19,6 +19,17 @@ struct tap_buffer {
 	bool is_short; /* of memory: the content is not complete */
 };
 
+/* The slow half of tap_buffer_reserve(). */
+char *tap_buffer_grow(struct tap_buffer *buffer, size_t length);
+
+/* Room for length bytes at the end, which are not counted as used yet, or NULL. */
+static inline char *tap_buffer_reserve(struct tap_buffer *buffer, size_t length)
+{
+	if (length <= buffer->room - buffer->used)
+		return buffer->data + buffer->used;
+	return tap_buffer_grow(buffer, length);
+}
+
 void tap_buffer_add(struct tap_buffer *buffer, const char *bytes, size_t length);
 void tap_buffer_add_string(struct tap_buffer *buffer, const char *string);
 

@@ -1,130 +1,128 @@
 /* SPDX-License-Identifier: MIT */
-/* One tree of json-c per line: built, written and freed. */
+/* Written as it is said, with no tree in between: a trace has millions of lines. */
 #include "join/json.h"
 
-#include <json-c/json.h>
-#include <limits.h>
 #include <math.h>
-#include <string.h>
 
-/* json-c takes any bytes: what is not UTF-8 becomes U+FFFD here. */
-static void add_mended(struct tap_buffer *text, const char *string)
+#define PLAIN_MAX 256 /* bytes */
+
+/* ASCII that stands in a string as it is. */
+static const bool is_plain[256] = {
+	[' '] = true,
+	['!'] = true,
+	['#' ... '['] = true,
+	[']' ... 0x7f] = true,
+};
+
+static void add_escaped(struct tap_buffer *line, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const char letters[] = {
+		['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+		['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
+	};
+	const char letter[] = {'\\', letters[c]};
+	const char code[] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
+
+	if (letters[c])
+		tap_buffer_add(line, letter, sizeof(letter));
+	else
+		tap_buffer_add(line, code, sizeof(code));
+}
+
+/*
+ * Any bytes; those that are not UTF-8 become U+FFFD.  Two names may become one by
+ * it, which the CTF that is read forbids: readers of JSON take the later value.
+ */
+static void add_mended(struct tap_buffer *line, const char *string)
 {
 	const unsigned char *s = (const unsigned char *) string;
 
 	while (*s) {
 		size_t length = tap_buffer_character_length(s);
 
-		if (length)
-			tap_buffer_add(text, (const char *) s, length);
+		if (is_plain[*s] || length > 1)
+			tap_buffer_add(line, (const char *) s, length);
+		else if (length)
+			add_escaped(line, *s);
 		else
-			tap_buffer_add_string(text, "\xef\xbf\xbd");
+			tap_buffer_add_string(line, "\xef\xbf\xbd");
 		s += length ? length : 1;
 	}
 }
 
-/* Nearly all strings are names, which need no look at their encoding. */
-static bool is_ascii(const char *string)
+/* Nearly all strings are short and plain: copied in one go, with no look ahead. */
+static void add_quoted(struct tap_buffer *line, const char *string)
 {
-	const unsigned char *s = (const unsigned char *) string;
+	char *at = tap_buffer_reserve(line, 1 + PLAIN_MAX);
+	size_t i;
 
-	while (*s && *s < 0x80)
-		s++;
-	return !*s;
+	if (!at)
+		return;
+	*at++ = '"';
+	for (i = 0; i < PLAIN_MAX && is_plain[(unsigned char) string[i]]; i++)
+		at[i] = string[i];
+	line->used += 1 + i;
+	add_mended(line, string + i);
+	tap_buffer_add_char(line, '"');
 }
 
-static int add_mended_name(struct tap_json *json, struct json_object *to,
-			   const char *name, struct json_object *value)
+/* What comes before a value.  Returns the line, which the value is added to. */
+static struct tap_buffer *add_name(struct tap_json *json, const char *name)
 {
-	int ret = -1;
+	struct tap_buffer *line = &json->line;
 
-	add_mended(&json->text, name);
-	tap_buffer_add_char(&json->text, '\0');
-	/* Two names may become one by it: the later value counts. */
-	if (!json->text.is_short)
-		ret = json_object_object_add(to, json->text.data, value);
-	json->text.used = 0;
-	return ret;
-}
-
-/* Takes the value, which may be NULL for null; false when memory is short. */
-static bool add(struct tap_json *json, const char *name, struct json_object *value)
-{
-	struct json_object *to = json->open[json->depth - 1];
-	int ret = -1;
-
-	if (to && !name)
-		ret = json_object_array_add(to, value);
-	else if (to && is_ascii(name))
-		ret = json_object_object_add_ex(to, name, value,
-						JSON_C_OBJECT_ADD_KEY_IS_NEW |
-							JSON_C_OBJECT_ADD_CONSTANT_KEY);
-	else if (to)
-		ret = add_mended_name(json, to, name, value);
-	if (!ret)
-		return true;
-	json_object_put(value);
-	json->is_short = true;
-	return false;
-}
-
-/* The same for a value that is NULL only when memory is short. */
-static bool add_made(struct tap_json *json, const char *name, struct json_object *value)
-{
-	if (value)
-		return add(json, name, value);
-	json->is_short = true;
-	return false;
+	if (json->has_before)
+		tap_buffer_add_char(line, ',');
+	json->has_before = true;
+	if (name) {
+		add_quoted(line, name);
+		tap_buffer_add_char(line, ':');
+	}
+	return line;
 }
 
 void tap_json_open(struct tap_json *json, const char *name, char bracket)
 {
-	struct json_object *container =
-		bracket == '{' ? json_object_new_object() : json_object_new_array();
-
-	if (json->depth && !add_made(json, name, container))
-		container = NULL;
-	if (!container)
-		json->is_short = true;
-	json->open[json->depth++] = container;
+	tap_buffer_add_char(add_name(json, name), bracket);
+	json->closing[json->depth++] = bracket == '{' ? '}' : ']';
+	json->has_before = false;
 }
 
 void tap_json_close(struct tap_json *json)
 {
-	json->depth--;
+	tap_buffer_add_char(&json->line, json->closing[--json->depth]);
+	json->has_before = true;
 }
 
 void tap_json_text(struct tap_json *json, const char *name)
 {
-	struct tap_buffer *text = &json->text;
-	struct json_object *value = NULL;
+	struct tap_buffer *text = &json->text, *line = add_name(json, name);
 
-	if (!text->is_short && text->used < INT_MAX)
-		value = json_object_new_string_len(text->data, (int) text->used);
+	tap_buffer_add_char(text, '\0');
+	if (text->is_short)
+		line->is_short = true;
+	else
+		add_quoted(line, text->data);
 	text->used = 0;
-	add_made(json, name, value);
 }
 
 void tap_json_string(struct tap_json *json, const char *name, const char *value)
 {
-	if (!value) {
-		add(json, name, NULL);
-	} else if (is_ascii(value)) {
-		add_made(json, name, json_object_new_string(value));
-	} else {
-		add_mended(&json->text, value);
-		tap_json_text(json, name);
-	}
+	if (value)
+		add_quoted(add_name(json, name), value);
+	else
+		tap_json_null(json, name);
 }
 
 void tap_json_unsigned(struct tap_json *json, const char *name, uint64_t value)
 {
-	add_made(json, name, json_object_new_uint64(value));
+	tap_buffer_add_unsigned(add_name(json, name), value);
 }
 
 void tap_json_signed(struct tap_json *json, const char *name, int64_t value)
 {
-	add_made(json, name, json_object_new_int64(value));
+	tap_buffer_add_signed(add_name(json, name), value);
 }
 
 void tap_json_not_negative(struct tap_json *json, const char *name, int64_t value)
@@ -137,18 +135,21 @@ void tap_json_not_negative(struct tap_json *json, const char *name, int64_t valu
 
 void tap_json_hex(struct tap_json *json, const char *name, uint64_t value)
 {
-	tap_buffer_add_hex(&json->text, value);
-	tap_json_text(json, name);
+	struct tap_buffer *line = add_name(json, name);
+
+	tap_buffer_add_char(line, '"');
+	tap_buffer_add_hex(line, value);
+	tap_buffer_add_char(line, '"');
 }
 
 void tap_json_bool(struct tap_json *json, const char *name, bool value)
 {
-	add_made(json, name, json_object_new_boolean(value));
+	tap_buffer_add_string(add_name(json, name), value ? "true" : "false");
 }
 
 void tap_json_null(struct tap_json *json, const char *name)
 {
-	add(json, name, NULL);
+	tap_buffer_add_string(add_name(json, name), "null");
 }
 
 static void add_integer(struct tap_json *json, const char *name, bool is_hex,
@@ -179,8 +180,8 @@ void tap_json_field(struct tap_json *json, const struct tap_fields *fields,
 	case TAP_FIELD_REAL:
 		/* JSON has neither infinity nor NaN. */
 		if (isfinite(field->value.real))
-			add_made(json, field->name,
-				 json_object_new_double(field->value.real));
+			tap_buffer_add_real(add_name(json, field->name),
+					    field->value.real);
 		else
 			tap_json_null(json, field->name);
 		break;
@@ -199,25 +200,18 @@ void tap_json_field(struct tap_json *json, const struct tap_fields *fields,
 
 void tap_json_end_line(struct tap_json *json, struct tap_buffer *line)
 {
-	const char *text = NULL;
-	size_t length;
-
-	if (!json->is_short)
-		text = json_object_to_json_string_length(json->open[0],
-							 JSON_C_TO_STRING_NOSLASHESCAPE,
-							 &length);
-	if (text)
-		tap_buffer_add(line, text, length);
-	else
+	tap_json_close(json);
+	json->has_before = false;
+	tap_buffer_add_char(&json->line, '\n');
+	if (json->line.is_short)
 		line->is_short = true;
-	tap_buffer_add_char(line, '\n');
-	json_object_put(json->open[0]);
-	json->depth = 0;
+	else
+		tap_buffer_add(line, json->line.data, json->line.used);
+	json->line.used = 0;
 }
 
 void tap_json_free(struct tap_json *json)
 {
-	if (json->depth)
-		json_object_put(json->open[0]);
+	tap_buffer_free(&json->line);
 	tap_buffer_free(&json->text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the views say, as json-c's objects.  Hides which container is being
- * filled, the values that JSON lacks, what a damaged trace may put into a
+ * What the views say, as JSON.  Hides which container is being filled, what must
+ * be escaped, the values that JSON lacks, what a damaged trace may put into a
  * string, and that memory was short, so that it is asked once per line.
  */
 #ifndef TAP_JOIN_JSON_H
@@ -13,19 +13,18 @@
 /* Containers within each other: the report has seven. */
 #define TAP_JSON_DEPTH 8
 
-struct json_object;
-
 /* All zero is nothing. */
 struct tap_json {
-	struct json_object *open[TAP_JSON_DEPTH]; /* the outermost is owned */
+	struct tap_buffer line;	      /* what is there of it */
+	struct tap_buffer text;	      /* a string on its way, see tap_json_text() */
+	char closing[TAP_JSON_DEPTH]; /* of each open container */
 	unsigned int depth;
-	bool is_short;		/* of memory: values are missing */
-	struct tap_buffer text; /* a string on its way, see tap_json_text() */
+	bool has_before; /* the next value follows another one: a comma goes between */
 };
 
 /*
  * name is NULL in an array and for the outermost container.  In one object no
- * name comes twice; a name lives as long as the object.
+ * name comes twice.
  */
 void tap_json_open(struct tap_json *json, const char *name, char bracket);
 void tap_json_close(struct tap_json *json);

@@ -25,9 +25,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/text.c \
 	src/join/trace.c src/join/trace.h \
 	src/join/view.c src/join/view.h
-src_join_libjoin_la_CPPFLAGS = $(AM_CPPFLAGS) $(JSON_C_CFLAGS)
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
-src_join_libjoin_la_LIBADD = $(JSON_C_LIBS)
 
 # A sanitizer's functions are in the program that loads the plugin.
 JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)

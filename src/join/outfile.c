@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define COPY_SIZE 65536
+#define BUFFER_SIZE 65536
 
 int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrite)
 {
@@ -73,11 +74,20 @@ static FILE *open_temporary(void)
 	return file;
 }
 
+/* stdio's own buffer holds a few lines.  When memory is short, so be it. */
+static void set_buffer(struct tap_outfile *output)
+{
+	output->buffer = malloc(BUFFER_SIZE);
+	if (output->buffer)
+		setvbuf(output->body, output->buffer, _IOFBF, BUFFER_SIZE);
+}
+
 int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound)
 {
 	size_t i;
 
 	if (is_bound && can_return(output)) {
+		set_buffer(output);
 		output->kept = head;
 		for (i = 1; i < head; i++)
 			putc_unlocked(' ', output->file);
@@ -86,8 +96,10 @@ int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound)
 		return ferror(output->file) ? -EIO : 0;
 	}
 	output->body = open_temporary();
-	if (output->body)
+	if (output->body) {
+		set_buffer(output);
 		return 0;
+	}
 	output->body = output->file;
 	return -errno;
 }
@@ -169,6 +181,7 @@ void tap_outfile_close(struct tap_outfile *output)
 		fclose(output->body);
 	if (output->file)
 		fclose(output->file);
+	free(output->buffer);
 	free(output->path);
 	memset(output, 0, sizeof(*output));
 }

@@ -17,6 +17,7 @@ struct tap_outfile {
 	FILE *file;	 /* what the user asked for */
 	FILE *body;	 /* where lines go now: file, or the temporary one */
 	char *path;	 /* of a file made here, else NULL */
+	char *buffer;	 /* of body, or NULL */
 	long long start; /* of the room kept in file, bytes */
 	size_t kept;	 /* bytes of room */
 };

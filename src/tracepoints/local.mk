@@ -13,7 +13,10 @@ libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 # The call that state_tp.c makes is in a library of its own, which pkg-config does not name.
 libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS) -llttng-ust-tracepoint
+# LTTng's macros ask for a symbol per event that nobody has: without the option each
+# is looked for in all libraries of the program when it starts.
 # LTTng cancels its threads when the process exits, and glibc opens libgcc_s for
 # that: where it no longer can (chroot, no descriptors left) it aborts.
 libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \
+	-Wl,-z,nodynamic-undefined-weak \
 	-Wl,--push-state,--no-as-needed,-lgcc_s,--pop-state

@@ -8,7 +8,7 @@
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
  *         -Isrc -Itests -I. tests/unit/fuzz_join.c src/join/{buffer,field,heap,json}.c \
  *         src/join/{jsonl,order,outfile,pair,process,report,table,text,view}.c \
- *         -ljson-c -o fuzz
+ *         -o fuzz
  *   ./fuzz -max_len=4096
  */
 #include "join/join.h"

@@ -3,13 +3,23 @@
 
 check_PROGRAMS += tests/unit/test_join tests/unit/fuzz_join
 tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/tap.h
-tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(JSON_C_CFLAGS)
+tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
-tests_unit_test_join_LDADD = src/join/libjoin.la $(JSON_C_LIBS)
+tests_unit_test_join_LDADD = src/join/libjoin.la
 tests_unit_fuzz_join_SOURCES = tests/unit/fuzz_join.c
 tests_unit_fuzz_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_fuzz_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_fuzz_join_LDADD = src/join/libjoin.la
 
 UNIT_TESTS = tests/unit/test_join tests/unit/fuzz_join
+
+# Reads back what src/join writes with another's reader.
+if HAVE_JSON_C
+check_PROGRAMS += tests/unit/test_json
+tests_unit_test_json_SOURCES = tests/unit/test_json.c tests/unit/tap.h
+tests_unit_test_json_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(JSON_C_CFLAGS)
+tests_unit_test_json_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_json_LDADD = src/join/libjoin.la $(JSON_C_LIBS)
+UNIT_TESTS += tests/unit/test_json
+endif
 TESTS += $(UNIT_TESTS)
