@@ -369,7 +369,9 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_enum(nccl, capture, int32_t, capture, call->capture)
 
 #define HOOK_ENTRY_COLLECTIVE \
-	lttng_ust_field_integer(uint64_t, op_number, call->op_number) TAP_OPERATION_FIELDS
+	lttng_ust_field_integer(uint64_t, op_number, call->op_number) \
+	lttng_ust_field_integer(uint32_t, not_counted, call->not_counted) \
+	TAP_OPERATION_FIELDS
 #define HOOK_ENTRY_SEND HOOK_ENTRY_COLLECTIVE
 #define HOOK_ENTRY_RECV HOOK_ENTRY_COLLECTIVE
 #define HOOK_ENTRY_ONE_SIDED TAP_OPERATION_FIELDS
@@ -398,6 +400,7 @@ static inline const char *tap_string(const char *string)
 #define TAP_GROUP_LIST(type, n, list) \
 	lttng_ust_field_sequence(type, n, call->group->list, uint32_t, call->group->nr_listed)
 #define HOOK_EXIT_GROUP_END \
+	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
 	lttng_ust_field_enum(nccl, group_outcome, int32_t, group_outcome, \
 			     (int32_t) call->group->outcome) \
 	lttng_ust_field_integer(uint32_t, group_comms, call->group->nr_comms) \

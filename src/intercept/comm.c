@@ -339,27 +339,31 @@ static void drop(struct tap_comm *c)
 	nr_unused++;
 }
 
-/* Under the lock. */
-static struct tap_comm *add(ncclComm_t handle)
+/* Under the lock, as the next one. */
+static void evict(struct tap_comm *c)
 {
-	struct tap_comm *c = search(handle);
+	take_out(c);
+	c->about.life = TAP_COMM_GONE;
+	tell(c, 0);
+	drop(c);
+}
 
-	if (c) {
-		take_out(c);
-		c->about.life = TAP_COMM_GONE;
-		tell(c, 0);
-		drop(c);
-	}
-	c = take_unused();
+/* One that has no handle yet. */
+static struct tap_comm *add(void)
+{
+	struct tap_comm *c = take_unused();
+
 	if (!c)
 		return NULL;
+	__atomic_store_n(&c->handle, NO_HANDLE, __ATOMIC_RELAXED);
 	c->group_id = 0;
-	c->nr_splits = c->nr_grows = 0;
+	c->not_counted = 0;
+	c->nr_splits = c->nr_grows = c->nr_awaited = 0;
+	c->newcomm = NULL;
 	c->grow_key = 0;
 	c->count = c->user_rank = c->cu_device = NULL;
 	c->about = (struct tap_comm_state){
 		.comm_id = ++last_id,
-		.comm = (uintptr_t) handle,
 		.color = -1,
 		.nranks = -1,
 		.rank = -1,
@@ -369,7 +373,6 @@ static struct tap_comm *add(ncclComm_t handle)
 	copy_config(c, NULL);
 	c->next = all;
 	all = c;
-	hang_in(c, handle);
 	return c;
 }
 
@@ -381,9 +384,12 @@ static struct tap_comm *search_again(ncclComm_t handle)
 		return NULL;
 	c = search(handle);
 	if (!c) {
-		c = add(handle);
-		if (c)
+		c = add();
+		if (c) {
 			c->about.life = TAP_COMM_READY;
+			c->about.comm = (uintptr_t) handle;
+			hang_in(c, handle);
+		}
 	}
 	tap_lock_drop(&lock);
 	return c;
@@ -405,20 +411,23 @@ struct tap_comm *tap_comm_of(ncclComm_t handle)
 	return c ? c : &tap_no_comm;
 }
 
-struct tap_comm *tap_comm_made(ncclComm_t handle, const struct tap_comm_made *made)
+static void set_handle(struct tap_comm *c, ncclComm_t handle)
 {
-	struct tap_comm *c, *parent = made->parent ? tap_comm_of(made->parent) : NULL;
+	struct tap_comm *before = search(handle);
 
-	if (!tap_lock_take(&lock)) {
-		tap_problem("not recorded", "a communicator: too many made at once", 1);
-		return &tap_no_comm;
-	}
-	c = add(handle);
-	if (!c) {
-		tap_lock_drop(&lock);
-		tap_problem("not recorded", "a communicator: out of memory", 1);
-		return &tap_no_comm;
-	}
+	if (before)
+		evict(before);
+	c->about.comm = (uintptr_t) handle;
+	hang_in(c, handle);
+}
+
+/* Under the lock. */
+static struct tap_comm *make(const struct tap_comm_made *made, struct tap_comm *parent)
+{
+	struct tap_comm *c = add();
+
+	if (!c)
+		return NULL;
 	c->about.origin = made->origin;
 	c->about.nranks = made->nranks;
 	c->about.rank = made->rank;
@@ -428,17 +437,93 @@ struct tap_comm *tap_comm_made(ncclComm_t handle, const struct tap_comm_made *ma
 	copy_config(c, made->config);
 	make_key(c, parent, made);
 	make_peers(c);
-	tap_lock_drop(&lock);
+	return c;
+}
 
+struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *made)
+{
+	struct tap_comm *c, *parent = made->parent ? tap_comm_of(made->parent) : NULL;
+
+	if (!tap_lock_take(&lock)) {
+		tap_problem("not recorded", "a communicator: too many made at once", 1);
+		return &tap_no_comm;
+	}
+	c = make(made, parent);
+	if (c && *newcomm) {
+		set_handle(c, *newcomm);
+	} else if (c && parent) {
+		c->newcomm = newcomm;
+		parent->nr_awaited++;
+	}
+	tap_lock_drop(&lock);
+	if (!c) {
+		tap_problem("not recorded", "a communicator: out of memory", 1);
+		return &tap_no_comm;
+	}
 	if (tap_events_table)
 		c->about.library_id = tap_library_traced(made->library, "nccl");
 	find_questions(c, made->library);
 	tap_capture_find();
-	if (made->is_ready)
+	if (made->is_ready && !c->newcomm)
 		tap_comm_ready(c, made->call_id);
 	else
 		tell(c, made->call_id);
 	return c;
+}
+
+/* Under the lock: whether the handle has come. */
+static bool take_handle(struct tap_comm *c)
+{
+	if (!*c->newcomm)
+		return false;
+	set_handle(c, *c->newcomm);
+	c->newcomm = NULL;
+	return true;
+}
+
+void tap_comm_find_handle(struct tap_comm *c)
+{
+	struct tap_comm *parent;
+
+	if (!c->newcomm || !tap_lock_take(&lock))
+		return;
+	for (parent = all; parent; parent = parent->next)
+		if (parent->about.comm_id == c->about.parent_comm_id)
+			break;
+	if (take_handle(c) && parent)
+		parent->nr_awaited--;
+	tap_lock_drop(&lock);
+}
+
+/* Under the lock: the next of the parent's children whose handle has come. */
+static struct tap_comm *next_child(struct tap_comm *parent)
+{
+	struct tap_comm *c;
+
+	for (c = all; c; c = c->next) {
+		if (!c->newcomm || c->about.parent_comm_id != parent->about.comm_id)
+			continue;
+		if (take_handle(c)) {
+			parent->nr_awaited--;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id)
+{
+	struct tap_comm *c = NULL;
+
+	while (parent->nr_awaited) {
+		if (!tap_lock_take(&lock))
+			return;
+		c = next_child(parent);
+		tap_lock_drop(&lock);
+		if (!c)
+			return;
+		tap_comm_ready(c, call_id);
+	}
 }
 
 void tap_comm_was_split(struct tap_comm *parent)
@@ -489,6 +574,20 @@ struct tap_comm *tap_comm_freeing(ncclComm_t handle)
 	return c;
 }
 
+/* Under the lock: children whose handles nobody will tell us of any more. */
+static void drop_awaited(struct tap_comm *parent)
+{
+	struct tap_comm *c, *next;
+
+	for (c = all; c && parent->nr_awaited; c = next) {
+		next = c->next;
+		if (c->newcomm && c->about.parent_comm_id == parent->about.comm_id) {
+			parent->nr_awaited--;
+			evict(c);
+		}
+	}
+}
+
 void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
 		    enum tap_comm_life life, uint64_t call_id)
 {
@@ -500,10 +599,12 @@ void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
 	}
 	if (!tap_lock_take(&lock))
 		return;
-	if (is_freed)
+	if (is_freed) {
+		drop_awaited(c);
 		drop(c);
-	else
+	} else {
 		hang_in(c, handle);
+	}
 	tap_lock_drop(&lock);
 }
 

@@ -36,6 +36,9 @@ struct tap_comm {
 	 */
 	uint64_t group_id;
 	uint64_t group_first, group_p2p;
+	/* Calls and groups that did not count: who sees it unchanged knows that all did.
+	 */
+	uint32_t not_counted;
 	struct tap_comm *group_next;
 	/* Sends, then receives, one of each for every rank; NULL until nranks is known.
 	 */
@@ -46,7 +49,9 @@ struct tap_comm {
 
 	/* Of comm.c alone. */
 	uint32_t nr_splits, nr_grows;
-	uint64_t grow_key; /* of the identifier that newcomers were given, 0 none */
+	uint32_t nr_awaited; /* children that have no handle yet */
+	ncclComm_t *newcomm; /* where its handle will be, NULL once it is known */
+	uint64_t grow_key;   /* of the identifier that newcomers were given, 0 none */
 	ncclResult_t (*count)(ncclComm_t, int *), (*user_rank)(ncclComm_t, int *),
 		(*cu_device)(ncclComm_t, int *);
 	struct tap_nccl_config config;
@@ -72,9 +77,19 @@ struct tap_comm_made {
 	uint64_t call_id;     /* 0: not recorded */
 };
 
-/* The handle is a new communicator. */
-struct tap_comm *tap_comm_made(ncclComm_t handle,
+/*
+ * A communicator is made.  Its handle is where *newcomm is, or will be: NCCL may write it
+ * only when the group ends, or when the parent is ready again.
+ */
+struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
 			       const struct tap_comm_made *made) tap_hidden;
+
+/*
+ * Looks whether the handle has come: in the call that made it, or, of all children of a
+ * parent, before the program can know that the parent is ready.  Nothing is read later.
+ */
+void tap_comm_find_handle(struct tap_comm *c) tap_hidden;
+void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id) tap_hidden;
 
 /* The parent was split, also by a rank that has no part in the new communicator. */
 void tap_comm_was_split(struct tap_comm *parent) tap_hidden;

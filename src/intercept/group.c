@@ -46,6 +46,12 @@ int tap_collective_count(int result)
 	return result;
 }
 
+int tap_operation_failed(int result)
+{
+	tap_thread.last_comm->not_counted++;
+	return result;
+}
+
 int tap_p2p_count(int peer, bool is_recv, int result)
 {
 	const uint64_t group_id = tap_thread.group_id;
@@ -81,6 +87,7 @@ static void take_back(struct tap_comm *c, uint64_t group_id)
 {
 	int32_t i;
 
+	c->not_counted++;
 	c->about.collectives = c->group_first;
 	for (i = 0; c->peers && i < 2 * c->nr_peers; i++)
 		if (c->peers[i].group_id == group_id)
@@ -104,16 +111,16 @@ static void list(struct tap_group_end *end, const struct tap_comm *c)
 	end->p2p[i] = c->group_p2p;
 }
 
-/* What the group made can be used, or never will. */
-static void settle(struct tap_comm *c, enum tap_group_outcome outcome, int result,
-		   uint64_t call_id)
+/*
+ * What the group made is there, also if the rest was simulated.  If it failed, it is the
+ * program's to abort.
+ */
+static void settle(struct tap_comm *c, int result, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (outcome == TAP_GROUP_DROPPED)
-		tap_comm_freed(tap_comm_freeing(c->handle), c->handle, true,
-			       TAP_COMM_GONE, call_id);
-	else if (outcome == TAP_GROUP_LAUNCHED && result == 0)
+	tap_comm_find_handle(c);
+	if (result == 0)
 		tap_comm_ready(c, call_id);
 	tap_guard_clear(guard);
 }
@@ -137,8 +144,8 @@ static void end_outermost(int result, uint64_t call_id, struct tap_group_end *en
 		list(end, c);
 		if (end->outcome != TAP_GROUP_LAUNCHED)
 			take_back(c, group_id);
-		if (c->about.life == TAP_COMM_INITIALISING)
-			settle(c, end->outcome, result, call_id);
+		if (c->about.life == TAP_COMM_INITIALISING && tap_call_counts(result))
+			settle(c, result, call_id);
 	}
 }
 

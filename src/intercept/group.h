@@ -56,8 +56,11 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 	return true;
 }
 
-/* What the fast ends below leave: the first in a group, or after one.  Both return
- * result. */
+/*
+ * What the fast ends below leave: the first in a group, or after one, and a call that
+ * failed.  All return result.
+ */
+int tap_operation_failed(int result) tap_hidden;
 int tap_collective_count(int result) tap_hidden;
 int tap_p2p_count(int peer, bool is_recv, int result) tap_hidden;
 
@@ -69,7 +72,7 @@ static inline int tap_collective_end(int result)
 
 	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
 	if (unlikely(!tap_call_counts(result)))
-		return result;
+		return tap_operation_failed(result);
 	if (unlikely(c->group_id != t->group_id))
 		return tap_collective_count(result);
 	c->about.collectives++;
@@ -80,7 +83,7 @@ static inline int tap_p2p_end(int peer, bool is_recv, int result)
 {
 	__atomic_store_n(&tap_thread.inside, NULL, __ATOMIC_RELAXED);
 	if (unlikely(!tap_call_counts(result)))
-		return result;
+		return tap_operation_failed(result);
 	return tap_p2p_count(peer, is_recv, result);
 }
 

@@ -28,6 +28,7 @@ void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream
 	tap_describe_comm(call, NULL, handle);
 	tap_describe_group(call);
 	call->op_number = number;
+	call->not_counted = tap_thread.last_comm->not_counted;
 	call->capture = (int8_t) tap_stream_capture(stream);
 }
 
@@ -61,6 +62,14 @@ static bool is_done(int result)
 	return result == 0 && !tap_thread.group_depth;
 }
 
+/* Of a split or a shrink NCCL may write the handle later; a rank without color has none.
+ */
+static bool is_awaited(const struct tap_comm_made *made)
+{
+	return made->parent && (made->origin == TAP_COMM_SHRINK ||
+				(made->origin == TAP_COMM_SPLIT && made->color >= 0));
+}
+
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -69,8 +78,8 @@ void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made m
 		if (made.origin == TAP_COMM_SPLIT && made.parent)
 			tap_comm_was_split(tap_comm_of(made.parent));
 		made.is_ready = is_done(result);
-		if (newcomm && *newcomm)
-			tap_group_made(tap_comm_made(*newcomm, &made));
+		if (newcomm && (*newcomm || is_awaited(&made)))
+			tap_group_made(tap_comm_made(newcomm, &made));
 	}
 	tap_change_end();
 	tap_guard_clear(guard);
@@ -92,7 +101,7 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 	for (i = 0; tap_call_counts(result) && i < nr; i++) {
 		made.rank = (int) i;
 		if (comms[i])
-			tap_group_made(tap_comm_made(comms[i], &made));
+			tap_group_made(tap_comm_made(&comms[i], &made));
 	}
 	tap_change_end();
 	tap_guard_clear(guard);
@@ -142,8 +151,10 @@ static void note_state(struct tap_comm *c, int told, uint64_t call_id)
 
 	if (told != 0)
 		tap_comm_set_error(c, told, call_id);
-	else
+	else if (c->about.life == TAP_COMM_INITIALISING)
 		tap_comm_ready(c, call_id);
+	if (told == 0)
+		tap_comm_find_children(c, call_id);
 	tap_guard_clear(guard);
 }
 
@@ -157,7 +168,8 @@ void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int resu
 
 	if (c->handle != handle)
 		t->last_comm = c = tap_comm_of(handle);
-	if (told != 7 && (told != 0 || c->about.life == TAP_COMM_INITIALISING))
+	if (told != 7 &&
+	    (told != 0 || c->about.life == TAP_COMM_INITIALISING || c->nr_awaited))
 		note_state(c, told, call_id);
 	tap_change_end();
 }

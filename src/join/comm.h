@@ -41,7 +41,9 @@ struct tap_member {
 	uint64_t not_recorded;
 	struct tap_member *next; /* of the same communicator */
 
-	struct tap_sequence *sequence; /* of link.c: its collectives */
+	/* Of link.c: its collectives, and its calls that may not count. */
+	struct tap_sequence *sequence;
+	struct tap_queue *unsure;
 };
 
 /* All zero is no communicator. */

@@ -20,6 +20,7 @@ enum role {
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
+	ROLE_NOT_COUNTED,
 	ROLE_GROUP_ID,
 	/* Arguments that the join looks at too; they stay fields. */
 	ROLE_PEER,
@@ -263,6 +264,7 @@ static enum role find_role(const struct tap_event_class *class,
 		bool may_be_signed;
 	} roles[] = {
 		{"call_id", ROLE_CALL_ID, false},
+		{"group_id", ROLE_GROUP_ID, false},
 		{"parent_id", ROLE_PARENT_ID, false},
 		{"caller_library", ROLE_CALLER_LIBRARY, false},
 		{"caller_offset", ROLE_CALLER_OFFSET, false},
@@ -270,7 +272,7 @@ static enum role find_role(const struct tap_event_class *class,
 		{"comm_id", ROLE_COMM_ID, false},
 		{"comm_key", ROLE_COMM_KEY, false},
 		{"op_number", ROLE_OP_NUMBER, false},
-		{"group_id", ROLE_GROUP_ID, false},
+		{"not_counted", ROLE_NOT_COUNTED, false},
 		{"peer", ROLE_PEER, true},
 		{"datatype", ROLE_DATATYPE, true},
 		{"count", ROLE_COUNT, false},
@@ -281,9 +283,9 @@ static enum role find_role(const struct tap_event_class *class,
 
 	if (!bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER))
 		return ROLE_FIELD;
-	/* An exit has but the number: the rest may be what the call gives back. */
+	/* An exit has but the first two: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
-		count = 1;
+		count = 2;
 	else if (class->kind != TAP_EVENT_ENTRY)
 		count = 0;
 	for (i = 0; i < count; i++)
@@ -566,6 +568,10 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	case ROLE_OP_NUMBER:
 		event->operation.number = bt_field_integer_unsigned_get_value(field);
 		break;
+	case ROLE_NOT_COUNTED:
+		event->operation.not_counted =
+			(int64_t) bt_field_integer_unsigned_get_value(field);
+		break;
 	case ROLE_GROUP_ID:
 		event->operation.group_id = bt_field_integer_unsigned_get_value(field);
 		break;
@@ -605,7 +611,8 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->parent_id = 0;
 	ret_event->caller_number = 0;
 	ret_event->caller_offset = 0;
-	ret_event->operation = (struct tap_operation){.peer = -1, .datatype = -1};
+	ret_event->operation =
+		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
 	ret_event->trace =
 		find_trace(decoder, bt_stream_borrow_trace_const(
 					    bt_event_borrow_stream_const(event)));

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Of the first line; each may grow from one digit to twenty. */
-#define LOSS_COUNTS 14
+#define LOSS_COUNTS 15
 
 /* How the fields of a communicator's configuration begin. */
 #define CONFIG "config_"

@@ -2,6 +2,10 @@
 /*
  * Which calls count.  One in a group does when the group was launched, which is
  * known when ncclGroupEnd returns: calls are held back until then.
+ *
+ * Where a return or the end of a group is lost, the next call of that rank tells: it
+ * says how many calls and groups did not count before it, and if that is no more than
+ * before the one in doubt, that one counted.  Else nobody knows, and it is not linked.
  */
 #include "join/slot.h"
 
@@ -38,12 +42,80 @@ static struct tap_queue *find_group(struct tap_links *links, const struct tap_sp
 	return NULL;
 }
 
+static int doubt(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_member *member = held->member;
+
+	if (!member->unsure) {
+		member->unsure = tap_queue_make(links, TAP_QUEUE_UNSURE);
+		if (!member->unsure) {
+			tap_held_forget(links, held);
+			return -ENOMEM;
+		}
+		member->unsure->member = member;
+	}
+	tap_queue_append(member->unsure, held);
+	return 0;
+}
+
+static int doubt_all(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_held *next;
+	int ret = 0;
+
+	for (; held && !ret; held = next) {
+		next = held->next;
+		ret = doubt(links, held);
+	}
+	tap_held_forget_all(links, held);
+	return ret;
+}
+
+static void give_up_all(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_held *next;
+
+	for (; held; held = next) {
+		next = held->next;
+		links->loss->unsure_operations++;
+		tap_held_forget(links, held);
+	}
+}
+
+/* The rank's next call on the communicator has something to say of those before it. */
+static int resolve(struct tap_links *links, struct tap_member *member,
+		   const struct tap_span *span)
+{
+	const struct tap_operation *operation = &span->operation;
+	struct tap_held *held, *next;
+	int ret = 0;
+
+	if (!member->unsure)
+		return 0;
+	for (held = tap_queue_empty(links, member->unsure); held && !ret; held = next) {
+		next = held->next;
+		/* The same group may fail yet. */
+		if (span->call_id < held->call_id ||
+		    (held->group_id && held->group_id == operation->group_id)) {
+			ret = doubt(links, held);
+		} else if (held->not_counted >= 0 &&
+			   held->not_counted == operation->not_counted) {
+			ret = tap_slots_file(links, held);
+		} else {
+			links->loss->unsure_operations++;
+			tap_held_forget(links, held);
+		}
+	}
+	tap_held_forget_all(links, held);
+	return ret;
+}
+
 /* Of ncclGroupEnd; -1 when the trace does not tell. */
 static int64_t group_outcome(const struct tap_span *span)
 {
 	int64_t outcome;
 
-	if (span->state != TAP_SPAN_COMPLETE && span->state != TAP_SPAN_BEGIN_LOST)
+	if (span->state == TAP_SPAN_OPEN)
 		return GROUP_INNER;
 	return tap_fields_get_signed(&span->exit, "group_outcome", &outcome) ? -1
 									     : outcome;
@@ -54,16 +126,25 @@ static int end_group(struct tap_links *links, const struct tap_span *span)
 	struct tap_queue *group = find_group(links, span, false);
 	int64_t outcome = group_outcome(span);
 
-	if (!group || outcome == GROUP_INNER)
+	if (!group)
 		return 0;
 	if (group->group_id != span->operation.group_id)
 		outcome = -1;
-	if (outcome == GROUP_DROPPED || outcome == GROUP_SIMULATED) {
+	else if (span->state == TAP_SPAN_OPEN)
+		group->is_open = true;
+	switch (outcome) {
+	case GROUP_INNER:
+		return 0;
+	case GROUP_LAUNCHED:
+		/* NCCL launches none in which a call has failed. */
+		return tap_slots_file_all(links, tap_queue_empty(links, group), false);
+	case GROUP_DROPPED:
+	case GROUP_SIMULATED:
 		tap_held_forget_all(links, tap_queue_empty(links, group));
 		return 0;
+	default:
+		return doubt_all(links, tap_queue_empty(links, group));
 	}
-	return tap_slots_file_all(links, tap_queue_empty(links, group),
-				  outcome != GROUP_LAUNCHED);
 }
 
 enum { COUNTS, MAY_COUNT, COUNTS_NOT };
@@ -72,8 +153,6 @@ static int does_count(const struct tap_span *span)
 {
 	const struct tap_field *result;
 
-	if (span->state == TAP_SPAN_OPEN)
-		return COUNTS;
 	if (span->state != TAP_SPAN_COMPLETE)
 		return MAY_COUNT;
 	result = tap_span_result(span);
@@ -109,11 +188,16 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 	held->call_id = span->call_id;
 	held->number = span->operation.number;
 	held->peer = span->operation.peer;
-	held->is_weak = counts == MAY_COUNT;
-	if (!group)
-		return tap_slots_file(links, held);
-	tap_queue_append(group, held);
-	return 0;
+	held->group_id = span->operation.group_id;
+	held->not_counted = span->operation.not_counted;
+	held->is_open = span->state == TAP_SPAN_OPEN;
+	held->is_weak = false;
+	if (group) {
+		group->is_open |= held->is_open;
+		tap_queue_append(group, held);
+		return 0;
+	}
+	return counts == COUNTS ? tap_slots_file(links, held) : doubt(links, held);
 }
 
 static int evict(struct tap_links *links, struct tap_queue *queue)
@@ -121,7 +205,11 @@ static int evict(struct tap_links *links, struct tap_queue *queue)
 	if (queue->kind == TAP_QUEUE_SLOT)
 		return tap_slot_emit(links, queue);
 	if (queue->kind == TAP_QUEUE_GROUP)
-		return tap_slots_file_all(links, tap_queue_empty(links, queue), true);
+		return doubt_all(links, tap_queue_empty(links, queue));
+	if (queue->kind == TAP_QUEUE_UNSURE) {
+		give_up_all(links, tap_queue_empty(links, queue));
+		return 0;
+	}
 	tap_slots_count_unmatched(links, queue);
 	tap_held_forget_all(links, tap_queue_empty(links, queue));
 	return 0;
@@ -146,9 +234,32 @@ int tap_links_take(struct tap_links *links, const struct tap_span *span)
 	if (group && group->group_id != span->operation.group_id)
 		ret = evict(links, group);
 	if (!ret && is_operation)
+		ret = resolve(links, (struct tap_member *) span->member, span);
+	if (!ret && is_operation)
 		ret = hold(links, span);
 	while (!ret && links->held > links->held_max)
 		ret = evict(links, links->oldest);
+	return ret;
+}
+
+/* What hangs is linked: so it is seen which ranks have come. */
+static int file_open(struct tap_links *links, struct tap_queue *queue)
+{
+	struct tap_held *held, *next;
+	bool all = queue->kind == TAP_QUEUE_GROUP && queue->is_open;
+	int ret = 0;
+
+	for (held = tap_queue_empty(links, queue); held && !ret; held = next) {
+		next = held->next;
+		if (all || held->is_open) {
+			held->is_weak = true;
+			ret = tap_slots_file(links, held);
+		} else {
+			links->loss->unsure_operations++;
+			tap_held_forget(links, held);
+		}
+	}
+	tap_held_forget_all(links, held);
 	return ret;
 }
 
@@ -161,8 +272,8 @@ int tap_links_finish(struct tap_links *links)
 	links->is_settling = true;
 	for (queue = links->oldest; queue && !ret; queue = newer) {
 		newer = queue->newer;
-		if (queue->kind == TAP_QUEUE_GROUP)
-			ret = evict(links, queue);
+		if (queue->kind == TAP_QUEUE_GROUP || queue->kind == TAP_QUEUE_UNSURE)
+			ret = file_open(links, queue);
 	}
 	links->is_settling = false;
 	while (!ret && links->oldest)

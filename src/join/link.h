@@ -19,7 +19,7 @@ enum tap_link_kind {
 
 enum tap_known {
 	TAP_KNOWN_EXACT,    /* by a key */
-	TAP_KNOWN_INFERRED, /* whether one of the calls counts is not in the trace */
+	TAP_KNOWN_INFERRED, /* one of the calls has not returned: it may yet fail */
 };
 
 struct tap_link_end {

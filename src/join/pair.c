@@ -260,6 +260,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 	if (!span)
 		return -ENOMEM;
 	pairs->loss->lost_entries++;
+	span->operation = event->operation;
 	span->state = TAP_SPAN_BEGIN_LOST;
 	span->end_ns = event->time_ns;
 	tap_fields_swap(&span->exit, &event->fields);

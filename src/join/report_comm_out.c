@@ -483,7 +483,7 @@ static void add_comm_json(const struct tap_report_comms *report,
 
 	members = sort_members(comm, &count);
 	if (!members) {
-		json->is_short = true;
+		json->line.is_short = true;
 		return;
 	}
 	member = describer(members, count);

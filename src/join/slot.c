@@ -62,6 +62,8 @@ static void drop_queue(struct tap_links *links, struct tap_queue *queue)
 		tap_table_remove(&links->groups, queue->a, queue->b);
 	else if (queue->kind == TAP_QUEUE_SLOT)
 		tap_table_remove(&links->slots, queue->a, queue->b);
+	else if (queue->kind == TAP_QUEUE_UNSURE)
+		queue->member->unsure = NULL;
 	else
 		queue->sequence->unplaced = NULL;
 	if (queue->older)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where calls wait for what they need to be linked: for the end of their group,
+ * for a sign that they counted,
  * for their rank to be known, or, in a slot, for the other ranks' calls of the
  * same number.  Of link.c alone; hides how numbers meet, and who has gone on.
  */
@@ -18,10 +19,18 @@ struct tap_held {
 	uint64_t call_id;
 	uint64_t number;
 	int64_t peer;
-	bool is_weak; /* it may not count: another call of the rank is preferred */
+	uint64_t group_id;   /* 0 none */
+	int64_t not_counted; /* calls and groups before it, -1 unknown */
+	bool is_weak;	     /* it may not count: another call of the rank is preferred */
+	bool is_open;	     /* it has not returned */
 };
 
-enum tap_queue_kind { TAP_QUEUE_GROUP, TAP_QUEUE_UNPLACED, TAP_QUEUE_SLOT };
+enum tap_queue_kind {
+	TAP_QUEUE_GROUP,
+	TAP_QUEUE_UNSURE,
+	TAP_QUEUE_UNPLACED,
+	TAP_QUEUE_SLOT
+};
 
 /* Calls that wait for the same thing. */
 struct tap_queue {
@@ -33,6 +42,8 @@ struct tap_queue {
 	struct tap_queue *newer;
 	uint64_t a, b;		       /* its key in the table of groups or slots */
 	uint64_t group_id;	       /* group */
+	bool is_open;		       /* group: its end, or a call in it, hangs */
+	struct tap_member *member;     /* unsure */
 	struct tap_sequence *sequence; /* unplaced */
 	struct tap_channel *channel;   /* slot */
 	size_t passed;		       /* slot: ranks that have gone on */

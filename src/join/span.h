@@ -70,13 +70,14 @@ struct tap_link;
 
 /* What an entry tells of its communicator and of the work it asks for. */
 struct tap_operation {
-	uint64_t comm_id;  /* the process's own, from 1; 0 none */
-	uint64_t comm_key; /* alike on all ranks, 0 unknown */
-	uint64_t number;   /* alike on all ranks, 0 none */
-	uint64_t group_id; /* 0 none */
-	uint64_t count;	   /* of elements, where has_count */
-	int64_t peer;	   /* -1 none */
-	int64_t datatype;  /* -1 none */
+	uint64_t comm_id;    /* the process's own, from 1; 0 none */
+	uint64_t comm_key;   /* alike on all ranks, 0 unknown */
+	uint64_t number;     /* alike on all ranks, 0 none */
+	int64_t not_counted; /* calls and groups on it until then, -1 unknown */
+	uint64_t group_id;   /* 0 none */
+	uint64_t count;	     /* of elements, where has_count */
+	int64_t peer;	     /* -1 none */
+	int64_t datatype;    /* -1 none */
 	bool has_count;
 };
 
@@ -135,7 +136,8 @@ struct tap_loss {
 	uint64_t not_recorded_operations; /* absent, and the tracer was not recording */
 	uint64_t ambiguous_operations;
 	uint64_t mismatched_operations;
-	char *first_damage; /* what was wrong with the first, or NULL */
+	uint64_t unsure_operations; /* nothing tells whether they count */
+	char *first_damage;	    /* what was wrong with the first, or NULL */
 	struct tap_stream_loss *streams;
 };
 

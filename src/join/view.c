@@ -64,6 +64,7 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "not_recorded_operations", loss->not_recorded_operations);
 	tap_json_unsigned(json, "ambiguous_operations", loss->ambiguous_operations);
 	tap_json_unsigned(json, "mismatched_operations", loss->mismatched_operations);
+	tap_json_unsigned(json, "unsure_operations", loss->unsure_operations);
 	if (has_streams) {
 		tap_json_open(json, "streams", '[');
 		for (stream = loss->streams; stream; stream = stream->next) {
@@ -113,6 +114,7 @@ void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *lo
 	add_count(buffer, loss->not_recorded_operations, "operations not recorded");
 	add_count(buffer, loss->ambiguous_operations, "ambiguous operations");
 	add_count(buffer, loss->mismatched_operations, "mismatched operations");
+	add_count(buffer, loss->unsure_operations, "operations that may not count");
 	if (buffer->used == start)
 		tap_buffer_add_string(buffer, " none");
 	tap_buffer_add_char(buffer, '\n');

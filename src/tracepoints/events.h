@@ -55,6 +55,7 @@ struct tap_call {
 	uint64_t comm_key;
 	/* Operations, and what opens or ends a group; 0 where there is none. */
 	uint64_t op_number;
+	uint32_t not_counted; /* calls and groups on the communicator, until now */
 	uint64_t group_id;
 	uint8_t group_depth;
 	int8_t capture;			   /* tap_stream_capture() */
