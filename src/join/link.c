@@ -118,11 +118,14 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 
 static int evict(struct tap_links *links, struct tap_queue *queue)
 {
+	const struct tap_held *held;
+
 	if (queue->kind == TAP_QUEUE_SLOT)
 		return tap_slot_emit(links, queue);
 	if (queue->kind == TAP_QUEUE_GROUP)
 		return tap_slots_file_all(links, tap_queue_empty(links, queue), true);
-	tap_slots_count_unmatched(links, queue);
+	for (held = queue->first; held; held = held->next)
+		tap_slot_count_unmatched(links, tap_member_comm(held->member));
 	tap_held_forget_all(links, tap_queue_empty(links, queue));
 	return 0;
 }

@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
 	src/join/comm.c src/join/comm.h \
+	src/join/emit.c \
 	src/join/field.c src/join/field.h \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \

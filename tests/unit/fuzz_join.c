@@ -8,7 +8,7 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
  *         -Isrc -Itests -I. tests/unit/fuzz_join.c
- * src/join/{buffer,comm,field,heap,join,json}.c \
+ * src/join/{buffer,comm,emit,field,heap,join,json}.c \
  *         src/join/{jsonl,link,name,order,outfile,pair,process,report,report_comm}.c \
  *         src/join/{report_comm_out,slot,span,table,text,trace,view}.c \
  *         -ljson-c -o fuzz
