@@ -36,6 +36,7 @@ JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)
 bt2plugin_LTLIBRARIES += babeltrace-plugin-ccltap.la
 babeltrace_plugin_ccltap_la_SOURCES = \
 	src/join/decode.c src/join/decode.h \
+	src/join/decode_field.c src/join/decode_field.h \
 	src/join/merge.c src/join/merge.h \
 	src/join/plugin.c \
 	src/join/sink.c src/join/sink.h
