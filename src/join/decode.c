@@ -166,6 +166,7 @@ static enum tap_event_kind find_kind(const char *name)
 		{"state_process", TAP_EVENT_STATE_PROCESS},
 		{"state_library", TAP_EVENT_STATE_LIBRARY},
 		{"state_comm", TAP_EVENT_STATE_COMM},
+		{"state_thread", TAP_EVENT_STATE_THREAD},
 	};
 	size_t i;
 

@@ -103,7 +103,7 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 	if (!held)
 		return -ENOMEM;
 	links->held++;
-	held->member = (struct tap_member *) span->member;
+	held->member = span->member;
 	held->sequence = NULL;
 	held->name = span->name;
 	held->call_id = span->call_id;

@@ -69,7 +69,8 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 					    "origin",
 					    "parent_comm_id",
 					    "config_commName",
-					    "async_error"};
+					    "async_error",
+					    "function"};
 	unsigned int count = take(input) % 6;
 	uint64_t *elements;
 	struct tap_field *field;
@@ -122,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned int what = take(&input), where = take(&input);
 
 		tap_fields_clear(&event.fields);
-		event.kind = what % 16 <= TAP_EVENT_STATE_COMM
+		event.kind = what % 16 <= TAP_EVENT_STATE_THREAD
 				     ? (enum tap_event_kind)(what % 16)
 			     : what % 2 ? TAP_EVENT_EXIT
 					: TAP_EVENT_ENTRY;

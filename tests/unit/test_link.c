@@ -354,10 +354,42 @@ static bool test_loss(void)
 	return is_passed;
 }
 
+/* One rank alone: what it did waits for the others, but not for ever. */
+static bool test_bounds(void)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	const struct tap_bounds bounds = {100, 50};
+	const struct tap_loss *loss;
+	bool is_passed = true;
+	unsigned int i;
+
+	if (!world)
+		abort();
+	world->join = tap_join_create(&checker, world, &bounds);
+	world->trace = tap_join_add_trace(world->join, "alpha", NULL, -1);
+	loss = tap_join_loss(world->join);
+	for (i = 1; i < CALLS_MAX; i++) {
+		leave(world, 0, "ncclAllReduce",
+		      enter(world, 0, "ncclAllReduce", i, 0, 0), 0, -1);
+		CHECK(loss->unmatched_operations == (i > 50 ? i - 50 : 0));
+	}
+	/* A group without an end, longer than what may be held. */
+	for (; i < 2 * CALLS_MAX; i++)
+		leave(world, 0, "ncclAllReduce",
+		      enter(world, 0, "ncclAllReduce", i, 7, 0), 0, -1);
+	CHECK(loss->unmatched_operations == i - 1 - 50);
+	CHECK(!tap_join_finish(world->join));
+	CHECK(loss->unmatched_operations == i - 1);
+	CHECK(!loss->missing_operations && !loss->ambiguous_operations);
+	free_world(world);
+	return is_passed;
+}
+
 int main(void)
 {
-	printf("1..2\n");
+	printf("1..3\n");
 	report("without loss every operation is linked, exactly", test_all);
 	report("with losses no exact link is wrong", test_loss);
+	report("what waits for other ranks is bounded", test_bounds);
 	return 0;
 }
