@@ -2,12 +2,11 @@
 /* One plan per event class: what each member is, and what it is for. */
 #include "join/decode.h"
 
+#include "join/decode_field.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Labels of values below are asked for once. */
-#define LABELS_KEPT 32
 
 enum role {
 	ROLE_FIELD,
@@ -29,13 +28,8 @@ enum role {
 };
 
 struct member {
-	const char *name;
-	bt_field_class_type type;
-	bt_field_class_type element; /* of an array */
+	struct tap_field_plan plan;
 	enum role role;
-	bool is_hex;
-	uint32_t labels_asked; /* a bit for each value below LABELS_KEPT */
-	const char *labels[LABELS_KEPT];
 };
 
 /* Where a context has a number, or -1. */
@@ -173,6 +167,7 @@ static enum tap_event_kind find_kind(const char *name)
 		{"state_process", TAP_EVENT_STATE_PROCESS},
 		{"state_library", TAP_EVENT_STATE_LIBRARY},
 		{"state_comm", TAP_EVENT_STATE_COMM},
+		{"state_thread", TAP_EVENT_STATE_THREAD},
 	};
 	size_t i;
 
@@ -236,11 +231,6 @@ static struct context find_context(const bt_field_class *class)
 	return context;
 }
 
-static bool is_unsigned(bt_field_class_type type)
-{
-	return bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
-}
-
 /* LTTng writes the length of the array "x" before it as "_x_length". */
 static bool is_array_length(const bt_field_class *payload, const char *name)
 {
@@ -256,7 +246,7 @@ static bool is_array_length(const bt_field_class *payload, const char *name)
 }
 
 static enum role find_role(const struct tap_event_class *class,
-			   const struct member *member)
+			   const struct tap_field_plan *member)
 {
 	static const struct {
 		const char *name;
@@ -290,15 +280,9 @@ static enum role find_role(const struct tap_event_class *class,
 		count = 0;
 	for (i = 0; i < count; i++)
 		if (!strcmp(member->name, roles[i].name) &&
-		    (roles[i].may_be_signed || is_unsigned(member->type)))
+		    (roles[i].may_be_signed || tap_field_is_unsigned(member->type)))
 			return roles[i].role;
 	return ROLE_FIELD;
-}
-
-static bool is_integer_hex(const bt_field_class *class)
-{
-	return bt_field_class_integer_get_preferred_display_base(class) ==
-	       BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
 }
 
 static void plan_member(const struct tap_event_class *class,
@@ -310,20 +294,11 @@ static void plan_member(const struct tap_event_class *class,
 	const bt_field_class *type =
 		bt_field_class_structure_member_borrow_field_class_const(from);
 
-	member->name = bt_field_class_structure_member_get_name(from);
-	member->type = bt_field_class_get_type(type);
-	member->role = is_array_length(payload, member->name) ? ROLE_NONE
-							      : find_role(class, member);
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ARRAY)) {
-		type = bt_field_class_array_borrow_element_field_class_const(type);
-		member->element = bt_field_class_get_type(type);
-		if (bt_field_class_type_is(member->element, BT_FIELD_CLASS_TYPE_INTEGER))
-			member->is_hex = is_integer_hex(type);
-	} else if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER) &&
-		   !bt_field_class_type_is(member->type,
-					   BT_FIELD_CLASS_TYPE_ENUMERATION)) {
-		member->is_hex = is_integer_hex(type);
-	}
+	tap_field_plan_set(&member->plan, bt_field_class_structure_member_get_name(from),
+			   type);
+	member->role = is_array_length(payload, member->plan.name)
+			       ? ROLE_NONE
+			       : find_role(class, &member->plan);
 }
 
 static struct tap_event_class *plan_class(struct tap_decoder *decoder,
@@ -391,7 +366,7 @@ bool tap_event_class_has_time(const struct tap_event_class *class)
 
 static int64_t get_number(const bt_field *field, int64_t none)
 {
-	if (!is_unsigned(bt_field_get_class_type(field)))
+	if (!tap_field_is_unsigned(bt_field_get_class_type(field)))
 		return bt_field_integer_signed_get_value(field);
 	return bt_field_integer_unsigned_get_value(field) > INT64_MAX
 		       ? none
@@ -419,118 +394,10 @@ static void read_context(const struct context *context, const bt_field *field,
 		event->tid = -1;
 }
 
-static const char *ask_label(const bt_field *field, bool is_plain)
-{
-	bt_field_class_enumeration_mapping_label_array labels;
-	uint64_t count = 0;
-
-	if (is_plain)
-		bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count);
-	else
-		bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
-	return count ? labels[0] : NULL;
-}
-
-static const char *find_label(struct member *member, const bt_field *field,
-			      uint64_t value)
-{
-	bool is_plain = is_unsigned(member->type);
-
-	if (value >= LABELS_KEPT)
-		return ask_label(field, is_plain);
-	if (!(member->labels_asked & (UINT32_C(1) << value))) {
-		member->labels[value] = ask_label(field, is_plain);
-		member->labels_asked |= UINT32_C(1) << value;
-	}
-	return member->labels[value];
-}
-
-static bool add_array(struct tap_fields *fields, const struct member *member,
-		      const bt_field *field)
-{
-	struct tap_field *added;
-	uint64_t i, *elements;
-
-	if (!bt_field_class_type_is(member->element, BT_FIELD_CLASS_TYPE_INTEGER))
-		return false;
-	added = tap_fields_add_array(fields, member->name,
-				     bt_field_array_get_length(field), &elements);
-	if (!added)
-		return false;
-	added->is_hex = member->is_hex;
-	added->is_signed = !is_unsigned(member->element);
-	for (i = 0; i < added->value.data.length; i++) {
-		const bt_field *element =
-			bt_field_array_borrow_element_field_by_index_const(field, i);
-
-		elements[i] =
-			added->is_signed
-				? (uint64_t) bt_field_integer_signed_get_value(element)
-				: bt_field_integer_unsigned_get_value(element);
-	}
-	return true;
-}
-
-static bool add_integer(struct tap_fields *fields, struct member *member,
-			const bt_field *field)
-{
-	bool is_plain = is_unsigned(member->type);
-	struct tap_field *added =
-		tap_fields_add(fields, member->name,
-			       is_plain ? TAP_FIELD_UNSIGNED : TAP_FIELD_SIGNED);
-
-	if (!added)
-		return false;
-	added->is_hex = member->is_hex;
-	if (is_plain)
-		added->value.u = bt_field_integer_unsigned_get_value(field);
-	else
-		added->value.i = bt_field_integer_signed_get_value(field);
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ENUMERATION))
-		added->label = find_label(member, field, added->value.u);
-	return true;
-}
-
-/* Returns false when a list cannot hold the field. */
-static bool add_field(struct tap_fields *fields, struct member *member,
-		      const bt_field *field)
-{
-	struct tap_field *added;
-
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER))
-		return add_integer(fields, member, field);
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_STRING))
-		return tap_fields_add_string(fields, member->name,
-					     bt_field_string_get_value(field),
-					     bt_field_string_get_length(field));
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_ARRAY))
-		return add_array(fields, member, field);
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_REAL)) {
-		added = tap_fields_add(fields, member->name, TAP_FIELD_REAL);
-		if (!added)
-			return false;
-		if (bt_field_class_type_is(member->type,
-					   BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))
-			added->value.real =
-				(double) bt_field_real_single_precision_get_value(field);
-		else
-			added->value.real =
-				bt_field_real_double_precision_get_value(field);
-		return true;
-	}
-	if (bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_BOOL)) {
-		added = tap_fields_add(fields, member->name, TAP_FIELD_UNSIGNED);
-		if (added)
-			added->value.u = bt_field_bool_get_value(field) ? 1 : 0;
-		return added;
-	}
-	return false;
-}
-
 static void keep_field(struct tap_decoder *decoder, struct member *member,
 		       const bt_field *field, struct tap_event *event)
 {
-	if (!add_field(&event->fields, member, field))
+	if (!tap_field_plan_add(&member->plan, field, &event->fields))
 		tap_join_loss(decoder->join)->ignored_fields++;
 }
 

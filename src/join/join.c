@@ -262,6 +262,29 @@ static int take_comm(struct tap_join *join, const struct tap_process *process,
 	return ret;
 }
 
+static int take_thread(struct tap_join *join, const struct tap_process *process,
+		       const struct tap_event *event)
+{
+	struct tap_thread_state thread = {.process = process,
+					  .time_ns = event->time_ns,
+					  .tid = -1};
+	const struct tap_fields *fields = &event->fields;
+
+	thread.function = tap_fields_get_string(fields, "function");
+	if (!thread.function || !*thread.function || !join->consumer->thread)
+		return 0;
+	/* Another thread wrote this. */
+	if (tap_fields_get_signed(fields, "tid", &thread.tid) || thread.tid < 0)
+		thread.tid = -1;
+	tap_fields_get_unsigned(fields, "call_id", &thread.call_id);
+	tap_fields_get_unsigned(fields, "group_id", &thread.group_id);
+	if (!tap_fields_get_unsigned(fields, "comm_id", &thread.comm_id) &&
+	    thread.comm_id)
+		thread.member = tap_table_find(&join->comms.by_id, process->number,
+					       thread.comm_id);
+	return join->consumer->thread(join->data, &thread);
+}
+
 int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_process *process;
@@ -301,6 +324,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	case TAP_EVENT_COMM:
 	case TAP_EVENT_STATE_COMM:
 		return take_comm(join, process, event);
+	case TAP_EVENT_STATE_THREAD:
+		return take_thread(join, process, event);
 	default:
 		return 0;
 	}

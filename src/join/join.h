@@ -26,6 +26,7 @@ enum tap_event_kind {
 	TAP_EVENT_STATE_PROCESS,
 	TAP_EVENT_STATE_LIBRARY,
 	TAP_EVENT_STATE_COMM,
+	TAP_EVENT_STATE_THREAD,
 };
 
 /* One event of a raw trace, in our own terms. */

@@ -263,6 +263,28 @@ static int write_communicator(void *data, const struct tap_member *member)
 	return end_line(jsonl);
 }
 
+static int write_thread(void *data, const struct tap_thread_state *thread)
+{
+	const struct tap_member *member = thread->member;
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "thread");
+	if (ret)
+		return ret;
+	add_who(json, thread->process);
+	tap_json_not_negative(json, "tid", thread->tid);
+	tap_json_signed(json, "time_ns", thread->time_ns);
+	tap_json_string(json, "name", thread->function);
+	add_number(json, "call_id", thread->call_id);
+	add_number(json, "group_id", thread->group_id);
+	add_number(json, "comm_id", thread->comm_id);
+	add_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	return end_line(jsonl);
+}
+
 static int write_link(void *data, const struct tap_link *link)
 {
 	struct jsonl *jsonl = data;
@@ -405,6 +427,7 @@ static const struct tap_consumer consumer = {
 	.process = write_process,
 	.library = write_library,
 	.problem = write_problem,
+	.thread = write_thread,
 	.communicator = write_communicator,
 	.span_ended = write_span,
 	.link = write_link,

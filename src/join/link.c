@@ -98,8 +98,9 @@ static int resolve(struct tap_links *links, struct tap_member *member,
 		if (span->call_id < held->call_id ||
 		    (held->group_id && held->group_id == operation->group_id)) {
 			ret = doubt(links, held);
-		} else if (held->not_counted >= 0 &&
-			   held->not_counted == operation->not_counted) {
+		} else if ((held->is_sure && !held->group_id) ||
+			   (held->not_counted >= 0 &&
+			    held->not_counted == operation->not_counted)) {
 			ret = tap_slots_file(links, held);
 		} else {
 			links->loss->unsure_operations++;
@@ -121,6 +122,23 @@ static int64_t group_outcome(const struct tap_span *span)
 									     : outcome;
 }
 
+/* The group counts.  In order: what follows one in doubt waits with it. */
+static int launch(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_held *next;
+	int ret = 0;
+
+	for (; held && !ret; held = next) {
+		next = held->next;
+		held->group_id = 0;
+		ret = held->is_sure && !held->member->unsure
+			      ? tap_slots_file(links, held)
+			      : doubt(links, held);
+	}
+	tap_held_forget_all(links, held);
+	return ret;
+}
+
 static int end_group(struct tap_links *links, const struct tap_span *span)
 {
 	struct tap_queue *group = find_group(links, span, false);
@@ -136,8 +154,7 @@ static int end_group(struct tap_links *links, const struct tap_span *span)
 	case GROUP_INNER:
 		return 0;
 	case GROUP_LAUNCHED:
-		/* NCCL launches none in which a call has failed. */
-		return tap_slots_file_all(links, tap_queue_empty(links, group), false);
+		return launch(links, tap_queue_empty(links, group));
 	case GROUP_DROPPED:
 	case GROUP_SIMULATED:
 		tap_held_forget_all(links, tap_queue_empty(links, group));
@@ -182,7 +199,7 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 	if (!held)
 		return -ENOMEM;
 	links->held++;
-	held->member = (struct tap_member *) span->member;
+	held->member = span->member;
 	held->sequence = NULL;
 	held->name = span->name;
 	held->call_id = span->call_id;
@@ -192,6 +209,7 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 	held->not_counted = span->operation.not_counted;
 	held->is_open = span->state == TAP_SPAN_OPEN;
 	held->is_weak = false;
+	held->is_sure = counts == COUNTS;
 	if (group) {
 		group->is_open |= held->is_open;
 		tap_queue_append(group, held);
@@ -202,6 +220,8 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 
 static int evict(struct tap_links *links, struct tap_queue *queue)
 {
+	const struct tap_held *held;
+
 	if (queue->kind == TAP_QUEUE_SLOT)
 		return tap_slot_emit(links, queue);
 	if (queue->kind == TAP_QUEUE_GROUP)
@@ -210,7 +230,8 @@ static int evict(struct tap_links *links, struct tap_queue *queue)
 		give_up_all(links, tap_queue_empty(links, queue));
 		return 0;
 	}
-	tap_slots_count_unmatched(links, queue);
+	for (held = queue->first; held; held = held->next)
+		tap_slot_count_unmatched(links, tap_member_comm(held->member));
 	tap_held_forget_all(links, tap_queue_empty(links, queue));
 	return 0;
 }
@@ -251,8 +272,8 @@ static int file_open(struct tap_links *links, struct tap_queue *queue)
 
 	for (held = tap_queue_empty(links, queue); held && !ret; held = next) {
 		next = held->next;
-		if (all || held->is_open) {
-			held->is_weak = true;
+		if (all || held->is_open || (held->is_sure && !held->group_id)) {
+			held->is_weak = all || held->is_open;
 			ret = tap_slots_file(links, held);
 		} else {
 			links->loss->unsure_operations++;

@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
 	src/join/comm.c src/join/comm.h \
+	src/join/emit.c \
 	src/join/field.c src/join/field.h \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \
@@ -33,6 +34,7 @@ JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)
 bt2plugin_LTLIBRARIES += babeltrace-plugin-ccltap.la
 babeltrace_plugin_ccltap_la_SOURCES = \
 	src/join/decode.c src/join/decode.h \
+	src/join/decode_field.c src/join/decode_field.h \
 	src/join/merge.c src/join/merge.h \
 	src/join/plugin.c \
 	src/join/sink.c src/join/sink.h

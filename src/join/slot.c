@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slot is kept until every rank is there and has gone on to a later number:
- * until then a second call of a rank may claim the number, and which of them is
- * real is known only then.
+ * A slot is kept until every rank is there and has gone on: a call with a later
+ * number counts for certain.  Until then a second call of a rank may claim the
+ * number, and which of them is real is known only then.
  */
 #include "join/slot.h"
 
@@ -13,20 +13,15 @@
 /* The channel of a communicator's collectives, in place of two ranks. */
 #define COLLECTIVES UINT64_MAX
 
-/* What counts its numbers apart: collectives, or messages between two ranks. */
-struct tap_channel {
-	struct tap_comm *comm;
-	bool has_peers;
-	struct tap_channel *next; /* of all */
-};
-
 /* One rank's numbers in a channel. */
 struct tap_sequence {
 	struct tap_member *member;
 	enum tap_name_kind kind;
 	int64_t peer;
-	uint64_t last;		     /* the highest number that counted, 0 none */
-	struct tap_queue *slot;	     /* of that number, while it is held */
+	uint64_t last;		   /* the highest number that may count, 0 none */
+	uint64_t certain;	   /* the highest that counts for certain, 0 none */
+	struct tap_held *unpassed; /* in slots, with no such number above theirs */
+	struct tap_held **unpassed_end;
 	struct tap_queue *unplaced;  /* calls, while its rank is not known */
 	struct tap_channel *channel; /* NULL not asked yet */
 	struct tap_sequence *next;   /* of all */
@@ -135,6 +130,7 @@ static struct tap_sequence *find_sequence(struct tap_links *links, struct tap_he
 	sequence->member = held->member;
 	sequence->kind = has_peer ? kind : TAP_NAME_COLLECTIVE;
 	sequence->peer = held->peer;
+	sequence->unpassed_end = &sequence->unpassed;
 	sequence->next = links->all_sequences;
 	links->all_sequences = sequence;
 	if (!has_peer)
@@ -202,140 +198,20 @@ static void count_missing(struct tap_links *links, struct tap_sequence *sequence
 
 /* ---- Slots ---- */
 
-static void count_unmatched(struct tap_links *links, struct tap_comm *comm)
+void tap_held_pass(struct tap_held *held)
 {
-	links->loss->unmatched_operations++;
-	comm->unmatched++;
-}
+	struct tap_sequence *sequence = held->sequence;
+	struct tap_held **at = &sequence->unpassed;
 
-void tap_slots_count_unmatched(struct tap_links *links, const struct tap_queue *queue)
-{
-	const struct tap_held *held;
-
-	for (held = queue->first; held; held = held->next)
-		count_unmatched(links, tap_member_comm(held->member));
-}
-
-static int compare_ends(const void *left, const void *right)
-{
-	const struct tap_link_end *a = left, *b = right;
-	uint64_t x = (uint64_t) a->rank, y = (uint64_t) b->rank;
-
-	if (x == y) {
-		x = a->member->number;
-		y = b->member->number;
-	}
-	return x < y ? -1 : x > y;
-}
-
-/* In order: the send first, or by rank.  Returns 0 or -ENOMEM. */
-static int set_ends(struct tap_links *links, const struct tap_queue *slot,
-		    struct tap_link *link)
-{
-	struct tap_link_end *ends = links->ends;
-	const struct tap_held *held;
-
-	if (slot->count > links->end_room) {
-		ends = realloc(ends, slot->count * 2 * sizeof(*ends));
-		if (!ends)
-			return -ENOMEM;
-		links->ends = ends;
-		links->end_room = slot->count * 2;
-	}
-	link->ends = ends;
-	link->known = TAP_KNOWN_EXACT;
-	for (held = slot->first; held; held = held->next) {
-		ends->member = held->member;
-		ends->name = held->name;
-		ends->call_id = held->call_id;
-		ends->rank = held->member->rank;
-		ends++;
-		if (held->is_weak)
-			link->known = TAP_KNOWN_INFERRED;
-	}
-	link->count = slot->count;
-	if (slot->channel->has_peers && link->count == 2 &&
-	    link->ends[0].name->kind == TAP_NAME_RECEIVE) {
-		struct tap_link_end send = links->ends[1];
-
-		links->ends[1] = links->ends[0];
-		links->ends[0] = send;
-	} else if (!slot->channel->has_peers) {
-		qsort(links->ends, link->count, sizeof(*links->ends), compare_ends);
-	}
-	return 0;
-}
-
-/* Two handles of one rank, as when a trace is there twice, are no two ranks. */
-static bool is_rank_twice(const struct tap_link *link)
-{
-	size_t i;
-
-	if (link->kind == TAP_LINK_SEND_RECV)
-		return link->count > 2 ||
-		       (link->count == 2 &&
-			link->ends[0].name->kind == link->ends[1].name->kind);
-	for (i = 1; i < link->count; i++)
-		if (link->ends[i].rank >= 0 &&
-		    link->ends[i].rank == link->ends[i - 1].rank)
-			return true;
-	return false;
-}
-
-static bool is_mismatch(const struct tap_link *link)
-{
-	size_t i;
-
-	for (i = 1; i < link->count; i++)
-		if (link->ends[i].name->operation != link->ends[0].name->operation)
-			return true;
-	return false;
-}
-
-int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
-{
-	struct tap_comm *comm = tap_comm_root(slot->channel->comm);
-	struct tap_link link = {.comm = comm, .op_number = slot->b};
-	bool is_ambiguous = slot->is_ambiguous;
-	struct tap_held *held;
-	int ret;
-
-	ret = set_ends(links, slot, &link);
-	if (ret)
-		return ret;
-	for (held = slot->first; held; held = held->next)
-		if (held->sequence->slot == slot)
-			held->sequence->slot = NULL;
-	link.nranks = comm->nranks;
-	link.is_complete = link.nranks >= 0 && (uint64_t) link.nranks <= link.count;
-	if (slot->channel->has_peers) {
-		link.kind = TAP_LINK_SEND_RECV;
-		link.is_complete = true;
-	}
-	tap_held_forget_all(links, tap_queue_empty(links, slot));
-	if (is_ambiguous || is_rank_twice(&link)) {
-		links->loss->ambiguous_operations++;
-		comm->ambiguous++;
-		return 0;
-	}
-	if (link.count == 1) {
-		/* A rank that is alone in its communicator lacks nobody. */
-		if (link.kind == TAP_LINK_SEND_RECV || link.nranks != 1)
-			count_unmatched(links, comm);
-		return 0;
-	}
-	link.operation = link.ends[0].name->operation;
-	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
-		link.is_mismatch = true;
-		link.operation = NULL;
-		links->loss->mismatched_operations++;
-		comm->mismatched++;
-	}
-	if (link.is_complete)
-		comm->linked++;
-	else
-		comm->incomplete++;
-	return links->link ? links->link(links->data, &link) : 0;
+	if (held->has_passed)
+		return;
+	held->has_passed = true;
+	/* The oldest is first, and mostly the one. */
+	while (*at != held)
+		at = &(*at)->next_unpassed;
+	*at = held->next_unpassed;
+	if (!*at)
+		sequence->unpassed_end = at;
 }
 
 /* Emits a slot when all ranks are there and have gone on. */
@@ -350,16 +226,18 @@ static int emit_if_done(struct tap_links *links, struct tap_queue *slot)
 	return tap_slot_emit(links, slot);
 }
 
-/* The rank has gone on from the last number that it used. */
-static int pass(struct tap_links *links, struct tap_sequence *sequence)
+/* The rank has gone on: its numbers below are settled. */
+static int pass(struct tap_links *links, struct tap_sequence *sequence, uint64_t number)
 {
-	struct tap_queue *slot = sequence->slot;
+	struct tap_held *held;
+	int ret = 0;
 
-	if (!slot)
-		return 0;
-	sequence->slot = NULL;
-	slot->passed++;
-	return emit_if_done(links, slot);
+	while (!ret && (held = sequence->unpassed) && held->number < number) {
+		tap_held_pass(held);
+		held->slot->passed++;
+		ret = emit_if_done(links, held->slot);
+	}
+	return ret;
 }
 
 /* Two calls of one rank have one number.  Takes the newer one. */
@@ -377,98 +255,135 @@ static void settle_claim(struct tap_links *links, struct tap_queue *slot,
 	tap_held_forget(links, newer);
 }
 
-/* Puts a call into the slot of its number; it is given to the slot, or forgotten. */
-static int place(struct tap_links *links, struct tap_held *held, bool is_new)
+/* The slot of a number, made when new.  NULL when memory is short. */
+static struct tap_queue *get_slot(struct tap_links *links, struct tap_channel *channel,
+				  uint64_t number)
+{
+	uint64_t a = (uintptr_t) channel;
+	struct tap_queue *slot = tap_table_find(&links->slots, a, number);
+
+	if (slot)
+		return slot;
+	slot = tap_queue_make(links, TAP_QUEUE_SLOT);
+	if (!slot)
+		return NULL;
+	slot->channel = channel;
+	slot->a = a;
+	slot->b = number;
+	if (!tap_table_set(&links->slots, a, number, slot))
+		return slot;
+	drop_queue(links, slot);
+	return NULL;
+}
+
+static void put(struct tap_queue *slot, struct tap_held *held)
 {
 	struct tap_sequence *sequence = held->sequence;
-	struct tap_channel *channel = find_channel(links, sequence);
-	struct tap_queue *slot;
-	struct tap_held *other = NULL;
 
-	if (!channel)
-		goto short_of_memory;
-	slot = tap_table_find(&links->slots, (uintptr_t) channel, held->number);
-	if (!slot && !is_new) {
-		/* The number has been dealt with. */
-		if (held->is_weak) {
-			count_unmatched(links, tap_member_comm(held->member));
-		} else {
-			links->loss->ambiguous_operations++;
-			tap_member_comm(held->member)->ambiguous++;
-		}
-		tap_held_forget(links, held);
-		return 0;
+	tap_queue_append(slot, held);
+	held->slot = slot;
+	held->has_passed = held->number < sequence->certain;
+	if (held->has_passed) {
+		slot->passed++;
+		return;
 	}
-	if (!slot) {
-		slot = tap_queue_make(links, TAP_QUEUE_SLOT);
-		if (!slot)
-			goto short_of_memory;
-		slot->channel = channel;
-		slot->a = (uintptr_t) channel;
-		slot->b = held->number;
-		if (tap_table_set(&links->slots, slot->a, slot->b, slot)) {
-			drop_queue(links, slot);
-			goto short_of_memory;
-		}
-	} else if (!is_new) {
-		for (other = slot->first; other; other = other->next)
-			if (other->sequence == sequence)
-				break;
+	held->next_unpassed = NULL;
+	*sequence->unpassed_end = held;
+	sequence->unpassed_end = &held->next_unpassed;
+}
+
+/* The number has been dealt with before this call of the rank came. */
+static void give_up(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_comm *comm = tap_member_comm(held->member);
+
+	if (held->is_weak) {
+		tap_slot_count_unmatched(links, comm);
+	} else {
+		links->loss->ambiguous_operations++;
+		comm->ambiguous++;
 	}
+	tap_held_forget(links, held);
+}
+
+/* A call whose number is not above all others of its rank. */
+static int place_again(struct tap_links *links, struct tap_channel *channel,
+		       struct tap_held *held, bool is_settled)
+{
+	struct tap_member *member = held->member;
+	struct tap_queue *slot =
+		tap_table_find(&links->slots, (uintptr_t) channel, held->number);
+	struct tap_held *other = slot ? slot->first : NULL;
+
+	while (other && other->sequence != held->sequence)
+		other = other->next;
 	if (other) {
 		settle_claim(links, slot, other, held);
 		return 0;
 	}
-	tap_queue_append(slot, held);
-	if (held->number == sequence->last) {
-		sequence->slot = slot;
+	if (!slot && is_settled) {
+		give_up(links, held);
 		return 0;
 	}
-	slot->passed++;
+	/* It was taken for lost. */
+	if (held->number < held->sequence->last && member->missing) {
+		member->missing--;
+		links->loss->missing_operations--;
+	}
+	if (!slot)
+		slot = get_slot(links, channel, held->number);
+	if (!slot) {
+		tap_held_forget(links, held);
+		return -ENOMEM;
+	}
+	put(slot, held);
 	return emit_if_done(links, slot);
+}
 
-short_of_memory:
-	tap_held_forget(links, held);
-	return -ENOMEM;
+/* Puts a call whose rank is known into the slot of its number. */
+static int place(struct tap_links *links, struct tap_held *held)
+{
+	struct tap_sequence *sequence = held->sequence;
+	struct tap_channel *channel = find_channel(links, sequence);
+	bool is_settled = held->number <= sequence->certain;
+	struct tap_queue *slot;
+	int ret = channel ? 0 : -ENOMEM;
+
+	if (!ret && !held->is_weak && !is_settled) {
+		sequence->certain = held->number;
+		ret = pass(links, sequence, held->number);
+	}
+	if (!ret && held->number <= sequence->last)
+		return place_again(links, channel, held, is_settled);
+	slot = ret ? NULL : get_slot(links, channel, held->number);
+	if (!slot) {
+		tap_held_forget(links, held);
+		return ret ? ret : -ENOMEM;
+	}
+	count_missing(links, sequence, held->number);
+	sequence->last = held->number;
+	put(slot, held);
+	return 0;
 }
 
 int tap_slots_file(struct tap_links *links, struct tap_held *held)
 {
 	struct tap_sequence *sequence = find_sequence(links, held);
-	struct tap_member *member = held->member;
-	bool is_new;
-	int ret = 0;
 
 	held->sequence = sequence;
-	if (sequence && has_peers(sequence) && member->rank < 0) {
-		if (!sequence->unplaced)
-			sequence->unplaced = tap_queue_make(links, TAP_QUEUE_UNPLACED);
-		if (sequence->unplaced) {
+	if (sequence && (!has_peers(sequence) || held->member->rank >= 0))
+		return place(links, held);
+	if (sequence && !sequence->unplaced) {
+		sequence->unplaced = tap_queue_make(links, TAP_QUEUE_UNPLACED);
+		if (sequence->unplaced)
 			sequence->unplaced->sequence = sequence;
-			tap_queue_append(sequence->unplaced, held);
-			return 0;
-		}
-		sequence = NULL;
 	}
-	if (!sequence) {
+	if (!sequence || !sequence->unplaced) {
 		tap_held_forget(links, held);
 		return -ENOMEM;
 	}
-	is_new = held->number > sequence->last;
-	if (is_new) {
-		count_missing(links, sequence, held->number);
-		sequence->last = held->number;
-		ret = pass(links, sequence);
-	} else if (held->is_weak && held->number < sequence->last && member->missing) {
-		/* It was long in coming, and taken for lost. */
-		member->missing--;
-		links->loss->missing_operations--;
-	}
-	if (ret) {
-		tap_held_forget(links, held);
-		return ret;
-	}
-	return place(links, held, is_new);
+	tap_queue_append(sequence->unplaced, held);
+	return 0;
 }
 
 int tap_slots_file_all(struct tap_links *links, struct tap_held *held, bool is_weak)
@@ -487,27 +402,29 @@ int tap_slots_file_all(struct tap_links *links, struct tap_held *held, bool is_w
 
 /* ---- What has become known late ---- */
 
+/* Its communicator has become another one: so does the slot. */
 static int replace(struct tap_links *links, struct tap_queue *slot)
 {
-	struct tap_held *held, *next;
 	bool is_ambiguous = slot->is_ambiguous;
-	int ret = 0;
+	uint64_t number = slot->b;
+	struct tap_held *held, *next;
+	struct tap_channel *channel;
+	struct tap_queue *to;
 
 	for (held = slot->first; held; held = held->next)
-		if (held->sequence->slot == slot)
-			held->sequence->slot = NULL;
-	for (held = tap_queue_empty(links, slot); held && !ret; held = next) {
+		tap_held_pass(held);
+	for (held = tap_queue_empty(links, slot); held; held = next) {
 		next = held->next;
-		ret = place(links, held, true);
-		if (!ret && is_ambiguous) {
-			slot = tap_table_find(&links->slots,
-					      (uintptr_t) held->sequence->channel,
-					      held->number);
-			slot->is_ambiguous = true;
+		channel = find_channel(links, held->sequence);
+		to = channel ? get_slot(links, channel, number) : NULL;
+		if (!to) {
+			tap_held_forget_all(links, held);
+			return -ENOMEM;
 		}
+		to->is_ambiguous |= is_ambiguous;
+		put(to, held);
 	}
-	tap_held_forget_all(links, held);
-	return ret;
+	return 0;
 }
 
 static void pass_those_over(struct tap_queue *slot)
@@ -515,9 +432,9 @@ static void pass_those_over(struct tap_queue *slot)
 	struct tap_held *held;
 
 	for (held = slot->first; held; held = held->next) {
-		if (!held->member->is_over || held->sequence->slot != slot)
+		if (!held->member->is_over || held->has_passed)
 			continue;
-		held->sequence->slot = NULL;
+		tap_held_pass(held);
 		slot->passed++;
 	}
 }

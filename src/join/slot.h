@@ -22,7 +22,19 @@ struct tap_held {
 	uint64_t group_id;   /* 0 none */
 	int64_t not_counted; /* calls and groups before it, -1 unknown */
 	bool is_weak;	     /* it may not count: another call of the rank is preferred */
+	bool is_sure;	     /* in a group: it counts if the group does */
 	bool is_open;	     /* it has not returned */
+	/* In a slot. */
+	struct tap_queue *slot;
+	bool has_passed;		/* its rank has gone on for certain */
+	struct tap_held *next_unpassed; /* of the sequence, else */
+};
+
+/* What counts its numbers apart: collectives, or messages between two ranks. */
+struct tap_channel {
+	struct tap_comm *comm;
+	bool has_peers;
+	struct tap_channel *next; /* of all */
 };
 
 enum tap_queue_kind {
@@ -66,14 +78,18 @@ void tap_held_forget_all(struct tap_links *links, struct tap_held *first);
 int tap_slots_file(struct tap_links *links, struct tap_held *held);
 /* The same for a list; is_weak: none of them is known to count. */
 int tap_slots_file_all(struct tap_links *links, struct tap_held *first, bool is_weak);
-/* Makes a link of what is in a slot, or counts why not, and drops the slot. */
-int tap_slot_emit(struct tap_links *links, struct tap_queue *slot);
-/* Calls that can wait no longer have no others. */
-void tap_slots_count_unmatched(struct tap_links *links, const struct tap_queue *queue);
 /* A rank or a size has become known, or that two communicators are one. */
 int tap_slots_settle(struct tap_links *links);
 
+/* The rank of a call in a slot has gone on, or nobody waits for that any longer. */
+void tap_held_pass(struct tap_held *held);
+
 /* Frees the sequences and channels. */
 void tap_slots_free(struct tap_links *links);
+
+/* Of emit.c: makes a link of what is in a slot, or counts why not; drops the slot. */
+int tap_slot_emit(struct tap_links *links, struct tap_queue *slot);
+/* A call that can wait no longer has no other. */
+void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm);
 
 #endif

@@ -56,6 +56,18 @@ struct tap_problem {
 	uint64_t count;
 };
 
+/* A thread that was in a call when recording began. */
+struct tap_thread_state {
+	const struct tap_process *process;
+	int64_t time_ns;
+	int64_t tid; /* -1 unknown */
+	const char *function;
+	uint64_t call_id; /* of a call that was recorded, 0 none */
+	uint64_t group_id;
+	uint64_t comm_id;
+	const struct tap_member *member; /* NULL unknown */
+};
+
 enum tap_span_state {
 	TAP_SPAN_RUNNING, /* seen by span_begun only */
 	TAP_SPAN_COMPLETE,
@@ -97,9 +109,9 @@ struct tap_span {
 	const struct tap_library *caller; /* NULL unknown */
 	uint64_t caller_offset;
 	struct tap_operation operation;
-	const struct tap_member *member; /* of its communicator, NULL none: comm.h */
-	struct tap_fields entry;	 /* arguments */
-	struct tap_fields exit;		 /* result and what the call gave back */
+	struct tap_member *member; /* of its communicator, NULL none: comm.h */
+	struct tap_fields entry;   /* arguments */
+	struct tap_fields exit;	   /* result and what the call gave back */
 
 	/* Of pair.c alone. */
 	unsigned int references;
@@ -151,6 +163,8 @@ struct tap_consumer {
 	int (*library)(void *data, const struct tap_process *process,
 		       const struct tap_library *library);
 	int (*problem)(void *data, const struct tap_problem *problem);
+	/* Again each time that the state is told. */
+	int (*thread)(void *data, const struct tap_thread_state *thread);
 	/* Each time that something new is known of it: comm.h. */
 	int (*communicator)(void *data, const struct tap_member *member);
 	/* Takes tap_span_get() to keep the span; its state then changes. */

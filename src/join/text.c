@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Bytes of problems in the header: a damaged trace may repeat them for ever. */
+/* Bytes of problems and states in the header: they may be repeated for ever. */
 #define PROBLEMS_MAX 1000000
 
 /* Lines of the section of calls that never returned. */
@@ -115,6 +115,46 @@ static int note_problem(void *data, const struct tap_problem *problem)
 	return 0;
 }
 
+static void add_member(struct tap_buffer *line, const struct tap_member *member)
+{
+	const struct tap_comm *comm = tap_member_comm(member);
+
+	tap_buffer_add_string(line, " on ");
+	tap_view_add_key(line, comm->key);
+	if (member->rank < 0)
+		return;
+	tap_buffer_add_string(line, " (rank ");
+	tap_buffer_add_signed(line, member->rank);
+	if (comm->nranks >= 0) {
+		tap_buffer_add_char(line, '/');
+		tap_buffer_add_signed(line, comm->nranks);
+	}
+	tap_buffer_add_char(line, ')');
+}
+
+/* Where a job stood, even if it hung before recording began. */
+static int note_thread(void *data, const struct tap_thread_state *thread)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->processes;
+
+	/* The line of a call that was recorded says so. */
+	if (thread->call_id || line->used > PROBLEMS_MAX)
+		return 0;
+	tap_buffer_add_string(line, "in a call when recording began: ");
+	add_process(line, thread->process);
+	if (thread->tid >= 0) {
+		tap_buffer_add_string(line, ", thread ");
+		tap_buffer_add_signed(line, thread->tid);
+	}
+	tap_buffer_add_string(line, ": ");
+	tap_buffer_add_visible(line, thread->function);
+	if (thread->member)
+		add_member(line, thread->member);
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
 static void add_time_of_day(struct text *text, int64_t ns)
 {
 	struct tap_buffer *line = &text->view.line;
@@ -190,27 +230,12 @@ static void add_who(struct text *text, const struct tap_span *span)
 /* Which operation of which communicator: alike on all its ranks. */
 static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 {
-	const struct tap_member *member = span->member;
-	const struct tap_comm *comm;
-
 	if (span->operation.number) {
 		tap_buffer_add_string(line, " #");
 		tap_buffer_add_unsigned(line, span->operation.number);
 	}
-	if (!member)
-		return;
-	comm = tap_member_comm(member);
-	tap_buffer_add_string(line, " on ");
-	tap_view_add_key(line, comm->key);
-	if (member->rank < 0)
-		return;
-	tap_buffer_add_string(line, " (rank ");
-	tap_buffer_add_signed(line, member->rank);
-	if (comm->nranks >= 0) {
-		tap_buffer_add_char(line, '/');
-		tap_buffer_add_signed(line, comm->nranks);
-	}
-	tap_buffer_add_char(line, ')');
+	if (span->member)
+		add_member(line, span->member);
 }
 
 /* Whether the value says that nothing is special. */
@@ -419,6 +444,7 @@ static void destroy(struct tap_view *view)
 static const struct tap_consumer consumer = {
 	.process = note_process,
 	.problem = note_problem,
+	.thread = note_thread,
 	.span_begun = hold_span,
 	.span_ended = end_span,
 	.finish = finish,

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define TEXT_ROUNDS 600
-#define CTF_ROUNDS 300
+#define CTF_ROUNDS 150
 /* What babeltrace2 may take to read one small trace, and we with it. */
 #define READ_CPU_S 1
 #define VIEW_CPU_S 20
@@ -245,7 +245,8 @@ static bool survives(const struct test_plugins *plugins, bool is_own, unsigned i
  * babeltrace2's own reader of CTF does not survive every damaged trace (2.0.4 fails
  * assertions, or reads an enumeration of 2^60 values): there, nothing is asked of us.
  */
-static unsigned int fuzz_ctf(const struct test_plugins *plugins, unsigned int *sound)
+static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *name,
+			     unsigned int *sound)
 {
 	const char *source = getenv("top_srcdir");
 	bt_value *params = bt_value_map_create();
@@ -254,8 +255,8 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, unsigned int *s
 
 	remove_folder("fuzz.ctf");
 	remove_folder("fuzz.damaged");
-	snprintf(path, sizeof(path), "%s/tests/golden/nesting.events",
-		 source ? source : ".");
+	snprintf(path, sizeof(path), "%s/tests/golden/%s.events", source ? source : ".",
+		 name);
 	bt_value_map_insert_string_entry(params, "path", "fuzz.ctf");
 	bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE);
 	bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE);
@@ -286,9 +287,11 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, unsigned int *s
 int main(void)
 {
 	struct test_plugins plugins;
+	static const char *const traces[] = {"nesting", "comm"};
 	unsigned int sound = 0;
+	size_t i;
 
-	printf("1..2\n");
+	printf("1..3\n");
 	fflush(stdout);
 	if (!test_plugins_load(&plugins)) {
 		printf("Bail out! no plugins\n");
@@ -298,10 +301,16 @@ int main(void)
 	       fuzz_texts(&plugins, &sound) == TEXT_ROUNDS && sound ? "ok" : "not ok");
 	printf("# %u of %u readings went through\n", sound, TEXT_ROUNDS * 3);
 	fflush(stdout);
-	sound = 0;
-	printf("%s 2 - damaged CTF traces are read to an end\n",
-	       fuzz_ctf(&plugins, &sound) == CTF_ROUNDS && sound ? "ok" : "not ok");
-	printf("# %u of %u readings went through\n", sound, CTF_ROUNDS * 3);
+	for (i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		sound = 0;
+		printf("%s %zu - the CTF trace \"%s\", damaged, is read to an end\n",
+		       fuzz_ctf(&plugins, traces[i], &sound) == CTF_ROUNDS && sound
+			       ? "ok"
+			       : "not ok",
+		       i + 2, traces[i]);
+		printf("# %u of %u readings went through\n", sound, CTF_ROUNDS * 3);
+		fflush(stdout);
+	}
 	test_plugins_unload(&plugins);
 	return 0;
 }

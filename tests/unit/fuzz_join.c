@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The join under any sequence of events.  Bytes become events of three processes
- * and four threads with small call numbers, so that they collide a lot.
+ * and four threads with small numbers of calls, communicators, operations and
+ * groups, so that they collide a lot.
  *
  * In "make check" a fixed number of fixed sequences runs.  To search for more:
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
- *         -Isrc -Itests -I. tests/unit/fuzz_join.c src/join/{buffer,field,heap,json}.c \
- *         src/join/{jsonl,order,outfile,pair,process,report,table,text,view}.c \
+ *         -Isrc -Itests -I. tests/unit/fuzz_join.c
+ * src/join/{buffer,comm,emit,field,heap,join,json}.c \
+ *         src/join/{jsonl,link,name,order,outfile,pair,process,report,report_comm}.c \
+ *         src/join/{report_comm_out,slot,span,table,text,trace,view}.c \
  *         -o fuzz
  *   ./fuzz -max_len=4096
  */
@@ -29,6 +32,11 @@ static struct tap_view *(*const views[])(void) = {
 	tap_report_create,
 };
 
+static const char *const calls[] = {
+	"ncclAllReduce", "ncclBcast",	   "ncclBroadcastConfig", "ncclSend",
+	"ncclRecv",	 "ncclGroupStart", "ncclGroupEnd",	  "ncclGroupSimulateEnd",
+};
+
 struct input {
 	const uint8_t *data;
 	size_t left;
@@ -44,14 +52,32 @@ static unsigned int take(struct input *input)
 
 static void add_fields(struct tap_fields *fields, struct input *input)
 {
-	static const char *const names[] = {"result", "library_id", "path", "rank",
-					    "host",   "what",	    "pid"};
-	unsigned int count = take(input) % 4;
+	static const char *const names[] = {"result",
+					    "library_id",
+					    "path",
+					    "rank",
+					    "host",
+					    "what",
+					    "pid",
+					    "comm_id",
+					    "comm_key",
+					    "alias_key",
+					    "nranks",
+					    "life",
+					    "collectives",
+					    "group_outcome",
+					    "origin",
+					    "parent_comm_id",
+					    "config_commName",
+					    "async_error",
+					    "function"};
+	unsigned int count = take(input) % 6;
 	uint64_t *elements;
 	struct tap_field *field;
 
 	while (count--) {
-		const char *name = names[take(input) % 7];
+		const char *name =
+			names[take(input) % (sizeof(names) / sizeof(names[0]))];
 		unsigned int kind = take(input) % 5;
 
 		if (kind == TAP_FIELD_STRING) {
@@ -81,12 +107,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tap_join *join = tap_join_create(view->consumer, view, &bounds);
 	struct tap_trace *traces[2] = {tap_join_add_trace(join, "alpha", NULL, -1),
 				       tap_join_add_trace(join, "beta", NULL, 9)};
-	const struct tap_name *names[2] = {tap_join_intern(join, "nccl", 4, "a", 1),
-					   tap_join_intern(join, "nccl", 4, "b", 1)};
+	const struct tap_name *names[8];
 	struct tap_event event = {0};
 	struct tap_outfile output;
 	int ret = tap_outfile_open(&output, "/dev/null", true);
+	size_t i;
 
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		names[i] = tap_join_intern(join, "nccl", 4, calls[i], strlen(calls[i]));
 	view->join = join;
 	view->output = &output;
 	view->settings.window = 1 + take(&input) % 5;
@@ -95,11 +123,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned int what = take(&input), where = take(&input);
 
 		tap_fields_clear(&event.fields);
-		event.kind =
-			what % 8 < 6 ? (enum tap_event_kind)(what % 8) : TAP_EVENT_EXIT;
-		event.name = names[what / 8 % 2];
-		event.has_call_id = what / 16 % 8 != 7;
-		event.is_inner = what / 128;
+		event.kind = what % 16 <= TAP_EVENT_STATE_THREAD
+				     ? (enum tap_event_kind)(what % 16)
+			     : what % 2 ? TAP_EVENT_EXIT
+					: TAP_EVENT_ENTRY;
+		event.name = names[what / 16 % 8];
+		what = take(&input);
+		event.has_call_id = what % 8 != 7;
+		event.is_inner = what / 8 % 8 == 7;
 		event.trace = traces[where % 2];
 		event.pid = (int64_t) (where / 2 % 3) - 1;
 		event.tid = (int64_t) (where / 8 % 4) - 1;
@@ -107,6 +138,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		event.parent_id = take(&input) % 16;
 		event.caller_number = take(&input) % 4;
 		event.caller_offset = event.call_id;
+		what = take(&input);
+		event.operation.comm_id = what % 4;
+		event.operation.comm_key = what / 4 % 4;
+		event.operation.number = what / 16 % 8;
+		event.operation.has_count = what / 128;
+		what = take(&input);
+		event.operation.group_id = what % 4;
+		event.operation.peer = (int64_t) (what / 4 % 4) - 1;
+		event.operation.datatype = (int64_t) (what / 16) - 1;
+		event.operation.count = UINT64_C(1) << what % 64;
 		event.time_ns += (int64_t) take(&input) - 20;
 		add_fields(&event.fields, &input);
 		ret = tap_join_event(join, &event);

@@ -116,6 +116,8 @@ static bool test_fields(void)
 	CHECK(found->is_cut && found->value.data.length == TAP_FIELD_ARRAY_MAX);
 	CHECK(tap_fields_array(&fields, found)[TAP_FIELD_ARRAY_MAX - 1] == 7);
 
+	CHECK(tap_fields_are_equal(&fields, &fields));
+	CHECK(!tap_fields_are_equal(&fields, &other));
 	tap_fields_swap(&fields, &other);
 	CHECK(!fields.count && other.count == 6);
 	for (i = 0; i < TAP_FIELD_COUNT_MAX; i++)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of a slot: a link, or why there is none. */
+#include "join/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
+{
+	links->loss->unmatched_operations++;
+	comm->unmatched++;
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct tap_link_end *a = left, *b = right;
+	uint64_t x = (uint64_t) a->rank, y = (uint64_t) b->rank;
+
+	if (x == y) {
+		x = a->member->number;
+		y = b->member->number;
+	}
+	return x < y ? -1 : x > y;
+}
+
+/* In order: the send first, or by rank.  Returns 0 or -ENOMEM. */
+static int set_ends(struct tap_links *links, const struct tap_queue *slot,
+		    struct tap_link *link)
+{
+	struct tap_link_end *ends = links->ends;
+	const struct tap_held *held;
+
+	if (slot->count > links->end_room) {
+		ends = realloc(ends, slot->count * 2 * sizeof(*ends));
+		if (!ends)
+			return -ENOMEM;
+		links->ends = ends;
+		links->end_room = slot->count * 2;
+	}
+	link->ends = ends;
+	link->known = TAP_KNOWN_EXACT;
+	for (held = slot->first; held; held = held->next) {
+		ends->member = held->member;
+		ends->name = held->name;
+		ends->call_id = held->call_id;
+		ends->rank = held->member->rank;
+		ends++;
+		if (held->is_weak)
+			link->known = TAP_KNOWN_INFERRED;
+	}
+	link->count = slot->count;
+	if (slot->channel->has_peers && link->count == 2 &&
+	    link->ends[0].name->kind == TAP_NAME_RECEIVE) {
+		struct tap_link_end send = links->ends[1];
+
+		links->ends[1] = links->ends[0];
+		links->ends[0] = send;
+	} else if (!slot->channel->has_peers) {
+		qsort(links->ends, link->count, sizeof(*links->ends), compare_ends);
+	}
+	return 0;
+}
+
+/* Two handles of one rank, as when a trace is there twice, are no two ranks. */
+static bool is_rank_twice(const struct tap_link *link)
+{
+	size_t i;
+
+	if (link->kind == TAP_LINK_SEND_RECV)
+		return link->count > 2 ||
+		       (link->count == 2 &&
+			link->ends[0].name->kind == link->ends[1].name->kind);
+	for (i = 1; i < link->count; i++)
+		if (link->ends[i].rank >= 0 &&
+		    link->ends[i].rank == link->ends[i - 1].rank)
+			return true;
+	return false;
+}
+
+static bool is_mismatch(const struct tap_link *link)
+{
+	size_t i;
+
+	for (i = 1; i < link->count; i++)
+		if (link->ends[i].name->operation != link->ends[0].name->operation)
+			return true;
+	return false;
+}
+
+int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
+{
+	struct tap_comm *comm = tap_comm_root(slot->channel->comm);
+	struct tap_link link = {.comm = comm, .op_number = slot->b};
+	bool is_ambiguous = slot->is_ambiguous;
+	struct tap_held *held;
+	int ret;
+
+	ret = set_ends(links, slot, &link);
+	if (ret)
+		return ret;
+	for (held = slot->first; held; held = held->next)
+		tap_held_pass(held);
+	link.nranks = comm->nranks;
+	link.is_complete = link.nranks >= 0 && (uint64_t) link.nranks <= link.count;
+	if (slot->channel->has_peers) {
+		link.kind = TAP_LINK_SEND_RECV;
+		link.is_complete = true;
+	}
+	tap_held_forget_all(links, tap_queue_empty(links, slot));
+	if (is_ambiguous || is_rank_twice(&link)) {
+		links->loss->ambiguous_operations++;
+		comm->ambiguous++;
+		return 0;
+	}
+	if (link.count == 1) {
+		/* A rank that is alone in its communicator lacks nobody. */
+		if (link.kind == TAP_LINK_SEND_RECV || link.nranks != 1)
+			tap_slot_count_unmatched(links, comm);
+		return 0;
+	}
+	link.operation = link.ends[0].name->operation;
+	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
+		link.is_mismatch = true;
+		link.operation = NULL;
+		links->loss->mismatched_operations++;
+		comm->mismatched++;
+	}
+	if (link.is_complete)
+		comm->linked++;
+	else
+		comm->incomplete++;
+	return links->link ? links->link(links->data, &link) : 0;
+}
