@@ -35,6 +35,8 @@ struct tap_thread {
 	const char *inside;
 	/* The communicator that was used last. */
 	struct tap_comm *last_comm;
+	/* The one that the call frees which the thread is in, NULL for none. */
+	const struct tap_comm *freeing;
 	/* ncclGroupStart() calls that are open, and what they have (intercept/group.h).
 	 */
 	uint32_t group_depth;

@@ -395,6 +395,13 @@ static struct tap_comm *search_again(ncclComm_t handle)
 	return c;
 }
 
+struct tap_comm *tap_comm_known(ncclComm_t handle)
+{
+	struct tap_comm *c = handle ? search(handle) : NULL;
+
+	return c ? c : &tap_no_comm;
+}
+
 struct tap_comm *tap_comm_of(ncclComm_t handle)
 {
 	struct tap_guard guard;

@@ -64,6 +64,9 @@ struct tap_comm {
 /* Never NULL; tap_no_comm when handle is NULL or there is no memory. */
 struct tap_comm *tap_comm_of(ncclComm_t handle) tap_hidden;
 
+/* The same, but tap_no_comm also when it was not known before. */
+struct tap_comm *tap_comm_known(ncclComm_t handle) tap_hidden;
+
 /* What a creating call was asked for.  The rest of about is found out. */
 struct tap_comm_made {
 	enum tap_comm_origin origin;

@@ -6,12 +6,22 @@
 #include "intercept/capture.h"
 #include "intercept/entry.h"
 
-void tap_describe_comm(struct tap_call *call, const struct tap_comm *c, ncclComm_t handle)
+static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
 {
-	if (!c)
-		c = tap_thread.last_comm;
-	if (c->handle != handle)
-		c = tap_comm_of(handle);
+	const struct tap_thread *t = &tap_thread;
+
+	if (t->last_comm->handle == handle)
+		return t->last_comm;
+	/* It is already forgotten, but the call that frees it goes on. */
+	if (t->freeing && t->freeing->about.comm == (uintptr_t) handle)
+		return t->freeing;
+	return is_meant || !t->inside ? tap_comm_of(handle) : tap_comm_known(handle);
+}
+
+void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant)
+{
+	const struct tap_comm *c = comm_of(handle, is_meant);
+
 	call->comm_id = c->about.comm_id;
 	call->comm_key = c->about.comm_key;
 }
@@ -25,7 +35,7 @@ void tap_describe_group(struct tap_call *call)
 void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
 			    uint64_t number)
 {
-	tap_describe_comm(call, NULL, handle);
+	tap_describe_comm(call, handle, number != 0);
 	tap_describe_group(call);
 	call->op_number = number;
 	call->not_counted = tap_thread.last_comm->not_counted;
@@ -47,12 +57,13 @@ bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
 {
 	if (!tap_change_begin(name))
 		return false;
-	*ret_comm = tap_comm_freeing(handle);
+	tap_thread.freeing = *ret_comm = tap_comm_freeing(handle);
 	return true;
 }
 
 void tap_change_end(void)
 {
+	tap_thread.freeing = NULL;
 	__atomic_store_n(&tap_thread.inside, NULL, __ATOMIC_RELAXED);
 }
 

@@ -18,9 +18,11 @@
 #include "intercept/group.h"
 #include "tracepoints/events.h"
 
-/* Fills in what call tells of the communicator; c NULL: the one of this handle. */
-void tap_describe_comm(struct tap_call *call, const struct tap_comm *c,
-		       ncclComm_t handle) tap_hidden;
+/*
+ * Fills in what call tells of the communicator.  Calls that NCCL makes itself may be on
+ * one that is not known yet, or no more: it does not become known by them.
+ */
+void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant) tap_hidden;
 void tap_describe_group(struct tap_call *call) tap_hidden;
 /* All that, the stream, and the number that the operation has, should it succeed. */
 void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
@@ -64,7 +66,8 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_LOCALS_ON_COMM
 #define TAP_BEFORE_ON_COMM(name) false
-#define TAP_DESCRIBE_ON_COMM tap_describe_comm(&tap_call, NULL, tap_args.comm);
+#define TAP_DESCRIBE_ON_COMM \
+	tap_describe_comm(&tap_call, tap_args.comm, tap_is_meant);
 #define TAP_AFTER_ON_COMM
 #define TAP_FINISH_ON_COMM
 
@@ -249,7 +252,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_LOCALS_DESTROY struct tap_comm *tap_freed = NULL;
 #define TAP_BEFORE_DESTROY(name) \
 	tap_change_begin_freeing(name, tap_args.comm, &tap_freed)
-#define TAP_DESCRIBE_DESTROY tap_describe_comm(&tap_call, tap_freed, tap_args.comm);
+#define TAP_DESCRIBE_DESTROY TAP_DESCRIBE_ON_COMM
 #define TAP_AFTER_DESTROY \
 	tap_change_end_freed(tap_freed, tap_args.comm, (int) tap_result, TAP_COMM_DESTROYED, \
 			     tap_call_id);
