@@ -28,15 +28,17 @@ check_DATA += tests/live/calls tests/live/count.so
 CLEANFILES += tests/live/calls tests/live/count.so
 
 # What its calls mean together, against what the program itself says.
-tests/live/order: tests/live/order.c $(doubles_so) $(doubles_h)
+on_doubles = tests/live/order tests/live/reuse
+$(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
-		$(srcdir)/tests/live/order.c $(doubles_ld) \
+		$(srcdir)/$@.c $(doubles_ld) \
 		-Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
-check_DATA += tests/live/order
-CLEANFILES += tests/live/order
-EXTRA_DIST += tests/live/order.c tests/live/order.py
+check_DATA += $(on_doubles)
+CLEANFILES += $(on_doubles)
+EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
+	tests/live/order.sh tests/live/late.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py
