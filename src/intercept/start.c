@@ -64,7 +64,8 @@ static void fork_prepare(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid())
+	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
 		wait_for_starter();
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
 		tap_events_table->fork_before(&forking.mask);

@@ -13,11 +13,16 @@
 static int reduce(uint64_t call, const void *sendbuff, void *recvbuff, size_t count,
 		  int datatype, int op, void *comm, void *stream)
 {
-	const int datatype_op[] = {datatype, op};
+	const struct bench_operation operation = {.datatype = datatype,
+						  .op = op,
+						  .capture = 0,
+						  .comm_id = 1,
+						  .comm_key = 0x5eed,
+						  .op_number = call + 1};
 	int result;
 
 	lttng_ust_tracepoint(ccltap_bench, entry, call, 0, 0x1234, sendbuff, recvbuff,
-			     count, datatype_op, comm, stream);
+			     count, &operation, comm, stream);
 	result = ncclAllReduce(sendbuff, recvbuff, count, datatype, op, comm, stream);
 	lttng_ust_tracepoint(ccltap_bench, exit, call, result);
 	return result;

@@ -15,6 +15,16 @@
 #include <stdint.h>
 #include <lttng/tracepoint.h>
 
+#ifndef LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ
+/* LTTng takes ten arguments at most. */
+struct bench_operation {
+	int datatype, op, capture;
+	uint32_t comm_id, not_counted;
+	uint64_t comm_key, op_number, group_id;
+	uint8_t group_depth;
+};
+#endif
+
 /* clang-format off */
 LTTNG_UST_TRACEPOINT_ENUM(ccltap_bench, result,
 	LTTNG_UST_TP_ENUM_VALUES(
@@ -28,11 +38,15 @@ LTTNG_UST_TRACEPOINT_ENUM(ccltap_bench, op,
 	LTTNG_UST_TP_ENUM_VALUES(
 		lttng_ust_field_enum_value("ncclSum", 0)
 		lttng_ust_field_enum_value("ncclProd", 1)))
+LTTNG_UST_TRACEPOINT_ENUM(ccltap_bench, capture,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("none", 0)
+		lttng_ust_field_enum_value("active", 1)))
 
 LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench, entry,
 	LTTNG_UST_TP_ARGS(uint64_t, call_id_, uint64_t, parent_id_, uint64_t, caller_,
 			  const void *, sendbuff_, const void *, recvbuff_,
-			  uint64_t, count_, const int *, datatype_op,
+			  uint64_t, count_, const struct bench_operation *, o,
 			  const void *, comm_, const void *, stream_),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint64_t, call_id, call_id_)
@@ -45,10 +59,17 @@ LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench, entry,
 		lttng_ust_field_integer_hex(uint64_t, recvbuff, (uintptr_t) recvbuff_)
 		lttng_ust_field_integer(uint64_t, count, count_)
 		lttng_ust_field_enum(ccltap_bench, datatype, int32_t, datatype,
-				     datatype_op[0])
-		lttng_ust_field_enum(ccltap_bench, op, int32_t, op, datatype_op[1])
+				     o->datatype)
+		lttng_ust_field_enum(ccltap_bench, op, int32_t, op, o->op)
 		lttng_ust_field_integer_hex(uint64_t, comm, (uintptr_t) comm_)
-		lttng_ust_field_integer_hex(uint64_t, stream, (uintptr_t) stream_)))
+		lttng_ust_field_integer(uint32_t, comm_id, o->comm_id)
+		lttng_ust_field_integer_hex(uint64_t, comm_key, o->comm_key)
+		lttng_ust_field_integer_hex(uint64_t, stream, (uintptr_t) stream_)
+		lttng_ust_field_integer(uint64_t, op_number, o->op_number)
+		lttng_ust_field_integer(uint32_t, not_counted, o->not_counted)
+		lttng_ust_field_integer(uint64_t, group_id, o->group_id)
+		lttng_ust_field_integer(uint8_t, group_depth, o->group_depth)
+		lttng_ust_field_enum(ccltap_bench, capture, int32_t, capture, o->capture)))
 
 LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench, exit,
 	LTTNG_UST_TP_ARGS(uint64_t, call_id_, int, result_),

@@ -31,7 +31,23 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
             -o "$top_builddir/tests/host/trace" --overwrite -- "$first" $moment "$here" |
             grep -v '^ccltap: ')"
     done
-    rm -rf "$top_builddir/tests/host/trace"
+
+    # LTTng forks when it is the user's first time since the machine started.
+    # shellcheck disable=SC2016
+    if unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
+        check "a user's first program" unshare -m sh -c '
+            mount -t tmpfs tmpfs /dev/shm && exec "$@"' - "$top_builddir/ccltap" record \
+            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" error "$here"
+        "$top_builddir/ccltap" report "$top_builddir/tests/host/trace" \
+            >"$top_builddir/tests/host/report" || true
+        check "its first call is recorded" grep -q ncclGetVersion \
+            "$top_builddir/tests/host/report"
+        same "and none was before LTTng was there" "" \
+            "$(grep 'not recorded' "$top_builddir/tests/host/report" || true)"
+    else
+        skip "no mount namespace: run as root" "a user's first program"
+    fi
+    rm -rf "$top_builddir/tests/host/trace" "$top_builddir/tests/host/report"
 else
     skip "no LTTng session daemon: scripts/daemon make check" "the same while it is recorded"
 fi
