@@ -17,4 +17,6 @@ EXTRA_DIST += \
 	doc/decisions/0001-one-row-per-call.md \
 	doc/decisions/0002-names-that-dlsym-passes-over.md \
 	doc/decisions/0003-the-reader-is-a-sink.md \
-	doc/decisions/0004-json-is-written-by-ourselves.md
+	doc/decisions/0004-json-is-written-by-ourselves.md \
+	doc/decisions/0005-state-when-lttng-asks.md \
+	doc/decisions/0006-the-start-is-measured-against-lttng.md
