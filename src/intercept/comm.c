@@ -478,42 +478,56 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
 	return c;
 }
 
-/* Under the lock: whether the handle has come. */
-static bool take_handle(struct tap_comm *c)
+/*
+ * Under the lock: whether the handle has come.  If it did not and never will, nothing
+ * more is read there: that memory is the program's again.
+ */
+static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_last)
 {
-	if (!*c->newcomm)
+	const ncclComm_t handle = __atomic_load_n(c->newcomm, __ATOMIC_ACQUIRE);
+
+	if (!handle && !is_last)
 		return false;
-	set_handle(c, *c->newcomm);
+	if (parent)
+		parent->nr_awaited--;
 	c->newcomm = NULL;
-	return true;
+	if (handle)
+		set_handle(c, handle);
+	else
+		evict(c);
+	return handle;
 }
 
-void tap_comm_find_handle(struct tap_comm *c)
+bool tap_comm_find_handle(struct tap_comm *c, bool is_last)
 {
 	struct tap_comm *parent;
+	bool is_there;
 
-	if (!c->newcomm || !tap_lock_take(&lock))
-		return;
+	if (!c->newcomm)
+		return true;
+	if (!tap_lock_take(&lock))
+		return false;
 	for (parent = all; parent; parent = parent->next)
 		if (parent->about.comm_id == c->about.parent_comm_id)
 			break;
-	if (take_handle(c) && parent)
-		parent->nr_awaited--;
+	is_there = take_handle(c, parent, is_last);
 	tap_lock_drop(&lock);
+	return is_there;
 }
 
-/* Under the lock: the next of the parent's children whose handle has come. */
+/*
+ * Under the lock: the next of the parent's children whose handle has come.  In a group
+ * that is still open it cannot have, and what the parent says is older.
+ */
 static struct tap_comm *next_child(struct tap_comm *parent)
 {
-	struct tap_comm *c;
+	struct tap_comm *c, *next;
 
-	for (c = all; c; c = c->next) {
-		if (!c->newcomm || c->about.parent_comm_id != parent->about.comm_id)
-			continue;
-		if (take_handle(c)) {
-			parent->nr_awaited--;
+	for (c = all; c; c = next) {
+		next = c->next;
+		if (c->newcomm && c->about.parent_comm_id == parent->about.comm_id &&
+		    !c->group_id && take_handle(c, parent, true))
 			return c;
-		}
 	}
 	return NULL;
 }
@@ -590,6 +604,7 @@ static void drop_awaited(struct tap_comm *parent)
 		next = c->next;
 		if (c->newcomm && c->about.parent_comm_id == parent->about.comm_id) {
 			parent->nr_awaited--;
+			c->newcomm = NULL;
 			evict(c);
 		}
 	}

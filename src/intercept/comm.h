@@ -89,9 +89,10 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
 
 /*
  * Looks whether the handle has come: in the call that made it, or, of all children of a
- * parent, before the program can know that the parent is ready.  Nothing is read later.
+ * parent, before the program can know that the parent is ready.  is_last: it comes now or
+ * never, and then the communicator is gone.  Nothing is read later.
  */
-void tap_comm_find_handle(struct tap_comm *c) tap_hidden;
+bool tap_comm_find_handle(struct tap_comm *c, bool is_last) tap_hidden;
 void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id) tap_hidden;
 
 /* The parent was split, also by a rank that has no part in the new communicator. */

@@ -112,15 +112,14 @@ static void list(struct tap_group_end *end, const struct tap_comm *c)
 }
 
 /*
- * What the group made is there, also if the rest was simulated.  If it failed, it is the
- * program's to abort.
+ * What the group made is there, also if the rest was simulated, or goes on to be made.
+ * If it failed, what is there is the program's to abort.
  */
 static void settle(struct tap_comm *c, int result, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	tap_comm_find_handle(c);
-	if (result == 0)
+	if (tap_comm_find_handle(c, result != 7) && result == 0)
 		tap_comm_ready(c, call_id);
 	tap_guard_clear(guard);
 }
@@ -144,7 +143,7 @@ static void end_outermost(int result, uint64_t call_id, struct tap_group_end *en
 		list(end, c);
 		if (end->outcome != TAP_GROUP_LAUNCHED)
 			take_back(c, group_id);
-		if (c->about.life == TAP_COMM_INITIALISING && tap_call_counts(result))
+		if (c->about.life == TAP_COMM_INITIALISING)
 			settle(c, result, call_id);
 	}
 }

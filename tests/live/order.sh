@@ -46,6 +46,7 @@ done
 quietly enable-event -u -s "$session" -c setup 'tap:*,nccl:*' --loglevel-only INFO
 quietly enable-event -u -s "$session" -c hot 'nccl:*' --loglevel-only DEBUG
 quietly start "$session"
+# shellcheck disable=SC2016
 check "they run once more" sh -c 'eval "$("$0" env)"; exec "$1" 10000 2 "$2"' \
     "$ccltap" "$live/order" "$work/logs"
 quietly destroy "$session"
