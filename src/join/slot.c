@@ -386,14 +386,13 @@ int tap_slots_file(struct tap_links *links, struct tap_held *held)
 	return 0;
 }
 
-int tap_slots_file_all(struct tap_links *links, struct tap_held *held, bool is_weak)
+static int file_all(struct tap_links *links, struct tap_held *held)
 {
 	struct tap_held *next;
 	int ret = 0;
 
 	for (; held && !ret; held = next) {
 		next = held->next;
-		held->is_weak |= is_weak;
 		ret = tap_slots_file(links, held);
 	}
 	tap_held_forget_all(links, held);
@@ -451,8 +450,7 @@ int tap_slots_settle(struct tap_links *links)
 		newer = queue->newer;
 		if (queue->kind == TAP_QUEUE_UNPLACED &&
 		    queue->sequence->member->rank >= 0)
-			ret = tap_slots_file_all(links, tap_queue_empty(links, queue),
-						 false);
+			ret = file_all(links, tap_queue_empty(links, queue));
 		else if (queue->kind == TAP_QUEUE_SLOT && queue->channel->comm->united)
 			ret = replace(links, queue);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where calls wait for what they need to be linked: for the end of their group,
- * for a sign that they counted,
- * for their rank to be known, or, in a slot, for the other ranks' calls of the
- * same number.  Of link.c alone; hides how numbers meet, and who has gone on.
+ * Where calls wait for what they need to be linked: for the end of their group, for
+ * a sign that they counted, for their rank to be known, or, in a slot, for the other
+ * ranks' calls of the same number.  Of link.c alone; hides how numbers meet, and who
+ * has gone on.
  */
 #ifndef TAP_JOIN_SLOT_H
 #define TAP_JOIN_SLOT_H
@@ -76,8 +76,6 @@ void tap_held_forget_all(struct tap_links *links, struct tap_held *first);
 
 /* A call counts, or may: it gets its place. */
 int tap_slots_file(struct tap_links *links, struct tap_held *held);
-/* The same for a list; is_weak: none of them is known to count. */
-int tap_slots_file_all(struct tap_links *links, struct tap_held *first, bool is_weak);
 /* A rank or a size has become known, or that two communicators are one. */
 int tap_slots_settle(struct tap_links *links);
 
