@@ -244,10 +244,14 @@ def make_trace(bench, streams, events):
 
 
 def calls_in_report(file):
-    # The last are those of all processes.
-    counts = [int(line.split()[1]) for line in file
-              if line.startswith("  ncclAllReduce ")]
-    return counts[-1] if counts else 0
+    # Those of all processes come after each one's and before each communicator's.
+    for line in file:
+        if line.startswith("all processes"):
+            break
+    for line in file:
+        if line.startswith("  ncclAllReduce "):
+            return int(line.split()[1])
+    return 0
 
 
 def calls_in_timeline(file):
