@@ -20,7 +20,8 @@ static uint64_t last_call_id;
 
 struct tap_guard tap_guard_set(void)
 {
-	struct tap_guard guard = {.saved_errno = errno, .was_inside = tap_thread.in_tracer};
+	struct tap_guard guard = {.saved_errno = errno,
+				  .was_inside = tap_thread.in_tracer};
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.saved_cancel);
 	tap_thread.in_tracer = true;
@@ -41,26 +42,103 @@ void tap_entry_set(struct tap_entry *e, void *real)
 	__atomic_store_n(&e->epoch, tap_epoch, __ATOMIC_RELEASE);
 }
 
+/* ---- Which object a linked name is bound to ---- */
+
+static struct tap_choice choices[1024];
+static unsigned nr_choices;
+/* The most definitions that a name was seen to have in this epoch, 0 none yet. */
+static unsigned most_definitions;
+
+static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
+{
+	const struct tap_choice *c = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE);
+
+	for (; c; c = c->next)
+		if (caller >= c->start && caller < c->end && c->epoch == epoch)
+			return c->real;
+	return NULL;
+}
+
+/* When there is no more room every such call is looked up. */
+static void choose(struct tap_entry *e, const struct tap_definition *d, uint32_t epoch)
+{
+	unsigned i;
+	struct tap_choice *c;
+
+	if (!d->caller_end ||
+	    __atomic_load_n(&nr_choices, __ATOMIC_RELAXED) >= ARRAY_SIZE(choices))
+		return;
+	i = __atomic_fetch_add(&nr_choices, 1, __ATOMIC_RELAXED);
+	if (i >= ARRAY_SIZE(choices))
+		return;
+	c = &choices[i];
+	*c = (struct tap_choice){.start = d->caller_start,
+				 .end = d->caller_end,
+				 .real = d->function,
+				 .epoch = epoch,
+				 .next = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE)};
+	while (!__atomic_compare_exchange_n(&e->choices, &c->next, c, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		;
+}
+
+static void expire(struct tap_entry *e)
+{
+	__atomic_store_n(&e->entry_on, &tap_not_ready, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->exit_on, &tap_not_ready, __ATOMIC_RELEASE);
+}
+
+void tap_entries_expire(void)
+{
+	__atomic_store_n(&most_definitions, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_RELEASE);
+	tap_entries_each(expire);
+}
+
+static void *resolve_linked(struct tap_entry *e, const void *caller)
+{
+	uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+	void *real = chosen(e, (uintptr_t) caller, epoch);
+	struct tap_definition d;
+	unsigned most;
+
+	if (likely(real))
+		return real;
+	d = tap_library_definition(e->name, caller);
+	if (!d.function)
+		d.function = e->missing;
+	/* One that has come since: the callers of all other names may be its own. */
+	most = __atomic_load_n(&most_definitions, __ATOMIC_RELAXED);
+	if (d.nr > most) {
+		if (most) {
+			tap_entries_expire();
+			epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+		}
+		__atomic_store_n(&most_definitions, d.nr, __ATOMIC_RELAXED);
+	}
+	if (d.function != e->missing)
+		choose(e, &d, epoch);
+	e->by_caller = d.nr > 1;
+	tap_entry_set(e, d.function);
+	return d.function;
+}
+
 /*
  * What dlsym() handed out stays as it is while its library is loaded: only the
  * program can say which copy it means, by asking again.
  */
 void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 {
-	bool by_caller = false;
 	void *real;
 
+	if (e->linked)
+		return resolve_linked(e, caller);
 	/* real is written before the epoch, so it is read after it. */
-	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch && !e->by_caller)
+	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch)
 		return e->real;
 	real = e->real;
-	if (e->linked)
-		real = tap_library_definition(e->name, caller, &by_caller);
-	else if (real != e->missing && !tap_library_loaded(real))
-		real = NULL;
-	if (!real)
+	if (real != e->missing && !tap_library_loaded(real))
 		real = e->missing;
-	e->by_caller = by_caller;
 	tap_entry_set(e, real);
 	return real;
 }

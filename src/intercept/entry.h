@@ -20,6 +20,14 @@
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 
+/* Where a linked name leads for callers in one object.  Never changed once it is there. */
+struct tap_choice {
+	uintptr_t start, end; /* of the object */
+	void *real;
+	uint32_t epoch;
+	const struct tap_choice *next;
+};
+
 struct tap_entry {
 	/*
 	 * Written by whoever resolves, several threads perhaps, all the same
@@ -36,16 +44,18 @@ struct tap_entry {
 	bool pnccl, linked;
 	/*
 	 * Several libraries have the function and the caller decides which: the
-	 * switches stay as they are at first, and every call is looked up anew.
+	 * switches stay as they are at first, and every call is looked up.
 	 */
 	bool by_caller;
+	const struct tap_choice *choices; /* of a linked one, newest first */
 };
 
 extern const int tap_not_ready tap_hidden; /* 1 */
 
 /*
- * Counts the times that a library was unloaded, from 1: what was resolved in
- * an earlier epoch may be gone.  Written by tap_entries_expire() alone.
+ * Counts the times that a library was unloaded, or came that was not there before, from
+ * 1: what was resolved in an earlier epoch may be gone.  Written by tap_entries_expire()
+ * alone.
  */
 extern uint32_t tap_epoch tap_hidden;
 
@@ -55,7 +65,13 @@ void tap_entries_expire(void) tap_hidden;
 /* real is what e leads to from now on, in this epoch. */
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 
-/* Where e leads: the program's return address may decide.  Never NULL. */
+/*
+ * Where e leads: the program's return address may decide.  Never NULL.
+ *
+ * A framework may come with a library of its own when others have begun, and no event
+ * tells.  But it cannot use that before it calls something that makes a communicator, a
+ * group or nothing at all; so these are asked each time, and whoever is new is noticed.
+ */
 void *tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
 
 /*
@@ -81,13 +97,21 @@ void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 /* The thread is where it was before tap_call_enter(). */
 void tap_call_leave(const struct tap_call *call) tap_hidden;
 
-/* All names that can be handed out instead of the real function. */
-struct tap_entry_pair {
-	struct tap_entry *linked, *looked_up;
-	void *linked_wrapper, *looked_up_wrapper;
+/* How many copies of a library can be looked up; one more is passed on, and said so. */
+#define TAP_NR_COPIES 4
+
+/* All ways into a name that can be handed out instead of the real function. */
+struct tap_entry_ways {
+	struct tap_entry *linked;
+	struct {
+		struct tap_entry *entry;
+		void *wrapper;
+	} looked_up[TAP_NR_COPIES];
 };
 
+void tap_entries_each(void (*each)(struct tap_entry *e)) tap_hidden;
+
 /* NULL when name is none of ours.  Calls no function of libc. */
-const struct tap_entry_pair *tap_entry_find(const char *name) tap_hidden;
+const struct tap_entry_ways *tap_entry_find(const char *name) tap_hidden;
 
 #endif

@@ -333,7 +333,7 @@ bool tap_libraries_unloaded(void)
 	return true;
 }
 
-struct definition {
+struct search {
 	const char *name;
 	uintptr_t ours, caller;
 	struct object caller_object;
@@ -344,7 +344,7 @@ struct definition {
 
 static int find_caller(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct definition *d = data;
+	struct search *d = data;
 	const struct object o = object_of(info);
 
 	(void) size;
@@ -357,7 +357,7 @@ static int find_caller(struct dl_phdr_info *info, size_t size, void *data)
 static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct object o = object_of(info);
-	struct definition *d = data;
+	struct search *d = data;
 	const char *soname;
 	void *found;
 
@@ -379,9 +379,9 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static struct definition define(const char *name, const void *caller)
+static struct search define(const char *name, const void *caller)
 {
-	struct definition d = {.name = name,
+	struct search d = {.name = name,
 			       .ours = (uintptr_t) &tap_library_definition,
 			       .caller = (uintptr_t) caller};
 
@@ -396,22 +396,29 @@ static struct definition define(const char *name, const void *caller)
  * process both give the same, and no question need be put that could fail and
  * leave an error behind for dlerror().
  */
-void *tap_library_definition(const char *name, const void *caller, bool *ret_by_caller)
+struct tap_definition tap_library_definition(const char *name, const void *caller)
 {
-	const struct definition d = define(name, caller);
+	const struct search d = define(name, caller);
+	struct tap_definition found = {.function = d.first,
+				       .nr = d.nr,
+				       .caller_start = d.caller_object.start,
+				       .caller_end = d.caller_object.end};
 	void *global;
 
-	*ret_by_caller = false;
 	if (d.nr < 2)
-		return d.first;
+		return found;
 	global = tap_real_dlsym(RTLD_NEXT, name);
-	if (global)
-		return global;
+	if (global) {
+		found.function = global;
+		found.nr = 1;
+		return found;
+	}
 	dlerror();
-	*ret_by_caller = true;
 	if (d.own)
-		return d.own;
-	return d.needed ? d.needed : d.first;
+		found.function = d.own;
+	else if (d.needed)
+		found.function = d.needed;
+	return found;
 }
 
 void *tap_library_needed(const char *name, const void *caller)
@@ -421,7 +428,7 @@ void *tap_library_needed(const char *name, const void *caller)
 
 bool tap_library_loaded(const void *address)
 {
-	struct definition d = {.caller = (uintptr_t) address};
+	struct search d = {.caller = (uintptr_t) address};
 
 	return tap_walk(find_caller, &d);
 }

@@ -35,12 +35,16 @@ uint32_t tap_library_traced(const void *address, const char *layer) tap_hidden;
 bool tap_library_calls_itself(uint32_t library_id, bool inside_call) tap_hidden;
 
 /*
- * The function of this name as the dynamic linker would have found it for the
- * caller, were we not there; NULL when no object has it.  *ret_by_caller says that
- * there are several and another caller may get another.
+ * The function of this name as the dynamic linker would have found it for the caller, were
+ * we not there.
  */
-void *tap_library_definition(const char *name, const void *caller,
-			     bool *ret_by_caller) tap_hidden;
+struct tap_definition {
+	void *function; /* NULL when no object has it */
+	unsigned nr;	/* definitions among which the caller decides */
+	uintptr_t caller_start, caller_end; /* of the caller's object, 0 when in none */
+};
+struct tap_definition tap_library_definition(const char *name,
+					     const void *caller) tap_hidden;
 
 /* The path of a file that lies beside libccltap.so: 0 or -ENAMETOOLONG, -ENOENT. */
 int tap_library_beside(const char *file, char *ret_path, size_t size) tap_hidden;

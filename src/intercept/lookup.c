@@ -74,12 +74,12 @@ static void *ask_for(void *handle, const char *name, const char *version,
 	return tap_library_needed(name, caller);
 }
 
-static void say_second_copy(void)
+static void say_too_many(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 
 	if (!guard.was_inside)
-		tap_problem("not recorded", "a second copy of a traced library was looked up",
+		tap_problem("not recorded", "one copy too many of a traced library was looked up",
 			    1);
 	tap_guard_clear(guard);
 }
@@ -103,39 +103,34 @@ static bool leads_to(struct tap_entry *e, void *found)
 }
 
 /*
- * An entry leads to one copy of a library.  A program with two gets the
- * second's functions bare: untraced, and said so, but never the wrong copy; and
- * linked calls are looked at again, since their caller now decides.
+ * A wrapper of its own for each copy of a library, so that a call ends in the one that
+ * was asked, whoever makes it.
  */
-static void *stand_in(const struct tap_entry_pair *names, void *found)
+static void *stand_in(const struct tap_entry_ways *ways, void *found)
 {
-	struct tap_entry *linked = names->linked;
+	unsigned i;
 
 	if (!tap_library_loaded(found))
 		return NULL; /* In a namespace of dlmopen()'s, which we cannot see into. */
-	if (linked->epoch == tap_epoch && !linked->by_caller) {
-		if (linked->real == found)
-			return names->linked_wrapper;
-		tap_entries_expire();
-	}
-	if (leads_to(names->looked_up, found))
-		return names->looked_up_wrapper;
-	say_second_copy();
+	for (i = 0; i < TAP_NR_COPIES; i++)
+		if (leads_to(ways->looked_up[i].entry, found))
+			return ways->looked_up[i].wrapper;
+	say_too_many();
 	return NULL;
 }
 
 void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
 {
-	const struct tap_entry_pair *names;
+	const struct tap_entry_ways *ways;
 	void *found;
 
 	if (unlikely(!tap_real_dlsym_at))
 		find_real();
 	if (unlikely(!name))
 		return NULL;
-	names = tap_entry_find(name);
-	if (likely(!names) || handle == RTLD_NEXT)
+	ways = tap_entry_find(name);
+	if (likely(!ways) || handle == RTLD_NEXT)
 		return NULL;
 	found = ask_for(handle, name, version, caller);
-	return found ? stand_in(names, found) : NULL;
+	return found ? stand_in(ways, found) : NULL;
 }

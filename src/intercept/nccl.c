@@ -13,13 +13,12 @@
 #undef CALL
 #undef CALL_VOID
 
-#define NAME(sym) { \
-	.linked = &sym##_linked, .linked_wrapper = (void *) tap_linked_##sym, \
-	.looked_up = &sym##_looked_up, .looked_up_wrapper = (void *) tap_looked_up_##sym \
-},
+#define COPY(sym, way) {&sym##_##way, (void *) tap_##way##_##sym}
+#define NAME(sym) {&sym##_linked, {COPY(sym, copy1), COPY(sym, copy2), COPY(sym, copy3), \
+				   COPY(sym, copy4)}},
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) NAME(fn) NAME(p##fn)
 #define CALL_VOID(since, class, fn, ...) NAME(fn) NAME(p##fn)
-static const struct tap_entry_pair names[] = {
+static const struct tap_entry_ways names[] = {
 #include "calls/nccl.def"
 };
 /* clang-format on */
@@ -28,7 +27,7 @@ static const struct tap_entry_pair names[] = {
  * Every dlsym() of the program comes by here, so what cannot be one of our
  * names is sent away by its first letters.
  */
-const struct tap_entry_pair *tap_entry_find(const char *name)
+const struct tap_entry_ways *tap_entry_find(const char *name)
 {
 	const char *bare = name[0] == 'p' ? name + 1 : name;
 	unsigned i;
@@ -43,18 +42,13 @@ const struct tap_entry_pair *tap_entry_find(const char *name)
 	return NULL;
 }
 
-void tap_entries_expire(void)
+void tap_entries_each(void (*each)(struct tap_entry *e))
 {
-	unsigned i;
+	unsigned i, k;
 
-	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_RELEASE);
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		struct tap_entry *both[] = {names[i].linked, names[i].looked_up};
-		unsigned k;
-
-		for (k = 0; k < ARRAY_SIZE(both); k++) {
-			__atomic_store_n(&both[k]->entry_on, &tap_not_ready, __ATOMIC_RELEASE);
-			__atomic_store_n(&both[k]->exit_on, &tap_not_ready, __ATOMIC_RELEASE);
-		}
+		each(names[i].linked);
+		for (k = 0; k < TAP_NR_COPIES; k++)
+			each(names[i].looked_up[k].entry);
 	}
 }

@@ -50,26 +50,36 @@
 		if (TAP_RECORDS(sym##_##way)) \
 			return fn##_traced(&sym##_##way, \
 				__builtin_return_address(0) TAP_MORE(__VA_ARGS__)); \
-		TAP_PASS_##hook(fn, sym##_##way, ##__VA_ARGS__) \
+		TAP_PASS_##hook(fn, sym##_##way, is_linked, ##__VA_ARGS__) \
 	}
 
+/*
+ * The real function.  A call on a communicator comes from where that was made, so only
+ * the others need ask who calls.
+ */
+#define TAP_REAL(fn, e) ((fn##_function) (e).real)
+#define TAP_REAL_FOR_CALLER(fn, e, is_linked) \
+	((fn##_function) ((is_linked) ? tap_entry_resolve(&(e), __builtin_return_address(0)) \
+				      : (e).real))
+
 /* How a call goes through that is not recorded: PLAIN ones have no more to do. */
-#define TAP_PASS_PLAIN(fn, e, ...) return ((fn##_function) (e).real)(NAMES(__VA_ARGS__));
-#define TAP_PASS_ON_COMM TAP_PASS_PLAIN
-#define TAP_PASS_ONE_SIDED TAP_PASS_PLAIN
+#define TAP_PASS_PLAIN(fn, e, is_linked, ...) \
+	return TAP_REAL_FOR_CALLER(fn, e, is_linked)(NAMES(__VA_ARGS__));
+#define TAP_PASS_ON_COMM(fn, e, is_linked, ...) return TAP_REAL(fn, e)(NAMES(__VA_ARGS__));
+#define TAP_PASS_ONE_SIDED TAP_PASS_ON_COMM
 /* These are counted on the spot, unless that needs more. */
-#define TAP_PASS_COLLECTIVE(fn, e, ...) \
+#define TAP_PASS_COLLECTIVE(fn, e, is_linked, ...) \
 	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
-		return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__)); \
-	return tap_collective_end(((fn##_function) (e).real)(NAMES(__VA_ARGS__)));
-#define TAP_PASS_SEND(fn, e, ...) TAP_PASS_P2P(fn, e, false, ##__VA_ARGS__)
-#define TAP_PASS_RECV(fn, e, ...) TAP_PASS_P2P(fn, e, true, ##__VA_ARGS__)
+		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
+	return tap_collective_end(TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
+#define TAP_PASS_SEND(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, false, ##__VA_ARGS__)
+#define TAP_PASS_RECV(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, true, ##__VA_ARGS__)
 #define TAP_PASS_P2P(fn, e, is_recv, ...) \
 	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
-		return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__)); \
-	return tap_p2p_end(peer, is_recv, \
-			   ((fn##_function) (e).real)(NAMES(__VA_ARGS__)));
-#define TAP_PASS_SLOWLY(fn, e, ...) return fn##_passed((fn##_function) (e).real TAP_MORE(__VA_ARGS__));
+		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
+	return tap_p2p_end(peer, is_recv, TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
+#define TAP_PASS_SLOWLY(fn, e, is_linked, ...) \
+	return fn##_passed(TAP_REAL_FOR_CALLER(fn, e, is_linked) TAP_MORE(__VA_ARGS__));
 #define TAP_PASS_GROUP_START TAP_PASS_SLOWLY
 #define TAP_PASS_GROUP_END TAP_PASS_SLOWLY
 #define TAP_PASS_GROUP_SIMULATE TAP_PASS_SLOWLY
@@ -115,10 +125,17 @@
 #define TAP_WAYS(hook, ret_t, fn, ...) \
 	TAP_WAY(tap_exported, linked, hook, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
 	TAP_WAY(tap_exported, linked, hook, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(static, looked_up, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(static, looked_up, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__) \
+	TAP_COPY(copy1, hook, ret_t, fn, ##__VA_ARGS__) \
+	TAP_COPY(copy2, hook, ret_t, fn, ##__VA_ARGS__) \
+	TAP_COPY(copy3, hook, ret_t, fn, ##__VA_ARGS__) \
+	TAP_COPY(copy4, hook, ret_t, fn, ##__VA_ARGS__) \
 	TAP_EXPORT(fn) \
 	TAP_EXPORT(p##fn)
+
+/* TAP_NR_COPIES of these. */
+#define TAP_COPY(way, hook, ret_t, fn, ...) \
+	TAP_WAY(static, way, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
+	TAP_WAY(static, way, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__)
 
 #define TAP_WRAP_CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	TAP_FUNCTIONS(ret_t, fn, return TAP_ABSENT_##ret_kind(ret_t), ##__VA_ARGS__) \

@@ -2,6 +2,7 @@
 # Every way in which a library is reached, with small libraries of our own.
 
 tap_link_libraries = tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so \
+	tests/link/copy4.so tests/link/copy5.so \
 	tests/link/user.so tests/link/user3.so tests/link/top.so tests/link/next.so tests/link/filler.so
 tap_link_programs = tests/link/ways tests/link/linked
 check_DATA += $(tap_link_libraries) $(tap_link_programs)
@@ -14,7 +15,8 @@ TESTS += tests/link/test_ways.sh
 # script in the place of each.
 tap_link_shared = $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F)
 
-tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so tests/link/filler.so: \
+tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so tests/link/copy4.so \
+		tests/link/copy5.so tests/link/filler.so: \
 		tests/link/copy.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/link && $(tap_link_shared) \
 		-DCOPY=`echo $(@F) | sed 's/copy\(.\).so/\1/; s/filler.so/9/'` \

@@ -57,9 +57,18 @@ from handle libccltap.so
 
 both "two copies, each call in the right one" "$here/ways" two "$here"
 from first libccltap.so
-from second copy2.so
+from second libccltap.so
+
+both "one copy more than there are wrappers" "$here/ways" many "$here"
+for copy in 1 2 3 4; do
+    from copy$copy.so libccltap.so
+done
+from copy5.so copy5.so
+from "the last once more" libccltap.so
 
 both "two frameworks, each with its own" "$here/ways" frameworks "$here"
+both "a framework with its own that comes late, goes and comes again" "$here/ways" late "$here"
+both "a function that is called by a library with another copy" "$here/ways" passed_on "$here"
 both "a library that is closed and opened again" "$here/ways" again "$here"
 both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
 both "a linked program" "$here/linked"

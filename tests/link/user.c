@@ -6,7 +6,11 @@
 int ncclGetVersion(int *version);
 int pncclGetVersion(int *version);
 
+int ncclGroupStart(void);
+
 int user_version(void);
+int user_group(void);
+int user_call(int (*get_version)(int *));
 int user_profiled_version(void);
 void *user_default(const char *name);
 
@@ -15,6 +19,21 @@ int user_version(void)
 	int version = -1;
 
 	return ncclGetVersion(&version) ? -1 : version;
+}
+
+int user_group(void)
+{
+	int copy = ncclGroupStart();
+
+	__asm__ volatile("" : "+r"(copy));
+	return copy;
+}
+
+int user_call(int (*get_version)(int *))
+{
+	int version = -1;
+
+	return get_version(&version) ? -1 : version;
 }
 
 int user_profiled_version(void)

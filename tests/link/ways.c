@@ -144,6 +144,61 @@ static void frameworks(void)
 	printf("first again: %d\n", first());
 }
 
+/* The second comes when the first has long begun, and goes before it. */
+static void late(void)
+{
+	void *one = open_library("user.so", RTLD_NOW | RTLD_LOCAL), *other;
+	int (*first)(void) = (int (*)(void)) dlsym(one, "user_version");
+	int (*grouped)(void) = (int (*)(void)) dlsym(one, "user_group"), (*second)(void);
+	int round;
+
+	printf("first: %d %d\n", first(), grouped());
+	for (round = 0; round < 2; round++) {
+		other = open_library("user3.so", RTLD_NOW | RTLD_LOCAL);
+		second = (int (*)(void)) dlsym(other, "user_group");
+		printf("second: %d\n", second());
+		second = (int (*)(void)) dlsym(other, "user_version");
+		printf("second: %d\n", second());
+		printf("first again: %d %d\n", first(), grouped());
+		printf("closed: %d\n", dlclose(other));
+		printf("first again: %d %d\n", first(), grouped());
+	}
+}
+
+/* As many as there are wrappers for, and one more. */
+static void many(void)
+{
+	static const char *const names[] = {"copy1.so", "copy2.so", "copy3.so", "copy4.so",
+					    "copy5.so"};
+	version_function functions[5];
+	void *libraries[5];
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		libraries[i] = open_library(names[i], RTLD_NOW | RTLD_LOCAL);
+		functions[i] = (version_function) dlsym(libraries[i], "ncclGetVersion");
+		report(names[i], (void *) functions[i]);
+	}
+	for (i = 0; i < 5; i++)
+		report("again", (void *) functions[i]);
+	/* The place of one that went is free. */
+	printf("closed: %d\n", dlclose(libraries[1]));
+	report("the last once more", dlsym(libraries[4], "ncclGetVersion"));
+}
+
+/* One that is linked to a NCCL of its own hands out what it was asked for. */
+static void passed_on(void)
+{
+	void *library = open_library("copy1.so", RTLD_NOW | RTLD_LOCAL);
+	void *user = open_library("user3.so", RTLD_NOW | RTLD_LOCAL);
+	int (*call)(version_function) = (int (*)(version_function)) dlsym(user, "user_call");
+	int (*linked)(void) = (int (*)(void)) dlsym(user, "user_version");
+
+	printf("linked: %d\n", linked());
+	printf("called for another: %d\n",
+	       call((version_function) dlsym(library, "ncclGetVersion")));
+}
+
 /* The name of the second comes to lie at another address than the first had. */
 static void again(void)
 {
@@ -181,7 +236,8 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
-		{"frameworks", frameworks},
+		{"frameworks", frameworks}, {"late", late}, {"many", many},
+		{"passed_on", passed_on},
 	};
 	unsigned i;
 
