@@ -95,6 +95,45 @@ static bool holds(const struct object *o, uintptr_t address)
 	return address >= o->start && address < o->end;
 }
 
+/*
+ * An object in a namespace that dlmopen() made, which dl_iterate_phdr() does not walk.
+ * Its program headers are where its ELF header says, in its first pages.
+ */
+static bool find_elsewhere(uintptr_t address, struct dl_phdr_info *ret_info)
+{
+	const struct link_map *map = NULL;
+	const ElfW(Ehdr) * header;
+	Dl_info found;
+
+	if (!dladdr1((const void *) address, &found, (void **) (void *) &map,
+		     RTLD_DL_LINKMAP) ||
+	    !map)
+		return false;
+	header = found.dli_fbase;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	memset(ret_info, 0, sizeof(*ret_info));
+	ret_info->dlpi_addr = map->l_addr;
+	ret_info->dlpi_name = map->l_name;
+	ret_info->dlpi_phdr = (const ElfW(Phdr) *) (const void *) ((const char *) header +
+								   header->e_phoff);
+	ret_info->dlpi_phnum = header->e_phnum;
+	return true;
+}
+
+/* Walks each over the object that holds address; whether there is one. */
+static bool visit(uintptr_t address,
+		  int (*each)(struct dl_phdr_info *info, size_t size, void *data),
+		  void *data)
+{
+	struct dl_phdr_info info;
+
+	if (tap_walk(each, data))
+		return true;
+	return find_elsewhere(address, &info) && each(&info, sizeof(info), data);
+}
+
 /* ELF notes: name and descriptor are each padded to 4 bytes. */
 static void read_build_id(const struct object *o, char *ret_hex, size_t size)
 {
@@ -206,7 +245,7 @@ static int append(uintptr_t address, const char *layer)
 	struct append want = {.address = address};
 	const unsigned i = nr_libraries;
 
-	if (i == NR_LIBRARIES || !tap_walk(append_object, &want))
+	if (i == NR_LIBRARIES || !visit(address, append_object, &want))
 		return -1;
 	snprintf(libraries[i].layer, sizeof(libraries[i].layer), "%s", layer);
 	announce(i);
@@ -318,6 +357,7 @@ bool tap_libraries_unloaded(void)
 {
 	bool loaded[NR_LIBRARIES] = {false};
 	unsigned long long unloads = 0;
+	struct dl_phdr_info info;
 	unsigned i;
 
 	tap_walk(read_unloads, &unloads);
@@ -326,7 +366,7 @@ bool tap_libraries_unloaded(void)
 	if (tap_lock_take(&lock)) {
 		tap_walk(mark_loaded, loaded);
 		for (i = 0; i < nr_libraries; i++)
-			if (!loaded[i])
+			if (!loaded[i] && !find_elsewhere(libraries[i].start, &info))
 				__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
 		tap_lock_drop(&lock);
 	}
@@ -340,7 +380,29 @@ struct search {
 	/* The caller's own; that of something it needs; the first that was loaded. */
 	void *own, *needed, *first;
 	unsigned nr;
+	/* The first of those loaded with the program, and after the caller. */
+	void *next;
+	unsigned index, caller_index; /* from 1, 0: not met yet */
 };
+
+/* Objects loaded with the program, before any code of it ran: they never go. */
+static unsigned nr_initial;
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void) info;
+	(void) size;
+	++*(unsigned *) data;
+	return 0;
+}
+
+__attribute__((constructor)) static void count_initial(void)
+{
+	unsigned nr = 0;
+
+	tap_walk(count_object, &nr);
+	nr_initial = nr;
+}
 
 static int find_caller(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -358,10 +420,14 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct object o = object_of(info);
 	struct search *d = data;
+	const unsigned index = ++d->index;
+	const bool is_caller = holds(&o, d->caller);
 	const char *soname;
 	void *found;
 
 	(void) size;
+	if (is_caller)
+		d->caller_index = index;
 	if (!o.dynamic || holds(&o, d->ours))
 		return 0;
 	found = tap_elf_find(o.base, o.dynamic, d->name);
@@ -370,8 +436,10 @@ static int find_definition(struct dl_phdr_info *info, size_t size, void *data)
 	d->nr++;
 	if (!d->first)
 		d->first = found;
-	if (holds(&o, d->caller))
+	if (is_caller)
 		d->own = found;
+	else if (d->caller_index && index <= nr_initial && !d->next)
+		d->next = found;
 	soname = tap_elf_soname(o.base, o.dynamic);
 	if (!d->needed && soname && d->caller_object.dynamic &&
 	    tap_elf_needs(d->caller_object.base, d->caller_object.dynamic, soname))
@@ -426,11 +494,24 @@ void *tap_library_needed(const char *name, const void *caller)
 	return define(name, caller).needed;
 }
 
+void *tap_library_next(const char *name, const void *caller)
+{
+	const struct search d = define(name, caller);
+
+	if (!d.caller_index)
+		return NULL;
+	/* These are in one scope, in the order in which they were loaded. */
+	if (d.caller_index <= nr_initial)
+		return d.next;
+	/* Of others we see the needs alone, so only one candidate is certain. */
+	return d.nr == (d.own ? 2 : 1) ? d.needed : NULL;
+}
+
 bool tap_library_loaded(const void *address)
 {
 	struct search d = {.caller = (uintptr_t) address};
 
-	return tap_walk(find_caller, &d);
+	return visit((uintptr_t) address, find_caller, &d);
 }
 
 struct functions {
@@ -472,7 +553,10 @@ void tap_library_functions(const void *address, const char *soname,
 				 .found = ret_functions,
 				 .nr = nr};
 
-	tap_walk(find_functions, &want);
+	if (soname)
+		tap_walk(find_functions, &want);
+	else
+		visit((uintptr_t) address, find_functions, &want);
 }
 
 struct beside {

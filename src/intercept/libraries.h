@@ -56,6 +56,12 @@ int tap_library_beside(const char *file, char *ret_path, size_t size) tap_hidden
 void *tap_library_needed(const char *name, const void *caller) tap_hidden;
 
 /*
+ * The function of this name that RTLD_NEXT gives the caller; NULL when there is none, or
+ * it cannot be told from outside of glibc.
+ */
+void *tap_library_next(const char *name, const void *caller) tap_hidden;
+
+/*
  * The functions of these names, NULL for each that is not there, in one object: the one
  * that holds address, or the first whose soname begins with soname.
  */

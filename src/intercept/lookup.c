@@ -110,8 +110,6 @@ static void *stand_in(const struct tap_entry_ways *ways, void *found)
 {
 	unsigned i;
 
-	if (!tap_library_loaded(found))
-		return NULL; /* In a namespace of dlmopen()'s, which we cannot see into. */
 	for (i = 0; i < TAP_NR_COPIES; i++)
 		if (leads_to(ways->looked_up[i].entry, found))
 			return ways->looked_up[i].wrapper;
@@ -129,8 +127,11 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 	if (unlikely(!name))
 		return NULL;
 	ways = tap_entry_find(name);
-	if (likely(!ways) || handle == RTLD_NEXT)
+	if (likely(!ways))
 		return NULL;
-	found = ask_for(handle, name, version, caller);
+	if (handle != RTLD_NEXT)
+		found = ask_for(handle, name, version, caller);
+	else
+		found = version ? NULL : tap_library_next(name, caller);
 	return found ? stand_in(ways, found) : NULL;
 }

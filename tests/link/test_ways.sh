@@ -69,14 +69,19 @@ from "the last once more" libccltap.so
 both "two frameworks, each with its own" "$here/ways" frameworks "$here"
 both "a framework with its own that comes late, goes and comes again" "$here/ways" late "$here"
 both "a function that is called by a library with another copy" "$here/ways" passed_on "$here"
+both "handles of dlmopen and RTLD_DEEPBIND" "$here/ways" apart "$here"
+from namespace libccltap.so
+from deepbind libccltap.so
 both "a library that is closed and opened again" "$here/ways" again "$here"
 both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
 both "a linked program" "$here/linked"
 
 same "another interposer behind us" "$(run "$here/next.so" "$here/linked")" \
     "$(run "$ours:$here/next.so" "$here/linked")"
+from next libccltap.so
 same "another interposer before us" "$(run "$here/next.so" "$here/linked")" \
     "$(run "$here/next.so:$ours" "$here/linked")"
+from next libccltap.so
 same "all bound at start" "$(LD_BIND_NOW=1 run "" "$here/linked")" \
     "$(LD_BIND_NOW=1 run "$ours" "$here/linked")"
 

@@ -218,6 +218,24 @@ static void again(void)
 	report("looked up", dlsym(library, "ncclGetVersion"));
 }
 
+/* What is looked up there leads through us; what is bound there does not. */
+static void apart(void)
+{
+	char path[4096];
+	void *user, *space;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		snprintf(path, sizeof(path), "%s/copy1.so", folder);
+		space = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+		report("namespace", dlsym(space, "ncclGetVersion"));
+		printf("closed: %d\n", dlclose(space));
+	}
+	user = open_library("user3.so", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	report("deepbind", dlsym(user, "ncclGetVersion"));
+	printf("bound: %d\n", ((int (*)(void)) dlsym(user, "user_version"))());
+}
+
 static void errors(void)
 {
 	printf("dlclose: %d\n", dlclose(open_library("copy1.so", RTLD_NOW)));
@@ -237,7 +255,7 @@ int main(int argc, char **argv)
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
 		{"frameworks", frameworks}, {"late", late}, {"many", many},
-		{"passed_on", passed_on},
+		{"passed_on", passed_on}, {"apart", apart},
 	};
 	unsigned i;
 
