@@ -175,21 +175,31 @@ static bool make_ready(struct tap_entry *e)
 	return false;
 }
 
+/* Where the call goes: kept, unless the caller decides. */
+static uint32_t library_of(struct tap_entry *e, void *real)
+{
+	if (real == e->missing) {
+		tap_problem("missing", e->name, 1);
+		return 0;
+	}
+	if (e->by_caller)
+		return tap_library_traced(real, "nccl");
+	if (unlikely(!e->library))
+		e->library = tap_library_traced(real, "nccl");
+	return e->library;
+}
+
 static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 		      const void *caller)
 {
 	tap_announce();
-	if (!e->library || e->by_caller) {
-		if (real == e->missing)
-			tap_problem("missing", e->name, 1);
-		else
-			e->library = tap_library_traced(real, "nccl");
-	}
 	call->call_id = __atomic_add_fetch(&last_call_id, 1, __ATOMIC_RELAXED);
 	call->parent_id = tap_thread.call_id;
 	call->caller_library = tap_library_of(caller, &call->caller_offset);
 	call->inner = tap_library_calls_itself(call->caller_library, call->parent_id);
 	call->pnccl = e->pnccl;
+	call->looked_up = !e->linked;
+	call->library = library_of(e, real);
 	call->comm_id = 0;
 	call->comm_key = 0;
 }

@@ -17,7 +17,7 @@
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 2
+#define TAP_EVENTS_VERSION 3
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -49,6 +49,8 @@ struct tap_call {
 	uint32_t caller_library; /* id of a tap:library, 0: no library is there */
 	uint8_t inner;		 /* made by the traced library itself */
 	uint8_t pnccl;		 /* reached by its profiling name */
+	uint8_t looked_up;	 /* reached by what dlsym() handed out */
+	uint32_t library;	 /* id of the tap:library that it went to, 0: unknown */
 
 	/* Calls on a communicator: its number in this process, its key on all ranks. */
 	uint32_t comm_id;

@@ -124,6 +124,7 @@ static const char metadata[] =
 	"		uint64_t _call_id; uint64_t _parent_id;\n"
 	"		uint32_t _caller_library;\n"
 	"		hex64_t _caller_offset; uint8_t _inner; uint8_t _pnccl;\n"
+	"		uint8_t _looked_up; uint32_t _library;\n"
 	"		hex64_t _sendbuff; hex64_t _recvbuff; uint64_t _count;\n"
 	"		enum : int32_t { \"ncclInt8\" = 0, \"ncclFloat16\" = 6,\n"
 	"			\"ncclFloat32\" = 7, \"ncclBfloat16\" = 9 } _datatype;\n"
@@ -281,6 +282,8 @@ static void put_entry(struct stream *to)
 	put_u64(to, 0x1200 + to->call_id % 4 * 16);
 	put_u8(to, 0);
 	put_u8(to, 0);
+	put_u8(to, 0);
+	put_u32(to, 1);
 	put_u64(to, 0x7f0000000000 + to->call_id % 64 * 4096);
 	put_u64(to, 0x7f8000000000 + to->call_id % 64 * 4096);
 	put_u64(to, (uint64_t) 1 << to->call_id % 24);
