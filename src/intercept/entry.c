@@ -10,6 +10,7 @@
 #include "intercept/libraries.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/unseen.h"
 
 const int tap_not_ready = 1;
 static const int never = 0;
@@ -184,8 +185,10 @@ static uint32_t library_of(struct tap_entry *e, void *real)
 	}
 	if (e->by_caller)
 		return tap_library_traced(real, "nccl");
-	if (unlikely(!e->library))
+	if (unlikely(!e->library)) {
 		e->library = tap_library_traced(real, "nccl");
+		tap_unseen_tell(false);
+	}
 	return e->library;
 }
 

@@ -27,6 +27,7 @@ libccltap_la_SOURCES = \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/state.c src/intercept/state.h \
 	src/intercept/threads.c src/intercept/threads.h \
+	src/intercept/unseen.c src/intercept/unseen.h \
 	src/intercept/walk.c src/intercept/walk.h
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_la_LIBADD = libccltap-lookup.la

@@ -24,6 +24,7 @@
 #include "intercept/process.h"
 #include "intercept/state.h"
 #include "intercept/threads.h"
+#include "intercept/unseen.h"
 #include "intercept/walk.h"
 
 #define EVENTS_FILE "libccltap-events.so"
@@ -304,6 +305,7 @@ void tap_announce(void)
 		return;
 	tap_process_announce();
 	tap_libraries_announce();
+	tap_unseen_tell(false);
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
 		tap_problem("not recorded", "calls made before LTTng was there",

@@ -8,6 +8,7 @@
 #include "intercept/process.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/unseen.h"
 
 /*
  * By a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so
@@ -22,6 +23,7 @@ static void write_state(void)
 	libraries = tap_libraries_write();
 	comms = tap_comms_write();
 	threads = tap_threads_write();
+	tap_unseen_tell(true);
 	tap_events_table->state_end(libraries, comms, threads);
 	tap_guard_clear(guard);
 }

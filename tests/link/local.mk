@@ -3,7 +3,8 @@
 
 tap_link_libraries = tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so \
 	tests/link/copy4.so tests/link/copy5.so \
-	tests/link/user.so tests/link/user3.so tests/link/top.so tests/link/next.so tests/link/filler.so
+	tests/link/user.so tests/link/user3.so \
+	tests/link/user-nccl.so tests/link/top.so tests/link/next.so tests/link/filler.so
 tap_link_programs = tests/link/ways tests/link/linked
 check_DATA += $(tap_link_libraries) $(tap_link_programs)
 CLEANFILES += $(tap_link_libraries) $(tap_link_programs)
@@ -27,6 +28,9 @@ tests/link/user.so: tests/link/user.c tests/link/copy1.so
 tests/link/user3.so: tests/link/user.c tests/link/copy3.so
 	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/user.c \
 		-Ltests/link -l:copy3.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/link/user-nccl.so: tests/link/user.c $(doubles_so)
+	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/user.c $(doubles_ld) \
+		-Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
 tests/link/top.so: tests/link/top.c tests/link/user.so
 	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/top.c \
 		-Ltests/link -l:user.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

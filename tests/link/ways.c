@@ -236,6 +236,19 @@ static void apart(void)
 	printf("bound: %d\n", ((int (*)(void)) dlsym(user, "user_version"))());
 }
 
+/* Calls that no preloaded library can stand in the way of; and one that it can. */
+static void unseen(void)
+{
+	void *user = open_library("user-nccl.so", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/user-nccl.so", folder);
+	printf("deep: %d\n", ((int (*)(void)) dlsym(user, "user_version"))() > 20000);
+	user = dlmopen(LM_ID_NEWLM, path, RTLD_NOW);
+	printf("apart: %d\n", ((int (*)(void)) dlsym(user, "user_version"))() > 20000);
+	handle();
+}
+
 static void errors(void)
 {
 	printf("dlclose: %d\n", dlclose(open_library("copy1.so", RTLD_NOW)));
@@ -255,7 +268,7 @@ int main(int argc, char **argv)
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
 		{"frameworks", frameworks}, {"late", late}, {"many", many},
-		{"passed_on", passed_on}, {"apart", apart},
+		{"passed_on", passed_on}, {"apart", apart}, {"unseen", unseen},
 	};
 	unsigned i;
 

@@ -18,4 +18,18 @@ for way in two:0 frameworks:0 late:0 passed_on:0 apart:1; do
         "$top_srcdir/tests/live/ways.py" "$work/said" "$work/$name.jsonl" "${way#*:}"
 done
 
+run 0 "calls past us are made, and one that is not" "$ccltap" record -o "$work/unseen" -- \
+    "$link/ways" unseen "$link"
+check "they were made" grep -qx "apart: 1" "$work/out"
+check "its timeline reads" "$ccltap" timeline --format jsonl -o "$work/unseen.jsonl" \
+    "$work/unseen"
+for how in "bound to NCCL past us" "bound to NCCL in a namespace of its own"; do
+    same "a library is said to be $how, once" 1 "$(
+        grep '"type":"problem"' "$work/unseen.jsonl" | grep -c "user-nccl.so: $how")"
+done
+run 0 "a linked program" "$ccltap" record -o "$work/linked" -- "$top_builddir/examples/allreduce"
+same "of which nothing is said" 0 "$("$ccltap" timeline --format jsonl "$work/linked" |
+    grep -c '"type":"problem"')"
+same "nothing else is said" 2 "$(grep -c '"type":"problem"' "$work/unseen.jsonl")"
+
 tap_done
