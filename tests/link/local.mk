@@ -9,7 +9,7 @@ tap_link_programs = tests/link/ways tests/link/linked
 check_DATA += $(tap_link_libraries) $(tap_link_programs)
 CLEANFILES += $(tap_link_libraries) $(tap_link_programs)
 EXTRA_DIST += tests/link/copy.c tests/link/user.c tests/link/top.c tests/link/next.c tests/link/ways.c \
-	tests/link/linked.c tests/link/test_ways.sh
+	tests/link/linked.c tests/link/test_ways.sh tests/link/without.py
 TESTS += tests/link/test_ways.sh
 
 # Plain files with plain names, found through $ORIGIN: libtool would put a

@@ -6,11 +6,16 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-alone
+[ -n "${WITHOUT-}" ] || alone
 here=${top_builddir:?}/tests/link
 ours=$top_builddir/.libs/libccltap.so
 origins=$here/origins.$$
-trap 'rm -f "$origins"' EXIT
+trap 'rm -f "$origins" "$here/without.$$.so"' EXIT
+# WITHOUT=SYMBOL: with a libccltap that lacks this way in.
+if [ -n "${WITHOUT-}" ]; then
+    "$top_srcdir/tests/link/without.py" "$ours" "$WITHOUT" "$here/without.$$.so"
+    ours=$here/without.$$.so
+fi
 
 # No session is needed to see where a call ends, and none is wanted.
 run() # PRELOAD PROGRAM ARGUMENT...
@@ -75,6 +80,7 @@ from deepbind libccltap.so
 both "a library that is closed and opened again" "$here/ways" again "$here"
 both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
 both "a linked program" "$here/linked"
+from linked libccltap.so
 
 same "another interposer behind us" "$(run "$here/next.so" "$here/linked")" \
     "$(run "$ours:$here/next.so" "$here/linked")"
@@ -84,5 +90,17 @@ same "another interposer before us" "$(run "$here/next.so" "$here/linked")" \
 from next libccltap.so
 same "all bound at start" "$(LD_BIND_NOW=1 run "" "$here/linked")" \
     "$(LD_BIND_NOW=1 run "$ours" "$here/linked")"
+
+# Each of these shows the way that it is about: without it, it fails.
+if [ -z "${WITHOUT-}" ]; then
+    for way in "dlsym:nccl comes from libccltap.so" "dlsym:first comes from libccltap.so" \
+        "dlsym:namespace comes from libccltap.so" "dlsym:next comes from libccltap.so" \
+        "dlclose:the last once more comes from libccltap.so" \
+        "ncclGetVersion:linked comes from libccltap.so"; do
+        WITHOUT=${way%%:*} "$0" >"$origins" 2>/dev/null 9>&- || true
+        check "without ${way%%:*} it is noticed: ${way#*:}" grep -q "^not ok .* - ${way#*:}" \
+            "$origins"
+    done
+fi
 
 tap_done
