@@ -24,6 +24,7 @@ libccltap_la_SOURCES = \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
 	src/intercept/process.c src/intercept/process.h \
+	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/state.c src/intercept/state.h \
 	src/intercept/threads.c src/intercept/threads.h \

@@ -22,6 +22,7 @@
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
 #include "intercept/process.h"
+#include "intercept/recorder.h"
 #include "intercept/state.h"
 #include "intercept/threads.h"
 #include "intercept/unseen.h"
@@ -133,6 +134,13 @@ __attribute__((constructor)) static void register_early(void)
 		tap_log("start: Cannot follow forks: out of memory");
 }
 
+/* The trace cannot say it. */
+static void fail(const char *why)
+{
+	tap_log("start: %s", why);
+	tap_recorder_tell(why);
+}
+
 static const struct tap_events *load_events(void)
 {
 	char path[PATH_MAX];
@@ -140,17 +148,17 @@ static const struct tap_events *load_events(void)
 	void *handle;
 
 	if (tap_library_beside(EVENTS_FILE, path, sizeof(path))) {
-		tap_log("start: Cannot tell where libccltap.so is");
+		fail("it cannot be told where libccltap.so is");
 		return NULL;
 	}
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
-		tap_log("start: Cannot load %s: %s", path, dlerror());
+		fail(dlerror());
 		return NULL;
 	}
 	events = tap_real_dlsym(handle, TAP_EVENTS_SYMBOL);
 	if (!events || events->version != TAP_EVENTS_VERSION) {
-		tap_log("start: %s is of another version than libccltap.so", path);
+		fail(EVENTS_FILE " is of another version than libccltap.so");
 		return NULL;
 	}
 	return events;
@@ -191,10 +199,15 @@ static bool threads_can_be_made(void)
 
 static pid_t start(void)
 {
+	const char *objection = tap_recorder_objection();
 	const struct tap_events *events;
 
+	if (objection) {
+		fail(objection);
+		return OFF;
+	}
 	if (!threads_can_be_made()) {
-		tap_log("start: Cannot make threads for LTTng");
+		fail("it cannot make threads for LTTng");
 		return OFF;
 	}
 	events = load_events();
@@ -202,6 +215,9 @@ static pid_t start(void)
 		return OFF;
 	tap_events_table = events;
 	tap_state_prepare();
+	/* What a session enables is there when LTTng has begun. */
+	if (!*events->nccl[0].entry_on)
+		tap_recorder_tell_unreached();
 	return ON;
 }
 

@@ -36,6 +36,7 @@ struct member {
 struct context {
 	int pid;
 	int tid;
+	int pid_namespace;
 };
 
 struct tap_event_class {
@@ -208,7 +209,7 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 
 static struct context find_context(const bt_field_class *class)
 {
-	struct context context = {-1, -1};
+	struct context context = {-1, -1, -1};
 	uint64_t i, count;
 
 	if (!class || bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE)
@@ -227,6 +228,8 @@ static struct context find_context(const bt_field_class *class)
 			context.pid = (int) i;
 		else if (!strcmp(name, "vtid"))
 			context.tid = (int) i;
+		else if (!strcmp(name, "pid_ns"))
+			context.pid_namespace = (int) i;
 	}
 	return context;
 }
@@ -373,21 +376,25 @@ static int64_t get_number(const bt_field *field, int64_t none)
 		       : (int64_t) bt_field_integer_unsigned_get_value(field);
 }
 
+/* The member's number, or none where there is no such member. */
+static int64_t get_member(const bt_field *structure, int index, int64_t none)
+{
+	return index < 0
+		       ? none
+		       : get_number(bt_field_structure_borrow_member_field_by_index_const(
+					    structure, (uint64_t) index),
+				    none);
+}
+
 static void read_context(const struct context *context, const bt_field *field,
 			 struct tap_event *event)
 {
 	if (!field)
 		return;
-	if (context->pid >= 0)
-		event->pid =
-			get_number(bt_field_structure_borrow_member_field_by_index_const(
-					   field, (uint64_t) context->pid),
-				   -1);
-	if (context->tid >= 0)
-		event->tid =
-			get_number(bt_field_structure_borrow_member_field_by_index_const(
-					   field, (uint64_t) context->tid),
-				   -1);
+	event->pid = get_member(field, context->pid, event->pid);
+	event->tid = get_member(field, context->tid, event->tid);
+	event->pid_namespace =
+		get_member(field, context->pid_namespace, event->pid_namespace);
 	if (event->pid < 0)
 		event->pid = -1;
 	if (event->tid < 0)
@@ -472,6 +479,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->name = class->name;
 	ret_event->pid = -1;
 	ret_event->tid = -1;
+	ret_event->pid_namespace = 0;
 	ret_event->has_call_id = false;
 	ret_event->is_inner = false;
 	ret_event->call_id = 0;

@@ -35,8 +35,9 @@ struct tap_event {
 	struct tap_trace *trace;
 	const struct tap_name *name; /* of an entry or exit */
 	int64_t time_ns;
-	int64_t pid; /* -1 unknown */
-	int64_t tid; /* -1 unknown */
+	int64_t pid;	       /* -1 unknown */
+	int64_t tid;	       /* -1 unknown */
+	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
 	bool has_call_id;
 	bool is_inner;
 	uint64_t call_id;

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes by (trace, number), and each one's libraries by their number. */
+/* Processes by (trace, namespace, number), and each one's libraries by their number. */
 #include "join/process.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The inode numbers of namespaces have 32 bits. */
+static uint64_t place_of(const struct tap_trace *trace, int64_t pid_namespace)
+{
+	return (uint64_t) trace->number << 32 ^ (uint64_t) pid_namespace;
+}
+
 static struct tap_process *make(struct tap_processes *processes,
-				const struct tap_trace *trace, int64_t pid)
+				const struct tap_trace *trace, int64_t pid_namespace,
+				int64_t pid)
 {
 	struct tap_process *process;
 
@@ -24,7 +31,8 @@ static struct tap_process *make(struct tap_processes *processes,
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
-	if (tap_table_set(&processes->by_pid, trace->number, (uint64_t) pid, process)) {
+	if (tap_table_set(&processes->by_pid, place_of(trace, pid_namespace),
+			  (uint64_t) pid, process)) {
 		free(process);
 		return NULL;
 	}
@@ -32,6 +40,7 @@ static struct tap_process *make(struct tap_processes *processes,
 	process->trace = trace;
 	process->host = trace->host;
 	process->pid = pid;
+	process->pid_namespace = pid_namespace;
 	process->rank = -1;
 	processes->all[processes->count++] = process;
 	return process;
@@ -42,15 +51,18 @@ struct tap_process *tap_processes_of(struct tap_processes *processes,
 {
 	int64_t pid = event->pid >= 0 ? event->pid : event->trace->pid;
 	struct tap_process *process =
-		tap_table_find(&processes->by_pid, event->trace->number, (uint64_t) pid);
+		tap_table_find(&processes->by_pid,
+			       place_of(event->trace, event->pid_namespace),
+			       (uint64_t) pid);
 
-	return process ? process : make(processes, event->trace, pid);
+	return process ? process
+		       : make(processes, event->trace, event->pid_namespace, pid);
 }
 
 struct tap_process *tap_processes_succeed(struct tap_processes *processes,
 					  const struct tap_process *process)
 {
-	return make(processes, process->trace, process->pid);
+	return make(processes, process->trace, process->pid_namespace, process->pid);
 }
 
 void tap_process_describe(struct tap_process *process, struct tap_event *event)

@@ -39,6 +39,7 @@ struct tap_process {
 	const struct tap_trace *trace;
 	const char *host;
 	int64_t pid;		    /* -1 unknown */
+	int64_t pid_namespace;	    /* that pid is a number in, 0 unknown */
 	int64_t rank;		    /* -1 unknown */
 	bool is_announced;	    /* it described itself: about is filled */
 	bool is_from_state;	    /* by its state alone, until now */

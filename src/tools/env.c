@@ -201,7 +201,7 @@ static void print_commands(const char *session)
 	       "#   lttng enable-channel -u --subbuf-size=4M --num-subbuf=8 hot\n"
 	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*' --loglevel-only=INFO\n"
 	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*' --loglevel-only=DEBUG\n"
-	       "#   lttng add-context -u -t vpid -t vtid\n"
+	       "#   lttng add-context -u -t vpid -t vtid -t pid_ns\n"
 	       "#   lttng start\n"
 	       "# After it has ended:\n"
 	       "#   lttng destroy %s\n", session, session);

@@ -8,6 +8,7 @@ ccltap_SOURCES = \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
 	src/tools/record_child.c src/tools/record_child.h \
+	src/tools/record_notes.c src/tools/record_notes.h \
 	src/tools/record_output.c src/tools/record_output.h \
 	src/tools/record_session.c src/tools/record_session.h \
 	src/tools/record_summary.c src/tools/record_summary.h \

@@ -22,6 +22,7 @@
 #include "tools/message.h"
 #include "tools/record_buffers.h"
 #include "tools/record_child.h"
+#include "tools/record_notes.h"
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/record_summary.h"
@@ -45,6 +46,7 @@ struct recording {
 	struct tap_child child;
 	struct tap_child_end end;
 	char *preload;
+	struct tap_notes notes;
 	/* The session's name, and the job's unless the environment names one. */
 	char name[NAME_MAX];
 	const char *job;
@@ -241,6 +243,17 @@ static bool has_calls(const struct tap_summary *summary)
 	return false;
 }
 
+static void write_notes(FILE *out, const struct tap_notes *notes)
+{
+	char *first;
+	size_t count = tap_notes_read(notes, &first);
+
+	if (count)
+		fprintf(out, "; %zu process%s could not be recorded: %s", count,
+			count == 1 ? "" : "es", first ? first : "");
+	free(first);
+}
+
 static void write_body(FILE *out, const struct recording *recording,
 		       const struct tap_summary *summary, int read_error)
 {
@@ -271,6 +284,7 @@ static void write_body(FILE *out, const struct recording *recording,
 		      "(libnccl.so.2, librccl.so.1), or it is linked statically, or the "
 		      "program is setuid or clears LD_PRELOAD", out);
 	write_texts(out, "; problem: ", "; problem: ", &summary->problems);
+	write_notes(out, &recording->notes);
 	/* No trace is not an error of reading: LTTng writes one at the first event. */
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }
@@ -297,10 +311,15 @@ static void write_closing_line(const struct recording *recording)
 
 static int record(struct recording *recording, const struct request *request)
 {
+	const struct tap_child_variable variables[] = {
+		{ "LD_PRELOAD", recording->preload, false },
+		{ "CCLTAP_JOB", recording->job, true },
+		{ "CCLTAP_RECORDER", recording->notes.address, false },
+	};
 	int ret;
 
-	ret = tap_child_fork(&recording->child, request->program, recording->preload,
-			     recording->job);
+	ret = tap_child_fork(&recording->child, request->program, variables,
+			     ARRAY_SIZE(variables));
 	if (ret) {
 		tap_message_write("cannot fork: %s", strerror(-ret));
 		return TAP_EXIT_FAILURE;
@@ -323,6 +342,7 @@ static int record(struct recording *recording, const struct request *request)
 		write_closing_line(recording);
 	}
 	tap_output_close(&recording->output);
+	tap_notes_close(&recording->notes);
 	free(recording->preload);
 	tap_child_end_alike(&recording->end);
 }
@@ -343,7 +363,9 @@ int tap_record_main(int argc, char **argv)
 	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &recording.preload))
 		return TAP_EXIT_FAILURE;
 	name_session(&recording);
+	tap_notes_open(&recording.notes, recording.name);
 	ret = record(&recording, &request);
+	tap_notes_close(&recording.notes);
 	free(recording.preload);
 	return ret;
 }

@@ -72,19 +72,28 @@ int tap_child_find_program(const char *name)
 	}
 }
 
-/* The child's side; `unanswered` is what its alarm clock had left. */
-static void run_program(int gate_fd, int failure_fd, char **argv, const char *preload,
-			const char *job, unsigned int unanswered)
+static int set_variable(const struct tap_child_variable *variable)
 {
-	const char *present = getenv("CCLTAP_JOB");
+	const char *present = getenv(variable->name);
+
+	if (!variable->value || (variable->is_default && present && *present))
+		return 0;
+	return setenv(variable->name, variable->value, 1);
+}
+
+/* The child's side; `unanswered` is what its alarm clock had left. */
+static void run_program(int gate_fd, int failure_fd, char **argv,
+			const struct tap_child_variable *variables, size_t count,
+			unsigned int unanswered)
+{
 	int failure;
 	char go;
 
 	if (read(gate_fd, &go, 1) != 1)
 		_exit(0);
-	if (setenv("LD_PRELOAD", preload, 1) < 0 ||
-	    ((!present || !*present) && setenv("CCLTAP_JOB", job, 1) < 0))
-		goto failed;
+	for (size_t i = 0; i < count; i++)
+		if (set_variable(&variables[i]) < 0)
+			goto failed;
 	alarm(unanswered);
 	execvp(argv[0], argv);
 failed:
@@ -94,8 +103,8 @@ failed:
 	_exit(failure == ENOENT ? 127 : 126);
 }
 
-int tap_child_fork(struct tap_child *child, char **argv, const char *preload,
-		   const char *job)
+int tap_child_fork(struct tap_child *child, char **argv,
+		   const struct tap_child_variable *variables, size_t count)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -123,7 +132,7 @@ int tap_child_fork(struct tap_child *child, char **argv, const char *preload,
 		sigaction(SIGCHLD, &present, NULL);
 		close(gate[1]);
 		close(failure[0]);
-		run_program(gate[0], failure[1], argv, preload, job, unanswered);
+		run_program(gate[0], failure[1], argv, variables, count, unanswered);
 	}
 	fill_awaited(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);

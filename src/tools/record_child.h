@@ -12,7 +12,15 @@
 #define TAP_TOOLS_RECORD_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+
+/* A variable of the program's environment; those with no value stay as they are. */
+struct tap_child_variable {
+	const char *name, *value;
+	bool is_default; /* one that is there already stays */
+};
 
 struct tap_child {
 	pid_t pid;
@@ -37,12 +45,11 @@ struct tap_child_end {
 int tap_child_find_program(const char *name);
 
 /*
- * Forks the child, which will run argv with LD_PRELOAD=preload, and with
- * CCLTAP_JOB=job unless it has one. From here on the signals that concern the
+ * Forks the child, which will run argv with these variables. From here on the signals that concern the
  * program wait for tap_child_wait(). Returns 0 or -errno.
  */
-int tap_child_fork(struct tap_child *child, char **argv, const char *preload,
-		   const char *job);
+int tap_child_fork(struct tap_child *child, char **argv,
+		   const struct tap_child_variable *variables, size_t count);
 
 /* Opens the gate. */
 void tap_child_start(struct tap_child *child);

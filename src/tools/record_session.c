@@ -142,6 +142,7 @@ static int add_contexts(struct lttng_handle *handle, const char *channel)
 {
 	static const enum lttng_event_context_type kinds[] = {
 		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID,
+		LTTNG_EVENT_CONTEXT_PID_NS,
 	};
 	int ret = 0;
 

@@ -22,7 +22,7 @@
  * process tells its job in one event, which may be read after all of its others.
  */
 struct process {
-	int64_t vpid;
+	int64_t vpid, namespace;
 	bool is_ours;
 	uint64_t events;
 	uint64_t layer_events[TAP_SUMMARY_LAYERS];
@@ -111,26 +111,37 @@ static const char *text_of(const bt_field *record, const char *name)
 	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
-static int64_t vpid_of(const bt_event *event)
+/* A number in the event's context, -1 where there is none. */
+static int64_t context_of(const bt_event *event, const char *name)
 {
 	const bt_field *field;
 
-	field = member(bt_event_borrow_common_context_field_const(event), "vpid");
-	if (!field || !bt_field_class_type_is(bt_field_get_class_type(field),
-					      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-		return -1;
-	return bt_field_integer_signed_get_value(field);
+	field = member(bt_event_borrow_common_context_field_const(event), name);
+	if (field && bt_field_class_type_is(bt_field_get_class_type(field),
+					    BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+		return bt_field_integer_signed_get_value(field);
+	if (field && bt_field_class_type_is(bt_field_get_class_type(field),
+					    BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return (int64_t)bt_field_integer_unsigned_get_value(field);
+	return -1;
 }
 
-static struct process *find_process(struct counter *counter, int64_t vpid)
+static bool is_process(const struct process *process, int64_t vpid, int64_t namespace)
 {
+	return process->vpid == vpid && process->namespace == namespace;
+}
+
+static struct process *find_process(struct counter *counter, const bt_event *event)
+{
+	const int64_t vpid = context_of(event, "vpid");
+	const int64_t namespace = context_of(event, "pid_ns");
 	struct process *grown;
 
 	if (counter->last_process < counter->process_count &&
-	    counter->processes[counter->last_process].vpid == vpid)
+	    is_process(&counter->processes[counter->last_process], vpid, namespace))
 		return &counter->processes[counter->last_process];
 	for (size_t i = 0; i < counter->process_count; i++) {
-		if (counter->processes[i].vpid == vpid) {
+		if (is_process(&counter->processes[i], vpid, namespace)) {
 			counter->last_process = i;
 			return &counter->processes[i];
 		}
@@ -143,7 +154,7 @@ static struct process *find_process(struct counter *counter, int64_t vpid)
 	}
 	counter->processes = grown;
 	counter->last_process = counter->process_count++;
-	grown[counter->last_process] = (struct process){ .vpid = vpid };
+	grown[counter->last_process] = (struct process){ .vpid = vpid, .namespace = namespace };
 	return &grown[counter->last_process];
 }
 
@@ -211,7 +222,7 @@ static void count_event(struct counter *counter, const bt_event *event)
 {
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
 	const char *colon = name ? strchr(name, ':') : NULL;
-	struct process *process = find_process(counter, vpid_of(event));
+	struct process *process = find_process(counter, event);
 	size_t layer;
 
 	if (!process)

@@ -38,7 +38,7 @@ CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
-	tests/live/order.sh tests/live/late.sh tests/live/ways.sh \
+	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/namespaces.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py

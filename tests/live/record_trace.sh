@@ -35,7 +35,7 @@ if command -v babeltrace2 >/dev/null; then
         >"$work/out" 2>/dev/null
     pid=$(head -n 1 "$work/out")
     babeltrace2 --no-delta "$work/read" >"$work/text"
-    grep "vpid = $pid, vtid = $pid }" "$work/text" >"$work/mine" || :
+    grep "vpid = $pid, vtid = $pid, " "$work/text" >"$work/mine" || :
     same "every event has the process and the thread, and is there once" \
         "11 11" "$(wc -l <"$work/mine") $(sort -u "$work/mine" | wc -l)"
     for call in ncclGetVersion ncclGroupStart; do

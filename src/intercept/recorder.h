@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the process knows of `ccltap record`, which it runs under, and how it tells it
+ * that it is not recorded: a trace cannot say that of a process that has no part in it.
+ *
+ * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <socket>", and that the
+ * recorder may be out of reach: then nothing is said.
+ */
+#ifndef TAP_INTERCEPT_RECORDER_H
+#define TAP_INTERCEPT_RECORDER_H
+
+#include <stdbool.h>
+
+#include "common/compiler.h"
+
+/* Why nothing of this process may be recorded, NULL when it may. */
+const char *tap_recorder_objection(void) tap_hidden;
+
+/* Tells the recorder, if there is one.  No event, no output, never blocks. */
+void tap_recorder_tell(const char *why) tap_hidden;
+
+/* LTTng is there, but no session records this process: tells why, as far as is known. */
+void tap_recorder_tell_unreached(void) tap_hidden;
+
+#endif
