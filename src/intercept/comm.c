@@ -170,13 +170,29 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 static void find_questions(struct tap_comm *c, const void *library)
 {
 	static const char *const names[] = {"ncclCommCount", "ncclCommUserRank",
-					    "ncclCommCuDevice"};
+					    "ncclCommCuDevice", "ncclCommGetAsyncError"};
 	void *functions[ARRAY_SIZE(names)] = {NULL};
 
 	tap_library_functions(library, NULL, names, functions, ARRAY_SIZE(names));
 	c->count = (ncclResult_t(*)(ncclComm_t, int *)) functions[0];
 	c->user_rank = (ncclResult_t(*)(ncclComm_t, int *)) functions[1];
 	c->cu_device = (ncclResult_t(*)(ncclComm_t, int *)) functions[2];
+	c->state = (ncclResult_t(*)(ncclComm_t, ncclResult_t *)) functions[3];
+}
+
+static void forget_questions(struct tap_comm *c)
+{
+	c->count = c->user_rank = c->cu_device = NULL;
+	c->state = NULL;
+}
+
+/* Of one that is not ready NCCL would note an error that the program did not make. */
+static bool is_ready(const struct tap_comm *c)
+{
+	ncclResult_t told = ncclSuccess;
+
+	return !c->state ||
+	       (c->state(c->handle, &told) == ncclSuccess && told == ncclSuccess);
 }
 
 static void ask(ncclResult_t (*question)(ncclComm_t, int *), ncclComm_t handle,
@@ -361,7 +377,7 @@ static struct tap_comm *add(void)
 	c->nr_splits = c->nr_grows = c->nr_awaited = 0;
 	c->newcomm = NULL;
 	c->grow_key = 0;
-	c->count = c->user_rank = c->cu_device = NULL;
+	forget_questions(c);
 	c->about = (struct tap_comm_state){
 		.comm_id = ++last_id,
 		.color = -1,
@@ -558,12 +574,14 @@ void tap_comm_ready(struct tap_comm *c, uint64_t call_id)
 
 	if (c == &tap_no_comm)
 		return;
-	ask(c->count, handle, &c->about.nranks);
-	ask(c->user_rank, handle, &c->about.rank);
-	ask(c->cu_device, handle, &c->about.device);
-	make_peers(c);
-	if (c->about.life == TAP_COMM_INITIALISING)
-		c->about.life = TAP_COMM_READY;
+	if (is_ready(c)) {
+		ask(c->count, handle, &c->about.nranks);
+		ask(c->user_rank, handle, &c->about.rank);
+		ask(c->cu_device, handle, &c->about.device);
+		make_peers(c);
+		if (c->about.life == TAP_COMM_INITIALISING)
+			c->about.life = TAP_COMM_READY;
+	}
 	tell(c, call_id);
 }
 
@@ -640,7 +658,7 @@ void tap_comms_expire(void)
 		return;
 	for (c = all; c; c = c->next)
 		if (!c->count || !tap_library_loaded((const void *) c->count))
-			c->count = c->user_rank = c->cu_device = NULL;
+			forget_questions(c);
 	tap_lock_drop(&lock);
 }
 

@@ -53,7 +53,7 @@ struct tap_comm {
 	ncclComm_t *newcomm; /* where its handle will be, NULL once it is known */
 	uint64_t grow_key;   /* of the identifier that newcomers were given, 0 none */
 	ncclResult_t (*count)(ncclComm_t, int *), (*user_rank)(ncclComm_t, int *),
-		(*cu_device)(ncclComm_t, int *);
+		(*cu_device)(ncclComm_t, int *), (*state)(ncclComm_t, ncclResult_t *);
 	struct tap_nccl_config config;
 	char net_name[32], comm_name[128];
 	struct tap_comm *hash_next, *next;
@@ -98,7 +98,10 @@ void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id) tap_hidde
 /* The parent was split, also by a rank that has no part in the new communicator. */
 void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
 
-/* It can be used from now on: what it did not say before is asked. */
+/*
+ * NCCL has done what it was asked to: what it did not say before is asked, unless it is
+ * still at it.  Only a state tells that of one that does not block.
+ */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id) tap_hidden;
 
 void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life,

@@ -22,8 +22,8 @@ for process in report["processes"]:
         assert call["open"] == call["end_lost"] == call["begin_lost"] == 0, call
         assert call["failures"] == 0, call
 # The oracle stands between us and NCCL, so it counts what we ask NCCL ourselves too: the
-# device of each communicator, which NCCL looks at before it answers.
-for name in ("ncclCommCuDevice", "ncclCommGetAsyncError"):
+# state of each communicator and its device, before which NCCL asks for the state again.
+for name in ("ncclCommGetAsyncError", "ncclCommCuDevice", "ncclCommGetAsyncError"):
     counted[name] -= ranks
 assert reported == +counted, (reported - counted, counted - reported)
 assert len(report["processes"]) == ranks, len(report["processes"])
