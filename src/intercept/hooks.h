@@ -240,7 +240,12 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_LOCALS_SUSPEND
 #define TAP_BEFORE_SUSPEND(name) tap_change_begin(name)
 #define TAP_DESCRIBE_SUSPEND TAP_DESCRIBE_ON_COMM
-#define TAP_AFTER_SUSPEND TAP_AFTER_LIFE(TAP_COMM_SUSPENDED)
+/* With no flag NCCL has nothing to do. */
+#define TAP_AFTER_SUSPEND \
+	if (tap_args.flags & 1) /* NCCL_SUSPEND_MEM */ \
+		TAP_AFTER_LIFE(TAP_COMM_SUSPENDED) \
+	else \
+		tap_change_end();
 #define TAP_FINISH_SUSPEND
 
 #define TAP_LOCALS_RESUME
