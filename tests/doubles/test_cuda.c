@@ -156,6 +156,48 @@ static void test_events(void)
 	cuMemFree(memory);
 }
 
+static void test_graphs(void)
+{
+	CUstreamCaptureStatus status[3];
+	uint32_t host[2] = {1, 0};
+	CUstream stream;
+	CUdeviceptr memory;
+	CUgraph graph;
+	CUgraphExec exec;
+
+	cuMemAlloc(&memory, 4);
+	cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+	cuStreamIsCapturing(stream, &status[0]);
+	cuMemcpyHtoD(memory, &host[0], 4);
+	cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	cuStreamIsCapturing(stream, &status[1]);
+	cuMemsetD32Async(memory, 2, 1, stream);
+	ok(cuStreamSynchronize(stream) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+	   "a stream that is captured cannot be waited for");
+	ok(cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS &&
+		   cuStreamEndCapture(stream, &graph) == CUDA_ERROR_INVALID_VALUE,
+	   "a capture ends once");
+	cuStreamIsCapturing(stream, &status[2]);
+	ok(status[0] == CU_STREAM_CAPTURE_STATUS_NONE &&
+		   status[1] == CU_STREAM_CAPTURE_STATUS_ACTIVE &&
+		   status[2] == CU_STREAM_CAPTURE_STATUS_NONE,
+	   "a stream says whether it is captured");
+	cuGraphInstantiateWithFlags(&exec, graph, 0);
+	cuStreamSynchronize(stream);
+	cuMemcpyDtoH(&host[1], memory, 4);
+	ok(host[1] == 1, "what was captured is not done");
+	ok(cuGraphLaunch(exec, stream) == CUDA_SUCCESS &&
+		   cuStreamSynchronize(stream) == CUDA_SUCCESS,
+	   "a graph is launched");
+	cuMemcpyDtoH(&host[1], memory, 4);
+	ok(host[1] == 2 && cuGraphLaunch(exec, stream) == CUDA_ERROR_NOT_SUPPORTED,
+	   "then it is, and here only once");
+	cuGraphExecDestroy(exec);
+	cuGraphDestroy(graph);
+	cuStreamDestroy(stream);
+	cuMemFree(memory);
+}
+
 static void test_memory(void)
 {
 	CUdeviceptr memory;
@@ -243,6 +285,7 @@ int main(void)
 	test_streams();
 	test_legacy_stream();
 	test_events();
+	test_graphs();
 	test_memory();
 	test_entry_points();
 	test_fork();

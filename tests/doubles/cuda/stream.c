@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams and events of the fake driver.  Each stream is a queue of tasks and a
- * worker thread that starts with the first task; an event is a place in one.
+ * Streams, events and graphs of the fake driver.  Each stream is a queue of tasks and a
+ * worker thread that starts with the first task; an event is a place in one.  A graph is
+ * the tasks that a stream got while it was captured; it can be launched once.
  */
 #include "driver.h"
 
@@ -33,6 +34,18 @@ struct CUstream_st {
 	bool is_blocking;
 	bool is_per_thread;
 	pthread_t owner;
+	/* Where the tasks go while it is captured. */
+	struct CUgraph_st *capture;
+};
+
+struct CUgraph_st {
+	struct task *first;
+	struct task **last;
+};
+
+struct CUgraphExec_st {
+	struct task *first;
+	bool was_launched;
 };
 
 struct CUevent_st {
@@ -144,6 +157,14 @@ static CUresult start_worker(struct CUstream_st *stream)
 	return CUDA_SUCCESS;
 }
 
+static void queue(struct CUstream_st *stream, struct task *task)
+{
+	*stream->last = task;
+	stream->last = &task->next;
+	stream->queued++;
+	pthread_cond_signal(&stream->work);
+}
+
 static CUresult append(struct CUstream_st *stream, void (*run)(void *), void *data,
 		       struct CUstream_st *after, uint64_t after_number)
 {
@@ -160,10 +181,12 @@ static CUresult append(struct CUstream_st *stream, void (*run)(void *), void *da
 	task->after_number = after_number;
 	if (after)
 		after->references++;
-	*stream->last = task;
-	stream->last = &task->next;
-	stream->queued++;
-	pthread_cond_signal(&stream->work);
+	if (stream->capture) {
+		*stream->capture->last = task;
+		stream->capture->last = &task->next;
+	} else {
+		queue(stream, task);
+	}
 	return CUDA_SUCCESS;
 }
 
@@ -346,7 +369,9 @@ FAKE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
 	if (res != CUDA_SUCCESS)
 		return res;
 	/* What the NULL stream waits for has to be queued in it first. */
-	if (stream == stream->context->legacy)
+	if (stream->capture)
+		res = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	else if (stream == stream->context->legacy)
 		res = order_with_legacy(stream);
 	wait_done(stream, stream->queued);
 	pthread_mutex_unlock(&fake_lock);
@@ -364,6 +389,133 @@ FAKE_EXPORT CUresult cuStreamQuery(CUstream hStream)
 		res = CUDA_ERROR_NOT_READY;
 	pthread_mutex_unlock(&fake_lock);
 	return res;
+}
+
+FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+	struct CUstream_st *stream;
+	CUresult res = lock_stream(hStream, &stream);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+		res = CUDA_ERROR_INVALID_VALUE;
+	else if (stream->capture || stream == stream->context->legacy)
+		res = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	else
+		stream->capture = calloc(1, sizeof(*stream->capture));
+	if (res == CUDA_SUCCESS && !stream->capture)
+		res = CUDA_ERROR_OUT_OF_MEMORY;
+	if (res == CUDA_SUCCESS)
+		stream->capture->last = &stream->capture->first;
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+FAKE_EXPORT CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+	struct CUstream_st *stream;
+	CUresult res = lock_stream(hStream, &stream);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!phGraph || !stream->capture) {
+		res = CUDA_ERROR_INVALID_VALUE;
+	} else {
+		*phGraph = stream->capture;
+		stream->capture = NULL;
+	}
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+FAKE_EXPORT CUresult cuStreamIsCapturing(CUstream hStream,
+					 CUstreamCaptureStatus *captureStatus)
+{
+	struct CUstream_st *stream;
+	CUresult res = lock_stream(hStream, &stream);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!captureStatus)
+		res = CUDA_ERROR_INVALID_VALUE;
+	else
+		*captureStatus = stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+						 : CU_STREAM_CAPTURE_STATUS_NONE;
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+/* Takes what is in the graph: it is instantiated once. */
+FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+						 unsigned long long flags)
+{
+	if (!phGraphExec || !hGraph)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (flags || !hGraph->last)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	*phGraphExec = calloc(1, sizeof(**phGraphExec));
+	if (!*phGraphExec)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	(*phGraphExec)->first = hGraph->first;
+	hGraph->first = NULL;
+	hGraph->last = NULL;
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
+{
+	struct CUstream_st *stream;
+	struct task *task;
+	CUresult res = lock_stream(hStream, &stream);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!hGraphExec)
+		res = CUDA_ERROR_INVALID_VALUE;
+	else if (hGraphExec->was_launched || stream->capture)
+		res = CUDA_ERROR_NOT_SUPPORTED;
+	else
+		res = start_worker(stream);
+	while (res == CUDA_SUCCESS && hGraphExec->first) {
+		task = hGraphExec->first;
+		hGraphExec->first = task->next;
+		task->next = NULL;
+		queue(stream, task);
+	}
+	if (res == CUDA_SUCCESS)
+		hGraphExec->was_launched = true;
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+static void drop_tasks(struct task *task)
+{
+	struct task *next;
+
+	for (; task; task = next) {
+		next = task->next;
+		free(task);
+	}
+}
+
+/* What was not launched is lost, with whatever it needed. */
+FAKE_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+	if (!hGraphExec)
+		return CUDA_ERROR_INVALID_VALUE;
+	drop_tasks(hGraphExec->first);
+	free(hGraphExec);
+	return CUDA_SUCCESS;
+}
+
+FAKE_EXPORT CUresult cuGraphDestroy(CUgraph hGraph)
+{
+	if (!hGraph)
+		return CUDA_ERROR_INVALID_VALUE;
+	drop_tasks(hGraph->first);
+	free(hGraph);
+	return CUDA_SUCCESS;
 }
 
 static void put_event(struct CUevent_st *event)
@@ -561,4 +713,26 @@ FAKE_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent,
 FAKE_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
 {
 	return cuEventRecord(hEvent, fake_per_thread(hStream));
+}
+
+FAKE_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream,
+						  CUstreamCaptureMode mode)
+{
+	return cuStreamBeginCapture_v2(fake_per_thread(hStream), mode);
+}
+
+FAKE_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
+{
+	return cuStreamEndCapture(fake_per_thread(hStream), phGraph);
+}
+
+FAKE_EXPORT CUresult cuStreamIsCapturing_ptsz(CUstream hStream,
+					      CUstreamCaptureStatus *captureStatus)
+{
+	return cuStreamIsCapturing(fake_per_thread(hStream), captureStatus);
+}
+
+FAKE_EXPORT CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
+{
+	return cuGraphLaunch(hGraphExec, fake_per_thread(hStream));
 }
