@@ -9,12 +9,14 @@
 #include <nccl.h>
 
 #include <dirent.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -200,6 +202,39 @@ static void init_by_one(int rank)
 	init_by_ids(rank, 3, 1);
 }
 
+/* Each makes the same id by itself, and uses it again and again. */
+static void init_by_environment(int rank)
+{
+	ncclUniqueId ids[2];
+	ncclComm_t comm = NULL;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		REQUIRE(ncclGetUniqueId(&ids[i > 0]) == ncclSuccess);
+		REQUIRE(i == 0 || memcmp(&ids[0], &ids[1], sizeof(ids[0])) == 0);
+		REQUIRE(ncclCommInitRank(&comm, 3, ids[0], rank) == ncclSuccess);
+		REQUIRE(works(comm, 3, rank));
+		REQUIRE(ncclCommDestroy(comm) == ncclSuccess);
+	}
+}
+
+/* A port that is free and that nobody is given who wants any. */
+static void set_address(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int port = 10000 + getpid() % 20000;
+	char text[32];
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	do
+		address.sin_port = htons((uint16_t) ++port);
+	while (bind(fd, (struct sockaddr *) &address, sizeof(address)));
+	close(fd);
+	snprintf(text, sizeof(text), "127.0.0.1:%d", port);
+	setenv("NCCL_COMM_ID", text, 1);
+}
+
 static void init_wrongly(int rank)
 {
 	ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -230,6 +265,9 @@ static void test_scalable(void)
 	ok(in_processes(5, init_by_two), "five ranks meet at two roots");
 	ok(in_processes(4, init_by_four), "four at as many");
 	ok(in_processes(3, init_by_one), "or three at one");
+	set_address();
+	ok(in_processes(3, init_by_environment), "the environment has an id for all");
+	unsetenv("NCCL_COMM_ID");
 	ok(in_processes(1, init_wrongly), "there are ids, and no more than ranks");
 }
 

@@ -42,6 +42,8 @@ static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
 	result = mini_comm_request_ids(request, ids, id_count);
+	if (result == ncclSuccess && rank == 0)
+		result = mini_result(mini_bootstrap_serve(&ids[0]));
 	if (result == ncclSuccess)
 		result = mini_comm_create(&request->comm, nranks, rank, config);
 	if (result != ncclSuccess) {

@@ -4,10 +4,12 @@
 
 #include "thread.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What a unique id holds; the rest of its 128 bytes is zero, as NCCL's is. */
@@ -21,7 +23,12 @@ struct handle {
 struct root {
 	struct handle handle;
 	int listen_fd;
+	/* For one communicator after the other. */
+	bool is_lasting;
 };
+
+/* Of ids that the environment gives. */
+#define FIXED_MAGIC 0x66697865642069d0ULL
 
 /*
  * The ranks of a root are a piece of the ring.  Each of them asks for the address
@@ -103,9 +110,8 @@ static int collect(const struct root *root, struct piece *piece)
 	return 0;
 }
 
-static void *root_main(void *arg)
+static void serve(const struct root *root)
 {
-	struct root *root = arg;
 	struct piece piece = {0};
 	int i;
 
@@ -120,17 +126,41 @@ static void *root_main(void *arg)
 		if (piece.fds[i] >= 0)
 			close(piece.fds[i]);
 	}
-	close(root->listen_fd);
 	free(piece.fds);
 	free(piece.addresses);
+}
+
+static void *root_main(void *arg)
+{
+	struct root *root = arg;
+
+	do
+		serve(root);
+	while (root->is_lasting);
+	close(root->listen_fd);
 	free(root);
 	return NULL;
+}
+
+static int start_root(struct root *root)
+{
+	pthread_t thread;
+	/* NCCL detaches its root too, and gives it this name. */
+	int err = pthread_create(&thread, NULL, root_main, root);
+
+	if (err) {
+		close(root->listen_fd);
+		free(root);
+		return -err;
+	}
+	mini_thread_set_name(thread, "NCCL BootstrapR");
+	pthread_detach(thread);
+	return 0;
 }
 
 int mini_bootstrap_create_join_root(ncclUniqueId *ret_id, uint64_t magic, int nranks)
 {
 	struct root *root = calloc(1, sizeof(*root));
-	pthread_t thread;
 	int err;
 
 	if (!root)
@@ -145,23 +175,34 @@ int mini_bootstrap_create_join_root(ncclUniqueId *ret_id, uint64_t magic, int nr
 	root->handle.nranks = nranks;
 	memset(ret_id, 0, sizeof(*ret_id));
 	memcpy(ret_id->internal, &root->handle, sizeof(root->handle));
+	return start_root(root);
+}
 
-	/* NCCL detaches its root too, and gives it this name. */
-	err = pthread_create(&thread, NULL, root_main, root);
-	if (err) {
-		close(root->listen_fd);
-		free(root);
-		return -err;
-	}
-	mini_thread_set_name(thread, "NCCL BootstrapR");
-	pthread_detach(thread);
-	return 0;
+static bool fixed_handle(struct handle *ret_handle)
+{
+	const char *text = getenv("NCCL_COMM_ID");
+	const char *port = text ? strchr(text, ':') : NULL;
+	char host[16] = "";
+
+	*ret_handle = (struct handle){.magic = FIXED_MAGIC};
+	if (!port || (size_t) (port - text) >= sizeof(host))
+		return false;
+	memcpy(host, text, (size_t) (port - text));
+	ret_handle->address.sin_family = AF_INET;
+	ret_handle->address.sin_port = htons((uint16_t) atoi(port + 1));
+	return inet_pton(AF_INET, host, &ret_handle->address.sin_addr) == 1;
 }
 
 int mini_bootstrap_create_root(ncclUniqueId *ret_id)
 {
+	struct handle handle;
 	uint64_t magic;
 
+	if (fixed_handle(&handle)) {
+		memset(ret_id, 0, sizeof(*ret_id));
+		memcpy(ret_id->internal, &handle, sizeof(handle));
+		return 0;
+	}
 	if (getrandom(&magic, sizeof(magic), 0) < 0)
 		magic = (uint64_t) getpid();
 	return mini_bootstrap_create_join_root(ret_id, magic, 0);
@@ -173,6 +214,31 @@ static struct handle handle_of(const ncclUniqueId *id)
 
 	memcpy(&handle, id->internal, sizeof(handle));
 	return handle;
+}
+
+/*
+ * NCCL has a new root for each communicator, to which a rank may come too early and
+ * find the one before it.  One root for all is as good, and not left to chance.
+ */
+int mini_bootstrap_serve(const ncclUniqueId *id)
+{
+	static atomic_bool is_served;
+	struct root *root;
+	int err;
+
+	if (handle_of(id).magic != FIXED_MAGIC || atomic_exchange(&is_served, true))
+		return 0;
+	root = calloc(1, sizeof(*root));
+	if (!root)
+		return -ENOMEM;
+	root->handle = handle_of(id);
+	root->is_lasting = true;
+	root->listen_fd = mini_socket_listen_at(&root->handle.address);
+	if (root->listen_fd >= 0)
+		return start_root(root);
+	err = root->listen_fd;
+	free(root);
+	return err;
 }
 
 uint64_t mini_bootstrap_magic(const ncclUniqueId *id)
@@ -219,13 +285,18 @@ int mini_bootstrap_open(struct mini_bootstrap *bootstrap, uint64_t magic, int ra
 static int check_in(const struct mini_bootstrap *bootstrap, const ncclUniqueId *id,
 		    struct check_in in, struct sockaddr_in *ret_next)
 {
+	const struct timespec pause = {.tv_nsec = 1000000};
 	struct handle handle = handle_of(id);
 	int err;
 	int fd;
 
 	in.address = bootstrap->address;
-	fd = mini_socket_connect(&handle.address, handle.magic, MINI_SOCKET_BOOTSTRAP,
-				 bootstrap->aborted);
+	/* Where the environment said, the root may not be there yet. */
+	while ((fd = mini_socket_connect(&handle.address, handle.magic,
+					 MINI_SOCKET_BOOTSTRAP, bootstrap->aborted)) ==
+		       -ECONNREFUSED &&
+	       handle.magic == FIXED_MAGIC && !atomic_load(bootstrap->aborted))
+		nanosleep(&pause, NULL);
 	if (fd < 0)
 		return fd;
 	err = mini_socket_send(fd, &in, sizeof(in), bootstrap->aborted);

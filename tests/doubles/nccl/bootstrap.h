@@ -35,6 +35,11 @@ struct mini_bootstrap {
  */
 int mini_bootstrap_create_root(ncclUniqueId *ret_id);
 int mini_bootstrap_create_join_root(ncclUniqueId *ret_id, uint64_t magic, int nranks);
+/*
+ * NCCL_COMM_ID=IPV4:PORT gives all ids of a job, which then are the same one, an
+ * address; whoever is rank 0 has the root there.  Does nothing for other ids.
+ */
+int mini_bootstrap_serve(const ncclUniqueId *id);
 /* What an id was made with. */
 uint64_t mini_bootstrap_magic(const ncclUniqueId *id);
 int mini_bootstrap_joined(const ncclUniqueId *id);

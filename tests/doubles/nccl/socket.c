@@ -32,24 +32,29 @@ static int wait_for(int fd, short events, const atomic_bool *aborted)
 	return -ECANCELED;
 }
 
-int mini_socket_listen(struct sockaddr_in *ret_address)
+int mini_socket_listen_at(struct sockaddr_in *address)
 {
-	socklen_t length = sizeof(*ret_address);
+	socklen_t length = sizeof(*address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	*ret_address = (struct sockaddr_in){.sin_family = AF_INET};
-	ret_address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (bind(fd, (struct sockaddr *) ret_address, sizeof(*ret_address)) ||
+	if (bind(fd, (struct sockaddr *) address, sizeof(*address)) ||
 	    listen(fd, SOMAXCONN) ||
-	    getsockname(fd, (struct sockaddr *) ret_address, &length)) {
+	    getsockname(fd, (struct sockaddr *) address, &length)) {
 		err = -errno;
 		close(fd);
 		return err;
 	}
 	return fd;
+}
+
+int mini_socket_listen(struct sockaddr_in *ret_address)
+{
+	*ret_address = (struct sockaddr_in){.sin_family = AF_INET};
+	ret_address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return mini_socket_listen_at(ret_address);
 }
 
 int mini_socket_connect(const struct sockaddr_in *address, uint64_t magic,

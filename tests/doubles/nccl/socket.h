@@ -21,6 +21,8 @@ enum mini_socket_type { MINI_SOCKET_BOOTSTRAP = 1, MINI_SOCKET_NET = 3 };
 
 /* Listens on a free port of 127.0.0.1, which it returns. */
 int mini_socket_listen(struct sockaddr_in *ret_address);
+/* Listens where it is told to; a port that is 0 becomes a free one. */
+int mini_socket_listen_at(struct sockaddr_in *address);
 int mini_socket_connect(const struct sockaddr_in *address, uint64_t magic,
 			enum mini_socket_type type, const atomic_bool *aborted);
 /* Drops connections whose handshake does not fit and waits for the next. */
