@@ -28,17 +28,19 @@ check_DATA += tests/live/calls tests/live/count.so
 CLEANFILES += tests/live/calls tests/live/count.so
 
 # What its calls mean together, against what the program itself says.
-on_doubles = tests/live/order tests/live/reuse
+on_doubles = tests/live/order tests/live/reuse tests/live/comms
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
 		-Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
 check_DATA += $(on_doubles)
 CLEANFILES += $(on_doubles)
-EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py
+EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py \
+	tests/live/comms.c tests/live/comms.py
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
-	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/namespaces.sh \
+	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/comms.sh \
+	tests/live/namespaces.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py
