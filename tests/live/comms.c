@@ -431,27 +431,10 @@ static void end_all(void)
 			OK(ncclCommDestroy(comms[i]));
 }
 
-/*
- * It waits for LTTng, but 3 s at most, which a session daemon that has just been started
- * may need: then this call is not recorded, and the others are to be.
- */
-static void call_first(void)
-{
-	struct timespec begin, end;
-	int version;
-
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	OK(ncclGetVersion(&version));
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	if (end.tv_sec - begin.tv_sec >= 2)
-		sleep(2);
-}
-
 static void run(const char *folder, bool has_gate)
 {
 	CUcontext context;
 
-	call_first();
 	atomic_store(&board->started, rank + 1);
 	OK(cuInit(0));
 	OK(cuDevicePrimaryCtxRetain(&context, rank));

@@ -56,8 +56,6 @@ LIVES = collections.defaultdict(lambda: ["ready", "destroyed"], {
 LATER = {119: (19, 2), 121: (1, 2), 421: (1, 3)}
 # The how-manyth of its parent or identifier: group 20, that failed, was to split 1 too.
 ORDINALS = collections.defaultdict(lambda: 1, {12: 2, 106: 2, 208: 2, 209: 2, 21: 3, 221: 4})
-# See call_first() there.
-FIRST_CALL = ("calls made before LTTng was there", 1)
 SECOND = {"blocking": 0, "commName": "second", "minCTAs": 2}
 UNDEFINED = -2147483648
 
@@ -79,7 +77,7 @@ def read(path):
             elif record["type"] == "library":
                 libraries[record["pid"], record["library_id"]] = record["layer"]
             elif record["type"] == "problem":
-                assert (record["detail"], record["count"]) == FIRST_CALL, record
+                raise AssertionError(record)
     return head["loss"], spans, links, comms, libraries
 
 
