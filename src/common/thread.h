@@ -17,6 +17,18 @@
 struct tap_comm;
 extern struct tap_comm tap_no_comm tap_hidden; /* intercept/comm.h */
 
+/* Open ncclGroupStart() calls of one copy of a library (intercept/group.h). */
+struct tap_group {
+	uintptr_t copy; /* load address */
+	uint32_t depth;
+	uint32_t nr_comms;
+	uint64_t id;
+	struct tap_comm *comms;
+};
+
+/* A thread that has more open at once is taken to be in none of the others. */
+#define TAP_NR_GROUPS 4
+
 struct tap_thread {
 	/*
 	 * Set while the thread runs our own code or LTTng's, so that a call
@@ -37,12 +49,11 @@ struct tap_thread {
 	struct tap_comm *last_comm;
 	/* The one that the call frees which the thread is in, NULL for none. */
 	const struct tap_comm *freeing;
-	/* ncclGroupStart() calls that are open, and what they have (intercept/group.h).
-	 */
+	/* Groups of several copies of NCCL may be open at once; that begun last is named
+	 * here too. */
+	struct tap_group groups[TAP_NR_GROUPS];
 	uint32_t group_depth;
-	uint32_t group_nr_comms;
 	uint64_t group_id; /* 0: in no group */
-	struct tap_comm *group_comms;
 	/* Hash of the identifier that was asked for last, 0 none. */
 	uint64_t unique_id;
 

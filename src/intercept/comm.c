@@ -376,6 +376,7 @@ static struct tap_comm *add(void)
 	c->not_counted = 0;
 	c->nr_splits = c->nr_grows = c->nr_awaited = 0;
 	c->newcomm = NULL;
+	c->copy = 0;
 	c->grow_key = 0;
 	forget_questions(c);
 	c->about = (struct tap_comm_state){
@@ -451,6 +452,7 @@ static struct tap_comm *make(const struct tap_comm_made *made, struct tap_comm *
 
 	if (!c)
 		return NULL;
+	c->copy = tap_library_base(made->library);
 	c->about.origin = made->origin;
 	c->about.nranks = made->nranks;
 	c->about.rank = made->rank;

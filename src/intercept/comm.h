@@ -45,6 +45,7 @@ struct tap_comm {
 	struct tap_peer *peers;
 	int32_t nr_peers; /* that peers has room for, of each */
 
+	uintptr_t copy; /* of the library that made it, as its load address; 0 unknown */
 	struct tap_comm_state about; /* .collectives is counted by the hot path */
 
 	/* Of comm.c alone. */

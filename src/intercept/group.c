@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups: the communicators that the thread's open one has touched are a list. */
+/* Groups: the communicators that an open one has touched are a list. */
 #include "intercept/group.h"
 
 #include "intercept/entry.h"
@@ -19,22 +19,42 @@ bool tap_operation_begin(const char *name, ncclComm_t handle)
 	return true;
 }
 
-/* The thread's group has its first operation on c, or c's last group is not the thread's.
- */
+/* Of a communicator that was not seen made, only what is the one group can be said. */
+static struct tap_group *find_group(struct tap_thread *t, uintptr_t copy)
+{
+	unsigned i;
+
+	for (i = 0; i < TAP_NR_GROUPS; i++) {
+		struct tap_group *g = &t->groups[i];
+
+		if (g->depth && (copy ? g->copy == copy : g->id == t->group_id))
+			return g;
+	}
+	return NULL;
+}
+
+const struct tap_group *tap_group_of(uintptr_t copy)
+{
+	return find_group(&tap_thread, copy);
+}
+
+/* Its copy's group has its first operation on c, or c's last group is over. */
 static void join(struct tap_comm *c)
 {
 	struct tap_thread *t = &tap_thread;
+	struct tap_group *g = t->group_id ? find_group(t, c->copy) : NULL;
+	const uint64_t id = g ? g->id : 0;
 
-	if (c->group_id == t->group_id || c == &tap_no_comm)
+	if (c->group_id == id || c == &tap_no_comm)
 		return;
-	c->group_id = t->group_id;
-	if (!t->group_id)
+	c->group_id = id;
+	if (!g)
 		return;
 	c->group_first = c->about.collectives;
 	c->group_p2p = 0;
-	c->group_next = t->group_comms;
-	t->group_comms = c;
-	t->group_nr_comms++;
+	c->group_next = g->comms;
+	g->comms = c;
+	g->nr_comms++;
 }
 
 int tap_collective_count(int result)
@@ -54,11 +74,12 @@ int tap_operation_failed(int result)
 
 int tap_p2p_count(int peer, bool is_recv, int result)
 {
-	const uint64_t group_id = tap_thread.group_id;
 	struct tap_comm *c = tap_thread.last_comm;
 	struct tap_peer *p = tap_comm_peer(c, peer, is_recv);
+	uint64_t group_id;
 
 	join(c);
+	group_id = c->group_id;
 	c->group_p2p++;
 	if (!p)
 		return result;
@@ -71,16 +92,41 @@ int tap_p2p_count(int peer, bool is_recv, int result)
 	return result;
 }
 
-void tap_group_start(int result)
+/* What of the others is open is the thread's group again. */
+static void name_group(struct tap_thread *t)
+{
+	const struct tap_group *last = NULL;
+	unsigned i;
+
+	for (i = 0; i < TAP_NR_GROUPS; i++)
+		if (t->groups[i].depth && (!last || t->groups[i].id > last->id))
+			last = &t->groups[i];
+	t->group_id = last ? last->id : 0;
+	t->group_depth = last ? last->depth : 0;
+}
+
+void tap_group_start(int result, uintptr_t copy)
 {
 	struct tap_thread *t = &tap_thread;
+	struct tap_group *g;
+	unsigned i;
 
 	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
-	if (!tap_call_counts(result) || t->group_depth++)
+	if (!tap_call_counts(result))
 		return;
-	t->group_id = __atomic_add_fetch(&last_group_id, 1, __ATOMIC_RELAXED);
-	t->group_comms = NULL;
-	t->group_nr_comms = 0;
+	g = find_group(t, copy);
+	for (i = 0; !g && i < TAP_NR_GROUPS; i++)
+		if (!t->groups[i].depth)
+			g = &t->groups[i];
+	if (!g)
+		return;
+	if (!g->depth++) {
+		g->copy = copy;
+		g->id = __atomic_add_fetch(&last_group_id, 1, __ATOMIC_RELAXED);
+		g->comms = NULL;
+		g->nr_comms = 0;
+	}
+	name_group(t);
 }
 
 static void take_back(struct tap_comm *c, uint64_t group_id)
@@ -124,16 +170,13 @@ static void settle(struct tap_comm *c, int result, uint64_t call_id)
 	tap_guard_clear(guard);
 }
 
-static void end_outermost(int result, uint64_t call_id, struct tap_group_end *end)
+static void end_outermost(struct tap_group *g, int result, uint64_t call_id,
+			  struct tap_group_end *end)
 {
-	struct tap_thread *t = &tap_thread;
-	const uint64_t group_id = t->group_id;
-	struct tap_comm *c = t->group_comms, *next;
-	uint32_t left = t->group_nr_comms;
+	const uint64_t group_id = g->id;
+	struct tap_comm *c = g->comms, *next;
+	uint32_t left = g->nr_comms;
 
-	t->group_id = 0;
-	t->group_comms = NULL;
-	t->group_nr_comms = 0;
 	/* Counted, since threads that race for a communicator may have tied a knot. */
 	for (; c && left; c = next, left--) {
 		next = c->group_next;
@@ -148,17 +191,21 @@ static void end_outermost(int result, uint64_t call_id, struct tap_group_end *en
 	}
 }
 
-void tap_group_end(int result, bool is_simulated, uint64_t call_id,
+void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_id,
 		   struct tap_group_end *ret_end)
 {
 	struct tap_thread *t = &tap_thread;
+	struct tap_group *g = find_group(t, copy);
+	bool is_outermost;
 
 	/* NCCL counts the end of a group that failed too. */
-	if (t->group_depth && !--t->group_depth) {
+	is_outermost = g && !--g->depth;
+	name_group(t);
+	if (is_outermost) {
 		ret_end->outcome = !tap_call_counts(result) ? TAP_GROUP_DROPPED
 				   : is_simulated	    ? TAP_GROUP_SIMULATED
 							    : TAP_GROUP_LAUNCHED;
-		end_outermost(result, call_id, ret_end);
+		end_outermost(g, result, call_id, ret_end);
 	}
 	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
 }

@@ -104,13 +104,16 @@ static inline uint64_t tap_p2p_number(int peer, bool is_recv)
 	return p && c->about.comm_key ? p->count + 1 : 0;
 }
 
-/* Ends the call of ncclGroupStart(). */
-void tap_group_start(int result) tap_hidden;
+/* The group of this copy that the thread is in; NULL for none. */
+const struct tap_group *tap_group_of(uintptr_t copy) tap_hidden;
+
+/* Ends the call of a copy's ncclGroupStart(). */
+void tap_group_start(int result, uintptr_t copy) tap_hidden;
 /*
  * Ends the call that ends a group; is_simulated: nothing of it was done.  *ret_end says
  * that an outer one goes on, and is filled in if there is none.
  */
-void tap_group_end(int result, bool is_simulated, uint64_t call_id,
+void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_id,
 		   struct tap_group_end *ret_end) tap_hidden;
 /* The thread's group has made c, or c is made outside of any. */
 void tap_group_made(struct tap_comm *c) tap_hidden;

@@ -5,6 +5,7 @@
 #include "calls/kinds.h"
 #include "intercept/capture.h"
 #include "intercept/entry.h"
+#include "intercept/libraries.h"
 
 static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
 {
@@ -26,17 +27,19 @@ void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant)
 	call->comm_key = c->about.comm_key;
 }
 
-void tap_describe_group(struct tap_call *call)
+void tap_describe_group(struct tap_call *call, uintptr_t copy)
 {
-	call->group_id = tap_thread.group_id;
-	call->group_depth = (uint8_t) tap_thread.group_depth;
+	const struct tap_group *group = tap_thread.group_id ? tap_group_of(copy) : NULL;
+
+	call->group_id = group ? group->id : 0;
+	call->group_depth = group ? (uint8_t) group->depth : 0;
 }
 
 void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
 			    uint64_t number)
 {
 	tap_describe_comm(call, handle, number != 0);
-	tap_describe_group(call);
+	tap_describe_group(call, tap_thread.last_comm->copy);
 	call->op_number = number;
 	call->not_counted = tap_thread.last_comm->not_counted;
 	call->capture = (int8_t) tap_stream_capture(stream);
@@ -68,9 +71,10 @@ void tap_change_end(void)
 }
 
 /* In a group a call has only been noted: the rest is done at the group's end. */
-static bool is_done(int result)
+static bool is_done(int result, const void *library)
 {
-	return result == 0 && !tap_thread.group_depth;
+	return result == 0 &&
+	       (!tap_thread.group_depth || !tap_group_of(tap_library_base(library)));
 }
 
 /* Of a split or a shrink NCCL may write the handle later; a rank without color has none.
@@ -88,7 +92,7 @@ void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made m
 	if (tap_call_counts(result)) {
 		if (made.origin == TAP_COMM_SPLIT && made.parent)
 			tap_comm_was_split(tap_comm_of(made.parent));
-		made.is_ready = is_done(result);
+		made.is_ready = is_done(result, made.library);
 		if (newcomm && (*newcomm || is_awaited(&made)))
 			tap_group_made(tap_comm_made(newcomm, &made));
 	}
@@ -105,7 +109,7 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 				     .library = library,
 				     .call_id = call_id,
 				     .hash = tap_thread.unique_id,
-				     .is_ready = is_done(result)};
+				     .is_ready = is_done(result, library)};
 	const struct tap_guard guard = tap_guard_set();
 	uint32_t i, nr = tap_list_length(comms, ndev);
 

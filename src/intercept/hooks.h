@@ -16,6 +16,7 @@
 
 #include "intercept/comm.h"
 #include "intercept/group.h"
+#include "intercept/libraries.h"
 #include "tracepoints/events.h"
 
 /*
@@ -23,7 +24,8 @@
  * one that is not known yet, or no more: it does not become known by them.
  */
 void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant) tap_hidden;
-void tap_describe_group(struct tap_call *call) tap_hidden;
+/* copy is that whose group it is. */
+void tap_describe_group(struct tap_call *call, uintptr_t copy) tap_hidden;
 /* All that, the stream, and the number that the operation has, should it succeed. */
 void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
 			    uint64_t number) tap_hidden;
@@ -105,8 +107,9 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_LOCALS_GROUP_START
 #define TAP_BEFORE_GROUP_START(name) tap_change_begin(name)
-#define TAP_DESCRIBE_GROUP_START tap_describe_group(&tap_call);
-#define TAP_AFTER_GROUP_START tap_group_start((int) tap_result);
+#define TAP_COPY_OF_CALL tap_library_base((const void *) tap_real)
+#define TAP_DESCRIBE_GROUP_START tap_describe_group(&tap_call, TAP_COPY_OF_CALL);
+#define TAP_AFTER_GROUP_START tap_group_start((int) tap_result, TAP_COPY_OF_CALL);
 #define TAP_FINISH_GROUP_START
 
 /* The end of a group that is not the program's own ends nothing. */
@@ -115,9 +118,9 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_group.outcome = TAP_GROUP_INNER; \
 	tap_group.nr_comms = tap_group.nr_listed = 0;
 #define TAP_BEFORE_GROUP_END(name) tap_change_begin(name)
-#define TAP_DESCRIBE_GROUP_END tap_describe_group(&tap_call);
+#define TAP_DESCRIBE_GROUP_END tap_describe_group(&tap_call, TAP_COPY_OF_CALL);
 #define TAP_AFTER_GROUP_END \
-	tap_group_end((int) tap_result, false, tap_call_id, &tap_group);
+	tap_group_end((int) tap_result, TAP_COPY_OF_CALL, false, tap_call_id, &tap_group);
 #define TAP_FINISH_GROUP_END tap_call.group = &tap_group;
 
 /* NCCL simulates only what it can do at once, and with somebody to tell the outcome to. */
@@ -125,8 +128,8 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_BEFORE_GROUP_SIMULATE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_GROUP_SIMULATE TAP_DESCRIBE_GROUP_END
 #define TAP_AFTER_GROUP_SIMULATE \
-	tap_group_end((int) tap_result, tap_result == 0 && tap_args.simInfo, tap_call_id, \
-		      &tap_group);
+	tap_group_end((int) tap_result, TAP_COPY_OF_CALL, tap_result == 0 && tap_args.simInfo, \
+		      tap_call_id, &tap_group);
 #define TAP_FINISH_GROUP_SIMULATE TAP_FINISH_GROUP_END
 
 #define TAP_LOCALS_ASYNC_ERROR

@@ -13,6 +13,7 @@
 #include "common/lock.h"
 #include "common/log.h"
 #include "intercept/elf.h"
+#include "intercept/entry.h"
 #include "intercept/lookup.h"
 #include "intercept/start.h"
 #include "intercept/walk.h"
@@ -512,6 +513,36 @@ bool tap_library_loaded(const void *address)
 	struct search d = {.caller = (uintptr_t) address};
 
 	return visit((uintptr_t) address, find_caller, &d);
+}
+
+static struct base {
+	uintptr_t function, base;
+	uint32_t epoch;
+} bases[16];
+static unsigned next_base;
+
+/* Written under the lock; who reads sees a whole one, since its function comes last. */
+uintptr_t tap_library_base(const void *function)
+{
+	struct search d = {.caller = (uintptr_t) function};
+	struct base *b;
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		b = &bases[i];
+		if (__atomic_load_n(&b->function, __ATOMIC_ACQUIRE) == d.caller &&
+		    b->epoch == tap_epoch)
+			return b->base;
+	}
+	if (!visit(d.caller, find_caller, &d) || !tap_lock_take(&lock))
+		return d.caller_object.base;
+	b = &bases[next_base++ % ARRAY_SIZE(bases)];
+	__atomic_store_n(&b->function, 0, __ATOMIC_RELEASE);
+	b->base = d.caller_object.base;
+	b->epoch = tap_epoch;
+	__atomic_store_n(&b->function, d.caller, __ATOMIC_RELEASE);
+	tap_lock_drop(&lock);
+	return d.caller_object.base;
 }
 
 struct functions {

@@ -69,6 +69,12 @@ void tap_library_functions(const void *address, const char *soname,
 			   const char *const *names, void **ret_functions,
 			   unsigned nr) tap_hidden;
 
+/*
+ * The load address of the object that holds function, 0 for none.  Asked often, of few:
+ * what was found is kept.
+ */
+uintptr_t tap_library_base(const void *function) tap_hidden;
+
 /* Whether some loaded object holds address. */
 bool tap_library_loaded(const void *address) tap_hidden;
 

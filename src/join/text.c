@@ -241,11 +241,11 @@ static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 /* Whether the value says nothing that a reader of lines would look for. */
 static bool is_plain(const struct tap_field *field)
 {
-	static const char *const names[] = {"pnccl", "looked_up", "group_depth", "capture"};
+	static const char *const names[] = {"pnccl", "group_depth", "capture"};
 	size_t i;
 
-	/* A number that says nothing here: which of several copies it is. */
-	if (!strcmp(field->name, "library"))
+	/* By what way it came, and to which of several copies. */
+	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library"))
 		return true;
 	if ((field->kind != TAP_FIELD_UNSIGNED && field->kind != TAP_FIELD_SIGNED) ||
 	    field->value.u)

@@ -43,5 +43,5 @@ LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processe
 	tests/live/namespaces.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
-	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py
+	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)

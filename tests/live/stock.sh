@@ -33,4 +33,20 @@ for library in $(echo "${CCLTAP_REAL_NCCL-}" | tr ':' ' '); do
     try "ctypes-$release" libffi.so $python "$top_srcdir/tests/live/calls.py" "$library"
 done
 
+case ${CCLTAP_REAL_NCCL-} in
+*:*)
+    # shellcheck disable=SC2046 # a list of words
+    set -- $(echo "$CCLTAP_REAL_NCCL" | tr ':' ' ')
+    "$python" "$top_srcdir/tests/live/wheels.py" "$@" >"$work/bare" 2>/dev/null || true
+    run 0 "several releases in one process" "$ccltap" record -o "$work/wheels" -- \
+        "$python" "$top_srcdir/tests/live/wheels.py" "$@"
+    same "each answers as ever" "$(cat "$work/bare")" "$(cat "$work/out")"
+    check "its timeline reads" "$ccltap" timeline --format jsonl -o "$work/wheels.jsonl" \
+        "$work/wheels"
+    check "no call reaches the wrong one" "$python" "$top_srcdir/tests/live/wheels.py" \
+        --check "$work/out" "$work/wheels.jsonl" "$@"
+    ;;
+*) skip "CCLTAP_REAL_NCCL does not name two libraries" "several releases in one process" ;;
+esac
+
 tap_done
