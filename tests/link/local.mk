@@ -4,11 +4,11 @@
 tap_link_libraries = tests/link/copy1.so tests/link/copy2.so tests/link/copy3.so \
 	tests/link/copy4.so tests/link/copy5.so \
 	tests/link/user.so tests/link/user3.so \
-	tests/link/user-nccl.so tests/link/top.so tests/link/next.so tests/link/filler.so
+	tests/link/user-nccl.so tests/link/stub.so tests/link/top.so tests/link/next.so tests/link/filler.so
 tap_link_programs = tests/link/ways tests/link/linked
 check_DATA += $(tap_link_libraries) $(tap_link_programs)
 CLEANFILES += $(tap_link_libraries) $(tap_link_programs)
-EXTRA_DIST += tests/link/copy.c tests/link/user.c tests/link/top.c tests/link/next.c tests/link/ways.c \
+EXTRA_DIST += tests/link/copy.c tests/link/user.c tests/link/top.c tests/link/next.c tests/link/stub.c tests/link/ways.c \
 	tests/link/linked.c tests/link/test_ways.sh tests/link/without.py
 TESTS += tests/link/test_ways.sh
 
@@ -34,6 +34,9 @@ tests/link/user-nccl.so: tests/link/user.c $(doubles_so)
 tests/link/top.so: tests/link/top.c tests/link/user.so
 	$(AM_V_CCLD)$(tap_link_shared) -o $@ $(srcdir)/tests/link/top.c \
 		-Ltests/link -l:user.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/link/stub.so: tests/link/stub.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/link && $(tap_link_shared) -o $@ $(srcdir)/tests/link/stub.c \
+		-ldl -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 tests/link/next.so: tests/link/next.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/link && $(tap_link_shared) -o $@ $(srcdir)/tests/link/next.c
 tests/link/ways: tests/link/ways.c

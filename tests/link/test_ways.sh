@@ -77,6 +77,8 @@ both "a function that is called by a library with another copy" "$here/ways" pas
 both "handles of dlmopen and RTLD_DEEPBIND" "$here/ways" apart "$here"
 from namespace libccltap.so
 from deepbind libccltap.so
+both "a trampoline that keeps what it was given" "$here/ways" trampoline "$here"
+from cached libccltap.so
 both "a library that is closed and opened again" "$here/ways" again "$here"
 both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
 both "a linked program" "$here/linked"
@@ -95,6 +97,7 @@ same "all bound at start" "$(LD_BIND_NOW=1 run "" "$here/linked")" \
 if [ -z "${WITHOUT-}" ]; then
     for way in "dlsym:nccl comes from libccltap.so" "dlsym:first comes from libccltap.so" \
         "dlsym:namespace comes from libccltap.so" "dlsym:next comes from libccltap.so" \
+        "dlsym:cached comes from libccltap.so" \
         "dlclose:the last once more comes from libccltap.so" \
         "ncclGetVersion:linked comes from libccltap.so"; do
         WITHOUT=${way%%:*} "$0" >"$origins" 2>/dev/null 9>&- || true

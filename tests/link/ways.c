@@ -236,6 +236,21 @@ static void apart(void)
 	printf("bound: %d\n", ((int (*)(void)) dlsym(user, "user_version"))());
 }
 
+/* What a trampoline was given once is called for ever. */
+static void trampoline(void)
+{
+	void *stub = open_library("stub.so", RTLD_NOW | RTLD_LOCAL);
+	version_function version = (version_function) dlsym(stub, "stub_version");
+	void *(*cached)(void) = (void *(*) (void) ) dlsym(stub, "stub_cached");
+
+	report("trampoline", (void *) version);
+	open_library("copy2.so", RTLD_NOW | RTLD_GLOBAL);
+	report("trampoline", (void *) version);
+	printf("closed: %d\n", dlclose(open_library("filler.so", RTLD_NOW)));
+	report("trampoline", (void *) version);
+	origin("cached", cached());
+}
+
 /* Calls that no preloaded library can stand in the way of; and one that it can. */
 static void unseen(void)
 {
@@ -268,7 +283,7 @@ int main(int argc, char **argv)
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
 		{"frameworks", frameworks}, {"late", late}, {"many", many},
-		{"passed_on", passed_on}, {"apart", apart}, {"unseen", unseen},
+		{"passed_on", passed_on}, {"apart", apart}, {"trampoline", trampoline}, {"unseen", unseen},
 	};
 	unsigned i;
 

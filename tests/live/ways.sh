@@ -7,7 +7,7 @@ set -eu
 
 link=$top_builddir/tests/link
 
-for way in two:0 frameworks:0 late:0 passed_on:0 apart:1; do
+for way in two:0 frameworks:0 late:0 passed_on:0 trampoline:0 apart:1; do
     name=${way%:*}
     run 0 "$name is recorded" "$ccltap" record -o "$work/$name" -- \
         "$link/ways" "$name" "$link"
