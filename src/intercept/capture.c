@@ -24,6 +24,8 @@ void tap_capture_find(void)
 	for (i = 0; i < ARRAY_SIZE(drivers) && !function; i++)
 		tap_library_functions(NULL, drivers[i].soname, &drivers[i].name,
 				      &function, 1);
+	if (function)
+		tap_library_watch(function);
 	__atomic_store_n(&is_capturing, (stream_is_capturing) function, __ATOMIC_RELEASE);
 }
 

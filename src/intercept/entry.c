@@ -53,31 +53,66 @@ static unsigned most_definitions;
 static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
 {
 	const struct tap_choice *c = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE);
+	void *real;
 
-	for (; c; c = c->next)
-		if (caller >= c->start && caller < c->end && c->epoch == epoch)
-			return c->real;
+	for (; c; c = c->next) {
+		if (__atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) != epoch)
+			continue;
+		if (caller < c->start || caller >= c->end)
+			continue;
+		/* Written anew in another epoch meanwhile it would be somebody else's. */
+		real = c->real;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&c->epoch, __ATOMIC_RELAXED) == epoch)
+			return real;
+	}
 	return NULL;
+}
+
+/* One of an earlier epoch, which nobody reads any more; no new ones when they are used
+ * up. */
+static struct tap_choice *take_choice(struct tap_entry *e, uint32_t epoch,
+				      bool *ret_is_new)
+{
+	struct tap_choice *c = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE);
+	unsigned i;
+
+	*ret_is_new = false;
+	for (; c; c = c->next) {
+		uint32_t old = __atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE);
+
+		if (old && old != epoch &&
+		    __atomic_compare_exchange_n(&c->epoch, &old, 0, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return c;
+	}
+	if (__atomic_load_n(&nr_choices, __ATOMIC_RELAXED) >= ARRAY_SIZE(choices))
+		return NULL;
+	i = __atomic_fetch_add(&nr_choices, 1, __ATOMIC_RELAXED);
+	*ret_is_new = true;
+	return i < ARRAY_SIZE(choices) ? &choices[i] : NULL;
 }
 
 /* When there is no more room every such call is looked up. */
 static void choose(struct tap_entry *e, const struct tap_definition *d, uint32_t epoch)
 {
-	unsigned i;
 	struct tap_choice *c;
+	bool is_new;
 
-	if (!d->caller_end ||
-	    __atomic_load_n(&nr_choices, __ATOMIC_RELAXED) >= ARRAY_SIZE(choices))
+	if (!d->caller_end)
 		return;
-	i = __atomic_fetch_add(&nr_choices, 1, __ATOMIC_RELAXED);
-	if (i >= ARRAY_SIZE(choices))
+	tap_library_watch((const void *) d->caller_start);
+	tap_library_watch(d->function);
+	c = take_choice(e, epoch, &is_new);
+	if (!c)
 		return;
-	c = &choices[i];
-	*c = (struct tap_choice){.start = d->caller_start,
-				 .end = d->caller_end,
-				 .real = d->function,
-				 .epoch = epoch,
-				 .next = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE)};
+	c->start = d->caller_start;
+	c->end = d->caller_end;
+	c->real = d->function;
+	__atomic_store_n(&c->epoch, epoch, __ATOMIC_RELEASE);
+	if (!is_new)
+		return;
+	c->next = __atomic_load_n(&e->choices, __ATOMIC_ACQUIRE);
 	while (!__atomic_compare_exchange_n(&e->choices, &c->next, c, false,
 					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		;
@@ -94,6 +129,22 @@ void tap_entries_expire(void)
 	__atomic_store_n(&most_definitions, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_RELEASE);
 	tap_entries_each(expire);
+}
+
+/*
+ * Once the caller decides, a thread may still be on its way through a wrapper that read
+ * the switches before: so real stays what that thread means, and is no longer used.  The
+ * switches are put back after by_caller is set, and make_ready() looks at that last.
+ */
+static void settle(struct tap_entry *e, void *real, bool by_caller, uint32_t epoch)
+{
+	__atomic_store_n(&e->by_caller, by_caller, __ATOMIC_SEQ_CST);
+	if (!by_caller || !e->real) {
+		tap_entry_set(e, real);
+		return;
+	}
+	expire(e);
+	__atomic_store_n(&e->epoch, epoch, __ATOMIC_SEQ_CST);
 }
 
 static void *resolve_linked(struct tap_entry *e, const void *caller)
@@ -119,8 +170,7 @@ static void *resolve_linked(struct tap_entry *e, const void *caller)
 	}
 	if (d.function != e->missing)
 		choose(e, &d, epoch);
-	e->by_caller = d.nr > 1;
-	tap_entry_set(e, d.function);
+	settle(e, d.function, d.nr > 1, epoch);
 	return d.function;
 }
 
@@ -150,6 +200,18 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 	__atomic_store_n(&e->entry_on, entry_on, __ATOMIC_RELEASE);
 }
 
+static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exit_on)
+{
+	if (__atomic_load_n(&e->by_caller, __ATOMIC_SEQ_CST))
+		return;
+	set_switches(e, entry_on, exit_on);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* A library may have come or gone in between: then the next call looks again. */
+	if (__atomic_load_n(&e->by_caller, __ATOMIC_SEQ_CST) ||
+	    e->epoch != __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
+		set_switches(e, &tap_not_ready, &tap_not_ready);
+}
+
 /* Returns whether events may be written. */
 static bool make_ready(struct tap_entry *e)
 {
@@ -160,15 +222,10 @@ static bool make_ready(struct tap_entry *e)
 	switch (tap_start()) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
-		if (!e->by_caller)
-			set_switches(e, events->entry_on, events->exit_on);
-		/* A library may have gone in between: then the next call looks again. */
-		if (e->epoch != __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE))
-			set_switches(e, &tap_not_ready, &tap_not_ready);
+		let_lead_to(e, events->entry_on, events->exit_on);
 		return *events->entry_on || *events->exit_on;
 	case TAP_FAILED:
-		if (!e->by_caller)
-			set_switches(e, &never, &never);
+		let_lead_to(e, &never, &never);
 		break;
 	case TAP_STARTING:
 		break;

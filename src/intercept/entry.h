@@ -20,12 +20,12 @@
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 
-/* Where a linked name leads for callers in one object.  Never changed once it is there. */
+/* Where a linked name leads for callers in one object, as long as the epoch is this. */
 struct tap_choice {
 	uintptr_t start, end; /* of the object */
 	void *real;
-	uint32_t epoch;
-	const struct tap_choice *next;
+	uint32_t epoch; /* 0: it is being written */
+	struct tap_choice *next;
 };
 
 struct tap_entry {
@@ -39,7 +39,7 @@ struct tap_entry {
 	uint32_t epoch;	  /* tap_epoch when real was found, 0: never */
 	uint32_t library; /* id of the tap:library that real lies in, 0: not asked */
 	const char *name;
-	void *missing;	  /* answers when no library has the function */
+	void *missing; /* answers when no library has the function */
 	uint16_t row;
 	bool pnccl, linked;
 	/*
@@ -47,14 +47,14 @@ struct tap_entry {
 	 * switches stay as they are at first, and every call is looked up.
 	 */
 	bool by_caller;
-	const struct tap_choice *choices; /* of a linked one, newest first */
+	struct tap_choice *choices; /* of a linked one, newest first */
 };
 
 extern const int tap_not_ready tap_hidden; /* 1 */
 
 /*
- * Counts the times that a library was unloaded, or came that was not there before, from
- * 1: what was resolved in an earlier epoch may be gone.  Written by tap_entries_expire()
+ * Counts the times that a library was unloaded which concerns us, or one came, from 1:
+ * what was resolved in an earlier epoch may be gone.  Written by tap_entries_expire()
  * alone.
  */
 extern uint32_t tap_epoch tap_hidden;

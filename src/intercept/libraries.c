@@ -334,17 +334,108 @@ void tap_libraries_after_fork(void)
 	tap_lock_drop(&lock);
 }
 
-/* Every object that is loaded, for those that are numbered. */
+/* When there is no more room, every unloading counts. */
+static struct watched {
+	uintptr_t start, end, base;
+	bool is_loaded; /* of the walk alone */
+} watched[64];
+static unsigned nr_watched;
+static bool is_watching_all;
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	struct watched *w = data;
+
+	(void) size;
+	if (!holds(&o, w->start))
+		return 0;
+	*w = (struct watched){.start = o.start, .end = o.end, .base = o.base};
+	return 1;
+}
+
+static bool is_watched(uintptr_t address)
+{
+	const unsigned nr = __atomic_load_n(&nr_watched, __ATOMIC_ACQUIRE);
+	unsigned i;
+
+	for (i = 0; i < nr; i++)
+		if (address < __atomic_load_n(&watched[i].end, __ATOMIC_ACQUIRE) &&
+		    address >= watched[i].start)
+			return true;
+	return false;
+}
+
+/* Under the lock: a place that is free or new, NULL when there is none. */
+static struct watched *free_place(void)
+{
+	unsigned i;
+
+	for (i = 0; i < nr_watched; i++)
+		if (!watched[i].end)
+			return &watched[i];
+	if (nr_watched == ARRAY_SIZE(watched))
+		return NULL;
+	__atomic_store_n(&nr_watched, nr_watched + 1, __ATOMIC_RELEASE);
+	return &watched[i];
+}
+
+void tap_library_watch(const void *address)
+{
+	struct watched w = {.start = (uintptr_t) address}, *place;
+
+	if (is_watched(w.start) || !visit(w.start, find_object, &w))
+		return;
+	if (!tap_lock_take(&lock)) {
+		is_watching_all = true;
+		return;
+	}
+	place = is_watched(w.start) ? NULL : free_place();
+	if (place) {
+		place->start = w.start;
+		place->base = w.base;
+		__atomic_store_n(&place->end, w.end, __ATOMIC_RELEASE);
+	} else if (!is_watched(w.start)) {
+		is_watching_all = true;
+	}
+	tap_lock_drop(&lock);
+}
+
+/* Every object that is loaded, for those that are numbered or watched. */
 static int mark_loaded(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct object o = object_of(info);
 	bool *loaded = data;
 	int i = find(o.start);
+	unsigned k;
 
 	(void) size;
 	if (i >= 0 && libraries[i].base == o.base)
 		loaded[i] = true;
+	for (k = 0; k < nr_watched; k++)
+		if (watched[k].start == o.start && watched[k].base == o.base)
+			watched[k].is_loaded = true;
 	return 0;
+}
+
+/* Under the lock: forgets those that went; whether there was one. */
+static bool drop_gone(void)
+{
+	struct dl_phdr_info info;
+	bool is_gone = false;
+	unsigned i;
+
+	for (i = 0; i < nr_watched; i++) {
+		struct watched *w = &watched[i];
+
+		if (!w->end || w->is_loaded || find_elsewhere(w->start, &info)) {
+			w->is_loaded = false;
+			continue;
+		}
+		__atomic_store_n(&w->end, 0, __ATOMIC_RELEASE);
+		is_gone = true;
+	}
+	return is_gone;
 }
 
 static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
@@ -356,7 +447,7 @@ static int read_unloads(struct dl_phdr_info *info, size_t size, void *data)
 
 bool tap_libraries_unloaded(void)
 {
-	bool loaded[NR_LIBRARIES] = {false};
+	bool loaded[NR_LIBRARIES] = {false}, is_gone;
 	unsigned long long unloads = 0;
 	struct dl_phdr_info info;
 	unsigned i;
@@ -364,14 +455,16 @@ bool tap_libraries_unloaded(void)
 	tap_walk(read_unloads, &unloads);
 	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
 		return false;
-	if (tap_lock_take(&lock)) {
-		tap_walk(mark_loaded, loaded);
-		for (i = 0; i < nr_libraries; i++)
-			if (!loaded[i] && !find_elsewhere(libraries[i].start, &info))
-				__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
-		tap_lock_drop(&lock);
-	}
-	return true;
+	if (!tap_lock_take(&lock))
+		return true;
+	tap_walk(mark_loaded, loaded);
+	for (i = 0; i < nr_libraries; i++)
+		if (!loaded[i] && libraries[i].end &&
+		    !find_elsewhere(libraries[i].start, &info))
+			__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
+	is_gone = drop_gone() || is_watching_all;
+	tap_lock_drop(&lock);
+	return is_gone;
 }
 
 struct search {

@@ -78,7 +78,16 @@ uintptr_t tap_library_base(const void *function) tap_hidden;
 /* Whether some loaded object holds address. */
 bool tap_library_loaded(const void *address) tap_hidden;
 
-/* Whether an object was unloaded since the last time this was asked. */
+/*
+ * From now on somebody relies on the object that holds address: on a function in it, or
+ * on what a name means for calls out of it.
+ */
+void tap_library_watch(const void *address) tap_hidden;
+
+/*
+ * Whether an object that is watched was unloaded since the last time this was asked.
+ * Programs that compile as they run unload others by the thousands.
+ */
 bool tap_libraries_unloaded(void) tap_hidden;
 
 /* Writes tap:library for every object numbered so far. */

@@ -98,6 +98,7 @@ static bool leads_to(struct tap_entry *e, void *found)
 	if (!__atomic_compare_exchange_n(&e->real, &before, found, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE))
 		return before == found;
+	tap_library_watch(found);
 	tap_entry_set(e, found);
 	return true;
 }

@@ -41,7 +41,7 @@ tests/link/next.so: tests/link/next.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/link && $(tap_link_shared) -o $@ $(srcdir)/tests/link/next.c
 tests/link/ways: tests/link/ways.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/link && $(CC) $(AM_CFLAGS) $(CFLAGS) \
-		-o $@ $(srcdir)/tests/link/ways.c
+		-o $@ $(srcdir)/tests/link/ways.c -pthread
 tests/link/linked: tests/link/linked.c tests/link/copy2.so
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -o $@ $(srcdir)/tests/link/linked.c \
 		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

@@ -73,6 +73,7 @@ from "the last once more" libccltap.so
 
 both "two frameworks, each with its own" "$here/ways" frameworks "$here"
 both "a framework with its own that comes late, goes and comes again" "$here/ways" late "$here"
+both "the same while others call" "$here/ways" race "$here"
 both "a function that is called by a library with another copy" "$here/ways" passed_on "$here"
 both "handles of dlmopen and RTLD_DEEPBIND" "$here/ways" apart "$here"
 from namespace libccltap.so

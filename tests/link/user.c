@@ -7,10 +7,13 @@ int ncclGetVersion(int *version);
 int pncclGetVersion(int *version);
 
 int ncclGroupStart(void);
+int ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, int datatype,
+		  int root, void *comm, void *stream);
 
 int user_version(void);
 int user_group(void);
 int user_call(int (*get_version)(int *));
+int user_broadcast(void *comm);
 int user_profiled_version(void);
 void *user_default(const char *name);
 
@@ -27,6 +30,13 @@ int user_group(void)
 
 	__asm__ volatile("" : "+r"(copy));
 	return copy;
+}
+
+int user_broadcast(void *comm)
+{
+	int copy = -1;
+
+	return ncclBroadcast(&copy, &copy, 1, 0, 0, comm, 0) ? -1 : copy;
 }
 
 int user_call(int (*get_version)(int *))

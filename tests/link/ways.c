@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -165,6 +166,47 @@ static void late(void)
 	}
 }
 
+static struct {
+	int (*broadcast)(void *comm);
+	volatile int is_over;
+} crowd;
+
+static void *broadcast_on(void *comm)
+{
+	long wrong = 0;
+
+	while (!crowd.is_over)
+		wrong += crowd.broadcast(comm) != 1;
+	return (void *) wrong;
+}
+
+/* Others go on with the first, as fast as they can, while the second comes and goes. */
+static void race(void)
+{
+	void *one = open_library("user.so", RTLD_NOW | RTLD_LOCAL), *other, *wrong;
+	int (*group)(void), (*broadcast)(void *), round, wrong_second = 0;
+	pthread_t threads[3];
+	long i, wrong_first = 0;
+
+	crowd.broadcast = (int (*)(void *)) dlsym(one, "user_broadcast");
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, broadcast_on, (void *) (0x1000 * (i + 1)));
+	for (round = 0; round < 300; round++) {
+		other = open_library("user3.so", RTLD_NOW | RTLD_LOCAL);
+		group = (int (*)(void)) dlsym(other, "user_group");
+		broadcast = (int (*)(void *)) dlsym(other, "user_broadcast");
+		wrong_second += group() != 3;
+		wrong_second += broadcast((void *) 0x5000) != 3;
+		wrong_second += dlclose(other) != 0;
+	}
+	crowd.is_over = 1;
+	for (i = 0; i < 3; i++) {
+		pthread_join(threads[i], &wrong);
+		wrong_first += (long) wrong;
+	}
+	printf("wrong: %ld %d\n", wrong_first, wrong_second);
+}
+
 /* As many as there are wrappers for, and one more. */
 static void many(void)
 {
@@ -282,7 +324,7 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
-		{"frameworks", frameworks}, {"late", late}, {"many", many},
+		{"frameworks", frameworks}, {"late", late}, {"race", race}, {"many", many},
 		{"passed_on", passed_on}, {"apart", apart}, {"trampoline", trampoline}, {"unseen", unseen},
 	};
 	unsigned i;
