@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A longer name of a span is a field. */
+#define NAME_MAX_BYTES 1024
+
 enum role {
 	ROLE_FIELD,
-	ROLE_NONE, /* the length of an array, which the array has too */
+	ROLE_NAME,  /* of the span */
+	ROLE_GIVEN, /* which of the fields after it are */
+	ROLE_NONE,  /* the length of an array, which the array has too */
 	ROLE_CALL_ID,
 	ROLE_PARENT_ID,
 	ROLE_CALLER_LIBRARY,
@@ -43,6 +48,8 @@ struct tap_event_class {
 	const bt_event_class *class; /* a reference: names and labels are its own */
 	enum tap_event_kind kind;
 	const struct tap_name *name;
+	const char *named_by; /* the member that has the span's name, or NULL */
+	bool is_range;
 	bool has_clock;
 	struct context common;
 	struct context specific;
@@ -178,6 +185,17 @@ static enum tap_event_kind find_kind(const char *name)
 	return TAP_EVENT_OTHER;
 }
 
+/* What NVTX tells of has one class of events, whatever it is called. */
+static void set_told(struct tap_event_class *class, const char *name)
+{
+	if (!strncmp(name, "nccl:nvtx_", 10)) {
+		class->named_by = "function";
+	} else if (!strncmp(name, "nvtx:", 5)) {
+		class->named_by = "name";
+		class->is_range = true;
+	}
+}
+
 /* What an event named layer:call_entry is, and the layer and call. */
 static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 {
@@ -199,9 +217,12 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	} else if (ends_with(colon, length, "_exit")) {
 		class->kind = TAP_EVENT_EXIT;
 		length -= strlen("_exit");
+	} else if (!strcmp(name, "nvtx:mark")) {
+		class->kind = TAP_EVENT_MARK;
 	} else {
 		return 0;
 	}
+	set_told(class, name);
 	class->name =
 		tap_join_intern(decoder->join, name, colon - 1 - name, colon, length);
 	return class->name ? 0 : -ENOMEM;
@@ -274,12 +295,18 @@ static enum role find_role(const struct tap_event_class *class,
 	};
 	size_t i, count = sizeof(roles) / sizeof(roles[0]);
 
+	if (class->named_by && member->type == BT_FIELD_CLASS_TYPE_STRING &&
+	    !strcmp(member->name, class->named_by))
+		return ROLE_NAME;
 	if (!bt_field_class_type_is(member->type, BT_FIELD_CLASS_TYPE_INTEGER))
 		return ROLE_FIELD;
+	if (class->named_by && !strcmp(member->name, "given") &&
+	    tap_field_is_unsigned(member->type))
+		return ROLE_GIVEN;
 	/* An exit has but the first two: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
 		count = 2;
-	else if (class->kind != TAP_EVENT_ENTRY)
+	else if (class->kind != TAP_EVENT_ENTRY && class->kind != TAP_EVENT_MARK)
 		count = 0;
 	for (i = 0; i < count; i++)
 		if (!strcmp(member->name, roles[i].name) &&
@@ -408,13 +435,35 @@ static void keep_field(struct tap_decoder *decoder, struct member *member,
 		tap_join_loss(decoder->join)->ignored_fields++;
 }
 
+/* A name that cannot be the span's stays a field. */
+static void read_name(struct tap_decoder *decoder, struct member *member,
+		      const bt_field *field, struct tap_event *event)
+{
+	const uint64_t length = bt_field_string_get_length(field);
+	const struct tap_name *name = event->name;
+
+	if (!length)
+		return;
+	if (length < NAME_MAX_BYTES)
+		name = tap_join_intern_told(decoder->join, event->name,
+					    bt_field_string_get_value(field), length);
+	if (name && name != event->name)
+		event->name = name;
+	else
+		keep_field(decoder, member, field, event);
+}
+
 static void read_member(struct tap_decoder *decoder, struct member *member,
 			const bt_field *field, struct tap_event *event)
 {
 	switch (member->role) {
+	case ROLE_NAME:
+		read_name(decoder, member, field, event);
+		break;
 	case ROLE_FIELD:
 		keep_field(decoder, member, field, event);
 		break;
+	case ROLE_GIVEN:
 	case ROLE_NONE:
 		break;
 	case ROLE_CALL_ID:
@@ -469,6 +518,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 		      const bt_event *event, int64_t time_ns, struct tap_event *ret_event)
 {
 	const bt_field *payload;
+	uint64_t left_out = 0; /* a bit for each member from here on */
 	size_t i;
 
 	tap_fields_clear(&ret_event->fields);
@@ -482,6 +532,8 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->pid_namespace = 0;
 	ret_event->has_call_id = false;
 	ret_event->is_inner = false;
+	ret_event->is_told = class->named_by;
+	ret_event->is_range = class->is_range;
 	ret_event->call_id = 0;
 	ret_event->parent_id = 0;
 	ret_event->caller_number = 0;
@@ -498,10 +550,15 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	read_context(&class->specific,
 		     bt_event_borrow_specific_context_field_const(event), ret_event);
 	payload = bt_event_borrow_payload_field_const(event);
-	for (i = 0; payload && i < class->member_count; i++)
-		read_member(decoder, &class->members[i],
-			    bt_field_structure_borrow_member_field_by_index_const(payload,
-										  i),
-			    ret_event);
+	for (i = 0; payload && i < class->member_count; i++) {
+		const bt_field *field =
+			bt_field_structure_borrow_member_field_by_index_const(payload, i);
+
+		if (!(left_out & 1))
+			read_member(decoder, &class->members[i], field, ret_event);
+		left_out >>= 1;
+		if (class->members[i].role == ROLE_GIVEN)
+			left_out = ~bt_field_integer_unsigned_get_value(field);
+	}
 	return 0;
 }

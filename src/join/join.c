@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Names beyond so many are not taken from a program any more. */
+#define NAMES_TOLD_MAX 4096
+
 struct tap_join {
 	const struct tap_consumer *consumer;
 	void *data;
@@ -120,6 +123,21 @@ const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
 				       size_t name_length)
 {
 	return tap_names_get(&join->names, layer, layer_length, name, name_length);
+}
+
+const struct tap_name *tap_join_intern_told(struct tap_join *join,
+					    const struct tap_name *other,
+					    const char *name, size_t name_length)
+{
+	const char *layer = other->layer;
+	const struct tap_name *found =
+		tap_names_find(&join->names, layer, strlen(layer), name, name_length);
+
+	if (found)
+		return found;
+	if (join->names.count >= NAMES_TOLD_MAX)
+		return other;
+	return tap_names_get(&join->names, layer, strlen(layer), name, name_length);
 }
 
 int64_t tap_join_first_ns(const struct tap_join *join)
@@ -288,7 +306,8 @@ static int take_thread(struct tap_join *join, const struct tap_process *process,
 int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_process *process;
-	bool is_call = event->kind == TAP_EVENT_ENTRY || event->kind == TAP_EVENT_EXIT;
+	bool is_call = event->kind == TAP_EVENT_ENTRY || event->kind == TAP_EVENT_EXIT ||
+		       event->kind == TAP_EVENT_MARK;
 	int ret;
 
 	if (!join->has_first) {
@@ -316,6 +335,11 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return tap_pairs_entry(&join->pairs, process, event);
 	case TAP_EVENT_EXIT:
 		return tap_pairs_exit(&join->pairs, process, event);
+	case TAP_EVENT_MARK:
+		ret = tap_pairs_entry(&join->pairs, process, event);
+		/* Its fields are the entry's now. */
+		tap_fields_clear(&event->fields);
+		return ret ? ret : tap_pairs_exit(&join->pairs, process, event);
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_STATE_LIBRARY:
 		return take_library(join, process, event);

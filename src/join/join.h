@@ -18,6 +18,7 @@ enum tap_event_kind {
 	TAP_EVENT_OTHER, /* passed over */
 	TAP_EVENT_ENTRY,
 	TAP_EVENT_EXIT,
+	TAP_EVENT_MARK, /* both at once */
 	TAP_EVENT_PROCESS,
 	TAP_EVENT_LIBRARY,
 	TAP_EVENT_PROBLEM,
@@ -40,6 +41,8 @@ struct tap_event {
 	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
 	bool has_call_id;
 	bool is_inner;
+	bool is_told;  /* by NVTX */
+	bool is_range; /* the program's own: no call */
 	uint64_t call_id;
 	uint64_t parent_id;
 	uint64_t caller_number;
@@ -82,6 +85,14 @@ const struct tap_comms *tap_join_comms(const struct tap_join *join);
 const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
 				       size_t layer_length, const char *name,
 				       size_t name_length);
+
+/*
+ * The same for a name that a program may have made up: other once there are so many that
+ * they would fill the memory.
+ */
+const struct tap_name *tap_join_intern_told(struct tap_join *join,
+					    const struct tap_name *other,
+					    const char *name, size_t name_length);
 
 /* Takes one event, not earlier than the one before.  Returns 0 or -errno. */
 int tap_join_event(struct tap_join *join, struct tap_event *event);

@@ -392,6 +392,8 @@ static int write_span(void *data, struct tap_span *span)
 	}
 	tap_json_unsigned(json, "caller_library", span->caller_number);
 	tap_json_bool(json, "inner", span->is_inner);
+	if (span->is_told)
+		tap_json_string(json, "known_by", "nvtx");
 	tap_json_unsigned(json, "call_id", span->call_id);
 	add_operation(json, span);
 	if (result)

@@ -242,7 +242,7 @@ int tap_links_take(struct tap_links *links, const struct tap_span *span)
 	struct tap_queue *group;
 	int ret = 0;
 
-	if (span->is_inner)
+	if (span->is_inner || span->is_told)
 		return 0;
 	if (links->changes != links->comms->changes)
 		ret = tap_slots_settle(links);

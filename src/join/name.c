@@ -74,18 +74,45 @@ static void free_name(struct tap_name *name)
 	free(name);
 }
 
+static uint64_t hash_name(const char *layer, size_t layer_length, const char *name,
+			  size_t name_length)
+{
+	const uint64_t hash = hash_bytes(0xcbf29ce484222325u, layer, layer_length);
+
+	return hash_bytes(hash * 31, name, name_length);
+}
+
+static struct tap_name *find(const struct tap_names *names, uint64_t hash,
+			     const char *layer, size_t layer_length, const char *name,
+			     size_t name_length)
+{
+	struct tap_name *found;
+
+	for (found = tap_table_find(&names->by_hash, hash, 0); found; found = found->next)
+		if (is_named(found->layer, layer, layer_length) &&
+		    is_named(found->name, name, name_length))
+			break;
+	return found;
+}
+
+const struct tap_name *tap_names_find(const struct tap_names *names, const char *layer,
+				      size_t layer_length, const char *name,
+				      size_t name_length)
+{
+	return find(names, hash_name(layer, layer_length, name, name_length), layer,
+		    layer_length, name, name_length);
+}
+
 const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 				     size_t layer_length, const char *name,
 				     size_t name_length)
 {
-	uint64_t hash = hash_bytes(0xcbf29ce484222325u, layer, layer_length);
-	struct tap_name *found;
+	const uint64_t hash = hash_name(layer, layer_length, name, name_length);
+	struct tap_name *found =
+		find(names, hash, layer, layer_length, name, name_length);
 
-	hash = hash_bytes(hash * 31, name, name_length);
-	for (found = tap_table_find(&names->by_hash, hash, 0); found; found = found->next)
-		if (is_named(found->layer, layer, layer_length) &&
-		    is_named(found->name, name, name_length))
-			return found;
+	if (found)
+		return found;
 	found = calloc(1, sizeof(*found));
 	if (!found)
 		return NULL;

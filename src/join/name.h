@@ -38,6 +38,11 @@ const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 				     size_t layer_length, const char *name,
 				     size_t name_length);
 
+/* The same, NULL when there is none yet. */
+const struct tap_name *tap_names_find(const struct tap_names *names, const char *layer,
+				      size_t layer_length, const char *name,
+				      size_t name_length);
+
 void tap_names_free(struct tap_names *names);
 
 #endif

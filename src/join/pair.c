@@ -5,7 +5,8 @@
  *
  * Call numbers grow along a process.  So, when an event of a thread names P as
  * the call around it, every open call of that thread with a number above P has
- * returned, whether its exit is in the trace or not.
+ * returned, whether its exit is in the trace or not.  The program's own ranges need
+ * not nest, and end in any thread: they have no part in that.
  */
 #include "join/pair.h"
 
@@ -182,16 +183,19 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		    struct tap_event *event)
 {
 	struct tap_span *span, *parent;
-	int ret;
+	int ret = 0;
 
 	/* Numbers grow: no call is in a later one. */
 	if (event->parent_id >= event->call_id && event->parent_id) {
 		pairs->loss->malformed_events++;
 		event->parent_id = 0;
 	}
-	ret = end_above(pairs, thread_of(pairs, process, event->tid), event->parent_id);
-	if (ret)
-		return ret;
+	if (!event->is_range) {
+		ret = end_above(pairs, thread_of(pairs, process, event->tid),
+				event->parent_id);
+		if (ret)
+			return ret;
+	}
 	/* Numbers are used again only by a program that did not announce itself. */
 	span = tap_table_find(&pairs->open, process->number, event->call_id);
 	if (span)
@@ -220,6 +224,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	span->begin_ns = event->time_ns;
 	span->parent_id = event->parent_id;
 	span->is_inner = event->is_inner;
+	span->is_told = event->is_told;
 	span->caller_number = event->caller_number;
 	span->caller_offset = event->caller_offset;
 	if (span->caller_number)
@@ -231,7 +236,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	if (parent)
 		span->depth = parent->depth + 1;
 	tap_fields_swap(&span->entry, &event->fields);
-	ret = push(pairs, span);
+	ret = event->is_range ? 0 : push(pairs, span);
 	return ret ? ret : pairs->begun(pairs->data, span);
 }
 
@@ -240,15 +245,19 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 {
 	struct tap_span *span =
 		tap_table_find(&pairs->open, process->number, event->call_id);
-	int ret;
+	int ret = 0;
 
-	if (span && span->name != event->name) {
+	/* The end of a range does not say its name. */
+	if (span && (event->is_range ? strcmp(span->name->layer, event->name->layer) != 0
+				     : span->name != event->name)) {
 		pairs->loss->malformed_events++;
 		span = NULL;
 	}
-	ret = end_above(pairs,
-			span ? span->thread : thread_of(pairs, process, event->tid),
-			event->call_id);
+	if (!event->is_range)
+		ret = end_above(pairs,
+				span ? span->thread
+				     : thread_of(pairs, process, event->tid),
+				event->call_id);
 	if (ret)
 		return ret;
 	if (span) {
@@ -260,6 +269,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 	if (!span)
 		return -ENOMEM;
 	pairs->loss->lost_entries++;
+	span->is_told = event->is_told;
 	span->operation = event->operation;
 	span->state = TAP_SPAN_BEGIN_LOST;
 	span->end_ns = event->time_ns;

@@ -27,11 +27,13 @@ struct outcome {
 	uint64_t calls;
 };
 
-/* Of one function, called by the program or, apart, by the traced library. */
+/* Of one function, called by the program or, apart, by the traced library; apart, too,
+ * when NVTX told of it. */
 struct sum {
 	const struct tap_process *process; /* NULL: of all */
 	const struct tap_name *name;
 	bool is_inner;
+	bool is_told;
 	uint64_t calls;
 	uint64_t failures;
 	uint64_t open;
@@ -94,10 +96,11 @@ static int note_process(void *data, const struct tap_process *process)
 }
 
 static struct sum *find_sum(struct report *report, const struct tap_process *process,
-			    const struct tap_name *name, bool is_inner)
+			    const struct tap_span *span)
 {
+	const struct tap_name *name = span->name;
 	uint64_t a = process ? process->number + 1 : 0;
-	uint64_t b = (uint64_t) name->number * 2 + is_inner;
+	uint64_t b = (uint64_t) name->number * 4 + span->is_told * 2 + span->is_inner;
 	struct sum *sum = tap_table_find(&report->by_key, a, b);
 	void *grown;
 
@@ -117,7 +120,8 @@ static struct sum *find_sum(struct report *report, const struct tap_process *pro
 	}
 	sum->process = process;
 	sum->name = name;
-	sum->is_inner = is_inner;
+	sum->is_inner = span->is_inner;
+	sum->is_told = span->is_told;
 	report->sums[report->sum_count++] = sum;
 	return sum;
 }
@@ -213,8 +217,8 @@ static int count_span(struct sum *sum, const struct tap_span *span)
 static int end_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
-	struct sum *sum = find_sum(report, span->process, span->name, span->is_inner);
-	struct sum *all = find_sum(report, NULL, span->name, span->is_inner);
+	struct sum *sum = find_sum(report, span->process, span);
+	struct sum *all = find_sum(report, NULL, span);
 	int ret;
 
 	if (!sum || !all)
@@ -266,6 +270,8 @@ static int compare_sums(const void *left, const void *right)
 			b->process ? b->process->number + 1 : 0);
 	if (!order)
 		order = compare(a->is_inner, b->is_inner);
+	if (!order)
+		order = compare(a->is_told, b->is_told);
 	if (!order)
 		order = compare(b->total_ns, a->total_ns);
 	if (!order)
@@ -352,6 +358,8 @@ static void add_sum_text(struct tap_buffer *line, const struct sum *sum)
 	tap_buffer_add_visible(line, sum->name->name);
 	if (sum->is_inner)
 		tap_buffer_add_string(line, " (inner)");
+	if (sum->is_told && strcmp(sum->name->layer, "nvtx"))
+		tap_buffer_add_string(line, " (nvtx)");
 	tap_buffer_fill(line, start, 40, ' ');
 	tap_view_add_cell(line, sum->calls, 10);
 	tap_view_add_cell(line, sum->failures, 9);
@@ -445,6 +453,8 @@ static void add_sum_json(struct tap_json *json, const struct sum *sum)
 	tap_json_string(json, "layer", sum->name->layer);
 	tap_json_string(json, "name", sum->name->name);
 	tap_json_bool(json, "inner", sum->is_inner);
+	if (sum->is_told)
+		tap_json_string(json, "known_by", "nvtx");
 	tap_json_unsigned(json, "calls", sum->calls);
 	tap_json_unsigned(json, "failures", sum->failures);
 	tap_json_unsigned(json, "open", sum->open);

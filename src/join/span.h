@@ -105,6 +105,7 @@ struct tap_span {
 	int64_t end_ns;		/* only for COMPLETE and BEGIN_LOST */
 	unsigned int depth;	/* enclosing calls that are known */
 	bool is_inner;		/* called by the traced library itself */
+	bool is_told;		/* known by NVTX, no wrapper saw it */
 	bool is_late;		/* no longer awaited by the order of beginnings */
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */

@@ -241,7 +241,7 @@ static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 /* Whether the value says nothing that a reader of lines would look for. */
 static bool is_plain(const struct tap_field *field)
 {
-	static const char *const names[] = {"pnccl", "group_depth", "capture"};
+	static const char *const names[] = {"pnccl", "group_depth", "capture", "scope"};
 	size_t i;
 
 	/* By what way it came, and to which of several copies. */
@@ -300,6 +300,8 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span)
 	tap_buffer_add_visible(line, span->name->name);
 	if (span->is_inner)
 		tap_buffer_add_string(line, " (inner)");
+	if (span->is_told && strcmp(span->name->layer, "nvtx"))
+		tap_buffer_add_string(line, " (nvtx)");
 	add_operation(line, span);
 	add_fields(line, &span->entry, NULL);
 	add_result(line, span);

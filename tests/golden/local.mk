@@ -46,6 +46,7 @@ GOLDEN_CASES = \
 	tests/golden/nesting \
 	tests/golden/no-contexts \
 	tests/golden/not-returned \
+	tests/golden/nvtx \
 	tests/golden/simple \
 	tests/golden/too-many-open \
 	tests/golden/two-hosts \
