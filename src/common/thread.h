@@ -15,6 +15,7 @@
 #include "common/compiler.h"
 
 struct tap_comm;
+struct tap_nvtx_stack;
 extern struct tap_comm tap_no_comm tap_hidden; /* intercept/comm.h */
 
 /* Open ncclGroupStart() calls of one copy of a library (intercept/group.h). */
@@ -56,6 +57,9 @@ struct tap_thread {
 	uint64_t group_id; /* 0: in no group */
 	/* Hash of the identifier that was asked for last, 0 none. */
 	uint64_t unique_id;
+
+	/* The ranges of NVTX that the thread is in (intercept/nvtx_stack.h). */
+	struct tap_nvtx_stack *nvtx;
 
 	/* Of threads.c: 0 until the thread is known to it. */
 	int32_t tid;

@@ -249,11 +249,16 @@ static uint32_t library_of(struct tap_entry *e, void *real)
 	return e->library;
 }
 
+uint64_t tap_call_number(void)
+{
+	return __atomic_add_fetch(&last_call_id, 1, __ATOMIC_RELAXED);
+}
+
 static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 		      const void *caller)
 {
 	tap_announce();
-	call->call_id = __atomic_add_fetch(&last_call_id, 1, __ATOMIC_RELAXED);
+	call->call_id = tap_call_number();
 	call->parent_id = tap_thread.call_id;
 	call->caller_library = tap_library_of(caller, &call->caller_offset);
 	call->inner = tap_library_calls_itself(call->caller_library, call->parent_id);

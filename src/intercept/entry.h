@@ -94,6 +94,9 @@ void tap_guard_clear(struct tap_guard guard) tap_hidden;
 void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 		     struct tap_entry *e, const void *caller) tap_hidden;
 
+/* The next number of a call: no other event of the process has it. */
+uint64_t tap_call_number(void) tap_hidden;
+
 /* The thread is where it was before tap_call_enter(). */
 void tap_call_leave(const struct tap_call *call) tap_hidden;
 

@@ -23,6 +23,10 @@ libccltap_la_SOURCES = \
 	src/intercept/hooks.c src/intercept/hooks.h \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
+	src/intercept/nvtx.c src/intercept/nvtx.h src/intercept/nvtx_abi.h \
+	src/intercept/nvtx_call.c src/intercept/nvtx_range.c \
+	src/intercept/nvtx_schema.c src/intercept/nvtx_schema.h \
+	src/intercept/nvtx_stack.c src/intercept/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/start.c src/intercept/start.h \
@@ -37,7 +41,8 @@ EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
 # The calls carry a version that dlsym() passes over (wrap.h).  dlsym, dlvsym
-# and dlclose are not named here: they stand in for every version of theirs.
+# and dlclose are not named here: they stand in for every version of theirs; nor are those
+# that NVTX looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
 		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '};'; \

@@ -131,6 +131,9 @@ static void gather(void (*write)(const struct tap_process *))
 	p.command = command;
 	p.job_id = find_job();
 	p.version = PACKAGE_VERSION;
+	p.nvtx_injection = getenv("NVTX_INJECTION64_PATH");
+	if (!p.nvtx_injection)
+		p.nvtx_injection = "";
 	find_rank(&p);
 	write(&p);
 }

@@ -21,6 +21,7 @@
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
+#include "intercept/nvtx.h"
 #include "intercept/process.h"
 #include "intercept/recorder.h"
 #include "intercept/state.h"
@@ -123,6 +124,7 @@ static void fork_child_early(void)
 	tap_threads_fork_child();
 	tap_comms_fork_child();
 	tap_process_fork_child();
+	tap_nvtx_fork_child();
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);

@@ -9,6 +9,7 @@
 #include "common/thread.h"
 #include "intercept/comm.h"
 #include "intercept/entry.h"
+#include "intercept/nvtx_stack.h"
 #include "intercept/start.h"
 
 static struct tap_lock lock;
@@ -25,6 +26,8 @@ static void leave(void *data)
 {
 	struct tap_thread *t = data;
 
+	tap_nvtx_stack_leave(t->nvtx);
+	t->nvtx = NULL;
 	while (!tap_lock_take(&lock))
 		;
 	if (t->later)

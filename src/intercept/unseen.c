@@ -10,6 +10,7 @@
 
 #include "intercept/elf.h"
 #include "intercept/entry.h"
+#include "intercept/nvtx.h"
 #include "intercept/start.h"
 #include "intercept/walk.h"
 
@@ -197,6 +198,7 @@ static int read_adds(struct dl_phdr_info *info, size_t size, void *data)
 
 void tap_unseen_tell(bool all)
 {
+	const bool is_told = tap_nvtx_hears_nccl();
 	struct found found = {0};
 	unsigned long long adds = 0;
 	char text[512]; /* the caller's stack may be small */
@@ -212,8 +214,9 @@ void tap_unseen_tell(bool all)
 	for (i = 0; i < found.nr; i++) {
 		if (!is_new(found.libraries[i].base) && !all)
 			continue;
-		snprintf(text, sizeof(text), "calls of %s: %s", found.libraries[i].name,
-			 found.libraries[i].how);
-		tap_problem("not recorded", text, 1);
+		snprintf(text, sizeof(text), "calls of %s: %s%s", found.libraries[i].name,
+			 found.libraries[i].how,
+			 is_told ? "; what it tells NVTX is recorded" : "");
+		tap_problem(is_told ? "not wrapped" : "not recorded", text, 1);
 	}
 }

@@ -11,6 +11,11 @@ extern struct tap_events tap_events tap_exported;
 
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
+	.nvtx_entry = tap_tp_nvtx_entry,
+	.nvtx_exit = tap_tp_nvtx_exit,
+	.range_entry = tap_tp_range_entry,
+	.range_exit = tap_tp_range_exit,
+	.mark = tap_tp_mark,
 	.process = tap_tp_process,
 	.library = tap_tp_library,
 	.problem = tap_tp_problem,
@@ -29,5 +34,6 @@ struct tap_events tap_events = {
 /* The switches are addresses in LTTng's tables, so they are known at run time. */
 __attribute__((constructor)) static void fill(void)
 {
-	tap_tp_nccl_fill(tap_events.nccl);
+	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
+	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
 }

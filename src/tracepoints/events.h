@@ -17,7 +17,7 @@
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 3
+#define TAP_EVENTS_VERSION 4
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -118,6 +118,63 @@ struct tap_call_events {
 	void (*exit)(const struct tap_call *call, const void *args, const void *ret);
 };
 
+/*
+ * What NCCL tells NVTX of a call, where it does: X(how it is recorded, name), in the
+ * order of the bits that say which are given.  Values are sign-extended.
+ */
+#define TAP_NVTX_VALUES(X) \
+	X(HEX, comm_hash) \
+	X(HEX, parent_hash) \
+	X(U64, bytes) \
+	X(I32, root) \
+	X(REDOP, op) \
+	X(I32, peer) \
+	X(I32, nranks) \
+	X(I32, rank) \
+	X(I32, device) \
+	X(I32, ndev) \
+	X(I32, color) \
+	X(I32, key) \
+	X(I32, excludeRanksCount) \
+	X(I32, ctx) \
+	X(I32, npeers)
+#define TAP_NVTX_NUMBER(how, name) TAP_NVTX_##name,
+enum { TAP_NVTX_VALUES(TAP_NVTX_NUMBER) TAP_NVTX_NR };
+#undef TAP_NVTX_NUMBER
+
+struct tap_nvtx_values {
+	uint32_t given; /* a bit for each */
+	uint64_t of[TAP_NVTX_NR];
+};
+
+/* A call that NCCL announced to NVTX and no wrapper saw. */
+struct tap_nvtx_call {
+	uint64_t call_id, parent_id; /* as in tap_call */
+	uint32_t library;	     /* where that NCCL lies */
+	uint8_t inner;
+	const char *function;
+};
+
+/* What the program itself told NVTX. */
+struct tap_nvtx_range {
+	uint64_t call_id;   /* counted with the calls */
+	uint64_t parent_id; /* the range or call that this thread was in, 0: none */
+	enum { TAP_NVTX_THREAD, TAP_NVTX_PROCESS, TAP_NVTX_MARK } kind;
+	const char *domain, *name; /* "" without one */
+	uint32_t given;		   /* a bit for each that follows */
+	uint32_t category, color;
+	int64_t value;
+	uint64_t unsigned_value;
+	double real_value;
+};
+enum {
+	TAP_NVTX_HAS_CATEGORY = 1 << 0,
+	TAP_NVTX_HAS_COLOR = 1 << 1,
+	TAP_NVTX_HAS_SIGNED = 1 << 2,
+	TAP_NVTX_HAS_UNSIGNED = 1 << 3,
+	TAP_NVTX_HAS_REAL = 1 << 4,
+};
+
 /* Who the process is; strings are never NULL. */
 struct tap_process {
 	int32_t pid, ppid;
@@ -126,6 +183,7 @@ struct tap_process {
 	uint64_t pid_namespace, time_namespace; /* inode numbers, 0: not known */
 	const char *rank_from; /* the environment variable that told the rank */
 	const char *host, *boot_id, *job_id, *executable, *command, *version;
+	const char *nvtx_injection; /* who NVTX is told to speak to, "" nobody */
 };
 
 struct tap_library {
@@ -137,6 +195,15 @@ struct tap_library {
 struct tap_events {
 	uint32_t version;
 	struct tap_call_events nccl[TAP_NCCL_NR];
+	/* NVTX: whether any of the events is wanted, and the events. */
+	const int *nvtx_call_on[2], *nvtx_range_on[3];
+	void (*nvtx_entry)(const struct tap_nvtx_call *call,
+			   const struct tap_nvtx_values *values);
+	void (*nvtx_exit)(const struct tap_nvtx_call *call,
+			  const struct tap_nvtx_values *values);
+	void (*range_entry)(const struct tap_nvtx_range *range);
+	void (*range_exit)(uint64_t call_id);
+	void (*mark)(const struct tap_nvtx_range *mark);
 	void (*process)(const struct tap_process *process);
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);

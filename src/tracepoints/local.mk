@@ -7,6 +7,7 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/events.c src/tracepoints/events.h \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
+	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \
 	src/tracepoints/state_tp.c \
 	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h
 libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)

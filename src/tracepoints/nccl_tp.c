@@ -43,10 +43,22 @@
 		.entry = fn##_on_entry, \
 		.exit = fn##_on_exit, \
 	};
-void tap_tp_nccl_fill(struct tap_call_events *ret_events)
+void tap_tp_nccl_fill(struct tap_call_events *ret_events, const int **ret_nvtx_on)
 {
+	ret_nvtx_on[0] = &lttng_ust_tracepoint_nccl___nvtx_entry.state;
+	ret_nvtx_on[1] = &lttng_ust_tracepoint_nccl___nvtx_exit.state;
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) FILL(fn)
 #define CALL_VOID(since, class, fn, ...) FILL(fn)
 #include "calls/nccl.def"
 }
 /* clang-format on */
+
+void tap_tp_nvtx_entry(const struct tap_nvtx_call *call, const struct tap_nvtx_values *values)
+{
+	lttng_ust_tracepoint(nccl, nvtx_entry, call, values);
+}
+
+void tap_tp_nvtx_exit(const struct tap_nvtx_call *call, const struct tap_nvtx_values *values)
+{
+	lttng_ust_tracepoint(nccl, nvtx_exit, call, values);
+}

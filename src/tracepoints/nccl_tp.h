@@ -3,7 +3,8 @@
  * LTTng-UST provider "nccl": an entry and an exit event per row of nccl.def.
  *
  * Set-up calls have log level INFO and hot ones DEBUG, so that a session can
- * give each a channel of its own.
+ * give each a channel of its own.  Calls that NVTX tells of have one pair of events
+ * for all functions, at DEBUG.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER nccl
@@ -85,6 +86,39 @@ LTTNG_UST_TRACEPOINT_ENUM(nccl, group_outcome,
 #include "calls/nccl.def"
 #undef CALL
 #undef CALL_VOID
+
+/* The n-th bit of given is for the n-th field after it: a reader leaves the rest out. */
+#define TAP_NVTX_FIELD_HEX(name) \
+	lttng_ust_field_integer_hex(uint64_t, name, v->of[TAP_NVTX_##name])
+#define TAP_NVTX_FIELD_U64(name) \
+	lttng_ust_field_integer(uint64_t, name, v->of[TAP_NVTX_##name])
+#define TAP_NVTX_FIELD_I32(name) \
+	lttng_ust_field_integer(int32_t, name, (int32_t) v->of[TAP_NVTX_##name])
+#define TAP_NVTX_FIELD_REDOP(name) \
+	TAP_ENUM_FIELD(ncclRedOp_t, name, (int32_t) v->of[TAP_NVTX_##name])
+#define TAP_NVTX_FIELD(how, name) TAP_NVTX_FIELD_##how(name)
+
+LTTNG_UST_TRACEPOINT_EVENT(nccl, nvtx_entry,
+	LTTNG_UST_TP_ARGS(const struct tap_nvtx_call *, call,
+			  const struct tap_nvtx_values *, v),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(uint64_t, call_id, call->call_id)
+		lttng_ust_field_integer(uint64_t, parent_id, call->parent_id)
+		lttng_ust_field_integer(uint8_t, inner, call->inner)
+		lttng_ust_field_string(function, call->function)
+		lttng_ust_field_integer(uint32_t, library, call->library)
+		lttng_ust_field_integer_hex(uint32_t, given, v->given)
+		TAP_NVTX_VALUES(TAP_NVTX_FIELD)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, nvtx_entry, TAP_LEVEL_HOT)
+LTTNG_UST_TRACEPOINT_EVENT(nccl, nvtx_exit,
+	LTTNG_UST_TP_ARGS(const struct tap_nvtx_call *, call,
+			  const struct tap_nvtx_values *, v),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(uint64_t, call_id, call->call_id)
+		lttng_ust_field_string(function, call->function)
+		lttng_ust_field_integer_hex(uint32_t, given, v->given)
+		TAP_NVTX_VALUES(TAP_NVTX_FIELD)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, nvtx_exit, TAP_LEVEL_HOT)
 
 /* clang-format on */
 

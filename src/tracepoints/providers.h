@@ -11,7 +11,18 @@
 #include "tracepoints/events.h"
 
 /* Fills one element per row of nccl.def; run before the table is handed out. */
-void tap_tp_nccl_fill(struct tap_call_events *ret_events) tap_hidden;
+void tap_tp_nccl_fill(struct tap_call_events *ret_events,
+		      const int **ret_nvtx_on) tap_hidden;
+void tap_tp_nvtx_entry(const struct tap_nvtx_call *call,
+		       const struct tap_nvtx_values *values) tap_hidden;
+void tap_tp_nvtx_exit(const struct tap_nvtx_call *call,
+		      const struct tap_nvtx_values *values) tap_hidden;
+
+/* The same for what the program itself tells NVTX. */
+void tap_tp_nvtx_fill(const int **ret_on) tap_hidden;
+void tap_tp_range_entry(const struct tap_nvtx_range *range) tap_hidden;
+void tap_tp_range_exit(uint64_t call_id) tap_hidden;
+void tap_tp_mark(const struct tap_nvtx_range *mark) tap_hidden;
 
 void tap_tp_process(const struct tap_process *process) tap_hidden;
 void tap_tp_library(const struct tap_library *library) tap_hidden;

@@ -37,7 +37,8 @@
 			lttng_ust_field_string(rank_from, p->rank_from) \
 			lttng_ust_field_string(executable, p->executable) \
 			lttng_ust_field_string(command, p->command) \
-			lttng_ust_field_string(version, p->version))) \
+			lttng_ust_field_string(version, p->version) \
+			lttng_ust_field_string(nvtx_injection, p->nvtx_injection))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_PROCESS_EVENT(process)
 TAP_PROCESS_EVENT(state_process)

@@ -2,7 +2,8 @@
 # The rows against what libraries export, what headers declare, and themselves.
 
 tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
-	tests/calls/test_coverage.sh tests/calls/test_every_call.sh tests/calls/test_headers.sh
+	tests/calls/test_coverage.sh tests/calls/test_every_call.sh tests/calls/test_headers.sh \
+	tests/calls/test_nvtx.sh
 tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call
 
 check_PROGRAMS += tests/calls/test_kinds
@@ -11,7 +12,7 @@ tests_calls_test_kinds_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_DATA += $(tap_calls_made)
 CLEANFILES += $(tap_calls_made)
-EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/fake_nccl.c \
+EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.c tests/calls/fake_nccl.c \
 	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports
 TESTS += tests/calls/test_kinds $(tap_calls_shell)
 
