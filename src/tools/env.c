@@ -139,6 +139,17 @@ out:
 	return ret;
 }
 
+int tap_env_compose_nvtx(const char *present, char **ret_path)
+{
+	int ret = find_tracer(ret_path);
+
+	if (ret || !present || !*present || !strcmp(present, *ret_path))
+		return ret;
+	free(*ret_path);
+	*ret_path = NULL;
+	return 0;
+}
+
 /* A word that sh reads back unchanged. */
 static void print_quoted(const char *text)
 {
@@ -158,12 +169,19 @@ static const char name_characters[] =
 static const struct argp_option options[] = {
 	{ "session", 's', "NAME", 0,
 	  "name of the session in the commands shown [ccltap]", 0 },
+	{ "nvtx", 'n', NULL, 0,
+	  "record what the program itself tells NVTX, too", 0 },
 	{ 0 },
+};
+
+struct request {
+	const char *session;
+	bool nvtx;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	const char **session = state->input;
+	struct request *request = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -176,7 +194,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					  "any of . _ -", arg);
 			return EINVAL;
 		}
-		*session = arg;
+		request->session = arg;
+		return 0;
+	case 'n':
+		request->nvtx = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		tap_message_write("env takes no argument, and got \"%s\": "
@@ -199,31 +220,50 @@ static void print_commands(const char *session)
 	       "#   lttng create %s\n"
 	       "#   lttng enable-channel -u --subbuf-size=256k --num-subbuf=4 setup\n"
 	       "#   lttng enable-channel -u --subbuf-size=4M --num-subbuf=8 hot\n"
-	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*' --loglevel-only=INFO\n"
-	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*' --loglevel-only=DEBUG\n"
+	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*,nvtx:*' --loglevel-only=INFO\n"
+	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*,nvtx:*' --loglevel-only=DEBUG\n"
 	       "#   lttng add-context -u -t vpid -t vtid -t pid_ns\n"
 	       "#   lttng start\n"
 	       "# After it has ended:\n"
 	       "#   lttng destroy %s\n", session, session);
 }
 
+/* On one line, which `eval` reads on an unquoted substitution as well. */
+static void print_variables(const char *preload, const char *nvtx, bool has_ranges)
+{
+	printf("export LD_PRELOAD=");
+	print_quoted(preload);
+	if (nvtx) {
+		printf(" NVTX_INJECTION64_PATH=");
+		print_quoted(nvtx);
+	}
+	if (has_ranges)
+		printf(" CCLTAP_NVTX=1");
+	putchar('\n');
+	if (!nvtx)
+		printf("# NVTX_INJECTION64_PATH names another library, and is left as it "
+		       "is.\n");
+}
+
 int tap_env_main(int argc, char **argv)
 {
-	const char *session = "ccltap";
+	struct request request = { .session = "ccltap" };
 	char name[] = "ccltap env";
-	char *preload;
+	char *preload, *nvtx;
 
 	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &session))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
 	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &preload))
 		return TAP_EXIT_FAILURE;
-	/* First, so that `eval` works on an unquoted substitution as well. */
-	printf("export LD_PRELOAD=");
-	print_quoted(preload);
-	putchar('\n');
-	print_commands(session);
+	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &nvtx)) {
+		free(preload);
+		return TAP_EXIT_FAILURE;
+	}
+	print_variables(preload, nvtx, request.nvtx);
+	print_commands(request.session);
 	free(preload);
+	free(nvtx);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		tap_message_write("cannot write to the standard output: %s",
 				  strerror(errno));

@@ -14,4 +14,11 @@
  */
 int tap_env_compose_preload(const char *present, char **ret_preload);
 
+/*
+ * The value of NVTX_INJECTION64_PATH, to which NCCL announces its calls: the tracer,
+ * unless present, which may be NULL, names somebody else; then *ret_path is NULL.  Else
+ * as above.
+ */
+int tap_env_compose_nvtx(const char *present, char **ret_path);
+
 #endif

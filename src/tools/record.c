@@ -38,6 +38,7 @@ struct request {
 	const char *folder;
 	bool overwrite;
 	uint64_t buffer_bytes;
+	bool nvtx;
 	char **program;
 };
 
@@ -47,6 +48,7 @@ struct recording {
 	struct tap_child_end end;
 	char *preload;
 	struct tap_notes notes;
+	char *nvtx; /* NULL: NVTX_INJECTION64_PATH is somebody else's */
 	/* The session's name, and the job's unless the environment names one. */
 	char name[NAME_MAX];
 	const char *job;
@@ -81,6 +83,8 @@ static const struct argp_option options[] = {
 	{ "buffer-size", 'b', "SIZE", 0,
 	  "buffer of each processor for the frequent calls, such as 64M "
 	  "[32M, or less where memory is short]", 0 },
+	{ "nvtx", 'n', NULL, 0,
+	  "record what the program itself tells NVTX, its steps for instance", 0 },
 	{ 0 },
 };
 
@@ -109,6 +113,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		tap_message_write("buffer size \"%s\": give a number of bytes from 64K "
 				  "to 16G, such as 64M", arg);
 		return EINVAL;
+	case 'n':
+		request->nvtx = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		request->program = &state->argv[state->next - 1];
 		state->next = state->argc;
@@ -280,9 +287,11 @@ static void write_body(FILE *out, const struct recording *recording,
 	write_texts(out, "; attached: ", ", ", &summary->attached);
 	if (!summary->attached.count && !has_calls(summary) &&
 	    (summary->was_read || read_error == -ENOENT))
-		fputs("; nothing was attached: no process called a traced library "
-		      "(libnccl.so.2, librccl.so.1), or it is linked statically, or the "
-		      "program is setuid or clears LD_PRELOAD", out);
+		fprintf(out, "; nothing was attached: no process called a traced library "
+			"(libnccl.so.2, librccl.so.1), or it is linked statically and %s, "
+			"or the program is setuid or clears LD_PRELOAD",
+			recording->nvtx ? "has no NVTX" :
+			"NVTX_INJECTION64_PATH names another tool");
 	write_texts(out, "; problem: ", "; problem: ", &summary->problems);
 	write_notes(out, &recording->notes);
 	/* No trace is not an error of reading: LTTng writes one at the first event. */
@@ -315,6 +324,8 @@ static int record(struct recording *recording, const struct request *request)
 		{ "LD_PRELOAD", recording->preload, false },
 		{ "CCLTAP_JOB", recording->job, true },
 		{ "CCLTAP_RECORDER", recording->notes.address, false },
+		{ "NVTX_INJECTION64_PATH", recording->nvtx, false },
+		{ "CCLTAP_NVTX", request->nvtx ? "1" : NULL, false },
 	};
 	int ret;
 
@@ -344,6 +355,7 @@ static int record(struct recording *recording, const struct request *request)
 	tap_output_close(&recording->output);
 	tap_notes_close(&recording->notes);
 	free(recording->preload);
+	free(recording->nvtx);
 	tap_child_end_alike(&recording->end);
 }
 
@@ -362,10 +374,15 @@ int tap_record_main(int argc, char **argv)
 		return report_missing_program(request.program[0], -ret);
 	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &recording.preload))
 		return TAP_EXIT_FAILURE;
+	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &recording.nvtx)) {
+		free(recording.preload);
+		return TAP_EXIT_FAILURE;
+	}
 	name_session(&recording);
 	tap_notes_open(&recording.notes, recording.name);
 	ret = record(&recording, &request);
 	tap_notes_close(&recording.notes);
 	free(recording.preload);
+	free(recording.nvtx);
 	return ret;
 }

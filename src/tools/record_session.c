@@ -21,7 +21,7 @@
 #define PATIENCE_SECONDS 30
 
 /* What the layers call their events. */
-static const char *const patterns[] = { "tap:*", "nccl:*" };
+static const char *const patterns[] = { "tap:*", "nccl:*", "nvtx:*" };
 
 /*
  * Set-up calls have a channel of their own, so that hot ones cannot crowd them out.

@@ -27,6 +27,16 @@ tests/live/count.so: tests/live/count.c
 check_DATA += tests/live/calls tests/live/count.so
 CLEANFILES += tests/live/calls tests/live/count.so
 
+# What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
+check_PROGRAMS += tests/live/told tests/live/told-later
+tests_live_told_SOURCES = tests/live/told.c tests/live/nvtx_client.h
+tests_live_told_CPPFLAGS = $(AM_CPPFLAGS) -DCLIENT_COMPATIBILITY=0x103
+tests_live_told_CFLAGS = $(AM_CFLAGS) -pthread
+tests_live_told_later_SOURCES = tests/live/told.c tests/live/nvtx_client.h
+tests_live_told_later_CPPFLAGS = $(AM_CPPFLAGS) -DCLIENT_COMPATIBILITY=0x104
+tests_live_told_later_CFLAGS = $(AM_CFLAGS) -pthread
+EXTRA_DIST += tests/live/told.py tests/live/announced.py
+
 # What its calls mean together, against what the program itself says.
 on_doubles = tests/live/order tests/live/reuse tests/live/comms
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
@@ -40,7 +50,7 @@ EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/li
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
 	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/comms.sh \
-	tests/live/namespaces.sh \
+	tests/live/namespaces.sh tests/live/nvtx.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py

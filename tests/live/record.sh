@@ -40,10 +40,10 @@ surroundings='
     grep -E "^(Sig(Pnd|Blk|Ign)|ShdPnd|Groups|NoNewPrivs)" /proc/self/status
     for fd in /proc/$$/fd/*; do echo "${fd##*/}"; done
     cut -d " " -f 5,6 /proc/$$/stat
-    env | grep -vE "^(LD_PRELOAD|CCLTAP_JOB|CCLTAP_RECORDER|_)=" | sort'
+    env | grep -vE "^(LD_PRELOAD|NVTX_INJECTION64_PATH|CCLTAP_JOB|CCLTAP_RECORDER|_)=" | sort'
 # shellcheck disable=SC2086
 {
-same "nothing but LD_PRELOAD and our own variables is changed" \
+same "nothing but LD_PRELOAD, NVTX_INJECTION64_PATH and our own variables is changed" \
     "$(cd /; sh -c "$surroundings")" "$(cd /; $record sh -c "$surroundings" 2>/dev/null)"
 same "nor with signals ignored" \
     "$(trap '' INT HUP CHLD PIPE; sh -c "$surroundings")" \
