@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Scripts that travel with the source; the checks of the tree are tests too.
 
-EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-layers \
+EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-frameworks \
+	scripts/check-layers \
 	scripts/daemon scripts/demo scripts/fetch-nccl scripts/install-deps
