@@ -4,6 +4,7 @@ bin_PROGRAMS += ccltap
 ccltap_SOURCES = \
 	src/tools/main.c src/tools/verbs.h \
 	src/tools/message.c src/tools/message.h \
+	src/tools/doctor.c \
 	src/tools/env.c src/tools/env.h \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \

@@ -17,6 +17,7 @@ static const struct verb {
 	{ "timeline", tap_timeline_main },
 	{ "report", tap_report_main },
 	{ "env", tap_env_main },
+	{ "doctor", tap_doctor_main },
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -29,6 +30,7 @@ static const char doc[] =
 	"  timeline   shows a recording call by call\n"
 	"  report     sums a recording up\n"
 	"  env        prints what it takes to record with the lttng command\n"
+	"  doctor     looks for what will go wrong on this machine\n"
 	"\n"
 	"\"ccltap VERB --help\" tells more about a verb.";
 

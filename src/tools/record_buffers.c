@@ -212,57 +212,61 @@ static uint64_t total(const struct tap_buffers *buffers, uint64_t processors)
 			     buffers->setup_bytes * (buffers->setup_count + 1));
 }
 
-static void tell_too_small(const struct tap_buffers *buffers, uint64_t processors,
-			   uint64_t available, bool asked)
+static struct tap_buffers enlarge(uint64_t asked_bytes)
 {
-	uint64_t needed = total(buffers, processors);
+	struct tap_buffers chosen = steps[ARRAY_SIZE(steps) - 1];
 
-	tap_message_write("buffers for %" PRIu64 " processors need %" PRIu64 " KiB and "
-			  "%s or the memory limit has %" PRIu64 " KiB to give: %s",
-			  processors, needed / KIB, shared_memory,
-			  available / KIB,
-			  asked ? "ask for less with --buffer-size" :
-				  "enlarge it (a container: --shm-size), or set "
-				  "--buffer-size, which may take all of it");
+	chosen.hot_bytes = 16 * KIB;
+	while (chosen.hot_bytes * chosen.hot_count < asked_bytes) {
+		chosen.hot_bytes *= 2;
+		if (chosen.hot_bytes == 64 * KIB && chosen.hot_count < 8) {
+			chosen.hot_bytes /= 2;
+			chosen.hot_count *= 2;
+		}
+	}
+	return chosen;
 }
 
-int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers)
+int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
+		       struct tap_buffers_room *ret_room)
 {
 	uint64_t processors = count_possible_processors();
 	uint64_t available = least_of(free_shared_memory(),
 				      least_of(free_memory(), free_in_groups()));
-	struct tap_buffers chosen = steps[ARRAY_SIZE(steps) - 1];
+	struct tap_buffers least = asked_bytes ? enlarge(asked_bytes) :
+						 steps[ARRAY_SIZE(steps) - 1];
 
-	if (asked_bytes) {
-		chosen.hot_bytes = 16 * KIB;
-		while (chosen.hot_bytes * chosen.hot_count < asked_bytes) {
-			chosen.hot_bytes *= 2;
-			if (chosen.hot_bytes == 64 * KIB && chosen.hot_count < 8) {
-				chosen.hot_bytes /= 2;
-				chosen.hot_count *= 2;
-			}
-		}
-		for (size_t i = ARRAY_SIZE(steps); i-- > 0; ) {
-			struct tap_buffers roomier = chosen;
-
-			roomier.setup_bytes = steps[i].setup_bytes;
-			if (total(&roomier, processors) <= available)
-				chosen = roomier;
-		}
-		if (total(&chosen, processors) > available) {
-			tell_too_small(&chosen, processors, available, true);
-			return -ENOSPC;
-		}
-		*ret_buffers = chosen;
-		return 0;
-	}
-	available /= 2;
+	/* The rest is for others. */
+	if (!asked_bytes)
+		available /= 2;
+	*ret_room = (struct tap_buffers_room){ processors, total(&least, processors),
+					       available };
+	if (ret_room->needed_bytes > available)
+		return -ENOSPC;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		if (total(&steps[i], processors) <= available) {
-			*ret_buffers = steps[i];
-			return 0;
+		*ret_buffers = steps[i];
+		if (asked_bytes) {
+			ret_buffers->hot_bytes = least.hot_bytes;
+			ret_buffers->hot_count = least.hot_count;
 		}
+		if (total(ret_buffers, processors) <= available)
+			return 0;
 	}
-	tell_too_small(&chosen, processors, available, false);
+	return -ENOSPC;
+}
+
+int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers)
+{
+	struct tap_buffers_room room;
+
+	if (!tap_buffers_choose(asked_bytes, ret_buffers, &room))
+		return 0;
+	tap_message_write("buffers for %" PRIu64 " processors need %" PRIu64 " KiB and "
+			  "%s or the memory limit has %" PRIu64 " KiB to give: %s",
+			  room.processors, room.needed_bytes / KIB, shared_memory,
+			  room.available_bytes / KIB,
+			  asked_bytes ? "ask for less with --buffer-size" :
+					"enlarge it (a container: --shm-size), or set "
+					"--buffer-size, which may take all of it");
 	return -ENOSPC;
 }

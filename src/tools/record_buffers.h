@@ -24,12 +24,23 @@ struct tap_buffers {
  */
 int tap_buffers_parse(const char *text, uint64_t *ret_bytes);
 
+/* What was compared: available is what may be taken of what is free. */
+struct tap_buffers_room {
+	uint64_t processors;
+	uint64_t needed_bytes;
+	uint64_t available_bytes;
+};
+
 /*
  * Chooses the largest buffers that leave half of what is free to others.  With
  * `asked_bytes`, which is what one processor's hot buffer is to have in all (rounded
  * up to a power of two), it is that or nothing, and all that is free may be taken.
- * Returns 0, or -ENOSPC once it has told the user what does not fit.
+ * Returns 0, or -ENOSPC.
  */
+int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
+		       struct tap_buffers_room *ret_room);
+
+/* The same, but -ENOSPC comes once it has told the user what does not fit. */
 int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers);
 
 #endif

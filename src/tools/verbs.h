@@ -11,5 +11,6 @@ int tap_record_main(int argc, char **argv);
 int tap_env_main(int argc, char **argv);
 int tap_timeline_main(int argc, char **argv);
 int tap_report_main(int argc, char **argv);
+int tap_doctor_main(int argc, char **argv);
 
 #endif

@@ -6,7 +6,8 @@ tests_live_on_terminal_SOURCES = tests/live/on_terminal.c
 tests_live_signals_SOURCES = tests/live/signals.c
 
 LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
-	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh
+	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
+	tests/live/doctor.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh
 TESTS += $(LIVE_RECORD_TESTS)
 

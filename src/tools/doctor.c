@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `ccltap doctor`: what will go wrong on this machine, before a job is started on it.
+ * Changes nothing: no daemon is started, no session made.
+ *
+ * What is tried of other libraries runs in a child: they may hang, print or abort.
+ */
+#include <argp.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <lttng/lttng.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "tools/message.h"
+#include "tools/record_buffers.h"
+#include "tools/verbs.h"
+
+#define PATIENCE_MS 10000
+
+enum state { OK, NOTE, WRONG };
+
+struct doctor {
+	bool is_json;
+	unsigned int wrong;
+};
+
+/* ---- What is told ---- */
+
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		const unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < ' ' || c > '~')
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+/* One line: `remedy` says how to mend it, and is NULL where nothing is to be mended. */
+static void tap_printf(5, 6) tell(struct doctor *doctor, enum state state, const char *what,
+				  const char *remedy, const char *format, ...)
+{
+	static const char *const names[] = { "ok", "note", "wrong" };
+	char text[512];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	doctor->wrong += state == WRONG;
+	if (doctor->is_json) {
+		printf("{\"check\":");
+		print_quoted(what);
+		printf(",\"state\":\"%s\",\"text\":", names[state]);
+		print_quoted(text);
+		printf(",\"remedy\":");
+		if (remedy)
+			print_quoted(remedy);
+		else
+			printf("null");
+		printf("}\n");
+		return;
+	}
+	printf("%-6s %-16s %s%s%s\n", names[state], what, text, remedy ? ": " : "",
+	       remedy ? remedy : "");
+}
+
+/* ---- What is tried in a child ---- */
+
+/* Fills `text` and returns an exit status. */
+typedef int (*trial)(const char *argument, char *text, size_t size);
+
+static void run_trial(trial try, const char *argument, int out)
+{
+	char text[256] = "";
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int status;
+
+	for (int fd = STDIN_FILENO; null_fd >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null_fd, fd);
+	status = try(argument, text, sizeof(text));
+	if (write(out, text, strlen(text)) < 0)
+		_exit(126);
+	_exit(status);
+}
+
+/* Its exit status; -1 when it came to no end by itself. */
+static int try_apart(trial try, const char *argument, char *ret_text, size_t size)
+{
+	struct pollfd end;
+	int ends[2], status = -1;
+	ssize_t length;
+	pid_t pid;
+
+	*ret_text = '\0';
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		run_trial(try, argument, ends[1]);
+	close(ends[1]);
+	end = (struct pollfd){ .fd = ends[0], .events = POLLIN };
+	if (pid > 0) {
+		if (poll(&end, 1, PATIENCE_MS) <= 0)
+			kill(pid, SIGKILL);
+		length = read(ends[0], ret_text, size - 1);
+		ret_text[length > 0 ? length : 0] = '\0';
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	}
+	close(ends[0]);
+	return status;
+}
+
+static int try_daemon(const char *argument, char *text, size_t size)
+{
+	struct lttng_session *sessions = NULL;
+
+	(void)argument;
+	snprintf(text, size, " ");
+	if (lttng_session_daemon_alive() != 1)
+		return 1;
+	/* That was no question: one that hangs lets everybody connect. */
+	return lttng_list_sessions(&sessions) >= 0 ? 0 : 1;
+}
+
+static int try_to_load(const char *library, char *text, size_t size)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+	snprintf(text, size, "%s", handle ? " " : dlerror());
+	return handle ? 0 : 1;
+}
+
+static int try_nccl(const char *library, char *text, size_t size)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+	int (*get_version)(int *), version;
+
+	if (!handle) {
+		snprintf(text, size, "%s", dlerror());
+		return 1;
+	}
+	get_version = (int (*)(int *))dlsym(handle, "ncclGetVersion");
+	if (!get_version || get_version(&version))
+		snprintf(text, size, "of no known release");
+	else if (version < 20000)
+		snprintf(text, size, "%d.%d.%d", version / 1000, version / 100 % 10,
+			 version % 100);
+	else
+		snprintf(text, size, "%d.%d.%d", version / 10000, version / 100 % 100,
+			 version % 100);
+	return 0;
+}
+
+/* ---- What is looked at ---- */
+
+static const char *folder(const char *usual)
+{
+	const char *present = getenv("CCLTAP_LIBDIR");
+
+	return present && *present ? present : usual;
+}
+
+static void check_tracer(struct doctor *doctor)
+{
+	static const char *const files[] = { "libccltap.so", "libccltap-events.so" };
+	char path[PATH_MAX], text[256];
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder(TAP_LIBDIR), files[i]);
+		if (access(path, R_OK) < 0) {
+			tell(doctor, WRONG, "tracer",
+			     "install ccltap, or set CCLTAP_LIBDIR to the directory of it",
+			     "%s: %s", path, strerror(errno));
+			return;
+		}
+	}
+	/* The second one needs LTTng, and starts it. */
+	if (try_apart(try_to_load, path, text, sizeof(text)))
+		tell(doctor, WRONG, "tracer",
+		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
+		     "%s cannot be loaded: %s", path, text);
+	else
+		tell(doctor, OK, "tracer", NULL, "in %s", folder(TAP_LIBDIR));
+	if (try_apart(try_to_load, "liblttng-ust-fd.so.1", text, sizeof(text)))
+		tell(doctor, WRONG, "tracer",
+		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
+		     "liblttng-ust-fd.so.1 cannot be loaded: %s", text);
+}
+
+static void check_reader(struct doctor *doctor)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/babeltrace-plugin-ccltap.so",
+		 folder(TAP_BT2PLUGINDIR));
+	if (access(path, R_OK) < 0)
+		tell(doctor, WRONG, "reader",
+		     "install ccltap, or set CCLTAP_LIBDIR; recording works without",
+		     "%s: %s", path, strerror(errno));
+	else
+		tell(doctor, OK, "reader", NULL, "%s", path);
+}
+
+static bool is_in_group(const char *name)
+{
+	const struct group *group = getgrnam(name);
+	gid_t list[1024];
+	int count = getgroups(ARRAY_SIZE(list), list);
+
+	for (int i = 0; group && i < count; i++)
+		if (list[i] == group->gr_gid)
+			return true;
+	return group && getegid() == group->gr_gid;
+}
+
+static bool is_in_path(const char *program)
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+	size_t length;
+
+	if (strchr(program, '/'))
+		return !access(program, X_OK);
+	for (; at && *at; at += length + (at[length] == ':')) {
+		length = strcspn(at, ":");
+		snprintf(path, sizeof(path), "%.*s/%s", (int)length, at, program);
+		if (!access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+static void check_daemon(struct doctor *doctor)
+{
+	const char *program = getenv("LTTNG_SESSIOND_PATH");
+	bool is_roots = geteuid() == 0 || is_in_group("tracing");
+	char text[256];
+	int status = try_apart(try_daemon, NULL, text, sizeof(text));
+
+	if (!program || !*program)
+		program = "lttng-sessiond";
+	if (!status)
+		tell(doctor, OK, "session daemon", NULL, "one answers");
+	else if (status < 0)
+		tell(doctor, WRONG, "session daemon",
+		     "look after lttng-sessiond: a traced program waits 3 s for it",
+		     "it does not answer");
+	else if (!is_in_path(program))
+		tell(doctor, WRONG, "session daemon",
+		     "install LTTng (Debian: lttng-tools), or say in LTTNG_SESSIOND_PATH "
+		     "where it is", "none runs, and there is no %s", program);
+	else
+		tell(doctor, OK, "session daemon", NULL,
+		     "none runs; ccltap record starts %s", program);
+	if (!is_roots)
+		tell(doctor, NOTE, "session daemon", NULL,
+		     "this user is not in the group \"tracing\", so root's daemon is not "
+		     "used, if it runs: only this user's own processes are recorded");
+}
+
+static void check_buffers(struct doctor *doctor)
+{
+	struct tap_buffers buffers;
+	struct tap_buffers_room room;
+
+	if (tap_buffers_choose(0, &buffers, &room))
+		tell(doctor, WRONG, "shared memory",
+		     "enlarge it (a container: --shm-size), or give record --buffer-size",
+		     "buffers for %" PRIu64 " processors need %" PRIu64 " KiB, and half of "
+		     "what /dev/shm and the memory limit give is %" PRIu64 " KiB",
+		     room.processors, room.needed_bytes >> 10, room.available_bytes >> 10);
+	else if (buffers.hot_bytes * buffers.hot_count < UINT64_C(4) << 20)
+		tell(doctor, NOTE, "shared memory",
+		     "enlarge /dev/shm if events are discarded (a container: --shm-size)",
+		     "a processor gets a buffer of %" PRIu64 " KiB",
+		     buffers.hot_bytes * buffers.hot_count >> 10);
+	else
+		tell(doctor, OK, "shared memory", NULL,
+		     "a processor gets a buffer of %" PRIu64 " MiB",
+		     buffers.hot_bytes * buffers.hot_count >> 20);
+}
+
+/* LTTng-UST has two or three for each session and processor, and so its programs have. */
+static void check_limits(struct doctor *doctor)
+{
+	struct rlimit limit;
+	long processors = sysconf(_SC_NPROCESSORS_CONF);
+	rlim_t wanted = 256 + 8 * (rlim_t)(processors > 0 ? processors : 1);
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < wanted)
+		tell(doctor, WRONG, "descriptors", "ulimit -n raises it",
+		     "a process may have %ju, and LTTng needs some for each of %ld processors",
+		     (uintmax_t)limit.rlim_cur, processors);
+	else
+		tell(doctor, OK, "descriptors", NULL, "a process may have %ju",
+		     (uintmax_t)limit.rlim_cur);
+}
+
+static void check_environment(struct doctor *doctor)
+{
+	static const struct {
+		const char *name, *text;
+	} variables[] = {
+		{ "LD_PRELOAD", "is preloaded too" },
+		{ "LD_AUDIT", "audits the linker, and may keep the tracer from calls" },
+		{ "NVTX_INJECTION64_PATH",
+		  "hears NVTX, so a NCCL that is linked statically is not seen" },
+		{ "CUDA_INJECTION64_PATH", "is loaded by CUDA, and may hold CUPTI" },
+		{ "NCCL_NVTX_DISABLE", "keeps NCCL from telling NVTX" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		const char *value = getenv(variables[i].name);
+
+		if (value && *value)
+			tell(doctor, NOTE, "environment", NULL, "%s: %s %s",
+			     variables[i].name, value, variables[i].text);
+	}
+}
+
+static void check_libraries(struct doctor *doctor)
+{
+	char text[256];
+
+	if (!try_apart(try_nccl, "libnccl.so.2", text, sizeof(text)))
+		tell(doctor, OK, "NCCL", NULL, "libnccl.so.2 is %s", text);
+	else if (!try_apart(try_nccl, "librccl.so.1", text, sizeof(text)))
+		tell(doctor, OK, "NCCL", NULL, "librccl.so.1 is %s", text);
+	else
+		tell(doctor, NOTE, "NCCL", NULL,
+		     "none is where the linker looks; frameworks bring their own");
+	if (try_apart(try_to_load, "libcuda.so.1", text, sizeof(text)))
+		tell(doctor, NOTE, "GPU", NULL, "no CUDA driver: %s", text);
+	else if (access("/dev/nvidiactl", R_OK | W_OK) < 0)
+		tell(doctor, WRONG, "GPU",
+		     "a container needs its devices passed in, a user the group of them",
+		     "there is a CUDA driver, but /dev/nvidiactl: %s", strerror(errno));
+	else
+		tell(doctor, OK, "GPU", NULL, "there is a CUDA driver, and access to it");
+}
+
+static void check_verbs(struct doctor *doctor)
+{
+	struct dirent *entry;
+	char names[256] = "";
+	size_t used = 0;
+	DIR *devices = opendir("/sys/class/infiniband");
+
+	while (devices && (entry = readdir(devices)))
+		if (entry->d_name[0] != '.' && used < sizeof(names))
+			used += snprintf(names + used, sizeof(names) - used, " %s",
+					 entry->d_name);
+	if (devices)
+		closedir(devices);
+	if (!used)
+		tell(doctor, NOTE, "RDMA", NULL, "no device");
+	else if (access("/dev/infiniband", R_OK | X_OK) < 0)
+		tell(doctor, WRONG, "RDMA", "pass /dev/infiniband into the container",
+		     "devices%s, but /dev/infiniband: %s", names, strerror(errno));
+	else
+		tell(doctor, OK, "RDMA", NULL, "devices%s", names);
+}
+
+static const struct argp_option options[] = {
+	{ "json", 'j', NULL, 0, "write one JSON object a line, for programs", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct doctor *doctor = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		return 0;
+	case 'j':
+		doctor->is_json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		tap_message_write("doctor takes no argument, and got \"%s\": "
+				  "\"ccltap doctor --help\" tells more", arg);
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.doc = "Looks for what is missing or will go wrong on this machine, one line each."
+	       " Changes nothing.",
+};
+
+int tap_doctor_main(int argc, char **argv)
+{
+	static void (*const checks[])(struct doctor *) = {
+		check_tracer, check_reader, check_daemon, check_buffers, check_limits,
+		check_environment, check_libraries, check_verbs,
+	};
+	struct doctor doctor = { 0 };
+	char name[] = "ccltap doctor";
+
+	argv[0] = name;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &doctor))
+		return TAP_EXIT_USAGE;
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		checks[i](&doctor);
+	if (fflush(stdout) == EOF) {
+		tap_message_write("cannot write: %s", strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	return doctor.wrong ? TAP_EXIT_FAILURE : 0;
+}
