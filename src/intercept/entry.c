@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "common/lock.h"
 #include "common/thread.h"
 #include "intercept/libraries.h"
 #include "intercept/start.h"
@@ -45,10 +46,11 @@ void tap_entry_set(struct tap_entry *e, void *real)
 
 /* ---- Which object a linked name is bound to ---- */
 
+static struct tap_lock lock; /* of what is settled for an entry */
 static struct tap_choice choices[1024];
 static unsigned nr_choices;
 /* The most definitions that a name was seen to have in this epoch, 0 none yet. */
-static unsigned most_definitions;
+static unsigned most_definitions; /* under the lock */
 
 static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
 {
@@ -124,53 +126,87 @@ static void expire(struct tap_entry *e)
 	__atomic_store_n(&e->exit_on, &tap_not_ready, __ATOMIC_RELEASE);
 }
 
+/* Under the lock. */
+static void expire_all(void)
+{
+	most_definitions = 0;
+	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_SEQ_CST);
+	tap_entries_each(expire);
+}
+
+/* Without the lock too, if need be: what is gone must not be called. */
 void tap_entries_expire(void)
 {
-	__atomic_store_n(&most_definitions, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_RELEASE);
-	tap_entries_each(expire);
+	const bool is_locked = tap_lock_take(&lock);
+
+	expire_all();
+	if (is_locked)
+		tap_lock_drop(&lock);
 }
 
 /*
  * Once the caller decides, a thread may still be on its way through a wrapper that read
- * the switches before: so real stays what that thread means, and is no longer used.  The
- * switches are put back after by_caller is set, and make_ready() looks at that last.
+ * the switches before: so real stays what that thread means, and is no longer used.
  */
-static void settle(struct tap_entry *e, void *real, bool by_caller, uint32_t epoch)
+static void settle(struct tap_entry *e, void *real, bool by_caller)
 {
-	__atomic_store_n(&e->by_caller, by_caller, __ATOMIC_SEQ_CST);
-	if (!by_caller || !e->real) {
+	e->by_caller = by_caller;
+	if (!by_caller || !e->real)
 		tap_entry_set(e, real);
-		return;
+	__atomic_store_n(&e->epoch, tap_epoch, __ATOMIC_RELEASE);
+	if (by_caller)
+		expire(e);
+}
+
+/*
+ * What was looked up in an epoch.  False when another has begun since: a library came or
+ * went while we looked.
+ */
+static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t *epoch)
+{
+	bool is_current;
+
+	if (!tap_lock_take(&lock))
+		return true;
+	is_current = tap_epoch == *epoch;
+	if (is_current && d->nr > most_definitions) {
+		/* One that has come: the callers of all other names may be its own. */
+		if (d->nr > 1)
+			expire_all();
+		most_definitions = d->nr;
+		*epoch = tap_epoch;
 	}
-	expire(e);
-	__atomic_store_n(&e->epoch, epoch, __ATOMIC_SEQ_CST);
+	if (is_current)
+		settle(e, d->function, d->nr > 1);
+	tap_lock_drop(&lock);
+	return is_current;
+}
+
+void tap_entries_fork_child(void)
+{
+	tap_lock_drop(&lock);
 }
 
 static void *resolve_linked(struct tap_entry *e, const void *caller)
 {
-	uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
-	void *real = chosen(e, (uintptr_t) caller, epoch);
 	struct tap_definition d;
-	unsigned most;
+	uint32_t epoch;
+	void *real;
+	int tries;
 
-	if (likely(real))
-		return real;
-	d = tap_library_definition(e->name, caller);
-	if (!d.function)
-		d.function = e->missing;
-	/* One that has come since: the callers of all other names may be its own. */
-	most = __atomic_load_n(&most_definitions, __ATOMIC_RELAXED);
-	if (d.nr > most) {
-		if (most) {
-			tap_entries_expire();
-			epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
-		}
-		__atomic_store_n(&most_definitions, d.nr, __ATOMIC_RELAXED);
+	for (tries = 0; tries < 10; tries++) {
+		epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+		real = chosen(e, (uintptr_t) caller, epoch);
+		if (likely(real))
+			return real;
+		d = tap_library_definition(e->name, caller);
+		if (!d.function)
+			d.function = e->missing;
+		if (decide(e, &d, &epoch))
+			break;
 	}
 	if (d.function != e->missing)
 		choose(e, &d, epoch);
-	settle(e, d.function, d.nr > 1, epoch);
 	return d.function;
 }
 
@@ -200,16 +236,14 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 	__atomic_store_n(&e->entry_on, entry_on, __ATOMIC_RELEASE);
 }
 
+/* A library may have come or gone in between: then the next call looks again. */
 static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exit_on)
 {
-	if (__atomic_load_n(&e->by_caller, __ATOMIC_SEQ_CST))
+	if (!tap_lock_take(&lock))
 		return;
-	set_switches(e, entry_on, exit_on);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* A library may have come or gone in between: then the next call looks again. */
-	if (__atomic_load_n(&e->by_caller, __ATOMIC_SEQ_CST) ||
-	    e->epoch != __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
-		set_switches(e, &tap_not_ready, &tap_not_ready);
+	if (!e->by_caller && e->epoch == __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
+		set_switches(e, entry_on, exit_on);
+	tap_lock_drop(&lock);
 }
 
 /* Returns whether events may be written. */

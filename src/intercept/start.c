@@ -120,6 +120,7 @@ static void fork_parent_early(void)
 
 static void fork_child_early(void)
 {
+	tap_entries_fork_child();
 	tap_walk_fork_child();
 	tap_threads_fork_child();
 	tap_comms_fork_child();
