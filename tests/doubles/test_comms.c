@@ -63,6 +63,8 @@ static void open_device(int device)
 	/* So that all streams have their threads. */
 	cuMemsetD32(buffer, 0, COUNT);
 	cuMemsetD32Async(buffer, 0, COUNT, stream);
+	/* Nothing else orders it before what is done outside of the stream. */
+	cuStreamSynchronize(stream);
 }
 
 /* Whether all ranks of the communicator are in it, and their sum arrives. */
