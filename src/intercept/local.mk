@@ -16,6 +16,7 @@ libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
 libccltap_la_SOURCES = \
 	$(COMMON_SOURCES) \
 	src/intercept/capture.c src/intercept/capture.h \
+	src/intercept/cfi.c src/intercept/cfi.h \
 	src/intercept/close.c \
 	src/intercept/comm.c src/intercept/comm.h \
 	src/intercept/entry.c src/intercept/entry.h \

@@ -62,4 +62,4 @@ EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect)
 # What scripts/check runs once more under sanitizers.
 .PHONY: print-reader-tests
 print-reader-tests:
-	@echo $(UNIT_TESTS) $(GOLDEN_TESTS)
+	@echo $(UNIT_TESTS) $(GOLDEN_TESTS) $(STACK_TESTS)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Compares the rules that we read from a file's unwind tables with readelf's.
+
+rules.py RULES FILE: RULES is the program of rules.c.  Prints how many rows were compared.
+"""
+import re
+import subprocess
+import sys
+
+
+def rows(file):
+    """Address, signal frame or not, and what each register is there."""
+    # Its status is an error where the file's debug information is elsewhere.
+    text = subprocess.run(["readelf", "-wNF", file], capture_output=True, text=True,
+                          check=False, errors="replace").stdout
+    signal_cies = set()
+    cie = columns = None
+    for line in text.splitlines():
+        words = line.split()
+        match = re.search(r"(CIE|FDE cie=([0-9a-f]+))", line)
+        if match:
+            cie, columns = (words[0] if match[1] == "CIE" else match[2]), None
+            is_cie = match[1] == "CIE"
+            if is_cie and re.search(r'CIE "[^"]*S', line):
+                signal_cies.add(cie)
+        elif words[:2] == ["LOC", "CFA"]:
+            columns = words[1:]
+        elif columns and len(words) == len(columns) + 1 and not is_cie:
+            yield int(words[0], 16), cie in signal_cies, dict(zip(columns, words[1:]))
+
+
+def expected(is_signal, row):
+    """Ours for it; None where only a look at the expression could tell."""
+    if is_signal:
+        return "signal"
+    if row["ra"] == "u":
+        return "start"
+    if row["ra"] != "c-8" or row["CFA"] == "exp" or row.get("rbp") == "exp":
+        return None
+    register, offset = re.match(r"(\w+)([+-]\d+)$", row["CFA"]).groups()
+    if register not in ("rsp", "rbp"):
+        return "unknown"
+    saved = row.get("rbp", "u")
+    if saved in ("u", "s"):
+        return f"{register} {int(offset)} same"
+    return f"{register} {int(offset)} at-cfa {int(saved[1:])}"
+
+
+def main():
+    program, file = sys.argv[1:]
+    # A row that the next one of its function replaces at once is at no address.
+    wanted = {address: (is_signal, row) for address, is_signal, row in rows(file)}
+    assert len(wanted) > 10, "readelf shows no unwind tables"
+    said = subprocess.run([program, file], input="\n".join(map("{:x}".format, wanted)),
+                          capture_output=True, text=True, check=True).stdout
+    compared = expressions = 0
+    for line in said.splitlines():
+        address, rule = line.split(" ", 1)
+        rule = re.sub(r"^(signal|start|unknown).*", r"\1", rule)
+        rule = re.sub(r" same 0$", " same", rule)
+        is_signal, row = wanted[int(address, 16)]
+        expect = expected(is_signal, row)
+        if expect is None:
+            # Followed where it is rbp's, else not known: never as a plain register.
+            assert re.match(r"unknown|at-rbp|\w+ -?\d+ at-rbp", rule), (line, row)
+            expressions += rule != "unknown"
+        else:
+            assert rule == expect, f"{line}: {row} should be {expect}"
+            compared += 1
+    assert compared + expressions > 10
+    print(compared, expressions)
+
+
+main()
