@@ -21,4 +21,5 @@ EXTRA_DIST += \
 	doc/decisions/0003-the-reader-is-a-sink.md \
 	doc/decisions/0004-json-is-written-by-ourselves.md \
 	doc/decisions/0005-state-when-lttng-asks.md \
-	doc/decisions/0006-the-start-is-measured-against-lttng.md
+	doc/decisions/0006-the-start-is-measured-against-lttng.md \
+	doc/decisions/0007-stacks-by-unwind-tables-of-our-own-reading.md

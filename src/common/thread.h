@@ -60,6 +60,8 @@ struct tap_thread {
 
 	/* The ranges of NVTX that the thread is in (intercept/nvtx_stack.h). */
 	struct tap_nvtx_stack *nvtx;
+	/* Of stack.c: what of the thread's stack is known to be there, 0 and 0 at first. */
+	uintptr_t stack_low, stack_high;
 
 	/* Of threads.c: 0 until the thread is known to it. */
 	int32_t tid;

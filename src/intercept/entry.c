@@ -9,6 +9,7 @@
 #include "common/lock.h"
 #include "common/thread.h"
 #include "intercept/libraries.h"
+#include "intercept/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/unseen.h"
@@ -299,6 +300,9 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 	call->pnccl = e->pnccl;
 	call->looked_up = !e->linked;
 	call->library = library_of(e, real);
+	call->stack_id = 0;
+	if (unlikely(tap_stack_depth) && !call->inner)
+		call->stack_id = tap_stack_of(caller);
 	call->comm_id = 0;
 	call->comm_key = 0;
 }

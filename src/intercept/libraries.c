@@ -26,6 +26,8 @@
  */
 static struct library {
 	uintptr_t start, end, base;
+	uintptr_t code_start, code_end; /* what of it can be executed */
+	const uint8_t *unwind;		/* .eh_frame_hdr, NULL none */
 	char *path;
 	char build_id[41]; /* 20 bytes in hexadecimal, or "" */
 	char layer[8];
@@ -39,6 +41,7 @@ static unsigned nr_libraries;
 static struct tap_lock lock;
 /* dlpi_subs when it was last asked for: how often objects were unloaded. */
 static unsigned long long last_unloads;
+uint32_t tap_library_unloads;
 
 static struct tap_library describe(unsigned i)
 {
@@ -61,8 +64,9 @@ static void announce(unsigned i)
 
 /* An object as dl_iterate_phdr() tells it. */
 struct object {
-	uintptr_t base, start, end;
+	uintptr_t base, start, end, code_start, code_end;
 	const ElfW(Dyn) * dynamic;
+	const uint8_t *unwind;
 	const char *name;
 	const struct dl_phdr_info *info;
 };
@@ -71,6 +75,7 @@ static struct object object_of(const struct dl_phdr_info *info)
 {
 	struct object o = {.base = info->dlpi_addr,
 			   .start = UINTPTR_MAX,
+			   .code_start = UINTPTR_MAX,
 			   .name = info->dlpi_name,
 			   .info = info};
 	unsigned i;
@@ -81,8 +86,14 @@ static struct object object_of(const struct dl_phdr_info *info)
 
 		if (p->p_type == PT_DYNAMIC)
 			o.dynamic = (const ElfW(Dyn) *) start;
+		if (p->p_type == PT_GNU_EH_FRAME)
+			o.unwind = (const uint8_t *) start;
 		if (p->p_type != PT_LOAD)
 			continue;
+		if (p->p_flags & PF_X && start < o.code_start)
+			o.code_start = start;
+		if (p->p_flags & PF_X && start + p->p_memsz > o.code_end)
+			o.code_end = start + p->p_memsz;
 		if (start < o.start)
 			o.start = start;
 		if (start + p->p_memsz > o.end)
@@ -220,6 +231,9 @@ static int append_object(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	l = &libraries[nr_libraries];
 	l->base = o.base;
+	l->code_start = o.code_start;
+	l->code_end = o.code_end;
+	l->unwind = o.unwind;
 	l->path = path_of(&o);
 	read_build_id(&o, l->build_id, sizeof(l->build_id));
 	l->nccl = nccl_in(&o);
@@ -293,6 +307,28 @@ uint32_t tap_library_traced(const void *address, const char *layer)
 	uint64_t offset;
 
 	return number_of(address, &offset, layer);
+}
+
+bool tap_library_has_code(uint32_t library_id, uintptr_t address)
+{
+	const struct library *l = &libraries[library_id - 1];
+
+	return __atomic_load_n(&l->end, __ATOMIC_ACQUIRE) && address >= l->code_start &&
+	       address < l->code_end;
+}
+
+struct tap_cfi_tables tap_library_unwind(uint32_t library_id)
+{
+	const struct library *l = &libraries[library_id - 1];
+
+	return (struct tap_cfi_tables){.header = l->unwind,
+				       .start = l->start,
+				       .end = __atomic_load_n(&l->end, __ATOMIC_ACQUIRE)};
+}
+
+uintptr_t tap_library_address(uint32_t library_id)
+{
+	return libraries[library_id - 1].base;
 }
 
 bool tap_library_calls_itself(uint32_t library_id, bool inside_call)
@@ -455,13 +491,17 @@ bool tap_libraries_unloaded(void)
 	tap_walk(read_unloads, &unloads);
 	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
 		return false;
-	if (!tap_lock_take(&lock))
+	if (!tap_lock_take(&lock)) {
+		__atomic_fetch_add(&tap_library_unloads, 1, __ATOMIC_RELEASE);
 		return true;
+	}
 	tap_walk(mark_loaded, loaded);
 	for (i = 0; i < nr_libraries; i++)
 		if (!loaded[i] && libraries[i].end &&
-		    !find_elsewhere(libraries[i].start, &info))
+		    !find_elsewhere(libraries[i].start, &info)) {
 			__atomic_store_n(&libraries[i].end, 0, __ATOMIC_RELEASE);
+			__atomic_fetch_add(&tap_library_unloads, 1, __ATOMIC_RELEASE);
+		}
 	is_gone = drop_gone() || is_watching_all;
 	tap_lock_drop(&lock);
 	return is_gone;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
+#include "intercept/cfi.h"
 
 /*
  * The number of the object that address lies in, from 1, and the offset from
@@ -74,6 +75,19 @@ void tap_library_functions(const void *address, const char *soname,
  * what was found is kept.
  */
 uintptr_t tap_library_base(const void *function) tap_hidden;
+
+/*
+ * Whether the object of this number, which is not 0, is still there and has code at
+ * address; for one that tap_library_of() gave, without a look at the others.
+ */
+bool tap_library_has_code(uint32_t library_id, uintptr_t address) tap_hidden;
+
+/* Its unwind tables, and where it was loaded. */
+struct tap_cfi_tables tap_library_unwind(uint32_t library_id) tap_hidden;
+uintptr_t tap_library_address(uint32_t library_id) tap_hidden;
+
+/* Counts the times that an object which had a number was unloaded. */
+extern uint32_t tap_library_unloads tap_hidden;
 
 /* Whether some loaded object holds address. */
 bool tap_library_loaded(const void *address) tap_hidden;

@@ -30,6 +30,7 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx_stack.c src/intercept/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
+	src/intercept/stack.c src/intercept/stack.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/state.c src/intercept/state.h \
 	src/intercept/threads.c src/intercept/threads.h \

@@ -24,6 +24,7 @@
 #include "intercept/nvtx.h"
 #include "intercept/process.h"
 #include "intercept/recorder.h"
+#include "intercept/stack.h"
 #include "intercept/state.h"
 #include "intercept/threads.h"
 #include "intercept/unseen.h"
@@ -102,6 +103,7 @@ static void fork_child(void)
 	if (forking.is_prepared) {
 		tap_events_table->fork_child(&forking.mask);
 		tap_libraries_after_fork();
+		tap_stacks_after_fork();
 		__atomic_store_n(&announced, 0, __ATOMIC_RELAXED);
 	}
 	forking.is_prepared = forking.has_late = false;
@@ -217,6 +219,7 @@ static pid_t start(void)
 	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
 		return OFF;
 	tap_events_table = events;
+	tap_stacks_prepare();
 	tap_state_prepare();
 	/* What a session enables is there when LTTng has begun. */
 	if (!*events->nccl[0].entry_on)
@@ -325,6 +328,7 @@ void tap_announce(void)
 	tap_process_announce();
 	tap_libraries_announce();
 	tap_unseen_tell(false);
+	tap_stacks_announce();
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
 		tap_problem("not recorded", "calls made before LTTng was there",

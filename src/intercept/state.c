@@ -6,6 +6,7 @@
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/process.h"
+#include "intercept/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/unseen.h"
@@ -17,14 +18,15 @@
 static void write_state(void)
 {
 	const struct tap_guard guard = tap_guard_set();
-	uint32_t libraries, comms, threads;
+	uint32_t libraries, comms, threads, stacks;
 
 	tap_process_write();
 	libraries = tap_libraries_write();
 	comms = tap_comms_write();
 	threads = tap_threads_write();
 	tap_unseen_tell(true);
-	tap_events_table->state_end(libraries, comms, threads);
+	stacks = tap_stacks_write();
+	tap_events_table->state_end(libraries, comms, threads, stacks);
 	tap_guard_clear(guard);
 }
 

@@ -21,6 +21,7 @@ enum role {
 	ROLE_CALLER_LIBRARY,
 	ROLE_CALLER_OFFSET,
 	ROLE_INNER,
+	ROLE_STACK_ID,
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
@@ -172,10 +173,12 @@ static enum tap_event_kind find_kind(const char *name)
 		{"library", TAP_EVENT_LIBRARY},
 		{"problem", TAP_EVENT_PROBLEM},
 		{"comm", TAP_EVENT_COMM},
+		{"stack", TAP_EVENT_STACK},
 		{"state_process", TAP_EVENT_STATE_PROCESS},
 		{"state_library", TAP_EVENT_STATE_LIBRARY},
 		{"state_comm", TAP_EVENT_STATE_COMM},
 		{"state_thread", TAP_EVENT_STATE_THREAD},
+		{"state_stack", TAP_EVENT_STATE_STACK},
 	};
 	size_t i;
 
@@ -283,6 +286,7 @@ static enum role find_role(const struct tap_event_class *class,
 		{"caller_library", ROLE_CALLER_LIBRARY, false},
 		{"caller_offset", ROLE_CALLER_OFFSET, false},
 		{"inner", ROLE_INNER, false},
+		{"stack_id", ROLE_STACK_ID, false},
 		{"comm_id", ROLE_COMM_ID, false},
 		{"comm_key", ROLE_COMM_KEY, false},
 		{"op_number", ROLE_OP_NUMBER, false},
@@ -381,6 +385,8 @@ bool tap_event_class_is_setup(const struct tap_event_class *class)
 	case TAP_EVENT_STATE_PROCESS:
 	case TAP_EVENT_STATE_LIBRARY:
 	case TAP_EVENT_STATE_COMM:
+	case TAP_EVENT_STACK:
+	case TAP_EVENT_STATE_STACK:
 		return true;
 	default:
 		return false;
@@ -482,6 +488,9 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	case ROLE_INNER:
 		event->is_inner = bt_field_integer_unsigned_get_value(field);
 		break;
+	case ROLE_STACK_ID:
+		event->stack_id = bt_field_integer_unsigned_get_value(field);
+		break;
 	case ROLE_COMM_ID:
 		event->operation.comm_id = bt_field_integer_unsigned_get_value(field);
 		break;
@@ -538,6 +547,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->parent_id = 0;
 	ret_event->caller_number = 0;
 	ret_event->caller_offset = 0;
+	ret_event->stack_id = 0;
 	ret_event->operation =
 		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
 	ret_event->trace =

@@ -247,6 +247,18 @@ static int take_library(struct tap_join *join, struct tap_process *process,
 	return ret;
 }
 
+static int take_stack(struct tap_join *join, struct tap_process *process,
+		      const struct tap_event *event)
+{
+	int ret = tap_process_add_stack(process, event);
+
+	if (ret == -EINVAL) {
+		join->loss.malformed_events++;
+		return 0;
+	}
+	return ret;
+}
+
 static int take_problem(struct tap_join *join, struct tap_process *process,
 			const struct tap_event *event)
 {
@@ -343,6 +355,9 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_STATE_LIBRARY:
 		return take_library(join, process, event);
+	case TAP_EVENT_STACK:
+	case TAP_EVENT_STATE_STACK:
+		return take_stack(join, process, event);
 	case TAP_EVENT_PROBLEM:
 		return take_problem(join, process, event);
 	case TAP_EVENT_COMM:

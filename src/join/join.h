@@ -6,8 +6,8 @@
  * It hides how entries and exits find each other, how ranks do, what a missing
  * event means for its neighbours, and what memory that takes: it grows with the
  * calls that are open at once and the operations that wait for other ranks (both
- * bounded), and with the number of processes, libraries, communicators, pairs of
- * ranks that talk and different names, never with the length of the trace.
+ * bounded), and with the number of processes, libraries, call stacks, communicators,
+ * pairs of ranks that talk and different names, never with the length of the trace.
  */
 #ifndef TAP_JOIN_JOIN_H
 #define TAP_JOIN_JOIN_H
@@ -23,11 +23,13 @@ enum tap_event_kind {
 	TAP_EVENT_LIBRARY,
 	TAP_EVENT_PROBLEM,
 	TAP_EVENT_COMM,
+	TAP_EVENT_STACK,
 	/* How things are, written again and again: what is known already stays. */
 	TAP_EVENT_STATE_PROCESS,
 	TAP_EVENT_STATE_LIBRARY,
 	TAP_EVENT_STATE_COMM,
 	TAP_EVENT_STATE_THREAD,
+	TAP_EVENT_STATE_STACK,
 };
 
 /* One event of a raw trace, in our own terms. */
@@ -47,6 +49,7 @@ struct tap_event {
 	uint64_t parent_id;
 	uint64_t caller_number;
 	uint64_t caller_offset;
+	uint64_t stack_id;
 	struct tap_operation operation;
 	struct tap_fields fields; /* all others; the join may take them */
 };

@@ -7,6 +7,7 @@
  */
 #include "join/comm.h"
 #include "join/link.h"
+#include "join/stack.h"
 #include "join/view.h"
 
 #include <errno.h>
@@ -395,6 +396,12 @@ static int write_span(void *data, struct tap_span *span)
 	if (span->is_told)
 		tap_json_string(json, "known_by", "nvtx");
 	tap_json_unsigned(json, "call_id", span->call_id);
+	if (jsonl->view.symbols) {
+		ret = tap_stack_add_json(json, jsonl->view.symbols, span->process,
+					 span->stack);
+		if (ret)
+			return ret;
+	}
 	add_operation(json, span);
 	if (result)
 		tap_json_field(json, &span->exit, result);
@@ -404,12 +411,33 @@ static int write_span(void *data, struct tap_span *span)
 	return end_line(jsonl);
 }
 
+/* Known when all places have been looked up. */
+static int write_modules(struct jsonl *jsonl)
+{
+	const struct tap_module *module;
+	int ret = 0;
+
+	if (!jsonl->view.symbols)
+		return 0;
+	for (module = tap_symbols_modules(jsonl->view.symbols); !ret && module;
+	     module = module->next) {
+		ret = start_line(jsonl, "module");
+		if (ret)
+			break;
+		tap_stack_add_module_json(&jsonl->json, module);
+		ret = end_line(jsonl);
+	}
+	return ret;
+}
+
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct jsonl *jsonl = data;
 	struct tap_view *view = &jsonl->view;
 	int ret = begin(jsonl);
 
+	if (!ret)
+		ret = write_modules(jsonl);
 	if (ret)
 		return ret;
 	add_trace_line(jsonl, loss);

@@ -22,11 +22,14 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
 	src/join/slot.c src/join/slot.h \
 	src/join/span.c src/join/span.h \
+	src/join/stack.c src/join/stack.h \
+	src/join/symbol.c src/join/symbol.h \
 	src/join/table.c src/join/table.h \
 	src/join/text.c \
 	src/join/trace.c src/join/trace.h \
 	src/join/view.c src/join/view.h
-src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) -ldl
 
 # A sanitizer's functions are in the program that loads the plugin.
 JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)

@@ -140,6 +140,8 @@ static int end(struct tap_pairs *pairs, struct tap_span *span, enum tap_span_sta
 	/* A library may be described after the first calls from it. */
 	if (span->caller_number && !span->caller)
 		span->caller = tap_process_library(span->process, span->caller_number);
+	if (span->stack_id && !span->stack)
+		span->stack = tap_process_stack(span->process, span->stack_id);
 	leave_thread(pairs, span);
 	tap_table_remove(&pairs->open, span->process->number, span->call_id);
 	if (span->earlier)
@@ -229,6 +231,9 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	span->caller_offset = event->caller_offset;
 	if (span->caller_number)
 		span->caller = tap_process_library(process, span->caller_number);
+	span->stack_id = event->stack_id;
+	if (span->stack_id)
+		span->stack = tap_process_stack(process, span->stack_id);
 	span->operation = event->operation;
 	parent = event->parent_id
 			 ? tap_table_find(&pairs->open, process->number, event->parent_id)

@@ -149,6 +149,63 @@ const struct tap_library *tap_process_library(const struct tap_process *process,
 	return tap_table_find(&process->by_number, number, 0);
 }
 
+static bool is_same_stack(const struct tap_stack *a, const struct tap_stack *b)
+{
+	return a->end == b->end && a->count == b->count &&
+	       !memcmp(a->frames, b->frames, a->count * sizeof(a->frames[0]));
+}
+
+int tap_process_add_stack(struct tap_process *process, const struct tap_event *event)
+{
+	const struct tap_field *libraries = tap_fields_find(&event->fields, "libraries");
+	const struct tap_field *offsets = tap_fields_find(&event->fields, "offsets");
+	const struct tap_stack *known;
+	struct tap_stack *stack;
+	uint64_t number;
+	int64_t end;
+	size_t i;
+
+	if (tap_fields_get_unsigned(&event->fields, "stack_id", &number) || !number ||
+	    !libraries || libraries->kind != TAP_FIELD_ARRAY || !offsets ||
+	    offsets->kind != TAP_FIELD_ARRAY || libraries->is_cut || offsets->is_cut ||
+	    libraries->value.data.length != offsets->value.data.length)
+		return -EINVAL;
+	/* A reason that is not known yet is none to take the stack for whole. */
+	if (tap_fields_get_signed(&event->fields, "end", &end) || end < TAP_STACK_START ||
+	    end > TAP_STACK_LOST)
+		end = TAP_STACK_LOST;
+	stack = calloc(1, sizeof(*stack) +
+				  offsets->value.data.length * sizeof(stack->frames[0]));
+	if (!stack)
+		return -ENOMEM;
+	stack->number = number;
+	stack->end = (enum tap_stack_end) end;
+	stack->count = offsets->value.data.length;
+	for (i = 0; i < stack->count; i++) {
+		stack->frames[i].library = tap_fields_array(&event->fields, libraries)[i];
+		stack->frames[i].offset = tap_fields_array(&event->fields, offsets)[i];
+	}
+	known = tap_process_stack(process, number);
+	/* Spans point to it: what is repeated must not pile up. */
+	if (known && is_same_stack(known, stack)) {
+		free(stack);
+		return 0;
+	}
+	if (tap_table_set(&process->by_stack, number, 0, stack)) {
+		free(stack);
+		return -ENOMEM;
+	}
+	stack->next = process->stacks;
+	process->stacks = stack;
+	return 0;
+}
+
+const struct tap_stack *tap_process_stack(const struct tap_process *process,
+					  uint64_t number)
+{
+	return tap_table_find(&process->by_stack, number, 0);
+}
+
 void tap_processes_free(struct tap_processes *processes)
 {
 	size_t i;
@@ -156,12 +213,18 @@ void tap_processes_free(struct tap_processes *processes)
 	for (i = 0; i < processes->count; i++) {
 		struct tap_process *process = processes->all[i];
 		struct tap_library *library;
+		struct tap_stack *stack;
 
 		while ((library = process->libraries)) {
 			process->libraries = library->next;
 			free_library(library);
 		}
+		while ((stack = process->stacks)) {
+			process->stacks = stack->next;
+			free(stack);
+		}
 		tap_table_free(&process->by_number);
+		tap_table_free(&process->by_stack);
 		tap_fields_free(&process->about);
 		free(process);
 	}

@@ -39,6 +39,16 @@ void tap_process_describe(struct tap_process *process, struct tap_event *event);
 int tap_process_add_library(struct tap_process *process, const struct tap_event *event,
 			    const struct tap_library **library);
 
+/*
+ * Takes a tap:stack or tap:state_stack event.  Returns 0, -EINVAL when the event does
+ * not describe one, or -ENOMEM.
+ */
+int tap_process_add_stack(struct tap_process *process, const struct tap_event *event);
+
+/* The stack that has this number now, or NULL. */
+const struct tap_stack *tap_process_stack(const struct tap_process *process,
+					  uint64_t number);
+
 /* The library that has this number now, or NULL. */
 const struct tap_library *tap_process_library(const struct tap_process *process,
 					      uint64_t number);

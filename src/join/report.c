@@ -4,6 +4,7 @@
  * long, with which results and from where; and the same over all processes.
  */
 #include "join/report_comm.h"
+#include "join/stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 struct caller {
 	const struct tap_library *library;
+	const struct tap_stack *stack; /* NULL unknown, or not asked for */
 	uint64_t number;
 	uint64_t offset;
 	uint64_t calls;
@@ -126,10 +128,13 @@ static struct sum *find_sum(struct report *report, const struct tap_process *pro
 	return sum;
 }
 
-static int count_caller(struct sum *sum, const struct tap_span *span)
+static int count_caller(struct sum *sum, const struct tap_span *span,
+			const struct tap_stack *stack)
 {
-	/* Two libraries under one number are two keys. */
-	uint64_t key = span->caller ? (uintptr_t) span->caller : span->caller_number;
+	/* Two libraries under one number are two keys, and so are two stacks. */
+	uint64_t key = stack	      ? (uintptr_t) stack
+		       : span->caller ? (uintptr_t) span->caller
+				      : span->caller_number;
 	struct caller *caller, **callers;
 
 	caller = tap_table_find(&sum->by_caller, key, span->caller_offset);
@@ -151,6 +156,7 @@ static int count_caller(struct sum *sum, const struct tap_span *span)
 			return -ENOMEM;
 		}
 		caller->library = span->caller;
+		caller->stack = stack;
 		caller->number = span->caller_number;
 		caller->offset = span->caller_offset;
 		sum->callers[sum->caller_count++] = caller;
@@ -227,7 +233,8 @@ static int end_span(void *data, struct tap_span *span)
 	if (!ret)
 		ret = count_span(all, span);
 	if (!ret && span->caller_number)
-		ret = count_caller(sum, span);
+		ret = count_caller(sum, span,
+				   report->view.symbols ? span->stack : NULL);
 	return ret ? ret : tap_report_comms_span(&report->comms, span);
 }
 
@@ -287,7 +294,11 @@ static int compare_callers(const void *left, const void *right)
 
 	if (!order)
 		order = compare(a->number, b->number);
-	return order ? order : compare(a->offset, b->offset);
+	if (!order)
+		order = compare(a->offset, b->offset);
+	return order ? order
+		     : compare(a->stack ? a->stack->number : 0,
+			       b->stack ? b->stack->number : 0);
 }
 
 static int compare_outcomes(const void *left, const void *right)
@@ -350,9 +361,11 @@ static void add_detail(struct tap_buffer *line, size_t start, uint64_t calls)
 	tap_buffer_add_char(line, '\n');
 }
 
-static void add_sum_text(struct tap_buffer *line, const struct sum *sum)
+static int add_sum_text(struct report *report, const struct sum *sum)
 {
+	struct tap_buffer *line = &report->view.line;
 	size_t start = line->used, i;
+	int ret;
 
 	tap_buffer_add_string(line, "  ");
 	tap_buffer_add_visible(line, sum->name->name);
@@ -394,18 +407,26 @@ static void add_sum_text(struct tap_buffer *line, const struct sum *sum)
 		tap_view_add_caller(line, caller->library, caller->number,
 				    caller->offset);
 		add_detail(line, start, caller->calls);
+		if (!caller->stack)
+			continue;
+		ret = tap_stack_add_text(line, report->view.symbols, sum->process,
+					 caller->stack, 6);
+		if (ret)
+			return ret;
 	}
 	if (sum->other_callers) {
 		start = line->used;
 		tap_buffer_add_string(line, "    from elsewhere");
 		add_detail(line, start, sum->other_callers);
 	}
+	return 0;
 }
 
-static void add_group_text(struct report *report, const struct tap_process *process)
+static int add_group_text(struct report *report, const struct tap_process *process)
 {
 	struct tap_buffer *line = &report->view.line;
 	size_t first, last;
+	int ret;
 
 	find_range(report, process, &first, &last);
 	if (process && process->rank >= 0) {
@@ -432,22 +453,28 @@ static void add_group_text(struct report *report, const struct tap_process *proc
 	}
 	if (first == last) {
 		tap_buffer_add_string(line, "\n  no calls\n\n");
-		return;
+		return 0;
 	}
 	tap_buffer_add_string(
 		line,
 		"\n  call                                       calls   failed     open"
 		"   lost        total         mean          max\n");
-	for (; first < last; first++)
-		add_sum_text(line, report->sums[first]);
+	for (; first < last; first++) {
+		ret = add_sum_text(report, report->sums[first]);
+		if (ret)
+			return ret;
+	}
 	tap_buffer_add_char(line, '\n');
+	return 0;
 }
 
 /* ---- JSON ---- */
 
-static void add_sum_json(struct tap_json *json, const struct sum *sum)
+static int add_sum_json(struct report *report, const struct sum *sum)
 {
+	struct tap_json *json = &report->json;
 	size_t i;
+	int ret;
 
 	tap_json_open(json, NULL, '{');
 	tap_json_string(json, "layer", sum->name->layer);
@@ -491,30 +518,43 @@ static void add_sum_json(struct tap_json *json, const struct sum *sum)
 					    caller->offset);
 			tap_json_text(json, "caller");
 			tap_json_unsigned(json, "calls", caller->calls);
+			if (report->view.symbols) {
+				ret = tap_stack_add_json(json, report->view.symbols,
+							 sum->process, caller->stack);
+				if (ret)
+					return ret;
+			}
 			tap_json_close(json);
 		}
 		tap_json_close(json);
 		tap_json_unsigned(json, "other_callers", sum->other_callers);
 	}
 	tap_json_close(json);
+	return 0;
 }
 
-static void add_group_json(struct report *report, const char *name,
+static int add_group_json(struct report *report, const char *name,
 			   const struct tap_process *process)
 {
 	struct tap_json *json = &report->json;
 	size_t first, last;
+	int ret;
 
 	find_range(report, process, &first, &last);
 	tap_json_open(json, name, '[');
-	for (; first < last; first++)
-		add_sum_json(json, report->sums[first]);
+	for (; first < last; first++) {
+		ret = add_sum_json(report, report->sums[first]);
+		if (ret)
+			return ret;
+	}
 	tap_json_close(json);
+	return 0;
 }
 
-static void add_process_json(struct report *report, const struct tap_process *process)
+static int add_process_json(struct report *report, const struct tap_process *process)
 {
 	struct tap_json *json = &report->json;
+	int ret;
 
 	tap_json_open(json, NULL, '{');
 	tap_json_unsigned(json, "process", process->number);
@@ -522,27 +562,51 @@ static void add_process_json(struct report *report, const struct tap_process *pr
 	tap_json_not_negative(json, "pid", process->pid);
 	tap_json_not_negative(json, "rank", process->rank);
 	tap_json_string(json, "command", tap_view_command(process));
-	add_group_json(report, "calls", process);
+	ret = add_group_json(report, "calls", process);
+	tap_json_close(json);
+	return ret;
+}
+
+static void add_modules_json(struct report *report)
+{
+	struct tap_json *json = &report->json;
+	const struct tap_module *module = tap_symbols_modules(report->view.symbols);
+
+	tap_json_open(json, "modules", '[');
+	for (; module; module = module->next) {
+		tap_json_open(json, NULL, '{');
+		tap_stack_add_module_json(json, module);
+		tap_json_close(json);
+	}
 	tap_json_close(json);
 }
 
-static void write_json(struct report *report, const struct tap_loss *loss)
+static int write_json(struct report *report, const struct tap_loss *loss)
 {
 	struct tap_json *json = &report->json;
 	size_t i;
+	int ret;
 
 	tap_json_open(json, NULL, '{');
 	tap_json_string(json, "type", "report");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_view_add_hosts_json(json, report->view.join);
 	tap_json_open(json, "processes", '[');
-	for (i = 0; i < report->process_count; i++)
-		add_process_json(report, report->processes[i]);
+	for (i = 0; i < report->process_count; i++) {
+		ret = add_process_json(report, report->processes[i]);
+		if (ret)
+			return ret;
+	}
 	tap_json_close(json);
-	add_group_json(report, "all", NULL);
+	ret = add_group_json(report, "all", NULL);
+	if (ret)
+		return ret;
+	if (report->view.symbols)
+		add_modules_json(report);
 	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
+	return 0;
 }
 
 static int finish(void *data, const struct tap_loss *loss)
@@ -556,15 +620,20 @@ static int finish(void *data, const struct tap_loss *loss)
 		return ret;
 	sort(report);
 	if (report->view.settings.is_json) {
-		write_json(report, loss);
+		ret = write_json(report, loss);
 	} else {
-		for (i = 0; i < report->process_count; i++)
-			add_group_text(report, report->processes[i]);
-		if (report->process_count != 1)
-			add_group_text(report, NULL);
+		for (i = 0; !ret && i < report->process_count; i++)
+			ret = add_group_text(report, report->processes[i]);
+		if (!ret && report->process_count != 1)
+			ret = add_group_text(report, NULL);
 		tap_report_comms_text(&report->comms, comms, &report->view.line);
+		if (report->view.symbols)
+			tap_stack_add_modules_text(&report->view.line,
+						   report->view.symbols);
 		tap_view_add_loss_text(&report->view.line, loss);
 	}
+	if (ret)
+		return ret;
 	return tap_outfile_finish(report->view.output, &report->view.line);
 }
 

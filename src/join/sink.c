@@ -25,6 +25,7 @@ struct sink {
 	const char *output_name;
 	struct tap_outfile output;
 	struct tap_view *view;
+	struct tap_symbols *symbols;
 	struct tap_join *join;
 	struct tap_decoder *decoder;
 	struct tap_merge *merge;
@@ -40,11 +41,22 @@ struct param {
 	enum { PARAM_BOOL, PARAM_COUNT, PARAM_STRING } kind;
 	bt_bool boolean;
 	int64_t count; /* at least 1 */
-	const char *string;
+	const char *string; /* NULL: not given */
 };
 
 /* The parameters of both sinks stand first. */
-enum { OUTPUT, OVERWRITE, OPEN, HELD, DAMAGED, PROGRESS, COMMON_COUNT };
+enum {
+	OUTPUT,
+	OVERWRITE,
+	OPEN,
+	HELD,
+	DAMAGED,
+	PROGRESS,
+	STACKS,
+	MODULES,
+	DEBUG_PATH,
+	COMMON_COUNT
+};
 
 /* clang-format off */
 #define COMMON_PARAMS \
@@ -54,7 +66,10 @@ enum { OUTPUT, OVERWRITE, OPEN, HELD, DAMAGED, PROGRESS, COMMON_COUNT };
 	[HELD] = {.name = "held-operations", .kind = PARAM_COUNT, \
 		  .count = HELD_OPERATIONS}, \
 	[DAMAGED] = {.name = "damaged-streams", .kind = PARAM_COUNT}, \
-	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}
+	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}, \
+	[STACKS] = {.name = "stacks", .kind = PARAM_BOOL}, \
+	[MODULES] = {.name = "modules", .kind = PARAM_STRING}, \
+	[DEBUG_PATH] = {.name = "debug-path", .kind = PARAM_STRING}
 /* clang-format on */
 
 #define APPEND_CAUSE(self, ...) \
@@ -132,6 +147,7 @@ static void destroy(struct sink *sink)
 	tap_merge_destroy(sink->merge);
 	if (sink->view)
 		sink->view->destroy(sink->view);
+	tap_symbols_destroy(sink->symbols);
 	tap_join_destroy(sink->join);
 	tap_decoder_destroy(sink->decoder);
 	tap_outfile_close(&sink->output);
@@ -172,13 +188,18 @@ make_sink(bt_self_component_sink *self, struct tap_view *view, const struct para
 	sink->join = tap_join_create(view->consumer, view, &bounds);
 	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
 	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
-	if (!sink->merge || add_port(sink)) {
+	if (params[STACKS].boolean)
+		sink->symbols = tap_symbols_create(params[MODULES].string,
+						   params[DEBUG_PATH].string);
+	if (!sink->merge || (params[STACKS].boolean && !sink->symbols) ||
+	    add_port(sink)) {
 		destroy(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	}
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
 	view->join = sink->join;
 	view->output = &sink->output;
+	view->symbols = sink->symbols;
 	ret = tap_outfile_open(&sink->output, output, params[OVERWRITE].boolean);
 	if (ret) {
 		if (ret == -EEXIST)

@@ -34,6 +34,24 @@ struct tap_library {
 	struct tap_library *next; /* of the same process, newest first */
 };
 
+/* Why a call stack has no more frames. */
+enum tap_stack_end {
+	TAP_STACK_START, /* a thread or the program starts in the last one */
+	TAP_STACK_DEPTH, /* there are more than were asked for */
+	TAP_STACK_LOST,	 /* nothing tells who called the last one */
+};
+
+struct tap_stack {
+	uint64_t number; /* the process's own, from 1 */
+	enum tap_stack_end end;
+	struct tap_stack *next; /* of the same process, newest first */
+	size_t count;
+	struct tap_stack_frame {
+		uint64_t library; /* number, 0 none */
+		uint64_t offset;  /* of the return address; where there is none, itself */
+	} frames[];		  /* innermost first */
+};
+
 struct tap_process {
 	unsigned int number; /* from 0, in order of appearance */
 	const struct tap_trace *trace;
@@ -47,6 +65,8 @@ struct tap_process {
 	struct tap_fields about;    /* what it said of itself */
 	struct tap_table by_number; /* libraries */
 	struct tap_library *libraries;
+	struct tap_table by_stack; /* number */
+	struct tap_stack *stacks;
 };
 
 struct tap_problem {
@@ -110,6 +130,8 @@ struct tap_span {
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */
 	uint64_t caller_offset;
+	uint64_t stack_id; /* 0 none */
+	const struct tap_stack *stack; /* NULL unknown */
 	struct tap_operation operation;
 	struct tap_member *member; /* of its communicator, NULL none: comm.h */
 	struct tap_fields entry;   /* arguments */

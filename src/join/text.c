@@ -7,6 +7,7 @@
 
 #include "join/comm.h"
 #include "join/order.h"
+#include "join/stack.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,9 @@
 
 /* Lines of the section of calls that never returned. */
 #define NOT_RETURNED_MAX 1000
+
+/* Before each frame of a stack. */
+#define STACK_INDENT 24
 
 struct text {
 	struct tap_view view;
@@ -327,6 +331,7 @@ static int write_line(void *data, struct tap_span *span)
 	struct text *text = data;
 	struct tap_buffer *line = &text->view.line;
 	size_t start;
+	int ret;
 
 	text->span_count++;
 	add_time(text,
@@ -342,6 +347,12 @@ static int write_line(void *data, struct tap_span *span)
 	add_who(text, span);
 	tap_buffer_add_char(line, ' ');
 	add_call(line, span);
+	if (text->view.symbols && span->stack) {
+		ret = tap_stack_add_text(line, text->view.symbols, span->process,
+					 span->stack, STACK_INDENT);
+		if (ret)
+			return ret;
+	}
 	if (span->state == TAP_SPAN_OPEN &&
 	    text->not_returned_count++ < NOT_RETURNED_MAX) {
 		tap_buffer_add_string(&text->not_returned, "  ");
@@ -385,6 +396,8 @@ static int write_end(struct text *text, const struct tap_loss *loss)
 		line->is_short |= text->not_returned.is_short;
 	}
 	tap_buffer_add_char(line, '\n');
+	if (text->view.symbols)
+		tap_stack_add_modules_text(line, text->view.symbols);
 	tap_view_add_loss_text(line, loss);
 	return tap_outfile_write(text->view.output, line);
 }

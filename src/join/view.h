@@ -11,6 +11,7 @@
 #include "join/join.h"
 #include "join/json.h"
 #include "join/outfile.h"
+#include "join/symbol.h"
 
 /* The number of the machine-readable forms; additions do not change it. */
 #define TAP_VIEW_SCHEMA 1
@@ -26,6 +27,7 @@ struct tap_view {
 	void (*destroy)(struct tap_view *view); /* before the join is destroyed */
 	struct tap_join *join;			/* set by whoever makes both */
 	struct tap_outfile *output;		/* not owned */
+	struct tap_symbols *symbols;		/* not owned; NULL: show no stacks */
 	struct tap_view_settings settings;
 	struct tap_buffer line;
 };

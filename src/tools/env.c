@@ -13,6 +13,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
+#include "tools/stacks.h"
 #include "tools/verbs.h"
 
 static const char tracer[] = "libccltap.so";
@@ -166,17 +167,21 @@ static void print_quoted(const char *text)
 static const char name_characters[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
+enum { KEY_STACKS = 256 };
+
+struct request {
+	const char *session;
+	bool nvtx;
+	const char *depth; /* of stacks, NULL none */
+};
+
 static const struct argp_option options[] = {
 	{ "session", 's', "NAME", 0,
 	  "name of the session in the commands shown [ccltap]", 0 },
 	{ "nvtx", 'n', NULL, 0,
 	  "record what the program itself tells NVTX, too", 0 },
+	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	{ 0 },
-};
-
-struct request {
-	const char *session;
-	bool nvtx;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -199,6 +204,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		request->nvtx = true;
 		return 0;
+	case KEY_STACKS:
+		request->depth = tap_stacks_depth(arg);
+		return request->depth ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		tap_message_write("env takes no argument, and got \"%s\": "
 				  "\"ccltap env --help\" tells more", arg);
@@ -229,7 +237,8 @@ static void print_commands(const char *session)
 }
 
 /* On one line, which `eval` reads on an unquoted substitution as well. */
-static void print_variables(const char *preload, const char *nvtx, bool has_ranges)
+static void print_variables(const char *preload, const char *nvtx,
+			    const struct request *request)
 {
 	printf("export LD_PRELOAD=");
 	print_quoted(preload);
@@ -237,8 +246,10 @@ static void print_variables(const char *preload, const char *nvtx, bool has_rang
 		printf(" NVTX_INJECTION64_PATH=");
 		print_quoted(nvtx);
 	}
-	if (has_ranges)
+	if (request->nvtx)
 		printf(" CCLTAP_NVTX=1");
+	if (request->depth)
+		printf(" %s=%s", TAP_STACKS_VARIABLE, request->depth);
 	putchar('\n');
 	if (!nvtx)
 		printf("# NVTX_INJECTION64_PATH names another library, and is left as it "
@@ -260,7 +271,7 @@ int tap_env_main(int argc, char **argv)
 		free(preload);
 		return TAP_EXIT_FAILURE;
 	}
-	print_variables(preload, nvtx, request.nvtx);
+	print_variables(preload, nvtx, &request);
 	print_commands(request.session);
 	free(preload);
 	free(nvtx);

@@ -13,6 +13,7 @@ ccltap_SOURCES = \
 	src/tools/record_output.c src/tools/record_output.h \
 	src/tools/record_session.c src/tools/record_session.h \
 	src/tools/record_summary.c src/tools/record_summary.h \
+	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'

@@ -26,6 +26,7 @@
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/record_summary.h"
+#include "tools/stacks.h"
 #include "tools/verbs.h"
 
 /* Some two seconds' reading; the user's shell waits for it. */
@@ -39,6 +40,7 @@ struct request {
 	bool overwrite;
 	uint64_t buffer_bytes;
 	bool nvtx;
+	const char *depth; /* of stacks, NULL: as the environment says */
 	char **program;
 };
 
@@ -75,6 +77,8 @@ static void give_up(int signal_number)
 	tap_child_end_alike(&watchdog_end);
 }
 
+enum { KEY_STACKS = 256 };
+
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0,
 	  "record into DIR/<host> [ccltap-trace]", 0 },
@@ -85,6 +89,7 @@ static const struct argp_option options[] = {
 	  "[32M, or less where memory is short]", 0 },
 	{ "nvtx", 'n', NULL, 0,
 	  "record what the program itself tells NVTX, its steps for instance", 0 },
+	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	{ 0 },
 };
 
@@ -116,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		request->nvtx = true;
 		return 0;
+	case KEY_STACKS:
+		request->depth = tap_stacks_depth(arg);
+		return request->depth ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		request->program = &state->argv[state->next - 1];
 		state->next = state->argc;
@@ -326,6 +334,7 @@ static int record(struct recording *recording, const struct request *request)
 		{ "CCLTAP_RECORDER", recording->notes.address, false },
 		{ "NVTX_INJECTION64_PATH", recording->nvtx, false },
 		{ "CCLTAP_NVTX", request->nvtx ? "1" : NULL, false },
+		{ TAP_STACKS_VARIABLE, request->depth, false },
 	};
 	int ret;
 

@@ -8,6 +8,7 @@
 
 #include "tools/graph.h"
 #include "tools/message.h"
+#include "tools/stacks.h"
 #include "tools/verbs.h"
 
 enum { KEY_OVERWRITE = 256, KEY_ABSOLUTE };
@@ -17,6 +18,7 @@ struct request {
 	const char *output;
 	bool overwrite;
 	bool absolute;
+	struct tap_stacks_view stacks;
 	char **traces;
 	int trace_count;
 };
@@ -39,6 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		/* One line for an error is enough: no "Try --help" after it. */
 		state->err_stream = NULL;
+		state->child_inputs[0] = &request->stacks;
 		return 0;
 	case 'f':
 		if (strcmp(arg, "text") && strcmp(arg, "jsonl")) {
@@ -69,9 +72,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {{.argp = &tap_stacks_argp}, {0}};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
+	.children = children,
 	.args_doc = "TRACE...",
 	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order.",
 };
@@ -85,7 +91,8 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_string_entry(params, "output", request->output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite", request->overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
+	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;

@@ -17,7 +17,7 @@
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 4
+#define TAP_EVENTS_VERSION 5
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -51,6 +51,7 @@ struct tap_call {
 	uint8_t pnccl;		 /* reached by its profiling name */
 	uint8_t looked_up;	 /* reached by what dlsym() handed out */
 	uint32_t library;	 /* id of the tap:library that it went to, 0: unknown */
+	uint32_t stack_id;	 /* of a tap:stack, 0: none is recorded */
 
 	/* Calls on a communicator: its number in this process, its key on all ranks. */
 	uint32_t comm_id;
@@ -192,6 +193,25 @@ struct tap_library {
 	const char *path, *build_id, *layer;
 };
 
+#define TAP_STACK_DEPTH_MAX 64
+
+/* Why a stack has no more frames. */
+enum tap_stack_end {
+	TAP_STACK_START, /* a thread or the program starts in the last one */
+	TAP_STACK_DEPTH, /* there are more than were asked for */
+	TAP_STACK_LOST,	 /* no unwind table says who called the last one */
+};
+
+/* A call stack, innermost frame first. */
+struct tap_stack {
+	uint32_t stack_id;
+	enum tap_stack_end end;
+	uint8_t frame_pointers; /* how many frames were found by one */
+	uint32_t nr_frames;
+	const uint16_t *libraries; /* of tap:library, 0: no library is there */
+	const uint64_t *offsets;   /* return addresses less the bases */
+};
+
 struct tap_events {
 	uint32_t version;
 	struct tap_call_events nccl[TAP_NCCL_NR];
@@ -208,6 +228,7 @@ struct tap_events {
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);
 	void (*comm)(const struct tap_comm_state *comm);
+	void (*stack)(const struct tap_stack *stack);
 	/*
 	 * The state of what lives: set_state says who writes it with the others, called
 	 * by a thread of LTTng's whenever a session starts or somebody asks for it.  It
@@ -218,7 +239,9 @@ struct tap_events {
 	void (*state_library)(const struct tap_library *library);
 	void (*state_comm)(const struct tap_comm_state *comm);
 	void (*state_thread)(const struct tap_thread_state *thread);
-	void (*state_end)(uint32_t libraries, uint32_t comms, uint32_t threads);
+	void (*state_stack)(const struct tap_stack *stack);
+	void (*state_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
+			  uint32_t stacks);
 	/*
 	 * LTTng's threads and locks across a fork; the mask is the caller's to
 	 * keep between the first and one of the other two.

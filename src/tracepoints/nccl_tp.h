@@ -59,6 +59,7 @@ LTTNG_UST_TRACEPOINT_ENUM(nccl, group_outcome,
 			lttng_ust_field_integer(uint8_t, pnccl, call->pnccl) \
 			lttng_ust_field_integer(uint8_t, looked_up, call->looked_up) \
 			lttng_ust_field_integer(uint32_t, library, call->library) \
+			lttng_ust_field_integer(uint32_t, stack_id, call->stack_id) \
 			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
 			HOOK_ENTRY_##hook)) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(nccl, fn##_entry, TAP_LEVEL_##class)

@@ -30,6 +30,11 @@ void tap_tp_comm(const struct tap_comm_state *comm)
 	lttng_ust_tracepoint(tap, comm, comm);
 }
 
+void tap_tp_stack(const struct tap_stack *stack)
+{
+	lttng_ust_tracepoint(tap, stack, stack);
+}
+
 void tap_tp_state_process(const struct tap_process *process)
 {
 	lttng_ust_tracepoint(tap, state_process, process);
@@ -50,7 +55,13 @@ void tap_tp_state_thread(const struct tap_thread_state *thread)
 	lttng_ust_tracepoint(tap, state_thread, thread);
 }
 
-void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads)
+void tap_tp_state_stack(const struct tap_stack *stack)
 {
-	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads);
+	lttng_ust_tracepoint(tap, state_stack, stack);
+}
+
+void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
+		      uint32_t stacks)
+{
+	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads, stacks);
 }

@@ -118,12 +118,32 @@ LTTNG_UST_TRACEPOINT_EVENT(tap, state_thread,
 		lttng_ust_field_integer(uint32_t, comm_id, t->comm_id)))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_thread, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
+LTTNG_UST_TRACEPOINT_ENUM(tap, stack_end,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("start", TAP_STACK_START)
+		lttng_ust_field_enum_value("depth", TAP_STACK_DEPTH)
+		lttng_ust_field_enum_value("lost", TAP_STACK_LOST)))
+#define TAP_STACK_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_stack *, s), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(uint32_t, stack_id, s->stack_id) \
+			lttng_ust_field_enum(tap, stack_end, int32_t, end, s->end) \
+			lttng_ust_field_integer(uint8_t, frame_pointers, s->frame_pointers) \
+			lttng_ust_field_sequence(uint16_t, libraries, s->libraries, uint32_t, s->nr_frames) \
+			lttng_ust_field_sequence_hex(uint64_t, offsets, s->offsets, uint32_t, s->nr_frames))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_STACK_EVENT(stack)
+TAP_STACK_EVENT(state_stack)
+
 LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
-	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_),
+	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_,
+			  uint32_t, stacks_),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint32_t, libraries, libraries_)
 		lttng_ust_field_integer(uint32_t, comms, comms_)
-		lttng_ust_field_integer(uint32_t, threads, threads_)))
+		lttng_ust_field_integer(uint32_t, threads, threads_)
+		lttng_ust_field_integer(uint32_t, stacks, stacks_)))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, problem,

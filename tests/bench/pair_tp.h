@@ -57,6 +57,7 @@ LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench, entry,
 		lttng_ust_field_integer(uint8_t, pnccl, 0)
 		lttng_ust_field_integer(uint8_t, looked_up, 0)
 		lttng_ust_field_integer(uint32_t, library, 2)
+		lttng_ust_field_integer(uint32_t, stack_id, 0)
 		lttng_ust_field_integer_hex(uint64_t, sendbuff, (uintptr_t) sendbuff_)
 		lttng_ust_field_integer_hex(uint64_t, recvbuff, (uintptr_t) recvbuff_)
 		lttng_ust_field_integer(uint64_t, count, count_)

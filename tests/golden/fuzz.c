@@ -120,6 +120,7 @@ static bool run_views(const struct test_plugins *plugins, const char *path, bool
 		else
 			bt_value_map_insert_bool_entry(params, views[i].parameter,
 						       BT_TRUE);
+		bt_value_map_insert_bool_entry(params, "stacks", BT_TRUE);
 		bt_value_map_insert_string_entry(params, "output", "/dev/null");
 		bt_value_map_insert_bool_entry(params, "overwrite", BT_TRUE);
 		*sound += test_graph_run(plugins, path, is_ctf, views[i].sink, params,

@@ -48,6 +48,7 @@ GOLDEN_CASES = \
 	tests/golden/not-returned \
 	tests/golden/nvtx \
 	tests/golden/simple \
+	tests/golden/stacks \
 	tests/golden/too-many-open \
 	tests/golden/two-hosts \
 	tests/golden/unknown \

@@ -32,6 +32,13 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
             grep -v '^ccltap: ')"
     done
 
+    for moment in stack cancel error forks constructor; do
+        bare=$(run "$first" $moment "$here")
+        same "$moment while its stacks are recorded too" "$bare" "$(run \
+            "$top_builddir/ccltap" record --stacks=64 -o "$top_builddir/tests/host/trace" \
+            --overwrite -- "$first" $moment "$here" | grep -v '^ccltap: ')"
+    done
+
     # LTTng forks when it is the user's first time since the machine started.
     # shellcheck disable=SC2016
     if unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then

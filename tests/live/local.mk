@@ -38,6 +38,24 @@ tests_live_told_later_CPPFLAGS = $(AM_CPPFLAGS) -DCLIENT_COMPATIBILITY=0x104
 tests_live_told_later_CFLAGS = $(AM_CFLAGS) -pthread
 EXTRA_DIST += tests/live/told.py tests/live/announced.py
 
+# Call stacks, against libunwind on the same stack.
+if HAVE_LIBUNWIND
+tests/live/unwound.so: tests/live/unwound.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(LIBUNWIND_CFLAGS) \
+		-fPIC -shared -Wl,-soname,$(@F) -o $@ $(srcdir)/tests/live/unwound.c \
+		$(LIBUNWIND_LIBS) -ldl
+stacks_cc = $(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+	$(srcdir)/tests/live/stacks.c -Ltests/live -l:unwound.so -Wl,-rpath,'$(abs_builddir)/tests/live'
+tests/live/stacks-framed: tests/live/stacks.c tests/live/unwound.so
+	$(stacks_cc) -fno-omit-frame-pointer
+tests/live/stacks-unframed: tests/live/stacks.c tests/live/unwound.so
+	$(stacks_cc) -fomit-frame-pointer
+tap_live_stacks = tests/live/unwound.so tests/live/stacks-framed tests/live/stacks-unframed
+check_DATA += $(tap_live_stacks)
+CLEANFILES += $(tap_live_stacks)
+endif
+EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/unwound.c
+
 # What its calls mean together, against what the program itself says.
 on_doubles = tests/live/order tests/live/reuse tests/live/comms
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
@@ -51,7 +69,7 @@ EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/li
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
 	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/comms.sh \
-	tests/live/namespaces.sh tests/live/nvtx.sh \
+	tests/live/namespaces.sh tests/live/nvtx.sh tests/live/stacks.sh \
 	tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py

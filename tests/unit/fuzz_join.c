@@ -70,7 +70,11 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 					    "parent_comm_id",
 					    "config_commName",
 					    "async_error",
-					    "function"};
+					    "function",
+					    "stack_id",
+					    "libraries",
+					    "offsets",
+					    "end"};
 	unsigned int count = take(input) % 6;
 	uint64_t *elements;
 	struct tap_field *field;
@@ -108,6 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tap_trace *traces[2] = {tap_join_add_trace(join, "alpha", NULL, -1),
 				       tap_join_add_trace(join, "beta", NULL, 9)};
 	const struct tap_name *names[8];
+	struct tap_symbols *symbols =
+		take(&input) % 2 ? tap_symbols_create(NULL, NULL) : NULL;
 	struct tap_event event = {0};
 	struct tap_outfile output;
 	int ret = tap_outfile_open(&output, "/dev/null", true);
@@ -117,13 +123,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		names[i] = tap_join_intern(join, "nccl", 4, calls[i], strlen(calls[i]));
 	view->join = join;
 	view->output = &output;
+	view->symbols = symbols;
 	view->settings.window = 1 + take(&input) % 5;
 	view->settings.is_json = take(&input) % 2;
 	while (!ret && input.left) {
 		unsigned int what = take(&input), where = take(&input);
 
 		tap_fields_clear(&event.fields);
-		event.kind = what % 16 <= TAP_EVENT_STATE_THREAD
+		event.kind = what % 16 <= TAP_EVENT_STATE_STACK
 				     ? (enum tap_event_kind)(what % 16)
 			     : what % 2 ? TAP_EVENT_EXIT
 					: TAP_EVENT_ENTRY;
@@ -138,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		event.parent_id = take(&input) % 16;
 		event.caller_number = take(&input) % 4;
 		event.caller_offset = event.call_id;
+		event.stack_id = event.call_id % 4;
 		what = take(&input);
 		event.operation.comm_id = what % 4;
 		event.operation.comm_key = what / 4 % 4;
@@ -155,6 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ret)
 		ret = tap_join_finish(join);
 	view->destroy(view);
+	tap_symbols_destroy(symbols);
 	tap_join_destroy(join);
 	tap_fields_free(&event.fields);
 	tap_outfile_close(&output);

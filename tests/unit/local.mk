@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The core of the join, without babeltrace2.
 
-check_PROGRAMS += tests/unit/test_join tests/unit/test_link tests/unit/fuzz_join
+check_PROGRAMS += tests/unit/test_join tests/unit/test_link tests/unit/test_symbol \
+	tests/unit/fuzz_join
 tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/tap.h
 tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -10,12 +11,17 @@ tests_unit_test_link_SOURCES = tests/unit/test_link.c tests/unit/tap.h
 tests_unit_test_link_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_link_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_link_LDADD = src/join/libjoin.la
+tests_unit_test_symbol_SOURCES = tests/unit/test_symbol.c tests/unit/tap.h
+tests_unit_test_symbol_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_symbol_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_symbol_LDADD = src/join/libjoin.la
 tests_unit_fuzz_join_SOURCES = tests/unit/fuzz_join.c
 tests_unit_fuzz_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_fuzz_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_fuzz_join_LDADD = src/join/libjoin.la
 
-UNIT_TESTS = tests/unit/test_join tests/unit/test_link tests/unit/fuzz_join
+UNIT_TESTS = tests/unit/test_join tests/unit/test_link tests/unit/test_symbol \
+	tests/unit/fuzz_join
 
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
