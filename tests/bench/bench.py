@@ -48,7 +48,8 @@ class Bench:
         self.sizes = sizes
         self.ccltap = os.path.join(build, "ccltap")
         self.env = {name: value for name, value in os.environ.items()
-                    if name not in ("LD_PRELOAD", "CCLTAP_JOB", "CCLTAP_DEBUG")}
+                    if name not in ("LD_PRELOAD", "CCLTAP_JOB", "CCLTAP_DEBUG",
+                                    "CCLTAP_STACKS")}
         self.env["CCLTAP_LIBDIR"] = os.path.join(build, ".libs")
         self.env["LC_ALL"] = "C"
         # The last one: interrupts and daemons tend to be on the first.
@@ -60,9 +61,11 @@ class Bench:
     def program(self, name):
         return os.path.join(self.build, "tests/bench", name)
 
-    def run(self, *command, preload=None, pin=False, out=None):
+    def run(self, *command, preload=None, pin=False, out=None, variables=None):
         """What it wrote to stdout and stderr, and what it used; ends it when we end."""
-        env = dict(self.env, LD_PRELOAD=preload) if preload else self.env
+        env = dict(self.env, **(variables or {}))
+        if preload:
+            env["LD_PRELOAD"] = preload
 
         def pinned():
             os.sched_setaffinity(0, {self.cpu})
@@ -191,20 +194,50 @@ def call_round(bench, name):
     return bare, ours
 
 
-def call_on(bench):
-    """Both sides less the call itself, which is in both and costs us nothing."""
+def whole_rounds(measure):
+    """The results of enough rounds in which no event was lost: bare, ours."""
     rounds = []
     for number in range(ROUNDS * TRIES):
-        result = call_round(bench, f"call-{number}")
+        result = measure(number)
         if result:
             rounds.append(result)
         if len(rounds) == ROUNDS:
-            break
-    else:
-        raise Failure("too many events were lost to tell what one costs: is the machine "
-                      f"too busy, or {SHM} too small?")
-    bare, ours = zip(*rounds)
+            return zip(*rounds)
+    raise Failure("too many events were lost to tell what one costs: is the machine "
+                  f"too busy, or {SHM} too small?")
+
+
+def call_on(bench):
+    """Both sides less the call itself, which is in both and costs us nothing."""
+    bare, ours = whole_rounds(lambda number: call_round(bench, f"call-{number}"))
     return [row("NCCL call, tracing on", "ns", bare, ours, 1.15, "ratio")]
+
+
+def stack_round(bench, name, program):
+    """The ns of a recorded call without its stack and with it, or None."""
+    bursts, turns = bench.sizes["pair_bursts"], bench.sizes["pair_turns"]
+    calls = (bench.program(program), "deep", str(bursts), str(turns), "2000")
+    with Session(bench, name, "nccl:ncclAllReduce_entry", "nccl:ncclAllReduce_exit",
+                 "tap:stack") as session:
+        call = bench.number(*calls, pin=True)
+        bare = bench.number(*calls, pin=True, preload=bench.preload) - call
+        ours = bench.number(*calls, pin=True, preload=bench.preload,
+                            variables={"CCLTAP_STACKS": "8"}) - call
+        # The first burst is begun at another line than the others: two stacks, told once.
+        if session.count() != (bursts + 1) * turns * 2 * 2 + 2:
+            return None
+    return bare, ours
+
+
+def stacks(bench):
+    figures = []
+    for program, how, promise in (("calls-framed", "frame pointers", 1.25),
+                                  ("calls", "unwind tables", 2.0)):
+        def measure(number, program=program):
+            return stack_round(bench, f"stack-{number}", program)
+        bare, ours = whole_rounds(measure)
+        figures.append(row(f"stack of depth 8, {how}", "ns", bare, ours, promise, "ratio"))
+    return figures
 
 
 def start(bench):
@@ -361,7 +394,7 @@ def measure(build, quick):
         bench = Bench(build, folder, shm, QUICK if quick else FULL)
         check_machine(bench)
         figures = []
-        for part in (wrapper_off, call_on, start, name_lookup, join, join_memory):
+        for part in (wrapper_off, call_on, stacks, start, name_lookup, join, join_memory):
             figures += part(bench)
         return figures
 

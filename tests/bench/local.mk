@@ -2,8 +2,8 @@
 # What the tracer and the reader cost: make bench, by hand and with nothing else running.
 
 # Plain files, as in tests/link: a script of libtool's would be timed in their place.
-tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/pair tests/bench/one \
-	tests/bench/none tests/bench/spawn tests/bench/trace
+tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/calls-framed \
+	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
 EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
@@ -20,7 +20,11 @@ tap_bench_fake = -Ltests/bench -l:fake.so -Wl,--enable-new-dtags,-rpath,'$$ORIGI
 tests/bench/fake.so: tests/bench/fake.c $(tap_bench_h)
 	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) $(srcdir)/tests/bench/fake.c
 tests/bench/calls: tests/bench/calls.c tests/bench/fake.so $(tap_bench_h)
-	$(tap_bench_compile) $(srcdir)/tests/bench/calls.c $(tap_bench_fake) -ldl
+	$(tap_bench_compile) -fomit-frame-pointer $(srcdir)/tests/bench/calls.c \
+		$(tap_bench_fake) -ldl
+tests/bench/calls-framed: tests/bench/calls.c tests/bench/fake.so $(tap_bench_h)
+	$(tap_bench_compile) -fno-omit-frame-pointer $(srcdir)/tests/bench/calls.c \
+		$(tap_bench_fake) -ldl
 tests/bench/pair: tests/bench/pair.c tests/bench/pair_tp.h tests/bench/fake.so \
 		$(tap_bench_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/pair.c \

@@ -59,7 +59,8 @@ check "the figures are all there and fit together" \
     /usr/bin/python3 - "$work/bench.json" <<'EOF'
 import json, math, sys
 figures = json.load(open(sys.argv[1], encoding="utf-8"))
-names = ["wrapper, tracing off", "NCCL call, tracing on", "start, touches nothing",
+names = ["wrapper, tracing off", "NCCL call, tracing on",
+         "stack of depth 8, frame pointers", "stack of depth 8, unwind tables", "start, touches nothing",
          "start, one call, no session", "start, one call, all events", "dlsym",
          "join, report, 2 streams", "join, timeline, 2 streams",
          "join, report, 256 streams", "join, timeline, 256 streams",
@@ -75,7 +76,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 12 "$(grep -cE '(over|ratio) <= ' "$work/out")"
+same "each is in the table" 14 "$(grep -cE '(over|ratio) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"
