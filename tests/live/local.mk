@@ -45,16 +45,20 @@ tests/live/unwound.so: tests/live/unwound.c
 		-fPIC -shared -Wl,-soname,$(@F) -o $@ $(srcdir)/tests/live/unwound.c \
 		$(LIBUNWIND_LIBS) -ldl
 stacks_cc = $(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
-	$(srcdir)/tests/live/stacks.c -Ltests/live -l:unwound.so -Wl,-rpath,'$(abs_builddir)/tests/live'
+	$(srcdir)/tests/live/stacks.c -Ltests/live -l:unwound.so -Wl,-rpath,'$(abs_builddir)/tests/live' -ldl
+tests/live/plugin1.so tests/live/plugin2.so: tests/live/plugin.c tests/live/unwound.so
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ \
+		$(srcdir)/tests/live/plugin.c -Ltests/live -l:unwound.so
 tests/live/stacks-framed: tests/live/stacks.c tests/live/unwound.so
 	$(stacks_cc) -fno-omit-frame-pointer
 tests/live/stacks-unframed: tests/live/stacks.c tests/live/unwound.so
 	$(stacks_cc) -fomit-frame-pointer
-tap_live_stacks = tests/live/unwound.so tests/live/stacks-framed tests/live/stacks-unframed
+tap_live_stacks = tests/live/unwound.so tests/live/plugin1.so tests/live/plugin2.so \
+	tests/live/stacks-framed tests/live/stacks-unframed
 check_DATA += $(tap_live_stacks)
 CLEANFILES += $(tap_live_stacks)
 endif
-EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/unwound.c
+EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/plugin.c tests/live/unwound.c
 
 # What its calls mean together, against what the program itself says.
 on_doubles = tests/live/order tests/live/reuse tests/live/comms

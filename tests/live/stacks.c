@@ -2,9 +2,13 @@
 /*
  * Calls from all kinds of stacks, each made once.  Those that end where nobody can tell
  * how they go on call ncclGroupStart(), the others ncclGetVersion().
+ *
+ * stacks many: from more different stacks than are kept.
+ * stacks again FILE: the same call, until FILE is gone.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #if __has_attribute(noclone)
 #define apart __attribute__((noinline, noclone))
@@ -211,6 +216,68 @@ apart static void damaged(void)
 	KEEP_FRAME();
 }
 
+/* The second is where the first was, and is another. */
+apart static void plugins(void)
+{
+	static const char *const names[] = {"plugin1.so", "plugin2.so", "plugin1.so"};
+	unsigned i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		void *library = dlopen(names[i], RTLD_NOW);
+		void (*call)(void) =
+			library ? (void (*)(void)) dlsym(library, "plugin_call") : NULL;
+
+		if (!call)
+			abort();
+		call();
+		dlclose(library);
+	}
+	KEEP_FRAME();
+}
+
+/* Two ways at each level, which a compiler must not take for one. */
+static void go(unsigned ways, unsigned levels);
+
+apart static void go_left(unsigned ways, unsigned levels)
+{
+	go(ways, levels);
+	__asm__ volatile("# left" ::: "memory");
+}
+
+apart static void go_right(unsigned ways, unsigned levels)
+{
+	go(ways, levels);
+	__asm__ volatile("# right" ::: "memory");
+}
+
+static inline __attribute__((always_inline)) void go(unsigned ways, unsigned levels)
+{
+	int version;
+
+	if (!levels)
+		ncclGetVersion(&version);
+	else if (ways & 1)
+		go_left(ways >> 1, levels - 1);
+	else
+		go_right(ways >> 1, levels - 1);
+}
+
+static void many(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 1u << 13; i++)
+		go_left(i, 13);
+}
+
+static void again(const char *file)
+{
+	while (!access(file, F_OK)) {
+		outer();
+		usleep(10000);
+	}
+}
+
 static void at_exit(void)
 {
 	middle();
@@ -223,8 +290,16 @@ __attribute__((constructor)) static void start(void)
 	KEEP_FRAME();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "many")) {
+		many();
+		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "again")) {
+		again(argv[2]);
+		return 0;
+	}
 	outer();
 	deep(100);
 	growing(1000);
@@ -236,6 +311,7 @@ int main(void)
 	other_stack();
 	made();
 	damaged();
+	plugins();
 	outer();
 	atexit(at_exit);
 	return 0;

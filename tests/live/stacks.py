@@ -5,7 +5,9 @@ stacks.py walked JSONL ORACLE DEPTH: each stack is the oracle's, up to DEPTH
 stacks.py lost JSONL: the calls from where nobody can tell end there, and say so
 stacks.py names JSONL CALL NAME...: a call has a stack with these functions, in order
 stacks.py through JSONL CALL MODULE...: a call's stack goes through these files, in order
-stacks.py all JSONL: every call has a stack
+stacks.py all JSONL PROCESSES: every call of so many or more has a stack
+stacks.py inner JSONL: no inner call has one
+stacks.py many JSONL KEPT: so many of its calls have a stack, each another
 stacks.py none JSONL: no call has one
 """
 import json
@@ -79,16 +81,31 @@ def through(path, name, *expected):
     raise AssertionError(f"no {name} goes through {expected}")
 
 
-def every(path):
+def every(path, processes):
     calls = list(spans(path))
-    assert calls
-    assert len({call["process"] for call in calls}) > 1
+    assert len({call["process"] for call in calls}) >= int(processes)
     assert all(call["stack"] for call in calls), [c["id"] for c in calls if not c["stack"]]
+
+
+def inner(path):
+    with open(path, encoding="utf-8") as file:
+        calls = [record for record in map(json.loads, file) if record.get("inner")]
+    assert calls and all(call["stack"] is None for call in calls)
+
+
+def many(path, kept):
+    """The first ones have a stack each, and nothing later is taken for one of them."""
+    calls = list(spans(path))
+    # A constructor makes one, too.
+    assert len(calls) == 8193, len(calls)
+    stacks = [tuple(frames(call)) for call in calls if call["stack"]]
+    assert len(stacks) == len(set(stacks)) == int(kept), (len(stacks), len(set(stacks)))
+    assert all(call["stack"] for call in calls[:int(kept)])
 
 
 def none(path):
     assert all(s["stack"] is None for s in spans(path))
 
 
-{"walked": walked, "lost": lost, "names": names, "through": through,
- "all": every, "none": none}[sys.argv[1]](*sys.argv[2:])
+{"walked": walked, "lost": lost, "names": names, "through": through, "many": many,
+ "all": every, "inner": inner, "none": none}[sys.argv[1]](*sys.argv[2:])

@@ -54,6 +54,37 @@ if [ -e "$live/stacks-framed" ]; then
     sed 's/+0x/+0x1/' "$work/walked" >"$work/other"
     check "another stack is told from it" fails stacks_py walked "$work/jsonl" "$work/other" 64
 
+    run 0 "more different stacks than are kept" \
+        "$ccltap" record --stacks=20 -o "$work/many" -- "$live/stacks-unframed" many
+    said "is said" 'problem: .*stacks: there are too many'
+    timeline "$work/many"
+    check "the first 4096 are kept" stacks_py many "$work/jsonl" 4096
+
+    # It begins when the stack has been met, and told to nobody.
+    session=ccltap-test-$$
+    touch "$work/on"
+    (
+        eval "$("$ccltap" env --stacks=8)"
+        exec "$live/stacks-framed" again "$work/on"
+    ) &
+    pid=$!
+    trap 'rm -f "$work/on"; lttng --no-sessiond destroy "$session" >/dev/null 2>&1 || true
+        rm -rf "$work"' EXIT
+    sleep 1
+    lttng --no-sessiond create "$session" --output "$work/late" >/dev/null
+    lttng --no-sessiond enable-event -u -s "$session" 'tap:*,nccl:*' >/dev/null
+    lttng --no-sessiond add-context -u -s "$session" -t vpid -t vtid >/dev/null
+    lttng --no-sessiond start "$session" >/dev/null
+    sleep 1
+    lttng --no-sessiond stop "$session" >/dev/null
+    rm -f "$work/on"
+    wait "$pid" || true
+    lttng --no-sessiond destroy "$session" >/dev/null
+    timeline "$work/late"
+    check "a recording that begins late knows the stacks" stacks_py names "$work/jsonl" \
+        ncclGetVersion inner:1 middle:1 outer:1 again:1
+    check "of every call" stacks_py all "$work/jsonl" 1
+
     # The names are found where the files are now.
     mkdir "$work/bin" "$work/debug" "$work/copies"
     program=$work/bin/program
@@ -102,6 +133,8 @@ check "as JSON too" grep -q '"function":"main","file":"[^"]*allreduce.c"' "$work
 
 record "$work/python" 32 /usr/bin/python3 "$top_srcdir/tests/live/calls.py" \
     "$top_builddir/tests/calls/libnccl.so.2"
+timeline "$work/none"
+check "what NCCL calls itself has no stack" stacks_py inner "$work/jsonl"
 timeline "$work/python"
 # What their symbols tell: distributions strip them.
 check "a call from Python goes through libffi, ctypes and the interpreter" stacks_py through \
@@ -111,7 +144,7 @@ check "a call from Python goes through libffi, ctypes and the interpreter" stack
 run 0 "a program that forks is recorded" "$ccltap" record --stacks -o "$work/forks" -- \
     "$live/processes" "$top_builddir/tests/link/copy1.so"
 timeline "$work/forks"
-check "every call has its stack, in each process" stacks_py all "$work/jsonl"
+check "every call has its stack, in each process" stacks_py all "$work/jsonl" 2
 
 run 0 "without --stacks" "$ccltap" record -o "$work/off" -- \
     "$live/light" "$top_builddir/tests/link/copy1.so"
