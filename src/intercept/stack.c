@@ -260,21 +260,25 @@ static void walk(struct walk *w, struct registers regs)
 
 /*
  * The registers of the program when it has called us: all functions of ours have frame
- * pointers, and the outermost returns to caller.
+ * pointers, if they were compiled as they should be, and the outermost returns to caller.
  */
 static bool find_program(struct registers *ret_regs, const void *caller)
 {
-	const uintptr_t *frame = __builtin_frame_address(0);
+	uintptr_t frame = (uintptr_t) __builtin_frame_address(0), next;
 	unsigned tries;
 
 	for (tries = 0; tries < 8; tries++) {
-		if (frame[1] == (uintptr_t) caller) {
-			*ret_regs = (struct registers){.pc = frame[1],
-						       .sp = (uintptr_t) (frame + 2),
-						       .bp = frame[0]};
+		if (!read_word(frame, frame + 8, &ret_regs->pc) ||
+		    !read_word(frame, frame, &next))
+			return false;
+		if (ret_regs->pc == (uintptr_t) caller) {
+			ret_regs->sp = frame + 16;
+			ret_regs->bp = next;
 			return true;
 		}
-		frame = (const uintptr_t *) frame[0];
+		if (next <= frame)
+			return false;
+		frame = next;
 	}
 	return false;
 }
@@ -284,7 +288,7 @@ static bool find_program(struct registers *ret_regs, const void *caller)
 /* Number i + 1. */
 static struct stack {
 	uint32_t hash;
-	uint32_t first; /* of its frames */
+	uint32_t first;	  /* of its frames */
 	uint32_t unloads; /* tap_library_unloads when it was walked */
 	uint8_t nr, frame_pointers, end;
 } stacks[NR_STACKS];
@@ -298,7 +302,7 @@ static unsigned nr_frames;
 static uint32_t slots[NR_SLOTS];
 /* Guards appending and nothing else; who cannot have it soon goes without a number. */
 static struct tap_lock lock;
-static bool has_told_full;
+static bool has_told_full, has_told_frames;
 
 static uint32_t hash_of(const struct walk *w)
 {
@@ -449,8 +453,12 @@ uint32_t tap_stack_of(const void *caller)
 	uint32_t number = __atomic_load_n(from, __ATOMIC_ACQUIRE);
 	struct registers regs;
 
-	if (!find_program(&regs, caller))
+	if (unlikely(!find_program(&regs, caller))) {
+		if (!__atomic_exchange_n(&has_told_frames, true, __ATOMIC_RELAXED))
+			tap_problem("not recorded",
+				    "stacks: libccltap.so has no frame pointers", 1);
 		return 0;
+	}
 	if (likely(number && is_on(&stacks[number - 1], regs)))
 		return number;
 	number = walk_anew(regs);
