@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # The program is left alone: the same with us and without.
 
-tap_host_made = tests/host/first tests/link/constructor.so
-check_DATA += $(tap_host_made)
-CLEANFILES += $(tap_host_made)
+tap_host_first = tests/host/first tests/link/constructor.so
+check_DATA += $(tap_host_first)
+CLEANFILES += $(tap_host_first)
 EXTRA_DIST += tests/host/first.c tests/host/constructor.c tests/host/test_first.sh
 TESTS += tests/host/test_first.sh
 
@@ -14,3 +14,17 @@ tests/host/first: tests/host/first.c tests/link/copy2.so
 tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 	$(AM_V_CCLD)$(tap_link_shared) -pthread -o $@ $(srcdir)/tests/host/constructor.c \
 		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+
+# One program for each subject, linked to the smallest NCCL.
+tap_host_programs = tests/host/processes
+tap_host_tests = tests/host/test_processes.sh
+check_DATA += $(tap_host_programs)
+CLEANFILES += $(tap_host_programs)
+EXTRA_DIST += $(tap_host_programs:=.c) tests/host/moment.h tests/host/host.inc.sh \
+	$(tap_host_tests)
+TESTS += $(tap_host_tests)
+
+$(tap_host_programs): tests/host/%: tests/host/%.c tests/host/moment.h tests/link/copy2.so
+	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+		$(srcdir)/$@.c -Ltests/link -l:copy2.so \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link'

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# What the tests that we do no harm share: a program bare, with us, and recorded.
+# shellcheck shell=sh
+
+: "${top_srcdir:?}" "${top_builddir:?}"
+# shellcheck source=tests/lib/tap.sh
+. "$top_srcdir/tests/lib/tap.sh"
+
+here=$top_builddir/tests/host
+# shellcheck disable=SC2034 # for who sources this
+link=$top_builddir/tests/link
+ours=$top_builddir/.libs/libccltap.so
+ccltap=$top_builddir/ccltap
+CCLTAP_LIBDIR=$top_builddir/.libs
+export CCLTAP_LIBDIR
+unset CCLTAP_JOB LD_PRELOAD
+for needed in "$ccltap" "$ours"; do
+    [ -e "$needed" ] || { echo "Bail out! $needed is not built"; exit 1; }
+done
+alone
+
+work=$here/$(basename "$0" .sh).$$
+mkdir -p "$work"
+trap 'rm -rf "$work"' EXIT
+
+has_daemon=no
+if lttng --no-sessiond list >/dev/null 2>&1; then
+    has_daemon=yes
+fi
+
+preload=$("$ccltap" env | sed -n "s|^export LD_PRELOAD='\([^']*\)'.*|\1|p")
+
+# run COMMAND...: all that it says, and how it ends; a deadlock is an answer too.
+run()
+{
+    timeout -s KILL "${limit:-30}" "$@" 2>&1 </dev/null || echo "status $?"
+}
+
+# with COMMAND...: the same as `ccltap env` says.
+with()
+{
+    run env LD_PRELOAD="$preload" "$@"
+}
+
+# recorded COMMAND...: the same while it is recorded; our own line goes to $work/closing.
+recorded()
+{
+    run "$ccltap" record --overwrite -o "$work/trace" -- "$@" >"$work/said"
+    grep '^ccltap: ' "$work/said" >"$work/closing" || true
+    grep -v '^ccltap: ' "$work/said" || true
+}
+
+# unharmed SENTENCE COMMAND...: bare and with the library it is the same.
+unharmed()
+{
+    unharmed_sentence=$1
+    shift
+    unharmed_bare=$(run "$@")
+    same "$unharmed_sentence" "$unharmed_bare" "$(with "$@")"
+}
+
+# harmless SENTENCE COMMAND...: bare, with the library and recorded it is the same, and
+# what it called is in the trace.
+harmless()
+{
+    harmless_sentence=$1
+    unharmed "$@"
+    shift
+    if [ $has_daemon = no ]; then
+        skip "no LTTng session daemon: scripts/daemon make check" \
+            "$harmless_sentence, recorded"
+        return
+    fi
+    same "$harmless_sentence, recorded" "$unharmed_bare" "$(recorded "$@")"
+    check "$harmless_sentence, and it is in the trace" seen
+}
+
+# seen: the last recording has calls.
+seen()
+{
+    cat "$work/closing"
+    grep -q 'nccl [1-9]' "$work/closing"
+}
+
+# fails COMMAND...: for check.
+fails()
+{
+    ! "$@"
+}
