@@ -19,6 +19,7 @@ libccltap_la_SOURCES = \
 	src/intercept/cfi.c src/intercept/cfi.h \
 	src/intercept/close.c \
 	src/intercept/comm.c src/intercept/comm.h \
+	src/intercept/descriptors.c \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/group.c src/intercept/group.h \
 	src/intercept/hooks.c src/intercept/hooks.h \
@@ -42,9 +43,9 @@ libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libc
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h).  dlsym, dlvsym
-# and dlclose are not named here: they stand in for every version of theirs; nor are those
-# that NVTX looks up.
+# The calls carry a version that dlsym() passes over (wrap.h).  libc's functions are
+# not named here: ours stand in for every version of theirs; nor are those that NVTX
+# looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
 		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '};'; \

@@ -9,6 +9,13 @@
 
 extern struct tap_events tap_events tap_exported;
 
+/*
+ * Exported for LTTng's guard of its descriptors, which is a library of its own, and
+ * declared in no header that is installed.
+ */
+int lttng_ust_safe_close_fd(int fd, int (*close_cb)(int fd));
+int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
+
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
 	.nvtx_entry = tap_tp_nvtx_entry,
@@ -31,6 +38,8 @@ struct tap_events tap_events = {
 	.fork_before = lttng_ust_before_fork,
 	.fork_parent = lttng_ust_after_fork_parent,
 	.fork_child = lttng_ust_after_fork_child,
+	.close_from = lttng_ust_safe_closefrom_fd,
+	.close_one = lttng_ust_safe_close_fd,
 };
 
 /* The switches are addresses in LTTng's tables, so they are known at run time. */

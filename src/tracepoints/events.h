@@ -249,6 +249,12 @@ struct tap_events {
 	void (*fork_before)(sigset_t *mask);
 	void (*fork_parent)(sigset_t *mask);
 	void (*fork_child)(sigset_t *mask);
+	/*
+	 * Which descriptors are LTTng's: the first calls close for every number from
+	 * first on that is not, the second for fd unless it is, and is not 0 then.
+	 */
+	int (*close_from)(int first, int (*close)(int fd));
+	int (*close_one)(int fd, int (*close)(int fd));
 };
 
 #endif

@@ -16,8 +16,8 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 
 # One program for each subject, linked to the smallest NCCL.
-tap_host_programs = tests/host/processes
-tap_host_tests = tests/host/test_processes.sh
+tap_host_programs = tests/host/processes tests/host/descriptors
+tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh
 check_DATA += $(tap_host_programs)
 CLEANFILES += $(tap_host_programs)
 EXTRA_DIST += $(tap_host_programs:=.c) tests/host/moment.h tests/host/host.inc.sh \

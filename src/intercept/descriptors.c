@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * close_range() and closefrom(): LTTng's descriptors are spared, as its own guard
+ * (liblttng-ust-fd) spares them from close().  Without that LTTng's threads would go on
+ * to read and write what the program opens under their numbers.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "intercept/entry.h"
+#include "intercept/lookup.h"
+#include "intercept/start.h"
+
+typedef int (*close_range_function)(unsigned int, unsigned int, int);
+typedef void (*closefrom_function)(int);
+
+struct range {
+	close_range_function real;
+	unsigned int begin, next, last; /* from begin to before next: not closed yet */
+	int result;
+};
+
+/* What LTTng's callback has no argument for: a signal handler may close a range too. */
+static __thread struct range *range __attribute__((tls_model("initial-exec")));
+
+static void close_gathered(void)
+{
+	if (range->begin < range->next && range->real(range->begin, range->next - 1, 0))
+		range->result = -errno;
+}
+
+/* LTTng calls it for each number, upwards, that is not its own. */
+static int gather(int fd)
+{
+	const unsigned int number = (unsigned int) fd;
+
+	if (number > range->last) {
+		errno = ECANCELED; /* which ends LTTng's loop */
+		return -1;
+	}
+	if (number != range->next) {
+		close_gathered();
+		range->begin = number;
+	}
+	range->next = number + 1;
+	return 0;
+}
+
+static int do_nothing(int fd)
+{
+	(void) fd;
+	return 0;
+}
+
+/* Returns 0 or -errno. */
+static int close_sparing(close_range_function real, unsigned int first, unsigned int last)
+{
+	struct range r = {.real = real, .begin = first, .next = first, .last = last};
+	struct range *const outer = range;
+
+	range = &r;
+	tap_events_table->close_from((int) first, gather);
+	close_gathered();
+	/* LTTng stops at what it takes for the limit: there may be numbers beyond. */
+	while (r.next <= last && tap_events_table->close_one((int) r.next, do_nothing))
+		r.next++;
+	if (r.next <= last && real(r.next, last, 0))
+		r.result = -errno;
+	range = outer;
+	return r.result;
+}
+
+static close_range_function real_close_range(void)
+{
+	static close_range_function real;
+
+	if (!real)
+		real = (close_range_function) tap_real_dlsym(RTLD_NEXT, "close_range");
+	return real;
+}
+
+/* With flags nothing is closed now that LTTng has, or in another table than LTTng's. */
+tap_exported int close_range(unsigned int first, unsigned int last, int flags)
+{
+	const close_range_function real = real_close_range();
+	struct tap_guard guard;
+	int result;
+
+	if (!real) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (!tap_events_table || flags || first > last || first > INT_MAX)
+		return real(first, last, flags);
+	guard = tap_guard_set();
+	result = close_sparing(real, first, last);
+	tap_guard_clear(guard);
+	if (!result)
+		return 0;
+	errno = -result;
+	return -1;
+}
+
+tap_exported void closefrom(int first)
+{
+	static closefrom_function real;
+	struct tap_guard guard;
+
+	if (!real)
+		real = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
+	if (!tap_events_table || !real_close_range()) {
+		if (real)
+			real(first);
+		return;
+	}
+	guard = tap_guard_set();
+	if (first < 0)
+		first = 0;
+	/* A kernel before 5.9 has no ranges. */
+	if (close_sparing(real_close_range(), (unsigned int) first, UINT_MAX) == -ENOSYS)
+		tap_events_table->close_from(first, close);
+	tap_guard_clear(guard);
+}
