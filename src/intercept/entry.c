@@ -248,13 +248,13 @@ static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exi
 }
 
 /* Returns whether events may be written. */
-static bool make_ready(struct tap_entry *e)
+static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 {
 	const struct tap_call_events *events;
 
 	if (likely(e->entry_on != &tap_not_ready))
 		return *e->entry_on || *e->exit_on;
-	switch (tap_start()) {
+	switch (tap_start(guard)) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
 		let_lead_to(e, events->entry_on, events->exit_on);
@@ -315,7 +315,7 @@ void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 	*ret_guard = tap_guard_set();
 	real = tap_entry_resolve(e, caller);
 	ret_call->call_id = 0;
-	if (!ret_guard->was_inside && make_ready(e)) {
+	if (!ret_guard->was_inside && make_ready(e, ret_guard)) {
 		if (unlikely(!tap_thread.tid))
 			tap_thread_know();
 		fill_call(ret_call, e, real, caller);

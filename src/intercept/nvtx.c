@@ -46,7 +46,7 @@ bool tap_nvtx_is_started(void)
 
 	if (unlikely(seen == TAP_STARTING)) {
 		guard = tap_guard_set();
-		seen = tap_start();
+		seen = tap_start(&guard);
 		tap_guard_clear(guard);
 		__atomic_store_n(&known, seen, __ATOMIC_RELEASE);
 	}

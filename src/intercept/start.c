@@ -291,7 +291,23 @@ static pid_t wait_for_starter(void)
 	}
 }
 
-enum tap_started tap_start(void)
+/*
+ * Without the guard: a signal's handler may jump out of so long a wait, and would leave
+ * the thread as the guard has made it.
+ */
+static pid_t wait_unguarded(struct tap_guard *guard)
+{
+	const int saved = guard->saved_errno;
+	pid_t seen;
+
+	tap_guard_clear(*guard);
+	seen = wait_for_starter();
+	*guard = tap_guard_set();
+	guard->saved_errno = saved;
+	return seen;
+}
+
+enum tap_started tap_start(struct tap_guard *guard)
 {
 	pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 	pid_t self;
@@ -309,7 +325,7 @@ enum tap_started tap_start(void)
 		}
 	}
 	if (seen == self)
-		seen = wait_for_starter();
+		seen = wait_unguarded(guard);
 	if (seen == self) {
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
 		return TAP_STARTING;

@@ -26,11 +26,13 @@ enum tap_started {
 	TAP_FAILED,   /* this process is not recorded; never changes any more */
 };
 
+struct tap_guard;
+
 /*
  * Starts recording and waits for it: 3 s at most, and once in a process.  The caller
- * has set the guard (tap_guard_set()).
+ * has set the guard (tap_guard_set()), which is lifted meanwhile.
  */
-enum tap_started tap_start(void) tap_hidden;
+enum tap_started tap_start(struct tap_guard *guard) tap_hidden;
 
 /* Writes tap:process and tap:library again if a fork made this a new process. */
 void tap_announce(void) tap_hidden;

@@ -15,7 +15,8 @@
 #define FIRST 3
 #define LAST 64
 
-/* Descriptors of our own wherever others may have been, and whether all stay as they are. */
+/* Descriptors of our own wherever others may have been, and whether all stay as they are.
+ */
 static int pairs[LAST][2];
 
 static void open_pairs(void)
@@ -174,18 +175,12 @@ static void dup2_over(void)
 int main(int argc, char **argv)
 {
 	static const struct moment moments[] = {
-		{"close-first", each_first},
-		{"close-later", each_later},
-		{"closefrom-first", from_first},
-		{"closefrom-later", from_later},
-		{"close_range-first", range_first},
-		{"close_range-later", range_later},
-		{"at-exec-first", cloexec_first},
-		{"at-exec-later", cloexec_later},
-		{"by-number-first", number_first},
-		{"dup2", dup2_over},
-		{"no-standard", no_standard},
-		{"none-left", none_left},
+		{"close-first", each_first},	    {"close-later", each_later},
+		{"closefrom-first", from_first},    {"closefrom-later", from_later},
+		{"close_range-first", range_first}, {"close_range-later", range_later},
+		{"at-exec-first", cloexec_first},   {"at-exec-later", cloexec_later},
+		{"by-number-first", number_first},  {"dup2", dup2_over},
+		{"no-standard", no_standard},	    {"none-left", none_left},
 	};
 
 	return RUN_MOMENT(argc, argv);

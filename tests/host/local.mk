@@ -15,16 +15,24 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 	$(AM_V_CCLD)$(tap_link_shared) -pthread -o $@ $(srcdir)/tests/host/constructor.c \
 		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 
-# One program for each subject, linked to the smallest NCCL.
+# One program for each subject, linked to the smallest NCCL, or to one that takes its time.
 tap_host_programs = tests/host/processes tests/host/descriptors
-tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh
-check_DATA += $(tap_host_programs)
-CLEANFILES += $(tap_host_programs)
-EXTRA_DIST += $(tap_host_programs:=.c) tests/host/moment.h tests/host/host.inc.sh \
-	$(tap_host_tests)
+tap_host_slow_programs = tests/host/signals
+tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh \
+	tests/host/test_signals.sh
+tap_host_made = $(tap_host_programs) $(tap_host_slow_programs) tests/host/slow.so
+check_DATA += $(tap_host_made)
+CLEANFILES += $(tap_host_made)
+EXTRA_DIST += $(tap_host_programs:=.c) $(tap_host_slow_programs:=.c) tests/host/slow.c \
+	tests/host/moment.h tests/host/host.inc.sh $(tap_host_tests)
 TESTS += $(tap_host_tests)
 
 $(tap_host_programs): tests/host/%: tests/host/%.c tests/host/moment.h tests/link/copy2.so
 	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
 		$(srcdir)/$@.c -Ltests/link -l:copy2.so \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link'
+$(tap_host_slow_programs): tests/host/%: tests/host/%.c tests/host/moment.h tests/host/slow.so
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+		$(srcdir)/$@.c -Ltests/host -l:slow.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/host/slow.so: tests/host/slow.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(tap_link_shared) -o $@ $(srcdir)/tests/host/slow.c

@@ -20,7 +20,8 @@ struct moment {
 	void (*run)(void);
 };
 
-/* The whole outcome of one call: 0 when it is what tests/link/copy.c, as copy 2, gives. */
+/* The whole outcome of one call: 0 when it is what tests/link/copy.c, as copy 2, gives.
+ */
 static inline int outcome(void)
 {
 	int version = -1, result;
@@ -51,7 +52,8 @@ static inline void wait_for(const char *who, pid_t child)
 		printf("%s: status %d\n", who, WEXITSTATUS(status));
 }
 
-static inline int run_moment(const struct moment *moments, unsigned nr, int argc, char **argv)
+static inline int run_moment(const struct moment *moments, unsigned nr, int argc,
+			     char **argv)
 {
 	unsigned i;
 
