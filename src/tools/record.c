@@ -57,6 +57,7 @@ struct recording {
 	/* What LTTng said when the session was to be ended. */
 	int session_error;
 	uint64_t discarded;
+	bool has_hole;
 };
 
 /* How this process ends if the daemon hangs; read by the watchdog's handler. */
@@ -245,6 +246,9 @@ static void write_failure(FILE *out, const struct recording *recording, int read
 		fprintf(out, "; not complete: the LTTng session daemon failed (%s), "
 			"start it anew and record again",
 			tap_session_error(recording->session_error));
+	else if (recording->has_hole)
+		fputs("; not complete: a process was killed while it wrote an event, and "
+		      "what was recorded after that on the same processor is lost", out);
 	else if (read_error)
 		fputs("; its files are cut short or damaged (a process that was killed "
 		      "while it was being attached, or the disk)", out);
@@ -354,7 +358,8 @@ static int record(struct recording *recording, const struct request *request)
 	tap_child_wait(&recording->child, &recording->end);
 	watchdog_end = recording->end;
 	recording->session_error = tap_session_end(recording->name,
-						   &recording->discarded);
+						   &recording->discarded,
+						   &recording->has_hole);
 	if (recording->end.exec_errno) {
 		report_missing_program(request->program[0], recording->end.exec_errno);
 		tap_output_discard(&recording->output);

@@ -20,6 +20,9 @@
 /* A daemon that works answers in milliseconds, even while it writes. */
 #define PATIENCE_SECONDS 30
 
+/* All is written by then but what nobody will ever write. */
+#define DESTROY_MS 3000
+
 /* What the layers call their events. */
 static const char *const patterns[] = { "tap:*", "nccl:*", "nvtx:*" };
 
@@ -245,27 +248,45 @@ static uint64_t count_discarded(const char *name)
 	return sum;
 }
 
-int tap_session_end(const char *name, uint64_t *ret_discarded)
+/*
+ * A process that was killed while it wrote an event has left a hole that the daemon
+ * waits for: for ever, though it answers all other questions.
+ */
+static int destroy(const char *name, bool *ret_has_hole)
+{
+	struct lttng_destruction_handle *handle;
+	enum lttng_destruction_handle_status status;
+	int ret;
+
+	ret = ASK(lttng_destroy_session_ext(name, &handle));
+	if (ret != LTTNG_OK)
+		return -ret;
+	status = ASK(lttng_destruction_handle_wait_for_completion(handle, DESTROY_MS));
+	*ret_has_hole = status == LTTNG_DESTRUCTION_HANDLE_STATUS_TIMEOUT;
+	lttng_destruction_handle_destroy(handle);
+	return status < 0 ? -LTTNG_ERR_UNK : 0;
+}
+
+int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hole)
 {
 	int pending, ret, first;
 
 	*ret_discarded = 0;
+	*ret_has_hole = false;
 	/*
 	 * Waiting is done here, a question at a time, so that a disk that is slow can
 	 * be told from a daemon that is gone.
 	 */
 	first = ASK(lttng_stop_tracing_no_wait(name));
 	if (first < 0)
-		goto destroy;
+		goto out;
 	while ((pending = ASK(lttng_data_pending(name))) > 0)
 		sleep_ms(10);
 	first = pending;
 	*ret_discarded = count_discarded(name);
-destroy:
-	ret = ASK(lttng_destroy_session(name));
-	if (first < 0)
-		return first;
-	return ret < 0 ? ret : 0;
+out:
+	ret = destroy(name, ret_has_hole);
+	return first < 0 ? first : ret;
 }
 
 const char *tap_session_error(int error)

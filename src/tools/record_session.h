@@ -8,6 +8,7 @@
 #ifndef TAP_TOOLS_RECORD_SESSION_H
 #define TAP_TOOLS_RECORD_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tools/record_buffers.h"
@@ -34,10 +35,11 @@ int tap_session_begin(const char *name, const char *path,
 /*
  * Stops the session, waits until all of its data is written, and destroys it.
  * *ret_discarded is the number of events that found no room in the buffers, as far
- * as the daemon could tell. Returns 0, or the first error, after which no more than
+ * as the daemon could tell; *ret_has_hole says that a process was killed while it wrote
+ * one, and what came after that in the same buffer may be lost. Returns 0, or the first error, after which no more than
  * the rest is tried.
  */
-int tap_session_end(const char *name, uint64_t *ret_discarded);
+int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hole);
 
 const char *tap_session_error(int error);
 

@@ -339,6 +339,34 @@ static void fork_in_threads(void)
 	printf("failed: %d\n", sum);
 }
 
+static void *call_hard(void *unused)
+{
+	for (;;)
+		outcome();
+	return unused;
+}
+
+/* Killed at a moment of which half are in the midst of an event. */
+static void kill_while_calling(void)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		const pid_t child = fork();
+
+		if (!child) {
+			alarm(20);
+			outcome();
+			pthread_create(&thread, NULL, call_hard, NULL);
+			call_hard(NULL);
+		}
+		usleep(60000);
+		kill(child, SIGKILL);
+		wait_for("child", child);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct moment moments[] = {
@@ -363,6 +391,7 @@ int main(int argc, char **argv)
 		{"daemon-later", daemon_later},
 		{"fork-while-calling", fork_while_calling},
 		{"fork-in-threads", fork_in_threads},
+		{"kill-while-calling", kill_while_calling},
 	};
 
 	return RUN_MOMENT(argc, argv);

@@ -12,4 +12,14 @@ for moment in fork-first fork-later vfork-end vfork-exec vfork-call bare-fork \
     harmless "$moment" "$here/processes" $moment
 done
 
+# What such a process leaves behind must not keep the recording from its end.
+bare=$(run "$here/processes" kill-while-calling)
+if [ $has_daemon = yes ]; then
+    same "killed in the midst of events" "$bare" \
+        "$(limit=20 recorded "$here/processes" kill-while-calling)"
+    check "the recording ends and says how it went" grep -q "trace in" "$work/closing"
+else
+    skip "no LTTng session daemon: scripts/daemon make check" "killed in the midst of events"
+fi
+
 tap_done
