@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
+#include "tools/needed.h"
 #include "tools/stacks.h"
 #include "tools/verbs.h"
 
@@ -54,19 +56,27 @@ static int find_tracer(char **ret_path)
 	return 0;
 }
 
-/* Where it is missing, ld.so would complain in every process of the program. */
-static int check_fd_guard(void)
+/*
+ * Where it is missing, ld.so would complain in every process of the program; and of a
+ * name without a slash in every set-user-ID one.
+ */
+static int find_fd_guard(char **ret_path)
 {
 	/* It stays: what its constructor allocated it never frees. */
 	void *handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	struct link_map *map;
 
 	if (!handle) {
 		tap_message_write("cannot load %s: install LTTng-UST 2.13 or later "
 				  "(Debian: liblttng-ust1)", fd_guard);
 		return -ENOENT;
 	}
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || strpbrk(map->l_name, separators))
+		*ret_path = strdup(fd_guard);
+	else
+		*ret_path = strdup(map->l_name);
 	dlclose(handle);
-	return 0;
+	return *ret_path ? 0 : -ENOMEM;
 }
 
 static bool is_sanitizer(const char *library, size_t length)
@@ -95,7 +105,7 @@ static bool is_same(const char *library, size_t length, const char *other)
 
 /* Writes those names of `present` that are sanitizers, or those that are not. */
 static void write_present(FILE *out, const char *present, bool sanitizers,
-			  const char *tracer_path)
+			  const char *tracer_path, const char *guard_path)
 {
 	size_t length;
 
@@ -106,15 +116,22 @@ static void write_present(FILE *out, const char *present, bool sanitizers,
 			continue;
 		/* The line of `ccltap env` may be in effect already. */
 		if (is_same(present, length, tracer_path) ||
+		    is_same(present, length, guard_path) ||
 		    is_same(present, length, fd_guard))
 			continue;
 		fprintf(out, sanitizers ? "%.*s:" : ":%.*s", (int)length, present);
 	}
 }
 
-int tap_env_compose_preload(const char *present, char **ret_preload)
+static void write_need(const char *library, void *out)
 {
-	char *path = NULL;
+	if (is_sanitizer(library, strlen(library)))
+		fprintf(out, "%s:", library);
+}
+
+int tap_env_compose_preload(const char *present, const char *program, char **ret_preload)
+{
+	char *path = NULL, *guard = NULL;
 	size_t size;
 	FILE *out;
 	int ret;
@@ -122,7 +139,7 @@ int tap_env_compose_preload(const char *present, char **ret_preload)
 	ret = find_tracer(&path);
 	if (ret)
 		return ret;
-	ret = check_fd_guard();
+	ret = find_fd_guard(&guard);
 	if (ret)
 		goto out;
 	out = open_memstream(ret_preload, &size);
@@ -130,12 +147,15 @@ int tap_env_compose_preload(const char *present, char **ret_preload)
 		ret = -errno;
 		goto out;
 	}
-	write_present(out, present, true, path);
-	fprintf(out, "%s:%s", path, fd_guard);
-	write_present(out, present, false, path);
+	write_present(out, present, true, path, guard);
+	if (program && !ftell(out))
+		tap_needed_each(program, write_need, out);
+	fprintf(out, "%s:%s", path, guard);
+	write_present(out, present, false, path, guard);
 	if (fclose(out) == EOF)
 		ret = -ENOMEM;
 out:
+	free(guard);
 	free(path);
 	return ret;
 }
@@ -265,7 +285,7 @@ int tap_env_main(int argc, char **argv)
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &preload))
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, &preload))
 		return TAP_EXIT_FAILURE;
 	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &nvtx)) {
 		free(preload);

@@ -7,12 +7,13 @@
 #define TAP_TOOLS_ENV_H
 
 /*
- * Composes the value of LD_PRELOAD: the runtimes of sanitizers that it already has
- * (they refuse to start after another library), the tracer, LTTng's guard of its
- * descriptors, then what else was there, which may be NULL.  On success *ret_preload
- * belongs to the caller. Returns 0, or -errno once it has told the user why.
+ * Composes the value of LD_PRELOAD: the runtimes of sanitizers (they refuse to start
+ * after another library), which are those that it already has or else those that the
+ * program's file needs, the tracer, LTTng's guard of its descriptors, then what else was
+ * there.  present and program may be NULL.  On success *ret_preload belongs to the
+ * caller. Returns 0, or -errno once it has told the user why.
  */
-int tap_env_compose_preload(const char *present, char **ret_preload);
+int tap_env_compose_preload(const char *present, const char *program, char **ret_preload);
 
 /*
  * The value of NVTX_INJECTION64_PATH, to which NCCL announces its calls: the tracer,

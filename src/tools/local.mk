@@ -6,6 +6,7 @@ ccltap_SOURCES = \
 	src/tools/message.c src/tools/message.h \
 	src/tools/doctor.c \
 	src/tools/env.c src/tools/env.h \
+	src/tools/needed.c src/tools/needed.h \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
 	src/tools/record_child.c src/tools/record_child.h \

@@ -377,16 +377,16 @@ int tap_record_main(int argc, char **argv)
 {
 	struct request request = { .folder = "ccltap-trace" };
 	struct recording recording = { 0 };
-	char name[] = "ccltap record";
+	char name[] = "ccltap record", path[PATH_MAX];
 	int ret;
 
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request))
 		return TAP_EXIT_USAGE;
-	ret = tap_child_find_program(request.program[0]);
+	ret = tap_child_find_program(request.program[0], path, sizeof(path));
 	if (ret)
 		return report_missing_program(request.program[0], -ret);
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), &recording.preload))
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, &recording.preload))
 		return TAP_EXIT_FAILURE;
 	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &recording.nvtx)) {
 		free(recording.preload);

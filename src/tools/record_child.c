@@ -41,17 +41,20 @@ static int check_program(const char *path)
 	return 0;
 }
 
-int tap_child_find_program(const char *name)
+int tap_child_find_program(const char *name, char *ret_path, size_t size)
 {
 	const char *folders = getenv("PATH");
-	char usual[256], path[PATH_MAX];
+	char usual[256];
 	int found, ret = -ENOENT;
 	size_t length;
 
 	if (!*name)
 		return -ENOENT;
-	if (strchr(name, '/'))
+	if (strchr(name, '/')) {
+		if (snprintf(ret_path, size, "%s", name) >= (int)size)
+			return -ENOENT;
 		return check_program(name);
+	}
 	if (!folders) {
 		if (!confstr(_CS_PATH, usual, sizeof(usual)))
 			return -ENOENT;
@@ -59,9 +62,9 @@ int tap_child_find_program(const char *name)
 	}
 	for (;; folders += length + 1) {
 		length = strcspn(folders, ":");
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, folders,
-			     length ? "/" : "", name) < (int)sizeof(path)) {
-			found = check_program(path);
+		if (snprintf(ret_path, size, "%.*s%s%s", (int)length, folders,
+			     length ? "/" : "", name) < (int)size) {
+			found = check_program(ret_path);
 			if (!found)
 				return 0;
 			if (found == -EACCES)

@@ -40,9 +40,9 @@ struct tap_child_end {
 
 /*
  * Looks the program up as execvp does. Returns 0, -ENOENT where there is none, or
- * -EACCES where there is one that cannot be run.
+ * -EACCES where there is one that cannot be run; ret_path is where it is.
  */
-int tap_child_find_program(const char *name);
+int tap_child_find_program(const char *name, char *ret_path, size_t size);
 
 /*
  * Forks the child, which will run argv with these variables. From here on the signals that concern the

@@ -19,7 +19,7 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 tap_host_programs = tests/host/processes tests/host/descriptors
 tap_host_slow_programs = tests/host/signals tests/host/threads
 tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh \
-	tests/host/test_signals.sh tests/host/test_threads.sh
+	tests/host/test_signals.sh tests/host/test_sanitizers.sh tests/host/test_setuid.sh tests/host/test_threads.sh
 tap_host_made = $(tap_host_programs) $(tap_host_slow_programs) tests/host/slow.so
 check_DATA += $(tap_host_made)
 CLEANFILES += $(tap_host_made)

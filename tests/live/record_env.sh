@@ -6,7 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/live/record.inc.sh"
 
 ours=$(realpath "$CCLTAP_LIBDIR")/libccltap.so
-guard=liblttng-ust-fd.so.1
+guard=$(LD_PRELOAD=liblttng-ust-fd.so.1 ldd /bin/sh | sed -n 's/.*-fd.so.1 => \([^ ]*\).*/\1/p')
 
 # A ccltap that is built with a sanitizer would not start after another library.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
@@ -25,6 +25,7 @@ same "what was there comes after" "$ours:$guard:libc.so.6" "$(with libc.so.6)"
 same "a sanitizer's runtime stays first" \
     "libubsan.so.1:$ours:$guard:libc.so.6" "$(with "libc.so.6:libubsan.so.1")"
 same "twice is once" "$ours:$guard" "$(with "$ours:$guard")"
+same "by its plain name too" "$ours:$guard" "$(with "liblttng-ust-fd.so.1")"
 # shellcheck disable=SC2046
 same "an unquoted substitution works too" "$ours:$guard" \
     "$(eval $("$ccltap" env) && echo "$LD_PRELOAD")"
