@@ -50,6 +50,9 @@ static uint64_t nr_passed;
 /* False in a new process, also one made by fork; set by whoever announces. */
 static int announced;
 
+/* Set by our constructor. */
+static bool is_constructed;
+
 /* Kept between the handlers of one fork, which run in the forking thread. */
 static __thread struct {
 	bool is_prepared;
@@ -135,6 +138,7 @@ static void fork_child_early(void)
 
 __attribute__((constructor)) static void register_early(void)
 {
+	is_constructed = true;
 	if (pthread_atfork(fork_prepare, fork_parent_early, fork_child_early))
 		tap_log("start: Cannot follow forks: out of memory");
 }
@@ -316,6 +320,16 @@ static pid_t wait_unguarded(struct tap_guard *guard)
 	return seen;
 }
 
+/*
+ * Whether the linker is about to run the first constructor: then it crashes if somebody
+ * opens a library for all, as LTTng does.  libc's own is the first of all, and it learns
+ * the program's name there.
+ */
+static bool is_too_early(void)
+{
+	return !is_constructed && !program_invocation_name[0];
+}
+
 enum tap_started tap_start(struct tap_guard *guard)
 {
 	pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
@@ -324,7 +338,7 @@ enum tap_started tap_start(struct tap_guard *guard)
 	if (likely(seen == ON))
 		return TAP_STARTED;
 	self = getpid();
-	if (seen == NOT_STARTED &&
+	if (seen == NOT_STARTED && !is_too_early() &&
 	    __atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		seen = self;
@@ -335,7 +349,7 @@ enum tap_started tap_start(struct tap_guard *guard)
 	}
 	if (seen == self)
 		seen = wait_unguarded(guard);
-	if (seen == self) {
+	if (seen == self || seen == NOT_STARTED) {
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
 		return TAP_STARTING;
 	}

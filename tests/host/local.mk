@@ -16,23 +16,33 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 		-Ltests/link -l:copy2.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 
 # One program for each subject, linked to the smallest NCCL, or to one that takes its time.
-tap_host_programs = tests/host/processes tests/host/descriptors
+tap_host_programs = tests/host/processes tests/host/descriptors tests/host/loading \
+	tests/host/ends
+tap_host_libraries = tests/host/early.so tests/host/next_all.so tests/host/asks.so
 tap_host_slow_programs = tests/host/signals tests/host/threads
 tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh \
-	tests/host/test_signals.sh tests/host/test_sanitizers.sh tests/host/test_setuid.sh tests/host/test_threads.sh
-tap_host_made = $(tap_host_programs) $(tap_host_slow_programs) tests/host/slow.so
+	tests/host/test_signals.sh tests/host/test_sanitizers.sh tests/host/test_setuid.sh tests/host/test_threads.sh \
+	tests/host/test_ends.sh tests/host/test_loading.sh
+tap_host_made = $(tap_host_programs) $(tap_host_slow_programs) tests/host/slow.so \
+	$(tap_host_libraries)
 check_DATA += $(tap_host_made)
 CLEANFILES += $(tap_host_made)
 EXTRA_DIST += $(tap_host_programs:=.c) $(tap_host_slow_programs:=.c) tests/host/slow.c \
+	$(tap_host_libraries:.so=.c) \
 	tests/host/moment.h tests/host/host.inc.sh $(tap_host_tests)
 TESTS += $(tap_host_tests)
 
 $(tap_host_programs): tests/host/%: tests/host/%.c tests/host/moment.h tests/link/copy2.so
 	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
-		$(srcdir)/$@.c -Ltests/link -l:copy2.so \
-		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link'
+		$(srcdir)/$@.c -Wl,--no-as-needed $(filter %.so,$^) \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link:$$ORIGIN'
 $(tap_host_slow_programs): tests/host/%: tests/host/%.c tests/host/moment.h tests/host/slow.so
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
 		$(srcdir)/$@.c -Ltests/host -l:slow.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 tests/host/slow.so: tests/host/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(tap_link_shared) -o $@ $(srcdir)/tests/host/slow.c
+tests/host/ends: tests/host/early.so
+tests/host/early.so: tests/host/moment.h tests/link/copy2.so
+$(tap_host_libraries): tests/host/%.so: tests/host/%.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(tap_link_shared) -o $@ $(srcdir)/$(@:.so=.c) \
+		$(filter %.so,$^) -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../link'
