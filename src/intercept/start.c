@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -206,6 +207,17 @@ static bool threads_can_be_made(void)
 	return has_second;
 }
 
+/*
+ * LTTng maps files there that it does not fill: where no page is left for them the
+ * first look into one kills the program.
+ */
+static bool shared_memory_has_room(void)
+{
+	struct statvfs fs;
+
+	return statvfs("/dev/shm", &fs) || !fs.f_blocks || fs.f_bavail >= 4;
+}
+
 static pid_t start(void)
 {
 	const char *objection = tap_recorder_objection();
@@ -213,6 +225,10 @@ static pid_t start(void)
 
 	if (objection) {
 		fail(objection);
+		return OFF;
+	}
+	if (!shared_memory_has_room()) {
+		fail("/dev/shm is full");
 		return OFF;
 	}
 	if (!threads_can_be_made()) {

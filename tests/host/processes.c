@@ -22,6 +22,18 @@ static void once(void)
 	call("once");
 }
 
+/* Two seconds of calls. */
+static void linger(void)
+{
+	int failed = 0, i;
+
+	for (i = 0; i < 200; i++) {
+		failed += outcome();
+		usleep(10000);
+	}
+	printf("failed %d\n", failed);
+}
+
 static void fork_and_call(void)
 {
 	pid_t child, grandchild;
@@ -371,6 +383,7 @@ int main(int argc, char **argv)
 {
 	static const struct moment moments[] = {
 		{"once", once},
+		{"linger", linger},
 		{"fork-first", fork_first},
 		{"fork-later", fork_later},
 		{"vfork-end", vfork_and_end},

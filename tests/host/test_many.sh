@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Thousands of short processes, threads and communicators: nothing grows.  MANY is how
+# often, 10000 for instance; by default what takes half a minute.
+set -eu
+# shellcheck source=tests/host/host.inc.sh
+. "${top_srcdir:?}/tests/host/host.inc.sh"
+limit=600
+
+# bounded SENTENCE KIB FILE: the program that wrote it has grown by no more, nor has it
+# more descriptors.
+bounded()
+{
+    cat "$3"
+    grown=$(sed -n 's/^grown \(-*[0-9]*\) KiB, \(-*[0-9]*\) descriptors$/\1 \2/p' "$3")
+    [ -n "$grown" ] && [ "${grown% *}" -le "$2" ] && [ "${grown#* }" -le 0 ]
+}
+
+for kind in "processes 250" "threads 4000" "communicators 2000"; do
+    what=${kind% *}
+    number=${MANY:-${kind#* }}
+    bare=$("$here/many" "$what" "$number" 2>"$work/bare") || true
+    same "$number $what" "$bare" "$(env LD_PRELOAD="$preload" \
+        "$here/many" "$what" "$number" 2>"$work/grown")"
+    check "$number $what: nothing grows" bounded "$what" 512 "$work/grown"
+    if [ $has_daemon = no ]; then
+        skip "no LTTng session daemon: scripts/daemon make check" "$number $what, recorded"
+        continue
+    fi
+    same "$number $what, recorded" "$bare" "$(recorded "$here/many" "$what" "$number" |
+        grep -v '^grown')"
+    check "$number $what, recorded: nothing grows" bounded "$what" 1024 "$work/said"
+    check "$number $what, and they are in the trace" seen
+done
+
+# Each a program of its own.
+number=${MANY:-200}
+failed=0
+i=0
+while [ $i -lt "$number" ]; do
+    LD_PRELOAD=$preload "$here/processes" once >"$work/once" || failed=$((failed + 1))
+    i=$((i + 1))
+done
+same "$number programs" 0 $failed
+
+tap_done
