@@ -296,7 +296,7 @@ static void fork_while_calling(void)
 
 	for (i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, keep_calling, &failed[i]);
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 30; i++) {
 		const pid_t child = fork();
 
 		if (!child) {
@@ -317,7 +317,7 @@ static void *fork_in_thread(void *failed)
 {
 	int status, i;
 
-	for (i = 0; i < 10; i++) {
+	for (i = 0; i < 4; i++) {
 		const pid_t child = fork();
 
 		if (!child) {

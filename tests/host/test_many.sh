@@ -16,7 +16,7 @@ bounded()
     [ -n "$grown" ] && [ "${grown% *}" -le "$2" ] && [ "${grown#* }" -le 0 ]
 }
 
-for kind in "processes 250" "threads 4000" "communicators 2000"; do
+for kind in "processes 150" "threads 2000" "communicators 1000"; do
     what=${kind% *}
     number=${MANY:-${kind#* }}
     bare=$("$here/many" "$what" "$number" 2>"$work/bare") || true
@@ -29,12 +29,16 @@ for kind in "processes 250" "threads 4000" "communicators 2000"; do
     fi
     same "$number $what, recorded" "$bare" "$(recorded "$here/many" "$what" "$number" |
         grep -v '^grown')"
-    check "$number $what, recorded: nothing grows" bounded "$what" 1024 "$work/said"
+    if grep -q "reaches no session daemon\|before LTTng" "$work/closing"; then
+        skip "LTTng came late, and its buffers with it" "$number $what, recorded: nothing grows"
+    else
+        check "$number $what, recorded: nothing grows" bounded "$what" 1024 "$work/said"
+    fi
     check "$number $what, and they are in the trace" seen
 done
 
 # Each a program of its own.
-number=${MANY:-200}
+number=${MANY:-100}
 failed=0
 i=0
 while [ $i -lt "$number" ]; do
