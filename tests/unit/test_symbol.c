@@ -79,8 +79,10 @@ static bool is_named(void)
 	dl_iterate_phdr(find_base, &base);
 	count = tap_symbols_find(symbols, &library, (uintptr_t) is_gone - base + 1,
 				 &names);
-	CHECK(count == 1);
-	CHECK(count == 1 && names[0].function && !strcmp(names[0].function, "is_gone"));
+	/* The compiler may have inlined another one there, which comes before it. */
+	CHECK(count >= 1);
+	CHECK(count >= 1 && names[count - 1].function &&
+	      !strcmp(names[count - 1].function, "is_gone"));
 	module = tap_symbols_modules(symbols);
 	CHECK(module && !module->problem && module->file && !strcmp(module->file, path));
 	tap_symbols_destroy(symbols);
