@@ -188,18 +188,14 @@ void tap_entries_fork_child(void)
 	tap_lock_drop(&lock);
 }
 
-static void *resolve_linked(struct tap_entry *e, const void *caller)
+tap_cold static void *look_up(struct tap_entry *e, const void *caller)
 {
 	struct tap_definition d;
 	uint32_t epoch;
-	void *real;
 	int tries;
 
 	for (tries = 0; tries < 10; tries++) {
 		epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
-		real = chosen(e, (uintptr_t) caller, epoch);
-		if (likely(real))
-			return real;
 		d = tap_library_definition(e->name, caller);
 		if (!d.function)
 			d.function = e->missing;
@@ -209,6 +205,21 @@ static void *resolve_linked(struct tap_entry *e, const void *caller)
 	if (d.function != e->missing)
 		choose(e, &d, epoch);
 	return d.function;
+}
+
+/* Also of a call that is not recorded, which nothing else guards. */
+static void *resolve_linked(struct tap_entry *e, const void *caller)
+{
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+	void *real = chosen(e, (uintptr_t) caller, epoch);
+	struct tap_guard guard;
+
+	if (likely(real))
+		return real;
+	guard = tap_guard_set();
+	real = look_up(e, caller);
+	tap_guard_clear(guard);
+	return real;
 }
 
 /*

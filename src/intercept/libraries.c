@@ -658,6 +658,7 @@ static unsigned next_base;
 uintptr_t tap_library_base(const void *function)
 {
 	struct search d = {.caller = (uintptr_t) function};
+	struct tap_guard guard;
 	struct base *b;
 	unsigned i;
 
@@ -667,14 +668,16 @@ uintptr_t tap_library_base(const void *function)
 		    b->epoch == tap_epoch)
 			return b->base;
 	}
-	if (!visit(d.caller, find_caller, &d) || !tap_lock_take(&lock))
-		return d.caller_object.base;
-	b = &bases[next_base++ % ARRAY_SIZE(bases)];
-	__atomic_store_n(&b->function, 0, __ATOMIC_RELEASE);
-	b->base = d.caller_object.base;
-	b->epoch = tap_epoch;
-	__atomic_store_n(&b->function, d.caller, __ATOMIC_RELEASE);
-	tap_lock_drop(&lock);
+	guard = tap_guard_set();
+	if (visit(d.caller, find_caller, &d) && tap_lock_take(&lock)) {
+		b = &bases[next_base++ % ARRAY_SIZE(bases)];
+		__atomic_store_n(&b->function, 0, __ATOMIC_RELEASE);
+		b->base = d.caller_object.base;
+		b->epoch = tap_epoch;
+		__atomic_store_n(&b->function, d.caller, __ATOMIC_RELEASE);
+		tap_lock_drop(&lock);
+	}
+	tap_guard_clear(guard);
 	return d.caller_object.base;
 }
 
