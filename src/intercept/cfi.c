@@ -71,7 +71,7 @@ static uint64_t read_bytes(struct reader *r, unsigned size)
 	return value;
 }
 
-static uint64_t read_uleb(struct reader *r)
+static uint64_t read_leb(struct reader *r, bool is_signed)
 {
 	uint64_t value = 0, byte;
 	unsigned shift = 0;
@@ -82,23 +82,19 @@ static uint64_t read_uleb(struct reader *r)
 			value |= (byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	if (is_signed && shift < 64 && byte & 0x40)
+		value |= ~UINT64_C(0) << shift;
 	return value;
+}
+
+static uint64_t read_uleb(struct reader *r)
+{
+	return read_leb(r, false);
 }
 
 static int64_t read_sleb(struct reader *r)
 {
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = read_bytes(r, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~UINT64_C(0) << shift;
-	return (int64_t) value;
+	return (int64_t) read_leb(r, true);
 }
 
 /* A block of its own, which begins with its length; r goes on behind it. */
