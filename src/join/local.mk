@@ -20,6 +20,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/process.c src/join/process.h \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
+	src/join/times.c src/join/times.h \
 	src/join/slot.c src/join/slot.h \
 	src/join/span.c src/join/span.h \
 	src/join/stack.c src/join/stack.h \

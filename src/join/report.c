@@ -41,9 +41,7 @@ struct sum {
 	uint64_t open;
 	uint64_t end_lost;
 	uint64_t begin_lost;
-	uint64_t timed; /* complete: the ones in total_ns and max_ns */
-	uint64_t total_ns;
-	uint64_t max_ns;
+	struct tap_times times;
 	struct tap_table by_caller;
 	struct caller **callers;
 	size_t caller_count;
@@ -199,22 +197,13 @@ static int count_failure(struct sum *sum, const struct tap_field *result)
 static int count_span(struct sum *sum, const struct tap_span *span)
 {
 	const struct tap_field *result = tap_span_result(span);
-	int64_t duration;
 	int ret = 0;
 
 	sum->calls++;
 	sum->open += span->state == TAP_SPAN_OPEN;
 	sum->end_lost += span->state == TAP_SPAN_END_LOST;
 	sum->begin_lost += span->state == TAP_SPAN_BEGIN_LOST;
-	if (span->state == TAP_SPAN_COMPLETE) {
-		duration = tap_span_duration(span);
-		if (duration < 0)
-			duration = 0;
-		sum->timed++;
-		sum->total_ns += (uint64_t) duration;
-		if ((uint64_t) duration > sum->max_ns)
-			sum->max_ns = (uint64_t) duration;
-	}
+	tap_times_add(&sum->times, span);
 	if (tap_span_is_failure(result))
 		ret = count_failure(sum, result);
 	return ret;
@@ -280,7 +269,7 @@ static int compare_sums(const void *left, const void *right)
 	if (!order)
 		order = compare(a->is_told, b->is_told);
 	if (!order)
-		order = compare(b->total_ns, a->total_ns);
+		order = compare(b->times.total_ns, a->times.total_ns);
 	if (!order)
 		order = strcmp(a->name->layer, b->name->layer);
 	return order ? order : strcmp(a->name->name, b->name->name);
@@ -378,10 +367,7 @@ static int add_sum_text(struct report *report, const struct sum *sum)
 	tap_view_add_cell(line, sum->failures, 9);
 	tap_view_add_cell(line, sum->open, 9);
 	tap_view_add_cell(line, sum->end_lost + sum->begin_lost, 7);
-	tap_view_add_time_cell(line, sum->timed, sum->total_ns);
-	tap_view_add_time_cell(line, sum->timed,
-			       sum->timed ? sum->total_ns / sum->timed : 0);
-	tap_view_add_time_cell(line, sum->timed, sum->max_ns);
+	tap_times_write(&sum->times, line);
 	tap_buffer_add_char(line, '\n');
 	for (i = 0; i < sum->outcome_count; i++) {
 		const struct outcome *outcome = &sum->outcomes[i];
@@ -487,15 +473,7 @@ static int add_sum_json(struct report *report, const struct sum *sum)
 	tap_json_unsigned(json, "open", sum->open);
 	tap_json_unsigned(json, "end_lost", sum->end_lost);
 	tap_json_unsigned(json, "begin_lost", sum->begin_lost);
-	tap_json_unsigned(json, "timed", sum->timed);
-	tap_json_unsigned(json, "total_ns", sum->total_ns);
-	if (sum->timed) {
-		tap_json_unsigned(json, "mean_ns", sum->total_ns / sum->timed);
-		tap_json_unsigned(json, "max_ns", sum->max_ns);
-	} else {
-		tap_json_null(json, "mean_ns");
-		tap_json_null(json, "max_ns");
-	}
+	tap_times_write_json(&sum->times, json);
 	tap_json_open(json, "results", '[');
 	for (i = 0; i < sum->outcome_count; i++) {
 		tap_json_open(json, NULL, '{');

@@ -61,7 +61,6 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 {
 	const struct tap_operation *operation = &span->operation;
 	struct tap_comm_sum *sum;
-	int64_t duration;
 
 	/* NCCL's own calls are part of the program's. */
 	if (!span->member || span->is_inner)
@@ -71,15 +70,7 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 	if (!sum)
 		return -ENOMEM;
 	sum->calls++;
-	if (span->state == TAP_SPAN_COMPLETE) {
-		duration = tap_span_duration(span);
-		if (duration < 0)
-			duration = 0;
-		sum->timed++;
-		sum->total_ns += (uint64_t) duration;
-		if ((uint64_t) duration > sum->max_ns)
-			sum->max_ns = (uint64_t) duration;
-	}
+	tap_times_add(&sum->times, span);
 	sum->is_operation |= operation->number || operation->has_count;
 	if (tap_span_is_failure(tap_span_result(span)))
 		sum->failures++;
@@ -170,7 +161,7 @@ static int compare_sums(const void *left, const void *right)
 	if (!order)
 		order = compare(a->member != NULL, b->member != NULL);
 	if (!order && !a->member)
-		order = compare(b->total_ns, a->total_ns);
+		order = compare(b->times.total_ns, a->times.total_ns);
 	if (!order)
 		order = strcmp(a->operation->name, b->operation->name);
 	if (!order && a->member)
@@ -186,10 +177,7 @@ static void add_up(struct tap_comm_sum *sum, const struct tap_comm_sum *one)
 	sum->failures += one->failures;
 	sum->bytes += one->bytes;
 	sum->unsized += one->unsized;
-	sum->timed += one->timed;
-	sum->total_ns += one->total_ns;
-	if (one->max_ns > sum->max_ns)
-		sum->max_ns = one->max_ns;
+	tap_times_add_up(&sum->times, &one->times);
 	sum->is_operation |= one->is_operation;
 	sum->linked += one->linked;
 	sum->incomplete += one->incomplete;

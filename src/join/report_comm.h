@@ -8,7 +8,7 @@
 #define TAP_JOIN_REPORT_COMM_H
 
 #include "join/link.h"
-#include "join/view.h"
+#include "join/times.h"
 
 /* Operations of a communicator that are named since they lack ranks: the latest,
  * where a job hangs.  Of each, so many of the ranks that it lacks. */
@@ -24,9 +24,7 @@ struct tap_comm_sum {
 	uint64_t failures;
 	uint64_t bytes;	  /* as the rank passed them, where the call did not fail */
 	uint64_t unsized; /* operations of which the bytes are not known */
-	uint64_t timed;
-	uint64_t total_ns;
-	uint64_t max_ns;
+	struct tap_times times;
 	bool is_operation;
 	bool is_moved; /* its communicator turned out to be another one */
 	uint64_t linked;

@@ -278,10 +278,7 @@ static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum
 		tap_buffer_fill(line, line->used, 15, ' ');
 		tap_buffer_add_char(line, '-');
 	}
-	tap_view_add_time_cell(line, sum->timed, sum->total_ns);
-	tap_view_add_time_cell(line, sum->timed,
-			       sum->timed ? sum->total_ns / sum->timed : 0);
-	tap_view_add_time_cell(line, sum->timed, sum->max_ns);
+	tap_times_write(&sum->times, line);
 	if (!sum->member && sum->is_operation) {
 		tap_view_add_cell(line, sum->linked, 10);
 		tap_view_add_cell(line, sum->incomplete, 9);
@@ -426,15 +423,7 @@ static void add_times_json(struct tap_json *json, const struct tap_comm_sum *sum
 	tap_json_unsigned(json, "failures", sum->failures);
 	tap_json_unsigned(json, "bytes", sum->bytes);
 	tap_json_unsigned(json, "bytes_unknown", sum->unsized);
-	tap_json_unsigned(json, "timed", sum->timed);
-	tap_json_unsigned(json, "total_ns", sum->total_ns);
-	if (sum->timed) {
-		tap_json_unsigned(json, "mean_ns", sum->total_ns / sum->timed);
-		tap_json_unsigned(json, "max_ns", sum->max_ns);
-	} else {
-		tap_json_null(json, "mean_ns");
-		tap_json_null(json, "max_ns");
-	}
+	tap_times_write_json(&sum->times, json);
 }
 
 static void add_sums_json(struct tap_json *json, const struct tap_report_comms *report,

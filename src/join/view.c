@@ -180,17 +180,6 @@ void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width)
 	tap_buffer_align_right(line, start, width);
 }
 
-void tap_view_add_time_cell(struct tap_buffer *line, uint64_t timed, uint64_t ns)
-{
-	size_t start = line->used;
-
-	if (timed)
-		tap_view_add_duration(line, (int64_t) ns);
-	else
-		tap_buffer_add_char(line, '-');
-	tap_buffer_align_right(line, start, 13);
-}
-
 static void add_integer(struct tap_buffer *buffer, bool is_hex, bool is_signed,
 			uint64_t value)
 {

@@ -53,8 +53,6 @@ void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *li
 void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns);
 /* A number at the right end of a column. */
 void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width);
-/* A time in a column of 13, "-" when no call has one. */
-void tap_view_add_time_cell(struct tap_buffer *line, uint64_t timed, uint64_t ns);
 /* The value of a field, for a person. */
 void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
 			const struct tap_field *field);
