@@ -262,20 +262,21 @@ static bool has_calls(const struct tap_summary *summary)
 	return false;
 }
 
-static void write_notes(FILE *out, const struct tap_notes *notes)
+/* What is lost, or could not be recorded, may have been calls. */
+static bool is_nothing_attached(const struct recording *recording,
+				const struct tap_summary *summary, int read_error,
+				size_t unrecorded)
 {
-	char *first;
-	size_t count = tap_notes_read(notes, &first);
-
-	if (count)
-		fprintf(out, "; %zu process%s could not be recorded: %s", count,
-			count == 1 ? "" : "es", first ? first : "");
-	free(first);
+	return !summary->attached.count && !has_calls(summary) &&
+	       (summary->was_read || read_error == -ENOENT) && !unrecorded &&
+	       !recording->has_hole && !recording->session_error;
 }
 
 static void write_body(FILE *out, const struct recording *recording,
 		       const struct tap_summary *summary, int read_error)
 {
+	char *why_unrecorded;
+	size_t unrecorded = tap_notes_read(&recording->notes, &why_unrecorded);
 	uint64_t discarded = recording->discarded > summary->discarded ?
 		recording->discarded : summary->discarded;
 
@@ -297,15 +298,18 @@ static void write_body(FILE *out, const struct recording *recording,
 	if (discarded)
 		fputs(" (the buffers were full: give more with --buffer-size)", out);
 	write_texts(out, "; attached: ", ", ", &summary->attached);
-	if (!summary->attached.count && !has_calls(summary) &&
-	    (summary->was_read || read_error == -ENOENT))
+	if (is_nothing_attached(recording, summary, read_error, unrecorded))
 		fprintf(out, "; nothing was attached: no process called a traced library "
 			"(libnccl.so.2, librccl.so.1), or it is linked statically and %s, "
 			"or the program is setuid or clears LD_PRELOAD",
 			recording->nvtx ? "has no NVTX" :
 			"NVTX_INJECTION64_PATH names another tool");
 	write_texts(out, "; problem: ", "; problem: ", &summary->problems);
-	write_notes(out, &recording->notes);
+	if (unrecorded)
+		fprintf(out, "; %zu process%s could not be recorded: %s", unrecorded,
+			unrecorded == 1 ? "" : "es",
+			why_unrecorded ? why_unrecorded : "");
+	free(why_unrecorded);
 	/* No trace is not an error of reading: LTTng writes one at the first event. */
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }

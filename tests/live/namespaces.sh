@@ -42,6 +42,7 @@ run 0 "a process that reaches no session daemon" "$ccltap" record -o "$work/none
     unshare -m sh -c 'mount -t tmpfs tmpfs /run/lttng && HOME=/nonexistent exec "$0"' "$program"
 same "it runs as ever" "$bare" "$(cat "$work/out")"
 said "it is told" "; 1 process could not be recorded: process [0-9]*: it reaches no session"
+same "it is not said that nobody called" 0 "$(grep -c 'nothing was attached' "$work/err")"
 
 # As a daemon of an ordinary user's that this one does not belong to.
 check "a process of another user" /usr/bin/python3 - "$program" "$CCLTAP_LIBDIR" <<'EOF'
