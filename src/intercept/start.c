@@ -238,6 +238,7 @@ static pid_t start(void)
 	events = load_events();
 	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
 		return OFF;
+	events->stay();
 	tap_events_table = events;
 	tap_stacks_prepare();
 	tap_state_prepare();

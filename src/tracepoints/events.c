@@ -18,6 +18,7 @@ int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
 
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
+	.stay = tap_tp_stay,
 	.nvtx_entry = tap_tp_nvtx_entry,
 	.nvtx_exit = tap_tp_nvtx_exit,
 	.range_entry = tap_tp_range_entry,

@@ -17,7 +17,7 @@
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 5
+#define TAP_EVENTS_VERSION 6
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -214,6 +214,11 @@ struct tap_stack {
 
 struct tap_events {
 	uint32_t version;
+	/*
+	 * Once, before any event: what LTTng keeps in this library stays until the end.
+	 * Else it takes it away as the program exits, from under threads that still run.
+	 */
+	void (*stay)(void);
 	struct tap_call_events nccl[TAP_NCCL_NR];
 	/* NVTX: whether any of the events is wanted, and the events. */
 	const int *nvtx_call_on[2], *nvtx_range_on[3];

@@ -37,5 +37,6 @@ void tap_tp_state_stack(const struct tap_stack *stack) tap_hidden;
 void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
 		      uint32_t stacks) tap_hidden;
 bool tap_tp_set_state(void (*write)(void)) tap_hidden;
+void tap_tp_stay(void) tap_hidden;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Has LTTng say when state is wanted: when a session starts, and on "lttng regenerate
  * statedump", it writes a state of its own between two tracepoints, on the first of
- * which we stand too.
+ * which we stand too; and keeps what it has in this library.
  */
 #include "tracepoints/guest.h"
 
@@ -20,6 +20,12 @@ static void on_statedump(void *data, struct lttng_ust_session *session)
 	(void) data;
 	(void) session;
 	write_state();
+}
+
+/* Known once the constructors have run, in whatever order. */
+void tap_tp_stay(void)
+{
+	tracepoint_disable_destructors();
 }
 
 /* The types as LTTng-UST 2.13 and 2.14 write them; with others it refuses. */

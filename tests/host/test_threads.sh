@@ -6,7 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/host/host.inc.sh"
 
 for moment in all-at-once first-at-once short-lives cancel specific-data \
-    end-of-all outlived; do
+    end-of-all ends-in-a-call outlived; do
     harmless "$moment" "$here/threads" $moment
 done
 

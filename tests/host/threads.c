@@ -219,6 +219,32 @@ static void end_of_all(void)
 	}
 }
 
+static void *call_without_pause(void *unused)
+{
+	for (;;)
+		outcome();
+	return unused;
+}
+
+/* What LTTng takes away as the process ends, a thread may be about to use. */
+static void ends_in_a_call(void)
+{
+	int i, t;
+
+	for (i = 0; i < 60; i++) {
+		const pid_t child = fork();
+		pthread_t thread;
+
+		if (!child) {
+			for (t = 0; t < 4; t++)
+				pthread_create(&thread, NULL, call_without_pause, NULL);
+			usleep(5000);
+			exit(9);
+		}
+		wait_for("child", child);
+	}
+}
+
 static void *outlive(void *main_thread)
 {
 	pthread_join(*(pthread_t *) main_thread, NULL);
@@ -240,10 +266,15 @@ static void outlived(void)
 int main(int argc, char **argv)
 {
 	static const struct moment moments[] = {
-		{"all-at-once", all_at_once},	      {"first-at-once", first_at_once},
-		{"short-lives", short_lives},	      {"cancel", cancel},
-		{"cancel-anywhere", cancel_anywhere}, {"specific-data", specific_data},
-		{"end-of-all", end_of_all},	      {"outlived", outlived},
+		{"all-at-once", all_at_once},
+		{"first-at-once", first_at_once},
+		{"short-lives", short_lives},
+		{"cancel", cancel},
+		{"cancel-anywhere", cancel_anywhere},
+		{"specific-data", specific_data},
+		{"end-of-all", end_of_all},
+		{"ends-in-a-call", ends_in_a_call},
+		{"outlived", outlived},
 	};
 
 	return RUN_MOMENT(argc, argv);
