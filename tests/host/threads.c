@@ -231,7 +231,7 @@ static void ends_in_a_call(void)
 {
 	int i, t;
 
-	for (i = 0; i < 60; i++) {
+	for (i = 0; i < 30; i++) {
 		const pid_t child = fork();
 		pthread_t thread;
 
