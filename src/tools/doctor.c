@@ -26,6 +26,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
+#include "tools/place.h"
 #include "tools/record_buffers.h"
 #include "tools/verbs.h"
 
@@ -177,20 +178,14 @@ static int try_nccl(const char *library, char *text, size_t size)
 
 /* ---- What is looked at ---- */
 
-static const char *folder(const char *usual)
-{
-	const char *present = getenv("CCLTAP_LIBDIR");
-
-	return present && *present ? present : usual;
-}
-
 static void check_tracer(struct doctor *doctor)
 {
 	static const char *const files[] = { "libccltap.so", "libccltap-events.so" };
+	const char *folder = tap_place_libraries();
 	char path[PATH_MAX], text[256];
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder(TAP_LIBDIR), files[i]);
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
 		if (access(path, R_OK) < 0) {
 			tell(doctor, WRONG, "tracer",
 			     "install ccltap, or set CCLTAP_LIBDIR to the directory of it",
@@ -204,11 +199,13 @@ static void check_tracer(struct doctor *doctor)
 		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
 		     "%s cannot be loaded: %s", path, text);
 	else
-		tell(doctor, OK, "tracer", NULL, "in %s", folder(TAP_LIBDIR));
-	if (try_apart(try_to_load, "liblttng-ust-fd.so.1", text, sizeof(text)))
+		tell(doctor, OK, "tracer", NULL, "in %s", folder);
+	if (!tap_place_bundled("lib/liblttng-ust-fd.so.1", path, sizeof(path)))
+		snprintf(path, sizeof(path), "liblttng-ust-fd.so.1");
+	if (try_apart(try_to_load, path, text, sizeof(text)))
 		tell(doctor, WRONG, "tracer",
 		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
-		     "liblttng-ust-fd.so.1 cannot be loaded: %s", text);
+		     "%s cannot be loaded: %s", path, text);
 }
 
 static void check_reader(struct doctor *doctor)
@@ -216,7 +213,7 @@ static void check_reader(struct doctor *doctor)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/babeltrace-plugin-ccltap.so",
-		 folder(TAP_BT2PLUGINDIR));
+		 tap_place_plugins());
 	if (access(path, R_OK) < 0)
 		tell(doctor, WRONG, "reader",
 		     "install ccltap, or set CCLTAP_LIBDIR; recording works without",
@@ -256,13 +253,11 @@ static bool is_in_path(const char *program)
 
 static void check_daemon(struct doctor *doctor)
 {
-	const char *program = getenv("LTTNG_SESSIOND_PATH");
+	const char *program = tap_place_daemon();
 	bool is_roots = geteuid() == 0 || is_in_group("tracing");
 	char text[256];
 	int status = try_apart(try_daemon, NULL, text, sizeof(text));
 
-	if (!program || !*program)
-		program = "lttng-sessiond";
 	if (!status)
 		tell(doctor, OK, "session daemon", NULL, "one answers");
 	else if (status < 0)

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "common/compiler.h"
 #include "tools/message.h"
 #include "tools/needed.h"
+#include "tools/place.h"
 #include "tools/stacks.h"
 #include "tools/verbs.h"
 
@@ -26,12 +28,10 @@ static const char separators[] = ": ";
 
 static int find_tracer(char **ret_path)
 {
-	const char *folder = getenv("CCLTAP_LIBDIR");
+	const char *folder = tap_place_libraries();
 	char *real, *path;
 	int ret;
 
-	if (!folder || !*folder)
-		folder = TAP_LIBDIR;
 	real = realpath(folder, NULL);
 	ret = asprintf(&path, "%s/%s", real ? real : folder, tracer);
 	free(real);
@@ -62,10 +62,17 @@ static int find_tracer(char **ret_path)
  */
 static int find_fd_guard(char **ret_path)
 {
-	/* It stays: what its constructor allocated it never frees. */
-	void *handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	struct link_map *map;
+	char path[PATH_MAX];
+	void *handle;
 
+	if (tap_place_bundled("lib/liblttng-ust-fd.so.1", path, sizeof(path)) &&
+	    !strpbrk(path, separators)) {
+		*ret_path = strdup(path);
+		return *ret_path ? 0 : -ENOMEM;
+	}
+	/* It stays: what its constructor allocated it never frees. */
+	handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!handle) {
 		tap_message_write("cannot load %s: install LTTng-UST 2.13 or later "
 				  "(Debian: liblttng-ust1)", fd_guard);

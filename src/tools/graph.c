@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "tools/message.h"
-
-static const char plugin_file[] = "babeltrace-plugin-ccltap.so";
+#include "tools/plugins.h"
 
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
@@ -152,61 +151,6 @@ static void get_cause(char *text, size_t size)
 	snprintf(text, size, "%.*s", (int) strcspn(message, "\n"), message);
 	if (error)
 		bt_error_release(error);
-}
-
-/* ---- Plugins ---- */
-
-static const bt_plugin *open_plugin(const char *folder, const char *below)
-{
-	const bt_plugin_set *set = NULL;
-	const bt_plugin *plugin;
-	char path[PATH_MAX];
-	int length;
-
-	length = snprintf(path, sizeof(path), "%s%s/%s", folder, below, plugin_file);
-	if (length >= (int) sizeof(path) || access(path, R_OK))
-		return NULL;
-	if (bt_plugin_find_all_from_file(path, BT_TRUE, &set) !=
-	    BT_PLUGIN_FIND_ALL_FROM_FILE_STATUS_OK)
-		return NULL;
-	plugin = bt_plugin_set_borrow_plugin_by_index_const(set, 0);
-	bt_plugin_get_ref(plugin);
-	bt_plugin_set_put_ref(set);
-	return plugin;
-}
-
-static const bt_plugin *find_own_plugin(void)
-{
-	const char *folder = getenv("CCLTAP_LIBDIR");
-	const bt_plugin *plugin = NULL;
-
-	if (folder && *folder) {
-		plugin = open_plugin(folder, "");
-		if (!plugin)
-			plugin = open_plugin(folder, "/babeltrace2/plugins");
-	}
-	if (!plugin)
-		plugin = open_plugin(TAP_BT2PLUGINDIR, "");
-	if (plugin)
-		return plugin;
-	bt_current_thread_clear_error();
-	tap_message_write(
-		"cannot load %s from %s: install ccltap, or set CCLTAP_LIBDIR to "
-		"the folder where it is",
-		plugin_file, folder && *folder ? folder : TAP_BT2PLUGINDIR);
-	return NULL;
-}
-
-static const bt_plugin *find_ctf_plugin(void)
-{
-	const bt_plugin *plugin = NULL;
-
-	bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
-	if (plugin)
-		return plugin;
-	bt_current_thread_clear_error();
-	tap_message_write("babeltrace2's plugin \"ctf\" is missing: install babeltrace2");
-	return NULL;
 }
 
 /* ---- The graph ---- */
@@ -440,7 +384,8 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct found_traces *traces,
 
 static int run_sink(struct found_traces *traces, const char *name, bt_value *params)
 {
-	const bt_plugin *own = find_own_plugin(), *ctf = own ? find_ctf_plugin() : NULL;
+	const bt_plugin *own = tap_plugins_find_own();
+	const bt_plugin *ctf = own ? tap_plugins_find_ctf() : NULL;
 	const bt_component_sink *sink;
 	bt_graph *graph = NULL;
 	uint64_t missing = 0;

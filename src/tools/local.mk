@@ -7,6 +7,8 @@ ccltap_SOURCES = \
 	src/tools/doctor.c \
 	src/tools/env.c src/tools/env.h \
 	src/tools/needed.c src/tools/needed.h \
+	src/tools/place.c src/tools/place.h \
+	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
 	src/tools/record_child.c src/tools/record_child.h \

@@ -16,6 +16,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
+#include "tools/place.h"
 
 /* A daemon that works answers in milliseconds, even while it writes. */
 #define PATIENCE_SECONDS 30
@@ -83,20 +84,19 @@ static void run_daemon(const char *path)
 	sigemptyset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	unsetenv("LD_PRELOAD");
+	tap_place_prepare_daemon();
 	execlp(path, path, "--daemonize", (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
 int tap_session_start_daemon(void)
 {
-	const char *path = getenv("LTTNG_SESSIOND_PATH");
+	const char *path = tap_place_daemon();
 	int status;
 	pid_t pid;
 
 	if (ASK(lttng_session_daemon_alive()) == 1)
 		return 0;
-	if (!path || !*path)
-		path = "lttng-sessiond";
 	pid = fork();
 	if (pid < 0) {
 		status = -errno;

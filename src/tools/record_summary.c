@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "common/compiler.h"
+#include "tools/plugins.h"
 
 /*
  * LTTng records by user, so other jobs of the same user are in the trace as well.  A
@@ -415,8 +416,8 @@ static const bt_component_sink *add_sink(bt_graph *graph, struct counter *counte
 
 static const bt_component_class_source *find_reader(const bt_plugin **ret_plugin)
 {
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-			   ret_plugin))
+	*ret_plugin = tap_plugins_find_ctf();
+	if (!*ret_plugin)
 		return NULL;
 	return bt_plugin_borrow_source_component_class_by_name_const(*ret_plugin, "fs");
 }

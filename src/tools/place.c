@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks beside the running command first: a folder that was moved stays whole. */
+#include "tools/place.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRACER_FILE "libccltap.so"
+#define PLUGIN_FILE "babeltrace-plugin-ccltap.so"
+
+static const char *get_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* Whether `folder` has the file; fills the path of both. */
+static bool has_file(const char *folder, const char *name, char *ret_path, size_t size)
+{
+	return snprintf(ret_path, size, "%s/%s", folder, name) < (int) size &&
+	       !access(ret_path, R_OK);
+}
+
+bool tap_place_bundled(const char *name, char *ret_path, size_t size)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return false;
+	/* The command is in bin, whatever the folder around it is called. */
+	for (int level = 0; level < 2; level++) {
+		self[length] = '\0';
+		length = strrchr(self, '/') ? strrchr(self, '/') - self : 0;
+	}
+	self[length] = '\0';
+	return has_file(self, name, ret_path, size);
+}
+
+/* The folder of a file that may have come with us. */
+static const char *find_folder(const char *bundled, const char *built, char *path,
+			       size_t size)
+{
+	if (!tap_place_bundled(bundled, path, size))
+		return built;
+	*strrchr(path, '/') = '\0';
+	return path;
+}
+
+const char *tap_place_libraries(void)
+{
+	static char path[PATH_MAX];
+	const char *folder = get_variable("CCLTAP_LIBDIR");
+
+	return folder ? folder
+		      : find_folder("lib/" TRACER_FILE, TAP_LIBDIR, path, sizeof(path));
+}
+
+const char *tap_place_plugins(void)
+{
+	static char path[PATH_MAX];
+	const char *folder = get_variable("CCLTAP_LIBDIR");
+
+	if (folder && has_file(folder, PLUGIN_FILE, path, sizeof(path)))
+		return folder;
+	if (folder &&
+	    has_file(folder, "babeltrace2/plugins/" PLUGIN_FILE, path, sizeof(path))) {
+		*strrchr(path, '/') = '\0';
+		return path;
+	}
+	return find_folder("lib/babeltrace2/plugins/" PLUGIN_FILE, TAP_BT2PLUGINDIR, path,
+			   sizeof(path));
+}
+
+/* Whose daemon it is decides whose consumer that daemon starts. */
+static bool is_daemon_bundled(char *ret_path, size_t size)
+{
+	return !get_variable("LTTNG_SESSIOND_PATH") &&
+	       tap_place_bundled("libexec/lttng-sessiond", ret_path, size);
+}
+
+const char *tap_place_daemon(void)
+{
+	static char path[PATH_MAX];
+	const char *chosen = get_variable("LTTNG_SESSIOND_PATH");
+
+	if (chosen)
+		return chosen;
+	return is_daemon_bundled(path, sizeof(path)) ? path : "lttng-sessiond";
+}
+
+void tap_place_prepare_daemon(void)
+{
+	char path[PATH_MAX];
+
+	if (!is_daemon_bundled(path, sizeof(path)))
+		return;
+	if (tap_place_bundled("libexec/lttng-consumerd", path, sizeof(path)))
+		setenv("LTTNG_CONSUMERD64_BIN", path, 0);
+	/* It ends where it does not find this, even with nothing to check by it. */
+	if (tap_place_bundled("share/xml/lttng/session.xsd", path, sizeof(path))) {
+		*strrchr(path, '/') = '\0';
+		setenv("LTTNG_SESSION_CONFIG_XSD_PATH", path, 0);
+	}
+}
