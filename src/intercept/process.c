@@ -64,6 +64,14 @@ static void find_rank(struct tap_process *p)
 	}
 }
 
+int32_t tap_process_rank(void)
+{
+	struct tap_process p;
+
+	find_rank(&p);
+	return p.rank;
+}
+
 static const char *find_job(void)
 {
 	unsigned i;

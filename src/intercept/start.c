@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -24,6 +25,7 @@
 #include "intercept/lookup.h"
 #include "intercept/nvtx.h"
 #include "intercept/process.h"
+#include "intercept/ranks.h"
 #include "intercept/recorder.h"
 #include "intercept/stack.h"
 #include "intercept/state.h"
@@ -218,11 +220,29 @@ static bool shared_memory_has_room(void)
 	return statvfs("/dev/shm", &fs) || !fs.f_blocks || fs.f_bavail >= 4;
 }
 
+/* As CCLTAP_RANKS says; -EINVAL when it says nothing, 1 when nobody says which rank it
+ * is. */
+static int is_rank_wanted(void)
+{
+	const char *ranks = getenv("CCLTAP_RANKS");
+	int32_t rank;
+	int has;
+
+	if (!ranks || !*ranks)
+		return 1;
+	rank = tap_process_rank();
+	has = tap_ranks_have(ranks, rank);
+	return !has && rank < 0 ? 1 : has;
+}
+
 static pid_t start(void)
 {
 	const char *objection = tap_recorder_objection();
+	const int is_wanted = is_rank_wanted();
 	const struct tap_events *events;
 
+	if (!is_wanted)
+		return OFF;
 	if (objection) {
 		fail(objection);
 		return OFF;
@@ -240,6 +260,8 @@ static pid_t start(void)
 		return OFF;
 	events->stay();
 	tap_events_table = events;
+	if (is_wanted < 0)
+		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
 	tap_stacks_prepare();
 	tap_state_prepare();
 	/* What a session enables is there when LTTng has begun. */

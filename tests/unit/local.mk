@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The core of the join, without babeltrace2.
+# The core of the join, without babeltrace2, and what of the traced side can stand alone.
 
 check_PROGRAMS += tests/unit/test_join tests/unit/test_link tests/unit/test_symbol \
 	tests/unit/fuzz_join
@@ -20,8 +20,14 @@ tests_unit_fuzz_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_fuzz_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_fuzz_join_LDADD = src/join/libjoin.la
 
+check_PROGRAMS += tests/unit/test_ranks
+tests_unit_test_ranks_SOURCES = tests/unit/test_ranks.c tests/unit/tap.h \
+	src/intercept/ranks.c src/intercept/ranks.h
+tests_unit_test_ranks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 UNIT_TESTS = tests/unit/test_join tests/unit/test_link tests/unit/test_symbol \
-	tests/unit/fuzz_join
+	tests/unit/test_ranks tests/unit/fuzz_join
 
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
