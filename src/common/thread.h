@@ -30,6 +30,24 @@ struct tap_group {
 /* A thread that has more open at once is taken to be in none of the others. */
 #define TAP_NR_GROUPS 4
 
+/*
+ * The outermost recorded call that the thread is in, for other threads to read:
+ * entry.h writes the number last and clears it first, so who finds it as it was has
+ * read one call.
+ */
+struct tap_open {
+	uint64_t call_id; /* 0: in none */
+	const char *function;
+	uint32_t comm_id;
+	uint64_t comm_key, op_number;
+
+	/* Of threads.c, under its lock: since when the call with this number was seen. */
+	uint64_t seen_id;
+	int64_t seen_ns;
+	int64_t due_ns; /* it is told again when it has been open so long */
+	bool is_stuck;	/* and that was said */
+};
+
 struct tap_thread {
 	/*
 	 * Set while the thread runs our own code or LTTng's, so that a call
@@ -39,6 +57,7 @@ struct tap_thread {
 	bool in_tracer;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
+	struct tap_open open;
 
 	/*
 	 * The name of the outermost call that the thread is in, NULL outside of any. Only

@@ -316,6 +316,7 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 		call->stack_id = tap_stack_of(caller);
 	call->comm_id = 0;
 	call->comm_key = 0;
+	call->op_number = 0;
 }
 
 void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
@@ -339,5 +340,6 @@ void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 
 void tap_call_leave(const struct tap_call *call)
 {
+	tap_call_hide(call->call_id);
 	tap_thread.call_id = call->parent_id;
 }

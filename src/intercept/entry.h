@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
+#include "common/thread.h"
 #include "tracepoints/events.h"
 
 /* Where a linked name leads for callers in one object, as long as the epoch is this. */
@@ -99,6 +100,35 @@ void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 
 /* The next number of a call: no other event of the process has it. */
 uint64_t tap_call_number(void) tap_hidden;
+
+/*
+ * Lets other threads see that this one is in the call, unless it is in one already: the
+ * outermost tells where a program stands.
+ */
+static inline void tap_call_show(uint64_t call_id, const char *function, uint32_t comm_id,
+				 uint64_t comm_key, uint64_t op_number)
+{
+	struct tap_open *open = &tap_thread.open;
+
+	if (open->call_id)
+		return;
+	__atomic_store_n(&open->function, function, __ATOMIC_RELAXED);
+	__atomic_store_n(&open->comm_id, comm_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&open->comm_key, comm_key, __ATOMIC_RELAXED);
+	__atomic_store_n(&open->op_number, op_number, __ATOMIC_RELAXED);
+	__atomic_store_n(&open->call_id, call_id, __ATOMIC_RELEASE);
+}
+
+/* Before the next call is written there; no more than that for x86. */
+static inline void tap_call_hide(uint64_t call_id)
+{
+	struct tap_open *open = &tap_thread.open;
+
+	if (open->call_id != call_id)
+		return;
+	__atomic_store_n(&open->call_id, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
 
 /* The thread is where it was before tap_call_enter(). */
 void tap_call_leave(const struct tap_call *call) tap_hidden;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# libccltap.so: what is preloaded.  libc alone, no thread, no descriptor.
+# libccltap.so: what is preloaded.  libc alone, no descriptor, and no thread until a call
+# is recorded.
 
 lib_LTLIBRARIES += libccltap.la
 noinst_LTLIBRARIES += libccltap-lookup.la
@@ -23,6 +24,7 @@ libccltap_la_SOURCES = \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/group.c src/intercept/group.h \
 	src/intercept/hooks.c src/intercept/hooks.h \
+	src/intercept/housekeeping.c src/intercept/housekeeping.h \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
 	src/intercept/nvtx.c src/intercept/nvtx.h src/intercept/nvtx_abi.h \

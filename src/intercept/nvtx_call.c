@@ -6,6 +6,7 @@
 #include "intercept/nvtx.h"
 #include "intercept/nvtx_schema.h"
 #include "intercept/start.h"
+#include "intercept/threads.h"
 
 static bool is_wanted(void)
 {
@@ -43,6 +44,7 @@ static void record(struct tap_nvtx_level *level, const struct nvtx_abi_attribute
 				     (const struct nvtx_abi_data *) (uintptr_t)
 					     a->payload.u64,
 				     (size_t) a->payload_count, &values);
+	tap_call_show(call.call_id, call.function, 0, 0, 0);
 	tap_events_table->nvtx_entry(&call, &values);
 	__atomic_store_n(&t->call_id, call.call_id, __ATOMIC_RELAXED);
 }
@@ -59,6 +61,8 @@ void tap_nvtx_call_begin(const struct tap_nvtx_domain *domain, const char *funct
 	level->function = function;
 	guard = tap_guard_set();
 	tap_announce();
+	if (unlikely(!tap_thread.tid))
+		tap_thread_know();
 	record(level, attributes);
 	tap_guard_clear(guard);
 }
@@ -74,6 +78,7 @@ void tap_nvtx_call_end(const struct tap_nvtx_level *level,
 
 	tap_nvtx_schema_read(level->domain->schemas, data, nr, &values);
 	tap_events_table->nvtx_exit(&call, &values);
+	tap_call_hide(level->call_id);
 	if (t->call_id == level->call_id)
 		__atomic_store_n(&t->call_id, level->parent_id, __ATOMIC_RELAXED);
 	tap_guard_clear(guard);

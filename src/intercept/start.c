@@ -21,6 +21,7 @@
 #include "common/thread.h"
 #include "intercept/comm.h"
 #include "intercept/entry.h"
+#include "intercept/housekeeping.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
 #include "intercept/nvtx.h"
@@ -220,6 +221,16 @@ static bool shared_memory_has_room(void)
 	return statvfs("/dev/shm", &fs) || !fs.f_blocks || fs.f_bavail >= 4;
 }
 
+/* A process that does not come here was killed, or has ended by _exit(). */
+static void at_exit(void)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (__atomic_load_n(&announced, __ATOMIC_ACQUIRE))
+		tap_events_table->process_end();
+	tap_guard_clear(guard);
+}
+
 /* As CCLTAP_RANKS says; -EINVAL when it says nothing, 1 when nobody says which rank it
  * is. */
 static int is_rank_wanted(void)
@@ -258,6 +269,8 @@ static pid_t start(void)
 	events = load_events();
 	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
 		return OFF;
+	/* Without memory for it, it looks as if the process were killed. */
+	(void) atexit(at_exit);
 	events->stay();
 	tap_events_table = events;
 	if (is_wanted < 0)
@@ -407,6 +420,7 @@ void tap_announce(void)
 	tap_libraries_announce();
 	tap_unseen_tell(false);
 	tap_stacks_announce();
+	tap_housekeeping_start();
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
 		tap_problem("not recorded", "calls made before LTTng was there",

@@ -19,14 +19,15 @@ static void write_state(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 	uint32_t libraries, comms, threads, stacks;
+	bool all_threads;
 
 	tap_process_write();
 	libraries = tap_libraries_write();
 	comms = tap_comms_write();
-	threads = tap_threads_write();
+	threads = tap_threads_write(&all_threads);
 	tap_unseen_tell(true);
 	stacks = tap_stacks_write();
-	tap_events_table->state_end(libraries, comms, threads, stacks);
+	tap_events_table->state_end(libraries, comms, threads, stacks, all_threads);
 	tap_guard_clear(guard);
 }
 

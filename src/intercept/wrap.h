@@ -122,6 +122,10 @@
 		absent; \
 	}
 
+#define TAP_SHOW(fn) \
+	tap_call_show(tap_call.call_id, #fn, tap_call.comm_id, tap_call.comm_key, \
+		      tap_call.op_number);
+
 #define TAP_WAYS(hook, ret_t, fn, ...) \
 	TAP_WAY(tap_exported, linked, hook, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
 	TAP_WAY(tap_exported, linked, hook, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
@@ -171,6 +175,7 @@
 			return fn##_passed(tap_real TAP_MORE(__VA_ARGS__)); \
 		tap_is_meant = TAP_BEFORE_##hook(#fn); \
 		TAP_DESCRIBE_##hook \
+		TAP_SHOW(fn) \
 		tap_row = &tap_events_table->nccl[TAP_##fn]; \
 		tap_row->entry(&tap_call, &tap_args); \
 		tap_guard_clear(tap_guard); \
@@ -203,6 +208,7 @@
 			tap_real(NAMES(__VA_ARGS__)); \
 			return; \
 		} \
+		TAP_SHOW(fn) \
 		tap_row = &tap_events_table->nccl[TAP_##fn]; \
 		tap_row->entry(&tap_call, &tap_args); \
 		tap_guard_clear(tap_guard); \

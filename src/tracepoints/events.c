@@ -29,6 +29,8 @@ struct tap_events tap_events = {
 	.problem = tap_tp_problem,
 	.comm = tap_tp_comm,
 	.stack = tap_tp_stack,
+	.process_end = tap_tp_process_end,
+	.open_call = tap_tp_open_call,
 	.set_state = tap_tp_set_state,
 	.state_process = tap_tp_state_process,
 	.state_library = tap_tp_state_library,
@@ -48,4 +50,5 @@ __attribute__((constructor)) static void fill(void)
 {
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
 	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
+	tap_events.open_call_on = tap_tp_open_call_on();
 }

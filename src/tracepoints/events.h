@@ -17,7 +17,7 @@
 #include "calls/nccl_calls.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 6
+#define TAP_EVENTS_VERSION 7
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -103,13 +103,19 @@ struct tap_comm_state {
 	const struct tap_nccl_config *config;
 };
 
+/*
+ * What a thread is in: the outermost recorded call; else one that counts or changes
+ * something, with call_id 0; else none, in a group.
+ */
 struct tap_thread_state {
 	int32_t tid;
 	uint64_t group_id;
 	uint32_t group_depth;
 	uint64_t call_id;
-	const char *function; /* "" in none */
-	uint32_t comm_id;     /* that was used last */
+	const char *function;	      /* "" in none */
+	uint32_t comm_id;	      /* of the recorded call, else that was used last */
+	uint64_t comm_key, op_number; /* of the recorded call, else 0 */
+	uint64_t least_ns;	      /* it was seen to be open for so long at least */
 };
 
 /* The two events of a row; args is its <name>_args, ret its result (or NULL). */
@@ -234,6 +240,10 @@ struct tap_events {
 	void (*problem)(const char *what, const char *detail, uint64_t count);
 	void (*comm)(const struct tap_comm_state *comm);
 	void (*stack)(const struct tap_stack *stack);
+	void (*process_end)(void);
+	/* What is open for long, and whether that event is wanted. */
+	const int *open_call_on;
+	void (*open_call)(const struct tap_thread_state *thread);
 	/*
 	 * The state of what lives: set_state says who writes it with the others, called
 	 * by a thread of LTTng's whenever a session starts or somebody asks for it.  It
@@ -245,8 +255,9 @@ struct tap_events {
 	void (*state_comm)(const struct tap_comm_state *comm);
 	void (*state_thread)(const struct tap_thread_state *thread);
 	void (*state_stack)(const struct tap_stack *stack);
+	/* all_threads: whoever is in a recorded call was written. */
 	void (*state_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
-			  uint32_t stacks);
+			  uint32_t stacks, bool all_threads);
 	/*
 	 * LTTng's threads and locks across a fork; the mask is the caller's to
 	 * keep between the first and one of the other two.

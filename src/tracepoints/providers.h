@@ -29,13 +29,16 @@ void tap_tp_library(const struct tap_library *library) tap_hidden;
 void tap_tp_problem(const char *what, const char *detail, uint64_t count) tap_hidden;
 void tap_tp_comm(const struct tap_comm_state *comm) tap_hidden;
 void tap_tp_stack(const struct tap_stack *stack) tap_hidden;
+void tap_tp_process_end(void) tap_hidden;
+const int *tap_tp_open_call_on(void) tap_hidden;
+void tap_tp_open_call(const struct tap_thread_state *thread) tap_hidden;
 void tap_tp_state_process(const struct tap_process *process) tap_hidden;
 void tap_tp_state_library(const struct tap_library *library) tap_hidden;
 void tap_tp_state_comm(const struct tap_comm_state *comm) tap_hidden;
 void tap_tp_state_thread(const struct tap_thread_state *thread) tap_hidden;
 void tap_tp_state_stack(const struct tap_stack *stack) tap_hidden;
 void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-		      uint32_t stacks) tap_hidden;
+		      uint32_t stacks, bool all_threads) tap_hidden;
 bool tap_tp_set_state(void (*write)(void)) tap_hidden;
 void tap_tp_stay(void) tap_hidden;
 

@@ -8,6 +8,8 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "tracepoints/tap_tp.h"
 
+#include <unistd.h>
+
 #include "tracepoints/providers.h"
 
 void tap_tp_process(const struct tap_process *process)
@@ -33,6 +35,21 @@ void tap_tp_comm(const struct tap_comm_state *comm)
 void tap_tp_stack(const struct tap_stack *stack)
 {
 	lttng_ust_tracepoint(tap, stack, stack);
+}
+
+void tap_tp_process_end(void)
+{
+	lttng_ust_tracepoint(tap, process_end, getpid());
+}
+
+const int *tap_tp_open_call_on(void)
+{
+	return &lttng_ust_tracepoint_tap___open_call.state;
+}
+
+void tap_tp_open_call(const struct tap_thread_state *thread)
+{
+	lttng_ust_tracepoint(tap, open_call, thread);
 }
 
 void tap_tp_state_process(const struct tap_process *process)
@@ -61,7 +78,8 @@ void tap_tp_state_stack(const struct tap_stack *stack)
 }
 
 void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-		      uint32_t stacks)
+		      uint32_t stacks, bool all_threads)
 {
-	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads, stacks);
+	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads, stacks,
+			     all_threads);
 }

@@ -107,16 +107,27 @@ TAP_NCCL_RESULTS
 TAP_COMM_EVENT(comm)
 TAP_COMM_EVENT(state_comm)
 
-LTTNG_UST_TRACEPOINT_EVENT(tap, state_thread,
-	LTTNG_UST_TP_ARGS(const struct tap_thread_state *, t),
-	LTTNG_UST_TP_FIELDS(
-		lttng_ust_field_integer(int32_t, tid, t->tid)
-		lttng_ust_field_integer(uint64_t, group_id, t->group_id)
-		lttng_ust_field_integer(uint32_t, group_depth, t->group_depth)
-		lttng_ust_field_integer(uint64_t, call_id, t->call_id)
-		lttng_ust_field_string(function, t->function)
-		lttng_ust_field_integer(uint32_t, comm_id, t->comm_id)))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_thread, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+#define TAP_THREAD_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_thread_state *, t), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(int32_t, tid, t->tid) \
+			lttng_ust_field_integer(uint64_t, group_id, t->group_id) \
+			lttng_ust_field_integer(uint32_t, group_depth, t->group_depth) \
+			lttng_ust_field_integer(uint64_t, call_id, t->call_id) \
+			lttng_ust_field_string(function, t->function) \
+			lttng_ust_field_integer(uint32_t, comm_id, t->comm_id) \
+			lttng_ust_field_integer_hex(uint64_t, comm_key, t->comm_key) \
+			lttng_ust_field_integer(uint64_t, op_number, t->op_number) \
+			lttng_ust_field_integer(uint64_t, least_ns, t->least_ns))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_THREAD_EVENT(open_call)
+TAP_THREAD_EVENT(state_thread)
+
+LTTNG_UST_TRACEPOINT_EVENT(tap, process_end,
+	LTTNG_UST_TP_ARGS(int32_t, pid_),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int32_t, pid, pid_)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, process_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_ENUM(tap, stack_end,
 	LTTNG_UST_TP_ENUM_VALUES(
@@ -138,12 +149,13 @@ TAP_STACK_EVENT(state_stack)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
 	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_,
-			  uint32_t, stacks_),
+			  uint32_t, stacks_, uint8_t, all_threads_),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint32_t, libraries, libraries_)
 		lttng_ust_field_integer(uint32_t, comms, comms_)
 		lttng_ust_field_integer(uint32_t, threads, threads_)
-		lttng_ust_field_integer(uint32_t, stacks, stacks_)))
+		lttng_ust_field_integer(uint32_t, stacks, stacks_)
+		lttng_ust_field_integer(uint8_t, all_threads, all_threads_)))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, problem,
