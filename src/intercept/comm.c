@@ -595,12 +595,13 @@ void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life, uint64_t cal
 	tell(c, call_id);
 }
 
-void tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id)
+bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id)
 {
 	if (c == &tap_no_comm || c->about.async_error)
-		return;
+		return false;
 	c->about.async_error = error;
 	tell(c, call_id);
+	return true;
 }
 
 struct tap_comm *tap_comm_freeing(ncclComm_t handle)

@@ -108,8 +108,8 @@ void tap_comm_ready(struct tap_comm *c, uint64_t call_id) tap_hidden;
 void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life,
 		       uint64_t call_id) tap_hidden;
 
-/* The first error counts. */
-void tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hidden;
+/* The first error counts: whether it was this one. */
+bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hidden;
 
 /*
  * The handle may be given out again any moment: to be called before what frees it, and

@@ -2,10 +2,14 @@
 /* The hooks that are more than a few instructions. */
 #include "intercept/hooks.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "calls/kinds.h"
 #include "intercept/capture.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
+#include "intercept/recorder.h"
 
 static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
 {
@@ -160,12 +164,21 @@ void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result)
 	tap_change_end();
 }
 
+static void ask_snapshot(int error, uint32_t comm_id)
+{
+	char why[64];
+
+	snprintf(why, sizeof(why), "asynchronous error %d on communicator %" PRIu32,
+		 error, comm_id);
+	tap_recorder_ask_snapshot(why);
+}
+
 static void note_state(struct tap_comm *c, int told, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (told != 0)
-		tap_comm_set_error(c, told, call_id);
+	if (told != 0 && tap_comm_set_error(c, told, call_id))
+		ask_snapshot(told, c->about.comm_id);
 	else if (c->about.life == TAP_COMM_INITIALISING)
 		tap_comm_ready(c, call_id);
 	if (told == 0)

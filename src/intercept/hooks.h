@@ -17,6 +17,7 @@
 #include "intercept/comm.h"
 #include "intercept/group.h"
 #include "intercept/libraries.h"
+#include "intercept/recorder.h"
 #include "tracepoints/events.h"
 
 /*
@@ -268,7 +269,11 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_LOCALS_ABORT TAP_LOCALS_DESTROY
 #define TAP_BEFORE_ABORT(name) TAP_BEFORE_DESTROY(name)
-#define TAP_DESCRIBE_ABORT TAP_DESCRIBE_DESTROY
+/* What led to it is in the buffers now. */
+#define TAP_DESCRIBE_ABORT \
+	TAP_DESCRIBE_DESTROY \
+	if (tap_is_meant) \
+		tap_recorder_ask_snapshot("ncclCommAbort");
 #define TAP_AFTER_ABORT \
 	tap_change_end_freed(tap_freed, tap_args.comm, (int) tap_result, TAP_COMM_ABORTED, \
 			     tap_call_id);

@@ -20,6 +20,12 @@ struct recorder {
 	socklen_t socket_length;
 };
 
+/* Its session is there and has not begun: then no event is enabled yet. */
+static bool is_paused;
+/* It keeps the last that happened, and writes it when it is asked to. */
+static bool is_flight;
+static struct recorder flight;
+
 static bool find(struct recorder *ret)
 {
 	const char *about = getenv("CCLTAP_RECORDER");
@@ -59,23 +65,30 @@ const char *tap_recorder_objection(void)
 	return NULL;
 }
 
-void tap_recorder_tell(const char *why)
+/* "<prefix>process <pid>: <why>" */
+static void send_note(const struct recorder *recorder, const char *prefix,
+		      const char *why)
 {
-	struct recorder recorder;
 	char text[256];
 	int length, fd;
 
-	if (!find(&recorder))
-		return;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
-	length = snprintf(text, sizeof(text), "process %d: %s", getpid(), why);
+	length = snprintf(text, sizeof(text), "%sprocess %d: %s", prefix, getpid(), why);
 	if (length >= (int) sizeof(text))
 		length = sizeof(text) - 1;
 	sendto(fd, text, (size_t) length, MSG_NOSIGNAL | MSG_DONTWAIT,
-	       (const struct sockaddr *) &recorder.socket, recorder.socket_length);
+	       (const struct sockaddr *) &recorder->socket, recorder->socket_length);
 	close(fd);
+}
+
+void tap_recorder_tell(const char *why)
+{
+	struct recorder recorder;
+
+	if (find(&recorder))
+		send_note(&recorder, "", why);
 }
 
 void tap_recorder_tell_unreached(void)
@@ -87,6 +100,26 @@ void tap_recorder_tell_unreached(void)
 	if (recorder.uid && recorder.uid != getuid())
 		tap_recorder_tell("it is another user's, whom the session daemon does not "
 				  "serve");
-	else
+	else if (!is_paused)
 		tap_recorder_tell("it reaches no session daemon");
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && !strcmp(value, "1");
+}
+
+void tap_recorder_prepare(void)
+{
+	is_paused = is_set("CCLTAP_PAUSED");
+	if (is_set("CCLTAP_FLIGHT") && find(&flight))
+		__atomic_store_n(&is_flight, true, __ATOMIC_RELEASE);
+}
+
+void tap_recorder_ask_snapshot(const char *why)
+{
+	if (__atomic_load_n(&is_flight, __ATOMIC_ACQUIRE))
+		send_note(&flight, "snapshot ", why);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the process knows of `ccltap record`, which it runs under, and how it tells it
- * that it is not recorded: a trace cannot say that of a process that has no part in it.
+ * that it is not recorded: a trace cannot say that of a process that has no part in it;
+ * and, of a flight recorder, that now is the time to keep what the buffers hold.
  *
  * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <socket>", and that the
  * recorder may be out of reach: then nothing is said.
@@ -21,5 +22,14 @@ void tap_recorder_tell(const char *why) tap_hidden;
 
 /* LTTng is there, but no session records this process: tells why, as far as is known. */
 void tap_recorder_tell_unreached(void) tap_hidden;
+
+/*
+ * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, with which the recorder says how it records;
+ * once, before the two below.
+ */
+void tap_recorder_prepare(void) tap_hidden;
+
+/* Asks for a snapshot, of a flight recorder alone.  Never blocks, keeps no lock. */
+void tap_recorder_ask_snapshot(const char *why) tap_hidden;
 
 #endif

@@ -275,6 +275,8 @@ static pid_t start(void)
 	tap_events_table = events;
 	if (is_wanted < 0)
 		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
+	tap_recorder_prepare();
+	tap_housekeeping_prepare();
 	tap_stacks_prepare();
 	tap_state_prepare();
 	/* What a session enables is there when LTTng has begun. */
