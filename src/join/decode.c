@@ -174,11 +174,14 @@ static enum tap_event_kind find_kind(const char *name)
 		{"problem", TAP_EVENT_PROBLEM},
 		{"comm", TAP_EVENT_COMM},
 		{"stack", TAP_EVENT_STACK},
+		{"open_call", TAP_EVENT_OPEN_CALL},
+		{"process_end", TAP_EVENT_PROCESS_END},
 		{"state_process", TAP_EVENT_STATE_PROCESS},
 		{"state_library", TAP_EVENT_STATE_LIBRARY},
 		{"state_comm", TAP_EVENT_STATE_COMM},
 		{"state_thread", TAP_EVENT_STATE_THREAD},
 		{"state_stack", TAP_EVENT_STATE_STACK},
+		{"state_end", TAP_EVENT_STATE_END},
 	};
 	size_t i;
 

@@ -4,6 +4,7 @@
 
 #include "join/comm.h"
 #include "join/link.h"
+#include "join/open.h"
 #include "join/pair.h"
 #include "join/process.h"
 #include "join/trace.h"
@@ -14,6 +15,7 @@
 
 /* Names beyond so many are not taken from a program any more. */
 #define NAMES_TOLD_MAX 4096
+#define NAME_BYTES_MAX 1024
 
 struct tap_join {
 	const struct tap_consumer *consumer;
@@ -26,6 +28,7 @@ struct tap_join {
 	struct tap_processes processes;
 	struct tap_comms comms;
 	struct tap_pairs pairs;
+	struct tap_opens opens;
 	struct tap_links links;
 };
 
@@ -51,6 +54,8 @@ static int end_span(void *data, struct tap_span *span)
 
 	if (join->consumer->span_ended)
 		ret = join->consumer->span_ended(join->data, span);
+	if (!ret)
+		ret = tap_opens_span(&join->opens, span);
 	return ret ? ret : tap_links_take(&join->links, span);
 }
 
@@ -89,6 +94,7 @@ void tap_join_destroy(struct tap_join *join)
 	}
 	free(join->loss.first_damage);
 	tap_links_free(&join->links);
+	tap_opens_free(&join->opens);
 	tap_pairs_free(&join->pairs);
 	tap_comms_free(&join->comms);
 	tap_processes_free(&join->processes);
@@ -203,16 +209,23 @@ static int take_process(struct tap_join *join, struct tap_process *process,
 	if (process->is_from_state &&
 	    tap_fields_are_equal(&process->about, &event->fields)) {
 		process->is_from_state = false;
-		return tell_process(join, process);
+		ret = tap_opens_event(&join->opens, process, event);
+		return ret ? ret : tell_process(join, process);
 	}
 	if (process->is_announced) {
 		ret = tap_pairs_end_process(&join->pairs, process);
+		if (!ret)
+			ret = tap_opens_ended(&join->opens, process, TAP_END_REPLACED,
+					      event->time_ns);
 		if (ret)
 			return ret;
 		process = tap_processes_succeed(&join->processes, process);
 		if (!process)
 			return -ENOMEM;
 	}
+	ret = tap_opens_event(&join->opens, process, event);
+	if (ret)
+		return ret;
 	tap_process_describe(process, event);
 	process->is_told = false;
 	return tell_process(join, process);
@@ -221,6 +234,10 @@ static int take_process(struct tap_join *join, struct tap_process *process,
 static int take_process_state(struct tap_join *join, struct tap_process *process,
 			      struct tap_event *event)
 {
+	int ret = tap_opens_state_begins(&join->opens, process, event->time_ns);
+
+	if (ret)
+		return ret;
 	if (!process->is_announced) {
 		tap_process_describe(process, event);
 		process->is_from_state = true;
@@ -292,6 +309,17 @@ static int take_comm(struct tap_join *join, const struct tap_process *process,
 	return ret;
 }
 
+/* A traced program's word for it. */
+static const struct tap_name *name_of(struct tap_join *join, const char *function)
+{
+	const struct tap_name *other = tap_join_intern(join, "nccl", 4, "(others)", 8);
+	const size_t length = strlen(function);
+
+	return !other || length > NAME_BYTES_MAX
+		       ? other
+		       : tap_join_intern_told(join, other, function, length);
+}
+
 static int take_thread(struct tap_join *join, const struct tap_process *process,
 		       const struct tap_event *event)
 {
@@ -299,20 +327,53 @@ static int take_thread(struct tap_join *join, const struct tap_process *process,
 					  .time_ns = event->time_ns,
 					  .tid = -1};
 	const struct tap_fields *fields = &event->fields;
+	const char *function = tap_fields_get_string(fields, "function");
+	uint64_t least_ns = 0;
+	int ret;
 
-	thread.function = tap_fields_get_string(fields, "function");
-	if (!thread.function || !*thread.function || !join->consumer->thread)
-		return 0;
+	if (function && *function) {
+		thread.name = name_of(join, function);
+		if (!thread.name)
+			return -ENOMEM;
+	}
 	/* Another thread wrote this. */
 	if (tap_fields_get_signed(fields, "tid", &thread.tid) || thread.tid < 0)
 		thread.tid = -1;
 	tap_fields_get_unsigned(fields, "call_id", &thread.call_id);
 	tap_fields_get_unsigned(fields, "group_id", &thread.group_id);
+	tap_fields_get_unsigned(fields, "comm_key", &thread.comm_key);
+	tap_fields_get_unsigned(fields, "op_number", &thread.op_number);
+	if (!tap_fields_get_unsigned(fields, "least_ns", &least_ns) &&
+	    least_ns <= INT64_MAX)
+		thread.least_ns = (int64_t) least_ns;
 	if (!tap_fields_get_unsigned(fields, "comm_id", &thread.comm_id) &&
 	    thread.comm_id)
 		thread.member = tap_table_find(&join->comms.by_id, process->number,
 					       thread.comm_id);
-	return join->consumer->thread(join->data, &thread);
+	ret = tap_opens_told(&join->opens, &thread,
+			     event->kind == TAP_EVENT_STATE_THREAD);
+	if (ret || !thread.name || event->kind != TAP_EVENT_STATE_THREAD)
+		return ret;
+	return join->consumer->thread ? join->consumer->thread(join->data, &thread) : 0;
+}
+
+static bool is_returned(const void *opens, const struct tap_span *span)
+{
+	return tap_opens_is_returned(opens, span);
+}
+
+/* Of older traces, and of a tracer that could not look, nothing is known of other
+ * threads. */
+static int take_state_end(struct tap_join *join, const struct tap_process *process,
+			  const struct tap_event *event)
+{
+	uint64_t has_all = 0, threads = 0;
+
+	tap_fields_get_unsigned(&event->fields, "all_threads", &has_all);
+	if (!has_all || tap_fields_get_unsigned(&event->fields, "threads", &threads) ||
+	    !tap_opens_state_ends(&join->opens, process, threads))
+		return 0;
+	return tap_pairs_returned(&join->pairs, process, is_returned, &join->opens);
 }
 
 int tap_join_event(struct tap_join *join, struct tap_event *event)
@@ -337,6 +398,9 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return -ENOMEM;
 	if (event->kind == TAP_EVENT_PROCESS)
 		return take_process(join, process, event);
+	ret = tap_opens_event(&join->opens, process, event);
+	if (ret)
+		return ret;
 	if (event->kind == TAP_EVENT_STATE_PROCESS)
 		return take_process_state(join, process, event);
 	ret = tell_process(join, process);
@@ -363,8 +427,14 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	case TAP_EVENT_COMM:
 	case TAP_EVENT_STATE_COMM:
 		return take_comm(join, process, event);
+	case TAP_EVENT_OPEN_CALL:
 	case TAP_EVENT_STATE_THREAD:
 		return take_thread(join, process, event);
+	case TAP_EVENT_STATE_END:
+		return take_state_end(join, process, event);
+	case TAP_EVENT_PROCESS_END:
+		return tap_opens_ended(&join->opens, process, TAP_END_EXIT,
+				       event->time_ns);
 	default:
 		return 0;
 	}
@@ -377,6 +447,9 @@ int tap_join_finish(struct tap_join *join)
 	ret = tap_pairs_end_process(&join->pairs, NULL);
 	if (!ret)
 		ret = tap_links_finish(&join->links);
+	if (!ret)
+		ret = tap_opens_finish(&join->opens, &join->processes, join->consumer,
+				       join->data);
 	if (!ret && join->consumer->finish)
 		ret = join->consumer->finish(join->data, &join->loss);
 	return ret;

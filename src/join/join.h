@@ -24,12 +24,15 @@ enum tap_event_kind {
 	TAP_EVENT_PROBLEM,
 	TAP_EVENT_COMM,
 	TAP_EVENT_STACK,
+	TAP_EVENT_OPEN_CALL,
+	TAP_EVENT_PROCESS_END,
 	/* How things are, written again and again: what is known already stays. */
 	TAP_EVENT_STATE_PROCESS,
 	TAP_EVENT_STATE_LIBRARY,
 	TAP_EVENT_STATE_COMM,
 	TAP_EVENT_STATE_THREAD,
 	TAP_EVENT_STATE_STACK,
+	TAP_EVENT_STATE_END,
 };
 
 /* One event of a raw trace, in our own terms. */

@@ -88,12 +88,90 @@ static int end_line(struct jsonl *jsonl)
 	return tap_outfile_write(view->output, &view->line);
 }
 
-static int write_process(void *data, const struct tap_process *process)
+/* A number that no other span of the trace has, but for a damaged one. */
+static void add_id(struct tap_json *json, const char *name,
+		   const struct tap_process *process, uint64_t call_id)
+{
+	tap_buffer_add_unsigned(&json->text, process->number);
+	tap_buffer_add_char(&json->text, '.');
+	tap_buffer_add_unsigned(&json->text, call_id);
+	tap_json_text(json, name);
+}
+
+static void add_row(struct tap_json *json, int64_t tid)
+{
+	tap_buffer_add_string(&json->text, "thread ");
+	if (tid < 0)
+		tap_buffer_add_char(&json->text, '?');
+	else
+		tap_buffer_add_signed(&json->text, tid);
+	tap_json_text(json, "row");
+}
+
+static void add_key(struct tap_json *json, const char *name, uint64_t key)
+{
+	if (key)
+		tap_json_hex(json, name, key);
+	else
+		tap_json_null(json, name);
+}
+
+static void add_number(struct tap_json *json, const char *name, uint64_t number)
+{
+	if (number)
+		tap_json_unsigned(json, name, number);
+	else
+		tap_json_null(json, name);
+}
+
+/* Which call, who is in it, and of which operation. */
+static void add_open_call(struct tap_json *json, const struct tap_open_call *call)
+{
+	const struct tap_member *member = call->member;
+
+	tap_json_not_negative(json, "tid", call->tid);
+	tap_json_string(json, "name", call->name->name);
+	if (call->call_id)
+		add_id(json, "id", call->process, call->call_id);
+	else
+		tap_json_null(json, "id");
+	add_number(json, "call_id", call->call_id);
+	add_number(json, "comm_id", call->comm_id);
+	add_key(json, "comm_key", member ? tap_member_comm(member)->key : call->comm_key);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_number(json, "op_number", call->op_number);
+}
+
+static void add_standing(struct tap_json *json, const struct tap_standing *standing)
+{
+	static const char *const ends[] = {
+		[TAP_END_EXIT] = "exit", [TAP_END_REPLACED] = "replaced"};
+
+	tap_json_open(json, "end", '{');
+	tap_json_string(json, "seen", ends[standing->end]);
+	if (standing->end == TAP_END_NOT_SEEN)
+		tap_json_null(json, "end_ns");
+	else
+		tap_json_signed(json, "end_ns", standing->end_ns);
+	tap_json_signed(json, "last_seen_ns", standing->seen_ns);
+	tap_json_unsigned(json, "open_calls", standing->count);
+	if (standing->last.name) {
+		tap_json_open(json, "last_call", '{');
+		add_open_call(json, &standing->last);
+		tap_json_signed(json, "end_ns", standing->last.end_ns);
+		tap_json_close(json);
+	} else {
+		tap_json_null(json, "last_call");
+	}
+	tap_json_close(json);
+}
+
+static int write_about(struct jsonl *jsonl, const struct tap_process *process,
+		       const struct tap_standing *standing)
 {
 	/* Written by themselves, so that they are always there. */
 	static const char *const done[] = {"host",    "pid",	 "rank", "world_size",
-					   "command", "process", "type"};
-	struct jsonl *jsonl = data;
+					   "command", "process", "type", "end"};
 	struct tap_json *json = &jsonl->json;
 	const struct tap_fields *about = &process->about;
 	int64_t world_size = -1;
@@ -121,7 +199,48 @@ static int write_process(void *data, const struct tap_process *process)
 		else
 			tap_json_field(json, about, field);
 	}
+	if (standing)
+		add_standing(json, standing);
 	return end_line(jsonl);
+}
+
+static int write_process(void *data, const struct tap_process *process)
+{
+	return write_about(data, process, NULL);
+}
+
+static int write_open(struct jsonl *jsonl, const struct tap_open_call *call,
+		      int64_t seen_ns)
+{
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "open");
+	if (ret)
+		return ret;
+	add_who(json, call->process);
+	tap_json_not_negative(json, "rank", call->process->rank);
+	add_open_call(json, call);
+	tap_json_bool(json, "begun_before", call->is_begun_before);
+	if (call->is_begun_before)
+		tap_json_null(json, "begin_ns");
+	else
+		tap_json_signed(json, "begin_ns", call->begin_ns);
+	tap_json_signed(json, "least_ns", call->least_ns);
+	tap_json_signed(json, "last_seen_ns", seen_ns);
+	return end_line(jsonl);
+}
+
+/* Once more what the process is, now that it is known how it ended. */
+static int write_standing(void *data, const struct tap_standing *standing)
+{
+	struct jsonl *jsonl = data;
+	size_t i;
+	int ret = write_about(jsonl, standing->process, standing);
+
+	for (i = 0; !ret && i < standing->count; i++)
+		ret = write_open(jsonl, &standing->calls[i], standing->seen_ns);
+	return ret;
 }
 
 static int write_library(void *data, const struct tap_process *process,
@@ -158,42 +277,6 @@ static int write_problem(void *data, const struct tap_problem *problem)
 	tap_json_string(json, "detail", problem->detail);
 	tap_json_unsigned(json, "count", problem->count);
 	return end_line(jsonl);
-}
-
-/* A number that no other span of the trace has, but for a damaged one. */
-static void add_id(struct tap_json *json, const char *name,
-		   const struct tap_process *process, uint64_t call_id)
-{
-	tap_buffer_add_unsigned(&json->text, process->number);
-	tap_buffer_add_char(&json->text, '.');
-	tap_buffer_add_unsigned(&json->text, call_id);
-	tap_json_text(json, name);
-}
-
-static void add_row(struct tap_json *json, int64_t tid)
-{
-	tap_buffer_add_string(&json->text, "thread ");
-	if (tid < 0)
-		tap_buffer_add_char(&json->text, '?');
-	else
-		tap_buffer_add_signed(&json->text, tid);
-	tap_json_text(json, "row");
-}
-
-static void add_key(struct tap_json *json, const char *name, uint64_t key)
-{
-	if (key)
-		tap_json_hex(json, name, key);
-	else
-		tap_json_null(json, name);
-}
-
-static void add_number(struct tap_json *json, const char *name, uint64_t number)
-{
-	if (number)
-		tap_json_unsigned(json, name, number);
-	else
-		tap_json_null(json, name);
 }
 
 /* What of a communicator's configuration was asked for. */
@@ -277,12 +360,15 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	add_who(json, thread->process);
 	tap_json_not_negative(json, "tid", thread->tid);
 	tap_json_signed(json, "time_ns", thread->time_ns);
-	tap_json_string(json, "name", thread->function);
+	tap_json_string(json, "name", thread->name->name);
 	add_number(json, "call_id", thread->call_id);
 	add_number(json, "group_id", thread->group_id);
 	add_number(json, "comm_id", thread->comm_id);
-	add_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
+	add_key(json, "comm_key",
+		member ? tap_member_comm(member)->key : thread->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_number(json, "op_number", thread->op_number);
+	tap_json_signed(json, "least_ns", thread->least_ns);
 	return end_line(jsonl);
 }
 
@@ -461,6 +547,7 @@ static const struct tap_consumer consumer = {
 	.communicator = write_communicator,
 	.span_ended = write_span,
 	.link = write_link,
+	.standing = write_standing,
 	.finish = finish,
 };
 

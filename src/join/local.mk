@@ -14,6 +14,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/jsonl.c \
 	src/join/link.c src/join/link.h \
 	src/join/name.c src/join/name.h \
+	src/join/open.c src/join/open.h \
 	src/join/order.c src/join/order.h \
 	src/join/outfile.c src/join/outfile.h \
 	src/join/pair.c src/join/pair.h \

@@ -227,6 +227,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	span->parent_id = event->parent_id;
 	span->is_inner = event->is_inner;
 	span->is_told = event->is_told;
+	span->is_range = event->is_range;
 	span->caller_number = event->caller_number;
 	span->caller_offset = event->caller_offset;
 	if (span->caller_number)
@@ -242,6 +243,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		span->depth = parent->depth + 1;
 	tap_fields_swap(&span->entry, &event->fields);
 	ret = event->is_range ? 0 : push(pairs, span);
+	span->is_enclosed = span->tid < 0 ? span->depth : span->below != NULL;
 	return ret ? ret : pairs->begun(pairs->data, span);
 }
 
@@ -275,6 +277,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 		return -ENOMEM;
 	pairs->loss->lost_entries++;
 	span->is_told = event->is_told;
+	span->is_range = event->is_range;
 	span->operation = event->operation;
 	span->state = TAP_SPAN_BEGIN_LOST;
 	span->end_ns = event->time_ns;
@@ -291,6 +294,22 @@ int tap_pairs_end_process(struct tap_pairs *pairs, const struct tap_process *pro
 		later = span->later;
 		if (!process || span->process == process)
 			ret = end(pairs, span, TAP_SPAN_OPEN);
+	}
+	return ret;
+}
+
+int tap_pairs_returned(struct tap_pairs *pairs, const struct tap_process *process,
+		       bool (*is_returned)(const void *data, const struct tap_span *span),
+		       const void *data)
+{
+	struct tap_span *span, *later;
+	int ret = 0;
+
+	for (span = pairs->oldest; !ret && span; span = later) {
+		later = span->later;
+		if (span->process == process && !span->is_range &&
+		    is_returned(data, span))
+			ret = end(pairs, span, TAP_SPAN_END_LOST);
 	}
 	return ret;
 }

@@ -35,6 +35,11 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 /* The process is over: its open calls never returned; NULL: of all processes. */
 int tap_pairs_end_process(struct tap_pairs *pairs, const struct tap_process *process);
 
+/* Something else tells which open calls of a process have returned. */
+int tap_pairs_returned(struct tap_pairs *pairs, const struct tap_process *process,
+		       bool (*is_returned)(const void *data, const struct tap_span *span),
+		       const void *data);
+
 /* Gives a span back. */
 void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
 

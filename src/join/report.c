@@ -63,6 +63,7 @@ struct report {
 	size_t process_count;
 	size_t process_room;
 	struct tap_report_comms comms;
+	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
 static void *grow(void *array, size_t count, size_t *room, size_t size)
@@ -582,8 +583,28 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	if (report->view.symbols)
 		add_modules_json(report);
 	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
+	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
+	return 0;
+}
+
+static void add_never_returned(struct report *report)
+{
+	struct tap_buffer *line = &report->view.line;
+
+	if (!report->never_returned)
+		return;
+	tap_buffer_add_unsigned(line, report->never_returned);
+	tap_buffer_add_string(line, report->never_returned == 1 ? " call" : " calls");
+	tap_buffer_add_string(line, " never returned; ccltap timeline ends with them\n");
+}
+
+static int count_open(void *data, const struct tap_standing *standing)
+{
+	struct report *report = data;
+
+	report->never_returned += standing->count;
 	return 0;
 }
 
@@ -608,6 +629,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		if (report->view.symbols)
 			tap_stack_add_modules_text(&report->view.line,
 						   report->view.symbols);
+		add_never_returned(report);
 		tap_view_add_loss_text(&report->view.line, loss);
 	}
 	if (ret)
@@ -644,6 +666,7 @@ static const struct tap_consumer consumer = {
 	.process = note_process,
 	.span_ended = end_span,
 	.link = count_link,
+	.standing = count_open,
 	.finish = finish,
 };
 

@@ -77,16 +77,55 @@ struct tap_problem {
 	uint64_t count;
 };
 
-/* A thread that was in a call when recording began. */
+/* A thread that was in a call when recording began, or is in one for long. */
 struct tap_thread_state {
 	const struct tap_process *process;
 	int64_t time_ns;
-	int64_t tid; /* -1 unknown */
-	const char *function;
-	uint64_t call_id; /* of a call that was recorded, 0 none */
+	int64_t tid;		     /* -1 unknown */
+	const struct tap_name *name; /* of the function, NULL: it is in a group alone */
+	uint64_t call_id;	     /* of a call that was recorded, 0 none */
 	uint64_t group_id;
 	uint64_t comm_id;
+	uint64_t comm_key;
+	uint64_t op_number;
+	int64_t least_ns;		 /* it was in it for so long at least */
 	const struct tap_member *member; /* NULL unknown */
+};
+
+/* A call that a thread was in at the end, the outermost; or the last one that returned.
+ */
+struct tap_open_call {
+	const struct tap_process *process;
+	const struct tap_name *name;
+	int64_t tid;	      /* -1 unknown */
+	uint64_t call_id;     /* 0: the call was not recorded */
+	bool is_begun_before; /* its entry is not in the trace */
+	int64_t begin_ns;     /* else, when it began */
+	int64_t end_ns;	      /* of one that returned */
+	int64_t told_ns;  /* when the tracer told that it was open, if it is begun before
+			   */
+	int64_t least_ns; /* it was open for so long at least */
+	uint64_t comm_id; /* as in tap_operation */
+	uint64_t comm_key;
+	uint64_t op_number;
+	const struct tap_member *member; /* NULL unknown */
+};
+
+enum tap_end {
+	TAP_END_NOT_SEEN, /* it ran on, or was killed */
+	TAP_END_EXIT,	  /* it has called exit(), or returned from main() */
+	TAP_END_REPLACED, /* by another under its number: it executed that, or was over */
+};
+
+/* Where a process stood at the end. */
+struct tap_standing {
+	const struct tap_process *process;
+	enum tap_end end;
+	int64_t end_ns;			   /* unless it was not seen */
+	int64_t seen_ns;		   /* the process's last event */
+	const struct tap_open_call *calls; /* by thread */
+	size_t count;
+	struct tap_open_call last; /* that has returned; name NULL: none */
 };
 
 enum tap_span_state {
@@ -126,6 +165,8 @@ struct tap_span {
 	unsigned int depth;	/* enclosing calls that are known */
 	bool is_inner;		/* called by the traced library itself */
 	bool is_told;		/* known by NVTX, no wrapper saw it */
+	bool is_range;		/* the program's own: no call */
+	bool is_enclosed;	/* by another call of the thread that was open */
 	bool is_late;		/* no longer awaited by the order of beginnings */
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */
@@ -197,6 +238,8 @@ struct tap_consumer {
 	int (*span_ended)(void *data, struct tap_span *span);
 	/* After its spans have ended: link.h. */
 	int (*link)(void *data, const struct tap_link *link);
+	/* Each process once, after all spans and links. */
+	int (*standing)(void *data, const struct tap_standing *standing);
 	int (*finish)(void *data, const struct tap_loss *loss);
 };
 

@@ -31,6 +31,7 @@ struct text {
 	uint64_t span_count;
 	struct tap_buffer processes; /* their lines of the header */
 	struct tap_buffer not_returned;
+	struct tap_buffer standings;
 	uint64_t not_returned_count;
 	int64_t second; /* whose time of day is in clock */
 	char clock[32];
@@ -119,11 +120,11 @@ static int note_problem(void *data, const struct tap_problem *problem)
 	return 0;
 }
 
-static void add_member(struct tap_buffer *line, const struct tap_member *member)
+/* "0x1f2e3d4c.. (rank 3/8)" */
+static void add_side(struct tap_buffer *line, const struct tap_member *member)
 {
 	const struct tap_comm *comm = tap_member_comm(member);
 
-	tap_buffer_add_string(line, " on ");
 	tap_view_add_key(line, comm->key);
 	if (member->rank < 0)
 		return;
@@ -134,6 +135,12 @@ static void add_member(struct tap_buffer *line, const struct tap_member *member)
 		tap_buffer_add_signed(line, comm->nranks);
 	}
 	tap_buffer_add_char(line, ')');
+}
+
+static void add_member(struct tap_buffer *line, const struct tap_member *member)
+{
+	tap_buffer_add_string(line, " on ");
+	add_side(line, member);
 }
 
 /* Where a job stood, even if it hung before recording began. */
@@ -152,16 +159,15 @@ static int note_thread(void *data, const struct tap_thread_state *thread)
 		tap_buffer_add_signed(line, thread->tid);
 	}
 	tap_buffer_add_string(line, ": ");
-	tap_buffer_add_visible(line, thread->function);
+	tap_buffer_add_visible(line, thread->name->name);
 	if (thread->member)
 		add_member(line, thread->member);
 	tap_buffer_add_char(line, '\n');
 	return 0;
 }
 
-static void add_time_of_day(struct text *text, int64_t ns)
+static void add_time_of_day(struct text *text, struct tap_buffer *line, int64_t ns)
 {
-	struct tap_buffer *line = &text->view.line;
 	int64_t second = ns / 1000000000, rest = ns % 1000000000;
 	struct tm parts;
 	time_t time;
@@ -183,21 +189,18 @@ static void add_time_of_day(struct text *text, int64_t ns)
 	tap_buffer_add_padded(line, (uint64_t) rest, 9);
 }
 
-static void add_time(struct text *text, int64_t ns)
+static void add_time(struct text *text, struct tap_buffer *line, int64_t ns)
 {
-	struct tap_buffer *line = &text->view.line;
-	size_t start = line->used;
 	uint64_t since;
 
 	if (text->view.settings.is_absolute) {
-		add_time_of_day(text, ns);
+		add_time_of_day(text, line, ns);
 		return;
 	}
 	since = (uint64_t) ns - (uint64_t) tap_join_first_ns(text->view.join);
 	tap_buffer_add_unsigned(line, since / 1000000000);
 	tap_buffer_add_char(line, '.');
 	tap_buffer_add_padded(line, since % 1000000000, 9);
-	tap_buffer_align_right(line, start, 15);
 }
 
 static void add_who(struct text *text, const struct tap_span *span)
@@ -334,8 +337,10 @@ static int write_line(void *data, struct tap_span *span)
 	int ret;
 
 	text->span_count++;
-	add_time(text,
+	start = line->used;
+	add_time(text, line,
 		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
+	tap_buffer_align_right(line, start, 15);
 	tap_buffer_add_char(line, ' ');
 	start = line->used;
 	if (span->state == TAP_SPAN_COMPLETE)
@@ -375,17 +380,113 @@ static int end_span(void *data, struct tap_span *span)
 	return tap_order_ended(&text->order, span);
 }
 
+/* ---- Where each process stood ---- */
+
+/* "ncclAllReduce, operation 12 of 0x1f2e3d4c.. (rank 3/8)" */
+static void add_open_call(struct tap_buffer *line, const struct tap_open_call *call)
+{
+	tap_buffer_add_visible(line, call->name->name);
+	if (call->op_number) {
+		tap_buffer_add_string(line, ", operation ");
+		tap_buffer_add_unsigned(line, call->op_number);
+		tap_buffer_add_string(line, " of ");
+	} else if (call->member || call->comm_key) {
+		tap_buffer_add_string(line, " on ");
+	}
+	if (call->member)
+		add_side(line, call->member);
+	else if (call->op_number || call->comm_key)
+		tap_view_add_key(line, call->comm_key);
+}
+
+static void add_thread(struct tap_buffer *line, int64_t tid)
+{
+	if (tid < 0)
+		return;
+	tap_buffer_add_string(line, ", thread ");
+	tap_buffer_add_signed(line, tid);
+}
+
+static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
+{
+	tap_buffer_add_string(line, "in ");
+	add_open_call(line, call);
+	add_thread(line, call->tid);
+	if (call->is_begun_before)
+		tap_buffer_add_string(line, ", begun before the trace");
+	if (call->least_ns > 0) {
+		tap_buffer_add_string(line, ", for at least ");
+		tap_view_add_duration(line, call->least_ns);
+	}
+}
+
+static void add_last(struct text *text, struct tap_buffer *line,
+		     const struct tap_standing *standing)
+{
+	if (!standing->last.name) {
+		tap_buffer_add_string(line, "seen in no call");
+		return;
+	}
+	tap_buffer_add_string(line, "seen in no call; its last, ");
+	add_open_call(line, &standing->last);
+	tap_buffer_add_string(line, ", returned at ");
+	add_time(text, line, standing->last.end_ns);
+}
+
+static void add_end(struct text *text, struct tap_buffer *line,
+		    const struct tap_standing *standing)
+{
+	switch (standing->end) {
+	case TAP_END_EXIT:
+		tap_buffer_add_string(line, "; began to exit at ");
+		add_time(text, line, standing->end_ns);
+		break;
+	case TAP_END_REPLACED:
+		tap_buffer_add_string(line, "; another program had its number at ");
+		add_time(text, line, standing->end_ns);
+		break;
+	case TAP_END_NOT_SEEN:
+		tap_buffer_add_string(line, "; last seen at ");
+		add_time(text, line, standing->seen_ns);
+		break;
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+static int note_standing(void *data, const struct tap_standing *standing)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->standings;
+	size_t i = 0;
+
+	do {
+		tap_buffer_add_string(line, "  ");
+		add_process(line, standing->process);
+		tap_buffer_add_string(line, ": ");
+		if (standing->count)
+			add_where(line, &standing->calls[i]);
+		else
+			add_last(text, line, standing);
+		add_end(text, line, standing);
+	} while (++i < standing->count);
+	return 0;
+}
+
+/* The end of a title of what seems to be open. */
+static void add_doubt(struct tap_buffer *line, const struct tap_loss *loss)
+{
+	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams)
+		tap_buffer_add_string(line, " (or returned, where events are missing)");
+	tap_buffer_add_string(line, ":\n");
+}
+
 static int write_end(struct text *text, const struct tap_loss *loss)
 {
 	struct tap_buffer *line = &text->view.line;
 
 	if (text->not_returned_count) {
 		tap_buffer_add_string(line, "\nNot returned");
-		if (loss->discarded_events || loss->discarded_unknown ||
-		    loss->damaged_streams)
-			tap_buffer_add_string(line,
-					      " (or returned, where events are missing)");
-		tap_buffer_add_string(line, ":\n");
+		add_doubt(line, loss);
 		tap_buffer_add(line, text->not_returned.data, text->not_returned.used);
 		if (text->not_returned_count > NOT_RETURNED_MAX) {
 			tap_buffer_add_string(line, "  and ");
@@ -394,6 +495,12 @@ static int write_end(struct text *text, const struct tap_loss *loss)
 			tap_buffer_add_string(line, " more\n");
 		}
 		line->is_short |= text->not_returned.is_short;
+	}
+	if (text->standings.used) {
+		tap_buffer_add_string(line, "\nAt the end of the trace");
+		add_doubt(line, loss);
+		tap_buffer_add(line, text->standings.data, text->standings.used);
+		line->is_short |= text->standings.is_short;
 	}
 	tap_buffer_add_char(line, '\n');
 	if (text->view.symbols)
@@ -455,6 +562,7 @@ static void destroy(struct tap_view *view)
 		tap_order_free(&text->order);
 	tap_buffer_free(&text->processes);
 	tap_buffer_free(&text->not_returned);
+	tap_buffer_free(&text->standings);
 	tap_buffer_free(&view->line);
 	free(text);
 }
@@ -465,6 +573,7 @@ static const struct tap_consumer consumer = {
 	.thread = note_thread,
 	.span_begun = hold_span,
 	.span_ended = end_span,
+	.standing = note_standing,
 	.finish = finish,
 };
 

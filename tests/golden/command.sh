@@ -49,7 +49,7 @@ make_trace simple "$work/run/beta/ust/trace"
 
 status=0
 ccltap timeline "$work/run" >"$work/text" || status=$?
-[ "$(grep -c '^ .* nccl' "$work/text")" -eq 7 ] || status=1
+[ "$(grep -c '^ .*/.* nccl' "$work/text")" -eq 7 ] || status=1
 grep -q '^7 calls, 1 host,' "$work/text" || status=1
 check "all traces below a folder are read" $status
 

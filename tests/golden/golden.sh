@@ -79,7 +79,7 @@ awk 'BEGIN {
 }' >"$work/streams.events"
 "$convert" events "$work/streams.events" timeline output="$work/streams" 2>&1
 status=0
-awk '/ncclSend/ { if ("count=" n != $7) exit 1; n++ }
+awk '/ncclSend count=/ { if ("count=" n != $7) exit 1; n++ }
 	BEGIN { n = 0 } END { if (n != 3000) exit 1 }' "$work/streams" || status=1
 grep -q '^loss: none$' "$work/streams" || status=1
 check "300 streams are brought into one order" $status

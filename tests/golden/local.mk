@@ -47,6 +47,9 @@ GOLDEN_CASES = \
 	tests/golden/no-contexts \
 	tests/golden/not-returned \
 	tests/golden/nvtx \
+	tests/golden/open-entry \
+	tests/golden/open-none \
+	tests/golden/open-state \
 	tests/golden/simple \
 	tests/golden/stacks \
 	tests/golden/too-many-open \
