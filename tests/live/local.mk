@@ -61,7 +61,7 @@ endif
 EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/plugin.c tests/live/unwound.c
 
 # What its calls mean together, against what the program itself says.
-on_doubles = tests/live/order tests/live/reuse tests/live/comms
+on_doubles = tests/live/order tests/live/reuse tests/live/comms tests/live/hang
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -69,12 +69,18 @@ $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 check_DATA += $(on_doubles)
 CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py \
-	tests/live/comms.c tests/live/comms.py
+	tests/live/comms.c tests/live/comms.py tests/live/hang.c tests/live/asked.py \
+	tests/live/stuck.c
+tests/live/stuck.so: tests/live/stuck.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-Wl,-soname,libnccl-stuck.so -o $@ $(srcdir)/tests/live/stuck.c
+check_DATA += tests/live/stuck.so
+CLEANFILES += tests/live/stuck.so
 
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
 	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/comms.sh \
 	tests/live/namespaces.sh tests/live/nvtx.sh tests/live/stacks.sh \
-	tests/live/stock.sh
+	tests/live/hang.sh tests/live/stock.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)
