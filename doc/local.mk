@@ -5,11 +5,16 @@ dist_man_MANS += \
 	doc/man/babeltrace2-plugin-ccltap.7 \
 	doc/man/ccltap.1 \
 	doc/man/ccltap-doctor.1 \
+	doc/man/ccltap-end.1 \
 	doc/man/ccltap-env.1 \
 	doc/man/ccltap-events.7 \
 	doc/man/ccltap-jsonl.5 \
 	doc/man/ccltap-record.1 \
 	doc/man/ccltap-report.1 \
+	doc/man/ccltap-snapshot.1 \
+	doc/man/ccltap-start.1 \
+	doc/man/ccltap-status.1 \
+	doc/man/ccltap-stop.1 \
 	doc/man/ccltap-timeline.1
 
 EXTRA_DIST += \

@@ -22,6 +22,7 @@ struct tap_join {
 	void *data;
 	bool has_first;
 	int64_t first_ns;
+	char *jobs; /* that are looked at, one in each line; NULL: all */
 	struct tap_loss loss;
 	struct tap_traces traces;
 	struct tap_names names;
@@ -93,6 +94,7 @@ void tap_join_destroy(struct tap_join *join)
 		free(stream);
 	}
 	free(join->loss.first_damage);
+	free(join->jobs);
 	tap_links_free(&join->links);
 	tap_opens_free(&join->opens);
 	tap_pairs_free(&join->pairs);
@@ -376,6 +378,35 @@ static int take_state_end(struct tap_join *join, const struct tap_process *proce
 	return tap_pairs_returned(&join->pairs, process, is_returned, &join->opens);
 }
 
+int tap_join_set_jobs(struct tap_join *join, const char *jobs)
+{
+	free(join->jobs);
+	join->jobs = strdup(jobs);
+	return join->jobs ? 0 : -ENOMEM;
+}
+
+static bool is_looked_at(const struct tap_join *join, const struct tap_event *event)
+{
+	const char *job = tap_fields_get_string(&event->fields, "job_id"), *line;
+	size_t length;
+
+	if (!join->jobs || !job)
+		return true;
+	for (line = join->jobs; *line; line += length + !!line[length]) {
+		length = strcspn(line, "\n");
+		if (length == strlen(job) && !memcmp(line, job, length))
+			return true;
+	}
+	return false;
+}
+
+/* Ends what was under the same number before. */
+static int take_foreign(struct tap_join *join, struct tap_process *process)
+{
+	process->is_foreign = true;
+	return process->is_announced ? tap_pairs_end_process(&join->pairs, process) : 0;
+}
+
 int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_process *process;
@@ -396,6 +427,13 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	process = tap_processes_of(&join->processes, event);
 	if (!process)
 		return -ENOMEM;
+	if (event->kind == TAP_EVENT_PROCESS || event->kind == TAP_EVENT_STATE_PROCESS) {
+		if (!is_looked_at(join, event))
+			return take_foreign(join, process);
+		process->is_foreign = false;
+	}
+	if (process->is_foreign)
+		return 0;
 	if (event->kind == TAP_EVENT_PROCESS)
 		return take_process(join, process, event);
 	ret = tap_opens_event(&join->opens, process, event);

@@ -100,6 +100,12 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 					    const struct tap_name *other,
 					    const char *name, size_t name_length);
 
+/*
+ * Leaves out processes that say they are of a job which is not among these, one in each
+ * line.  LTTng records what a user does, whoever started it.  Returns 0 or -ENOMEM.
+ */
+int tap_join_set_jobs(struct tap_join *join, const char *jobs);
+
 /* Takes one event, not earlier than the one before.  Returns 0 or -errno. */
 int tap_join_event(struct tap_join *join, struct tap_event *event);
 

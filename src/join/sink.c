@@ -51,6 +51,8 @@ enum {
 	OPEN,
 	HELD,
 	DAMAGED,
+	REMOVED,
+	JOBS,
 	PROGRESS,
 	STACKS,
 	MODULES,
@@ -66,6 +68,8 @@ enum {
 	[HELD] = {.name = "held-operations", .kind = PARAM_COUNT, \
 		  .count = HELD_OPERATIONS}, \
 	[DAMAGED] = {.name = "damaged-streams", .kind = PARAM_COUNT}, \
+	[REMOVED] = {.name = "removed-chunks", .kind = PARAM_COUNT}, \
+	[JOBS] = {.name = "jobs", .kind = PARAM_STRING}, \
 	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}, \
 	[STACKS] = {.name = "stacks", .kind = PARAM_BOOL}, \
 	[MODULES] = {.name = "modules", .kind = PARAM_STRING}, \
@@ -192,11 +196,13 @@ make_sink(bt_self_component_sink *self, struct tap_view *view, const struct para
 		sink->symbols = tap_symbols_create(params[MODULES].string,
 						   params[DEBUG_PATH].string);
 	if (!sink->merge || (params[STACKS].boolean && !sink->symbols) ||
+	    (params[JOBS].string && tap_join_set_jobs(sink->join, params[JOBS].string)) ||
 	    add_port(sink)) {
 		destroy(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	}
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
+	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
 	view->join = sink->join;
 	view->output = &sink->output;
 	view->symbols = sink->symbols;

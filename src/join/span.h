@@ -60,6 +60,7 @@ struct tap_process {
 	int64_t pid_namespace;	    /* that pid is a number in, 0 unknown */
 	int64_t rank;		    /* -1 unknown */
 	bool is_announced;	    /* it described itself: about is filled */
+	bool is_foreign;	    /* of a job that is not looked at: nothing is known */
 	bool is_from_state;	    /* by its state alone, until now */
 	bool is_told;		    /* to the consumer */
 	struct tap_fields about;    /* what it said of itself */
@@ -206,6 +207,7 @@ struct tap_loss {
 	uint64_t malformed_events;
 	uint64_t ignored_fields;  /* of a type that no list can hold */
 	uint64_t damaged_streams; /* whose rest could not be read */
+	uint64_t removed_chunks;  /* the oldest, to keep the recording small */
 	/* Operations: of one rank alone, absent between others of their rank, claimed
 	 * by several calls, of different functions on different ranks. */
 	uint64_t unmatched_operations;

@@ -59,6 +59,7 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "malformed_events", loss->malformed_events);
 	tap_json_unsigned(json, "ignored_fields", loss->ignored_fields);
 	tap_json_unsigned(json, "damaged_streams", loss->damaged_streams);
+	tap_json_unsigned(json, "removed_chunks", loss->removed_chunks);
 	tap_json_unsigned(json, "unmatched_operations", loss->unmatched_operations);
 	tap_json_unsigned(json, "missing_operations", loss->missing_operations);
 	tap_json_unsigned(json, "not_recorded_operations", loss->not_recorded_operations);
@@ -109,6 +110,7 @@ void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *lo
 	add_count(buffer, loss->malformed_events, "malformed events");
 	add_count(buffer, loss->ignored_fields, "ignored fields");
 	add_count(buffer, loss->damaged_streams, "damaged streams");
+	add_count(buffer, loss->removed_chunks, "chunks removed for --max-size");
 	add_count(buffer, loss->unmatched_operations, "operations of one rank alone");
 	add_count(buffer, loss->missing_operations, "operations missing");
 	add_count(buffer, loss->not_recorded_operations, "operations not recorded");

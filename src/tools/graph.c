@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "tools/message.h"
+#include "tools/parts.h"
 #include "tools/plugins.h"
+#include "tools/record_output.h"
 
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
@@ -41,6 +43,7 @@ struct found_traces {
 
 /* nftw() has no argument for its callback: set during find_traces() alone. */
 static struct found_traces *finding;
+static struct tap_parts finding_in;
 
 /* Takes the path when it returns 0, else it returns an errno. */
 static int append_trace(struct found_traces *traces, char *path,
@@ -86,10 +89,12 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 {
 	if (type == FTW_DNR && !finding->error)
 		finding->error = EACCES;
+	if (type == FTW_D && at->level && tap_parts_skip(&finding_in, path, at->base))
+		return FTW_SKIP_SUBTREE;
 	if (type != FTW_F || !S_ISREG(status->st_mode) ||
 	    strcmp(path + at->base, "metadata"))
-		return 0;
-	return add_trace(path, status, (size_t) at->base);
+		return FTW_CONTINUE;
+	return add_trace(path, status, (size_t) at->base) ? FTW_STOP : FTW_CONTINUE;
 }
 
 static int compare_traces(const void *left, const void *right)
@@ -104,6 +109,7 @@ static int find_traces(struct found_traces *traces, const char *folder)
 {
 	size_t before = traces->count;
 	struct stat status;
+	bool is_growing;
 	int ret;
 
 	if (stat(folder, &status)) {
@@ -116,16 +122,26 @@ static int find_traces(struct found_traces *traces, const char *folder)
 			folder);
 		return TAP_EXIT_USAGE;
 	}
+	ret = tap_parts_complete(&finding_in, folder);
+	if (ret)
+		return ret;
 	finding = traces;
 	traces->error = 0;
-	ret = nftw(folder, visit, FOLDERS_OPEN, 0);
+	ret = nftw(folder, visit, FOLDERS_OPEN, FTW_ACTIONRETVAL);
 	finding = NULL;
+	is_growing = finding_in.growing;
+	tap_parts_free(&finding_in);
 	if (ret || (traces->count == before && traces->error)) {
 		tap_message_write("cannot read %s: %s", folder,
-				  strerror(ret > 0   ? ret
+				  strerror(ret > 0   ? ENOMEM
 					   : ret < 0 ? errno
 						     : traces->error));
 		return TAP_EXIT_USAGE;
+	}
+	if (!traces->count && is_growing) {
+		tap_message_write("nothing is recorded in %s yet, which goes on (a flight "
+				  "recorder writes at \"ccltap snapshot\")", folder);
+		return TAP_EXIT_FAILURE;
 	}
 	/* The same folder named twice is no mistake. */
 	if (!traces->count) {
@@ -382,6 +398,44 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct found_traces *traces,
 	return NULL;
 }
 
+/*
+ * What recordings say of themselves, for the sink: their jobs, unless a trace is of none,
+ * and the chunks that are missing.
+ */
+static bool add_recordings(const struct found_traces *traces, bt_value *params)
+{
+	struct tap_output_about about, before = {0};
+	char *jobs = NULL, *longer;
+	bool is_known = true;
+	int64_t removed = 0;
+	size_t i;
+
+	/* They are in the order of their paths, so those of one recording are together. */
+	for (i = 0; i < traces->count; i++) {
+		if (!tap_output_describe(traces->list[i].path, &about) || !*about.job) {
+			is_known = false;
+			continue;
+		}
+		if (about.device == before.device && about.inode == before.inode)
+			continue;
+		before = about;
+		removed += about.removed;
+		if (asprintf(&longer, "%s%s\n", jobs ? jobs : "", about.job) < 0) {
+			free(jobs);
+			return false;
+		}
+		free(jobs);
+		jobs = longer;
+	}
+	if (removed && bt_value_map_insert_signed_integer_entry(params, "removed-chunks",
+								removed))
+		is_known = false;
+	if (is_known && jobs)
+		bt_value_map_insert_string_entry(params, "jobs", jobs);
+	free(jobs);
+	return true;
+}
+
 static int run_sink(struct found_traces *traces, const char *name, bt_value *params)
 {
 	const bt_plugin *own = tap_plugins_find_own();
@@ -401,6 +455,10 @@ static int run_sink(struct found_traces *traces, const char *name, bt_value *par
 		goto out;
 	if (missing && bt_value_map_insert_signed_integer_entry(params, "damaged-streams",
 								(int64_t) missing)) {
+		tap_message_write("out of memory");
+		goto out;
+	}
+	if (!add_recordings(traces, params)) {
 		tap_message_write("out of memory");
 		goto out;
 	}

@@ -5,8 +5,12 @@ ccltap_SOURCES = \
 	src/tools/main.c src/tools/verbs.h \
 	src/tools/message.c src/tools/message.h \
 	src/tools/doctor.c \
+	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
+	src/tools/job.c src/tools/job.h \
+	src/tools/link.c src/tools/link.h \
 	src/tools/needed.c src/tools/needed.h \
+	src/tools/parts.c src/tools/parts.h \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/record.c \
@@ -17,6 +21,7 @@ ccltap_SOURCES = \
 	src/tools/record_session.c src/tools/record_session.h \
 	src/tools/record_summary.c src/tools/record_summary.h \
 	src/tools/stacks.c src/tools/stacks.h \
+	src/tools/supervisor.c src/tools/supervisor.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'

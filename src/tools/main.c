@@ -18,6 +18,11 @@ static const struct verb {
 	{ "report", tap_report_main },
 	{ "env", tap_env_main },
 	{ "doctor", tap_doctor_main },
+	{ "start", tap_start_main },
+	{ "stop", tap_stop_main },
+	{ "status", tap_status_main },
+	{ "snapshot", tap_snapshot_main },
+	{ "end", tap_end_main },
 };
 
 const char *argp_program_version = PACKAGE_STRING;
@@ -31,6 +36,13 @@ static const char doc[] =
 	"  report     sums a recording up\n"
 	"  env        prints what it takes to record with the lttng command\n"
 	"  doctor     looks for what will go wrong on this machine\n"
+	"\n"
+	"From another terminal, while a program is recorded:\n"
+	"  status     lists the recordings that go on\n"
+	"  start      goes on recording\n"
+	"  stop       records no more until then\n"
+	"  snapshot   writes what a flight recorder holds\n"
+	"  end        completes a recording before its program ends\n"
 	"\n"
 	"\"ccltap VERB --help\" tells more about a verb.";
 

@@ -12,22 +12,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
 #include "tools/env.h"
+#include "tools/job.h"
+#include "tools/link.h"
 #include "tools/message.h"
 #include "tools/record_buffers.h"
 #include "tools/record_child.h"
-#include "tools/record_notes.h"
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/record_summary.h"
 #include "tools/stacks.h"
+#include "tools/supervisor.h"
 #include "tools/verbs.h"
+
+#define LAYER_TEXT(name) #name,
+static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
+#define LAYER_NAMES "nccl, nvtx"
+
+#define MOST_DISK_BYTES (UINT64_C(1) << 50)
+#define MOST_MEMORY_BYTES (UINT64_C(16) << 30)
 
 /* Some two seconds' reading; the user's shell waits for it. */
 #define READ_LIMIT_BYTES (256ull << 20)
@@ -36,49 +47,42 @@
 #define FULL_DISK_BYTES (4ull << 20)
 
 struct request {
-	const char *folder;
-	bool overwrite;
-	uint64_t buffer_bytes;
+	struct tap_plan plan;
 	bool nvtx;
 	const char *depth; /* of stacks, NULL: as the environment says */
+	const char *ranks; /* NULL: all */
+	const char *stuck_after; /* in seconds, NULL: nothing is stuck */
 	char **program;
 };
 
 struct recording {
-	struct tap_output output;
+	char *path, *shown; /* DIR/<host> */
 	struct tap_child child;
 	struct tap_child_end end;
 	char *preload;
-	struct tap_notes notes;
 	char *nvtx; /* NULL: NVTX_INJECTION64_PATH is somebody else's */
 	/* The session's name, and the job's unless the environment names one. */
 	char name[NAME_MAX];
-	const char *job;
-	/* What LTTng said when the session was to be ended. */
-	int session_error;
-	uint64_t discarded;
-	bool has_hole;
+	int link;
+	/* What the supervisor said of the recording as we joined it, and of its end. */
+	struct tap_answer joined, outcome;
 };
 
-/* How this process ends if the daemon hangs; read by the watchdog's handler. */
-static struct tap_child_end watchdog_end = {
-	.code = CLD_EXITED,
-	.status = TAP_EXIT_FAILURE,
+/* How long to go on asking for a recording that ends just as we come. */
+#define TRIES 3000
+#define PAUSE_MS 10
+
+enum {
+	KEY_STACKS = 256,
+	KEY_FLIGHT,
+	KEY_INTERVAL,
+	KEY_LAYERS,
+	KEY_MAX_SIZE,
+	KEY_PAUSED,
+	KEY_RANKS,
+	KEY_SESSION,
+	KEY_STUCK,
 };
-
-static void give_up(int signal_number)
-{
-	static const char text[] =
-		"ccltap: the LTTng session daemon does not answer, and the recording is "
-		"not complete: look after lttng-sessiond\n";
-
-	(void)signal_number;
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		errno = 0;
-	tap_child_end_alike(&watchdog_end);
-}
-
-enum { KEY_STACKS = 256 };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0,
@@ -91,8 +95,141 @@ static const struct argp_option options[] = {
 	{ "nvtx", 'n', NULL, 0,
 	  "record what the program itself tells NVTX, its steps for instance", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
+	{ "layers", KEY_LAYERS, "LIST", 0,
+	  "record these alone: " LAYER_NAMES " [all]", 0 },
+	{ "ranks", KEY_RANKS, "LIST", 0, "record these ranks alone, such as 0,8-15", 0 },
+	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
+	  "keep about SIZE on disk, the newest, such as 2G", 0 },
+	{ "paused", KEY_PAUSED, NULL, 0, "record nothing until \"ccltap start\"", 0 },
+	{ "session", KEY_SESSION, "NAME", 0, "call LTTng's session NAME", 0 },
+	{ "flight-recorder", KEY_FLIGHT, "SIZE", OPTION_ARG_OPTIONAL,
+	  "keep the newest in SIZE of memory, and write it when something happens", 0 },
+	{ "stuck-after", KEY_STUCK, "SECONDS", 0,
+	  "how long a call may take until a flight recorder is written [60]", 0 },
+	{ "min-interval", KEY_INTERVAL, "SECONDS", 0,
+	  "between what a flight recorder writes unasked [60]", 0 },
 	{ 0 },
 };
+
+/* "0", "3,8-15": what the traced processes read, who know their ranks. */
+static bool is_list_of_ranks(const char *text)
+{
+	unsigned long first, last;
+	char *end;
+
+	do {
+		if (*text < '0' || *text > '9')
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-') {
+			text = end + 1;
+			if (*text < '0' || *text > '9')
+				return false;
+			last = strtoul(text, &end, 10);
+		}
+		if (last < first || last > INT_MAX)
+			return false;
+		text = end + 1;
+	} while (*end == ',');
+	return !*end;
+}
+
+static int parse_layers(const char *text, unsigned *ret_layers)
+{
+	size_t length;
+
+	*ret_layers = 0;
+	for (;; text += length + 1) {
+		size_t i;
+
+		length = strcspn(text, ",");
+		for (i = 0; i < TAP_NR_LAYERS; i++)
+			if (strlen(layers[i]) == length && !strncmp(layers[i], text, length))
+				break;
+		if (i == TAP_NR_LAYERS)
+			return -EINVAL;
+		*ret_layers |= 1u << i;
+		if (!text[length])
+			return 0;
+	}
+}
+
+static bool is_session_name(const char *text)
+{
+	return *text && strlen(text) < 64 &&
+	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789_.-")];
+}
+
+static bool parse_seconds(const char *text, unsigned *ret_seconds)
+{
+	unsigned long seconds;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	seconds = strtoul(text, &end, 10);
+	*ret_seconds = (unsigned)seconds;
+	return !*end && seconds < 1000000;
+}
+
+static error_t parse_control(int key, const char *arg, struct request *request)
+{
+	struct tap_plan *plan = &request->plan;
+	unsigned seconds;
+
+	switch (key) {
+	case KEY_LAYERS:
+		if (!parse_layers(arg, &plan->lttng.layers))
+			return 0;
+		tap_message_write("layers \"%s\": give some of " LAYER_NAMES
+				  ", with commas between", arg);
+		return EINVAL;
+	case KEY_RANKS:
+		request->ranks = arg;
+		if (is_list_of_ranks(arg))
+			return 0;
+		tap_message_write("ranks \"%s\": give numbers and ranges, such as 0,8-15",
+				  arg);
+		return EINVAL;
+	case KEY_MAX_SIZE:
+		if (!tap_buffers_parse(arg, &plan->max_bytes, MOST_DISK_BYTES))
+			return 0;
+		tap_message_write("size \"%s\": give a number of bytes from 64K to 1024T, "
+				  "such as 2G", arg);
+		return EINVAL;
+	case KEY_PAUSED:
+		plan->lttng.is_paused = true;
+		return 0;
+	case KEY_SESSION:
+		plan->session = arg;
+		if (is_session_name(arg))
+			return 0;
+		tap_message_write("session name \"%s\": give up to 63 letters, digits and "
+				  "any of \"_.-\"", arg);
+		return EINVAL;
+	case KEY_FLIGHT:
+		plan->lttng.is_flight = true;
+		if (!arg || !tap_buffers_parse(arg, &plan->flight_bytes, MOST_MEMORY_BYTES))
+			return 0;
+		tap_message_write("size \"%s\": give a number of bytes from 64K to 16G, "
+				  "such as 256M", arg);
+		return EINVAL;
+	case KEY_STUCK:
+		request->stuck_after = arg;
+		if (parse_seconds(arg, &seconds))
+			return 0;
+		break;
+	case KEY_INTERVAL:
+		if (parse_seconds(arg, &plan->min_interval_s))
+			return 0;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	tap_message_write("\"%s\": give a whole number of seconds", arg);
+	return EINVAL;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -108,13 +245,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					  "with -o");
 			return EINVAL;
 		}
-		request->folder = arg;
+		request->plan.folder = arg;
 		return 0;
 	case 'w':
-		request->overwrite = true;
+		request->plan.overwrite = true;
 		return 0;
 	case 'b':
-		if (!tap_buffers_parse(arg, &request->buffer_bytes))
+		if (!tap_buffers_parse(arg, &request->plan.buffer_bytes, MOST_MEMORY_BYTES))
 			return 0;
 		tap_message_write("buffer size \"%s\": give a number of bytes from 64K "
 				  "to 16G, such as 64M", arg);
@@ -134,7 +271,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				  "ccltap record [-o DIR] -- PROGRAM [ARG...]");
 		return EINVAL;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return parse_control(key, arg, request);
 }
 
 static const struct argp argp = {
@@ -146,16 +283,20 @@ static const struct argp argp = {
 };
 
 /* Unique on this host, and so that the user finds it in `lttng list`. */
-static void name_session(struct recording *recording)
+static void name_session(struct recording *recording, struct tap_plan *plan)
 {
-	char host[128] = "";
 	const char *job = getenv("CCLTAP_JOB");
+	char host[128] = "";
 
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		host[0] = '\0';
-	snprintf(recording->name, sizeof(recording->name), "ccltap-%s-%d-%jd", host,
-		 getpid(), (intmax_t)time(NULL));
-	recording->job = job && *job ? job : recording->name;
+	if (!plan->session) {
+		snprintf(recording->name, sizeof(recording->name), "ccltap-%s-%d-%jd", host,
+			 getpid(), (intmax_t)time(NULL));
+		plan->session = recording->name;
+	}
+	plan->job_name = job && *job ? job : plan->session;
+	plan->job = tap_job_find();
 }
 
 static int report_missing_program(const char *program, int error)
@@ -169,30 +310,144 @@ static int report_missing_program(const char *program, int error)
 	return 126;
 }
 
+static void sleep_ms(long ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+/* Becomes the supervisor in a process of its own; returns the link to it, or -errno. */
+static int make_supervisor(const struct tap_plan *plan, int listen_fd)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	pid = fork();
+	if (!pid) {
+		/* No terminal, and no group of the program's, reaches it. */
+		setsid();
+		tap_supervisor_run(plan, listen_fd, pair[1]);
+	}
+	close(pair[1]);
+	if (pid > 0)
+		return pair[0];
+	close(pair[0]);
+	return -errno;
+}
+
+/*
+ * Whoever listens at the place of this directory has its recording; else we make it.  The
+ * name can be taken by one alone, so of many who come at once one makes it.
+ */
+static int find_supervisor(const struct tap_plan *plan, const char *place)
+{
+	int link, listen_fd;
+
+	for (int tries = 0; tries < TRIES; tries++) {
+		link = tap_link_connect(place);
+		if (link != -ECONNREFUSED)
+			return link;
+		listen_fd = tap_link_listen(place);
+		if (listen_fd >= 0) {
+			link = make_supervisor(plan, listen_fd);
+			close(listen_fd);
+			return link;
+		}
+		if (listen_fd != -EADDRINUSE)
+			return listen_fd;
+		sleep_ms(PAUSE_MS);
+	}
+	return -ETIMEDOUT;
+}
+
+/* The program's process as something that can be waited for by others, or -1. */
+static int open_pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static int join(struct recording *recording, const struct tap_plan *plan)
+{
+	struct tap_question question = {
+		.verb = TAP_LINK_JOIN,
+		.pid = recording->child.pid,
+		.rank = plan->job.rank,
+		.job = plan->job.key,
+	};
+	char place[TAP_LINK_PLACE_SIZE];
+	int pidfd, ret;
+
+	tap_link_place(recording->path ? recording->path : plan->folder, place);
+	/* Where it ends, or cannot be made by another, it is our turn. */
+	for (int tries = 0; tries < TRIES; tries++) {
+		recording->link = find_supervisor(plan, place);
+		if (recording->link < 0)
+			return recording->link;
+		pidfd = open_pidfd(recording->child.pid);
+		ret = tap_link_ask(recording->link, &question, pidfd);
+		if (pidfd >= 0)
+			close(pidfd);
+		if (!ret)
+			ret = tap_link_receive_answer(recording->link, &recording->joined);
+		if (ret != -EPIPE && ret != -ECONNRESET)
+			return ret;
+		close(recording->link);
+		recording->link = -1;
+		sleep_ms(PAUSE_MS);
+	}
+	return -ETIMEDOUT;
+}
+
 /* Everything up to the running program; nothing is left of it where it fails. */
 static int prepare(struct recording *recording, const struct request *request)
 {
-	struct tap_buffers buffers;
-	int ret;
+	int ret = join(recording, &request->plan);
 
-	ret = tap_session_start_daemon();
-	if (ret)
-		return ret;
-	ret = tap_buffers_fit(request->buffer_bytes, &buffers);
-	if (ret)
-		return ret;
-	ret = tap_output_make(&recording->output, request->folder, request->overwrite,
-			      recording->name);
-	if (ret)
-		return ret;
-	ret = tap_session_begin(recording->name, recording->output.absolute, &buffers);
-	if (!ret)
+	if (ret == -EPERM) {
+		tap_message_write("%s: another user has its place on this host: give "
+				  "another directory with -o", recording->shown);
+		return TAP_EXIT_FAILURE;
+	}
+	if (ret < 0) {
+		tap_message_write("cannot reach the process that records into %s: %s",
+				  recording->shown, strerror(-ret));
+		return TAP_EXIT_FAILURE;
+	}
+	switch (recording->joined.error) {
+	case TAP_LINK_FINE:
 		return 0;
-	tap_message_write("LTTng cannot record into %s: %s; \"lttng-sessiond --verbose\" "
-			  "tells why", recording->output.shown, tap_session_error(ret));
-	tap_output_discard(&recording->output);
-	tap_output_close(&recording->output);
-	return -EIO;
+	case TAP_LINK_OTHER:
+		tap_message_write("%s is being recorded now: give another directory "
+				  "with -o", recording->shown);
+		break;
+	case TAP_LINK_HUNG:
+		tap_message_write("the LTTng session daemon does not answer: look after "
+				  "lttng-sessiond");
+		break;
+	case TAP_LINK_REFUSED:
+		return TAP_EXIT_USAGE;
+	}
+	return TAP_EXIT_FAILURE;
+}
+
+/* Tells how the program ended, and waits for the end of the recording if it was the last. */
+static void leave(struct recording *recording)
+{
+	const struct tap_question question = {
+		.verb = TAP_LINK_DONE,
+		.code = recording->end.code,
+		.status = recording->end.status,
+		.is_void = recording->end.exec_errno,
+	};
+
+	if (tap_link_ask(recording->link, &question, -1) ||
+	    tap_link_receive_answer(recording->link, &recording->outcome))
+		recording->outcome.error = TAP_LINK_FAILED;
+	close(recording->link);
+	recording->link = -1;
 }
 
 static void write_texts(FILE *out, const char *before, const char *between,
@@ -237,16 +492,24 @@ static bool is_disk_full(const char *path)
 /* What went wrong around the program: the cause, and not what follows from it. */
 static void write_failure(FILE *out, const struct recording *recording, int read_error)
 {
-	if (access(recording->output.absolute, F_OK) < 0)
+	const struct tap_answer *outcome = &recording->outcome;
+	const char *path = recording->joined.path;
+
+	if (access(path, F_OK) < 0)
 		fputs("; the directory was removed while the program ran, record again",
 		      out);
-	else if (is_disk_full(recording->output.absolute))
+	else if (is_disk_full(path))
 		fputs("; not complete: the disk is full, record elsewhere with -o", out);
-	else if (recording->session_error)
+	else if (outcome->error == TAP_LINK_HUNG)
+		fputs("; not complete: the LTTng session daemon does not answer, look "
+		      "after lttng-sessiond", out);
+	else if (outcome->error)
+		fputs("; not complete: the process that records was killed", out);
+	else if (outcome->session_error)
 		fprintf(out, "; not complete: the LTTng session daemon failed (%s), "
 			"start it anew and record again",
-			tap_session_error(recording->session_error));
-	else if (recording->has_hole)
+			tap_session_error(outcome->session_error));
+	else if (outcome->has_hole)
 		fputs("; not complete: a process was killed while it wrote an event, and "
 		      "what was recorded after that on the same processor is lost", out);
 	else if (read_error)
@@ -264,57 +527,71 @@ static bool has_calls(const struct tap_summary *summary)
 
 /* What is lost, or could not be recorded, may have been calls. */
 static bool is_nothing_attached(const struct recording *recording,
-				const struct tap_summary *summary, int read_error,
-				size_t unrecorded)
+				const struct tap_summary *summary, int read_error)
 {
+	const struct tap_answer *outcome = &recording->outcome;
+
 	return !summary->attached.count && !has_calls(summary) &&
-	       (summary->was_read || read_error == -ENOENT) && !unrecorded &&
-	       !recording->has_hole && !recording->session_error;
+	       (summary->was_read || read_error == -ENOENT) && !outcome->unrecorded &&
+	       !outcome->has_hole && !outcome->session_error && !outcome->error;
+}
+
+/* Of a flight recorder that had no reason to write, and of one that was never started. */
+static bool is_nothing_wanted(const struct request *request, const struct recording *recording)
+{
+	return (request->plan.lttng.is_flight && !recording->outcome.snapshots) ||
+	       request->plan.lttng.is_paused || recording->outcome.was_ended ||
+	       request->ranks;
 }
 
 static void write_body(FILE *out, const struct recording *recording,
-		       const struct tap_summary *summary, int read_error)
+		       const struct request *request, const struct tap_summary *summary,
+		       int read_error)
 {
-	char *why_unrecorded;
-	size_t unrecorded = tap_notes_read(&recording->notes, &why_unrecorded);
-	uint64_t discarded = recording->discarded > summary->discarded ?
-		recording->discarded : summary->discarded;
+	const struct tap_answer *outcome = &recording->outcome;
+	uint64_t discarded = outcome->discarded > summary->discarded ?
+		outcome->discarded : summary->discarded;
 
 	if (summary->was_read) {
-		fprintf(out, "trace in %s: ", recording->output.shown);
+		fprintf(out, "trace in %s: ", recording->shown);
 		write_counts(out, summary);
 	} else if (read_error == -ENOENT) {
-		fprintf(out, "nothing was traced in %s", recording->output.shown);
+		fprintf(out, request->plan.lttng.is_flight && !outcome->snapshots ?
+			"nothing called for a snapshot in %s" : "nothing was traced in %s",
+			recording->shown);
 	} else if (read_error) {
-		fprintf(out, "the trace in %s cannot be read", recording->output.shown);
+		fprintf(out, "the trace in %s cannot be read", recording->shown);
 	} else {
 		fprintf(out,
 			"trace in %s: %" PRIu64 " MiB, \"ccltap report %s\" sums it up",
-			recording->output.shown, summary->bytes >> 20,
-			recording->output.shown);
+			recording->shown, summary->bytes >> 20, recording->shown);
 	}
+	if (outcome->snapshots)
+		fprintf(out, ", %" PRIu32 " snapshot%s", outcome->snapshots,
+			outcome->snapshots == 1 ? "" : "s");
 	if (summary->was_read || !read_error || discarded)
 		fprintf(out, ", %" PRIu64 " discarded", discarded);
 	if (discarded)
 		fputs(" (the buffers were full: give more with --buffer-size)", out);
 	write_texts(out, "; attached: ", ", ", &summary->attached);
-	if (is_nothing_attached(recording, summary, read_error, unrecorded))
+	if (is_nothing_attached(recording, summary, read_error) &&
+	    !is_nothing_wanted(request, recording))
 		fprintf(out, "; nothing was attached: no process called a traced library "
 			"(libnccl.so.2, librccl.so.1), or it is linked statically and %s, "
 			"or the program is setuid or clears LD_PRELOAD",
 			recording->nvtx ? "has no NVTX" :
 			"NVTX_INJECTION64_PATH names another tool");
 	write_texts(out, "; problem: ", "; problem: ", &summary->problems);
-	if (unrecorded)
-		fprintf(out, "; %zu process%s could not be recorded: %s", unrecorded,
-			unrecorded == 1 ? "" : "es",
-			why_unrecorded ? why_unrecorded : "");
-	free(why_unrecorded);
+	if (outcome->unrecorded)
+		fprintf(out, "; %" PRIu64 " process%s could not be recorded: %s",
+			outcome->unrecorded, outcome->unrecorded == 1 ? "" : "es",
+			outcome->why_unrecorded);
 	/* No trace is not an error of reading: LTTng writes one at the first event. */
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }
 
-static void write_closing_line(const struct recording *recording)
+static void write_closing_line(const struct recording *recording,
+			       const struct request *request)
 {
 	struct tap_summary summary;
 	char *line = NULL;
@@ -322,11 +599,11 @@ static void write_closing_line(const struct recording *recording)
 	FILE *out;
 	int error;
 
-	error = tap_summary_read(&summary, recording->output.absolute, recording->job,
+	error = tap_summary_read(&summary, recording->path, recording->joined.job,
 				 READ_LIMIT_BYTES);
 	out = open_memstream(&line, &size);
 	if (out) {
-		write_body(out, recording, &summary, error);
+		write_body(out, recording, request, &summary, error);
 		if (fclose(out) != EOF)
 			tap_message_write("%s", line);
 	}
@@ -334,59 +611,77 @@ static void write_closing_line(const struct recording *recording)
 	tap_summary_free(&summary);
 }
 
-static int record(struct recording *recording, const struct request *request)
+static void start_program(struct recording *recording, const struct request *request)
 {
+	const struct tap_answer *joined = &recording->joined;
 	const struct tap_child_variable variables[] = {
 		{ "LD_PRELOAD", recording->preload, false },
-		{ "CCLTAP_JOB", recording->job, true },
-		{ "CCLTAP_RECORDER", recording->notes.address, false },
+		{ "CCLTAP_JOB", joined->job, true },
+		{ "CCLTAP_RECORDER", *joined->recorder ? joined->recorder : NULL, false },
 		{ "NVTX_INJECTION64_PATH", recording->nvtx, false },
 		{ "CCLTAP_NVTX", request->nvtx ? "1" : NULL, false },
+		{ "CCLTAP_RANKS", request->ranks, false },
+		{ "CCLTAP_PAUSED", request->plan.lttng.is_paused ? "1" : NULL, false },
+		{ "CCLTAP_FLIGHT", request->plan.lttng.is_flight ? "1" : NULL, false },
+		{ "CCLTAP_STUCK_AFTER", request->stuck_after, false },
+		{ "LTTNG_HOME", *joined->lttng_home ? joined->lttng_home : NULL, false },
 		{ TAP_STACKS_VARIABLE, request->depth, false },
 	};
-	int ret;
 
-	ret = tap_child_fork(&recording->child, request->program, variables,
-			     ARRAY_SIZE(variables));
+	tap_child_start(&recording->child, variables, ARRAY_SIZE(variables));
+}
+
+static int record(struct recording *recording, const struct request *request)
+{
+	int ret = tap_child_fork(&recording->child, request->program);
+
 	if (ret) {
 		tap_message_write("cannot fork: %s", strerror(-ret));
 		return TAP_EXIT_FAILURE;
 	}
-	tap_session_set_watchdog(give_up);
 	ret = prepare(recording, request);
 	if (ret) {
 		tap_child_abandon(&recording->child);
-		return ret == -EEXIST ? TAP_EXIT_USAGE : TAP_EXIT_FAILURE;
+		return ret;
 	}
-	tap_child_start(&recording->child);
+	start_program(recording, request);
 	tap_child_wait(&recording->child, &recording->end);
-	watchdog_end = recording->end;
-	recording->session_error = tap_session_end(recording->name,
-						   &recording->discarded,
-						   &recording->has_hole);
-	if (recording->end.exec_errno) {
+	leave(recording);
+	if (recording->end.exec_errno)
 		report_missing_program(request->program[0], recording->end.exec_errno);
-		tap_output_discard(&recording->output);
-	} else {
-		write_closing_line(recording);
-	}
-	tap_output_close(&recording->output);
-	tap_notes_close(&recording->notes);
-	free(recording->preload);
-	free(recording->nvtx);
+	else if (!recording->outcome.is_going_on)
+		write_closing_line(recording, request);
 	tap_child_end_alike(&recording->end);
+}
+
+static char *shown_path(const char *folder)
+{
+	char host[256] = "", *shown;
+
+	if (gethostname(host, sizeof(host) - 1) < 0 ||
+	    asprintf(&shown, "%s/%s", folder, host) < 0)
+		return NULL;
+	return shown;
 }
 
 int tap_record_main(int argc, char **argv)
 {
-	struct request request = { .folder = "ccltap-trace" };
-	struct recording recording = { 0 };
+	struct request request = {
+		.plan = {
+			.folder = "ccltap-trace",
+			.min_interval_s = 60,
+			.lttng.layers = (1u << TAP_NR_LAYERS) - 1,
+		},
+	};
+	struct recording recording = { .link = -1 };
 	char name[] = "ccltap record", path[PATH_MAX];
 	int ret;
 
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request))
 		return TAP_EXIT_USAGE;
+	if (request.plan.lttng.is_flight && !request.stuck_after)
+		request.stuck_after = "60";
 	ret = tap_child_find_program(request.program[0], path, sizeof(path));
 	if (ret)
 		return report_missing_program(request.program[0], -ret);
@@ -396,10 +691,12 @@ int tap_record_main(int argc, char **argv)
 		free(recording.preload);
 		return TAP_EXIT_FAILURE;
 	}
-	name_session(&recording);
-	tap_notes_open(&recording.notes, recording.name);
+	name_session(&recording, &request.plan);
+	recording.path = tap_output_find(request.plan.folder);
+	recording.shown = shown_path(request.plan.folder);
 	ret = record(&recording, &request);
-	tap_notes_close(&recording.notes);
+	free(recording.path);
+	free(recording.shown);
 	free(recording.preload);
 	free(recording.nvtx);
 	return ret;

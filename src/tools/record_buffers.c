@@ -17,7 +17,6 @@
 
 #define KIB UINT64_C(1024)
 #define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
 
 static const char shared_memory[] = "/dev/shm";
 
@@ -37,9 +36,9 @@ static const struct tap_buffers steps[] = {
 	{ 32 * KIB, 4, 16 * KIB, 4 },
 };
 
-int tap_buffers_parse(const char *text, uint64_t *ret_bytes)
+int tap_buffers_parse(const char *text, uint64_t *ret_bytes, uint64_t most)
 {
-	static const char units[] = "KMG";
+	static const char units[] = "KMGT";
 	unsigned long long number;
 	const char *unit;
 	char *end;
@@ -48,7 +47,7 @@ int tap_buffers_parse(const char *text, uint64_t *ret_bytes)
 		return -EINVAL;
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	if (errno || number > 16 * GIB)
+	if (errno || number > most)
 		return -EINVAL;
 	if (*end) {
 		unit = strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end);
@@ -56,7 +55,7 @@ int tap_buffers_parse(const char *text, uint64_t *ret_bytes)
 			return -EINVAL;
 		for (; unit >= units; unit--) {
 			number *= KIB;
-			if (number > 16 * GIB)
+			if (number > most)
 				return -EINVAL;
 		}
 	}
@@ -268,5 +267,36 @@ int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers)
 			  asked_bytes ? "ask for less with --buffer-size" :
 					"enlarge it (a container: --shm-size), or set "
 					"--buffer-size, which may take all of it");
+	return -ENOSPC;
+}
+
+int tap_buffers_fit_flight(uint64_t bytes, struct tap_buffers *ret_buffers)
+{
+	uint64_t processors = count_possible_processors();
+	struct tap_buffers larger;
+	size_t i;
+
+	if (!bytes)
+		return tap_buffers_fit(0, ret_buffers);
+	for (i = 0; i < ARRAY_SIZE(steps) && total(&steps[i], processors) > bytes; i++)
+		;
+	if (i == ARRAY_SIZE(steps)) {
+		tap_message_write("a flight recorder for %" PRIu64 " processors needs %" PRIu64
+				  " KiB: ask for more than %" PRIu64 " KiB with "
+				  "--flight-recorder", processors,
+				  total(&steps[i - 1], processors) / KIB, bytes / KIB);
+		return -ENOSPC;
+	}
+	larger = steps[i];
+	do {
+		*ret_buffers = larger;
+		larger.hot_bytes *= 2;
+	} while (total(&larger, processors) <= bytes);
+	bytes = total(ret_buffers, processors);
+	if (bytes <= least_of(free_shared_memory(), least_of(free_memory(), free_in_groups())))
+		return 0;
+	tap_message_write("a flight recorder of %" PRIu64 " KiB does not fit into %s and the "
+			  "memory limit: ask for less with --flight-recorder", bytes / KIB,
+			  shared_memory);
 	return -ENOSPC;
 }

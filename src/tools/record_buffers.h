@@ -19,10 +19,10 @@ struct tap_buffers {
 };
 
 /*
- * Reads "64M" and the like: a whole number and perhaps K, M or G.
- * Returns 0, or -EINVAL where it is none or is not between 64 KiB and 16 GiB.
+ * Reads "64M" and the like: a whole number and perhaps K, M, G or T.
+ * Returns 0, or -EINVAL where it is none or is not between 64 KiB and `most`.
  */
-int tap_buffers_parse(const char *text, uint64_t *ret_bytes);
+int tap_buffers_parse(const char *text, uint64_t *ret_bytes, uint64_t most);
 
 /* What was compared: available is what may be taken of what is free. */
 struct tap_buffers_room {
@@ -40,7 +40,13 @@ struct tap_buffers_room {
 int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
 		       struct tap_buffers_room *ret_room);
 
-/* The same, but -ENOSPC comes once it has told the user what does not fit. */
+/*
+ * The largest buffers that take no more than `bytes` of all processors together, or with 0
+ * as above. Returns 0, or -ENOSPC once it has told the user what does not fit.
+ */
+int tap_buffers_fit_flight(uint64_t bytes, struct tap_buffers *ret_buffers);
+
+/* The same as tap_buffers_choose(), but -ENOSPC comes once it has told the user what does not fit. */
 int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers);
 
 #endif

@@ -75,39 +75,50 @@ int tap_child_find_program(const char *name, char *ret_path, size_t size)
 	}
 }
 
-static int set_variable(const struct tap_child_variable *variable)
+/*
+ * What came through the gate: "NAME=VALUE" with its end for each variable, and an empty
+ * one last.  It is the environment's from here on.  False when nothing or half came.
+ */
+static bool receive_variables(int gate_fd)
 {
-	const char *present = getenv(variable->name);
+	size_t size = 0, room = 65536;
+	char *text = malloc(room);
+	ssize_t got;
 
-	if (!variable->value || (variable->is_default && present && *present))
-		return 0;
-	return setenv(variable->name, variable->value, 1);
+	while (text) {
+		got = read(gate_fd, text + size, room - size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		size += (size_t)got;
+		if (size == room)
+			text = realloc(text, room *= 2);
+	}
+	if (!text || !size || text[size - 1] || (size > 1 && text[size - 2]))
+		return false;
+	for (; *text; text += strlen(text) + 1)
+		if (putenv(text))
+			return false;
+	return true;
 }
 
 /* The child's side; `unanswered` is what its alarm clock had left. */
-static void run_program(int gate_fd, int failure_fd, char **argv,
-			const struct tap_child_variable *variables, size_t count,
-			unsigned int unanswered)
+static void run_program(int gate_fd, int failure_fd, char **argv, unsigned int unanswered)
 {
 	int failure;
-	char go;
 
-	if (read(gate_fd, &go, 1) != 1)
+	if (!receive_variables(gate_fd))
 		_exit(0);
-	for (size_t i = 0; i < count; i++)
-		if (set_variable(&variables[i]) < 0)
-			goto failed;
 	alarm(unanswered);
 	execvp(argv[0], argv);
-failed:
 	failure = errno;
 	if (write(failure_fd, &failure, sizeof(failure)) < 0)
 		_exit(127);
 	_exit(failure == ENOENT ? 127 : 126);
 }
 
-int tap_child_fork(struct tap_child *child, char **argv,
-		   const struct tap_child_variable *variables, size_t count)
+int tap_child_fork(struct tap_child *child, char **argv)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -135,7 +146,7 @@ int tap_child_fork(struct tap_child *child, char **argv,
 		sigaction(SIGCHLD, &present, NULL);
 		close(gate[1]);
 		close(failure[0]);
-		run_program(gate[0], failure[1], argv, variables, count, unanswered);
+		run_program(gate[0], failure[1], argv, unanswered);
 	}
 	fill_awaited(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -155,12 +166,25 @@ out_gate:
 	return ret;
 }
 
-void tap_child_start(struct tap_child *child)
+void tap_child_start(struct tap_child *child,
+		     const struct tap_child_variable *variables, size_t count)
 {
 	/* Where it fails the child has been killed, which tap_child_wait() tells. */
-	if (write(child->gate_fd, "", 1) < 0)
-		errno = 0;
-	close(child->gate_fd);
+	FILE *gate = fdopen(child->gate_fd, "w");
+
+	for (size_t i = 0; gate && i < count; i++) {
+		const char *present = getenv(variables[i].name);
+
+		if (variables[i].value &&
+		    !(variables[i].is_default && present && *present))
+			fprintf(gate, "%s=%s%c", variables[i].name, variables[i].value, 0);
+	}
+	if (gate) {
+		fputc(0, gate);
+		fclose(gate);
+	} else {
+		close(child->gate_fd);
+	}
 	child->gate_fd = -1;
 }
 

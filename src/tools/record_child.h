@@ -45,14 +45,14 @@ struct tap_child_end {
 int tap_child_find_program(const char *name, char *ret_path, size_t size);
 
 /*
- * Forks the child, which will run argv with these variables. From here on the signals that concern the
+ * Forks the child, which will run argv.  From here on the signals that concern the
  * program wait for tap_child_wait(). Returns 0 or -errno.
  */
-int tap_child_fork(struct tap_child *child, char **argv,
-		   const struct tap_child_variable *variables, size_t count);
+int tap_child_fork(struct tap_child *child, char **argv);
 
-/* Opens the gate. */
-void tap_child_start(struct tap_child *child);
+/* Opens the gate: argv is run with these variables. */
+void tap_child_start(struct tap_child *child,
+		     const struct tap_child_variable *variables, size_t count);
 
 /* Ends a child whose gate was never opened. */
 void tap_child_abandon(struct tap_child *child);

@@ -13,9 +13,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Whoever sends without end is not listened to for ever. */
-#define MOST_NOTES 1000
-
 static uint64_t time_namespace(void)
 {
 	struct stat st;
@@ -43,25 +40,26 @@ void tap_notes_open(struct tap_notes *notes, const char *session)
 		tap_notes_close(notes);
 }
 
-size_t tap_notes_read(const struct tap_notes *notes, char **ret_first)
+bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size)
 {
-	char text[256];
-	size_t count = 0;
 	ssize_t length;
 
-	*ret_first = NULL;
-	while (notes->fd >= 0 && count < MOST_NOTES) {
-		length = recv(notes->fd, text, sizeof(text) - 1, 0);
-		if (length <= 0)
-			break;
-		for (ssize_t i = 0; i < length; i++)
-			if (text[i] < ' ' || text[i] > '~')
-				text[i] = '?';
-		text[length] = '\0';
-		if (!count++)
-			*ret_first = strdup(text);
-	}
-	return count;
+	if (notes->fd < 0)
+		return false;
+	length = recv(notes->fd, ret_text, size - 1, 0);
+	if (length <= 0)
+		return false;
+	for (ssize_t i = 0; i < length; i++)
+		if (ret_text[i] < ' ' || ret_text[i] > '~')
+			ret_text[i] = '?';
+	ret_text[length] = '\0';
+	return true;
+}
+
+void tap_notes_keep(struct tap_notes *notes, const char *text)
+{
+	if (!notes->count++)
+		snprintf(notes->first, sizeof(notes->first), "%s", text);
 }
 
 void tap_notes_close(struct tap_notes *notes)

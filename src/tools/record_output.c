@@ -5,24 +5,58 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "common/compiler.h"
 #include "tools/message.h"
 
 /* Written once a directory is ours, and begins with `magic`. */
 static const char marker[] = "ccltap-recording";
 static const char magic[] = "ccltap recording 1\n";
 
-/* The one entry that LTTng's daemons make for user space. */
-static const char lttng_tree[] = "ust";
+/*
+ * What LTTng's daemons make for user space, the first for a recording that is never
+ * rotated; and what we make for those who come late.
+ */
+static const char *const trees[] = { "ust", "archives", "snapshot-", "part-" };
+static const char archives[] = "archives";
 
-/* LTTng nests ust/uid/N/64-bit/index; deeper is not LTTng's. */
-#define DEEPEST 8
+/* LTTng nests part-N/archives/CHUNK/ust/uid/N/64-bit/index; deeper is not LTTng's. */
+#define DEEPEST 10
+
+/* A chunk that is being written is called by its time: 20261121T193645+0000-1. */
+static bool is_chunk(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits == 8 && name[8] == 'T';
+}
+
+static bool is_tree(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++)
+		if (!strcmp(name, trees[i]) ||
+		    (trees[i][strlen(trees[i]) - 1] == '-' &&
+		     !strncmp(name, trees[i], strlen(trees[i]))))
+			return true;
+	return is_chunk(name);
+}
+
+/* How long a recording may take to end once its last program has. */
+#define ENDING_TRIES 6000
+#define ENDING_PAUSE_MS 10
+
+/* How much later than the end of the others a rank of the same job may come. */
+#define LATE_SECONDS 30
 
 enum visit { CHECK, REMOVE };
 
@@ -95,7 +129,7 @@ static char *find_foreign(int fd, bool *ret_empty)
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		*ret_empty = false;
-		if (strcmp(entry->d_name, marker) && strcmp(entry->d_name, lttng_tree))
+		if (strcmp(entry->d_name, marker) && !is_tree(entry->d_name))
 			foreign = strdup(entry->d_name);
 	}
 	closedir(folder);
@@ -122,11 +156,28 @@ static int open_marker(int fd)
 	return ret;
 }
 
+/* All that LTTng and we have put beside the marker. */
+static int visit_trees(int fd, enum visit visit)
+{
+	int ret = 0, copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	if (!folder)
+		return -errno;
+	rewinddir(folder);
+	while ((!ret || ret == -ENOENT) && (entry = readdir(folder)))
+		if (is_tree(entry->d_name))
+			ret = visit_directory(fd, entry->d_name, visit, 0);
+	closedir(folder);
+	return ret == -ENOENT ? 0 : ret;
+}
+
 static int remove_recording(int fd)
 {
-	int ret = visit_directory(fd, lttng_tree, REMOVE, 0);
+	int ret = visit_trees(fd, REMOVE);
 
-	if (ret && ret != -ENOENT)
+	if (ret)
 		return ret;
 	/* Last, so that what could not be removed is still known to be ours. */
 	return unlinkat(fd, marker, 0) < 0 ? -errno : 0;
@@ -148,11 +199,11 @@ static int overwrite_recording(struct tap_output *output, int fd)
 				  "directory with -o", output->shown);
 		return -EEXIST;
 	}
-	ret = visit_directory(fd, lttng_tree, CHECK, 0);
+	ret = visit_trees(fd, CHECK);
 	if (ret == -EEXIST) {
-		tap_message_write("%s/%s holds what no recording has (a link, a device, "
+		tap_message_write("%s holds what no recording has (a link, a device, "
 				  "another file system) and is left alone: give another "
-				  "directory with -o", output->shown, lttng_tree);
+				  "directory with -o", output->shown);
 		goto out;
 	}
 	ret = remove_recording(fd);
@@ -164,10 +215,120 @@ out:
 	return ret;
 }
 
-static int make_room(struct tap_output *output, int fd, bool overwrite)
+/* Calls each for what the marker says after `key`, for every line that begins so. */
+static void read_marker(int folder, const char *key,
+			void (*each)(const char *text, void *data), void *data)
+{
+	int fd = openat(folder, marker, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	size_t length = strlen(key);
+	char line[512];
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, key, length) && line[length] == ' ')
+			each(line + length + 1, data);
+	}
+	fclose(file);
+}
+
+/* What a marker says of the job and of one rank. */
+struct told {
+	const struct tap_job *job;
+	bool is_same, has_ranks, has_rank;
+};
+
+static void look_at_job(const char *text, void *data)
+{
+	struct told *told = data;
+
+	told->is_same = strtoull(text, NULL, 16) == told->job->key;
+}
+
+static void look_at_rank(const char *text, void *data)
+{
+	struct told *told = data;
+
+	told->has_ranks = true;
+	if (atoi(text) == told->job->rank)
+		told->has_rank = true;
+}
+
+static void take_name(const char *text, void *data)
+{
+	struct tap_output *output = data;
+
+	snprintf(output->job_name, sizeof(output->job_name), "%s", text);
+}
+
+/*
+ * The recording of our own job, which has ended before this rank came: it gets a
+ * directory beside what is there.  Returns 1 when it is that, 0 when not, or -errno.
+ */
+static int add_part(struct tap_output *output, int fd, const struct tap_job *job)
+{
+	const struct timespec pause = { .tv_nsec = ENDING_PAUSE_MS * 1000000 };
+	struct told told = { .job = job };
+	struct stat st;
+	char part[32];
+	char *longer;
+	int file = -EWOULDBLOCK, ret;
+
+	if (job->rank < 0)
+		return 0;
+	read_marker(fd, "job", look_at_job, &told);
+	read_marker(fd, "rank", look_at_rank, &told);
+	if (!told.is_same || !told.has_ranks || told.has_rank)
+		return 0;
+	read_marker(fd, "name", take_name, output);
+	/* Nobody can join it any more, but it may not be complete yet. */
+	for (int tries = 0; tries < ENDING_TRIES; tries++) {
+		file = open_marker(fd);
+		if (file != -EWOULDBLOCK)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (file < 0)
+		return 0;
+	/* The same shell may have started another job since. */
+	if (fstat(file, &st) < 0 || time(NULL) - st.st_mtime > LATE_SECONDS) {
+		close(file);
+		return 0;
+	}
+	for (int i = 2;; i++) {
+		snprintf(part, sizeof(part), "part-%d", i);
+		if (!mkdirat(fd, part, 0700))
+			break;
+		if (errno != EEXIST) {
+			ret = -errno;
+			close(file);
+			return ret;
+		}
+	}
+	if (asprintf(&longer, "%s/%s", output->absolute, part) < 0) {
+		close(file);
+		return -ENOMEM;
+	}
+	free(output->absolute);
+	output->absolute = longer;
+	output->marker_fd = file;
+	output->is_part = true;
+	lseek(file, 0, SEEK_END);
+	return 1;
+}
+
+/* Returns 1 when the marker is there and ours, 0 when it is yet to be made, or -errno. */
+static int make_room(struct tap_output *output, int fd, bool overwrite,
+		     const struct tap_job *job)
 {
 	char *foreign;
 	bool empty;
+	int ret;
 
 	foreign = find_foreign(fd, &empty);
 	if (foreign) {
@@ -178,6 +339,9 @@ static int make_room(struct tap_output *output, int fd, bool overwrite)
 	}
 	if (empty)
 		return 0;
+	ret = add_part(output, fd, job);
+	if (ret)
+		return ret;
 	if (!overwrite) {
 		tap_message_write("%s is not empty: give another directory with -o, or "
 				  "replace the recording with --overwrite",
@@ -187,14 +351,16 @@ static int make_room(struct tap_output *output, int fd, bool overwrite)
 	return overwrite_recording(output, fd);
 }
 
-static int write_marker(struct tap_output *output, int fd, const char *session)
+static int write_marker(struct tap_output *output, int fd, const char *session,
+			const struct tap_job *job)
 {
 	int file = openat(fd, marker, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (file < 0)
 		return -errno;
 	if (flock(file, LOCK_EX | LOCK_NB) < 0 ||
-	    dprintf(file, "%ssession %s\n", magic, session) < 0) {
+	    dprintf(file, "%ssession %s\njob %016" PRIx64 "\nname %s\n", magic, session,
+		    job->key, output->job_name) < 0) {
 		int ret = -errno;
 
 		close(file);
@@ -203,6 +369,69 @@ static int write_marker(struct tap_output *output, int fd, const char *session)
 	}
 	output->marker_fd = file;
 	return 0;
+}
+
+void tap_output_note_rank(struct tap_output *output, int rank)
+{
+	if (rank >= 0 && dprintf(output->marker_fd, "rank %d\n", rank) < 0)
+		errno = 0;
+}
+
+void tap_output_note_end(struct tap_output *output)
+{
+	if (dprintf(output->marker_fd, "ended %jd\n", (intmax_t)time(NULL)) < 0)
+		errno = 0;
+}
+
+void tap_output_note_removed(struct tap_output *output, unsigned chunks)
+{
+	if (dprintf(output->marker_fd, "removed %u\n", chunks) < 0)
+		errno = 0;
+}
+
+void tap_output_note_snapshot(struct tap_output *output, const char *reason)
+{
+	if (dprintf(output->marker_fd, "snapshot %s\n", reason) < 0)
+		errno = 0;
+}
+
+static void add_removed(const char *text, void *data)
+{
+	((struct tap_output_about *)data)->removed += (unsigned)atoi(text);
+}
+
+static void take_job(const char *text, void *data)
+{
+	struct tap_output_about *about = data;
+
+	snprintf(about->job, sizeof(about->job), "%s", text);
+}
+
+bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)
+{
+	char *path = realpath(trace, NULL), *slash = path;
+	struct stat st;
+	bool found = false;
+
+	*ret_about = (struct tap_output_about){ 0 };
+	for (int depth = 0; slash && *path && !found && depth <= DEEPEST; depth++) {
+		int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		found = fd >= 0 && !faccessat(fd, marker, R_OK, 0) && !fstat(fd, &st);
+		if (found) {
+			read_marker(fd, "name", take_job, ret_about);
+			read_marker(fd, "removed", add_removed, ret_about);
+			ret_about->device = st.st_dev;
+			ret_about->inode = st.st_ino;
+		}
+		if (fd >= 0)
+			close(fd);
+		slash = strrchr(path, '/');
+		if (slash)
+			*slash = '\0';
+	}
+	free(path);
+	return found;
 }
 
 static int open_host(struct tap_output *output, bool *ret_made)
@@ -277,13 +506,102 @@ static int name_paths(struct tap_output *output)
 	return -EINVAL;
 }
 
+char *tap_output_find(const char *base)
+{
+	char host[256] = "", *parent, *name, *real, *path = NULL;
+
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		return NULL;
+	real = realpath(base, NULL);
+	if (real) {
+		if (asprintf(&path, "%s/%s", real, host) < 0)
+			path = NULL;
+		free(real);
+		return path;
+	}
+	parent = strdup(base);
+	if (!parent)
+		return NULL;
+	while (strlen(parent) > 1 && parent[strlen(parent) - 1] == '/')
+		parent[strlen(parent) - 1] = '\0';
+	name = strrchr(parent, '/');
+	if (name)
+		*name++ = '\0';
+	else
+		name = parent;
+	real = realpath(name == parent ? "." : *parent ? parent : "/", NULL);
+	if (real && asprintf(&path, "%s/%s/%s", real, name, host) < 0)
+		path = NULL;
+	free(real);
+	free(parent);
+	return path;
+}
+
+static int is_complete_chunk(const struct dirent *entry)
+{
+	return is_chunk(entry->d_name);
+}
+
+/* They are called by their times, and by their numbers where those are the same. */
+static int compare_chunks(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+int tap_output_chunks(const struct tap_output *output, struct dirent ***ret_names)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", output->absolute, archives);
+	*ret_names = NULL;
+	return scandir(path, ret_names, is_complete_chunk, compare_chunks);
+}
+
+/* The walk by nftw(), which has no argument of the caller's. */
+static uint64_t walked_bytes;
+
+static int add_size(const char *path, const struct stat *st, int type, struct FTW *place)
+{
+	(void)path;
+	(void)place;
+	if (type == FTW_F)
+		walked_bytes += (uint64_t)st->st_size;
+	return 0;
+}
+
+uint64_t tap_output_size(const struct tap_output *output, const char *chunk)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s%s%s%s", output->absolute, chunk ? "/" : "",
+		 chunk ? archives : "", chunk ? "/" : "", chunk ? chunk : "");
+	walked_bytes = 0;
+	nftw(path, add_size, 16, FTW_PHYS);
+	return walked_bytes;
+}
+
+int tap_output_remove_chunk(const struct tap_output *output, const char *name)
+{
+	char path[PATH_MAX];
+	int ret, fd;
+
+	snprintf(path, sizeof(path), "%s/%s", output->absolute, archives);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = visit_directory(fd, name, REMOVE, 0);
+	close(fd);
+	return ret;
+}
+
 int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
-		    const char *session)
+		    const char *session, const char *job_name, const struct tap_job *job)
 {
 	bool made = false;
 	int fd = -1, ret;
 
 	*output = (struct tap_output){ .base = base, .base_fd = -1, .marker_fd = -1 };
+	snprintf(output->job_name, sizeof(output->job_name), "%s", job_name);
 	ret = name_host(output);
 	if (!ret)
 		ret = open_base(output);
@@ -297,13 +615,13 @@ int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
 		ret = fd;
 		goto out;
 	}
-	ret = make_room(output, fd, overwrite);
-	if (ret)
+	ret = make_room(output, fd, overwrite, job);
+	if (ret < 0)
 		goto out;
 	if (fchmod(fd, 0700) < 0)
 		ret = -errno;
 	else
-		ret = write_marker(output, fd, session);
+		ret = ret ? 0 : write_marker(output, fd, session, job);
 	if (ret)
 		tap_message_write("cannot write to %s: %s; give another directory "
 				  "with -o", output->shown, strerror(-ret));
@@ -327,7 +645,9 @@ void tap_output_discard(struct tap_output *output)
 
 	if (fd < 0)
 		return;
-	if (!remove_recording(fd))
+	if (output->is_part)
+		visit_directory(fd, strrchr(output->absolute, '/') + 1, REMOVE, 0);
+	else if (!remove_recording(fd))
 		unlinkat(output->base_fd, output->host, AT_REMOVEDIR);
 	close(fd);
 	if (output->made_base)

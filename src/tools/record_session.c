@@ -4,12 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <lttng/lttng.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,8 +28,12 @@
 /* All is written by then but what nobody will ever write. */
 #define DESTROY_MS 3000
 
-/* What the layers call their events. */
-static const char *const patterns[] = { "tap:*", "nccl:*", "nvtx:*" };
+/* What the layers call their events; first those that are always there. */
+#define PATTERN(layer) #layer ":*",
+static const char *const patterns[] = { "tap:*", TAP_SESSION_LAYERS(PATTERN) };
+
+/* In the environment of a daemon that we started. */
+static const char ours[] = "CCLTAP_STARTED";
 
 /*
  * Set-up calls have a channel of their own, so that hot ones cannot crowd them out.
@@ -85,18 +93,49 @@ static void run_daemon(const char *path)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	unsetenv("LD_PRELOAD");
 	tap_place_prepare_daemon();
+	setenv(ours, "1", 1);
 	execlp(path, path, "--daemonize", (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-int tap_session_start_daemon(void)
+/*
+ * Root's daemon lives in /run whoever asks.  What is in /tmp is there for everybody: it
+ * must be the user's own.
+ */
+static int choose_home(char *ret_home, size_t size)
+{
+	struct stat st;
+
+	*ret_home = '\0';
+	if (!geteuid() || getenv("LTTNG_HOME"))
+		return 0;
+	snprintf(ret_home, size, "/tmp/ccltap-%u", geteuid());
+	if (mkdir(ret_home, 0700) < 0 && errno != EEXIST) {
+		tap_message_write("cannot make %s for LTTng: %s; name another directory of "
+				  "this host in LTTNG_HOME", ret_home, strerror(errno));
+		return -EIO;
+	}
+	if (lstat(ret_home, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_mode & 077) {
+		tap_message_write("%s is not this user's alone: remove it, or name another "
+				  "directory of this host in LTTNG_HOME", ret_home);
+		return -EPERM;
+	}
+	return setenv("LTTNG_HOME", ret_home, 1) < 0 ? -errno : 0;
+}
+
+int tap_session_start_daemon(char *ret_home, size_t size)
 {
 	const char *path = tap_place_daemon();
 	int status;
 	pid_t pid;
 
+	*ret_home = '\0';
 	if (ASK(lttng_session_daemon_alive()) == 1)
 		return 0;
+	status = choose_home(ret_home, size);
+	if (status || ASK(lttng_session_daemon_alive()) == 1)
+		return status;
 	pid = fork();
 	if (pid < 0) {
 		status = -errno;
@@ -124,8 +163,69 @@ int tap_session_start_daemon(void)
 	return -ECONNREFUSED;
 }
 
+/* What LTTng's daemon writes down of itself. */
+static pid_t daemon_pid(void)
+{
+	const char *home = getenv("LTTNG_HOME");
+	char path[PATH_MAX];
+	int pid = 0;
+	FILE *file;
+
+	if (!home)
+		home = getenv("HOME");
+	if (!geteuid())
+		snprintf(path, sizeof(path), "/var/run/lttng/lttng-sessiond.pid");
+	else
+		snprintf(path, sizeof(path), "%s/.lttng/lttng-sessiond.pid",
+			 home ? home : "");
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	fclose(file);
+	return pid;
+}
+
+static bool is_ours(pid_t pid)
+{
+	char path[64], *variables = NULL;
+	size_t room = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && getdelim(&variables, &room, '\0', file) > 0)
+		found = !strncmp(variables, ours, strlen(ours)) &&
+			variables[strlen(ours)] == '=';
+	free(variables);
+	fclose(file);
+	return found;
+}
+
+void tap_session_end_daemon(void)
+{
+	struct lttng_session *sessions = NULL;
+	int count = ASK(lttng_list_sessions(&sessions));
+	pid_t pid = daemon_pid();
+	struct pollfd ended = { .events = POLLIN };
+
+	free(sessions);
+	if (count || pid <= 0 || !is_ours(pid))
+		return;
+	ended.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	/* So that who starts one next does not find this one on its way out. */
+	if (!kill(pid, SIGTERM) && ended.fd >= 0)
+		poll(&ended, 1, PATIENCE_SECONDS * 1000);
+	if (ended.fd >= 0)
+		close(ended.fd);
+}
+
 static int add_channel(struct lttng_handle *handle, const char *name, uint64_t bytes,
-		       uint64_t count)
+		       uint64_t count, bool is_flight)
 {
 	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
 	int ret;
@@ -133,7 +233,8 @@ static int add_channel(struct lttng_handle *handle, const char *name, uint64_t b
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	channel->attr.overwrite = 0;
+	channel->attr.overwrite = is_flight;
+	channel->attr.output = LTTNG_EVENT_MMAP;
 	channel->attr.subbuf_size = bytes;
 	channel->attr.num_subbuf = count;
 	ret = ASK(lttng_enable_channel(handle, channel));
@@ -157,12 +258,15 @@ static int add_contexts(struct lttng_handle *handle, const char *channel)
 	return ret;
 }
 
-static int add_events(struct lttng_handle *handle, const char *channel, int level)
+static int add_events(struct lttng_handle *handle, const char *channel, int level,
+		      unsigned layers)
 {
 	struct lttng_event *event;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(patterns); i++) {
+		if (i && !(layers & 1u << (i - 1)))
+			continue;
 		event = lttng_event_create();
 		if (!event)
 			return -LTTNG_ERR_NOMEM;
@@ -176,12 +280,13 @@ static int add_events(struct lttng_handle *handle, const char *channel, int leve
 	return ret;
 }
 
-static int make_session(const char *name, const char *path)
+static int make_session(const char *name, const char *path, bool is_flight)
 {
 	struct lttng_session_descriptor *descriptor;
 	int code;
 
-	descriptor = lttng_session_descriptor_local_create(name, path);
+	descriptor = is_flight ? lttng_session_descriptor_snapshot_local_create(name, path) :
+				 lttng_session_descriptor_local_create(name, path);
 	if (!descriptor)
 		return -LTTNG_ERR_INVALID;
 	code = ASK(lttng_create_session_ext(descriptor));
@@ -200,12 +305,13 @@ static struct lttng_handle *open_session(const char *name)
 }
 
 int tap_session_begin(const char *name, const char *path,
-		      const struct tap_buffers *buffers)
+		      const struct tap_session_plan *plan)
 {
+	const struct tap_buffers *buffers = &plan->buffers;
 	struct lttng_handle *handle;
 	int ret;
 
-	ret = make_session(name, path);
+	ret = make_session(name, path, plan->is_flight);
 	if (ret)
 		return ret;
 	handle = open_session(name);
@@ -213,16 +319,19 @@ int tap_session_begin(const char *name, const char *path,
 		ret = -LTTNG_ERR_NOMEM;
 		goto out;
 	}
-	ret = add_channel(handle, "setup", buffers->setup_bytes, buffers->setup_count);
+	ret = add_channel(handle, "setup", buffers->setup_bytes, buffers->setup_count,
+			  plan->is_flight);
 	if (!ret)
-		ret = add_channel(handle, "hot", buffers->hot_bytes, buffers->hot_count);
+		ret = add_channel(handle, "hot", buffers->hot_bytes, buffers->hot_count,
+				  plan->is_flight);
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(channels); i++) {
 		ret = add_contexts(handle, channels[i].name);
 		if (!ret)
-			ret = add_events(handle, channels[i].name, channels[i].level);
+			ret = add_events(handle, channels[i].name, channels[i].level,
+					 plan->layers);
 	}
 	lttng_destroy_handle(handle);
-	if (!ret)
+	if (!ret && !plan->is_paused)
 		ret = ASK(lttng_start_tracing(name));
 out:
 	if (ret < 0)
@@ -230,7 +339,75 @@ out:
 	return ret < 0 ? ret : 0;
 }
 
-static uint64_t count_discarded(const char *name)
+int tap_session_start(const char *name)
+{
+	int ret = ASK(lttng_start_tracing(name));
+
+	return ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STARTED ? ret : 0;
+}
+
+/*
+ * Waiting is done here, a question at a time, so that a disk that is slow can be told
+ * from a daemon that is gone.
+ */
+int tap_session_stop(const char *name)
+{
+	int ret = ASK(lttng_stop_tracing_no_wait(name));
+
+	if (ret < 0 && ret != -LTTNG_ERR_TRACE_ALREADY_STOPPED)
+		return ret;
+	while ((ret = ASK(lttng_data_pending(name))) > 0)
+		sleep_ms(10);
+	return ret;
+}
+
+/*
+ * A process writes its state once it has answered, and before it reads what it is asked
+ * next.  The list of its events is the one thing more that it can be asked without
+ * changing anything.
+ */
+int tap_session_write_state(const char *name)
+{
+	struct lttng_handle *handle;
+	struct lttng_event *events = NULL;
+	int ret = ASK(lttng_regenerate_statedump(name));
+
+	if (ret < 0)
+		return ret;
+	handle = open_session(name);
+	if (!handle)
+		return -LTTNG_ERR_NOMEM;
+	ret = ASK(lttng_list_tracepoints(handle, &events));
+	free(events);
+	lttng_destroy_handle(handle);
+	return ret < 0 ? ret : 0;
+}
+
+int tap_session_snapshot(const char *name)
+{
+	return ASK(lttng_snapshot_record(name, NULL, 0));
+}
+
+int tap_session_rotate(const char *name)
+{
+	enum lttng_rotation_state state = LTTNG_ROTATION_STATE_ONGOING;
+	struct lttng_rotation_handle *handle = NULL;
+	int ret = ASK(lttng_rotate_session(name, NULL, &handle));
+
+	/* It has been, since it was stopped. */
+	if (ret == -LTTNG_ERR_ROTATION_MULTIPLE_AFTER_STOP)
+		return 0;
+	if (ret < 0)
+		return ret;
+	while (ASK((int)lttng_rotation_handle_get_state(handle, &state)) ==
+		       LTTNG_ROTATION_STATUS_OK &&
+	       state == LTTNG_ROTATION_STATE_ONGOING)
+		sleep_ms(10);
+	lttng_rotation_handle_destroy(handle);
+	return state == LTTNG_ROTATION_STATE_COMPLETED ? 0 : -LTTNG_ERR_UNK;
+}
+
+uint64_t tap_session_discarded(const char *name)
 {
 	struct lttng_handle *handle = open_session(name);
 	struct lttng_channel *list = NULL;
@@ -269,22 +446,13 @@ static int destroy(const char *name, bool *ret_has_hole)
 
 int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hole)
 {
-	int pending, ret, first;
+	int ret, first;
 
 	*ret_discarded = 0;
 	*ret_has_hole = false;
-	/*
-	 * Waiting is done here, a question at a time, so that a disk that is slow can
-	 * be told from a daemon that is gone.
-	 */
-	first = ASK(lttng_stop_tracing_no_wait(name));
-	if (first < 0)
-		goto out;
-	while ((pending = ASK(lttng_data_pending(name))) > 0)
-		sleep_ms(10);
-	first = pending;
-	*ret_discarded = count_discarded(name);
-out:
+	first = tap_session_stop(name);
+	if (first >= 0)
+		*ret_discarded = tap_session_discarded(name);
 	ret = destroy(name, ret_has_hole);
 	return first < 0 ? first : ret;
 }

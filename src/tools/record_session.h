@@ -9,6 +9,7 @@
 #define TAP_TOOLS_RECORD_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tools/record_buffers.h"
@@ -20,17 +21,56 @@
 void tap_session_set_watchdog(void (*expired)(int signal_number));
 
 /*
- * Starts a session daemon unless one answers; it is left running, as LTTng's own
- * command does. Returns 0, or -errno once it has told the user why.
+ * Starts a session daemon unless one answers.  An ordinary user's is told to live in a
+ * directory of this host, in LTTNG_HOME, for a home may be shared by several; then
+ * *ret_home is that directory, to be told to whoever is to be traced, and else "".
+ * Returns 0, or -errno once it has told the user why.
  */
-int tap_session_start_daemon(void);
+int tap_session_start_daemon(char *ret_home, size_t size);
+
+/* Ends the daemon if ccltap started it and it has no session any more. */
+void tap_session_end_daemon(void);
+
+/* Layers that may be left out; what the tracer says of itself never is. */
+#define TAP_SESSION_LAYERS(X) X(nccl) X(nvtx)
+#define TAP_SESSION_LAYER(name) TAP_LAYER_##name,
+enum tap_session_layer { TAP_SESSION_LAYERS(TAP_SESSION_LAYER) TAP_NR_LAYERS };
+#undef TAP_SESSION_LAYER
+
+struct tap_session_plan {
+	struct tap_buffers buffers;
+	bool is_flight;	 /* kept in memory, the newest in place of the oldest */
+	bool is_paused;	 /* made, but not started */
+	unsigned layers; /* a bit for each tap_session_layer */
+};
 
 /*
  * Makes and starts session `name`, which writes to the absolute path `path`.  Where
  * that fails no session is left. Returns 0 or an error.
  */
 int tap_session_begin(const char *name, const char *path,
-		      const struct tap_buffers *buffers);
+		      const struct tap_session_plan *plan);
+
+/* Return 0 or an error; it is none that the session is in that state already. */
+int tap_session_start(const char *name);
+int tap_session_stop(const char *name);
+
+/*
+ * Every process has written the state of what lives once this returns 0.
+ */
+int tap_session_write_state(const char *name);
+
+/* Writes what a flight recorder holds into a directory of its own below its path. */
+int tap_session_snapshot(const char *name);
+
+/*
+ * What was recorded until now is complete below archives/ once this returns 0, and
+ * begins anew elsewhere.
+ */
+int tap_session_rotate(const char *name);
+
+/* Events that found no room in the buffers so far. */
+uint64_t tap_session_discarded(const char *name);
 
 /*
  * Stops the session, waits until all of its data is written, and destroys it.

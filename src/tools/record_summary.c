@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "common/compiler.h"
+#include "tools/parts.h"
 #include "tools/plugins.h"
 
 /*
@@ -66,20 +67,24 @@ static int look_at_file(const char *path, const struct stat *st, int type,
 {
 	char *folder;
 
+	static const struct tap_parts ended;
+
+	if (type == FTW_D && place->level && tap_parts_skip(&ended, path, place->base))
+		return FTW_SKIP_SUBTREE;
 	if (type != FTW_F)
-		return 0;
+		return FTW_CONTINUE;
 	found.bytes += st->st_size;
 	if (strcmp(path + place->base, "metadata"))
-		return 0;
+		return FTW_CONTINUE;
 	folder = strndup(path, place->base - 1);
 	if (!folder ||
 	    bt_value_array_append_string_element(found.traces, folder) !=
 	    BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK) {
 		free(folder);
-		return ENOMEM;
+		return FTW_STOP;
 	}
 	free(folder);
-	return 0;
+	return FTW_CONTINUE;
 }
 
 static void add_text(struct tap_summary_texts *texts, const char *text)
@@ -202,6 +207,9 @@ static void note_own_event(struct counter *counter, const char *name,
 	const char *text;
 	char line[256];
 
+	/* Also of those who were there before what is kept begins. */
+	if (!strncmp(name, "state_", 6))
+		name += 6;
 	if (!strcmp(name, "process")) {
 		if (!strcmp(text_of(payload, "job_id"), counter->job))
 			counter->processes[process].is_ours = true;
@@ -522,10 +530,10 @@ int tap_summary_read(struct tap_summary *summary, const char *path, const char *
 	found.traces = bt_value_array_create();
 	if (!found.traces)
 		return -ENOMEM;
-	ret = nftw(path, look_at_file, 16, FTW_PHYS);
+	ret = nftw(path, look_at_file, 16, FTW_PHYS | FTW_ACTIONRETVAL);
 	summary->bytes = found.bytes;
 	if (ret)
-		ret = ret < 0 ? -errno : -ret;
+		ret = ret < 0 ? -errno : -ENOMEM;
 	else if (!bt_value_array_get_length(found.traces))
 		ret = -ENOENT;
 	else if (found.bytes <= limit_bytes)

@@ -12,5 +12,10 @@ int tap_env_main(int argc, char **argv);
 int tap_timeline_main(int argc, char **argv);
 int tap_report_main(int argc, char **argv);
 int tap_doctor_main(int argc, char **argv);
+int tap_start_main(int argc, char **argv);
+int tap_stop_main(int argc, char **argv);
+int tap_status_main(int argc, char **argv);
+int tap_snapshot_main(int argc, char **argv);
+int tap_end_main(int argc, char **argv);
 
 #endif

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 # With a session daemon: what is the machine's, or one that is started for it.
 
-check_PROGRAMS += tests/live/on_terminal tests/live/signals
+check_PROGRAMS += tests/live/obey tests/live/on_terminal tests/live/rank tests/live/signals
+tests_live_obey_SOURCES = tests/live/obey.c
+tests_live_obey_LDADD = -ldl
+tests_live_rank_SOURCES = tests/live/rank.c
+tests_live_rank_LDADD = -ldl
 tests_live_on_terminal_SOURCES = tests/live/on_terminal.c
 tests_live_signals_SOURCES = tests/live/signals.c
 
 LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
-	tests/live/doctor.sh
-EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh
+	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh
+EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh tests/live/ranks.py
 TESTS += $(LIVE_RECORD_TESTS)
 
 # What the library records, seen through the reader.
@@ -61,7 +65,7 @@ endif
 EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/plugin.c tests/live/unwound.c
 
 # What its calls mean together, against what the program itself says.
-on_doubles = tests/live/order tests/live/reuse tests/live/comms tests/live/hang
+on_doubles = tests/live/order tests/live/reuse tests/live/comms tests/live/hang tests/live/storm
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -70,7 +74,7 @@ check_DATA += $(on_doubles)
 CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py \
 	tests/live/comms.c tests/live/comms.py tests/live/hang.c tests/live/asked.py \
-	tests/live/stuck.c
+	tests/live/storm.c tests/live/stuck.c
 tests/live/stuck.so: tests/live/stuck.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-Wl,-soname,libnccl-stuck.so -o $@ $(srcdir)/tests/live/stuck.c

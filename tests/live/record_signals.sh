@@ -78,6 +78,15 @@ wait "$pid" 2>/dev/null || :
 kill -USR1 "${line#ready }"
 check "a program whose record was killed goes on" grep -q "counts: INT 0 TERM 0" <&3
 exec 3<&-
-check "the session that is left can be destroyed by hand" \
-    lttng destroy "$(session "$work/trace")"
+# The supervisor completes it, once the program has ended.
+has_ended()
+{
+    tries=0
+    while lttng list | grep -q "$1"; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || return 1
+        sleep 0.1
+    done
+}
+check "and its recording is completed" has_ended "$(session "$work/trace")"
 tap_done

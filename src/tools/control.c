@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `ccltap start|stop|status|snapshot|end`: steer a recording that goes on, from another
+ * terminal.  Its supervisor does the work and says what it did.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "tools/link.h"
+#include "tools/message.h"
+#include "tools/verbs.h"
+
+/* A slow disk is waited for; a supervisor that was stopped is not, for ever. */
+#define PATIENCE_SECONDS 120
+
+struct found {
+	const char *wanted; /* a session or a directory, NULL: any */
+	char *real;	    /* the directory's name, NULL if it is none */
+	struct place {
+		char name[TAP_LINK_PLACE_SIZE];
+		struct tap_answer answer;
+	} * places;
+	size_t count;
+	size_t others; /* that were not wanted */
+	int error;
+};
+
+static int ask(const char *place, enum tap_link_verb verb, struct tap_answer *ret_answer)
+{
+	const struct tap_question question = {.verb = verb};
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	int ret, link = tap_link_connect(place);
+
+	if (link < 0)
+		return link;
+	setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	ret = tap_link_ask(link, &question, -1);
+	if (!ret)
+		ret = tap_link_receive_answer(link, ret_answer);
+	close(link);
+	return ret;
+}
+
+static bool is_wanted(const struct found *found, const struct tap_answer *answer)
+{
+	size_t length;
+
+	if (!found->wanted || !strcmp(found->wanted, answer->session))
+		return true;
+	if (!found->real)
+		return false;
+	length = strlen(found->real);
+	return !strncmp(answer->path, found->real, length) &&
+	       (!answer->path[length] || answer->path[length] == '/');
+}
+
+static void look_at(const char *name, void *data)
+{
+	struct found *found = data;
+	struct place *grown, place;
+
+	snprintf(place.name, sizeof(place.name), "%s", name);
+	/* One that has ended meanwhile is not there. */
+	if (ask(name, TAP_LINK_STATUS, &place.answer))
+		return;
+	if (!is_wanted(found, &place.answer)) {
+		found->others++;
+		return;
+	}
+	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
+	if (!grown) {
+		found->error = ENOMEM;
+		return;
+	}
+	found->places = grown;
+	grown[found->count++] = place;
+}
+
+static int check_found(const struct found *found, bool is_any)
+{
+	if (found->error) {
+		tap_message_write("%s", strerror(found->error));
+		return TAP_EXIT_FAILURE;
+	}
+	if (!found->count && found->wanted) {
+		tap_message_write(
+			"no recording \"%s\" goes on for this user on this host: "
+			"\"ccltap status\" lists those that do",
+			found->wanted);
+		return TAP_EXIT_FAILURE;
+	}
+	if (!found->count && !is_any) {
+		tap_message_write("no recording goes on for this user on this host");
+		return TAP_EXIT_FAILURE;
+	}
+	if (found->count > 1 && !is_any) {
+		tap_message_write("%zu recordings go on: say which, as \"ccltap status\" "
+				  "calls it",
+				  found->count);
+		return TAP_EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int show(const struct found *found)
+{
+	if (!found->count)
+		puts("no recording goes on for this user on this host");
+	for (size_t i = 0; i < found->count; i++)
+		fputs(found->places[i].answer.text, stdout);
+	return fflush(stdout) ? TAP_EXIT_FAILURE : 0;
+}
+
+static int steer(const struct place *place, enum tap_link_verb verb)
+{
+	struct tap_answer answer;
+	int ret = ask(place->name, verb, &answer);
+
+	if (ret) {
+		tap_message_write("%s does not answer: %s", place->answer.session,
+				  ret == -EPIPE ? "it has ended" : strerror(-ret));
+		return TAP_EXIT_FAILURE;
+	}
+	if (answer.error == TAP_LINK_HUNG) {
+		tap_message_write("the LTTng session daemon does not answer: look after "
+				  "lttng-sessiond");
+		return TAP_EXIT_FAILURE;
+	}
+	if (answer.error) {
+		tap_message_write("%s", *answer.text ? answer.text : "it is refused");
+		return TAP_EXIT_FAILURE;
+	}
+	fputs(answer.text, stdout);
+	return fflush(stdout) ? TAP_EXIT_FAILURE : 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	const char **wanted = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->err_stream = NULL;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (*wanted) {
+			tap_message_write("one recording at a time: \"%s\" is too much",
+					  arg);
+			return EINVAL;
+		}
+		*wanted = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
+{
+	const struct argp argp = {.parser = parse,
+				  .args_doc = "[SESSION|DIR]",
+				  .doc = doc};
+	const bool is_status = verb == TAP_LINK_STATUS;
+	struct found found = {0};
+	char name[64];
+	int ret;
+
+	snprintf(name, sizeof(name), "ccltap %s", argv[0]);
+	argv[0] = name;
+	if (argp_parse(&argp, argc, argv, 0, NULL, &found.wanted))
+		return TAP_EXIT_USAGE;
+	if (found.wanted)
+		found.real = realpath(found.wanted, NULL);
+	tap_link_each(look_at, &found);
+	ret = check_found(&found, is_status);
+	if (!ret)
+		ret = is_status ? show(&found) : steer(&found.places[0], verb);
+	free(found.places);
+	free(found.real);
+	return ret;
+}
+
+int tap_start_main(int argc, char **argv)
+{
+	return run(TAP_LINK_START,
+		   "Goes on recording, or begins with it after "
+		   "\"record --paused\".",
+		   argc, argv);
+}
+
+int tap_stop_main(int argc, char **argv)
+{
+	return run(TAP_LINK_STOP,
+		   "Records no more until \"ccltap start\"; the programs go "
+		   "on.",
+		   argc, argv);
+}
+
+int tap_status_main(int argc, char **argv)
+{
+	return run(TAP_LINK_STATUS,
+		   "Lists the recordings that go on for this user on this "
+		   "host.",
+		   argc, argv);
+}
+
+int tap_snapshot_main(int argc, char **argv)
+{
+	return run(TAP_LINK_SNAPSHOT, "Writes what a flight recorder holds.", argc, argv);
+}
+
+int tap_end_main(int argc, char **argv)
+{
+	return run(TAP_LINK_END, "Completes a recording; the programs go on.", argc,
+		   argv);
+}

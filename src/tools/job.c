@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads what launchers put into the environment. */
+#include "tools/job.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+
+/* A rank, in the order in which they are trusted. */
+static const char *const ranks[] = {
+	"RANK",	     "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK",
+	"PMIX_RANK", "SLURM_PROCID",
+};
+
+/*
+ * What tells one job from another, all that there are together: a batch job may have
+ * several steps, a step several runs.
+ */
+static const char *const jobs[] = {
+	"CCLTAP_JOB",	"PMIX_NAMESPACE",      "OMPI_MCA_ess_base_jobid",
+	"SLURM_JOB_ID", "SLURM_STEP_ID",       "PBS_JOBID",
+	"LSB_JOBID",	"TORCHELASTIC_RUN_ID", "MASTER_ADDR",
+	"MASTER_PORT",
+};
+
+static void mix(uint64_t *hash, const char *text)
+{
+	/* With its end, so that "a", "b" is not "ab", "". */
+	do
+		*hash = (*hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
+	while (*text++);
+}
+
+static int find_rank(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
+		const char *value = getenv(ranks[i]);
+		char *end;
+		long rank;
+
+		if (!value || !*value)
+			continue;
+		errno = 0;
+		rank = strtol(value, &end, 10);
+		if (!errno && !*end && rank >= 0 && rank <= INT_MAX)
+			return (int) rank;
+	}
+	return -1;
+}
+
+/*
+ * When the process began that started us, in ticks since boot: its number alone may be
+ * used again.  The name in the second field may have spaces and brackets in it.
+ */
+static unsigned long long parent_start(pid_t parent)
+{
+	char path[64], line[1024] = "";
+	unsigned long long start = 0;
+	char *after;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", parent);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fgets(line, sizeof(line), file) && (after = strrchr(line, ')')))
+		sscanf(after + 1,
+		       "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		       "%*s %*s %*s %*s %*s %*s %llu",
+		       &start);
+	fclose(file);
+	return start;
+}
+
+struct tap_job tap_job_find(void)
+{
+	struct tap_job job = {.key = UINT64_C(0xcbf29ce484222325), .rank = find_rank()};
+	const char *named = getenv("CCLTAP_JOB");
+	bool is_told = false;
+	char text[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		const char *value = getenv(jobs[i]);
+
+		if (!value || !*value)
+			continue;
+		is_told = true;
+		mix(&job.key, jobs[i]);
+		mix(&job.key, value);
+	}
+	/* Ranks that a shell or an unknown launcher started have that in common. */
+	if (!is_told) {
+		snprintf(text, sizeof(text), "%d %llu", getppid(),
+			 parent_start(getppid()));
+		mix(&job.key, text);
+	}
+	job.is_shared = job.rank >= 0 || (named && *named);
+	return job;
+}

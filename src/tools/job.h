@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which job a program to be recorded belongs to, as far as its launcher tells: the ranks
+ * of one job share a recording on each node.
+ *
+ * Hides launchers and their variables.
+ */
+#ifndef TAP_TOOLS_JOB_H
+#define TAP_TOOLS_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tap_job {
+	/* The same for all ranks of a job on this node, and for nothing else. */
+	uint64_t key;
+	int rank; /* -1: no launcher told it */
+	/* Others may take part: there is a rank, or the user has named the job. */
+	bool is_shared;
+};
+
+/* From the environment and who started us. */
+struct tap_job tap_job_find(void);
+
+#endif

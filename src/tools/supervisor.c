@@ -1,0 +1,773 @@
+/* SPDX-License-Identifier: MIT */
+/* One loop over everybody who may say something. */
+#include "tools/supervisor.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "tools/link.h"
+#include "tools/message.h"
+#include "tools/record_buffers.h"
+#include "tools/record_notes.h"
+#include "tools/record_output.h"
+#include "tools/record_session.h"
+
+/* What is kept on disk is in so many parts; the oldest goes first. */
+#define PARTS 8
+#define LOOK_MS 1000
+/* Of a sub-buffer, where little is to be kept. */
+#define SMALLEST_BYTES (16 << 10)
+
+/* A program that is recorded, or somebody who has asked for something else. */
+struct peer {
+	int link;  /* -1: gone */
+	int pidfd; /* -1: it has ended, or there is none */
+	pid_t pid;
+	int rank;
+	bool is_maker; /* the first of all, whose the recording is */
+	bool is_member;
+	bool is_waiting; /* asked DONE, and is owed an answer */
+};
+
+enum state { RUNNING, STOPPED, ENDED };
+
+static struct supervisor {
+	const struct tap_plan *plan;
+	struct tap_output output;
+	struct tap_notes notes;
+	int listen_fd, signal_fd;
+	struct peer *peers;
+	size_t count;
+	enum state state;
+	bool was_started;
+	time_t begin;
+	size_t programs; /* that were run, or may yet be */
+	/* Of a flight recorder. */
+	unsigned snapshots;
+	char last_reason[256];
+	bool is_due;
+	char due_reason[256];
+	int64_t last_snapshot_ms;
+	/* Of a bounded recording. */
+	unsigned removed;
+	uint64_t size_at_rotation;
+	int64_t next_look_ms;
+	/* What is told everybody at the end. */
+	struct tap_answer outcome;
+} self;
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* ---- The recording ---- */
+
+static int make_recording(struct tap_answer *answer)
+{
+	const struct tap_plan *plan = self.plan;
+	struct tap_session_plan lttng = plan->lttng;
+	/* A daemon that another supervisor is about to end would still answer. */
+	int ret, lock = tap_link_lock_daemon();
+
+	ret = tap_session_start_daemon(answer->lttng_home, sizeof(answer->lttng_home));
+	if (ret)
+		goto out_lock;
+	if (lttng.is_flight)
+		ret = tap_buffers_fit_flight(plan->flight_bytes, &lttng.buffers);
+	else
+		ret = tap_buffers_fit(plan->buffer_bytes, &lttng.buffers);
+	if (ret)
+		goto out;
+	/* A sub-buffer is written when it is full: it is what is known at a time. */
+	while (plan->max_bytes && lttng.buffers.hot_bytes > SMALLEST_BYTES &&
+	       lttng.buffers.hot_bytes > plan->max_bytes / PARTS / 2) {
+		lttng.buffers.hot_bytes /= 2;
+		lttng.buffers.hot_count *= 2;
+	}
+	ret = tap_output_make(&self.output, plan->folder, plan->overwrite, plan->session,
+			      plan->job_name, &plan->job);
+	if (ret)
+		goto out;
+	ret = tap_session_begin(plan->session, self.output.absolute, &lttng);
+	if (!ret)
+		goto out_lock;
+	tap_message_write("LTTng cannot record into %s: %s; \"lttng-sessiond --verbose\" "
+			  "tells why",
+			  self.output.shown, tap_session_error(ret));
+	tap_output_discard(&self.output);
+	tap_output_close(&self.output);
+	ret = -EIO;
+out:
+	tap_session_end_daemon();
+out_lock:
+	close_fd(&lock);
+	return ret;
+}
+
+static void end_daemon(void)
+{
+	int lock = tap_link_lock_daemon();
+
+	tap_session_end_daemon();
+	close_fd(&lock);
+}
+
+/* What calls for one; the first that does not have to wait is the one that counts. */
+static void want_snapshot(const char *reason)
+{
+	if (!self.plan->lttng.is_flight || self.state != RUNNING || self.is_due)
+		return;
+	self.is_due = true;
+	snprintf(self.due_reason, sizeof(self.due_reason), "%s", reason);
+}
+
+/* What processes say: that they cannot be recorded, or that now is the time. */
+static void hear_notes(void)
+{
+	static const char wish[] = "snapshot ";
+	char text[256];
+
+	while (tap_notes_next(&self.notes, text, sizeof(text)))
+		if (!strncmp(text, wish, strlen(wish)))
+			want_snapshot(text + strlen(wish));
+		else
+			tap_notes_keep(&self.notes, text);
+}
+
+static void end_recording(void)
+{
+	struct tap_answer *outcome = &self.outcome;
+
+	outcome->session_error = tap_session_end(self.plan->session, &outcome->discarded,
+						 &outcome->has_hole);
+	hear_notes();
+	outcome->unrecorded = self.notes.count;
+	snprintf(outcome->why_unrecorded, sizeof(outcome->why_unrecorded), "%s",
+		 self.notes.first);
+	outcome->snapshots = self.snapshots;
+	self.state = ENDED;
+}
+
+/* ---- Snapshots ---- */
+
+static int take_snapshot(const char *reason)
+{
+	int ret;
+
+	self.is_due = false;
+	self.last_snapshot_ms = now_ms();
+	/* Without the state it still has the calls. */
+	tap_session_write_state(self.plan->session);
+	ret = tap_session_snapshot(self.plan->session);
+	if (ret < 0)
+		return ret;
+	self.snapshots++;
+	snprintf(self.last_reason, sizeof(self.last_reason), "%s", reason);
+	tap_output_note_snapshot(&self.output, reason);
+	return 0;
+}
+
+static int64_t snapshot_due_ms(void)
+{
+	if (!self.snapshots)
+		return 0;
+	return self.last_snapshot_ms + (int64_t) self.plan->min_interval_s * 1000;
+}
+
+static void take_due_snapshot(void)
+{
+	if (self.is_due && self.state == RUNNING && now_ms() >= snapshot_due_ms())
+		take_snapshot(self.due_reason);
+}
+
+/* ---- The bound ---- */
+
+/* One that is larger than all that is to be kept stays while nothing is there after it.
+ */
+static void remove_oldest(void)
+{
+	struct dirent **chunks;
+	int count = tap_output_chunks(&self.output, &chunks), i;
+	uint64_t total = tap_output_size(&self.output, NULL), size;
+	unsigned before = self.removed;
+
+	for (i = 0; i < count; i++) {
+		size = tap_output_size(&self.output, chunks[i]->d_name);
+		if (total > self.plan->max_bytes &&
+		    total - size >= self.plan->max_bytes / 4 &&
+		    !tap_output_remove_chunk(&self.output, chunks[i]->d_name)) {
+			self.removed++;
+			total -= size;
+		}
+		free(chunks[i]);
+	}
+	if (count >= 0)
+		free(chunks);
+	if (self.removed != before)
+		tap_output_note_removed(&self.output, self.removed - before);
+}
+
+static void keep_bound(void)
+{
+	uint64_t size;
+
+	if (!self.plan->max_bytes || self.plan->lttng.is_flight ||
+	    self.state != RUNNING || now_ms() < self.next_look_ms)
+		return;
+	self.next_look_ms = now_ms() + LOOK_MS;
+	size = tap_output_size(&self.output, NULL);
+	if (size < self.size_at_rotation + self.plan->max_bytes / PARTS)
+		return;
+	/* What begins then is to stand by itself, when what was before is gone. */
+	if (!tap_session_rotate(self.plan->session))
+		tap_session_write_state(self.plan->session);
+	remove_oldest();
+	self.size_at_rotation = tap_output_size(&self.output, NULL);
+}
+
+/* ---- Who is there ---- */
+
+static bool is_recorded(const struct peer *peer)
+{
+	return peer->is_member && ((peer->link >= 0 && !peer->is_waiting) ||
+				   (peer->link < 0 && peer->pidfd >= 0));
+}
+
+static size_t count_recorded(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < self.count; i++)
+		count += is_recorded(&self.peers[i]);
+	return count;
+}
+
+static void add_peer(int link)
+{
+	struct peer *grown = reallocarray(self.peers, self.count + 1, sizeof(*grown));
+
+	if (!grown) {
+		close(link);
+		return;
+	}
+	self.peers = grown;
+	grown[self.count++] = (struct peer){.link = link, .pidfd = -1, .rank = -1};
+}
+
+static void drop_gone(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < self.count; i++)
+		if (self.peers[i].link >= 0 || self.peers[i].pidfd >= 0)
+			self.peers[kept++] = self.peers[i];
+	self.count = kept;
+}
+
+/* ---- What is asked ---- */
+
+static void say(struct tap_answer *answer, const char *format, ...) tap_printf(2, 3);
+
+static void say(struct tap_answer *answer, const char *format, ...)
+{
+	size_t used = strlen(answer->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(answer->text + used, sizeof(answer->text) - used, format, arguments);
+	va_end(arguments);
+}
+
+static void refuse(struct tap_answer *answer, const char *format, ...) tap_printf(2, 3);
+
+static void refuse(struct tap_answer *answer, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->error = TAP_LINK_FAILED;
+	va_start(arguments, format);
+	vsnprintf(answer->text, sizeof(answer->text), format, arguments);
+	va_end(arguments);
+}
+
+static void fill_joined(struct tap_answer *answer)
+{
+	const char *home = getenv("LTTNG_HOME");
+
+	snprintf(answer->session, sizeof(answer->session), "%s", self.plan->session);
+	snprintf(answer->job, sizeof(answer->job), "%s", self.output.job_name);
+	snprintf(answer->path, sizeof(answer->path), "%s", self.output.absolute);
+	if (self.notes.address)
+		snprintf(answer->recorder, sizeof(answer->recorder), "%s",
+			 self.notes.address);
+	snprintf(answer->lttng_home, sizeof(answer->lttng_home), "%s", home ? home : "");
+}
+
+static void join(struct peer *peer, const struct tap_question *question, int pidfd,
+		 struct tap_answer *answer)
+{
+	const struct tap_job *job = &self.plan->job;
+
+	if (question->job != job->key || (!peer->is_maker && !job->is_shared)) {
+		answer->error = TAP_LINK_OTHER;
+		if (pidfd >= 0)
+			close(pidfd);
+		return;
+	}
+	peer->is_member = true;
+	self.programs++;
+	peer->pid = question->pid;
+	peer->rank = question->rank;
+	close_fd(&peer->pidfd);
+	peer->pidfd = pidfd;
+	tap_output_note_rank(&self.output, peer->rank);
+	fill_joined(answer);
+}
+
+static void name_peer(const struct peer *peer, char *ret_name, size_t size)
+{
+	if (peer->rank >= 0)
+		snprintf(ret_name, size, "rank %d (process %d)", peer->rank, peer->pid);
+	else
+		snprintf(ret_name, size, "process %d", peer->pid);
+}
+
+/* A rank that dies by a signal or says that it failed. */
+static void look_at_end(const struct peer *peer, const struct tap_question *question)
+{
+	char name[64], reason[160];
+
+	name_peer(peer, name, sizeof(name));
+	if (question->code != CLD_EXITED)
+		snprintf(reason, sizeof(reason), "%s died by signal %d", name,
+			 question->status);
+	else if (question->status)
+		snprintf(reason, sizeof(reason), "%s ended with status %d", name,
+			 question->status);
+	else
+		return;
+	want_snapshot(reason);
+}
+
+static void describe_members(struct tap_answer *answer)
+{
+	char name[64];
+
+	for (size_t i = 0; i < self.count; i++) {
+		const struct peer *peer = &self.peers[i];
+
+		if (!peer->is_member)
+			continue;
+		name_peer(peer, name, sizeof(name));
+		say(answer, "  %s: %s\n", name,
+		    peer->is_waiting ? "has ended"
+		    : peer->link < 0 ? "is recorded, its recorder was killed"
+				     : "is recorded");
+	}
+}
+
+static void describe(struct tap_answer *answer)
+{
+	static const char *const states[] = {"recording", "stopped", "ended"};
+	struct tm begin;
+	char time_text[32] = "";
+
+	if (localtime_r(&self.begin, &begin))
+		strftime(time_text, sizeof(time_text), "%Y-%m-%d %H:%M:%S", &begin);
+	fill_joined(answer);
+	say(answer, "%s: %s%s since %s, in %s\n", self.plan->session,
+	    self.state == STOPPED && !self.was_started ? "paused" : states[self.state],
+	    self.plan->lttng.is_flight ? " (flight recorder)" : "", time_text,
+	    self.output.absolute);
+	say(answer,
+	    "  supervisor: process %d; %" PRIu64 " KiB on disk, %" PRIu64
+	    " events discarded\n",
+	    getpid(), tap_output_size(&self.output, NULL) / 1024,
+	    self.state == ENDED ? self.outcome.discarded
+				: tap_session_discarded(self.plan->session));
+	if (self.plan->lttng.is_flight)
+		say(answer, "  snapshots: %u%s%s\n", self.snapshots,
+		    self.snapshots ? ", the last for: " : "", self.last_reason);
+	if (self.removed)
+		say(answer, "  removed: the %u oldest chunks, for --max-size\n",
+		    self.removed);
+	describe_members(answer);
+}
+
+static void change_state(struct tap_answer *answer, enum state state)
+{
+	int ret;
+
+	if (state == RUNNING)
+		ret = tap_session_start(self.plan->session);
+	else
+		ret = tap_session_stop(self.plan->session);
+	if (ret < 0) {
+		refuse(answer, "LTTng: %s", tap_session_error(ret));
+		return;
+	}
+	self.state = state;
+	if (state == RUNNING)
+		self.was_started = true;
+	say(answer, "%s is %s\n", self.plan->session,
+	    state == RUNNING ? "recording" : "stopped");
+}
+
+static void snapshot_on_request(struct tap_answer *answer)
+{
+	int ret;
+
+	if (!self.plan->lttng.is_flight) {
+		refuse(answer,
+		       "%s is no flight recorder: all of it is in %s; "
+		       "\"record --flight-recorder\" makes one",
+		       self.plan->session, self.output.absolute);
+		return;
+	}
+	if (!self.was_started) {
+		refuse(answer, "%s was never started: \"ccltap start\" does it",
+		       self.plan->session);
+		return;
+	}
+	ret = take_snapshot("it was asked for");
+	if (ret < 0)
+		refuse(answer, "LTTng cannot write a snapshot into %s: %s",
+		       self.output.absolute, tap_session_error(ret));
+	else
+		say(answer, "snapshot %u in %s\n", self.snapshots, self.output.absolute);
+}
+
+/*
+ * What is stopped is complete as it lies there.  LTTng 2.13 was seen to lose what came
+ * after a rotation of a stopped session.
+ */
+static void rotate(struct tap_answer *answer)
+{
+	int ret = 0;
+
+	if (self.state != RUNNING && self.was_started)
+		return;
+	fill_joined(answer);
+	if (self.plan->lttng.is_flight || !self.was_started)
+		return;
+	ret = tap_session_rotate(self.plan->session);
+	if (ret < 0)
+		refuse(answer, "LTTng: %s", tap_session_error(ret));
+	else
+		tap_session_write_state(self.plan->session);
+}
+
+static void steer(const struct tap_question *question, struct tap_answer *answer)
+{
+	if (self.state == ENDED && question->verb != TAP_LINK_STATUS &&
+	    question->verb != TAP_LINK_ROTATE) {
+		refuse(answer, "%s has ended, only its programs go on",
+		       self.plan->session);
+		return;
+	}
+	switch (question->verb) {
+	case TAP_LINK_STATUS:
+		describe(answer);
+		break;
+	case TAP_LINK_START:
+		change_state(answer, RUNNING);
+		break;
+	case TAP_LINK_STOP:
+		change_state(answer, STOPPED);
+		break;
+	case TAP_LINK_SNAPSHOT:
+		snapshot_on_request(answer);
+		break;
+	case TAP_LINK_ROTATE:
+		rotate(answer);
+		break;
+	case TAP_LINK_END:
+		self.outcome.was_ended = true;
+		end_recording();
+		say(answer, "%s has ended; the trace is in %s\n", self.plan->session,
+		    self.output.absolute);
+		break;
+	default:
+		answer->error = TAP_LINK_OTHER;
+	}
+}
+
+/* The link of who asks is closed where it says nothing that we know. */
+static void hear(struct peer *peer)
+{
+	struct tap_answer answer = {.version = TAP_LINK_VERSION};
+	struct tap_question question;
+	int pidfd, ret;
+
+	ret = tap_link_receive_question(peer->link, &question, &pidfd);
+	if (ret) {
+		close_fd(&peer->link);
+		return;
+	}
+	if (question.verb == TAP_LINK_JOIN) {
+		join(peer, &question, pidfd, &answer);
+	} else {
+		if (pidfd >= 0)
+			close(pidfd);
+		if (question.verb == TAP_LINK_DONE) {
+			peer->is_waiting = true;
+			if (question.is_void)
+				self.programs--;
+			else
+				look_at_end(peer, &question);
+			/* The last one is answered when the recording has ended. */
+			if (!count_recorded())
+				return;
+			answer.is_going_on = true;
+		} else {
+			steer(&question, &answer);
+		}
+	}
+	if (tap_link_answer(peer->link, &answer) || question.verb == TAP_LINK_DONE) {
+		close_fd(&peer->link);
+		close_fd(&peer->pidfd);
+	}
+}
+
+static void hear_signal(void)
+{
+	struct signalfd_siginfo info;
+
+	if (read(self.signal_fd, &info, sizeof(info)) != (ssize_t) sizeof(info))
+		return;
+	if (info.ssi_signo == SIGUSR1) {
+		if (self.plan->lttng.is_flight && self.state == RUNNING)
+			take_snapshot("a signal to the supervisor");
+		return;
+	}
+	if (self.state == ENDED)
+		return;
+	self.outcome.was_ended = true;
+	end_recording();
+}
+
+/* ---- The loop ---- */
+
+/* A daemon that hangs: everybody who waits for us hears of it.  In a signal's handler. */
+static void give_up(int signal_number)
+{
+	static struct tap_answer hung = {.version = TAP_LINK_VERSION,
+					 .error = TAP_LINK_HUNG};
+
+	(void) signal_number;
+	for (size_t i = 0; i < self.count; i++)
+		if (self.peers[i].link >= 0)
+			send(self.peers[i].link, &hung, sizeof(hung), MSG_NOSIGNAL);
+	_exit(TAP_EXIT_FAILURE);
+}
+
+static int next_look_ms(void)
+{
+	int64_t next = INT64_MAX, now = now_ms();
+
+	if (self.plan->max_bytes && self.state == RUNNING)
+		next = self.next_look_ms;
+	if (self.is_due && snapshot_due_ms() < next)
+		next = snapshot_due_ms();
+	if (next == INT64_MAX)
+		return -1;
+	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
+}
+
+/* Two for each peer after the three that are always there. */
+static struct pollfd *fill_polled(void)
+{
+	static struct pollfd *polled;
+	struct pollfd *grown = reallocarray(polled, 3 + 2 * self.count, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	polled = grown;
+	polled[0] = (struct pollfd){.fd = self.listen_fd, .events = POLLIN};
+	polled[1] = (struct pollfd){.fd = self.notes.fd, .events = POLLIN};
+	polled[2] = (struct pollfd){.fd = self.signal_fd, .events = POLLIN};
+	for (size_t i = 0; i < self.count; i++) {
+		const struct peer *peer = &self.peers[i];
+
+		/* Who waits says nothing more; that it went away is seen when answered.
+		 */
+		polled[3 + 2 * i] =
+			(struct pollfd){.fd = peer->is_waiting ? -1 : peer->link,
+					.events = POLLIN};
+		polled[4 + 2 * i] =
+			(struct pollfd){.fd = peer->link < 0 ? peer->pidfd : -1,
+					.events = POLLIN};
+	}
+	return polled;
+}
+
+static void look_once(void)
+{
+	struct pollfd *polled = fill_polled();
+	size_t count = self.count;
+	int link;
+
+	if (!polled || poll(polled, 3 + 2 * count, next_look_ms()) < 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (polled[3 + 2 * i].revents)
+			hear(&self.peers[i]);
+		/* Its recorder was killed, so nobody knows how it ended. */
+		if (polled[4 + 2 * i].revents) {
+			want_snapshot("a program ended whose recorder was killed");
+			close_fd(&self.peers[i].pidfd);
+		}
+	}
+	drop_gone();
+	if (polled[1].revents)
+		hear_notes();
+	if (polled[2].revents)
+		hear_signal();
+	if (polled[0].revents) {
+		link = tap_link_accept(self.listen_fd);
+		if (link >= 0)
+			add_peer(link);
+	}
+}
+
+static void close_others(void)
+{
+	/* Descriptors of the user's, a pipe for instance, are not ours to keep open. */
+	const int keep[] = {self.listen_fd, self.peers[0].link};
+	int top = STDERR_FILENO + 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
+		if (keep[i] >= top)
+			top = keep[i] + 1;
+	for (int fd = STDERR_FILENO + 1; fd < top; fd++)
+		if (fd != keep[0] && fd != keep[1])
+			close(fd);
+	closefrom(top);
+}
+
+static void stand_alone(void)
+{
+	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, "ccltap-super");
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++)
+		if (null_fd < 0 || dup2(null_fd, fd) < 0)
+			close(fd);
+	if (null_fd > STDERR_FILENO)
+		close(null_fd);
+}
+
+static int watch_signals(void)
+{
+	static const int heard[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(heard); i++)
+		sigaddset(&set, heard[i]);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void begin(const struct tap_plan *plan, int listen_fd, int link)
+{
+	struct tap_answer answer = {.version = TAP_LINK_VERSION};
+	struct tap_question question;
+	int ret, pidfd;
+
+	self.plan = plan;
+	self.listen_fd = listen_fd;
+	self.outcome.version = TAP_LINK_VERSION;
+	add_peer(link);
+	if (!self.count)
+		_exit(TAP_EXIT_FAILURE);
+	self.peers[0].is_maker = true;
+	close_others();
+	stand_alone();
+	tap_session_set_watchdog(give_up);
+	/* Read first: it is lost to who asks when we end with it unread. */
+	if (tap_link_receive_question(link, &question, &pidfd))
+		_exit(TAP_EXIT_FAILURE);
+	ret = make_recording(&answer);
+	if (ret) {
+		answer.error = ret == -EEXIST ? TAP_LINK_REFUSED : TAP_LINK_FAILED;
+		tap_link_answer(link, &answer);
+		_exit(TAP_EXIT_FAILURE);
+	}
+	/* From here on the user hears only the members. */
+	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+		close(STDERR_FILENO);
+	if (chdir("/") < 0)
+		errno = 0;
+	tap_notes_open(&self.notes, plan->session);
+	self.signal_fd = watch_signals();
+	self.begin = time(NULL);
+	self.state = plan->lttng.is_paused ? STOPPED : RUNNING;
+	self.was_started = !plan->lttng.is_paused;
+	join(&self.peers[0], &question, pidfd, &answer);
+	if (tap_link_answer(link, &answer))
+		close_fd(&self.peers[0].link);
+}
+
+/* Nobody can join any more, so whoever comes makes a recording of its own. */
+static void finish(void) __attribute__((noreturn));
+
+static void finish(void)
+{
+	close_fd(&self.listen_fd);
+	/* The last chance for one that had to wait. */
+	if (self.is_due && self.state == RUNNING)
+		take_snapshot(self.due_reason);
+	if (self.state != ENDED)
+		end_recording();
+	if (self.plan->max_bytes)
+		remove_oldest();
+	tap_output_note_end(&self.output);
+	if (!self.programs)
+		tap_output_discard(&self.output);
+	tap_output_close(&self.output);
+	for (size_t i = 0; i < self.count; i++)
+		if (self.peers[i].is_waiting)
+			tap_link_answer(self.peers[i].link, &self.outcome);
+	end_daemon();
+	_exit(0);
+}
+
+void tap_supervisor_run(const struct tap_plan *plan, int listen_fd, int link)
+{
+	begin(plan, listen_fd, link);
+	while (count_recorded()) {
+		look_once();
+		take_due_snapshot();
+		keep_bound();
+	}
+	finish();
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One rank of a job that may be killed at any time: makes calls one after the other, and
+ * keeps in a file how many have returned.
+ *
+ * usage: rank LIBRARY COUNT-FILE CALLS PAUSE-US
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	const char *rank = getenv("RANK");
+	volatile long *count;
+	int (*call)(int *);
+	int fd, version, i;
+	void *library;
+
+	if (argc != 5)
+		return 1;
+	fd = open(argv[2], O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, sizeof(*count)))
+		return 2;
+	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	library = dlopen(argv[1], RTLD_NOW);
+	call = library ? (int (*)(int *)) dlsym(library, "ncclGetVersion") : NULL;
+	if (count == MAP_FAILED || !call)
+		return 3;
+	for (i = 0; i < atoi(argv[3]); i++) {
+		call(&version);
+		*count = i + 1;
+		usleep((useconds_t) atoi(argv[4]));
+	}
+	return 10 + (rank ? atoi(rank) : 0);
+}
