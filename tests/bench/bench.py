@@ -102,7 +102,8 @@ class Bench:
 class Session:
     """A session of our own: its name is ours alone, and it goes however we end."""
 
-    def __init__(self, bench, name, *events):
+    def __init__(self, bench, name, *events, is_flight=False):
+        self.is_flight = is_flight
         self.bench = bench
         self.path = os.path.join(bench.shm, name)
         self.name = f"ccltap-bench-{os.getpid()}-{name}"
@@ -113,9 +114,10 @@ class Session:
 
     def __enter__(self):
         try:
-            self.lttng("create", self.name, "--output", self.path)
+            self.lttng("create", self.name, "--output", self.path,
+                       *(["--snapshot"] if self.is_flight else []))
             self.lttng("enable-channel", "-u", "-s", self.name, "--buffers-uid",
-                       "--discard", "--subbuf-size", "1M", "--num-subbuf", "8", "bench")
+                       "--overwrite" if self.is_flight else "--discard", "--subbuf-size", "1M", "--num-subbuf", "8", "bench")
             self.lttng("add-context", "-u", "-s", self.name, "-c", "bench",
                        "-t", "vpid", "-t", "vtid")
             self.lttng("enable-event", "-u", "-s", self.name, "-c", "bench",
@@ -138,6 +140,8 @@ class Session:
     def count(self):
         """The events in the trace: a session that recorded nothing is cheap."""
         self.lttng("stop", self.name)
+        if self.is_flight:
+            self.lttng("snapshot", "record", "-s", self.name)
         text = self.bench.ask("babeltrace2", self.path, "-c", "sink.utils.counter")
         counts = re.findall(r"(\d+) Event messages", text)
         return int(counts[-1]) if counts else 0
@@ -211,6 +215,28 @@ def call_on(bench):
     """Both sides less the call itself, which is in both and costs us nothing."""
     bare, ours = whole_rounds(lambda number: call_round(bench, f"call-{number}"))
     return [row("NCCL call, tracing on", "ns", bare, ours, 1.15, "ratio")]
+
+
+def flight_round(bench, name):
+    """The ns of a recorded call on its way to the disk, and of one that stays in memory."""
+    bursts, turns = bench.sizes["pair_bursts"], bench.sizes["pair_turns"]
+    calls = (bench.program("calls"), "all-reduce", str(bursts), str(turns), "2000")
+    events = "nccl:ncclAllReduce_entry", "nccl:ncclAllReduce_exit"
+    costs = []
+    for is_flight in False, True:
+        with Session(bench, f"{name}-{is_flight}", *events, is_flight=is_flight) as session:
+            call = bench.number(*calls, pin=True)
+            costs.append(bench.number(*calls, pin=True, preload=bench.preload) - call)
+            count = session.count()
+        # The newest replace the oldest there, so not all are left.
+        if not count or (not is_flight and count != (bursts + 1) * turns * 2):
+            return None
+    return costs
+
+
+def flight(bench):
+    bare, ours = whole_rounds(lambda number: flight_round(bench, f"flight-{number}"))
+    return [row("NCCL call, flight recorder", "ns", bare, ours, 1.05, "ratio")]
 
 
 def stack_round(bench, name, program):
