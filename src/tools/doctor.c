@@ -317,6 +317,59 @@ static void check_limits(struct doctor *doctor)
 		     (uintmax_t)limit.rlim_cur);
 }
 
+/* A number in a file of the kernel's, -1 where there is none. */
+static long read_setting(const char *path)
+{
+	long number = -1;
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	fclose(file);
+	return number;
+}
+
+/* A line "name: 1" in what the driver tells of its parameters. */
+static bool is_profiling_for_root(void)
+{
+	char line[256];
+	bool found = false;
+	FILE *file = fopen("/proc/driver/nvidia/params", "re");
+
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, "RmProfilingAdminOnly: 1", 23);
+	fclose(file);
+	return found && geteuid();
+}
+
+/* LTTng maps each buffer of each processor into every process. */
+static void check_kernel(struct doctor *doctor)
+{
+	long processors = sysconf(_SC_NPROCESSORS_CONF);
+	long wanted = 2048 + 8 * processors;
+	long mappings = read_setting("/proc/sys/vm/max_map_count");
+
+	if (access("/proc/net/unix", R_OK) < 0)
+		tell(doctor, WRONG, "kernel", "mount /proc",
+		     "/proc/net/unix: %s: ccltap status finds no recording",
+		     strerror(errno));
+	if (mappings >= 0 && mappings < wanted)
+		tell(doctor, WRONG, "kernel", "sysctl vm.max_map_count=65530",
+		     "vm.max_map_count is %ld, and LTTng maps some buffers for each of %ld "
+		     "processors", mappings, processors);
+	else
+		tell(doctor, OK, "kernel", NULL, "a process may have %ld mappings",
+		     mappings);
+	if (is_profiling_for_root())
+		tell(doctor, NOTE, "kernel",
+		     "load the driver with NVreg_RestrictProfilingToAdminUsers=0",
+		     "the NVIDIA driver lets only root profile (RmProfilingAdminOnly)");
+}
+
 static void check_environment(struct doctor *doctor)
 {
 	static const struct {
@@ -326,7 +379,6 @@ static void check_environment(struct doctor *doctor)
 		{ "LD_AUDIT", "audits the linker, and may keep the tracer from calls" },
 		{ "NVTX_INJECTION64_PATH",
 		  "hears NVTX, so a NCCL that is linked statically is not seen" },
-		{ "CUDA_INJECTION64_PATH", "is loaded by CUDA, and may hold CUPTI" },
 		{ "NCCL_NVTX_DISABLE", "keeps NCCL from telling NVTX" },
 	};
 
@@ -358,6 +410,28 @@ static void check_libraries(struct doctor *doctor)
 		     "there is a CUDA driver, but /dev/nvidiactl: %s", strerror(errno));
 	else
 		tell(doctor, OK, "GPU", NULL, "there is a CUDA driver, and access to it");
+}
+
+/* Only one tool of a process may hold it, and the first that asks does. */
+static void check_cupti(struct doctor *doctor)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
+					     "libcupti.so" };
+	const char *holder = getenv("CUDA_INJECTION64_PATH");
+	char text[256];
+	size_t i;
+
+	if (holder && *holder)
+		tell(doctor, NOTE, "CUPTI", "unset CUDA_INJECTION64_PATH for the job",
+		     "%s is loaded by CUDA first, and may hold it", holder);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!try_apart(try_to_load, names[i], text, sizeof(text)))
+			break;
+	if (i < ARRAY_SIZE(names))
+		tell(doctor, OK, "CUPTI", NULL, "%s can be loaded", names[i]);
+	else
+		tell(doctor, NOTE, "CUPTI", NULL,
+		     "none is where the linker looks; frameworks bring their own");
 }
 
 static void check_verbs(struct doctor *doctor)
@@ -417,7 +491,7 @@ int tap_doctor_main(int argc, char **argv)
 {
 	static void (*const checks[])(struct doctor *) = {
 		check_tracer, check_reader, check_daemon, check_buffers, check_limits,
-		check_environment, check_libraries, check_verbs,
+		check_kernel, check_environment, check_libraries, check_cupti, check_verbs,
 	};
 	struct doctor doctor = { 0 };
 	char name[] = "ccltap doctor";

@@ -39,6 +39,9 @@ run 1 "few descriptors" sh -c 'ulimit -n 40; exec "$0" doctor' "$ccltap"
 found "it says how to get more" "wrong  descriptors .*40.*ulimit -n"
 NVTX_INJECTION64_PATH=/opt/tool.so run 0 "somebody else's tool" "$ccltap" doctor
 found "it is named" "note   environment .*NVTX_INJECTION64_PATH: /opt/tool.so"
+CUDA_INJECTION64_PATH=/opt/gpu.so run 0 "somebody else's tool for GPUs" "$ccltap" doctor
+found "it may hold CUPTI" "note   CUPTI .*/opt/gpu.so .*: unset CUDA_INJECTION64_PATH"
+found "mappings are counted" "ok     kernel .*mappings"
 run 2 "an argument" "$ccltap" doctor me
 said "it is told" "takes no argument"
 
