@@ -19,6 +19,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/outfile.c src/join/outfile.h \
 	src/join/pair.c src/join/pair.h \
 	src/join/process.c src/join/process.h \
+	src/join/progress.c src/join/progress.h \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
 	src/join/times.c src/join/times.h \
@@ -41,6 +42,7 @@ babeltrace_plugin_ccltap_la_SOURCES = \
 	src/join/decode.c src/join/decode.h \
 	src/join/decode_field.c src/join/decode_field.h \
 	src/join/merge.c src/join/merge.h \
+	src/join/param.c src/join/param.h \
 	src/join/plugin.c \
 	src/join/sink.c src/join/sink.h
 babeltrace_plugin_ccltap_la_CPPFLAGS = $(AM_CPPFLAGS) $(BABELTRACE2_CFLAGS)

@@ -3,21 +3,18 @@
 #include "join/sink.h"
 
 #include "join/merge.h"
+#include "join/param.h"
+#include "join/progress.h"
 #include "join/view.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Events taken before babeltrace2 is asked whether the user wants to stop. */
 #define BUDGET 16384
 
-/* Some 200 MB when all of them are used: only a damaged trace does that. */
-#define OPEN_CALLS 262144
-#define HELD_OPERATIONS 65536
 #define WINDOW 100000
 
 struct sink {
@@ -30,18 +27,7 @@ struct sink {
 	struct tap_decoder *decoder;
 	struct tap_merge *merge;
 	unsigned int port_count;
-	bool has_progress;
-	bool has_shown;
-	struct timespec shown; /* when progress was told last */
-};
-
-/* What a parameter may be. */
-struct param {
-	const char *name;
-	enum { PARAM_BOOL, PARAM_COUNT, PARAM_STRING } kind;
-	bt_bool boolean;
-	int64_t count; /* at least 1 */
-	const char *string; /* NULL: not given */
+	struct tap_progress progress;
 };
 
 /* The parameters of both sinks stand first. */
@@ -62,87 +48,24 @@ enum {
 
 /* clang-format off */
 #define COMMON_PARAMS \
-	[OUTPUT] = {.name = "output", .kind = PARAM_STRING, .string = "-"}, \
-	[OVERWRITE] = {.name = "overwrite", .kind = PARAM_BOOL}, \
-	[OPEN] = {.name = "open-calls", .kind = PARAM_COUNT, .count = OPEN_CALLS}, \
-	[HELD] = {.name = "held-operations", .kind = PARAM_COUNT, \
-		  .count = HELD_OPERATIONS}, \
-	[DAMAGED] = {.name = "damaged-streams", .kind = PARAM_COUNT}, \
-	[REMOVED] = {.name = "removed-chunks", .kind = PARAM_COUNT}, \
-	[JOBS] = {.name = "jobs", .kind = PARAM_STRING}, \
-	[PROGRESS] = {.name = "progress", .kind = PARAM_BOOL}, \
-	[STACKS] = {.name = "stacks", .kind = PARAM_BOOL}, \
-	[MODULES] = {.name = "modules", .kind = PARAM_STRING}, \
-	[DEBUG_PATH] = {.name = "debug-path", .kind = PARAM_STRING}
+	[OUTPUT] = {.name = "output", .kind = TAP_PARAM_STRING, .string = "-"}, \
+	[OVERWRITE] = {.name = "overwrite", .kind = TAP_PARAM_BOOL}, \
+	[OPEN] = {.name = "open-calls", .kind = TAP_PARAM_COUNT, \
+		  .count = TAP_PARAM_OPEN_CALLS}, \
+	[HELD] = {.name = "held-operations", .kind = TAP_PARAM_COUNT, \
+		  .count = TAP_PARAM_HELD_OPERATIONS}, \
+	[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT}, \
+	[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT}, \
+	[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING}, \
+	[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL}, \
+	[STACKS] = {.name = "stacks", .kind = TAP_PARAM_BOOL}, \
+	[MODULES] = {.name = "modules", .kind = TAP_PARAM_STRING}, \
+	[DEBUG_PATH] = {.name = "debug-path", .kind = TAP_PARAM_STRING}
 /* clang-format on */
 
 #define APPEND_CAUSE(self, ...) \
 	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT( \
 		bt_self_component_sink_as_self_component(self), __VA_ARGS__)
-
-struct param_reading {
-	bt_self_component_sink *self;
-	struct param *params;
-	size_t count;
-};
-
-static bt_value_map_foreach_entry_const_func_status
-read_param(const char *name, const bt_value *value, void *data)
-{
-	struct param_reading *reading = data;
-	struct param *param = reading->params;
-	size_t i;
-
-	for (i = 0; i < reading->count && strcmp(param->name, name); i++)
-		param++;
-	if (i == reading->count) {
-		APPEND_CAUSE(reading->self, "There is no parameter \"%s\"", name);
-		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
-	}
-	switch (param->kind) {
-	case PARAM_BOOL:
-		if (!bt_value_is_bool(value)) {
-			APPEND_CAUSE(reading->self, "Parameter \"%s\" is not yes or no",
-				     name);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
-		}
-		param->boolean = bt_value_bool_get(value);
-		break;
-	case PARAM_COUNT:
-		if (bt_value_is_signed_integer(value))
-			param->count = bt_value_integer_signed_get(value);
-		else if (bt_value_is_unsigned_integer(value) &&
-			 bt_value_integer_unsigned_get(value) < INT64_MAX)
-			param->count = (int64_t) bt_value_integer_unsigned_get(value);
-		else
-			param->count = 0;
-		if (param->count < 1 || param->count > INT32_MAX) {
-			APPEND_CAUSE(reading->self,
-				     "Parameter \"%s\" is not a number from 1 to %d",
-				     name, INT32_MAX);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
-		}
-		break;
-	case PARAM_STRING:
-		if (!bt_value_is_string(value)) {
-			APPEND_CAUSE(reading->self, "Parameter \"%s\" is not a string",
-				     name);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
-		}
-		param->string = bt_value_string_get(value);
-		break;
-	}
-	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
-}
-
-static bool read_params(bt_self_component_sink *self, const bt_value *from,
-			struct param *params, size_t count)
-{
-	struct param_reading reading = {.self = self, .params = params, .count = count};
-
-	return bt_value_map_foreach_entry_const(from, read_param, &reading) ==
-	       BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK;
-}
 
 static void destroy(struct sink *sink)
 {
@@ -170,7 +93,8 @@ static int add_port(struct sink *sink)
 
 /* Takes the view, and the ownership of it also when it fails. */
 static bt_component_class_initialize_method_status
-make_sink(bt_self_component_sink *self, struct tap_view *view, const struct param *params)
+make_sink(bt_self_component_sink *self, struct tap_view *view,
+	  const struct tap_param *params)
 {
 	const char *output = params[OUTPUT].string;
 	const struct tap_bounds bounds = {
@@ -188,7 +112,7 @@ make_sink(bt_self_component_sink *self, struct tap_view *view, const struct para
 	}
 	sink->self = self;
 	sink->view = view;
-	sink->has_progress = params[PROGRESS].boolean;
+	sink->progress.is_wanted = params[PROGRESS].boolean;
 	sink->join = tap_join_create(view->consumer, view, &bounds);
 	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
 	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
@@ -228,17 +152,20 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 		       const bt_value *values, void *data)
 {
 	enum { FORMAT = COMMON_COUNT, ABSOLUTE, WINDOW_SIZE };
-	struct param params[] = {
+	struct tap_param params[] = {
 		COMMON_PARAMS,
-		[FORMAT] = {.name = "format", .kind = PARAM_STRING, .string = "text"},
-		[ABSOLUTE] = {.name = "absolute", .kind = PARAM_BOOL},
-		[WINDOW_SIZE] = {.name = "window", .kind = PARAM_COUNT, .count = WINDOW},
+		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "text"},
+		[ABSOLUTE] = {.name = "absolute", .kind = TAP_PARAM_BOOL},
+		[WINDOW_SIZE] = {.name = "window",
+				 .kind = TAP_PARAM_COUNT,
+				 .count = WINDOW},
 	};
 	struct tap_view *view;
 
 	(void) configuration;
 	(void) data;
-	if (!read_params(self, values, params, sizeof(params) / sizeof(params[0])))
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	if (!strcmp(params[FORMAT].string, "text")) {
 		view = tap_text_create();
@@ -262,15 +189,16 @@ tap_sink_init_report(bt_self_component_sink *self,
 		     const bt_value *values, void *data)
 {
 	enum { JSON = COMMON_COUNT };
-	struct param params[] = {
+	struct tap_param params[] = {
 		COMMON_PARAMS,
-		[JSON] = {.name = "json", .kind = PARAM_BOOL},
+		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
 	};
 	struct tap_view *view;
 
 	(void) configuration;
 	(void) data;
-	if (!read_params(self, values, params, sizeof(params) / sizeof(params[0])))
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	view = tap_report_create();
 	if (view)
@@ -338,22 +266,6 @@ tap_sink_configured(bt_self_component_sink *self)
 	return ret ? CONFIGURED(ERROR) : CONFIGURED(OK);
 }
 
-static void show_progress(struct sink *sink)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec == sink->shown.tv_sec)
-		return;
-	/* The first look only starts the clock: short readings show nothing. */
-	if (sink->shown.tv_sec) {
-		fprintf(stderr, "\r%.1f million events read",
-			(double) tap_merge_event_count(sink->merge) / 1e6);
-		sink->has_shown = true;
-	}
-	sink->shown = now;
-}
-
 static bt_component_class_sink_consume_method_status fail(struct sink *sink, int ret)
 {
 	if (ret == -ENOMEM)
@@ -373,14 +285,12 @@ tap_sink_consume(bt_self_component_sink *self)
 	ret = tap_merge_run(sink->merge, BUDGET, &status);
 	if (ret)
 		return fail(sink, ret);
-	if (sink->has_progress)
-		show_progress(sink);
+	tap_progress_show(&sink->progress, tap_merge_event_count(sink->merge));
 	if (status == TAP_MERGE_AGAIN)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_AGAIN;
 	if (status == TAP_MERGE_OK)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
-	if (sink->has_shown)
-		fprintf(stderr, "\r\033[K");
+	tap_progress_end(&sink->progress);
 	ret = tap_join_finish(sink->join);
 	if (ret)
 		return fail(sink, ret);
