@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const unsigned char datatype_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-
 /* ---- Counting ---- */
 
 static struct tap_comm_sum *find_sum(struct tap_report_comms *report,
@@ -46,15 +44,12 @@ static struct tap_comm_sum *find_sum(struct tap_report_comms *report,
 
 static void count_bytes(struct tap_comm_sum *sum, const struct tap_operation *operation)
 {
-	uint64_t bytes;
+	int64_t bytes = tap_operation_bytes(operation);
 
-	if (!operation->has_count || operation->datatype < 0 ||
-	    (uint64_t) operation->datatype >= sizeof(datatype_sizes) ||
-	    __builtin_mul_overflow(operation->count, datatype_sizes[operation->datatype],
-				   &bytes))
+	if (bytes < 0)
 		sum->unsized++;
 	else
-		sum->bytes += bytes;
+		sum->bytes += (uint64_t) bytes;
 }
 
 int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span *span)

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Of ncclDataType_t's values. */
+static const unsigned char datatype_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+
 struct tap_span *tap_span_get(struct tap_span *span)
 {
 	span->references++;
@@ -29,6 +32,18 @@ const char *tap_span_state_name(enum tap_span_state state)
 int64_t tap_span_duration(const struct tap_span *span)
 {
 	return (int64_t) ((uint64_t) span->end_ns - (uint64_t) span->begin_ns);
+}
+
+int64_t tap_operation_bytes(const struct tap_operation *operation)
+{
+	int64_t bytes;
+
+	if (!operation->has_count || operation->datatype < 0 ||
+	    (uint64_t) operation->datatype >= sizeof(datatype_sizes) ||
+	    __builtin_mul_overflow(operation->count, datatype_sizes[operation->datatype],
+				   &bytes))
+		return -1;
+	return bytes;
 }
 
 const struct tap_field *tap_span_result(const struct tap_span *span)

@@ -254,6 +254,9 @@ const char *tap_span_state_name(enum tap_span_state state);
 /* How long a complete one lasted; negative in a damaged trace. */
 int64_t tap_span_duration(const struct tap_span *span);
 
+/* How many bytes an operation moves; -1 unknown. */
+int64_t tap_operation_bytes(const struct tap_operation *operation);
+
 /* The call's result, or NULL. */
 const struct tap_field *tap_span_result(const struct tap_span *span);
 
