@@ -22,6 +22,7 @@ struct tap_join {
 	void *data;
 	bool has_first;
 	int64_t first_ns;
+	int64_t last_ns;
 	char *jobs; /* that are looked at, one in each line; NULL: all */
 	struct tap_loss loss;
 	struct tap_traces traces;
@@ -151,6 +152,11 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 int64_t tap_join_first_ns(const struct tap_join *join)
 {
 	return join->first_ns;
+}
+
+int64_t tap_join_last_ns(const struct tap_join *join)
+{
+	return join->last_ns;
 }
 
 void tap_span_put(struct tap_join *join, struct tap_span *span)
@@ -418,6 +424,7 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		join->has_first = true;
 		join->first_ns = event->time_ns;
 	}
+	join->last_ns = event->time_ns;
 	if (event->kind == TAP_EVENT_OTHER)
 		return 0;
 	if (is_call && !event->has_call_id) {

@@ -115,6 +115,9 @@ int tap_join_finish(struct tap_join *join);
 /* When the first event of the trace was; 0 before it came. */
 int64_t tap_join_first_ns(const struct tap_join *join);
 
+/* When the latest event was. */
+int64_t tap_join_last_ns(const struct tap_join *join);
+
 /* The losses, for whoever reads the streams to add to. */
 struct tap_loss *tap_join_loss(struct tap_join *join);
 

@@ -6,12 +6,14 @@ noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
 	src/join/comm.c src/join/comm.h \
+	src/join/derived.c src/join/derived.h \
 	src/join/emit.c \
 	src/join/field.c src/join/field.h \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \
 	src/join/json.c src/join/json.h \
 	src/join/jsonl.c \
+	src/join/lane.c src/join/lane.h \
 	src/join/link.c src/join/link.h \
 	src/join/name.c src/join/name.h \
 	src/join/open.c src/join/open.h \

@@ -140,6 +140,14 @@ enum tap_span_state {
 struct tap_thread;
 struct tap_member;
 struct tap_link;
+struct tap_row;
+
+/* Where a span is drawn on its row. */
+struct tap_place {
+	struct tap_row *row; /* of lane.c alone; NULL: it is not there, or no longer */
+	unsigned int lane;   /* from 0 */
+	unsigned int depth;  /* from 1 */
+};
 
 /* What an entry tells of its communicator and of the work it asks for. */
 struct tap_operation {
@@ -172,17 +180,18 @@ struct tap_span {
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */
 	uint64_t caller_offset;
-	uint64_t stack_id; /* 0 none */
+	uint64_t stack_id;	       /* 0 none */
 	const struct tap_stack *stack; /* NULL unknown */
 	struct tap_operation operation;
 	struct tap_member *member; /* of its communicator, NULL none: comm.h */
 	struct tap_fields entry;   /* arguments */
 	struct tap_fields exit;	   /* result and what the call gave back */
+	struct tap_place place;	   /* of lane.c, for the consumer that asks for it */
 
 	/* Of pair.c alone. */
 	unsigned int references;
-	struct tap_thread *thread;
-	struct tap_span *below; /* enclosing call of the same thread */
+	struct tap_thread *thread; /* also: a call that ends before those around it */
+	struct tap_span *below;	   /* enclosing call of the same thread */
 	struct tap_span *above;
 	struct tap_span *earlier; /* open calls of all processes */
 	struct tap_span *later;

@@ -94,6 +94,15 @@ void *tap_table_remove(struct tap_table *table, uint64_t a, uint64_t b)
 	return value;
 }
 
+uint64_t tap_table_hash(const char *string)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	while (*string)
+		hash = (hash ^ (unsigned char) *string++) * 0x100000001b3u;
+	return hash;
+}
+
 void tap_table_free(struct tap_table *table)
 {
 	free(table->slots);

@@ -34,6 +34,9 @@ int tap_table_set(struct tap_table *table, uint64_t a, uint64_t b, void *value);
 /* Returns what was kept under (a, b), which is no longer there, or NULL. */
 void *tap_table_remove(struct tap_table *table, uint64_t a, uint64_t b);
 
+/* A number for a string that is half of a pair; two may have the same. */
+uint64_t tap_table_hash(const char *string);
+
 /* Frees the table, not the values. */
 void tap_table_free(struct tap_table *table);
 

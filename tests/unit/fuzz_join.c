@@ -8,12 +8,13 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
  *         -Isrc -Itests -I. tests/unit/fuzz_join.c
- * src/join/{buffer,comm,emit,field,heap,join,json}.c \
- *         src/join/{jsonl,link,name,order,outfile,pair,process,report,report_comm}.c \
+ * src/join/{buffer,comm,derived,emit,field,heap,join,json}.c \
+ *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,report,report_comm}.c \
  *         src/join/{report_comm_out,slot,span,table,text,trace,view}.c \
  *         -o fuzz
  *   ./fuzz -max_len=4096
  */
+#include "join/derived.h"
 #include "join/join.h"
 #include "join/view.h"
 
@@ -26,10 +27,38 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Of the events of the derived trace. */
+static int64_t mark_ns;
+
+static int take_mark(void *data, const struct tap_mark *mark)
+{
+	(void) data;
+	if (mark->time_ns < mark_ns)
+		abort();
+	mark_ns = mark->time_ns;
+	return 0;
+}
+
+static int finish_marks(void *data, const struct tap_loss *loss)
+{
+	(void) data;
+	(void) loss;
+	return 0;
+}
+
+static struct tap_view *create_derived(void)
+{
+	const struct tap_mark_taker taker = {take_mark, finish_marks, NULL};
+
+	mark_ns = INT64_MIN;
+	return tap_derived_create(&taker);
+}
+
 static struct tap_view *(*const views[])(void) = {
 	tap_text_create,
 	tap_jsonl_create,
 	tap_report_create,
+	create_derived,
 };
 
 static const char *const calls[] = {
@@ -103,7 +132,7 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
-	struct tap_view *view = views[take(&input) % 3]();
+	struct tap_view *view = views[take(&input) % 4]();
 	const struct tap_bounds bounds = {
 		.open_calls = 1 + take(&input) % 6,
 		.held_operations = 1 + take(&input) % 8,

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spans and links as events.  A span that ends without its return being known has an
+ * end too, when that is noticed: what draws it must not wait for ever.
+ */
+#include "join/derived.h"
+
+#include "join/lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct process {
+	char *who;
+	int64_t bytes; /* of its operations that are in a call */
+};
+
+struct derived {
+	struct tap_view view;
+	struct tap_mark_taker taker;
+	struct tap_lanes lanes;
+	struct process *processes; /* by number */
+	size_t room;
+	struct tap_table by_pid; /* whether one was called so, by number and host */
+	uint64_t link_count;
+	int64_t last_ns;
+};
+
+/* ---- Processes ---- */
+
+/* "rank 3, pid 4711"; with its own number where another one was called so. */
+static int name_process(struct derived *derived, const struct tap_process *process,
+			struct process *to)
+{
+	struct tap_buffer *line = &derived->view.line;
+	const uint64_t pid = (uint64_t) process->pid;
+	const uint64_t host = tap_table_hash(process->host);
+
+	line->used = 0;
+	if (process->rank >= 0) {
+		tap_buffer_add_string(line, "rank ");
+		tap_buffer_add_signed(line, process->rank);
+		tap_buffer_add_string(line, ", ");
+	}
+	tap_buffer_add_string(line, "pid ");
+	if (process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, process->pid);
+	if (tap_table_find(&derived->by_pid, pid, host)) {
+		tap_buffer_add_string(line, ", process ");
+		tap_buffer_add_unsigned(line, process->number);
+	}
+	tap_buffer_add_char(line, '\0');
+	if (line->is_short || tap_table_set(&derived->by_pid, pid, host, derived))
+		return -ENOMEM;
+	to->who = strdup(line->data);
+	return to->who ? 0 : -ENOMEM;
+}
+
+/* NULL when memory is short. */
+static struct process *process_of(struct derived *derived,
+				  const struct tap_process *process)
+{
+	size_t room = derived->room ? derived->room : 16;
+	struct process *processes;
+
+	while (room <= process->number)
+		room *= 2;
+	if (room > derived->room) {
+		processes = realloc(derived->processes, room * sizeof(*processes));
+		if (!processes)
+			return NULL;
+		memset(processes + derived->room, 0,
+		       (room - derived->room) * sizeof(*processes));
+		derived->processes = processes;
+		derived->room = room;
+	}
+	processes = &derived->processes[process->number];
+	if (!processes->who && name_process(derived, process, processes))
+		return NULL;
+	return processes;
+}
+
+/* ---- Events ---- */
+
+/* A damaged trace may go back in time; what is written may not. */
+static int give(struct derived *derived, struct tap_mark *mark, int64_t time_ns)
+{
+	if (time_ns > derived->last_ns)
+		derived->last_ns = time_ns;
+	mark->time_ns = derived->last_ns;
+	return derived->taker.mark(derived->taker.data, mark);
+}
+
+/* Bytes of a call that begins or, less than 0, ends. */
+static int count_bytes(struct derived *derived, const struct tap_span *span,
+		       struct process *process, int64_t bytes)
+{
+	struct tap_mark mark = {.kind = TAP_MARK_COUNTER,
+				.process = span->process,
+				.who = process->who,
+				.layer = span->name->layer,
+				.counter = "bytes in calls"};
+
+	if (__builtin_add_overflow(process->bytes, bytes, &process->bytes))
+		process->bytes = bytes < 0 ? INT64_MIN : INT64_MAX;
+	mark.value = process->bytes;
+	return give(derived, &mark, derived->last_ns);
+}
+
+static int64_t bytes_of(const struct tap_span *span)
+{
+	uint64_t bytes;
+
+	/* NVTX tells bytes, not elements. */
+	if (span->is_told && !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) &&
+	    bytes <= INT64_MAX)
+		return (int64_t) bytes;
+	return tap_operation_bytes(&span->operation);
+}
+
+static int take_begin(void *data, struct tap_span *span)
+{
+	struct derived *derived = data;
+	struct process *process = process_of(derived, span->process);
+	struct tap_mark mark = {.kind = TAP_MARK_BEGIN, .process = span->process};
+	int ret;
+
+	if (!process)
+		return -ENOMEM;
+	ret = tap_lanes_begin(&derived->lanes, span);
+	if (ret)
+		return ret;
+	mark.who = process->who;
+	mark.span = span;
+	mark.bytes = bytes_of(span);
+	ret = give(derived, &mark, span->begin_ns);
+	return ret || mark.bytes <= 0 ? ret
+				      : count_bytes(derived, span, process, mark.bytes);
+}
+
+static int take_end(void *data, struct tap_span *span)
+{
+	struct derived *derived = data;
+	struct process *process = process_of(derived, span->process);
+	struct tap_mark mark = {.kind = TAP_MARK_END, .process = span->process};
+	bool has_end =
+		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
+	int ret;
+
+	if (!process)
+		return -ENOMEM;
+	tap_lanes_end(&derived->lanes, span);
+	mark.who = process->who;
+	mark.span = span;
+	mark.bytes = bytes_of(span);
+	ret = give(derived, &mark,
+		   has_end ? span->end_ns : tap_join_last_ns(derived->view.join));
+	if (ret || mark.bytes <= 0 || span->state == TAP_SPAN_BEGIN_LOST)
+		return ret;
+	return count_bytes(derived, span, process, -mark.bytes);
+}
+
+static int take_link(void *data, const struct tap_link *link)
+{
+	struct derived *derived = data;
+	struct tap_mark mark = {.kind = TAP_MARK_LINK, .link = link};
+	int ret = 0;
+
+	mark.link_number = ++derived->link_count;
+	while (!ret && mark.part < link->count) {
+		const struct tap_link_end *end = &link->ends[mark.part++];
+		struct process *process = process_of(derived, end->member->process);
+
+		if (!process)
+			return -ENOMEM;
+		mark.process = end->member->process;
+		mark.who = process->who;
+		mark.end = end;
+		ret = give(derived, &mark, tap_join_last_ns(derived->view.join));
+	}
+	return ret;
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct derived *derived = data;
+
+	return derived->taker.finish(derived->taker.data, loss);
+}
+
+enum tap_span_kind tap_span_kind(const struct tap_span *span)
+{
+	if (!strcmp(span->name->layer, "nvtx"))
+		return TAP_SPAN_RANGE;
+	switch (span->name->kind) {
+	case TAP_NAME_SEND:
+		return TAP_SPAN_SEND;
+	case TAP_NAME_RECEIVE:
+		return TAP_SPAN_RECEIVE;
+	case TAP_NAME_GROUP_START:
+	case TAP_NAME_GROUP_END:
+		return TAP_SPAN_GROUP;
+	case TAP_NAME_COLLECTIVE:
+		break;
+	}
+	/* So is a name of which nothing is known; NVTX tells bytes, and no number. */
+	return span->operation.number || (span->is_told && bytes_of(span) >= 0)
+		       ? TAP_SPAN_COLLECTIVE
+		       : TAP_SPAN_CALL;
+}
+
+const char *tap_span_kind_name(enum tap_span_kind kind)
+{
+	static const char *const names[] = {
+		[TAP_SPAN_CALL] = "call",   [TAP_SPAN_COLLECTIVE] = "collective",
+		[TAP_SPAN_SEND] = "send",   [TAP_SPAN_RECEIVE] = "receive",
+		[TAP_SPAN_GROUP] = "group", [TAP_SPAN_RANGE] = "range",
+	};
+
+	return names[kind];
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct derived *derived = (struct derived *) view;
+	size_t i;
+
+	for (i = 0; i < derived->room; i++)
+		free(derived->processes[i].who);
+	free(derived->processes);
+	tap_lanes_free(&derived->lanes);
+	tap_table_free(&derived->by_pid);
+	tap_buffer_free(&view->line);
+	free(derived);
+}
+
+static const struct tap_consumer consumer = {
+	.span_begun = take_begin,
+	.span_ended = take_end,
+	.link = take_link,
+	.finish = finish,
+};
+
+struct tap_view *tap_derived_create(const struct tap_mark_taker *taker)
+{
+	struct derived *derived = calloc(1, sizeof(*derived));
+
+	if (!derived)
+		return NULL;
+	derived->view.consumer = &consumer;
+	derived->view.destroy = destroy;
+	derived->taker = *taker;
+	derived->last_ns = INT64_MIN;
+	return &derived->view;
+}
