@@ -15,7 +15,8 @@ dist_man_MANS += \
 	doc/man/ccltap-start.1 \
 	doc/man/ccltap-status.1 \
 	doc/man/ccltap-stop.1 \
-	doc/man/ccltap-timeline.1
+	doc/man/ccltap-timeline.1 \
+	doc/man/ccltap-trace.5
 
 EXTRA_DIST += \
 	doc/GLOSSARY.md \
@@ -27,4 +28,5 @@ EXTRA_DIST += \
 	doc/decisions/0004-json-is-written-by-ourselves.md \
 	doc/decisions/0005-state-when-lttng-asks.md \
 	doc/decisions/0006-the-start-is-measured-against-lttng.md \
-	doc/decisions/0007-stacks-by-unwind-tables-of-our-own-reading.md
+	doc/decisions/0007-stacks-by-unwind-tables-of-our-own-reading.md \
+	doc/decisions/0008-the-derived-trace-is-written-as-it-happens.md

@@ -64,6 +64,7 @@ struct tap_decoder {
 	struct tap_table traces;  /* by bt_trace */
 	struct trace_reference {
 		const bt_trace *trace; /* a reference: its address stays its own */
+		const struct tap_trace *found;
 		struct trace_reference *next;
 	} * references;
 };
@@ -142,9 +143,20 @@ static struct tap_trace *find_trace(struct tap_decoder *decoder, const bt_trace 
 	}
 	bt_trace_get_ref(trace);
 	reference->trace = trace;
+	reference->found = found;
 	reference->next = decoder->references;
 	decoder->references = reference;
 	return found;
+}
+
+const bt_trace *tap_decoder_find_trace(const struct tap_decoder *decoder,
+				       const struct tap_trace *trace)
+{
+	const struct trace_reference *reference = decoder->references;
+
+	while (reference && reference->found != trace)
+		reference = reference->next;
+	return reference ? reference->trace : NULL;
 }
 
 int tap_decoder_add_stream(struct tap_decoder *decoder, const bt_stream *stream)

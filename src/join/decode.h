@@ -27,6 +27,10 @@ void tap_decoder_destroy(struct tap_decoder *decoder);
 /* Makes the trace of a stream known.  Returns 0 or -ENOMEM. */
 int tap_decoder_add_stream(struct tap_decoder *decoder, const bt_stream *stream);
 
+/* One of the traces that are this one, for what the join does not keep of it. */
+const bt_trace *tap_decoder_find_trace(const struct tap_decoder *decoder,
+				       const struct tap_trace *trace);
+
 /* Whether events of this class describe the process: first among equal times. */
 bool tap_event_class_is_setup(const struct tap_event_class *class);
 

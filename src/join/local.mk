@@ -41,8 +41,10 @@ JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)
 
 bt2plugin_LTLIBRARIES += babeltrace-plugin-ccltap.la
 babeltrace_plugin_ccltap_la_SOURCES = \
+	src/join/ctf.c src/join/ctf.h \
 	src/join/decode.c src/join/decode.h \
 	src/join/decode_field.c src/join/decode_field.h \
+	src/join/filter.c src/join/filter.h \
 	src/join/merge.c src/join/merge.h \
 	src/join/param.c src/join/param.h \
 	src/join/plugin.c \

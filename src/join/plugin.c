@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What babeltrace2 finds in this plugin: a table of contents. */
+#include "join/filter.h"
 #include "join/sink.h"
 
 /* What babeltrace2 looks up by name, and all that this file may export. */
@@ -29,3 +30,16 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(report, tap_sink_init_report);
 BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(report, tap_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(report, tap_sink_connected);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(report, tap_sink_configured);
+
+BT_PLUGIN_FILTER_COMPONENT_CLASS(timeline, tap_filter_next);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(timeline,
+					     "Make a trace of the calls of a trace");
+BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(timeline, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_FILTER_COMPONENT_CLASS_INITIALIZE_METHOD(timeline, tap_filter_init);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD(timeline, tap_filter_finalize);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(timeline,
+							     tap_filter_connected);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(
+	timeline, tap_filter_begin);
+BT_PLUGIN_FILTER_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(timeline,
+									tap_filter_end);

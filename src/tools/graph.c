@@ -171,24 +171,35 @@ static void get_cause(char *text, size_t size)
 
 /* ---- The graph ---- */
 
-/* Connects the streams of a source with the ports that the sink adds one by one. */
+/* Where the streams go: a sink of ours, or a filter of ours before a sink that is not. */
+struct reader {
+	const bt_component_sink *sink;
+	const bt_component_filter *filter;
+};
+
+/* The port that is free: each that is connected makes another. */
+static const bt_port_input *free_port(const struct reader *reader)
+{
+	if (reader->filter)
+		return bt_component_filter_borrow_input_port_by_index_const(
+			reader->filter,
+			bt_component_filter_get_input_port_count(reader->filter) - 1);
+	return bt_component_sink_borrow_input_port_by_index_const(
+		reader->sink, bt_component_sink_get_input_port_count(reader->sink) - 1);
+}
+
 static bool connect_source(bt_graph *graph, const bt_component_source *source,
-			   const bt_component_sink *sink)
+			   const struct reader *reader)
 {
 	uint64_t i, count = bt_component_source_get_output_port_count(source);
 
-	for (i = 0; i < count; i++) {
-		uint64_t last = bt_component_sink_get_input_port_count(sink) - 1;
-
+	for (i = 0; i < count; i++)
 		if (bt_graph_connect_ports(
 			    graph,
 			    bt_component_source_borrow_output_port_by_index_const(source,
 										  i),
-			    bt_component_sink_borrow_input_port_by_index_const(sink,
-									       last),
-			    NULL))
+			    free_port(reader), NULL))
 			return false;
-	}
 	return true;
 }
 
@@ -212,17 +223,56 @@ static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *c
 	return source;
 }
 
-static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *own,
-					 const char *name, const bt_value *params)
+static bool add_sink(bt_graph *graph, const bt_plugin *own, const char *name,
+		     const bt_value *params, struct reader *reader)
 {
 	const bt_component_class_sink *class =
 		bt_plugin_borrow_sink_component_class_by_name_const(own, name);
-	const bt_component_sink *sink = NULL;
 
-	if (class)
-		bt_graph_add_sink_component(graph, class, name, params,
-					    BT_LOGGING_LEVEL_NONE, &sink);
-	return sink;
+	return class &&
+	       !bt_graph_add_sink_component(graph, class, name, params,
+					    BT_LOGGING_LEVEL_NONE, &reader->sink);
+}
+
+/* What babeltrace2's own sink for CTF is told.  NULL: memory is short. */
+static bt_value *make_writer_params(const char *folder)
+{
+	bt_value *params = bt_value_map_create();
+
+	if (params && !bt_value_map_insert_string_entry(params, "path", folder) &&
+	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
+	    /* Before 2.1 it writes nothing but CTF 1.8, and knows no such parameter. */
+	    ((bt_version_get_major() == 2 && bt_version_get_minor() == 0) ||
+	     !bt_value_map_insert_string_entry(params, "ctf-version", "1")))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+static bool add_writer(bt_graph *graph, const bt_plugin *own, const bt_plugin *ctf,
+		       const bt_value *params, const char *folder, struct reader *reader)
+{
+	const bt_component_class_filter *filter =
+		bt_plugin_borrow_filter_component_class_by_name_const(own, "timeline");
+	const bt_component_class_sink *sink =
+		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+	bt_value *writer_params = make_writer_params(folder);
+	bool is_added =
+		filter && sink && writer_params &&
+		!bt_graph_add_filter_component(graph, filter, "timeline", params,
+					       BT_LOGGING_LEVEL_NONE, &reader->filter) &&
+		!bt_graph_add_sink_component(graph, sink, "ctf", writer_params,
+					     BT_LOGGING_LEVEL_NONE, &reader->sink) &&
+		!bt_graph_connect_ports(
+			graph,
+			bt_component_filter_borrow_output_port_by_index_const(
+				reader->filter, 0),
+			bt_component_sink_borrow_input_port_by_index_const(reader->sink,
+									   0),
+			NULL);
+
+	bt_value_put_ref(writer_params);
+	return is_added;
 }
 
 /* Returns an exit status. */
@@ -436,14 +486,31 @@ static bool add_recordings(const struct found_traces *traces, bt_value *params)
 	return true;
 }
 
-static int run_sink(struct found_traces *traces, const char *name, bt_value *params)
+/* What is made of the traces: a view of ours, or with a folder, traces in it. */
+struct target {
+	const char *sink;
+	const char *folder;
+	bt_value *params;
+};
+
+static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *ctf,
+		       const struct target *target, struct reader *reader)
+{
+	return target->folder
+		       ? add_writer(graph, own, ctf, target->params, target->folder,
+				    reader)
+		       : add_sink(graph, own, target->sink, target->params, reader);
+}
+
+static int run_target(struct found_traces *traces, const struct target *target)
 {
 	const bt_plugin *own = tap_plugins_find_own();
 	const bt_plugin *ctf = own ? tap_plugins_find_ctf() : NULL;
-	const bt_component_sink *sink;
+	struct reader reader = {0};
 	bt_graph *graph = NULL;
 	uint64_t missing = 0;
 	int ret = TAP_EXIT_FAILURE;
+	bool is_whole;
 	char cause[512];
 	size_t i;
 
@@ -453,20 +520,20 @@ static int run_sink(struct found_traces *traces, const char *name, bt_value *par
 	graph = make_graph(ctf, traces, &missing);
 	if (!graph)
 		goto out;
-	if (missing && bt_value_map_insert_signed_integer_entry(params, "damaged-streams",
-								(int64_t) missing)) {
+	if (missing &&
+	    bt_value_map_insert_signed_integer_entry(target->params, "damaged-streams",
+						     (int64_t) missing)) {
 		tap_message_write("out of memory");
 		goto out;
 	}
-	if (!add_recordings(traces, params)) {
+	if (!add_recordings(traces, target->params)) {
 		tap_message_write("out of memory");
 		goto out;
 	}
-	sink = add_sink(graph, own, name, params);
-	for (i = 0; sink && i < traces->count; i++)
-		if (!connect_source(graph, traces->list[i].source, sink))
-			sink = NULL;
-	if (sink) {
+	is_whole = add_reader(graph, own, ctf, target, &reader);
+	for (i = 0; is_whole && i < traces->count; i++)
+		is_whole = connect_source(graph, traces->list[i].source, &reader);
+	if (is_whole) {
 		ret = run(graph);
 	} else {
 		get_cause(cause, sizeof(cause));
@@ -492,20 +559,54 @@ static void free_traces(struct found_traces *traces)
 	free(traces->parts);
 }
 
-int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params)
+/* Takes the reference of the parameters. */
+static int read_folders(char *const *folders, int count, const struct target *target)
 {
 	struct found_traces traces = {0};
 	int i, ret = 0;
 
-	if (!params) {
+	if (!target->params) {
 		tap_message_write("out of memory");
 		return TAP_EXIT_FAILURE;
 	}
 	for (i = 0; !ret && i < count; i++)
 		ret = find_traces(&traces, folders[i]);
 	if (!ret)
-		ret = run_sink(&traces, sink, params);
+		ret = run_target(&traces, target);
 	free_traces(&traces);
-	bt_value_put_ref(params);
+	bt_value_put_ref(target->params);
 	return ret;
+}
+
+int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params)
+{
+	const struct target target = {.sink = sink, .params = params};
+
+	return read_folders(folders, count, &target);
+}
+
+int tap_graph_write(char *const *folders, int count, const char *to, bt_value *params)
+{
+	const struct target target = {.folder = to, .params = params};
+	DIR *folder = opendir(to);
+	struct dirent *entry;
+
+	if (!folder && errno != ENOENT) {
+		tap_message_write("cannot write %s: %s", to,
+				  errno == ENOTDIR ? "it is not a folder"
+						   : strerror(errno));
+		bt_value_put_ref(params);
+		return TAP_EXIT_USAGE;
+	}
+	while (folder && (entry = readdir(folder)) &&
+	       (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")))
+		;
+	if (folder)
+		closedir(folder);
+	if (folder && entry) {
+		tap_message_write("%s exists and is not empty: choose another name", to);
+		bt_value_put_ref(params);
+		return TAP_EXIT_USAGE;
+	}
+	return read_folders(folders, count, &target);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads traces into one of our sinks.  Hides where traces are below a folder,
+ * Reads traces into one of our sinks, or into traces of their calls.  Hides where traces are below a folder,
  * where our plugin is, and how babeltrace2 graphs are put together: every
  * stream goes into a port of its own, without the stock muxer.
  */
@@ -15,5 +15,11 @@
  * Returns an exit status, after one line on stderr when it is not 0.
  */
 int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params);
+
+/*
+ * The same through the filter "ccltap.timeline" into CTF traces in the folder to, which
+ * must not be there, or empty.
+ */
+int tap_graph_write(char *const *folders, int count, const char *to, bt_value *params);
 
 #endif

@@ -24,9 +24,11 @@ struct request {
 };
 
 static const struct argp_option options[] = {
-	{"format", 'f', "FORMAT", 0, "text, for people (default), or jsonl, for programs",
+	{"format", 'f', "FORMAT", 0,
+	 "text, for people (default), jsonl, for programs, or ctf, a trace for viewers",
 	 0},
-	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
+	{"output", 'o', "FILE", 0,
+	 "write to FILE, which must not exist; ctf: to a folder, which may be empty", 0},
 	{"overwrite", KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
 	{"absolute", KEY_ABSOLUTE, NULL, 0,
 	 "text: times of day instead of seconds since the first event", 0},
@@ -44,9 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &request->stacks;
 		return 0;
 	case 'f':
-		if (strcmp(arg, "text") && strcmp(arg, "jsonl")) {
+		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "ctf")) {
 			tap_message_write(
-				"format \"%s\" is not known: choose text or jsonl", arg);
+				"format \"%s\" is not known: choose text, jsonl or ctf",
+				arg);
 			return EINVAL;
 		}
 		request->format = arg;
@@ -98,12 +101,37 @@ static bt_value *make_params(const struct request *request)
 	return NULL;
 }
 
+/* Traces of the calls instead of a file.  Returns an exit status. */
+static int write_traces(const struct request *request)
+{
+	bt_value *params;
+
+	if (!strcmp(request->output, "-")) {
+		tap_message_write("format ctf is a folder of files: name it with -o");
+		return TAP_EXIT_USAGE;
+	}
+	if (request->overwrite || request->absolute || request->stacks.is_wanted) {
+		tap_message_write(
+			"format ctf has no --overwrite, --absolute or --stacks");
+		return TAP_EXIT_USAGE;
+	}
+	params = bt_value_map_create();
+	if (params &&
+	    (bt_value_map_insert_bool_entry(params, "loss", BT_TRUE) ||
+	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))))
+		BT_VALUE_PUT_REF_AND_RESET(params);
+	return tap_graph_write(request->traces, request->trace_count, request->output,
+			       params);
+}
+
 int tap_timeline_main(int argc, char **argv)
 {
 	struct request request = {.format = "text", .output = "-"};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
+	if (!strcmp(request.format, "ctf"))
+		return write_traces(&request);
 	return tap_graph_run(request.traces, request.trace_count, "timeline",
 			     make_params(&request));
 }

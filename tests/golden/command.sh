@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..11
+echo 1..13
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -108,8 +108,31 @@ grep -q '^all processes' "$work/jsonl" || status=1
 check "a file that exists is replaced only when told to" $status
 
 status=0
+mkdir "$work/ctf"
+ccltap timeline --format ctf -o "$work/ctf" "$work/run" || status=$?
+ccltap timeline --format ctf -o "$work/new/folder" "$work/run" || status=$?
+for made in ctf new/folder; do
+	[ "$(babeltrace2 "$work/$made" | grep -c ' ccltap:end: ')" -eq 7 ] || status=1
+done
+check "a trace of the calls goes into a folder that is empty or not there" $status
+
+status=0
+refuses 'ctf exists and is not empty: choose' \
+	ccltap timeline -f ctf -o "$work/ctf" "$work/run" || status=1
+refuses 'it is not a folder' ccltap timeline -f ctf -o "$work/text" "$work/run" || status=1
+refuses 'name it with -o' ccltap timeline -f ctf "$work/run" || status=1
+for option in --overwrite --absolute --stacks; do
+	refuses 'format ctf has no' \
+		ccltap timeline -f ctf $option -o "$work/other" "$work/run" || status=1
+done
+refuses 'no trace in .*/empty' ccltap timeline -f ctf -o "$work/other" "$work/empty" ||
+	status=1
+[ ! -e "$work/other" ] || status=1
+check "it goes nowhere else" $status
+
+status=0
 refuses 'trace is missing' ccltap timeline || status=1
-refuses 'choose text or jsonl' ccltap timeline -f xml "$work/run" || status=1
+refuses 'choose text, jsonl or ctf' ccltap timeline -f xml "$work/run" || status=1
 refuses 'option' ccltap report --colour "$work/run" || status=1
 ccltap timeline --help | grep -q -- --format || status=1
 ccltap report --help | grep -q -- --json || status=1

@@ -34,6 +34,7 @@ static const struct view {
 	{"timeline", "format", "text"},
 	{"timeline", "format", "jsonl"},
 	{"report", "json", NULL},
+	{"filter", NULL, NULL},
 };
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
@@ -114,6 +115,12 @@ static bool run_views(const struct test_plugins *plugins, const char *path, bool
 	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		bt_value *params = bt_value_map_create();
 
+		/* The sink behind the filter has no parameters. */
+		if (!views[i].parameter) {
+			*sound += test_graph_run(plugins, path, is_ctf, views[i].sink,
+						 params, cause, sizeof(cause));
+			continue;
+		}
 		if (views[i].value)
 			bt_value_map_insert_string_entry(params, views[i].parameter,
 							 views[i].value);

@@ -68,6 +68,35 @@ static const bt_component_source *add_source(bt_graph *graph,
 	return source;
 }
 
+/* All streams of a source into our filter, and that into a sink that only reads. */
+static bool connect_filter(bt_graph *graph, const struct test_plugins *plugins,
+			   const bt_component_source *source,
+			   const bt_component_sink *sink)
+{
+	const bt_component_filter *filter = NULL;
+	uint64_t i;
+
+	if (bt_graph_add_filter_component(
+		    graph,
+		    bt_plugin_borrow_filter_component_class_by_name_const(plugins->own,
+									  "timeline"),
+		    "filter", NULL, BT_LOGGING_LEVEL_NONE, &filter))
+		return false;
+	for (i = 0; i < bt_component_source_get_output_port_count(source); i++)
+		if (bt_graph_connect_ports(
+			    graph,
+			    bt_component_source_borrow_output_port_by_index_const(source,
+										  i),
+			    bt_component_filter_borrow_input_port_by_index_const(
+				    filter,
+				    bt_component_filter_get_input_port_count(filter) - 1),
+			    NULL))
+			return false;
+	return !bt_graph_connect_ports(
+		graph, bt_component_filter_borrow_output_port_by_index_const(filter, 0),
+		bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
+}
+
 /* All streams of a source into a sink that adds ports. */
 static bool connect_own(bt_graph *graph, const bt_component_source *source,
 			const bt_component_sink *sink)
@@ -118,7 +147,8 @@ static bool connect_stock(bt_graph *graph, const struct test_plugins *plugins,
 bool test_graph_run(const struct test_plugins *plugins, const char *path, bool is_ctf,
 		    const char *name, bt_value *params, char *cause, size_t size)
 {
-	bool to_ctf = !strcmp(name, "ctf"), to_dummy = !strcmp(name, "dummy");
+	bool to_ctf = !strcmp(name, "ctf"), is_filtered = !strcmp(name, "filter");
+	bool to_dummy = is_filtered || !strcmp(name, "dummy");
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_source *source = add_source(graph, plugins, path, is_ctf);
 	const bt_component_sink *sink = NULL;
@@ -133,10 +163,13 @@ bool test_graph_run(const struct test_plugins *plugins, const char *path, bool i
 				to_ctf	   ? plugins->ctf
 				: to_dummy ? plugins->utils
 					   : plugins->own,
-				to_ctf ? "fs" : name),
+				to_ctf	   ? "fs"
+				: to_dummy ? "dummy"
+					   : name),
 			"sink", params, BT_LOGGING_LEVEL_NONE, &sink);
 	if (sink)
-		is_connected = to_ctf || to_dummy
+		is_connected = is_filtered ? connect_filter(graph, plugins, source, sink)
+			       : to_ctf || to_dummy
 				       ? connect_stock(graph, plugins, source, sink)
 				       : connect_own(graph, source, sink);
 	if (is_connected)

@@ -24,7 +24,7 @@ void test_plugins_unload(struct test_plugins *plugins);
 /*
  * Reads path, a text of events or (is_ctf) a folder with one trace, into a sink:
  * "timeline" or "report" of ours, "ctf", which writes a trace into the folder given
- * as parameter, or "dummy", which only reads.  Takes the reference of params.  The first
+ * as parameter, "dummy", which only reads, or "filter", which does so after our filter.  Takes the reference of params.  The first
  * cause of an error goes into cause.  Returns whether the reading came to its end.
  */
 bool test_graph_run(const struct test_plugins *plugins, const char *path, bool is_ctf,

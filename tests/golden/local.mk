@@ -58,8 +58,9 @@ GOLDEN_CASES = \
 	tests/golden/values \
 	tests/golden/window
 
-dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh
-GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/fuzz
+dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh
+GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh \
+	tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect)
 

@@ -18,6 +18,18 @@ for ranks in 2 4; do
     check "its report reads" "$ccltap" report --json -o "$work/report-$ranks" "$work/$ranks"
     check "its report has exactly the calls that were made" /usr/bin/python3 \
         "$top_srcdir/tests/live/bundled.py" "$work/counts-$ranks" "$work/report-$ranks" $ranks
+    check "a trace of its calls is made" "$ccltap" timeline --format ctf \
+        -o "$work/calls-$ranks" "$work/$ranks"
+    "$ccltap" timeline --format jsonl -o "$work/jsonl-$ranks" "$work/$ranks"
+    check "which tells what jsonl tells" /usr/bin/python3 "$top_srcdir/tests/lib/derived.py" \
+        "$work/calls-$ranks" "$work/jsonl-$ranks"
+done
+
+# Trace Compass takes it for one of LTTng's, on the same clock.
+for entry in 'domain = "ust"' 'tracer_name = "lttng-ust"' "hostname = \"$(uname -n)\"" \
+    'trace_name = ' 'name = monotonic' 'freq = 1000000000' \
+    "uuid = \"$(cat /proc/sys/kernel/random/boot_id)\""; do
+    check "it has $entry" grep -qF "$entry" "$work"/calls-2/*/metadata
 done
 
 # The main thread of $1 is known to wait when it was seen asleep many times in a row;

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Reads a derived trace with babeltrace2's text, whose fields are all flat.
+
+As a program, says whether a trace tells what jsonl tells of the same recording.
+
+usage: derived.py FOLDER JSONL
+"""
+
+import collections
+import json
+import re
+import subprocess
+import sys
+
+LINE = re.compile(r"\[(-?\d+)\.(\d{9})\] (?:\S+ )?ccltap:(\w+): "
+                  r"\{ vpid = (-?\d+), vtid = (-?\d+) \}, \{ (.*) \}$", re.DOTALL)
+FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|(0x[0-9A-F]+|-?\d+))(?:, |$)', re.DOTALL)
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+
+
+def unescape(text):
+    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), text,
+                  flags=re.DOTALL)
+
+
+def read(folder):
+    """The events in order: dictionaries with the fields, and event, time, vpid, vtid."""
+    text = subprocess.run(["babeltrace2", "--no-delta", "--clock-seconds", folder],
+                          stdout=subprocess.PIPE, check=True).stdout
+    for line in text.decode(errors="replace").splitlines():
+        seconds, ns, name, vpid, vtid, rest = LINE.match(line).groups()
+        event = {"event": name, "time": int(seconds) * 10**9 + int(ns),
+                 "vpid": int(vpid), "vtid": int(vtid)}
+        at = 0
+        while at < len(rest):
+            found = FIELD.match(rest, at)
+            at = found.end()
+            event[found[1]] = unescape(found[2]) if found[3] is None else int(found[3], 0)
+        yield event
+
+
+def or_none(value, none):
+    return None if value == none else value
+
+
+def span_id(event, name="call_id"):
+    return f"{event['process']}.{event[name]}" if event[name] else None
+
+
+def span_of(end):
+    """What jsonl has of a span."""
+    return {"id": span_id(end), "parent": span_id(end, "parent_id"),
+            "layer": end["layer"], "name": end["name"], "process": end["process"],
+            "host": end["host"], "pid": or_none(end["vpid"], -1),
+            "tid": or_none(end["vtid"], -1), "row": end["row"],
+            "begin_ns": None if end["state"] == "begin-lost" else end["begin_ns"],
+            "end_ns": end["end_ns"] if end["state"] in ("complete", "begin-lost") else None,
+            "state": end["state"], "caller": or_none(end["caller"], "-"),
+            "inner": bool(end["inner"]), "known_by": or_none(end["known_by"], "-"),
+            "call_id": end["call_id"], "comm_id": or_none(end["comm_id"], 0),
+            "comm_key": or_none(end["comm_key"], "-"), "comm_rank": or_none(end["comm_rank"], -1),
+            "op_number": or_none(end["op_number"], 0),
+            "group_id": or_none(end["group_id"], 0)}
+
+
+def same_result(told, record):
+    result = record["result"]
+    if result is None:
+        return told == "-"
+    if isinstance(result, list):
+        return told.startswith("[")
+    return told in (str(result), f"{result}")
+
+
+def compare(events, records):
+    """Raises AssertionError where both do not tell the same."""
+    expected = collections.defaultdict(list)
+    for record in records:
+        if record["type"] == "span":
+            expected[record["host"]].append(record)
+    ends = collections.defaultdict(list)
+    links = collections.defaultdict(list)
+    begun, stacks, counted = {}, collections.defaultdict(list), collections.Counter()
+    times = {}
+    for event in events:
+        host = event["host"]
+        assert event["time"] >= times.get(host, event["time"]), event
+        times[host] = event["time"]
+        place = host, event["who"], event.get("row"), event.get("lane")
+        if event["event"] == "begin":
+            # Calls that are told twice are damage, and end before they begin anew.
+            assert span_id(event) not in begun, event
+            begun[span_id(event)] = event
+            assert event["depth"] not in [e["depth"] for e in stacks[place]], event
+            if stacks[place]:
+                assert event["depth"] > max(e["depth"] for e in stacks[place]), event
+            stacks[place].append(event)
+            counted[event["who"], host] += max(event["bytes"], 0)
+        elif event["event"] == "end":
+            ends[host].append(event)
+            begin = begun.pop(span_id(event), None) if event["depth"] else None
+            assert (begin is None) == (event["state"] == "begin-lost"), event
+            if begin:
+                for name in ("row", "lane", "depth", "name", "who", "parent_id", "kind"):
+                    assert begin[name] == event[name], (name, event)
+                assert begin["time"] == event["begin_ns"], event
+                counted[event["who"], host] -= max(begin["bytes"], 0)
+                stacks[place].remove(begin)
+            if event["end_ns"] != -1:
+                assert event["time"] == event["end_ns"], event
+        elif event["event"] == "counter":
+            assert event["value"] == counted[event["who"], host], event
+        elif event["event"] == "link":
+            links[event["link"]].append(event)
+        else:
+            raise AssertionError(event)
+    assert not begun, begun
+    assert not any(counted.values()), counted
+    for host in expected.keys() | ends.keys():
+        assert len(expected[host]) == len(ends[host]), (host, len(ends[host]))
+        for record, end in zip(expected[host], ends[host]):
+            span = span_of(end)
+            there = {name: record.get(name) for name in span}
+            assert span == there, f"expected: {there}\nthere: {span}"
+            assert same_result(end["result"], record), (end["result"], record)
+    told = [r for r in records if r["type"] == "link"]
+    assert len(told) == len(links), (len(told), len(links))
+    for record, number in zip(told, sorted(links)):
+        parts = sorted(links[number], key=lambda event: event["part"])
+        assert [e["part"] for e in parts] == list(range(1, parts[0]["parts"] + 1)), parts
+        assert [span_id(e) for e in parts] == record["spans"], (record, parts)
+        assert [or_none(e["comm_rank"], -1) for e in parts] == record["ranks"], record
+        for event in parts:
+            assert (event["kind"], event["known"], or_none(event["name"], "-"),
+                    or_none(event["comm_key"], "-"), event["op_number"]) == (
+                record["kind"], record["known"], record["name"], record["comm_key"],
+                record["op_number"]), (record, event)
+            assert bool(event["mismatch"]) == record.get("mismatch", False), record
+
+
+def main():
+    with open(sys.argv[2], encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    compare(read(sys.argv[1]), records)
+
+
+if __name__ == "__main__":
+    main()
