@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/INTERNALS.md \
 	doc/frameworks.md \
+	doc/trace-compass.md \
 	doc/decisions/0001-one-row-per-call.md \
 	doc/decisions/0002-names-that-dlsym-passes-over.md \
 	doc/decisions/0003-the-reader-is-a-sink.md \

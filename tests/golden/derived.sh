@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # `ccltap timeline --format ctf`: read back, it tells what jsonl tells of the same
-# recording.
+# recording, and Trace Compass would draw the rows that are expected.
+# GOLDEN_UPDATE=1 writes these anew: read the difference.
 set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
@@ -14,6 +15,7 @@ for tool in babeltrace2 /usr/bin/python3; do
 done
 
 golden=$top_srcdir/tests/golden
+xml=$top_srcdir/share/ccltap/tracecompass/ccltap.xml
 CCLTAP_LIBDIR=${top_builddir:?}/.libs
 export CCLTAP_LIBDIR
 work=derived.$$
@@ -66,5 +68,25 @@ same "where nothing is, nothing is said" "" "$(cat "$work/comm.err")"
 same "each host has a trace" "alpha beta" "$(cd "$work/two-hosts.out" && echo *)"
 same "its own calls are in it" "1" \
     "$(babeltrace2 "$work/two-hosts.out/alpha" | grep -c ccltap:begin)"
+
+if command -v xmllint >/dev/null; then
+    check "the XML for Trace Compass is well formed" xmllint --noout "$xml"
+else
+    skip "xmllint is not installed: scripts/install-deps tests" \
+        "the XML for Trace Compass is well formed"
+fi
+for rows in "$golden"/*.rows; do
+    name=$(basename "$rows" .rows)
+    check "Trace Compass reads $name" sh -c \
+        "/usr/bin/python3 '$top_srcdir/tests/lib/tracecompass.py' '$xml' '$work/$name.out' >'$work/rows'"
+    [ -z "${GOLDEN_UPDATE-}" ] || cp "$work/rows" "$rows"
+    check "and draws the rows that are expected" diff -u "$rows" "$work/rows"
+done
+sed 's/stack="pop"/stack="popAll"/' "$xml" >"$work/other.xml"
+check "XML that is not understood here is refused" fails /usr/bin/python3 \
+    "$top_srcdir/tests/lib/tracecompass.py" "$work/other.xml" "$work/nesting.out"
+sed 's/id="ccltap.view.bytes"/id="ccltap.rows"/' "$xml" >"$work/other.xml"
+check "and an id that is there twice" fails /usr/bin/python3 \
+    "$top_srcdir/tests/lib/tracecompass.py" "$work/other.xml" "$work/nesting.out"
 
 tap_done

@@ -58,11 +58,21 @@ GOLDEN_CASES = \
 	tests/golden/values \
 	tests/golden/window
 
+# What Trace Compass draws of some.
+GOLDEN_ROWS = \
+	tests/golden/begin-lost.rows \
+	tests/golden/comm.rows \
+	tests/golden/end-lost.rows \
+	tests/golden/nesting.rows \
+	tests/golden/not-returned.rows \
+	tests/golden/nvtx.rows \
+	tests/golden/two-hosts.rows
+
 dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh
 GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh \
 	tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
-EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect)
+EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS)
 
 # What scripts/check runs once more under sanitizers.
 .PHONY: print-reader-tests

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the tests share.
 
-EXTRA_DIST += tests/lib/tap.sh tests/lib/derived.py tests/lib/drop-packets.py
+EXTRA_DIST += tests/lib/tap.sh tests/lib/derived.py tests/lib/drop-packets.py \
+	tests/lib/tracecompass.py
 CLEANFILES += tests/alone.lock
