@@ -371,6 +371,42 @@ def join_memory(bench):
     return figures
 
 
+def write_calls(bench, trace, to):
+    """Processor seconds of the trace of a trace's calls."""
+    shutil.rmtree(to, ignore_errors=True)
+    _, _, usage = bench.run(bench.ccltap, "timeline", "--format", "ctf", "-o", to, trace,
+                            pin=True)
+    return usage.ru_utime + usage.ru_stime
+
+
+def copy_bare(bench, trace):
+    """Those of babeltrace2 for a copy, which is read and written by the same parts."""
+    to = os.path.join(bench.shm, "copy")
+    _, _, usage = bench.run("babeltrace2", trace, "--component", "sink.ctf.fs", "--params",
+                            f'path="{to}",quiet=true', pin=True)
+    shutil.rmtree(to)
+    return usage.ru_utime + usage.ru_stime
+
+
+def derived(bench):
+    """Of fewer events: it is five times as large as what it is made of, and copied."""
+    trace = make_trace(bench, 2, bench.sizes["events"] // 4)
+    calls = os.path.join(bench.shm, "calls")
+    write_calls(bench, trace, calls)
+    text = bench.ask("babeltrace2", calls, "-c", "sink.utils.counter")
+    # A begin, an end, a link and two counters for each call.
+    expected = 5 * (bench.sizes["events"] // 8 - 4)
+    if int(re.findall(r"(\d+) Event messages", text)[-1]) != expected:
+        raise Failure(f"the trace of the calls has not {expected} events: what is not all "
+                      "there cannot be timed")
+    again = os.path.join(bench.shm, "again")
+    bare, ours = interleaved(lambda: copy_bare(bench, calls),
+                             lambda: write_calls(bench, trace, again))
+    for path in (trace, calls, again):
+        shutil.rmtree(path)
+    return [row("trace of the calls, 2 streams", "s", bare, ours, 2.0, "ratio")]
+
+
 def why_meaningless(build):
     """Why this build is not the one that promises are made of, or None."""
     flags = ""
@@ -420,7 +456,8 @@ def measure(build, quick):
         bench = Bench(build, folder, shm, QUICK if quick else FULL)
         check_machine(bench)
         figures = []
-        for part in (wrapper_off, call_on, stacks, start, name_lookup, join, join_memory):
+        for part in (wrapper_off, call_on, stacks, start, name_lookup, join, join_memory,
+                     derived):
             figures += part(bench)
         return figures
 

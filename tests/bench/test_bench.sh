@@ -64,7 +64,8 @@ names = ["wrapper, tracing off", "NCCL call, tracing on",
          "start, one call, no session", "start, one call, all events", "dlsym",
          "join, report, 2 streams", "join, timeline, 2 streams",
          "join, report, 256 streams", "join, timeline, 256 streams",
-         "join, report, memory", "join, timeline, memory"]
+         "join, report, memory", "join, timeline, memory",
+         "trace of the calls, 2 streams"]
 assert [f["name"] for f in figures] == names, [f["name"] for f in figures]
 for f in figures:
     assert f["unit"] in ("ns", "ms", "s", "KiB"), f
@@ -76,7 +77,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 14 "$(grep -cE '(over|ratio) <= ' "$work/out")"
+same "each is in the table" 15 "$(grep -cE '(over|ratio) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"
