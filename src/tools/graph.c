@@ -275,8 +275,8 @@ static bool add_writer(bt_graph *graph, const bt_plugin *own, const bt_plugin *c
 	return is_added;
 }
 
-/* Returns an exit status. */
-static int run(bt_graph *graph)
+/* Returns an exit status; to is the folder that is written, or NULL. */
+static int run(bt_graph *graph, const char *to)
 {
 	static const struct timespec pause = {.tv_nsec = AGAIN_NS};
 	bt_graph_run_status status;
@@ -290,7 +290,13 @@ static int run(bt_graph *graph)
 		snprintf(cause, sizeof(cause), "out of memory");
 	else
 		get_cause(cause, sizeof(cause));
-	tap_message_write("cannot go on: %s", cause);
+	/* babeltrace2's writer does not say why it failed; our filter has only memory. */
+	if (to && status != BT_GRAPH_RUN_STATUS_MEMORY_ERROR)
+		tap_message_write("cannot write all of %s, what is there is not whole: "
+				  "is there room for it?",
+				  to);
+	else
+		tap_message_write("cannot go on: %s", cause);
 	return TAP_EXIT_FAILURE;
 }
 
@@ -502,6 +508,12 @@ static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *c
 		       : add_sink(graph, own, target->sink, target->params, reader);
 }
 
+/*
+ * A graph whose writer has failed: babeltrace2 2.0 frees again what it has freed when
+ * that is taken apart, so it stays until the process ends.
+ */
+static bt_graph *spoilt;
+
 static int run_target(struct found_traces *traces, const struct target *target)
 {
 	const bt_plugin *own = tap_plugins_find_own();
@@ -534,7 +546,11 @@ static int run_target(struct found_traces *traces, const struct target *target)
 	for (i = 0; is_whole && i < traces->count; i++)
 		is_whole = connect_source(graph, traces->list[i].source, &reader);
 	if (is_whole) {
-		ret = run(graph);
+		ret = run(graph, target->folder);
+		if (ret && target->folder) {
+			spoilt = graph;
+			graph = NULL;
+		}
 	} else {
 		get_cause(cause, sizeof(cause));
 		tap_message_write("%s", cause);
@@ -585,28 +601,43 @@ int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *p
 	return read_folders(folders, count, &target);
 }
 
+/* Whether there is nothing in a folder; else that is said. */
+static bool is_empty(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	if (!folder) {
+		tap_message_write("cannot write %s: %s", path,
+				  errno == ENOTDIR ? "it is not a folder"
+						   : strerror(errno));
+		return false;
+	}
+	while ((entry = readdir(folder)) &&
+	       (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")))
+		;
+	closedir(folder);
+	if (entry)
+		tap_message_write("%s exists and is not empty: choose another name",
+				  path);
+	return !entry;
+}
+
 int tap_graph_write(char *const *folders, int count, const char *to, bt_value *params)
 {
 	const struct target target = {.folder = to, .params = params};
-	DIR *folder = opendir(to);
-	struct dirent *entry;
+	bool is_made = !mkdir(to, 0777), is_there = is_made || errno == EEXIST;
+	int ret;
 
-	if (!folder && errno != ENOENT) {
-		tap_message_write("cannot write %s: %s", to,
-				  errno == ENOTDIR ? "it is not a folder"
-						   : strerror(errno));
+	if (!is_there)
+		tap_message_write("cannot write %s: %s", to, strerror(errno));
+	if (!is_there || (!is_made && !is_empty(to))) {
 		bt_value_put_ref(params);
 		return TAP_EXIT_USAGE;
 	}
-	while (folder && (entry = readdir(folder)) &&
-	       (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")))
-		;
-	if (folder)
-		closedir(folder);
-	if (folder && entry) {
-		tap_message_write("%s exists and is not empty: choose another name", to);
-		bt_value_put_ref(params);
-		return TAP_EXIT_USAGE;
-	}
-	return read_folders(folders, count, &target);
+	ret = read_folders(folders, count, &target);
+	/* It goes when nothing was written. */
+	if (ret && is_made)
+		rmdir(to);
+	return ret;
 }

@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..13
+echo 1..14
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -110,8 +110,8 @@ check "a file that exists is replaced only when told to" $status
 status=0
 mkdir "$work/ctf"
 ccltap timeline --format ctf -o "$work/ctf" "$work/run" || status=$?
-ccltap timeline --format ctf -o "$work/new/folder" "$work/run" || status=$?
-for made in ctf new/folder; do
+ccltap timeline --format ctf -o "$work/new" "$work/run" || status=$?
+for made in ctf new; do
 	[ "$(babeltrace2 "$work/$made" | grep -c ' ccltap:end: ')" -eq 7 ] || status=1
 done
 check "a trace of the calls goes into a folder that is empty or not there" $status
@@ -119,6 +119,8 @@ check "a trace of the calls goes into a folder that is empty or not there" $stat
 status=0
 refuses 'ctf exists and is not empty: choose' \
 	ccltap timeline -f ctf -o "$work/ctf" "$work/run" || status=1
+refuses 'absent/new: No such file' \
+	ccltap timeline -f ctf -o "$work/absent/new" "$work/run" || status=1
 refuses 'it is not a folder' ccltap timeline -f ctf -o "$work/text" "$work/run" || status=1
 refuses 'name it with -o' ccltap timeline -f ctf "$work/run" || status=1
 for option in --overwrite --absolute --stacks; do
@@ -129,6 +131,26 @@ refuses 'no trace in .*/empty' ccltap timeline -f ctf -o "$work/other" "$work/em
 	status=1
 [ ! -e "$work/other" ] || status=1
 check "it goes nowhere else" $status
+
+# No file may be larger than 50 KiB, and no signal says so; 600 calls take more.
+awk 'BEGIN {
+	for (i = 1; i <= 600; i++) {
+		print i * 2, "s 10 11 nccl:ncclSend_entry call_id=" i, "parent_id=0"
+		print i * 2 + 1, "s 10 11 nccl:ncclSend_exit call_id=" i, "result=0:ok"
+	}
+}' >"$work/many.events"
+"$convert" events "$work/many.events" ctf path="$work/many" quiet=yes
+got=0
+(
+	trap '' XFSZ
+	ulimit -f 100
+	ccltap timeline -f ctf -o "$work/full" "$work/many" 2>"$work/error"
+) || got=$?
+sed 's/^/# /' "$work/error"
+status=0
+[ "$got" -eq 1 ] && [ "$(wc -l <"$work/error")" -eq 1 ] || status=1
+grep -q 'cannot write all of .*full, .*: is there room' "$work/error" || status=1
+check "where there is no room, that is said" $status
 
 status=0
 refuses 'trace is missing' ccltap timeline || status=1

@@ -10,6 +10,8 @@ import os
 import sys
 import xml.etree.ElementTree as ElementTree
 
+# The folder of a source is no place for what Python compiles.
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import derived  # noqa: E402
 
