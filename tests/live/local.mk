@@ -11,7 +11,8 @@ tests_live_signals_SOURCES = tests/live/signals.c
 
 LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
-	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh tests/live/flight.sh
+	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh tests/live/flight.sh \
+	tests/live/by_hand.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh tests/live/ranks.py
 TESTS += $(LIVE_RECORD_TESTS)
 
