@@ -34,25 +34,53 @@ void tap_notes_open(struct tap_notes *notes, const char *session)
 	notes->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (notes->fd < 0)
 		return;
-	if (bind(notes->fd, (struct sockaddr *)&address, length) < 0 ||
+	/* Anybody may send, but not everybody may give orders. */
+	if (setsockopt(notes->fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) < 0 ||
+	    bind(notes->fd, (struct sockaddr *)&address, length) < 0 ||
 	    asprintf(&notes->address, "%u %" PRIu64 " %s", getuid(), time_namespace(),
 		     session) < 0)
 		tap_notes_close(notes);
 }
 
-bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size)
+/* Of a message without credentials nobody knows who sent it. */
+static bool is_own(struct msghdr *message)
 {
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	struct ucred sender;
+
+	if (!header || header->cmsg_level != SOL_SOCKET ||
+	    header->cmsg_type != SCM_CREDENTIALS)
+		return false;
+	memcpy(&sender, CMSG_DATA(header), sizeof(sender));
+	return sender.uid == geteuid() || !sender.uid;
+}
+
+bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
+		    bool *ret_own)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(struct ucred))];
+	} control;
+	struct iovec part = { ret_text, size - 1 };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
 	ssize_t length;
 
 	if (notes->fd < 0)
 		return false;
-	length = recv(notes->fd, ret_text, size - 1, 0);
+	length = recvmsg(notes->fd, &message, MSG_CMSG_CLOEXEC);
 	if (length <= 0)
 		return false;
 	for (ssize_t i = 0; i < length; i++)
 		if (ret_text[i] < ' ' || ret_text[i] > '~')
 			ret_text[i] = '?';
 	ret_text[length] = '\0';
+	*ret_own = is_own(&message);
 	return true;
 }
 

@@ -23,8 +23,12 @@ struct tap_notes {
 /* Listens under a name that begins with `session`.  What fails leaves notes empty. */
 void tap_notes_open(struct tap_notes *notes, const char *session);
 
-/* The next that was said, as visible text; false when there is none. */
-bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size);
+/*
+ * The next that was said, as visible text, and whether a process of the same user said it;
+ * false when there is none.
+ */
+bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
+		    bool *ret_own);
 /* Counts one. */
 void tap_notes_keep(struct tap_notes *notes, const char *text);
 

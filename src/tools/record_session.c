@@ -58,10 +58,14 @@ void tap_session_set_watchdog(void (*expired)(int signal_number))
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* While it writes a snapshot it answers nobody, and a disk may be slow. */
+#define SNAPSHOT_PATIENCE_SECONDS 3600
+
 /* Stands around every request: ASK(lttng_...()) is the request's own value. */
-#define ASK(request)				\
+#define ASK(request) ASK_FOR(PATIENCE_SECONDS, request)
+#define ASK_FOR(seconds, request)		\
 	({					\
-		alarm(PATIENCE_SECONDS);	\
+		alarm(seconds);			\
 		int ask_answer_ = (request);	\
 		alarm(0);			\
 		ask_answer_;			\
@@ -385,7 +389,7 @@ int tap_session_write_state(const char *name)
 
 int tap_session_snapshot(const char *name)
 {
-	return ASK(lttng_snapshot_record(name, NULL, 0));
+	return ASK_FOR(SNAPSHOT_PATIENCE_SECONDS, lttng_snapshot_record(name, NULL, 0));
 }
 
 int tap_session_rotate(const char *name)

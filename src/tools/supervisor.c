@@ -152,12 +152,13 @@ static void hear_notes(void)
 {
 	static const char wish[] = "snapshot ";
 	char text[256];
+	bool is_own;
 
-	while (tap_notes_next(&self.notes, text, sizeof(text)))
-		if (!strncmp(text, wish, strlen(wish)))
-			want_snapshot(text + strlen(wish));
-		else
+	while (tap_notes_next(&self.notes, text, sizeof(text), &is_own))
+		if (strncmp(text, wish, strlen(wish)))
 			tap_notes_keep(&self.notes, text);
+		else if (is_own)
+			want_snapshot(text + strlen(wish));
 }
 
 static void end_recording(void)
