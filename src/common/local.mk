@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Used by all that runs inside the traced program; compiled into libccltap.
+# Used by all that runs inside the traced program; compiled into libccltap, and what
+# reads the environment alike into ccltap.
 
 COMMON_SOURCES = \
 	src/common/args.h \
 	src/common/compiler.h \
+	src/common/launcher.c src/common/launcher.h \
 	src/common/lock.h \
 	src/common/log.c src/common/log.h \
+	src/common/ranks.c src/common/ranks.h \
 	src/common/thread.c src/common/thread.h

@@ -32,7 +32,6 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx_schema.c src/intercept/nvtx_schema.h \
 	src/intercept/nvtx_stack.c src/intercept/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
-	src/intercept/ranks.c src/intercept/ranks.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/stack.c src/intercept/stack.h \
 	src/intercept/start.c src/intercept/start.h \

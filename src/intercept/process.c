@@ -12,65 +12,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/launcher.h"
 #include "common/lock.h"
 #include "intercept/start.h"
-
-/*
- * In the order of trust: a launcher that starts one process per rank first,
- * the batch system, which may know only one process per node, last.
- */
-static const struct {
-	const char *rank, *world_size, *local_rank;
-} launchers[] = {
-	{"RANK", "WORLD_SIZE", "LOCAL_RANK"}, /* torchrun */
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
-	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"}, /* MPICH, Intel MPI */
-	{"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
-	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
-};
 
 /* Ours first: it keeps two recordings of one batch job apart. */
 static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",
 					    "LSB_JOBID"};
-
-static int32_t number(const char *variable)
-{
-	const char *value = getenv(variable);
-	char *end;
-	long n;
-
-	if (!value || !*value)
-		return -1;
-	errno = 0;
-	n = strtol(value, &end, 10);
-	return errno || *end || n < 0 || n > INT32_MAX ? -1 : (int32_t) n;
-}
-
-static void find_rank(struct tap_process *p)
-{
-	unsigned i;
-
-	p->rank = p->world_size = p->local_rank = -1;
-	p->rank_from = "";
-	for (i = 0; i < ARRAY_SIZE(launchers); i++) {
-		p->rank = number(launchers[i].rank);
-		if (p->rank < 0)
-			continue;
-		p->rank_from = launchers[i].rank;
-		p->world_size = number(launchers[i].world_size);
-		p->local_rank = number(launchers[i].local_rank);
-		return;
-	}
-}
-
-int32_t tap_process_rank(void)
-{
-	struct tap_process p;
-
-	find_rank(&p);
-	return p.rank;
-}
 
 static const char *find_job(void)
 {
@@ -121,6 +69,7 @@ static void gather(void (*write)(const struct tap_process *))
 {
 	static char boot_id[64], command[4096], executable[PATH_MAX];
 	struct tap_process p = {0};
+	struct tap_launcher launcher;
 	struct utsname host;
 	ssize_t len;
 
@@ -142,7 +91,11 @@ static void gather(void (*write)(const struct tap_process *))
 	p.nvtx_injection = getenv("NVTX_INJECTION64_PATH");
 	if (!p.nvtx_injection)
 		p.nvtx_injection = "";
-	find_rank(&p);
+	launcher = tap_launcher_ask();
+	p.rank = launcher.rank;
+	p.world_size = launcher.world_size;
+	p.local_rank = launcher.local_rank;
+	p.rank_from = launcher.rank_from;
 	write(&p);
 }
 

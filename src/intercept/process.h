@@ -8,17 +8,12 @@
 #ifndef TAP_INTERCEPT_PROCESS_H
 #define TAP_INTERCEPT_PROCESS_H
 
-#include <stdint.h>
-
 #include "common/compiler.h"
 
 /* Writes tap:process.  What cannot be found out is left empty, 0 or -1. */
 void tap_process_announce(void) tap_hidden;
 /* Writes tap:state_process, the same. */
 void tap_process_write(void) tap_hidden;
-
-/* As the launcher tells it, -1: it does not. */
-int32_t tap_process_rank(void) tap_hidden;
 
 /* In the child of a fork, before any other use. */
 void tap_process_fork_child(void) tap_hidden;

@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/launcher.h"
 #include "common/log.h"
+#include "common/ranks.h"
 #include "common/thread.h"
 #include "intercept/comm.h"
 #include "intercept/entry.h"
@@ -26,7 +28,6 @@
 #include "intercept/lookup.h"
 #include "intercept/nvtx.h"
 #include "intercept/process.h"
-#include "intercept/ranks.h"
 #include "intercept/recorder.h"
 #include "intercept/stack.h"
 #include "intercept/state.h"
@@ -241,7 +242,7 @@ static int is_rank_wanted(void)
 
 	if (!ranks || !*ranks)
 		return 1;
-	rank = tap_process_rank();
+	rank = tap_launcher_ask().rank;
 	has = tap_ranks_have(ranks, rank);
 	return !has && rank < 0 ? 1 : has;
 }

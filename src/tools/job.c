@@ -2,20 +2,13 @@
 /* Reads what launchers put into the environment. */
 #include "tools/job.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
-
-/* A rank, in the order in which they are trusted. */
-static const char *const ranks[] = {
-	"RANK",	     "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK",
-	"PMIX_RANK", "SLURM_PROCID",
-};
+#include "common/launcher.h"
 
 /*
  * What tells one job from another, all that there are together: a batch job may have
@@ -34,23 +27,6 @@ static void mix(uint64_t *hash, const char *text)
 	do
 		*hash = (*hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
 	while (*text++);
-}
-
-static int find_rank(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
-		const char *value = getenv(ranks[i]);
-		char *end;
-		long rank;
-
-		if (!value || !*value)
-			continue;
-		errno = 0;
-		rank = strtol(value, &end, 10);
-		if (!errno && !*end && rank >= 0 && rank <= INT_MAX)
-			return (int) rank;
-	}
-	return -1;
 }
 
 /*
@@ -79,7 +55,7 @@ static unsigned long long parent_start(pid_t parent)
 
 struct tap_job tap_job_find(void)
 {
-	struct tap_job job = {.key = UINT64_C(0xcbf29ce484222325), .rank = find_rank()};
+	struct tap_job job = {.key = UINT64_C(0xcbf29ce484222325), .rank = tap_launcher_ask().rank};
 	const char *named = getenv("CCLTAP_JOB");
 	bool is_told = false;
 	char text[64];

@@ -2,6 +2,8 @@
 bin_PROGRAMS += ccltap
 
 ccltap_SOURCES = \
+	src/common/launcher.c src/common/launcher.h \
+	src/common/ranks.c src/common/ranks.h \
 	src/tools/main.c src/tools/verbs.h \
 	src/tools/message.c src/tools/message.h \
 	src/tools/doctor.c \

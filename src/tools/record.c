@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/ranks.h"
 #include "tools/env.h"
 #include "tools/job.h"
 #include "tools/link.h"
@@ -111,29 +112,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-/* "0", "3,8-15": what the traced processes read, who know their ranks. */
-static bool is_list_of_ranks(const char *text)
-{
-	unsigned long first, last;
-	char *end;
-
-	do {
-		if (*text < '0' || *text > '9')
-			return false;
-		first = last = strtoul(text, &end, 10);
-		if (*end == '-') {
-			text = end + 1;
-			if (*text < '0' || *text > '9')
-				return false;
-			last = strtoul(text, &end, 10);
-		}
-		if (last < first || last > INT_MAX)
-			return false;
-		text = end + 1;
-	} while (*end == ',');
-	return !*end;
-}
-
 static int parse_layers(const char *text, unsigned *ret_layers)
 {
 	size_t length;
@@ -187,7 +165,7 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 		return EINVAL;
 	case KEY_RANKS:
 		request->ranks = arg;
-		if (is_list_of_ranks(arg))
+		if (tap_ranks_have(arg, 0) >= 0)
 			return 0;
 		tap_message_write("ranks \"%s\": give numbers and ranges, such as 0,8-15",
 				  arg);

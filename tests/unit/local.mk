@@ -26,7 +26,7 @@ tests_unit_fuzz_join_LDADD = src/join/libjoin.la
 
 check_PROGRAMS += tests/unit/test_ranks
 tests_unit_test_ranks_SOURCES = tests/unit/test_ranks.c tests/unit/tap.h \
-	src/intercept/ranks.c src/intercept/ranks.h
+	src/common/ranks.c src/common/ranks.h
 tests_unit_test_ranks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 

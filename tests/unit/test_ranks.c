@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists of ranks, as CCLTAP_RANKS has them. */
-#include "intercept/ranks.h"
+#include "common/ranks.h"
 #include "unit/tap.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the list to its end each time: it is asked once in a process. */
-#include "intercept/ranks.h"
+#include "common/ranks.h"
 
 #include <errno.h>
 #include <stdbool.h>

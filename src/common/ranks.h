@@ -4,8 +4,8 @@
  *
  * It hides how such a list is written.
  */
-#ifndef TAP_INTERCEPT_RANKS_H
-#define TAP_INTERCEPT_RANKS_H
+#ifndef TAP_COMMON_RANKS_H
+#define TAP_COMMON_RANKS_H
 
 #include <stdint.h>
 

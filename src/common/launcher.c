@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the environment, anew each time. */
+#include "common/launcher.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * In the order of trust: a launcher that starts one process per rank first,
+ * the batch system, which may know only one process per node, last.
+ */
+static const struct {
+	const char *rank, *world_size, *local_rank;
+} launchers[] = {
+	{"RANK", "WORLD_SIZE", "LOCAL_RANK"}, /* torchrun */
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+	{"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"}, /* MPICH, Intel MPI */
+	{"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_RANK"},
+	{"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+static int32_t number(const char *variable)
+{
+	const char *value = getenv(variable);
+	char *end;
+	long n;
+
+	if (!value || !*value)
+		return -1;
+	errno = 0;
+	n = strtol(value, &end, 10);
+	return errno || *end || n < 0 || n > INT32_MAX ? -1 : (int32_t) n;
+}
+
+struct tap_launcher tap_launcher_ask(void)
+{
+	struct tap_launcher told = {-1, -1, -1, ""};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(launchers); i++) {
+		told.rank = number(launchers[i].rank);
+		if (told.rank < 0)
+			continue;
+		told.rank_from = launchers[i].rank;
+		told.world_size = number(launchers[i].world_size);
+		told.local_rank = number(launchers[i].local_rank);
+		break;
+	}
+	return told;
+}
