@@ -137,6 +137,8 @@ uint64_t tap_ctf_take(struct tap_ctf *ctf, bt_message_array_const messages,
 {
 	if (count > tap_ctf_count(ctf))
 		count = tap_ctf_count(ctf);
+	if (!count)
+		return 0;
 	memcpy(messages, ctf->messages + ctf->first, count * sizeof(*messages));
 	ctf->first += count;
 	if (ctf->first == ctf->count) {

@@ -38,6 +38,8 @@
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
 #define LAYER_NAMES "nccl, nvtx"
 
+/* Each part of what is kept has a description of all events with it, some 300 KiB. */
+#define LEAST_DISK_BYTES (UINT64_C(8) << 20)
 #define MOST_DISK_BYTES (UINT64_C(1) << 50)
 #define MOST_MEMORY_BYTES (UINT64_C(16) << 30)
 
@@ -171,9 +173,10 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 				  arg);
 		return EINVAL;
 	case KEY_MAX_SIZE:
-		if (!tap_buffers_parse(arg, &plan->max_bytes, MOST_DISK_BYTES))
+		if (!tap_buffers_parse(arg, &plan->max_bytes, MOST_DISK_BYTES) &&
+		    plan->max_bytes >= LEAST_DISK_BYTES)
 			return 0;
-		tap_message_write("size \"%s\": give a number of bytes from 64K to 1024T, "
+		tap_message_write("size \"%s\": give a number of bytes from 8M to 1024T, "
 				  "such as 2G", arg);
 		return EINVAL;
 	case KEY_PAUSED:

@@ -88,16 +88,16 @@ finish
 same "a recording that was started late has what came then" 3 "$(calls)"
 check "it is complete" sh -c '! grep -q "could not be recorded" "$0"' "$work/err"
 
-start --max-size=400K
+start --max-size=8M
 i=0
 while [ $i -lt 12 ]; do
-    obey 4000
+    obey 40000
     sleep 0.4
     i=$((i + 1))
 done
 finish
 size=$(du -sk "$work/trace" | cut -f 1)
-check "what is kept is bounded (it is $size KiB of some 4800)" test "$size" -lt 2000
+check "what is kept is bounded (it is $size KiB of some 48000)" test "$size" -lt 20000
 check "what is left is right, and says where it begins" /usr/bin/python3 -c '
 import json, sys, subprocess
 lines = subprocess.run([sys.argv[1], "timeline", "--format", "jsonl", sys.argv[2]],
@@ -105,8 +105,8 @@ lines = subprocess.run([sys.argv[1], "timeline", "--format", "jsonl", sys.argv[2
 records = [json.loads(line) for line in lines]
 spans = [r for r in records if r["type"] == "span"]
 numbers = sorted(s["call_id"] for s in spans)
-assert numbers[-1] == 48000, numbers[-1]
-assert numbers == list(range(numbers[0], 48001)), "holes"
+assert numbers[-1] == 480000, numbers[-1]
+assert numbers == list(range(numbers[0], 480001)), "holes"
 assert numbers[0] > 1, "nothing was removed"
 assert all(s["fields"].get("version") == 2 for s in spans if s["state"] == "complete")
 assert records[0]["loss"]["removed_chunks"] > 0, records[0]
@@ -160,6 +160,7 @@ check "and the state in it is complete (after $(tail -n 1 "$work/storm") calls)"
     babeltrace2 "$1"/snapshot-* | grep "tap:state_end" | grep -q "comms = 200"' - \
     "$work/trace/$host"
 
+run 2 "too small a bound" "$ccltap" record --max-size=1M true
 run 2 "a layer that is none" "$ccltap" record --layers=gin true
 said "it is told which there are" "nccl, nvtx"
 run 2 "ranks that are none" "$ccltap" record --ranks=1,x true

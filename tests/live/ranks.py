@@ -109,7 +109,7 @@ def recorded(how, trace):
     counts, jobs, processes = {}, set(), {}
     for line in shown.stdout.splitlines():
         record = json.loads(line)
-        if record["type"] == "process":
+        if record["type"] == "process" and record.get("job_id"):
             processes[record["process"]] = record.get("rank", -1)
             jobs.add(record.get("job_id", ""))
         elif record["type"] == "span" and record.get("end_ns") is not None:

@@ -49,7 +49,8 @@ while read -r command; do
     esac
 done </tmp/commands
 run "doctor finds nothing wrong" bin/ccltap doctor
-readlink /proc/[0-9]*/exe >/tmp/out 2>/dev/null
+run "what runs while it records is seen" bin/ccltap record -o /tmp/seen -- \
+    sh -c 'readlink /proc/[0-9]*/exe || true'
 has "the session daemon is the folder's" "^$try/libexec/lttng-sessiond" /tmp/out
 has "and what it starts, too" "^$try/libexec/lttng-consumerd" /tmp/out
 
