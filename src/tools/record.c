@@ -485,7 +485,9 @@ static void write_failure(FILE *out, const struct recording *recording, int read
 		fputs("; not complete: the LTTng session daemon does not answer, look "
 		      "after lttng-sessiond", out);
 	else if (outcome->error)
-		fputs("; not complete: the process that records was killed", out);
+		fprintf(out, "; not complete: the process that records was killed, end "
+			"its session with \"lttng destroy %s\"",
+			recording->joined.session);
 	else if (outcome->session_error)
 		fprintf(out, "; not complete: the LTTng session daemon failed (%s), "
 			"start it anew and record again",

@@ -88,6 +88,11 @@ finish
 same "a recording that was started late has what came then" 3 "$(calls)"
 check "it is complete" sh -c '! grep -q "could not be recorded" "$0"' "$work/err"
 
+start --layers=nvtx
+obey 3
+finish
+same "a layer that is not asked for is not recorded" 0 "$(calls)"
+
 start --max-size=8M
 i=0
 while [ $i -lt 12 ]; do

@@ -70,14 +70,34 @@ check "of some ranks alone it is said" grep -q "trace in .*: 2 processes" "$work
 # Another launcher, which has pipes and process groups of its own.
 if command -v mpirun >/dev/null; then
     run 0 "the ranks of Open MPI" env OMPI_ALLOW_RUN_AS_ROOT=1 \
-        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 4 \
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 8 \
         "$ccltap" record --overwrite -o "$work/trace" -- \
         sh -c '"$0" "$@" || [ $? -ge 10 ]' "$rank" "$library" "$work/count" 100 1000
-    check "share a recording" grep -q "trace in .*: 4 processes" "$work/err"
-    same "which knows their numbers" "0 1 2 3" "$("$ccltap" timeline --format jsonl \
+    check "share a recording" grep -q "trace in .*: 8 processes" "$work/err"
+    same "which knows their numbers" "0 1 2 3 4 5 6 7" "$("$ccltap" timeline --format jsonl \
         "$work/trace" | sed -n 's/.*"type":"process".*"rank":\([0-9]*\).*/\1/p' |
         sort -u | xargs)"
 else
     skip "needs Open MPI: scripts/install-deps tests" "the ranks of Open MPI"
 fi
+
+# The one process whose death costs the recording.
+"$ccltap" record --overwrite -o "$work/trace" -- "$rank" "$library" "$work/count" 2000 1000 \
+    2>"$work/err" &
+pid=$!
+tries=0
+until supervisor=$("$ccltap" status | sed -n 's/.*supervisor: process \([0-9]*\);.*/\1/p') &&
+    [ -n "$supervisor" ] || [ $tries -eq 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+kill -KILL "$supervisor"
+status=0
+wait $pid || status=$?
+same "a supervisor that is killed: the program does not notice" 10 "$status"
+said "the user does, and is told what to do" "lttng destroy $(session "$work/trace")"
+lttng destroy "$(session "$work/trace")" >/dev/null
+check "what was recorded reads" sh -c '
+    [ "$("$0" timeline --format jsonl "$1" | grep -c "\"type\":\"span\"")" -eq 2000 ]' \
+    "$ccltap" "$work/trace"
 tap_done
