@@ -6,18 +6,6 @@ set -eu
 # shellcheck source=tests/live/record.inc.sh
 . "${top_srcdir:?}/tests/live/record.inc.sh"
 
-# within SECONDS COMMAND...: it succeeds in that time.
-within()
-{
-    tries=$(($1 * 10))
-    shift
-    until "$@"; do
-        tries=$((tries - 1))
-        [ "$tries" -gt 0 ] || return 1
-        sleep 0.1
-    done
-}
-
 # because PATTERN: a snapshot was taken for that reason.
 because()
 {

@@ -11,18 +11,6 @@ quietly()
     lttng --no-sessiond "$@" >/dev/null
 }
 
-# within SECONDS COMMAND...: it succeeds in that time.
-within()
-{
-    tries=$(($1 * 10))
-    shift
-    until "$@"; do
-        tries=$((tries - 1))
-        [ "$tries" -gt 0 ] || return 1
-        sleep 0.1
-    done
-}
-
 # session_of NAME MORE...: a session with one channel for all.
 session_of()
 {

@@ -52,6 +52,18 @@ said()
     fi
 }
 
+# within SECONDS COMMAND...: it succeeds in that time.
+within()
+{
+    tries=$(($1 * 10))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
 # session DIR: the name of the session that DIR/<host> was recorded with.
 session()
 {
