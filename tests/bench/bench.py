@@ -456,8 +456,8 @@ def measure(build, quick):
         bench = Bench(build, folder, shm, QUICK if quick else FULL)
         check_machine(bench)
         figures = []
-        for part in (wrapper_off, call_on, stacks, start, name_lookup, join, join_memory,
-                     derived):
+        for part in (wrapper_off, call_on, flight, stacks, start, name_lookup, join,
+                     join_memory, derived):
             figures += part(bench)
         return figures
 

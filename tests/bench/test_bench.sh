@@ -59,7 +59,7 @@ check "the figures are all there and fit together" \
     /usr/bin/python3 - "$work/bench.json" <<'EOF'
 import json, math, sys
 figures = json.load(open(sys.argv[1], encoding="utf-8"))
-names = ["wrapper, tracing off", "NCCL call, tracing on",
+names = ["wrapper, tracing off", "NCCL call, tracing on", "NCCL call, flight recorder",
          "stack of depth 8, frame pointers", "stack of depth 8, unwind tables", "start, touches nothing",
          "start, one call, no session", "start, one call, all events", "dlsym",
          "join, report, 2 streams", "join, timeline, 2 streams",
@@ -77,7 +77,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 15 "$(grep -cE '(over|ratio) <= ' "$work/out")"
+same "each is in the table" 16 "$(grep -cE '(over|ratio) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"
