@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Stand-ins for the CUDA driver and NCCL.  They share nothing with src: what a
+# Stand-ins for the CUDA driver, NCCL and libibverbs.  They share nothing with src: what a
 # tracer is tested against must not agree with it by construction.
 
 doubles_so = tests/doubles/cuda/libcuda.so.1 tests/doubles/nccl/libnccl.so.2
@@ -47,9 +47,31 @@ mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/boots
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
 	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
 
-noinst_DATA += $(doubles_so)
-CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so
-EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all)
+soft_verbs_c = \
+	tests/doubles/verbs/address.c \
+	tests/doubles/verbs/async.c \
+	tests/doubles/verbs/clock.c \
+	tests/doubles/verbs/cq.c \
+	tests/doubles/verbs/device.c \
+	tests/doubles/verbs/memory.c \
+	tests/doubles/verbs/post.c \
+	tests/doubles/verbs/qp.c \
+	tests/doubles/verbs/receive.c \
+	tests/doubles/verbs/request.c \
+	tests/doubles/verbs/respond.c \
+	tests/doubles/verbs/settings.c \
+	tests/doubles/verbs/state.c \
+	tests/doubles/verbs/strings.c \
+	tests/doubles/verbs/unsupported.c \
+	tests/doubles/verbs/wire.c
+soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h tests/doubles/verbs/libibverbs.map
+soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
+
+noinst_DATA += $(doubles_so) $(soft_verbs_so)
+CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
+	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so
+EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all) $(soft_verbs_all) \
+	tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
 # the place of each, and dlopen() is part of what is imitated.
@@ -69,6 +91,15 @@ tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cuda' -o $@ \
 		`for f in $(mini_nccl_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libnccl.so
+
+# Its thread stays, so it is never unloaded.  The header hides no name, the map does, and its
+# own calls are nobody else's.
+tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -fvisibility=default \
+		-Wl,-z,nodelete -Wl,-Bsymbolic-functions \
+		-Wl,--version-script=$(srcdir)/tests/doubles/verbs/libibverbs.map -o $@ \
+		`for f in $(soft_verbs_c); do echo $(srcdir)/$$f; done` && \
+		ln -sf $(@F) $(@D)/libibverbs.so
 
 # The tests of the doubles.
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \

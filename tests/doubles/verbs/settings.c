@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the environment asks for, read once.  An adapter that is not what the test asked
+ * for would make the test show something else, so a wrong setting ends the program.
+ */
+#include "soft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct soft_settings settings;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void wrong(const char *name, const char *value)
+{
+	fprintf(stderr,
+		"softverbs: %s=%s: not understood; see tests/doubles/verbs/README\n",
+		name, value);
+	exit(2);
+}
+
+static unsigned long number(const char *name, const char *text, unsigned long least,
+			    unsigned long most)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (end == text || *end || value < least || value > most)
+		wrong(name, text);
+	return value;
+}
+
+static void read_fault(const char *fault)
+{
+	const char *name = "SOFTVERBS_FAULTS";
+
+	if (!strncmp(fault, "rnr@", 4))
+		settings.rnr_at = number(name, fault + 4, 1, UINT32_MAX);
+	else if (!strncmp(fault, "retry@", 6))
+		settings.retry_at = number(name, fault + 6, 1, UINT32_MAX);
+	else if (!strncmp(fault, "flush@", 6))
+		settings.flush_at = number(name, fault + 6, 1, UINT32_MAX);
+	else if (!strncmp(fault, "loss/", 5))
+		settings.loss_every = number(name, fault + 5, 1, UINT32_MAX);
+	else if (!strncmp(fault, "delay=", 6))
+		settings.delay_ns = number(name, fault + 6, 0, 1000000000) * 1000;
+	else
+		wrong(name, fault);
+}
+
+static void read_environment(void)
+{
+	const char *devices = getenv("SOFTVERBS_DEVICES");
+	const char *host = getenv("SOFTVERBS_HOST");
+	const char *link = getenv("SOFTVERBS_LINK");
+	const char *faults = getenv("SOFTVERBS_FAULTS");
+	char *copy;
+	char *rest;
+	char *fault;
+
+	settings.devices =
+		devices ? (int) number("SOFTVERBS_DEVICES", devices, 0, SOFT_MAX_DEVICES)
+			: 1;
+	settings.host = host ? number("SOFTVERBS_HOST", host, 0, 255) : 0;
+	settings.fabric = getenv("SOFTVERBS_FABRIC");
+	if (!settings.fabric)
+		settings.fabric = "";
+	if (strlen(settings.fabric) > 64)
+		wrong("SOFTVERBS_FABRIC", settings.fabric);
+	if (link && !strcmp(link, "infiniband"))
+		settings.is_infiniband = true;
+	else if (link && strcmp(link, "ethernet"))
+		wrong("SOFTVERBS_LINK", link);
+	copy = faults ? strdup(faults) : NULL;
+	for (fault = copy ? strtok_r(copy, ",", &rest) : NULL; fault;
+	     fault = strtok_r(NULL, ",", &rest))
+		read_fault(fault);
+	free(copy);
+}
+
+const struct soft_settings *soft_settings(void)
+{
+	pthread_once(&once, read_environment);
+	return &settings;
+}
