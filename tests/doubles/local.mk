@@ -105,15 +105,19 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
-	tests/doubles/test_interface.sh
+	tests/doubles/test_interface.sh tests/doubles/test_verbs_programs.sh
 doubles_tested = tests/doubles/arguments
+verbs_tests = tests/doubles/test_verbs tests/doubles/test_verbs_errors \
+	tests/doubles/test_verbs_extended tests/doubles/test_verbs_processes
 
-check_DATA += $(doubles_tests) $(doubles_tested)
-CLEANFILES += $(doubles_tests) $(doubles_tested)
-TESTS += $(doubles_tests) $(doubles_scripts)
+check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests)
+CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
+TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
-	tests/doubles/test_death.c tests/doubles/arguments.c
+	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/verbs_pair.h \
+	tests/doubles/test_verbs.c tests/doubles/test_verbs_errors.c \
+	tests/doubles/test_verbs_extended.c tests/doubles/test_verbs_processes.c
 
 # Exported, so that the library's pthread_create() is the test's.
 $(doubles_tests): \
@@ -129,3 +133,12 @@ tests/doubles/test_death: tests/doubles/test_death.c
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/tests/doubles/arguments.c
+
+$(verbs_tests): $(soft_verbs_so) tests/doubles/tap.h tests/doubles/verbs_pair.h
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
+		-pthread -o $@ $(srcdir)/$@.c -Ltests/doubles/verbs -libverbs \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/verbs'
+tests/doubles/test_verbs: tests/doubles/test_verbs.c
+tests/doubles/test_verbs_errors: tests/doubles/test_verbs_errors.c
+tests/doubles/test_verbs_extended: tests/doubles/test_verbs_extended.c
+tests/doubles/test_verbs_processes: tests/doubles/test_verbs_processes.c
