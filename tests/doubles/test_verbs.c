@@ -5,6 +5,8 @@
 #include "verbs_pair.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 static struct ibv_context *context;
 static struct ibv_context *other;
@@ -403,6 +405,49 @@ static void test_long_list(void)
 	free_end(&a);
 }
 
+static atomic_int completions;
+
+/* One of several that post to one queue pair and poll one completion queue. */
+static void *post_and_poll(void *data)
+{
+	struct end *end = data;
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+				 .wr.rdma = {.remote_addr =
+						     (uintptr_t) end->memory + 4096,
+					     .rkey = end->mr->rkey}};
+	struct ibv_wc wc[4];
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		while (post(end, &wr, 0, 8))
+			;
+		completions += ibv_poll_cq(end->cq, 4, wc);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct address at;
+	pthread_t threads[4];
+	struct end a;
+	struct ibv_wc wc;
+	int i;
+
+	make_end(&a, context, &usual);
+	at = address_of(&a, 3);
+	connect_end(&a, &usual, &at, 3);
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, post_and_poll, &a);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	while (ibv_poll_cq(a.cq, 1, &wc) == 1)
+		completions++;
+	ok(completions == 20000,
+	   "four threads on one queue pair and one completion queue");
+	free_end(&a);
+}
+
 int main(void)
 {
 	struct end a;
@@ -426,6 +471,7 @@ int main(void)
 	test_unreliable();
 	test_many();
 	test_long_list();
+	test_threads();
 	ok(!ibv_close_device(context) && !ibv_close_device(other),
 	   "the devices are closed");
 	return tap_done();

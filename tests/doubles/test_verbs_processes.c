@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-#define LARGE (8U << 20)
+#define LARGE (8U << 20) /* bytes of memory of each side */
 
 /* Both processes do the same up to here: each has one end and knows the other's address.
  */
@@ -106,6 +106,55 @@ static pid_t start(struct side *side, int (*other)(struct side *))
 	return pid;
 }
 
+/* Reads two bytes from there and writes them there again, elsewhere: are they the same?
+ */
+static bool fenced(struct side *side, unsigned int flags)
+{
+	struct ibv_sge sge = piece(&side->end, 1024, 2);
+	struct ibv_send_wr read = to(side, IBV_WR_RDMA_READ);
+	struct ibv_send_wr write = to(side, IBV_WR_RDMA_WRITE);
+	struct ibv_send_wr *bad;
+
+	write.wr.rdma.remote_addr += 2048;
+	write.send_flags = IBV_SEND_SIGNALED | flags;
+	read.next = &write;
+	read.sg_list = &sge;
+	write.sg_list = &sge;
+	read.num_sge = 1;
+	write.num_sge = 1;
+	memset(side->end.memory + 1024, 0, 2);
+	if (ibv_post_send(side->end.qp, &read, &bad) || !completes(side->end.cq, 1, 0))
+		return false;
+	read.next = NULL;
+	read.wr.rdma.remote_addr += 2048;
+	if (post(&side->end, &read, 1536, 2) || !completes(side->end.cq, 1, 0))
+		return false;
+	return side->end.memory[1024] && side->end.memory[1024] == side->end.memory[1536];
+}
+
+/* Twice, since what the first leaves undone the second may hide. */
+static bool list_arrives(struct side *side)
+{
+	struct ibv_sge sge = piece(&side->end, 0, 64);
+	struct ibv_send_wr wr[32];
+	struct ibv_send_wr *bad;
+	int i;
+
+	for (i = 0; i < 32; i++) {
+		wr[i] = to(side, IBV_WR_RDMA_WRITE);
+		wr[i].wr.rdma.remote_addr += 2048;
+		wr[i].next = i < 31 ? &wr[i + 1] : NULL;
+		wr[i].sg_list = &sge;
+		wr[i].num_sge = 1;
+		wr[i].send_flags = i < 31 ? 0 : IBV_SEND_SIGNALED;
+	}
+	for (i = 0; i < 2; i++)
+		if (ibv_post_send(side->end.qp, wr, &bad) ||
+		    !completes(side->end.cq, 1, 0))
+			return false;
+	return true;
+}
+
 static void test_processes(void)
 {
 	struct side side;
@@ -133,6 +182,9 @@ static void test_processes(void)
 	post(&side.end, &wr, 128, 8);
 	ok(completes(side.end.cq, 1, 0) && side.end.memory[128] == 'w',
 	   "an atomic works");
+	ok(fenced(&side, IBV_SEND_FENCE) && !fenced(&side, 0),
+	   "behind a fence a request takes what a read brought, else it does not wait");
+	ok(list_arrives(&side), "a list arrives whole");
 	wait_for(&side);
 	for (i = 4096; i < LARGE; i++)
 		side.end.memory[i] = (char) (i % 251);
@@ -152,6 +204,77 @@ static void test_processes(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	ok(is_empty(side.end.cq), "and nothing comes twice");
+	close(side.fd);
+	free_end(&side.end);
+}
+
+/*
+ * Both sides at once, more than the sockets hold, of all sizes, with fewer receives than
+ * messages: true when all that came was right and in order.
+ */
+static bool storm(struct side *side)
+{
+	enum { MESSAGES = 3000, RECEIVES = 16, ROOM = 131072 };
+	struct ibv_send_wr wr = to(side, IBV_WR_SEND_WITH_IMM);
+	uint32_t posted = 0;
+	uint32_t sent = 0;
+	uint32_t received = 0;
+	uint32_t i;
+	struct ibv_wc wc;
+
+	for (i = 0; i < RECEIVES; i++)
+		post_recv(&side->end, i, i * ROOM, ROOM);
+	while (sent < MESSAGES || received < MESSAGES) {
+		while (posted < MESSAGES && posted - sent < 40) {
+			uint32_t slot = posted % 40;
+			uint32_t size = posted % 7 == 0 ? ROOM : posted * 37 % 5000 + 1;
+
+			memset(side->end.memory + (RECEIVES + slot) * ROOM, (int) posted,
+			       size);
+			wr.wr_id = posted;
+			wr.imm_data = posted++;
+			post(&side->end, &wr, (RECEIVES + slot) * ROOM, size);
+		}
+		if (!next(side->end.cq, &wc) || wc.status)
+			return false;
+		if (wc.opcode == IBV_WC_SEND) {
+			if (wc.wr_id != sent++)
+				return false;
+		} else {
+			const char *data = side->end.memory + wc.wr_id * ROOM;
+			uint32_t size =
+				received % 7 == 0 ? ROOM : received * 37 % 5000 + 1;
+
+			if (wc.imm_data != received || wc.byte_len != size ||
+			    data[0] != (char) received ||
+			    data[size - 1] != (char) received)
+				return false;
+			received++;
+			post_recv(&side->end, wc.wr_id, wc.wr_id * ROOM, ROOM);
+		}
+	}
+	return is_empty(side->end.cq);
+}
+
+static int stormy(struct side *side)
+{
+	meet(side, &usual);
+	tell(side, storm(side));
+	wait_for(side);
+	return 0;
+}
+
+static void test_storm(void)
+{
+	struct side side;
+	pid_t pid = start(&side, stormy);
+	char there = 0;
+
+	meet(&side, &usual);
+	ok(storm(&side), "3000 messages each way, all right and in order");
+	ok(read(side.fd, &there, 1) == 1 && there == 1, "there too");
+	tell(&side, 'e');
+	waitpid(pid, NULL, 0);
 	close(side.fd);
 	free_end(&side.end);
 }
@@ -262,6 +385,7 @@ int main(void)
 	fault("delay=20000", IBV_QPT_RC, "...... ......", 20000, "all are late");
 	fault("rnr@2,delay=100", IBV_QPT_RC, ".nffff .", 0, "two faults");
 	test_processes();
+	test_storm();
 	test_death();
 	return tap_done();
 }

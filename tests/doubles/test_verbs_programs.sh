@@ -26,12 +26,13 @@ names "$library" >"$log.ours"
 real=$(ldconfig -p | awk '/libibverbs.so.1 .*x86-64/ { print $NF; exit }')
 if [ -n "$real" ]; then
     names "$real" >"$log.real"
+    # Those for providers change with each release.
     same "it has no name that the real one has not, in no other version" "" \
-        "$(comm -23 "$log.ours" "$log.real")"
-    # rdma-core 44; newer ones have more.
+        "$(comm -23 "$log.ours" "$log.real" | grep -v '@IBVERBS_PRIVATE' || :)"
+    # Those of rdma-core 44; newer ones have more.
     same "it lacks none but those of before 2007" "" \
         "$(comm -13 "$log.ours" "$log.real" |
-            grep -vE '@IBVERBS_1\.(0|1[5-9])$' || :)"
+            grep -vE '@IBVERBS_(1\.0|1\.1[5-9]|PRIVATE_.*)$' || :)"
 else
     skip "no libibverbs: scripts/install-deps tests gets it" "its names are those of the real one"
 fi
@@ -81,7 +82,8 @@ program "unreliable ping-pong" ibv_uc_pingpong -g 1 -n 200
 program "datagrams" ibv_ud_pingpong -g 1 -n 200 -s 1024
 program "shared receive queue, 16 queue pairs" ibv_srq_pingpong -g 1 -n 200
 program "perftest sends" ib_send_bw -F -x 1 -n 1000
-program "perftest sends datagrams" ib_send_bw -F -x 1 -n 1000 -c UD
+# Not more than are received before the first is taken: nothing holds datagrams back.
+program "perftest sends datagrams" ib_send_bw -F -x 1 -n 500 -c UD
 program "perftest writes, over 4 queue pairs" ib_write_bw -F -x 1 -n 1000 -q 4
 program "perftest reads" ib_read_bw -F -x 1 -n 500
 program "perftest counts atomically" ib_atomic_bw -F -x 1 -n 500

@@ -295,9 +295,12 @@ void soft_pump(struct soft_qp *qp)
 		struct soft_wire *used = NULL;
 		bool goes_on = send_next(qp, &used);
 
-		if (wire && used != wire)
-			soft_wire_release(wire);
-		wire = used;
+		/* Held once more before it is let go: several leave together. */
+		if (used) {
+			if (wire)
+				soft_wire_release(wire);
+			wire = used;
+		}
 		if (!goes_on)
 			break;
 	}

@@ -49,6 +49,7 @@ static LIST_HEAD(, soft_context) listeners = LIST_HEAD_INITIALIZER(listeners);
 static int epoll_fd = -1;
 static int timer_fd = -1;
 static uint64_t timer_at = SOFT_NEVER;
+static atomic_bool has_wires;
 
 static socklen_t name_of(const struct soft_place *place, struct sockaddr_un *name)
 {
@@ -90,6 +91,7 @@ static struct soft_wire *new_wire(int fd)
 	}
 	wire->fd = fd;
 	LIST_INSERT_HEAD(&wires, wire, link);
+	atomic_store_explicit(&has_wires, true, memory_order_relaxed);
 	return wire;
 }
 
@@ -161,6 +163,8 @@ static void append(struct soft_wire *wire, const struct iovec *iov, int count,
 
 	for (i = 0; i < count; i++)
 		bytes += iov[i].iov_len;
+	if (bytes == skip)
+		return;
 	if (wire->out_start == wire->out_end) {
 		wire->out_start = 0;
 		wire->out_end = 0;
@@ -431,8 +435,9 @@ void soft_progress(void)
 {
 	struct epoll_event events[EVENTS];
 
-	/* Somebody else is at it. */
-	if (pthread_mutex_trylock(&soft_lock))
+	/* Nobody to hear from, or somebody else is at it. */
+	if (!atomic_load_explicit(&has_wires, memory_order_relaxed) ||
+	    pthread_mutex_trylock(&soft_lock))
 		return;
 	handle_all(events, epoll_wait(epoll_fd, events, EVENTS, 0));
 	pthread_mutex_unlock(&soft_lock);
@@ -466,6 +471,7 @@ static void after_fork_in_child(void)
 	LIST_INIT(&listeners);
 	LIST_INIT(&wires);
 	LIST_INIT(&soft_qps);
+	has_wires = false;
 	epoll_fd = -1;
 	timer_fd = -1;
 	timer_at = SOFT_NEVER;
