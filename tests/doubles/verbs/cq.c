@@ -32,7 +32,7 @@ void soft_complete(struct soft_cq *cq, const struct ibv_wc *wc, bool is_solicite
 	struct soft_completion *entry = &cq->ring[tail & cq->mask];
 
 	if (tail - head >= (unsigned int) cq->ex.cqe) {
-		/* IBA 1.4, 11.6.3.1: an overrun is an error of the queue. */
+		/* ibv_get_async_event(3), IBV_EVENT_CQ_ERR: an overrun. */
 		if (!cq->is_overrun)
 			soft_event_cq(cq, IBV_EVENT_CQ_ERR);
 		cq->is_overrun = true;
@@ -114,7 +114,7 @@ static int show(struct soft_cq *cq)
 	return 0;
 }
 
-/* The lock is held from here to end_poll, as ibv_create_cq_ex(3) has it of real ones;
+/* The lock is held from here to end_poll, as providers of rdma-core do;
  * after ENOENT there is no end_poll. */
 static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {

@@ -39,7 +39,7 @@ int ibv_dealloc_pd(struct ibv_pd *base)
 	return 0;
 }
 
-/* The kernel pins each page, so all of them must be there: EFAULT, as ibv_reg_mr(3) of
+/* The kernel pins each page, so all of them must be there: EFAULT of
  * a range that is not mapped. */
 static bool is_mapped(const void *address, size_t length)
 {

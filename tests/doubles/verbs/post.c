@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* IBA 1.4, table 46: which transport carries what; as rxe, a wrong one is EINVAL. */
+/* ibv_post_send(3): which transport carries what; as rxe, a wrong one is EINVAL. */
 static bool is_carried(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -147,7 +147,7 @@ static void admit(struct soft_qp *qp)
 
 static bool may_post(const struct soft_qp *qp)
 {
-	/* As rxe; ibv_modify_qp(3): from RTS on. */
+	/* As rxe. */
 	return qp->ex.qp_base.state >= IBV_QPS_RTS;
 }
 

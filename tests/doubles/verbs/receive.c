@@ -66,7 +66,7 @@ int soft_post_recv(struct ibv_qp *base, struct ibv_recv_wr *wr, struct ibv_recv_
 		err = EINVAL;
 	} else {
 		err = post(&qp->queue, wr, bad);
-		/* ibv_modify_qp(3), IBV_QPS_ERR: it completes at once, flushed. */
+		/* In the error state it completes at once, flushed. */
 		if (base->state == IBV_QPS_ERR)
 			soft_recv_flush(qp);
 		else if (!STAILQ_EMPTY(&qp->parked))

@@ -98,7 +98,7 @@ void soft_send_flush(struct soft_qp *qp)
 static void fail(struct soft_qp *qp, enum ibv_wc_status status)
 {
 	finish(qp, status);
-	/* IBA 1.4, 10.3.1: without reliability only the send queue is in error. */
+	/* As InfiniBand has it: without reliability only the send queue is in error. */
 	if (!is_reliable(qp)) {
 		qp->ex.qp_base.state = IBV_QPS_SQE;
 		soft_send_flush(qp);
@@ -107,7 +107,7 @@ static void fail(struct soft_qp *qp, enum ibv_wc_status status)
 	soft_qp_fail(qp);
 }
 
-/* IBA 1.4, 9.7.6.1.3: 4.096 us times two to the power of the timeout; 0: for ever. */
+/* As InfiniBand has it: 4.096 us times two to the power of the timeout; 0: for ever. */
 static uint64_t timeout_ns(const struct soft_qp *qp)
 {
 	return qp->attr.timeout ? UINT64_C(4096) << qp->attr.timeout : SOFT_NEVER;
@@ -170,7 +170,7 @@ static void address(struct soft_qp *qp, const struct soft_send *send,
 	}
 	soft_resolve(attr, send->remote_qpn, &frame->target);
 	frame->target_qpn = send->remote_qpn;
-	/* IBA 1.4, 10.2.5: with the upper bit set the queue pair's own counts. */
+	/* As InfiniBand has it: with the upper bit set the queue pair's own counts. */
 	frame->qkey = send->remote_qkey & 0x80000000 ? qp->attr.qkey : send->remote_qkey;
 	frame->has_grh = attr->is_global;
 	frame->service_level = attr->sl;
@@ -219,7 +219,7 @@ static void transmit(struct soft_qp *qp, struct soft_send *send,
 		wait_for_answer(qp);
 }
 
-/* IBA 1.4, C10-93.1.1: a datagram that is too long is not sent, and that is no error. */
+/* IBA C10-93.1.1, as rxe: too long a datagram is not sent, and that is no error. */
 static bool is_lost(const struct soft_qp *qp, const struct soft_send *send,
 		    uint64_t bytes)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* IBA 1.4, table 45: the delays that a queue pair may ask for, in units of 10 us. */
+/* The delays that a queue pair may ask for (IBV_QP_MIN_RNR_TIMER), in units of 10 us. */
 static const uint32_t rnr_delays[32] = {
 	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
 	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
@@ -163,7 +163,7 @@ static enum soft_answer do_write(struct soft_qp *qp, const struct soft_frame *re
 
 	if (!(qp->attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE))
 		return SOFT_INVALID_REQUEST;
-	/* IBA 1.4, C9-88: without bytes the key is not looked at. */
+	/* IBA C9-88, as rxe: without bytes the key is not looked at. */
 	if (request->size) {
 		to.data = soft_memory(qp->ex.qp_base.pd, request->rkey,
 				      request->remote_addr, request->size,
@@ -266,7 +266,7 @@ static bool park(struct soft_qp *qp, struct soft_wire *wire,
 	if (request->size)
 		soft_copy(&copy, 1, payload, num_spans);
 	parked->deadline_ns = SOFT_NEVER;
-	/* 7: for ever (ibv_modify_qp(3)). */
+	/* 7: for ever. */
 	if (request->rnr_retry < 7) {
 		parked->deadline_ns =
 			soft_now() + request->rnr_retry * UINT64_C(10000) *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which attributes a change of a queue pair's state must and may have: the tables of
- * ibv_modify_qp(3) (what must be) and of IBA 1.4, table 91 (what may be).
+ * Which attributes a change of a queue pair's state must and may have: the table of
+ * ibv_modify_qp(3) for what must be, that of the kernel (qp_state_table) for what may be.
  */
 #include "soft.h"
 
