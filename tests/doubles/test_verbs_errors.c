@@ -419,7 +419,7 @@ static void test_regions(void)
 int main(void)
 {
 	setenv("SOFTVERBS_DEVICES", "2", 1);
-	setenv("SOFTVERBS_FABRIC", "test_verbs_errors", 1);
+	be_alone();
 	context = open_device(0);
 	other = open_device(1);
 	test_refused();

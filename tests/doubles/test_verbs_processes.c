@@ -264,6 +264,41 @@ static int stormy(struct side *side)
 	return 0;
 }
 
+static int sleeper(struct side *side)
+{
+	meet(side, &usual);
+	pause();
+	return 0;
+}
+
+static int elsewhere(struct side *side)
+{
+	setenv("SOFTVERBS_HOST", "1", 1);
+	return sleeper(side);
+}
+
+/* Before this process has read its own environment, which the other inherits. */
+static void test_hosts(void)
+{
+	struct side side;
+	struct address here;
+	struct ibv_send_wr wr;
+	pid_t pid = start(&side, elsewhere);
+
+	meet(&side, &usual);
+	here = address_of(&side.end, 0);
+	ok(here.qpn == side.there.qpn &&
+		   memcmp(&here.gid, &side.there.gid, sizeof(here.gid)),
+	   "another host has other addresses and equal numbers");
+	wr = to(&side, IBV_WR_RDMA_WRITE);
+	post(&side.end, &wr, 0, 8);
+	ok(completes(side.end.cq, 1, 0), "and is reached");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(side.fd);
+	free_end(&side.end);
+}
+
 static void test_storm(void)
 {
 	struct side side;
@@ -277,13 +312,6 @@ static void test_storm(void)
 	waitpid(pid, NULL, 0);
 	close(side.fd);
 	free_end(&side.end);
-}
-
-static int sleeper(struct side *side)
-{
-	meet(side, &usual);
-	pause();
-	return 0;
 }
 
 static void test_death(void)
@@ -375,15 +403,17 @@ static void fault(const char *what, enum ibv_qp_type type, const char *expected,
 
 int main(void)
 {
-	setenv("SOFTVERBS_FABRIC", "test_verbs_processes", 1);
+	be_alone();
 	/* First those that fork before anything is read. */
 	fault("", IBV_QPT_RC, "...... ......", 0, "without a fault all is well");
 	fault("rnr@3", IBV_QPT_RC, "..nfff ..", 0, "the third is not received");
 	fault("retry@1", IBV_QPT_RC, "rfffff ", 0, "the first is not answered");
 	fault("flush@4", IBV_QPT_RC, "...fff ...", 0, "the fourth finds an error");
 	fault("loss/2", IBV_QPT_UC, "...... ...", 0, "each second is lost");
+	fault("loss/2", IBV_QPT_RC, "...... ......", 0, "not where it is reliable");
 	fault("delay=20000", IBV_QPT_RC, "...... ......", 20000, "all are late");
 	fault("rnr@2,delay=100", IBV_QPT_RC, ".nffff .", 0, "two faults");
+	test_hosts();
 	test_processes();
 	test_storm();
 	test_death();
