@@ -26,7 +26,7 @@ struct member {
 	{"inner", SMALL}, {"known_by", TEXT}, {"caller", TEXT}, \
 	{"comm_id", UNSIGNED}, {"comm_key", TEXT}, {"comm_rank", SIGNED}, \
 	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
-	{"peer", SIGNED}, {"bytes", SIGNED}
+	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}
 static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
@@ -39,7 +39,7 @@ static const struct member link_members[] = {
 	{"link", UNSIGNED}, {"part", UNSIGNED}, {"parts", UNSIGNED},
 	{"kind", TEXT}, {"known", TEXT}, {"name", TEXT}, {"mismatch", SMALL},
 	{"comm_key", TEXT}, {"op_number", UNSIGNED}, {"nranks", SIGNED},
-	{"comm_rank", SIGNED}, {"call_id", UNSIGNED},
+	{"comm_rank", SIGNED}, {"call_id", UNSIGNED}, {"work", TEXT},
 	{0},
 };
 static const struct member counter_members[] = {
@@ -464,11 +464,15 @@ static void put_who(struct values *values, const struct tap_mark *mark)
 static void put_place(struct values *values, struct tap_buffer *text,
 		      const struct tap_span *span)
 {
-	tap_buffer_add_string(text, "thread ");
-	if (span->tid < 0)
-		tap_buffer_add_char(text, '?');
-	else
-		tap_buffer_add_signed(text, span->tid);
+	if (span->work.kind) {
+		tap_work_add_row(text, &span->work);
+	} else {
+		tap_buffer_add_string(text, "thread ");
+		if (span->tid < 0)
+			tap_buffer_add_char(text, '?');
+		else
+			tap_buffer_add_signed(text, span->tid);
+	}
 	put_buffer(values, text);
 	tap_buffer_add_string(text, span->name->layer);
 	tap_buffer_add_char(text, ' ');
@@ -482,6 +486,15 @@ static void put_key(struct values *values, struct tap_buffer *text, uint64_t key
 {
 	if (key)
 		tap_buffer_add_hex(text, key);
+	put_buffer(values, text);
+}
+
+/* Which work request, as in jsonl. */
+static void put_work(struct values *values, struct tap_buffer *text,
+		     const struct tap_process *process, const struct tap_work *work)
+{
+	if (work->kind)
+		tap_work_add_id(text, process, work);
 	put_buffer(values, text);
 }
 
@@ -516,6 +529,7 @@ static void put_span(struct values *values, struct tap_buffer *text,
 	put_unsigned(values, span->operation.group_id);
 	put_signed(values, span->operation.peer);
 	put_signed(values, mark->bytes);
+	put_work(values, text, span->process, &span->work);
 }
 
 static void put_end(struct values *values, struct tap_buffer *text,
@@ -544,16 +558,16 @@ static void put_link(struct values *values, struct tap_buffer *text,
 	put_unsigned(values, mark->link_number);
 	put_unsigned(values, mark->part);
 	put_unsigned(values, link->count);
-	put_text(values,
-		 link->kind == TAP_LINK_SEND_RECV ? "send-recv" : "collective-ranks");
+	put_text(values, tap_link_kind_name(link->kind));
 	put_text(values, link->known == TAP_KNOWN_EXACT ? "exact" : "inferred");
 	put_text(values, link->operation ? link->operation->name : "-");
 	put_unsigned(values, link->is_mismatch);
-	put_key(values, text, link->comm->key);
+	put_key(values, text, link->comm ? link->comm->key : 0);
 	put_unsigned(values, link->op_number);
 	put_signed(values, link->nranks);
 	put_signed(values, mark->end->rank);
 	put_unsigned(values, mark->end->call_id);
+	put_work(values, text, mark->end->process, &mark->end->work);
 }
 
 /* As LTTng has them: 32 bits. */

@@ -22,6 +22,7 @@ enum role {
 	ROLE_CALLER_OFFSET,
 	ROLE_INNER,
 	ROLE_STACK_ID,
+	ROLE_BEGIN, /* when the call began whose end this event is */
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
@@ -48,10 +49,12 @@ struct context {
 struct tap_event_class {
 	const bt_event_class *class; /* a reference: names and labels are its own */
 	enum tap_event_kind kind;
+	enum tap_verbs_event verbs;
 	const struct tap_name *name;
 	const char *named_by; /* the member that has the span's name, or NULL */
 	bool is_range;
 	bool has_clock;
+	int64_t clock_offset_ns; /* from the tracer's clock to ours */
 	struct context common;
 	struct context specific;
 	size_t member_count;
@@ -224,6 +227,12 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	class->kind = TAP_EVENT_OTHER;
 	if (!colon || colon == name)
 		return 0;
+	class->verbs = tap_verbs_event(name);
+	if (class->verbs != TAP_VERBS_NONE)
+		class->kind = TAP_EVENT_VERBS;
+	/* Whoever waits for an event of a channel is in no call that has a number. */
+	if (class->kind == TAP_EVENT_VERBS || !strncmp(name, "verbs:comp_event_", 17))
+		return 0;
 	if (!strncmp(name, "tap:", 4)) {
 		class->kind = find_kind(colon + 1);
 		return 0;
@@ -322,6 +331,9 @@ static enum role find_role(const struct tap_event_class *class,
 	if (class->named_by && !strcmp(member->name, "given") &&
 	    tap_field_is_unsigned(member->type))
 		return ROLE_GIVEN;
+	if (class->kind == TAP_EVENT_VERBS && !strcmp(member->name, "begin_ns") &&
+	    tap_field_is_unsigned(member->type))
+		return ROLE_BEGIN;
 	/* An exit has but the first two: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
 		count = 2;
@@ -350,6 +362,23 @@ static void plan_member(const struct tap_event_class *class,
 			       : find_role(class, &member->plan);
 }
 
+/* Times in fields are LTTng's own, which has ns. */
+static int64_t find_clock_offset(const bt_stream_class *stream)
+{
+	const bt_clock_class *clock =
+		bt_stream_class_borrow_default_clock_class_const(stream);
+	int64_t seconds, offset_ns;
+	uint64_t cycles;
+
+	if (!clock)
+		return 0;
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	if (__builtin_mul_overflow(seconds, INT64_C(1000000000), &offset_ns) ||
+	    __builtin_add_overflow(offset_ns, (int64_t) cycles, &offset_ns))
+		return 0;
+	return offset_ns;
+}
+
 static struct tap_event_class *plan_class(struct tap_decoder *decoder,
 					  const bt_event_class *from)
 {
@@ -371,6 +400,7 @@ static struct tap_event_class *plan_class(struct tap_decoder *decoder,
 	}
 	bt_event_class_get_ref(from);
 	class->has_clock = bt_stream_class_borrow_default_clock_class_const(stream);
+	class->clock_offset_ns = find_clock_offset(stream);
 	class->common = find_context(
 		bt_stream_class_borrow_event_common_context_field_class_const(stream));
 	class->specific = find_context(
@@ -394,6 +424,8 @@ struct tap_event_class *tap_decoder_class(struct tap_decoder *decoder,
 bool tap_event_class_is_setup(const struct tap_event_class *class)
 {
 	switch (class->kind) {
+	case TAP_EVENT_VERBS:
+		return class->verbs < TAP_VERBS_POST_SEND;
 	case TAP_EVENT_PROCESS:
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_COMM:
@@ -506,6 +538,9 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	case ROLE_STACK_ID:
 		event->stack_id = bt_field_integer_unsigned_get_value(field);
 		break;
+	case ROLE_BEGIN:
+		event->begin_ns = (int64_t) bt_field_integer_unsigned_get_value(field);
+		break;
 	case ROLE_COMM_ID:
 		event->operation.comm_id = bt_field_integer_unsigned_get_value(field);
 		break;
@@ -554,6 +589,8 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->pid = -1;
 	ret_event->tid = -1;
 	ret_event->pid_namespace = 0;
+	ret_event->verbs = class->verbs;
+	ret_event->begin_ns = 0;
 	ret_event->has_call_id = false;
 	ret_event->is_inner = false;
 	ret_event->is_told = class->named_by;
@@ -585,5 +622,9 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 		if (class->members[i].role == ROLE_GIVEN)
 			left_out = ~bt_field_integer_unsigned_get_value(field);
 	}
+	if (ret_event->begin_ns &&
+	    __builtin_add_overflow(ret_event->begin_ns, class->clock_offset_ns,
+				   &ret_event->begin_ns))
+		ret_event->begin_ns = 0;
 	return 0;
 }

@@ -13,7 +13,8 @@
 
 struct process {
 	char *who;
-	int64_t bytes; /* of its operations that are in a call */
+	int64_t bytes;	   /* of its operations that are in a call */
+	int64_t in_flight; /* of its work requests */
 };
 
 struct derived {
@@ -102,11 +103,13 @@ static int count_bytes(struct derived *derived, const struct tap_span *span,
 				.process = span->process,
 				.who = process->who,
 				.layer = span->name->layer,
-				.counter = "bytes in calls"};
+				.counter = span->work.kind ? "bytes in flight"
+							   : "bytes in calls"};
+	int64_t *sum = span->work.kind ? &process->in_flight : &process->bytes;
 
-	if (__builtin_add_overflow(process->bytes, bytes, &process->bytes))
-		process->bytes = bytes < 0 ? INT64_MIN : INT64_MAX;
-	mark.value = process->bytes;
+	if (__builtin_add_overflow(*sum, bytes, sum))
+		*sum = bytes < 0 ? INT64_MIN : INT64_MAX;
+	mark.value = *sum;
 	return give(derived, &mark, derived->last_ns);
 }
 
@@ -114,9 +117,9 @@ static int64_t bytes_of(const struct tap_span *span)
 {
 	uint64_t bytes;
 
-	/* NVTX tells bytes, not elements. */
-	if (span->is_told && !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) &&
-	    bytes <= INT64_MAX)
+	/* NVTX tells bytes, not elements; of a receive it is only room. */
+	if ((span->is_told || span->work.kind == TAP_WORK_SEND) &&
+	    !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) && bytes <= INT64_MAX)
 		return (int64_t) bytes;
 	return tap_operation_bytes(&span->operation);
 }
@@ -169,14 +172,17 @@ static int take_link(void *data, const struct tap_link *link)
 	struct tap_mark mark = {.kind = TAP_MARK_LINK, .link = link};
 	int ret = 0;
 
+	/* The span of a work request is that already. */
+	if (link->kind == TAP_LINK_POST_COMPLETION)
+		return 0;
 	mark.link_number = ++derived->link_count;
 	while (!ret && mark.part < link->count) {
 		const struct tap_link_end *end = &link->ends[mark.part++];
-		struct process *process = process_of(derived, end->member->process);
+		struct process *process = process_of(derived, end->process);
 
 		if (!process)
 			return -ENOMEM;
-		mark.process = end->member->process;
+		mark.process = end->process;
 		mark.who = process->who;
 		mark.end = end;
 		ret = give(derived, &mark, tap_join_last_ns(derived->view.join));
@@ -195,6 +201,10 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 {
 	if (!strcmp(span->name->layer, "nvtx"))
 		return TAP_SPAN_RANGE;
+	if (span->work.kind == TAP_WORK_SEND)
+		return TAP_SPAN_WORK_SEND;
+	if (span->work.kind == TAP_WORK_RECEIVE)
+		return TAP_SPAN_WORK_RECEIVE;
 	switch (span->name->kind) {
 	case TAP_NAME_SEND:
 		return TAP_SPAN_SEND;
@@ -215,9 +225,14 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 const char *tap_span_kind_name(enum tap_span_kind kind)
 {
 	static const char *const names[] = {
-		[TAP_SPAN_CALL] = "call",   [TAP_SPAN_COLLECTIVE] = "collective",
-		[TAP_SPAN_SEND] = "send",   [TAP_SPAN_RECEIVE] = "receive",
-		[TAP_SPAN_GROUP] = "group", [TAP_SPAN_RANGE] = "range",
+		[TAP_SPAN_CALL] = "call",
+		[TAP_SPAN_COLLECTIVE] = "collective",
+		[TAP_SPAN_SEND] = "send",
+		[TAP_SPAN_RECEIVE] = "receive",
+		[TAP_SPAN_GROUP] = "group",
+		[TAP_SPAN_RANGE] = "range",
+		[TAP_SPAN_WORK_SEND] = "work-send",
+		[TAP_SPAN_WORK_RECEIVE] = "work-receive",
 	};
 
 	return names[kind];

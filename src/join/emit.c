@@ -4,6 +4,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+const char *tap_link_kind_name(enum tap_link_kind kind)
+{
+	static const char *const names[] = {
+		[TAP_LINK_COLLECTIVE_RANKS] = "collective-ranks",
+		[TAP_LINK_SEND_RECV] = "send-recv",
+		[TAP_LINK_POST_COMPLETION] = "post-completion",
+		[TAP_LINK_SEND_RECEIVE] = "send-receive",
+	};
+
+	return names[kind];
+}
 
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
 {
@@ -40,6 +53,8 @@ static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 	link->ends = ends;
 	link->known = TAP_KNOWN_EXACT;
 	for (held = slot->first; held; held = held->next) {
+		memset(ends, 0, sizeof(*ends));
+		ends->process = held->member->process;
 		ends->member = held->member;
 		ends->name = held->name;
 		ends->call_id = held->call_id;

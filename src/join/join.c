@@ -8,6 +8,7 @@
 #include "join/pair.h"
 #include "join/process.h"
 #include "join/trace.h"
+#include "join/verbs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct tap_join {
 	bool has_first;
 	int64_t first_ns;
 	int64_t last_ns;
+	uint64_t event_count;
 	char *jobs; /* that are looked at, one in each line; NULL: all */
 	struct tap_loss loss;
 	struct tap_traces traces;
@@ -32,6 +34,7 @@ struct tap_join {
 	struct tap_pairs pairs;
 	struct tap_opens opens;
 	struct tap_links links;
+	struct tap_verbs verbs;
 };
 
 static int begin_span(void *data, struct tap_span *span)
@@ -80,6 +83,13 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	join->links.loss = &join->loss;
 	join->links.link = consumer->link;
 	join->links.data = data;
+	join->verbs.open_max = bounds->open_calls;
+	join->verbs.held_max = bounds->held_operations;
+	join->verbs.names = &join->names;
+	join->verbs.pairs = &join->pairs;
+	join->verbs.loss = &join->loss;
+	join->verbs.consumer = consumer;
+	join->verbs.data = data;
 	return join;
 }
 
@@ -96,6 +106,7 @@ void tap_join_destroy(struct tap_join *join)
 	}
 	free(join->loss.first_damage);
 	free(join->jobs);
+	tap_verbs_free(&join->verbs);
 	tap_links_free(&join->links);
 	tap_opens_free(&join->opens);
 	tap_pairs_free(&join->pairs);
@@ -120,6 +131,11 @@ size_t tap_join_trace_count(const struct tap_join *join)
 const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number)
 {
 	return join->traces.all[number];
+}
+
+const struct tap_matches *tap_join_matches(const struct tap_join *join)
+{
+	return join->verbs.matches;
 }
 
 const struct tap_comms *tap_join_comms(const struct tap_join *join)
@@ -147,6 +163,11 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 	if (join->names.count >= NAMES_TOLD_MAX)
 		return other;
 	return tap_names_get(&join->names, layer, strlen(layer), name, name_length);
+}
+
+uint64_t tap_join_event_count(const struct tap_join *join)
+{
+	return join->event_count;
 }
 
 int64_t tap_join_first_ns(const struct tap_join *join)
@@ -425,6 +446,7 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		join->first_ns = event->time_ns;
 	}
 	join->last_ns = event->time_ns;
+	join->event_count++;
 	if (event->kind == TAP_EVENT_OTHER)
 		return 0;
 	if (is_call && !event->has_call_id) {
@@ -477,6 +499,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return take_thread(join, process, event);
 	case TAP_EVENT_STATE_END:
 		return take_state_end(join, process, event);
+	case TAP_EVENT_VERBS:
+		return tap_verbs_take(&join->verbs, process, event);
 	case TAP_EVENT_PROCESS_END:
 		return tap_opens_ended(&join->opens, process, TAP_END_EXIT,
 				       event->time_ns);
@@ -492,6 +516,8 @@ int tap_join_finish(struct tap_join *join)
 	ret = tap_pairs_end_process(&join->pairs, NULL);
 	if (!ret)
 		ret = tap_links_finish(&join->links);
+	if (!ret)
+		ret = tap_verbs_finish(&join->verbs);
 	if (!ret)
 		ret = tap_opens_finish(&join->opens, &join->processes, join->consumer,
 				       join->data);

@@ -33,6 +33,7 @@ enum tap_event_kind {
 	TAP_EVENT_STATE_THREAD,
 	TAP_EVENT_STATE_STACK,
 	TAP_EVENT_STATE_END,
+	TAP_EVENT_VERBS, /* of the layer of verbs, its states too */
 };
 
 /* One event of a raw trace, in our own terms. */
@@ -40,7 +41,9 @@ struct tap_event {
 	enum tap_event_kind kind;
 	struct tap_trace *trace;
 	const struct tap_name *name; /* of an entry or exit */
+	enum tap_verbs_event verbs;
 	int64_t time_ns;
+	int64_t begin_ns;      /* of a call that has one event, after it; 0 not told */
 	int64_t pid;	       /* -1 unknown */
 	int64_t tid;	       /* -1 unknown */
 	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
@@ -61,8 +64,8 @@ struct tap_join;
 
 /* What may be kept at once; each at least 1. */
 struct tap_bounds {
-	size_t open_calls;
-	size_t held_operations; /* that wait for other ranks */
+	size_t open_calls;	/* and as many work requests */
+	size_t held_operations; /* that wait for other ranks, and as many messages */
 };
 
 /* A join that gives to consumer, called with data.  NULL when memory is short. */
@@ -81,6 +84,9 @@ struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 /* How many traces there are, and the one of this number. */
 size_t tap_join_trace_count(const struct tap_join *join);
 const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number);
+
+/* How requests, completions and receivers were matched, by kind. */
+const struct tap_matches *tap_join_matches(const struct tap_join *join);
 
 /* The communicators: comm.h. */
 struct tap_comms;
@@ -111,6 +117,9 @@ int tap_join_event(struct tap_join *join, struct tap_event *event);
 
 /* The events are over: ends what is open and finishes the consumer. */
 int tap_join_finish(struct tap_join *join);
+
+/* How many events came. */
+uint64_t tap_join_event_count(const struct tap_join *join);
 
 /* When the first event of the trace was; 0 before it came. */
 int64_t tap_join_first_ns(const struct tap_join *join);

@@ -98,8 +98,28 @@ static void add_id(struct tap_json *json, const char *name,
 	tap_json_text(json, name);
 }
 
-static void add_row(struct tap_json *json, int64_t tid)
+/* The same, of what may be a work request. */
+static void add_span_id(struct tap_json *json, const char *name,
+			const struct tap_process *process, const struct tap_work *work,
+			uint64_t call_id)
 {
+	if (!work->kind) {
+		add_id(json, name, process, call_id);
+		return;
+	}
+	tap_work_add_id(&json->text, process, work);
+	tap_json_text(json, name);
+}
+
+static void add_row(struct tap_json *json, const struct tap_span *span)
+{
+	const int64_t tid = span->tid;
+
+	if (span->work.kind) {
+		tap_work_add_row(&json->text, &span->work);
+		tap_json_text(json, "row");
+		return;
+	}
 	tap_buffer_add_string(&json->text, "thread ");
 	if (tid < 0)
 		tap_buffer_add_char(&json->text, '?');
@@ -372,6 +392,24 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	return end_line(jsonl);
 }
 
+/* A relation of work requests: from the cause's beginning to when the effect was read. */
+static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
+{
+	struct tap_json *json = &jsonl->json;
+	size_t i;
+
+	if (link->why)
+		tap_json_string(json, "why", tap_why_name(link->why));
+	tap_json_string(json, "name", link->operation->name);
+	tap_json_signed(json, "begin_ns", link->begin_ns);
+	tap_json_signed(json, "end_ns", link->end_ns);
+	tap_json_open(json, "spans", '[');
+	for (i = 0; i < link->count; i++)
+		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work, 0);
+	tap_json_close(json);
+	return end_line(jsonl);
+}
+
 static int write_link(void *data, const struct tap_link *link)
 {
 	struct jsonl *jsonl = data;
@@ -382,12 +420,12 @@ static int write_link(void *data, const struct tap_link *link)
 	ret = start_line(jsonl, "link");
 	if (ret)
 		return ret;
-	tap_json_string(json, "kind",
-			link->kind == TAP_LINK_SEND_RECV ? "send-recv"
-							 : "collective-ranks");
+	tap_json_string(json, "kind", tap_link_kind_name(link->kind));
 	tap_json_string(json, "known",
 			link->known == TAP_KNOWN_EXACT ? "exact" : "inferred");
-	tap_json_bool(json, "directed", link->kind == TAP_LINK_SEND_RECV);
+	tap_json_bool(json, "directed", link->kind != TAP_LINK_COLLECTIVE_RANKS);
+	if (!link->comm)
+		return write_work_link(jsonl, link);
 	add_key(json, "comm_key", link->comm->key);
 	tap_json_unsigned(json, "op_number", link->op_number);
 	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
@@ -396,7 +434,7 @@ static int write_link(void *data, const struct tap_link *link)
 	tap_json_not_negative(json, "nranks", link->nranks);
 	tap_json_open(json, "spans", '[');
 	for (i = 0; i < link->count; i++)
-		add_id(json, NULL, link->ends[i].member->process, link->ends[i].call_id);
+		add_id(json, NULL, link->ends[i].process, link->ends[i].call_id);
 	tap_json_close(json);
 	tap_json_open(json, "ranks", '[');
 	for (i = 0; i < link->count; i++)
@@ -451,7 +489,7 @@ static int write_span(void *data, struct tap_span *span)
 	ret = start_line(jsonl, "span");
 	if (ret)
 		return ret;
-	add_id(json, "id", span->process, span->call_id);
+	add_span_id(json, "id", span->process, &span->work, span->call_id);
 	if (span->parent_id)
 		add_id(json, "parent", span->process, span->parent_id);
 	else
@@ -460,7 +498,7 @@ static int write_span(void *data, struct tap_span *span)
 	tap_json_string(json, "name", span->name->name);
 	add_who(json, span->process);
 	tap_json_not_negative(json, "tid", span->tid);
-	add_row(json, span->tid);
+	add_row(json, span);
 	if (span->state == TAP_SPAN_BEGIN_LOST)
 		tap_json_null(json, "begin_ns");
 	else
@@ -481,7 +519,10 @@ static int write_span(void *data, struct tap_span *span)
 	tap_json_bool(json, "inner", span->is_inner);
 	if (span->is_told)
 		tap_json_string(json, "known_by", "nvtx");
-	tap_json_unsigned(json, "call_id", span->call_id);
+	if (span->work.kind)
+		tap_json_null(json, "call_id");
+	else
+		tap_json_unsigned(json, "call_id", span->call_id);
 	if (jsonl->view.symbols) {
 		ret = tap_stack_add_json(json, jsonl->view.symbols, span->process,
 					 span->stack);
@@ -489,10 +530,14 @@ static int write_span(void *data, struct tap_span *span)
 			return ret;
 	}
 	add_operation(json, span);
-	if (result)
-		tap_json_field(json, &span->exit, result);
-	else
+	if (result) {
+		struct tap_field renamed = *result;
+
+		renamed.name = "result";
+		tap_json_field(json, &span->exit, &renamed);
+	} else {
 		tap_json_null(json, "result");
+	}
 	add_fields(json, span, result);
 	return end_line(jsonl);
 }

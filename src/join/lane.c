@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows by thread and layer, each with lanes, each with what lies above each other. */
+/* Rows by thread, or queue, and layer, each with lanes, each with what lies above each
+ * other. */
 #include "join/lane.h"
 
 #include <errno.h>
@@ -55,6 +56,18 @@ static uint64_t nest_of(const struct tap_span *span)
 	return hash < NEST_IN_DOMAIN ? NEST_IN_DOMAIN : hash;
 }
 
+/* A thread, or a queue: those have numbers that no thread has. */
+static int64_t row_number(const struct tap_span *span)
+{
+	const struct tap_work *work = &span->work;
+	const uint64_t queue = work->srq_id ? work->srq_id : work->qp_id;
+
+	if (!work->kind)
+		return span->tid;
+	return (int64_t) (UINT64_C(1) << 62 | queue << 2 | (work->srq_id != 0) << 1 |
+			  (work->kind == TAP_WORK_RECEIVE));
+}
+
 static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *span)
 {
 	struct tap_row *row = lanes->unused;
@@ -67,7 +80,7 @@ static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *
 		return NULL;
 	row->layer = span->name->layer;
 	row->process = span->process->number;
-	row->tid = span->tid;
+	row->tid = row_number(span);
 	row->next = tap_table_find(&lanes->by_thread, row->process, (uint64_t) row->tid);
 	if (!tap_table_set(&lanes->by_thread, row->process, (uint64_t) row->tid, row))
 		return row;
@@ -79,7 +92,7 @@ static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *
 static struct tap_row *row_of(struct tap_lanes *lanes, const struct tap_span *span)
 {
 	struct tap_row *row = tap_table_find(&lanes->by_thread, span->process->number,
-					     (uint64_t) span->tid);
+					     (uint64_t) row_number(span));
 
 	while (row && strcmp(row->layer, span->name->layer))
 		row = row->next;

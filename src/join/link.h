@@ -14,16 +14,21 @@
 
 enum tap_link_kind {
 	TAP_LINK_COLLECTIVE_RANKS,
-	TAP_LINK_SEND_RECV, /* ends[0] is the send */
+	TAP_LINK_SEND_RECV,	  /* ends[0] is the send */
+	TAP_LINK_POST_COMPLETION, /* of one work request: one end, from begin_ns to end_ns
+				   */
+	TAP_LINK_SEND_RECEIVE,	  /* of two: ends[0] is the sender's */
 };
 
 enum tap_known {
 	TAP_KNOWN_EXACT,    /* by a key */
-	TAP_KNOWN_INFERRED, /* one of the calls has not returned: it may yet fail */
+	TAP_KNOWN_INFERRED, /* a call has not returned, and may yet fail; or, see why */
 };
 
 struct tap_link_end {
-	const struct tap_member *member;
+	const struct tap_process *process;
+	const struct tap_member *member; /* NULL of a work request */
+	struct tap_work work;		 /* that it is, or none */
 	const struct tap_name *name;
 	uint64_t call_id;
 	int64_t rank; /* -1 unknown */
@@ -33,15 +38,21 @@ struct tap_link_end {
 struct tap_link {
 	enum tap_link_kind kind;
 	enum tap_known known;
-	bool is_mismatch; /* the ranks called different functions */
-	bool is_complete; /* all ranks are there */
-	const struct tap_comm *comm;
+	bool is_mismatch;	     /* the ranks called different functions */
+	bool is_complete;	     /* all ranks are there */
+	const struct tap_comm *comm; /* NULL of work requests */
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: a mismatch */
+	enum tap_why why;		  /* it is inferred, of work requests */
+	int64_t begin_ns, end_ns;	  /* of cause and effect, of work requests */
+	uint64_t bytes;			  /* likewise */
 	int64_t nranks;			  /* of the communicator, -1 unknown */
 	const struct tap_link_end *ends;  /* by rank, unknown ones last */
-	size_t count;			  /* at least 2 */
+	size_t count;			  /* at least 2, but of one request's own */
 };
+
+/* How a kind is called in every output. */
+const char *tap_link_kind_name(enum tap_link_kind kind);
 
 /* What its owner does not set is zero at first. */
 struct tap_links {

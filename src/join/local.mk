@@ -5,10 +5,12 @@
 noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
+	src/join/check.c \
 	src/join/comm.c src/join/comm.h \
 	src/join/derived.c src/join/derived.h \
 	src/join/emit.c \
 	src/join/field.c src/join/field.h \
+	src/join/flow.c src/join/flow.h \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \
 	src/join/json.c src/join/json.h \
@@ -21,9 +23,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/outfile.c src/join/outfile.h \
 	src/join/pair.c src/join/pair.h \
 	src/join/process.c src/join/process.h \
+	src/join/qp.c src/join/qp.h \
 	src/join/progress.c src/join/progress.h \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
+	src/join/report_work.c src/join/report_work.h \
 	src/join/times.c src/join/times.h \
 	src/join/slot.c src/join/slot.h \
 	src/join/span.c src/join/span.h \
@@ -32,7 +36,10 @@ src_join_libjoin_la_SOURCES = \
 	src/join/table.c src/join/table.h \
 	src/join/text.c \
 	src/join/trace.c src/join/trace.h \
-	src/join/view.c src/join/view.h
+	src/join/verbs.c src/join/verbs.h \
+	src/join/view.c src/join/view.h \
+	src/join/wire.c src/join/wire.h \
+	src/join/wr.c src/join/wr.h
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) -fvisibility=hidden
 src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) -ldl
 

@@ -39,10 +39,9 @@ void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span)
 	pairs->free_spans = span;
 }
 
-/* A span with no fields and one reference, which its maker gives back. */
-static struct tap_span *make_span(struct tap_pairs *pairs,
-				  const struct tap_process *process,
-				  const struct tap_event *event)
+struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
+				const struct tap_process *process,
+				const struct tap_name *name, int64_t tid)
 {
 	struct tap_span *span = pairs->free_spans;
 	struct tap_fields entry, exit;
@@ -63,9 +62,20 @@ static struct tap_span *make_span(struct tap_pairs *pairs,
 	}
 	span->references = 1;
 	span->process = process;
-	span->name = event->name;
-	span->tid = event->tid;
-	span->call_id = event->call_id;
+	span->name = name;
+	span->tid = tid;
+	return span;
+}
+
+/* The span of a call. */
+static struct tap_span *make_span(struct tap_pairs *pairs,
+				  const struct tap_process *process,
+				  const struct tap_event *event)
+{
+	struct tap_span *span = tap_pairs_make(pairs, process, event->name, event->tid);
+
+	if (span)
+		span->call_id = event->call_id;
 	return span;
 }
 

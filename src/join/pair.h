@@ -40,6 +40,11 @@ int tap_pairs_returned(struct tap_pairs *pairs, const struct tap_process *proces
 		       bool (*is_returned)(const void *data, const struct tap_span *span),
 		       const void *data);
 
+/* A span of no call, with one reference, which its maker gives back; NULL: no memory. */
+struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
+				const struct tap_process *process,
+				const struct tap_name *name, int64_t tid);
+
 /* Gives a span back. */
 void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
 

@@ -31,6 +31,14 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(report, tap_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(report, tap_sink_connected);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(report, tap_sink_configured);
 
+BT_PLUGIN_SINK_COMPONENT_CLASS(check, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(check, "Write how far a trace can be trusted");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(check, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(check, tap_sink_init_check);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(check, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(check, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(check, tap_sink_configured);
+
 BT_PLUGIN_FILTER_COMPONENT_CLASS(timeline, tap_filter_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(timeline,
 					     "Make a trace of the calls of a trace");

@@ -4,6 +4,7 @@
  * long, with which results and from where; and the same over all processes.
  */
 #include "join/report_comm.h"
+#include "join/report_work.h"
 #include "join/stack.h"
 
 #include <errno.h>
@@ -63,6 +64,7 @@ struct report {
 	size_t process_count;
 	size_t process_room;
 	struct tap_report_comms comms;
+	struct tap_report_work work;
 	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
@@ -210,6 +212,13 @@ static int count_span(struct sum *sum, const struct tap_span *span)
 	return ret;
 }
 
+static int begin_span(void *data, struct tap_span *span)
+{
+	struct report *report = data;
+
+	return tap_report_work_begin(&report->work, span);
+}
+
 static int end_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
@@ -225,14 +234,17 @@ static int end_span(void *data, struct tap_span *span)
 	if (!ret && span->caller_number)
 		ret = count_caller(sum, span,
 				   report->view.symbols ? span->stack : NULL);
+	if (!ret && span->work.kind)
+		return tap_report_work_end(&report->work, span);
 	return ret ? ret : tap_report_comms_span(&report->comms, span);
 }
 
 static int count_link(void *data, const struct tap_link *link)
 {
 	struct report *report = data;
+	int ret = tap_report_work_link(&report->work, link);
 
-	return tap_report_comms_link(&report->comms, link);
+	return ret ? ret : tap_report_comms_link(&report->comms, link);
 }
 
 /* ---- Order: rank, then host, then process; functions by the time spent ---- */
@@ -583,6 +595,8 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	if (report->view.symbols)
 		add_modules_json(report);
 	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
+	if (report->work.queues)
+		tap_report_work_json(&report->work, json);
 	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
@@ -626,6 +640,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		if (!ret && report->process_count != 1)
 			ret = add_group_text(report, NULL);
 		tap_report_comms_text(&report->comms, comms, &report->view.line);
+		tap_report_work_text(&report->work, &report->view.line);
 		if (report->view.symbols)
 			tap_stack_add_modules_text(&report->view.line,
 						   report->view.symbols);
@@ -657,6 +672,7 @@ static void destroy(struct tap_view *view)
 	free(report->processes);
 	tap_table_free(&report->by_key);
 	tap_report_comms_free(&report->comms);
+	tap_report_work_free(&report->work);
 	tap_json_free(&report->json);
 	tap_buffer_free(&view->line);
 	free(report);
@@ -664,6 +680,7 @@ static void destroy(struct tap_view *view)
 
 static const struct tap_consumer consumer = {
 	.process = note_process,
+	.span_begun = begin_span,
 	.span_ended = end_span,
 	.link = count_link,
 	.standing = count_open,

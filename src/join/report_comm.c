@@ -119,6 +119,9 @@ int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link
 	struct tap_lacking *lacking;
 	int ret = 0;
 
+	/* Work requests are of no communicator that is known. */
+	if (!link->comm)
+		return 0;
 	if (link->operation)
 		ret = count_link(report, link, link->operation);
 	if (!ret && link->kind == TAP_LINK_SEND_RECV)

@@ -30,7 +30,7 @@ struct sink {
 	struct tap_progress progress;
 };
 
-/* The parameters of both sinks stand first. */
+/* The parameters of all sinks stand first. */
 enum {
 	OUTPUT,
 	OVERWRITE,
@@ -183,10 +183,10 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 	return make_sink(self, view, params);
 }
 
-bt_component_class_initialize_method_status
-tap_sink_init_report(bt_self_component_sink *self,
-		     bt_self_component_sink_configuration *configuration,
-		     const bt_value *values, void *data)
+/* A view that writes sums, for a person or a program. */
+static bt_component_class_initialize_method_status
+init_sums(bt_self_component_sink *self, const bt_value *values,
+	  struct tap_view *(*create)(void) )
 {
 	enum { JSON = COMMON_COUNT };
 	struct tap_param params[] = {
@@ -195,15 +195,33 @@ tap_sink_init_report(bt_self_component_sink *self,
 	};
 	struct tap_view *view;
 
-	(void) configuration;
-	(void) data;
 	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
 			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	view = tap_report_create();
+	view = create();
 	if (view)
 		view->settings.is_json = params[JSON].boolean;
 	return make_sink(self, view, params);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_report(bt_self_component_sink *self,
+		     bt_self_component_sink_configuration *configuration,
+		     const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_report_create);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_check(bt_self_component_sink *self,
+		    bt_self_component_sink_configuration *configuration,
+		    const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_check_create);
 }
 
 static struct sink *get(bt_self_component_sink *self)

@@ -48,7 +48,7 @@ int64_t tap_operation_bytes(const struct tap_operation *operation)
 
 const struct tap_field *tap_span_result(const struct tap_span *span)
 {
-	return tap_fields_find(&span->exit, "result");
+	return tap_fields_find(&span->exit, span->work.kind ? "status" : "result");
 }
 
 bool tap_span_is_failure(const struct tap_field *result)

@@ -12,6 +12,7 @@
 #include "join/field.h"
 #include "join/name.h"
 #include "join/table.h"
+#include "join/wire.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +77,7 @@ struct tap_problem {
 	const char *what;
 	const char *detail;
 	uint64_t count;
+	bool is_unobserved; /* what of the program cannot be seen */
 };
 
 /* A thread that was in a call when recording began, or is in one for long. */
@@ -183,6 +185,7 @@ struct tap_span {
 	uint64_t stack_id;	       /* 0 none */
 	const struct tap_stack *stack; /* NULL unknown */
 	struct tap_operation operation;
+	struct tap_work work;
 	struct tap_member *member; /* of its communicator, NULL none: comm.h */
 	struct tap_fields entry;   /* arguments */
 	struct tap_fields exit;	   /* result and what the call gave back */
@@ -266,7 +269,7 @@ int64_t tap_span_duration(const struct tap_span *span);
 /* How many bytes an operation moves; -1 unknown. */
 int64_t tap_operation_bytes(const struct tap_operation *operation);
 
-/* The call's result, or NULL. */
+/* The call's result, or the status that a work request completed with; or NULL. */
 const struct tap_field *tap_span_result(const struct tap_span *span);
 
 /*

@@ -318,9 +318,12 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span)
 				    span->caller_offset);
 	}
 	if (span->state == TAP_SPAN_OPEN)
-		tap_buffer_add_string(line, "  ** never returned");
+		tap_buffer_add_string(line, span->work.kind ? "  ** not completed"
+							    : "  ** never returned");
 	if (span->state == TAP_SPAN_END_LOST)
-		tap_buffer_add_string(line, "  ** its return is lost");
+		tap_buffer_add_string(line, span->work.kind
+						    ? "  ** its completion is not there"
+						    : "  ** its return is lost");
 	if (span->state == TAP_SPAN_BEGIN_LOST)
 		tap_buffer_add_string(line,
 				      "  ** its beginning is lost, it returned here");
@@ -358,7 +361,7 @@ static int write_line(void *data, struct tap_span *span)
 		if (ret)
 			return ret;
 	}
-	if (span->state == TAP_SPAN_OPEN &&
+	if (span->state == TAP_SPAN_OPEN && !span->work.kind &&
 	    text->not_returned_count++ < NOT_RETURNED_MAX) {
 		tap_buffer_add_string(&text->not_returned, "  ");
 		tap_buffer_add(&text->not_returned, line->data, line->used);

@@ -18,7 +18,7 @@
 
 struct tap_view_settings {
 	bool is_absolute; /* text: times of day, else since the first event */
-	bool is_json;	  /* report */
+	bool is_json;	  /* report, check */
 	size_t window;	  /* text: how many spans are held to bring them in order */
 };
 
@@ -36,6 +36,7 @@ struct tap_view {
 struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_report_create(void);
+struct tap_view *tap_check_create(void);
 
 /* "hosts":[{"name":...}] of all traces, each once. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join);

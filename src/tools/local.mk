@@ -24,7 +24,8 @@ ccltap_SOURCES = \
 	src/tools/record_summary.c src/tools/record_summary.h \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
-	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c
+	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
+	src/tools/check.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'
 ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \

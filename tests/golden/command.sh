@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `ccltap timeline` and `ccltap report` on CTF traces on disk, and what they say
+# `ccltap timeline`, `report` and `check` on CTF traces on disk, and what they say
 # when there is nothing to read.
 set -eu
 
@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..14
+echo 1..16
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -68,6 +68,30 @@ ccltap report --json "$work/run" >"$work/out" || status=1
 grep -q '"name":"ncclAllReduce","inner":false,"calls":2,' "$work/out" || status=1
 ccltap report "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
 check "the report counts calls, inner ones apart" $status
+
+status=0
+make_trace wire-rc "$work/wire"
+make_trace wire-lost "$work/lost"
+ccltap check "$work/wire" >"$work/out" || status=1
+grep -q '^verdict: ok$' "$work/out" || status=1
+ccltap check --json "$work/wire" >"$work/out" || status=1
+grep -q '"kind":"send-receive","exact":4,' "$work/out" || status=1
+got=0
+ccltap check "$work/lost" >"$work/out" || got=$?
+if [ "$got" -ne 1 ] || ! grep -q '^verdict: bad$' "$work/out"; then status=1; fi
+got=0
+ccltap check --json "$work/lost" >"$work/out" || got=$?
+if [ "$got" -ne 1 ] || ! grep -q '"verdict":"bad"' "$work/out"; then status=1; fi
+check "a check tells how sure things are, and fails where they are bad" $status
+
+status=0
+got=0
+TMPDIR=$work/absent ccltap check "$work/wire" >"$work/out" 2>"$work/error" || got=$?
+[ "$got" -eq 1 ] || status=1
+grep -q 'cannot make .*/absent/' "$work/error" || status=1
+refuses 'trace is missing' ccltap check || status=1
+refuses 'cannot read .*/absent: No such file' ccltap check "$work/absent" || status=1
+check "a check that cannot be made says why" $status
 
 status=0
 refuses 'cannot read .*/absent: No such file' ccltap timeline "$work/absent" || status=1

@@ -31,9 +31,8 @@ static const struct view {
 	const char *parameter;
 	const char *value;
 } views[] = {
-	{"timeline", "format", "text"},
-	{"timeline", "format", "jsonl"},
-	{"report", "json", NULL},
+	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
+	{"report", "json", NULL},	{"check", "json", NULL},
 	{"filter", NULL, NULL},
 };
 
@@ -295,11 +294,11 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *nam
 int main(void)
 {
 	struct test_plugins plugins;
-	static const char *const traces[] = {"nesting", "comm"};
+	static const char *const traces[] = {"nesting", "comm", "wire-rc"};
 	unsigned int sound = 0;
 	size_t i;
 
-	printf("1..3\n");
+	printf("1..4\n");
 	fflush(stdout);
 	if (!test_plugins_load(&plugins)) {
 		printf("Bail out! no plugins\n");
@@ -307,7 +306,8 @@ int main(void)
 	}
 	printf("%s 1 - damaged texts of events are read to an end\n",
 	       fuzz_texts(&plugins, &sound) == TEXT_ROUNDS && sound ? "ok" : "not ok");
-	printf("# %u of %u readings went through\n", sound, TEXT_ROUNDS * 3);
+	printf("# %u of %u readings went through\n", sound,
+	       TEXT_ROUNDS * (unsigned int) (sizeof(views) / sizeof(views[0])));
 	fflush(stdout);
 	for (i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		sound = 0;
@@ -316,7 +316,8 @@ int main(void)
 			       ? "ok"
 			       : "not ok",
 		       i + 2, traces[i]);
-		printf("# %u of %u readings went through\n", sound, CTF_ROUNDS * 3);
+		printf("# %u of %u readings went through\n", sound,
+		       CTF_ROUNDS * (unsigned int) (sizeof(views) / sizeof(views[0])));
 		fflush(stdout);
 	}
 	test_plugins_unload(&plugins);

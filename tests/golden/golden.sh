@@ -48,6 +48,8 @@ views() { # EVENTS
 		view jsonl "$1" timeline format=jsonl ${others-}
 		view report "$1" report ${others-}
 		view report-json "$1" report json=yes ${others-}
+		view check "$1" check ${others-}
+		view check-json "$1" check json=yes ${others-}
 	}
 	unset others
 }

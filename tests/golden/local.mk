@@ -56,7 +56,25 @@ GOLDEN_CASES = \
 	tests/golden/two-hosts \
 	tests/golden/unknown \
 	tests/golden/values \
-	tests/golden/window
+	tests/golden/window \
+	tests/golden/wire-bound \
+	tests/golden/wire-errors \
+	tests/golden/wire-errors-alike \
+	tests/golden/wire-garbage \
+	tests/golden/wire-hosts \
+	tests/golden/wire-late \
+	tests/golden/wire-lives \
+	tests/golden/wire-lost \
+	tests/golden/wire-raced \
+	tests/golden/wire-rc \
+	tests/golden/wire-srq \
+	tests/golden/wire-stranger \
+	tests/golden/wire-two-devices \
+	tests/golden/wire-uc \
+	tests/golden/wire-uc-whole \
+	tests/golden/wire-ud \
+	tests/golden/wire-ud-loss \
+	tests/golden/wire-unsignaled
 
 # What Trace Compass draws of some.
 GOLDEN_ROWS = \

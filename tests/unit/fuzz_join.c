@@ -8,9 +8,9 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
  *         -Isrc -Itests -I. tests/unit/fuzz_join.c
- * src/join/{buffer,comm,derived,emit,field,heap,join,json}.c \
- *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,report,report_comm}.c \
- *         src/join/{report_comm_out,slot,span,table,text,trace,view}.c \
+ * src/join/{buffer,check,comm,derived,emit,field,flow,heap,join,json}.c \
+ *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,qp,report,report_comm,wire,wr}.c \
+ *         src/join/{report_comm_out,report_work,slot,span,table,text,trace,verbs,view}.c \
  *         -o fuzz
  *   ./fuzz -max_len=4096
  */
@@ -59,6 +59,7 @@ static struct tap_view *(*const views[])(void) = {
 	tap_jsonl_create,
 	tap_report_create,
 	create_derived,
+	tap_check_create,
 };
 
 static const char *const calls[] = {
@@ -129,10 +130,53 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 	}
 }
 
+/* Work requests of few queue pairs, with small ordinals. */
+static void add_work(struct tap_event *event, struct input *input)
+{
+	static const char *const arrays[] = {"wr_id",	 "qp_id",  "life",     "seq",
+					     "status",	 "opcode", "is_recv",  "byte_len",
+					     "imm_data", "length", "wc_flags", "src_qp",
+					     "send_flags"};
+	static const char *const numbers[] = {
+		"qp_id",	 "srq_id",   "life",   "seq",	   "signaled_seq",
+		"consuming_seq", "raced",    "num_wr", "num_wc",   "type",
+		"qp_num",	 "ah_id",    "rkey",   "mr_id",	   "dest_qp_num",
+		"is_global",	 "sent",     "ret",    "signaled", "remote_qpn",
+		"recv_posted",	 "attr_mask", "addr",  "sq_psn",   "context_id"};
+	const bool has_arrays = event->verbs == TAP_VERBS_POLL ||
+				event->verbs == TAP_VERBS_POST_SEND_LIST ||
+				event->verbs == TAP_VERBS_POST_RECV_LIST;
+	struct tap_field *field;
+	uint64_t *elements;
+	size_t i, j;
+
+	event->begin_ns = event->time_ns - take(input);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		field = tap_fields_add(&event->fields, numbers[i], TAP_FIELD_UNSIGNED);
+		if (field)
+			field->value.u = take(input) % 5;
+		if (field && !strcmp(numbers[i], "attr_mask"))
+			field->value.u = UINT64_C(0xfffff) >> take(input) % 24;
+	}
+	for (i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		if (!has_arrays) {
+			field = tap_fields_add(&event->fields, arrays[i],
+					       TAP_FIELD_UNSIGNED);
+			if (field)
+				field->value.u = take(input) % 4;
+			continue;
+		}
+		field = tap_fields_add_array(&event->fields, arrays[i], take(input) % 4,
+					     &elements);
+		for (j = 0; field && j < field->value.data.length; j++)
+			elements[j] = take(input) % 4;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
-	struct tap_view *view = views[take(&input) % 4]();
+	struct tap_view *view = views[take(&input) % 5]();
 	const struct tap_bounds bounds = {
 		.open_calls = 1 + take(&input) % 6,
 		.held_operations = 1 + take(&input) % 8,
@@ -186,6 +230,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		event.operation.datatype = (int64_t) (what / 16) - 1;
 		event.operation.count = UINT64_C(1) << what % 64;
 		event.time_ns += (int64_t) take(&input) - 20;
+		event.verbs = TAP_VERBS_NONE;
+		event.begin_ns = 0;
+		if (take(&input) % 2) {
+			event.kind = TAP_EVENT_VERBS;
+			event.verbs = (enum tap_verbs_event)(take(&input) % TAP_VERBS_NONE);
+			add_work(&event, &input);
+		}
 		add_fields(&event.fields, &input);
 		ret = tap_join_event(join, &event);
 	}

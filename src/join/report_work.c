@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Durations are counted by their size: eight counts for each power of two, so that a
+ * percentile is known to an eighth, whatever the length of the trace.
+ */
+#include "join/report_work.h"
+
+#include "join/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define STEPS_LOG2 3
+#define STEPS (1 << STEPS_LOG2)
+#define SIZES ((64 - STEPS_LOG2 + 1) * STEPS)
+
+struct tap_work_sum {
+	const struct tap_process *process;
+	const struct tap_qp *qp;	/* of a queue pair */
+	const struct tap_process *peer; /* NULL unknown */
+	uint64_t messages;		/* send requests that have completed */
+	uint64_t bytes;
+	uint64_t errors; /* of both queues */
+	uint64_t refused;
+	uint64_t receives;
+	uint64_t open;
+	uint64_t depth, depth_max; /* send requests under way */
+	bool has_times;
+	int64_t first_ns, last_ns;
+	uint64_t timed;
+	int64_t max_ns;
+	uint64_t sizes[SIZES];
+	struct tap_work_sum *next;
+};
+
+static struct tap_work_sum *find(struct tap_table *table, struct tap_work_sum ***end,
+				 struct tap_work_sum **first, uint64_t a, uint64_t b)
+{
+	struct tap_work_sum *sum = tap_table_find(table, a, b);
+
+	if (sum)
+		return sum;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	if (tap_table_set(table, a, b, sum)) {
+		free(sum);
+		return NULL;
+	}
+	if (!*first)
+		*end = first;
+	**end = sum;
+	*end = &sum->next;
+	return sum;
+}
+
+static struct tap_work_sum *sum_of_queue(struct tap_report_work *report,
+					 const struct tap_span *span)
+{
+	struct tap_work_sum *sum =
+		find(&report->by_queue, &report->queues_end, &report->queues,
+		     span->process->number, span->work.qp->id);
+
+	if (sum) {
+		sum->process = span->process;
+		sum->qp = span->work.qp;
+	}
+	return sum;
+}
+
+static struct tap_work_sum *sum_of_peer(struct tap_report_work *report,
+					const struct tap_process *process,
+					const struct tap_process *peer)
+{
+	struct tap_work_sum *sum =
+		find(&report->by_peer, &report->peers_end, &report->peers,
+		     process->number, peer ? peer->number + 1 : 0);
+
+	if (sum) {
+		sum->process = process;
+		sum->peer = peer;
+	}
+	return sum;
+}
+
+static unsigned int size_of(uint64_t ns)
+{
+	unsigned int log2;
+
+	if (ns < STEPS)
+		return (unsigned int) ns;
+	log2 = 63 - (unsigned int) __builtin_clzll(ns);
+	return (log2 - STEPS_LOG2 + 1) * STEPS +
+	       (unsigned int) (ns >> (log2 - STEPS_LOG2) & (STEPS - 1));
+}
+
+/* The least duration that is counted there. */
+static int64_t duration_of(unsigned int size)
+{
+	if (size < STEPS)
+		return size;
+	return (int64_t) ((uint64_t) (STEPS + size % STEPS) << (size / STEPS - 1));
+}
+
+/* -1 unknown. */
+static int64_t percentile(const struct tap_work_sum *sum, unsigned int percent)
+{
+	uint64_t rank = (sum->timed * percent + 99) / 100, seen = 0;
+	unsigned int i;
+
+	if (!sum->timed)
+		return -1;
+	for (i = 0; i < SIZES; i++) {
+		seen += sum->sizes[i];
+		if (seen >= rank)
+			break;
+	}
+	return duration_of(i);
+}
+
+static void count_time(struct tap_work_sum *sum, const struct tap_span *span)
+{
+	const int64_t duration_ns = tap_span_duration(span);
+
+	if (!sum->has_times || span->begin_ns < sum->first_ns)
+		sum->first_ns = span->begin_ns;
+	if (!sum->has_times || span->end_ns > sum->last_ns)
+		sum->last_ns = span->end_ns;
+	sum->has_times = true;
+	if (duration_ns < 0)
+		return;
+	sum->timed++;
+	if (duration_ns > sum->max_ns)
+		sum->max_ns = duration_ns;
+	sum->sizes[size_of((uint64_t) duration_ns)]++;
+}
+
+static uint64_t bytes_of(const struct tap_span *span)
+{
+	uint64_t bytes = 0;
+
+	tap_fields_get_unsigned(&span->entry, "bytes", &bytes);
+	return bytes;
+}
+
+static void count(struct tap_work_sum *sum, const struct tap_span *span)
+{
+	const bool is_complete = span->state == TAP_SPAN_COMPLETE;
+	const bool has_failed = tap_span_is_failure(tap_span_result(span));
+
+	if (span->work.kind == TAP_WORK_REFUSED) {
+		sum->refused++;
+		return;
+	}
+	sum->open += !is_complete;
+	sum->errors += is_complete && has_failed;
+	if (!is_complete || has_failed)
+		return;
+	if (span->work.kind == TAP_WORK_RECEIVE) {
+		sum->receives++;
+		return;
+	}
+	sum->messages++;
+	sum->bytes += bytes_of(span);
+	count_time(sum, span);
+}
+
+static const struct tap_process *peer_of(const struct tap_span *span)
+{
+	const struct tap_life *life = span->work.qp->lives;
+
+	while (life && life->number != span->work.life)
+		life = life->older;
+	return life && life->peer ? life->peer->qp->process : NULL;
+}
+
+int tap_report_work_begin(struct tap_report_work *report, const struct tap_span *span)
+{
+	struct tap_work_sum *sum;
+
+	if (span->work.kind != TAP_WORK_SEND || !span->work.qp)
+		return 0;
+	sum = sum_of_queue(report, span);
+	if (!sum)
+		return -ENOMEM;
+	if (++sum->depth > sum->depth_max)
+		sum->depth_max = sum->depth;
+	return 0;
+}
+
+int tap_report_work_end(struct tap_report_work *report, const struct tap_span *span)
+{
+	struct tap_work_sum *queue, *peer;
+
+	if (!span->work.qp)
+		return 0;
+	queue = sum_of_queue(report, span);
+	if (!queue)
+		return -ENOMEM;
+	if (span->work.kind == TAP_WORK_SEND)
+		queue->depth--;
+	count(queue, span);
+	/* Of datagrams, links tell. */
+	if (span->work.kind != TAP_WORK_SEND || span->work.qp->type == TAP_QP_UD)
+		return 0;
+	peer = sum_of_peer(report, span->process, peer_of(span));
+	if (!peer)
+		return -ENOMEM;
+	count(peer, span);
+	return 0;
+}
+
+int tap_report_work_link(struct tap_report_work *report, const struct tap_link *link)
+{
+	struct tap_work_sum *sum;
+
+	if (link->kind != TAP_LINK_SEND_RECEIVE ||
+	    link->ends[0].work.qp->type != TAP_QP_UD)
+		return 0;
+	sum = sum_of_peer(report, link->ends[0].process, link->ends[1].process);
+	if (!sum)
+		return -ENOMEM;
+	sum->messages++;
+	sum->bytes += link->bytes;
+	return 0;
+}
+
+/* Bytes in a second, from the first post to the last completion; -1 unknown. */
+static int64_t bandwidth(const struct tap_work_sum *sum)
+{
+	if (!sum->has_times || sum->last_ns <= sum->first_ns)
+		return -1;
+	return (int64_t) ((double) sum->bytes * 1e9 /
+			  (double) (sum->last_ns - sum->first_ns));
+}
+
+/* ---- Text ---- */
+
+static void add_process(struct tap_buffer *line, const struct tap_process *process)
+{
+	if (process->rank >= 0) {
+		tap_buffer_add_string(line, "rank ");
+		tap_buffer_add_signed(line, process->rank);
+	} else {
+		tap_buffer_add_string(line, "pid ");
+		tap_buffer_add_signed(line, process->pid);
+	}
+}
+
+static void add_duration(struct tap_buffer *line, int64_t ns)
+{
+	size_t start = line->used;
+
+	if (ns < 0)
+		tap_buffer_add_char(line, '-');
+	else
+		tap_view_add_duration(line, ns);
+	tap_buffer_align_right(line, start, 13);
+}
+
+static void add_sum(struct tap_buffer *line, const struct tap_work_sum *sum, size_t start)
+{
+	const int64_t rate = bandwidth(sum);
+
+	tap_buffer_fill(line, start, 34, ' ');
+	tap_view_add_cell(line, sum->messages, 10);
+	tap_view_add_cell(line, sum->bytes, 14);
+	start = line->used;
+	if (rate < 0)
+		tap_buffer_add_char(line, '-');
+	else
+		tap_buffer_add_unsigned(line, (uint64_t) rate / 1000000);
+	tap_buffer_align_right(line, start, 8);
+	add_duration(line, percentile(sum, 50));
+	add_duration(line, percentile(sum, 99));
+	add_duration(line, sum->timed ? sum->max_ns : -1);
+	tap_view_add_cell(line, sum->errors, 8);
+	tap_view_add_cell(line, sum->open, 6);
+}
+
+void tap_report_work_text(const struct tap_report_work *report, struct tap_buffer *line)
+{
+	static const char columns[] =
+		"sends         bytes    MB/s          p50          p99          max"
+		"  errors  open";
+	const struct tap_work_sum *sum;
+	size_t start = line->used;
+
+	if (!report->queues)
+		return;
+	tap_buffer_add_string(line, "queue pair");
+	tap_buffer_fill(line, start, 39, ' ');
+	tap_buffer_add_string(line, columns);
+	tap_buffer_add_string(line, " depth  receives  refused\n");
+	for (sum = report->queues; sum; sum = sum->next) {
+		start = line->used;
+		tap_buffer_add_string(line, "  ");
+		add_process(line, sum->process);
+		tap_buffer_add_string(line, " qp ");
+		tap_buffer_add_unsigned(line, sum->qp->id);
+		tap_buffer_add_string(line, " (");
+		tap_buffer_add_hex(line, sum->qp->qp_num);
+		tap_buffer_add_char(line, ')');
+		add_sum(line, sum, start);
+		tap_view_add_cell(line, sum->depth_max, 6);
+		tap_view_add_cell(line, sum->receives, 10);
+		tap_view_add_cell(line, sum->refused, 9);
+		tap_buffer_add_char(line, '\n');
+	}
+	start = line->used;
+	tap_buffer_add_string(line, "from, to");
+	tap_buffer_fill(line, start, 39, ' ');
+	tap_buffer_add_string(line, columns);
+	tap_buffer_add_char(line, '\n');
+	for (sum = report->peers; sum; sum = sum->next) {
+		start = line->used;
+		tap_buffer_add_string(line, "  ");
+		add_process(line, sum->process);
+		tap_buffer_add_string(line, ", ");
+		if (sum->peer)
+			add_process(line, sum->peer);
+		else
+			tap_buffer_add_char(line, '?');
+		add_sum(line, sum, start);
+		tap_buffer_add_char(line, '\n');
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void add_sum_json(struct tap_json *json, const struct tap_work_sum *sum)
+{
+	tap_json_unsigned(json, "sends", sum->messages);
+	tap_json_unsigned(json, "bytes", sum->bytes);
+	tap_json_not_negative(json, "bytes_per_second", bandwidth(sum));
+	tap_json_not_negative(json, "p50_ns", percentile(sum, 50));
+	tap_json_not_negative(json, "p90_ns", percentile(sum, 90));
+	tap_json_not_negative(json, "p99_ns", percentile(sum, 99));
+	tap_json_not_negative(json, "max_ns", sum->timed ? sum->max_ns : -1);
+	tap_json_unsigned(json, "errors", sum->errors);
+	tap_json_unsigned(json, "open", sum->open);
+}
+
+void tap_report_work_json(const struct tap_report_work *report, struct tap_json *json)
+{
+	const struct tap_work_sum *sum;
+
+	tap_json_open(json, "queue_pairs", '[');
+	for (sum = report->queues; sum; sum = sum->next) {
+		tap_json_open(json, NULL, '{');
+		tap_json_unsigned(json, "process", sum->process->number);
+		tap_json_unsigned(json, "qp_id", sum->qp->id);
+		tap_json_unsigned(json, "qp_num", sum->qp->qp_num);
+		add_sum_json(json, sum);
+		tap_json_unsigned(json, "depth_max", sum->depth_max);
+		tap_json_unsigned(json, "receives", sum->receives);
+		tap_json_unsigned(json, "refused", sum->refused);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_open(json, "peers", '[');
+	for (sum = report->peers; sum; sum = sum->next) {
+		tap_json_open(json, NULL, '{');
+		tap_json_unsigned(json, "process", sum->process->number);
+		tap_json_not_negative(json, "peer",
+				      sum->peer ? (int64_t) sum->peer->number : -1);
+		add_sum_json(json, sum);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+void tap_report_work_free(struct tap_report_work *report)
+{
+	struct tap_work_sum *sum;
+
+	while ((sum = report->queues)) {
+		report->queues = sum->next;
+		free(sum);
+	}
+	while ((sum = report->peers)) {
+		report->peers = sum->next;
+		free(sum);
+	}
+	tap_table_free(&report->by_queue);
+	tap_table_free(&report->by_peer);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the views are told of work requests: which one a span is, which two belong
+ * together, how that is known, and why something has no other.
+ *
+ * Hides the numbers of <infiniband/verbs.h>, which the events carry.
+ */
+#ifndef TAP_JOIN_WIRE_H
+#define TAP_JOIN_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tap_buffer;
+struct tap_process;
+struct tap_qp;
+
+enum tap_work_kind {
+	TAP_WORK_NONE, /* the span is no work request */
+	TAP_WORK_SEND, /* on a send queue, whatever it does */
+	TAP_WORK_RECEIVE,
+	TAP_WORK_REFUSED, /* the call that posts it failed */
+};
+
+/* Which request of which queue. */
+struct tap_work {
+	enum tap_work_kind kind;
+	const struct tap_qp *qp; /* NULL: of a shared receive queue, not completed yet */
+	uint64_t qp_id;		 /* the process's own, from 1; 0 when srq_id tells */
+	uint64_t srq_id;	 /* 0 none */
+	uint64_t life;		 /* of the queue pair, from 1 */
+	uint64_t seq;		 /* of the queue, from 1 */
+};
+
+/* Two kinds of relation; both are counted, and say how they are known. */
+enum tap_match_kind {
+	TAP_MATCH_POST_COMPLETION,
+	TAP_MATCH_SEND_RECEIVE,
+	TAP_MATCH_KINDS,
+};
+
+/* Why a relation is not exact, or not there. */
+enum tap_why {
+	TAP_WHY_NONE,
+	TAP_WHY_AMBIGUOUS,	 /* several could be it */
+	TAP_WHY_COMPLETION_LOST, /* later ones have completed */
+	TAP_WHY_CONTRADICTED,	 /* the ordinals name two that are not alike */
+	TAP_WHY_FAILED,		 /* the request completed with an error */
+	TAP_WHY_GIVEN_UP,	 /* too many waited at once */
+	TAP_WHY_LATE,	      /* how often the two were connected before is not known */
+	TAP_WHY_NOT_RECORDED, /* it was before recording began */
+	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
+	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */
+	TAP_WHY_POST_LOST,
+	TAP_WHY_RACED,	  /* two threads took ordinals at once */
+	TAP_WHY_SETUP,	  /* how the queue pair was made is not known */
+	TAP_WHY_UNPROVED, /* something may have been lost on the way */
+	TAP_WHY_COUNT,
+};
+
+struct tap_matches {
+	uint64_t exact;
+	uint64_t decoded;
+	uint64_t inferred;
+	uint64_t unmatched;
+	uint64_t outstanding; /* had not completed when the queue, or the trace, ended */
+	uint64_t why[TAP_WHY_COUNT]; /* of inferred and unmatched ones */
+};
+
+const char *tap_match_name(enum tap_match_kind kind);
+const char *tap_why_name(enum tap_why why);
+
+/* What an event of this layer is. */
+enum tap_verbs_event {
+	TAP_VERBS_CONTEXT,
+	TAP_VERBS_PORT,
+	TAP_VERBS_GID,
+	TAP_VERBS_MR,
+	TAP_VERBS_MR_FREE,
+	TAP_VERBS_QP,
+	TAP_VERBS_QP_STATE,
+	TAP_VERBS_SRQ_STATE,
+	TAP_VERBS_QP_MODIFY,
+	TAP_VERBS_QP_DESTROY,
+	TAP_VERBS_AH,
+	TAP_VERBS_AH_DESTROY,
+	TAP_VERBS_UNOBSERVED,
+	TAP_VERBS_POST_SEND,
+	TAP_VERBS_POST_SEND_LIST,
+	TAP_VERBS_POST_RECV,
+	TAP_VERBS_POST_RECV_LIST,
+	TAP_VERBS_POST_FAILED,
+	TAP_VERBS_POLL,
+	TAP_VERBS_NONE,
+};
+
+/* What the event of this name is; of the layer "tap", too. */
+enum tap_verbs_event tap_verbs_event(const char *name);
+
+/* "RDMA_WRITE", or NULL: no name is known. */
+const char *tap_opcode_name(uint64_t opcode);
+/* "RETRY_EXC_ERR", or NULL. */
+const char *tap_wc_status_name(uint64_t status);
+/* Whether a request of this opcode uses up a receive of the peer. */
+bool tap_opcode_is_consuming(uint64_t opcode);
+/* Whether it names memory of the peer. */
+bool tap_opcode_is_one_sided(uint64_t opcode);
+/* Whether it carries a number for the receiver. */
+bool tap_opcode_has_imm(uint64_t opcode);
+
+/* "0.q3.1.s17", a number that no other span of the trace has. */
+void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
+		     const struct tap_work *work);
+/* "qp 3 send", the row that it is drawn on. */
+void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work);
+
+#endif

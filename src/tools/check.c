@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* `ccltap check`: how far a recording can be trusted. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/graph.h"
+#include "tools/message.h"
+#include "tools/verbs.h"
+
+enum { KEY_JSON = 256 };
+
+struct request {
+	bool json;
+	char **traces;
+	int trace_count;
+};
+
+static const struct argp_option options[] = {
+	{"json", KEY_JSON, NULL, 0, "write one JSON object, for programs", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	(void) arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* One line for an error is enough: no "Try --help" after it. */
+		state->err_stream = NULL;
+		return 0;
+	case KEY_JSON:
+		request->json = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		request->traces = state->argv + state->next;
+		request->trace_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		tap_message_write(
+			"a trace is missing: give the folder that was recorded into");
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "TRACE...",
+	.doc = "Tells how far TRACE, a folder that was recorded into, can be trusted."
+	       "\v"
+	       "The exit status is 1 when the verdict is bad.",
+};
+
+static bt_value *make_params(const struct request *request, const char *output)
+{
+	bt_value *params = bt_value_map_create();
+
+	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
+	    !bt_value_map_insert_string_entry(params, "output", output) &&
+	    !bt_value_map_insert_bool_entry(params, "overwrite", true) &&
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+		return params;
+	bt_value_put_ref(params);
+	return NULL;
+}
+
+/* Copies what the view wrote, and sees what it says; the verdict stands first. */
+static int show(const char *path)
+{
+	char line[4096];
+	bool is_bad = false, is_first = true;
+	FILE *file = fopen(path, "r");
+
+	if (!file) {
+		tap_message_write("cannot read %s: %s", path, strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	while (fgets(line, sizeof(line), file)) {
+		if (is_first)
+			is_bad = strstr(line, "\"verdict\":\"bad\"") ||
+				 !strcmp(line, "verdict: bad\n");
+		is_first = false;
+		fputs(line, stdout);
+	}
+	fclose(file);
+	if (fflush(stdout)) {
+		tap_message_write("cannot write standard output: %s", strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	return is_bad ? TAP_EXIT_FAILURE : 0;
+}
+
+int tap_check_main(int argc, char **argv)
+{
+	const char *folder = getenv("TMPDIR");
+	struct request request = {0};
+	char path[4096];
+	int status, file;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+		return TAP_EXIT_USAGE;
+	snprintf(path, sizeof(path), "%s/ccltap-check.XXXXXX", folder ? folder : "/tmp");
+	file = mkstemp(path);
+	if (file < 0) {
+		tap_message_write("cannot make %s: %s", path, strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	close(file);
+	status = tap_graph_run(request.traces, request.trace_count, "check",
+			       make_params(&request, path));
+	if (!status)
+		status = show(path);
+	unlink(path);
+	return status;
+}
