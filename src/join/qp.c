@@ -540,23 +540,40 @@ static bool has_address(struct tap_verbs *verbs, const struct tap_qp *qp,
 	return false;
 }
 
+/* Whether anything tells which addresses it has. */
+static bool has_addresses(struct tap_verbs *verbs, const struct tap_qp *qp)
+{
+	const struct tap_verbs_process *own =
+		tap_table_find(&verbs->processes, qp->process->number, 0);
+	const struct tap_port *port;
+
+	for (port = own ? own->ports : NULL; port; port = port->next)
+		if (port->context_id == qp->context_id)
+			return true;
+	return false;
+}
+
 struct tap_life *tap_qp_find_datagram(struct tap_verbs *verbs,
 				      const struct tap_process *process, uint64_t ah_id,
-				      uint64_t qp_num)
+				      uint64_t qp_num, bool *is_guess)
 {
 	const struct handle *handle =
 		tap_table_find(&verbs->handles, process->number, ah_id);
 	struct tap_qp *qp, *found = NULL;
 
+	*is_guess = false;
 	if (!handle)
 		return NULL;
 	for (qp = tap_table_find(&verbs->datagrams, qp_num, 0); qp;
 	     qp = qp->same_number) {
-		if (qp->is_over || !has_address(verbs, qp, handle))
+		const bool is_known = has_addresses(verbs, qp);
+
+		if (qp->is_over || (is_known && !has_address(verbs, qp, handle)))
 			continue;
 		if (found)
 			return NULL;
 		found = qp;
+		*is_guess = !is_known;
 	}
 	return found ? found->lives : NULL;
 }

@@ -118,10 +118,13 @@ const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
 					const struct tap_process *process, uint64_t rkey,
 					uint64_t addr, uint64_t length);
 
-/* The datagram queue pair that a handle leads to, or NULL: none, or not one alone. */
+/*
+ * The datagram queue pair that a handle leads to, or NULL: none, or not one alone.  A
+ * guess by its number, where its addresses are not known.
+ */
 struct tap_life *tap_qp_find_datagram(struct tap_verbs *verbs,
 				      const struct tap_process *process, uint64_t ah_id,
-				      uint64_t qp_num);
+				      uint64_t qp_num, bool *is_guess);
 
 void tap_qps_free(struct tap_verbs *verbs);
 

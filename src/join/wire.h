@@ -52,6 +52,7 @@ enum tap_why {
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
 	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */
 	TAP_WHY_POST_LOST,
+	TAP_WHY_QUEUE,	  /* an error, of either queue of a pair */
 	TAP_WHY_RACED,	  /* two threads took ordinals at once */
 	TAP_WHY_SETUP,	  /* how the queue pair was made is not known */
 	TAP_WHY_UNPROVED, /* something may have been lost on the way */

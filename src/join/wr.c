@@ -52,6 +52,8 @@ struct tap_completion {
 	uint64_t cq_id, wr_id, seq, status, opcode, byte_len, imm_data, wc_flags, src_qp,
 		vendor_err;
 	bool is_receive;
+	bool is_raced;	   /* two threads polled at once */
+	bool is_of_either; /* of an error nobody knows more */
 };
 
 enum match { MATCH_DONE, MATCH_WAITS };
@@ -339,8 +341,10 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 				.has_length = wc->opcode == RECEIVED,
 				.has_imm = wc->wc_flags & WITH_IMM,
 				.is_receive = true,
-				.why = why};
+				.why = wc->is_raced ? TAP_WHY_RACED : why};
 
+	if (wc->is_of_either)
+		return 0;
 	if (wc->seq != life->received + 1)
 		life->has_missed_receive = true;
 	life->received = wc->seq;
@@ -466,7 +470,7 @@ static bool may_come(const struct tap_work_queue *queue, uint64_t ordinal)
 static enum tap_why doubt(const struct tap_request *request,
 			  const struct tap_completion *wc)
 {
-	if (request->is_raced)
+	if (request->is_raced || wc->is_raced)
 		return TAP_WHY_RACED;
 	return wc->life->qp->is_known ? TAP_WHY_NONE : TAP_WHY_SETUP;
 }
@@ -576,7 +580,8 @@ static int take_receive(struct tap_verbs *verbs, struct tap_work_queue *queue,
 		request = request->later;
 	if (request)
 		return take_found(verbs, request, wc,
-				  request->is_raced ? TAP_WHY_RACED : TAP_WHY_NONE);
+				  request->is_raced || wc->is_raced ? TAP_WHY_RACED
+								    : TAP_WHY_NONE);
 	if (!may_come(queue, wc->seq))
 		return lose_completion(verbs, wc, why_no_post(queue, wc->seq));
 	*match = MATCH_WAITS;
@@ -606,9 +611,43 @@ static int take_shared(struct tap_verbs *verbs, const struct tap_completion *wc,
 	return complete(verbs, request, wc, why);
 }
 
+static struct tap_request *find_wr_id(const struct tap_work_queue *queue, uint64_t wr_id)
+{
+	struct tap_request *request = queue->first;
+
+	while (request && request->wr_id != wr_id)
+		request = request->later;
+	return request;
+}
+
+/* The request of either queue that comes first; what was not flushed was sent. */
+static int take_either(struct tap_verbs *verbs, const struct tap_completion *wc,
+		       enum match *match)
+{
+	struct tap_work_queue *sends = &wc->life->sends;
+	struct tap_completion found = *wc;
+	struct tap_request *request = find_wr_id(sends, wc->wr_id);
+	int ret = 0;
+
+	if (!request)
+		request = wc->srq ? tap_table_find(&verbs->by_wr_id, wc->srq->number,
+						   wc->wr_id)
+				  : find_wr_id(&wc->life->receives, wc->wr_id);
+	if (!request && !sends->is_over) {
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	if (!request)
+		return lose_completion(verbs, wc, TAP_WHY_QUEUE);
+	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
+	if (!found.is_receive)
+		ret = complete_before(verbs, request, &found, TAP_WHY_QUEUE);
+	return ret ? ret : complete(verbs, request, &found, TAP_WHY_QUEUE);
+}
+
 static struct tap_work_queue *queue_of(const struct tap_completion *wc)
 {
-	if (wc->srq)
+	if (wc->srq && !wc->is_of_either)
 		return &wc->srq->receives;
 	return wc->is_receive ? &wc->life->receives : &wc->life->sends;
 }
@@ -617,6 +656,8 @@ static int take_completion(struct tap_verbs *verbs, const struct tap_completion 
 			   enum match *match)
 {
 	*match = MATCH_DONE;
+	if (wc->is_of_either)
+		return take_either(verbs, wc, match);
 	if (wc->srq)
 		return take_shared(verbs, wc, match);
 	if (wc->is_receive)
@@ -684,6 +725,7 @@ int tap_wr_completions(struct tap_verbs *verbs, const struct tap_process *proces
 {
 	struct reader reader = {.fields = &event->fields};
 	const uint64_t cq_id = read_number(&reader, "cq_id");
+	const bool is_raced = read_number(&reader, "raced");
 	const uint64_t count = read_number(&reader, "num_wc");
 	const struct column wr_id = read_column(&reader, "wr_id");
 	const struct column qp_id = read_column(&reader, "qp_id");
@@ -720,10 +762,12 @@ int tap_wr_completions(struct tap_verbs *verbs, const struct tap_process *proces
 					     .wc_flags = at(&wc_flags, i),
 					     .src_qp = at(&src_qp, i),
 					     .vendor_err = at(&vendor_err, i),
-					     .is_receive = at(&is_recv, i)};
+					     .is_receive = at(&is_recv, i) == 1,
+					     .is_raced = is_raced,
+					     .is_of_either = at(&is_recv, i) == 2};
 		if (!wc.life)
 			return -ENOMEM;
-		if (wc.is_receive && qp->srq_id) {
+		if ((wc.is_receive || wc.is_of_either) && qp->srq_id) {
 			wc.srq = tap_srq_get(verbs, process, qp->srq_id);
 			if (!wc.srq)
 				return -ENOMEM;
@@ -816,6 +860,7 @@ static int set_flow(struct tap_verbs *verbs, const struct sends *sends,
 		    struct tap_request *request)
 {
 	struct tap_life *life = sends->life, *to;
+	bool is_guess;
 
 	if (life->qp->type != TAP_QP_UD) {
 		request->flow = &life->out;
@@ -823,7 +868,8 @@ static int set_flow(struct tap_verbs *verbs, const struct sends *sends,
 		return tap_flow_posted(verbs, request->flow, request->ordinal,
 				       request->span->begin_ns);
 	}
-	to = tap_qp_find_datagram(verbs, sends->process, sends->ah_id, sends->remote_qpn);
+	to = tap_qp_find_datagram(verbs, sends->process, sends->ah_id, sends->remote_qpn,
+				  &is_guess);
 	if (!to) {
 		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_PEER_UNKNOWN);
 		return 0;
@@ -831,6 +877,7 @@ static int set_flow(struct tap_verbs *verbs, const struct sends *sends,
 	request->flow = tap_flow_datagram(verbs, life, to, 0);
 	if (!request->flow)
 		return -ENOMEM;
+	request->flow->is_ambiguous |= is_guess;
 	request->ordinal = request->flow->count + 1;
 	if (life->sends.has_hole || life->sends.has_races || life->sends.posted_before)
 		request->flow->is_broken = true;

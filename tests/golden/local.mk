@@ -65,6 +65,7 @@ GOLDEN_CASES = \
 	tests/golden/wire-late \
 	tests/golden/wire-lives \
 	tests/golden/wire-lost \
+	tests/golden/wire-one-cq \
 	tests/golden/wire-raced \
 	tests/golden/wire-rc \
 	tests/golden/wire-srq \
@@ -74,6 +75,7 @@ GOLDEN_CASES = \
 	tests/golden/wire-uc-whole \
 	tests/golden/wire-ud \
 	tests/golden/wire-ud-loss \
+	tests/golden/wire-ud-number \
 	tests/golden/wire-unsignaled
 
 # What Trace Compass draws of some.
