@@ -50,5 +50,6 @@ __attribute__((constructor)) static void fill(void)
 {
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
 	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
+	tap_tp_verbs_fill(&tap_events.verbs);
 	tap_events.open_call_on = tap_tp_open_call_on();
 }

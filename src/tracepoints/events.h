@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 #include "calls/nccl_calls.h"
+#include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 7
+#define TAP_EVENTS_VERSION 8
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -235,6 +236,7 @@ struct tap_events {
 	void (*range_entry)(const struct tap_nvtx_range *range);
 	void (*range_exit)(uint64_t call_id);
 	void (*mark)(const struct tap_nvtx_range *mark);
+	struct tap_verbs_events verbs;
 	void (*process)(const struct tap_process *process);
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);

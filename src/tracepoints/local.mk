@@ -8,8 +8,12 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
 	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \
+	src/tracepoints/packed.c src/tracepoints/packed.h \
 	src/tracepoints/state_tp.c \
-	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h
+	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h \
+	src/tracepoints/verbs_events.h src/tracepoints/verbs_fields.h \
+	src/tracepoints/verbs_hot_tp.c src/tracepoints/verbs_hot_tp.h \
+	src/tracepoints/verbs_tp.c src/tracepoints/verbs_tp.h
 libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 # The call that state_tp.c makes is in a library of its own, which pkg-config does not name.

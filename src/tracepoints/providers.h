@@ -24,6 +24,17 @@ void tap_tp_range_entry(const struct tap_nvtx_range *range) tap_hidden;
 void tap_tp_range_exit(uint64_t call_id) tap_hidden;
 void tap_tp_mark(const struct tap_nvtx_range *mark) tap_hidden;
 
+/* The same for verbs, its hot events among them, and its state. */
+void tap_tp_verbs_fill(struct tap_verbs_events *ret_events) tap_hidden;
+void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events) tap_hidden;
+void tap_tp_state_context(const struct tap_verbs_context *context) tap_hidden;
+void tap_tp_state_mr(const struct tap_verbs_mr *mr) tap_hidden;
+void tap_tp_state_cq(const struct tap_verbs_cq *cq) tap_hidden;
+void tap_tp_state_srq(const struct tap_verbs_srq *srq) tap_hidden;
+void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
+		     const struct tap_verbs_qp_counts *counts) tap_hidden;
+void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap_hidden;
+
 void tap_tp_process(const struct tap_process *process) tap_hidden;
 void tap_tp_library(const struct tap_library *library) tap_hidden;
 void tap_tp_problem(const char *what, const char *detail, uint64_t count) tap_hidden;

@@ -83,3 +83,34 @@ void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
 	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads, stacks,
 			     all_threads);
 }
+
+void tap_tp_state_context(const struct tap_verbs_context *context)
+{
+	lttng_ust_tracepoint(tap, state_context, context);
+}
+
+void tap_tp_state_mr(const struct tap_verbs_mr *mr)
+{
+	lttng_ust_tracepoint(tap, state_mr, mr);
+}
+
+void tap_tp_state_cq(const struct tap_verbs_cq *cq)
+{
+	lttng_ust_tracepoint(tap, state_cq, cq);
+}
+
+void tap_tp_state_srq(const struct tap_verbs_srq *srq)
+{
+	lttng_ust_tracepoint(tap, state_srq, srq);
+}
+
+void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
+		     const struct tap_verbs_qp_counts *counts)
+{
+	lttng_ust_tracepoint(tap, state_qp, qp, modify, counts);
+}
+
+void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns)
+{
+	lttng_ust_tracepoint(tap, polling, cq_id, empty_polls, since_ns);
+}

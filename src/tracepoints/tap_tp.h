@@ -16,6 +16,7 @@
 
 #include "calls/kinds.h"
 #include "tracepoints/events.h"
+#include "tracepoints/verbs_fields.h"
 
 /* clang-format off */
 /* What starts with state_ says how things are, the others what has just happened. */
@@ -146,6 +147,35 @@ LTTNG_UST_TRACEPOINT_ENUM(tap, stack_end,
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_STACK_EVENT(stack)
 TAP_STACK_EVENT(state_stack)
+
+#define TAP_VERBS_STATE_EVENT(name, args, ...) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, LTTNG_UST_TP_ARGS args, \
+		LTTNG_UST_TP_FIELDS(__VA_ARGS__)) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_VERBS_STATE_EVENT(state_context, (const struct tap_verbs_context *, c),
+	TAP_VERBS_CONTEXT_FIELDS)
+TAP_VERBS_STATE_EVENT(state_mr, (const struct tap_verbs_mr *, m), TAP_VERBS_MR_FIELDS)
+TAP_VERBS_STATE_EVENT(state_cq, (const struct tap_verbs_cq *, c), TAP_VERBS_CQ_FIELDS)
+TAP_VERBS_STATE_EVENT(state_srq, (const struct tap_verbs_srq *, s), TAP_VERBS_SRQ_FIELDS)
+TAP_VERBS_STATE_EVENT(state_qp,
+	(const struct tap_verbs_qp *, q, const struct tap_verbs_qp_modify *, m,
+	 const struct tap_verbs_qp_counts *, n),
+	TAP_VERBS_QP_FIELDS
+	TAP_VERBS_MODIFY_FIELDS
+	lttng_ust_field_integer(uint32_t, sent, n->sent)
+	lttng_ust_field_integer(uint32_t, signaled, n->signaled)
+	lttng_ust_field_integer(uint32_t, consuming, n->consuming)
+	lttng_ust_field_integer(uint32_t, recv_posted, n->recv_posted)
+	lttng_ust_field_integer(uint32_t, send_completed, n->send_completed)
+	lttng_ust_field_integer(uint32_t, recv_completed, n->recv_completed))
+
+LTTNG_UST_TRACEPOINT_EVENT(tap, polling,
+	LTTNG_UST_TP_ARGS(uint32_t, cq, uint64_t, polls, uint64_t, since),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer(uint32_t, cq_id, cq)
+		lttng_ust_field_integer(uint64_t, empty_polls, polls)
+		lttng_ust_field_integer(uint64_t, since_ns, since)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, polling, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
 	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_,

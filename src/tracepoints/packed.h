@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events that are written in one piece.
+ *
+ * LTTng's macros write an event field by field, some 4 ns each.  This describes the same
+ * named fields to LTTng by its public interface (lttng/ust-events.h), each aligned to a
+ * byte, and writes a packed record that holds them all, at once: one probe serves every
+ * such event, and a row of fields (verbs_events.h) is both the record and its description.
+ * Arrays that share a length follow the record, in the row's order, none of them padded.
+ *
+ * It hides what the macros do besides: filters and notifiers.
+ */
+#ifndef TAP_TRACEPOINTS_PACKED_H
+#define TAP_TRACEPOINTS_PACKED_H
+
+#include <stddef.h>
+
+#include <lttng/ust-events.h>
+
+#include "common/compiler.h"
+
+/* What the tracepoint of each packed event is called with, and its signature. */
+#define TAP_PACKED_ARGS \
+	LTTNG_UST_TP_ARGS(const struct lttng_ust_tracepoint_class *, class, \
+			  const void *, record, size_t, length)
+#define TAP_PACKED_SIGNATURE \
+	"const struct lttng_ust_tracepoint_class *, class, const void *, record, size_t, length"
+
+/* More fields than any event has, for a filter's stack. */
+#define TAP_PACKED_FIELDS_MAX 32
+
+void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class,
+		      const void *record, size_t length) tap_hidden;
+
+/* clang-format off */
+#define TAP_PACKED_TYPE(t, shown) \
+	((const struct lttng_ust_type_common *) &(const struct lttng_ust_type_integer) { \
+		.parent = {.type = lttng_ust_type_integer}, \
+		.struct_size = sizeof(struct lttng_ust_type_integer), \
+		.size = sizeof(t) * 8, .alignment = 8, \
+		.signedness = (t) -1 < (t) 1, .base = shown })
+
+#define TAP_PACKED_INT(t, n, shown) \
+	&(const struct lttng_ust_event_field) { \
+		.struct_size = sizeof(struct lttng_ust_event_field), .name = #n, \
+		.type = TAP_PACKED_TYPE(t, shown) },
+#define TAP_PACKED_SEQ(t, n, of, shown) \
+	&(const struct lttng_ust_event_field) { \
+		.struct_size = sizeof(struct lttng_ust_event_field), .name = #n, \
+		.type = (const struct lttng_ust_type_common *) \
+			&(const struct lttng_ust_type_sequence) { \
+				.parent = {.type = lttng_ust_type_sequence}, \
+				.struct_size = sizeof(struct lttng_ust_type_sequence), \
+				.length_name = #of, .elem_type = TAP_PACKED_TYPE(t, shown), \
+				.encoding = lttng_ust_string_encoding_none } },
+
+#define TAP_PACKED_BYTES(type, name, base) + sizeof(type)
+#define TAP_PACKED_NR(type, name, base) + 1
+#define TAP_PACKED_NR_SEQ(type, name, of, base) + 1
+
+/*
+ * Defines `event`_desc, the description of an event of this row, whose record is struct
+ * `record`.  It fails to compile where one does not say what the other does.
+ */
+#define TAP_PACKED_EVENT(event, record, ROW, provider, level) \
+	_Static_assert(sizeof(struct record) == 0 ROW(TAP_PACKED_BYTES, TAP_ROW_NO_SEQ), \
+		       #record " holds other fields than its row describes"); \
+	_Static_assert(0 ROW(TAP_PACKED_NR, TAP_PACKED_NR_SEQ) <= TAP_PACKED_FIELDS_MAX, \
+		       #event " has more fields than a filter has room for"); \
+	static const struct lttng_ust_event_field *const event##_fields[] = { \
+		ROW(TAP_PACKED_INT, TAP_PACKED_SEQ) \
+	}; \
+	static const struct lttng_ust_tracepoint_class event##_class = { \
+		.struct_size = sizeof(struct lttng_ust_tracepoint_class), \
+		.fields = event##_fields, .nr_fields = ARRAY_SIZE(event##_fields), \
+		.probe_callback = (void (*)(void)) tap_packed_probe, \
+		.signature = TAP_PACKED_SIGNATURE, .probe_desc = &provider }; \
+	static const struct lttng_ust_event_desc event##_desc = { \
+		.struct_size = sizeof(struct lttng_ust_event_desc), \
+		.event_name = #event, .probe_desc = &provider, \
+		.tp_class = &event##_class, .loglevel = level };
+/* clang-format on */
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The hot events of the provider "verbs", each described by its row. */
+#include "tracepoints/guest.h"
+
+#define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tracepoints/verbs_hot_tp.h"
+
+#include "tracepoints/providers.h"
+
+static const struct lttng_ust_probe_desc provider;
+static const int debug = LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG;
+static const int *level = &debug;
+
+/* clang-format off */
+#define DESCRIBE(name, ROW) TAP_PACKED_EVENT(name, tap_verbs_##name, ROW, provider, &level)
+TAP_VERBS_HOT(DESCRIBE)
+
+#define DESC(name, ROW) &name##_desc,
+static const struct lttng_ust_event_desc *const events[] = { TAP_VERBS_HOT(DESC) };
+
+#define WRITE(name, ROW) \
+	static void write_##name(const void *record, size_t length) \
+	{ \
+		lttng_ust_do_tracepoint(verbs, name, &name##_class, record, length); \
+	}
+TAP_VERBS_HOT(WRITE)
+
+#define FILL(name, ROW) \
+	ret_events->on[TAP_VERBS_##name] = &lttng_ust_tracepoint_verbs___##name.state; \
+	ret_events->write[TAP_VERBS_##name] = write_##name;
+void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events)
+{
+	TAP_VERBS_HOT(FILL)
+}
+/* clang-format on */
+
+static const struct lttng_ust_probe_desc provider = {
+	.struct_size = sizeof(provider),
+	.provider_name = "verbs",
+	.event_desc = events,
+	.nr_events = ARRAY_SIZE(events),
+	.major = LTTNG_UST_PROVIDER_MAJOR,
+	.minor = LTTNG_UST_PROVIDER_MINOR,
+};
+
+/* Where LTTng refuses, the events are not recorded; what it gave is for its end alone. */
+__attribute__((constructor)) static void register_provider(void)
+{
+	(void) lttng_ust_probe_register(&provider);
+}
