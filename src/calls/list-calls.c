@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the rows of nccl.def for those who are not C: the export list of the
- * library, the reference table doc/calls.md, and the lists of the coverage test.
+ * Prints the rows of nccl.def and verbs.def for those who are not C: the export lists of
+ * the library, the reference table doc/calls.md, and the lists of the coverage test.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,17 @@ static const struct row {
 	{#fn, since, #class, "PLAIN", "none", {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/nccl.def"
 };
+#undef CALL
+#undef CALL_VOID
 /* clang-format on */
+
+#define CALL(version, ret_t, absent, fn, ...) {#fn, version},
+static const struct {
+	const char *name, *version;
+} versioned[] = {
+#include "calls/verbs.def"
+};
+#undef CALL
 
 static const char markdown_head[] =
 	"# Calls that are recorded\n"
@@ -73,10 +83,21 @@ static const struct form {
 	{"--markdown", markdown_head, print_markdown},
 };
 
+static int print_versions(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(versioned); i++)
+		printf("%s %s\n", versioned[i].name, versioned[i].version);
+	return fflush(stdout) || ferror(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int f, i;
 
+	if (argc == 2 && !strcmp(argv[1], "--versions"))
+		return print_versions();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -89,6 +110,6 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --names, --markdown\n", stderr);
+	fputs("list-calls: give one of --exports, --versions, --names, --markdown\n", stderr);
 	return 2;
 }

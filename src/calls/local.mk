@@ -8,6 +8,8 @@ list_calls_SOURCES = \
 	src/calls/nccl.def \
 	src/calls/nccl_calls.h \
 	src/calls/nccl_enums.h \
-	src/calls/nccl_types.h
+	src/calls/nccl_types.h \
+	src/calls/verbs.def \
+	src/calls/verbs_calls.h
 
 EXTRA_DIST += doc/calls.md doc/HOWTO_ADD_CALL.md scripts/update-exports

@@ -12,6 +12,7 @@
 
 #include "common/thread.h"
 #include "intercept/recorder.h"
+#include "intercept/resolve.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 
@@ -78,6 +79,8 @@ static void look(void)
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)
 			ask(&seen[i].state);
+	if (tap_layer)
+		tap_layer->look(stuck_ns);
 }
 
 static void *keep_house(void *unused)

@@ -33,22 +33,27 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx_stack.c src/intercept/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
+	src/intercept/resolve.c src/intercept/resolve.h \
 	src/intercept/stack.c src/intercept/stack.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/state.c src/intercept/state.h \
 	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/unseen.c src/intercept/unseen.h \
-	src/intercept/walk.c src/intercept/walk.h
+	src/intercept/walk.c src/intercept/walk.h \
+	$(VERBS_SOURCES)
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_la_LIBADD = libccltap-lookup.la
 libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libccltap.map
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h).  libc's functions are
+# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, which
+# has several of many, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '};'; \
+		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '};' && \
+		./list-calls$(EXEEXT) --versions | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
+			END { for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

@@ -14,6 +14,7 @@
 #include "intercept/elf.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
+#include "intercept/resolve.h"
 #include "intercept/start.h"
 
 void *(*tap_real_dlsym_at)(void *, const char *);
@@ -128,11 +129,13 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 	if (unlikely(!name))
 		return NULL;
 	ways = tap_entry_find(name);
-	if (likely(!ways))
+	if (likely(!ways && !(tap_layer && tap_layer->may_have(name))))
 		return NULL;
 	if (handle != RTLD_NEXT)
 		found = ask_for(handle, name, version, caller);
 	else
 		found = version ? NULL : tap_library_next(name, caller);
-	return found ? stand_in(ways, found) : NULL;
+	if (!found)
+		return NULL;
+	return ways ? stand_in(ways, found) : tap_layer->stand_in(name, found);
 }

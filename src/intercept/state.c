@@ -6,6 +6,7 @@
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/process.h"
+#include "intercept/resolve.h"
 #include "intercept/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
@@ -27,6 +28,8 @@ static void write_state(void)
 	threads = tap_threads_write(&all_threads);
 	tap_unseen_tell(true);
 	stacks = tap_stacks_write();
+	if (tap_layer)
+		tap_layer->write_state();
 	tap_events_table->state_end(libraries, comms, threads, stacks, all_threads);
 	tap_guard_clear(guard);
 }

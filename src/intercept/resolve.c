@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Real functions by version. */
+#include "intercept/resolve.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "intercept/elf.h"
+#include "intercept/libraries.h"
+#include "intercept/lookup.h"
+#include "intercept/recorder.h"
+#include "intercept/walk.h"
+
+const struct tap_layer *tap_layer;
+
+void tap_layer_add(const struct tap_layer *layer)
+{
+	tap_layer = layer;
+}
+
+void tap_resolve_ask_snapshot(const char *why)
+{
+	tap_recorder_ask_snapshot(why);
+}
+
+struct search {
+	const char *soname;
+	char path[PATH_MAX];
+};
+
+static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	const ElfW(Dyn) *dynamic = NULL;
+	const char *soname;
+	unsigned i;
+
+	(void) size;
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const void *) (info->dlpi_addr +
+						  info->dlpi_phdr[i].p_vaddr);
+	soname = dynamic ? tap_elf_soname(info->dlpi_addr, dynamic) : NULL;
+	if (!soname || strncmp(soname, search->soname, strlen(search->soname)) != 0)
+		return 0;
+	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+/* A library that was opened for its opener alone is in nobody's scope but that one's. */
+static void *find_in_library(const char *soname, const char *name, const char *version)
+{
+	struct search search = {.soname = soname};
+	void *handle, *found;
+
+	if (!tap_walk(find_soname, &search) || !search.path[0])
+		return NULL;
+	handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return NULL;
+	found = tap_real_dlvsym_at(handle, name, version);
+	dlclose(handle);
+	return found;
+}
+
+void *tap_resolve_version(const char *soname, const char *name, const char *version)
+{
+	/* Asked for once, so that what the linker tells of a failure is not ours. */
+	void *found = NULL;
+
+	(void) tap_real_dlsym(RTLD_DEFAULT, "dlvsym");
+	if (!tap_real_dlvsym_at)
+		return NULL;
+	found = tap_real_dlvsym_at(RTLD_NEXT, name, version);
+	if (!found)
+		found = find_in_library(soname, name, version);
+	if (found)
+		tap_library_watch(found);
+	else
+		(void) dlerror();
+	return found;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a layer with a folder of its own has of this one: the real functions by version,
+ * and being asked when the rest of the tracer is.
+ *
+ * It hides where a library lies that the program opened for itself alone, and keeps the
+ * arrow between the folders one way: a layer tells its functions, and is not known by
+ * name.
+ */
+#ifndef TAP_INTERCEPT_RESOLVE_H
+#define TAP_INTERCEPT_RESOLVE_H
+
+#include "common/compiler.h"
+#include "intercept/entry.h"
+#include "intercept/start.h"
+
+/*
+ * The function `name` of exactly this version that the program would have reached without
+ * us, in whatever library whose soname begins with `soname`; NULL when there is none.
+ * The library is watched: tap_epoch counts when it goes.
+ */
+void *tap_resolve_version(const char *soname, const char *name,
+			  const char *version) tap_hidden;
+
+/* Of tap_recorder_ask_snapshot(), for what a layer finds stuck. */
+void tap_resolve_ask_snapshot(const char *why) tap_hidden;
+
+/* Each is called with no lock held that the tracer shares, but as it says. */
+struct tap_layer {
+	/*
+	 * What dlsym() gives the program for `name`, where the real answer is found;
+	 * NULL: that one.  Calls no function of libc until the name is known to be the
+	 * layer's.
+	 */
+	void *(*stand_in)(const char *name, void *found);
+	/* Whether a name may be one of the layer's, from its letters alone. */
+	bool (*may_have)(const char *name);
+	/* By LTTng's thread, under its lock: see state.c. */
+	void (*write_state)(void);
+	/* Once a second; stuck_ns is 0 where nothing is held to be stuck. */
+	void (*look)(int64_t stuck_ns);
+	/* Around a fork, after LTTng's lock. */
+	void (*fork_prepare)(void);
+	void (*fork_done)(void);
+};
+
+/* By a constructor, once. */
+void tap_layer_add(const struct tap_layer *layer) tap_hidden;
+
+/* NULL: there is none. */
+extern const struct tap_layer *tap_layer tap_hidden;
+
+#endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# Calls with no symbol: the tables in contexts, queues, and their ordinals.  A part of
+# libccltap.so.
+
+VERBS_SOURCES = \
+	src/verbs/context.c \
+	src/verbs/objects.c src/verbs/objects.h \
+	src/verbs/post.c src/verbs/poll.c \
+	src/verbs/setup.c \
+	src/verbs/state.c \
+	src/verbs/table.c src/verbs/table.h \
+	src/verbs/turn.c src/verbs/turn.h \
+	src/verbs/way.c src/verbs/way.h

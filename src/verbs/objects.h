@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of libibverbs that are alive, with what a post or a poll needs of each: the
+ * provider's own function, the turn and the ordinals.
+ *
+ * It hides which of them leads to which.  The provider's functions are kept in each
+ * object, since a context may be closed, and another opened in its place, while we look.
+ */
+#ifndef TAP_VERBS_OBJECTS_H
+#define TAP_VERBS_OBJECTS_H
+
+#include "calls/verbs_calls.h"
+#include "tracepoints/verbs_events.h"
+#include "verbs/table.h"
+#include "verbs/turn.h"
+
+typedef int (*tap_post_send)(struct ibv_qp *, struct ibv_send_wr *,
+			     struct ibv_send_wr **);
+typedef int (*tap_post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
+			     struct ibv_recv_wr **);
+typedef int (*tap_post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *,
+				 struct ibv_recv_wr **);
+typedef int (*tap_poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
+
+/* Of a table: what the provider put there. */
+struct tap_real_ops {
+	tap_post_send post_send;
+	tap_post_recv post_recv;
+	tap_post_srq_recv post_srq_recv;
+	tap_poll_cq poll_cq;
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *,
+				       struct ibv_qp_init_attr_ex *);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *,
+					  struct ibv_cq_init_attr_ex *);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *,
+					 struct ibv_srq_init_attr_ex *);
+	struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *);
+	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *);
+};
+
+struct tap_context {
+	struct tap_object head;
+	struct tap_real_ops real;
+	struct tap_verbs_context about;
+	char device[64], provider[256];
+};
+
+struct tap_pd {
+	struct tap_object head;
+	struct tap_verbs_pd about;
+};
+
+struct tap_mr {
+	struct tap_object head;
+	struct tap_verbs_mr about;
+};
+
+struct tap_ah {
+	struct tap_object head;
+	struct tap_verbs_ah about;
+};
+
+struct tap_channel {
+	struct tap_object head;
+};
+
+struct tap_cq {
+	struct tap_object head;
+	tap_poll_cq poll;
+	uint32_t empty_polls; /* since an event told them */
+	struct tap_turn turn;
+	struct tap_qp *last; /* whose completion was found last */
+	uint64_t completions;
+	uint64_t all_empty_polls; /* told ones */
+	struct tap_verbs_cq about;
+	/* Of state.c: what it saw last. */
+	uint64_t seen_completions, seen_polls;
+	int64_t idle_since_ns, due_ns;
+	bool is_stuck;
+};
+
+struct tap_srq {
+	struct tap_object head;
+	tap_post_srq_recv post;
+	struct tap_turn turn;
+	uint32_t posted;
+	struct tap_verbs_srq about;
+};
+
+struct tap_qp {
+	struct tap_object head;
+	tap_post_send post_send;
+	tap_post_recv post_recv;
+	bool all_signaled, is_ud;
+	uint32_t life;
+	struct tap_turn send_turn, recv_turn;
+	struct tap_verbs_qp_counts counts; /* completions under the turn of their queue */
+	const void *send_cq, *recv_cq;
+	struct tap_verbs_qp about;
+	struct tap_verbs_qp_modify modify;
+};
+
+extern struct tap_table tap_contexts tap_hidden, tap_pds tap_hidden, tap_mrs tap_hidden,
+	tap_ahs tap_hidden, tap_channels tap_hidden, tap_cqs tap_hidden,
+	tap_srqs tap_hidden, tap_qps tap_hidden;
+
+static inline void *tap_find(struct tap_table *table, const void *address)
+{
+	void *found = tap_table_look(table, address);
+
+	return likely(found) ? found : tap_table_find(table, address);
+}
+
+/* The number of the object at address; 0 of NULL and of one that is not known. */
+uint32_t tap_id_of(struct tap_table *table, const void *address) tap_hidden;
+
+/* A queue pair by its number, which is its context's alone. */
+void tap_qp_show(struct tap_qp *qp, const struct ibv_qp *at) tap_hidden;
+struct tap_qp *tap_qp_hide(const struct ibv_qp *at) tap_hidden;
+void tap_qp_free(struct tap_qp *qp) tap_hidden;
+struct tap_qp *tap_qp_numbered(uint32_t context_id, uint32_t qp_num) tap_hidden;
+
+/* The functions that stand in a patched table. */
+int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad) tap_hidden;
+int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad) tap_hidden;
+int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad) tap_hidden;
+int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc) tap_hidden;
+
+/* What is known of an object that was just made; each tells the trace. */
+void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel,
+		 bool extended) tap_hidden;
+void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signaled,
+		 bool extended) tap_hidden;
+void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr) tap_hidden;
+void tap_mr_made(struct ibv_mr *mr, struct ibv_pd *pd, uint64_t addr, uint64_t length,
+		 uint32_t access, enum tap_verbs_mr_kind kind) tap_hidden;
+
+#endif

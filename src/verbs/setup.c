@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is made in a context and goes again.  Each object is forgotten before the call
+ * that frees it, since its address may be given out again before that returns.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "verbs/objects.h"
+#include "verbs/way.h"
+
+/* Destroys at, known as o, by `call`; o is NULL where it is not known. */
+#define DESTROY(table, o, at, what, call) \
+	do { \
+		const struct tap_verbs_events *events; \
+		struct tap_guard guard; \
+		const int ret = call; \
+\
+		if (!(o)) \
+			return ret; \
+		if (ret) { \
+			tap_table_show(&(table), o, at); \
+			return ret; \
+		} \
+		events = tap_verbs_tell(&guard); \
+		if (events) \
+			events->gone(what, (o)->head.id); \
+		tap_table_free(&(table), o); \
+		tap_guard_clear(guard); \
+		return ret; \
+	} while (0)
+
+static void *make(struct tap_table *table)
+{
+	void *made = tap_table_make(table);
+
+	if (!made)
+		tap_problem("not recorded", "an object of libibverbs: out of memory", 1);
+	return made;
+}
+
+/* ---- Protection domains, memory regions, address handles, channels ---- */
+
+struct ibv_pd *tap_on_ibv_alloc_pd(ibv_alloc_pd_function real,
+				   struct ibv_context *context)
+{
+	struct ibv_pd *pd = real(context);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_pd *p;
+
+	if (!pd)
+		return pd;
+	events = tap_verbs_tell(&guard);
+	p = make(&tap_pds);
+	if (p) {
+		p->about = (struct tap_verbs_pd){p->head.id,
+						 tap_id_of(&tap_contexts, context)};
+		tap_table_show(&tap_pds, p, pd);
+		if (events)
+			events->pd(&p->about);
+	}
+	tap_guard_clear(guard);
+	return pd;
+}
+
+int tap_on_ibv_dealloc_pd(ibv_dealloc_pd_function real, struct ibv_pd *pd)
+{
+	struct tap_pd *p = tap_table_hide(&tap_pds, pd);
+
+	DESTROY(tap_pds, p, pd, TAP_GONE_PD, real(pd));
+}
+
+void tap_mr_made(struct ibv_mr *mr, struct ibv_pd *pd, uint64_t addr, uint64_t length,
+		 uint32_t access, enum tap_verbs_mr_kind kind)
+{
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_mr *m;
+
+	events = tap_verbs_tell(&guard);
+	m = make(&tap_mrs);
+	if (m) {
+		m->about = (struct tap_verbs_mr){
+			.mr_id = m->head.id,
+			.context_id = tap_id_of(&tap_contexts, pd->context),
+			.addr = addr,
+			.length = length,
+			.lkey = mr->lkey,
+			.rkey = mr->rkey,
+			.access = access,
+			.kind = kind,
+		};
+		tap_table_show(&tap_mrs, m, mr);
+		if (events)
+			events->mr(&m->about, false);
+	}
+	tap_guard_clear(guard);
+}
+
+struct ibv_mr *tap_on_ibv_reg_mr(ibv_reg_mr_function real, struct ibv_pd *pd, void *addr,
+				 size_t length, int access)
+{
+	struct ibv_mr *mr = real(pd, addr, length, access);
+
+	if (mr)
+		tap_mr_made(mr, pd, (uintptr_t) addr, length, (uint32_t) access,
+			    TAP_MR_PLAIN);
+	return mr;
+}
+
+/* Peers know such a region by its iova. */
+static enum tap_verbs_mr_kind kind_of(const void *addr, uint64_t iova)
+{
+	return (uintptr_t) addr == iova ? TAP_MR_PLAIN : TAP_MR_IOVA;
+}
+
+struct ibv_mr *tap_on_ibv_reg_mr_iova(ibv_reg_mr_iova_function real, struct ibv_pd *pd,
+				      void *addr, size_t length, uint64_t iova,
+				      int access)
+{
+	struct ibv_mr *mr = real(pd, addr, length, iova, access);
+
+	if (mr)
+		tap_mr_made(mr, pd, iova, length, (uint32_t) access, kind_of(addr, iova));
+	return mr;
+}
+
+struct ibv_mr *tap_on_ibv_reg_mr_iova2(ibv_reg_mr_iova2_function real, struct ibv_pd *pd,
+				       void *addr, size_t length, uint64_t iova,
+				       unsigned int access)
+{
+	struct ibv_mr *mr = real(pd, addr, length, iova, access);
+
+	if (mr)
+		tap_mr_made(mr, pd, iova, length, access, kind_of(addr, iova));
+	return mr;
+}
+
+struct ibv_mr *tap_on_ibv_reg_dmabuf_mr(ibv_reg_dmabuf_mr_function real,
+					struct ibv_pd *pd, uint64_t offset, size_t length,
+					uint64_t iova, int fd, int access)
+{
+	struct ibv_mr *mr = real(pd, offset, length, iova, fd, access);
+
+	if (mr)
+		tap_mr_made(mr, pd, iova, length, (uint32_t) access, TAP_MR_DMABUF);
+	return mr;
+}
+
+int tap_on_ibv_dereg_mr(ibv_dereg_mr_function real, struct ibv_mr *mr)
+{
+	struct tap_mr *m = tap_table_hide(&tap_mrs, mr);
+
+	DESTROY(tap_mrs, m, mr, TAP_GONE_MR, real(mr));
+}
+
+static struct tap_verbs_gid read_gid(const union ibv_gid *gid)
+{
+	struct tap_verbs_gid ret = {0};
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		ret.hi = ret.hi << 8 | gid->raw[i];
+		ret.lo = ret.lo << 8 | gid->raw[8 + i];
+	}
+	return ret;
+}
+
+struct ibv_ah *tap_on_ibv_create_ah(ibv_create_ah_function real, struct ibv_pd *pd,
+				    struct ibv_ah_attr *attr)
+{
+	struct ibv_ah *ah = real(pd, attr);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_ah *a;
+
+	if (!ah)
+		return ah;
+	events = tap_verbs_tell(&guard);
+	a = make(&tap_ahs);
+	if (a) {
+		a->about = (struct tap_verbs_ah){
+			.ah_id = a->head.id,
+			.context_id = tap_id_of(&tap_contexts, pd->context),
+			.dlid = attr->dlid,
+			.is_global = attr->is_global,
+		};
+		if (attr->is_global)
+			a->about.dgid = read_gid(&attr->grh.dgid);
+		tap_table_show(&tap_ahs, a, ah);
+		if (events)
+			events->ah(&a->about);
+	}
+	tap_guard_clear(guard);
+	return ah;
+}
+
+int tap_on_ibv_destroy_ah(ibv_destroy_ah_function real, struct ibv_ah *ah)
+{
+	struct tap_ah *a = tap_table_hide(&tap_ahs, ah);
+
+	DESTROY(tap_ahs, a, ah, TAP_GONE_AH, real(ah));
+}
+
+struct ibv_comp_channel *
+tap_on_ibv_create_comp_channel(ibv_create_comp_channel_function real,
+			       struct ibv_context *context)
+{
+	struct ibv_comp_channel *channel = real(context);
+	struct tap_channel *c = channel ? make(&tap_channels) : NULL;
+
+	if (c)
+		tap_table_show(&tap_channels, c, channel);
+	return channel;
+}
+
+int tap_on_ibv_destroy_comp_channel(ibv_destroy_comp_channel_function real,
+				    struct ibv_comp_channel *channel)
+{
+	struct tap_channel *c = tap_table_hide(&tap_channels, channel);
+	const int ret = real(channel);
+
+	if (c && ret)
+		tap_table_show(&tap_channels, c, channel);
+	else if (c)
+		tap_table_free(&tap_channels, c);
+	return ret;
+}
+
+/* ---- Queues ---- */
+
+void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool extended)
+{
+	const struct tap_context *context = tap_find(&tap_contexts, cq->context);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_cq *c;
+
+	if (!context)
+		return;
+	events = tap_verbs_tell(&guard);
+	c = make(&tap_cqs);
+	if (c) {
+		c->poll = context->real.poll_cq;
+		c->about = (struct tap_verbs_cq){
+			.cq_id = c->head.id,
+			.context_id = context->head.id,
+			.cqe = cq->cqe,
+			.cq_context = (uintptr_t) cq->cq_context,
+			.channel_id = tap_id_of(&tap_channels, channel),
+			.extended = extended,
+		};
+		tap_table_show(&tap_cqs, c, cq);
+		if (events)
+			events->cq(&c->about, false);
+	}
+	tap_guard_clear(guard);
+}
+
+struct ibv_cq *tap_on_ibv_create_cq(ibv_create_cq_function real,
+				    struct ibv_context *context, int cqe,
+				    void *cq_context, struct ibv_comp_channel *channel,
+				    int comp_vector)
+{
+	struct ibv_cq *cq = real(context, cqe, cq_context, channel, comp_vector);
+
+	if (cq)
+		tap_cq_made(cq, channel, false);
+	return cq;
+}
+
+int tap_on_ibv_destroy_cq(ibv_destroy_cq_function real, struct ibv_cq *cq)
+{
+	struct tap_cq *c = tap_table_hide(&tap_cqs, cq);
+
+	DESTROY(tap_cqs, c, cq, TAP_GONE_CQ, real(cq));
+}
+
+void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr)
+{
+	const struct tap_context *context = tap_find(&tap_contexts, srq->context);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_srq *s;
+
+	if (!context)
+		return;
+	events = tap_verbs_tell(&guard);
+	s = make(&tap_srqs);
+	if (s) {
+		s->post = context->real.post_srq_recv;
+		s->about = (struct tap_verbs_srq){s->head.id, context->head.id, max_wr};
+		tap_table_show(&tap_srqs, s, srq);
+		if (events)
+			events->srq(&s->about, false);
+	}
+	tap_guard_clear(guard);
+}
+
+struct ibv_srq *tap_on_ibv_create_srq(ibv_create_srq_function real, struct ibv_pd *pd,
+				      struct ibv_srq_init_attr *attr)
+{
+	struct ibv_srq *srq = real(pd, attr);
+
+	if (srq)
+		tap_srq_made(srq, attr->attr.max_wr);
+	return srq;
+}
+
+int tap_on_ibv_destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq)
+{
+	struct tap_srq *s = tap_table_hide(&tap_srqs, srq);
+
+	DESTROY(tap_srqs, s, srq, TAP_GONE_SRQ, real(srq));
+}
+
+void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signaled,
+		 bool extended)
+{
+	const struct tap_context *context = tap_find(&tap_contexts, qp->context);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	struct tap_qp *q;
+
+	if (!context)
+		return;
+	events = tap_verbs_tell(&guard);
+	q = make(&tap_qps);
+	if (q) {
+		q->post_send = context->real.post_send;
+		q->post_recv = context->real.post_recv;
+		q->all_signaled = all_signaled;
+		q->is_ud = qp->qp_type == IBV_QPT_UD;
+		q->life = 1;
+		q->send_cq = qp->send_cq;
+		q->recv_cq = qp->recv_cq;
+		q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id,
+							 .life = 1,
+							 .state = IBV_QPS_RESET};
+		q->about = (struct tap_verbs_qp){
+			.qp_id = q->head.id,
+			.context_id = context->head.id,
+			.qp_num = qp->qp_num,
+			.type = (int32_t) qp->qp_type,
+			.send_cq_id = tap_id_of(&tap_cqs, qp->send_cq),
+			.recv_cq_id = tap_id_of(&tap_cqs, qp->recv_cq),
+			.srq_id = tap_id_of(&tap_srqs, qp->srq),
+			.qp_context = (uintptr_t) qp->qp_context,
+			.max_send_wr = cap->max_send_wr,
+			.max_recv_wr = cap->max_recv_wr,
+			.max_inline_data = cap->max_inline_data,
+			.sq_sig_all = all_signaled,
+			.extended = extended,
+		};
+		tap_qp_show(q, qp);
+		if (events)
+			events->qp(&q->about);
+	}
+	tap_guard_clear(guard);
+}
+
+struct ibv_qp *tap_on_ibv_create_qp(ibv_create_qp_function real, struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = real(pd, attr);
+
+	if (qp)
+		tap_qp_made(qp, &attr->cap, attr->sq_sig_all, false);
+	return qp;
+}
+
+int tap_on_ibv_destroy_qp(ibv_destroy_qp_function real, struct ibv_qp *qp)
+{
+	struct tap_qp *q = tap_qp_hide(qp);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	const int ret = real(qp);
+
+	if (!q)
+		return ret;
+	if (ret) {
+		tap_qp_show(q, qp);
+		return ret;
+	}
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->gone(TAP_GONE_QP, q->head.id);
+	tap_qp_free(q);
+	tap_guard_clear(guard);
+	return ret;
+}
+
+/* ---- What a queue pair is connected to ---- */
+
+/* The local address that an index stands for; the port may have been set before. */
+static void ask_gid(const struct tap_verbs_events *events, struct tap_qp *q,
+		    struct ibv_context *context, uint8_t port, uint8_t index,
+		    struct tap_verbs_gid *ret_gid)
+{
+	int (*query)(struct ibv_context *, uint8_t, int, union ibv_gid *) =
+		(int (*)(struct ibv_context *, uint8_t, int, union ibv_gid *))
+			tap_verbs_function("ibv_query_gid", "IBVERBS_1.1");
+	union ibv_gid gid;
+
+	if (!query || query(context, port, index, &gid))
+		return;
+	*ret_gid = read_gid(&gid);
+	if (events)
+		events->gid(q->about.context_id, port, index, ret_gid);
+}
+
+static void ask_lid(struct ibv_context *context, uint8_t port, uint32_t *ret_lid)
+{
+	int (*query)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *) =
+		(int (*)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *))
+			tap_verbs_function("ibv_query_port", "IBVERBS_1.1");
+	struct ibv_port_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	if (query && !query(context, port, (void *) &attr))
+		*ret_lid = attr.lid;
+}
+
+static void read_address(const struct tap_verbs_events *events, struct tap_qp *q,
+			 const struct ibv_qp *qp, const struct ibv_ah_attr *ah,
+			 struct tap_verbs_qp_modify *m)
+{
+	const uint8_t port = ah->port_num ? ah->port_num : m->port_num;
+
+	m->port_num = port;
+	m->dlid = ah->dlid;
+	m->is_global = ah->is_global;
+	if (ah->is_global) {
+		m->dgid = read_gid(&ah->grh.dgid);
+		ask_gid(events, q, qp->context, port, ah->grh.sgid_index, &m->sgid);
+	}
+	ask_lid(qp->context, port, &m->slid);
+}
+
+/* Into m, which holds what was set before. */
+static void read_attr(const struct tap_verbs_events *events, struct tap_qp *q,
+		      const struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask,
+		      struct tap_verbs_qp_modify *m)
+{
+	if (mask & IBV_QP_STATE)
+		m->state = attr->qp_state;
+	if (mask & IBV_QP_PORT)
+		m->port_num = attr->port_num;
+	if (mask & IBV_QP_DEST_QPN)
+		m->dest_qp_num = attr->dest_qp_num;
+	if (mask & IBV_QP_AV)
+		read_address(events, q, qp, &attr->ah_attr, m);
+	if (mask & IBV_QP_SQ_PSN)
+		m->sq_psn = attr->sq_psn;
+	if (mask & IBV_QP_RQ_PSN)
+		m->rq_psn = attr->rq_psn;
+	if (mask & IBV_QP_PATH_MTU)
+		m->path_mtu = attr->path_mtu;
+	if (mask & IBV_QP_TIMEOUT)
+		m->timeout = attr->timeout;
+	if (mask & IBV_QP_RETRY_CNT)
+		m->retry_cnt = attr->retry_cnt;
+	if (mask & IBV_QP_RNR_RETRY)
+		m->rnr_retry = attr->rnr_retry;
+}
+
+static void begin_life(struct tap_qp *q)
+{
+	q->life++;
+	q->counts = (struct tap_verbs_qp_counts){0};
+	q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id, .life = q->life};
+}
+
+/* attr is read before the call: its outcome changes nothing there. */
+int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
+			 struct ibv_qp_attr *attr, int mask)
+{
+	struct tap_qp *q = tap_find(&tap_qps, qp);
+	const struct tap_verbs_events *events;
+	struct tap_verbs_qp_modify m;
+	struct tap_guard guard;
+	const int ret = real(qp, attr, mask);
+
+	if (!q)
+		return ret;
+	events = tap_verbs_tell(&guard);
+	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		begin_life(q);
+	m = q->modify;
+	read_attr(events, q, qp, attr, mask, &m);
+	m.attr_mask = (uint32_t) mask;
+	m.ret = ret;
+	if (!ret)
+		q->modify = m;
+	if (!(mask & IBV_QP_STATE))
+		m.state = -1;
+	if (events)
+		events->qp_modify(&m);
+	tap_guard_clear(guard);
+	return ret;
+}
+
+/* ---- Waiting ---- */
+
+int tap_on_ibv_get_cq_event(ibv_get_cq_event_function real,
+			    struct ibv_comp_channel *channel, struct ibv_cq **cq,
+			    void **cq_context)
+{
+	const uint32_t id = tap_id_of(&tap_channels, channel);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	int ret;
+
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->comp_event_entry(id);
+	tap_guard_clear(guard);
+	ret = real(channel, cq, cq_context);
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->comp_event_exit(id, ret ? 0 : tap_id_of(&tap_cqs, *cq), ret);
+	tap_guard_clear(guard);
+	return ret;
+}
+
+static void describe_async(struct tap_verbs_async *ret,
+			   const struct ibv_async_event *event)
+{
+	ret->event = (int32_t) event->event_type;
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		ret->cq_id = tap_id_of(&tap_cqs, event->element.cq);
+		break;
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		ret->qp_id = tap_id_of(&tap_qps, event->element.qp);
+		break;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		ret->srq_id = tap_id_of(&tap_srqs, event->element.srq);
+		break;
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_PORT_ERR:
+	case IBV_EVENT_LID_CHANGE:
+	case IBV_EVENT_PKEY_CHANGE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+	case IBV_EVENT_GID_CHANGE:
+		ret->port_num = (uint32_t) event->element.port_num;
+		break;
+	default:
+		break;
+	}
+}
+
+int tap_on_ibv_get_async_event(ibv_get_async_event_function real,
+			       struct ibv_context *context, struct ibv_async_event *event)
+{
+	struct tap_verbs_async async = {.context_id = tap_id_of(&tap_contexts, context)};
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+	const int ret = real(context, event);
+
+	if (ret)
+		return ret;
+	events = tap_verbs_tell(&guard);
+	if (events) {
+		describe_async(&async, event);
+		events->async_event(&async);
+	}
+	tap_guard_clear(guard);
+	return ret;
+}

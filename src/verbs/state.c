@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What lives, for a recording that starts late; and who polls without success. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "verbs/objects.h"
+#include "verbs/way.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* At one look; the rest is told at the next one. */
+#define NR_SEEN 64
+
+void tap_verbs_write_state(void)
+{
+	const struct tap_verbs_events *events = &tap_events_table->verbs;
+	const struct tap_context *context;
+	const struct tap_srq *srq;
+	const struct tap_cq *cq;
+	const struct tap_qp *qp;
+	const struct tap_mr *mr;
+
+	if (!tap_tables_lock()) {
+		tap_problem("not recorded", "the state of verbs", 1);
+		return;
+	}
+	tap_table_each(&tap_contexts, context) events->context(&context->about, true);
+	tap_table_each(&tap_cqs, cq) events->cq(&cq->about, true);
+	tap_table_each(&tap_srqs, srq) events->srq(&srq->about, true);
+	tap_table_each(&tap_mrs, mr) events->mr(&mr->about, true);
+	tap_table_each(&tap_qps, qp)
+		events->state_qp(&qp->about, &qp->modify, &qp->counts);
+	tap_tables_unlock();
+}
+
+struct seen {
+	uint32_t cq_id;
+	uint64_t polls;
+	int64_t idle_ns;
+	bool is_stuck;
+};
+
+/* Whether something was posted whose completion this queue has not shown. */
+static bool is_awaited(uint32_t cq_id)
+{
+	const struct tap_qp *q;
+
+	tap_table_each(&tap_qps, q)
+	{
+		if (q->about.send_cq_id == cq_id &&
+		    q->counts.signaled > q->counts.send_completed)
+			return true;
+		if (q->about.recv_cq_id == cq_id &&
+		    q->counts.recv_posted > q->counts.recv_completed)
+			return true;
+	}
+	return false;
+}
+
+/* Under the lock: whether there is something to tell of c. */
+static bool look_at(struct tap_cq *c, int64_t now_ns)
+{
+	const uint64_t completions = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
+	const uint64_t polls = c->all_empty_polls + c->empty_polls;
+	const bool is_polled = polls != c->seen_polls;
+	int64_t idle_ns;
+
+	c->seen_polls = polls;
+	if (!c->idle_since_ns || completions != c->seen_completions || !is_polled) {
+		c->seen_completions = completions;
+		c->idle_since_ns = now_ns;
+		c->due_ns = SECOND_NS;
+		c->is_stuck = false;
+		return false;
+	}
+	idle_ns = now_ns - c->idle_since_ns;
+	if (idle_ns < c->due_ns)
+		return false;
+	c->due_ns = idle_ns * 2;
+	return true;
+}
+
+static bool is_newly_stuck(struct tap_cq *c, int64_t now_ns, int64_t stuck_ns)
+{
+	if (!stuck_ns || c->is_stuck || now_ns - c->idle_since_ns < stuck_ns ||
+	    !is_awaited(c->head.id))
+		return false;
+	c->is_stuck = true;
+	return true;
+}
+
+static void ask(const struct seen *seen)
+{
+	char why[128];
+
+	snprintf(why, sizeof(why),
+		 "completion queue %" PRIu32 " was polled for %" PRId64
+		 " s and had nothing",
+		 seen->cq_id, seen->idle_ns / SECOND_NS);
+	tap_resolve_ask_snapshot(why);
+}
+
+void tap_verbs_look(int64_t stuck_ns)
+{
+	static struct seen seen[NR_SEEN];
+	struct timespec ts;
+	struct tap_cq *c;
+	int64_t now_ns;
+	unsigned nr = 0, i;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now_ns = ts.tv_sec * SECOND_NS + ts.tv_nsec;
+	if (!tap_tables_lock())
+		return;
+	tap_table_each(&tap_cqs, c)
+	{
+		bool is_told, is_stuck;
+
+		if (nr == NR_SEEN)
+			break;
+		seen[nr] = (struct seen){.cq_id = c->head.id};
+		is_told = look_at(c, now_ns);
+		is_stuck = is_newly_stuck(c, now_ns, stuck_ns);
+		if (!is_told && !is_stuck)
+			continue;
+		seen[nr].polls = c->seen_polls;
+		seen[nr].idle_ns = now_ns - c->idle_since_ns;
+		seen[nr++].is_stuck = is_stuck;
+	}
+	tap_tables_unlock();
+	for (i = 0; i < nr; i++)
+		tap_events_table->verbs.polling(seen[i].cq_id, seen[i].polls,
+						(uint64_t) seen[i].idle_ns);
+	/* When all that is to be said is in the buffers. */
+	for (i = 0; i < nr; i++)
+		if (seen[i].is_stuck)
+			ask(&seen[i]);
+}
+
+static bool is_locked_for_fork;
+
+void tap_verbs_fork_prepare(void)
+{
+	is_locked_for_fork = tap_tables_lock();
+}
+
+void tap_verbs_fork_done(void)
+{
+	if (is_locked_for_fork)
+		tap_tables_unlock();
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of each object of libibverbs, by its address.
+ *
+ * It hides memory that only grows and a hash table that is read without a lock: posts and
+ * polls look their queue up here.  Numbers are counted from 1 for each kind and never
+ * used again, so a new object at an old address is another one.
+ */
+#ifndef TAP_VERBS_TABLE_H
+#define TAP_VERBS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/compiler.h"
+
+/* The head of each structure that a table keeps. */
+struct tap_object {
+	const void *address; /* NULL: it is gone */
+	struct tap_object *hash_next;
+	struct tap_object *next, **at; /* of all, under the lock */
+	uint32_t id;
+};
+
+#define TAP_TABLE_BUCKETS 1024
+
+struct tap_table {
+	size_t size; /* of one object */
+	struct tap_object *buckets[TAP_TABLE_BUCKETS];
+	struct tap_object *all;
+	struct tap_object *unused, **last_unused; /* oldest first */
+	unsigned nr_unused;
+	char *chunk;
+	size_t chunk_left;
+	uint32_t last_id;
+};
+
+static inline unsigned tap_table_bucket(const void *address)
+{
+	const uint64_t x = (uintptr_t) address;
+
+	return (unsigned) ((x >> 6 ^ x >> 16) % TAP_TABLE_BUCKETS);
+}
+
+/*
+ * The object at this address, NULL when it is not known.  A reader may be led astray by
+ * one that was taken out and used anew meanwhile, so who misses one asks
+ * tap_table_find().
+ */
+static inline void *tap_table_look(const struct tap_table *table, const void *address)
+{
+	struct tap_object *o = __atomic_load_n(&table->buckets[tap_table_bucket(address)],
+					       __ATOMIC_ACQUIRE);
+
+	while (o && __atomic_load_n(&o->address, __ATOMIC_RELAXED) != address)
+		o = __atomic_load_n(&o->hash_next, __ATOMIC_ACQUIRE);
+	return o;
+}
+
+/* For certain, with the lock. */
+void *tap_table_find(struct tap_table *table, const void *address) tap_hidden;
+
+/*
+ * A new object, all zero but for its head, not yet to be found; NULL when there is no
+ * memory.  tap_table_show() lets it be found at address, in place of one that was there.
+ */
+void *tap_table_make(struct tap_table *table) tap_hidden;
+void tap_table_show(struct tap_table *table, void *object,
+		    const void *address) tap_hidden;
+
+/* Takes it out: it is found no more.  tap_table_show() puts it back, the other frees it.
+ */
+void *tap_table_hide(struct tap_table *table, const void *address) tap_hidden;
+void tap_table_free(struct tap_table *table, void *object) tap_hidden;
+
+/* The lock of all tables: false when it cannot be had.  tap_table_each() is under it. */
+bool tap_tables_lock(void) tap_hidden;
+void tap_tables_unlock(void) tap_hidden;
+
+#define tap_table_each(table, o) \
+	for (o = (void *) (table)->all; o; o = (void *) ((struct tap_object *) o)->next)
+
+#endif

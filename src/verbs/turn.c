@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* How a queue changes hands. */
+#include "verbs/turn.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In place of an owner: it is changing; everybody's. */
+static const char changing, shared;
+
+static bool has_membarrier;
+
+__attribute__((constructor)) static void prepare(void)
+{
+	has_membarrier =
+		!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/* Whoever writes now and was about to look at the owner looks after this. */
+static bool barrier(void)
+{
+	return has_membarrier &&
+	       !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+/*
+ * A few instructions of a thread that may have been interrupted in them.  If it never
+ * comes to an end, in a handler that jumped out, the counts are everybody's at last.
+ */
+static uint32_t wait_while_counting(const uint32_t *stage)
+{
+	uint32_t seen = TAP_TURN_COUNTING;
+	int tries;
+
+	for (tries = 0; tries < 10000 && seen == TAP_TURN_COUNTING; tries++) {
+		seen = __atomic_load_n(stage, __ATOMIC_ACQUIRE);
+		if (seen == TAP_TURN_COUNTING)
+			sched_yield();
+	}
+	return seen;
+}
+
+/* Whether this thread owns the queue now. */
+static bool take_over(struct tap_turn *turn)
+{
+	const void *owner = __atomic_load_n(&turn->owner, __ATOMIC_ACQUIRE);
+	const void *next = &shared;
+	int tries;
+
+	for (tries = 0; owner == &changing && tries < 10000; tries++) {
+		sched_yield();
+		owner = __atomic_load_n(&turn->owner, __ATOMIC_ACQUIRE);
+	}
+	if (owner == &shared || owner == &changing)
+		return false;
+	if (!owner && has_membarrier)
+		return __atomic_compare_exchange_n(&turn->owner, &owner, &tap_thread,
+						   false, __ATOMIC_ACQ_REL,
+						   __ATOMIC_ACQUIRE) ||
+		       take_over(turn);
+	if (!__atomic_compare_exchange_n(&turn->owner, &owner, &changing, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return take_over(turn);
+	if (barrier() &&
+	    wait_while_counting(&turn->stage[turn->nr_owner]) == TAP_TURN_OUT &&
+	    turn->nr_owner + 1 < TAP_TURN_OWNERS) {
+		__atomic_store_n(&turn->nr_owner, turn->nr_owner + 1, __ATOMIC_RELEASE);
+		next = &tap_thread;
+	}
+	__atomic_store_n(&turn->owner, next, __ATOMIC_RELEASE);
+	return next == &tap_thread;
+}
+
+static bool is_somebody_in(const struct tap_turn *turn)
+{
+	unsigned i;
+
+	for (i = 0; i < TAP_TURN_OWNERS; i++)
+		if (__atomic_load_n(&turn->stage[i], __ATOMIC_SEQ_CST) != TAP_TURN_OUT)
+			return true;
+	return false;
+}
+
+void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
+{
+	while (take_over(turn)) {
+		*visit = (struct tap_visit){.is_owner = true,
+					    .nr = __atomic_load_n(&turn->nr_owner,
+								  __ATOMIC_ACQUIRE)};
+		if (!tap_turn_is_mine(turn))
+			continue;
+		tap_turn_set(turn, visit->nr, TAP_TURN_IN);
+		if (tap_turn_is_mine(turn))
+			return;
+		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+	}
+	visit->is_owner = false;
+	visit->nr = __atomic_fetch_add(&turn->entries, 1, __ATOMIC_SEQ_CST);
+	visit->raced = visit->nr != __atomic_load_n(&turn->exits, __ATOMIC_SEQ_CST) ||
+		       is_somebody_in(turn);
+}
+
+void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit)
+{
+	if (visit->is_owner) {
+		/* Another thread came while this one was in its call. */
+		visit->is_owner = false;
+		visit->raced = true;
+		return;
+	}
+	if (__atomic_load_n(&turn->entries, __ATOMIC_SEQ_CST) != visit->nr + 1)
+		visit->raced = true;
+	__atomic_fetch_add(&turn->exits, 1, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that take turns at a queue: counts that are always right, and whether two were
+ * in it at once, so that nobody can say whose request came first.
+ *
+ * A queue is nearly always one thread's, and a locked instruction costs as much as all
+ * else that we do for a post.  So the first thread owns the counts and uses plain loads
+ * and stores; one that comes later makes all processors see that it came (membarrier),
+ * waits for the few instructions in which the owner may be counting, and takes over.
+ * After a few times of that the queue is everybody's, and counted with locked
+ * instructions.
+ *
+ * It hides who owns the queue.  Nothing is held while the real call runs.
+ */
+#ifndef TAP_VERBS_TURN_H
+#define TAP_VERBS_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/compiler.h"
+#include "common/thread.h"
+
+enum { TAP_TURN_OUT, TAP_TURN_IN, TAP_TURN_COUNTING };
+
+/* One thread sets a queue up and another works it; more than that are many. */
+#define TAP_TURN_OWNERS 3
+
+struct tap_turn {
+	const void *owner; /* a thread, NULL none yet, or one of turn.c's own */
+	uint32_t nr_owner; /* which of the owners it is */
+	uint32_t stage[TAP_TURN_OWNERS]; /* each written by that owner alone */
+	uint32_t entries, exits;	 /* by whoever is not the owner */
+};
+
+/* One thread's turn. */
+struct tap_visit {
+	bool is_owner, raced;
+	uint32_t nr; /* of the owner, or of the entry of one that is not */
+};
+
+void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *ret_visit) tap_hidden;
+/* What a turn of the owner, or of anybody else, comes to when it is not the owner's now.
+ */
+void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit) tap_hidden;
+
+static inline bool tap_turn_is_mine(const struct tap_turn *turn)
+{
+	return likely(__atomic_load_n(&turn->owner, __ATOMIC_RELAXED) == &tap_thread);
+}
+
+static inline void tap_turn_set(struct tap_turn *turn, uint32_t nr, uint32_t stage)
+{
+	__atomic_store_n(&turn->stage[nr], stage, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
+{
+	/* Read before the owner, who is written before it. */
+	struct tap_visit visit = {
+		.is_owner = true,
+		.nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE),
+	};
+
+	if (tap_turn_is_mine(turn)) {
+		/* In it already: we are in a signal's handler. */
+		visit.raced = turn->stage[visit.nr] != TAP_TURN_OUT;
+		tap_turn_set(turn, visit.nr, TAP_TURN_IN);
+		if (tap_turn_is_mine(turn))
+			return visit;
+		tap_turn_set(turn, visit.nr, TAP_TURN_OUT);
+	}
+	tap_turn_begin_slow(turn, &visit);
+	return visit;
+}
+
+/*
+ * From here to tap_turn_end() the thread counts: plainly where this returns true, else
+ * with locked instructions.  tap_turn_add() does either.
+ */
+static inline bool tap_turn_count(struct tap_turn *turn, struct tap_visit *visit)
+{
+	if (likely(visit->is_owner)) {
+		tap_turn_set(turn, visit->nr, TAP_TURN_COUNTING);
+		if (tap_turn_is_mine(turn))
+			return true;
+		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+	}
+	tap_turn_end_slow(turn, visit);
+	return false;
+}
+
+/* The count before. */
+static inline uint32_t tap_turn_add(bool is_plain, uint32_t *count, uint32_t more)
+{
+	uint32_t before;
+
+	if (unlikely(!is_plain))
+		return __atomic_fetch_add(count, more, __ATOMIC_RELAXED);
+	before = __atomic_load_n(count, __ATOMIC_RELAXED);
+	__atomic_store_n(count, before + more, __ATOMIC_RELAXED);
+	return before;
+}
+
+static inline void tap_turn_end(struct tap_turn *turn, const struct tap_visit *visit)
+{
+	if (likely(visit->is_owner))
+		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+}
+
+/* A turn in which nothing is to be counted. */
+static inline void tap_turn_pass(struct tap_turn *turn, struct tap_visit *visit)
+{
+	if (likely(visit->is_owner))
+		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+	else
+		tap_turn_end_slow(turn, visit);
+}
+
+#endif
