@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# What is posted to libibverbs: stock programs on softverbs.
+
+tests/verbs/count.so: tests/verbs/count.c tests/verbs/count.map
+	$(AM_V_CCLD)$(MKDIR_P) tests/verbs && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-Wl,--version-script=$(srcdir)/tests/verbs/count.map -o $@ $(srcdir)/tests/verbs/count.c
+check_DATA += tests/verbs/count.so
+CLEANFILES += tests/verbs/count.so
+
+VERBS_TESTS = tests/verbs/test_filter.sh tests/verbs/test_pingpong.sh
+EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/count.c tests/verbs/count.map \
+	tests/verbs/trace.py
+TESTS += $(VERBS_TESTS)

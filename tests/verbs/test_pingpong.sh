@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Stock programs of libibverbs, on softverbs: what is in the trace is what a counter of its
+# own saw, and every ordinal follows the one before.
+set -eu
+# shellcheck source=tests/verbs/verbs.inc.sh
+. "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
+
+trace_py=$top_srcdir/tests/verbs/trace.py
+counter=$top_builddir/tests/verbs/count.so
+
+# counted NAME COMMAND...: recorded, with the counter behind us.
+counted()
+{
+    name=$1
+    shift
+    COUNT_TO=$work/$name.counted
+    export COUNT_TO
+    run 0 "$name is recorded" "$ccltap" record -o "$work/$name" -- \
+        "$work/pair" "$counter" "$@"
+    [ "$run_status" = 0 ] || sed 's/^/# /' "$PAIR_OUT".*
+    same "$name: requests and completions are those that were counted" \
+        "$(sort "$COUNT_TO")" "$(events "$work/$name" | python3 "$trace_py")"
+}
+
+counted rc ibv_rc_pingpong -g 0 -n 1000
+counted rc-events ibv_rc_pingpong -g 0 -n 200 -e
+counted uc ibv_uc_pingpong -g 0 -n 1000
+counted ud ibv_ud_pingpong -g 0 -n 1000
+counted srq ibv_srq_pingpong -g 0 -n 1000
+if command -v ib_send_bw >/dev/null; then
+    counted send_bw ib_send_bw -x 0 -n 2000
+    counted send_bw-list ib_send_bw -x 0 -n 2048 -l 64
+    counted write_bw ib_write_bw -x 0 -n 2000
+else
+    skip "ib_send_bw is not installed: scripts/install-deps tests" "ib_send_bw"
+fi
+
+# The same test, of a trace in which one event is missing.
+events "$work/rc" | awk '!/ verbs:post_send:/ || ++n != 7' | python3 "$trace_py" >"$work/lost"
+check "an event that is missing is noticed" grep -q "^bad " "$work/lost"
+
+same "a queue pair's connection is told" 4 \
+    "$(events "$work/rc" | grep -c ' verbs:qp_modify: .* state = [23], dest_qp_num = [1-9]')"
+check "waiting for a completion is told" sh -c \
+    "env -u LD_LIBRARY_PATH babeltrace2 '$work/rc-events' | grep -q 'verbs:comp_event_exit: .* cq_id = 1, ret = 0'"
+
+run 0 "hot events can be left out" "$ccltap" record -o "$work/none" --layers nccl -- \
+    "$work/pair" "" ibv_rc_pingpong -g 0 -n 100
+same "then there are none" 0 "$(events "$work/none" | grep -c ' verbs:' || true)"
+
+tap_done

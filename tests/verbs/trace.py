@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads the events of verbs as babeltrace2 prints them, and says what they come to.
+
+usage: babeltrace2 TRACE | trace.py
+
+A line for each process that posted, as tests/verbs/count.c says it, sorted; and a line
+"bad ..." for each ordinal that is not the next one of its queue."""
+import re
+import sys
+
+
+def values(text):
+    """The fields of an event; arrays as lists."""
+    fields = {}
+    for name, array in re.findall(r"(\w+) = \[ ((?:\[\d+\] = [^,\s]+(?:, )?)*) ?\]", text):
+        fields[name] = re.findall(r"\] = ([^,\s]+)", array)
+    rest = re.sub(r"(\w+) = \[ .*? \](?=,| )", "", text)
+    for name, single in re.findall(r"(\w+) = (\"[^\"]*\"|[^,\s\[]+)", rest):
+        fields[name] = single.strip('"')
+    return fields
+
+
+def number(text):
+    return int(text, 0)
+
+
+counts = {}
+next_seq = {}
+bad = []
+
+
+def expect(pid, what, seq, nr):
+    key = (pid,) + what
+    if seq != next_seq.get(key, 1):
+        bad.append(f"bad {key}: {seq} after {next_seq.get(key, 1) - 1}")
+    next_seq[key] = seq + nr
+
+
+for line in sys.stdin:
+    match = re.search(r" verbs:(\w+): (.*)", line)
+    if not match:
+        continue
+    name, text = match.groups()
+    event = values(text)
+    pid = event["vpid"]
+    count = counts.setdefault(pid, dict.fromkeys(
+        ("sent", "received", "failed", "completed", "polls"), 0))
+    if name in ("post_send", "post_send_list"):
+        nr = number(event.get("num_wr", "1"))
+        count["sent"] += nr
+        if not number(event["raced"]):
+            expect(pid, ("send", event["qp_id"], event["life"]), number(event["seq"]), nr)
+    elif name in ("post_recv", "post_recv_list"):
+        nr = number(event.get("num_wr", "1"))
+        count["received"] += nr
+        expect(pid, ("recv", event["qp_id"], event["srq_id"], event["life"]),
+               number(event["seq"]), nr)
+    elif name == "post_failed":
+        count["failed"] += 1
+    elif name == "poll":
+        nr = number(event["num_wc"])
+        count["completed"] += nr
+        count["polls"] += 1
+        expect(pid, ("poll", event["cq_id"]), number(event["first_seq"]) + 1, nr)
+        for i in range(nr):
+            if number(event["seq"][i]):
+                expect(pid, ("completion", event["qp_id"][i], event["life"][i],
+                             event["is_recv"][i]), number(event["seq"][i]), 1)
+
+for line in sorted(" ".join(f"{name} {n}" for name, n in count.items())
+                   for count in counts.values()):
+    print(line)
+for line in bad[:10]:
+    print(line)
