@@ -117,25 +117,13 @@ tap_cold static void record_found(struct tap_cq *c, struct ibv_cq *cq,
 	}
 }
 
-int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+/* What was found is counted, and described where somebody records. */
+tap_apart static int found_some(struct tap_cq *c, struct ibv_cq *cq,
+				const struct ibv_wc *wc, int found,
+				struct tap_visit visit)
 {
-	struct tap_cq *c = tap_find(&tap_cqs, cq);
-	const struct tap_context *context;
-	struct tap_visit visit;
 	bool is_plain;
-	int found;
 
-	if (unlikely(!c)) {
-		context = cq->context ? tap_find(&tap_contexts, cq->context) : NULL;
-		return context ? context->real.poll_cq(cq, nr, wc) : -EINVAL;
-	}
-	visit = tap_turn_begin(&c->turn);
-	found = c->poll(cq, nr, wc);
-	if (likely(found <= 0)) {
-		c->empty_polls += !found;
-		tap_turn_pass(&c->turn, &visit);
-		return found;
-	}
 	if (tap_verbs_wants(TAP_VERBS_poll)) {
 		record_found(c, cq, wc, found, &visit);
 		return found;
@@ -148,4 +136,38 @@ int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 		__atomic_fetch_add(&c->completions, (uint64_t) found, __ATOMIC_RELAXED);
 	tap_turn_end(&c->turn, &visit);
 	return found;
+}
+
+static inline int ask_provider(struct tap_cq *c, struct ibv_cq *cq, int nr,
+			       struct ibv_wc *wc, struct tap_visit visit)
+{
+	const int found = c->poll(cq, nr, wc);
+
+	if (unlikely(found > 0))
+		return found_some(c, cq, wc, found, visit);
+	c->empty_polls += !found;
+	tap_turn_pass(&c->turn, &visit);
+	return found;
+}
+
+/* A queue that is not this thread's, or was not found at once. */
+tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+{
+	struct tap_cq *c = tap_find(&tap_cqs, cq);
+	const struct tap_context *context;
+
+	if (likely(c))
+		return ask_provider(c, cq, nr, wc, tap_turn_begin(&c->turn));
+	context = cq->context ? tap_find(&tap_contexts, cq->context) : NULL;
+	return context ? context->real.poll_cq(cq, nr, wc) : -EINVAL;
+}
+
+int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+{
+	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
+	struct tap_visit visit;
+
+	if (unlikely(!c || !tap_turn_begin_fast(&c->turn, &visit)))
+		return poll_slowly(cq, nr, wc);
+	return ask_provider(c, cq, nr, wc, visit);
 }

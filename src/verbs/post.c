@@ -27,8 +27,11 @@ static uint64_t now(void)
 
 static bool is_consuming(enum ibv_wr_opcode opcode)
 {
-	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
-	       opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	const uint32_t consuming = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM |
+				   1u << IBV_WR_SEND_WITH_INV |
+				   1u << IBV_WR_RDMA_WRITE_WITH_IMM;
+
+	return (unsigned) opcode < 32 && consuming >> opcode & 1;
 }
 
 static bool has_imm(enum ibv_wr_opcode opcode)
@@ -277,7 +280,8 @@ tap_cold static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
 	return ret;
 }
 
-int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				 struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_find(&tap_qps, qp);
 	struct sends sends, first;
@@ -295,6 +299,26 @@ int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	if (unlikely(ret))
 		sends = count_sends(q, wr, *bad);
 	count_accepted(q, &visit, &sends, &first);
+	return ret;
+}
+
+/* Most posts are of one request, on a queue of this thread's, and nobody records. */
+int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct tap_qp *q = tap_table_look(&tap_qps, qp);
+	struct tap_visit visit;
+	struct sends sends = {0}, first;
+	int ret;
+
+	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_send) ||
+		     !tap_turn_begin_fast(&q->send_turn, &visit)))
+		return post_slowly(qp, wr, bad);
+	count_send(&sends, q, wr);
+	ret = q->post_send(qp, wr, bad);
+	if (unlikely(ret))
+		tap_turn_pass(&q->send_turn, &visit);
+	else
+		count_accepted(q, &visit, &sends, &first);
 	return ret;
 }
 
@@ -432,7 +456,8 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 		tell_failed(r->qp, r->srq, true, ret, accepted, bad->wr_id);
 }
 
-int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+				      struct ibv_recv_wr **bad)
 {
 	struct tap_qp *q = tap_find(&tap_qps, qp);
 	const struct tap_context *c;
@@ -452,6 +477,23 @@ int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 	begin_recv(&record, &r, wr);
 	ret = q->post_recv(qp, wr, bad);
 	end_recv(&record, &r, wr, ret ? *bad : NULL, ret);
+	return ret;
+}
+
+int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct tap_qp *q = tap_table_look(&tap_qps, qp);
+	struct tap_visit visit;
+	bool is_plain;
+	int ret;
+
+	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv) ||
+		     !tap_turn_begin_fast(&q->recv_turn, &visit)))
+		return post_recv_slowly(qp, wr, bad);
+	ret = q->post_recv(qp, wr, bad);
+	is_plain = tap_turn_count(&q->recv_turn, &visit);
+	tap_turn_add(is_plain, &q->counts.recv_posted, !ret);
+	tap_turn_end(&q->recv_turn, &visit);
 	return ret;
 }
 

@@ -55,23 +55,31 @@ static inline void tap_turn_set(struct tap_turn *turn, uint32_t nr, uint32_t sta
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
+/* For the owner alone: false, and nothing is begun, for anybody else. */
+static inline bool tap_turn_begin_fast(struct tap_turn *turn, struct tap_visit *ret_visit)
 {
 	/* Read before the owner, who is written before it. */
-	struct tap_visit visit = {
-		.is_owner = true,
-		.nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE),
-	};
+	const uint32_t nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE);
 
-	if (tap_turn_is_mine(turn)) {
-		/* In it already: we are in a signal's handler. */
-		visit.raced = turn->stage[visit.nr] != TAP_TURN_OUT;
-		tap_turn_set(turn, visit.nr, TAP_TURN_IN);
-		if (tap_turn_is_mine(turn))
-			return visit;
-		tap_turn_set(turn, visit.nr, TAP_TURN_OUT);
-	}
-	tap_turn_begin_slow(turn, &visit);
+	if (!tap_turn_is_mine(turn))
+		return false;
+	/* In it already: we are in a signal's handler. */
+	*ret_visit = (struct tap_visit){.is_owner = true,
+					.raced = turn->stage[nr] != TAP_TURN_OUT,
+					.nr = nr};
+	tap_turn_set(turn, nr, TAP_TURN_IN);
+	if (tap_turn_is_mine(turn))
+		return true;
+	tap_turn_set(turn, nr, TAP_TURN_OUT);
+	return false;
+}
+
+static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
+{
+	struct tap_visit visit;
+
+	if (!tap_turn_begin_fast(turn, &visit))
+		tap_turn_begin_slow(turn, &visit);
 	return visit;
 }
 
