@@ -4,14 +4,17 @@
  * ends.  It shares nothing with ccltap: preloaded behind it, it sees what the provider is
  * given.  To the file that COUNT_TO names it appends one line:
  *	sent N received N failed N completed N polls N
+ * COUNT_SLOW_US makes each send that long, for threads that are to meet in one.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct ibv_context_ops real; /* all contexts are one provider's */
+static useconds_t slow_us;
 static unsigned long sent, received, failed, completed, polls;
 
 #define ADD(count, n) __atomic_fetch_add(&(count), n, __ATOMIC_RELAXED)
@@ -24,6 +27,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 
 	for (at = wr; at; at = at->next)
 		nr++;
+	if (slow_us)
+		usleep(slow_us);
 	ret = real.post_send(qp, wr, bad);
 	if (ret) {
 		ADD(failed, 1);
@@ -85,6 +90,8 @@ struct ibv_context *count_open(struct ibv_device *device)
 	if (!context)
 		return NULL;
 	real = context->ops;
+	if (getenv("COUNT_SLOW_US"))
+		slow_us = (useconds_t) atoi(getenv("COUNT_SLOW_US"));
 	context->ops.post_send = post_send;
 	context->ops.post_recv = post_recv;
 	context->ops.post_srq_recv = post_srq_recv;

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Things that programs do to libibverbs, one for each word on the command line; says what
+ * came of each.  With and without ccltap it says the same.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(x) \
+	do { \
+		if (!(x)) { \
+			printf("line %d: %s: %s\n", __LINE__, #x, strerror(errno)); \
+			exit(1); \
+		} \
+	} while (0)
+
+static char memory[1 << 16];
+
+struct device {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *cq;
+};
+
+/* A queue pair that is connected to another of the same process. */
+struct side {
+	struct ibv_qp *qp;
+	struct ibv_cq *cq;
+};
+
+static struct ibv_device *first_device(void)
+{
+	static struct ibv_device **list;
+
+	if (!list)
+		list = ibv_get_device_list(NULL);
+	CHECK(list && list[0]);
+	return list[0];
+}
+
+static struct device open_device(void)
+{
+	struct device d;
+
+	d.context = ibv_open_device(first_device());
+	CHECK(d.context);
+	d.pd = ibv_alloc_pd(d.context);
+	CHECK(d.pd);
+	d.mr = ibv_reg_mr(d.pd, memory, sizeof(memory),
+			  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	CHECK(d.mr);
+	d.cq = ibv_create_cq(d.context, 4096, NULL, NULL, 0);
+	CHECK(d.cq);
+	return d;
+}
+
+static void close_device(struct device *d)
+{
+	CHECK(!ibv_destroy_cq(d->cq));
+	CHECK(!ibv_dereg_mr(d->mr));
+	CHECK(!ibv_dealloc_pd(d->pd));
+	CHECK(!ibv_close_device(d->context));
+}
+
+static struct ibv_qp *make_qp(struct device *d, int depth)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = d->cq,
+		.recv_cq = d->cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = {.max_send_wr = (uint32_t) depth,
+			.max_recv_wr = (uint32_t) depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+	};
+	struct ibv_qp *qp = ibv_create_qp(d->pd, &init);
+
+	CHECK(qp);
+	return qp;
+}
+
+static void connect_to(struct device *d, struct ibv_qp *qp, uint32_t number)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .port_num = 1,
+				   .qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+
+	CHECK(!ibv_modify_qp(qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				     IBV_QP_ACCESS_FLAGS));
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_RTR;
+	attr.path_mtu = IBV_MTU_1024;
+	attr.dest_qp_num = number;
+	attr.ah_attr.is_global = 1;
+	attr.ah_attr.port_num = 1;
+	attr.ah_attr.grh.hop_limit = 1;
+	CHECK(!ibv_query_gid(d->context, 1, 0, &attr.ah_attr.grh.dgid));
+	attr.max_dest_rd_atomic = 1;
+	attr.min_rnr_timer = 12;
+	CHECK(!ibv_modify_qp(qp, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				     IBV_QP_MIN_RNR_TIMER));
+	attr.qp_state = IBV_QPS_RTS;
+	attr.timeout = 14;
+	attr.retry_cnt = 7;
+	attr.rnr_retry = 7;
+	attr.max_rd_atomic = 1;
+	CHECK(!ibv_modify_qp(qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				     IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+				     IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+static int post_write(struct device *d, struct ibv_qp *qp, uint64_t wr_id, unsigned int flags)
+{
+	struct ibv_sge sge = {(uintptr_t) memory, 8, d->mr->lkey};
+	struct ibv_send_wr wr = {.wr_id = wr_id,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = flags},
+			   *bad;
+
+	wr.wr.rdma.remote_addr = (uintptr_t) memory + 4096;
+	wr.wr.rdma.rkey = d->mr->rkey;
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+static int reap(struct device *d, int nr)
+{
+	struct ibv_wc wc[16];
+	int found, good = 0;
+
+	while (nr > 0) {
+		found = ibv_poll_cq(d->cq, nr < 16 ? nr : 16, wc);
+		CHECK(found >= 0);
+		nr -= found;
+		while (found)
+			good += wc[--found].status == IBV_WC_SUCCESS;
+	}
+	return good;
+}
+
+/* The same address is given out again. */
+static void reopen(void)
+{
+	int i, good = 0;
+
+	for (i = 0; i < 20; i++) {
+		struct device d = open_device();
+		struct ibv_qp *qp = make_qp(&d, 16);
+
+		connect_to(&d, qp, qp->qp_num);
+		CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+		good += reap(&d, 1);
+		CHECK(!ibv_destroy_qp(qp));
+		close_device(&d);
+	}
+	printf("reopen: %d\n", good);
+}
+
+/* With requests that nobody has seen the end of. */
+static void destroy(void)
+{
+	struct device d = open_device();
+	int i, k;
+
+	for (i = 0; i < 20; i++) {
+		struct ibv_qp *qp = make_qp(&d, 16);
+
+		connect_to(&d, qp, qp->qp_num);
+		for (k = 0; k < 8; k++)
+			CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+		CHECK(!ibv_destroy_qp(qp));
+	}
+	printf("destroy: done\n");
+}
+
+/* A reset is a new life. */
+static void reset(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	int i, good = 0;
+
+	for (i = 0; i < 5; i++) {
+		connect_to(&d, qp, qp->qp_num);
+		CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+		CHECK(!post_write(&d, qp, 2, IBV_SEND_SIGNALED));
+		good += reap(&d, 2);
+		CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	}
+	printf("reset: %d\n", good);
+}
+
+struct worker {
+	struct device *d;
+	struct ibv_qp *qp;
+	pthread_barrier_t *begin; /* of all of them */
+	int nr;
+};
+
+#define EACH 8000
+
+static void *work(void *data)
+{
+	struct worker *w = data;
+	struct ibv_wc wc;
+	int i, found;
+
+	pthread_barrier_wait(w->begin);
+	for (i = 0; i < EACH; i++) {
+		while (post_write(w->d, w->qp, (uint64_t) i, IBV_SEND_SIGNALED))
+			;
+		do {
+			found = ibv_poll_cq(w->d->cq, 1, &wc);
+			CHECK(found >= 0);
+		} while (!found);
+		w->nr += wc.status == IBV_WC_SUCCESS;
+	}
+	return NULL;
+}
+
+/* Two threads post to one queue pair and poll one completion queue. */
+static void threads(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	pthread_barrier_t begin;
+	struct worker w[3] = {{&d, qp, &begin, 0}, {&d, qp, &begin, 0}, {&d, qp, &begin, 0}};
+	pthread_t thread[3];
+	int i;
+
+	pthread_barrier_init(&begin, NULL, 3);
+
+	connect_to(&d, qp, qp->qp_num);
+	for (i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread[i], NULL, work, &w[i]));
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	printf("threads: %d\n", w[0].nr + w[1].nr + w[2].nr);
+}
+
+static void *meet(void *data)
+{
+	struct worker *w = data;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		pthread_barrier_wait(w->begin);
+		w->nr += !post_write(w->d, w->qp, 1, IBV_SEND_SIGNALED);
+	}
+	return NULL;
+}
+
+/* Two threads are in a post at once, if posts are slow. */
+static void race(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	pthread_barrier_t begin;
+	struct worker w[2] = {{&d, qp, &begin, 0}, {&d, qp, &begin, 0}};
+	pthread_t thread;
+
+	pthread_barrier_init(&begin, NULL, 2);
+	connect_to(&d, qp, qp->qp_num);
+	CHECK(!pthread_create(&thread, NULL, meet, &w[0]));
+	meet(&w[1]);
+	pthread_join(thread, NULL);
+	printf("race: %d %d\n", w[0].nr + w[1].nr, reap(&d, 10));
+}
+
+/* A child that does nothing with it, while the parent goes on. */
+static void forks(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	int i, status, good = 0;
+	pid_t child;
+
+	connect_to(&d, qp, qp->qp_num);
+	for (i = 0; i < 5; i++) {
+		CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+		fflush(stdout);
+		child = fork();
+		if (!child)
+			_exit(3);
+		good += reap(&d, 1);
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WEXITSTATUS(status) == 3);
+	}
+	printf("forks: %d\n", good);
+}
+
+static int (*before)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+static int nr_own;
+
+static int own_post(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	nr_own++;
+	return before(qp, wr, bad);
+}
+
+/* The program puts a function of its own into the table. */
+static void replace(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	int i, good = 0;
+
+	connect_to(&d, qp, qp->qp_num);
+	before = d.context->ops.post_send;
+	d.context->ops.post_send = own_post;
+	for (i = 0; i < 3; i++)
+		CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+	good = reap(&d, 3);
+	d.context->ops.post_send = before;
+	CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+	printf("replace: %d %d %d\n", nr_own, good, reap(&d, 1));
+}
+
+static void many(void)
+{
+	struct device d = open_device();
+	static struct ibv_qp *qp[1000];
+	int i, good = 0;
+
+	for (i = 0; i < 1000; i++) {
+		qp[i] = make_qp(&d, 2);
+		connect_to(&d, qp[i], qp[i]->qp_num);
+	}
+	for (i = 0; i < 1000; i++) {
+		CHECK(!post_write(&d, qp[i], 1, IBV_SEND_SIGNALED));
+		good += reap(&d, 1);
+	}
+	for (i = 0; i < 1000; i++)
+		CHECK(!ibv_destroy_qp(qp[i]));
+	close_device(&d);
+	printf("many: %d\n", good);
+}
+
+/* More at once than an event has room for, one in four signalled. */
+static int post_list(struct device *d, struct ibv_qp *qp, int nr, int wrong)
+{
+	static struct ibv_send_wr wr[512], *bad;
+	struct ibv_sge sge = {(uintptr_t) memory, 8, d->mr->lkey};
+	int i, ret;
+
+	memset(wr, 0, sizeof(wr));
+	for (i = 0; i < nr; i++) {
+		wr[i].wr_id = (uint64_t) i;
+		wr[i].next = i + 1 < nr ? &wr[i + 1] : NULL;
+		wr[i].sg_list = &sge;
+		wr[i].num_sge = 1;
+		wr[i].opcode = i == wrong ? (enum ibv_wr_opcode) 99 : IBV_WR_RDMA_WRITE;
+		wr[i].send_flags = i % 4 == 3 ? IBV_SEND_SIGNALED : 0;
+		wr[i].wr.rdma.remote_addr = (uintptr_t) memory + 4096;
+		wr[i].wr.rdma.rkey = d->mr->rkey;
+	}
+	ret = ibv_post_send(qp, wr, &bad);
+	return ret ? (int) (bad - wr) : nr;
+}
+
+static void list(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 512);
+	int accepted;
+
+	connect_to(&d, qp, qp->qp_num);
+	accepted = post_list(&d, qp, 512, -1);
+	printf("list: %d %d\n", accepted, reap(&d, 128));
+}
+
+static void bad(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 512);
+	int accepted, first;
+
+	connect_to(&d, qp, qp->qp_num);
+	accepted = post_list(&d, qp, 100, 40);
+	first = post_list(&d, qp, 1, 0);
+	printf("bad: %d %d %d\n", accepted, reap(&d, accepted / 4), first);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{"reopen", reopen},   {"destroy", destroy}, {"reset", reset}, {"threads", threads},
+	{"forks", forks},     {"replace", replace}, {"many", many},   {"list", list},
+	{"bad", bad},	      {"race", race},
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+	int k;
+
+	for (k = 1; k < argc; k++)
+		for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+			if (!strcmp(argv[k], ways[i].name))
+				ways[i].run();
+	return 0;
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What programs do to libibverbs: it comes to the same bare, with us and recorded, and what
+# was recorded is what was counted.
+set -eu
+# shellcheck source=tests/verbs/verbs.inc.sh
+. "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
+
+harm=$top_builddir/tests/verbs/harm
+trace_py=$top_srcdir/tests/verbs/trace.py
+
+# way NAME SENTENCE
+way()
+{
+    COUNT_TO=$work/$1.counted
+    export COUNT_TO
+    "$harm" "$1" >"$work/$1.bare" 2>&1 || true
+    LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so "$harm" "$1" >"$work/$1.with" 2>&1 || true
+    same "$2: the same with us" "$(cat "$work/$1.bare")" "$(cat "$work/$1.with")"
+    run 0 "$2: recorded" env COUNT_TO="$COUNT_TO" "$ccltap" record -o "$work/$1" -- \
+        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so" \
+        "$harm" "$1"
+    same "$2: the same when recorded" "$(cat "$work/$1.bare")" "$(cat "$work/out")"
+    same "$2: all that was counted, each once" "$(sort "$COUNT_TO")" \
+        "$(events "$work/$1" | python3 "$trace_py")"
+}
+
+way reopen "a device that is opened again"
+way destroy "a queue pair that goes with requests outstanding"
+way reset "a queue pair that is reset"
+same "each reset begins a life" "1 2 3 4 5" \
+    "$(events "$work/reset" | sed -n 's/.* verbs:post_send: .* life = \([0-9]*\),.*/\1/p' |
+        uniq | tr '\n' ' ' | sed 's/ $//')"
+way threads "threads that share a queue pair"
+COUNT_SLOW_US=20000
+export COUNT_SLOW_US
+way race "threads that are in a post at once"
+unset COUNT_SLOW_US
+same "all ten posts are told to have raced" "raced 10" \
+    "$(events "$work/race" | python3 "$trace_py" --raced | grep raced)"
+same "those of one thread after the other are not" "raced 0" \
+    "$(events "$work/reset" | python3 "$trace_py" --raced | grep raced)"
+way forks "a program that forks"
+way replace "a program that replaces a function in the table"
+way many "a thousand queue pairs"
+same "each has a number of its own" 1000 "$(events "$work/many" |
+    sed -n 's/.* verbs:qp: .* qp_id = \([0-9]*\),.*/\1/p' | sort -u | wc -l)"
+way list "a list of 512"
+way bad "a request that is refused"
+same "the refused ones are told, with what was accepted before" \
+    "accepted = 40, wr_id = 40 accepted = 0, wr_id = 0" \
+    "$(events "$work/bad" | sed -n 's/.* verbs:post_failed: .*\(accepted = .*\) }/\1/p' |
+        tr '\n' ' ' | sed 's/ $//')"
+
+tap_done
