@@ -31,6 +31,7 @@ void tap_tp_state_context(const struct tap_verbs_context *context) tap_hidden;
 void tap_tp_state_mr(const struct tap_verbs_mr *mr) tap_hidden;
 void tap_tp_state_cq(const struct tap_verbs_cq *cq) tap_hidden;
 void tap_tp_state_srq(const struct tap_verbs_srq *srq) tap_hidden;
+void tap_tp_state_ah(const struct tap_verbs_ah *ah) tap_hidden;
 void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
 		     const struct tap_verbs_qp_counts *counts) tap_hidden;
 void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap_hidden;

@@ -104,6 +104,11 @@ void tap_tp_state_srq(const struct tap_verbs_srq *srq)
 	lttng_ust_tracepoint(tap, state_srq, srq);
 }
 
+void tap_tp_state_ah(const struct tap_verbs_ah *ah)
+{
+	lttng_ust_tracepoint(tap, state_ah, ah);
+}
+
 void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
 		     const struct tap_verbs_qp_counts *counts)
 {

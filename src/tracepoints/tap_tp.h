@@ -157,6 +157,7 @@ TAP_VERBS_STATE_EVENT(state_context, (const struct tap_verbs_context *, c),
 TAP_VERBS_STATE_EVENT(state_mr, (const struct tap_verbs_mr *, m), TAP_VERBS_MR_FIELDS)
 TAP_VERBS_STATE_EVENT(state_cq, (const struct tap_verbs_cq *, c), TAP_VERBS_CQ_FIELDS)
 TAP_VERBS_STATE_EVENT(state_srq, (const struct tap_verbs_srq *, s), TAP_VERBS_SRQ_FIELDS)
+TAP_VERBS_STATE_EVENT(state_ah, (const struct tap_verbs_ah *, a), TAP_VERBS_AH_FIELDS)
 TAP_VERBS_STATE_EVENT(state_qp,
 	(const struct tap_verbs_qp *, q, const struct tap_verbs_qp_modify *, m,
 	 const struct tap_verbs_qp_counts *, n),

@@ -290,7 +290,7 @@ struct tap_verbs_events {
 			 const struct tap_verbs_qp_modify *modify,
 			 const struct tap_verbs_qp_counts *counts);
 	void (*qp_modify)(const struct tap_verbs_qp_modify *modify);
-	void (*ah)(const struct tap_verbs_ah *ah);
+	void (*ah)(const struct tap_verbs_ah *ah, bool is_state);
 	void (*gone)(enum tap_verbs_gone what, uint32_t id);
 	void (*async_event)(const struct tap_verbs_async *async);
 	void (*comp_event_entry)(uint32_t channel_id);

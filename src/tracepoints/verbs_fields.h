@@ -41,6 +41,14 @@
 	lttng_ust_field_integer(uint32_t, context_id, s->context_id) \
 	lttng_ust_field_integer(uint32_t, max_wr, s->max_wr)
 
+#define TAP_VERBS_AH_FIELDS \
+	lttng_ust_field_integer(uint32_t, ah_id, a->ah_id) \
+	lttng_ust_field_integer(uint32_t, context_id, a->context_id) \
+	lttng_ust_field_integer_hex(uint64_t, dgid_hi, a->dgid.hi) \
+	lttng_ust_field_integer_hex(uint64_t, dgid_lo, a->dgid.lo) \
+	lttng_ust_field_integer(uint32_t, dlid, a->dlid) \
+	lttng_ust_field_integer(uint8_t, is_global, a->is_global)
+
 #define TAP_VERBS_QP_FIELDS \
 	lttng_ust_field_integer(uint32_t, qp_id, q->qp_id) \
 	lttng_ust_field_integer(uint32_t, context_id, q->context_id) \

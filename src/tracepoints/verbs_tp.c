@@ -68,9 +68,12 @@ static void qp_modify(const struct tap_verbs_qp_modify *m)
 	lttng_ust_tracepoint(verbs, qp_modify, m);
 }
 
-static void ah(const struct tap_verbs_ah *a)
+static void ah(const struct tap_verbs_ah *a, bool is_state)
 {
-	lttng_ust_tracepoint(verbs, ah, a);
+	if (is_state)
+		tap_tp_state_ah(a);
+	else
+		lttng_ust_tracepoint(verbs, ah, a);
 }
 
 static void gone(enum tap_verbs_gone what, uint32_t id)

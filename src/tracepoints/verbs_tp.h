@@ -48,13 +48,7 @@ TAP_VERBS_EVENT(qp_modify, (const struct tap_verbs_qp_modify *, m),
 	lttng_ust_field_integer(uint32_t, qp_id, m->qp_id)
 	TAP_VERBS_MODIFY_FIELDS
 	lttng_ust_field_integer(int32_t, ret, m->ret))
-TAP_VERBS_EVENT(ah, (const struct tap_verbs_ah *, a),
-	lttng_ust_field_integer(uint32_t, ah_id, a->ah_id)
-	lttng_ust_field_integer(uint32_t, context_id, a->context_id)
-	lttng_ust_field_integer_hex(uint64_t, dgid_hi, a->dgid.hi)
-	lttng_ust_field_integer_hex(uint64_t, dgid_lo, a->dgid.lo)
-	lttng_ust_field_integer(uint32_t, dlid, a->dlid)
-	lttng_ust_field_integer(uint8_t, is_global, a->is_global))
+TAP_VERBS_EVENT(ah, (const struct tap_verbs_ah *, a), TAP_VERBS_AH_FIELDS)
 
 #define TAP_VERBS_GONE_EVENT(name, id) \
 	TAP_VERBS_EVENT(name, (uint32_t, id_), lttng_ust_field_integer(uint32_t, id, id_))

@@ -8,7 +8,7 @@
 #include "verbs/objects.h"
 #include "verbs/way.h"
 
-/* Whose queue a completion came from; BOTH: what failed does not tell. */
+/* Which queue a completion came from; EITHER: what failed does not tell. */
 enum { IS_SEND, IS_RECV, IS_EITHER };
 
 /*

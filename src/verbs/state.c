@@ -20,6 +20,7 @@ void tap_verbs_write_state(void)
 	const struct tap_cq *cq;
 	const struct tap_qp *qp;
 	const struct tap_mr *mr;
+	const struct tap_ah *ah;
 
 	if (!tap_tables_lock()) {
 		tap_problem("not recorded", "the state of verbs", 1);
@@ -29,6 +30,8 @@ void tap_verbs_write_state(void)
 	tap_table_each(&tap_cqs, cq) events->cq(&cq->about, true);
 	tap_table_each(&tap_srqs, srq) events->srq(&srq->about, true);
 	tap_table_each(&tap_mrs, mr) events->mr(&mr->about, true);
+	tap_table_each(&tap_ahs, ah)
+		events->ah(&ah->about, true);
 	tap_table_each(&tap_qps, qp)
 		events->state_qp(&qp->about, &qp->modify, &qp->counts);
 	tap_tables_unlock();
