@@ -14,6 +14,19 @@
 #include "verbs/objects.h"
 #include "verbs/way.h"
 
+/* What is worked through pointers in the object itself, which are not followed. */
+static void tell_extended(const struct tap_context *c, const char *what)
+{
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->unobserved(c->head.id, what,
+				   "the extended interface of this object is not followed");
+	tap_guard_clear(guard);
+}
+
 static struct ibv_cq_ex *on_create_cq_ex(struct ibv_context *context,
 					 struct ibv_cq_init_attr_ex *attr)
 {
@@ -25,8 +38,10 @@ static struct ibv_cq_ex *on_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	}
 	made = c->real.create_cq_ex(context, attr);
-	if (made)
-		tap_cq_made(ibv_cq_ex_to_cq(made), attr->channel, true);
+	if (!made)
+		return made;
+	tap_cq_made(ibv_cq_ex_to_cq(made), attr->channel, true);
+	tell_extended(c, "ibv_start_poll");
 	return made;
 }
 
@@ -41,8 +56,11 @@ static struct ibv_qp *on_create_qp_ex(struct ibv_context *context,
 		return NULL;
 	}
 	made = c->real.create_qp_ex(context, attr);
-	if (made)
-		tap_qp_made(made, &attr->cap, attr->sq_sig_all, true);
+	if (!made)
+		return made;
+	tap_qp_made(made, &attr->cap, attr->sq_sig_all, true);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		tell_extended(c, "ibv_wr_start");
 	return made;
 }
 

@@ -36,6 +36,12 @@ else
     skip "ib_send_bw is not installed: scripts/install-deps tests" "ib_send_bw"
 fi
 
+# What is not followed is said: the pingpong's -N is the extended interface.
+run 0 "a program that uses the extended interface" "$ccltap" record -o "$work/extended" -- \
+    "$work/pair" "" ibv_rc_pingpong -g 0 -n 100 -N
+same "is told to be unobserved" 2 \
+    "$(events "$work/extended" | grep -c 'verbs:unobserved: .* what = "ibv_wr_start"')"
+
 # The same test, of a trace in which one event is missing.
 events "$work/rc" | awk '!/ verbs:post_send:/ || ++n != 7' | python3 "$trace_py" >"$work/lost"
 check "an event that is missing is noticed" grep -q "^bad " "$work/lost"
