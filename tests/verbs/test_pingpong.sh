@@ -23,15 +23,37 @@ counted()
         "$(sort "$COUNT_TO")" "$(events "$work/$name" | python3 "$trace_py")"
 }
 
+# exact NAME: every completion found its request, and every message its receiver.
+exact()
+{
+    # shellcheck disable=SC2016 # for the other shell
+    check "$1: all that is matched is exact, and nothing is left over" sh -c '
+        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
+import json, sys
+said = json.load(sys.stdin)
+kinds = {kind[\"kind\"]: kind for kind in said[\"links\"]}
+assert said[\"verdict\"] == \"ok\", said
+for kind in \"post-completion\", \"send-receive\":
+    of = kinds[kind]
+    assert of[\"exact\"] > 0, of
+    assert of[\"inferred\"] == of[\"decoded\"] == of[\"unmatched\"] == 0, of
+"' "$ccltap" "$work/$1"
+}
+
 counted rc ibv_rc_pingpong -g 0 -n 1000
 counted rc-events ibv_rc_pingpong -g 0 -n 200 -e
 counted uc ibv_uc_pingpong -g 0 -n 1000
 counted ud ibv_ud_pingpong -g 0 -n 1000
+for name in rc rc-events uc ud; do
+    exact $name
+done
 counted srq ibv_srq_pingpong -g 0 -n 1000
 if command -v ib_send_bw >/dev/null; then
     counted send_bw ib_send_bw -x 0 -n 2000
     counted send_bw-list ib_send_bw -x 0 -n 2048 -l 64
     counted write_bw ib_write_bw -x 0 -n 2000
+    exact send_bw
+    exact send_bw-list
 else
     skip "ib_send_bw is not installed: scripts/install-deps tests" "ib_send_bw"
 fi
