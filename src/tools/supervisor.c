@@ -755,10 +755,11 @@ static void finish(void)
 	if (!self.programs)
 		tap_output_discard(&self.output);
 	tap_output_close(&self.output);
+	/* First: who is answered may go on with "lttng create", and would find it dying. */
+	end_daemon();
 	for (size_t i = 0; i < self.count; i++)
 		if (self.peers[i].is_waiting)
 			tap_link_answer(self.peers[i].link, &self.outcome);
-	end_daemon();
 	_exit(0);
 }
 
