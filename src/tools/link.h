@@ -44,7 +44,6 @@ enum tap_link_error {
 	TAP_LINK_FAILED,  /* `text` says why; for a first JOIN the user knows already */
 	TAP_LINK_REFUSED, /* a directory that is in the way; the user knows already */
 	TAP_LINK_OTHER,	  /* it is another job's recording, or another version's */
-	TAP_LINK_ENDING,  /* ask again: another recording may begin at once */
 	TAP_LINK_HUNG,	  /* LTTng's session daemon does not answer */
 };
 
