@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Ranks that are each started through record: one recording, whoever is killed.
-# shellcheck disable=SC2016,SC2034,SC2086 # programs for other shells, lists of words
+# shellcheck disable=SC2016,SC2034,SC2046,SC2086 # programs for other shells, lists of words
 set -eu
 # shellcheck source=tests/live/record.inc.sh
 . "${top_srcdir:?}/tests/live/record.inc.sh"
@@ -80,6 +80,27 @@ if command -v mpirun >/dev/null; then
 else
     skip "needs Open MPI: scripts/install-deps tests" "the ranks of Open MPI"
 fi
+
+# launched NAME VARIABLE...: two ranks, each with a parent of its own, as these launchers
+# tell them; RANK stands for the number.
+launched()
+{
+    launcher=$1
+    shift
+    rm -rf "$work/trace"
+    : >"$work/err"
+    for number in 0 1; do
+        sh -c '"$@"; :' - env $(echo "$@" | sed "s/=RANK/=$number/g") "$ccltap" record \
+            -o "$work/trace" -- "$rank" "$library" "$work/count" 1500 1000 2>>"$work/err" &
+    done
+    wait
+    check "two ranks as $launcher tells them share a recording" \
+        grep -q "trace in .*: 2 processes" "$work/err"
+    same "$launcher: the last one alone says so" 1 "$(grep -c '^ccltap: ' "$work/err")"
+}
+launched Slurm SLURM_JOB_ID=4711 SLURM_STEP_ID=0 SLURM_PROCID=RANK SLURM_NTASKS=2
+launched torchrun TORCHELASTIC_RUN_ID=none MASTER_ADDR=localhost MASTER_PORT=29500 \
+    RANK=RANK WORLD_SIZE=2 LOCAL_RANK=RANK
 
 # The one process whose death costs the recording.
 "$ccltap" record --overwrite -o "$work/trace" -- "$rank" "$library" "$work/count" 2000 1000 \
