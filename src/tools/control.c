@@ -30,7 +30,6 @@ struct found {
 		struct tap_answer answer;
 	} * places;
 	size_t count;
-	size_t others; /* that were not wanted */
 	int error;
 };
 
@@ -72,10 +71,8 @@ static void look_at(const char *name, void *data)
 	/* One that has ended meanwhile is not there. */
 	if (ask(name, TAP_LINK_STATUS, &place.answer))
 		return;
-	if (!is_wanted(found, &place.answer)) {
-		found->others++;
+	if (!is_wanted(found, &place.answer))
 		return;
-	}
 	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
 	if (!grown) {
 		found->error = ENOMEM;
