@@ -29,6 +29,7 @@ mini_nccl_c = \
 	tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/driver.c \
+	tests/doubles/nccl/flow.c \
 	tests/doubles/nccl/group.c \
 	tests/doubles/nccl/grow.c \
 	tests/doubles/nccl/launch.c \
@@ -37,12 +38,15 @@ mini_nccl_c = \
 	tests/doubles/nccl/result.c \
 	tests/doubles/nccl/socket.c \
 	tests/doubles/nccl/thread.c \
-	tests/doubles/nccl/transport_tcp.c
+	tests/doubles/nccl/transfers.c \
+	tests/doubles/nccl/transport_tcp.c \
+	tests/doubles/nccl/truth.c
 
 fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
 	tests/doubles/cuda/libcuda.map
 mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
-	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/group.h \
+	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/flow.h \
+	tests/doubles/nccl/group.h tests/doubles/nccl/truth.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
 	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
@@ -115,7 +119,8 @@ CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
-	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/verbs_pair.h \
+	tests/doubles/test_death.c tests/doubles/arguments.c \
+	 tests/doubles/verbs_pair.h \
 	tests/doubles/test_verbs.c tests/doubles/test_verbs_errors.c \
 	tests/doubles/test_verbs_extended.c tests/doubles/test_verbs_processes.c
 

@@ -160,10 +160,11 @@ static ncclResult_t copy_alone(const struct mini_op *op)
 					    op->stream));
 }
 
-static ncclResult_t add_op(struct ncclComm *comm, const struct mini_op *op,
-			   const char *name)
+static ncclResult_t add_op(struct ncclComm *comm, struct mini_op *op, const char *name)
 {
 	CHECK(check_op(comm, op, name));
+	op->name = name;
+	op->ordinal = comm->op_count++;
 	if (!mini_op_is_p2p(op)) {
 		if (op->count == 0)
 			return ncclSuccess;
@@ -184,8 +185,7 @@ static ncclResult_t check_usable(const struct ncclComm *comm, const char *name)
 	return result == ncclSuccess ? result : mini_group_fail(result);
 }
 
-static ncclResult_t enqueue(struct ncclComm *comm, const struct mini_op *op,
-			    const char *name)
+static ncclResult_t enqueue(struct ncclComm *comm, struct mini_op *op, const char *name)
 {
 	CHECK(check_usable(comm, name));
 	mini_group_start();
@@ -375,9 +375,11 @@ static ncclResult_t add_scatter(const struct parts *p)
 	return add_rooted(p, MINI_SEND);
 }
 
-static ncclResult_t add_parts(const struct parts *p)
+static ncclResult_t add_parts(struct parts *p)
 {
 	CHECK(check_op(p->comm, &p->whole, p->name));
+	p->whole.name = p->name;
+	p->whole.ordinal = p->comm->op_count++;
 	if (p->whole.count == 0)
 		return ncclSuccess;
 	if (p->comm->nranks == 1)
@@ -385,7 +387,7 @@ static ncclResult_t add_parts(const struct parts *p)
 	return p->add(p);
 }
 
-static ncclResult_t enqueue_parts(const struct parts *p)
+static ncclResult_t enqueue_parts(struct parts *p)
 {
 	CHECK(check_usable(p->comm, p->name));
 	mini_group_start();

@@ -97,6 +97,23 @@ static void release(struct ncclComm *comm)
 	pthread_mutex_unlock(&spare_lock);
 }
 
+/*
+ * One, unless NCCL_MIN_NCHANNELS wants more and NCCL_MAX_NCHANNELS allows it: how many
+ * the real one has depends on the machine.
+ */
+static int channel_count(void)
+{
+	const char *least = getenv("NCCL_MIN_NCHANNELS");
+	const char *most = getenv("NCCL_MAX_NCHANNELS");
+	int count = least ? atoi(least) : 1;
+
+	if (most && atoi(most) > 0 && count > atoi(most))
+		count = atoi(most);
+	if (count > MINI_MAX_CHANNELS)
+		count = MINI_MAX_CHANNELS;
+	return count < 1 ? 1 : count;
+}
+
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 			      const ncclConfig_t *config)
 {
@@ -116,6 +133,7 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	comm->magic = MINI_COMM_MAGIC;
 	comm->nranks = nranks;
 	comm->rank = rank;
+	comm->channels = channel_count();
 	comm->is_nonblocking = config && config->blocking == 0;
 	mini_bootstrap_prepare(&comm->bootstrap);
 	pthread_mutex_init(&comm->lock, NULL);

@@ -12,6 +12,8 @@
 #include "proxy.h"
 
 #define MINI_COMM_MAGIC 0x6d696e696e63636cULL
+/* NCCL's MAXCHANNELS. */
+#define MINI_MAX_CHANNELS 64
 
 struct mini_peer {
 	struct sockaddr_in address;
@@ -31,6 +33,10 @@ struct ncclComm {
 	CUfunction kernel;
 	/* Equal on all ranks, and the magic number of all its connections. */
 	uint64_t hash;
+	/* Among which a collective is divided; the same on all ranks. */
+	int channels;
+	/* How many operations were called. */
+	uint64_t op_count;
 	bool is_nonblocking;
 	bool is_finalized;
 	bool is_revoked;

@@ -116,51 +116,94 @@ ncclResult_t mini_plan_check(const struct mini_plan *plan)
 	return ncclSuccess;
 }
 
-/* The connection of one direction that an operation needs; false when it needs none. */
+/*
+ * Point to point the channel follows from how far the peer is, so that sends to several
+ * go on several; a collective uses all of them as long as it has an element for each.
+ */
+static int p2p_channel(const struct ncclComm *comm, const struct mini_op *op)
+{
+	int distance =
+		op->function == MINI_SEND ? op->root - comm->rank : comm->rank - op->root;
+
+	return (distance + comm->nranks) % comm->nranks % comm->channels;
+}
+
+size_t mini_op_channel_count(const struct ncclComm *comm, const struct mini_op *op)
+{
+	size_t channels = (size_t) comm->channels;
+
+	return (op->count + channels - 1) / channels;
+}
+
+uint64_t mini_op_channels(const struct ncclComm *comm, const struct mini_op *op)
+{
+	size_t part = mini_op_channel_count(comm, op);
+
+	if (mini_op_is_p2p(op))
+		return op->root == comm->rank ? 0 : 1ULL << p2p_channel(comm, op);
+	return ~0ULL >> (MINI_MAX_CHANNELS - (op->count + part - 1) / part);
+}
+
+/* The connection of one direction that an operation needs on a channel, if any. */
 static bool needed_connection(const struct ncclComm *comm, const struct mini_op *op,
-			      bool is_send, int *ret_peer, int *ret_index)
+			      int channel, bool is_send, struct mini_end *ret_end)
 {
 	int step = is_send ? 1 : comm->nranks - 1;
 
-	*ret_index = mini_op_is_p2p(op);
-	*ret_peer = mini_op_is_p2p(op) ? op->root : (comm->rank + step) % comm->nranks;
-	if (mini_op_is_p2p(op) && is_send != (op->function == MINI_SEND))
+	if (!(mini_op_channels(comm, op) >> channel & 1) ||
+	    (mini_op_is_p2p(op) && is_send != (op->function == MINI_SEND)))
 		return false;
-	return *ret_peer != comm->rank;
+	*ret_end = (struct mini_end){
+		.peer = mini_op_is_p2p(op) ? op->root
+					   : (comm->rank + step) % comm->nranks,
+		.channel = channel,
+		.index = mini_op_is_p2p(op),
+		.is_send = is_send,
+	};
+	return true;
 }
 
 static int connect_direction(struct mini_plan *plan, bool is_send)
 {
 	struct mini_proxy *proxy = &plan->comm->proxy;
 	const struct mini_op *op;
-	int peer;
-	int index;
+	struct mini_end end;
+	int channel;
 	int err = 0;
 
 	for (op = plan->ops; op && !err; op = op->next) {
-		if (needed_connection(plan->comm, op, is_send, &peer, &index) &&
-		    !mini_proxy_is_connected(proxy, peer, index, is_send))
-			err = mini_proxy_connect(proxy, peer, index, is_send);
+		for (channel = 0; channel < plan->comm->channels && !err; channel++) {
+			if (needed_connection(plan->comm, op, channel, is_send, &end) &&
+			    !mini_proxy_is_connected(proxy, &end))
+				err = mini_proxy_connect(proxy, &end);
+		}
 	}
 	return err;
 }
 
+static bool is_connected(const struct mini_plan *plan, const struct mini_op *op,
+			 bool is_send)
+{
+	struct mini_end end;
+	int channel;
+
+	for (channel = 0; channel < plan->comm->channels; channel++) {
+		if (needed_connection(plan->comm, op, channel, is_send, &end) &&
+		    !mini_proxy_is_connected(&plan->comm->proxy, &end))
+			return false;
+	}
+	return true;
+}
+
 bool mini_plan_is_connected(const struct mini_plan *plan)
 {
-	struct mini_proxy *proxy = &plan->comm->proxy;
 	const struct mini_op *op;
-	int is_send;
-	int peer;
-	int index;
 
 	for (op = plan->ops; op; op = op->next) {
-		for (is_send = 0; is_send < 2; is_send++) {
-			if (needed_connection(plan->comm, op, is_send, &peer, &index) &&
-			    !mini_proxy_is_connected(proxy, peer, index, is_send))
-				return false;
-		}
+		if (!is_connected(plan, op, true) || !is_connected(plan, op, false))
+			return false;
 	}
-	return mini_proxy_has_progress(proxy);
+	return mini_proxy_has_progress(&plan->comm->proxy);
 }
 
 int mini_plan_connect(struct mini_plan *plan)
@@ -212,16 +255,27 @@ static CUresult order_all(const struct mini_plan *plan, bool is_before)
 	return res;
 }
 
+/* One block of threads each; what goes nowhere is done on the first. */
+static uint64_t channel_mask(const struct mini_plan *plan)
+{
+	const struct mini_op *op;
+	uint64_t mask = 0;
+
+	for (op = plan->ops; op; op = op->next)
+		mask |= mini_op_channels(plan->comm, op);
+	return mask ? mask : 1;
+}
+
 static CUresult launch_kernel(struct mini_plan *plan)
 {
 	struct kernel_arguments args = {.comm = plan->comm,
-					.channel_mask = 1,
+					.channel_mask = channel_mask(plan),
 					.work = plan};
 	size_t size = sizeof(args);
 	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &args,
 			 CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
 	CUlaunchConfig config = {
-		.gridDimX = 1,
+		.gridDimX = (unsigned int) __builtin_popcountll(args.channel_mask),
 		.gridDimY = 1,
 		.gridDimZ = 1,
 		.blockDimX = 512,

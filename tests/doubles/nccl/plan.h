@@ -10,6 +10,7 @@
 #include <cuda.h>
 #include <nccl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum mini_function {
 	MINI_BROADCAST,
@@ -33,6 +34,9 @@ struct mini_op {
 	/* The root, or the peer of a send or receive. */
 	int root;
 	CUstream stream;
+	/* The call that it came from: its name, and which call of the communicator. */
+	const char *name;
+	uint64_t ordinal;
 };
 
 struct mini_plan {
@@ -61,8 +65,15 @@ bool mini_plan_is_connected(const struct mini_plan *plan);
 int mini_plan_connect(struct mini_plan *plan);
 /* Enqueues the kernel and hands the plan to the progress thread. */
 ncclResult_t mini_plan_launch(struct mini_plan *plan);
+/* How many elements of a collective, or of one rank's part, are a channel's; the last's
+ * are fewer. */
+size_t mini_op_channel_count(const struct ncclComm *comm, const struct mini_op *op);
+/* The channels that an operation uses, as a mask; none where no connection is needed. */
+uint64_t mini_op_channels(const struct ncclComm *comm, const struct mini_op *op);
 /* Moves and reduces all the data, on the progress thread.  0 or -errno. */
 int mini_plan_run(struct mini_plan *plan);
+/* The part of that from the first send or receive on. */
+int mini_transfers_run(struct ncclComm *comm, const struct mini_op *ops);
 void mini_plan_destroy(struct mini_plan *plan);
 void mini_ops_destroy(struct mini_op *ops);
 

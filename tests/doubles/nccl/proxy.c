@@ -16,19 +16,21 @@
 /* NCCL's service threads look at their flags twice a second. */
 #define SERVICE_POLL_MS 500
 
+/* And more often while a connection is being made. */
+#define UNFINISHED_POLL_MS 1
+
 struct mini_link {
 	struct mini_link *next;
-	int peer;
-	int index;
-	bool is_send;
-	struct mini_connection *connection;
+	struct mini_end end;
+	/* Why there is no connection. */
+	int err;
+	struct mini_flow flow;
 };
 
 /* Lives on the stack of the thread that waits for it. */
 struct request {
-	int peer;
-	int index;
-	bool is_send;
+	/* NULL: only the progress thread is wanted. */
+	const struct mini_end *end;
 	bool is_done;
 	int err;
 };
@@ -52,21 +54,27 @@ int mini_proxy_open(struct mini_proxy *proxy, struct ncclComm *comm)
 	return proxy->uds_fd < 0 ? -errno : 0;
 }
 
+static bool is_same(const struct mini_end *a, const struct mini_end *b)
+{
+	return a->peer == b->peer && a->channel == b->channel && a->index == b->index &&
+	       a->is_send == b->is_send;
+}
+
 /* Called with the lock held. */
-static struct mini_link *find_link(const struct mini_proxy *proxy, int peer, int index,
-				   bool is_send)
+static struct mini_link *find_link(const struct mini_proxy *proxy,
+				   const struct mini_end *end)
 {
 	struct mini_link *link;
 
 	for (link = proxy->links; link; link = link->next) {
-		if (link->peer == peer && link->index == index &&
-		    link->is_send == is_send)
+		if (is_same(&link->end, end))
 			return link;
 	}
 	return NULL;
 }
 
-static int add_link(struct mini_proxy *proxy, int peer, int index, bool is_send,
+/* A connection that was begun, to be gone on with by the service thread. */
+static int add_link(struct mini_proxy *proxy, const struct mini_end *end,
 		    struct mini_connection *connection)
 {
 	struct mini_link *link = calloc(1, sizeof(*link));
@@ -75,16 +83,54 @@ static int add_link(struct mini_proxy *proxy, int peer, int index, bool is_send,
 		proxy->transport->close(connection);
 		return -ENOMEM;
 	}
-	link->peer = peer;
-	link->index = index;
-	link->is_send = is_send;
-	link->connection = connection;
+	link->end = *end;
+	link->flow.comm = proxy->comm;
+	link->flow.connection = connection;
+	link->flow.peer = end->peer;
+	link->flow.channel = end->channel;
+	link->flow.index = end->index;
+	link->flow.is_send = end->is_send;
+	link->next = proxy->unfinished;
+	proxy->unfinished = link;
+	return 0;
+}
+
+/* All see it from now on. */
+static void publish(struct mini_proxy *proxy, struct mini_link *link)
+{
 	pthread_mutex_lock(&proxy->lock);
 	link->next = proxy->links;
 	proxy->links = link;
 	pthread_cond_broadcast(&proxy->changed);
 	pthread_mutex_unlock(&proxy->lock);
-	return 0;
+}
+
+static void drop(struct mini_proxy *proxy, struct mini_link *link)
+{
+	if (link->flow.connection)
+		proxy->transport->close(link->flow.connection);
+	free(link);
+}
+
+static void finish_links(struct mini_proxy *proxy)
+{
+	struct mini_link **place = &proxy->unfinished;
+	struct mini_link *link;
+
+	while (*place) {
+		link = *place;
+		link->err = proxy->transport->finish(link->flow.connection);
+		if (link->err == -EAGAIN) {
+			place = &link->next;
+			continue;
+		}
+		*place = link->next;
+		/* Somebody waits for what was begun here; a peer may try once more. */
+		if (link->err && !link->end.is_send)
+			drop(proxy, link);
+		else
+			publish(proxy, link);
+	}
 }
 
 static void *progress_main(void *arg);
@@ -109,16 +155,17 @@ static int start_progress(struct mini_proxy *proxy)
 	return 0;
 }
 
-static int make_connection(struct mini_proxy *proxy, int peer, int index)
+static int make_connection(struct mini_proxy *proxy, const struct mini_end *end)
 {
 	struct ncclComm *comm = proxy->comm;
-	struct mini_connect_info info = {comm->hash, comm->rank, index};
+	struct mini_connect_info info = {comm->hash, comm->rank, end->channel,
+					 end->index};
 	struct mini_connection *connection;
 	int err;
 
-	err = proxy->transport->connect(&comm->peers[peer].address, comm->hash, &info,
-					&proxy->is_stopping, &connection);
-	return err ? err : add_link(proxy, peer, index, true, connection);
+	err = proxy->transport->connect(&comm->peers[end->peer].address, comm->hash,
+					&info, &proxy->is_stopping, &connection);
+	return err ? err : add_link(proxy, end, connection);
 }
 
 static void serve_request(struct mini_proxy *proxy)
@@ -130,8 +177,8 @@ static void serve_request(struct mini_proxy *proxy)
 	    (ssize_t) sizeof(request))
 		return;
 	err = start_progress(proxy);
-	if (!err && request->is_send)
-		err = make_connection(proxy, request->peer, request->index);
+	if (!err && request->end && request->end->is_send)
+		err = make_connection(proxy, request->end);
 	pthread_mutex_lock(&proxy->lock);
 	request->err = err;
 	request->is_done = true;
@@ -144,6 +191,7 @@ static void serve_peer(struct mini_proxy *proxy)
 	struct ncclComm *comm = proxy->comm;
 	struct mini_connect_info info;
 	struct mini_connection *connection;
+	struct mini_end end;
 
 	if (proxy->transport->accept(proxy->listen_fd, comm->hash, &info,
 				     &proxy->is_stopping, &connection))
@@ -152,7 +200,8 @@ static void serve_peer(struct mini_proxy *proxy)
 		proxy->transport->close(connection);
 		return;
 	}
-	add_link(proxy, info.rank, info.index, false, connection);
+	end = (struct mini_end){info.rank, info.channel, info.index, false};
+	add_link(proxy, &end, connection);
 }
 
 static void *service_main(void *arg)
@@ -164,7 +213,9 @@ static void *service_main(void *arg)
 	};
 
 	while (!atomic_load(&proxy->is_stopping)) {
-		if (poll(fds, 2, SERVICE_POLL_MS) <= 0)
+		finish_links(proxy);
+		if (poll(fds, 2,
+			 proxy->unfinished ? UNFINISHED_POLL_MS : SERVICE_POLL_MS) <= 0)
 			continue;
 		if (fds[0].revents & POLLIN)
 			serve_request(proxy);
@@ -239,47 +290,51 @@ bool mini_proxy_has_progress(struct mini_proxy *proxy)
 
 int mini_proxy_need_progress(struct mini_proxy *proxy)
 {
-	struct request request = {.is_send = false};
+	struct request request = {.end = NULL};
 
 	return ask_service(proxy, &request);
 }
 
-bool mini_proxy_is_connected(struct mini_proxy *proxy, int peer, int index, bool is_send)
+bool mini_proxy_is_connected(struct mini_proxy *proxy, const struct mini_end *end)
 {
+	struct mini_link *link;
 	bool is_there;
 
 	pthread_mutex_lock(&proxy->lock);
-	is_there = find_link(proxy, peer, index, is_send) && proxy->has_progress;
+	link = find_link(proxy, end);
+	is_there = link && !link->err && proxy->has_progress;
 	pthread_mutex_unlock(&proxy->lock);
 	return is_there;
 }
 
-int mini_proxy_connect(struct mini_proxy *proxy, int peer, int index, bool is_send)
+int mini_proxy_connect(struct mini_proxy *proxy, const struct mini_end *end)
 {
-	struct request request = {.peer = peer, .index = index, .is_send = is_send};
+	struct request request = {.end = end};
+	struct mini_link *link = NULL;
 	int err;
 
 	err = ask_service(proxy, &request);
 	pthread_mutex_lock(&proxy->lock);
-	while (!err && !find_link(proxy, peer, index, is_send)) {
+	while (!err && !(link = find_link(proxy, end))) {
 		if (atomic_load(&proxy->comm->aborted))
 			err = -ECANCELED;
 		else
 			pthread_cond_wait(&proxy->changed, &proxy->lock);
 	}
+	if (link)
+		err = link->err;
 	pthread_mutex_unlock(&proxy->lock);
 	return err;
 }
 
-struct mini_connection *mini_proxy_connection(struct mini_proxy *proxy, int peer,
-					      int index, bool is_send)
+struct mini_flow *mini_proxy_flow(struct mini_proxy *proxy, const struct mini_end *end)
 {
 	struct mini_link *link;
 
 	pthread_mutex_lock(&proxy->lock);
-	link = find_link(proxy, peer, index, is_send);
+	link = find_link(proxy, end);
 	pthread_mutex_unlock(&proxy->lock);
-	return link ? link->connection : NULL;
+	return link ? &link->flow : NULL;
 }
 
 void mini_proxy_expect(struct mini_proxy *proxy)
@@ -401,17 +456,22 @@ void mini_proxy_stop(struct mini_proxy *proxy)
 	join(&proxy->progress);
 }
 
-void mini_proxy_close(struct mini_proxy *proxy)
+static void drop_all(struct mini_proxy *proxy, struct mini_link **links)
 {
 	struct mini_link *link;
 
-	mini_proxy_stop(proxy);
-	while (proxy->links) {
-		link = proxy->links;
-		proxy->links = link->next;
-		proxy->transport->close(link->connection);
-		free(link);
+	while (*links) {
+		link = *links;
+		*links = link->next;
+		drop(proxy, link);
 	}
+}
+
+void mini_proxy_close(struct mini_proxy *proxy)
+{
+	mini_proxy_stop(proxy);
+	drop_all(proxy, &proxy->unfinished);
+	drop_all(proxy, &proxy->links);
 	if (proxy->listen_fd >= 0)
 		close(proxy->listen_fd);
 	if (proxy->uds_fd >= 0)

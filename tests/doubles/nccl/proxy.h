@@ -8,12 +8,20 @@
 #ifndef MINI_NCCL_PROXY_H
 #define MINI_NCCL_PROXY_H
 
-#include "plan.h"
-#include "transport.h"
+#include "flow.h"
 
 #include <pthread.h>
 
 struct mini_link;
+
+/* What a connection is for. */
+struct mini_end {
+	int peer;
+	int channel;
+	/* 0 for collectives, 1 for point to point, as NCCL's connIndex. */
+	int index;
+	bool is_send;
+};
 
 struct mini_proxy {
 	struct ncclComm *comm;
@@ -26,6 +34,8 @@ struct mini_proxy {
 	pthread_t service;
 	pthread_t uds;
 	pthread_t progress;
+	/* The service thread's: connections that are not finished. */
+	struct mini_link *unfinished;
 	/* Ends the waits of the service threads. */
 	atomic_bool is_stopping;
 	/* What the progress thread met: an ncclResult_t. */
@@ -48,18 +58,17 @@ int mini_proxy_open(struct mini_proxy *proxy, struct ncclComm *comm);
 /* Starts the service threads.  0 or -errno. */
 int mini_proxy_start(struct mini_proxy *proxy);
 /* Whether the connection, and the progress thread to use it, are there already. */
-bool mini_proxy_is_connected(struct mini_proxy *proxy, int peer, int index, bool is_send);
+bool mini_proxy_is_connected(struct mini_proxy *proxy, const struct mini_end *end);
 bool mini_proxy_has_progress(struct mini_proxy *proxy);
 /*
  * Returns once the connection is there; connections to receive from are made by
  * the peer.  0 or -errno.
  */
-int mini_proxy_connect(struct mini_proxy *proxy, int peer, int index, bool is_send);
+int mini_proxy_connect(struct mini_proxy *proxy, const struct mini_end *end);
 /* Has the service thread start the progress thread.  0 or -errno. */
 int mini_proxy_need_progress(struct mini_proxy *proxy);
-/* A connection that mini_proxy_connect() has set up. */
-struct mini_connection *mini_proxy_connection(struct mini_proxy *proxy, int peer,
-					      int index, bool is_send);
+/* The messages of a connection that mini_proxy_connect() has set up. */
+struct mini_flow *mini_proxy_flow(struct mini_proxy *proxy, const struct mini_end *end);
 /* Announces a kernel before it is launched, and takes that back if it was not. */
 void mini_proxy_expect(struct mini_proxy *proxy);
 void mini_proxy_forget(struct mini_proxy *proxy);

@@ -17,7 +17,11 @@
 #include <stdint.h>
 
 /* What the connection is for, in the handshake. */
-enum mini_socket_type { MINI_SOCKET_BOOTSTRAP = 1, MINI_SOCKET_NET = 3 };
+enum mini_socket_type {
+	MINI_SOCKET_BOOTSTRAP = 1,
+	MINI_SOCKET_NET = 3,
+	MINI_SOCKET_NET_IB = 4
+};
 
 /* Listens on a free port of 127.0.0.1, which it returns. */
 int mini_socket_listen(struct sockaddr_in *ret_address);

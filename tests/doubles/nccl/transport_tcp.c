@@ -6,6 +6,8 @@
  */
 #include "transport.h"
 
+#include "truth.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ struct mini_request {
 	size_t moved;
 	char header[sizeof(int32_t) + INLINE_BYTES];
 	size_t header_size;
+	uint64_t posted_ns;
 };
 
 struct mini_connection {
@@ -78,12 +81,20 @@ static int tcp_accept(int listen_fd, uint64_t magic, struct mini_connect_info *r
 	return new_connection(fd, ret_connection);
 }
 
+/* The receiver reads the first bytes when it wants to. */
+static int tcp_finish(struct mini_connection *connection)
+{
+	(void) connection;
+	return 0;
+}
+
 static int tcp_isend(struct mini_connection *connection, const void *data, size_t size,
-		     struct mini_request **ret_request)
+		     int tag, struct mini_request **ret_request)
 {
 	struct mini_request *request = &connection->request;
 	int32_t announced = (int32_t) size;
 
+	(void) tag;
 	*ret_request = NULL;
 	if (size > INT32_MAX)
 		return -EMSGSIZE;
@@ -95,6 +106,7 @@ static int tcp_isend(struct mini_connection *connection, const void *data, size_
 	request->data = (char *) (uintptr_t) data;
 	request->size = size;
 	request->moved = 0;
+	request->posted_ns = mini_truth_now();
 	memcpy(request->header, &announced, sizeof(announced));
 	request->header_size = sizeof(announced);
 	if (size > 0 && size <= INLINE_BYTES) {
@@ -105,19 +117,22 @@ static int tcp_isend(struct mini_connection *connection, const void *data, size_
 	return 0;
 }
 
-static int tcp_irecv(struct mini_connection *connection, void *data, size_t size,
-		     struct mini_request **ret_request)
+static int tcp_irecv(struct mini_connection *connection, int count, void *const *data,
+		     const size_t *sizes, int tag, struct mini_request **ret_request)
 {
 	struct mini_request *request = &connection->request;
 
+	(void) count;
+	(void) tag;
 	*ret_request = NULL;
 	if (request->is_busy)
 		return 0;
 	request->is_busy = true;
 	request->is_send = false;
-	request->data = data;
-	request->size = size;
+	request->data = data[0];
+	request->size = sizes[0];
 	request->moved = 0;
+	request->posted_ns = mini_truth_now();
 	request->header_size = sizeof(int32_t);
 	*ret_request = request;
 	return 0;
@@ -153,7 +168,8 @@ static int read_header(struct mini_request *request)
 	return 0;
 }
 
-static int tcp_test(struct mini_request *request, bool *ret_is_done)
+static int tcp_test(struct mini_request *request, bool *ret_is_done, size_t *ret_sizes,
+		    struct mini_way *ret_way)
 {
 	size_t total;
 	int moved = 1;
@@ -181,6 +197,9 @@ static int tcp_test(struct mini_request *request, bool *ret_is_done)
 		return moved;
 	request->is_busy = false;
 	*ret_is_done = true;
+	ret_sizes[0] = request->size;
+	ret_way->posted_ns = request->posted_ns;
+	ret_way->done_ns = mini_truth_now();
 	return 0;
 }
 
@@ -191,9 +210,11 @@ static void tcp_close(struct mini_connection *connection)
 }
 
 const struct mini_transport mini_transport_tcp = {
+	.max_receives = 1,
 	.listen = mini_socket_listen,
 	.connect = tcp_connect,
 	.accept = tcp_accept,
+	.finish = tcp_finish,
 	.isend = tcp_isend,
 	.irecv = tcp_irecv,
 	.test = tcp_test,
