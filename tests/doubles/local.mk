@@ -40,13 +40,17 @@ mini_nccl_c = \
 	tests/doubles/nccl/thread.c \
 	tests/doubles/nccl/transfers.c \
 	tests/doubles/nccl/transport_tcp.c \
-	tests/doubles/nccl/truth.c
+	tests/doubles/nccl/transport_verbs.c \
+	tests/doubles/nccl/truth.c \
+	tests/doubles/nccl/verbs_connection.c \
+	tests/doubles/nccl/verbs_device.c \
+	tests/doubles/nccl/verbs_library.c
 
 fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
 	tests/doubles/cuda/libcuda.map
 mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/flow.h \
-	tests/doubles/nccl/group.h tests/doubles/nccl/truth.h \
+	tests/doubles/nccl/group.h tests/doubles/nccl/truth.h tests/doubles/nccl/verbs.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
 	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
@@ -75,7 +79,7 @@ noinst_DATA += $(doubles_so) $(soft_verbs_so)
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
 	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so
 EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all) $(soft_verbs_all) \
-	tests/doubles/verbs/README
+	tests/doubles/nccl/README tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
 # the place of each, and dlopen() is part of what is imitated.
@@ -109,8 +113,9 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
-	tests/doubles/test_interface.sh tests/doubles/test_verbs_programs.sh
-doubles_tested = tests/doubles/arguments
+	tests/doubles/test_interface.sh tests/doubles/test_nccl_verbs.sh \
+	tests/doubles/test_verbs_programs.sh
+doubles_tested = tests/doubles/arguments tests/doubles/messages
 verbs_tests = tests/doubles/test_verbs tests/doubles/test_verbs_errors \
 	tests/doubles/test_verbs_extended tests/doubles/test_verbs_processes
 
@@ -119,8 +124,8 @@ CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
-	tests/doubles/test_death.c tests/doubles/arguments.c \
-	 tests/doubles/verbs_pair.h \
+	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/messages.c \
+	tests/doubles/truth.py tests/doubles/verbs_pair.h \
 	tests/doubles/test_verbs.c tests/doubles/test_verbs_errors.c \
 	tests/doubles/test_verbs_extended.c tests/doubles/test_verbs_processes.c
 
@@ -138,6 +143,10 @@ tests/doubles/test_death: tests/doubles/test_death.c
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/tests/doubles/arguments.c
+
+tests/doubles/messages: tests/doubles/messages.c $(doubles_so) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \
+		-o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
 
 $(verbs_tests): $(soft_verbs_so) tests/doubles/tap.h tests/doubles/verbs_pair.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \

@@ -38,7 +38,10 @@ struct request {
 int mini_proxy_open(struct mini_proxy *proxy, struct ncclComm *comm)
 {
 	proxy->comm = comm;
-	proxy->transport = &mini_transport_tcp;
+	/* NCCL prefers InfiniBand to sockets where both are there. */
+	proxy->transport = mini_transport_verbs();
+	if (!proxy->transport)
+		proxy->transport = &mini_transport_tcp;
 	proxy->last = &proxy->first;
 	proxy->request_fds[0] = -1;
 	proxy->request_fds[1] = -1;

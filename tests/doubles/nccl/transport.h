@@ -76,5 +76,7 @@ struct mini_transport {
 };
 
 extern const struct mini_transport mini_transport_tcp;
+/* With libibverbs and a device, else NULL; looks once, and opens the devices then. */
+const struct mini_transport *mini_transport_verbs(void);
 
 #endif
