@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What ccltap reports must be what the oracle counted, call by call.
+"""What ccltap reports must be what the oracle counted, call by call, and what was posted to
+libibverbs what mini-NCCL says that it sent.
 
-usage: bundled.py COUNTS REPORT-JSON RANKS
+usage: bundled.py COUNTS REPORT-JSON RANKS [TRUTH-FOLDER]
 """
 
 import collections
+import glob
 import json
 import sys
 
@@ -16,8 +18,13 @@ report = json.load(open(sys.argv[2], encoding="utf-8"))
 ranks = int(sys.argv[3])
 
 reported = collections.Counter()
+posted = collections.Counter()
 for process in report["processes"]:
     for call in process["calls"]:
+        if not call["name"].startswith("nccl"):
+            posted[process["pid"], call["name"]] += call["calls"]
+            assert call["failures"] == 0, call
+            continue
         reported[call["name"]] += call["calls"]
         assert call["open"] == call["end_lost"] == call["begin_lost"] == 0, call
         assert call["failures"] == 0, call
@@ -29,3 +36,17 @@ assert reported == +counted, (reported - counted, counted - reported)
 assert len(report["processes"]) == ranks, len(report["processes"])
 assert reported["ncclAllReduce"] == 3 * ranks, reported
 assert reported["ncclGetUniqueId"] == 1, reported
+
+# A message is a write with immediate data, for which there was a receive and a write that
+# told where it may go.
+sent = collections.Counter()
+for path in glob.glob(sys.argv[4] + "/*") if len(sys.argv) > 4 else ():
+    for line in open(path, encoding="utf-8"):
+        end = json.loads(line)
+        if end["direction"] == "send":
+            sent[end["pid"], "RDMA_WRITE_WITH_IMM"] += 1
+        else:
+            sent[end["pid"], "RECV"] += 1
+            sent[end["pid"], "RDMA_WRITE"] += 1
+assert posted == sent, (posted, sent)
+assert bool(sent) == (len(sys.argv) > 4)

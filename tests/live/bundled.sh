@@ -8,6 +8,10 @@ set -eu
 
 allreduce=$top_builddir/examples/allreduce
 
+# Wherever this runs: the network is TCP, but for where it is softverbs.
+NCCL_IB_DISABLE=1
+export NCCL_IB_DISABLE
+
 for ranks in 2 4; do
     # The oracle stands behind us in the same run: polls are as many as they are.
     run 0 "$ranks ranks are recorded" env LD_PRELOAD="$live/count.so" \
@@ -24,6 +28,20 @@ for ranks in 2 4; do
     check "which tells what jsonl tells" /usr/bin/python3 "$top_srcdir/tests/lib/derived.py" \
         "$work/calls-$ranks" "$work/jsonl-$ranks"
 done
+
+# The same over softverbs: its calls are no others, and each message is there.
+mkdir "$work/truth"
+run 0 "2 ranks over verbs are recorded" env LD_PRELOAD="$live/count.so" \
+    COUNT_FILE="$work/counts-verbs" \
+    "$ccltap" record -o "$work/verbs" -- env NCCL_IB_DISABLE=0 MININCCL_TRUTH="$work/truth" \
+    LD_LIBRARY_PATH="$top_builddir/tests/doubles/verbs" SOFTVERBS_FABRIC="bundled.$$" \
+    "$allreduce" -n 2 -i 3 -c 10000
+said "nothing was discarded over verbs" "2 processes.* 0 discarded"
+check "the report over verbs reads" "$ccltap" report --json -o "$work/report-verbs" \
+    "$work/verbs"
+check "it has exactly the calls that were made, and what was posted" /usr/bin/python3 \
+    "$top_srcdir/tests/live/bundled.py" "$work/counts-verbs" "$work/report-verbs" 2 \
+    "$work/truth"
 
 # Trace Compass takes it for one of LTTng's, on the same clock.
 for entry in 'domain = "ust"' 'tracer_name = "lttng-ust"' "hostname = \"$(uname -n)\"" \
