@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program whose ranks talk in every way that NCCL has, each a process of its own, and
- * check what they got: collectives of less and of more than one loop of a ring, and
- * several sends of unlike sizes to one peer in one group.
+ * A program whose ranks talk in every way that NCCL has, each a process of its own with
+ * other addresses, and check what they got: collectives of less and of more than one loop
+ * of a ring, and several sends of unlike sizes to one peer in one group.
  *
  * usage: messages RANKS [ROUNDS]
  */
@@ -205,23 +205,42 @@ static void run(struct board *board, int rounds)
 	free(host);
 }
 
+/* As a launcher does it, so that no address means the same in two of them. */
+static void start(char **argv, int fd, int number)
+{
+	char number_text[16];
+	char fd_text[16];
+
+	snprintf(number_text, sizeof(number_text), "%d", number);
+	snprintf(fd_text, sizeof(fd_text), "%d", fd);
+	execl("/proc/self/exe", argv[0], argv[1], argv[2] ? argv[2] : "1", number_text,
+	      fd_text, NULL);
+	_exit(127);
+}
+
 int main(int argc, char **argv)
 {
-	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = argc == 5 ? atoi(argv[4]) : memfd_create("board", 0);
+	struct board *board;
 	int status;
 	int failed = 0;
 
 	nranks = argc > 1 ? atoi(argv[1]) : 0;
-	if (nranks < 2 || nranks > MAX_RANKS || board == MAP_FAILED) {
+	if (nranks < 2 || nranks > MAX_RANKS || fd < 0 || ftruncate(fd, sizeof(*board))) {
 		fprintf(stderr, "usage: messages RANKS [ROUNDS]\n");
 		return 2;
 	}
+	if (argc == 5) {
+		board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     0);
+		REQUIRE(board != MAP_FAILED);
+		rank = atoi(argv[3]);
+		run(board, atoi(argv[2]));
+		return 0;
+	}
 	for (rank = 0; rank < nranks; rank++) {
-		if (fork() == 0) {
-			run(board, argc > 2 ? atoi(argv[2]) : 1);
-			return 0;
-		}
+		if (fork() == 0)
+			start(argv, fd, rank);
 	}
 	while (wait(&status) > 0)
 		failed |= status;

@@ -375,7 +375,7 @@ static int go_on_with_ring(struct ring *ring)
 static int open_ring(struct ring *ring, struct ncclComm *comm, const struct mini_op *op,
 		     int channel)
 {
-	size_t part = mini_op_channel_count(comm, op);
+	size_t part = mini_op_elements_per_channel(comm, op);
 	struct mini_end next = {modulo(comm->rank + 1, comm->nranks), channel, 0, true};
 	struct mini_end previous = {modulo(comm->rank - 1, comm->nranks), channel, 0,
 				    false};

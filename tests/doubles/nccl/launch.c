@@ -128,7 +128,7 @@ static int p2p_channel(const struct ncclComm *comm, const struct mini_op *op)
 	return (distance + comm->nranks) % comm->nranks % comm->channels;
 }
 
-size_t mini_op_channel_count(const struct ncclComm *comm, const struct mini_op *op)
+size_t mini_op_elements_per_channel(const struct ncclComm *comm, const struct mini_op *op)
 {
 	size_t channels = (size_t) comm->channels;
 
@@ -137,7 +137,7 @@ size_t mini_op_channel_count(const struct ncclComm *comm, const struct mini_op *
 
 uint64_t mini_op_channels(const struct ncclComm *comm, const struct mini_op *op)
 {
-	size_t part = mini_op_channel_count(comm, op);
+	size_t part = mini_op_elements_per_channel(comm, op);
 
 	if (mini_op_is_p2p(op))
 		return op->root == comm->rank ? 0 : 1ULL << p2p_channel(comm, op);

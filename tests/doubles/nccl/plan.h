@@ -67,7 +67,8 @@ int mini_plan_connect(struct mini_plan *plan);
 ncclResult_t mini_plan_launch(struct mini_plan *plan);
 /* How many elements of a collective, or of one rank's part, are a channel's; the last's
  * are fewer. */
-size_t mini_op_channel_count(const struct ncclComm *comm, const struct mini_op *op);
+size_t mini_op_elements_per_channel(const struct ncclComm *comm,
+				    const struct mini_op *op);
 /* The channels that an operation uses, as a mask; none where no connection is needed. */
 uint64_t mini_op_channels(const struct ncclComm *comm, const struct mini_op *op);
 /* Moves and reduces all the data, on the progress thread.  0 or -errno. */
