@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# NCCL's own network code, without a GPU.
+
+check_PROGRAMS += tests/rdma/nib
+tests_rdma_nib_SOURCES = tests/rdma/nib.c tests/rdma/nib.h tests/rdma/nib_end.c tests/rdma/nib_log.c \
+	tests/rdma/nib_meet.c tests/rdma/nib_plan.c tests/rdma/nib_table.c
+tests_rdma_nib_LDADD = -ldl
+
+tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map tests/verbs/count.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/rdma && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-Wl,--version-script=$(srcdir)/tests/rdma/nib_count.map -o $@ \
+		$(srcdir)/tests/rdma/nib_count.c $(srcdir)/tests/verbs/count.c
+check_DATA += tests/rdma/nib_count.so
+CLEANFILES += tests/rdma/nib_count.so
+EXTRA_DIST += tests/rdma/nib_count.c tests/rdma/nib_count.map
