@@ -68,6 +68,8 @@ int nib_irecv(struct nib_net *net, void *comm, int n, void **data, const size_t 
 int nib_iflush(struct nib_net *net, void *comm, int n, void **data, int *sizes,
 	       void **mrs, void **request);
 int nib_test(struct nib_net *net, void *request, int *done, int *sizes);
+/* What test tells of the size of a message that came in a receive of so many. */
+int nib_told(const struct nib_net *net, uint32_t size, int of);
 int nib_close_send(struct nib_net *net, void *comm);
 int nib_close_recv(struct nib_net *net, void *comm);
 int nib_close_listen(struct nib_net *net, void *comm);

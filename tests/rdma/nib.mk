@@ -12,4 +12,8 @@ tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map tests/v
 		$(srcdir)/tests/rdma/nib_count.c $(srcdir)/tests/verbs/count.c
 check_DATA += tests/rdma/nib_count.so
 CLEANFILES += tests/rdma/nib_count.so
-EXTRA_DIST += tests/rdma/nib_count.c tests/rdma/nib_count.map
+
+NIB_TESTS = tests/rdma/test_nib.sh
+EXTRA_DIST += $(NIB_TESTS) tests/rdma/nib_count.c tests/rdma/nib_count.map tests/rdma/nib-settings \
+	tests/rdma/nib_log.py
+TESTS += $(NIB_TESTS)

@@ -281,22 +281,22 @@ static void look_at(struct end *end, struct receiving *receiving)
 {
 	struct nib_plan *plan = &end->plans[1 - end->rank];
 	uint32_t ordinal;
+	int told;
 	int i;
 
 	for (i = 0; i < receiving->n; i++) {
 		ordinal = receiving->first + (uint32_t) i;
-		if ((uint32_t) receiving->sizes[i] == plan->messages[ordinal].size &&
+		told = nib_told(end->net, plan->messages[ordinal].size, receiving->n);
+		if (receiving->sizes[i] == told &&
 		    nib_is_right(plan, ordinal, receiving->data[i], receiving->rooms[i]))
 			continue;
 		if (end->bad++ < 10)
 			fprintf(stderr,
-				"nib: rank %d: message %u: wrong: %d bytes, and not %u%s\n",
-				end->rank, ordinal, receiving->sizes[i],
-				plan->messages[ordinal].size,
-				(uint32_t) receiving->sizes[i] ==
-						plan->messages[ordinal].size
-					? ", but other ones"
-					: "");
+				"nib: rank %d: message %u of %u bytes: wrong: %d bytes are told, "
+				"and not %d%s\n",
+				end->rank, ordinal, plan->messages[ordinal].size,
+				receiving->sizes[i], told,
+				receiving->sizes[i] == told ? ", but other ones" : "");
 	}
 }
 

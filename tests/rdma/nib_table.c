@@ -474,3 +474,17 @@ int nib_close_listen(struct nib_net *net, void *comm)
 {
 	return net->v6->close_listen(comm);
 }
+
+/* 2.18 and 2.19 only tell whether a message of a group had data; those before 2.21 add up
+ * the size once for each queue pair that carried a part. */
+int nib_told(const struct nib_net *net, uint32_t size, int of)
+{
+	const char *split = getenv("NCCL_IB_SPLIT_DATA_ON_QPS");
+	const char *qps = getenv("NCCL_IB_QPS_PER_CONNECTION");
+
+	if (of > 1)
+		return net->layout <= 7 ? size > 0 : (int) size;
+	if (net->version >= 22100 || !qps || (split ? !atoi(split) : net->layout > 7))
+		return (int) size;
+	return (int) size * atoi(qps);
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# NCCL's own network code on softverbs, a release before and one after it was rewritten in
+# 2.29, with each setting that changes what it posts: bare, and recorded.  What was sent is
+# what was received, what was posted is what NCCL posts for that, and what was recorded is
+# what was counted.
+set -eu
+# shellcheck source=tests/live/record.inc.sh
+. "${top_srcdir:?}/tests/live/record.inc.sh"
+
+nib=$top_builddir/tests/rdma/nib
+here=$top_srcdir/tests/rdma
+soft=${CCLTAP_SOFTVERBS:-$top_builddir/tests/doubles/verbs}
+
+run 77 "a library without symbols is said to be one" "$nib" --describe "$CCLTAP_LIBDIR/libccltap.so"
+check "by name" grep -q "libccltap.so: ncclNetIb is not in .symtab" "$work/err"
+
+old='' new=''
+for library in $(echo "${CCLTAP_REAL_NCCL-}" | tr ':' ' '); do
+    case $("$nib" --describe "$library" 2>/dev/null) in
+    'NCCL 2.1'*' v'* | 'NCCL 2.2'[0-8]*' v'*) old=$library ;;
+    *' v'*) new=$library ;;
+    esac
+done
+[ -n "$old" ] || skip "CCLTAP_REAL_NCCL names none: scripts/fetch-nccl gets one" \
+    "a release before 2.29"
+[ -n "$new" ] || skip "CCLTAP_REAL_NCCL names none: scripts/fetch-nccl gets one" \
+    "a release from 2.29 on"
+if [ -z "$old$new" ]; then
+    tap_done
+    exit
+fi
+
+# settings FOLDER: all settings of both releases.
+cat >"$work/settings" <<END
+#!/bin/sh
+status=0
+settings()
+{
+    [ -z "\$1" ] || '$here/nib-settings' --library "\$1" --out "\$2" --nib '$nib' \\
+        --softverbs '$soft' --messages 500 --count || status=1
+}
+settings '$old' "\$1/old"
+settings '$new' "\$1/new"
+exit \$status
+END
+
+# whole SENTENCE FOLDER
+whole()
+{
+    check "$1: what was sent was received, and posted as NCCL does" \
+        python3 "$here/nib_log.py" "$2"/*/*
+    for skipped in "$2"/*/*/skipped; do
+        [ ! -e "$skipped" ] || case $(cat "$skipped") in
+        *'does not have it' | *'makes no adapter of'*) ;;
+        *) skip "$(cat "$skipped")" "$1: $(basename "$(dirname "$skipped")")" ;;
+        esac
+    done
+}
+
+# plans FOLDER: what was sent and posted, without the times.
+plans()
+{
+    for setting in "$1"/*/*; do
+        echo "${setting#"$1"/}"
+        [ -e "$setting/skipped" ] || {
+            python3 "$here/nib_log.py" --plan "$setting"
+            sed 's/ completed.*//' "$setting/counted" | sort
+        }
+    done
+}
+
+run 0 "bare: all settings" sh "$work/settings" "$work/bare"
+[ "$run_status" = 0 ] || sed 's/^/# /' "$work"/bare/*/*/out
+whole bare "$work/bare"
+
+# The same, of logs that say something else.
+first=$(find "$work/bare" -name base | head -n 1)
+cp -r "$first" "$work/other"
+sed -i '/^0>1 send 7 /d' "$work/other/log.0"
+check "a message that is missing is noticed" sh -c "! python3 '$here/nib_log.py' '$work/other'"
+cp "$first/log.0" "$work/other/"
+sed -i 's/^sent \([0-9]*\)/sent 1\1/' "$work/other/counted"
+check "a request too many is noticed" sh -c "! python3 '$here/nib_log.py' '$work/other'"
+
+# All in one recording: what takes long is to begin one.
+run 0 "recorded: all settings" "$ccltap" record -o "$work/trace" -- \
+    sh "$work/settings" "$work/recorded"
+[ "$run_status" = 0 ] || sed 's/^/# /' "$work"/recorded/*/*/out
+whole recorded "$work/recorded"
+plans "$work/bare" >"$work/bare.plan"
+plans "$work/recorded" >"$work/recorded.plan"
+check "recorded: the same was sent and posted" diff "$work/bare.plan" "$work/recorded.plan"
+same "recorded: requests and completions are those that were counted" \
+    "$(sort "$work"/recorded/*/*/counted)" \
+    "$(babeltrace2 "$work/trace" | python3 "$top_srcdir/tests/verbs/trace.py")"
+
+tap_done
