@@ -3,11 +3,11 @@
 """Looks whether what nib-settings left is whole, and what it should be.
 
 usage: nib_log.py FOLDER...     each a setting's: DIR/SETTING
-       nib_log.py --plan FOLDER
+       nib_log.py --plan FOLDER...
 
 Says nothing, or what is wrong: a message that an end lacks, times out of order, what was
 posted (FOLDER/counted) other than what NCCL posts for these messages.  With --plan it
-prints what does not depend on the moment: all but the times."""
+prints what does not depend on the moment: what was sent and how much was posted."""
 import collections
 import itertools
 import os
@@ -115,17 +115,24 @@ def look_at_posts(folder, lines):
             for group in groups(of_end(lines, connection, "recv"))))
 
 
-if sys.argv[1] == "--plan":
-    for line in read(sys.argv[2]):
+def print_plan(folder, lines):
+    print(os.path.basename(folder))
+    for line in lines:
         print(*line[:8], "flushed" if line.flush else "")
-    sys.exit(0)
+    with open(os.path.join(folder, "counted"), encoding="ascii") as file:
+        print(*sorted(text.split(" completed")[0] for text in file), sep="\n")
+
+
 for folder in sys.argv[1:]:
-    if os.path.exists(os.path.join(folder, "skipped")):
+    if folder == "--plan" or os.path.exists(os.path.join(folder, "skipped")):
         continue
     if not os.path.exists(os.path.join(folder, "log.1")):
         expect(folder, "no log", False)
         continue
     lines = read(folder)
+    if sys.argv[1] == "--plan":
+        print_plan(folder, lines)
+        continue
     look_at_log(folder, lines)
     look_at_posts(folder, lines)
 sys.exit(bool(wrong))

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of these there are a few; one at a time is under way. */
-#define LARGE_MESSAGES 4
+/* Of the largest there are a few; one at a time is under way. */
+#define MESSAGES_PER_LARGE 500
 /* Places in a message that are looked at, first and last byte among them. */
 #define SPOTS 8
 #define SPOT_BYTES 64
@@ -76,10 +76,8 @@ void nib_plan(struct nib_plan *plan, const struct nib_options *options, int conn
 			messages[i + other].offered = kept;
 		}
 	}
-	for (i = 0; i < LARGE_MESSAGES && options->messages > 8 * LARGE_MESSAGES; i++) {
-		k = (2 * i + 1) * (options->messages / (2 * LARGE_MESSAGES));
-		messages[k].size = (uint32_t) options->max_size;
-	}
+	for (i = MESSAGES_PER_LARGE / 2; i < options->messages; i += MESSAGES_PER_LARGE)
+		messages[i].size = (uint32_t) options->max_size;
 	plan->connection = connection;
 	plan->nr = options->messages;
 	plan->messages = messages;
