@@ -15,16 +15,18 @@
 #include <unistd.h>
 
 #define UNDER_WAY 8
-#define SLOTS (UNDER_WAY * NIB_MAX_GROUP)
+#define MAX_SLOTS (UNDER_WAY * NIB_MAX_GROUP)
 #define SLOT_BYTES (256UL << 10)
 
 /* Memory that messages are sent from or received into.  Large ones have a place of their
- * own and take turns. */
+ * own and take turns.  No more than is needed: adapters have the kernel keep all of it.
+ */
 struct pool {
 	unsigned char *memory;
 	size_t bytes;
 	void *mr;
-	bool is_busy[SLOTS];
+	uint32_t num_slots;
+	bool is_busy[MAX_SLOTS];
 	bool is_large_busy;
 };
 
@@ -106,7 +108,11 @@ static uint64_t soon(struct end *end)
 
 static void pool_make(struct end *end, struct pool *pool, void *comm)
 {
-	pool->bytes = SLOTS * SLOT_BYTES + end->options->max_size + SLOT_BYTES;
+	/* Twice of what is under way, since it is not done in order. */
+	pool->num_slots = 2 * UNDER_WAY;
+	if (end->options->max_group > 2)
+		pool->num_slots = (uint32_t) (UNDER_WAY * end->options->max_group);
+	pool->bytes = pool->num_slots * SLOT_BYTES + end->options->max_size + SLOT_BYTES;
 	pool->memory = mmap(NULL, pool->bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pool->memory == MAP_FAILED)
@@ -122,15 +128,15 @@ static bool is_large(const struct nib_plan *plan, uint32_t ordinal)
 static bool *busy(struct pool *pool, const struct nib_plan *plan, uint32_t ordinal)
 {
 	return is_large(plan, ordinal) ? &pool->is_large_busy
-				       : &pool->is_busy[ordinal % SLOTS];
+				       : &pool->is_busy[ordinal % pool->num_slots];
 }
 
 static unsigned char *place(struct pool *pool, const struct nib_plan *plan,
 			    uint32_t ordinal)
 {
 	if (is_large(plan, ordinal))
-		return pool->memory + SLOTS * SLOT_BYTES;
-	return pool->memory + ordinal % SLOTS * SLOT_BYTES;
+		return pool->memory + pool->num_slots * SLOT_BYTES;
+	return pool->memory + ordinal % pool->num_slots * SLOT_BYTES;
 }
 
 static void connect_both(struct end *end)
