@@ -100,6 +100,16 @@ END {
 }' | sort
 }
 
+# Other libraries, long: CCLTAP_MORE_NCCL, which scripts/check --long sets.
+for library in $(echo "${CCLTAP_MORE_NCCL-}" | tr ':' ' '); do
+    release=$(basename "$(dirname "$library")")
+    run 0 "$release: all settings" "$here/nib-settings" --library "$library" --nib "$nib" \
+        --out "$work/more/$release" --softverbs "$soft" --messages 10000 --count
+    [ "$run_status" = 0 ] || sed 's/^/# /' "$work"/more/*/*/out
+    whole "$release" "$work/more"
+    rm -rf "$work/more"
+done
+
 run 0 "bare: all settings" sh "$work/settings" "$work/bare"
 [ "$run_status" = 0 ] || sed 's/^/# /' "$work"/bare/*/*/out
 whole bare "$work/bare"

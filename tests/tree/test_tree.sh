@@ -38,7 +38,7 @@ done
 if command -v shellcheck >/dev/null; then
     # shellcheck disable=SC2046 # a list of names without spaces
     check "shell scripts are clean" shellcheck -x -P "$top_srcdir" $(cd "$top_srcdir" &&
-        grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell' bootstrap scripts/* portable/* tests/*/*.sh |
+        grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell' bootstrap scripts/* portable/* tests/*/*.sh tests/rdma/* |
         sed "s|^|$top_srcdir/|")
 else
     skip "shellcheck is not installed: scripts/install-deps tests" "shell scripts are clean"
