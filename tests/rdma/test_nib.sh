@@ -114,6 +114,11 @@ run 0 "bare: all settings" sh "$work/settings" "$work/bare"
 [ "$run_status" = 0 ] || sed 's/^/# /' "$work"/bare/*/*/out
 whole bare "$work/bare"
 
+run 0 "bare: two commands that meet" "$here/nib-settings" --library "${new:-$old}" --nib "$nib" \
+    --out "$work/two/commands" --softverbs "$soft" --messages 100 --count \
+    --on0 env --on1 "env SOFTVERBS_HOST=1" base groups
+whole "bare: two commands" "$work/two"
+
 # The same, of logs that say something else.
 first=$(find "$work/bare" -name base | head -n 1)
 cp -r "$first" "$work/other"
