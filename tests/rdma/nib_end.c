@@ -15,6 +15,9 @@
 #include <unistd.h>
 
 #define UNDER_WAY 8
+/* NCCL only gives way; here others may want the processor. */
+#define IDLE_ROUNDS 50
+#define IDLE_US 20
 #define MAX_SLOTS (UNDER_WAY * NIB_MAX_GROUP)
 #define SLOT_BYTES (256UL << 10)
 
@@ -375,6 +378,7 @@ static void move_all(struct end *end)
 {
 	bool has_moved;
 	bool is_done;
+	int idle = 0;
 
 	while (end->offered < end->plans[end->rank].nr || end->num_sendings ||
 	       end->posted < end->plans[1 - end->rank].nr || end->num_receivings) {
@@ -387,10 +391,13 @@ static void move_all(struct end *end)
 				end->ask_at = soon(end);
 			has_moved |= is_done;
 		}
-		if (!has_moved) {
+		idle = has_moved ? 0 : idle + 1;
+		if (idle) {
 			in_time(end, "not done");
 			sched_yield();
 		}
+		if (idle > IDLE_ROUNDS)
+			usleep(IDLE_US);
 	}
 }
 
