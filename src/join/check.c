@@ -291,6 +291,8 @@ static int finish(void *data, const struct tap_loss *loss)
 		row_of_work(&matches[TAP_MATCH_POST_COMPLETION],
 			    TAP_MATCH_POST_COMPLETION),
 		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),
+		row_of_work(&matches[TAP_MATCH_CTS_MESSAGE], TAP_MATCH_CTS_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_FLUSH_MESSAGE], TAP_MATCH_FLUSH_MESSAGE),
 	};
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
 	const enum verdict verdict = judge(check, loss, matches);

@@ -559,7 +559,7 @@ static void put_link(struct values *values, struct tap_buffer *text,
 	put_unsigned(values, mark->part);
 	put_unsigned(values, link->count);
 	put_text(values, tap_link_kind_name(link->kind));
-	put_text(values, link->known == TAP_KNOWN_EXACT ? "exact" : "inferred");
+	put_text(values, tap_known_name(link->known));
 	put_text(values, link->operation ? link->operation->name : "-");
 	put_unsigned(values, link->is_mismatch);
 	put_key(values, text, link->comm ? link->comm->key : 0);

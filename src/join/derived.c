@@ -205,6 +205,9 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 		return TAP_SPAN_WORK_SEND;
 	if (span->work.kind == TAP_WORK_RECEIVE)
 		return TAP_SPAN_WORK_RECEIVE;
+	if (tap_work_is_message(&span->work))
+		return tap_work_is_receive(&span->work) ? TAP_SPAN_NET_RECEIVE
+							: TAP_SPAN_NET_SEND;
 	switch (span->name->kind) {
 	case TAP_NAME_SEND:
 		return TAP_SPAN_SEND;
@@ -233,6 +236,8 @@ const char *tap_span_kind_name(enum tap_span_kind kind)
 		[TAP_SPAN_RANGE] = "range",
 		[TAP_SPAN_WORK_SEND] = "work-send",
 		[TAP_SPAN_WORK_RECEIVE] = "work-receive",
+		[TAP_SPAN_NET_SEND] = "net-send",
+		[TAP_SPAN_NET_RECEIVE] = "net-receive",
 	};
 
 	return names[kind];

@@ -60,6 +60,8 @@ enum tap_span_kind {
 	TAP_SPAN_RANGE,	    /* of the program's own */
 	TAP_SPAN_WORK_SEND, /* a work request, whatever it does */
 	TAP_SPAN_WORK_RECEIVE,
+	TAP_SPAN_NET_SEND, /* a message of NCCL's */
+	TAP_SPAN_NET_RECEIVE,
 };
 enum tap_span_kind tap_span_kind(const struct tap_span *span);
 const char *tap_span_kind_name(enum tap_span_kind kind);

@@ -13,9 +13,22 @@ const char *tap_link_kind_name(enum tap_link_kind kind)
 		[TAP_LINK_SEND_RECV] = "send-recv",
 		[TAP_LINK_POST_COMPLETION] = "post-completion",
 		[TAP_LINK_SEND_RECEIVE] = "send-receive",
+		[TAP_LINK_CTS_MESSAGE] = "cts-message",
+		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
 	};
 
 	return names[kind];
+}
+
+const char *tap_known_name(enum tap_known known)
+{
+	static const char *const names[] = {
+		[TAP_KNOWN_EXACT] = "exact",
+		[TAP_KNOWN_DECODED] = "decoded",
+		[TAP_KNOWN_INFERRED] = "inferred",
+	};
+
+	return names[known];
 }
 
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)

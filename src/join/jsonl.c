@@ -421,8 +421,7 @@ static int write_link(void *data, const struct tap_link *link)
 	if (ret)
 		return ret;
 	tap_json_string(json, "kind", tap_link_kind_name(link->kind));
-	tap_json_string(json, "known",
-			link->known == TAP_KNOWN_EXACT ? "exact" : "inferred");
+	tap_json_string(json, "known", tap_known_name(link->known));
 	tap_json_bool(json, "directed", link->kind != TAP_LINK_COLLECTIVE_RANKS);
 	if (!link->comm)
 		return write_work_link(jsonl, link);

@@ -65,7 +65,7 @@ static int64_t row_number(const struct tap_span *span)
 	if (!work->kind)
 		return span->tid;
 	return (int64_t) (UINT64_C(1) << 62 | queue << 2 | (work->srq_id != 0) << 1 |
-			  (work->kind == TAP_WORK_RECEIVE));
+			  tap_work_is_receive(work));
 }
 
 static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *span)

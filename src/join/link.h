@@ -18,10 +18,14 @@ enum tap_link_kind {
 	TAP_LINK_POST_COMPLETION, /* of one work request: one end, from begin_ns to end_ns
 				   */
 	TAP_LINK_SEND_RECEIVE,	  /* of two: ends[0] is the sender's */
+	TAP_LINK_CTS_MESSAGE,	/* NCCL's: the CTS, the message sent and received, and the
+				   request that ends it on each queue pair */
+	TAP_LINK_FLUSH_MESSAGE, /* the message received, and its flush */
 };
 
 enum tap_known {
 	TAP_KNOWN_EXACT,    /* by a key */
+	TAP_KNOWN_DECODED,  /* by what a release of NCCL is known to write */
 	TAP_KNOWN_INFERRED, /* a call has not returned, and may yet fail; or, see why */
 };
 
@@ -51,8 +55,9 @@ struct tap_link {
 	size_t count;			  /* at least 2, but of one request's own */
 };
 
-/* How a kind is called in every output. */
+/* How a kind, and how it is known, is called in every output. */
 const char *tap_link_kind_name(enum tap_link_kind kind);
+const char *tap_known_name(enum tap_known known);
 
 /* What its owner does not set is zero at first. */
 struct tap_links {

@@ -6,6 +6,7 @@
  */
 #include "join/qp.h"
 
+#include "join/netib.h"
 #include "join/process.h"
 #include "join/verbs.h"
 
@@ -167,8 +168,13 @@ static int meet(struct tap_verbs *verbs, struct tap_life *a, struct tap_life *b)
 	a->peer = b;
 	b->peer = a;
 	ret = tap_flow_meet(verbs, &a->out, &b->in);
+	if (!ret)
+		ret = tap_netib_meet(verbs, a, b);
 	/* One may be connected with itself. */
-	return ret || a == b ? ret : tap_flow_meet(verbs, &b->out, &a->in);
+	if (ret || a == b)
+		return ret;
+	ret = tap_flow_meet(verbs, &b->out, &a->in);
+	return ret ? ret : tap_netib_meet(verbs, b, a);
 }
 
 /* Files a life that has told its addresses, and looks for its peer. */
@@ -272,6 +278,8 @@ static void know(struct tap_verbs *verbs, struct tap_qp *qp,
 	qp->qp_num = tap_verbs_number(event, "qp_num");
 	qp->type = tap_verbs_number(event, "type");
 	qp->srq_id = tap_verbs_number(event, "srq_id");
+	qp->send_cq_id = tap_verbs_number(event, "send_cq_id");
+	qp->qp_context = tap_verbs_number(event, "qp_context");
 	qp->is_sig_all = tap_verbs_number(event, "sq_sig_all");
 	if (qp->type != TAP_QP_UD)
 		return;
@@ -358,6 +366,8 @@ int tap_qp_destroyed(struct tap_verbs *verbs, const struct tap_process *process,
 
 	if (!qp)
 		return 0;
+	if (!qp->is_over)
+		tap_netib_over(verbs, qp);
 	qp->is_over = true;
 	if (!qp->lives)
 		return 0;
@@ -441,6 +451,7 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made)
 {
 	const uint64_t id = tap_verbs_number(event, "mr_id");
+	struct tap_verbs_process *own = process_of(verbs, process);
 	struct tap_mr *mr = tap_table_find(&verbs->regions, process->number, id);
 
 	if (!is_made) {
@@ -457,6 +468,8 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 	mr->addr = tap_verbs_number(event, "addr");
 	mr->length = tap_verbs_number(event, "length");
 	mr->rkey = tap_verbs_number(event, "rkey");
+	if (own && tap_netib_is_region(mr->length))
+		own->has_net_region = true;
 	mr->older = find_region(verbs, process, mr->rkey);
 	if (tap_table_set(&verbs->regions, process->number, id, mr)) {
 		free(mr);
@@ -475,6 +488,22 @@ const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
 		      length > mr->length - (addr - mr->addr)))
 		mr = mr->older;
 	return mr;
+}
+
+bool tap_qp_has_region(const struct tap_verbs *verbs, const struct tap_process *process,
+		       uint64_t addr, uint64_t length)
+{
+	const struct tap_table_slot *slots = verbs->regions.slots;
+	size_t i;
+
+	for (i = 0; i < verbs->regions.size; i++) {
+		const struct tap_mr *mr = slots[i].value;
+
+		if (mr && slots[i].a == process->number && mr->addr == addr &&
+		    mr->length == length)
+			return true;
+	}
+	return false;
 }
 
 /* ---- Datagrams ---- */

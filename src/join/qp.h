@@ -15,6 +15,7 @@
 #include "join/wr.h"
 
 struct tap_event;
+struct tap_net;
 struct tap_verbs;
 
 enum tap_qp_type { TAP_QP_RC = 2, TAP_QP_UC = 3, TAP_QP_UD = 4 };
@@ -56,6 +57,9 @@ struct tap_qp {
 	uint64_t qp_num;
 	uint64_t type;
 	uint64_t srq_id;
+	uint64_t send_cq_id;
+	uint64_t qp_context;
+	struct tap_net *net; /* of netib.c */
 	bool is_sig_all;
 	bool is_known; /* its making, or its state, is in the trace */
 	bool is_over;
@@ -80,8 +84,10 @@ struct tap_mr {
 struct tap_verbs_process {
 	uint64_t first_qp; /* the first number that was seen made */
 	uint64_t last_qp;
-	uint64_t qps;  /* that were seen made */
-	bool has_hole; /* something of a connection is missing */
+	uint64_t qps;	     /* that were seen made */
+	uint64_t nets;	     /* connections of NCCL's that have a number */
+	bool has_net_region; /* one that NCCL's sender may have made */
+	bool has_hole;	     /* something of a connection is missing */
 	struct tap_port *ports;
 	struct tap_verbs_process *next;
 };
@@ -117,6 +123,10 @@ bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life);
 const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
 					const struct tap_process *process, uint64_t rkey,
 					uint64_t addr, uint64_t length);
+
+/* Whether there is a memory region of just these bytes. */
+bool tap_qp_has_region(const struct tap_verbs *verbs, const struct tap_process *process,
+		       uint64_t addr, uint64_t length);
 
 /*
  * The datagram queue pair that a handle leads to, or NULL: none, or not one alone.  A

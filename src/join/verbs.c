@@ -2,6 +2,7 @@
 /* Each event goes to the part that it concerns. */
 #include "join/verbs.h"
 
+#include "join/netib.h"
 #include "join/process.h"
 
 #include <errno.h>
@@ -34,6 +35,10 @@ void tap_verbs_count(struct tap_verbs *verbs, enum tap_match_kind kind,
 
 	if (known == TAP_KNOWN_EXACT) {
 		matches->exact++;
+		return;
+	}
+	if (known == TAP_KNOWN_DECODED) {
+		matches->decoded++;
 		return;
 	}
 	matches->inferred++;
@@ -154,7 +159,9 @@ int tap_verbs_finish(struct tap_verbs *verbs)
 	}
 	for (srq = verbs->all_srqs; srq && !ret; srq = srq->next)
 		ret = tap_wr_end(verbs, &srq->receives);
-	return ret ? ret : tap_flows_finish(verbs);
+	if (!ret)
+		ret = tap_flows_finish(verbs);
+	return ret ? ret : tap_netib_finish(verbs);
 }
 
 void tap_verbs_free(struct tap_verbs *verbs)
@@ -171,6 +178,7 @@ void tap_verbs_free(struct tap_verbs *verbs)
 	}
 	for (srq = verbs->all_srqs; srq; srq = srq->next)
 		tap_wr_forget(verbs, &srq->receives);
+	tap_netib_free(verbs);
 	tap_flows_free(verbs);
 	tap_wrs_free(verbs);
 	tap_qps_free(verbs);

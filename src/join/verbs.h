@@ -52,6 +52,17 @@ struct tap_verbs {
 	struct tap_flow_side *all_flows;
 	struct tap_message *oldest_message, *newest_message, *free_messages;
 	size_t held;
+
+	/* Of netib.c and net_message.c. */
+	struct tap_table nets; /* by (process, owner) */
+	struct tap_net *all_nets;
+	struct tap_table net_arrivals;	 /* parts by (receiver's life, ordinal) */
+	struct tap_table net_departures; /* the same by (sender's life, ordinal) */
+	struct tap_net_message *oldest_net_message, *newest_net_message;
+	struct tap_net_message *free_net_messages;
+	struct tap_net_piece *free_net_pieces;
+	size_t net_open; /* messages */
+	size_t net_held; /* parts that have none */
 };
 
 /* Takes an event.  Returns 0 or -errno. */

@@ -92,7 +92,14 @@ static const char *const whys[] = {
 
 const char *tap_match_name(enum tap_match_kind kind)
 {
-	return kind == TAP_MATCH_POST_COMPLETION ? "post-completion" : "send-receive";
+	static const char *const names[] = {
+		[TAP_MATCH_POST_COMPLETION] = "post-completion",
+		[TAP_MATCH_SEND_RECEIVE] = "send-receive",
+		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
+		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",
+	};
+
+	return names[kind];
 }
 
 const char *tap_why_name(enum tap_why why)
@@ -168,14 +175,34 @@ bool tap_opcode_has_imm(uint64_t opcode)
 	return opcode == SEND_WITH_IMM || opcode == RDMA_WRITE_WITH_IMM;
 }
 
+bool tap_work_is_message(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_NET_SEND || work->kind == TAP_WORK_NET_RECEIVE;
+}
+
+bool tap_work_is_receive(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE;
+}
+
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
 		     const struct tap_work *work)
 {
 	static const char kinds[] = {[TAP_WORK_SEND] = 's',
 				     [TAP_WORK_RECEIVE] = 'r',
-				     [TAP_WORK_REFUSED] = 'f'};
+				     [TAP_WORK_REFUSED] = 'f',
+				     [TAP_WORK_NET_SEND] = 's',
+				     [TAP_WORK_NET_RECEIVE] = 'r'};
 
 	tap_buffer_add_unsigned(buffer, process->number);
+	if (tap_work_is_message(work)) {
+		tap_buffer_add_string(buffer, ".n");
+		tap_buffer_add_unsigned(buffer, work->qp_id);
+		tap_buffer_add_char(buffer, '.');
+		tap_buffer_add_char(buffer, kinds[work->kind]);
+		tap_buffer_add_unsigned(buffer, work->seq);
+		return;
+	}
 	/* A receive has the number of the queue that it was posted to. */
 	tap_buffer_add_string(buffer, work->srq_id ? ".srq" : ".q");
 	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
@@ -188,8 +215,9 @@ void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *proces
 
 void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work)
 {
-	tap_buffer_add_string(buffer, work->srq_id ? "srq " : "qp ");
+	const char *queue = work->srq_id ? "srq " : "qp ";
+
+	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : queue);
 	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
-	tap_buffer_add_string(buffer,
-			      work->kind == TAP_WORK_RECEIVE ? " receive" : " send");
+	tap_buffer_add_string(buffer, tap_work_is_receive(work) ? " receive" : " send");
 }

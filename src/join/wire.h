@@ -20,22 +20,28 @@ enum tap_work_kind {
 	TAP_WORK_SEND, /* on a send queue, whatever it does */
 	TAP_WORK_RECEIVE,
 	TAP_WORK_REFUSED, /* the call that posts it failed */
+	/* Messages of NCCL's network code: qp_id is its connection's, life 0. */
+	TAP_WORK_NET_SEND,
+	TAP_WORK_NET_RECEIVE,
 };
 
 /* Which request of which queue. */
 struct tap_work {
 	enum tap_work_kind kind;
-	const struct tap_qp *qp; /* NULL: of a shared receive queue, not completed yet */
+	const struct tap_qp *qp; /* NULL: of a shared receive queue, not completed yet;
+				    or no request */
 	uint64_t qp_id;		 /* the process's own, from 1; 0 when srq_id tells */
 	uint64_t srq_id;	 /* 0 none */
 	uint64_t life;		 /* of the queue pair, from 1 */
 	uint64_t seq;		 /* of the queue, from 1 */
 };
 
-/* Two kinds of relation; both are counted, and say how they are known. */
+/* Kinds of relation; all are counted, and say how they are known. */
 enum tap_match_kind {
 	TAP_MATCH_POST_COMPLETION,
 	TAP_MATCH_SEND_RECEIVE,
+	TAP_MATCH_CTS_MESSAGE,
+	TAP_MATCH_FLUSH_MESSAGE,
 	TAP_MATCH_KINDS,
 };
 
@@ -109,10 +115,14 @@ bool tap_opcode_is_one_sided(uint64_t opcode);
 /* Whether it carries a number for the receiver. */
 bool tap_opcode_has_imm(uint64_t opcode);
 
-/* "0.q3.1.s17", a number that no other span of the trace has. */
+/* Whether it is a message of NCCL's, not a request. */
+bool tap_work_is_message(const struct tap_work *work);
+bool tap_work_is_receive(const struct tap_work *work);
+
+/* "0.q3.1.s17" or "0.n3.s17", a number that no other span of the trace has. */
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
 		     const struct tap_work *work);
-/* "qp 3 send", the row that it is drawn on. */
+/* "qp 3 send" or "net 3 send", the row that it is drawn on. */
 void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "join/wr.h"
 
+#include "join/netib.h"
 #include "join/process.h"
 #include "join/verbs.h"
 
@@ -38,6 +39,7 @@ struct tap_request {
 	uint64_t wr_id;
 	uint64_t length;
 	uint64_t imm_data;
+	struct tap_net_part part; /* what it is for, where NCCL posted it */
 	bool has_imm;
 	bool is_raced;
 };
@@ -292,6 +294,8 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 
 	unqueue_request(verbs, request);
 	span->state = state;
+	if (request->part.net)
+		tap_net_part_add(&span->exit, &request->part);
 	if (verbs->consumer->span_ended)
 		ret = verbs->consumer->span_ended(verbs->data, span);
 	if (!ret)
@@ -342,6 +346,7 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 				.has_imm = wc->wc_flags & WITH_IMM,
 				.is_receive = true,
 				.why = wc->is_raced ? TAP_WHY_RACED : why};
+	int ret;
 
 	if (wc->is_of_either)
 		return 0;
@@ -368,7 +373,8 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_AMBIGUOUS);
 		return 0;
 	}
-	return tap_flow_take(verbs, side, &half, wc->time_ns);
+	ret = tap_flow_take(verbs, side, &half, wc->time_ns);
+	return ret ? ret : tap_netib_received(verbs, life, wc->seq, wc->time_ns);
 }
 
 /* The request completed with this. */
@@ -380,6 +386,9 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	struct tap_fields *exit = &span->exit;
 	int ret;
 
+	tap_netib_find_number(verbs, wc->life,
+			      wc->is_receive ? wc->seq : request->ordinal,
+			      &request->part);
 	span->end_ns = wc->time_ns;
 	span->work.qp = wc->life->qp;
 	add_number(exit, "status", wc->status, false, tap_wc_status_name(wc->status));
@@ -403,6 +412,9 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 		ret = tell_link(verbs, span, known, why);
 	if (!ret && wc->is_receive)
 		ret = receive_message(verbs, wc, span, why);
+	if (!ret && request->part.net && request->flow)
+		ret = tap_netib_sent(verbs, wc->life, request->ordinal, wc->time_ns,
+				     wc->status);
 	release_request(verbs, request);
 	return ret;
 }
@@ -853,6 +865,8 @@ struct sends {
 	uint64_t lkey, remote_qpn, ah_id;
 	uint64_t seq, signaled, consuming; /* of the request */
 	bool is_raced, is_list;
+	struct tap_net_list list; /* what NCCL may have posted */
+	struct tap_net_part part; /* that the first of it is */
 };
 
 /* Which flow it is a message of. */
@@ -904,6 +918,8 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	request->imm_data = at(&sends->imm_data, i);
 	request->has_imm = tap_opcode_has_imm(opcode);
 	request->is_raced = sends->is_raced;
+	request->part = sends->part;
+	request->part.role = tap_net_role_of(sends->part.role, &sends->list, i);
 	if ((flags & SIGNALED) || life->qp->is_sig_all)
 		request->signaled = sends->signaled;
 	span->work = (struct tap_work){.kind = TAP_WORK_SEND,
@@ -948,6 +964,45 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	return ret;
 }
 
+/* What NCCL posts, it posts at once. */
+static int find_part(struct tap_verbs *verbs, struct sends *sends, uint64_t count)
+{
+	const struct tap_event *event = sends->event;
+	struct tap_net_list *list = &sends->list;
+	uint64_t i;
+
+	if (!count || count > TAP_NET_LIST_MAX ||
+	    (sends->is_list && count > sends->wr_id.count))
+		return 0;
+	list->life = sends->life;
+	list->begin_ns = event->begin_ns && event->begin_ns < event->time_ns
+				 ? event->begin_ns
+				 : event->time_ns;
+	list->end_ns = event->time_ns;
+	list->tid = event->tid;
+	list->seq = sends->seq;
+	list->consuming = sends->consuming;
+	list->is_raced = sends->is_raced;
+	list->count = count;
+	for (i = 0; i < count; i++) {
+		list->requests[i] =
+			(struct tap_net_request){.opcode = at(&sends->opcode, i),
+						 .flags = at(&sends->flags, i),
+						 .wr_id = at(&sends->wr_id, i),
+						 .num_sge = at(&sends->num_sge, i),
+						 .length = at(&sends->length, i),
+						 .addr = at(&sends->addr, i),
+						 .remote_addr =
+							 at(&sends->remote_addr, i),
+						 .rkey = at(&sends->rkey, i),
+						 .imm_data = at(&sends->imm_data, i)};
+		if (i)
+			list->consuming +=
+				tap_opcode_is_consuming(list->requests[i].opcode);
+	}
+	return tap_netib_sends(verbs, list, &sends->part);
+}
+
 int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 		 struct tap_event *event, bool is_list)
 {
@@ -982,6 +1037,7 @@ int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 	sends.imm_data = read_column(&reader, "imm_data");
 	sends.remote_qpn = read_number(&reader, "remote_qpn");
 	sends.ah_id = read_number(&reader, "ah_id");
+	ret = find_part(verbs, &sends, count);
 	for (i = 0; i < count && (!is_list || i < sends.wr_id.count) && !ret; i++) {
 		if (i) {
 			sends.seq++;
@@ -1067,6 +1123,9 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		add_number(entry, "addr", at(&addr, i), true, NULL);
 		if (is_raced)
 			add_number(entry, "raced", 1, false, NULL);
+		if (life)
+			tap_netib_receive(verbs, life, seq + i, request->wr_id,
+					  at(&num_sge, i), &request->part);
 		if (srq && keep_same(verbs, srq, request))
 			return -ENOMEM;
 		ret = begin_request(verbs, queue, request);

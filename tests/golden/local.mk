@@ -44,6 +44,24 @@ GOLDEN_CASES = \
 	tests/golden/garbage \
 	tests/golden/library-again \
 	tests/golden/nesting \
+	tests/golden/net-adaptive \
+	tests/golden/net-base \
+	tests/golden/net-bound \
+	tests/golden/net-by-id \
+	tests/golden/net-flush \
+	tests/golden/net-groups \
+	tests/golden/net-hosts \
+	tests/golden/net-late \
+	tests/golden/net-lives \
+	tests/golden/net-lost \
+	tests/golden/net-merged \
+	tests/golden/net-old \
+	tests/golden/net-preposted \
+	tests/golden/net-qps \
+	tests/golden/net-split \
+	tests/golden/net-stranger \
+	tests/golden/net-swapped \
+	tests/golden/net-unfit \
 	tests/golden/no-contexts \
 	tests/golden/not-returned \
 	tests/golden/nvtx \

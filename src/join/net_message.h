@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages of NCCL's network code: a CTS and the parts that it lets come, until all have
+ * completed at both ends.
+ *
+ * A message is a span at each end, and a link from its CTS through both to its parts.
+ * Hides how parts wait for their message, that one that lacks a part costs no other, and
+ * how a flush finds what it flushes.
+ */
+#ifndef TAP_JOIN_NET_MESSAGE_H
+#define TAP_JOIN_NET_MESSAGE_H
+
+#include "join/netib.h"
+#include "join/span.h"
+
+/* Receives of one message at most: NCCL has no more queue pairs in a connection. */
+#define TAP_NET_PIECES_MAX 128
+/* Received messages of a connection that a flush may mean. */
+#define TAP_NET_RECENT 512
+/* Flushes whose message is not known yet. */
+#define TAP_NET_FLUSHES 256
+
+struct tap_net_message;
+struct tap_net_piece;
+
+/* How a release lays out the memory that a CTS is written to. */
+struct tap_net_layout {
+	uint64_t entry; /* bytes of a request; a slot has room for 8 */
+	uint64_t slots;
+	bool has_slot; /* wr_id of data may be the slot's number */
+};
+
+struct tap_net_recent {
+	uint64_t number;
+	uint64_t address;
+	int64_t received_ns;
+};
+
+struct tap_net_flush {
+	struct tap_work work;
+	const struct tap_name *name;
+	uint64_t address;
+	int64_t begin_ns;
+};
+
+/* One end of a connection: queue pairs of a process with the same owner. */
+struct tap_net {
+	const struct tap_process *process;
+	uint64_t key;	 /* of the owner */
+	uint64_t id;	 /* 0: it is not known to be NCCL's */
+	size_t qp_count; /* that live */
+	bool is_proved;	 /* a message of it has fit */
+	bool is_refuted; /* something did not */
+	bool is_late;	 /* it was there before recording began */
+	bool has_flush;	 /* one of its queue pairs is connected with itself */
+	uint64_t early_whys[TAP_WHY_COUNT]; /* messages missed before it was proved */
+	struct tap_net *peer;
+	struct tap_net *next; /* of all */
+
+	/* Of a receiver. */
+	const struct tap_net_layout *layout;
+	uint64_t local_addr, remote_addr; /* regions */
+	uint64_t number;		  /* of the latest CTS, 0 none */
+	struct {
+		struct tap_life *life;
+		uint64_t seq;
+	} pending[TAP_NET_PIECES_MAX]; /* receives since the CTS before */
+	size_t pending_count;
+	uint64_t per_message; /* receives of each message, 0 not known */
+	uint64_t lacking;     /* receives that messages given up did not have */
+	bool has_hole;	      /* a receive is missing */
+	bool is_preposted;    /* receives are posted beforehand */
+	struct tap_net_message *first, *last; /* by number */
+	struct tap_net_recent *recent;	      /* TAP_NET_RECENT of them, or NULL */
+	uint64_t recent_count;
+	struct tap_net_flush *flushes; /* TAP_NET_FLUSHES of them, or NULL */
+	size_t flush_count;
+
+	/* Of a sender. */
+	unsigned int forms; /* of what the number may be, 0: not asked yet */
+	uint64_t posted_number;
+	int64_t posted_begin_ns, posted_end_ns;	      /* of that message's posts */
+	struct tap_net_piece *first_held, *last_held; /* that have no message */
+	struct tap_net_message *filling; /* more of it may come, where preposted */
+};
+
+/* Of a message nothing more is known. */
+void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, enum tap_why why);
+
+/* Each returns 0 or -errno. */
+
+/* A CTS for so many requests; the pending receives are its. */
+int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
+			 const struct tap_net_list *cts, unsigned int requests);
+/* Data is posted.  Which message it is of, or 0. */
+int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
+			 const struct tap_net_list *list, uint64_t *number);
+int tap_net_message_flush(struct tap_verbs *verbs, struct tap_net *net,
+			  const struct tap_net_list *list);
+/* What of a peer was held may have a message now. */
+int tap_net_message_retry(struct tap_verbs *verbs, struct tap_net *net);
+/* All events are over: nothing more is posted. */
+int tap_net_message_close(struct tap_verbs *verbs, struct tap_net *net);
+/* What lacks something is told. */
+int tap_net_message_finish(struct tap_verbs *verbs, struct tap_net *net);
+void tap_net_message_forget(struct tap_verbs *verbs, struct tap_net *net);
+void tap_net_messages_free(struct tap_verbs *verbs);
+
+#endif
