@@ -29,10 +29,12 @@ src_join_libjoin_la_SOURCES = \
 	src/join/progress.c src/join/progress.h \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
+	src/join/report_net.c src/join/report_net.h \
 	src/join/report_work.c src/join/report_work.h \
 	src/join/times.c src/join/times.h \
 	src/join/slot.c src/join/slot.h \
 	src/join/span.c src/join/span.h \
+	src/join/spread.c src/join/spread.h \
 	src/join/stack.c src/join/stack.h \
 	src/join/symbol.c src/join/symbol.h \
 	src/join/table.c src/join/table.h \

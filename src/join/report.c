@@ -4,6 +4,7 @@
  * long, with which results and from where; and the same over all processes.
  */
 #include "join/report_comm.h"
+#include "join/report_net.h"
 #include "join/report_work.h"
 #include "join/stack.h"
 
@@ -65,6 +66,7 @@ struct report {
 	size_t process_room;
 	struct tap_report_comms comms;
 	struct tap_report_work work;
+	struct tap_report_net net;
 	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
@@ -232,8 +234,9 @@ static int end_span(void *data, struct tap_span *span)
 	if (!ret)
 		ret = count_span(all, span);
 	if (!ret && span->caller_number)
-		ret = count_caller(sum, span,
-				   report->view.symbols ? span->stack : NULL);
+		ret = count_caller(sum, span, report->view.symbols ? span->stack : NULL);
+	if (!ret && tap_work_is_message(&span->work))
+		return tap_report_net_end(&report->net, span);
 	if (!ret && span->work.kind)
 		return tap_report_work_end(&report->work, span);
 	return ret ? ret : tap_report_comms_span(&report->comms, span);
@@ -244,6 +247,8 @@ static int count_link(void *data, const struct tap_link *link)
 	struct report *report = data;
 	int ret = tap_report_work_link(&report->work, link);
 
+	if (!ret)
+		ret = tap_report_net_link(&report->net, link);
 	return ret ? ret : tap_report_comms_link(&report->comms, link);
 }
 
@@ -525,7 +530,7 @@ static int add_sum_json(struct report *report, const struct sum *sum)
 }
 
 static int add_group_json(struct report *report, const char *name,
-			   const struct tap_process *process)
+			  const struct tap_process *process)
 {
 	struct tap_json *json = &report->json;
 	size_t first, last;
@@ -597,6 +602,8 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
 	if (report->work.queues)
 		tap_report_work_json(&report->work, json);
+	if (report->net.first)
+		tap_report_net_json(&report->net, json);
 	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
@@ -641,6 +648,7 @@ static int finish(void *data, const struct tap_loss *loss)
 			ret = add_group_text(report, NULL);
 		tap_report_comms_text(&report->comms, comms, &report->view.line);
 		tap_report_work_text(&report->work, &report->view.line);
+		tap_report_net_text(&report->net, &report->view.line);
 		if (report->view.symbols)
 			tap_stack_add_modules_text(&report->view.line,
 						   report->view.symbols);
@@ -673,6 +681,7 @@ static void destroy(struct tap_view *view)
 	tap_table_free(&report->by_key);
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
+	tap_report_net_free(&report->net);
 	tap_json_free(&report->json);
 	tap_buffer_free(&view->line);
 	free(report);

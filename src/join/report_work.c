@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Durations are counted by their size: eight counts for each power of two, so that a
- * percentile is known to an eighth, whatever the length of the trace.
- */
+/* Sums, filled by spans as they come. */
 #include "join/report_work.h"
 
 #include "join/qp.h"
+#include "join/spread.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define STEPS_LOG2 3
-#define STEPS (1 << STEPS_LOG2)
-#define SIZES ((64 - STEPS_LOG2 + 1) * STEPS)
 
 struct tap_work_sum {
 	const struct tap_process *process;
@@ -27,9 +21,7 @@ struct tap_work_sum {
 	uint64_t depth, depth_max; /* send requests under way */
 	bool has_times;
 	int64_t first_ns, last_ns;
-	uint64_t timed;
-	int64_t max_ns;
-	uint64_t sizes[SIZES];
+	struct tap_spread times;
 	struct tap_work_sum *next;
 };
 
@@ -83,56 +75,14 @@ static struct tap_work_sum *sum_of_peer(struct tap_report_work *report,
 	return sum;
 }
 
-static unsigned int size_of(uint64_t ns)
-{
-	unsigned int log2;
-
-	if (ns < STEPS)
-		return (unsigned int) ns;
-	log2 = 63 - (unsigned int) __builtin_clzll(ns);
-	return (log2 - STEPS_LOG2 + 1) * STEPS +
-	       (unsigned int) (ns >> (log2 - STEPS_LOG2) & (STEPS - 1));
-}
-
-/* The least duration that is counted there. */
-static int64_t duration_of(unsigned int size)
-{
-	if (size < STEPS)
-		return size;
-	return (int64_t) ((uint64_t) (STEPS + size % STEPS) << (size / STEPS - 1));
-}
-
-/* -1 unknown. */
-static int64_t percentile(const struct tap_work_sum *sum, unsigned int percent)
-{
-	uint64_t rank = (sum->timed * percent + 99) / 100, seen = 0;
-	unsigned int i;
-
-	if (!sum->timed)
-		return -1;
-	for (i = 0; i < SIZES; i++) {
-		seen += sum->sizes[i];
-		if (seen >= rank)
-			break;
-	}
-	return duration_of(i);
-}
-
 static void count_time(struct tap_work_sum *sum, const struct tap_span *span)
 {
-	const int64_t duration_ns = tap_span_duration(span);
-
 	if (!sum->has_times || span->begin_ns < sum->first_ns)
 		sum->first_ns = span->begin_ns;
 	if (!sum->has_times || span->end_ns > sum->last_ns)
 		sum->last_ns = span->end_ns;
 	sum->has_times = true;
-	if (duration_ns < 0)
-		return;
-	sum->timed++;
-	if (duration_ns > sum->max_ns)
-		sum->max_ns = duration_ns;
-	sum->sizes[size_of((uint64_t) duration_ns)]++;
+	tap_spread_add(&sum->times, tap_span_duration(span));
 }
 
 static uint64_t bytes_of(const struct tap_span *span)
@@ -236,7 +186,8 @@ static int64_t bandwidth(const struct tap_work_sum *sum)
 
 /* ---- Text ---- */
 
-static void add_process(struct tap_buffer *line, const struct tap_process *process)
+void tap_report_work_add_process(struct tap_buffer *line,
+				 const struct tap_process *process)
 {
 	if (process->rank >= 0) {
 		tap_buffer_add_string(line, "rank ");
@@ -247,7 +198,7 @@ static void add_process(struct tap_buffer *line, const struct tap_process *proce
 	}
 }
 
-static void add_duration(struct tap_buffer *line, int64_t ns)
+void tap_report_work_add_duration(struct tap_buffer *line, int64_t ns)
 {
 	size_t start = line->used;
 
@@ -271,9 +222,9 @@ static void add_sum(struct tap_buffer *line, const struct tap_work_sum *sum, siz
 	else
 		tap_buffer_add_unsigned(line, (uint64_t) rate / 1000000);
 	tap_buffer_align_right(line, start, 8);
-	add_duration(line, percentile(sum, 50));
-	add_duration(line, percentile(sum, 99));
-	add_duration(line, sum->timed ? sum->max_ns : -1);
+	tap_report_work_add_duration(line, tap_spread_percentile(&sum->times, 50));
+	tap_report_work_add_duration(line, tap_spread_percentile(&sum->times, 99));
+	tap_report_work_add_duration(line, tap_spread_max(&sum->times));
 	tap_view_add_cell(line, sum->errors, 8);
 	tap_view_add_cell(line, sum->open, 6);
 }
@@ -295,7 +246,7 @@ void tap_report_work_text(const struct tap_report_work *report, struct tap_buffe
 	for (sum = report->queues; sum; sum = sum->next) {
 		start = line->used;
 		tap_buffer_add_string(line, "  ");
-		add_process(line, sum->process);
+		tap_report_work_add_process(line, sum->process);
 		tap_buffer_add_string(line, " qp ");
 		tap_buffer_add_unsigned(line, sum->qp->id);
 		tap_buffer_add_string(line, " (");
@@ -315,10 +266,10 @@ void tap_report_work_text(const struct tap_report_work *report, struct tap_buffe
 	for (sum = report->peers; sum; sum = sum->next) {
 		start = line->used;
 		tap_buffer_add_string(line, "  ");
-		add_process(line, sum->process);
+		tap_report_work_add_process(line, sum->process);
 		tap_buffer_add_string(line, ", ");
 		if (sum->peer)
-			add_process(line, sum->peer);
+			tap_report_work_add_process(line, sum->peer);
 		else
 			tap_buffer_add_char(line, '?');
 		add_sum(line, sum, start);
@@ -334,10 +285,10 @@ static void add_sum_json(struct tap_json *json, const struct tap_work_sum *sum)
 	tap_json_unsigned(json, "sends", sum->messages);
 	tap_json_unsigned(json, "bytes", sum->bytes);
 	tap_json_not_negative(json, "bytes_per_second", bandwidth(sum));
-	tap_json_not_negative(json, "p50_ns", percentile(sum, 50));
-	tap_json_not_negative(json, "p90_ns", percentile(sum, 90));
-	tap_json_not_negative(json, "p99_ns", percentile(sum, 99));
-	tap_json_not_negative(json, "max_ns", sum->timed ? sum->max_ns : -1);
+	tap_json_not_negative(json, "p50_ns", tap_spread_percentile(&sum->times, 50));
+	tap_json_not_negative(json, "p90_ns", tap_spread_percentile(&sum->times, 90));
+	tap_json_not_negative(json, "p99_ns", tap_spread_percentile(&sum->times, 99));
+	tap_json_not_negative(json, "max_ns", tap_spread_max(&sum->times));
 	tap_json_unsigned(json, "errors", sum->errors);
 	tap_json_unsigned(json, "open", sum->open);
 }

@@ -28,6 +28,11 @@ void tap_report_work_text(const struct tap_report_work *report, struct tap_buffe
 /* "queue_pairs":[...],"peers":[...] */
 void tap_report_work_json(const struct tap_report_work *report, struct tap_json *json);
 
+/* "rank 3", and a duration in a column; -1 unknown. */
+void tap_report_work_add_process(struct tap_buffer *line,
+				 const struct tap_process *process);
+void tap_report_work_add_duration(struct tap_buffer *line, int64_t ns);
+
 void tap_report_work_free(struct tap_report_work *report);
 
 #endif

@@ -102,6 +102,7 @@ GOLDEN_ROWS = \
 	tests/golden/comm.rows \
 	tests/golden/end-lost.rows \
 	tests/golden/nesting.rows \
+	tests/golden/net-groups.rows \
 	tests/golden/not-returned.rows \
 	tests/golden/nvtx.rows \
 	tests/golden/two-hosts.rows

@@ -142,7 +142,7 @@ def compare(events, records):
         parts = sorted(links[number], key=lambda event: event["part"])
         assert [e["part"] for e in parts] == list(range(1, parts[0]["parts"] + 1)), parts
         assert [span_id(e) for e in parts] == record["spans"], (record, parts)
-        if record["kind"] != "send-receive":
+        if record["kind"] in ("collective-ranks", "send-recv"):
             assert [or_none(e["comm_rank"], -1) for e in parts] == record["ranks"], record
         for event in parts:
             assert (event["kind"], event["known"], or_none(event["name"], "-"),
