@@ -17,6 +17,9 @@
 #define REQUESTS_MAX 8
 #define SLOT_MASK 0xff /* of wr_id */
 
+/* So many messages that do not fit, and none that does, are not NCCL's. */
+#define REFUTED_AFTER 8
+
 /* What the number of a single request's last piece is. */
 enum { FORM_SIZE = 1, FORM_SIZE_SWAPPED = 2, FORM_ID = 4, FORM_ALL = 7 };
 
@@ -33,7 +36,7 @@ struct tap_net_piece {
 	int64_t tid;
 	uint64_t seq; /* of its last request */
 	uint64_t wr_id;
-	uint32_t imm_data;
+	uint32_t imm_data, received_imm;
 	unsigned int requests;
 	uint64_t lengths[REQUESTS_MAX];
 	uint64_t addresses[REQUESTS_MAX]; /* remote */
@@ -345,7 +348,7 @@ static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_net_message 
 	for (piece = message->pieces; piece; piece = piece->next) {
 		if (piece->is_raced || message->is_raced)
 			return TAP_WHY_RACED;
-		if (!tap_life_is_sure(verbs, piece->sender))
+		if (!piece->sender->peer || !tap_life_is_sure(verbs, piece->sender))
 			return TAP_WHY_LATE;
 	}
 	return TAP_WHY_NONE;
@@ -518,6 +521,10 @@ static int contradict(struct tap_verbs *verbs, struct tap_net_message *message)
 
 	if (net->is_proved)
 		return settle(verbs, message, TAP_WHY_CONTRADICTED);
+	/* Something may be missing from one message, but not from all. */
+	drop_message(verbs, message);
+	if (++net->early_whys[TAP_WHY_CONTRADICTED] < REFUTED_AFTER)
+		return 0;
 	net->is_refuted = true;
 	net->peer->is_refuted = true;
 	while (net->first)
@@ -572,11 +579,15 @@ static bool does_fit(struct tap_net_message *message)
 	const struct tap_net_piece *piece;
 
 	for (piece = message->pieces; piece; piece = piece->next) {
-		if (piece->requests != message->requests)
+		if (piece->requests != message->requests ||
+		    piece->wr_id != message->pieces->wr_id)
 			return false;
 		/* Of several, the sizes are elsewhere. */
 		if (message->requests == 1)
 			forms &= forms_of(message, piece);
+		/* Receives may complete out of order: then the ordinal is another's. */
+		if (piece->is_received && piece->received_imm != piece->imm_data)
+			return false;
 	}
 	/* One slot, whatever release it is, or a number of the request's own. */
 	if (message->to->is_preposted && !message->to->layout->has_slot)
@@ -824,6 +835,11 @@ static int close_filling(struct tap_verbs *verbs, struct tap_net *from)
 	from->filling = NULL;
 	if (!message)
 		return 0;
+	/* Each before may have lacked some, but none has had more. */
+	if (message->posted > from->per_message)
+		from->per_message = message->posted;
+	if (message->posted < from->per_message)
+		return settle(verbs, message, TAP_WHY_POST_LOST);
 	message->count = message->posted;
 	return progress(verbs, message);
 }
@@ -847,6 +863,9 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 		ret = close_filling(verbs, from);
 	if (ret)
 		return ret;
+	/* In order of posting: the CTS of what waits before it is missing. */
+	while (from->first_held && from->first_held != piece)
+		drop_piece(verbs, from->first_held);
 	unhold(verbs, piece);
 	add_piece(message, piece);
 	from->filling = message;
@@ -855,15 +874,20 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 	return attach(verbs, message, piece);
 }
 
+/* A CTS has come, for which data may have been there. */
 static int retry_by_slot(struct tap_verbs *verbs, struct tap_net *from)
 {
-	struct tap_net_piece *piece;
-	bool is_attached = true;
+	struct tap_net_piece *piece, *later;
+	bool is_attached, has_attached = false;
 	int ret = 0;
 
-	/* In order of posting: what waits for its CTS stops all after it. */
-	while (!ret && is_attached && (piece = from->first_held))
+	for (piece = from->first_held; piece && !ret; piece = later) {
+		later = piece->later;
 		ret = attach_by_slot(verbs, from, piece, &is_attached);
+		if (has_attached && !is_attached)
+			break;
+		has_attached |= is_attached;
+	}
 	return ret;
 }
 
@@ -1004,8 +1028,6 @@ int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
 		return 0;
 	if (!piece->receiver && receiver && file_arrival(verbs, piece, receiver))
 		return -ENOMEM;
-	if (net->first_held != piece)
-		return retry_by_slot(verbs, net);
 	return attach_by_slot(verbs, net, piece, &is_attached);
 }
 
@@ -1043,7 +1065,7 @@ int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordi
 }
 
 int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       int64_t time_ns)
+		       int64_t time_ns, uint32_t imm_data)
 {
 	struct tap_net *net = life->qp->net;
 	struct tap_net_piece *piece;
@@ -1064,8 +1086,11 @@ int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 		return 0;
 	piece->is_received = true;
 	piece->received_ns = time_ns;
+	piece->received_imm = imm_data;
 	if (!piece->message)
 		return 0;
+	if (piece->sender && imm_data != piece->imm_data)
+		return piece->message->is_linked ? 0 : contradict(verbs, piece->message);
 	count_received(piece->message, piece);
 	return progress(verbs, piece->message);
 }

@@ -54,6 +54,7 @@ struct tap_net {
 	bool is_late;	 /* it was there before recording began */
 	bool has_flush;	 /* one of its queue pairs is connected with itself */
 	uint64_t early_whys[TAP_WHY_COUNT]; /* messages missed before it was proved */
+	uint64_t per_message;		    /* parts of each message, 0 not known */
 	struct tap_net *peer;
 	struct tap_net *next; /* of all */
 
@@ -64,12 +65,10 @@ struct tap_net {
 	struct {
 		struct tap_life *life;
 		uint64_t seq;
+		uint64_t wr_id;
 	} pending[TAP_NET_PIECES_MAX]; /* receives since the CTS before */
 	size_t pending_count;
-	uint64_t per_message; /* receives of each message, 0 not known */
-	uint64_t lacking;     /* receives that messages given up did not have */
-	bool has_hole;	      /* a receive is missing */
-	bool is_preposted;    /* receives are posted beforehand */
+	bool is_preposted;		      /* receives are posted beforehand */
 	struct tap_net_message *first, *last; /* by number */
 	struct tap_net_recent *recent;	      /* TAP_NET_RECENT of them, or NULL */
 	uint64_t recent_count;

@@ -224,27 +224,32 @@ static void know(struct tap_verbs *verbs, struct tap_net *net)
 		net->id = new_id(verbs, net);
 }
 
-/* Whether the receives since the CTS before are this one's, of missed ones before it. */
+/*
+ * Whether the receives since the CTS before are this one's, and those of missed ones
+ * before it.  Those of one message have one wr_id.
+ */
 static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_first)
 {
-	const uint64_t messages = missed + 1;
+	const size_t count = net->pending_count;
+	uint64_t own = 0;
 
 	if (net->is_preposted)
 		return TAP_WHY_NONE;
 	if (is_first && net->is_late)
 		return TAP_WHY_NOT_RECORDED;
-	if (net->per_message && net->pending_count < net->per_message * messages)
-		net->lacking += net->per_message * messages - net->pending_count;
-	if (net->has_hole || !net->pending_count)
+	while (own < count &&
+	       net->pending[count - 1 - own].wr_id == net->pending[count - 1].wr_id)
+		own++;
+	/* Each before may have lacked some, but none has had more. */
+	if (!missed && own == count && own > net->per_message)
+		net->per_message = own;
+	if (!net->per_message || own < net->per_message ||
+	    count != net->per_message * (missed + 1))
 		return TAP_WHY_POST_LOST;
-	if (!net->per_message && net->pending_count % messages == 0)
-		net->per_message = net->pending_count / messages;
-	if (net->pending_count != net->per_message * messages)
-		return TAP_WHY_POST_LOST;
-	/* What is before belongs to those whose CTS is missing. */
-	memmove(net->pending, net->pending + missed * net->per_message,
-		net->per_message * sizeof(net->pending[0]));
-	net->pending_count = net->per_message;
+	own = net->per_message;
+	memmove(net->pending, net->pending + (count - own),
+		own * sizeof(net->pending[0]));
+	net->pending_count = own;
 	return TAP_WHY_NONE;
 }
 
@@ -277,7 +282,6 @@ static int take_cts(struct tap_verbs *verbs, struct tap_net *net,
 	else
 		ret = tap_net_message_make(verbs, net, list, place->requests);
 	net->pending_count = 0;
-	net->has_hole = false;
 	return ret;
 }
 
@@ -285,15 +289,10 @@ void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 		       uint64_t wr_id, uint64_t num_sge, struct tap_net_part *part)
 {
 	struct tap_net *net = net_of(verbs, life->qp);
-	uint64_t gap;
 
 	part->role = TAP_NET_NONE;
 	if (!net || net->is_refuted)
 		return;
-	gap = seq - life->receives.last_seq - 1;
-	if (gap > net->lacking)
-		net->has_hole = true;
-	net->lacking -= gap > net->lacking ? net->lacking : gap;
 	if (num_sge) {
 		/* NCCL's are empty. */
 		if (!net->id)
@@ -302,12 +301,12 @@ void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 	}
 	if (wr_id == PREPOSTED)
 		net->is_preposted = true;
-	if (!net->is_preposted && net->pending_count == TAP_NET_PIECES_MAX) {
-		net->has_hole = true;
+	/* So many are not one message's. */
+	if (net->pending_count == TAP_NET_PIECES_MAX)
 		net->pending_count = 0;
-	}
 	if (!net->is_preposted) {
 		net->pending[net->pending_count].life = life;
+		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
 	*part = (struct tap_net_part){.role = TAP_NET_RECEIVE, .net = net};

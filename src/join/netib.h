@@ -89,7 +89,7 @@ int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordi
 		   int64_t time_ns, uint64_t status);
 /* The receive of this ordinal has completed. */
 int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       int64_t time_ns);
+		       int64_t time_ns, uint32_t imm_data);
 /* Two are known to be each other's. */
 int tap_netib_meet(struct tap_verbs *verbs, struct tap_life *sender,
 		   struct tap_life *receiver);

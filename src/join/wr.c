@@ -374,7 +374,8 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 		return 0;
 	}
 	ret = tap_flow_take(verbs, side, &half, wc->time_ns);
-	return ret ? ret : tap_netib_received(verbs, life, wc->seq, wc->time_ns);
+	return ret ? ret
+		   : tap_netib_received(verbs, life, wc->seq, wc->time_ns, half.imm_data);
 }
 
 /* The request completed with this. */

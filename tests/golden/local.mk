@@ -48,6 +48,7 @@ GOLDEN_CASES = \
 	tests/golden/net-base \
 	tests/golden/net-bound \
 	tests/golden/net-by-id \
+	tests/golden/net-first-lost \
 	tests/golden/net-flush \
 	tests/golden/net-groups \
 	tests/golden/net-hosts \
