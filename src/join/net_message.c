@@ -492,8 +492,10 @@ static void add_piece(struct tap_net_message *message, struct tap_net_piece *pie
 	message->pieces_end = &piece->next;
 }
 
-void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, enum tap_why why)
+void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+		       enum tap_why why)
 {
+	net->lost[net->lost_count++ % TAP_NET_LOST] = number;
 	if (net->is_proved)
 		tap_verbs_unmatched(verbs, TAP_MATCH_CTS_MESSAGE, why);
 	else
@@ -507,7 +509,7 @@ static int settle(struct tap_verbs *verbs, struct tap_net_message *message,
 	int ret;
 
 	if (!message->is_linked)
-		tap_net_unmatched(verbs, message->to, why);
+		tap_net_unmatched(verbs, message->to, message->number, why);
 	else
 		why = TAP_WHY_NONE;
 	ret = end_message(verbs, message, why, TAP_SPAN_END_LOST);
@@ -606,11 +608,23 @@ static int complete_posts(struct tap_verbs *verbs, struct tap_net_message *messa
 	if (*is_gone)
 		return contradict(verbs, message);
 	message->is_linked = true;
+	if (message->number > message->to->linked_number)
+		message->to->linked_number = message->number;
 	add_wait(message);
 	return prove(verbs, message->to);
 }
 
 /* ---- Flushes ---- */
+
+/* Of the last request that is not empty, which a flush reads; 0 none. */
+static uint64_t address_of(const struct tap_net_message *message)
+{
+	unsigned int i = message->requests;
+
+	while (i && !message->lengths[i - 1])
+		i--;
+	return i ? message->addresses[i - 1] : 0;
+}
 
 static int tell_flush(struct tap_verbs *verbs, const struct tap_net *net,
 		      const struct tap_net_flush *flush,
@@ -651,9 +665,44 @@ static bool is_settled(const struct tap_net *net, int64_t time_ns)
 
 	for (message = net->first; message; message = message->later)
 		if (!message->is_linked && message->received &&
+		    message->number > net->linked_number &&
 		    message->received_ns <= time_ns)
 			return false;
 	return true;
+}
+
+/* Whether this queue pair, so this device, has flushed it. */
+static bool has_flushed(const struct tap_net_recent *recent, uint64_t qp_id)
+{
+	unsigned int i;
+
+	for (i = 0; i < recent->flush_count; i++)
+		if (recent->flushed_by[i] == qp_id)
+			return true;
+	return false;
+}
+
+/* Whether a later message may be meant, of which something is missing. */
+static bool may_be_later(const struct tap_net *net, const struct tap_net_recent *found,
+			 const struct tap_net_flush *flush)
+{
+	const struct tap_net_message *message;
+	unsigned int i;
+
+	for (i = 0; i < TAP_NET_LOST; i++)
+		if (net->lost[i] > found->number && net->lost[i] <= flush->cts_number)
+			return true;
+	for (message = net->last; message && message->number > found->number;
+	     message = message->earlier) {
+		if (message->number > flush->cts_number ||
+		    (message->is_linked && message->received == message->count))
+			continue;
+		/* A later one was posted: of this one the post is missing. */
+		if ((!message->is_linked && message->number < net->linked_number) ||
+		    (message->posted && address_of(message) == flush->address))
+			return true;
+	}
+	return false;
 }
 
 /* The latest message that was received before it at its address. */
@@ -662,7 +711,8 @@ static int take_flush(struct tap_verbs *verbs, const struct tap_net *net,
 {
 	const uint64_t kept =
 		net->recent_count < TAP_NET_RECENT ? net->recent_count : TAP_NET_RECENT;
-	const struct tap_net_recent *recent, *found = NULL;
+	struct tap_net_recent *recent, *found = NULL;
+	enum tap_why why = TAP_WHY_NONE;
 	uint64_t i;
 
 	for (i = 0; i < kept; i++) {
@@ -672,11 +722,21 @@ static int take_flush(struct tap_verbs *verbs, const struct tap_net *net,
 		    (!found || found->number < recent->number))
 			found = recent;
 	}
-	if (found)
-		return tell_flush(verbs, net, flush, found, TAP_WHY_NONE);
-	if (net->is_proved)
-		tap_verbs_unmatched(verbs, TAP_MATCH_FLUSH_MESSAGE, TAP_WHY_PEER_MISSING);
-	return 0;
+	if (!found || has_flushed(found, flush->work.qp_id))
+		why = TAP_WHY_PEER_MISSING;
+	else if (may_be_later(net, found, flush))
+		why = TAP_WHY_AMBIGUOUS;
+	if (why) {
+		if (net->is_proved)
+			tap_verbs_unmatched(verbs, TAP_MATCH_FLUSH_MESSAGE, why);
+		return 0;
+	}
+	if (found->flush_count < TAP_NET_DEVICES)
+		found->flushed_by[found->flush_count++] = flush->work.qp_id;
+	/* By address alone, another that is missing could be meant. */
+	return tell_flush(verbs, net, flush, found,
+			  net->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
+								  : TAP_WHY_NONE);
 }
 
 /* Flushes for which it is time, or all. */
@@ -713,37 +773,38 @@ int tap_net_message_flush(struct tap_verbs *verbs, struct tap_net *net,
 			--net->flush_count * sizeof(*net->flushes));
 	}
 	flush = &net->flushes[net->flush_count++];
-	*flush = (struct tap_net_flush){.work = {.kind = TAP_WORK_SEND,
-						 .qp = list->life->qp,
-						 .qp_id = list->life->qp->id,
-						 .life = list->life->number,
-						 .seq = list->seq},
-					.name = tap_names_get(verbs->names, "verbs", 5,
-							      "RDMA_READ", 9),
-					.address = list->requests[0].remote_addr,
-					.begin_ns = list->begin_ns};
+	*flush = (struct tap_net_flush){
+		.work = {.kind = TAP_WORK_SEND,
+			 .qp = list->life->qp,
+			 .qp_id = list->life->qp->id,
+			 .life = list->life->number,
+			 .seq = list->seq},
+		.name = tap_names_get(verbs->names, "verbs", 5, "RDMA_READ", 9),
+		.address = list->requests[0].remote_addr,
+		.begin_ns = list->begin_ns,
+		.cts_number = net->number,
+		.is_after_hole = list->life->sends.has_hole ||
+				 list->seq != list->life->sends.last_seq + 1};
 	if (!flush->name)
 		return -ENOMEM;
 	return ret ? ret : take_flushes(verbs, net, false);
 }
 
-/* A flush may follow, of the last request that is not empty. */
+/* A flush may follow. */
 static int note_received(struct tap_verbs *verbs, struct tap_net_message *message)
 {
 	struct tap_net *net = message->to;
-	unsigned int i = message->requests;
+	const uint64_t address = address_of(message);
 
-	while (i && !message->lengths[i - 1])
-		i--;
-	if (i && !net->recent && net->has_flush) {
+	if (address && !net->recent && net->has_flush) {
 		net->recent = calloc(TAP_NET_RECENT, sizeof(*net->recent));
 		if (!net->recent)
 			return -ENOMEM;
 	}
-	if (i && net->recent)
+	if (address && net->recent)
 		net->recent[net->recent_count++ % TAP_NET_RECENT] =
 			(struct tap_net_recent){.number = message->number,
-						.address = message->addresses[i - 1],
+						.address = address,
 						.received_ns = message->received_ns};
 	return net->flush_count ? take_flushes(verbs, net, false) : 0;
 }

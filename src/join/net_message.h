@@ -17,6 +17,10 @@
 #define TAP_NET_PIECES_MAX 128
 /* Received messages of a connection that a flush may mean. */
 #define TAP_NET_RECENT 512
+/* Messages that lack something, which a flush may mean. */
+#define TAP_NET_LOST 64
+/* That NCCL makes one of, each with a queue pair for flushes. */
+#define TAP_NET_DEVICES 4
 /* Flushes whose message is not known yet. */
 #define TAP_NET_FLUSHES 256
 
@@ -34,6 +38,8 @@ struct tap_net_recent {
 	uint64_t number;
 	uint64_t address;
 	int64_t received_ns;
+	uint64_t flushed_by[TAP_NET_DEVICES]; /* queue pairs */
+	unsigned int flush_count;
 };
 
 struct tap_net_flush {
@@ -41,6 +47,8 @@ struct tap_net_flush {
 	const struct tap_name *name;
 	uint64_t address;
 	int64_t begin_ns;
+	uint64_t cts_number; /* the latest then */
+	bool is_after_hole;  /* one before it is missing */
 };
 
 /* One end of a connection: queue pairs of a process with the same owner. */
@@ -62,6 +70,9 @@ struct tap_net {
 	const struct tap_net_layout *layout;
 	uint64_t local_addr, remote_addr; /* regions */
 	uint64_t number;		  /* of the latest CTS, 0 none */
+	uint64_t linked_number;		  /* the latest that was posted whole */
+	uint64_t lost[TAP_NET_LOST];	  /* messages that lack something, the latest */
+	uint64_t lost_count;
 	struct {
 		struct tap_life *life;
 		uint64_t seq;
@@ -84,7 +95,8 @@ struct tap_net {
 };
 
 /* Of a message nothing more is known. */
-void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, enum tap_why why);
+void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+		       enum tap_why why);
 
 /* Each returns 0 or -errno. */
 

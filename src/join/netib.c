@@ -276,9 +276,9 @@ static int take_cts(struct tap_verbs *verbs, struct tap_net *net,
 	net->peer->peer = net;
 	know(verbs, net->peer);
 	for (i = 0; i < missed; i++)
-		tap_net_unmatched(verbs, net, TAP_WHY_POST_LOST);
+		tap_net_unmatched(verbs, net, net->number - 1, TAP_WHY_POST_LOST);
 	if (why)
-		tap_net_unmatched(verbs, net, why);
+		tap_net_unmatched(verbs, net, net->number, why);
 	else
 		ret = tap_net_message_make(verbs, net, list, place->requests);
 	net->pending_count = 0;

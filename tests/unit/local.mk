@@ -2,7 +2,7 @@
 # The core of the join, without babeltrace2, and what of the traced side can stand alone.
 
 check_PROGRAMS += tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
-	tests/unit/test_symbol tests/unit/test_wire tests/unit/fuzz_join
+	tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire tests/unit/fuzz_join
 tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/tap.h
 tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -15,6 +15,10 @@ tests_unit_test_link_SOURCES = tests/unit/test_link.c tests/unit/tap.h
 tests_unit_test_link_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_link_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_link_LDADD = src/join/libjoin.la
+tests_unit_test_net_SOURCES = tests/unit/test_net.c tests/unit/tap.h
+tests_unit_test_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_net_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_net_LDADD = src/join/libjoin.la
 tests_unit_test_symbol_SOURCES = tests/unit/test_symbol.c tests/unit/tap.h
 tests_unit_test_symbol_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_symbol_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -35,7 +39,7 @@ tests_unit_test_ranks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
-	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/fuzz_join
+	tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/fuzz_join
 
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
