@@ -967,7 +967,7 @@ static int adopt(struct tap_verbs *verbs, struct tap_net_piece *piece,
 int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 			 const struct tap_net_list *cts, unsigned int requests)
 {
-	struct tap_net_message *message = verbs->free_net_messages;
+	struct tap_net_message *message;
 	struct tap_net_piece *piece, *next;
 	const uint64_t slots = net->layout->slots;
 	uint64_t number;
@@ -979,6 +979,7 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 		ret = settle(verbs, net->first, TAP_WHY_POST_LOST);
 	if (ret)
 		return ret;
+	message = verbs->free_net_messages;
 	if (message)
 		verbs->free_net_messages = message->newer;
 	else
