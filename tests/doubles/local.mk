@@ -16,8 +16,12 @@ doubles_h = \
 fake_cuda_c = \
 	tests/doubles/cuda/context.c \
 	tests/doubles/cuda/error.c \
+	tests/doubles/cuda/graph.c \
 	tests/doubles/cuda/launch.c \
+	tests/doubles/cuda/log.c \
+	tests/doubles/cuda/memop.c \
 	tests/doubles/cuda/memory.c \
+	tests/doubles/cuda/module.c \
 	tests/doubles/cuda/resolve.c \
 	tests/doubles/cuda/stream.c
 
@@ -46,7 +50,7 @@ mini_nccl_c = \
 	tests/doubles/nccl/verbs_device.c \
 	tests/doubles/nccl/verbs_library.c
 
-fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h \
+fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h tests/doubles/cuda/README \
 	tests/doubles/cuda/libcuda.map
 mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/flow.h \
@@ -86,8 +90,10 @@ EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all) $(soft_verbs_all) \
 doubles_link = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hidden \
 	-shared -pthread -Wl,-z,defs -Wl,-soname,$(@F)
 
+# What it hands out are its own functions, whoever else defines the names.
 tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -D__CUDA_API_VERSION_INTERNAL \
+		-Wl,-Bsymbolic-functions \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cuda/libcuda.map -o $@ \
 		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libcuda.so
@@ -110,7 +116,7 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 		ln -sf $(@F) $(@D)/libibverbs.so
 
 # The tests of the doubles.
-doubles_tests = tests/doubles/test_cuda tests/doubles/test_nccl tests/doubles/test_groups \
+doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
 	tests/doubles/test_interface.sh tests/doubles/test_nccl_verbs.sh \
@@ -122,7 +128,8 @@ verbs_tests = tests/doubles/test_verbs tests/doubles/test_verbs_errors \
 check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
-EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c tests/doubles/test_nccl.c \
+EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c \
+	tests/doubles/test_cuda_log.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
 	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/messages.c \
 	tests/doubles/truth.py tests/doubles/verbs_pair.h \
@@ -135,6 +142,7 @@ $(doubles_tests): \
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
 		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
 tests/doubles/test_cuda: tests/doubles/test_cuda.c
+tests/doubles/test_cuda_log: tests/doubles/test_cuda_log.c
 tests/doubles/test_nccl: tests/doubles/test_nccl.c
 tests/doubles/test_groups: tests/doubles/test_groups.c
 tests/doubles/test_comms: tests/doubles/test_comms.c

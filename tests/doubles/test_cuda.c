@@ -190,11 +190,138 @@ static void test_graphs(void)
 		   cuStreamSynchronize(stream) == CUDA_SUCCESS,
 	   "a graph is launched");
 	cuMemcpyDtoH(&host[1], memory, 4);
-	ok(host[1] == 2 && cuGraphLaunch(exec, stream) == CUDA_ERROR_NOT_SUPPORTED,
-	   "then it is, and here only once");
+	ok(host[1] == 2, "then it is");
+	cuMemcpyHtoD(memory, &host[0], 4);
+	cuGraphDestroy(graph);
+	cuGraphLaunch(exec, stream);
+	cuGraphLaunch(exec, stream);
+	cuGraphExecDestroy(exec);
+	cuStreamSynchronize(stream);
+	cuMemcpyDtoH(&host[1], memory, 4);
+	ok(host[1] == 2, "and again and again, even when the graph is gone");
+	cuStreamDestroy(stream);
+	cuMemFree(memory);
+}
+
+static void add_one(void *data)
+{
+	(*(int *) data)++;
+}
+
+static void test_forked_capture(void)
+{
+	CUstream streams[2];
+	CUevent events[2];
+	CUgraphExec exec;
+	CUgraph graph;
+	int count = 0;
+	int other = 0;
+	size_t nodes;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING);
+		cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING);
+	}
+	cuStreamBeginCapture(streams[0], CU_STREAM_CAPTURE_MODE_GLOBAL);
+	cuLaunchHostFunc(streams[0], add_one, &count);
+	cuEventRecord(events[0], streams[0]);
+	cuStreamWaitEvent(streams[1], events[0], 0);
+	cuLaunchHostFunc(streams[1], add_one, &other);
+	cuEventRecord(events[1], streams[1]);
+	cuStreamWaitEvent(streams[0], events[1], 0);
+	ok(cuEventQuery(events[0]) == CUDA_ERROR_CAPTURED_EVENT,
+	   "an event of a capture says nothing");
+	ok(cuStreamEndCapture(streams[1], &graph) == CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+	   "a capture does not end in a stream that joined it");
+	cuStreamEndCapture(streams[0], &graph);
+	cuGraphGetNodes(graph, NULL, &nodes);
+	ok(nodes == 2, "what a joined stream got is in the graph");
+	cuGraphInstantiate(&exec, graph, 0);
+	for (i = 0; i < 1000; i++)
+		cuGraphLaunch(exec, streams[0]);
+	cuStreamSynchronize(streams[0]);
+	ok(count == 1000 && other == 1000, "a thousand launches do it a thousand times");
 	cuGraphExecDestroy(exec);
 	cuGraphDestroy(graph);
-	cuStreamDestroy(stream);
+	for (i = 0; i < 2; i++) {
+		cuStreamDestroy(streams[i]);
+		cuEventDestroy(events[i]);
+	}
+}
+
+static void test_built_graph(void)
+{
+	CUDA_MEMSET_NODE_PARAMS set = {.value = 0x62,
+				       .elementSize = 1,
+				       .width = 4,
+				       .height = 1};
+	CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+			      .dstMemoryType = CU_MEMORYTYPE_HOST,
+			      .WidthInBytes = 4,
+			      .Height = 1,
+			      .Depth = 1};
+	CUDA_HOST_NODE_PARAMS call = {add_one, NULL};
+	CUgraphNodeType type;
+	CUgraphNode nodes[3];
+	CUdeviceptr memory;
+	CUgraphExec exec;
+	CUgraph graph;
+	char host[5] = "";
+	int count = 0;
+
+	cuMemAlloc(&memory, 4);
+	set.dst = memory;
+	copy.srcDevice = memory;
+	copy.dstHost = host;
+	call.userData = &count;
+	cuGraphCreate(&graph, 0);
+	cuGraphAddMemsetNode(&nodes[0], graph, NULL, 0, &set, NULL);
+	cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &copy, NULL);
+	cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &call);
+	ok(cuGraphNodeGetType(nodes[1], &type) == CUDA_SUCCESS &&
+		   type == CU_GRAPH_NODE_TYPE_MEMCPY,
+	   "a node says what it is");
+	cuGraphInstantiate(&exec, graph, 0);
+	cuGraphLaunch(exec, NULL);
+	cuStreamSynchronize(NULL);
+	ok(strcmp(host, "bbbb") == 0 && count == 1, "a graph can be built by hand");
+	cuGraphExecDestroy(exec);
+	cuGraphDestroy(graph);
+	cuMemFree(memory);
+}
+
+static void test_values(void)
+{
+	CUstreamBatchMemOpParams ops[2];
+	CUstream first;
+	CUstream second;
+	CUdeviceptr memory;
+	uint32_t host = 0;
+
+	cuMemAlloc(&memory, 8);
+	cuMemsetD32(memory, 0, 2);
+	cuStreamCreate(&first, CU_STREAM_NON_BLOCKING);
+	cuStreamCreate(&second, CU_STREAM_NON_BLOCKING);
+	cuStreamWaitValue32(first, memory, 3, CU_STREAM_WAIT_VALUE_GEQ);
+	cuStreamWriteValue32(first, memory + 4, 9, 0);
+	ok(cuStreamQuery(first) == CUDA_ERROR_NOT_READY, "a stream waits for a value");
+	memset(ops, 0, sizeof(ops));
+	ops[0].operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+	ops[0].writeValue.address = memory;
+	ops[0].writeValue.value = 4;
+	ops[1].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+	ops[1].waitValue.address = memory + 4;
+	ops[1].waitValue.value = 9;
+	ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+	cuStreamBatchMemOp(second, 2, ops, 0);
+	cuStreamSynchronize(second);
+	cuMemcpyDtoH(&host, memory + 4, 4);
+	ok(host == 9, "that another stream writes, and the other way about");
+	ok(cuStreamWriteValue32(first, memory + 2, 1, 0) == CUDA_ERROR_INVALID_VALUE,
+	   "a value lies where a word can");
+	cuStreamDestroy(first);
+	cuStreamDestroy(second);
 	cuMemFree(memory);
 }
 
@@ -260,6 +387,23 @@ static void test_entry_points(void)
 	ok(!ask("cuMemcpyHtoDAsync_v2", 13000, 0, &res, &status) &&
 		   status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
 	   "a name with its version is not found");
+	ok(ask("cuLaunchKernel", 4000, 0, &res, NULL) &&
+		   !ask("cuLaunchKernel", 4000, 2, &res, NULL) &&
+		   ask("cuLaunchKernel", 7000, 2, &res, NULL),
+	   "what is older than the threads' own streams has a younger twin");
+	ok(ask("cuMemcpyBatchAsync", 12080, 0, &res, NULL) !=
+			   ask("cuMemcpyBatchAsync", 13000, 0, &res, NULL) &&
+		   ask("cuStreamGetCaptureInfo", 10010, 0, &res, NULL) !=
+			   ask("cuStreamGetCaptureInfo", 12030, 0, &res, NULL),
+	   "a version with other parameters is another function");
+	setenv("FAKE_CUDA_VERSION", "11080", 1);
+	ok(!ask("cuGetProcAddress", 10000, 0, &res, NULL) &&
+		   ask("cuGetProcAddress", 12000, 0, &res, NULL) ==
+			   dlsym(RTLD_DEFAULT, "cuGetProcAddress") &&
+		   !ask("cuLibraryLoadData", 13000, 0, &res, &status) &&
+		   status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+	   "an older driver knows less");
+	unsetenv("FAKE_CUDA_VERSION");
 	ask("cuInit", 13000, 8, &res, &status);
 	ok(res == CUDA_ERROR_INVALID_VALUE, "unknown flags are refused");
 }
@@ -286,6 +430,9 @@ int main(void)
 	test_legacy_stream();
 	test_events();
 	test_graphs();
+	test_forked_capture();
+	test_built_graph();
+	test_values();
 	test_memory();
 	test_entry_points();
 	test_fork();

@@ -2,6 +2,7 @@
 /* Devices and contexts of the fake driver: how many there are and which is current. */
 #include "driver.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,29 @@ static pid_t init_pid;
 
 static __thread struct CUctx_st *current;
 
+/*
+ * A tool's library is loaded before anything else is done, called without arguments and
+ * unloaded again if it does not want to stay.
+ */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	int (*initialize)(void);
+	void *library;
+
+	if (!path || !*path)
+		return;
+	library = dlopen(path, RTLD_NOW);
+	if (!library)
+		return;
+	initialize = (int (*)(void)) dlsym(library, "InitializeInjection");
+	if (!initialize || !initialize())
+		dlclose(library);
+}
+
 FAKE_EXPORT CUresult cuInit(unsigned int Flags)
 {
+	static pthread_once_t injected = PTHREAD_ONCE_INIT;
 	const char *text = getenv("FAKE_CUDA_DEVICES");
 	int count = text ? atoi(text) : 8;
 
@@ -38,6 +60,7 @@ FAKE_EXPORT CUresult cuInit(unsigned int Flags)
 		init_pid = getpid();
 	}
 	pthread_mutex_unlock(&fake_lock);
+	pthread_once(&injected, inject);
 	return fake_require_init();
 }
 
@@ -76,11 +99,19 @@ CUresult fake_require_context(struct CUctx_st **ret_context)
 	return res;
 }
 
+int fake_driver_version(void)
+{
+	const char *text = getenv("FAKE_CUDA_VERSION");
+	int version = text ? atoi(text) : 0;
+
+	return version > 0 ? version : CUDA_VERSION;
+}
+
 FAKE_EXPORT CUresult cuDriverGetVersion(int *driverVersion)
 {
 	if (!driverVersion)
 		return CUDA_ERROR_INVALID_VALUE;
-	*driverVersion = CUDA_VERSION;
+	*driverVersion = fake_driver_version();
 	return CUDA_SUCCESS;
 }
 
@@ -228,7 +259,7 @@ FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	return res;
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+static CUresult release_primary(CUdevice dev)
 {
 	struct CUctx_st *unused = NULL;
 	CUresult res = check_device(dev);
@@ -248,12 +279,17 @@ FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 	return res;
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-	return cuDevicePrimaryCtxRelease_v2(dev);
+	return release_primary(dev);
 }
 
-FAKE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+	return release_primary(dev);
+}
+
+static CUresult create_context(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	CUresult res = check_device(dev);
 
@@ -271,9 +307,14 @@ FAKE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevic
 	return CUDA_SUCCESS;
 }
 
+FAKE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+	return create_context(pctx, flags, dev);
+}
+
 FAKE_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
-	return cuCtxCreate_v2(pctx, flags, dev);
+	return create_context(pctx, flags, dev);
 }
 
 FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
@@ -281,10 +322,10 @@ FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreat
 {
 	if (ctxCreateParams)
 		return CUDA_ERROR_NOT_SUPPORTED;
-	return cuCtxCreate_v2(pctx, flags, dev);
+	return create_context(pctx, flags, dev);
 }
 
-FAKE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
+static CUresult destroy(CUcontext ctx)
 {
 	CUresult res = fake_require_init();
 	int dev;
@@ -307,9 +348,14 @@ FAKE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
+FAKE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	return destroy(ctx);
+}
+
 FAKE_EXPORT CUresult cuCtxDestroy(CUcontext ctx)
 {
-	return cuCtxDestroy_v2(ctx);
+	return destroy(ctx);
 }
 
 FAKE_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx)
@@ -355,9 +401,12 @@ FAKE_EXPORT CUresult cuCtxGetDevice(CUdevice *device)
 FAKE_EXPORT CUresult cuCtxSynchronize(void)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	struct fake_call call;
+	CUresult res;
 
+	fake_call_begin(&call, __func__, NULL);
+	res = fake_require_context(&context);
 	if (res == CUDA_SUCCESS)
 		fake_context_drain(context);
-	return res;
+	return fake_call_end(&call, res);
 }

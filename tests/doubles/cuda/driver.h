@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the fake driver share: contexts, streams and the one lock.
+ * What the files of the fake driver share: contexts, streams, work and the one lock.
  * The device is host memory and threads, so that programs of the driver API run
  * where there is no GPU, with the order of execution that a GPU guarantees and
  * no other: what is not synchronised is not done yet.
@@ -24,11 +24,62 @@ struct CUctx_st {
 	struct CUstream_st *legacy;
 };
 
+/* A kernel in a module, or in a library: CUkernel is accepted where CUfunction is. */
+struct CUfunc_st {
+	struct CUfunc_st *next;
+	const struct fake_kernel *kernel;
+	struct CUmod_st *module;
+};
+
 /*
- * Guards every context, stream, event and allocation.  One lock for all is
+ * What a stream does in its turn.  It changes no more once it is enqueued, so that a
+ * graph does the same one at every launch.
+ */
+struct fake_work {
+	/* Under fake_lock. */
+	unsigned int references;
+	/* Called on the stream's worker without the lock; NULL does nothing. */
+	void (*run)(struct fake_work *work);
+	/* What it holds is given back, with the lock held; may be NULL. */
+	void (*release)(struct fake_work *work);
+	CUgraphNodeType type;
+	/* What the log calls it: a kernel's name, or a word. */
+	const char *name;
+	/* Of kernels. */
+	unsigned int grid[3];
+	unsigned int block[3];
+	unsigned int cluster;
+	bool is_cooperative;
+	/* Of copies and sets. */
+	size_t bytes;
+	/* The host's function that it calls. */
+	const void *function;
+};
+
+/* One call of the API, for the log; the number stands for all that comes of it. */
+struct fake_call {
+	/* The function's name as it is exported, with _ptsz or _ptds. */
+	const char *entry;
+	uint64_t correlation;
+	int64_t begin_ns;
+	CUstream stream;
+	/* Filled in when the call enqueues something. */
+	uint64_t stream_id;
+	uint64_t node;
+	CUgraphExec graph;
+	const struct fake_work *work;
+	unsigned int work_count;
+	/* What the log says of the work, which may be over when the call is. */
+	char text[256];
+};
+
+/*
+ * Guards every context, stream, event, graph and allocation.  One lock for all is
  * slow and cannot be taken in a wrong order; a double needs the latter.
  */
 extern pthread_mutex_t fake_lock;
+/* Broadcast whenever something is done that a stream may wait for. */
+extern pthread_cond_t fake_progress;
 
 /* CUDA_SUCCESS once cuInit() was called in this very process, not in a parent. */
 CUresult fake_require_init(void);
@@ -36,22 +87,89 @@ CUresult fake_require_init(void);
 CUresult fake_require_context(struct CUctx_st **ret_context);
 /* Whether the handle is of a live context.  Called with fake_lock held. */
 bool fake_context_is_live(const struct CUctx_st *context);
+/* FAKE_CUDA_VERSION, as cuDriverGetVersion() says it. */
+int fake_driver_version(void);
+
+/* Writes to the file named by FAKE_CUDA_LOG; see README. */
+int64_t fake_now_ns(void);
+void fake_log_ask(const char *symbol, int version, cuuint64_t flags, bool is_found);
+/* The beginning or end of work on the device. */
+void fake_log_work(const char *what, const struct fake_work *work, uint64_t correlation,
+		   uint64_t node, uint64_t stream_id);
+void fake_call_begin(struct fake_call *call, const char *entry, CUstream stream);
+/* Returns `res`. */
+CUresult fake_call_end(struct fake_call *call, CUresult res);
+/* Keeps what the log will say of the call's work, before that can be over. */
+void fake_call_note(struct fake_call *call, const struct fake_work *work);
+/* What FAKE_CUDA_FAIL wants this launch to fail with, else CUDA_SUCCESS. */
+CUresult fake_launch_failure(void);
+
+/* Zeroed, with one reference; `size` is that of what begins with it.  NULL without
+ * memory. */
+void *fake_work_new(size_t size, CUgraphNodeType type, const char *name,
+		    void (*run)(struct fake_work *work));
+/* Called with fake_lock held. */
+void fake_work_put(struct fake_work *work);
 
 /*
- * Puts run(data) at the end of a stream; takes any of the special handles.
- * run() is called on the stream's worker without the lock and must free data.
- * On an error it is never called.
+ * Puts work at the end of a stream, or into the graph that the stream is captured for;
+ * takes any of the special handles.  Takes the caller's reference, in any case.
  */
-CUresult fake_stream_enqueue(CUstream handle, void (*run)(void *data), void *data);
+CUresult fake_stream_enqueue(struct fake_call *call, CUstream handle,
+			     struct fake_work *work);
+CUresult fake_stream_wait(CUstream handle);
 /* Waits until all work of the context that was enqueued so far is done. */
 void fake_context_drain(struct CUctx_st *context);
 /* Lets go of the streams of a context that has been drained. */
 void fake_context_close_streams(struct CUctx_st *context);
+
+struct CUgraphNode_st {
+	struct CUgraphNode_st *next;
+	struct fake_work *work;
+	uint64_t id;
+};
+
+/* The nodes are in an order in which they can run; dependencies are not kept. */
+struct CUgraph_st {
+	struct CUgraphNode_st *first;
+	struct CUgraphNode_st **last;
+	struct CUgraphNode_st *newest;
+	uint64_t id;
+	size_t count;
+};
+
+/* All with fake_lock held. */
+struct CUgraph_st *fake_graph_new(void);
+/* Takes the caller's reference if it succeeds. */
+struct CUgraphNode_st *fake_graph_add(struct CUgraph_st *graph, struct fake_work *work);
+void fake_graph_free(struct CUgraph_st *graph);
+/* All nodes, one after the other; a stream that is captured refuses. */
+CUresult fake_stream_enqueue_graph(struct fake_call *call, CUstream handle,
+				   const struct CUgraph_st *graph);
+
+/* Work, made of the arguments of the calls that add nodes and of those that do it now. */
+CUresult fake_kernel_work(CUfunction function, const unsigned int grid[3],
+			  const unsigned int block[3], void **parameters, void **extra,
+			  struct fake_work **ret_work);
+CUresult fake_copy_work(const CUDA_MEMCPY3D *copy, struct fake_work **ret_work);
+CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **ret_work);
+CUresult fake_host_work(CUhostFn fn, void *data, struct fake_work **ret_work);
 
 /* NULL means the thread's own stream in the _ptsz and _ptds forms. */
 static inline CUstream fake_per_thread(CUstream stream)
 {
 	return stream ? stream : CU_STREAM_PER_THREAD;
 }
+
+/* A function and its twin, which differ in what NULL means; body(name, arguments). */
+#define FAKE_STREAM_ENTRY(name, body, parameters, ...) \
+	FAKE_EXPORT CUresult name parameters \
+	{ \
+		return body(__func__, __VA_ARGS__, hStream); \
+	} \
+	FAKE_EXPORT CUresult name##_ptsz parameters \
+	{ \
+		return body(__func__, __VA_ARGS__, fake_per_thread(hStream)); \
+	}
 
 #endif

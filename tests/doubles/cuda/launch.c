@@ -1,84 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules, kernel launches and host functions of the fake driver. */
+/* Kernel launches and host functions of the fake driver. */
 #include "driver.h"
 #include "fake_image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* CUfunction is the kernel in the image, so that a module owns nothing else. */
-struct CUmod_st {
-	const struct fake_image *image;
-};
-
-struct launch {
+struct kernel_work {
+	struct fake_work work;
 	const struct fake_kernel *kernel;
 	size_t size;
 	/* Copied at the launch: the caller may reuse its buffer at once. */
 	char arguments[];
 };
 
-struct host_call {
+struct host_work {
+	struct fake_work work;
 	CUhostFn fn;
 	void *data;
 };
 
-FAKE_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
+struct callback_work {
+	struct fake_work work;
+	CUstreamCallback callback;
+	CUstream stream;
+	void *data;
+};
+
+static void run_kernel(struct fake_work *work)
 {
-	const struct fake_image *fake = image;
-	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
-
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!module || !image)
-		return CUDA_ERROR_INVALID_VALUE;
-	if (fake->magic != FAKE_IMAGE_MAGIC)
-		return CUDA_ERROR_INVALID_IMAGE;
-	*module = malloc(sizeof(**module));
-	if (!*module)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	(*module)->image = fake;
-	return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuModuleUnload(CUmodule hmod)
-{
-	CUresult res = fake_require_init();
-
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!hmod)
-		return CUDA_ERROR_INVALID_VALUE;
-	free(hmod);
-	return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod,
-					 const char *name)
-{
-	CUresult res = fake_require_init();
-	size_t i;
-
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!hfunc || !hmod || !name)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (i = 0; i < hmod->image->kernel_count; i++) {
-		if (strcmp(hmod->image->kernels[i].name, name) == 0) {
-			*hfunc = (CUfunction) (uintptr_t) &hmod->image->kernels[i];
-			return CUDA_SUCCESS;
-		}
-	}
-	return CUDA_ERROR_NOT_FOUND;
-}
-
-static void run_launch(void *data)
-{
-	struct launch *launch = data;
+	struct kernel_work *launch = (struct kernel_work *) work;
 
 	launch->kernel->run(launch->arguments, launch->size);
-	free(launch);
 }
 
 /* The documented list of pairs: a key, its value, and so on to the end mark. */
@@ -92,108 +44,233 @@ static void read_extra(void *const *extra, const void **ret_buffer, size_t *ret_
 	}
 }
 
-static CUresult launch_kernel(CUfunction f, CUstream stream, void **kernelParams,
-			      void **extra)
+/* Where the parameters end; they are copied where there is a place for them. */
+static size_t pack(const struct fake_kernel *kernel, void **parameters, char *ret_buffer)
 {
-	struct launch *launch;
+	size_t offset = 0;
+	size_t align;
+	size_t size;
+	size_t i;
+
+	for (i = 0; i < kernel->parameter_count; i++) {
+		size = kernel->parameter_sizes[i];
+		align = size < 8 ? size : 8;
+		offset = (offset + align - 1) / align * align;
+		if (ret_buffer)
+			memcpy(ret_buffer + offset, parameters[i], size);
+		offset += size;
+	}
+	return offset;
+}
+
+CUresult fake_kernel_work(CUfunction function, const unsigned int grid[3],
+			  const unsigned int block[3], void **parameters, void **extra,
+			  struct fake_work **ret_work)
+{
+	const struct fake_kernel *kernel;
+	struct kernel_work *launch;
 	const void *buffer = NULL;
 	size_t size = 0;
-	CUresult res;
+	int i;
 
-	if (!f)
+	if (!function)
 		return CUDA_ERROR_INVALID_HANDLE;
-	/* The sizes that kernelParams leaves out stand in real device code only. */
-	if (kernelParams)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	if (extra)
-		read_extra(extra, &buffer, &size);
-	if (size && !buffer)
+	for (i = 0; i < 3; i++) {
+		if (grid[i] == 0 || block[i] == 0)
+			return CUDA_ERROR_INVALID_VALUE;
+	}
+	kernel = function->kernel;
+	if (parameters && extra)
 		return CUDA_ERROR_INVALID_VALUE;
-	launch = malloc(sizeof(*launch) + size);
+	/* The sizes that kernelParams leaves out stand in real device code only. */
+	if (parameters && !kernel->parameter_sizes)
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (parameters)
+		size = pack(kernel, parameters, NULL);
+	else if (extra)
+		read_extra(extra, &buffer, &size);
+	if (size && !parameters && !buffer)
+		return CUDA_ERROR_INVALID_VALUE;
+	launch = fake_work_new(sizeof(*launch) + size, CU_GRAPH_NODE_TYPE_KERNEL,
+			       kernel->name, run_kernel);
 	if (!launch)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	launch->kernel = (const struct fake_kernel *) (uintptr_t) f;
+	launch->kernel = kernel;
 	launch->size = size;
-	if (size)
+	if (parameters)
+		pack(kernel, parameters, launch->arguments);
+	else if (size)
 		memcpy(launch->arguments, buffer, size);
-	res = fake_stream_enqueue(stream, run_launch, launch);
+	memcpy(launch->work.grid, grid, sizeof(launch->work.grid));
+	memcpy(launch->work.block, block, sizeof(launch->work.block));
+	*ret_work = &launch->work;
+	return CUDA_SUCCESS;
+}
+
+static void read_attributes(const CUlaunchConfig *config, struct fake_work *work)
+{
+	const CUlaunchAttribute *attribute;
+	unsigned int i;
+
+	for (i = 0; i < config->numAttrs; i++) {
+		attribute = &config->attrs[i];
+		if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			work->cluster = attribute->value.clusterDim.x;
+		else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+			work->is_cooperative = attribute->value.cooperative != 0;
+	}
+}
+
+static CUresult launch_kernel(const char *entry, const CUlaunchConfig *config,
+			      CUstream stream, CUfunction f, void **kernelParams,
+			      void **extra, bool is_cooperative)
+{
+	struct fake_work *work;
+	struct fake_call call;
+	CUresult res;
+
+	fake_call_begin(&call, entry, stream);
+	res = fake_kernel_work(
+		f, (unsigned int[]){config->gridDimX, config->gridDimY, config->gridDimZ},
+		(unsigned int[]){config->blockDimX, config->blockDimY, config->blockDimZ},
+		kernelParams, extra, &work);
 	if (res != CUDA_SUCCESS)
-		free(launch);
-	return res;
+		return fake_call_end(&call, res);
+	read_attributes(config, work);
+	work->is_cooperative = work->is_cooperative || is_cooperative;
+	res = fake_launch_failure();
+	if (res == CUDA_SUCCESS) {
+		res = fake_stream_enqueue(&call, stream, work);
+	} else {
+		fake_call_note(&call, work);
+		call.work_count = 0;
+		pthread_mutex_lock(&fake_lock);
+		fake_work_put(work);
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return fake_call_end(&call, res);
 }
 
 FAKE_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
 				      void **kernelParams, void **extra)
 {
-	if (!config || config->gridDimX == 0 || config->blockDimX == 0)
+	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch_kernel(f, config->hStream, kernelParams, extra);
+	return launch_kernel(__func__, config, config->hStream, f, kernelParams, extra,
+			     false);
 }
 
 FAKE_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f,
 					   void **kernelParams, void **extra)
 {
-	CUlaunchConfig own;
-
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	own = *config;
-	own.hStream = fake_per_thread(own.hStream);
-	return cuLaunchKernelEx(&own, f, kernelParams, extra);
+	return launch_kernel(__func__, config, fake_per_thread(config->hStream), f,
+			     kernelParams, extra, false);
 }
 
-FAKE_EXPORT CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX,
-				    unsigned int gridDimY, unsigned int gridDimZ,
-				    unsigned int blockDimX, unsigned int blockDimY,
-				    unsigned int blockDimZ, unsigned int sharedMemBytes,
-				    CUstream hStream, void **kernelParams, void **extra)
-{
-	CUlaunchConfig config = {gridDimX,  gridDimY,  gridDimZ,       blockDimX,
-				 blockDimY, blockDimZ, sharedMemBytes, hStream,
-				 NULL,	    0};
+/* clang-format off */
+#define GRID_PARAMETERS CUfunction f, unsigned int gridDimX, unsigned int gridDimY, \
+	unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, \
+	unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream
+#define GRID_CONFIG &(CUlaunchConfig) {gridDimX, gridDimY, gridDimZ, blockDimX, \
+	blockDimY, blockDimZ, sharedMemBytes, hStream, NULL, 0}
+/* clang-format on */
 
-	return cuLaunchKernelEx(&config, f, kernelParams, extra);
+FAKE_EXPORT CUresult cuLaunchKernel(GRID_PARAMETERS, void **kernelParams, void **extra)
+{
+	return launch_kernel(__func__, GRID_CONFIG, hStream, f, kernelParams, extra,
+			     false);
 }
 
-FAKE_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX,
-					 unsigned int gridDimY, unsigned int gridDimZ,
-					 unsigned int blockDimX, unsigned int blockDimY,
-					 unsigned int blockDimZ,
-					 unsigned int sharedMemBytes, CUstream hStream,
-					 void **kernelParams, void **extra)
+FAKE_EXPORT CUresult cuLaunchKernel_ptsz(GRID_PARAMETERS, void **kernelParams,
+					 void **extra)
 {
-	return cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
-			      blockDimZ, sharedMemBytes, fake_per_thread(hStream),
-			      kernelParams, extra);
+	return launch_kernel(__func__, GRID_CONFIG, fake_per_thread(hStream), f,
+			     kernelParams, extra, false);
 }
 
-static void run_host_call(void *data)
+FAKE_EXPORT CUresult cuLaunchCooperativeKernel(GRID_PARAMETERS, void **kernelParams)
 {
-	struct host_call *call = data;
+	return launch_kernel(__func__, GRID_CONFIG, hStream, f, kernelParams, NULL, true);
+}
+
+FAKE_EXPORT CUresult cuLaunchCooperativeKernel_ptsz(GRID_PARAMETERS, void **kernelParams)
+{
+	return launch_kernel(__func__, GRID_CONFIG, fake_per_thread(hStream), f,
+			     kernelParams, NULL, true);
+}
+
+static void run_host(struct fake_work *work)
+{
+	struct host_work *call = (struct host_work *) work;
 
 	call->fn(call->data);
-	free(call);
 }
 
-FAKE_EXPORT CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+CUresult fake_host_work(CUhostFn fn, void *data, struct fake_work **ret_work)
 {
-	struct host_call *call;
-	CUresult res;
+	struct host_work *host;
 
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	call = malloc(sizeof(*call));
-	if (!call)
+	host = fake_work_new(sizeof(*host), CU_GRAPH_NODE_TYPE_HOST, "function",
+			     run_host);
+	if (!host)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	call->fn = fn;
-	call->data = userData;
-	res = fake_stream_enqueue(hStream, run_host_call, call);
-	if (res != CUDA_SUCCESS)
-		free(call);
-	return res;
+	host->fn = fn;
+	host->data = data;
+	host->work.function = (const void *) (uintptr_t) fn;
+	*ret_work = &host->work;
+	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
+static CUresult launch_host(const char *entry, CUhostFn fn, void *data, CUstream stream)
 {
-	return cuLaunchHostFunc(fake_per_thread(hStream), fn, userData);
+	struct fake_work *work;
+	struct fake_call call;
+	CUresult res;
+
+	fake_call_begin(&call, entry, stream);
+	res = fake_launch_failure();
+	if (res == CUDA_SUCCESS)
+		res = fake_host_work(fn, data, &work);
+	if (res == CUDA_SUCCESS)
+		res = fake_stream_enqueue(&call, stream, work);
+	return fake_call_end(&call, res);
 }
+
+FAKE_STREAM_ENTRY(cuLaunchHostFunc, launch_host,
+		  (CUstream hStream, CUhostFn fn, void *userData), fn, userData)
+
+static void run_callback(struct fake_work *work)
+{
+	struct callback_work *call = (struct callback_work *) work;
+
+	call->callback(call->stream, CUDA_SUCCESS, call->data);
+}
+
+static CUresult add_callback(const char *entry, CUstreamCallback callback, void *data,
+			     unsigned int flags, CUstream stream)
+{
+	struct callback_work *work;
+	struct fake_call call;
+
+	fake_call_begin(&call, entry, stream);
+	if (!callback || flags)
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	work = fake_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_HOST, "callback",
+			     run_callback);
+	if (!work)
+		return fake_call_end(&call, CUDA_ERROR_OUT_OF_MEMORY);
+	work->callback = callback;
+	work->stream = stream;
+	work->data = data;
+	work->work.function = (const void *) (uintptr_t) callback;
+	return fake_call_end(&call, fake_stream_enqueue(&call, stream, &work->work));
+}
+
+FAKE_STREAM_ENTRY(cuStreamAddCallback, add_callback,
+		  (CUstream hStream, CUstreamCallback callback, void *userData,
+		   unsigned int flags),
+		  callback, userData, flags)

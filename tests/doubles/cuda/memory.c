@@ -18,17 +18,23 @@ struct block {
 	size_t bytes;
 };
 
-struct copy {
-	void *to;
-	const void *from;
-	size_t bytes;
+/* One to three dimensions, rows of bytes at their pitches. */
+struct copy_work {
+	struct fake_work work;
+	char *to;
+	const char *from;
+	size_t row;
+	size_t rows;
+	size_t slices;
+	size_t to_pitch;
+	size_t from_pitch;
+	size_t to_slice;
+	size_t from_slice;
 };
 
-struct fill {
-	void *to;
-	uint32_t value;
-	size_t width;
-	size_t count;
+struct fill_work {
+	struct fake_work work;
+	CUDA_MEMSET_NODE_PARAMS fill;
 };
 
 /* Under fake_lock. */
@@ -126,157 +132,374 @@ static bool is_device_memory(CUdeviceptr address, size_t bytes)
 	return is_inside;
 }
 
-static void run_copy(void *data)
+FAKE_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 {
-	struct copy *copy = data;
+	struct CUctx_st *context;
+	CUresult res = fake_require_context(&context);
 
-	memmove(copy->to, copy->from, copy->bytes);
-	free(copy);
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pp || bytesize == 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	*pp = malloc(bytesize);
+	return *pp ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static void run_fill(void *data)
+FAKE_EXPORT CUresult cuMemFreeHost(void *p)
 {
-	struct fill *fill = data;
-	uint32_t *words = fill->to;
-	size_t i;
+	if (!p)
+		return CUDA_ERROR_INVALID_VALUE;
+	free(p);
+	return CUDA_SUCCESS;
+}
 
-	if (fill->width == 1) {
-		memset(fill->to, (int) fill->value, fill->count);
-	} else {
-		for (i = 0; i < fill->count; i++)
-			words[i] = fill->value;
+static void run_copy(struct fake_work *work)
+{
+	const struct copy_work *copy = (struct copy_work *) work;
+	size_t slice;
+	size_t row;
+
+	for (slice = 0; slice < copy->slices; slice++) {
+		for (row = 0; row < copy->rows; row++)
+			memmove(copy->to + slice * copy->to_slice + row * copy->to_pitch,
+				copy->from + slice * copy->from_slice +
+					row * copy->from_pitch,
+				copy->row);
 	}
-	free(fill);
 }
 
-static CUresult enqueue(CUstream stream, void (*run)(void *), const void *task,
-			size_t size)
+static CUresult flat_copy(const char *name, void *to, const void *from, size_t bytes,
+			  struct fake_work **ret_work)
 {
-	void *copy = malloc(size);
-	CUresult res;
+	struct copy_work *copy =
+		fake_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY, name, run_copy);
 
 	if (!copy)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	memcpy(copy, task, size);
-	res = fake_stream_enqueue(stream, run, copy);
+	copy->to = to;
+	copy->from = from;
+	copy->row = bytes;
+	copy->rows = 1;
+	copy->slices = 1;
+	copy->work.bytes = bytes;
+	*ret_work = &copy->work;
+	return CUDA_SUCCESS;
+}
+
+static CUresult check_place(CUmemorytype type, const void *host, CUdeviceptr device,
+			    const char **ret_base)
+{
+	if (type == CU_MEMORYTYPE_HOST)
+		*ret_base = host;
+	else if (type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED)
+		*ret_base = host_address(device);
+	else
+		return CUDA_ERROR_NOT_SUPPORTED;
+	if (!*ret_base || (type == CU_MEMORYTYPE_DEVICE && !is_device_memory(device, 1)))
+		return CUDA_ERROR_INVALID_VALUE;
+	return CUDA_SUCCESS;
+}
+
+static const char *copy_name(CUmemorytype from, CUmemorytype to)
+{
+	if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED)
+		return "unified";
+	if (from == CU_MEMORYTYPE_HOST)
+		return to == CU_MEMORYTYPE_HOST ? "HtoH" : "HtoD";
+	return to == CU_MEMORYTYPE_HOST ? "DtoH" : "DtoD";
+}
+
+CUresult fake_copy_work(const CUDA_MEMCPY3D *c, struct fake_work **ret_work)
+{
+	struct copy_work *copy;
+	const char *from;
+	const char *to;
+	CUresult res = check_place(c->srcMemoryType, c->srcHost, c->srcDevice, &from);
+
+	if (res == CUDA_SUCCESS)
+		res = check_place(c->dstMemoryType, c->dstHost, c->dstDevice, &to);
 	if (res != CUDA_SUCCESS)
-		free(copy);
-	return res;
+		return res;
+	copy = fake_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY,
+			     copy_name(c->srcMemoryType, c->dstMemoryType), run_copy);
+	if (!copy)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	copy->row = c->WidthInBytes;
+	copy->rows = c->Height;
+	copy->slices = c->Depth;
+	copy->from_pitch = c->srcPitch ? c->srcPitch : c->WidthInBytes;
+	copy->to_pitch = c->dstPitch ? c->dstPitch : c->WidthInBytes;
+	copy->from_slice = copy->from_pitch * (c->srcHeight ? c->srcHeight : c->Height);
+	copy->to_slice = copy->to_pitch * (c->dstHeight ? c->dstHeight : c->Height);
+	copy->from = from + c->srcXInBytes + c->srcY * copy->from_pitch +
+		     c->srcZ * copy->from_slice;
+	copy->to = (char *) (uintptr_t) to + c->dstXInBytes + c->dstY * copy->to_pitch +
+		   c->dstZ * copy->to_slice;
+	copy->work.bytes = copy->row * copy->rows * copy->slices;
+	*ret_work = &copy->work;
+	return CUDA_SUCCESS;
 }
 
-static CUresult enqueue_copy(CUstream stream, void *to, const void *from, size_t bytes)
+static void fill_row(char *to, unsigned int value, unsigned int width, size_t count)
 {
-	struct copy copy = {to, from, bytes};
+	uint16_t half = (uint16_t) value;
+	size_t i;
 
+	for (i = 0; i < count; i++) {
+		if (width == 1)
+			to[i] = (char) value;
+		else if (width == 2)
+			memcpy(to + 2 * i, &half, 2);
+		else
+			memcpy(to + 4 * i, &value, 4);
+	}
+}
+
+static void run_fill(struct fake_work *work)
+{
+	const CUDA_MEMSET_NODE_PARAMS *fill = &((struct fill_work *) work)->fill;
+	char *to = host_address(fill->dst);
+	size_t row;
+
+	for (row = 0; row < fill->height; row++)
+		fill_row(to + row * fill->pitch, fill->value, fill->elementSize,
+			 fill->width);
+}
+
+CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **ret_work)
+{
+	size_t width = fill->elementSize;
+	struct fill_work *work;
+
+	if ((width != 1 && width != 2 && width != 4) || fill->dst % width ||
+	    fill->height == 0 || fill->width > SIZE_MAX / width ||
+	    !is_device_memory(fill->dst,
+			      (fill->height - 1) * fill->pitch + fill->width * width))
+		return CUDA_ERROR_INVALID_VALUE;
+	work = fake_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_MEMSET, "set", run_fill);
+	if (!work)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	work->fill = *fill;
+	work->work.bytes = fill->width * width * fill->height;
+	*ret_work = &work->work;
+	return CUDA_SUCCESS;
+}
+
+/* Enqueues what the constructor of the work said, and waits for it if it is to. */
+static CUresult finish(struct fake_call *call, CUresult res, struct fake_work **work,
+		       CUstream stream, bool wait)
+{
+	if (res == CUDA_SUCCESS)
+		res = fake_stream_enqueue(call, stream, *work);
+	if (res == CUDA_SUCCESS && wait)
+		res = fake_stream_wait(stream);
+	return fake_call_end(call, res);
+}
+
+enum way { ANY, TO_DEVICE, FROM_DEVICE, ON_DEVICE };
+
+static bool is_allowed(enum way way, const void *to, const void *from, size_t bytes)
+{
+	if (bytes && (!to || !from))
+		return false;
+	if ((way == TO_DEVICE || way == ON_DEVICE) &&
+	    !is_device_memory((uintptr_t) to, bytes))
+		return false;
+	return (way != FROM_DEVICE && way != ON_DEVICE) ||
+	       is_device_memory((uintptr_t) from, bytes);
+}
+
+static CUresult copy(const char *entry, enum way way, void *to, const void *from,
+		     size_t bytes, bool wait, CUstream stream)
+{
+	static const char *const names[] = {"unified", "HtoD", "DtoH", "DtoD"};
+	struct fake_work *work = NULL;
+	struct fake_call call;
+
+	fake_call_begin(&call, entry, stream);
+	if (!is_allowed(way, to, from, bytes))
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	if (bytes == 0)
-		return CUDA_SUCCESS;
-	return enqueue(stream, run_copy, &copy, sizeof(copy));
+		return fake_call_end(&call, CUDA_SUCCESS);
+	return finish(&call, flat_copy(names[way], to, from, bytes, &work), &work, stream,
+		      wait);
 }
 
-static CUresult enqueue_fill(CUstream stream, CUdeviceptr to, uint32_t value,
-			     size_t width, size_t count)
+static CUresult copy_3d(const char *entry, const CUDA_MEMCPY3D *pCopy, CUstream stream)
 {
-	struct fill fill = {host_address(to), value, width, count};
+	struct fake_work *work = NULL;
+	struct fake_call call;
 
-	if (to % width || count > SIZE_MAX / width ||
-	    !is_device_memory(to, count * width))
-		return CUDA_ERROR_INVALID_VALUE;
-	return enqueue(stream, run_fill, &fill, sizeof(fill));
+	fake_call_begin(&call, entry, stream);
+	if (!pCopy)
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	return finish(&call, fake_copy_work(pCopy, &work), &work, stream, false);
 }
 
-FAKE_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost,
-					  size_t ByteCount, CUstream hStream)
+static CUresult copy_2d(const char *entry, const CUDA_MEMCPY2D *c, CUstream stream)
 {
-	if (!is_device_memory(dstDevice, ByteCount) || (!srcHost && ByteCount))
-		return CUDA_ERROR_INVALID_VALUE;
-	return enqueue_copy(hStream, host_address(dstDevice), srcHost, ByteCount);
+	CUDA_MEMCPY3D copy = {
+		.srcXInBytes = c->srcXInBytes,
+		.srcY = c->srcY,
+		.srcMemoryType = c->srcMemoryType,
+		.srcHost = c->srcHost,
+		.srcDevice = c->srcDevice,
+		.srcPitch = c->srcPitch,
+		.dstXInBytes = c->dstXInBytes,
+		.dstY = c->dstY,
+		.dstMemoryType = c->dstMemoryType,
+		.dstHost = c->dstHost,
+		.dstDevice = c->dstDevice,
+		.dstPitch = c->dstPitch,
+		.WidthInBytes = c->WidthInBytes,
+		.Height = c->Height,
+		.Depth = 1,
+	};
+
+	return copy_3d(entry, &copy, stream);
 }
 
-FAKE_EXPORT CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice,
-					  size_t ByteCount, CUstream hStream)
+/* All at once or none: what is wrong is found before the first is enqueued. */
+static CUresult copy_batch(const char *entry, const CUdeviceptr *dsts,
+			   const CUdeviceptr *srcs, const size_t *sizes, size_t count,
+			   size_t *fail, CUstream stream)
 {
-	if (!is_device_memory(srcDevice, ByteCount) || (!dstHost && ByteCount))
-		return CUDA_ERROR_INVALID_VALUE;
-	return enqueue_copy(hStream, dstHost, host_address(srcDevice), ByteCount);
+	struct fake_work *work = NULL;
+	struct fake_call call;
+	CUresult res = CUDA_SUCCESS;
+	size_t i;
+
+	fake_call_begin(&call, entry, stream);
+	if (!dsts || !srcs || !sizes || count == 0)
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	if (fail)
+		*fail = SIZE_MAX;
+	for (i = 0; i < count; i++) {
+		if (dsts[i] && srcs[i])
+			continue;
+		if (fail)
+			*fail = i;
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	}
+	for (i = 0; i < count && res == CUDA_SUCCESS; i++) {
+		res = flat_copy("batch", host_address(dsts[i]), host_address(srcs[i]),
+				sizes[i], &work);
+		if (res == CUDA_SUCCESS)
+			res = fake_stream_enqueue(&call, stream, work);
+	}
+	return fake_call_end(&call, res);
 }
 
-FAKE_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-					  size_t ByteCount, CUstream hStream)
+static CUresult fill(const char *entry, CUdeviceptr to, size_t pitch, unsigned int value,
+		     unsigned int element, size_t width, size_t height, bool wait,
+		     CUstream stream)
 {
-	if (!is_device_memory(dstDevice, ByteCount) ||
-	    !is_device_memory(srcDevice, ByteCount))
-		return CUDA_ERROR_INVALID_VALUE;
-	return enqueue_copy(hStream, host_address(dstDevice), host_address(srcDevice),
-			    ByteCount);
-}
+	CUDA_MEMSET_NODE_PARAMS params = {to, pitch, value, element, width, height};
+	struct fake_work *work = NULL;
+	struct fake_call call;
 
-FAKE_EXPORT CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
-				     CUstream hStream)
-{
-	return enqueue_fill(hStream, dstDevice, uc, 1, N);
-}
-
-FAKE_EXPORT CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
-				      CUstream hStream)
-{
-	return enqueue_fill(hStream, dstDevice, ui, sizeof(ui), N);
-}
-
-/*
- * A copy that returns when it is done is the asynchronous one in the default
- * stream and a wait for that stream.
- */
-static CUresult wait_after(CUresult res, CUstream stream)
-{
-	return res == CUDA_SUCCESS ? cuStreamSynchronize(stream) : res;
+	fake_call_begin(&call, entry, stream);
+	return finish(&call, fake_fill_work(&params, &work), &work, stream, wait);
 }
 
 /* clang-format off */
-#define FAKE_SYNCHRONOUS(name, async, parameters, ...) \
-	FAKE_EXPORT CUresult name parameters \
-	{ \
-		return wait_after(async(__VA_ARGS__, CU_STREAM_LEGACY), \
-				  CU_STREAM_LEGACY); \
-	} \
-	FAKE_EXPORT CUresult name##_ptds parameters \
-	{ \
-		return wait_after(async(__VA_ARGS__, CU_STREAM_PER_THREAD), \
-				  CU_STREAM_PER_THREAD); \
-	}
+/* A call that returns when it is done waits in the stream that it means by NULL. */
+#define FAKE_SYNCHRONOUS(name, body, parameters, ...) 	FAKE_EXPORT CUresult name parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_LEGACY); 	} 	FAKE_EXPORT CUresult name##_ptds parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_PER_THREAD); 	}
+#define AT(address) host_address(address)
 
-FAKE_SYNCHRONOUS(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
+FAKE_SYNCHRONOUS(cuMemcpy, copy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount),
+	ANY, AT(dst), AT(src), ByteCount)
+FAKE_SYNCHRONOUS(cuMemcpyHtoD_v2, copy,
 	(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
-	dstDevice, srcHost, ByteCount)
-FAKE_SYNCHRONOUS(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2,
+	TO_DEVICE, AT(dstDevice), srcHost, ByteCount)
+FAKE_SYNCHRONOUS(cuMemcpyDtoH_v2, copy,
 	(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
-	dstHost, srcDevice, ByteCount)
-FAKE_SYNCHRONOUS(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
+	FROM_DEVICE, dstHost, AT(srcDevice), ByteCount)
+FAKE_SYNCHRONOUS(cuMemcpyDtoD_v2, copy,
 	(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
-	dstDevice, srcDevice, ByteCount)
-FAKE_SYNCHRONOUS(cuMemsetD8_v2, cuMemsetD8Async,
-	(CUdeviceptr dstDevice, unsigned char uc, size_t N), dstDevice, uc, N)
-FAKE_SYNCHRONOUS(cuMemsetD32_v2, cuMemsetD32Async,
-	(CUdeviceptr dstDevice, unsigned int ui, size_t N), dstDevice, ui, N)
+	ON_DEVICE, AT(dstDevice), AT(srcDevice), ByteCount)
+FAKE_SYNCHRONOUS(cuMemsetD8_v2, fill,
+	(CUdeviceptr dstDevice, unsigned char uc, size_t N), dstDevice, 0, uc, 1, N, 1)
+FAKE_SYNCHRONOUS(cuMemsetD16_v2, fill,
+	(CUdeviceptr dstDevice, unsigned short us, size_t N), dstDevice, 0, us, 2, N, 1)
+FAKE_SYNCHRONOUS(cuMemsetD32_v2, fill,
+	(CUdeviceptr dstDevice, unsigned int ui, size_t N), dstDevice, 0, ui, 4, N, 1)
 
-#define FAKE_PER_THREAD(name, parameters, ...) \
-	FAKE_EXPORT CUresult name##_ptsz parameters \
-	{ \
-		return name(__VA_ARGS__, fake_per_thread(hStream)); \
-	}
-
-FAKE_PER_THREAD(cuMemcpyHtoDAsync_v2,
+FAKE_STREAM_ENTRY(cuMemcpyAsync, copy,
+	(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
+	ANY, AT(dst), AT(src), ByteCount, false)
+FAKE_STREAM_ENTRY(cuMemcpyHtoDAsync_v2, copy,
 	(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
-	dstDevice, srcHost, ByteCount)
-FAKE_PER_THREAD(cuMemcpyDtoHAsync_v2,
+	TO_DEVICE, AT(dstDevice), srcHost, ByteCount, false)
+FAKE_STREAM_ENTRY(cuMemcpyDtoHAsync_v2, copy,
 	(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
-	dstHost, srcDevice, ByteCount)
-FAKE_PER_THREAD(cuMemcpyDtoDAsync_v2,
+	FROM_DEVICE, dstHost, AT(srcDevice), ByteCount, false)
+FAKE_STREAM_ENTRY(cuMemcpyDtoDAsync_v2, copy,
 	(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
 	 CUstream hStream),
-	dstDevice, srcDevice, ByteCount)
-FAKE_PER_THREAD(cuMemsetD8Async,
+	ON_DEVICE, AT(dstDevice), AT(srcDevice), ByteCount, false)
+FAKE_STREAM_ENTRY(cuMemcpy2DAsync_v2, copy_2d,
+	(const CUDA_MEMCPY2D *pCopy, CUstream hStream), pCopy)
+FAKE_STREAM_ENTRY(cuMemcpy3DAsync_v2, copy_3d,
+	(const CUDA_MEMCPY3D *pCopy, CUstream hStream), pCopy)
+
+/* All devices are one memory. */
+#define PEER_PARAMETERS (CUdeviceptr dstDevice, CUcontext dstContext, 	CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream)
+static CUresult copy_peer(const char *entry, CUdeviceptr dstDevice, CUcontext dstContext,
+	CUdeviceptr srcDevice, CUcontext srcContext, size_t bytes, CUstream stream)
+{
+	if (!dstContext || !srcContext)
+		return CUDA_ERROR_INVALID_CONTEXT;
+	return copy(entry, ON_DEVICE, AT(dstDevice), AT(srcDevice), bytes, false, stream);
+}
+FAKE_STREAM_ENTRY(cuMemcpyPeerAsync, copy_peer, PEER_PARAMETERS,
+	dstDevice, dstContext, srcDevice, srcContext, ByteCount)
+
+/* CUDA 13 dropped the index of what failed. */
+#define BATCH_PARAMETERS CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, 	size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs
+#define BATCH_BODY(entry, fail, stream) 	(void) attrs; 	(void) attrsIdxs; 	(void) numAttrs; 	return copy_batch(entry, dsts, srcs, sizes, count, fail, stream)
+
+FAKE_EXPORT CUresult cuMemcpyBatchAsync(BATCH_PARAMETERS, size_t *failIdx,
+	CUstream hStream)
+{
+	BATCH_BODY(__func__, failIdx, hStream);
+}
+
+FAKE_EXPORT CUresult cuMemcpyBatchAsync_ptsz(BATCH_PARAMETERS, size_t *failIdx,
+	CUstream hStream)
+{
+	BATCH_BODY(__func__, failIdx, fake_per_thread(hStream));
+}
+
+FAKE_EXPORT CUresult cuMemcpyBatchAsync_v2(BATCH_PARAMETERS, CUstream hStream)
+{
+	BATCH_BODY(__func__, NULL, hStream);
+}
+
+FAKE_EXPORT CUresult cuMemcpyBatchAsync_v2_ptsz(BATCH_PARAMETERS, CUstream hStream)
+{
+	BATCH_BODY(__func__, NULL, fake_per_thread(hStream));
+}
+
+FAKE_STREAM_ENTRY(cuMemsetD8Async, fill,
 	(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream),
-	dstDevice, uc, N)
-FAKE_PER_THREAD(cuMemsetD32Async,
+	dstDevice, 0, uc, 1, N, 1, false)
+FAKE_STREAM_ENTRY(cuMemsetD16Async, fill,
+	(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream),
+	dstDevice, 0, us, 2, N, 1, false)
+FAKE_STREAM_ENTRY(cuMemsetD32Async, fill,
 	(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream),
-	dstDevice, ui, N)
+	dstDevice, 0, ui, 4, N, 1, false)
+FAKE_STREAM_ENTRY(cuMemsetD2D8Async, fill,
+	(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
+	 size_t Height, CUstream hStream),
+	dstDevice, dstPitch, uc, 1, Width, Height, false)
+FAKE_STREAM_ENTRY(cuMemsetD2D16Async, fill,
+	(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
+	 size_t Height, CUstream hStream),
+	dstDevice, dstPitch, us, 2, Width, Height, false)
+FAKE_STREAM_ENTRY(cuMemsetD2D32Async, fill,
+	(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
+	 size_t Height, CUstream hStream),
+	dstDevice, dstPitch, ui, 4, Width, Height, false)
+/* clang-format on */

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams, events and graphs of the fake driver.  Each stream is a queue of tasks and a
- * worker thread that starts with the first task; an event is a place in one.  A graph is
- * the tasks that a stream got while it was captured; it can be launched once.
+ * Streams and events of the fake driver.  Each stream is a queue of tasks and a worker
+ * thread that starts with the first task; an event is a place in one.  While a stream is
+ * captured, what it gets goes to a graph instead; a stream that waits for an event of
+ * such a stream is captured with it.
  */
 #include "driver.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 struct task {
 	struct task *next;
-	void (*run)(void *data);
-	void *data;
+	/* NULL where it only waits. */
+	struct fake_work *work;
+	/* Whose work this is. */
+	uint64_t correlation;
+	uint64_t node;
 	/* Not to begin before task number `after_number` of this stream is done. */
 	struct CUstream_st *after;
 	uint64_t after_number;
@@ -21,6 +24,8 @@ struct task {
 struct CUstream_st {
 	struct CUstream_st *next;
 	struct CUctx_st *context;
+	/* Never used again, unlike an address. */
+	uint64_t id;
 	struct task *first;
 	struct task **last;
 	uint64_t queued;
@@ -36,16 +41,8 @@ struct CUstream_st {
 	pthread_t owner;
 	/* Where the tasks go while it is captured. */
 	struct CUgraph_st *capture;
-};
-
-struct CUgraph_st {
-	struct task *first;
-	struct task **last;
-};
-
-struct CUgraphExec_st {
-	struct task *first;
-	bool was_launched;
+	/* The capture began here and ends here. */
+	bool is_origin;
 };
 
 struct CUevent_st {
@@ -55,15 +52,45 @@ struct CUevent_st {
 	struct CUstream_st *stream;
 	uint64_t number;
 	int64_t time_ns;
+	/* The capture that it was recorded in, by its number: 0 for none. */
+	uint64_t capture;
 	struct CUevent_st *next;
+};
+
+struct stamp {
+	struct fake_work work;
+	struct CUevent_st *event;
 };
 
 /* All under fake_lock; a stream stays here until nothing names it any more. */
 static struct CUstream_st *streams;
 static struct CUevent_st *events;
+static uint64_t stream_ids;
 
-/* Broadcast, with fake_lock, whenever a task of any stream is done. */
-static pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
+pthread_cond_t fake_progress = PTHREAD_COND_INITIALIZER;
+
+void *fake_work_new(size_t size, CUgraphNodeType type, const char *name,
+		    void (*run)(struct fake_work *work))
+{
+	struct fake_work *work = calloc(1, size);
+
+	if (!work)
+		return NULL;
+	work->references = 1;
+	work->type = type;
+	work->name = name;
+	work->run = run;
+	return work;
+}
+
+void fake_work_put(struct fake_work *work)
+{
+	if (--work->references > 0)
+		return;
+	if (work->release)
+		work->release(work);
+	free(work);
+}
 
 static void put_stream(struct CUstream_st *stream)
 {
@@ -85,6 +112,7 @@ static struct CUstream_st *new_stream(struct CUctx_st *context, bool is_blocking
 	if (!stream)
 		return NULL;
 	stream->context = context;
+	stream->id = ++stream_ids;
 	stream->last = &stream->first;
 	stream->is_blocking = is_blocking;
 	stream->references = 1;
@@ -118,20 +146,26 @@ static void *work(void *arg)
 			continue;
 		}
 		while (task->after && task->after->done < task->after_number)
-			pthread_cond_wait(&progress, &fake_lock);
+			pthread_cond_wait(&fake_progress, &fake_lock);
 		if (task->after)
 			put_stream(task->after);
-		if (task->run) {
+		if (task->work) {
 			pthread_mutex_unlock(&fake_lock);
-			task->run(task->data);
+			fake_log_work("begin", task->work, task->correlation, task->node,
+				      stream->id);
+			if (task->work->run)
+				task->work->run(task->work);
+			fake_log_work("end", task->work, task->correlation, task->node,
+				      stream->id);
 			pthread_mutex_lock(&fake_lock);
+			fake_work_put(task->work);
 		}
 		stream->first = task->next;
 		if (!stream->first)
 			stream->last = &stream->first;
 		free(task);
 		stream->done++;
-		pthread_cond_broadcast(&progress);
+		pthread_cond_broadcast(&fake_progress);
 	}
 	put_stream(stream);
 	pthread_mutex_unlock(&fake_lock);
@@ -165,7 +199,8 @@ static void queue(struct CUstream_st *stream, struct task *task)
 	pthread_cond_signal(&stream->work);
 }
 
-static CUresult append(struct CUstream_st *stream, void (*run)(void *), void *data,
+static CUresult append(struct CUstream_st *stream, struct fake_work *work,
+		       const struct fake_call *call, uint64_t node,
 		       struct CUstream_st *after, uint64_t after_number)
 {
 	struct task *task = calloc(1, sizeof(*task));
@@ -175,18 +210,17 @@ static CUresult append(struct CUstream_st *stream, void (*run)(void *), void *da
 		free(task);
 		return res;
 	}
-	task->run = run;
-	task->data = data;
+	task->work = work;
+	if (work)
+		work->references++;
+	if (call)
+		task->correlation = call->correlation;
+	task->node = node;
 	task->after = after;
 	task->after_number = after_number;
 	if (after)
 		after->references++;
-	if (stream->capture) {
-		*stream->capture->last = task;
-		stream->capture->last = &task->next;
-	} else {
-		queue(stream, task);
-	}
+	queue(stream, task);
 	return CUDA_SUCCESS;
 }
 
@@ -194,7 +228,7 @@ static CUresult wait_for(struct CUstream_st *stream, struct CUstream_st *other)
 {
 	if (other == stream || other->done == other->queued)
 		return CUDA_SUCCESS;
-	return append(stream, NULL, NULL, other, other->queued);
+	return append(stream, NULL, NULL, 0, other, other->queued);
 }
 
 /* The NULL stream and the blocking streams of a context take turns. */
@@ -272,16 +306,89 @@ static CUresult lock_stream(CUstream handle, struct CUstream_st **ret_stream)
 	return res;
 }
 
-CUresult fake_stream_enqueue(CUstream handle, void (*run)(void *data), void *data)
+/* FAKE_CUDA_QUEUE: how much a stream holds before a call has to wait; 0 is no limit. */
+static uint64_t queue_limit(void)
 {
+	const char *text = getenv("FAKE_CUDA_QUEUE");
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void wait_for_room(struct CUstream_st *stream)
+{
+	uint64_t limit = queue_limit();
+
+	stream->references++;
+	while (limit && stream->queued - stream->done >= limit)
+		pthread_cond_wait(&fake_progress, &fake_lock);
+	put_stream(stream);
+}
+
+static CUresult capture(struct fake_call *call, struct CUstream_st *stream,
+			struct fake_work *work)
+{
+	struct CUgraphNode_st *node;
+
+	work->references++;
+	node = fake_graph_add(stream->capture, work);
+	if (!node) {
+		work->references--;
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	call->node = node->id;
+	return CUDA_SUCCESS;
+}
+
+/* Called with fake_lock held, which it may give up for a while. */
+static CUresult enqueue(struct fake_call *call, struct CUstream_st *stream,
+			struct fake_work *work)
+{
+	CUresult res;
+
+	call->stream_id = stream->id;
+	fake_call_note(call, work);
+	if (stream->capture)
+		return capture(call, stream, work);
+	wait_for_room(stream);
+	res = order_with_legacy(stream);
+	return res == CUDA_SUCCESS ? append(stream, work, call, 0, NULL, 0) : res;
+}
+
+CUresult fake_stream_enqueue(struct fake_call *call, CUstream handle,
+			     struct fake_work *work)
+{
+	struct CUstream_st *stream;
+	CUresult res = lock_stream(handle, &stream);
+
+	if (res == CUDA_SUCCESS)
+		res = enqueue(call, stream, work);
+	else
+		pthread_mutex_lock(&fake_lock);
+	fake_work_put(work);
+	pthread_mutex_unlock(&fake_lock);
+	return res;
+}
+
+CUresult fake_stream_enqueue_graph(struct fake_call *call, CUstream handle,
+				   const struct CUgraph_st *graph)
+{
+	struct CUgraphNode_st *node;
 	struct CUstream_st *stream;
 	CUresult res = lock_stream(handle, &stream);
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	res = order_with_legacy(stream);
-	if (res == CUDA_SUCCESS)
-		res = append(stream, run, data, NULL, 0);
+	call->stream_id = stream->id;
+	if (stream->capture) {
+		res = CUDA_ERROR_NOT_SUPPORTED;
+	} else {
+		wait_for_room(stream);
+		res = order_with_legacy(stream);
+	}
+	for (node = graph->first; node && res == CUDA_SUCCESS; node = node->next) {
+		res = append(stream, node->work, call, node->id, NULL, 0);
+		call->work_count++;
+	}
 	pthread_mutex_unlock(&fake_lock);
 	return res;
 }
@@ -290,7 +397,7 @@ static void wait_done(struct CUstream_st *stream, uint64_t number)
 {
 	stream->references++;
 	while (stream->done < number)
-		pthread_cond_wait(&progress, &fake_lock);
+		pthread_cond_wait(&fake_progress, &fake_lock);
 	put_stream(stream);
 }
 
@@ -326,22 +433,35 @@ void fake_context_close_streams(struct CUctx_st *context)
 	pthread_mutex_unlock(&fake_lock);
 }
 
-FAKE_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+static CUresult create_stream(CUstream *phStream, unsigned int flags)
 {
 	struct CUctx_st *context;
 	CUresult res = fake_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	if (!phStream || (Flags & ~(unsigned int) CU_STREAM_NON_BLOCKING))
+	if (!phStream || (flags & ~(unsigned int) CU_STREAM_NON_BLOCKING))
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&fake_lock);
-	*phStream = new_stream(context, !(Flags & CU_STREAM_NON_BLOCKING));
+	*phStream = new_stream(context, !(flags & CU_STREAM_NON_BLOCKING));
 	pthread_mutex_unlock(&fake_lock);
 	return *phStream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream)
+FAKE_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+	return create_stream(phStream, Flags);
+}
+
+/* There is but one priority. */
+FAKE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+						int priority)
+{
+	(void) priority;
+	return create_stream(phStream, flags);
+}
+
+static CUresult destroy_stream(CUstream hStream)
 {
 	struct CUstream_st *stream;
 	CUresult res;
@@ -356,15 +476,20 @@ FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuStreamDestroy(CUstream hStream)
+FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream)
 {
-	return cuStreamDestroy_v2(hStream);
+	return destroy_stream(hStream);
 }
 
-FAKE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
+FAKE_EXPORT CUresult cuStreamDestroy(CUstream hStream)
+{
+	return destroy_stream(hStream);
+}
+
+CUresult fake_stream_wait(CUstream handle)
 {
 	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
+	CUresult res = lock_stream(handle, &stream);
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -373,15 +498,34 @@ FAKE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
 		res = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	else if (stream == stream->context->legacy)
 		res = order_with_legacy(stream);
-	wait_done(stream, stream->queued);
+	if (res == CUDA_SUCCESS)
+		wait_done(stream, stream->queued);
 	pthread_mutex_unlock(&fake_lock);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuStreamQuery(CUstream hStream)
+static CUresult synchronize(const char *entry, CUstream stream)
+{
+	struct fake_call call;
+
+	fake_call_begin(&call, entry, stream);
+	return fake_call_end(&call, fake_stream_wait(stream));
+}
+
+FAKE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
+{
+	return synchronize(__func__, hStream);
+}
+
+FAKE_EXPORT CUresult cuStreamSynchronize_ptsz(CUstream hStream)
+{
+	return synchronize(__func__, fake_per_thread(hStream));
+}
+
+static CUresult query(CUstream handle)
 {
 	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
+	CUresult res = lock_stream(handle, &stream);
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -391,130 +535,169 @@ FAKE_EXPORT CUresult cuStreamQuery(CUstream hStream)
 	return res;
 }
 
-FAKE_EXPORT CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+FAKE_EXPORT CUresult cuStreamQuery(CUstream hStream)
+{
+	return query(hStream);
+}
+
+FAKE_EXPORT CUresult cuStreamQuery_ptsz(CUstream hStream)
+{
+	return query(fake_per_thread(hStream));
+}
+
+static CUresult get_id(const char *entry, unsigned long long *streamId, CUstream handle)
 {
 	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
+	CUresult res = lock_stream(handle, &stream);
 
+	(void) entry;
 	if (res != CUDA_SUCCESS)
 		return res;
+	if (streamId)
+		*streamId = stream->id;
+	pthread_mutex_unlock(&fake_lock);
+	return streamId ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+FAKE_STREAM_ENTRY(cuStreamGetId, get_id, (CUstream hStream, unsigned long long *streamId),
+		  streamId)
+
+static CUresult begin_capture(const char *entry, CUstreamCaptureMode mode,
+			      CUstream handle)
+{
+	struct CUstream_st *stream;
+	struct fake_call call;
+	CUresult res;
+
+	fake_call_begin(&call, entry, handle);
+	res = lock_stream(handle, &stream);
+	if (res != CUDA_SUCCESS)
+		return fake_call_end(&call, res);
+	call.stream_id = stream->id;
 	if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		res = CUDA_ERROR_INVALID_VALUE;
 	else if (stream->capture || stream == stream->context->legacy)
 		res = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	else
-		stream->capture = calloc(1, sizeof(*stream->capture));
+		stream->capture = fake_graph_new();
 	if (res == CUDA_SUCCESS && !stream->capture)
 		res = CUDA_ERROR_OUT_OF_MEMORY;
 	if (res == CUDA_SUCCESS)
-		stream->capture->last = &stream->capture->first;
+		stream->is_origin = true;
 	pthread_mutex_unlock(&fake_lock);
-	return res;
+	return fake_call_end(&call, res);
 }
 
-FAKE_EXPORT CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+FAKE_STREAM_ENTRY(cuStreamBeginCapture_v2, begin_capture,
+		  (CUstream hStream, CUstreamCaptureMode mode), mode)
+/* The first release of it had no mode. */
+FAKE_STREAM_ENTRY(cuStreamBeginCapture, begin_capture, (CUstream hStream),
+		  CU_STREAM_CAPTURE_MODE_GLOBAL)
+
+static CUresult end_capture(const char *entry, CUgraph *phGraph, CUstream handle)
 {
 	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
+	struct CUstream_st *s;
+	struct fake_call call;
+	CUresult res;
 
+	fake_call_begin(&call, entry, handle);
+	res = lock_stream(handle, &stream);
 	if (res != CUDA_SUCCESS)
-		return res;
+		return fake_call_end(&call, res);
+	call.stream_id = stream->id;
 	if (!phGraph || !stream->capture) {
 		res = CUDA_ERROR_INVALID_VALUE;
+	} else if (!stream->is_origin) {
+		res = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	} else {
 		*phGraph = stream->capture;
-		stream->capture = NULL;
+		for (s = streams; s; s = s->next) {
+			if (s->capture == *phGraph)
+				s->capture = NULL;
+		}
+		stream->is_origin = false;
 	}
 	pthread_mutex_unlock(&fake_lock);
-	return res;
+	return fake_call_end(&call, res);
 }
 
-FAKE_EXPORT CUresult cuStreamIsCapturing(CUstream hStream,
-					 CUstreamCaptureStatus *captureStatus)
-{
-	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
+FAKE_STREAM_ENTRY(cuStreamEndCapture, end_capture, (CUstream hStream, CUgraph *phGraph),
+		  phGraph)
 
+/* Any of the places may be NULL but the first. */
+static CUresult capture_info(const char *entry, CUstreamCaptureStatus *ret_status,
+			     cuuint64_t *ret_id, CUgraph *ret_graph,
+			     const CUgraphNode **ret_nodes, size_t *ret_count,
+			     CUstream handle)
+{
+	struct CUgraph_st *graph;
+	struct CUstream_st *stream;
+	CUresult res = lock_stream(handle, &stream);
+
+	(void) entry;
 	if (res != CUDA_SUCCESS)
 		return res;
-	if (!captureStatus)
-		res = CUDA_ERROR_INVALID_VALUE;
-	else
-		*captureStatus = stream->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-						 : CU_STREAM_CAPTURE_STATUS_NONE;
+	graph = stream->capture;
+	if (ret_status)
+		*ret_status = graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+				    : CU_STREAM_CAPTURE_STATUS_NONE;
+	if (graph && ret_id)
+		*ret_id = graph->id;
+	if (graph && ret_graph)
+		*ret_graph = graph;
+	if (graph && ret_nodes)
+		*ret_nodes = graph->newest ? &graph->newest : NULL;
+	if (graph && ret_count)
+		*ret_count = graph->newest != NULL;
 	pthread_mutex_unlock(&fake_lock);
-	return res;
+	return ret_status ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Takes what is in the graph: it is instantiated once. */
-FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
-						 unsigned long long flags)
+FAKE_STREAM_ENTRY(cuStreamIsCapturing, capture_info,
+		  (CUstream hStream, CUstreamCaptureStatus *captureStatus), captureStatus,
+		  NULL, NULL, NULL, NULL)
+FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo, capture_info,
+		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		   cuuint64_t *id_out),
+		  captureStatus_out, id_out, NULL, NULL, NULL)
+FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo_v2, capture_info,
+		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		   cuuint64_t *id_out, CUgraph *graph_out,
+		   const CUgraphNode **dependencies_out, size_t *numDependencies_out),
+		  captureStatus_out, id_out, graph_out, dependencies_out,
+		  numDependencies_out)
+
+static CUresult capture_info_edges(const char *entry, CUstreamCaptureStatus *ret_status,
+				   cuuint64_t *ret_id, CUgraph *ret_graph,
+				   const CUgraphNode **ret_nodes,
+				   const CUgraphEdgeData **ret_edges, size_t *ret_count,
+				   CUstream handle)
 {
-	if (!phGraphExec || !hGraph)
+	if (ret_edges)
+		*ret_edges = NULL;
+	return capture_info(entry, ret_status, ret_id, ret_graph, ret_nodes, ret_count,
+			    handle);
+}
+
+FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo_v3, capture_info_edges,
+		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		   cuuint64_t *id_out, CUgraph *graph_out,
+		   const CUgraphNode **dependencies_out,
+		   const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out),
+		  captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+		  numDependencies_out)
+
+/* Nothing is refused during a capture, so that the mode is only kept. */
+FAKE_EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+	static __thread CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+	CUstreamCaptureMode before = current;
+
+	if (!mode || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (flags || !hGraph->last)
-		return CUDA_ERROR_NOT_SUPPORTED;
-	*phGraphExec = calloc(1, sizeof(**phGraphExec));
-	if (!*phGraphExec)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	(*phGraphExec)->first = hGraph->first;
-	hGraph->first = NULL;
-	hGraph->last = NULL;
-	return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
-{
-	struct CUstream_st *stream;
-	struct task *task;
-	CUresult res = lock_stream(hStream, &stream);
-
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!hGraphExec)
-		res = CUDA_ERROR_INVALID_VALUE;
-	else if (hGraphExec->was_launched || stream->capture)
-		res = CUDA_ERROR_NOT_SUPPORTED;
-	else
-		res = start_worker(stream);
-	while (res == CUDA_SUCCESS && hGraphExec->first) {
-		task = hGraphExec->first;
-		hGraphExec->first = task->next;
-		task->next = NULL;
-		queue(stream, task);
-	}
-	if (res == CUDA_SUCCESS)
-		hGraphExec->was_launched = true;
-	pthread_mutex_unlock(&fake_lock);
-	return res;
-}
-
-static void drop_tasks(struct task *task)
-{
-	struct task *next;
-
-	for (; task; task = next) {
-		next = task->next;
-		free(task);
-	}
-}
-
-/* What was not launched is lost, with whatever it needed. */
-FAKE_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
-{
-	if (!hGraphExec)
-		return CUDA_ERROR_INVALID_VALUE;
-	drop_tasks(hGraphExec->first);
-	free(hGraphExec);
-	return CUDA_SUCCESS;
-}
-
-FAKE_EXPORT CUresult cuGraphDestroy(CUgraph hGraph)
-{
-	if (!hGraph)
-		return CUDA_ERROR_INVALID_VALUE;
-	drop_tasks(hGraph->first);
-	free(hGraph);
+	current = *mode;
+	*mode = before;
 	return CUDA_SUCCESS;
 }
 
@@ -562,17 +745,17 @@ FAKE_EXPORT CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuEventDestroy_v2(CUevent hEvent)
+static CUresult destroy_event(CUevent event)
 {
 	struct CUevent_st **place;
 	CUresult res = CUDA_ERROR_INVALID_HANDLE;
 
 	pthread_mutex_lock(&fake_lock);
 	for (place = &events; *place; place = &(*place)->next) {
-		if (*place != hEvent)
+		if (*place != event)
 			continue;
-		*place = hEvent->next;
-		put_event(hEvent);
+		*place = event->next;
+		put_event(event);
 		res = CUDA_SUCCESS;
 		break;
 	}
@@ -580,67 +763,147 @@ FAKE_EXPORT CUresult cuEventDestroy_v2(CUevent hEvent)
 	return res;
 }
 
+FAKE_EXPORT CUresult cuEventDestroy_v2(CUevent hEvent)
+{
+	return destroy_event(hEvent);
+}
+
 FAKE_EXPORT CUresult cuEventDestroy(CUevent hEvent)
 {
-	return cuEventDestroy_v2(hEvent);
+	return destroy_event(hEvent);
 }
 
-static void stamp(void *data)
+static void run_stamp(struct fake_work *work)
 {
-	struct CUevent_st *event = data;
-	struct timespec now;
+	struct CUevent_st *event = ((struct stamp *) work)->event;
+	int64_t now = fake_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	pthread_mutex_lock(&fake_lock);
-	event->time_ns = (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-	put_event(event);
+	event->time_ns = now;
 	pthread_mutex_unlock(&fake_lock);
 }
 
-FAKE_EXPORT CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+static void release_stamp(struct fake_work *work)
 {
-	struct CUstream_st *stream;
-	CUresult res = lock_stream(hStream, &stream);
-
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!event_is_live(hEvent)) {
-		pthread_mutex_unlock(&fake_lock);
-		return CUDA_ERROR_INVALID_HANDLE;
-	}
-	res = order_with_legacy(stream);
-	if (res == CUDA_SUCCESS)
-		res = append(stream, stamp, hEvent, NULL, 0);
-	if (res == CUDA_SUCCESS) {
-		hEvent->references++;
-		stream->references++;
-		if (hEvent->stream)
-			put_stream(hEvent->stream);
-		hEvent->stream = stream;
-		hEvent->number = stream->queued;
-	}
-	pthread_mutex_unlock(&fake_lock);
-	return res;
+	put_event(((struct stamp *) work)->event);
 }
 
-FAKE_EXPORT CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent,
-				       unsigned int Flags)
+/* Called with fake_lock held. */
+static CUresult record_in(struct fake_call *call, CUevent event,
+			  struct CUstream_st *stream)
 {
-	struct CUstream_st *stream;
+	struct stamp *stamp;
 	CUresult res;
 
-	if (Flags != 0)
-		return CUDA_ERROR_INVALID_VALUE;
-	res = lock_stream(hStream, &stream);
-	if (res != CUDA_SUCCESS)
-		return res;
-	if (!event_is_live(hEvent))
-		res = CUDA_ERROR_INVALID_HANDLE;
-	else if (hEvent->stream && hEvent->stream->done < hEvent->number)
-		res = append(stream, NULL, NULL, hEvent->stream, hEvent->number);
-	pthread_mutex_unlock(&fake_lock);
+	if (!event_is_live(event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	/* Such an event is no node: it only ties streams of the capture together. */
+	if (stream->capture) {
+		call->stream_id = stream->id;
+		event->capture = stream->capture->id;
+		return CUDA_SUCCESS;
+	}
+	stamp = fake_work_new(sizeof(*stamp), CU_GRAPH_NODE_TYPE_EVENT_RECORD, "record",
+			      run_stamp);
+	if (!stamp)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	stamp->event = event;
+	event->references++;
+	stamp->work.release = release_stamp;
+	res = enqueue(call, stream, &stamp->work);
+	if (res == CUDA_SUCCESS) {
+		stream->references++;
+		if (event->stream)
+			put_stream(event->stream);
+		event->stream = stream;
+		event->number = stream->queued;
+		event->capture = 0;
+	}
+	fake_work_put(&stamp->work);
 	return res;
 }
+
+static CUresult record(const char *entry, CUevent event, CUstream handle)
+{
+	struct CUstream_st *stream;
+	struct fake_call call;
+	CUresult res;
+
+	fake_call_begin(&call, entry, handle);
+	res = lock_stream(handle, &stream);
+	if (res == CUDA_SUCCESS) {
+		res = record_in(&call, event, stream);
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return fake_call_end(&call, res);
+}
+
+FAKE_STREAM_ENTRY(cuEventRecord, record, (CUevent hEvent, CUstream hStream), hEvent)
+
+static CUresult record_flags(const char *entry, CUevent event, unsigned int flags,
+			     CUstream stream)
+{
+	return flags ? CUDA_ERROR_NOT_SUPPORTED : record(entry, event, stream);
+}
+
+FAKE_STREAM_ENTRY(cuEventRecordWithFlags, record_flags,
+		  (CUevent hEvent, CUstream hStream, unsigned int flags), hEvent, flags)
+
+/* The stream whose capture has this number; NULL if it is over.  With fake_lock held. */
+static struct CUstream_st *captured_stream(uint64_t capture)
+{
+	struct CUstream_st *s;
+
+	for (s = streams; s; s = s->next) {
+		if (s->capture && s->capture->id == capture)
+			return s;
+	}
+	return NULL;
+}
+
+static CUresult wait_in(CUevent event, struct CUstream_st *stream)
+{
+	struct CUstream_st *other;
+
+	if (!event_is_live(event))
+		return CUDA_ERROR_INVALID_HANDLE;
+	other = event->capture ? captured_stream(event->capture) : NULL;
+	if (other) {
+		if (stream->capture && stream->capture != other->capture)
+			return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+		stream->capture = other->capture;
+		return CUDA_SUCCESS;
+	}
+	/* A node for what is outside the capture would wait at every launch. */
+	if (stream->capture)
+		return event->stream ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+				     : CUDA_SUCCESS;
+	if (event->stream && event->stream->done < event->number)
+		return append(stream, NULL, NULL, 0, event->stream, event->number);
+	return CUDA_SUCCESS;
+}
+
+static CUresult wait_event(const char *entry, CUevent event, unsigned int flags,
+			   CUstream handle)
+{
+	struct CUstream_st *stream;
+	struct fake_call call;
+	CUresult res;
+
+	fake_call_begin(&call, entry, handle);
+	if (flags != 0)
+		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	res = lock_stream(handle, &stream);
+	if (res == CUDA_SUCCESS) {
+		call.stream_id = stream->id;
+		res = wait_in(event, stream);
+		pthread_mutex_unlock(&fake_lock);
+	}
+	return fake_call_end(&call, res);
+}
+
+FAKE_STREAM_ENTRY(cuStreamWaitEvent, wait_event,
+		  (CUstream hStream, CUevent hEvent, unsigned int Flags), hEvent, Flags)
 
 static CUresult event_state(CUevent event, bool wait)
 {
@@ -649,6 +912,8 @@ static CUresult event_state(CUevent event, bool wait)
 	pthread_mutex_lock(&fake_lock);
 	if (!event_is_live(event))
 		res = CUDA_ERROR_INVALID_HANDLE;
+	else if (event->capture)
+		res = CUDA_ERROR_CAPTURED_EVENT;
 	else if (event->stream && wait)
 		wait_done(event->stream, event->number);
 	else if (event->stream && event->stream->done < event->number)
@@ -659,7 +924,10 @@ static CUresult event_state(CUevent event, bool wait)
 
 FAKE_EXPORT CUresult cuEventSynchronize(CUevent hEvent)
 {
-	return event_state(hEvent, true);
+	struct fake_call call;
+
+	fake_call_begin(&call, __func__, NULL);
+	return fake_call_end(&call, event_state(hEvent, true));
 }
 
 FAKE_EXPORT CUresult cuEventQuery(CUevent hEvent)
@@ -667,8 +935,7 @@ FAKE_EXPORT CUresult cuEventQuery(CUevent hEvent)
 	return event_state(hEvent, false);
 }
 
-FAKE_EXPORT CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
-					   CUevent hEnd)
+static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
 	CUresult res = event_state(hStart, false);
 
@@ -688,51 +955,14 @@ FAKE_EXPORT CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
 	return res;
 }
 
+FAKE_EXPORT CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
+					   CUevent hEnd)
+{
+	return elapsed(pMilliseconds, hStart, hEnd);
+}
+
 FAKE_EXPORT CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
 					CUevent hEnd)
 {
-	return cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
-}
-
-FAKE_EXPORT CUresult cuStreamSynchronize_ptsz(CUstream hStream)
-{
-	return cuStreamSynchronize(fake_per_thread(hStream));
-}
-
-FAKE_EXPORT CUresult cuStreamQuery_ptsz(CUstream hStream)
-{
-	return cuStreamQuery(fake_per_thread(hStream));
-}
-
-FAKE_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent,
-					    unsigned int Flags)
-{
-	return cuStreamWaitEvent(fake_per_thread(hStream), hEvent, Flags);
-}
-
-FAKE_EXPORT CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream)
-{
-	return cuEventRecord(hEvent, fake_per_thread(hStream));
-}
-
-FAKE_EXPORT CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream,
-						  CUstreamCaptureMode mode)
-{
-	return cuStreamBeginCapture_v2(fake_per_thread(hStream), mode);
-}
-
-FAKE_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
-{
-	return cuStreamEndCapture(fake_per_thread(hStream), phGraph);
-}
-
-FAKE_EXPORT CUresult cuStreamIsCapturing_ptsz(CUstream hStream,
-					      CUstreamCaptureStatus *captureStatus)
-{
-	return cuStreamIsCapturing(fake_per_thread(hStream), captureStatus);
-}
-
-FAKE_EXPORT CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
-{
-	return cuGraphLaunch(hGraphExec, fake_per_thread(hStream));
+	return elapsed(pMilliseconds, hStart, hEnd);
 }

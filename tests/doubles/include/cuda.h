@@ -28,6 +28,11 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUkern_st *CUkernel;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUarray_st *CUarray;
+typedef uint32_t cuuint32_t;
 typedef void (*CUhostFn)(void *userData);
 
 typedef enum cudaError_enum {
@@ -42,8 +47,11 @@ typedef enum cudaError_enum {
 	CUDA_ERROR_INVALID_HANDLE = 400,
 	CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_LAUNCH_FAILED = 719,
 	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+	CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
+	CUDA_ERROR_CAPTURED_EVENT = 907,
 	CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
@@ -101,8 +109,36 @@ typedef enum CUdriverProcAddressQueryResult_enum {
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *) 0x01)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *) 0x02)
 
-typedef struct CUlaunchAttribute_st CUlaunchAttribute;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
+typedef void (*CUstreamCallback)(CUstream hStream, CUresult status, void *userData);
+
+typedef enum CUlaunchAttributeID_enum {
+	CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
+	CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+	CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+	CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+	CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+	CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10
+} CUlaunchAttributeID;
+
+/* Only the members that the doubles read or set. */
+typedef union CUlaunchAttributeValue_union {
+	char pad[64];
+	int cooperative;
+	struct {
+		unsigned int x;
+		unsigned int y;
+		unsigned int z;
+	} clusterDim;
+	int programmaticStreamSerializationAllowed;
+	int priority;
+} CUlaunchAttributeValue;
+
+typedef struct CUlaunchAttribute_st {
+	CUlaunchAttributeID id;
+	char pad[8 - sizeof(CUlaunchAttributeID)];
+	CUlaunchAttributeValue value;
+} CUlaunchAttribute;
 
 typedef struct CUlaunchConfig_st {
 	unsigned int gridDimX;
@@ -117,34 +153,198 @@ typedef struct CUlaunchConfig_st {
 	unsigned int numAttrs;
 } CUlaunchConfig;
 
-/* A program that names no version gets the newest, as from the real header. */
-#ifndef __CUDA_API_VERSION_INTERNAL
-#define cuCtxCreate cuCtxCreate_v4
-#define cuCtxDestroy cuCtxDestroy_v2
-#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
-#define cuDeviceTotalMem cuDeviceTotalMem_v2
-#define cuEventDestroy cuEventDestroy_v2
-#define cuEventElapsedTime cuEventElapsedTime_v2
-#define cuGetProcAddress cuGetProcAddress_v2
-#define cuMemAlloc cuMemAlloc_v2
-#define cuMemFree cuMemFree_v2
-#define cuMemGetInfo cuMemGetInfo_v2
-#define cuMemcpyDtoD cuMemcpyDtoD_v2
-#define cuMemcpyDtoDAsync cuMemcpyDtoDAsync_v2
-#define cuMemcpyDtoH cuMemcpyDtoH_v2
-#define cuMemcpyDtoHAsync cuMemcpyDtoHAsync_v2
-#define cuMemcpyHtoD cuMemcpyHtoD_v2
-#define cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2
-#define cuMemsetD32 cuMemsetD32_v2
-#define cuMemsetD8 cuMemsetD8_v2
-#define cuStreamBeginCapture cuStreamBeginCapture_v2
-#define cuStreamDestroy cuStreamDestroy_v2
-#endif
+typedef struct CUuuid_st {
+	char bytes[16];
+} CUuuid;
+
+typedef enum CUjit_option_enum { CU_JIT_MAX_REGISTERS = 0 } CUjit_option;
+typedef enum CUlibraryOption_enum {
+	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0
+} CUlibraryOption;
+
+typedef enum CUmoduleLoadingMode_enum {
+	CU_MODULE_EAGER_LOADING = 0x1,
+	CU_MODULE_LAZY_LOADING = 0x2
+} CUmoduleLoadingMode;
+
+typedef enum CUmemorytype_enum {
+	CU_MEMORYTYPE_HOST = 0x01,
+	CU_MEMORYTYPE_DEVICE = 0x02,
+	CU_MEMORYTYPE_ARRAY = 0x03,
+	CU_MEMORYTYPE_UNIFIED = 0x04
+} CUmemorytype;
+
+typedef struct CUDA_MEMCPY2D_st {
+	size_t srcXInBytes;
+	size_t srcY;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	size_t srcPitch;
+	size_t dstXInBytes;
+	size_t dstY;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	size_t dstPitch;
+	size_t WidthInBytes;
+	size_t Height;
+} CUDA_MEMCPY2D;
+
+typedef struct CUDA_MEMCPY3D_st {
+	size_t srcXInBytes;
+	size_t srcY;
+	size_t srcZ;
+	size_t srcLOD;
+	CUmemorytype srcMemoryType;
+	const void *srcHost;
+	CUdeviceptr srcDevice;
+	CUarray srcArray;
+	void *reserved0;
+	size_t srcPitch;
+	size_t srcHeight;
+	size_t dstXInBytes;
+	size_t dstY;
+	size_t dstZ;
+	size_t dstLOD;
+	CUmemorytype dstMemoryType;
+	void *dstHost;
+	CUdeviceptr dstDevice;
+	CUarray dstArray;
+	void *reserved1;
+	size_t dstPitch;
+	size_t dstHeight;
+	size_t WidthInBytes;
+	size_t Height;
+	size_t Depth;
+} CUDA_MEMCPY3D;
+
+typedef enum CUmemLocationType_enum {
+	CU_MEM_LOCATION_TYPE_INVALID = 0x0
+} CUmemLocationType;
+
+typedef struct CUmemLocation_st {
+	CUmemLocationType type;
+	int id;
+} CUmemLocation;
+
+typedef enum CUmemcpySrcAccessOrder_enum {
+	CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 0x1
+} CUmemcpySrcAccessOrder;
+
+typedef struct CUmemcpyAttributes_st {
+	CUmemcpySrcAccessOrder srcAccessOrder;
+	CUmemLocation srcLocHint;
+	CUmemLocation dstLocHint;
+	unsigned int flags;
+} CUmemcpyAttributes;
+
+typedef enum CUstreamWaitValue_flags_enum {
+	CU_STREAM_WAIT_VALUE_GEQ = 0x0,
+	CU_STREAM_WAIT_VALUE_EQ = 0x1,
+	CU_STREAM_WAIT_VALUE_AND = 0x2,
+	CU_STREAM_WAIT_VALUE_NOR = 0x3
+} CUstreamWaitValue_flags;
+
+typedef enum CUstreamBatchMemOpType_enum {
+	CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1,
+	CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
+	CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
+	CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4,
+	CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
+	CU_STREAM_MEM_OP_BARRIER = 6
+} CUstreamBatchMemOpType;
+
+typedef union CUstreamBatchMemOpParams_union {
+	CUstreamBatchMemOpType operation;
+	struct {
+		CUstreamBatchMemOpType operation;
+		CUdeviceptr address;
+		union {
+			cuuint32_t value;
+			cuuint64_t value64;
+		};
+		unsigned int flags;
+		CUdeviceptr alias;
+	} waitValue, writeValue;
+	cuuint64_t pad[6];
+} CUstreamBatchMemOpParams;
+
+typedef enum CUgraphNodeType_enum {
+	CU_GRAPH_NODE_TYPE_KERNEL = 0,
+	CU_GRAPH_NODE_TYPE_MEMCPY = 1,
+	CU_GRAPH_NODE_TYPE_MEMSET = 2,
+	CU_GRAPH_NODE_TYPE_HOST = 3,
+	CU_GRAPH_NODE_TYPE_EMPTY = 5,
+	CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
+	CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12
+} CUgraphNodeType;
+
+typedef struct CUgraphEdgeData_st {
+	unsigned char from_port;
+	unsigned char to_port;
+	unsigned char type;
+	unsigned char reserved[5];
+} CUgraphEdgeData;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_st {
+	CUfunction func;
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+} CUDA_KERNEL_NODE_PARAMS_v1;
+
+typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+	CUfunction func;
+	unsigned int gridDimX;
+	unsigned int gridDimY;
+	unsigned int gridDimZ;
+	unsigned int blockDimX;
+	unsigned int blockDimY;
+	unsigned int blockDimZ;
+	unsigned int sharedMemBytes;
+	void **kernelParams;
+	void **extra;
+	CUkernel kern;
+	CUcontext ctx;
+} CUDA_KERNEL_NODE_PARAMS_v2;
+typedef CUDA_KERNEL_NODE_PARAMS_v2 CUDA_KERNEL_NODE_PARAMS;
+
+typedef struct CUDA_MEMSET_NODE_PARAMS_st {
+	CUdeviceptr dst;
+	size_t pitch;
+	unsigned int value;
+	unsigned int elementSize;
+	size_t width;
+	size_t height;
+} CUDA_MEMSET_NODE_PARAMS;
+
+typedef struct CUDA_HOST_NODE_PARAMS_st {
+	CUhostFn fn;
+	void *userData;
+} CUDA_HOST_NODE_PARAMS;
+
+/* Functions with a default stream come twice: NULL is the legacy or the thread's. */
+#define FAKE_PTSZ(name, ...) \
+	CUresult name(__VA_ARGS__); \
+	CUresult name##_ptsz(__VA_ARGS__)
+#define FAKE_PTDS(name, ...) \
+	CUresult name(__VA_ARGS__); \
+	CUresult name##_ptds(__VA_ARGS__)
 
 CUresult cuInit(unsigned int Flags);
 CUresult cuDriverGetVersion(int *driverVersion);
 CUresult cuGetErrorName(CUresult error, const char **pStr);
 CUresult cuGetErrorString(CUresult error, const char **pStr);
+CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId);
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
 			     cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *symbolStatus);
@@ -166,57 +366,164 @@ CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuCtxSynchronize(void);
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize);
+CUresult cuMemAllocHost_v2(void **pp, size_t bytesize);
 CUresult cuMemFree_v2(CUdeviceptr dptr);
+CUresult cuMemFreeHost(void *p);
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount);
-CUresult cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount);
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost,
-			      size_t ByteCount, CUstream hStream);
-CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-			      CUstream hStream);
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-			      size_t ByteCount, CUstream hStream);
-CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N);
-CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N);
-CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N,
-			 CUstream hStream);
-CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N,
-			  CUstream hStream);
+FAKE_PTDS(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
+FAKE_PTDS(cuMemcpyHtoD_v2, CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount);
+FAKE_PTDS(cuMemcpyDtoH_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
+FAKE_PTDS(cuMemcpyDtoD_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+	  size_t ByteCount);
+FAKE_PTSZ(cuMemcpyAsync, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemcpyPeerAsync, CUdeviceptr dstDevice, CUcontext dstContext,
+	  CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemcpyHtoDAsync_v2, CUdeviceptr dstDevice, const void *srcHost,
+	  size_t ByteCount, CUstream hStream);
+FAKE_PTSZ(cuMemcpyDtoHAsync_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemcpyDtoDAsync_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+	  size_t ByteCount, CUstream hStream);
+FAKE_PTSZ(cuMemcpy2DAsync_v2, const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+FAKE_PTSZ(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *pCopy, CUstream hStream);
+FAKE_PTSZ(cuMemcpyBatchAsync, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+	  size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+	  size_t *failIdx, CUstream hStream);
+FAKE_PTSZ(cuMemcpyBatchAsync_v2, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+	  size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+	  CUstream hStream);
+FAKE_PTDS(cuMemsetD8_v2, CUdeviceptr dstDevice, unsigned char uc, size_t N);
+FAKE_PTDS(cuMemsetD16_v2, CUdeviceptr dstDevice, unsigned short us, size_t N);
+FAKE_PTDS(cuMemsetD32_v2, CUdeviceptr dstDevice, unsigned int ui, size_t N);
+FAKE_PTSZ(cuMemsetD8Async, CUdeviceptr dstDevice, unsigned char uc, size_t N,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemsetD16Async, CUdeviceptr dstDevice, unsigned short us, size_t N,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemsetD32Async, CUdeviceptr dstDevice, unsigned int ui, size_t N,
+	  CUstream hStream);
+FAKE_PTSZ(cuMemsetD2D8Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
+	  size_t Width, size_t Height, CUstream hStream);
+FAKE_PTSZ(cuMemsetD2D16Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+	  size_t Width, size_t Height, CUstream hStream);
+FAKE_PTSZ(cuMemsetD2D32Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
+	  size_t Width, size_t Height, CUstream hStream);
+
+FAKE_PTSZ(cuStreamWaitValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWaitValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWriteValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWriteValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamBatchMemOp, CUstream stream, unsigned int count,
+	  CUstreamBatchMemOpParams *paramArray, unsigned int flags);
+FAKE_PTSZ(cuStreamWaitValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWaitValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWriteValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamWriteValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	  unsigned int flags);
+FAKE_PTSZ(cuStreamBatchMemOp_v2, CUstream stream, unsigned int count,
+	  CUstreamBatchMemOpParams *paramArray, unsigned int flags);
 
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags);
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority);
 CUresult cuStreamDestroy_v2(CUstream hStream);
-CUresult cuStreamSynchronize(CUstream hStream);
-CUresult cuStreamQuery(CUstream hStream);
-CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags);
-CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode);
-CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus);
+FAKE_PTSZ(cuStreamSynchronize, CUstream hStream);
+FAKE_PTSZ(cuStreamQuery, CUstream hStream);
+FAKE_PTSZ(cuStreamGetId, CUstream hStream, unsigned long long *streamId);
+FAKE_PTSZ(cuStreamWaitEvent, CUstream hStream, CUevent hEvent, unsigned int Flags);
+FAKE_PTSZ(cuStreamAddCallback, CUstream hStream, CUstreamCallback callback,
+	  void *userData, unsigned int flags);
+FAKE_PTSZ(cuStreamBeginCapture_v2, CUstream hStream, CUstreamCaptureMode mode);
+FAKE_PTSZ(cuStreamEndCapture, CUstream hStream, CUgraph *phGraph);
+FAKE_PTSZ(cuStreamIsCapturing, CUstream hStream, CUstreamCaptureStatus *captureStatus);
+FAKE_PTSZ(cuStreamGetCaptureInfo, CUstream hStream,
+	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out);
+FAKE_PTSZ(cuStreamGetCaptureInfo_v2, CUstream hStream,
+	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+	  CUgraph *graph_out, const CUgraphNode **dependencies_out,
+	  size_t *numDependencies_out);
+FAKE_PTSZ(cuStreamGetCaptureInfo_v3, CUstream hStream,
+	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+	  CUgraph *graph_out, const CUgraphNode **dependencies_out,
+	  const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out);
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+
+CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+				 const CUgraphNode *dependencies, size_t numDependencies,
+				 const CUDA_KERNEL_NODE_PARAMS_v2 *nodeParams);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+			      const CUgraphNode *dependencies, size_t numDependencies,
+			      const CUDA_MEMCPY3D *copyParams, CUcontext ctx);
+CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+			      const CUgraphNode *dependencies, size_t numDependencies,
+			      const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx);
+CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+			    const CUgraphNode *dependencies, size_t numDependencies,
+			    const CUDA_HOST_NODE_PARAMS *nodeParams);
+CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+			     const CUgraphNode *dependencies, size_t numDependencies);
+CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
+CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
 				     unsigned long long flags);
-CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
+FAKE_PTSZ(cuGraphUpload, CUgraphExec hGraphExec, CUstream hStream);
+FAKE_PTSZ(cuGraphLaunch, CUgraphExec hGraphExec, CUstream hStream);
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec);
 CUresult cuGraphDestroy(CUgraph hGraph);
+
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags);
 CUresult cuEventDestroy_v2(CUevent hEvent);
-CUresult cuEventRecord(CUevent hEvent, CUstream hStream);
+FAKE_PTSZ(cuEventRecord, CUevent hEvent, CUstream hStream);
+FAKE_PTSZ(cuEventRecordWithFlags, CUevent hEvent, CUstream hStream, unsigned int flags);
 CUresult cuEventSynchronize(CUevent hEvent);
 CUresult cuEventQuery(CUevent hEvent);
 CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
-CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
-CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-			unsigned int gridDimZ, unsigned int blockDimX,
-			unsigned int blockDimY, unsigned int blockDimZ,
-			unsigned int sharedMemBytes, CUstream hStream,
-			void **kernelParams, void **extra);
-CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-			  void **extra);
+FAKE_PTSZ(cuLaunchHostFunc, CUstream hStream, CUhostFn fn, void *userData);
+FAKE_PTSZ(cuLaunchKernel, CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+	  unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+	  unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+	  void **kernelParams, void **extra);
+FAKE_PTSZ(cuLaunchKernelEx, const CUlaunchConfig *config, CUfunction f,
+	  void **kernelParams, void **extra);
+FAKE_PTSZ(cuLaunchCooperativeKernel, CUfunction f, unsigned int gridDimX,
+	  unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
+	  unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
+	  CUstream hStream, void **kernelParams);
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image);
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+			    CUjit_option *options, void **optionValues);
 CUresult cuModuleUnload(CUmodule hmod);
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name);
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod);
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+				    CUmodule mod);
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
+CUresult cuFuncGetName(const char **name, CUfunction hfunc);
+CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc);
+CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+			    size_t *paramSize);
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+			   void **jitOptionsValues, unsigned int numJitOptions,
+			   CUlibraryOption *libraryOptions, void **libraryOptionValues,
+			   unsigned int numLibraryOptions);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name);
+CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library);
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib);
+CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel);
+CUresult cuKernelGetName(const char **name, CUkernel hfunc);
 
-/* The older forms and those whose default stream is the thread's own. */
+/* The older forms. */
 #ifdef __CUDA_API_VERSION_INTERNAL
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
 			  cuuint64_t flags);
@@ -224,41 +531,62 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev);
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev);
 CUresult cuCtxDestroy(CUcontext ctx);
 CUresult cuStreamDestroy(CUstream hStream);
+FAKE_PTSZ(cuStreamBeginCapture, CUstream hStream);
 CUresult cuEventDestroy(CUevent hEvent);
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dstDevice, const void *srcHost,
-			      size_t ByteCount);
-CUresult cuMemcpyDtoH_v2_ptds(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-			      size_t ByteCount);
-CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dstDevice, const void *srcHost,
-				   size_t ByteCount, CUstream hStream);
-CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-				   CUstream hStream);
-CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-				   size_t ByteCount, CUstream hStream);
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr dstDevice, unsigned char uc, size_t N);
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr dstDevice, unsigned int ui, size_t N);
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr dstDevice, unsigned char uc, size_t N,
-			      CUstream hStream);
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr dstDevice, unsigned int ui, size_t N,
-			       CUstream hStream);
-CUresult cuStreamSynchronize_ptsz(CUstream hStream);
-CUresult cuStreamQuery_ptsz(CUstream hStream);
-CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags);
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode);
-CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph);
-CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus);
-CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream);
-CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream);
-CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData);
-CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-			     unsigned int gridDimZ, unsigned int blockDimX,
-			     unsigned int blockDimY, unsigned int blockDimZ,
-			     unsigned int sharedMemBytes, CUstream hStream,
-			     void **kernelParams, void **extra);
-CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f,
-			       void **kernelParams, void **extra);
+CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+			      const CUgraphNode *dependencies, size_t numDependencies,
+			      const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams);
+#endif
+
+/* A program that names no version gets the newest, as from the real header. */
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define cuCtxCreate cuCtxCreate_v4
+#define cuCtxDestroy cuCtxDestroy_v2
+#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
+#define cuDeviceTotalMem cuDeviceTotalMem_v2
+#define cuEventDestroy cuEventDestroy_v2
+#define cuEventElapsedTime cuEventElapsedTime_v2
+#define cuGetProcAddress cuGetProcAddress_v2
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
+#define cuMemAlloc cuMemAlloc_v2
+#define cuMemAllocHost cuMemAllocHost_v2
+#define cuMemFree cuMemFree_v2
+#define cuMemGetInfo cuMemGetInfo_v2
+#define cuStreamDestroy cuStreamDestroy_v2
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define FAKE_API_PTDS(name) name##_ptds
+#define FAKE_API_PTSZ(name) name##_ptsz
+#define cuEventRecord cuEventRecord_ptsz
+#define cuGraphLaunch cuGraphLaunch_ptsz
+#define cuLaunchHostFunc cuLaunchHostFunc_ptsz
+#define cuLaunchKernel cuLaunchKernel_ptsz
+#define cuLaunchKernelEx cuLaunchKernelEx_ptsz
+#define cuMemsetD32Async cuMemsetD32Async_ptsz
+#define cuStreamEndCapture cuStreamEndCapture_ptsz
+#define cuStreamSynchronize cuStreamSynchronize_ptsz
+#define cuStreamWaitEvent cuStreamWaitEvent_ptsz
+#else
+#define FAKE_API_PTDS(name) name
+#define FAKE_API_PTSZ(name) name
+#endif
+#define cuMemcpyBatchAsync FAKE_API_PTSZ(cuMemcpyBatchAsync_v2)
+#define cuMemcpyDtoD FAKE_API_PTDS(cuMemcpyDtoD_v2)
+#define cuMemcpyDtoDAsync FAKE_API_PTSZ(cuMemcpyDtoDAsync_v2)
+#define cuMemcpyDtoH FAKE_API_PTDS(cuMemcpyDtoH_v2)
+#define cuMemcpyDtoHAsync FAKE_API_PTSZ(cuMemcpyDtoHAsync_v2)
+#define cuMemcpyHtoD FAKE_API_PTDS(cuMemcpyHtoD_v2)
+#define cuMemcpyHtoDAsync FAKE_API_PTSZ(cuMemcpyHtoDAsync_v2)
+#define cuMemsetD32 FAKE_API_PTDS(cuMemsetD32_v2)
+#define cuMemsetD8 FAKE_API_PTDS(cuMemsetD8_v2)
+#define cuStreamBatchMemOp FAKE_API_PTSZ(cuStreamBatchMemOp_v2)
+#define cuStreamBeginCapture FAKE_API_PTSZ(cuStreamBeginCapture_v2)
+#define cuStreamGetCaptureInfo FAKE_API_PTSZ(cuStreamGetCaptureInfo_v3)
+#define cuStreamWaitValue32 FAKE_API_PTSZ(cuStreamWaitValue32_v2)
+#define cuStreamWaitValue64 FAKE_API_PTSZ(cuStreamWaitValue64_v2)
+#define cuStreamWriteValue32 FAKE_API_PTSZ(cuStreamWriteValue32_v2)
+#define cuStreamWriteValue64 FAKE_API_PTSZ(cuStreamWriteValue64_v2)
 #endif
 
 #ifdef __cplusplus

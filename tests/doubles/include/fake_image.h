@@ -14,6 +14,12 @@
 struct fake_kernel {
 	const char *name;
 	void (*run)(const void *arguments, size_t size);
+	/*
+	 * For launches by kernelParams, which tell no sizes; each lies at a multiple of
+	 * its size, of 8 at most.  NULL where a launch has to bring a buffer.
+	 */
+	const size_t *parameter_sizes;
+	size_t parameter_count;
 };
 
 /* The module keeps no copy: the image outlives it. */

@@ -35,7 +35,8 @@ static void run_kernel(const void *arguments, size_t size)
 
 const void *mini_kernel_image(void)
 {
-	static const struct fake_kernel kernels[] = {{mini_kernel_name, run_kernel}};
+	static const struct fake_kernel kernels[] = {
+		{.name = mini_kernel_name, .run = run_kernel}};
 	static const struct fake_image image = {FAKE_IMAGE_MAGIC, 1, kernels};
 
 	return &image;
