@@ -10,6 +10,7 @@ doubles_ld = -Ltests/doubles/nccl -Ltests/doubles/cuda -lnccl -lcuda \
 
 doubles_h = \
 	tests/doubles/include/cuda.h \
+	tests/doubles/include/cuda_runtime_api.h \
 	tests/doubles/include/fake_image.h \
 	tests/doubles/include/nccl.h
 
@@ -59,6 +60,19 @@ mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/boots
 	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
 	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
 
+mini_cudart_c = \
+	tests/doubles/cudart/api.c \
+	tests/doubles/cudart/kernels.c \
+	tests/doubles/cudart/table.c
+mini_cudart_all = $(mini_cudart_c) tests/doubles/cudart/runtime.h \
+	tests/doubles/cudart/asked-11.8.def tests/doubles/cudart/asked-12.4.def \
+	tests/doubles/cudart/asked-13.0.def tests/doubles/cudart/libcudart-11.0.map \
+	tests/doubles/cudart/libcudart-12.map tests/doubles/cudart/libcudart-13.map
+mini_cudart_static = tests/doubles/cudart/libcudart_static.a \
+	tests/doubles/cudart/libcudart_static-11.8.a
+mini_cudart_so = tests/doubles/cudart/libcudart.so.11.0 \
+	tests/doubles/cudart/libcudart.so.12 tests/doubles/cudart/libcudart.so.13
+
 soft_verbs_c = \
 	tests/doubles/verbs/address.c \
 	tests/doubles/verbs/async.c \
@@ -79,10 +93,11 @@ soft_verbs_c = \
 soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h tests/doubles/verbs/libibverbs.map
 soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
 
-noinst_DATA += $(doubles_so) $(soft_verbs_so)
+noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static)
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
-	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so
-EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_nccl_all) $(soft_verbs_all) \
+	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so $(mini_cudart_so) \
+	$(mini_cudart_static) $(mini_cudart_static:.a=.o)
+EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_cudart_all) $(mini_nccl_all) $(soft_verbs_all) \
 	tests/doubles/nccl/README tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
@@ -97,6 +112,33 @@ tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
 		-Wl,--version-script=$(srcdir)/tests/doubles/cuda/libcuda.map -o $@ \
 		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libcuda.so
+
+# The runtime, of three releases, shared; and of two to be linked in, which is one object
+# so that its functions can be hidden from all but their owner.
+mini_cudart_sources = `for f in $(mini_cudart_c); do echo $(srcdir)/$$f; done`
+mini_cudart_link = $(doubles_link) -DMINI_CUDART_SHARED -Wl,-Bsymbolic-functions \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cuda'
+tests/doubles/cudart/libcudart.so.11.0: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=11080 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-11.0.map -o $@ \
+		$(mini_cudart_sources)
+tests/doubles/cudart/libcudart.so.12: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=12040 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-12.map -o $@ \
+		$(mini_cudart_sources)
+tests/doubles/cudart/libcudart.so.13: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=13000 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-13.map -o $@ \
+		$(mini_cudart_sources)
+
+mini_cudart_object = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hidden \
+	-nostdlib -r -o $(@:.a=.o) $(mini_cudart_sources)
+tests/doubles/cudart/libcudart_static.a: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=13000 && \
+		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
+tests/doubles/cudart/libcudart_static-11.8.a: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=11080 && \
+		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 
 # It opens libcuda.so.1 itself, so it has to know where that is.
 tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
@@ -119,6 +161,7 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
+	tests/doubles/test_cuda_programs.sh \
 	tests/doubles/test_interface.sh tests/doubles/test_nccl_verbs.sh \
 	tests/doubles/test_verbs_programs.sh
 doubles_tested = tests/doubles/arguments tests/doubles/messages
@@ -147,6 +190,54 @@ tests/doubles/test_nccl: tests/doubles/test_nccl.c
 tests/doubles/test_groups: tests/doubles/test_groups.c
 tests/doubles/test_comms: tests/doubles/test_comms.c
 tests/doubles/test_death: tests/doubles/test_death.c
+
+# Programs that launch, in all the ways in which programs reach the driver.
+cuda_programs = tests/doubles/programs/driver tests/doubles/programs/handle \
+	tests/doubles/programs/runtime-static tests/doubles/programs/runtime-static-11 \
+	tests/doubles/programs/runtime-12 tests/doubles/programs/runtime-13 \
+	tests/doubles/programs/runtime-twin tests/doubles/programs/two
+cuda_program_so = tests/doubles/programs/static.so tests/doubles/programs/shared12.so
+check_DATA += $(cuda_programs) $(cuda_program_so)
+CLEANFILES += $(cuda_programs) $(cuda_program_so)
+EXTRA_DIST += tests/doubles/programs/program.h tests/doubles/programs/driver.c \
+	tests/doubles/programs/handle.c tests/doubles/programs/runtime.c \
+	tests/doubles/programs/two.c
+cuda_program_cc = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread
+cuda_program_ld = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cudart:$$ORIGIN/../cuda'
+cuda_program = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@
+cuda_program_h = tests/doubles/programs/program.h $(doubles_h)
+
+tests/doubles/programs/driver: tests/doubles/programs/driver.c $(cuda_program_h) \
+		tests/doubles/cuda/libcuda.so.1
+	$(cuda_program) $(srcdir)/tests/doubles/programs/driver.c \
+		-Ltests/doubles/cuda -lcuda $(cuda_program_ld)
+tests/doubles/programs/handle: tests/doubles/programs/handle.c $(cuda_program_h)
+	$(cuda_program) $(srcdir)/tests/doubles/programs/handle.c $(cuda_program_ld)
+tests/doubles/programs/two: tests/doubles/programs/two.c $(cuda_program_h)
+	$(cuda_program) $(srcdir)/tests/doubles/programs/two.c $(cuda_program_ld)
+runtime_program = $(cuda_program) $(srcdir)/tests/doubles/programs/runtime.c
+runtime_needs = tests/doubles/programs/runtime.c $(cuda_program_h) $(mini_cudart_so) \
+	$(mini_cudart_static)
+tests/doubles/programs/runtime-static: $(runtime_needs)
+	$(runtime_program) tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
+tests/doubles/programs/runtime-static-11: $(runtime_needs)
+	$(runtime_program) -DMINI_CUDART_VERSION=11080 \
+		tests/doubles/cudart/libcudart_static-11.8.a $(cuda_program_ld)
+tests/doubles/programs/runtime-12: $(runtime_needs)
+	$(runtime_program) -DMINI_CUDART_VERSION=12040 tests/doubles/cudart/libcudart.so.12 \
+		$(cuda_program_ld)
+tests/doubles/programs/runtime-13: $(runtime_needs)
+	$(runtime_program) tests/doubles/cudart/libcudart.so.13 $(cuda_program_ld)
+tests/doubles/programs/runtime-twin: $(runtime_needs)
+	$(runtime_program) -DCUDA_API_PER_THREAD_DEFAULT_STREAM \
+		tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
+tests/doubles/programs/static.so: $(runtime_needs)
+	$(runtime_program) -DPROGRAM_LIBRARY -fPIC -fvisibility=hidden -shared \
+		tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
+tests/doubles/programs/shared12.so: $(runtime_needs)
+	$(runtime_program) -DPROGRAM_LIBRARY -DMINI_CUDART_VERSION=12040 -fPIC \
+		-fvisibility=hidden -shared tests/doubles/cudart/libcudart.so.12 \
+		$(cuda_program_ld)
 
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \

@@ -21,7 +21,7 @@ compile() # FILE OPTION...
 
 check "the values are as written down" compile "$here/values.c" -I"$here/include"
 
-for header in cuda.h nccl.h; do
+for header in cuda.h cuda_runtime_api.h nccl.h; do
     if [ -n "${CUDA_HOME:-}" ] && [ -r "$CUDA_HOME/include/$header" ]; then
         continue
     fi
@@ -39,6 +39,13 @@ check "the values are NVIDIA's" real "$here/values.c"
 for file in "$here"/cuda/*.c; do
     check "cuda/${file##*/} defines what NVIDIA declares" \
         real "$file" -D__CUDA_API_VERSION_INTERNAL
+done
+for file in "$here"/cudart/*.c; do
+    check "cudart/${file##*/} defines what NVIDIA declares" real "$file"
+done
+# What nvcc makes of <<<>>> is declared for nvcc only, so that runtime.c is left out.
+for file in driver.c handle.c; do
+    check "programs/$file uses what NVIDIA declares" real "$here/programs/$file"
 done
 for file in api.c api_comm.c; do
     check "nccl/$file defines what NVIDIA declares" real "$here/nccl/$file"

@@ -7,6 +7,8 @@
  */
 #include "driver.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -17,13 +19,14 @@
 
 /* clang-format off */
 #define ENTRY_LEGACY(name, version, function) \
-	{#name, version, (void *) (function), version, (void *) (function)}
+	{#name, version, (void *) (function), #function, version, (void *) (function), \
+	 #function}
 #define ENTRY_STREAM(name, version, function) \
-	{#name, version, (void *) (function), TWIN_VERSION(version), \
-	 (void *) (function##_ptsz)}
+	{#name, version, (void *) (function), #function, TWIN_VERSION(version), \
+	 (void *) (function##_ptsz), #function "_ptsz"}
 #define ENTRY_DEFAULT_STREAM(name, version, function) \
-	{#name, version, (void *) (function), TWIN_VERSION(version), \
-	 (void *) (function##_ptds)}
+	{#name, version, (void *) (function), #function, TWIN_VERSION(version), \
+	 (void *) (function##_ptds), #function "_ptds"}
 /* clang-format on */
 
 /* The versions of one function stand together, the oldest first. */
@@ -31,8 +34,10 @@ static const struct {
 	const char *name;
 	int version;
 	void *legacy;
+	const char *legacy_name;
 	int twin_version;
 	void *per_thread;
+	const char *per_thread_name;
 } entries[] = {
 	ENTRY_LEGACY(cuInit, 2000, cuInit),
 	ENTRY_LEGACY(cuDriverGetVersion, 2020, cuDriverGetVersion),
@@ -111,7 +116,8 @@ static const struct {
 	ENTRY_STREAM(cuStreamGetCaptureInfo, 10010, cuStreamGetCaptureInfo),
 	ENTRY_STREAM(cuStreamGetCaptureInfo, 11030, cuStreamGetCaptureInfo_v2),
 	ENTRY_STREAM(cuStreamGetCaptureInfo, 12030, cuStreamGetCaptureInfo_v3),
-	ENTRY_LEGACY(cuThreadExchangeStreamCaptureMode, 10010, cuThreadExchangeStreamCaptureMode),
+	ENTRY_LEGACY(cuThreadExchangeStreamCaptureMode, 10010,
+		     cuThreadExchangeStreamCaptureMode),
 	ENTRY_LEGACY(cuGraphCreate, 10000, cuGraphCreate),
 	ENTRY_LEGACY(cuGraphAddKernelNode, 10000, cuGraphAddKernelNode),
 	ENTRY_LEGACY(cuGraphAddKernelNode, 12000, cuGraphAddKernelNode_v2),
@@ -159,6 +165,24 @@ static const struct {
 	ENTRY_LEGACY(cuKernelGetName, 12030, cuKernelGetName),
 };
 
+/*
+ * With FAKE_CUDA_DLSYM set the driver looks its functions up by dlsym() in itself, so
+ * that who stands before dlsym() is called by the driver while the driver is called.
+ */
+static void *look_up(void *function, const char *name)
+{
+	void *self = getenv("FAKE_CUDA_DLSYM")
+			     ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)
+			     : NULL;
+	void *found;
+
+	if (!self)
+		return function;
+	found = dlsym(self, name);
+	dlclose(self);
+	return found;
+}
+
 static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t flags,
 			CUdriverProcAddressQueryResult *ret_status)
 {
@@ -179,7 +203,10 @@ static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t 
 		if (since > newest)
 			continue;
 		if (since <= version) {
-			found = is_twin ? entries[i].per_thread : entries[i].legacy;
+			found = is_twin ? look_up(entries[i].per_thread,
+						  entries[i].per_thread_name)
+					: look_up(entries[i].legacy,
+						  entries[i].legacy_name);
 			status = CU_GET_PROC_ADDRESS_SUCCESS;
 		} else if (!found) {
 			status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
