@@ -30,14 +30,17 @@ mini_nccl_c = \
 	tests/doubles/nccl/api.c \
 	tests/doubles/nccl/api_comm.c \
 	tests/doubles/nccl/api_newer.c \
+	tests/doubles/nccl/arguments.c \
 	tests/doubles/nccl/bootstrap.c \
 	tests/doubles/nccl/collective.c \
 	tests/doubles/nccl/comm.c \
 	tests/doubles/nccl/driver.c \
 	tests/doubles/nccl/flow.c \
+	tests/doubles/nccl/functions.c \
 	tests/doubles/nccl/group.c \
 	tests/doubles/nccl/grow.c \
 	tests/doubles/nccl/launch.c \
+	tests/doubles/nccl/launches.c \
 	tests/doubles/nccl/proxy.c \
 	tests/doubles/nccl/reduce.c \
 	tests/doubles/nccl/result.c \
@@ -53,7 +56,10 @@ mini_nccl_c = \
 
 fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h tests/doubles/cuda/README \
 	tests/doubles/cuda/libcuda.map
-mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
+mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/arguments.h \
+	tests/doubles/nccl/functions.def tests/doubles/nccl/functions.h \
+	tests/doubles/nccl/launches.h tests/doubles/nccl/make-functions \
+	tests/doubles/nccl/api.h tests/doubles/nccl/bootstrap.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/flow.h \
 	tests/doubles/nccl/group.h tests/doubles/nccl/truth.h tests/doubles/nccl/verbs.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
@@ -140,12 +146,14 @@ tests/doubles/cudart/libcudart_static-11.8.a: $(mini_cudart_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=11080 && \
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 
-# It opens libcuda.so.1 itself, so it has to know where that is.
-tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h)
+# The runtime in it opens libcuda.so.1 itself, so it has to know where that is.
+tests/doubles/nccl/libnccl.so.2: $(mini_nccl_all) $(doubles_h) \
+		tests/doubles/cudart/libcudart_static.a
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) \
 		-Wl,--version-script=$(srcdir)/tests/doubles/nccl/libnccl.map \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cuda' -o $@ \
-		`for f in $(mini_nccl_c); do echo $(srcdir)/$$f; done` && \
+		`for f in $(mini_nccl_c); do echo $(srcdir)/$$f; done` \
+		tests/doubles/cudart/libcudart_static.a && \
 		ln -sf $(@F) $(@D)/libnccl.so
 
 # Its thread stays, so it is never unloaded.  The header hides no name, the map does, and its
@@ -158,7 +166,7 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 		ln -sf $(@F) $(@D)/libibverbs.so
 
 # The tests of the doubles.
-doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_nccl tests/doubles/test_groups \
+doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_launches tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
 	tests/doubles/test_cuda_programs.sh \
@@ -172,7 +180,7 @@ check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c \
-	tests/doubles/test_cuda_log.c tests/doubles/test_nccl.c \
+	tests/doubles/test_cuda_log.c tests/doubles/test_launches.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
 	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/messages.c \
 	tests/doubles/truth.py tests/doubles/verbs_pair.h \
@@ -186,6 +194,7 @@ $(doubles_tests): \
 		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
 tests/doubles/test_cuda: tests/doubles/test_cuda.c
 tests/doubles/test_cuda_log: tests/doubles/test_cuda_log.c
+tests/doubles/test_launches: tests/doubles/test_launches.c
 tests/doubles/test_nccl: tests/doubles/test_nccl.c
 tests/doubles/test_groups: tests/doubles/test_groups.c
 tests/doubles/test_comms: tests/doubles/test_comms.c

@@ -2,6 +2,7 @@
 /* Making and unmaking communicators. */
 #include "comm.h"
 
+#include "arguments.h"
 #include "result.h"
 
 #include <errno.h>
@@ -185,6 +186,16 @@ static ncclResult_t check_peers(const struct ncclComm *comm)
 	return ncclSuccess;
 }
 
+/* Not of the device: to give that back one would wait for all that is on the device. */
+static ncclResult_t make_device_comm(struct ncclComm *comm)
+{
+	comm->device_comm = calloc(1, sizeof(*comm->device_comm));
+	if (!comm->device_comm)
+		return mini_fail(ncclSystemError, "out of memory");
+	comm->device_comm->comm = comm;
+	return ncclSuccess;
+}
+
 ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 {
 	int version;
@@ -206,12 +217,7 @@ ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 	if (result == ncclSuccess)
 		result = check_peers(comm);
 	if (result == ncclSuccess)
-		result = mini_driver_check(
-			mini_driver.ModuleLoadData(&comm->module, mini_kernel_image()));
-	if (result == ncclSuccess)
-		result = mini_driver_check(
-			mini_driver.ModuleGetFunction(&comm->kernel, comm->module,
-						      mini_kernel_name));
+		result = make_device_comm(comm);
 	if (result == ncclSuccess)
 		result = mini_result(mini_proxy_start(&comm->proxy));
 	return result;
@@ -531,8 +537,7 @@ ncclResult_t mini_comm_destroy(void *argument)
 	mini_proxy_drain(&comm->proxy);
 	mini_proxy_close(&comm->proxy);
 	mini_bootstrap_close(&comm->bootstrap);
-	if (comm->module)
-		mini_driver.ModuleUnload(comm->module);
+	free(comm->device_comm);
 	pthread_cond_destroy(&comm->idle);
 	pthread_mutex_destroy(&comm->lock);
 	free(comm->peers);

@@ -29,8 +29,9 @@ struct ncclComm {
 	int nranks;
 	int device;
 	CUcontext context;
-	CUmodule module;
-	CUfunction kernel;
+	/* What its kernels are told of it. */
+	struct mini_device_comm *device_comm;
+	uint32_t fifo_produced;
 	/* Equal on all ranks, and the magic number of all its connections. */
 	uint64_t hash;
 	/* Among which a collective is divided; the same on all ranks. */

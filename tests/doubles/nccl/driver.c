@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens libcuda and asks it for its functions, in the order of the runtime library. */
+/* Asks the runtime for the functions of the driver, as NCCL does it. */
 #include "driver.h"
 
 #include "result.h"
 
-#include <dlfcn.h>
+#include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdbool.h>
-
-typedef CUresult (*get_proc_address)(const char *symbol, void **pfn, int version,
-				     cuuint64_t flags,
-				     CUdriverProcAddressQueryResult *status);
 
 struct mini_driver mini_driver;
 
@@ -31,9 +27,7 @@ static const struct {
 	{"cuCtxSetCurrent", 4000, &mini_driver.CtxSetCurrent},
 	{"cuCtxGetDevice", 2000, &mini_driver.CtxGetDevice},
 	{"cuCtxSynchronize", 2000, &mini_driver.CtxSynchronize},
-	{"cuModuleLoadData", 2000, &mini_driver.ModuleLoadData},
-	{"cuModuleUnload", 2000, &mini_driver.ModuleUnload},
-	{"cuModuleGetFunction", 2000, &mini_driver.ModuleGetFunction},
+	{"cuLaunchHostFunc", 10000, &mini_driver.LaunchHostFunc},
 	{"cuLaunchKernelEx", 11060, &mini_driver.LaunchKernelEx},
 	{"cuMemAlloc", 3020, &mini_driver.MemAlloc},
 	{"cuMemFree", 3020, &mini_driver.MemFree},
@@ -41,37 +35,23 @@ static const struct {
 	{"cuEventCreate", 2000, &mini_driver.EventCreate},
 	{"cuEventDestroy", 4000, &mini_driver.EventDestroy},
 	{"cuEventRecord", 2000, &mini_driver.EventRecord},
+	{"cuStreamIsCapturing", 10000, &mini_driver.StreamIsCapturing},
 	{"cuStreamWaitEvent", 3020, &mini_driver.StreamWaitEvent},
 };
 
-/*
- * What libcudart 13 was seen to do inside the real libnccl: one dlsym(), a probe
- * with an empty name that has to fail, cuInit, both forms of cuGetProcAddress,
- * and all the rest through the newer one, never asking for the status.
- */
 static void load(void)
 {
-	CUresult (*init)(unsigned int flags);
-	get_proc_address first;
-	get_proc_address get;
-	void *answer = NULL;
-	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+	enum cudaDriverEntryPointQueryResult status;
 	size_t i;
 
-	if (!library)
-		return;
-	first = (get_proc_address) dlsym(library, "cuGetProcAddress_v2");
-	if (!first || first("", &answer, 0, 0, NULL) == CUDA_SUCCESS)
-		return;
-	if (first("cuInit", (void **) &init, 2000, 0, NULL) ||
-	    first("cuGetProcAddress", &answer, 11030, 0, NULL) ||
-	    first("cuGetProcAddress", (void **) &get, 12000, 0, NULL))
-		return;
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (get(wanted[i].name, wanted[i].place, wanted[i].version, 0, NULL))
+		if (cudaGetDriverEntryPointByVersion(wanted[i].name, wanted[i].place,
+						     (unsigned int) wanted[i].version,
+						     cudaEnableDefault, &status) ||
+		    status != cudaDriverEntryPointSuccess)
 			return;
 	}
-	is_loaded = init(0) == CUDA_SUCCESS;
+	is_loaded = true;
 }
 
 ncclResult_t mini_driver_load(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA driver as NCCL reaches it: not linked but opened, and every function
- * taken from cuGetProcAddress, the way of the runtime library inside libnccl.
+ * The CUDA driver as NCCL reaches it: the runtime library inside libnccl opens it, and
+ * every function is asked of that runtime by name and version.
  */
 #ifndef MINI_NCCL_DRIVER_H
 #define MINI_NCCL_DRIVER_H
@@ -19,10 +19,7 @@ struct mini_driver {
 	CUresult (*CtxSetCurrent)(CUcontext context);
 	CUresult (*CtxGetDevice)(CUdevice *device);
 	CUresult (*CtxSynchronize)(void);
-	CUresult (*ModuleLoadData)(CUmodule *module, const void *image);
-	CUresult (*ModuleUnload)(CUmodule module);
-	CUresult (*ModuleGetFunction)(CUfunction *function, CUmodule module,
-				      const char *name);
+	CUresult (*LaunchHostFunc)(CUstream stream, CUhostFn fn, void *data);
 	CUresult (*LaunchKernelEx)(const CUlaunchConfig *config, CUfunction function,
 				   void **parameters, void **extra);
 	CUresult (*MemAlloc)(CUdeviceptr *address, size_t size);
@@ -32,6 +29,7 @@ struct mini_driver {
 	CUresult (*EventCreate)(CUevent *event, unsigned int flags);
 	CUresult (*EventDestroy)(CUevent event);
 	CUresult (*EventRecord)(CUevent event, CUstream stream);
+	CUresult (*StreamIsCapturing)(CUstream stream, CUstreamCaptureStatus *status);
 	CUresult (*StreamWaitEvent)(CUstream stream, CUevent event, unsigned int flags);
 };
 

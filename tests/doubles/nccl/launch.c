@@ -2,45 +2,20 @@
 /* From the operations of a group to a kernel in a stream. */
 #include "plan.h"
 
+#include "arguments.h"
 #include "comm.h"
-#include "fake_image.h"
+#include "functions.h"
+#include "launches.h"
 #include "reduce.h"
 #include "result.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
-/*
- * The head of the argument buffer of NCCL's kernels from 2.22 on, which is
- * passed through `extra` and holds what a kernel has to know of its work.
- */
-struct kernel_arguments {
-	struct ncclComm *comm;
-	uint64_t channel_mask;
-	uint32_t work_storage_type;
-	uint32_t work_mask;
-	struct mini_plan *work;
-};
-
-/* A plan fuses whatever a group holds, so the kernel is the one for anything. */
-const char mini_kernel_name[] = "ncclDevKernel_Generic";
-
-static void run_kernel(const void *arguments, size_t size)
-{
-	const struct kernel_arguments *args = arguments;
-
-	if (size == sizeof(*args))
-		mini_proxy_kernel(args->work);
-}
-
-const void *mini_kernel_image(void)
-{
-	static const struct fake_kernel kernels[] = {
-		{.name = mini_kernel_name, .run = run_kernel}};
-	static const struct fake_image image = {FAKE_IMAGE_MAGIC, 1, kernels};
-
-	return &image;
-}
+/* All that graphs were captured of, which may be launched until the process ends. */
+static struct mini_plan *captured;
+static pthread_mutex_t captured_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t traffic(const struct mini_op *op)
 {
@@ -256,61 +231,183 @@ static CUresult order_all(const struct mini_plan *plan, bool is_before)
 	return res;
 }
 
-/* One block of threads each; what goes nowhere is done on the first. */
-static uint64_t channel_mask(const struct mini_plan *plan)
+/*
+ * What a graph carries out at every launch of it is a copy of what was captured: it is
+ * handed to the progress thread by the host function before the kernel.
+ */
+static struct mini_plan *copy_plan(const struct mini_plan *plan)
 {
+	struct mini_plan *copy = calloc(1, sizeof(*copy));
 	const struct mini_op *op;
-	uint64_t mask = 0;
+	struct mini_op **last;
 
-	for (op = plan->ops; op; op = op->next)
-		mask |= mini_op_channels(plan->comm, op);
-	return mask ? mask : 1;
+	if (!copy)
+		return NULL;
+	copy->comm = plan->comm;
+	last = &copy->ops;
+	for (op = plan->ops; op; op = op->next) {
+		*last = malloc(sizeof(**last));
+		if (!*last) {
+			mini_plan_destroy(copy);
+			return NULL;
+		}
+		**last = *op;
+		(*last)->next = NULL;
+		last = &(*last)->next;
+	}
+	return copy;
 }
 
-static CUresult launch_kernel(struct mini_plan *plan)
+static void begin_replay(void *data)
 {
-	struct kernel_arguments args = {.comm = plan->comm,
-					.channel_mask = channel_mask(plan),
-					.work = plan};
-	size_t size = sizeof(args);
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &args,
-			 CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+	struct mini_plan *plan = data;
+
+	plan->replay = copy_plan(plan);
+	if (!plan->replay)
+		return;
+	mini_proxy_expect(&plan->comm->proxy);
+	mini_proxy_append(&plan->comm->proxy, plan->replay);
+}
+
+void mini_plan_kernel(struct mini_plan *plan)
+{
+	struct mini_plan *replay = plan->replay;
+
+	if (!plan->is_captured) {
+		mini_proxy_kernel(plan);
+	} else if (replay) {
+		plan->replay = NULL;
+		mini_proxy_kernel(replay);
+	}
+}
+
+/* Clusters divide the grid. */
+static unsigned int cluster_size(unsigned int grid)
+{
+	unsigned int size = 4;
+
+	while (grid % size)
+		size--;
+	return size;
+}
+
+static CUresult launch_kernel(struct mini_plan *plan, struct mini_launch *launch)
+{
+	unsigned int grid = (unsigned int) __builtin_popcountll(launch->channel_mask);
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, launch->buffer,
+			 CU_LAUNCH_PARAM_BUFFER_SIZE, &launch->size, CU_LAUNCH_PARAM_END};
+	CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+				     .value.clusterDim = {cluster_size(grid), 1, 1}};
 	CUlaunchConfig config = {
-		.gridDimX = (unsigned int) __builtin_popcountll(args.channel_mask),
+		.gridDimX = grid,
 		.gridDimY = 1,
 		.gridDimZ = 1,
-		.blockDimX = 512,
+		.blockDimX = launch->threads,
 		.blockDimY = 1,
 		.blockDimZ = 1,
 		.hStream = plan->ops->stream,
+		.attrs = &cluster,
+		.numAttrs = 1,
 	};
+	CUfunction function;
+	CUresult res = mini_kernel(launch->kernel, &function);
 
-	return mini_driver.LaunchKernelEx(&config, plan->comm->kernel, NULL, extra);
+	return res ? res : mini_driver.LaunchKernelEx(&config, function, NULL, extra);
+}
+
+/* `first` is the first operation of the launch, whose kernel runs `run` of the plan. */
+static CUresult finish(struct mini_plan *plan, struct mini_launch *launch,
+		       const struct mini_op *first, struct mini_plan *run)
+{
+	CUresult res = CUDA_ERROR_OUT_OF_MEMORY;
+
+	if (mini_launch_finish(launch, run, plan->is_captured))
+		res = launch_kernel(plan, launch);
+	mini_launches_write(plan->comm, launch, first, plan->ops->stream,
+			    plan->is_captured, (int) res);
+	mini_launch_free(launch);
+	return res;
+}
+
+/*
+ * What does not fit into the arguments of one kernel goes into another one after it.  All
+ * the data moves during the last, which is as well where only the last one's end counts.
+ */
+static CUresult launch_all(struct mini_plan *plan)
+{
+	const struct mini_op *first = plan->ops;
+	struct mini_launch launch;
+	const struct mini_op *op;
+	CUresult res;
+
+	if (!mini_launch_begin(&launch, plan->comm))
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	for (op = plan->ops; op; op = op->next) {
+		if (mini_launch_add(&launch, op))
+			continue;
+		res = finish(plan, &launch, first, NULL);
+		if (res)
+			return res;
+		first = op;
+		if (!mini_launch_begin(&launch, plan->comm) ||
+		    !mini_launch_add(&launch, op))
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return finish(plan, &launch, first, plan);
+}
+
+static CUresult launch_once(struct mini_plan *plan)
+{
+	struct ncclComm *comm = plan->comm;
+	CUresult res;
+
+	mini_proxy_expect(&comm->proxy);
+	res = launch_all(plan);
+	if (res) {
+		mini_proxy_forget(&comm->proxy);
+		mini_plan_destroy(plan);
+		return res;
+	}
+	/* The plan belongs to the kernel once it can run to its end. */
+	res = order_all(plan, false);
+	mini_proxy_append(&comm->proxy, plan);
+	return res;
+}
+
+static CUresult launch_captured(struct mini_plan *plan)
+{
+	CUresult res = mini_driver.LaunchHostFunc(plan->ops->stream, begin_replay, plan);
+
+	plan->is_captured = true;
+	if (!res)
+		res = launch_all(plan);
+	if (!res)
+		res = order_all(plan, false);
+	pthread_mutex_lock(&captured_lock);
+	plan->next = captured;
+	captured = plan;
+	pthread_mutex_unlock(&captured_lock);
+	return res;
 }
 
 ncclResult_t mini_plan_launch(struct mini_plan *plan)
 {
-	struct ncclComm *comm = plan->comm;
+	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUcontext before = NULL;
 	CUresult res;
 
 	mini_driver.CtxGetCurrent(&before);
-	res = mini_driver.CtxSetCurrent(comm->context);
+	res = mini_driver.CtxSetCurrent(plan->comm->context);
+	if (!res)
+		res = mini_driver.StreamIsCapturing(plan->ops->stream, &status);
 	if (!res)
 		res = order_all(plan, true);
-	if (!res) {
-		mini_proxy_expect(&comm->proxy);
-		res = launch_kernel(plan);
-		if (res)
-			mini_proxy_forget(&comm->proxy);
-	}
-	if (res) {
+	if (res)
 		mini_plan_destroy(plan);
-	} else {
-		/* The plan belongs to the kernel once it can run to its end. */
-		res = order_all(plan, false);
-		mini_proxy_append(&comm->proxy, plan);
-	}
+	else if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
+		res = launch_captured(plan);
+	else
+		res = launch_once(plan);
 	mini_driver.CtxSetCurrent(before);
 	return mini_driver_check(res);
 }

@@ -47,6 +47,9 @@ struct mini_plan {
 	/* Under the proxy's lock. */
 	bool has_begun;
 	bool is_done;
+	/* A graph runs it: what its launch carries out at present is a copy. */
+	bool is_captured;
+	struct mini_plan *replay;
 };
 
 static inline bool mini_op_is_p2p(const struct mini_op *op)
@@ -78,8 +81,7 @@ int mini_transfers_run(struct ncclComm *comm, const struct mini_op *ops);
 void mini_plan_destroy(struct mini_plan *plan);
 void mini_ops_destroy(struct mini_op *ops);
 
-/* The communicator's kernels, for cuModuleLoadData(). */
-extern const char mini_kernel_name[];
-const void *mini_kernel_image(void);
+/* What the kernel of a plan does. */
+void mini_plan_kernel(struct mini_plan *plan);
 
 #endif
