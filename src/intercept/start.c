@@ -287,8 +287,8 @@ static pid_t start(void)
 	tap_housekeeping_prepare();
 	tap_stacks_prepare();
 	tap_state_prepare();
-	/* What a session enables is there when LTTng has begun. */
-	if (!*events->nccl[0].entry_on)
+	/* What a session enables is there when LTTng has begun; of each recording this is. */
+	if (!*events->open_call_on)
 		tap_recorder_tell_unreached();
 	return ON;
 }

@@ -77,4 +77,8 @@ run 0 "hot events can be left out" "$ccltap" record -o "$work/none" --layers ncc
     "$work/pair" "" ibv_rc_pingpong -g 0 -n 100
 same "then there are none" 0 "$(events "$work/none" | grep -c ' verbs:' || true)"
 
+run 0 "a program of this layer alone is recorded" "$ccltap" record -o "$work/alone" \
+    --layers verbs -- "$work/pair" "" ibv_rc_pingpong -g 0 -n 100
+check "and not said to reach no session daemon" sh -c "! grep 'could not' '$work/err'"
+
 tap_done
