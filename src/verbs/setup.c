@@ -75,9 +75,13 @@ void tap_mr_made(struct ibv_mr *mr, struct ibv_pd *pd, uint64_t addr, uint64_t l
 		 uint32_t access, enum tap_verbs_mr_kind kind)
 {
 	const struct tap_verbs_events *events;
+	const struct tap_mr *known = tap_find(&tap_mrs, mr);
 	struct tap_guard guard;
 	struct tap_mr *m;
 
+	/* libibverbs registers by another of its functions, which told of it already. */
+	if (known && known->about.lkey == mr->lkey)
+		return;
 	events = tap_verbs_tell(&guard);
 	m = make(&tap_mrs);
 	if (m) {
