@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,10 +27,13 @@ SHM_BYTES = (256 << 20) + os.cpu_count() * (8 << 20)
 TRIES = 3
 
 FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
-        "starts": 101, "recorded_starts": 21, "events": 1000000, "memory_rounds": ROUNDS}
+        "post_bursts": 20, "storm_seconds": 10, "starts": 101, "recorded_starts": 21, "events": 1000000, "memory_rounds": ROUNDS}
 # All pairs fit into the buffers, so a machine that is busy with tests loses none.
 QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
+         "post_bursts": 3, "storm_seconds": 0.5,
          "starts": 11, "recorded_starts": 3, "events": 100000, "memory_rounds": 1}
+# What a second of a storm of requests takes in a trace, at most.
+STORM_BYTES = 512 << 20
 # Fewer would not fill what babeltrace2 maps of a stream, and memory would grow with it.
 MEMORY_EVENTS = (250000, 1000000)
 
@@ -102,8 +106,9 @@ class Bench:
 class Session:
     """A session of our own: its name is ours alone, and it goes however we end."""
 
-    def __init__(self, bench, name, *events, is_flight=False):
+    def __init__(self, bench, name, *events, is_flight=False, contexts=("vpid", "vtid")):
         self.is_flight = is_flight
+        self.contexts = contexts
         self.bench = bench
         self.path = os.path.join(bench.shm, name)
         self.name = f"ccltap-bench-{os.getpid()}-{name}"
@@ -118,8 +123,9 @@ class Session:
                        *(["--snapshot"] if self.is_flight else []))
             self.lttng("enable-channel", "-u", "-s", self.name, "--buffers-uid",
                        "--overwrite" if self.is_flight else "--discard", "--subbuf-size", "1M", "--num-subbuf", "8", "bench")
-            self.lttng("add-context", "-u", "-s", self.name, "-c", "bench",
-                       "-t", "vpid", "-t", "vtid")
+            for context in self.contexts:
+                self.lttng("add-context", "-u", "-s", self.name, "-c", "bench",
+                           "-t", context)
             self.lttng("enable-event", "-u", "-s", self.name, "-c", "bench",
                        ",".join(self.events))
             self.lttng("start", self.name)
@@ -137,6 +143,11 @@ class Session:
         self.lttng("destroy", self.name)
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def contents(self):
+        """Stops it, and tells what is in its trace without reading every event."""
+        self.lttng("stop", self.name)
+        return contents(self.path)
+
     def count(self):
         """The events in the trace: a session that recorded nothing is cheap."""
         self.lttng("stop", self.name)
@@ -147,8 +158,40 @@ class Session:
         return int(counts[-1]) if counts else 0
 
 
+# Of LTTng-UST's packets: what identifies a packet, then its times, its content and its
+# size in bits, its number, the events that were discarded so far, the processor.
+PACKET = struct.Struct("=I16sIQQQQQQQI")
+
+
+def contents(folder):
+    """The bytes of events in a trace, headers and contexts included, and how many events
+    did not get there, as its packets say it: a trace of millions is not read for it."""
+    nr_bytes = discarded = 0
+    for path, _, names in os.walk(folder):
+        # Beside the streams lies what describes them.
+        for name in names if "metadata" in names else ():
+            file_name = os.path.join(path, name)
+            if name == "metadata":
+                continue
+            with open(file_name, "rb") as file:
+                at, last = 0, 0
+                while True:
+                    file.seek(at)
+                    head = file.read(PACKET.size)
+                    if len(head) < PACKET.size:
+                        break
+                    fields = PACKET.unpack(head)
+                    if fields[0] != 0xc1fc1fc1:
+                        raise Failure(f"{file_name} is no stream of a trace")
+                    nr_bytes += fields[6] // 8 - PACKET.size
+                    at += fields[7] // 8
+                    last = fields[9]
+                discarded += last
+    return nr_bytes, discarded
+
+
 def row(name, unit, bare, ours, promise, promised):
-    """One figure.  promised is "over" (ours less bare) or "ratio" (ours by bare)."""
+    """One figure.  promised is "over" (ours less bare), "ratio" (ours by bare) or "value"."""
     bare, value = statistics.median(bare), statistics.median(ours)
     figure = {"name": name, "value": round(value, 4), "unit": unit,
               "bare": round(bare, 4), "over": round(value - bare, 4),
@@ -166,8 +209,8 @@ def interleaved(bare, *ours, rounds=ROUNDS):
     return results
 
 
-def loops(bench, what, bursts, name, promise):
-    command = (bench.program("calls"), what, str(bursts), str(bench.sizes["turns"]), "0")
+def loops(bench, what, bursts, name, promise, program="calls"):
+    command = (bench.program(program), what, str(bursts), str(bench.sizes["turns"]), "0")
     bare, ours = interleaved(lambda: bench.number(*command, pin=True),
                              lambda: bench.number(*command, pin=True, preload=bench.preload))
     return [row(name, "ns", bare, ours, promise, "over")]
@@ -263,6 +306,125 @@ def stacks(bench):
             return stack_round(bench, f"stack-{number}", program)
         bare, ours = whole_rounds(measure)
         figures.append(row(f"stack of depth 8, {how}", "ns", bare, ours, promise, "ratio"))
+    return figures
+
+
+def verbs_off(bench):
+    """What is counted while nobody records."""
+    figures = []
+    for what, name, promise in (("write", "post, tracing off", 6),
+                                ("writes", "list of 16, tracing off", 30),
+                                ("poll-0", "empty poll, tracing off", 2),
+                                ("poll-1", "poll of 1, tracing off", 6),
+                                ("poll-16", "poll of 16, tracing off", 30)):
+        figures += loops(bench, what, bench.sizes["bursts"] // 5, name, promise, "verbs")
+    return figures
+
+
+# A request is a write: it has most fields.
+POSTS = "verbs:post_*", "verbs:poll*", "ccltap_bench_post:*"
+# What is timed of our own, and how many turns of it take as much room as one post.
+RECORDED = (("poll-0", 1), ("write", 1), ("writes", 5), ("poll-1", 1), ("poll-16", 5))
+
+
+def verbs_round(bench, name):
+    """The ns of the yardsticks and of each of ours, less the call itself; or None."""
+    bursts, turns = bench.sizes["post_bursts"], bench.sizes["pair_turns"]
+
+    def measure(program, what, share=1, **how):
+        return bench.number(bench.program(program), what, str(bursts), str(turns // share),
+                            "2000", pin=True, **how)
+
+    with Session(bench, name, *POSTS) as session:
+        call = measure("verbs", "write")
+        costs = [measure("post", what) - call for what in ("six", "pair")]
+        call = measure("verbs", "poll-0")
+        for what, share in RECORDED:
+            costs.append(measure("verbs", what, share, preload=bench.preload) - call)
+        nr_bytes, discarded = session.contents()
+        if discarded or not nr_bytes:
+            return None
+    return costs
+
+
+def verbs_on(bench):
+    six, pair, empty, post, posts, one, many = whole_rounds(
+        lambda number: verbs_round(bench, f"verbs-{number}"))
+    # What finds nothing adds to the call, which has been taken off.
+    each = [cost / 16 for cost in posts]
+    return [row("empty poll, tracing on", "ns", six, empty, 2, "value"),
+            row("post, tracing on", "ns", six, post, 1.2, "ratio"),
+            row("post, against a pair", "ns", pair, post, 0.65, "ratio"),
+            row("list of 16, each, tracing on", "ns", six, each, 0.12, "ratio"),
+            row("poll of 1, tracing on", "ns", six, one, 0.95, "ratio"),
+            row("poll of 16, tracing on", "ns", six, many, 1.25, "ratio")]
+
+
+def event_bytes(bench, program, what, nr, preload):
+    """What one of nr events takes on disk, without contexts."""
+    with Session(bench, f"bytes-{what}", *POSTS, contexts=()) as session:
+        bench.run(bench.program(program), what, "1", str(nr), "0",
+                  preload=bench.preload if preload else None)
+        nr_bytes, discarded = session.contents()
+    if discarded:
+        raise Failure("events were lost whose bytes should be counted")
+    # Two bursts.  A packet's first event has all of its time, which is forgotten here.
+    return [nr_bytes / (2 * nr)]
+
+
+def verbs_bytes(bench):
+    nr = 5000
+    six = event_bytes(bench, "post", "six", nr, False)
+    figures = []
+    for what, each, name, promise in (("send", 1, "request that sends", 64),
+                                      ("write", 1, "request that writes", 77),
+                                      ("sends", 16, "each of 16 that send", 36),
+                                      ("writes", 16, "each of 16 that write", 42),
+                                      ("poll-1", 1, "completion", 64),
+                                      ("poll-16", 16, "each of 16 completions", 36)):
+        ours = event_bytes(bench, "verbs", what, nr, True)[0] / each
+        figures.append(row(f"bytes, {name}", "bytes", six, [ours], promise, "value"))
+    return figures
+
+
+def storm(bench, per_second, completions):
+    """How many events were written and how many did not get into what `ccltap record`
+    made, and whether as many were written in a second as there should be."""
+    trace = os.path.join(bench.shm, "storm")
+    seconds = bench.sizes["storm_seconds"]
+    free = os.statvfs(SHM)
+    room = free.f_bavail * free.f_frsize / 2 / STORM_BYTES
+    if room < seconds:
+        print(f"bench: {SHM} has room for a storm of {room:.1f} s, not of {seconds}",
+              file=sys.stderr)
+        seconds = room
+    text, _, _ = bench.run(bench.ccltap, "record", "--overwrite", "-o", trace, "--",
+                           bench.program("verbs"), "storm", str(per_second), str(seconds),
+                           str(completions))
+    posted, took = text.split()
+    nr_bytes, discarded = contents(trace)
+    shutil.rmtree(trace)
+    written = int(posted) * (1 + completions)
+    is_slow = float(took) > seconds * 1.05
+    if is_slow:
+        print(f"bench: {posted} requests took {float(took):.2f} s and not {seconds}: their "
+              "storm is not judged", file=sys.stderr)
+    # An event has its header, three contexts and its ordinals, at the least.
+    if nr_bytes < (written - discarded) * 40:
+        raise Failure(f"a trace of {nr_bytes} bytes has not {written - discarded} events")
+    return written, discarded, is_slow
+
+
+def storms(bench):
+    figures = []
+    for per_second, completions, name in ((4000000, 0, "4 M posts/s"),
+                                          (1000000, 1, "1 M posts and polls/s")):
+        written, discarded, is_slow = storm(bench, per_second, completions)
+        figure = row(f"events of {name}", "events", [written - discarded], [written], 0,
+                     "over")
+        if is_slow:
+            figure["holds"] = None
+        figures.append(figure)
     return figures
 
 
@@ -444,7 +606,7 @@ def show(figures):
     for f in figures:
         promise = f"{f['promise_of']} <= {f['promise']}"
         print(f"{f['name']:32}{f['bare']:10.2f}{f['value']:10.2f} {f['unit']:4}"
-              f"{f['over']:10.2f}{f['ratio']:7.2f}  {promise:14} "
+              f"{f['over']:10.2f}{f['ratio']:7.3f}  {promise:14} "
               f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}")
 
 
@@ -456,8 +618,8 @@ def measure(build, quick):
         bench = Bench(build, folder, shm, QUICK if quick else FULL)
         check_machine(bench)
         figures = []
-        for part in (wrapper_off, call_on, flight, stacks, start, name_lookup, join,
-                     join_memory, derived):
+        for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
+                     storms, start, name_lookup, join, join_memory, derived):
             figures += part(bench)
         return figures
 

@@ -3,13 +3,16 @@
 
 # Plain files, as in tests/link: a script of libtool's would be timed in their place.
 tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/calls-framed \
-	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace
+	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace \
+	tests/bench/libibverbs.so.1 tests/bench/verbs tests/bench/post
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
 EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
-	tests/bench/fake.c tests/bench/fake.h tests/bench/one.c tests/bench/pair.c \
-	tests/bench/pair_tp.h tests/bench/spawn.c tests/bench/test_bench.sh \
-	tests/bench/trace.c doc/overhead.md
+	tests/bench/fake.c tests/bench/fake.h tests/bench/fake_verbs.c \
+	tests/bench/fake_verbs.map tests/bench/one.c tests/bench/pair.c \
+	tests/bench/pair_tp.h tests/bench/post.c tests/bench/post_tp.h tests/bench/queue.h \
+	tests/bench/spawn.c tests/bench/test_bench.sh tests/bench/trace.c \
+	tests/bench/verbs.c doc/overhead.md
 TESTS += tests/bench/test_bench.sh
 
 tap_bench_h = tests/bench/bursts.h tests/bench/fake.h
@@ -37,6 +40,20 @@ tests/bench/spawn: tests/bench/spawn.c $(tap_bench_h)
 	$(tap_bench_compile) $(srcdir)/tests/bench/spawn.c
 tests/bench/trace: tests/bench/trace.c
 	$(tap_bench_compile) $(srcdir)/tests/bench/trace.c
+
+tap_bench_verbs = -Ltests/bench -l:libibverbs.so.1 \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tap_bench_verbs_h = tests/bench/bursts.h tests/bench/queue.h tests/bench/libibverbs.so.1
+
+tests/bench/libibverbs.so.1: tests/bench/fake_verbs.c tests/bench/fake_verbs.map
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(srcdir)/tests/bench/fake_verbs.map \
+		$(srcdir)/tests/bench/fake_verbs.c
+tests/bench/verbs: tests/bench/verbs.c $(tap_bench_verbs_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/verbs.c $(tap_bench_verbs)
+tests/bench/post: tests/bench/post.c tests/bench/post_tp.h $(tap_bench_verbs_h)
+	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/post.c \
+		$(tap_bench_verbs) $(LTTNG_UST_LIBS)
 
 # BENCH_FLAGS=--quick reports in less than a minute; see doc/overhead.md.
 .PHONY: bench
