@@ -862,8 +862,8 @@ struct sends {
 	struct tap_event *event;
 	struct tap_life *life;
 	struct column wr_id, opcode, flags, num_sge, length, addr, remote_addr, rkey,
-		imm_data;
-	uint64_t lkey, remote_qpn, ah_id;
+		imm_data, remote_qpn, ah_id;
+	uint64_t lkey;
 	uint64_t seq, signaled, consuming; /* of the request */
 	bool is_raced, is_list;
 	struct tap_net_list list; /* what NCCL may have posted */
@@ -871,7 +871,7 @@ struct sends {
 };
 
 /* Which flow it is a message of. */
-static int set_flow(struct tap_verbs *verbs, const struct sends *sends,
+static int set_flow(struct tap_verbs *verbs, const struct sends *sends, size_t i,
 		    struct tap_request *request)
 {
 	struct tap_life *life = sends->life, *to;
@@ -883,8 +883,8 @@ static int set_flow(struct tap_verbs *verbs, const struct sends *sends,
 		return tap_flow_posted(verbs, request->flow, request->ordinal,
 				       request->span->begin_ns);
 	}
-	to = tap_qp_find_datagram(verbs, sends->process, sends->ah_id, sends->remote_qpn,
-				  &is_guess);
+	to = tap_qp_find_datagram(verbs, sends->process, at(&sends->ah_id, i),
+				  at(&sends->remote_qpn, i), &is_guess);
 	if (!to) {
 		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_PEER_UNKNOWN);
 		return 0;
@@ -954,14 +954,14 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 			   at(&sends->rkey, i), request->length);
 	}
 	if (life->qp->type == TAP_QP_UD) {
-		add_number(entry, "remote_qpn", sends->remote_qpn, false, NULL);
-		add_number(entry, "ah_id", sends->ah_id, false, NULL);
+		add_number(entry, "remote_qpn", at(&sends->remote_qpn, i), false, NULL);
+		add_number(entry, "ah_id", at(&sends->ah_id, i), false, NULL);
 	}
 	if (sends->is_raced)
 		add_number(entry, "raced", 1, false, NULL);
 	ret = begin_request(verbs, &life->sends, request);
 	if (!ret && tap_opcode_is_consuming(opcode))
-		ret = set_flow(verbs, sends, request);
+		ret = set_flow(verbs, sends, i, request);
 	return ret;
 }
 
@@ -1033,11 +1033,12 @@ int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 	sends.length = read_column(&reader, "length");
 	sends.addr = read_column(&reader, "addr");
 	sends.lkey = is_list ? 0 : read_number(&reader, "lkey");
+	sends.imm_data = read_column(&reader, "imm_data");
+	/* Those of memory, or of a datagram, or neither. */
 	sends.remote_addr = read_column(&reader, "remote_addr");
 	sends.rkey = read_column(&reader, "rkey");
-	sends.imm_data = read_column(&reader, "imm_data");
-	sends.remote_qpn = read_number(&reader, "remote_qpn");
-	sends.ah_id = read_number(&reader, "ah_id");
+	sends.remote_qpn = read_column(&reader, "remote_qpn");
+	sends.ah_id = read_column(&reader, "ah_id");
 	ret = find_part(verbs, &sends, count);
 	for (i = 0; i < count && (!is_list || i < sends.wr_id.count) && !ret; i++) {
 		if (i) {

@@ -16,14 +16,21 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define TAP_VERBS_POST_SEND_ROW(INT, SEQ) \
+/*
+ * A request has what all have, and what its kind has: most that NCCL posts name memory of
+ * the peer, few are datagrams.  life is 0 where it is no number of 16 bits: the newest.
+ */
+#define TAP_VERBS_POSTED(INT) \
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
-	INT(uint32_t, life, 10) \
+	INT(uint16_t, life, 10) \
 	INT(uint32_t, seq, 10) \
 	INT(uint32_t, signaled_seq, 10) \
 	INT(uint32_t, consuming_seq, 10) \
-	INT(uint8_t, raced, 10) \
+	INT(uint8_t, raced, 10)
+
+#define TAP_VERBS_POST_SEND_ROW(INT, SEQ) \
+	TAP_VERBS_POSTED(INT) \
 	INT(uint64_t, wr_id, 10) \
 	INT(uint8_t, opcode, 10) \
 	INT(uint8_t, send_flags, 16) \
@@ -31,20 +38,20 @@
 	INT(uint32_t, length, 10) \
 	INT(uint64_t, addr, 16) \
 	INT(uint32_t, lkey, 16) \
+	INT(uint32_t, imm_data, 16)
+
+#define TAP_VERBS_POST_RDMA_ROW(INT, SEQ) \
+	TAP_VERBS_POST_SEND_ROW(INT, SEQ) \
 	INT(uint64_t, remote_addr, 16) \
-	INT(uint32_t, rkey, 16) \
-	INT(uint32_t, imm_data, 16) \
+	INT(uint32_t, rkey, 16)
+
+#define TAP_VERBS_POST_DATAGRAM_ROW(INT, SEQ) \
+	TAP_VERBS_POST_SEND_ROW(INT, SEQ) \
 	INT(uint32_t, remote_qpn, 10) \
 	INT(uint32_t, ah_id, 10)
 
 #define TAP_VERBS_POST_SEND_LIST_ROW(INT, SEQ) \
-	INT(uint64_t, begin_ns, 10) \
-	INT(uint32_t, qp_id, 10) \
-	INT(uint32_t, life, 10) \
-	INT(uint32_t, seq, 10) \
-	INT(uint32_t, signaled_seq, 10) \
-	INT(uint32_t, consuming_seq, 10) \
-	INT(uint8_t, raced, 10) \
+	TAP_VERBS_POSTED(INT) \
 	INT(uint8_t, num_wr, 10) \
 	SEQ(uint64_t, wr_id, num_wr, 10) \
 	SEQ(uint8_t, opcode, num_wr, 10) \
@@ -52,15 +59,23 @@
 	SEQ(uint8_t, num_sge, num_wr, 10) \
 	SEQ(uint32_t, length, num_wr, 10) \
 	SEQ(uint64_t, addr, num_wr, 16) \
-	SEQ(uint64_t, remote_addr, num_wr, 16) \
-	SEQ(uint32_t, rkey, num_wr, 16) \
 	SEQ(uint32_t, imm_data, num_wr, 16)
+
+#define TAP_VERBS_POST_RDMA_LIST_ROW(INT, SEQ) \
+	TAP_VERBS_POST_SEND_LIST_ROW(INT, SEQ) \
+	SEQ(uint64_t, remote_addr, num_wr, 16) \
+	SEQ(uint32_t, rkey, num_wr, 16)
+
+#define TAP_VERBS_POST_DATAGRAM_LIST_ROW(INT, SEQ) \
+	TAP_VERBS_POST_SEND_LIST_ROW(INT, SEQ) \
+	SEQ(uint32_t, remote_qpn, num_wr, 10) \
+	SEQ(uint32_t, ah_id, num_wr, 10)
 
 #define TAP_VERBS_POST_RECV_ROW(INT, SEQ) \
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
 	INT(uint32_t, srq_id, 10) \
-	INT(uint32_t, life, 10) \
+	INT(uint16_t, life, 10) \
 	INT(uint32_t, seq, 10) \
 	INT(uint8_t, raced, 10) \
 	INT(uint64_t, wr_id, 10) \
@@ -72,7 +87,7 @@
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
 	INT(uint32_t, srq_id, 10) \
-	INT(uint32_t, life, 10) \
+	INT(uint16_t, life, 10) \
 	INT(uint32_t, seq, 10) \
 	INT(uint8_t, raced, 10) \
 	INT(uint8_t, num_wr, 10) \
@@ -97,25 +112,34 @@
 	INT(uint8_t, num_wc, 10) \
 	SEQ(uint64_t, wr_id, num_wc, 10) \
 	SEQ(uint32_t, qp_id, num_wc, 10) \
-	SEQ(uint32_t, life, num_wc, 10) \
+	SEQ(uint16_t, life, num_wc, 10) \
 	SEQ(uint32_t, seq, num_wc, 10) \
 	SEQ(uint8_t, status, num_wc, 10) \
 	SEQ(uint8_t, opcode, num_wc, 10) \
 	SEQ(uint8_t, is_recv, num_wc, 10) \
 	SEQ(uint32_t, byte_len, num_wc, 10) \
 	SEQ(uint32_t, imm_data, num_wc, 16) \
-	SEQ(uint8_t, wc_flags, num_wc, 16) \
+	SEQ(uint8_t, wc_flags, num_wc, 16)
+
+/* One of the completions is an error, a datagram, or of a queue that is not known. */
+#define TAP_VERBS_POLL_DETAILED_ROW(INT, SEQ) \
+	TAP_VERBS_POLL_ROW(INT, SEQ) \
 	SEQ(uint32_t, src_qp, num_wc, 10) \
 	SEQ(uint32_t, vendor_err, num_wc, 10)
 
-/* X(name of the event, its row) */
+/* X(name of the event, its row); those of sends in the order of enum tap_send_kind. */
 #define TAP_VERBS_HOT(X) \
 	X(post_send, TAP_VERBS_POST_SEND_ROW) \
+	X(post_rdma, TAP_VERBS_POST_RDMA_ROW) \
+	X(post_datagram, TAP_VERBS_POST_DATAGRAM_ROW) \
 	X(post_send_list, TAP_VERBS_POST_SEND_LIST_ROW) \
+	X(post_rdma_list, TAP_VERBS_POST_RDMA_LIST_ROW) \
+	X(post_datagram_list, TAP_VERBS_POST_DATAGRAM_LIST_ROW) \
 	X(post_recv, TAP_VERBS_POST_RECV_ROW) \
 	X(post_recv_list, TAP_VERBS_POST_RECV_LIST_ROW) \
 	X(post_failed, TAP_VERBS_POST_FAILED_ROW) \
-	X(poll, TAP_VERBS_POLL_ROW)
+	X(poll, TAP_VERBS_POLL_ROW) \
+	X(poll_detailed, TAP_VERBS_POLL_DETAILED_ROW)
 
 #define TAP_VERBS_HOT_NUMBER(name, ROW) TAP_VERBS_##name,
 enum tap_verbs_hot { TAP_VERBS_HOT(TAP_VERBS_HOT_NUMBER) TAP_VERBS_HOT_NR };
@@ -162,8 +186,11 @@ TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 /* At most so many requests or completions are one event. */
 #define TAP_VERBS_LIST_MAX 32
 TAP_VERBS_LIST(post_send_list, TAP_VERBS_POST_SEND_LIST_ROW)
+TAP_VERBS_LIST(post_rdma_list, TAP_VERBS_POST_RDMA_LIST_ROW)
+TAP_VERBS_LIST(post_datagram_list, TAP_VERBS_POST_DATAGRAM_LIST_ROW)
 TAP_VERBS_LIST(post_recv_list, TAP_VERBS_POST_RECV_LIST_ROW)
 TAP_VERBS_LIST(poll, TAP_VERBS_POLL_ROW)
+TAP_VERBS_LIST(poll_detailed, TAP_VERBS_POLL_DETAILED_ROW)
 /* clang-format on */
 
 /* ---- Set-up.  Strings are never NULL, an unknown number is 0. ---- */

@@ -6,6 +6,7 @@ VERBS_SOURCES = \
 	src/verbs/context.c \
 	src/verbs/objects.c src/verbs/objects.h \
 	src/verbs/post.c src/verbs/poll.c \
+	src/verbs/request.c src/verbs/request.h \
 	src/verbs/setup.c \
 	src/verbs/state.c \
 	src/verbs/table.c src/verbs/table.h \

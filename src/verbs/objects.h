@@ -111,6 +111,12 @@ static inline void *tap_find(struct tap_table *table, const void *address)
 	return likely(found) ? found : tap_table_find(table, address);
 }
 
+/* As the hot events have it, whose fields are small. */
+static inline uint16_t tap_life_of(const struct tap_qp *q)
+{
+	return q->life > UINT16_MAX ? 0 : (uint16_t) q->life;
+}
+
 /* The number of the object at address; 0 of NULL and of one that is not known. */
 uint32_t tap_id_of(struct tap_table *table, const void *address) tap_hidden;
 

@@ -15,11 +15,8 @@ enum { IS_SEND, IS_RECV, IS_EITHER };
  * The kind of a completion that failed is not told (its opcode is not valid), but by a
  * queue that serves one side, or by a side that nothing was posted to.
  */
-static uint8_t side_of(const struct tap_qp *q, const struct ibv_cq *cq,
-		       const struct ibv_wc *wc)
+static uint8_t side_of_failed(const struct tap_qp *q, const struct ibv_cq *cq)
 {
-	if (wc->status == IBV_WC_SUCCESS)
-		return wc->opcode & IBV_WC_RECV ? IS_RECV : IS_SEND;
 	if (!q)
 		return IS_EITHER;
 	if (q->send_cq != q->recv_cq)
@@ -43,33 +40,75 @@ static struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
 	return q;
 }
 
-static uint32_t count_completion(struct tap_qp *q, uint8_t side, bool is_plain)
+/*
+ * Completions of one queue pair in a row: how many more there are than its counts say,
+ * which are written once.  One that has none is another completion queue's to write.
+ */
+struct run {
+	struct tap_qp *q;
+	bool is_plain;
+	uint32_t sent, received;
+};
+
+static inline void end_run(struct run *run)
 {
-	if (!q || side == IS_EITHER)
-		return 0;
-	return tap_turn_add(is_plain,
-			    side == IS_RECV ? &q->counts.recv_completed
-					    : &q->counts.send_completed,
-			    1) +
-	       1;
+	if (run->sent)
+		tap_turn_add(true, &run->q->counts.send_completed, run->sent);
+	if (run->received)
+		tap_turn_add(true, &run->q->counts.recv_completed, run->received);
+	run->sent = run->received = 0;
 }
 
-/* Counts nr completions, and describes them if asked to. */
-static void count_found(struct tap_cq *c, struct ibv_cq *cq, const struct ibv_wc *wc,
-			int nr, bool is_plain, struct tap_verbs_poll_arrays *a)
+static inline uint32_t count_one(struct run *run, uint8_t side)
 {
+	struct tap_qp *q = run->q;
+	uint32_t *count;
+
+	if (unlikely(!q || side == IS_EITHER))
+		return 0;
+	if (unlikely(!run->is_plain)) {
+		count = side == IS_RECV ? &q->counts.recv_completed
+					: &q->counts.send_completed;
+		return tap_turn_add(false, count, 1) + 1;
+	}
+	if (side == IS_RECV)
+		return __atomic_load_n(&q->counts.recv_completed, __ATOMIC_RELAXED) +
+		       ++run->received;
+	return __atomic_load_n(&q->counts.send_completed, __ATOMIC_RELAXED) + ++run->sent;
+}
+
+/*
+ * Counts nr completions, and describes them if asked to.  Whether one of them has more
+ * to say than what all have.
+ */
+static inline bool count_found(struct tap_cq *c, const struct ibv_cq *cq,
+			       const struct ibv_wc *wc, int nr, bool is_plain,
+			       const struct tap_verbs_poll_arrays *a)
+{
+	struct run run = {.is_plain = is_plain};
+	bool is_detailed = false;
+	uint32_t seq;
+	uint8_t side;
 	int i;
 
 	for (i = 0; i < nr; i++, wc++) {
-		struct tap_qp *q = qp_of(c, wc->qp_num);
-		const uint8_t side = side_of(q, cq, wc);
-		const uint32_t seq = count_completion(q, side, is_plain);
-
+		if (unlikely(!run.q || run.q->about.qp_num != wc->qp_num)) {
+			end_run(&run);
+			run.q = qp_of(c, wc->qp_num);
+			is_detailed |= !run.q || run.q->is_ud;
+		}
+		side = wc->opcode & IBV_WC_RECV ? IS_RECV : IS_SEND;
+		if (unlikely(wc->status != IBV_WC_SUCCESS)) {
+			end_run(&run);
+			side = side_of_failed(run.q, cq);
+			is_detailed = true;
+		}
+		seq = count_one(&run, side);
 		if (!a)
 			continue;
 		a->wr_id[i].is = wc->wr_id;
-		a->qp_id[i].is = q ? q->head.id : 0;
-		a->life[i].is = q ? q->life : 0;
+		a->qp_id[i].is = run.q ? run.q->head.id : 0;
+		a->life[i].is = run.q ? tap_life_of(run.q) : 0;
 		a->seq[i].is = seq;
 		a->status[i].is = (uint8_t) wc->status;
 		a->opcode[i].is = (uint8_t) wc->opcode;
@@ -79,9 +118,41 @@ static void count_found(struct tap_cq *c, struct ibv_cq *cq, const struct ibv_wc
 					    ? wc->imm_data
 					    : 0;
 		a->wc_flags[i].is = (uint8_t) wc->wc_flags;
-		a->src_qp[i].is = wc->src_qp;
-		a->vendor_err[i].is = wc->vendor_err;
 	}
+	end_run(&run);
+	return is_detailed;
+}
+
+/* How many were before. */
+static inline uint64_t count_completions(struct tap_cq *c, int nr, bool is_plain)
+{
+	const uint64_t before = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
+
+	if (unlikely(!is_plain))
+		return __atomic_fetch_add(&c->completions, (uint64_t) nr,
+					  __ATOMIC_RELAXED);
+	__atomic_store_n(&c->completions, before + (uint64_t) nr, __ATOMIC_RELAXED);
+	return before;
+}
+
+/* A part of what was found, as one event. */
+union part {
+	struct tap_verbs_poll_room poll;
+	struct tap_verbs_poll_detailed_room detailed;
+};
+
+static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
+{
+	struct tap_verbs_poll_detailed_arrays a;
+	const size_t length =
+		tap_verbs_poll_detailed_place(&part->detailed, (size_t) nr, &a);
+	int i;
+
+	for (i = 0; i < nr; i++, wc++) {
+		a.src_qp[i].is = wc->src_qp;
+		a.vendor_err[i].is = wc->vendor_err;
+	}
+	return length;
 }
 
 /*
@@ -92,28 +163,32 @@ tap_cold static void record_found(struct tap_cq *c, struct ibv_cq *cq,
 				  const struct ibv_wc *wc, int nr,
 				  struct tap_visit *visit)
 {
+	const bool is_plain = tap_turn_count(&c->turn, visit);
 	struct tap_verbs_poll_arrays arrays;
-	struct tap_verbs_poll_room room;
-	bool is_plain = tap_turn_count(&c->turn, visit);
+	union part part;
+	struct tap_verbs_poll *const record = &part.poll.record;
+	enum tap_verbs_hot event;
 	size_t length;
-	int part;
+	int some;
 
-	room.record.cq_id = c->head.id;
-	for (; nr > 0; nr -= part, wc += part) {
-		part = nr < TAP_VERBS_LIST_MAX ? nr : TAP_VERBS_LIST_MAX;
-		length = tap_verbs_poll_place(&room, (size_t) part, &arrays);
-		count_found(c, cq, wc, part, is_plain, &arrays);
-		room.record.num_wc = (uint8_t) part;
-		room.record.first_seq =
-			__atomic_fetch_add(&c->completions, (uint64_t) part,
-					   __ATOMIC_RELAXED);
-		room.record.empty_polls = c->empty_polls;
-		room.record.raced = visit->raced;
+	record->cq_id = c->head.id;
+	for (; nr > 0; nr -= some, wc += some) {
+		some = nr < TAP_VERBS_LIST_MAX ? nr : TAP_VERBS_LIST_MAX;
+		event = TAP_VERBS_poll;
+		length = tap_verbs_poll_place(&part.poll, (size_t) some, &arrays);
+		if (count_found(c, cq, wc, some, is_plain, &arrays)) {
+			event = TAP_VERBS_poll_detailed;
+			length = fill_details(&part, wc, some);
+		}
+		record->num_wc = (uint8_t) some;
+		record->first_seq = count_completions(c, some, is_plain);
+		record->empty_polls = c->empty_polls;
+		record->raced = visit->raced;
 		c->all_empty_polls += c->empty_polls;
 		c->empty_polls = 0;
-		if (nr == part)
+		if (nr == some)
 			tap_turn_end(&c->turn, visit);
-		tap_verbs_write(TAP_VERBS_poll, &room, length);
+		tap_verbs_write(event, &part, length);
 	}
 }
 
@@ -124,16 +199,13 @@ tap_apart static int found_some(struct tap_cq *c, struct ibv_cq *cq,
 {
 	bool is_plain;
 
-	if (tap_verbs_wants(TAP_VERBS_poll)) {
+	if (tap_verbs_wants(TAP_VERBS_poll) || tap_verbs_wants(TAP_VERBS_poll_detailed)) {
 		record_found(c, cq, wc, found, &visit);
 		return found;
 	}
 	is_plain = tap_turn_count(&c->turn, &visit);
 	count_found(c, cq, wc, found, is_plain, NULL);
-	if (is_plain)
-		c->completions += (uint64_t) found;
-	else
-		__atomic_fetch_add(&c->completions, (uint64_t) found, __ATOMIC_RELAXED);
+	count_completions(c, found, is_plain);
 	tap_turn_end(&c->turn, &visit);
 	return found;
 }

@@ -10,12 +10,8 @@
 #include <errno.h>
 #include <time.h>
 
-#include "verbs/objects.h"
+#include "verbs/request.h"
 #include "verbs/way.h"
-
-struct sends {
-	uint32_t nr, signaled, consuming;
-};
 
 static uint64_t now(void)
 {
@@ -25,168 +21,10 @@ static uint64_t now(void)
 	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
 }
 
-static bool is_consuming(enum ibv_wr_opcode opcode)
-{
-	const uint32_t consuming = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM |
-				   1u << IBV_WR_SEND_WITH_INV |
-				   1u << IBV_WR_RDMA_WRITE_WITH_IMM;
-
-	return (unsigned) opcode < 32 && consuming >> opcode & 1;
-}
-
-static bool has_imm(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
-	       opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_LOCAL_INV;
-}
-
-static bool is_atomic(enum ibv_wr_opcode opcode)
-{
-	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-static void count_send(struct sends *sends, const struct tap_qp *q,
-		       const struct ibv_send_wr *wr)
-{
-	sends->nr++;
-	sends->signaled += q->all_signaled || wr->send_flags & IBV_SEND_SIGNALED;
-	sends->consuming += is_consuming(wr->opcode);
-}
-
-/* Those before `end`, NULL all. */
-static struct sends count_sends(const struct tap_qp *q, const struct ibv_send_wr *wr,
-				const struct ibv_send_wr *end)
-{
-	struct sends sends = {0};
-
-	for (; wr && wr != end; wr = wr->next)
-		count_send(&sends, q, wr);
-	return sends;
-}
-
-static uint32_t length_of(const struct ibv_sge *sge, int nr)
-{
-	uint64_t length = 0;
-	int i;
-
-	for (i = 0; i < nr; i++)
-		length += sge[i].length;
-	return length > UINT32_MAX ? UINT32_MAX : (uint32_t) length;
-}
-
-static uint8_t small(int n)
-{
-	return (uint8_t) (n > UINT8_MAX ? UINT8_MAX : n);
-}
-
-/* Where a request goes: nowhere for those that name no address. */
-static void read_remote(const struct tap_qp *q, const struct ibv_send_wr *wr,
-			uint64_t *ret_addr, uint32_t *ret_rkey)
-{
-	*ret_addr = 0;
-	*ret_rkey = 0;
-	if (q->is_ud)
-		return;
-	if (is_atomic(wr->opcode)) {
-		*ret_addr = wr->wr.atomic.remote_addr;
-		*ret_rkey = wr->wr.atomic.rkey;
-	} else if (wr->opcode == IBV_WR_RDMA_WRITE ||
-		   wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
-		   wr->opcode == IBV_WR_RDMA_READ) {
-		*ret_addr = wr->wr.rdma.remote_addr;
-		*ret_rkey = wr->wr.rdma.rkey;
-	}
-}
-
-static void fill_send(struct tap_verbs_post_send *record, const struct tap_qp *q,
-		      const struct ibv_send_wr *wr)
-{
-	uint64_t remote_addr;
-	uint32_t rkey;
-
-	read_remote(q, wr, &remote_addr, &rkey);
-	record->qp_id = q->head.id;
-	record->life = q->life;
-	record->wr_id = wr->wr_id;
-	record->opcode = (uint8_t) wr->opcode;
-	record->send_flags = (uint8_t) wr->send_flags;
-	record->num_sge = small(wr->num_sge);
-	record->length = length_of(wr->sg_list, wr->num_sge);
-	record->addr = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
-	record->lkey = wr->num_sge > 0 ? wr->sg_list[0].lkey : 0;
-	record->remote_addr = remote_addr;
-	record->rkey = rkey;
-	record->imm_data = has_imm(wr->opcode) ? wr->imm_data : 0;
-	record->remote_qpn = q->is_ud ? wr->wr.ud.remote_qpn : 0;
-	record->ah_id = q->is_ud ? tap_id_of(&tap_ahs, wr->wr.ud.ah) : 0;
-}
-
-/* A part of a list, as one event. */
-struct send_part {
-	struct tap_verbs_post_send_list_room room;
-	size_t length;
-	struct sends all, lead; /* of the part, and of its first request */
-	const struct ibv_send_wr *next;
-};
-
-/* The requests from wr on, but no more than an event has room for, nor than limit. */
-static void fill_sends(struct send_part *part, const struct tap_qp *q,
-		       const struct ibv_send_wr *wr, uint32_t limit)
-{
-	const uint32_t nr = limit < TAP_VERBS_LIST_MAX ? limit : TAP_VERBS_LIST_MAX;
-	struct tap_verbs_post_send_list_arrays a;
-	uint64_t remote_addr;
-	uint32_t i, rkey;
-
-	part->all = part->lead = (struct sends){0};
-	part->length = tap_verbs_post_send_list_place(&part->room, nr, &a);
-	part->room.record.qp_id = q->head.id;
-	part->room.record.life = q->life;
-	part->room.record.num_wr = (uint8_t) nr;
-	count_send(&part->lead, q, wr);
-	for (i = 0; i < nr; i++, wr = wr->next) {
-		count_send(&part->all, q, wr);
-		read_remote(q, wr, &remote_addr, &rkey);
-		a.wr_id[i].is = wr->wr_id;
-		a.opcode[i].is = (uint8_t) wr->opcode;
-		a.send_flags[i].is = (uint8_t) wr->send_flags;
-		a.num_sge[i].is = small(wr->num_sge);
-		a.length[i].is = length_of(wr->sg_list, wr->num_sge);
-		a.addr[i].is = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
-		a.remote_addr[i].is = remote_addr;
-		a.rkey[i].is = rkey;
-		a.imm_data[i].is = has_imm(wr->opcode) ? wr->imm_data : 0;
-	}
-	part->next = wr;
-}
-
-static void write_sends(struct send_part *part, const struct tap_qp *q,
-			const struct ibv_send_wr *wr, struct sends first, uint32_t nr)
-{
-	struct tap_verbs_post_send_list *record = &part->room.record;
-
-	/* Some were not accepted: what was filled in is too much. */
-	if (nr && nr < record->num_wr)
-		fill_sends(part, q, wr, nr);
-	while (nr) {
-		record->seq = first.nr + 1;
-		record->signaled_seq = first.signaled + part->lead.signaled;
-		record->consuming_seq = first.consuming + part->lead.consuming;
-		tap_verbs_write(TAP_VERBS_post_send_list, &part->room, part->length);
-		first.nr += part->all.nr;
-		first.signaled += part->all.signaled;
-		first.consuming += part->all.consuming;
-		nr -= part->all.nr;
-		if (nr)
-			fill_sends(part, q, part->next, nr);
-	}
-}
-
 /* Counts what was accepted; what was before, in *ret_first.  Whether two threads raced.
  */
 static bool count_accepted(struct tap_qp *q, struct tap_visit *visit,
-			   const struct sends *accepted, struct sends *ret_first)
+			   const struct tap_sends *accepted, struct tap_sends *ret_first)
 {
 	const bool is_plain = tap_turn_count(&q->send_turn, visit);
 
@@ -233,48 +71,52 @@ static int post_unknown_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 }
 
 tap_cold static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
-				  struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+				  enum tap_send_kind kind, struct ibv_send_wr *wr,
+				  struct ibv_send_wr **bad)
 {
-	struct tap_verbs_post_send record;
-	struct sends sends = {0}, first;
+	struct tap_send_record record;
+	struct tap_verbs_post_send *const send = &record.is.send;
+	struct tap_sends sends = {0}, first;
 	struct tap_visit visit;
 	const uint64_t wr_id = wr->wr_id;
 	int ret;
 
-	count_send(&sends, q, wr);
-	fill_send(&record, q, wr);
+	tap_send_count(&sends, q, wr);
+	tap_send_fill(&record, q, kind, wr);
 	visit = tap_turn_begin(&q->send_turn);
-	record.begin_ns = now();
+	send->begin_ns = now();
 	ret = q->post_send(qp, wr, bad);
 	if (unlikely(ret)) {
 		tap_turn_pass(&q->send_turn, &visit);
 		tell_failed(&q->head, NULL, false, ret, 0, wr_id);
 		return ret;
 	}
-	record.raced = count_accepted(q, &visit, &sends, &first);
-	record.seq = first.nr + 1;
-	record.signaled_seq = first.signaled + sends.signaled;
-	record.consuming_seq = first.consuming + sends.consuming;
-	tap_verbs_write(TAP_VERBS_post_send, &record, sizeof(record));
+	send->raced = count_accepted(q, &visit, &sends, &first);
+	send->seq = first.nr + 1;
+	send->signaled_seq = first.signaled + sends.signaled;
+	send->consuming_seq = first.consuming + sends.consuming;
+	tap_send_write(&record);
 	return ret;
 }
 
 tap_cold static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
+				    enum tap_send_kind kind, struct tap_sends sends,
 				    struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct sends sends = count_sends(q, wr, NULL), first;
+	struct tap_send_part part;
+	struct tap_verbs_post_send_list *const list = &part.room.send.record;
 	struct tap_visit visit;
-	struct send_part part;
+	struct tap_sends first;
 	int ret;
 
-	fill_sends(&part, q, wr, sends.nr);
+	tap_sends_fill(&part, q, kind, wr, sends.nr);
 	visit = tap_turn_begin(&q->send_turn);
-	part.room.record.begin_ns = now();
+	list->begin_ns = now();
 	ret = q->post_send(qp, wr, bad);
 	if (unlikely(ret))
-		sends = count_sends(q, wr, *bad);
-	part.room.record.raced = count_accepted(q, &visit, &sends, &first);
-	write_sends(&part, q, wr, first, sends.nr);
+		sends = tap_sends_count(q, wr, *bad, &kind);
+	list->raced = count_accepted(q, &visit, &sends, &first);
+	tap_sends_write(&part, q, wr, first, sends.nr);
 	if (unlikely(ret))
 		tell_failed(&q->head, NULL, false, ret, sends.nr, (*bad)->wr_id);
 	return ret;
@@ -284,20 +126,22 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				 struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_find(&tap_qps, qp);
-	struct sends sends, first;
+	struct tap_sends sends, first;
+	enum tap_send_kind kind;
 	struct tap_visit visit;
 	int ret;
 
 	if (unlikely(!q))
 		return post_unknown_send(qp, wr, bad);
-	if (tap_verbs_wants(TAP_VERBS_post_send) && wr)
-		return wr->next ? post_many_sends(q, qp, wr, bad)
-				: post_one_send(q, qp, wr, bad);
-	sends = count_sends(q, wr, NULL);
+	sends = tap_sends_count(q, wr, NULL, &kind);
+	if (sends.nr == 1 && tap_verbs_wants(TAP_VERBS_post_send + kind))
+		return post_one_send(q, qp, kind, wr, bad);
+	if (sends.nr > 1 && tap_verbs_wants(TAP_VERBS_post_send_list + kind))
+		return post_many_sends(q, qp, kind, sends, wr, bad);
 	visit = tap_turn_begin(&q->send_turn);
 	ret = q->post_send(qp, wr, bad);
 	if (unlikely(ret))
-		sends = count_sends(q, wr, *bad);
+		sends = tap_sends_count(q, wr, *bad, &kind);
 	count_accepted(q, &visit, &sends, &first);
 	return ret;
 }
@@ -307,13 +151,15 @@ int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	struct tap_visit visit;
-	struct sends sends = {0}, first;
+	struct tap_sends sends = {0}, first;
 	int ret;
 
-	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_send) ||
-		     !tap_turn_begin_fast(&q->send_turn, &visit)))
+	if (unlikely(
+		    !q || !wr || wr->next ||
+		    tap_verbs_wants(TAP_VERBS_post_send + tap_send_kind(q, wr->opcode)) ||
+		    !tap_turn_begin_fast(&q->send_turn, &visit)))
 		return post_slowly(qp, wr, bad);
-	count_send(&sends, q, wr);
+	tap_send_count(&sends, q, wr);
 	ret = q->post_send(qp, wr, bad);
 	if (unlikely(ret))
 		tap_turn_pass(&q->send_turn, &visit);
@@ -328,7 +174,7 @@ struct receive {
 	struct tap_turn *turn;
 	uint32_t *count;
 	const struct tap_object *qp, *srq;
-	uint32_t life;
+	uint16_t life;
 };
 
 struct recv_part {
@@ -353,8 +199,8 @@ static void fill_recv(struct tap_verbs_post_recv *record, const struct receive *
 	record->srq_id = r->srq ? r->srq->id : 0;
 	record->life = r->life;
 	record->wr_id = wr->wr_id;
-	record->num_sge = small(wr->num_sge);
-	record->length = length_of(wr->sg_list, wr->num_sge);
+	record->num_sge = tap_small(wr->num_sge);
+	record->length = tap_length_of(wr->sg_list, wr->num_sge);
 	record->addr = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 }
 
@@ -372,8 +218,8 @@ static void fill_recvs(struct recv_part *part, const struct receive *r,
 	part->room.record.num_wr = (uint8_t) nr;
 	for (i = 0; i < nr; i++, wr = wr->next) {
 		a.wr_id[i].is = wr->wr_id;
-		a.num_sge[i].is = small(wr->num_sge);
-		a.length[i].is = length_of(wr->sg_list, wr->num_sge);
+		a.num_sge[i].is = tap_small(wr->num_sge);
+		a.length[i].is = tap_length_of(wr->sg_list, wr->num_sge);
 		a.addr[i].is = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 	}
 	part->next = wr;
@@ -410,8 +256,10 @@ struct recv_record {
 static inline void begin_recv(struct recv_record *record, const struct receive *r,
 			      const struct ibv_recv_wr *wr)
 {
-	record->is_wanted = wr && tap_verbs_wants(TAP_VERBS_post_recv);
 	record->nr = count_recvs(wr, NULL);
+	record->is_wanted =
+		record->nr && tap_verbs_wants(record->nr == 1 ? TAP_VERBS_post_recv
+							      : TAP_VERBS_post_recv_list);
 	if (unlikely(record->is_wanted)) {
 		if (record->nr == 1)
 			fill_recv(&record->one, r, wr);
@@ -473,7 +321,7 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		return EINVAL;
 	}
 	r = (struct receive){&q->recv_turn, &q->counts.recv_posted, &q->head, NULL,
-			     q->life};
+			     tap_life_of(q)};
 	begin_recv(&record, &r, wr);
 	ret = q->post_recv(qp, wr, bad);
 	end_recv(&record, &r, wr, ret ? *bad : NULL, ret);

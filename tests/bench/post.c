@@ -40,6 +40,7 @@ int main(int argc, char **argv)
 	if (argc != 5)
 		return 2;
 	queue_make(&queue, IBV_WR_RDMA_WRITE, 1, 0);
-	return bursts_print(strcmp(argv[1], "six") ? pair : six, strtol(argv[2], NULL, 10),
-			    strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
+	return bursts_print(strcmp(argv[1], "six") ? pair : six,
+			    strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10),
+			    strtol(argv[4], NULL, 10));
 }

@@ -74,8 +74,7 @@ int main(int argc, char **argv)
 	if (argc != 5)
 		return 2;
 	if (!strcmp(argv[1], "storm"))
-		return storm(strtod(argv[2], NULL), strtod(argv[3], NULL),
-			     atoi(argv[4]));
+		return storm(strtod(argv[2], NULL), strtod(argv[3], NULL), atoi(argv[4]));
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(argv[1], kinds[i].name))
 			continue;

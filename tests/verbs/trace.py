@@ -44,7 +44,7 @@ for line in sys.stdin:
     pid = event["vpid"]
     count = counts.setdefault(pid, dict.fromkeys(
         ("sent", "received", "failed", "completed", "polls"), 0))
-    if name in ("post_send", "post_send_list"):
+    if re.fullmatch("post_(send|rdma|datagram)(_list)?", name):
         nr = number(event.get("num_wr", "1"))
         count["sent"] += nr
         raced += nr * number(event["raced"])
@@ -56,7 +56,7 @@ for line in sys.stdin:
                number(event["seq"]), nr)
     elif name == "post_failed":
         count["failed"] += 1
-    elif name == "poll":
+    elif name in ("poll", "poll_detailed"):
         nr = number(event["num_wc"])
         count["completed"] += nr
         count["polls"] += 1

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Send requests, as they are counted and recorded: what may have gone by the time that
+ * its event is written is filled in before.
+ *
+ * It hides which fields a request has that not all have, and which event is theirs.  The
+ * addresses in a request are never followed.
+ */
+#ifndef TAP_VERBS_REQUEST_H
+#define TAP_VERBS_REQUEST_H
+
+#include "verbs/objects.h"
+
+struct tap_sends {
+	uint32_t nr, signaled, consuming;
+};
+
+/* The kind is added to the first event, or to the first one of lists. */
+enum tap_send_kind { TAP_SEND_PLAIN, TAP_SEND_RDMA, TAP_SEND_DATAGRAM };
+
+static inline bool tap_send_is(enum ibv_wr_opcode opcode, uint32_t opcodes)
+{
+	return (unsigned) opcode < 32 && opcodes >> opcode & 1;
+}
+
+static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
+{
+	return tap_send_is(opcode, 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM |
+					   1u << IBV_WR_SEND_WITH_INV |
+					   1u << IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+
+/* A list is of the kind of the one that says most. */
+static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
+					       enum ibv_wr_opcode opcode)
+{
+	if (unlikely(q->is_ud))
+		return TAP_SEND_DATAGRAM;
+	return tap_send_is(opcode, 1u << IBV_WR_RDMA_WRITE |
+					   1u << IBV_WR_RDMA_WRITE_WITH_IMM |
+					   1u << IBV_WR_RDMA_READ |
+					   1u << IBV_WR_ATOMIC_CMP_AND_SWP |
+					   1u << IBV_WR_ATOMIC_FETCH_AND_ADD)
+		       ? TAP_SEND_RDMA
+		       : TAP_SEND_PLAIN;
+}
+
+static inline void tap_send_count(struct tap_sends *sends, const struct tap_qp *q,
+				  const struct ibv_send_wr *wr)
+{
+	sends->nr++;
+	sends->signaled += q->all_signaled || wr->send_flags & IBV_SEND_SIGNALED;
+	sends->consuming += tap_send_is_consuming(wr->opcode);
+}
+
+/* Those before `end`, NULL all; the kind of all of them, too. */
+struct tap_sends tap_sends_count(const struct tap_qp *q, const struct ibv_send_wr *wr,
+				 const struct ibv_send_wr *end,
+				 enum tap_send_kind *ret_kind) tap_hidden;
+
+/* One request; what all have is in `send`, whatever it is. */
+struct tap_send_record {
+	enum tap_send_kind kind;
+	union {
+		struct tap_verbs_post_send send;
+		struct tap_verbs_post_rdma rdma;
+		struct tap_verbs_post_datagram datagram;
+	} is;
+};
+
+void tap_send_fill(struct tap_send_record *record, const struct tap_qp *q,
+		   enum tap_send_kind kind, const struct ibv_send_wr *wr) tap_hidden;
+void tap_send_write(const struct tap_send_record *record) tap_hidden;
+
+/* A part of a list, as one event. */
+struct tap_send_part {
+	enum tap_send_kind kind;
+	size_t length;
+	struct tap_sends all, lead; /* of the part, and of its first request */
+	const struct ibv_send_wr *next;
+	union {
+		struct tap_verbs_post_send_list_room send;
+		struct tap_verbs_post_rdma_list_room rdma;
+		struct tap_verbs_post_datagram_list_room datagram;
+	} room;
+};
+
+/* The requests from wr on, but no more than an event has room for, nor than limit. */
+void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
+		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
+		    uint32_t limit) tap_hidden;
+/* All nr that were accepted, of which `first` were before; part has been filled. */
+void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
+		     const struct ibv_send_wr *wr, struct tap_sends first,
+		     uint32_t nr) tap_hidden;
+
+/* Of all pieces. */
+static inline uint32_t tap_length_of(const struct ibv_sge *sge, int nr)
+{
+	uint64_t length = 0;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		length += sge[i].length;
+	return length > UINT32_MAX ? UINT32_MAX : (uint32_t) length;
+}
+
+static inline uint8_t tap_small(int n)
+{
+	return (uint8_t) (n > UINT8_MAX ? UINT8_MAX : n);
+}
+
+#endif
