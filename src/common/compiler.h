@@ -7,6 +7,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define tap_cold __attribute__((cold, noinline))
 #define tap_apart __attribute__((noinline))
+#define tap_within __attribute__((always_inline))
 #define tap_hidden __attribute__((visibility("hidden")))
 #define tap_exported __attribute__((visibility("default")))
 #define tap_printf(f, a) __attribute__((format(printf, f, a)))

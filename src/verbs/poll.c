@@ -15,7 +15,7 @@ enum { IS_SEND, IS_RECV, IS_EITHER };
  * The kind of a completion that failed is not told (its opcode is not valid), but by a
  * queue that serves one side, or by a side that nothing was posted to.
  */
-static uint8_t side_of_failed(const struct tap_qp *q, const struct ibv_cq *cq)
+static uint8_t side_of_failed(const struct tap_qp *q, const void *cq)
 {
 	if (!q)
 		return IS_EITHER;
@@ -28,16 +28,26 @@ static uint8_t side_of_failed(const struct tap_qp *q, const struct ibv_cq *cq)
 	return IS_EITHER;
 }
 
-static struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
+/* Whether it is of the queue pair whose completion was found last. */
+static inline bool is_last(const struct tap_cq *c, uint32_t qp_num)
 {
-	struct tap_qp *q = c->last;
+	const struct tap_qp *q = c->last;
 
-	if (likely(q && q->about.qp_num == qp_num &&
-		   q->about.context_id == c->about.context_id && q->head.address))
-		return q;
-	q = tap_qp_numbered(c->about.context_id, qp_num);
-	c->last = q;
-	return q;
+	return likely(q && q->about.qp_num == qp_num &&
+		      q->about.context_id == c->about.context_id && q->head.address);
+}
+
+static inline struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
+{
+	if (unlikely(!is_last(c, qp_num)))
+		c->last = tap_qp_numbered(c->about.context_id, qp_num);
+	return c->last;
+}
+
+static inline bool wants_polls(void)
+{
+	return tap_verbs_wants(TAP_VERBS_poll) ||
+	       tap_verbs_wants(TAP_VERBS_poll_detailed);
 }
 
 /*
@@ -79,15 +89,17 @@ static inline uint32_t count_one(struct run *run, uint8_t side)
 
 /*
  * Counts nr completions, and describes them if asked to.  Whether one of them has more
- * to say than what all have.
+ * to say than what all have.  Within its callers, so that where the arrays are is in
+ * registers.
  */
-static inline bool count_found(struct tap_cq *c, const struct ibv_cq *cq,
-			       const struct ibv_wc *wc, int nr, bool is_plain,
-			       const struct tap_verbs_poll_arrays *a)
+tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc *wc,
+					  int nr, bool is_plain,
+					  const struct tap_verbs_poll_arrays *a)
 {
 	struct run run = {.is_plain = is_plain};
 	bool is_detailed = false;
-	uint32_t seq;
+	uint32_t seq, id = 0;
+	uint16_t life = 0;
 	uint8_t side;
 	int i;
 
@@ -95,20 +107,22 @@ static inline bool count_found(struct tap_cq *c, const struct ibv_cq *cq,
 		if (unlikely(!run.q || run.q->about.qp_num != wc->qp_num)) {
 			end_run(&run);
 			run.q = qp_of(c, wc->qp_num);
+			id = run.q ? run.q->head.id : 0;
+			life = run.q ? tap_life_of(run.q) : 0;
 			is_detailed |= !run.q || run.q->is_ud;
 		}
 		side = wc->opcode & IBV_WC_RECV ? IS_RECV : IS_SEND;
 		if (unlikely(wc->status != IBV_WC_SUCCESS)) {
 			end_run(&run);
-			side = side_of_failed(run.q, cq);
+			side = side_of_failed(run.q, c->head.address);
 			is_detailed = true;
 		}
 		seq = count_one(&run, side);
 		if (!a)
 			continue;
 		a->wr_id[i].is = wc->wr_id;
-		a->qp_id[i].is = run.q ? run.q->head.id : 0;
-		a->life[i].is = run.q ? tap_life_of(run.q) : 0;
+		a->qp_id[i].is = id;
+		a->life[i].is = life;
 		a->seq[i].is = seq;
 		a->status[i].is = (uint8_t) wc->status;
 		a->opcode[i].is = (uint8_t) wc->opcode;
@@ -159,9 +173,8 @@ static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
  * In parts that an event has room for.  The ordinals of all are taken in one turn, and
  * what is described is written after it.
  */
-tap_cold static void record_found(struct tap_cq *c, struct ibv_cq *cq,
-				  const struct ibv_wc *wc, int nr,
-				  struct tap_visit *visit)
+tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc, int nr,
+				   struct tap_visit *visit)
 {
 	const bool is_plain = tap_turn_count(&c->turn, visit);
 	struct tap_verbs_poll_arrays arrays;
@@ -176,7 +189,7 @@ tap_cold static void record_found(struct tap_cq *c, struct ibv_cq *cq,
 		some = nr < TAP_VERBS_LIST_MAX ? nr : TAP_VERBS_LIST_MAX;
 		event = TAP_VERBS_poll;
 		length = tap_verbs_poll_place(&part.poll, (size_t) some, &arrays);
-		if (count_found(c, cq, wc, some, is_plain, &arrays)) {
+		if (count_found(c, wc, some, is_plain, &arrays)) {
 			event = TAP_VERBS_poll_detailed;
 			length = fill_details(&part, wc, some);
 		}
@@ -187,38 +200,25 @@ tap_cold static void record_found(struct tap_cq *c, struct ibv_cq *cq,
 		c->all_empty_polls += c->empty_polls;
 		c->empty_polls = 0;
 		if (nr == some)
-			tap_turn_end(&c->turn, visit);
+			tap_turn_end(visit);
 		tap_verbs_write(event, &part, length);
 	}
 }
 
-/* What was found is counted, and described where somebody records. */
-tap_apart static int found_some(struct tap_cq *c, struct ibv_cq *cq,
-				const struct ibv_wc *wc, int found,
-				struct tap_visit visit)
+/* Whatever was found, by whatever thread. */
+static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
+		      struct tap_visit *visit)
 {
 	bool is_plain;
 
-	if (tap_verbs_wants(TAP_VERBS_poll) || tap_verbs_wants(TAP_VERBS_poll_detailed)) {
-		record_found(c, cq, wc, found, &visit);
+	if (wants_polls()) {
+		record_found(c, wc, found, visit);
 		return found;
 	}
-	is_plain = tap_turn_count(&c->turn, &visit);
-	count_found(c, cq, wc, found, is_plain, NULL);
+	is_plain = tap_turn_count(&c->turn, visit);
+	count_found(c, wc, found, is_plain, NULL);
 	count_completions(c, found, is_plain);
-	tap_turn_end(&c->turn, &visit);
-	return found;
-}
-
-static inline int ask_provider(struct tap_cq *c, struct ibv_cq *cq, int nr,
-			       struct ibv_wc *wc, struct tap_visit visit)
-{
-	const int found = c->poll(cq, nr, wc);
-
-	if (unlikely(found > 0))
-		return found_some(c, cq, wc, found, visit);
-	c->empty_polls += !found;
-	tap_turn_pass(&c->turn, &visit);
+	tap_turn_end(visit);
 	return found;
 }
 
@@ -227,19 +227,54 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_find(&tap_cqs, cq);
 	const struct tap_context *context;
+	struct tap_visit visit;
+	int found;
 
-	if (likely(c))
-		return ask_provider(c, cq, nr, wc, tap_turn_begin(&c->turn));
-	context = cq->context ? tap_find(&tap_contexts, cq->context) : NULL;
-	return context ? context->real.poll_cq(cq, nr, wc) : -EINVAL;
+	if (unlikely(!c)) {
+		context = cq->context ? tap_find(&tap_contexts, cq->context) : NULL;
+		return context ? context->real.poll_cq(cq, nr, wc) : -EINVAL;
+	}
+	visit = tap_turn_begin(&c->turn);
+	found = c->poll(cq, nr, wc);
+	if (found > 0)
+		return take_found(c, wc, found, &visit);
+	c->empty_polls += !found;
+	tap_turn_pass(&c->turn, &visit);
+	return found;
+}
+
+/* What the owner found: apart, so that a poll which finds nothing saves few registers. */
+tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc, int found,
+				uint32_t *stage)
+{
+	struct tap_visit visit = {.stage = stage};
+
+	/* Most often it is one, of the queue pair of the one before. */
+	if (likely(found == 1 && is_last(c, wc->qp_num) && wc->status == IBV_WC_SUCCESS &&
+		   !wants_polls() && tap_turn_is_plain(&c->turn, stage))) {
+		tap_turn_add(true,
+			     wc->opcode & IBV_WC_RECV ? &c->last->counts.recv_completed
+						      : &c->last->counts.send_completed,
+			     1);
+		count_completions(c, 1, true);
+		tap_turn_leave(stage);
+		return found;
+	}
+	return take_found(c, wc, found, &visit);
 }
 
 int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
-	struct tap_visit visit;
+	uint32_t *stage = likely(c) ? tap_turn_enter(&c->turn) : NULL;
+	int found;
 
-	if (unlikely(!c || !tap_turn_begin_fast(&c->turn, &visit)))
+	if (unlikely(!stage))
 		return poll_slowly(cq, nr, wc);
-	return ask_provider(c, cq, nr, wc, visit);
+	found = c->poll(cq, nr, wc);
+	if (unlikely(found > 0))
+		return found_some(c, wc, found, stage);
+	c->empty_polls += !found;
+	tap_turn_leave(stage);
+	return found;
 }

@@ -33,7 +33,7 @@ static bool count_accepted(struct tap_qp *q, struct tap_visit *visit,
 		tap_turn_add(is_plain, &q->counts.signaled, accepted->signaled);
 	ret_first->consuming =
 		tap_turn_add(is_plain, &q->counts.consuming, accepted->consuming);
-	tap_turn_end(&q->send_turn, visit);
+	tap_turn_end(visit);
 	return visit->raced;
 }
 
@@ -70,9 +70,9 @@ static int post_unknown_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return EINVAL;
 }
 
-tap_cold static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
-				  enum tap_send_kind kind, struct ibv_send_wr *wr,
-				  struct ibv_send_wr **bad)
+tap_apart static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
+				   enum tap_send_kind kind, struct ibv_send_wr *wr,
+				   struct ibv_send_wr **bad)
 {
 	struct tap_send_record record;
 	struct tap_verbs_post_send *const send = &record.is.send;
@@ -99,9 +99,9 @@ tap_cold static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
 	return ret;
 }
 
-tap_cold static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
-				    enum tap_send_kind kind, struct tap_sends sends,
-				    struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_apart static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
+				     enum tap_send_kind kind, struct tap_sends sends,
+				     struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct tap_send_part part;
 	struct tap_verbs_post_send_list *const list = &part.room.send.record;
@@ -150,21 +150,28 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
-	struct tap_visit visit;
-	struct tap_sends sends = {0}, first;
+	struct tap_sends sends = {0};
+	uint32_t *stage;
+	bool is_plain;
 	int ret;
 
-	if (unlikely(
-		    !q || !wr || wr->next ||
-		    tap_verbs_wants(TAP_VERBS_post_send + tap_send_kind(q, wr->opcode)) ||
-		    !tap_turn_begin_fast(&q->send_turn, &visit)))
+	if (unlikely(!q || !wr || wr->next ||
+		     tap_verbs_wants(TAP_VERBS_post_send + tap_send_kind(q, wr->opcode))))
+		return post_slowly(qp, wr, bad);
+	stage = tap_turn_enter(&q->send_turn);
+	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);
 	tap_send_count(&sends, q, wr);
 	ret = q->post_send(qp, wr, bad);
-	if (unlikely(ret))
-		tap_turn_pass(&q->send_turn, &visit);
-	else
-		count_accepted(q, &visit, &sends, &first);
+	if (likely(!ret)) {
+		is_plain = tap_turn_is_plain(&q->send_turn, stage);
+		tap_turn_add(is_plain, &q->counts.sent, 1);
+		tap_turn_add(is_plain, &q->counts.signaled, sends.signaled);
+		tap_turn_add(is_plain, &q->counts.consuming, sends.consuming);
+		if (unlikely(!is_plain))
+			return ret;
+	}
+	tap_turn_leave(stage);
 	return ret;
 }
 
@@ -275,9 +282,9 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 	}
 }
 
-tap_cold static void write_recv(struct recv_record *record, const struct receive *r,
-				const struct ibv_recv_wr *wr, uint32_t first,
-				uint32_t accepted)
+tap_apart static void write_recv(struct recv_record *record, const struct receive *r,
+				 const struct ibv_recv_wr *wr, uint32_t first,
+				 uint32_t accepted)
 {
 	if (record->nr == 1 && accepted) {
 		record->one.raced = record->visit.raced;
@@ -297,7 +304,7 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 	const bool is_plain = tap_turn_count(r->turn, &record->visit);
 	const uint32_t first = tap_turn_add(is_plain, r->count, accepted);
 
-	tap_turn_end(r->turn, &record->visit);
+	tap_turn_end(&record->visit);
 	if (unlikely(record->is_wanted))
 		write_recv(record, r, wr, first, accepted);
 	if (unlikely(ret && bad))
@@ -331,17 +338,23 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
-	struct tap_visit visit;
+	uint32_t *stage;
 	bool is_plain;
 	int ret;
 
-	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv) ||
-		     !tap_turn_begin_fast(&q->recv_turn, &visit)))
+	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv)))
+		return post_recv_slowly(qp, wr, bad);
+	stage = tap_turn_enter(&q->recv_turn);
+	if (unlikely(!stage))
 		return post_recv_slowly(qp, wr, bad);
 	ret = q->post_recv(qp, wr, bad);
-	is_plain = tap_turn_count(&q->recv_turn, &visit);
-	tap_turn_add(is_plain, &q->counts.recv_posted, !ret);
-	tap_turn_end(&q->recv_turn, &visit);
+	if (likely(!ret)) {
+		is_plain = tap_turn_is_plain(&q->recv_turn, stage);
+		tap_turn_add(is_plain, &q->counts.recv_posted, 1);
+		if (unlikely(!is_plain))
+			return ret;
+	}
+	tap_turn_leave(stage);
 	return ret;
 }
 

@@ -83,20 +83,29 @@ static bool is_somebody_in(const struct tap_turn *turn)
 	return false;
 }
 
+/* The owner is in its turn already: we are in a signal's handler. */
+static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
+{
+	const uint32_t nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE);
+
+	if (!tap_turn_is_mine(turn) || turn->stage[nr] == TAP_TURN_OUT)
+		return false;
+	visit->stage = &turn->stage[nr];
+	visit->raced = true;
+	tap_turn_set(visit->stage, TAP_TURN_IN);
+	return true;
+}
+
 void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
 {
+	*visit = (struct tap_visit){0};
+	if (begin_again(turn, visit))
+		return;
 	while (take_over(turn)) {
-		*visit = (struct tap_visit){.is_owner = true,
-					    .nr = __atomic_load_n(&turn->nr_owner,
-								  __ATOMIC_ACQUIRE)};
-		if (!tap_turn_is_mine(turn))
-			continue;
-		tap_turn_set(turn, visit->nr, TAP_TURN_IN);
-		if (tap_turn_is_mine(turn))
+		visit->stage = tap_turn_enter(turn);
+		if (visit->stage)
 			return;
-		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
 	}
-	visit->is_owner = false;
 	visit->nr = __atomic_fetch_add(&turn->entries, 1, __ATOMIC_SEQ_CST);
 	visit->raced = visit->nr != __atomic_load_n(&turn->exits, __ATOMIC_SEQ_CST) ||
 		       is_somebody_in(turn);
@@ -104,9 +113,9 @@ void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
 
 void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit)
 {
-	if (visit->is_owner) {
+	if (visit->stage) {
 		/* Another thread came while this one was in its call. */
-		visit->is_owner = false;
+		visit->stage = NULL;
 		visit->raced = true;
 		return;
 	}

@@ -16,6 +16,7 @@
 #define TAP_VERBS_TURN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/compiler.h"
@@ -35,8 +36,9 @@ struct tap_turn {
 
 /* One thread's turn. */
 struct tap_visit {
-	bool is_owner, raced;
-	uint32_t nr; /* of the owner, or of the entry of one that is not */
+	uint32_t *stage; /* the owner's; NULL of anybody else */
+	uint32_t nr;	 /* of the entry of one that is not */
+	bool raced;
 };
 
 void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *ret_visit) tap_hidden;
@@ -49,36 +51,52 @@ static inline bool tap_turn_is_mine(const struct tap_turn *turn)
 	return likely(__atomic_load_n(&turn->owner, __ATOMIC_RELAXED) == &tap_thread);
 }
 
-static inline void tap_turn_set(struct tap_turn *turn, uint32_t nr, uint32_t stage)
+static inline void tap_turn_set(uint32_t *at, uint32_t stage)
 {
-	__atomic_store_n(&turn->stage[nr], stage, __ATOMIC_RELEASE);
+	__atomic_store_n(at, stage, __ATOMIC_RELEASE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* For the owner alone: false, and nothing is begun, for anybody else. */
-static inline bool tap_turn_begin_fast(struct tap_turn *turn, struct tap_visit *ret_visit)
+/*
+ * The short way: its stage for the owner, NULL for anybody else and in a signal's handler
+ * that came in the middle; then nothing is begun.  After the call comes tap_turn_leave(),
+ * with tap_turn_is_plain() before what is counted.
+ */
+static inline uint32_t *tap_turn_enter(struct tap_turn *turn)
 {
 	/* Read before the owner, who is written before it. */
 	const uint32_t nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE);
+	uint32_t *const stage = &turn->stage[nr];
 
-	if (!tap_turn_is_mine(turn))
-		return false;
-	/* In it already: we are in a signal's handler. */
-	*ret_visit = (struct tap_visit){.is_owner = true,
-					.raced = turn->stage[nr] != TAP_TURN_OUT,
-					.nr = nr};
-	tap_turn_set(turn, nr, TAP_TURN_IN);
-	if (tap_turn_is_mine(turn))
+	if (unlikely(!tap_turn_is_mine(turn) || *stage != TAP_TURN_OUT))
+		return NULL;
+	tap_turn_set(stage, TAP_TURN_IN);
+	if (likely(tap_turn_is_mine(turn)))
+		return stage;
+	tap_turn_set(stage, TAP_TURN_OUT);
+	return NULL;
+}
+
+static inline void tap_turn_leave(uint32_t *stage)
+{
+	tap_turn_set(stage, TAP_TURN_OUT);
+}
+
+/* Whether the owner is that still, and may count with plain loads and stores. */
+static inline bool tap_turn_is_plain(const struct tap_turn *turn, uint32_t *stage)
+{
+	tap_turn_set(stage, TAP_TURN_COUNTING);
+	if (likely(tap_turn_is_mine(turn)))
 		return true;
-	tap_turn_set(turn, nr, TAP_TURN_OUT);
+	tap_turn_leave(stage);
 	return false;
 }
 
 static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
 {
-	struct tap_visit visit;
+	struct tap_visit visit = {.stage = tap_turn_enter(turn)};
 
-	if (!tap_turn_begin_fast(turn, &visit))
+	if (unlikely(!visit.stage))
 		tap_turn_begin_slow(turn, &visit);
 	return visit;
 }
@@ -89,12 +107,8 @@ static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
  */
 static inline bool tap_turn_count(struct tap_turn *turn, struct tap_visit *visit)
 {
-	if (likely(visit->is_owner)) {
-		tap_turn_set(turn, visit->nr, TAP_TURN_COUNTING);
-		if (tap_turn_is_mine(turn))
-			return true;
-		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
-	}
+	if (likely(visit->stage) && tap_turn_is_plain(turn, visit->stage))
+		return true;
 	tap_turn_end_slow(turn, visit);
 	return false;
 }
@@ -111,17 +125,17 @@ static inline uint32_t tap_turn_add(bool is_plain, uint32_t *count, uint32_t mor
 	return before;
 }
 
-static inline void tap_turn_end(struct tap_turn *turn, const struct tap_visit *visit)
+static inline void tap_turn_end(const struct tap_visit *visit)
 {
-	if (likely(visit->is_owner))
-		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+	if (likely(visit->stage))
+		tap_turn_leave(visit->stage);
 }
 
 /* A turn in which nothing is to be counted. */
 static inline void tap_turn_pass(struct tap_turn *turn, struct tap_visit *visit)
 {
-	if (likely(visit->is_owner))
-		tap_turn_set(turn, visit->nr, TAP_TURN_OUT);
+	if (likely(visit->stage))
+		tap_turn_leave(visit->stage);
 	else
 		tap_turn_end_slow(turn, visit);
 }

@@ -313,7 +313,7 @@ def verbs_off(bench):
     """What is counted while nobody records."""
     figures = []
     for what, name, promise in (("write", "post, tracing off", 6),
-                                ("writes", "list of 16, tracing off", 30),
+                                ("writes", "list of 16, tracing off", 35),
                                 ("poll-0", "empty poll, tracing off", 2),
                                 ("poll-1", "poll of 1, tracing off", 6),
                                 ("poll-16", "poll of 16, tracing off", 30)):
