@@ -45,6 +45,7 @@ struct tap_half {
 	uint64_t length; /* or, of a receive, byte_len */
 	uint32_t imm_data;
 	bool has_length, has_imm;
+	bool is_unread; /* what it was the program did not ask */
 	bool is_failed;
 	bool is_open; /* it had not completed: whether it arrived nobody knows */
 	bool is_receive;

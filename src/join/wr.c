@@ -18,6 +18,7 @@
 
 #define SIGNALED 2   /* of ibv_send_flags */
 #define WITH_IMM 2   /* of ibv_wc_flags */
+#define UNREAD 128   /* of ours: src/tracepoints/verbs_events.h */
 #define RECEIVED 128 /* of ibv_wc_opcode: a SEND; one more, a write */
 
 /* Threads that poll one queue may tell of its completions in another order: for so many
@@ -344,6 +345,7 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 				.imm_data = (uint32_t) wc->imm_data,
 				.has_length = wc->opcode == RECEIVED,
 				.has_imm = wc->wc_flags & WITH_IMM,
+				.is_unread = wc->wc_flags & UNREAD,
 				.is_receive = true,
 				.why = wc->is_raced ? TAP_WHY_RACED : why};
 	int ret;
@@ -393,7 +395,7 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	span->end_ns = wc->time_ns;
 	span->work.qp = wc->life->qp;
 	add_number(exit, "status", wc->status, false, tap_wc_status_name(wc->status));
-	if (wc->is_receive && !wc->status) {
+	if (wc->is_receive && !wc->status && !(wc->wc_flags & UNREAD)) {
 		add_number(exit, "byte_len", wc->byte_len, false, NULL);
 		if (wc->wc_flags & WITH_IMM)
 			add_number(exit, "imm_data", wc->imm_data, true, NULL);

@@ -127,6 +127,12 @@
 	SEQ(uint32_t, src_qp, num_wc, 10) \
 	SEQ(uint32_t, vendor_err, num_wc, 10)
 
+/*
+ * A bit of wc_flags that the header leaves free: the program did not ask for all of
+ * byte_len, imm_data and src_qp, and what it did not is 0.
+ */
+#define TAP_VERBS_WC_UNREAD 0x80
+
 /* X(name of the event, its row); those of sends in the order of enum tap_send_kind. */
 #define TAP_VERBS_HOT(X) \
 	X(post_send, TAP_VERBS_POST_SEND_ROW) \

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs/extended.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
 
-/* What is worked through pointers in the object itself, which are not followed. */
+/* What is worked through pointers in the object itself that cannot be followed. */
 static void tell_extended(const struct tap_context *c, const char *what)
 {
 	const struct tap_verbs_events *events;
@@ -22,8 +23,9 @@ static void tell_extended(const struct tap_context *c, const char *what)
 
 	events = tap_verbs_tell(&guard);
 	if (events)
-		events->unobserved(c->head.id, what,
-				   "the extended interface of this object is not followed");
+		events->unobserved(
+			c->head.id, what,
+			"the extended interface of this object is not followed");
 	tap_guard_clear(guard);
 }
 
@@ -41,7 +43,8 @@ static struct ibv_cq_ex *on_create_cq_ex(struct ibv_context *context,
 	if (!made)
 		return made;
 	tap_cq_made(ibv_cq_ex_to_cq(made), attr->channel, true);
-	tell_extended(c, "ibv_start_poll");
+	if (!tap_extended_cq_made(made, attr->wc_flags))
+		tell_extended(c, "ibv_start_poll");
 	return made;
 }
 
@@ -59,7 +62,7 @@ static struct ibv_qp *on_create_qp_ex(struct ibv_context *context,
 	if (!made)
 		return made;
 	tap_qp_made(made, &attr->cap, attr->sq_sig_all, true);
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+	if (!tap_extended_qp_made(made, attr))
 		tell_extended(c, "ibv_wr_start");
 	return made;
 }

@@ -4,8 +4,9 @@
 
 VERBS_SOURCES = \
 	src/verbs/context.c \
+	src/verbs/extended.h src/verbs/extended_cq.c src/verbs/extended_qp.c \
 	src/verbs/objects.c src/verbs/objects.h \
-	src/verbs/post.c src/verbs/poll.c \
+	src/verbs/post.c src/verbs/post.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/request.c src/verbs/request.h \
 	src/verbs/setup.c \
 	src/verbs/state.c \

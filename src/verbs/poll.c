@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "verbs/objects.h"
+#include "verbs/poll.h"
 #include "verbs/way.h"
 
 /* Which queue a completion came from; EITHER: what failed does not tell. */
@@ -205,20 +205,35 @@ tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc, in
 	}
 }
 
+static void count_only(struct tap_cq *c, const struct ibv_wc *wc, int found,
+		       struct tap_visit *visit)
+{
+	const bool is_plain = tap_turn_count(&c->turn, visit);
+
+	count_found(c, wc, found, is_plain, NULL);
+	count_completions(c, found, is_plain);
+	tap_turn_end(visit);
+}
+
+void tap_poll_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
+		    bool is_recorded)
+{
+	struct tap_visit visit = tap_turn_begin(&c->turn);
+
+	if (is_recorded)
+		record_found(c, wc, found, &visit);
+	else
+		count_only(c, wc, found, &visit);
+}
+
 /* Whatever was found, by whatever thread. */
 static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		      struct tap_visit *visit)
 {
-	bool is_plain;
-
-	if (wants_polls()) {
+	if (wants_polls())
 		record_found(c, wc, found, visit);
-		return found;
-	}
-	is_plain = tap_turn_count(&c->turn, visit);
-	count_found(c, wc, found, is_plain, NULL);
-	count_completions(c, found, is_plain);
-	tap_turn_end(visit);
+	else
+		count_only(c, wc, found, visit);
 	return found;
 }
 

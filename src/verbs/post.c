@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "verbs/request.h"
+#include "verbs/post.h"
 #include "verbs/way.h"
 
 static uint64_t now(void)
@@ -21,24 +21,8 @@ static uint64_t now(void)
 	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
 }
 
-/* Counts what was accepted; what was before, in *ret_first.  Whether two threads raced.
- */
-static bool count_accepted(struct tap_qp *q, struct tap_visit *visit,
-			   const struct tap_sends *accepted, struct tap_sends *ret_first)
-{
-	const bool is_plain = tap_turn_count(&q->send_turn, visit);
-
-	ret_first->nr = tap_turn_add(is_plain, &q->counts.sent, accepted->nr);
-	ret_first->signaled =
-		tap_turn_add(is_plain, &q->counts.signaled, accepted->signaled);
-	ret_first->consuming =
-		tap_turn_add(is_plain, &q->counts.consuming, accepted->consuming);
-	tap_turn_end(visit);
-	return visit->raced;
-}
-
-static void tell_failed(const struct tap_object *qp, const struct tap_object *srq,
-			bool is_recv, int ret, uint32_t accepted, uint64_t wr_id)
+void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
+		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id)
 {
 	const struct tap_verbs_post_failed record = {
 		.qp_id = qp ? qp->id : 0,
@@ -70,9 +54,9 @@ static int post_unknown_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return EINVAL;
 }
 
-tap_apart static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
-				   enum tap_send_kind kind, struct ibv_send_wr *wr,
-				   struct ibv_send_wr **bad)
+tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
+				   struct ibv_qp *qp, enum tap_send_kind kind,
+				   struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct tap_send_record record;
 	struct tap_verbs_post_send *const send = &record.is.send;
@@ -85,13 +69,13 @@ tap_apart static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
 	tap_send_fill(&record, q, kind, wr);
 	visit = tap_turn_begin(&q->send_turn);
 	send->begin_ns = now();
-	ret = q->post_send(qp, wr, bad);
+	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		tap_turn_pass(&q->send_turn, &visit);
-		tell_failed(&q->head, NULL, false, ret, 0, wr_id);
+		tap_tell_failed(&q->head, NULL, false, ret, 0, wr_id);
 		return ret;
 	}
-	send->raced = count_accepted(q, &visit, &sends, &first);
+	send->raced = tap_sends_accepted(q, &visit, &sends, &first);
 	send->seq = first.nr + 1;
 	send->signaled_seq = first.signaled + sends.signaled;
 	send->consuming_seq = first.consuming + sends.consuming;
@@ -99,9 +83,10 @@ tap_apart static int post_one_send(struct tap_qp *q, struct ibv_qp *qp,
 	return ret;
 }
 
-tap_apart static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
-				     enum tap_send_kind kind, struct tap_sends sends,
-				     struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
+				     struct ibv_qp *qp, enum tap_send_kind kind,
+				     struct tap_sends sends, struct ibv_send_wr *wr,
+				     struct ibv_send_wr **bad)
 {
 	struct tap_send_part part;
 	struct tap_verbs_post_send_list *const list = &part.room.send.record;
@@ -112,13 +97,34 @@ tap_apart static int post_many_sends(struct tap_qp *q, struct ibv_qp *qp,
 	tap_sends_fill(&part, q, kind, wr, sends.nr);
 	visit = tap_turn_begin(&q->send_turn);
 	list->begin_ns = now();
-	ret = q->post_send(qp, wr, bad);
+	ret = post(qp, wr, bad);
 	if (unlikely(ret))
 		sends = tap_sends_count(q, wr, *bad, &kind);
-	list->raced = count_accepted(q, &visit, &sends, &first);
+	list->raced = tap_sends_accepted(q, &visit, &sends, &first);
 	tap_sends_write(&part, q, wr, first, sends.nr);
 	if (unlikely(ret))
-		tell_failed(&q->head, NULL, false, ret, sends.nr, (*bad)->wr_id);
+		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, (*bad)->wr_id);
+	return ret;
+}
+
+int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
+		   struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct tap_sends sends, first;
+	enum tap_send_kind kind;
+	struct tap_visit visit;
+	int ret;
+
+	sends = tap_sends_count(q, wr, NULL, &kind);
+	if (sends.nr == 1 && tap_verbs_wants(TAP_VERBS_post_send + kind))
+		return post_one_send(q, post, qp, kind, wr, bad);
+	if (sends.nr > 1 && tap_verbs_wants(TAP_VERBS_post_send_list + kind))
+		return post_many_sends(q, post, qp, kind, sends, wr, bad);
+	visit = tap_turn_begin(&q->send_turn);
+	ret = post(qp, wr, bad);
+	if (unlikely(ret))
+		sends = tap_sends_count(q, wr, *bad, &kind);
+	tap_sends_accepted(q, &visit, &sends, &first);
 	return ret;
 }
 
@@ -126,24 +132,9 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 				 struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_find(&tap_qps, qp);
-	struct tap_sends sends, first;
-	enum tap_send_kind kind;
-	struct tap_visit visit;
-	int ret;
 
-	if (unlikely(!q))
-		return post_unknown_send(qp, wr, bad);
-	sends = tap_sends_count(q, wr, NULL, &kind);
-	if (sends.nr == 1 && tap_verbs_wants(TAP_VERBS_post_send + kind))
-		return post_one_send(q, qp, kind, wr, bad);
-	if (sends.nr > 1 && tap_verbs_wants(TAP_VERBS_post_send_list + kind))
-		return post_many_sends(q, qp, kind, sends, wr, bad);
-	visit = tap_turn_begin(&q->send_turn);
-	ret = q->post_send(qp, wr, bad);
-	if (unlikely(ret))
-		sends = tap_sends_count(q, wr, *bad, &kind);
-	count_accepted(q, &visit, &sends, &first);
-	return ret;
+	return likely(q) ? tap_post_sends(q, q->post_send, qp, wr, bad)
+			 : post_unknown_send(qp, wr, bad);
 }
 
 /* Most posts are of one request, on a queue of this thread's, and nobody records. */
@@ -308,7 +299,7 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 	if (unlikely(record->is_wanted))
 		write_recv(record, r, wr, first, accepted);
 	if (unlikely(ret && bad))
-		tell_failed(r->qp, r->srq, true, ret, accepted, bad->wr_id);
+		tap_tell_failed(r->qp, r->srq, true, ret, accepted, bad->wr_id);
 }
 
 tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,

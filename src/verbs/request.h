@@ -30,6 +30,18 @@ static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
 					   1u << IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
+/* Of the extended interface alone; not every header has them. */
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
+#define TAP_SEND_ATOMIC_WRITE (1u << IBV_WR_ATOMIC_WRITE)
+#else
+#define TAP_SEND_ATOMIC_WRITE 0
+#endif
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_FLUSH
+#define TAP_SEND_FLUSH (1u << IBV_WR_FLUSH)
+#else
+#define TAP_SEND_FLUSH 0
+#endif
+
 /* A list is of the kind of the one that says most. */
 static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
 					       enum ibv_wr_opcode opcode)
@@ -40,17 +52,24 @@ static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
 					   1u << IBV_WR_RDMA_WRITE_WITH_IMM |
 					   1u << IBV_WR_RDMA_READ |
 					   1u << IBV_WR_ATOMIC_CMP_AND_SWP |
-					   1u << IBV_WR_ATOMIC_FETCH_AND_ADD)
+					   1u << IBV_WR_ATOMIC_FETCH_AND_ADD |
+					   TAP_SEND_ATOMIC_WRITE | TAP_SEND_FLUSH)
 		       ? TAP_SEND_RDMA
 		       : TAP_SEND_PLAIN;
+}
+
+static inline void tap_sends_add(struct tap_sends *sends, const struct tap_qp *q,
+				 enum ibv_wr_opcode opcode, unsigned flags)
+{
+	sends->nr++;
+	sends->signaled += q->all_signaled || flags & IBV_SEND_SIGNALED;
+	sends->consuming += tap_send_is_consuming(opcode);
 }
 
 static inline void tap_send_count(struct tap_sends *sends, const struct tap_qp *q,
 				  const struct ibv_send_wr *wr)
 {
-	sends->nr++;
-	sends->signaled += q->all_signaled || wr->send_flags & IBV_SEND_SIGNALED;
-	sends->consuming += tap_send_is_consuming(wr->opcode);
+	tap_sends_add(sends, q, wr->opcode, wr->send_flags);
 }
 
 /* Those before `end`, NULL all; the kind of all of them, too. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "verbs/extended.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
 
@@ -274,11 +275,20 @@ struct ibv_cq *tap_on_ibv_create_cq(ibv_create_cq_function real,
 	return cq;
 }
 
+static int destroy_cq(ibv_destroy_cq_function real, struct ibv_cq *cq)
+{
+	void *extended = tap_extended_cq_destroy_begin(cq);
+	const int ret = real(cq);
+
+	tap_extended_cq_destroy_end(extended, cq, !ret);
+	return ret;
+}
+
 int tap_on_ibv_destroy_cq(ibv_destroy_cq_function real, struct ibv_cq *cq)
 {
 	struct tap_cq *c = tap_table_hide(&tap_cqs, cq);
 
-	DESTROY(tap_cqs, c, cq, TAP_GONE_CQ, real(cq));
+	DESTROY(tap_cqs, c, cq, TAP_GONE_CQ, destroy_cq(real, cq));
 }
 
 void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr)
@@ -317,6 +327,16 @@ int tap_on_ibv_destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq)
 	struct tap_srq *s = tap_table_hide(&tap_srqs, srq);
 
 	DESTROY(tap_srqs, s, srq, TAP_GONE_SRQ, real(srq));
+}
+
+/* The program may not have asked its completions for the number of their queue pair. */
+static void join_cq(const struct tap_verbs_events *events, const struct ibv_cq *cq,
+		    const struct tap_qp *q)
+{
+	if (!tap_extended_cq_joined(cq, q->about.qp_num) && events)
+		events->unobserved(
+			q->about.context_id, "ibv_wc_read_qp_num",
+			"not asked for: whose completions these are is not known");
 }
 
 void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signaled,
@@ -360,6 +380,9 @@ void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signa
 		tap_qp_show(q, qp);
 		if (events)
 			events->qp(&q->about);
+		join_cq(events, qp->send_cq, q);
+		if (qp->recv_cq != qp->send_cq)
+			join_cq(events, qp->recv_cq, q);
 	}
 	tap_guard_clear(guard);
 }
@@ -377,16 +400,21 @@ struct ibv_qp *tap_on_ibv_create_qp(ibv_create_qp_function real, struct ibv_pd *
 int tap_on_ibv_destroy_qp(ibv_destroy_qp_function real, struct ibv_qp *qp)
 {
 	struct tap_qp *q = tap_qp_hide(qp);
+	void *extended = tap_extended_qp_destroy_begin(qp);
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
 	const int ret = real(qp);
 
+	tap_extended_qp_destroy_end(extended, qp, !ret);
 	if (!q)
 		return ret;
 	if (ret) {
 		tap_qp_show(q, qp);
 		return ret;
 	}
+	tap_extended_cq_left(q->send_cq);
+	if (q->recv_cq != q->send_cq)
+		tap_extended_cq_left(q->recv_cq);
 	events = tap_verbs_tell(&guard);
 	if (events)
 		events->gone(TAP_GONE_QP, q->head.id);
@@ -514,6 +542,7 @@ int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 	events = tap_verbs_tell(&guard);
 	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		begin_life(q);
+	tap_extended_qp_modified(qp);
 	m = q->modify;
 	read_attr(events, q, qp, attr, mask, &m);
 	m.attr_mask = (uint32_t) mask;

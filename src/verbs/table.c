@@ -147,3 +147,16 @@ void tap_table_free(struct tap_table *table, void *object)
 	put_unused(table, object);
 	tap_tables_unlock();
 }
+
+void tap_table_drop(struct tap_table *table, void *object)
+{
+	struct tap_object *o = object;
+
+	if (!o || !tap_tables_lock())
+		return;
+	if (o->address) {
+		take_out(table, o);
+		put_unused(table, o);
+	}
+	tap_tables_unlock();
+}

@@ -74,6 +74,9 @@ void tap_table_show(struct tap_table *table, void *object,
 void *tap_table_hide(struct tap_table *table, const void *address) tap_hidden;
 void tap_table_free(struct tap_table *table, void *object) tap_hidden;
 
+/* Takes out and frees one that may have been replaced at its address meanwhile. */
+void tap_table_drop(struct tap_table *table, void *object) tap_hidden;
+
 /* The lock of all tables: false when it cannot be had.  tap_table_each() is under it. */
 bool tap_tables_lock(void) tap_hidden;
 void tap_tables_unlock(void) tap_hidden;

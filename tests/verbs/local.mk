@@ -8,10 +8,13 @@ tests/verbs/count.so: tests/verbs/count.c tests/verbs/count.map
 tests/verbs/harm: tests/verbs/harm.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/verbs && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
 		$(srcdir)/tests/verbs/harm.c -libverbs
-check_DATA += tests/verbs/count.so tests/verbs/harm
-CLEANFILES += tests/verbs/count.so tests/verbs/harm
+tests/verbs/extended: tests/verbs/extended.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/verbs && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+		$(srcdir)/tests/verbs/extended.c -libverbs
+check_DATA += tests/verbs/count.so tests/verbs/extended tests/verbs/harm
+CLEANFILES += tests/verbs/count.so tests/verbs/extended tests/verbs/harm
 
-VERBS_TESTS = tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh
-EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/count.c tests/verbs/count.map tests/verbs/harm.c \
+VERBS_TESTS = tests/verbs/test_extended.sh tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh
+EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/count.c tests/verbs/count.map tests/verbs/extended.c tests/verbs/harm.c \
 	tests/verbs/trace.py
 TESTS += $(VERBS_TESTS)

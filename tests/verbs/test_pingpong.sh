@@ -58,11 +58,14 @@ else
     skip "ib_send_bw is not installed: scripts/install-deps tests" "ib_send_bw"
 fi
 
-# What is not followed is said: the pingpong's -N is the extended interface.
-run 0 "a program that uses the extended interface" "$ccltap" record -o "$work/extended" -- \
-    "$work/pair" "" ibv_rc_pingpong -g 0 -n 100 -N
-same "is told to be unobserved" 2 \
-    "$(events "$work/extended" | grep -c 'verbs:unobserved: .* what = "ibv_wr_start"')"
+# The extended interface: of queue pairs (-N), of completion queues (-t), of both.
+counted extended ibv_rc_pingpong -g 0 -n 500 -N
+counted extended-both ibv_rc_pingpong -g 0 -n 500 -N -t
+for name in extended extended-both; do
+    exact $name
+    same "$name: nothing is said to be unseen" 0 \
+        "$(events "$work/$name" | grep -c 'verbs:unobserved')"
+done
 
 # The same test, of a trace in which one event is missing.
 events "$work/rc" | awk '!/ verbs:post_send:/ || ++n != 7' | python3 "$trace_py" >"$work/lost"

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Posts of the extended interface: a request is built by a few calls, and a batch of them
+ * is posted by wr_complete.
+ *
+ * The provider lets one thread at a time in between wr_start and wr_complete, so what is
+ * gathered there needs no lock of ours.  It is told when wr_complete has returned, when
+ * another thread may be in already: so a batch that is recorded has room of its own until
+ * then.  The addresses in a request are never followed.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "verbs/extended.h"
+#include "verbs/post.h"
+#include "verbs/way.h"
+
+/* More than a provider has places in its queue is never posted at once. */
+#define MAX_REQUESTS 1024
+#define SGES_PER_REQUEST 2
+/* One that is built while others are told. */
+#define NR_ROOMS 3
+
+/* clang-format off */
+#define FIRST_OPS(X) \
+	X(wr_atomic_cmp_swp) X(wr_atomic_fetch_add) X(wr_bind_mw) X(wr_local_inv) \
+	X(wr_rdma_read) X(wr_rdma_write) X(wr_rdma_write_imm) \
+	X(wr_send) X(wr_send_imm) X(wr_send_inv) X(wr_send_tso) \
+	X(wr_set_ud_addr) X(wr_set_xrc_srqn) \
+	X(wr_set_inline_data) X(wr_set_inline_data_list) X(wr_set_sge) X(wr_set_sge_list) \
+	X(wr_start) X(wr_complete) X(wr_abort)
+/* Came later: they are there when the program asked for them and got them. */
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
+#define OP_ATOMIC_WRITE(X) X(wr_atomic_write, IBV_QP_EX_WITH_ATOMIC_WRITE)
+#else
+#define OP_ATOMIC_WRITE(X)
+#endif
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_FLUSH
+#define OP_FLUSH(X) X(wr_flush, IBV_QP_EX_WITH_FLUSH)
+#else
+#define OP_FLUSH(X)
+#endif
+#define LATER_OPS(X) OP_ATOMIC_WRITE(X) OP_FLUSH(X)
+
+#define FLAG(op, flag) | (uint64_t) flag
+#define KNOWN_OPERATIONS (((uint64_t) IBV_QP_EX_WITH_TSO * 2 - 1) LATER_OPS(FLAG))
+
+#define MEMBER(op, ...) __typeof__(((struct ibv_qp_ex *) NULL)->op) op;
+struct real_ops {
+	FIRST_OPS(MEMBER)
+	LATER_OPS(MEMBER)
+};
+/* clang-format on */
+
+/* A batch that is recorded: the list that it would be for the classic interface. */
+struct room {
+	bool is_taken;
+	uint32_t nr, nr_sges;
+	struct ibv_send_wr *requests;
+	struct ibv_sge *sges;
+};
+
+struct extended_qp {
+	struct tap_object head;
+	struct tap_qp *qp;
+	uint64_t operations;
+	struct real_ops real;
+	/* From wr_start to wr_complete. */
+	bool is_open;
+	bool has_no_room; /* it was to be recorded */
+	struct tap_sends built;
+	uint64_t first_wr_id;
+	struct room *room; /* NULL: it is counted alone */
+
+	uint32_t max_requests, max_sges;
+	void *memory;
+	size_t memory_size;
+	struct room rooms[NR_ROOMS];
+};
+
+static struct tap_table extended = {.size = sizeof(struct extended_qp)};
+
+static inline struct extended_qp *find(const struct ibv_qp_ex *ex)
+{
+	return tap_find(&extended, ex);
+}
+
+/* ---- What is gathered ---- */
+
+static struct room *take_room(struct extended_qp *x)
+{
+	unsigned i;
+
+	for (i = 0; x->memory && i < NR_ROOMS; i++)
+		if (!__atomic_exchange_n(&x->rooms[i].is_taken, true, __ATOMIC_ACQUIRE))
+			return &x->rooms[i];
+	return NULL;
+}
+
+static void free_room(struct room *room)
+{
+	__atomic_store_n(&room->is_taken, false, __ATOMIC_RELEASE);
+}
+
+static void leave_room(struct extended_qp *x)
+{
+	if (x->room)
+		free_room(x->room);
+	x->room = NULL;
+}
+
+tap_cold static void out_of_room(struct extended_qp *x)
+{
+	leave_room(x);
+	x->has_no_room = true;
+}
+
+tap_cold static struct ibv_send_wr *
+keep_request(struct extended_qp *x, const struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
+{
+	struct room *room = x->room;
+	struct ibv_send_wr *wr;
+
+	if (room->nr == x->max_requests) {
+		out_of_room(x);
+		return NULL;
+	}
+	wr = &room->requests[room->nr];
+	*wr = (struct ibv_send_wr){.wr_id = ex->wr_id,
+				   .opcode = opcode,
+				   .send_flags = ex->wr_flags};
+	if (room->nr++)
+		wr[-1].next = wr;
+	return wr;
+}
+
+/* A request begins; where it is kept, NULL nowhere. */
+static inline struct ibv_send_wr *begin_request(struct extended_qp *x,
+						const struct ibv_qp_ex *ex,
+						enum ibv_wr_opcode opcode)
+{
+	if (unlikely(!x->is_open))
+		return NULL;
+	if (!x->built.nr)
+		x->first_wr_id = ex->wr_id;
+	tap_sends_add(&x->built, x->qp, opcode, ex->wr_flags);
+	return unlikely(x->room) ? keep_request(x, ex, opcode) : NULL;
+}
+
+/* The request that a setter is about. */
+static inline struct ibv_send_wr *last_request(const struct extended_qp *x)
+{
+	return unlikely(x->room && x->room->nr) ? &x->room->requests[x->room->nr - 1]
+						: NULL;
+}
+
+tap_cold static void keep_sges(struct extended_qp *x, struct ibv_send_wr *wr,
+			       const struct ibv_sge *sges, size_t nr)
+{
+	struct room *room = x->room;
+
+	if (nr > x->max_sges - room->nr_sges) {
+		out_of_room(x);
+		return;
+	}
+	wr->sg_list = &room->sges[room->nr_sges];
+	wr->num_sge = (int) nr;
+	memcpy(wr->sg_list, sges, nr * sizeof(*sges));
+	room->nr_sges += (uint32_t) nr;
+}
+
+/* Inline data is one piece, however many buffers it came from. */
+tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
+				 const void *addr, size_t length)
+{
+	const struct ibv_sge sge = {
+		.addr = (uintptr_t) addr,
+		.length = length > UINT32_MAX ? UINT32_MAX : (uint32_t) length,
+	};
+
+	wr->send_flags |= IBV_SEND_INLINE;
+	keep_sges(x, wr, &sge, 1);
+}
+
+/* ---- What stands in the object ---- */
+
+/* clang-format off */
+#define BUILDER(op, number, params, args, ...) \
+	static void on_##op params \
+	{ \
+		struct extended_qp *x = find(qp); \
+		struct ibv_send_wr *wr; \
+\
+		if (unlikely(!x)) \
+			return; \
+		wr = begin_request(x, qp, number); \
+		if (unlikely(wr)) { \
+			__VA_ARGS__; \
+		} \
+		x->real.op args; \
+	}
+#define SETTER(op, params, args, ...) \
+	static void on_##op params \
+	{ \
+		struct extended_qp *x = find(qp); \
+		struct ibv_send_wr *wr; \
+\
+		if (unlikely(!x)) \
+			return; \
+		wr = last_request(x); \
+		if (unlikely(wr)) { \
+			__VA_ARGS__; \
+		} \
+		x->real.op args; \
+	}
+
+BUILDER(wr_atomic_cmp_swp, IBV_WR_ATOMIC_CMP_AND_SWP,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
+	 uint64_t swap),
+	(qp, rkey, remote_addr, compare, swap),
+	wr->wr.atomic.remote_addr = remote_addr; wr->wr.atomic.rkey = rkey)
+BUILDER(wr_atomic_fetch_add, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t add),
+	(qp, rkey, remote_addr, add),
+	wr->wr.atomic.remote_addr = remote_addr; wr->wr.atomic.rkey = rkey)
+BUILDER(wr_bind_mw, IBV_WR_BIND_MW,
+	(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
+	 const struct ibv_mw_bind_info *bind_info),
+	(qp, mw, rkey, bind_info), )
+BUILDER(wr_local_inv, IBV_WR_LOCAL_INV,
+	(struct ibv_qp_ex *qp, uint32_t invalidate_rkey), (qp, invalidate_rkey),
+	wr->invalidate_rkey = invalidate_rkey)
+BUILDER(wr_rdma_read, IBV_WR_RDMA_READ,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr), (qp, rkey, remote_addr),
+	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey)
+BUILDER(wr_rdma_write, IBV_WR_RDMA_WRITE,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr), (qp, rkey, remote_addr),
+	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey)
+BUILDER(wr_rdma_write_imm, IBV_WR_RDMA_WRITE_WITH_IMM,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, __be32 imm_data),
+	(qp, rkey, remote_addr, imm_data),
+	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey;
+	wr->imm_data = imm_data)
+BUILDER(wr_send, IBV_WR_SEND, (struct ibv_qp_ex *qp), (qp), )
+BUILDER(wr_send_imm, IBV_WR_SEND_WITH_IMM, (struct ibv_qp_ex *qp, __be32 imm_data),
+	(qp, imm_data), wr->imm_data = imm_data)
+BUILDER(wr_send_inv, IBV_WR_SEND_WITH_INV,
+	(struct ibv_qp_ex *qp, uint32_t invalidate_rkey), (qp, invalidate_rkey),
+	wr->invalidate_rkey = invalidate_rkey)
+BUILDER(wr_send_tso, IBV_WR_TSO,
+	(struct ibv_qp_ex *qp, void *hdr, uint16_t hdr_sz, uint16_t mss),
+	(qp, hdr, hdr_sz, mss), )
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
+BUILDER(wr_atomic_write, IBV_WR_ATOMIC_WRITE,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *atomic_wr),
+	(qp, rkey, remote_addr, atomic_wr),
+	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey;
+	keep_inline(x, wr, atomic_wr, 8))
+#endif
+#ifdef HAVE_STRUCT_IBV_QP_EX_WR_FLUSH
+BUILDER(wr_flush, IBV_WR_FLUSH,
+	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, size_t len, uint8_t type,
+	 uint8_t level),
+	(qp, rkey, remote_addr, len, type, level),
+	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey)
+#endif
+
+SETTER(wr_set_ud_addr,
+	(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey),
+	(qp, ah, remote_qpn, remote_qkey),
+	wr->wr.ud.ah = ah; wr->wr.ud.remote_qpn = remote_qpn)
+SETTER(wr_set_xrc_srqn, (struct ibv_qp_ex *qp, uint32_t remote_srqn), (qp, remote_srqn),
+	wr->qp_type.xrc.remote_srqn = remote_srqn)
+SETTER(wr_set_inline_data, (struct ibv_qp_ex *qp, void *addr, size_t length),
+	(qp, addr, length), keep_inline(x, wr, addr, length))
+SETTER(wr_set_sge,
+	(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length),
+	(qp, lkey, addr, length),
+	keep_sges(x, wr, &(struct ibv_sge){.addr = addr, .length = length, .lkey = lkey}, 1))
+SETTER(wr_set_sge_list,
+	(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list),
+	(qp, num_sge, sg_list), keep_sges(x, wr, sg_list, num_sge))
+
+static size_t length_of(const struct ibv_data_buf *buffers, size_t nr)
+{
+	size_t length = 0, i;
+
+	for (i = 0; i < nr; i++)
+		length += buffers[i].length;
+	return length;
+}
+
+SETTER(wr_set_inline_data_list,
+	(struct ibv_qp_ex *qp, size_t num_buf, const struct ibv_data_buf *buf_list),
+	(qp, num_buf, buf_list),
+	keep_inline(x, wr, num_buf ? buf_list->addr : NULL, length_of(buf_list, num_buf)))
+/* clang-format on */
+
+/* What a batch will be nobody knows when it begins. */
+static inline bool is_recorded(const struct tap_qp *q)
+{
+	if (unlikely(q->is_ud))
+		return tap_verbs_wants(TAP_VERBS_post_datagram) ||
+		       tap_verbs_wants(TAP_VERBS_post_datagram_list);
+	return tap_verbs_wants(TAP_VERBS_post_send) ||
+	       tap_verbs_wants(TAP_VERBS_post_send_list) ||
+	       tap_verbs_wants(TAP_VERBS_post_rdma) ||
+	       tap_verbs_wants(TAP_VERBS_post_rdma_list);
+}
+
+static void on_wr_start(struct ibv_qp_ex *qp)
+{
+	struct extended_qp *x = find(qp);
+
+	if (unlikely(!x))
+		return;
+	x->real.wr_start(qp);
+	/* One that was never completed is as good as aborted. */
+	leave_room(x);
+	x->built = (struct tap_sends){0};
+	x->is_open = true;
+	x->has_no_room = false;
+	if (unlikely(is_recorded(x->qp))) {
+		x->room = take_room(x);
+		x->has_no_room = !x->room;
+		if (x->room)
+			x->room->nr = x->room->nr_sges = 0;
+	}
+}
+
+static void on_wr_abort(struct ibv_qp_ex *qp)
+{
+	struct extended_qp *x = find(qp);
+
+	if (unlikely(!x))
+		return;
+	leave_room(x);
+	x->is_open = false;
+	x->real.wr_abort(qp);
+}
+
+/* As a list is posted: of a batch all are accepted, or none. */
+static int post_batch(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct ibv_qp_ex *ex = (struct ibv_qp_ex *) qp;
+	const int ret = find(ex)->real.wr_complete(ex);
+
+	if (ret)
+		*bad = wr;
+	return ret;
+}
+
+tap_cold static int complete_recorded(struct tap_qp *q, struct ibv_qp_ex *ex,
+				      struct room *room)
+{
+	struct ibv_send_wr *bad;
+	const int ret = tap_post_sends(q, post_batch, &ex->qp_base, room->requests, &bad);
+
+	free_room(room);
+	return ret;
+}
+
+tap_cold static void tell_not_recorded(uint32_t nr)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	tap_problem("not recorded", "requests of a batch that there was no room for", nr);
+	tap_guard_clear(guard);
+}
+
+static int on_wr_complete(struct ibv_qp_ex *qp)
+{
+	struct extended_qp *x = find(qp);
+	struct tap_sends built, first;
+	struct tap_visit visit;
+	struct tap_qp *q;
+	uint64_t first_wr_id;
+	bool has_no_room;
+	int ret;
+
+	if (unlikely(!x))
+		return EINVAL;
+	if (unlikely(!x->is_open || !x->built.nr)) {
+		leave_room(x);
+		x->is_open = false;
+		return x->real.wr_complete(qp);
+	}
+	/* The next batch may begin before the call returns. */
+	q = x->qp;
+	built = x->built;
+	first_wr_id = x->first_wr_id;
+	has_no_room = x->has_no_room;
+	x->is_open = false;
+	if (unlikely(x->room)) {
+		struct room *room = x->room;
+
+		x->room = NULL;
+		return complete_recorded(q, qp, room);
+	}
+	visit = tap_turn_begin(&q->send_turn);
+	ret = x->real.wr_complete(qp);
+	if (unlikely(ret)) {
+		tap_turn_pass(&q->send_turn, &visit);
+		tap_tell_failed(&q->head, NULL, false, ret, 0, first_wr_id);
+		return ret;
+	}
+	tap_sends_accepted(q, &visit, &built, &first);
+	if (unlikely(has_no_room))
+		tell_not_recorded(built.nr);
+	return ret;
+}
+
+/* ---- Whose functions stand there ---- */
+
+/* A function of the program's own, which may well call ours, stays where it is. */
+static bool is_providers(const struct tap_qp *q, void *function)
+{
+	Dl_info its, providers;
+
+	return dladdr(function, &its) && dladdr((void *) q->post_send, &providers) &&
+	       its.dli_fbase == providers.dli_fbase;
+}
+
+/* clang-format off */
+static void patch(struct extended_qp *x, struct ibv_qp_ex *ex, bool is_new)
+{
+#define PATCH(op) \
+	if (ex->op && ex->op != on_##op && \
+	    (is_new || is_providers(x->qp, (void *) ex->op))) { \
+		x->real.op = ex->op; \
+		ex->op = on_##op; \
+	}
+#define PATCH_LATER(op, flag) if (x->operations & flag) { PATCH(op) }
+	FIRST_OPS(PATCH)
+	LATER_OPS(PATCH_LATER)
+}
+
+static void put_back(const struct extended_qp *x, struct ibv_qp_ex *ex)
+{
+#define PUT_BACK(op) \
+	if (ex->op == on_##op) \
+		ex->op = x->real.op;
+#define PUT_BACK_LATER(op, flag) if (x->operations & flag) { PUT_BACK(op) }
+	FIRST_OPS(PUT_BACK)
+	LATER_OPS(PUT_BACK_LATER)
+}
+/* clang-format on */
+
+static void make_rooms(struct extended_qp *x, const struct ibv_qp_cap *cap)
+{
+	size_t requests, sges;
+	char *at;
+	unsigned i;
+
+	x->max_requests =
+		cap->max_send_wr < MAX_REQUESTS ? cap->max_send_wr : MAX_REQUESTS;
+	x->max_sges = x->max_requests * SGES_PER_REQUEST;
+	if (x->max_sges < cap->max_send_sge)
+		x->max_sges = cap->max_send_sge;
+	requests = x->max_requests * sizeof(struct ibv_send_wr);
+	sges = x->max_sges * sizeof(struct ibv_sge);
+	if (!requests)
+		return;
+	x->memory_size = NR_ROOMS * (requests + sges);
+	at = mmap(NULL, x->memory_size, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (at == MAP_FAILED)
+		return;
+	x->memory = at;
+	for (i = 0; i < NR_ROOMS; i++, at += requests + sges) {
+		x->rooms[i].requests = (void *) at;
+		x->rooms[i].sges = (void *) (at + requests);
+	}
+}
+
+/* Somebody who is still telling of a batch needs its room for that. */
+static void drop_rooms(struct extended_qp *x)
+{
+	unsigned i;
+
+	leave_room(x);
+	for (i = 0; i < NR_ROOMS; i++)
+		if (__atomic_load_n(&x->rooms[i].is_taken, __ATOMIC_ACQUIRE))
+			return;
+	if (x->memory)
+		munmap(x->memory, x->memory_size);
+}
+
+static struct ibv_qp_ex *extension_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_ex *(*to_ex)(struct ibv_qp *) =
+		(struct ibv_qp_ex * (*) (struct ibv_qp *) )
+			tap_verbs_function("ibv_qp_to_qp_ex", "IBVERBS_1.6");
+
+	return to_ex ? to_ex(qp) : NULL;
+}
+
+bool tap_extended_qp_made(struct ibv_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+	struct tap_qp *q = tap_find(&tap_qps, qp);
+	struct extended_qp *x;
+	struct ibv_qp_ex *ex;
+
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return true;
+	ex = extension_of(qp);
+	if (!ex)
+		return true;
+	/* What we do not know would be posted uncounted. */
+	if (!q || &ex->qp_base != qp || attr->send_ops_flags & ~KNOWN_OPERATIONS ||
+	    !ex->wr_start || !ex->wr_complete || !ex->wr_abort)
+		return false;
+	x = tap_table_make(&extended);
+	if (!x)
+		return false;
+	x->qp = q;
+	x->operations = attr->send_ops_flags;
+	make_rooms(x, &attr->cap);
+	tap_table_show(&extended, x, ex);
+	patch(x, ex, true);
+	return true;
+}
+
+void tap_extended_qp_modified(struct ibv_qp *qp)
+{
+	struct extended_qp *x = tap_find(&extended, qp);
+
+	if (x)
+		patch(x, (struct ibv_qp_ex *) qp, false);
+}
+
+void *tap_extended_qp_destroy_begin(struct ibv_qp *qp)
+{
+	struct extended_qp *x = tap_find(&extended, qp);
+
+	if (x)
+		put_back(x, (struct ibv_qp_ex *) qp);
+	return x;
+}
+
+void tap_extended_qp_destroy_end(void *followed, struct ibv_qp *qp, bool is_gone)
+{
+	struct extended_qp *x = followed;
+
+	if (!x)
+		return;
+	if (is_gone) {
+		drop_rooms(x);
+		tap_table_drop(&extended, x);
+	} else {
+		patch(x, (struct ibv_qp_ex *) qp, false);
+	}
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The extended interface: what is built and polled call by call is in the trace as if it had
+# been posted in lists, and comes to the same for the program.
+set -eu
+# shellcheck source=tests/verbs/verbs.inc.sh
+. "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
+
+program=$top_builddir/tests/verbs/extended
+trace_py=$top_srcdir/tests/verbs/trace.py
+
+# ways NAME SENTENCE WORDS...: one process for all the words.
+ways()
+{
+    name=$1
+    sentence=$2
+    shift 2
+    COUNT_TO=$work/$name.counted
+    export COUNT_TO
+    "$program" "$@" >"$work/$name.bare" 2>&1 || true
+    LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so "$program" "$@" >"$work/$name.with" 2>&1 || true
+    same "$sentence: the same with us" "$(cat "$work/$name.bare")" "$(cat "$work/$name.with")"
+    same "$sentence: they ran" $# "$(wc -l <"$work/$name.bare")"
+    run 0 "$sentence: recorded" env COUNT_TO="$COUNT_TO" "$ccltap" record -o "$work/$name" -- \
+        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so" \
+        "$program" "$@"
+    same "$sentence: the same when recorded" "$(cat "$work/$name.bare")" "$(cat "$work/out")"
+    events "$work/$name" >"$work/$name.events"
+    same "$sentence: all that was counted, each once" "$(sort "$COUNT_TO")" \
+        "$(python3 "$trace_py" <"$work/$name.events")"
+    same "$sentence: nothing is said to be unseen" 0 \
+        "$(grep -cE 'verbs:unobserved|tap:problem' "$work/$name.events")"
+}
+
+# exact NAME SENTENCE: every completion found its request, and every message its receiver.
+exact()
+{
+    # shellcheck disable=SC2016 # for the other shell
+    check "$2: all that is matched is exact" sh -c '
+        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
+import json, sys
+said = json.load(sys.stdin)
+kinds = {kind[\"kind\"]: kind for kind in said[\"links\"]}
+assert said[\"verdict\"] == \"ok\", said
+for kind in \"post-completion\", \"send-receive\":
+    of = kinds[kind]
+    assert of[\"exact\"] > 0, of
+    assert of[\"inferred\"] == of[\"decoded\"] == of[\"unmatched\"] == 0, of
+"' "$ccltap" "$work/$1"
+}
+
+# The words are ways of tests/verbs/extended.c.
+ways plain "batches, both interfaces, what is refused" \
+    batch12 batch300 cq plain datagrams mixed refused replace
+exact plain "batches, both interfaces, what is refused"
+same "the refused ones are told" 20 "$(grep -c verbs:post_failed "$work/plain.events")"
+ways rough "flushes, open batches, threads, forks" errors open_batch threads forks
+COUNT_RESETS=1
+export COUNT_RESETS
+ways resets "a provider that puts its functions there anew" batch12
+exact resets "a provider that puts its functions there anew"
+unset COUNT_RESETS
+
+# The same tests, of traces in which one event is missing.
+for name in 'post_[a-z]*_list' poll; do
+    awk "!/ verbs:$name:/ || ++n != 2" "$work/plain.events" | python3 "$trace_py" >"$work/lost"
+    check "one of $name that is missing is noticed" grep -q "^bad " "$work/lost"
+done
+
+tap_done
