@@ -28,6 +28,8 @@ void tap_tp_mark(const struct tap_nvtx_range *mark) tap_hidden;
 void tap_tp_verbs_fill(struct tap_verbs_events *ret_events) tap_hidden;
 void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events) tap_hidden;
 void tap_tp_state_context(const struct tap_verbs_context *context) tap_hidden;
+void tap_tp_state_port(const struct tap_verbs_port *port) tap_hidden;
+void tap_tp_state_gid(const struct tap_verbs_port_gid *gid) tap_hidden;
 void tap_tp_state_mr(const struct tap_verbs_mr *mr) tap_hidden;
 void tap_tp_state_cq(const struct tap_verbs_cq *cq) tap_hidden;
 void tap_tp_state_srq(const struct tap_verbs_srq *srq) tap_hidden;

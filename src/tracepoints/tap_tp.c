@@ -89,6 +89,16 @@ void tap_tp_state_context(const struct tap_verbs_context *context)
 	lttng_ust_tracepoint(tap, state_context, context);
 }
 
+void tap_tp_state_port(const struct tap_verbs_port *port)
+{
+	lttng_ust_tracepoint(tap, state_port, port);
+}
+
+void tap_tp_state_gid(const struct tap_verbs_port_gid *gid)
+{
+	lttng_ust_tracepoint(tap, state_gid, gid);
+}
+
 void tap_tp_state_mr(const struct tap_verbs_mr *mr)
 {
 	lttng_ust_tracepoint(tap, state_mr, mr);

@@ -154,6 +154,8 @@ TAP_STACK_EVENT(state_stack)
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_VERBS_STATE_EVENT(state_context, (const struct tap_verbs_context *, c),
 	TAP_VERBS_CONTEXT_FIELDS)
+TAP_VERBS_STATE_EVENT(state_port, (const struct tap_verbs_port *, p), TAP_VERBS_PORT_FIELDS)
+TAP_VERBS_STATE_EVENT(state_gid, (const struct tap_verbs_port_gid *, g), TAP_VERBS_GID_FIELDS)
 TAP_VERBS_STATE_EVENT(state_mr, (const struct tap_verbs_mr *, m), TAP_VERBS_MR_FIELDS)
 TAP_VERBS_STATE_EVENT(state_cq, (const struct tap_verbs_cq *, c), TAP_VERBS_CQ_FIELDS)
 TAP_VERBS_STATE_EVENT(state_srq, (const struct tap_verbs_srq *, s), TAP_VERBS_SRQ_FIELDS)

@@ -226,6 +226,13 @@ struct tap_verbs_gid {
 	uint64_t hi, lo; /* the bytes in their order */
 };
 
+struct tap_verbs_port_gid {
+	uint32_t context_id;
+	uint8_t port_num;
+	uint32_t index;
+	struct tap_verbs_gid gid;
+};
+
 struct tap_verbs_pd {
 	uint32_t pd_id, context_id;
 };
@@ -311,9 +318,8 @@ struct tap_verbs_events {
 	void (*write[TAP_VERBS_HOT_NR])(const void *record, size_t length);
 
 	void (*context)(const struct tap_verbs_context *context, bool is_state);
-	void (*port)(const struct tap_verbs_port *port);
-	void (*gid)(uint32_t context_id, uint8_t port_num, uint32_t index,
-		    const struct tap_verbs_gid *gid);
+	void (*port)(const struct tap_verbs_port *port, bool is_state);
+	void (*gid)(const struct tap_verbs_port_gid *gid, bool is_state);
 	void (*pd)(const struct tap_verbs_pd *pd);
 	void (*mr)(const struct tap_verbs_mr *mr, bool is_state);
 	void (*cq)(const struct tap_verbs_cq *cq, bool is_state);

@@ -18,6 +18,23 @@
 	lttng_ust_field_integer(uint8_t, extended, c->extended) \
 	lttng_ust_field_integer(uint8_t, observed, c->observed)
 
+#define TAP_VERBS_PORT_FIELDS \
+	lttng_ust_field_integer(uint32_t, context_id, p->context_id) \
+	lttng_ust_field_integer(uint8_t, port_num, p->port_num) \
+	lttng_ust_field_integer(int32_t, state, p->state) \
+	lttng_ust_field_integer(uint8_t, link_layer, p->link_layer) \
+	lttng_ust_field_integer(int32_t, active_mtu, p->active_mtu) \
+	lttng_ust_field_integer(uint32_t, lid, p->lid) \
+	lttng_ust_field_integer(uint32_t, active_speed, p->active_speed) \
+	lttng_ust_field_integer(uint32_t, active_width, p->active_width)
+
+#define TAP_VERBS_GID_FIELDS \
+	lttng_ust_field_integer(uint32_t, context_id, g->context_id) \
+	lttng_ust_field_integer(uint8_t, port_num, g->port_num) \
+	lttng_ust_field_integer(uint32_t, index, g->index) \
+	lttng_ust_field_integer_hex(uint64_t, gid_hi, g->gid.hi) \
+	lttng_ust_field_integer_hex(uint64_t, gid_lo, g->gid.lo)
+
 #define TAP_VERBS_MR_FIELDS \
 	lttng_ust_field_integer(uint32_t, mr_id, m->mr_id) \
 	lttng_ust_field_integer(uint32_t, context_id, m->context_id) \

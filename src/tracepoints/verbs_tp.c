@@ -18,15 +18,20 @@ static void context(const struct tap_verbs_context *c, bool is_state)
 		lttng_ust_tracepoint(verbs, context, c);
 }
 
-static void port(const struct tap_verbs_port *p)
+static void port(const struct tap_verbs_port *p, bool is_state)
 {
-	lttng_ust_tracepoint(verbs, port, p);
+	if (is_state)
+		tap_tp_state_port(p);
+	else
+		lttng_ust_tracepoint(verbs, port, p);
 }
 
-static void gid(uint32_t context_id, uint8_t port_num, uint32_t index,
-		const struct tap_verbs_gid *g)
+static void gid(const struct tap_verbs_port_gid *g, bool is_state)
 {
-	lttng_ust_tracepoint(verbs, gid, context_id, port_num, index, g);
+	if (is_state)
+		tap_tp_state_gid(g);
+	else
+		lttng_ust_tracepoint(verbs, gid, g);
 }
 
 static void pd(const struct tap_verbs_pd *p)

@@ -22,21 +22,8 @@
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(verbs, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 TAP_VERBS_EVENT(context, (const struct tap_verbs_context *, c), TAP_VERBS_CONTEXT_FIELDS)
-TAP_VERBS_EVENT(port, (const struct tap_verbs_port *, p),
-	lttng_ust_field_integer(uint32_t, context_id, p->context_id)
-	lttng_ust_field_integer(uint8_t, port_num, p->port_num)
-	lttng_ust_field_integer(int32_t, state, p->state)
-	lttng_ust_field_integer(uint8_t, link_layer, p->link_layer)
-	lttng_ust_field_integer(int32_t, active_mtu, p->active_mtu)
-	lttng_ust_field_integer(uint32_t, lid, p->lid)
-	lttng_ust_field_integer(uint32_t, active_speed, p->active_speed)
-	lttng_ust_field_integer(uint32_t, active_width, p->active_width))
-TAP_VERBS_EVENT(gid, (uint32_t, id, uint8_t, port, uint32_t, index_, const struct tap_verbs_gid *, g),
-	lttng_ust_field_integer(uint32_t, context_id, id)
-	lttng_ust_field_integer(uint8_t, port_num, port)
-	lttng_ust_field_integer(uint32_t, index, index_)
-	lttng_ust_field_integer_hex(uint64_t, gid_hi, g->hi)
-	lttng_ust_field_integer_hex(uint64_t, gid_lo, g->lo))
+TAP_VERBS_EVENT(port, (const struct tap_verbs_port *, p), TAP_VERBS_PORT_FIELDS)
+TAP_VERBS_EVENT(gid, (const struct tap_verbs_port_gid *, g), TAP_VERBS_GID_FIELDS)
 TAP_VERBS_EVENT(pd, (const struct tap_verbs_pd *, p),
 	lttng_ust_field_integer(uint32_t, pd_id, p->pd_id)
 	lttng_ust_field_integer(uint32_t, context_id, p->context_id))

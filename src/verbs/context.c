@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs/address.h"
 #include "verbs/extended.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
@@ -179,8 +180,8 @@ static void describe(struct tap_context *c, struct ibv_context *context)
 }
 
 /* All attributes of a port but the newest are in what each version of the query fills. */
-static void tell_ports(const struct tap_verbs_events *events, const struct tap_context *c,
-		       struct ibv_context *context)
+static void learn_ports(const struct tap_verbs_events *events,
+			const struct tap_context *c, struct ibv_context *context)
 {
 	int (*query)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *) =
 		(int (*)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *))
@@ -192,16 +193,16 @@ static void tell_ports(const struct tap_verbs_events *events, const struct tap_c
 		memset(&attr, 0, sizeof(attr));
 		if (query(context, (uint8_t) port, (void *) &attr))
 			continue;
-		events->port(&(struct tap_verbs_port){
-			.context_id = c->head.id,
-			.port_num = (uint8_t) port,
-			.state = attr.state,
-			.link_layer = attr.link_layer,
-			.active_mtu = attr.active_mtu,
-			.lid = attr.lid,
-			.active_speed = attr.active_speed,
-			.active_width = attr.active_width,
-		});
+		tap_port_learned(events, &(struct tap_verbs_port){
+						 .context_id = c->head.id,
+						 .port_num = (uint8_t) port,
+						 .state = attr.state,
+						 .link_layer = attr.link_layer,
+						 .active_mtu = attr.active_mtu,
+						 .lid = attr.lid,
+						 .active_speed = attr.active_speed,
+						 .active_width = attr.active_width,
+					 });
 	}
 }
 
@@ -228,10 +229,9 @@ static void opened(struct ibv_context *context)
 		patch(c, context);
 		describe(c, context);
 		tap_table_show(&tap_contexts, c, context);
-		if (events) {
+		if (events)
 			events->context(&c->about, false);
-			tell_ports(events, c, context);
-		}
+		learn_ports(events, c, context);
 	}
 	tap_guard_clear(guard);
 }
@@ -271,6 +271,7 @@ int tap_on_ibv_close_device(ibv_close_device_function real, struct ibv_context *
 	events = tap_verbs_tell(&guard);
 	if (events)
 		events->gone(TAP_GONE_CONTEXT, c->head.id);
+	tap_addresses_forget(c->head.id);
 	tap_table_free(&tap_contexts, c);
 	tap_guard_clear(guard);
 	return ret;

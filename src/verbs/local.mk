@@ -3,6 +3,7 @@
 # libccltap.so.
 
 VERBS_SOURCES = \
+	src/verbs/address.c src/verbs/address.h \
 	src/verbs/context.c \
 	src/verbs/extended.h src/verbs/extended_cq.c src/verbs/extended_qp.c \
 	src/verbs/objects.c src/verbs/objects.h \

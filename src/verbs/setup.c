@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "verbs/address.h"
 #include "verbs/extended.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
@@ -438,30 +439,30 @@ static void ask_gid(const struct tap_verbs_events *events, struct tap_qp *q,
 	if (!query || query(context, port, index, &gid))
 		return;
 	*ret_gid = read_gid(&gid);
-	if (events)
-		events->gid(q->about.context_id, port, index, ret_gid);
+	tap_gid_learned(events, &(struct tap_verbs_port_gid){q->about.context_id, port,
+							     index, *ret_gid});
 }
 
 /* More than anybody uses; a table may have room for a thousand. */
 #define NR_GIDS 32
 
 /* A datagram names its receiver by an address, which may be any of the port's. */
-static void tell_gids(const struct tap_verbs_events *events, struct tap_qp *q,
-		      struct ibv_context *context, uint8_t port)
+static void learn_gids(const struct tap_verbs_events *events, struct tap_qp *q,
+		       struct ibv_context *context, uint8_t port)
 {
 	static const union ibv_gid none;
 	int (*query)(struct ibv_context *, uint8_t, int, union ibv_gid *) =
 		(int (*)(struct ibv_context *, uint8_t, int, union ibv_gid *))
 			tap_verbs_function("ibv_query_gid", "IBVERBS_1.1");
-	struct tap_verbs_gid told;
 	union ibv_gid gid;
 	uint32_t i;
 
 	for (i = 0; query && i < NR_GIDS && !query(context, port, (int) i, &gid); i++) {
 		if (!memcmp(&gid, &none, sizeof(gid)))
 			continue;
-		told = read_gid(&gid);
-		events->gid(q->about.context_id, port, i, &told);
+		tap_gid_learned(events,
+				&(struct tap_verbs_port_gid){q->about.context_id, port, i,
+							     read_gid(&gid)});
 	}
 }
 
@@ -551,8 +552,8 @@ int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 		q->modify = m;
 	if (!(mask & IBV_QP_STATE))
 		m.state = -1;
-	if (events && q->is_ud && !ret && mask & IBV_QP_PORT)
-		tell_gids(events, q, qp->context, attr->port_num);
+	if (q->is_ud && !ret && mask & IBV_QP_PORT)
+		learn_gids(events, q, qp->context, attr->port_num);
 	if (events)
 		events->qp_modify(&m);
 	tap_guard_clear(guard);

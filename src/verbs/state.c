@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "verbs/address.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
 
@@ -27,6 +28,7 @@ void tap_verbs_write_state(void)
 		return;
 	}
 	tap_table_each(&tap_contexts, context) events->context(&context->about, true);
+	tap_addresses_write_state(events);
 	tap_table_each(&tap_cqs, cq) events->cq(&cq->about, true);
 	tap_table_each(&tap_srqs, srq) events->srq(&srq->about, true);
 	tap_table_each(&tap_mrs, mr) events->mr(&mr->about, true);

@@ -93,6 +93,7 @@ GOLDEN_CASES = \
 	tests/golden/wire-uc \
 	tests/golden/wire-uc-whole \
 	tests/golden/wire-ud \
+	tests/golden/wire-ud-late \
 	tests/golden/wire-ud-loss \
 	tests/golden/wire-ud-number \
 	tests/golden/wire-unsignaled

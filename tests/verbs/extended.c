@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,7 +281,8 @@ static void plain(void)
 	batches("plain", IBV_WC_EX_WITH_BYTE_LEN, 12);
 }
 
-static void datagrams(void)
+/* By datagrams; late: when somebody says so, all being set up. */
+static void send_datagrams(const char *name, bool is_late)
 {
 	struct ibv_ah_attr attr = self();
 	struct end end = make_end(IBV_QPT_UD, IBV_WC_STANDARD_FLAGS);
@@ -288,14 +290,28 @@ static void datagrams(void)
 
 	ah = ibv_create_ah(pd, &attr);
 	CHECK(ah);
+	if (is_late) {
+		printf("ready\n");
+		getchar();
+	}
 	for (i = 0; i < 100; i++) {
 		post_recvs(&end, 1);
 		CHECK(!post_batch(&end, (uint64_t) i, 1));
 		good += reap(&end, i % 4 == 3 ? 2 : 1);
 	}
-	printf("datagrams: %d\n", good);
+	printf("%s: %d\n", name, good);
 	free_end(&end);
 	CHECK(!ibv_destroy_ah(ah));
+}
+
+static void datagrams(void)
+{
+	send_datagrams("datagrams", false);
+}
+
+static void late(void)
+{
+	send_datagrams("late", true);
 }
 
 static int post_classic(const struct end *end, uint64_t wr_id)
@@ -507,6 +523,7 @@ int main(int argc, char **argv)
 		{"errors", errors},
 		{"open_batch", open_batch},
 		{"threads", threads},
+		{"late", late},
 		{"forks", forks},
 		{"replace", replace},
 	};

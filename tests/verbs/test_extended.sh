@@ -61,6 +61,50 @@ ways resets "a provider that puts its functions there anew" batch12
 exact resets "a provider that puts its functions there anew"
 unset COUNT_RESETS
 
+# A recording that starts when all is set up: the addresses of datagrams are state.
+starts_late()
+{
+    mkfifo "$work/go"
+    mkdir "$work/late"
+    LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so "$program" late <"$work/go" >"$work/late.out" 2>&1 &
+    late=$!
+    exec 3>"$work/go"
+    until grep -q ready "$work/late.out" || ! kill -0 "$late"; do
+        sleep 0.1
+    done
+    session=late-$$
+    lttng create "$session" -o "$work/late" >/dev/null
+    lttng enable-event -s "$session" -u 'tap:*,verbs:*' >/dev/null
+    lttng add-context -s "$session" -u -t vpid -t vtid >/dev/null
+    lttng start "$session" >/dev/null
+    # When that is done the state has been written.
+    until lttng rotate "$session" >/dev/null 2>&1; do
+        sleep 0.1
+    done
+    echo >&3
+    exec 3>&-
+    wait "$late" || true
+    lttng destroy "$session" >/dev/null
+    events "$work/late" >"$work/late.events"
+    same "a recording that starts late has the port as state" 1 \
+        "$(grep -c tap:state_port "$work/late.events")"
+    same "and its addresses" 2 "$(grep -c tap:state_gid "$work/late.events")"
+    # What was lost before nobody knows, so that nothing proves which is which.
+    # shellcheck disable=SC2016 # for the other shell
+    check "then each datagram has its receiver" sh -c '
+        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
+import json, sys
+of = {kind[\"kind\"]: kind for kind in json.load(sys.stdin)[\"links\"]}[\"send-receive\"]
+assert of[\"unmatched\"] == 0 and of[\"inferred\"] == 100, of
+"' "$ccltap" "$work/late"
+}
+
+if lttng --no-sessiond list >/dev/null 2>&1; then
+    starts_late
+else
+    skip "no session daemon runs: scripts/daemon" "a recording that starts late"
+fi
+
 # The same tests, of traces in which one event is missing.
 for name in 'post_[a-z]*_list' poll; do
     awk "!/ verbs:$name:/ || ++n != 2" "$work/plain.events" | python3 "$trace_py" >"$work/lost"
