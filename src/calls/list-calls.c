@@ -28,19 +28,25 @@ static const struct row {
 #undef CALL_VOID
 /* clang-format on */
 
-#define CALL(version, ret_t, absent, fn, ...) {#fn, version},
+/* clang-format off */
+#define CALL(version, ret_t, absent, fn, ...) \
+	{#fn, version, #ret_t, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 static const struct {
-	const char *name, *version;
+	const char *name, *version, *result;
+	struct {
+		const char *name, *kind;
+	} args[16];
 } versioned[] = {
 #include "calls/verbs.def"
 };
 #undef CALL
+/* clang-format on */
 
 static const char markdown_head[] =
 	"# Calls that are recorded\n"
 	"\n"
-	"Made by `list-calls --markdown` from the rows of `src/calls/nccl.def`;\n"
-	"do not edit.\n"
+	"Made by `list-calls --markdown` from the rows of `src/calls/nccl.def` and\n"
+	"`src/calls/verbs.def`; do not edit.\n"
 	"\n"
 	"Each call is two events, `nccl:<call>_entry` and `nccl:<call>_exit`, also when\n"
 	"the program used its name with `p` in front. *Since* is the first release\n"
@@ -53,6 +59,37 @@ static const char markdown_head[] =
 	"\n"
 	"| call | since | class | hook | arguments | result |\n"
 	"|---|---|---|---|---|---|\n";
+
+static const char verbs_markdown[] =
+	"\n"
+	"## libibverbs\n"
+	"\n"
+	"From the rows of `src/calls/verbs.def`. Each function has the *version* that programs\n"
+	"reference it by. What it makes, changes or takes away is one event after the call\n"
+	"(`verbs:qp`, `verbs:qp_modify`, `verbs:qp_destroy`); `ccltap-events(7)` has them.\n"
+	"\n"
+	"| call | version | arguments | result |\n"
+	"|---|---|---|---|\n";
+
+/* They are no symbols, so no row makes them. */
+static const char verbs_pointers[] =
+	"\n"
+	"Inline functions of the header call what is in a table or in an object. These are replaced\n"
+	"there, when a device is opened or an object made:\n"
+	"\n"
+	"| call | where | event |\n"
+	"|---|---|---|\n"
+	"| `ibv_post_send`, `ibv_post_recv`, `ibv_post_srq_recv` | context | a post, one request or a "
+	"list, or `post_failed` |\n"
+	"| `ibv_poll_cq` | context | a poll, when it finds something |\n"
+	"| `ibv_wr_start`, `ibv_wr_complete`, `ibv_wr_abort`, and every `ibv_wr_...` that builds a "
+	"request or sets a part of one | queue pair | the same, at `ibv_wr_complete` |\n"
+	"| `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` | completion queue | the same, "
+	"at `ibv_end_poll` |\n"
+	"| `ibv_create_qp_ex`, `ibv_open_qp` | extended context | `qp` |\n"
+	"| `ibv_create_cq_ex` | extended context | `cq` |\n"
+	"| `ibv_create_srq_ex` | extended context | `srq` |\n"
+	"| `ibv_alloc_null_mr` | extended context | `mr` |\n";
 
 static void print_exports(const struct row *row)
 {
@@ -92,6 +129,24 @@ static int print_versions(void)
 	return fflush(stdout) || ferror(stdout);
 }
 
+static void print_verbs(void)
+{
+	unsigned int i, k;
+
+	fputs(verbs_markdown, stdout);
+	for (i = 0; i < ARRAY_SIZE(versioned); i++) {
+		printf("| `%s` | %s |", versioned[i].name, versioned[i].version);
+		for (k = 0;
+		     k < ARRAY_SIZE(versioned[i].args) && versioned[i].args[k].name; k++)
+			printf("%s `%s`%s", k ? "," : "", versioned[i].args[k].name,
+			       strcmp(versioned[i].args[k].kind, "OUT")
+				       ? ""
+				       : " (given back)");
+		printf(" | `%s` |\n", versioned[i].result);
+	}
+	fputs(verbs_pointers, stdout);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int f, i;
@@ -104,12 +159,15 @@ int main(int argc, char **argv)
 		fputs(forms[f].head, stdout);
 		for (i = 0; i < ARRAY_SIZE(rows); i++)
 			forms[f].print(&rows[i]);
+		if (forms[f].print == print_markdown)
+			print_verbs();
 		if (fflush(stdout) || ferror(stdout)) {
 			fputs("list-calls: cannot write: is the disk full?\n", stderr);
 			return 1;
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --versions, --names, --markdown\n", stderr);
+	fputs("list-calls: give one of --exports, --versions, --names, --markdown\n",
+	      stderr);
 	return 2;
 }

@@ -3,17 +3,20 @@
 
 tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
 	tests/calls/test_coverage.sh tests/calls/test_every_call.sh tests/calls/test_headers.sh \
-	tests/calls/test_nvtx.sh
-tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call
+	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh
+tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call \
+	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb
 
 check_PROGRAMS += tests/calls/test_kinds
 tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h
 tests_calls_test_kinds_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_DATA += $(tap_calls_made)
-CLEANFILES += $(tap_calls_made)
+CLEANFILES += $(tap_calls_made) tests/calls/verbs/map
 EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.c tests/calls/fake_nccl.c \
-	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports
+	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports \
+	tests/calls/check_verbs.c tests/calls/fake_verbs.c tests/calls/fake_verbs.h \
+	tests/calls/test_every_verb.c
 TESTS += tests/calls/test_kinds $(tap_calls_shell)
 
 # Plain files, as in tests/link.
@@ -28,3 +31,19 @@ tests/calls/test_every_call: tests/calls/test_every_call.c tests/calls/guarded.h
 		tests/calls/libnccl.so.2 $(tap_calls_rows)
 	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_call.c \
 		-Ltests/calls -l:libnccl.so.2 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+
+tap_verbs_rows = src/calls/verbs.def src/calls/verbs_calls.h tests/calls/fake_verbs.h
+# Each version is a node of its own, as in the real one, and the last has what the test reads.
+tests/calls/verbs/map: list-calls$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) tests/calls/verbs && ./list-calls --versions | \
+		awk '{ of[$$2] = of[$$2] " " $$1 ";" } \
+			END { for (node in of) print node " { global:" of[node] " };"; \
+				print "FAKE { global: fake_fails; fake_device; fake_context; " \
+					"*_seen; *_object; local: *; };" }' >$@
+tests/calls/verbs/libibverbs.so.1: tests/calls/fake_verbs.c tests/calls/verbs/map $(tap_verbs_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -fPIC -shared -Wl,-soname,libibverbs.so.1 \
+		-Wl,--version-script=tests/calls/verbs/map -o $@ $(srcdir)/tests/calls/fake_verbs.c
+tests/calls/test_every_verb: tests/calls/test_every_verb.c tests/calls/guarded.h \
+		tests/calls/verbs/libibverbs.so.1 $(tap_verbs_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_verb.c \
+		-Ltests/calls/verbs -l:libibverbs.so.1
