@@ -528,6 +528,22 @@ static void begin_life(struct tap_qp *q)
 	q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id, .life = q->life};
 }
 
+/* Whatever is posted to it goes past us. */
+static void tell_unknown(struct ibv_qp *qp)
+{
+	const struct tap_context *c = tap_find(&tap_contexts, qp->context);
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+
+	if (!c)
+		return;
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->unobserved(c->head.id, "a queue pair",
+				   "made by a function of its provider");
+	tap_guard_clear(guard);
+}
+
 /* attr is read before the call: its outcome changes nothing there. */
 int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 			 struct ibv_qp_attr *attr, int mask)
@@ -538,8 +554,11 @@ int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 	struct tap_guard guard;
 	const int ret = real(qp, attr, mask);
 
-	if (!q)
+	if (!q) {
+		if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_INIT)
+			tell_unknown(qp);
 		return ret;
+	}
 	events = tap_verbs_tell(&guard);
 	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
 		begin_life(q);

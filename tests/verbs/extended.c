@@ -3,6 +3,8 @@
  * Programs of the extended interface (ibv_wr_*, ibv_start_poll), one for each word on the
  * command line; says what came of each.  With and without ccltap it says the same.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -507,6 +509,30 @@ static void replace(void)
 	free_end(&end);
 }
 
+/* One that a provider's own function makes: count.c has such. */
+static void past(void)
+{
+	struct end end = {.cq = ibv_create_cq(context, DEPTH, NULL, NULL, 0)};
+	struct ibv_qp_init_attr attr = {
+		.send_cq = end.cq,
+		.recv_cq = end.cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = {.max_send_wr = 8,
+			.max_recv_wr = 8,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+	};
+	struct ibv_qp *(*create)(struct ibv_pd *, struct ibv_qp_init_attr *) = NULL;
+
+	*(void **) &create = dlsym(RTLD_DEFAULT, "count_create");
+	end.qp = create ? create(pd, &attr) : ibv_create_qp(pd, &attr);
+	CHECK(end.qp);
+	connect_end(&end);
+	CHECK(!post_classic(&end, 1));
+	printf("past: %d\n", reap(&end, 1));
+	free_end(&end);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -524,6 +550,7 @@ int main(int argc, char **argv)
 		{"open_batch", open_batch},
 		{"threads", threads},
 		{"late", late},
+		{"past", past},
 		{"forks", forks},
 		{"replace", replace},
 	};

@@ -61,6 +61,14 @@ ways resets "a provider that puts its functions there anew" batch12
 exact resets "a provider that puts its functions there anew"
 unset COUNT_RESETS
 
+# What a provider makes by functions of its own cannot be seen, and is said to be.
+preload=$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so
+run 0 "a queue pair that was made past us" "$ccltap" record -o "$work/past" -- \
+    env LD_PRELOAD="$preload" "$program" past
+same "works" "past: 1" "$(cat "$work/out")"
+same "and is told to be unobserved" 1 \
+    "$(events "$work/past" | grep -c 'verbs:unobserved: .* what = "a queue pair"')"
+
 # A recording that starts when all is set up: the addresses of datagrams are state.
 starts_late()
 {
