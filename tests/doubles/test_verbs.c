@@ -136,6 +136,34 @@ static void test_read_and_atomics(struct end *a, struct end *b)
 	ok(next(a->cq, &wc) && *old == 1005 && *word == 2, "of the same value it swaps");
 }
 
+static void test_null_region(struct end *a, struct end *b)
+{
+	struct ibv_mr *mr = ibv_alloc_null_mr(a->pd);
+	struct ibv_sge sge = {.addr = 12345, .length = 8, .lkey = mr ? mr->lkey : 0};
+	uint64_t *word = (uint64_t *) (b->memory + 512);
+	struct ibv_send_wr wr = {.wr_id = 15,
+				 .sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+				 .send_flags = IBV_SEND_SIGNALED,
+				 .wr.atomic = {.remote_addr = (uintptr_t) word,
+					       .rkey = b->mr->rkey,
+					       .compare_add = 5}};
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	*word = 7;
+	ibv_post_send(a->qp, &wr, &bad);
+	ok(mr && next(a->cq, &wc) && !wc.status && *word == 12,
+	   "what is read into a null region is gone");
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.remote_addr = (uintptr_t) word;
+	wr.wr.rdma.rkey = b->mr->rkey;
+	ibv_post_send(a->qp, &wr, &bad);
+	ok(next(a->cq, &wc) && !wc.status && !*word, "it reads as zeros");
+	ok(mr && !ibv_dereg_mr(mr), "it goes as any other");
+}
+
 static void test_order(struct end *a, struct end *b)
 {
 	struct ibv_send_wr wr[6] = {{0}};
@@ -461,6 +489,7 @@ int main(void)
 	test_send(&a, &b, "a send with immediate data is received");
 	test_write(&a, &b);
 	test_read_and_atomics(&a, &b);
+	test_null_region(&a, &b);
 	test_order(&a, &b);
 	test_waiting(&a, &b);
 	test_inline(&a, &b);

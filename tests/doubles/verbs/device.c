@@ -281,6 +281,7 @@ static void set_functions(struct soft_context *context)
 	verbs->create_cq_ex = soft_create_cq_ex;
 	verbs->create_qp_ex = soft_create_qp_ex;
 	verbs->modify_cq = soft_modify_cq;
+	verbs->alloc_null_mr = soft_alloc_null_mr;
 	verbs->sz = sizeof(*verbs);
 	verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 }

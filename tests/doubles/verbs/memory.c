@@ -205,6 +205,36 @@ int ibv_dereg_mr(struct ibv_mr *base)
 	return 0;
 }
 
+/* ibv_alloc_null_mr(3): it reads as zeros, and what is written to it is gone. */
+static char zeros[SOFT_MAX_NULL];
+static char nowhere[SOFT_MAX_NULL];
+
+struct ibv_mr *soft_alloc_null_mr(struct ibv_pd *pd)
+{
+	struct soft_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return NULL;
+	mr->base.context = pd->context;
+	mr->base.pd = pd;
+	mr->base.length = SIZE_MAX;
+	mr->base.handle = soft_new_handle();
+	mr->access = IBV_ACCESS_LOCAL_WRITE;
+	mr->is_null = true;
+	pthread_mutex_lock(&soft_lock);
+	err = add_region(soft_context(pd->context), mr);
+	if (!err)
+		soft_pd(pd)->users++;
+	pthread_mutex_unlock(&soft_lock);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->base;
+}
+
 char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t size,
 		  unsigned int access)
 {
@@ -215,7 +245,9 @@ char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t si
 		mr = context->mrs[key >> 8];
 	if (!mr || mr->base.lkey != key || mr->base.pd != pd)
 		return NULL;
-	if ((mr->access & access) != access || address < mr->iova ||
+	if (mr->is_null && size <= SOFT_MAX_NULL && (mr->access & access) == access)
+		return access ? nowhere : zeros;
+	if (mr->is_null || (mr->access & access) != access || address < mr->iova ||
 	    size > mr->base.length || address - mr->iova > mr->base.length - size)
 		return NULL;
 	return (char *) mr->base.addr + (address - mr->iova);

@@ -33,6 +33,7 @@
 #define SOFT_MAX_QPS 0x10000
 #define SOFT_MAX_MESSAGE (1U << 30)
 #define SOFT_MTU_BYTES 4096
+#define SOFT_MAX_NULL (1U << 20)
 #define SOFT_PSN_MASK 0xffffffU
 #define SOFT_NEVER UINT64_MAX
 
@@ -74,6 +75,7 @@ struct soft_mr {
 	struct ibv_mr base;
 	uint64_t iova;
 	unsigned int access;
+	bool is_null;
 };
 
 struct soft_context {
@@ -318,6 +320,7 @@ bool soft_same_place(const struct soft_place *one, const struct soft_place *othe
 struct soft_context *soft_context_at(const struct soft_place *place);
 
 /* memory.c */
+struct ibv_mr *soft_alloc_null_mr(struct ibv_pd *pd);
 /* NULL: the key, the range or the access is wrong. */
 char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t size,
 		  unsigned int access);
