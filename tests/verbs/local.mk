@@ -14,7 +14,18 @@ tests/verbs/extended: tests/verbs/extended.c
 check_DATA += tests/verbs/count.so tests/verbs/extended tests/verbs/harm
 CLEANFILES += tests/verbs/count.so tests/verbs/extended tests/verbs/harm
 
-VERBS_TESTS = tests/verbs/test_extended.sh tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh
+# One file each, and what they share.
+verbs_pairs = tests/verbs/programs/hugectr tests/verbs/programs/mscclpp \
+	tests/verbs/programs/omnireduce tests/verbs/programs/uccl
+$(verbs_pairs): %: %.c tests/verbs/programs/pair.c tests/verbs/programs/pair.h
+	$(AM_V_CCLD)$(MKDIR_P) tests/verbs/programs && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
+		-pthread -o $@ $(srcdir)/$@.c $(srcdir)/tests/verbs/programs/pair.c -libverbs
+check_DATA += $(verbs_pairs)
+CLEANFILES += $(verbs_pairs)
+
+VERBS_TESTS = tests/verbs/test_extended.sh tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh \
+	tests/verbs/test_programs.sh
 EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/count.c tests/verbs/count.map tests/verbs/extended.c tests/verbs/harm.c \
-	tests/verbs/trace.py
+	tests/verbs/trace.py tests/verbs/programs.inc.sh tests/verbs/programs/log.py \
+	tests/verbs/programs/pair.c tests/verbs/programs/pair.h $(verbs_pairs:%=%.c)
 TESTS += $(VERBS_TESTS)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# What the tests of the small programs share: run one, recorded or not, and compare its
+# trace with what it wrote down itself.
+# shellcheck shell=sh
+
+# shellcheck source=tests/verbs/verbs.inc.sh
+. "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
+
+programs=${top_builddir:?}/tests/verbs/programs
+PROGRAM_LOGS=$work/logs
+export PROGRAM_LOGS
+
+# fresh: no logs are there.
+fresh()
+{
+    rm -rf "$PROGRAM_LOGS"
+    mkdir "$PROGRAM_LOGS"
+}
+
+# views TRACE: what ccltap says of it.
+views()
+{
+    env -u LD_LIBRARY_PATH "$ccltap" timeline --format jsonl --overwrite \
+        -o "$work/jsonl" "$1" &&
+        { env -u LD_LIBRARY_PATH "$ccltap" check --json "$1" >"$work/check" || true; }
+}
+
+# agrees SENTENCE OPTION...: the trace that was viewed says what the logs say.
+agrees()
+{
+    agrees_sentence=$1
+    shift
+    check "$agrees_sentence" /usr/bin/python3 "$top_srcdir/tests/verbs/programs/log.py" \
+        "$PROGRAM_LOGS" "$work/jsonl" "$work/check" "$@"
+}
+
+# recorded NAME PROGRAM ARGUMENT...: to $work/NAME, and viewed.
+recorded()
+{
+    recorded_name=$1
+    shift
+    fresh
+    program=$1
+    shift
+    run 0 "$recorded_name is recorded" "$ccltap" record -o "$work/$recorded_name" -- \
+        "$programs/$program" "$@"
+    check "$recorded_name: it can be viewed" views "$work/$recorded_name"
+}
