@@ -37,6 +37,7 @@ struct tap_request {
 	struct tap_flow_side *flow;	     /* that it is a message of, NULL none */
 	uint64_t ordinal;		     /* of the message */
 	uint64_t signaled;		     /* ordinal of the completion, 0 none */
+	uint64_t due;			     /* ordinal of the one that it ends with */
 	uint64_t wr_id;
 	uint64_t length;
 	uint64_t imm_data;
@@ -422,24 +423,30 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	return ret;
 }
 
-/* What has no completion of its own is over with the next one that has. */
-static int complete_before(struct tap_verbs *verbs, struct tap_request *last,
+/*
+ * What has no completion of its own is over with the next request that has, whose post
+ * may be missing: last is NULL then, or one further on.
+ */
+static int complete_before(struct tap_verbs *verbs, struct tap_work_queue *queue,
+			   const struct tap_request *last, uint64_t due,
 			   const struct tap_completion *wc, enum tap_why why)
 {
 	struct tap_request *request, *later;
 	int ret = 0;
 
-	for (request = last->queue->first; request != last && !ret; request = later) {
+	for (request = queue->first; request && request != last && !ret;
+	     request = later) {
 		struct tap_span *span = request->span;
 		const enum tap_known known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
 
 		later = request->later;
-		if (request->signaled)
+		if (request->signaled || request->due != due)
 			continue;
 		span->end_ns = wc->time_ns;
 		add_number(&span->exit, "status", 0, false, tap_wc_status_name(0));
-		add_number(&span->exit, "completed_by", last->span->work.seq, false,
-			   NULL);
+		if (last)
+			add_number(&span->exit, "completed_by", last->span->work.seq,
+				   false, NULL);
 		add_number(&span->exit, "cq_id", wc->cq_id, false, NULL);
 		ret = end_request(verbs, request, TAP_SPAN_COMPLETE, false);
 		tap_verbs_count(verbs, TAP_MATCH_POST_COMPLETION, known, why);
@@ -456,8 +463,9 @@ static int lose_overdue(struct tap_verbs *verbs, struct tap_work_queue *queue,
 {
 	int ret = 0;
 
-	while (!ret && queue->first && queue->first->signaled &&
-	       queue->first->signaled + OVERDUE < completed)
+	/* From an error on, the count is another. */
+	while (!ret && queue->first && !queue->has_error &&
+	       queue->first->due + OVERDUE < completed)
 		ret = lose_request(verbs, queue->first, TAP_WHY_COMPLETION_LOST);
 	return ret;
 }
@@ -469,6 +477,22 @@ static int lose_completion(struct tap_verbs *verbs, const struct tap_completion 
 	tap_verbs_unmatched(verbs, TAP_MATCH_POST_COMPLETION, why);
 	/* It is a message all the same. */
 	return wc->is_receive ? receive_message(verbs, wc, NULL, TAP_WHY_NONE) : 0;
+}
+
+/* Of a send, whose request is not there; those before it are over all the same. */
+static int lose_sent(struct tap_verbs *verbs, struct tap_work_queue *queue,
+		     const struct tap_completion *wc, enum tap_why why)
+{
+	enum tap_why doubt = TAP_WHY_NONE;
+	int ret = lose_completion(verbs, wc, why);
+
+	if (ret || wc->status)
+		return ret;
+	if (queue->has_races || wc->is_raced)
+		doubt = TAP_WHY_RACED;
+	else if (!wc->life->qp->is_known)
+		doubt = TAP_WHY_SETUP;
+	return complete_before(verbs, queue, NULL, wc->seq, wc, doubt);
 }
 
 static enum tap_why why_no_post(const struct tap_work_queue *queue, uint64_t ordinal)
@@ -495,6 +519,7 @@ static int take_found(struct tap_verbs *verbs, struct tap_request *request,
 {
 	struct tap_work_queue *queue = request->queue;
 	const uint64_t seq = request->span->work.seq;
+	const bool is_flushed = queue->has_error && wc->seq > queue->error_ordinal;
 	int ret = 0;
 
 	if (request->wr_id != wc->wr_id) {
@@ -503,8 +528,8 @@ static int take_found(struct tap_verbs *verbs, struct tap_request *request,
 				    why ? why : TAP_WHY_CONTRADICTED);
 		return lose_request(verbs, request, why ? why : TAP_WHY_CONTRADICTED);
 	}
-	if (!wc->is_receive)
-		ret = complete_before(verbs, request, wc, why);
+	if (!wc->is_receive && !is_flushed)
+		ret = complete_before(verbs, queue, request, request->due, wc, why);
 	if (!ret)
 		ret = complete(verbs, request, wc, why);
 	if (wc->seq > queue->last_completed) {
@@ -579,7 +604,7 @@ static int take_send(struct tap_verbs *verbs, struct tap_work_queue *queue,
 		return 0;
 	}
 	if (!request)
-		return lose_completion(verbs, wc, why_no_post(queue, wc->seq));
+		return lose_sent(verbs, queue, wc, why_no_post(queue, wc->seq));
 	why = doubt(request, wc);
 	if (!why && is_flushed && !queue->is_error_sure)
 		why = TAP_WHY_AMBIGUOUS;
@@ -656,7 +681,8 @@ static int take_either(struct tap_verbs *verbs, const struct tap_completion *wc,
 		return lose_completion(verbs, wc, TAP_WHY_QUEUE);
 	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
 	if (!found.is_receive)
-		ret = complete_before(verbs, request, &found, TAP_WHY_QUEUE);
+		ret = complete_before(verbs, sends, request, request->due, &found,
+				      TAP_WHY_QUEUE);
 	return ret ? ret : complete(verbs, request, &found, TAP_WHY_QUEUE);
 }
 
@@ -925,6 +951,7 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	request->part.role = tap_net_role_of(sends->part.role, &sends->list, i);
 	if ((flags & SIGNALED) || life->qp->is_sig_all)
 		request->signaled = sends->signaled;
+	request->due = sends->signaled + !request->signaled;
 	span->work = (struct tap_work){.kind = TAP_WORK_SEND,
 				       .qp = life->qp,
 				       .qp_id = life->qp->id,
@@ -1105,6 +1132,7 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		request->span = span;
 		request->wr_id = at(&wr_id, i);
 		request->signaled = seq + i;
+		request->due = seq + i;
 		request->is_raced = is_raced;
 		span->work = (struct tap_work){.kind = TAP_WORK_RECEIVE,
 					       .qp = qp,
@@ -1183,6 +1211,18 @@ int tap_wr_refused(struct tap_verbs *verbs, const struct tap_process *process,
 	return ret;
 }
 
+/* A later one has completed. */
+static bool is_passed(const struct tap_work_queue *queue,
+		      const struct tap_request *request)
+{
+	const struct tap_work *work = &request->span->work;
+
+	if (work->srq_id)
+		return false;
+	return queue->has_error ? work->seq < queue->done_seq
+				: request->due <= queue->last_completed;
+}
+
 int tap_wr_end(struct tap_verbs *verbs, struct tap_work_queue *queue)
 {
 	int ret;
@@ -1194,10 +1234,7 @@ int tap_wr_end(struct tap_verbs *verbs, struct tap_work_queue *queue)
 
 		if (queue->has_error && !queue->is_error_sure)
 			ret = lose_request(verbs, request, TAP_WHY_AMBIGUOUS);
-		/* A later one has completed. */
-		else if (request->signaled &&
-			 request->signaled <= queue->last_completed &&
-			 !request->span->work.srq_id)
+		else if (is_passed(queue, request))
 			ret = lose_request(verbs, request, TAP_WHY_COMPLETION_LOST);
 		else
 			ret = leave_open(verbs, request);

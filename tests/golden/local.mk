@@ -96,7 +96,8 @@ GOLDEN_CASES = \
 	tests/golden/wire-ud-late \
 	tests/golden/wire-ud-loss \
 	tests/golden/wire-ud-number \
-	tests/golden/wire-unsignaled
+	tests/golden/wire-unsignaled \
+	tests/golden/wire-unsignaled-lost
 
 # What Trace Compass draws of some.
 GOLDEN_ROWS = \
