@@ -164,7 +164,7 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 			return VERDICT_BAD;
 		/* A request that failed has reached nobody: that is known. */
 		for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
-			if (whys[why] && why != TAP_WHY_FAILED)
+			if (whys[why] && why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
 				verdict = VERDICT_DOUBTFUL;
 	}
 	return verdict;

@@ -6,6 +6,9 @@
  * counted k at one moment with nothing under way.  That is so where the sender's next
  * request began, on the clock of the same host, after the receiver had read its k-th
  * completion; and at the end of a trace that lacks nothing.
+ *
+ * Where two of one ordinal are not alike, something was lost.  What arrives is in order
+ * all the same, so from then on what it carries tells, and nothing is exact any more.
  */
 #include "join/flow.h"
 
@@ -15,6 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How far is looked for the other half of one after some were lost. */
+#define LOST_MAX 256
 
 struct tap_message {
 	struct tap_half half;
@@ -86,16 +92,24 @@ static void drop_message(struct tap_verbs *verbs, struct tap_message *message)
 	verbs->free_messages = message;
 }
 
-static void append(struct tap_message **first, struct tap_message **last,
+/* In order of the ordinals, in which they come as a rule. */
+static void insert(struct tap_message **first, struct tap_message **last,
 		   struct tap_message *message)
 {
-	message->earlier = *last;
-	message->later = NULL;
-	if (*last)
-		(*last)->later = message;
+	struct tap_message *before = *last;
+
+	while (before && before->half.ordinal > message->half.ordinal)
+		before = before->earlier;
+	message->earlier = before;
+	message->later = before ? before->later : *first;
+	if (message->later)
+		message->later->earlier = message;
+	else
+		*last = message;
+	if (before)
+		before->later = message;
 	else
 		*first = message;
-	*last = message;
 }
 
 /* ---- What comes of it ---- */
@@ -154,22 +168,14 @@ static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_flow_side *s
 	if (sender->is_lossy && sender->life->peer &&
 	    !tap_life_is_sure(verbs, sender->life))
 		return TAP_WHY_LATE;
-	if (send->is_failed)
-		return TAP_WHY_FAILED;
+	if (send->failure)
+		return send->failure;
 	/* The receive's own post is not sure, where several have one wr_id. */
 	return send->why ? send->why : receive->why;
 }
 
-/* Where messages may be lost, that is what it means. */
-static int contradict(struct tap_verbs *verbs, const struct tap_flow_side *sender)
-{
-	const enum tap_why why =
-		sender->is_lossy ? TAP_WHY_UNPROVED : TAP_WHY_CONTRADICTED;
-
-	tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, why);
-	tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, why);
-	return 0;
-}
+static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+			const struct tap_half *half, int64_t time_ns);
 
 /* Both halves are there. */
 static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
@@ -178,9 +184,22 @@ static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
 {
 	enum tap_why why = doubt(verbs, sender, send, receive);
 	struct tap_message *message;
+	int ret;
 
-	if (!is_alike(send, receive))
-		return contradict(verbs, sender);
+	if (!is_alike(send, receive) && !sender->is_lossy) {
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
+		return 0;
+	}
+	if (!is_alike(send, receive)) {
+		sender->has_lost = true;
+		ret = keep_waiting(verbs, sender, send, begin_ns);
+		return ret ? ret : keep_waiting(verbs, sender->other, receive, end_ns);
+	}
+	if (receive->ordinal > sender->other->joined)
+		sender->other->joined = receive->ordinal;
+	if (!why && sender->has_lost)
+		why = TAP_WHY_UNPROVED;
 	if (why || !sender->is_lossy || send->ordinal <= sender->proved)
 		return tell(verbs, send, receive, begin_ns, end_ns, why);
 	message = make_message(verbs);
@@ -192,7 +211,7 @@ static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
 	message->begin_ns = begin_ns;
 	message->end_ns = end_ns;
 	message->is_held = true;
-	append(&sender->first_held, &sender->last_held, message);
+	insert(&sender->first_held, &sender->last_held, message);
 	return verbs->held > verbs->held_max ? give_up_oldest(verbs) : 0;
 }
 
@@ -200,8 +219,8 @@ static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
 static enum tap_why why_alone(const struct tap_flow_side *side,
 			      const struct tap_half *half)
 {
-	if (half->is_failed)
-		return TAP_WHY_FAILED;
+	if (half->failure)
+		return half->failure;
 	if (half->why)
 		return half->why;
 	if (side->is_ambiguous)
@@ -215,7 +234,7 @@ static enum tap_why why_alone(const struct tap_flow_side *side,
 /* Nothing is missing: it had not completed, or its peer had not read it. */
 static bool is_outstanding(const struct tap_flow_side *side, const struct tap_half *half)
 {
-	if (half->is_receive || half->is_failed)
+	if (half->is_receive || half->failure)
 		return false;
 	return half->is_open ||
 	       (side->other && !side->is_lossy && half->ordinal > side->other->count);
@@ -262,7 +281,7 @@ static bool are_counts_equal(const struct tap_flow_side *sender)
 {
 	const struct tap_flow_side *receiver = sender->other;
 
-	return sender->is_lossy && receiver && !sender->is_broken &&
+	return sender->is_lossy && receiver && !sender->is_broken && !sender->has_lost &&
 	       !receiver->is_broken && sender->count == receiver->count;
 }
 
@@ -282,6 +301,110 @@ int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_
 	return ret;
 }
 
+/* ---- What was lost ---- */
+
+static struct tap_message *find_alike(const struct tap_flow_side *sender,
+				      const struct tap_half *receive)
+{
+	struct tap_message *message = sender->first;
+	size_t i;
+
+	for (i = 0; message && i < LOST_MAX; i++, message = message->later)
+		if (!message->half.failure && is_alike(&message->half, receive))
+			return message;
+	return NULL;
+}
+
+/* Those of a side that come before a message of it have no other half. */
+static int pass_over(struct tap_verbs *verbs, struct tap_flow_side *side,
+		     const struct tap_message *message, enum tap_why why)
+{
+	int ret = 0;
+
+	while (!ret && side->first != message) {
+		const enum tap_why failure = side->first->half.failure;
+
+		ret = settle(verbs, side->first, failure ? failure : why);
+	}
+	return ret;
+}
+
+/* Whether all receives between the last that was joined and this one are waiting. */
+static bool has_all_before(const struct tap_flow_side *receiver,
+			   const struct tap_message *message)
+{
+	uint64_t expected = message->half.ordinal;
+
+	if (receiver->is_broken)
+		return false;
+	for (; message && message->half.ordinal == expected; message = message->earlier)
+		expected--;
+	return !message && expected <= receiver->joined;
+}
+
+static int realign(struct tap_verbs *verbs, struct tap_flow_side *sender)
+{
+	struct tap_flow_side *receiver = sender->other;
+	struct tap_message *message = receiver->first, *found;
+	struct tap_half send, receive;
+	int64_t begin_ns, end_ns;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; message && i < LOST_MAX && !ret; i++) {
+		found = find_alike(sender, &message->half);
+		if (!found) {
+			message = message->later;
+			continue;
+		}
+		ret = pass_over(verbs, sender, found,
+				has_all_before(receiver, message) ? TAP_WHY_LOST
+								  : TAP_WHY_PEER_MISSING);
+		if (!ret)
+			ret = pass_over(verbs, receiver, message, TAP_WHY_PEER_MISSING);
+		if (ret)
+			break;
+		send = found->half;
+		receive = message->half;
+		begin_ns = found->begin_ns;
+		end_ns = message->begin_ns;
+		drop_message(verbs, found);
+		drop_message(verbs, message);
+		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
+		message = receiver->first;
+	}
+	return ret;
+}
+
+static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+			const struct tap_half *half, int64_t time_ns)
+{
+	struct tap_flow_side *sender = half->is_receive ? side->other : side;
+	struct tap_message *message =
+		tap_table_find(&verbs->messages, side->number, half->ordinal);
+	int ret = 0;
+
+	if (message) {
+		/* Two claim one ordinal, in a damaged trace. */
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_AMBIGUOUS);
+		drop_message(verbs, message);
+	}
+	message = make_message(verbs);
+	if (!message)
+		return -ENOMEM;
+	message->side = side;
+	message->half = *half;
+	message->begin_ns = time_ns;
+	insert(&side->first, &side->last, message);
+	if (tap_table_set(&verbs->messages, side->number, half->ordinal, message))
+		return -ENOMEM;
+	if (sender && sender->has_lost && sender->other)
+		ret = realign(verbs, sender);
+	if (!ret && verbs->held > verbs->held_max)
+		ret = give_up_oldest(verbs);
+	return ret;
+}
+
 int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
 		  const struct tap_half *half, int64_t time_ns)
 {
@@ -296,7 +419,7 @@ int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
 		if (half->ordinal > side->count)
 			side->count = half->ordinal;
 	}
-	if (other)
+	if (other && !(half->is_receive ? other : side)->has_lost)
 		message = tap_table_find(&verbs->messages, other->number, half->ordinal);
 	if (message) {
 		found = message->half;
@@ -306,22 +429,7 @@ int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
 			       ? join(verbs, other, &found, half, found_ns, time_ns)
 			       : join(verbs, side, half, &found, time_ns, found_ns);
 	}
-	message = tap_table_find(&verbs->messages, side->number, half->ordinal);
-	if (message) {
-		/* Two claim one ordinal, in a damaged trace. */
-		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_AMBIGUOUS);
-		drop_message(verbs, message);
-	}
-	message = make_message(verbs);
-	if (!message)
-		return -ENOMEM;
-	message->side = side;
-	message->half = *half;
-	message->begin_ns = time_ns;
-	append(&side->first, &side->last, message);
-	if (tap_table_set(&verbs->messages, side->number, half->ordinal, message))
-		return -ENOMEM;
-	return verbs->held > verbs->held_max ? give_up_oldest(verbs) : 0;
+	return keep_waiting(verbs, side, half, time_ns);
 }
 
 int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
@@ -348,6 +456,9 @@ int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
 		drop_message(verbs, message);
 		drop_message(verbs, found);
 		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
+		/* What waited has been looked at, and later may have gone. */
+		if (sender->has_lost)
+			break;
 	}
 	return ret;
 }

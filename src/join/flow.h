@@ -27,6 +27,8 @@ struct tap_flow_side {
 	bool is_lossy;
 	bool is_broken;	   /* something was missed: counts prove nothing */
 	bool is_ambiguous; /* several could be the other */
+	bool has_lost;	   /* of a sender: ordinals name the other no more */
+	uint64_t joined;   /* of a receiver: the largest that has its other half */
 	uint64_t count;	   /* the largest ordinal */
 	uint64_t before;   /* ordinals up to this one are of before the recording */
 	uint64_t proved;   /* up to this ordinal nothing was lost */
@@ -46,8 +48,8 @@ struct tap_half {
 	uint32_t imm_data;
 	bool has_length, has_imm;
 	bool is_unread; /* what it was the program did not ask */
-	bool is_failed;
-	bool is_open; /* it had not completed: whether it arrived nobody knows */
+	enum tap_why failure; /* of its request, none */
+	bool is_open;	      /* it had not completed: whether it arrived nobody knows */
 	bool is_receive;
 	enum tap_why why; /* it is not sure */
 };

@@ -52,8 +52,10 @@ enum tap_why {
 	TAP_WHY_COMPLETION_LOST, /* later ones have completed */
 	TAP_WHY_CONTRADICTED,	 /* the ordinals name two that are not alike */
 	TAP_WHY_FAILED,		 /* the request completed with an error */
+	TAP_WHY_FLUSHED,	 /* one before it failed */
 	TAP_WHY_GIVEN_UP,	 /* too many waited at once */
 	TAP_WHY_LATE,	      /* how often the two were connected before is not known */
+	TAP_WHY_LOST,	      /* on the way: later ones arrived */
 	TAP_WHY_NOT_RECORDED, /* it was before recording began */
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
 	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */

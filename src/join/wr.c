@@ -19,6 +19,7 @@
 #define SIGNALED 2   /* of ibv_send_flags */
 #define WITH_IMM 2   /* of ibv_wc_flags */
 #define UNREAD 128   /* of ours: src/tracepoints/verbs_events.h */
+#define FLUSHED 5    /* of ibv_wc_status */
 #define RECEIVED 128 /* of ibv_wc_opcode: a SEND; one more, a write */
 
 /* Threads that poll one queue may tell of its completions in another order: for so many
@@ -268,7 +269,7 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_span *span,
 
 /* Its message is on its way, whatever its completion said. */
 static int send_message(struct tap_verbs *verbs, const struct tap_request *request,
-			bool is_failed, enum tap_why why)
+			enum tap_why failure, enum tap_why why)
 {
 	const struct tap_span *span = request->span;
 	struct tap_half half = {.process = span->process,
@@ -279,7 +280,7 @@ static int send_message(struct tap_verbs *verbs, const struct tap_request *reque
 				.imm_data = (uint32_t) request->imm_data,
 				.has_length = true,
 				.has_imm = request->has_imm,
-				.is_failed = is_failed,
+				.failure = failure,
 				.is_open = span->state == TAP_SPAN_OPEN,
 				.why = request->is_raced ? TAP_WHY_RACED : why};
 
@@ -289,7 +290,7 @@ static int send_message(struct tap_verbs *verbs, const struct tap_request *reque
 
 /* The request is over: it goes to the consumer. */
 static int end_request(struct tap_verbs *verbs, struct tap_request *request,
-		       enum tap_span_state state, bool is_failed)
+		       enum tap_span_state state, enum tap_why failure)
 {
 	struct tap_span *span = request->span;
 	int ret = 0;
@@ -301,7 +302,7 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 	if (verbs->consumer->span_ended)
 		ret = verbs->consumer->span_ended(verbs->data, span);
 	if (!ret)
-		ret = send_message(verbs, request, is_failed, TAP_WHY_NONE);
+		ret = send_message(verbs, request, failure, TAP_WHY_NONE);
 	return ret;
 }
 
@@ -318,7 +319,7 @@ static int lose_request(struct tap_verbs *verbs, struct tap_request *request,
 	int ret;
 
 	tap_verbs_unmatched(verbs, TAP_MATCH_POST_COMPLETION, why);
-	ret = end_request(verbs, request, TAP_SPAN_END_LOST, false);
+	ret = end_request(verbs, request, TAP_SPAN_END_LOST, TAP_WHY_NONE);
 	release_request(verbs, request);
 	return ret;
 }
@@ -328,7 +329,7 @@ static int leave_open(struct tap_verbs *verbs, struct tap_request *request)
 	int ret;
 
 	verbs->matches[TAP_MATCH_POST_COMPLETION].outstanding++;
-	ret = end_request(verbs, request, TAP_SPAN_OPEN, false);
+	ret = end_request(verbs, request, TAP_SPAN_OPEN, TAP_WHY_NONE);
 	release_request(verbs, request);
 	return ret;
 }
@@ -381,6 +382,13 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 		   : tap_netib_received(verbs, life, wc->seq, wc->time_ns, half.imm_data);
 }
 
+static enum tap_why failure_of(const struct tap_completion *wc)
+{
+	if (!wc->status)
+		return TAP_WHY_NONE;
+	return wc->status == FLUSHED ? TAP_WHY_FLUSHED : TAP_WHY_FAILED;
+}
+
 /* The request completed with this. */
 static int complete(struct tap_verbs *verbs, struct tap_request *request,
 		    const struct tap_completion *wc, enum tap_why why)
@@ -410,7 +418,7 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	add_number(exit, "cq_id", wc->cq_id, false, NULL);
 	if (why)
 		add_text(exit, "why", tap_why_name(why));
-	ret = end_request(verbs, request, TAP_SPAN_COMPLETE, wc->status != 0);
+	ret = end_request(verbs, request, TAP_SPAN_COMPLETE, failure_of(wc));
 	tap_verbs_count(verbs, TAP_MATCH_POST_COMPLETION, known, why);
 	if (!ret)
 		ret = tell_link(verbs, span, known, why);
@@ -448,7 +456,7 @@ static int complete_before(struct tap_verbs *verbs, struct tap_work_queue *queue
 			add_number(&span->exit, "completed_by", last->span->work.seq,
 				   false, NULL);
 		add_number(&span->exit, "cq_id", wc->cq_id, false, NULL);
-		ret = end_request(verbs, request, TAP_SPAN_COMPLETE, false);
+		ret = end_request(verbs, request, TAP_SPAN_COMPLETE, TAP_WHY_NONE);
 		tap_verbs_count(verbs, TAP_MATCH_POST_COMPLETION, known, why);
 		if (!ret)
 			ret = tell_link(verbs, span, known, why);

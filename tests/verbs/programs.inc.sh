@@ -30,8 +30,11 @@ agrees()
 {
     agrees_sentence=$1
     shift
-    check "$agrees_sentence" /usr/bin/python3 "$top_srcdir/tests/verbs/programs/log.py" \
-        "$PROGRAM_LOGS" "$work/jsonl" "$work/check" "$@"
+    agrees_status=0
+    /usr/bin/python3 "$top_srcdir/tests/verbs/programs/log.py" "$PROGRAM_LOGS" \
+        "$work/jsonl" "$work/check" "$@" >"$work/agrees" 2>&1 || agrees_status=$?
+    ok $agrees_status "$agrees_sentence"
+    sed 's/^/# /' "$work/agrees"
 }
 
 # recorded NAME PROGRAM ARGUMENT...: to $work/NAME, and viewed.

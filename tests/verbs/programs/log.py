@@ -11,6 +11,7 @@ LOGS is a folder with a file for each process (pair.c says what a line is), TIME
 			is called exact
 	--inferred	links from sender to receiver need not be exact
 	--errors	completions have errors: what failed is told at the right request
+	--lost		messages did not arrive: as many as are said to be lost
 
 A completion is known by wr_id where those of its queue pair are unique, by order
 otherwise, and either way by its time.  A message is known by its token."""
@@ -46,6 +47,7 @@ class Process:
         self.sent = collections.defaultdict(list)
         self.got = collections.defaultdict(list)
         self.regions = {}
+        self.queues = []
         for line in open(path):
             kind, *rest = line.split()
             n = [int(word) for word in rest]
@@ -53,6 +55,9 @@ class Process:
                 self.regions.setdefault(n[0], []).append((n[1], n[2]))
                 continue
             queue = n[0]
+            if kind == "qp":
+                self.queues.append(queue)
+                continue
             where, value = {
                 "post": (self.sends, lambda: Post(n[2], OPCODES[n[3]], *n[4:])),
                 "recv": (self.receives, lambda: n[2]),
@@ -104,9 +109,12 @@ for line in open(arguments[1]):
 
 
 def key_of(id):
-    """(pid, qp_num, is a receive, seq)"""
+    """(pid, qp_num, is a receive, seq); where its making is missing qp_num is not known."""
     span = spans[id]
-    return (span["pid"], span["fields"].get("qp_num"), ".r" in id, span["fields"]["seq"])
+    queue = processes[span["pid"]].queues[span["fields"]["qp_id"] - 1]
+    if span["fields"]["qp_num"] not in (0, queue):
+        bad(f"{id}: of {span['fields']['qp_num']}, not {queue}")
+    return (span["pid"], queue, ".r" in id, span["fields"]["seq"])
 
 
 # The trace's clock has an offset that is alike for all; each span bounds it.
@@ -224,6 +232,20 @@ if arguments[2] != "-":
         if kind["kind"] in ("post-completion", "send-receive"):
             if kind["unmatched"] + kind["inferred"] != sum(kind["why"].values()):
                 bad(f"not all is explained: {kind}")
+    why = next(k["why"] for k in check["links"] if k["kind"] == "send-receive")
+    sent = [(pid, queue, seq, post) for pid, process in processes.items()
+            for queue, posts in process.sends.items()
+            for seq, post in enumerate(posts, 1) if post.opcode in CONSUMING]
+    failed = [process.send_done[queue, seq].status for pid, queue, seq, _ in sent
+              for process in [processes[pid]] if process.send_done[queue, seq].status]
+    if "--errors" in options and (why.get("flushed", 0) != failed.count(5) or
+                                  why.get("failed", 0) != len(failed) - failed.count(5)):
+        bad(f"{why}, and {collections.Counter(failed)}")
+    # The last ones may have been sent in vain; nobody knows.
+    gone = sum(1 for pid, queue, _, post in sent if post.token not in got)
+    if "--lost" in options and (not why.get("lost") or
+                                why["lost"] + why.get("peer-missing", 0) != gone):
+        bad(f"{why}, and {gone} are gone")
     if options == [] and check["verdict"] != "ok":
         bad(f"the verdict is {check['verdict']}: {check['links']}")
 

@@ -146,8 +146,7 @@ static void work(struct side *side, struct ibv_cq *cqs[2], uint64_t until_ns)
 						post_receives(side, &side->queues[i], 1);
 			}
 		}
-		if (side->queues[0].posted == options.messages / 2)
-			wait_for_test(side), unsetenv("PROGRAM_PAUSE");
+		pause_both(side, side->queues[0].posted >= options.messages / 2);
 	}
 }
 

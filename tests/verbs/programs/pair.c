@@ -5,6 +5,7 @@
  *	recv QP SEQ WR_ID			(QP 0: of the shared receive queue)
  *	sent QP SEQ WR_ID STATUS BEGIN END	(a completion, the SEQ-th of its queue)
  *	got QP SEQ WR_ID STATUS TOKEN BYTES BEGIN END
+ *	qp QP					(in the order in which they were made)
  *	mr RKEY ADDR LENGTH
  * Times are CLOCK_MONOTONIC before and after the call.  A token is what the immediate
  * data holds, 0 none.
@@ -69,6 +70,22 @@ void wait_for_test(struct side *side)
 		usleep(10000);
 }
 
+void pause_both(struct side *side, bool is_here)
+{
+	char byte = 1;
+
+	if (!getenv("PROGRAM_PAUSE"))
+		return;
+	if (is_here && !side->has_told) {
+		CHECK(write(side->socket, &byte, 1) == 1);
+		side->has_told = true;
+	}
+	if (!side->has_told || recv(side->socket, &byte, 1, MSG_DONTWAIT) != 1)
+		return;
+	wait_for_test(side);
+	unsetenv("PROGRAM_PAUSE");
+}
+
 struct ibv_mr *register_memory(struct side *side, void *memory, size_t size)
 {
 	struct ibv_mr *mr =
@@ -101,6 +118,7 @@ struct queue *make_queue(struct side *side, enum ibv_qp_type type, struct ibv_cq
 	CHECK(side->queue_count <= QUEUES_MAX);
 	queue->qp = ibv_create_qp(side->pd, &init);
 	CHECK(queue->qp);
+	fprintf(side->log, "qp %u\n", queue->qp->qp_num);
 	return queue;
 }
 

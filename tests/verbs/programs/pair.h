@@ -36,8 +36,9 @@ struct queue {
 
 /* One of the two. */
 struct side {
-	int number; /* 0, 1 */
-	int socket; /* to the other */
+	int number;    /* 0, 1 */
+	int socket;    /* to the other */
+	bool has_told; /* that it may be paused */
 	FILE *log;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -66,6 +67,8 @@ void meet(struct side *side);
 /* Where PROGRAM_PAUSE names a folder: says that it is here, and waits until it may go on.
  */
 void wait_for_test(struct side *side);
+/* That, once the other is there, too; whoever is earlier goes on until then. */
+void pause_both(struct side *side, bool is_here);
 
 struct ibv_mr *register_memory(struct side *side, void *memory, size_t size);
 struct queue *make_queue(struct side *side, enum ibv_qp_type type, struct ibv_cq *send_cq,

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define QUEUES 4
-#define RECEIVES 128
+#define RECEIVES 256
 #define CHUNK 4096
 #define WINDOW 64
 #define PER_ACK 16
@@ -190,8 +190,7 @@ static void send_all(struct side *side)
 				arrived = told;
 			heard_ns = now_ns();
 		}
-		if (sent == chunks / 2)
-			wait_for_test(side), unsetenv("PROGRAM_PAUSE");
+		pause_both(side, sent >= chunks / 2);
 	}
 	meet(side);
 	/* The last acknowledgements. */
@@ -228,8 +227,7 @@ static void receive_all(struct side *side)
 			if (++arrived % PER_ACK == 0)
 				send_ack(side, arrived);
 		}
-		if (arrived >= chunks / 4)
-			wait_for_test(side), unsetenv("PROGRAM_PAUSE");
+		pause_both(side, arrived >= chunks / 4);
 	}
 	meet(side);
 }
