@@ -159,6 +159,9 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
 		const uint64_t *whys = matches[kind].why;
 
+		/* Whose memory it is says nothing of what is missing. */
+		if (kind == TAP_MATCH_REQUEST_MEMORY)
+			continue;
 		if (whys[TAP_WHY_CONTRADICTED] || whys[TAP_WHY_POST_LOST] ||
 		    whys[TAP_WHY_COMPLETION_LOST])
 			return VERDICT_BAD;
@@ -293,6 +296,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),
 		row_of_work(&matches[TAP_MATCH_CTS_MESSAGE], TAP_MATCH_CTS_MESSAGE),
 		row_of_work(&matches[TAP_MATCH_FLUSH_MESSAGE], TAP_MATCH_FLUSH_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_REQUEST_MEMORY], TAP_MATCH_REQUEST_MEMORY),
 	};
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
 	const enum verdict verdict = judge(check, loss, matches);

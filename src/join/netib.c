@@ -186,7 +186,7 @@ static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
 	    !peer || peer == list->life)
 		return;
-	mr = tap_qp_find_memory(verbs, peer->qp->process, request->rkey,
+	mr = tap_qp_find_memory(verbs, peer->qp, request->rkey,
 				request->remote_addr, request->length);
 	layout = mr ? layout_of(mr->length) : NULL;
 	if (!layout)

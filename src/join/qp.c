@@ -465,6 +465,7 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 	if (!mr)
 		return -ENOMEM;
 	mr->id = id;
+	mr->context_id = tap_verbs_number(event, "context_id");
 	mr->addr = tap_verbs_number(event, "addr");
 	mr->length = tap_verbs_number(event, "length");
 	mr->rkey = tap_verbs_number(event, "rkey");
@@ -478,14 +479,19 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 	return tap_table_set(&verbs->keys, process->number, mr->rkey, mr);
 }
 
+static bool has_bytes(const struct tap_mr *mr, uint64_t addr, uint64_t length)
+{
+	return addr >= mr->addr && addr - mr->addr <= mr->length &&
+	       length <= mr->length - (addr - mr->addr);
+}
+
 const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
-					const struct tap_process *process, uint64_t rkey,
+					const struct tap_qp *qp, uint64_t rkey,
 					uint64_t addr, uint64_t length)
 {
-	const struct tap_mr *mr = find_region(verbs, process, rkey);
+	const struct tap_mr *mr = find_region(verbs, qp->process, rkey);
 
-	while (mr && (addr < mr->addr || addr - mr->addr > mr->length ||
-		      length > mr->length - (addr - mr->addr)))
+	while (mr && (mr->context_id != qp->context_id || !has_bytes(mr, addr, length)))
 		mr = mr->older;
 	return mr;
 }

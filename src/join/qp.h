@@ -76,6 +76,7 @@ struct tap_srq {
 
 struct tap_mr {
 	uint64_t id;
+	uint64_t context_id; /* keys are its own */
 	uint64_t addr, length, rkey;
 	struct tap_mr *older; /* with the same key */
 };
@@ -119,9 +120,9 @@ void tap_qp_note_missed(struct tap_verbs *verbs, const struct tap_life *life);
 /* Whether the ordinals of two lives that are each other's peers can be trusted. */
 bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life);
 
-/* The memory region that has these bytes now, or NULL. */
+/* The memory region that has these bytes now for those who talk to qp, or NULL. */
 const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
-					const struct tap_process *process, uint64_t rkey,
+					const struct tap_qp *qp, uint64_t rkey,
 					uint64_t addr, uint64_t length);
 
 /* Whether there is a memory region of just these bytes. */

@@ -96,6 +96,7 @@ const char *tap_match_name(enum tap_match_kind kind)
 {
 	static const char *const names[] = {
 		[TAP_MATCH_POST_COMPLETION] = "post-completion",
+		[TAP_MATCH_REQUEST_MEMORY] = "request-memory",
 		[TAP_MATCH_SEND_RECEIVE] = "send-receive",
 		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
 		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",

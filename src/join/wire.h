@@ -36,9 +36,10 @@ struct tap_work {
 	uint64_t seq;		 /* of the queue, from 1 */
 };
 
-/* Kinds of relation; all are counted, and say how they are known. */
+/* Kinds of relation; each is counted, and says how it is known. */
 enum tap_match_kind {
 	TAP_MATCH_POST_COMPLETION,
+	TAP_MATCH_REQUEST_MEMORY, /* of one that names memory of the peer */
 	TAP_MATCH_SEND_RECEIVE,
 	TAP_MATCH_CTS_MESSAGE,
 	TAP_MATCH_FLUSH_MESSAGE,

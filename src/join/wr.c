@@ -43,8 +43,10 @@ struct tap_request {
 	uint64_t length;
 	uint64_t imm_data;
 	struct tap_net_part part; /* what it is for, where NCCL posted it */
+	uint64_t remote_addr, rkey;
 	bool has_imm;
 	bool is_raced;
+	bool is_one_sided; /* and its memory is not known yet */
 };
 
 /* One completion that was read. */
@@ -288,6 +290,54 @@ static int send_message(struct tap_verbs *verbs, const struct tap_request *reque
 			     : 0;
 }
 
+/* The memory of the peer that a request names, where its process is traced. */
+static void find_memory(struct tap_verbs *verbs, struct tap_request *request,
+			const struct tap_life *life, struct tap_fields *fields)
+{
+	const struct tap_life *peer = life ? life->peer : NULL;
+	const struct tap_mr *mr;
+	bool is_sure;
+
+	if (!peer)
+		return;
+	mr = tap_qp_find_memory(verbs, peer->qp, request->rkey, request->remote_addr,
+				request->length);
+	if (!mr)
+		return;
+	request->is_one_sided = false;
+	add_number(fields, "remote_process", peer->qp->process->number, false, NULL);
+	add_number(fields, "remote_mr_id", mr->id, false, NULL);
+	is_sure = tap_life_is_sure(verbs, life);
+	tap_verbs_count(verbs, TAP_MATCH_REQUEST_MEMORY,
+			is_sure ? TAP_KNOWN_EXACT : TAP_KNOWN_INFERRED,
+			is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
+}
+
+/* At the latest now: a host's events may come later than another's. */
+static void settle_memory(struct tap_verbs *verbs, struct tap_request *request,
+			  enum tap_why failure)
+{
+	struct tap_span *span = request->span;
+	const struct tap_life *life;
+
+	if (!request->is_one_sided)
+		return;
+	life = span->work.qp->lives;
+	while (life && life->number != span->work.life)
+		life = life->older;
+	find_memory(verbs, request, life, &span->exit);
+	if (!request->is_one_sided)
+		return;
+	if (span->state == TAP_SPAN_OPEN)
+		verbs->matches[TAP_MATCH_REQUEST_MEMORY].outstanding++;
+	else if (failure)
+		tap_verbs_unmatched(verbs, TAP_MATCH_REQUEST_MEMORY, failure);
+	else
+		tap_verbs_unmatched(verbs, TAP_MATCH_REQUEST_MEMORY,
+				    life && life->peer ? TAP_WHY_PEER_MISSING
+						       : TAP_WHY_PEER_UNKNOWN);
+}
+
 /* The request is over: it goes to the consumer. */
 static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 		       enum tap_span_state state, enum tap_why failure)
@@ -299,6 +349,7 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 	span->state = state;
 	if (request->part.net)
 		tap_net_part_add(&span->exit, &request->part);
+	settle_memory(verbs, request, failure);
 	if (verbs->consumer->span_ended)
 		ret = verbs->consumer->span_ended(verbs->data, span);
 	if (!ret)
@@ -875,23 +926,6 @@ static int begin_request(struct tap_verbs *verbs, struct tap_work_queue *queue,
 	return ret;
 }
 
-/* The memory of the peer that a request names, where its process is traced. */
-static void add_memory(struct tap_verbs *verbs, struct tap_span *span,
-		       const struct tap_life *life, uint64_t addr, uint64_t rkey,
-		       uint64_t length)
-{
-	const struct tap_mr *mr;
-
-	if (!life->peer)
-		return;
-	mr = tap_qp_find_memory(verbs, life->peer->qp->process, rkey, addr, length);
-	if (!mr)
-		return;
-	add_number(&span->entry, "remote_process", life->peer->qp->process->number, false,
-		   NULL);
-	add_number(&span->entry, "remote_mr_id", mr->id, false, NULL);
-}
-
 /* What of a post is alike for all requests of a list. */
 struct sends {
 	const struct tap_process *process;
@@ -987,8 +1021,12 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	if (tap_opcode_is_one_sided(opcode)) {
 		add_number(entry, "remote_addr", at(&sends->remote_addr, i), true, NULL);
 		add_number(entry, "rkey", at(&sends->rkey, i), true, NULL);
-		add_memory(verbs, span, life, at(&sends->remote_addr, i),
-			   at(&sends->rkey, i), request->length);
+		request->remote_addr = at(&sends->remote_addr, i);
+		request->rkey = at(&sends->rkey, i);
+		/* Without bytes the key is not looked at. */
+		request->is_one_sided = request->length != 0;
+		if (request->is_one_sided)
+			find_memory(verbs, request, life, entry);
 	}
 	if (life->qp->type == TAP_QP_UD) {
 		add_number(entry, "remote_qpn", at(&sends->remote_qpn, i), false, NULL);

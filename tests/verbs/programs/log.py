@@ -46,13 +46,13 @@ class Process:
         self.receives = collections.defaultdict(list)
         self.sent = collections.defaultdict(list)
         self.got = collections.defaultdict(list)
-        self.regions = {}
+        self.regions = []
         self.queues = []
         for line in open(path):
             kind, *rest = line.split()
             n = [int(word) for word in rest]
             if kind == "mr":
-                self.regions.setdefault(n[0], []).append((n[1], n[2]))
+                self.regions.append(n)
                 continue
             queue = n[0]
             if kind == "qp":
@@ -221,15 +221,27 @@ for pid, process in processes.items():
 
 # Memory of the peer: the region is the one that has these bytes.
 for id, span in spans.items():
-    if "remote_mr_id" in span["fields"]:
-        counts["region"] += 1
-    elif "remote_addr" in span["fields"] and not is_partial:
-        bad(f"{id}: of no region")
+    fields = span["fields"]
+    if "remote_addr" not in fields or not fields["bytes"]:
+        continue
+    if "remote_mr_id" not in fields:
+        if not is_partial:
+            bad(f"{id}: of no region")
+        continue
+    counts["region"] += 1
+    peer = processes[pids[fields["remote_process"]]]
+    rkey, addr, length = peer.regions[fields["remote_mr_id"] - 1]
+    at, is_own = int(fields["remote_addr"], 0), len(processes[span["pid"]].queues) == 2
+    if rkey != int(fields["rkey"], 0) or not addr <= at <= addr + length - fields["bytes"]:
+        bad(f"{id}: {fields} is not in {addr:#x}, {length}")
+    # hugectr's second queue pair is connected to itself.
+    if (pids[fields["remote_process"]] == span["pid"]) != (is_own and fields["qp_id"] == 2):
+        bad(f"{id}: in process {fields['remote_process']}")
 
 if arguments[2] != "-":
     check = json.load(open(arguments[2]))
     for kind in check["links"]:
-        if kind["kind"] in ("post-completion", "send-receive"):
+        if kind["kind"] in ("post-completion", "send-receive", "request-memory"):
             if kind["unmatched"] + kind["inferred"] != sum(kind["why"].values()):
                 bad(f"not all is explained: {kind}")
     why = next(k["why"] for k in check["links"] if k["kind"] == "send-receive")
