@@ -37,6 +37,14 @@ agrees()
     sed 's/^/# /' "$work/agrees"
 }
 
+# reported SENTENCE TRACE: so does its report.
+reported()
+{
+    env -u LD_LIBRARY_PATH "$ccltap" report --json "$2" >"$work/report"
+    check "$1" /usr/bin/python3 "$top_srcdir/tests/verbs/programs/report.py" \
+        "$PROGRAM_LOGS" "$work/report" "$work/jsonl"
+}
+
 # recorded NAME PROGRAM ARGUMENT...: to $work/NAME, and viewed.
 recorded()
 {

@@ -32,6 +32,7 @@ agrees "each at its request, and what follows is flushed" --errors
 faulty flush flush@100 omnireduce -i -2 -n 300
 check "a queue pair in error flushes" test "$(ended WR_FLUSH_ERR)" -ge 4
 agrees "each request" --errors
+reported "the report counts them" "$work/flush"
 faulty one-cq flush@100 omnireduce -i -n 300
 agrees "with one completion queue, too" --errors
 faulty loss loss/50 uccl -n 1000

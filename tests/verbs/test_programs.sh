@@ -10,6 +10,7 @@ recorded omnireduce omnireduce
 agrees "all wr_id 0: all is matched, exactly"
 recorded omnireduce-list omnireduce -i -2 -l 8
 agrees "posted as lists: all is matched, exactly"
+reported "the report has sums, depth and percentiles of the log" "$work/omnireduce-list"
 
 # The same comparison, of a trace in which one thing is wrong.
 sed 's/"seq":100,/"seq":101,/' "$work/jsonl" >"$work/wrong"
@@ -19,8 +20,10 @@ check "a wrong one is noticed" sh -c '! "$@"' - /usr/bin/python3 \
 
 recorded uccl uccl
 agrees "unreliable, with datagrams: all is matched, exactly"
+reported "so with datagrams" "$work/uccl"
 recorded mscclpp mscclpp
 agrees "a proxy, one in n signalled: all is matched, exactly"
+reported "so with requests that are not signalled" "$work/mscclpp"
 SOFTVERBS_LINK=infiniband
 export SOFTVERBS_LINK
 recorded hugectr hugectr
