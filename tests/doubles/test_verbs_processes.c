@@ -409,6 +409,8 @@ int main(void)
 	fault("rnr@3", IBV_QPT_RC, "..nfff ..", 0, "the third is not received");
 	fault("retry@1", IBV_QPT_RC, "rfffff ", 0, "the first is not answered");
 	fault("flush@4", IBV_QPT_RC, "...fff ...", 0, "the fourth finds an error");
+	fault("fatal@4", IBV_QPT_RC, "...fff ...fff", 0,
+	      "the fourth finds no adapter any more");
 	fault("loss/2", IBV_QPT_UC, "...... ...", 0, "each second is lost");
 	fault("loss/2", IBV_QPT_RC, "...... ......", 0, "not where it is reliable");
 	fault("delay=20000", IBV_QPT_RC, "...... ......", 20000, "all are late");

@@ -23,6 +23,11 @@ static void push(struct ibv_context *context, enum ibv_event_type type, uint32_t
 		return;
 }
 
+void soft_event_device(struct ibv_context *context, enum ibv_event_type type)
+{
+	push(context, type, 0);
+}
+
 void soft_event_qp(struct soft_qp *qp, enum ibv_event_type type)
 {
 	push(qp->ex.qp_base.context, type, qp->ex.qp_base.handle);
@@ -47,6 +52,10 @@ static bool find(struct soft_context *context, const struct event *event,
 	struct soft_srq *srq;
 
 	found->event_type = event->type;
+	if (event->type == IBV_EVENT_DEVICE_FATAL) {
+		found->element.port_num = 0;
+		return true;
+	}
 	LIST_FOREACH(qp, &soft_qps, link)
 	if (qp->ex.qp_base.handle == event->handle) {
 		qp->async_events++;

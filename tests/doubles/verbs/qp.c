@@ -195,6 +195,16 @@ void soft_qp_fail(struct soft_qp *qp)
 		soft_event_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
+void soft_device_fail(struct ibv_context *context)
+{
+	struct soft_qp *qp;
+
+	soft_event_device(context, IBV_EVENT_DEVICE_FATAL);
+	LIST_FOREACH(qp, &soft_qps, link)
+	if (qp->ex.qp_base.context == context)
+		soft_qp_fail(qp);
+}
+
 /* As new, and without completions: what was queued is gone. */
 static void reset(struct soft_qp *qp)
 {

@@ -247,12 +247,15 @@ static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 		return false;
 	count = spans_of(qp, qp->next, spans);
 	status = count < 0 ? IBV_WC_LOC_PROT_ERR : injected(qp, send);
-	if (status != IBV_WC_SUCCESS || send->number == soft_settings()->flush_at) {
+	if (status != IBV_WC_SUCCESS || send->number == soft_settings()->flush_at ||
+	    send->number == soft_settings()->fatal_at) {
 		/* Those before it end first. */
 		if (qp->head != qp->next)
 			return false;
 		if (status != IBV_WC_SUCCESS) {
 			fail(qp, status);
+		} else if (send->number == soft_settings()->fatal_at) {
+			soft_device_fail(qp->ex.qp_base.context);
 		} else {
 			soft_event_qp(qp, IBV_EVENT_QP_FATAL);
 			soft_qp_fail(qp);

@@ -41,6 +41,8 @@ static void read_fault(const char *fault)
 		settings.retry_at = number(name, fault + 6, 1, UINT32_MAX);
 	else if (!strncmp(fault, "flush@", 6))
 		settings.flush_at = number(name, fault + 6, 1, UINT32_MAX);
+	else if (!strncmp(fault, "fatal@", 6))
+		settings.fatal_at = number(name, fault + 6, 1, UINT32_MAX);
 	else if (!strncmp(fault, "loss/", 5))
 		settings.loss_every = number(name, fault + 5, 1, UINT32_MAX);
 	else if (!strncmp(fault, "delay=", 6))

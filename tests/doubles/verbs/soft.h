@@ -50,6 +50,7 @@ struct soft_settings {
 	uint32_t rnr_at;
 	uint32_t retry_at;
 	uint32_t flush_at;
+	uint32_t fatal_at;
 	uint32_t loss_every;
 	uint64_t delay_ns;
 };
@@ -340,6 +341,7 @@ struct ibv_cq_ex *soft_create_cq_ex(struct ibv_context *context,
 int soft_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /* async.c */
+void soft_event_device(struct ibv_context *context, enum ibv_event_type type);
 void soft_event_qp(struct soft_qp *qp, enum ibv_event_type type);
 void soft_event_cq(struct soft_cq *cq, enum ibv_event_type type);
 void soft_event_srq(struct soft_srq *srq, enum ibv_event_type type);
@@ -369,6 +371,8 @@ struct ibv_qp *soft_create_qp_ex(struct ibv_context *context,
 struct soft_qp *soft_qp_at(const struct soft_place *place, uint32_t qpn);
 /* To the error state; everything that waits is flushed, in order. */
 void soft_qp_fail(struct soft_qp *qp);
+/* The adapter is gone: so do all of its queue pairs. */
+void soft_device_fail(struct ibv_context *context);
 
 /* post.c */
 int soft_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
