@@ -42,6 +42,7 @@ struct tap_context {
 	struct tap_object head;
 	struct tap_real_ops real;
 	struct tap_verbs_context about;
+	bool is_put_back; /* the table, as it was before ours; told once */
 	char device[64], provider[256];
 };
 

@@ -340,10 +340,22 @@ static void join_cq(const struct tap_verbs_events *events, const struct ibv_cq *
 			"not asked for: whose completions these are is not known");
 }
 
+/* A provider may keep a copy of its table, and put that in place of ours. */
+static void look_for_table(const struct tap_verbs_events *events, struct tap_context *c,
+			   const struct ibv_context *context)
+{
+	if (c->is_put_back || !c->real.post_send ||
+	    context->ops.post_send != c->real.post_send)
+		return;
+	c->is_put_back = true;
+	events->unobserved(c->head.id, "ibv_post_send",
+			   "the provider put its own table back");
+}
+
 void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signaled,
 		 bool extended)
 {
-	const struct tap_context *context = tap_find(&tap_contexts, qp->context);
+	struct tap_context *context = tap_find(&tap_contexts, qp->context);
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
 	struct tap_qp *q;
@@ -385,6 +397,8 @@ void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signa
 		if (qp->recv_cq != qp->send_cq)
 			join_cq(events, qp->recv_cq, q);
 	}
+	if (events)
+		look_for_table(events, context, qp->context);
 	tap_guard_clear(guard);
 }
 

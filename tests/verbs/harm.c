@@ -106,9 +106,9 @@ static void connect_to(struct device *d, struct ibv_qp *qp, uint32_t number)
 	attr.max_dest_rd_atomic = 1;
 	attr.min_rnr_timer = 12;
 	CHECK(!ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER));
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = 14;
 	attr.retry_cnt = 7;
@@ -120,7 +120,8 @@ static void connect_to(struct device *d, struct ibv_qp *qp, uint32_t number)
 				     IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-static int post_write(struct device *d, struct ibv_qp *qp, uint64_t wr_id, unsigned int flags)
+static int post_write(struct device *d, struct ibv_qp *qp, uint64_t wr_id,
+		      unsigned int flags)
 {
 	struct ibv_sge sge = {(uintptr_t) memory, 8, d->mr->lkey};
 	struct ibv_send_wr wr = {.wr_id = wr_id,
@@ -237,7 +238,9 @@ static void threads(void)
 	struct device d = open_device();
 	struct ibv_qp *qp = make_qp(&d, 16);
 	pthread_barrier_t begin;
-	struct worker w[3] = {{&d, qp, &begin, 0}, {&d, qp, &begin, 0}, {&d, qp, &begin, 0}};
+	struct worker w[3] = {{&d, qp, &begin, 0},
+			      {&d, qp, &begin, 0},
+			      {&d, qp, &begin, 0}};
 	pthread_t thread[3];
 	int i;
 
@@ -394,13 +397,99 @@ static void bad(void)
 	printf("bad: %d %d %d\n", accepted, reap(&d, accepted / 4), first);
 }
 
+/* More completions than there is room for. */
+static void overrun(void)
+{
+	struct device d = open_device();
+	struct ibv_async_event event;
+	struct ibv_cq *all = d.cq;
+	struct ibv_wc wc[16];
+	struct ibv_qp *qp;
+	int i;
+
+	d.cq = ibv_create_cq(d.context, 4, NULL, NULL, 0);
+	CHECK(d.cq);
+	qp = make_qp(&d, 32);
+	connect_to(&d, qp, qp->qp_num);
+	for (i = 0; i < 20; i++)
+		CHECK(!post_write(&d, qp, (uint64_t) i, IBV_SEND_SIGNALED));
+	CHECK(!ibv_get_async_event(d.context, &event));
+	printf("overrun: %s, %d of %d\n", ibv_event_type_str(event.event_type),
+	       ibv_poll_cq(d.cq, 16, wc), d.cq->cqe);
+	ibv_ack_async_event(&event);
+	CHECK(!ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_cq(d.cq));
+	d.cq = all;
+	close_device(&d);
+}
+
+static void *poll_until_flushed(void *data)
+{
+	struct device *d = data;
+	struct ibv_wc wc;
+	long nr = 0;
+	int found;
+
+	do {
+		found = ibv_poll_cq(d->cq, 1, &wc);
+		CHECK(found >= 0);
+		nr += found;
+	} while (!found || wc.wr_id != 9);
+	return (void *) nr;
+}
+
+/* The device fails while a thread polls it (SOFTVERBS_FAULTS=fatal@5). */
+static void fatal(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16), *other = make_qp(&d, 16);
+	struct ibv_async_event event;
+	pthread_t thread;
+	void *nr;
+	int i;
+
+	connect_to(&d, qp, qp->qp_num);
+	connect_to(&d, other, other->qp_num);
+	CHECK(!pthread_create(&thread, NULL, poll_until_flushed, &d));
+	for (i = 0; i < 10; i++)
+		CHECK(!post_write(&d, qp, (uint64_t) i, IBV_SEND_SIGNALED));
+	CHECK(!ibv_get_async_event(d.context, &event));
+	ibv_ack_async_event(&event);
+	pthread_join(thread, &nr);
+	printf("fatal: %s, %ld completions, another queue pair %d\n",
+	       ibv_event_type_str(event.event_type), (long) nr,
+	       post_write(&d, other, 10, IBV_SEND_SIGNALED) || reap(&d, 1));
+	CHECK(!ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_qp(other));
+	close_device(&d);
+}
+
+/* The provider puts its own table back (keeps.c does that at each making of a queue). */
+static void keeps(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	int i, good = 0;
+
+	connect_to(&d, qp, qp->qp_num);
+	for (i = 0; i < 3; i++) {
+		CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+		good += reap(&d, 1);
+	}
+	CHECK(!ibv_destroy_qp(qp));
+	close_device(&d);
+	printf("keeps: %d\n", good);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"reopen", reopen},   {"destroy", destroy}, {"reset", reset}, {"threads", threads},
-	{"forks", forks},     {"replace", replace}, {"many", many},   {"list", list},
-	{"bad", bad},	      {"race", race},
+	{"reopen", reopen},   {"destroy", destroy}, {"reset", reset},
+	{"threads", threads}, {"forks", forks},	    {"replace", replace},
+	{"many", many},	      {"list", list},	    {"bad", bad},
+	{"race", race},	      {"overrun", overrun}, {"fatal", fatal},
+	{"keeps", keeps},
 };
 
 int main(int argc, char **argv)

@@ -51,5 +51,21 @@ same "the refused ones are told, with what was accepted before" \
     "accepted = 40, wr_id = 40 accepted = 0, wr_id = 0" \
     "$(events "$work/bad" | sed -n 's/.* verbs:post_failed: .*\(accepted = .*\) }/\1/p' |
         tr '\n' ' ' | sed 's/ $//')"
+way overrun "a completion queue that overruns"
+SOFTVERBS_FAULTS=fatal@5
+export SOFTVERBS_FAULTS
+way fatal "a device that fails while it is polled"
+unset SOFTVERBS_FAULTS
+check "its failure is told" sh -c "env -u LD_LIBRARY_PATH babeltrace2 '$work/fatal' |
+    grep -q 'verbs:async_event: .*event = .*8'"
+
+# Nothing of what is posted is seen then, and that is said.
+keeps=$top_builddir/tests/verbs/keeps.so
+LD_PRELOAD=$keeps "$harm" keeps >"$work/keeps.bare" 2>&1 || true
+run 0 "a provider that puts its own table back: recorded" "$ccltap" record -o "$work/keeps" -- \
+    env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$keeps" "$harm" keeps
+same "the same when recorded" "$(cat "$work/keeps.bare")" "$(cat "$work/out")"
+same "it is told to be unobserved" 1 "$(events "$work/keeps" |
+    grep -c 'verbs:unobserved: .* what = "ibv_post_send"')"
 
 tap_done
