@@ -164,6 +164,60 @@ static void test_null_region(struct end *a, struct end *b)
 	ok(mr && !ibv_dereg_mr(mr), "it goes as any other");
 }
 
+/* A window of b's memory that a writes to, until b or a invalidates it. */
+static void test_window(struct end *a, struct end *b)
+{
+	struct ibv_mr *mr =
+		ibv_reg_mr(b->pd, b->memory, BUFFER, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	struct ibv_mw *mw = ibv_alloc_mw(b->pd, IBV_MW_TYPE_2);
+	struct ibv_send_wr bind = {.wr_id = 16, .opcode = IBV_WR_BIND_MW};
+	struct ibv_send_wr send = {.wr_id = 17, .opcode = IBV_WR_SEND_WITH_INV};
+	struct ibv_send_wr write = {.wr_id = 18, .opcode = IBV_WR_RDMA_WRITE};
+	struct ibv_send_wr local = {.wr_id = 19, .opcode = IBV_WR_LOCAL_INV};
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+	uint32_t rkey;
+
+	ok(mr && mw && !ibv_alloc_mw(b->pd, IBV_MW_TYPE_1),
+	   "there are windows of type 2");
+	rkey = ibv_inc_rkey(mw->rkey);
+	bind.send_flags = IBV_SEND_SIGNALED;
+	bind.bind_mw.mw = mw;
+	bind.bind_mw.rkey = rkey;
+	bind.bind_mw.bind_info =
+		(struct ibv_mw_bind_info){.mr = mr,
+					  .addr = (uintptr_t) b->memory + 4096,
+					  .length = 4096,
+					  .mw_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	ibv_post_send(b->qp, &bind, &bad);
+	ok(next(b->cq, &wc) && !wc.status && wc.opcode == IBV_WC_BIND_MW &&
+		   mw->rkey == rkey,
+	   "one is bound by a request");
+	write.wr.rdma.remote_addr = (uintptr_t) b->memory + 4096;
+	write.wr.rdma.rkey = rkey;
+	strcpy(a->memory, "window");
+	post(a, &write, 0, 7);
+	ok(completes(a->cq, 18, IBV_WC_SUCCESS) && !strcmp(b->memory + 4096, "window"),
+	   "what it shows is written to");
+	post_recv(b, 20, 0, 8);
+	send.invalidate_rkey = rkey;
+	post(a, &send, 0, 1);
+	ok(completes(a->cq, 17, IBV_WC_SUCCESS) && next(b->cq, &wc) && !wc.status &&
+		   wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == rkey,
+	   "a send invalidates it");
+	bind.bind_mw.rkey = ibv_inc_rkey(rkey);
+	ibv_post_send(b->qp, &bind, &bad);
+	local.send_flags = IBV_SEND_SIGNALED;
+	local.invalidate_rkey = ibv_inc_rkey(rkey);
+	ibv_post_send(b->qp, &local, &bad);
+	ok(completes(b->cq, 16, IBV_WC_SUCCESS) && completes(b->cq, 19, IBV_WC_SUCCESS),
+	   "so does a request of its own, after it was bound again");
+	write.wr.rdma.rkey = ibv_inc_rkey(rkey);
+	post(a, &write, 0, 7);
+	ok(completes(a->cq, 18, IBV_WC_REM_ACCESS_ERR), "then nobody writes through it");
+	ok(!ibv_dealloc_mw(mw) && !ibv_dereg_mr(mr), "it goes");
+}
+
 static void test_order(struct end *a, struct end *b)
 {
 	struct ibv_send_wr wr[6] = {{0}};
@@ -493,6 +547,8 @@ int main(void)
 	test_order(&a, &b);
 	test_waiting(&a, &b);
 	test_inline(&a, &b);
+	/* The last: the queue pairs are in error then. */
+	test_window(&a, &b);
 	free_end(&a);
 	free_end(&b);
 	test_srq();

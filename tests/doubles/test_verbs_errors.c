@@ -263,7 +263,7 @@ static void test_refused(void)
 	wr.num_sge = 5;
 	ok(ibv_post_send(a.qp, &wr, &bad) == EINVAL, "no more pieces than was agreed");
 	wr.num_sge = 0;
-	wr.opcode = IBV_WR_SEND_WITH_INV;
+	wr.opcode = IBV_WR_TSO;
 	ok(ibv_post_send(a.qp, &wr, &bad) == EINVAL,
 	   "no operation that is not supported");
 	for (i = 0; i < 65; i++) {

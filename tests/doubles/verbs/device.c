@@ -85,13 +85,15 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.page_size_cap = 0xfffff000,
 		.max_qp = SOFT_MAX_QPS,
 		.max_qp_wr = SOFT_MAX_WR,
-		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD |
-				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID,
+		.device_cap_flags =
+			IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN |
+			IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_MEM_WINDOW_TYPE_2B,
 		.max_sge = SOFT_MAX_SGE,
 		.max_sge_rd = SOFT_MAX_SGE,
 		.max_cq = 1 << 20,
 		.max_cqe = SOFT_MAX_CQE,
 		.max_mr = 1 << 20,
+		.max_mw = 1 << 20,
 		.max_pd = 1 << 20,
 		.max_qp_rd_atom = 128,
 		.max_res_rd_atom = 128 * SOFT_MAX_QPS,
@@ -275,6 +277,8 @@ static void set_functions(struct soft_context *context)
 	ops->post_send = soft_post_send;
 	ops->post_recv = soft_post_recv;
 	ops->post_srq_recv = soft_post_srq_recv;
+	ops->alloc_mw = soft_alloc_mw;
+	ops->dealloc_mw = soft_dealloc_mw;
 	verbs->query_port = query_port;
 	verbs->query_device_ex = query_device_ex;
 	verbs->query_rt_values = query_rt_values;

@@ -69,8 +69,8 @@ static int check_region(const void *address, size_t length, unsigned int access)
 		return EINVAL;
 	if (!length || (uintptr_t) address + length < (uintptr_t) address)
 		return EINVAL;
-	/* No paging on demand, no windows. */
-	if (access & (IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND))
+	/* No paging on demand. */
+	if (access & IBV_ACCESS_ON_DEMAND)
 		return EOPNOTSUPP;
 	return is_mapped(address, length) ? 0 : EFAULT;
 }
@@ -235,6 +235,83 @@ struct ibv_mr *soft_alloc_null_mr(struct ibv_pd *pd)
 	return &mr->base;
 }
 
+/* ibv_alloc_mw(3) */
+struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct soft_mw *mw = type == IBV_MW_TYPE_2 ? calloc(1, sizeof(*mw)) : NULL;
+	int err;
+
+	if (!mw) {
+		errno = type == IBV_MW_TYPE_2 ? ENOMEM : EOPNOTSUPP;
+		return NULL;
+	}
+	mw->window.base.pd = pd;
+	mw->window.is_window = true;
+	pthread_mutex_lock(&soft_lock);
+	err = add_region(soft_context(pd->context), &mw->window);
+	if (!err)
+		soft_pd(pd)->users++;
+	pthread_mutex_unlock(&soft_lock);
+	if (err) {
+		free(mw);
+		errno = err;
+		return NULL;
+	}
+	mw->base.context = pd->context;
+	mw->base.pd = pd;
+	mw->base.type = type;
+	mw->base.rkey = mw->window.base.rkey;
+	mw->base.handle = soft_new_handle();
+	return &mw->base;
+}
+
+int soft_dealloc_mw(struct ibv_mw *base)
+{
+	struct soft_mw *mw = (struct soft_mw *) base;
+
+	pthread_mutex_lock(&soft_lock);
+	soft_context(base->context)->mrs[mw->window.base.lkey >> 8] = NULL;
+	soft_pd(base->pd)->users--;
+	pthread_mutex_unlock(&soft_lock);
+	free(mw);
+	return 0;
+}
+
+int soft_bind(struct ibv_pd *pd, struct ibv_mw *base, uint32_t rkey,
+	      const struct ibv_mw_bind_info *bind)
+{
+	struct soft_mr *window = &((struct soft_mw *) base)->window;
+	struct soft_mr *mr = (struct soft_mr *) bind->mr;
+
+	/* The low eight bits are the program's: ibv_inc_rkey(3). */
+	if (base->pd != pd || mr->base.pd != pd || rkey >> 8 != window->base.lkey >> 8 ||
+	    window->access || !(mr->access & IBV_ACCESS_MW_BIND) ||
+	    bind->addr < mr->iova || bind->length > mr->base.length ||
+	    bind->addr - mr->iova > mr->base.length - bind->length)
+		return -EINVAL;
+	window->base.lkey = rkey;
+	window->base.rkey = rkey;
+	window->base.addr = (char *) mr->base.addr + (bind->addr - mr->iova);
+	window->base.length = bind->length;
+	window->iova = bind->mw_access_flags & IBV_ACCESS_ZERO_BASED ? 0 : bind->addr;
+	window->access = bind->mw_access_flags;
+	base->rkey = rkey;
+	return 0;
+}
+
+int soft_invalidate(struct ibv_pd *pd, uint32_t rkey)
+{
+	struct soft_context *context = soft_context(pd->context);
+	struct soft_mr *mr =
+		rkey >> 8 < context->mr_count ? context->mrs[rkey >> 8] : NULL;
+
+	if (!mr || !mr->is_window || mr->base.pd != pd || mr->base.lkey != rkey ||
+	    !mr->access)
+		return -EINVAL;
+	mr->access = 0;
+	return 0;
+}
+
 char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t size,
 		  unsigned int access)
 {
@@ -247,7 +324,8 @@ char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t si
 		return NULL;
 	if (mr->is_null && size <= SOFT_MAX_NULL && (mr->access & access) == access)
 		return access ? nowhere : zeros;
-	if (mr->is_null || (mr->access & access) != access || address < mr->iova ||
+	if (mr->is_null || (mr->is_window && !access) ||
+	    (mr->access & access) != access || address < mr->iova ||
 	    size > mr->base.length || address - mr->iova > mr->base.length - size)
 		return NULL;
 	return (char *) mr->base.addr + (address - mr->iova);

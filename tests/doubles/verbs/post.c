@@ -22,6 +22,9 @@ static bool is_carried(enum ibv_qp_type type, enum ibv_wr_opcode opcode)
 	case IBV_WR_RDMA_READ:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_BIND_MW:
+	case IBV_WR_LOCAL_INV:
 		return type == IBV_QPT_RC;
 	default:
 		return false;
@@ -121,6 +124,12 @@ static int fill(struct soft_qp *qp, uint32_t position, const struct ibv_send_wr 
 		send->rkey = wr->wr.atomic.rkey;
 		send->compare_add = wr->wr.atomic.compare_add;
 		send->swap = wr->wr.atomic.swap;
+	} else if (wr->opcode == IBV_WR_BIND_MW) {
+		send->mw = wr->bind_mw.mw;
+		send->rkey = wr->bind_mw.rkey;
+		send->bind = wr->bind_mw.bind_info;
+	} else if (wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_LOCAL_INV) {
+		send->rkey = wr->invalidate_rkey;
 	} else {
 		send->remote_addr = wr->wr.rdma.remote_addr;
 		send->rkey = wr->wr.rdma.rkey;
@@ -228,6 +237,26 @@ static void wr_send(struct ibv_qp_ex *ex)
 static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 {
 	begin(ex, IBV_WR_SEND_WITH_IMM)->imm_data = imm_data;
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
+{
+	begin(ex, IBV_WR_SEND_WITH_INV)->rkey = invalidate_rkey;
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
+{
+	begin(ex, IBV_WR_LOCAL_INV)->rkey = invalidate_rkey;
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *bind)
+{
+	struct soft_send *send = begin(ex, IBV_WR_BIND_MW);
+
+	send->mw = mw;
+	send->rkey = rkey;
+	send->bind = *bind;
 }
 
 static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
@@ -368,6 +397,12 @@ void soft_build_init(struct soft_qp *qp, uint64_t operations)
 		ex->wr_send = wr_send;
 	if (operations & IBV_QP_EX_WITH_SEND_WITH_IMM)
 		ex->wr_send_imm = wr_send_imm;
+	if (operations & IBV_QP_EX_WITH_SEND_WITH_INV)
+		ex->wr_send_inv = wr_send_inv;
+	if (operations & IBV_QP_EX_WITH_LOCAL_INV)
+		ex->wr_local_inv = wr_local_inv;
+	if (operations & IBV_QP_EX_WITH_BIND_MW)
+		ex->wr_bind_mw = wr_bind_mw;
 	if (operations & IBV_QP_EX_WITH_RDMA_WRITE)
 		ex->wr_rdma_write = wr_rdma_write;
 	if (operations & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)

@@ -30,6 +30,7 @@ static bool reads(const struct soft_send *send)
 static bool consumes_receive(const struct soft_send *send)
 {
 	return send->opcode == IBV_WR_SEND || send->opcode == IBV_WR_SEND_WITH_IMM ||
+	       send->opcode == IBV_WR_SEND_WITH_INV ||
 	       send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
@@ -45,6 +46,10 @@ static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
 		return IBV_WC_COMP_SWAP;
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		return IBV_WC_FETCH_ADD;
+	case IBV_WR_BIND_MW:
+		return IBV_WC_BIND_MW;
+	case IBV_WR_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
 	default:
 		return IBV_WC_SEND;
 	}
@@ -230,6 +235,29 @@ static bool is_lost(const struct soft_qp *qp, const struct soft_send *send,
 	return !is_reliable(qp) && every && send->number % every == 0;
 }
 
+static bool is_local(const struct soft_send *send)
+{
+	return send->opcode == IBV_WR_BIND_MW || send->opcode == IBV_WR_LOCAL_INV;
+}
+
+/* Nothing leaves; those before it end first. */
+static bool do_local(struct soft_qp *qp, struct soft_send *send)
+{
+	struct ibv_pd *pd = qp->ex.qp_base.pd;
+	int err;
+
+	if (qp->head != qp->next)
+		return false;
+	err = send->opcode == IBV_WR_BIND_MW
+		      ? soft_bind(pd, send->mw, send->rkey, &send->bind)
+		      : soft_invalidate(pd, send->rkey);
+	if (err)
+		fail(qp, IBV_WC_MW_BIND_ERR);
+	else
+		finish(qp, IBV_WC_SUCCESS);
+	return !err;
+}
+
 /* False: the next request has to wait. */
 static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 {
@@ -245,6 +273,8 @@ static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 	}
 	if ((send->flags & IBV_SEND_FENCE) && qp->reads)
 		return false;
+	if (is_local(send))
+		return do_local(qp, send);
 	count = spans_of(qp, qp->next, spans);
 	status = count < 0 ? IBV_WC_LOC_PROT_ERR : injected(qp, send);
 	if (status != IBV_WC_SUCCESS || send->number == soft_settings()->flush_at ||

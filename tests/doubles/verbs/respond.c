@@ -21,6 +21,7 @@ static bool consumes_receive(const struct soft_frame *request)
 {
 	return request->opcode == IBV_WR_SEND ||
 	       request->opcode == IBV_WR_SEND_WITH_IMM ||
+	       request->opcode == IBV_WR_SEND_WITH_INV ||
 	       request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
@@ -78,7 +79,10 @@ static void receive_completion(struct soft_qp *qp, const struct soft_frame *requ
 		.sl = request->service_level,
 	};
 
-	if (request->opcode != IBV_WR_SEND) {
+	if (request->opcode == IBV_WR_SEND_WITH_INV) {
+		wc.wc_flags |= IBV_WC_WITH_INV;
+		wc.invalidated_rkey = request->rkey;
+	} else if (request->opcode != IBV_WR_SEND) {
 		wc.wc_flags |= IBV_WC_WITH_IMM;
 		wc.imm_data = request->imm_data;
 	}
@@ -143,6 +147,10 @@ static enum soft_answer do_send(struct soft_qp *qp, const struct soft_frame *req
 	/* As rxe: without reliability what does not fit is dropped, the receive stays. */
 	if (status != IBV_WC_SUCCESS && request->qp_type != IBV_QPT_RC)
 		return SOFT_INVALID_REQUEST;
+	/* As rxe: a key that is none is the receiver's error, too. */
+	if (status == IBV_WC_SUCCESS && request->opcode == IBV_WR_SEND_WITH_INV &&
+	    soft_invalidate(qp->ex.qp_base.pd, request->rkey))
+		status = IBV_WC_LOC_QP_OP_ERR;
 	if (status == IBV_WC_SUCCESS)
 		soft_copy(to, count, payload, num_spans);
 	wr_id = recv->wr_id;

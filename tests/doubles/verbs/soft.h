@@ -77,6 +77,13 @@ struct soft_mr {
 	uint64_t iova;
 	unsigned int access;
 	bool is_null;
+	bool is_window;
+};
+
+/* Of type 2: bound by a request, to a part of a region. */
+struct soft_mw {
+	struct ibv_mw base;
+	struct soft_mr window;
 };
 
 struct soft_context {
@@ -171,6 +178,8 @@ struct soft_send {
 	uint32_t remote_qpn;
 	uint32_t remote_qkey;
 	struct ibv_ah_attr address;
+	struct ibv_mw *mw;
+	struct ibv_mw_bind_info bind;
 };
 
 /* A piece of memory of this process that is read or written. */
@@ -322,6 +331,12 @@ struct soft_context *soft_context_at(const struct soft_place *place);
 
 /* memory.c */
 struct ibv_mr *soft_alloc_null_mr(struct ibv_pd *pd);
+struct ibv_mw *soft_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int soft_dealloc_mw(struct ibv_mw *mw);
+/* -EINVAL: it is not bound, or may not be. */
+int soft_bind(struct ibv_pd *pd, struct ibv_mw *mw, uint32_t rkey,
+	      const struct ibv_mw_bind_info *bind);
+int soft_invalidate(struct ibv_pd *pd, uint32_t rkey);
 /* NULL: the key, the range or the access is wrong. */
 char *soft_memory(struct ibv_pd *pd, uint32_t key, uint64_t address, uint64_t size,
 		  unsigned int access);
