@@ -19,7 +19,7 @@ CLEANFILES += tests/verbs/count.so tests/verbs/keeps.so tests/verbs/extended tes
 
 # One file each, and what they share.
 verbs_pairs = tests/verbs/programs/hugectr tests/verbs/programs/mscclpp \
-	tests/verbs/programs/omnireduce tests/verbs/programs/uccl
+	tests/verbs/programs/omnireduce tests/verbs/programs/uccl tests/verbs/programs/windows
 $(verbs_pairs): %: %.c tests/verbs/programs/pair.c tests/verbs/programs/pair.h
 	$(AM_V_CCLD)$(MKDIR_P) tests/verbs/programs && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
 		-pthread -o $@ $(srcdir)/$@.c $(srcdir)/tests/verbs/programs/pair.c -libverbs

@@ -79,6 +79,6 @@ lossy()
 
 lossy omnireduce omnireduce
 lossy uccl uccl
-lossy mscclpp mscclpp -n 1000
+lossy mscclpp mscclpp
 
 tap_done

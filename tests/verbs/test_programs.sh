@@ -24,6 +24,8 @@ reported "so with datagrams" "$work/uccl"
 recorded mscclpp mscclpp
 agrees "a proxy, one in n signalled: all is matched, exactly"
 reported "so with requests that are not signalled" "$work/mscclpp"
+recorded windows windows
+agrees "windows that are bound, written to and invalidated: all is matched, exactly"
 SOFTVERBS_LINK=infiniband
 export SOFTVERBS_LINK
 recorded hugectr hugectr

@@ -27,7 +27,7 @@ static struct {
 } memory __attribute__((aligned(4096)));
 
 static atomic_ulong head, tail; /* of the triggers, which are their numbers */
-static unsigned long triggers = 2000;
+static unsigned long triggers = 1000;
 static struct where theirs[1];
 static struct ibv_mr *mr;
 static struct ibv_cq *cq;

@@ -25,7 +25,7 @@ static char memory[QUEUES * OUTSTANDING * BLOCK] __attribute__((aligned(4096)));
 static struct {
 	unsigned long messages;
 	int has_ids, list;
-} options = {2000, 0, 1};
+} options = {1000, 0, 1};
 
 static struct where theirs[QUEUES];
 static struct ibv_mr *mr;

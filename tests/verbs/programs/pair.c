@@ -8,7 +8,7 @@
  *	qp QP					(in the order in which they were made)
  *	mr RKEY ADDR LENGTH
  * Times are CLOCK_MONOTONIC before and after the call.  A token is what the immediate
- * data holds, 0 none.
+ * data holds, or the key that is invalidated; 0 none.
  */
 #include "pair.h"
 
@@ -91,7 +91,8 @@ struct ibv_mr *register_memory(struct side *side, void *memory, size_t size)
 	struct ibv_mr *mr =
 		ibv_reg_mr(side->pd, memory, size,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+				   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+				   IBV_ACCESS_MW_BIND);
 
 	CHECK(mr);
 	fprintf(side->log, "mr %u %" PRIuPTR " %zu\n", mr->rkey, (uintptr_t) memory,
@@ -213,7 +214,7 @@ void connect_all(struct side *side, int first, int count, const struct ibv_mr *m
 
 uint32_t new_token(struct side *side)
 {
-	return (uint32_t) side->number << 31 | ++side->tokens;
+	return (uint32_t) side->number << 31 | UINT32_C(1) << 30 | ++side->tokens;
 }
 
 static struct queue *queue_of(struct side *side, uint32_t qp_num)
@@ -227,10 +228,23 @@ static struct queue *queue_of(struct side *side, uint32_t qp_num)
 	return NULL;
 }
 
-static bool has_token(const struct ibv_send_wr *wr)
+static uint32_t token_of(const struct ibv_send_wr *wr)
 {
-	return wr->opcode == IBV_WR_SEND_WITH_IMM ||
-	       wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	if (wr->opcode == IBV_WR_SEND_WITH_INV)
+		return wr->invalidate_rkey;
+	if (wr->opcode != IBV_WR_SEND_WITH_IMM &&
+	    wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM)
+		return 0;
+	return be32toh(wr->imm_data);
+}
+
+static uint32_t token_that_came(const struct ibv_wc *wc)
+{
+	if (wc->status)
+		return 0;
+	if (wc->wc_flags & IBV_WC_WITH_INV)
+		return wc->invalidated_rkey;
+	return wc->wc_flags & IBV_WC_WITH_IMM ? be32toh(wc->imm_data) : 0;
 }
 
 static bool is_atomic(const struct ibv_send_wr *wr)
@@ -265,9 +279,8 @@ int post_send(struct side *side, struct queue *queue, struct ibv_send_wr *list)
 			"post %u %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %u %d %" PRIu64
 			" %u %" PRIu64 " %" PRIu64 "\n",
 			queue->qp->qp_num, ++queue->posted, wr->wr_id, (int) wr->opcode,
-			bytes, has_token(wr) ? be32toh(wr->imm_data) : 0,
-			!!(wr->send_flags & IBV_SEND_SIGNALED), addr, rkey, begin_ns,
-			end_ns);
+			bytes, token_of(wr), !!(wr->send_flags & IBV_SEND_SIGNALED), addr,
+			rkey, begin_ns, end_ns);
 	}
 	return ret;
 }
@@ -318,9 +331,7 @@ void log_completion(struct side *side, const struct ibv_wc *wc, uint64_t begin_n
 	fprintf(side->log,
 		"got %u %" PRIu64 " %" PRIu64 " %d %u %u %" PRIu64 " %" PRIu64 "\n",
 		wc->qp_num, ++queue->got, wc->wr_id, (int) wc->status,
-		!wc->status && (wc->wc_flags & IBV_WC_WITH_IMM) ? be32toh(wc->imm_data)
-								: 0,
-		wc->status ? 0 : wc->byte_len, begin_ns, end_ns);
+		token_that_came(wc), wc->status ? 0 : wc->byte_len, begin_ns, end_ns);
 }
 
 int poll_cq(struct side *side, struct ibv_cq *cq, struct ibv_wc *wc, int max)

@@ -37,7 +37,7 @@ static struct ibv_mr *mr;
 static struct ibv_cq_ex *extended;
 static struct ibv_cq *cq;
 static struct ibv_ah *way_back;
-static unsigned long chunks = 2000;
+static unsigned long chunks = 1000;
 static uint64_t ids;
 
 static void make_cq(struct side *side, bool is_extended)
