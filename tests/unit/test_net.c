@@ -108,6 +108,7 @@ static void tell_region(struct world *world, unsigned int p, uint64_t addr)
 {
 	begin_event(world, TAP_VERBS_MR);
 	add(world, "mr_id", 1);
+	add(world, "context_id", 1);
 	add(world, "addr", addr);
 	add(world, "length", ENTRY * GROUP_MAX * SLOTS);
 	add(world, "rkey", 7);
