@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the rows of nccl.def and verbs.def for those who are not C: the export lists of
- * the library, the reference table doc/calls.md, and the lists of the coverage test.
+ * Prints the rows of nccl.def, cuda.def and verbs.def for those who are not C: the export
+ * lists of the library, the reference table doc/calls.md, and the lists of the coverage
+ * test.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,20 @@ static const struct {
 #include "calls/verbs.def"
 };
 #undef CALL
+
+/* Each exported name, the row that it is of, and its class. */
+#define CALL_ALONE(since, class, bare, name, ...) {#name, #name, #class},
+#define CALL(since, class, bare, name, twin, ...) \
+	{#name, #name, #class}, {#twin, #name, #class},
+static const struct {
+	const char *name, *row, *class;
+} cuda[] = {
+	{"cuGetProcAddress", "-", "-"},
+	{"cuGetProcAddress_v2", "-", "-"},
+#include "calls/cuda.def"
+};
+#undef CALL
+#undef CALL_ALONE
 /* clang-format on */
 
 static const char markdown_head[] =
@@ -120,6 +135,15 @@ static const struct form {
 	{"--markdown", markdown_head, print_markdown},
 };
 
+static int print_cuda(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cuda); i++)
+		printf("%s %s %s\n", cuda[i].name, cuda[i].row, cuda[i].class);
+	return fflush(stdout) || ferror(stdout);
+}
+
 static int print_versions(void)
 {
 	unsigned int i;
@@ -153,6 +177,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--versions"))
 		return print_versions();
+	if (argc == 2 && !strcmp(argv[1], "--cuda"))
+		return print_cuda();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -167,7 +193,7 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --versions, --names, --markdown\n",
+	fputs("list-calls: give one of --exports, --cuda, --versions, --names, --markdown\n",
 	      stderr);
 	return 2;
 }

@@ -4,6 +4,10 @@
 noinst_PROGRAMS += list-calls
 list_calls_SOURCES = \
 	src/calls/list-calls.c \
+	src/calls/cuda.def \
+	src/calls/cuda_calls.h \
+	src/calls/cuda_kinds.h \
+	src/calls/cuda_types.h \
 	src/calls/kinds.h \
 	src/calls/nccl.def \
 	src/calls/nccl_calls.h \

@@ -55,6 +55,8 @@ struct tap_thread {
 	 * what NCCL itself calls is the very thing to record.
 	 */
 	bool in_tracer;
+	/* In a function of a CUDA driver that is recorded: what it calls is part of it. */
+	bool in_cuda;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
 	struct tap_open open;

@@ -20,8 +20,11 @@ libccltap_la_SOURCES = \
 	src/intercept/cfi.c src/intercept/cfi.h \
 	src/intercept/close.c \
 	src/intercept/comm.c src/intercept/comm.h \
+	src/intercept/cuda.c src/intercept/cuda.h src/intercept/cuda_call.c \
 	src/intercept/descriptors.c \
 	src/intercept/entry.c src/intercept/entry.h \
+	src/intercept/functions.c src/intercept/functions.h \
+	src/intercept/getproc.c src/intercept/getproc.h \
 	src/intercept/group.c src/intercept/group.h \
 	src/intercept/hooks.c src/intercept/hooks.h \
 	src/intercept/housekeeping.c src/intercept/housekeeping.h \
@@ -53,7 +56,7 @@ CLEANFILES += src/intercept/libccltap.map
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && ./list-calls$(EXEEXT) --exports | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '};' && \
+		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '};' && \
 		./list-calls$(EXEEXT) --versions | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

@@ -11,6 +11,7 @@
 #include <link.h>
 
 #include "common/thread.h"
+#include "intercept/cuda.h"
 #include "intercept/elf.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
@@ -122,6 +123,7 @@ static void *stand_in(const struct tap_entry_ways *ways, void *found)
 void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
 {
 	const struct tap_entry_ways *ways;
+	const struct tap_cuda_name *cuda;
 	void *found;
 
 	if (unlikely(!tap_real_dlsym_at))
@@ -129,7 +131,10 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 	if (unlikely(!name))
 		return NULL;
 	ways = tap_entry_find(name);
-	if (likely(!ways && !(tap_layer && tap_layer->may_have(name))))
+	cuda = tap_cuda_find(name);
+	if (likely(!ways && !cuda && !(tap_layer && tap_layer->may_have(name))))
+		return NULL;
+	if (cuda && tap_thread.in_tracer)
 		return NULL;
 	if (handle != RTLD_NEXT)
 		found = ask_for(handle, name, version, caller);
@@ -137,5 +142,7 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 		found = version ? NULL : tap_library_next(name, caller);
 	if (!found)
 		return NULL;
+	if (cuda)
+		return tap_cuda_lead(cuda, found);
 	return ways ? stand_in(ways, found) : tap_layer->stand_in(name, found);
 }

@@ -23,6 +23,7 @@
 #include "common/thread.h"
 #include "intercept/comm.h"
 #include "intercept/entry.h"
+#include "intercept/functions.h"
 #include "intercept/housekeeping.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
@@ -136,6 +137,7 @@ static void fork_parent_early(void)
 static void fork_child_early(void)
 {
 	tap_entries_fork_child();
+	tap_functions_fork_child();
 	tap_walk_fork_child();
 	tap_threads_fork_child();
 	tap_comms_fork_child();

@@ -4,6 +4,7 @@
 
 #include "intercept/comm.h"
 #include "intercept/entry.h"
+#include "intercept/functions.h"
 #include "intercept/libraries.h"
 #include "intercept/process.h"
 #include "intercept/resolve.h"
@@ -28,6 +29,7 @@ static void write_state(void)
 	threads = tap_threads_write(&all_threads);
 	tap_unseen_tell(true);
 	stacks = tap_stacks_write();
+	tap_functions_write();
 	if (tap_layer)
 		tap_layer->write_state();
 	tap_events_table->state_end(libraries, comms, threads, stacks, all_threads);

@@ -36,7 +36,7 @@
 
 #define LAYER_TEXT(name) #name,
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
-#define LAYER_NAMES "nccl, nvtx, verbs"
+#define LAYER_NAMES "nccl, nvtx, verbs, cuda"
 
 /* Each part of what is kept has a description of all events with it, some 300 KiB. */
 #define LEAST_DISK_BYTES (UINT64_C(8) << 20)

@@ -51,5 +51,6 @@ __attribute__((constructor)) static void fill(void)
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
 	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
 	tap_tp_verbs_fill(&tap_events.verbs);
+	tap_tp_cuda_fill(&tap_events.cuda);
 	tap_events.open_call_on = tap_tp_open_call_on();
 }

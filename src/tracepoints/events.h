@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #include "calls/nccl_calls.h"
+#include "tracepoints/cuda_events.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 8
+#define TAP_EVENTS_VERSION 9
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -51,6 +52,7 @@ struct tap_call {
 	uint8_t inner;		 /* made by the traced library itself */
 	uint8_t pnccl;		 /* reached by its profiling name */
 	uint8_t looked_up;	 /* reached by what dlsym() handed out */
+	uint8_t per_thread;	 /* of CUDA: no stream is the thread's own */
 	uint32_t library;	 /* id of the tap:library that it went to, 0: unknown */
 	uint32_t stack_id;	 /* of a tap:stack, 0: none is recorded */
 
@@ -237,6 +239,7 @@ struct tap_events {
 	void (*range_exit)(uint64_t call_id);
 	void (*mark)(const struct tap_nvtx_range *mark);
 	struct tap_verbs_events verbs;
+	struct tap_cuda_events cuda;
 	void (*process)(const struct tap_process *process);
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);

@@ -4,6 +4,9 @@
 lib_LTLIBRARIES += libccltap-events.la
 
 libccltap_events_la_SOURCES = \
+	src/tracepoints/cuda_events.h \
+	src/tracepoints/cuda_hot_tp.c src/tracepoints/cuda_hot_tp.h \
+	src/tracepoints/cuda_tp.c src/tracepoints/cuda_tp.h \
 	src/tracepoints/events.c src/tracepoints/events.h \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \

@@ -55,21 +55,18 @@ void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class
 				.encoding = lttng_ust_string_encoding_none } },
 
 #define TAP_PACKED_BYTES(type, name, base) + sizeof(type)
-#define TAP_PACKED_NR(type, name, base) + 1
-#define TAP_PACKED_NR_SEQ(type, name, of, base) + 1
 
 /*
- * Defines `event`_desc, the description of an event of this row, whose record is struct
- * `record`.  It fails to compile where one does not say what the other does.
+ * Defines `event`_desc, the description of an event of these fields, whose record is struct
+ * `record` of so many bytes.  It fails to compile where one does not say what the other
+ * does.
  */
-#define TAP_PACKED_EVENT(event, record, ROW, provider, level) \
-	_Static_assert(sizeof(struct record) == 0 ROW(TAP_PACKED_BYTES, TAP_ROW_NO_SEQ), \
+#define TAP_PACKED_FIELDS(event, record, provider, level, bytes, ...) \
+	_Static_assert(sizeof(struct record) == (bytes), \
 		       #record " holds other fields than its row describes"); \
-	_Static_assert(0 ROW(TAP_PACKED_NR, TAP_PACKED_NR_SEQ) <= TAP_PACKED_FIELDS_MAX, \
+	static const struct lttng_ust_event_field *const event##_fields[] = { __VA_ARGS__ }; \
+	_Static_assert(ARRAY_SIZE(event##_fields) <= TAP_PACKED_FIELDS_MAX, \
 		       #event " has more fields than a filter has room for"); \
-	static const struct lttng_ust_event_field *const event##_fields[] = { \
-		ROW(TAP_PACKED_INT, TAP_PACKED_SEQ) \
-	}; \
 	static const struct lttng_ust_tracepoint_class event##_class = { \
 		.struct_size = sizeof(struct lttng_ust_tracepoint_class), \
 		.fields = event##_fields, .nr_fields = ARRAY_SIZE(event##_fields), \
@@ -79,6 +76,11 @@ void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class
 		.struct_size = sizeof(struct lttng_ust_event_desc), \
 		.event_name = #event, .probe_desc = &provider, \
 		.tp_class = &event##_class, .loglevel = level };
+
+/* The same of ROW(INT, SEQ). */
+#define TAP_PACKED_EVENT(event, record, ROW, provider, level) \
+	TAP_PACKED_FIELDS(event, record, provider, level, \
+		0 ROW(TAP_PACKED_BYTES, TAP_ROW_NO_SEQ), ROW(TAP_PACKED_INT, TAP_PACKED_SEQ))
 /* clang-format on */
 
 #endif

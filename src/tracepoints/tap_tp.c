@@ -72,6 +72,11 @@ void tap_tp_state_thread(const struct tap_thread_state *thread)
 	lttng_ust_tracepoint(tap, state_thread, thread);
 }
 
+void tap_tp_state_function(uint64_t function, const char *name)
+{
+	lttng_ust_tracepoint(tap, state_function, function, name);
+}
+
 void tap_tp_state_stack(const struct tap_stack *stack)
 {
 	lttng_ust_tracepoint(tap, state_stack, stack);

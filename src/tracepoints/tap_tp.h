@@ -172,6 +172,13 @@ TAP_VERBS_STATE_EVENT(state_qp,
 	lttng_ust_field_integer(uint32_t, send_completed, n->send_completed)
 	lttng_ust_field_integer(uint32_t, recv_completed, n->recv_completed))
 
+LTTNG_UST_TRACEPOINT_EVENT(tap, state_function,
+	LTTNG_UST_TP_ARGS(uint64_t, f, const char *, name_),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_integer_hex(uint64_t, function, f)
+		lttng_ust_field_string(name, name_)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_function, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+
 LTTNG_UST_TRACEPOINT_EVENT(tap, polling,
 	LTTNG_UST_TP_ARGS(uint32_t, cq, uint64_t, polls, uint64_t, since),
 	LTTNG_UST_TP_FIELDS(

@@ -2,9 +2,11 @@
 # The rows against what libraries export, what headers declare, and themselves.
 
 tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
-	tests/calls/test_coverage.sh tests/calls/test_every_call.sh tests/calls/test_headers.sh \
+	tests/calls/test_coverage.sh tests/calls/test_every_call.sh \
+	tests/calls/test_every_cuda.sh tests/calls/test_headers.sh \
 	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh
 tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call \
+	tests/calls/libcuda.so.1 tests/calls/test_every_cuda \
 	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb
 
 check_PROGRAMS += tests/calls/test_kinds
@@ -16,7 +18,8 @@ CLEANFILES += $(tap_calls_made) tests/calls/verbs/map
 EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.c tests/calls/fake_nccl.c \
 	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports \
 	tests/calls/check_verbs.c tests/calls/fake_verbs.c tests/calls/fake_verbs.h \
-	tests/calls/test_every_verb.c
+	tests/calls/test_every_verb.c \
+	tests/calls/fake_cuda.c tests/calls/fake_cuda.h tests/calls/test_every_cuda.c
 TESTS += tests/calls/test_kinds $(tap_calls_shell)
 
 # Plain files, as in tests/link.
@@ -47,3 +50,13 @@ tests/calls/test_every_verb: tests/calls/test_every_verb.c tests/calls/guarded.h
 		tests/calls/verbs/libibverbs.so.1 $(tap_verbs_rows)
 	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_verb.c \
 		-Ltests/calls/verbs -l:libibverbs.so.1
+
+tap_cuda_rows = src/calls/cuda.def src/calls/cuda_calls.h src/calls/cuda_kinds.h \
+	src/calls/cuda_types.h src/calls/kinds.h tests/calls/fake_cuda.h
+tests/calls/libcuda.so.1: tests/calls/fake_cuda.c $(tap_cuda_rows)
+	$(AM_V_CCLD)$(MKDIR_P) tests/calls && $(tap_calls_compile) -fPIC -shared \
+		-Wl,-soname,libcuda.so.1 -o $@ $(srcdir)/tests/calls/fake_cuda.c
+tests/calls/test_every_cuda: tests/calls/test_every_cuda.c tests/calls/guarded.h \
+		tests/calls/libcuda.so.1 $(tap_cuda_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_cuda.c \
+		-Ltests/calls -l:libcuda.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'

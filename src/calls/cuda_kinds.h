@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How each kind of argument of cuda.def is recorded: kinds.h for calls that are two
+ * events, this for what those have besides, and for calls that are one, packed event.
+ *
+ * A kind K of the latter has two lines: PACK_K(M, n), its fields as M(type, name, base of
+ * the number when shown), and STORE_K(n), which fills in those of the record r from the
+ * argument n; MEANS_K(n) notes in w which argument is the stream, the function, the
+ * buffer of arguments.  The rules are those of kinds.h.
+ */
+#ifndef TAP_CALLS_CUDA_KINDS_H
+#define TAP_CALLS_CUDA_KINDS_H
+
+#include "calls/cuda_types.h"
+#include "calls/kinds.h"
+
+static inline uint64_t tap_cuda_bytes2d(const CUDA_MEMCPY2D *copy)
+{
+	return copy ? copy->WidthInBytes * copy->Height : 0;
+}
+
+static inline uint64_t tap_cuda_bytes3d(const CUDA_MEMCPY3D *copy)
+{
+	return copy ? copy->WidthInBytes * copy->Height * copy->Depth : 0;
+}
+
+/* A batch may be long: the first of its sizes are added up, which says whether that is
+ * all. */
+#define TAP_CUDA_SIZES_MAX 256
+
+static inline uint64_t tap_cuda_sum(const size_t *sizes, size_t count)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; sizes && i < count && i < TAP_CUDA_SIZES_MAX; i++)
+		sum += sizes[i];
+	return sum;
+}
+
+/* The dimensions of the cluster, 0 where the launch asks for none. */
+static inline void tap_cuda_cluster(const CUlaunchConfig *config,
+				    uint32_t *ret_dimensions)
+{
+	unsigned i;
+
+	ret_dimensions[0] = ret_dimensions[1] = ret_dimensions[2] = 0;
+	for (i = 0; config->attrs && i < config->numAttrs; i++) {
+		if (config->attrs[i].id != TAP_CUDA_ATTRIBUTE_CLUSTER)
+			continue;
+		ret_dimensions[0] = config->attrs[i].value.clusterDim.x;
+		ret_dimensions[1] = config->attrs[i].value.clusterDim.y;
+		ret_dimensions[2] = config->attrs[i].value.clusterDim.z;
+	}
+}
+
+/* clang-format off */
+
+/* ---- Calls that are two events ---- */
+
+#define ENTRY_SKIP(n)
+#define EXIT_SKIP(n)
+#define ENTRY_DPTR(n) lttng_ust_field_integer_hex(uint64_t, n, a->n)
+#define EXIT_DPTR(n)
+#define ENTRY_COPY2D(n) lttng_ust_field_integer(uint64_t, n##_bytes, tap_cuda_bytes2d(a->n))
+#define EXIT_COPY2D(n)
+#define ENTRY_COPY3D(n) lttng_ust_field_integer(uint64_t, n##_bytes, tap_cuda_bytes3d(a->n))
+#define EXIT_COPY3D(n)
+#define ENTRY_KERNEL_NODE(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_func, (uintptr_t) (a->n ? a->n->func : NULL)) \
+	lttng_ust_field_integer(uint32_t, n##_gridDimX, a->n ? a->n->gridDimX : 0)
+#define EXIT_KERNEL_NODE(n)
+#define ENTRY_NODE(n) lttng_ust_field_integer(int32_t, n##_type, a->n ? a->n->type : -1)
+#define EXIT_NODE(n)
+
+/* ---- Calls that are one ---- */
+
+#define PACK_SKIP(M, n)
+#define STORE_SKIP(n)
+#define PACK_PTR(M, n) M(uint64_t, n, 16)
+#define STORE_PTR(n) r->n = (uintptr_t) n;
+#define PACK_DPTR(M, n) M(uint64_t, n, 16)
+#define STORE_DPTR(n) r->n = n;
+#define PACK_U64(M, n) M(uint64_t, n, 10)
+#define STORE_U64(n) r->n = n;
+#define PACK_U32(M, n) M(uint32_t, n, 10)
+#define STORE_U32(n) r->n = n;
+#define PACK_U16(M, n) M(uint16_t, n, 10)
+#define STORE_U16(n) r->n = n;
+#define PACK_U8(M, n) M(uint8_t, n, 10)
+#define STORE_U8(n) r->n = n;
+#define PACK_STREAM PACK_PTR
+#define STORE_STREAM STORE_PTR
+#define PACK_FUNCTION PACK_PTR
+#define STORE_FUNCTION STORE_PTR
+#define PACK_EXTRA PACK_SKIP
+#define STORE_EXTRA STORE_SKIP
+
+#define PACK_CONFIG(M, n) \
+	M(uint32_t, gridDimX, 10) M(uint32_t, gridDimY, 10) M(uint32_t, gridDimZ, 10) \
+	M(uint32_t, blockDimX, 10) M(uint32_t, blockDimY, 10) M(uint32_t, blockDimZ, 10) \
+	M(uint32_t, sharedMemBytes, 10) M(uint64_t, hStream, 16) M(uint32_t, numAttrs, 10) \
+	M(uint32_t, clusterDimX, 10) M(uint32_t, clusterDimY, 10) M(uint32_t, clusterDimZ, 10)
+#define STORE_CONFIG(n) do { \
+	static const CUlaunchConfig nothing; \
+	const CUlaunchConfig *c = n ? n : &nothing; \
+	uint32_t cluster[3]; \
+	tap_cuda_cluster(c, cluster); \
+	r->gridDimX = c->gridDimX; r->gridDimY = c->gridDimY; r->gridDimZ = c->gridDimZ; \
+	r->blockDimX = c->blockDimX; r->blockDimY = c->blockDimY; r->blockDimZ = c->blockDimZ; \
+	r->sharedMemBytes = c->sharedMemBytes; r->hStream = (uintptr_t) c->hStream; \
+	r->numAttrs = c->numAttrs; \
+	r->clusterDimX = cluster[0]; r->clusterDimY = cluster[1]; r->clusterDimZ = cluster[2]; \
+	} while (0);
+
+#define PACK_COPY2D(M, n) M(uint64_t, n##_bytes, 10)
+#define STORE_COPY2D(n) r->n##_bytes = tap_cuda_bytes2d(n);
+#define PACK_COPY3D(M, n) M(uint64_t, n##_bytes, 10)
+#define STORE_COPY3D(n) r->n##_bytes = tap_cuda_bytes3d(n);
+/* Of count copies, or of the first 256. */
+#define PACK_SIZES_count(M, n) M(uint64_t, n##_bytes, 10)
+#define STORE_SIZES_count(n) r->n##_bytes = tap_cuda_sum(n, count);
+
+/* ---- What an argument means ---- */
+
+#define MEANS_SKIP(n)
+#define MEANS_PTR(n)
+#define MEANS_DPTR(n)
+#define MEANS_U64(n)
+#define MEANS_U32(n)
+#define MEANS_U16(n)
+#define MEANS_U8(n)
+#define MEANS_FUNCTION(n) w.function = n;
+#define MEANS_EXTRA(n) w.extra = n;
+#define MEANS_STREAM(n) w.has_stream = true; w.stream = n;
+#define MEANS_CONFIG(n) w.has_stream = true; w.stream = n ? n->hStream : NULL;
+#define MEANS_COPY2D(n)
+#define MEANS_COPY3D(n)
+#define MEANS_SIZES_count(n)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the events of the provider "cuda" say: a packed record for each row of class WORK,
+ * and what the two events of the others share with NCCL's calls (struct tap_call).
+ *
+ * It hides how a record is made of a row: the fields that all have, then the arguments,
+ * each by its kind.  The description that LTTng is given is the same walk
+ * (cuda_hot_tp.c).
+ */
+#ifndef TAP_TRACEPOINTS_CUDA_EVENTS_H
+#define TAP_TRACEPOINTS_CUDA_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calls/cuda_calls.h"
+
+struct tap_call;
+
+/* clang-format off */
+/*
+ * call_id	counted with NCCL's calls
+ * parent_id	the recorded call that the thread is in, 0 none
+ * context	that was current
+ * per_thread	reached by its twin
+ * runtime	the call of the runtime library that it was made by (enum tap_cuda_runtime)
+ * capture	0: it was done, 1: it went into a graph, 2: into one that is invalid; -1:
+ *		it cannot be told
+ */
+#define TAP_CUDA_COMMON(M) \
+	M(uint64_t, begin_ns, 10) \
+	M(uint64_t, call_id, 10) \
+	M(uint64_t, parent_id, 10) \
+	M(uint64_t, context, 16) \
+	M(int32_t, result, 10) \
+	M(uint8_t, per_thread, 10) \
+	M(uint8_t, runtime, 10) \
+	M(int8_t, capture, 10)
+
+#define TAP_CUDA_MEMBER(type, name, base) type name;
+#define TAP_CUDA_ARG_MEMBER(t, n, k) PACK_##k(TAP_CUDA_MEMBER, n)
+#define TAP_CUDA_ARG_MEMBER_NONE
+
+struct tap_cuda_common {
+	TAP_CUDA_COMMON(TAP_CUDA_MEMBER)
+} __attribute__((packed));
+
+#define TAP_CUDA_RECORD_WORK(name, ...) \
+	struct name##_record { \
+		struct tap_cuda_common common; \
+		ARGS_WALK(TAP_CUDA_ARG_MEMBER, SEP_NONE, ##__VA_ARGS__) \
+	} __attribute__((packed));
+#define TAP_CUDA_RECORD_WAIT(name, ...)
+#define TAP_CUDA_RECORD_SETUP(name, ...)
+#define TAP_CUDA_RECORD_CAPTURE(name, ...)
+#define TAP_CUDA_RECORD_CAPTURED(name, ...)
+#define TAP_CUDA_RECORD_UNLOAD(name, ...)
+#define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, bare, name, twin, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+/* clang-format on */
+
+/* A row's switches, the second one its exit's; and its events, as it has one or two. */
+struct tap_cuda_row {
+	const int *on[2];
+	void (*write)(const void *record, size_t length);
+	void (*entry)(const struct tap_call *call, const void *args);
+	void (*exit)(const struct tap_call *call, const void *args, CUresult result);
+};
+
+struct tap_cuda_events {
+	struct tap_cuda_row rows[TAP_CUDA_NR];
+	/* A function's name, "" where the driver does not tell. */
+	void (*function)(uint64_t function, const char *name, bool is_state);
+};
+
+#endif

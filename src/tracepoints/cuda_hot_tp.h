@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tracepoints of the provider "cuda" whose events are packed: names alone, since
+ * their fields are described by their rows (cuda_hot_tp.c).
+ */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER cuda
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "tracepoints/cuda_hot_tp.h"
+
+#if !defined(TAP_TRACEPOINTS_CUDA_HOT_TP_H) || \
+	defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define TAP_TRACEPOINTS_CUDA_HOT_TP_H
+
+#include <lttng/tracepoint.h>
+
+#include "tracepoints/cuda_events.h"
+#include "tracepoints/packed.h"
+
+/* clang-format off */
+#define TAP_CUDA_POINT_WORK(name) LTTNG_UST_TRACEPOINT_EVENT(cuda, name, TAP_PACKED_ARGS, )
+#define TAP_CUDA_POINT_WAIT(name)
+#define TAP_CUDA_POINT_SETUP(name)
+#define TAP_CUDA_POINT_CAPTURE(name)
+#define TAP_CUDA_POINT_CAPTURED(name)
+#define TAP_CUDA_POINT_UNLOAD(name)
+#define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_POINT_##class(name)
+#define CALL(since, class, bare, name, twin, ...) TAP_CUDA_POINT_##class(name)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+/* clang-format on */
+
+#endif

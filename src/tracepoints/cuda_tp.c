@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Instantiates what LTTng's macros make of the provider "cuda". */
+#include "tracepoints/guest.h"
+
+#define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_PROVIDER_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tracepoints/cuda_tp.h"
+
+#include "tracepoints/providers.h"
+
+/* clang-format off */
+#define PAIR(name) \
+	static void name##_on_entry(const struct tap_call *call, const void *args) \
+	{ \
+		const struct name##_args *a = args; \
+		lttng_ust_do_tracepoint(cuda, name##_entry, call, a); \
+	} \
+	static void name##_on_exit(const struct tap_call *call, const void *args, \
+				   CUresult result) \
+	{ \
+		const struct name##_args *a = args; \
+		lttng_ust_do_tracepoint(cuda, name##_exit, call, a, result); \
+	}
+#define PAIR_WORK(name)
+#define PAIR_WAIT PAIR
+#define PAIR_SETUP PAIR
+#define PAIR_CAPTURE PAIR
+#define PAIR_CAPTURED PAIR
+#define PAIR_UNLOAD PAIR
+#define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name)
+#define CALL(since, class, bare, name, twin, ...) PAIR_##class(name)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+
+#define FILL(name) \
+	ret_events->rows[TAP_##name] = (struct tap_cuda_row) { \
+		.on = {&lttng_ust_tracepoint_cuda___##name##_entry.state, \
+		       &lttng_ust_tracepoint_cuda___##name##_exit.state}, \
+		.entry = name##_on_entry, \
+		.exit = name##_on_exit, \
+	};
+#define FILL_WORK(name)
+#define FILL_WAIT FILL
+#define FILL_SETUP FILL
+#define FILL_CAPTURE FILL
+#define FILL_CAPTURED FILL
+#define FILL_UNLOAD FILL
+#define CALL_ALONE(since, class, bare, name, ...) FILL_##class(name)
+#define CALL(since, class, bare, name, twin, ...) FILL_##class(name)
+static void fill_pairs(struct tap_cuda_events *ret_events)
+{
+#include "calls/cuda.def"
+}
+/* clang-format on */
+
+static void write_function(uint64_t function, const char *name, bool is_state)
+{
+	if (is_state)
+		tap_tp_state_function(function, name);
+	else
+		lttng_ust_tracepoint(cuda, function, function, name);
+}
+
+void tap_tp_cuda_fill(struct tap_cuda_events *ret_events)
+{
+	fill_pairs(ret_events);
+	tap_tp_cuda_hot_fill(ret_events->rows);
+	ret_events->function = write_function;
+}

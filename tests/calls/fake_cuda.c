@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* A libcuda.so.1 made of the rows: nothing but a mirror (fake_cuda.h). */
+#include "fake_cuda.h"
+
+#include <errno.h>
+#include <string.h>
+
+int fake_cuda_result = -1;
+const char *fake_cuda_called;
+unsigned char fake_cuda_args[256];
+
+/* clang-format off */
+#define KEEP(t, n, k) memcpy((void *) &args.n, (const void *) &n, sizeof(n));
+#define KEEP_NONE
+
+/* Its own functions are not what a preloaded library has under their names. */
+#define FAKE(fn, sym, ...) \
+	CUresult sym(PARAMS(__VA_ARGS__)); \
+	CUresult sym(PARAMS(__VA_ARGS__)) \
+	{ \
+		struct { \
+			struct fn##_args args; \
+			char none; \
+		} kept; \
+		memset(&kept, 0, sizeof(kept)); \
+		{ \
+			struct fn##_args args; \
+			memset(&args, 0, sizeof(args)); \
+			ARGS_WALK(KEEP, SEP_NONE, ##__VA_ARGS__) \
+			memcpy(&kept.args, &args, sizeof(args)); \
+		} \
+		memset(fake_cuda_args, 0, sizeof(fake_cuda_args)); \
+		memcpy(fake_cuda_args, &kept.args, sizeof(kept.args)); \
+		fake_cuda_called = #sym; \
+		errno = FAKE_ERRNO; \
+		return fake_cuda_result < 0 ? fake_cuda_sum(&kept.args, sizeof(kept.args)) \
+					    : fake_cuda_result; \
+	} \
+	static __typeof__(sym) own_##sym __attribute__((alias(#sym)));
+#define CALL_ALONE(since, class, bare, fn, ...) FAKE(fn, fn, ##__VA_ARGS__)
+#define CALL(since, class, bare, fn, twin, ...) \
+	FAKE(fn, fn, ##__VA_ARGS__) FAKE(fn, twin, ##__VA_ARGS__)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+
+static __typeof__(cuGetProcAddress) own_cuGetProcAddress
+	__attribute__((alias("cuGetProcAddress")));
+static __typeof__(cuGetProcAddress_v2) own_cuGetProcAddress_v2
+	__attribute__((alias("cuGetProcAddress_v2")));
+
+/* The forms of a name stand in the order of their versions. */
+static const struct {
+	const char *bare, *name;
+	int since, per_thread;
+	void *own;
+} functions[] = {
+#define ROW(since, bare, sym, twin) {#bare, #sym, since, twin, (void *) own_##sym},
+#define CALL_ALONE(since, class, bare, fn, ...) ROW(since, bare, fn, -1)
+#define CALL(since, class, bare, fn, twin, ...) ROW(since, bare, fn, 0) ROW(since, bare, twin, 1)
+#include "calls/cuda.def"
+	ROW(11030, cuGetProcAddress, cuGetProcAddress, -1)
+	ROW(12000, cuGetProcAddress, cuGetProcAddress_v2, -1)
+};
+/* clang-format on */
+
+void *fake_cuda_own(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].name, name))
+			return functions[i].own;
+	return NULL;
+}
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
+			     cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+{
+	const int per_thread = flags == 2;
+	size_t i;
+
+	*pfn = NULL;
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].bare, symbol) && functions[i].since <= version &&
+		    (functions[i].per_thread < 0 ||
+		     functions[i].per_thread == per_thread))
+			*pfn = functions[i].own;
+	if (status)
+		*status = *pfn ? 0 : 1;
+	errno = FAKE_ERRNO;
+	return *pfn ? 0 : 500;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+	return own_cuGetProcAddress_v2(symbol, pfn, version, flags, NULL);
+}

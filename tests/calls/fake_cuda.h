@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the fake libcuda.so.1 promises the test that calls it: a function for each name of
+ * the rows, which keeps its arguments, leaves FAKE_ERRNO in errno, touches no memory, and
+ * returns fake_cuda_result, or a number made of the arguments where that is -1.
+ */
+#ifndef TAP_TESTS_FAKE_CUDA_H
+#define TAP_TESTS_FAKE_CUDA_H
+
+#include <stddef.h>
+
+#include "calls/cuda_calls.h"
+
+#define FAKE_ERRNO 113
+
+extern int fake_cuda_result;
+
+/* Of the call before: the exported name of the function, and its arguments. */
+extern const char *fake_cuda_called;
+extern unsigned char fake_cuda_args[256];
+
+/* The library's own function of an exported name, whoever else has one. */
+void *fake_cuda_own(const char *name);
+
+static inline int fake_cuda_sum(const void *args, size_t size)
+{
+	const unsigned char *byte = args;
+	unsigned int sum = 1;
+
+	while (size--)
+		sum = sum * 31 + *byte++;
+	return (int) (sum & 0x7fffffff) | 1;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
+			     cuuint64_t flags, CUdriverProcAddressQueryResult *status);
+
+#endif

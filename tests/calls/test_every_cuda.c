@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TAP: each row of cuda.def, under both of its names and by each way (linked, looked up,
+ * from either form of cuGetProcAddress()), hands every argument, the result and errno
+ * through unchanged to the function that was meant; and where WRAPPED is set each way
+ * leads through a wrapper.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fake_cuda.h"
+#include "guarded.h"
+
+enum mode { FULL, EMPTY, FAILED, NR_MODES };
+static const int mode_results[] = {0, 0, -1};
+
+enum way { LINKED, LOOKED_UP, FROM_V1, FROM_V2, NR_WAYS };
+static const char *const way_names[] = {"linked", "looked up", "from cuGetProcAddress",
+					"from cuGetProcAddress_v2"};
+
+static void *driver;
+static bool must_be_wrapped;
+
+static void point(const void *argument, const void *to)
+{
+	memcpy((void *) (uintptr_t) argument, &to, sizeof(to));
+}
+
+/* clang-format off */
+/* What each kind reads lies at the end of a page; the rest of an argument is garbage. */
+#define LIES_NOWHERE(n)
+#define LIES_SKIP LIES_NOWHERE
+#define LIES_PTR LIES_NOWHERE
+#define LIES_DPTR LIES_NOWHERE
+#define LIES_U64 LIES_NOWHERE
+#define LIES_U32 LIES_NOWHERE
+#define LIES_U16 LIES_NOWHERE
+#define LIES_U8 LIES_NOWHERE
+#define LIES_I32 LIES_NOWHERE
+#define LIES_STREAM LIES_NOWHERE
+#define LIES_FUNCTION LIES_NOWHERE
+#define LIES_EXTRA(n) point(&a->n, NULL);
+#define LIES_CONFIG(n) { \
+	CUlaunchConfig *config = guarded(sizeof(*config), 1); \
+	config->numAttrs = 2; \
+	config->attrs = guarded(2 * sizeof(*config->attrs), TAP_CUDA_ATTRIBUTE_CLUSTER); \
+	point(&a->n, config); }
+#define LIES_COPY2D(n) point(&a->n, guarded(sizeof(*a->n), 1));
+#define LIES_COPY3D(n) point(&a->n, guarded(sizeof(*a->n), 1));
+#define LIES_SIZES_count(n) point(&a->n, guarded(3 * sizeof(size_t), 1)); a->count = 3;
+#define LIES_KERNEL_NODE(n) point(&a->n, guarded(sizeof(*a->n), 1));
+#define LIES_NODE(n) point(&a->n, guarded(sizeof(*a->n), 1));
+#define LIES_OUT_PTR(n) if (mode == FULL) point(&a->n, guarded(sizeof(void *), 1));
+
+#define GARBAGE(t, n, k) fill_differently((void *) (uintptr_t) &a->n, sizeof(a->n), &seed);
+#define GARBAGE_NONE (void) seed;
+#define LIES(t, n, k) LIES_##k(n)
+#define LIES_NONE
+#define PASS(t, n, k) a->n
+#define PASS_NONE
+
+static void fill_differently(unsigned char *bytes, size_t size, unsigned char *seed)
+{
+	while (size--)
+		*bytes++ = ++*seed;
+}
+
+static int report(bool passed, const char *name, enum way way, const char *what)
+{
+	if (!passed)
+		printf("# %s, %s: %s\n", name, way_names[way], what);
+	return !passed;
+}
+
+/* The function that a program gets by this way. */
+static void *reach(enum way way, void *linked, const char *name, const char *bare, int version,
+		   bool is_twin)
+{
+	const cuuint64_t flags = is_twin ? 2 : 0;
+	void *found = NULL;
+
+	if (version < 7000 && is_twin)
+		version = 7000;
+	switch (way) {
+	case LINKED:
+		return linked;
+	case LOOKED_UP:
+		return dlsym(driver, name);
+	case FROM_V1:
+		return cuGetProcAddress(bare, &found, version, flags) ? NULL : found;
+	default:
+		return cuGetProcAddress_v2(bare, &found, version, flags, NULL) ? NULL : found;
+	}
+}
+
+#define THROUGH(fn, sym, since, bare, is_twin, ...) \
+	for (way = 0; way < NR_WAYS; way++) { \
+		CUresult expected = fake_cuda_result < 0 ? fake_cuda_sum(a, sizeof(*a)) \
+							 : fake_cuda_result; \
+		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, #bare, \
+							       since, is_twin); \
+		CUresult result; \
+		if (!function) { \
+			failed += report(false, #sym, way, "not found"); \
+			continue; \
+		} \
+		failed += report(!must_be_wrapped || (void *) function != fake_cuda_own(#sym), \
+				 #sym, way, "not wrapped"); \
+		memset(fake_cuda_args, 0xee, sizeof(fake_cuda_args)); \
+		errno = 0; \
+		result = function(ARGS_WALK(PASS, SEP_COMMA, ##__VA_ARGS__)); \
+		failed += report(result == expected, #sym, way, "another result"); \
+		failed += report(errno == FAKE_ERRNO, #sym, way, "another errno"); \
+		failed += report(!strcmp(fake_cuda_called, #sym), #sym, way, fake_cuda_called); \
+		failed += report(!memcmp(fake_cuda_args, a, sizeof(*a)), #sym, way, \
+				 "other arguments"); \
+	}
+
+#define TEST(fn, through, ...) \
+	static int test_##fn(enum mode mode) \
+	{ \
+		static _Alignas(16) unsigned char room[sizeof(struct fn##_args) + 1]; \
+		struct fn##_args *a = (void *) room; \
+		unsigned char seed = 0; \
+		int failed = 0, way; \
+		memset(room, 0, sizeof(room)); \
+		if (mode != EMPTY) { \
+			ARGS_WALK(GARBAGE, SEP_NONE, ##__VA_ARGS__) \
+			ARGS_WALK(LIES, SEP_NONE, ##__VA_ARGS__) \
+		} \
+		through \
+		return failed; \
+	}
+#define DECLARE(sym, ...) CUresult sym(PARAMS(__VA_ARGS__));
+#define CALL_ALONE(since, class, bare, fn, ...) \
+	DECLARE(fn, ##__VA_ARGS__) \
+	TEST(fn, THROUGH(fn, fn, since, bare, false, ##__VA_ARGS__), ##__VA_ARGS__)
+#define CALL(since, class, bare, fn, twin, ...) \
+	DECLARE(fn, ##__VA_ARGS__) DECLARE(twin, ##__VA_ARGS__) \
+	TEST(fn, THROUGH(fn, fn, since, bare, false, ##__VA_ARGS__) \
+		 THROUGH(fn, twin, since, bare, true, ##__VA_ARGS__), ##__VA_ARGS__)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+
+static const struct {
+	const char *name;
+	int (*test)(enum mode mode);
+} tests[] = {
+#define CALL_ALONE(since, class, bare, fn, ...) {#fn, test_##fn},
+#define CALL(since, class, bare, fn, twin, ...) {#fn, test_##fn},
+#include "calls/cuda.def"
+};
+/* clang-format on */
+
+int main(void)
+{
+	unsigned int i, nr_failed = 0;
+
+	driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	must_be_wrapped = getenv("WRAPPED") != NULL;
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		int failed = 0, mode;
+
+		for (mode = 0; mode < NR_MODES; mode++) {
+			fake_cuda_result = mode_results[mode];
+			failed += tests[i].test((enum mode) mode);
+		}
+		nr_failed += failed != 0;
+		printf("%sok %u - %s\n", failed ? "not " : "", i + 1, tests[i].name);
+		/* What a crash leaves unsaid is the row it happened in. */
+		fflush(stdout);
+	}
+	printf("1..%u\n", i);
+	return nr_failed != 0;
+}
