@@ -316,7 +316,21 @@ static void *run_starter(void *unused)
 	dlerror();
 	__atomic_store_n(&state, result, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	/* What was made by calls that did not wait so long, no event tells. */
+	if (result == ON && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
+		tap_state_write();
 	return unused;
+}
+
+/* Such a process is in no trace. */
+__attribute__((destructor)) static void tell_ended_early(void)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() &&
+	    __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
+		tap_recorder_tell("it ended before LTTng was there");
+	tap_guard_clear(guard);
 }
 
 static bool make_starter(void)

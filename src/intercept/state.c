@@ -14,10 +14,10 @@
 #include "intercept/unseen.h"
 
 /*
- * By a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so
+ * Mostly by a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so
  * what is locked here is locked after it, there as well (start.c).
  */
-static void write_state(void)
+void tap_state_write(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 	uint32_t libraries, comms, threads, stacks;
@@ -38,7 +38,7 @@ static void write_state(void)
 
 void tap_state_prepare(void)
 {
-	if (!tap_events_table->set_state(write_state))
+	if (!tap_events_table->set_state(tap_state_write))
 		tap_problem("not recorded", "state, when a session starts: LTTng refused",
 			    1);
 }

@@ -14,4 +14,7 @@
 /* Once the events can be written. */
 void tap_state_prepare(void) tap_hidden;
 
+/* Tells it unasked.  The caller holds no lock. */
+void tap_state_write(void) tap_hidden;
+
 #endif
