@@ -353,7 +353,25 @@ static bool make_starter(void)
 }
 
 /*
- * Waits 3 s at most, LTTng's own limit for a session daemon that does not answer.
+ * LTTng's own limit for a session daemon that does not answer, 3 s unless the user says
+ * otherwise by LTTng's own variable: milliseconds, -1 without end.
+ */
+static int64_t limit_ms(void)
+{
+	const char *text = getenv("LTTNG_UST_REGISTER_TIMEOUT");
+	char *end;
+	long limit;
+
+	if (!text || !*text)
+		return 3000;
+	limit = strtol(text, &end, 10);
+	if (*end)
+		return 3000;
+	return limit < 0 ? INT64_MAX : limit;
+}
+
+/*
+ * Waits as long as that at most.
  * While the linker's lock is taken it is 0.2 s: this thread itself may hold it, in
  * a constructor, or be waited for by the one that does.  The starter wakes us, and
  * every 10 ms we look at the rest.
@@ -361,6 +379,7 @@ static bool make_starter(void)
 static pid_t wait_for_starter(void)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+	const int64_t limit = limit_ms();
 	const pid_t self = getpid();
 	struct timespec now, begin;
 	pid_t seen;
@@ -375,7 +394,7 @@ static pid_t wait_for_starter(void)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		waited_ms = (now.tv_sec - begin.tv_sec) * 1000 +
 			    (now.tv_nsec - begin.tv_nsec) / 1000000;
-		if (waited_ms > 3000 ||
+		if (waited_ms > limit ||
 		    (waited_ms > 200 && !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
 			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
 		syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
