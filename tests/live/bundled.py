@@ -40,15 +40,17 @@ assert reported["ncclAllReduce"] == 3 * ranks, reported
 assert reported["ncclGetUniqueId"] == 1, reported
 
 # A message is a write with immediate data, for which there was a receive and a write that
-# told where it may go.
+# told where it may go; and each of its ends is told as such.
 sent = collections.Counter()
 for path in glob.glob(sys.argv[4] + "/*") if len(sys.argv) > 4 else ():
     for line in open(path, encoding="utf-8"):
         end = json.loads(line)
         if end["direction"] == "send":
             sent[end["pid"], "RDMA_WRITE_WITH_IMM"] += 1
+            sent[end["pid"], "net_send"] += 1
         else:
             sent[end["pid"], "RECV"] += 1
             sent[end["pid"], "RDMA_WRITE"] += 1
+            sent[end["pid"], "net_recv"] += 1
 assert posted == sent, (posted, sent)
 assert bool(sent) == (len(sys.argv) > 4)
