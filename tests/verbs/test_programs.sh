@@ -19,7 +19,9 @@ check "a wrong one is noticed" sh -c '! "$@"' - /usr/bin/python3 \
     "$top_srcdir/tests/verbs/programs/log.py" "$PROGRAM_LOGS" "$work/jsonl" -
 
 recorded uccl uccl
-agrees "unreliable, with datagrams: all is matched, exactly"
+# On a busy machine a message may find no receive and be lost: then what comes after it is
+# inferred, which is as it should be (test_pingpong.sh has a run where nothing can be lost).
+agrees "unreliable, with datagrams: all is matched" --inferred
 reported "so with datagrams" "$work/uccl"
 recorded mscclpp mscclpp
 agrees "a proxy, one in n signalled: all is matched, exactly"
