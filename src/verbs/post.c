@@ -37,6 +37,30 @@ void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
 		tap_verbs_write(TAP_VERBS_post_failed, &record, sizeof(record));
 }
 
+/*
+ * The request that a provider refused: the first where it names none of the list, as one
+ * that returns early may do.  What it left in *bad is not followed.
+ */
+static const struct ibv_send_wr *refused_send(const struct ibv_send_wr *first,
+					      const struct ibv_send_wr *bad)
+{
+	const struct ibv_send_wr *wr = first;
+
+	while (wr && wr != bad)
+		wr = wr->next;
+	return wr ? wr : first;
+}
+
+static const struct ibv_recv_wr *refused_recv(const struct ibv_recv_wr *first,
+					      const struct ibv_recv_wr *bad)
+{
+	const struct ibv_recv_wr *wr = first;
+
+	while (wr && wr != bad)
+		wr = wr->next;
+	return wr ? wr : first;
+}
+
 /* A queue that was made past us: it goes where its context's others go. */
 static const struct tap_context *context_of(struct ibv_context *context)
 {
@@ -90,6 +114,7 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 {
 	struct tap_send_part part;
 	struct tap_verbs_post_send_list *const list = &part.room.send.record;
+	const struct ibv_send_wr *refused = NULL;
 	struct tap_visit visit;
 	struct tap_sends first;
 	int ret;
@@ -98,12 +123,14 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 	visit = tap_turn_begin(&q->send_turn);
 	list->begin_ns = now();
 	ret = post(qp, wr, bad);
-	if (unlikely(ret))
-		sends = tap_sends_count(q, wr, *bad, &kind);
+	if (unlikely(ret)) {
+		refused = refused_send(wr, *bad);
+		sends = tap_sends_count(q, wr, refused, &kind);
+	}
 	list->raced = tap_sends_accepted(q, &visit, &sends, &first);
 	tap_sends_write(&part, q, wr, first, sends.nr);
 	if (unlikely(ret))
-		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, (*bad)->wr_id);
+		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, refused->wr_id);
 	return ret;
 }
 
@@ -122,8 +149,8 @@ int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		return post_many_sends(q, post, qp, kind, sends, wr, bad);
 	visit = tap_turn_begin(&q->send_turn);
 	ret = post(qp, wr, bad);
-	if (unlikely(ret))
-		sends = tap_sends_count(q, wr, *bad, &kind);
+	if (unlikely(ret && wr))
+		sends = tap_sends_count(q, wr, refused_send(wr, *bad), &kind);
 	tap_sends_accepted(q, &visit, &sends, &first);
 	return ret;
 }
@@ -322,7 +349,7 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			     tap_life_of(q)};
 	begin_recv(&record, &r, wr);
 	ret = q->post_recv(qp, wr, bad);
-	end_recv(&record, &r, wr, ret ? *bad : NULL, ret);
+	end_recv(&record, &r, wr, ret && wr ? refused_recv(wr, *bad) : NULL, ret);
 	return ret;
 }
 
@@ -368,6 +395,6 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 	r = (struct receive){&s->turn, &s->posted, NULL, &s->head, 1};
 	begin_recv(&record, &r, wr);
 	ret = s->post(srq, wr, bad);
-	end_recv(&record, &r, wr, ret ? *bad : NULL, ret);
+	end_recv(&record, &r, wr, ret && wr ? refused_recv(wr, *bad) : NULL, ret);
 	return ret;
 }

@@ -481,6 +481,27 @@ static void keeps(void)
 	printf("keeps: %d\n", good);
 }
 
+/* What is posted is refused, and what the provider was to say of it is as it was. */
+static void silent(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	struct ibv_send_wr sends[2] = {{.wr_id = 1, .next = &sends[1]}, {.wr_id = 2}};
+	struct ibv_recv_wr recvs[2] = {{.wr_id = 3, .next = &recvs[1]}, {.wr_id = 4}};
+	struct ibv_send_wr *bad_send = (void *) 8;
+	struct ibv_recv_wr *bad_recv = (void *) 8;
+	int refused = 0;
+
+	refused += ibv_post_send(qp, sends, &bad_send) == EIO;
+	refused += ibv_post_send(qp, &sends[1], &bad_send) == EIO;
+	refused += ibv_post_recv(qp, recvs, &bad_recv) == EIO;
+	refused += ibv_post_recv(qp, &recvs[1], &bad_recv) == EIO;
+	CHECK(!ibv_destroy_qp(qp));
+	close_device(&d);
+	printf("silent: %d %d\n", refused,
+	       bad_send == (void *) 8 && bad_recv == (void *) 8);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -489,7 +510,7 @@ static const struct {
 	{"threads", threads}, {"forks", forks},	    {"replace", replace},
 	{"many", many},	      {"list", list},	    {"bad", bad},
 	{"race", race},	      {"overrun", overrun}, {"fatal", fatal},
-	{"keeps", keeps},
+	{"keeps", keeps},     {"silent", silent},
 };
 
 int main(int argc, char **argv)

@@ -68,4 +68,16 @@ same "the same when recorded" "$(cat "$work/keeps.bare")" "$(cat "$work/out")"
 same "it is told to be unobserved" 1 "$(events "$work/keeps" |
     grep -c 'verbs:unobserved: .* what = "ibv_post_send"')"
 
+SILENT=yes
+export SILENT
+same "a provider that does not say what it refused" "silent: 4 1" \
+    "$(LD_PRELOAD=$keeps "$harm" silent 2>&1 || true)"
+same "the same with us" "silent: 4 1" \
+    "$(LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$keeps" "$harm" silent 2>&1 || true)"
+run 0 "and recorded" "$ccltap" record -o "$work/silent" -- \
+    env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$keeps" "$harm" silent
+same "the same when recorded" "silent: 4 1" "$(cat "$work/out")"
+same "the first of each list is told" "wr_id = 1 wr_id = 2 wr_id = 3 wr_id = 4" \
+    "$(events "$work/silent" | sed -n 's/.* verbs:post_failed: .*\(wr_id = [0-9]*\) }/\1/p' |
+        tr '\n' ' ' | sed 's/ $//')"
 tap_done
