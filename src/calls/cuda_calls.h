@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rows of cuda.def declare: for each call <name>_function, its type, struct
- * <name>_args, its arguments as an event gets to see them, and TAP_<name>, its number in
- * a table of TAP_CUDA_NR rows.
+ * What the rows of cuda.def and hip.def declare: for each call <name>_function, its type,
+ * struct <name>_args, its arguments as an event gets to see them, and TAP_<name>, its
+ * number in a table of TAP_CUDA_NR rows.
  */
 #ifndef TAP_CALLS_CUDA_CALLS_H
 #define TAP_CALLS_CUDA_CALLS_H
@@ -17,6 +17,7 @@
 #define CALL(since, class, bare, name, twin, ...) \
 	CALL_ALONE(since, class, bare, name, ##__VA_ARGS__)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 
@@ -24,6 +25,7 @@
 #define CALL(since, class, bare, name, twin, ...) TAP_##name,
 enum tap_cuda_call {
 #include "calls/cuda.def"
+#include "calls/hip.def"
 	TAP_CUDA_NR
 };
 #undef CALL

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How each kind of argument of cuda.def is recorded: kinds.h for calls that are two
- * events, this for what those have besides, and for calls that are one, packed event.
+ * How each kind of argument of cuda.def and hip.def is recorded: kinds.h for calls that
+ * are two events, this for what those have besides, and for calls that are one, packed
+ * event.
  *
  * A kind K of the latter has two lines: PACK_K(M, n), its fields as M(type, name, base of
  * the number when shown), and STORE_K(n), which fills in those of the record r from the
@@ -12,6 +13,7 @@
 #define TAP_CALLS_CUDA_KINDS_H
 
 #include "calls/cuda_types.h"
+#include "calls/hip_types.h"
 #include "calls/kinds.h"
 
 static inline uint64_t tap_cuda_bytes2d(const CUDA_MEMCPY2D *copy)
@@ -70,6 +72,10 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 	lttng_ust_field_integer_hex(uint64_t, n##_func, (uintptr_t) (a->n ? a->n->func : NULL)) \
 	lttng_ust_field_integer(uint32_t, n##_gridDimX, a->n ? a->n->gridDimX : 0)
 #define EXIT_KERNEL_NODE(n)
+#define ENTRY_HIP_KERNEL_NODE(n) \
+	lttng_ust_field_integer_hex(uint64_t, n##_func, (uintptr_t) (a->n ? a->n->func : NULL)) \
+	lttng_ust_field_integer(uint32_t, n##_gridDimX, a->n ? a->n->gridDim.x : 0)
+#define EXIT_HIP_KERNEL_NODE(n)
 #define ENTRY_NODE(n) lttng_ust_field_integer(int32_t, n##_type, a->n ? a->n->type : -1)
 #define EXIT_NODE(n)
 
@@ -89,10 +95,16 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define STORE_U16(n) r->n = n;
 #define PACK_U8(M, n) M(uint8_t, n, 10)
 #define STORE_U8(n) r->n = n;
+#define PACK_I32(M, n) M(int32_t, n, 10)
+#define STORE_I32(n) r->n = n;
 #define PACK_STREAM PACK_PTR
 #define STORE_STREAM STORE_PTR
 #define PACK_FUNCTION PACK_PTR
 #define STORE_FUNCTION STORE_PTR
+#define PACK_MODULE_FUNCTION PACK_PTR
+#define STORE_MODULE_FUNCTION STORE_PTR
+#define PACK_HOST_FUNCTION PACK_PTR
+#define STORE_HOST_FUNCTION STORE_PTR
 #define PACK_EXTRA PACK_SKIP
 #define STORE_EXTRA STORE_SKIP
 
@@ -113,6 +125,39 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 	r->clusterDimX = cluster[0]; r->clusterDimY = cluster[1]; r->clusterDimZ = cluster[2]; \
 	} while (0);
 
+/* HIP's two, without clusters. */
+#define PACK_HIP_CONFIG(M, n) \
+	M(uint32_t, gridDimX, 10) M(uint32_t, gridDimY, 10) M(uint32_t, gridDimZ, 10) \
+	M(uint32_t, blockDimX, 10) M(uint32_t, blockDimY, 10) M(uint32_t, blockDimZ, 10) \
+	M(uint64_t, sharedMemBytes, 10) M(uint64_t, hStream, 16) M(uint32_t, numAttrs, 10)
+#define STORE_HIP_CONFIG(n) do { \
+	static const tap_hip_config nothing; \
+	const tap_hip_config *c = n ? n : &nothing; \
+	r->gridDimX = c->gridDim.x; r->gridDimY = c->gridDim.y; r->gridDimZ = c->gridDim.z; \
+	r->blockDimX = c->blockDim.x; r->blockDimY = c->blockDim.y; r->blockDimZ = c->blockDim.z; \
+	r->sharedMemBytes = c->dynamicSmemBytes; r->hStream = (uintptr_t) c->stream; \
+	r->numAttrs = c->numAttrs; \
+	} while (0);
+#define PACK_HIP_DRIVER_CONFIG PACK_HIP_CONFIG
+#define STORE_HIP_DRIVER_CONFIG(n) do { \
+	static const tap_hip_driver_config nothing; \
+	const tap_hip_driver_config *c = n ? n : &nothing; \
+	r->gridDimX = c->gridDimX; r->gridDimY = c->gridDimY; r->gridDimZ = c->gridDimZ; \
+	r->blockDimX = c->blockDimX; r->blockDimY = c->blockDimY; r->blockDimZ = c->blockDimZ; \
+	r->sharedMemBytes = c->sharedMemBytes; r->hStream = (uintptr_t) c->hStream; \
+	r->numAttrs = c->numAttrs; \
+	} while (0);
+
+/* Structures by value. */
+#define PACK_DIM3(M, n) M(uint32_t, n##X, 10) M(uint32_t, n##Y, 10) M(uint32_t, n##Z, 10)
+#define STORE_DIM3(n) r->n##X = n.x; r->n##Y = n.y; r->n##Z = n.z;
+#define PACK_PITCHED(M, n) M(uint64_t, n, 16) M(uint64_t, n##_pitch, 10)
+#define STORE_PITCHED(n) r->n = (uintptr_t) n.ptr; r->n##_pitch = n.pitch;
+#define PACK_EXTENT(M, n) \
+	M(uint64_t, n##_width, 10) M(uint64_t, n##_height, 10) M(uint64_t, n##_depth, 10)
+#define STORE_EXTENT(n) \
+	r->n##_width = n.width; r->n##_height = n.height; r->n##_depth = n.depth;
+
 #define PACK_COPY2D(M, n) M(uint64_t, n##_bytes, 10)
 #define STORE_COPY2D(n) r->n##_bytes = tap_cuda_bytes2d(n);
 #define PACK_COPY3D(M, n) M(uint64_t, n##_bytes, 10)
@@ -130,10 +175,18 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define MEANS_U32(n)
 #define MEANS_U16(n)
 #define MEANS_U8(n)
+#define MEANS_I32(n)
+#define MEANS_DIM3(n)
+#define MEANS_PITCHED(n)
+#define MEANS_EXTENT(n)
 #define MEANS_FUNCTION(n) w.function = n;
+#define MEANS_MODULE_FUNCTION(n) w.function = n; w.asked = TAP_FUNCTION_OF_MODULE;
+#define MEANS_HOST_FUNCTION(n) w.function = (CUfunction) (uintptr_t) n; w.asked = TAP_FUNCTION_OF_HOST;
 #define MEANS_EXTRA(n) w.extra = n;
 #define MEANS_STREAM(n) w.has_stream = true; w.stream = n;
 #define MEANS_CONFIG(n) w.has_stream = true; w.stream = n ? n->hStream : NULL;
+#define MEANS_HIP_CONFIG(n) w.has_stream = true; w.stream = n ? n->stream : NULL;
+#define MEANS_HIP_DRIVER_CONFIG MEANS_CONFIG
 #define MEANS_COPY2D(n)
 #define MEANS_COPY3D(n)
 #define MEANS_SIZES_count(n)

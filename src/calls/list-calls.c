@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the rows of nccl.def, cuda.def and verbs.def for those who are not C: the export
- * lists of the library, the reference table doc/calls.md, and the lists of the coverage
- * test.
+ * Prints the rows of nccl.def, cuda.def, hip.def and verbs.def for those who are not C:
+ * the export lists of the library, the reference table doc/calls.md, and the lists of the
+ * coverage test.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,19 +42,26 @@ static const struct {
 };
 #undef CALL
 
-/* Each exported name, the row that it is of, and its class. */
-#define CALL_ALONE(since, class, bare, name, ...) {#name, #name, #class},
-#define CALL(since, class, bare, name, twin, ...) \
-	{#name, #name, #class}, {#twin, #name, #class},
-static const struct {
-	const char *name, *row, *class;
+/* Each exported name, the row that it is of, its class, and HIP's version of it. */
+static const struct gpu {
+	const char *name, *row, *class, *version;
 } cuda[] = {
-	{"cuGetProcAddress", "-", "-"},
-	{"cuGetProcAddress_v2", "-", "-"},
+	{"cuGetProcAddress", "-", "-", NULL},
+	{"cuGetProcAddress_v2", "-", "-", NULL},
+#define CALL_ALONE(since, class, bare, name, ...) {#name, #name, #class, NULL},
+#define CALL(since, class, bare, name, twin, ...) \
+	{#name, #name, #class, NULL}, {#twin, #name, #class, NULL},
 #include "calls/cuda.def"
-};
 #undef CALL
 #undef CALL_ALONE
+}, hip[] = {
+#define CALL_ALONE(version, class, none, name, ...) {#name, #name, #class, version},
+#define CALL(version, class, twin_version, name, twin, ...) \
+	{#name, #name, #class, version}, {#twin, #name, #class, twin_version},
+#include "calls/hip.def"
+#undef CALL
+#undef CALL_ALONE
+};
 /* clang-format on */
 
 static const char markdown_head[] =
@@ -144,6 +151,16 @@ static int print_cuda(void)
 	return fflush(stdout) || ferror(stdout);
 }
 
+static int print_hip(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hip); i++)
+		printf("%s %s %s %s\n", hip[i].name, hip[i].version, hip[i].row,
+		       hip[i].class);
+	return fflush(stdout) || ferror(stdout);
+}
+
 static int print_versions(void)
 {
 	unsigned int i;
@@ -179,6 +196,8 @@ int main(int argc, char **argv)
 		return print_versions();
 	if (argc == 2 && !strcmp(argv[1], "--cuda"))
 		return print_cuda();
+	if (argc == 2 && !strcmp(argv[1], "--hip"))
+		return print_hip();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -193,7 +212,8 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --cuda, --versions, --names, --markdown\n",
+	fputs("list-calls: give one of --exports, --cuda, --hip, --versions, --names, "
+	      "--markdown\n",
 	      stderr);
 	return 2;
 }

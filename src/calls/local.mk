@@ -8,6 +8,8 @@ list_calls_SOURCES = \
 	src/calls/cuda_calls.h \
 	src/calls/cuda_kinds.h \
 	src/calls/cuda_types.h \
+	src/calls/hip.def \
+	src/calls/hip_types.h \
 	src/calls/kinds.h \
 	src/calls/nccl.def \
 	src/calls/nccl_calls.h \

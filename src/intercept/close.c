@@ -9,6 +9,7 @@
 #include "intercept/capture.h"
 #include "intercept/comm.h"
 #include "intercept/entry.h"
+#include "intercept/functions.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
 
@@ -28,6 +29,7 @@ tap_exported int dlclose(void *handle)
 		tap_entries_expire();
 		tap_comms_expire();
 		tap_capture_expire();
+		tap_functions_forget();
 	}
 	tap_guard_clear(guard);
 	return result;

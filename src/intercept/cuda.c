@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers of the CUDA driver's functions, made of the rows, and the table of their
- * names. */
+/* The wrappers of the CUDA driver's functions and of HIP's, made of the rows, and the
+ * tables of their names. */
 #include "intercept/cuda.h"
 
 #include "intercept/elf.h"
@@ -23,7 +23,7 @@
 #define PASS(fn, e, ...) \
 	fn##_function tap_real = (fn##_function) tap_cuda_real(e); \
 	if (unlikely(!tap_real)) \
-		return TAP_CUDA_MISSING;
+		return (e)->library->missing;
 
 /* One event, written after the call; what it says is read before it. */
 #define TRACED_WORK(fn, ...) \
@@ -37,7 +37,7 @@
 			return tap_real(NAMES(__VA_ARGS__)); \
 		ARGS_WALK(STORE_ARG, SEP_NONE, ##__VA_ARGS__) \
 		ARGS_WALK(MEANS_ARG, SEP_NONE, ##__VA_ARGS__) \
-		tap_cuda_begin(&record.common, &w); \
+		tap_cuda_begin(tap_e, &record.common, &w); \
 		r->common.result = tap_real(NAMES(__VA_ARGS__)); \
 		tap_cuda_wrote(tap_e, &record.common, sizeof(record)); \
 		return r->common.result; \
@@ -84,7 +84,7 @@
 #define WAY(linkage, way, class, fn, sym, is_twin, is_linked, ...) \
 	static struct tap_cuda_entry sym##_##way = { \
 		.on = {&tap_not_ready, &tap_not_ready}, .name = #sym, .row = TAP_##fn, \
-		.per_thread = is_twin, .linked = is_linked, \
+		.library = &LIBRARY, .per_thread = is_twin, .linked = is_linked, \
 	}; \
 	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
 	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)) \
@@ -97,27 +97,42 @@
 	}
 
 /* TAP_CUDA_COPIES of those that are handed out. */
-#define WAYS(class, fn, sym, is_twin, ...) \
+#define WAYS(class, node, fn, sym, is_twin, ...) \
 	WAY(tap_exported, linked, class, fn, sym, is_twin, true, ##__VA_ARGS__) \
 	WAY(static, copy1, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
 	WAY(static, copy2, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
-	TAP_EXPORT(sym)
+	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
 
 static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		       const void *args);
 static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_common *common,
 		      const void *args, CUresult result);
 
+#define LIBRARY tap_cuda_driver
 #define CALL_ALONE(since, class, bare, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, fn, fn, false, ##__VA_ARGS__)
+	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
 #define CALL(since, class, bare, fn, twin, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, fn, fn, false, ##__VA_ARGS__) \
-	WAYS(class, fn, twin, true, ##__VA_ARGS__)
+	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__) \
+	WAYS(class, TAP_VERSION_NODE, fn, twin, true, ##__VA_ARGS__)
 #include "calls/cuda.def"
 #undef CALL
 #undef CALL_ALONE
+#undef LIBRARY
+
+#define LIBRARY tap_cuda_hip
+#define CALL_ALONE(version, class, none, fn, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)
+#define CALL(version, class, twin_version, fn, twin, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, version, fn, fn, false, ##__VA_ARGS__) \
+	WAYS(class, twin_version, fn, twin, true, ##__VA_ARGS__)
+#include "calls/hip.def"
+#undef CALL
+#undef CALL_ALONE
+#undef LIBRARY
 
 #define NAME(since, bare, sym, is_twin) \
 	{#sym, #bare, since, is_twin, \
@@ -129,13 +144,37 @@ const struct tap_cuda_name tap_cuda_names[] = {
 #include "calls/cuda.def"
 };
 const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
+#undef CALL
+#undef CALL_ALONE
+
+/* Asked for by these names alone: no bare ones, and none since when. */
+#define CALL_ALONE(version, class, none, fn, ...) NAME(0, none, fn, false)
+#define CALL(version, class, twin_version, fn, twin, ...) \
+	NAME(0, none, fn, false) NAME(0, none, twin, true)
+static const struct tap_cuda_name hip_names[] = {
+#include "calls/hip.def"
+};
 /* clang-format on */
+
+static const struct tap_cuda_name *find_hip(const char *name)
+{
+	unsigned i;
+
+	if (name[1] != 'i' || name[2] != 'p')
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(hip_names); i++)
+		if (tap_elf_same(hip_names[i].name, name))
+			return &hip_names[i];
+	return NULL;
+}
 
 /* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */
 const struct tap_cuda_name *tap_cuda_find(const char *name)
 {
 	unsigned i;
 
+	if (name[0] == 'h')
+		return find_hip(name);
 	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(tap_cuda_names); i++)

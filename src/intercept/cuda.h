@@ -7,7 +7,7 @@
  * It hides that one function is wrapped several times: each name has a wrapper for each
  * way, since the ways may lead to different functions of a driver, and a call must end in
  * the one that the program was given.  The forms for the legacy default stream and for
- * the thread's own are different names.
+ * the thread's own are different names.  HIP's functions go the same way.
  */
 #ifndef TAP_INTERCEPT_CUDA_H
 #define TAP_INTERCEPT_CUDA_H
@@ -17,10 +17,18 @@
 
 #include "calls/cuda_calls.h"
 #include "common/compiler.h"
+#include "intercept/functions.h"
 #include "tracepoints/cuda_events.h"
 
-/* What a function answers that no driver has: CUDA_ERROR_STUB_LIBRARY. */
-#define TAP_CUDA_MISSING 34
+/* Whose functions they are. */
+struct tap_cuda_library {
+	const char *soname;	 /* or how it begins */
+	CUresult missing;	 /* answered by a function that it lacks */
+	const char *get_current; /* tells the context that is current */
+	void *ask;		 /* that function, once it was found */
+};
+
+extern struct tap_cuda_library tap_cuda_driver tap_hidden, tap_cuda_hip tap_hidden;
 
 /* One way into one name. */
 struct tap_cuda_entry {
@@ -28,6 +36,7 @@ struct tap_cuda_entry {
 	const int *on[2];
 	void *real;
 	const char *name;
+	struct tap_cuda_library *library;
 	uint16_t row;
 	bool per_thread, linked;
 };
@@ -45,11 +54,11 @@ struct tap_cuda_name {
 	} handed_out[TAP_CUDA_COPIES];
 };
 
-/* All names, the older forms of each before the later ones. */
+/* All of the driver's names, the older forms of each before the later ones. */
 extern const struct tap_cuda_name tap_cuda_names[] tap_hidden;
 extern const unsigned tap_cuda_nr_names tap_hidden;
 
-/* NULL when name is none of ours.  Calls no function of libc. */
+/* Of HIP's too.  NULL when name is none of ours.  Calls no function of libc. */
 const struct tap_cuda_name *tap_cuda_find(const char *name) tap_hidden;
 
 /*
@@ -63,6 +72,7 @@ struct tap_cuda_what {
 	bool has_stream;
 	CUstream stream;
 	CUfunction function;
+	enum tap_function_asked asked;
 	void **extra;
 };
 
@@ -73,7 +83,7 @@ struct tap_cuda_what {
 bool tap_cuda_enter(struct tap_cuda_entry *e,
 		    struct tap_cuda_common *ret_common) tap_hidden;
 /* Right before the real call. */
-void tap_cuda_begin(struct tap_cuda_common *common,
+void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		    const struct tap_cuda_what *what) tap_hidden;
 void tap_cuda_wrote(const struct tap_cuda_entry *e, const struct tap_cuda_common *record,
 		    size_t length) tap_hidden;

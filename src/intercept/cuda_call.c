@@ -11,8 +11,18 @@
 #include "intercept/start.h"
 #include "intercept/threads.h"
 
-#define DRIVER "libcuda.so"
 #define PER_THREAD ((CUstream) 2) /* CU_STREAM_PER_THREAD */
+
+struct tap_cuda_library tap_cuda_driver = {
+	.soname = "libcuda.so",
+	.missing = 34, /* CUDA_ERROR_STUB_LIBRARY */
+	.get_current = "cuCtxGetCurrent",
+};
+struct tap_cuda_library tap_cuda_hip = {
+	.soname = "libamdhip64.so",
+	.missing = 303, /* hipErrorSharedObjectInitFailed */
+	.get_current = "hipCtxGetCurrent",
+};
 
 static const int never;
 static int open_captures;
@@ -33,7 +43,7 @@ void *tap_cuda_real(struct tap_cuda_entry *e)
 	if (likely(real) || !e->linked)
 		return real;
 	guard = tap_guard_set();
-	tap_library_functions(NULL, DRIVER, &e->name, &real, 1);
+	tap_library_functions(NULL, e->library->soname, &e->name, &real, 1);
 	__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
 	tap_guard_clear(guard);
 	return real;
@@ -135,18 +145,17 @@ bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common
 
 typedef CUresult (*get_current)(CUcontext *context);
 
-static uint64_t current_context(void)
+static uint64_t current_context(struct tap_cuda_library *library)
 {
-	static const char *const name = "cuCtxGetCurrent";
-	static void *ask;
 	CUcontext context = NULL;
-	void *found = __atomic_load_n(&ask, __ATOMIC_ACQUIRE);
+	void *found = __atomic_load_n(&library->ask, __ATOMIC_ACQUIRE);
 
 	if (unlikely(!found)) {
 		const struct tap_guard guard = tap_guard_set();
 
-		tap_library_functions(NULL, DRIVER, &name, &found, 1);
-		__atomic_store_n(&ask, found, __ATOMIC_RELEASE);
+		tap_library_functions(NULL, library->soname, &library->get_current,
+				      &found, 1);
+		__atomic_store_n(&library->ask, found, __ATOMIC_RELEASE);
 		tap_guard_clear(guard);
 	}
 	if (!found || ((get_current) found)(&context))
@@ -187,17 +196,18 @@ static uint64_t now(void)
 	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
 }
 
-void tap_cuda_begin(struct tap_cuda_common *common, const struct tap_cuda_what *what)
+void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+		    const struct tap_cuda_what *what)
 {
 	const int saved_errno = errno;
 
-	common->context = current_context();
+	common->context = current_context(e->library);
 	common->capture = capture_of(common, what);
 	if (what->function && unlikely(!tap_function_is_known(what->function))) {
 		const struct tap_guard guard = tap_guard_set();
 
 		tap_announce();
-		tap_function_tell(what->function);
+		tap_function_tell(what->function, what->asked);
 		tap_guard_clear(guard);
 	}
 	errno = saved_errno;

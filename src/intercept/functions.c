@@ -92,6 +92,22 @@ static const char *ask_driver(CUfunction function)
 	return "";
 }
 
+typedef const char *(*get_module_name)(CUfunction function);
+typedef const char *(*get_host_name)(const void *function, CUstream stream);
+
+static const char *ask_hip(CUfunction function, bool is_host)
+{
+	const char *question = is_host ? "hipKernelNameRefByPtr" : "hipKernelNameRef";
+	const char *name = NULL;
+	void *found;
+
+	tap_library_functions(NULL, "libamdhip64.so", &question, &found, 1);
+	if (found)
+		name = is_host ? ((get_host_name) found)(function, NULL)
+			       : ((get_module_name) found)(function);
+	return name ? name : "";
+}
+
 /* Under the lock.  "" when there is no memory. */
 static const char *keep(const char *name)
 {
@@ -134,10 +150,15 @@ static void note(CUfunction function, const char *name)
 	tap_lock_drop(&lock);
 }
 
-void tap_function_tell(CUfunction function)
+void tap_function_tell(CUfunction function, enum tap_function_asked asked)
 {
-	const char *name = ask_driver(function);
+	const char *name = asked == TAP_FUNCTION_OF_DRIVER
+				   ? ask_driver(function)
+				   : ask_hip(function, asked == TAP_FUNCTION_OF_HOST);
 
+	/* HIP knows a function of the program's by an address in its own objects. */
+	if (asked == TAP_FUNCTION_OF_HOST)
+		tap_library_watch(function);
 	note(function, name);
 	tap_events_table->cuda.function((uintptr_t) function, name, false);
 }

@@ -68,7 +68,8 @@ static void replace(struct way *way, void *real, void **pfn);
 /* clang-format off */
 #define WAY(linkage, by, sym, is_second, is_linked, params, args) \
 	static struct way sym##_##by = { \
-		.entry = {.name = #sym, .linked = is_linked}, .is_v2 = is_second, \
+		.entry = {.name = #sym, .library = &tap_cuda_driver, .linked = is_linked}, \
+		.is_v2 = is_second, \
 	}; \
 	linkage CUresult tap_##by##_##sym params; \
 	linkage CUresult tap_##by##_##sym params \
@@ -76,7 +77,7 @@ static void replace(struct way *way, void *real, void **pfn);
 		void *real = tap_cuda_real(&sym##_##by.entry); \
 		CUresult result; \
 		if (unlikely(!real)) \
-			return TAP_CUDA_MISSING; \
+			return tap_cuda_driver.missing; \
 		result = ((sym##_function) real) args; \
 		if (!result && pfn && *pfn) \
 			replace(&sym##_##by, real, pfn); \

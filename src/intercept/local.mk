@@ -50,13 +50,13 @@ libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libc
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, which
-# has several of many, each its own.  libc's functions are
+# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs
+# and HIP, which have several, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
 		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '};' && \
-		./list-calls$(EXEEXT) --versions | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
+		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

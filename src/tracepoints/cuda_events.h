@@ -58,6 +58,7 @@ struct tap_cuda_common {
 #define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
 #define CALL(since, class, bare, name, twin, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 /* clang-format on */

@@ -34,6 +34,7 @@ static const int *level = &debug;
 #define CALL_ALONE(since, class, bare, name, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
 #define CALL(since, class, bare, name, twin, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 
@@ -47,6 +48,7 @@ static const int *level = &debug;
 #define CALL(since, class, bare, name, twin, ...) DESC_##class(name)
 static const struct lttng_ust_event_desc *const events[] = {
 #include "calls/cuda.def"
+#include "calls/hip.def"
 };
 #undef CALL
 #undef CALL_ALONE
@@ -67,6 +69,7 @@ static const struct lttng_ust_event_desc *const events[] = {
 void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows)
 {
 #include "calls/cuda.def"
+#include "calls/hip.def"
 }
 /* clang-format on */
 

@@ -27,6 +27,7 @@
 #define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_POINT_##class(name)
 #define CALL(since, class, bare, name, twin, ...) TAP_CUDA_POINT_##class(name)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 /* clang-format on */

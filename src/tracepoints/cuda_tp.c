@@ -32,6 +32,7 @@
 #define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name)
 #define CALL(since, class, bare, name, twin, ...) PAIR_##class(name)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 
@@ -53,6 +54,7 @@
 static void fill_pairs(struct tap_cuda_events *ret_events)
 {
 #include "calls/cuda.def"
+#include "calls/hip.def"
 }
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "cuda": an entry and an exit event for each row of cuda.def that
- * waits or sets up; the others are in cuda_hot_tp.c.
+ * LTTng-UST provider "cuda": an entry and an exit event for each row of cuda.def and
+ * hip.def that waits or sets up; the others are in cuda_hot_tp.c.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER cuda
@@ -45,6 +45,7 @@
 #define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
 #define CALL(since, class, bare, name, twin, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
 #include "calls/cuda.def"
+#include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A libcuda.so.1 made of the rows: nothing but a mirror (fake_cuda.h). */
+/* A libcuda.so.1, or libamdhip64.so.6, made of the rows: nothing but a mirror
+ * (fake_cuda.h). */
 #include "fake_cuda.h"
 
 #include <errno.h>
@@ -40,27 +41,20 @@ unsigned char fake_cuda_args[256];
 #define CALL_ALONE(since, class, bare, fn, ...) FAKE(fn, fn, ##__VA_ARGS__)
 #define CALL(since, class, bare, fn, twin, ...) \
 	FAKE(fn, fn, ##__VA_ARGS__) FAKE(fn, twin, ##__VA_ARGS__)
-#include "calls/cuda.def"
+#include ROWS
 #undef CALL
 #undef CALL_ALONE
 
-static __typeof__(cuGetProcAddress) own_cuGetProcAddress
-	__attribute__((alias("cuGetProcAddress")));
-static __typeof__(cuGetProcAddress_v2) own_cuGetProcAddress_v2
-	__attribute__((alias("cuGetProcAddress_v2")));
-
-/* The forms of a name stand in the order of their versions. */
 static const struct {
-	const char *bare, *name;
-	int since, per_thread;
+	const char *name;
 	void *own;
 } functions[] = {
-#define ROW(since, bare, sym, twin) {#bare, #sym, since, twin, (void *) own_##sym},
-#define CALL_ALONE(since, class, bare, fn, ...) ROW(since, bare, fn, -1)
-#define CALL(since, class, bare, fn, twin, ...) ROW(since, bare, fn, 0) ROW(since, bare, twin, 1)
-#include "calls/cuda.def"
-	ROW(11030, cuGetProcAddress, cuGetProcAddress, -1)
-	ROW(12000, cuGetProcAddress, cuGetProcAddress_v2, -1)
+#define CALL_ALONE(since, class, bare, fn, ...) {#fn, (void *) own_##fn},
+#define CALL(since, class, bare, fn, twin, ...) \
+	{#fn, (void *) own_##fn}, {#twin, (void *) own_##twin},
+#include ROWS
+#undef CALL
+#undef CALL_ALONE
 };
 /* clang-format on */
 
@@ -74,6 +68,28 @@ void *fake_cuda_own(const char *name)
 	return NULL;
 }
 
+#ifndef TAP_HIP
+/* clang-format off */
+static __typeof__(cuGetProcAddress) own_cuGetProcAddress
+	__attribute__((alias("cuGetProcAddress")));
+static __typeof__(cuGetProcAddress_v2) own_cuGetProcAddress_v2
+	__attribute__((alias("cuGetProcAddress_v2")));
+
+/* The forms of a name stand in the order of their versions. */
+static const struct {
+	const char *bare, *name;
+	int since, per_thread;
+	void *own;
+} forms[] = {
+#define ROW(since, bare, sym, twin) {#bare, #sym, since, twin, (void *) own_##sym},
+#define CALL_ALONE(since, class, bare, fn, ...) ROW(since, bare, fn, -1)
+#define CALL(since, class, bare, fn, twin, ...) ROW(since, bare, fn, 0) ROW(since, bare, twin, 1)
+#include ROWS
+	ROW(11030, cuGetProcAddress, cuGetProcAddress, -1)
+	ROW(12000, cuGetProcAddress, cuGetProcAddress_v2, -1)
+};
+/* clang-format on */
+
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 			     cuuint64_t flags, CUdriverProcAddressQueryResult *status)
 {
@@ -81,11 +97,10 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 	size_t i;
 
 	*pfn = NULL;
-	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (!strcmp(functions[i].bare, symbol) && functions[i].since <= version &&
-		    (functions[i].per_thread < 0 ||
-		     functions[i].per_thread == per_thread))
-			*pfn = functions[i].own;
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (!strcmp(forms[i].bare, symbol) && forms[i].since <= version &&
+		    (forms[i].per_thread < 0 || forms[i].per_thread == per_thread))
+			*pfn = forms[i].own;
 	if (status)
 		*status = *pfn ? 0 : 1;
 	errno = FAKE_ERRNO;
@@ -96,3 +111,4 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
 {
 	return own_cuGetProcAddress_v2(symbol, pfn, version, flags, NULL);
 }
+#endif

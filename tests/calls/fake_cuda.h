@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake libcuda.so.1 promises the test that calls it: a function for each name of
+ * What the fake libcuda.so.1 promises the test that calls it, and with TAP_HIP the fake
+ * libamdhip64.so.6: a function for each name of
  * the rows, which keeps its arguments, leaves FAKE_ERRNO in errno, touches no memory, and
  * returns fake_cuda_result, or a number made of the arguments where that is -1.
  */
@@ -12,6 +13,14 @@
 #include "calls/cuda_calls.h"
 
 #define FAKE_ERRNO 113
+
+#ifdef TAP_HIP
+#define ROWS "calls/hip.def"
+#define DRIVER "libamdhip64.so.6"
+#else
+#define ROWS "calls/cuda.def"
+#define DRIVER "libcuda.so.1"
+#endif
 
 extern int fake_cuda_result;
 
@@ -32,8 +41,10 @@ static inline int fake_cuda_sum(const void *args, size_t size)
 	return (int) (sum & 0x7fffffff) | 1;
 }
 
+#ifndef TAP_HIP
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 			     cuuint64_t flags, CUdriverProcAddressQueryResult *status);
+#endif
 
 #endif

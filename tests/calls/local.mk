@@ -3,10 +3,11 @@
 
 tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
 	tests/calls/test_coverage.sh tests/calls/test_every_call.sh \
-	tests/calls/test_every_cuda.sh tests/calls/test_headers.sh \
+	tests/calls/test_every_cuda.sh tests/calls/test_every_hip.sh tests/calls/test_headers.sh \
 	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh
 tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call \
 	tests/calls/libcuda.so.1 tests/calls/test_every_cuda \
+	tests/calls/libamdhip64.so.6 tests/calls/test_every_hip \
 	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb
 
 check_PROGRAMS += tests/calls/test_kinds
@@ -60,3 +61,18 @@ tests/calls/test_every_cuda: tests/calls/test_every_cuda.c tests/calls/guarded.h
 		tests/calls/libcuda.so.1 $(tap_cuda_rows)
 	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_cuda.c \
 		-Ltests/calls -l:libcuda.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+
+# Each version is a node of its own, as in the real one.
+tap_hip_rows = $(tap_cuda_rows) src/calls/hip.def src/calls/hip_types.h
+tests/calls/hip.map: list-calls$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) tests/calls && ./list-calls --hip | \
+		awk '{ of[$$2] = of[$$2] " " $$1 ";" } \
+			END { for (node in of) print node " { global:" of[node] " };" }' >$@
+tests/calls/libamdhip64.so.6: tests/calls/fake_cuda.c tests/calls/hip.map $(tap_hip_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -DTAP_HIP -fPIC -shared -Wl,-soname,libamdhip64.so.6 \
+		-Wl,--version-script=tests/calls/hip.map -o $@ $(srcdir)/tests/calls/fake_cuda.c
+tests/calls/test_every_hip: tests/calls/test_every_cuda.c tests/calls/guarded.h \
+		tests/calls/libamdhip64.so.6 $(tap_hip_rows)
+	$(AM_V_CCLD)$(tap_calls_compile) -DTAP_HIP -o $@ $(srcdir)/tests/calls/test_every_cuda.c \
+		-Ltests/calls -l:libamdhip64.so.6 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+CLEANFILES += tests/calls/hip.map

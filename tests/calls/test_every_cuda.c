@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TAP: each row of cuda.def, under both of its names and by each way (linked, looked up,
- * from either form of cuGetProcAddress()), hands every argument, the result and errno
+ * from either form of cuGetProcAddress()), or with TAP_HIP of hip.def (linked, looked up,
+ * looked up by version), hands every argument, the result and errno
  * through unchanged to the function that was meant; and where WRAPPED is set each way
  * leads through a wrapper.
  */
@@ -16,9 +17,14 @@
 enum mode { FULL, EMPTY, FAILED, NR_MODES };
 static const int mode_results[] = {0, 0, -1};
 
+#ifdef TAP_HIP
+enum way { LINKED, LOOKED_UP, BY_VERSION, NR_WAYS };
+static const char *const way_names[] = {"linked", "looked up", "looked up by version"};
+#else
 enum way { LINKED, LOOKED_UP, FROM_V1, FROM_V2, NR_WAYS };
 static const char *const way_names[] = {"linked", "looked up", "from cuGetProcAddress",
 					"from cuGetProcAddress_v2"};
+#endif
 
 static void *driver;
 static bool must_be_wrapped;
@@ -39,6 +45,14 @@ static void point(const void *argument, const void *to)
 #define LIES_U16 LIES_NOWHERE
 #define LIES_U8 LIES_NOWHERE
 #define LIES_I32 LIES_NOWHERE
+#define LIES_DIM3 LIES_NOWHERE
+#define LIES_PITCHED LIES_NOWHERE
+#define LIES_EXTENT LIES_NOWHERE
+#define LIES_MODULE_FUNCTION LIES_NOWHERE
+#define LIES_HOST_FUNCTION LIES_NOWHERE
+#define LIES_HIP_CONFIG(n) point(&a->n, guarded(sizeof(*a->n), 1));
+#define LIES_HIP_DRIVER_CONFIG LIES_HIP_CONFIG
+#define LIES_HIP_KERNEL_NODE LIES_HIP_CONFIG
 #define LIES_STREAM LIES_NOWHERE
 #define LIES_FUNCTION LIES_NOWHERE
 #define LIES_EXTRA(n) point(&a->n, NULL);
@@ -75,6 +89,22 @@ static int report(bool passed, const char *name, enum way way, const char *what)
 }
 
 /* The function that a program gets by this way. */
+#ifdef TAP_HIP
+#define reach(way, linked, name, bare, version, is_twin) reach_hip(way, linked, name, version)
+#define TWIN_SINCE(since, bare) bare
+static void *reach_hip(enum way way, void *linked, const char *name, const char *version)
+{
+	switch (way) {
+	case LINKED:
+		return linked;
+	case LOOKED_UP:
+		return dlsym(driver, name);
+	default:
+		return dlvsym(driver, name, version);
+	}
+}
+#else
+#define TWIN_SINCE(since, bare) since
 static void *reach(enum way way, void *linked, const char *name, const char *bare, int version,
 		   bool is_twin)
 {
@@ -94,6 +124,7 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 		return cuGetProcAddress_v2(bare, &found, version, flags, NULL) ? NULL : found;
 	}
 }
+#endif
 
 #define THROUGH(fn, sym, since, bare, is_twin, ...) \
 	for (way = 0; way < NR_WAYS; way++) { \
@@ -140,8 +171,8 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 #define CALL(since, class, bare, fn, twin, ...) \
 	DECLARE(fn, ##__VA_ARGS__) DECLARE(twin, ##__VA_ARGS__) \
 	TEST(fn, THROUGH(fn, fn, since, bare, false, ##__VA_ARGS__) \
-		 THROUGH(fn, twin, since, bare, true, ##__VA_ARGS__), ##__VA_ARGS__)
-#include "calls/cuda.def"
+		 THROUGH(fn, twin, TWIN_SINCE(since, bare), bare, true, ##__VA_ARGS__), ##__VA_ARGS__)
+#include ROWS
 #undef CALL
 #undef CALL_ALONE
 
@@ -151,7 +182,7 @@ static const struct {
 } tests[] = {
 #define CALL_ALONE(since, class, bare, fn, ...) {#fn, test_##fn},
 #define CALL(since, class, bare, fn, twin, ...) {#fn, test_##fn},
-#include "calls/cuda.def"
+#include ROWS
 };
 /* clang-format on */
 
@@ -159,7 +190,7 @@ int main(void)
 {
 	unsigned int i, nr_failed = 0;
 
-	driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	driver = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
 	must_be_wrapped = getenv("WRAPPED") != NULL;
 	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		int failed = 0, mode;

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every function of the CUDA driver that has a row, by every way, without us, with us, and
-# while we record.
+# while we record; or of HIP, where test_every_hip.sh says so.
 set -eu
 
+driver=${driver:-cuda}
 here=${top_builddir:?}/tests/calls
 ours=$top_builddir/.libs/libccltap.so
-session=ccltap-every-cuda-$$
-trace=$here/trace-cuda.$$
+session=ccltap-every-$driver-$$
+trace=$here/trace-$driver.$$
 recording=no
 
 clean()
@@ -25,7 +26,7 @@ flock 9
 # A run that dies leaves its plan out, and so counts as failed.
 run() # WHAT PRELOAD
 {
-    LD_PRELOAD=$2 "$here/test_every_cuda" 2>&1 |
+    LD_PRELOAD=$2 "$here/test_every_$driver" 2>&1 |
         awk -v what="$1" -v base="$total" '
             /^1\.\./ { planned = 1; next }
             /^(not )?ok / {
@@ -41,10 +42,17 @@ run() # WHAT PRELOAD
     total=$((total + rows))
 }
 
-rows()
-{
-    "$top_builddir/list-calls" --cuda | awk '$2 != "-"'
-}
+# Name, row and class; and by how many ways the test calls each name.
+case $driver in
+cuda)
+    ways=4 prefix=cu
+    rows() { "$top_builddir/list-calls" --cuda | awk '$2 != "-"'; }
+    ;;
+hip)
+    ways=3 prefix=hip
+    rows() { "$top_builddir/list-calls" --hip | awk '{ print $1, $3, $4 }'; }
+    ;;
+esac
 
 rows=$(rows | awk '$1 == $2' | wc -l)
 total=0
@@ -57,7 +65,7 @@ run "with us" "$ours"
 if lttng --no-sessiond create "$session" --output "$trace" >/dev/null 2>&1; then
     recording=yes
     lttng enable-channel -u -s "$session" --subbuf-size 4M --num-subbuf 4 every >/dev/null
-    lttng enable-event -u -s "$session" -c every 'cuda:cu*' >/dev/null
+    lttng enable-event -u -s "$session" -c every "cuda:$prefix*" >/dev/null
     lttng start "$session" >/dev/null
     # The first call waits until the daemon has enabled its events.
     LTTNG_UST_REGISTER_TIMEOUT=-1
@@ -65,9 +73,9 @@ if lttng --no-sessiond create "$session" --output "$trace" >/dev/null 2>&1; then
     run "recorded" "$ours"
     lttng destroy "$session" >/dev/null
     recording=no
-    # Each name by four ways, the arguments filled in three.
-    rows | sort | awk '
-        { for (i = 0; i < 12; i++) if ($3 == "WORK") print $2; else { print $2 "_entry"; print $2 "_exit" } }' |
+    # By every way in each of the three modes.
+    rows | sort | awk -v times=$((3 * ways)) '
+        { for (i = 0; i < times; i++) if ($3 == "WORK") print $2; else { print $2 "_entry"; print $2 "_exit" } }' |
         sort | uniq -c >"$trace/expected"
     babeltrace2 "$trace/ust" 2>"$trace/errors" |
         sed -n 's/.* cuda:\([a-zA-Z0-9_]*\):.*/\1/p' | sort | uniq -c >"$trace/actual"
