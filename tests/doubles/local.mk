@@ -248,6 +248,27 @@ tests/doubles/programs/shared12.so: $(runtime_needs)
 		-fvisibility=hidden -shared tests/doubles/cudart/libcudart.so.12 \
 		$(cuda_program_ld)
 
+# HIP, and what RCCL is to a tracer of it: linked by all, by names with versions.
+fake_hip_so = tests/doubles/hip/libamdhip64.so.6 tests/doubles/hip/librccl.so.1
+check_DATA += $(fake_hip_so) tests/doubles/programs/hip
+CLEANFILES += $(fake_hip_so) tests/doubles/hip/libamdhip64.so tests/doubles/programs/hip
+EXTRA_DIST += tests/doubles/hip/hip.c tests/doubles/hip/hip.h tests/doubles/hip/rccl.c \
+	tests/doubles/hip/libamdhip64.map tests/doubles/programs/hip.c
+tests/doubles/hip/libamdhip64.so.6: tests/doubles/hip/hip.c tests/doubles/hip/hip.h \
+		tests/doubles/hip/libamdhip64.map
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -fvisibility=default \
+		-Wl,--version-script=$(srcdir)/tests/doubles/hip/libamdhip64.map -o $@ \
+		$(srcdir)/tests/doubles/hip/hip.c && ln -sf $(@F) $(@D)/libamdhip64.so
+tests/doubles/hip/librccl.so.1: tests/doubles/hip/rccl.c tests/doubles/hip/libamdhip64.so.6 \
+		$(doubles_h)
+	$(AM_V_CCLD)$(doubles_link) -fvisibility=default -o $@ \
+		$(srcdir)/tests/doubles/hip/rccl.c -Ltests/doubles/hip -lamdhip64 \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/doubles/programs/hip: tests/doubles/programs/hip.c $(fake_hip_so)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@ \
+		$(srcdir)/tests/doubles/programs/hip.c -Ltests/doubles/hip -lamdhip64 \
+		-l:librccl.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../hip'
+
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/tests/doubles/arguments.c
