@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the rows of nccl.def, cuda.def, hip.def and verbs.def for those who are not C:
- * the export lists of the library, the reference table doc/calls.md, and the lists of the
- * coverage test.
+ * Prints the rows of nccl.def, cuda.def, cudart.def, hip.def and verbs.def for those who
+ * are not C: the export lists of the library, the reference table doc/calls.md, and the
+ * lists of the coverage test.
  */
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +62,22 @@ static const struct gpu {
 #undef CALL
 #undef CALL_ALONE
 };
+
+/* Each name of the runtime, under the version of each library that has it. */
+#define SINCE_13(number, sym) {#sym, "libcudart.so.13", number},
+#define SINCE_12(number, sym) {#sym, "libcudart.so.12", number}, SINCE_13(number, sym)
+#define SINCE_11(number, sym) {#sym, "libcudart.so.11.0", number}, SINCE_12(number, sym)
+#define CALL_ALONE(number, since, name, ...) SINCE_##since(number, name)
+#define CALL(number, since, name, twin, ...) \
+	SINCE_##since(number, name) SINCE_##since(number, twin)
+static const struct {
+	const char *name, *version;
+	int number;
+} runtime[] = {
+#include "calls/cudart.def"
+};
+#undef CALL
+#undef CALL_ALONE
 /* clang-format on */
 
 static const char markdown_head[] =
@@ -161,6 +177,16 @@ static int print_hip(void)
 	return fflush(stdout) || ferror(stdout);
 }
 
+static int print_runtime(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(runtime); i++)
+		printf("%s %s %d\n", runtime[i].name, runtime[i].version,
+		       runtime[i].number);
+	return fflush(stdout) || ferror(stdout);
+}
+
 static int print_versions(void)
 {
 	unsigned int i;
@@ -198,6 +224,8 @@ int main(int argc, char **argv)
 		return print_cuda();
 	if (argc == 2 && !strcmp(argv[1], "--hip"))
 		return print_hip();
+	if (argc == 2 && !strcmp(argv[1], "--runtime"))
+		return print_runtime();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -212,7 +240,7 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --cuda, --hip, --versions, --names, "
+	fputs("list-calls: give one of --exports, --cuda, --hip, --runtime, --versions, --names, "
 	      "--markdown\n",
 	      stderr);
 	return 2;

@@ -6,6 +6,8 @@ list_calls_SOURCES = \
 	src/calls/list-calls.c \
 	src/calls/cuda.def \
 	src/calls/cuda_calls.h \
+	src/calls/cudart.def \
+	src/calls/cudart_calls.h \
 	src/calls/cuda_kinds.h \
 	src/calls/cuda_types.h \
 	src/calls/hip.def \

@@ -57,6 +57,8 @@ struct tap_thread {
 	bool in_tracer;
 	/* In a function of a CUDA driver that is recorded: what it calls is part of it. */
 	bool in_cuda;
+	/* The outermost call of a shared CUDA runtime, as cudart.def numbers it. */
+	uint8_t runtime;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
 	struct tap_open open;

@@ -191,6 +191,7 @@ static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *c
 		.call_id = common->call_id,
 		.parent_id = common->parent_id,
 		.per_thread = e->per_thread,
+		.runtime = common->runtime,
 	};
 
 	tap_announce();

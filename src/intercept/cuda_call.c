@@ -136,7 +136,7 @@ bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common
 	ret_common->call_id = tap_call_number();
 	ret_common->parent_id = tap_thread.call_id;
 	ret_common->per_thread = e->per_thread;
-	ret_common->runtime = 0;
+	ret_common->runtime = tap_thread.runtime;
 	tap_thread.call_id = ret_common->call_id;
 	tap_thread.in_cuda = true;
 	tap_call_show(ret_common->call_id, e->name, 0, 0, 0);

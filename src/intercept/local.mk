@@ -37,6 +37,7 @@ libccltap_la_SOURCES = \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/resolve.c src/intercept/resolve.h \
+	src/intercept/runtime.c \
 	src/intercept/stack.c src/intercept/stack.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/state.c src/intercept/state.h \
@@ -50,13 +51,13 @@ libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libc
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs
-# and HIP, which have several, each its own.  libc's functions are
+# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, HIP
+# and the CUDA runtime, which have several, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '};' && \
-		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
+		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '};' && \
+		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip && ./list-calls$(EXEEXT) --runtime; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

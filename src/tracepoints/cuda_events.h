@@ -23,7 +23,7 @@ struct tap_call;
  * parent_id	the recorded call that the thread is in, 0 none
  * context	that was current
  * per_thread	reached by its twin
- * runtime	the call of the runtime library that it was made by (enum tap_cuda_runtime)
+ * runtime	the call of the runtime library that it was made by (cudart.def), 0 none
  * capture	0: it was done, 1: it went into a graph, 2: into one that is invalid; -1:
  *		it cannot be told
  */

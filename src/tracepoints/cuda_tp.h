@@ -24,6 +24,7 @@
 			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
 			lttng_ust_field_integer(uint64_t, parent_id, call->parent_id) \
 			lttng_ust_field_integer(uint8_t, per_thread, call->per_thread) \
+			lttng_ust_field_integer(uint8_t, runtime, call->runtime) \
 			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(cuda, name##_entry, level) \
 	LTTNG_UST_TRACEPOINT_EVENT(cuda, name##_exit, \
