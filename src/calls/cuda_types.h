@@ -104,6 +104,7 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_st {
 	unsigned int sharedMemBytes;
 	void **kernelParams, **extra;
 } CUDA_KERNEL_NODE_PARAMS;
+typedef CUDA_KERNEL_NODE_PARAMS CUDA_KERNEL_NODE_PARAMS_v1;
 
 typedef struct CUgraphNodeParams_st {
 	int type;
