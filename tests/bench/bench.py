@@ -360,6 +360,35 @@ def verbs_on(bench):
             row("poll of 16, tracing on", "ns", six, many, 1.25, "ratio")]
 
 
+def launch_off(bench):
+    bursts = bench.sizes["bursts"] // 5
+    return loops(bench, "driver", bursts, "launch, tracing off", 2, "launch") + \
+        loops(bench, "runtime", bursts, "runtime's call, tracing off", 2, "launch")
+
+
+def launch_round(bench, name):
+    """The ns of the yardsticks and of a recorded launch, less the launch; or None."""
+    loop = (str(bench.sizes["post_bursts"]), str(bench.sizes["pair_turns"]), "2000")
+
+    def measure(program, what, **how):
+        return bench.number(bench.program(program), what, *loop, pin=True, **how)
+
+    with Session(bench, name, "cuda:cuLaunchKernel", "ccltap_bench_launch:*") as session:
+        call = measure("launch", "driver")
+        costs = [measure("launched", what) - call for what in ("six", "pair")]
+        costs.append(measure("launch", "driver", preload=bench.preload) - call)
+        nr_bytes, discarded = session.contents()
+        if discarded or not nr_bytes:
+            return None
+    return costs
+
+
+def launch_on(bench):
+    six, pair, ours = whole_rounds(lambda number: launch_round(bench, f"launch-{number}"))
+    return [row("launch, tracing on", "ns", six, ours, 1.25, "ratio"),
+            row("launch, against a pair", "ns", pair, ours, 0.65, "ratio")]
+
+
 def event_bytes(bench, program, what, nr, preload):
     """What one of nr events takes on disk, without contexts."""
     with Session(bench, f"bytes-{what}", *POSTS, contexts=()) as session:
@@ -619,7 +648,8 @@ def measure(build, quick):
         check_machine(bench)
         figures = []
         for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
-                     storms, start, name_lookup, join, join_memory, derived):
+                     storms, launch_off, launch_on, start, name_lookup, join, join_memory,
+                     derived):
             figures += part(bench)
         return figures
 

@@ -4,7 +4,9 @@
 # Plain files, as in tests/link: a script of libtool's would be timed in their place.
 tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/calls-framed \
 	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace \
-	tests/bench/libibverbs.so.1 tests/bench/verbs tests/bench/post
+	tests/bench/libibverbs.so.1 tests/bench/verbs tests/bench/post \
+	tests/bench/libcuda.so.1 tests/bench/libcudart.so.12 tests/bench/launch \
+	tests/bench/launched
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
 EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
@@ -12,6 +14,8 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
 	tests/bench/fake_verbs.map tests/bench/one.c tests/bench/pair.c \
 	tests/bench/pair_tp.h tests/bench/post.c tests/bench/post_tp.h tests/bench/queue.h \
 	tests/bench/spawn.c tests/bench/test_bench.sh tests/bench/trace.c \
+	tests/bench/fake_cuda.c tests/bench/fake_cudart.map tests/bench/launch.c \
+	tests/bench/launch.h tests/bench/launched.c tests/bench/launched_tp.h \
 	tests/bench/verbs.c doc/overhead.md
 TESTS += tests/bench/test_bench.sh
 
@@ -54,6 +58,23 @@ tests/bench/verbs: tests/bench/verbs.c $(tap_bench_verbs_h)
 tests/bench/post: tests/bench/post.c tests/bench/post_tp.h $(tap_bench_verbs_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/post.c \
 		$(tap_bench_verbs) $(LTTNG_UST_LIBS)
+
+tests/bench/libcuda.so.1: tests/bench/fake_cuda.c tests/bench/launch.h
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) $(srcdir)/tests/bench/fake_cuda.c
+tests/bench/libcudart.so.12: tests/bench/fake_cuda.c tests/bench/fake_cudart.map \
+		tests/bench/launch.h
+	$(tap_bench_compile) -DRUNTIME -fPIC -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(srcdir)/tests/bench/fake_cudart.map \
+		$(srcdir)/tests/bench/fake_cuda.c
+tap_bench_cuda = -Ltests/bench -l:libcuda.so.1 -l:libcudart.so.12 \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tap_bench_cuda_h = tests/bench/bursts.h tests/bench/launch.h tests/bench/libcuda.so.1 \
+	tests/bench/libcudart.so.12
+tests/bench/launch: tests/bench/launch.c $(tap_bench_cuda_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/launch.c $(tap_bench_cuda)
+tests/bench/launched: tests/bench/launched.c tests/bench/launched_tp.h $(tap_bench_cuda_h)
+	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/launched.c \
+		$(tap_bench_cuda) $(LTTNG_UST_LIBS)
 
 # BENCH_FLAGS=--quick reports in less than a minute; see doc/overhead.md.
 .PHONY: bench

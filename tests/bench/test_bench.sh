@@ -68,7 +68,9 @@ names = ["wrapper, tracing off", "NCCL call, tracing on", "NCCL call, flight rec
          "bytes, request that writes", "bytes, each of 16 that send",
          "bytes, each of 16 that write", "bytes, completion",
          "bytes, each of 16 completions", "events of 4 M posts/s",
-         "events of 1 M posts and polls/s", "start, touches nothing",
+         "events of 1 M posts and polls/s", "launch, tracing off",
+         "runtime's call, tracing off", "launch, tracing on", "launch, against a pair",
+         "start, touches nothing",
          "start, one call, no session", "start, one call, all events", "dlsym",
          "join, report, 2 streams", "join, timeline, 2 streams",
          "join, report, 256 streams", "join, timeline, 256 streams",
@@ -88,7 +90,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio", "value"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 35 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
+same "each is in the table" 39 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"

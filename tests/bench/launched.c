@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of a program that had LTTng's macros in its own source, around a launch:
+ * launched six|pair BURSTS TURNS PAUSE-US.
+ */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "launched_tp.h"
+
+#include <string.h>
+
+#include "bursts.h"
+#include "launch.h"
+
+static void six(long turns)
+{
+	long i;
+
+	for (i = 0; i < turns; i++) {
+		LAUNCH();
+		lttng_ust_tracepoint(ccltap_bench_launch, six, (uint64_t) i, 2, 3, 4, 5,
+				     6);
+	}
+}
+
+static void pair(long turns)
+{
+	const struct bench_launch launch = {0x5000,	0x6000,	     0,	   0,
+					    {24, 1, 1}, {512, 1, 1}, 82240};
+	long i;
+
+	for (i = 0; i < turns; i++) {
+		lttng_ust_tracepoint(ccltap_bench_launch, entry, (uint64_t) i, &launch);
+		LAUNCH();
+		lttng_ust_tracepoint(ccltap_bench_launch, exit, (uint64_t) i, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 5)
+		return 2;
+	return bursts_print(strcmp(argv[1], "six") ? pair : six,
+			    strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10),
+			    strtol(argv[4], NULL, 10));
+}
