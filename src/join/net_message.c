@@ -790,18 +790,18 @@ int tap_net_message_flush(struct tap_verbs *verbs, struct tap_net *net,
 	return ret ? ret : take_flushes(verbs, net, false);
 }
 
-/* A flush may follow. */
+/* A flush may follow, on a queue pair that is not there yet (2.32). */
 static int note_received(struct tap_verbs *verbs, struct tap_net_message *message)
 {
 	struct tap_net *net = message->to;
 	const uint64_t address = address_of(message);
 
-	if (address && !net->recent && net->has_flush) {
+	if (address && !net->recent) {
 		net->recent = calloc(TAP_NET_RECENT, sizeof(*net->recent));
 		if (!net->recent)
 			return -ENOMEM;
 	}
-	if (address && net->recent)
+	if (address)
 		net->recent[net->recent_count++ % TAP_NET_RECENT] =
 			(struct tap_net_recent){.number = message->number,
 						.address = address,

@@ -54,13 +54,12 @@ struct tap_net_flush {
 /* One end of a connection: queue pairs of a process with the same owner. */
 struct tap_net {
 	const struct tap_process *process;
-	uint64_t key;	 /* of the owner */
-	uint64_t id;	 /* 0: it is not known to be NCCL's */
-	size_t qp_count; /* that live */
-	bool is_proved;	 /* a message of it has fit */
-	bool is_refuted; /* something did not */
-	bool is_late;	 /* it was there before recording began */
-	bool has_flush;	 /* one of its queue pairs is connected with itself */
+	uint64_t key;			    /* of the owner */
+	uint64_t id;			    /* 0: it is not known to be NCCL's */
+	size_t qp_count;		    /* that live */
+	bool is_proved;			    /* a message of it has fit */
+	bool is_refuted;		    /* something did not */
+	bool is_late;			    /* it was there before recording began */
 	uint64_t early_whys[TAP_WHY_COUNT]; /* messages missed before it was proved */
 	uint64_t per_message;		    /* parts of each message, 0 not known */
 	struct tap_net *peer;

@@ -117,7 +117,6 @@ int tap_netib_meet(struct tap_verbs *verbs, struct tap_life *sender,
 
 	if (!a || !b)
 		return 0;
-	a->has_flush |= sender == receiver;
 	if (a == b)
 		return 0;
 	if (!a->peer)

@@ -50,6 +50,7 @@ GOLDEN_CASES = \
 	tests/golden/net-by-id \
 	tests/golden/net-first-lost \
 	tests/golden/net-flush \
+	tests/golden/net-flush-later \
 	tests/golden/net-groups \
 	tests/golden/net-hosts \
 	tests/golden/net-late \
