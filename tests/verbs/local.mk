@@ -26,10 +26,10 @@ $(verbs_pairs): %: %.c tests/verbs/programs/pair.c tests/verbs/programs/pair.h
 check_DATA += $(verbs_pairs)
 CLEANFILES += $(verbs_pairs)
 
-VERBS_TESTS = tests/verbs/test_extended.sh tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh \
+VERBS_TESTS = tests/verbs/test_messages.sh tests/verbs/test_extended.sh tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_pingpong.sh \
 	tests/verbs/test_faults.sh tests/verbs/test_late.sh tests/verbs/test_programs.sh
 EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/keeps.c tests/verbs/count.c tests/verbs/count.map tests/verbs/extended.c tests/verbs/harm.c \
-	tests/verbs/trace.py tests/verbs/programs.inc.sh tests/verbs/programs/log.py \
+	tests/verbs/messages.py tests/verbs/trace.py tests/verbs/programs.inc.sh tests/verbs/programs/log.py \
 	tests/verbs/programs/report.py \
 	tests/verbs/programs/pair.c tests/verbs/programs/pair.h $(verbs_pairs:%=%.c)
 TESTS += $(VERBS_TESTS)
