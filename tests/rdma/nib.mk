@@ -15,5 +15,5 @@ CLEANFILES += tests/rdma/nib_count.so
 
 NIB_TESTS = tests/rdma/test_nib.sh
 EXTRA_DIST += $(NIB_TESTS) tests/rdma/nib_count.c tests/rdma/nib_count.map tests/rdma/nib-settings \
-	tests/rdma/nib_log.py
+	tests/rdma/nib_log.py tests/rdma/score.py
 TESTS += $(NIB_TESTS)

@@ -123,16 +123,17 @@ def print_plan(folder, lines):
         print(*sorted(text.split(" completed")[0] for text in file), sep="\n")
 
 
-for folder in sys.argv[1:]:
-    if folder == "--plan" or os.path.exists(os.path.join(folder, "skipped")):
-        continue
-    if not os.path.exists(os.path.join(folder, "log.1")):
-        expect(folder, "no log", False)
-        continue
-    lines = read(folder)
-    if sys.argv[1] == "--plan":
-        print_plan(folder, lines)
-        continue
-    look_at_log(folder, lines)
-    look_at_posts(folder, lines)
-sys.exit(bool(wrong))
+if __name__ == "__main__":
+    for folder in sys.argv[1:]:
+        if folder == "--plan" or os.path.exists(os.path.join(folder, "skipped")):
+            continue
+        if not os.path.exists(os.path.join(folder, "log.1")):
+            expect(folder, "no log", False)
+            continue
+        lines = read(folder)
+        if sys.argv[1] == "--plan":
+            print_plan(folder, lines)
+            continue
+        look_at_log(folder, lines)
+        look_at_posts(folder, lines)
+    sys.exit(bool(wrong))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # NCCL's own network code on softverbs, a release before and one after it was rewritten in
 # 2.29, with each setting that changes what it posts: bare, and recorded.  What was sent is
-# what was received, what was posted is what NCCL posts for that, and what was recorded is
-# what was counted.
+# what was received, what was posted is what NCCL posts for that, what was recorded is what
+# was counted, and ccltap tells each message as it was.
 set -eu
 # shellcheck source=tests/live/record.inc.sh
 . "${top_srcdir:?}/tests/live/record.inc.sh"
@@ -11,6 +11,8 @@ set -eu
 nib=$top_builddir/tests/rdma/nib
 here=$top_srcdir/tests/rdma
 soft=${CCLTAP_SOFTVERBS:-$top_builddir/tests/doubles/verbs}
+CCLTAP=$ccltap
+export CCLTAP
 
 run 77 "a library without symbols is said to be one" "$nib" --describe "$CCLTAP_LIBDIR/libccltap.so"
 check "by name" grep -q "libccltap.so: ncclNetIb is not in .symtab" "$work/err"
@@ -78,18 +80,18 @@ function follows(queue, first, nr)
 }
 !/ verbs:/ { next }
 { pid = value("vpid"); seen[pid] }
-/ verbs:post_send/ {
+/ verbs:post_(send|rdma|datagram)(_list)?:/ {
     nr = value("num_wr", 1)
     sent[pid] += nr
     follows("send " pid " " value("qp_id") " " value("life"), value("seq"), nr)
 }
-/ verbs:post_recv/ {
+/ verbs:post_recv(_list)?:/ {
     nr = value("num_wr", 1)
     received[pid] += nr
     follows("recv " pid " " value("qp_id") " " value("life"), value("seq"), nr)
 }
 / verbs:post_failed:/ { failed[pid]++ }
-/ verbs:poll:/ {
+/ verbs:poll(_detailed)?:/ {
     nr = value("num_wc", 0)
     completed[pid] += nr
     polls[pid]++
@@ -102,13 +104,19 @@ END {
 }' | sort
 }
 
-# Other libraries, long: CCLTAP_MORE_NCCL, which scripts/check --long sets.
-for library in $(echo "${CCLTAP_MORE_NCCL-}" | tr ':' ' '); do
+# Long: these and other libraries, CCLTAP_MORE_NCCL, which scripts/check --long sets.
+more=$(echo "${CCLTAP_MORE_NCCL-}" | tr ':' ' ')
+for library in ${more:+"$old" "$new" $more}; do
+    [ -n "$library" ] || continue
     release=$(basename "$(dirname "$library")")
     run 0 "$release: all settings" "$here/nib-settings" --library "$library" --nib "$nib" \
-        --out "$work/more/$release" --softverbs "$soft" --messages 10000 --count
+        --out "$work/more/$release" --softverbs "$soft" --messages 10000 --count --trace
     [ "$run_status" = 0 ] || sed 's/^/# /' "$work"/more/*/*/out
     whole "$release" "$work/more"
+    status=0
+    python3 "$here/score.py" "$work/more/$release"/* >"$work/scored" 2>&1 || status=1
+    sed "s/^/# $release: /" "$work/scored"
+    ok "$status" "$release: ccltap tells each message as it was"
     rm -rf "$work/more"
 done
 
@@ -150,4 +158,14 @@ if ! cmp -s "$work/counted" "$work/traced"; then
     babeltrace2 "$work/trace" | sed -n 's/.* tap:problem: /# problem: /p'
 fi
 
+# The same, of a log in which both ends say that a message was longer.
+cp -r "$(find "$work/recorded" -name base | head -n 1)" "$work/longer"
+sed -i 's/^\(0>1 [a-z]* 7 7 0 1\) /\1 1/' "$work"/longer/log.?
+status=0
+python3 "$here/score.py" --trace "$work/trace" "$work"/recorded/*/* "$work/longer" \
+    >"$work/scored" 2>&1 || status=$?
+sed 's/^/# /' "$work/scored"
+same "recorded: ccltap tells each message as it was, and not as another log says" \
+    "1 longer: 599 of 600 messages right" \
+    "$status $(sed -n 's/,.*; WRONG.*//p' "$work/scored")"
 tap_done
