@@ -43,6 +43,7 @@ struct tap_net_piece {
 	int64_t sent_ns, received_ns;
 	uint64_t status;
 	bool is_sent, is_received, is_raced;
+	bool has_sizes; /* of its requests, in the last one */
 };
 
 struct tap_net_message {
@@ -176,6 +177,7 @@ static void fill(struct tap_net_piece *piece, const struct tap_net_list *list)
 	piece->imm_data = (uint32_t) last->imm_data;
 	piece->is_raced = list->is_raced;
 	piece->requests = list->count > 2 ? (unsigned int) list->count - 1 : 1;
+	piece->has_sizes = list->count > 2 && last->length;
 	for (i = 0; i < piece->requests; i++) {
 		piece->lengths[i] = list->requests[i].length;
 		piece->addresses[i] = list->requests[i].remote_addr;
@@ -193,6 +195,7 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 	piece->imm_data = held->imm_data;
 	piece->is_raced = held->is_raced;
 	piece->requests = held->requests;
+	piece->has_sizes = held->has_sizes;
 	memcpy(piece->lengths, held->lengths, sizeof(piece->lengths));
 	memcpy(piece->addresses, held->addresses, sizeof(piece->addresses));
 	piece->is_sent = held->is_sent;
@@ -574,6 +577,17 @@ static unsigned int forms_of(const struct tap_net_message *message,
 	return forms;
 }
 
+/* Of several in 2.18: which of them are not empty. */
+static uint32_t mask_of(const struct tap_net_message *message)
+{
+	uint32_t mask = 0;
+	unsigned int i;
+
+	for (i = 0; i < message->requests; i++)
+		mask |= (uint32_t) !!message->lengths[i] << i;
+	return mask;
+}
+
 /* Whether all posts look like those of one message, in one release. */
 static bool does_fit(struct tap_net_message *message)
 {
@@ -584,9 +598,10 @@ static bool does_fit(struct tap_net_message *message)
 		if (piece->requests != message->requests ||
 		    piece->wr_id != message->pieces->wr_id)
 			return false;
-		/* Of several, the sizes are elsewhere. */
 		if (message->requests == 1)
 			forms &= forms_of(message, piece);
+		else if (!piece->has_sizes && piece->imm_data != mask_of(message))
+			return false;
 		/* Receives may complete out of order: then the ordinal is another's. */
 		if (piece->is_received && piece->received_imm != piece->imm_data)
 			return false;

@@ -135,10 +135,11 @@ enum tap_net_role tap_net_role_of(enum tap_net_role first,
 		return first;
 	if (i + 1 < list->count)
 		return TAP_NET_DATA;
-	return list->count > 2 ? TAP_NET_SIZES : TAP_NET_DATA_IMM;
+	return list->count > 2 && list->requests[i].length ? TAP_NET_SIZES
+							   : TAP_NET_DATA_IMM;
 }
 
-/* Writes, the last of them with a number: empty, or the sizes of the others. */
+/* Writes, the last of them with a number: empty, or from 2.19 the sizes of the others. */
 static bool is_data(const struct tap_net_list *list)
 {
 	const struct tap_net_request *last = &list->requests[list->count - 1];
@@ -150,9 +151,8 @@ static bool is_data(const struct tap_net_list *list)
 		if (list->requests[i].opcode != RDMA_WRITE ||
 		    list->requests[i].flags & SIGNALED)
 			return false;
-	if (list->count == 2)
-		return !last->length;
-	return list->count < 2 || last->length == 4 * (list->count - 1);
+	return list->count < 2 || !last->length ||
+	       (list->count > 2 && last->length == 4 * (list->count - 1));
 }
 
 static bool is_flush(const struct tap_net_list *list)

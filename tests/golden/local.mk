@@ -58,6 +58,7 @@ GOLDEN_CASES = \
 	tests/golden/net-lost \
 	tests/golden/net-merged \
 	tests/golden/net-old \
+	tests/golden/net-old-groups \
 	tests/golden/net-preposted \
 	tests/golden/net-qps \
 	tests/golden/net-split \

@@ -138,10 +138,11 @@ def faults(trace, send, receive, sizes, known, is_preposted=False, named=0):
 
 def faults_of_parts(trace, send, sizes, parts):
     """Each is a list of data, with a last request that has a number."""
-    role = "sizes" if len(sizes) > 1 else "data-imm"
     told = [0] * len(sizes)
     posts = list(parts)
     for part in parts:
+        # From 2.19 on the last of several has their sizes.
+        role = "sizes" if len(sizes) > 1 and part.bytes else "data-imm"
         if part.role not in (role, None) or part.opcode != "RDMA_WRITE_WITH_IMM" \
                 or role == "sizes" and part.bytes != 4 * len(sizes):
             yield f"parts: the last is {part}"
