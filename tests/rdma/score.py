@@ -15,8 +15,9 @@ command.  A line per setting says how much of it is right, others what is not:
   nothing of the trace is left over: no message more, no request without a name;
   the bound on the sender's waiting is one.
 
-Adds a line to FILE for each: setting, messages, right ones, links, flushes, bounds.  Ends
-with 1 when anything is wrong."""
+Adds a line to FILE for each: release, setting, messages, right ones, how their links are
+known, flushes found and done, bounds that hold and told, of these exactly none, what is wrong.
+Ends with 1 when anything is."""
 import argparse
 import collections
 import os
@@ -44,6 +45,7 @@ class Setting:
         self.told = self.true = self.named = 0
         with open(os.path.join(folder, "setting"), encoding="utf-8") as file:
             words = file.read().split()
+        self.release = words[1].strip(",")
         self.is_preposted = "NCCL_IB_PREPOST_RECEIVE_WORK_REQUESTS=1" in words
         self.adapters = 2 if "--merge" in words else 1
         self.lines = nib_log.read(folder)
@@ -208,10 +210,10 @@ def main():
         wrong |= bool(setting.wrong)
         if asked.table:
             with open(asked.table, "a", encoding="utf-8") as file:
-                print(setting.name, setting.messages, setting.right,
+                print(setting.release, setting.name, setting.messages, setting.right,
                       "+".join(sorted(setting.known)) or "-",
                       setting.flushed, setting.flushes, setting.held, setting.bounds,
-                      setting.sure, file=file)
+                      setting.sure, sum(setting.wrong.values()), file=file)
     sys.exit(wrong)
 
 
