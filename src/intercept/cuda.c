@@ -27,11 +27,11 @@
 
 /* One event, written after the call; what it says is read before it. */
 #define TRACED_WORK(fn, ...) \
-	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e \
-		MORE_PARAMS(__VA_ARGS__)) \
+	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e, \
+		const void *tap_caller MORE_PARAMS(__VA_ARGS__)) \
 	{ \
 		struct fn##_record record, *const r = &record; \
-		struct tap_cuda_what w = {0}; \
+		struct tap_cuda_what w = {.caller = tap_caller}; \
 		PASS(fn, tap_e) \
 		if (!tap_cuda_enter(tap_e, &record.common)) \
 			return tap_real(NAMES(__VA_ARGS__)); \
@@ -73,6 +73,14 @@
 #define TRACED_CAPTURED(fn, ...) TRACED_PAIR(fn, ENDED, ##__VA_ARGS__)
 #define TRACED_UNLOAD(fn, ...) TRACED_PAIR(fn, UNLOADED, ##__VA_ARGS__)
 
+/* Who calls is looked at where work may be a kernel's. */
+#define CALLER_WORK , __builtin_return_address(0)
+#define CALLER_WAIT
+#define CALLER_SETUP
+#define CALLER_CAPTURE
+#define CALLER_CAPTURED
+#define CALLER_UNLOAD
+
 /* What means something to us goes the long way also while nobody records. */
 #define SHORT_WORK 1
 #define SHORT_WAIT 1
@@ -92,7 +100,7 @@
 		struct tap_cuda_entry *const tap_e = &sym##_##way; \
 		if (!SHORT_##class || \
 		    unlikely(*TAP_READ(tap_e->on[0]) | *TAP_READ(tap_e->on[1]))) \
-			return fn##_traced(tap_e MORE(__VA_ARGS__)); \
+			return fn##_traced(tap_e CALLER_##class MORE(__VA_ARGS__)); \
 		return ((fn##_function) tap_e->real)(NAMES(__VA_ARGS__)); \
 	}
 

@@ -74,6 +74,7 @@ struct tap_cuda_what {
 	CUfunction function;
 	enum tap_function_asked asked;
 	void **extra;
+	const void *caller; /* the return address of the call */
 };
 
 /*

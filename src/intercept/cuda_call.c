@@ -8,6 +8,8 @@
 #include "intercept/entry.h"
 #include "intercept/functions.h"
 #include "intercept/libraries.h"
+#include "intercept/nccl_args.h"
+#include "intercept/nccl_version.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 
@@ -196,6 +198,46 @@ static uint64_t now(void)
 	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
 }
 
+static enum tap_function_kind know_function(const struct tap_cuda_what *what)
+{
+	enum tap_function_kind kind = tap_function_kind(what->function);
+
+	if (unlikely(kind == TAP_FUNCTION_UNKNOWN)) {
+		const struct tap_guard guard = tap_guard_set();
+
+		tap_announce();
+		kind = tap_function_tell(what->function, what->asked);
+		tap_guard_clear(guard);
+	}
+	return kind;
+}
+
+/* NCCL launches its kernels itself: the NCCL is the one that the call came from. */
+static void tell_nccl_args(const struct tap_cuda_common *common,
+			   const struct tap_cuda_what *what)
+{
+	const struct tap_cuda_events *events = &tap_events_table->cuda;
+	const uint32_t version = tap_nccl_version_at(what->caller);
+	struct tap_nccl_args_event event;
+	struct tap_guard guard;
+	const void *buffer;
+	size_t size, length;
+
+	if (!*events->nccl_args_on || !tap_nccl_args_known(version))
+		return;
+	buffer = tap_nccl_args_buffer(what->extra, &size);
+	if (!buffer)
+		return;
+	length = tap_nccl_args_read(&event, buffer, size, version);
+	if (!length)
+		return;
+	event.record.call_id = common->call_id;
+	guard = tap_guard_set();
+	tap_announce();
+	events->nccl_args(&event, length);
+	tap_guard_clear(guard);
+}
+
 void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		    const struct tap_cuda_what *what)
 {
@@ -203,13 +245,8 @@ void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *comm
 
 	common->context = current_context(e->library);
 	common->capture = capture_of(common, what);
-	if (what->function && unlikely(!tap_function_is_known(what->function))) {
-		const struct tap_guard guard = tap_guard_set();
-
-		tap_announce();
-		tap_function_tell(what->function, what->asked);
-		tap_guard_clear(guard);
-	}
+	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
+		tell_nccl_args(common, what);
 	errno = saved_errno;
 	common->begin_ns = now();
 }

@@ -13,16 +13,20 @@
 #define NR_PROBES 32
 #define NAME_MAX_BYTES 1024
 
-/* function is written last; one of an earlier generation is not known any more. */
+/*
+ * function is written last; one of an earlier generation is not known any more.  told is
+ * the generation, and in its last bit whether the name is NCCL's: so both are read at
+ * once.
+ */
 struct place {
 	CUfunction function;
-	uint32_t generation;
+	uint32_t told;
 	const char *name;
 };
 
 static struct place places[NR_PLACES];
-static uint32_t generation = 1;
-static struct tap_lock lock; /* of whoever writes places, and of the names */
+static uint32_t generation = 2; /* even */
+static struct tap_lock lock;	/* of whoever writes places, and of the names */
 
 static struct {
 	char *at;
@@ -41,13 +45,16 @@ static struct place *next_place(struct place *p)
 	return p + 1 < places + NR_PLACES ? p + 1 : places;
 }
 
-static bool is_current(const struct place *p)
+static enum tap_function_kind kind_of(const struct place *p)
 {
-	return __atomic_load_n(&p->generation, __ATOMIC_RELAXED) ==
-	       __atomic_load_n(&generation, __ATOMIC_RELAXED);
+	const uint32_t told = __atomic_load_n(&p->told, __ATOMIC_RELAXED);
+
+	if ((told & ~1U) != __atomic_load_n(&generation, __ATOMIC_RELAXED))
+		return TAP_FUNCTION_UNKNOWN;
+	return told & 1 ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
 }
 
-bool tap_function_is_known(CUfunction function)
+enum tap_function_kind tap_function_kind(CUfunction function)
 {
 	struct place *p = first_place(function);
 	CUfunction there;
@@ -56,11 +63,11 @@ bool tap_function_is_known(CUfunction function)
 	for (i = 0; i < NR_PROBES; i++, p = next_place(p)) {
 		there = __atomic_load_n(&p->function, __ATOMIC_ACQUIRE);
 		if (there == function)
-			return is_current(p);
+			return kind_of(p);
 		if (!there)
-			return false;
+			break;
 	}
-	return false;
+	return TAP_FUNCTION_UNKNOWN;
 }
 
 /* Under the lock; NULL when there is no room near enough. */
@@ -134,7 +141,17 @@ static const char *keep(const char *name)
 	return kept;
 }
 
-static void note(CUfunction function, const char *name)
+/* The name is the compiler's: _Z, its length, itself, its arguments. */
+static bool is_of_nccl(const char *name)
+{
+	static const char begin[] = "ncclDevKernel_";
+
+	if (name[0] == '_' && name[1] == 'Z')
+		name += 2 + strspn(name + 2, "0123456789");
+	return !strncmp(name, begin, sizeof(begin) - 1);
+}
+
+static void note(CUfunction function, const char *name, bool of_nccl)
 {
 	struct place *p;
 
@@ -144,28 +161,32 @@ static void note(CUfunction function, const char *name)
 	if (p) {
 		if (!p->name || strncmp(p->name, name, NAME_MAX_BYTES - 1) != 0)
 			__atomic_store_n(&p->name, keep(name), __ATOMIC_RELEASE);
-		__atomic_store_n(&p->generation, generation, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->told, generation | of_nccl, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->function, function, __ATOMIC_RELEASE);
 	}
 	tap_lock_drop(&lock);
 }
 
-void tap_function_tell(CUfunction function, enum tap_function_asked asked)
+enum tap_function_kind tap_function_tell(CUfunction function,
+					 enum tap_function_asked asked)
 {
 	const char *name = asked == TAP_FUNCTION_OF_DRIVER
 				   ? ask_driver(function)
 				   : ask_hip(function, asked == TAP_FUNCTION_OF_HOST);
+	/* RCCL's are called the same, and told otherwise. */
+	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
 
 	/* HIP knows a function of the program's by an address in its own objects. */
 	if (asked == TAP_FUNCTION_OF_HOST)
 		tap_library_watch(function);
-	note(function, name);
+	note(function, name, of_nccl);
 	tap_events_table->cuda.function((uintptr_t) function, name, false);
+	return of_nccl ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
 }
 
 void tap_functions_forget(void)
 {
-	__atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&generation, 2, __ATOMIC_RELAXED);
 }
 
 void tap_functions_write(void)
@@ -175,7 +196,7 @@ void tap_functions_write(void)
 	if (!tap_lock_take(&lock))
 		return;
 	for (i = 0; i < NR_PLACES; i++)
-		if (places[i].function && is_current(&places[i]))
+		if (places[i].function && kind_of(&places[i]) != TAP_FUNCTION_UNKNOWN)
 			tap_events_table->cuda.function((uintptr_t) places[i].function,
 							places[i].name, true);
 	tap_lock_drop(&lock);

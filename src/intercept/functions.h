@@ -14,8 +14,14 @@
 #include "calls/cuda_types.h"
 #include "common/compiler.h"
 
-/* Whether the trace was told its name.  Takes no lock. */
-bool tap_function_is_known(CUfunction function) tap_hidden;
+enum tap_function_kind {
+	TAP_FUNCTION_UNKNOWN, /* the trace was not told its name */
+	TAP_FUNCTION_OTHER,
+	TAP_FUNCTION_NCCL, /* a kernel that NCCL tells by its arguments what to do */
+};
+
+/* Takes no lock. */
+enum tap_function_kind tap_function_kind(CUfunction function) tap_hidden;
 
 /* Who knows it: the CUDA driver; HIP, of a module's function or of the program's own. */
 enum tap_function_asked {
@@ -24,8 +30,9 @@ enum tap_function_asked {
 	TAP_FUNCTION_OF_HOST,
 };
 
-/* Tells it.  The caller has set the guard. */
-void tap_function_tell(CUfunction function, enum tap_function_asked asked) tap_hidden;
+/* Tells the trace its name.  The caller has set the guard. */
+enum tap_function_kind tap_function_tell(CUfunction function,
+					 enum tap_function_asked asked) tap_hidden;
 
 /* From now on an address may stand for another. */
 void tap_functions_forget(void) tap_hidden;

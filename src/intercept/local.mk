@@ -30,6 +30,8 @@ libccltap_la_SOURCES = \
 	src/intercept/housekeeping.c src/intercept/housekeeping.h \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
+	src/intercept/nccl_args.c src/intercept/nccl_args.h \
+	src/intercept/nccl_version.c src/intercept/nccl_version.h \
 	src/intercept/nvtx.c src/intercept/nvtx.h src/intercept/nvtx_abi.h \
 	src/intercept/nvtx_call.c src/intercept/nvtx_range.c \
 	src/intercept/nvtx_schema.c src/intercept/nvtx_schema.h \

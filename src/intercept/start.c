@@ -27,6 +27,7 @@
 #include "intercept/housekeeping.h"
 #include "intercept/libraries.h"
 #include "intercept/lookup.h"
+#include "intercept/nccl_version.h"
 #include "intercept/nvtx.h"
 #include "intercept/process.h"
 #include "intercept/recorder.h"
@@ -138,6 +139,7 @@ static void fork_child_early(void)
 {
 	tap_entries_fork_child();
 	tap_functions_fork_child();
+	tap_nccl_version_fork_child();
 	tap_walk_fork_child();
 	tap_threads_fork_child();
 	tap_comms_fork_child();

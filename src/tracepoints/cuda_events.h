@@ -37,7 +37,36 @@ struct tap_call;
 	M(uint8_t, runtime, 10) \
 	M(int8_t, capture, 10)
 
+/*
+ * What a kernel of NCCL's was told, right before the launch of the same call_id: as NCCL's
+ * device.h calls it, and
+ *
+ * version	of the NCCL that launched it: without it func_id means nothing
+ * args_bytes	of the whole buffer
+ * nr_batches	that were read, over all channels
+ * complete	0: there are more batches, or functions, than are told
+ * func_id, work_type	of the batches, each pair once
+ */
+#define TAP_CUDA_NCCL_ARGS_ROW(INT, SEQ) \
+	INT(uint64_t, call_id, 10) \
+	INT(uint64_t, comm, 16) \
+	INT(uint64_t, channel_mask, 16) \
+	INT(uint32_t, version, 10) \
+	INT(uint32_t, args_bytes, 10) \
+	INT(uint16_t, nr_batches, 10) \
+	INT(uint8_t, work_storage, 10) \
+	INT(uint8_t, complete, 10) \
+	INT(uint8_t, nr_functions, 10) \
+	SEQ(uint16_t, func_id, nr_functions, 10) \
+	SEQ(uint8_t, work_type, nr_functions, 10)
+
+#define TAP_NCCL_FUNCTIONS_MAX 16
+
 #define TAP_CUDA_MEMBER(type, name, base) type name;
+#define TAP_CUDA_NO_ARRAY(type, name, of, base)
+struct tap_cuda_nccl_args {
+	TAP_CUDA_NCCL_ARGS_ROW(TAP_CUDA_MEMBER, TAP_CUDA_NO_ARRAY)
+} __attribute__((packed));
 #define TAP_CUDA_ARG_MEMBER(t, n, k) PACK_##k(TAP_CUDA_MEMBER, n)
 #define TAP_CUDA_ARG_MEMBER_NONE
 
@@ -75,6 +104,8 @@ struct tap_cuda_events {
 	struct tap_cuda_row rows[TAP_CUDA_NR];
 	/* A function's name, "" where the driver does not tell. */
 	void (*function)(uint64_t function, const char *name, bool is_state);
+	const int *nccl_args_on;
+	void (*nccl_args)(const void *record, size_t length);
 };
 
 #endif

@@ -38,6 +38,12 @@ static const int *level = &debug;
 #undef CALL
 #undef CALL_ALONE
 
+TAP_PACKED_EVENT(nccl_args, tap_cuda_nccl_args, TAP_CUDA_NCCL_ARGS_ROW, provider, &level)
+static void write_nccl_args(const void *record, size_t length)
+{
+	lttng_ust_do_tracepoint(cuda, nccl_args, &nccl_args_class, record, length);
+}
+
 #define DESC_WORK(name) &name##_desc,
 #define DESC_WAIT(name)
 #define DESC_SETUP(name)
@@ -49,6 +55,7 @@ static const int *level = &debug;
 static const struct lttng_ust_event_desc *const events[] = {
 #include "calls/cuda.def"
 #include "calls/hip.def"
+	&nccl_args_desc,
 };
 #undef CALL
 #undef CALL_ALONE
@@ -66,12 +73,19 @@ static const struct lttng_ust_event_desc *const events[] = {
 #define FILL_ROW_UNLOAD(name)
 #define CALL_ALONE(since, class, bare, name, ...) FILL_ROW_##class(name)
 #define CALL(since, class, bare, name, twin, ...) FILL_ROW_##class(name)
-void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows)
+static void fill_rows(struct tap_cuda_row *ret_rows)
 {
 #include "calls/cuda.def"
 #include "calls/hip.def"
 }
 /* clang-format on */
+
+void tap_tp_cuda_hot_fill(struct tap_cuda_events *ret_events)
+{
+	fill_rows(ret_events->rows);
+	ret_events->nccl_args_on = &lttng_ust_tracepoint_cuda___nccl_args.state;
+	ret_events->nccl_args = write_nccl_args;
+}
 
 static const struct lttng_ust_probe_desc provider = {
 	.struct_size = sizeof(provider),

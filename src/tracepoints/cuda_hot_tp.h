@@ -30,6 +30,7 @@
 #include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
+LTTNG_UST_TRACEPOINT_EVENT(cuda, nccl_args, TAP_PACKED_ARGS, )
 /* clang-format on */
 
 #endif

@@ -69,6 +69,6 @@ static void write_function(uint64_t function, const char *name, bool is_state)
 void tap_tp_cuda_fill(struct tap_cuda_events *ret_events)
 {
 	fill_pairs(ret_events);
-	tap_tp_cuda_hot_fill(ret_events->rows);
+	tap_tp_cuda_hot_fill(ret_events);
 	ret_events->function = write_function;
 }

@@ -40,7 +40,7 @@ void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap
 
 /* The same for CUDA, its packed events among them. */
 void tap_tp_cuda_fill(struct tap_cuda_events *ret_events) tap_hidden;
-void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows) tap_hidden;
+void tap_tp_cuda_hot_fill(struct tap_cuda_events *ret_events) tap_hidden;
 void tap_tp_state_function(uint64_t function, const char *name) tap_hidden;
 
 void tap_tp_process(const struct tap_process *process) tap_hidden;

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The layout is that of device.h of 2.22 to 2.30, and of the debugging information of
+ * 2.31 and 2.32. */
+#include "intercept/nccl_args.h"
+
+#include <string.h>
+
+/* As in cuda.h. */
+#define PARAM_END ((void *) 0)
+#define PARAM_POINTER ((void *) 1)
+#define PARAM_SIZE ((void *) 2)
+#define NR_PARAMS 8 /* CUDA knows fewer */
+
+#define SIZE_MAX_BYTES 32768 /* of a kernel's arguments */
+#define NR_STORAGES 3
+
+struct header {
+	uint64_t comm, channel_mask;
+	uint32_t work_storage; /* 8 bits of it */
+	uint32_t work_mask;
+	uint64_t work_buf;
+};
+
+struct batch {
+	uint32_t flags; /* from bit 0: jump 14, extends 1, work type 2, function */
+	uint32_t offset_base;
+	uint64_t offset_bits;
+};
+
+#define JUMP 0x3fff
+#define TYPE_SHIFT 15
+#define TYPE 3
+#define FUNCTION_SHIFT 17
+
+/* One more than that of arguments with room for 4 KiB. */
+#define NR_BATCHES 255
+
+bool tap_nccl_args_known(uint32_t version)
+{
+	return version >= 22200 && version < 23300;
+}
+
+const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size)
+{
+	const void *buffer = NULL;
+	const size_t *size = NULL;
+	unsigned i;
+
+	for (i = 0; extra && i < 2 * NR_PARAMS && extra[i] != PARAM_END; i += 2) {
+		if (extra[i] == PARAM_POINTER)
+			buffer = extra[i + 1];
+		else if (extra[i] == PARAM_SIZE)
+			size = extra[i + 1];
+		else
+			break;
+	}
+	*ret_size = buffer && size ? *size : 0;
+	return *ret_size ? buffer : NULL;
+}
+
+/* Each pair of function and work type once, in the order in which they are met. */
+struct found {
+	uint32_t keys[TAP_NCCL_FUNCTIONS_MAX];
+	unsigned nr;
+};
+
+static bool note(struct found *found, uint32_t key)
+{
+	unsigned i;
+
+	for (i = 0; i < found->nr; i++)
+		if (found->keys[i] == key)
+			return true;
+	if (found->nr == TAP_NCCL_FUNCTIONS_MAX)
+		return false;
+	found->keys[found->nr++] = key;
+	return true;
+}
+
+static size_t write_arrays(struct tap_nccl_args_event *event, const struct found *found)
+{
+	uint8_t *at = event->arrays;
+	unsigned i;
+
+	for (i = 0; i < found->nr; i++) {
+		const uint16_t id = (uint16_t) (found->keys[i] >> FUNCTION_SHIFT);
+
+		memcpy(at, &id, sizeof(id));
+		at += sizeof(id);
+	}
+	for (i = 0; i < found->nr; i++)
+		*at++ = found->keys[i] >> TYPE_SHIFT & TYPE;
+	event->record.nr_functions = (uint8_t) found->nr;
+	return sizeof(event->record) + (size_t) (at - event->arrays);
+}
+
+/* Nearly always: a batch on each channel, all with the same function. */
+static bool are_alike(const char *batches, size_t count)
+{
+	uint32_t first, flags, differ = 0;
+	size_t i;
+
+	memcpy(&first, batches, sizeof(first));
+	for (i = 1; i < count; i++) {
+		memcpy(&flags, batches + i * sizeof(struct batch), sizeof(flags));
+		differ |= flags ^ first;
+	}
+	return !differ && !(first & JUMP);
+}
+
+size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
+			  size_t size, uint32_t version)
+{
+	/* Since 2.32 the function's number has 11 bits, and its collective is above. */
+	const uint32_t bits = (version < 23200 ? UINT32_MAX : 0x0fffffff) &
+			      ~(uint32_t) ((1 << TYPE_SHIFT) - 1);
+	const char *const bytes = buffer;
+	struct found found;
+	struct header header;
+	uint32_t flags;
+	uint64_t mask, last = UINT64_MAX; /* no batch's */
+	unsigned nr_batches = 0;
+	bool is_complete = true;
+	size_t nr, channel, at;
+
+	if (size < sizeof(header) + sizeof(struct batch) || size > SIZE_MAX_BYTES)
+		return 0;
+	memcpy(&header, bytes, sizeof(header));
+	if (!header.comm || !header.channel_mask ||
+	    (header.work_storage & 0xff) >= NR_STORAGES)
+		return 0;
+	nr = (size - sizeof(header)) / sizeof(struct batch);
+	found.nr = 0;
+	mask = header.channel_mask;
+	channel = (size_t) __builtin_popcountll(mask);
+	if (channel <= nr && are_alike(bytes + sizeof(header), channel)) {
+		nr_batches = (unsigned) channel;
+		memcpy(&flags, bytes + sizeof(header), sizeof(flags));
+		note(&found, flags & bits);
+		mask = 0;
+	}
+	/* The first batch of the n-th channel is the n-th, and each leads to its next. */
+	for (channel = 0; mask; mask &= mask - 1, channel++) {
+		at = channel;
+		do {
+			if (at >= nr || nr_batches == NR_BATCHES) {
+				is_complete = false;
+				break;
+			}
+			memcpy(&flags, bytes + sizeof(header) + at * sizeof(struct batch),
+			       sizeof(flags));
+			nr_batches++;
+			if (unlikely((flags & bits) != last)) {
+				last = flags & bits;
+				is_complete &= note(&found, (uint32_t) last);
+			}
+			at += flags & JUMP;
+		} while (flags & JUMP);
+	}
+	ret_event->record = (struct tap_cuda_nccl_args){
+		.comm = header.comm,
+		.channel_mask = header.channel_mask,
+		.version = version,
+		.args_bytes = (uint32_t) size,
+		.nr_batches = (uint16_t) nr_batches,
+		.work_storage = header.work_storage & 0xff,
+		.complete = is_complete,
+	};
+	return write_arrays(ret_event, &found);
+}
