@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/INTERNALS.md \
 	doc/frameworks.md \
+	doc/nccl-function-ids.md \
 	doc/real-rdma.md \
 	doc/trace-compass.md \
 	doc/decisions/0001-one-row-per-call.md \

@@ -3,4 +3,5 @@
 
 EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-frameworks \
 	scripts/check-layers \
-	scripts/daemon scripts/demo scripts/fetch-cuda scripts/fetch-kernel scripts/fetch-nccl scripts/install-deps
+	scripts/daemon scripts/demo scripts/fetch-cuda scripts/fetch-kernel scripts/fetch-nccl \
+	scripts/install-deps scripts/nccl-function-ids

@@ -11,10 +11,13 @@ src_join_libjoin_la_SOURCES = \
 	src/join/emit.c \
 	src/join/field.c src/join/field.h \
 	src/join/flow.c src/join/flow.h \
+	src/join/funcid.c src/join/funcid.h src/join/funcid/v222.def \
+	src/join/funcid/v223.def src/join/funcid/v224.def src/join/funcid/v229.def \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \
 	src/join/json.c src/join/json.h \
 	src/join/jsonl.c \
+	src/join/kernel.c src/join/kernel.h \
 	src/join/lane.c src/join/lane.h \
 	src/join/link.c src/join/link.h \
 	src/join/name.c src/join/name.h \

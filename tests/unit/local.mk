@@ -38,6 +38,13 @@ tests_unit_test_ranks_SOURCES = tests/unit/test_ranks.c tests/unit/tap.h \
 tests_unit_test_ranks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_kernel
+tests_unit_test_kernel_SOURCES = tests/unit/test_kernel.c tests/unit/tap.h
+tests_unit_test_kernel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_kernel_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_kernel_LDADD = src/join/libjoin.la
+EXTRA_DIST += tests/unit/test_function_ids.sh
+
 check_PROGRAMS += tests/unit/test_nccl_args
 tests_unit_test_nccl_args_SOURCES = tests/unit/test_nccl_args.c tests/unit/tap.h \
 	src/intercept/nccl_args.c src/intercept/nccl_args.h
@@ -46,7 +53,8 @@ tests_unit_test_nccl_args_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/fuzz_join
+	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_function_ids.sh \
+	tests/unit/fuzz_join
 
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
