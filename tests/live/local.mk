@@ -88,10 +88,24 @@ tests/live/stuck.so: tests/live/stuck.c
 check_DATA += tests/live/stuck.so
 CLEANFILES += tests/live/stuck.so
 
+# Launches as a NCCL makes them.
+check_PROGRAMS += tests/live/kernels
+tests_live_kernels_SOURCES = tests/live/kernels.c
+tests_live_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_live_kernels_LDADD = -ldl
+kernels_so = tests/live/kernels-cuda.so tests/live/kernels-nccl.so
+tests/live/kernels-cuda.so: kernels_flags = -DDRIVER -Wl,-soname,libcuda.so.1
+tests/live/kernels-nccl.so: kernels_flags = -DNCCL
+$(kernels_so): tests/live/kernels.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		$(kernels_flags) -o $@ $(srcdir)/tests/live/kernels.c
+check_DATA += $(kernels_so)
+CLEANFILES += $(kernels_so)
+
 LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processes.sh \
 	tests/live/order.sh tests/live/late.sh tests/live/ways.sh tests/live/comms.sh \
 	tests/live/namespaces.sh tests/live/nvtx.sh tests/live/stacks.sh \
-	tests/live/hang.sh tests/live/stock.sh
+	tests/live/hang.sh tests/live/stock.sh tests/live/kernels.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
 	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)
