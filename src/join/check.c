@@ -78,7 +78,7 @@ static int count_link(void *data, const struct tap_link *link)
 	struct check *check = data;
 	struct tap_matches *calls;
 
-	/* The join counts those of work requests itself. */
+	/* The join counts all others itself. */
 	if (link->kind > TAP_LINK_SEND_RECV)
 		return 0;
 	calls = &check->calls[link->kind];
@@ -291,6 +291,7 @@ static int finish(void *data, const struct tap_loss *loss)
 	const struct row rows[] = {
 		row_of_calls(check, TAP_LINK_COLLECTIVE_RANKS, loss),
 		row_of_calls(check, TAP_LINK_SEND_RECV, loss),
+		row_of_work(&matches[TAP_MATCH_API_LAUNCH], TAP_MATCH_API_LAUNCH),
 		row_of_work(&matches[TAP_MATCH_POST_COMPLETION],
 			    TAP_MATCH_POST_COMPLETION),
 		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),

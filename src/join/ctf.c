@@ -2,6 +2,8 @@
 /* Tables of fields, and the values in the same order. */
 #include "join/ctf.h"
 
+#include "join/cuda.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,8 @@ struct member {
 	{"inner", SMALL}, {"known_by", TEXT}, {"caller", TEXT}, \
 	{"comm_id", UNSIGNED}, {"comm_key", TEXT}, {"comm_rank", SIGNED}, \
 	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
-	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}
+	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}, \
+	{"stream", TEXT}, {"function", TEXT}
 static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
@@ -504,6 +507,22 @@ static uint64_t key_of(const struct tap_span *span)
 			    : span->operation.comm_key;
 }
 
+/* Of a call of the CUDA driver: what it is put on, and which kernel. */
+static void put_launch(struct values *values, struct tap_buffer *text,
+		       const struct tap_span *span)
+{
+	const char *function = NULL;
+	uint64_t stream;
+
+	if (span->name->cuda) {
+		if (tap_cuda_stream(span, &stream))
+			tap_cuda_add_stream(text, stream);
+		function = tap_fields_get_string(&span->entry, "function");
+	}
+	put_buffer(values, text);
+	put_text(values, function ? function : "-");
+}
+
 static void put_span(struct values *values, struct tap_buffer *text,
 		     const struct tap_mark *mark)
 {
@@ -530,6 +549,7 @@ static void put_span(struct values *values, struct tap_buffer *text,
 	put_signed(values, span->operation.peer);
 	put_signed(values, mark->bytes);
 	put_work(values, text, span->process, &span->work);
+	put_launch(values, text, span);
 }
 
 static void put_end(struct values *values, struct tap_buffer *text,

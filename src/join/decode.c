@@ -22,7 +22,8 @@ enum role {
 	ROLE_CALLER_OFFSET,
 	ROLE_INNER,
 	ROLE_STACK_ID,
-	ROLE_BEGIN, /* when the call began whose end this event is */
+	ROLE_RESULT, /* of a call that has one event */
+	ROLE_BEGIN,  /* when the call began whose end this event is */
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
@@ -197,6 +198,7 @@ static enum tap_event_kind find_kind(const char *name)
 		{"state_thread", TAP_EVENT_STATE_THREAD},
 		{"state_stack", TAP_EVENT_STATE_STACK},
 		{"state_end", TAP_EVENT_STATE_END},
+		{"state_function", TAP_EVENT_FUNCTION},
 	};
 	size_t i;
 
@@ -215,6 +217,20 @@ static void set_told(struct tap_event_class *class, const char *name)
 		class->named_by = "name";
 		class->is_range = true;
 	}
+}
+
+/*
+ * A call of the CUDA driver that has one event tells when it began, whatever its name: a
+ * newer tracer may know more of them.
+ */
+static bool is_work(const bt_event_class *class)
+{
+	const bt_field_class *payload =
+		bt_event_class_borrow_payload_field_class_const(class);
+
+	return payload &&
+	       bt_field_class_structure_borrow_member_by_name_const(payload, "call_id") &&
+	       bt_field_class_structure_borrow_member_by_name_const(payload, "begin_ns");
 }
 
 /* What an event named layer:call_entry is, and the layer and call. */
@@ -246,6 +262,11 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 		length -= strlen("_exit");
 	} else if (!strcmp(name, "nvtx:mark")) {
 		class->kind = TAP_EVENT_MARK;
+	} else if (!strcmp(name, "cuda:function")) {
+		class->kind = TAP_EVENT_FUNCTION;
+		return 0;
+	} else if (!strncmp(name, "cuda:", 5) && is_work(class->class)) {
+		class->kind = TAP_EVENT_WORK;
 	} else {
 		return 0;
 	}
@@ -331,12 +352,18 @@ static enum role find_role(const struct tap_event_class *class,
 	if (class->named_by && !strcmp(member->name, "given") &&
 	    tap_field_is_unsigned(member->type))
 		return ROLE_GIVEN;
-	if (class->kind == TAP_EVENT_VERBS && !strcmp(member->name, "begin_ns") &&
-	    tap_field_is_unsigned(member->type))
+	if ((class->kind == TAP_EVENT_VERBS || class->kind == TAP_EVENT_WORK) &&
+	    !strcmp(member->name, "begin_ns") && tap_field_is_unsigned(member->type))
 		return ROLE_BEGIN;
+	if (class->kind == TAP_EVENT_WORK && !strcmp(member->name, "result"))
+		return ROLE_RESULT;
 	/* An exit has but the first two: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
 		count = 2;
+	/* What the driver's arguments are called says nothing of communicators. */
+	else if (class->kind == TAP_EVENT_WORK ||
+		 (class->name && !strcmp(class->name->layer, "cuda")))
+		count = 3;
 	else if (class->kind != TAP_EVENT_ENTRY && class->kind != TAP_EVENT_MARK)
 		count = 0;
 	for (i = 0; i < count; i++)
@@ -538,6 +565,10 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	case ROLE_STACK_ID:
 		event->stack_id = bt_field_integer_unsigned_get_value(field);
 		break;
+	case ROLE_RESULT:
+		event->result = get_number(field, INT64_MAX);
+		event->has_result = true;
+		break;
 	case ROLE_BEGIN:
 		event->begin_ns = (int64_t) bt_field_integer_unsigned_get_value(field);
 		break;
@@ -592,6 +623,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->verbs = class->verbs;
 	ret_event->begin_ns = 0;
 	ret_event->has_call_id = false;
+	ret_event->has_result = false;
 	ret_event->is_inner = false;
 	ret_event->is_told = class->named_by;
 	ret_event->is_range = class->is_range;

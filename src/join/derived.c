@@ -197,8 +197,21 @@ static int finish(void *data, const struct tap_loss *loss)
 	return derived->taker.finish(derived->taker.data, loss);
 }
 
+static enum tap_span_kind cuda_kind(const struct tap_name *name)
+{
+	if (name->is_cuda_wait)
+		return TAP_SPAN_WAIT;
+	if (!tap_name_is_launch(name))
+		return TAP_SPAN_CALL;
+	return name->cuda == TAP_CUDA_COPY || name->cuda == TAP_CUDA_SET
+		       ? TAP_SPAN_COPY
+		       : TAP_SPAN_LAUNCH;
+}
+
 enum tap_span_kind tap_span_kind(const struct tap_span *span)
 {
+	if (span->name->cuda)
+		return cuda_kind(span->name);
 	if (!strcmp(span->name->layer, "nvtx"))
 		return TAP_SPAN_RANGE;
 	if (span->work.kind == TAP_WORK_SEND)
@@ -238,6 +251,9 @@ const char *tap_span_kind_name(enum tap_span_kind kind)
 		[TAP_SPAN_WORK_RECEIVE] = "work-receive",
 		[TAP_SPAN_NET_SEND] = "net-send",
 		[TAP_SPAN_NET_RECEIVE] = "net-receive",
+		[TAP_SPAN_LAUNCH] = "launch",
+		[TAP_SPAN_COPY] = "copy",
+		[TAP_SPAN_WAIT] = "wait",
 	};
 
 	return names[kind];

@@ -62,6 +62,9 @@ enum tap_span_kind {
 	TAP_SPAN_WORK_RECEIVE,
 	TAP_SPAN_NET_SEND, /* a message of NCCL's */
 	TAP_SPAN_NET_RECEIVE,
+	TAP_SPAN_LAUNCH, /* of the CUDA driver: a kernel, a graph, a function of the host */
+	TAP_SPAN_COPY,	 /* or a set */
+	TAP_SPAN_WAIT,	 /* until what was put on a stream is done */
 };
 enum tap_span_kind tap_span_kind(const struct tap_span *span);
 const char *tap_span_kind_name(enum tap_span_kind kind);

@@ -15,6 +15,7 @@ const char *tap_link_kind_name(enum tap_link_kind kind)
 		[TAP_LINK_SEND_RECEIVE] = "send-receive",
 		[TAP_LINK_CTS_MESSAGE] = "cts-message",
 		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
+		[TAP_LINK_API_LAUNCH] = "api-launch",
 	};
 
 	return names[kind];

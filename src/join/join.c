@@ -3,6 +3,7 @@
 #include "join/join.h"
 
 #include "join/comm.h"
+#include "join/cuda.h"
 #include "join/link.h"
 #include "join/open.h"
 #include "join/pair.h"
@@ -35,12 +36,14 @@ struct tap_join {
 	struct tap_opens opens;
 	struct tap_links links;
 	struct tap_verbs verbs;
+	struct tap_cuda cuda;
 };
 
 static int begin_span(void *data, struct tap_span *span)
 {
 	struct tap_join *join = data;
 	const struct tap_operation *operation = &span->operation;
+	int ret = 0;
 
 	if (operation->comm_id) {
 		span->member = tap_comms_member(&join->comms, span->process,
@@ -48,8 +51,11 @@ static int begin_span(void *data, struct tap_span *span)
 		if (!span->member)
 			return -ENOMEM;
 	}
-	return join->consumer->span_begun ? join->consumer->span_begun(join->data, span)
-					  : 0;
+	if (span->name->cuda)
+		ret = tap_cuda_begun(&join->cuda, span);
+	if (!ret && join->consumer->span_begun)
+		ret = join->consumer->span_begun(join->data, span);
+	return ret;
 }
 
 static int end_span(void *data, struct tap_span *span)
@@ -57,7 +63,9 @@ static int end_span(void *data, struct tap_span *span)
 	struct tap_join *join = data;
 	int ret = 0;
 
-	if (join->consumer->span_ended)
+	if (span->name->cuda)
+		ret = tap_cuda_ended(&join->cuda, span);
+	if (!ret && join->consumer->span_ended)
 		ret = join->consumer->span_ended(join->data, span);
 	if (!ret)
 		ret = tap_opens_span(&join->opens, span);
@@ -90,6 +98,12 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	join->verbs.loss = &join->loss;
 	join->verbs.consumer = consumer;
 	join->verbs.data = data;
+	join->cuda.pairs = &join->pairs;
+	join->cuda.loss = &join->loss;
+	join->cuda.graphs.loss = &join->loss;
+	join->cuda.matches = &join->verbs.matches[TAP_MATCH_API_LAUNCH];
+	join->cuda.consumer = consumer;
+	join->cuda.data = data;
 	return join;
 }
 
@@ -106,6 +120,7 @@ void tap_join_destroy(struct tap_join *join)
 	}
 	free(join->loss.first_damage);
 	free(join->jobs);
+	tap_cuda_free(&join->cuda);
 	tap_verbs_free(&join->verbs);
 	tap_links_free(&join->links);
 	tap_opens_free(&join->opens);
@@ -338,10 +353,11 @@ static int take_comm(struct tap_join *join, const struct tap_process *process,
 	return ret;
 }
 
-/* A traced program's word for it. */
+/* A traced program's word for it; only a function of the CUDA driver begins so. */
 static const struct tap_name *name_of(struct tap_join *join, const char *function)
 {
-	const struct tap_name *other = tap_join_intern(join, "nccl", 4, "(others)", 8);
+	const char *layer = strncmp(function, "cu", 2) ? "nccl" : "cuda";
+	const struct tap_name *other = tap_join_intern(join, layer, 4, "(others)", 8);
 	const size_t length = strlen(function);
 
 	return !other || length > NAME_BYTES_MAX
@@ -438,7 +454,7 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_process *process;
 	bool is_call = event->kind == TAP_EVENT_ENTRY || event->kind == TAP_EVENT_EXIT ||
-		       event->kind == TAP_EVENT_MARK;
+		       event->kind == TAP_EVENT_MARK || event->kind == TAP_EVENT_WORK;
 	int ret;
 
 	if (!join->has_first) {
@@ -499,6 +515,10 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return take_thread(join, process, event);
 	case TAP_EVENT_STATE_END:
 		return take_state_end(join, process, event);
+	case TAP_EVENT_WORK:
+		return tap_cuda_work(&join->cuda, process, event);
+	case TAP_EVENT_FUNCTION:
+		return tap_cuda_function(&join->cuda, process, event);
 	case TAP_EVENT_VERBS:
 		return tap_verbs_take(&join->verbs, process, event);
 	case TAP_EVENT_PROCESS_END:

@@ -33,7 +33,9 @@ enum tap_event_kind {
 	TAP_EVENT_STATE_THREAD,
 	TAP_EVENT_STATE_STACK,
 	TAP_EVENT_STATE_END,
-	TAP_EVENT_VERBS, /* of the layer of verbs, its states too */
+	TAP_EVENT_VERBS,    /* of the layer of verbs, its states too */
+	TAP_EVENT_WORK,	    /* a call of the CUDA driver that has one event, after it */
+	TAP_EVENT_FUNCTION, /* the name of one that may be launched; its state too */
 };
 
 /* One event of a raw trace, in our own terms. */
@@ -48,6 +50,8 @@ struct tap_event {
 	int64_t tid;	       /* -1 unknown */
 	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
 	bool has_call_id;
+	bool has_result;
+	int64_t result; /* of a call that has one event */
 	bool is_inner;
 	bool is_told;  /* by NVTX */
 	bool is_range; /* the program's own: no call */

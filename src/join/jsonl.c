@@ -392,7 +392,8 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	return end_line(jsonl);
 }
 
-/* A relation of work requests: from the cause's beginning to when the effect was read. */
+/* A relation without communicator: of work requests from the cause's beginning to when
+ * the effect was read; of a launch to its own beginning. */
 static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 {
 	struct tap_json *json = &jsonl->json;
@@ -405,7 +406,8 @@ static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 	tap_json_signed(json, "end_ns", link->end_ns);
 	tap_json_open(json, "spans", '[');
 	for (i = 0; i < link->count; i++)
-		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work, 0);
+		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work,
+			    link->ends[i].call_id);
 	tap_json_close(json);
 	return end_line(jsonl);
 }

@@ -21,6 +21,9 @@ enum tap_link_kind {
 	TAP_LINK_CTS_MESSAGE,	/* NCCL's: the CTS, the message sent and received, and the
 				   request that ends it on each queue pair */
 	TAP_LINK_FLUSH_MESSAGE, /* the message received, and its flush */
+	TAP_LINK_API_LAUNCH,	/* a call, which goes on, and what it put on a stream;
+				   from begin_ns of the one to end_ns, when the other
+				   began */
 };
 
 enum tap_known {
@@ -44,7 +47,7 @@ struct tap_link {
 	enum tap_known known;
 	bool is_mismatch;	     /* the ranks called different functions */
 	bool is_complete;	     /* all ranks are there */
-	const struct tap_comm *comm; /* NULL of work requests */
+	const struct tap_comm *comm; /* NULL of work requests and launches */
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: a mismatch */
 	enum tap_why why;		  /* it is inferred, of work requests */

@@ -7,6 +7,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/buffer.c src/join/buffer.h \
 	src/join/check.c \
 	src/join/comm.c src/join/comm.h \
+	src/join/cuda.c src/join/cuda.h \
+	src/join/cuda_graph.c src/join/cuda_graph.h \
 	src/join/derived.c src/join/derived.h \
 	src/join/emit.c \
 	src/join/field.c src/join/field.h \
@@ -32,6 +34,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/progress.c src/join/progress.h \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
+	src/join/report_cuda.c src/join/report_cuda.h \
 	src/join/report_net.c src/join/report_net.h \
 	src/join/report_work.c src/join/report_work.h \
 	src/join/times.c src/join/times.h \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names by their hash, and what NCCL's names mean. */
+/* Names by their hash, and what NCCL's names and those of the CUDA driver mean. */
 #include "join/name.h"
 
 #include <stdbool.h>
@@ -37,6 +37,53 @@ static enum tap_name_kind find_kind(const struct tap_name *name)
 		if (!strcmp(name->operation->name, kinds[i].name))
 			return kinds[i].kind;
 	return TAP_NAME_COLLECTIVE;
+}
+
+/* By how they begin: a later form, or a function that is new, does the same. */
+static void set_cuda(struct tap_name *name)
+{
+	static const struct {
+		const char *begin;
+		enum tap_cuda_kind kind;
+	} kinds[] = {
+		{"cuLaunchHostFunc", TAP_CUDA_HOST_FUNCTION},
+		{"cuLaunch", TAP_CUDA_KERNEL},
+		{"cuGraphLaunch", TAP_CUDA_GRAPH},
+		{"cuMemcpy", TAP_CUDA_COPY},
+		{"cuMemset", TAP_CUDA_SET},
+		{"cuEventRecord", TAP_CUDA_STREAM},
+		{"cuStreamWait", TAP_CUDA_STREAM},
+		{"cuStreamWriteValue", TAP_CUDA_STREAM},
+		{"cuStreamBatchMemOp", TAP_CUDA_STREAM},
+		{"cuStreamSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"cuEventSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"cuCtxSynchronize", TAP_CUDA_SYNCHRONIZE},
+	};
+	size_t i;
+
+	if (strcmp(name->layer, "cuda"))
+		return;
+	name->cuda = TAP_CUDA_OTHER;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strncmp(name->name, kinds[i].begin, strlen(kinds[i].begin)))
+			continue;
+		name->cuda = kinds[i].kind;
+		break;
+	}
+	name->is_cuda_wait =
+		name->cuda == TAP_CUDA_SYNCHRONIZE ||
+		((name->cuda == TAP_CUDA_COPY || name->cuda == TAP_CUDA_SET) &&
+		 !strstr(name->name, "Async"));
+}
+
+bool tap_name_is_work(const struct tap_name *name)
+{
+	return name->cuda && name->cuda < TAP_CUDA_SYNCHRONIZE && !name->is_cuda_wait;
+}
+
+bool tap_name_is_launch(const struct tap_name *name)
+{
+	return tap_name_is_work(name) && name->cuda != TAP_CUDA_STREAM;
 }
 
 /*
@@ -130,6 +177,7 @@ const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 		return NULL;
 	}
 	found->kind = find_kind(found);
+	set_cuda(found);
 	found->number = names->count++;
 	return found;
 }

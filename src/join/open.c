@@ -80,7 +80,8 @@ int tap_opens_event(struct tap_opens *opens, const struct tap_process *process,
 		return -ENOMEM;
 	stand->is.seen_ns = event->time_ns;
 	if (!opens->told.count ||
-	    (event->kind != TAP_EVENT_ENTRY && event->kind != TAP_EVENT_EXIT) ||
+	    (event->kind != TAP_EVENT_ENTRY && event->kind != TAP_EVENT_EXIT &&
+	     event->kind != TAP_EVENT_WORK) ||
 	    (event->is_range && event->kind == TAP_EVENT_EXIT))
 		return 0;
 	told = told_of(opens, process, event->tid);
@@ -222,7 +223,9 @@ int tap_opens_span(struct tap_opens *opens, const struct tap_span *span)
 		return 0;
 	if (span->state == TAP_SPAN_OPEN && !call_of(opens, stand, span->tid))
 		return add(opens, stand, &call);
+	/* What a program launches says less of where it stands. */
 	if (!span->is_inner &&
+	    (!span->name->cuda || !stand->is.last.name || stand->is.last.name->cuda) &&
 	    (span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST)) {
 		stand->is.last = call;
 		stand->is.last.is_begun_before = span->state == TAP_SPAN_BEGIN_LOST;

@@ -4,6 +4,7 @@
  * long, with which results and from where; and the same over all processes.
  */
 #include "join/report_comm.h"
+#include "join/report_cuda.h"
 #include "join/report_net.h"
 #include "join/report_work.h"
 #include "join/stack.h"
@@ -67,6 +68,7 @@ struct report {
 	struct tap_report_comms comms;
 	struct tap_report_work work;
 	struct tap_report_net net;
+	struct tap_report_cuda cuda;
 	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
@@ -235,6 +237,8 @@ static int end_span(void *data, struct tap_span *span)
 		ret = count_span(all, span);
 	if (!ret && span->caller_number)
 		ret = count_caller(sum, span, report->view.symbols ? span->stack : NULL);
+	if (!ret && span->name->cuda)
+		return tap_report_cuda_end(&report->cuda, span);
 	if (!ret && tap_work_is_message(&span->work))
 		return tap_report_net_end(&report->net, span);
 	if (!ret && span->work.kind)
@@ -249,6 +253,8 @@ static int count_link(void *data, const struct tap_link *link)
 
 	if (!ret)
 		ret = tap_report_net_link(&report->net, link);
+	if (!ret)
+		ret = tap_report_cuda_link(&report->cuda, link);
 	return ret ? ret : tap_report_comms_link(&report->comms, link);
 }
 
@@ -274,14 +280,20 @@ static int compare_processes(const void *left, const void *right)
 	return order ? order : compare(a->number, b->number);
 }
 
+/* Of one process, or of all, the CUDA driver's calls come after the others. */
+static uint64_t group_of(const struct tap_process *process, bool is_cuda)
+{
+	return (process ? (uint64_t) process->number + 1 : 0) * 2 + is_cuda;
+}
+
 static int compare_sums(const void *left, const void *right)
 {
 	const struct sum *a = *(const struct sum *const *) left;
 	const struct sum *b = *(const struct sum *const *) right;
 	int order;
 
-	order = compare(a->process ? a->process->number + 1 : 0,
-			b->process ? b->process->number + 1 : 0);
+	order = compare(group_of(a->process, a->name->cuda),
+			group_of(b->process, b->name->cuda));
 	if (!order)
 		order = compare(a->is_inner, b->is_inner);
 	if (!order)
@@ -337,24 +349,25 @@ static void sort(struct report *report)
 	}
 }
 
-/* The sums of one process, or of all, stand together: [*first, *last). */
+/* The sums of a group stand together: [*first, *last). */
 static void find_range(const struct report *report, const struct tap_process *process,
-		       size_t *first, size_t *last)
+		       bool is_cuda, size_t *first, size_t *last)
 {
-	uint64_t key = process ? process->number + 1 : 0;
+	const uint64_t key = group_of(process, is_cuda);
 	size_t low = 0, high = report->sum_count;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct tap_process *of = report->sums[middle]->process;
+		const size_t middle = low + (high - low) / 2;
+		const struct sum *sum = report->sums[middle];
 
-		if ((of ? of->number + 1 : 0) < key)
+		if (group_of(sum->process, sum->name->cuda) < key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	*first = low;
-	while (low < report->sum_count && report->sums[low]->process == process)
+	while (low < report->sum_count &&
+	       group_of(report->sums[low]->process, report->sums[low]->name->cuda) == key)
 		low++;
 	*last = low;
 }
@@ -426,13 +439,32 @@ static int add_sum_text(struct report *report, const struct sum *sum)
 	return 0;
 }
 
+static int add_sums_text(struct report *report, size_t first, size_t last,
+			 const char *title)
+{
+	struct tap_buffer *line = &report->view.line;
+	const size_t start = line->used;
+	int ret = 0;
+
+	if (first == last)
+		return 0;
+	tap_buffer_add_string(line, title);
+	tap_buffer_fill(line, start, 45, ' ');
+	tap_buffer_add_string(line, "calls   failed     open   lost        total"
+				    "         mean          max\n");
+	for (; !ret && first < last; first++)
+		ret = add_sum_text(report, report->sums[first]);
+	return ret;
+}
+
 static int add_group_text(struct report *report, const struct tap_process *process)
 {
 	struct tap_buffer *line = &report->view.line;
-	size_t first, last;
+	size_t first, last, first_cuda, last_cuda;
 	int ret;
 
-	find_range(report, process, &first, &last);
+	find_range(report, process, false, &first, &last);
+	find_range(report, process, true, &first_cuda, &last_cuda);
 	if (process && process->rank >= 0) {
 		tap_buffer_add_string(line, "rank ");
 		tap_buffer_add_signed(line, process->rank);
@@ -455,21 +487,14 @@ static int add_group_text(struct report *report, const struct tap_process *proce
 	} else {
 		tap_buffer_add_string(line, "all processes");
 	}
-	if (first == last) {
-		tap_buffer_add_string(line, "\n  no calls\n\n");
-		return 0;
-	}
-	tap_buffer_add_string(
-		line,
-		"\n  call                                       calls   failed     open"
-		"   lost        total         mean          max\n");
-	for (; first < last; first++) {
-		ret = add_sum_text(report, report->sums[first]);
-		if (ret)
-			return ret;
-	}
 	tap_buffer_add_char(line, '\n');
-	return 0;
+	if (first == last && first_cuda == last_cuda)
+		tap_buffer_add_string(line, "  no calls\n");
+	ret = add_sums_text(report, first, last, "  call");
+	if (!ret)
+		ret = add_sums_text(report, first_cuda, last_cuda, "  CUDA driver");
+	tap_buffer_add_char(line, '\n');
+	return ret;
 }
 
 /* ---- JSON ---- */
@@ -530,13 +555,15 @@ static int add_sum_json(struct report *report, const struct sum *sum)
 }
 
 static int add_group_json(struct report *report, const char *name,
-			  const struct tap_process *process)
+			  const struct tap_process *process, bool is_cuda)
 {
 	struct tap_json *json = &report->json;
 	size_t first, last;
 	int ret;
 
-	find_range(report, process, &first, &last);
+	find_range(report, process, is_cuda, &first, &last);
+	if (is_cuda && first == last)
+		return 0;
 	tap_json_open(json, name, '[');
 	for (; first < last; first++) {
 		ret = add_sum_json(report, report->sums[first]);
@@ -558,7 +585,9 @@ static int add_process_json(struct report *report, const struct tap_process *pro
 	tap_json_not_negative(json, "pid", process->pid);
 	tap_json_not_negative(json, "rank", process->rank);
 	tap_json_string(json, "command", tap_view_command(process));
-	ret = add_group_json(report, "calls", process);
+	ret = add_group_json(report, "calls", process, false);
+	if (!ret)
+		ret = add_group_json(report, "cuda_calls", process, true);
 	tap_json_close(json);
 	return ret;
 }
@@ -594,7 +623,9 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 			return ret;
 	}
 	tap_json_close(json);
-	ret = add_group_json(report, "all", NULL);
+	ret = add_group_json(report, "all", NULL, false);
+	if (!ret)
+		ret = add_group_json(report, "all_cuda", NULL, true);
 	if (ret)
 		return ret;
 	if (report->view.symbols)
@@ -604,6 +635,8 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 		tap_report_work_json(&report->work, json);
 	if (report->net.first)
 		tap_report_net_json(&report->net, json);
+	if (report->cuda.streams || report->cuda.calls)
+		tap_report_cuda_json(&report->cuda, json);
 	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
@@ -639,6 +672,7 @@ static int finish(void *data, const struct tap_loss *loss)
 	if (ret)
 		return ret;
 	sort(report);
+	tap_report_cuda_sort(&report->cuda);
 	if (report->view.settings.is_json) {
 		ret = write_json(report, loss);
 	} else {
@@ -649,6 +683,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		tap_report_comms_text(&report->comms, comms, &report->view.line);
 		tap_report_work_text(&report->work, &report->view.line);
 		tap_report_net_text(&report->net, &report->view.line);
+		tap_report_cuda_text(&report->cuda, &report->view.line);
 		if (report->view.symbols)
 			tap_stack_add_modules_text(&report->view.line,
 						   report->view.symbols);
@@ -682,6 +717,7 @@ static void destroy(struct tap_view *view)
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
 	tap_report_net_free(&report->net);
+	tap_report_cuda_free(&report->cuda);
 	tap_json_free(&report->json);
 	tap_buffer_free(&view->line);
 	free(report);

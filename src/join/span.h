@@ -250,7 +250,7 @@ struct tap_consumer {
 	int (*span_begun)(void *data, struct tap_span *span);
 	/* Every span once; a span without beginning was not given before. */
 	int (*span_ended)(void *data, struct tap_span *span);
-	/* After its spans have ended: link.h. */
+	/* After its spans have ended, but for a call that launches: link.h. */
 	int (*link)(void *data, const struct tap_link *link);
 	/* Each process once, after all spans and links. */
 	int (*standing)(void *data, const struct tap_standing *standing);

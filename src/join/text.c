@@ -191,13 +191,19 @@ static void add_time_of_day(struct text *text, struct tap_buffer *line, int64_t 
 
 static void add_time(struct text *text, struct tap_buffer *line, int64_t ns)
 {
+	const int64_t first_ns = tap_join_first_ns(text->view.join);
 	uint64_t since;
 
 	if (text->view.settings.is_absolute) {
 		add_time_of_day(text, line, ns);
 		return;
 	}
-	since = (uint64_t) ns - (uint64_t) tap_join_first_ns(text->view.join);
+	since = (uint64_t) ns - (uint64_t) first_ns;
+	/* A call that has one event, after it, may be the first. */
+	if (ns < first_ns) {
+		tap_buffer_add_char(line, '-');
+		since = -since;
+	}
 	tap_buffer_add_unsigned(line, since / 1000000000);
 	tap_buffer_add_char(line, '.');
 	tap_buffer_add_padded(line, since % 1000000000, 9);
@@ -248,7 +254,12 @@ static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 /* Whether the value says nothing that a reader of lines would look for. */
 static bool is_plain(const struct tap_field *field)
 {
-	static const char *const names[] = {"pnccl", "group_depth", "capture", "scope"};
+	static const char *const names[] = {"pnccl",	      "group_depth",
+					    "capture",	      "scope",
+					    "per_thread",     "runtime",
+					    "context",	      "numAttrs",
+					    "clusterDimX",    "clusterDimY",
+					    "sharedMemBytes", "clusterDimZ"};
 	size_t i;
 
 	/* By what way it came, and to which of several copies. */
@@ -415,7 +426,8 @@ static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
 	tap_buffer_add_string(line, "in ");
 	add_open_call(line, call);
 	add_thread(line, call->tid);
-	if (call->is_begun_before)
+	/* What is put on a stream has its event when it returns. */
+	if (call->is_begun_before && !tap_name_is_work(call->name))
 		tap_buffer_add_string(line, ", begun before the trace");
 	if (call->least_ns > 0) {
 		tap_buffer_add_string(line, ", for at least ");

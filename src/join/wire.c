@@ -100,6 +100,7 @@ const char *tap_match_name(enum tap_match_kind kind)
 		[TAP_MATCH_SEND_RECEIVE] = "send-receive",
 		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
 		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",
+		[TAP_MATCH_API_LAUNCH] = "api-launch",
 	};
 
 	return names[kind];

@@ -43,6 +43,7 @@ enum tap_match_kind {
 	TAP_MATCH_SEND_RECEIVE,
 	TAP_MATCH_CTS_MESSAGE,
 	TAP_MATCH_FLUSH_MESSAGE,
+	TAP_MATCH_API_LAUNCH, /* of what was launched inside a call */
 	TAP_MATCH_KINDS,
 };
 

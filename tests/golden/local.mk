@@ -36,6 +36,13 @@ GOLDEN_CASES = \
 	tests/golden/comm-init-all \
 	tests/golden/comm-late \
 	tests/golden/comm-reuse \
+	tests/golden/cuda \
+	tests/golden/cuda-discarded \
+	tests/golden/cuda-garbage \
+	tests/golden/cuda-graph \
+	tests/golden/cuda-late \
+	tests/golden/cuda-open \
+	tests/golden/cuda-unknown \
 	tests/golden/discarded \
 	tests/golden/end-lost \
 	tests/golden/error-string \
@@ -105,6 +112,7 @@ GOLDEN_CASES = \
 GOLDEN_ROWS = \
 	tests/golden/begin-lost.rows \
 	tests/golden/comm.rows \
+	tests/golden/cuda.rows \
 	tests/golden/end-lost.rows \
 	tests/golden/nesting.rows \
 	tests/golden/net-groups.rows \

@@ -80,8 +80,11 @@ def counter(event):
 
 
 def is_at(event, time_ns):
-    """A work request is known when its post has returned, and its completion, too."""
-    return event["time"] >= time_ns if event["work"] != "-" else event["time"] == time_ns
+    """A work request is known when its post has returned, and its completion, too; so is
+    what was put on a stream."""
+    if event["work"] != "-" or event["layer"] == "cuda":
+        return event["time"] >= time_ns
+    return event["time"] == time_ns
 
 
 def compare(events, records):
