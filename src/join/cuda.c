@@ -3,6 +3,8 @@
 #include "join/cuda.h"
 
 #include "join/buffer.h"
+#include "join/comm.h"
+#include "join/kernel.h"
 #include "join/link.h"
 
 #include <errno.h>
@@ -11,6 +13,15 @@
 
 /* Functions that have names, so that a damaged trace cannot fill the memory. */
 #define FUNCTIONS_MAX 65536
+
+/* Threads that launch, the same. */
+#define THREADS_MAX 65536
+
+/* What NCCL told. */
+struct arguments {
+	uint64_t call_id; /* of the launch */
+	struct tap_fields fields;
+};
 
 /* What the tracer says in the field "capture". */
 enum { CAPTURE_TOLD_NOT = -1, CAPTURE_NONE, CAPTURE_ACTIVE };
@@ -111,16 +122,62 @@ static void add_string(struct tap_fields *fields, const char *name, const char *
 		tap_fields_add_string(fields, name, string, strlen(string));
 }
 
-static void describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
+int tap_cuda_nccl_args(struct tap_cuda *cuda, const struct tap_process *process,
+		       struct tap_event *event)
 {
-	const char *name;
-	uint64_t function;
+	struct arguments *arguments =
+		tap_table_find(&cuda->arguments, process->number, (uint64_t) event->tid);
 
-	if (tap_fields_get_unsigned(&span->entry, "f", &function))
-		return;
-	name = tap_table_find(&cuda->functions, span->process->number, function);
+	if (!arguments) {
+		if (cuda->arguments.count >= THREADS_MAX)
+			return 0;
+		arguments = calloc(1, sizeof(*arguments));
+		if (!arguments || tap_table_set(&cuda->arguments, process->number,
+						(uint64_t) event->tid, arguments)) {
+			free(arguments);
+			return -ENOMEM;
+		}
+	}
+	arguments->call_id = event->call_id;
+	tap_fields_swap(&arguments->fields, &event->fields);
+	return 0;
+}
+
+static int describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct arguments *arguments =
+		tap_table_find(&cuda->arguments, span->process->number,
+			       (uint64_t) span->tid);
+	const char *name = NULL;
+	uint64_t function, grid = 0;
+
+	if (!tap_fields_get_unsigned(&span->entry, "f", &function))
+		name = tap_table_find(&cuda->functions, span->process->number, function);
 	if (name)
 		add_string(&span->entry, "function", name);
+	tap_fields_get_unsigned(&span->entry, "gridDimX", &grid);
+	return tap_kernel_describe(&span->entry, name, grid,
+				   arguments && arguments->call_id == span->call_id
+					   ? &arguments->fields
+					   : NULL);
+}
+
+/* A copy, or a value, that NCCL makes a collective of. */
+static void describe_copy(const struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct tap_span *parent =
+		span->parent_id ? tap_table_find(&cuda->pairs->open,
+						 span->process->number, span->parent_id)
+				: NULL;
+	const char *kind;
+
+	if (!parent || strcmp(parent->name->layer, "nccl"))
+		return;
+	kind = tap_kernel_copy(span->name->name, parent->name->name,
+			       parent->member ? tap_member_comm(parent->member)->nranks
+					      : -1);
+	if (kind)
+		add_string(&span->entry, "kernel_kind", kind);
 }
 
 /* What it repeats, and how that is known. */
@@ -236,10 +293,12 @@ int tap_cuda_begun(struct tap_cuda *cuda, struct tap_span *span)
 	int ret = 0;
 
 	if (span->name->cuda == TAP_CUDA_KERNEL)
-		describe_kernel(cuda, span);
+		ret = describe_kernel(cuda, span);
+	else if (tap_name_is_work(span->name))
+		describe_copy(cuda, span);
 	if (span->name->cuda == TAP_CUDA_GRAPH)
 		describe_graph(cuda, span);
-	if (cuda->event && !has_failed(cuda->event) &&
+	if (!ret && cuda->event && !has_failed(cuda->event) &&
 	    (capture == CAPTURE_ACTIVE || capture == CAPTURE_TOLD_NOT))
 		ret = describe_capture(cuda, span);
 	return ret;
@@ -253,7 +312,16 @@ int tap_cuda_ended(struct tap_cuda *cuda, const struct tap_span *span)
 
 void tap_cuda_free(struct tap_cuda *cuda)
 {
+	struct arguments *arguments;
 	size_t i;
+
+	for (i = 0; i < cuda->arguments.size; i++) {
+		arguments = cuda->arguments.slots[i].value;
+		if (arguments)
+			tap_fields_free(&arguments->fields);
+		free(arguments);
+	}
+	tap_table_free(&cuda->arguments);
 
 	for (i = 0; i < cuda->functions.size; i++)
 		free(cuda->functions.slots[i].value);

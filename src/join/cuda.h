@@ -28,6 +28,7 @@ struct tap_cuda {
 
 	const struct tap_event *event; /* that is being taken */
 	struct tap_table functions;    /* names by (process, address) */
+	struct tap_table arguments;    /* of the next launch, by (process, thread) */
 	struct tap_graphs graphs;
 };
 
@@ -36,6 +37,9 @@ struct tap_cuda {
 /* A call that has one event. */
 int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
 		  struct tap_event *event);
+/* What NCCL tells the kernel that its thread launches next. */
+int tap_cuda_nccl_args(struct tap_cuda *cuda, const struct tap_process *process,
+		       struct tap_event *event);
 /* The name of a function, from now on. */
 int tap_cuda_function(struct tap_cuda *cuda, const struct tap_process *process,
 		      const struct tap_event *event);

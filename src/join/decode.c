@@ -265,6 +265,9 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	} else if (!strcmp(name, "cuda:function")) {
 		class->kind = TAP_EVENT_FUNCTION;
 		return 0;
+	} else if (!strcmp(name, "cuda:nccl_args")) {
+		class->kind = TAP_EVENT_NCCL_ARGS;
+		return 0;
 	} else if (!strncmp(name, "cuda:", 5) && is_work(class->class)) {
 		class->kind = TAP_EVENT_WORK;
 	} else {
@@ -360,6 +363,8 @@ static enum role find_role(const struct tap_event_class *class,
 	/* An exit has but the first two: the rest may be what the call gives back. */
 	if (class->kind == TAP_EVENT_EXIT)
 		count = 2;
+	else if (class->kind == TAP_EVENT_NCCL_ARGS)
+		count = 1;
 	/* What the driver's arguments are called says nothing of communicators. */
 	else if (class->kind == TAP_EVENT_WORK ||
 		 (class->name && !strcmp(class->name->layer, "cuda")))

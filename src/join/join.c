@@ -454,7 +454,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_process *process;
 	bool is_call = event->kind == TAP_EVENT_ENTRY || event->kind == TAP_EVENT_EXIT ||
-		       event->kind == TAP_EVENT_MARK || event->kind == TAP_EVENT_WORK;
+		       event->kind == TAP_EVENT_MARK || event->kind == TAP_EVENT_WORK ||
+		       event->kind == TAP_EVENT_NCCL_ARGS;
 	int ret;
 
 	if (!join->has_first) {
@@ -517,6 +518,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return take_state_end(join, process, event);
 	case TAP_EVENT_WORK:
 		return tap_cuda_work(&join->cuda, process, event);
+	case TAP_EVENT_NCCL_ARGS:
+		return tap_cuda_nccl_args(&join->cuda, process, event);
 	case TAP_EVENT_FUNCTION:
 		return tap_cuda_function(&join->cuda, process, event);
 	case TAP_EVENT_VERBS:

@@ -33,9 +33,10 @@ enum tap_event_kind {
 	TAP_EVENT_STATE_THREAD,
 	TAP_EVENT_STATE_STACK,
 	TAP_EVENT_STATE_END,
-	TAP_EVENT_VERBS,    /* of the layer of verbs, its states too */
-	TAP_EVENT_WORK,	    /* a call of the CUDA driver that has one event, after it */
-	TAP_EVENT_FUNCTION, /* the name of one that may be launched; its state too */
+	TAP_EVENT_VERBS,     /* of the layer of verbs, its states too */
+	TAP_EVENT_WORK,	     /* a call of the CUDA driver that has one event, after it */
+	TAP_EVENT_NCCL_ARGS, /* what NCCL tells the kernel of the next launch */
+	TAP_EVENT_FUNCTION,  /* the name of one that may be launched; its state too */
 };
 
 /* One event of a raw trace, in our own terms. */

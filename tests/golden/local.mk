@@ -37,6 +37,7 @@ GOLDEN_CASES = \
 	tests/golden/comm-late \
 	tests/golden/comm-reuse \
 	tests/golden/cuda \
+	tests/golden/cuda-args \
 	tests/golden/cuda-discarded \
 	tests/golden/cuda-garbage \
 	tests/golden/cuda-graph \
