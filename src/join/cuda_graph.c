@@ -153,7 +153,7 @@ static int copy(struct tap_graphs *graphs, const struct tap_span *span,
 
 static bool is_called(const struct tap_span *span, const char *begin)
 {
-	return !strncmp(span->name->name, begin, strlen(begin));
+	return !strncmp(tap_name_of_cuda(span->name), begin, strlen(begin));
 }
 
 int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span)
@@ -165,30 +165,30 @@ int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span)
 	if (span->state != TAP_SPAN_COMPLETE ||
 	    tap_span_is_failure(tap_span_result(span)))
 		return 0;
-	if (is_called(span, "cuStreamBeginCapture"))
+	if (is_called(span, "StreamBeginCapture"))
 		return begin(graphs, span);
-	if (is_called(span, "cuStreamEndCapture"))
+	if (is_called(span, "StreamEndCapture"))
 		return end(graphs, span);
 	tap_fields_get_unsigned(&span->entry, "hGraph", &graph);
 	tap_fields_get_unsigned(&span->entry, "hGraphExec", &exec);
-	if (is_called(span, "cuGraphInstantiate")) {
+	if (is_called(span, "GraphInstantiate")) {
 		tap_fields_get_unsigned(&span->exit, "phGraphExec", &made);
 		return copy(graphs, span, &graphs->execs, graph, made);
 	}
-	if (is_called(span, "cuGraphExecUpdate"))
+	if (is_called(span, "GraphExecUpdate"))
 		return copy(graphs, span, &graphs->execs, graph, exec);
-	if (is_called(span, "cuGraphClone")) {
+	if (is_called(span, "GraphClone")) {
 		tap_fields_get_unsigned(&span->entry, "originalGraph", &graph);
 		tap_fields_get_unsigned(&span->exit, "phGraphClone", &made);
 		return copy(graphs, span, &graphs->graphs, graph, made);
 	}
-	if (is_called(span, "cuGraphAdd")) {
+	if (is_called(span, "GraphAdd")) {
 		found = tap_table_find(&graphs->graphs, process, graph);
 		if (found)
 			found->known = TAP_GRAPH_IN_PART;
-	} else if (is_called(span, "cuGraphDestroy")) {
+	} else if (is_called(span, "GraphDestroy")) {
 		free(tap_table_remove(&graphs->graphs, process, graph));
-	} else if (is_called(span, "cuGraphExecDestroy")) {
+	} else if (is_called(span, "GraphExecDestroy")) {
 		free(tap_table_remove(&graphs->execs, process, exec));
 	}
 	return 0;

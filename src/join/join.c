@@ -353,10 +353,13 @@ static int take_comm(struct tap_join *join, const struct tap_process *process,
 	return ret;
 }
 
-/* A traced program's word for it; only a function of the CUDA driver begins so. */
+/* A traced program's word for it; only functions of the CUDA driver and of HIP begin so.
+ */
 static const struct tap_name *name_of(struct tap_join *join, const char *function)
 {
-	const char *layer = strncmp(function, "cu", 2) ? "nccl" : "cuda";
+	const char *layer = strncmp(function, "cu", 2) && strncmp(function, "hip", 3)
+				    ? "nccl"
+				    : "cuda";
 	const struct tap_name *other = tap_join_intern(join, layer, 4, "(others)", 8);
 	const size_t length = strlen(function);
 

@@ -39,6 +39,13 @@ static enum tap_name_kind find_kind(const struct tap_name *name)
 	return TAP_NAME_COLLECTIVE;
 }
 
+const char *tap_name_of_cuda(const struct tap_name *name)
+{
+	if (!strncmp(name->name, "cu", 2))
+		return name->name + 2;
+	return strncmp(name->name, "hip", 3) ? name->name : name->name + 3;
+}
+
 /* By how they begin: a later form, or a function that is new, does the same. */
 static void set_cuda(struct tap_name *name)
 {
@@ -46,26 +53,34 @@ static void set_cuda(struct tap_name *name)
 		const char *begin;
 		enum tap_cuda_kind kind;
 	} kinds[] = {
-		{"cuLaunchHostFunc", TAP_CUDA_HOST_FUNCTION},
-		{"cuLaunch", TAP_CUDA_KERNEL},
-		{"cuGraphLaunch", TAP_CUDA_GRAPH},
-		{"cuMemcpy", TAP_CUDA_COPY},
-		{"cuMemset", TAP_CUDA_SET},
-		{"cuEventRecord", TAP_CUDA_STREAM},
-		{"cuStreamWait", TAP_CUDA_STREAM},
-		{"cuStreamWriteValue", TAP_CUDA_STREAM},
-		{"cuStreamBatchMemOp", TAP_CUDA_STREAM},
-		{"cuStreamSynchronize", TAP_CUDA_SYNCHRONIZE},
-		{"cuEventSynchronize", TAP_CUDA_SYNCHRONIZE},
-		{"cuCtxSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"LaunchHostFunc", TAP_CUDA_HOST_FUNCTION},
+		{"StreamAddCallback", TAP_CUDA_HOST_FUNCTION},
+		{"Launch", TAP_CUDA_KERNEL},
+		{"ModuleLaunch", TAP_CUDA_KERNEL},
+		{"DrvLaunch", TAP_CUDA_KERNEL},
+		{"ExtLaunch", TAP_CUDA_KERNEL},
+		{"ExtModuleLaunch", TAP_CUDA_KERNEL},
+		{"GraphLaunch", TAP_CUDA_GRAPH},
+		{"Memcpy", TAP_CUDA_COPY},
+		{"DrvMemcpy", TAP_CUDA_COPY},
+		{"Memset", TAP_CUDA_SET},
+		{"EventRecord", TAP_CUDA_STREAM},
+		{"StreamWait", TAP_CUDA_STREAM},
+		{"StreamWriteValue", TAP_CUDA_STREAM},
+		{"StreamBatchMemOp", TAP_CUDA_STREAM},
+		{"StreamSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"EventSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"CtxSynchronize", TAP_CUDA_SYNCHRONIZE},
+		{"DeviceSynchronize", TAP_CUDA_SYNCHRONIZE},
 	};
+	const char *function = tap_name_of_cuda(name);
 	size_t i;
 
 	if (strcmp(name->layer, "cuda"))
 		return;
 	name->cuda = TAP_CUDA_OTHER;
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(name->name, kinds[i].begin, strlen(kinds[i].begin)))
+		if (strncmp(function, kinds[i].begin, strlen(kinds[i].begin)))
 			continue;
 		name->cuda = kinds[i].kind;
 		break;

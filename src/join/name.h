@@ -20,7 +20,7 @@ enum tap_name_kind {
 	TAP_NAME_GROUP_END,
 };
 
-/* What a function of the CUDA driver does. */
+/* What a function of the CUDA driver, or of HIP, does. */
 enum tap_cuda_kind {
 	TAP_CUDA_NONE, /* it is none */
 	TAP_CUDA_KERNEL,
@@ -61,6 +61,8 @@ const struct tap_name *tap_names_find(const struct tap_names *names, const char 
 				      size_t layer_length, const char *name,
 				      size_t name_length);
 
+/* The name of a function of the driver without what all of them begin with. */
+const char *tap_name_of_cuda(const struct tap_name *name);
 /* Whether it is put on a stream, and has one event, after the call. */
 bool tap_name_is_work(const struct tap_name *name);
 /* Whether that does something there, but for order and values. */

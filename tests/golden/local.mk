@@ -41,6 +41,7 @@ GOLDEN_CASES = \
 	tests/golden/cuda-discarded \
 	tests/golden/cuda-garbage \
 	tests/golden/cuda-graph \
+	tests/golden/cuda-hip \
 	tests/golden/cuda-late \
 	tests/golden/cuda-open \
 	tests/golden/cuda-unknown \
