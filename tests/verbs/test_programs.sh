@@ -23,6 +23,8 @@ recorded uccl uccl
 # inferred, which is as it should be (test_pingpong.sh has a run where nothing can be lost).
 agrees "unreliable, with datagrams: all is matched" --inferred
 reported "so with datagrams" "$work/uccl"
+recorded uccl-extended uccl -x
+agrees "the same from an extended completion queue" --inferred
 recorded mscclpp mscclpp
 agrees "a proxy, one in n signalled: all is matched, exactly"
 reported "so with requests that are not signalled" "$work/mscclpp"
