@@ -8,6 +8,7 @@
 #include "common/compiler.h"
 #include "intercept/capture.h"
 #include "intercept/comm.h"
+#include "intercept/cuda.h"
 #include "intercept/entry.h"
 #include "intercept/functions.h"
 #include "intercept/libraries.h"
@@ -27,6 +28,7 @@ tap_exported int dlclose(void *handle)
 	guard = tap_guard_set();
 	if (tap_libraries_unloaded()) {
 		tap_entries_expire();
+		tap_cuda_expire();
 		tap_comms_expire();
 		tap_capture_expire();
 		tap_functions_forget();

@@ -143,7 +143,7 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #undef LIBRARY
 
 #define NAME(since, bare, sym, is_twin) \
-	{#sym, #bare, since, is_twin, \
+	{#sym, #bare, since, is_twin, &sym##_linked, \
 	 {{&sym##_copy1, (void *) tap_copy1_##sym}, {&sym##_copy2, (void *) tap_copy2_##sym}}},
 #define CALL_ALONE(since, class, bare, fn, ...) NAME(since, bare, fn, false)
 #define CALL(since, class, bare, fn, twin, ...) \
@@ -163,6 +163,24 @@ static const struct tap_cuda_name hip_names[] = {
 #include "calls/hip.def"
 };
 /* clang-format on */
+
+static void expire(const struct tap_cuda_name *names, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		__atomic_store_n(&names[i].linked->on[0], &tap_not_ready,
+				 __ATOMIC_RELEASE);
+		__atomic_store_n(&names[i].linked->on[1], &tap_not_ready,
+				 __ATOMIC_RELEASE);
+	}
+}
+
+void tap_cuda_expire(void)
+{
+	expire(tap_cuda_names, ARRAY_SIZE(tap_cuda_names));
+	expire(hip_names, ARRAY_SIZE(hip_names));
+}
 
 static const struct tap_cuda_name *find_hip(const char *name)
 {

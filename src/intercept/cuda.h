@@ -26,6 +26,7 @@ struct tap_cuda_library {
 	CUresult missing;	 /* answered by a function that it lacks */
 	const char *get_current; /* tells the context that is current */
 	void *ask;		 /* that function, once it was found */
+	uint32_t epoch;		 /* tap_epoch then */
 };
 
 extern struct tap_cuda_library tap_cuda_driver tap_hidden, tap_cuda_hip tap_hidden;
@@ -37,6 +38,7 @@ struct tap_cuda_entry {
 	void *real;
 	const char *name;
 	struct tap_cuda_library *library;
+	uint32_t epoch; /* of a linked one: tap_epoch when real was found */
 	uint16_t row;
 	bool per_thread, linked;
 };
@@ -48,6 +50,7 @@ struct tap_cuda_name {
 	const char *name, *bare;
 	int since;
 	bool per_thread;
+	struct tap_cuda_entry *linked;
 	struct {
 		struct tap_cuda_entry *entry;
 		void *wrapper;
@@ -57,6 +60,9 @@ struct tap_cuda_name {
 /* All of the driver's names, the older forms of each before the later ones. */
 extern const struct tap_cuda_name tap_cuda_names[] tap_hidden;
 extern const unsigned tap_cuda_nr_names tap_hidden;
+
+/* A library was unloaded, perhaps a driver: every linked name is looked for anew. */
+void tap_cuda_expire(void) tap_hidden;
 
 /* Of HIP's too.  NULL when name is none of ours.  Calls no function of libc. */
 const struct tap_cuda_name *tap_cuda_find(const char *name) tap_hidden;

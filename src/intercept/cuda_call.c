@@ -39,14 +39,22 @@ static void set_switches(struct tap_cuda_entry *e, const int *const *on)
 
 void *tap_cuda_real(struct tap_cuda_entry *e)
 {
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
 	void *real = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
 	struct tap_guard guard;
 
-	if (likely(real) || !e->linked)
+	if (!e->linked ||
+	    likely(real && __atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch))
 		return real;
 	guard = tap_guard_set();
+	real = NULL;
 	tap_library_functions(NULL, e->library->soname, &e->name, &real, 1);
-	__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
+	/* What was there stays: another thread may be about to call it. */
+	if (real) {
+		tap_library_watch(real);
+		__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
+		__atomic_store_n(&e->epoch, epoch, __ATOMIC_RELEASE);
+	}
 	tap_guard_clear(guard);
 	return real;
 }
@@ -149,15 +157,19 @@ typedef CUresult (*get_current)(CUcontext *context);
 
 static uint64_t current_context(struct tap_cuda_library *library)
 {
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
 	CUcontext context = NULL;
 	void *found = __atomic_load_n(&library->ask, __ATOMIC_ACQUIRE);
 
-	if (unlikely(!found)) {
+	if (unlikely(__atomic_load_n(&library->epoch, __ATOMIC_ACQUIRE) != epoch)) {
 		const struct tap_guard guard = tap_guard_set();
 
 		tap_library_functions(NULL, library->soname, &library->get_current,
 				      &found, 1);
+		if (found)
+			tap_library_watch(found);
 		__atomic_store_n(&library->ask, found, __ATOMIC_RELEASE);
+		__atomic_store_n(&library->epoch, epoch, __ATOMIC_RELEASE);
 		tap_guard_clear(guard);
 	}
 	if (!found || ((get_current) found)(&context))

@@ -100,9 +100,9 @@ WAYS(cuGetProcAddress_v2, true,
 
 #define COPY(sym, by) {&sym##_##by.entry, (void *) tap_##by##_##sym}
 static const struct tap_cuda_name forms[] = {
-	{"cuGetProcAddress", "cuGetProcAddress", 11030, false,
+	{"cuGetProcAddress", "cuGetProcAddress", 11030, false, &cuGetProcAddress_linked.entry,
 	 {COPY(cuGetProcAddress, copy1), COPY(cuGetProcAddress, copy2)}},
-	{"cuGetProcAddress_v2", "cuGetProcAddress", 12000, false,
+	{"cuGetProcAddress_v2", "cuGetProcAddress", 12000, false, &cuGetProcAddress_v2_linked.entry,
 	 {COPY(cuGetProcAddress_v2, copy1), COPY(cuGetProcAddress_v2, copy2)}},
 };
 /* clang-format on */

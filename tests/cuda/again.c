@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver of inside.c is opened, used and closed: again TIMES.  What was looked up is
- * gone with it, and is looked up anew.
+ * The driver of inside.c is opened, used and closed: again TIMES, each time where nothing
+ * was before.  What was looked up is gone with it, and is looked up anew.  Or it comes
+ * and goes with a library that is linked to it, PLUGIN.
+ *
+ * usage: again TIMES [PLUGIN]
  */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 typedef CUresult (*launch_function)(CUfunction, unsigned int, unsigned int, unsigned int,
 				    unsigned int, unsigned int, unsigned int,
@@ -32,18 +36,36 @@ static void use(void *library)
 	printf("again: %d, %d calls\n", result, *calls);
 }
 
+/* Nothing that can be called lies where a library was. */
+static void fill(void)
+{
+	int i;
+
+	for (i = 0; i < 64; i++)
+		if (mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+		    MAP_FAILED)
+			exit(1);
+}
+
 int main(int argc, char **argv)
 {
-	int times = argc == 2 ? atoi(argv[1]) : 1;
+	int times = argc > 1 ? atoi(argv[1]) : 1;
+	int (*launch)(void) = NULL;
 	void *library;
 	int i;
 
 	for (i = 0; i < times; i++) {
-		library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+		library = dlopen(argc > 2 ? argv[2] : "libcuda.so.1",
+				 RTLD_NOW | RTLD_LOCAL);
 		if (!library)
 			return 1;
-		use(library);
+		*(void **) &launch = dlsym(library, "plugin_launch");
+		if (launch)
+			printf("again: %d\n", launch());
+		else
+			use(library);
 		dlclose(library);
+		fill();
 		printf("%s\n",
 		       dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) ? "stays" : "gone");
 	}

@@ -3,9 +3,9 @@
 
 CUDA_TESTS = tests/cuda/test_harm.sh tests/cuda/test_ways.sh
 cuda_made = tests/cuda/harm tests/cuda/again tests/cuda/inside/libcuda.so.1 \
-	tests/cuda/outside
+	tests/cuda/outside tests/cuda/plugin.so
 EXTRA_DIST += $(CUDA_TESTS) tests/cuda/cuda.inc.sh tests/cuda/trace.py tests/cuda/harm.c \
-	tests/cuda/again.c tests/cuda/inside.c tests/cuda/outside.c
+	tests/cuda/again.c tests/cuda/inside.c tests/cuda/outside.c tests/cuda/plugin.c
 TESTS += $(CUDA_TESTS)
 check_DATA += $(cuda_made)
 CLEANFILES += $(cuda_made)
@@ -23,3 +23,6 @@ tests/cuda/inside/libcuda.so.1: tests/cuda/inside.c
 tests/cuda/outside: tests/cuda/outside.c tests/cuda/inside/libcuda.so.1
 	$(cuda_compile) $(srcdir)/tests/cuda/outside.c -Ltests/cuda/inside -l:libcuda.so.1 \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/inside'
+tests/cuda/plugin.so: tests/cuda/plugin.c tests/cuda/inside/libcuda.so.1
+	$(cuda_compile) -fPIC -shared $(srcdir)/tests/cuda/plugin.c -Ltests/cuda/inside \
+		-l:libcuda.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/inside'

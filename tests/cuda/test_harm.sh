@@ -37,6 +37,9 @@ check "what the child asked is recorded too" agrees cuLaunchKernel=3
 alike "a driver that is closed and opened again" \
     env LD_LIBRARY_PATH="$cuda/inside" "$cuda/again" 5
 same "all its lives are recorded" 20 "$(grep -c ' cuda:cuLaunchKernel: ' "$work/events")"
+alike "a driver that comes and goes with a library that is linked to it" \
+    "$cuda/again" 5 "$cuda/plugin.so"
+same "all its lives are recorded, too" 5 "$(grep -c ' cuda:cuLaunchKernel: ' "$work/events")"
 
 alike "a driver that uses itself" "$cuda/outside" 10
 same "only what the program asked is recorded" "20 0" "$(
