@@ -10,9 +10,6 @@ if ! unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
     echo "1..0 # SKIP no mount namespace: run as root"
     exit 0
 fi
-# As long as programs wait that nobody told to wait longer.
-unset LTTNG_UST_REGISTER_TIMEOUT
-
 if ! command -v "${LTTNG_SESSIOND_PATH:-lttng-sessiond}" >/dev/null; then
     echo "1..0 # SKIP lttng-sessiond is not installed"
     exit 0
