@@ -86,7 +86,7 @@ static void test_launches(void)
 	const char *name = "";
 	CUfunction function;
 	CUlibrary library;
-	CUkernel kernel;
+	CUkernel kernel = NULL;
 	CUmodule module;
 	size_t offset;
 
