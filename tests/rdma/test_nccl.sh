@@ -6,7 +6,7 @@
 # A release before and one after NET/IB was rewritten in 2.29 (CCLTAP_REAL_NCCL); 1,000
 # messages each way, 10,000 with the base setting.  Of the later one only some settings, with
 # 1,000.  With CCLTAP_MORE_NCCL (scripts/check --long) these too, and all settings.
-# RDMA_KEEP=DIR keeps what they left there.
+# RDMA_SHORT=yes moves a tenth of that; RDMA_KEEP=DIR keeps what they left there.
 set -eu
 : "${top_srcdir:?}" "${top_builddir:?}"
 # shellcheck source=tests/lib/tap.sh
@@ -63,6 +63,8 @@ trap 'exit 143' TERM HUP
 
 # ---- What runs there, and for comparison on softverbs ----
 
+messages=1000
+[ -z "${RDMA_SHORT-}" ] || messages=100
 rest=$("$rdma/nib-settings" --list | sed 's/ .*//; /^base$/d' | tr '\n' ' ')
 all=0
 # moves LIBRARY MESSAGES SETTING...
@@ -94,10 +96,10 @@ END
 # shellcheck disable=SC2086 # lists of words
 {
     for library in "$old" ${more:+"$new" $more}; do
-        moves "$library" 10000 base
-        moves "$library" 1000 $rest
+        moves "$library" "$((10 * messages))" base
+        moves "$library" "$messages" $rest
     done
-    [ -n "$more" ] || moves "$new" 1000 base flush by-id prepost
+    [ -n "$more" ] || moves "$new" "$messages" base flush by-id prepost
     echo "exit \$status"
 } >>"$work/run"
 

@@ -3,7 +3,8 @@
 # Stock programs on a real RDMA stack, recorded: what ccltap says of them is what the
 # kernel's devices and a counter of its own say.  By `make check-rdma`: it takes minutes.
 #
-# RDMA_ONLY='rc@one rping@two' runs these alone; RDMA_KEEP=DIR keeps what they left there.
+# RDMA_ONLY='rc@one rping@two' runs these alone, RDMA_SHORT=yes one of each kind;
+# RDMA_KEEP=DIR keeps what they left there.
 set -eu
 : "${top_srcdir:?}" "${top_builddir:?}"
 # shellcheck source=tests/lib/tap.sh
@@ -43,6 +44,9 @@ CCLTAP_LIBDIR=$top_builddir/.libs
 export CCLTAP_LIBDIR
 unset LD_PRELOAD
 cases=${RDMA_ONLY-}
+[ -n "$cases" ] || [ -z "${RDMA_SHORT-}" ] ||
+    cases='rc@two rc-extended@one uc@one ud@two srq@one send_bw@two send_bw-list@one
+        write_bw@two atomic_bw@one rping@one ucmatose@two'
 if [ -z "$cases" ]; then
     for hosts in one two; do
         cases="$cases $(sed -n "s/^\([a-z][^ ]*\) | .*/\1@$hosts/p" "$rdma/programs" |
