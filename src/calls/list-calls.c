@@ -42,49 +42,55 @@ static const struct {
 };
 #undef CALL
 
-/* Each exported name, the row that it is of, its class, and HIP's version of it. */
+/* since: CUDA's release, and none of HIP's, whose names have versions. */
 static const struct gpu {
-	const char *name, *row, *class, *version;
+	const char *name, *twin, *class, *version, *twin_version;
+	unsigned int since;
+	struct {
+		const char *name, *kind;
+	} args[16];
 } cuda[] = {
-	{"cuGetProcAddress", "-", "-", NULL},
-	{"cuGetProcAddress_v2", "-", "-", NULL},
-#define CALL_ALONE(since, class, bare, name, ...) {#name, #name, #class, NULL},
-#define CALL(since, class, bare, name, twin, ...) \
-	{#name, #name, #class, NULL}, {#twin, #name, #class, NULL},
+#define CALL_ALONE(since, class, bare, fn, ...) \
+	{#fn, NULL, #class, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL(since, class, bare, fn, twin, ...) \
+	{#fn, #twin, #class, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/cuda.def"
 #undef CALL
 #undef CALL_ALONE
 }, hip[] = {
-#define CALL_ALONE(version, class, none, name, ...) {#name, #name, #class, version},
-#define CALL(version, class, twin_version, name, twin, ...) \
-	{#name, #name, #class, version}, {#twin, #name, #class, twin_version},
+#define CALL_ALONE(version, class, none, fn, ...) \
+	{#fn, NULL, #class, version, NULL, 0, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL(version, class, twin_version, fn, twin, ...) \
+	{#fn, #twin, #class, version, twin_version, 0, \
+	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 };
 
-/* Each name of the runtime, under the version of each library that has it. */
-#define SINCE_13(number, sym) {#sym, "libcudart.so.13", number},
-#define SINCE_12(number, sym) {#sym, "libcudart.so.12", number}, SINCE_13(number, sym)
-#define SINCE_11(number, sym) {#sym, "libcudart.so.11.0", number}, SINCE_12(number, sym)
-#define CALL_ALONE(number, since, name, ...) SINCE_##since(number, name)
-#define CALL(number, since, name, twin, ...) \
-	SINCE_##since(number, name) SINCE_##since(number, twin)
-static const struct {
-	const char *name, *version;
-	int number;
+/* The libraries that have the call are those since a release. */
+#define CALL_ALONE(number, since, fn, ...) {#fn, NULL, number, since},
+#define CALL(number, since, fn, twin, ...) {#fn, #twin, number, since},
+static const struct runtime {
+	const char *name, *twin;
+	unsigned int number, since;
 } runtime[] = {
 #include "calls/cudart.def"
 };
 #undef CALL
 #undef CALL_ALONE
+static const struct {
+	unsigned int release;
+	const char *version;
+} runtimes[] = {{11, "libcudart.so.11.0"}, {12, "libcudart.so.12"}, {13, "libcudart.so.13"}};
 /* clang-format on */
 
 static const char markdown_head[] =
 	"# Calls that are recorded\n"
 	"\n"
-	"Made by `list-calls --markdown` from the rows of `src/calls/nccl.def` and\n"
-	"`src/calls/verbs.def`; do not edit.\n"
+	"Made by `list-calls --markdown` from the rows in `src/calls`; do not edit. Here are\n"
+	"NCCL and RCCL, below the [CUDA driver](#cuda), the [CUDA runtime](#cuda-runtime),\n"
+	"[HIP](#hip) and [libibverbs](#libibverbs).\n"
 	"\n"
 	"Each call is two events, `nccl:<call>_entry` and `nccl:<call>_exit`, also when\n"
 	"the program used its name with `p` in front. *Since* is the first release\n"
@@ -97,6 +103,44 @@ static const char markdown_head[] =
 	"\n"
 	"| call | since | class | hook | arguments | result |\n"
 	"|---|---|---|---|---|---|\n";
+
+static const char cuda_markdown[] =
+	"\n"
+	"## CUDA\n"
+	"\n"
+	"From the rows of `src/calls/cuda.def`: the driver's functions, however a program comes by\n"
+	"them. *Twin* is the name of the form for which no stream is the thread's own; its\n"
+	"events are the same, with `per_thread` 1. *Since* is the CUDA version by which\n"
+	"`cuGetProcAddress` gives this form: of some functions there are several. A call of the\n"
+	"*class* `WORK` puts something on a stream and is one event after the call, `cuda:<call>`.\n"
+	"The others are two, `cuda:<call>_entry` and `cuda:<call>_exit`: `WAIT` waits, the rest is\n"
+	"rare, of which `CAPTURE` begins and `CAPTURED` ends a capture, and `UNLOAD` takes\n"
+	"functions away. Behind each argument stands its kind, which says how it is recorded:\n"
+	"`src/calls/cuda_kinds.h` has them, `ccltap-events(7)` the fields.\n"
+	"\n"
+	"| call | twin | since | class | events | arguments |\n"
+	"|---|---|---|---|---|---|\n";
+
+static const char runtime_markdown[] =
+	"\n"
+	"## CUDA runtime\n"
+	"\n"
+	"From the rows of `src/calls/cudart.def`. These calls of a shared runtime library make no\n"
+	"events: the driver's events say in `runtime` by which of them they were made, as a\n"
+	"*number*. Each is stood in for under the version of every library *since* that one.\n"
+	"\n"
+	"| call | twin | since | number |\n"
+	"|---|---|---|---|\n";
+
+static const char hip_markdown[] =
+	"\n"
+	"## HIP\n"
+	"\n"
+	"From the rows of `src/calls/hip.def`; class, events and arguments are as with CUDA, and the\n"
+	"provider is `cuda` too. Each name has the *version* that programs reference it by.\n"
+	"\n"
+	"| call | version | twin | its version | class | events | arguments |\n"
+	"|---|---|---|---|---|---|---|\n";
 
 static const char verbs_markdown[] =
 	"\n"
@@ -158,32 +202,50 @@ static const struct form {
 	{"--markdown", markdown_head, print_markdown},
 };
 
+/* Each exported name, the row that it is of, and its class. */
 static int print_cuda(void)
 {
-	unsigned int i;
+	const struct gpu *g;
 
-	for (i = 0; i < ARRAY_SIZE(cuda); i++)
-		printf("%s %s %s\n", cuda[i].name, cuda[i].row, cuda[i].class);
+	puts("cuGetProcAddress - -\ncuGetProcAddress_v2 - -");
+	for (g = cuda; g < cuda + ARRAY_SIZE(cuda); g++) {
+		printf("%s %s %s\n", g->name, g->name, g->class);
+		if (g->twin)
+			printf("%s %s %s\n", g->twin, g->name, g->class);
+	}
 	return fflush(stdout) || ferror(stdout);
 }
 
+/* The same with the version of each name. */
 static int print_hip(void)
 {
-	unsigned int i;
+	const struct gpu *g;
 
-	for (i = 0; i < ARRAY_SIZE(hip); i++)
-		printf("%s %s %s %s\n", hip[i].name, hip[i].version, hip[i].row,
-		       hip[i].class);
+	for (g = hip; g < hip + ARRAY_SIZE(hip); g++) {
+		printf("%s %s %s %s\n", g->name, g->version, g->name, g->class);
+		if (g->twin)
+			printf("%s %s %s %s\n", g->twin, g->twin_version, g->name,
+			       g->class);
+	}
 	return fflush(stdout) || ferror(stdout);
 }
 
+/* Each name under the version of each library that has it. */
 static int print_runtime(void)
 {
+	const struct runtime *r;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(runtime); i++)
-		printf("%s %s %d\n", runtime[i].name, runtime[i].version,
-		       runtime[i].number);
+	for (r = runtime; r < runtime + ARRAY_SIZE(runtime); r++) {
+		for (i = 0; i < ARRAY_SIZE(runtimes); i++) {
+			if (runtimes[i].release < r->since)
+				continue;
+			printf("%s %s %u\n", r->name, runtimes[i].version, r->number);
+			if (r->twin)
+				printf("%s %s %u\n", r->twin, runtimes[i].version,
+				       r->number);
+		}
+	}
 	return fflush(stdout) || ferror(stdout);
 }
 
@@ -194,6 +256,53 @@ static int print_versions(void)
 	for (i = 0; i < ARRAY_SIZE(versioned); i++)
 		printf("%s %s\n", versioned[i].name, versioned[i].version);
 	return fflush(stdout) || ferror(stdout);
+}
+
+static void print_name(const char *name)
+{
+	if (name)
+		printf(" `%s` |", name);
+	else
+		printf(" |");
+}
+
+/* What CUDA's and HIP's tables have in common. */
+static void print_gpu(const struct gpu *g)
+{
+	const unsigned int nr_args = ARRAY_SIZE(g->args);
+	unsigned int i;
+
+	printf(" %s | %s |", g->class, strcmp(g->class, "WORK") ? "2" : "1");
+	for (i = 0; i < nr_args && g->args[i].name; i++)
+		printf("%s `%s` %s", i ? "," : "", g->args[i].name, g->args[i].kind);
+	puts(" |");
+}
+
+static void print_gpus(void)
+{
+	const struct runtime *r;
+	const struct gpu *g;
+
+	fputs(cuda_markdown, stdout);
+	for (g = cuda; g < cuda + ARRAY_SIZE(cuda); g++) {
+		printf("| `%s` |", g->name);
+		print_name(g->twin);
+		printf(" %u.%u |", g->since / 1000, g->since % 1000 / 10);
+		print_gpu(g);
+	}
+	fputs(runtime_markdown, stdout);
+	for (r = runtime; r < runtime + ARRAY_SIZE(runtime); r++) {
+		printf("| `%s` |", r->name);
+		print_name(r->twin);
+		printf(" %u | %u |\n", r->since, r->number);
+	}
+	fputs(hip_markdown, stdout);
+	for (g = hip; g < hip + ARRAY_SIZE(hip); g++) {
+		printf("| `%s` | %s |", g->name, g->version);
+		print_name(g->twin);
+		printf(" %s |", g->twin_version ? g->twin_version : "");
+		print_gpu(g);
+	}
 }
 
 static void print_verbs(void)
@@ -232,8 +341,10 @@ int main(int argc, char **argv)
 		fputs(forms[f].head, stdout);
 		for (i = 0; i < ARRAY_SIZE(rows); i++)
 			forms[f].print(&rows[i]);
-		if (forms[f].print == print_markdown)
+		if (forms[f].print == print_markdown) {
+			print_gpus();
 			print_verbs();
+		}
 		if (fflush(stdout) || ferror(stdout)) {
 			fputs("list-calls: cannot write: is the disk full?\n", stderr);
 			return 1;
