@@ -5,9 +5,14 @@
  */
 #include "join/open.h"
 
+#include "join/cuda.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Streams that are kept, so that a damaged trace cannot fill the memory. */
+#define STREAMS_MAX 65536
 
 struct tap_stand {
 	struct tap_standing is;
@@ -205,24 +210,66 @@ static int add(struct tap_opens *opens, struct tap_stand *stand,
 					     (void *) (uintptr_t) stand->is.count);
 }
 
+/* What a program waits for on a stream is what it asked for there. */
+static int note_asked(struct tap_opens *opens, const struct tap_span *span,
+		      const struct tap_open_call *call)
+{
+	struct tap_open_call *last;
+	uint64_t stream;
+
+	if (!call->op_number || span->is_inner || tap_cuda_is_captured(span) ||
+	    tap_span_is_failure(tap_span_result(span)) || !tap_cuda_stream(span, &stream))
+		return 0;
+	last = tap_table_find(&opens->asked, span->process->number, stream);
+	if (!last) {
+		if (opens->asked.count >= STREAMS_MAX)
+			return 0;
+		last = malloc(sizeof(*last));
+		if (!last ||
+		    tap_table_set(&opens->asked, span->process->number, stream, last)) {
+			free(last);
+			return -ENOMEM;
+		}
+	}
+	*last = *call;
+	return 0;
+}
+
+/* What was asked for since, by another thread, it does not wait for. */
+static const struct tap_open_call *awaited_by(const struct tap_opens *opens,
+					      const struct tap_span *span)
+{
+	const struct tap_open_call *last;
+	uint64_t stream;
+
+	if (span->name->cuda != TAP_CUDA_SYNCHRONIZE || !tap_cuda_stream(span, &stream))
+		return NULL;
+	last = tap_table_find(&opens->asked, span->process->number, stream);
+	return last && last->end_ns <= span->begin_ns ? last : NULL;
+}
+
 int tap_opens_span(struct tap_opens *opens, const struct tap_span *span)
 {
 	struct tap_stand *stand = opens->all[span->process->number];
-	const struct tap_open_call call = {.process = span->process,
-					   .name = span->name,
-					   .tid = span->tid,
-					   .call_id = span->call_id,
-					   .begin_ns = span->begin_ns,
-					   .end_ns = span->end_ns,
-					   .comm_id = span->operation.comm_id,
-					   .comm_key = span->operation.comm_key,
-					   .op_number = span->operation.number,
-					   .member = span->member};
+	struct tap_open_call call = {.process = span->process,
+				     .name = span->name,
+				     .tid = span->tid,
+				     .call_id = span->call_id,
+				     .begin_ns = span->begin_ns,
+				     .end_ns = span->end_ns,
+				     .comm_id = span->operation.comm_id,
+				     .comm_key = span->operation.comm_key,
+				     .op_number = span->operation.number,
+				     .member = span->member};
 
+	if (span->state == TAP_SPAN_COMPLETE && note_asked(opens, span, &call))
+		return -ENOMEM;
 	if (span->is_range || span->is_enclosed)
 		return 0;
-	if (span->state == TAP_SPAN_OPEN && !call_of(opens, stand, span->tid))
+	if (span->state == TAP_SPAN_OPEN && !call_of(opens, stand, span->tid)) {
+		call.awaited = awaited_by(opens, span);
 		return add(opens, stand, &call);
+	}
 	/* What a program launches says less of where it stands. */
 	if (!span->is_inner &&
 	    (!span->name->cuda || !stand->is.last.name || stand->is.last.name->cuda) &&
@@ -345,6 +392,9 @@ void tap_opens_free(struct tap_opens *opens)
 	for (i = 0; i < opens->told.size; i++)
 		free(opens->told.slots[i].value);
 	tap_table_free(&opens->told);
+	for (i = 0; i < opens->asked.size; i++)
+		free(opens->asked.slots[i].value);
+	tap_table_free(&opens->asked);
 	tap_table_free(&opens->open);
 	for (i = 0; i < opens->room; i++) {
 		if (opens->all[i])

@@ -19,8 +19,9 @@ struct tap_stand; /* of one process */
 struct tap_opens {
 	struct tap_stand **all; /* by number of the process */
 	size_t room;
-	struct tap_table told; /* by (process, thread) */
-	struct tap_table open; /* whose calls are there, the same; numbers from 1 */
+	struct tap_table told;	/* by (process, thread) */
+	struct tap_table open;	/* whose calls are there, the same; numbers from 1 */
+	struct tap_table asked; /* the last operation by (process, stream) */
 };
 
 /* Each returns 0 or -ENOMEM. */

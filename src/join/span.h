@@ -112,6 +112,8 @@ struct tap_open_call {
 	uint64_t comm_key;
 	uint64_t op_number;
 	const struct tap_member *member; /* NULL unknown */
+	/* Of a wait: the operation asked for last on its stream; NULL unknown */
+	const struct tap_open_call *awaited;
 };
 
 enum tap_end {

@@ -433,6 +433,10 @@ static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
 		tap_buffer_add_string(line, ", for at least ");
 		tap_view_add_duration(line, call->least_ns);
 	}
+	if (call->awaited) {
+		tap_buffer_add_string(line, "; on its stream ");
+		add_open_call(line, call->awaited);
+	}
 }
 
 static void add_last(struct text *text, struct tap_buffer *line,

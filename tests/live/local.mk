@@ -12,7 +12,7 @@ tests_live_signals_SOURCES = tests/live/signals.c
 LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
 	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh tests/live/flight.sh \
-	tests/live/by_hand.sh tests/live/hip.sh tests/live/slow.sh
+	tests/live/by_hand.sh tests/live/hip.sh tests/live/slow.sh tests/live/absent.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh tests/live/hip.py tests/live/ranks.py
 TESTS += $(LIVE_RECORD_TESTS)
 
@@ -66,8 +66,8 @@ endif
 EXTRA_DIST += tests/live/stacks.c tests/live/stacks.py tests/live/plugin.c tests/live/unwound.c
 
 # What its calls mean together, against what the program itself says.
-on_doubles = tests/live/order tests/live/reuse tests/live/comms tests/live/hang tests/live/slow \
-	tests/live/storm
+on_doubles = tests/live/absent tests/live/order tests/live/reuse tests/live/comms tests/live/hang \
+	tests/live/slow tests/live/storm
 $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -75,8 +75,8 @@ $(on_doubles): tests/live/%: tests/live/%.c $(doubles_so) $(doubles_h)
 check_DATA += $(on_doubles)
 CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/order.c tests/live/order.py tests/live/reuse.c tests/live/reuse.py \
-	tests/live/comms.c tests/live/comms.py tests/live/hang.c tests/live/asked.py \
-	tests/live/slow.c tests/live/storm.c tests/live/stuck.c
+	tests/live/absent.c tests/live/absent.py tests/live/comms.c tests/live/comms.py \
+	tests/live/hang.c tests/live/asked.py tests/live/slow.c tests/live/storm.c tests/live/stuck.c
 tests/live/slow.so: tests/live/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -DSLOW_LOADER \
 		-fPIC -shared -o $@ $(srcdir)/tests/live/slow.c
