@@ -73,6 +73,14 @@ asks() # LOG
     sed -n 's/^ask .*\(symbol=.*\) found=.*/\1/p' "$1"
 }
 
+# What the runtime that started last asked for, and the double of its release in that order.
+asks_as_double() # WHAT
+{
+    same "$name, $1: its double asks for the same" \
+        "$(sed -n 's/^ASK(\(.*\), \(.*\), \(.*\))$/symbol=\1 version=\2 flags=\3/p' "$double")" \
+        "$(asks "$work/log" | sed 's/^symbol=- /symbol= /')"
+}
+
 compile_layouts()
 {
     # shellcheck disable=SC2086 # CC may carry options
@@ -113,17 +121,21 @@ for release in $(echo "$CCLTAP_REAL_CUDA" | tr ':' ' '); do
             grep " $version\$" | sort | comm -23 - "$work/theirs")"
 
     case $name in
-    cuda-11.8.*) asked=384 ;;
-    cuda-12.9.*) asked=419 ;;
-    *) asked=440 ;;
+    cuda-11.8.*) double=11.8 ;;
+    cuda-12.9.*) double=12.9 ;;
+    *) double=13.0 ;;
     esac
+    double=$top_srcdir/tests/doubles/cudart/asked-$double.def
+    asked=$(grep -c '^ASK' "$double")
     check "$name: a program of it is made" compile stock_runtime.c "$top_srcdir/src" \
         -o "$work/bin/shared" "$library" -Wl,-rpath,"$release/lib"
     starts "shared" "$work/bin/shared"
+    asks_as_double "shared"
     [ -e "$release/lib/libcudart_static.a" ] || continue
     check "$name: one that has it linked in too" compile stock_runtime.c "$top_srcdir/src" \
         -o "$work/bin/static" "$release/lib/libcudart_static.a" -ldl -lrt -lpthread
     starts "linked in" "$work/bin/static"
+    asks_as_double "linked in"
 done
 
 # NCCL has a runtime in it.

@@ -25,8 +25,8 @@ way "looked up, as Triton does" "handle: 20 launches, sum 20" cuLaunchKernelEx=2
 counts='cuLaunchKernel=8 cuLaunchKernelEx=8 cuLaunchCooperativeKernel=8 cuLaunchHostFunc=8
     cuGraphLaunch=6'
 # Of a shared one the calls have names, those of cudart.def; <<< >>> is another since 13.
-for flavour in static:13000:0 static-11:11080:0 12:12040:0,1,3,4,5,6,7,10 \
-    13:13000:0,2,3,4,5,6,7,10 twin:13000:0; do
+for flavour in static:13000:0 static-11:11080:0 static-12:12090:0 \
+    12:12040:0,1,3,4,5,6,7,10 13:13000:0,2,3,4,5,6,7,10 twin:13000:0; do
     version=${flavour#*:}
     # shellcheck disable=SC2086 # a list of words
     way "runtime ${flavour%%:*}" "runtime ${version%:*} all: 38 launches, sum 48" $counts \

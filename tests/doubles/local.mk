@@ -72,10 +72,11 @@ mini_cudart_c = \
 	tests/doubles/cudart/table.c
 mini_cudart_all = $(mini_cudart_c) tests/doubles/cudart/runtime.h \
 	tests/doubles/cudart/asked-11.8.def tests/doubles/cudart/asked-12.4.def \
-	tests/doubles/cudart/asked-13.0.def tests/doubles/cudart/libcudart-11.0.map \
-	tests/doubles/cudart/libcudart-12.map tests/doubles/cudart/libcudart-13.map
+	tests/doubles/cudart/asked-12.9.def tests/doubles/cudart/asked-13.0.def \
+	tests/doubles/cudart/libcudart-11.0.map tests/doubles/cudart/libcudart-12.map tests/doubles/cudart/libcudart-13.map
 mini_cudart_static = tests/doubles/cudart/libcudart_static.a \
-	tests/doubles/cudart/libcudart_static-11.8.a
+	tests/doubles/cudart/libcudart_static-11.8.a \
+	tests/doubles/cudart/libcudart_static-12.9.a
 mini_cudart_so = tests/doubles/cudart/libcudart.so.11.0 \
 	tests/doubles/cudart/libcudart.so.12 tests/doubles/cudart/libcudart.so.13
 
@@ -119,7 +120,7 @@ tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
 		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libcuda.so
 
-# The runtime, of three releases, shared; and of two to be linked in, which is one object
+# The runtime, of three releases, shared; and to be linked in, which is one object
 # so that its functions can be hidden from all but their owner.
 mini_cudart_sources = `for f in $(mini_cudart_c); do echo $(srcdir)/$$f; done`
 mini_cudart_link = $(doubles_link) -DMINI_CUDART_SHARED -Wl,-Bsymbolic-functions \
@@ -144,6 +145,9 @@ tests/doubles/cudart/libcudart_static.a: $(mini_cudart_all) $(doubles_h)
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 tests/doubles/cudart/libcudart_static-11.8.a: $(mini_cudart_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=11080 && \
+		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
+tests/doubles/cudart/libcudart_static-12.9.a: $(mini_cudart_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=12090 && \
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 
 # The runtime in it opens libcuda.so.1 itself, so it has to know where that is.
@@ -203,6 +207,7 @@ tests/doubles/test_death: tests/doubles/test_death.c
 # Programs that launch, in all the ways in which programs reach the driver.
 cuda_programs = tests/doubles/programs/driver tests/doubles/programs/handle \
 	tests/doubles/programs/runtime-static tests/doubles/programs/runtime-static-11 \
+	tests/doubles/programs/runtime-static-12 \
 	tests/doubles/programs/runtime-12 tests/doubles/programs/runtime-13 \
 	tests/doubles/programs/runtime-twin tests/doubles/programs/two
 cuda_program_so = tests/doubles/programs/static.so tests/doubles/programs/shared12.so
@@ -232,6 +237,9 @@ tests/doubles/programs/runtime-static: $(runtime_needs)
 tests/doubles/programs/runtime-static-11: $(runtime_needs)
 	$(runtime_program) -DMINI_CUDART_VERSION=11080 \
 		tests/doubles/cudart/libcudart_static-11.8.a $(cuda_program_ld)
+tests/doubles/programs/runtime-static-12: $(runtime_needs)
+	$(runtime_program) -DMINI_CUDART_VERSION=12090 \
+		tests/doubles/cudart/libcudart_static-12.9.a $(cuda_program_ld)
 tests/doubles/programs/runtime-12: $(runtime_needs)
 	$(runtime_program) -DMINI_CUDART_VERSION=12040 tests/doubles/cudart/libcudart.so.12 \
 		$(cuda_program_ld)

@@ -58,7 +58,8 @@ same "who looks a name up gets the function" "handle: 6 launches, sum 6" "$(run 
 same "and asks for nothing else" "0 6" \
     "$(asks) $(grep -c '^call .* entry=cuLaunchKernelEx .* cluster=2 ' "$log" || :)"
 
-for flavour in static:13000:440 static-11:11080:384 12:12040:409 13:13000:440; do
+for flavour in static:13000:440 static-11:11080:384 static-12:12090:419 12:12040:409 \
+    13:13000:440; do
     program=runtime-${flavour%%:*}
     version=${flavour#*:}
     # Two threads, three rounds: 4 launches a round and the graph's.

@@ -25,8 +25,10 @@ static const struct {
 #define ASK(name, version, flags) {#name, version, flags},
 #if MINI_CUDART_VERSION < 12000
 #include "asked-11.8.def"
-#elif MINI_CUDART_VERSION < 13000
+#elif MINI_CUDART_VERSION < 12090
 #include "asked-12.4.def"
+#elif MINI_CUDART_VERSION < 13000
+#include "asked-12.9.def"
 #else
 #include "asked-13.0.def"
 #endif
