@@ -109,14 +109,15 @@ static const char cuda_markdown[] =
 	"## CUDA\n"
 	"\n"
 	"From the rows of `src/calls/cuda.def`: the driver's functions, however a program comes by\n"
-	"them. *Twin* is the name of the form for which no stream is the thread's own; its\n"
-	"events are the same, with `per_thread` 1. *Since* is the CUDA version by which\n"
-	"`cuGetProcAddress` gives this form: of some functions there are several. A call of the\n"
-	"*class* `WORK` puts something on a stream and is one event after the call, `cuda:<call>`.\n"
-	"The others are two, `cuda:<call>_entry` and `cuda:<call>_exit`: `WAIT` waits, the rest is\n"
-	"rare, of which `CAPTURE` begins and `CAPTURED` ends a capture, and `UNLOAD` takes\n"
-	"functions away. Behind each argument stands its kind, which says how it is recorded:\n"
-	"`src/calls/cuda_kinds.h` has them, `ccltap-events(7)` the fields.\n"
+	"them; `cuGetProcAddress`, which hands them out, makes no event. *Twin* is the name of the\n"
+	"form for which no stream is the thread's own; its events are the same, with `per_thread` 1.\n"
+	"*Since* is the CUDA version by which `cuGetProcAddress` gives this form: of some functions\n"
+	"there are several. A call of the *class* `WORK` puts something on a stream and is one event\n"
+	"after the call, `cuda:<call>`. The others are two, `cuda:<call>_entry` and\n"
+	"`cuda:<call>_exit`: `WAIT` waits, the rest is rare, of which `CAPTURE` begins and\n"
+	"`CAPTURED` ends a capture, and `UNLOAD` takes functions away. Behind each argument stands\n"
+	"its kind, which says how it is recorded: `src/calls/cuda_kinds.h` has them,\n"
+	"`ccltap-events(7)` the fields.\n"
 	"\n"
 	"| call | twin | since | class | events | arguments |\n"
 	"|---|---|---|---|---|---|\n";
@@ -137,7 +138,8 @@ static const char hip_markdown[] =
 	"## HIP\n"
 	"\n"
 	"From the rows of `src/calls/hip.def`; class, events and arguments are as with CUDA, and the\n"
-	"provider is `cuda` too. Each name has the *version* that programs reference it by.\n"
+	"provider is `cuda` too. Each name has the *version* that programs reference it by. What\n"
+	"`hipGetProcAddress` and `hipGetDriverEntryPoint` hand out is recorded, they are not.\n"
 	"\n"
 	"| call | version | twin | its version | class | events | arguments |\n"
 	"|---|---|---|---|---|---|---|\n";
@@ -221,6 +223,8 @@ static int print_hip(void)
 {
 	const struct gpu *g;
 
+	puts("hipGetProcAddress hip_6.1 - -\nhipGetProcAddress_spt hip_7.2 - -\n"
+	     "hipGetDriverEntryPoint hip_7.1 - -\nhipGetDriverEntryPoint_spt hip_7.1 - -");
 	for (g = hip; g < hip + ARRAY_SIZE(hip); g++) {
 		printf("%s %s %s %s\n", g->name, g->version, g->name, g->class);
 		if (g->twin)

@@ -191,7 +191,7 @@ static const struct tap_cuda_name *find_hip(const char *name)
 	for (i = 0; i < ARRAY_SIZE(hip_names); i++)
 		if (tap_elf_same(hip_names[i].name, name))
 			return &hip_names[i];
-	return NULL;
+	return tap_getproc_find(name);
 }
 
 /* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */

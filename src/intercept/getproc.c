@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Both forms of cuGetProcAddress(), linked and handed out. */
+/* Both forms of cuGetProcAddress(), and HIP's four, linked and handed out. */
 #include "intercept/getproc.h"
+
+#include <string.h>
 
 #include "intercept/cuda.h"
 #include "intercept/elf.h"
 #include "intercept/entry.h"
+#include "intercept/libraries.h"
 #include "intercept/wrap.h"
 
 /* The bits of flags, as cuda.h numbers them. */
@@ -63,12 +66,13 @@ static void learn(const struct way *way, void *real, const struct tap_cuda_name 
 	}
 }
 
-static void replace(struct way *way, void *real, void **pfn);
+static void replace(struct way *way, void *real, const char *symbol, void **pfn);
+static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn);
 
 /* clang-format off */
-#define WAY(linkage, by, sym, is_second, is_linked, params, args) \
+#define WAY(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
 	static struct way sym##_##by = { \
-		.entry = {.name = #sym, .library = &tap_cuda_driver, .linked = is_linked}, \
+		.entry = {.name = #sym, .library = &from, .linked = is_linked}, \
 		.is_v2 = is_second, \
 	}; \
 	linkage CUresult tap_##by##_##sym params; \
@@ -77,42 +81,63 @@ static void replace(struct way *way, void *real, void **pfn);
 		void *real = tap_cuda_real(&sym##_##by.entry); \
 		CUresult result; \
 		if (unlikely(!real)) \
-			return tap_cuda_driver.missing; \
+			return from.missing; \
 		result = ((sym##_function) real) args; \
 		if (!result && pfn && *pfn) \
-			replace(&sym##_##by, real, pfn); \
+			replaced(&sym##_##by, real, symbol, pfn); \
 		return result; \
 	}
-#define WAYS(sym, is_second, params, args) \
+#define WAYS(sym, node, from, is_second, replaced, params, args) \
 	typedef CUresult (*sym##_function) params; \
-	WAY(tap_exported, linked, sym, is_second, true, params, args) \
-	WAY(static, copy1, sym, is_second, false, params, args) \
-	WAY(static, copy2, sym, is_second, false, params, args) \
-	TAP_EXPORT(sym)
+	WAY(tap_exported, linked, sym, from, is_second, true, replaced, params, args) \
+	WAY(static, copy1, sym, from, is_second, false, replaced, params, args) \
+	WAY(static, copy2, sym, from, is_second, false, replaced, params, args) \
+	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
 
-WAYS(cuGetProcAddress, false,
+#define CUDA(sym, is_second, params, args) \
+	WAYS(sym, TAP_VERSION_NODE, tap_cuda_driver, is_second, replace, params, args)
+CUDA(cuGetProcAddress, false,
 	(const char *symbol, void **pfn, int version, cuuint64_t flags),
 	(symbol, pfn, version, flags))
-WAYS(cuGetProcAddress_v2, true,
+CUDA(cuGetProcAddress_v2, true,
 	(const char *symbol, void **pfn, int version, cuuint64_t flags,
 	 CUdriverProcAddressQueryResult *status),
 	(symbol, pfn, version, flags, status))
 
+/* A status is an enumeration's address. */
+#define HIP(sym, node, params, args) WAYS(sym, node, tap_cuda_hip, false, replace_hip, params, args)
+#define PROC_ADDRESS(sym, node) \
+	HIP(sym, node, (const char *symbol, void **pfn, int version, uint64_t flags, void *status), \
+		(symbol, pfn, version, flags, status))
+#define ENTRY_POINT(sym, node) \
+	HIP(sym, node, (const char *symbol, void **pfn, unsigned long long flags, void *status), \
+		(symbol, pfn, flags, status))
+PROC_ADDRESS(hipGetProcAddress, "hip_6.1")
+PROC_ADDRESS(hipGetProcAddress_spt, "hip_7.2")
+ENTRY_POINT(hipGetDriverEntryPoint, "hip_7.1")
+ENTRY_POINT(hipGetDriverEntryPoint_spt, "hip_7.1")
+
 #define COPY(sym, by) {&sym##_##by.entry, (void *) tap_##by##_##sym}
+#define NAME(sym, bare, since) \
+	{#sym, bare, since, false, &sym##_linked.entry, {COPY(sym, copy1), COPY(sym, copy2)}}
 static const struct tap_cuda_name forms[] = {
-	{"cuGetProcAddress", "cuGetProcAddress", 11030, false, &cuGetProcAddress_linked.entry,
-	 {COPY(cuGetProcAddress, copy1), COPY(cuGetProcAddress, copy2)}},
-	{"cuGetProcAddress_v2", "cuGetProcAddress", 12000, false, &cuGetProcAddress_v2_linked.entry,
-	 {COPY(cuGetProcAddress_v2, copy1), COPY(cuGetProcAddress_v2, copy2)}},
+	NAME(cuGetProcAddress, "cuGetProcAddress", 11030),
+	NAME(cuGetProcAddress_v2, "cuGetProcAddress", 12000),
+}, hip_forms[] = {
+	NAME(hipGetProcAddress, "", 0),
+	NAME(hipGetProcAddress_spt, "", 0),
+	NAME(hipGetDriverEntryPoint, "", 0),
+	NAME(hipGetDriverEntryPoint_spt, "", 0),
 };
 /* clang-format on */
 
 /* What the program is given in place of *pfn. */
-static void replace(struct way *way, void *real, void **pfn)
+static void replace(struct way *way, void *real, const char *symbol, void **pfn)
 {
 	const struct tap_guard guard = tap_guard_set();
 	void *wrapper;
 
+	(void) symbol;
 	if (!guard.was_inside) {
 		if (__atomic_load_n(&way->learnt_from, __ATOMIC_ACQUIRE) != real) {
 			learn(way, real, forms, ARRAY_SIZE(forms));
@@ -128,12 +153,56 @@ static void replace(struct way *way, void *real, void **pfn)
 	tap_guard_clear(guard);
 }
 
+/* Whether this is what found is, and found has a wrapper then: *pfn is that. */
+static bool is_named(const char *symbol, void *found, void **pfn)
+{
+	const struct tap_cuda_name *name = tap_cuda_find(symbol);
+	void *wrapper, *own = NULL;
+
+	if (!name)
+		return false;
+	tap_library_functions(found, NULL, &name->name, &own, 1);
+	wrapper = own == found ? tap_cuda_lead(name, found) : NULL;
+	if (wrapper)
+		*pfn = wrapper;
+	return wrapper;
+}
+
+/*
+ * A name is one function, or with another end that of the thread's own stream: which of
+ * both it is the library that has it tells.  A HIP that asks dlsym() has the wrapper from
+ * there.
+ */
+static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn)
+{
+	static const char end[] = "_spt";
+	const struct tap_guard guard = tap_guard_set();
+	const size_t length = symbol ? strlen(symbol) : 0;
+	char twin[64];
+
+	(void) way, (void) real;
+	if (length && !guard.was_inside && !is_named(symbol, *pfn, pfn) &&
+	    length + sizeof(end) <= sizeof(twin)) {
+		memcpy(twin, symbol, length);
+		memcpy(twin + length, end, sizeof(end));
+		is_named(twin, *pfn, pfn);
+	}
+	tap_guard_clear(guard);
+}
+
+static const struct tap_cuda_name *find(const struct tap_cuda_name *names, size_t nr,
+					const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (tap_elf_same(names[i].name, name))
+			return &names[i];
+	return NULL;
+}
+
 const struct tap_cuda_name *tap_getproc_find(const char *name)
 {
-	unsigned i;
-
-	for (i = 0; i < ARRAY_SIZE(forms); i++)
-		if (tap_elf_same(forms[i].name, name))
-			return &forms[i];
-	return NULL;
+	return name[0] == 'h' ? find(hip_forms, ARRAY_SIZE(hip_forms), name)
+			      : find(forms, ARRAY_SIZE(forms), name);
 }

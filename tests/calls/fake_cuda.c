@@ -4,6 +4,8 @@
 #include "fake_cuda.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 int fake_cuda_result = -1;
@@ -110,5 +112,48 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
 {
 	return own_cuGetProcAddress_v2(symbol, pfn, version, flags, NULL);
+}
+#else
+/* Of a function for the thread's own stream that it has not, the other one is given. */
+static int get(const char *symbol, void **pfn, bool is_per_thread, int *status)
+{
+	char twin[64];
+
+	*pfn = NULL;
+	snprintf(twin, sizeof(twin), "%s_spt", symbol);
+	if (is_per_thread)
+		*pfn = fake_cuda_own(twin);
+	if (!*pfn)
+		*pfn = fake_cuda_own(symbol);
+	if (status)
+		*status = *pfn ? 0 : 1;
+	errno = FAKE_ERRNO;
+	return *pfn ? 0 : 1;
+}
+
+int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags,
+		      int *status)
+{
+	(void) version;
+	return get(symbol, pfn, flags == 2, status);
+}
+
+int hipGetProcAddress_spt(const char *symbol, void **pfn, int version, uint64_t flags,
+			  int *status)
+{
+	(void) version;
+	return get(symbol, pfn, flags != 1, status);
+}
+
+int hipGetDriverEntryPoint(const char *symbol, void **pfn, unsigned long long flags,
+			   int *status)
+{
+	return get(symbol, pfn, flags == 2, status);
+}
+
+int hipGetDriverEntryPoint_spt(const char *symbol, void **pfn, unsigned long long flags,
+			       int *status)
+{
+	return get(symbol, pfn, flags != 1, status);
 }
 #endif

@@ -45,6 +45,15 @@ static inline int fake_cuda_sum(const void *args, size_t size)
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 			     cuuint64_t flags, CUdriverProcAddressQueryResult *status);
+#else
+int hipGetProcAddress(const char *symbol, void **pfn, int version, uint64_t flags,
+		      int *status);
+int hipGetProcAddress_spt(const char *symbol, void **pfn, int version, uint64_t flags,
+			  int *status);
+int hipGetDriverEntryPoint(const char *symbol, void **pfn, unsigned long long flags,
+			   int *status);
+int hipGetDriverEntryPoint_spt(const char *symbol, void **pfn, unsigned long long flags,
+			       int *status);
 #endif
 
 #endif

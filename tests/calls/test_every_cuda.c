@@ -2,9 +2,9 @@
 /*
  * TAP: each row of cuda.def, under both of its names and by each way (linked, looked up,
  * from either form of cuGetProcAddress()), or with TAP_HIP of hip.def (linked, looked up,
- * looked up by version), hands every argument, the result and errno
- * through unchanged to the function that was meant; and where WRAPPED is set each way
- * leads through a wrapper.
+ * looked up by version, from hipGetProcAddress() and its like), hands every argument, the
+ * result and errno through unchanged to the function that was meant; and where WRAPPED is
+ * set each way leads through a wrapper.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +18,11 @@ enum mode { FULL, EMPTY, FAILED, NR_MODES };
 static const int mode_results[] = {0, 0, -1};
 
 #ifdef TAP_HIP
-enum way { LINKED, LOOKED_UP, BY_VERSION, NR_WAYS };
-static const char *const way_names[] = {"linked", "looked up", "looked up by version"};
+enum way { LINKED, LOOKED_UP, BY_VERSION, BY_NAME, PROC, PROC_SPT, POINT, POINT_SPT, NR_WAYS };
+static const char *const way_names[] = {
+	"linked", "looked up", "looked up by version", "from hipGetProcAddress by its own name",
+	"from hipGetProcAddress", "from hipGetProcAddress_spt", "from hipGetDriverEntryPoint",
+	"from hipGetDriverEntryPoint_spt"};
 #else
 enum way { LINKED, LOOKED_UP, FROM_V1, FROM_V2, NR_WAYS };
 static const char *const way_names[] = {"linked", "looked up", "from cuGetProcAddress",
@@ -90,17 +93,36 @@ static int report(bool passed, const char *name, enum way way, const char *what)
 
 /* The function that a program gets by this way. */
 #ifdef TAP_HIP
-#define reach(way, linked, name, bare, version, is_twin) reach_hip(way, linked, name, version)
+#define reach(way, linked, name, bare, version, is_twin) \
+	reach_hip(way, linked, name, version, is_twin)
 #define TWIN_SINCE(since, bare) bare
-static void *reach_hip(enum way way, void *linked, const char *name, const char *version)
+static void *reach_hip(enum way way, void *linked, const char *name, const char *version,
+		       bool is_twin)
 {
+	/* The stream that each takes without being told is its own. */
+	const uint64_t flags = is_twin ? 2 : 0, flags_spt = is_twin ? 0 : 1;
+	void *found = NULL;
+	int status = -1;
+	char bare[64];
+
+	snprintf(bare, sizeof(bare), "%.*s", (int) strlen(name) - (is_twin ? 4 : 0), name);
 	switch (way) {
 	case LINKED:
 		return linked;
 	case LOOKED_UP:
 		return dlsym(driver, name);
-	default:
+	case BY_VERSION:
 		return dlvsym(driver, name, version);
+	case BY_NAME:
+		return hipGetProcAddress(name, &found, 604, 0, NULL) ? NULL : found;
+	case PROC:
+		return hipGetProcAddress(bare, &found, 602, flags, &status) || status ? NULL : found;
+	case PROC_SPT:
+		return hipGetProcAddress_spt(bare, &found, 702, flags_spt, NULL) ? NULL : found;
+	case POINT:
+		return hipGetDriverEntryPoint(bare, &found, flags, &status) || status ? NULL : found;
+	default:
+		return hipGetDriverEntryPoint_spt(bare, &found, flags_spt, NULL) ? NULL : found;
 	}
 }
 #else

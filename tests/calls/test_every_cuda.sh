@@ -49,8 +49,8 @@ cuda)
     rows() { "$top_builddir/list-calls" --cuda | awk '$2 != "-"'; }
     ;;
 hip)
-    ways=3 prefix=hip
-    rows() { "$top_builddir/list-calls" --hip | awk '{ print $1, $3, $4 }'; }
+    ways=8 prefix=hip
+    rows() { "$top_builddir/list-calls" --hip | awk '$3 != "-" { print $1, $3, $4 }'; }
     ;;
 esac
 

@@ -26,7 +26,7 @@ agrees()
     babeltrace2 "$work/trace" | /usr/bin/python3 "$top_srcdir/tests/live/hip.py" "$work/log"
 }
 
-for way in linked name version; do
+for way in linked name version proc; do
     rm -rf "$work/log" "$work/trace"
     run 0 "$way: it is recorded" "$ccltap" record -o "$work/trace" -- "$program" "$way"
     same "$way: its results are HIP's" "0 failed, 1" "$(cat "$work/out")"

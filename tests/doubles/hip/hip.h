@@ -79,6 +79,14 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t module,
 				const char *name);
 hipError_t hipModuleUnload(hipModule_t module);
 hipError_t hipCtxGetCurrent(hipCtx_t *context);
+typedef enum {
+	HIP_GET_PROC_ADDRESS_SUCCESS,
+	HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+} hipDriverProcAddressQueryResult;
+enum { HIP_GET_PROC_ADDRESS_DEFAULT, HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM = 2 };
+hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion,
+			     uint64_t flags,
+			     hipDriverProcAddressQueryResult *symbolStatus);
 const char *hipKernelNameRef(hipFunction_t f);
 const char *hipKernelNameRefByPtr(const void *function, hipStream_t stream);
 

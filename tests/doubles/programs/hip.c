@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls HIP in each way that the fake one has, linked, or with an argument looked up in
- * it: by name (name) or by name and version (version).
+ * it: by name (name), by name and version (version) or by HIP itself (proc).
  */
 #include "../hip/hip.h"
 
@@ -17,6 +17,25 @@ static const struct fake_hip_kernel add = {"add"}, scale = {"scale"};
 static const char *way = "linked";
 static void *library;
 
+/* A name that ends so is the other's, for the thread's own stream. */
+static void *ask(const char *name)
+{
+	static const char end[] = "_spt";
+	const size_t length = strlen(name) - strlen(end);
+	const int is_twin = !strcmp(name + length, end);
+	char bare[64];
+	void *found;
+
+	snprintf(bare, sizeof(bare), "%.*s", (int) (is_twin ? length : strlen(name)),
+		 name);
+	if (hipGetProcAddress(bare, &found, 602,
+			      is_twin ? HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+				      : HIP_GET_PROC_ADDRESS_DEFAULT,
+			      NULL))
+		return NULL;
+	return found;
+}
+
 static void *reach(void *linked, const char *name, const char *version)
 {
 	void *found = linked;
@@ -25,6 +44,8 @@ static void *reach(void *linked, const char *name, const char *version)
 		found = dlsym(library, name);
 	else if (!strcmp(way, "version"))
 		found = dlvsym(library, name, version);
+	else if (!strcmp(way, "proc"))
+		found = ask(name);
 	if (!found) {
 		fprintf(stderr, "%s is not there\n", name);
 		exit(1);
