@@ -38,10 +38,12 @@ GOLDEN_CASES = \
 	tests/golden/comm-reuse \
 	tests/golden/cuda \
 	tests/golden/cuda-args \
+	tests/golden/cuda-copy-engine \
 	tests/golden/cuda-discarded \
 	tests/golden/cuda-garbage \
 	tests/golden/cuda-graph \
 	tests/golden/cuda-hip \
+	tests/golden/cuda-hip-launch \
 	tests/golden/cuda-late \
 	tests/golden/cuda-open \
 	tests/golden/cuda-unknown \
