@@ -83,3 +83,15 @@ void *tap_resolve_version(const char *soname, const char *name, const char *vers
 		(void) dlerror();
 	return found;
 }
+
+tap_cold void *tap_resolve_anew(struct tap_resolved *r, uint32_t epoch)
+{
+	const struct tap_guard guard = tap_guard_set();
+	void *real = tap_resolve_version(r->soname, r->name, r->version);
+
+	tap_guard_clear(guard);
+	__atomic_store_n(&r->real, real, __ATOMIC_RELEASE);
+	/* One that is not there may come. */
+	__atomic_store_n(&r->epoch, real ? epoch : 0, __ATOMIC_RELEASE);
+	return real;
+}

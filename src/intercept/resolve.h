@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a layer with a folder of its own has of this one: the real functions by version,
- * and being asked when the rest of the tracer is.
+ * Real functions by version; and what a layer with a folder of its own has of this one:
+ * these, and being asked when the rest of the tracer is.
  *
  * It hides where a library lies that the program opened for itself alone, and keeps the
  * arrow between the folders one way: a layer tells its functions, and is not known by
@@ -21,6 +21,25 @@
  */
 void *tap_resolve_version(const char *soname, const char *name,
 			  const char *version) tap_hidden;
+
+/* Such a function, found when it is called first and again when a library has gone. */
+struct tap_resolved {
+	const char *soname, *name, *version;
+	void *real;
+	uint32_t epoch; /* tap_epoch when real was found */
+};
+
+void *tap_resolve_anew(struct tap_resolved *r, uint32_t epoch) tap_hidden;
+
+/* NULL when there is none. */
+static inline void *tap_resolve(struct tap_resolved *r)
+{
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+
+	if (likely(__atomic_load_n(&r->epoch, __ATOMIC_ACQUIRE) == epoch))
+		return __atomic_load_n(&r->real, __ATOMIC_ACQUIRE);
+	return tap_resolve_anew(r, epoch);
+}
 
 /* Of tap_recorder_ask_snapshot(), for what a layer finds stuck. */
 void tap_resolve_ask_snapshot(const char *why) tap_hidden;

@@ -16,43 +16,16 @@
 /* cudaErrorSharedObjectSymbolNotFound: no library has it. */
 #define MISSING 302
 
-struct entry {
-	const char *soname, *name;
-	void *real;
-	uint32_t epoch; /* tap_epoch when real was found */
-};
-
-tap_cold static void *find_real(struct entry *e, uint32_t epoch)
-{
-	const struct tap_guard guard = tap_guard_set();
-	/* A library's version is named as it is itself. */
-	void *real = tap_resolve_version(e->soname, e->name, e->soname);
-
-	tap_guard_clear(guard);
-	__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
-	/* One that is not there may come. */
-	__atomic_store_n(&e->epoch, real ? epoch : 0, __ATOMIC_RELEASE);
-	return real;
-}
-
-static inline void *real_of(struct entry *e)
-{
-	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
-
-	if (likely(__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch))
-		return __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
-	return find_real(e, epoch);
-}
-
 /* clang-format off */
 
-/* A call that a runtime makes of itself belongs to the one that the program made. */
+/* A library's version is named as it is itself.  A call that a runtime makes of itself
+ * belongs to the one that the program made. */
 #define WRAPPER(release, version, number, fn, sym, ...) \
-	static struct entry entry_##release##_##sym = {version, #sym, NULL, 0}; \
+	static struct tap_resolved at_##release##_##sym = {version, #sym, version, NULL, 0}; \
 	tap_exported int tap_runtime_##release##_##sym(PARAMS(__VA_ARGS__)); \
 	tap_exported int tap_runtime_##release##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \
-		const fn##_function real = (fn##_function) real_of(&entry_##release##_##sym); \
+		const fn##_function real = (fn##_function) tap_resolve(&at_##release##_##sym); \
 		struct tap_thread *t = &tap_thread; \
 		int result; \
 		if (unlikely(!real)) \

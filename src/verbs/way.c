@@ -10,10 +10,8 @@
 #define SONAME "libibverbs.so"
 
 struct entry {
-	const char *name, *version;
+	struct tap_resolved at;
 	void *wrapper;
-	void *real;
-	uint32_t epoch; /* tap_epoch when real was found */
 };
 
 static const int never;
@@ -21,30 +19,14 @@ const int *tap_verbs_on[TAP_VERBS_HOT_NR] = {
 	[0 ... TAP_VERBS_HOT_NR - 1] = &never,
 };
 
-static void *real_of(struct entry *e)
-{
-	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
-	struct tap_guard guard;
-	void *real;
-
-	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch)
-		return __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
-	guard = tap_guard_set();
-	real = tap_resolve_version(SONAME, e->name, e->version);
-	tap_guard_clear(guard);
-	__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
-	/* One that is not there may come. */
-	__atomic_store_n(&e->epoch, real ? epoch : 0, __ATOMIC_RELEASE);
-	return real;
-}
-
 /* clang-format off */
 #define CALL(version, ret_t, absent, fn, ...) \
 	tap_exported ret_t tap_verbs_##fn(PARAMS(__VA_ARGS__)); \
-	static struct entry entry_##fn = {#fn, version, (void *) tap_verbs_##fn, NULL, 0}; \
+	static struct entry entry_##fn = {{SONAME, #fn, version, NULL, 0}, \
+					  (void *) tap_verbs_##fn}; \
 	tap_exported ret_t tap_verbs_##fn(PARAMS(__VA_ARGS__)) \
 	{ \
-		fn##_function real = (fn##_function) real_of(&entry_##fn); \
+		fn##_function real = (fn##_function) tap_resolve(&entry_##fn.at); \
 		if (unlikely(!real)) { \
 			errno = ENOSYS; \
 			return absent; \
@@ -124,8 +106,9 @@ static void *stand_in(const char *name, void *found)
 	if (tap_thread.in_tracer)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
-		if (is_same(entries[i]->name, name) &&
-		    (found == entries[i]->wrapper || found == real_of(entries[i])))
+		if (is_same(entries[i]->at.name, name) &&
+		    (found == entries[i]->wrapper ||
+		     found == tap_resolve(&entries[i]->at)))
 			return entries[i]->wrapper;
 	for (i = 0; i < ARRAY_SIZE(direct); i++)
 		if (is_same(direct[i], name))
