@@ -4,6 +4,7 @@
 
 COMMON_SOURCES = \
 	src/common/args.h \
+	src/common/clock.h \
 	src/common/compiler.h \
 	src/common/launcher.c src/common/launcher.h \
 	src/common/lock.h \

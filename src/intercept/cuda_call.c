@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens around a driver's function, and where each way leads. */
 #include <errno.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "intercept/capture.h"
 #include "intercept/cuda.h"
 #include "intercept/entry.h"
@@ -202,14 +202,6 @@ void tap_cuda_capture(int more)
 		;
 }
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
-}
-
 static enum tap_function_kind know_function(const struct tap_cuda_what *what)
 {
 	enum tap_function_kind kind = tap_function_kind(what->function);
@@ -260,7 +252,7 @@ void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *comm
 	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
 		tell_nccl_args(common, what);
 	errno = saved_errno;
-	common->begin_ns = now();
+	common->begin_ns = (uint64_t) tap_now_ns();
 }
 
 void tap_cuda_wrote(const struct tap_cuda_entry *e, const struct tap_cuda_common *record,

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/launcher.h"
 #include "common/log.h"
 #include "common/ranks.h"
@@ -291,7 +292,8 @@ static pid_t start(void)
 	tap_housekeeping_prepare();
 	tap_stacks_prepare();
 	tap_state_prepare();
-	/* What a session enables is there when LTTng has begun; of each recording this is. */
+	/* What a session enables is there when LTTng has begun; of each recording this
+	 * is. */
 	if (!*events->open_call_on)
 		tap_recorder_tell_unreached();
 	return ON;
@@ -383,21 +385,19 @@ static pid_t wait_for_starter(void)
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 	const int64_t limit = limit_ms();
 	const pid_t self = getpid();
-	struct timespec now, begin;
+	const int64_t begin_ns = tap_now_ns();
 	pid_t seen;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (;;) {
 		int64_t waited_ms;
 
 		seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 		if (seen != self || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
 			return seen;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		waited_ms = (now.tv_sec - begin.tv_sec) * 1000 +
-			    (now.tv_nsec - begin.tv_nsec) / 1000000;
+		waited_ms = (tap_now_ns() - begin_ns) / 1000000;
 		if (waited_ms > limit ||
-		    (waited_ms > 200 && !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
+		    (waited_ms > 200 &&
+		     !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
 			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
 		syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
 	}
@@ -470,8 +470,7 @@ void tap_announce(void)
 	tap_housekeeping_start();
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
-		tap_problem("not recorded", "calls made before LTTng was there",
-			    passed);
+		tap_problem("not recorded", "calls made before LTTng was there", passed);
 }
 
 void tap_problem(const char *what, const char *detail, uint64_t count)

@@ -3,9 +3,9 @@
 #include "intercept/threads.h"
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/lock.h"
 #include "common/thread.h"
 #include "intercept/comm.h"
@@ -71,14 +71,6 @@ void tap_thread_know(void)
 	tap_guard_clear(guard);
 }
 
-static int64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
 /* Of a group, what is read may not fit together: the thread goes on meanwhile. */
 static void read_group(const struct tap_thread *t, struct tap_thread_state *ret_state)
 {
@@ -133,7 +125,7 @@ uint32_t tap_threads_write(bool *ret_all)
 		return 0;
 	}
 	*ret_all = !__atomic_load_n(&has_unknown, __ATOMIC_RELAXED);
-	now_ns = now();
+	now_ns = tap_now_ns();
 	for (t = newest; t; t = t->earlier) {
 		if (read_open(t, &state)) {
 			if (state.call_id == t->open.seen_id)
@@ -160,7 +152,7 @@ static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 	if (open->seen_id != ret_seen->state.call_id) {
 		open->seen_id = ret_seen->state.call_id;
 		open->seen_ns = now_ns;
-		open->due_ns = INT64_C(1000000000);
+		open->due_ns = TAP_SECOND_NS;
 		open->is_stuck = false;
 	}
 	least_ns = now_ns - open->seen_ns;
@@ -179,7 +171,7 @@ uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
 
 	if (!tap_lock_take(&lock))
 		return 0;
-	now_ns = now();
+	now_ns = tap_now_ns();
 	for (t = newest; t && nr < room; t = t->earlier) {
 		if (!look(t, now_ns, stuck_ns, &ret_seen[nr]))
 			continue;

@@ -8,18 +8,10 @@
  * never followed.
  */
 #include <errno.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "verbs/post.h"
 #include "verbs/way.h"
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t) ts.tv_sec * 1000000000 + (uint64_t) ts.tv_nsec;
-}
 
 void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
 		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id)
@@ -92,7 +84,7 @@ tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 	tap_send_count(&sends, q, wr);
 	tap_send_fill(&record, q, kind, wr);
 	visit = tap_turn_begin(&q->send_turn);
-	send->begin_ns = now();
+	send->begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		tap_turn_pass(&q->send_turn, &visit);
@@ -121,7 +113,7 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 
 	tap_sends_fill(&part, q, kind, wr, sends.nr);
 	visit = tap_turn_begin(&q->send_turn);
-	list->begin_ns = now();
+	list->begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		refused = refused_send(wr, *bad);
@@ -294,9 +286,9 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 	record->visit = tap_turn_begin(r->turn);
 	if (unlikely(record->is_wanted)) {
 		if (record->nr == 1)
-			record->one.begin_ns = now();
+			record->one.begin_ns = (uint64_t) tap_now_ns();
 		else
-			record->many.room.record.begin_ns = now();
+			record->many.room.record.begin_ns = (uint64_t) tap_now_ns();
 	}
 }
 

@@ -2,13 +2,11 @@
 /* What lives, for a recording that starts late; and who polls without success. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "verbs/address.h"
 #include "verbs/objects.h"
 #include "verbs/way.h"
-
-#define SECOND_NS INT64_C(1000000000)
 
 /* At one look; the rest is told at the next one. */
 #define NR_SEEN 64
@@ -32,8 +30,7 @@ void tap_verbs_write_state(void)
 	tap_table_each(&tap_cqs, cq) events->cq(&cq->about, true);
 	tap_table_each(&tap_srqs, srq) events->srq(&srq->about, true);
 	tap_table_each(&tap_mrs, mr) events->mr(&mr->about, true);
-	tap_table_each(&tap_ahs, ah)
-		events->ah(&ah->about, true);
+	tap_table_each(&tap_ahs, ah) events->ah(&ah->about, true);
 	tap_table_each(&tap_qps, qp)
 		events->state_qp(&qp->about, &qp->modify, &qp->counts);
 	tap_tables_unlock();
@@ -75,7 +72,7 @@ static bool look_at(struct tap_cq *c, int64_t now_ns)
 	if (!c->idle_since_ns || completions != c->seen_completions || !is_polled) {
 		c->seen_completions = completions;
 		c->idle_since_ns = now_ns;
-		c->due_ns = SECOND_NS;
+		c->due_ns = TAP_SECOND_NS;
 		c->is_stuck = false;
 		return false;
 	}
@@ -102,20 +99,17 @@ static void ask(const struct seen *seen)
 	snprintf(why, sizeof(why),
 		 "completion queue %" PRIu32 " was polled for %" PRId64
 		 " s and had nothing",
-		 seen->cq_id, seen->idle_ns / SECOND_NS);
+		 seen->cq_id, seen->idle_ns / TAP_SECOND_NS);
 	tap_resolve_ask_snapshot(why);
 }
 
 void tap_verbs_look(int64_t stuck_ns)
 {
 	static struct seen seen[NR_SEEN];
-	struct timespec ts;
+	const int64_t now_ns = tap_now_ns();
 	struct tap_cq *c;
-	int64_t now_ns;
 	unsigned nr = 0, i;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now_ns = ts.tv_sec * SECOND_NS + ts.tv_nsec;
 	if (!tap_tables_lock())
 		return;
 	tap_table_each(&tap_cqs, c)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The clock by which durations are told inside the traced program: it hides which one,
+ * and in what it counts.
+ */
+#ifndef TAP_COMMON_CLOCK_H
+#define TAP_COMMON_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define TAP_SECOND_NS INT64_C(1000000000)
+
+/* CLOCK_MONOTONIC, in nanoseconds; errno is kept. */
+static inline int64_t tap_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * TAP_SECOND_NS + now.tv_nsec;
+}
+
+#endif
