@@ -20,7 +20,7 @@ CLEANFILES += $(tap_calls_made) tests/calls/verbs/map
 EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.c tests/calls/fake_nccl.c \
 	tests/calls/fake_nccl.h tests/calls/test_every_call.c tests/calls/exports \
 	tests/calls/check_verbs.c tests/calls/fake_verbs.c tests/calls/fake_verbs.h \
-	tests/calls/test_every_verb.c \
+	tests/calls/test_every_verb.c tests/calls/every.inc.sh \
 	tests/calls/fake_cuda.c tests/calls/fake_cuda.h tests/calls/test_every_cuda.c \
 	tests/calls/check_cuda.c tests/calls/check_cudart.c tests/calls/cuda_layouts.c \
 	tests/calls/stock_runtime.c

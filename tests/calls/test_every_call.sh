@@ -1,78 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every call of the fake library, without us, with us, and while we record.
+# Every function of NCCL that has a row.
+# shellcheck disable=SC2034 # variables of every.inc.sh
 set -eu
 
-here=${top_builddir:?}/tests/calls
-ours=$top_builddir/.libs/libccltap.so
-session=ccltap-every-call-$$
-trace=$here/trace.$$
-recording=no
-
-clean()
-{
-    [ "$recording" = no ] || lttng destroy --no-wait "$session" >/dev/null 2>&1 || :
-    rm -rf "$trace"
-}
-trap clean EXIT
-[ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
-
-# The buffers of one user are shared: no other test may record now (tests/lib/tap.sh).
-exec 9>"$top_builddir/tests/alone.lock"
-flock 9
-
-# A run that dies leaves its plan out, and so counts as failed.
-run() # WHAT PRELOAD
-{
-    LD_PRELOAD=$2 "$here/test_every_call" 2>&1 |
-        awk -v what="$1" -v base="$total" '
-            /^1\.\./ { planned = 1; next }
-            /^(not )?ok / {
-                number++
-                line = $0
-                at = index(line, " - ")
-                print substr(line, 1, index(line, "ok") + 1) " " base + number \
-                    " - " what ": " substr(line, at + 3)
-                next
-            }
-            { print }
-            END { if (!planned) print "Bail out! " what ": died after test " number }'
-    total=$((total + rows))
-}
-
-rows=$("$top_builddir/list-calls" --names | wc -l)
-total=0
-echo "1..$((3 * rows + 1))"
-run "alone" ""
-run "with us" "$ours"
-
-# Arguments are read for the events only when somebody records them.
-if lttng --no-sessiond create "$session" --output "$trace" >/dev/null 2>&1; then
-    recording=yes
-    lttng enable-channel -u -s "$session" --subbuf-size 4M --num-subbuf 4 every >/dev/null
-    lttng enable-event -u -s "$session" -c every 'nccl:*' >/dev/null
-    lttng start "$session" >/dev/null
-    # The first call waits until the daemon has enabled its events.
-    LTTNG_UST_REGISTER_TIMEOUT=-1
-    export LTTNG_UST_REGISTER_TIMEOUT
-    run "recorded" "$ours"
-    lttng destroy "$session" >/dev/null
-    recording=no
-    # Two names, three ways of filling the arguments.
-    "$top_builddir/list-calls" --names | sort | awk '
-        { for (i = 0; i < 6; i++) { print $1 "_entry"; print $1 "_exit" } }' |
-        sort | uniq -c >"$trace/expected"
-    babeltrace2 "$trace/ust" 2>"$trace/errors" |
-        sed -n 's/.* nccl:\([a-zA-Z0-9_]*\):.*/\1/p' | sort | uniq -c >"$trace/actual"
-    if diff "$trace/expected" "$trace/actual" >"$trace/diff"; then
-        echo "ok $((total + 1)) - every call was recorded under its name"
-    else
-        echo "not ok $((total + 1)) - every call was recorded under its name"
-        sed 's/^/# /' "$trace/diff" "$trace/errors" | head -n 40
-    fi
-else
-    "$top_builddir/list-calls" --names | awk -v base="$total" -v skip="# SKIP \
-no LTTng session daemon: scripts/daemon make check" '
-        { print "ok " base + NR " - recorded: " $1 " " skip }
-        END { print "ok " base + NR + 1 " - every call was recorded " skip }'
-fi
+name=call
+events='nccl:*'
+times=6 # two names, three ways of filling the arguments
+rows() { "${top_builddir:?}/list-calls" --names | awk '{ print $1, $1, "PAIR" }'; }
+# shellcheck source=tests/calls/every.inc.sh
+. "${top_srcdir:?}/tests/calls/every.inc.sh"

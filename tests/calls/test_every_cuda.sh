@@ -1,93 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every function of the CUDA driver that has a row, by every way, without us, with us, and
-# while we record; or of HIP, where test_every_hip.sh says so.
+# Every function of the CUDA driver that has a row.
+# shellcheck disable=SC2034 # variables of every.inc.sh
 set -eu
 
-driver=${driver:-cuda}
-here=${top_builddir:?}/tests/calls
-ours=$top_builddir/.libs/libccltap.so
-session=ccltap-every-$driver-$$
-trace=$here/trace-$driver.$$
-recording=no
-
-clean()
-{
-    [ "$recording" = no ] || lttng destroy --no-wait "$session" >/dev/null 2>&1 || :
-    rm -rf "$trace"
-}
-trap clean EXIT
-[ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
-
-# The buffers of one user are shared: no other test may record now (tests/lib/tap.sh).
-exec 9>"$top_builddir/tests/alone.lock"
-flock 9
-
-# A run that dies leaves its plan out, and so counts as failed.
-run() # WHAT PRELOAD
-{
-    LD_PRELOAD=$2 "$here/test_every_$driver" 2>&1 |
-        awk -v what="$1" -v base="$total" '
-            /^1\.\./ { planned = 1; next }
-            /^(not )?ok / {
-                number++
-                line = $0
-                at = index(line, " - ")
-                print substr(line, 1, index(line, "ok") + 1) " " base + number \
-                    " - " what ": " substr(line, at + 3)
-                next
-            }
-            { print }
-            END { if (!planned) print "Bail out! " what ": died after test " number }'
-    total=$((total + rows))
-}
-
-# Name, row and class; and by how many ways the test calls each name.
-case $driver in
-cuda)
-    ways=4 prefix=cu
-    rows() { "$top_builddir/list-calls" --cuda | awk '$2 != "-"'; }
-    ;;
-hip)
-    ways=8 prefix=hip
-    rows() { "$top_builddir/list-calls" --hip | awk '$3 != "-" { print $1, $3, $4 }'; }
-    ;;
-esac
-
-rows=$(rows | awk '$1 == $2' | wc -l)
-total=0
-echo "1..$((3 * rows + 1))"
-run "alone" ""
-WRAPPED=yes
-export WRAPPED
-run "with us" "$ours"
-
-if lttng --no-sessiond create "$session" --output "$trace" >/dev/null 2>&1; then
-    recording=yes
-    lttng enable-channel -u -s "$session" --subbuf-size 4M --num-subbuf 4 every >/dev/null
-    lttng enable-event -u -s "$session" -c every "cuda:$prefix*" >/dev/null
-    lttng start "$session" >/dev/null
-    # The first call waits until the daemon has enabled its events.
-    LTTNG_UST_REGISTER_TIMEOUT=-1
-    export LTTNG_UST_REGISTER_TIMEOUT
-    run "recorded" "$ours"
-    lttng destroy "$session" >/dev/null
-    recording=no
-    # By every way in each of the three modes.
-    rows | sort | awk -v times=$((3 * ways)) '
-        { for (i = 0; i < times; i++) if ($3 == "WORK") print $2; else { print $2 "_entry"; print $2 "_exit" } }' |
-        sort | uniq -c >"$trace/expected"
-    babeltrace2 "$trace/ust" 2>"$trace/errors" |
-        sed -n 's/.* cuda:\([a-zA-Z0-9_]*\):.*/\1/p' | sort | uniq -c >"$trace/actual"
-    if diff "$trace/expected" "$trace/actual" >"$trace/diff"; then
-        echo "ok $((total + 1)) - every call was recorded once, under its row's name"
-    else
-        echo "not ok $((total + 1)) - every call was recorded once, under its row's name"
-        sed 's/^/# /' "$trace/diff" "$trace/errors" | head -n 40
-    fi
-else
-    rows | awk '$1 == $2' | awk -v base="$total" -v skip="# SKIP \
-no LTTng session daemon: scripts/daemon make check" '
-        { print "ok " base + NR " - recorded: " $1 " " skip }
-        END { print "ok " base + NR + 1 " - every call was recorded once " skip }'
-fi
+name=cuda
+events='cuda:cu*'
+times=12 # four ways, three ways of filling the arguments
+rows() { "${top_builddir:?}/list-calls" --cuda | awk '$2 != "-"'; }
+# shellcheck source=tests/calls/every.inc.sh
+. "${top_srcdir:?}/tests/calls/every.inc.sh"
