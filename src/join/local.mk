@@ -23,6 +23,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/lane.c src/join/lane.h \
 	src/join/link.c src/join/link.h \
 	src/join/name.c src/join/name.h \
+	src/join/net_flush.c src/join/net_flush.h \
 	src/join/net_message.c src/join/net_message.h \
 	src/join/netib.c src/join/netib.h \
 	src/join/open.c src/join/open.h \

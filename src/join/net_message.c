@@ -498,7 +498,7 @@ static void add_piece(struct tap_net_message *message, struct tap_net_piece *pie
 void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
 		       enum tap_why why)
 {
-	net->lost[net->lost_count++ % TAP_NET_LOST] = number;
+	tap_net_flush_lost(net, number);
 	if (net->is_proved)
 		tap_verbs_unmatched(verbs, TAP_MATCH_CTS_MESSAGE, why);
 	else
@@ -629,7 +629,7 @@ static int complete_posts(struct tap_verbs *verbs, struct tap_net_message *messa
 	return prove(verbs, message->to);
 }
 
-/* ---- Flushes ---- */
+/* ---- What a flush may be of ---- */
 
 /* Of the last request that is not empty, which a flush reads; 0 none. */
 static uint64_t address_of(const struct tap_net_message *message)
@@ -641,40 +641,7 @@ static uint64_t address_of(const struct tap_net_message *message)
 	return i ? message->addresses[i - 1] : 0;
 }
 
-static int tell_flush(struct tap_verbs *verbs, const struct tap_net *net,
-		      const struct tap_net_flush *flush,
-		      const struct tap_net_recent *recent, enum tap_why why)
-{
-	struct tap_link_end ends[2] = {{.process = net->process,
-					.name = tap_names_get(verbs->names, "net", 3,
-							      "net_recv", 8),
-					.work = {.kind = TAP_WORK_NET_RECEIVE,
-						 .qp_id = net->id,
-						 .seq = recent->number},
-					.rank = -1},
-				       {.process = net->process,
-					.name = flush->name,
-					.work = flush->work,
-					.rank = -1}};
-	const struct tap_link link = {.kind = TAP_LINK_FLUSH_MESSAGE,
-				      .known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
-				      .why = why,
-				      .is_complete = true,
-				      .nranks = -1,
-				      .operation = flush->name,
-				      .ends = ends,
-				      .count = 2,
-				      .begin_ns = recent->received_ns,
-				      .end_ns = flush->begin_ns};
-
-	if (!ends[0].name)
-		return -ENOMEM;
-	tap_verbs_count(verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
-	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
-}
-
-/* Whether all that was received before it is known. */
-static bool is_settled(const struct tap_net *net, int64_t time_ns)
+bool tap_net_messages_are_known(const struct tap_net *net, int64_t time_ns)
 {
 	const struct tap_net_message *message;
 
@@ -686,142 +653,22 @@ static bool is_settled(const struct tap_net *net, int64_t time_ns)
 	return true;
 }
 
-/* Whether this queue pair, so this device, has flushed it. */
-static bool has_flushed(const struct tap_net_recent *recent, uint64_t qp_id)
-{
-	unsigned int i;
-
-	for (i = 0; i < recent->flush_count; i++)
-		if (recent->flushed_by[i] == qp_id)
-			return true;
-	return false;
-}
-
-/* Whether a later message may be meant, of which something is missing. */
-static bool may_be_later(const struct tap_net *net, const struct tap_net_recent *found,
-			 const struct tap_net_flush *flush)
+bool tap_net_message_may_be_at(const struct tap_net *net, uint64_t address,
+			       uint64_t after, uint64_t last)
 {
 	const struct tap_net_message *message;
-	unsigned int i;
 
-	for (i = 0; i < TAP_NET_LOST; i++)
-		if (net->lost[i] > found->number && net->lost[i] <= flush->cts_number)
-			return true;
-	for (message = net->last; message && message->number > found->number;
+	for (message = net->last; message && message->number > after;
 	     message = message->earlier) {
-		if (message->number > flush->cts_number ||
+		if (message->number > last ||
 		    (message->is_linked && message->received == message->count))
 			continue;
 		/* A later one was posted: of this one the post is missing. */
 		if ((!message->is_linked && message->number < net->linked_number) ||
-		    (message->posted && address_of(message) == flush->address))
+		    (message->posted && address_of(message) == address))
 			return true;
 	}
 	return false;
-}
-
-/* The latest message that was received before it at its address. */
-static int take_flush(struct tap_verbs *verbs, const struct tap_net *net,
-		      const struct tap_net_flush *flush)
-{
-	const uint64_t kept =
-		net->recent_count < TAP_NET_RECENT ? net->recent_count : TAP_NET_RECENT;
-	struct tap_net_recent *recent, *found = NULL;
-	enum tap_why why = TAP_WHY_NONE;
-	uint64_t i;
-
-	for (i = 0; i < kept; i++) {
-		recent = &net->recent[i];
-		if (recent->address == flush->address &&
-		    recent->received_ns <= flush->begin_ns &&
-		    (!found || found->number < recent->number))
-			found = recent;
-	}
-	if (!found || has_flushed(found, flush->work.qp_id))
-		why = TAP_WHY_PEER_MISSING;
-	else if (may_be_later(net, found, flush))
-		why = TAP_WHY_AMBIGUOUS;
-	if (why) {
-		if (net->is_proved)
-			tap_verbs_unmatched(verbs, TAP_MATCH_FLUSH_MESSAGE, why);
-		return 0;
-	}
-	if (found->flush_count < TAP_NET_DEVICES)
-		found->flushed_by[found->flush_count++] = flush->work.qp_id;
-	/* By address alone, another that is missing could be meant. */
-	return tell_flush(verbs, net, flush, found,
-			  net->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
-								  : TAP_WHY_NONE);
-}
-
-/* Flushes for which it is time, or all. */
-static int take_flushes(struct tap_verbs *verbs, struct tap_net *net, bool is_end)
-{
-	size_t i = 0;
-	int ret = 0;
-
-	while (i < net->flush_count && !ret &&
-	       (is_end || is_settled(net, net->flushes[i].begin_ns)))
-		ret = take_flush(verbs, net, &net->flushes[i++]);
-	if (!i)
-		return ret;
-	net->flush_count -= i;
-	memmove(net->flushes, net->flushes + i, net->flush_count * sizeof(*net->flushes));
-	return ret;
-}
-
-int tap_net_message_flush(struct tap_verbs *verbs, struct tap_net *net,
-			  const struct tap_net_list *list)
-{
-	struct tap_net_flush *flush;
-	int ret = 0;
-
-	if (!net->flushes)
-		net->flushes = calloc(TAP_NET_FLUSHES, sizeof(*net->flushes));
-	if (!net->recent)
-		net->recent = calloc(TAP_NET_RECENT, sizeof(*net->recent));
-	if (!net->flushes || !net->recent)
-		return -ENOMEM;
-	if (net->flush_count == TAP_NET_FLUSHES) {
-		ret = take_flush(verbs, net, &net->flushes[0]);
-		memmove(net->flushes, net->flushes + 1,
-			--net->flush_count * sizeof(*net->flushes));
-	}
-	flush = &net->flushes[net->flush_count++];
-	*flush = (struct tap_net_flush){
-		.work = {.kind = TAP_WORK_SEND,
-			 .qp = list->life->qp,
-			 .qp_id = list->life->qp->id,
-			 .life = list->life->number,
-			 .seq = list->seq},
-		.name = tap_names_get(verbs->names, "verbs", 5, "RDMA_READ", 9),
-		.address = list->requests[0].remote_addr,
-		.begin_ns = list->begin_ns,
-		.cts_number = net->number,
-		.is_after_hole = list->life->sends.has_hole ||
-				 list->seq != list->life->sends.last_seq + 1};
-	if (!flush->name)
-		return -ENOMEM;
-	return ret ? ret : take_flushes(verbs, net, false);
-}
-
-/* A flush may follow, on a queue pair that is not there yet (2.32). */
-static int note_received(struct tap_verbs *verbs, struct tap_net_message *message)
-{
-	struct tap_net *net = message->to;
-	const uint64_t address = address_of(message);
-
-	if (address && !net->recent) {
-		net->recent = calloc(TAP_NET_RECENT, sizeof(*net->recent));
-		if (!net->recent)
-			return -ENOMEM;
-	}
-	if (address)
-		net->recent[net->recent_count++ % TAP_NET_RECENT] =
-			(struct tap_net_recent){.number = message->number,
-						.address = address,
-						.received_ns = message->received_ns};
-	return net->flush_count ? take_flushes(verbs, net, false) : 0;
 }
 
 /* ---- What comes ---- */
@@ -837,7 +684,8 @@ static int progress(struct tap_verbs *verbs, struct tap_net_message *message)
 		return ret;
 	if (message->received == message->count && !message->is_noted) {
 		message->is_noted = true;
-		ret = note_received(verbs, message);
+		ret = tap_net_flush_received(verbs, message->to, message->number,
+					     address_of(message), message->received_ns);
 	}
 	if (ret || message->sent != message->count || message->received != message->count)
 		return ret;
@@ -1234,7 +1082,7 @@ int tap_net_message_finish(struct tap_verbs *verbs, struct tap_net *net)
 		ret = end_message(verbs, message, TAP_WHY_NONE, TAP_SPAN_OPEN);
 		drop_message(verbs, message);
 	}
-	return ret ? ret : take_flushes(verbs, net, true);
+	return ret ? ret : tap_net_flush_finish(verbs, net);
 }
 
 void tap_net_message_forget(struct tap_verbs *verbs, struct tap_net *net)

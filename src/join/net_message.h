@@ -4,25 +4,17 @@
  * completed at both ends.
  *
  * A message is a span at each end, and a link from its CTS through both to its parts.
- * Hides how parts wait for their message, that one that lacks a part costs no other, and
- * how a flush finds what it flushes.
+ * Hides how parts wait for their message, and that one that lacks a part costs no other.
  */
 #ifndef TAP_JOIN_NET_MESSAGE_H
 #define TAP_JOIN_NET_MESSAGE_H
 
+#include "join/net_flush.h"
 #include "join/netib.h"
 #include "join/span.h"
 
 /* Receives of one message at most: NCCL has no more queue pairs in a connection. */
 #define TAP_NET_PIECES_MAX 128
-/* Received messages of a connection that a flush may mean. */
-#define TAP_NET_RECENT 512
-/* Messages that lack something, which a flush may mean. */
-#define TAP_NET_LOST 64
-/* That NCCL makes one of, each with a queue pair for flushes. */
-#define TAP_NET_DEVICES 4
-/* Flushes whose message is not known yet. */
-#define TAP_NET_FLUSHES 256
 
 struct tap_net_message;
 struct tap_net_piece;
@@ -32,23 +24,6 @@ struct tap_net_layout {
 	uint64_t entry; /* bytes of a request; a slot has room for 8 */
 	uint64_t slots;
 	bool has_slot; /* wr_id of data may be the slot's number */
-};
-
-struct tap_net_recent {
-	uint64_t number;
-	uint64_t address;
-	int64_t received_ns;
-	uint64_t flushed_by[TAP_NET_DEVICES]; /* queue pairs */
-	unsigned int flush_count;
-};
-
-struct tap_net_flush {
-	struct tap_work work;
-	const struct tap_name *name;
-	uint64_t address;
-	int64_t begin_ns;
-	uint64_t cts_number; /* the latest then */
-	bool is_after_hole;  /* one before it is missing */
 };
 
 /* One end of a connection: queue pairs of a process with the same owner. */
@@ -70,8 +45,6 @@ struct tap_net {
 	uint64_t local_addr, remote_addr; /* regions */
 	uint64_t number;		  /* of the latest CTS, 0 none */
 	uint64_t linked_number;		  /* the latest that was posted whole */
-	uint64_t lost[TAP_NET_LOST];	  /* messages that lack something, the latest */
-	uint64_t lost_count;
 	struct {
 		struct tap_life *life;
 		uint64_t seq;
@@ -80,10 +53,7 @@ struct tap_net {
 	size_t pending_count;
 	bool is_preposted;		      /* receives are posted beforehand */
 	struct tap_net_message *first, *last; /* by number */
-	struct tap_net_recent *recent;	      /* TAP_NET_RECENT of them, or NULL */
-	uint64_t recent_count;
-	struct tap_net_flush *flushes; /* TAP_NET_FLUSHES of them, or NULL */
-	size_t flush_count;
+	struct tap_net_flushes flushes;
 
 	/* Of a sender. */
 	unsigned int forms; /* of what the number may be, 0: not asked yet */
@@ -97,6 +67,12 @@ struct tap_net {
 void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
 		       enum tap_why why);
 
+/* Whether of all that was received until then it is known what it is. */
+bool tap_net_messages_are_known(const struct tap_net *net, int64_t time_ns);
+/* Whether one that is not whole, numbered above `after` up to `last`, may end there. */
+bool tap_net_message_may_be_at(const struct tap_net *net, uint64_t address,
+			       uint64_t after, uint64_t last);
+
 /* Each returns 0 or -errno. */
 
 /* A CTS for so many requests; the pending receives are its. */
@@ -105,8 +81,6 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 /* Data is posted.  Which message it is of, or 0. */
 int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
 			 const struct tap_net_list *list, uint64_t *number);
-int tap_net_message_flush(struct tap_verbs *verbs, struct tap_net *net,
-			  const struct tap_net_list *list);
 /* What of a peer was held may have a message now. */
 int tap_net_message_retry(struct tap_verbs *verbs, struct tap_net *net);
 /* All events are over: nothing more is posted. */

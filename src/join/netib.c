@@ -185,8 +185,8 @@ static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
 	    !peer || peer == list->life)
 		return;
-	mr = tap_qp_find_memory(verbs, peer->qp, request->rkey,
-				request->remote_addr, request->length);
+	mr = tap_qp_find_memory(verbs, peer->qp, request->rkey, request->remote_addr,
+				request->length);
 	layout = mr ? layout_of(mr->length) : NULL;
 	if (!layout)
 		return;
@@ -341,7 +341,7 @@ int tap_netib_sends(struct tap_verbs *verbs, const struct tap_net_list *list,
 	} else if (is_flush(list)) {
 		if (!net->layout)
 			return 0;
-		ret = tap_net_message_flush(verbs, net, list);
+		ret = tap_net_flush_add(verbs, net, list);
 		*part = (struct tap_net_part){.role = TAP_NET_FLUSH, .net = net};
 	} else if (is_data(list) && may_send(verbs, net)) {
 		*part = (struct tap_net_part){.role = TAP_NET_DATA, .net = net};
@@ -370,8 +370,7 @@ void tap_netib_free(struct tap_verbs *verbs)
 		tap_net_message_forget(verbs, net);
 	while ((net = verbs->all_nets)) {
 		verbs->all_nets = net->next;
-		free(net->recent);
-		free(net->flushes);
+		tap_net_flush_free(&net->flushes);
 		free(net);
 	}
 	tap_net_messages_free(verbs);
