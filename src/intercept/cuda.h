@@ -18,6 +18,7 @@
 #include "calls/cuda_calls.h"
 #include "common/compiler.h"
 #include "intercept/functions.h"
+#include "intercept/start.h"
 #include "tracepoints/cuda_events.h"
 
 /* Whose functions they are. */
@@ -25,8 +26,9 @@ struct tap_cuda_library {
 	const char *soname;	 /* or how it begins */
 	CUresult missing;	 /* answered by a function that it lacks */
 	const char *get_current; /* tells the context that is current */
-	void *ask;		 /* that function, once it was found */
-	uint32_t epoch;		 /* tap_epoch then */
+	enum tap_started (*start)(struct tap_guard *guard); /* has its events there */
+	void *ask;	/* that function, once it was found */
+	uint32_t epoch; /* tap_epoch then */
 };
 
 extern struct tap_cuda_library tap_cuda_driver tap_hidden, tap_cuda_hip tap_hidden;

@@ -19,11 +19,13 @@ struct tap_cuda_library tap_cuda_driver = {
 	.soname = "libcuda.so",
 	.missing = 34, /* CUDA_ERROR_STUB_LIBRARY */
 	.get_current = "cuCtxGetCurrent",
+	.start = tap_start,
 };
 struct tap_cuda_library tap_cuda_hip = {
 	.soname = "libamdhip64.so",
 	.missing = 303, /* hipErrorSharedObjectInitFailed */
 	.get_current = "hipCtxGetCurrent",
+	.start = tap_start_hip,
 };
 
 static const int never;
@@ -112,7 +114,7 @@ static bool make_ready(struct tap_cuda_entry *e)
 	bool is_wanted = false;
 
 	if (e->on[0] == &tap_not_ready) {
-		switch (tap_start(&guard)) {
+		switch (e->library->start(&guard)) {
 		case TAP_STARTED:
 			tap_capture_find();
 			set_switches(e, tap_events_table->cuda.rows[e->row].on);

@@ -40,6 +40,7 @@
 #include "intercept/walk.h"
 
 #define EVENTS_FILE "libccltap-events.so"
+#define HIP_FILE "libccltap-events-hip.so"
 
 const struct tap_events *tap_events_table;
 
@@ -50,6 +51,8 @@ const struct tap_events *tap_events_table;
  */
 enum { NOT_STARTED = 0, ON = -1, OFF = -2 };
 static pid_t state;
+/* The same of HIP's events, which are brought after the others. */
+static pid_t hip_state;
 /* Set by the starter once it has seen that nobody holds the linker's lock. */
 static int linker_is_free;
 /* Set when waiting took too long: then nobody waits again, in no thread. */
@@ -70,7 +73,7 @@ static __thread struct {
 	sigset_t mask;
 } forking __attribute__((tls_model("initial-exec")));
 
-static pid_t wait_for_starter(void);
+static pid_t wait_for_starter(const pid_t *at);
 
 /*
  * Registered first, so it runs last of all: what the program's own handlers wait
@@ -82,7 +85,7 @@ static void fork_prepare(void)
 
 	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
-		wait_for_starter();
+		wait_for_starter(&state);
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
@@ -167,27 +170,58 @@ static void fail(const char *why)
 	tap_recorder_tell(why);
 }
 
-static const struct tap_events *load_events(void)
+/* What the file exports under this name, NULL and why there is none. */
+static const void *load(const char *file, const char *symbol, const char **ret_why)
 {
 	char path[PATH_MAX];
-	const struct tap_events *events;
 	void *handle;
 
-	if (tap_library_beside(EVENTS_FILE, path, sizeof(path))) {
-		fail("it cannot be told where libccltap.so is");
+	if (tap_library_beside(file, path, sizeof(path))) {
+		*ret_why = "it cannot be told where libccltap.so is";
 		return NULL;
 	}
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
-		fail(dlerror());
+		*ret_why = dlerror();
 		return NULL;
 	}
-	events = tap_real_dlsym(handle, TAP_EVENTS_SYMBOL);
-	if (!events || events->version != TAP_EVENTS_VERSION) {
-		fail(EVENTS_FILE " is of another version than libccltap.so");
-		return NULL;
+	*ret_why = "its events are of another version than libccltap.so";
+	return tap_real_dlsym(handle, symbol);
+}
+
+static const struct tap_events *load_events(void)
+{
+	const char *why;
+	const struct tap_events *events = load(EVENTS_FILE, TAP_EVENTS_SYMBOL, &why);
+
+	if (events && events->version == TAP_EVENTS_VERSION)
+		return events;
+	fail(why);
+	return NULL;
+}
+
+/* HIP's rows are filled in; nobody looks at them before hip_state says that. */
+static pid_t start_hip(void)
+{
+	const char *why;
+	const struct tap_hip_events *events = load(HIP_FILE, TAP_HIP_EVENTS_SYMBOL, &why);
+
+	if (events && events->version == TAP_EVENTS_VERSION) {
+		events->fill(tap_events_table->cuda.rows);
+		return ON;
 	}
-	return events;
+	tap_log("start: %s", why);
+	tap_problem("not recorded", "HIP's calls: " HIP_FILE " cannot be used", 1);
+	return OFF;
+}
+
+static bool has_hip(void)
+{
+	static const char *const name = "hipGetDeviceCount";
+	void *found = NULL;
+
+	tap_library_functions(NULL, "libamdhip64.so", &name, &found, 1);
+	return found;
 }
 
 /* By turns, for they are few: to sleep and be woken takes longer. */
@@ -286,6 +320,8 @@ static pid_t start(void)
 	(void) atexit(at_exit);
 	events->stay();
 	tap_events_table = events;
+	if (has_hip())
+		__atomic_store_n(&hip_state, start_hip(), __ATOMIC_RELEASE);
 	if (is_wanted < 0)
 		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
 	tap_recorder_prepare();
@@ -297,6 +333,20 @@ static pid_t start(void)
 	if (!*events->open_call_on)
 		tap_recorder_tell_unreached();
 	return ON;
+}
+
+/* Whoever waits is woken. */
+static void *settle(pid_t *at, pid_t result)
+{
+	/*
+	 * LTTng asks for what is not there.  The second call frees what libc keeps of
+	 * that: else a program that ends at once is told by its sanitizer of a leak.
+	 */
+	dlerror();
+	dlerror();
+	__atomic_store_n(at, result, __ATOMIC_RELEASE);
+	syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	return NULL;
 }
 
 /*
@@ -312,18 +362,19 @@ static void *run_starter(void *unused)
 	if (dlopen(NULL, RTLD_LAZY))
 		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
 	result = start();
-	/*
-	 * LTTng asks for what is not there.  The second call frees what libc keeps of
-	 * that: else a program that ends at once is told by its sanitizer of a leak.
-	 */
-	dlerror();
-	dlerror();
-	__atomic_store_n(&state, result, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	settle(&state, result);
 	/* What was made by calls that did not wait so long, no event tells. */
 	if (result == ON && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
 		tap_state_write();
 	return unused;
+}
+
+/* For the same reasons. */
+static void *run_hip_starter(void *unused)
+{
+	(void) unused;
+	tap_thread.in_tracer = true;
+	return settle(&hip_state, start_hip());
 }
 
 /* Such a process is in no trace. */
@@ -337,7 +388,7 @@ __attribute__((destructor)) static void tell_ended_early(void)
 	tap_guard_clear(guard);
 }
 
-static bool make_starter(void)
+static bool make_starter(void *(*run)(void *) )
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -350,7 +401,7 @@ static bool make_starter(void)
 	pthread_attr_setstacksize(&attr, 1 << 20);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attr, run_starter, NULL);
+	error = pthread_create(&thread, &attr, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return !error;
@@ -380,7 +431,7 @@ static int64_t limit_ms(void)
  * a constructor, or be waited for by the one that does.  The starter wakes us, and
  * every 10 ms we look at the rest.
  */
-static pid_t wait_for_starter(void)
+static pid_t wait_for_starter(const pid_t *at)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 	const int64_t limit = limit_ms();
@@ -391,7 +442,7 @@ static pid_t wait_for_starter(void)
 	for (;;) {
 		int64_t waited_ms;
 
-		seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+		seen = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 		if (seen != self || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
 			return seen;
 		waited_ms = (tap_now_ns() - begin_ns) / 1000000;
@@ -399,7 +450,7 @@ static pid_t wait_for_starter(void)
 		    (waited_ms > 200 &&
 		     !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
 			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
-		syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
+		syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
 	}
 }
 
@@ -407,13 +458,13 @@ static pid_t wait_for_starter(void)
  * Without the guard: a signal's handler may jump out of so long a wait, and would leave
  * the thread as the guard has made it.
  */
-static pid_t wait_unguarded(struct tap_guard *guard)
+static pid_t wait_unguarded(const pid_t *at, struct tap_guard *guard)
 {
 	const int saved = guard->saved_errno;
 	pid_t seen;
 
 	tap_guard_clear(*guard);
-	seen = wait_for_starter();
+	seen = wait_for_starter(at);
 	*guard = tap_guard_set();
 	guard->saved_errno = saved;
 	return seen;
@@ -429,30 +480,50 @@ static bool is_too_early(void)
 	return !is_constructed && !program_invocation_name[0];
 }
 
-enum tap_started tap_start(struct tap_guard *guard)
+static enum tap_started bring(pid_t *at, void *(*run)(void *), struct tap_guard *guard)
 {
-	pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+	pid_t seen = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 	pid_t self;
 
 	if (likely(seen == ON))
 		return TAP_STARTED;
 	self = getpid();
 	if (seen == NOT_STARTED && !is_too_early() &&
-	    __atomic_compare_exchange_n(&state, &seen, self, false, __ATOMIC_ACQ_REL,
+	    __atomic_compare_exchange_n(at, &seen, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		seen = self;
-		if (!make_starter()) {
+		if (!make_starter(run)) {
 			seen = OFF;
-			__atomic_store_n(&state, OFF, __ATOMIC_RELEASE);
+			__atomic_store_n(at, OFF, __ATOMIC_RELEASE);
 		}
 	}
 	if (seen == self)
-		seen = wait_unguarded(guard);
-	if (seen == self || seen == NOT_STARTED) {
-		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
+		seen = wait_unguarded(at, guard);
+	if (seen == self || seen == NOT_STARTED)
 		return TAP_STARTING;
-	}
 	return seen == ON ? TAP_STARTED : TAP_FAILED;
+}
+
+enum tap_started tap_start(struct tap_guard *guard)
+{
+	const enum tap_started started = bring(&state, run_starter, guard);
+
+	if (started == TAP_STARTING)
+		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
+	return started;
+}
+
+enum tap_started tap_start_hip(struct tap_guard *guard)
+{
+	enum tap_started started = tap_start(guard);
+
+	if (started != TAP_STARTED)
+		return started;
+	started = bring(&hip_state, run_hip_starter, guard);
+	if (started == TAP_STARTING)
+		tap_problem("not recorded", "calls made before HIP's events were there",
+			    1);
+	return started;
 }
 
 void tap_announce(void)

@@ -4,7 +4,7 @@
  * before: a process that makes none has no thread, no descriptor and no
  * session of ours.
  *
- * It hides the thread that loads libccltap-events.so, how long the program waits
+ * It hides the threads that load libccltap-events.so and HIP's part of it, how long the program waits
  * for it, what a fork needs, and what the trace is told about the process before
  * its first call.
  */
@@ -33,6 +33,9 @@ struct tap_guard;
  * has set the guard (tap_guard_set()), which is lifted meanwhile.
  */
 enum tap_started tap_start(struct tap_guard *guard) tap_hidden;
+
+/* The same for HIP's calls, whose events come by themselves. */
+enum tap_started tap_start_hip(struct tap_guard *guard) tap_hidden;
 
 /* Writes tap:process and tap:library again if a fork made this a new process. */
 void tap_announce(void) tap_hidden;

@@ -180,7 +180,8 @@ static int try_nccl(const char *library, char *text, size_t size)
 
 static void check_tracer(struct doctor *doctor)
 {
-	static const char *const files[] = { "libccltap.so", "libccltap-events.so" };
+	static const char *const files[] = { "libccltap.so", "libccltap-events-hip.so",
+					     "libccltap-events.so" };
 	const char *folder = tap_place_libraries();
 	char path[PATH_MAX], text[256];
 
@@ -193,7 +194,7 @@ static void check_tracer(struct doctor *doctor)
 			return;
 		}
 	}
-	/* The second one needs LTTng, and starts it. */
+	/* The last one needs LTTng, and starts it. */
 	if (try_apart(try_to_load, path, text, sizeof(text)))
 		tell(doctor, WRONG, "tracer",
 		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",

@@ -17,6 +17,23 @@
 
 struct tap_call;
 
+/*
+ * HIP's events are in a library of their own, which is made of the same files: they are
+ * many, LTTng needs its time for each, and most programs have no HIP.
+ */
+#ifdef TAP_HIP
+#define TAP_CUDA_ROWS "calls/hip.def"
+#else
+#define TAP_CUDA_ROWS "calls/cuda.def"
+#endif
+#define TAP_HIP_EVENTS_SYMBOL "tap_hip_events"
+struct tap_cuda_row;
+struct tap_hip_events {
+	uint32_t version; /* TAP_EVENTS_VERSION */
+	/* Fills HIP's rows. */
+	void (*fill)(struct tap_cuda_row *ret_rows);
+};
+
 /* clang-format off */
 /*
  * call_id	counted with NCCL's calls
@@ -101,7 +118,7 @@ struct tap_cuda_row {
 };
 
 struct tap_cuda_events {
-	struct tap_cuda_row rows[TAP_CUDA_NR];
+	struct tap_cuda_row *rows; /* TAP_CUDA_NR */
 	/* A function's name, "" where the driver does not tell. */
 	void (*function)(uint64_t function, const char *name, bool is_state);
 	const int *nccl_args_on;

@@ -33,16 +33,17 @@ static const int *level = &debug;
 #define DESCRIBE_UNLOAD(name, ...)
 #define CALL_ALONE(since, class, bare, name, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
 #define CALL(since, class, bare, name, twin, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
 
+#ifndef TAP_HIP
 TAP_PACKED_EVENT(nccl_args, tap_cuda_nccl_args, TAP_CUDA_NCCL_ARGS_ROW, provider, &level)
 static void write_nccl_args(const void *record, size_t length)
 {
 	lttng_ust_do_tracepoint(cuda, nccl_args, &nccl_args_class, record, length);
 }
+#endif
 
 #define DESC_WORK(name) &name##_desc,
 #define DESC_WAIT(name)
@@ -53,9 +54,10 @@ static void write_nccl_args(const void *record, size_t length)
 #define CALL_ALONE(since, class, bare, name, ...) DESC_##class(name)
 #define CALL(since, class, bare, name, twin, ...) DESC_##class(name)
 static const struct lttng_ust_event_desc *const events[] = {
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
+#ifndef TAP_HIP
 	&nccl_args_desc,
+#endif
 };
 #undef CALL
 #undef CALL_ALONE
@@ -73,19 +75,19 @@ static const struct lttng_ust_event_desc *const events[] = {
 #define FILL_ROW_UNLOAD(name)
 #define CALL_ALONE(since, class, bare, name, ...) FILL_ROW_##class(name)
 #define CALL(since, class, bare, name, twin, ...) FILL_ROW_##class(name)
-static void fill_rows(struct tap_cuda_row *ret_rows)
+void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows)
 {
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 }
 /* clang-format on */
 
-void tap_tp_cuda_hot_fill(struct tap_cuda_events *ret_events)
+#ifndef TAP_HIP
+void tap_tp_nccl_args_fill(struct tap_cuda_events *ret_events)
 {
-	fill_rows(ret_events->rows);
 	ret_events->nccl_args_on = &lttng_ust_tracepoint_cuda___nccl_args.state;
 	ret_events->nccl_args = write_nccl_args;
 }
+#endif
 
 static const struct lttng_ust_probe_desc provider = {
 	.struct_size = sizeof(provider),

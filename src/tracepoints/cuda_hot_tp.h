@@ -26,11 +26,12 @@
 #define TAP_CUDA_POINT_UNLOAD(name)
 #define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_POINT_##class(name)
 #define CALL(since, class, bare, name, twin, ...) TAP_CUDA_POINT_##class(name)
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
+#ifndef TAP_HIP
 LTTNG_UST_TRACEPOINT_EVENT(cuda, nccl_args, TAP_PACKED_ARGS, )
+#endif
 /* clang-format on */
 
 #endif

@@ -31,13 +31,12 @@
 #define PAIR_UNLOAD PAIR
 #define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name)
 #define CALL(since, class, bare, name, twin, ...) PAIR_##class(name)
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
 
 #define FILL(name) \
-	ret_events->rows[TAP_##name] = (struct tap_cuda_row) { \
+	ret_rows[TAP_##name] = (struct tap_cuda_row) { \
 		.on = {&lttng_ust_tracepoint_cuda___##name##_entry.state, \
 		       &lttng_ust_tracepoint_cuda___##name##_exit.state}, \
 		.entry = name##_on_entry, \
@@ -51,24 +50,18 @@
 #define FILL_UNLOAD FILL
 #define CALL_ALONE(since, class, bare, name, ...) FILL_##class(name)
 #define CALL(since, class, bare, name, twin, ...) FILL_##class(name)
-static void fill_pairs(struct tap_cuda_events *ret_events)
+void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows)
 {
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 }
 /* clang-format on */
 
-static void write_function(uint64_t function, const char *name, bool is_state)
+#ifndef TAP_HIP
+void tap_tp_function(uint64_t function, const char *name, bool is_state)
 {
 	if (is_state)
 		tap_tp_state_function(function, name);
 	else
 		lttng_ust_tracepoint(cuda, function, function, name);
 }
-
-void tap_tp_cuda_fill(struct tap_cuda_events *ret_events)
-{
-	fill_pairs(ret_events);
-	tap_tp_cuda_hot_fill(ret_events);
-	ret_events->function = write_function;
-}
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "cuda": an entry and an exit event for each row of cuda.def and
- * hip.def that waits or sets up; the others are in cuda_hot_tp.c.
+ * LTTng-UST provider "cuda": an entry and an exit event for each row that waits or sets
+ * up; the others are in cuda_hot_tp.c.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER cuda
@@ -45,17 +45,18 @@
 #define TAP_CUDA_PAIR_UNLOAD TAP_CUDA_PAIR_SETUP
 #define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
 #define CALL(since, class, bare, name, twin, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
-#include "calls/cuda.def"
-#include "calls/hip.def"
+#include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
 
+#ifndef TAP_HIP
 LTTNG_UST_TRACEPOINT_EVENT(cuda, function,
 	LTTNG_UST_TP_ARGS(uint64_t, f, const char *, name_),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer_hex(uint64_t, function, f)
 		lttng_ust_field_string(name, name_)))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(cuda, function, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+#endif
 /* clang-format on */
 
 #endif

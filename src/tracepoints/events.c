@@ -16,6 +16,8 @@ extern struct tap_events tap_events tap_exported;
 int lttng_ust_safe_close_fd(int fd, int (*close_cb)(int fd));
 int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
 
+static struct tap_cuda_row cuda_rows[TAP_CUDA_NR];
+
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
 	.stay = tap_tp_stay,
@@ -24,6 +26,7 @@ struct tap_events tap_events = {
 	.range_entry = tap_tp_range_entry,
 	.range_exit = tap_tp_range_exit,
 	.mark = tap_tp_mark,
+	.cuda = {.rows = cuda_rows, .function = tap_tp_function},
 	.process = tap_tp_process,
 	.library = tap_tp_library,
 	.problem = tap_tp_problem,
@@ -51,6 +54,8 @@ __attribute__((constructor)) static void fill(void)
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
 	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
 	tap_tp_verbs_fill(&tap_events.verbs);
-	tap_tp_cuda_fill(&tap_events.cuda);
+	tap_tp_cuda_fill(tap_events.cuda.rows);
+	tap_tp_cuda_hot_fill(tap_events.cuda.rows);
+	tap_tp_nccl_args_fill(&tap_events.cuda);
 	tap_events.open_call_on = tap_tp_open_call_on();
 }

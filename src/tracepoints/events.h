@@ -19,7 +19,7 @@
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 10
+#define TAP_EVENTS_VERSION 11
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# libccltap-events.so: LTTng and its providers, opened by libccltap when first needed.
+# libccltap-events.so: LTTng and its providers, opened by libccltap when first needed; and
+# HIP's, opened where there is HIP.
 
-lib_LTLIBRARIES += libccltap-events.la
+lib_LTLIBRARIES += libccltap-events.la libccltap-events-hip.la
 
 libccltap_events_la_SOURCES = \
 	src/tracepoints/cuda_events.h \
@@ -21,10 +22,21 @@ libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 # The call that state_tp.c makes is in a library of its own, which pkg-config does not name.
 libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS) -llttng-ust-tracepoint
+libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \
+	$(tap_lttng_ldflags)
+
+libccltap_events_hip_la_SOURCES = \
+	src/tracepoints/cuda_hot_tp.c src/tracepoints/cuda_tp.c \
+	src/tracepoints/events_hip.c src/tracepoints/packed.c
+libccltap_events_hip_la_CPPFLAGS = $(libccltap_events_la_CPPFLAGS) -DTAP_HIP
+libccltap_events_hip_la_CFLAGS = $(libccltap_events_la_CFLAGS)
+libccltap_events_hip_la_LIBADD = $(LTTNG_UST_LIBS)
+libccltap_events_hip_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_hip_events$$' \
+	$(tap_lttng_ldflags)
+
 # LTTng's macros ask for a symbol per event that nobody has: without the option each
 # is looked for in all libraries of the program when it starts.
 # LTTng cancels its threads when the process exits, and glibc opens libgcc_s for
 # that: where it no longer can (chroot, no descriptors left) it aborts.
-libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \
-	-Wl,-z,nodynamic-undefined-weak \
+tap_lttng_ldflags = -Wl,-z,nodynamic-undefined-weak \
 	-Wl,--push-state,--no-as-needed,-lgcc_s,--pop-state

@@ -38,9 +38,11 @@ void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_mo
 		     const struct tap_verbs_qp_counts *counts) tap_hidden;
 void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap_hidden;
 
-/* The same for CUDA, its packed events among them. */
-void tap_tp_cuda_fill(struct tap_cuda_events *ret_events) tap_hidden;
-void tap_tp_cuda_hot_fill(struct tap_cuda_events *ret_events) tap_hidden;
+/* The same for CUDA, or HIP: the rows that are two events, and those that are one. */
+void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows) tap_hidden;
+void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows) tap_hidden;
+void tap_tp_nccl_args_fill(struct tap_cuda_events *ret_events) tap_hidden;
+void tap_tp_function(uint64_t function, const char *name, bool is_state) tap_hidden;
 void tap_tp_state_function(uint64_t function, const char *name) tap_hidden;
 
 void tap_tp_process(const struct tap_process *process) tap_hidden;

@@ -30,7 +30,7 @@ EOF
 CCLTAP_LIBDIR=$work run 1 "a tracer that is not there" "$ccltap" doctor
 found "it says where it was sought" "wrong  tracer .*$work/libccltap.so: .*: .*CCLTAP_LIBDIR"
 mkdir "$work/lib"
-cp "$CCLTAP_LIBDIR/libccltap.so" "$work/lib"
+cp "$CCLTAP_LIBDIR/libccltap.so" "$CCLTAP_LIBDIR/libccltap-events-hip.so" "$work/lib"
 echo "no library" >"$work/lib/libccltap-events.so"
 CCLTAP_LIBDIR=$work/lib run 1 "one that cannot be loaded" "$ccltap" doctor
 found "it says why" "wrong  tracer .*cannot be loaded: .*libccltap-events.so"

@@ -32,6 +32,23 @@ for way in linked name version proc; do
     same "$way: its results are HIP's" "0 failed, 1" "$(cat "$work/out")"
     check "$way: what was recorded is what was done" agrees
 done
+# HIP is opened after a call of another library was recorded: its events come then.
+mv "$work/trace" "$work/proc"
+doubles=$top_builddir/tests/doubles
+cp "$work/log" "$work/all"
+: >"$work/log"
+run 0 "late: it is recorded" "$ccltap" record -o "$work/trace" -- /usr/bin/python3 -c "
+import ctypes
+ctypes.CDLL('$doubles/nccl/libnccl.so.2').ncclGetVersion(ctypes.byref(ctypes.c_int()))
+hip = ctypes.CDLL('$doubles/hip/libamdhip64.so.6')
+for i in range(3): hip.hipDeviceSynchronize()"
+same "late: each call is in the trace" "3 3 3" "$(grep -c hipDeviceSynchronize "$work/log") \
+$(babeltrace2 "$work/trace" >"$work/events" && grep -c ' cuda:hip.*_entry:' "$work/events") \
+$(grep -c ' cuda:hip.*_exit: ' "$work/events")"
+mv "$work/all" "$work/log"
+rm -rf "$work/trace"
+mv "$work/proc" "$work/trace"
+
 same "HIP uses itself" 10 "$(grep -c '^inner hipStreamSynchronize' "$work/log")"
 
 # The same comparison of what is not so.
