@@ -768,6 +768,27 @@ static int close_filling(struct tap_verbs *verbs, struct tap_net *from)
 	return progress(verbs, message);
 }
 
+/* Where it was posted before its receiver was known to be NCCL's. */
+static int meet_receiver(struct tap_verbs *verbs, struct tap_net_piece *piece)
+{
+	struct tap_life *receiver = piece->sender->peer;
+	struct tap_net_piece *arrived;
+
+	if (piece->receiver || !receiver)
+		return 0;
+	arrived = tap_table_find(&verbs->net_arrivals, (uintptr_t) receiver,
+				 piece->ordinal);
+	if (arrived && (arrived->message || arrived->sender))
+		return 0;
+	if (arrived) {
+		piece->is_received = arrived->is_received;
+		piece->received_ns = arrived->received_ns;
+		piece->received_imm = arrived->received_imm;
+		drop_piece(verbs, arrived);
+	}
+	return file_arrival(verbs, piece, receiver);
+}
+
 static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 			  struct tap_net_piece *piece, bool *is_attached)
 {
@@ -783,7 +804,8 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 	if (!message)
 		return 0;
 	*is_attached = true;
-	if (from->filling != message)
+	ret = meet_receiver(verbs, piece);
+	if (!ret && from->filling != message)
 		ret = close_filling(verbs, from);
 	if (ret)
 		return ret;
@@ -951,8 +973,6 @@ int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
 	hold(verbs, net, piece);
 	if (!net->peer || !net->peer->is_preposted || !net->peer->layout)
 		return 0;
-	if (!piece->receiver && receiver && file_arrival(verbs, piece, receiver))
-		return -ENOMEM;
 	return attach_by_slot(verbs, net, piece, &is_attached);
 }
 
