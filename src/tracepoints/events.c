@@ -57,5 +57,6 @@ __attribute__((constructor)) static void fill(void)
 	tap_tp_cuda_fill(tap_events.cuda.rows);
 	tap_tp_cuda_hot_fill(tap_events.cuda.rows);
 	tap_tp_nccl_args_fill(&tap_events.cuda);
+	tap_tp_gpu_fill(&tap_events.gpu);
 	tap_events.open_call_on = tap_tp_open_call_on();
 }

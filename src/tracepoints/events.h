@@ -16,6 +16,7 @@
 
 #include "calls/nccl_calls.h"
 #include "tracepoints/cuda_events.h"
+#include "tracepoints/gpu_events.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
@@ -241,6 +242,7 @@ struct tap_events {
 	void (*mark)(const struct tap_nvtx_range *mark);
 	struct tap_verbs_events verbs;
 	struct tap_cuda_events cuda;
+	struct tap_gpu_events gpu;
 	void (*process)(const struct tap_process *process);
 	void (*library)(const struct tap_library *library);
 	void (*problem)(const char *what, const char *detail, uint64_t count);

@@ -9,6 +9,9 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/cuda_hot_tp.c src/tracepoints/cuda_hot_tp.h \
 	src/tracepoints/cuda_tp.c src/tracepoints/cuda_tp.h \
 	src/tracepoints/events.c src/tracepoints/events.h \
+	src/tracepoints/gpu_events.h \
+	src/tracepoints/gpu_hot_tp.c src/tracepoints/gpu_hot_tp.h \
+	src/tracepoints/gpu_tp.c src/tracepoints/gpu_tp.h \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
 	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \

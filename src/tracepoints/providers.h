@@ -45,6 +45,10 @@ void tap_tp_nccl_args_fill(struct tap_cuda_events *ret_events) tap_hidden;
 void tap_tp_function(uint64_t function, const char *name, bool is_state) tap_hidden;
 void tap_tp_state_function(uint64_t function, const char *name) tap_hidden;
 
+/* The same for what ran on a GPU. */
+void tap_tp_gpu_fill(struct tap_gpu_events *ret_events) tap_hidden;
+void tap_tp_gpu_hot_fill(struct tap_gpu_events *ret_events) tap_hidden;
+
 void tap_tp_process(const struct tap_process *process) tap_hidden;
 void tap_tp_library(const struct tap_library *library) tap_hidden;
 void tap_tp_problem(const char *what, const char *detail, uint64_t count) tap_hidden;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What ran on a GPU, the events of the provider "gpu", each described by its row. */
+#include "tracepoints/guest.h"
+
+#define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tracepoints/gpu_hot_tp.h"
+
+#include "tracepoints/providers.h"
+
+static const struct lttng_ust_probe_desc provider;
+static const int debug = LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG;
+static const int *level = &debug;
+
+/* clang-format off */
+#define DESCRIBE(name, ROW) TAP_PACKED_EVENT(name, tap_gpu_##name, ROW, provider, &level)
+TAP_GPU_HOT(DESCRIBE)
+
+#define DESC(name, ROW) &name##_desc,
+static const struct lttng_ust_event_desc *const events[] = { TAP_GPU_HOT(DESC) };
+
+#define WRITE(name, ROW) \
+	static void write_##name(const void *record, size_t length) \
+	{ \
+		lttng_ust_do_tracepoint(gpu, name, &name##_class, record, length); \
+	}
+TAP_GPU_HOT(WRITE)
+
+#define FILL(name, ROW) \
+	ret_events->on[TAP_GPU_##name] = &lttng_ust_tracepoint_gpu___##name.state; \
+	ret_events->write[TAP_GPU_##name] = write_##name;
+void tap_tp_gpu_hot_fill(struct tap_gpu_events *ret_events)
+{
+	TAP_GPU_HOT(FILL)
+}
+/* clang-format on */
+
+static const struct lttng_ust_probe_desc provider = {
+	.struct_size = sizeof(provider),
+	.provider_name = "gpu",
+	.event_desc = events,
+	.nr_events = ARRAY_SIZE(events),
+	.major = LTTNG_UST_PROVIDER_MAJOR,
+	.minor = LTTNG_UST_PROVIDER_MINOR,
+};
+
+/* Where LTTng refuses, the events are not recorded; what it gave is for its end alone. */
+__attribute__((constructor)) static void register_provider(void)
+{
+	(void) lttng_ust_probe_register(&provider);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Instantiates the provider "gpu", but for what ran. */
+#include "tracepoints/guest.h"
+
+#define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_PROVIDER_HIDDEN_DEFINITION
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "tracepoints/gpu_tp.h"
+
+#include "tracepoints/providers.h"
+
+static void name(uint64_t number, const char *text, bool is_state)
+{
+	if (is_state)
+		lttng_ust_tracepoint(gpu, state_name, number, text);
+	else
+		lttng_ust_tracepoint(gpu, name, number, text);
+}
+
+static void owner(const struct tap_gpu_owner *o, bool is_state)
+{
+	if (is_state)
+		lttng_ust_tracepoint(gpu, state_owner, o);
+	else
+		lttng_ust_tracepoint(gpu, owner, o);
+}
+
+static void clock_told(const struct tap_gpu_clock *c)
+{
+	lttng_ust_tracepoint(gpu, clock, c);
+}
+
+static void lost(const char *what, uint64_t count)
+{
+	lttng_ust_tracepoint(gpu, lost, what, count);
+}
+
+void tap_tp_gpu_fill(struct tap_gpu_events *ret_events)
+{
+	*ret_events = (struct tap_gpu_events){
+		.name = name,
+		.owner = owner,
+		.clock = clock_told,
+		.lost = lost,
+	};
+	tap_tp_gpu_hot_fill(ret_events);
+}
