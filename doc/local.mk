@@ -36,4 +36,5 @@ EXTRA_DIST += \
 	doc/decisions/0008-the-derived-trace-is-written-as-it-happens.md \
 	doc/decisions/0009-a-supervisor-owns-the-recording.md \
 	doc/decisions/0010-what-few-have-is-another-event.md \
-	doc/decisions/0011-ordinals-without-locked-instructions.md
+	doc/decisions/0011-ordinals-without-locked-instructions.md \
+	doc/decisions/0012-cupti-is-had-while-somebody-records.md

@@ -2,7 +2,7 @@
 /*
  * What the rows of cuda.def and hip.def declare: for each call <name>_function, its type,
  * struct <name>_args, its arguments as an event gets to see them, and TAP_<name>, its
- * number in a table of TAP_CUDA_NR rows.
+ * number in a table of TAP_CUDA_NR rows; and what cuda_cbids.def declares.
  */
 #ifndef TAP_CALLS_CUDA_CALLS_H
 #define TAP_CALLS_CUDA_CALLS_H
@@ -30,6 +30,13 @@ enum tap_cuda_call {
 };
 #undef CALL
 #undef CALL_ALONE
+
+/* TAP_CBID_<symbol>: how CUPTI numbers the functions that put work on a GPU. */
+#define CBID(symbol, number) TAP_CBID_##symbol = number,
+enum tap_cuda_cbid {
+#include "calls/cuda_cbids.def"
+};
+#undef CBID
 /* clang-format on */
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the rows of nccl.def, cuda.def, cudart.def, hip.def and verbs.def for those who
- * are not C: the export lists of the library, the reference table doc/calls.md, and the
+ * Prints the rows of nccl.def, cuda.def, cudart.def, cupti.def, hip.def and verbs.def for
+ * those who are not C: the export lists of the library, the reference table doc/calls.md, and the
  * lists of the coverage test.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/cupti_calls.h"
 #include "common/args.h"
 #include "common/compiler.h"
 
@@ -83,6 +84,17 @@ static const struct {
 	unsigned int release;
 	const char *version;
 } runtimes[] = {{11, "libcudart.so.11.0"}, {12, "libcudart.so.12"}, {13, "libcudart.so.13"}};
+
+/* Each of CUPTI's that is stood in for, under each version. */
+#define VERSIONED(way, version, name) {#name, version},
+#define CALL(since, class, name, ...) TAP_CUPTI_SINCE_##since(VERSIONED, name)
+static const struct {
+	const char *name, *version;
+} cupti[] = {
+#include "calls/cupti.def"
+};
+#undef CALL
+#undef VERSIONED
 /* clang-format on */
 
 static const char markdown_head[] =
@@ -209,7 +221,7 @@ static int print_cuda(void)
 {
 	const struct gpu *g;
 
-	puts("cuGetProcAddress - -\ncuGetProcAddress_v2 - -");
+	puts("cuGetProcAddress - -\ncuGetProcAddress_v2 - -\ncuInit - -");
 	for (g = cuda; g < cuda + ARRAY_SIZE(cuda); g++) {
 		printf("%s %s %s\n", g->name, g->name, g->class);
 		if (g->twin)
@@ -250,6 +262,15 @@ static int print_runtime(void)
 				       r->number);
 		}
 	}
+	return fflush(stdout) || ferror(stdout);
+}
+
+static int print_cupti(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cupti); i++)
+		printf("%s %s\n", cupti[i].name, cupti[i].version);
 	return fflush(stdout) || ferror(stdout);
 }
 
@@ -339,6 +360,8 @@ int main(int argc, char **argv)
 		return print_hip();
 	if (argc == 2 && !strcmp(argv[1], "--runtime"))
 		return print_runtime();
+	if (argc == 2 && !strcmp(argv[1], "--cupti"))
+		return print_cupti();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -355,7 +378,7 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --cuda, --hip, --runtime, --versions, --names, "
+	fputs("list-calls: give one of --exports, --cuda, --cupti, --hip, --runtime, --versions, --names, "
 	      "--markdown\n",
 	      stderr);
 	return 2;

@@ -6,10 +6,13 @@ list_calls_SOURCES = \
 	src/calls/list-calls.c \
 	src/calls/cuda.def \
 	src/calls/cuda_calls.h \
+	src/calls/cuda_cbids.def \
 	src/calls/cudart.def \
 	src/calls/cudart_calls.h \
 	src/calls/cuda_kinds.h \
 	src/calls/cuda_types.h \
+	src/calls/cupti.def \
+	src/calls/cupti_calls.h \
 	src/calls/hip.def \
 	src/calls/hip_types.h \
 	src/calls/kinds.h \

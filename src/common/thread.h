@@ -59,6 +59,11 @@ struct tap_thread {
 	bool in_cuda;
 	/* The outermost call of a shared CUDA runtime, as cudart.def numbers it. */
 	uint8_t runtime;
+	/*
+	 * CUPTI's number of the driver's function that is being recorded, 0 for none, and
+	 * that of this call, once CUPTI has told it (cupti/callback.c).
+	 */
+	uint32_t cbid, correlation_id;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
 	struct tap_open open;

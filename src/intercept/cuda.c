@@ -89,9 +89,17 @@
 #define SHORT_CAPTURED 0
 #define SHORT_UNLOAD 0
 
+/* Only what is work is told of by a number of CUPTI's. */
+#define CBID_WAIT(sym) 0
+#define CBID_SETUP(sym) 0
+#define CBID_CAPTURE(sym) 0
+#define CBID_CAPTURED(sym) 0
+#define CBID_UNLOAD(sym) 0
+
 #define WAY(linkage, way, class, fn, sym, is_twin, is_linked, ...) \
 	static struct tap_cuda_entry sym##_##way = { \
 		.on = {&tap_not_ready, &tap_not_ready}, .name = #sym, .row = TAP_##fn, \
+		.cbid = CBID_##class(sym), \
 		.library = &LIBRARY, .per_thread = is_twin, .linked = is_linked, \
 	}; \
 	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
@@ -117,6 +125,7 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 		      const void *args, CUresult result);
 
 #define LIBRARY tap_cuda_driver
+#define CBID_WORK(sym) TAP_CBID_##sym
 #define CALL_ALONE(since, class, bare, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
@@ -128,8 +137,10 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #undef CALL
 #undef CALL_ALONE
 #undef LIBRARY
+#undef CBID_WORK
 
 #define LIBRARY tap_cuda_hip
+#define CBID_WORK(sym) 0
 #define CALL_ALONE(version, class, none, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)

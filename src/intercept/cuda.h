@@ -42,6 +42,7 @@ struct tap_cuda_entry {
 	struct tap_cuda_library *library;
 	uint32_t epoch; /* of a linked one: tap_epoch when real was found */
 	uint16_t row;
+	uint16_t cbid; /* CUPTI's number of the function, 0: it has none */
 	bool per_thread, linked;
 };
 
@@ -94,7 +95,7 @@ bool tap_cuda_enter(struct tap_cuda_entry *e,
 /* Right before the real call. */
 void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		    const struct tap_cuda_what *what) tap_hidden;
-void tap_cuda_wrote(const struct tap_cuda_entry *e, const struct tap_cuda_common *record,
+void tap_cuda_wrote(const struct tap_cuda_entry *e, struct tap_cuda_common *record,
 		    size_t length) tap_hidden;
 void tap_cuda_leave(const struct tap_cuda_common *common) tap_hidden;
 

@@ -254,14 +254,18 @@ void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *comm
 	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
 		tell_nccl_args(common, what);
 	errno = saved_errno;
+	tap_thread.correlation_id = 0;
+	tap_thread.cbid = e->cbid;
 	common->begin_ns = (uint64_t) tap_now_ns();
 }
 
-void tap_cuda_wrote(const struct tap_cuda_entry *e, const struct tap_cuda_common *record,
+void tap_cuda_wrote(const struct tap_cuda_entry *e, struct tap_cuda_common *record,
 		    size_t length)
 {
 	const struct tap_guard guard = tap_guard_set();
 
+	record->correlation_id = tap_thread.correlation_id;
+	tap_thread.cbid = 0;
 	tap_announce();
 	tap_events_table->cuda.rows[e->row].write(record, length);
 	tap_cuda_leave(record);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Both forms of cuGetProcAddress(), and HIP's four, linked and handed out. */
+/*
+ * Both forms of cuGetProcAddress(), and HIP's four, linked and handed out; and cuInit(),
+ * before which a layer may have something to do.
+ */
 #include "intercept/getproc.h"
 
 #include <string.h>
@@ -8,6 +11,7 @@
 #include "intercept/elf.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
+#include "intercept/resolve.h"
 #include "intercept/wrap.h"
 
 /* The bits of flags, as cuda.h numbers them. */
@@ -117,12 +121,38 @@ PROC_ADDRESS(hipGetProcAddress_spt, "hip_7.2")
 ENTRY_POINT(hipGetDriverEntryPoint, "hip_7.1")
 ENTRY_POINT(hipGetDriverEntryPoint_spt, "hip_7.1")
 
+typedef CUresult (*cuInit_function)(unsigned int flags);
+#define INIT_WAY(linkage, by, is_linked) \
+	static struct tap_cuda_entry cuInit_##by = { \
+		.name = "cuInit", .library = &tap_cuda_driver, .linked = is_linked, \
+	}; \
+	linkage CUresult tap_##by##_cuInit(unsigned int flags); \
+	linkage CUresult tap_##by##_cuInit(unsigned int flags) \
+	{ \
+		void *real = tap_cuda_real(&cuInit_##by); \
+		CUresult result; \
+		if (unlikely(!real)) \
+			return tap_cuda_driver.missing; \
+		if (tap_thread.in_tracer) \
+			return ((cuInit_function) real)(flags); \
+		TAP_LAYERS_CALL(cuda_begins); \
+		result = ((cuInit_function) real)(flags); \
+		TAP_LAYERS_CALL(cuda_has_begun); \
+		return result; \
+	}
+INIT_WAY(tap_exported, linked, true)
+INIT_WAY(static, copy1, false)
+INIT_WAY(static, copy2, false)
+TAP_EXPORT(cuInit)
+
 #define COPY(sym, by) {&sym##_##by.entry, (void *) tap_##by##_##sym}
 #define NAME(sym, bare, since) \
 	{#sym, bare, since, false, &sym##_linked.entry, {COPY(sym, copy1), COPY(sym, copy2)}}
 static const struct tap_cuda_name forms[] = {
 	NAME(cuGetProcAddress, "cuGetProcAddress", 11030),
 	NAME(cuGetProcAddress_v2, "cuGetProcAddress", 12000),
+	{"cuInit", "cuInit", 2000, false, &cuInit_linked,
+	 {{&cuInit_copy1, (void *) tap_copy1_cuInit}, {&cuInit_copy2, (void *) tap_copy2_cuInit}}},
 }, hip_forms[] = {
 	NAME(hipGetProcAddress, "", 0),
 	NAME(hipGetProcAddress_spt, "", 0),

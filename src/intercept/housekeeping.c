@@ -79,8 +79,7 @@ static void look(void)
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)
 			ask(&seen[i].state);
-	if (tap_layer)
-		tap_layer->look(stuck_ns);
+	TAP_LAYERS_CALL(look, stuck_ns);
 }
 
 static void *keep_house(void *unused)

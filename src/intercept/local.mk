@@ -46,6 +46,7 @@ libccltap_la_SOURCES = \
 	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/unseen.c src/intercept/unseen.h \
 	src/intercept/walk.c src/intercept/walk.h \
+	$(CUPTI_SOURCES) \
 	$(VERBS_SOURCES)
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
 libccltap_la_LIBADD = libccltap-lookup.la
@@ -53,13 +54,13 @@ libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libc
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, HIP
-# and the CUDA runtime, which have several, each its own.  libc's functions are
+# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, HIP,
+# CUPTI and the CUDA runtime, which have several, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT)
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '};' && \
-		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip && ./list-calls$(EXEEXT) --runtime; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
+		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '	tap_cupti_*;' && echo '};' && \
+		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip && ./list-calls$(EXEEXT) --runtime && ./list-calls$(EXEEXT) --cupti; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

@@ -120,10 +120,21 @@ static void *stand_in(const struct tap_entry_ways *ways, void *found)
 	return NULL;
 }
 
+static const struct tap_layer *layer_of(const char *name)
+{
+	const struct tap_layer *layer;
+
+	for (layer = tap_layers; layer; layer = layer->next)
+		if (layer->may_have(name))
+			break;
+	return layer;
+}
+
 void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
 {
 	const struct tap_entry_ways *ways;
 	const struct tap_cuda_name *cuda;
+	const struct tap_layer *layer;
 	void *found;
 
 	if (unlikely(!tap_real_dlsym_at))
@@ -132,7 +143,8 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 		return NULL;
 	ways = tap_entry_find(name);
 	cuda = tap_cuda_find(name);
-	if (likely(!ways && !cuda && !(tap_layer && tap_layer->may_have(name))))
+	layer = ways || cuda ? NULL : layer_of(name);
+	if (likely(!ways && !cuda && !layer))
 		return NULL;
 	if (cuda && tap_thread.in_tracer)
 		return NULL;
@@ -144,5 +156,5 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 		return NULL;
 	if (cuda)
 		return tap_cuda_lead(cuda, found);
-	return ways ? stand_in(ways, found) : tap_layer->stand_in(name, found);
+	return ways ? stand_in(ways, found) : layer->stand_in(name, found);
 }

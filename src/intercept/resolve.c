@@ -14,11 +14,12 @@
 #include "intercept/recorder.h"
 #include "intercept/walk.h"
 
-const struct tap_layer *tap_layer;
+struct tap_layer *tap_layers;
 
-void tap_layer_add(const struct tap_layer *layer)
+void tap_layer_add(struct tap_layer *layer)
 {
-	tap_layer = layer;
+	layer->next = tap_layers;
+	tap_layers = layer;
 }
 
 void tap_resolve_ask_snapshot(const char *why)
@@ -48,6 +49,20 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
 	return 1;
+}
+
+bool tap_resolve_loaded(const char *soname, char *ret_path, size_t size)
+{
+	struct search search = {.soname = soname};
+
+	if (!tap_walk(find_soname, &search) || !search.path[0])
+		return false;
+	return snprintf(ret_path, size, "%s", search.path) < (int) size;
+}
+
+void *tap_resolve_in(void *handle, const char *name)
+{
+	return tap_real_dlsym(handle, name);
 }
 
 /* A library that was opened for its opener alone is in nobody's scope but that one's. */

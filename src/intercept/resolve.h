@@ -10,6 +10,8 @@
 #ifndef TAP_INTERCEPT_RESOLVE_H
 #define TAP_INTERCEPT_RESOLVE_H
 
+#include <stddef.h>
+
 #include "common/compiler.h"
 #include "intercept/entry.h"
 #include "intercept/start.h"
@@ -41,10 +43,16 @@ static inline void *tap_resolve(struct tap_resolved *r)
 	return tap_resolve_anew(r, epoch);
 }
 
+/* The path of the first loaded library whose soname begins with this; false: none. */
+bool tap_resolve_loaded(const char *soname, char *ret_path, size_t size) tap_hidden;
+
+/* dlsym(), past what stands in for it: in a library that the layer has opened. */
+void *tap_resolve_in(void *handle, const char *name) tap_hidden;
+
 /* Of tap_recorder_ask_snapshot(), for what a layer finds stuck. */
 void tap_resolve_ask_snapshot(const char *why) tap_hidden;
 
-/* Each is called with no lock held that the tracer shares, but as it says. */
+/* Each is called with no lock held that the tracer shares, but as it says; may be NULL. */
 struct tap_layer {
 	/*
 	 * What dlsym() gives the program for `name`, where the real answer is found;
@@ -58,15 +66,29 @@ struct tap_layer {
 	void (*write_state)(void);
 	/* Once a second; stuck_ns is 0 where nothing is held to be stuck. */
 	void (*look)(int64_t stuck_ns);
-	/* Around a fork, after LTTng's lock. */
+	/* Around a fork, after LTTng's lock; the last in the child alone. */
 	void (*fork_prepare)(void);
 	void (*fork_done)(void);
+	void (*fork_child)(void);
+	/* Around a call of cuInit(), in the thread that makes it. */
+	void (*cuda_begins)(void);
+	void (*cuda_has_begun)(void);
+	struct tap_layer *next;
 };
 
 /* By a constructor, once. */
-void tap_layer_add(const struct tap_layer *layer) tap_hidden;
+void tap_layer_add(struct tap_layer *layer) tap_hidden;
 
-/* NULL: there is none. */
-extern const struct tap_layer *tap_layer tap_hidden;
+/* All of them. */
+extern struct tap_layer *tap_layers tap_hidden;
+
+/* Calls that function of each layer that has one. */
+#define TAP_LAYERS_CALL(function, ...) \
+	do { \
+		const struct tap_layer *layer_; \
+		for (layer_ = tap_layers; layer_; layer_ = layer_->next) \
+			if (layer_->function) \
+				layer_->function(__VA_ARGS__); \
+	} while (0)
 
 #endif

@@ -90,8 +90,7 @@ static void fork_prepare(void)
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
 	}
-	if (tap_layer)
-		tap_layer->fork_prepare();
+	TAP_LAYERS_CALL(fork_prepare);
 	tap_comms_fork_prepare();
 	tap_threads_fork_prepare();
 	tap_walk_fork_prepare();
@@ -132,8 +131,7 @@ static void fork_parent_early(void)
 	tap_walk_fork_parent();
 	tap_threads_fork_parent();
 	tap_comms_fork_parent();
-	if (tap_layer)
-		tap_layer->fork_done();
+	TAP_LAYERS_CALL(fork_done);
 	if (!forking.has_late)
 		fork_parent();
 	tap_guard_clear(forking.guard);
@@ -147,8 +145,8 @@ static void fork_child_early(void)
 	tap_walk_fork_child();
 	tap_threads_fork_child();
 	tap_comms_fork_child();
-	if (tap_layer)
-		tap_layer->fork_done();
+	TAP_LAYERS_CALL(fork_done);
+	TAP_LAYERS_CALL(fork_child);
 	tap_process_fork_child();
 	tap_nvtx_fork_child();
 	if (!forking.has_late)

@@ -30,8 +30,7 @@ void tap_state_write(void)
 	tap_unseen_tell(true);
 	stacks = tap_stacks_write();
 	tap_functions_write();
-	if (tap_layer)
-		tap_layer->write_state();
+	TAP_LAYERS_CALL(write_state);
 	tap_events_table->state_end(libraries, comms, threads, stacks, all_threads);
 	tap_guard_clear(guard);
 }

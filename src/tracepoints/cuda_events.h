@@ -43,6 +43,7 @@ struct tap_hip_events {
  * runtime	the call of the runtime library that it was made by (cudart.def), 0 none
  * capture	0: it was done, 1: it went into a graph, 2: into one that is invalid; -1:
  *		it cannot be told
+ * correlation_id	CUPTI's number of the call, 0: it told none
  */
 #define TAP_CUDA_COMMON(M) \
 	M(uint64_t, begin_ns, 10) \
@@ -52,7 +53,8 @@ struct tap_hip_events {
 	M(int32_t, result, 10) \
 	M(uint8_t, per_thread, 10) \
 	M(uint8_t, runtime, 10) \
-	M(int8_t, capture, 10)
+	M(int8_t, capture, 10) \
+	M(uint32_t, correlation_id, 10)
 
 /*
  * What a kernel of NCCL's was told, right before the launch of the same call_id: as NCCL's

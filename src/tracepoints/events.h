@@ -20,7 +20,7 @@
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 11
+#define TAP_EVENTS_VERSION 12
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */

@@ -145,7 +145,7 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record, size_t length
 
 __attribute__((constructor)) static void add(void)
 {
-	static const struct tap_layer layer = {
+	static struct tap_layer layer = {
 		.stand_in = stand_in,
 		.may_have = may_have,
 		.write_state = tap_verbs_write_state,

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the layer is reached: when CUDA begins, and when the program turns to CUPTI itself,
+ * linked with it or by dlsym().
+ */
+#include <dlfcn.h>
+
+#include "calls/cupti_calls.h"
+#include "common/thread.h"
+#include "cupti/abi.h"
+#include "cupti/client.h"
+#include "intercept/resolve.h"
+
+/* One that was handed out leads to the function of that copy of CUPTI. */
+struct handed_out {
+	void *real;
+};
+
+static void *real_of(const struct handed_out *h)
+{
+	return __atomic_load_n(&h->real, __ATOMIC_ACQUIRE);
+}
+
+/* clang-format off */
+#define AROUND_TAKE(name, call) \
+	const bool had_it = tap_cupti_program_takes(name, __builtin_return_address(0)); \
+	const int result = call; \
+	if (result && !had_it) \
+		tap_cupti_program_left();
+#define AROUND_LEAVE(name, call) \
+	const int result = call; \
+	if (!result) \
+		tap_cupti_program_left();
+#define AROUND_END(name, call) \
+	(void) tap_cupti_program_takes(name, __builtin_return_address(0)); \
+	const int result = call; \
+	tap_cupti_program_left();
+
+#define WRAPPER(linkage, way, find, class, fn, ...) \
+	linkage int tap_cupti_##way##_##fn(PARAMS(__VA_ARGS__)); \
+	linkage int tap_cupti_##way##_##fn(PARAMS(__VA_ARGS__)) \
+	{ \
+		const fn##_function real = (fn##_function) find(&way##_##fn); \
+		if (unlikely(!real)) \
+			return TAP_CUPTI_NOT_INITIALIZED; \
+		if (tap_thread.in_tracer) \
+			return real(NAMES(__VA_ARGS__)); \
+		AROUND_##class(#fn, real(NAMES(__VA_ARGS__))) \
+		return result; \
+	}
+/* A library's version is named as it is itself. */
+#define LINKED(way, version, class, fn, ...) \
+	static struct tap_resolved way##_##fn = {version, #fn, version, NULL, 0}; \
+	WRAPPER(tap_exported, way, tap_resolve, class, fn, ##__VA_ARGS__) \
+	__asm__(".symver tap_cupti_" #way "_" #fn ", " #fn "@" version);
+#define COPY(way, class, fn, ...) \
+	static struct handed_out way##_##fn; \
+	WRAPPER(static, way, real_of, class, fn, ##__VA_ARGS__)
+#define CALL(since, class, fn, ...) \
+	TAP_CUPTI_SINCE_##since(LINKED, class, fn, ##__VA_ARGS__) \
+	COPY(copy1, class, fn, ##__VA_ARGS__) \
+	COPY(copy2, class, fn, ##__VA_ARGS__)
+#include "calls/cupti.def"
+#undef CALL
+
+/* Two copies of CUPTI at once: of a third the program gets the functions themselves. */
+#define CALL(since, class, fn, ...) \
+	{#fn, {{&copy1_##fn, (void *) tap_cupti_copy1_##fn}, \
+	       {&copy2_##fn, (void *) tap_cupti_copy2_##fn}}},
+static const struct {
+	const char *name;
+	struct {
+		struct handed_out *leads;
+		void *wrapper;
+	} copies[2];
+} names[] = {
+#include "calls/cupti.def"
+};
+#undef CALL
+/* clang-format on */
+
+static bool is_same(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return *a == *b;
+}
+
+/* Every dlsym() of the program comes by here. */
+static bool may_have(const char *name)
+{
+	return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' &&
+	       name[4] == 'i';
+}
+
+/* Of a library that was unloaded nothing is left to call. */
+static bool leads_to(struct handed_out *h, void *found)
+{
+	void *before = __atomic_load_n(&h->real, __ATOMIC_ACQUIRE);
+	Dl_info info;
+
+	if (before == found)
+		return true;
+	if (before && dladdr(before, &info))
+		return false;
+	return __atomic_compare_exchange_n(&h->real, &before, found, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+	       before == found;
+}
+
+static void *stand_in(const char *name, void *found)
+{
+	unsigned i, k;
+
+	if (tap_thread.in_tracer)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!is_same(names[i].name, name))
+			continue;
+		for (k = 0; k < ARRAY_SIZE(names[i].copies); k++)
+			if (leads_to(names[i].copies[k].leads, found))
+				return names[i].copies[k].wrapper;
+	}
+	return NULL;
+}
+
+static void cuda_begins(void)
+{
+	tap_cupti_begin(false);
+}
+
+/*
+ * libcuda calls it, of the library that CUDA_INJECTION64_PATH names, as CUDA begins:
+ * where no preload reaches.  1: we stay.
+ */
+tap_exported int InitializeInjection(void);
+tap_exported int InitializeInjection(void)
+{
+	tap_cupti_begin(true);
+	return 1;
+}
+
+__attribute__((constructor)) static void add(void)
+{
+	static struct tap_layer layer = {
+		.stand_in = stand_in,
+		.may_have = may_have,
+		.write_state = tap_cupti_write_state,
+		.fork_child = tap_cupti_fork_child,
+		.cuda_begins = cuda_begins,
+		.cuda_has_begun = tap_cupti_has_begun,
+	};
+
+	tap_layer_add(&layer);
+}
