@@ -194,12 +194,21 @@ static void print_quoted(const char *text)
 static const char name_characters[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
-enum { KEY_STACKS = 256 };
+const char *tap_env_gpu(const char *text)
+{
+	if (!strcmp(text, "off") || !strcmp(text, "kernels") || !strcmp(text, "all"))
+		return text;
+	tap_message_write("gpu \"%s\": give off, kernels or all", text);
+	return NULL;
+}
+
+enum { KEY_STACKS = 256, KEY_GPU };
 
 struct request {
 	const char *session;
 	bool nvtx;
 	const char *depth; /* of stacks, NULL none */
+	const char *gpu; /* NULL: as the tracer does by itself */
 };
 
 static const struct argp_option options[] = {
@@ -208,6 +217,7 @@ static const struct argp_option options[] = {
 	{ "nvtx", 'n', NULL, 0,
 	  "record what the program itself tells NVTX, too", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
+	TAP_ENV_GPU_OPTION(KEY_GPU),
 	{ 0 },
 };
 
@@ -234,6 +244,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STACKS:
 		request->depth = tap_stacks_depth(arg);
 		return request->depth ? 0 : EINVAL;
+	case KEY_GPU:
+		request->gpu = tap_env_gpu(arg);
+		return request->gpu ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		tap_message_write("env takes no argument, and got \"%s\": "
 				  "\"ccltap env --help\" tells more", arg);
@@ -255,8 +268,8 @@ static void print_commands(const char *session)
 	       "#   lttng create %s\n"
 	       "#   lttng enable-channel -u --subbuf-size=256k --num-subbuf=4 setup\n"
 	       "#   lttng enable-channel -u --subbuf-size=4M --num-subbuf=8 hot\n"
-	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*,nvtx:*,verbs:*,cuda:*' --loglevel-only=INFO\n"
-	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*,nvtx:*,verbs:*,cuda:*' --loglevel-only=DEBUG\n"
+	       "#   lttng enable-event -u -c setup 'tap:*,nccl:*,nvtx:*,verbs:*,cuda:*,gpu:*' --loglevel-only=INFO\n"
+	       "#   lttng enable-event -u -c hot 'tap:*,nccl:*,nvtx:*,verbs:*,cuda:*,gpu:*' --loglevel-only=DEBUG\n"
 	       "#   lttng add-context -u -t vpid -t vtid -t pid_ns\n"
 	       "#   lttng start\n"
 	       "# After it has ended:\n"
@@ -277,6 +290,8 @@ static void print_variables(const char *preload, const char *nvtx,
 		printf(" CCLTAP_NVTX=1");
 	if (request->depth)
 		printf(" %s=%s", TAP_STACKS_VARIABLE, request->depth);
+	if (request->gpu)
+		printf(" %s=%s", TAP_ENV_GPU_VARIABLE, request->gpu);
 	putchar('\n');
 	if (!nvtx)
 		printf("# NVTX_INJECTION64_PATH names another library, and is left as it "

@@ -22,4 +22,14 @@ int tap_env_compose_preload(const char *present, const char *program, char **ret
  */
 int tap_env_compose_nvtx(const char *present, char **ret_path);
 
+/* What is asked of CUPTI, which the tracer reads from this variable. */
+#define TAP_ENV_GPU_VARIABLE "CCLTAP_GPU"
+#define TAP_ENV_GPU_OPTION(key) \
+	{ "gpu", key, "WHAT", 0, \
+	  "of what runs on the GPU record: off, kernels (copies and sets too), all " \
+	  "(calls, waits and CUPTI's own cost too) [kernels]", 0 }
+
+/* The argument of that option; NULL once it has told the user what is wrong with it. */
+const char *tap_env_gpu(const char *text);
+
 #endif

@@ -36,7 +36,7 @@
 
 #define LAYER_TEXT(name) #name,
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
-#define LAYER_NAMES "nccl, nvtx, verbs, cuda"
+#define LAYER_NAMES "nccl, nvtx, verbs, cuda, gpu"
 
 /* Each part of what is kept has a description of all events with it, some 300 KiB. */
 #define LEAST_DISK_BYTES (UINT64_C(8) << 20)
@@ -53,6 +53,7 @@ struct request {
 	struct tap_plan plan;
 	bool nvtx;
 	const char *depth; /* of stacks, NULL: as the environment says */
+	const char *gpu; /* how much of CUPTI, the same */
 	const char *ranks; /* NULL: all */
 	const char *stuck_after; /* in seconds, NULL: nothing is stuck */
 	char **program;
@@ -78,6 +79,7 @@ struct recording {
 enum {
 	KEY_STACKS = 256,
 	KEY_FLIGHT,
+	KEY_GPU,
 	KEY_INTERVAL,
 	KEY_LAYERS,
 	KEY_MAX_SIZE,
@@ -98,6 +100,7 @@ static const struct argp_option options[] = {
 	{ "nvtx", 'n', NULL, 0,
 	  "record what the program itself tells NVTX, its steps for instance", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
+	TAP_ENV_GPU_OPTION(KEY_GPU),
 	{ "layers", KEY_LAYERS, "LIST", 0,
 	  "record these alone: " LAYER_NAMES " [all]", 0 },
 	{ "ranks", KEY_RANKS, "LIST", 0, "record these ranks alone, such as 0,8-15", 0 },
@@ -243,6 +246,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STACKS:
 		request->depth = tap_stacks_depth(arg);
 		return request->depth ? 0 : EINVAL;
+	case KEY_GPU:
+		request->gpu = tap_env_gpu(arg);
+		return request->gpu ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		request->program = &state->argv[state->next - 1];
 		state->next = state->argc;
@@ -609,6 +615,7 @@ static void start_program(struct recording *recording, const struct request *req
 		{ "CCLTAP_STUCK_AFTER", request->stuck_after, false },
 		{ "LTTNG_HOME", *joined->lttng_home ? joined->lttng_home : NULL, false },
 		{ TAP_STACKS_VARIABLE, request->depth, false },
+		{ TAP_ENV_GPU_VARIABLE, request->gpu, false },
 	};
 
 	tap_child_start(&recording->child, variables, ARRAY_SIZE(variables));
@@ -663,6 +670,8 @@ int tap_record_main(int argc, char **argv)
 	argv[0] = name;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request))
 		return TAP_EXIT_USAGE;
+	if (request.gpu && !strcmp(request.gpu, "off"))
+		request.plan.lttng.layers &= ~(1u << TAP_LAYER_gpu);
 	if (request.plan.lttng.is_flight && !request.stuck_after)
 		request.stuck_after = "60";
 	ret = tap_child_find_program(request.program[0], path, sizeof(path));

@@ -32,7 +32,7 @@ int tap_session_start_daemon(char *ret_home, size_t size);
 void tap_session_end_daemon(void);
 
 /* Layers that may be left out; what the tracer says of itself never is. */
-#define TAP_SESSION_LAYERS(X) X(nccl) X(nvtx) X(verbs) X(cuda)
+#define TAP_SESSION_LAYERS(X) X(nccl) X(nvtx) X(verbs) X(cuda) X(gpu)
 #define TAP_SESSION_LAYER(name) TAP_LAYER_##name,
 enum tap_session_layer { TAP_SESSION_LAYERS(TAP_SESSION_LAYER) TAP_NR_LAYERS };
 #undef TAP_SESSION_LAYER
