@@ -2,7 +2,7 @@
 # The rows against what libraries export, what headers declare, and themselves.
 
 tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
-	tests/calls/test_cuda.sh \
+	tests/calls/test_cuda.sh tests/calls/test_cupti.sh \
 	tests/calls/test_coverage.sh tests/calls/test_every_call.sh \
 	tests/calls/test_every_cuda.sh tests/calls/test_every_hip.sh tests/calls/test_headers.sh \
 	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh
@@ -23,7 +23,7 @@ EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.
 	tests/calls/test_every_verb.c tests/calls/every.inc.sh \
 	tests/calls/fake_cuda.c tests/calls/fake_cuda.h tests/calls/test_every_cuda.c \
 	tests/calls/check_cuda.c tests/calls/check_cudart.c tests/calls/cuda_layouts.c \
-	tests/calls/stock_runtime.c
+	tests/calls/check_cupti.c tests/calls/stock_runtime.c
 TESTS += tests/calls/test_kinds $(tap_calls_shell)
 
 # Plain files, as in tests/link.

@@ -51,8 +51,17 @@ tests_unit_test_nccl_args_SOURCES = tests/unit/test_nccl_args.c tests/unit/tap.h
 tests_unit_test_nccl_args_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nccl_args_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_cupti
+tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c tests/unit/tap.h \
+	src/common/thread.c src/common/thread.h \
+	src/cupti/buffers.c src/cupti/buffers.h src/cupti/callback.c src/cupti/callback.h \
+	src/cupti/clock.c src/cupti/clock.h src/cupti/names.c src/cupti/names.h \
+	src/cupti/records.c src/cupti/records.h
+tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
-	tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
+	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
 	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 
