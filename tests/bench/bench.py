@@ -389,6 +389,32 @@ def launch_on(bench):
             row("launch, against a pair", "ns", pair, ours, 0.65, "ratio")]
 
 
+def told_round(bench, name):
+    """The ns of a recorded launch without CUPTI and with its telling of it, and of a record
+    of a kernel that nobody wants and one that becomes an event; or None."""
+    bursts, turns = str(bench.sizes["post_bursts"]), str(bench.sizes["pair_turns"])
+    costs = []
+    # CUPTI is taken for any kind of work.
+    for what, *events in (("driver", "cuda:cuLaunchKernel"),
+                          ("driver", "cuda:cuLaunchKernel", "gpu:memset"),
+                          ("records", "gpu:memset", "gpu:owner"),
+                          ("records", "gpu:kernel")):
+        with Session(bench, f"{name}-{len(costs)}", *events) as session:
+            costs.append(bench.number(bench.program("told"), what, bursts, turns, "2000",
+                                      pin=True, preload=bench.preload))
+            nr_bytes, discarded = session.contents()
+            if discarded or not nr_bytes:
+                return None
+    return costs
+
+
+def launch_told(bench):
+    launch, told, unwanted, record = whole_rounds(
+        lambda number: told_round(bench, f"told-{number}"))
+    return [row("launch, CUPTI tells its number", "ns", launch, told, 60, "over"),
+            row("record of a kernel to event", "ns", unwanted, record, 150, "over")]
+
+
 def event_bytes(bench, program, what, nr, preload):
     """What one of nr events takes on disk, without contexts."""
     with Session(bench, f"bytes-{what}", *POSTS, contexts=()) as session:
@@ -648,8 +674,8 @@ def measure(build, quick):
         check_machine(bench)
         figures = []
         for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
-                     storms, launch_off, launch_on, start, name_lookup, join, join_memory,
-                     derived):
+                     storms, launch_off, launch_on, launch_told, start, name_lookup, join,
+                     join_memory, derived):
             figures += part(bench)
         return figures
 

@@ -9,9 +9,14 @@ int cuLaunchKernel(void *f, unsigned int gridDimX, unsigned int gridDimY,
 		   unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
 		   unsigned int blockDimZ, unsigned int sharedMemBytes, void *hStream,
 		   void **kernelParams, void **extra);
+int cuInit(unsigned int flags);
 int cuCtxGetCurrent(void **context);
 int cuFuncGetName(const char **name, void *function);
 int cudaStreamSynchronize(void *stream);
+
+/* Of fake_cupti.c: around a launch; and records of so many kernels, 0 when all had room. */
+void bench_cupti_call(int site);
+long bench_cupti_kernels(long nr);
 
 #define LAUNCH_FUNCTION ((void *) (uintptr_t) 0x5000)
 #define LAUNCH_STREAM ((void *) (uintptr_t) 0x6000)

@@ -6,7 +6,8 @@ tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/calls-framed 
 	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace \
 	tests/bench/libibverbs.so.1 tests/bench/verbs tests/bench/post \
 	tests/bench/libcuda.so.1 tests/bench/libcudart.so.12 tests/bench/launch \
-	tests/bench/launched
+	tests/bench/launched tests/bench/libcupti.so.12 tests/bench/cupti/libcuda.so.1 \
+	tests/bench/told
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
 EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
@@ -14,6 +15,7 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
 	tests/bench/fake_verbs.map tests/bench/one.c tests/bench/pair.c \
 	tests/bench/pair_tp.h tests/bench/post.c tests/bench/post_tp.h tests/bench/queue.h \
 	tests/bench/spawn.c tests/bench/test_bench.sh tests/bench/trace.c \
+	tests/bench/fake_cupti.c tests/bench/fake_cupti.map tests/bench/told.c \
 	tests/bench/fake_cuda.c tests/bench/fake_cudart.map tests/bench/launch.c \
 	tests/bench/launch.h tests/bench/launched.c tests/bench/launched_tp.h \
 	tests/bench/verbs.c doc/overhead.md
@@ -75,6 +77,22 @@ tests/bench/launch: tests/bench/launch.c $(tap_bench_cuda_h)
 tests/bench/launched: tests/bench/launched.c tests/bench/launched_tp.h $(tap_bench_cuda_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/launched.c \
 		$(tap_bench_cuda) $(LTTNG_UST_LIBS)
+
+tests/bench/libcupti.so.12: tests/bench/fake_cupti.c tests/bench/fake_cupti.map
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(srcdir)/tests/bench/fake_cupti.map \
+		-Wno-missing-prototypes $(srcdir)/tests/bench/fake_cupti.c
+tests/bench/cupti/libcuda.so.1: tests/bench/fake_cuda.c tests/bench/launch.h \
+		tests/bench/libcupti.so.12
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(tap_bench_compile) -DCUPTI -fPIC -shared -Wl,-soname,$(@F) \
+		$(srcdir)/tests/bench/fake_cuda.c -Ltests/bench -l:libcupti.so.12 \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/..'
+tests/bench/told: tests/bench/told.c tests/bench/bursts.h tests/bench/launch.h \
+		tests/bench/cupti/libcuda.so.1
+	$(tap_bench_compile) $(srcdir)/tests/bench/told.c -Ltests/bench/cupti \
+		-l:libcuda.so.1 -Ltests/bench -l:libcupti.so.12 \
+		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/cupti'
 
 # BENCH_FLAGS=--quick reports in less than a minute; see doc/overhead.md.
 .PHONY: bench
