@@ -11,7 +11,9 @@ doubles_ld = -Ltests/doubles/nccl -Ltests/doubles/cuda -lnccl -lcuda \
 doubles_h = \
 	tests/doubles/include/cuda.h \
 	tests/doubles/include/cuda_runtime_api.h \
+	tests/doubles/include/cupti.h \
 	tests/doubles/include/fake_image.h \
+	tests/doubles/include/fake_observer.h \
 	tests/doubles/include/nccl.h
 
 fake_cuda_c = \
@@ -23,6 +25,7 @@ fake_cuda_c = \
 	tests/doubles/cuda/memop.c \
 	tests/doubles/cuda/memory.c \
 	tests/doubles/cuda/module.c \
+	tests/doubles/cuda/observe.c \
 	tests/doubles/cuda/resolve.c \
 	tests/doubles/cuda/stream.c
 
@@ -80,6 +83,23 @@ mini_cudart_static = tests/doubles/cudart/libcudart_static.a \
 mini_cudart_so = tests/doubles/cudart/libcudart.so.11.0 \
 	tests/doubles/cudart/libcudart.so.12 tests/doubles/cudart/libcudart.so.13
 
+fake_cupti_c = \
+	tests/doubles/cupti/activity.c \
+	tests/doubles/cupti/buffer.c \
+	tests/doubles/cupti/cbid.c \
+	tests/doubles/cupti/clock.c \
+	tests/doubles/cupti/driver.c \
+	tests/doubles/cupti/observe.c \
+	tests/doubles/cupti/result.c \
+	tests/doubles/cupti/settings.c \
+	tests/doubles/cupti/subscribe.c
+fake_cupti_all = $(fake_cupti_c) tests/doubles/cupti/double.h \
+	tests/doubles/cupti/driver.def tests/doubles/cupti/runtime.def \
+	tests/doubles/cupti/libcupti-11.8.map tests/doubles/cupti/libcupti-12.map \
+	tests/doubles/cupti/libcupti-13.map
+fake_cupti_so = tests/doubles/cupti/libcupti.so.11.8 tests/doubles/cupti/libcupti.so.12 \
+	tests/doubles/cupti/libcupti.so.13
+
 soft_verbs_c = \
 	tests/doubles/verbs/address.c \
 	tests/doubles/verbs/async.c \
@@ -100,11 +120,13 @@ soft_verbs_c = \
 soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h tests/doubles/verbs/libibverbs.map
 soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
 
-noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static)
+noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static) \
+	$(fake_cupti_so)
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
 	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so $(mini_cudart_so) \
-	$(mini_cudart_static) $(mini_cudart_static:.a=.o)
+	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(fake_cupti_so)
 EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_cudart_all) $(mini_nccl_all) $(soft_verbs_all) \
+	$(fake_cupti_all) tests/doubles/cupti/README \
 	tests/doubles/nccl/README tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
@@ -119,6 +141,23 @@ tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
 		-Wl,--version-script=$(srcdir)/tests/doubles/cuda/libcuda.map -o $@ \
 		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libcuda.so
+
+# CUPTI of three releases.  It finds the driver as the real one does, so nothing here says
+# where that is.
+fake_cupti_link = $(doubles_link) -I$(srcdir)/tests/doubles/cupti -Wl,-Bsymbolic-functions
+fake_cupti_sources = `for f in $(fake_cupti_c); do echo $(srcdir)/$$f; done`
+tests/doubles/cupti/libcupti.so.11.8: $(fake_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=11080 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-11.8.map -o $@ \
+		$(fake_cupti_sources)
+tests/doubles/cupti/libcupti.so.12: $(fake_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=12090 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-12.map -o $@ \
+		$(fake_cupti_sources)
+tests/doubles/cupti/libcupti.so.13: $(fake_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=13000 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-13.map -o $@ \
+		$(fake_cupti_sources)
 
 # The runtime, of three releases, shared; and to be linked in, which is one object
 # so that its functions can be hidden from all but their owner.

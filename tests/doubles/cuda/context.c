@@ -22,7 +22,13 @@ static int device_count;
 /* A child of fork() cannot use its parent's driver: the real one says so too. */
 static pid_t init_pid;
 
+static uint32_t context_ids;
 static __thread struct CUctx_st *current;
+
+struct CUctx_st *fake_current_context(void)
+{
+	return current;
+}
 
 /*
  * A tool's library is loaded before anything else is done, called without arguments and
@@ -49,18 +55,23 @@ FAKE_EXPORT CUresult cuInit(unsigned int Flags)
 	static pthread_once_t injected = PTHREAD_ONCE_INIT;
 	const char *text = getenv("FAKE_CUDA_DEVICES");
 	int count = text ? atoi(text) : 8;
+	bool is_first;
 
 	if (Flags != 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (count <= 0)
 		return CUDA_ERROR_NO_DEVICE;
 	pthread_mutex_lock(&fake_lock);
-	if (!init_pid) {
+	is_first = !init_pid;
+	if (is_first) {
 		device_count = count < FAKE_MAX_DEVICES ? count : FAKE_MAX_DEVICES;
 		init_pid = getpid();
 	}
 	pthread_mutex_unlock(&fake_lock);
 	pthread_once(&injected, inject);
+	if (is_first)
+		fake_observe_changed(FAKE_INIT_FINISHED,
+				     &(struct fake_observed_thing){0});
 	return fake_require_init();
 }
 
@@ -219,6 +230,7 @@ static struct CUctx_st *new_context(CUdevice dev)
 
 	if (context) {
 		context->device = dev;
+		context->id = ++context_ids;
 		context->next = contexts;
 		contexts = context;
 	}
@@ -229,6 +241,8 @@ static void destroy_context(struct CUctx_st *context)
 {
 	struct CUctx_st **place;
 
+	fake_observe_changed(FAKE_CONTEXT_DESTROYED,
+			     &(struct fake_observed_thing){.context = context});
 	fake_context_drain(context);
 	fake_context_close_streams(context);
 	pthread_mutex_lock(&fake_lock);
@@ -242,20 +256,26 @@ static void destroy_context(struct CUctx_st *context)
 FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
 	CUresult res = check_device(dev);
+	bool is_new = false;
 
 	if (res != CUDA_SUCCESS)
 		return res;
 	if (!pctx)
 		return CUDA_ERROR_INVALID_VALUE;
 	pthread_mutex_lock(&fake_lock);
-	if (!primary[dev].context)
+	if (!primary[dev].context) {
 		primary[dev].context = new_context(dev);
+		is_new = primary[dev].context != NULL;
+	}
 	*pctx = primary[dev].context;
 	if (*pctx)
 		primary[dev].retained++;
 	else
 		res = CUDA_ERROR_OUT_OF_MEMORY;
 	pthread_mutex_unlock(&fake_lock);
+	if (is_new)
+		fake_observe_changed(FAKE_CONTEXT_CREATED,
+				     &(struct fake_observed_thing){.context = *pctx});
 	return res;
 }
 
@@ -304,6 +324,8 @@ static CUresult create_context(CUcontext *pctx, unsigned int flags, CUdevice dev
 	if (!*pctx)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	current = *pctx;
+	fake_observe_changed(FAKE_CONTEXT_CREATED,
+			     &(struct fake_observed_thing){.context = *pctx});
 	return CUDA_SUCCESS;
 }
 

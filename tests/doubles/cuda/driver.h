@@ -8,6 +8,8 @@
 #ifndef FAKE_CUDA_DRIVER_H
 #define FAKE_CUDA_DRIVER_H
 
+#include "fake_observer.h"
+
 #include <cuda.h>
 
 #include <pthread.h>
@@ -20,6 +22,8 @@ enum { FAKE_MAX_DEVICES = 64 };
 struct CUctx_st {
 	struct CUctx_st *next;
 	CUdevice device;
+	/* Never used again, unlike an address. */
+	uint32_t id;
 	/* The stream that stands for NULL; made at its first use. */
 	struct CUstream_st *legacy;
 };
@@ -49,9 +53,18 @@ struct fake_work {
 	unsigned int grid[3];
 	unsigned int block[3];
 	unsigned int cluster;
+	unsigned int shared;
 	bool is_cooperative;
 	/* Of copies and sets. */
 	size_t bytes;
+	unsigned int value;
+	bool from_device;
+	bool to_device;
+	/* Of copies between contexts that were named. */
+	struct {
+		uint32_t context;
+		uint32_t device;
+	} from, to;
 	/* The host's function that it calls. */
 	const void *function;
 };
@@ -66,6 +79,7 @@ struct fake_call {
 	/* Filled in when the call enqueues something. */
 	uint64_t stream_id;
 	uint64_t node;
+	struct CUgraphNode_st *captured;
 	CUgraphExec graph;
 	const struct fake_work *work;
 	unsigned int work_count;
@@ -93,9 +107,9 @@ int fake_driver_version(void);
 /* Writes to the file named by FAKE_CUDA_LOG; see README. */
 int64_t fake_now_ns(void);
 void fake_log_ask(const char *symbol, int version, cuuint64_t flags, bool is_found);
-/* The beginning or end of work on the device. */
-void fake_log_work(const char *what, const struct fake_work *work, uint64_t correlation,
-		   uint64_t node, uint64_t stream_id);
+/* The beginning or end of work on the device; returns when that was. */
+int64_t fake_log_work(const char *what, const struct fake_work *work,
+		      uint64_t correlation, uint64_t node, uint64_t stream_id);
 void fake_call_begin(struct fake_call *call, const char *entry, CUstream stream);
 /* Returns `res`. */
 CUresult fake_call_end(struct fake_call *call, CUresult res);
@@ -103,6 +117,27 @@ CUresult fake_call_end(struct fake_call *call, CUresult res);
 void fake_call_note(struct fake_call *call, const struct fake_work *work);
 /* What FAKE_CUDA_FAIL wants this launch to fail with, else CUDA_SUCCESS. */
 CUresult fake_launch_failure(void);
+
+/*
+ * What is told to who observes, if anybody does; none with fake_lock held but
+ * fake_observe_queued().
+ */
+bool fake_is_observed(void);
+/* The number of the call that begins: the next, or that of the runtime's around it. */
+uint64_t fake_observe_number(void);
+void fake_observe_enter(const struct fake_call *call);
+void fake_observe_leave(const struct fake_call *call, CUresult res);
+uint64_t fake_observe_queued(const struct fake_work *work);
+void fake_observe_ran(const struct fake_observed_work *ran, uint64_t answer);
+void fake_observe_changed(enum fake_observed_what what,
+			  const struct fake_observed_thing *thing);
+void fake_observe_node(struct CUgraphNode_st *node);
+const void *fake_observer_table(const CUuuid *id);
+/* The current context of the thread, which need not be live. */
+struct CUctx_st *fake_current_context(void);
+/* The number of a stream; 0 where it is none. */
+uint64_t fake_stream_number(struct CUctx_st *context, CUstream handle);
+uint32_t fake_exec_number(CUgraphExec exec);
 
 /* Zeroed, with one reference; `size` is that of what begins with it.  NULL without
  * memory. */
@@ -126,6 +161,7 @@ void fake_context_close_streams(struct CUctx_st *context);
 struct CUgraphNode_st {
 	struct CUgraphNode_st *next;
 	struct fake_work *work;
+	struct CUgraph_st *graph;
 	uint64_t id;
 };
 

@@ -33,6 +33,7 @@ static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, struct fake_wor
 	if (!node)
 		return NULL;
 	node->work = work;
+	node->graph = graph;
 	node->id = id;
 	*graph->last = node;
 	graph->last = &node->next;
@@ -66,7 +67,11 @@ FAKE_EXPORT CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 	pthread_mutex_lock(&fake_lock);
 	*phGraph = fake_graph_new();
 	pthread_mutex_unlock(&fake_lock);
-	return *phGraph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!*phGraph)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	fake_observe_changed(FAKE_GRAPH_CREATED,
+			     &(struct fake_observed_thing){.graph = *phGraph});
+	return CUDA_SUCCESS;
 }
 
 /* What a node depends on was added before it, so that its place is after that. */
@@ -85,6 +90,7 @@ static CUresult add(struct fake_call *call, CUgraphNode *ret_node, CUgraph graph
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	call->node = node->id;
 	*ret_node = node;
+	fake_observe_node(node);
 	return CUDA_SUCCESS;
 }
 
@@ -104,6 +110,8 @@ static CUresult add_kernel(const char *entry, CUgraphNode *ret_node, CUgraph gra
 			       (unsigned int[]){params->blockDimX, params->blockDimY,
 						params->blockDimZ},
 			       params->kernelParams, params->extra, &work);
+	if (res == CUDA_SUCCESS)
+		work->shared = params->sharedMemBytes;
 	if (res == CUDA_SUCCESS)
 		res = add(&call, ret_node, graph, work);
 	return fake_call_end(&call, res);
@@ -260,6 +268,36 @@ static CUresult copy_graph(struct CUgraph_st *graph, struct CUgraph_st **ret_cop
 	return CUDA_SUCCESS;
 }
 
+/* Of a copy that nobody else has yet. */
+static void tell_cloned(struct CUgraph_st *original, struct CUgraphExec_st *exec)
+{
+	struct fake_observed_thing thing = {.context = fake_current_context(),
+					    .graph = exec->graph,
+					    .original_graph = original,
+					    .exec = exec};
+	struct CUgraphNode_st *from;
+	struct CUgraphNode_st *node;
+
+	if (!fake_is_observed())
+		return;
+	fake_observe_changed(FAKE_GRAPH_CLONED, &thing);
+	for (node = exec->graph->first, from = original->first; node && from;
+	     node = node->next, from = from->next) {
+		thing.node = node;
+		thing.original = from;
+		thing.type = node->work->type;
+		fake_observe_changed(FAKE_NODE_CLONED, &thing);
+	}
+	thing.node = NULL;
+	thing.original = NULL;
+	fake_observe_changed(FAKE_EXEC_CREATED, &thing);
+}
+
+uint32_t fake_exec_number(CUgraphExec exec)
+{
+	return (uint32_t) exec->graph->id;
+}
+
 FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
 						 unsigned long long flags)
 {
@@ -278,10 +316,12 @@ FAKE_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgra
 	pthread_mutex_lock(&fake_lock);
 	res = copy_graph(hGraph, &exec->graph);
 	pthread_mutex_unlock(&fake_lock);
-	if (res == CUDA_SUCCESS)
+	if (res == CUDA_SUCCESS) {
 		*phGraphExec = exec;
-	else
+		tell_cloned(hGraph, exec);
+	} else {
 		free(exec);
+	}
 	call.graph = res == CUDA_SUCCESS ? exec : NULL;
 	return fake_call_end(&call, res);
 }
@@ -321,6 +361,9 @@ FAKE_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
 	if (!hGraphExec)
 		return CUDA_ERROR_INVALID_VALUE;
+	fake_observe_changed(FAKE_EXEC_DESTROYED,
+			     &(struct fake_observed_thing){.graph = hGraphExec->graph,
+							   .exec = hGraphExec});
 	pthread_mutex_lock(&fake_lock);
 	fake_graph_free(hGraphExec->graph);
 	pthread_mutex_unlock(&fake_lock);
@@ -332,6 +375,8 @@ FAKE_EXPORT CUresult cuGraphDestroy(CUgraph hGraph)
 {
 	if (!hGraph)
 		return CUDA_ERROR_INVALID_VALUE;
+	fake_observe_changed(FAKE_GRAPH_DESTROYED,
+			     &(struct fake_observed_thing){.graph = hGraph});
 	pthread_mutex_lock(&fake_lock);
 	fake_graph_free(hGraph);
 	pthread_mutex_unlock(&fake_lock);

@@ -138,6 +138,7 @@ static CUresult launch_kernel(const char *entry, const CUlaunchConfig *config,
 		return fake_call_end(&call, res);
 	read_attributes(config, work);
 	work->is_cooperative = work->is_cooperative || is_cooperative;
+	work->shared = config->sharedMemBytes;
 	res = fake_launch_failure();
 	if (res == CUDA_SUCCESS) {
 		res = fake_stream_enqueue(&call, stream, work);

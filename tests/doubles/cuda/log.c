@@ -17,7 +17,6 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int log_fd = -1;
-static atomic_ullong calls;
 static atomic_ullong launches;
 /* The number of the launch that fails, 0 for none, and how. */
 static unsigned long long failing_launch;
@@ -115,18 +114,20 @@ static void describe(const struct fake_work *work, char *text, size_t size)
 			 work->name, work->bytes);
 }
 
-void fake_log_work(const char *what, const struct fake_work *work, uint64_t correlation,
-		   uint64_t node, uint64_t stream_id)
+int64_t fake_log_work(const char *what, const struct fake_work *work,
+		      uint64_t correlation, uint64_t node, uint64_t stream_id)
 {
+	int64_t now = fake_now_ns();
 	char text[256];
 
 	if (!is_logging())
-		return;
+		return now;
 	describe(work, text, sizeof(text));
 	write_line("%s pid=%d tid=%d ns=%lld correlation=%llu queue=%llu node=%llu %s\n",
-		   what, (int) getpid(), (int) gettid(), (long long) fake_now_ns(),
+		   what, (int) getpid(), (int) gettid(), (long long) now,
 		   (unsigned long long) correlation, (unsigned long long) stream_id,
 		   (unsigned long long) node, text);
+	return now;
 }
 
 void fake_call_begin(struct fake_call *call, const char *entry, CUstream stream)
@@ -134,7 +135,8 @@ void fake_call_begin(struct fake_call *call, const char *entry, CUstream stream)
 	memset(call, 0, sizeof(*call));
 	call->entry = entry;
 	call->stream = stream;
-	call->correlation = atomic_fetch_add(&calls, 1) + 1;
+	call->correlation = fake_observe_number();
+	fake_observe_enter(call);
 	call->begin_ns = fake_now_ns();
 }
 
@@ -159,6 +161,7 @@ CUresult fake_call_end(struct fake_call *call, CUresult res)
 			   (unsigned long long) call->node,
 			   (unsigned long long) (uintptr_t) call->graph, call->work_count,
 			   call->text);
+	fake_observe_leave(call, res);
 	return res;
 }
 

@@ -182,6 +182,8 @@ static CUresult flat_copy(const char *name, void *to, const void *from, size_t b
 	copy->rows = 1;
 	copy->slices = 1;
 	copy->work.bytes = bytes;
+	copy->work.from_device = is_device_memory((uintptr_t) from, 1);
+	copy->work.to_device = is_device_memory((uintptr_t) to, 1);
 	*ret_work = &copy->work;
 	return CUDA_SUCCESS;
 }
@@ -236,6 +238,8 @@ CUresult fake_copy_work(const CUDA_MEMCPY3D *c, struct fake_work **ret_work)
 	copy->to = (char *) (uintptr_t) to + c->dstXInBytes + c->dstY * copy->to_pitch +
 		   c->dstZ * copy->to_slice;
 	copy->work.bytes = copy->row * copy->rows * copy->slices;
+	copy->work.from_device = is_device_memory((uintptr_t) from, 1);
+	copy->work.to_device = is_device_memory((uintptr_t) to, 1);
 	*ret_work = &copy->work;
 	return CUDA_SUCCESS;
 }
@@ -280,6 +284,8 @@ CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **
 	if (!work)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	work->fill = *fill;
+	work->work.value = fill->value;
+	work->work.to_device = true;
 	work->work.bytes = fill->width * width * fill->height;
 	*ret_work = &work->work;
 	return CUDA_SUCCESS;
@@ -309,20 +315,36 @@ static bool is_allowed(enum way way, const void *to, const void *from, size_t by
 	       is_device_memory((uintptr_t) from, bytes);
 }
 
-static CUresult copy(const char *entry, enum way way, void *to, const void *from,
-		     size_t bytes, bool wait, CUstream stream)
+/* The contexts are NULL where the call names none. */
+static CUresult copy_between(const char *entry, enum way way, void *to,
+			     CUcontext to_context, const void *from,
+			     CUcontext from_context, size_t bytes, bool wait,
+			     CUstream stream)
 {
 	static const char *const names[] = {"unified", "HtoD", "DtoH", "DtoD"};
 	struct fake_work *work = NULL;
 	struct fake_call call;
+	CUresult res;
 
 	fake_call_begin(&call, entry, stream);
 	if (!is_allowed(way, to, from, bytes))
 		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	if (bytes == 0)
 		return fake_call_end(&call, CUDA_SUCCESS);
-	return finish(&call, flat_copy(names[way], to, from, bytes, &work), &work, stream,
-		      wait);
+	res = flat_copy(names[way], to, from, bytes, &work);
+	if (res == CUDA_SUCCESS && to_context != from_context) {
+		work->from.context = from_context->id;
+		work->from.device = (uint32_t) from_context->device;
+		work->to.context = to_context->id;
+		work->to.device = (uint32_t) to_context->device;
+	}
+	return finish(&call, res, &work, stream, wait);
+}
+
+static CUresult copy(const char *entry, enum way way, void *to, const void *from,
+		     size_t bytes, bool wait, CUstream stream)
+{
+	return copy_between(entry, way, to, NULL, from, NULL, bytes, wait, stream);
 }
 
 static CUresult copy_3d(const char *entry, const CUDA_MEMCPY3D *pCopy, CUstream stream)
@@ -450,7 +472,8 @@ static CUresult copy_peer(const char *entry, CUdeviceptr dstDevice, CUcontext ds
 {
 	if (!dstContext || !srcContext)
 		return CUDA_ERROR_INVALID_CONTEXT;
-	return copy(entry, ON_DEVICE, AT(dstDevice), AT(srcDevice), bytes, false, stream);
+	return copy_between(entry, ON_DEVICE, AT(dstDevice), dstContext, AT(srcDevice),
+		srcContext, bytes, false, stream);
 }
 FAKE_STREAM_ENTRY(cuMemcpyPeerAsync, copy_peer, PEER_PARAMETERS,
 	dstDevice, dstContext, srcDevice, srcContext, ByteCount)

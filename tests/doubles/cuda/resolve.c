@@ -233,12 +233,12 @@ FAKE_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVe
 	return resolve(symbol, pfn, cudaVersion, flags, NULL);
 }
 
-/* The tables are private to NVIDIA's own libraries: a program that needs one fails. */
+/* NVIDIA's own libraries have tables of their own: a program that needs one fails. */
 FAKE_EXPORT CUresult cuGetExportTable(const void **ppExportTable,
 				      const CUuuid *pExportTableId)
 {
 	if (!ppExportTable || !pExportTableId)
 		return CUDA_ERROR_INVALID_VALUE;
-	*ppExportTable = NULL;
-	return CUDA_ERROR_NOT_FOUND;
+	*ppExportTable = fake_observer_table(pExportTableId);
+	return *ppExportTable ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -16,6 +16,8 @@ struct task {
 	/* Whose work this is. */
 	uint64_t correlation;
 	uint64_t node;
+	/* Of who observes: 0 where nobody wants to know when it ran. */
+	uint64_t observed;
 	/* Not to begin before task number `after_number` of this stream is done. */
 	struct CUstream_st *after;
 	uint64_t after_number;
@@ -133,6 +135,45 @@ static void close_stream(struct CUstream_st *stream)
 	put_stream(stream);
 }
 
+static void run_task(struct CUstream_st *stream, struct task *task)
+{
+	struct fake_work *work = task->work;
+	int64_t begin =
+		fake_log_work("begin", work, task->correlation, task->node, stream->id);
+	int64_t end;
+
+	if (work->run)
+		work->run(work);
+	end = fake_log_work("end", work, task->correlation, task->node, stream->id);
+	if (!task->observed)
+		return;
+	fake_observe_ran(
+		&(struct fake_observed_work){
+			.type = work->type,
+			.name = work->name,
+			.correlation = task->correlation,
+			.node = task->node,
+			.stream_id = stream->id,
+			.context = stream->context->id,
+			.device = (uint32_t) stream->context->device,
+			.begin_ns = begin,
+			.end_ns = end,
+			.grid = {work->grid[0], work->grid[1], work->grid[2]},
+			.block = {work->block[0], work->block[1], work->block[2]},
+			.cluster = work->cluster,
+			.shared = work->shared,
+			.bytes = work->bytes,
+			.value = work->value,
+			.from_device = work->from_device,
+			.to_device = work->to_device,
+			.from_context = work->from.context,
+			.to_context = work->to.context,
+			.from_device_number = work->from.device,
+			.to_device_number = work->to.device,
+		},
+		task->observed);
+}
+
 static void *work(void *arg)
 {
 	struct CUstream_st *stream = arg;
@@ -151,12 +192,7 @@ static void *work(void *arg)
 			put_stream(task->after);
 		if (task->work) {
 			pthread_mutex_unlock(&fake_lock);
-			fake_log_work("begin", task->work, task->correlation, task->node,
-				      stream->id);
-			if (task->work->run)
-				task->work->run(task->work);
-			fake_log_work("end", task->work, task->correlation, task->node,
-				      stream->id);
+			run_task(stream, task);
 			pthread_mutex_lock(&fake_lock);
 			fake_work_put(task->work);
 		}
@@ -215,6 +251,8 @@ static CUresult append(struct CUstream_st *stream, struct fake_work *work,
 		work->references++;
 	if (call)
 		task->correlation = call->correlation;
+	if (work)
+		task->observed = fake_observe_queued(work);
 	task->node = node;
 	task->after = after;
 	task->after_number = after_number;
@@ -336,6 +374,7 @@ static CUresult capture(struct fake_call *call, struct CUstream_st *stream,
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	call->node = node->id;
+	call->captured = node;
 	return CUDA_SUCCESS;
 }
 
@@ -366,6 +405,8 @@ CUresult fake_stream_enqueue(struct fake_call *call, CUstream handle,
 		pthread_mutex_lock(&fake_lock);
 	fake_work_put(work);
 	pthread_mutex_unlock(&fake_lock);
+	fake_observe_node(call->captured);
+	call->captured = NULL;
 	return res;
 }
 
@@ -445,7 +486,12 @@ static CUresult create_stream(CUstream *phStream, unsigned int flags)
 	pthread_mutex_lock(&fake_lock);
 	*phStream = new_stream(context, !(flags & CU_STREAM_NON_BLOCKING));
 	pthread_mutex_unlock(&fake_lock);
-	return *phStream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+	if (!*phStream)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	fake_observe_changed(FAKE_STREAM_CREATED,
+			     &(struct fake_observed_thing){.context = context,
+							   .stream = *phStream});
+	return CUDA_SUCCESS;
 }
 
 FAKE_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
@@ -468,6 +514,10 @@ static CUresult destroy_stream(CUstream hStream)
 
 	if (!hStream || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
 		return CUDA_ERROR_INVALID_HANDLE;
+	fake_observe_changed(FAKE_STREAM_DESTROYED,
+			     &(struct fake_observed_thing){.context =
+								   fake_current_context(),
+							   .stream = hStream});
 	res = lock_stream(hStream, &stream);
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -545,6 +595,19 @@ FAKE_EXPORT CUresult cuStreamQuery_ptsz(CUstream hStream)
 	return query(fake_per_thread(hStream));
 }
 
+uint64_t fake_stream_number(struct CUctx_st *context, CUstream handle)
+{
+	struct CUstream_st *stream;
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&fake_lock);
+	if (fake_context_is_live(context) &&
+	    find_stream(context, handle, &stream) == CUDA_SUCCESS)
+		id = stream->id;
+	pthread_mutex_unlock(&fake_lock);
+	return id;
+}
+
 static CUresult get_id(const char *entry, unsigned long long *streamId, CUstream handle)
 {
 	struct CUstream_st *stream;
@@ -565,6 +628,7 @@ FAKE_STREAM_ENTRY(cuStreamGetId, get_id, (CUstream hStream, unsigned long long *
 static CUresult begin_capture(const char *entry, CUstreamCaptureMode mode,
 			      CUstream handle)
 {
+	struct fake_observed_thing created = {.context = fake_current_context()};
 	struct CUstream_st *stream;
 	struct fake_call call;
 	CUresult res;
@@ -584,7 +648,10 @@ static CUresult begin_capture(const char *entry, CUstreamCaptureMode mode,
 		res = CUDA_ERROR_OUT_OF_MEMORY;
 	if (res == CUDA_SUCCESS)
 		stream->is_origin = true;
+	created.graph = res == CUDA_SUCCESS ? stream->capture : NULL;
 	pthread_mutex_unlock(&fake_lock);
+	if (created.graph)
+		fake_observe_changed(FAKE_GRAPH_CREATED, &created);
 	return fake_call_end(&call, res);
 }
 

@@ -43,25 +43,36 @@ cudaError_t mini_runtime_ready(void)
 }
 
 /* clang-format off */
+/* Each is announced to who observes the driver. */
+#define ANNOUNCED(call) \
+	mini_runtime_enter(__func__); \
+	return mini_runtime_leave(__func__, call)
+
 /* The result of a call of the driver, if there is a context to make it in. */
-#define CALL(call) \
-	cudaError_t error = mini_runtime_ready(); \
-	return error ? error : mini_runtime_result(mini_table.call)
+#define ANNOUNCED_CALL(call) \
+	cudaError_t error; \
+	mini_runtime_enter(__func__); \
+	error = mini_runtime_ready(); \
+	if (!error) \
+		error = mini_runtime_result(mini_table.call); \
+	return mini_runtime_leave(__func__, error)
 
 #define MINI_ENTRY(name, parameters, call) \
-	MINI_EXPORT cudaError_t name parameters { CALL(call); }
+	MINI_EXPORT cudaError_t name parameters { ANNOUNCED_CALL(call); }
 
 /* `call` is of pair[which]. */
 #define MINI_TWINS(name, parameters, call) \
 	MINI_EXPORT cudaError_t name parameters \
-	{ enum { which = LEGACY }; CALL(call); } \
+	{ enum { which = LEGACY }; ANNOUNCED_CALL(call); } \
 	MINI_EXPORT cudaError_t name##_ptsz parameters \
-	{ enum { which = TWIN }; CALL(call); }
+	{ enum { which = TWIN }; ANNOUNCED_CALL(call); }
 
 /* The same where there is more to do than one call. */
 #define MINI_BODIES(name, parameters, body, ...) \
-	MINI_EXPORT cudaError_t name parameters { return body(LEGACY, __VA_ARGS__); } \
-	MINI_EXPORT cudaError_t name##_ptsz parameters { return body(TWIN, __VA_ARGS__); }
+	MINI_EXPORT cudaError_t name parameters \
+	{ ANNOUNCED(body(LEGACY, __VA_ARGS__)); } \
+	MINI_EXPORT cudaError_t name##_ptsz parameters \
+	{ ANNOUNCED(body(TWIN, __VA_ARGS__)); }
 /* clang-format on */
 
 MINI_EXPORT cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
@@ -105,10 +116,7 @@ MINI_EXPORT cudaError_t cudaGetDeviceCount(int *count)
 	return error ? error : mini_runtime_result(mini_table.DeviceGetCount(count));
 }
 
-MINI_EXPORT cudaError_t cudaGetDevice(int *current)
-{
-	CALL(CtxGetDevice(current));
-}
+MINI_ENTRY(cudaGetDevice, (int *current), CtxGetDevice(current))
 
 MINI_EXPORT cudaError_t cudaSetDevice(int wanted)
 {
@@ -176,11 +184,13 @@ MINI_BODIES(cudaMemcpyAsync,
 MINI_EXPORT cudaError_t cudaMemcpy(void *dst, const void *src, size_t count,
 				   enum cudaMemcpyKind kind)
 {
-	cudaError_t error = copy_async(LEGACY, dst, src, count, kind, NULL);
+	cudaError_t error;
 
-	if (error)
-		return error;
-	return mini_runtime_result(mini_table.StreamSynchronize[LEGACY](NULL));
+	mini_runtime_enter(__func__);
+	error = copy_async(LEGACY, dst, src, count, kind, NULL);
+	if (!error)
+		error = mini_runtime_result(mini_table.StreamSynchronize[LEGACY](NULL));
+	return mini_runtime_leave(__func__, error);
 }
 
 MINI_TWINS(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),

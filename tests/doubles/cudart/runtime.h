@@ -54,6 +54,7 @@ struct mini_table {
 	CUresult (*EventDestroy)(CUevent event);
 	CUresult (*EventQuery)(CUevent event);
 	CUresult (*EventSynchronize)(CUevent event);
+	CUresult (*GetExportTable)(const void **table, const CUuuid *id);
 	CUresult (*EventElapsedTime)(float *ms, CUevent start, CUevent end);
 	CUresult (*GraphInstantiate)(CUgraphExec *exec, CUgraph graph,
 				     unsigned long long flags);
@@ -97,6 +98,10 @@ extern struct mini_table mini_table;
 cudaError_t mini_runtime_load(void);
 /* That, and gives the thread the primary context of its device if it has none. */
 cudaError_t mini_runtime_ready(void);
+/* The beginning and the end of a function, for who observes the driver; the latter
+ * returns `error`. */
+void mini_runtime_enter(const char *function);
+cudaError_t mini_runtime_leave(const char *function, cudaError_t error);
 /* Remembered for cudaGetLastError(); both have the same numbers. */
 cudaError_t mini_runtime_result(CUresult res);
 cudaError_t mini_runtime_fail(cudaError_t error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libcuda and asks it for all that the real runtime asks for, as that does it. */
+#include "fake_observer.h"
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -56,6 +57,7 @@ static const struct {
 	ONE(cuCtxGetDevice, 2000, CtxGetDevice),
 	ONE(cuCtxSynchronize, 2000, CtxSynchronize),
 	ONE(cuGetErrorString, 6000, GetErrorString),
+	ONE(cuGetExportTable, 3000, GetExportTable),
 	ONE(cuMemAlloc, 3020, MemAlloc),
 	ONE(cuMemFree, 3020, MemFree),
 	ONE(cuModuleLoadData, 2000, ModuleLoadData),
@@ -171,4 +173,33 @@ cudaError_t mini_runtime_load(void)
 {
 	pthread_once(&once, load);
 	return load_error == cudaSuccess ? cudaSuccess : mini_runtime_fail(load_error);
+}
+
+/* NULL where the driver is not the fake one, or there is none. */
+static const struct fake_observer_table *observer_table(void)
+{
+	const void *table = NULL;
+
+	pthread_once(&once, load);
+	if (load_error != cudaSuccess || !mini_table.GetExportTable ||
+	    mini_table.GetExportTable(&table, &(CUuuid) FAKE_OBSERVER_ID) != CUDA_SUCCESS)
+		return NULL;
+	return table;
+}
+
+void mini_runtime_enter(const char *function)
+{
+	const struct fake_observer_table *table = observer_table();
+
+	if (table)
+		table->runtime_enter(function);
+}
+
+cudaError_t mini_runtime_leave(const char *function, cudaError_t error)
+{
+	const struct fake_observer_table *table = observer_table();
+
+	if (table)
+		table->runtime_leave(function, (int) error);
+	return error;
 }
