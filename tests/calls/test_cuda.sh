@@ -8,24 +8,8 @@ set -eu
 
 here=${top_builddir:?}/tests/calls
 work=$here/cuda.$$
-mkdir -p "$work/compiler/crt" "$work/calls" "$work/bin"
+mkdir -p "$work/calls" "$work/bin"
 trap 'rm -rf "$work"' EXIT
-# The compiler's own part of the headers is in none of these wheels.
-cat >"$work/compiler/crt/host_defines.h" <<'END'
-#define __host__
-#define __device__
-#define __cudart_builtin__
-#define __device_builtin__
-#define __builtin_align__(n) __attribute__((aligned(n)))
-#define __align__(n) __attribute__((aligned(n)))
-#define __device_builtin_texture_type__
-#define __device_builtin_surface_type__
-#define __no_return__ __attribute__((noreturn))
-#define __forceinline__ inline
-#define __grid_constant__
-#define CUDARTAPI
-#define CUDARTAPI_CDECL
-END
 
 if [ -z "${CCLTAP_REAL_CUDA-}" ]; then
     echo "1..0 # SKIP CCLTAP_REAL_CUDA names no folder: scripts/fetch-cuda gets one"
@@ -38,7 +22,7 @@ compile() # FILE ROWS OPTION...: with the rows of that folder, or else ours
     compile_rows=$2
     shift 2
     # shellcheck disable=SC2086 # CC may carry options
-    ${CC:-cc} -std=gnu11 -I"$work/compiler" -isystem "$release/include" -I"$compile_rows" \
+    ${CC:-cc} -std=gnu11 -I"$top_srcdir/tests/lib" -isystem "$release/include" -I"$compile_rows" \
         -I"$top_srcdir/src" "$top_srcdir/tests/calls/$compile_file" "$@"
 }
 

@@ -104,9 +104,32 @@ static void print_strides(void)
 	printf("no buffer: %d\n", next(NULL, 64, &record));
 }
 
-static void print_layout(const char *name, CUptiResult result)
+/* What it calls the functions that the double knows. */
+static void print_names(void)
 {
-	printf("%s: %d\n", name, result);
+	static const struct {
+		CUpti_CallbackDomain domain;
+		uint32_t cbid;
+	} rows[] = {
+#define CBID(name, number) {CUPTI_CB_DOMAIN_DRIVER_API, number},
+#include "cupti/driver.def"
+#undef CBID
+#define CBID(name, version, number) {CUPTI_CB_DOMAIN_RUNTIME_API, number},
+#include "cupti/runtime.def"
+#undef CBID
+	};
+	__typeof__(&cuptiGetCallbackName) get =
+		(__typeof__(get)) dlsym(library, "cuptiGetCallbackName");
+	const char *name;
+	CUptiResult res;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		name = NULL;
+		res = get(rows[i].domain, rows[i].cbid, &name);
+		printf("function %d %u: %d %s\n", rows[i].domain, rows[i].cbid, res,
+		       res ? "none" : name);
+	}
 }
 
 /* clang-format off */
@@ -115,7 +138,7 @@ static void print_layout(const char *name, CUptiResult result)
 	{ \
 		__typeof__(&name) function = (__typeof__(function)) dlsym(library, #name); \
 		if (function) \
-			print_layout(#name, function(__VA_ARGS__)); \
+			printf(#name ": %d\n", function(__VA_ARGS__)); \
 		else \
 			printf(#name ": not there\n"); \
 	}
@@ -210,6 +233,7 @@ int main(int argc, char **argv)
 {
 	void (*const asks[])(void) = {
 		print_strides,
+		print_names,
 		ask_values,
 		ask_cuptiSupportedDomains,
 		ask_cuptiSubscribe,

@@ -212,20 +212,24 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_launches tests/doubles/test_nccl tests/doubles/test_groups \
 	tests/doubles/test_comms tests/doubles/test_death
 doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
-	tests/doubles/test_cuda_programs.sh \
+	tests/doubles/test_cuda_programs.sh tests/doubles/test_cupti_real.sh \
 	tests/doubles/test_interface.sh tests/doubles/test_nccl_verbs.sh \
 	tests/doubles/test_verbs_programs.sh
-doubles_tested = tests/doubles/arguments tests/doubles/messages
+doubles_tested = tests/doubles/arguments tests/doubles/cupti_probe tests/doubles/messages
 verbs_tests = tests/doubles/test_verbs tests/doubles/test_verbs_errors \
 	tests/doubles/test_verbs_extended tests/doubles/test_verbs_processes
 
-check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests)
-CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests)
-TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests)
+cupti_tests = tests/doubles/test_cupti-11.8 tests/doubles/test_cupti-12 \
+	tests/doubles/test_cupti-13
+
+check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
+CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
+TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests) $(cupti_tests)
 EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c \
 	tests/doubles/test_cuda_log.c tests/doubles/test_launches.c tests/doubles/test_nccl.c \
 	tests/doubles/test_groups.c tests/doubles/test_comms.c \
 	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/messages.c \
+	tests/doubles/cupti_layouts.c tests/doubles/cupti_probe.c tests/doubles/test_cupti.c \
 	tests/doubles/truth.py tests/doubles/verbs_pair.h \
 	tests/doubles/test_verbs.c tests/doubles/test_verbs_errors.c \
 	tests/doubles/test_verbs_extended.c tests/doubles/test_verbs_processes.c
@@ -319,6 +323,23 @@ tests/doubles/programs/hip: tests/doubles/programs/hip.c $(fake_hip_so)
 tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/tests/doubles/arguments.c
+
+# The same of each release of CUPTI.
+cupti_test = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
+	-pthread -o $@ $(srcdir)/tests/doubles/test_cupti.c -Ltests/doubles/cuda -lcuda \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/cupti:$$ORIGIN/cuda'
+cupti_test_needs = tests/doubles/test_cupti.c tests/doubles/tap.h $(doubles_h) \
+	$(doubles_so) $(fake_cupti_so)
+tests/doubles/test_cupti-11.8: $(cupti_test_needs)
+	$(cupti_test) -DFAKE_CUPTI_VERSION=11080 tests/doubles/cupti/libcupti.so.11.8
+tests/doubles/test_cupti-12: $(cupti_test_needs)
+	$(cupti_test) -DFAKE_CUPTI_VERSION=12090 tests/doubles/cupti/libcupti.so.12
+tests/doubles/test_cupti-13: $(cupti_test_needs)
+	$(cupti_test) -DFAKE_CUPTI_VERSION=13000 tests/doubles/cupti/libcupti.so.13
+tests/doubles/cupti_probe: tests/doubles/cupti_probe.c tests/doubles/cupti/driver.def \
+		tests/doubles/cupti/runtime.def $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
+		-o $@ $(srcdir)/$@.c
 
 tests/doubles/messages: tests/doubles/messages.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \

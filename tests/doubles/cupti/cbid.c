@@ -51,7 +51,8 @@ FAKE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32
 
 	if (res)
 		return res;
-	if (!name || (!is_runtime && domain != CUPTI_CB_DOMAIN_DRIVER_API))
+	if (!name || cbid >= (is_runtime ? FAKE_RUNTIME_CBIDS : FAKE_DRIVER_CBIDS) ||
+	    (!is_runtime && domain != CUPTI_CB_DOMAIN_DRIVER_API))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (i = 0; i < count / sizeof(*rows); i++) {
 		if (rows[i].cbid != cbid)
