@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# What the tests of the GPU layer share: programs on the fake driver and a fake CUPTI,
+# recorded, and the driver's log beside what was recorded.
+# shellcheck shell=sh disable=SC2034 # variables that the tests use
+
+# shellcheck source=tests/cuda/cuda.inc.sh
+. "${top_srcdir:?}/tests/cuda/cuda.inc.sh"
+
+guests=$top_builddir/tests/cupti
+FAKE_CUPTI_LOG=$work/cupti-log
+export FAKE_CUPTI_LOG
+releases='11.8 12 13'
+
+# with RELEASE: from here on the linker finds the CUPTI of that release, and no other, whatever
+# is installed here: a file with nothing in it ends its search.  None with "".
+with()
+{
+    LD_LIBRARY_PATH=$work/cupti-$1
+    export LD_LIBRARY_PATH
+    rm -rf "$LD_LIBRARY_PATH"
+    mkdir -p "$LD_LIBRARY_PATH"
+    for with_release in 13 12 11.8 11.7 11.6 11.5 11.4 11.3 11.2 11.1 11.0; do
+        : >"$LD_LIBRARY_PATH/libcupti.so.$with_release"
+    done
+    [ -z "$1" ] || ln -sf "$(cd "$top_builddir/tests/doubles/cupti" && pwd)/libcupti.so.$1" \
+        "$LD_LIBRARY_PATH"
+}
+
+# traced OPTION... -- COMMAND...: recorded to $work/trace, its output to $work/out, and
+# $traced_status.  The driver's log and the events are there afterwards.
+traced()
+{
+    rm -rf "$FAKE_CUDA_LOG" "$FAKE_CUPTI_LOG" "$work/trace"
+    traced_status=0
+    "$ccltap" record -o "$work/trace" "$@" >"$work/out" 2>"$work/err" </dev/null ||
+        traced_status=$?
+    babeltrace2 --clock-cycles "$work/trace" >"$work/events" 2>"$work/babeltrace" || :
+}
+
+# ran ASKED...: what was recorded last is what the driver's device did (trace.py).
+ran()
+{
+    /usr/bin/python3 "$top_srcdir/tests/cupti/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
+        "$@" <"$work/events"
+}
+
+# alike SENTENCE COMMAND...: it prints and returns the same without us, and when traced
+# with $options.
+options=
+alike()
+{
+    alike_sentence=$1
+    shift
+    alike_bare=$("$@" 2>&1 </dev/null || echo "status $?")
+    # shellcheck disable=SC2086 # a list of words
+    traced $options -- "$@"
+    alike_with=$(cat "$work/out"; [ $traced_status = 0 ] || echo "status $traced_status")
+    same "$alike_sentence: it does the same" "$alike_bare" "$alike_with"
+}
+
+# owners: who had CUPTI, in order, as the trace has it.
+owners()
+{
+    sed -n 's/.* gpu:owner: .* state = "\([^"]*\)", holder = "\([^"]*\)".*/\1 \2/p' \
+        "$work/events" | sed 's/ $//' | tr '\n' ',' | sed 's/,$//'
+}
