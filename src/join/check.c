@@ -147,14 +147,16 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	enum tap_why why;
 
 	if (loss->discarded_events || loss->discarded_packets ||
-	    loss->discarded_unknown || loss->damaged_streams || loss->malformed_events)
+	    loss->discarded_unknown || loss->damaged_streams || loss->malformed_events ||
+	    loss->gpu_dropped)
 		return VERDICT_BAD;
 	/* A call may be left by a jump, or entered before the recording began. */
 	if (loss->lost_exits || loss->lost_entries || loss->evicted_calls ||
 	    loss->ignored_fields || loss->removed_chunks || loss->unmatched_operations ||
 	    loss->missing_operations || loss->not_recorded_operations ||
 	    loss->ambiguous_operations || loss->mismatched_operations ||
-	    loss->unsure_operations || check->unobserved_count)
+	    loss->unsure_operations || loss->gpu_zero_times || loss->gpu_unknown ||
+	    check->unobserved_count || tap_join_gpu_times(check->view.join)->clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
 		const uint64_t *whys = matches[kind].why;
@@ -165,9 +167,11 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 		if (whys[TAP_WHY_CONTRADICTED] || whys[TAP_WHY_POST_LOST] ||
 		    whys[TAP_WHY_COMPLETION_LOST])
 			return VERDICT_BAD;
-		/* A request that failed has reached nobody: that is known. */
+		/* A request that failed has reached nobody: that is known.  So is who
+		 * makes a copy that blocks, though not which is which. */
 		for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
-			if (whys[why] && why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
+			if (whys[why] && why != TAP_WHY_FAILED &&
+			    why != TAP_WHY_FLUSHED && why != TAP_WHY_NOT_TOLD)
 				verdict = VERDICT_DOUBTFUL;
 	}
 	return verdict;
@@ -195,6 +199,25 @@ static void add_row_text(struct tap_buffer *line, const struct row *row)
 	tap_buffer_add_char(line, '\n');
 }
 
+/* What began before its launch is where the GPU's clock says. */
+static void add_times_text(struct tap_buffer *line, const struct tap_gpu_times *times)
+{
+	if (times->clock_errors) {
+		tap_buffer_add_string(line, "clock errors: ");
+		tap_buffer_add_unsigned(line, times->clock_errors);
+		tap_buffer_add_string(line, " began before their launches, by up to ");
+		tap_view_add_duration(line, times->clock_error_max_ns);
+		tap_buffer_add_char(line, '\n');
+	}
+	if (times->has_residual) {
+		tap_buffer_add_string(line, "GPU clock: known to ");
+		tap_view_add_duration(line, times->residual_max_ns > INT64_MAX
+						    ? INT64_MAX
+						    : (int64_t) times->residual_max_ns);
+		tap_buffer_add_char(line, '\n');
+	}
+}
+
 static void write_text(struct check *check, const struct row *rows, size_t count,
 		       enum verdict verdict, const struct tap_loss *loss)
 {
@@ -210,6 +233,7 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	for (i = 0; i < count; i++)
 		add_row_text(line, &rows[i]);
 	tap_buffer_add_char(line, '\n');
+	add_times_text(line, tap_join_gpu_times(check->view.join));
 	for (i = 0; i < check->unobserved_count; i++) {
 		const struct unobserved *unobserved = &check->unobserved[i];
 
@@ -257,6 +281,7 @@ static void add_row_json(struct tap_json *json, const struct row *row)
 static void write_json(struct check *check, const struct row *rows, size_t count,
 		       enum verdict verdict, const struct tap_loss *loss)
 {
+	const struct tap_gpu_times *times = tap_join_gpu_times(check->view.join);
 	struct tap_json *json = &check->json;
 	size_t i;
 
@@ -269,6 +294,14 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_open(json, "links", '[');
 	for (i = 0; i < count; i++)
 		add_row_json(json, &rows[i]);
+	tap_json_close(json);
+	tap_json_open(json, "clock_errors", '{');
+	tap_json_unsigned(json, "count", times->clock_errors);
+	tap_json_signed(json, "max_ns", times->clock_error_max_ns);
+	if (times->has_residual)
+		tap_json_unsigned(json, "residual_ns", times->residual_max_ns);
+	else
+		tap_json_null(json, "residual_ns");
 	tap_json_close(json);
 	tap_json_open(json, "not_observable", '[');
 	for (i = 0; i < check->unobserved_count; i++) {
@@ -292,6 +325,9 @@ static int finish(void *data, const struct tap_loss *loss)
 		row_of_calls(check, TAP_LINK_COLLECTIVE_RANKS, loss),
 		row_of_calls(check, TAP_LINK_SEND_RECV, loss),
 		row_of_work(&matches[TAP_MATCH_API_LAUNCH], TAP_MATCH_API_LAUNCH),
+		row_of_work(&matches[TAP_MATCH_LAUNCH_KERNEL], TAP_MATCH_LAUNCH_KERNEL),
+		row_of_work(&matches[TAP_MATCH_KERNEL_COLLECTIVE],
+			    TAP_MATCH_KERNEL_COLLECTIVE),
 		row_of_work(&matches[TAP_MATCH_POST_COMPLETION],
 			    TAP_MATCH_POST_COMPLETION),
 		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),

@@ -3,12 +3,16 @@
 #include "join/ctf.h"
 
 #include "join/cuda.h"
+#include "join/heap.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_S 1000000000
+
+/* Messages that wait for what ran on a GPU; beyond these it is drawn too late. */
+#define HELD_MAX 262144
 
 /* What a field is made of; the classes and the values go through these alike. */
 enum type { TEXT, UNSIGNED, SIGNED, SMALL };
@@ -29,7 +33,8 @@ struct member {
 	{"comm_id", UNSIGNED}, {"comm_key", TEXT}, {"comm_rank", SIGNED}, \
 	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
 	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}, \
-	{"stream", TEXT}, {"function", TEXT}
+	{"stream", TEXT}, {"function", TEXT}, {"collective", TEXT}, \
+	{"launch", TEXT}, {"queue_ns", SIGNED}
 static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
@@ -86,10 +91,16 @@ struct tap_ctf {
 	size_t count; /* also those before the first */
 	size_t room;
 	struct tap_buffer text;
+	/* Until nothing that ran on a GPU before is awaited any more. */
+	const struct tap_join *join;
+	struct tap_heap held;
+	uint64_t held_count;
+	int64_t last_ns; /* of the latest message that may be taken */
 };
 
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
-			       const struct tap_decoder *decoder)
+			       const struct tap_decoder *decoder,
+			       const struct tap_join *join)
 {
 	struct tap_ctf *ctf = calloc(1, sizeof(*ctf));
 
@@ -97,6 +108,8 @@ struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
 		return NULL;
 	ctf->iterator = iterator;
 	ctf->decoder = decoder;
+	ctf->join = join;
+	ctf->last_ns = INT64_MIN;
 	return ctf;
 }
 
@@ -118,6 +131,9 @@ void tap_ctf_destroy(struct tap_ctf *ctf)
 		return;
 	for (; ctf->first < ctf->count; ctf->first++)
 		bt_message_put_ref(ctf->messages[ctf->first]);
+	for (; ctf->held.count; tap_heap_pop(&ctf->held))
+		bt_message_put_ref(tap_heap_first(&ctf->held)->value);
+	tap_heap_free(&ctf->held);
 	while ((output = ctf->outputs)) {
 		ctf->outputs = output->next;
 		free_output(output);
@@ -170,6 +186,38 @@ static int append(struct tap_ctf *ctf, const bt_message *message)
 		return -ENOMEM;
 	ctf->messages[ctf->count++] = message;
 	return 0;
+}
+
+static int append_held(struct tap_ctf *ctf)
+{
+	const struct tap_heap_item item = *tap_heap_first(&ctf->held);
+
+	tap_heap_pop(&ctf->held);
+	ctf->last_ns = item.time_ns;
+	return append(ctf, item.value);
+}
+
+/* Takes the message, NULL when there was no memory for it.  Its time is not before
+ * last_ns. */
+static int append_at(struct tap_ctf *ctf, bt_message *message, int64_t time_ns)
+{
+	const int64_t horizon_ns = tap_join_horizon(ctf->join);
+	const struct tap_heap_item item = {.time_ns = time_ns,
+					   .order = ctf->held_count++,
+					   .value = message};
+	int ret = 0;
+
+	if (!message)
+		return -ENOMEM;
+	if (tap_heap_push(&ctf->held, &item)) {
+		bt_message_put_ref(message);
+		return -ENOMEM;
+	}
+	while (!ret && ctf->held.count &&
+	       (ctf->held.count > HELD_MAX ||
+		tap_heap_first(&ctf->held)->time_ns <= horizon_ns))
+		ret = append_held(ctf);
+	return ret;
 }
 
 /* ---- Traces ---- */
@@ -477,7 +525,12 @@ static void put_place(struct values *values, struct tap_buffer *text,
 			tap_buffer_add_signed(text, span->tid);
 	}
 	put_buffer(values, text);
-	tap_buffer_add_string(text, span->name->layer);
+	if (tap_work_is_run(&span->work)) {
+		tap_buffer_add_string(text, "stream ");
+		tap_buffer_add_unsigned(text, span->work.qp_id);
+	} else {
+		tap_buffer_add_string(text, span->name->layer);
+	}
 	tap_buffer_add_char(text, ' ');
 	tap_buffer_add_unsigned(text, span->place.lane);
 	put_buffer(values, text);
@@ -507,20 +560,35 @@ static uint64_t key_of(const struct tap_span *span)
 			    : span->operation.comm_key;
 }
 
-/* Of a call of the CUDA driver: what it is put on, and which kernel. */
+/* Of a call of the CUDA driver, and what ran for it: the stream, and which kernel. */
 static void put_launch(struct values *values, struct tap_buffer *text,
 		       const struct tap_span *span)
 {
-	const char *function = NULL;
-	uint64_t stream;
+	const bool is_run = tap_work_is_run(&span->work);
+	const char *function = NULL, *collective = NULL;
+	uint64_t stream, launch;
 
-	if (span->name->cuda) {
-		if (tap_cuda_stream(span, &stream))
-			tap_cuda_add_stream(text, stream);
+	if (is_run)
+		tap_buffer_add_unsigned(text, span->work.qp_id);
+	else if (span->name->cuda && tap_cuda_stream(span, &stream))
+		tap_cuda_add_stream(text, stream);
+	if (is_run || span->name->cuda) {
 		function = tap_fields_get_string(&span->entry, "function");
+		collective = tap_fields_get_string(&span->entry, "collective");
 	}
+	if (!collective && span->gpu.call)
+		collective = span->gpu.call->name;
 	put_buffer(values, text);
 	put_text(values, function ? function : "-");
+	put_text(values, collective ? collective : "-");
+	if (span->gpu.has_launch &&
+	    !tap_fields_get_unsigned(&span->entry, "launch_call_id", &launch)) {
+		tap_buffer_add_unsigned(text, span->process->number);
+		tap_buffer_add_char(text, '.');
+		tap_buffer_add_unsigned(text, launch);
+	}
+	put_buffer(values, text);
+	put_signed(values, span->gpu.has_launch ? span->gpu.queue_ns : -1);
 }
 
 static void put_span(struct values *values, struct tap_buffer *text,
@@ -602,12 +670,14 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 	struct values values = {0};
 	bt_message *message;
 	bt_event *event;
-	int64_t clock;
+	int64_t clock, time_ns = mark->time_ns;
 
 	if (!output)
 		return -ENOMEM;
 	/* Before its clock began there is nothing, but in a damaged trace. */
-	if (__builtin_sub_overflow(mark->time_ns, output->offset_ns, &clock) || clock < 0)
+	if (time_ns < ctf->last_ns)
+		time_ns = ctf->last_ns;
+	if (__builtin_sub_overflow(time_ns, output->offset_ns, &clock) || clock < 0)
 		clock = 0;
 	message = bt_message_event_create_with_default_clock_snapshot(
 		ctf->iterator, output->classes[mark->kind], output->stream,
@@ -642,7 +712,7 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 		bt_message_put_ref(message);
 		return -ENOMEM;
 	}
-	return append(ctf, message);
+	return append_at(ctf, message, time_ns);
 }
 
 int tap_ctf_end(struct tap_ctf *ctf, const struct tap_join *join)
@@ -651,6 +721,8 @@ int tap_ctf_end(struct tap_ctf *ctf, const struct tap_join *join)
 	size_t i;
 	int ret = 0;
 
+	while (!ret && ctf->held.count)
+		ret = append_held(ctf);
 	for (i = 0; i < tap_join_trace_count(join); i++)
 		if (!output_of(ctf, tap_join_trace(join, i)))
 			return -ENOMEM;

@@ -3,6 +3,7 @@
 #include "join/decode.h"
 
 #include "join/decode_field.h"
+#include "join/gpu.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,9 @@ enum role {
 	ROLE_INNER,
 	ROLE_STACK_ID,
 	ROLE_RESULT, /* of a call that has one event */
-	ROLE_BEGIN,  /* when the call began whose end this event is */
+	ROLE_END,    /* when what ran on a GPU was over */
+	ROLE_NAME_NUMBER,
+	ROLE_BEGIN, /* when the call began whose end this event is */
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
@@ -51,6 +54,7 @@ struct tap_event_class {
 	const bt_event_class *class; /* a reference: names and labels are its own */
 	enum tap_event_kind kind;
 	enum tap_verbs_event verbs;
+	enum tap_gpu_event gpu;
 	const struct tap_name *name;
 	const char *named_by; /* the member that has the span's name, or NULL */
 	bool is_range;
@@ -249,6 +253,12 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	/* Whoever waits for an event of a channel is in no call that has a number. */
 	if (class->kind == TAP_EVENT_VERBS || !strncmp(name, "verbs:comp_event_", 17))
 		return 0;
+	class->gpu = tap_gpu_event(name);
+	if (!strncmp(name, "gpu:", 4)) {
+		if (class->gpu != TAP_GPU_NONE)
+			class->kind = TAP_EVENT_GPU;
+		return 0;
+	}
 	if (!strncmp(name, "tap:", 4)) {
 		class->kind = find_kind(colon + 1);
 		return 0;
@@ -358,6 +368,14 @@ static enum role find_role(const struct tap_event_class *class,
 	if ((class->kind == TAP_EVENT_VERBS || class->kind == TAP_EVENT_WORK) &&
 	    !strcmp(member->name, "begin_ns") && tap_field_is_unsigned(member->type))
 		return ROLE_BEGIN;
+	if (class->kind == TAP_EVENT_GPU && tap_field_is_unsigned(member->type)) {
+		if (!strcmp(member->name, "start_ns"))
+			return ROLE_BEGIN;
+		if (!strcmp(member->name, "end_ns"))
+			return ROLE_END;
+		if (!strcmp(member->name, "name"))
+			return ROLE_NAME_NUMBER;
+	}
 	if (class->kind == TAP_EVENT_WORK && !strcmp(member->name, "result"))
 		return ROLE_RESULT;
 	/* An exit has but the first two: the rest may be what the call gives back. */
@@ -458,6 +476,8 @@ bool tap_event_class_is_setup(const struct tap_event_class *class)
 	switch (class->kind) {
 	case TAP_EVENT_VERBS:
 		return class->verbs < TAP_VERBS_POST_SEND;
+	case TAP_EVENT_GPU:
+		return class->gpu == TAP_GPU_NAME || class->gpu == TAP_GPU_GRAPH_NODE;
 	case TAP_EVENT_PROCESS:
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_COMM:
@@ -577,6 +597,12 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	case ROLE_BEGIN:
 		event->begin_ns = (int64_t) bt_field_integer_unsigned_get_value(field);
 		break;
+	case ROLE_END:
+		event->end_ns = (int64_t) bt_field_integer_unsigned_get_value(field);
+		break;
+	case ROLE_NAME_NUMBER:
+		event->name_number = bt_field_integer_unsigned_get_value(field);
+		break;
 	case ROLE_COMM_ID:
 		event->operation.comm_id = bt_field_integer_unsigned_get_value(field);
 		break;
@@ -626,7 +652,10 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->tid = -1;
 	ret_event->pid_namespace = 0;
 	ret_event->verbs = class->verbs;
+	ret_event->gpu = class->gpu;
 	ret_event->begin_ns = 0;
+	ret_event->end_ns = 0;
+	ret_event->name_number = 0;
 	ret_event->has_call_id = false;
 	ret_event->has_result = false;
 	ret_event->is_inner = false;
@@ -659,6 +688,13 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 		if (class->members[i].role == ROLE_GIVEN)
 			left_out = ~bt_field_integer_unsigned_get_value(field);
 	}
+	/* Who told it says nothing of who did it. */
+	if (class->kind == TAP_EVENT_GPU)
+		ret_event->tid = -1;
+	if (ret_event->end_ns &&
+	    __builtin_add_overflow(ret_event->end_ns, class->clock_offset_ns,
+				   &ret_event->end_ns))
+		ret_event->end_ns = 0;
 	if (ret_event->begin_ns &&
 	    __builtin_add_overflow(ret_event->begin_ns, class->clock_offset_ns,
 				   &ret_event->begin_ns))

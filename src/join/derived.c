@@ -124,6 +124,24 @@ static int64_t bytes_of(const struct tap_span *span)
 	return tap_operation_bytes(&span->operation);
 }
 
+/* A clock that is wrong must not drag along what follows. */
+static int64_t not_ahead(const struct derived *derived, int64_t time_ns)
+{
+	const int64_t now_ns = tap_join_last_ns(derived->view.join);
+
+	return time_ns < now_ns ? time_ns : now_ns;
+}
+
+static int64_t bytes_of_copy(const struct tap_span *span)
+{
+	uint64_t bytes;
+
+	return !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) &&
+			       bytes <= INT64_MAX
+		       ? (int64_t) bytes
+		       : -1;
+}
+
 static int take_begin(void *data, struct tap_span *span)
 {
 	struct derived *derived = data;
@@ -133,11 +151,17 @@ static int take_begin(void *data, struct tap_span *span)
 
 	if (!process)
 		return -ENOMEM;
+	mark.who = process->who;
+	mark.span = span;
+	if (tap_work_is_run(&span->work)) {
+		mark.bytes = bytes_of_copy(span);
+		ret = tap_lanes_place(&derived->lanes, span);
+		mark.time_ns = not_ahead(derived, span->begin_ns);
+		return ret ? ret : derived->taker.mark(derived->taker.data, &mark);
+	}
 	ret = tap_lanes_begin(&derived->lanes, span);
 	if (ret)
 		return ret;
-	mark.who = process->who;
-	mark.span = span;
 	mark.bytes = bytes_of(span);
 	ret = give(derived, &mark, span->begin_ns);
 	return ret || mark.bytes <= 0 ? ret
@@ -155,9 +179,14 @@ static int take_end(void *data, struct tap_span *span)
 
 	if (!process)
 		return -ENOMEM;
-	tap_lanes_end(&derived->lanes, span);
 	mark.who = process->who;
 	mark.span = span;
+	if (tap_work_is_run(&span->work)) {
+		mark.bytes = bytes_of_copy(span);
+		mark.time_ns = not_ahead(derived, span->end_ns);
+		return derived->taker.mark(derived->taker.data, &mark);
+	}
+	tap_lanes_end(&derived->lanes, span);
 	mark.bytes = bytes_of(span);
 	ret = give(derived, &mark,
 		   has_end ? span->end_ns : tap_join_last_ns(derived->view.join));
@@ -208,8 +237,44 @@ static enum tap_span_kind cuda_kind(const struct tap_name *name)
 		       : TAP_SPAN_LAUNCH;
 }
 
+/* What NCCL calls it; of several functions it is a list. */
+static enum tap_span_kind kernel_kind(const struct tap_span *span)
+{
+	static const struct {
+		const char *collective;
+		enum tap_span_kind kind;
+	} kinds[] = {
+		{"AllReduce", TAP_SPAN_KERNEL_ALL_REDUCE},
+		{"AllGather", TAP_SPAN_KERNEL_ALL_GATHER},
+		{"ReduceScatter", TAP_SPAN_KERNEL_REDUCE_SCATTER},
+		{"Broadcast", TAP_SPAN_KERNEL_BROADCAST},
+		{"Reduce", TAP_SPAN_KERNEL_REDUCE},
+		{"SendRecv", TAP_SPAN_KERNEL_SEND_RECV},
+	};
+	const char *collective = tap_fields_get_string(&span->entry, "collective");
+	size_t i;
+
+	if (!collective && span->gpu.call && !strncmp(span->gpu.call->name, "nccl", 4))
+		collective = span->gpu.call->name + 4;
+	for (i = 0; collective && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(collective, kinds[i].collective))
+			return kinds[i].kind;
+	return TAP_SPAN_KERNEL_NCCL;
+}
+
+static enum tap_span_kind run_kind(const struct tap_span *span)
+{
+	if (span->gpu.is_nccl)
+		return kernel_kind(span);
+	if (!strcmp(span->name->name, "kernel"))
+		return TAP_SPAN_KERNEL;
+	return strcmp(span->name->name, "memset") ? TAP_SPAN_GPU_COPY : TAP_SPAN_GPU_SET;
+}
+
 enum tap_span_kind tap_span_kind(const struct tap_span *span)
 {
+	if (tap_work_is_run(&span->work))
+		return run_kind(span);
 	if (span->name->cuda)
 		return cuda_kind(span->name);
 	if (!strcmp(span->name->layer, "nvtx"))
@@ -254,6 +319,16 @@ const char *tap_span_kind_name(enum tap_span_kind kind)
 		[TAP_SPAN_LAUNCH] = "launch",
 		[TAP_SPAN_COPY] = "copy",
 		[TAP_SPAN_WAIT] = "wait",
+		[TAP_SPAN_KERNEL] = "kernel",
+		[TAP_SPAN_KERNEL_NCCL] = "kernel-nccl",
+		[TAP_SPAN_KERNEL_ALL_REDUCE] = "kernel-all-reduce",
+		[TAP_SPAN_KERNEL_ALL_GATHER] = "kernel-all-gather",
+		[TAP_SPAN_KERNEL_REDUCE_SCATTER] = "kernel-reduce-scatter",
+		[TAP_SPAN_KERNEL_BROADCAST] = "kernel-broadcast",
+		[TAP_SPAN_KERNEL_REDUCE] = "kernel-reduce",
+		[TAP_SPAN_KERNEL_SEND_RECV] = "kernel-send-recv",
+		[TAP_SPAN_GPU_COPY] = "gpu-copy",
+		[TAP_SPAN_GPU_SET] = "gpu-set",
 	};
 
 	return names[kind];

@@ -23,7 +23,10 @@ enum tap_mark_kind {
 /* One event; it belongs to the view until the call returns. */
 struct tap_mark {
 	enum tap_mark_kind kind;
-	int64_t time_ns; /* not before that of the one before */
+	/* Not before that of the one before, but of what ran on a GPU:
+	 * tap_join_horizon().
+	 */
+	int64_t time_ns;
 	const struct tap_process *process;
 	const char *who; /* what the process is called, alike as long as it lives */
 
@@ -62,9 +65,20 @@ enum tap_span_kind {
 	TAP_SPAN_WORK_RECEIVE,
 	TAP_SPAN_NET_SEND, /* a message of NCCL's */
 	TAP_SPAN_NET_RECEIVE,
-	TAP_SPAN_LAUNCH, /* of the CUDA driver: a kernel, a graph, a function of the host */
+	TAP_SPAN_LAUNCH, /* of the CUDA driver: a kernel, a graph, a function of the host
+			  */
 	TAP_SPAN_COPY,	 /* or a set */
 	TAP_SPAN_WAIT,	 /* until what was put on a stream is done */
+	TAP_SPAN_KERNEL, /* on a GPU, not NCCL's */
+	TAP_SPAN_KERNEL_NCCL, /* of several functions, or it is not known of which */
+	TAP_SPAN_KERNEL_ALL_REDUCE,
+	TAP_SPAN_KERNEL_ALL_GATHER,
+	TAP_SPAN_KERNEL_REDUCE_SCATTER,
+	TAP_SPAN_KERNEL_BROADCAST,
+	TAP_SPAN_KERNEL_REDUCE,
+	TAP_SPAN_KERNEL_SEND_RECV,
+	TAP_SPAN_GPU_COPY,
+	TAP_SPAN_GPU_SET,
 };
 enum tap_span_kind tap_span_kind(const struct tap_span *span);
 const char *tap_span_kind_name(enum tap_span_kind kind);

@@ -16,6 +16,8 @@ const char *tap_link_kind_name(enum tap_link_kind kind)
 		[TAP_LINK_CTS_MESSAGE] = "cts-message",
 		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
 		[TAP_LINK_API_LAUNCH] = "api-launch",
+		[TAP_LINK_LAUNCH_KERNEL] = "launch-kernel",
+		[TAP_LINK_KERNEL_COLLECTIVE] = "kernel-collective",
 	};
 
 	return names[kind];

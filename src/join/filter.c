@@ -189,12 +189,11 @@ static struct reading *create(bt_self_message_iterator *iterator,
 		reading->decoder = tap_decoder_create(reading->join);
 		tap_join_loss(reading->join)->damaged_streams = filter->damaged_streams;
 		tap_join_loss(reading->join)->removed_chunks = filter->removed_chunks;
-		is_short = filter->jobs &&
-			   tap_join_set_jobs(reading->join, filter->jobs);
+		is_short = filter->jobs && tap_join_set_jobs(reading->join, filter->jobs);
 	}
 	if (reading->decoder && !is_short) {
 		reading->merge = tap_merge_create(reading->decoder, reading->join);
-		reading->ctf = tap_ctf_create(iterator, reading->decoder);
+		reading->ctf = tap_ctf_create(iterator, reading->decoder, reading->join);
 	}
 	if (reading->merge && reading->ctf)
 		return reading;

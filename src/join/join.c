@@ -4,6 +4,7 @@
 
 #include "join/comm.h"
 #include "join/cuda.h"
+#include "join/gpu.h"
 #include "join/link.h"
 #include "join/open.h"
 #include "join/pair.h"
@@ -37,6 +38,7 @@ struct tap_join {
 	struct tap_links links;
 	struct tap_verbs verbs;
 	struct tap_cuda cuda;
+	struct tap_gpu gpu;
 };
 
 static int begin_span(void *data, struct tap_span *span)
@@ -69,7 +71,9 @@ static int end_span(void *data, struct tap_span *span)
 		ret = join->consumer->span_ended(join->data, span);
 	if (!ret)
 		ret = tap_opens_span(&join->opens, span);
-	return ret ? ret : tap_links_take(&join->links, span);
+	if (!ret)
+		ret = tap_links_take(&join->links, span);
+	return ret ? ret : tap_gpu_ended(&join->gpu, span);
 }
 
 struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
@@ -104,6 +108,15 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	join->cuda.matches = &join->verbs.matches[TAP_MATCH_API_LAUNCH];
 	join->cuda.consumer = consumer;
 	join->cuda.data = data;
+	join->gpu.outstanding_max = bounds->open_calls;
+	join->gpu.held_max = bounds->held_operations;
+	join->gpu.names = &join->names;
+	join->gpu.pairs = &join->pairs;
+	join->gpu.loss = &join->loss;
+	join->gpu.launches = &join->verbs.matches[TAP_MATCH_LAUNCH_KERNEL];
+	join->gpu.collectives = &join->verbs.matches[TAP_MATCH_KERNEL_COLLECTIVE];
+	join->gpu.consumer = consumer;
+	join->gpu.data = data;
 	return join;
 }
 
@@ -120,6 +133,7 @@ void tap_join_destroy(struct tap_join *join)
 	}
 	free(join->loss.first_damage);
 	free(join->jobs);
+	tap_gpu_free(&join->gpu);
 	tap_cuda_free(&join->cuda);
 	tap_verbs_free(&join->verbs);
 	tap_links_free(&join->links);
@@ -151,6 +165,16 @@ const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t numbe
 const struct tap_matches *tap_join_matches(const struct tap_join *join)
 {
 	return join->verbs.matches;
+}
+
+int64_t tap_join_horizon(const struct tap_join *join)
+{
+	return tap_gpu_horizon(&join->gpu);
+}
+
+const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join)
+{
+	return &join->gpu.times;
 }
 
 const struct tap_comms *tap_join_comms(const struct tap_join *join)
@@ -467,8 +491,9 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	}
 	join->last_ns = event->time_ns;
 	join->event_count++;
-	if (event->kind == TAP_EVENT_OTHER)
-		return 0;
+	ret = tap_gpu_advance(&join->gpu, event->time_ns);
+	if (ret || event->kind == TAP_EVENT_OTHER)
+		return ret;
 	if (is_call && !event->has_call_id) {
 		join->loss.malformed_events++;
 		return 0;
@@ -525,6 +550,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return tap_cuda_nccl_args(&join->cuda, process, event);
 	case TAP_EVENT_FUNCTION:
 		return tap_cuda_function(&join->cuda, process, event);
+	case TAP_EVENT_GPU:
+		return tap_gpu_take(&join->gpu, process, event);
 	case TAP_EVENT_VERBS:
 		return tap_verbs_take(&join->verbs, process, event);
 	case TAP_EVENT_PROCESS_END:
@@ -544,6 +571,8 @@ int tap_join_finish(struct tap_join *join)
 		ret = tap_links_finish(&join->links);
 	if (!ret)
 		ret = tap_verbs_finish(&join->verbs);
+	if (!ret)
+		ret = tap_gpu_finish(&join->gpu);
 	if (!ret)
 		ret = tap_opens_finish(&join->opens, &join->processes, join->consumer,
 				       join->data);

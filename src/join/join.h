@@ -37,6 +37,21 @@ enum tap_event_kind {
 	TAP_EVENT_WORK,	     /* a call of the CUDA driver that has one event, after it */
 	TAP_EVENT_NCCL_ARGS, /* what NCCL tells the kernel of the next launch */
 	TAP_EVENT_FUNCTION,  /* the name of one that may be launched; its state too */
+	TAP_EVENT_GPU,	     /* of what ran on a GPU: gpu.h */
+};
+
+/* What an event of the layer of the GPU is. */
+enum tap_gpu_event {
+	TAP_GPU_KERNEL,
+	TAP_GPU_MEMCPY,
+	TAP_GPU_MEMCPY_P2P,
+	TAP_GPU_MEMSET,
+	TAP_GPU_GRAPH_NODE,
+	TAP_GPU_NAME,
+	TAP_GPU_OWNER,
+	TAP_GPU_CLOCK,
+	TAP_GPU_LOST,
+	TAP_GPU_NONE, /* passed over */
 };
 
 /* One event of a raw trace, in our own terms. */
@@ -45,8 +60,11 @@ struct tap_event {
 	struct tap_trace *trace;
 	const struct tap_name *name; /* of an entry or exit */
 	enum tap_verbs_event verbs;
+	enum tap_gpu_event gpu;
 	int64_t time_ns;
 	int64_t begin_ns;      /* of a call that has one event, after it; 0 not told */
+	int64_t end_ns;	       /* of what ran on a GPU; 0 not told */
+	uint64_t name_number;  /* of a kernel's name; 0 none */
 	int64_t pid;	       /* -1 unknown */
 	int64_t tid;	       /* -1 unknown */
 	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
@@ -92,6 +110,21 @@ const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t numbe
 
 /* How requests, completions and receivers were matched, by kind. */
 const struct tap_matches *tap_join_matches(const struct tap_join *join);
+
+/*
+ * What ran on a GPU is told when it was over long ago.  What is not told yet begins at
+ * this time or later; INT64_MAX: nothing is awaited.
+ */
+int64_t tap_join_horizon(const struct tap_join *join);
+
+/* How far the times of the GPU can be trusted. */
+struct tap_gpu_times {
+	uint64_t clock_errors; /* what began before its launch */
+	int64_t clock_error_max_ns;
+	bool has_residual;
+	uint64_t residual_max_ns; /* as the tracer tells, of all its pairs of times */
+};
+const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join);
 
 /* The communicators: comm.h. */
 struct tap_comms;

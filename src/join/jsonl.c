@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Of the first line; each may grow from one digit to twenty. */
-#define LOSS_COUNTS 15
+#define LOSS_COUNTS 19
 
 /* How the fields of a communicator's configuration begin. */
 #define CONFIG "config_"
@@ -424,7 +424,9 @@ static int write_link(void *data, const struct tap_link *link)
 		return ret;
 	tap_json_string(json, "kind", tap_link_kind_name(link->kind));
 	tap_json_string(json, "known", tap_known_name(link->known));
-	tap_json_bool(json, "directed", link->kind != TAP_LINK_COLLECTIVE_RANKS);
+	tap_json_bool(json, "directed",
+		      link->kind != TAP_LINK_COLLECTIVE_RANKS &&
+			      link->kind != TAP_LINK_KERNEL_COLLECTIVE);
 	if (!link->comm)
 		return write_work_link(jsonl, link);
 	add_key(json, "comm_key", link->comm->key);

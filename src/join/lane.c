@@ -212,6 +212,60 @@ void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
 		drop_row(lanes, row);
 }
 
+/* ---- The GPU ---- */
+
+/* Streams that have lanes, so that a damaged trace cannot fill the memory. */
+#define STREAMS_MAX 65536
+
+/* When the last span of each lane was over.  A stream has few, and is there for long. */
+struct tap_stream_lanes {
+	unsigned int count;
+	int64_t *end_ns;
+};
+
+static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
+					  const struct tap_span *span)
+{
+	const uint64_t key = span->work.life << 32 | (span->work.qp_id & UINT32_MAX);
+	struct tap_stream_lanes *stream =
+		tap_table_find(&lanes->by_stream, span->process->number, key);
+
+	if (stream)
+		return stream;
+	stream = calloc(1, sizeof(*stream));
+	if (stream &&
+	    !tap_table_set(&lanes->by_stream, span->process->number, key, stream))
+		return stream;
+	free(stream);
+	return NULL;
+}
+
+int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span)
+{
+	struct tap_stream_lanes *stream;
+	unsigned int i;
+	int64_t *end_ns;
+
+	span->place.depth = 1;
+	if (lanes->by_stream.count >= STREAMS_MAX)
+		return 0;
+	stream = stream_of(lanes, span);
+	if (!stream)
+		return -ENOMEM;
+	for (i = 0; i < stream->count && stream->end_ns[i] > span->begin_ns; i++)
+		;
+	if (i == stream->count) {
+		end_ns = realloc(stream->end_ns, (i + 1) * sizeof(*end_ns));
+		if (!end_ns)
+			return -ENOMEM;
+		stream->end_ns = end_ns;
+		stream->count++;
+	}
+	stream->end_ns[i] = span->end_ns;
+	span->place.lane = i;
+	return 0;
+}
+
 static void free_row(struct tap_row *row)
 {
 	unsigned int i;
@@ -237,6 +291,14 @@ void tap_lanes_free(struct tap_lanes *lanes)
 		next = row->next;
 		free_row(row);
 	}
+	for (i = 0; i < lanes->by_stream.size; i++) {
+		struct tap_stream_lanes *stream = lanes->by_stream.slots[i].value;
+
+		if (stream)
+			free(stream->end_ns);
+		free(stream);
+	}
+	tap_table_free(&lanes->by_stream);
 	tap_table_free(&lanes->by_thread);
 	memset(lanes, 0, sizeof(*lanes));
 }

@@ -17,10 +17,14 @@
 struct tap_lanes {
 	struct tap_table by_thread; /* rows, by (process, thread) */
 	struct tap_row *unused;
+	struct tap_table by_stream; /* of the GPU, by (process, device and stream) */
 };
 
 /* Sets the span's place; before anything of it is drawn.  Returns 0 or -ENOMEM. */
 int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span);
+
+/* The same of a span that ran on a GPU, whose end is known. */
+int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span);
 
 /* The span is over; its place is free for others, and still tells lane and depth. */
 void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span);

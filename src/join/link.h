@@ -24,6 +24,9 @@ enum tap_link_kind {
 	TAP_LINK_API_LAUNCH,	/* a call, which goes on, and what it put on a stream;
 				   from begin_ns of the one to end_ns, when the other
 				   began */
+	TAP_LINK_LAUNCH_KERNEL, /* that, and what ran for it, likewise */
+	TAP_LINK_KERNEL_COLLECTIVE, /* what ran, and the calls of NCCL that it is of; from
+				   the first one's begin_ns to end_ns, when it began */
 };
 
 enum tap_known {

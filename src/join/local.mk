@@ -15,6 +15,9 @@ src_join_libjoin_la_SOURCES = \
 	src/join/flow.c src/join/flow.h \
 	src/join/funcid.c src/join/funcid.h src/join/funcid/v222.def \
 	src/join/funcid/v223.def src/join/funcid/v224.def src/join/funcid/v229.def \
+	src/join/gpu.c src/join/gpu.h \
+	src/join/gpu_call.c src/join/gpu_call.h \
+	src/join/gpu_graph.c src/join/gpu_graph.h \
 	src/join/heap.c src/join/heap.h \
 	src/join/join.c src/join/join.h \
 	src/join/json.c src/join/json.h \
@@ -36,6 +39,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report.c \
 	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
 	src/join/report_cuda.c src/join/report_cuda.h \
+	src/join/report_gpu.c src/join/report_gpu.h \
 	src/join/report_net.c src/join/report_net.h \
 	src/join/report_work.c src/join/report_work.h \
 	src/join/times.c src/join/times.h \

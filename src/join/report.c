@@ -5,6 +5,7 @@
  */
 #include "join/report_comm.h"
 #include "join/report_cuda.h"
+#include "join/report_gpu.h"
 #include "join/report_net.h"
 #include "join/report_work.h"
 #include "join/stack.h"
@@ -69,6 +70,7 @@ struct report {
 	struct tap_report_work work;
 	struct tap_report_net net;
 	struct tap_report_cuda cuda;
+	struct tap_report_gpu gpu;
 	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
@@ -226,10 +228,13 @@ static int begin_span(void *data, struct tap_span *span)
 static int end_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
-	struct sum *sum = find_sum(report, span->process, span);
-	struct sum *all = find_sum(report, NULL, span);
+	struct sum *sum, *all;
 	int ret;
 
+	if (tap_work_is_run(&span->work))
+		return tap_report_gpu_end(&report->gpu, span);
+	sum = find_sum(report, span->process, span);
+	all = find_sum(report, NULL, span);
 	if (!sum || !all)
 		return -ENOMEM;
 	ret = count_span(sum, span);
@@ -637,6 +642,8 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 		tap_report_net_json(&report->net, json);
 	if (report->cuda.streams || report->cuda.calls)
 		tap_report_cuda_json(&report->cuda, json);
+	if (report->gpu.stream_count)
+		tap_report_gpu_json(&report->gpu, json);
 	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &report->view.line);
@@ -673,6 +680,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		return ret;
 	sort(report);
 	tap_report_cuda_sort(&report->cuda);
+	tap_report_gpu_sort(&report->gpu);
 	if (report->view.settings.is_json) {
 		ret = write_json(report, loss);
 	} else {
@@ -684,6 +692,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		tap_report_work_text(&report->work, &report->view.line);
 		tap_report_net_text(&report->net, &report->view.line);
 		tap_report_cuda_text(&report->cuda, &report->view.line);
+		tap_report_gpu_text(&report->gpu, &report->view.line);
 		if (report->view.symbols)
 			tap_stack_add_modules_text(&report->view.line,
 						   report->view.symbols);
@@ -718,6 +727,7 @@ static void destroy(struct tap_view *view)
 	tap_report_work_free(&report->work);
 	tap_report_net_free(&report->net);
 	tap_report_cuda_free(&report->cuda);
+	tap_report_gpu_free(&report->gpu);
 	tap_json_free(&report->json);
 	tap_buffer_free(&view->line);
 	free(report);

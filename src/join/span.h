@@ -166,6 +166,18 @@ struct tap_operation {
 	bool has_count;
 };
 
+/* Of something that ran on a GPU: the times that led to it. */
+struct tap_run {
+	bool has_launch; /* and the next two */
+	bool has_call;	 /* and the two after: the call of NCCL that launched it */
+	bool is_nccl;
+	int64_t launch_ns;	     /* the launch itself */
+	int64_t queue_ns;	     /* from its beginning */
+	int64_t call_ns;	     /* -1: it did not return */
+	int64_t to_launch_ns;	     /* from its beginning */
+	const struct tap_name *call; /* the collective that it is of, NULL unknown */
+};
+
 struct tap_span {
 	enum tap_span_state state;
 	const struct tap_process *process;
@@ -188,6 +200,7 @@ struct tap_span {
 	const struct tap_stack *stack; /* NULL unknown */
 	struct tap_operation operation;
 	struct tap_work work;
+	struct tap_run gpu;
 	struct tap_member *member; /* of its communicator, NULL none: comm.h */
 	struct tap_fields entry;   /* arguments */
 	struct tap_fields exit;	   /* result and what the call gave back */
@@ -230,7 +243,12 @@ struct tap_loss {
 	uint64_t ambiguous_operations;
 	uint64_t mismatched_operations;
 	uint64_t unsure_operations; /* nothing tells whether they count */
-	char *first_damage;	    /* what was wrong with the first, or NULL */
+	/* Of what ran on a GPU: CUPTI had no room, did not tell when, told of what is
+	 * not known here. */
+	uint64_t gpu_dropped;
+	uint64_t gpu_zero_times;
+	uint64_t gpu_unknown;
+	char *first_damage; /* what was wrong with the first, or NULL */
 	struct tap_stream_loss *streams;
 };
 

@@ -233,10 +233,14 @@ static void add_who(struct text *text, const struct tap_span *span)
 	else
 		tap_buffer_add_signed(line, process->pid);
 	tap_buffer_add_char(line, '/');
-	if (span->tid < 0)
+	if (tap_work_is_run(&span->work)) {
+		tap_buffer_add_string(line, "gpu");
+		tap_buffer_add_unsigned(line, span->work.life);
+	} else if (span->tid < 0) {
 		tap_buffer_add_char(line, '?');
-	else
+	} else {
 		tap_buffer_add_signed(line, span->tid);
+	}
 	tap_buffer_fill(line, start, 15, ' ');
 }
 
@@ -254,16 +258,17 @@ static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 /* Whether the value says nothing that a reader of lines would look for. */
 static bool is_plain(const struct tap_field *field)
 {
-	static const char *const names[] = {"pnccl",	      "group_depth",
-					    "capture",	      "scope",
-					    "per_thread",     "runtime",
-					    "context",	      "numAttrs",
-					    "clusterDimX",    "clusterDimY",
-					    "sharedMemBytes", "clusterDimZ"};
+	static const char *const names[] = {
+		"pnccl",	 "group_depth",	   "capture",	     "scope",
+		"per_thread",	 "runtime",	   "context",	     "numAttrs",
+		"clusterDimX",	 "clusterDimY",	   "sharedMemBytes", "clusterDimZ",
+		"static_shared", "dynamic_shared", "clusterX",	     "clusterY",
+		"clusterZ",	 "graph",	   "graph_node",     "queue_least_ns"};
 	size_t i;
 
 	/* By what way it came, and to which of several copies. */
-	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library"))
+	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library") ||
+	    !strcmp(field->name, "correlation_id"))
 		return true;
 	if ((field->kind != TAP_FIELD_UNSIGNED && field->kind != TAP_FIELD_SIGNED) ||
 	    field->value.u)
@@ -384,14 +389,15 @@ static int hold_span(void *data, struct tap_span *span)
 {
 	struct text *text = data;
 
-	return tap_order_begun(&text->order, span);
+	return tap_work_is_run(&span->work) ? 0 : tap_order_begun(&text->order, span);
 }
 
 static int end_span(void *data, struct tap_span *span)
 {
 	struct text *text = data;
 
-	return tap_order_ended(&text->order, span);
+	return tap_work_is_run(&span->work) ? tap_order_ran(&text->order, span)
+					    : tap_order_ended(&text->order, span);
 }
 
 /* ---- Where each process stood ---- */
@@ -549,6 +555,8 @@ static int finish(void *data, const struct tap_loss *loss)
 	int ret;
 
 	ret = begin(text);
+	if (!ret)
+		ret = tap_order_finish(&text->order);
 	if (!ret)
 		ret = write_end(text, loss);
 	if (ret)

@@ -66,6 +66,9 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "ambiguous_operations", loss->ambiguous_operations);
 	tap_json_unsigned(json, "mismatched_operations", loss->mismatched_operations);
 	tap_json_unsigned(json, "unsure_operations", loss->unsure_operations);
+	tap_json_unsigned(json, "gpu_dropped", loss->gpu_dropped);
+	tap_json_unsigned(json, "gpu_zero_times", loss->gpu_zero_times);
+	tap_json_unsigned(json, "gpu_unknown", loss->gpu_unknown);
 	if (has_streams) {
 		tap_json_open(json, "streams", '[');
 		for (stream = loss->streams; stream; stream = stream->next) {
@@ -117,6 +120,9 @@ void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *lo
 	add_count(buffer, loss->ambiguous_operations, "ambiguous operations");
 	add_count(buffer, loss->mismatched_operations, "mismatched operations");
 	add_count(buffer, loss->unsure_operations, "operations that may not count");
+	add_count(buffer, loss->gpu_dropped, "GPU records dropped");
+	add_count(buffer, loss->gpu_zero_times, "GPU records without times");
+	add_count(buffer, loss->gpu_unknown, "GPU records not known");
 	if (buffer->used == start)
 		tap_buffer_add_string(buffer, " none");
 	tap_buffer_add_char(buffer, '\n');

@@ -75,14 +75,18 @@ static const char *const statuses[] = {
 
 static const char *const whys[] = {
 	[TAP_WHY_AMBIGUOUS] = "ambiguous",
+	[TAP_WHY_BEFORE] = "before-recording",
 	[TAP_WHY_COMPLETION_LOST] = "completion-missing",
 	[TAP_WHY_CONTRADICTED] = "contradicted",
+	[TAP_WHY_DROPPED] = "dropped",
 	[TAP_WHY_FAILED] = "failed",
 	[TAP_WHY_FLUSHED] = "flushed",
 	[TAP_WHY_GIVEN_UP] = "given-up",
 	[TAP_WHY_LATE] = "late",
 	[TAP_WHY_LOST] = "lost",
 	[TAP_WHY_NOT_RECORDED] = "not-recorded",
+	[TAP_WHY_NOT_OURS] = "cupti-not-ours",
+	[TAP_WHY_NOT_TOLD] = "not-told",
 	[TAP_WHY_PEER_MISSING] = "peer-missing",
 	[TAP_WHY_PEER_UNKNOWN] = "peer-unknown",
 	[TAP_WHY_POST_LOST] = "post-missing",
@@ -90,6 +94,7 @@ static const char *const whys[] = {
 	[TAP_WHY_RACED] = "raced",
 	[TAP_WHY_SETUP] = "setup-missing",
 	[TAP_WHY_UNPROVED] = "unproved",
+	[TAP_WHY_ZERO_TIME] = "zero-time",
 };
 
 const char *tap_match_name(enum tap_match_kind kind)
@@ -101,6 +106,8 @@ const char *tap_match_name(enum tap_match_kind kind)
 		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
 		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",
 		[TAP_MATCH_API_LAUNCH] = "api-launch",
+		[TAP_MATCH_LAUNCH_KERNEL] = "launch-kernel",
+		[TAP_MATCH_KERNEL_COLLECTIVE] = "kernel-collective",
 	};
 
 	return names[kind];
@@ -189,6 +196,11 @@ bool tap_work_is_message(const struct tap_work *work)
 	return work->kind == TAP_WORK_NET_SEND || work->kind == TAP_WORK_NET_RECEIVE;
 }
 
+bool tap_work_is_run(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_GPU;
+}
+
 bool tap_work_is_receive(const struct tap_work *work)
 {
 	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE;
@@ -204,6 +216,11 @@ void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *proces
 				     [TAP_WORK_NET_RECEIVE] = 'r'};
 
 	tap_buffer_add_unsigned(buffer, process->number);
+	if (tap_work_is_run(work)) {
+		tap_buffer_add_string(buffer, ".g");
+		tap_buffer_add_unsigned(buffer, work->seq);
+		return;
+	}
 	if (tap_work_is_message(work)) {
 		tap_buffer_add_string(buffer, ".n");
 		tap_buffer_add_unsigned(buffer, work->qp_id);
@@ -226,6 +243,11 @@ void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work)
 {
 	const char *queue = work->srq_id ? "srq " : "qp ";
 
+	if (tap_work_is_run(work)) {
+		tap_buffer_add_string(buffer, "gpu ");
+		tap_buffer_add_unsigned(buffer, work->life);
+		return;
+	}
 	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : queue);
 	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
 	tap_buffer_add_string(buffer, tap_work_is_receive(work) ? " receive" : " send");

@@ -23,6 +23,8 @@ enum tap_work_kind {
 	/* Messages of NCCL's network code: qp_id is its connection's, life 0. */
 	TAP_WORK_NET_SEND,
 	TAP_WORK_NET_RECEIVE,
+	/* What ran on a GPU: qp_id is its stream, life its device. */
+	TAP_WORK_GPU,
 };
 
 /* Which request of which queue. */
@@ -44,6 +46,8 @@ enum tap_match_kind {
 	TAP_MATCH_CTS_MESSAGE,
 	TAP_MATCH_FLUSH_MESSAGE,
 	TAP_MATCH_API_LAUNCH, /* of what was launched inside a call */
+	TAP_MATCH_LAUNCH_KERNEL,
+	TAP_MATCH_KERNEL_COLLECTIVE,
 	TAP_MATCH_KINDS,
 };
 
@@ -51,21 +55,26 @@ enum tap_match_kind {
 enum tap_why {
 	TAP_WHY_NONE,
 	TAP_WHY_AMBIGUOUS,	 /* several could be it */
+	TAP_WHY_BEFORE,		 /* it was before recording began */
 	TAP_WHY_COMPLETION_LOST, /* later ones have completed */
 	TAP_WHY_CONTRADICTED,	 /* the ordinals name two that are not alike */
+	TAP_WHY_DROPPED,	 /* records are missing: it may be one of them */
 	TAP_WHY_FAILED,		 /* the request completed with an error */
 	TAP_WHY_FLUSHED,	 /* one before it failed */
 	TAP_WHY_GIVEN_UP,	 /* too many waited at once */
 	TAP_WHY_LATE,	      /* how often the two were connected before is not known */
 	TAP_WHY_LOST,	      /* on the way: later ones arrived */
 	TAP_WHY_NOT_RECORDED, /* it was before recording began */
+	TAP_WHY_NOT_OURS,     /* another has CUPTI */
+	TAP_WHY_NOT_TOLD,     /* of a copy that blocks no number is recorded */
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
 	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */
 	TAP_WHY_POST_LOST,
-	TAP_WHY_QUEUE,	  /* an error, of either queue of a pair */
-	TAP_WHY_RACED,	  /* two threads took ordinals at once */
-	TAP_WHY_SETUP,	  /* how the queue pair was made is not known */
-	TAP_WHY_UNPROVED, /* something may have been lost on the way */
+	TAP_WHY_QUEUE,	   /* an error, of either queue of a pair */
+	TAP_WHY_RACED,	   /* two threads took ordinals at once */
+	TAP_WHY_SETUP,	   /* how the queue pair was made is not known */
+	TAP_WHY_UNPROVED,  /* something may have been lost on the way */
+	TAP_WHY_ZERO_TIME, /* CUPTI told no times of as many */
 	TAP_WHY_COUNT,
 };
 
@@ -123,10 +132,13 @@ bool tap_opcode_has_imm(uint64_t opcode);
 bool tap_work_is_message(const struct tap_work *work);
 bool tap_work_is_receive(const struct tap_work *work);
 
-/* "0.q3.1.s17" or "0.n3.s17", a number that no other span of the trace has. */
+/* "0.q3.1.s17", "0.n3.s17" or "0.g17", a number that no other span of the trace has. */
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
 		     const struct tap_work *work);
-/* "qp 3 send" or "net 3 send", the row that it is drawn on. */
+/* Whether it ran on a GPU. */
+bool tap_work_is_run(const struct tap_work *work);
+
+/* "qp 3 send", "gpu 0" or "net 3 send", the row that it is drawn on. */
 void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work);
 
 #endif

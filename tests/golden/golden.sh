@@ -55,7 +55,7 @@ views() { # EVENTS
 }
 
 set -- "$golden"/*.events
-echo "1..$(($# + 4))"
+echo "1..$(($# + 5))"
 for events; do
 	name=$(basename "$events" .events)
 	expect=${events%.events}.expect
@@ -85,6 +85,52 @@ awk '/ncclSend count=/ { if ("count=" n != $7) exit 1; n++ }
 	BEGIN { n = 0 } END { if (n != 3000) exit 1 }' "$work/streams" || status=1
 grep -q '^loss: none$' "$work/streams" || status=1
 check "300 streams are brought into one order" $status
+
+# A graph with three collectives is launched a thousand times, by fours; a buffer of records
+# comes when it is full, long after.
+awk 'function event(time, what) { print time, "hot 10 11", what }
+BEGIN {
+	for (i = 1; i <= 3; i++) {
+		event(1000 + i * 100, "nccl:ncclAllReduce_entry call_id=" 2 * i \
+			" parent_id=0 inner=0 count=4 comm_id=1 comm_key=0xa1 op_number=" i)
+		print 1010 + i * 100, "setup 10 11 gpu:graph_node call_id=" 2 * i + 1, \
+			"graph=1 node=" i " original=0"
+		event(1030 + i * 100, "cuda:cuLaunchKernelEx begin_ns=" 1005 + i * 100 \
+			" call_id=" 2 * i + 1 " parent_id=" 2 * i " result=+0 capture=+1" \
+			" correlation_id=" i " f=0xf1")
+		event(1040 + i * 100, "nccl:ncclAllReduce_exit call_id=" 2 * i " result=0:ok")
+		print 1900 + i, "setup 10 11 gpu:graph_node call_id=8 graph=2 node=" 10 + i, \
+			"original=" i
+	}
+	print "1950 setup 10 90 gpu:name name=1 text=\"ncclDevKernel_AllReduce_Sum_f32_RING_LL\""
+	for (i = 0; i < 1000; i++) {
+		at = 10000 + i * 1000
+		event(at + 10, "cuda:cuGraphLaunch begin_ns=" at " call_id=" 10 + i \
+			" parent_id=0 result=+0 capture=+0 correlation_id=" 100 + i)
+		for (j = 1; j <= 3; j++)
+			told[n++] = "hot 10 90 gpu:kernel start_ns=" at + j * 200 \
+				" end_ns=" at + j * 200 + 150 " correlation_id=" 100 + i \
+				" device=0 context=1 stream=7 name=1 graph=2 graph_node=" 10 + j
+		if (i % 4 < 3)
+			continue
+		for (j = 0; j < n; j++)
+			print at + 900 + j, told[j]
+		n = 0
+	}
+}' >"$work/replays.events"
+"$convert" events "$work/replays.events" timeline format=jsonl |
+	sed -n 's/.*"kind":"kernel-collective","known":"exact".*"spans":\["0\.g[0-9]*","\(0\.[246]\)"\].*/\1/p' |
+	sort | uniq -c | awk '{ print $1, $2 }' >"$work/replays"
+printf '1000 0.2\n1000 0.4\n1000 0.6\n' >"$work/expected"
+status=0
+cmp "$work/expected" "$work/replays" || status=1
+# In order, though each kernel is told after the launches that follow.
+"$convert" events "$work/replays.events" timeline output="$work/text"
+sed -n '/^ *seconds/,/^$/p' "$work/text" >"$work/lines"
+[ "$(grep -c ' kernel #' "$work/lines")" = 3000 ] || status=1
+grep -q 'late line' "$work/lines" && status=1
+awk '/cu|kernel/ { if ($1 < last) exit 1; last = $1 }' "$work/lines" || status=1
+check "each kernel of 1000 replays is of its collective, in order" $status
 
 # Written to a file, the first line is patched; to a pipe, it goes first too.
 "$convert" events "$golden/discarded.events" timeline format=jsonl output="$work/patched"

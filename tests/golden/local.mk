@@ -53,6 +53,14 @@ GOLDEN_CASES = \
 	tests/golden/exec \
 	tests/golden/fork \
 	tests/golden/garbage \
+	tests/golden/gpu \
+	tests/golden/gpu-bound \
+	tests/golden/gpu-copy \
+	tests/golden/gpu-garbage \
+	tests/golden/gpu-graph \
+	tests/golden/gpu-group \
+	tests/golden/gpu-owner \
+	tests/golden/gpu-reuse \
 	tests/golden/library-again \
 	tests/golden/nesting \
 	tests/golden/net-adaptive \
@@ -119,6 +127,8 @@ GOLDEN_ROWS = \
 	tests/golden/comm.rows \
 	tests/golden/cuda.rows \
 	tests/golden/end-lost.rows \
+	tests/golden/gpu.rows \
+	tests/golden/gpu-graph.rows \
 	tests/golden/nesting.rows \
 	tests/golden/net-groups.rows \
 	tests/golden/not-returned.rows \

@@ -70,7 +70,7 @@ def read(path):
                 head = record
             elif record["type"] == "span":
                 spans[record["id"]] = record
-            elif record["type"] == "link" and record["kind"] != "api-launch":
+            elif record["type"] == "link" and "comm_key" in record:
                 links.append(record)
             elif record["type"] == "communicator":
                 comms[record["pid"], record["comm_id"]].append(record)

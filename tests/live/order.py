@@ -42,7 +42,7 @@ def read_trace(path):
                 head = record
             elif record["type"] == "span":
                 spans[record["id"]] = record
-            elif record["type"] == "link" and record["kind"] != "api-launch":
+            elif record["type"] == "link" and "comm_key" in record:
                 links.append(record)
             elif record["type"] == "communicator":
                 comms[record["process"], record["comm_id"]] = record

@@ -23,7 +23,7 @@ def main():
                 addresses[record["process"]].add(record["comm"])
             elif record["type"] == "span" and record["name"] == "ncclAllReduce":
                 numbers[record["process"], record["comm_id"]].append(record["op_number"])
-            elif record["type"] == "link" and record["kind"] != "api-launch":
+            elif record["type"] == "link" and "comm_key" in record:
                 assert record["known"] == "exact" and record["ranks"] == [0, 1], record
                 links[record["comm_key"]] += 1
     processes = sorted({process for process, _ in lives})

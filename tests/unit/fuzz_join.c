@@ -8,10 +8,12 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
  *         -Isrc -Itests -I. tests/unit/fuzz_join.c
- * src/join/{buffer,check,comm,derived,emit,field,flow,heap,join,json}.c \
- *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,qp,report,report_comm,wire,wr}.c \
- *         src/join/{report_comm_out,report_work,slot,span,table,text,trace,verbs,view}.c \
- *         -o fuzz
+ * src/join/{buffer,check,comm,cuda,cuda_graph,derived,emit,field,flow,funcid,gpu}.c \
+ *         src/join/{gpu_call,gpu_graph,heap,join,json,kernel}.c \
+ *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,qp,report,report_comm,wire,wr}.c
+ * \
+ *         src/join/{report_comm_out,report_cuda,report_gpu,report_net,report_work,slot,span,table,text,trace,verbs,view}.c
+ * \ -o fuzz
  *   ./fuzz -max_len=4096
  */
 #include "join/derived.h"
@@ -33,6 +35,9 @@ static int64_t mark_ns;
 static int take_mark(void *data, const struct tap_mark *mark)
 {
 	(void) data;
+	/* What ran on a GPU is told when it was over long ago. */
+	if (mark->span && tap_work_is_run(&mark->span->work))
+		return 0;
 	if (mark->time_ns < mark_ns)
 		abort();
 	mark_ns = mark->time_ns;
@@ -55,17 +60,17 @@ static struct tap_view *create_derived(void)
 }
 
 static struct tap_view *(*const views[])(void) = {
-	tap_text_create,
-	tap_jsonl_create,
-	tap_report_create,
-	create_derived,
-	tap_check_create,
+	tap_text_create, tap_jsonl_create, tap_report_create,
+	create_derived,	 tap_check_create,
 };
 
 static const char *const calls[] = {
 	"ncclAllReduce", "ncclBcast",	   "ncclBroadcastConfig", "ncclSend",
 	"ncclRecv",	 "ncclGroupStart", "ncclGroupEnd",	  "ncclGroupSimulateEnd",
 };
+
+static const char *const cuda_calls[] = {"cuLaunchKernelEx", "cuGraphLaunch",
+					 "cuMemcpyAsync", "cuMemsetD8Async"};
 
 struct input {
 	const uint8_t *data;
@@ -133,16 +138,17 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 /* Work requests of few queue pairs, with small ordinals. */
 static void add_work(struct tap_event *event, struct input *input)
 {
-	static const char *const arrays[] = {"wr_id",	 "qp_id",  "life",     "seq",
-					     "status",	 "opcode", "is_recv",  "byte_len",
-					     "imm_data", "length", "wc_flags", "src_qp",
+	static const char *const arrays[] = {"wr_id",	  "qp_id",    "life",
+					     "seq",	  "status",   "opcode",
+					     "is_recv",	  "byte_len", "imm_data",
+					     "length",	  "wc_flags", "src_qp",
 					     "send_flags"};
 	static const char *const numbers[] = {
-		"qp_id",	 "srq_id",   "life",   "seq",	   "signaled_seq",
-		"consuming_seq", "raced",    "num_wr", "num_wc",   "type",
-		"qp_num",	 "ah_id",    "rkey",   "mr_id",	   "dest_qp_num",
-		"is_global",	 "sent",     "ret",    "signaled", "remote_qpn",
-		"recv_posted",	 "attr_mask", "addr",  "sq_psn",   "context_id"};
+		"qp_id",	 "srq_id",    "life",	"seq",	    "signaled_seq",
+		"consuming_seq", "raced",     "num_wr", "num_wc",   "type",
+		"qp_num",	 "ah_id",     "rkey",	"mr_id",    "dest_qp_num",
+		"is_global",	 "sent",      "ret",	"signaled", "remote_qpn",
+		"recv_posted",	 "attr_mask", "addr",	"sq_psn",   "context_id"};
 	const bool has_arrays = event->verbs == TAP_VERBS_POLL ||
 				event->verbs == TAP_VERBS_POST_SEND_LIST ||
 				event->verbs == TAP_VERBS_POST_RECV_LIST;
@@ -173,6 +179,52 @@ static void add_work(struct tap_event *event, struct input *input)
 	}
 }
 
+/* Launches, captured or not, and what ran for them, with few correlations. */
+static void add_launch(struct tap_event *event, struct input *input)
+{
+	static const char *const names[] = {"correlation_id", "graph",	 "graph_node",
+					    "node",	      "call_id", "original",
+					    "device",	      "stream",	 "count",
+					    "residual_ns"};
+	static const char *const strings[][4] = {
+		{"state", "taken", "refused", "released"},
+		{"what", "dropped", "zero_time", "else"},
+		{"text", "_Z9ncclDevKernel_AllReduce_Sum", "its own",
+		 "ncclSymkDevKernel_AllReduce_LL"}};
+	struct tap_field *field;
+	size_t i;
+
+	event->begin_ns = event->time_ns - take(input);
+	event->end_ns = event->begin_ns + take(input) % 128 - 4;
+	event->name_number = take(input) % 4;
+	event->has_result = true;
+	event->result = take(input) % 8 == 7;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		field = tap_fields_add(&event->fields, names[i], TAP_FIELD_UNSIGNED);
+		if (field)
+			field->value.u = take(input) % 4;
+	}
+	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+		const char *string = strings[i][1 + take(input) % 3];
+
+		tap_fields_add_string(&event->fields, strings[i][0], string,
+				      strlen(string));
+	}
+	field = tap_fields_add(&event->fields, "capture", TAP_FIELD_SIGNED);
+	if (field)
+		field->value.i = (int64_t) (take(input) % 8) / 5 - take(input) % 8 / 7;
+	if (take(input) % 2)
+		tap_fields_add_string(&event->fields, "kernel_kind", "collective", 10);
+	if (take(input) % 2) {
+		tap_fields_add_string(&event->fields, "known", "decoded", 7);
+		tap_fields_add_string(&event->fields, "collective", "AllReduce,SendRecv",
+				      take(input) % 2 ? 9 : 18);
+		field = tap_fields_add(&event->fields, "device_comm", TAP_FIELD_UNSIGNED);
+		if (field)
+			field->value.u = take(input) % 3;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
@@ -184,7 +236,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tap_join *join = tap_join_create(view->consumer, view, &bounds);
 	struct tap_trace *traces[2] = {tap_join_add_trace(join, "alpha", NULL, -1),
 				       tap_join_add_trace(join, "beta", NULL, 9)};
-	const struct tap_name *names[8];
+	const struct tap_name *names[8], *launches[4];
 	struct tap_symbols *symbols =
 		take(&input) % 2 ? tap_symbols_create(NULL, NULL) : NULL;
 	struct tap_event event = {0};
@@ -194,6 +246,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		names[i] = tap_join_intern(join, "nccl", 4, calls[i], strlen(calls[i]));
+	for (i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
+		launches[i] = tap_join_intern(join, "cuda", 4, cuda_calls[i],
+					      strlen(cuda_calls[i]));
 	view->join = join;
 	view->output = &output;
 	view->symbols = symbols;
@@ -232,9 +287,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		event.time_ns += (int64_t) take(&input) - 20;
 		event.verbs = TAP_VERBS_NONE;
 		event.begin_ns = 0;
-		if (take(&input) % 2) {
+		what = take(&input);
+		event.gpu = TAP_GPU_NONE;
+		event.has_result = false;
+		if (what % 4 == 1) {
+			event.kind = TAP_EVENT_GPU;
+			event.gpu = (enum tap_gpu_event)(what / 4 % TAP_GPU_NONE);
+			event.tid = -1;
+			add_launch(&event, &input);
+		} else if (what % 4 == 3) {
+			event.kind = TAP_EVENT_WORK;
+			event.name = launches[what / 4 % 4];
+			add_launch(&event, &input);
+		} else if (what % 8 == 2) {
 			event.kind = TAP_EVENT_VERBS;
-			event.verbs = (enum tap_verbs_event)(take(&input) % TAP_VERBS_NONE);
+			event.verbs =
+				(enum tap_verbs_event)(take(&input) % TAP_VERBS_NONE);
 			add_work(&event, &input);
 		}
 		add_fields(&event.fields, &input);
