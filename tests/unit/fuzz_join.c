@@ -7,13 +7,8 @@
  * In "make check" a fixed number of fixed sequences runs.  To search for more:
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -DTAP_LIBFUZZER -D_GNU_SOURCE \
- *         -Isrc -Itests -I. tests/unit/fuzz_join.c
- * src/join/{buffer,check,comm,cuda,cuda_graph,derived,emit,field,flow,funcid,gpu}.c \
- *         src/join/{gpu_call,gpu_graph,heap,join,json,kernel}.c \
- *         src/join/{jsonl,lane,link,name,order,outfile,pair,process,qp,report,report_comm,wire,wr}.c
- * \
- *         src/join/{report_comm_out,report_cuda,report_gpu,report_net,report_work,slot,span,table,text,trace,verbs,view}.c
- * \ -o fuzz
+ *         -Isrc -Itests -I. tests/unit/fuzz_join.c BUILD/src/join/.libs/libjoin.a \
+ *         -ldw -ldl -o fuzz
  *   ./fuzz -max_len=4096
  */
 #include "join/derived.h"
