@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/INTERNALS.md \
 	doc/frameworks.md \
+	doc/gpu-results.md \
 	doc/nccl-function-ids.md \
 	doc/real-rdma.md \
 	doc/trace-compass.md \

@@ -13,13 +13,20 @@ for tool in patchelf dpkg-query; do
         exit 0
     }
 done
+alone # the build folder has one portable form
 work=$top_builddir/tests/portable/work.$$
 mkdir -p "$work"
 trap 'rm -rf "$work" "$top_builddir/old" "$top_builddir/old.tar.xz"' EXIT
 
-check "the portable form is made" env -u MAKEFLAGS make -C "$top_builddir" portable
+check "the portable form is made, and what goes to a machine with a GPU" \
+    env -u MAKEFLAGS make -C "$top_builddir" gpu-tarball
 tarball=$(echo "$top_builddir"/ccltap-*-x86_64-linux.tar.xz)
 check "it is small" [ "$(stat -c %s "$tarball")" -lt 10000000 ]
+gpu=$(echo "$top_builddir"/ccltap-*-gpu.tar.xz)
+check "the other, too" [ "$(stat -c %s "$gpu")" -lt 60000000 ]
+tar -C "$work" -xf "$gpu"
+check "and runs where it is unpacked" \
+    env CHECK_GPU_DOUBLES=1 "$work"/*-gpu/check-gpu --quick --only calls --results "$work/results"
 
 status=0
 PORTABLE_GLIBC=20 "$top_srcdir/scripts/make-portable" "$top_builddir" old >"$work/out" 2>&1 ||
@@ -28,7 +35,6 @@ same "what needs a newer glibc is not packed" 1 "$status"
 check "and what that is, is said" grep -q 'lib/libccltap.so needs GLIBC_2.34, newer than 2.20' "$work/out"
 check "and no tarball is left" [ ! -e "$top_builddir/old.tar.xz" ]
 
-alone
 for release in bookworm trixie; do
     root=${CCLTAP_ROOTS-}/$release
     if [ -z "${CCLTAP_ROOTS-}" ] || [ ! -d "$root" ]; then
