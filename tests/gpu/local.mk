@@ -13,7 +13,7 @@ check_DATA += $(gpu_programs) tests/gpu/count_launches.so
 CLEANFILES += $(gpu_programs) tests/gpu/count_launches.so
 EXTRA_DIST += $(gpu_c) $(gpu_py) tests/gpu/gpu.h tests/gpu/ranks.h tests/gpu/bare_cupti.h \
 	tests/gpu/count_launches.c tests/gpu/check-gpu tests/gpu/README \
-	tests/gpu/test_check_gpu.sh scripts/make-gpu-tarball
+	tests/gpu/test_check_gpu.sh scripts/make-gpu-tarball tests/doubles/torch/torch/__init__.py
 
 # Nothing of CUDA's or NCCL's is linked: they open what they find.
 $(gpu_programs): $(gpu_c) $(gpu_h)

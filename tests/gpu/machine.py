@@ -94,8 +94,9 @@ class Machine:
                  "/usr/local/cuda*/lib64/libcupti.so.1[0-9]"))
         self.driver = ask(sys.executable, ASK_DRIVER, self.libcuda)
         self.nccl = ask(sys.executable, ASK_NCCL, self.libnccl)
-        self.torch = ({"missing": "the doubles have none"} if self.is_double
-                      else ask(self.python, ASK_TORCH))
+        if self.is_double:
+            os.environ["PYTHONPATH"] = os.path.join(self.doubles, "torch")
+        self.torch = ask(self.python, ASK_TORCH)
         self.no_gpu = self.why_no_gpu()
         self.no_nccl = self.no_gpu or ("no NCCL: " + self.nccl["missing"]
                                        if "missing" in self.nccl else None)

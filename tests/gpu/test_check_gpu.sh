@@ -46,7 +46,8 @@ check "it comes to its end" grep -q '^1\.\.[0-9]' "$work/out"
 same "what a double cannot show is skipped with a reason" 0 \
     "$(grep -c '# SKIP *$' "$work/out")"
 for sentence in 'calls: each operation.s launch says' 'algorithms: .* RING and SIMPLE' \
-    'wire: the requests' 'work: as many' 'graphs: each replay says' 'cost: launches'; do
+    'wire: the requests' 'work: as many' 'graphs: each replay says' 'pytorch: 2 ranks with' \
+    'cost: launches'; do
     check "checked and not skipped: $sentence" \
         sh -c "grep -v SKIP '$work/out' | grep -q '^ok .* - $sentence'"
 done
