@@ -36,7 +36,8 @@ def run(command, env, folder, name, timeout):
             status = f"none within {timeout} s"
     said = text_of(f"{folder}/{name}.err").strip().splitlines()
     if status == 77:
-        raise Missing(said[-1] if said else "something is missing")
+        why = [line for line in said if not line.startswith("ccltap: ")]
+        raise Missing(why[-1] if why else "something is missing")
     if status:
         raise Failed(f"{os.path.basename(command[0])} {name}: status {status}\n" +
                      "\n".join(said[-12:]))
@@ -51,12 +52,22 @@ def text_of(path):
         return ""
 
 
+def nccl_log(folder):
+    """What NCCL said, of all processes."""
+    return "\n".join(text_of(path) for path in sorted(glob.glob(f"{folder}/nccl.*.log")))
+
+
 def record(machine, folder, command, env, timeout, gpu="kernels"):
     """Recorded; then what the trace says."""
     os.makedirs(folder, exist_ok=True)
     options = ["--gpu=" + gpu] if machine.has_gpu_option() else []
-    run([machine.ccltap, "record", *options, "-o", f"{folder}/trace", "--", *command],
-        {**env, "NCCL_DEBUG_FILE": f"{folder}/nccl.%p.log"}, folder, "program", timeout)
+    env = {"NCCL_DEBUG": "WARN", **env, "NCCL_DEBUG_FILE": f"{folder}/nccl.%p.log"}
+    try:
+        run([machine.ccltap, "record", *options, "-o", f"{folder}/trace", "--", *command],
+            env, folder, "program", timeout)
+    except Failed as what:
+        warnings = [line for line in nccl_log(folder).splitlines() if "NCCL WARN" in line]
+        raise Failed("\n".join([str(what), *warnings[-6:]])) from None
     run([machine.ccltap, "timeline", "--format", "jsonl", f"{folder}/trace"], dict(os.environ),
         folder, "timeline", timeout)
     # Its status is its verdict, which is looked at with the rest.
@@ -114,6 +125,4 @@ class Recording:
         return others
 
     def nccl_said(self):
-        """What NCCL's log has, of all processes."""
-        return "\n".join(text_of(path) for path in
-                         sorted(glob.glob(f"{self.folder}/nccl.*.log")))
+        return nccl_log(self.folder)

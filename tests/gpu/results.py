@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What was found: as TAP while it goes on, and as JSON and Markdown at the end."""
 import json
+import os
 
 import overhead
 
@@ -12,8 +13,11 @@ WHAT_THEY_ARE = {
 
 
 class Results:
-    def __init__(self, facts):
+    """What was found so far is in results.json and results.md of a folder."""
+
+    def __init__(self, facts, folder):
         self.facts = facts
+        self.folder = folder
         self.checks = []
         self.costs = []
 
@@ -32,6 +36,12 @@ class Results:
 
     def is_good(self):
         return all(check["status"] != "not ok" for check in self.checks)
+
+    def write(self):
+        os.makedirs(self.folder, exist_ok=True)
+        for name, text in (("json", self.as_json()), ("md", self.as_markdown())):
+            with open(f"{self.folder}/results.{name}", "w", encoding="utf-8") as file:
+                file.write(text)
 
     def as_json(self):
         return json.dumps({"schema": 1, "facts": self.facts, "checks": self.checks,

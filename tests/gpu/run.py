@@ -31,6 +31,8 @@ import overhead
 import recording
 from results import Results
 
+# Each is a method of Run.
+PARTS = ("calls", "algorithms", "choice", "wire", "work", "graphs", "pytorch", "cost")
 SOCKETS = {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1"}
 ALGORITHMS = [(algorithm, protocol) for algorithm in ("RING", "TREE")
               for protocol in ("LL", "LL128", "SIMPLE")]
@@ -82,24 +84,16 @@ class Run:
         self.seconds = options.seconds
         self.folder = folder
 
-    def parts(self):
-        nccl, gpu = self.machine.no_nccl, self.machine.no_gpu
-        return {
-            "calls": (self.calls, nccl), "algorithms": (self.algorithms, nccl),
-            "choice": (self.choice, nccl), "wire": (self.wire, nccl),
-            "work": (self.work, gpu), "graphs": (self.graphs, nccl),
-            "pytorch": (self.pytorch, self.machine.no_torch), "cost": (self.cost, nccl),
-        }
-
     def do(self, only):
-        for name, (part, missing) in self.parts().items():
+        for name in PARTS:
             if only and name not in only:
                 continue
-            if missing:
-                self.results.add(name, "all of it", "skip", missing)
-                continue
+            missing = {"work": self.machine.no_gpu, "pytorch": self.machine.no_torch}.get(
+                name, self.machine.no_nccl)
             try:
-                part(name)
+                if missing:
+                    raise recording.Missing(missing)
+                getattr(self, name)(name)
             except recording.Missing as what:
                 self.results.add(name, "all of it", "skip", str(what))
             except (recording.Failed, subprocess.TimeoutExpired) as what:
@@ -107,6 +101,7 @@ class Run:
                                  str(what))
             except Exception:  # One part's end is not the others'.
                 self.results.add(name, "it can be judged", "not ok", traceback.format_exc())
+            self.results.write()
 
     def recorded(self, name, program, *arguments, timeout=240, **settings):
         """A program that writes its log into the folder that its trace is in."""
@@ -173,24 +168,30 @@ class Run:
             if self.machine.is_double and (algorithm, protocol) != ("RING", "SIMPLE"):
                 self.results.add(part, sentence, "skip", "the double has rings of SIMPLE alone")
                 continue
+            forced = {"NCCL_ALGO": algorithm, "NCCL_PROTO": protocol, **SOCKETS}
+            arguments = ("collectives", "-a", "-s", sizes)
             try:
-                trace = self.recorded(f"{algorithm}-{protocol}", "collectives", "-a", "-s",
-                                      sizes, NCCL_ALGO=algorithm, NCCL_PROTO=protocol,
-                                      **SOCKETS)
+                trace = self.recorded(f"{algorithm}-{protocol}", *arguments, **forced)
             except recording.Failed as what:
-                # Not every machine has each; NCCL says so.
-                if "no algorithm/protocol available" not in (recording.text_of(
-                        f"{self.folder}/{algorithm}-{protocol}/program.err") + self.nccl_said(
-                            f"{algorithm}-{protocol}")):
-                    raise
-                self.results.add(part, sentence, "skip", "NCCL has it not here: " +
-                                 str(what).splitlines()[-1])
+                # Not every machine has each, or has it right.
+                if self.fails_alone(f"{algorithm}-{protocol}", *arguments, **forced):
+                    self.results.add(part, sentence, "skip", "without a recording it fails, too: "
+                                     + str(what).splitlines()[-1])
+                else:
+                    self.results.add(part, sentence, "not ok", str(what))
                 continue
             self.results.judge(part, sentence, judge.whole(trace) +
                                judge.forced(trace, algorithm, protocol))
 
-    def nccl_said(self, name):
-        return recording.Recording(f"{self.folder}/{name}").nccl_said()
+    def fails_alone(self, name, program, *arguments, **settings):
+        folder = f"{self.folder}/{name}-alone"
+        os.makedirs(folder)
+        try:
+            recording.run([f"{self.machine.programs}/{program}", *arguments],
+                          self.machine.environment(**settings), folder, "program", 240)
+        except recording.Failed:
+            return True
+        return False
 
     def choice(self, part):
         sentence = "NCCL's own choice by size, as its log has it, is what is decoded"
@@ -315,10 +316,13 @@ def main():
     if options.help:
         print(__doc__)
         return 0
+    only = set(filter(None, options.only.split(",")))
+    if only - set(PARTS):
+        parser.error(f"{', '.join(only - set(PARTS))}: the parts are {', '.join(PARTS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     machine = machines.Machine(top)
-    results = Results(machine.facts())
+    results = Results(machine.facts(), options.results)
     folder = options.keep or tempfile.mkdtemp(prefix="check-gpu.")
     os.makedirs(folder, exist_ok=True)
     folder = os.path.abspath(folder)
@@ -328,13 +332,8 @@ def main():
         for fact, value in results.facts.items():
             print(f"# {fact}: {value}")
         with contextlib.nullcontext() if machine.no_gpu else daemon(top, folder):
-            Run(machine, results, options, folder).do(set(filter(None,
-                                                                 options.only.split(","))))
+            Run(machine, results, options, folder).do(only)
         print(f"1..{len(results.checks)}")
-        os.makedirs(options.results, exist_ok=True)
-        for name, text in (("json", results.as_json()), ("md", results.as_markdown())):
-            with open(f"{options.results}/results.{name}", "w", encoding="utf-8") as file:
-                file.write(text)
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
