@@ -258,19 +258,24 @@ def profiled_alike(alone, recording):
             for rank in one if one[rank] != other.get(rank)]
 
 
-def let_go(recording, owners):
-    """CUPTI was taken, released while the profiler wanted it and taken again; kernels of
-    before and after are there."""
+def let_go(recording):
+    """CUPTI was taken, released while the profiler wanted it and taken again."""
     wrong = []
     states = collections.defaultdict(list)
-    for line in owners:
-        pid, state = re.search(r'vpid = (\d+).*? state = "(\w+)"', line).groups()
-        states[int(pid)].append(state)
-    by_call = recording.linked("api-launch")
-    by_launch = recording.linked("launch-kernel")
+    for event in events_of(recording, "owner"):
+        states[int(event["vpid"])].append(event["state"])
     for pid, rank in recording.ranks.items():
         if not re.search(r"taken( \w+)* released( \w+)* taken", " ".join(states[pid])):
             wrong.append(f"rank {rank}: CUPTI was {', '.join(states[pid]) or 'not taken'}")
+    return wrong
+
+
+def before_and_after(recording):
+    """Kernels of all-reduces before and after the profiler looked on have their launch."""
+    wrong = []
+    by_call = recording.linked("api-launch")
+    by_launch = recording.linked("launch-kernel")
+    for pid, rank in recording.ranks.items():
         calls = [span for span in recording.layer(pid, "nccl")
                  if span["name"] == "ncclAllReduce" and not span["inner"]]
         for call, line in zip(calls, called(recording, pid)):
@@ -283,6 +288,28 @@ def let_go(recording, owners):
 
 
 # ---- What ran on the GPU ----
+
+def events_of(recording, name):
+    """The values of these events' fields and contexts, as text."""
+    return [dict(re.findall(r'(\w+) = "?([^",}]*?)"?[ ,]', line))
+            for line in recording.gpu_events if f" gpu:{name}: " in line]
+
+
+def ran(recording):
+    """As many kernels as were launched: events as they were recorded, none dropped."""
+    wrong = [f"lost: {event}" for event in events_of(recording, "lost")]
+    seen = collections.Counter(int(event["vpid"]) for event in events_of(recording, "kernel"))
+    for pid, rank in recording.ranks.items():
+        launches = recording.launches(pid)
+        captured = sum("capture_id" in launch["fields"] for launch in launches)
+        graphs = sum(span["fields"].get("graph_kernels", 0)
+                     for span in recording.layer(pid, "cuda")
+                     if span["name"].startswith("cuGraphLaunch"))
+        expected = len(launches) - captured + graphs
+        if seen[pid] != expected:
+            wrong.append(f"rank {rank}: {seen[pid]} kernels ran, not {expected}")
+    return wrong
+
 
 def kernels(recording):
     """Each kernel that was launched ran once, and not before it was launched; what was

@@ -154,6 +154,8 @@ class Machine:
                if not re.match(r"NCCL_|LD_PRELOAD|CCLTAP_|SOFTVERBS_", name)}
         env.update(GPU_LIBCUDA=self.libcuda, GPU_LIBNCCL=self.libnccl,
                    LTTNG_UST_REGISTER_TIMEOUT="60000")
+        if self.has_gpu_option():
+            env["GPU_LIBCUPTI"] = self.libcupti
         env["LD_LIBRARY_PATH"] = self.library_path(*folders)
         if not env["LD_LIBRARY_PATH"]:
             del env["LD_LIBRARY_PATH"]

@@ -74,13 +74,18 @@ def record(machine, folder, command, env, timeout, gpu="kernels"):
     with open(f"{folder}/check.out", "w") as out:
         subprocess.run([machine.ccltap, "check", "--json", f"{folder}/trace"], stdout=out,
                        stderr=subprocess.DEVNULL, check=False, timeout=timeout)
+    with open(f"{folder}/events.out", "w", encoding="utf-8") as out:
+        events = subprocess.Popen([f"{machine.top}/bin/babeltrace2", f"{folder}/trace"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        out.writelines(line for line in events.stdout if " gpu:" in line)
+        events.wait()
     return Recording(folder)
 
 
 class Recording:
     """What is in such a folder.
 
-    logs: of each rank the lines that the program wrote.  ranks: its number by its pid."""
+    gpu_events: as babeltrace2 shows them, of the provider gpu alone.  logs: of each rank the lines that the program wrote.  ranks: its number by its pid."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -97,6 +102,8 @@ class Recording:
         for spans in self.of_pid.values():
             spans.sort(key=lambda span: span["begin_ns"])
         self.check = json.loads(text_of(f"{folder}/check.out") or "{}")
+        self.gpu_events = [line for line in text_of(f"{folder}/events.out").splitlines()
+                           if re.search(" gpu:[a-z_]+: ", line)]
         self.said = "\n".join(line for line in text_of(f"{folder}/program.err").splitlines()
                               if line.startswith("ccltap: "))
         self.logs = {}

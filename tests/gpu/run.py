@@ -122,25 +122,22 @@ class Run:
         return recording.text_of(f"{folder}/counted")
 
     def on_gpu(self, part, trace, *checks):
-        """Checks of what ran there, where CUPTI is."""
-        missing = self.machine.no_cupti
-        if not missing and not any(link["kind"] == "launch-kernel"
-                                   for link in trace.check.get("links", ())):
-            missing = "this ccltap's reader knows no kernels"
+        """Checks of what ran there, where CUPTI is, and of what is linked with it, where the
+        reader does that: what has it would have such links."""
+        knows_links = any(link["kind"] == "launch-kernel"
+                          for link in trace.check.get("links", ()))
         for sentence, check in checks:
+            missing = self.machine.no_cupti
+            if check not in (judge.ran, judge.let_go) and not knows_links:
+                missing = missing or "this ccltap's reader knows no kernels"
             if missing:
                 self.results.add(part, sentence, "skip", missing)
                 continue
             wrong = check(trace)
             if wrong:
-                wrong += ["who had CUPTI: " + line for line in self.owners(trace)]
+                wrong += [f"who had CUPTI: {event}" for event in
+                          judge.events_of(trace, "owner")]
             self.results.judge(part, sentence, wrong)
-
-    def owners(self, trace):
-        """The events that tell who has CUPTI."""
-        done = subprocess.run([f"{self.machine.top}/bin/babeltrace2", f"{trace.folder}/trace"],
-                              text=True, check=False, stdout=subprocess.PIPE)
-        return [line for line in done.stdout.splitlines() if " gpu:owner: " in line]
 
     # ---- The parts ----
 
@@ -156,7 +153,7 @@ class Run:
                judge.launched(trace))
         judged(part, "as many kernels are launched as in a run without a recording",
                judge.counted(trace, self.counted(part, *arguments, **SOCKETS)))
-        self.on_gpu(part, trace,
+        self.on_gpu(part, trace, ("as many kernels ran as were launched", judge.ran),
                     ("each launch has its kernel, which does not begin before it",
                      judge.kernels),
                     ("each operation has its kernel", judge.carried_out))
@@ -236,7 +233,7 @@ class Run:
                judge.work(trace))
         judged(part, "as many kernels are launched as in a run without a recording",
                judge.counted(trace, self.counted(part, *arguments)))
-        self.on_gpu(part, trace,
+        self.on_gpu(part, trace, ("as many kernels ran as were launched", judge.ran),
                     ("each launch has its kernel, which does not begin before it",
                      judge.kernels),
                     ("kernels last as long as they are to, and as the driver's events say",
@@ -251,7 +248,7 @@ class Run:
         judged(part, "each replay says what was captured", judge.replayed(trace))
         judged(part, "as many graphs are launched as in a run without a recording",
                judge.counted(trace, self.counted(part, *arguments, **SOCKETS)))
-        self.on_gpu(part, trace,
+        self.on_gpu(part, trace, ("as many kernels ran as were launched", judge.ran),
                     ("each replay has its kernels", judge.kernels),
                     ("each replay's kernels find their operations", judge.carried_out))
 
@@ -270,7 +267,9 @@ class Run:
                                judge.numbers(trace))
             self.results.judge(part, f"{words}: each all-reduce is there",
                                judge.asked_for(trace))
-            self.on_gpu(part, trace, (f"{words}: each launch has its kernel", judge.kernels))
+            self.on_gpu(part, trace,
+                        (f"{words}: as many kernels ran as were launched", judge.ran),
+                        (f"{words}: each launch has its kernel", judge.kernels))
 
             # Its own profiler, which wants CUPTI as well.
             alone = f"{folder}-alone"
@@ -282,12 +281,11 @@ class Run:
                                judge.whole(trace) + judge.asked_for(trace))
             self.results.judge(part, f"{words}: its profiler sees what it sees when alone",
                                judge.profiled_alike(recording.Recording(alone), trace))
-            sentence = f"{words}: ccltap lets CUPTI go for it, and takes it again"
-            if self.machine.is_double:
-                self.results.add(part, sentence, "skip", "the double's profiler wants no CUPTI")
-            else:
-                self.on_gpu(part, trace,
-                            (sentence, lambda trace: judge.let_go(trace, self.owners(trace))))
+            self.on_gpu(part, trace,
+                        (f"{words}: ccltap lets CUPTI go for it, and takes it again",
+                         judge.let_go),
+                        (f"{words}: what ran before and after has its launch",
+                         judge.before_and_after))
 
     def cost(self, part):
         rows = overhead.measure(self.machine, self.folder, self.is_quick, self.seconds)

@@ -157,6 +157,13 @@ def is_kernel_of_all_reduce(span):
     return is_kernel(span) and span["id"] in of_all_reduce
 
 
+KERNEL = "[1] (+1) vm gpu:kernel: {{ cpu_id = 0 }}, {{ vpid = {}, vtid = 1 }}, {{ graph = 0 }}"
+LOST = '[1] (+1) vm gpu:lost: { cpu_id = 0 }, { vpid = 1 }, { what = "dropped", count = 1 }'
+calls.gpu_events = [KERNEL.format(pid) for pid in calls.ranks for _ in calls.launches(pid)]
+tried("a kernel that was not recorded is noticed", judge.ran, calls,
+      lambda run: run.gpu_events.pop())
+tried("what CUPTI dropped is noticed", judge.ran, calls,
+      lambda run: run.gpu_events.append(LOST))
 tried("a launch without a kernel is noticed", judge.kernels, calls,
       lambda run: without(run, is_kernel))
 tried("a kernel without a launch is noticed", judge.kernels, calls,
@@ -186,13 +193,12 @@ tried("an all-reduce of PyTorch's that is missing is noticed", judge.asked_for, 
       lambda run: run.logs[of_rank(run, 0)].pop(0))
 tried("a profiler that sees less is noticed", lambda run: judge.profiled_alike(torch, run),
       torch, lambda run: run.logs[of_rank(run, 1)].pop())
-torch.owners = [
+torch.gpu_events = [
     f'[1] (+1) vm gpu:owner: {{ cpu_id = 0 }}, {{ vpid = {pid}, vtid = 1 }}, '
     f'{{ state = "{state}", holder = "" }}'
     for state in ("taken", "released", "taken") for pid in torch.ranks]
-tried("CUPTI that is not taken again is noticed", lambda run: judge.let_go(run, run.owners),
-      torch, lambda run: run.owners.pop())
-tried("a kernel that is missing after it is noticed",
-      lambda run: judge.let_go(run, run.owners), torch,
+tried("CUPTI that is not taken again is noticed", judge.let_go, torch,
+      lambda run: run.gpu_events.pop())
+tried("a kernel that is missing after it is noticed", judge.before_and_after, torch,
       lambda run: without(run, is_kernel_of_all_reduce))
 print("end")

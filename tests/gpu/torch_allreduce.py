@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import sys
+import time
 
 import torch
 import torch.distributed
@@ -53,6 +54,7 @@ def run(rank, ranks, folder, has_profiler, store):
         work(log, "before")
         if has_profiler:
             profiled(log)
+            time.sleep(1)  # who let CUPTI go for it looks now and then whether it is free
             work(log, "after")
     torch.distributed.destroy_process_group()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""So much of PyTorch as tests/gpu/torch_allreduce.py uses, on the doubles of the CUDA driver
-and NCCL (GPU_LIBCUDA, GPU_LIBNCCL), so that what make check-gpu does with PyTorch can be
-tried without it.  Calls and copies are really made; its profiler counts them itself."""
+"""So much of PyTorch as tests/gpu/torch_allreduce.py uses, on the doubles of the CUDA driver,
+NCCL and CUPTI that GPU_LIBCUDA, GPU_LIBNCCL and GPU_LIBCUPTI name, so that what make check-gpu
+does with PyTorch can be tried without it.  Calls and copies are really made."""
 import ctypes
 import multiprocessing as processes_of_python
 import os
@@ -125,16 +125,65 @@ def _spawn(function, args, nprocs):
         raise SystemExit(1)
 
 
+_REQUESTED = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_void_p),
+                              ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_size_t))
+_COMPLETED = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p,
+                              ctypes.c_size_t, ctypes.c_size_t)
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32,
+                             ctypes.c_void_p)
+_CONCURRENT_KERNEL, _NAME_AT, _BUFFER = 10, 104, 1 << 16
+
+
+class _Cupti:
+    """A profiler's use of CUPTI: its own buffers, and all kernels."""
+
+    def __init__(self, library):
+        self.library = library
+        self.names = []
+        self.buffers = []
+        self.subscriber = ctypes.c_void_p()
+        self.callbacks = (_REQUESTED(self.requested), _COMPLETED(self.completed),
+                          _CALLBACK(lambda *_: None))
+        _must(library.cuptiSubscribe(ctypes.byref(self.subscriber), self.callbacks[2], None),
+              "cuptiSubscribe")
+        _must(library.cuptiActivityRegisterCallbacks(*self.callbacks[:2]),
+              "cuptiActivityRegisterCallbacks")
+        _must(library.cuptiActivityEnable(_CONCURRENT_KERNEL), "cuptiActivityEnable")
+
+    def requested(self, buffer, size, records):
+        self.buffers.append(ctypes.create_string_buffer(_BUFFER))
+        buffer[0], size[0], records[0] = ctypes.addressof(self.buffers[-1]), _BUFFER, 0
+
+    def completed(self, _context, _stream, buffer, _size, valid):
+        record = ctypes.c_void_p()
+        while not self.library.cuptiActivityGetNextRecord(
+                ctypes.c_void_p(buffer), ctypes.c_size_t(valid), ctypes.byref(record)):
+            if ctypes.c_uint32.from_address(record.value).value == _CONCURRENT_KERNEL:
+                name = ctypes.c_char_p.from_address(record.value + _NAME_AT).value
+                self.names.append(name.decode())
+
+    def end(self):
+        _must(self.library.cuptiActivityFlushAll(1), "cuptiActivityFlushAll")
+        _must(self.library.cuptiActivityDisable(_CONCURRENT_KERNEL), "cuptiActivityDisable")
+        _must(self.library.cuptiUnsubscribe(self.subscriber), "cuptiUnsubscribe")
+        return self.names
+
+
 class _Profile:
+    """With CUPTI where there is one, else with what was counted."""
+
     def __init__(self, activities):
         assert activities
+        self.cupti = None
 
     def __enter__(self):
         _seen.clear()
+        if "GPU_LIBCUPTI" in os.environ:
+            self.cupti = _Cupti(ctypes.CDLL(os.environ["GPU_LIBCUPTI"]))
         return self
 
     def __exit__(self, *_):
-        self.names = list(_seen)
+        self.names = self.cupti.end() if self.cupti else list(_seen)
 
     def events(self):
         return [types.SimpleNamespace(name=name, device_type="cuda") for name in self.names]
