@@ -47,7 +47,14 @@ def is_launch(span):
 
 
 def add_gpu(recording):
-    """Kernels, and what belongs to them, as the GPU might have run them."""
+    """Kernels, and what belongs to them, as the GPU might have run them; instead of those
+    that a double ran, so that the same is tried with and without one."""
+    for pid, spans in recording.of_pid.items():
+        recording.of_pid[pid] = [span for span in spans if span["layer"] != "gpu"]
+    recording.spans = {number: span for number, span in recording.spans.items()
+                       if span["layer"] != "gpu"}
+    recording.links["launch-kernel"].clear()
+    recording.links["kernel-collective"].clear()
     number = 0
     graphs, parents = {}, {}
     for link in recording.links["api-launch"]:
@@ -108,7 +115,8 @@ tried("a send without its receive is noticed", judge.operations, calls,
 tried("an operation without a launch is noticed", judge.launched, calls,
       lambda run: run.links["api-launch"].pop(0))
 tried("a launch of something else is noticed", judge.launched, calls,
-      lambda run: with_field(run, lambda span: span["fields"].get("collective") == "Reduce",
+      lambda run: with_field(run, lambda span: is_launch(span) and
+                             span["fields"].get("collective") == "Reduce",
                              "collective", "AllReduce"))
 tried("another algorithm is noticed", judge.forced, forced,
       lambda run: with_field(run, is_launch, "algorithm", "TREE"), "RING", "SIMPLE")
