@@ -90,7 +90,6 @@
 #define SHORT_UNLOAD 0
 
 /* Only what is work is told of by a number of CUPTI's. */
-#define CBID_WAIT(sym) 0
 #define CBID_SETUP(sym) 0
 #define CBID_CAPTURE(sym) 0
 #define CBID_CAPTURED(sym) 0
@@ -126,6 +125,7 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 
 #define LIBRARY tap_cuda_driver
 #define CBID_WORK(sym) TAP_CBID_##sym
+#define CBID_WAIT(sym) TAP_CBID_##sym
 #define CALL_ALONE(since, class, bare, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
@@ -138,9 +138,11 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #undef CALL_ALONE
 #undef LIBRARY
 #undef CBID_WORK
+#undef CBID_WAIT
 
 #define LIBRARY tap_cuda_hip
 #define CBID_WORK(sym) 0
+#define CBID_WAIT(sym) 0
 #define CALL_ALONE(version, class, none, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)
@@ -234,6 +236,8 @@ static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *c
 	tap_announce();
 	tap_events_table->cuda.rows[e->row].entry(&call, args);
 	tap_guard_clear(guard);
+	tap_thread.correlation_id = 0;
+	tap_thread.cbid = e->cbid;
 }
 
 static void tell_exit(const struct tap_cuda_entry *e,
@@ -241,8 +245,12 @@ static void tell_exit(const struct tap_cuda_entry *e,
 		      CUresult result)
 {
 	const struct tap_guard guard = tap_guard_set();
-	const struct tap_call call = {.call_id = common->call_id};
+	const struct tap_call call = {
+		.call_id = common->call_id,
+		.correlation_id = tap_thread.correlation_id,
+	};
 
+	tap_thread.cbid = 0;
 	tap_events_table->cuda.rows[e->row].exit(&call, args, result);
 	tap_cuda_leave(common);
 	tap_guard_clear(guard);

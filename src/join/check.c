@@ -167,11 +167,9 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 		if (whys[TAP_WHY_CONTRADICTED] || whys[TAP_WHY_POST_LOST] ||
 		    whys[TAP_WHY_COMPLETION_LOST])
 			return VERDICT_BAD;
-		/* A request that failed has reached nobody: that is known.  So is who
-		 * makes a copy that blocks, though not which is which. */
+		/* A request that failed has reached nobody: that is known. */
 		for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
-			if (whys[why] && why != TAP_WHY_FAILED &&
-			    why != TAP_WHY_FLUSHED && why != TAP_WHY_NOT_TOLD)
+			if (whys[why] && why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
 				verdict = VERDICT_DOUBTFUL;
 	}
 	return verdict;

@@ -41,19 +41,8 @@ struct tap_gpu_held {
 	uint64_t node;	 /* of a graph, 0 none */
 	int64_t told_ns; /* when its event came */
 	bool is_in_graph;
-	bool is_untold;			     /* it is of a copy or a set that blocks */
 	struct tap_gpu_held *before, *after; /* of all */
 	struct tap_gpu_held *next;	     /* waiting for the same launch; unused */
-};
-
-/* Copies and sets that block, whose records may be awaited. */
-#define UNTOLD_MAX 64
-
-/* One of them: its event has no correlation. */
-struct untold {
-	enum tap_cuda_kind kind;
-	int64_t begin_ns;
-	bool is_taken; /* by a record */
 };
 
 /* What CUPTI is to a process. */
@@ -64,8 +53,6 @@ struct tap_gpu_site {
 	int64_t begin_ns;
 	char *why;
 	uint64_t dropped, zero_times; /* that no launch is accounted for by, yet */
-	struct untold untold[UNTOLD_MAX];
-	uint64_t untold_count; /* the latest are kept */
 	struct tap_gpu_site *next;
 };
 
@@ -810,33 +797,8 @@ launch_of(const struct tap_gpu *gpu, const struct tap_gpu_held *held, bool *is_a
 	return found ? found : early;
 }
 
-/* The latest copy or set that blocks, and began before what ran. */
-static bool take_untold(const struct tap_gpu *gpu, const struct tap_span *span)
-{
-	struct tap_gpu_site *site = tap_table_find(&gpu->sites, span->process->number, 0);
-	const bool is_set = !strcmp(span->name->name, "memset");
-	uint64_t i, kept;
-
-	if (!site || !strcmp(span->name->name, "kernel"))
-		return false;
-	kept = site->untold_count < UNTOLD_MAX ? site->untold_count : UNTOLD_MAX;
-	for (i = 1; i <= kept; i++) {
-		struct untold *untold =
-			&site->untold[(site->untold_count - i) % UNTOLD_MAX];
-
-		if (untold->is_taken || untold->begin_ns > span->begin_ns ||
-		    untold->kind != (is_set ? TAP_CUDA_SET : TAP_CUDA_COPY))
-			continue;
-		untold->is_taken = true;
-		return true;
-	}
-	return false;
-}
-
 static enum tap_why why_alone(const struct tap_gpu *gpu, const struct tap_gpu_held *held)
 {
-	if (held->is_untold)
-		return TAP_WHY_NOT_TOLD;
 	if (held->span->begin_ns < gpu->first_ns)
 		return TAP_WHY_BEFORE;
 	return gpu->loss->discarded_events || gpu->loss->discarded_packets
@@ -936,7 +898,6 @@ static int take_run(struct tap_gpu *gpu, const struct tap_process *process,
 		return settle(gpu, held, TAP_WHY_AMBIGUOUS);
 	if (launch)
 		return match(gpu, held, launch);
-	held->is_untold = take_untold(gpu, held->span);
 	if (!held->correlation_id)
 		return settle(gpu, held, why_alone(gpu, held));
 	ret = wait_for_launch(gpu, held);
@@ -986,6 +947,14 @@ static const struct tap_span *find_call(const struct tap_gpu *gpu,
 	return found;
 }
 
+/* A call that waits has it at its end.  -ENOENT where it is not told. */
+static int get_correlation(const struct tap_span *span, uint64_t *ret)
+{
+	return tap_fields_get_unsigned(span->name->is_cuda_wait ? &span->exit
+								: &span->entry,
+				       "correlation_id", ret);
+}
+
 static struct tap_gpu_launch *make_launch(struct tap_gpu *gpu,
 					  const struct tap_span *span)
 {
@@ -999,7 +968,7 @@ static struct tap_gpu_launch *make_launch(struct tap_gpu *gpu,
 	launch->call_id = span->call_id;
 	launch->begin_ns = span->begin_ns;
 	launch->end_ns = span->end_ns;
-	launch->correlation_id = number_of(&span->entry, "correlation_id");
+	get_correlation(span, &launch->correlation_id);
 	/* A copy may be made of several, a set of several kernels. */
 	launch->is_repeated = span->name->cuda != TAP_CUDA_KERNEL;
 	if (!copy_about(&launch->about, &span->entry) &&
@@ -1029,16 +998,6 @@ static int match_waiting(struct tap_gpu *gpu, struct tap_gpu_launch *launch)
 	return ret;
 }
 
-static void note_untold(const struct tap_gpu *gpu, const struct tap_span *span)
-{
-	struct tap_gpu_site *site = tap_table_find(&gpu->sites, span->process->number, 0);
-
-	if (site && span->name->is_cuda_wait)
-		site->untold[site->untold_count++ % UNTOLD_MAX] =
-			(struct untold){.kind = span->name->cuda,
-					.begin_ns = span->begin_ns};
-}
-
 static int take_launch(struct tap_gpu *gpu, const struct tap_span *span)
 {
 	const struct tap_gpu_site *site;
@@ -1049,11 +1008,9 @@ static int take_launch(struct tap_gpu *gpu, const struct tap_span *span)
 
 	if (!is_launch(span))
 		return 0;
-	/* An older tracer does not tell, and none of what blocks. */
-	if (tap_fields_get_unsigned(&span->entry, "correlation_id", &number)) {
-		note_untold(gpu, span);
+	/* An older tracer does not tell. */
+	if (get_correlation(span, &number))
 		return 0;
-	}
 	tap_fields_get_signed(&span->entry, "capture", &capture);
 	if (!number) {
 		site = tap_table_find(&gpu->sites, span->process->number, 0);

@@ -17,7 +17,9 @@
 #include "tracepoints/events.h"
 
 /* clang-format off */
-#define TAP_CUDA_PAIR(name, level, ...) \
+#define TAP_CUDA_NUMBER lttng_ust_field_integer(uint32_t, correlation_id, call->correlation_id)
+#define TAP_CUDA_NO_NUMBER
+#define TAP_CUDA_PAIR(name, level, number, ...) \
 	LTTNG_UST_TRACEPOINT_EVENT(cuda, name##_entry, \
 		LTTNG_UST_TP_ARGS(const struct tap_call *, call, const struct name##_args *, a), \
 		LTTNG_UST_TP_FIELDS( \
@@ -33,13 +35,14 @@
 		LTTNG_UST_TP_FIELDS( \
 			lttng_ust_field_integer(uint64_t, call_id, call->call_id) \
 			lttng_ust_field_integer(int32_t, result, ret) \
+			number \
 			ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(cuda, name##_exit, level)
 #define TAP_CUDA_PAIR_WORK(name, ...)
 #define TAP_CUDA_PAIR_WAIT(name, ...) \
-	TAP_CUDA_PAIR(name, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG, ##__VA_ARGS__)
+	TAP_CUDA_PAIR(name, LTTNG_UST_TRACEPOINT_LOGLEVEL_DEBUG, TAP_CUDA_NUMBER, ##__VA_ARGS__)
 #define TAP_CUDA_PAIR_SETUP(name, ...) \
-	TAP_CUDA_PAIR(name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO, ##__VA_ARGS__)
+	TAP_CUDA_PAIR(name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO, TAP_CUDA_NO_NUMBER, ##__VA_ARGS__)
 #define TAP_CUDA_PAIR_CAPTURE TAP_CUDA_PAIR_SETUP
 #define TAP_CUDA_PAIR_CAPTURED TAP_CUDA_PAIR_SETUP
 #define TAP_CUDA_PAIR_UNLOAD TAP_CUDA_PAIR_SETUP

@@ -55,6 +55,7 @@ struct tap_call {
 	uint8_t looked_up;	 /* reached by what dlsym() handed out */
 	uint8_t per_thread;	 /* of CUDA: no stream is the thread's own */
 	uint8_t runtime;	 /* of CUDA: the runtime's call that it was made by */
+	uint32_t correlation_id; /* of CUDA: CUPTI's number of a call that waited */
 	uint32_t library;	 /* id of the tap:library that it went to, 0: unknown */
 	uint32_t stack_id;	 /* of a tap:stack, 0: none is recorded */
 

@@ -136,17 +136,12 @@ def compare_call(ran, log, trace, rows, unnumbered):
     """The event that has the correlation id is that of the call that has it in the log."""
     correlation = int(ran["correlation"])
     call = log.calls[ran["pid"], correlation]
-    # Calls that wait have no number in their events, if any, though some of them copy.
-    row, kind = rows.get(call["entry"], ("", "WAIT"))
-    if kind == "WAIT":
-        assert (ran["pid"], correlation) not in trace.calls, f"{call} has an event"
-        return
     found = {id(event): event for event in trace.calls.get((ran["pid"], correlation), [])}
     if unnumbered and not found:
         return
     assert len(found) == 1, f"{len(found)} events have the number of {call}"
     event = list(found.values())[0]
-    compare_made(call, event, row)
+    compare_made(call, event, rows[call["entry"]])
 
 
 def compare_made(call, event, row):
@@ -163,13 +158,13 @@ def compare_node(ran, log, trace, rows):
     assert len(calls) == 1, f"no call made {made}"
     assert made["correlation_id"] == calls[0].get("correlation_id", "0"), made
     call = log.made[ran["pid"], number(made["node"])]
-    compare_made(call, calls[0], rows[call["entry"]][0])
+    compare_made(call, calls[0], rows[call["entry"]])
     return trace.nccl.get((ran["pid"], calls[0].get("parent_id", "0")), "none")
 
 
 def main():
     with open(sys.argv[2], encoding="ascii") as file:
-        rows = {name: (row, kind) for name, row, kind in map(str.split, file)}
+        rows = {name: row for name, row, _ in map(str.split, file)}
     asked = dict(argument.split("=", 1) for argument in sys.argv[3:])
     log, trace = Log(sys.argv[1]), Trace(sys.stdin)
     missing = sum(int(asked.pop(what, "0")) for what in ("zero", "discarded"))
