@@ -44,6 +44,26 @@ ran()
         "$@" <"$work/events"
 }
 
+# joined: of what was recorded last the reader knows the call that each piece of work was put
+# there by, and the collective of each of NCCL's kernels.
+joined()
+{
+    "$ccltap" check --json "$work/trace" >"$work/check" || return 1
+    /usr/bin/python3 - "$FAKE_CUDA_LOG" "$work/check" <<'END'
+import json, re, sys
+ran = [line for line in open(sys.argv[1], encoding="ascii")
+       if re.match("end .*kind=(kernel|memcpy|memset) ", line)]
+with open(sys.argv[2], encoding="utf-8") as file:
+    found = json.load(file)
+links = {link["kind"]: link for link in found["links"]}
+launches, collectives = links["launch-kernel"], links["kernel-collective"]
+assert found["verdict"] == "ok", found["verdict"]
+assert launches["exact"] == len(ran) and not launches["unmatched"], launches
+assert collectives["exact"] + collectives["decoded"] == sum(
+    "ncclDevKernel_" in line for line in ran) and not collectives["unmatched"], collectives
+END
+}
+
 # alike SENTENCE COMMAND...: it prints and returns the same without us, and when traced
 # with $options.
 options=

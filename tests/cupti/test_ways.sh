@@ -26,21 +26,25 @@ for release in $releases; do
     with "$release"
     alike "CUPTI $release, each way" sh "$work/ways"
     check "CUPTI $release, each way: what ran is there once" ran memset=20 gpu:lost=0
+    check "CUPTI $release, each way: each has its launch" joined
     same "CUPTI $release, each way: it is the one that was found" \
         "$(wc -l <"$work/ways") $LD_LIBRARY_PATH/libcupti.so.$release" \
         "$(sed -n 's/.* gpu:owner: .* state = "taken".* library = "\([^"]*\)".*/\1/p' \
             "$work/events" | uniq -c | sed 's/^ *//')"
     alike "CUPTI $release, mini-NCCL" sh "$work/ranks"
     check "CUPTI $release, mini-NCCL: what ran is there once" ran gpu:lost=0
+    check "CUPTI $release, mini-NCCL: each has its launch and its collective" joined
     check "CUPTI $release, mini-NCCL: kernels have names" grep -q \
         ' gpu:name: .* text = "_Z[0-9]*ncclDevKernel_' "$work/events"
-done
 
-alike "a graph of collectives, a thousand times" "$guests/replay" 1000
-# Two more connect the ranks.
-same "the values are right" "rank 0: 2,rank 1: 4" "$(paste -sd, "$work/out")"
-check "each replay's kernels find theirs" ran kernel=6002 gpu:lost=0 \
-    collectives=ncclAllReduce,ncclBroadcast,ncclReduce
+    alike "CUPTI $release, a graph of collectives, a thousand times" "$guests/replay" 1000
+    # Two more connect the ranks.
+    same "CUPTI $release, a graph: the values are right" "rank 0: 2,rank 1: 4" \
+        "$(paste -sd, "$work/out")"
+    check "CUPTI $release, a graph: each replay's kernels find theirs" ran kernel=6002 \
+        gpu:lost=0 collectives=ncclAllReduce,ncclBroadcast,ncclReduce
+    check "CUPTI $release, a graph: the reader finds them, too" joined
+done
 
 # How much of it.
 for what in off kernels all; do
@@ -90,4 +94,8 @@ check "a node that is a copy of none" differs \
 check "a launch with another's number" differs \
     's/\( cuda:cuGraphLaunch: .* correlation_id = \)/\11/'
 
+sed '0,/^end .*kind=kernel /{//d}' "$FAKE_CUDA_LOG" >"$work/less"
+mv "$work/less" "$FAKE_CUDA_LOG"
+too_many() { ! joined 2>/dev/null; }
+check "a piece of work too many is noticed" too_many
 tap_done
