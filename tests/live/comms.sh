@@ -11,7 +11,7 @@ comms_py()
     /usr/bin/python3 "$top_srcdir/tests/live/comms.py" "$@"
 }
 
-run 0 "the program is recorded" "$ccltap" record -o "$work/trace" -- "$live/comms" "$work"
+run 0 "the program is recorded" "$ccltap" record --gpu=off -o "$work/trace" -- "$live/comms" "$work"
 mv "$work/out" "$work/pids"
 check "the timeline reads" "$ccltap" timeline --format jsonl -o "$work/jsonl" "$work/trace"
 check "each communicator is right, and its operation linked" \

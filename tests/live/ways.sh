@@ -27,7 +27,7 @@ for how in "bound to NCCL past us" "bound to NCCL in a namespace of its own"; do
     same "a library is said to be $how, once" 1 "$(
         grep '"type":"problem"' "$work/unseen.jsonl" | grep -c "user-nccl.so: $how")"
 done
-run 0 "a linked program" "$ccltap" record -o "$work/linked" -- "$top_builddir/examples/allreduce"
+run 0 "a linked program" "$ccltap" record --gpu=off -o "$work/linked" -- "$top_builddir/examples/allreduce"
 same "of which nothing is said" 0 "$("$ccltap" timeline --format jsonl "$work/linked" |
     grep -c '"type":"problem"')"
 same "nothing else is said" 2 "$(grep -c '"type":"problem"' "$work/unseen.jsonl")"
