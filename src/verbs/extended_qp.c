@@ -20,8 +20,8 @@
 /* More than a provider has places in its queue is never posted at once. */
 #define MAX_REQUESTS 1024
 #define SGES_PER_REQUEST 2
-/* One that is built while others are told. */
-#define NR_ROOMS 3
+/* One that is built while others are told, each by a thread that was held up. */
+#define NR_ROOMS 4
 
 /* clang-format off */
 #define FIRST_OPS(X) \
