@@ -81,6 +81,19 @@ void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class
 #define TAP_PACKED_EVENT(event, record, ROW, provider, level) \
 	TAP_PACKED_FIELDS(event, record, provider, level, \
 		0 ROW(TAP_PACKED_BYTES, TAP_ROW_NO_SEQ), ROW(TAP_PACKED_INT, TAP_PACKED_SEQ))
+/*
+ * Defines `provider`, declared before, of the descriptions in `events`, and registers it.
+ * Where LTTng refuses, the events are not recorded; what it gave is for its end alone.
+ */
+#define TAP_PACKED_PROVIDER(its_name) \
+	static const struct lttng_ust_probe_desc provider = { \
+		.struct_size = sizeof(provider), .provider_name = #its_name, \
+		.event_desc = events, .nr_events = ARRAY_SIZE(events), \
+		.major = LTTNG_UST_PROVIDER_MAJOR, .minor = LTTNG_UST_PROVIDER_MINOR }; \
+	__attribute__((constructor)) static void register_provider(void) \
+	{ \
+		(void) lttng_ust_probe_register(&provider); \
+	}
 /* clang-format on */
 
 #endif

@@ -35,17 +35,4 @@ void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events)
 }
 /* clang-format on */
 
-static const struct lttng_ust_probe_desc provider = {
-	.struct_size = sizeof(provider),
-	.provider_name = "verbs",
-	.event_desc = events,
-	.nr_events = ARRAY_SIZE(events),
-	.major = LTTNG_UST_PROVIDER_MAJOR,
-	.minor = LTTNG_UST_PROVIDER_MINOR,
-};
-
-/* Where LTTng refuses, the events are not recorded; what it gave is for its end alone. */
-__attribute__((constructor)) static void register_provider(void)
-{
-	(void) lttng_ust_probe_register(&provider);
-}
+TAP_PACKED_PROVIDER(verbs)
