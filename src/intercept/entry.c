@@ -2,8 +2,6 @@
 /* The slow path of a wrapper: what happens before the real call and after it. */
 #include "intercept/entry.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 
 #include "common/lock.h"
@@ -20,23 +18,6 @@ static const int never = 0;
 uint32_t tap_epoch = 1;
 /* Counted by every recorded call of the process; a fork goes on with it. */
 static uint64_t last_call_id;
-
-struct tap_guard tap_guard_set(void)
-{
-	struct tap_guard guard = {.saved_errno = errno,
-				  .was_inside = tap_thread.in_tracer};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.saved_cancel);
-	tap_thread.in_tracer = true;
-	return guard;
-}
-
-void tap_guard_clear(struct tap_guard guard)
-{
-	tap_thread.in_tracer = guard.was_inside;
-	pthread_setcancelstate(guard.saved_cancel, &guard.saved_cancel);
-	errno = guard.saved_errno;
-}
 
 void tap_entry_set(struct tap_entry *e, void *real)
 {

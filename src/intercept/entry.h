@@ -14,6 +14,8 @@
 #ifndef TAP_INTERCEPT_ENTRY_H
 #define TAP_INTERCEPT_ENTRY_H
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -86,8 +88,23 @@ struct tap_guard {
 	int saved_errno, saved_cancel;
 	bool was_inside;
 };
-struct tap_guard tap_guard_set(void) tap_hidden;
-void tap_guard_clear(struct tap_guard guard) tap_hidden;
+
+static inline struct tap_guard tap_guard_set(void)
+{
+	struct tap_guard guard = {.saved_errno = errno,
+				  .was_inside = tap_thread.in_tracer};
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.saved_cancel);
+	tap_thread.in_tracer = true;
+	return guard;
+}
+
+static inline void tap_guard_clear(struct tap_guard guard)
+{
+	tap_thread.in_tracer = guard.was_inside;
+	pthread_setcancelstate(guard.saved_cancel, &guard.saved_cancel);
+	errno = guard.saved_errno;
+}
 
 /*
  * Starts recording if need be and says in ret_call->call_id whether this call is

@@ -111,7 +111,7 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 	struct tap_sends first;
 	int ret;
 
-	tap_sends_fill(&part, q, kind, wr, sends.nr);
+	tap_sends_fill(&part, q, kind, wr, sends);
 	visit = tap_turn_begin(&q->send_turn);
 	list->begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
@@ -120,7 +120,7 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 		sends = tap_sends_count(q, wr, refused, &kind);
 	}
 	list->raced = tap_sends_accepted(q, &visit, &sends, &first);
-	tap_sends_write(&part, q, wr, first, sends.nr);
+	tap_sends_write(&part, q, wr, first, sends);
 	if (unlikely(ret))
 		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, refused->wr_id);
 	return ret;
@@ -156,18 +156,21 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 : post_unknown_send(qp, wr, bad);
 }
 
-/* Most posts are of one request, on a queue of this thread's, and nobody records. */
+/* Most posts are of one request, on a queue of this thread's. */
 int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	struct tap_sends sends = {0};
+	enum tap_send_kind kind;
 	uint32_t *stage;
 	bool is_plain;
 	int ret;
 
-	if (unlikely(!q || !wr || wr->next ||
-		     tap_verbs_wants(TAP_VERBS_post_send + tap_send_kind(q, wr->opcode))))
+	if (unlikely(!q || !wr || wr->next))
 		return post_slowly(qp, wr, bad);
+	kind = tap_send_kind(q, wr->opcode);
+	if (tap_verbs_wants(TAP_VERBS_post_send + kind))
+		return post_one_send(q, q->post_send, qp, kind, wr, bad);
 	stage = tap_turn_enter(&q->send_turn);
 	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);

@@ -26,17 +26,28 @@ static bool is_atomic(enum ibv_wr_opcode opcode)
 	       opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+static bool names_range(enum ibv_wr_opcode opcode)
+{
+	return tap_send_is(opcode, 1u << IBV_WR_RDMA_WRITE |
+					   1u << IBV_WR_RDMA_WRITE_WITH_IMM |
+					   1u << IBV_WR_RDMA_READ);
+}
+
 struct tap_sends tap_sends_count(const struct tap_qp *q, const struct ibv_send_wr *wr,
 				 const struct ibv_send_wr *end,
 				 enum tap_send_kind *ret_kind)
 {
+	const unsigned always = q->all_signaled ? IBV_SEND_SIGNALED : 0;
 	struct tap_sends sends = {0};
+	uint32_t opcodes = 0;
 
-	*ret_kind = TAP_SEND_PLAIN;
 	for (; wr && wr != end; wr = wr->next) {
-		tap_send_count(&sends, q, wr);
-		*ret_kind |= tap_send_kind(q, wr->opcode);
+		sends.nr++;
+		sends.signaled += !!((wr->send_flags | always) & IBV_SEND_SIGNALED);
+		sends.consuming += tap_send_is_consuming(wr->opcode);
+		opcodes |= (unsigned) wr->opcode < 32 ? 1u << wr->opcode : 0;
 	}
+	*ret_kind = tap_send_kind_of(q, opcodes);
 	return sends;
 }
 
@@ -80,62 +91,37 @@ void tap_send_write(const struct tap_send_record *record)
 			lengths[record->kind]);
 }
 
-/* What those of a list have besides: nothing where a request of an RDMA list is none. */
-static void fill_rdma(struct tap_send_part *part, const struct ibv_send_wr *wr,
-		      uint32_t nr)
+/* What a request of an RDMA list has: nothing where it is none. */
+static inline uint64_t peers_address(const struct ibv_send_wr *wr)
 {
-	struct tap_verbs_post_rdma_list_arrays a;
-	uint32_t i;
-
-	part->length = tap_verbs_post_rdma_list_place(&part->room.rdma, nr, &a);
-	for (i = 0; i < nr; i++, wr = wr->next) {
-		if (is_atomic(wr->opcode)) {
-			a.remote_addr[i].is = wr->wr.atomic.remote_addr;
-			a.rkey[i].is = wr->wr.atomic.rkey;
-		} else {
-			const bool names_memory =
-				wr->opcode == IBV_WR_RDMA_WRITE ||
-				wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
-				wr->opcode == IBV_WR_RDMA_READ;
-
-			a.remote_addr[i].is = names_memory ? wr->wr.rdma.remote_addr : 0;
-			a.rkey[i].is = names_memory ? wr->wr.rdma.rkey : 0;
-		}
-	}
+	if (unlikely(is_atomic(wr->opcode)))
+		return wr->wr.atomic.remote_addr;
+	return names_range(wr->opcode) ? wr->wr.rdma.remote_addr : 0;
 }
 
-static void fill_datagrams(struct tap_send_part *part, const struct ibv_send_wr *wr,
-			   uint32_t nr)
+static inline uint32_t peers_key(const struct ibv_send_wr *wr)
 {
-	struct tap_verbs_post_datagram_list_arrays a;
-	uint32_t i;
-
-	part->length = tap_verbs_post_datagram_list_place(&part->room.datagram, nr, &a);
-	for (i = 0; i < nr; i++, wr = wr->next) {
-		a.remote_qpn[i].is = wr->wr.ud.remote_qpn;
-		a.ah_id[i].is = tap_id_of(&tap_ahs, wr->wr.ud.ah);
-	}
+	if (unlikely(is_atomic(wr->opcode)))
+		return wr->wr.atomic.rkey;
+	return names_range(wr->opcode) ? wr->wr.rdma.rkey : 0;
 }
-
-void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
-		    enum tap_send_kind kind, const struct ibv_send_wr *wr, uint32_t limit)
+/* Within its caller, once for each kind. */
+tap_within static inline size_t fill_list(struct tap_send_part *part,
+					  enum tap_send_kind kind,
+					  const struct ibv_send_wr *wr, uint32_t nr)
 {
-	const uint32_t nr = limit < TAP_VERBS_LIST_MAX ? limit : TAP_VERBS_LIST_MAX;
-	struct tap_verbs_post_send_list *record = &part->room.send.record;
-	const struct ibv_send_wr *const first = wr;
+	struct tap_verbs_post_datagram_list_arrays datagram;
+	struct tap_verbs_post_rdma_list_arrays rdma;
 	struct tap_verbs_post_send_list_arrays a;
-	struct tap_sends all = {0};
+	size_t length = tap_verbs_post_send_list_place(&part->room.send, nr, &a);
 	uint32_t i;
 
-	part->kind = kind;
-	part->lead = (struct tap_sends){0};
-	part->length = tap_verbs_post_send_list_place(&part->room.send, nr, &a);
-	record->qp_id = q->head.id;
-	record->life = tap_life_of(q);
-	record->num_wr = (uint8_t) nr;
-	tap_send_count(&part->lead, q, wr);
+	if (kind == TAP_SEND_RDMA)
+		length = tap_verbs_post_rdma_list_place(&part->room.rdma, nr, &rdma);
+	else if (kind == TAP_SEND_DATAGRAM)
+		length = tap_verbs_post_datagram_list_place(&part->room.datagram, nr,
+							    &datagram);
 	for (i = 0; i < nr; i++, wr = wr->next) {
-		tap_send_count(&all, q, wr);
 		a.wr_id[i].is = wr->wr_id;
 		a.opcode[i].is = (uint8_t) wr->opcode;
 		a.send_flags[i].is = (uint8_t) wr->send_flags;
@@ -143,24 +129,52 @@ void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
 		a.length[i].is = tap_length_of(wr->sg_list, wr->num_sge);
 		a.addr[i].is = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 		a.imm_data[i].is = has_imm(wr->opcode) ? wr->imm_data : 0;
+		if (kind == TAP_SEND_RDMA) {
+			rdma.remote_addr[i].is = peers_address(wr);
+			rdma.rkey[i].is = peers_key(wr);
+		} else if (kind == TAP_SEND_DATAGRAM) {
+			datagram.remote_qpn[i].is = wr->wr.ud.remote_qpn;
+			datagram.ah_id[i].is = tap_id_of(&tap_ahs, wr->wr.ud.ah);
+		}
 	}
-	part->all = all;
 	part->next = wr;
-	if (kind == TAP_SEND_RDMA)
-		fill_rdma(part, first, nr);
-	else if (kind == TAP_SEND_DATAGRAM)
-		fill_datagrams(part, first, nr);
+	return length;
+}
+
+void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
+		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
+		    struct tap_sends rest)
+{
+	const uint32_t nr = rest.nr < TAP_VERBS_LIST_MAX ? rest.nr : TAP_VERBS_LIST_MAX;
+	struct tap_verbs_post_send_list *record = &part->room.send.record;
+	const struct ibv_send_wr *const first = wr;
+
+	part->kind = kind;
+	part->lead = (struct tap_sends){0};
+	tap_send_count(&part->lead, q, wr);
+	record->qp_id = q->head.id;
+	record->life = tap_life_of(q);
+	record->num_wr = (uint8_t) nr;
+	if (likely(kind == TAP_SEND_RDMA))
+		part->length = fill_list(part, TAP_SEND_RDMA, wr, nr);
+	else if (kind == TAP_SEND_PLAIN)
+		part->length = fill_list(part, TAP_SEND_PLAIN, wr, nr);
+	else
+		part->length = fill_list(part, TAP_SEND_DATAGRAM, wr, nr);
+	part->all = likely(nr == rest.nr) ? rest
+					  : tap_sends_count(q, first, part->next, &kind);
 }
 
 void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
-		     const struct ibv_send_wr *wr, struct tap_sends first, uint32_t nr)
+		     const struct ibv_send_wr *wr, struct tap_sends first,
+		     struct tap_sends accepted)
 {
 	struct tap_verbs_post_send_list *record = &part->room.send.record;
 
 	/* Some were not accepted: what was filled in is too much. */
-	if (nr && nr < record->num_wr)
-		tap_sends_fill(part, q, part->kind, wr, nr);
-	while (nr) {
+	if (accepted.nr && accepted.nr < record->num_wr)
+		tap_sends_fill(part, q, part->kind, wr, accepted);
+	while (accepted.nr) {
 		record->seq = first.nr + 1;
 		record->signaled_seq = first.signaled + part->lead.signaled;
 		record->consuming_seq = first.consuming + part->lead.consuming;
@@ -169,8 +183,10 @@ void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
 		first.nr += part->all.nr;
 		first.signaled += part->all.signaled;
 		first.consuming += part->all.consuming;
-		nr -= part->all.nr;
-		if (nr)
-			tap_sends_fill(part, q, part->kind, part->next, nr);
+		accepted.nr -= part->all.nr;
+		accepted.signaled -= part->all.signaled;
+		accepted.consuming -= part->all.consuming;
+		if (accepted.nr)
+			tap_sends_fill(part, q, part->kind, part->next, accepted);
 	}
 }

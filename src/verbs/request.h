@@ -42,20 +42,24 @@ static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
 #define TAP_SEND_FLUSH 0
 #endif
 
-/* A list is of the kind of the one that says most. */
-static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
-					       enum ibv_wr_opcode opcode)
+#define TAP_SEND_NAMES_PEERS_MEMORY \
+	(1u << IBV_WR_RDMA_WRITE | 1u << IBV_WR_RDMA_WRITE_WITH_IMM | \
+	 1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP | \
+	 1u << IBV_WR_ATOMIC_FETCH_AND_ADD | TAP_SEND_ATOMIC_WRITE | TAP_SEND_FLUSH)
+
+/* Of opcodes, a bit each: a list is of the kind of the one that says most. */
+static inline enum tap_send_kind tap_send_kind_of(const struct tap_qp *q,
+						  uint32_t opcodes)
 {
 	if (unlikely(q->is_ud))
 		return TAP_SEND_DATAGRAM;
-	return tap_send_is(opcode, 1u << IBV_WR_RDMA_WRITE |
-					   1u << IBV_WR_RDMA_WRITE_WITH_IMM |
-					   1u << IBV_WR_RDMA_READ |
-					   1u << IBV_WR_ATOMIC_CMP_AND_SWP |
-					   1u << IBV_WR_ATOMIC_FETCH_AND_ADD |
-					   TAP_SEND_ATOMIC_WRITE | TAP_SEND_FLUSH)
-		       ? TAP_SEND_RDMA
-		       : TAP_SEND_PLAIN;
+	return opcodes & TAP_SEND_NAMES_PEERS_MEMORY ? TAP_SEND_RDMA : TAP_SEND_PLAIN;
+}
+
+static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
+					       enum ibv_wr_opcode opcode)
+{
+	return tap_send_kind_of(q, (unsigned) opcode < 32 ? 1u << opcode : 0);
 }
 
 static inline void tap_sends_add(struct tap_sends *sends, const struct tap_qp *q,
@@ -104,14 +108,14 @@ struct tap_send_part {
 	} room;
 };
 
-/* The requests from wr on, but no more than an event has room for, nor than limit. */
+/* The requests from wr on, which are `rest`, but no more than an event has room for. */
 void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
 		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
-		    uint32_t limit) tap_hidden;
-/* All nr that were accepted, of which `first` were before; part has been filled. */
+		    struct tap_sends rest) tap_hidden;
+/* All that were accepted, of which `first` were before; part has been filled. */
 void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
 		     const struct ibv_send_wr *wr, struct tap_sends first,
-		     uint32_t nr) tap_hidden;
+		     struct tap_sends accepted) tap_hidden;
 
 /* Of all pieces. */
 static inline uint32_t tap_length_of(const struct ibv_sge *sge, int nr)
@@ -119,6 +123,8 @@ static inline uint32_t tap_length_of(const struct ibv_sge *sge, int nr)
 	uint64_t length = 0;
 	int i;
 
+	if (likely(nr == 1))
+		return sge->length;
 	for (i = 0; i < nr; i++)
 		length += sge[i].length;
 	return length > UINT32_MAX ? UINT32_MAX : (uint32_t) length;

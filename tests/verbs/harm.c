@@ -352,6 +352,38 @@ static void many(void)
 	printf("many: %d\n", good);
 }
 
+/* Sends and receives of two queue pairs in one poll, and then those of one alone. */
+static void mixed(void)
+{
+	struct device d = open_device();
+	struct ibv_sge sge = {(uintptr_t) memory, 8, d.mr->lkey};
+	struct ibv_recv_wr recv = {.sg_list = &sge, .num_sge = 1}, *bad_recv;
+	struct ibv_send_wr send = {.sg_list = &sge,
+				   .num_sge = 1,
+				   .opcode = IBV_WR_SEND_WITH_IMM,
+				   .imm_data = 7,
+				   .send_flags = IBV_SEND_SIGNALED},
+			   *bad_send;
+	struct ibv_qp *qp[2] = {make_qp(&d, 16), make_qp(&d, 16)};
+	int i, good = 0;
+
+	for (i = 0; i < 2; i++)
+		connect_to(&d, qp[i], qp[i]->qp_num);
+	for (i = 0; i < 6; i++) {
+		recv.wr_id = send.wr_id = (uint64_t) i;
+		CHECK(!ibv_post_recv(qp[i % 2], &recv, &bad_recv));
+		CHECK(!ibv_post_send(qp[i % 2], &send, &bad_send));
+	}
+	usleep(50000);
+	good += reap(&d, 12);
+	for (i = 0; i < 12; i++)
+		CHECK(!post_write(&d, qp[i / 6], (uint64_t) i, IBV_SEND_SIGNALED));
+	usleep(50000);
+	good += reap(&d, 6);
+	good += reap(&d, 6);
+	printf("mixed: %d\n", good);
+}
+
 /* More at once than an event has room for, one in four signalled. */
 static int post_list(struct device *d, struct ibv_qp *qp, int nr, int wrong)
 {
@@ -510,7 +542,7 @@ static const struct {
 	{"threads", threads}, {"forks", forks},	    {"replace", replace},
 	{"many", many},	      {"list", list},	    {"bad", bad},
 	{"race", race},	      {"overrun", overrun}, {"fatal", fatal},
-	{"keeps", keeps},     {"silent", silent},
+	{"keeps", keeps},     {"silent", silent},   {"mixed", mixed},
 };
 
 int main(int argc, char **argv)

@@ -45,6 +45,7 @@ way replace "a program that replaces a function in the table"
 way many "a thousand queue pairs"
 same "each has a number of its own" 1000 "$(events "$work/many" |
     sed -n 's/.* verbs:qp: .* qp_id = \([0-9]*\),.*/\1/p' | sort -u | wc -l)"
+way mixed "polls that find what is not alike, and what is"
 way list "a list of 512"
 way bad "a request that is refused"
 same "the refused ones are told, with what was accepted before" \
