@@ -86,13 +86,6 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Every dlsym() of the program comes by here. */
-static bool may_have(const char *name)
-{
-	return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' &&
-	       name[4] == 'i';
-}
-
 /* Of a library that was unloaded nothing is left to call. */
 static bool leads_to(struct handed_out *h, void *found)
 {
@@ -142,9 +135,10 @@ tap_exported int InitializeInjection(void)
 
 __attribute__((constructor)) static void add(void)
 {
+	static const char *const prefixes[] = {"cupti", NULL};
 	static struct tap_layer layer = {
 		.stand_in = stand_in,
-		.may_have = may_have,
+		.prefixes = prefixes,
 		.write_state = tap_cupti_write_state,
 		.fork_child = tap_cupti_fork_child,
 		.cuda_begins = cuda_begins,

@@ -21,6 +21,11 @@
 void *(*tap_real_dlsym_at)(void *, const char *);
 void *(*tap_real_dlvsym_at)(void *, const char *, const char *);
 
+/* Those of NCCL, MSCCL, CUDA and HIP; layers add theirs. */
+uint64_t tap_our_letters = TAP_LETTERS('n', 'c') | TAP_LETTERS('p', 'n') |
+			   TAP_LETTERS('m', 's') | TAP_LETTERS('p', 'm') |
+			   TAP_LETTERS('c', 'u') | TAP_LETTERS('h', 'i');
+
 static bool is_libc(const char *path)
 {
 	static const char name[] = "libc.so.6";
@@ -55,8 +60,8 @@ void *tap_real_dlsym(void *handle, const char *name)
 
 static void *ask(void *handle, const char *name, const char *version)
 {
-	return version ? tap_real_dlvsym_at(handle, name, version) :
-			 tap_real_dlsym_at(handle, name);
+	return version ? tap_real_dlvsym_at(handle, name, version)
+		       : tap_real_dlsym_at(handle, name);
 }
 
 /*
@@ -81,8 +86,8 @@ static void say_too_many(void)
 	const struct tap_guard guard = tap_guard_set();
 
 	if (!guard.was_inside)
-		tap_problem("not recorded", "one copy too many of a traced library was looked up",
-			    1);
+		tap_problem("not recorded",
+			    "one copy too many of a traced library was looked up", 1);
 	tap_guard_clear(guard);
 }
 
@@ -97,8 +102,8 @@ static bool leads_to(struct tap_entry *e, void *found)
 		return true;
 	if (before && before != e->missing)
 		return false;
-	if (!__atomic_compare_exchange_n(&e->real, &before, found, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE))
+	if (!__atomic_compare_exchange_n(&e->real, &before, found, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return before == found;
 	tap_library_watch(found);
 	tap_entry_set(e, found);
@@ -120,14 +125,24 @@ static void *stand_in(const struct tap_entry_ways *ways, void *found)
 	return NULL;
 }
 
+static bool begins(const char *name, const char *prefix)
+{
+	for (; *prefix; name++, prefix++)
+		if (*name != *prefix)
+			return false;
+	return true;
+}
+
 static const struct tap_layer *layer_of(const char *name)
 {
 	const struct tap_layer *layer;
+	const char *const *prefix;
 
 	for (layer = tap_layers; layer; layer = layer->next)
-		if (layer->may_have(name))
-			break;
-	return layer;
+		for (prefix = layer->prefixes; *prefix; prefix++)
+			if (begins(name, *prefix))
+				return layer;
+	return NULL;
 }
 
 void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
@@ -139,7 +154,7 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 
 	if (unlikely(!tap_real_dlsym_at))
 		find_real();
-	if (unlikely(!name))
+	if (unlikely(!name) || likely(!(tap_letters(name) & tap_our_letters)))
 		return NULL;
 	ways = tap_entry_find(name);
 	cuda = tap_cuda_find(name);

@@ -18,6 +18,10 @@ struct tap_layer *tap_layers;
 
 void tap_layer_add(struct tap_layer *layer)
 {
+	const char *const *prefix;
+
+	for (prefix = layer->prefixes; *prefix; prefix++)
+		tap_our_letters |= tap_letters(*prefix);
 	layer->next = tap_layers;
 	tap_layers = layer;
 }

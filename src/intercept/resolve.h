@@ -52,7 +52,8 @@ void *tap_resolve_in(void *handle, const char *name) tap_hidden;
 /* Of tap_recorder_ask_snapshot(), for what a layer finds stuck. */
 void tap_resolve_ask_snapshot(const char *why) tap_hidden;
 
-/* Each is called with no lock held that the tracer shares, but as it says; may be NULL. */
+/* Each is called with no lock held that the tracer shares, but as it says; may be NULL.
+ */
 struct tap_layer {
 	/*
 	 * What dlsym() gives the program for `name`, where the real answer is found;
@@ -60,8 +61,9 @@ struct tap_layer {
 	 * layer's.
 	 */
 	void *(*stand_in)(const char *name, void *found);
-	/* Whether a name may be one of the layer's, from its letters alone. */
-	bool (*may_have)(const char *name);
+	/* What each name of the layer's begins with: two letters or more; NULL ends them.
+	 */
+	const char *const *prefixes;
 	/* By LTTng's thread, under its lock: see state.c. */
 	void (*write_state)(void);
 	/* Once a second; stuck_ns is 0 where nothing is held to be stuck. */
@@ -75,6 +77,19 @@ struct tap_layer {
 	void (*cuda_has_begun)(void);
 	struct tap_layer *next;
 };
+
+/*
+ * Every dlsym() of the program asks for one of these first: the first two letters of each
+ * name that is ours.  A name whose letters have no bit here is not.
+ */
+#define TAP_LETTERS(first, second) \
+	(1ull << (((unsigned char) (first) *5u + (unsigned char) (second)) % 64))
+
+static inline uint64_t tap_letters(const char *name)
+{
+	return name[0] ? TAP_LETTERS(name[0], name[1]) : 0;
+}
+extern uint64_t tap_our_letters tap_hidden;
 
 /* By a constructor, once. */
 void tap_layer_add(struct tap_layer *layer) tap_hidden;

@@ -69,20 +69,6 @@ static bool is_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static bool begins(const char *name, const char *prefix)
-{
-	for (; *prefix; name++, prefix++)
-		if (*name != *prefix)
-			return false;
-	return true;
-}
-
-static bool may_have(const char *name)
-{
-	return begins(name, "ibv_") || begins(name, "mlx5dv_") ||
-	       begins(name, "efadv_") || begins(name, "doca_verbs_");
-}
-
 static void tell_direct(unsigned i)
 {
 	const struct tap_verbs_events *events;
@@ -145,9 +131,11 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record, size_t length
 
 __attribute__((constructor)) static void add(void)
 {
+	static const char *const prefixes[] = {"ibv_", "mlx5dv_", "efadv_", "doca_verbs_",
+					       NULL};
 	static struct tap_layer layer = {
 		.stand_in = stand_in,
-		.may_have = may_have,
+		.prefixes = prefixes,
 		.write_state = tap_verbs_write_state,
 		.look = tap_verbs_look,
 		.fork_prepare = tap_verbs_fork_prepare,
