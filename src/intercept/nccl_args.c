@@ -58,54 +58,76 @@ const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size)
 	return *ret_size ? buffer : NULL;
 }
 
-/* Each pair of function and work type once, in the order in which they are met. */
+/*
+ * Each pair of function and work type once, in the order in which they are met.  A bit of
+ * `known` says that the place of its number in `last` was filled.
+ */
 struct found {
 	uint32_t keys[TAP_NCCL_FUNCTIONS_MAX];
 	unsigned nr;
+	uint64_t known;
+	uint32_t last[64];
 };
 
-static bool note(struct found *found, uint32_t key)
+tap_apart static bool search(const struct found *found, uint32_t key)
 {
 	unsigned i;
 
 	for (i = 0; i < found->nr; i++)
 		if (found->keys[i] == key)
 			return true;
+	return false;
+}
+
+/* False: there is no room for it. */
+static inline bool note(struct found *found, uint32_t key)
+{
+	const unsigned place = key >> FUNCTION_SHIFT & 63;
+	const uint64_t bit = 1ull << place;
+
+	if (likely(found->known & bit)) {
+		if (likely(found->last[place] == key) || search(found, key))
+			return true;
+	}
 	if (found->nr == TAP_NCCL_FUNCTIONS_MAX)
 		return false;
+	found->known |= bit;
+	found->last[place] = key;
 	found->keys[found->nr++] = key;
 	return true;
 }
 
 static size_t write_arrays(struct tap_nccl_args_event *event, const struct found *found)
 {
-	uint8_t *at = event->arrays;
+	uint8_t *at = event->arrays, *const types = at + found->nr * sizeof(uint16_t);
 	unsigned i;
 
 	for (i = 0; i < found->nr; i++) {
 		const uint16_t id = (uint16_t) (found->keys[i] >> FUNCTION_SHIFT);
 
 		memcpy(at, &id, sizeof(id));
+		types[i] = found->keys[i] >> TYPE_SHIFT & TYPE;
 		at += sizeof(id);
 	}
-	for (i = 0; i < found->nr; i++)
-		*at++ = found->keys[i] >> TYPE_SHIFT & TYPE;
 	event->record.nr_functions = (uint8_t) found->nr;
-	return sizeof(event->record) + (size_t) (at - event->arrays);
+	return sizeof(event->record) + (size_t) (types + found->nr - event->arrays);
 }
 
 /* Nearly always: a batch on each channel, all with the same function. */
 static bool are_alike(const char *batches, size_t count)
 {
-	uint32_t first, flags, differ = 0;
+	uint32_t first, flags;
 	size_t i;
 
 	memcpy(&first, batches, sizeof(first));
+	if (first & JUMP)
+		return false;
 	for (i = 1; i < count; i++) {
 		memcpy(&flags, batches + i * sizeof(struct batch), sizeof(flags));
-		differ |= flags ^ first;
+		if (flags != first)
+			return false;
 	}
-	return !differ && !(first & JUMP);
+	return true;
 }
 
 size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
@@ -114,11 +136,11 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 	/* Since 2.32 the function's number has 11 bits, and its collective is above. */
 	const uint32_t bits = (version < 23200 ? UINT32_MAX : 0x0fffffff) &
 			      ~(uint32_t) ((1 << TYPE_SHIFT) - 1);
-	const char *const bytes = buffer;
+	const char *const bytes = buffer, *const batches = bytes + sizeof(struct header);
 	struct found found;
 	struct header header;
 	uint32_t flags;
-	uint64_t mask, last = UINT64_MAX; /* no batch's */
+	uint64_t mask;
 	unsigned nr_batches = 0;
 	bool is_complete = true;
 	size_t nr, channel, at;
@@ -131,31 +153,27 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 		return 0;
 	nr = (size - sizeof(header)) / sizeof(struct batch);
 	found.nr = 0;
+	found.known = 0;
 	mask = header.channel_mask;
 	channel = (size_t) __builtin_popcountll(mask);
-	if (channel <= nr && are_alike(bytes + sizeof(header), channel)) {
+	if (channel <= nr && are_alike(batches, channel)) {
 		nr_batches = (unsigned) channel;
-		memcpy(&flags, bytes + sizeof(header), sizeof(flags));
+		memcpy(&flags, batches, sizeof(flags));
 		note(&found, flags & bits);
 		mask = 0;
 	}
 	/* The first batch of the n-th channel is the n-th, and each leads to its next. */
 	for (channel = 0; mask; mask &= mask - 1, channel++) {
-		at = channel;
-		do {
-			if (at >= nr || nr_batches == NR_BATCHES) {
+		for (at = channel, flags = JUMP; flags & JUMP; at += flags & JUMP) {
+			if (unlikely(at >= nr || nr_batches == NR_BATCHES)) {
 				is_complete = false;
 				break;
 			}
-			memcpy(&flags, bytes + sizeof(header) + at * sizeof(struct batch),
+			memcpy(&flags, batches + at * sizeof(struct batch),
 			       sizeof(flags));
 			nr_batches++;
-			if (unlikely((flags & bits) != last)) {
-				last = flags & bits;
-				is_complete &= note(&found, (uint32_t) last);
-			}
-			at += flags & JUMP;
-		} while (flags & JUMP);
+			is_complete &= note(&found, flags & bits);
+		}
 	}
 	ret_event->record = (struct tap_cuda_nccl_args){
 		.comm = header.comm,
