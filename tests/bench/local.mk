@@ -3,10 +3,10 @@
 
 # Plain files, as in tests/link: a script of libtool's would be timed in their place.
 tap_bench_made = tests/bench/fake.so tests/bench/calls tests/bench/calls-framed \
-	tests/bench/pair tests/bench/one tests/bench/none tests/bench/spawn tests/bench/trace \
+	tests/bench/pair tests/bench/one tests/bench/none tests/bench/many tests/bench/spawn tests/bench/trace \
 	tests/bench/libibverbs.so.1 tests/bench/verbs tests/bench/post \
 	tests/bench/libcuda.so.1 tests/bench/libcudart.so.12 tests/bench/launch \
-	tests/bench/launched tests/bench/libcupti.so.12 tests/bench/cupti/libcuda.so.1 \
+	tests/bench/launched tests/bench/arguments tests/bench/libcupti.so.12 tests/bench/cupti/libcuda.so.1 \
 	tests/bench/told
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
@@ -17,7 +17,7 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
 	tests/bench/spawn.c tests/bench/test_bench.sh tests/bench/trace.c \
 	tests/bench/fake_cupti.c tests/bench/fake_cupti.map tests/bench/told.c \
 	tests/bench/fake_cuda.c tests/bench/fake_cudart.map tests/bench/launch.c \
-	tests/bench/launch.h tests/bench/launched.c tests/bench/launched_tp.h \
+	tests/bench/arguments.c tests/bench/many.c tests/bench/many_tp.h tests/bench/launch.h tests/bench/launched.c tests/bench/launched_tp.h \
 	tests/bench/verbs.c doc/overhead.md
 TESTS += tests/bench/test_bench.sh
 
@@ -42,6 +42,9 @@ tests/bench/one: tests/bench/one.c tests/bench/fake.so $(tap_bench_h)
 	$(tap_bench_compile) -DCALLS=1 $(srcdir)/tests/bench/one.c $(tap_bench_fake)
 tests/bench/none: tests/bench/one.c tests/bench/fake.so $(tap_bench_h)
 	$(tap_bench_compile) -DCALLS=0 $(srcdir)/tests/bench/one.c
+tests/bench/many: tests/bench/many.c tests/bench/many_tp.h
+	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/many.c \
+		$(LTTNG_UST_LIBS)
 tests/bench/spawn: tests/bench/spawn.c $(tap_bench_h)
 	$(tap_bench_compile) $(srcdir)/tests/bench/spawn.c
 tests/bench/trace: tests/bench/trace.c
@@ -77,6 +80,10 @@ tests/bench/launch: tests/bench/launch.c $(tap_bench_cuda_h)
 tests/bench/launched: tests/bench/launched.c tests/bench/launched_tp.h $(tap_bench_cuda_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/launched.c \
 		$(tap_bench_cuda) $(LTTNG_UST_LIBS)
+tests/bench/arguments: tests/bench/arguments.c tests/bench/bursts.h \
+		src/intercept/nccl_args.c src/intercept/nccl_args.h
+	$(tap_bench_compile) -I$(srcdir)/src $(srcdir)/tests/bench/arguments.c \
+		$(srcdir)/src/intercept/nccl_args.c
 
 tests/bench/libcupti.so.12: tests/bench/fake_cupti.c tests/bench/fake_cupti.map
 	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \

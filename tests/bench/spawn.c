@@ -9,6 +9,13 @@
 
 #include "bursts.h"
 
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *) left, b = *(const double *) right;
+
+	return (a > b) - (a < b);
+}
+
 static int run(char *program)
 {
 	char *argv[] = {program, NULL};
@@ -41,7 +48,7 @@ int main(int argc, char **argv)
 		}
 		ms[i] = (bursts_now_ns() - begin) / 1e6;
 	}
-	qsort(ms, (size_t) count, sizeof(*ms), bursts_compare);
+	qsort(ms, (size_t) count, sizeof(*ms), compare);
 	printf("%.4f\n", ms[count / 2]);
 	free(ms);
 	return 0;

@@ -70,6 +70,7 @@ names = ["wrapper, tracing off", "NCCL call, tracing on", "NCCL call, flight rec
          "bytes, each of 16 completions", "events of 4 M posts/s",
          "events of 1 M posts and polls/s", "launch, tracing off",
          "runtime's call, tracing off", "launch, tracing on", "launch, against a pair",
+         "arguments of a launch, 24 alike", "arguments of a launch, 24 of 4 kinds",
          "launch, CUPTI tells its number", "record of a kernel to event",
          "start, touches nothing",
          "start, one call, no session", "start, one call, all events", "dlsym",
@@ -91,7 +92,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio", "value"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 41 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
+same "each is in the table" 43 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"
