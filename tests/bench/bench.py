@@ -27,11 +27,11 @@ TRIES = 3
 
 FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
         "post_bursts": 20, "storm_seconds": 10, "starts": 101, "recorded_starts": 21,
-        "events": 1000000, "long_rounds": 5, "rounds": 15}
+        "events": 1000000, "long_rounds": 5, "rounds": 15, "storms": TRIES}
 # All pairs fit into the buffers, so a machine that is busy with tests loses none.
 QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
          "post_bursts": 3, "storm_seconds": 0.5,
-         "starts": 11, "recorded_starts": 3, "events": 100000, "long_rounds": 1, "rounds": 2}
+         "starts": 11, "recorded_starts": 3, "events": 100000, "long_rounds": 1, "rounds": 2, "storms": 1}
 # What a second of a storm of requests takes in a trace, at most.
 STORM_BYTES = 512 << 20
 # Fewer would not fill what babeltrace2 maps of a stream, and memory would grow with it.
@@ -535,7 +535,7 @@ def storms(bench):
     for per_second, completions, name in ((4000000, 0, "4 M posts/s"),
                                           (1000000, 1, "1 M posts and polls/s")):
         # One in which something was lost is repeated, as for the other figures.
-        for _ in range(TRIES):
+        for _ in range(bench.sizes["storms"]):
             written, discarded, is_slow = storm(bench, per_second, completions)
             if not discarded and not is_slow:
                 break
