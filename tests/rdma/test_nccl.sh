@@ -47,14 +47,14 @@ work=${work:-$build/tests/rdma/nccl.$$}
 rm -rf "$work"
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
-vm=
+vm='' soft=''
 # shellcheck disable=SC2317 # called by the trap
 clean()
 {
-    if [ -n "$vm" ]; then
-        kill "$vm" 2>/dev/null || true
-        wait "$vm" 2>/dev/null || true
-    fi
+    for job in $vm $soft; do
+        kill "$job" 2>/dev/null || true
+        wait "$job" 2>/dev/null || true
+    done
     [ -n "${RDMA_KEEP-}" ] || rm -rf "$work"
 }
 trap clean EXIT
@@ -108,9 +108,13 @@ timeout=600
 mkfifo "$work/said"
 "$rdma/rxe-vm" --results "$work" --daemon --timeout $timeout \
     --env CCLTAP_LIBDIR="$build/.libs" --env LTTNG_UST_REGISTER_TIMEOUT=60000 \
-    -- "$build/ccltap" record -o /results/trace -- sh /results/run /results/moved \
+    -- "$build/ccltap" record --layers verbs --buffer-size 8M -o /results/trace -- sh /results/run /results/moved \
     --hosts rxe1,rxe2 >"$work/said" 2>&1 &
 vm=$!
+# While the machine boots.
+LD_LIBRARY_PATH='' sh "$work/run" "$work/soft" --softverbs "$build/tests/doubles/verbs" \
+    >"$work/soft.log" 2>&1 &
+soft=$!
 number=0
 while read -r line; do
     echo "$line" >>"$work/vm.log"
@@ -135,8 +139,8 @@ same "the machine ended as it should" 0 "$status"
 check "what was sent was received, and posted as NCCL does" \
     python3 "$rdma/nib_log.py" "$work"/moved/*/*
 status=0
-LD_LIBRARY_PATH='' sh "$work/run" "$work/soft" --softverbs "$build/tests/doubles/verbs" \
-    >"$work/soft.log" 2>&1 || status=1
+wait "$soft" || status=1
+soft=
 for place in moved soft; do
     python3 "$rdma/nib_log.py" --plan "$work/$place"/*/* >"$work/$place.plan" || status=1
 done
