@@ -727,11 +727,11 @@ def check_machine(bench):
 
 
 def show(figures):
-    print(f"{'':32}{'bare':>10}{'ours':>10}      {'over':>9}{'ratio':>7}  promise")
+    print(f"{'':38}{'bare':>12}{'ours':>12}       {'over':>12}{'ratio':>9}  promise")
     for f in figures:
         promise = f"{f['promise_of']} <= {f['promise']}"
-        print(f"{f['name']:32}{f['bare']:10.2f}{f['value']:10.2f} {f['unit']:4}"
-              f"{f['over']:10.2f}{f['ratio']:7.3f}  {promise:14} "
+        print(f"{f['name']:38}{f['bare']:12.2f}{f['value']:12.2f} {f['unit']:6}"
+              f"{f['over']:12.2f}{f['ratio']:9.3f}  {promise:14} "
               f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}")
 
 

@@ -91,7 +91,7 @@ alike "records that are dropped" "$guests/guest" ordinary 100
 check "records that are dropped: they are counted" ran dropped=25 kernel=75
 unset FAKE_CUPTI_DROP
 
-# A million take a minute: by hand.
+# A million take a minute: scripts/check --long.
 many=${GPU_KERNELS:-50000}
 FAKE_CUDA_QUEUE=1000
 export FAKE_CUDA_QUEUE
