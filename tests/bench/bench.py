@@ -28,7 +28,7 @@ TRIES = 3
 
 FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
         "post_bursts": 20, "storm_seconds": 10, "starts": 101, "recorded_starts": 21,
-        "events": 1000000, "long_rounds": 5, "rounds": 15, "storms": TRIES}
+        "events": 1000000, "long_rounds": 5, "rounds": 11, "storms": TRIES}
 # All pairs fit into the buffers, so a machine that is busy with tests loses none.
 QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
          "post_bursts": 3, "storm_seconds": 0.5,
