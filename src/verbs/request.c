@@ -141,6 +141,17 @@ tap_within static inline size_t fill_list(struct tap_send_part *part,
 	return length;
 }
 
+/* No more than were filled in, whatever became of the list since it was posted. */
+static struct tap_sends count_some(const struct tap_qp *q, const struct ibv_send_wr *wr,
+				   uint32_t nr)
+{
+	struct tap_sends sends = {0};
+
+	for (; nr; nr--, wr = wr->next)
+		tap_send_count(&sends, q, wr);
+	return sends;
+}
+
 void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
 		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
 		    struct tap_sends rest)
@@ -161,8 +172,9 @@ void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
 		part->length = fill_list(part, TAP_SEND_PLAIN, wr, nr);
 	else
 		part->length = fill_list(part, TAP_SEND_DATAGRAM, wr, nr);
-	part->all = likely(nr == rest.nr) ? rest
-					  : tap_sends_count(q, first, part->next, &kind);
+	part->all = rest;
+	if (unlikely(nr < rest.nr))
+		part->all = count_some(q, first, nr);
 }
 
 void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,

@@ -51,10 +51,11 @@ vm='' soft=''
 # shellcheck disable=SC2317 # called by the trap
 clean()
 {
-    for job in $vm $soft; do
-        kill "$job" 2>/dev/null || true
-        wait "$job" 2>/dev/null || true
+    # The second with what it has started.
+    for job in $vm ${soft:+-$soft}; do
+        kill -- "$job" 2>/dev/null || true
     done
+    wait
     [ -n "${RDMA_KEEP-}" ] || rm -rf "$work"
 }
 trap clean EXIT
@@ -112,7 +113,7 @@ mkfifo "$work/said"
     --hosts rxe1,rxe2 >"$work/said" 2>&1 &
 vm=$!
 # While the machine boots.
-LD_LIBRARY_PATH='' sh "$work/run" "$work/soft" --softverbs "$build/tests/doubles/verbs" \
+LD_LIBRARY_PATH='' setsid sh "$work/run" "$work/soft" --softverbs "$build/tests/doubles/verbs" \
     >"$work/soft.log" 2>&1 &
 soft=$!
 number=0
