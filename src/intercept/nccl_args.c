@@ -136,7 +136,7 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 	/* Since 2.32 the function's number has 11 bits, and its collective is above. */
 	const uint32_t bits = (version < 23200 ? UINT32_MAX : 0x0fffffff) &
 			      ~(uint32_t) ((1 << TYPE_SHIFT) - 1);
-	const char *const bytes = buffer, *const batches = bytes + sizeof(struct header);
+	const char *batches;
 	struct found found;
 	struct header header;
 	uint32_t flags;
@@ -147,7 +147,8 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 
 	if (size < sizeof(header) + sizeof(struct batch) || size > SIZE_MAX_BYTES)
 		return 0;
-	memcpy(&header, bytes, sizeof(header));
+	memcpy(&header, buffer, sizeof(header));
+	batches = (const char *) buffer + sizeof(header);
 	if (!header.comm || !header.channel_mask ||
 	    (header.work_storage & 0xff) >= NR_STORAGES)
 		return 0;
