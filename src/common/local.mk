@@ -9,5 +9,6 @@ COMMON_SOURCES = \
 	src/common/launcher.c src/common/launcher.h \
 	src/common/lock.h \
 	src/common/log.c src/common/log.h \
+	src/common/names.h \
 	src/common/ranks.c src/common/ranks.h \
 	src/common/thread.c src/common/thread.h

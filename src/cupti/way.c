@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "calls/cupti_calls.h"
+#include "common/names.h"
 #include "common/thread.h"
 #include "cupti/abi.h"
 #include "cupti/client.h"
@@ -79,13 +80,6 @@ static const struct {
 #undef CALL
 /* clang-format on */
 
-static bool is_same(const char *a, const char *b)
-{
-	for (; *a && *a == *b; a++, b++)
-		;
-	return *a == *b;
-}
-
 /* Of a library that was unloaded nothing is left to call. */
 static bool leads_to(struct handed_out *h, void *found)
 {
@@ -108,7 +102,7 @@ static void *stand_in(const char *name, void *found)
 	if (tap_thread.in_tracer)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!is_same(names[i].name, name))
+		if (!tap_same_name(names[i].name, name))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(names[i].copies); k++)
 			if (leads_to(names[i].copies[k].leads, found))

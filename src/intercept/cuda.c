@@ -3,7 +3,7 @@
  * tables of their names. */
 #include "intercept/cuda.h"
 
-#include "intercept/elf.h"
+#include "common/names.h"
 #include "intercept/entry.h"
 #include "intercept/functions.h"
 #include "intercept/getproc.h"
@@ -202,7 +202,7 @@ static const struct tap_cuda_name *find_hip(const char *name)
 	if (name[1] != 'i' || name[2] != 'p')
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(hip_names); i++)
-		if (tap_elf_same(hip_names[i].name, name))
+		if (tap_same_name(hip_names[i].name, name))
 			return &hip_names[i];
 	return tap_getproc_find(name);
 }
@@ -217,7 +217,7 @@ const struct tap_cuda_name *tap_cuda_find(const char *name)
 	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(tap_cuda_names); i++)
-		if (tap_elf_same(tap_cuda_names[i].name, name))
+		if (tap_same_name(tap_cuda_names[i].name, name))
 			return &tap_cuda_names[i];
 	return tap_getproc_find(name);
 }

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "common/names.h"
+
 struct tables {
 	const ElfW(Sym) *symbols;
 	const char *strings;
@@ -45,15 +47,6 @@ static struct tables read_tables(uintptr_t base, const ElfW(Dyn) *dynamic)
 	return t;
 }
 
-bool tap_elf_same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
-
 /* Bit 15 of a version number marks one that is not the default. */
 static void *address_of(uintptr_t base, const struct tables *t, uint32_t i, const char *name)
 {
@@ -64,7 +57,7 @@ static void *address_of(uintptr_t base, const struct tables *t, uint32_t i, cons
 		return NULL;
 	if (t->versions && (t->versions[i] & 0x8000))
 		return NULL;
-	return tap_elf_same(t->strings + sym->st_name, name) ?
+	return tap_same_name(t->strings + sym->st_name, name) ?
 		       (void *) (base + sym->st_value) : NULL;
 }
 
@@ -128,7 +121,7 @@ bool tap_elf_needs(uintptr_t base, const ElfW(Dyn) *dynamic, const char *soname)
 
 	for (; t.strings && dynamic->d_tag != DT_NULL; dynamic++)
 		if (dynamic->d_tag == DT_NEEDED &&
-		    tap_elf_same(t.strings + dynamic->d_un.d_val, soname))
+		    tap_same_name(t.strings + dynamic->d_un.d_val, soname))
 			return true;
 	return false;
 }

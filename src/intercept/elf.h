@@ -30,7 +30,4 @@ bool tap_elf_needs(uintptr_t base, const ElfW(Dyn) *dynamic, const char *soname)
 /* The object's own name (DT_SONAME), or NULL. */
 const char *tap_elf_soname(uintptr_t base, const ElfW(Dyn) *dynamic) tap_hidden;
 
-/* libc's strcmp() cannot be called in the places that this serves. */
-bool tap_elf_same(const char *a, const char *b) tap_hidden;
-
 #endif

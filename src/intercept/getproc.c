@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "common/names.h"
 #include "intercept/cuda.h"
-#include "intercept/elf.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/resolve.h"
@@ -226,7 +226,7 @@ static const struct tap_cuda_name *find(const struct tap_cuda_name *names, size_
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		if (tap_elf_same(names[i].name, name))
+		if (tap_same_name(names[i].name, name))
 			return &names[i];
 	return NULL;
 }

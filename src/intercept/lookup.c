@@ -10,6 +10,7 @@
 
 #include <link.h>
 
+#include "common/names.h"
 #include "common/thread.h"
 #include "intercept/cuda.h"
 #include "intercept/elf.h"
@@ -34,7 +35,7 @@ static bool is_libc(const char *path)
 	for (; *path; path++)
 		if (*path == '/')
 			base = path + 1;
-	return tap_elf_same(base, name);
+	return tap_same_name(base, name);
 }
 
 /* libc is loaded with the program, so the front of the list never changes. */

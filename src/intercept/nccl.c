@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The wrappers of the NCCL API, made of the rows, and the table of their names. */
 #include "calls/nccl_calls.h"
+#include "common/names.h"
 #include "intercept/entry.h"
-#include "intercept/elf.h"
 #include "intercept/start.h"
 #include "intercept/wrap.h"
 
@@ -37,7 +37,7 @@ const struct tap_entry_ways *tap_entry_find(const char *name)
 	if (bare[1] != 'c' && bare[1] != 's')
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (tap_elf_same(names[i].linked->name, name))
+		if (tap_same_name(names[i].linked->name, name))
 			return &names[i];
 	return NULL;
 }

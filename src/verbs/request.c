@@ -37,15 +37,12 @@ struct tap_sends tap_sends_count(const struct tap_qp *q, const struct ibv_send_w
 				 const struct ibv_send_wr *end,
 				 enum tap_send_kind *ret_kind)
 {
-	const unsigned always = q->all_signaled ? IBV_SEND_SIGNALED : 0;
 	struct tap_sends sends = {0};
 	uint32_t opcodes = 0;
 
 	for (; wr && wr != end; wr = wr->next) {
-		sends.nr++;
-		sends.signaled += !!((wr->send_flags | always) & IBV_SEND_SIGNALED);
-		sends.consuming += tap_send_is_consuming(wr->opcode);
-		opcodes |= (unsigned) wr->opcode < 32 ? 1u << wr->opcode : 0;
+		tap_send_count(&sends, q, wr);
+		opcodes |= tap_send_bit(wr->opcode);
 	}
 	*ret_kind = tap_send_kind_of(q, opcodes);
 	return sends;
@@ -105,6 +102,7 @@ static inline uint32_t peers_key(const struct ibv_send_wr *wr)
 		return wr->wr.atomic.rkey;
 	return names_range(wr->opcode) ? wr->wr.rdma.rkey : 0;
 }
+
 /* Within its caller, once for each kind. */
 tap_within static inline size_t fill_list(struct tap_send_part *part,
 					  enum tap_send_kind kind,

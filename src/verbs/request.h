@@ -18,9 +18,14 @@ struct tap_sends {
 /* The kind is added to the first event, or to the first one of lists. */
 enum tap_send_kind { TAP_SEND_PLAIN, TAP_SEND_RDMA, TAP_SEND_DATAGRAM };
 
+static inline uint32_t tap_send_bit(enum ibv_wr_opcode opcode)
+{
+	return (unsigned) opcode < 32 ? 1u << opcode : 0;
+}
+
 static inline bool tap_send_is(enum ibv_wr_opcode opcode, uint32_t opcodes)
 {
-	return (unsigned) opcode < 32 && opcodes >> opcode & 1;
+	return tap_send_bit(opcode) & opcodes;
 }
 
 static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
@@ -59,7 +64,7 @@ static inline enum tap_send_kind tap_send_kind_of(const struct tap_qp *q,
 static inline enum tap_send_kind tap_send_kind(const struct tap_qp *q,
 					       enum ibv_wr_opcode opcode)
 {
-	return tap_send_kind_of(q, (unsigned) opcode < 32 ? 1u << opcode : 0);
+	return tap_send_kind_of(q, tap_send_bit(opcode));
 }
 
 static inline void tap_sends_add(struct tap_sends *sends, const struct tap_qp *q,

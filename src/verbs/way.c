@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "common/thread.h"
 
 #define SONAME "libibverbs.so"
@@ -62,13 +63,6 @@ static const char *const direct[] = {
 };
 static int nr_told_direct[ARRAY_SIZE(direct)];
 
-static bool is_same(const char *a, const char *b)
-{
-	for (; *a && *a == *b; a++, b++)
-		;
-	return *a == *b;
-}
-
 static void tell_direct(unsigned i)
 {
 	const struct tap_verbs_events *events;
@@ -92,12 +86,12 @@ static void *stand_in(const char *name, void *found)
 	if (tap_thread.in_tracer)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(entries); i++)
-		if (is_same(entries[i]->at.name, name) &&
+		if (tap_same_name(entries[i]->at.name, name) &&
 		    (found == entries[i]->wrapper ||
 		     found == tap_resolve(&entries[i]->at)))
 			return entries[i]->wrapper;
 	for (i = 0; i < ARRAY_SIZE(direct); i++)
-		if (is_same(direct[i], name))
+		if (tap_same_name(direct[i], name))
 			tell_direct(i);
 	return NULL;
 }
