@@ -236,8 +236,8 @@ static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, in
 }
 
 /* One, by the owner, of q, which did not fail: as most polls are. */
-tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
-				const struct ibv_wc *wc, uint32_t *stage)
+tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
+					const struct ibv_wc *wc, uint32_t *stage)
 {
 	struct tap_verbs_poll_room room;
 	const size_t length = record_alike(q, wc, 1, &room);
@@ -252,8 +252,8 @@ tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
  * In parts that an event has room for.  The ordinals of all are taken in one turn, and
  * what is described is written after it.
  */
-tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc, int nr,
-				   struct tap_visit *visit)
+tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc,
+					   int nr, struct tap_visit *visit)
 {
 	const bool is_plain = tap_turn_count(&c->turn, visit);
 	struct tap_verbs_poll_arrays arrays;
@@ -285,8 +285,8 @@ tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc, in
 	}
 }
 
-static void count_only(struct tap_cq *c, const struct ibv_wc *wc, int found,
-		       struct tap_visit *visit)
+tap_hot static void count_only(struct tap_cq *c, const struct ibv_wc *wc, int found,
+			       struct tap_visit *visit)
 {
 	const bool is_plain = tap_turn_count(&c->turn, visit);
 
@@ -317,7 +317,7 @@ static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 	return found;
 }
 
-/* A queue that is not this thread's, or was not found at once. */
+/* A queue that was not this thread's from the beginning, or was not found at once. */
 tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_find(&tap_cqs, cq);
@@ -338,12 +338,18 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	return found;
 }
 
-/* What the owner found: apart, so that a poll which finds nothing saves few registers. */
-tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc, int found,
-				uint32_t *stage)
+/* What the first owner found: apart, so that a poll which finds nothing saves few
+ * registers. */
+tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
+					int found)
 {
+	uint32_t *const stage = c->turn.stage;
 	struct tap_visit visit = {.stage = stage};
 
+	if (unlikely(found < 0)) {
+		tap_turn_leave(stage);
+		return found;
+	}
 	/* Most often it is one, of the queue pair of the one before. */
 	if (likely(found == 1 && is_last(c, wc->qp_num) && wc->status == IBV_WC_SUCCESS &&
 		   tap_turn_is_plain(&c->turn, stage))) {
@@ -361,18 +367,17 @@ tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc, int f
 	return take_found(c, wc, found, &visit);
 }
 
-int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
-	uint32_t *stage = likely(c) ? tap_turn_enter(&c->turn) : NULL;
 	int found;
 
-	if (unlikely(!stage))
+	if (unlikely(!c || !tap_turn_enter_as(&c->turn, 0)))
 		return poll_slowly(cq, nr, wc);
 	found = c->poll(cq, nr, wc);
-	if (unlikely(found > 0))
-		return found_some(c, wc, found, stage);
-	c->empty_polls += !found;
-	tap_turn_leave(stage);
-	return found;
+	if (unlikely(found))
+		return found_some(c, wc, found);
+	c->empty_polls++;
+	tap_turn_leave(c->turn.stage);
+	return 0;
 }

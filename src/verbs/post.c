@@ -70,9 +70,10 @@ static int post_unknown_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return EINVAL;
 }
 
-tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
-				   struct ibv_qp *qp, enum tap_send_kind kind,
-				   struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
+					   struct ibv_qp *qp, enum tap_send_kind kind,
+					   struct ibv_send_wr *wr,
+					   struct ibv_send_wr **bad)
 {
 	struct tap_send_record record;
 	struct tap_verbs_post_send *const send = &record.is.send;
@@ -99,10 +100,11 @@ tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 	return ret;
 }
 
-tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
-				     struct ibv_qp *qp, enum tap_send_kind kind,
-				     struct tap_sends sends, struct ibv_send_wr *wr,
-				     struct ibv_send_wr **bad)
+tap_hot tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
+					     struct ibv_qp *qp, enum tap_send_kind kind,
+					     struct tap_sends sends,
+					     struct ibv_send_wr *wr,
+					     struct ibv_send_wr **bad)
 {
 	struct tap_send_part part;
 	struct tap_verbs_post_send_list *const list = &part.room.send.record;
@@ -126,8 +128,8 @@ tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 	return ret;
 }
 
-int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
-		   struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
+			   struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct tap_sends sends, first;
 	enum tap_send_kind kind;
@@ -157,7 +159,8 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 }
 
 /* Most posts are of one request, on a queue of this thread's. */
-int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	struct tap_sends sends = {0};
@@ -171,7 +174,7 @@ int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	kind = tap_send_kind(q, wr->opcode);
 	if (tap_verbs_wants(TAP_VERBS_post_send + kind))
 		return post_one_send(q, q->post_send, qp, kind, wr, bad);
-	stage = tap_turn_enter(&q->send_turn);
+	stage = tap_turn_enter_as(&q->send_turn, 0);
 	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);
 	tap_send_count(&sends, q, wr);
@@ -348,7 +351,8 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	return ret;
 }
 
-int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	uint32_t *stage;
@@ -357,7 +361,7 @@ int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 
 	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv)))
 		return post_recv_slowly(qp, wr, bad);
-	stage = tap_turn_enter(&q->recv_turn);
+	stage = tap_turn_enter_as(&q->recv_turn, 0);
 	if (unlikely(!stage))
 		return post_recv_slowly(qp, wr, bad);
 	ret = q->post_recv(qp, wr, bad);

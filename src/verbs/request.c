@@ -33,9 +33,10 @@ static bool names_range(enum ibv_wr_opcode opcode)
 					   1u << IBV_WR_RDMA_READ);
 }
 
-struct tap_sends tap_sends_count(const struct tap_qp *q, const struct ibv_send_wr *wr,
-				 const struct ibv_send_wr *end,
-				 enum tap_send_kind *ret_kind)
+tap_hot struct tap_sends tap_sends_count(const struct tap_qp *q,
+					 const struct ibv_send_wr *wr,
+					 const struct ibv_send_wr *end,
+					 enum tap_send_kind *ret_kind)
 {
 	struct tap_sends sends = {0};
 	uint32_t opcodes = 0;

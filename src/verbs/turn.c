@@ -12,6 +12,14 @@ static const char changing, shared;
 
 static bool has_membarrier;
 
+_Static_assert(_Alignof(struct tap_thread) >= TAP_TURN_OWNERS,
+	       "an owner's number does not fit into the lowest bits of its address");
+
+static size_t number_of(const void *owner)
+{
+	return (uintptr_t) owner % _Alignof(struct tap_thread);
+}
+
 __attribute__((constructor)) static void prepare(void)
 {
 	has_membarrier =
@@ -47,6 +55,7 @@ static bool take_over(struct tap_turn *turn)
 {
 	const void *owner = __atomic_load_n(&turn->owner, __ATOMIC_ACQUIRE);
 	const void *next = &shared;
+	size_t nr;
 	int tries;
 
 	for (tries = 0; owner == &changing && tries < 10000; tries++) {
@@ -56,21 +65,19 @@ static bool take_over(struct tap_turn *turn)
 	if (owner == &shared || owner == &changing)
 		return false;
 	if (!owner && has_membarrier)
-		return __atomic_compare_exchange_n(&turn->owner, &owner, &tap_thread,
+		return __atomic_compare_exchange_n(&turn->owner, &owner, tap_turn_me(0),
 						   false, __ATOMIC_ACQ_REL,
 						   __ATOMIC_ACQUIRE) ||
 		       take_over(turn);
+	nr = number_of(owner);
 	if (!__atomic_compare_exchange_n(&turn->owner, &owner, &changing, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return take_over(turn);
-	if (barrier() &&
-	    wait_while_counting(&turn->stage[turn->nr_owner]) == TAP_TURN_OUT &&
-	    turn->nr_owner + 1 < TAP_TURN_OWNERS) {
-		__atomic_store_n(&turn->nr_owner, turn->nr_owner + 1, __ATOMIC_RELEASE);
-		next = &tap_thread;
-	}
+	if (barrier() && wait_while_counting(&turn->stage[nr]) == TAP_TURN_OUT &&
+	    nr + 1 < TAP_TURN_OWNERS)
+		next = tap_turn_me(nr + 1);
 	__atomic_store_n(&turn->owner, next, __ATOMIC_RELEASE);
-	return next == &tap_thread;
+	return next != &shared;
 }
 
 static bool is_somebody_in(const struct tap_turn *turn)
@@ -86,9 +93,9 @@ static bool is_somebody_in(const struct tap_turn *turn)
 /* The owner is in its turn already: we are in a signal's handler. */
 static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
 {
-	const uint32_t nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE);
+	const size_t nr = tap_turn_my_number(turn);
 
-	if (!tap_turn_is_mine(turn) || turn->stage[nr] == TAP_TURN_OUT)
+	if (nr >= TAP_TURN_OWNERS || turn->stage[nr] == TAP_TURN_OUT)
 		return false;
 	visit->stage = &turn->stage[nr];
 	visit->raced = true;
@@ -96,16 +103,23 @@ static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
 	return true;
 }
 
+static uint32_t *enter(struct tap_turn *turn)
+{
+	const size_t nr = tap_turn_my_number(turn);
+
+	return nr < TAP_TURN_OWNERS ? tap_turn_enter_as(turn, nr) : NULL;
+}
+
 void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
 {
 	*visit = (struct tap_visit){0};
 	if (begin_again(turn, visit))
 		return;
-	while (take_over(turn)) {
-		visit->stage = tap_turn_enter(turn);
+	do {
+		visit->stage = enter(turn);
 		if (visit->stage)
 			return;
-	}
+	} while (take_over(turn));
 	visit->nr = __atomic_fetch_add(&turn->entries, 1, __ATOMIC_SEQ_CST);
 	visit->raced = visit->nr != __atomic_load_n(&turn->exits, __ATOMIC_SEQ_CST) ||
 		       is_somebody_in(turn);

@@ -28,8 +28,9 @@ enum { TAP_TURN_OUT, TAP_TURN_IN, TAP_TURN_COUNTING };
 #define TAP_TURN_OWNERS 3
 
 struct tap_turn {
-	const void *owner; /* a thread, NULL none yet, or one of turn.c's own */
-	uint32_t nr_owner; /* which of the owners it is */
+	/* A thread, and the how-many-eth owner it is in the lowest bits; NULL none yet;
+	 * or one of turn.c's own. */
+	const void *owner;
 	uint32_t stage[TAP_TURN_OWNERS]; /* each written by that owner alone */
 	uint32_t entries, exits;	 /* by whoever is not the owner */
 };
@@ -46,9 +47,22 @@ void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *ret_visit) tap
  */
 void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit) tap_hidden;
 
-static inline bool tap_turn_is_mine(const struct tap_turn *turn)
+/* What the owner is when it is this thread, as the one with this number. */
+static inline const void *tap_turn_me(size_t nr)
 {
-	return likely(__atomic_load_n(&turn->owner, __ATOMIC_RELAXED) == &tap_thread);
+	return (const char *) &tap_thread + nr;
+}
+
+/* Which owner this thread is; TAP_TURN_OWNERS or more: none. */
+static inline size_t tap_turn_my_number(const struct tap_turn *turn)
+{
+	return (uintptr_t) __atomic_load_n(&turn->owner, __ATOMIC_RELAXED) -
+	       (uintptr_t) &tap_thread;
+}
+
+static inline bool tap_turn_is_mine(const struct tap_turn *turn, size_t nr)
+{
+	return likely(__atomic_load_n(&turn->owner, __ATOMIC_RELAXED) == tap_turn_me(nr));
 }
 
 static inline void tap_turn_set(uint32_t *at, uint32_t stage)
@@ -58,20 +72,18 @@ static inline void tap_turn_set(uint32_t *at, uint32_t stage)
 }
 
 /*
- * The short way: its stage for the owner, NULL for anybody else and in a signal's handler
- * that came in the middle; then nothing is begun.  After the call comes tap_turn_leave(),
- * with tap_turn_is_plain() before what is counted.
+ * The short way: its stage for the owner with this number, NULL for anybody else and in a
+ * signal's handler that came in the middle; then nothing is begun.  After the call comes
+ * tap_turn_leave(), with tap_turn_is_plain() before what is counted.
  */
-static inline uint32_t *tap_turn_enter(struct tap_turn *turn)
+static inline uint32_t *tap_turn_enter_as(struct tap_turn *turn, size_t nr)
 {
-	/* Read before the owner, who is written before it. */
-	const uint32_t nr = __atomic_load_n(&turn->nr_owner, __ATOMIC_ACQUIRE);
 	uint32_t *const stage = &turn->stage[nr];
 
-	if (unlikely(!tap_turn_is_mine(turn) || *stage != TAP_TURN_OUT))
+	if (unlikely(!tap_turn_is_mine(turn, nr) || *stage != TAP_TURN_OUT))
 		return NULL;
 	tap_turn_set(stage, TAP_TURN_IN);
-	if (likely(tap_turn_is_mine(turn)))
+	if (likely(tap_turn_is_mine(turn, nr)))
 		return stage;
 	tap_turn_set(stage, TAP_TURN_OUT);
 	return NULL;
@@ -86,7 +98,7 @@ static inline void tap_turn_leave(uint32_t *stage)
 static inline bool tap_turn_is_plain(const struct tap_turn *turn, uint32_t *stage)
 {
 	tap_turn_set(stage, TAP_TURN_COUNTING);
-	if (likely(tap_turn_is_mine(turn)))
+	if (likely(tap_turn_is_mine(turn, (size_t) (stage - turn->stage))))
 		return true;
 	tap_turn_leave(stage);
 	return false;
@@ -94,7 +106,7 @@ static inline bool tap_turn_is_plain(const struct tap_turn *turn, uint32_t *stag
 
 static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
 {
-	struct tap_visit visit = {.stage = tap_turn_enter(turn)};
+	struct tap_visit visit = {.stage = tap_turn_enter_as(turn, 0)};
 
 	if (unlikely(!visit.stage))
 		tap_turn_begin_slow(turn, &visit);
