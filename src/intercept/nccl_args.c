@@ -113,21 +113,27 @@ static size_t write_arrays(struct tap_nccl_args_event *event, const struct found
 	return sizeof(event->record) + (size_t) (types + found->nr - event->arrays);
 }
 
-/* Nearly always: a batch on each channel, all with the same function. */
-static bool are_alike(const char *batches, size_t count)
+static inline uint32_t flags_of(const char *batches, size_t i)
 {
-	uint32_t first, flags;
-	size_t i;
+	uint32_t flags;
 
-	memcpy(&first, batches, sizeof(first));
-	if (first & JUMP)
-		return false;
-	for (i = 1; i < count; i++) {
-		memcpy(&flags, batches + i * sizeof(struct batch), sizeof(flags));
-		if (flags != first)
-			return false;
-	}
-	return true;
+	memcpy(&flags, batches + i * sizeof(struct batch), sizeof(flags));
+	return flags;
+}
+
+/* Nearly always: one batch on each channel; and all with the same function. */
+static bool are_single(const char *batches, size_t count, bool *ret_are_alike)
+{
+	const uint32_t first = flags_of(batches, 0);
+	uint32_t all = first;
+	size_t i = 1;
+
+	while (i < count && flags_of(batches, i) == first)
+		i++;
+	*ret_are_alike = i == count;
+	for (; i < count; i++)
+		all |= flags_of(batches, i);
+	return !(all & JUMP);
 }
 
 size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
@@ -142,7 +148,7 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 	uint32_t flags;
 	uint64_t mask;
 	unsigned nr_batches = 0;
-	bool is_complete = true;
+	bool is_complete = true, are_alike;
 	size_t nr, channel, at;
 
 	if (size < sizeof(header) + sizeof(struct batch) || size > SIZE_MAX_BYTES)
@@ -157,10 +163,10 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 	found.known = 0;
 	mask = header.channel_mask;
 	channel = (size_t) __builtin_popcountll(mask);
-	if (channel <= nr && are_alike(batches, channel)) {
+	if (channel <= nr && are_single(batches, channel, &are_alike)) {
 		nr_batches = (unsigned) channel;
-		memcpy(&flags, batches, sizeof(flags));
-		note(&found, flags & bits);
+		for (at = 0; at < (are_alike ? 1 : channel); at++)
+			is_complete &= note(&found, flags_of(batches, at) & bits);
 		mask = 0;
 	}
 	/* The first batch of the n-th channel is the n-th, and each leads to its next. */
@@ -170,8 +176,7 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 				is_complete = false;
 				break;
 			}
-			memcpy(&flags, batches + at * sizeof(struct batch),
-			       sizeof(flags));
+			flags = flags_of(batches, at);
 			nr_batches++;
 			is_complete &= note(&found, flags & bits);
 		}
