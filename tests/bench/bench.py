@@ -726,27 +726,38 @@ def check_machine(bench):
                       "buffers and traces need: make it larger")
 
 
+def show_head():
+    print(f"{'':38}{'bare':>12}{'ours':>12}       {'over':>12}{'ratio':>9}  promise",
+          flush=True)
+
+
 def show(figures):
-    print(f"{'':38}{'bare':>12}{'ours':>12}       {'over':>12}{'ratio':>9}  promise")
     for f in figures:
         promise = f"{f['promise_of']} <= {f['promise']}"
         print(f"{f['name']:38}{f['bare']:12.2f}{f['value']:12.2f} {f['unit']:6}"
               f"{f['over']:12.2f}{f['ratio']:9.3f}  {promise:14} "
-              f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}")
+              f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}", flush=True)
 
 
-def measure(build, quick):
+def measure(build, quick, is_meaningless):
+    """All figures, each shown as soon as it is there."""
     # Traces are read in the build's folder; what is written must not wait for a disk.
     prefix = f"ccltap-bench-{os.getpid()}."
     with tempfile.TemporaryDirectory(prefix=prefix, dir=build) as folder, \
             tempfile.TemporaryDirectory(prefix=prefix, dir=SHM) as shm:
         bench = Bench(build, folder, shm, QUICK if quick else FULL)
         check_machine(bench)
+        show_head()
         figures = []
         for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
-                     storms, launch_off, launch_on, launch_arguments, launch_told, start, name_lookup, join,
-                     join_memory, derived):
-            figures += part(bench)
+                     storms, launch_off, launch_on, launch_arguments, launch_told, start,
+                     name_lookup, join, join_memory, derived):
+            some = part(bench)
+            if is_meaningless:
+                for figure in some:
+                    figure["holds"] = None
+            show(some)
+            figures += some
         return figures
 
 
@@ -776,14 +787,10 @@ def main():
         signal.signal(number, end)
     try:
         meaningless = why_meaningless(build)
-        figures = measure(build, options.quick)
+        figures = measure(build, options.quick, bool(meaningless))
     except (Failure, OSError) as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
-    if meaningless:
-        for figure in figures:
-            figure["holds"] = None
-    show(figures)
     if meaningless:
         print(f"These figures mean nothing: {meaningless}.")
     with open(options.output or os.path.join(build, "bench.json"), "w",
