@@ -2,6 +2,6 @@
 # Scripts that travel with the source; the checks of the tree are tests too.
 
 EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-frameworks \
-	scripts/check-layers \
+	scripts/check-dist scripts/check-layers \
 	scripts/daemon scripts/demo scripts/fetch-cuda scripts/fetch-kernel scripts/fetch-nccl \
 	scripts/install-deps scripts/nccl-function-ids

@@ -45,7 +45,7 @@ calls()
 
 ctl()
 {
-    "$ccltap" "$@" >"$work/said" 2>&1
+    "$ccltap" "$@" >"$work/said" 2>&1 || { cat "$work/said" && false; }
 }
 
 check "nothing goes on" sh -c '"$0" status | grep -q "no recording"' "$ccltap"
