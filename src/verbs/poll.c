@@ -317,7 +317,7 @@ static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 	return found;
 }
 
-/* A queue that was not this thread's from the beginning, or was not found at once. */
+/* A queue that is not this thread's, or was not found at once. */
 tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_find(&tap_cqs, cq);
@@ -338,12 +338,10 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	return found;
 }
 
-/* What the first owner found: apart, so that a poll which finds nothing saves few
- * registers. */
+/* What the owner found: apart, so that a poll which finds nothing saves few registers. */
 tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
-					int found)
+					int found, uint32_t *stage)
 {
-	uint32_t *const stage = c->turn.stage;
 	struct tap_visit visit = {.stage = stage};
 
 	if (unlikely(found < 0)) {
@@ -370,14 +368,15 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
+	uint32_t *stage = likely(c) ? tap_turn_enter(&c->turn) : NULL;
 	int found;
 
-	if (unlikely(!c || !tap_turn_enter_as(&c->turn, 0)))
+	if (unlikely(!stage))
 		return poll_slowly(cq, nr, wc);
 	found = c->poll(cq, nr, wc);
 	if (unlikely(found))
-		return found_some(c, wc, found);
+		return found_some(c, wc, found, stage);
 	c->empty_polls++;
-	tap_turn_leave(c->turn.stage);
+	tap_turn_leave(stage);
 	return 0;
 }

@@ -174,7 +174,7 @@ tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	kind = tap_send_kind(q, wr->opcode);
 	if (tap_verbs_wants(TAP_VERBS_post_send + kind))
 		return post_one_send(q, q->post_send, qp, kind, wr, bad);
-	stage = tap_turn_enter_as(&q->send_turn, 0);
+	stage = tap_turn_enter(&q->send_turn);
 	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);
 	tap_send_count(&sends, q, wr);
@@ -361,7 +361,7 @@ tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 
 	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv)))
 		return post_recv_slowly(qp, wr, bad);
-	stage = tap_turn_enter_as(&q->recv_turn, 0);
+	stage = tap_turn_enter(&q->recv_turn);
 	if (unlikely(!stage))
 		return post_recv_slowly(qp, wr, bad);
 	ret = q->post_recv(qp, wr, bad);

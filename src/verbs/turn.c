@@ -93,7 +93,7 @@ static bool is_somebody_in(const struct tap_turn *turn)
 /* The owner is in its turn already: we are in a signal's handler. */
 static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
 {
-	const size_t nr = tap_turn_my_number(turn);
+	const size_t nr = tap_turn_my_number(tap_turn_owner(turn));
 
 	if (nr >= TAP_TURN_OWNERS || turn->stage[nr] == TAP_TURN_OUT)
 		return false;
@@ -103,20 +103,13 @@ static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
 	return true;
 }
 
-static uint32_t *enter(struct tap_turn *turn)
-{
-	const size_t nr = tap_turn_my_number(turn);
-
-	return nr < TAP_TURN_OWNERS ? tap_turn_enter_as(turn, nr) : NULL;
-}
-
 void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
 {
 	*visit = (struct tap_visit){0};
 	if (begin_again(turn, visit))
 		return;
 	do {
-		visit->stage = enter(turn);
+		visit->stage = tap_turn_enter(turn);
 		if (visit->stage)
 			return;
 	} while (take_over(turn));

@@ -28,8 +28,8 @@ enum { TAP_TURN_OUT, TAP_TURN_IN, TAP_TURN_COUNTING };
 #define TAP_TURN_OWNERS 3
 
 struct tap_turn {
-	/* A thread, and the how-many-eth owner it is in the lowest bits; NULL none yet;
-	 * or one of turn.c's own. */
+	/* A thread, with its number among the owners in the lowest bits; NULL none yet; or
+	 * one of turn.c's own. */
 	const void *owner;
 	uint32_t stage[TAP_TURN_OWNERS]; /* each written by that owner alone */
 	uint32_t entries, exits;	 /* by whoever is not the owner */
@@ -47,6 +47,11 @@ void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *ret_visit) tap
  */
 void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit) tap_hidden;
 
+static inline const void *tap_turn_owner(const struct tap_turn *turn)
+{
+	return __atomic_load_n(&turn->owner, __ATOMIC_RELAXED);
+}
+
 /* What the owner is when it is this thread, as the one with this number. */
 static inline const void *tap_turn_me(size_t nr)
 {
@@ -54,15 +59,9 @@ static inline const void *tap_turn_me(size_t nr)
 }
 
 /* Which owner this thread is; TAP_TURN_OWNERS or more: none. */
-static inline size_t tap_turn_my_number(const struct tap_turn *turn)
+static inline size_t tap_turn_my_number(const void *owner)
 {
-	return (uintptr_t) __atomic_load_n(&turn->owner, __ATOMIC_RELAXED) -
-	       (uintptr_t) &tap_thread;
-}
-
-static inline bool tap_turn_is_mine(const struct tap_turn *turn, size_t nr)
-{
-	return likely(__atomic_load_n(&turn->owner, __ATOMIC_RELAXED) == tap_turn_me(nr));
+	return (uintptr_t) owner - (uintptr_t) &tap_thread;
 }
 
 static inline void tap_turn_set(uint32_t *at, uint32_t stage)
@@ -72,18 +71,25 @@ static inline void tap_turn_set(uint32_t *at, uint32_t stage)
 }
 
 /*
- * The short way: its stage for the owner with this number, NULL for anybody else and in a
- * signal's handler that came in the middle; then nothing is begun.  After the call comes
- * tap_turn_leave(), with tap_turn_is_plain() before what is counted.
+ * The short way: its stage for the owner, NULL for anybody else and in a signal's handler
+ * that came in the middle; then nothing is begun.  After the call comes tap_turn_leave(),
+ * with tap_turn_is_plain() before what is counted.
  */
-static inline uint32_t *tap_turn_enter_as(struct tap_turn *turn, size_t nr)
+static inline uint32_t *tap_turn_enter(struct tap_turn *turn)
 {
-	uint32_t *const stage = &turn->stage[nr];
+	const void *const owner = tap_turn_owner(turn);
+	uint32_t *stage = turn->stage;
 
-	if (unlikely(!tap_turn_is_mine(turn, nr) || *stage != TAP_TURN_OUT))
+	/* Most often the first: its stage is where no address is to be computed. */
+	if (unlikely(owner != tap_turn_me(0))) {
+		if (tap_turn_my_number(owner) >= TAP_TURN_OWNERS)
+			return NULL;
+		stage += tap_turn_my_number(owner);
+	}
+	if (unlikely(*stage != TAP_TURN_OUT))
 		return NULL;
 	tap_turn_set(stage, TAP_TURN_IN);
-	if (likely(tap_turn_is_mine(turn, nr)))
+	if (likely(tap_turn_owner(turn) == owner))
 		return stage;
 	tap_turn_set(stage, TAP_TURN_OUT);
 	return NULL;
@@ -98,7 +104,7 @@ static inline void tap_turn_leave(uint32_t *stage)
 static inline bool tap_turn_is_plain(const struct tap_turn *turn, uint32_t *stage)
 {
 	tap_turn_set(stage, TAP_TURN_COUNTING);
-	if (likely(tap_turn_is_mine(turn, (size_t) (stage - turn->stage))))
+	if (likely(tap_turn_owner(turn) == tap_turn_me((size_t) (stage - turn->stage))))
 		return true;
 	tap_turn_leave(stage);
 	return false;
@@ -106,7 +112,7 @@ static inline bool tap_turn_is_plain(const struct tap_turn *turn, uint32_t *stag
 
 static inline struct tap_visit tap_turn_begin(struct tap_turn *turn)
 {
-	struct tap_visit visit = {.stage = tap_turn_enter_as(turn, 0)};
+	struct tap_visit visit = {.stage = tap_turn_enter(turn)};
 
 	if (unlikely(!visit.stage))
 		tap_turn_begin_slow(turn, &visit);
