@@ -28,8 +28,8 @@ enum { TAP_TURN_OUT, TAP_TURN_IN, TAP_TURN_COUNTING };
 #define TAP_TURN_OWNERS 3
 
 struct tap_turn {
-	/* A thread, with its number among the owners in the lowest bits; NULL none yet; or
-	 * one of turn.c's own. */
+	/* A thread, with its number among the owners in the lowest bits; NULL none yet;
+	 * or one of turn.c's own. */
 	const void *owner;
 	uint32_t stage[TAP_TURN_OWNERS]; /* each written by that owner alone */
 	uint32_t entries, exits;	 /* by whoever is not the owner */
