@@ -24,7 +24,7 @@ trap clean EXIT
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
 
 # The buffers of one user are shared: no other test may record now (tests/lib/tap.sh).
-exec 9>"${ALONE_LOCK:-$top_builddir/tests/alone.lock}"
+exec 9>"$top_builddir/tests/alone.lock"
 flock 9
 
 # A run that dies leaves its plan out, and so counts as failed.

@@ -50,11 +50,10 @@ skip()
 }
 
 # alone: from here on no other test that records or is traced runs; the buffers of one
-# user are shared, so a recording sees every traced program that runs meanwhile.  Tests
-# that have another session daemon (scripts/check) name another ALONE_LOCK.
+# user are shared, so a recording sees every traced program that runs meanwhile.
 alone()
 {
-    exec 9>"${ALONE_LOCK:-${top_builddir:?}/tests/alone.lock}"
+    exec 9>"${top_builddir:?}/tests/alone.lock"
     flock 9
 }
 
