@@ -37,7 +37,7 @@ struct tap_table {
 	uint32_t last_id;
 };
 
-/* By the highest bits of a multiple (Knuth, TAOCP 3, 6.4): two instructions. */
+/* By the highest bits of a multiple (Knuth, TAOCP 3, 6.4). */
 static inline size_t tap_table_bucket(const void *address)
 {
 	return (uintptr_t) address * UINT64_C(0x9e3779b97f4a7c15) >>

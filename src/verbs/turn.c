@@ -108,11 +108,11 @@ void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
 	*visit = (struct tap_visit){0};
 	if (begin_again(turn, visit))
 		return;
-	do {
+	while (take_over(turn)) {
 		visit->stage = tap_turn_enter(turn);
 		if (visit->stage)
 			return;
-	} while (take_over(turn));
+	}
 	visit->nr = __atomic_fetch_add(&turn->entries, 1, __ATOMIC_SEQ_CST);
 	visit->raced = visit->nr != __atomic_load_n(&turn->exits, __ATOMIC_SEQ_CST) ||
 		       is_somebody_in(turn);
