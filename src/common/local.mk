@@ -6,6 +6,7 @@ COMMON_SOURCES = \
 	src/common/args.h \
 	src/common/clock.h \
 	src/common/compiler.h \
+	src/common/helper.c src/common/helper.h \
 	src/common/launcher.c src/common/launcher.h \
 	src/common/lock.h \
 	src/common/log.c src/common/log.h \

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/helper.h"
 #include "common/thread.h"
 #include "cupti/buffers.h"
 #include "cupti/callback.h"
@@ -429,11 +429,11 @@ static void *keep(void *data)
 {
 	const enum task task = (enum task)(uintptr_t) data;
 
-	tap_thread.in_tracer = true;
 	prctl(PR_SET_NAME, "ccltap-gpu");
 	tap_announce();
 	if (task == TAKE)
 		take_and_answer();
+	tap_helper_lasts();
 	do
 		pause_ms(FLUSH_MS);
 	while (look_after() || take_again());
@@ -447,29 +447,14 @@ static void *keep(void *data)
 /* Whether one was made. */
 static bool make_keeper(enum task task)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
 	if (__atomic_exchange_n(&keeper_runs, 1, __ATOMIC_ACQ_REL))
 		return false;
 	__atomic_store_n(&has_answered, 0, __ATOMIC_RELEASE);
-	error = pthread_attr_init(&attr);
-	if (!error) {
-		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		pthread_attr_setstacksize(&attr, STACK_BYTES);
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		error = pthread_create(&thread, &attr, keep, (void *) (uintptr_t) task);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		pthread_attr_destroy(&attr);
-	}
-	if (error) {
-		__atomic_store_n(&keeper_runs, 0, __ATOMIC_RELEASE);
-		tap_problem("not recorded", "what runs on the GPU: no thread", 1);
-	}
-	return !error;
+	if (!tap_helper_make(keep, (void *) (uintptr_t) task, STACK_BYTES))
+		return true;
+	__atomic_store_n(&keeper_runs, 0, __ATOMIC_RELEASE);
+	tap_problem("not recorded", "what runs on the GPU: no thread", 1);
+	return false;
 }
 
 /* ---- When ---- */

@@ -3,14 +3,12 @@
 #include "intercept/housekeeping.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "common/thread.h"
+#include "common/helper.h"
 #include "intercept/recorder.h"
 #include "intercept/resolve.h"
 #include "intercept/start.h"
@@ -87,8 +85,8 @@ static void *keep_house(void *unused)
 	const struct timespec often = {.tv_sec = 1}, seldom = {.tv_sec = 5};
 	bool is_wanted;
 
-	tap_thread.in_tracer = true;
 	prctl(PR_SET_NAME, "ccltap");
+	tap_helper_lasts();
 	for (;;) {
 		is_wanted =
 			__atomic_load_n(tap_events_table->open_call_on, __ATOMIC_RELAXED);
@@ -101,21 +99,6 @@ static void *keep_house(void *unused)
 
 void tap_housekeeping_start(void)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
-	error = pthread_attr_init(&attr);
-	if (!error) {
-		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		pthread_attr_setstacksize(&attr, STACK_BYTES);
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		error = pthread_create(&thread, &attr, keep_house, NULL);
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		pthread_attr_destroy(&attr);
-	}
-	if (error)
+	if (tap_helper_make(keep_house, NULL, STACK_BYTES))
 		tap_problem("not recorded", "calls that are open for long: no thread", 1);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/helper.h"
 #include "common/launcher.h"
 #include "common/log.h"
 #include "common/ranks.h"
@@ -41,6 +42,7 @@
 
 #define EVENTS_FILE "libccltap-events.so"
 #define HIP_FILE "libccltap-events-hip.so"
+#define STARTER_STACK_BYTES (1 << 20)
 
 const struct tap_events *tap_events_table;
 
@@ -86,6 +88,8 @@ static void fork_prepare(void)
 	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
 		wait_for_starter(&state);
+	if (!guard.was_inside)
+		tap_helpers_settle();
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
@@ -139,6 +143,7 @@ static void fork_parent_early(void)
 
 static void fork_child_early(void)
 {
+	tap_helpers_fork_child();
 	tap_entries_fork_child();
 	tap_functions_fork_child();
 	tap_nccl_version_fork_child();
@@ -355,7 +360,6 @@ static void *run_starter(void *unused)
 {
 	pid_t result;
 
-	tap_thread.in_tracer = true;
 	/* Waits for the linker's lock, as the constructors of a library hold it. */
 	if (dlopen(NULL, RTLD_LAZY))
 		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
@@ -371,7 +375,6 @@ static void *run_starter(void *unused)
 static void *run_hip_starter(void *unused)
 {
 	(void) unused;
-	tap_thread.in_tracer = true;
 	return settle(&hip_state, start_hip());
 }
 
@@ -384,25 +387,6 @@ __attribute__((destructor)) static void tell_ended_early(void)
 	    __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
 		tap_recorder_tell("it ended before LTTng was there");
 	tap_guard_clear(guard);
-}
-
-static bool make_starter(void *(*run)(void *) )
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int error;
-
-	if (pthread_attr_init(&attr))
-		return false;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, 1 << 20);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attr, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return !error;
 }
 
 /*
@@ -490,7 +474,7 @@ static enum tap_started bring(pid_t *at, void *(*run)(void *), struct tap_guard 
 	    __atomic_compare_exchange_n(at, &seen, self, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		seen = self;
-		if (!make_starter(run)) {
+		if (tap_helper_make(run, NULL, STARTER_STACK_BYTES)) {
 			seen = OFF;
 			__atomic_store_n(at, OFF, __ATOMIC_RELEASE);
 		}

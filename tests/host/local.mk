@@ -17,8 +17,9 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 
 # One program for each subject, linked to the smallest NCCL, or to one that takes its time.
 tap_host_programs = tests/host/processes tests/host/descriptors tests/host/loading \
-	tests/host/ends tests/host/limits
-tap_host_libraries = tests/host/early.so tests/host/next_all.so tests/host/asks.so
+	tests/host/ends tests/host/limits tests/host/forks
+tap_host_libraries = tests/host/early.so tests/host/next_all.so tests/host/asks.so \
+	tests/host/careless.so
 tap_host_slow_programs = tests/host/signals tests/host/threads
 tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh \
 	tests/host/test_signals.sh tests/host/test_sanitizers.sh tests/host/test_setuid.sh tests/host/test_threads.sh \
@@ -43,6 +44,7 @@ $(tap_host_slow_programs): tests/host/%: tests/host/%.c tests/host/moment.h test
 tests/host/slow.so: tests/host/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(tap_link_shared) -o $@ $(srcdir)/tests/host/slow.c
 tests/host/ends: tests/host/early.so
+tests/host/forks: tests/host/careless.so
 tests/host/early.so: tests/host/moment.h tests/link/copy2.so
 $(tap_host_libraries): tests/host/%.so: tests/host/%.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/host && $(tap_link_shared) -o $@ $(srcdir)/$(@:.so=.c) \

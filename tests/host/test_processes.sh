@@ -12,6 +12,9 @@ for moment in fork-first fork-later vfork-end vfork-exec vfork-call bare-fork \
     harmless "$moment" "$here/processes" $moment
 done
 
+# No thread of ours begins or ends in the midst of a fork.
+harmless "fork at once after a call" "$here/forks" after-call
+
 # What such a process leaves behind must not keep the recording from its end.
 bare=$(run "$here/processes" kill-while-calling)
 if [ $has_daemon = yes ]; then

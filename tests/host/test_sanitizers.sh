@@ -20,15 +20,13 @@ with_first()
 
 # In a child of a process with threads, and LTTng has some, the leak sanitizer finds leaks
 # that are none and the thread sanitizer dies; under it LTTng's own races are told (README).
-# The address sanitizer of clang 14 leaves its allocator locked in a child that is made while
-# another thread allocates: a program with threads that forks may hang, with us or without.
 TSAN_OPTIONS=die_after_fork=0:report_bugs=0
 export TSAN_OPTIONS
 unset UBSAN_OPTIONS
 
 for built in "gcc address asan once fork-later shell" "gcc thread tsan once fork-later" \
     "gcc undefined ubsan once" "gcc leak lsan once" \
-    "clang address - once" "clang thread - once fork-later"; do
+    "clang address - once fork-later" "clang thread - once fork-later"; do
     # shellcheck disable=SC2086 # words
     set -- $built
     compiler=$1
