@@ -17,9 +17,10 @@
 #include "common/thread.h"
 
 #define NR_HELPERS 8
-#define PATIENCE_NS (TAP_SECOND_NS / 10)
+#define PATIENCE_NS (TAP_SECOND_NS / 2)
 
-enum { NONE, MOVING, LASTING };
+/* RESTING too where a fork has waited in vain, or has seen that it is gone. */
+enum { NONE, MOVING, RESTING };
 
 static struct helper {
 	int state;
@@ -29,6 +30,9 @@ static struct helper {
 } helpers[NR_HELPERS];
 
 static struct tap_lock places;
+
+/* That of the calling thread, NULL in the program's. */
+static __thread struct helper *self __attribute__((tls_model("initial-exec")));
 
 /* The kernel is the last to see a thread. */
 static bool is_gone(const struct helper *helper)
@@ -65,8 +69,7 @@ static struct helper *place(void *(*run)(void *), void *data)
 
 static void *run_helper(void *data)
 {
-	struct helper *self = data;
-
+	self = data;
 	tap_thread.in_tracer = true;
 	__atomic_store_n(&self->tid, (pid_t) syscall(SYS_gettid), __ATOMIC_RELEASE);
 	self->run(self->data);
@@ -77,7 +80,6 @@ static void *run_helper(void *data)
 static int make(struct helper *helper, size_t stack_bytes)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	pthread_t thread;
 	int error;
 
@@ -86,66 +88,63 @@ static int make(struct helper *helper, size_t stack_bytes)
 		return error;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, stack_bytes);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, &attr, run_helper, helper);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return error;
 }
 
+/* No handler of a signal comes between, which may fork or jump away. */
 int tap_helper_make(void *(*run)(void *), void *data, size_t stack_bytes)
 {
-	struct helper *helper = place(run, data);
-	int error;
+	struct helper *helper;
+	sigset_t all, before;
+	int error = EAGAIN;
 
-	if (!helper)
-		return EAGAIN;
-	error = make(helper, stack_bytes);
-	if (error)
-		__atomic_store_n(&helper->state, NONE, __ATOMIC_RELEASE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	helper = place(run, data);
+	if (helper) {
+		error = make(helper, stack_bytes);
+		if (error)
+			__atomic_store_n(&helper->state, NONE, __ATOMIC_RELEASE);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 
-void tap_helper_lasts(void)
+void tap_helper_rest(int64_t ns)
 {
-	const pid_t self = (pid_t) syscall(SYS_gettid);
-	struct helper *helper;
+	const struct timespec time = {.tv_sec = ns / TAP_SECOND_NS,
+				      .tv_nsec = ns % TAP_SECOND_NS};
 
-	for (helper = helpers; helper < helpers + NR_HELPERS; helper++)
-		if (__atomic_load_n(&helper->tid, __ATOMIC_ACQUIRE) == self)
-			__atomic_store_n(&helper->state, LASTING, __ATOMIC_RELEASE);
+	__atomic_store_n(&self->state, RESTING, __ATOMIC_RELEASE);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+	__atomic_store_n(&self->state, MOVING, __ATOMIC_RELEASE);
 }
 
-/*
- * By turns at first: it takes microseconds.  Whom we have waited for in vain, as one that
- * itself waits for a lock of the thread that forks, no other fork waits for.
- */
+/* By turns at first, since most take microseconds. */
 static void wait_for(struct helper *helper, int64_t until_ns)
 {
 	const struct timespec pause = {.tv_nsec = 100 * 1000};
-	int tries;
+	int moving = MOVING, tries;
 
-	for (tries = 0; is_moving(helper); tries++) {
+	for (tries = 0; is_moving(helper) && tap_now_ns() < until_ns; tries++)
 		if (tries < 100)
 			sched_yield();
 		else
 			nanosleep(&pause, NULL);
-		if (tap_now_ns() > until_ns) {
-			__atomic_store_n(&helper->state, LASTING, __ATOMIC_RELEASE);
-			return;
-		}
-	}
+	/* The next fork need not ask. */
+	__atomic_compare_exchange_n(&helper->state, &moving, RESTING, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 void tap_helpers_settle(void)
 {
 	const int64_t until_ns = tap_now_ns() + PATIENCE_NS;
-	const pid_t self = (pid_t) syscall(SYS_gettid);
 	struct helper *helper;
 
 	for (helper = helpers; helper < helpers + NR_HELPERS; helper++)
-		if (__atomic_load_n(&helper->tid, __ATOMIC_ACQUIRE) != self)
+		if (__atomic_load_n(&helper->state, __ATOMIC_ACQUIRE) == MOVING)
 			wait_for(helper, until_ns);
 }
 

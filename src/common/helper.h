@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of ours inside the traced program.
+ * Threads of ours that stay for a while in the traced program.
  *
- * It hides how they are made (detached, with all signals blocked) and that a fork must
- * not meet one that begins or ends.  A thread allocates and frees then; where the
+ * It hides how they are made (detached, with all signals blocked) and that a fork should
+ * not meet one at work.  A thread allocates as it begins and frees as it ends; where the
  * program's allocator does not see to its locks around a fork, and that of the address
  * sanitizer of GCC 12 and clang 14 does not, the child inherits a lock that nobody gives
  * back.
@@ -12,6 +12,7 @@
 #define TAP_COMMON_HELPER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/compiler.h"
 
@@ -21,10 +22,13 @@
  */
 int tap_helper_make(void *(*run)(void *), void *data, size_t stack_bytes) tap_hidden;
 
-/* Said by a helper that neither allocates nor ends from here on, until it returns. */
-void tap_helper_lasts(void) tap_hidden;
+/* Sleeps; of such a thread alone. */
+void tap_helper_rest(int64_t ns) tap_hidden;
 
-/* Before a fork, without a lock: waits for those that do not last, 0.1 s at most. */
+/*
+ * Before a fork, without a lock: waits until all of them rest or are gone, 0.5 s at most.
+ * One that is made or wakes after that is not waited for.
+ */
 void tap_helpers_settle(void) tap_hidden;
 
 /* In the child, which has none. */

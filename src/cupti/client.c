@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/helper.h"
 #include "common/thread.h"
 #include "cupti/buffers.h"
@@ -30,7 +31,7 @@
 /* CUPTI's own need, the linker's and LTTng's. */
 #define STACK_BYTES (1 << 20)
 
-#define FLUSH_MS 200
+#define FLUSH_NS (TAP_SECOND_NS / 5)
 /* Who waits for the other thread goes on after this; while somebody has the linker, it is
  * the other. */
 #define PATIENCE_S 3
@@ -375,13 +376,6 @@ static void wait_for_answer(void)
 	}
 }
 
-static void pause_ms(long ms)
-{
-	const struct timespec time = {.tv_nsec = ms * 1000 * 1000};
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
-
 /* False when there is nothing left to keep. */
 static bool look_after(void)
 {
@@ -433,9 +427,8 @@ static void *keep(void *data)
 	tap_announce();
 	if (task == TAKE)
 		take_and_answer();
-	tap_helper_lasts();
 	do
-		pause_ms(FLUSH_MS);
+		tap_helper_rest(FLUSH_NS);
 	while (look_after() || take_again());
 	__atomic_store_n(&keeper_runs, 0, __ATOMIC_RELEASE);
 	/* Who made it due just now found this one still there. */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/helper.h"
 #include "intercept/recorder.h"
 #include "intercept/resolve.h"
@@ -82,17 +82,15 @@ static void look(void)
 
 static void *keep_house(void *unused)
 {
-	const struct timespec often = {.tv_sec = 1}, seldom = {.tv_sec = 5};
 	bool is_wanted;
 
 	prctl(PR_SET_NAME, "ccltap");
-	tap_helper_lasts();
 	for (;;) {
 		is_wanted =
 			__atomic_load_n(tap_events_table->open_call_on, __ATOMIC_RELAXED);
 		if (is_wanted)
 			look();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, is_wanted ? &often : &seldom, NULL);
+		tap_helper_rest((is_wanted ? 1 : 5) * TAP_SECOND_NS);
 	}
 	return unused;
 }

@@ -86,10 +86,11 @@ static void fork_prepare(void)
 	const struct tap_guard guard = tap_guard_set();
 
 	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
-		wait_for_starter(&state);
-	if (!guard.was_inside)
+	if (!guard.was_inside) {
+		if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid())
+			wait_for_starter(&state);
 		tap_helpers_settle();
+	}
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
