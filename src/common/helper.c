@@ -19,7 +19,7 @@
 #define NR_HELPERS 8
 #define PATIENCE_NS (TAP_SECOND_NS / 2)
 
-/* RESTING too where a fork has waited in vain, or has seen that it is gone. */
+/* Who is gone, or was waited for in vain, RESTING as well: no other fork waits for it. */
 enum { NONE, MOVING, RESTING };
 
 static struct helper {
@@ -55,7 +55,8 @@ static struct helper *place(void *(*run)(void *), void *data)
 	if (!tap_lock_take(&places))
 		return NULL;
 	for (helper = helpers; helper < helpers + NR_HELPERS && !found; helper++)
-		if (helper->state == NONE || is_gone(helper))
+		if (__atomic_load_n(&helper->state, __ATOMIC_ACQUIRE) == NONE ||
+		    is_gone(helper))
 			found = helper;
 	if (found) {
 		found->run = run;
@@ -133,7 +134,6 @@ static void wait_for(struct helper *helper, int64_t until_ns)
 			sched_yield();
 		else
 			nanosleep(&pause, NULL);
-	/* The next fork need not ask. */
 	__atomic_compare_exchange_n(&helper->state, &moving, RESTING, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }

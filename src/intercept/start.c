@@ -86,11 +86,10 @@ static void fork_prepare(void)
 	const struct tap_guard guard = tap_guard_set();
 
 	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
-	if (!guard.was_inside) {
-		if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid())
-			wait_for_starter(&state);
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
+		wait_for_starter(&state);
+	if (!forking.has_late && !guard.was_inside)
 		tap_helpers_settle();
-	}
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
@@ -103,13 +102,18 @@ static void fork_prepare(void)
 }
 
 /*
- * These three are registered when LTTng is there, so the last two run last: LTTng
- * allocates, and the program's allocator has handlers of its own.  A fork that has
- * begun by then runs none of them, which the first one tells.
+ * These three are registered when LTTng is there, so the first runs first and the last
+ * two last: LTTng and our threads allocate, and the program's allocator has handlers of
+ * its own.  A fork that has begun by then runs none of them, which the first one tells.
  */
 static void fork_prepare_late(void)
 {
+	const struct tap_guard guard = tap_guard_set();
+
+	if (!guard.was_inside)
+		tap_helpers_settle();
 	forking.has_late = true;
+	tap_guard_clear(guard);
 }
 
 static void fork_parent(void)
