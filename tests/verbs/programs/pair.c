@@ -86,6 +86,11 @@ void pause_both(struct side *side, bool is_here)
 	unsetenv("PROGRAM_PAUSE");
 }
 
+bool is_pause_over(void)
+{
+	return !getenv("PROGRAM_PAUSE");
+}
+
 struct ibv_mr *register_memory(struct side *side, void *memory, size_t size)
 {
 	struct ibv_mr *mr =

@@ -69,6 +69,8 @@ void meet(struct side *side);
 void wait_for_test(struct side *side);
 /* That, once the other is there, too; whoever is earlier goes on until then. */
 void pause_both(struct side *side, bool is_here);
+/* Until that is over neither may end, or meet. */
+bool is_pause_over(void);
 
 struct ibv_mr *register_memory(struct side *side, void *memory, size_t size);
 struct queue *make_queue(struct side *side, enum ibv_qp_type type, struct ibv_cq *send_cq,

@@ -171,7 +171,7 @@ static void send_all(struct side *side)
 	struct ibv_wc wc[16];
 	int found;
 
-	while (sent < chunks || outstanding(side)) {
+	while (sent < chunks || outstanding(side) || !is_pause_over()) {
 		if (sent < chunks && sent < arrived + skipped + WINDOW &&
 		    !send_chunk(side, sent))
 			sent++;
@@ -207,17 +207,22 @@ static bool is_other_done(struct side *side)
 	return poll(&fd, 1, 0) == 1;
 }
 
+/* To the first poll that finds nothing 5 ms after the other has ended. */
 static void receive_all(struct side *side)
 {
 	uint64_t arrived = 0, idle_ns = now_ns();
 	struct ibv_wc wc[16];
+	bool is_over = false;
 	int found, i;
 
-	while (!is_other_done(side) || outstanding(side) ||
-	       now_ns() - idle_ns < 5000000) {
+	while (!is_over) {
+		is_over = is_pause_over() && is_other_done(side) && !outstanding(side) &&
+			  now_ns() - idle_ns > 5000000;
 		found = poll_some(side, wc, 16);
-		if (found)
+		if (found) {
 			idle_ns = now_ns();
+			is_over = false;
+		}
 		while (found--) {
 			if (wc[found].opcode != IBV_WC_RECV_RDMA_WITH_IMM)
 				continue;
