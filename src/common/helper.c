@@ -42,12 +42,6 @@ static bool is_gone(const struct helper *helper)
 	return tid && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
 }
 
-static bool is_moving(const struct helper *helper)
-{
-	return __atomic_load_n(&helper->state, __ATOMIC_ACQUIRE) == MOVING &&
-	       !is_gone(helper);
-}
-
 static struct helper *place(void *(*run)(void *), void *data)
 {
 	struct helper *helper, *found = NULL;
@@ -127,14 +121,20 @@ void tap_helper_rest(int64_t ns)
 static void wait_for(struct helper *helper, int64_t until_ns)
 {
 	const struct timespec pause = {.tv_nsec = 100 * 1000};
-	int moving = MOVING, tries;
+	int state, tries;
 
-	for (tries = 0; is_moving(helper) && tap_now_ns() < until_ns; tries++)
+	for (tries = 0;; tries++) {
+		state = __atomic_load_n(&helper->state, __ATOMIC_ACQUIRE);
+		if (state != MOVING)
+			return;
+		if (is_gone(helper) || tap_now_ns() > until_ns)
+			break;
 		if (tries < 100)
 			sched_yield();
 		else
 			nanosleep(&pause, NULL);
-	__atomic_compare_exchange_n(&helper->state, &moving, RESTING, false,
+	}
+	__atomic_compare_exchange_n(&helper->state, &state, RESTING, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
@@ -144,8 +144,7 @@ void tap_helpers_settle(void)
 	struct helper *helper;
 
 	for (helper = helpers; helper < helpers + NR_HELPERS; helper++)
-		if (__atomic_load_n(&helper->state, __ATOMIC_ACQUIRE) == MOVING)
-			wait_for(helper, until_ns);
+		wait_for(helper, until_ns);
 }
 
 void tap_helpers_fork_child(void)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 bool careless_is_free(void);
+bool careless_is_idle(void);
 
 struct start {
 	void *(*run)(void *);
@@ -19,12 +20,15 @@ struct start {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int at_work;
 
 static void work(void)
 {
+	__atomic_fetch_add(&at_work, 1, __ATOMIC_ACQ_REL);
 	pthread_mutex_lock(&lock);
 	usleep(10000);
 	pthread_mutex_unlock(&lock);
+	__atomic_fetch_sub(&at_work, 1, __ATOMIC_ACQ_REL);
 }
 
 static void *begin_and_end(void *data)
@@ -48,6 +52,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 	*(void **) &next = dlsym(RTLD_NEXT, "pthread_create");
 	*start = (struct start){.run = run, .data = data};
 	return next(thread, attr, begin_and_end, start);
+}
+
+/* Whether no thread has the lock or wants it. */
+bool careless_is_idle(void)
+{
+	return !__atomic_load_n(&at_work, __ATOMIC_ACQUIRE);
 }
 
 /* Whether the lock can be had, within two seconds. */

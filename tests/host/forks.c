@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Forks at once after a call, with an allocator that is careless about forks. */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "moment.h"
 
 bool careless_is_free(void);
+bool careless_is_idle(void);
 
 static void tell(const char *who)
 {
@@ -34,9 +36,31 @@ static void after_call(void)
 	call("parent");
 }
 
+static bool was_idle;
+
+static void look(void)
+{
+	was_idle = careless_is_idle();
+}
+
+/* The handler of an allocator that takes its lock: who needs that then, waits for us. */
+static void with_handler(void)
+{
+	pid_t child;
+
+	pthread_atfork(look, NULL, NULL);
+	call("parent");
+	child = fork();
+	if (!child)
+		_exit(0);
+	wait_for("child", child);
+	printf("allocator %s\n", was_idle ? "idle" : "in use");
+}
+
 int main(int argc, char **argv)
 {
-	static const struct moment moments[] = {{"after-call", after_call}};
+	static const struct moment moments[] = {{"after-call", after_call},
+						{"with-handler", with_handler}};
 
 	return RUN_MOMENT(argc, argv);
 }

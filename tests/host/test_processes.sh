@@ -12,8 +12,9 @@ for moment in fork-first fork-later vfork-end vfork-exec vfork-call bare-fork \
     harmless "$moment" "$here/processes" $moment
 done
 
-# No thread of ours begins or ends in the midst of a fork.
+# No thread of ours begins or ends in the midst of a fork, nor of the handlers around it.
 harmless "fork at once after a call" "$here/forks" after-call
+harmless "fork with a handler of the program's" "$here/forks" with-handler
 
 # What such a process leaves behind must not keep the recording from its end.
 bare=$(run "$here/processes" kill-while-calling)

@@ -51,6 +51,12 @@ tests_unit_test_nccl_args_SOURCES = tests/unit/test_nccl_args.c tests/unit/tap.h
 tests_unit_test_nccl_args_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nccl_args_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_helper
+tests_unit_test_helper_SOURCES = tests/unit/test_helper.c tests/unit/tap.h \
+	src/common/helper.c src/common/helper.h src/common/thread.c src/common/thread.h
+tests_unit_test_helper_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_helper_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 check_PROGRAMS += tests/unit/test_cupti
 tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c tests/unit/tap.h \
 	src/common/thread.c src/common/thread.h \
@@ -62,7 +68,7 @@ tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_function_ids.sh \
+	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 
 # Reads back what src/join writes with another's reader.
