@@ -39,7 +39,7 @@ static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
 	{"state", TEXT}, {"result", TEXT}, {"failed", SMALL},
-	{"begin_ns", SIGNED}, {"end_ns", SIGNED},
+	{"begin_ns", SIGNED}, {"end_ns", SIGNED}, {"end_known", TEXT},
 	{0},
 };
 static const struct member link_members[] = {
@@ -635,7 +635,8 @@ static void put_end(struct values *values, struct tap_buffer *text,
 	put_buffer(values, text);
 	put_unsigned(values, tap_span_is_failure(result));
 	put_signed(values, span->state == TAP_SPAN_BEGIN_LOST ? -1 : span->begin_ns);
-	put_signed(values, has_end ? span->end_ns : -1);
+	put_signed(values, has_end && !span->is_end_bound ? span->end_ns : -1);
+	put_text(values, !has_end ? "-" : span->is_end_bound ? "at-most" : "exact");
 }
 
 static void put_link(struct values *values, struct tap_buffer *text,

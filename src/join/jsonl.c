@@ -392,6 +392,17 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	return end_line(jsonl);
 }
 
+/* When a span, or the effect of a link, was over; or when it was, at the latest. */
+static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t end_ns)
+{
+	if (is_known && !is_bound)
+		tap_json_signed(json, "end_ns", end_ns);
+	else
+		tap_json_null(json, "end_ns");
+	if (is_known && is_bound)
+		tap_json_signed(json, "end_max_ns", end_ns);
+}
+
 /* A relation without communicator: of work requests from the cause's beginning to when
  * the effect was read; of a launch to its own beginning. */
 static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
@@ -403,7 +414,7 @@ static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 		tap_json_string(json, "why", tap_why_name(link->why));
 	tap_json_string(json, "name", link->operation->name);
 	tap_json_signed(json, "begin_ns", link->begin_ns);
-	tap_json_signed(json, "end_ns", link->end_ns);
+	add_end(json, true, link->is_end_bound, link->end_ns);
 	tap_json_open(json, "spans", '[');
 	for (i = 0; i < link->count; i++)
 		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work,
@@ -506,10 +517,7 @@ static int write_span(void *data, struct tap_span *span)
 		tap_json_null(json, "begin_ns");
 	else
 		tap_json_signed(json, "begin_ns", span->begin_ns);
-	if (has_end)
-		tap_json_signed(json, "end_ns", span->end_ns);
-	else
-		tap_json_null(json, "end_ns");
+	add_end(json, has_end, span->is_end_bound, span->end_ns);
 	tap_json_string(json, "state", tap_span_state_name(span->state));
 	if (span->caller_number) {
 		tap_view_add_caller(&json->text, span->caller, span->caller_number,

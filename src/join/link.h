@@ -55,6 +55,7 @@ struct tap_link {
 	const struct tap_name *operation; /* NULL: a mismatch */
 	enum tap_why why;		  /* it is inferred, of work requests */
 	int64_t begin_ns, end_ns;	  /* of cause and effect, of work requests */
+	bool is_end_bound;		  /* as in a span */
 	uint64_t bytes;			  /* likewise */
 	int64_t nranks;			  /* of the communicator, -1 unknown */
 	const struct tap_link_end *ends;  /* by rank, unknown ones last */

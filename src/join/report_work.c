@@ -82,7 +82,8 @@ static void count_time(struct tap_work_sum *sum, const struct tap_span *span)
 	if (!sum->has_times || span->end_ns > sum->last_ns)
 		sum->last_ns = span->end_ns;
 	sum->has_times = true;
-	tap_spread_add(&sum->times, tap_span_duration(span));
+	if (tap_span_has_duration(span))
+		tap_spread_add(&sum->times, tap_span_duration(span));
 }
 
 static uint64_t bytes_of(const struct tap_span *span)
@@ -285,6 +286,7 @@ static void add_sum_json(struct tap_json *json, const struct tap_work_sum *sum)
 	tap_json_unsigned(json, "sends", sum->messages);
 	tap_json_unsigned(json, "bytes", sum->bytes);
 	tap_json_not_negative(json, "bytes_per_second", bandwidth(sum));
+	tap_json_unsigned(json, "timed", sum->times.count);
 	tap_json_not_negative(json, "p50_ns", tap_spread_percentile(&sum->times, 50));
 	tap_json_not_negative(json, "p90_ns", tap_spread_percentile(&sum->times, 90));
 	tap_json_not_negative(json, "p99_ns", tap_spread_percentile(&sum->times, 99));

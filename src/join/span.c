@@ -29,6 +29,11 @@ const char *tap_span_state_name(enum tap_span_state state)
 	return "open";
 }
 
+bool tap_span_has_duration(const struct tap_span *span)
+{
+	return span->state == TAP_SPAN_COMPLETE && !span->is_end_bound;
+}
+
 int64_t tap_span_duration(const struct tap_span *span)
 {
 	return (int64_t) ((uint64_t) span->end_ns - (uint64_t) span->begin_ns);

@@ -193,6 +193,7 @@ struct tap_span {
 	bool is_range;		/* the program's own: no call */
 	bool is_enclosed;	/* by another call of the thread that was open */
 	bool is_late;		/* no longer awaited by the order of beginnings */
+	bool is_end_bound;	/* a work request was over by end_ns, nobody knows when */
 	uint64_t caller_number; /* of the library, 0 unknown */
 	const struct tap_library *caller; /* NULL unknown */
 	uint64_t caller_offset;
@@ -283,7 +284,9 @@ struct tap_span *tap_span_get(struct tap_span *span);
 /* How a state is called in every output. */
 const char *tap_span_state_name(enum tap_span_state state);
 
-/* How long a complete one lasted; negative in a damaged trace. */
+/* Whether it is known how long it lasted. */
+bool tap_span_has_duration(const struct tap_span *span);
+/* How long a complete one lasted, or at most; negative in a damaged trace. */
 int64_t tap_span_duration(const struct tap_span *span);
 
 /* How many bytes an operation moves; -1 unknown. */

@@ -362,6 +362,8 @@ static int write_line(void *data, struct tap_span *span)
 	tap_buffer_align_right(line, start, 15);
 	tap_buffer_add_char(line, ' ');
 	start = line->used;
+	if (span->state == TAP_SPAN_COMPLETE && span->is_end_bound)
+		tap_buffer_add_string(line, "<=");
 	if (span->state == TAP_SPAN_COMPLETE)
 		tap_view_add_duration(line, tap_span_duration(span));
 	else

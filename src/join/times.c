@@ -6,7 +6,7 @@ void tap_times_add(struct tap_times *times, const struct tap_span *span)
 {
 	int64_t duration;
 
-	if (span->state != TAP_SPAN_COMPLETE)
+	if (!tap_span_has_duration(span))
 		return;
 	duration = tap_span_duration(span);
 	if (duration < 0)

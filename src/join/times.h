@@ -2,7 +2,7 @@
 /*
  * How long calls took, summed up and shown: the report's two tables share it.
  *
- * Hides that only a complete call has a time, and what stands where none has.
+ * Hides that not every complete call has a time, and what stands where none has.
  */
 #ifndef TAP_JOIN_TIMES_H
 #define TAP_JOIN_TIMES_H
@@ -11,7 +11,7 @@
 
 /* All zero is none. */
 struct tap_times {
-	uint64_t timed; /* complete: the ones in total_ns and max_ns */
+	uint64_t timed; /* with a known duration: the ones in total_ns and max_ns */
 	uint64_t total_ns;
 	uint64_t max_ns;
 };

@@ -264,7 +264,8 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_span *span,
 				      .ends = &end,
 				      .count = 1,
 				      .begin_ns = span->begin_ns,
-				      .end_ns = span->end_ns};
+				      .end_ns = span->end_ns,
+				      .is_end_bound = span->is_end_bound};
 
 	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
 }
@@ -502,6 +503,7 @@ static int complete_before(struct tap_verbs *verbs, struct tap_work_queue *queue
 		if (request->signaled || request->due != due)
 			continue;
 		span->end_ns = wc->time_ns;
+		span->is_end_bound = true;
 		add_number(&span->exit, "status", 0, false, tap_wc_status_name(0));
 		if (last)
 			add_number(&span->exit, "completed_by", last->span->work.seq,

@@ -56,7 +56,7 @@ def span_of(end):
             "host": end["host"], "pid": or_none(end["vpid"], -1),
             "tid": or_none(end["vtid"], -1), "row": end["row"],
             "begin_ns": None if end["state"] == "begin-lost" else end["begin_ns"],
-            "end_ns": end["end_ns"] if end["state"] in ("complete", "begin-lost") else None,
+            "end_ns": end["end_ns"] if end["end_known"] == "exact" else None,
             "state": end["state"], "caller": or_none(end["caller"], "-"),
             "inner": bool(end["inner"]), "known_by": or_none(end["known_by"], "-"),
             "call_id": or_none(end["call_id"], 0 if end["work"] != "-" else None),
@@ -150,6 +150,9 @@ def compare(events, records):
             span = span_of(end)
             there = {name: record.get(name) for name in span}
             assert span == there, f"expected: {there}\nthere: {span}"
+            # Where only a bound is known, the event stands there.
+            assert ("end_max_ns" in record) == (end["end_known"] == "at-most"), record
+            assert end["time"] >= record.get("end_max_ns", end["time"]), (record, end)
             assert same_result(end["result"], record), (end["result"], record)
     # The span of a work request is the link from its post to its completion.
     told = [r for r in records if r["type"] == "link" and r["kind"] != "post-completion"]
