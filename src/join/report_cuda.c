@@ -348,10 +348,8 @@ static void add_calls(const struct tap_report_cuda *report, struct tap_buffer *l
 		tap_view_add_cell(line, sum->copies, 8);
 		tap_view_add_cell(line, sum->sets, 8);
 		tap_buffer_add_char(line, ' ');
-		tap_report_work_add_duration(line,
-					     tap_spread_percentile(&sum->delay, 50));
-		tap_report_work_add_duration(line,
-					     tap_spread_percentile(&sum->delay, 99));
+		tap_report_work_add_percentile(line, &sum->delay, 50);
+		tap_report_work_add_percentile(line, &sum->delay, 99);
 		tap_report_work_add_duration(line, tap_spread_max(&sum->delay));
 		tap_buffer_add_char(line, '\n');
 	}

@@ -279,8 +279,7 @@ static void add_calls(const struct tap_report_gpu *report, struct tap_buffer *li
 		tap_buffer_fill(line, start, 41, ' ');
 		tap_view_add_cell(line, sum->times.timed, 10);
 		for (time = 0; time < TIMES; time++)
-			tap_report_work_add_duration(
-				line, tap_spread_percentile(&sum->spreads[time], 50));
+			tap_report_work_add_percentile(line, &sum->spreads[time], 50);
 		tap_report_work_add_duration(line,
 					     tap_spread_max(&sum->spreads[RUNNING]));
 		tap_buffer_add_char(line, '\n');

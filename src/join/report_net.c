@@ -119,8 +119,8 @@ static void add_end(struct tap_buffer *line, const struct tap_process *process,
 
 static void add_spread_text(struct tap_buffer *line, const struct tap_spread *spread)
 {
-	tap_report_work_add_duration(line, tap_spread_percentile(spread, 50));
-	tap_report_work_add_duration(line, tap_spread_percentile(spread, 99));
+	tap_report_work_add_percentile(line, spread, 50);
+	tap_report_work_add_percentile(line, spread, 99);
 }
 
 void tap_report_net_text(const struct tap_report_net *report, struct tap_buffer *line)

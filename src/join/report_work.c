@@ -3,7 +3,6 @@
 #include "join/report_work.h"
 
 #include "join/qp.h"
-#include "join/spread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -210,6 +209,42 @@ void tap_report_work_add_duration(struct tap_buffer *line, int64_t ns)
 	tap_buffer_align_right(line, start, 13);
 }
 
+/* "~1.2 ms": to two digits. */
+static void add_about(struct tap_buffer *line, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}, {1, " ns"}};
+	size_t i = 0;
+
+	ns = tap_spread_round(ns);
+	while (units[i].ns > 1 && ns < units[i].ns)
+		i++;
+	tap_buffer_add_char(line, '~');
+	tap_buffer_add_unsigned(line, ns / units[i].ns);
+	if (units[i].ns > 1 && ns / units[i].ns < 10) {
+		tap_buffer_add_char(line, '.');
+		tap_buffer_add_unsigned(line, ns % units[i].ns / (units[i].ns / 10));
+	}
+	tap_buffer_add_string(line, units[i].name);
+}
+
+void tap_report_work_add_percentile(struct tap_buffer *line,
+				    const struct tap_spread *spread,
+				    unsigned int percent)
+{
+	const int64_t ns = tap_spread_percentile(spread, percent);
+	size_t start = line->used;
+
+	if (tap_spread_is_exact(spread)) {
+		tap_report_work_add_duration(line, ns);
+		return;
+	}
+	add_about(line, (uint64_t) ns);
+	tap_buffer_align_right(line, start, 13);
+}
+
 static void add_sum(struct tap_buffer *line, const struct tap_work_sum *sum, size_t start)
 {
 	const int64_t rate = bandwidth(sum);
@@ -223,8 +258,8 @@ static void add_sum(struct tap_buffer *line, const struct tap_work_sum *sum, siz
 	else
 		tap_buffer_add_unsigned(line, (uint64_t) rate / 1000000);
 	tap_buffer_align_right(line, start, 8);
-	tap_report_work_add_duration(line, tap_spread_percentile(&sum->times, 50));
-	tap_report_work_add_duration(line, tap_spread_percentile(&sum->times, 99));
+	tap_report_work_add_percentile(line, &sum->times, 50);
+	tap_report_work_add_percentile(line, &sum->times, 99);
 	tap_report_work_add_duration(line, tap_spread_max(&sum->times));
 	tap_view_add_cell(line, sum->errors, 8);
 	tap_view_add_cell(line, sum->open, 6);

@@ -9,6 +9,7 @@
 #define TAP_JOIN_REPORT_WORK_H
 
 #include "join/link.h"
+#include "join/spread.h"
 #include "join/view.h"
 
 /* All zero is nothing. */
@@ -32,6 +33,10 @@ void tap_report_work_json(const struct tap_report_work *report, struct tap_json 
 void tap_report_work_add_process(struct tap_buffer *line,
 				 const struct tap_process *process);
 void tap_report_work_add_duration(struct tap_buffer *line, int64_t ns);
+/* "1.234 ms" where it is exact, "~1.2 ms" where it is not. */
+void tap_report_work_add_percentile(struct tap_buffer *line,
+				    const struct tap_spread *spread,
+				    unsigned int percent);
 
 void tap_report_work_free(struct tap_report_work *report);
 

@@ -55,7 +55,7 @@ views() { # EVENTS
 }
 
 set -- "$golden"/*.events
-echo "1..$(($# + 5))"
+echo "1..$(($# + 6))"
 for events; do
 	name=$(basename "$events" .events)
 	expect=${events%.events}.expect
@@ -131,6 +131,14 @@ sed -n '/^ *seconds/,/^$/p' "$work/text" >"$work/lines"
 grep -q 'late line' "$work/lines" && status=1
 awk '/cu|kernel/ { if ($1 < last) exit 1; last = $1 }' "$work/lines" || status=1
 check "each kernel of 1000 replays is of its collective, in order" $status
+
+# All took 150 ns, and waited for 200, 400 or 600: a median of so many different ones has
+# two digits.
+"$convert" events "$work/replays.events" report output="$work/sums"
+status=0
+grep -q '^  pid 10 .* ncclAllReduce  *3000 .* 10 ns *~400 ns *150 ns *150 ns$' "$work/sums" || status=1
+[ "$status" -eq 0 ] || sed -n '/^collectives on the GPU/,/^$/s/^/# /p' "$work/sums"
+check "medians of 3000 kernels claim two digits" $status
 
 # Written to a file, the first line is patched; to a pipe, it goes first too.
 "$convert" events "$golden/discarded.events" timeline format=jsonl output="$work/patched"

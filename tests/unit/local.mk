@@ -71,6 +71,13 @@ UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 
+check_PROGRAMS += tests/unit/test_spread
+tests_unit_test_spread_SOURCES = tests/unit/test_spread.c tests/unit/tap.h
+tests_unit_test_spread_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_spread_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_spread_LDADD = src/join/libjoin.la
+UNIT_TESTS += tests/unit/test_spread
+
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
 check_PROGRAMS += tests/unit/test_json
