@@ -34,7 +34,7 @@ struct member {
 	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
 	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}, \
 	{"stream", TEXT}, {"function", TEXT}, {"collective", TEXT}, \
-	{"launch", TEXT}, {"queue_ns", SIGNED}
+	{"launch", TEXT}, {"queue_ns", SIGNED}, {"op_key", TEXT}
 static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
@@ -48,6 +48,7 @@ static const struct member link_members[] = {
 	{"kind", TEXT}, {"known", TEXT}, {"name", TEXT}, {"mismatch", SMALL},
 	{"comm_key", TEXT}, {"op_number", UNSIGNED}, {"nranks", SIGNED},
 	{"comm_rank", SIGNED}, {"call_id", UNSIGNED}, {"work", TEXT},
+	{"op_key", TEXT},
 	{0},
 };
 static const struct member counter_members[] = {
@@ -618,6 +619,10 @@ static void put_span(struct values *values, struct tap_buffer *text,
 	put_signed(values, mark->bytes);
 	put_work(values, text, span->process, &span->work);
 	put_launch(values, text, span);
+	tap_operation_add_key(text, span->gpu.call ? span->gpu.call : span->name,
+			      span->member ? span->member->rank : -1,
+			      span->operation.peer, span->operation.number);
+	put_buffer(values, text);
 }
 
 static void put_end(struct values *values, struct tap_buffer *text,
@@ -657,6 +662,10 @@ static void put_link(struct values *values, struct tap_buffer *text,
 	put_signed(values, mark->end->rank);
 	put_unsigned(values, mark->end->call_id);
 	put_work(values, text, mark->end->process, &mark->end->work);
+	if (link->comm)
+		tap_operation_add_key(text, link->ends[0].name, link->ends[0].rank,
+				      link->ends[1].rank, link->op_number);
+	put_buffer(values, text);
 }
 
 /* As LTTng has them: 32 bits. */

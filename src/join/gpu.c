@@ -591,8 +591,10 @@ static void set_operation(struct tap_gpu_held *held,
 	span->member = op->member;
 	span->operation.comm_id = op->operation.comm_id;
 	span->operation.comm_key = op->operation.comm_key;
-	if (reading->count == 1)
+	if (reading->count == 1) {
 		span->operation.number = op->operation.number;
+		span->operation.peer = op->operation.peer;
+	}
 	span->gpu.call = op->name->operation;
 	/* A graph runs again what was called once. */
 	if (held->root != held->launch)

@@ -144,6 +144,22 @@ static void add_number(struct tap_json *json, const char *name, uint64_t number)
 		tap_json_null(json, name);
 }
 
+/* Which operation: its number, what that counts, and a key that no other one has. */
+static void add_op(struct tap_json *json, const struct tap_name *name,
+		   const struct tap_member *member, int64_t peer, uint64_t number)
+{
+	add_number(json, "op_number", number);
+	if (!number)
+		return;
+	tap_json_string(json, "op_kind", tap_operation_kind(name));
+	tap_operation_add_key(&json->text, name, member ? member->rank : -1, peer,
+			      number);
+	if (json->text.used)
+		tap_json_text(json, "op_key");
+	else
+		tap_json_null(json, "op_key");
+}
+
 /* Which call, who is in it, and of which operation. */
 static void add_open_call(struct tap_json *json, const struct tap_open_call *call)
 {
@@ -159,7 +175,7 @@ static void add_open_call(struct tap_json *json, const struct tap_open_call *cal
 	add_number(json, "comm_id", call->comm_id);
 	add_key(json, "comm_key", member ? tap_member_comm(member)->key : call->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
-	add_number(json, "op_number", call->op_number);
+	add_op(json, call->name, member, call->peer, call->op_number);
 }
 
 static void add_standing(struct tap_json *json, const struct tap_standing *standing)
@@ -387,7 +403,7 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	add_key(json, "comm_key",
 		member ? tap_member_comm(member)->key : thread->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
-	add_number(json, "op_number", thread->op_number);
+	add_op(json, thread->name, member, -1, thread->op_number);
 	tap_json_signed(json, "least_ns", thread->least_ns);
 	return end_line(jsonl);
 }
@@ -423,6 +439,16 @@ static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 	return end_line(jsonl);
 }
 
+/* Its first end sends, if it is a message. */
+static void add_link_key(struct tap_json *json, const struct tap_link *link)
+{
+	const struct tap_link_end *ends = link->ends;
+
+	tap_operation_add_key(&json->text, ends[0].name, ends[0].rank, ends[1].rank,
+			      link->op_number);
+	tap_json_text(json, "op_key");
+}
+
 static int write_link(void *data, const struct tap_link *link)
 {
 	struct jsonl *jsonl = data;
@@ -442,6 +468,7 @@ static int write_link(void *data, const struct tap_link *link)
 		return write_work_link(jsonl, link);
 	add_key(json, "comm_key", link->comm->key);
 	tap_json_unsigned(json, "op_number", link->op_number);
+	add_link_key(json, link);
 	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
 	if (link->is_mismatch)
 		tap_json_bool(json, "mismatch", true);
@@ -466,7 +493,9 @@ static void add_operation(struct tap_json *json, const struct tap_span *span)
 	add_key(json, "comm_key",
 		member ? tap_member_comm(member)->key : operation->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
-	add_number(json, "op_number", operation->number);
+	/* Of what ran on a GPU, the operation is that of a call. */
+	add_op(json, span->gpu.call ? span->gpu.call : span->name, member,
+	       operation->peer, operation->number);
 	add_number(json, "group_id", operation->group_id);
 }
 

@@ -125,6 +125,7 @@ int tap_opens_told(struct tap_opens *opens, const struct tap_thread_state *threa
 				       .comm_id = thread->comm_id,
 				       .comm_key = thread->comm_key,
 				       .op_number = thread->op_number,
+				       .peer = -1,
 				       .member = thread->member};
 	return 0;
 }
@@ -260,6 +261,7 @@ int tap_opens_span(struct tap_opens *opens, const struct tap_span *span)
 				     .comm_id = span->operation.comm_id,
 				     .comm_key = span->operation.comm_key,
 				     .op_number = span->operation.number,
+				     .peer = span->operation.peer,
 				     .member = span->member};
 
 	if (span->state == TAP_SPAN_COMPLETE && note_asked(opens, span, &call))

@@ -2,6 +2,8 @@
 /* What is asked about a span in every output. */
 #include "join/span.h"
 
+#include "join/buffer.h"
+
 #include <string.h>
 
 /* Of ncclDataType_t's values. */
@@ -65,4 +67,35 @@ bool tap_span_is_failure(const struct tap_field *result)
 	if (result->label && !strcmp(result->label, "ncclInProgress"))
 		return false;
 	return result->value.u != 0;
+}
+
+const char *tap_operation_kind(const struct tap_name *name)
+{
+	switch (name->kind) {
+	case TAP_NAME_SEND:
+		return "send";
+	case TAP_NAME_RECEIVE:
+		return "recv";
+	default:
+		return "collective";
+	}
+}
+
+void tap_operation_add_key(struct tap_buffer *buffer, const struct tap_name *name,
+			   int64_t rank, int64_t peer, uint64_t number)
+{
+	const bool is_receive = name->kind == TAP_NAME_RECEIVE;
+	const bool is_message = is_receive || name->kind == TAP_NAME_SEND;
+
+	if (!number || (is_message && (rank < 0 || peer < 0)))
+		return;
+	if (is_message) {
+		tap_buffer_add_signed(buffer, is_receive ? peer : rank);
+		tap_buffer_add_char(buffer, '>');
+		tap_buffer_add_signed(buffer, is_receive ? rank : peer);
+	} else {
+		tap_buffer_add_string(buffer, "all");
+	}
+	tap_buffer_add_char(buffer, '.');
+	tap_buffer_add_unsigned(buffer, number);
 }

@@ -111,6 +111,7 @@ struct tap_open_call {
 	uint64_t comm_id; /* as in tap_operation */
 	uint64_t comm_key;
 	uint64_t op_number;
+	int64_t peer;
 	const struct tap_member *member; /* NULL unknown */
 	/* Of a wait: the operation asked for last on its stream; NULL unknown */
 	const struct tap_open_call *awaited;
@@ -291,6 +292,18 @@ int64_t tap_span_duration(const struct tap_span *span);
 
 /* How many bytes an operation moves; -1 unknown. */
 int64_t tap_operation_bytes(const struct tap_operation *operation);
+
+/* "collective", "send" or "recv": what a call of this name asks for. */
+const char *tap_operation_kind(const struct tap_name *name);
+
+/*
+ * "all.7", the seventh collective of its communicator, or "0>1.7", the seventh message of
+ * rank 0 to rank 1: on all ranks the same, and of no other operation.  Nothing where that
+ * is not known; a rank that is not known is -1.
+ */
+struct tap_buffer;
+void tap_operation_add_key(struct tap_buffer *buffer, const struct tap_name *name,
+			   int64_t rank, int64_t peer, uint64_t number);
 
 /* The call's result, or the status that a work request completed with; or NULL. */
 const struct tap_field *tap_span_result(const struct tap_span *span);

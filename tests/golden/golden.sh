@@ -55,7 +55,7 @@ views() { # EVENTS
 }
 
 set -- "$golden"/*.events
-echo "1..$(($# + 6))"
+echo "1..$(($# + 7))"
 for events; do
 	name=$(basename "$events" .events)
 	expect=${events%.events}.expect
@@ -68,6 +68,18 @@ for events; do
 	sed 's/^/# /' "$work/diff"
 	check "$name is shown as expected" $status
 done
+
+# AllReduce #1, Send #1 and Recv #1 of one rank are three operations for who joins by key.
+status=0
+"$convert" events "$golden/comm.events" timeline format=jsonl output="$work/comm.jsonl"
+sed -n 's/^{"type":"span",.*"process":\([0-9]*\),.*"comm_key":"\([^"]*\)".*"op_key":"\([^"]*\)",.*"result":"nccl[SP].*/\1 \2 \3/p' \
+	"$work/comm.jsonl" | sort >"$work/keys"
+for key in all.1 '0>1.1' '1>0.1'; do
+	[ "$(grep -c " $key$" "$work/keys")" -eq 2 ] || status=1
+done
+[ -z "$(uniq -d "$work/keys")" ] || status=1
+sed 's/^/# /' "$work/keys"
+check "a key is that of one operation, on both ranks" $status
 
 # 300 streams, each with its own thread; every microsecond another one is next.
 awk 'BEGIN {

@@ -62,7 +62,7 @@ def span_of(end):
             "call_id": or_none(end["call_id"], 0 if end["work"] != "-" else None),
             "comm_id": or_none(end["comm_id"], 0),
             "comm_key": or_none(end["comm_key"], "-"), "comm_rank": or_none(end["comm_rank"], -1),
-            "op_number": or_none(end["op_number"], 0),
+            "op_number": or_none(end["op_number"], 0), "op_key": or_none(end["op_key"], "-"),
             "group_id": or_none(end["group_id"], 0)}
 
 
@@ -168,6 +168,7 @@ def compare(events, records):
                     or_none(event["comm_key"], "-"), event["op_number"]) == (
                 record["kind"], record["known"], record["name"], record.get("comm_key"),
                 record.get("op_number", 0)), (record, event)
+            assert or_none(event["op_key"], "-") == record.get("op_key"), (record, event)
             assert bool(event["mismatch"]) == record.get("mismatch", False), record
 
 

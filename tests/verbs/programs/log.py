@@ -181,7 +181,10 @@ for id, span in spans.items():
         if not has_keys and int.from_bytes(imm, "big") != done.token or \
                 fields["byte_len"] != done.bytes:
             bad(f"{id}: {fields}, not {done}")
-    bound(span["end_ns"], done.begin, done.end)
+    # Nor a time of its own, but for the latest.
+    if not own and span["end_ns"] is not None:
+        bad(f"{id}: ends at {span['end_ns']}, which nobody knows")
+    bound(span["end_ns"] if own else span["end_max_ns"], done.begin, done.end)
 if low > high:
     bad(f"times of spans are {low - high} ns apart from those of the log")
 

@@ -4,9 +4,9 @@
 
 usage: report.py LOGS REPORT TIMELINE
 
-Of each queue pair: sends, bytes, errors, receives, depth; the percentiles as the log's own
-times give them, to an eighth and what a call takes; of each peer the sums of its queue
-pairs.  All wr_ids of a queue pair differ, or all requests are signalled."""
+Of each queue pair: sends, bytes, errors, receives, depth; the percentiles of the signalled
+ones as the log's own times give them, to a tenth and what a call takes; of each peer the sums
+of its queue pairs.  All wr_ids of a queue pair differ, or all requests are signalled."""
 import collections
 import json
 import os
@@ -36,7 +36,8 @@ for name in os.listdir(sys.argv[1]):
                 else:
                     queue["sends"] += 1
                     queue["bytes"] += post[4]
-                    times[n[0]].append((n[4] - post[10], n[5] - post[9]))
+                    if own:
+                        times[n[0]].append((n[4] - post[10], n[5] - post[9]))
                 if own:
                     break
         elif kind == "got":
@@ -62,8 +63,12 @@ for told in report["queue_pairs"]:
         if told[what] != counted[what]:
             problems.append(f"{told}: {what} is {counted[what]}")
     for what in "p50_ns", "p90_ns", "p99_ns":
-        low, high = counted[what] or (0, 0)
-        if counted["sends"] and not low * 7 // 8 - 1 <= told[what] <= high:
+        if not counted[what]:
+            if told[what] is not None:
+                problems.append(f"{told}: {what} is not known")
+            continue
+        low, high = counted[what]
+        if not low * 9 // 10 - 1 <= told[what] <= high * 11 // 10 + 1:
             problems.append(f"{told}: {what} is {low} to {high}")
     if counted["sends"] > 1 and not told["bytes_per_second"] > 0:
         problems.append(f"{told}: no bandwidth")
