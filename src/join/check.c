@@ -135,6 +135,40 @@ static struct row row_of_work(const struct tap_matches *matches, enum tap_match_
 	return row;
 }
 
+/* What a flight recorder has overwritten leaves what is newer without its other half. */
+static bool is_overwritten(enum tap_why why)
+{
+	return why == TAP_WHY_POST_LOST || why == TAP_WHY_COMPLETION_LOST ||
+	       why == TAP_WHY_PEER_MISSING || why == TAP_WHY_NOT_RECORDED ||
+	       why == TAP_WHY_BEFORE;
+}
+
+static enum verdict judge_matches(const struct tap_matches *matches, bool is_window)
+{
+	enum verdict verdict = VERDICT_OK;
+	enum tap_why why;
+
+	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++) {
+		if (!matches->why[why] || (is_window && is_overwritten(why)))
+			continue;
+		if (why == TAP_WHY_CONTRADICTED || why == TAP_WHY_POST_LOST ||
+		    why == TAP_WHY_COMPLETION_LOST)
+			return VERDICT_BAD;
+		/* A request that failed has reached nobody: that is known. */
+		if (why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
+			verdict = VERDICT_DOUBTFUL;
+	}
+	return verdict;
+}
+
+/* Of what a flight recorder overwrites on purpose; nobody else does. */
+static bool has_lost_old(const struct tap_loss *loss)
+{
+	return loss->lost_exits || loss->lost_entries || loss->missing_operations ||
+	       loss->not_recorded_operations || loss->unsure_operations ||
+	       loss->unmatched_operations;
+}
+
 /*
  * Bad: something is missing of which nobody knows what it was, or what is there
  * contradicts itself.  Doubtful: something is not sure, or could not be seen.
@@ -142,35 +176,27 @@ static struct row row_of_work(const struct tap_matches *matches, enum tap_match_
 static enum verdict judge(const struct check *check, const struct tap_loss *loss,
 			  const struct tap_matches *matches)
 {
-	enum verdict verdict = VERDICT_OK;
+	enum verdict verdict = VERDICT_OK, one;
 	unsigned int kind;
-	enum tap_why why;
 
-	if (loss->discarded_events || loss->discarded_packets ||
-	    loss->discarded_unknown || loss->damaged_streams || loss->malformed_events ||
-	    loss->gpu_dropped)
+	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams ||
+	    loss->malformed_events || loss->gpu_dropped ||
+	    (loss->discarded_packets && !loss->is_window))
 		return VERDICT_BAD;
 	/* A call may be left by a jump, or entered before the recording began. */
-	if (loss->lost_exits || loss->lost_entries || loss->evicted_calls ||
-	    loss->ignored_fields || loss->removed_chunks || loss->unmatched_operations ||
-	    loss->missing_operations || loss->not_recorded_operations ||
-	    loss->ambiguous_operations || loss->mismatched_operations ||
-	    loss->unsure_operations || loss->gpu_zero_times || loss->gpu_unknown ||
-	    check->unobserved_count || tap_join_gpu_times(check->view.join)->clock_errors)
+	if ((!loss->is_window && has_lost_old(loss)) || loss->evicted_calls ||
+	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
+	    loss->mismatched_operations ||
+	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
+	    tap_join_gpu_times(check->view.join)->clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
-		const uint64_t *whys = matches[kind].why;
-
 		/* Whose memory it is says nothing of what is missing. */
 		if (kind == TAP_MATCH_REQUEST_MEMORY)
 			continue;
-		if (whys[TAP_WHY_CONTRADICTED] || whys[TAP_WHY_POST_LOST] ||
-		    whys[TAP_WHY_COMPLETION_LOST])
-			return VERDICT_BAD;
-		/* A request that failed has reached nobody: that is known. */
-		for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
-			if (whys[why] && why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
-				verdict = VERDICT_DOUBTFUL;
+		one = judge_matches(&matches[kind], loss->is_window);
+		if (one > verdict)
+			verdict = one;
 	}
 	return verdict;
 }
@@ -226,7 +252,13 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	tap_buffer_add_string(line, verdicts[verdict]);
 	tap_buffer_add_string(line, "\nevents: ");
 	tap_buffer_add_unsigned(line, tap_join_event_count(check->view.join));
-	tap_buffer_add_string(line, "\n\nlinks                    exact     decoded    "
+	tap_buffer_add_char(line, '\n');
+	tap_view_add_snapshots_text(line, check->view.join);
+	if (loss->is_window)
+		tap_buffer_add_string(line, "window: a flight recorder overwrites what is "
+					    "older on purpose; what belongs to that has "
+					    "no match here\n");
+	tap_buffer_add_string(line, "\nlinks                    exact     decoded    "
 				    "inferred   unmatched  outstanding  why\n");
 	for (i = 0; i < count; i++)
 		add_row_text(line, &rows[i]);
@@ -287,6 +319,9 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_string(json, "type", "check");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdicts[verdict]);
+	tap_view_add_snapshots_json(json, check->view.join);
+	if (loss->is_window)
+		tap_json_bool(json, "window", true);
 	tap_json_unsigned(json, "events", tap_join_event_count(check->view.join));
 	tap_json_unsigned(json, "discarded", loss->discarded_events);
 	tap_json_open(json, "links", '[');

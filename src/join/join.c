@@ -28,6 +28,7 @@ struct tap_join {
 	int64_t last_ns;
 	uint64_t event_count;
 	char *jobs; /* that are looked at, one in each line; NULL: all */
+	char *snapshots;
 	struct tap_loss loss;
 	struct tap_traces traces;
 	struct tap_names names;
@@ -133,6 +134,7 @@ void tap_join_destroy(struct tap_join *join)
 	}
 	free(join->loss.first_damage);
 	free(join->jobs);
+	free(join->snapshots);
 	tap_gpu_free(&join->gpu);
 	tap_cuda_free(&join->cuda);
 	tap_verbs_free(&join->verbs);
@@ -453,6 +455,18 @@ int tap_join_set_jobs(struct tap_join *join, const char *jobs)
 	free(join->jobs);
 	join->jobs = strdup(jobs);
 	return join->jobs ? 0 : -ENOMEM;
+}
+
+int tap_join_set_snapshots(struct tap_join *join, const char *snapshots)
+{
+	free(join->snapshots);
+	join->snapshots = strdup(snapshots);
+	return join->snapshots ? 0 : -ENOMEM;
+}
+
+const char *tap_join_snapshots(const struct tap_join *join)
+{
+	return join->snapshots;
 }
 
 static bool is_looked_at(const struct tap_join *join, const struct tap_event *event)

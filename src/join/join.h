@@ -150,6 +150,14 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
  */
 int tap_join_set_jobs(struct tap_join *join, const char *jobs);
 
+/*
+ * What is read are these snapshots of flight recorders, one in each line: how many that one
+ * has, a blank, the name.  Returns 0 or -ENOMEM.
+ */
+int tap_join_set_snapshots(struct tap_join *join, const char *snapshots);
+/* The same, NULL: none are. */
+const char *tap_join_snapshots(const struct tap_join *join);
+
 /* Takes one event, not earlier than the one before.  Returns 0 or -errno. */
 int tap_join_event(struct tap_join *join, struct tap_event *event);
 

@@ -621,6 +621,7 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	tap_json_string(json, "type", "report");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_view_add_hosts_json(json, report->view.join);
+	tap_view_add_snapshots_json(json, report->view.join);
 	tap_json_open(json, "processes", '[');
 	for (i = 0; i < report->process_count; i++) {
 		ret = add_process_json(report, report->processes[i]);
@@ -684,6 +685,9 @@ static int finish(void *data, const struct tap_loss *loss)
 	if (report->view.settings.is_json) {
 		ret = write_json(report, loss);
 	} else {
+		tap_view_add_snapshots_text(&report->view.line, report->view.join);
+		if (report->view.line.used)
+			tap_buffer_add_char(&report->view.line, '\n');
 		for (i = 0; !ret && i < report->process_count; i++)
 			ret = add_group_text(report, report->processes[i]);
 		if (!ret && report->process_count != 1)

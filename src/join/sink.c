@@ -39,6 +39,8 @@ enum {
 	DAMAGED,
 	REMOVED,
 	JOBS,
+	SNAPSHOTS,
+	FLIGHT,
 	PROGRESS,
 	STACKS,
 	MODULES,
@@ -57,6 +59,8 @@ enum {
 	[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT}, \
 	[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT}, \
 	[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING}, \
+	[SNAPSHOTS] = {.name = "snapshots", .kind = TAP_PARAM_STRING}, \
+	[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL}, \
 	[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL}, \
 	[STACKS] = {.name = "stacks", .kind = TAP_PARAM_BOOL}, \
 	[MODULES] = {.name = "modules", .kind = TAP_PARAM_STRING}, \
@@ -121,12 +125,15 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 						   params[DEBUG_PATH].string);
 	if (!sink->merge || (params[STACKS].boolean && !sink->symbols) ||
 	    (params[JOBS].string && tap_join_set_jobs(sink->join, params[JOBS].string)) ||
+	    (params[SNAPSHOTS].string &&
+	     tap_join_set_snapshots(sink->join, params[SNAPSHOTS].string)) ||
 	    add_port(sink)) {
 		destroy(sink);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 	}
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
 	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
+	tap_join_loss(sink->join)->is_window = params[FLIGHT].boolean;
 	view->join = sink->join;
 	view->output = &sink->output;
 	view->symbols = sink->symbols;

@@ -250,6 +250,8 @@ struct tap_loss {
 	uint64_t gpu_dropped;
 	uint64_t gpu_zero_times;
 	uint64_t gpu_unknown;
+	/* A flight recorder has overwritten what is older: so it was meant to be. */
+	bool is_window;
 	char *first_damage; /* what was wrong with the first, or NULL */
 	struct tap_stream_loss *streams;
 };

@@ -572,6 +572,7 @@ static int finish(void *data, const struct tap_loss *loss)
 	tap_buffer_add_string(line, view->settings.is_absolute
 					    ? "local time\n"
 					    : "seconds since the first event\n");
+	tap_view_add_snapshots_text(line, view->join);
 	if (text->processes.used)
 		tap_buffer_add(line, text->processes.data, text->processes.used);
 	line->is_short |= text->processes.is_short;

@@ -3,6 +3,7 @@
 #include "join/view.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,55 @@ void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join)
 		tap_json_close(json);
 	}
 	tap_json_close(json);
+}
+
+/* The next of tap_join_snapshots(): its name, and of how many it is.  False: no more. */
+static bool next_snapshot(const char **at, char *name, size_t size, uint64_t *of)
+{
+	const char *line = *at;
+	size_t length;
+
+	if (!line || sscanf(line, "%" SCNu64 " ", of) != 1)
+		return false;
+	length = strcspn(line, "\n");
+	*at = line + length + !!line[length];
+	line += strcspn(line, " ") + 1;
+	snprintf(name, size, "%.*s", (int) strcspn(line, "\n"), line);
+	return true;
+}
+
+void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join)
+{
+	const char *at = tap_join_snapshots(join);
+	char name[NAME_MAX + 1];
+	uint64_t of;
+
+	if (!at)
+		return;
+	tap_json_open(json, "snapshots", '[');
+	while (next_snapshot(&at, name, sizeof(name), &of)) {
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "name", name);
+		tap_json_unsigned(json, "of", of);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join)
+{
+	const char *at = tap_join_snapshots(join);
+	char name[NAME_MAX + 1];
+	uint64_t of;
+
+	while (next_snapshot(&at, name, sizeof(name), &of)) {
+		tap_buffer_add_string(buffer, "snapshot: ");
+		tap_buffer_add_visible(buffer, name);
+		tap_buffer_add_string(buffer, of > 1 ? ", one of " : ", the only one");
+		if (of > 1)
+			tap_buffer_add_unsigned(buffer, of);
+		tap_buffer_add_string(buffer, " of a flight recorder\n");
+	}
 }
 
 void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
@@ -97,35 +147,61 @@ static void add_count(struct tap_buffer *buffer, uint64_t count, const char *wha
 	tap_buffer_add_unsigned(buffer, count);
 }
 
+/* Those that a flight recorder overwrites on purpose, or the others; else all. */
+static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
+		       bool is_overwritten)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+		bool is_overwritten;
+	} counts[] = {
+		{loss->discarded_events, "discarded events", false},
+		{loss->discarded_packets, "discarded packets", true},
+		{loss->discarded_unknown, "discarded without number", false},
+		{loss->lost_exits, "lost returns", true},
+		{loss->lost_entries, "lost beginnings", true},
+		{loss->evicted_calls, "open calls given up", false},
+		{loss->malformed_events, "malformed events", false},
+		{loss->ignored_fields, "ignored fields", false},
+		{loss->damaged_streams, "damaged streams", false},
+		{loss->removed_chunks, "chunks removed for --max-size", false},
+		{loss->unmatched_operations, "operations of one rank alone", true},
+		{loss->missing_operations, "operations missing", true},
+		{loss->not_recorded_operations, "operations not recorded", true},
+		{loss->ambiguous_operations, "ambiguous operations", false},
+		{loss->mismatched_operations, "mismatched operations", false},
+		{loss->unsure_operations, "operations that may not count", true},
+		{loss->gpu_dropped, "GPU records dropped", false},
+		{loss->gpu_zero_times, "GPU records without times", false},
+		{loss->gpu_unknown, "GPU records not known", false},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (!loss->is_window || counts[i].is_overwritten == is_overwritten)
+			add_count(buffer, counts[i].count, counts[i].what);
+}
+
 void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss)
 {
 	const struct tap_stream_loss *stream;
-	size_t start;
+	size_t start, none;
 
+	if (loss->is_window) {
+		start = buffer->used;
+		tap_buffer_add_string(buffer, "overwritten by the flight recorder:");
+		none = buffer->used;
+		add_counts(buffer, loss, true);
+		if (buffer->used > none)
+			tap_buffer_add_char(buffer, '\n');
+		else
+			buffer->used = start;
+	}
 	tap_buffer_add_string(buffer, "loss:");
 	start = buffer->used;
-	add_count(buffer, loss->discarded_events, "discarded events");
-	add_count(buffer, loss->discarded_packets, "discarded packets");
-	add_count(buffer, loss->discarded_unknown, "discarded without number");
-	add_count(buffer, loss->lost_exits, "lost returns");
-	add_count(buffer, loss->lost_entries, "lost beginnings");
-	add_count(buffer, loss->evicted_calls, "open calls given up");
-	add_count(buffer, loss->malformed_events, "malformed events");
-	add_count(buffer, loss->ignored_fields, "ignored fields");
-	add_count(buffer, loss->damaged_streams, "damaged streams");
-	add_count(buffer, loss->removed_chunks, "chunks removed for --max-size");
-	add_count(buffer, loss->unmatched_operations, "operations of one rank alone");
-	add_count(buffer, loss->missing_operations, "operations missing");
-	add_count(buffer, loss->not_recorded_operations, "operations not recorded");
-	add_count(buffer, loss->ambiguous_operations, "ambiguous operations");
-	add_count(buffer, loss->mismatched_operations, "mismatched operations");
-	add_count(buffer, loss->unsure_operations, "operations that may not count");
-	add_count(buffer, loss->gpu_dropped, "GPU records dropped");
-	add_count(buffer, loss->gpu_zero_times, "GPU records without times");
-	add_count(buffer, loss->gpu_unknown, "GPU records not known");
-	if (buffer->used == start)
-		tap_buffer_add_string(buffer, " none");
-	tap_buffer_add_char(buffer, '\n');
+	add_counts(buffer, loss, false);
+	tap_buffer_add_string(buffer, buffer->used == start ? " none\n" : "\n");
 	for (stream = loss->streams; stream; stream = stream->next) {
 		tap_buffer_add_string(buffer, "loss: in stream ");
 		tap_buffer_add_visible(buffer, stream->name);

@@ -40,6 +40,10 @@ struct tap_view *tap_check_create(void);
 
 /* "hosts":[{"name":...}] of all traces, each once. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join);
+/* "snapshots":[{"name":...,"of":4}], only of flight recorders. */
+void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join);
+/* The same, a line for each. */
+void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join);
 /* How many hosts the traces name. */
 size_t tap_view_host_count(const struct tap_join *join);
 /* "loss":{...}; without the streams in a line that may not grow. */

@@ -19,6 +19,7 @@
 #include "tools/parts.h"
 #include "tools/plugins.h"
 #include "tools/record_output.h"
+#include "tools/snapshots.h"
 
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
@@ -39,6 +40,7 @@ struct found_traces {
 	size_t room;
 	int error;   /* errno of a folder that could not be read */
 	char *parts; /* a temporary folder with the streams of damaged traces, or NULL */
+	struct tap_snapshots snapshots;
 };
 
 /* nftw() has no argument for its callback: set during find_traces() alone. */
@@ -150,6 +152,11 @@ static int find_traces(struct found_traces *traces, const char *folder)
 				  folder, folder);
 		return TAP_EXIT_USAGE;
 	}
+	for (; !ret && before < traces->count; before++)
+		ret = tap_snapshots_add(&traces->snapshots, traces->list[before].path,
+					folder);
+	if (ret)
+		return ret;
 	/* The order of a directory is the file system's, and changes with a copy. */
 	qsort(traces->list, traces->count, sizeof(*traces->list), compare_traces);
 	return 0;
@@ -538,7 +545,8 @@ static int run_target(struct found_traces *traces, const struct target *target)
 		tap_message_write("out of memory");
 		goto out;
 	}
-	if (!add_recordings(traces, target->params)) {
+	if (!add_recordings(traces, target->params) ||
+	    !tap_snapshots_add_params(&traces->snapshots, target->params)) {
 		tap_message_write("out of memory");
 		goto out;
 	}
@@ -569,6 +577,7 @@ static void free_traces(struct found_traces *traces)
 	for (i = 0; i < traces->count; i++)
 		free(traces->list[i].path);
 	free(traces->list);
+	tap_snapshots_free(&traces->snapshots);
 	if (!traces->parts)
 		return;
 	nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
@@ -587,6 +596,8 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 	}
 	for (i = 0; !ret && i < count; i++)
 		ret = find_traces(&traces, folders[i]);
+	if (!ret)
+		tap_snapshots_tell(&traces.snapshots);
 	if (!ret)
 		ret = run_target(&traces, target);
 	free_traces(&traces);

@@ -22,6 +22,7 @@ ccltap_SOURCES = \
 	src/tools/record_output.c src/tools/record_output.h \
 	src/tools/record_session.c src/tools/record_session.h \
 	src/tools/record_summary.c src/tools/record_summary.h \
+	src/tools/snapshots.c src/tools/snapshots.h \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \

@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..16
+echo 1..20
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -83,6 +83,47 @@ got=0
 ccltap check --json "$work/lost" >"$work/out" || got=$?
 if [ "$got" -ne 1 ] || ! grep -q '"verdict":"bad"' "$work/out"; then status=1; fi
 check "a check tells how sure things are, and fails where they are bad" $status
+
+# A flight recorder that has written twice: the second is read, and not both.
+flight=$work/flight/alpha
+first=snapshot-1-20261122-100000-0
+second=snapshot-1-20261122-100001-1
+mkdir -p "$flight/$first/ust/uid/0" "$flight/$second/ust/uid/0"
+make_trace wire-rc "$flight/$first/ust/uid/0/64-bit"
+make_trace wire-lost "$flight/$second/ust/uid/0/64-bit"
+
+status=0
+ccltap report "$work/flight" >"$work/out" 2>"$work/error" || status=1
+sed 's/^/# /' "$work/error"
+grep -q "^ccltap: reading $second, the newest of 2 snapshots in .*/flight/alpha; to read" \
+	"$work/error" || status=1
+[ "$(wc -l <"$work/error")" -eq 1 ] || status=1
+head -n 1 "$work/out" | grep -qx "snapshot: $second, one of 2 of a flight recorder" || status=1
+ccltap timeline -f jsonl "$work/flight" 2>/dev/null | head -n 1 |
+	grep -q "\"snapshots\":\[{\"name\":\"$second\",\"of\":2}\]" || status=1
+check "of several snapshots it is said which one is read" $status
+
+status=0
+ccltap report "$flight/$first" >"$work/out" 2>"$work/error" || status=1
+[ ! -s "$work/error" ] || status=1
+head -n 1 "$work/out" | grep -qx "snapshot: $first, one of 2 of a flight recorder" || status=1
+check "one that is named is read without a word" $status
+
+status=0
+refuses "$first and $second in .*/flight/alpha are of one flight recorder" \
+	ccltap report "$flight/$first" "$flight/$second" || status=1
+refuses "are of one flight recorder" ccltap timeline "$work/flight" "$flight/$first" ||
+	status=1
+check "two of one recorder are not read as one" $status
+
+status=0
+ccltap check "$work/flight" >"$work/out" 2>/dev/null || status=1
+sed -n 's/^\(verdict\|window\|snapshot\)/# &/p' "$work/out"
+grep -qx 'verdict: ok' "$work/out" || status=1
+grep -q '^window: a flight recorder overwrites' "$work/out" || status=1
+ccltap check --json "$work/flight" 2>/dev/null | grep -q '"window":true' || status=1
+ccltap timeline -f ctf -o "$work/calls" "$work/flight" 2>/dev/null || status=1
+check "what a flight recorder has overwritten makes no trace bad" $status
 
 status=0
 got=0

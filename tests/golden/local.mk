@@ -51,6 +51,7 @@ GOLDEN_CASES = \
 	tests/golden/end-lost \
 	tests/golden/error-string \
 	tests/golden/exec \
+	tests/golden/flight \
 	tests/golden/fork \
 	tests/golden/garbage \
 	tests/golden/gpu \
