@@ -4,8 +4,7 @@
  * and how that is known, what has no match and why, what could not be seen at all.
  */
 #include "join/comm.h"
-#include "join/link.h"
-#include "join/view.h"
+#include "join/defect.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 /* Different things that cannot be observed; the rest are counted together. */
 #define UNOBSERVED_MAX 256
 
-enum verdict { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_BAD };
+enum verdict { VERDICT_OK, VERDICT_INCOMPLETE, VERDICT_DOUBTFUL, VERDICT_BAD };
 
 struct unobserved {
 	char *what;
@@ -40,10 +39,13 @@ struct check {
 	struct unobserved unobserved[UNOBSERVED_MAX];
 	size_t unobserved_count;
 	uint64_t other_unobserved;
+	struct tap_defects defects;
 };
 
-static const char *const verdicts[] = {
-	[VERDICT_OK] = "ok", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_BAD] = "bad"};
+static const char *const verdicts[] = {[VERDICT_OK] = "ok",
+				       [VERDICT_INCOMPLETE] = "incomplete",
+				       [VERDICT_DOUBTFUL] = "doubtful",
+				       [VERDICT_BAD] = "bad"};
 
 static int note_problem(void *data, const struct tap_problem *problem)
 {
@@ -86,6 +88,17 @@ static int count_link(void *data, const struct tap_link *link)
 		calls->exact++;
 	else
 		calls->inferred++;
+	return 0;
+}
+
+static int note_defect(void *data, const struct tap_link *link)
+{
+	struct check *check = data;
+
+	/* What a flight recorder has overwritten is missing. */
+	if (link->is_mismatch || link->is_awaiting ||
+	    !tap_join_loss(check->view.join)->is_window)
+		tap_defects_note(&check->defects, link);
 	return 0;
 }
 
@@ -162,16 +175,17 @@ static enum verdict judge_matches(const struct tap_matches *matches, bool is_win
 }
 
 /* Of what a flight recorder overwrites on purpose; nobody else does. */
-static bool has_lost_old(const struct tap_loss *loss)
+static bool has_lost_old(const struct check *check, const struct tap_loss *loss)
 {
 	return loss->lost_exits || loss->lost_entries || loss->missing_operations ||
 	       loss->not_recorded_operations || loss->unsure_operations ||
-	       loss->unmatched_operations;
+	       loss->unmatched_operations > loss->incomplete_alone ||
+	       check->defects.count > check->defects.program;
 }
 
 /*
- * Bad: something is missing of which nobody knows what it was, or what is there
- * contradicts itself.  Doubtful: something is not sure, or could not be seen.
+ * The trace.  Bad: something is missing of which nobody knows what it was, or what is
+ * there contradicts itself.  Doubtful: something is not sure, or could not be seen.
  */
 static enum verdict judge(const struct check *check, const struct tap_loss *loss,
 			  const struct tap_matches *matches)
@@ -184,9 +198,8 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	    (loss->discarded_packets && !loss->is_window))
 		return VERDICT_BAD;
 	/* A call may be left by a jump, or entered before the recording began. */
-	if ((!loss->is_window && has_lost_old(loss)) || loss->evicted_calls ||
+	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
 	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
-	    loss->mismatched_operations ||
 	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
 	    tap_join_gpu_times(check->view.join)->clock_errors)
 		verdict = VERDICT_DOUBTFUL;
@@ -250,14 +263,19 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 
 	tap_buffer_add_string(line, "verdict: ");
 	tap_buffer_add_string(line, verdicts[verdict]);
+	if (verdict == VERDICT_INCOMPLETE)
+		tap_buffer_add_string(line,
+				      ": the trace is complete, the program is not");
 	tap_buffer_add_string(line, "\nevents: ");
 	tap_buffer_add_unsigned(line, tap_join_event_count(check->view.join));
 	tap_buffer_add_char(line, '\n');
 	tap_view_add_snapshots_text(line, check->view.join);
 	if (loss->is_window)
-		tap_buffer_add_string(line, "window: a flight recorder overwrites what is "
-					    "older on purpose; what belongs to that has "
-					    "no match here\n");
+		tap_buffer_add_string(line,
+				      "window: a flight recorder overwrites what is "
+				      "older on purpose; what belongs to that has "
+				      "no match here\n");
+	tap_defects_add_text(&check->defects, line);
 	tap_buffer_add_string(line, "\nlinks                    exact     decoded    "
 				    "inferred   unmatched  outstanding  why\n");
 	for (i = 0; i < count; i++)
@@ -319,6 +337,7 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_string(json, "type", "check");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdicts[verdict]);
+	tap_defects_add_json(&check->defects, json);
 	tap_view_add_snapshots_json(json, check->view.join);
 	if (loss->is_window)
 		tap_json_bool(json, "window", true);
@@ -369,7 +388,10 @@ static int finish(void *data, const struct tap_loss *loss)
 		row_of_work(&matches[TAP_MATCH_REQUEST_MEMORY], TAP_MATCH_REQUEST_MEMORY),
 	};
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
-	const enum verdict verdict = judge(check, loss, matches);
+	enum verdict verdict = judge(check, loss, matches);
+
+	if (verdict == VERDICT_OK && check->defects.program)
+		verdict = VERDICT_INCOMPLETE;
 
 	if (check->view.settings.is_json)
 		write_json(check, rows, count, verdict, loss);
@@ -395,6 +417,7 @@ static void destroy(struct tap_view *view)
 static const struct tap_consumer consumer = {
 	.problem = note_problem,
 	.link = count_link,
+	.defect = note_defect,
 	.finish = finish,
 };
 

@@ -40,6 +40,16 @@ void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
 	comm->unmatched++;
 }
 
+bool tap_link_has_rank(const struct tap_link *link, int64_t rank)
+{
+	size_t i;
+
+	for (i = 0; i < link->count; i++)
+		if (link->ends[i].rank == rank)
+			return true;
+	return false;
+}
+
 static int compare_ends(const void *left, const void *right)
 {
 	const struct tap_link_end *a = left, *b = right;
@@ -118,10 +128,23 @@ static bool is_mismatch(const struct tap_link *link)
 	return false;
 }
 
+/* The program lacks it where the trace does not. */
+static int note_defect(struct tap_links *links, struct tap_link *link)
+{
+	link->is_awaiting = tap_slot_is_awaiting(links, link);
+	if (link->is_awaiting) {
+		links->loss->incomplete_operations++;
+		links->loss->incomplete_alone += link->count == 1;
+	}
+	return links->defect ? links->defect(links->data, link) : 0;
+}
+
 int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 {
 	struct tap_comm *comm = tap_comm_root(slot->channel->comm);
-	struct tap_link link = {.comm = comm, .op_number = slot->b};
+	struct tap_link link = {.comm = comm,
+				.op_number = slot->b,
+				.peer = slot->first->peer};
 	bool is_ambiguous = slot->is_ambiguous;
 	struct tap_held *held;
 	int ret;
@@ -145,9 +168,11 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 	}
 	if (link.count == 1) {
 		/* A rank that is alone in its communicator lacks nobody. */
-		if (link.kind == TAP_LINK_SEND_RECV || link.nranks != 1)
-			tap_slot_count_unmatched(links, comm);
-		return 0;
+		if (link.kind != TAP_LINK_SEND_RECV && link.nranks == 1)
+			return 0;
+		tap_slot_count_unmatched(links, comm);
+		link.operation = link.ends[0].name->operation;
+		return note_defect(links, &link);
 	}
 	link.operation = link.ends[0].name->operation;
 	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
@@ -160,5 +185,9 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		comm->linked++;
 	else
 		comm->incomplete++;
+	if (!link.is_complete || link.is_mismatch)
+		ret = note_defect(links, &link);
+	if (ret)
+		return ret;
 	return links->link ? links->link(links->data, &link) : 0;
 }

@@ -95,6 +95,7 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	join->links.comms = &join->comms;
 	join->links.loss = &join->loss;
 	join->links.link = consumer->link;
+	join->links.defect = consumer->defect;
 	join->links.data = data;
 	join->verbs.open_max = bounds->open_calls;
 	join->verbs.held_max = bounds->held_operations;

@@ -151,8 +151,8 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 int tap_join_set_jobs(struct tap_join *join, const char *jobs);
 
 /*
- * What is read are these snapshots of flight recorders, one in each line: how many that one
- * has, a blank, the name.  Returns 0 or -ENOMEM.
+ * What is read are these snapshots of flight recorders, one in each line: how many that
+ * one has, a blank, the name.  Returns 0 or -ENOMEM.
  */
 int tap_join_set_snapshots(struct tap_join *join, const char *snapshots);
 /* The same, NULL: none are. */

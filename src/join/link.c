@@ -297,6 +297,7 @@ int tap_links_finish(struct tap_links *links)
 			ret = file_open(links, queue);
 	}
 	links->is_settling = false;
+	links->is_finishing = true;
 	while (!ret && links->oldest)
 		ret = evict(links, links->oldest);
 	return ret;

@@ -50,6 +50,8 @@ struct tap_link {
 	enum tap_known known;
 	bool is_mismatch;	     /* the ranks called different functions */
 	bool is_complete;	     /* all ranks are there */
+	bool is_awaiting;	     /* those missing had not come, as the trace shows */
+	int64_t peer;		     /* of the first end, if it is a message's; else -1 */
 	const struct tap_comm *comm; /* NULL of work requests and launches */
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: a mismatch */
@@ -66,13 +68,17 @@ struct tap_link {
 const char *tap_link_kind_name(enum tap_link_kind kind);
 const char *tap_known_name(enum tap_known known);
 
+/* Whether an end of it is of this rank. */
+bool tap_link_has_rank(const struct tap_link *link, int64_t rank);
+
 /* What its owner does not set is zero at first. */
 struct tap_links {
 	/* Set by the owner. */
 	size_t held_max; /* operations, at least 1 */
 	struct tap_comms *comms;
 	struct tap_loss *loss;
-	int (*link)(void *data, const struct tap_link *link); /* may be NULL */
+	int (*link)(void *data, const struct tap_link *link);	/* may be NULL */
+	int (*defect)(void *data, const struct tap_link *link); /* the same */
 	void *data;
 
 	struct tap_table groups;    /* by (process, thread) */
@@ -83,7 +89,8 @@ struct tap_links {
 	struct tap_queue *newest;
 	size_t held;
 	bool is_settling;
-	uint64_t changes; /* of comms, when it was looked at last */
+	bool is_finishing; /* no more calls come */
+	uint64_t changes;  /* of comms, when it was looked at last */
 	struct tap_link_end *ends;
 	size_t end_room;
 	struct tap_queue *free_queues;

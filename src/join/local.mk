@@ -9,6 +9,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/comm.c src/join/comm.h \
 	src/join/cuda.c src/join/cuda.h \
 	src/join/cuda_graph.c src/join/cuda_graph.h \
+	src/join/defect.c src/join/defect.h \
 	src/join/derived.c src/join/derived.h \
 	src/join/emit.c \
 	src/join/field.c src/join/field.h \

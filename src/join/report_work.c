@@ -231,8 +231,7 @@ static void add_about(struct tap_buffer *line, uint64_t ns)
 }
 
 void tap_report_work_add_percentile(struct tap_buffer *line,
-				    const struct tap_spread *spread,
-				    unsigned int percent)
+				    const struct tap_spread *spread, unsigned int percent)
 {
 	const int64_t ns = tap_spread_percentile(spread, percent);
 	size_t start = line->used;

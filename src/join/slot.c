@@ -399,6 +399,59 @@ static int file_all(struct tap_links *links, struct tap_held *held)
 	return ret;
 }
 
+/* ---- Who had not come ---- */
+
+/* Whether nothing says that the member has called what has this number. */
+static bool has_not_come(struct tap_links *links, const struct tap_member *member,
+			 uint64_t key, uint64_t number)
+{
+	const struct tap_sequence *sequence =
+		tap_table_find(&links->sequences, member->number, key);
+
+	return (!sequence || sequence->last < number) &&
+	       (key != COLLECTIVES || member->collectives < number);
+}
+
+/* The other side of a message that one end is of. */
+static uint64_t other_side(const struct tap_link_end *end)
+{
+	const enum tap_name_kind kind =
+		end->name->kind == TAP_NAME_SEND ? TAP_NAME_RECEIVE : TAP_NAME_SEND;
+
+	return (uint64_t) kind << 32 | (uint32_t) end->rank;
+}
+
+/* Whether calls may be missing from the end of the trace of which nothing tells. */
+static bool may_lack_calls(const struct tap_loss *loss)
+{
+	return loss->discarded_events || loss->discarded_unknown ||
+	       loss->damaged_streams || loss->malformed_events || loss->removed_chunks ||
+	       loss->unsure_operations || (loss->discarded_packets && !loss->is_window);
+}
+
+bool tap_slot_is_awaiting(struct tap_links *links, const struct tap_link *link)
+{
+	const bool is_message = link->kind == TAP_LINK_SEND_RECV;
+	const uint64_t key = is_message ? other_side(&link->ends[0]) : COLLECTIVES;
+	const int64_t missing = is_message ? 1 : link->nranks - (int64_t) link->count;
+	const struct tap_member *member;
+	int64_t not_come = 0;
+
+	if (!links->is_finishing || missing < 1 || may_lack_calls(links->loss))
+		return false;
+	for (member = link->comm->members; member; member = member->next) {
+		if (is_message ? member->rank != link->peer
+			       : tap_link_has_rank(link, member->rank))
+			continue;
+		/* Another handle of a rank is one more, and one too many. */
+		if (member->rank < 0 ||
+		    !has_not_come(links, member, key, link->op_number))
+			return false;
+		not_come++;
+	}
+	return not_come == missing;
+}
+
 /* ---- What has become known late ---- */
 
 /* Its communicator has become another one: so does the slot. */

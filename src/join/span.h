@@ -245,6 +245,11 @@ struct tap_loss {
 	uint64_t ambiguous_operations;
 	uint64_t mismatched_operations;
 	uint64_t unsure_operations; /* nothing tells whether they count */
+	/* What the program lacks, and not the trace: operations to which ranks that are
+	 * in the trace had not come at its end; and those of them that are unmatched,
+	 * too. */
+	uint64_t incomplete_operations;
+	uint64_t incomplete_alone;
 	/* Of what ran on a GPU: CUPTI had no room, did not tell when, told of what is
 	 * not known here. */
 	uint64_t gpu_dropped;
@@ -276,6 +281,9 @@ struct tap_consumer {
 	int (*span_ended)(void *data, struct tap_span *span);
 	/* After its spans have ended, but for a call that launches: link.h. */
 	int (*link)(void *data, const struct tap_link *link);
+	/* An operation for which ranks are missing, or of which they called different
+	 * functions; if two or more are there, it becomes a link, too. */
+	int (*defect)(void *data, const struct tap_link *link);
 	/* Each process once, after all spans and links. */
 	int (*standing)(void *data, const struct tap_standing *standing);
 	int (*finish)(void *data, const struct tap_loss *loss);

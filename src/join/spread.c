@@ -23,7 +23,8 @@ static unsigned int size_of(uint64_t ns)
 /* The middle of the durations that are counted there. */
 static uint64_t duration_of(unsigned int size)
 {
-	const unsigned int shift = size < TAP_SPREAD_STEPS ? 0 : size / TAP_SPREAD_STEPS - 1;
+	const unsigned int shift =
+		size < TAP_SPREAD_STEPS ? 0 : size / TAP_SPREAD_STEPS - 1;
 
 	if (size < TAP_SPREAD_STEPS)
 		return size;

@@ -166,11 +166,11 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 		{loss->ignored_fields, "ignored fields", false},
 		{loss->damaged_streams, "damaged streams", false},
 		{loss->removed_chunks, "chunks removed for --max-size", false},
-		{loss->unmatched_operations, "operations of one rank alone", true},
+		{loss->unmatched_operations - loss->incomplete_alone,
+		 "operations of one rank alone", true},
 		{loss->missing_operations, "operations missing", true},
 		{loss->not_recorded_operations, "operations not recorded", true},
 		{loss->ambiguous_operations, "ambiguous operations", false},
-		{loss->mismatched_operations, "mismatched operations", false},
 		{loss->unsure_operations, "operations that may not count", true},
 		{loss->gpu_dropped, "GPU records dropped", false},
 		{loss->gpu_zero_times, "GPU records without times", false},
@@ -183,11 +183,23 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 			add_count(buffer, counts[i].count, counts[i].what);
 }
 
+/* What is no fault of the trace. */
+static void add_program(struct tap_buffer *buffer, const struct tap_loss *loss)
+{
+	if (!loss->incomplete_operations && !loss->mismatched_operations)
+		return;
+	tap_buffer_add_string(buffer, "program:");
+	add_count(buffer, loss->incomplete_operations, "operations that lack ranks");
+	add_count(buffer, loss->mismatched_operations, "mismatched operations");
+	tap_buffer_add_char(buffer, '\n');
+}
+
 void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss)
 {
 	const struct tap_stream_loss *stream;
 	size_t start, none;
 
+	add_program(buffer, loss);
 	if (loss->is_window) {
 		start = buffer->used;
 		tap_buffer_add_string(buffer, "overwritten by the flight recorder:");

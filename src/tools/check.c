@@ -56,7 +56,8 @@ static const struct argp argp = {
 	.args_doc = "TRACE...",
 	.doc = "Tells how far TRACE, a folder that was recorded into, can be trusted."
 	       "\v"
-	       "The exit status is 1 when the verdict is bad.",
+	       "The exit status is 1 when the verdict is bad, so not when it is incomplete: "
+	       "then a rank of the program is missing, and nothing of the trace.",
 };
 
 static bt_value *make_params(const struct request *request, const char *output)

@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..20
+echo 1..21
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -83,6 +83,16 @@ got=0
 ccltap check --json "$work/lost" >"$work/out" || got=$?
 if [ "$got" -ne 1 ] || ! grep -q '"verdict":"bad"' "$work/out"; then status=1; fi
 check "a check tells how sure things are, and fails where they are bad" $status
+
+# A program that hangs is no fault of the trace.
+status=0
+make_trace comm-missing "$work/missing"
+ccltap check "$work/missing" >"$work/out" || status=1
+grep -q '^verdict: incomplete: the trace is complete, the program is not$' "$work/out" ||
+	status=1
+grep -q '^program: ncclAllReduce #2 of 0xa1: missing rank 2$' "$work/out" || status=1
+sed -n 's/^\(verdict\|program\|trace\)/# &/p' "$work/out"
+check "a rank that did not come is named, and the trace can be trusted" $status
 
 # A flight recorder that has written twice: the second is read, and not both.
 flight=$work/flight/alpha

@@ -27,6 +27,7 @@ GOLDEN_CASES = \
 	tests/golden/begin-lost \
 	tests/golden/callers \
 	tests/golden/comm \
+	tests/golden/comm-absent \
 	tests/golden/comm-alias \
 	tests/golden/comm-ambiguous \
 	tests/golden/comm-bound \
@@ -35,6 +36,8 @@ GOLDEN_CASES = \
 	tests/golden/comm-hung \
 	tests/golden/comm-init-all \
 	tests/golden/comm-late \
+	tests/golden/comm-missing \
+	tests/golden/comm-mismatch \
 	tests/golden/comm-reuse \
 	tests/golden/cuda \
 	tests/golden/cuda-args \
