@@ -16,6 +16,7 @@
 struct recorder {
 	unsigned uid;
 	uint64_t time_namespace; /* as an inode number, 0 unknown */
+	char token[33];		 /* shows that we are one of its processes */
 	struct sockaddr_un socket;
 	socklen_t socket_length;
 };
@@ -32,8 +33,9 @@ static bool find(struct recorder *ret)
 	size_t length;
 	int at = 0;
 
-	if (!about || sscanf(about, "%u %" SCNu64 " %n", &ret->uid, &ret->time_namespace,
-			     &at) != 2 ||
+	if (!about ||
+	    sscanf(about, "%u %" SCNu64 " %32s %n", &ret->uid, &ret->time_namespace,
+		   ret->token, &at) != 3 ||
 	    !at)
 		return false;
 	length = strlen(about + at);
@@ -65,17 +67,18 @@ const char *tap_recorder_objection(void)
 	return NULL;
 }
 
-/* "<prefix>process <pid>: <why>" */
+/* "<token><prefix>process <pid>: <why>" */
 static void send_note(const struct recorder *recorder, const char *prefix,
 		      const char *why)
 {
-	char text[256];
+	char text[288];
 	int length, fd;
 
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
-	length = snprintf(text, sizeof(text), "%sprocess %d: %s", prefix, getpid(), why);
+	length = snprintf(text, sizeof(text), "%s%sprocess %d: %s", recorder->token,
+			  prefix, getpid(), why);
 	if (length >= (int) sizeof(text))
 		length = sizeof(text) - 1;
 	sendto(fd, text, (size_t) length, MSG_NOSIGNAL | MSG_DONTWAIT,

@@ -4,8 +4,8 @@
  * that it is not recorded: a trace cannot say that of a process that has no part in it;
  * and, of a flight recorder, that now is the time to keep what the buffers hold.
  *
- * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <socket>", and that the
- * recorder may be out of reach: then nothing is said.
+ * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <token> <socket>", and
+ * that the recorder may be out of reach: then nothing is said.
  */
 #ifndef TAP_INTERCEPT_RECORDER_H
 #define TAP_INTERCEPT_RECORDER_H

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
@@ -36,12 +34,11 @@ struct found {
 static int ask(const char *place, enum tap_link_verb verb, struct tap_answer *ret_answer)
 {
 	const struct tap_question question = {.verb = verb};
-	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
 	int ret, link = tap_link_connect(place);
 
 	if (link < 0)
 		return link;
-	setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	tap_link_set_patience(link, PATIENCE_SECONDS);
 	ret = tap_link_ask(link, &question, -1);
 	if (!ret)
 		ret = tap_link_receive_answer(link, ret_answer);

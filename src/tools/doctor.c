@@ -354,10 +354,6 @@ static void check_kernel(struct doctor *doctor)
 	long wanted = 2048 + 8 * processors;
 	long mappings = read_setting("/proc/sys/vm/max_map_count");
 
-	if (access("/proc/net/unix", R_OK) < 0)
-		tell(doctor, WRONG, "kernel", "mount /proc",
-		     "/proc/net/unix: %s: ccltap status finds no recording",
-		     strerror(errno));
 	if (mappings >= 0 && mappings < wanted)
 		tell(doctor, WRONG, "kernel", "sysctl vm.max_map_count=65530",
 		     "vm.max_map_count is %ld, and LTTng maps some buffers for each of %ld "

@@ -2,39 +2,47 @@
 /* Sequenced packets over a socket of unix(7): a message is whole or is not there. */
 #include "tools/link.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
-static socklen_t fill_address(struct sockaddr_un *address, const char *place)
-{
-	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	strncpy(address->sun_path + 1, place, sizeof(address->sun_path) - 2);
-	return offsetof(struct sockaddr_un, sun_path) + 1 + strlen(place);
-}
+#include "tools/user_folder.h"
 
-static void place_prefix(char *ret_prefix, size_t size)
-{
-	snprintf(ret_prefix, size, "ccltap-%u-", geteuid());
-}
+/* How long for somebody who takes or leaves a name, and to be let in. */
+#define LISTEN_MS 10000
+#define CONNECT_SECONDS 10
+/* For whoever starts or ends the session daemon. */
+#define DAEMON_MS 60000
+
+static const char names_lock[] = "lock", daemon_lock[] = "daemon.lock";
 
 void tap_link_place(const char *path, char ret_place[TAP_LINK_PLACE_SIZE])
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	char prefix[32];
 
 	for (; *path; path++)
 		hash = (hash ^ (unsigned char) *path) * UINT64_C(0x100000001b3);
-	place_prefix(prefix, sizeof(prefix));
-	snprintf(ret_place, TAP_LINK_PLACE_SIZE, "%s%016" PRIx64, prefix, hash);
+	snprintf(ret_place, TAP_LINK_PLACE_SIZE, "%016" PRIx64, hash);
+}
+
+static bool is_place(const char *name)
+{
+	return strlen(name) == TAP_LINK_PLACE_SIZE - 1 &&
+	       strspn(name, "0123456789abcdef") == TAP_LINK_PLACE_SIZE - 1;
+}
+
+static void fill_address(struct sockaddr_un *address, const char *folder,
+			 const char *place)
+{
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	snprintf(address->sun_path, sizeof(address->sun_path), "%s/%s", folder, place);
 }
 
 static int open_socket(void)
@@ -44,41 +52,65 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int tap_link_listen(const char *place)
+/* With the lock of the names, so that a socket without a listener is a dead one's. */
+static int take_name(const char *folder, const char *place)
 {
 	struct sockaddr_un address;
-	socklen_t length = fill_address(&address, place);
-	int ret, fd = open_socket();
+	int ret, fd;
 
+	ret = tap_link_connect(place);
+	if (ret >= 0)
+		close(ret);
+	if (ret != -ECONNREFUSED)
+		return ret >= 0 || ret == -ETIMEDOUT ? -EADDRINUSE : ret;
+	fd = open_socket();
 	if (fd < 0)
 		return fd;
-	if (bind(fd, (struct sockaddr *) &address, length) < 0 || listen(fd, 4096) < 0) {
-		ret = -errno;
-		close(fd);
-		return ret;
-	}
-	return fd;
+	fill_address(&address, folder, place);
+	unlink(address.sun_path);
+	if (!bind(fd, (struct sockaddr *) &address, sizeof(address)) && !listen(fd, 4096))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
 }
 
-#define LOCK_TRIES 6000
-#define LOCK_PAUSE_MS 10
+int tap_link_listen(const char *place)
+{
+	char folder[TAP_USER_FOLDER_SIZE];
+	int ret, lock = tap_user_folder_lock(names_lock, LISTEN_MS);
+
+	if (lock < 0)
+		return lock;
+	ret = tap_user_folder_find(folder);
+	if (!ret)
+		ret = take_name(folder, place);
+	close(lock);
+	return ret;
+}
+
+void tap_link_leave(const char *place, int listen_fd)
+{
+	int lock = tap_user_folder_lock(names_lock, LISTEN_MS);
+	char folder[TAP_USER_FOLDER_SIZE];
+	struct sockaddr_un address;
+
+	/* Nobody else can have taken the name meanwhile: we listen. */
+	if (lock >= 0 && !tap_user_folder_find(folder)) {
+		fill_address(&address, folder, place);
+		unlink(address.sun_path);
+	}
+	close(listen_fd);
+	if (lock >= 0)
+		close(lock);
+}
 
 int tap_link_lock_daemon(void)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
-	char place[TAP_LINK_PLACE_SIZE];
-	int fd = -EADDRINUSE;
-
-	snprintf(place, sizeof(place), "ccltap.%u.daemon", geteuid());
-	for (int tries = 0; fd == -EADDRINUSE && tries < LOCK_TRIES; tries++) {
-		if (tries)
-			nanosleep(&pause, NULL);
-		fd = tap_link_listen(place);
-	}
-	return fd;
+	return tap_user_folder_lock(daemon_lock, DAEMON_MS);
 }
 
-/* Anybody may take a name in the abstract namespace. */
+/* Others cannot come into the folder; one whose it is not would be a mistake of ours. */
 static bool is_same_user(int fd)
 {
 	struct ucred peer;
@@ -90,20 +122,35 @@ static bool is_same_user(int fd)
 
 int tap_link_connect(const char *place)
 {
+	const struct timeval patience = {.tv_sec = CONNECT_SECONDS};
+	char folder[TAP_USER_FOLDER_SIZE];
 	struct sockaddr_un address;
-	socklen_t length = fill_address(&address, place);
-	int ret, fd = open_socket();
+	int ret, fd;
 
+	if (tap_user_folder_find(folder))
+		return -ECONNREFUSED;
+	fd = open_socket();
 	if (fd < 0)
 		return fd;
-	if (connect(fd, (struct sockaddr *) &address, length) < 0)
-		ret = -errno;
+	fill_address(&address, folder, place);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0)
+		ret = errno == EAGAIN	? -ETIMEDOUT
+		      : errno == ENOENT ? -ECONNREFUSED
+					: -errno;
 	else
 		ret = is_same_user(fd) ? 0 : -EPERM;
 	if (!ret)
 		return fd;
 	close(fd);
 	return ret;
+}
+
+void tap_link_set_patience(int link, unsigned seconds)
+{
+	const struct timeval patience = {.tv_sec = seconds};
+
+	setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 }
 
 int tap_link_accept(int listen_fd)
@@ -164,7 +211,7 @@ static int receive_whole(int link, void *data, size_t size, int *ret_fd)
 		got = recvmsg(link, &message, MSG_CMSG_CLOEXEC);
 	} while (got < 0 && errno == EINTR);
 	if (got < 0)
-		return -errno;
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
 	header = CMSG_FIRSTHDR(&message);
 	if (header && header->cmsg_level == SOL_SOCKET &&
 	    header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
@@ -211,25 +258,44 @@ int tap_link_receive_answer(int link, struct tap_answer *ret_answer)
 	return ret;
 }
 
-/* One line for each socket; those that listen have the flag SO_ACCEPTCON. */
 void tap_link_each(void (*each)(const char *place, void *data), void *data)
 {
-	char line[512], prefix[32], *name;
-	unsigned long flags;
-	FILE *file = fopen("/proc/net/unix", "re");
+	char path[TAP_USER_FOLDER_SIZE];
+	struct dirent *entry;
+	DIR *folder;
 
-	if (!file)
+	if (tap_user_folder_find(path))
 		return;
-	place_prefix(prefix, sizeof(prefix));
-	while (fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		name = strrchr(line, ' ');
-		if (!name || name[1] != '@' ||
-		    strncmp(name + 2, prefix, strlen(prefix)) ||
-		    strlen(name + 2) >= TAP_LINK_PLACE_SIZE)
-			continue;
-		if (sscanf(line, "%*s %*s %*s %lx", &flags) == 1 && flags & 0x10000)
-			each(name + 2, data);
-	}
-	fclose(file);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)))
+		if (is_place(entry->d_name))
+			each(entry->d_name, data);
+	closedir(folder);
+}
+
+static void clean_one(const char *place, void *data)
+{
+	char folder[TAP_USER_FOLDER_SIZE];
+	struct sockaddr_un address;
+	int link = tap_link_connect(place);
+
+	(void) data;
+	if (link >= 0)
+		close(link);
+	if (link != -ECONNREFUSED || tap_user_folder_find(folder))
+		return;
+	fill_address(&address, folder, place);
+	unlink(address.sun_path);
+}
+
+void tap_link_clean(void)
+{
+	int lock = tap_user_folder_lock(names_lock, LISTEN_MS);
+
+	if (lock < 0)
+		return;
+	tap_link_each(clean_one, NULL);
+	close(lock);
 }

@@ -3,9 +3,10 @@
  * How the processes of one recording speak to its supervisor: those that run a program
  * each, and the verbs that steer it from elsewhere.
  *
- * Hides the socket.  It is in the abstract namespace, named after the user and the
- * recording's directory: there can be but one, nothing is left when its owner is killed,
- * and no file is needed.  Who connects is asked for nothing but to be of the same user.
+ * Hides the socket.  It is in the user's own directory of this host (user_folder.h),
+ * named after the recording's directory: there can be but one that listens, and no other
+ * user can reach it.  A file is left of it when its owner is killed, which the next one
+ * replaces.
  */
 #ifndef TAP_TOOLS_LINK_H
 #define TAP_TOOLS_LINK_H
@@ -70,7 +71,7 @@ struct tap_answer {
 };
 
 /* The name of the socket for the recording in directory `path`. */
-#define TAP_LINK_PLACE_SIZE 64
+#define TAP_LINK_PLACE_SIZE 17
 void tap_link_place(const char *path, char ret_place[TAP_LINK_PLACE_SIZE]);
 
 /*
@@ -81,9 +82,13 @@ int tap_link_lock_daemon(void);
 
 /* A socket that listens at a place, or -errno: -EADDRINUSE when somebody else does. */
 int tap_link_listen(const char *place);
-/* A socket to who listens, or -errno: -ECONNREFUSED when nobody does, -EPERM when it is
- * another user's. */
+/* Ends that, and takes the name away. */
+void tap_link_leave(const char *place, int listen_fd);
+/* A socket to who listens, or -errno: -ECONNREFUSED when nobody does, -ETIMEDOUT when it
+ * lets nobody in. */
 int tap_link_connect(const char *place);
+/* How long an answer may take on it, which is then -ETIMEDOUT; else it is waited for. */
+void tap_link_set_patience(int link, unsigned seconds);
 /* The next who connects, or -errno. */
 int tap_link_accept(int listen_fd);
 
@@ -95,7 +100,9 @@ int tap_link_answer(int link, const struct tap_answer *answer);
 int tap_link_receive_question(int link, struct tap_question *ret_question, int *ret_fd);
 int tap_link_receive_answer(int link, struct tap_answer *ret_answer);
 
-/* Calls each for every place of this user's at which somebody listens. */
+/* Calls each for every place of this user's, also where nobody listens any more. */
 void tap_link_each(void (*each)(const char *place, void *data), void *data);
+/* Takes away the names of those that were killed. */
+void tap_link_clean(void);
 
 #endif

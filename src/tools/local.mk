@@ -25,6 +25,7 @@ ccltap_SOURCES = \
 	src/tools/snapshots.c src/tools/snapshots.h \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
+	src/tools/user_folder.c src/tools/user_folder.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
 	src/tools/check.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \

@@ -13,6 +13,9 @@
 #include "tools/link.h"
 #include "tools/message.h"
 
+/* A slow disk is waited for. */
+#define PATIENCE_SECONDS 120
+
 static const char snapshot[] = "snapshot-";
 
 /* The link to who records into a directory, or a folder that has it, or -errno. */
@@ -44,6 +47,7 @@ int tap_parts_complete(struct tap_parts *parts, const char *folder)
 	*parts = (struct tap_parts){0};
 	if (link < 0)
 		return 0;
+	tap_link_set_patience(link, PATIENCE_SECONDS);
 	ret = tap_link_ask(link, &question, -1);
 	if (!ret)
 		ret = tap_link_receive_answer(link, &answer);

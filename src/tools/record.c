@@ -32,6 +32,7 @@
 #include "tools/record_summary.h"
 #include "tools/stacks.h"
 #include "tools/supervisor.h"
+#include "tools/user_folder.h"
 #include "tools/verbs.h"
 
 #define LAYER_TEXT(name) #name,
@@ -75,6 +76,10 @@ struct recording {
 /* How long to go on asking for a recording that ends just as we come. */
 #define TRIES 3000
 #define PAUSE_MS 10
+/* It may wait for a session daemon that another one starts or ends, and ask it much. */
+#define JOIN_SECONDS 300
+/* As long as a disk may take for what is in the buffers. */
+#define LEAVE_SECONDS 3600
 
 enum {
 	KEY_STACKS = 256,
@@ -305,7 +310,7 @@ static void sleep_ms(long ms)
 }
 
 /* Becomes the supervisor in a process of its own; returns the link to it, or -errno. */
-static int make_supervisor(const struct tap_plan *plan, int listen_fd)
+static int make_supervisor(const struct tap_plan *plan, const char *place, int listen_fd)
 {
 	int pair[2];
 	pid_t pid;
@@ -316,7 +321,7 @@ static int make_supervisor(const struct tap_plan *plan, int listen_fd)
 	if (!pid) {
 		/* No terminal, and no group of the program's, reaches it. */
 		setsid();
-		tap_supervisor_run(plan, listen_fd, pair[1]);
+		tap_supervisor_run(plan, place, listen_fd, pair[1]);
 	}
 	close(pair[1]);
 	if (pid > 0)
@@ -339,7 +344,7 @@ static int find_supervisor(const struct tap_plan *plan, const char *place)
 			return link;
 		listen_fd = tap_link_listen(place);
 		if (listen_fd >= 0) {
-			link = make_supervisor(plan, listen_fd);
+			link = make_supervisor(plan, place, listen_fd);
 			close(listen_fd);
 			return link;
 		}
@@ -373,6 +378,7 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 		recording->link = find_supervisor(plan, place);
 		if (recording->link < 0)
 			return recording->link;
+		tap_link_set_patience(recording->link, JOIN_SECONDS);
 		pidfd = open_pidfd(recording->child.pid);
 		ret = tap_link_ask(recording->link, &question, pidfd);
 		if (pidfd >= 0)
@@ -392,15 +398,18 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 static int prepare(struct recording *recording, const struct request *request)
 {
 	int ret = join(recording, &request->plan);
+	char folder[TAP_USER_FOLDER_SIZE];
 
-	if (ret == -EPERM) {
-		tap_message_write("%s: another user has its place on this host: give "
-				  "another directory with -o", recording->shown);
+	if (ret == -ETIMEDOUT) {
+		tap_message_write("the process that records into %s does not answer: end "
+				  "it, or give another directory with -o",
+				  recording->shown);
 		return TAP_EXIT_FAILURE;
 	}
 	if (ret < 0) {
-		tap_message_write("cannot reach the process that records into %s: %s",
-				  recording->shown, strerror(-ret));
+		tap_user_folder_make(folder);
+		tap_message_write("cannot make a socket in %s for the recording: %s",
+				  folder, strerror(-ret));
 		return TAP_EXIT_FAILURE;
 	}
 	switch (recording->joined.error) {
@@ -430,6 +439,7 @@ static void leave(struct recording *recording)
 		.is_void = recording->end.exec_errno,
 	};
 
+	tap_link_set_patience(recording->link, LEAVE_SECONDS);
 	if (tap_link_ask(recording->link, &question, -1) ||
 	    tap_link_receive_answer(recording->link, &recording->outcome))
 		recording->outcome.error = TAP_LINK_FAILED;

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* A socket for datagrams in the abstract namespace: nothing is left of it. */
+/*
+ * A socket for datagrams in the abstract namespace: nothing is left of it, and a program
+ * in a container reaches it, with other folders than ours, as long as the network is the
+ * same.
+ */
 #include "tools/record_notes.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <linux/filter.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define TOKEN_SIZE (TAP_NOTES_TOKEN_SIZE - 1)
 
 static uint64_t time_namespace(void)
 {
@@ -20,25 +30,63 @@ static uint64_t time_namespace(void)
 	return stat("/proc/self/ns/time", &st) ? 0 : st.st_ino;
 }
 
-void tap_notes_open(struct tap_notes *notes, const char *session)
+/*
+ * The kernel throws away what does not begin with the token, so that nobody else can fill
+ * the queue.  Words are read as the network has them.
+ */
+static void filter_strangers(int fd, const char *token)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	socklen_t length;
-	int used;
+	struct sock_filter code[2 * (TOKEN_SIZE / 4) + 2];
+	struct sock_fprog program = {.filter = code};
+	uint32_t word;
 
-	*notes = (struct tap_notes){ .fd = -1 };
-	used = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s", session);
-	if (used < 0 || used >= (int)sizeof(address.sun_path) - 1)
-		return;
-	length = offsetof(struct sockaddr_un, sun_path) + 1 + used;
+	for (unsigned i = 0; i < TOKEN_SIZE / 4; i++) {
+		memcpy(&word, token + 4 * i, sizeof(word));
+		code[program.len++] =
+			(struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 4 * i);
+		code[program.len++] =
+			(struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+						      ntohl(word), 0,
+						      2 * (TOKEN_SIZE / 4 - 1 - i) + 1);
+	}
+	code[program.len++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, UINT16_MAX);
+	code[program.len++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, 0);
+	/* Where there is no such filter, what is read is looked at all the same. */
+	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+}
+
+static int open_socket(struct tap_notes *notes, const char *name)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t length = strlen(name);
+
+	memcpy(address.sun_path + 1, name, length);
 	notes->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (notes->fd < 0)
+		return -errno;
+	filter_strangers(notes->fd, notes->token);
+	if (setsockopt(notes->fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) < 0 ||
+	    bind(notes->fd, (struct sockaddr *) &address,
+		 offsetof(struct sockaddr_un, sun_path) + 1 + length) < 0)
+		return -errno;
+	return 0;
+}
+
+void tap_notes_open(struct tap_notes *notes)
+{
+	uint64_t bits[3];
+	char name[32];
+
+	*notes = (struct tap_notes){.fd = -1};
+	/* The name is seen by all, in /proc/net/unix, and cannot be taken beforehand. */
+	if (getrandom(bits, sizeof(bits), 0) != sizeof(bits))
 		return;
-	/* Anybody may send, but not everybody may give orders. */
-	if (setsockopt(notes->fd, SOL_SOCKET, SO_PASSCRED, &(int){ 1 }, sizeof(int)) < 0 ||
-	    bind(notes->fd, (struct sockaddr *)&address, length) < 0 ||
-	    asprintf(&notes->address, "%u %" PRIu64 " %s", getuid(), time_namespace(),
-		     session) < 0)
+	snprintf(name, sizeof(name), "ccltap-%016" PRIx64, bits[0]);
+	snprintf(notes->token, sizeof(notes->token), "%016" PRIx64 "%016" PRIx64, bits[1],
+		 bits[2]);
+	if (open_socket(notes, name) ||
+	    asprintf(&notes->address, "%u %" PRIu64 " %s %s", getuid(), time_namespace(),
+		     notes->token, name) < 0)
 		tap_notes_close(notes);
 }
 
@@ -62,7 +110,8 @@ bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(struct ucred))];
 	} control;
-	struct iovec part = { ret_text, size - 1 };
+	char text[512];
+	struct iovec part = {text, sizeof(text)};
 	struct msghdr message = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
@@ -73,14 +122,17 @@ bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
 
 	if (notes->fd < 0)
 		return false;
-	length = recvmsg(notes->fd, &message, MSG_CMSG_CLOEXEC);
-	if (length <= 0)
-		return false;
-	for (ssize_t i = 0; i < length; i++)
-		if (ret_text[i] < ' ' || ret_text[i] > '~')
-			ret_text[i] = '?';
-	ret_text[length] = '\0';
+	do {
+		length = recvmsg(notes->fd, &message, MSG_CMSG_CLOEXEC);
+		if (length < 0)
+			return false;
+	} while (length <= TOKEN_SIZE || memcmp(text, notes->token, TOKEN_SIZE));
 	*ret_own = is_own(&message);
+	length -= TOKEN_SIZE;
+	snprintf(ret_text, size, "%.*s", (int) length, text + TOKEN_SIZE);
+	for (char *c = ret_text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
 	return true;
 }
 

@@ -21,6 +21,7 @@
 #include "common/compiler.h"
 #include "tools/message.h"
 #include "tools/place.h"
+#include "tools/user_folder.h"
 
 /* A daemon that works answers in milliseconds, even while it writes. */
 #define PATIENCE_SECONDS 30
@@ -102,29 +103,24 @@ static void run_daemon(const char *path)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/*
- * Root's daemon lives in /run whoever asks.  What is in /tmp is there for everybody: it
- * must be the user's own.
- */
+/* Root's daemon lives in /run whoever asks. */
 static int choose_home(char *ret_home, size_t size)
 {
-	struct stat st;
+	char folder[TAP_USER_FOLDER_SIZE];
+	int ret;
 
 	*ret_home = '\0';
 	if (!geteuid() || getenv("LTTNG_HOME"))
 		return 0;
-	snprintf(ret_home, size, "/tmp/ccltap-%u", geteuid());
-	if (mkdir(ret_home, 0700) < 0 && errno != EEXIST) {
-		tap_message_write("cannot make %s for LTTng: %s; name another directory of "
-				  "this host in LTTNG_HOME", ret_home, strerror(errno));
-		return -EIO;
+	ret = tap_user_folder_make(folder);
+	if (ret) {
+		tap_message_write(
+			"cannot make %s for LTTng: %s; name another directory of "
+			"this host in LTTNG_HOME",
+			folder, strerror(-ret));
+		return ret;
 	}
-	if (lstat(ret_home, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
-	    st.st_mode & 077) {
-		tap_message_write("%s is not this user's alone: remove it, or name another "
-				  "directory of this host in LTTNG_HOME", ret_home);
-		return -EPERM;
-	}
+	snprintf(ret_home, size, "%s", folder);
 	return setenv("LTTNG_HOME", ret_home, 1) < 0 ? -errno : 0;
 }
 

@@ -30,6 +30,8 @@
 /* What is kept on disk is in so many parts; the oldest goes first. */
 #define PARTS 8
 #define LOOK_MS 1000
+/* What processes say while nobody else is heard. */
+#define NOTES_AT_ONCE 1024
 /* Of a sub-buffer, where little is to be kept. */
 #define SMALLEST_BYTES (16 << 10)
 
@@ -50,6 +52,7 @@ static struct supervisor {
 	const struct tap_plan *plan;
 	struct tap_output output;
 	struct tap_notes notes;
+	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
 	struct peer *peers;
 	size_t count;
@@ -154,11 +157,15 @@ static void hear_notes(void)
 	char text[256];
 	bool is_own;
 
-	while (tap_notes_next(&self.notes, text, sizeof(text), &is_own))
+	for (int i = 0; i < NOTES_AT_ONCE; i++) {
+		if (!tap_notes_next(&self.notes, text, sizeof(text), &is_own))
+			return;
 		if (strncmp(text, wish, strlen(wish)))
-			tap_notes_keep(&self.notes, text);
+			tap_notes_keep(&self.notes,
+				       is_own ? text : "a process of another user");
 		else if (is_own)
 			want_snapshot(text + strlen(wish));
+	}
 }
 
 static void end_recording(void)
@@ -698,13 +705,14 @@ static int watch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void begin(const struct tap_plan *plan, int listen_fd, int link)
+static void begin(const struct tap_plan *plan, const char *place, int listen_fd, int link)
 {
 	struct tap_answer answer = {.version = TAP_LINK_VERSION};
 	struct tap_question question;
 	int ret, pidfd;
 
 	self.plan = plan;
+	self.place = place;
 	self.listen_fd = listen_fd;
 	self.outcome.version = TAP_LINK_VERSION;
 	add_peer(link);
@@ -719,6 +727,7 @@ static void begin(const struct tap_plan *plan, int listen_fd, int link)
 		_exit(TAP_EXIT_FAILURE);
 	ret = make_recording(&answer);
 	if (ret) {
+		tap_link_leave(place, listen_fd);
 		answer.error = ret == -EEXIST ? TAP_LINK_REFUSED : TAP_LINK_FAILED;
 		tap_link_answer(link, &answer);
 		_exit(TAP_EXIT_FAILURE);
@@ -728,7 +737,7 @@ static void begin(const struct tap_plan *plan, int listen_fd, int link)
 		close(STDERR_FILENO);
 	if (chdir("/") < 0)
 		errno = 0;
-	tap_notes_open(&self.notes, plan->session);
+	tap_notes_open(&self.notes);
 	self.signal_fd = watch_signals();
 	self.begin = time(NULL);
 	self.state = plan->lttng.is_paused ? STOPPED : RUNNING;
@@ -743,7 +752,7 @@ static void finish(void) __attribute__((noreturn));
 
 static void finish(void)
 {
-	close_fd(&self.listen_fd);
+	tap_link_leave(self.place, self.listen_fd);
 	/* The last chance for one that had to wait. */
 	if (self.is_due && self.state == RUNNING)
 		take_snapshot(self.due_reason);
@@ -763,9 +772,10 @@ static void finish(void)
 	_exit(0);
 }
 
-void tap_supervisor_run(const struct tap_plan *plan, int listen_fd, int link)
+void tap_supervisor_run(const struct tap_plan *plan, const char *place, int listen_fd,
+			int link)
 {
-	begin(plan, listen_fd, link);
+	begin(plan, place, listen_fd, link);
 	while (count_recorded()) {
 		look_once();
 		take_due_snapshot();

@@ -33,10 +33,11 @@ struct tap_plan {
 
 /*
  * Makes the recording and looks after it until its end; `link` is the first member's, and
- * others come by listen_fd.  Errors before there is a recording are told on stderr.  To
- * be called in a process of its own, of which it takes everything; does not return.
+ * others come by listen_fd, at `place`.  Errors before there is a recording are told on
+ * stderr.  To be called in a process of its own, of which it takes everything; does not
+ * return.
  */
-void tap_supervisor_run(const struct tap_plan *plan, int listen_fd, int link)
-	__attribute__((noreturn));
+void tap_supervisor_run(const struct tap_plan *plan, const char *place, int listen_fd,
+			int link) __attribute__((noreturn));
 
 #endif

@@ -52,9 +52,10 @@ listener.bind(f"\0ccltap-test-{os.getpid()}")
 listener.settimeout(10)
 script = 'mount -t tmpfs tmpfs /run/lttng && HOME=/nonexistent exec "$0"'
 subprocess.run(["unshare", "-m", "env", f"LD_PRELOAD={sys.argv[2]}/libccltap.so",
-                f"CCLTAP_RECORDER=4711 0 ccltap-test-{os.getpid()}",
+                f"CCLTAP_RECORDER=4711 0 token ccltap-test-{os.getpid()}",
                 "sh", "-c", script, sys.argv[1]], check=True)
 said = listener.recv(1000).decode()
+assert said.startswith("tokenprocess "), said
 assert said.endswith(": it is another user's, whom the session daemon does not serve"), said
 EOF
 
