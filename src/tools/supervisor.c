@@ -538,6 +538,14 @@ static void hear(struct peer *peer)
 		close_fd(&peer->link);
 		return;
 	}
+	/* A program is counted once, and only as long as it is. */
+	if ((question.verb == TAP_LINK_JOIN && peer->is_member) ||
+	    (question.verb == TAP_LINK_DONE && !peer->is_member)) {
+		if (pidfd >= 0)
+			close(pidfd);
+		close_fd(&peer->link);
+		return;
+	}
 	if (question.verb == TAP_LINK_JOIN) {
 		join(peer, &question, pidfd, &answer);
 	} else {

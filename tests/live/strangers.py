@@ -5,6 +5,7 @@ usage: strangers.py flood COUNT            datagrams to every name of ccltap's
        strangers.py reach FOLDER           the sockets in a folder, and the names that all see
        strangers.py hold USER PATH...      names that a recording in PATH might want, for ever
        strangers.py squat PATH             a directory
+       strangers.py ended FOLDER           as the user: says that a program ended that never came
 """
 
 import os
@@ -91,6 +92,23 @@ def hold(user, *paths):
 def squat(path):
     os.mkdir(path, 0o777)
     print("squatted", flush=True)
+
+
+def ended(folder):
+    """A question of the same user's that breaks the rules, on each socket there."""
+    for name in os.listdir(folder):
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            link.connect(f"{folder}/{name}")
+        except OSError:
+            continue
+        link.settimeout(10)
+        # struct tap_question: version, verb DONE, pid, rank, code, status, is_void, job.
+        link.send(struct.pack("=IIiiiiB7xQ", 1, 1, 0, -1, 1, 0, 1, 0))
+        try:
+            print("answered" if link.recv(20000) else "closed")
+        except OSError as error:
+            print(error)
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

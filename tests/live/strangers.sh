@@ -92,6 +92,13 @@ run 1 "it ends none" as $stranger "$ccltap" end
 finish
 same "the program ends as ever" 0 "$status"
 
+# What the user's own processes say is checked, too.
+begin -- $program
+/usr/bin/python3 -B "$strangers" ended $folder >"$work/said" 2>&1 || true
+finish
+same "a program that ended and never began" "closed" "$(sort -u "$work/said")"
+said "is not counted" "trace in .*: 1 process"
+
 # Names that it holds.  The paths are those of the directories that are asked for below.
 real=$(realpath "$work")
 stranger hold 0 "$real/held/$host" "$real/held" "$real/other/$host" >"$work/said" &
