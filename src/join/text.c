@@ -29,7 +29,9 @@ struct text {
 	bool has_begun;
 	bool has_hosts; /* a column for them */
 	uint64_t span_count;
-	struct tap_buffer processes; /* their lines of the header */
+	const struct tap_process **processes; /* by number; NULL: not told */
+	size_t process_room;
+	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
 	struct tap_buffer standings;
 	uint64_t not_returned_count;
@@ -72,16 +74,35 @@ static void add_process(struct tap_buffer *line, const struct tap_process *proce
 	}
 }
 
+/* One may describe itself after its first call, and is shown once. */
 static int note_process(void *data, const struct tap_process *process)
 {
 	struct text *text = data;
-	struct tap_buffer *line = &text->processes;
-	int64_t size;
+	const struct tap_process **grown;
+	size_t room = process->number + 1;
 	int ret;
 
 	ret = begin(text);
 	if (ret)
 		return ret;
+	if (room > text->process_room) {
+		room += room / 2;
+		grown = reallocarray(text->processes, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + text->process_room, 0,
+		       (room - text->process_room) * sizeof(*grown));
+		text->processes = grown;
+		text->process_room = room;
+	}
+	text->processes[process->number] = process;
+	return 0;
+}
+
+static void add_process_line(struct tap_buffer *line, const struct tap_process *process)
+{
+	int64_t size;
+
 	tap_buffer_add_string(line, "process: ");
 	add_process(line, process);
 	if (!tap_fields_get_signed(&process->about, "world_size", &size) && size >= 0) {
@@ -93,13 +114,12 @@ static int note_process(void *data, const struct tap_process *process)
 		tap_buffer_add_visible(line, tap_view_command(process));
 	}
 	tap_buffer_add_char(line, '\n');
-	return 0;
 }
 
 static int note_problem(void *data, const struct tap_problem *problem)
 {
 	struct text *text = data;
-	struct tap_buffer *line = &text->processes;
+	struct tap_buffer *line = &text->notes;
 
 	if (line->used > PROBLEMS_MAX)
 		return 0;
@@ -147,7 +167,7 @@ static void add_member(struct tap_buffer *line, const struct tap_member *member)
 static int note_thread(void *data, const struct tap_thread_state *thread)
 {
 	struct text *text = data;
-	struct tap_buffer *line = &text->processes;
+	struct tap_buffer *line = &text->notes;
 
 	/* The line of a call that was recorded says so. */
 	if (thread->call_id || line->used > PROBLEMS_MAX)
@@ -573,9 +593,12 @@ static int finish(void *data, const struct tap_loss *loss)
 					    ? "local time\n"
 					    : "seconds since the first event\n");
 	tap_view_add_snapshots_text(line, view->join);
-	if (text->processes.used)
-		tap_buffer_add(line, text->processes.data, text->processes.used);
-	line->is_short |= text->processes.is_short;
+	for (size_t i = 0; i < text->process_room; i++)
+		if (text->processes[i])
+			add_process_line(line, text->processes[i]);
+	if (text->notes.used)
+		tap_buffer_add(line, text->notes.data, text->notes.used);
+	line->is_short |= text->notes.is_short;
 	tap_view_add_loss_text(line, loss);
 	if (text->span_count) {
 		tap_buffer_add_char(line, '\n');
@@ -590,7 +613,8 @@ static void destroy(struct tap_view *view)
 
 	if (text->order.ring)
 		tap_order_free(&text->order);
-	tap_buffer_free(&text->processes);
+	free(text->processes);
+	tap_buffer_free(&text->notes);
 	tap_buffer_free(&text->not_returned);
 	tap_buffer_free(&text->standings);
 	tap_buffer_free(&view->line);
