@@ -15,6 +15,8 @@
 #include "common/compiler.h"
 #include "tools/link.h"
 #include "tools/message.h"
+#include "tools/record_session.h"
+#include "tools/remains.h"
 #include "tools/verbs.h"
 
 /* A slow disk is waited for; a supervisor that was stopped is not, for ever. */
@@ -137,6 +139,35 @@ static int steer(const struct place *place, enum tap_link_verb verb)
 	return fflush(stdout) ? TAP_EXIT_FAILURE : 0;
 }
 
+static unsigned cleaned;
+
+static void tell_cleaned(const char *session)
+{
+	cleaned++;
+	printf("%s has ended, whose supervisor was killed\n", session);
+}
+
+static void give_up(int signal_number)
+{
+	(void) signal_number;
+	tap_message_write("the LTTng session daemon does not answer: look after "
+			  "lttng-sessiond");
+	_exit(TAP_EXIT_FAILURE);
+}
+
+/* What recordings have left whose supervisors were killed; whether there was any. */
+static bool clean(void)
+{
+	int lock = tap_link_lock_daemon();
+
+	if (lock < 0)
+		return false;
+	tap_session_set_watchdog(give_up);
+	tap_remains_clean(tell_cleaned);
+	close(lock);
+	return cleaned;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	const char **wanted = state->input;
@@ -164,6 +195,7 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 				  .doc = doc};
 	const bool is_status = verb == TAP_LINK_STATUS;
 	struct found found = {0};
+	bool was_cleaned = false;
 	char name[64];
 	int ret;
 
@@ -173,9 +205,11 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (found.wanted)
 		found.real = realpath(found.wanted, NULL);
+	if (verb == TAP_LINK_END)
+		was_cleaned = clean();
 	tap_link_each(look_at, &found);
-	ret = check_found(&found, is_status);
-	if (!ret)
+	ret = found.count || !was_cleaned ? check_found(&found, is_status) : 0;
+	if (!ret && (found.count || is_status))
 		ret = is_status ? show(&found) : steer(&found.places[0], verb);
 	free(found.places);
 	free(found.real);

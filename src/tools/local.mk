@@ -23,6 +23,7 @@ ccltap_SOURCES = \
 	src/tools/record_session.c src/tools/record_session.h \
 	src/tools/record_summary.c src/tools/record_summary.h \
 	src/tools/snapshots.c src/tools/snapshots.h \
+	src/tools/remains.c src/tools/remains.h \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
 	src/tools/user_folder.c src/tools/user_folder.h \

@@ -44,7 +44,7 @@ static const char doc[] =
 	"  start      goes on recording\n"
 	"  stop       records no more until then\n"
 	"  snapshot   writes what a flight recorder holds\n"
-	"  end        completes a recording before its program ends\n"
+	"  end        completes a recording before its program ends, or what a killed one left\n"
 	"\n"
 	"\"ccltap VERB --help\" tells more about a verb.";
 

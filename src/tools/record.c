@@ -420,8 +420,8 @@ static int prepare(struct recording *recording, const struct request *request)
 				  "with -o", recording->shown);
 		break;
 	case TAP_LINK_HUNG:
-		tap_message_write("the LTTng session daemon does not answer: look after "
-				  "lttng-sessiond");
+		tap_message_write("the LTTng session daemon does not answer, and the "
+				  "program was not run: look after lttng-sessiond");
 		break;
 	case TAP_LINK_REFUSED:
 		return TAP_EXIT_USAGE;
@@ -501,9 +501,8 @@ static void write_failure(FILE *out, const struct recording *recording, int read
 		fputs("; not complete: the LTTng session daemon does not answer, look "
 		      "after lttng-sessiond", out);
 	else if (outcome->error)
-		fprintf(out, "; not complete: the process that records was killed, end "
-			"its session with \"lttng destroy %s\"",
-			recording->joined.session);
+		fputs("; not complete: the process that records was killed, "
+		      "\"ccltap end\" ends its session", out);
 	else if (outcome->session_error)
 		fprintf(out, "; not complete: the LTTng session daemon failed (%s), "
 			"start it anew and record again",

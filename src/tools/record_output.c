@@ -654,6 +654,31 @@ void tap_output_discard(struct tap_output *output)
 		rmdir(output->base);
 }
 
+static void compare_session(const char *text, void *data)
+{
+	const char **session = data;
+
+	if (*session && !strcmp(text, *session))
+		*session = NULL; /* found */
+}
+
+void tap_output_discard_dead(const char *path, const char *session)
+{
+	int file, fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	file = fstat(fd, &st) < 0 || st.st_uid != geteuid() ? -EPERM : open_marker(fd);
+	if (file >= 0) {
+		read_marker(fd, "session", compare_session, &session);
+		if (!session && !remove_recording(fd))
+			rmdir(path);
+		close(file);
+	}
+	close(fd);
+}
+
 void tap_output_close(struct tap_output *output)
 {
 	if (output->marker_fd >= 0)

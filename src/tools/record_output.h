@@ -76,6 +76,12 @@ int tap_output_remove_chunk(const struct tap_output *output, const char *name);
 /* Takes back what tap_output_make() made, and what was recorded in it since. */
 void tap_output_discard(struct tap_output *output);
 
+/*
+ * Removes the directory that was made for this session, if nobody holds the lock of its
+ * marker any more.
+ */
+void tap_output_discard_dead(const char *path, const char *session);
+
 /* Ends the lock and frees what belongs to the structure. */
 void tap_output_close(struct tap_output *output);
 

@@ -2,6 +2,7 @@
 /* Drives LTTng through liblttng-ctl; hides the daemon and the shape of the session. */
 #include "tools/record_session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -48,11 +49,16 @@ static const struct {
 	{ "hot", LTTNG_LOGLEVEL_DEBUG },
 };
 
+/* Its own messages are none of ours, of which there is one line. */
+extern int lttng_opt_quiet __attribute__((weak));
+
 void tap_session_set_watchdog(void (*expired)(int signal_number))
 {
 	struct sigaction action = { .sa_handler = expired };
 	sigset_t set;
 
+	if (&lttng_opt_quiet)
+		lttng_opt_quiet = 1;
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
@@ -71,6 +77,14 @@ void tap_session_set_watchdog(void (*expired)(int signal_number))
 		alarm(0);			\
 		ask_answer_;			\
 	})
+
+/* How often a daemon is started that is killed as it starts. */
+#define STARTS 3
+
+bool tap_session_is_reached(void)
+{
+	return ASK(lttng_session_daemon_alive()) == 1;
+}
 
 static void sleep_ms(long ms)
 {
@@ -124,28 +138,42 @@ static int choose_home(char *ret_home, size_t size)
 	return setenv("LTTNG_HOME", ret_home, 1) < 0 ? -errno : 0;
 }
 
-int tap_session_start_daemon(char *ret_home, size_t size)
+/* A child that becomes the daemon's starter, until that ends; its status, or -errno. */
+static int run_starter(const char *path)
 {
-	const char *path = tap_place_daemon();
 	int status;
-	pid_t pid;
+	pid_t pid = fork();
 
-	*ret_home = '\0';
-	if (ASK(lttng_session_daemon_alive()) == 1)
-		return 0;
-	status = choose_home(ret_home, size);
-	if (status || ASK(lttng_session_daemon_alive()) == 1)
-		return status;
-	pid = fork();
-	if (pid < 0) {
-		status = -errno;
-		tap_message_write("cannot start %s: %s", path, strerror(-status));
-		return status;
-	}
+	if (pid < 0)
+		return -errno;
 	if (!pid)
 		run_daemon(path);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return status;
+}
+
+int tap_session_start_daemon(char *ret_home, size_t size)
+{
+	const char *path = tap_place_daemon();
+	int status;
+
+	*ret_home = '\0';
+	if (tap_session_is_reached())
+		return 0;
+	status = choose_home(ret_home, size);
+	if (status || tap_session_is_reached())
+		return status;
+	/* One that is killed as it starts is started once more. */
+	for (int starts = 0; starts < STARTS; starts++) {
+		status = run_starter(path);
+		if (status < 0) {
+			tap_message_write("cannot start %s: %s", path, strerror(-status));
+			return status;
+		}
+		if (!WIFSIGNALED(status))
+			break;
+	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
 		tap_message_write("no session daemon runs, and there is no %s: install "
 				  "LTTng (Debian: lttng-tools), or say in "
@@ -154,12 +182,12 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 	}
 	/* Where several start one at once, one of them wins and the others fail. */
 	for (int tries = 0; tries < 50; tries++) {
-		if (ASK(lttng_session_daemon_alive()) == 1)
+		if (tap_session_is_reached())
 			return 0;
 		sleep_ms(100);
 	}
-	tap_message_write("%s cannot be started, or does not let this user in: \"%s "
-			  "--verbose\" tells why", path, path);
+	tap_message_write("%s cannot be started, or does not let this user in, and the "
+			  "program was not run: \"%s --verbose\" tells why", path, path);
 	return -ECONNREFUSED;
 }
 
@@ -222,6 +250,60 @@ void tap_session_end_daemon(void)
 		poll(&ended, 1, PATIENCE_SECONDS * 1000);
 	if (ended.fd >= 0)
 		close(ended.fd);
+}
+
+/* What a process is called and who started it; false when it has ended. */
+static bool read_process(pid_t pid, char ret_name[16], pid_t *ret_parent)
+{
+	char path[64], line[512] = "", state = 'Z', *name, *after;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		*line = '\0';
+	fclose(file);
+	name = strchr(line, '(');
+	after = strrchr(line, ')');
+	if (!name || !after || sscanf(after + 1, " %c %d", &state, ret_parent) != 2)
+		return false;
+	snprintf(ret_name, 16, "%.*s", (int)(after - name - 1), name + 1);
+	return state != 'Z' && state != 'X';
+}
+
+/* A helper of a daemon's that ccltap started, and that has ended. */
+static bool is_orphan(pid_t pid)
+{
+	char path[64], name[16], parent_name[16];
+	pid_t parent, above;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st) < 0 || st.st_uid != geteuid() ||
+	    !read_process(pid, name, &parent) ||
+	    (strcmp(name, "lttng-consumerd") && strcmp(name, "lttng-runas")))
+		return false;
+	if (read_process(parent, parent_name, &above) &&
+	    !strncmp(parent_name, "lttng-", strlen("lttng-")))
+		return false;
+	return is_ours(pid);
+}
+
+void tap_session_end_orphans(void)
+{
+	struct dirent *entry;
+	DIR *processes = opendir("/proc");
+	pid_t pid;
+
+	while (processes && (entry = readdir(processes))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0 && is_orphan(pid))
+			kill(pid, SIGKILL);
+	}
+	if (processes)
+		closedir(processes);
 }
 
 static int add_channel(struct lttng_handle *handle, const char *name, uint64_t bytes,
@@ -455,6 +537,43 @@ int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hol
 		*ret_discarded = tap_session_discarded(name);
 	ret = destroy(name, ret_has_hole);
 	return first < 0 ? first : ret;
+}
+
+/* 0 when there is none of that name. */
+static int ask_made(const char *name, uint64_t *ret_made)
+{
+	struct lttng_session *sessions = NULL;
+	int count = ASK(lttng_list_sessions(&sessions)), found = 0;
+
+	*ret_made = 0;
+	for (int i = 0; i < count; i++) {
+		if (strcmp(sessions[i].name, name))
+			continue;
+		found = 1;
+		if (lttng_session_get_creation_time(&sessions[i], ret_made) != LTTNG_OK)
+			*ret_made = 0;
+	}
+	free(sessions);
+	return found;
+}
+
+uint64_t tap_session_made(const char *name)
+{
+	uint64_t made;
+
+	ask_made(name, &made);
+	return made;
+}
+
+void tap_session_end_dead(const char *name, uint64_t made)
+{
+	uint64_t present;
+	bool has_hole;
+
+	if (!tap_session_is_reached() || !ask_made(name, &present))
+		return;
+	if (made ? made == present : !strncmp(name, "ccltap-", strlen("ccltap-")))
+		destroy(name, &has_hole);
 }
 
 const char *tap_session_error(int error)

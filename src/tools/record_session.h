@@ -20,6 +20,9 @@
  */
 void tap_session_set_watchdog(void (*expired)(int signal_number));
 
+/* Whether a session daemon lets us in. */
+bool tap_session_is_reached(void);
+
 /*
  * Starts a session daemon unless one answers.  An ordinary user's is told to live in a
  * directory of this host, in LTTNG_HOME, for a home may be shared by several; then
@@ -36,6 +39,12 @@ void tap_session_end_daemon(void);
 #define TAP_SESSION_LAYER(name) TAP_LAYER_##name,
 enum tap_session_layer { TAP_SESSION_LAYERS(TAP_SESSION_LAYER) TAP_NR_LAYERS };
 #undef TAP_SESSION_LAYER
+
+/*
+ * Ends what a daemon that ccltap started has left when it was killed: its consumer may
+ * wait for it for ever.
+ */
+void tap_session_end_orphans(void);
 
 struct tap_session_plan {
 	struct tap_buffers buffers;
@@ -80,6 +89,15 @@ uint64_t tap_session_discarded(const char *name);
  * the rest is tried.
  */
 int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hole);
+
+/* When a session was made, in seconds since the epoch; 0 where LTTng does not tell. */
+uint64_t tap_session_made(const char *name);
+
+/*
+ * Destroys a session that nobody looks after any more, if it is the one that was made
+ * then.  With 0, which means that its owner was killed as it made it, the name has to tell.
+ */
+void tap_session_end_dead(const char *name, uint64_t made);
 
 const char *tap_session_error(int error);
 

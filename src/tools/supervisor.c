@@ -26,12 +26,15 @@
 #include "tools/record_notes.h"
 #include "tools/record_output.h"
 #include "tools/record_session.h"
+#include "tools/remains.h"
 
 /* What is kept on disk is in so many parts; the oldest goes first. */
 #define PARTS 8
 #define LOOK_MS 1000
 /* What processes say while nobody else is heard. */
 #define NOTES_AT_ONCE 1024
+/* How often a recording is begun whose session daemon is killed as it begins. */
+#define DAEMON_TRIES 3
 /* Of a sub-buffer, where little is to be kept. */
 #define SMALLEST_BYTES (16 << 10)
 
@@ -52,6 +55,8 @@ static struct supervisor {
 	const struct tap_plan *plan;
 	struct tap_output output;
 	struct tap_notes notes;
+	int remains_fd; /* says that this recording lives */
+	bool has_joined;
 	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
 	struct peer *peers;
@@ -91,44 +96,78 @@ static void close_fd(int *fd)
 
 /* ---- The recording ---- */
 
-static int make_recording(struct tap_answer *answer)
+/* Buffers as they are asked for, or as they fit. */
+static int choose_buffers(struct tap_session_plan *lttng)
+{
+	const struct tap_plan *plan = self.plan;
+	int ret;
+
+	if (lttng->is_flight)
+		ret = tap_buffers_fit_flight(plan->flight_bytes, &lttng->buffers);
+	else
+		ret = tap_buffers_fit(plan->buffer_bytes, &lttng->buffers);
+	/* A sub-buffer is written when it is full: it is what is known at a time. */
+	while (!ret && plan->max_bytes && lttng->buffers.hot_bytes > SMALLEST_BYTES &&
+	       lttng->buffers.hot_bytes > plan->max_bytes / PARTS / 2) {
+		lttng->buffers.hot_bytes /= 2;
+		lttng->buffers.hot_count *= 2;
+	}
+	return ret;
+}
+
+/* 0, -errno once it has told the user why, or LTTng's error, which is positive. */
+static int try_recording(void)
 {
 	const struct tap_plan *plan = self.plan;
 	struct tap_session_plan lttng = plan->lttng;
-	/* A daemon that another supervisor is about to end would still answer. */
-	int ret, lock = tap_link_lock_daemon();
+	int ret = choose_buffers(&lttng);
+	char *path;
 
-	ret = tap_session_start_daemon(answer->lttng_home, sizeof(answer->lttng_home));
 	if (ret)
-		goto out_lock;
-	if (lttng.is_flight)
-		ret = tap_buffers_fit_flight(plan->flight_bytes, &lttng.buffers);
-	else
-		ret = tap_buffers_fit(plan->buffer_bytes, &lttng.buffers);
-	if (ret)
-		goto out;
-	/* A sub-buffer is written when it is full: it is what is known at a time. */
-	while (plan->max_bytes && lttng.buffers.hot_bytes > SMALLEST_BYTES &&
-	       lttng.buffers.hot_bytes > plan->max_bytes / PARTS / 2) {
-		lttng.buffers.hot_bytes /= 2;
-		lttng.buffers.hot_count *= 2;
-	}
+		return ret;
+	path = tap_output_find(plan->folder);
+	self.remains_fd = tap_remains_note(plan->session, path);
+	free(path);
 	ret = tap_output_make(&self.output, plan->folder, plan->overwrite, plan->session,
 			      plan->job_name, &plan->job);
+	if (!ret) {
+		ret = -tap_session_begin(plan->session, self.output.absolute, &lttng);
+		if (!ret) {
+			tap_remains_note_made(self.remains_fd, plan->session);
+			return 0;
+		}
+		tap_output_discard(&self.output);
+		tap_output_close(&self.output);
+	}
+	tap_remains_forget(self.remains_fd, plan->session);
+	self.remains_fd = -1;
+	return ret;
+}
+
+static int make_recording(struct tap_answer *answer)
+{
+	/* A daemon that another supervisor is about to end would still answer. */
+	int ret = 0, lock = tap_link_lock_daemon();
+
+	tap_remains_clean(NULL);
+	/* A daemon that was killed meanwhile, by somebody else, is started anew. */
+	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
+		ret = tap_session_start_daemon(answer->lttng_home,
+					       sizeof(answer->lttng_home));
+		if (ret)
+			break;
+		ret = try_recording();
+		if (ret <= 0 || tap_session_is_reached())
+			break;
+	}
+	if (ret > 0) {
+		tap_message_write("LTTng cannot record into %s (%s), and the program was "
+				  "not run: \"lttng-sessiond --verbose\" tells why",
+				  self.plan->folder, tap_session_error(-ret));
+		ret = -EIO;
+	}
 	if (ret)
-		goto out;
-	ret = tap_session_begin(plan->session, self.output.absolute, &lttng);
-	if (!ret)
-		goto out_lock;
-	tap_message_write("LTTng cannot record into %s: %s; \"lttng-sessiond --verbose\" "
-			  "tells why",
-			  self.output.shown, tap_session_error(ret));
-	tap_output_discard(&self.output);
-	tap_output_close(&self.output);
-	ret = -EIO;
-out:
-	tap_session_end_daemon();
-out_lock:
+		tap_session_end_daemon();
 	close_fd(&lock);
 	return ret;
 }
@@ -179,6 +218,8 @@ static void end_recording(void)
 	snprintf(outcome->why_unrecorded, sizeof(outcome->why_unrecorded), "%s",
 		 self.notes.first);
 	outcome->snapshots = self.snapshots;
+	tap_remains_forget(self.remains_fd, self.plan->session);
+	self.remains_fd = -1;
 	self.state = ENDED;
 }
 
@@ -356,6 +397,18 @@ static void join(struct peer *peer, const struct tap_question *question, int pid
 	peer->pidfd = pidfd;
 	tap_output_note_rank(&self.output, peer->rank);
 	fill_joined(answer);
+}
+
+/* From here on a program may run. */
+static void answer_joined(struct peer *peer, const struct tap_answer *answer)
+{
+	if (tap_link_answer(peer->link, answer)) {
+		close_fd(&peer->link);
+		close_fd(&peer->pidfd);
+	} else if (!self.has_joined && peer->is_member) {
+		self.has_joined = true;
+		tap_remains_note_joined(self.remains_fd);
+	}
 }
 
 static void name_peer(const struct peer *peer, char *ret_name, size_t size)
@@ -565,6 +618,10 @@ static void hear(struct peer *peer)
 			steer(&question, &answer);
 		}
 	}
+	if (question.verb == TAP_LINK_JOIN) {
+		answer_joined(peer, &answer);
+		return;
+	}
 	if (tap_link_answer(peer->link, &answer) || question.verb == TAP_LINK_DONE) {
 		close_fd(&peer->link);
 		close_fd(&peer->pidfd);
@@ -751,8 +808,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.state = plan->lttng.is_paused ? STOPPED : RUNNING;
 	self.was_started = !plan->lttng.is_paused;
 	join(&self.peers[0], &question, pidfd, &answer);
-	if (tap_link_answer(link, &answer))
-		close_fd(&self.peers[0].link);
+	answer_joined(&self.peers[0], &answer);
 }
 
 /* Nobody can join any more, so whoever comes makes a recording of its own. */

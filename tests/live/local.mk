@@ -13,9 +13,9 @@ LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
 	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh tests/live/flight.sh \
 	tests/live/by_hand.sh tests/live/hip.sh tests/live/slow.sh tests/live/absent.sh \
-	tests/live/strangers.sh
+	tests/live/strangers.sh tests/live/kills.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh tests/live/hip.py tests/live/ranks.py \
-	tests/live/strangers.py
+	tests/live/strangers.py tests/live/kills.py
 TESTS += $(LIVE_RECORD_TESTS)
 
 # What the library records, seen through the reader.

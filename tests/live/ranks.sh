@@ -103,22 +103,44 @@ launched torchrun TORCHELASTIC_RUN_ID=none MASTER_ADDR=localhost MASTER_PORT=295
     RANK=RANK WORLD_SIZE=2 LOCAL_RANK=RANK
 
 # The one process whose death costs the recording.
-"$ccltap" record --overwrite -o "$work/trace" -- "$rank" "$library" "$work/count" 2000 1000 \
-    2>"$work/err" &
-pid=$!
-tries=0
-until supervisor=$("$ccltap" status | sed -n 's/.*supervisor: process \([0-9]*\);.*/\1/p') &&
-    [ -n "$supervisor" ] || [ $tries -eq 100 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-done
-kill -KILL "$supervisor"
-status=0
-wait $pid || status=$?
+# killed OPTION...: a recording whose supervisor is; its recorder's status.
+killed()
+{
+    "$ccltap" record --overwrite -o "$work/trace" "$@" -- \
+        "$rank" "$library" "$work/count" 2000 1000 2>"$work/err" &
+    pid=$!
+    tries=0
+    until supervisor=$("$ccltap" status | sed -n 's/.*supervisor: process \([0-9]*\);.*/\1/p') &&
+        [ -n "$supervisor" ] || [ $tries -eq 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    kill -KILL "$supervisor"
+    status=0
+    wait $pid || status=$?
+}
+lttng create somebodys-$$ --no-output >/dev/null
+killed
 same "a supervisor that is killed: the program does not notice" 10 "$status"
-said "the user does, and is told what to do" "lttng destroy $(session "$work/trace")"
-lttng destroy "$(session "$work/trace")" >/dev/null
+said "the user does, and is told what to do" "ccltap end"
+check "its session is still there" sh -c 'lttng --no-sessiond list | grep -q "$0"' \
+    "$(session "$work/trace")"
+"$ccltap" end >"$work/said"
+same "it is ended" "$(session "$work/trace") has ended, whose supervisor was killed" \
+    "$(cat "$work/said")"
+check "and gone" sh -c '! lttng --no-sessiond list | grep -q "$0"' "$(session "$work/trace")"
+check "somebody else's is not" sh -c 'lttng --no-sessiond list | grep -q "$0"' somebodys-$$
+lttng destroy somebodys-$$ >/dev/null
 check "what was recorded reads" sh -c '
     [ "$("$0" timeline --format jsonl "$1" | grep -c "\"type\":\"span\"")" -eq 2000 ]' \
     "$ccltap" "$work/trace"
+
+killed --session=again-$$
+lttng destroy again-$$ >/dev/null
+sleep 1
+lttng create again-$$ --no-output >/dev/null
+"$ccltap" end >/dev/null
+check "a later session of the same name stays" \
+    sh -c 'lttng --no-sessiond list | grep -q "$0"' again-$$
+lttng destroy again-$$ >/dev/null
 tap_done

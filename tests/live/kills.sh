@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Whoever of a recording is killed, at any time: the program does not notice, and the next
+# recording or `ccltap end` leaves nothing of it.
+set -eu
+# shellcheck source=tests/live/record.inc.sh
+. "${top_srcdir:?}/tests/live/record.inc.sh"
+
+# Some here; RUNS=200 for all that was shown once.
+runs=${RUNS:-5}
+
+# In folders of LTTng's own and with nobody else's processes, so that what is left is seen.
+# shellcheck disable=SC2016 # for another shell
+private='
+    set -eu
+    mount -t tmpfs tmpfs /var/run/lttng 2>/dev/null || mount -t tmpfs tmpfs /run/lttng
+    mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+    exec "$@"'
+apart()
+{
+    unshare --mount --pid --fork --mount-proc --kill-child sh -c "$private" - "$@"
+}
+if ! apart true 2>/dev/null; then
+    echo "1..0 # SKIP no mount namespace, or none for processes: run as root"
+    exit 0
+fi
+
+# killed USER: that user's recordings.
+killed()
+{
+    apart /usr/bin/python3 -B "$top_srcdir/tests/live/kills.py" --ccltap "$ccltap" \
+        --rank "$live/rank" --library "$top_builddir/tests/host/slow.so" \
+        --folder "$work/run" --runs "$runs" --seed "${SEED:-1}" --user "$1"
+}
+user=64713
+check "root's recordings" killed 0
+chmod 755 "$work"
+rm -rf /tmp/ccltap-$user
+check "an ordinary user's" killed $user
+rm -rf /tmp/ccltap-$user
+tap_done
