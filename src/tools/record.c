@@ -116,7 +116,7 @@ static const struct argp_option options[] = {
 	{ "flight-recorder", KEY_FLIGHT, "SIZE", OPTION_ARG_OPTIONAL,
 	  "keep the newest in SIZE of memory, and write it when something happens", 0 },
 	{ "stuck-after", KEY_STUCK, "SECONDS", 0,
-	  "how long a call may take until a flight recorder is written [60]", 0 },
+	  "how long a call may take until the flight recorder is written [60]", 0 },
 	{ "min-interval", KEY_INTERVAL, "SECONDS", 0,
 	  "between what a flight recorder writes unasked [60]", 0 },
 	{ 0 },
@@ -681,6 +681,11 @@ int tap_record_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (request.gpu && !strcmp(request.gpu, "off"))
 		request.plan.lttng.layers &= ~(1u << TAP_LAYER_gpu);
+	if (request.stuck_after && !request.plan.lttng.is_flight) {
+		tap_message_write("--stuck-after says when a flight recorder is written: "
+				  "give --flight-recorder too");
+		return TAP_EXIT_USAGE;
+	}
 	if (request.plan.lttng.is_flight && !request.stuck_after)
 		request.stuck_after = "60";
 	ret = tap_child_find_program(request.program[0], path, sizeof(path));

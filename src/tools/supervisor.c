@@ -447,7 +447,8 @@ static void describe_members(struct tap_answer *answer)
 			continue;
 		name_peer(peer, name, sizeof(name));
 		say(answer, "  %s: %s\n", name,
-		    peer->is_waiting ? "has ended"
+		    peer->is_waiting	    ? "has ended"
+		    : self.state == ENDED ? "goes on, and is not recorded any more"
 		    : peer->link < 0 ? "is recorded, its recorder was killed"
 				     : "is recorded");
 	}

@@ -72,6 +72,9 @@ run 1 "one that is not there" "$ccltap" stop nosuch
 said "it is told" 'no recording "nosuch"'
 obey 1
 check "it is ended before its program" ctl end
+check "its program is not said to be recorded" sh -c '
+    "$0" status | tail -n 1 | grep -q "process [0-9]*: goes on, and is not recorded any more$"' \
+    "$ccltap"
 obey 7
 finish
 same "the program ends as ever" 0 "$status"
@@ -171,6 +174,8 @@ said "it is told which there are" "nccl, nvtx"
 run 2 "ranks that are none" "$ccltap" record --ranks=1,x true
 run 2 "a session name that is none" "$ccltap" record --session=a/b true
 run 2 "seconds that are none" "$ccltap" record --stuck-after=soon true
+run 2 "a stuck call without a flight recorder" "$ccltap" record --stuck-after=5 true
+said "it is told what writes then" "give --flight-recorder"
 run 1 "too small a flight recorder" "$ccltap" record --overwrite -o "$work/trace" \
     --flight-recorder=64K true
 said "it is told" "flight recorder .* needs"
