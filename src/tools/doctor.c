@@ -6,6 +6,7 @@
  * What is tried of other libraries runs in a child: they may hang, print or abort.
  */
 #include <argp.h>
+#include <babeltrace2/babeltrace.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,6 +29,7 @@
 #include "tools/message.h"
 #include "tools/place.h"
 #include "tools/record_buffers.h"
+#include "tools/record_session.h"
 #include "tools/verbs.h"
 
 #define PATIENCE_MS 10000
@@ -145,6 +147,19 @@ static int try_daemon(const char *argument, char *text, size_t size)
 		return 1;
 	/* That was no question: one that hangs lets everybody connect. */
 	return lttng_list_sessions(&sessions) >= 0 ? 0 : 1;
+}
+
+/* In the words of the program itself. */
+static int try_version(const char *program, char *text, size_t size)
+{
+	FILE *said;
+
+	setenv("CCLTAP_ASKED", program, 1);
+	said = popen("exec \"$CCLTAP_ASKED\" --version", "re");
+	if (!said || !fgets(text, (int)size, said))
+		return 1;
+	text[strcspn(text, "\n")] = '\0';
+	return 0;
 }
 
 static int try_to_load(const char *library, char *text, size_t size)
@@ -276,6 +291,47 @@ static void check_daemon(struct doctor *doctor)
 		tell(doctor, NOTE, "session daemon", NULL,
 		     "this user is not in the group \"tracing\", so root's daemon is not "
 		     "used, if it runs: only this user's own processes are recorded");
+}
+
+/* The daemon that answers, or the one that would be started. */
+static bool find_daemon_version(char *ret_text, size_t size, unsigned *ret_major,
+				unsigned *ret_minor)
+{
+	pid_t pid = tap_session_daemon_pid();
+	char program[64];
+
+	snprintf(program, sizeof(program), "/proc/%d/exe", pid);
+	if ((pid <= 0 || try_apart(try_version, program, ret_text, size)) &&
+	    try_apart(try_version, tap_place_daemon(), ret_text, size))
+		return false;
+	return sscanf(ret_text, "%u.%u", ret_major, ret_minor) == 2;
+}
+
+/* A daemon of 2.15 or later writes CTF 2 unless told, which babeltrace2 reads from 2.1 on. */
+static void check_format(struct doctor *doctor)
+{
+	unsigned major, minor;
+	char text[64];
+
+	if (!find_daemon_version(text, sizeof(text), &major, &minor))
+		return;
+	if ((major > 2 || (major == 2 && minor >= 15)) && bt_version_get_major() == 2 &&
+	    bt_version_get_minor() < 1) {
+		tell(doctor, tap_session_format_function() ? NOTE : WRONG,
+		     "trace format",
+		     "install babeltrace2 2.1 or later, or start lttng-sessiond with "
+		     "--default-trace-format=ctf-1.8",
+		     "lttng-sessiond %s writes CTF 2 unless ccltap record asks it "
+		     "for CTF 1.8%s, and babeltrace2 %u.%u does not read it",
+		     text,
+		     tap_session_format_function() ?
+			     "" : ", for which liblttng-ctl is too old",
+		     bt_version_get_major(), bt_version_get_minor());
+		return;
+	}
+	tell(doctor, OK, "trace format", NULL,
+	     "lttng-sessiond %s and babeltrace2 %u.%u have one in common", text,
+	     bt_version_get_major(), bt_version_get_minor());
 }
 
 static void check_buffers(struct doctor *doctor)
@@ -488,7 +544,8 @@ static const struct argp argp = {
 int tap_doctor_main(int argc, char **argv)
 {
 	static void (*const checks[])(struct doctor *) = {
-		check_tracer, check_reader, check_daemon, check_buffers, check_limits,
+		check_tracer, check_reader, check_daemon, check_format, check_buffers,
+		check_limits,
 		check_kernel, check_environment, check_libraries, check_cupti, check_verbs,
 	};
 	struct doctor doctor = { 0 };

@@ -3,6 +3,7 @@
 #include "tools/record_session.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -192,7 +193,7 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 }
 
 /* What LTTng's daemon writes down of itself. */
-static pid_t daemon_pid(void)
+pid_t tap_session_daemon_pid(void)
 {
 	const char *home = getenv("LTTNG_HOME");
 	char path[PATH_MAX];
@@ -238,7 +239,7 @@ void tap_session_end_daemon(void)
 {
 	struct lttng_session *sessions = NULL;
 	int count = ASK(lttng_list_sessions(&sessions));
-	pid_t pid = daemon_pid();
+	pid_t pid = tap_session_daemon_pid();
 	struct pollfd ended = { .events = POLLIN };
 
 	free(sessions);
@@ -362,6 +363,26 @@ static int add_events(struct lttng_handle *handle, const char *channel, int leve
 	return ret;
 }
 
+/*
+ * LTTng 2.15 and later write another format unless they are told, which older readers do not
+ * know.  The function is of that release; its second argument is an enumeration.
+ */
+void *tap_session_format_function(void)
+{
+	return dlsym(RTLD_DEFAULT, "lttng_session_descriptor_set_trace_format");
+}
+
+static void ask_for_ctf_1(struct lttng_session_descriptor *descriptor)
+{
+	const unsigned ctf_1_8 = 1;
+	int (*set_format)(struct lttng_session_descriptor *descriptor, unsigned format) =
+		(int (*)(struct lttng_session_descriptor *, unsigned))
+			tap_session_format_function();
+
+	if (set_format)
+		set_format(descriptor, ctf_1_8);
+}
+
 static int make_session(const char *name, const char *path, bool is_flight)
 {
 	struct lttng_session_descriptor *descriptor;
@@ -371,6 +392,7 @@ static int make_session(const char *name, const char *path, bool is_flight)
 				 lttng_session_descriptor_local_create(name, path);
 	if (!descriptor)
 		return -LTTNG_ERR_INVALID;
+	ask_for_ctf_1(descriptor);
 	code = ASK(lttng_create_session_ext(descriptor));
 	lttng_session_descriptor_destroy(descriptor);
 	return code == LTTNG_OK ? 0 : -code;

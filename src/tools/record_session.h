@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "tools/record_buffers.h"
 
@@ -30,6 +31,12 @@ bool tap_session_is_reached(void);
  * Returns 0, or -errno once it has told the user why.
  */
 int tap_session_start_daemon(char *ret_home, size_t size);
+
+/* The daemon's process, 0 when it is not known. */
+pid_t tap_session_daemon_pid(void);
+
+/* What asks LTTng for CTF 1.8; NULL where it does not know another format. */
+void *tap_session_format_function(void);
 
 /* Ends the daemon if ccltap started it and it has no session any more. */
 void tap_session_end_daemon(void);

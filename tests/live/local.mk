@@ -13,7 +13,7 @@ LIVE_RECORD_TESTS = tests/live/record.sh tests/live/record_signals.sh \
 	tests/live/record_output.sh tests/live/record_env.sh tests/live/record_trace.sh \
 	tests/live/doctor.sh tests/live/ranks.sh tests/live/control.sh tests/live/flight.sh \
 	tests/live/by_hand.sh tests/live/hip.sh tests/live/slow.sh tests/live/absent.sh \
-	tests/live/strangers.sh tests/live/kills.sh
+	tests/live/strangers.sh tests/live/kills.sh tests/live/format.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/record.inc.sh tests/live/hip.py tests/live/ranks.py \
 	tests/live/strangers.py tests/live/kills.py
 TESTS += $(LIVE_RECORD_TESTS)
@@ -32,8 +32,11 @@ tests/live/calls: tests/live/calls.c tests/calls/libnccl.so.2
 tests/live/count.so: tests/live/count.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/count.c
-check_DATA += tests/live/calls tests/live/count.so
-CLEANFILES += tests/live/calls tests/live/count.so
+tests/live/format.so: tests/live/format.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/format.c
+check_DATA += tests/live/calls tests/live/count.so tests/live/format.so
+CLEANFILES += tests/live/calls tests/live/count.so tests/live/format.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
 check_PROGRAMS += tests/live/told tests/live/told-later
@@ -109,5 +112,5 @@ LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processe
 	tests/live/namespaces.sh tests/live/nvtx.sh tests/live/stacks.sh \
 	tests/live/hang.sh tests/live/stock.sh tests/live/kernels.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
-	tests/live/count.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
+	tests/live/count.c tests/live/format.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)
