@@ -192,16 +192,13 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 	return -ECONNREFUSED;
 }
 
-/* What LTTng's daemon writes down of itself. */
-pid_t tap_session_daemon_pid(void)
+/* What LTTng's daemon writes down of itself; `home` is not asked for root's. */
+static pid_t read_pid(const char *home)
 {
-	const char *home = getenv("LTTNG_HOME");
 	char path[PATH_MAX];
 	int pid = 0;
 	FILE *file;
 
-	if (!home)
-		home = getenv("HOME");
 	if (!geteuid())
 		snprintf(path, sizeof(path), "/var/run/lttng/lttng-sessiond.pid");
 	else
@@ -216,23 +213,40 @@ pid_t tap_session_daemon_pid(void)
 	return pid;
 }
 
-static bool is_ours(pid_t pid)
+pid_t tap_session_daemon_pid(void)
 {
-	char path[64], *variables = NULL;
+	const char *home = getenv("LTTNG_HOME");
+
+	return read_pid(home ? home : getenv("HOME"));
+}
+
+/* The value of a variable that a process was started with, to be freed, or NULL. */
+static char *find_variable(pid_t pid, const char *name)
+{
+	const size_t length = strlen(name);
+	char path[64], *variable = NULL, *value = NULL;
 	size_t room = 0;
-	bool found = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", pid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
-	while (!found && getdelim(&variables, &room, '\0', file) > 0)
-		found = !strncmp(variables, ours, strlen(ours)) &&
-			variables[strlen(ours)] == '=';
-	free(variables);
+		return NULL;
+	while (!value && getdelim(&variable, &room, '\0', file) > 0)
+		if (!strncmp(variable, name, length) && variable[length] == '=')
+			value = strdup(variable + length + 1);
+	free(variable);
 	fclose(file);
-	return found;
+	return value;
+}
+
+static bool is_ours(pid_t pid)
+{
+	char *value = find_variable(pid, ours);
+	bool is = value;
+
+	free(value);
+	return is;
 }
 
 void tap_session_end_daemon(void)
@@ -274,7 +288,39 @@ static bool read_process(pid_t pid, char ret_name[16], pid_t *ret_parent)
 	return state != 'Z' && state != 'X';
 }
 
-/* A helper of a daemon's that ccltap started, and that has ended. */
+static bool is_in_our_namespace(pid_t pid, const char *kind)
+{
+	struct stat own, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	if (stat(path, &own) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+	return !stat(path, &its) && own.st_ino == its.st_ino;
+}
+
+/*
+ * A daemon that has not written down its number, or not any more.  Who starts or ends one
+ * has the lock that we have, so whoever did so is dead.
+ */
+static bool is_lost_daemon(pid_t pid)
+{
+	char *home;
+	bool is;
+
+	if (!is_in_our_namespace(pid, "pid") || !is_in_our_namespace(pid, "mnt") ||
+	    !is_ours(pid))
+		return false;
+	home = find_variable(pid, "LTTNG_HOME");
+	if (!home)
+		home = find_variable(pid, "HOME");
+	is = read_pid(home) != pid;
+	free(home);
+	return is;
+}
+
+/* A helper of a daemon's that ccltap started, and that has ended; or such a daemon. */
 static bool is_orphan(pid_t pid)
 {
 	char path[64], name[16], parent_name[16];
@@ -283,8 +329,11 @@ static bool is_orphan(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (stat(path, &st) < 0 || st.st_uid != geteuid() ||
-	    !read_process(pid, name, &parent) ||
-	    (strcmp(name, "lttng-consumerd") && strcmp(name, "lttng-runas")))
+	    !read_process(pid, name, &parent))
+		return false;
+	if (!strcmp(name, "lttng-sessiond"))
+		return is_lost_daemon(pid);
+	if (strcmp(name, "lttng-consumerd") && strcmp(name, "lttng-runas"))
 		return false;
 	if (read_process(parent, parent_name, &above) &&
 	    !strncmp(parent_name, "lttng-", strlen("lttng-")))

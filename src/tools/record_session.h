@@ -49,7 +49,8 @@ enum tap_session_layer { TAP_SESSION_LAYERS(TAP_SESSION_LAYER) TAP_NR_LAYERS };
 
 /*
  * Ends what a daemon that ccltap started has left when it was killed: its consumer may
- * wait for it for ever.
+ * wait for it for ever; and a daemon whose starter was killed before it could be reached.
+ * To be called with the lock of tap_link_lock_daemon().
  */
 void tap_session_end_orphans(void);
 
