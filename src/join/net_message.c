@@ -751,7 +751,16 @@ static bool is_from(const struct tap_net_message *message,
 
 /* ---- Receives that were posted beforehand: the slot tells ---- */
 
-/* What has been posted for another message ends this one. */
+/* Of either end: the message that was filled may have come from another peer. */
+static bool is_refuted(const struct tap_net *from)
+{
+	return from->is_refuted || from->peer->is_refuted;
+}
+
+/*
+ * What has been posted for another message ends this one.  Where it does not fit, that
+ * may refute the connection: then all messages of the receiver are gone.
+ */
 static int close_filling(struct tap_verbs *verbs, struct tap_net *from)
 {
 	struct tap_net_message *message = from->filling;
@@ -807,7 +816,8 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 	ret = meet_receiver(verbs, piece);
 	if (!ret && from->filling != message)
 		ret = close_filling(verbs, from);
-	if (ret)
+	/* A refuted connection has lost its messages, and what was held for them. */
+	if (ret || is_refuted(from))
 		return ret;
 	/* In order of posting: the CTS of what waits before it is missing. */
 	while (from->first_held && from->first_held != piece)
@@ -830,7 +840,7 @@ static int retry_by_slot(struct tap_verbs *verbs, struct tap_net *from)
 	for (piece = from->first_held; piece && !ret; piece = later) {
 		later = piece->later;
 		ret = attach_by_slot(verbs, from, piece, &is_attached);
-		if (has_attached && !is_attached)
+		if (is_refuted(from) || (has_attached && !is_attached))
 			break;
 		has_attached |= is_attached;
 	}
