@@ -588,11 +588,32 @@ static uint32_t mask_of(const struct tap_net_message *message)
 	return mask;
 }
 
+/* Whether what the parts have of a request lies in one piece: NCCL cuts it up. */
+static bool is_in_one_piece(const struct tap_net_message *message, unsigned int request)
+{
+	uint64_t first = UINT64_MAX, end = 0;
+	const struct tap_net_piece *piece;
+
+	for (piece = message->pieces; piece; piece = piece->next) {
+		const uint64_t address = piece->addresses[request];
+		const uint64_t length = piece->lengths[request];
+
+		if (!length)
+			continue;
+		if (address < first)
+			first = address;
+		if (address + length > end)
+			end = address + length;
+	}
+	return !end || end - first == message->lengths[request];
+}
+
 /* Whether all posts look like those of one message, in one release. */
 static bool does_fit(struct tap_net_message *message)
 {
 	unsigned int forms = message->from->forms ? message->from->forms : FORM_ALL;
 	const struct tap_net_piece *piece;
+	unsigned int i;
 
 	for (piece = message->pieces; piece; piece = piece->next) {
 		if (piece->requests != message->requests ||
@@ -606,6 +627,9 @@ static bool does_fit(struct tap_net_message *message)
 		if (piece->is_received && piece->received_imm != piece->imm_data)
 			return false;
 	}
+	for (i = 0; i < message->requests; i++)
+		if (!is_in_one_piece(message, i))
+			return false;
 	/* One slot, whatever release it is, or a number of the request's own. */
 	if (message->to->is_preposted && !message->to->layout->has_slot)
 		return false;
@@ -987,16 +1011,16 @@ int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
 }
 
 void tap_netib_find_number(struct tap_verbs *verbs, const struct tap_life *life,
-			   uint64_t ordinal, struct tap_net_part *part)
+			   struct tap_net_part *part)
 {
 	const struct tap_table *table = part->role == TAP_NET_RECEIVE
 						? &verbs->net_arrivals
 						: &verbs->net_departures;
 	const struct tap_net_piece *piece;
 
-	if (!part->net || part->number || !ordinal)
+	if (!part->net || part->number || !part->ordinal)
 		return;
-	piece = tap_table_find(table, (uintptr_t) life, ordinal);
+	piece = tap_table_find(table, (uintptr_t) life, part->ordinal);
 	if (piece && piece->message)
 		part->number = piece->message->number;
 }

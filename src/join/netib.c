@@ -308,7 +308,8 @@ void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
-	*part = (struct tap_net_part){.role = TAP_NET_RECEIVE, .net = net};
+	*part = (struct tap_net_part){
+		.role = TAP_NET_RECEIVE, .net = net, .ordinal = seq};
 }
 
 /* ---- Posts ---- */
@@ -344,7 +345,9 @@ int tap_netib_sends(struct tap_verbs *verbs, const struct tap_net_list *list,
 		ret = tap_net_flush_add(verbs, net, list);
 		*part = (struct tap_net_part){.role = TAP_NET_FLUSH, .net = net};
 	} else if (is_data(list) && may_send(verbs, net)) {
-		*part = (struct tap_net_part){.role = TAP_NET_DATA, .net = net};
+		*part = (struct tap_net_part){.role = TAP_NET_DATA,
+					      .net = net,
+					      .ordinal = list->consuming};
 		ret = tap_net_message_post(verbs, net, list, &part->number);
 	}
 	return ret;

@@ -46,6 +46,7 @@ struct tap_net_part {
 	enum tap_net_role role;
 	const struct tap_net *net; /* NULL none */
 	uint64_t number;	   /* of the message, from 1; 0 not known */
+	uint64_t ordinal;	   /* of the receive that its list uses up; 0 none */
 };
 
 struct tap_net_request {
@@ -81,9 +82,9 @@ enum tap_net_role tap_net_role_of(enum tap_net_role first,
 /* A receive of this ordinal is posted. */
 void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
 		       uint64_t wr_id, uint64_t num_sge, struct tap_net_part *part);
-/* Which message a part with this ordinal is of, where it is known now. */
+/* Which message a part of this life is of, where it is known now. */
 void tap_netib_find_number(struct tap_verbs *verbs, const struct tap_life *life,
-			   uint64_t ordinal, struct tap_net_part *part);
+			   struct tap_net_part *part);
 /* The request that uses up this receive of the peer has completed. */
 int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordinal,
 		   int64_t time_ns, uint64_t status);

@@ -314,6 +314,17 @@ static void find_memory(struct tap_verbs *verbs, struct tap_request *request,
 			is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
 }
 
+/* Of a request that has a queue pair of its own. */
+static const struct tap_life *life_of(const struct tap_request *request)
+{
+	const struct tap_work *work = &request->span->work;
+	const struct tap_life *life = work->qp->lives;
+
+	while (life && life->number != work->life)
+		life = life->older;
+	return life;
+}
+
 /* At the latest now: a host's events may come later than another's. */
 static void settle_memory(struct tap_verbs *verbs, struct tap_request *request,
 			  enum tap_why failure)
@@ -323,9 +334,7 @@ static void settle_memory(struct tap_verbs *verbs, struct tap_request *request,
 
 	if (!request->is_one_sided)
 		return;
-	life = span->work.qp->lives;
-	while (life && life->number != span->work.life)
-		life = life->older;
+	life = life_of(request);
 	find_memory(verbs, request, life, &span->exit);
 	if (!request->is_one_sided)
 		return;
@@ -348,8 +357,11 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 
 	unqueue_request(verbs, request);
 	span->state = state;
-	if (request->part.net)
+	if (request->part.net) {
+		/* The event of its CTS may have come after its own. */
+		tap_netib_find_number(verbs, life_of(request), &request->part);
 		tap_net_part_add(&span->exit, &request->part);
+	}
 	settle_memory(verbs, request, failure);
 	if (verbs->consumer->span_ended)
 		ret = verbs->consumer->span_ended(verbs->data, span);
@@ -450,9 +462,6 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	struct tap_fields *exit = &span->exit;
 	int ret;
 
-	tap_netib_find_number(verbs, wc->life,
-			      wc->is_receive ? wc->seq : request->ordinal,
-			      &request->part);
 	span->end_ns = wc->time_ns;
 	span->work.qp = wc->life->qp;
 	add_number(exit, "status", wc->status, false, tap_wc_status_name(wc->status));

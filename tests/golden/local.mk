@@ -75,6 +75,8 @@ GOLDEN_CASES = \
 	tests/golden/net-flush \
 	tests/golden/net-flush-later \
 	tests/golden/net-groups \
+	tests/golden/net-groups-apart \
+	tests/golden/net-groups-early \
 	tests/golden/net-hosts \
 	tests/golden/net-late \
 	tests/golden/net-lives \

@@ -154,6 +154,9 @@ def faults_of_parts(trace, send, sizes, parts):
             if data and data.opcode == "RDMA_WRITE" and data.role in ("data", None):
                 told[place] += data.bytes
                 posts.append(data)
+                # They were posted with it, and are over with it.
+                if data.request != part.request:
+                    yield f"parts: {data}, and not of {part.request}"
     if told != sizes:
         yield f"size: of requests {told}, and not {sizes}"
     for post in posts:
