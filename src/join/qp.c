@@ -271,6 +271,7 @@ static void set_counters(struct tap_life *life, const struct tap_event *event)
 static void know(struct tap_verbs *verbs, struct tap_qp *qp,
 		 const struct tap_event *event)
 {
+	struct tap_srq *srq;
 	struct tap_qp *same;
 
 	qp->is_known = true;
@@ -281,6 +282,9 @@ static void know(struct tap_verbs *verbs, struct tap_qp *qp,
 	qp->send_cq_id = tap_verbs_number(event, "send_cq_id");
 	qp->qp_context = tap_verbs_number(event, "qp_context");
 	qp->is_sig_all = tap_verbs_number(event, "sq_sig_all");
+	srq = qp->srq_id ? tap_srq_get(verbs, qp->process, qp->srq_id) : NULL;
+	if (srq)
+		srq->qps++;
 	if (qp->type != TAP_QP_UD)
 		return;
 	same = tap_table_find(&verbs->datagrams, qp->qp_num, 0);
@@ -417,6 +421,15 @@ bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life)
 	/* One recording began at one time on both sides. */
 	return a->trace == b->trace ||
 	       (is_from_beginning(verbs, a) && is_from_beginning(verbs, b));
+}
+
+bool tap_life_is_alone(struct tap_verbs *verbs, const struct tap_life *life)
+{
+	const struct tap_srq *srq = tap_table_find(
+		&verbs->srqs, life->qp->process->number, life->qp->srq_id);
+
+	return srq && srq->qps == 1 && life->number == 1 &&
+	       is_told_whole(verbs, life->qp->process);
 }
 
 /* ---- Memory ---- */

@@ -70,6 +70,8 @@ struct tap_qp {
 
 struct tap_srq {
 	uint64_t number; /* of all */
+	uint64_t qps;	 /* that were seen to use it */
+	bool has_same;	 /* two of equal wr_id waited at once */
 	struct tap_work_queue receives;
 	struct tap_srq *next;
 };
@@ -119,6 +121,9 @@ void tap_qp_note_missed(struct tap_verbs *verbs, const struct tap_life *life);
 
 /* Whether the ordinals of two lives that are each other's peers can be trusted. */
 bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life);
+
+/* Whether no other queue pair, and no life before, has used its shared receive queue. */
+bool tap_life_is_alone(struct tap_verbs *verbs, const struct tap_life *life);
 
 /* The memory region that has these bytes now for those who talk to qp, or NULL. */
 const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,

@@ -86,6 +86,7 @@ static const char *const whys[] = {
 	[TAP_WHY_LOST] = "lost",
 	[TAP_WHY_NOT_RECORDED] = "not-recorded",
 	[TAP_WHY_NOT_OURS] = "cupti-not-ours",
+	[TAP_WHY_ORDER] = "order",
 	[TAP_WHY_PEER_MISSING] = "peer-missing",
 	[TAP_WHY_PEER_UNKNOWN] = "peer-unknown",
 	[TAP_WHY_POST_LOST] = "post-missing",

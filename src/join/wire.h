@@ -66,6 +66,7 @@ enum tap_why {
 	TAP_WHY_LOST,	      /* on the way: later ones arrived */
 	TAP_WHY_NOT_RECORDED, /* it was before recording began */
 	TAP_WHY_NOT_OURS,     /* another has CUPTI */
+	TAP_WHY_ORDER,	      /* no more than the order tells */
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
 	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */
 	TAP_WHY_POST_LOST,

@@ -34,7 +34,9 @@ struct tap_request {
 	struct tap_work_queue *queue;
 	struct tap_request *earlier, *later; /* of the queue */
 	struct tap_request *older, *newer;   /* of all */
-	struct tap_request *same;	     /* of a shared queue, with equal wr_id */
+	/* Of a shared queue, with equal wr_id, as posted; before the first is the last. */
+	struct tap_request *same_earlier, *same_later;
+	bool is_doubtful; /* of the first: others that are over may be among them */
 	struct tap_flow_side *flow;	     /* that it is a message of, NULL none */
 	uint64_t ordinal;		     /* of the message */
 	uint64_t signaled;		     /* ordinal of the completion, 0 none */
@@ -56,6 +58,7 @@ struct tap_completion {
 	struct tap_life *life;
 	struct tap_srq *srq; /* NULL: none */
 	int64_t time_ns;
+	int64_t tid; /* who read it */
 	uint64_t cq_id, wr_id, seq, status, opcode, byte_len, imm_data, wc_flags, src_qp,
 		vendor_err;
 	bool is_receive;
@@ -142,6 +145,21 @@ static void add_text(struct tap_fields *fields, const char *name, const char *te
 	tap_fields_add_string(fields, name, text, strlen(text));
 }
 
+static struct tap_span *make_span(struct tap_verbs *verbs,
+				  const struct tap_process *process, int64_t tid,
+				  const char *name)
+{
+	const struct tap_name *kept =
+		tap_names_get(verbs->names, "verbs", 5, name, strlen(name));
+	struct tap_span *span =
+		kept ? tap_pairs_make(verbs->pairs, process, kept, tid) : NULL;
+
+	if (span)
+		span->operation = (struct tap_operation){
+			.not_counted = -1, .peer = -1, .datatype = -1};
+	return span;
+}
+
 /* ---- Requests ---- */
 
 static struct tap_request *make_request(struct tap_verbs *verbs)
@@ -213,7 +231,7 @@ static struct tap_srq *srq_of(struct tap_verbs *verbs, const struct tap_request 
 static void forget_same(struct tap_verbs *verbs, struct tap_request *request)
 {
 	struct tap_srq *srq = srq_of(verbs, request);
-	struct tap_request *first;
+	struct tap_request *first, *later = request->same_later;
 
 	if (!srq)
 		return;
@@ -221,15 +239,16 @@ static void forget_same(struct tap_verbs *verbs, struct tap_request *request)
 	if (first == request) {
 		tap_table_remove(&verbs->by_wr_id, srq->number, request->wr_id);
 		/* In the room that has become free: that cannot fail. */
-		if (request->same)
+		if (later) {
 			tap_table_set(&verbs->by_wr_id, srq->number, request->wr_id,
-				      request->same);
-		return;
+				      later);
+			later->is_doubtful |= request->is_doubtful;
+		}
+	} else {
+		request->same_earlier->same_later = later;
 	}
-	while (first && first->same != request)
-		first = first->same;
-	if (first)
-		first->same = request->same;
+	if (later || first != request)
+		(later ? later : first)->same_earlier = request->same_earlier;
 }
 
 static void unqueue_request(struct tap_verbs *verbs, struct tap_request *request)
@@ -453,14 +472,10 @@ static enum tap_why failure_of(const struct tap_completion *wc)
 	return wc->status == FLUSHED ? TAP_WHY_FLUSHED : TAP_WHY_FAILED;
 }
 
-/* The request completed with this. */
-static int complete(struct tap_verbs *verbs, struct tap_request *request,
-		    const struct tap_completion *wc, enum tap_why why)
+static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
+			enum tap_why why)
 {
-	const enum tap_known known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
-	struct tap_span *span = request->span;
 	struct tap_fields *exit = &span->exit;
-	int ret;
 
 	span->end_ns = wc->time_ns;
 	span->work.qp = wc->life->qp;
@@ -479,6 +494,17 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 	add_number(exit, "cq_id", wc->cq_id, false, NULL);
 	if (why)
 		add_text(exit, "why", tap_why_name(why));
+}
+
+/* The request completed with this. */
+static int complete(struct tap_verbs *verbs, struct tap_request *request,
+		    const struct tap_completion *wc, enum tap_why why)
+{
+	const enum tap_known known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
+	struct tap_span *span = request->span;
+	int ret;
+
+	add_outcome(span, wc, why);
 	ret = end_request(verbs, request, TAP_SPAN_COMPLETE, failure_of(wc));
 	tap_verbs_count(verbs, TAP_MATCH_POST_COMPLETION, known, why);
 	if (!ret)
@@ -540,13 +566,51 @@ static int lose_overdue(struct tap_verbs *verbs, struct tap_work_queue *queue,
 	return ret;
 }
 
+/*
+ * Which receive of a shared queue a message took is not known.  Whose message it is the
+ * queue pair's ordinal tells all the same, so that it is a span, without a beginning.
+ */
+static int tell_arrival(struct tap_verbs *verbs, const struct tap_completion *wc,
+			enum tap_why why)
+{
+	const struct tap_life *life = wc->life;
+	struct tap_span *span = make_span(verbs, wc->process, wc->tid, "RECV");
+	struct tap_fields *entry;
+	int ret = 0;
+
+	if (!span)
+		return -ENOMEM;
+	span->state = TAP_SPAN_BEGIN_LOST;
+	span->work = (struct tap_work){.kind = TAP_WORK_RECEIVE,
+				       .qp = life->qp,
+				       .qp_id = life->qp->id,
+				       .life = life->number,
+				       .seq = wc->seq};
+	entry = &span->entry;
+	add_number(entry, "wr_id", wc->wr_id, true, NULL);
+	add_number(entry, "qp_id", life->qp->id, false, NULL);
+	add_number(entry, "qp_num", life->qp->qp_num, false, NULL);
+	add_number(entry, "life", life->number, false, NULL);
+	add_number(entry, "seq", wc->seq, false, NULL);
+	add_outcome(span, wc, why);
+	if (verbs->consumer->span_ended)
+		ret = verbs->consumer->span_ended(verbs->data, span);
+	if (!ret)
+		ret = receive_message(verbs, wc, span, TAP_WHY_NONE);
+	tap_pairs_put(verbs->pairs, span);
+	return ret;
+}
+
 /* A completion without its post. */
 static int lose_completion(struct tap_verbs *verbs, const struct tap_completion *wc,
 			   enum tap_why why)
 {
 	tap_verbs_unmatched(verbs, TAP_MATCH_POST_COMPLETION, why);
+	if (!wc->is_receive)
+		return 0;
 	/* It is a message all the same. */
-	return wc->is_receive ? receive_message(verbs, wc, NULL, TAP_WHY_NONE) : 0;
+	return wc->srq && wc->seq ? tell_arrival(verbs, wc, why)
+				  : receive_message(verbs, wc, NULL, TAP_WHY_NONE);
 }
 
 /* Of a send, whose request is not there; those before it are over all the same. */
@@ -698,15 +762,58 @@ static int take_receive(struct tap_verbs *verbs, struct tap_work_queue *queue,
 	return 0;
 }
 
-/* Receives of a shared queue complete in any order: only wr_id tells. */
+/* Which of two is wrong nobody knows. */
+static int lose_both(struct tap_verbs *verbs, struct tap_request *request,
+		     const struct tap_completion *wc, enum tap_why why)
+{
+	int ret = lose_request(verbs, request, why);
+
+	return ret ? ret : lose_completion(verbs, wc, why);
+}
+
+/*
+ * Equal wr_ids on a shared queue that one queue pair alone uses: receives are used up in
+ * the order in which they were posted, so the k-th receive of the pair is the k-th post.
+ */
+static int take_in_order(struct tap_verbs *verbs, const struct tap_completion *wc,
+			 enum match *match)
+{
+	struct tap_work_queue *queue = &wc->srq->receives;
+	struct tap_request *request = queue->first;
+
+	while (request && request->signaled < wc->seq)
+		request = request->later;
+	if (!request || request->signaled != wc->seq) {
+		if (!may_come(queue, wc->seq))
+			return lose_completion(verbs, wc, TAP_WHY_POST_LOST);
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	if (request->wr_id != wc->wr_id ||
+	    (!wc->status && wc->opcode == RECEIVED && request->length < wc->byte_len))
+		return lose_both(verbs, request, wc, TAP_WHY_CONTRADICTED);
+	return take_found(verbs, request, wc,
+			  request->is_raced || wc->is_raced ? TAP_WHY_RACED
+							    : TAP_WHY_ORDER);
+}
+
+/*
+ * Receives of a shared queue complete in any order: wr_id tells which it was.  Where
+ * several have one, and several queue pairs take them, nothing does: a message takes its
+ * receive when it begins to arrive, and completes it when it is whole.
+ */
 static int take_shared(struct tap_verbs *verbs, const struct tap_completion *wc,
 		       enum match *match)
 {
 	struct tap_work_queue *queue = &wc->srq->receives;
+	const bool has_missed = queue->has_hole || queue->posted_before;
 	struct tap_request *request =
 		tap_table_find(&verbs->by_wr_id, wc->srq->number, wc->wr_id);
 	enum tap_why why = TAP_WHY_NONE;
 
+	if (wc->srq->has_same && wc->seq && !queue->posted_before &&
+	    tap_life_is_alone(verbs, wc->life))
+		return take_in_order(verbs, wc, match);
 	if (!request && (queue->is_over || queue->posted_before)) {
 		why = queue->posted_before ? TAP_WHY_NOT_RECORDED : TAP_WHY_POST_LOST;
 		return lose_completion(verbs, wc, why);
@@ -715,8 +822,14 @@ static int take_shared(struct tap_verbs *verbs, const struct tap_completion *wc,
 		*match = MATCH_WAITS;
 		return 0;
 	}
+	/* One of them is over.  The first is, or will be: it was taken before the others. */
+	if (request->same_later || request->is_doubtful ||
+	    (wc->srq->has_same && has_missed)) {
+		request->is_doubtful = true;
+		return lose_both(verbs, request, wc, TAP_WHY_AMBIGUOUS);
+	}
 	/* One that was missed may have the same. */
-	if (request->same || queue->has_hole || queue->posted_before)
+	if (has_missed)
 		why = TAP_WHY_AMBIGUOUS;
 	return complete(verbs, request, wc, why);
 }
@@ -747,7 +860,8 @@ static int take_either(struct tap_verbs *verbs, const struct tap_completion *wc,
 		*match = MATCH_WAITS;
 		return 0;
 	}
-	if (!request)
+	/* Of a shared queue others may have the same. */
+	if (!request || request->same_later)
 		return lose_completion(verbs, wc, TAP_WHY_QUEUE);
 	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
 	if (!found.is_receive)
@@ -863,6 +977,7 @@ int tap_wr_completions(struct tap_verbs *verbs, const struct tap_process *proces
 								      at(&life, i))
 							: NULL,
 					     .time_ns = event->time_ns,
+					     .tid = event->tid,
 					     .cq_id = cq_id,
 					     .wr_id = at(&wr_id, i),
 					     .seq = at(&seq, i),
@@ -894,20 +1009,15 @@ int tap_wr_completions(struct tap_verbs *verbs, const struct tap_process *proces
 
 /* ---- Posts ---- */
 
-static struct tap_span *make_span(struct tap_verbs *verbs,
-				  const struct tap_process *process,
-				  const struct tap_event *event, const char *name)
+static struct tap_span *make_posted(struct tap_verbs *verbs,
+				    const struct tap_process *process,
+				    const struct tap_event *event, const char *name)
 {
-	const struct tap_name *kept =
-		tap_names_get(verbs->names, "verbs", 5, name, strlen(name));
-	struct tap_span *span =
-		kept ? tap_pairs_make(verbs->pairs, process, kept, event->tid) : NULL;
+	struct tap_span *span = make_span(verbs, process, event->tid, name);
 
 	if (!span)
 		return NULL;
 	span->state = TAP_SPAN_RUNNING;
-	span->operation =
-		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
 	/* Not after its event, but in a damaged trace. */
 	span->begin_ns = event->begin_ns && event->begin_ns < event->time_ns
 				 ? event->begin_ns
@@ -986,7 +1096,7 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	const uint64_t opcode = at(&sends->opcode, i), flags = at(&sends->flags, i);
 	const char *name = tap_opcode_name(opcode);
 	struct tap_span *span =
-		make_span(verbs, sends->process, sends->event, name ? name : "(other)");
+		make_posted(verbs, sends->process, sends->event, name ? name : "(other)");
 	struct tap_request *request = span ? make_request(verbs) : NULL;
 	struct tap_life *life = sends->life;
 	struct tap_fields *entry;
@@ -1143,15 +1253,18 @@ int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 static int keep_same(struct tap_verbs *verbs, struct tap_srq *srq,
 		     struct tap_request *request)
 {
-	struct tap_request *same =
+	struct tap_request *first =
 		tap_table_find(&verbs->by_wr_id, srq->number, request->wr_id);
 
-	if (!same)
+	if (!first) {
+		request->same_earlier = request;
 		return tap_table_set(&verbs->by_wr_id, srq->number, request->wr_id,
 				     request);
-	while (same->same)
-		same = same->same;
-	same->same = request;
+	}
+	srq->has_same = true;
+	request->same_earlier = first->same_earlier;
+	first->same_earlier->same_later = request;
+	first->same_earlier = request;
 	return 0;
 }
 
@@ -1180,7 +1293,7 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		return -ENOMEM;
 	queue = srq ? &srq->receives : &life->receives;
 	for (i = 0; i < count && (!is_list || i < wr_id.count) && !ret; i++) {
-		struct tap_span *span = make_span(verbs, process, event, "RECV");
+		struct tap_span *span = make_posted(verbs, process, event, "RECV");
 		struct tap_request *request = span ? make_request(verbs) : NULL;
 		struct tap_fields *entry;
 
@@ -1188,6 +1301,7 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 			return -ENOMEM;
 		request->span = span;
 		request->wr_id = at(&wr_id, i);
+		request->length = at(&length, i);
 		request->signaled = seq + i;
 		request->due = seq + i;
 		request->is_raced = is_raced;
@@ -1238,8 +1352,9 @@ int tap_wr_refused(struct tap_verbs *verbs, const struct tap_process *process,
 
 	if (!life)
 		return -ENOMEM;
-	span = make_span(verbs, process, event,
-			 tap_verbs_number(event, "is_recv") ? "post_recv" : "post_send");
+	span = make_posted(verbs, process, event,
+			   tap_verbs_number(event, "is_recv") ? "post_recv"
+							      : "post_send");
 	if (!span)
 		return -ENOMEM;
 	span->work = (struct tap_work){.kind = TAP_WORK_REFUSED,
@@ -1274,7 +1389,8 @@ static bool is_passed(const struct tap_work_queue *queue,
 {
 	const struct tap_work *work = &request->span->work;
 
-	if (work->srq_id)
+	/* On a shared queue only what was taken in order is counted. */
+	if (work->srq_id && !queue->last_completed)
 		return false;
 	return queue->has_error ? work->seq < queue->done_seq
 				: request->due <= queue->last_completed;

@@ -117,6 +117,8 @@ GOLDEN_CASES = \
 	tests/golden/wire-raced \
 	tests/golden/wire-rc \
 	tests/golden/wire-srq \
+	tests/golden/wire-srq-alike \
+	tests/golden/wire-srq-order \
 	tests/golden/wire-stranger \
 	tests/golden/wire-two-devices \
 	tests/golden/wire-uc \

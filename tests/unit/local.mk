@@ -2,7 +2,8 @@
 # The core of the join, without babeltrace2, and what of the traced side can stand alone.
 
 check_PROGRAMS += tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
-	tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire tests/unit/fuzz_join
+	tests/unit/test_net tests/unit/test_shared tests/unit/test_symbol \
+	tests/unit/test_wire tests/unit/fuzz_join
 tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/tap.h
 tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -19,6 +20,10 @@ tests_unit_test_net_SOURCES = tests/unit/test_net.c tests/unit/tap.h
 tests_unit_test_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_net_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_net_LDADD = src/join/libjoin.la
+tests_unit_test_shared_SOURCES = tests/unit/test_shared.c tests/unit/tap.h
+tests_unit_test_shared_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_shared_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_shared_LDADD = src/join/libjoin.la
 tests_unit_test_symbol_SOURCES = tests/unit/test_symbol.c tests/unit/tap.h
 tests_unit_test_symbol_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_symbol_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -67,7 +72,8 @@ tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
-	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
+	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
+	tests/unit/test_symbol tests/unit/test_wire \
 	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 

@@ -40,6 +40,26 @@ for kind in \"post-completion\", \"send-receive\":
 "' "$ccltap" "$work/$1"
 }
 
+# shared NAME IN-ORDER: all receives have one wr_id.  So many complete in the order in which
+# they were posted, since one queue pair takes them; of others it is not said which they were.
+# Who sent it is known of each message, exactly where its receive is not a guess.
+shared()
+{
+    # shellcheck disable=SC2016 # for the other shell
+    check "$1: $2 receives are matched by their order, all messages with their senders" sh -c '
+        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
+import json, sys
+kinds = {kind[\"kind\"]: kind for kind in json.load(sys.stdin)[\"links\"]}
+posts, messages = kinds[\"post-completion\"], kinds[\"send-receive\"]
+in_order = int(sys.argv[1])
+assert posts[\"inferred\"] == messages[\"inferred\"] == in_order, kinds
+assert posts[\"why\"].get(\"order\", 0) == in_order, posts
+assert posts[\"unmatched\"] == posts[\"why\"].get(\"ambiguous\", 0), posts
+assert in_order or posts[\"unmatched\"] and messages[\"exact\"], kinds
+assert messages[\"unmatched\"] == 0, messages
+" "$2"' "$ccltap" "$work/$1" "$2"
+}
+
 counted rc ibv_rc_pingpong -g 0 -n 1000
 counted rc-events ibv_rc_pingpong -g 0 -n 200 -e
 counted uc ibv_uc_pingpong -g 0 -n 1000
@@ -48,12 +68,17 @@ for name in rc rc-events uc ud; do
     exact $name
 done
 counted srq ibv_srq_pingpong -g 0 -n 1000
+shared srq 0
 if command -v ib_send_bw >/dev/null; then
     counted send_bw ib_send_bw -x 0 -n 2000
     counted send_bw-list ib_send_bw -x 0 -n 2048 -l 64
     counted write_bw ib_write_bw -x 0 -n 2000
     exact send_bw
     exact send_bw-list
+    counted srq_bw ib_send_bw -x 0 -n 2000 --use-srq
+    shared srq_bw 2000
+    counted srq_bw-pairs ib_send_bw -x 0 -n 500 --use-srq -q 4
+    shared srq_bw-pairs 0
 else
     skip "ib_send_bw is not installed: scripts/install-deps tests" "ib_send_bw"
 fi
