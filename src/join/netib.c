@@ -308,8 +308,9 @@ void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
-	*part = (struct tap_net_part){
-		.role = TAP_NET_RECEIVE, .net = net, .ordinal = seq};
+	*part = (struct tap_net_part){.role = TAP_NET_RECEIVE,
+				      .net = net,
+				      .ordinal = seq};
 }
 
 /* ---- Posts ---- */

@@ -425,8 +425,8 @@ bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life)
 
 bool tap_life_is_alone(struct tap_verbs *verbs, const struct tap_life *life)
 {
-	const struct tap_srq *srq = tap_table_find(
-		&verbs->srqs, life->qp->process->number, life->qp->srq_id);
+	const struct tap_srq *srq =
+		tap_table_find(&verbs->srqs, life->qp->process->number, life->qp->srq_id);
 
 	return srq && srq->qps == 1 && life->number == 1 &&
 	       is_told_whole(verbs, life->qp->process);

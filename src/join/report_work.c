@@ -95,8 +95,8 @@ static uint64_t bytes_of(const struct tap_span *span)
 
 static void count(struct tap_work_sum *sum, const struct tap_span *span)
 {
-	const bool is_complete = span->state == TAP_SPAN_COMPLETE ||
-				 span->state == TAP_SPAN_BEGIN_LOST;
+	const bool is_complete =
+		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
 	const bool has_failed = tap_span_is_failure(tap_span_result(span));
 
 	if (span->work.kind == TAP_WORK_REFUSED) {

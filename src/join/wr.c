@@ -34,13 +34,13 @@ struct tap_request {
 	struct tap_work_queue *queue;
 	struct tap_request *earlier, *later; /* of the queue */
 	struct tap_request *older, *newer;   /* of all */
-	/* Of a shared queue, with equal wr_id, as posted; before the first is the last. */
+	/* Of a shared queue, with equal wr_id; before the first is the last. */
 	struct tap_request *same_earlier, *same_later;
 	bool is_doubtful; /* of the first: others that are over may be among them */
-	struct tap_flow_side *flow;	     /* that it is a message of, NULL none */
-	uint64_t ordinal;		     /* of the message */
-	uint64_t signaled;		     /* ordinal of the completion, 0 none */
-	uint64_t due;			     /* ordinal of the one that it ends with */
+	struct tap_flow_side *flow; /* that it is a message of, NULL none */
+	uint64_t ordinal;	    /* of the message */
+	uint64_t signaled;	    /* ordinal of the completion, 0 none */
+	uint64_t due;		    /* ordinal of the one that it ends with */
 	uint64_t wr_id;
 	uint64_t length;
 	uint64_t imm_data;
@@ -155,8 +155,9 @@ static struct tap_span *make_span(struct tap_verbs *verbs,
 		kept ? tap_pairs_make(verbs->pairs, process, kept, tid) : NULL;
 
 	if (span)
-		span->operation = (struct tap_operation){
-			.not_counted = -1, .peer = -1, .datatype = -1};
+		span->operation = (struct tap_operation){.not_counted = -1,
+							 .peer = -1,
+							 .datatype = -1};
 	return span;
 }
 
@@ -822,7 +823,7 @@ static int take_shared(struct tap_verbs *verbs, const struct tap_completion *wc,
 		*match = MATCH_WAITS;
 		return 0;
 	}
-	/* One of them is over.  The first is, or will be: it was taken before the others. */
+	/* One of them is over.  The first was taken before the others: it will be. */
 	if (request->same_later || request->is_doubtful ||
 	    (wc->srq->has_same && has_missed)) {
 		request->is_doubtful = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Receives of a shared queue against what really happened.  One process sends over several
- * queue pairs to another, whose ends share a receive queue.  A message takes the receive
- * that was posted first when it begins to arrive, and completes it when it is whole, which
- * of messages on different queue pairs may be in another order.  The join sees the events
- * alone, some of them lost.  No link may name another receive than the one that was used,
- * nor may a message lack its sender because its receive is not known.
+ * Receives of a shared queue against what really happened.  One process sends over
+ * several queue pairs to another, whose ends share a receive queue.  A message takes the
+ * receive that was posted first when it begins to arrive, and completes it when it is
+ * whole, which of messages on different queue pairs may be in another order.  The join
+ * sees the events alone, some of them lost.  No link may name another receive than the
+ * one that was used, nor may a message lack its sender because its receive is not known.
  */
 #include "join/join.h"
 #include "join/link.h"
@@ -33,7 +33,7 @@ struct receive {
 struct world {
 	unsigned int qps, loss;
 	unsigned int ahead; /* receives that are posted and not used, at most */
-	bool is_alike; /* all receives have one wr_id */
+	bool is_alike;	    /* all receives have one wr_id */
 	struct tap_join *join;
 	struct tap_trace *trace;
 	struct tap_event event;
