@@ -227,7 +227,7 @@ static enum tap_why why_alone(const struct tap_flow_side *side,
 		return TAP_WHY_AMBIGUOUS;
 	if (!side->other)
 		return TAP_WHY_PEER_UNKNOWN;
-	return half->ordinal <= side->other->before ? TAP_WHY_NOT_RECORDED
+	return half->ordinal <= side->other->before ? TAP_WHY_BEFORE
 						    : TAP_WHY_PEER_MISSING;
 }
 

@@ -235,7 +235,7 @@ static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_f
 	if (net->is_preposted)
 		return TAP_WHY_NONE;
 	if (is_first && net->is_late)
-		return TAP_WHY_NOT_RECORDED;
+		return TAP_WHY_BEFORE;
 	while (own < count &&
 	       net->pending[count - 1 - own].wr_id == net->pending[count - 1].wr_id)
 		own++;

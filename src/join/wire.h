@@ -64,7 +64,7 @@ enum tap_why {
 	TAP_WHY_GIVEN_UP,	 /* too many waited at once */
 	TAP_WHY_LATE,	      /* how often the two were connected before is not known */
 	TAP_WHY_LOST,	      /* on the way: later ones arrived */
-	TAP_WHY_NOT_RECORDED, /* it was before recording began */
+	TAP_WHY_NOT_RECORDED, /* the call that it is of is not, and nothing was dropped */
 	TAP_WHY_NOT_OURS,     /* another has CUPTI */
 	TAP_WHY_ORDER,	      /* no more than the order tells */
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */

@@ -632,7 +632,7 @@ static int lose_sent(struct tap_verbs *verbs, struct tap_work_queue *queue,
 
 static enum tap_why why_no_post(const struct tap_work_queue *queue, uint64_t ordinal)
 {
-	return ordinal <= queue->posted_before ? TAP_WHY_NOT_RECORDED : TAP_WHY_POST_LOST;
+	return ordinal <= queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
 }
 
 static bool may_come(const struct tap_work_queue *queue, uint64_t ordinal)
@@ -816,7 +816,7 @@ static int take_shared(struct tap_verbs *verbs, const struct tap_completion *wc,
 	    tap_life_is_alone(verbs, wc->life))
 		return take_in_order(verbs, wc, match);
 	if (!request && (queue->is_over || queue->posted_before)) {
-		why = queue->posted_before ? TAP_WHY_NOT_RECORDED : TAP_WHY_POST_LOST;
+		why = queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
 		return lose_completion(verbs, wc, why);
 	}
 	if (!request) {
