@@ -330,32 +330,62 @@ static bool is_array_length(const bt_field_class *payload, const char *name)
 	       bt_field_class_structure_borrow_member_by_name_const(payload, array + 1);
 }
 
+/* Which events have roles for members by their names. */
+enum {
+	OF_ENTRY = 1,	  /* of a call, or a mark */
+	OF_CUDA = 2,	  /* of a call of the driver, however many events it has */
+	OF_EXIT = 4,	  /* the rest of it may be what the call gives back */
+	OF_NCCL_ARGS = 8, /* of a launch */
+	OF_CALLS = OF_ENTRY | OF_CUDA,
+};
+
+static unsigned int find_events(const struct tap_event_class *class)
+{
+	switch (class->kind) {
+	case TAP_EVENT_EXIT:
+		return OF_EXIT;
+	case TAP_EVENT_NCCL_ARGS:
+		return OF_NCCL_ARGS;
+	case TAP_EVENT_WORK:
+		return OF_CUDA;
+	case TAP_EVENT_ENTRY:
+	case TAP_EVENT_MARK:
+		return class->name && !strcmp(class->name->layer, "cuda") ? OF_CUDA
+									  : OF_ENTRY;
+	default:
+		return 0;
+	}
+}
+
 static enum role find_role(const struct tap_event_class *class,
 			   const struct tap_field_plan *member)
 {
+	/* What the driver's arguments are called says nothing of communicators. */
 	static const struct {
 		const char *name;
 		enum role role;
+		unsigned int events;
 		bool may_be_signed;
 	} roles[] = {
-		{"call_id", ROLE_CALL_ID, false},
-		{"group_id", ROLE_GROUP_ID, false},
-		{"parent_id", ROLE_PARENT_ID, false},
-		{"caller_library", ROLE_CALLER_LIBRARY, false},
-		{"caller_offset", ROLE_CALLER_OFFSET, false},
-		{"inner", ROLE_INNER, false},
-		{"stack_id", ROLE_STACK_ID, false},
-		{"comm_id", ROLE_COMM_ID, false},
-		{"comm_key", ROLE_COMM_KEY, false},
-		{"op_number", ROLE_OP_NUMBER, false},
-		{"not_counted", ROLE_NOT_COUNTED, false},
-		{"peer", ROLE_PEER, true},
-		{"datatype", ROLE_DATATYPE, true},
-		{"count", ROLE_COUNT, false},
-		{"sendcount", ROLE_COUNT, false},
-		{"recvcount", ROLE_COUNT, false},
+		{"call_id", ROLE_CALL_ID, OF_CALLS | OF_EXIT | OF_NCCL_ARGS, false},
+		{"group_id", ROLE_GROUP_ID, OF_CALLS | OF_EXIT, false},
+		{"parent_id", ROLE_PARENT_ID, OF_CALLS, false},
+		{"caller_library", ROLE_CALLER_LIBRARY, OF_ENTRY, false},
+		{"caller_offset", ROLE_CALLER_OFFSET, OF_ENTRY, false},
+		{"inner", ROLE_INNER, OF_ENTRY, false},
+		{"stack_id", ROLE_STACK_ID, OF_ENTRY, false},
+		{"comm_id", ROLE_COMM_ID, OF_ENTRY, false},
+		{"comm_key", ROLE_COMM_KEY, OF_ENTRY, false},
+		{"op_number", ROLE_OP_NUMBER, OF_ENTRY, false},
+		{"not_counted", ROLE_NOT_COUNTED, OF_ENTRY, false},
+		{"peer", ROLE_PEER, OF_ENTRY, true},
+		{"datatype", ROLE_DATATYPE, OF_ENTRY, true},
+		{"count", ROLE_COUNT, OF_ENTRY, false},
+		{"sendcount", ROLE_COUNT, OF_ENTRY, false},
+		{"recvcount", ROLE_COUNT, OF_ENTRY, false},
 	};
-	size_t i, count = sizeof(roles) / sizeof(roles[0]);
+	const unsigned int events = find_events(class);
+	size_t i;
 
 	if (class->named_by && member->type == BT_FIELD_CLASS_TYPE_STRING &&
 	    !strcmp(member->name, class->named_by))
@@ -378,19 +408,8 @@ static enum role find_role(const struct tap_event_class *class,
 	}
 	if (class->kind == TAP_EVENT_WORK && !strcmp(member->name, "result"))
 		return ROLE_RESULT;
-	/* An exit has but the first two: the rest may be what the call gives back. */
-	if (class->kind == TAP_EVENT_EXIT)
-		count = 2;
-	else if (class->kind == TAP_EVENT_NCCL_ARGS)
-		count = 1;
-	/* What the driver's arguments are called says nothing of communicators. */
-	else if (class->kind == TAP_EVENT_WORK ||
-		 (class->name && !strcmp(class->name->layer, "cuda")))
-		count = 3;
-	else if (class->kind != TAP_EVENT_ENTRY && class->kind != TAP_EVENT_MARK)
-		count = 0;
-	for (i = 0; i < count; i++)
-		if (!strcmp(member->name, roles[i].name) &&
+	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (roles[i].events & events && !strcmp(member->name, roles[i].name) &&
 		    (roles[i].may_be_signed || tap_field_is_unsigned(member->type)))
 			return roles[i].role;
 	return ROLE_FIELD;

@@ -98,6 +98,7 @@ GOLDEN_CASES = \
 	tests/golden/open-entry \
 	tests/golden/open-none \
 	tests/golden/open-state \
+	tests/golden/roles \
 	tests/golden/simple \
 	tests/golden/stacks \
 	tests/golden/too-many-open \
