@@ -12,4 +12,5 @@ COMMON_SOURCES = \
 	src/common/log.c src/common/log.h \
 	src/common/names.h \
 	src/common/ranks.c src/common/ranks.h \
+	src/common/safe_read.c src/common/safe_read.h \
 	src/common/thread.c src/common/thread.h

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/lock.h"
+#include "common/safe_read.h"
 #include "common/thread.h"
 #include "intercept/cfi.h"
 #include "intercept/libraries.h"
@@ -124,13 +125,6 @@ static inline uint64_t look_up(uintptr_t address, struct tap_cfi_rule *ret_rule)
 
 /* ---- Reading the stack ---- */
 
-/* The kernel copies the set before it finds that there is no such operation. */
-static bool has_page(uintptr_t address)
-{
-	return syscall(SYS_rt_sigprocmask, ~0L, address & -PAGE, NULL, 8) < 0 &&
-	       errno == EINVAL;
-}
-
 /*
  * The stack that the thread is on is there up to where it was read before; what lies
  * above is looked at once.  So a stack that the program has damaged does no harm.
@@ -141,7 +135,8 @@ tap_cold static bool extend(uintptr_t sp, uintptr_t address)
 	unsigned pages;
 
 	if (sp < t->stack_low && t->stack_low - sp < PAGES_MAX * PAGE) {
-		for (pages = 0; t->stack_low > sp && has_page(t->stack_low - 1); pages++)
+		for (pages = 0; t->stack_low > sp && tap_safe_page(t->stack_low - 1);
+		     pages++)
 			t->stack_low = (t->stack_low - 1) & -PAGE;
 	}
 	if (sp < t->stack_low || sp >= t->stack_high) {
@@ -150,8 +145,8 @@ tap_cold static bool extend(uintptr_t sp, uintptr_t address)
 	}
 	for (pages = 0; t->stack_high < address + 8; pages++) {
 		if (pages == PAGES_MAX)
-			return has_page(address) && has_page(address + 7);
-		if (!has_page(t->stack_high))
+			return tap_safe_page(address) && tap_safe_page(address + 7);
+		if (!tap_safe_page(t->stack_high))
 			return false;
 		t->stack_high += PAGE;
 	}
