@@ -60,22 +60,29 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 
 /* ---- Calls that are two events ---- */
 
+#define READ_SKIP(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_SKIP(n)
 #define EXIT_SKIP(n)
+#define READ_DPTR(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_DPTR(n) lttng_ust_field_integer_hex(uint64_t, n, a->n)
 #define EXIT_DPTR(n)
+#define READ_COPY2D(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_COPY2D(n) lttng_ust_field_integer(uint64_t, n##_bytes, tap_cuda_bytes2d(a->n))
 #define EXIT_COPY2D(n)
+#define READ_COPY3D(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_COPY3D(n) lttng_ust_field_integer(uint64_t, n##_bytes, tap_cuda_bytes3d(a->n))
 #define EXIT_COPY3D(n)
+#define READ_KERNEL_NODE(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_KERNEL_NODE(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_func, (uintptr_t) (a->n ? a->n->func : NULL)) \
 	lttng_ust_field_integer(uint32_t, n##_gridDimX, a->n ? a->n->gridDimX : 0)
 #define EXIT_KERNEL_NODE(n)
+#define READ_HIP_KERNEL_NODE(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_HIP_KERNEL_NODE(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_func, (uintptr_t) (a->n ? a->n->func : NULL)) \
 	lttng_ust_field_integer(uint32_t, n##_gridDimX, a->n ? a->n->gridDim.x : 0)
 #define EXIT_HIP_KERNEL_NODE(n)
+#define READ_NODE(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_NODE(n) lttng_ust_field_integer(int32_t, n##_type, a->n ? a->n->type : -1)
 #define EXIT_NODE(n)
 

@@ -2,11 +2,18 @@
 /*
  * How each kind of argument is recorded: the only recording code written by hand.
  *
- * A kind K has three lines: ENTRY_K(n), the fields before the call; EXIT_K(n), the
- * fields after it; KIND_FITS_K(t), whether the kind may stand beside the C type t
- * (LTTng would cast in silence).  RET_K records a result, as the field "result".
+ * A kind K has four lines: READ_K(ON_ENTRY, ON_EXIT, n), what is read through the
+ * argument and when; ENTRY_K(n), the fields before the call; EXIT_K(n), the fields after
+ * it; KIND_FITS_K(t), whether the kind may stand beside the C type t (LTTng would cast in
+ * silence).  RET_K records a result, as the field "result", and READ_RET_K reads it.
  * In the fields, n is the argument's name, a points to the call's arguments, call to what
  * else is known of it, and on exit ret is its result.
+ *
+ * LTTng evaluates the fields while a place in its buffer is reserved.  A process that
+ * dies there takes with it what all others record on that processor; so the fields read
+ * nothing of the program's.  Before the event READ_K copies that to the stack, where it
+ * can be read at all, and lets the argument in a, which is a copy, lead there, or to
+ * nothing.
  *
  * The rules: no call into a traced library, no allocation, no lock.  Memory of the
  * program is read only where the call itself may read it; what a call gives back,
@@ -20,7 +27,14 @@
 #include <string.h>
 
 #include "calls/nccl_types.h"
+#include "common/safe_read.h"
 
+#define ARG_READ_ON_ENTRY(t, n, k) READ_##k(TAP_NOW, TAP_NOT_NOW, n)
+#define ARG_READ_ON_ENTRY_NONE
+#define ARG_READ_ON_EXIT(t, n, k) READ_##k(TAP_NOT_NOW, TAP_NOW, n)
+#define ARG_READ_ON_EXIT_NONE
+#define TAP_NOW(...) __VA_ARGS__
+#define TAP_NOT_NOW(...)
 #define ARG_ON_ENTRY(t, n, k) ENTRY_##k(n)
 #define ARG_ON_ENTRY_NONE
 #define ARG_ON_EXIT(t, n, k) EXIT_##k(n)
@@ -48,6 +62,19 @@
 static inline uint32_t tap_list_length(const void *list, int64_t length)
 {
 	return list && length > 0 && length <= TAP_LIST_MAX ? (uint32_t) length : 0;
+}
+
+/* So much of the stack has room for: 256 numbers, 128 handles, 64 descriptors. */
+#define TAP_LIST_BYTES 1024
+#define TAP_STRING_BYTES 256
+#define TAP_RESULT_BYTES 1024
+
+/* The first of a long list are recorded. */
+static inline uint32_t tap_list_shown(const void *list, int64_t length, size_t each)
+{
+	const uint32_t nr = tap_list_length(list, length), most = TAP_LIST_BYTES / each;
+
+	return nr < most ? nr : most;
 }
 
 /*
@@ -88,6 +115,65 @@ static inline bool tap_nccl_has(const void *versioned, unsigned int magic, size_
 	       head->version >= since;
 }
 
+/* Copies a versioned structure, as far as it reaches and there is room; NULL: it is none.
+ */
+static inline void *tap_read_versioned(void *ret_copy, size_t room, const void *from,
+				       unsigned int magic)
+{
+	struct tap_nccl_head head;
+
+	if (!tap_safe_read(&head, from, sizeof(head)) || head.magic != magic ||
+	    head.size < sizeof(head))
+		return NULL;
+	return tap_safe_read(ret_copy, from, head.size < room ? head.size : room);
+}
+
+/* A configuration and the names that it leads to, cut. */
+struct tap_config_copy {
+	struct tap_nccl_config config;
+	char net_name[32], comm_name[128];
+};
+
+#define TAP_HAS_STRING(copy, type, field, since) \
+	tap_nccl_has(copy, TAP_NCCL_MAGIC, \
+		     offsetof(struct type, field) + sizeof(const char *), since)
+
+static inline void *tap_read_config(struct tap_config_copy *ret_copy, const void *from)
+{
+	struct tap_nccl_config *config = &ret_copy->config;
+
+	if (!tap_read_versioned(config, sizeof(*config), from, TAP_NCCL_MAGIC))
+		return NULL;
+	if (TAP_HAS_STRING(config, tap_nccl_config, netName, 0))
+		config->netName =
+			tap_safe_read_string(ret_copy->net_name,
+					     sizeof(ret_copy->net_name), config->netName);
+	if (TAP_HAS_STRING(config, tap_nccl_config, commName, 22700))
+		config->commName = tap_safe_read_string(ret_copy->comm_name,
+							sizeof(ret_copy->comm_name),
+							config->commName);
+	return config;
+}
+
+struct tap_coll_config_copy {
+	struct tap_nccl_coll_config config;
+	char selection[TAP_STRING_BYTES];
+};
+
+static inline void *tap_read_coll_config(struct tap_coll_config_copy *ret_copy,
+					 const void *from)
+{
+	struct tap_nccl_coll_config *config = &ret_copy->config;
+
+	if (!tap_read_versioned(config, sizeof(*config), from, TAP_NCCL_MAGIC))
+		return NULL;
+	if (TAP_HAS_STRING(config, tap_nccl_coll_config, algSelection, 0))
+		config->algSelection = tap_safe_read_string(ret_copy->selection,
+							    sizeof(ret_copy->selection),
+							    config->algSelection);
+	return config;
+}
+
 /* A field of a versioned structure, or what to say when it is not there. */
 #define TAP_FIELD_OF(type, n, field, since, absent) \
 	(tap_nccl_has(a->n, TAP_NCCL_MAGIC, \
@@ -103,11 +189,37 @@ static inline const char *tap_string(const char *string)
 
 /* clang-format off */
 
+/* What READ_K does: each declares the place of the copy. */
+#define TAP_READ_STRING(n) \
+	char n##_copy[TAP_STRING_BYTES]; \
+	a->n = tap_safe_read_string(n##_copy, sizeof(n##_copy), a->n);
+#define TAP_READ_BYTES(n, is_there) \
+	_Alignas(8) char n##_copy[sizeof(*a->n)]; \
+	a->n = (is_there) ? tap_safe_read(n##_copy, a->n, sizeof(n##_copy)) : NULL;
+#define TAP_READ_VERSIONED(n, type, magic, is_there) \
+	struct type n##_copy; \
+	a->n = (is_there) ? tap_read_versioned(&n##_copy, sizeof(n##_copy), a->n, magic) : NULL;
+#define TAP_READ_CONFIG(n, copy, read) \
+	struct copy n##_copy; \
+	a->n = read(&n##_copy, a->n);
+/* The string is cut as a result is: some tell all that there is to tell. */
+#define TAP_READ_OUT_STRING(n) \
+	char n##_text[TAP_RESULT_BYTES]; \
+	TAP_READ_BYTES(n, TAP_WROTE(n)) \
+	if (a->n) \
+		*a->n = tap_safe_read_string(n##_text, sizeof(n##_text), *a->n);
+#define TAP_READ_LIST(n, length, is_there) \
+	_Alignas(8) char n##_copy[TAP_LIST_BYTES]; \
+	a->n = (is_there) ? tap_safe_read(n##_copy, a->n, \
+		sizeof(*a->n) * tap_list_shown(a->n, length, sizeof(*a->n))) : NULL;
+
+#define READ_PTR(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_PTR(n) lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n)
 #define EXIT_PTR(n)
 #define KIND_FITS_PTR(t) TAP_IS_POINTER(t)
 
 /* The communicator that the call works on: its address, number and key. */
+#define READ_COMM(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_COMM(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n) \
 	lttng_ust_field_integer(uint32_t, n##_id, call->comm_id) \
@@ -115,18 +227,22 @@ static inline const char *tap_string(const char *string)
 #define EXIT_COMM(n)
 #define KIND_FITS_COMM(t) __builtin_types_compatible_p(t, ncclComm_t)
 
+#define READ_U64(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_U64(n) lttng_ust_field_integer(uint64_t, n, a->n)
 #define EXIT_U64(n)
 #define KIND_FITS_U64(t) TAP_IS_NUMBER(t, 8)
 
+#define READ_U32(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_U32(n) lttng_ust_field_integer(uint32_t, n, a->n)
 #define EXIT_U32(n)
 #define KIND_FITS_U32(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_I32(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_I32(n) lttng_ust_field_integer(int32_t, n, a->n)
 #define EXIT_I32(n)
 #define KIND_FITS_I32(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_STR(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_STRING(n))
 #define ENTRY_STR(n) lttng_ust_field_string(n, tap_string(a->n))
 #define EXIT_STR(n)
 #define KIND_FITS_STR(t) TAP_POINTS_TO(t, const char)
@@ -136,31 +252,38 @@ static inline const char *tap_string(const char *string)
 #define TAP_ENUM_FIELD(type, n, value) \
 	lttng_ust_field_enum(nccl, type, int32_t, n, (int32_t) (value))
 
+#define READ_RESULT(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_RESULT(n) TAP_ENUM_FIELD(ncclResult_t, n, a->n)
 #define EXIT_RESULT(n)
 #define KIND_FITS_RESULT(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_DATATYPE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_DATATYPE(n) TAP_ENUM_FIELD(ncclDataType_t, n, a->n)
 #define EXIT_DATATYPE(n)
 #define KIND_FITS_DATATYPE(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_REDOP(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_REDOP(n) TAP_ENUM_FIELD(ncclRedOp_t, n, a->n)
 #define EXIT_REDOP(n)
 #define KIND_FITS_REDOP(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_SCALAR_RESIDENCE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_SCALAR_RESIDENCE(n) TAP_ENUM_FIELD(ncclScalarResidence_t, n, a->n)
 #define EXIT_SCALAR_RESIDENCE(n)
 #define KIND_FITS_SCALAR_RESIDENCE(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_MEM_STAT(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_MEM_STAT(n) TAP_ENUM_FIELD(ncclCommMemStat_t, n, a->n)
 #define EXIT_MEM_STAT(n)
 #define KIND_FITS_MEM_STAT(t) TAP_IS_NUMBER(t, 4)
 
+#define READ_CFT_TEAM_MODE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_CFT_TEAM_MODE(n) TAP_ENUM_FIELD(ncclCftTeamMode_t, n, a->n)
 #define EXIT_CFT_TEAM_MODE(n)
 #define KIND_FITS_CFT_TEAM_MODE(t) TAP_IS_NUMBER(t, 4)
 
 /* Structures by value. */
+#define READ_TEAM(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_TEAM(n) \
 	lttng_ust_field_integer(int32_t, n##_nRanks, a->n.nRanks) \
 	lttng_ust_field_integer(int32_t, n##_rank, a->n.rank) \
@@ -168,23 +291,28 @@ static inline const char *tap_string(const char *string)
 #define EXIT_TEAM(n)
 #define KIND_FITS_TEAM(t) __builtin_types_compatible_p(t, ncclTeam_t)
 
+#define READ_MULTIMEM(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_MULTIMEM(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n.mcBasePtr)
 #define EXIT_MULTIMEM(n)
 #define KIND_FITS_MULTIMEM(t) __builtin_types_compatible_p(t, ncclMultimemHandle_t)
 
+#define READ_UNIQUE_ID(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_UNIQUE_ID(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(&a->n))
 #define EXIT_UNIQUE_ID(n)
 #define KIND_FITS_UNIQUE_ID(t) __builtin_types_compatible_p(t, ncclUniqueId)
 
 /* Structures by address. */
+#define READ_UNIQUE_ID_PTR(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
 #define ENTRY_UNIQUE_ID_PTR(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(a->n))
 #define EXIT_UNIQUE_ID_PTR(n)
 #define KIND_FITS_UNIQUE_ID_PTR(t) TAP_POINTS_TO(t, const ncclUniqueId)
 
 /* NCCL makes a communicator's hash of the first of its identifiers. */
+#define READ_UNIQUE_IDS_nId(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_BYTES(n, tap_list_length(a->n, a->nId)))
 #define ENTRY_UNIQUE_IDS_nId(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
 		tap_nccl_hash(tap_list_length(a->n, a->nId) ? a->n : NULL))
@@ -197,6 +325,8 @@ static inline const char *tap_string(const char *string)
 #define TAP_CONFIG_STR(n, field, since) \
 	lttng_ust_field_string(n##_##field, \
 		tap_string(TAP_FIELD_OF(tap_nccl_config, n, field, since, NULL)))
+#define READ_CONFIG(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_CONFIG(n, tap_config_copy, tap_read_config))
 #define ENTRY_CONFIG(n) \
 	TAP_CONFIG_INT(n, blocking, 0) \
 	TAP_CONFIG_INT(n, cgaClusterSize, 0) \
@@ -229,6 +359,8 @@ static inline const char *tap_string(const char *string)
 #define TAP_COLL_CONFIG_INT(n, field) \
 	lttng_ust_field_integer(int32_t, n##_##field, \
 		TAP_COLL_CONFIG_FIELD(n, field, 0, INT_MIN))
+#define READ_COLL_CONFIG(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_CONFIG(n, tap_coll_config_copy, tap_read_coll_config))
 #define ENTRY_COLL_CONFIG(n) \
 	TAP_COLL_CONFIG_INT(n, minCTAs) \
 	TAP_COLL_CONFIG_INT(n, maxCTAs) \
@@ -245,12 +377,16 @@ static inline const char *tap_string(const char *string)
 #define EXIT_COLL_CONFIG(n)
 #define KIND_FITS_COLL_CONFIG(t) TAP_POINTS_TO(t, const ncclCollConfig_t)
 
+#define READ_ENCRYPTION_CONFIG(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_VERSIONED(n, tap_nccl_encryption_config, TAP_NCCL_MAGIC, true))
 #define ENTRY_ENCRYPTION_CONFIG(n) \
 	TAP_ENUM_FIELD(ncclEncryptionMode_t, n##_mode, \
 		TAP_FIELD_OF(tap_nccl_encryption_config, n, mode, 0, -1))
 #define EXIT_ENCRYPTION_CONFIG(n)
 #define KIND_FITS_ENCRYPTION_CONFIG(t) TAP_POINTS_TO(t, const ncclEncryptionConfig_t)
 
+#define READ_OUT_SIM_INFO(ON_ENTRY, ON_EXIT, n) \
+	ON_EXIT(TAP_READ_VERSIONED(n, tap_nccl_sim_info, TAP_NCCL_SIM_MAGIC, TAP_WROTE(n)))
 #define ENTRY_OUT_SIM_INFO(n)
 #define EXIT_OUT_SIM_INFO(n) \
 	lttng_ust_field_float(float, n##_estimatedTime, \
@@ -261,6 +397,8 @@ static inline const char *tap_string(const char *string)
 
 #define TAP_PROPERTY(n, field, since) \
 	(TAP_WROTE(n) ? TAP_FIELD_OF(tap_nccl_properties, n, field, since, 0) : 0)
+#define READ_OUT_PROPERTIES(ON_ENTRY, ON_EXIT, n) \
+	ON_EXIT(TAP_READ_VERSIONED(n, tap_nccl_properties, TAP_NCCL_MAGIC, TAP_WROTE(n)))
 #define ENTRY_OUT_PROPERTIES(n)
 #define EXIT_OUT_PROPERTIES(n) \
 	lttng_ust_field_integer(int32_t, n##_rank, TAP_PROPERTY(n, rank, 0)) \
@@ -272,38 +410,47 @@ static inline const char *tap_string(const char *string)
 #define KIND_FITS_OUT_PROPERTIES(t) TAP_POINTS_TO(t, ncclCommProperties_t)
 
 /* Lists: the kind's name ends with the argument that holds the length. */
-#define TAP_LIST(type, n, list, length, each) \
-	lttng_ust_field_sequence(type, n, (const type *) (const void *) (list), \
-		uint32_t, (each) * tap_list_length(list, length))
+#define TAP_LIST(type, n, length) \
+	lttng_ust_field_sequence(type, n, (const type *) (const void *) a->n, uint32_t, \
+		(uint32_t) (sizeof(*a->n) / sizeof(type)) * \
+			tap_list_shown(a->n, length, sizeof(*a->n)))
 
-#define ENTRY_INTS_ndev(n) TAP_LIST(int32_t, n, a->n, a->ndev, 1)
+#define READ_INTS_ndev(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_LIST(n, a->ndev, true))
+#define ENTRY_INTS_ndev(n) TAP_LIST(int32_t, n, a->ndev)
 #define EXIT_INTS_ndev(n)
 #define KIND_FITS_INTS_ndev(t) TAP_POINTS_TO(t, const int)
 
-#define ENTRY_INTS_excludeRanksCount(n) \
-	TAP_LIST(int32_t, n, a->n, a->excludeRanksCount, 1)
+#define READ_INTS_excludeRanksCount(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_LIST(n, a->excludeRanksCount, true))
+#define ENTRY_INTS_excludeRanksCount(n) TAP_LIST(int32_t, n, a->excludeRanksCount)
 #define EXIT_INTS_excludeRanksCount(n)
 #define KIND_FITS_INTS_excludeRanksCount(t) TAP_POINTS_TO(t, int)
 
 /* opCnt, peer, sigIdx and ctx of each descriptor in turn. */
-#define ENTRY_SIGNAL_DESCS_nDesc(n) TAP_LIST(int32_t, n, a->n, a->nDesc, 4)
+#define READ_SIGNAL_DESCS_nDesc(ON_ENTRY, ON_EXIT, n) \
+	ON_ENTRY(TAP_READ_LIST(n, a->nDesc, true))
+#define ENTRY_SIGNAL_DESCS_nDesc(n) TAP_LIST(int32_t, n, a->nDesc)
 #define EXIT_SIGNAL_DESCS_nDesc(n)
 #define KIND_FITS_SIGNAL_DESCS_nDesc(t) \
 	(TAP_POINTS_TO(t, ncclWaitSignalDesc_t) && sizeof(*(t) 0) == 4 * sizeof(int32_t))
 
+#define READ_OUT_HANDLES_ndev(ON_ENTRY, ON_EXIT, n) \
+	ON_EXIT(TAP_READ_LIST(n, a->ndev, TAP_WROTE_HANDLE(n)))
 #define ENTRY_OUT_HANDLES_ndev(n)
 #define EXIT_OUT_HANDLES_ndev(n) \
 	lttng_ust_field_sequence_hex(uint64_t, n, \
 		(const uint64_t *) (const void *) a->n, uint32_t, \
-		TAP_WROTE_HANDLE(n) ? tap_list_length(a->n, a->ndev) : 0)
+		TAP_WROTE_HANDLE(n) ? tap_list_shown(a->n, a->ndev, sizeof(*a->n)) : 0)
 #define KIND_FITS_OUT_HANDLES_ndev(t) TAP_POINTS_TO_POINTER(t)
 
 /* What the call gives back. */
+#define READ_OUT_PTR(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_PTR(n)
 #define EXIT_OUT_PTR(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, TAP_WROTE(n) ? (uintptr_t) *a->n : 0)
 #define KIND_FITS_OUT_PTR(t) TAP_POINTS_TO_POINTER(t)
 
+#define READ_OUT_HANDLE(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE_HANDLE(n)))
 #define ENTRY_OUT_HANDLE(n)
 #define EXIT_OUT_HANDLE(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, \
@@ -312,45 +459,57 @@ static inline const char *tap_string(const char *string)
 
 #define TAP_OUT(type, n) lttng_ust_field_integer(type, n, TAP_WROTE(n) ? *a->n : 0)
 
+#define READ_OUT_I8(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I8(n)
 #define EXIT_OUT_I8(n) TAP_OUT(int8_t, n)
 #define KIND_FITS_OUT_I8(t) TAP_POINTS_TO(t, int8_t)
+#define READ_OUT_I16(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I16(n)
 #define EXIT_OUT_I16(n) TAP_OUT(int16_t, n)
 #define KIND_FITS_OUT_I16(t) TAP_POINTS_TO(t, int16_t)
+#define READ_OUT_I32(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I32(n)
 #define EXIT_OUT_I32(n) TAP_OUT(int32_t, n)
 #define KIND_FITS_OUT_I32(t) TAP_POINTS_TO(t, int32_t)
+#define READ_OUT_I64(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I64(n)
 #define EXIT_OUT_I64(n) TAP_OUT(int64_t, n)
 #define KIND_FITS_OUT_I64(t) TAP_POINTS_TO(t, int64_t)
+#define READ_OUT_U8(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U8(n)
 #define EXIT_OUT_U8(n) TAP_OUT(uint8_t, n)
 #define KIND_FITS_OUT_U8(t) TAP_POINTS_TO(t, uint8_t)
+#define READ_OUT_U16(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U16(n)
 #define EXIT_OUT_U16(n) TAP_OUT(uint16_t, n)
 #define KIND_FITS_OUT_U16(t) TAP_POINTS_TO(t, uint16_t)
+#define READ_OUT_U32(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U32(n)
 #define EXIT_OUT_U32(n) TAP_OUT(uint32_t, n)
 #define KIND_FITS_OUT_U32(t) TAP_POINTS_TO(t, uint32_t)
+#define READ_OUT_U64(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U64(n)
 #define EXIT_OUT_U64(n) TAP_OUT(uint64_t, n)
 #define KIND_FITS_OUT_U64(t) TAP_POINTS_TO(t, uint64_t)
 
+#define READ_OUT_STR(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_OUT_STRING(n))
 #define ENTRY_OUT_STR(n)
 #define EXIT_OUT_STR(n) lttng_ust_field_string(n, tap_string(TAP_WROTE(n) ? *a->n : NULL))
 #define KIND_FITS_OUT_STR(t) TAP_POINTS_TO(t, const char *)
 
+#define READ_OUT_RESULT(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_RESULT(n)
 #define EXIT_OUT_RESULT(n) \
 	TAP_ENUM_FIELD(ncclResult_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
 #define KIND_FITS_OUT_RESULT(t) TAP_POINTS_TO(t, ncclResult_t)
 
+#define READ_OUT_REDOP(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_REDOP(n)
 #define EXIT_OUT_REDOP(n) \
 	TAP_ENUM_FIELD(ncclRedOp_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
 #define KIND_FITS_OUT_REDOP(t) TAP_POINTS_TO(t, ncclRedOp_t)
 
+#define READ_OUT_UNIQUE_ID(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_UNIQUE_ID(n)
 #define EXIT_OUT_UNIQUE_ID(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
@@ -434,6 +593,12 @@ static inline const char *tap_string(const char *string)
 #define HOOK_EXIT_ON_COMM
 
 /* Results. */
+#define READ_RET_RESULT
+#define READ_RET_I32
+#define READ_RET_SKIP
+#define READ_RET_STR \
+	char result_copy[TAP_RESULT_BYTES]; \
+	ret = tap_safe_read_string(result_copy, sizeof(result_copy), ret);
 #define RET_RESULT TAP_ENUM_FIELD(ncclResult_t, result, ret)
 #define RET_FITS_RESULT(t) TAP_IS_NUMBER(t, 4)
 #define RET_I32 lttng_ust_field_integer(int32_t, result, ret)

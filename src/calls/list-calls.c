@@ -111,7 +111,9 @@ static const char markdown_head[] =
 	"buffers. The *hook* says what the call means for communicators and their order,\n"
 	"also while nobody records. Behind each argument stands its kind, which says how it is recorded:\n"
 	"`OUT_` kinds after the call, the others before it, `PTR` the address alone.\n"
-	"`src/calls/kinds.h` has them all.\n"
+	"`src/calls/kinds.h` has them all. Of a long list the first 256 numbers, 128 handles or\n"
+	"64 descriptors are recorded, of a string 255 bytes, of one that is a result 1023; the\n"
+	"list's own length is another argument. What cannot be read is 0 or empty.\n"
 	"\n"
 	"| call | since | class | hook | arguments | result |\n"
 	"|---|---|---|---|---|---|\n";

@@ -11,26 +11,28 @@
 #include "tracepoints/providers.h"
 
 /* clang-format off */
-#define PAIR(name) \
+#define PAIR(name, ...) \
 	static void name##_on_entry(const struct tap_call *call, const void *args) \
 	{ \
-		const struct name##_args *a = args; \
+		struct name##_args copy = *(const struct name##_args *) args, *const a = &copy; \
+		ARGS_WALK(ARG_READ_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
 		lttng_ust_do_tracepoint(cuda, name##_entry, call, a); \
 	} \
 	static void name##_on_exit(const struct tap_call *call, const void *args, \
-				   CUresult result) \
+				   CUresult ret) \
 	{ \
-		const struct name##_args *a = args; \
-		lttng_ust_do_tracepoint(cuda, name##_exit, call, a, result); \
+		struct name##_args copy = *(const struct name##_args *) args, *const a = &copy; \
+		ARGS_WALK(ARG_READ_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
+		lttng_ust_do_tracepoint(cuda, name##_exit, call, a, ret); \
 	}
-#define PAIR_WORK(name)
+#define PAIR_WORK(name, ...)
 #define PAIR_WAIT PAIR
 #define PAIR_SETUP PAIR
 #define PAIR_CAPTURE PAIR
 #define PAIR_CAPTURED PAIR
 #define PAIR_UNLOAD PAIR
-#define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name)
-#define CALL(since, class, bare, name, twin, ...) PAIR_##class(name)
+#define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, bare, name, twin, ...) PAIR_##class(name, ##__VA_ARGS__)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE

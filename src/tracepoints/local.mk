@@ -5,6 +5,7 @@
 lib_LTLIBRARIES += libccltap-events.la libccltap-events-hip.la
 
 libccltap_events_la_SOURCES = \
+	src/common/safe_read.c src/common/safe_read.h \
 	src/tracepoints/cuda_events.h \
 	src/tracepoints/cuda_hot_tp.c src/tracepoints/cuda_hot_tp.h \
 	src/tracepoints/cuda_tp.c src/tracepoints/cuda_tp.h \
@@ -29,6 +30,7 @@ libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_even
 	$(tap_lttng_ldflags)
 
 libccltap_events_hip_la_SOURCES = \
+	src/common/safe_read.c src/common/safe_read.h \
 	src/tracepoints/cuda_hot_tp.c src/tracepoints/cuda_tp.c \
 	src/tracepoints/events_hip.c src/tracepoints/packed.c
 libccltap_events_hip_la_CPPFLAGS = $(libccltap_events_la_CPPFLAGS) -DTAP_HIP

@@ -11,25 +11,30 @@
 #include "tracepoints/providers.h"
 
 /* clang-format off */
-#define ENTRY_FUNCTION(fn) \
+#define ENTRY_FUNCTION(fn, ...) \
 	static void fn##_on_entry(const struct tap_call *call, const void *args) \
 	{ \
-		const struct fn##_args *a = args; \
+		struct fn##_args copy = *(const struct fn##_args *) args, *const a = &copy; \
+		ARGS_WALK(ARG_READ_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
 		lttng_ust_do_tracepoint(nccl, fn##_entry, call, a); \
 	}
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
-	ENTRY_FUNCTION(fn) \
-	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *ret) \
+	ENTRY_FUNCTION(fn, ##__VA_ARGS__) \
+	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *result) \
 	{ \
-		const struct fn##_args *a = args; \
-		lttng_ust_do_tracepoint(nccl, fn##_exit, call, a, *(ret_t const *) ret); \
+		struct fn##_args copy = *(const struct fn##_args *) args, *const a = &copy; \
+		ret_t ret = *(ret_t const *) result; \
+		READ_RET_##ret_kind \
+		ARGS_WALK(ARG_READ_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
+		lttng_ust_do_tracepoint(nccl, fn##_exit, call, a, ret); \
 	}
 #define CALL_VOID(since, class, fn, ...) \
-	ENTRY_FUNCTION(fn) \
-	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *ret) \
+	ENTRY_FUNCTION(fn, ##__VA_ARGS__) \
+	static void fn##_on_exit(const struct tap_call *call, const void *args, const void *result) \
 	{ \
-		const struct fn##_args *a = args; \
-		(void) ret; \
+		struct fn##_args copy = *(const struct fn##_args *) args, *const a = &copy; \
+		(void) result; \
+		ARGS_WALK(ARG_READ_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
 		lttng_ust_do_tracepoint(nccl, fn##_exit, call, a); \
 	}
 #include "calls/nccl.def"

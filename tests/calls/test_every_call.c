@@ -26,6 +26,22 @@
 	take_number(fake_sum(list, sizeof(type) * (size_t) (length)));
 #define lttng_ust_field_sequence_hex lttng_ust_field_sequence
 
+/* Without a question: one byte too much that is read is a fault. */
+void *tap_safe_read(void *ret_copy, const void *from, size_t size)
+{
+	return from ? memcpy(ret_copy, from, size) : NULL;
+}
+
+char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
+{
+	size_t used;
+
+	for (used = 0; from && used < size - 1 && from[used]; used++)
+		ret_copy[used] = from[used];
+	ret_copy[used] = '\0';
+	return ret_copy;
+}
+
 static void take_number(uint64_t value)
 {
 	static volatile uint64_t sink;
@@ -179,7 +195,10 @@ static int report(bool passed, const char *name, enum mode mode)
 			ARGS_WALK(FILL, SEP_NONE, ##__VA_ARGS__) \
 		} \
 		both \
-		ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
+		{ \
+			ARGS_WALK(ARG_READ_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
+			ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
+		} \
 		exit_fields \
 		return failed; \
 	}
@@ -190,7 +209,9 @@ static int report(bool passed, const char *name, enum mode mode)
 	     { \
 		ret_t ret = FAKE_RETURN_##ret_kind(fake_sum(a, sizeof(*a))); \
 		(void) ret; \
+		READ_RET_##ret_kind \
 		RET_##ret_kind \
+		ARGS_WALK(ARG_READ_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
 		ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
 	     }, fn, ##__VA_ARGS__)
 #define CALL_VOID(since, class, fn, ...) \

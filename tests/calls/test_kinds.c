@@ -12,7 +12,7 @@
 #include "tracepoints/events.h"
 
 /* The fields of kinds.h as text, "name=value " each. */
-static char text[4096];
+static char text[8192];
 
 __attribute__((format(printf, 1, 2))) static void write_text(const char *format, ...)
 {
@@ -42,25 +42,46 @@ __attribute__((format(printf, 1, 2))) static void write_text(const char *format,
 	}
 #define lttng_ust_field_sequence_hex lttng_ust_field_sequence
 
+/* Without a question: one byte too much that is read is a fault. */
+void *tap_safe_read(void *ret_copy, const void *from, size_t size)
+{
+	return from ? memcpy(ret_copy, from, size) : NULL;
+}
+
+char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
+{
+	size_t used;
+
+	for (used = 0; from && used < size - 1 && from[used]; used++)
+		ret_copy[used] = from[used];
+	ret_copy[used] = '\0';
+	return ret_copy;
+}
+
 /* What is known of a call besides its arguments. */
 static const struct tap_call known = {.comm_id = 5, .comm_key = 0xabc};
 static const struct tap_call *const call = &known;
 
 /* clang-format off */
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
-	__attribute__((unused)) static void entry_##fn(const struct fn##_args *a) \
+	__attribute__((unused)) static void entry_##fn(const struct fn##_args *args) \
 	{ \
+		struct fn##_args copy = *args, *const a = &copy; \
 		(void) a; \
 		text[0] = 0; \
+		ARGS_WALK(ARG_READ_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
 		ARGS_WALK(ARG_ON_ENTRY, SEP_NONE, ##__VA_ARGS__) \
 	} \
-	__attribute__((unused)) static void exit_##fn(const struct fn##_args *a, \
+	__attribute__((unused)) static void exit_##fn(const struct fn##_args *args, \
 						      ret_t ret) \
 	{ \
+		struct fn##_args copy = *args, *const a = &copy; \
 		(void) a; \
 		(void) ret; \
 		text[0] = 0; \
+		READ_RET_##ret_kind \
 		RET_##ret_kind \
+		ARGS_WALK(ARG_READ_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
 		ARGS_WALK(ARG_ON_EXIT, SEP_NONE, ##__VA_ARGS__) \
 	}
 #define CALL_VOID(since, class, fn, ...)
@@ -211,6 +232,52 @@ static void test_lists(void)
 	expect(has("signalDescs=[4,3,2,1,] "), "a descriptor is its four numbers");
 }
 
+static size_t count_commas(void)
+{
+	const char *at = text;
+	size_t nr = 0;
+
+	while ((at = strchr(at, ',')))
+		at++, nr++;
+	return nr;
+}
+
+/* What is copied before an event has bounds; the real length is an argument of its own.
+ */
+static void test_bounds(void)
+{
+	struct ncclCommInitAll_args all = {.ndev = 257};
+	struct ncclWaitSignal_args wait = {.nDesc = 65};
+	struct ncclParamBind_args bind = {.key = NULL};
+	char *name = guarded(TAP_RESULT_BYTES, 'x');
+	struct tap_nccl_config *config = config_of(sizeof(*config), 23203);
+
+	all.devlist = guarded(257 * sizeof(int), 0);
+	entry_ncclCommInitAll(&all);
+	expect(has("ndev=257 ") && count_commas() == 256,
+	       "of 257 numbers 256 are recorded");
+	all.ndev = 129;
+	all.comm = guarded(129 * sizeof(*all.comm), 0);
+	exit_ncclCommInitAll(&all, ncclSuccess);
+	expect(count_commas() == 128, "of 129 handles 128");
+	wait.signalDescs = guarded(65 * sizeof(*wait.signalDescs), 0);
+	entry_ncclWaitSignal(&wait);
+	expect(has("nDesc=65 ") && count_commas() == 4 * 64, "of 65 descriptors 64");
+	bind.key = name;
+	entry_ncclParamBind(&bind);
+	expect(strlen(text) == strlen("key='' ") + 255,
+	       "of a string that does not end 255 bytes");
+	exit_ncclGetLastError(&(struct ncclGetLastError_args){NULL}, name);
+	expect(strlen(text) == strlen("result='' ") + 1023,
+	       "of one that is a result 1023");
+	config->commName = config->netName = name;
+	record_config(config);
+	expect(strstr(text, "config_commName='") &&
+		       strchr(strstr(text, "config_commName='") + 17, '\'') ==
+			       strstr(text, "config_commName='") + 17 + 127,
+	       "of a communicator's name 127");
+}
+
 static void test_results(void)
 {
 	ncclComm_t *comm = guarded(sizeof(*comm), 1);
@@ -218,6 +285,7 @@ static void test_results(void)
 	struct ncclCommSplit_args split = {.newcomm = comm};
 	struct ncclCommGetAsyncError_args async = {.asyncError = error};
 	struct ncclMemAlloc_args alloc = {.ptr = NULL};
+	struct ncclGetLastError_args last = {.comm = NULL};
 
 	*error = ncclRemoteError;
 	exit_ncclCommGetAsyncError(&async, ncclSuccess);
@@ -233,7 +301,7 @@ static void test_results(void)
 	exit_ncclMemAlloc(&alloc, ncclSuccess);
 	is("result=ncclResult_t:0 ptr=0x0 ",
 	   "a place to write to that is NULL is not read");
-	exit_ncclGetLastError(NULL, NULL);
+	exit_ncclGetLastError(&last, NULL);
 	is("result='' ", "no string is the empty string");
 }
 
@@ -287,6 +355,7 @@ int main(void)
 	test_hash();
 	test_config();
 	test_lists();
+	test_bounds();
 	test_results();
 	test_structures();
 	printf("1..%d\n", nr_tests);
