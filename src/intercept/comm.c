@@ -9,6 +9,7 @@
 
 #include "calls/kinds.h"
 #include "common/lock.h"
+#include "common/safe_read.h"
 #include "intercept/capture.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
@@ -214,9 +215,10 @@ static void copy_string(char *ret_copy, size_t size, const char *string)
 /* The program's copy reaches only as far as its release of NCCL knew. */
 static void copy_config(struct tap_comm *c, const void *config)
 {
+	struct tap_config_copy copy;
 	const struct {
 		const void *config;
-	} program = {config}, *a = &program;
+	} program = {tap_read_config(&copy, config)}, *a = &program;
 	struct tap_nccl_config *to = &c->config;
 
 	*to = no_config;
@@ -474,8 +476,8 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
 		return &tap_no_comm;
 	}
 	c = make(made, parent);
-	if (c && *newcomm) {
-		set_handle(c, *newcomm);
+	if (c && made->handle) {
+		set_handle(c, made->handle);
 	} else if (c && parent) {
 		c->newcomm = newcomm;
 		parent->nr_awaited++;
@@ -502,8 +504,9 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
  */
 static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_last)
 {
-	const ncclComm_t handle = __atomic_load_n(c->newcomm, __ATOMIC_ACQUIRE);
+	ncclComm_t handle = NULL;
 
+	tap_safe_read(&handle, c->newcomm, sizeof(handle));
 	if (!handle && !is_last)
 		return false;
 	if (parent)

@@ -71,6 +71,7 @@ struct tap_comm *tap_comm_known(ncclComm_t handle) tap_hidden;
 /* What a creating call was asked for.  The rest of about is found out. */
 struct tap_comm_made {
 	enum tap_comm_origin origin;
+	ncclComm_t handle;    /* NULL: it will come, or never */
 	ncclComm_t parent;    /* NULL: none */
 	uint64_t hash;	      /* of the identifier, or of a list of ranks */
 	int nranks, rank;     /* -1: not said */
@@ -82,8 +83,8 @@ struct tap_comm_made {
 };
 
 /*
- * A communicator is made.  Its handle is where *newcomm is, or will be: NCCL may write it
- * only when the group ends, or when the parent is ready again.
+ * A communicator is made.  A handle that has not come will be where newcomm points to:
+ * NCCL may write it only when the group ends, or when the parent is ready again.
  */
 struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
 			       const struct tap_comm_made *made) tap_hidden;

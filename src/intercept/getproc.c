@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/names.h"
+#include "common/safe_read.h"
 #include "intercept/cuda.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
@@ -73,6 +74,14 @@ static void learn(const struct way *way, void *real, const struct tap_cuda_name 
 static void replace(struct way *way, void *real, const char *symbol, void **pfn);
 static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn);
 
+/* Whether the program was given a function. */
+static bool is_found(void **pfn)
+{
+	void *found = NULL;
+
+	return tap_safe_read(&found, pfn, sizeof(found)) && found;
+}
+
 /* clang-format off */
 #define WAY(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
 	static struct way sym##_##by = { \
@@ -87,7 +96,7 @@ static void replace_hip(struct way *way, void *real, const char *symbol, void **
 		if (unlikely(!real)) \
 			return from.missing; \
 		result = ((sym##_function) real) args; \
-		if (!result && pfn && *pfn) \
+		if (!result && is_found(pfn)) \
 			replaced(&sym##_##by, real, symbol, pfn); \
 		return result; \
 	}
@@ -207,15 +216,16 @@ static void replace_hip(struct way *way, void *real, const char *symbol, void **
 {
 	static const char end[] = "_spt";
 	const struct tap_guard guard = tap_guard_set();
-	const size_t length = symbol ? strlen(symbol) : 0;
-	char twin[64];
+	char name[64]; /* longer than any of ours */
+	size_t length;
 
 	(void) way, (void) real;
-	if (length && !guard.was_inside && !is_named(symbol, *pfn, pfn) &&
-	    length + sizeof(end) <= sizeof(twin)) {
-		memcpy(twin, symbol, length);
-		memcpy(twin + length, end, sizeof(end));
-		is_named(twin, *pfn, pfn);
+	tap_safe_read_string(name, sizeof(name), symbol);
+	length = strlen(name);
+	if (length && !guard.was_inside && !is_named(name, *pfn, pfn) &&
+	    length + sizeof(end) <= sizeof(name)) {
+		memcpy(name + length, end, sizeof(end));
+		is_named(name, *pfn, pfn);
 	}
 	tap_guard_clear(guard);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "calls/kinds.h"
+#include "common/safe_read.h"
 #include "intercept/capture.h"
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
@@ -89,17 +90,24 @@ static bool is_awaited(const struct tap_comm_made *made)
 				(made->origin == TAP_COMM_SPLIT && made->color >= 0));
 }
 
+/* What the library has written, if it has. */
+static ncclComm_t handle_at(const ncclComm_t *newcomm)
+{
+	ncclComm_t handle;
+
+	return tap_safe_read(&handle, newcomm, sizeof(handle)) ? handle : NULL;
+}
+
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (tap_call_counts(result)) {
-		if (made.origin == TAP_COMM_SPLIT && made.parent)
-			tap_comm_was_split(tap_comm_of(made.parent));
-		made.is_ready = is_done(result, made.library);
-		if (newcomm && (*newcomm || is_awaited(&made)))
-			tap_group_made(tap_comm_made(newcomm, &made));
-	}
+	if (made.origin == TAP_COMM_SPLIT && made.parent)
+		tap_comm_was_split(tap_comm_of(made.parent));
+	made.is_ready = is_done(result, made.library);
+	made.handle = handle_at(newcomm);
+	if (made.handle || (newcomm && is_awaited(&made)))
+		tap_group_made(tap_comm_made(newcomm, &made));
 	tap_change_end();
 	tap_guard_clear(guard);
 }
@@ -119,7 +127,8 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 
 	for (i = 0; tap_call_counts(result) && i < nr; i++) {
 		made.rank = (int) i;
-		if (comms[i])
+		made.handle = handle_at(&comms[i]);
+		if (made.handle)
 			tap_group_made(tap_comm_made(&comms[i], &made));
 	}
 	tap_change_end();
@@ -149,17 +158,18 @@ void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
 
 void tap_unique_id_given(const ncclUniqueId *id, int result)
 {
-	tap_thread.unique_id = result == 0 && id ? tap_nccl_hash(id) : 0;
+	tap_thread.unique_id = result == 0 ? tap_hash_of_id(id) : 0;
 }
 
 void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result)
 {
 	struct tap_comm *c;
+	uint64_t hash = result == 0 ? tap_hash_of_id(id) : 0;
 
-	if (result == 0 && id) {
+	if (hash) {
 		c = tap_comm_of(handle);
 		if (c != &tap_no_comm)
-			c->grow_key = tap_nccl_hash(id);
+			c->grow_key = hash;
 	}
 	tap_change_end();
 }
@@ -191,7 +201,9 @@ void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int resu
 			  uint64_t call_id)
 {
 	struct tap_thread *t = &tap_thread;
-	const int told = result == 0 && error ? (int) *error : 7;
+	ncclResult_t read = 7; /* ncclInProgress */
+	const int told =
+		result == 0 && tap_safe_read(&read, error, sizeof(read)) ? (int) read : 7;
 	struct tap_comm *c = t->last_comm;
 
 	if (c->handle != handle)
@@ -204,13 +216,15 @@ void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int resu
 
 uint64_t tap_hash_of_id(const ncclUniqueId *id)
 {
-	return tap_nccl_hash(id);
+	ncclUniqueId copy;
+
+	return tap_nccl_hash(tap_safe_read(&copy, id, sizeof(copy)));
 }
 
 /* NCCL makes its own of the first. */
 uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr)
 {
-	return tap_list_length(ids, nr) ? tap_nccl_hash(ids) : 0;
+	return tap_list_length(ids, nr) ? tap_hash_of_id(ids) : 0;
 }
 
 /* Whatever the order is in which a rank lists them. */
@@ -218,9 +232,17 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr)
 {
 	uint32_t i, length = tap_list_length(ranks, nr);
 	uint64_t hash = length, x;
+	int copy[64];
 
 	for (i = 0; i < length; i++) {
-		x = ((uint64_t) (uint32_t) ranks[i] + 1) * 0x9e3779b97f4a7c15;
+		const uint32_t at = i % ARRAY_SIZE(copy), left = length - i;
+
+		if (!at && !tap_safe_read(copy, ranks + i,
+					  sizeof(*copy) * (left < ARRAY_SIZE(copy)
+								   ? left
+								   : ARRAY_SIZE(copy))))
+			return 0;
+		x = ((uint64_t) (uint32_t) copy[at] + 1) * 0x9e3779b97f4a7c15;
 		x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
 		hash += x ^ x >> 29;
 	}

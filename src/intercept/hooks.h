@@ -39,6 +39,7 @@ bool tap_change_begin(const char *name) tap_hidden;
 bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
 			      struct tap_comm **ret_comm) tap_hidden;
 void tap_change_end(void) tap_hidden;
+/* Of a call that counts. */
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made) tap_hidden;
 void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void *library,
 			     uint64_t call_id) tap_hidden;
@@ -54,7 +55,7 @@ void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result) ta
 void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int result,
 			  uint64_t call_id) tap_hidden;
 
-/* What a communicator's key is made of. */
+/* What a communicator's key is made of; 0 where it cannot be read. */
 uint64_t tap_hash_of_id(const ncclUniqueId *id) tap_hidden;
 uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr) tap_hidden;
 uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
@@ -154,11 +155,14 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_grow_id_given(tap_args.comm, tap_args.uniqueId, (int) tap_result);
 #define TAP_FINISH_GROW_ID
 
-/* Where communicators come from. */
+/* Where communicators come from.  What was refused is not looked at. */
 #define TAP_MADE(newcomm, ...) \
-	tap_change_end_made(newcomm, (int) tap_result, \
-		(struct tap_comm_made) {.library = (const void *) tap_real, \
-			.call_id = tap_call_id, __VA_ARGS__});
+	if (tap_call_counts((int) tap_result)) \
+		tap_change_end_made(newcomm, (int) tap_result, \
+			(struct tap_comm_made) {.library = (const void *) tap_real, \
+				.call_id = tap_call_id, __VA_ARGS__}); \
+	else \
+		tap_change_end();
 
 #define TAP_LOCALS_INIT_RANK
 #define TAP_BEFORE_INIT_RANK(name) tap_change_begin(name)

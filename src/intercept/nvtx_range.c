@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program announces itself: its steps, layers and iterations. */
-#include <string.h>
-
+#include "common/safe_read.h"
 #include "common/thread.h"
 #include "intercept/entry.h"
 #include "intercept/nvtx.h"
@@ -14,20 +13,14 @@ static bool is_wanted(void)
 	return *on[0] | *on[1] | *on[2];
 }
 
-/* A text may be of any length; kept is where one that must be changed is kept. */
+/* kept is where a text of the program's is, cut, while the event is written. */
 static const char *text_of(const struct nvtx_abi_attributes *a, char *kept)
 {
 	const struct tap_nvtx_string *string;
 
 	switch (a->message_type) {
 	case NVTX_ABI_MESSAGE_ASCII:
-		if (!a->message.ascii)
-			return "";
-		if (strnlen(a->message.ascii, TAP_NVTX_TEXT) < TAP_NVTX_TEXT)
-			return a->message.ascii;
-		memcpy(kept, a->message.ascii, TAP_NVTX_TEXT - 1);
-		kept[TAP_NVTX_TEXT - 1] = '\0';
-		return kept;
+		return tap_safe_read_string(kept, TAP_NVTX_TEXT, a->message.ascii);
 	case NVTX_ABI_MESSAGE_WIDE:
 		if (!a->message.wide)
 			return "";

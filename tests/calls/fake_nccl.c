@@ -5,6 +5,7 @@
 #include <errno.h>
 
 int fake_result = -1;
+const char *fake_string;
 const char fake_text[64] =
 	"sixty-three bytes that end where the arguments of the call say";
 

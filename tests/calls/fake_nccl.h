@@ -27,8 +27,9 @@ static inline unsigned int fake_sum(const void *args, size_t size)
 	return sum;
 }
 
-/* Calls that return a string return some end of this one. */
+/* Calls that return a string return some end of this one, or fake_string unless NULL. */
 extern const char fake_text[64];
+extern const char *fake_string;
 
 static inline ncclTeam_t fake_team(unsigned int sum)
 {
@@ -38,7 +39,8 @@ static inline ncclTeam_t fake_team(unsigned int sum)
 /* clang-format off */
 #define FAKE_RETURN_RESULT(sum) \
 	((ncclResult_t) (fake_result < 0 ? (sum) : (unsigned) fake_result))
-#define FAKE_RETURN_STR(sum) (fake_text + (sum) % (sizeof(fake_text) - 1))
+#define FAKE_RETURN_STR(sum) \
+	(fake_string ? fake_string : fake_text + (sum) % (sizeof(fake_text) - 1))
 #define FAKE_RETURN_I32(sum) ((int) (sum))
 #define FAKE_RETURN_SKIP(sum) fake_team(sum)
 

@@ -5,11 +5,12 @@ tap_calls_shell = tests/calls/test_abi.sh tests/calls/test_calls_md.sh \
 	tests/calls/test_cuda.sh tests/calls/test_cupti.sh \
 	tests/calls/test_coverage.sh tests/calls/test_every_call.sh \
 	tests/calls/test_every_cuda.sh tests/calls/test_every_hip.sh tests/calls/test_headers.sh \
-	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh
+	tests/calls/test_nvtx.sh tests/calls/test_verbs.sh tests/calls/test_wild.sh
 tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call \
 	tests/calls/libcuda.so.1 tests/calls/test_every_cuda \
 	tests/calls/libamdhip64.so.6 tests/calls/test_every_hip \
-	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb
+	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb \
+	tests/calls/wild_nccl tests/calls/wild_cuda tests/calls/wild_hip
 
 check_PROGRAMS += tests/calls/test_kinds
 tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h
@@ -23,7 +24,7 @@ EXTRA_DIST += $(tap_calls_shell) tests/calls/check_abi.c tests/calls/check_nvtx.
 	tests/calls/test_every_verb.c tests/calls/every.inc.sh \
 	tests/calls/fake_cuda.c tests/calls/fake_cuda.h tests/calls/test_every_cuda.c \
 	tests/calls/check_cuda.c tests/calls/check_cudart.c tests/calls/cuda_layouts.c \
-	tests/calls/check_cupti.c tests/calls/stock_runtime.c
+	tests/calls/check_cupti.c tests/calls/stock_runtime.c tests/calls/wild.c
 TESTS += tests/calls/test_kinds $(tap_calls_shell)
 
 # Plain files, as in tests/link.
@@ -79,3 +80,15 @@ tests/calls/test_every_hip: tests/calls/test_every_cuda.c tests/calls/guarded.h 
 	$(AM_V_CCLD)$(tap_calls_compile) -DTAP_HIP -o $@ $(srcdir)/tests/calls/test_every_cuda.c \
 		-Ltests/calls -l:libamdhip64.so.6 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 CLEANFILES += tests/calls/hip.map
+
+tap_wild = $(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/wild.c -Ltests/calls \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
+tests/calls/wild_nccl: tests/calls/wild.c tests/calls/guarded.h tests/calls/libnccl.so.2 \
+		$(tap_calls_rows)
+	$(tap_wild) -l:libnccl.so.2
+tests/calls/wild_cuda: tests/calls/wild.c tests/calls/guarded.h tests/calls/libcuda.so.1 \
+		$(tap_cuda_rows)
+	$(tap_wild) -DTAP_CUDA -l:libcuda.so.1
+tests/calls/wild_hip: tests/calls/wild.c tests/calls/guarded.h \
+		tests/calls/libamdhip64.so.6 $(tap_hip_rows)
+	$(tap_wild) -DTAP_CUDA -DTAP_HIP -l:libamdhip64.so.6

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Arguments that lead nowhere, given to each row of each table against a library that looks
+# at none of them: the program says the same and ends the same as without us, and a second
+# process, recorded on the same processor meanwhile, loses nothing.
+#
+# What the driver puts on a GPU is read without asking the kernel: there a program may die of
+# what its driver had died of, and the second process loses nothing all the same.
+set -eu
+
+: "${top_srcdir:?}" "${top_builddir:?}"
+# shellcheck source=tests/lib/tap.sh
+. "$top_srcdir/tests/lib/tap.sh"
+
+here=$top_builddir/tests/calls
+ours=$top_builddir/.libs/libccltap.so
+session=ccltap-wild-$$
+work=$here/wild.$$
+recording=no
+# The processor on which all of them are.
+processor=$(taskset -pc $$ | sed 's/.*: *//; s/[-,].*//')
+
+# shellcheck disable=SC2317 # called by the trap
+clean()
+{
+    [ "$recording" = no ] || timeout 20 lttng destroy --no-wait "$session" >/dev/null 2>&1 || :
+    rm -rf "$work"
+}
+trap clean EXIT
+mkdir -p "$work"
+alone
+
+# begin_recording: the events of all layers, each with its process.
+begin_recording()
+{
+    rm -rf "$work/trace"
+    lttng create "$session" --output "$work/trace" >/dev/null
+    recording=yes
+    lttng enable-channel -u -s "$session" --subbuf-size 1M --num-subbuf 8 all >/dev/null
+    lttng enable-event -u -s "$session" -c all 'nccl:*,cuda:*' >/dev/null
+    lttng add-context -u -s "$session" -c all -t vpid >/dev/null
+    lttng start "$session" >/dev/null
+}
+
+# What an event that was not ended holds up is waited for without end.
+end_recording()
+{
+    timeout 20 lttng destroy "$session" >/dev/null 2>&1 || echo "the recording does not end"
+    recording=no
+}
+
+# run_one COMMAND...: all that it says, and how it ends.
+run_one()
+{
+    timeout -s KILL 60 taskset -c "$processor" "$@" 2>&1 || echo "status $?"
+}
+
+LTTNG_UST_REGISTER_TIMEOUT=-1
+export LTTNG_UST_REGISTER_TIMEOUT
+has_daemon=no
+if lttng --no-sessiond list >/dev/null 2>&1; then
+    has_daemon=yes
+fi
+
+# try_all PROGRAM EVENT: each way of giving arguments, beside a process that makes EVENT.
+try_all()
+{
+    program=$here/$1
+    event=$2
+    "$program" --readable >"$work/readable"
+    for how in null wild zero unterminated many cut lost; do
+        run_one "$program" "$how" >"$work/bare.$how"
+        run_one env LD_PRELOAD="$ours" "$program" "$how" >"$work/with.$how"
+        check "$1, $how: the same with us" diff "$work/bare.$how" "$work/with.$how"
+    done
+    if [ $has_daemon = no ]; then
+        skip "no LTTng session daemon: scripts/daemon make check" "$1, recorded"
+        return
+    fi
+    begin_recording
+    mkfifo "$work/end"
+    LD_PRELOAD=$ours taskset -c "$processor" "$program" --beat <"$work/end" >"$work/beats" &
+    beater=$!
+    exec 8>"$work/end"
+    for how in null wild zero unterminated many cut lost; do
+        run_one env LD_PRELOAD="$ours" "$program" "$how" >"$work/recorded.$how"
+        check "$1, $how: the same while it is recorded" \
+            diff "$work/bare.$how" "$work/recorded.$how"
+    done
+    died=0
+    while read -r name; do
+        for how in null wild zero unterminated lost; do
+            bare=$(run_one "$program" "$how" "$name")
+            with=$(run_one env LD_PRELOAD="$ours" "$program" "$how" "$name")
+            case $how in
+            null | zero) [ "$bare" = "$with" ] || echo "$name, $how: $with" ;;
+            *) [ "$bare" = "$with" ] || died=$((died + 1)) ;;
+            esac
+        done
+    done <"$work/readable" >"$work/differ"
+    same "$1: what has to be there may be none or zero" "" "$(cat "$work/differ")"
+    exec 8>&-
+    wait "$beater" || true
+    rm "$work/end"
+    same "$1: the recording ends" "" "$(end_recording)"
+    same "$1: a process beside them on the processor loses nothing" "$(cat "$work/beats")" \
+        "$(babeltrace2 "$work/trace/ust" 2>/dev/null | grep "${event}_exit:" |
+            grep -c "vpid = $beater ")"
+    echo "# $died calls died of arguments that have to be readable"
+}
+
+try_all wild_nccl ncclGetVersion
+try_all wild_cuda cuStreamSynchronize
+try_all wild_hip hipStreamSynchronize
+
+# The other tables: nothing is read of these arguments at all.
+other=$(sed -n 's/^.*,[[:space:]]*\([A-Z][A-Za-z0-9_]*\)[,)].*/\1/p' \
+    "$top_srcdir/src/calls/cudart.def" | sort -u | tr '\n' ' ')
+same "what a runtime is given is only handed on" "IN " "$other"
+other=$(sed -n '/^	/s/^.*,[[:space:]]*\([A-Z][A-Za-z0-9_]*\)[,)].*/\1/p' \
+    "$top_srcdir/src/calls/cupti.def" | sort -u | tr '\n' ' ')
+same "and so is what CUPTI is" "PTR " "$other"
+
+tap_done
