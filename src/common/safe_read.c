@@ -43,6 +43,15 @@ void *tap_safe_read(void *ret_copy, const void *from, size_t size)
 	return memcpy(ret_copy, from, size);
 }
 
+void *tap_safe_pointer(void *const *from)
+{
+	const uintptr_t at = (uintptr_t) from, last = at + sizeof(*from) - 1;
+
+	if (!from || last < at || !tap_safe_page(at) || !tap_safe_page(last))
+		return NULL;
+	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+
 /* Byte by byte: what lies behind the end of a string may be watched by a sanitizer. */
 char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
 {

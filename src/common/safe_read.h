@@ -22,6 +22,9 @@ bool tap_safe_page(uintptr_t address) tap_hidden;
 /* Copies size bytes: ret_copy, or NULL when from is NULL or not all of them are there. */
 void *tap_safe_read(void *ret_copy, const void *from, size_t size) tap_hidden;
 
+/* A pointer that another thread may be writing; NULL also when it is not there. */
+void *tap_safe_pointer(void *const *from) tap_hidden;
+
 /*
  * Copies a string, cut to size with its final 0 and to what of it is there; so it is
  * empty when from is NULL.  Returns ret_copy.

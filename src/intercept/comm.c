@@ -14,11 +14,13 @@
 #include "intercept/entry.h"
 #include "intercept/libraries.h"
 #include "intercept/start.h"
+#include "intercept/threads.h"
 
 #define NR_BUCKETS 1024
 /*
  * A call on a communicator may return after another thread has aborted that, and counts
- * on it still: so it rests until this many others have gone too.
+ * on it still: so it rests until this many others have gone too, and no thread is in a
+ * call on it.
  */
 #define NR_RESTING 64
 #define CHUNK_BYTES (1 << 18)
@@ -55,8 +57,9 @@ static const struct tap_nccl_config no_config = {
 struct tap_comm tap_no_comm = {.handle = NO_HANDLE};
 
 /*
- * Guards all below, and what is written of a communicator but by the hot path.  Under it
- * memory is mapped and events are written, and neither calls back.  A bucket's list is
+ * Guards all below, and what is written and told of a communicator but by the hot path: a
+ * thread of LTTng's tells it too.  Under it memory is mapped, events are written and the
+ * threads are looked at, and none of that calls back.  A bucket's list is
  * read without it: what is found there is checked by its handle, what is not is looked
  * for again with the lock.
  */
@@ -69,6 +72,15 @@ static unsigned nr_unused;
 static char *chunk;
 static size_t chunk_left;
 static uint32_t last_id;
+
+static bool take_lock(void)
+{
+	const bool is_taken = tap_lock_take(&lock);
+
+	if (!is_taken)
+		tap_problem("not recorded", "what became of a communicator", 1);
+	return is_taken;
+}
 
 /*
  * How often a rank has made a communicator of one identifier.  NCCL_COMM_ID gives every
@@ -154,7 +166,7 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 			return;
 		/* Ranks that are left out do not call, so they count nothing. */
 		hash = mix(family, made->hash);
-		about->ordinal = count_use(hash, (int) parent->about.comm_id);
+		about->ordinal = count_use(hash, (int) parent->id);
 		if (parent->about.comm_key)
 			about->comm_key = not_zero(mix(hash, about->ordinal));
 		return;
@@ -168,32 +180,28 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 
 /* ---- What the library says ---- */
 
-static void find_questions(struct tap_comm *c, const void *library)
+static struct tap_comm_questions find_questions(const void *library)
 {
 	static const char *const names[] = {"ncclCommCount", "ncclCommUserRank",
 					    "ncclCommCuDevice", "ncclCommGetAsyncError"};
 	void *functions[ARRAY_SIZE(names)] = {NULL};
 
 	tap_library_functions(library, NULL, names, functions, ARRAY_SIZE(names));
-	c->count = (ncclResult_t(*)(ncclComm_t, int *)) functions[0];
-	c->user_rank = (ncclResult_t(*)(ncclComm_t, int *)) functions[1];
-	c->cu_device = (ncclResult_t(*)(ncclComm_t, int *)) functions[2];
-	c->state = (ncclResult_t(*)(ncclComm_t, ncclResult_t *)) functions[3];
-}
-
-static void forget_questions(struct tap_comm *c)
-{
-	c->count = c->user_rank = c->cu_device = NULL;
-	c->state = NULL;
+	return (struct tap_comm_questions){
+		.count = (ncclResult_t(*)(ncclComm_t, int *)) functions[0],
+		.user_rank = (ncclResult_t(*)(ncclComm_t, int *)) functions[1],
+		.cu_device = (ncclResult_t(*)(ncclComm_t, int *)) functions[2],
+		.state = (ncclResult_t(*)(ncclComm_t, ncclResult_t *)) functions[3],
+	};
 }
 
 /* Of one that is not ready NCCL would note an error that the program did not make. */
-static bool is_ready(const struct tap_comm *c)
+static bool is_ready(const struct tap_comm_questions *questions, ncclComm_t handle)
 {
 	ncclResult_t told = ncclSuccess;
 
-	return !c->state ||
-	       (c->state(c->handle, &told) == ncclSuccess && told == ncclSuccess);
+	return !questions->state ||
+	       (questions->state(handle, &told) == ncclSuccess && told == ncclSuccess);
 }
 
 static void ask(ncclResult_t (*question)(ncclComm_t, int *), ncclComm_t handle,
@@ -255,28 +263,68 @@ static void copy_config(struct tap_comm *c, const void *config)
 	to->commName = c->comm_name;
 }
 
-/* Mapped, so that ranks nobody talks to take no memory. */
+static struct tap_peers *map_peers(int32_t room)
+{
+	const size_t size =
+		sizeof(struct tap_peers) + 2 * (size_t) room * sizeof(struct tap_peer);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The kernel gives fresh memory, but of what the program has locked. */
+static void clear_peers(struct tap_peers *peers, int32_t room)
+{
+	const size_t size = sizeof(*peers) + 2 * (size_t) room * sizeof(struct tap_peer);
+
+	if (madvise(peers, size, MADV_DONTNEED))
+		memset(peers, 0, size);
+}
+
+/*
+ * Mapped, so that ranks nobody talks to take no memory; and never unmapped, since a
+ * thread may be about to count there.  What is too small for the next use is left behind
+ * for twice as much: so all that is left behind is no more than what is used.
+ */
 static void make_peers(struct tap_comm *c)
 {
-	const size_t size = 2 * (size_t) c->about.nranks * sizeof(*c->peers);
-	void *memory;
+	const int32_t nr = c->about.nranks;
+	int32_t room;
 
-	if (c->peers || c->about.nranks < 1 || c->about.nranks > NRANKS_MAX)
+	if (c->peers || nr < 1 || nr > NRANKS_MAX)
 		return;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		      0);
-	if (memory == MAP_FAILED)
+	if (c->mapped_for < nr) {
+		room = 2 * c->mapped_for > nr ? 2 * c->mapped_for : nr;
+		c->mapped = map_peers(room);
+		c->mapped_for = c->mapped ? room : 0;
+	} else {
+		clear_peers(c->mapped, c->mapped_for);
+	}
+	if (!c->mapped)
 		return;
-	c->nr_peers = c->about.nranks;
-	__atomic_store_n(&c->peers, memory, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->mapped->nr, nr, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->peers, c->mapped, __ATOMIC_RELEASE);
+}
+
+/* Under the lock, as the next ones. */
+static const struct tap_comm_state *state_of(struct tap_comm *c)
+{
+	c->about.collectives = __atomic_load_n(&c->collectives, __ATOMIC_RELAXED);
+	return &c->about;
 }
 
 static void tell(struct tap_comm *c, uint64_t call_id)
 {
 	c->about.call_id = call_id;
 	if (tap_events_table)
-		tap_events_table->comm(&c->about);
+		tap_events_table->comm(state_of(c));
 	c->about.call_id = 0;
+}
+
+static void set_life(struct tap_comm *c, enum tap_comm_life life)
+{
+	__atomic_store_n(&c->about.life, life, __ATOMIC_RELAXED);
 }
 
 static unsigned bucket_of(ncclComm_t handle)
@@ -294,18 +342,30 @@ static struct tap_comm *search(ncclComm_t handle)
 	return c;
 }
 
+/* Of those that have rested long enough the first that no thread is in a call on. */
 static struct tap_comm *take_unused(void)
 {
-	struct tap_comm *c = unused;
+	struct tap_comm **at = &unused, *c;
 
-	if (nr_unused > NR_RESTING) {
-		unused = c->next;
-		nr_unused--;
-		if (c->peers)
-			munmap(c->peers, 2 * (size_t) c->nr_peers * sizeof(*c->peers));
-		c->peers = NULL;
-		return c;
-	}
+	if (nr_unused <= NR_RESTING)
+		return NULL;
+	while (*at && tap_threads_are_on(*at))
+		at = &(*at)->next;
+	c = *at;
+	if (!c)
+		return NULL;
+	*at = c->next;
+	if (last_unused == &c->next)
+		last_unused = at;
+	nr_unused--;
+	__atomic_store_n(&c->peers, NULL, __ATOMIC_RELEASE);
+	return c;
+}
+
+static struct tap_comm *take_new(void)
+{
+	struct tap_comm *c;
+
 	if (chunk_left < sizeof(*c)) {
 		void *memory = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -361,7 +421,7 @@ static void drop(struct tap_comm *c)
 static void evict(struct tap_comm *c)
 {
 	take_out(c);
-	c->about.life = TAP_COMM_GONE;
+	set_life(c, TAP_COMM_GONE);
 	tell(c, 0);
 	drop(c);
 }
@@ -372,17 +432,21 @@ static struct tap_comm *add(void)
 	struct tap_comm *c = take_unused();
 
 	if (!c)
+		c = take_new();
+	if (!c)
 		return NULL;
 	__atomic_store_n(&c->handle, NO_HANDLE, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->id, ++last_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->collectives, 0, __ATOMIC_RELAXED);
 	c->group_id = 0;
 	c->not_counted = 0;
 	c->nr_splits = c->nr_grows = c->nr_awaited = 0;
 	c->newcomm = NULL;
 	c->copy = 0;
 	c->grow_key = 0;
-	forget_questions(c);
+	c->questions = (struct tap_comm_questions){NULL};
 	c->about = (struct tap_comm_state){
-		.comm_id = ++last_id,
+		.comm_id = last_id,
 		.color = -1,
 		.nranks = -1,
 		.rank = -1,
@@ -405,7 +469,7 @@ static struct tap_comm *search_again(ncclComm_t handle)
 	if (!c) {
 		c = add();
 		if (c) {
-			c->about.life = TAP_COMM_READY;
+			set_life(c, TAP_COMM_READY);
 			c->about.comm = (uintptr_t) handle;
 			hang_in(c, handle);
 		}
@@ -437,6 +501,7 @@ struct tap_comm *tap_comm_of(ncclComm_t handle)
 	return c ? c : &tap_no_comm;
 }
 
+/* Under the lock. */
 static void set_handle(struct tap_comm *c, ncclComm_t handle)
 {
 	struct tap_comm *before = search(handle);
@@ -448,53 +513,65 @@ static void set_handle(struct tap_comm *c, ncclComm_t handle)
 }
 
 /* Under the lock. */
-static struct tap_comm *make(const struct tap_comm_made *made, struct tap_comm *parent)
+static struct tap_comm *make(const struct tap_comm_made *made, struct tap_comm *parent,
+			     uint32_t library_id, struct tap_comm_questions questions)
 {
 	struct tap_comm *c = add();
 
 	if (!c)
 		return NULL;
 	c->copy = tap_library_base(made->library);
+	c->questions = questions;
+	c->about.library_id = library_id;
 	c->about.origin = made->origin;
 	c->about.nranks = made->nranks;
 	c->about.rank = made->rank;
 	c->about.color = made->color;
 	c->about.split_key = made->split_key;
-	c->about.parent_comm_id = parent ? parent->about.comm_id : 0;
+	c->about.parent_comm_id = parent ? parent->id : 0;
 	copy_config(c, made->config);
 	make_key(c, parent, made);
 	make_peers(c);
 	return c;
 }
 
+static void await_more(struct tap_comm *parent, int32_t more)
+{
+	const uint32_t nr = parent->nr_awaited + (uint32_t) more;
+
+	__atomic_store_n(&parent->nr_awaited, nr, __ATOMIC_RELAXED);
+}
+
 struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *made)
 {
 	struct tap_comm *c, *parent = made->parent ? tap_comm_of(made->parent) : NULL;
+	const struct tap_comm_questions questions = find_questions(made->library);
+	const uint32_t library_id =
+		tap_events_table ? tap_library_traced(made->library, "nccl") : 0;
+	bool is_ready_now;
 
+	tap_capture_find();
 	if (!tap_lock_take(&lock)) {
 		tap_problem("not recorded", "a communicator: too many made at once", 1);
 		return &tap_no_comm;
 	}
-	c = make(made, parent);
+	c = make(made, parent, library_id, questions);
 	if (c && made->handle) {
 		set_handle(c, made->handle);
 	} else if (c && parent) {
 		c->newcomm = newcomm;
-		parent->nr_awaited++;
+		await_more(parent, 1);
 	}
+	is_ready_now = c && made->is_ready && !c->newcomm;
+	if (c && !is_ready_now)
+		tell(c, made->call_id);
 	tap_lock_drop(&lock);
 	if (!c) {
 		tap_problem("not recorded", "a communicator: out of memory", 1);
 		return &tap_no_comm;
 	}
-	if (tap_events_table)
-		c->about.library_id = tap_library_traced(made->library, "nccl");
-	find_questions(c, made->library);
-	tap_capture_find();
-	if (made->is_ready && !c->newcomm)
+	if (is_ready_now)
 		tap_comm_ready(c, made->call_id);
-	else
-		tell(c, made->call_id);
 	return c;
 }
 
@@ -504,13 +581,12 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
  */
 static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_last)
 {
-	ncclComm_t handle = NULL;
+	const ncclComm_t handle = tap_safe_pointer((void **) c->newcomm);
 
-	tap_safe_read(&handle, c->newcomm, sizeof(handle));
 	if (!handle && !is_last)
 		return false;
 	if (parent)
-		parent->nr_awaited--;
+		await_more(parent, -1);
 	c->newcomm = NULL;
 	if (handle)
 		set_handle(c, handle);
@@ -522,16 +598,16 @@ static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_las
 bool tap_comm_find_handle(struct tap_comm *c, bool is_last)
 {
 	struct tap_comm *parent;
-	bool is_there;
+	bool is_there = true;
 
-	if (!c->newcomm)
-		return true;
-	if (!tap_lock_take(&lock))
+	if (!take_lock())
 		return false;
-	for (parent = all; parent; parent = parent->next)
-		if (parent->about.comm_id == c->about.parent_comm_id)
-			break;
-	is_there = take_handle(c, parent, is_last);
+	if (c->newcomm) {
+		for (parent = all; parent; parent = parent->next)
+			if (parent->id == c->about.parent_comm_id)
+				break;
+		is_there = take_handle(c, parent, is_last);
+	}
 	tap_lock_drop(&lock);
 	return is_there;
 }
@@ -546,8 +622,8 @@ static struct tap_comm *next_child(struct tap_comm *parent)
 
 	for (c = all; c; c = next) {
 		next = c->next;
-		if (c->newcomm && c->about.parent_comm_id == parent->about.comm_id &&
-		    !c->group_id && take_handle(c, parent, true))
+		if (c->newcomm && c->about.parent_comm_id == parent->id && !c->group_id &&
+		    take_handle(c, parent, true))
 			return c;
 	}
 	return NULL;
@@ -557,7 +633,7 @@ void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id)
 {
 	struct tap_comm *c = NULL;
 
-	while (parent->nr_awaited) {
+	while (tap_comm_awaits(parent)) {
 		if (!tap_lock_take(&lock))
 			return;
 		c = next_child(parent);
@@ -568,43 +644,82 @@ void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id)
 	}
 }
 
-void tap_comm_was_split(struct tap_comm *parent)
+void tap_comm_set_grow_key(struct tap_comm *c, uint64_t hash)
 {
-	parent->nr_splits++;
+	if (c == &tap_no_comm || !take_lock())
+		return;
+	c->grow_key = hash;
+	tap_lock_drop(&lock);
 }
 
+void tap_comm_was_split(struct tap_comm *parent)
+{
+	if (!take_lock())
+		return;
+	parent->nr_splits++;
+	tap_lock_drop(&lock);
+}
+
+/* Asks without the lock what is not known yet. */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id)
 {
-	const ncclComm_t handle = c->handle;
+	struct tap_comm_questions questions;
+	int32_t nranks, rank, device;
+	ncclComm_t handle;
+	uint32_t id;
+	bool is_done;
 
-	if (c == &tap_no_comm)
+	if (c == &tap_no_comm || !take_lock())
 		return;
-	if (is_ready(c)) {
-		ask(c->count, handle, &c->about.nranks);
-		ask(c->user_rank, handle, &c->about.rank);
-		ask(c->cu_device, handle, &c->about.device);
-		make_peers(c);
-		if (c->about.life == TAP_COMM_INITIALISING)
-			c->about.life = TAP_COMM_READY;
+	id = c->id;
+	handle = c->handle;
+	questions = c->questions;
+	nranks = c->about.nranks;
+	rank = c->about.rank;
+	device = c->about.device;
+	tap_lock_drop(&lock);
+	is_done = is_ready(&questions, handle);
+	if (is_done) {
+		ask(questions.count, handle, &nranks);
+		ask(questions.user_rank, handle, &rank);
+		ask(questions.cu_device, handle, &device);
 	}
-	tell(c, call_id);
+	if (!take_lock())
+		return;
+	if (c->id == id) {
+		c->about.nranks = nranks;
+		c->about.rank = rank;
+		c->about.device = device;
+		make_peers(c);
+		if (is_done && c->about.life == TAP_COMM_INITIALISING)
+			set_life(c, TAP_COMM_READY);
+		tell(c, call_id);
+	}
+	tap_lock_drop(&lock);
 }
 
 void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life, uint64_t call_id)
 {
-	if (c == &tap_no_comm || c->about.life == life)
+	if (c == &tap_no_comm || tap_comm_life(c) == life || !take_lock())
 		return;
-	c->about.life = life;
+	set_life(c, life);
 	tell(c, call_id);
+	tap_lock_drop(&lock);
 }
 
 bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id)
 {
-	if (c == &tap_no_comm || c->about.async_error)
+	bool is_first;
+
+	if (c == &tap_no_comm || !take_lock())
 		return false;
-	c->about.async_error = error;
-	tell(c, call_id);
-	return true;
+	is_first = !c->about.async_error;
+	if (is_first) {
+		c->about.async_error = error;
+		tell(c, call_id);
+	}
+	tap_lock_drop(&lock);
+	return is_first;
 }
 
 struct tap_comm *tap_comm_freeing(ncclComm_t handle)
@@ -626,8 +741,8 @@ static void drop_awaited(struct tap_comm *parent)
 
 	for (c = all; c && parent->nr_awaited; c = next) {
 		next = c->next;
-		if (c->newcomm && c->about.parent_comm_id == parent->about.comm_id) {
-			parent->nr_awaited--;
+		if (c->newcomm && c->about.parent_comm_id == parent->id) {
+			await_more(parent, -1);
 			c->newcomm = NULL;
 			evict(c);
 		}
@@ -637,15 +752,11 @@ static void drop_awaited(struct tap_comm *parent)
 void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
 		    enum tap_comm_life life, uint64_t call_id)
 {
-	if (c == &tap_no_comm)
+	if (c == &tap_no_comm || !take_lock())
 		return;
 	if (is_freed) {
-		c->about.life = life;
+		set_life(c, life);
 		tell(c, call_id);
-	}
-	if (!tap_lock_take(&lock))
-		return;
-	if (is_freed) {
 		drop_awaited(c);
 		drop(c);
 	} else {
@@ -663,14 +774,15 @@ void tap_comms_expire(void)
 	if (!tap_lock_take(&lock))
 		return;
 	for (c = all; c; c = c->next)
-		if (!c->count || !tap_library_loaded((const void *) c->count))
-			forget_questions(c);
+		if (!c->questions.count ||
+		    !tap_library_loaded((const void *) c->questions.count))
+			c->questions = (struct tap_comm_questions){NULL};
 	tap_lock_drop(&lock);
 }
 
 uint32_t tap_comms_write(void)
 {
-	const struct tap_comm *c;
+	struct tap_comm *c;
 	uint32_t nr = 0;
 
 	if (!tap_lock_take(&lock)) {
@@ -678,7 +790,7 @@ uint32_t tap_comms_write(void)
 		return 0;
 	}
 	for (c = all; c; c = c->next, nr++)
-		tap_events_table->state_comm(&c->about);
+		tap_events_table->state_comm(state_of(c));
 	tap_lock_drop(&lock);
 	return nr;
 }

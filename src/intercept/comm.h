@@ -26,12 +26,27 @@ struct tap_peer {
 	uint64_t group_id; /* the last group that counted here */
 };
 
+/* Sends, then receives, one of each for every rank. */
+struct tap_peers {
+	int32_t nr; /* ranks */
+	struct tap_peer of[];
+};
+
+/* What is asked of the library that made a communicator; NULL: it cannot say. */
+struct tap_comm_questions {
+	ncclResult_t (*count)(ncclComm_t, int *), (*user_rank)(ncclComm_t, int *),
+		(*cu_device)(ncclComm_t, int *), (*state)(ncclComm_t, ncclResult_t *);
+};
+
 /*
- * Its memory is never given back, so a pointer to one may be kept and read without a
- * lock: handle tells whether it still is the one that was meant.
+ * Its memory, and that of its peers, is never given back, so a pointer to one may be kept
+ * and read without a lock: handle tells whether it still is the one that was meant.
  */
 struct tap_comm {
 	ncclComm_t handle; /* nobody's once it is gone */
+	uint32_t id;	   /* never used again */
+	/* Counted by the hot path alone. */
+	uint64_t collectives;
 	/* Of group.c: the group that it has operations in, 0 none, and what it has there.
 	 */
 	uint64_t group_id;
@@ -40,27 +55,51 @@ struct tap_comm {
 	 */
 	uint32_t not_counted;
 	struct tap_comm *group_next;
-	/* Sends, then receives, one of each for every rank; NULL until nranks is known.
-	 */
-	struct tap_peer *peers;
-	int32_t nr_peers; /* that peers has room for, of each */
+	struct tap_peers *peers; /* NULL until nranks is known */
 
 	uintptr_t copy; /* of the library that made it, as its load address; 0 unknown */
-	struct tap_comm_state about; /* .collectives is counted by the hot path */
+	/*
+	 * Written and told under the lock of comm.c.  Without it only its key may be
+	 * read, which does not change, and its life (tap_comm_life()).
+	 */
+	struct tap_comm_state about;
 
-	/* Of comm.c alone. */
+	/* Of comm.c alone, under its lock but for nr_awaited. */
 	uint32_t nr_splits, nr_grows;
 	uint32_t nr_awaited; /* children that have no handle yet */
 	ncclComm_t *newcomm; /* where its handle will be, NULL once it is known */
 	uint64_t grow_key;   /* of the identifier that newcomers were given, 0 none */
-	ncclResult_t (*count)(ncclComm_t, int *), (*user_rank)(ncclComm_t, int *),
-		(*cu_device)(ncclComm_t, int *), (*state)(ncclComm_t, ncclResult_t *);
+	struct tap_comm_questions questions;
+	struct tap_peers *mapped; /* what peers leads to, or led to in an earlier use */
+	int32_t mapped_for;	  /* ranks that it has room for */
 	struct tap_nccl_config config;
 	char net_name[32], comm_name[128];
 	struct tap_comm *hash_next, *next;
 };
 
 /* tap_no_comm (thread.h) is what operations on none, or on too many at once, count on. */
+
+static inline bool tap_comm_is(const struct tap_comm *c, ncclComm_t handle)
+{
+	return __atomic_load_n(&c->handle, __ATOMIC_RELAXED) == handle;
+}
+
+/* One more collective; others read the number meanwhile. */
+static inline void tap_comm_count(struct tap_comm *c)
+{
+	__atomic_store_n(&c->collectives, c->collectives + 1, __ATOMIC_RELAXED);
+}
+
+static inline enum tap_comm_life tap_comm_life(const struct tap_comm *c)
+{
+	return __atomic_load_n(&c->about.life, __ATOMIC_RELAXED);
+}
+
+/* Whether handles of its children may have come. */
+static inline bool tap_comm_awaits(const struct tap_comm *c)
+{
+	return __atomic_load_n(&c->nr_awaited, __ATOMIC_RELAXED) != 0;
+}
 
 /* Never NULL; tap_no_comm when handle is NULL or there is no memory. */
 struct tap_comm *tap_comm_of(ncclComm_t handle) tap_hidden;
@@ -97,6 +136,9 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
 bool tap_comm_find_handle(struct tap_comm *c, bool is_last) tap_hidden;
 void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id) tap_hidden;
 
+/* Newcomers to the communicator are given the identifier with this hash. */
+void tap_comm_set_grow_key(struct tap_comm *c, uint64_t hash) tap_hidden;
+
 /* The parent was split, also by a rank that has no part in the new communicator. */
 void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
 
@@ -123,9 +165,12 @@ void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
 /* The counts of one rank: sends to it, or receives from it; NULL when there is none. */
 static inline struct tap_peer *tap_comm_peer(struct tap_comm *c, int peer, bool is_recv)
 {
-	if (unlikely(!c->peers || peer < 0 || peer >= c->nr_peers))
+	struct tap_peers *peers = __atomic_load_n(&c->peers, __ATOMIC_ACQUIRE);
+	const int32_t nr = peers ? __atomic_load_n(&peers->nr, __ATOMIC_RELAXED) : 0;
+
+	if (unlikely(peer < 0 || peer >= nr))
 		return NULL;
-	return &c->peers[peer + (is_recv ? c->nr_peers : 0)];
+	return &peers->of[peer + (is_recv ? nr : 0)];
 }
 
 /* A library was unloaded: what was found in it is gone. */

@@ -74,14 +74,6 @@ static void learn(const struct way *way, void *real, const struct tap_cuda_name 
 static void replace(struct way *way, void *real, const char *symbol, void **pfn);
 static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn);
 
-/* Whether the program was given a function. */
-static bool is_found(void **pfn)
-{
-	void *found = NULL;
-
-	return tap_safe_read(&found, pfn, sizeof(found)) && found;
-}
-
 /* clang-format off */
 #define WAY(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
 	static struct way sym##_##by = { \
@@ -96,7 +88,7 @@ static bool is_found(void **pfn)
 		if (unlikely(!real)) \
 			return from.missing; \
 		result = ((sym##_function) real) args; \
-		if (!result && is_found(pfn)) \
+		if (!result && tap_safe_pointer(pfn)) \
 			replaced(&sym##_##by, real, symbol, pfn); \
 		return result; \
 	}

@@ -13,7 +13,7 @@ bool tap_operation_begin(const char *name, ncclComm_t handle)
 
 	if (!tap_call_is_outer(t))
 		return false;
-	if (t->last_comm->handle != handle)
+	if (!tap_comm_is(t->last_comm, handle))
 		__atomic_store_n(&t->last_comm, tap_comm_of(handle), __ATOMIC_RELAXED);
 	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
 	return true;
@@ -50,7 +50,7 @@ static void join(struct tap_comm *c)
 	c->group_id = id;
 	if (!g)
 		return;
-	c->group_first = c->about.collectives;
+	c->group_first = c->collectives;
 	c->group_p2p = 0;
 	c->group_next = g->comms;
 	g->comms = c;
@@ -62,7 +62,7 @@ int tap_collective_count(int result)
 	struct tap_comm *c = tap_thread.last_comm;
 
 	join(c);
-	c->about.collectives++;
+	tap_comm_count(c);
 	return result;
 }
 
@@ -131,19 +131,21 @@ void tap_group_start(int result, uintptr_t copy)
 
 static void take_back(struct tap_comm *c, uint64_t group_id)
 {
+	struct tap_peers *peers = __atomic_load_n(&c->peers, __ATOMIC_ACQUIRE);
+	const int32_t nr = peers ? __atomic_load_n(&peers->nr, __ATOMIC_RELAXED) : 0;
 	int32_t i;
 
 	c->not_counted++;
-	c->about.collectives = c->group_first;
-	for (i = 0; c->peers && i < 2 * c->nr_peers; i++)
-		if (c->peers[i].group_id == group_id)
-			c->peers[i].count = c->peers[i].before;
+	__atomic_store_n(&c->collectives, c->group_first, __ATOMIC_RELAXED);
+	for (i = 0; i < 2 * nr; i++)
+		if (peers->of[i].group_id == group_id)
+			peers->of[i].count = peers->of[i].before;
 }
 
 static void list(struct tap_group_end *end, const struct tap_comm *c)
 {
 	const uint32_t i = end->nr_listed;
-	const uint64_t collectives = c->about.collectives - c->group_first;
+	const uint64_t collectives = c->collectives - c->group_first;
 
 	if (!collectives && !c->group_p2p)
 		return;
@@ -151,7 +153,7 @@ static void list(struct tap_group_end *end, const struct tap_comm *c)
 	if (i == TAP_GROUP_COMMS_MAX)
 		return;
 	end->nr_listed++;
-	end->comm_id[i] = c->about.comm_id;
+	end->comm_id[i] = c->id;
 	end->first_op[i] = collectives && c->about.comm_key ? c->group_first + 1 : 0;
 	end->collectives[i] = collectives;
 	end->p2p[i] = c->group_p2p;
@@ -186,7 +188,7 @@ static void end_outermost(struct tap_group *g, int result, uint64_t call_id,
 		list(end, c);
 		if (end->outcome != TAP_GROUP_LAUNCHED)
 			take_back(c, group_id);
-		if (c->about.life == TAP_COMM_INITIALISING)
+		if (tap_comm_life(c) == TAP_COMM_INITIALISING)
 			settle(c, result, call_id);
 	}
 }

@@ -50,7 +50,7 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 {
 	struct tap_thread *t = &tap_thread;
 
-	if (unlikely(t->inside || t->last_comm->handle != handle))
+	if (unlikely(t->inside || !tap_comm_is(t->last_comm, handle)))
 		return false;
 	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
 	return true;
@@ -75,7 +75,7 @@ static inline int tap_collective_end(int result)
 		return tap_operation_failed(result);
 	if (unlikely(c->group_id != t->group_id))
 		return tap_collective_count(result);
-	c->about.collectives++;
+	tap_comm_count(c);
 	return result;
 }
 
@@ -93,7 +93,7 @@ static inline uint64_t tap_collective_number(void)
 {
 	const struct tap_comm *c = tap_thread.last_comm;
 
-	return c->about.comm_key ? c->about.collectives + 1 : 0;
+	return c->about.comm_key ? c->collectives + 1 : 0;
 }
 
 static inline uint64_t tap_p2p_number(int peer, bool is_recv)

@@ -16,7 +16,7 @@ static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
 {
 	const struct tap_thread *t = &tap_thread;
 
-	if (t->last_comm->handle == handle)
+	if (tap_comm_is(t->last_comm, handle))
 		return t->last_comm;
 	/* It is already forgotten, but the call that frees it goes on. */
 	if (t->freeing && t->freeing->about.comm == (uintptr_t) handle)
@@ -28,7 +28,7 @@ void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant)
 {
 	const struct tap_comm *c = comm_of(handle, is_meant);
 
-	call->comm_id = c->about.comm_id;
+	call->comm_id = c->id;
 	call->comm_key = c->about.comm_key;
 }
 
@@ -90,14 +90,6 @@ static bool is_awaited(const struct tap_comm_made *made)
 				(made->origin == TAP_COMM_SPLIT && made->color >= 0));
 }
 
-/* What the library has written, if it has. */
-static ncclComm_t handle_at(const ncclComm_t *newcomm)
-{
-	ncclComm_t handle;
-
-	return tap_safe_read(&handle, newcomm, sizeof(handle)) ? handle : NULL;
-}
-
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -105,7 +97,7 @@ void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made m
 	if (made.origin == TAP_COMM_SPLIT && made.parent)
 		tap_comm_was_split(tap_comm_of(made.parent));
 	made.is_ready = is_done(result, made.library);
-	made.handle = handle_at(newcomm);
+	made.handle = tap_safe_pointer((void **) newcomm);
 	if (made.handle || (newcomm && is_awaited(&made)))
 		tap_group_made(tap_comm_made(newcomm, &made));
 	tap_change_end();
@@ -127,7 +119,7 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 
 	for (i = 0; tap_call_counts(result) && i < nr; i++) {
 		made.rank = (int) i;
-		made.handle = handle_at(&comms[i]);
+		made.handle = tap_safe_pointer((void **) &comms[i]);
 		if (made.handle)
 			tap_group_made(tap_comm_made(&comms[i], &made));
 	}
@@ -163,13 +155,13 @@ void tap_unique_id_given(const ncclUniqueId *id, int result)
 
 void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result)
 {
-	struct tap_comm *c;
-	uint64_t hash = result == 0 ? tap_hash_of_id(id) : 0;
+	const uint64_t hash = result == 0 ? tap_hash_of_id(id) : 0;
+	struct tap_guard guard;
 
 	if (hash) {
-		c = tap_comm_of(handle);
-		if (c != &tap_no_comm)
-			c->grow_key = hash;
+		guard = tap_guard_set();
+		tap_comm_set_grow_key(tap_comm_of(handle), hash);
+		tap_guard_clear(guard);
 	}
 	tap_change_end();
 }
@@ -188,8 +180,8 @@ static void note_state(struct tap_comm *c, int told, uint64_t call_id)
 	const struct tap_guard guard = tap_guard_set();
 
 	if (told != 0 && tap_comm_set_error(c, told, call_id))
-		ask_snapshot(told, c->about.comm_id);
-	else if (c->about.life == TAP_COMM_INITIALISING)
+		ask_snapshot(told, c->id);
+	else if (tap_comm_life(c) == TAP_COMM_INITIALISING)
 		tap_comm_ready(c, call_id);
 	if (told == 0)
 		tap_comm_find_children(c, call_id);
@@ -206,10 +198,12 @@ void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int resu
 		result == 0 && tap_safe_read(&read, error, sizeof(read)) ? (int) read : 7;
 	struct tap_comm *c = t->last_comm;
 
-	if (c->handle != handle)
-		t->last_comm = c = tap_comm_of(handle);
-	if (told != 7 &&
-	    (told != 0 || c->about.life == TAP_COMM_INITIALISING || c->nr_awaited))
+	if (!tap_comm_is(c, handle)) {
+		c = tap_comm_of(handle);
+		__atomic_store_n(&t->last_comm, c, __ATOMIC_RELAXED);
+	}
+	if (told != 7 && (told != 0 || tap_comm_life(c) == TAP_COMM_INITIALISING ||
+			  tap_comm_awaits(c)))
 		note_state(c, told, call_id);
 	tap_change_end();
 }

@@ -108,8 +108,23 @@ static bool read_inside(const struct tap_thread *t, struct tap_thread_state *ret
 	if (inside)
 		ret_state->function = inside;
 	ret_state->comm_id =
-		__atomic_load_n(&t->last_comm, __ATOMIC_RELAXED)->about.comm_id;
+		__atomic_load_n(&__atomic_load_n(&t->last_comm, __ATOMIC_RELAXED)->id,
+				__ATOMIC_RELAXED);
 	return inside || ret_state->group_depth;
+}
+
+bool tap_threads_are_on(const struct tap_comm *c)
+{
+	const struct tap_thread *t;
+	bool is_one = false;
+
+	if (!tap_lock_take(&lock))
+		return true;
+	for (t = newest; t && !is_one; t = t->earlier)
+		is_one = __atomic_load_n(&t->inside, __ATOMIC_RELAXED) &&
+			 __atomic_load_n(&t->last_comm, __ATOMIC_RELAXED) == c;
+	tap_lock_drop(&lock);
+	return is_one;
 }
 
 uint32_t tap_threads_write(bool *ret_all)

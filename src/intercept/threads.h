@@ -18,6 +18,11 @@
  */
 void tap_thread_know(void) tap_hidden;
 
+struct tap_comm;
+
+/* Whether a thread may be inside a call that will count on c. */
+bool tap_threads_are_on(const struct tap_comm *c) tap_hidden;
+
 /*
  * Writes tap:state_thread for each thread that is inside a call or a group; their number,
  * and whether all threads are known that could be in a recorded call.

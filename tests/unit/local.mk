@@ -68,6 +68,15 @@ tests_unit_test_safe_read_SOURCES = tests/unit/test_safe_read.c tests/unit/tap.h
 tests_unit_test_safe_read_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_safe_read_CFLAGS = $(AM_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_comm
+tests_unit_test_comm_SOURCES = tests/unit/test_comm.c tests/unit/tap.h \
+	src/common/safe_read.c src/common/safe_read.h src/common/thread.c src/common/thread.h \
+	src/intercept/comm.c src/intercept/comm.h src/intercept/group.c src/intercept/group.h \
+	src/intercept/threads.c src/intercept/threads.h
+tests_unit_test_comm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_comm_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+EXTRA_DIST += tests/unit/test_races.sh
+
 check_PROGRAMS += tests/unit/test_cupti
 tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c tests/unit/tap.h \
 	src/common/thread.c src/common/thread.h \
@@ -82,7 +91,8 @@ UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_symbol tests/unit/test_wire \
 	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_safe_read tests/unit/test_function_ids.sh \
+	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_safe_read tests/unit/test_comm tests/unit/test_races.sh \
+	tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 
 check_PROGRAMS += tests/unit/test_spread

@@ -52,6 +52,19 @@ static bool test_no_bytes(void)
 	return is_passed;
 }
 
+static bool test_pointers(void)
+{
+	void *pointer = &pointer;
+	bool is_passed = true;
+
+	CHECK(tap_safe_pointer(&pointer) == &pointer);
+	CHECK(tap_safe_pointer((void **) (void *) (begin + 2 * page - sizeof(pointer))));
+	CHECK(!tap_safe_pointer((void **) (void *) (begin + 2 * page - 4)));
+	CHECK(!tap_safe_pointer((void **) (uintptr_t) wild));
+	CHECK(!tap_safe_pointer(NULL));
+	return is_passed;
+}
+
 static bool test_strings(void)
 {
 	bool is_passed = true;
@@ -96,6 +109,7 @@ int main(void)
 	make_pages();
 	report("what is there is copied, also from two pages", test_bytes);
 	report("what is not all there is not, and that is no fault", test_no_bytes);
+	report("a pointer is, or is none", test_pointers);
 	report("a string is copied as far as there is room and memory", test_strings);
 	report("one that is not there is empty", test_no_strings);
 	report("errno is what it was", test_errno);
