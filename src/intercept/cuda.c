@@ -108,7 +108,7 @@
 		if (!SHORT_##class || \
 		    unlikely(*TAP_READ(tap_e->on[0]) | *TAP_READ(tap_e->on[1]))) \
 			return fn##_traced(tap_e CALLER_##class MORE(__VA_ARGS__)); \
-		return ((fn##_function) tap_e->real)(NAMES(__VA_ARGS__)); \
+		return ((fn##_function) TAP_READ(tap_e->real))(NAMES(__VA_ARGS__)); \
 	}
 
 /* TAP_CUDA_COPIES of those that are handed out. */

@@ -39,6 +39,12 @@ static void set_switches(struct tap_cuda_entry *e, const int *const *on)
 	__atomic_store_n(&e->on[0], on[0], __ATOMIC_RELEASE);
 }
 
+/* Others may let it lead elsewhere meanwhile. */
+static const int *switch_of(const struct tap_cuda_entry *e, unsigned i)
+{
+	return __atomic_load_n(&e->on[i], __ATOMIC_ACQUIRE);
+}
+
 void *tap_cuda_real(struct tap_cuda_entry *e)
 {
 	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
@@ -113,7 +119,7 @@ static bool make_ready(struct tap_cuda_entry *e)
 	static const int *const nobody[2] = {&never, &never};
 	bool is_wanted = false;
 
-	if (e->on[0] == &tap_not_ready) {
+	if (switch_of(e, 0) == &tap_not_ready) {
 		switch (e->library->start(&guard)) {
 		case TAP_STARTED:
 			tap_capture_find();
@@ -127,7 +133,7 @@ static bool make_ready(struct tap_cuda_entry *e)
 			return false;
 		}
 	}
-	is_wanted = *e->on[0] || *e->on[1];
+	is_wanted = *switch_of(e, 0) || *switch_of(e, 1);
 	if (is_wanted && !tap_thread.tid)
 		tap_thread_know();
 	tap_guard_clear(guard);
@@ -136,13 +142,15 @@ static bool make_ready(struct tap_cuda_entry *e)
 
 bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common)
 {
+	const int *on = switch_of(e, 0);
+
 	/* What a driver calls of itself belongs to the call that it is in. */
 	if (tap_thread.in_tracer || tap_thread.in_cuda)
 		return false;
-	if (unlikely(e->on[0] == &tap_not_ready || !tap_thread.tid)) {
+	if (unlikely(on == &tap_not_ready || !tap_thread.tid)) {
 		if (!make_ready(e))
 			return false;
-	} else if (!*e->on[0] && !*e->on[1]) {
+	} else if (!*on && !*switch_of(e, 1)) {
 		return false;
 	}
 	ret_common->call_id = tap_call_number();

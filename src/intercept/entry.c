@@ -19,11 +19,16 @@ uint32_t tap_epoch = 1;
 /* Counted by every recorded call of the process; a fork goes on with it. */
 static uint64_t last_call_id;
 
+static uint32_t epoch_now(void)
+{
+	return __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+}
+
 void tap_entry_set(struct tap_entry *e, void *real)
 {
-	e->library = 0;
+	__atomic_store_n(&e->library, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->epoch, tap_epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->epoch, epoch_now(), __ATOMIC_RELEASE);
 }
 
 /* ---- Which object a linked name is bound to ---- */
@@ -42,10 +47,11 @@ static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
 	for (; c; c = c->next) {
 		if (__atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) != epoch)
 			continue;
-		if (caller < c->start || caller >= c->end)
-			continue;
 		/* Written anew in another epoch meanwhile it would be somebody else's. */
-		real = c->real;
+		if (caller < __atomic_load_n(&c->start, __ATOMIC_RELAXED) ||
+		    caller >= __atomic_load_n(&c->end, __ATOMIC_RELAXED))
+			continue;
+		real = __atomic_load_n(&c->real, __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&c->epoch, __ATOMIC_RELAXED) == epoch)
 			return real;
@@ -90,9 +96,9 @@ static void choose(struct tap_entry *e, const struct tap_definition *d, uint32_t
 	c = take_choice(e, epoch, &is_new);
 	if (!c)
 		return;
-	c->start = d->caller_start;
-	c->end = d->caller_end;
-	c->real = d->function;
+	__atomic_store_n(&c->start, d->caller_start, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->end, d->caller_end, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->real, d->function, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->epoch, epoch, __ATOMIC_RELEASE);
 	if (!is_new)
 		return;
@@ -132,10 +138,10 @@ void tap_entries_expire(void)
  */
 static void settle(struct tap_entry *e, void *real, bool by_caller)
 {
-	e->by_caller = by_caller;
-	if (!by_caller || !e->real)
+	__atomic_store_n(&e->by_caller, by_caller, __ATOMIC_RELAXED);
+	if (!by_caller || !__atomic_load_n(&e->real, __ATOMIC_RELAXED))
 		tap_entry_set(e, real);
-	__atomic_store_n(&e->epoch, tap_epoch, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->epoch, epoch_now(), __ATOMIC_RELEASE);
 	if (by_caller)
 		expire(e);
 }
@@ -150,13 +156,13 @@ static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t
 
 	if (!tap_lock_take(&lock))
 		return true;
-	is_current = tap_epoch == *epoch;
+	is_current = epoch_now() == *epoch;
 	if (is_current && d->nr > most_definitions) {
 		/* One that has come: the callers of all other names may be its own. */
 		if (d->nr > 1)
 			expire_all();
 		most_definitions = d->nr;
-		*epoch = tap_epoch;
+		*epoch = epoch_now();
 	}
 	if (is_current)
 		settle(e, d->function, d->nr > 1);
@@ -176,7 +182,7 @@ tap_cold static void *look_up(struct tap_entry *e, const void *caller)
 	int tries;
 
 	for (tries = 0; tries < 10; tries++) {
-		epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+		epoch = epoch_now();
 		d = tap_library_definition(e->name, caller);
 		if (!d.function)
 			d.function = e->missing;
@@ -191,7 +197,7 @@ tap_cold static void *look_up(struct tap_entry *e, const void *caller)
 /* Also of a call that is not recorded, which nothing else guards. */
 static void *resolve_linked(struct tap_entry *e, const void *caller)
 {
-	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+	const uint32_t epoch = epoch_now();
 	void *real = chosen(e, (uintptr_t) caller, epoch);
 	struct tap_guard guard;
 
@@ -214,9 +220,9 @@ void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 	if (e->linked)
 		return resolve_linked(e, caller);
 	/* real is written before the epoch, so it is read after it. */
-	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == tap_epoch)
-		return e->real;
-	real = e->real;
+	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch_now())
+		return __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
+	real = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
 	if (real != e->missing && !tap_library_loaded(real))
 		real = e->missing;
 	tap_entry_set(e, real);
@@ -234,7 +240,8 @@ static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exi
 {
 	if (!tap_lock_take(&lock))
 		return;
-	if (!e->by_caller && e->epoch == __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
+	if (!e->by_caller && __atomic_load_n(&e->epoch, __ATOMIC_RELAXED) ==
+				     __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
 		set_switches(e, entry_on, exit_on);
 	tap_lock_drop(&lock);
 }
@@ -242,10 +249,11 @@ static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exi
 /* Returns whether events may be written. */
 static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 {
+	const int *entry_on = __atomic_load_n(&e->entry_on, __ATOMIC_ACQUIRE);
 	const struct tap_call_events *events;
 
-	if (likely(e->entry_on != &tap_not_ready))
-		return *e->entry_on || *e->exit_on;
+	if (likely(entry_on != &tap_not_ready))
+		return *entry_on || *__atomic_load_n(&e->exit_on, __ATOMIC_ACQUIRE);
 	switch (tap_start(guard)) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
@@ -263,17 +271,21 @@ static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 /* Where the call goes: kept, unless the caller decides. */
 static uint32_t library_of(struct tap_entry *e, void *real)
 {
+	uint32_t library;
+
 	if (real == e->missing) {
 		tap_problem("missing", e->name, 1);
 		return 0;
 	}
-	if (e->by_caller)
+	if (__atomic_load_n(&e->by_caller, __ATOMIC_RELAXED))
 		return tap_library_traced(real, "nccl");
-	if (unlikely(!e->library)) {
-		e->library = tap_library_traced(real, "nccl");
+	library = __atomic_load_n(&e->library, __ATOMIC_RELAXED);
+	if (unlikely(!library)) {
+		library = tap_library_traced(real, "nccl");
+		__atomic_store_n(&e->library, library, __ATOMIC_RELAXED);
 		tap_unseen_tell(false);
 	}
-	return e->library;
+	return library;
 }
 
 uint64_t tap_call_number(void)

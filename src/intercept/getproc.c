@@ -43,7 +43,7 @@ static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void
 
 	for (i = 0; i < nr; i++)
 		for (k = 0; k < TAP_CUDA_COPIES; k++)
-			if (names[i].handed_out[k].entry->real == found)
+			if (TAP_READ(names[i].handed_out[k].entry->real) == found)
 				return names[i].handed_out[k].wrapper;
 	return NULL;
 }

@@ -57,10 +57,10 @@
  * The real function.  A call on a communicator comes from where that was made, so only
  * the others need ask who calls.
  */
-#define TAP_REAL(fn, e) ((fn##_function) (e).real)
+#define TAP_REAL(fn, e) ((fn##_function) TAP_READ((e).real))
 #define TAP_REAL_FOR_CALLER(fn, e, is_linked) \
 	((fn##_function) ((is_linked) ? tap_entry_resolve(&(e), __builtin_return_address(0)) \
-				      : (e).real))
+				      : TAP_READ((e).real)))
 
 /* How a call goes through that is not recorded: PLAIN ones have no more to do. */
 #define TAP_PASS_PLAIN(fn, e, is_linked, ...) \

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ways into calls that lead elsewhere while threads go by them.  Built with the thread
+ * sanitizer too (test_races.sh).
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "intercept/capture.h"
+#include "intercept/cuda.h"
+#include "intercept/entry.h"
+#include "intercept/functions.h"
+#include "intercept/libraries.h"
+#include "intercept/nccl_args.h"
+#include "intercept/nccl_version.h"
+#include "intercept/stack.h"
+#include "intercept/start.h"
+#include "intercept/threads.h"
+#include "intercept/unseen.h"
+#include "intercept/wrap.h"
+#include "unit/tap.h"
+
+#define CHANGES 500
+#define NR_CALLERS 3
+
+/* ---- What entry.c and cuda_call.c need ---- */
+
+static const int on = 1;
+static struct tap_cuda_row rows[TAP_CUDA_NR];
+static struct tap_events events = {.cuda = {.rows = rows, .nccl_args_on = &on}};
+const struct tap_events *tap_events_table = &events;
+unsigned tap_stack_depth;
+struct tap_comm tap_no_comm;
+
+static int copies[2], calls;
+static char object[4096]; /* who calls lies in its first or its second half */
+static unsigned nr_copies = 1;
+
+static ncclResult_t one(int *version)
+{
+	(void) version;
+	__atomic_fetch_add(&copies[0], 1, __ATOMIC_RELAXED);
+	return ncclSuccess;
+}
+
+static ncclResult_t other(int *version)
+{
+	(void) version;
+	__atomic_fetch_add(&copies[1], 1, __ATOMIC_RELAXED);
+	return ncclSuccess;
+}
+
+struct tap_definition tap_library_definition(const char *name, const void *caller)
+{
+	const unsigned nr = __atomic_load_n(&nr_copies, __ATOMIC_RELAXED);
+	const bool is_second = (const char *) caller >= object + sizeof(object) / 2;
+	const uintptr_t start = (uintptr_t) object + is_second * sizeof(object) / 2;
+
+	(void) name;
+	return (struct tap_definition){
+		.function = (void *) (is_second && nr > 1 ? other : one),
+		.nr = nr,
+		.caller_start = start,
+		.caller_end = start + sizeof(object) / 2,
+	};
+}
+
+void tap_library_functions(const void *address, const char *soname,
+			   const char *const *names, void **ret_functions, unsigned nr)
+{
+	(void) address, (void) soname, (void) names;
+	memset(ret_functions, 0, nr * sizeof(*ret_functions));
+}
+
+uint32_t tap_library_of(const void *address, uint64_t *ret_offset)
+{
+	(void) address;
+	*ret_offset = 0;
+	return 1;
+}
+
+uint32_t tap_library_traced(const void *address, const char *layer)
+{
+	(void) layer;
+	return address == (const void *) one ? 1 : 2;
+}
+
+bool tap_library_calls_itself(uint32_t library_id, bool inside_call)
+{
+	(void) library_id, (void) inside_call;
+	return false;
+}
+
+bool tap_library_loaded(const void *address)
+{
+	(void) address;
+	return true;
+}
+
+void tap_library_watch(const void *address)
+{
+	(void) address;
+}
+
+enum tap_started tap_start(struct tap_guard *guard)
+{
+	(void) guard;
+	return TAP_STARTED;
+}
+
+enum tap_started tap_start_hip(struct tap_guard *guard)
+{
+	return tap_start(guard);
+}
+
+void tap_thread_know(void)
+{
+	tap_thread.tid = 1;
+}
+
+uint32_t tap_stack_of(const void *caller)
+{
+	(void) caller;
+	return 0;
+}
+
+enum tap_function_kind tap_function_kind(CUfunction function)
+{
+	(void) function;
+	return TAP_FUNCTION_OTHER;
+}
+
+enum tap_function_kind tap_function_tell(CUfunction function,
+					 enum tap_function_asked asked)
+{
+	(void) asked;
+	return tap_function_kind(function);
+}
+
+uint32_t tap_nccl_version_at(const void *address)
+{
+	(void) address;
+	return 0;
+}
+
+bool tap_nccl_args_known(uint32_t version)
+{
+	return version;
+}
+
+const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size)
+{
+	*ret_size = 0;
+	return extra;
+}
+
+size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
+			  size_t size, uint32_t version)
+{
+	(void) ret_event, (void) buffer, (void) version;
+	return size;
+}
+
+int tap_stream_capture(cudaStream_t stream)
+{
+	(void) stream;
+	return 0;
+}
+
+void tap_announce(void)
+{
+}
+
+void tap_capture_find(void)
+{
+}
+
+void tap_unseen_tell(bool all)
+{
+	(void) all;
+}
+
+void tap_problem(const char *what, const char *detail, uint64_t count)
+{
+	printf("# %s: %s, %d\n", what, detail, (int) count);
+}
+
+/* ---- Ways into NCCL ---- */
+
+typedef ncclResult_t (*ncclGetVersion_function)(int *version);
+
+static ncclResult_t missing(int *version)
+{
+	(void) version;
+	return ncclInternalError;
+}
+
+#define WAY(is_linked) \
+	{ \
+		.entry_on = &tap_not_ready, .exit_on = &tap_not_ready, \
+		.name = "ncclGetVersion", .missing = (void *) missing, \
+		.row = TAP_ncclGetVersion, .linked = (is_linked) \
+	}
+static struct tap_entry linked = WAY(true), looked_up = WAY(false);
+
+void tap_entries_each(void (*each)(struct tap_entry *e))
+{
+	each(&linked);
+	each(&looked_up);
+}
+
+/* As a wrapper does (wrap.h). */
+static ncclResult_t call(struct tap_entry *e, const void *caller)
+{
+	ncclGetVersion_function real;
+	struct tap_guard guard;
+	struct tap_call known;
+	ncclResult_t result;
+
+	if (!TAP_RECORDS(*e))
+		return TAP_REAL(ncclGetVersion, *e)(NULL);
+	real = (ncclGetVersion_function) tap_call_enter(&known, &guard, e, caller);
+	if (!known.call_id)
+		return real(NULL);
+	tap_guard_clear(guard);
+	result = real(NULL);
+	guard = tap_guard_set();
+	tap_call_leave(&known);
+	tap_guard_clear(guard);
+	return result;
+}
+
+/* ---- Ways into the driver ---- */
+
+static struct tap_cuda_entry launch = {
+	.on = {&tap_not_ready, &tap_not_ready},
+	.name = "cuLaunchKernel",
+	.library = &tap_cuda_driver,
+	.row = TAP_cuLaunchKernel,
+};
+
+static void write_nothing(const void *record, size_t length)
+{
+	(void) record, (void) length;
+}
+
+static void call_driver(void)
+{
+	struct tap_cuda_common record;
+
+	if (!tap_cuda_enter(&launch, &record))
+		return;
+	tap_cuda_begin(&launch, &record, &(struct tap_cuda_what){0});
+	tap_cuda_wrote(&launch, &record, sizeof(record));
+}
+
+/* ---- All at once ---- */
+
+static unsigned changes;
+
+static void *make_calls(void *number)
+{
+	const char *caller = object + (*(const int *) number & 1) * sizeof(object) / 2;
+	unsigned long failed = 0;
+
+	while (__atomic_load_n(&changes, __ATOMIC_ACQUIRE) < CHANGES) {
+		failed += call(&linked, caller) != ncclSuccess;
+		failed += call(&looked_up, caller) != ncclSuccess;
+		call_driver();
+		__atomic_fetch_add(&calls, 2, __ATOMIC_RELAXED);
+	}
+	return (void *) failed;
+}
+
+/* A library comes or goes. */
+static void *change(void *unused)
+{
+	unsigned i;
+
+	(void) unused;
+	for (i = 0; i < CHANGES; i++) {
+		__atomic_store_n(&nr_copies, 1 + i % 2, __ATOMIC_RELAXED);
+		tap_entries_expire();
+		__atomic_store_n(&launch.on[0], &tap_not_ready, __ATOMIC_RELEASE);
+		__atomic_store_n(&launch.on[1], &tap_not_ready, __ATOMIC_RELEASE);
+		sched_yield();
+		__atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL);
+	}
+	return NULL;
+}
+
+static bool test_change(void)
+{
+	static const int numbers[NR_CALLERS] = {0, 1, 2};
+	pthread_t callers[NR_CALLERS], changer;
+	bool is_passed = true;
+	void *failed;
+	int i;
+
+	events.nccl[TAP_ncclGetVersion].entry_on = &on;
+	events.nccl[TAP_ncclGetVersion].exit_on = &on;
+	rows[TAP_cuLaunchKernel] = (struct tap_cuda_row){
+		.on = {&on, &on},
+		.write = write_nothing,
+	};
+	tap_entry_set(&looked_up, (void *) one);
+	pthread_create(&changer, NULL, change, NULL);
+	for (i = 0; i < NR_CALLERS; i++)
+		pthread_create(&callers[i], NULL, make_calls, (void *) &numbers[i]);
+	for (i = 0; i < NR_CALLERS; i++) {
+		pthread_join(callers[i], &failed);
+		CHECK(!failed);
+	}
+	pthread_join(changer, NULL);
+	CHECK(copies[0] + copies[1] == calls);
+	return is_passed;
+}
+
+int main(void)
+{
+	report("calls go on while what they lead to changes", test_change);
+	printf("1..%u\n", tap_number);
+	return 0;
+}
