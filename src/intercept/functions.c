@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "common/lock.h"
+#include "common/safe_read.h"
 #include "intercept/libraries.h"
 #include "intercept/start.h"
 
@@ -170,9 +171,13 @@ static void note(CUfunction function, const char *name, bool of_nccl)
 enum tap_function_kind tap_function_tell(CUfunction function,
 					 enum tap_function_asked asked)
 {
-	const char *name = asked == TAP_FUNCTION_OF_DRIVER
-				   ? ask_driver(function)
-				   : ask_hip(function, asked == TAP_FUNCTION_OF_HOST);
+	char copy[NAME_MAX_BYTES];
+	const char *name =
+		tap_safe_read_string(copy, sizeof(copy),
+				     asked == TAP_FUNCTION_OF_DRIVER
+					     ? ask_driver(function)
+					     : ask_hip(function,
+						       asked == TAP_FUNCTION_OF_HOST));
 	/* RCCL's are called the same, and told otherwise. */
 	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
 

@@ -10,7 +10,8 @@ tap_calls_made = tests/calls/libnccl.so.2 tests/calls/test_every_call \
 	tests/calls/libcuda.so.1 tests/calls/test_every_cuda \
 	tests/calls/libamdhip64.so.6 tests/calls/test_every_hip \
 	tests/calls/verbs/libibverbs.so.1 tests/calls/test_every_verb \
-	tests/calls/wild_nccl tests/calls/wild_cuda tests/calls/wild_hip
+	tests/calls/wild_nccl tests/calls/wild_cuda tests/calls/wild_hip \
+	tests/calls/wild_verbs
 
 check_PROGRAMS += tests/calls/test_kinds
 tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h
@@ -92,3 +93,6 @@ tests/calls/wild_cuda: tests/calls/wild.c tests/calls/guarded.h tests/calls/libc
 tests/calls/wild_hip: tests/calls/wild.c tests/calls/guarded.h \
 		tests/calls/libamdhip64.so.6 $(tap_hip_rows)
 	$(tap_wild) -DTAP_CUDA -DTAP_HIP -l:libamdhip64.so.6
+tests/calls/wild_verbs: tests/calls/wild.c tests/calls/guarded.h \
+		tests/calls/verbs/libibverbs.so.1 $(tap_verbs_rows)
+	$(tap_wild)/verbs -DTAP_VERBS -Ltests/calls/verbs -l:libibverbs.so.1

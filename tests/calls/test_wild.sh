@@ -4,8 +4,9 @@
 # at none of them: the program says the same and ends the same as without us, and a second
 # process, recorded on the same processor meanwhile, loses nothing.
 #
-# What the driver puts on a GPU is read without asking the kernel: there a program may die of
-# what its driver had died of, and the second process loses nothing all the same.
+# What the driver puts on a GPU, and what libibverbs is given, is read without asking the
+# kernel: there a program may die of what the library had died of, and the second process
+# loses nothing all the same.
 set -eu
 
 : "${top_srcdir:?}" "${top_builddir:?}"
@@ -37,7 +38,7 @@ begin_recording()
     lttng create "$session" --output "$work/trace" >/dev/null
     recording=yes
     lttng enable-channel -u -s "$session" --subbuf-size 1M --num-subbuf 8 all >/dev/null
-    lttng enable-event -u -s "$session" -c all 'nccl:*,cuda:*' >/dev/null
+    lttng enable-event -u -s "$session" -c all 'nccl:*,cuda:*,verbs:*' >/dev/null
     lttng add-context -u -s "$session" -c all -t vpid >/dev/null
     lttng start "$session" >/dev/null
 }
@@ -62,13 +63,56 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
     has_daemon=yes
 fi
 
-# try_all PROGRAM EVENT: each way of giving arguments, beside a process that makes EVENT.
+# begin_beside PROGRAM: it calls one function again and again; end_beside ends it.
+begin_beside()
+{
+    mkfifo "$work/end"
+    LD_PRELOAD=$ours taskset -c "$processor" "$here/$1" --beat <"$work/end" >"$work/beats" &
+    beside=$!
+    exec 8>"$work/end"
+}
+
+end_beside()
+{
+    exec 8>&-
+    wait "$beside" || true
+    rm "$work/end"
+}
+
+# nothing_lost NAME EVENT: the recording ends, and has each of the calls beside.
+nothing_lost()
+{
+    same "$1: the recording ends" "" "$(end_recording)"
+    same "$1: a process beside them on the processor loses nothing" "$(cat "$work/beats")" \
+        "$(babeltrace2 "$work/trace/ust" 2>/dev/null | grep "${2}_exit:" |
+            grep -c "vpid = $beside ")"
+}
+
+# try_readable NAME HOW...: with arguments that have to be there; what differs is told.
+try_readable()
+{
+    name=$1
+    shift
+    died=0
+    "$here/$name" --readable >"$work/readable"
+    while read -r row; do
+        for how in "$@"; do
+            bare=$(run_one "$here/$name" "$how" "$row")
+            with=$(run_one env LD_PRELOAD="$ours" "$here/$name" "$how" "$row")
+            [ "$bare" != "$with" ] || continue
+            died=$((died + 1))
+            echo "$row, $how: $with"
+        done
+    done <"$work/readable" >"$work/differ"
+    echo "# $name: $died calls died of arguments that have to be readable"
+}
+
+# try_all NAME EVENT: each way of giving arguments, beside a process that makes EVENT.
 try_all()
 {
     program=$here/$1
-    event=$2
-    "$program" --readable >"$work/readable"
-    for how in null wild zero unterminated many cut lost; do
+    hows='null wild zero unterminated many cut lost'
+    for how in $hows; do
         run_one "$program" "$how" >"$work/bare.$how"
         run_one env LD_PRELOAD="$ours" "$program" "$how" >"$work/with.$how"
         check "$1, $how: the same with us" diff "$work/bare.$how" "$work/with.$how"
@@ -78,40 +122,32 @@ try_all()
         return
     fi
     begin_recording
-    mkfifo "$work/end"
-    LD_PRELOAD=$ours taskset -c "$processor" "$program" --beat <"$work/end" >"$work/beats" &
-    beater=$!
-    exec 8>"$work/end"
-    for how in null wild zero unterminated many cut lost; do
+    begin_beside "$1"
+    for how in $hows; do
         run_one env LD_PRELOAD="$ours" "$program" "$how" >"$work/recorded.$how"
         check "$1, $how: the same while it is recorded" \
             diff "$work/bare.$how" "$work/recorded.$how"
     done
-    died=0
-    while read -r name; do
-        for how in null wild zero unterminated lost; do
-            bare=$(run_one "$program" "$how" "$name")
-            with=$(run_one env LD_PRELOAD="$ours" "$program" "$how" "$name")
-            case $how in
-            null | zero) [ "$bare" = "$with" ] || echo "$name, $how: $with" ;;
-            *) [ "$bare" = "$with" ] || died=$((died + 1)) ;;
-            esac
-        done
-    done <"$work/readable" >"$work/differ"
+    try_readable "$1" null zero
     same "$1: what has to be there may be none or zero" "" "$(cat "$work/differ")"
-    exec 8>&-
-    wait "$beater" || true
-    rm "$work/end"
-    same "$1: the recording ends" "" "$(end_recording)"
-    same "$1: a process beside them on the processor loses nothing" "$(cat "$work/beats")" \
-        "$(babeltrace2 "$work/trace/ust" 2>/dev/null | grep "${event}_exit:" |
-            grep -c "vpid = $beater ")"
-    echo "# $died calls died of arguments that have to be readable"
+    try_readable "$1" wild unterminated lost
+    end_beside
+    nothing_lost "$1" "$2"
 }
 
 try_all wild_nccl ncclGetVersion
 try_all wild_cuda cuStreamSynchronize
 try_all wild_hip hipStreamSynchronize
+
+if [ $has_daemon = yes ]; then
+    begin_recording
+    begin_beside wild_nccl
+    try_readable wild_verbs null wild zero unterminated lost
+    end_beside
+    nothing_lost wild_verbs ncclGetVersion
+else
+    skip "no LTTng session daemon: scripts/daemon make check" "wild_verbs, recorded"
+fi
 
 # The other tables: nothing is read of these arguments at all.
 other=$(sed -n 's/^.*,[[:space:]]*\([A-Z][A-Za-z0-9_]*\)[,)].*/\1/p' \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls each row with arguments that no library could use, against one that looks at none
- * of them: rows of NCCL, with TAP_CUDA of the driver, with TAP_HIP too of HIP.
+ * of them: rows of NCCL, with TAP_CUDA of the driver, with TAP_HIP too of HIP, with
+ * TAP_VERBS of libibverbs, whose arguments all have to be there.
  *
  * usage: wild HOW		# all that may not die, whatever they are given
  *        wild HOW NAME		# one
@@ -17,10 +18,15 @@
 
 #ifdef TAP_CUDA
 #include "fake_cuda.h"
+#elif defined TAP_VERBS
+#include "fake_verbs.h"
 #else
+#define TAP_NCCL
 #include "fake_nccl.h"
 #endif
 #include "guarded.h"
+
+#include "calls/kinds.h"
 
 #define WILD ((void *) (uintptr_t) 0xdead000)
 
@@ -173,6 +179,11 @@ static void fill(void *argument, size_t size, bool is_pointer)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
+#elif defined TAP_VERBS
+#define CALL(version, ret_t, absent, fn, ...) \
+	FILL_AND_CALL(TELL_VOID, fn, ##__VA_ARGS__)
+#include "calls/verbs.def"
+#undef CALL
 #else
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	ret_t fn(PARAMS(__VA_ARGS__)); \
@@ -197,6 +208,9 @@ static const struct {
 	{#fn, call_##fn, READABLE_##class(__VA_ARGS__)}, \
 	{#twin, call_##twin, READABLE_##class(__VA_ARGS__)},
 #include ROWS
+#elif defined TAP_VERBS
+#define CALL(version, ret_t, absent, fn, ...) {#fn, call_##fn, true},
+#include "calls/verbs.def"
 #else
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) {#fn, call_##fn, false},
 #define CALL_VOID(since, class, fn, ...) {#fn, call_##fn, false},
@@ -216,28 +230,27 @@ static int tell_readable(void)
 	return 0;
 }
 
+/* A call that waits or asks, so that it is two events. */
+static void call_one(void)
+{
+#ifdef TAP_HIP
+	hipStreamSynchronize(NULL);
+#elif defined TAP_CUDA
+	cuStreamSynchronize(NULL);
+#elif defined TAP_NCCL
+	ncclGetVersion(NULL);
+#endif
+}
+
 static int beat(void)
 {
 	struct pollfd end = {.fd = 0, .events = POLLIN};
 	unsigned long nr = 0;
 
-#ifdef TAP_CUDA
-	CUresult (*const call)(CUstream) =
-#ifdef TAP_HIP
-		hipStreamSynchronize;
-#else
-		cuStreamSynchronize;
-#endif
 	do {
-		call(NULL);
+		call_one();
 		nr++;
 	} while (!poll(&end, 1, 1));
-#else
-	do {
-		ncclGetVersion(NULL);
-		nr++;
-	} while (!poll(&end, 1, 1));
-#endif
 	printf("%lu\n", nr);
 	return 0;
 }
@@ -250,7 +263,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 #ifdef TAP_CUDA
 	fake_cuda_result = 0;
-#else
+#elif defined TAP_NCCL
 	fake_result = 0;
 	fake_string = WILD;
 #endif
@@ -267,7 +280,7 @@ int main(int argc, char **argv)
 			rows[i].call();
 			nr++;
 		}
-#ifndef TAP_CUDA
+#ifdef TAP_NCCL
 	/* The other structures that begin so. */
 	magic = TAP_NCCL_SIM_MAGIC;
 	if (argc == 2)
