@@ -10,12 +10,15 @@
 /* The smallest page there is: a larger one is asked about more often. */
 #define PAGE ((uintptr_t) 4096)
 
-/* The kernel copies the set before it finds that there is no such operation. */
+/*
+ * The kernel copies the set before it finds that there is no such operation.  It is the
+ * word at address, and not the first of the page, for the sake of those who watch memory.
+ */
 bool tap_safe_page(uintptr_t address)
 {
 	const int saved_errno = errno;
 	const bool is_there =
-		syscall(SYS_rt_sigprocmask, ~0L, address & -PAGE, NULL, 8) < 0 &&
+		syscall(SYS_rt_sigprocmask, ~0L, address & -(uintptr_t) 8, NULL, 8) < 0 &&
 		errno == EINVAL;
 
 	errno = saved_errno;

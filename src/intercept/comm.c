@@ -180,6 +180,8 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 
 /* ---- What the library says ---- */
 
+static const struct tap_comm_questions no_questions;
+
 static struct tap_comm_questions find_questions(const void *library)
 {
 	static const char *const names[] = {"ncclCommCount", "ncclCommUserRank",
@@ -444,7 +446,7 @@ static struct tap_comm *add(void)
 	c->newcomm = NULL;
 	c->copy = 0;
 	c->grow_key = 0;
-	c->questions = (struct tap_comm_questions){NULL};
+	c->questions = no_questions;
 	c->about = (struct tap_comm_state){
 		.comm_id = last_id,
 		.color = -1,
@@ -776,7 +778,7 @@ void tap_comms_expire(void)
 	for (c = all; c; c = c->next)
 		if (!c->questions.count ||
 		    !tap_library_loaded((const void *) c->questions.count))
-			c->questions = (struct tap_comm_questions){NULL};
+			c->questions = no_questions;
 	tap_lock_drop(&lock);
 }
 

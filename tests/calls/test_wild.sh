@@ -41,6 +41,9 @@ begin_recording()
     lttng enable-event -u -s "$session" -c all 'nccl:*,cuda:*,verbs:*' >/dev/null
     lttng add-context -u -s "$session" -c all -t vpid >/dev/null
     lttng start "$session" >/dev/null
+    # The first call waits until the daemon has enabled its events.
+    LTTNG_UST_REGISTER_TIMEOUT=-1
+    export LTTNG_UST_REGISTER_TIMEOUT
 }
 
 # What an event that was not ended holds up is waited for without end.
@@ -56,8 +59,6 @@ run_one()
     timeout -s KILL 60 taskset -c "$processor" "$@" 2>&1 || echo "status $?"
 }
 
-LTTNG_UST_REGISTER_TIMEOUT=-1
-export LTTNG_UST_REGISTER_TIMEOUT
 has_daemon=no
 if lttng --no-sessiond list >/dev/null 2>&1; then
     has_daemon=yes
