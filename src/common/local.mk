@@ -4,6 +4,7 @@
 
 COMMON_SOURCES = \
 	src/common/args.h \
+	src/common/barrier.c src/common/barrier.h \
 	src/common/clock.h \
 	src/common/compiler.h \
 	src/common/helper.c src/common/helper.h \

@@ -2,15 +2,12 @@
 /* How a queue changes hands. */
 #include "verbs/turn.h"
 
-#include <linux/membarrier.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "common/barrier.h"
 
 /* In place of an owner: it is changing; everybody's. */
 static const char changing, shared;
-
-static bool has_membarrier;
 
 _Static_assert(_Alignof(struct tap_thread) >= TAP_TURN_OWNERS,
 	       "an owner's number does not fit into the lowest bits of its address");
@@ -18,19 +15,6 @@ _Static_assert(_Alignof(struct tap_thread) >= TAP_TURN_OWNERS,
 static size_t number_of(const void *owner)
 {
 	return (uintptr_t) owner % _Alignof(struct tap_thread);
-}
-
-__attribute__((constructor)) static void prepare(void)
-{
-	has_membarrier =
-		!syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-}
-
-/* Whoever writes now and was about to look at the owner looks after this. */
-static bool barrier(void)
-{
-	return has_membarrier &&
-	       !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 /*
@@ -64,7 +48,7 @@ static bool take_over(struct tap_turn *turn)
 	}
 	if (owner == &shared || owner == &changing)
 		return false;
-	if (!owner && has_membarrier)
+	if (!owner && tap_barrier_is_there())
 		return __atomic_compare_exchange_n(&turn->owner, &owner, tap_turn_me(0),
 						   false, __ATOMIC_ACQ_REL,
 						   __ATOMIC_ACQUIRE) ||
@@ -73,7 +57,8 @@ static bool take_over(struct tap_turn *turn)
 	if (!__atomic_compare_exchange_n(&turn->owner, &owner, &changing, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return take_over(turn);
-	if (barrier() && wait_while_counting(&turn->stage[nr]) == TAP_TURN_OUT &&
+	/* Whoever writes now and was about to look at the owner looks after this. */
+	if (tap_barrier() && wait_while_counting(&turn->stage[nr]) == TAP_TURN_OUT &&
 	    nr + 1 < TAP_TURN_OWNERS)
 		next = tap_turn_me(nr + 1);
 	__atomic_store_n(&turn->owner, next, __ATOMIC_RELEASE);
