@@ -64,6 +64,11 @@ struct tap_thread {
 	 * that of this call, once CUPTI has told it (cupti/callback.c).
 	 */
 	uint32_t cbid, correlation_id;
+	/* Of gate.h: how many events the thread is writing, NULL until it writes one. */
+	uint32_t *nr_events;
+	/* The same where all places are taken, and whether that is so. */
+	uint32_t nr_crowd_events;
+	bool is_crowded;
 	/* The recorded call that the thread is in; 0 outside of any. */
 	uint64_t call_id;
 	struct tap_open open;

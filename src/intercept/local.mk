@@ -28,6 +28,7 @@ libccltap_la_SOURCES = \
 	src/intercept/group.c src/intercept/group.h \
 	src/intercept/hooks.c src/intercept/hooks.h \
 	src/intercept/housekeeping.c src/intercept/housekeeping.h \
+	src/intercept/leave.c \
 	src/intercept/libraries.c src/intercept/libraries.h \
 	src/intercept/nccl.c src/intercept/wrap.h \
 	src/intercept/nccl_args.c src/intercept/nccl_args.h \

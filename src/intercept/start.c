@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/gate.h"
 #include "common/helper.h"
 #include "common/launcher.h"
 #include "common/log.h"
@@ -148,6 +149,7 @@ static void fork_parent_early(void)
 
 static void fork_child_early(void)
 {
+	tap_gate_fork_child();
 	tap_helpers_fork_child();
 	tap_entries_fork_child();
 	tap_functions_fork_child();
@@ -215,7 +217,7 @@ static pid_t start_hip(void)
 	const struct tap_hip_events *events = load(HIP_FILE, TAP_HIP_EVENTS_SYMBOL, &why);
 
 	if (events && events->version == TAP_EVENTS_VERSION) {
-		events->fill(tap_events_table->cuda.rows);
+		events->fill(tap_events_table->cuda.rows, &tap_gate);
 		return ON;
 	}
 	tap_log("start: %s", why);
@@ -326,7 +328,8 @@ static pid_t start(void)
 		return OFF;
 	/* Without memory for it, it looks as if the process were killed. */
 	(void) atexit(at_exit);
-	events->stay();
+	tap_gate_prepare();
+	events->prepare(&tap_gate);
 	tap_events_table = events;
 	if (has_hip())
 		__atomic_store_n(&hip_state, start_hip(), __ATOMIC_RELEASE);

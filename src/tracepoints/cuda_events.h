@@ -28,10 +28,11 @@ struct tap_call;
 #endif
 #define TAP_HIP_EVENTS_SYMBOL "tap_hip_events"
 struct tap_cuda_row;
+struct tap_gate;
 struct tap_hip_events {
 	uint32_t version; /* TAP_EVENTS_VERSION */
-	/* Fills HIP's rows. */
-	void (*fill)(struct tap_cuda_row *ret_rows);
+	/* Fills HIP's rows, whose events go through the gate. */
+	void (*fill)(struct tap_cuda_row *ret_rows, struct tap_gate *gate);
 };
 
 /* clang-format off */

@@ -18,9 +18,17 @@ int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
 
 static struct tap_cuda_row cuda_rows[TAP_CUDA_NR];
 
+struct tap_gate *tap_tp_gate;
+
+static void prepare(struct tap_gate *gate)
+{
+	tap_tp_gate = gate;
+	tap_tp_stay();
+}
+
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
-	.stay = tap_tp_stay,
+	.prepare = prepare,
 	.nvtx_entry = tap_tp_nvtx_entry,
 	.nvtx_exit = tap_tp_nvtx_exit,
 	.range_entry = tap_tp_range_entry,

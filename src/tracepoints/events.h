@@ -15,12 +15,13 @@
 #include <stdint.h>
 
 #include "calls/nccl_calls.h"
+#include "common/gate.h"
 #include "tracepoints/cuda_events.h"
 #include "tracepoints/gpu_events.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; another number means a mixed install. */
-#define TAP_EVENTS_VERSION 12
+#define TAP_EVENTS_VERSION 13
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and with what. */
@@ -227,10 +228,11 @@ struct tap_stack {
 struct tap_events {
 	uint32_t version;
 	/*
-	 * Once, before any event: what LTTng keeps in this library stays until the end.
-	 * Else it takes it away as the program exits, from under threads that still run.
+	 * Once, before any event: the gate that they go through, and what LTTng keeps in
+	 * this library stays until the end.  Else it takes it away as the program exits,
+	 * from under threads that still run.
 	 */
-	void (*stay)(void);
+	void (*prepare)(struct tap_gate *gate);
 	struct tap_call_events nccl[TAP_NCCL_NR];
 	/* NVTX: whether any of the events is wanted, and the events. */
 	const int *nvtx_call_on[2], *nvtx_range_on[3];

@@ -4,8 +4,11 @@
 #include "tracepoints/events.h"
 #include "tracepoints/providers.h"
 
-static void fill(struct tap_cuda_row *ret_rows)
+struct tap_gate *tap_tp_gate;
+
+static void fill(struct tap_cuda_row *ret_rows, struct tap_gate *gate)
 {
+	tap_tp_gate = gate;
 	tap_tp_cuda_fill(ret_rows);
 	tap_tp_cuda_hot_fill(ret_rows);
 }

@@ -19,6 +19,7 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/packed.c src/tracepoints/packed.h \
 	src/tracepoints/state_tp.c \
 	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h \
+	src/tracepoints/through_gate.h \
 	src/tracepoints/verbs_events.h src/tracepoints/verbs_fields.h \
 	src/tracepoints/verbs_hot_tp.c src/tracepoints/verbs_hot_tp.h \
 	src/tracepoints/verbs_tp.c src/tracepoints/verbs_tp.h

@@ -9,6 +9,7 @@
 
 #include "common/compiler.h"
 #include "tracepoints/events.h"
+#include "tracepoints/through_gate.h"
 
 /* Fills one element per row of nccl.def; run before the table is handed out. */
 void tap_tp_nccl_fill(struct tap_call_events *ret_events,

@@ -17,13 +17,13 @@ tests/link/constructor.so: tests/host/constructor.c tests/link/copy2.so
 
 # One program for each subject, linked to the smallest NCCL, or to one that takes its time.
 tap_host_programs = tests/host/processes tests/host/descriptors tests/host/loading \
-	tests/host/ends tests/host/limits tests/host/forks
+	tests/host/ends tests/host/leaves tests/host/limits tests/host/forks
 tap_host_libraries = tests/host/early.so tests/host/next_all.so tests/host/asks.so \
 	tests/host/careless.so
 tap_host_slow_programs = tests/host/signals tests/host/threads
 tap_host_tests = tests/host/test_processes.sh tests/host/test_descriptors.sh \
 	tests/host/test_signals.sh tests/host/test_sanitizers.sh tests/host/test_setuid.sh tests/host/test_threads.sh \
-	tests/host/test_ends.sh tests/host/test_loading.sh tests/host/test_limits.sh \
+	tests/host/test_ends.sh tests/host/test_leaves.sh tests/host/test_loading.sh tests/host/test_limits.sh \
 	tests/host/test_daemon.sh tests/host/test_many.sh
 tap_host_made = $(tap_host_programs) $(tap_host_slow_programs) tests/host/slow.so \
 	$(tap_host_libraries) tests/host/many

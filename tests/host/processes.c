@@ -91,6 +91,21 @@ static void vfork_and_exec(void)
 	call("after");
 }
 
+/* As who looks for a program along PATH does. */
+static void vfork_and_fail(void)
+{
+	pid_t child;
+
+	call("before");
+	child = vfork();
+	if (!child) {
+		execv("/nonexistent", one_call);
+		_exit(127);
+	}
+	wait_for("vfork", child);
+	call("after");
+}
+
 /* Against the rules, and done: the child borrows everything of its parent's. */
 static void vfork_and_call(void)
 {
@@ -388,6 +403,7 @@ int main(int argc, char **argv)
 		{"fork-later", fork_later},
 		{"vfork-end", vfork_and_end},
 		{"vfork-exec", vfork_and_exec},
+		{"vfork-fail", vfork_and_fail},
 		{"vfork-call", vfork_and_call},
 		{"bare-fork", bare_fork},
 		{"spawn", spawn_alike},

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * _exit() and exec: the ways out of a process that LTTng does not see.  The gate is shut
+ * before, or a thread that writes an event would leave it half written in a buffer of all
+ * the user's processes.  exit() needs nothing of us: LTTng's own destructor waits.
+ *
+ * They are called in signals' handlers, in children of vfork() that share our memory, and
+ * before we are ready: nothing is locked or allocated, and such a child goes on as if we
+ * were not there.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "common/gate.h"
+#include "intercept/entry.h"
+#include "intercept/lookup.h"
+#include "intercept/start.h"
+
+typedef void (*exit_function)(int);
+typedef int (*execv_function)(const char *, char *const *);
+typedef int (*execve_function)(const char *, char *const *, char *const *);
+typedef int (*fexecve_function)(int, char *const *, char *const *);
+typedef int (*execveat_function)(int, const char *, char *const *, char *const *, int);
+
+/* X(name): those of them that libc has as functions of their own. */
+/* clang-format off */
+#define REAL(X) \
+	X(_exit) X(_Exit) X(execv) X(execve) X(execvp) X(execvpe) X(fexecve) X(execveat)
+#define NUMBER(name) NR_##name,
+#define NAME(name) #name,
+/* clang-format on */
+enum { REAL(NUMBER) NR_REAL };
+
+static const char *const names[] = {REAL(NAME)};
+static void *functions[NR_REAL];
+
+static void *real(int nr)
+{
+	void *function = __atomic_load_n(&functions[nr], __ATOMIC_RELAXED);
+
+	if (unlikely(!function)) {
+		function = tap_real_dlsym(RTLD_NEXT, names[nr]);
+		__atomic_store_n(&functions[nr], function, __ATOMIC_RELAXED);
+	}
+	return function;
+}
+
+static void shut_for_good(void)
+{
+	(void) tap_gate_shut();
+}
+
+/* Registered before the program's own, so run after them; nothing else runs there. */
+__attribute__((constructor)) static void prepare(void)
+{
+	int i;
+
+	for (i = 0; i < NR_REAL; i++)
+		(void) real(i);
+	(void) at_quick_exit(shut_for_good);
+}
+
+/* exec has failed, with the errno that is there. */
+static void come_back(bool was_shut)
+{
+	struct tap_guard guard;
+	uint64_t nr_refused;
+
+	if (!was_shut)
+		return;
+	guard = tap_guard_set();
+	nr_refused = tap_gate_open();
+	if (nr_refused && !guard.was_inside)
+		tap_problem("not recorded",
+			    "events written while another program was to be executed",
+			    nr_refused);
+	tap_guard_clear(guard);
+}
+
+static _Noreturn void leave(exit_function function, int status)
+{
+	shut_for_good();
+	if (function)
+		function(status);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+tap_exported _Noreturn void _exit(int status)
+{
+	leave((exit_function) real(NR__exit), status);
+}
+
+tap_exported _Noreturn void _Exit(int status)
+{
+	leave((exit_function) real(NR__Exit), status);
+}
+
+/* clang-format off */
+#define EXEC(name, type, params, ...) \
+	tap_exported int name params \
+	{ \
+		const type function = (type) real(NR_##name); \
+		bool was_shut; \
+		int result; \
+\
+		if (!function) { \
+			errno = ENOSYS; \
+			return -1; \
+		} \
+		was_shut = tap_gate_shut(); \
+		result = function(__VA_ARGS__); \
+		come_back(was_shut); \
+		return result; \
+	}
+
+EXEC(execv, execv_function, (const char *path, char *const argv[]), path, argv)
+EXEC(execve, execve_function, (const char *path, char *const argv[], char *const env[]),
+     path, argv, env)
+EXEC(execvp, execv_function, (const char *file, char *const argv[]), file, argv)
+EXEC(execvpe, execve_function, (const char *file, char *const argv[], char *const env[]),
+     file, argv, env)
+EXEC(fexecve, fexecve_function, (int fd, char *const argv[], char *const env[]),
+     fd, argv, env)
+EXEC(execveat, execveat_function,
+     (int fd, const char *path, char *const argv[], char *const env[], int flags),
+     fd, path, argv, env, flags)
+/* clang-format on */
+
+/* With the NULL at the end. */
+static size_t count(va_list list)
+{
+	size_t nr = 1;
+
+	while (va_arg(list, char *))
+		nr++;
+	return nr;
+}
+
+static void gather(va_list list, const char *first, size_t nr, char **ret_argv)
+{
+	size_t i;
+
+	ret_argv[0] = (char *) first;
+	for (i = 1; i < nr; i++)
+		ret_argv[i] = va_arg(list, char *);
+}
+
+/*
+ * Has `argv` hold the arguments, of which `first` is the first, on the stack, as libc
+ * does; `list` is then after them.
+ */
+#define GATHER(list, first, argv) \
+	va_start(list, first); \
+	nr = 1 + count(list); \
+	va_end(list); \
+	va_start(list, first); \
+	argv = __builtin_alloca(nr * sizeof(*argv)); \
+	gather(list, first, nr, argv)
+
+tap_exported int execl(const char *path, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+	size_t nr;
+
+	GATHER(list, first, argv);
+	va_end(list);
+	return execv(path, argv);
+}
+
+tap_exported int execlp(const char *file, const char *first, ...)
+{
+	char **argv;
+	va_list list;
+	size_t nr;
+
+	GATHER(list, first, argv);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+tap_exported int execle(const char *path, const char *first, ...)
+{
+	char **argv, **env;
+	va_list list;
+	size_t nr;
+
+	GATHER(list, first, argv);
+	env = va_arg(list, char **);
+	va_end(list);
+	return execve(path, argv, env);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lets every event of these libraries through the gate (common/gate.h), whoever writes it
+ * and by which of LTTng's macros: all come to this one.  Read after LTTng's headers.
+ */
+#ifndef TAP_TRACEPOINTS_THROUGH_GATE_H
+#define TAP_TRACEPOINTS_THROUGH_GATE_H
+
+#include "common/gate.h"
+
+/* Of each library: given to it before its first event. */
+extern struct tap_gate *tap_tp_gate tap_hidden;
+
+/* clang-format off */
+#undef lttng_ust_do_tracepoint
+#define lttng_ust_do_tracepoint(provider, name, ...) \
+	do { \
+		uint32_t *const tap_nr_events = tap_gate_enter(tap_tp_gate); \
+		if (likely(tap_nr_events)) { \
+			lttng_ust_tracepoint_cb_##provider##___##name(__VA_ARGS__); \
+			tap_gate_leave(tap_tp_gate, tap_nr_events); \
+		} \
+	} while (0)
+/* clang-format on */
+
+#endif
