@@ -94,6 +94,15 @@ tap_apart static void gather_first(struct extended_cq *x, struct ibv_cq_ex *cq)
 	gather(x, cq);
 }
 
+static void count_empty(struct tap_cq *c)
+{
+	uint32_t *stage = tap_turn_enter(&c->turn);
+
+	tap_cq_count_empty(c, stage);
+	if (likely(stage))
+		tap_turn_leave(stage);
+}
+
 static int on_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 {
 	struct extended_cq *x = tap_find(&extended, cq);
@@ -104,8 +113,8 @@ static int on_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 	ret = x->start_poll(cq, attr);
 	if (unlikely(!ret))
 		gather_first(x, cq);
-	else
-		x->cq->empty_polls += ret == ENOENT;
+	else if (ret == ENOENT)
+		count_empty(x->cq);
 	return ret;
 }
 

@@ -68,17 +68,47 @@ struct tap_channel {
 struct tap_cq {
 	struct tap_object head;
 	tap_poll_cq poll;
-	uint32_t empty_polls; /* since an event told them */
 	struct tap_turn turn;
-	struct tap_qp *last; /* whose completion was found last */
+	struct tap_qp *last; /* whose completion was found last; threads may share it */
 	uint64_t completions;
-	uint64_t all_empty_polls; /* told ones */
+	/* Polls that found nothing, told and not: each owner's of the turn by itself
+	 * alone, as its stage is, and those of everybody else. */
+	uint32_t empty_polls[TAP_TURN_OWNERS], other_empty_polls;
+	uint64_t told_empty_polls; /* by events of completions */
 	struct tap_verbs_cq about;
 	/* Of state.c: what it saw last. */
 	uint64_t seen_completions, seen_polls;
 	int64_t idle_since_ns, due_ns;
 	bool is_stuck;
 };
+
+/* Of `told`, the rest: those that no event has told, when told was read before. */
+static inline uint32_t tap_cq_untold_polls(const struct tap_cq *c, uint64_t told)
+{
+	uint32_t polls = __atomic_load_n(&c->other_empty_polls, __ATOMIC_RELAXED);
+	int i;
+
+	for (i = 0; i < TAP_TURN_OWNERS; i++)
+		polls += __atomic_load_n(&c->empty_polls[i], __ATOMIC_RELAXED);
+	return polls - (uint32_t) told;
+}
+
+/* One more, of the owner that has this stage; NULL: of anybody else. */
+static inline void tap_cq_count_empty(struct tap_cq *c, uint32_t *stage)
+{
+	/* Where the stage is, at another place: no index is to be computed. */
+	const size_t distance = offsetof(struct tap_cq, empty_polls) -
+				offsetof(struct tap_cq, turn.stage);
+	uint32_t *count;
+
+	if (unlikely(!stage)) {
+		__atomic_fetch_add(&c->other_empty_polls, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	count = (void *) ((char *) stage + distance);
+	__atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) + 1,
+			 __ATOMIC_RELAXED);
+}
 
 struct tap_srq {
 	struct tap_object head;

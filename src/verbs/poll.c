@@ -22,27 +22,39 @@ static uint8_t side_of_failed(const struct tap_qp *q, const void *cq)
 		return IS_EITHER;
 	if (q->send_cq != q->recv_cq)
 		return q->recv_cq == cq ? IS_RECV : IS_SEND;
-	if (!q->counts.sent)
+	if (!__atomic_load_n(&q->counts.sent, __ATOMIC_RELAXED))
 		return IS_RECV;
-	if (!q->about.srq_id && q->counts.recv_posted == q->counts.recv_completed)
+	if (!q->about.srq_id &&
+	    __atomic_load_n(&q->counts.recv_posted, __ATOMIC_RELAXED) ==
+		    __atomic_load_n(&q->counts.recv_completed, __ATOMIC_RELAXED))
 		return IS_SEND;
 	return IS_EITHER;
 }
 
-/* Whether it is of the queue pair whose completion was found last. */
-static inline bool is_last(const struct tap_cq *c, uint32_t qp_num)
+/*
+ * The queue pair whose completion was found last, if it is of that one; else NULL.  Read
+ * once: another thread may find one of another queue pair meanwhile.
+ */
+static inline struct tap_qp *last_if(const struct tap_cq *c, uint32_t qp_num)
 {
-	const struct tap_qp *q = c->last;
+	struct tap_qp *q = __atomic_load_n(&c->last, __ATOMIC_RELAXED);
 
 	return likely(q && q->about.qp_num == qp_num &&
-		      q->about.context_id == c->about.context_id && q->head.address);
+		      q->about.context_id == c->about.context_id &&
+		      __atomic_load_n(&q->head.address, __ATOMIC_RELAXED))
+		       ? q
+		       : NULL;
 }
 
 static inline struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
 {
-	if (unlikely(!is_last(c, qp_num)))
-		c->last = tap_qp_numbered(c->about.context_id, qp_num);
-	return c->last;
+	struct tap_qp *q = last_if(c, qp_num);
+
+	if (unlikely(!q)) {
+		q = tap_qp_numbered(c->about.context_id, qp_num);
+		__atomic_store_n(&c->last, q, __ATOMIC_RELAXED);
+	}
+	return q;
 }
 
 static inline bool wants_polls(void)
@@ -222,17 +234,31 @@ static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
 	return length;
 }
 
+/* Polls without success that no event has told yet: who takes them tells them. */
+static inline uint32_t take_empty_polls(struct tap_cq *c, bool is_plain)
+{
+	uint64_t told = __atomic_load_n(&c->told_empty_polls, __ATOMIC_ACQUIRE);
+	uint32_t polls = tap_cq_untold_polls(c, told);
+
+	if (likely(is_plain)) {
+		__atomic_store_n(&c->told_empty_polls, told + polls, __ATOMIC_RELEASE);
+		return polls;
+	}
+	while (!__atomic_compare_exchange_n(&c->told_empty_polls, &told, told + polls,
+					    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		polls = tap_cq_untold_polls(c, told);
+	return polls;
+}
+
 /* What stands before the arrays; the ordinals of nr completions are taken. */
 static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, int nr,
 			     bool is_plain, bool raced)
 {
 	record->cq_id = c->head.id;
 	record->first_seq = count_completions(c, nr, is_plain);
-	record->empty_polls = c->empty_polls;
+	record->empty_polls = take_empty_polls(c, is_plain);
 	record->raced = raced;
 	record->num_wc = (uint8_t) nr;
-	c->all_empty_polls += c->empty_polls;
-	c->empty_polls = 0;
 }
 
 /* One, by the owner, of q, which did not fail: as most polls are. */
@@ -317,6 +343,17 @@ static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 	return found;
 }
 
+/* More than were asked for: there is no room for so many, and nothing more is read. */
+static int take_no_more(struct tap_cq *c, const struct ibv_wc *wc, int found, int nr,
+			struct tap_visit *visit)
+{
+	if (nr > 0)
+		take_found(c, wc, nr, visit);
+	else
+		tap_turn_pass(&c->turn, visit);
+	return found;
+}
+
 /* A queue that is not this thread's, or was not found at once. */
 tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
@@ -331,32 +368,39 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	}
 	visit = tap_turn_begin(&c->turn);
 	found = c->poll(cq, nr, wc);
+	if (unlikely(found > 0 && found > nr))
+		return take_no_more(c, wc, found, nr, &visit);
 	if (found > 0)
 		return take_found(c, wc, found, &visit);
-	c->empty_polls += !found;
+	if (!found)
+		tap_cq_count_empty(c, visit.stage);
 	tap_turn_pass(&c->turn, &visit);
 	return found;
 }
 
 /* What the owner found: apart, so that a poll which finds nothing saves few registers. */
 tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
-					int found, uint32_t *stage)
+					int found, int nr, uint32_t *stage)
 {
 	struct tap_visit visit = {.stage = stage};
+	struct tap_qp *q;
 
 	if (unlikely(found < 0)) {
 		tap_turn_leave(stage);
 		return found;
 	}
+	if (unlikely(found > nr))
+		return take_no_more(c, wc, found, nr, &visit);
 	/* Most often it is one, of the queue pair of the one before. */
-	if (likely(found == 1 && is_last(c, wc->qp_num) && wc->status == IBV_WC_SUCCESS &&
+	q = last_if(c, wc->qp_num);
+	if (likely(found == 1 && q && wc->status == IBV_WC_SUCCESS &&
 		   tap_turn_is_plain(&c->turn, stage))) {
 		if (wants_polls())
-			return c->last->is_ud ? take_found(c, wc, found, &visit)
-					      : record_one(c, c->last, wc, stage);
+			return q->is_ud ? take_found(c, wc, found, &visit)
+					: record_one(c, q, wc, stage);
 		tap_turn_add(true,
-			     wc->opcode & IBV_WC_RECV ? &c->last->counts.recv_completed
-						      : &c->last->counts.send_completed,
+			     wc->opcode & IBV_WC_RECV ? &q->counts.recv_completed
+						      : &q->counts.send_completed,
 			     1);
 		count_completions(c, 1, true);
 		tap_turn_leave(stage);
@@ -375,8 +419,8 @@ tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 		return poll_slowly(cq, nr, wc);
 	found = c->poll(cq, nr, wc);
 	if (unlikely(found))
-		return found_some(c, wc, found, stage);
-	c->empty_polls++;
+		return found_some(c, wc, found, nr, stage);
+	tap_cq_count_empty(c, stage);
 	tap_turn_leave(stage);
 	return 0;
 }

@@ -64,7 +64,8 @@ static bool is_awaited(uint32_t cq_id)
 static bool look_at(struct tap_cq *c, int64_t now_ns)
 {
 	const uint64_t completions = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
-	const uint64_t polls = c->all_empty_polls + c->empty_polls;
+	const uint64_t told = __atomic_load_n(&c->told_empty_polls, __ATOMIC_ACQUIRE);
+	const uint64_t polls = told + tap_cq_untold_polls(c, told);
 	const bool is_polled = polls != c->seen_polls;
 	int64_t idle_ns;
 

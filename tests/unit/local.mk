@@ -90,6 +90,14 @@ tests_unit_test_gate_SOURCES = tests/unit/test_gate.c tests/unit/tap.h \
 tests_unit_test_gate_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_gate_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_poll
+tests_unit_test_poll_SOURCES = tests/unit/test_poll.c tests/unit/tap.h \
+	src/common/barrier.c src/common/barrier.h src/common/thread.c src/common/thread.h \
+	src/verbs/objects.c src/verbs/objects.h src/verbs/poll.c src/verbs/poll.h \
+	src/verbs/table.c src/verbs/table.h src/verbs/turn.c src/verbs/turn.h
+tests_unit_test_poll_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_poll_CFLAGS = $(AM_CFLAGS) $(TSAN_CFLAGS)
+
 check_PROGRAMS += tests/unit/test_cupti
 tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c tests/unit/tap.h \
 	src/common/thread.c src/common/thread.h \
@@ -107,7 +115,7 @@ UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_safe_read tests/unit/test_comm tests/unit/test_entries tests/unit/test_races.sh \
 	tests/unit/test_function_ids.sh \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_gate tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
+	tests/unit/test_ranks tests/unit/test_gate tests/unit/test_kernel tests/unit/test_poll tests/unit/test_helper tests/unit/test_function_ids.sh \
 	tests/unit/fuzz_join
 
 check_PROGRAMS += tests/unit/test_spread
