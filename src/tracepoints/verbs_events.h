@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* clang-format off */
 /*
@@ -160,6 +161,7 @@ enum tap_verbs_hot { TAP_VERBS_HOT(TAP_VERBS_HOT_NUMBER) TAP_VERBS_HOT_NR };
 #define TAP_ROW_PLACE(type, name, of, base) \
 	ret_arrays->name = (void *) at; \
 	at += nr * sizeof(type);
+#define TAP_ROW_MOVE(type, name, of, base) memmove(to.name, from.name, nr * sizeof(type));
 #define TAP_ROW_NO_INT(type, name, base)
 #define TAP_ROW_NO_SEQ(type, name, of, base)
 #define TAP_ROW_SIZE(type, name, of, base) + sizeof(type)
@@ -172,7 +174,10 @@ TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 #undef TAP_VERBS_HOT_RECORD
 
 
-/* An event with arrays: its room, where they lie for nr elements, and what it takes. */
+/*
+ * An event with arrays: its room, where they lie for nr elements, and what it takes; and
+ * the same event with the first nr elements alone.
+ */
 #define TAP_VERBS_LIST(name, ROW) \
 	struct tap_verbs_##name##_room { \
 		struct tap_verbs_##name record; \
@@ -188,6 +193,15 @@ TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 		char *at = room->arrays; \
 		ROW(TAP_ROW_NO_INT, TAP_ROW_PLACE) \
 		return (size_t) (at - (char *) room); \
+	} \
+	static inline size_t tap_verbs_##name##_shorten( \
+		struct tap_verbs_##name##_room *room, size_t before, size_t nr) \
+	{ \
+		struct tap_verbs_##name##_arrays from, to; \
+		const size_t length = tap_verbs_##name##_place(room, nr, &to); \
+		(void) tap_verbs_##name##_place(room, before, &from); \
+		ROW(TAP_ROW_NO_INT, TAP_ROW_MOVE) \
+		return length; \
 	}
 /* At most so many requests or completions are one event. */
 #define TAP_VERBS_LIST_MAX 32

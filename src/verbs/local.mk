@@ -6,6 +6,7 @@ VERBS_SOURCES = \
 	src/verbs/address.c src/verbs/address.h \
 	src/verbs/context.c \
 	src/verbs/extended.h src/verbs/extended_cq.c src/verbs/extended_qp.c \
+	src/verbs/list.c src/verbs/list.h \
 	src/verbs/objects.c src/verbs/objects.h \
 	src/verbs/post.c src/verbs/post.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/request.c src/verbs/request.h \

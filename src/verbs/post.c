@@ -2,10 +2,9 @@
 /*
  * Posts: what stands in the tables in place of post_send, post_recv and post_srq_recv.
  *
- * Requests are read before the real call, since another thread may have seen them
- * complete and have freed them when it returns; only of a long list the rest is read
- * after it, and of one that failed the part that did not.  The addresses in them are
- * never followed.
+ * Requests are read before the real call alone, since another thread may have seen them
+ * complete and have freed them when it returns; and no more of them than the queue has
+ * room for, where a provider stops.  The addresses in them are never followed.
  */
 #include <errno.h>
 
@@ -27,30 +26,6 @@ void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
 
 	if (tap_verbs_wants(TAP_VERBS_post_failed))
 		tap_verbs_write(TAP_VERBS_post_failed, &record, sizeof(record));
-}
-
-/*
- * The request that a provider refused: the first where it names none of the list, as one
- * that returns early may do.  What it left in *bad is not followed.
- */
-static const struct ibv_send_wr *refused_send(const struct ibv_send_wr *first,
-					      const struct ibv_send_wr *bad)
-{
-	const struct ibv_send_wr *wr = first;
-
-	while (wr && wr != bad)
-		wr = wr->next;
-	return wr ? wr : first;
-}
-
-static const struct ibv_recv_wr *refused_recv(const struct ibv_recv_wr *first,
-					      const struct ibv_recv_wr *bad)
-{
-	const struct ibv_recv_wr *wr = first;
-
-	while (wr && wr != bad)
-		wr = wr->next;
-	return wr ? wr : first;
 }
 
 /* A queue that was made past us: it goes where its context's others go. */
@@ -100,31 +75,97 @@ tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 	return ret;
 }
 
+/*
+ * Fills in what comes after the first event of a long list; NULL where there is no memory
+ * for it, or nothing comes.  Also has the list remember all its requests.
+ */
+tap_apart static struct tap_send_part *
+keep_rest(struct tap_list *list, const struct tap_qp *q, enum tap_send_kind kind,
+	  const struct ibv_send_wr *first, const struct ibv_send_wr *wr)
+{
+	const uint32_t nr = list->nr;
+	const size_t more = (tap_list_nr_events(nr) - 1) * sizeof(struct tap_send_part);
+	struct tap_send_part *const parts = tap_list_grow(list, nr, more), *part;
+	uint32_t left = nr - TAP_VERBS_LIST_MAX, some;
+
+	if (!parts)
+		return NULL;
+	(void) tap_sends_read(list, q, first, &kind);
+	for (part = parts; left; left -= some, part++) {
+		some = left < TAP_VERBS_LIST_MAX ? left : TAP_VERBS_LIST_MAX;
+		wr = tap_sends_fill(part, q, kind, wr, some);
+	}
+	return parts;
+}
+
+/* A list as it is described: its first event, and the others. */
+struct sends_told {
+	struct tap_send_part first, *more;
+	enum tap_send_kind kind;
+	uint64_t begin_ns;
+	bool raced;
+};
+
+/* Those that were accepted, of which `first` were before. */
+static void write_sends(struct sends_told *told, const struct tap_list *list,
+			const struct tap_sends *all, struct tap_sends first,
+			uint32_t accepted)
+{
+	struct tap_send_part *part = &told->first;
+	struct tap_verbs_post_send_list *record;
+	struct tap_sends before;
+	uint32_t i, nr;
+
+	for (i = 0; i < accepted && part; i += nr) {
+		record = &part->room.send.record;
+		record->begin_ns = told->begin_ns;
+		record->raced = told->raced;
+		before = tap_sends_first(list, all, i);
+		before.nr += first.nr;
+		before.signaled += first.signaled;
+		before.consuming += first.consuming;
+		nr = accepted - i < record->num_wr ? accepted - i : record->num_wr;
+		tap_sends_write(part, told->kind, before, nr);
+		part = part == &told->first ? told->more : part + 1;
+	}
+	if (unlikely(i < accepted))
+		tap_list_tell_forgotten(list);
+}
+
 tap_hot tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
 					     struct ibv_qp *qp, enum tap_send_kind kind,
-					     struct tap_sends sends,
+					     struct tap_sends all, struct tap_list *list,
 					     struct ibv_send_wr *wr,
 					     struct ibv_send_wr **bad)
 {
-	struct tap_send_part part;
-	struct tap_verbs_post_send_list *const list = &part.room.send.record;
-	const struct ibv_send_wr *refused = NULL;
+	struct tap_sends accepted = all, first;
+	struct sends_told told;
+	const struct ibv_send_wr *next;
 	struct tap_visit visit;
-	struct tap_sends first;
+	uint64_t wr_id;
 	int ret;
 
-	tap_sends_fill(&part, q, kind, wr, sends);
-	visit = tap_turn_begin(&q->send_turn);
-	list->begin_ns = (uint64_t) tap_now_ns();
-	ret = post(qp, wr, bad);
-	if (unlikely(ret)) {
-		refused = refused_send(wr, *bad);
-		sends = tap_sends_count(q, wr, refused, &kind);
+	told.kind = kind;
+	told.more = NULL;
+	if (likely(all.nr <= TAP_VERBS_LIST_MAX)) {
+		tap_sends_fill(&told.first, q, kind, wr, all.nr);
+	} else {
+		next = tap_sends_fill(&told.first, q, kind, wr, TAP_VERBS_LIST_MAX);
+		told.more = keep_rest(list, q, kind, wr, next);
 	}
-	list->raced = tap_sends_accepted(q, &visit, &sends, &first);
-	tap_sends_write(&part, q, wr, first, sends);
+	visit = tap_turn_begin(&q->send_turn);
+	told.begin_ns = (uint64_t) tap_now_ns();
+	ret = post(qp, wr, bad);
 	if (unlikely(ret))
-		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, refused->wr_id);
+		accepted = tap_sends_first(list, &all,
+					   tap_list_accepted(list, *bad, &wr_id));
+	told.raced = tap_sends_accepted(q, &visit, &accepted, &first);
+	write_sends(&told, list, &all, first, accepted.nr);
+	tap_list_end(list);
+	if (unlikely(ret))
+		tap_tell_failed(&q->head, NULL, false, ret, accepted.nr, wr_id);
+	else if (unlikely(list->rest))
+		tap_list_tell_unread(list);
 	return ret;
 }
 
@@ -134,18 +175,27 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	struct tap_sends sends, first;
 	enum tap_send_kind kind;
 	struct tap_visit visit;
+	struct tap_list list;
+	uint64_t wr_id;
 	int ret;
 
-	sends = tap_sends_count(q, wr, NULL, &kind);
+	tap_list_begin(&list, q->about.context_id);
+	sends = tap_sends_read(&list, q, wr, &kind);
 	if (sends.nr == 1 && tap_verbs_wants(TAP_VERBS_post_send + kind))
 		return post_one_send(q, post, qp, kind, wr, bad);
 	if (sends.nr > 1 && tap_verbs_wants(TAP_VERBS_post_send_list + kind))
-		return post_many_sends(q, post, qp, kind, sends, wr, bad);
+		return post_many_sends(q, post, qp, kind, sends, &list, wr, bad);
+	if (unlikely(sends.nr > TAP_VERBS_LIST_MAX) && tap_list_grow(&list, sends.nr, 0))
+		sends = tap_sends_read(&list, q, wr, &kind);
 	visit = tap_turn_begin(&q->send_turn);
 	ret = post(qp, wr, bad);
 	if (unlikely(ret && wr))
-		sends = tap_sends_count(q, wr, refused_send(wr, *bad), &kind);
+		sends = tap_sends_first(&list, &sends,
+					tap_list_accepted(&list, *bad, &wr_id));
 	tap_sends_accepted(q, &visit, &sends, &first);
+	tap_list_end(&list);
+	if (unlikely(list.rest && !ret))
+		tap_list_tell_unread(&list);
 	return ret;
 }
 
@@ -197,22 +247,25 @@ struct receive {
 	struct tap_turn *turn;
 	uint32_t *count;
 	const struct tap_object *qp, *srq;
+	uint32_t context_id, depth;
 	uint16_t life;
 };
 
 struct recv_part {
 	struct tap_verbs_post_recv_list_room room;
 	size_t length;
-	const struct ibv_recv_wr *next;
 };
 
-static uint32_t count_recvs(const struct ibv_recv_wr *wr, const struct ibv_recv_wr *end)
+static void read_recvs(struct tap_list *list, const struct receive *r,
+		       const struct ibv_recv_wr *wr)
 {
-	uint32_t nr = 0;
+	uint32_t nr;
 
-	for (; wr && wr != end; wr = wr->next)
-		nr++;
-	return nr;
+	for (nr = 0; wr && nr < r->depth; nr++, wr = wr->next)
+		if (likely(nr < list->nr_marks))
+			list->marks[nr] = (struct tap_mark){wr, wr->wr_id, 0, 0};
+	list->nr = nr;
+	list->rest = wr;
 }
 
 static void fill_recv(struct tap_verbs_post_recv *record, const struct receive *r,
@@ -227,10 +280,12 @@ static void fill_recv(struct tap_verbs_post_recv *record, const struct receive *
 	record->addr = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 }
 
-static void fill_recvs(struct recv_part *part, const struct receive *r,
-		       const struct ibv_recv_wr *wr, uint32_t limit)
+/* `left` requests are left, or more than there is room for.  The one after them. */
+static const struct ibv_recv_wr *fill_recvs(struct recv_part *part,
+					    const struct receive *r,
+					    const struct ibv_recv_wr *wr, uint32_t left)
 {
-	const uint32_t nr = limit < TAP_VERBS_LIST_MAX ? limit : TAP_VERBS_LIST_MAX;
+	const uint32_t nr = left < TAP_VERBS_LIST_MAX ? left : TAP_VERBS_LIST_MAX;
 	struct tap_verbs_post_recv_list_arrays a;
 	uint32_t i;
 
@@ -245,86 +300,124 @@ static void fill_recvs(struct recv_part *part, const struct receive *r,
 		a.length[i].is = tap_length_of(wr->sg_list, wr->num_sge);
 		a.addr[i].is = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 	}
-	part->next = wr;
-}
-
-static void write_recvs(struct recv_part *part, const struct receive *r,
-			const struct ibv_recv_wr *wr, uint32_t first, uint32_t nr)
-{
-	struct tap_verbs_post_recv_list *record = &part->room.record;
-
-	if (nr && nr < record->num_wr)
-		fill_recvs(part, r, wr, nr);
-	while (nr) {
-		record->seq = first + 1;
-		tap_verbs_write(TAP_VERBS_post_recv_list, &part->room, part->length);
-		first += record->num_wr;
-		nr -= record->num_wr;
-		if (nr)
-			fill_recvs(part, r, part->next, nr);
-	}
+	return wr;
 }
 
 /* The real call is the caller's, between these two. */
 struct recv_record {
+	struct tap_list list;
 	struct tap_visit visit;
 	bool is_wanted;
-	uint32_t nr;
+	uint64_t begin_ns;
+	struct recv_part *more; /* after the first event, NULL nothing */
 	union {
 		struct tap_verbs_post_recv one;
-		struct recv_part many;
+		struct recv_part first;
 	};
 };
+
+/* As keep_rest() does with sends; is_wanted: they are described, too. */
+tap_apart static void keep_recvs(struct recv_record *record, const struct receive *r,
+				 const struct ibv_recv_wr *first,
+				 const struct ibv_recv_wr *wr)
+{
+	struct tap_list *list = &record->list;
+	const size_t nr_more = record->is_wanted ? tap_list_nr_events(list->nr) - 1 : 0;
+	struct recv_part *const parts =
+		tap_list_grow(list, list->nr, nr_more * sizeof(*parts));
+	uint32_t left = list->nr - TAP_VERBS_LIST_MAX;
+	size_t i;
+
+	if (!parts)
+		return;
+	read_recvs(list, r, first);
+	for (i = 0; i < nr_more; i++, left -= TAP_VERBS_LIST_MAX)
+		wr = fill_recvs(&parts[i], r, wr, left);
+	if (nr_more)
+		record->more = parts;
+}
 
 static inline void begin_recv(struct recv_record *record, const struct receive *r,
 			      const struct ibv_recv_wr *wr)
 {
-	record->nr = count_recvs(wr, NULL);
+	struct tap_list *list = &record->list;
+	const struct ibv_recv_wr *next = NULL;
+
+	tap_list_begin(list, r->context_id);
+	read_recvs(list, r, wr);
+	record->more = NULL;
 	record->is_wanted =
-		record->nr && tap_verbs_wants(record->nr == 1 ? TAP_VERBS_post_recv
-							      : TAP_VERBS_post_recv_list);
+		list->nr && tap_verbs_wants(list->nr == 1 ? TAP_VERBS_post_recv
+							  : TAP_VERBS_post_recv_list);
 	if (unlikely(record->is_wanted)) {
-		if (record->nr == 1)
+		if (list->nr == 1)
 			fill_recv(&record->one, r, wr);
 		else
-			fill_recvs(&record->many, r, wr, record->nr);
+			next = fill_recvs(&record->first, r, wr, list->nr);
 	}
+	if (unlikely(list->nr > TAP_VERBS_LIST_MAX))
+		keep_recvs(record, r, wr, next);
 	record->visit = tap_turn_begin(r->turn);
-	if (unlikely(record->is_wanted)) {
-		if (record->nr == 1)
-			record->one.begin_ns = (uint64_t) tap_now_ns();
-		else
-			record->many.room.record.begin_ns = (uint64_t) tap_now_ns();
-	}
+	if (unlikely(record->is_wanted))
+		record->begin_ns = (uint64_t) tap_now_ns();
 }
 
-tap_apart static void write_recv(struct recv_record *record, const struct receive *r,
-				 const struct ibv_recv_wr *wr, uint32_t first,
-				 uint32_t accepted)
+static void write_one_recv(struct recv_record *record, uint32_t first)
 {
-	if (record->nr == 1 && accepted) {
-		record->one.raced = record->visit.raced;
-		record->one.seq = first + 1;
-		tap_verbs_write(TAP_VERBS_post_recv, &record->one, sizeof(record->one));
-	} else if (accepted) {
-		record->many.room.record.raced = record->visit.raced;
-		write_recvs(&record->many, r, wr, first, accepted);
+	record->one.begin_ns = record->begin_ns;
+	record->one.raced = record->visit.raced;
+	record->one.seq = first + 1;
+	tap_verbs_write(TAP_VERBS_post_recv, &record->one, sizeof(record->one));
+}
+
+static void write_recvs(struct recv_record *record, uint32_t first, uint32_t accepted)
+{
+	struct recv_part *part = &record->first;
+	struct tap_verbs_post_recv_list *told;
+	uint32_t i;
+
+	for (i = 0; i < accepted && part; i += told->num_wr) {
+		told = &part->room.record;
+		if (accepted - i < told->num_wr) {
+			part->length = tap_verbs_post_recv_list_shorten(&part->room,
+									told->num_wr,
+									accepted - i);
+			told->num_wr = (uint8_t) (accepted - i);
+		}
+		told->begin_ns = record->begin_ns;
+		told->raced = record->visit.raced;
+		told->seq = first + i + 1;
+		tap_verbs_write(TAP_VERBS_post_recv_list, &part->room, part->length);
+		part = part == &record->first ? record->more : part + 1;
 	}
+	if (unlikely(i < accepted))
+		tap_list_tell_forgotten(&record->list);
 }
 
 static inline void end_recv(struct recv_record *record, const struct receive *r,
-			    const struct ibv_recv_wr *wr, const struct ibv_recv_wr *bad,
-			    int ret)
+			    const struct ibv_recv_wr *bad, int ret)
 {
-	const uint32_t accepted = unlikely(ret) ? count_recvs(wr, bad) : record->nr;
-	const bool is_plain = tap_turn_count(r->turn, &record->visit);
-	const uint32_t first = tap_turn_add(is_plain, r->count, accepted);
+	const struct tap_list *list = &record->list;
+	uint32_t accepted = list->nr, first;
+	uint64_t wr_id = 0;
+	bool is_plain;
 
+	if (unlikely(ret && list->nr))
+		accepted = tap_list_accepted(list, bad, &wr_id);
+	is_plain = tap_turn_count(r->turn, &record->visit);
+	first = tap_turn_add(is_plain, r->count, accepted);
 	tap_turn_end(&record->visit);
-	if (unlikely(record->is_wanted))
-		write_recv(record, r, wr, first, accepted);
-	if (unlikely(ret && bad))
-		tap_tell_failed(r->qp, r->srq, true, ret, accepted, bad->wr_id);
+	if (unlikely(record->is_wanted && accepted)) {
+		if (list->nr == 1)
+			write_one_recv(record, first);
+		else
+			write_recvs(record, first, accepted);
+	}
+	tap_list_end(list);
+	if (unlikely(ret && list->nr))
+		tap_tell_failed(r->qp, r->srq, true, ret, accepted, wr_id);
+	else if (unlikely(list->rest && !ret))
+		tap_list_tell_unread(list);
 }
 
 tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -343,11 +436,17 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		*bad = wr;
 		return EINVAL;
 	}
-	r = (struct receive){&q->recv_turn, &q->counts.recv_posted, &q->head, NULL,
-			     tap_life_of(q)};
+	r = (struct receive){
+		.turn = &q->recv_turn,
+		.count = &q->counts.recv_posted,
+		.qp = &q->head,
+		.context_id = q->about.context_id,
+		.depth = tap_list_depth(q->about.max_recv_wr),
+		.life = tap_life_of(q),
+	};
 	begin_recv(&record, &r, wr);
 	ret = q->post_recv(qp, wr, bad);
-	end_recv(&record, &r, wr, ret && wr ? refused_recv(wr, *bad) : NULL, ret);
+	end_recv(&record, &r, ret && wr ? *bad : NULL, ret);
 	return ret;
 }
 
@@ -391,9 +490,16 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		*bad = wr;
 		return EINVAL;
 	}
-	r = (struct receive){&s->turn, &s->posted, NULL, &s->head, 1};
+	r = (struct receive){
+		.turn = &s->turn,
+		.count = &s->posted,
+		.srq = &s->head,
+		.context_id = s->about.context_id,
+		.depth = tap_list_depth(s->about.max_wr),
+		.life = 1,
+	};
 	begin_recv(&record, &r, wr);
 	ret = s->post(srq, wr, bad);
-	end_recv(&record, &r, wr, ret && wr ? refused_recv(wr, *bad) : NULL, ret);
+	end_recv(&record, &r, ret && wr ? *bad : NULL, ret);
 	return ret;
 }

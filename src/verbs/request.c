@@ -33,18 +33,24 @@ static bool names_range(enum ibv_wr_opcode opcode)
 					   1u << IBV_WR_RDMA_READ);
 }
 
-tap_hot struct tap_sends tap_sends_count(const struct tap_qp *q,
-					 const struct ibv_send_wr *wr,
-					 const struct ibv_send_wr *end,
-					 enum tap_send_kind *ret_kind)
+tap_hot struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_qp *q,
+					const struct ibv_send_wr *wr,
+					enum tap_send_kind *ret_kind)
 {
+	const uint32_t depth = tap_list_depth(q->about.max_send_wr);
 	struct tap_sends sends = {0};
 	uint32_t opcodes = 0;
 
-	for (; wr && wr != end; wr = wr->next) {
+	for (; wr && sends.nr < depth; wr = wr->next) {
+		if (likely(sends.nr < list->nr_marks))
+			list->marks[sends.nr] =
+				(struct tap_mark){wr, wr->wr_id, sends.signaled,
+						  sends.consuming};
 		tap_send_count(&sends, q, wr);
 		opcodes |= tap_send_bit(wr->opcode);
 	}
+	list->nr = sends.nr;
+	list->rest = wr;
 	*ret_kind = tap_send_kind_of(q, opcodes);
 	return sends;
 }
@@ -104,22 +110,24 @@ static inline uint32_t peers_key(const struct ibv_send_wr *wr)
 	return names_range(wr->opcode) ? wr->wr.rdma.rkey : 0;
 }
 
-/* Within its caller, once for each kind. */
-tap_within static inline size_t fill_list(struct tap_send_part *part,
-					  enum tap_send_kind kind,
-					  const struct ibv_send_wr *wr, uint32_t nr)
+/* Within its caller, once for each kind.  The request after them. */
+tap_within static inline const struct ibv_send_wr *fill_list(struct tap_send_part *part,
+							     enum tap_send_kind kind,
+							     const struct ibv_send_wr *wr,
+							     uint32_t nr)
 {
 	struct tap_verbs_post_datagram_list_arrays datagram;
 	struct tap_verbs_post_rdma_list_arrays rdma;
 	struct tap_verbs_post_send_list_arrays a;
-	size_t length = tap_verbs_post_send_list_place(&part->room.send, nr, &a);
 	uint32_t i;
 
+	part->length = tap_verbs_post_send_list_place(&part->room.send, nr, &a);
 	if (kind == TAP_SEND_RDMA)
-		length = tap_verbs_post_rdma_list_place(&part->room.rdma, nr, &rdma);
+		part->length =
+			tap_verbs_post_rdma_list_place(&part->room.rdma, nr, &rdma);
 	else if (kind == TAP_SEND_DATAGRAM)
-		length = tap_verbs_post_datagram_list_place(&part->room.datagram, nr,
-							    &datagram);
+		part->length = tap_verbs_post_datagram_list_place(&part->room.datagram,
+								  nr, &datagram);
 	for (i = 0; i < nr; i++, wr = wr->next) {
 		a.wr_id[i].is = wr->wr_id;
 		a.opcode[i].is = (uint8_t) wr->opcode;
@@ -136,68 +144,54 @@ tap_within static inline size_t fill_list(struct tap_send_part *part,
 			datagram.ah_id[i].is = tap_id_of(&tap_ahs, wr->wr.ud.ah);
 		}
 	}
-	part->next = wr;
-	return length;
+	return wr;
 }
 
-/* No more than were filled in, whatever became of the list since it was posted. */
-static struct tap_sends count_some(const struct tap_qp *q, const struct ibv_send_wr *wr,
-				   uint32_t nr)
+const struct ibv_send_wr *tap_sends_fill(struct tap_send_part *part,
+					 const struct tap_qp *q, enum tap_send_kind kind,
+					 const struct ibv_send_wr *wr, uint32_t nr)
 {
-	struct tap_sends sends = {0};
-
-	for (; nr; nr--, wr = wr->next)
-		tap_send_count(&sends, q, wr);
-	return sends;
-}
-
-void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
-		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
-		    struct tap_sends rest)
-{
-	const uint32_t nr = rest.nr < TAP_VERBS_LIST_MAX ? rest.nr : TAP_VERBS_LIST_MAX;
 	struct tap_verbs_post_send_list *record = &part->room.send.record;
-	const struct ibv_send_wr *const first = wr;
 
-	part->kind = kind;
 	part->lead = (struct tap_sends){0};
 	tap_send_count(&part->lead, q, wr);
 	record->qp_id = q->head.id;
 	record->life = tap_life_of(q);
 	record->num_wr = (uint8_t) nr;
 	if (likely(kind == TAP_SEND_RDMA))
-		part->length = fill_list(part, TAP_SEND_RDMA, wr, nr);
-	else if (kind == TAP_SEND_PLAIN)
-		part->length = fill_list(part, TAP_SEND_PLAIN, wr, nr);
-	else
-		part->length = fill_list(part, TAP_SEND_DATAGRAM, wr, nr);
-	part->all = rest;
-	if (unlikely(nr < rest.nr))
-		part->all = count_some(q, first, nr);
+		return fill_list(part, TAP_SEND_RDMA, wr, nr);
+	if (kind == TAP_SEND_PLAIN)
+		return fill_list(part, TAP_SEND_PLAIN, wr, nr);
+	return fill_list(part, TAP_SEND_DATAGRAM, wr, nr);
 }
 
-void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
-		     const struct ibv_send_wr *wr, struct tap_sends first,
-		     struct tap_sends accepted)
+/* Only some were accepted: what was filled in is too much. */
+tap_cold static void shorten(struct tap_send_part *part, enum tap_send_kind kind,
+			     uint32_t nr)
+{
+	const uint32_t before = part->room.send.record.num_wr;
+
+	if (kind == TAP_SEND_RDMA)
+		part->length =
+			tap_verbs_post_rdma_list_shorten(&part->room.rdma, before, nr);
+	else if (kind == TAP_SEND_PLAIN)
+		part->length =
+			tap_verbs_post_send_list_shorten(&part->room.send, before, nr);
+	else
+		part->length = tap_verbs_post_datagram_list_shorten(&part->room.datagram,
+								    before, nr);
+	part->room.send.record.num_wr = (uint8_t) nr;
+}
+
+void tap_sends_write(struct tap_send_part *part, enum tap_send_kind kind,
+		     struct tap_sends before, uint32_t nr)
 {
 	struct tap_verbs_post_send_list *record = &part->room.send.record;
 
-	/* Some were not accepted: what was filled in is too much. */
-	if (accepted.nr && accepted.nr < record->num_wr)
-		tap_sends_fill(part, q, part->kind, wr, accepted);
-	while (accepted.nr) {
-		record->seq = first.nr + 1;
-		record->signaled_seq = first.signaled + part->lead.signaled;
-		record->consuming_seq = first.consuming + part->lead.consuming;
-		tap_verbs_write(TAP_VERBS_post_send_list + part->kind, &part->room,
-				part->length);
-		first.nr += part->all.nr;
-		first.signaled += part->all.signaled;
-		first.consuming += part->all.consuming;
-		accepted.nr -= part->all.nr;
-		accepted.signaled -= part->all.signaled;
-		accepted.consuming -= part->all.consuming;
-		if (accepted.nr)
-			tap_sends_fill(part, q, part->kind, part->next, accepted);
-	}
+	if (unlikely(nr < record->num_wr))
+		shorten(part, kind, nr);
+	record->seq = before.nr + 1;
+	record->signaled_seq = before.signaled + part->lead.signaled;
+	record->consuming_seq = before.consuming + part->lead.consuming;
+	tap_verbs_write(TAP_VERBS_post_send_list + kind, &part->room, part->length);
 }

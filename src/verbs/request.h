@@ -9,6 +9,7 @@
 #ifndef TAP_VERBS_REQUEST_H
 #define TAP_VERBS_REQUEST_H
 
+#include "verbs/list.h"
 #include "verbs/objects.h"
 
 struct tap_sends {
@@ -81,10 +82,20 @@ static inline void tap_send_count(struct tap_sends *sends, const struct tap_qp *
 	tap_sends_add(sends, q, wr->opcode, wr->send_flags);
 }
 
-/* Those before `end`, NULL all; the kind of all of them, too. */
-struct tap_sends tap_sends_count(const struct tap_qp *q, const struct ibv_send_wr *wr,
-				 const struct ibv_send_wr *end,
-				 enum tap_send_kind *ret_kind) tap_hidden;
+/* Reads a list, which has been begun; the kind of all of them, too. */
+struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_qp *q,
+				const struct ibv_send_wr *wr,
+				enum tap_send_kind *ret_kind) tap_hidden;
+
+/* The first nr of a list that comes to `all`. */
+static inline struct tap_sends tap_sends_first(const struct tap_list *list,
+					       const struct tap_sends *all, uint32_t nr)
+{
+	if (likely(nr == list->nr))
+		return *all;
+	return (struct tap_sends){nr, list->marks[nr].signaled,
+				  list->marks[nr].consuming};
+}
 
 /* One request; what all have is in `send`, whatever it is. */
 struct tap_send_record {
@@ -102,10 +113,8 @@ void tap_send_write(const struct tap_send_record *record) tap_hidden;
 
 /* A part of a list, as one event. */
 struct tap_send_part {
-	enum tap_send_kind kind;
 	size_t length;
-	struct tap_sends all, lead; /* of the part, and of its first request */
-	const struct ibv_send_wr *next;
+	struct tap_sends lead; /* of its first request */
 	union {
 		struct tap_verbs_post_send_list_room send;
 		struct tap_verbs_post_rdma_list_room rdma;
@@ -113,14 +122,14 @@ struct tap_send_part {
 	} room;
 };
 
-/* The requests from wr on, which are `rest`, but no more than an event has room for. */
-void tap_sends_fill(struct tap_send_part *part, const struct tap_qp *q,
-		    enum tap_send_kind kind, const struct ibv_send_wr *wr,
-		    struct tap_sends rest) tap_hidden;
-/* All that were accepted, of which `first` were before; part has been filled. */
-void tap_sends_write(struct tap_send_part *part, const struct tap_qp *q,
-		     const struct ibv_send_wr *wr, struct tap_sends first,
-		     struct tap_sends accepted) tap_hidden;
+/* The nr requests from wr on, no more than an event has room for.  The one after them. */
+const struct ibv_send_wr *tap_sends_fill(struct tap_send_part *part,
+					 const struct tap_qp *q, enum tap_send_kind kind,
+					 const struct ibv_send_wr *wr,
+					 uint32_t nr) tap_hidden;
+/* Its first nr requests, of which `before` were accepted before. */
+void tap_sends_write(struct tap_send_part *part, enum tap_send_kind kind,
+		     struct tap_sends before, uint32_t nr) tap_hidden;
 
 /* Of all pieces. */
 static inline uint32_t tap_length_of(const struct ibv_sge *sge, int nr)

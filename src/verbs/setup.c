@@ -323,6 +323,22 @@ struct ibv_srq *tap_on_ibv_create_srq(ibv_create_srq_function real, struct ibv_p
 	return srq;
 }
 
+int tap_on_ibv_modify_srq(ibv_modify_srq_function real, struct ibv_srq *srq,
+			  struct ibv_srq_attr *attr, int mask)
+{
+	int (*query)(struct ibv_srq *, struct ibv_srq_attr *) =
+		(int (*)(struct ibv_srq *, struct ibv_srq_attr *)) tap_verbs_function(
+			"ibv_query_srq", "IBVERBS_1.1");
+	struct tap_srq *s = tap_find(&tap_srqs, srq);
+	const int ret = real(srq, attr, mask);
+	struct ibv_srq_attr now;
+
+	/* What was asked for is not what it got: a provider rounds up. */
+	if (s && !ret && mask & IBV_SRQ_MAX_WR)
+		s->about.max_wr = query && !query(srq, &now) ? now.max_wr : 0;
+	return ret;
+}
+
 int tap_on_ibv_destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq)
 {
 	struct tap_srq *s = tap_table_hide(&tap_srqs, srq);
@@ -581,6 +597,10 @@ int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 	read_attr(events, q, qp, attr, mask, &m);
 	m.attr_mask = (uint32_t) mask;
 	m.ret = ret;
+	if (!ret && mask & IBV_QP_CAP) {
+		q->about.max_send_wr = attr->cap.max_send_wr;
+		q->about.max_recv_wr = attr->cap.max_recv_wr;
+	}
 	if (!ret)
 		q->modify = m;
 	if (!(mask & IBV_QP_STATE))

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -534,6 +536,183 @@ static void silent(void)
 	       bad_send == (void *) 8 && bad_recv == (void *) 8);
 }
 
+/* A request for each page, which nothing else is on. */
+#define PAGE 4096
+#define NR_PAGES 2000
+
+struct send_page {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+struct recv_page {
+	struct ibv_recv_wr wr;
+	struct ibv_sge sge;
+};
+
+static char *make_pages(void)
+{
+	char *pages = mmap(NULL, (size_t) NR_PAGES * PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(pages != MAP_FAILED);
+	return pages;
+}
+
+static struct ibv_send_wr *make_sends(struct device *d, int nr, int wrong)
+{
+	char *pages = make_pages();
+	struct send_page *page = NULL;
+	int i;
+
+	for (i = nr - 1; i >= 0; i--) {
+		struct ibv_send_wr *next = page ? &page->wr : NULL;
+
+		page = (void *) (pages + i * PAGE);
+		page->sge = (struct ibv_sge){(uintptr_t) memory, 8, d->mr->lkey};
+		page->wr.wr_id = (uint64_t) i;
+		page->wr.next = next;
+		page->wr.sg_list = &page->sge;
+		page->wr.num_sge = 1;
+		page->wr.opcode =
+			i == wrong ? (enum ibv_wr_opcode) 99 : IBV_WR_RDMA_WRITE;
+		page->wr.send_flags = i % 4 == 3 ? IBV_SEND_SIGNALED : 0;
+		page->wr.wr.rdma.remote_addr = (uintptr_t) memory + 4096;
+		page->wr.wr.rdma.rkey = d->mr->rkey;
+	}
+	return &page->wr;
+}
+
+static struct ibv_recv_wr *make_recvs(struct device *d, int nr, int wrong)
+{
+	char *pages = make_pages();
+	struct recv_page *page = NULL;
+	int i;
+
+	for (i = nr - 1; i >= 0; i--) {
+		struct ibv_recv_wr *next = page ? &page->wr : NULL;
+
+		page = (void *) (pages + i * PAGE);
+		page->sge = (struct ibv_sge){(uintptr_t) memory, 8, d->mr->lkey};
+		page->wr.wr_id = (uint64_t) i;
+		page->wr.next = next;
+		page->wr.sg_list = &page->sge;
+		page->wr.num_sge = i == wrong ? 99 : 1;
+	}
+	return &page->wr;
+}
+
+static int of_page(const void *request, const void *first)
+{
+	return (int) (((const char *) request - (const char *) first) / PAGE);
+}
+
+/* As soon as a request was accepted another thread may see it complete and free it. */
+static void freed(void)
+{
+	struct device d = open_device();
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 2048, .max_sge = 1}};
+	struct ibv_srq *srq = ibv_create_srq(d.pd, &init);
+	struct ibv_qp *qp = make_qp(&d, 2048);
+	struct ibv_send_wr *sends, *bad_send;
+	struct ibv_recv_wr *recvs, *bad_recv;
+
+	CHECK(srq);
+	connect_to(&d, qp, qp->qp_num);
+	CHECK(!ibv_post_send(qp, make_sends(&d, 2000, -1), &bad_send));
+	printf("freed: %d", reap(&d, 500));
+	sends = make_sends(&d, 300, 200);
+	CHECK(ibv_post_send(qp, sends, &bad_send));
+	printf(" %d %d", of_page(bad_send, sends), reap(&d, 50));
+	CHECK(!ibv_post_recv(qp, make_recvs(&d, 600, -1), &bad_recv));
+	recvs = make_recvs(&d, 300, 200);
+	CHECK(ibv_post_recv(qp, recvs, &bad_recv));
+	printf(" %d", of_page(bad_recv, recvs));
+	CHECK(!ibv_post_srq_recv(srq, make_recvs(&d, 600, -1), &bad_recv));
+	recvs = make_recvs(&d, 40, 20);
+	CHECK(ibv_post_srq_recv(srq, recvs, &bad_recv));
+	printf(" %d\n", of_page(bad_recv, recvs));
+	CHECK(!ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_srq(srq));
+	close_device(&d);
+}
+
+/* Lists that lead back to themselves; a provider takes what there is room for. */
+static void cycle(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 64);
+	struct ibv_sge sge = {(uintptr_t) memory, 8, d.mr->lkey};
+	struct ibv_send_wr sends[3], *bad_send = NULL;
+	struct ibv_recv_wr recvs[3], *bad_recv = NULL;
+	int i;
+
+	memset(sends, 0, sizeof(sends));
+	for (i = 0; i < 3; i++) {
+		sends[i] = (struct ibv_send_wr){.wr_id = (uint64_t) i,
+						.next = &sends[(i + 1) % 3],
+						.sg_list = &sge,
+						.num_sge = 1,
+						.opcode = IBV_WR_RDMA_WRITE,
+						.send_flags = IBV_SEND_SIGNALED};
+		sends[i].wr.rdma.remote_addr = (uintptr_t) memory + 4096;
+		sends[i].wr.rdma.rkey = d.mr->rkey;
+		recvs[i] = (struct ibv_recv_wr){.wr_id = (uint64_t) i,
+						.next = &recvs[(i + 1) % 3],
+						.sg_list = &sge,
+						.num_sge = 1};
+	}
+	connect_to(&d, qp, qp->qp_num);
+	CHECK(ibv_post_recv(qp, recvs, &bad_recv) == ENOMEM);
+	CHECK(ibv_post_send(qp, sends, &bad_send) == ENOMEM);
+	printf("cycle: %d %d, %d completed\n", (int) (bad_recv - recvs),
+	       (int) (bad_send - sends), reap(&d, 64));
+	CHECK(!ibv_destroy_qp(qp));
+	close_device(&d);
+}
+
+/* The provider says that it found more than was asked for. */
+static void excess(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 16);
+	char *pages = make_pages();
+	struct ibv_wc *wc = (void *) (pages + PAGE - 2 * sizeof(*wc));
+	int found;
+
+	CHECK(!mprotect(pages + PAGE, PAGE, PROT_NONE));
+	connect_to(&d, qp, qp->qp_num);
+	CHECK(!post_write(&d, qp, 7, IBV_SEND_SIGNALED));
+	CHECK(!post_write(&d, qp, 8, IBV_SEND_SIGNALED));
+	usleep(50000);
+	found = ibv_poll_cq(d.cq, 2, wc);
+	printf("excess: %d, %d %d\n", found, (int) wc[0].wr_id, (int) wc[1].wr_id);
+	CHECK(!ibv_destroy_qp(qp));
+	close_device(&d);
+}
+
+/* There is no memory for a long list, and then there is again. */
+static void poor(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 512);
+	struct rlimit limit, none;
+	int accepted;
+
+	connect_to(&d, qp, qp->qp_num);
+	CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
+	CHECK(reap(&d, 1) == 1);
+	CHECK(!getrlimit(RLIMIT_AS, &limit));
+	none = limit;
+	none.rlim_cur = 4096;
+	CHECK(!setrlimit(RLIMIT_AS, &none));
+	accepted = post_list(&d, qp, 400, -1);
+	CHECK(!setrlimit(RLIMIT_AS, &limit));
+	printf("poor: %d %d", accepted, reap(&d, 100));
+	accepted = post_list(&d, qp, 400, -1);
+	printf(" %d %d\n", accepted, reap(&d, 100));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -543,6 +722,8 @@ static const struct {
 	{"many", many},	      {"list", list},	    {"bad", bad},
 	{"race", race},	      {"overrun", overrun}, {"fatal", fatal},
 	{"keeps", keeps},     {"silent", silent},   {"mixed", mixed},
+	{"freed", freed},     {"cycle", cycle},	    {"excess", excess},
+	{"poor", poor},
 };
 
 int main(int argc, char **argv)

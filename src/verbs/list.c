@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory for long lists.  A thread has one of a few rooms for as long as a post takes, so
+ * that nothing is to be done when it ends; one that is cancelled in the real call, or
+ * that a signal's handler takes out of it, keeps its room until it is gone and others are
+ * used up.  So does a handler that posts in the midst of a post: it gets another.
+ */
+#include "verbs/list.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/thread.h"
+#include "verbs/way.h"
+
+#define NR_ROOMS 64
+#define LEAST_BYTES ((size_t) 64 << 10)
+#define MOST_BYTES ((size_t) 16 << 20)
+
+static struct tap_list_room rooms[NR_ROOMS];
+
+static bool is_gone(pid_t tid)
+{
+	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+}
+
+static bool take(struct tap_list_room *room, pid_t before, pid_t self)
+{
+	return __atomic_load_n(&room->tid, __ATOMIC_RELAXED) == before &&
+	       __atomic_compare_exchange_n(&room->tid, &before, self, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Most often the one that this thread had before. */
+static struct tap_list_room *take_any(void)
+{
+	const pid_t self = (pid_t) syscall(SYS_gettid);
+	const size_t first = (uintptr_t) &tap_thread >> 12;
+	struct tap_list_room *room;
+	pid_t before;
+	size_t i;
+
+	for (i = 0; i < NR_ROOMS; i++) {
+		room = &rooms[(first + i) % NR_ROOMS];
+		if (take(room, 0, self))
+			return room;
+	}
+	for (i = 0; i < NR_ROOMS; i++) {
+		before = __atomic_load_n(&rooms[i].tid, __ATOMIC_RELAXED);
+		if (before && is_gone(before) && take(&rooms[i], before, self))
+			return &rooms[i];
+	}
+	return NULL;
+}
+
+/* Twice as much as before or more, so that it seldom happens. */
+static bool make_larger(struct tap_list_room *room, size_t bytes)
+{
+	size_t size = LEAST_BYTES;
+	void *memory;
+
+	while (size < bytes)
+		size *= 2;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	if (memory == MAP_FAILED)
+		return false;
+	if (room->memory)
+		munmap(room->memory, room->size);
+	room->memory = memory;
+	room->size = size;
+	return true;
+}
+
+static struct tap_list_room *take_room(size_t bytes)
+{
+	struct tap_list_room *room = bytes <= MOST_BYTES ? take_any() : NULL;
+
+	if (room && room->size < bytes && !make_larger(room, bytes)) {
+		tap_list_give_back(room);
+		return NULL;
+	}
+	return room;
+}
+
+void *tap_list_grow(struct tap_list *list, uint32_t nr, size_t other_bytes)
+{
+	const size_t marks = nr * sizeof(struct tap_mark);
+	const int saved = errno;
+
+	list->room = take_room(marks + other_bytes);
+	errno = saved;
+	if (!list->room)
+		return NULL;
+	list->marks = (void *) list->room->memory;
+	list->nr_marks = nr;
+	return list->room->memory + marks;
+}
+
+void tap_list_give_back(struct tap_list_room *room)
+{
+	__atomic_store_n(&room->tid, 0, __ATOMIC_RELEASE);
+}
+
+static void tell(const struct tap_list *list, const char *what, const char *why)
+{
+	const struct tap_verbs_events *events;
+	struct tap_guard guard;
+
+	events = tap_verbs_tell(&guard);
+	if (events)
+		events->unobserved(list->context_id, what, why);
+	tap_guard_clear(guard);
+}
+
+/*
+ * The last one that is meant: a list that leads back to itself has each more than once,
+ * and a provider takes as many as there is room for.
+ */
+uint32_t tap_list_accepted(const struct tap_list *list, const void *bad,
+			   uint64_t *ret_wr_id)
+{
+	const uint32_t known = list->nr < list->nr_marks ? list->nr : list->nr_marks;
+	uint32_t i = known;
+
+	while (i && list->marks[i - 1].at != bad)
+		i--;
+	if (i)
+		*ret_wr_id = list->marks[i - 1].wr_id;
+	else
+		*ret_wr_id = list->rest && bad == list->rest ? 0 : list->marks[0].wr_id;
+	if (list->rest && bad == list->rest)
+		return list->nr;
+	if (i || known == list->nr)
+		return i ? i - 1 : 0;
+	tell(list, "requests of a list that failed",
+	     "no memory to know which were accepted");
+	*ret_wr_id = 0;
+	return known - 1;
+}
+
+void tap_list_tell_forgotten(const struct tap_list *list)
+{
+	tell(list, "requests of a long list", "no memory to keep them");
+}
+
+void tap_list_tell_unread(const struct tap_list *list)
+{
+	tell(list, "requests of a list", "accepted although their queue has no room");
+}
