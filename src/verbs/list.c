@@ -119,26 +119,24 @@ static void tell(const struct tap_list *list, const char *what, const char *why)
  * The last one that is meant: a list that leads back to itself has each more than once,
  * and a provider takes as many as there is room for.
  */
-uint32_t tap_list_accepted(const struct tap_list *list, const void *bad,
-			   uint64_t *ret_wr_id)
+bool tap_list_accepted(const struct tap_list *list, const void *bad,
+		       uint32_t *ret_accepted)
 {
 	const uint32_t known = list->nr < list->nr_marks ? list->nr : list->nr_marks;
 	uint32_t i = known;
 
+	*ret_accepted = list->nr;
+	if (list->rest && bad == list->rest)
+		return false;
 	while (i && list->marks[i - 1].at != bad)
 		i--;
-	if (i)
-		*ret_wr_id = list->marks[i - 1].wr_id;
-	else
-		*ret_wr_id = list->rest && bad == list->rest ? 0 : list->marks[0].wr_id;
-	if (list->rest && bad == list->rest)
-		return list->nr;
+	*ret_accepted = i ? i - 1 : 0;
 	if (i || known == list->nr)
-		return i ? i - 1 : 0;
+		return true;
+	*ret_accepted = known - 1;
 	tell(list, "requests of a list that failed",
 	     "no memory to know which were accepted");
-	*ret_wr_id = 0;
-	return known - 1;
+	return false;
 }
 
 void tap_list_tell_forgotten(const struct tap_list *list)

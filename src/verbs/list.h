@@ -17,19 +17,22 @@
 #include "common/compiler.h"
 #include "tracepoints/verbs_events.h"
 
-/* A queue that does not say how many requests it has room for. */
-#define TAP_LIST_DEPTH 65536
+/* No queue has more room than that, or says how much. */
+#define TAP_LIST_DEPTH (1u << 20)
 
 static inline uint32_t tap_list_depth(uint32_t max_wr)
 {
-	return likely(max_wr) ? max_wr : TAP_LIST_DEPTH;
+	return likely(max_wr && max_wr < TAP_LIST_DEPTH) ? max_wr : TAP_LIST_DEPTH;
 }
 
+/* Of a request, and of what request.c counts, those before it. */
 struct tap_mark {
 	const void *at; /* compared with what a provider refused, and not followed */
-	uint64_t wr_id;
-	uint32_t signaled, consuming; /* of those before it in the list */
+	uint64_t tally;
 };
+
+/* One more than an event has room for, so that what is before the others is known. */
+#define TAP_LIST_FEW (TAP_VERBS_LIST_MAX + 1)
 
 /* Memory for one post at a time. */
 struct tap_list_room {
@@ -41,17 +44,18 @@ struct tap_list_room {
 struct tap_list {
 	uint32_t context_id;
 	uint32_t nr;	   /* were read: no more than the queue has room for */
+	uint64_t tally;	   /* of them all */
 	const void *rest;  /* the one after them, NULL none */
 	uint32_t nr_marks; /* those of the first ones; fewer than nr without memory */
 	struct tap_mark *marks;
 	struct tap_list_room *room;
-	struct tap_mark few[TAP_VERBS_LIST_MAX];
+	struct tap_mark few[TAP_LIST_FEW];
 };
 
 static inline void tap_list_begin(struct tap_list *list, uint32_t context_id)
 {
 	list->context_id = context_id;
-	list->nr_marks = TAP_VERBS_LIST_MAX;
+	list->nr_marks = TAP_LIST_FEW;
 	list->marks = list->few;
 	list->room = NULL;
 }
@@ -76,12 +80,12 @@ static inline size_t tap_list_nr_events(uint32_t nr)
 }
 
 /*
- * How many were accepted of a list that failed, and the wr_id of the one that was
- * refused: the first where the provider names none of the list, as one that returns early
- * may do. 0 is the wr_id of one that was not read.
+ * How many were accepted of a list that failed: none where the provider names none of the
+ * list, as one that returns early may do.  False: the next one, which was refused, was
+ * not read.
  */
-uint32_t tap_list_accepted(const struct tap_list *list, const void *bad,
-			   uint64_t *ret_wr_id) tap_hidden;
+bool tap_list_accepted(const struct tap_list *list, const void *bad,
+		       uint32_t *ret_accepted) tap_hidden;
 
 /* Requests that were accepted were counted, and cannot be described. */
 void tap_list_tell_forgotten(const struct tap_list *list) tap_hidden;

@@ -106,49 +106,66 @@ struct sends_told {
 	bool raced;
 };
 
+/* The i-th of those that are described. */
+static uint64_t wr_id_of(struct sends_told *told, uint32_t i)
+{
+	struct tap_send_part *part = i < TAP_VERBS_LIST_MAX
+					     ? &told->first
+					     : &told->more[i / TAP_VERBS_LIST_MAX - 1];
+	struct tap_verbs_post_send_list_arrays a;
+
+	/* Of all kinds it is the first array. */
+	tap_verbs_post_send_list_place(&part->room.send, TAP_VERBS_LIST_MAX, &a);
+	return a.wr_id[i % TAP_VERBS_LIST_MAX].is;
+}
+
 /* Those that were accepted, of which `first` were before. */
 static void write_sends(struct sends_told *told, const struct tap_list *list,
-			const struct tap_sends *all, struct tap_sends first,
-			uint32_t accepted)
+			const struct tap_qp *q, struct tap_sends first, uint32_t accepted)
 {
 	struct tap_send_part *part = &told->first;
 	struct tap_verbs_post_send_list *record;
-	struct tap_sends before;
-	uint32_t i, nr;
+	struct tap_sends before = first, some;
+	uint32_t i = 0, nr;
 
-	for (i = 0; i < accepted && part; i += nr) {
+	while (i < accepted) {
 		record = &part->room.send.record;
 		record->begin_ns = told->begin_ns;
 		record->raced = told->raced;
-		before = tap_sends_first(list, all, i);
-		before.nr += first.nr;
-		before.signaled += first.signaled;
-		before.consuming += first.consuming;
 		nr = accepted - i < record->num_wr ? accepted - i : record->num_wr;
 		tap_sends_write(part, told->kind, before, nr);
+		i += nr;
+		if (likely(i == accepted))
+			break;
+		if (!told->more) {
+			tap_list_tell_forgotten(list);
+			break;
+		}
 		part = part == &told->first ? told->more : part + 1;
+		some = tap_sends_first(list, q, i);
+		before.nr = first.nr + some.nr;
+		before.signaled = first.signaled + some.signaled;
+		before.consuming = first.consuming + some.consuming;
 	}
-	if (unlikely(i < accepted))
-		tap_list_tell_forgotten(list);
 }
 
-tap_hot tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send post,
-					     struct ibv_qp *qp, enum tap_send_kind kind,
-					     struct tap_sends all, struct tap_list *list,
-					     struct ibv_send_wr *wr,
-					     struct ibv_send_wr **bad)
+tap_hot tap_apart static int
+post_many_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
+		enum tap_send_kind kind, struct tap_sends sends, struct tap_list *list,
+		struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct tap_sends accepted = all, first;
-	struct sends_told told;
 	const struct ibv_send_wr *next;
+	struct sends_told told;
 	struct tap_visit visit;
-	uint64_t wr_id;
+	struct tap_sends first;
+	uint32_t accepted;
+	uint64_t wr_id = 0;
 	int ret;
 
 	told.kind = kind;
 	told.more = NULL;
-	if (likely(all.nr <= TAP_VERBS_LIST_MAX)) {
-		tap_sends_fill(&told.first, q, kind, wr, all.nr);
+	if (likely(sends.nr <= TAP_VERBS_LIST_MAX)) {
+		tap_sends_fill(&told.first, q, kind, wr, sends.nr);
 	} else {
 		next = tap_sends_fill(&told.first, q, kind, wr, TAP_VERBS_LIST_MAX);
 		told.more = keep_rest(list, q, kind, wr, next);
@@ -156,14 +173,16 @@ tap_hot tap_apart static int post_many_sends(struct tap_qp *q, tap_post_send pos
 	visit = tap_turn_begin(&q->send_turn);
 	told.begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
-	if (unlikely(ret))
-		accepted = tap_sends_first(list, &all,
-					   tap_list_accepted(list, *bad, &wr_id));
-	told.raced = tap_sends_accepted(q, &visit, &accepted, &first);
-	write_sends(&told, list, &all, first, accepted.nr);
+	if (unlikely(ret)) {
+		if (tap_list_accepted(list, *bad, &accepted))
+			wr_id = wr_id_of(&told, accepted);
+		sends = tap_sends_first(list, q, accepted);
+	}
+	told.raced = tap_sends_accepted(q, &visit, &sends, &first);
+	write_sends(&told, list, q, first, sends.nr);
 	tap_list_end(list);
 	if (unlikely(ret))
-		tap_tell_failed(&q->head, NULL, false, ret, accepted.nr, wr_id);
+		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, wr_id);
 	else if (unlikely(list->rest))
 		tap_list_tell_unread(list);
 	return ret;
@@ -176,7 +195,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	enum tap_send_kind kind;
 	struct tap_visit visit;
 	struct tap_list list;
-	uint64_t wr_id;
+	uint32_t accepted;
 	int ret;
 
 	tap_list_begin(&list, q->about.context_id);
@@ -189,9 +208,10 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 		sends = tap_sends_read(&list, q, wr, &kind);
 	visit = tap_turn_begin(&q->send_turn);
 	ret = post(qp, wr, bad);
-	if (unlikely(ret && wr))
-		sends = tap_sends_first(&list, &sends,
-					tap_list_accepted(&list, *bad, &wr_id));
+	if (unlikely(ret && wr)) {
+		(void) tap_list_accepted(&list, *bad, &accepted);
+		sends = tap_sends_first(&list, q, accepted);
+	}
 	tap_sends_accepted(q, &visit, &sends, &first);
 	tap_list_end(&list);
 	if (unlikely(list.rest && !ret))
@@ -263,7 +283,7 @@ static void read_recvs(struct tap_list *list, const struct receive *r,
 
 	for (nr = 0; wr && nr < r->depth; nr++, wr = wr->next)
 		if (likely(nr < list->nr_marks))
-			list->marks[nr] = (struct tap_mark){wr, wr->wr_id, 0, 0};
+			list->marks[nr].at = wr;
 	list->nr = nr;
 	list->rest = wr;
 }
@@ -307,7 +327,7 @@ static const struct ibv_recv_wr *fill_recvs(struct recv_part *part,
 struct recv_record {
 	struct tap_list list;
 	struct tap_visit visit;
-	bool is_wanted;
+	bool is_wanted, is_kept; /* also where only those are that fail */
 	uint64_t begin_ns;
 	struct recv_part *more; /* after the first event, NULL nothing */
 	union {
@@ -316,13 +336,13 @@ struct recv_record {
 	};
 };
 
-/* As keep_rest() does with sends; is_wanted: they are described, too. */
+/* As keep_rest() does with sends; only the addresses where nobody records. */
 tap_apart static void keep_recvs(struct recv_record *record, const struct receive *r,
 				 const struct ibv_recv_wr *first,
 				 const struct ibv_recv_wr *wr)
 {
 	struct tap_list *list = &record->list;
-	const size_t nr_more = record->is_wanted ? tap_list_nr_events(list->nr) - 1 : 0;
+	const size_t nr_more = record->is_kept ? tap_list_nr_events(list->nr) - 1 : 0;
 	struct recv_part *const parts =
 		tap_list_grow(list, list->nr, nr_more * sizeof(*parts));
 	uint32_t left = list->nr - TAP_VERBS_LIST_MAX;
@@ -349,7 +369,9 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 	record->is_wanted =
 		list->nr && tap_verbs_wants(list->nr == 1 ? TAP_VERBS_post_recv
 							  : TAP_VERBS_post_recv_list);
-	if (unlikely(record->is_wanted)) {
+	record->is_kept =
+		record->is_wanted || (list->nr && tap_verbs_wants(TAP_VERBS_post_failed));
+	if (unlikely(record->is_kept)) {
 		if (list->nr == 1)
 			fill_recv(&record->one, r, wr);
 		else
@@ -394,6 +416,22 @@ static void write_recvs(struct recv_record *record, uint32_t first, uint32_t acc
 		tap_list_tell_forgotten(&record->list);
 }
 
+/* The i-th of those that are kept. */
+static uint64_t recv_wr_id_of(struct recv_record *record, uint32_t i)
+{
+	struct tap_verbs_post_recv_list_arrays a;
+	struct recv_part *part = &record->first;
+
+	if (!record->is_kept)
+		return 0;
+	if (record->list.nr == 1)
+		return record->one.wr_id;
+	if (i >= TAP_VERBS_LIST_MAX)
+		part = &record->more[i / TAP_VERBS_LIST_MAX - 1];
+	tap_verbs_post_recv_list_place(&part->room, part->room.record.num_wr, &a);
+	return a.wr_id[i % TAP_VERBS_LIST_MAX].is;
+}
+
 static inline void end_recv(struct recv_record *record, const struct receive *r,
 			    const struct ibv_recv_wr *bad, int ret)
 {
@@ -402,8 +440,8 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 	uint64_t wr_id = 0;
 	bool is_plain;
 
-	if (unlikely(ret && list->nr))
-		accepted = tap_list_accepted(list, bad, &wr_id);
+	if (unlikely(ret && list->nr) && tap_list_accepted(list, bad, &accepted))
+		wr_id = recv_wr_id_of(record, accepted);
 	is_plain = tap_turn_count(r->turn, &record->visit);
 	first = tap_turn_add(is_plain, r->count, accepted);
 	tap_turn_end(&record->visit);

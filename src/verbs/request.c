@@ -33,26 +33,83 @@ static bool names_range(enum ibv_wr_opcode opcode)
 					   1u << IBV_WR_RDMA_READ);
 }
 
+/*
+ * What a list comes to is added up in one word, so that each of its requests costs one
+ * addition for what its opcode says, and one for its flags: so many are signalled by a
+ * flag, consume a receive, and name memory of the peer.
+ */
+#define TALLY_BITS 21
+#define TALLY_MASK ((1u << TALLY_BITS) - 1)
+#define SIGNALED UINT64_C(1)
+#define CONSUMING (UINT64_C(1) << TALLY_BITS)
+#define NAMES_MEMORY (UINT64_C(1) << 2 * TALLY_BITS)
+
+_Static_assert(TAP_LIST_DEPTH <= TALLY_MASK, "a list may be longer than can be added up");
+_Static_assert(IBV_SEND_SIGNALED == 2, "the flag is at another place");
+
+/* clang-format off */
+#define TALLY_OF(i) \
+	((TAP_SEND_CONSUMES >> (i) & 1 ? CONSUMING : 0) + \
+	 (TAP_SEND_NAMES_PEERS_MEMORY >> (i) & 1 ? NAMES_MEMORY : 0))
+#define TALLY_OF_4(i) TALLY_OF(i), TALLY_OF(i + 1), TALLY_OF(i + 2), TALLY_OF(i + 3)
+static const uint64_t tally_of[32] = {
+	TALLY_OF_4(0), TALLY_OF_4(4), TALLY_OF_4(8), TALLY_OF_4(12),
+	TALLY_OF_4(16), TALLY_OF_4(20), TALLY_OF_4(24), TALLY_OF_4(28),
+};
+/* clang-format on */
+
+static struct tap_sends sends_of(const struct tap_qp *q, uint32_t nr, uint64_t tally)
+{
+	return (struct tap_sends){
+		.nr = nr,
+		.signaled = q->all_signaled ? nr : tally & TALLY_MASK,
+		.consuming = tally / CONSUMING & TALLY_MASK,
+	};
+}
+
+/* Reads up to `end` of them in all. */
+tap_within static inline const struct ibv_send_wr *
+read_up_to(struct tap_list *list, const struct ibv_send_wr *wr, uint32_t end,
+	   bool has_marks)
+{
+	struct tap_mark *const marks = list->marks;
+	uint64_t tally = list->tally;
+	uint32_t nr = list->nr;
+
+	for (; wr && nr < end; wr = wr->next, nr++) {
+		if (has_marks)
+			marks[nr] = (struct tap_mark){wr, tally};
+		if (likely((unsigned) wr->opcode < ARRAY_SIZE(tally_of)))
+			tally += tally_of[wr->opcode];
+		tally += wr->send_flags / IBV_SEND_SIGNALED & SIGNALED;
+	}
+	list->nr = nr;
+	list->tally = tally;
+	return wr;
+}
+
 tap_hot struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_qp *q,
 					const struct ibv_send_wr *wr,
 					enum tap_send_kind *ret_kind)
 {
 	const uint32_t depth = tap_list_depth(q->about.max_send_wr);
-	struct tap_sends sends = {0};
-	uint32_t opcodes = 0;
 
-	for (; wr && sends.nr < depth; wr = wr->next) {
-		if (likely(sends.nr < list->nr_marks))
-			list->marks[sends.nr] =
-				(struct tap_mark){wr, wr->wr_id, sends.signaled,
-						  sends.consuming};
-		tap_send_count(&sends, q, wr);
-		opcodes |= tap_send_bit(wr->opcode);
-	}
-	list->nr = sends.nr;
+	list->nr = 0;
+	list->tally = 0;
+	wr = read_up_to(list, wr, depth < list->nr_marks ? depth : list->nr_marks, true);
+	if (unlikely(wr))
+		wr = read_up_to(list, wr, depth, false);
 	list->rest = wr;
-	*ret_kind = tap_send_kind_of(q, opcodes);
-	return sends;
+	*ret_kind = tap_send_kind_of(q, list->tally >= NAMES_MEMORY
+						? TAP_SEND_NAMES_PEERS_MEMORY
+						: 0);
+	return sends_of(q, list->nr, list->tally);
+}
+
+struct tap_sends tap_sends_first(const struct tap_list *list, const struct tap_qp *q,
+				 uint32_t nr)
+{
+	return sends_of(q, nr, nr == list->nr ? list->tally : list->marks[nr].tally);
 }
 
 void tap_send_fill(struct tap_send_record *record, const struct tap_qp *q,

@@ -29,11 +29,13 @@ static inline bool tap_send_is(enum ibv_wr_opcode opcode, uint32_t opcodes)
 	return tap_send_bit(opcode) & opcodes;
 }
 
+#define TAP_SEND_CONSUMES \
+	(1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM | 1u << IBV_WR_SEND_WITH_INV | \
+	 1u << IBV_WR_RDMA_WRITE_WITH_IMM)
+
 static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
 {
-	return tap_send_is(opcode, 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM |
-					   1u << IBV_WR_SEND_WITH_INV |
-					   1u << IBV_WR_RDMA_WRITE_WITH_IMM);
+	return tap_send_is(opcode, TAP_SEND_CONSUMES);
 }
 
 /* Of the extended interface alone; not every header has them. */
@@ -87,15 +89,9 @@ struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_qp *q,
 				const struct ibv_send_wr *wr,
 				enum tap_send_kind *ret_kind) tap_hidden;
 
-/* The first nr of a list that comes to `all`. */
-static inline struct tap_sends tap_sends_first(const struct tap_list *list,
-					       const struct tap_sends *all, uint32_t nr)
-{
-	if (likely(nr == list->nr))
-		return *all;
-	return (struct tap_sends){nr, list->marks[nr].signaled,
-				  list->marks[nr].consuming};
-}
+/* The first nr of a list: all, or those before one that has a mark. */
+struct tap_sends tap_sends_first(const struct tap_list *list, const struct tap_qp *q,
+				 uint32_t nr) tap_hidden;
 
 /* One request; what all have is in `send`, whatever it is. */
 struct tap_send_record {
