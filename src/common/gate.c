@@ -34,12 +34,6 @@ static void leave_crowd(void);
 
 struct tap_gate tap_gate = {.enter_slowly = enter_slowly, .leave_slowly = leave_crowd};
 
-/* The kernel is the last to see a thread. */
-static bool is_gone(pid_t tid)
-{
-	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
-}
-
 static void know(unsigned nr)
 {
 	unsigned known = __atomic_load_n(&nr_known, __ATOMIC_RELAXED);
@@ -59,7 +53,7 @@ static struct place *take_place(void)
 	for (tries = 0; tries < NR_PLACES; tries++) {
 		i = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % NR_PLACES;
 		before = __atomic_load_n(&places[i].tid, __ATOMIC_RELAXED);
-		if (before && !is_gone(before))
+		if (before && !tap_thread_is_gone(before))
 			continue;
 		if (!__atomic_compare_exchange_n(&places[i].tid, &before, self, false,
 						 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))

@@ -34,12 +34,11 @@ static struct tap_lock places;
 /* That of the calling thread, NULL in the program's. */
 static __thread struct helper *self __attribute__((tls_model("initial-exec")));
 
-/* The kernel is the last to see a thread. */
 static bool is_gone(const struct helper *helper)
 {
 	const pid_t tid = __atomic_load_n(&helper->tid, __ATOMIC_ACQUIRE);
 
-	return tid && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
+	return tid && tap_thread_is_gone(tid);
 }
 
 static struct helper *place(void *(*run)(void *), void *data)

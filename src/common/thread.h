@@ -104,4 +104,7 @@ struct tap_thread {
 extern __thread struct tap_thread tap_thread tap_hidden
 	__attribute__((tls_model("initial-exec")));
 
+/* Whether no thread of the process has this id any more; errno may change. */
+bool tap_thread_is_gone(int32_t tid) tap_hidden;
+
 #endif

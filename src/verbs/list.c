@@ -21,11 +21,6 @@
 
 static struct tap_list_room rooms[NR_ROOMS];
 
-static bool is_gone(pid_t tid)
-{
-	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
-}
-
 static bool take(struct tap_list_room *room, pid_t before, pid_t self)
 {
 	return __atomic_load_n(&room->tid, __ATOMIC_RELAXED) == before &&
@@ -49,7 +44,7 @@ static struct tap_list_room *take_any(void)
 	}
 	for (i = 0; i < NR_ROOMS; i++) {
 		before = __atomic_load_n(&rooms[i].tid, __ATOMIC_RELAXED);
-		if (before && is_gone(before) && take(&rooms[i], before, self))
+		if (before && tap_thread_is_gone(before) && take(&rooms[i], before, self))
 			return &rooms[i];
 	}
 	return NULL;

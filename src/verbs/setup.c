@@ -327,8 +327,8 @@ int tap_on_ibv_modify_srq(ibv_modify_srq_function real, struct ibv_srq *srq,
 			  struct ibv_srq_attr *attr, int mask)
 {
 	int (*query)(struct ibv_srq *, struct ibv_srq_attr *) =
-		(int (*)(struct ibv_srq *, struct ibv_srq_attr *)) tap_verbs_function(
-			"ibv_query_srq", "IBVERBS_1.1");
+		(int (*)(struct ibv_srq *, struct ibv_srq_attr *))
+			tap_verbs_function("ibv_query_srq", "IBVERBS_1.1");
 	struct tap_srq *s = tap_find(&tap_srqs, srq);
 	const int ret = real(srq, attr, mask);
 	struct ibv_srq_attr now;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that poll one completion queue at once: each completion counts for its own queue
- * pair, and each poll that found nothing is told once.  With the thread sanitizer nothing
- * of it is read or written by two without order.
+ * Threads that poll one completion queue at once: each completion counts for its own
+ * queue pair, and each poll that found nothing is told once.  With the thread sanitizer
+ * nothing of it is read or written by two without order.
  */
 #include "verbs/objects.h"
 
