@@ -158,13 +158,15 @@ static void note_damage(struct tap_merge *merge)
 
 /* ---- Streams ---- */
 
-/* Notes the time of the message in hand; without one, it is now. */
+/* Notes the time of the message in hand; without one that 64 bits hold, it is now. */
 static void set_time(struct tap_merge *merge, struct stream *stream,
 		     const bt_clock_snapshot *snapshot)
 {
 	stream->time_ns = merge->time_ns;
-	if (snapshot)
-		bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->time_ns);
+	if (snapshot && bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->time_ns)) {
+		stream->time_ns = merge->time_ns;
+		bt_current_thread_clear_error();
+	}
 }
 
 static const bt_clock_snapshot *inactive_until(const bt_message *m)

@@ -23,14 +23,14 @@ read_param(const char *name, const bt_value *value, void *data)
 	if (i == reading->count) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 			reading->self, "There is no parameter \"%s\"", name);
-		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
 	}
 	switch (param->kind) {
 	case TAP_PARAM_BOOL:
 		if (!bt_value_is_bool(value)) {
 			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 				reading->self, "Parameter \"%s\" is not yes or no", name);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
 		}
 		param->boolean = bt_value_bool_get(value);
 		break;
@@ -47,14 +47,14 @@ read_param(const char *name, const bt_value *value, void *data)
 				reading->self,
 				"Parameter \"%s\" is not a number from 1 to %d", name,
 				INT32_MAX);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
 		}
 		break;
 	case TAP_PARAM_STRING:
 		if (!bt_value_is_string(value)) {
 			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 				reading->self, "Parameter \"%s\" is not a string", name);
-			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT;
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
 		}
 		param->string = bt_value_string_get(value);
 		break;
