@@ -12,6 +12,20 @@
 #define COPY_SIZE 65536
 #define BUFFER_SIZE 65536
 
+/* What is no file, a terminal, a pipe or /dev/null, has nothing that would be replaced. */
+static int open_special(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return -1;
+	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+		errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+		return -1;
+	}
+	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
 int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrite)
 {
 	int fd;
@@ -24,6 +38,8 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 		fd = open(path,
 			  O_RDWR | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL),
 			  0666);
+		if (fd < 0 && errno == EEXIST)
+			fd = open_special(path);
 		output->path = fd < 0 ? NULL : strdup(path);
 	}
 	if (fd < 0)

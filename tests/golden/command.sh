@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..21
+echo 1..22
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -181,6 +181,23 @@ grep -q '^{"type":"trace"' "$work/jsonl" || status=1
 ccltap report --overwrite -o "$work/jsonl" "$work/run" || status=1
 grep -q '^all processes' "$work/jsonl" || status=1
 check "a file that exists is replaced only when told to" $status
+
+status=0
+for verb in timeline 'timeline -f jsonl' report; do
+	# shellcheck disable=SC2086 # words
+	ccltap $verb -o /dev/null "$work/run" || status=1
+	rm -f "$work/fifo"
+	mkfifo "$work/fifo"
+	cat "$work/fifo" >"$work/out" &
+	# shellcheck disable=SC2086 # words
+	ccltap $verb -o "$work/fifo" "$work/run" || status=1
+	wait $!
+	grep -q ncclGroupEnd "$work/out" || status=1
+	# shellcheck disable=SC2086 # words
+	refuses 'Cannot write .*/run: Is a directory' ccltap $verb -o "$work/run" "$work/run" ||
+		status=1
+done
+check "an output that is no file is written, and is no folder" $status
 
 status=0
 mkdir "$work/ctf"
