@@ -575,7 +575,8 @@ static void write_body(FILE *out, const struct recording *recording,
 	if (is_nothing_attached(recording, summary, read_error) &&
 	    !is_nothing_wanted(request, recording))
 		fprintf(out, "; nothing was attached: no process called a traced library "
-			"(libnccl.so.2, librccl.so.1), or it is linked statically and %s, "
+			"(libnccl.so.2, librccl.so.1, libcuda.so.1, libamdhip64.so, "
+			"libibverbs.so.1), or it is linked statically and %s, "
 			"or the program is setuid or clears LD_PRELOAD",
 			recording->nvtx ? "has no NVTX" :
 			"NVTX_INJECTION64_PATH names another tool");
