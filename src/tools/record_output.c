@@ -33,6 +33,9 @@ static const char archives[] = "archives";
 /* LTTng nests part-N/archives/CHUNK/ust/uid/N/64-bit/index; deeper is not LTTng's. */
 #define DEEPEST 10
 
+/* More than a disk has room for: twice this is still a number for the reader. */
+#define CHUNKS_MAX 1000000000
+
 /* A chunk that is being written is called by its time: 20261121T193645+0000-1. */
 static bool is_chunk(const char *name)
 {
@@ -223,9 +226,13 @@ static void read_marker(int folder, const char *key,
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t length = strlen(key);
 	char line[512];
+	struct stat st;
 
-	if (!file) {
-		if (fd >= 0)
+	/* What came from elsewhere may be a device, of which there is no end. */
+	if (!file || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		if (file)
+			fclose(file);
+		else if (fd >= 0)
 			close(fd);
 		return;
 	}
@@ -397,7 +404,12 @@ void tap_output_note_snapshot(struct tap_output *output, const char *reason)
 
 static void add_removed(const char *text, void *data)
 {
-	((struct tap_output_about *)data)->removed += (unsigned)atoi(text);
+	unsigned *removed = &((struct tap_output_about *)data)->removed;
+	unsigned long count = strtoul(text, NULL, 10);
+
+	/* What is damaged is no number, or one that no recording comes to. */
+	if (count <= CHUNKS_MAX && *removed <= CHUNKS_MAX)
+		*removed += (unsigned)count;
 }
 
 static void take_job(const char *text, void *data)
