@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tools/graph.h"
@@ -74,16 +74,11 @@ static bt_value *make_params(const struct request *request, const char *output)
 }
 
 /* Copies what the view wrote, and sees what it says; the verdict stands first. */
-static int show(const char *path)
+static int show(FILE *file)
 {
 	char line[4096];
 	bool is_bad = false, is_first = true;
-	FILE *file = fopen(path, "r");
 
-	if (!file) {
-		tap_message_write("cannot read %s: %s", path, strerror(errno));
-		return TAP_EXIT_FAILURE;
-	}
 	while (fgets(line, sizeof(line), file)) {
 		if (is_first)
 			is_bad = strstr(line, "\"verdict\":\"bad\"") ||
@@ -91,7 +86,6 @@ static int show(const char *path)
 		is_first = false;
 		fputs(line, stdout);
 	}
-	fclose(file);
 	if (fflush(stdout)) {
 		tap_message_write("cannot write standard output: %s", strerror(errno));
 		return TAP_EXIT_FAILURE;
@@ -101,24 +95,24 @@ static int show(const char *path)
 
 int tap_check_main(int argc, char **argv)
 {
-	const char *folder = getenv("TMPDIR");
 	struct request request = {0};
-	char path[4096];
-	int status, file;
+	char path[64];
+	int status, fd;
+	FILE *file;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
-	snprintf(path, sizeof(path), "%s/ccltap-check.XXXXXX", folder ? folder : "/tmp");
-	file = mkstemp(path);
-	if (file < 0) {
-		tap_message_write("cannot make %s: %s", path, strerror(errno));
+	fd = memfd_create("ccltap-check", MFD_CLOEXEC);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file) {
+		tap_message_write("cannot begin: %s", strerror(errno));
 		return TAP_EXIT_FAILURE;
 	}
-	close(file);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	status = tap_graph_run(request.traces, request.trace_count, "check",
 			       make_params(&request, path));
 	if (!status)
-		status = show(path);
-	unlink(path);
+		status = show(file);
+	fclose(file);
 	return status;
 }

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* From folders to a babeltrace2 graph, and from its errors to one line. */
+/*
+ * From folders to a babeltrace2 graph, and from its errors to one line.  A child reads; what
+ * it cannot read the parent leaves out, and has all read anew.
+ */
 #include "tools/graph.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
-#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/child.h"
+#include "tools/watched.h"
 #include "tools/message.h"
 #include "tools/parts.h"
 #include "tools/plugins.h"
 #include "tools/record_output.h"
 #include "tools/snapshots.h"
+#include "tools/traces.h"
 
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
@@ -27,48 +35,9 @@
 /* While a source has nothing yet; traces on disk never do that. */
 #define AGAIN_NS 10000000
 
-struct found_trace {
-	char *path;
-	dev_t device;
-	ino_t inode;
-	const bt_component_source *source; /* of the graph being made */
-};
-
-struct found_traces {
-	struct found_trace *list;
-	size_t count;
-	size_t room;
-	int error;   /* errno of a folder that could not be read */
-	char *parts; /* a temporary folder with the streams of damaged traces, or NULL */
-	struct tap_snapshots snapshots;
-};
-
 /* nftw() has no argument for its callback: set during find_traces() alone. */
-static struct found_traces *finding;
+static struct tap_traces *finding;
 static struct tap_parts finding_in;
-
-/* Takes the path when it returns 0, else it returns an errno. */
-static int append_trace(struct found_traces *traces, char *path,
-			const struct stat *status)
-{
-	struct found_trace *trace;
-
-	if (traces->count == traces->room) {
-		size_t room = traces->room ? traces->room * 2 : 16;
-		struct found_trace *list = realloc(traces->list, room * sizeof(*list));
-
-		if (!list)
-			return ENOMEM;
-		traces->list = list;
-		traces->room = room;
-	}
-	trace = &traces->list[traces->count++];
-	trace->path = path;
-	trace->device = status->st_dev;
-	trace->inode = status->st_ino;
-	trace->source = NULL;
-	return 0;
-}
 
 static int add_trace(const char *metadata, const struct stat *status, size_t base)
 {
@@ -80,7 +49,7 @@ static int add_trace(const char *metadata, const struct stat *status, size_t bas
 		    finding->list[i].inode == status->st_ino)
 			return 0;
 	path = strndup(metadata, base > 1 ? base - 1 : base);
-	if (!path || append_trace(finding, path, status)) {
+	if (!path || tap_traces_append(finding, path, status)) {
 		free(path);
 		return ENOMEM;
 	}
@@ -101,13 +70,13 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 
 static int compare_traces(const void *left, const void *right)
 {
-	const struct found_trace *a = left, *b = right;
+	const struct tap_trace *a = left, *b = right;
 
 	return strcmp(a->path, b->path);
 }
 
 /* The traces below a folder; says so when there is none.  Returns an exit status. */
-static int find_traces(struct found_traces *traces, const char *folder)
+static int find_traces(struct tap_traces *traces, const char *folder)
 {
 	size_t before = traces->count;
 	struct stat status;
@@ -162,20 +131,6 @@ static int find_traces(struct found_traces *traces, const char *folder)
 	return 0;
 }
 
-/* What babeltrace2 says was wrong first, as far as that is one line; and forgets it. */
-static void get_cause(char *text, size_t size)
-{
-	const bt_error *error = bt_current_thread_take_error();
-	const char *message = "unknown error";
-
-	if (error && bt_error_get_cause_count(error))
-		message = bt_error_cause_get_message(
-			bt_error_borrow_cause_by_index(error, 0));
-	snprintf(text, size, "%.*s", (int) strcspn(message, "\n"), message);
-	if (error)
-		bt_error_release(error);
-}
-
 /* ---- The graph ---- */
 
 /* Where the streams go: a sink of ours, or a filter of ours before a sink that is not. */
@@ -195,15 +150,15 @@ static const bt_port_input *free_port(const struct reader *reader)
 		reader->sink, bt_component_sink_get_input_port_count(reader->sink) - 1);
 }
 
-static bool connect_source(bt_graph *graph, const bt_component_source *source,
-			   const struct reader *reader)
+static bool connect_watched(bt_graph *graph, const bt_component_filter *watched,
+			  const struct reader *reader)
 {
-	uint64_t i, count = bt_component_source_get_output_port_count(source);
+	uint64_t i, count = bt_component_filter_get_output_port_count(watched);
 
 	for (i = 0; i < count; i++)
 		if (bt_graph_connect_ports(
 			    graph,
-			    bt_component_source_borrow_output_port_by_index_const(source,
+			    bt_component_filter_borrow_output_port_by_index_const(watched,
 										  i),
 			    free_port(reader), NULL))
 			return false;
@@ -296,10 +251,10 @@ static int run(bt_graph *graph, const char *to)
 	if (status == BT_GRAPH_RUN_STATUS_MEMORY_ERROR)
 		snprintf(cause, sizeof(cause), "out of memory");
 	else
-		get_cause(cause, sizeof(cause));
+		tap_watched_take_cause(cause, sizeof(cause));
 	/* babeltrace2's writer does not say why it failed; our filter has only memory. */
 	if (to && status != BT_GRAPH_RUN_STATUS_MEMORY_ERROR)
-		tap_message_write("cannot write all of %s, what is there is not whole: "
+		tap_message_write("cannot write all of %s, so nothing of it is kept: "
 				  "is there room for it?",
 				  to);
 	else
@@ -307,165 +262,85 @@ static int run(bt_graph *graph, const char *to)
 	return TAP_EXIT_FAILURE;
 }
 
-/* ---- Traces of which a stream cannot be read ---- */
+/* ---- Opening, in the child ---- */
 
-/* Whether babeltrace2 opens this trace; else the cause. */
-static bool can_open(const bt_plugin *ctf, const char *path, char *cause, size_t size)
+/* Bytes of the files of a trace. */
+static uint64_t size_of(const char *path)
 {
-	bt_graph *graph = bt_graph_create(0);
-	bool is_open = graph && add_source(graph, ctf, path, 0);
-
-	if (!is_open)
-		get_cause(cause, size);
-	bt_graph_put_ref(graph);
-	return is_open;
-}
-
-static int link_into(const char *folder, const char *trace, const char *name)
-{
-	char to[PATH_MAX], at[PATH_MAX], *real;
-	int ret;
-
-	if (snprintf(to, sizeof(to), "%s/%s", trace, name) >= (int) sizeof(to) ||
-	    snprintf(at, sizeof(at), "%s/%s", folder, name) >= (int) sizeof(at))
-		return -ENAMETOOLONG;
-	real = realpath(to, NULL);
-	ret = real && !symlink(real, at) ? 0 : -errno;
-	free(real);
-	return ret;
-}
-
-static int remove_one(const char *path, const struct stat *status, int type,
-		      struct FTW *at)
-{
-	(void) status;
-	(void) type;
-	(void) at;
-	remove(path);
-	return 0;
-}
-
-/* A folder with links to the metadata and to one stream, in parts; NULL: none. */
-static char *make_part(const char *parts, const char *trace, const char *stream)
-{
-	char *folder;
-
-	if (asprintf(&folder, "%s/XXXXXX", parts) < 0)
-		return NULL;
-	if (mkdtemp(folder) && !link_into(folder, trace, "metadata") &&
-	    !link_into(folder, trace, stream))
-		return folder;
-	free(folder);
-	return NULL;
-}
-
-/*
- * babeltrace2 refuses a trace if one of its stream files is cut short.  So each
- * stream file becomes a trace of its own, and the ones that it refuses are left
- * out.  Returns how many can be read; *missing grows by the others.
- */
-static size_t add_parts(struct found_traces *traces, const bt_plugin *ctf,
-			const char *trace, uint64_t *missing)
-{
-	DIR *folder = opendir(trace);
-	size_t readable = 0;
+	DIR *folder = opendir(path);
 	struct dirent *entry;
-	uint64_t refused = 0;
-	char cause[512];
+	uint64_t size = 0;
 
 	while (folder && (entry = readdir(folder))) {
-		struct stat status = {0};
-		char *part;
+		struct stat status;
 
-		if (*entry->d_name == '.' || !strcmp(entry->d_name, "metadata") ||
-		    fstatat(dirfd(folder), entry->d_name, &status, 0) ||
-		    !S_ISREG(status.st_mode))
-			continue;
-		part = make_part(traces->parts, trace, entry->d_name);
-		if (part && can_open(ctf, part, cause, sizeof(cause)) &&
-		    !append_trace(traces, part, &status)) {
-			readable++;
-			continue;
-		}
-		free(part);
-		refused++;
+		if (!fstatat(dirfd(folder), entry->d_name, &status, 0) &&
+		    S_ISREG(status.st_mode))
+			size += (uint64_t) status.st_size;
 	}
 	if (folder)
 		closedir(folder);
-	if (readable)
-		*missing += refused;
-	return readable;
+	return size;
 }
 
-static const char *parts_folder(struct found_traces *traces)
+static bool open_trace(bt_graph *graph, const bt_plugin *ctf,
+		       struct tap_traces *traces, unsigned int i)
 {
-	const char *folder = getenv("TMPDIR");
+	struct tap_trace *trace = &traces->list[i];
+	struct tap_watch *watch = traces->watch;
 
-	if (traces->parts)
-		return traces->parts;
-	if (asprintf(&traces->parts, "%s/ccltapXXXXXX",
-		     folder && *folder ? folder : "/tmp") < 0)
-		traces->parts = NULL;
-	if (traces->parts && !mkdtemp(traces->parts)) {
-		free(traces->parts);
-		traces->parts = NULL;
-	}
-	return traces->parts;
+	watch->trace = i;
+	watch->size = size_of(trace->path);
+	tap_watch_enter(watch, TAP_STAGE_OPEN);
+	trace->source = add_source(graph, ctf, trace->path, i);
+	tap_watch_enter(watch, TAP_STAGE_OWN);
+	return trace->source;
 }
 
-/* The trace of this number cannot be read: its parts take its place, if any can. */
-static void replace_trace(struct found_traces *traces, const bt_plugin *ctf, size_t i,
-			  uint64_t *missing)
+/* babeltrace2 does not open the trace i: the parent is told, of those behind it as well. */
+static void refuse_from(const bt_plugin *ctf, struct tap_traces *traces, unsigned int i)
 {
-	char *path = traces->list[i].path;
-	uint64_t before = *missing;
-	char cause[512];
+	struct tap_watch *watch = traces->watch;
+	bt_graph *graph = NULL;
+	bool is_open = false;
 
-	get_cause(cause, sizeof(cause));
-	traces->count--;
-	memmove(&traces->list[i], &traces->list[i + 1],
-		(traces->count - i) * sizeof(*traces->list));
-	if (parts_folder(traces) && add_parts(traces, ctf, path, missing))
-		tap_message_write("left %" PRIu64 " damaged streams of %s out: %s",
-				  *missing - before, path, cause);
-	else
-		tap_message_write("cannot read the trace %s: %s", path, cause);
-	free(path);
-}
-
-/*
- * A graph with the traces that can be read; the others are told of and left out.
- * A graph in which a source failed is of no more use: the next one is without.
- * Returns NULL when no trace is left.
- */
-static bt_graph *make_graph(const bt_plugin *ctf, struct found_traces *traces,
-			    uint64_t *missing)
-{
-	bt_graph *graph;
-	size_t i;
-
-	while (traces->count) {
-		/* Version 0 of the messages: all that 2.0 has, and 2.1 still does. */
-		graph = bt_graph_create(0);
-		for (i = 0; graph && i < traces->count; i++) {
-			traces->list[i].source =
-				add_source(graph, ctf, traces->list[i].path, i);
-			if (!traces->list[i].source)
-				break;
+	watch->has_refused = true;
+	for (;;) {
+		if (!is_open) {
+			watch->refusals[i].is_refused = true;
+			tap_watched_take_cause(watch->refusals[i].cause,
+					     sizeof(watch->refusals[i].cause));
 		}
-		if (i == traces->count)
-			return graph;
-		replace_trace(traces, ctf, i, missing);
 		bt_graph_put_ref(graph);
+		if (++i == traces->count)
+			break;
+		/* A graph in which a source failed is of no more use. */
+		graph = bt_graph_create(0);
+		is_open = graph && open_trace(graph, ctf, traces, i);
 	}
-	return NULL;
+}
+
+/* A graph with all traces.  NULL: some cannot be opened. */
+static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
+{
+	/* Version 0 of the messages: all that 2.0 has, and 2.1 still does. */
+	bt_graph *graph = bt_graph_create(0);
+	unsigned int i;
+
+	for (i = 0; graph && i < traces->count; i++) {
+		if (open_trace(graph, ctf, traces, i))
+			continue;
+		refuse_from(ctf, traces, i);
+		BT_GRAPH_PUT_REF_AND_RESET(graph);
+	}
+	return graph;
 }
 
 /*
  * What recordings say of themselves, for the sink: their jobs, unless a trace is of none,
  * and the chunks that are missing.
  */
-static bool add_recordings(const struct found_traces *traces, bt_value *params)
+static bool add_recordings(const struct tap_traces *traces, bt_value *params)
 {
 	struct tap_output_about about, before = {0};
 	char *jobs = NULL, *longer;
@@ -475,7 +350,12 @@ static bool add_recordings(const struct found_traces *traces, bt_value *params)
 
 	/* They are in the order of their paths, so those of one recording are together. */
 	for (i = 0; i < traces->count; i++) {
-		if (!tap_output_describe(traces->list[i].path, &about) || !*about.job) {
+		const struct tap_trace *trace = &traces->list[i];
+
+		if (!tap_output_describe(trace->damage ? trace->damage->trace
+						       : trace->path,
+					 &about) ||
+		    !*about.job) {
 			is_known = false;
 			continue;
 		}
@@ -490,6 +370,8 @@ static bool add_recordings(const struct found_traces *traces, bt_value *params)
 		free(jobs);
 		jobs = longer;
 	}
+	if (removed > INT32_MAX)
+		removed = INT32_MAX;
 	if (removed && bt_value_map_insert_signed_integer_entry(params, "removed-chunks",
 								removed))
 		is_known = false;
@@ -504,6 +386,12 @@ struct target {
 	const char *sink;
 	const char *folder;
 	bt_value *params;
+};
+
+/* Where a view goes, as it is before anything is written. */
+struct before {
+	const char *made;   /* the file that the child makes, NULL: it is there */
+	off_t start, size; /* of standard output, if it is a file, else -1 */
 };
 
 static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *ctf,
@@ -521,38 +409,57 @@ static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *c
  */
 static bt_graph *spoilt;
 
-static int run_target(struct found_traces *traces, const struct target *target)
+static bool add_losses(const struct tap_traces *traces, bt_value *params)
 {
+	const struct tap_damage *damage;
+	int64_t missing = 0;
+
+	for (damage = traces->damages; damage; damage = damage->next)
+		missing += damage->left_out;
+	return !missing || !bt_value_map_insert_signed_integer_entry(
+				   params, "damaged-streams", missing);
+}
+
+struct reading {
+	struct tap_traces *traces;
+	const struct target *target;
+};
+
+/* Returns an exit status; none is of use when the watch says that traces were refused. */
+static int run_target(void *data)
+{
+	const struct reading *reading = data;
+	const struct target *target = reading->target;
+	struct tap_traces *traces = reading->traces;
 	const bt_plugin *own = tap_plugins_find_own();
 	const bt_plugin *ctf = own ? tap_plugins_find_ctf() : NULL;
 	struct reader reader = {0};
 	bt_graph *graph = NULL;
-	uint64_t missing = 0;
 	int ret = TAP_EXIT_FAILURE;
 	bool is_whole;
 	char cause[512];
-	size_t i;
+	unsigned int i;
 
 	if (!own || !ctf)
 		goto out;
 	ret = TAP_EXIT_USAGE;
-	graph = make_graph(ctf, traces, &missing);
+	graph = make_graph(ctf, traces);
 	if (!graph)
 		goto out;
-	if (missing &&
-	    bt_value_map_insert_signed_integer_entry(target->params, "damaged-streams",
-						     (int64_t) missing)) {
-		tap_message_write("out of memory");
-		goto out;
-	}
-	if (!add_recordings(traces, target->params) ||
+	if (!add_losses(traces, target->params) ||
+	    !add_recordings(traces, target->params) ||
 	    !tap_snapshots_add_params(&traces->snapshots, target->params)) {
 		tap_message_write("out of memory");
 		goto out;
 	}
 	is_whole = add_reader(graph, own, ctf, target, &reader);
-	for (i = 0; is_whole && i < traces->count; i++)
-		is_whole = connect_source(graph, traces->list[i].source, &reader);
+	for (i = 0; is_whole && i < traces->count; i++) {
+		const struct tap_trace *trace = &traces->list[i];
+		const bt_component_filter *watched =
+			tap_watched_add(graph, trace->source, traces->watch, i, trace->path);
+
+		is_whole = watched && connect_watched(graph, watched, &reader);
+	}
 	if (is_whole) {
 		ret = run(graph, target->folder);
 		if (ret && target->folder) {
@@ -560,7 +467,7 @@ static int run_target(struct found_traces *traces, const struct target *target)
 			graph = NULL;
 		}
 	} else {
-		get_cause(cause, sizeof(cause));
+		tap_watched_take_cause(cause, sizeof(cause));
 		tap_message_write("%s", cause);
 	}
 out:
@@ -570,37 +477,97 @@ out:
 	return ret;
 }
 
-static void free_traces(struct found_traces *traces)
-{
-	size_t i;
+/* ---- Reading ---- */
 
-	for (i = 0; i < traces->count; i++)
-		free(traces->list[i].path);
-	free(traces->list);
-	tap_snapshots_free(&traces->snapshots);
-	if (!traces->parts)
-		return;
-	nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
-	free(traces->parts);
+static struct before look_at_output(const struct target *target)
+{
+	const bt_value *value =
+		target->folder ? NULL
+			       : bt_value_map_borrow_entry_value_const(target->params,
+								       "output");
+	const char *output = value ? bt_value_string_get(value) : "";
+	struct before before = {.start = -1};
+	struct stat status;
+
+	if (!strcmp(output, "-") && !fstat(STDOUT_FILENO, &status) &&
+	    S_ISREG(status.st_mode) && !(fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND)) {
+		before.start = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+		before.size = status.st_size;
+	} else if (*output && lstat(output, &status)) {
+		before.made = output;
+	}
+	return before;
+}
+
+/* What a child left that did not come to its end. */
+static void undo(const struct target *target, const struct before *before)
+{
+	if (target->folder)
+		tap_traces_empty_folder(target->folder);
+	if (before->made)
+		unlink(before->made);
+	if (before->start >= 0 && lseek(STDOUT_FILENO, before->start, SEEK_SET) >= 0 &&
+	    ftruncate(STDOUT_FILENO, before->size))
+		tap_message_write("cannot cut standard output: %s", strerror(errno));
+}
+
+/* As often as something has to be left out.  Returns an exit status, or minus a signal. */
+static int read_traces(struct tap_traces *traces, const struct target *target)
+{
+	const struct before before = look_at_output(target);
+	struct reading reading = {.traces = traces, .target = target};
+
+	while (traces->count) {
+		int status = 0;
+		int end = tap_child_run(traces->watch, run_target, &reading, &status);
+
+		if (end < 0) {
+			tap_message_write("cannot start to read: %s", strerror(-end));
+			return TAP_EXIT_FAILURE;
+		}
+		if (end == TAP_CHILD_KILLED && status != SIGKILL)
+			return -status;
+		if (end == TAP_CHILD_KILLED) {
+			tap_message_write("cannot go on: what reads was killed; is memory "
+					  "short?");
+			return TAP_EXIT_FAILURE;
+		}
+		if (end == TAP_CHILD_DONE && !traces->watch->has_refused)
+			return status;
+		if (end == TAP_CHILD_DONE) {
+			tap_traces_drop_refused(traces);
+		} else if (!tap_traces_blame(traces, end == TAP_CHILD_LATE)) {
+			tap_message_write("cannot go on: ccltap failed (signal %d): please "
+					  "report it, with the trace if you can",
+					  status);
+			return TAP_EXIT_FAILURE;
+		}
+		undo(target, &before);
+	}
+	return TAP_EXIT_USAGE;
 }
 
 /* Takes the reference of the parameters. */
 static int read_folders(char *const *folders, int count, const struct target *target)
 {
-	struct found_traces traces = {0};
+	struct tap_traces traces = {0};
 	int i, ret = 0;
 
-	if (!target->params) {
+	traces.watch = mmap(NULL, sizeof(*traces.watch), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!target->params || traces.watch == MAP_FAILED) {
 		tap_message_write("out of memory");
 		return TAP_EXIT_FAILURE;
 	}
 	for (i = 0; !ret && i < count; i++)
 		ret = find_traces(&traces, folders[i]);
-	if (!ret)
+	if (!ret) {
 		tap_snapshots_tell(&traces.snapshots);
-	if (!ret)
-		ret = run_target(&traces, target);
-	free_traces(&traces);
+		ret = read_traces(&traces, target);
+		tap_traces_tell(&traces);
+	}
+	tap_traces_free(&traces);
+	munmap(traces.watch, sizeof(*traces.watch));
 	bt_value_put_ref(target->params);
 	return ret;
 }
@@ -608,8 +575,11 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params)
 {
 	const struct target target = {.sink = sink, .params = params};
+	int ret = read_folders(folders, count, &target);
 
-	return read_folders(folders, count, &target);
+	if (ret < 0)
+		tap_child_follow(-ret);
+	return ret;
 }
 
 /* Whether there is nothing in a folder; else that is said. */
@@ -647,8 +617,12 @@ int tap_graph_write(char *const *folders, int count, const char *to, bt_value *p
 		return TAP_EXIT_USAGE;
 	}
 	ret = read_folders(folders, count, &target);
-	/* It goes when nothing was written. */
+	/* Half a trace is none. */
+	if (ret)
+		tap_traces_empty_folder(to);
 	if (ret && is_made)
 		rmdir(to);
+	if (ret < 0)
+		tap_child_follow(-ret);
 	return ret;
 }

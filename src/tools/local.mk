@@ -6,9 +6,11 @@ ccltap_SOURCES = \
 	src/common/ranks.c src/common/ranks.h \
 	src/tools/main.c src/tools/verbs.h \
 	src/tools/message.c src/tools/message.h \
+	src/tools/child.c src/tools/child.h \
 	src/tools/doctor.c \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
+	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/job.c src/tools/job.h \
 	src/tools/link.c src/tools/link.h \
 	src/tools/needed.c src/tools/needed.h \
@@ -27,6 +29,7 @@ ccltap_SOURCES = \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
 	src/tools/user_folder.c src/tools/user_folder.h \
+	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
 	src/tools/check.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \

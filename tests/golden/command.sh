@@ -136,13 +136,11 @@ ccltap timeline -f ctf -o "$work/calls" "$work/flight" 2>/dev/null || status=1
 check "what a flight recorder has overwritten makes no trace bad" $status
 
 status=0
-got=0
-TMPDIR=$work/absent ccltap check "$work/wire" >"$work/out" 2>"$work/error" || got=$?
-[ "$got" -eq 1 ] || status=1
-grep -q 'cannot make .*/absent/' "$work/error" || status=1
+TMPDIR=$work/absent ccltap check "$work/wire" >"$work/out" || status=1
+grep -q '^verdict: ok$' "$work/out" || status=1
 refuses 'trace is missing' ccltap check || status=1
 refuses 'cannot read .*/absent: No such file' ccltap check "$work/absent" || status=1
-check "a check that cannot be made says why" $status
+check "a check needs no room, and says why it cannot be made" $status
 
 status=0
 refuses 'cannot read .*/absent: No such file' ccltap timeline "$work/absent" || status=1
@@ -155,7 +153,11 @@ status=0
 mkdir "$work/bad"
 echo "not CTF" >"$work/bad/metadata"
 refuses 'cannot read the trace .*/bad: ' ccltap timeline "$work/bad" || status=1
-check "what is not CTF is refused" $status
+grep -q 'bad: its metadata is damaged' "$work/error" || status=1
+: >"$work/bad/metadata"
+refuses 'cannot read the trace .*/bad: its metadata is empty' ccltap timeline "$work/bad" ||
+	status=1
+check "what is not CTF is refused, with the reason" $status
 
 status=0
 ccltap timeline "$work/bad" "$work/run/alpha" >"$work/out" 2>"$work/error" || status=$?
@@ -170,7 +172,8 @@ head -c 50 "$work/cut/hot" >"$work/short"
 mv "$work/short" "$work/cut/hot"
 ccltap timeline "$work/cut" >"$work/out" 2>"$work/error" || status=$?
 sed 's/^/# /' "$work/error"
-grep -q 'left 1 damaged streams of .*/cut out' "$work/error" || status=1
+grep -q 'left 1 damaged streams of .*/cut out: hot: it is cut short$' "$work/error" ||
+	status=1
 grep -q '^process: rank 0 pid 10 on alpha' "$work/out" || status=1
 grep -q '^loss: damaged streams 1$' "$work/out" || status=1
 check "a stream that is cut short leaves the others" $status
@@ -242,6 +245,7 @@ sed 's/^/# /' "$work/error"
 status=0
 [ "$got" -eq 1 ] && [ "$(wc -l <"$work/error")" -eq 1 ] || status=1
 grep -q 'cannot write all of .*full, .*: is there room' "$work/error" || status=1
+[ ! -e "$work/full" ] || status=1
 check "where there is no room, that is said" $status
 
 status=0

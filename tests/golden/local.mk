@@ -145,11 +145,13 @@ GOLDEN_ROWS = \
 	tests/golden/nvtx.rows \
 	tests/golden/two-hosts.rows
 
-dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh
+dist_check_SCRIPTS += tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh \
+	tests/golden/damaged.sh
 GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/derived.sh \
-	tests/golden/fuzz
+	tests/golden/damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
-EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS)
+EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
+	tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.
 .PHONY: print-reader-tests

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The child's stderr is a file in memory: an assertion of babeltrace2's that fails says
+ * so there.  It is shown a little later, so that what a process says before it dies is
+ * not.
+ */
+#include "tools/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+
+#define TICK_MS 250
+
+/* Processor time for what takes a millisecond at most: a batch of messages. */
+#define READ_MS 2000
+/* To open a trace, whose packets may have to be counted: so much, and for each GiB. */
+#define OPEN_MS 4000
+/* Without processor time: it waits for what does not come, a pipe among the files. */
+#define IDLE_MS 8000
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_stop(int number)
+{
+	stopped_by = number;
+}
+
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct child {
+	struct tap_watch *watch;
+	pid_t pid;
+	int lifeline; /* readable once the child is gone */
+	int said;     /* its stderr */
+	off_t shown, seen;
+	uint64_t steps;	     /* of the watch, when last looked at */
+	int64_t cpu_ms;	     /* then */
+	int64_t idle_ms;     /* since then, without processor time */
+	int64_t idle_cpu_us; /* when that began */
+};
+
+/* ---- In the child ---- */
+
+_Noreturn static void begin(const struct child *child, pid_t parent,
+			    const struct sigaction *before, int (*work)(void *),
+			    void *data)
+{
+	/* 1 and not 0: a program that takes dumps through a pipe heeds it. */
+	const struct rlimit no_dump = {.rlim_cur = 1, .rlim_max = 1};
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	for (i = 0; i < ARRAY_SIZE(stops); i++)
+		sigaction(stops[i], &before[i], NULL);
+	setrlimit(RLIMIT_CORE, &no_dump);
+	dup2(child->said, STDERR_FILENO);
+	exit(work(data));
+}
+
+/* ---- In the parent ---- */
+
+static void show(struct child *child, off_t end)
+{
+	char bytes[4096];
+
+	while (child->shown < end) {
+		size_t size = sizeof(bytes);
+		ssize_t length;
+
+		if ((off_t) size > end - child->shown)
+			size = (size_t) (end - child->shown);
+		length = pread(child->said, bytes, size, child->shown);
+		/* Nobody may be reading; there is nobody left to tell. */
+		if (length <= 0 || write(STDERR_FILENO, bytes, (size_t) length) < 0)
+			return;
+		child->shown += length;
+	}
+}
+
+static off_t said(const struct child *child)
+{
+	struct stat status;
+
+	return fstat(child->said, &status) ? 0 : status.st_size;
+}
+
+/* Processor time of the child so far. */
+static int64_t cpu_us(const struct child *child)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(child->pid, &clock) || clock_gettime(clock, &used))
+		return 0;
+	return (int64_t) used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
+/* Whether babeltrace2 has been at one thing for too long. */
+static bool is_late(struct child *child)
+{
+	enum tap_stage stage = atomic_load(&child->watch->stage);
+	uint64_t steps = atomic_load(&child->watch->steps);
+	int64_t now_us = cpu_us(child);
+
+	if (steps != child->steps || stage == TAP_STAGE_OWN) {
+		child->steps = steps;
+		child->cpu_ms = now_us / 1000;
+		child->idle_ms = 0;
+		child->idle_cpu_us = now_us;
+		return false;
+	}
+	child->idle_ms += TICK_MS;
+	if (child->idle_ms >= IDLE_MS) {
+		if (now_us - child->idle_cpu_us < 1000)
+			return true;
+		child->idle_ms = 0;
+		child->idle_cpu_us = now_us;
+	}
+	return now_us / 1000 - child->cpu_ms >
+	       (stage == TAP_STAGE_READ
+			? READ_MS
+			: OPEN_MS * (1 + (int64_t) (child->watch->size >> 30)));
+}
+
+/* Until the child is gone, or babeltrace2 is late, or we are to end. */
+static bool wait_for(struct child *child)
+{
+	struct pollfd lifeline = {.fd = child->lifeline, .events = POLLIN};
+
+	while (!stopped_by) {
+		int ret = poll(&lifeline, 1, TICK_MS);
+
+		if (ret > 0)
+			return true;
+		if (ret < 0 && errno != EINTR)
+			return true;
+		if (!ret && is_late(child))
+			return false;
+		show(child, child->seen);
+		child->seen = said(child);
+	}
+	return false;
+}
+
+/* An assertion, an access or an instruction: what the program itself did. */
+static bool is_own_doing(int number)
+{
+	return number == SIGABRT || number == SIGSEGV || number == SIGBUS ||
+	       number == SIGFPE || number == SIGILL || number == SIGTRAP ||
+	       number == SIGSYS;
+}
+
+static enum tap_child_end follow(struct child *child, int *status)
+{
+	bool is_over = wait_for(child);
+	int how = 0;
+
+	if (!is_over)
+		kill(child->pid, SIGKILL);
+	while (waitpid(child->pid, &how, 0) < 0 && errno == EINTR)
+		;
+	if (stopped_by) {
+		*status = stopped_by;
+		return TAP_CHILD_KILLED;
+	}
+	if (WIFSIGNALED(how) && getenv("CCLTAP_DEBUG"))
+		show(child, said(child));
+	if (!is_over && WIFSIGNALED(how))
+		return TAP_CHILD_LATE;
+	if (WIFSIGNALED(how)) {
+		*status = WTERMSIG(how);
+		return is_own_doing(*status) ? TAP_CHILD_DIED : TAP_CHILD_KILLED;
+	}
+	show(child, said(child));
+	*status = WEXITSTATUS(how);
+	return TAP_CHILD_DONE;
+}
+
+int tap_child_run(struct tap_watch *watch, int (*work)(void *data), void *data,
+		  int *status)
+{
+	const struct sigaction stop = {.sa_handler = note_stop};
+	struct sigaction before[ARRAY_SIZE(stops)];
+	struct child child = {.watch = watch};
+	pid_t parent = getpid();
+	int ends[2], ret;
+	size_t i;
+
+	child.said = memfd_create("ccltap", MFD_CLOEXEC);
+	if (child.said < 0)
+		return -errno;
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		ret = -errno;
+		close(child.said);
+		return ret;
+	}
+	child.lifeline = ends[0];
+	for (i = 0; i < ARRAY_SIZE(stops); i++) {
+		sigaction(stops[i], NULL, &before[i]);
+		if (before[i].sa_handler == SIG_DFL)
+			sigaction(stops[i], &stop, NULL);
+	}
+	fflush(NULL);
+	child.pid = fork();
+	if (!child.pid)
+		begin(&child, parent, before, work, data);
+	ret = child.pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (!ret)
+		ret = (int) follow(&child, status);
+	for (i = 0; i < ARRAY_SIZE(stops); i++)
+		sigaction(stops[i], &before[i], NULL);
+	close(ends[0]);
+	close(child.said);
+	return ret;
+}
+
+void tap_child_follow(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+	exit(128 + number);
+}

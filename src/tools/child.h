@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading in a process of its own, which may die or come to no end.  Hides what keeps the
+ * terminal clean of its last words, and that a signal to one of the two ends both.
+ */
+#ifndef TAP_TOOLS_CHILD_H
+#define TAP_TOOLS_CHILD_H
+
+#include "tools/watch.h"
+
+enum tap_child_end {
+	TAP_CHILD_DONE,	  /* it has ended by itself; what it said is on stderr */
+	TAP_CHILD_DIED,	  /* of an assertion or a bad access; what it said is gone */
+	TAP_CHILD_LATE,	  /* babeltrace2 came to no end, so it was ended */
+	TAP_CHILD_KILLED, /* by a signal that is meant for us as well */
+};
+
+/*
+ * Runs work with data in a child.  Returns how that ended, *status is its exit status or
+ * its signal; or -errno, and nothing has run.
+ */
+int tap_child_run(struct tap_watch *watch, int (*work)(void *data), void *data,
+		  int *status);
+
+/* Ends this process by the signal that ended the child. */
+_Noreturn void tap_child_follow(int signal);
+
+#endif

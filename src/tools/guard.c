@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* A batch of messages costs a copy of their pointers, and three numbers noted. */
+#include "tools/watched.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Causes ---- */
+
+/* babeltrace2's messages end in values of its own: ": msg-it-addr=0x..., magic=...". */
+static size_t length_of_words(const char *message)
+{
+	const char *at, *key;
+
+	for (at = message; *at && *at != '\n'; at++) {
+		if (strncmp(at, ": ", 2))
+			continue;
+		for (key = at + 2; isalnum((unsigned char) *key) || *key == '-'; key++)
+			;
+		if (*key == '=' && key > at + 2)
+			break;
+	}
+	return (size_t) (at - message);
+}
+
+void tap_watched_take_cause(char *text, size_t size)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	const char *message = "unknown error";
+
+	if (error && bt_error_get_cause_count(error))
+		message = bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(error, 0));
+	if (!strncmp(message, "User function returned EOF", 26))
+		message = "it is cut short";
+	else if (!strncmp(message, "Failed to index CTF stream file", 31))
+		message = "its packets are damaged or cut short";
+	snprintf(text, size, "%.*s", (int) length_of_words(message), message);
+	if (error)
+		bt_error_release(error);
+}
+
+/* ---- The filter ---- */
+
+struct watched_trace {
+	struct tap_watch *watch;
+	unsigned int number;
+	const char *path;
+	uint64_t count; /* of ports */
+};
+
+struct watched_stream {
+	struct tap_watch *watch;
+	unsigned int trace;
+	uint64_t port;
+	struct tap_stop *stop; /* NULL: none */
+	bt_message_iterator *from;
+	uint64_t batches;
+	bool is_damaged;
+};
+
+static bt_component_class_initialize_method_status
+init(bt_self_component_filter *self,
+     bt_self_component_filter_configuration *configuration, const bt_value *params,
+     void *data)
+{
+	const struct watched_trace *given = data;
+	struct watched_trace *trace = malloc(sizeof(*trace));
+	uint64_t i;
+	char name[32];
+
+	(void) configuration;
+	(void) params;
+	if (!trace)
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	*trace = *given;
+	for (i = 0; i < trace->count; i++) {
+		snprintf(name, sizeof(name), "in%ju", (uintmax_t) i);
+		if (bt_self_component_filter_add_input_port(self, name, NULL, NULL))
+			break;
+		snprintf(name, sizeof(name), "out%ju", (uintmax_t) i);
+		/* The number itself: 0 is no pointer. */
+		if (bt_self_component_filter_add_output_port(self, name,
+							     (void *) (uintptr_t) (i + 1),
+							     NULL))
+			break;
+	}
+	if (i < trace->count) {
+		free(trace);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	bt_self_component_set_data(bt_self_component_filter_as_self_component(self),
+				   trace);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static void finalize(bt_self_component_filter *self)
+{
+	free(bt_self_component_get_data(
+		bt_self_component_filter_as_self_component(self)));
+}
+
+static struct tap_stop *find_stop(const struct watched_trace *trace, uint64_t port)
+{
+	unsigned int i;
+
+	for (i = 0; i < trace->watch->stop_count; i++) {
+		struct tap_stop *stop = &trace->watch->stops[i];
+
+		if (stop->port == port && !strcmp(stop->trace, trace->path))
+			return stop;
+	}
+	return NULL;
+}
+
+/* Notes that babeltrace2 is about to do something with the stream. */
+static void enter(const struct watched_stream *stream)
+{
+	stream->watch->trace = stream->trace;
+	stream->watch->port = stream->port;
+	stream->watch->batches = stream->batches;
+	tap_watch_enter(stream->watch, TAP_STAGE_READ);
+}
+
+static void leave(const struct watched_stream *stream)
+{
+	tap_watch_enter(stream->watch, TAP_STAGE_OWN);
+}
+
+static bt_message_iterator_class_initialize_method_status
+begin(bt_self_message_iterator *self,
+      bt_self_message_iterator_configuration *configuration,
+      bt_self_component_port_output *port)
+{
+	bt_self_component *component = bt_self_message_iterator_borrow_component(self);
+	const struct watched_trace *trace = bt_self_component_get_data(component);
+	struct watched_stream *stream = calloc(1, sizeof(*stream));
+	int status;
+
+	(void) configuration;
+	if (!stream)
+		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	stream->watch = trace->watch;
+	stream->trace = trace->number;
+	stream->port =
+		(uint64_t) (uintptr_t) bt_self_component_port_get_data(
+			bt_self_component_port_output_as_self_component_port(port)) -
+		1;
+	stream->stop = find_stop(trace, stream->port);
+	enter(stream);
+	/* In these two classes filter is the only one that has both kinds of ports. */
+	status = bt_message_iterator_create_from_message_iterator(
+		self,
+		bt_self_component_filter_borrow_input_port_by_index(
+			(bt_self_component_filter *) component, stream->port),
+		&stream->from);
+	leave(stream);
+	if (status) {
+		free(stream);
+		return status == BT_MESSAGE_ITERATOR_CREATE_FROM_MESSAGE_ITERATOR_STATUS_MEMORY_ERROR
+			       ? BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR
+			       : BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	bt_self_message_iterator_set_data(self, stream);
+	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static void end(bt_self_message_iterator *self)
+{
+	struct watched_stream *stream = bt_self_message_iterator_get_data(self);
+
+	bt_message_iterator_put_ref(stream->from);
+	free(stream);
+}
+
+/* What stops are told of: the stream's file, as its first message names it. */
+static void note_name(struct tap_stop *stop, const bt_message *message)
+{
+	const char *name = NULL, *slash;
+
+	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
+		name = bt_stream_get_name(
+			bt_message_stream_beginning_borrow_stream_const(message));
+	slash = name ? strrchr(name, '/') : NULL;
+	snprintf(stop->name, sizeof(stop->name), "%s",
+		 slash	? slash + 1
+		 : name ? name
+			: "");
+}
+
+#define FAIL(self, ...) \
+	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, __VA_ARGS__), \
+	 BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR)
+
+/* Whether there was one. */
+static bool forget_error(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+
+	if (error)
+		bt_error_release(error);
+	return error;
+}
+
+static bt_message_iterator_class_next_method_status next(bt_self_message_iterator *self,
+							 bt_message_array_const messages,
+							 uint64_t capacity,
+							 uint64_t *count)
+{
+	struct watched_stream *stream = bt_self_message_iterator_get_data(self);
+	bt_message_array_const from;
+	bt_message_iterator_next_status status;
+	char cause[256];
+
+	(void) capacity; /* babeltrace2 has one for all */
+	if (stream->stop && stream->batches >= stream->stop->batches)
+		return FAIL(self, "babeltrace2 fails on it");
+	stream->batches++;
+	enter(stream);
+	status = bt_message_iterator_next(stream->from, &from, count);
+	leave(stream);
+	/* babeltrace2 2.0 leaves errors behind that its status does not tell of. */
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR &&
+	    status != BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR && forget_error())
+		stream->is_damaged = true;
+	switch (status) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		memcpy(messages, from, *count * sizeof(*from));
+		if (stream->stop && stream->batches == 1)
+			note_name(stream->stop, from[0]);
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+		if (stream->is_damaged)
+			return FAIL(self, "its events are damaged");
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR:
+		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
+	default:
+		tap_watched_take_cause(cause, sizeof(cause));
+		return FAIL(self, "%s", cause);
+	}
+}
+
+static bt_component_class_filter *make_class(void)
+{
+	bt_message_iterator_class *iterator = bt_message_iterator_class_create(next);
+	bt_component_class_filter *class = NULL;
+
+	if (iterator &&
+	    !bt_message_iterator_class_set_initialize_method(iterator, begin) &&
+	    !bt_message_iterator_class_set_finalize_method(iterator, end))
+		class = bt_component_class_filter_create("watched", iterator);
+	bt_message_iterator_class_put_ref(iterator);
+	if (class && (bt_component_class_filter_set_initialize_method(class, init) ||
+		      bt_component_class_filter_set_finalize_method(class, finalize)))
+		BT_COMPONENT_CLASS_FILTER_PUT_REF_AND_RESET(class);
+	return class;
+}
+
+static bool connect(bt_graph *graph, const bt_component_source *source,
+		    const bt_component_filter *filter, uint64_t count)
+{
+	uint64_t i;
+
+	for (i = 0; i < count; i++)
+		if (bt_graph_connect_ports(
+			    graph,
+			    bt_component_source_borrow_output_port_by_index_const(source,
+										  i),
+			    bt_component_filter_borrow_input_port_by_index_const(filter,
+										 i),
+			    NULL))
+			return false;
+	return true;
+}
+
+const bt_component_filter *tap_watched_add(bt_graph *graph,
+					   const bt_component_source *source,
+					   struct tap_watch *watch, unsigned int number,
+					   const char *path)
+{
+	struct watched_trace trace = {
+		.watch = watch,
+		.number = number,
+		.path = path,
+		.count = bt_component_source_get_output_port_count(source),
+	};
+	bt_component_class_filter *class = make_class();
+	const bt_component_filter *filter = NULL;
+	char name[32];
+
+	snprintf(name, sizeof(name), "watched%u", number);
+	if (class &&
+	    bt_graph_add_filter_component_with_initialize_method_data(
+		    graph, class, name, NULL, &trace, BT_LOGGING_LEVEL_NONE, &filter))
+		filter = NULL;
+	bt_component_class_filter_put_ref(class);
+	return filter && connect(graph, source, filter, trace.count) ? filter : NULL;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Links to the metadata and to one stream each, in a temporary folder. */
+#include "tools/traces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/message.h"
+
+/* Directories open at once while one is removed. */
+#define FOLDERS_OPEN 32
+
+/* How often babeltrace2 may die of one trace; coming to no end counts as many. */
+#define DEATHS_MAX 64
+#define DEATHS_OF_LATE 16
+
+int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status)
+{
+	struct tap_trace *trace;
+
+	if (traces->count == traces->room) {
+		size_t room = traces->room ? traces->room * 2 : 16;
+		struct tap_trace *list = realloc(traces->list, room * sizeof(*list));
+
+		if (!list)
+			return ENOMEM;
+		traces->list = list;
+		traces->room = room;
+	}
+	trace = &traces->list[traces->count++];
+	trace->path = path;
+	trace->device = status->st_dev;
+	trace->inode = status->st_ino;
+	trace->damage = NULL;
+	trace->stream = NULL;
+	return 0;
+}
+
+static int link_into(const char *folder, const char *trace, const char *name)
+{
+	char to[PATH_MAX], at[PATH_MAX], *real;
+	int ret;
+
+	if (snprintf(to, sizeof(to), "%s/%s", trace, name) >= (int) sizeof(to) ||
+	    snprintf(at, sizeof(at), "%s/%s", folder, name) >= (int) sizeof(at))
+		return -ENAMETOOLONG;
+	real = realpath(to, NULL);
+	ret = real && !symlink(real, at) ? 0 : -errno;
+	free(real);
+	return ret;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+		      struct FTW *at)
+{
+	(void) status;
+	(void) type;
+	(void) at;
+	remove(path);
+	return 0;
+}
+
+void tap_traces_empty_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	char *below;
+
+	while (folder && (entry = readdir(folder))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    asprintf(&below, "%s/%s", path, entry->d_name) < 0)
+			continue;
+		nftw(below, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+		free(below);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* A folder with links to the metadata and to one stream, in parts; NULL: none. */
+static char *make_part(const char *parts, const char *trace, const char *stream)
+{
+	char *folder;
+
+	if (asprintf(&folder, "%s/XXXXXX", parts) < 0)
+		return NULL;
+	if (mkdtemp(folder) && !link_into(folder, trace, "metadata") &&
+	    !link_into(folder, trace, stream))
+		return folder;
+	free(folder);
+	return NULL;
+}
+
+static const char *parts_folder(struct tap_traces *traces)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (traces->parts)
+		return traces->parts;
+	if (asprintf(&traces->parts, "%s/ccltapXXXXXX",
+		     folder && *folder ? folder : "/tmp") < 0)
+		traces->parts = NULL;
+	if (traces->parts && !mkdtemp(traces->parts)) {
+		free(traces->parts);
+		traces->parts = NULL;
+	}
+	return traces->parts;
+}
+
+static void leave_out(struct tap_damage *damage, const char *stream, const char *cause)
+{
+	if (!damage->left_out++) {
+		snprintf(damage->stream, sizeof(damage->stream), "%s", stream);
+		snprintf(damage->stream_cause, sizeof(damage->stream_cause), "%s", cause);
+	}
+}
+
+static bool add_part(struct tap_traces *traces, struct tap_damage *damage,
+		     const char *name, const struct stat *status)
+{
+	char *stream = strdup(name);
+	char *part = stream && parts_folder(traces)
+			     ? make_part(traces->parts, damage->trace, name)
+			     : NULL;
+
+	if (!part || tap_traces_append(traces, part, status)) {
+		free(part);
+		free(stream);
+		return false;
+	}
+	traces->list[traces->count - 1].damage = damage;
+	traces->list[traces->count - 1].stream = stream;
+	damage->kept++;
+	return true;
+}
+
+/* Each stream file of a trace becomes a trace. */
+static void add_parts(struct tap_traces *traces, struct tap_damage *damage)
+{
+	DIR *folder = opendir(damage->trace);
+	struct dirent *entry;
+	char cause[256];
+
+	while (folder && (entry = readdir(folder))) {
+		struct stat status = {0};
+
+		if (*entry->d_name == '.' || !strcmp(entry->d_name, "metadata") ||
+		    fstatat(dirfd(folder), entry->d_name, &status, 0) ||
+		    !S_ISREG(status.st_mode) ||
+		    add_part(traces, damage, entry->d_name, &status))
+			continue;
+		snprintf(cause, sizeof(cause), "no folder can be made in TMPDIR: %s",
+			 strerror(errno));
+		leave_out(damage, entry->d_name, cause);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static struct tap_damage *add_damage(struct tap_traces *traces, const char *cause)
+{
+	struct tap_damage *damage = calloc(1, sizeof(*damage));
+
+	if (!damage)
+		return NULL;
+	snprintf(damage->cause, sizeof(damage->cause), "%s", cause);
+	if (!traces->damages_end)
+		traces->damages_end = &traces->damages;
+	*traces->damages_end = damage;
+	traces->damages_end = &damage->next;
+	return damage;
+}
+
+/* What babeltrace2 only logs: why it makes no trace of this metadata. */
+static const char *describe_metadata(const char *path, const char *cause)
+{
+	char name[PATH_MAX];
+	struct stat status;
+
+	if (snprintf(name, sizeof(name), "%s/metadata", path) >= (int) sizeof(name))
+		return cause;
+	if (access(name, R_OK))
+		return "its metadata cannot be read";
+	if (!stat(name, &status) && !status.st_size)
+		return "its metadata is empty";
+	if (!strncmp(cause, "Cannot create trace for", 23))
+		return "its metadata is damaged";
+	return cause;
+}
+
+/* Its streams are not read as those of this trace any more. */
+static void drop_stops(struct tap_watch *watch, const char *trace)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < watch->stop_count; i++)
+		if (watch->stops[i].trace != trace)
+			watch->stops[kept++] = watch->stops[i];
+	watch->stop_count = kept;
+}
+
+/* Takes a trace of the list out: its streams take its place, or it was a stream itself.
+ */
+static void take_apart(struct tap_traces *traces, size_t i, const char *cause)
+{
+	struct tap_trace trace = traces->list[i];
+	struct tap_damage *damage = trace.damage;
+
+	drop_stops(traces->watch, trace.path);
+	traces->count--;
+	memmove(&traces->list[i], &traces->list[i + 1],
+		(traces->count - i) * sizeof(*traces->list));
+	if (damage) {
+		damage->kept--;
+		leave_out(damage, trace.stream, cause);
+		free(trace.stream);
+		free(trace.path);
+		return;
+	}
+	damage = add_damage(traces, describe_metadata(trace.path, cause));
+	if (!damage) {
+		free(trace.path);
+		return;
+	}
+	damage->trace = trace.path;
+	add_parts(traces, damage);
+}
+
+/* The list is gone through from its end: what is taken apart is appended. */
+void tap_traces_drop_refused(struct tap_traces *traces)
+{
+	struct tap_watch *watch = traces->watch;
+	size_t i;
+
+	for (i = traces->count; i--;) {
+		if (watch->refusals[i].is_refused)
+			take_apart(traces, i, watch->refusals[i].cause);
+		watch->refusals[i].is_refused = false;
+	}
+	watch->has_refused = false;
+}
+
+/* No stream of a trace of which babeltrace2 dies again and again is read. */
+static void give_up(struct tap_traces *traces, const struct tap_damage *damage,
+		    const char *cause)
+{
+	size_t i;
+
+	for (i = traces->count; i--;)
+		if (traces->list[i].damage == damage)
+			take_apart(traces, i, cause);
+}
+
+static bool add_stop(const struct tap_trace *trace, struct tap_watch *watch)
+{
+	struct tap_stop *stop = &watch->stops[watch->stop_count];
+
+	if (watch->stop_count == TAP_WATCH_STOPS)
+		return false;
+	stop->trace = trace->path;
+	snprintf(stop->shown, sizeof(stop->shown), "%s",
+		 trace->damage ? trace->damage->trace : trace->path);
+	stop->port = watch->port;
+	stop->batches = watch->batches - 1;
+	watch->stop_count++;
+	return true;
+}
+
+bool tap_traces_blame(struct tap_traces *traces, bool is_late)
+{
+	const char *cause = is_late ? "babeltrace2 comes to no end with it"
+				    : "babeltrace2 fails on it";
+	struct tap_watch *watch = traces->watch;
+	enum tap_stage stage = atomic_load(&watch->stage);
+	struct tap_trace *trace;
+	struct tap_damage *damage;
+
+	if (stage == TAP_STAGE_OWN || watch->trace >= traces->count)
+		return false;
+	trace = &traces->list[watch->trace];
+	damage = trace->damage;
+	/* What was read before it died is good. */
+	if (is_late || stage != TAP_STAGE_READ || watch->batches < 2 ||
+	    !add_stop(trace, watch))
+		take_apart(traces, watch->trace, cause);
+	if (damage) {
+		damage->deaths += is_late ? DEATHS_OF_LATE : 1;
+		if (damage->deaths >= DEATHS_MAX)
+			give_up(traces, damage, cause);
+	}
+	atomic_store(&watch->stage, TAP_STAGE_OWN);
+	return true;
+}
+
+void tap_traces_tell(const struct tap_traces *traces)
+{
+	const struct tap_watch *watch = traces->watch;
+	const struct tap_damage *damage;
+	unsigned int i;
+
+	for (damage = traces->damages; damage; damage = damage->next) {
+		if (!damage->kept)
+			tap_message_write("cannot read the trace %s: %s", damage->trace,
+					  damage->cause);
+		else if (damage->left_out)
+			tap_message_write("left %u damaged streams of %s out: %s: %s",
+					  damage->left_out, damage->trace, damage->stream,
+					  damage->stream_cause);
+		else
+			tap_message_write("read each stream of %s by itself: %s",
+					  damage->trace, damage->cause);
+	}
+	for (i = 0; i < watch->stop_count; i++)
+		tap_message_write("left the rest of the stream %s of %s out: babeltrace2 "
+				  "fails on it",
+				  watch->stops[i].name, watch->stops[i].shown);
+}
+
+void tap_traces_free(struct tap_traces *traces)
+{
+	struct tap_damage *damage;
+	size_t i;
+
+	for (i = 0; i < traces->count; i++) {
+		free(traces->list[i].path);
+		free(traces->list[i].stream);
+	}
+	free(traces->list);
+	while ((damage = traces->damages)) {
+		traces->damages = damage->next;
+		free(damage->trace);
+		free(damage);
+	}
+	tap_snapshots_free(&traces->snapshots);
+	if (!traces->parts)
+		return;
+	nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+	free(traces->parts);
+}

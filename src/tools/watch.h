@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a process that reads traces tells its parent, in memory that both have, so that
+ * the parent knows what was read when that process dies: babeltrace2 fails assertions, or
+ * comes to no end, on some damaged traces.
+ */
+#ifndef TAP_TOOLS_WATCH_H
+#define TAP_TOOLS_WATCH_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TAP_WATCH_TRACES 65536
+#define TAP_WATCH_STOPS 64
+
+enum tap_stage {
+	TAP_STAGE_OWN,	/* outside of babeltrace2's sources */
+	TAP_STAGE_OPEN, /* a trace is opened */
+	TAP_STAGE_READ, /* messages of one of its streams are made */
+};
+
+/* babeltrace2 does not open a trace. */
+struct tap_refusal {
+	bool is_refused;
+	char cause[256];
+};
+
+/* A stream of which no more than its first batches of messages can be made. */
+struct tap_stop {
+	const char *trace; /* the parent's; the child only compares */
+	uint64_t port;	   /* of the trace */
+	uint64_t batches;
+	char shown[PATH_MAX]; /* the trace, to people */
+	char name[256];	      /* of the stream, which the child gets to know */
+};
+
+struct tap_watch {
+	_Atomic enum tap_stage stage;
+	_Atomic uint64_t steps; /* grows with each stage */
+	unsigned int trace;	/* number of the one that the stage is about */
+	uint64_t port;
+	uint64_t batches; /* with the one being made */
+	uint64_t size;	  /* bytes of the trace that is opened */
+	/* The child found traces that cannot be opened, and ended for that. */
+	bool has_refused;
+	unsigned int stop_count;
+	struct tap_stop stops[TAP_WATCH_STOPS];
+	struct tap_refusal refusals[TAP_WATCH_TRACES];
+};
+
+static inline void tap_watch_enter(struct tap_watch *watch, enum tap_stage stage)
+{
+	atomic_store_explicit(&watch->steps,
+			      atomic_load_explicit(&watch->steps, memory_order_relaxed) +
+				      1,
+			      memory_order_relaxed);
+	atomic_store_explicit(&watch->stage, stage, memory_order_release);
+}
+
+#endif
