@@ -79,6 +79,7 @@ static int compare_traces(const void *left, const void *right)
 static int find_traces(struct tap_traces *traces, const char *folder)
 {
 	size_t before = traces->count;
+	struct tap_output_about about;
 	struct stat status;
 	bool is_growing;
 	int ret;
@@ -116,9 +117,16 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 	}
 	/* The same folder named twice is no mistake. */
 	if (!traces->count) {
-		tap_message_write("no trace in %s: a CTF trace is a folder with a file "
-				  "\"metadata\"; record one with \"ccltap record -o %s\"",
-				  folder, folder);
+		if (tap_output_describe(folder, &about))
+			tap_message_write("the recording in %s is empty: no call that is "
+					  "traced was made; \"ccltap doctor\" looks for "
+					  "reasons",
+					  folder);
+		else
+			tap_message_write("no trace in %s: a CTF trace is a folder with a "
+					  "file \"metadata\"; record one with \"ccltap "
+					  "record -o NEW_FOLDER -- PROGRAM\"",
+					  folder);
 		return TAP_EXIT_USAGE;
 	}
 	for (; !ret && before < traces->count; before++)

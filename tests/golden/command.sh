@@ -146,7 +146,12 @@ status=0
 refuses 'cannot read .*/absent: No such file' ccltap timeline "$work/absent" || status=1
 refuses 'is not a folder' ccltap report "$work/text" || status=1
 mkdir "$work/empty"
-refuses 'no trace in .*/empty' ccltap timeline "$work/empty" || status=1
+refuses 'no trace in .*/empty: .*ccltap record -o NEW_FOLDER' ccltap timeline "$work/empty" ||
+	status=1
+echo 'ccltap recording 1' >"$work/empty/ccltap-recording"
+refuses 'the recording in .*/empty is empty: no call' ccltap timeline "$work/empty" ||
+	status=1
+rm "$work/empty/ccltap-recording"
 check "what is no trace is refused with the reason" $status
 
 status=0
