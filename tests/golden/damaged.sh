@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Damaged traces, of which babeltrace2 dies or comes to no end: the rest of them is read, and
-# what was left out is named and counted.
+# what was left out is named and counted.  First each way that was met, then any at random.
 set -eu
 
 golden=${top_srcdir:?}/tests/golden
-CCLTAP_LIBDIR=${top_builddir:?}/.libs
+convert=${top_builddir:?}/tests/golden/convert
+CCLTAP_LIBDIR=$top_builddir/.libs
 CCLTAP=$top_builddir/ccltap
 export CCLTAP CCLTAP_LIBDIR
 work=$PWD/damaged.$$
@@ -54,7 +55,7 @@ reads() {
 		! grep -qv '^ccltap: ' "$work/error" && [ -z "$(ls "$work/tmp")" ]
 }
 
-echo 1..11
+echo 1..12
 
 anew
 reads 0 timeline -f jsonl "$work/run"
@@ -179,3 +180,14 @@ wait $pid || got=$?
 [ ! -e "/proc/${child% }" ] || status=1
 [ -z "$(ls "$work/tmp")" ] || status=1
 check "a signal ends what reads, too" $status
+
+for case in nesting comm wire-rc gpu-graph net-groups two-hosts; do
+	mkdir "$work/seeds/$case"
+	"$convert" events "$golden/$case.events" ctf path="$work/seeds/$case/trace" quiet=yes
+done
+: >"$work/error"
+status=0
+cd "$work"
+python3 "$golden/fuzz_traces.py" --runs "${FUZZ_RUNS-200}" --seed "${FUZZ_SEED-1}" \
+	"$work/seeds" || status=1
+check "${FUZZ_RUNS-200} traces damaged at random end with a word" $status

@@ -151,7 +151,7 @@ GOLDEN_TESTS = tests/golden/golden.sh tests/golden/command.sh tests/golden/deriv
 	tests/golden/damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
-	tests/golden/fuzz-seed.tar.xz
+	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.
 .PHONY: print-reader-tests
