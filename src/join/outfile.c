@@ -46,8 +46,11 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 		return -errno;
 	output->file = fdopen(fd, "w");
 	if (!output->file) {
+		/* Not open for writing, or memory is short. */
+		int ret = errno == EINVAL ? -EBADF : -errno;
+
 		close(fd);
-		return -ENOMEM;
+		return ret;
 	}
 	output->body = output->file;
 	return 0;
@@ -67,15 +70,20 @@ static bool can_return(struct tap_outfile *output)
 	return output->start >= 0;
 }
 
-static FILE *open_temporary(void)
+static const char *temporary_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+static FILE *open_temporary(void)
+{
 	char path[4096];
 	FILE *file;
 	int fd, length;
 
-	length = snprintf(path, sizeof(path), "%s/ccltapXXXXXX",
-			  folder && *folder ? folder : "/tmp");
+	length = snprintf(path, sizeof(path), "%s/ccltapXXXXXX", temporary_folder());
 	if (length >= (int) sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return NULL;
@@ -117,7 +125,21 @@ int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound)
 		return 0;
 	}
 	output->body = output->file;
+	output->failed_folder = temporary_folder();
 	return -errno;
+}
+
+bool tap_outfile_is_awaited(const struct tap_outfile *output)
+{
+	struct stat status;
+
+	return !output->path && !fstat(fileno(output->file), &status) &&
+	       !S_ISREG(status.st_mode);
+}
+
+void tap_outfile_begin_headless(struct tap_outfile *output)
+{
+	set_buffer(output);
 }
 
 int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer)
@@ -127,24 +149,33 @@ int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer)
 	if (buffer->is_short)
 		return -ENOMEM;
 	written = fwrite_unlocked(buffer->data, 1, buffer->used, output->body);
-	if (written != buffer->used)
+	if (written != buffer->used) {
+		if (output->body != output->file)
+			output->failed_folder = temporary_folder();
 		return errno ? -errno : -EIO;
+	}
 	buffer->used = 0;
 	return 0;
 }
 
-/* Copies all of from, read from its beginning, to the end of file. */
-static int copy(FILE *from, FILE *file)
+/* Copies all of the temporary file to the end of the file. */
+static int copy(struct tap_outfile *output)
 {
+	FILE *from = output->body;
 	char bytes[COPY_SIZE];
 	size_t length;
 
-	if (fflush(from) || fseeko(from, 0, SEEK_SET))
+	if (fflush(from) || fseeko(from, 0, SEEK_SET)) {
+		output->failed_folder = temporary_folder();
 		return -errno;
+	}
 	while ((length = fread(bytes, 1, sizeof(bytes), from)))
-		if (fwrite(bytes, 1, length, file) != length)
+		if (fwrite(bytes, 1, length, output->file) != length)
 			return -errno;
-	return ferror(from) ? -EIO : 0;
+	if (!ferror(from))
+		return 0;
+	output->failed_folder = temporary_folder();
+	return -EIO;
 }
 
 static int write_at_start(struct tap_outfile *output, struct tap_buffer *head)
@@ -178,7 +209,7 @@ int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head)
 	if (output->body != output->file) {
 		if (fwrite(head->data, 1, head->used, output->file) != head->used)
 			return -errno;
-		ret = copy(output->body, output->file);
+		ret = copy(output);
 	} else if (output->kept) {
 		if (head->used > output->kept)
 			return -EOVERFLOW;

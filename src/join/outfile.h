@@ -20,6 +20,8 @@ struct tap_outfile {
 	char *buffer;	 /* of body, or NULL */
 	long long start; /* of the room kept in file, bytes */
 	size_t kept;	 /* bytes of room */
+	/* Where the temporary file could not be written, if that is what failed, else NULL. */
+	const char *failed_folder;
 };
 
 /*
@@ -35,12 +37,18 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
  */
 int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound);
 
+/* Whether somebody may read it while it is written: a terminal, or a pipe. */
+bool tap_outfile_is_awaited(const struct tap_outfile *output);
+
+/* The same as tap_outfile_begin(), but that the head comes behind the lines. */
+void tap_outfile_begin_headless(struct tap_outfile *output);
+
 /* Appends the buffer and empties it.  Returns 0 or -errno. */
 int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer);
 
 /*
- * Puts the head, which ends with a newline, before all that was written, and
- * completes the file.  Returns 0 or -errno.
+ * Puts the head, which ends with a newline if there is one, before all that was written,
+ * and completes the file.  Returns 0 or -errno.
  */
 int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head);
 

@@ -295,8 +295,14 @@ static bt_component_class_sink_consume_method_status fail(struct sink *sink, int
 {
 	if (ret == -ENOMEM)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
-	APPEND_CAUSE(sink->self, "Cannot write %s: %s", sink->output_name,
-		     strerror(-ret));
+	if (sink->output.failed_folder)
+		APPEND_CAUSE(sink->self,
+			     "Cannot write a temporary file in %s: %s; set TMPDIR to a "
+			     "folder that has room",
+			     sink->output.failed_folder, strerror(-ret));
+	else
+		APPEND_CAUSE(sink->self, "Cannot write %s: %s", sink->output_name,
+			     strerror(-ret));
 	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The view for people: a header, one line per call in order of beginning, and
- * what never returned.
+ * what never returned.  The header is known last: where somebody reads at once, it comes
+ * behind the lines.
  */
 #include "join/view.h"
 
@@ -27,7 +28,8 @@ struct text {
 	struct tap_view view;
 	struct tap_order order;
 	bool has_begun;
-	bool has_hosts; /* a column for them */
+	bool is_awaited; /* the lines are read as they come */
+	bool has_hosts;	 /* a column for them */
 	uint64_t span_count;
 	const struct tap_process **processes; /* by number; NULL: not told */
 	size_t process_room;
@@ -52,8 +54,13 @@ static int begin(struct text *text)
 	text->has_hosts = tap_view_host_count(view->join) > 1;
 	ret = tap_order_init(&text->order, view->settings.window, view->join, write_line,
 			     text);
-	/* The header names processes that are not known yet. */
-	return ret ? ret : tap_outfile_begin(view->output, 0, false);
+	if (ret)
+		return ret;
+	text->is_awaited = tap_outfile_is_awaited(view->output);
+	if (!text->is_awaited)
+		return tap_outfile_begin(view->output, 0, false);
+	tap_outfile_begin_headless(view->output);
+	return 0;
 }
 
 static void add_process(struct tap_buffer *line, const struct tap_process *process)
@@ -368,6 +375,19 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span)
 	tap_buffer_add_char(line, '\n');
 }
 
+static void add_title(struct text *text)
+{
+	struct tap_buffer *line = &text->view.line;
+	size_t start = line->used;
+
+	tap_buffer_add_string(line, text->view.settings.is_absolute ? "time" : "seconds");
+	tap_buffer_align_right(line, start, text->view.settings.is_absolute ? 29 : 15);
+	tap_buffer_add_string(line, "    duration ");
+	if (text->has_hosts)
+		tap_buffer_add_string(line, "host         ");
+	tap_buffer_add_string(line, "rank pid/thread      call\n");
+}
+
 static int write_line(void *data, struct tap_span *span)
 {
 	struct text *text = data;
@@ -375,7 +395,12 @@ static int write_line(void *data, struct tap_span *span)
 	size_t start;
 	int ret;
 
-	text->span_count++;
+	if (!text->span_count++ && text->is_awaited) {
+		add_title(text);
+		ret = tap_outfile_write(text->view.output, line);
+		if (ret)
+			return ret;
+	}
 	start = line->used;
 	add_time(text, line,
 		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
@@ -556,33 +581,11 @@ static int write_end(struct text *text, const struct tap_loss *loss)
 	return tap_outfile_write(text->view.output, line);
 }
 
-static void add_title(struct text *text)
+static void add_header(struct text *text)
 {
-	struct tap_buffer *line = &text->view.line;
-	size_t start = line->used;
-
-	tap_buffer_add_string(line, text->view.settings.is_absolute ? "time" : "seconds");
-	tap_buffer_align_right(line, start, text->view.settings.is_absolute ? 29 : 15);
-	tap_buffer_add_string(line, "    duration ");
-	if (text->has_hosts)
-		tap_buffer_add_string(line, "host         ");
-	tap_buffer_add_string(line, "rank pid/thread      call\n");
-}
-
-static int finish(void *data, const struct tap_loss *loss)
-{
-	struct text *text = data;
 	struct tap_view *view = &text->view;
 	struct tap_buffer *line = &view->line;
-	int ret;
 
-	ret = begin(text);
-	if (!ret)
-		ret = tap_order_finish(&text->order);
-	if (!ret)
-		ret = write_end(text, loss);
-	if (ret)
-		return ret;
 	tap_buffer_add_unsigned(line, text->span_count);
 	tap_buffer_add_string(line, text->span_count == 1 ? " call, " : " calls, ");
 	tap_buffer_add_unsigned(line, tap_view_host_count(view->join));
@@ -599,10 +602,35 @@ static int finish(void *data, const struct tap_loss *loss)
 	if (text->notes.used)
 		tap_buffer_add(line, text->notes.data, text->notes.used);
 	line->is_short |= text->notes.is_short;
-	tap_view_add_loss_text(line, loss);
-	if (text->span_count) {
-		tap_buffer_add_char(line, '\n');
-		add_title(text);
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct text *text = data;
+	struct tap_view *view = &text->view;
+	struct tap_buffer *line = &view->line;
+	int ret;
+
+	ret = begin(text);
+	if (!ret)
+		ret = tap_order_finish(&text->order);
+	if (!ret && text->is_awaited) {
+		if (text->span_count)
+			tap_buffer_add_char(line, '\n');
+		add_header(text);
+		ret = tap_outfile_write(view->output, line);
+	}
+	if (!ret)
+		ret = write_end(text, loss);
+	if (ret)
+		return ret;
+	if (!text->is_awaited) {
+		add_header(text);
+		tap_view_add_loss_text(line, loss);
+		if (text->span_count) {
+			tap_buffer_add_char(line, '\n');
+			add_title(text);
+		}
 	}
 	return tap_outfile_finish(view->output, line);
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tools/child.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/verbs.h"
@@ -102,6 +103,7 @@ int tap_check_main(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
+	tap_child_fill_standard();
 	fd = memfd_create("ccltap-check", MFD_CLOEXEC);
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file) {
@@ -110,7 +112,7 @@ int tap_check_main(int argc, char **argv)
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	status = tap_graph_run(request.traces, request.trace_count, "check",
-			       make_params(&request, path));
+			       make_params(&request, path), false);
 	if (!status)
 		status = show(file);
 	fclose(file);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "tools/message.h"
 
 #define TICK_MS 250
 
@@ -38,13 +40,20 @@ static void note_stop(int number)
 	stopped_by = number;
 }
 
-static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+/* A pipe's own size: what a process that reads little waits for. */
+#define RELAY_SIZE 65536
 
 struct child {
 	struct tap_watch *watch;
 	pid_t pid;
-	int lifeline; /* readable once the child is gone */
-	int said;     /* its stderr */
+	int lifeline;  /* readable once the child is gone */
+	int output[2]; /* a pipe for its standard output, or -1 */
+	struct tap_relay *relay;
+	uint64_t read;	 /* bytes of its standard output */
+	int write_error; /* of ours */
+	int said;	 /* its stderr */
 	off_t shown, seen;
 	uint64_t steps;	     /* of the watch, when last looked at */
 	int64_t cpu_ms;	     /* then */
@@ -69,6 +78,8 @@ _Noreturn static void begin(const struct child *child, pid_t parent,
 		sigaction(stops[i], &before[i], NULL);
 	setrlimit(RLIMIT_CORE, &no_dump);
 	dup2(child->said, STDERR_FILENO);
+	if (child->relay)
+		dup2(child->output[1], STDOUT_FILENO);
 	exit(work(data));
 }
 
@@ -137,17 +148,53 @@ static bool is_late(struct child *child)
 			: OPEN_MS * (1 + (int64_t) (child->watch->size >> 30)));
 }
 
+/* What the child wrote.  Returns false when there is no more, or nobody takes it. */
+static bool pass_on(struct child *child)
+{
+	char bytes[RELAY_SIZE], *at = bytes;
+	ssize_t length = read(child->output[0], bytes, sizeof(bytes)), written;
+	uint64_t again = child->relay->passed - child->read;
+
+	if (length <= 0)
+		return length < 0 && errno == EINTR && !stopped_by;
+	child->read += (uint64_t) length;
+	if (again >= (uint64_t) length)
+		return true;
+	for (at += again, length -= (ssize_t) again; length; at += written) {
+		written = write(STDOUT_FILENO, at, (size_t) length);
+		if (written < 0 && errno == EINTR && !stopped_by)
+			written = 0;
+		if (written < 0) {
+			child->write_error = errno;
+			return false;
+		}
+		length -= written;
+		child->relay->passed += (uint64_t) written;
+	}
+	return true;
+}
+
 /* Until the child is gone, or babeltrace2 is late, or we are to end. */
 static bool wait_for(struct child *child)
 {
-	struct pollfd lifeline = {.fd = child->lifeline, .events = POLLIN};
+	struct pollfd files[] = {
+		{.fd = child->lifeline, .events = POLLIN},
+		{.fd = child->output[0], .events = POLLIN},
+	};
 
 	while (!stopped_by) {
-		int ret = poll(&lifeline, 1, TICK_MS);
+		int ret = poll(files, ARRAY_SIZE(files), TICK_MS);
 
-		if (ret > 0)
-			return true;
-		if (ret < 0 && errno != EINTR)
+		if (ret > 0 && files[1].revents) {
+			/* It holds what the child wrote, also when that is gone. */
+			if (pass_on(child))
+				continue;
+			if (child->write_error)
+				return false;
+			files[1].fd = -1;
+			continue;
+		}
+		if (ret > 0 || (ret < 0 && errno != EINTR))
 			return true;
 		if (!ret && is_late(child))
 			return false;
@@ -178,6 +225,12 @@ static enum tap_child_end follow(struct child *child, int *status)
 		*status = stopped_by;
 		return TAP_CHILD_KILLED;
 	}
+	if (child->write_error) {
+		tap_message_write("cannot write standard output: %s",
+				  strerror(child->write_error));
+		*status = TAP_EXIT_FAILURE;
+		return TAP_CHILD_DONE;
+	}
 	if (WIFSIGNALED(how) && getenv("CCLTAP_DEBUG"))
 		show(child, said(child));
 	if (!is_over && WIFSIGNALED(how))
@@ -191,22 +244,62 @@ static enum tap_child_end follow(struct child *child, int *status)
 	return TAP_CHILD_DONE;
 }
 
-int tap_child_run(struct tap_watch *watch, int (*work)(void *data), void *data,
-		  int *status)
+static void close_all(const struct child *child, const int *ends)
+{
+	const int fds[] = {child->said, child->output[0], child->output[1], ends[0],
+			   ends[1]};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* The child begins.  Its ends of the pipes are closed here, so that their end is seen. */
+static int start(struct child *child, int *ends, const struct sigaction *before,
+		 int (*work)(void *), void *data)
+{
+	const pid_t parent = getpid();
+
+	fflush(NULL);
+	child->pid = fork();
+	if (child->pid < 0)
+		return -errno;
+	if (!child->pid)
+		begin(child, parent, before, work, data);
+	close(ends[1]);
+	ends[1] = -1;
+	if (child->output[1] >= 0)
+		close(child->output[1]);
+	child->output[1] = -1;
+	return 0;
+}
+
+void tap_child_fill_standard(void)
+{
+	int fd;
+
+	/* The lowest that is free is what open() gives. */
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+			return;
+}
+
+int tap_child_run(struct tap_watch *watch, struct tap_relay *relay,
+		  int (*work)(void *data), void *data, int *status)
 {
 	const struct sigaction stop = {.sa_handler = note_stop};
 	struct sigaction before[ARRAY_SIZE(stops)];
-	struct child child = {.watch = watch};
-	pid_t parent = getpid();
-	int ends[2], ret;
+	struct child child = {.watch = watch, .relay = relay, .output = {-1, -1}};
+	int ends[2] = {-1, -1}, ret = 0;
 	size_t i;
 
+	tap_child_fill_standard();
 	child.said = memfd_create("ccltap", MFD_CLOEXEC);
-	if (child.said < 0)
-		return -errno;
-	if (pipe2(ends, O_CLOEXEC) < 0) {
+	if (child.said < 0 || pipe2(ends, O_CLOEXEC) ||
+	    (relay && pipe2(child.output, O_CLOEXEC))) {
 		ret = -errno;
-		close(child.said);
+		close_all(&child, ends);
 		return ret;
 	}
 	child.lifeline = ends[0];
@@ -215,18 +308,12 @@ int tap_child_run(struct tap_watch *watch, int (*work)(void *data), void *data,
 		if (before[i].sa_handler == SIG_DFL)
 			sigaction(stops[i], &stop, NULL);
 	}
-	fflush(NULL);
-	child.pid = fork();
-	if (!child.pid)
-		begin(&child, parent, before, work, data);
-	ret = child.pid < 0 ? -errno : 0;
-	close(ends[1]);
+	ret = start(&child, ends, before, work, data);
 	if (!ret)
 		ret = (int) follow(&child, status);
 	for (i = 0; i < ARRAY_SIZE(stops); i++)
 		sigaction(stops[i], &before[i], NULL);
-	close(ends[0]);
-	close(child.said);
+	close_all(&child, ends);
 	return ret;
 }
 

@@ -16,11 +16,25 @@ enum tap_child_end {
 };
 
 /*
- * Runs work with data in a child.  Returns how that ended, *status is its exit status or
+ * Standard output that somebody reads while it is written: the child's goes through us, so
+ * that what an earlier child wrote before it died is not written again.
+ */
+struct tap_relay {
+	uint64_t passed; /* bytes */
+};
+
+/*
+ * Runs work with data in a child, whose standard output is relayed unless that is NULL.  Returns how that ended, *status is its exit status or
  * its signal; or -errno, and nothing has run.
  */
-int tap_child_run(struct tap_watch *watch, int (*work)(void *data), void *data,
-		  int *status);
+int tap_child_run(struct tap_watch *watch, struct tap_relay *relay,
+		  int (*work)(void *data), void *data, int *status);
+
+/*
+ * Standard streams that are closed become /dev/null, which cannot be written, so that no
+ * file of ours is taken for one.
+ */
+void tap_child_fill_standard(void);
 
 /* Ends this process by the signal that ended the child. */
 _Noreturn void tap_child_follow(int signal);

@@ -394,6 +394,7 @@ struct target {
 	const char *sink;
 	const char *folder;
 	bt_value *params;
+	bool is_awaited; /* standard output is read while it is written */
 };
 
 /* Where a view goes, as it is before anything is written. */
@@ -524,10 +525,13 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 {
 	const struct before before = look_at_output(target);
 	struct reading reading = {.traces = traces, .target = target};
+	struct tap_relay relay = {0};
 
 	while (traces->count) {
 		int status = 0;
-		int end = tap_child_run(traces->watch, run_target, &reading, &status);
+		int end = tap_child_run(traces->watch,
+					target->is_awaited ? &relay : NULL, run_target,
+					&reading, &status);
 
 		if (end < 0) {
 			tap_message_write("cannot start to read: %s", strerror(-end));
@@ -551,6 +555,12 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 			return TAP_EXIT_FAILURE;
 		}
 		undo(target, &before);
+		/* Other streams may change the order of what is out already. */
+		if (relay.passed && traces->is_changed) {
+			tap_message_write("cannot go on: babeltrace2 fails on a stream "
+					  "that is half shown; write to a file with -o");
+			return TAP_EXIT_FAILURE;
+		}
 	}
 	return TAP_EXIT_USAGE;
 }
@@ -580,9 +590,11 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 	return ret;
 }
 
-int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params)
+int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params,
+		  bool is_awaited)
 {
-	const struct target target = {.sink = sink, .params = params};
+	const struct target target = {
+		.sink = sink, .params = params, .is_awaited = is_awaited};
 	int ret = read_folders(folders, count, &target);
 
 	if (ret < 0)

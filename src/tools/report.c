@@ -90,5 +90,5 @@ int tap_report_main(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
 	return tap_graph_run(request.traces, request.trace_count, "report",
-			     make_params(&request));
+			     make_params(&request), false);
 }

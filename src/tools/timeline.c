@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/graph.h"
@@ -85,6 +86,15 @@ static const struct argp argp = {
 	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order.",
 };
 
+/* Whether the lines are read as they come: text, to a terminal or a pipe. */
+static bool is_awaited(const struct request *request)
+{
+	struct stat status;
+
+	return !strcmp(request->format, "text") && !strcmp(request->output, "-") &&
+	       !fstat(STDOUT_FILENO, &status) && !S_ISREG(status.st_mode);
+}
+
 static bt_value *make_params(const struct request *request)
 {
 	bt_value *params = bt_value_map_create();
@@ -94,7 +104,10 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_string_entry(params, "output", request->output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite", request->overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
+	    /* The lines themselves are progress, where they come at once. */
+	    !bt_value_map_insert_bool_entry(params, "progress",
+					    isatty(STDERR_FILENO) &&
+						    !is_awaited(request)) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);
@@ -133,5 +146,5 @@ int tap_timeline_main(int argc, char **argv)
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);
 	return tap_graph_run(request.traces, request.trace_count, "timeline",
-			     make_params(&request));
+			     make_params(&request), is_awaited(&request));
 }

@@ -20,6 +20,9 @@
 #define DEATHS_MAX 64
 #define DEATHS_OF_LATE 16
 
+/* How often babeltrace2 may come to no end before what it was at is left out whole. */
+#define LATES_MAX 4
+
 int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status)
 {
 	struct tap_trace *trace;
@@ -212,6 +215,7 @@ static void take_apart(struct tap_traces *traces, size_t i, const char *cause)
 	struct tap_trace trace = traces->list[i];
 	struct tap_damage *damage = trace.damage;
 
+	traces->is_changed = true;
 	drop_stops(traces->watch, trace.path);
 	traces->count--;
 	memmove(&traces->list[i], &traces->list[i + 1],
@@ -285,8 +289,9 @@ bool tap_traces_blame(struct tap_traces *traces, bool is_late)
 		return false;
 	trace = &traces->list[watch->trace];
 	damage = trace->damage;
-	/* What was read before it died is good. */
-	if (is_late || stage != TAP_STAGE_READ || watch->batches < 2 ||
+	/* What was read before it died is good; to wait for that often is not. */
+	traces->lates += is_late;
+	if (traces->lates > LATES_MAX || stage != TAP_STAGE_READ || watch->batches < 2 ||
 	    !add_stop(trace, watch))
 		take_apart(traces, watch->trace, cause);
 	if (damage) {

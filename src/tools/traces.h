@@ -45,6 +45,8 @@ struct tap_traces {
 	struct tap_damage *damages;
 	struct tap_damage **damages_end;
 	struct tap_snapshots snapshots;
+	unsigned int lates; /* how often babeltrace2 came to no end */
+	bool is_changed;    /* since the last child: others, not just shorter ones */
 	struct tap_watch *watch;
 };
 

@@ -42,7 +42,7 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..22
+echo 1..24
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -252,6 +252,44 @@ status=0
 grep -q 'cannot write all of .*full, .*: is there room' "$work/error" || status=1
 [ ! -e "$work/full" ] || status=1
 check "where there is no room, that is said" $status
+
+# Lines go to a pipe as they come, and need no file; what is known last comes last.
+status=0
+TMPDIR=$work/absent ccltap timeline "$work/run" | cat >"$work/out" || status=1
+lines='^ .*/.* nccl'
+grep "$lines" "$work/text" >"$work/expected"
+sed 7q "$work/out" | sed 1d | grep -c "$lines" | grep -qx 6 || status=1
+grep "$lines" "$work/out" | cmp - "$work/expected" || status=1
+sed -n '/^$/,$p' "$work/out" | grep -q '^7 calls, 1 host,' || status=1
+[ "$(grep -c '^loss: ' "$work/out")" -eq 1 ] || status=1
+ccltap timeline "$work/many" | head -n 1 | grep -q 'seconds .*call$' || status=1
+check "lines are shown before the trace is read" $status
+
+# The same limit as above, of which the output itself knows nothing.
+got=0
+(
+	trap '' XFSZ
+	ulimit -f 8
+	TMPDIR=$work ccltap timeline -o /dev/null "$work/many" 2>"$work/error"
+) || got=$?
+status=0
+sed 's/^/# /' "$work/error"
+[ "$got" -eq 1 ] && [ "$(wc -l <"$work/error")" -eq 1 ] || status=1
+grep -q "Cannot write a temporary file in $work: File too large; set TMPDIR" \
+	"$work/error" || status=1
+got=0
+TMPDIR=$work/absent ccltap timeline -o /dev/null "$work/many" 2>"$work/error" || got=$?
+[ "$got" -eq 1 ] || status=1
+grep -q "Cannot write a temporary file in $work/absent: No such file" "$work/error" ||
+	status=1
+for verb in timeline 'timeline -f jsonl' report check; do
+	got=0
+	# shellcheck disable=SC2086 # words
+	ccltap $verb "$work/many" >&- 2>"$work/error" || got=$?
+	[ "$got" -gt 0 ] && [ "$got" -le 2 ] || status=1
+	grep -q 'annot write .*: Bad file descriptor' "$work/error" || status=1
+done
+check "a temporary file, and an output, that cannot be written is named" $status
 
 status=0
 refuses 'trace is missing' ccltap timeline || status=1

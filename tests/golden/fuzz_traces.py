@@ -6,8 +6,9 @@ fuzz_traces.py [--seed N] [--runs N] [--first N] [--jobs N] [--keep] SEEDS
 
 SEEDS is a folder of sound recordings.  Five runs in a row have one damage and each view
 reads it: text, JSON lines, a CTF trace, report, check.  A run depends on nothing but --seed
-and its number.  Each has to end by itself within 20 s, with a status and a word that a
-person can use.  What does not is printed with the command that does it again; with --keep,
+and its number.  Each has to end by itself within 20 s (of a processor of its own: what reads
+may take so much of one, and on a machine that does other things wait as long four times), with
+a status and a word that a person can use.  What does not is printed with the command that does it again; with --keep,
 the damaged traces stay where that says.  $CCLTAP is the command.
 """
 import argparse
@@ -17,6 +18,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import socket
 import stat
@@ -25,6 +27,7 @@ import sys
 import time
 
 LIMIT_S = 20
+BUSY = 4
 PACKET = b"\xc1\x1f\xfc\xc1"
 VIEWS = [
     ["timeline"],
@@ -332,6 +335,10 @@ def judge(view, status, out, err, made, temporary):
     return None
 
 
+def limit():
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S))
+
+
 def run(options, number):
     work = os.path.join(options.work, str(number))
     trace, made = os.path.join(work, "trace"), os.path.join(work, "made")
@@ -348,7 +355,8 @@ def run(options, number):
     start = time.monotonic()
     try:
         done = subprocess.run(command + [trace], stdin=subprocess.DEVNULL, check=False,
-                              capture_output=True, timeout=LIMIT_S, env=environment)
+                              capture_output=True, timeout=LIMIT_S * (1 + BUSY),
+                              env=environment, preexec_fn=limit)
         status, out, err = done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         status, out, err = None, b"", ""
