@@ -379,13 +379,13 @@ def main():
     options.seeds = os.path.abspath(options.seeds)
     options.work = os.path.abspath(f"fuzz-traces.{os.getpid()}")
     options.ccltap = os.path.abspath(os.environ["CCLTAP"])
-    statuses, failed, slowest, left_out = collections.Counter(), 0, 0.0, 0
+    statuses, failed, slowest, left_out = collections.Counter(), 0, (0.0, 0), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         numbers = range(options.first, options.first + options.runs)
         for number, how, view, status, err, took, wrong in pool.map(
                 lambda number: run(options, number), numbers):
             statuses[status] += 1
-            slowest = max(slowest, took)
+            slowest = max(slowest, (took, number))
             left_out += "babeltrace2 " in err
             if not wrong:
                 continue
@@ -400,7 +400,7 @@ def main():
         clean(options.work)
     print(f"# {options.runs} runs: {statuses[0]} read, {statuses[1]} bad or failed, "
           f"{statuses[2]} refused; babeltrace2 died or came to no end in {left_out}; the "
-          f"slowest took {slowest:.1f} s; {failed} were wrong")
+          f"slowest, {slowest[1]}, took {slowest[0]:.1f} s; {failed} were wrong")
     return 1 if failed else 0
 
 
