@@ -830,9 +830,10 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 	int ret = 0;
 
 	*is_attached = false;
+	/* In a damaged trace another connection may have begun to fill it. */
 	while (message &&
 	       ((message->number - 1) % to->layout->slots != (piece->wr_id & SLOT_MASK) ||
-		message->count))
+		message->count || (message->from && message->from != from)))
 		message = message->later;
 	if (!message)
 		return 0;

@@ -86,6 +86,7 @@ GOLDEN_CASES = \
 	tests/golden/net-old-groups \
 	tests/golden/net-preposted \
 	tests/golden/net-preposted-early \
+	tests/golden/net-preposted-two \
 	tests/golden/net-preposted-unfit \
 	tests/golden/net-qps \
 	tests/golden/net-split \
