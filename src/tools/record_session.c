@@ -249,6 +249,13 @@ static bool is_ours(pid_t pid)
 	return is;
 }
 
+pid_t tap_session_own_daemon(void)
+{
+	pid_t pid = tap_session_daemon_pid();
+
+	return pid > 0 && is_ours(pid) ? pid : 0;
+}
+
 void tap_session_end_daemon(void)
 {
 	struct lttng_session *sessions = NULL;

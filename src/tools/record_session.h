@@ -35,6 +35,9 @@ int tap_session_start_daemon(char *ret_home, size_t size);
 /* The daemon's process, 0 when it is not known. */
 pid_t tap_session_daemon_pid(void);
 
+/* The same if ccltap started it, else 0. */
+pid_t tap_session_own_daemon(void);
+
 /* What asks LTTng for CTF 1.8; NULL where it does not know another format. */
 void *tap_session_format_function(void);
 

@@ -167,6 +167,34 @@ static void clean_all(const char *folder, void (*ended)(const char *session))
 		closedir(list);
 }
 
+bool tap_remains_is_alone(void)
+{
+	char folder[TAP_USER_FOLDER_SIZE], path[PATH_MAX];
+	struct dirent *entry;
+	bool is_alone = true;
+	DIR *list;
+	int fd;
+
+	if (tap_user_folder_find(folder))
+		return true;
+	list = opendir(folder);
+	while (list && is_alone && (entry = readdir(list))) {
+		size_t length = strlen(entry->d_name);
+
+		if (length <= strlen(suffix) ||
+		    strcmp(entry->d_name + length - strlen(suffix), suffix))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		fd = open_dead(path);
+		is_alone = fd != -EBUSY;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (list)
+		closedir(list);
+	return is_alone;
+}
+
 void tap_remains_clean(void (*ended)(const char *session))
 {
 	const char *present = getenv("LTTNG_HOME");

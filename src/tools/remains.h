@@ -14,6 +14,8 @@
 #ifndef TAP_TOOLS_REMAINS_H
 #define TAP_TOOLS_REMAINS_H
 
+#include <stdbool.h>
+
 /*
  * Before a session is made, or the directory that it goes to, which may be NULL: a
  * descriptor, to be kept open, or -errno.
@@ -24,6 +26,9 @@ void tap_remains_note_made(int note_fd, const char *session);
 void tap_remains_note_joined(int note_fd);
 /* When it has ended, by its own supervisor. */
 void tap_remains_forget(int note_fd, const char *session);
+
+/* Whether no recording of this user's lives. */
+bool tap_remains_is_alone(void);
 
 /*
  * Ends the sessions of dead recordings, and removes the directory of one in which no

@@ -57,6 +57,8 @@ static struct supervisor {
 	struct tap_notes notes;
 	int remains_fd; /* says that this recording lives */
 	bool has_joined;
+	/* A daemon of ours that nobody else needs: ended if it does not answer; or 0. */
+	volatile pid_t doomed;
 	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
 	struct peer *peers;
@@ -144,11 +146,17 @@ static int try_recording(void)
 	return ret;
 }
 
+static void doom_daemon(void)
+{
+	self.doomed = tap_remains_is_alone() ? tap_session_own_daemon() : 0;
+}
+
 static int make_recording(struct tap_answer *answer)
 {
 	/* A daemon that another supervisor is about to end would still answer. */
 	int ret = 0, lock = tap_link_lock_daemon();
 
+	doom_daemon();
 	tap_remains_clean(NULL);
 	/* A daemon that was killed meanwhile, by somebody else, is started anew. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
@@ -156,10 +164,13 @@ static int make_recording(struct tap_answer *answer)
 					       sizeof(answer->lttng_home));
 		if (ret)
 			break;
+		doom_daemon();
 		ret = try_recording();
 		if (ret <= 0 || tap_session_is_reached())
 			break;
+		tap_session_end_orphans();
 	}
+	self.doomed = 0;
 	if (ret > 0) {
 		tap_message_write("LTTng cannot record into %s (%s), and the program was "
 				  "not run: \"lttng-sessiond --verbose\" tells why",
@@ -655,6 +666,12 @@ static void give_up(int signal_number)
 					 .error = TAP_LINK_HUNG};
 
 	(void) signal_number;
+	/* What was asked returns when it is gone, and another one is started. */
+	if (self.doomed > 0) {
+		kill(self.doomed, SIGKILL);
+		self.doomed = 0;
+		return;
+	}
 	for (size_t i = 0; i < self.count; i++)
 		if (self.peers[i].link >= 0)
 			send(self.peers[i].link, &hung, sizeof(hung), MSG_NOSIGNAL);
