@@ -110,23 +110,39 @@ static void tell(const struct tap_list *list, const char *what, const char *why)
 	tap_guard_clear(guard);
 }
 
+/* The last of those from `begin` on that is at this address; `end`: none. */
+static uint32_t find_last(const struct tap_list *list, const void *at, uint32_t begin,
+			  uint32_t end)
+{
+	uint32_t i;
+
+	for (i = end; i > begin; i--)
+		if (list->marks[i - 1].at == at)
+			return i - 1;
+	return end;
+}
+
 /*
- * The last one that is meant: a list that leads back to itself has each more than once,
- * and a provider takes as many as there is room for.
+ * Where a list leads back to itself each is there more than once, and a provider takes as
+ * many as there is room for: so the last one is meant up to the queue's depth.
  */
 bool tap_list_accepted(const struct tap_list *list, const void *bad,
 		       uint32_t *ret_accepted)
 {
 	const uint32_t known = list->nr < list->nr_marks ? list->nr : list->nr_marks;
-	uint32_t i = known;
+	const uint32_t room = list->depth < known ? list->depth + 1 : known;
+	uint32_t found = find_last(list, bad, 0, room);
 
+	if (found == room)
+		found = find_last(list, bad, room, known);
+	*ret_accepted = found;
+	if (found < known)
+		return true;
 	*ret_accepted = list->nr;
 	if (list->rest && bad == list->rest)
 		return false;
-	while (i && list->marks[i - 1].at != bad)
-		i--;
-	*ret_accepted = i ? i - 1 : 0;
-	if (i || known == list->nr)
+	*ret_accepted = 0;
+	if (known == list->nr)
 		return true;
 	*ret_accepted = known - 1;
 	tell(list, "requests of a list that failed",

@@ -25,6 +25,15 @@ static inline uint32_t tap_list_depth(uint32_t max_wr)
 	return likely(max_wr && max_wr < TAP_LIST_DEPTH) ? max_wr : TAP_LIST_DEPTH;
 }
 
+/*
+ * So many are read at most: no provider takes more, though one that rounds up to a power of
+ * two (rdma_rxe) takes more than it says that there is room for.
+ */
+static inline uint32_t tap_list_limit(uint32_t depth)
+{
+	return likely(depth < TAP_LIST_DEPTH / 2) ? 2 * depth : TAP_LIST_DEPTH;
+}
+
 /* Of a request, and of what request.c counts, those before it. */
 struct tap_mark {
 	const void *at; /* compared with what a provider refused, and not followed */
@@ -43,7 +52,8 @@ struct tap_list_room {
 
 struct tap_list {
 	uint32_t context_id;
-	uint32_t nr;	   /* were read: no more than the queue has room for */
+	uint32_t depth;	   /* the queue says that it has room for so many */
+	uint32_t nr;	   /* were read */
 	uint64_t tally;	   /* of them all */
 	const void *rest;  /* the one after them, NULL none */
 	uint32_t nr_marks; /* those of the first ones; fewer than nr without memory */
@@ -52,9 +62,11 @@ struct tap_list {
 	struct tap_mark few[TAP_LIST_FEW];
 };
 
-static inline void tap_list_begin(struct tap_list *list, uint32_t context_id)
+static inline void tap_list_begin(struct tap_list *list, uint32_t context_id,
+				  uint32_t max_wr)
 {
 	list->context_id = context_id;
+	list->depth = tap_list_depth(max_wr);
 	list->nr_marks = TAP_LIST_FEW;
 	list->marks = list->few;
 	list->room = NULL;
@@ -81,8 +93,9 @@ static inline size_t tap_list_nr_events(uint32_t nr)
 
 /*
  * How many were accepted of a list that failed: none where the provider names none of the
- * list, as one that returns early may do.  False: the next one, which was refused, was
- * not read.
+ * list, as one that returns early may do.  Of a list that leads back to itself as many as
+ * an empty queue has room for, since nothing tells.  False: the next one, which was
+ * refused, was not read.
  */
 bool tap_list_accepted(const struct tap_list *list, const void *bad,
 		       uint32_t *ret_accepted) tap_hidden;

@@ -106,14 +106,17 @@ struct sends_told {
 	bool raced;
 };
 
-/* The i-th of those that are described. */
+/* The i-th of those that are described; 0 where there was no memory for it. */
 static uint64_t wr_id_of(struct sends_told *told, uint32_t i)
 {
-	struct tap_send_part *part = i < TAP_VERBS_LIST_MAX
-					     ? &told->first
-					     : &told->more[i / TAP_VERBS_LIST_MAX - 1];
 	struct tap_verbs_post_send_list_arrays a;
+	struct tap_send_part *part = &told->first;
 
+	if (i >= TAP_VERBS_LIST_MAX) {
+		if (!told->more)
+			return 0;
+		part = &told->more[i / TAP_VERBS_LIST_MAX - 1];
+	}
 	/* Of all kinds it is the first array. */
 	tap_verbs_post_send_list_place(&part->room.send, TAP_VERBS_LIST_MAX, &a);
 	return a.wr_id[i % TAP_VERBS_LIST_MAX].is;
@@ -198,7 +201,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	uint32_t accepted;
 	int ret;
 
-	tap_list_begin(&list, q->about.context_id);
+	tap_list_begin(&list, q->about.context_id, q->about.max_send_wr);
 	sends = tap_sends_read(&list, q, wr, &kind);
 	if (sends.nr == 1 && tap_verbs_wants(TAP_VERBS_post_send + kind))
 		return post_one_send(q, post, qp, kind, wr, bad);
@@ -267,7 +270,7 @@ struct receive {
 	struct tap_turn *turn;
 	uint32_t *count;
 	const struct tap_object *qp, *srq;
-	uint32_t context_id, depth;
+	uint32_t context_id, max_wr;
 	uint16_t life;
 };
 
@@ -276,12 +279,12 @@ struct recv_part {
 	size_t length;
 };
 
-static void read_recvs(struct tap_list *list, const struct receive *r,
-		       const struct ibv_recv_wr *wr)
+static void read_recvs(struct tap_list *list, const struct ibv_recv_wr *wr)
 {
+	const uint32_t limit = tap_list_limit(list->depth);
 	uint32_t nr;
 
-	for (nr = 0; wr && nr < r->depth; nr++, wr = wr->next)
+	for (nr = 0; wr && nr < limit; nr++, wr = wr->next)
 		if (likely(nr < list->nr_marks))
 			list->marks[nr].at = wr;
 	list->nr = nr;
@@ -350,7 +353,7 @@ tap_apart static void keep_recvs(struct recv_record *record, const struct receiv
 
 	if (!parts)
 		return;
-	read_recvs(list, r, first);
+	read_recvs(list, first);
 	for (i = 0; i < nr_more; i++, left -= TAP_VERBS_LIST_MAX)
 		wr = fill_recvs(&parts[i], r, wr, left);
 	if (nr_more)
@@ -363,8 +366,8 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 	struct tap_list *list = &record->list;
 	const struct ibv_recv_wr *next = NULL;
 
-	tap_list_begin(list, r->context_id);
-	read_recvs(list, r, wr);
+	tap_list_begin(list, r->context_id, r->max_wr);
+	read_recvs(list, wr);
 	record->more = NULL;
 	record->is_wanted =
 		list->nr && tap_verbs_wants(list->nr == 1 ? TAP_VERBS_post_recv
@@ -416,13 +419,13 @@ static void write_recvs(struct recv_record *record, uint32_t first, uint32_t acc
 		tap_list_tell_forgotten(&record->list);
 }
 
-/* The i-th of those that are kept. */
+/* The i-th of those that are kept, else 0. */
 static uint64_t recv_wr_id_of(struct recv_record *record, uint32_t i)
 {
 	struct tap_verbs_post_recv_list_arrays a;
 	struct recv_part *part = &record->first;
 
-	if (!record->is_kept)
+	if (!record->is_kept || (i >= TAP_VERBS_LIST_MAX && !record->more))
 		return 0;
 	if (record->list.nr == 1)
 		return record->one.wr_id;
@@ -479,7 +482,7 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		.count = &q->counts.recv_posted,
 		.qp = &q->head,
 		.context_id = q->about.context_id,
-		.depth = tap_list_depth(q->about.max_recv_wr),
+		.max_wr = q->about.max_recv_wr,
 		.life = tap_life_of(q),
 	};
 	begin_recv(&record, &r, wr);
@@ -533,7 +536,7 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		.count = &s->posted,
 		.srq = &s->head,
 		.context_id = s->about.context_id,
-		.depth = tap_list_depth(s->about.max_wr),
+		.max_wr = s->about.max_wr,
 		.life = 1,
 	};
 	begin_recv(&record, &r, wr);

@@ -92,13 +92,13 @@ tap_hot struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_
 					const struct ibv_send_wr *wr,
 					enum tap_send_kind *ret_kind)
 {
-	const uint32_t depth = tap_list_depth(q->about.max_send_wr);
+	const uint32_t limit = tap_list_limit(list->depth);
 
 	list->nr = 0;
 	list->tally = 0;
-	wr = read_up_to(list, wr, depth < list->nr_marks ? depth : list->nr_marks, true);
+	wr = read_up_to(list, wr, limit < list->nr_marks ? limit : list->nr_marks, true);
 	if (unlikely(wr))
-		wr = read_up_to(list, wr, depth, false);
+		wr = read_up_to(list, wr, limit, false);
 	list->rest = wr;
 	*ret_kind = tap_send_kind_of(q, list->tally >= NAMES_MEMORY
 						? TAP_SEND_NAMES_PEERS_MEMORY

@@ -697,7 +697,7 @@ static void poor(void)
 	struct device d = open_device();
 	struct ibv_qp *qp = make_qp(&d, 512);
 	struct rlimit limit, none;
-	int accepted;
+	int refused, accepted;
 
 	connect_to(&d, qp, qp->qp_num);
 	CHECK(!post_write(&d, qp, 1, IBV_SEND_SIGNALED));
@@ -706,11 +706,25 @@ static void poor(void)
 	none = limit;
 	none.rlim_cur = 4096;
 	CHECK(!setrlimit(RLIMIT_AS, &none));
+	refused = post_list(&d, qp, 100, 32);
 	accepted = post_list(&d, qp, 400, -1);
 	CHECK(!setrlimit(RLIMIT_AS, &limit));
-	printf("poor: %d %d", accepted, reap(&d, 100));
+	printf("poor: %d %d %d", refused, accepted, reap(&d, 108));
 	accepted = post_list(&d, qp, 400, -1);
 	printf(" %d %d\n", accepted, reap(&d, 100));
+}
+
+/* Of two lists the first is longer than the queue says that it can be. */
+static void rounds(void)
+{
+	struct device d = open_device();
+	struct ibv_qp *qp = make_qp(&d, 64);
+	int first, second;
+
+	connect_to(&d, qp, qp->qp_num);
+	first = post_list(&d, qp, 100, -1);
+	second = post_list(&d, qp, 200, -1);
+	printf("rounds: %d %d, %d completed\n", first, second, reap(&d, 57));
 }
 
 static const struct {
@@ -723,7 +737,7 @@ static const struct {
 	{"race", race},	      {"overrun", overrun}, {"fatal", fatal},
 	{"keeps", keeps},     {"silent", silent},   {"mixed", mixed},
 	{"freed", freed},     {"cycle", cycle},	    {"excess", excess},
-	{"poor", poor},
+	{"poor", poor},	      {"rounds", rounds},
 };
 
 int main(int argc, char **argv)

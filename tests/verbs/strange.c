@@ -4,6 +4,7 @@
  * frees   when a post returns, the page of each request that was accepted cannot be read
  *	   any more: as where another thread saw it complete and freed it.
  * excess  a poll that found something says that it found more than was asked for.
+ * rounds  a queue pair has room for twice what it says, as where a provider rounds up.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -81,9 +82,30 @@ struct ibv_context *strange_open(struct ibv_device *device)
 		context->ops.post_send = post_send;
 		context->ops.post_recv = post_recv;
 		context->ops.post_srq_recv = post_srq_recv;
-	} else {
+	} else if (!strcmp(what, "excess")) {
 		context->ops.poll_cq = poll_cq;
 	}
 	return context;
 }
 __asm__(".symver strange_open, ibv_open_device@@IBVERBS_1.1");
+
+struct ibv_qp *strange_create(struct ibv_pd *pd, struct ibv_qp_init_attr *init);
+struct ibv_qp *strange_create(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	struct ibv_qp *(*create)(struct ibv_pd *, struct ibv_qp_init_attr *) = NULL;
+	const struct ibv_qp_cap asked = init->cap;
+	const char *what = getenv("STRANGE");
+	struct ibv_qp *qp;
+
+	*(void **) &create = dlvsym(RTLD_NEXT, "ibv_create_qp", "IBVERBS_1.1");
+	if (!create)
+		return NULL;
+	if (!what || strcmp(what, "rounds") != 0)
+		return create(pd, init);
+	init->cap.max_send_wr *= 2;
+	init->cap.max_recv_wr *= 2;
+	qp = create(pd, init);
+	init->cap = asked;
+	return qp;
+}
+__asm__(".symver strange_create, ibv_create_qp@@IBVERBS_1.1");

@@ -51,14 +51,26 @@ way cycle "cycle: 1 1, 64 completed" "a list that leads back to itself"
 same "what there was room for is counted" "64 64" \
     "$(told cycle post_failed accepted)"
 
-way poor "poor: 400 100 400 100" "a long list while there is no memory"
+way poor "poor: 32 400 108 400 100" "a long list while there is no memory"
 same "that not all could be described is told" "1 32" \
     "$(events "$work/poor" | grep -c 'verbs:unobserved: .* "requests of a long list"') $(
         told poor post_rdma_list num_wr | cut -d' ' -f1)"
-same "and counted: the next list begins after it" "2 402" \
-    "$(told poor post_rdma_list seq | cut -d' ' -f1-2)"
+same "and counted: the next list begins after it" "2 34 434" \
+    "$(told poor post_rdma_list seq | cut -d' ' -f1-3)"
 run 0 "check reads it" sh -c "'$ccltap' check '$work/poor' || true"
 check "and says it" grep -q "requests of a long list" "$work/out"
+
+same "the first that is not described and was refused is known all the same" "32 0" \
+    "$(told poor post_failed accepted) $(told poor post_failed wr_id)"
+
+STRANGE=rounds
+export STRANGE
+way rounds "rounds: 100 128, 57 completed" "a queue that has room for more than it says"
+same "what it took is counted" "1 101 128" \
+    "$(told rounds post_rdma_list seq | tr ' ' '\n' | grep -xE '1|101' | tr '\n' ' ')$(
+        told rounds post_failed accepted)"
+same "and described, all of it" "228 0" "$(told rounds post_rdma_list num_wr | sum) $(
+    events "$work/rounds" | grep -c 'unobserved' || true)"
 
 STRANGE=excess
 export STRANGE
