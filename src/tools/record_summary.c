@@ -2,18 +2,27 @@
 /*
  * Counts a recording's events with a babeltrace2 graph.  Nothing here depends on the
  * order of events, so every stream is read on its own and none is merged.
+ *
+ * A child reads: babeltrace2 fails assertions on some damaged traces, and the recorder
+ * has the program's status to hand on.
  */
 #include "tools/record_summary.h"
 
 #include <babeltrace2/babeltrace.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/compiler.h"
 #include "tools/parts.h"
@@ -517,12 +526,129 @@ static void sum_up(struct counter *counter)
 				 &summary->attached, note->text);
 		free(note->text);
 	}
+	free(counter->notes);
+	free(counter->processes);
+}
+
+/* ---- In a child ---- */
+
+/* What babeltrace2 may take: far longer than the largest trace that is read back. */
+#define CPU_SECONDS 60
+#define TICK_MS 50
+/* A text that is longer is cut. */
+#define TEXT_BYTES 1024
+
+/* What the child found, in memory that both have; its texts stand behind the summary. */
+struct result {
+	bool is_there;
+	int error;
+	struct tap_summary summary;
+	char attached[TAP_SUMMARY_TEXTS][TEXT_BYTES];
+	char problems[TAP_SUMMARY_TEXTS][TEXT_BYTES];
+};
+
+static void pack(const struct tap_summary_texts *texts, char (*ret_texts)[TEXT_BYTES])
+{
+	for (size_t i = 0; i < texts->count; i++)
+		snprintf(ret_texts[i], TEXT_BYTES, "%s", texts->texts[i]);
+}
+
+/* Without memory for one it is among those that are only counted. */
+static void unpack(struct tap_summary_texts *texts, char (*packed)[TEXT_BYTES])
+{
+	size_t count = texts->count;
+
+	texts->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		char *text = strdup(packed[i]);
+
+		if (text)
+			texts->texts[texts->count++] = text;
+		else
+			texts->left_out++;
+	}
+}
+
+_Noreturn static void count_in_child(struct result *result, const bt_value *traces,
+				     const char *job)
+{
+	struct counter counter = { .summary = &result->summary, .job = job };
+	const struct rlimit time = { CPU_SECONDS, CPU_SECONDS };
+	/* 1 and not 0: a program that takes dumps through a pipe heeds it. */
+	const struct rlimit no_dump = { 1, 1 };
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	setrlimit(RLIMIT_CPU, &time);
+	setrlimit(RLIMIT_CORE, &no_dump);
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	result->error = read_events(&counter, traces);
+	sum_up(&counter);
+	pack(&result->summary.attached, result->attached);
+	pack(&result->summary.problems, result->problems);
+	result->is_there = !counter.is_interrupted;
+	_exit(EXIT_SUCCESS);
+}
+
+/* Until the child is gone, which closes its end of the pipe. */
+static void wait_for(pid_t child, int lifeline)
+{
+	struct pollfd gone = { .fd = lifeline, .events = POLLIN };
+
+	while (!is_asked_to_end())
+		if (poll(&gone, 1, TICK_MS) > 0)
+			break;
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static int count_events(struct result *result, const bt_value *traces, const char *job)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		count_in_child(result, traces, job);
+	close(ends[1]);
+	if (child > 0)
+		wait_for(child, ends[0]);
+	close(ends[0]);
+	if (child < 0)
+		return -errno;
+	return result->is_there ? result->error : -EIO;
+}
+
+static int read_in_child(struct tap_summary *summary, const bt_value *traces,
+			 const char *job)
+{
+	struct result *result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t bytes = summary->bytes;
+	int ret;
+
+	if (result == MAP_FAILED)
+		return -ENOMEM;
+	ret = count_events(result, traces, job);
+	if (result->is_there) {
+		*summary = result->summary;
+		summary->bytes = bytes;
+		unpack(&summary->attached, result->attached);
+		unpack(&summary->problems, result->problems);
+		summary->was_read = !ret || summary->events;
+	}
+	munmap(result, sizeof(*result));
+	/* Then the line is not worth an error either. */
+	return is_asked_to_end() ? 0 : ret;
 }
 
 int tap_summary_read(struct tap_summary *summary, const char *path, const char *job,
 		     uint64_t limit_bytes)
 {
-	struct counter counter = { .summary = summary, .job = job };
 	int ret;
 
 	*summary = (struct tap_summary){ 0 };
@@ -537,12 +663,7 @@ int tap_summary_read(struct tap_summary *summary, const char *path, const char *
 	else if (!bt_value_array_get_length(found.traces))
 		ret = -ENOENT;
 	else if (found.bytes <= limit_bytes)
-		ret = read_events(&counter, found.traces);
-	sum_up(&counter);
-	summary->was_read = found.bytes <= limit_bytes && !counter.is_interrupted &&
-			    (!ret || summary->events);
-	free(counter.notes);
-	free(counter.processes);
+		ret = read_in_child(summary, found.traces, job);
 	bt_value_put_ref(found.traces);
 	return ret;
 }

@@ -35,8 +35,11 @@ tests/live/count.so: tests/live/count.c
 tests/live/format.so: tests/live/format.c
 	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/format.c
-check_DATA += tests/live/calls tests/live/count.so tests/live/format.so
-CLEANFILES += tests/live/calls tests/live/count.so tests/live/format.so
+tests/live/dies.so: tests/live/dies.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/live && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/dies.c
+check_DATA += tests/live/calls tests/live/count.so tests/live/format.so tests/live/dies.so
+CLEANFILES += tests/live/calls tests/live/count.so tests/live/format.so tests/live/dies.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
 check_PROGRAMS += tests/live/told tests/live/told-later
@@ -112,5 +115,5 @@ LIVE_TRACE_TESTS = tests/live/bundled.sh tests/live/light.sh tests/live/processe
 	tests/live/namespaces.sh tests/live/nvtx.sh tests/live/stacks.sh \
 	tests/live/hang.sh tests/live/stock.sh tests/live/kernels.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/bundled.py tests/live/calls.c tests/live/calls.py \
-	tests/live/count.c tests/live/format.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
+	tests/live/count.c tests/live/dies.c tests/live/format.c tests/live/processes.py tests/live/stock.py tests/live/ways.py tests/live/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)

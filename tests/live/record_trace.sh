@@ -28,6 +28,13 @@ run 0 "only another job" "$ccltap" record -o "$work/other" -- \
     sh -c 'CCLTAP_JOB=other exec "$0"' "$program"
 said "its library is not this job's" "nothing was attached"
 
+# shellcheck disable=SC2016
+run 3 "babeltrace2 dies of the trace: the status is the program's" \
+    env LD_PRELOAD="$live/dies.so" "$ccltap" record -o "$work/dies" -- \
+    sh -c '"$0"; exit 3' "$program"
+said "that it cannot be read is said, and no more" "the trace in $work/dies/$host cannot be read"
+same "nor anything of babeltrace2's" 1 "$(wc -l <"$work/err")"
+
 if command -v babeltrace2 >/dev/null; then
     # Other jobs of the machine may be in the trace: the first process is taken by number.
     # shellcheck disable=SC2016
