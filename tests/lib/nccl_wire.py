@@ -59,7 +59,7 @@ class Trace:
         raise RuntimeError(f"{path} has no trace")
 
     def times(self, span):
-        end = span["end_ns"]
+        end = span["end_ns"] if span["end_ns"] is not None else span.get("end_max_ns")
         return span["begin_ns"] - self.offset, None if end is None else end - self.offset
 
     def add_message(self, span):
