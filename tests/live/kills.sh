@@ -6,6 +6,9 @@ set -eu
 # shellcheck source=tests/live/record.inc.sh
 . "${top_srcdir:?}/tests/live/record.inc.sh"
 
+# These see nobody else's recordings, nor others these: they need not wait for each other.
+exec 9>&-
+
 # Some here; RUNS=200 for all that was shown once.
 runs=${RUNS:-5}
 
