@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -127,6 +128,56 @@ static void set_home(const char *home)
 		unsetenv("LTTNG_HOME");
 }
 
+/* Whether no recording of this user's lives. */
+static bool is_alone(void)
+{
+	char folder[TAP_USER_FOLDER_SIZE], path[PATH_MAX];
+	struct dirent *entry;
+	bool is_it = true;
+	DIR *list;
+	int fd;
+
+	if (tap_user_folder_find(folder))
+		return true;
+	list = opendir(folder);
+	while (list && is_it && (entry = readdir(list))) {
+		size_t length = strlen(entry->d_name);
+
+		if (length <= strlen(suffix) ||
+		    strcmp(entry->d_name + length - strlen(suffix), suffix))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		fd = open_dead(path);
+		is_it = fd != -EBUSY;
+		if (fd >= 0)
+			close(fd);
+	}
+	if (list)
+		closedir(list);
+	return is_it;
+}
+
+/* Read by a signal's handler. */
+static volatile pid_t doomed;
+
+void tap_remains_doom_daemon(void)
+{
+	doomed = is_alone() ? tap_session_own_daemon() : 0;
+}
+
+void tap_remains_spare_daemon(void)
+{
+	doomed = 0;
+}
+
+bool tap_remains_end_hung(void)
+{
+	pid_t pid = doomed;
+
+	doomed = 0;
+	return pid > 0 && !kill(pid, SIGKILL);
+}
+
 static void clean_one(const char *path, const char *session,
 		      void (*ended)(const char *session))
 {
@@ -137,6 +188,7 @@ static void clean_one(const char *path, const char *session,
 		return;
 	read_note(fd, &note);
 	set_home(note.home);
+	tap_remains_doom_daemon();
 	tap_session_end_dead(session, note.made);
 	tap_session_end_daemon();
 	if (!note.was_joined)
@@ -167,34 +219,6 @@ static void clean_all(const char *folder, void (*ended)(const char *session))
 		closedir(list);
 }
 
-bool tap_remains_is_alone(void)
-{
-	char folder[TAP_USER_FOLDER_SIZE], path[PATH_MAX];
-	struct dirent *entry;
-	bool is_alone = true;
-	DIR *list;
-	int fd;
-
-	if (tap_user_folder_find(folder))
-		return true;
-	list = opendir(folder);
-	while (list && is_alone && (entry = readdir(list))) {
-		size_t length = strlen(entry->d_name);
-
-		if (length <= strlen(suffix) ||
-		    strcmp(entry->d_name + length - strlen(suffix), suffix))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		fd = open_dead(path);
-		is_alone = fd != -EBUSY;
-		if (fd >= 0)
-			close(fd);
-	}
-	if (list)
-		closedir(list);
-	return is_alone;
-}
-
 void tap_remains_clean(void (*ended)(const char *session))
 {
 	const char *present = getenv("LTTNG_HOME");
@@ -205,7 +229,9 @@ void tap_remains_clean(void (*ended)(const char *session))
 		clean_all(folder, ended);
 		/* One that was killed before it wrote a note has left a daemon alone. */
 		set_home(geteuid() ? folder : NULL);
+		tap_remains_doom_daemon();
 		tap_session_end_daemon();
+		tap_remains_spare_daemon();
 	}
 	set_home(kept);
 	free(kept);

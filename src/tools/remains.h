@@ -27,8 +27,19 @@ void tap_remains_note_joined(int note_fd);
 /* When it has ended, by its own supervisor. */
 void tap_remains_forget(int note_fd, const char *session);
 
-/* Whether no recording of this user's lives. */
-bool tap_remains_is_alone(void);
+/*
+ * A session daemon that ccltap started, and that no recording of this user's needs, may be
+ * ended if it does not answer: this looks whether LTTng's is one.  tap_remains_clean() does
+ * so by itself.
+ */
+void tap_remains_doom_daemon(void);
+void tap_remains_spare_daemon(void);
+
+/*
+ * For a watchdog, which may be a signal's handler: ends it, so that what was asked of it
+ * returns.  False: there is none.
+ */
+bool tap_remains_end_hung(void);
 
 /*
  * Ends the sessions of dead recordings, and removes the directory of one in which no

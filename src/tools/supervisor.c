@@ -57,8 +57,6 @@ static struct supervisor {
 	struct tap_notes notes;
 	int remains_fd; /* says that this recording lives */
 	bool has_joined;
-	/* A daemon of ours that nobody else needs: ended if it does not answer; or 0. */
-	volatile pid_t doomed;
 	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
 	struct peer *peers;
@@ -146,31 +144,26 @@ static int try_recording(void)
 	return ret;
 }
 
-static void doom_daemon(void)
-{
-	self.doomed = tap_remains_is_alone() ? tap_session_own_daemon() : 0;
-}
-
 static int make_recording(struct tap_answer *answer)
 {
 	/* A daemon that another supervisor is about to end would still answer. */
 	int ret = 0, lock = tap_link_lock_daemon();
 
-	doom_daemon();
 	tap_remains_clean(NULL);
 	/* A daemon that was killed meanwhile, by somebody else, is started anew. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
+		tap_remains_doom_daemon();
 		ret = tap_session_start_daemon(answer->lttng_home,
 					       sizeof(answer->lttng_home));
 		if (ret)
 			break;
-		doom_daemon();
+		tap_remains_doom_daemon();
 		ret = try_recording();
 		if (ret <= 0 || tap_session_is_reached())
 			break;
 		tap_session_end_orphans();
 	}
-	self.doomed = 0;
+	tap_remains_spare_daemon();
 	if (ret > 0) {
 		tap_message_write("LTTng cannot record into %s (%s), and the program was "
 				  "not run: \"lttng-sessiond --verbose\" tells why",
@@ -667,11 +660,8 @@ static void give_up(int signal_number)
 
 	(void) signal_number;
 	/* What was asked returns when it is gone, and another one is started. */
-	if (self.doomed > 0) {
-		kill(self.doomed, SIGKILL);
-		self.doomed = 0;
+	if (tap_remains_end_hung())
 		return;
-	}
 	for (size_t i = 0; i < self.count; i++)
 		if (self.peers[i].link >= 0)
 			send(self.peers[i].link, &hung, sizeof(hung), MSG_NOSIGNAL);

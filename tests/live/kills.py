@@ -6,7 +6,9 @@ To be run in namespaces of its own, for processes and for LTTng's folders: whate
 there is ours.
 
 usage: kills.py --ccltap FILE --rank FILE --library FILE --folder DIR [--runs N] [--seed N]
-                [--user UID]
+                [--user UID] [--hung]
+
+--hung: one recording instead, whose supervisor is killed and whose daemon answers no more.
 """
 
 import argparse
@@ -32,6 +34,7 @@ def arguments():
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--user", type=int, default=0)
+    parser.add_argument("--hung", action="store_true")
     return parser.parse_args()
 
 
@@ -184,8 +187,30 @@ def run_once(how, chance):
     return wrong, ", ".join(f"{kind} at {moment:.2f} s" for moment, kind in plan)
 
 
+def leave_hung(how):
+    shutil.rmtree(how.folder, ignore_errors=True)
+    os.makedirs(how.folder)
+    if how.user:
+        os.chown(how.folder, how.user, how.user)
+    rank = Rank(how, 0, f"{how.folder}/trace")
+    if not within_limit(lambda: rank.count() > 0):
+        return ["nothing is recorded"]
+    for name, number in ("supervisor", signal.SIGKILL), ("daemon", signal.SIGSTOP):
+        for pid in processes(NAMES[name]):
+            os.kill(pid, number)
+    rank.recorder.wait(LIMIT_S)
+    wrong = [found for found in (rank.judge(), follow(how, "end")) if found]
+    if not within_limit(lambda: not left_behind(how)):
+        wrong.append(f"left behind after end: {', '.join(left_behind(how))}")
+    return wrong
+
+
 def main():
     how = arguments()
+    if how.hung:
+        wrong = leave_hung(how)
+        print(*wrong, sep="\n")
+        return 1 if wrong else 0
     chance = random.Random(how.seed)
     failed = 0
     for run in range(how.runs):

@@ -28,17 +28,20 @@ if ! apart true 2>/dev/null; then
     exit 0
 fi
 
-# killed USER: that user's recordings.
+# killed USER OPTION...: that user's recordings.
 killed()
 {
+    killed_user=$1
+    shift
     apart /usr/bin/python3 -B "$top_srcdir/tests/live/kills.py" --ccltap "$ccltap" \
         --rank "$live/rank" --library "$top_builddir/tests/host/slow.so" \
-        --folder "$work/run" --runs "$runs" --seed "${SEED:-1}" --user "$1"
+        --folder "$work/run" --runs "$runs" --seed "${SEED:-1}" --user "$killed_user" "$@"
 }
 user=64713
 check "root's recordings" killed 0
 chmod 755 "$work"
 rm -rf /tmp/ccltap-$user
 check "an ordinary user's" killed $user
+check "one whose daemon does not answer any more is ended, too" killed $user --hung
 rm -rf /tmp/ccltap-$user
 tap_done
