@@ -687,6 +687,11 @@ void tap_output_discard_dead(const char *path, const char *session)
 		if (!session && !remove_recording(fd))
 			rmdir(path);
 		close(file);
+	} else if (file == -EEXIST && !fstatat(fd, marker, &st, AT_SYMLINK_NOFOLLOW) &&
+		   S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid()) {
+		/* It was killed before it wrote whose the directory is. */
+		unlinkat(fd, marker, 0);
+		rmdir(path);
 	}
 	close(fd);
 }

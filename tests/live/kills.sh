@@ -44,4 +44,14 @@ rm -rf /tmp/ccltap-$user
 check "an ordinary user's" killed $user
 check "one whose daemon does not answer any more is ended, too" killed $user --hung
 rm -rf /tmp/ccltap-$user
+
+# Killed between making a directory and saying whose it is.
+# shellcheck disable=SC2016 # for another shell
+run 10 "a directory that was being made is free again" apart sh -c '
+    mkdir -p -m 0700 /var/run/lttng/ccltap "$1/made/$2"
+    printf "home \npath %s\n" "$1/made/$2" >/var/run/lttng/ccltap/made-1.session
+    : >"$1/made/$2/ccltap-recording"
+    shift 2
+    exec "$@"' - "$(realpath "$work")" "$host" "$ccltap" record -o "$work/made" -- \
+    "$live/rank" "$top_builddir/tests/host/slow.so" "$work/count" 10 100
 tap_done
