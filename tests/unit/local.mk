@@ -83,6 +83,7 @@ tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
 	src/intercept/entry.c src/intercept/entry.h
 tests_unit_test_entries_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_entries_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 check_PROGRAMS += tests/unit/test_gate
 tests_unit_test_gate_SOURCES = tests/unit/test_gate.c tests/unit/tap.h \
 	src/common/barrier.c src/common/barrier.h src/common/gate.c src/common/gate.h \
@@ -109,13 +110,10 @@ tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
-	tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_function_ids.sh \
-	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_kernel tests/unit/test_helper tests/unit/test_safe_read tests/unit/test_comm tests/unit/test_entries tests/unit/test_races.sh \
-	tests/unit/test_function_ids.sh \
-	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_symbol tests/unit/test_wire \
-	tests/unit/test_ranks tests/unit/test_gate tests/unit/test_kernel tests/unit/test_poll tests/unit/test_helper tests/unit/test_function_ids.sh \
+	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_kernel \
+	tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
+	tests/unit/test_comm tests/unit/test_entries tests/unit/test_races.sh tests/unit/test_gate \
+	tests/unit/test_poll \
 	tests/unit/fuzz_join
 
 check_PROGRAMS += tests/unit/test_spread
