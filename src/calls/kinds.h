@@ -517,7 +517,7 @@ static inline const char *tap_string(const char *string)
 #define KIND_FITS_OUT_UNIQUE_ID(t) TAP_POINTS_TO(t, ncclUniqueId)
 
 /*
- * What calls of a hook have besides (intercept/hooks.h): HOOK_ENTRY_H before the call,
+ * What calls of a hook have besides (intercept/nccl/hooks.h): HOOK_ENTRY_H before the call,
  * HOOK_EXIT_H after it.
  */
 #define TAP_GROUP_FIELDS \

@@ -16,9 +16,9 @@
 
 struct tap_comm;
 struct tap_nvtx_stack;
-extern struct tap_comm tap_no_comm tap_hidden; /* intercept/comm.h */
+extern struct tap_comm tap_no_comm tap_hidden; /* intercept/nccl/comm.h */
 
-/* Open ncclGroupStart() calls of one copy of a library (intercept/group.h). */
+/* Open ncclGroupStart() calls of one copy of a library (intercept/nccl/group.h). */
 struct tap_group {
 	uintptr_t copy; /* load address */
 	uint32_t depth;
@@ -91,7 +91,7 @@ struct tap_thread {
 	/* Hash of the identifier that was asked for last, 0 none. */
 	uint64_t unique_id;
 
-	/* The ranges of NVTX that the thread is in (intercept/nvtx_stack.h). */
+	/* The ranges of NVTX that the thread is in (intercept/nvtx/nvtx_stack.h). */
 	struct tap_nvtx_stack *nvtx;
 	/* Of stack.c: what of the thread's stack is known to be there, 0 and 0 at first. */
 	uintptr_t stack_low, stack_high;

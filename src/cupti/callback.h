@@ -3,7 +3,7 @@
  * What CUPTI tells in the thread that makes a call: the number by which its records name
  * the call, and nodes of graphs.
  *
- * The first is kept for the wrapper that is around the call (intercept/cuda_call.c), and
+ * The first is kept for the wrapper that is around the call (intercept/cuda/cuda_call.c), and
  * costs no event.  A call that the driver makes inside another one has another number,
  * which is not the call's.
  */

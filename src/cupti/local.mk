@@ -11,4 +11,4 @@ CUPTI_SOURCES = \
 	src/cupti/names.c src/cupti/names.h \
 	src/cupti/owner.c src/cupti/owner.h \
 	src/cupti/records.c src/cupti/records.h \
-	src/cupti/way.c
+	src/cupti/entry_point.c

@@ -6,13 +6,13 @@
 #include <dlfcn.h>
 
 #include "common/compiler.h"
-#include "intercept/capture.h"
-#include "intercept/comm.h"
-#include "intercept/cuda.h"
+#include "intercept/cuda/capture.h"
+#include "intercept/nccl/comm.h"
+#include "intercept/cuda/cuda.h"
 #include "intercept/entry.h"
-#include "intercept/functions.h"
-#include "intercept/libraries.h"
-#include "intercept/lookup.h"
+#include "intercept/cuda/functions.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/dl/lookup.h"
 
 tap_exported int dlclose(void *handle)
 {

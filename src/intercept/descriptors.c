@@ -12,7 +12,7 @@
 
 #include "common/compiler.h"
 #include "intercept/entry.h"
-#include "intercept/lookup.h"
+#include "intercept/dl/lookup.h"
 #include "intercept/start.h"
 
 typedef int (*close_range_function)(unsigned int, unsigned int, int);

@@ -6,11 +6,11 @@
 
 #include "common/lock.h"
 #include "common/thread.h"
-#include "intercept/libraries.h"
-#include "intercept/stack.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/unseen.h"
+#include "intercept/dl/bypass.h"
 
 const int tap_not_ready = 1;
 static const int never = 0;

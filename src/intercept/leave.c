@@ -19,7 +19,7 @@
 #include "common/compiler.h"
 #include "common/gate.h"
 #include "intercept/entry.h"
-#include "intercept/lookup.h"
+#include "intercept/dl/lookup.h"
 #include "intercept/start.h"
 
 typedef void (*exit_function)(int);

@@ -8,45 +8,45 @@ noinst_LTLIBRARIES += libccltap-lookup.la
 # These run while sanitizers and libc itself are not ready: no call may be made
 # out of them that the source does not show.
 libccltap_lookup_la_SOURCES = \
-	src/intercept/dlsym.S \
-	src/intercept/elf.c src/intercept/elf.h \
-	src/intercept/lookup.c src/intercept/lookup.h
+	src/intercept/dl/dlsym.S \
+	src/intercept/dl/elf.c src/intercept/dl/elf.h \
+	src/intercept/dl/lookup.c src/intercept/dl/lookup.h
 libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
 	-fno-omit-frame-pointer
 
 libccltap_la_SOURCES = \
 	$(COMMON_SOURCES) \
-	src/intercept/capture.c src/intercept/capture.h \
-	src/intercept/cfi.c src/intercept/cfi.h \
 	src/intercept/close.c \
-	src/intercept/comm.c src/intercept/comm.h \
-	src/intercept/cuda.c src/intercept/cuda.h src/intercept/cuda_call.c \
+	src/intercept/cuda/capture.c src/intercept/cuda/capture.h \
+	src/intercept/cuda/cuda.c src/intercept/cuda/cuda.h src/intercept/cuda/cuda_call.c \
+	src/intercept/cuda/functions.c src/intercept/cuda/functions.h \
+	src/intercept/cuda/getproc.c src/intercept/cuda/getproc.h \
+	src/intercept/cuda/nccl_args.c src/intercept/cuda/nccl_args.h \
+	src/intercept/cuda/runtime.c \
 	src/intercept/descriptors.c \
+	src/intercept/dl/bypass.c src/intercept/dl/bypass.h \
+	src/intercept/dl/libraries.c src/intercept/dl/libraries.h \
+	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
-	src/intercept/functions.c src/intercept/functions.h \
-	src/intercept/getproc.c src/intercept/getproc.h \
-	src/intercept/group.c src/intercept/group.h \
-	src/intercept/hooks.c src/intercept/hooks.h \
-	src/intercept/housekeeping.c src/intercept/housekeeping.h \
 	src/intercept/leave.c \
-	src/intercept/libraries.c src/intercept/libraries.h \
-	src/intercept/nccl.c src/intercept/wrap.h \
-	src/intercept/nccl_args.c src/intercept/nccl_args.h \
-	src/intercept/nccl_version.c src/intercept/nccl_version.h \
-	src/intercept/nvtx.c src/intercept/nvtx.h src/intercept/nvtx_abi.h \
-	src/intercept/nvtx_call.c src/intercept/nvtx_range.c \
-	src/intercept/nvtx_schema.c src/intercept/nvtx_schema.h \
-	src/intercept/nvtx_stack.c src/intercept/nvtx_stack.h \
+	src/intercept/nccl/comm.c src/intercept/nccl/comm.h \
+	src/intercept/nccl/group.c src/intercept/nccl/group.h \
+	src/intercept/nccl/hooks.c src/intercept/nccl/hooks.h \
+	src/intercept/nccl/nccl.c src/intercept/wrap.h \
+	src/intercept/nccl/nccl_version.c src/intercept/nccl/nccl_version.h \
+	src/intercept/nvtx/nvtx.c src/intercept/nvtx/nvtx.h src/intercept/nvtx/nvtx_abi.h \
+	src/intercept/nvtx/nvtx_call.c src/intercept/nvtx/nvtx_range.c \
+	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
+	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/resolve.c src/intercept/resolve.h \
-	src/intercept/runtime.c \
-	src/intercept/stack.c src/intercept/stack.h \
+	src/intercept/stack/cfi.c src/intercept/stack/cfi.h \
+	src/intercept/stack/stack.c src/intercept/stack/stack.h \
 	src/intercept/start.c src/intercept/start.h \
-	src/intercept/state.c src/intercept/state.h \
+	src/intercept/statedump.c src/intercept/statedump.h \
 	src/intercept/threads.c src/intercept/threads.h \
-	src/intercept/unseen.c src/intercept/unseen.h \
-	src/intercept/walk.c src/intercept/walk.h \
+	src/intercept/watchdog.c src/intercept/watchdog.h \
 	$(CUPTI_SOURCES) \
 	$(VERBS_SOURCES)
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer

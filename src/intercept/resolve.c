@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "intercept/elf.h"
-#include "intercept/libraries.h"
-#include "intercept/lookup.h"
+#include "intercept/dl/elf.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/dl/lookup.h"
 #include "intercept/recorder.h"
-#include "intercept/walk.h"
+#include "intercept/dl/walk.h"
 
 struct tap_layer *tap_layers;
 

@@ -8,9 +8,9 @@
 #include "common/clock.h"
 #include "common/lock.h"
 #include "common/thread.h"
-#include "intercept/comm.h"
+#include "intercept/nccl/comm.h"
 #include "intercept/entry.h"
-#include "intercept/nvtx_stack.h"
+#include "intercept/nvtx/nvtx_stack.h"
 #include "intercept/start.h"
 
 static struct tap_lock lock;

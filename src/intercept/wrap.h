@@ -17,7 +17,7 @@
 #include "common/args.h"
 #include "common/compiler.h"
 #include "intercept/entry.h"
-#include "intercept/hooks.h"
+#include "intercept/nccl/hooks.h"
 
 #define TAP_VERSION_NODE "CCLTAP_0"
 

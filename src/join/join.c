@@ -2,15 +2,15 @@
 /* Each event goes to the part that it concerns, and what that makes to the consumer. */
 #include "join/join.h"
 
-#include "join/comm.h"
-#include "join/cuda.h"
-#include "join/gpu.h"
-#include "join/link.h"
-#include "join/open.h"
-#include "join/pair.h"
-#include "join/process.h"
-#include "join/trace.h"
-#include "join/verbs.h"
+#include "join/model/comm.h"
+#include "join/gpu/cuda.h"
+#include "join/gpu/gpu.h"
+#include "join/ranks/link.h"
+#include "join/model/open.h"
+#include "join/model/pair.h"
+#include "join/model/process.h"
+#include "join/model/trace.h"
+#include "join/rdma/verbs.h"
 
 #include <errno.h>
 #include <stdlib.h>

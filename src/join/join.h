@@ -12,7 +12,7 @@
 #ifndef TAP_JOIN_JOIN_H
 #define TAP_JOIN_JOIN_H
 
-#include "join/span.h"
+#include "join/model/span.h"
 
 enum tap_event_kind {
 	TAP_EVENT_OTHER, /* passed over */

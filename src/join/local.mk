@@ -4,58 +4,58 @@
 
 noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
-	src/join/buffer.c src/join/buffer.h \
-	src/join/check.c \
-	src/join/comm.c src/join/comm.h \
-	src/join/cuda.c src/join/cuda.h \
-	src/join/cuda_graph.c src/join/cuda_graph.h \
-	src/join/defect.c src/join/defect.h \
-	src/join/derived.c src/join/derived.h \
-	src/join/emit.c \
-	src/join/field.c src/join/field.h \
-	src/join/flow.c src/join/flow.h \
-	src/join/funcid.c src/join/funcid.h src/join/funcid/v222.def \
-	src/join/funcid/v223.def src/join/funcid/v224.def src/join/funcid/v229.def \
-	src/join/gpu.c src/join/gpu.h \
-	src/join/gpu_call.c src/join/gpu_call.h \
-	src/join/gpu_graph.c src/join/gpu_graph.h \
-	src/join/heap.c src/join/heap.h \
+	src/join/base/buffer.c src/join/base/buffer.h \
+	src/join/base/field.c src/join/base/field.h \
+	src/join/base/heap.c src/join/base/heap.h \
+	src/join/base/json.c src/join/base/json.h \
+	src/join/base/outfile.c src/join/base/outfile.h \
+	src/join/base/spread.c src/join/base/spread.h \
+	src/join/base/table.c src/join/base/table.h \
+	src/join/bt/progress.c src/join/bt/progress.h \
+	src/join/gpu/cuda.c src/join/gpu/cuda.h \
+	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
+	src/join/gpu/gpu.c src/join/gpu/gpu.h \
+	src/join/gpu/gpu_call.c src/join/gpu/gpu_call.h \
+	src/join/gpu/gpu_graph.c src/join/gpu/gpu_graph.h \
 	src/join/join.c src/join/join.h \
-	src/join/json.c src/join/json.h \
-	src/join/jsonl.c \
-	src/join/kernel.c src/join/kernel.h \
-	src/join/lane.c src/join/lane.h \
-	src/join/link.c src/join/link.h \
-	src/join/name.c src/join/name.h \
-	src/join/net_flush.c src/join/net_flush.h \
-	src/join/net_message.c src/join/net_message.h \
-	src/join/netib.c src/join/netib.h \
-	src/join/open.c src/join/open.h \
-	src/join/order.c src/join/order.h \
-	src/join/outfile.c src/join/outfile.h \
-	src/join/pair.c src/join/pair.h \
-	src/join/process.c src/join/process.h \
-	src/join/qp.c src/join/qp.h \
-	src/join/progress.c src/join/progress.h \
-	src/join/report.c \
-	src/join/report_comm.c src/join/report_comm.h src/join/report_comm_out.c \
-	src/join/report_cuda.c src/join/report_cuda.h \
-	src/join/report_gpu.c src/join/report_gpu.h \
-	src/join/report_net.c src/join/report_net.h \
-	src/join/report_work.c src/join/report_work.h \
-	src/join/times.c src/join/times.h \
-	src/join/slot.c src/join/slot.h \
-	src/join/span.c src/join/span.h \
-	src/join/spread.c src/join/spread.h \
-	src/join/stack.c src/join/stack.h \
-	src/join/symbol.c src/join/symbol.h \
-	src/join/table.c src/join/table.h \
-	src/join/text.c \
-	src/join/trace.c src/join/trace.h \
-	src/join/verbs.c src/join/verbs.h \
-	src/join/view.c src/join/view.h \
-	src/join/wire.c src/join/wire.h \
-	src/join/wr.c src/join/wr.h
+	src/join/model/comm.c src/join/model/comm.h \
+	src/join/model/name.c src/join/model/name.h \
+	src/join/model/open.c src/join/model/open.h \
+	src/join/model/pair.c src/join/model/pair.h \
+	src/join/model/process.c src/join/model/process.h \
+	src/join/model/span.c src/join/model/span.h \
+	src/join/model/trace.c src/join/model/trace.h \
+	src/join/model/wire.c src/join/model/wire.h \
+	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \
+	src/join/nccl/funcid/v223.def src/join/nccl/funcid/v224.def src/join/nccl/funcid/v229.def \
+	src/join/nccl/kernel.c src/join/nccl/kernel.h \
+	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
+	src/join/nccl/net_message.c src/join/nccl/net_message.h \
+	src/join/nccl/netib.c src/join/nccl/netib.h \
+	src/join/ranks/emit.c \
+	src/join/ranks/link.c src/join/ranks/link.h \
+	src/join/ranks/slot.c src/join/ranks/slot.h \
+	src/join/rdma/flow.c src/join/rdma/flow.h \
+	src/join/rdma/qp.c src/join/rdma/qp.h \
+	src/join/rdma/verbs.c src/join/rdma/verbs.h \
+	src/join/rdma/wr.c src/join/rdma/wr.h \
+	src/join/report/check.c \
+	src/join/report/defect.c src/join/report/defect.h \
+	src/join/report/report.c \
+	src/join/report/report_comm.c src/join/report/report_comm.h src/join/report/report_comm_out.c \
+	src/join/report/report_cuda.c src/join/report/report_cuda.h \
+	src/join/report/report_gpu.c src/join/report/report_gpu.h \
+	src/join/report/report_net.c src/join/report/report_net.h \
+	src/join/report/report_work.c src/join/report/report_work.h \
+	src/join/report/times.c src/join/report/times.h \
+	src/join/views/derived.c src/join/views/derived.h \
+	src/join/views/jsonl.c \
+	src/join/views/lane.c src/join/views/lane.h \
+	src/join/views/order.c src/join/views/order.h \
+	src/join/views/stack.c src/join/views/stack.h \
+	src/join/views/symbol.c src/join/views/symbol.h \
+	src/join/views/text.c \
+	src/join/views/view.c src/join/views/view.h
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) -fvisibility=hidden
 src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) -ldl
 
@@ -64,14 +64,14 @@ JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)
 
 bt2plugin_LTLIBRARIES += babeltrace-plugin-ccltap.la
 babeltrace_plugin_ccltap_la_SOURCES = \
-	src/join/ctf.c src/join/ctf.h \
-	src/join/decode.c src/join/decode.h \
-	src/join/decode_field.c src/join/decode_field.h \
-	src/join/filter.c src/join/filter.h \
-	src/join/merge.c src/join/merge.h \
-	src/join/param.c src/join/param.h \
-	src/join/plugin.c \
-	src/join/sink.c src/join/sink.h
+	src/join/bt/ctf.c src/join/bt/ctf.h \
+	src/join/bt/decode.c src/join/bt/decode.h \
+	src/join/bt/decode_field.c src/join/bt/decode_field.h \
+	src/join/bt/filter.c src/join/bt/filter.h \
+	src/join/bt/merge.c src/join/bt/merge.h \
+	src/join/bt/param.c src/join/bt/param.h \
+	src/join/bt/sink.c src/join/bt/sink.h \
+	src/join/plugin.c
 babeltrace_plugin_ccltap_la_CPPFLAGS = $(AM_CPPFLAGS) $(BABELTRACE2_CFLAGS)
 babeltrace_plugin_ccltap_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
 babeltrace_plugin_ccltap_la_LDFLAGS = \

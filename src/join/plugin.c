@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What babeltrace2 finds in this plugin: a table of contents. */
-#include "join/filter.h"
-#include "join/sink.h"
+#include "join/bt/filter.h"
+#include "join/bt/sink.h"
 
 /* What babeltrace2 looks up by name, and all that this file may export. */
 #pragma GCC visibility push(default)

@@ -11,7 +11,7 @@
 #include "tools/child.h"
 #include "tools/graph.h"
 #include "tools/message.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 enum { KEY_JSON = 256 };
 

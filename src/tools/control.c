@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
-#include "tools/link.h"
+#include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_session.h"
 #include "tools/remains.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 /* A slow disk is waited for; a supervisor that was stopped is not, for ever. */
 #define PATIENCE_SECONDS 120

@@ -30,7 +30,7 @@
 #include "tools/place.h"
 #include "tools/record_buffers.h"
 #include "tools/record_session.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 #define PATIENCE_MS 10000
 

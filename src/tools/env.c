@@ -18,7 +18,7 @@
 #include "tools/needed.h"
 #include "tools/place.h"
 #include "tools/stacks.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 static const char tracer[] = "libccltap.so";
 static const char fd_guard[] = "liblttng-ust-fd.so.1";

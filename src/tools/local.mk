@@ -4,7 +4,7 @@ bin_PROGRAMS += ccltap
 ccltap_SOURCES = \
 	src/common/launcher.c src/common/launcher.h \
 	src/common/ranks.c src/common/ranks.h \
-	src/tools/main.c src/tools/verbs.h \
+	src/tools/main.c src/tools/commands.h \
 	src/tools/message.c src/tools/message.h \
 	src/tools/child.c src/tools/child.h \
 	src/tools/doctor.c \
@@ -12,7 +12,7 @@ ccltap_SOURCES = \
 	src/tools/env.c src/tools/env.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/job.c src/tools/job.h \
-	src/tools/link.c src/tools/link.h \
+	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/parts.c src/tools/parts.h \
 	src/tools/place.c src/tools/place.h \

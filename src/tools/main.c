@@ -7,7 +7,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 static const struct verb {
 	const char *name;

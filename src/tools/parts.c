@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/link.h"
+#include "tools/control_socket.h"
 #include "tools/message.h"
 
 /* A slow disk is waited for. */

@@ -23,7 +23,7 @@
 #include "common/ranks.h"
 #include "tools/env.h"
 #include "tools/job.h"
-#include "tools/link.h"
+#include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_buffers.h"
 #include "tools/record_child.h"
@@ -33,7 +33,7 @@
 #include "tools/stacks.h"
 #include "tools/supervisor.h"
 #include "tools/user_folder.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 #define LAYER_TEXT(name) #name,
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };

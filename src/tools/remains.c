@@ -15,7 +15,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "tools/link.h"
+#include "tools/control_socket.h"
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/user_folder.h"

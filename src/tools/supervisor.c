@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
-#include "tools/link.h"
+#include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_buffers.h"
 #include "tools/record_notes.h"

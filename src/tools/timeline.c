@@ -10,7 +10,7 @@
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/stacks.h"
-#include "tools/verbs.h"
+#include "tools/commands.h"
 
 enum { KEY_OVERWRITE = 256, KEY_ABSOLUTE };
 

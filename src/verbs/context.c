@@ -14,7 +14,7 @@
 #include "verbs/address.h"
 #include "verbs/extended.h"
 #include "verbs/objects.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 /* What is worked through pointers in the object itself that cannot be followed. */
 static void tell_extended(const struct tap_context *c, const char *what)

@@ -11,7 +11,7 @@
 
 #include "verbs/extended.h"
 #include "verbs/poll.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 #define DESCRIBED (IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_SRC_QP)
 

@@ -15,7 +15,7 @@
 
 #include "verbs/extended.h"
 #include "verbs/post.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 /* More than a provider has places in its queue is never posted at once. */
 #define MAX_REQUESTS 1024

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/thread.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 #define NR_ROOMS 64
 #define LEAST_BYTES ((size_t) 64 << 10)

@@ -14,4 +14,4 @@ VERBS_SOURCES = \
 	src/verbs/state.c \
 	src/verbs/table.c src/verbs/table.h \
 	src/verbs/turn.c src/verbs/turn.h \
-	src/verbs/way.c src/verbs/way.h
+	src/verbs/entry_point.c src/verbs/entry_point.h

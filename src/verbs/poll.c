@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "verbs/poll.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 /* Which queue a completion came from; EITHER: what failed does not tell. */
 enum { IS_SEND, IS_RECV, IS_EITHER };

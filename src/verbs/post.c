@@ -10,7 +10,7 @@
 
 #include "common/clock.h"
 #include "verbs/post.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
 		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id)

@@ -2,7 +2,7 @@
 /* The fields of send requests, and the events that they go into. */
 #include "verbs/request.h"
 
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 _Static_assert(TAP_VERBS_post_send + TAP_SEND_RDMA == TAP_VERBS_post_rdma &&
 		       TAP_VERBS_post_send + TAP_SEND_DATAGRAM ==

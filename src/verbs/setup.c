@@ -9,7 +9,7 @@
 #include "verbs/address.h"
 #include "verbs/extended.h"
 #include "verbs/objects.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 /* Destroys at, known as o, by `call`; o is NULL where it is not known. */
 #define DESTROY(table, o, at, what, call) \

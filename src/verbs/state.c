@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "verbs/address.h"
 #include "verbs/objects.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 /* At one look; the rest is told at the next one. */
 #define NR_SEEN 64

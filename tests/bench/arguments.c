@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bursts.h"
-#include "intercept/nccl_args.h"
+#include "intercept/cuda/nccl_args.h"
 
 #define NR_CHANNELS 24
 #define VERSION 22809

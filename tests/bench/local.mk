@@ -81,9 +81,9 @@ tests/bench/launched: tests/bench/launched.c tests/bench/launched_tp.h $(tap_ben
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/launched.c \
 		$(tap_bench_cuda) $(LTTNG_UST_LIBS)
 tests/bench/arguments: tests/bench/arguments.c tests/bench/bursts.h \
-		src/intercept/nccl_args.c src/intercept/nccl_args.h
+		src/intercept/cuda/nccl_args.c src/intercept/cuda/nccl_args.h
 	$(tap_bench_compile) -I$(srcdir)/src $(srcdir)/tests/bench/arguments.c \
-		$(srcdir)/src/intercept/nccl_args.c
+		$(srcdir)/src/intercept/cuda/nccl_args.c
 
 tests/bench/libcupti.so.12: tests/bench/fake_cupti.c tests/bench/fake_cupti.map
 	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \

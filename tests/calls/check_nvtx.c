@@ -6,7 +6,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 
-#include "intercept/nvtx_abi.h"
+#include "intercept/nvtx/nvtx_abi.h"
 
 #define SAME(ours, theirs) \
 	_Static_assert((long long) (ours) == (long long) (theirs), #ours " is not " #theirs)

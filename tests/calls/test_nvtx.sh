@@ -8,7 +8,7 @@ set -eu
 
 dir=${top_builddir:?}/tests/calls/nvtx.$$
 trap 'rm -rf "$dir"' EXIT
-mkdir -p "$dir/intercept"
+mkdir -p "$dir/intercept/nvtx"
 
 if [ ! -e "${CUDA_HOME:-/none}/include/nvtx3/nvToolsExtPayload.h" ]; then
     echo "1..0 # SKIP no CUDA toolkit with NVTX's headers: --with-cuda"
@@ -24,8 +24,8 @@ compile() # -IFOLDER...: with the declarations of the first folder that has them
 
 refused() # EXPRESSION COMPLAINT
 {
-    sed "$1" "$top_srcdir/src/intercept/nvtx_abi.h" >"$dir/intercept/nvtx_abi.h"
-    ! cmp -s "$dir/intercept/nvtx_abi.h" "$top_srcdir/src/intercept/nvtx_abi.h" &&
+    sed "$1" "$top_srcdir/src/intercept/nvtx/nvtx_abi.h" >"$dir/intercept/nvtx/nvtx_abi.h"
+    ! cmp -s "$dir/intercept/nvtx/nvtx_abi.h" "$top_srcdir/src/intercept/nvtx/nvtx_abi.h" &&
         ! compile -I"$dir" >"$dir/errors" 2>&1 && grep -q "$2" "$dir/errors"
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/cfi.h"
+#include "intercept/stack/cfi.h"
 
 struct loaded {
 	const struct link_map *map;

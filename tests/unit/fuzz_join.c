@@ -11,9 +11,9 @@
  *         -ldw -ldl -o fuzz
  *   ./fuzz -max_len=4096
  */
-#include "join/derived.h"
+#include "join/views/derived.h"
 #include "join/join.h"
-#include "join/view.h"
+#include "join/views/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ EXTRA_DIST += tests/unit/test_function_ids.sh
 
 check_PROGRAMS += tests/unit/test_nccl_args
 tests_unit_test_nccl_args_SOURCES = tests/unit/test_nccl_args.c tests/unit/tap.h \
-	src/intercept/nccl_args.c src/intercept/nccl_args.h
+	src/intercept/cuda/nccl_args.c src/intercept/cuda/nccl_args.h
 tests_unit_test_nccl_args_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_nccl_args_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
@@ -71,7 +71,7 @@ tests_unit_test_safe_read_CFLAGS = $(AM_CFLAGS)
 check_PROGRAMS += tests/unit/test_comm
 tests_unit_test_comm_SOURCES = tests/unit/test_comm.c tests/unit/tap.h \
 	src/common/safe_read.c src/common/safe_read.h src/common/thread.c src/common/thread.h \
-	src/intercept/comm.c src/intercept/comm.h src/intercept/group.c src/intercept/group.h \
+	src/intercept/nccl/comm.c src/intercept/nccl/comm.h src/intercept/nccl/group.c src/intercept/nccl/group.h \
 	src/intercept/threads.c src/intercept/threads.h
 tests_unit_test_comm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_comm_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -79,7 +79,7 @@ EXTRA_DIST += tests/unit/test_races.sh
 
 check_PROGRAMS += tests/unit/test_entries
 tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
-	src/common/thread.c src/common/thread.h src/intercept/cuda_call.c src/intercept/cuda.h \
+	src/common/thread.c src/common/thread.h src/intercept/cuda/cuda_call.c src/intercept/cuda/cuda.h \
 	src/intercept/entry.c src/intercept/entry.h
 tests_unit_test_entries_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_entries_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)

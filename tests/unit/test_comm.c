@@ -3,16 +3,16 @@
  * Communicators that go while calls on them have not returned, and that others tell of
  * meanwhile.  Built with the thread sanitizer too (test_races.sh).
  */
-#include "intercept/comm.h"
+#include "intercept/nccl/comm.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/capture.h"
-#include "intercept/group.h"
-#include "intercept/libraries.h"
-#include "intercept/nvtx_stack.h"
+#include "intercept/cuda/capture.h"
+#include "intercept/nccl/group.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/nvtx/nvtx_stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "unit/tap.h"

@@ -9,7 +9,7 @@
 #include "cupti/clock.h"
 #include "cupti/names.h"
 #include "cupti/records.h"
-#include "intercept/comm.h"
+#include "intercept/nccl/comm.h"
 #include "intercept/resolve.h"
 #include "unit/tap.h"
 

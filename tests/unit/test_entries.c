@@ -7,17 +7,17 @@
 #include <sched.h>
 #include <string.h>
 
-#include "intercept/capture.h"
-#include "intercept/cuda.h"
+#include "intercept/cuda/capture.h"
+#include "intercept/cuda/cuda.h"
 #include "intercept/entry.h"
-#include "intercept/functions.h"
-#include "intercept/libraries.h"
-#include "intercept/nccl_args.h"
-#include "intercept/nccl_version.h"
-#include "intercept/stack.h"
+#include "intercept/cuda/functions.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/cuda/nccl_args.h"
+#include "intercept/nccl/nccl_version.h"
+#include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/unseen.h"
+#include "intercept/dl/bypass.h"
 #include "intercept/wrap.h"
 #include "unit/tap.h"
 

@@ -17,7 +17,7 @@ fails() # COMMAND...
 }
 
 check "the tables are written" "$script" --write "$work/tables"
-check "they are those of the tree" diff -r "$work/tables" "$top_srcdir/src/join/funcid"
+check "they are those of the tree" diff -r "$work/tables" "$top_srcdir/src/join/nccl/funcid"
 if [ -z "${CCLTAP_REAL_NCCL-}" ]; then
     skip "CCLTAP_REAL_NCCL names no library: scripts/fetch-nccl gets one" "a stock libnccl.so.2"
 fi

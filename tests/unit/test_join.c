@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the join by themselves, and its bounds, without babeltrace2. */
-#include "join/heap.h"
+#include "join/base/heap.h"
 #include "join/join.h"
-#include "join/json.h"
-#include "join/order.h"
+#include "join/base/json.h"
+#include "join/views/order.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

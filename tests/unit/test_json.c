@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Our JSON as somebody else's reader understands it. */
-#include "join/json.h"
+#include "join/base/json.h"
 #include "unit/tap.h"
 
 #include <json-c/json.h>

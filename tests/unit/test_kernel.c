@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a launch of NCCL's is said to be: the tables of numbers, kernels by name,
  * arguments that fit the launch and others. */
-#include "join/funcid.h"
-#include "join/kernel.h"
+#include "join/nccl/funcid.h"
+#include "join/nccl/kernel.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

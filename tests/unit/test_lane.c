@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lanes: what lies above what, and what gets a lane of its own. */
-#include "join/lane.h"
+#include "join/views/lane.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

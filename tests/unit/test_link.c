@@ -4,9 +4,9 @@
  * calls that fail, groups that are dropped and tried again, and each call knows which
  * operation it was part of; the join sees the events alone, some of them lost.
  */
-#include "join/comm.h"
+#include "join/model/comm.h"
 #include "join/join.h"
-#include "join/link.h"
+#include "join/ranks/link.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of NCCL's kernels: those that are as they should be, and all others. Each
  * buffer ends at the end of a page, with nothing behind it. */
-#include "intercept/nccl_args.h"
+#include "intercept/cuda/nccl_args.h"
 #include "calls/guarded.h"
 #include "unit/tap.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/thread.h"
 #include "unit/tap.h"
-#include "verbs/way.h"
+#include "verbs/entry_point.h"
 
 #define NR_THREADS 4
 #define NR_POLLS 60000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Percentiles: exact of few, rounded of many, never more digits than are known. */
-#include "join/spread.h"
+#include "join/base/spread.h"
 #include "unit/tap.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of places in this very program, and what is said where there is none. */
-#include "join/symbol.h"
+#include "join/views/symbol.h"
 
 #include "unit/tap.h"
 

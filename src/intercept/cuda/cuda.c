@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The wrappers of the CUDA driver's functions and of HIP's, made of the rows, and the
+ * tables of their names. */
+#include "intercept/cuda/cuda.h"
+
+#include "common/names.h"
+#include "intercept/entry.h"
+#include "intercept/cuda/functions.h"
+#include "intercept/cuda/getproc.h"
+#include "intercept/start.h"
+#include "intercept/wrap.h"
+
+/* clang-format off */
+
+#define MORE_PARAMS(...) TAP_MORE_PARAMS(__VA_ARGS__)
+#define MORE(...) TAP_MORE(__VA_ARGS__)
+
+#define STORE_ARG(t, n, k) STORE_##k(n)
+#define STORE_ARG_NONE
+#define MEANS_ARG(t, n, k) MEANS_##k(n)
+#define MEANS_ARG_NONE
+
+#define PASS(fn, e, ...) \
+	fn##_function tap_real = (fn##_function) tap_cuda_real(e); \
+	if (unlikely(!tap_real)) \
+		return (e)->library->missing;
+
+/* One event, written after the call; what it says is read before it. */
+#define TRACED_WORK(fn, ...) \
+	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e, \
+		const void *tap_caller MORE_PARAMS(__VA_ARGS__)) \
+	{ \
+		struct fn##_record record, *const r = &record; \
+		struct tap_cuda_what w = {.caller = tap_caller}; \
+		PASS(fn, tap_e) \
+		if (!tap_cuda_enter(tap_e, &record.common)) \
+			return tap_real(NAMES(__VA_ARGS__)); \
+		ARGS_WALK(STORE_ARG, SEP_NONE, ##__VA_ARGS__) \
+		ARGS_WALK(MEANS_ARG, SEP_NONE, ##__VA_ARGS__) \
+		tap_cuda_begin(tap_e, &record.common, &w); \
+		r->common.result = tap_real(NAMES(__VA_ARGS__)); \
+		tap_cuda_wrote(tap_e, &record.common, sizeof(record)); \
+		return r->common.result; \
+	}
+
+/* Two events. */
+#define TRACED_PAIR(fn, after, ...) \
+	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e \
+		MORE_PARAMS(__VA_ARGS__)) \
+	{ \
+		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
+		struct tap_cuda_common common; \
+		CUresult tap_result; \
+		PASS(fn, tap_e) \
+		if (!tap_cuda_enter(tap_e, &common)) { \
+			tap_result = tap_real(NAMES(__VA_ARGS__)); \
+			after(tap_result) \
+			return tap_result; \
+		} \
+		tell_entry(tap_e, &common, &tap_args); \
+		tap_result = tap_real(NAMES(__VA_ARGS__)); \
+		after(tap_result) \
+		tell_exit(tap_e, &common, &tap_args, tap_result); \
+		return tap_result; \
+	}
+#define NOTHING(result)
+#define BEGUN(result) if (!(result)) tap_cuda_capture(1);
+#define ENDED(result) tap_cuda_capture(-1);
+#define UNLOADED(result) tap_functions_forget();
+#define TRACED_WAIT(fn, ...) TRACED_PAIR(fn, NOTHING, ##__VA_ARGS__)
+#define TRACED_SETUP(fn, ...) TRACED_PAIR(fn, NOTHING, ##__VA_ARGS__)
+#define TRACED_CAPTURE(fn, ...) TRACED_PAIR(fn, BEGUN, ##__VA_ARGS__)
+#define TRACED_CAPTURED(fn, ...) TRACED_PAIR(fn, ENDED, ##__VA_ARGS__)
+#define TRACED_UNLOAD(fn, ...) TRACED_PAIR(fn, UNLOADED, ##__VA_ARGS__)
+
+/* Who calls is looked at where work may be a kernel's. */
+#define CALLER_WORK , __builtin_return_address(0)
+#define CALLER_WAIT
+#define CALLER_SETUP
+#define CALLER_CAPTURE
+#define CALLER_CAPTURED
+#define CALLER_UNLOAD
+
+/* What means something to us goes the long way also while nobody records. */
+#define SHORT_WORK 1
+#define SHORT_WAIT 1
+#define SHORT_SETUP 1
+#define SHORT_CAPTURE 0
+#define SHORT_CAPTURED 0
+#define SHORT_UNLOAD 0
+
+/* Only what is work is told of by a number of CUPTI's. */
+#define CBID_SETUP(sym) 0
+#define CBID_CAPTURE(sym) 0
+#define CBID_CAPTURED(sym) 0
+#define CBID_UNLOAD(sym) 0
+
+#define WAY(linkage, way, class, fn, sym, is_twin, is_linked, ...) \
+	static struct tap_cuda_entry sym##_##way = { \
+		.on = {&tap_not_ready, &tap_not_ready}, .name = #sym, .row = TAP_##fn, \
+		.cbid = CBID_##class(sym), \
+		.library = &LIBRARY, .per_thread = is_twin, .linked = is_linked, \
+	}; \
+	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
+	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)) \
+	{ \
+		struct tap_cuda_entry *const tap_e = &sym##_##way; \
+		if (!SHORT_##class || \
+		    unlikely(*TAP_READ(tap_e->on[0]) | *TAP_READ(tap_e->on[1]))) \
+			return fn##_traced(tap_e CALLER_##class MORE(__VA_ARGS__)); \
+		return ((fn##_function) TAP_READ(tap_e->real))(NAMES(__VA_ARGS__)); \
+	}
+
+/* TAP_CUDA_COPIES of those that are handed out. */
+#define WAYS(class, node, fn, sym, is_twin, ...) \
+	WAY(tap_exported, linked, class, fn, sym, is_twin, true, ##__VA_ARGS__) \
+	WAY(static, copy1, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
+	WAY(static, copy2, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
+	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
+
+static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+		       const void *args);
+static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_common *common,
+		      const void *args, CUresult result);
+
+#define LIBRARY tap_cuda_driver
+#define CBID_WORK(sym) TAP_CBID_##sym
+#define CBID_WAIT(sym) TAP_CBID_##sym
+#define CALL_ALONE(since, class, bare, fn, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
+#define CALL(since, class, bare, fn, twin, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__) \
+	WAYS(class, TAP_VERSION_NODE, fn, twin, true, ##__VA_ARGS__)
+#include "calls/cuda.def"
+#undef CALL
+#undef CALL_ALONE
+#undef LIBRARY
+#undef CBID_WORK
+#undef CBID_WAIT
+
+#define LIBRARY tap_cuda_hip
+#define CBID_WORK(sym) 0
+#define CBID_WAIT(sym) 0
+#define CALL_ALONE(version, class, none, fn, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)
+#define CALL(version, class, twin_version, fn, twin, ...) \
+	TRACED_##class(fn, ##__VA_ARGS__) \
+	WAYS(class, version, fn, fn, false, ##__VA_ARGS__) \
+	WAYS(class, twin_version, fn, twin, true, ##__VA_ARGS__)
+#include "calls/hip.def"
+#undef CALL
+#undef CALL_ALONE
+#undef LIBRARY
+
+#define NAME(since, bare, sym, is_twin) \
+	{#sym, #bare, since, is_twin, &sym##_linked, \
+	 {{&sym##_copy1, (void *) tap_copy1_##sym}, {&sym##_copy2, (void *) tap_copy2_##sym}}},
+#define CALL_ALONE(since, class, bare, fn, ...) NAME(since, bare, fn, false)
+#define CALL(since, class, bare, fn, twin, ...) \
+	NAME(since, bare, fn, false) NAME(since, bare, twin, true)
+const struct tap_cuda_name tap_cuda_names[] = {
+#include "calls/cuda.def"
+};
+const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
+#undef CALL
+#undef CALL_ALONE
+
+/* Asked for by these names alone: no bare ones, and none since when. */
+#define CALL_ALONE(version, class, none, fn, ...) NAME(0, none, fn, false)
+#define CALL(version, class, twin_version, fn, twin, ...) \
+	NAME(0, none, fn, false) NAME(0, none, twin, true)
+static const struct tap_cuda_name hip_names[] = {
+#include "calls/hip.def"
+};
+/* clang-format on */
+
+static void expire(const struct tap_cuda_name *names, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		__atomic_store_n(&names[i].linked->on[0], &tap_not_ready,
+				 __ATOMIC_RELEASE);
+		__atomic_store_n(&names[i].linked->on[1], &tap_not_ready,
+				 __ATOMIC_RELEASE);
+	}
+}
+
+void tap_cuda_expire(void)
+{
+	expire(tap_cuda_names, ARRAY_SIZE(tap_cuda_names));
+	expire(hip_names, ARRAY_SIZE(hip_names));
+}
+
+static const struct tap_cuda_name *find_hip(const char *name)
+{
+	unsigned i;
+
+	if (name[1] != 'i' || name[2] != 'p')
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(hip_names); i++)
+		if (tap_same_name(hip_names[i].name, name))
+			return &hip_names[i];
+	return tap_getproc_find(name);
+}
+
+/* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */
+const struct tap_cuda_name *tap_cuda_find(const char *name)
+{
+	unsigned i;
+
+	if (name[0] == 'h')
+		return find_hip(name);
+	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(tap_cuda_names); i++)
+		if (tap_same_name(tap_cuda_names[i].name, name))
+			return &tap_cuda_names[i];
+	return tap_getproc_find(name);
+}
+
+static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+		       const void *args)
+{
+	const struct tap_guard guard = tap_guard_set();
+	const struct tap_call call = {
+		.call_id = common->call_id,
+		.parent_id = common->parent_id,
+		.per_thread = e->per_thread,
+		.runtime = common->runtime,
+	};
+
+	tap_announce();
+	tap_events_table->cuda.rows[e->row].entry(&call, args);
+	tap_guard_clear(guard);
+	tap_thread.correlation_id = 0;
+	tap_thread.cbid = e->cbid;
+}
+
+static void tell_exit(const struct tap_cuda_entry *e,
+		      const struct tap_cuda_common *common, const void *args,
+		      CUresult result)
+{
+	const struct tap_guard guard = tap_guard_set();
+	const struct tap_call call = {
+		.call_id = common->call_id,
+		.correlation_id = tap_thread.correlation_id,
+	};
+
+	tap_thread.cbid = 0;
+	tap_events_table->cuda.rows[e->row].exit(&call, args, result);
+	tap_cuda_leave(common);
+	tap_guard_clear(guard);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens around a driver's function, and where each way leads. */
+#include <errno.h>
+
+#include "common/clock.h"
+#include "intercept/cuda/capture.h"
+#include "intercept/cuda/cuda.h"
+#include "intercept/entry.h"
+#include "intercept/cuda/functions.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/cuda/nccl_args.h"
+#include "intercept/nccl/nccl_version.h"
+#include "intercept/start.h"
+#include "intercept/threads.h"
+
+#define PER_THREAD ((CUstream) 2) /* CU_STREAM_PER_THREAD */
+
+struct tap_cuda_library tap_cuda_driver = {
+	.soname = "libcuda.so",
+	.missing = 34, /* CUDA_ERROR_STUB_LIBRARY */
+	.get_current = "cuCtxGetCurrent",
+	.start = tap_start,
+};
+struct tap_cuda_library tap_cuda_hip = {
+	.soname = "libamdhip64.so",
+	.missing = 303, /* hipErrorSharedObjectInitFailed */
+	.get_current = "hipCtxGetCurrent",
+	.start = tap_start_hip,
+};
+
+static const int never;
+static int open_captures;
+
+/* ---- Where a way leads ---- */
+
+static void set_switches(struct tap_cuda_entry *e, const int *const *on)
+{
+	__atomic_store_n(&e->on[1], on[1], __ATOMIC_RELEASE);
+	__atomic_store_n(&e->on[0], on[0], __ATOMIC_RELEASE);
+}
+
+/* Others may let it lead elsewhere meanwhile. */
+static const int *switch_of(const struct tap_cuda_entry *e, unsigned i)
+{
+	return __atomic_load_n(&e->on[i], __ATOMIC_ACQUIRE);
+}
+
+void *tap_cuda_real(struct tap_cuda_entry *e)
+{
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+	void *real = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
+	struct tap_guard guard;
+
+	if (!e->linked ||
+	    likely(real && __atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch))
+		return real;
+	guard = tap_guard_set();
+	real = NULL;
+	tap_library_functions(NULL, e->library->soname, &e->name, &real, 1);
+	/* What was there stays: another thread may be about to call it. */
+	if (real) {
+		tap_library_watch(real);
+		__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
+		__atomic_store_n(&e->epoch, epoch, __ATOMIC_RELEASE);
+	}
+	tap_guard_clear(guard);
+	return real;
+}
+
+/* Of a driver that was unloaded nothing is left to call. */
+static bool leads_to(struct tap_cuda_entry *e, void *found)
+{
+	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
+
+	if (before == found)
+		return true;
+	if (before && tap_library_loaded(before))
+		return false;
+	return __atomic_compare_exchange_n(&e->real, &before, found, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+	       before == found;
+}
+
+static bool is_ours(const struct tap_cuda_name *name, const void *found)
+{
+	unsigned i;
+
+	for (i = 0; i < TAP_CUDA_COPIES; i++)
+		if (name->handed_out[i].wrapper == found)
+			return true;
+	return false;
+}
+
+void *tap_cuda_lead(const struct tap_cuda_name *name, void *found)
+{
+	struct tap_guard guard;
+	unsigned i;
+
+	/* A driver, or another tool, looks its own functions up, and gets them from us.
+	 */
+	if (is_ours(name, found))
+		return found;
+	guard = tap_guard_set();
+	for (i = 0; i < TAP_CUDA_COPIES; i++)
+		if (leads_to(name->handed_out[i].entry, found))
+			break;
+	if (i == TAP_CUDA_COPIES && !guard.was_inside)
+		tap_problem("not recorded", "one CUDA driver too many was looked up", 1);
+	tap_guard_clear(guard);
+	return i < TAP_CUDA_COPIES ? name->handed_out[i].wrapper : NULL;
+}
+
+/* ---- Around a call ---- */
+
+/* Whether events may be written. */
+static bool make_ready(struct tap_cuda_entry *e)
+{
+	struct tap_guard guard = tap_guard_set();
+	static const int *const nobody[2] = {&never, &never};
+	bool is_wanted = false;
+
+	if (switch_of(e, 0) == &tap_not_ready) {
+		switch (e->library->start(&guard)) {
+		case TAP_STARTED:
+			tap_capture_find();
+			set_switches(e, tap_events_table->cuda.rows[e->row].on);
+			break;
+		case TAP_FAILED:
+			set_switches(e, nobody);
+			break;
+		case TAP_STARTING:
+			tap_guard_clear(guard);
+			return false;
+		}
+	}
+	is_wanted = *switch_of(e, 0) || *switch_of(e, 1);
+	if (is_wanted && !tap_thread.tid)
+		tap_thread_know();
+	tap_guard_clear(guard);
+	return is_wanted;
+}
+
+bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common)
+{
+	const int *on = switch_of(e, 0);
+
+	/* What a driver calls of itself belongs to the call that it is in. */
+	if (tap_thread.in_tracer || tap_thread.in_cuda)
+		return false;
+	if (unlikely(on == &tap_not_ready || !tap_thread.tid)) {
+		if (!make_ready(e))
+			return false;
+	} else if (!*on && !*switch_of(e, 1)) {
+		return false;
+	}
+	ret_common->call_id = tap_call_number();
+	ret_common->parent_id = tap_thread.call_id;
+	ret_common->per_thread = e->per_thread;
+	ret_common->runtime = tap_thread.runtime;
+	tap_thread.call_id = ret_common->call_id;
+	tap_thread.in_cuda = true;
+	tap_call_show(ret_common->call_id, e->name, 0, 0, 0);
+	return true;
+}
+
+typedef CUresult (*get_current)(CUcontext *context);
+
+static uint64_t current_context(struct tap_cuda_library *library)
+{
+	const uint32_t epoch = __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
+	CUcontext context = NULL;
+	void *found = __atomic_load_n(&library->ask, __ATOMIC_ACQUIRE);
+
+	if (unlikely(__atomic_load_n(&library->epoch, __ATOMIC_ACQUIRE) != epoch)) {
+		const struct tap_guard guard = tap_guard_set();
+
+		tap_library_functions(NULL, library->soname, &library->get_current,
+				      &found, 1);
+		if (found)
+			tap_library_watch(found);
+		__atomic_store_n(&library->ask, found, __ATOMIC_RELEASE);
+		__atomic_store_n(&library->epoch, epoch, __ATOMIC_RELEASE);
+		tap_guard_clear(guard);
+	}
+	if (!found || ((get_current) found)(&context))
+		return 0;
+	return (uintptr_t) context;
+}
+
+/* The legacy default stream is never captured, and to ask would be an error meanwhile. */
+static int8_t capture_of(const struct tap_cuda_common *common,
+			 const struct tap_cuda_what *what)
+{
+	CUstream stream = what->stream;
+
+	if (likely(!__atomic_load_n(&open_captures, __ATOMIC_RELAXED)) ||
+	    !what->has_stream)
+		return 0;
+	if (!stream && common->per_thread)
+		stream = PER_THREAD;
+	return stream ? (int8_t) tap_stream_capture(stream) : 0;
+}
+
+void tap_cuda_capture(int more)
+{
+	int open = __atomic_load_n(&open_captures, __ATOMIC_RELAXED);
+
+	/* One that was begun past us, or ended twice, leaves the others as they are. */
+	while ((open || more > 0) &&
+	       !__atomic_compare_exchange_n(&open_captures, &open, open + more, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static enum tap_function_kind know_function(const struct tap_cuda_what *what)
+{
+	enum tap_function_kind kind = tap_function_kind(what->function);
+
+	if (unlikely(kind == TAP_FUNCTION_UNKNOWN)) {
+		const struct tap_guard guard = tap_guard_set();
+
+		tap_announce();
+		kind = tap_function_tell(what->function, what->asked);
+		tap_guard_clear(guard);
+	}
+	return kind;
+}
+
+/* NCCL launches its kernels itself: the NCCL is the one that the call came from. */
+static void tell_nccl_args(const struct tap_cuda_common *common,
+			   const struct tap_cuda_what *what)
+{
+	const struct tap_cuda_events *events = &tap_events_table->cuda;
+	const uint32_t version = tap_nccl_version_at(what->caller);
+	struct tap_nccl_args_event event;
+	struct tap_guard guard;
+	const void *buffer;
+	size_t size, length;
+
+	if (!*events->nccl_args_on || !tap_nccl_args_known(version))
+		return;
+	buffer = tap_nccl_args_buffer(what->extra, &size);
+	if (!buffer)
+		return;
+	length = tap_nccl_args_read(&event, buffer, size, version);
+	if (!length)
+		return;
+	event.record.call_id = common->call_id;
+	guard = tap_guard_set();
+	tap_announce();
+	events->nccl_args(&event, length);
+	tap_guard_clear(guard);
+}
+
+void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+		    const struct tap_cuda_what *what)
+{
+	const int saved_errno = errno;
+
+	common->context = current_context(e->library);
+	common->capture = capture_of(common, what);
+	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
+		tell_nccl_args(common, what);
+	errno = saved_errno;
+	tap_thread.correlation_id = 0;
+	tap_thread.cbid = e->cbid;
+	common->begin_ns = (uint64_t) tap_now_ns();
+}
+
+void tap_cuda_wrote(const struct tap_cuda_entry *e, struct tap_cuda_common *record,
+		    size_t length)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	record->correlation_id = tap_thread.correlation_id;
+	tap_thread.cbid = 0;
+	tap_announce();
+	tap_events_table->cuda.rows[e->row].write(record, length);
+	tap_cuda_leave(record);
+	tap_guard_clear(guard);
+}
+
+void tap_cuda_leave(const struct tap_cuda_common *common)
+{
+	tap_call_hide(common->call_id);
+	tap_thread.call_id = common->parent_id;
+	tap_thread.in_cuda = false;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* A table that is read without a lock, and the driver's answers. */
+#include "intercept/cuda/functions.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/lock.h"
+#include "common/safe_read.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/start.h"
+
+#define NR_PLACES 16384
+#define NR_PROBES 32
+#define NAME_MAX_BYTES 1024
+
+/*
+ * function is written last; one of an earlier generation is not known any more.  told is
+ * the generation, and in its last bit whether the name is NCCL's: so both are read at
+ * once.
+ */
+struct place {
+	CUfunction function;
+	uint32_t told;
+	const char *name;
+};
+
+static struct place places[NR_PLACES];
+static uint32_t generation = 2; /* even */
+static struct tap_lock lock;	/* of whoever writes places, and of the names */
+
+static struct {
+	char *at;
+	size_t left;
+} names;
+
+static struct place *first_place(CUfunction function)
+{
+	const uint64_t hash = ((uintptr_t) function >> 4) * 0x9e3779b97f4a7c15;
+
+	return &places[hash >> 50]; /* 14 bits */
+}
+
+static struct place *next_place(struct place *p)
+{
+	return p + 1 < places + NR_PLACES ? p + 1 : places;
+}
+
+static enum tap_function_kind kind_of(const struct place *p)
+{
+	const uint32_t told = __atomic_load_n(&p->told, __ATOMIC_RELAXED);
+
+	if ((told & ~1U) != __atomic_load_n(&generation, __ATOMIC_RELAXED))
+		return TAP_FUNCTION_UNKNOWN;
+	return told & 1 ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+}
+
+enum tap_function_kind tap_function_kind(CUfunction function)
+{
+	struct place *p = first_place(function);
+	CUfunction there;
+	unsigned i;
+
+	for (i = 0; i < NR_PROBES; i++, p = next_place(p)) {
+		there = __atomic_load_n(&p->function, __ATOMIC_ACQUIRE);
+		if (there == function)
+			return kind_of(p);
+		if (!there)
+			break;
+	}
+	return TAP_FUNCTION_UNKNOWN;
+}
+
+/* Under the lock; NULL when there is no room near enough. */
+static struct place *take_place(CUfunction function)
+{
+	struct place *p = first_place(function);
+	unsigned i;
+
+	for (i = 0; i < NR_PROBES; i++, p = next_place(p))
+		if (!p->function || p->function == function)
+			return p;
+	return NULL;
+}
+
+typedef CUresult (*get_name)(const char **name, CUfunction function);
+
+/* A function may be what CUDA calls a kernel, which has a question of its own. */
+static const char *ask_driver(CUfunction function)
+{
+	static const char *const questions[] = {"cuFuncGetName", "cuKernelGetName"};
+	void *found[ARRAY_SIZE(questions)];
+	const char *name = NULL;
+	unsigned i;
+
+	tap_library_functions(NULL, "libcuda.so", questions, found, ARRAY_SIZE(found));
+	for (i = 0; i < ARRAY_SIZE(found); i++)
+		if (found[i] && !((get_name) found[i])(&name, function) && name)
+			return name;
+	return "";
+}
+
+typedef const char *(*get_module_name)(CUfunction function);
+typedef const char *(*get_host_name)(const void *function, CUstream stream);
+
+static const char *ask_hip(CUfunction function, bool is_host)
+{
+	const char *question = is_host ? "hipKernelNameRefByPtr" : "hipKernelNameRef";
+	const char *name = NULL;
+	void *found;
+
+	tap_library_functions(NULL, "libamdhip64.so", &question, &found, 1);
+	if (found)
+		name = is_host ? ((get_host_name) found)(function, NULL)
+			       : ((get_module_name) found)(function);
+	return name ? name : "";
+}
+
+/* Under the lock.  "" when there is no memory. */
+static const char *keep(const char *name)
+{
+	const size_t length = strnlen(name, NAME_MAX_BYTES - 1);
+	char *kept;
+
+	if (names.left < length + 1) {
+		const size_t size = 256 * 1024;
+		void *more = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (more == MAP_FAILED)
+			return "";
+		names.at = more;
+		names.left = size;
+	}
+	kept = names.at;
+	memcpy(kept, name, length);
+	kept[length] = 0;
+	/* In this order: a child forked in between writes over the name, not past the
+	 * end. */
+	names.left -= length + 1;
+	names.at += length + 1;
+	return kept;
+}
+
+/* The name is the compiler's: _Z, its length, itself, its arguments. */
+static bool is_of_nccl(const char *name)
+{
+	static const char begin[] = "ncclDevKernel_";
+
+	if (name[0] == '_' && name[1] == 'Z')
+		name += 2 + strspn(name + 2, "0123456789");
+	return !strncmp(name, begin, sizeof(begin) - 1);
+}
+
+static void note(CUfunction function, const char *name, bool of_nccl)
+{
+	struct place *p;
+
+	if (!tap_lock_take(&lock))
+		return;
+	p = take_place(function);
+	if (p) {
+		if (!p->name || strncmp(p->name, name, NAME_MAX_BYTES - 1) != 0)
+			__atomic_store_n(&p->name, keep(name), __ATOMIC_RELEASE);
+		__atomic_store_n(&p->told, generation | of_nccl, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->function, function, __ATOMIC_RELEASE);
+	}
+	tap_lock_drop(&lock);
+}
+
+enum tap_function_kind tap_function_tell(CUfunction function,
+					 enum tap_function_asked asked)
+{
+	char copy[NAME_MAX_BYTES];
+	const char *name =
+		tap_safe_read_string(copy, sizeof(copy),
+				     asked == TAP_FUNCTION_OF_DRIVER
+					     ? ask_driver(function)
+					     : ask_hip(function,
+						       asked == TAP_FUNCTION_OF_HOST));
+	/* RCCL's are called the same, and told otherwise. */
+	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
+
+	/* HIP knows a function of the program's by an address in its own objects. */
+	if (asked == TAP_FUNCTION_OF_HOST)
+		tap_library_watch(function);
+	note(function, name, of_nccl);
+	tap_events_table->cuda.function((uintptr_t) function, name, false);
+	return of_nccl ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+}
+
+void tap_functions_forget(void)
+{
+	__atomic_fetch_add(&generation, 2, __ATOMIC_RELAXED);
+}
+
+void tap_functions_write(void)
+{
+	unsigned i;
+
+	if (!tap_lock_take(&lock))
+		return;
+	for (i = 0; i < NR_PLACES; i++)
+		if (places[i].function && kind_of(&places[i]) != TAP_FUNCTION_UNKNOWN)
+			tap_events_table->cuda.function((uintptr_t) places[i].function,
+							places[i].name, true);
+	tap_lock_drop(&lock);
+}
+
+void tap_functions_fork_child(void)
+{
+	tap_lock_drop(&lock);
+}

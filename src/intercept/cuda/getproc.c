@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Both forms of cuGetProcAddress(), and HIP's four, linked and handed out; and cuInit(),
+ * before which a layer may have something to do.
+ */
+#include "intercept/cuda/getproc.h"
+
+#include <string.h>
+
+#include "common/names.h"
+#include "common/safe_read.h"
+#include "intercept/cuda/cuda.h"
+#include "intercept/entry.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/resolve.h"
+#include "intercept/wrap.h"
+
+/* The bits of flags, as cuda.h numbers them. */
+enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
+
+typedef CUresult (*get_v1)(const char *symbol, void **pfn, int version, cuuint64_t flags);
+typedef CUresult (*get_v2)(const char *symbol, void **pfn, int version, cuuint64_t flags,
+			   CUdriverProcAddressQueryResult *status);
+
+/* One way into one form.  Entries without events: only where they lead counts. */
+struct way {
+	struct tap_cuda_entry entry;
+	bool is_v2;
+	void *learnt_from; /* the real function that was asked for all forms */
+};
+
+static CUresult ask(const struct way *way, void *real, const char *symbol, void **pfn,
+		    int version, cuuint64_t flags)
+{
+	return way->is_v2 ? ((get_v2) real)(symbol, pfn, version, flags, NULL)
+			  : ((get_v1) real)(symbol, pfn, version, flags);
+}
+
+/* The wrapper that leads to found, among the first nr names; NULL when none does. */
+static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void *found)
+{
+	size_t i, k;
+
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < TAP_CUDA_COPIES; k++)
+			if (TAP_READ(names[i].handed_out[k].entry->real) == found)
+				return names[i].handed_out[k].wrapper;
+	return NULL;
+}
+
+/*
+ * Where the wrappers of these names lead that this driver has functions for.  An older
+ * driver may give an older form for a later one.  The forms for the thread's own stream
+ * came with CUDA 7.
+ */
+static void learn(const struct way *way, void *real, const struct tap_cuda_name *names,
+		  size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const struct tap_cuda_name *name = &names[i];
+		const int version =
+			name->per_thread && name->since < 7000 ? 7000 : name->since;
+		void *found = NULL;
+
+		if (!ask(way, real, name->bare, &found, version,
+			 name->per_thread ? PER_THREAD_STREAM : LEGACY_STREAM) &&
+		    found && !wrapper_of(names, i, found))
+			tap_cuda_lead(name, found);
+	}
+}
+
+static void replace(struct way *way, void *real, const char *symbol, void **pfn);
+static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn);
+
+/* clang-format off */
+#define WAY(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
+	static struct way sym##_##by = { \
+		.entry = {.name = #sym, .library = &from, .linked = is_linked}, \
+		.is_v2 = is_second, \
+	}; \
+	linkage CUresult tap_##by##_##sym params; \
+	linkage CUresult tap_##by##_##sym params \
+	{ \
+		void *real = tap_cuda_real(&sym##_##by.entry); \
+		CUresult result; \
+		if (unlikely(!real)) \
+			return from.missing; \
+		result = ((sym##_function) real) args; \
+		if (!result && tap_safe_pointer(pfn)) \
+			replaced(&sym##_##by, real, symbol, pfn); \
+		return result; \
+	}
+#define WAYS(sym, node, from, is_second, replaced, params, args) \
+	typedef CUresult (*sym##_function) params; \
+	WAY(tap_exported, linked, sym, from, is_second, true, replaced, params, args) \
+	WAY(static, copy1, sym, from, is_second, false, replaced, params, args) \
+	WAY(static, copy2, sym, from, is_second, false, replaced, params, args) \
+	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
+
+#define CUDA(sym, is_second, params, args) \
+	WAYS(sym, TAP_VERSION_NODE, tap_cuda_driver, is_second, replace, params, args)
+CUDA(cuGetProcAddress, false,
+	(const char *symbol, void **pfn, int version, cuuint64_t flags),
+	(symbol, pfn, version, flags))
+CUDA(cuGetProcAddress_v2, true,
+	(const char *symbol, void **pfn, int version, cuuint64_t flags,
+	 CUdriverProcAddressQueryResult *status),
+	(symbol, pfn, version, flags, status))
+
+/* A status is an enumeration's address. */
+#define HIP(sym, node, params, args) WAYS(sym, node, tap_cuda_hip, false, replace_hip, params, args)
+#define PROC_ADDRESS(sym, node) \
+	HIP(sym, node, (const char *symbol, void **pfn, int version, uint64_t flags, void *status), \
+		(symbol, pfn, version, flags, status))
+#define ENTRY_POINT(sym, node) \
+	HIP(sym, node, (const char *symbol, void **pfn, unsigned long long flags, void *status), \
+		(symbol, pfn, flags, status))
+PROC_ADDRESS(hipGetProcAddress, "hip_6.1")
+PROC_ADDRESS(hipGetProcAddress_spt, "hip_7.2")
+ENTRY_POINT(hipGetDriverEntryPoint, "hip_7.1")
+ENTRY_POINT(hipGetDriverEntryPoint_spt, "hip_7.1")
+
+typedef CUresult (*cuInit_function)(unsigned int flags);
+#define INIT_WAY(linkage, by, is_linked) \
+	static struct tap_cuda_entry cuInit_##by = { \
+		.name = "cuInit", .library = &tap_cuda_driver, .linked = is_linked, \
+	}; \
+	linkage CUresult tap_##by##_cuInit(unsigned int flags); \
+	linkage CUresult tap_##by##_cuInit(unsigned int flags) \
+	{ \
+		void *real = tap_cuda_real(&cuInit_##by); \
+		CUresult result; \
+		if (unlikely(!real)) \
+			return tap_cuda_driver.missing; \
+		if (tap_thread.in_tracer) \
+			return ((cuInit_function) real)(flags); \
+		TAP_LAYERS_CALL(cuda_begins); \
+		result = ((cuInit_function) real)(flags); \
+		TAP_LAYERS_CALL(cuda_has_begun); \
+		return result; \
+	}
+INIT_WAY(tap_exported, linked, true)
+INIT_WAY(static, copy1, false)
+INIT_WAY(static, copy2, false)
+TAP_EXPORT(cuInit)
+
+#define COPY(sym, by) {&sym##_##by.entry, (void *) tap_##by##_##sym}
+#define NAME(sym, bare, since) \
+	{#sym, bare, since, false, &sym##_linked.entry, {COPY(sym, copy1), COPY(sym, copy2)}}
+static const struct tap_cuda_name forms[] = {
+	NAME(cuGetProcAddress, "cuGetProcAddress", 11030),
+	NAME(cuGetProcAddress_v2, "cuGetProcAddress", 12000),
+	{"cuInit", "cuInit", 2000, false, &cuInit_linked,
+	 {{&cuInit_copy1, (void *) tap_copy1_cuInit}, {&cuInit_copy2, (void *) tap_copy2_cuInit}}},
+}, hip_forms[] = {
+	NAME(hipGetProcAddress, "", 0),
+	NAME(hipGetProcAddress_spt, "", 0),
+	NAME(hipGetDriverEntryPoint, "", 0),
+	NAME(hipGetDriverEntryPoint_spt, "", 0),
+};
+/* clang-format on */
+
+/* What the program is given in place of *pfn. */
+static void replace(struct way *way, void *real, const char *symbol, void **pfn)
+{
+	const struct tap_guard guard = tap_guard_set();
+	void *wrapper;
+
+	(void) symbol;
+	if (!guard.was_inside) {
+		if (__atomic_load_n(&way->learnt_from, __ATOMIC_ACQUIRE) != real) {
+			learn(way, real, forms, ARRAY_SIZE(forms));
+			learn(way, real, tap_cuda_names, tap_cuda_nr_names);
+			__atomic_store_n(&way->learnt_from, real, __ATOMIC_RELEASE);
+		}
+		wrapper = wrapper_of(tap_cuda_names, tap_cuda_nr_names, *pfn);
+		if (!wrapper)
+			wrapper = wrapper_of(forms, ARRAY_SIZE(forms), *pfn);
+		if (wrapper)
+			*pfn = wrapper;
+	}
+	tap_guard_clear(guard);
+}
+
+/* Whether this is what found is, and found has a wrapper then: *pfn is that. */
+static bool is_named(const char *symbol, void *found, void **pfn)
+{
+	const struct tap_cuda_name *name = tap_cuda_find(symbol);
+	void *wrapper, *own = NULL;
+
+	if (!name)
+		return false;
+	tap_library_functions(found, NULL, &name->name, &own, 1);
+	wrapper = own == found ? tap_cuda_lead(name, found) : NULL;
+	if (wrapper)
+		*pfn = wrapper;
+	return wrapper;
+}
+
+/*
+ * A name is one function, or with another end that of the thread's own stream: which of
+ * both it is the library that has it tells.  A HIP that asks dlsym() has the wrapper from
+ * there.
+ */
+static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn)
+{
+	static const char end[] = "_spt";
+	const struct tap_guard guard = tap_guard_set();
+	char name[64]; /* longer than any of ours */
+	size_t length;
+
+	(void) way, (void) real;
+	tap_safe_read_string(name, sizeof(name), symbol);
+	length = strlen(name);
+	if (length && !guard.was_inside && !is_named(name, *pfn, pfn) &&
+	    length + sizeof(end) <= sizeof(name)) {
+		memcpy(name + length, end, sizeof(end));
+		is_named(name, *pfn, pfn);
+	}
+	tap_guard_clear(guard);
+}
+
+static const struct tap_cuda_name *find(const struct tap_cuda_name *names, size_t nr,
+					const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (tap_same_name(names[i].name, name))
+			return &names[i];
+	return NULL;
+}
+
+const struct tap_cuda_name *tap_getproc_find(const char *name)
+{
+	return name[0] == 'h' ? find(hip_forms, ARRAY_SIZE(hip_forms), name)
+			      : find(forms, ARRAY_SIZE(forms), name);
+}

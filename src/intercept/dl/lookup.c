@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decides what dlsym() and dlvsym() answer.
+ *
+ * Up to the point where a name is known to be ours no function of libc may be
+ * called: sanitizers look symbols up while their own versions of libc's
+ * functions are not ready (compiled with flags to match, see local.mk).
+ */
+#include "intercept/dl/lookup.h"
+
+#include <link.h>
+
+#include "common/names.h"
+#include "common/thread.h"
+#include "intercept/cuda/cuda.h"
+#include "intercept/dl/elf.h"
+#include "intercept/entry.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/resolve.h"
+#include "intercept/start.h"
+
+void *(*tap_real_dlsym_at)(void *, const char *);
+void *(*tap_real_dlvsym_at)(void *, const char *, const char *);
+
+/* Those of NCCL, MSCCL, CUDA and HIP; layers add theirs. */
+uint64_t tap_our_letters = TAP_LETTERS('n', 'c') | TAP_LETTERS('p', 'n') |
+			   TAP_LETTERS('m', 's') | TAP_LETTERS('p', 'm') |
+			   TAP_LETTERS('c', 'u') | TAP_LETTERS('h', 'i');
+
+static bool is_libc(const char *path)
+{
+	static const char name[] = "libc.so.6";
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return tap_same_name(base, name);
+}
+
+/* libc is loaded with the program, so the front of the list never changes. */
+static void find_real(void)
+{
+	const struct link_map *map;
+
+	for (map = _r_debug.r_map; map; map = map->l_next) {
+		if (!map->l_name || !is_libc(map->l_name))
+			continue;
+		tap_real_dlvsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlvsym");
+		tap_real_dlsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlsym");
+		return;
+	}
+}
+
+void *tap_real_dlsym(void *handle, const char *name)
+{
+	if (!tap_real_dlsym_at)
+		find_real();
+	return tap_real_dlsym_at ? tap_real_dlsym_at(handle, name) : NULL;
+}
+
+static void *ask(void *handle, const char *name, const char *version)
+{
+	return version ? tap_real_dlvsym_at(handle, name, version)
+		       : tap_real_dlsym_at(handle, name);
+}
+
+/*
+ * glibc gives a question without a handle the global scope and then that of the
+ * caller; asked from here the second would be ours.  A link map cannot serve as
+ * the caller's handle: for an object that was loaded as somebody's need, dlsym()
+ * follows a null pointer.  So beyond the global scope only what the caller itself
+ * needs is found; the rest is left to the real function.
+ */
+static void *ask_for(void *handle, const char *name, const char *version,
+		     const void *caller)
+{
+	void *found = ask(handle, name, version);
+
+	if (found || handle != RTLD_DEFAULT || version)
+		return found;
+	return tap_library_needed(name, caller);
+}
+
+static void say_too_many(void)
+{
+	const struct tap_guard guard = tap_guard_set();
+
+	if (!guard.was_inside)
+		tap_problem("not recorded",
+			    "one copy too many of a traced library was looked up", 1);
+	tap_guard_clear(guard);
+}
+
+/* Two threads may look two copies up at once: the first to come has the entry. */
+static bool leads_to(struct tap_entry *e, void *found)
+{
+	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
+
+	if (before && e->epoch != tap_epoch)
+		before = tap_entry_resolve(e, NULL);
+	if (before == found)
+		return true;
+	if (before && before != e->missing)
+		return false;
+	if (!__atomic_compare_exchange_n(&e->real, &before, found, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return before == found;
+	tap_library_watch(found);
+	tap_entry_set(e, found);
+	return true;
+}
+
+/*
+ * A wrapper of its own for each copy of a library, so that a call ends in the one that
+ * was asked, whoever makes it.
+ */
+static void *stand_in(const struct tap_entry_ways *ways, void *found)
+{
+	unsigned i;
+
+	for (i = 0; i < TAP_NR_COPIES; i++)
+		if (leads_to(ways->looked_up[i].entry, found))
+			return ways->looked_up[i].wrapper;
+	say_too_many();
+	return NULL;
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+	for (; *prefix; name++, prefix++)
+		if (*name != *prefix)
+			return false;
+	return true;
+}
+
+static const struct tap_layer *layer_of(const char *name)
+{
+	const struct tap_layer *layer;
+	const char *const *prefix;
+
+	for (layer = tap_layers; layer; layer = layer->next)
+		for (prefix = layer->prefixes; *prefix; prefix++)
+			if (begins(name, *prefix))
+				return layer;
+	return NULL;
+}
+
+void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
+{
+	const struct tap_entry_ways *ways;
+	const struct tap_cuda_name *cuda;
+	const struct tap_layer *layer;
+	void *found;
+
+	if (unlikely(!tap_real_dlsym_at))
+		find_real();
+	if (unlikely(!name) || likely(!(tap_letters(name) & tap_our_letters)))
+		return NULL;
+	ways = tap_entry_find(name);
+	cuda = tap_cuda_find(name);
+	layer = ways || cuda ? NULL : layer_of(name);
+	if (likely(!ways && !cuda && !layer))
+		return NULL;
+	if (cuda && tap_thread.in_tracer)
+		return NULL;
+	if (handle != RTLD_NEXT)
+		found = ask_for(handle, name, version, caller);
+	else
+		found = version ? NULL : tap_library_next(name, caller);
+	if (!found)
+		return NULL;
+	if (cuda)
+		return tap_cuda_lead(cuda, found);
+	return ways ? stand_in(ways, found) : layer->stand_in(name, found);
+}

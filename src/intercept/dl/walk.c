@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* dl_iterate_phdr() under a lock that forks wait for. */
+#include "intercept/dl/walk.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+/* A leaf but for the linker's own locks, which are never held by one who waits for it. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+/* Of the forking thread, between the handlers of one fork. */
+static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
+
+int tap_walk(int (*each)(struct dl_phdr_info *info, size_t size, void *data), void *data)
+{
+	int result;
+
+	pthread_mutex_lock(&lock);
+	result = dl_iterate_phdr(each, data);
+	pthread_mutex_unlock(&lock);
+	return result;
+}
+
+void tap_walk_fork_prepare(void)
+{
+	struct timespec limit;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec++;
+	held_for_fork = !pthread_mutex_timedlock(&lock, &limit);
+}
+
+void tap_walk_fork_parent(void)
+{
+	if (held_for_fork)
+		pthread_mutex_unlock(&lock);
+}
+
+/* Its one thread has another number than the owner had, so it cannot unlock. */
+void tap_walk_fork_child(void)
+{
+	lock = (pthread_mutex_t) PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}

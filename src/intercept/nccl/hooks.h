@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a call means beyond itself: the column "hook" of a row.
+ *
+ * A hook H is five macros, used inside the wrappers (wrap.h), where tap_args are the
+ * arguments, tap_result is the result and tap_call_id the call's number, 0 when it is not
+ * recorded.  TAP_BEFORE_H(name) and TAP_AFTER_H stand around the real call, whether
+ * recorded or not; the first says whether the second is wanted.  TAP_DESCRIBE_H completes
+ * tap_call for the entry event, TAP_FINISH_H for the exit event; TAP_LOCALS_H is what they
+ * keep meanwhile.
+ *
+ * Only the program's own calls mean something: one that NCCL makes inside another does not.
+ */
+#ifndef TAP_INTERCEPT_NCCL_HOOKS_H
+#define TAP_INTERCEPT_NCCL_HOOKS_H
+
+#include "intercept/nccl/comm.h"
+#include "intercept/nccl/group.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/recorder.h"
+#include "tracepoints/events.h"
+
+/*
+ * Fills in what call tells of the communicator.  Calls that NCCL makes itself may be on
+ * one that is not known yet, or no more: it does not become known by them.
+ */
+void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant) tap_hidden;
+/* copy is that whose group it is. */
+void tap_describe_group(struct tap_call *call, uintptr_t copy) tap_hidden;
+/* All that, the stream, and the number that the operation has, should it succeed. */
+void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
+			    uint64_t number) tap_hidden;
+
+/*
+ * A call that makes, changes or ends a communicator begins: false when it is not the
+ * program's own.  Each of the others ends it; errno is kept.
+ */
+bool tap_change_begin(const char *name) tap_hidden;
+bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
+			      struct tap_comm **ret_comm) tap_hidden;
+void tap_change_end(void) tap_hidden;
+/* Of a call that counts. */
+void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made) tap_hidden;
+void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void *library,
+			     uint64_t call_id) tap_hidden;
+void tap_change_end_life(ncclComm_t handle, int result, enum tap_comm_life life,
+			 uint64_t call_id) tap_hidden;
+void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
+			  enum tap_comm_life life, uint64_t call_id) tap_hidden;
+
+/* ncclGetUniqueId() gave one; also when it was called by ncclCommInitAll(). */
+void tap_unique_id_given(const ncclUniqueId *id, int result) tap_hidden;
+void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result) tap_hidden;
+/* ncclCommGetAsyncError() told the state of the communicator. */
+void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int result,
+			  uint64_t call_id) tap_hidden;
+
+/* What a communicator's key is made of; 0 where it cannot be read. */
+uint64_t tap_hash_of_id(const ncclUniqueId *id) tap_hidden;
+uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr) tap_hidden;
+uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
+
+/* clang-format off */
+
+#define TAP_LOCALS_PLAIN
+#define TAP_BEFORE_PLAIN(name) false
+#define TAP_DESCRIBE_PLAIN
+#define TAP_AFTER_PLAIN
+#define TAP_FINISH_PLAIN
+
+#define TAP_LOCALS_ON_COMM
+#define TAP_BEFORE_ON_COMM(name) false
+#define TAP_DESCRIBE_ON_COMM \
+	tap_describe_comm(&tap_call, tap_args.comm, tap_is_meant);
+#define TAP_AFTER_ON_COMM
+#define TAP_FINISH_ON_COMM
+
+/* Operations: they are counted here and now, in a few instructions. */
+#define TAP_LOCALS_COLLECTIVE
+#define TAP_BEFORE_COLLECTIVE(name) tap_operation_begin(name, tap_args.comm)
+#define TAP_DESCRIBE_COLLECTIVE \
+	tap_describe_operation(&tap_call, tap_args.comm, tap_args.stream, \
+			       tap_is_meant ? tap_collective_number() : 0);
+#define TAP_AFTER_COLLECTIVE tap_collective_end((int) tap_result);
+#define TAP_FINISH_COLLECTIVE
+
+#define TAP_P2P_NUMBER(is_recv) \
+	tap_describe_operation(&tap_call, tap_args.comm, tap_args.stream, \
+			       tap_is_meant ? tap_p2p_number(tap_args.peer, is_recv) : 0);
+#define TAP_LOCALS_SEND
+#define TAP_BEFORE_SEND(name) tap_operation_begin(name, tap_args.comm)
+#define TAP_DESCRIBE_SEND TAP_P2P_NUMBER(false)
+#define TAP_AFTER_SEND tap_p2p_end(tap_args.peer, false, (int) tap_result);
+#define TAP_FINISH_SEND
+
+#define TAP_LOCALS_RECV
+#define TAP_BEFORE_RECV(name) tap_operation_begin(name, tap_args.comm)
+#define TAP_DESCRIBE_RECV TAP_P2P_NUMBER(true)
+#define TAP_AFTER_RECV tap_p2p_end(tap_args.peer, true, (int) tap_result);
+#define TAP_FINISH_RECV
+
+/* Nobody need call anything for them on the other side: they have no number. */
+#define TAP_LOCALS_ONE_SIDED
+#define TAP_BEFORE_ONE_SIDED(name) false
+#define TAP_DESCRIBE_ONE_SIDED \
+	tap_describe_operation(&tap_call, tap_args.comm, tap_args.stream, 0);
+#define TAP_AFTER_ONE_SIDED
+#define TAP_FINISH_ONE_SIDED
+
+#define TAP_LOCALS_GROUP_START
+#define TAP_BEFORE_GROUP_START(name) tap_change_begin(name)
+#define TAP_COPY_OF_CALL tap_library_base((const void *) tap_real)
+#define TAP_DESCRIBE_GROUP_START tap_describe_group(&tap_call, TAP_COPY_OF_CALL);
+#define TAP_AFTER_GROUP_START tap_group_start((int) tap_result, TAP_COPY_OF_CALL);
+#define TAP_FINISH_GROUP_START
+
+/* The end of a group that is not the program's own ends nothing. */
+#define TAP_LOCALS_GROUP_END \
+	struct tap_group_end tap_group; \
+	tap_group.outcome = TAP_GROUP_INNER; \
+	tap_group.nr_comms = tap_group.nr_listed = 0;
+#define TAP_BEFORE_GROUP_END(name) tap_change_begin(name)
+#define TAP_DESCRIBE_GROUP_END tap_describe_group(&tap_call, TAP_COPY_OF_CALL);
+#define TAP_AFTER_GROUP_END \
+	tap_group_end((int) tap_result, TAP_COPY_OF_CALL, false, tap_call_id, &tap_group);
+#define TAP_FINISH_GROUP_END tap_call.group = &tap_group;
+
+/* NCCL simulates only what it can do at once, and with somebody to tell the outcome to. */
+#define TAP_LOCALS_GROUP_SIMULATE TAP_LOCALS_GROUP_END
+#define TAP_BEFORE_GROUP_SIMULATE(name) tap_change_begin(name)
+#define TAP_DESCRIBE_GROUP_SIMULATE TAP_DESCRIBE_GROUP_END
+#define TAP_AFTER_GROUP_SIMULATE \
+	tap_group_end((int) tap_result, TAP_COPY_OF_CALL, tap_result == 0 && tap_args.simInfo, \
+		      tap_call_id, &tap_group);
+#define TAP_FINISH_GROUP_SIMULATE TAP_FINISH_GROUP_END
+
+#define TAP_LOCALS_ASYNC_ERROR
+#define TAP_BEFORE_ASYNC_ERROR(name) tap_change_begin(name)
+#define TAP_DESCRIBE_ASYNC_ERROR TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_ASYNC_ERROR \
+	tap_async_error_told(tap_args.comm, tap_args.asyncError, (int) tap_result, tap_call_id);
+#define TAP_FINISH_ASYNC_ERROR
+
+/* Also one that ncclCommInitAll() asks for. */
+#define TAP_LOCALS_UNIQUE_ID
+#define TAP_BEFORE_UNIQUE_ID(name) true
+#define TAP_DESCRIBE_UNIQUE_ID
+#define TAP_AFTER_UNIQUE_ID tap_unique_id_given(tap_args.uniqueId, (int) tap_result);
+#define TAP_FINISH_UNIQUE_ID
+
+#define TAP_LOCALS_GROW_ID
+#define TAP_BEFORE_GROW_ID(name) tap_change_begin(name)
+#define TAP_DESCRIBE_GROW_ID TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_GROW_ID \
+	tap_grow_id_given(tap_args.comm, tap_args.uniqueId, (int) tap_result);
+#define TAP_FINISH_GROW_ID
+
+/* Where communicators come from.  What was refused is not looked at. */
+#define TAP_MADE(newcomm, ...) \
+	if (tap_call_counts((int) tap_result)) \
+		tap_change_end_made(newcomm, (int) tap_result, \
+			(struct tap_comm_made) {.library = (const void *) tap_real, \
+				.call_id = tap_call_id, __VA_ARGS__}); \
+	else \
+		tap_change_end();
+
+#define TAP_LOCALS_INIT_RANK
+#define TAP_BEFORE_INIT_RANK(name) tap_change_begin(name)
+#define TAP_DESCRIBE_INIT_RANK
+#define TAP_AFTER_INIT_RANK \
+	TAP_MADE(tap_args.comm, .origin = TAP_COMM_INIT, .nranks = tap_args.nranks, \
+		.rank = tap_args.rank, .hash = tap_hash_of_id(&tap_args.commId), .color = -1)
+#define TAP_FINISH_INIT_RANK
+
+#define TAP_LOCALS_INIT_CONFIG
+#define TAP_BEFORE_INIT_CONFIG(name) tap_change_begin(name)
+#define TAP_DESCRIBE_INIT_CONFIG
+#define TAP_AFTER_INIT_CONFIG \
+	TAP_MADE(tap_args.comm, .origin = TAP_COMM_INIT, .nranks = tap_args.nranks, \
+		.rank = tap_args.rank, .hash = tap_hash_of_id(&tap_args.commId), .color = -1, \
+		.config = tap_args.config)
+#define TAP_FINISH_INIT_CONFIG
+
+#define TAP_LOCALS_INIT_SCALABLE
+#define TAP_BEFORE_INIT_SCALABLE(name) tap_change_begin(name)
+#define TAP_DESCRIBE_INIT_SCALABLE
+#define TAP_AFTER_INIT_SCALABLE \
+	TAP_MADE(tap_args.newcomm, .origin = TAP_COMM_INIT, .nranks = tap_args.nranks, \
+		.rank = tap_args.myrank, .color = -1, .config = tap_args.config, \
+		.hash = tap_hash_of_ids(tap_args.commIds, tap_args.nId))
+#define TAP_FINISH_INIT_SCALABLE
+
+#define TAP_LOCALS_INIT_ALL
+#define TAP_BEFORE_INIT_ALL(name) \
+	(tap_thread.unique_id = 0, /* from here on it is this call's own */ \
+	 tap_change_begin(name))
+#define TAP_DESCRIBE_INIT_ALL
+#define TAP_AFTER_INIT_ALL \
+	tap_change_end_made_all(tap_args.comm, tap_args.ndev, (int) tap_result, \
+				(const void *) tap_real, tap_call_id);
+#define TAP_FINISH_INIT_ALL
+
+#define TAP_LOCALS_SPLIT
+#define TAP_BEFORE_SPLIT(name) tap_change_begin(name)
+#define TAP_DESCRIBE_SPLIT TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_SPLIT \
+	TAP_MADE(tap_args.newcomm, .origin = TAP_COMM_SPLIT, .parent = tap_args.comm, \
+		.nranks = -1, .rank = -1, .color = tap_args.color, .split_key = tap_args.key, \
+		.config = tap_args.config)
+#define TAP_FINISH_SPLIT
+
+#define TAP_LOCALS_SHRINK
+#define TAP_BEFORE_SHRINK(name) tap_change_begin(name)
+#define TAP_DESCRIBE_SHRINK TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_SHRINK \
+	TAP_MADE(tap_args.newcomm, .origin = TAP_COMM_SHRINK, .parent = tap_args.comm, \
+		.nranks = -1, .rank = -1, .color = -1, .config = tap_args.config, \
+		.hash = tap_hash_of_ranks(tap_args.excludeRanksList, \
+					  tap_args.excludeRanksCount))
+#define TAP_FINISH_SHRINK
+
+#define TAP_LOCALS_GROW
+#define TAP_BEFORE_GROW(name) tap_change_begin(name)
+#define TAP_DESCRIBE_GROW TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_GROW \
+	TAP_MADE(tap_args.newcomm, .origin = TAP_COMM_GROW, .parent = tap_args.comm, \
+		.nranks = tap_args.nRanks, .rank = tap_args.comm ? -1 : tap_args.rank, \
+		.color = -1, .config = tap_args.config, \
+		.hash = tap_hash_of_id(tap_args.uniqueId))
+#define TAP_FINISH_GROW
+
+/* What becomes of them. */
+#define TAP_AFTER_LIFE(life) \
+	tap_change_end_life(tap_args.comm, (int) tap_result, life, tap_call_id);
+
+#define TAP_LOCALS_FINALIZE
+#define TAP_BEFORE_FINALIZE(name) tap_change_begin(name)
+#define TAP_DESCRIBE_FINALIZE TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_FINALIZE TAP_AFTER_LIFE(TAP_COMM_FINALIZING)
+#define TAP_FINISH_FINALIZE
+
+#define TAP_LOCALS_REVOKE
+#define TAP_BEFORE_REVOKE(name) tap_change_begin(name)
+#define TAP_DESCRIBE_REVOKE TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_REVOKE TAP_AFTER_LIFE(TAP_COMM_REVOKED)
+#define TAP_FINISH_REVOKE
+
+#define TAP_LOCALS_SUSPEND
+#define TAP_BEFORE_SUSPEND(name) tap_change_begin(name)
+#define TAP_DESCRIBE_SUSPEND TAP_DESCRIBE_ON_COMM
+/* With no flag NCCL has nothing to do. */
+#define TAP_AFTER_SUSPEND \
+	if (tap_args.flags & 1) /* NCCL_SUSPEND_MEM */ \
+		TAP_AFTER_LIFE(TAP_COMM_SUSPENDED) \
+	else \
+		tap_change_end();
+#define TAP_FINISH_SUSPEND
+
+#define TAP_LOCALS_RESUME
+#define TAP_BEFORE_RESUME(name) tap_change_begin(name)
+#define TAP_DESCRIBE_RESUME TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_RESUME TAP_AFTER_LIFE(TAP_COMM_READY)
+#define TAP_FINISH_RESUME
+
+#define TAP_LOCALS_DESTROY struct tap_comm *tap_freed = NULL;
+#define TAP_BEFORE_DESTROY(name) \
+	tap_change_begin_freeing(name, tap_args.comm, &tap_freed)
+#define TAP_DESCRIBE_DESTROY TAP_DESCRIBE_ON_COMM
+#define TAP_AFTER_DESTROY \
+	tap_change_end_freed(tap_freed, tap_args.comm, (int) tap_result, TAP_COMM_DESTROYED, \
+			     tap_call_id);
+#define TAP_FINISH_DESTROY
+
+#define TAP_LOCALS_ABORT TAP_LOCALS_DESTROY
+#define TAP_BEFORE_ABORT(name) TAP_BEFORE_DESTROY(name)
+/* What led to it is in the buffers now. */
+#define TAP_DESCRIBE_ABORT \
+	TAP_DESCRIBE_DESTROY \
+	if (tap_is_meant) \
+		tap_recorder_ask_snapshot("ncclCommAbort");
+#define TAP_AFTER_ABORT \
+	tap_change_end_freed(tap_freed, tap_args.comm, (int) tap_result, TAP_COMM_ABORTED, \
+			     tap_call_id);
+#define TAP_FINISH_ABORT
+
+#endif

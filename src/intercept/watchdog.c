@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks with the lock of threads.c, writes and asks without it. */
+#include "intercept/watchdog.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "common/clock.h"
+#include "common/helper.h"
+#include "intercept/recorder.h"
+#include "intercept/resolve.h"
+#include "intercept/start.h"
+#include "intercept/threads.h"
+
+/* LTTng's own need and snprintf()'s, and what a program may have of thread storage. */
+#define STACK_BYTES (256 << 10)
+
+/* At one look; the rest is told at the next one. */
+#define NR_SEEN 64
+
+static int64_t stuck_ns; /* 0: however long a call takes */
+
+/* Of "30" or "0.5", whatever the program's locale says of decimal points; -1: neither. */
+static int64_t parse_seconds(const char *text)
+{
+	int64_t ns = 0, unit = 1000000000;
+	const char *digit;
+
+	for (digit = text;
+	     *digit >= '0' && *digit <= '9' && ns < INT64_C(1000000000000000); digit++)
+		ns = ns * 10 + (*digit - '0') * unit;
+	if (digit == text)
+		return -1;
+	if (*digit == '.')
+		for (digit++; *digit >= '0' && *digit <= '9'; digit++) {
+			unit /= 10;
+			ns += (*digit - '0') * unit;
+		}
+	return *digit ? -1 : ns;
+}
+
+void tap_housekeeping_prepare(void)
+{
+	const char *value = getenv("CCLTAP_STUCK_AFTER");
+
+	if (!value || !*value)
+		return;
+	stuck_ns = parse_seconds(value);
+	if (stuck_ns >= 0)
+		return;
+	stuck_ns = 0;
+	tap_problem("housekeeping", "CCLTAP_STUCK_AFTER is no number of seconds", 1);
+}
+
+static void ask(const struct tap_thread_state *state)
+{
+	char why[128];
+
+	snprintf(why, sizeof(why),
+		 "%s has not returned for %" PRIu64 " s (thread %" PRId32 ")",
+		 state->function, state->least_ns / 1000000000, state->tid);
+	tap_recorder_ask_snapshot(why);
+}
+
+static void look(void)
+{
+	static struct tap_thread_seen seen[NR_SEEN];
+	const uint32_t nr = tap_threads_look(stuck_ns, seen, NR_SEEN);
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		if (seen[i].is_due)
+			tap_events_table->open_call(&seen[i].state);
+	/* When all that is to be said is in the buffers. */
+	for (i = 0; i < nr; i++)
+		if (seen[i].is_stuck)
+			ask(&seen[i].state);
+	TAP_LAYERS_CALL(look, stuck_ns);
+}
+
+static void *keep_house(void *unused)
+{
+	bool is_wanted;
+
+	prctl(PR_SET_NAME, "ccltap");
+	for (;;) {
+		is_wanted =
+			__atomic_load_n(tap_events_table->open_call_on, __ATOMIC_RELAXED);
+		if (is_wanted)
+			look();
+		tap_helper_rest((is_wanted ? 1 : 5) * TAP_SECOND_NS);
+	}
+	return unused;
+}
+
+void tap_housekeeping_start(void)
+{
+	if (tap_helper_make(keep_house, NULL, STACK_BYTES))
+		tap_problem("not recorded", "calls that are open for long: no thread", 1);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* A growing array of bytes, and numbers written into it. */
+#include "join/base/buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char hex_digits[] = "0123456789abcdef";
+
+char *tap_buffer_grow(struct tap_buffer *buffer, size_t length)
+{
+	size_t room = buffer->room ? buffer->room : 4096;
+	char *data;
+
+	while (room < buffer->used + length)
+		room *= 2;
+	data = realloc(buffer->data, room);
+	if (!data) {
+		buffer->is_short = true;
+		return NULL;
+	}
+	buffer->data = data;
+	buffer->room = room;
+	return data + buffer->used;
+}
+
+void tap_buffer_add(struct tap_buffer *buffer, const char *bytes, size_t length)
+{
+	char *at = tap_buffer_reserve(buffer, length);
+
+	if (!at)
+		return;
+	memcpy(at, bytes, length);
+	buffer->used += length;
+}
+
+void tap_buffer_add_string(struct tap_buffer *buffer, const char *string)
+{
+	tap_buffer_add(buffer, string, strlen(string));
+}
+
+void tap_buffer_add_padded(struct tap_buffer *buffer, uint64_t value, unsigned int width)
+{
+	char digits[24];
+	unsigned int i = sizeof(digits);
+
+	do {
+		digits[--i] = (char) ('0' + value % 10);
+		value /= 10;
+	} while (value || (sizeof(digits) - i < width && i));
+	tap_buffer_add(buffer, digits + i, sizeof(digits) - i);
+}
+
+void tap_buffer_add_unsigned(struct tap_buffer *buffer, uint64_t value)
+{
+	tap_buffer_add_padded(buffer, value, 1);
+}
+
+void tap_buffer_add_signed(struct tap_buffer *buffer, int64_t value)
+{
+	if (value < 0)
+		tap_buffer_add_char(buffer, '-');
+	tap_buffer_add_unsigned(buffer, value < 0 ? -(uint64_t) value : (uint64_t) value);
+}
+
+void tap_buffer_add_hex(struct tap_buffer *buffer, uint64_t value)
+{
+	char digits[18];
+	unsigned int i = sizeof(digits);
+
+	do {
+		digits[--i] = hex_digits[value & 15];
+		value >>= 4;
+	} while (value);
+	digits[--i] = 'x';
+	digits[--i] = '0';
+	tap_buffer_add(buffer, digits + i, sizeof(digits) - i);
+}
+
+void tap_buffer_add_real(struct tap_buffer *buffer, double value)
+{
+	char text[40], *comma;
+
+	snprintf(text, sizeof(text), "%.17g", value);
+	/* The program that loads us may have chosen a locale. */
+	comma = strchr(text, ',');
+	if (comma)
+		*comma = '.';
+	tap_buffer_add_string(buffer, text);
+	/* So that a reader does not take it for an integer. */
+	if (isfinite(value) && !strpbrk(text, ".e"))
+		tap_buffer_add_string(buffer, ".0");
+}
+
+void tap_buffer_fill(struct tap_buffer *buffer, size_t start, size_t width, char c)
+{
+	while (buffer->used - start < width && !buffer->is_short)
+		tap_buffer_add_char(buffer, c);
+}
+
+void tap_buffer_align_right(struct tap_buffer *buffer, size_t start, size_t width)
+{
+	size_t length = buffer->used - start;
+
+	if (length >= width || !tap_buffer_reserve(buffer, width - length))
+		return;
+	memmove(buffer->data + start + width - length, buffer->data + start, length);
+	memset(buffer->data + start, ' ', width - length);
+	buffer->used += width - length;
+}
+
+size_t tap_buffer_character_length(const unsigned char *s)
+{
+	unsigned int least, i, length, value;
+
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return s[0] < 0x80;
+	length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+	value = s[0] & (0xff >> (length + 1));
+	for (i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (s[i] & 0x3f);
+	}
+	if (value < least || value > 0x10ffff || (value >= 0xd800 && value < 0xe000))
+		return 0;
+	return length;
+}
+
+/* Control characters of one byte, and those of two in UTF-8. */
+static bool is_control(const unsigned char *s)
+{
+	return *s < ' ' || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+}
+
+void tap_buffer_add_visible(struct tap_buffer *buffer, const char *string)
+{
+	const unsigned char *s = (const unsigned char *) string;
+
+	while (*s) {
+		char code[4] = {'\\', 'x', hex_digits[*s >> 4], hex_digits[*s & 15]};
+		size_t length = tap_buffer_character_length(s);
+
+		if (length && !is_control(s)) {
+			tap_buffer_add(buffer, (const char *) s, length);
+			s += length;
+		} else {
+			tap_buffer_add(buffer, code, sizeof(code));
+			s++;
+		}
+	}
+}
+
+void tap_buffer_free(struct tap_buffer *buffer)
+{
+	free(buffer->data);
+	memset(buffer, 0, sizeof(*buffer));
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Typed lists of fields: two arrays that grow and are used again. */
+#include "join/base/field.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tap_fields_clear(struct tap_fields *fields)
+{
+	fields->count = 0;
+	fields->data_used = 0;
+}
+
+void tap_fields_free(struct tap_fields *fields)
+{
+	free(fields->list);
+	free(fields->data);
+	memset(fields, 0, sizeof(*fields));
+}
+
+static bool is_equal(const struct tap_fields *a, const struct tap_field *left,
+		     const struct tap_fields *b, const struct tap_field *right)
+{
+	size_t length = left->value.data.length;
+
+	if (left->kind != right->kind || strcmp(left->name, right->name))
+		return false;
+	if (left->kind != TAP_FIELD_STRING && left->kind != TAP_FIELD_ARRAY)
+		return left->value.u == right->value.u;
+	if (left->kind == TAP_FIELD_ARRAY)
+		length *= sizeof(uint64_t);
+	return left->value.data.length == right->value.data.length &&
+	       !memcmp(a->data + left->value.data.offset,
+		       b->data + right->value.data.offset, length);
+}
+
+bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!is_equal(a, &a->list[i], b, &b->list[i]))
+			return false;
+	return true;
+}
+
+void tap_fields_swap(struct tap_fields *a, struct tap_fields *b)
+{
+	struct tap_fields kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
+				 enum tap_field_kind kind)
+{
+	struct tap_field *field;
+
+	if (fields->count == TAP_FIELD_COUNT_MAX)
+		return NULL;
+	if (fields->count == fields->room) {
+		size_t room = fields->room ? fields->room * 2 : 8;
+		struct tap_field *list = realloc(fields->list, room * sizeof(*list));
+
+		if (!list)
+			return NULL;
+		fields->list = list;
+		fields->room = room;
+	}
+	field = &fields->list[fields->count++];
+	memset(field, 0, sizeof(*field));
+	field->name = name;
+	field->kind = kind;
+	return field;
+}
+
+/* Room for size bytes of a new field, or NULL; the field is then not there. */
+static struct tap_field *add_data(struct tap_fields *fields, const char *name,
+				  enum tap_field_kind kind, size_t size)
+{
+	size_t offset = (fields->data_used + 7) & ~(size_t) 7;
+	struct tap_field *field;
+
+	if (offset + size > fields->data_room || !fields->data) {
+		size_t room = fields->data_room * 2 > offset + size
+				      ? fields->data_room * 2
+				      : offset + size + 64;
+		char *data = realloc(fields->data, room);
+
+		if (!data)
+			return NULL;
+		fields->data = data;
+		fields->data_room = room;
+	}
+	field = tap_fields_add(fields, name, kind);
+	if (!field)
+		return NULL;
+	field->value.data.offset = offset;
+	fields->data_used = offset + size;
+	return field;
+}
+
+struct tap_field *tap_fields_add_string(struct tap_fields *fields, const char *name,
+					const char *string, size_t length)
+{
+	size_t kept = length < TAP_FIELD_STRING_MAX ? length : TAP_FIELD_STRING_MAX;
+	struct tap_field *field = add_data(fields, name, TAP_FIELD_STRING, kept + 1);
+
+	if (!field)
+		return NULL;
+	memcpy(fields->data + field->value.data.offset, string, kept);
+	fields->data[field->value.data.offset + kept] = '\0';
+	field->value.data.length = kept;
+	field->is_cut = kept != length;
+	return field;
+}
+
+struct tap_field *tap_fields_add_array(struct tap_fields *fields, const char *name,
+				       uint64_t length, uint64_t **elements)
+{
+	size_t kept = length < TAP_FIELD_ARRAY_MAX ? length : TAP_FIELD_ARRAY_MAX;
+	struct tap_field *field =
+		add_data(fields, name, TAP_FIELD_ARRAY, kept * sizeof(**elements));
+
+	if (!field)
+		return NULL;
+	field->value.data.length = kept;
+	field->is_cut = kept != length;
+	*elements = (uint64_t *) (fields->data + field->value.data.offset);
+	return field;
+}
+
+const struct tap_field *tap_fields_find(const struct tap_fields *fields, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < fields->count; i++)
+		if (!strcmp(fields->list[i].name, name))
+			return &fields->list[i];
+	return NULL;
+}
+
+const char *tap_fields_string(const struct tap_fields *fields,
+			      const struct tap_field *field)
+{
+	return fields->data + field->value.data.offset;
+}
+
+const uint64_t *tap_fields_array(const struct tap_fields *fields,
+				 const struct tap_field *field)
+{
+	return (const uint64_t *) (fields->data + field->value.data.offset);
+}
+
+const char *tap_fields_get_string(const struct tap_fields *fields, const char *name)
+{
+	const struct tap_field *field = tap_fields_find(fields, name);
+
+	if (!field || field->kind != TAP_FIELD_STRING)
+		return NULL;
+	return tap_fields_string(fields, field);
+}
+
+int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
+			    uint64_t *value)
+{
+	const struct tap_field *field = tap_fields_find(fields, name);
+
+	if (!field)
+		return -ENOENT;
+	if (field->kind == TAP_FIELD_SIGNED ? field->value.i < 0
+					    : field->kind != TAP_FIELD_UNSIGNED)
+		return -EINVAL;
+	*value = field->value.u;
+	return 0;
+}
+
+int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
+			  int64_t *value)
+{
+	const struct tap_field *field = tap_fields_find(fields, name);
+
+	if (!field)
+		return -ENOENT;
+	if (field->kind == TAP_FIELD_UNSIGNED ? field->value.u > INT64_MAX
+					      : field->kind != TAP_FIELD_SIGNED)
+		return -EINVAL;
+	*value = field->value.i;
+	return 0;
+}

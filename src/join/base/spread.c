@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Few durations are kept in order.  All are counted by their size, too: eight counts for
+ * each power of two, so that what is in the middle of a count is wrong by a sixteenth at
+ * most.
+ */
+#include "join/base/spread.h"
+
+#include <string.h>
+
+static unsigned int size_of(uint64_t ns)
+{
+	unsigned int log2;
+
+	if (ns < TAP_SPREAD_STEPS)
+		return (unsigned int) ns;
+	log2 = 63 - (unsigned int) __builtin_clzll(ns);
+	return (log2 - TAP_SPREAD_STEPS_LOG2 + 1) * TAP_SPREAD_STEPS +
+	       (unsigned int) (ns >> (log2 - TAP_SPREAD_STEPS_LOG2) &
+			       (TAP_SPREAD_STEPS - 1));
+}
+
+/* The middle of the durations that are counted there. */
+static uint64_t duration_of(unsigned int size)
+{
+	const unsigned int shift =
+		size < TAP_SPREAD_STEPS ? 0 : size / TAP_SPREAD_STEPS - 1;
+
+	if (size < TAP_SPREAD_STEPS)
+		return size;
+	return ((uint64_t) (TAP_SPREAD_STEPS + size % TAP_SPREAD_STEPS) << shift) +
+	       (UINT64_C(1) << shift) / 2;
+}
+
+uint64_t tap_spread_round(uint64_t ns)
+{
+	uint64_t unit = 1;
+
+	while (ns / unit >= 100)
+		unit *= 10;
+	return (ns + unit / 2) / unit * unit;
+}
+
+bool tap_spread_is_exact(const struct tap_spread *spread)
+{
+	return spread->count <= TAP_SPREAD_FEW || spread->min_ns == spread->max_ns;
+}
+
+int64_t tap_spread_percentile(const struct tap_spread *spread, unsigned int percent)
+{
+	uint64_t rank = (spread->count * percent + 99) / 100, seen = 0;
+	unsigned int i;
+	uint64_t ns;
+
+	if (!spread->count)
+		return -1;
+	if (spread->count <= TAP_SPREAD_FEW)
+		return spread->few[rank - 1];
+	for (i = 0; i < TAP_SPREAD_SIZES; i++) {
+		seen += spread->sizes[i];
+		if (seen >= rank)
+			break;
+	}
+	ns = tap_spread_round(duration_of(i));
+	if (ns < (uint64_t) spread->min_ns)
+		return spread->min_ns;
+	return ns > (uint64_t) spread->max_ns ? spread->max_ns : (int64_t) ns;
+}
+
+static void keep(struct tap_spread *spread, int64_t ns)
+{
+	uint64_t at = spread->count;
+
+	while (at && spread->few[at - 1] > ns)
+		at--;
+	memmove(&spread->few[at + 1], &spread->few[at],
+		(spread->count - at) * sizeof(spread->few[0]));
+	spread->few[at] = ns;
+}
+
+void tap_spread_add(struct tap_spread *spread, int64_t ns)
+{
+	if (ns < 0)
+		return;
+	if (spread->count < TAP_SPREAD_FEW)
+		keep(spread, ns);
+	if (!spread->count || ns < spread->min_ns)
+		spread->min_ns = ns;
+	if (ns > spread->max_ns)
+		spread->max_ns = ns;
+	spread->count++;
+	spread->sizes[size_of((uint64_t) ns)]++;
+}
+
+int64_t tap_spread_max(const struct tap_spread *spread)
+{
+	return spread->count ? spread->max_ns : -1;
+}

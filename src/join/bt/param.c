@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* One look at each value against a table. */
+#include "join/bt/param.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct reading {
+	bt_self_component *self;
+	struct tap_param *params;
+	size_t count;
+};
+
+static bt_value_map_foreach_entry_const_func_status
+read_param(const char *name, const bt_value *value, void *data)
+{
+	struct reading *reading = data;
+	struct tap_param *param = reading->params;
+	size_t i;
+
+	for (i = 0; i < reading->count && strcmp(param->name, name); i++)
+		param++;
+	if (i == reading->count) {
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+			reading->self, "There is no parameter \"%s\"", name);
+		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+	}
+	switch (param->kind) {
+	case TAP_PARAM_BOOL:
+		if (!bt_value_is_bool(value)) {
+			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+				reading->self, "Parameter \"%s\" is not yes or no", name);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+		}
+		param->boolean = bt_value_bool_get(value);
+		break;
+	case TAP_PARAM_COUNT:
+		if (bt_value_is_signed_integer(value))
+			param->count = bt_value_integer_signed_get(value);
+		else if (bt_value_is_unsigned_integer(value) &&
+			 bt_value_integer_unsigned_get(value) < INT64_MAX)
+			param->count = (int64_t) bt_value_integer_unsigned_get(value);
+		else
+			param->count = 0;
+		if (param->count < 1 || param->count > INT32_MAX) {
+			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+				reading->self,
+				"Parameter \"%s\" is not a number from 1 to %d", name,
+				INT32_MAX);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+		}
+		break;
+	case TAP_PARAM_STRING:
+		if (!bt_value_is_string(value)) {
+			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+				reading->self, "Parameter \"%s\" is not a string", name);
+			return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+		}
+		param->string = bt_value_string_get(value);
+		break;
+	}
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+}
+
+bool tap_params_read(bt_self_component *self, const bt_value *from,
+		     struct tap_param *params, size_t count)
+{
+	struct reading reading = {.self = self, .params = params, .count = count};
+
+	return bt_value_map_foreach_entry_const(from, read_param, &reading) ==
+	       BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK;
+}

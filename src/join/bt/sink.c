@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters, ports and status codes: the join seen from babeltrace2. */
+#include "join/bt/sink.h"
+
+#include "join/bt/merge.h"
+#include "join/bt/param.h"
+#include "join/bt/progress.h"
+#include "join/views/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Events taken before babeltrace2 is asked whether the user wants to stop. */
+#define BUDGET 16384
+
+#define WINDOW 100000
+
+struct sink {
+	bt_self_component_sink *self;
+	const char *output_name;
+	struct tap_outfile output;
+	struct tap_view *view;
+	struct tap_symbols *symbols;
+	struct tap_join *join;
+	struct tap_decoder *decoder;
+	struct tap_merge *merge;
+	unsigned int port_count;
+	struct tap_progress progress;
+};
+
+/* The parameters of all sinks stand first. */
+enum {
+	OUTPUT,
+	OVERWRITE,
+	OPEN,
+	HELD,
+	DAMAGED,
+	REMOVED,
+	JOBS,
+	SNAPSHOTS,
+	FLIGHT,
+	PROGRESS,
+	STACKS,
+	MODULES,
+	DEBUG_PATH,
+	COMMON_COUNT
+};
+
+/* clang-format off */
+#define COMMON_PARAMS \
+	[OUTPUT] = {.name = "output", .kind = TAP_PARAM_STRING, .string = "-"}, \
+	[OVERWRITE] = {.name = "overwrite", .kind = TAP_PARAM_BOOL}, \
+	[OPEN] = {.name = "open-calls", .kind = TAP_PARAM_COUNT, \
+		  .count = TAP_PARAM_OPEN_CALLS}, \
+	[HELD] = {.name = "held-operations", .kind = TAP_PARAM_COUNT, \
+		  .count = TAP_PARAM_HELD_OPERATIONS}, \
+	[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT}, \
+	[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT}, \
+	[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING}, \
+	[SNAPSHOTS] = {.name = "snapshots", .kind = TAP_PARAM_STRING}, \
+	[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL}, \
+	[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL}, \
+	[STACKS] = {.name = "stacks", .kind = TAP_PARAM_BOOL}, \
+	[MODULES] = {.name = "modules", .kind = TAP_PARAM_STRING}, \
+	[DEBUG_PATH] = {.name = "debug-path", .kind = TAP_PARAM_STRING}
+/* clang-format on */
+
+#define APPEND_CAUSE(self, ...) \
+	BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT( \
+		bt_self_component_sink_as_self_component(self), __VA_ARGS__)
+
+static void destroy(struct sink *sink)
+{
+	if (!sink)
+		return;
+	tap_merge_destroy(sink->merge);
+	if (sink->view)
+		sink->view->destroy(sink->view);
+	tap_symbols_destroy(sink->symbols);
+	tap_join_destroy(sink->join);
+	tap_decoder_destroy(sink->decoder);
+	tap_outfile_close(&sink->output);
+	free(sink);
+}
+
+static int add_port(struct sink *sink)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "in%u", sink->port_count++);
+	return bt_self_component_sink_add_input_port(sink->self, name, NULL, NULL)
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Takes the view, and the ownership of it also when it fails. */
+static bt_component_class_initialize_method_status
+make_sink(bt_self_component_sink *self, struct tap_view *view,
+	  const struct tap_param *params)
+{
+	const char *output = params[OUTPUT].string;
+	const struct tap_bounds bounds = {
+		.open_calls = (size_t) params[OPEN].count,
+		.held_operations = (size_t) params[HELD].count,
+	};
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int ret;
+
+	if (!sink || !view) {
+		if (view)
+			view->destroy(view);
+		free(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	sink->self = self;
+	sink->view = view;
+	sink->progress.is_wanted = params[PROGRESS].boolean;
+	sink->join = tap_join_create(view->consumer, view, &bounds);
+	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
+	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
+	if (params[STACKS].boolean)
+		sink->symbols = tap_symbols_create(params[MODULES].string,
+						   params[DEBUG_PATH].string);
+	if (!sink->merge || (params[STACKS].boolean && !sink->symbols) ||
+	    (params[JOBS].string && tap_join_set_jobs(sink->join, params[JOBS].string)) ||
+	    (params[SNAPSHOTS].string &&
+	     tap_join_set_snapshots(sink->join, params[SNAPSHOTS].string)) ||
+	    add_port(sink)) {
+		destroy(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+	}
+	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
+	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
+	tap_join_loss(sink->join)->is_window = params[FLIGHT].boolean;
+	view->join = sink->join;
+	view->output = &sink->output;
+	view->symbols = sink->symbols;
+	ret = tap_outfile_open(&sink->output, output, params[OVERWRITE].boolean);
+	if (ret) {
+		if (ret == -EEXIST)
+			APPEND_CAUSE(self,
+				     "%s exists: choose another name or overwrite it",
+				     output);
+		else
+			APPEND_CAUSE(self, "Cannot write %s: %s", output, strerror(-ret));
+		destroy(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	sink->output_name = sink->output.path ? sink->output.path : "standard output";
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), sink);
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_timeline(bt_self_component_sink *self,
+		       bt_self_component_sink_configuration *configuration,
+		       const bt_value *values, void *data)
+{
+	enum { FORMAT = COMMON_COUNT, ABSOLUTE, WINDOW_SIZE };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "text"},
+		[ABSOLUTE] = {.name = "absolute", .kind = TAP_PARAM_BOOL},
+		[WINDOW_SIZE] = {.name = "window",
+				 .kind = TAP_PARAM_COUNT,
+				 .count = WINDOW},
+	};
+	struct tap_view *view;
+
+	(void) configuration;
+	(void) data;
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	if (!strcmp(params[FORMAT].string, "text")) {
+		view = tap_text_create();
+	} else if (!strcmp(params[FORMAT].string, "jsonl")) {
+		view = tap_jsonl_create();
+	} else {
+		APPEND_CAUSE(self, "Format \"%s\" is not text or jsonl",
+			     params[FORMAT].string);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (view) {
+		view->settings.is_absolute = params[ABSOLUTE].boolean;
+		view->settings.window = (size_t) params[WINDOW_SIZE].count;
+	}
+	return make_sink(self, view, params);
+}
+
+/* A view that writes sums, for a person or a program. */
+static bt_component_class_initialize_method_status
+init_sums(bt_self_component_sink *self, const bt_value *values,
+	  struct tap_view *(*create)(void) )
+{
+	enum { JSON = COMMON_COUNT };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
+	};
+	struct tap_view *view;
+
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	view = create();
+	if (view)
+		view->settings.is_json = params[JSON].boolean;
+	return make_sink(self, view, params);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_report(bt_self_component_sink *self,
+		     bt_self_component_sink_configuration *configuration,
+		     const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_report_create);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_check(bt_self_component_sink *self,
+		    bt_self_component_sink_configuration *configuration,
+		    const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_check_create);
+}
+
+static struct sink *get(bt_self_component_sink *self)
+{
+	return bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+}
+
+void tap_sink_finalize(bt_self_component_sink *self)
+{
+	destroy(get(self));
+}
+
+bt_component_class_port_connected_method_status
+tap_sink_connected(bt_self_component_sink *self, bt_self_component_port_input *port,
+		   const bt_port_output *other)
+{
+	(void) port;
+	(void) other;
+	/* There is always one port that is free. */
+	return add_port(get(self))
+		       ? BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR
+		       : BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK;
+}
+
+/* Returns 0, -EIO after its cause is told, or -ENOMEM. */
+static int read_port(struct sink *sink, unsigned int number)
+{
+	bt_self_component_port_input *port =
+		bt_self_component_sink_borrow_input_port_by_index(sink->self, number);
+	bt_message_iterator *iterator;
+
+	if (!bt_port_is_connected(bt_port_input_as_port_const(
+		    bt_self_component_port_input_as_port_input(port))))
+		return 0;
+	if (bt_message_iterator_create_from_sink_component(sink->self, port, &iterator)) {
+		APPEND_CAUSE(sink->self, "Cannot read the stream of port in%u", number);
+		return -EIO;
+	}
+	if (!tap_merge_add(sink->merge, iterator))
+		return 0;
+	bt_message_iterator_put_ref(iterator);
+	return -ENOMEM;
+}
+
+/* These names alone are longer than a line. */
+#define CONFIGURED(status) \
+	BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_##status
+
+bt_component_class_sink_graph_is_configured_method_status
+tap_sink_configured(bt_self_component_sink *self)
+{
+	struct sink *sink = get(self);
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < sink->port_count; i++)
+		ret = read_port(sink, i);
+	if (ret == -ENOMEM)
+		return CONFIGURED(MEMORY_ERROR);
+	return ret ? CONFIGURED(ERROR) : CONFIGURED(OK);
+}
+
+static bt_component_class_sink_consume_method_status fail(struct sink *sink, int ret)
+{
+	if (ret == -ENOMEM)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
+	if (sink->output.failed_folder)
+		APPEND_CAUSE(sink->self,
+			     "Cannot write a temporary file in %s: %s; set TMPDIR to a "
+			     "folder that has room",
+			     sink->output.failed_folder, strerror(-ret));
+	else
+		APPEND_CAUSE(sink->self, "Cannot write %s: %s", sink->output_name,
+			     strerror(-ret));
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+}
+
+bt_component_class_sink_consume_method_status
+tap_sink_consume(bt_self_component_sink *self)
+{
+	struct sink *sink = get(self);
+	enum tap_merge_status status;
+	int ret;
+
+	ret = tap_merge_run(sink->merge, BUDGET, &status);
+	if (ret)
+		return fail(sink, ret);
+	tap_progress_show(&sink->progress, tap_merge_event_count(sink->merge));
+	if (status == TAP_MERGE_AGAIN)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_AGAIN;
+	if (status == TAP_MERGE_OK)
+		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+	tap_progress_end(&sink->progress);
+	ret = tap_join_finish(sink->join);
+	if (ret)
+		return fail(sink, ret);
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
+}

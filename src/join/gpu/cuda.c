@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* One event as an entry and an exit, with more fields than it came with. */
+#include "join/gpu/cuda.h"
+
+#include "join/base/buffer.h"
+#include "join/model/comm.h"
+#include "join/nccl/kernel.h"
+#include "join/ranks/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that have names, so that a damaged trace cannot fill the memory. */
+#define FUNCTIONS_MAX 65536
+
+/* Threads that launch, the same. */
+#define THREADS_MAX 65536
+
+/* What NCCL told. */
+struct arguments {
+	uint64_t call_id; /* of the launch */
+	struct tap_fields fields;
+};
+
+/* What the tracer says in the field "capture". */
+enum { CAPTURE_TOLD_NOT = -1, CAPTURE_NONE, CAPTURE_ACTIVE };
+
+static int64_t capture_of(const struct tap_fields *fields)
+{
+	int64_t capture;
+
+	return tap_fields_get_signed(fields, "capture", &capture) ? CAPTURE_NONE
+								  : capture;
+}
+
+static bool stream_of(const struct tap_fields *fields, uint64_t *ret)
+{
+	uint64_t is_per_thread = 0;
+
+	if (tap_fields_get_unsigned(fields, "hStream", ret) &&
+	    tap_fields_get_unsigned(fields, "stream", ret))
+		return false;
+	tap_fields_get_unsigned(fields, "per_thread", &is_per_thread);
+	if (!*ret)
+		*ret = is_per_thread ? TAP_STREAM_PER_THREAD : TAP_STREAM_LEGACY;
+	return true;
+}
+
+bool tap_cuda_stream(const struct tap_span *span, uint64_t *ret)
+{
+	return stream_of(&span->entry, ret);
+}
+
+void tap_cuda_add_stream(struct tap_buffer *buffer, uint64_t stream)
+{
+	if (stream == TAP_STREAM_LEGACY)
+		tap_buffer_add_string(buffer, "legacy");
+	else if (stream == TAP_STREAM_PER_THREAD)
+		tap_buffer_add_string(buffer, "per-thread");
+	else
+		tap_buffer_add_hex(buffer, stream);
+}
+
+int64_t tap_cuda_bytes(const struct tap_span *span)
+{
+	static const char *const names[] = {"ByteCount", "pCopy_bytes", "sizes_bytes"};
+	uint64_t bytes;
+	size_t i;
+
+	if (span->name->cuda != TAP_CUDA_COPY)
+		return -1;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!tap_fields_get_unsigned(&span->entry, names[i], &bytes))
+			return bytes <= INT64_MAX ? (int64_t) bytes : -1;
+	return -1;
+}
+
+bool tap_cuda_is_captured(const struct tap_span *span)
+{
+	return capture_of(&span->entry) > CAPTURE_NONE;
+}
+
+/* ---- What is known besides ---- */
+
+int tap_cuda_function(struct tap_cuda *cuda, const struct tap_process *process,
+		      const struct tap_event *event)
+{
+	const char *name = tap_fields_get_string(&event->fields, "name");
+	uint64_t function;
+	char *copy;
+
+	if (!name || tap_fields_get_unsigned(&event->fields, "function", &function)) {
+		cuda->loss->malformed_events++;
+		return 0;
+	}
+	/* Another function may be there since: the driver does not tell its name. */
+	free(tap_table_remove(&cuda->functions, process->number, function));
+	if (!*name || cuda->functions.count >= FUNCTIONS_MAX)
+		return 0;
+	copy = strdup(name);
+	if (copy && !tap_table_set(&cuda->functions, process->number, function, copy))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+/* A newer tracer may tell that itself, and no field may be there twice. */
+static void add_number(struct tap_fields *fields, const char *name, uint64_t number)
+{
+	struct tap_field *field = NULL;
+
+	if (!tap_fields_find(fields, name))
+		field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
+	if (field)
+		field->value.u = number;
+}
+
+static void add_string(struct tap_fields *fields, const char *name, const char *string)
+{
+	if (!tap_fields_find(fields, name))
+		tap_fields_add_string(fields, name, string, strlen(string));
+}
+
+int tap_cuda_nccl_args(struct tap_cuda *cuda, const struct tap_process *process,
+		       struct tap_event *event)
+{
+	struct arguments *arguments =
+		tap_table_find(&cuda->arguments, process->number, (uint64_t) event->tid);
+
+	if (!arguments) {
+		if (cuda->arguments.count >= THREADS_MAX)
+			return 0;
+		arguments = calloc(1, sizeof(*arguments));
+		if (!arguments || tap_table_set(&cuda->arguments, process->number,
+						(uint64_t) event->tid, arguments)) {
+			free(arguments);
+			return -ENOMEM;
+		}
+	}
+	arguments->call_id = event->call_id;
+	tap_fields_swap(&arguments->fields, &event->fields);
+	return 0;
+}
+
+static int describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct arguments *arguments =
+		tap_table_find(&cuda->arguments, span->process->number,
+			       (uint64_t) span->tid);
+	const char *name = NULL;
+	uint64_t function, grid = 0;
+
+	if (!tap_fields_get_unsigned(&span->entry, "f", &function))
+		name = tap_table_find(&cuda->functions, span->process->number, function);
+	if (name)
+		add_string(&span->entry, "function", name);
+	tap_fields_get_unsigned(&span->entry, "gridDimX", &grid);
+	return tap_kernel_describe(&span->entry, name, grid,
+				   arguments && arguments->call_id == span->call_id
+					   ? &arguments->fields
+					   : NULL);
+}
+
+/* A copy, or a value, that NCCL makes a collective of. */
+static void describe_copy(const struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct tap_span *parent =
+		span->parent_id ? tap_table_find(&cuda->pairs->open,
+						 span->process->number, span->parent_id)
+				: NULL;
+	const char *kind;
+
+	if (!parent || strcmp(parent->name->layer, "nccl"))
+		return;
+	kind = tap_kernel_copy(span->name->name, parent->name->name,
+			       parent->member ? tap_member_comm(parent->member)->nranks
+					      : -1);
+	if (kind)
+		add_string(&span->entry, "kernel_kind", kind);
+}
+
+/* What it repeats, and how that is known. */
+static void describe_graph(const struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct tap_graph *graph = NULL;
+	const char *known;
+	uint64_t exec;
+
+	if (!tap_fields_get_unsigned(&span->entry, "hGraphExec", &exec))
+		graph = tap_graphs_find(&cuda->graphs, span->process, exec);
+	known = tap_graph_known_name(graph ? graph->known : TAP_GRAPH_UNKNOWN);
+	if (graph) {
+		add_number(&span->entry, "capture_id", graph->capture_id);
+		add_number(&span->entry, "graph_calls", graph->calls);
+		add_number(&span->entry, "graph_kernels", graph->kernels);
+	}
+	add_string(&span->entry, "graph_known", known);
+}
+
+static int describe_capture(struct tap_cuda *cuda, struct tap_span *span)
+{
+	const struct tap_graph *graph;
+	uint64_t stream = 0;
+	bool has_stream = tap_cuda_stream(span, &stream);
+	int ret;
+
+	/* Where nobody can tell it may be in any. */
+	ret = tap_graphs_captured(&cuda->graphs, span,
+				  has_stream &&
+					  capture_of(&span->entry) != CAPTURE_TOLD_NOT,
+				  stream, &graph);
+	if (!ret && graph)
+		add_number(&span->entry, "capture_id", graph->capture_id);
+	return ret;
+}
+
+static bool has_failed(const struct tap_event *event)
+{
+	return event->has_result && event->result;
+}
+
+/* ---- Spans and links ---- */
+
+/* The call around it is open, so that it has begun for certain; it has not ended yet. */
+static int tell_launch(struct tap_cuda *cuda, const struct tap_process *process,
+		       const struct tap_event *event)
+{
+	const struct tap_span *parent =
+		tap_table_find(&cuda->pairs->open, process->number, event->parent_id);
+	struct tap_link_end ends[2] = {
+		{.process = process, .call_id = event->parent_id, .rank = process->rank},
+		{.process = process,
+		 .name = event->name,
+		 .call_id = event->call_id,
+		 .rank = process->rank},
+	};
+	struct tap_link link = {.kind = TAP_LINK_API_LAUNCH,
+				.known = TAP_KNOWN_EXACT,
+				.is_complete = true,
+				.operation = event->name,
+				.end_ns = event->begin_ns,
+				.nranks = -1,
+				.ends = ends,
+				.count = 2};
+
+	if (!parent) {
+		cuda->matches->unmatched++;
+		cuda->matches->why[TAP_WHY_NOT_RECORDED]++;
+		return 0;
+	}
+	ends[0].name = parent->name;
+	link.begin_ns = parent->begin_ns;
+	cuda->matches->exact++;
+	return cuda->consumer->link ? cuda->consumer->link(cuda->data, &link) : 0;
+}
+
+int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
+		  struct tap_event *event)
+{
+	const int64_t end_ns = event->time_ns;
+	struct tap_field *result;
+	int ret;
+
+	/* A damaged event may begin after it has ended. */
+	if (!event->begin_ns || event->begin_ns > end_ns)
+		event->begin_ns = end_ns;
+	event->time_ns = event->begin_ns;
+	cuda->event = event;
+	ret = tap_pairs_entry(cuda->pairs, process, event);
+	cuda->event = NULL;
+	if (ret)
+		return ret;
+	/* Its fields are the entry's now. */
+	tap_fields_clear(&event->fields);
+	if (event->has_result) {
+		result = tap_fields_add(&event->fields, "result", TAP_FIELD_SIGNED);
+		if (!result)
+			return -ENOMEM;
+		result->value.i = event->result;
+	}
+	event->time_ns = end_ns;
+	ret = tap_pairs_exit(cuda->pairs, process, event);
+	if (ret || !event->parent_id || has_failed(event) ||
+	    !tap_name_is_launch(event->name))
+		return ret;
+	return tell_launch(cuda, process, event);
+}
+
+int tap_cuda_begun(struct tap_cuda *cuda, struct tap_span *span)
+{
+	const int64_t capture = capture_of(&span->entry);
+	int ret = 0;
+
+	if (span->name->cuda == TAP_CUDA_KERNEL)
+		ret = describe_kernel(cuda, span);
+	else if (tap_name_is_work(span->name))
+		describe_copy(cuda, span);
+	if (span->name->cuda == TAP_CUDA_GRAPH)
+		describe_graph(cuda, span);
+	if (!ret && cuda->event && !has_failed(cuda->event) &&
+	    (capture == CAPTURE_ACTIVE || capture == CAPTURE_TOLD_NOT))
+		ret = describe_capture(cuda, span);
+	return ret;
+}
+
+int tap_cuda_ended(struct tap_cuda *cuda, const struct tap_span *span)
+{
+	return span->name->cuda == TAP_CUDA_OTHER ? tap_graphs_ended(&cuda->graphs, span)
+						  : 0;
+}
+
+void tap_cuda_free(struct tap_cuda *cuda)
+{
+	struct arguments *arguments;
+	size_t i;
+
+	for (i = 0; i < cuda->arguments.size; i++) {
+		arguments = cuda->arguments.slots[i].value;
+		if (arguments)
+			tap_fields_free(&arguments->fields);
+		free(arguments);
+	}
+	tap_table_free(&cuda->arguments);
+
+	for (i = 0; i < cuda->functions.size; i++)
+		free(cuda->functions.slots[i].value);
+	tap_table_free(&cuda->functions);
+	tap_graphs_free(&cuda->graphs);
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls with their operations and launches, and how a launch is read. */
+#include "join/gpu/gpu_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Threads with groups, and communicators, so that a damaged trace cannot fill the memory.
+ */
+#define KEYS_MAX 65536
+
+/* Of ncclGroupEnd's enumeration group_outcome. */
+#define GROUP_INNER 0
+
+/* What a kernel does, as it stands in its call. */
+struct tap_gpu_site_launch {
+	uint64_t call_id;
+	uint64_t device_comm; /* 0 unknown */
+	char *words;	      /* functions, with commas; NULL unknown */
+};
+
+/* The operations that a thread has asked for in a group that is not over. */
+struct group {
+	uint64_t group_id;
+	struct tap_gpu_op *ops;
+	size_t count, room;
+	bool is_cut;
+};
+
+static void put_call(struct tap_gpu_call *call)
+{
+	size_t i;
+
+	if (!call || --call->references)
+		return;
+	for (i = 0; i < call->launch_count; i++)
+		free(call->launches[i].words);
+	free(call->launches);
+	free(call->ops);
+	free(call);
+}
+
+void tap_gpu_launch_put(struct tap_gpu_launch *launch)
+{
+	if (--launch->references)
+		return;
+	put_call(launch->call);
+	tap_fields_free(&launch->about);
+	free(launch);
+}
+
+/* ---- Groups ---- */
+
+static struct group *group_of(const struct tap_gpu_calls *calls,
+			      const struct tap_span *span)
+{
+	return span->tid < 0 ? NULL
+			     : tap_table_find(&calls->groups, span->process->number,
+					      (uint64_t) span->tid);
+}
+
+static void set_op(struct tap_gpu_op *op, const struct tap_span *span)
+{
+	op->call_id = span->call_id;
+	op->name = span->name;
+	op->member = span->member;
+	op->operation = span->operation;
+	op->begin_ns = span->begin_ns;
+}
+
+static int add_to_group(struct tap_gpu_calls *calls, const struct tap_span *span)
+{
+	struct group *group = group_of(calls, span);
+	struct tap_gpu_op *ops;
+
+	if (span->tid < 0)
+		return 0;
+	if (!group) {
+		if (calls->groups.count >= KEYS_MAX)
+			return 0;
+		group = calloc(1, sizeof(*group));
+		if (!group || tap_table_set(&calls->groups, span->process->number,
+					    (uint64_t) span->tid, group)) {
+			free(group);
+			return -ENOMEM;
+		}
+	}
+	if (group->group_id != span->operation.group_id) {
+		group->group_id = span->operation.group_id;
+		group->count = 0;
+		group->is_cut = false;
+	}
+	if (group->count == TAP_GPU_OPS_MAX) {
+		group->is_cut = true;
+		return 0;
+	}
+	if (group->count == group->room) {
+		const size_t room = group->room ? group->room * 2 : 8;
+
+		ops = realloc(group->ops, room * sizeof(*ops));
+		if (!ops)
+			return -ENOMEM;
+		group->ops = ops;
+		group->room = room;
+	}
+	set_op(&group->ops[group->count++], span);
+	return 0;
+}
+
+static void end_group(struct tap_gpu_calls *calls, const struct tap_span *span)
+{
+	struct group *group = group_of(calls, span);
+	int64_t outcome;
+
+	if (!group || group->group_id != span->operation.group_id)
+		return;
+	if (!tap_fields_get_signed(&span->exit, "group_outcome", &outcome) &&
+	    outcome == GROUP_INNER)
+		return;
+	group->count = 0;
+	group->is_cut = false;
+}
+
+/* ---- Calls ---- */
+
+static int take_ops(struct tap_gpu_calls *calls, const struct tap_span *span,
+		    struct tap_gpu_call *call)
+{
+	const struct group *group = group_of(calls, span);
+
+	if (span->operation.number) {
+		call->ops = malloc(sizeof(*call->ops));
+		if (!call->ops)
+			return -ENOMEM;
+		set_op(call->ops, span);
+		call->op_count = 1;
+		return 0;
+	}
+	if (span->name->kind != TAP_NAME_GROUP_END || !group || !group->count ||
+	    group->group_id != span->operation.group_id)
+		return 0;
+	call->ops = malloc(group->count * sizeof(*call->ops));
+	if (!call->ops)
+		return -ENOMEM;
+	memcpy(call->ops, group->ops, group->count * sizeof(*call->ops));
+	call->op_count = group->count;
+	call->is_cut = group->is_cut;
+	return 0;
+}
+
+/* The call, made when it was not met before.  NULL when memory is short. */
+static struct tap_gpu_call *call_of(struct tap_gpu_calls *calls,
+				    const struct tap_span *span)
+{
+	struct tap_gpu_call *call =
+		tap_table_find(&calls->open, span->process->number, span->call_id);
+
+	if (call)
+		return call;
+	call = calloc(1, sizeof(*call));
+	if (!call)
+		return NULL;
+	call->references = 1;
+	call->process = span->process;
+	call->name = span->name;
+	call->call_id = span->call_id;
+	call->begin_ns = span->begin_ns;
+	if (take_ops(calls, span, call) ||
+	    tap_table_set(&calls->open, span->process->number, span->call_id, call)) {
+		put_call(call);
+		return NULL;
+	}
+	return call;
+}
+
+/* All operations of the call are of this communicator, 0: of several. */
+static uint64_t only_comm(const struct tap_gpu_call *call)
+{
+	size_t i;
+
+	for (i = 1; i < call->op_count; i++)
+		if (call->ops[i].operation.comm_id != call->ops[0].operation.comm_id)
+			return 0;
+	return call->op_count && !call->is_cut ? call->ops[0].operation.comm_id : 0;
+}
+
+/* The memory of one that is no more may be another's. */
+static int learn(struct tap_gpu_calls *calls, const struct tap_gpu_call *call,
+		 uint64_t device_comm)
+{
+	const uint64_t process = call->process->number, comm_id = only_comm(call);
+
+	if (!comm_id || !device_comm || calls->device_comms.count >= KEYS_MAX ||
+	    calls->comms.count >= KEYS_MAX)
+		return 0;
+	return tap_table_set(&calls->device_comms, process, device_comm,
+			     (void *) (uintptr_t) comm_id) ||
+			       tap_table_set(&calls->comms, process, comm_id,
+					     (void *) (uintptr_t) device_comm)
+		       ? -ENOMEM
+		       : 0;
+}
+
+static const char *words_of(const struct tap_fields *about)
+{
+	return tap_fields_get_string(about, "known")
+		       ? tap_fields_get_string(about, "collective")
+		       : NULL;
+}
+
+static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *launch,
+		       uint64_t device_comm)
+{
+	const char *words = words_of(&launch->about);
+	struct tap_gpu_site_launch *launches;
+
+	if (call->launch_count == TAP_GPU_LAUNCHES_MAX) {
+		call->is_cut = true;
+		return 0;
+	}
+	launches = realloc(call->launches, (call->launch_count + 1) * sizeof(*launches));
+	if (!launches)
+		return -ENOMEM;
+	call->launches = launches;
+	launches += call->launch_count;
+	launches->call_id = launch->call_id;
+	launches->device_comm = device_comm;
+	launches->words = words ? strdup(words) : NULL;
+	call->launch_count++;
+	return words && !launches->words ? -ENOMEM : 0;
+}
+
+int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *span,
+			 struct tap_gpu_launch *launch)
+{
+	struct tap_gpu_call *call = span ? call_of(calls, span) : NULL;
+	uint64_t device_comm = 0;
+	int ret;
+
+	if (!call)
+		return span ? -ENOMEM : 0;
+	call->references++;
+	launch->call = call;
+	if (!tap_fields_find(&launch->about, "kernel_kind") ||
+	    launch->name->cuda != TAP_CUDA_KERNEL)
+		return 0;
+	tap_fields_get_unsigned(&launch->about, "device_comm", &device_comm);
+	ret = note_launch(call, launch, device_comm);
+	return ret ? ret : learn(calls, call, device_comm);
+}
+
+int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span)
+{
+	struct tap_gpu_call *call =
+		tap_table_remove(&calls->open, span->process->number, span->call_id);
+	int ret = 0;
+
+	if (span->is_inner || span->is_told || span->state == TAP_SPAN_BEGIN_LOST)
+		;
+	else if (span->name->kind == TAP_NAME_GROUP_END)
+		end_group(calls, span);
+	else if (span->operation.number && span->operation.group_id &&
+		 !tap_span_is_failure(tap_span_result(span)))
+		ret = add_to_group(calls, span);
+	if (!call)
+		return ret;
+	call->is_over = true;
+	call->end_ns = span->state == TAP_SPAN_COMPLETE ? span->end_ns : 0;
+	put_call(call);
+	return ret;
+}
+
+/* ---- Readings ---- */
+
+/* Whether a function of NCCL's kernels, as funcid.h has it, is what a call asks for. */
+static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_op *op)
+{
+	static const char *const sent[] = {"Send",   "Recv",	  "AlltoAll",
+					   "Gather", "AlltoAllv", "Scatter"};
+	const char *name = op->name->operation->name;
+	size_t i;
+
+	if (strncmp(name, "nccl", 4))
+		return false;
+	name += 4;
+	if (strlen(name) == length && !memcmp(name, word, length))
+		return true;
+	if (length != strlen("SendRecv") || memcmp(word, "SendRecv", length) != 0)
+		return false;
+	for (i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
+		if (!strcmp(name, sent[i]))
+			return true;
+	return false;
+}
+
+/* Whether it is known which kernels a call has; of a newer function nobody knows. */
+static bool is_known(const struct tap_gpu_op *op)
+{
+	static const char *const names[] = {"ncclAllReduce",	 "ncclAllGather",
+					    "ncclReduceScatter", "ncclBroadcast",
+					    "ncclReduce",	 "ncclSend",
+					    "ncclRecv"};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(op->name->operation->name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_among(const char *words, const struct tap_gpu_op *op)
+{
+	size_t length;
+
+	for (; *words; words += length + (words[length] == ',')) {
+		length = strcspn(words, ",");
+		if (is_asked_for(words, length, op))
+			return true;
+	}
+	return false;
+}
+
+/* Whether both have a function in common; of one that tells none nobody knows. */
+static bool may_share(const char *words, const char *others)
+{
+	size_t length, other;
+	const char *at;
+
+	if (!words || !others)
+		return true;
+	for (; *words; words += length + (words[length] == ',')) {
+		length = strcspn(words, ",");
+		for (at = others; *at; at += other + (at[other] == ',')) {
+			other = strcspn(at, ",");
+			if (length == other && !memcmp(words, at, length))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_comm_possible(const struct tap_gpu_calls *calls,
+			     const struct tap_gpu_call *call, const struct tap_gpu_op *op,
+			     uint64_t device_comm)
+{
+	const uint64_t process = call->process->number;
+	const void *comm, *device;
+
+	if (!device_comm)
+		return true;
+	comm = tap_table_find(&calls->device_comms, process, device_comm);
+	if (comm)
+		return (uintptr_t) comm == op->operation.comm_id;
+	device = tap_table_find(&calls->comms, process, op->operation.comm_id);
+	return !device || (uintptr_t) device == device_comm;
+}
+
+/* The other launches of the call that may be of the same operations. */
+static size_t count_rivals(const struct tap_gpu_call *call,
+			   const struct tap_gpu_launch *launch, const char *words,
+			   uint64_t device_comm, size_t *before)
+{
+	size_t i, count = 0;
+	bool is_before = true;
+
+	*before = 0;
+	for (i = 0; i < call->launch_count; i++) {
+		const struct tap_gpu_site_launch *other = &call->launches[i];
+
+		if (other->call_id == launch->call_id) {
+			is_before = false;
+			continue;
+		}
+		if ((device_comm && other->device_comm &&
+		     device_comm != other->device_comm) ||
+		    !may_share(words, other->words))
+			continue;
+		*before += is_before;
+		count++;
+	}
+	return count;
+}
+
+static bool are_alike(const struct tap_gpu_op *a, const struct tap_gpu_op *b)
+{
+	return a->name->operation == b->name->operation &&
+	       a->operation.has_count == b->operation.has_count &&
+	       a->operation.count == b->operation.count &&
+	       a->operation.datatype == b->operation.datatype &&
+	       a->operation.peer == b->operation.peer;
+}
+
+/* In a group: those that the launch may be of. */
+static enum tap_why read_group(const struct tap_gpu_calls *calls,
+			       const struct tap_gpu_launch *launch, const char *words,
+			       uint64_t device_comm, struct tap_gpu_reading *reading)
+{
+	const struct tap_gpu_call *call = launch->call;
+	size_t i, rivals, before;
+	bool is_left_out = tap_fields_find(&launch->about, "left_out") != NULL;
+
+	for (i = 0; i < call->op_count; i++) {
+		const struct tap_gpu_op *op = &call->ops[i];
+
+		if (is_comm_possible(calls, call, op, device_comm) &&
+		    (!words || is_left_out || is_among(words, op)))
+			reading->ops[reading->count++] = op;
+	}
+	if (!reading->count)
+		return TAP_WHY_CONTRADICTED;
+	for (i = 1; i < reading->count; i++)
+		if (reading->ops[i]->operation.comm_id !=
+		    reading->ops[0]->operation.comm_id)
+			return TAP_WHY_AMBIGUOUS;
+	rivals = count_rivals(call, launch, words, device_comm, &before);
+	if (!rivals) {
+		reading->known =
+			words && !is_left_out ? TAP_KNOWN_DECODED : TAP_KNOWN_INFERRED;
+		return TAP_WHY_NONE;
+	}
+	/* As many launches as there are operations, which nothing tells apart: in order.
+	 */
+	if (rivals + 1 != reading->count)
+		return TAP_WHY_AMBIGUOUS;
+	for (i = 1; i < reading->count; i++)
+		if (!are_alike(reading->ops[i], reading->ops[0]))
+			return TAP_WHY_AMBIGUOUS;
+	reading->ops[0] = reading->ops[before];
+	reading->count = 1;
+	reading->known = TAP_KNOWN_INFERRED;
+	return TAP_WHY_NONE;
+}
+
+int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
+		       const struct tap_gpu_launch *launch,
+		       const struct tap_fields *about, struct tap_gpu_reading *reading)
+{
+	const struct tap_gpu_call *call = launch->call;
+	const char *words = words_of(&launch->about);
+	uint64_t device_comm = 0;
+
+	memset(reading, 0, sizeof(*reading));
+	reading->why = TAP_WHY_NOT_RECORDED;
+	if (!call || !call->op_count)
+		return 0;
+	if (!words)
+		words = words_of(about);
+	tap_fields_get_unsigned(&launch->about, "device_comm", &device_comm);
+	reading->ops = malloc(call->op_count * sizeof(*reading->ops));
+	if (!reading->ops)
+		return -ENOMEM;
+	if (call->op_count > 1 || call->is_cut) {
+		reading->why = call->is_cut ? TAP_WHY_GIVEN_UP
+					    : read_group(calls, launch, words,
+							 device_comm, reading);
+		return 0;
+	}
+	reading->ops[0] = &call->ops[0];
+	reading->known = TAP_KNOWN_EXACT;
+	reading->why = words && is_known(&call->ops[0]) && !is_among(words, call->ops)
+			       ? TAP_WHY_CONTRADICTED
+			       : TAP_WHY_NONE;
+	reading->count = !reading->why;
+	return 0;
+}
+
+void tap_gpu_calls_free(struct tap_gpu_calls *calls)
+{
+	size_t i;
+
+	for (i = 0; i < calls->open.size; i++)
+		put_call(calls->open.slots[i].value);
+	for (i = 0; i < calls->groups.size; i++) {
+		struct group *group = calls->groups.slots[i].value;
+
+		if (group)
+			free(group->ops);
+		free(group);
+	}
+	tap_table_free(&calls->open);
+	tap_table_free(&calls->groups);
+	tap_table_free(&calls->device_comms);
+	tap_table_free(&calls->comms);
+}

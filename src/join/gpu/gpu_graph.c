@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Two tables whose entries are in the order of their last use. */
+#include "join/gpu/gpu_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct tap_gpu_entry {
+	uint64_t a, b;
+	uint64_t call_id;	       /* of a node: that its root was made by */
+	struct tap_gpu_launch *launch; /* of a captured call */
+	struct tap_gpu_entry *before, *after;
+};
+
+static void unlink_entry(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
+{
+	if (entry->before)
+		entry->before->after = entry->after;
+	else
+		list->first = entry->after;
+	if (entry->after)
+		entry->after->before = entry->before;
+	else
+		list->last = entry->before;
+}
+
+static void append(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
+{
+	entry->after = NULL;
+	entry->before = list->last;
+	if (list->last)
+		list->last->after = entry;
+	else
+		list->first = entry;
+	list->last = entry;
+}
+
+static struct tap_gpu_entry *use(struct tap_gpu_list *list, uint64_t a, uint64_t b)
+{
+	struct tap_gpu_entry *entry = tap_table_find(&list->by_id, a, b);
+
+	if (entry && entry != list->last) {
+		unlink_entry(list, entry);
+		append(list, entry);
+	}
+	return entry;
+}
+
+static void drop(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
+{
+	tap_table_remove(&list->by_id, entry->a, entry->b);
+	unlink_entry(list, entry);
+	if (entry->launch)
+		tap_gpu_launch_put(entry->launch);
+	free(entry);
+}
+
+/* The entry, made when new.  NULL when memory is short. */
+static struct tap_gpu_entry *make(struct tap_gpu_list *list, uint64_t a, uint64_t b)
+{
+	struct tap_gpu_entry *entry = use(list, a, b);
+
+	if (entry)
+		return entry;
+	if (list->by_id.count >= TAP_GPU_NODES_MAX)
+		drop(list, list->first);
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->a = a;
+	entry->b = b;
+	if (tap_table_set(&list->by_id, a, b, entry)) {
+		free(entry);
+		return NULL;
+	}
+	append(list, entry);
+	return entry;
+}
+
+int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process *process,
+			uint64_t node, uint64_t call_id, uint64_t original)
+{
+	const struct tap_gpu_entry *from =
+		original ? use(&graphs->nodes, process->number, original) : NULL;
+	/* A copy is made by another call, which says nothing of what it does. */
+	const uint64_t root = original ? (from ? from->call_id : 0) : call_id;
+	struct tap_gpu_entry *entry = make(&graphs->nodes, process->number, node);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->call_id = root;
+	return 0;
+}
+
+int tap_gpu_graphs_captured(struct tap_gpu_graphs *graphs, struct tap_gpu_launch *launch)
+{
+	struct tap_gpu_entry *entry =
+		make(&graphs->captured, launch->process->number, launch->call_id);
+
+	if (!entry)
+		return -ENOMEM;
+	if (entry->launch)
+		tap_gpu_launch_put(entry->launch);
+	entry->launch = launch;
+	launch->references++;
+	return 0;
+}
+
+struct tap_gpu_launch *tap_gpu_graphs_find(struct tap_gpu_graphs *graphs,
+					   const struct tap_process *process,
+					   uint64_t node)
+{
+	const struct tap_gpu_entry *entry = use(&graphs->nodes, process->number, node);
+
+	if (!entry || !entry->call_id)
+		return NULL;
+	entry = use(&graphs->captured, process->number, entry->call_id);
+	return entry ? entry->launch : NULL;
+}
+
+void tap_gpu_graphs_free(struct tap_gpu_graphs *graphs)
+{
+	while (graphs->nodes.first)
+		drop(&graphs->nodes, graphs->nodes.first);
+	while (graphs->captured.first)
+		drop(&graphs->captured, graphs->captured.first);
+	tap_table_free(&graphs->nodes.by_id);
+	tap_table_free(&graphs->captured.by_id);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The nodes of CUDA graphs: each was made by a call, or is a copy of one that was.  So
+ * what a graph runs again and again finds the call that was captured.
+ *
+ * Hides that what was not used for longest is forgotten, so that a program which captures
+ * anew in every step does not fill the memory.
+ */
+#ifndef TAP_JOIN_GPU_GPU_GRAPH_H
+#define TAP_JOIN_GPU_GPU_GRAPH_H
+
+#include "join/gpu/gpu_call.h"
+
+/* Of each kind. */
+#define TAP_GPU_NODES_MAX 262144
+
+struct tap_gpu_list {
+	struct tap_table by_id;
+	struct tap_gpu_entry *first, *last; /* used, the latest last */
+};
+
+/* All zero is none. */
+struct tap_gpu_graphs {
+	struct tap_gpu_list nodes;    /* by (process, node) */
+	struct tap_gpu_list captured; /* launches by (process, call) */
+};
+
+/* Both return 0 or -ENOMEM. */
+
+/* A node was made by a call (0: by none that was recorded), as a copy of another, or 0.
+ */
+int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process *process,
+			uint64_t node, uint64_t call_id, uint64_t original);
+/* A launch was captured; takes a reference. */
+int tap_gpu_graphs_captured(struct tap_gpu_graphs *graphs, struct tap_gpu_launch *launch);
+
+/* The launch that a node was captured from, or NULL. */
+struct tap_gpu_launch *tap_gpu_graphs_find(struct tap_gpu_graphs *graphs,
+					   const struct tap_process *process,
+					   uint64_t node);
+
+void tap_gpu_graphs_free(struct tap_gpu_graphs *graphs);
+
+#endif

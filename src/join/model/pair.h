@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entries find their exits.
+ *
+ * Hides what a missing event means for its neighbours, and that spans are used
+ * again, so that a call costs no allocation.
+ */
+#ifndef TAP_JOIN_MODEL_PAIR_H
+#define TAP_JOIN_MODEL_PAIR_H
+
+#include "join/join.h"
+
+/* What its owner does not set is zero at first. */
+struct tap_pairs {
+	/* Set by the owner; the functions return 0 or -errno. */
+	size_t open_max;
+	struct tap_loss *loss;
+	int (*begun)(void *data, struct tap_span *span);
+	int (*ended)(void *data, struct tap_span *span);
+	void *data;
+
+	struct tap_table open;	  /* by (process, call) */
+	struct tap_table threads; /* by (process, tid) */
+	struct tap_span *oldest;  /* open, in order of beginning */
+	struct tap_span *newest;
+	struct tap_span *free_spans; /* linked by later */
+	struct tap_thread *free_threads;
+};
+
+/* Each returns 0 or -errno. */
+int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
+		    struct tap_event *event);
+int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
+		   struct tap_event *event);
+/* The process is over: its open calls never returned; NULL: of all processes. */
+int tap_pairs_end_process(struct tap_pairs *pairs, const struct tap_process *process);
+
+/* Something else tells which open calls of a process have returned. */
+int tap_pairs_returned(struct tap_pairs *pairs, const struct tap_process *process,
+		       bool (*is_returned)(const void *data, const struct tap_span *span),
+		       const void *data);
+
+/* A span of no call, with one reference, which its maker gives back; NULL: no memory. */
+struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
+				const struct tap_process *process,
+				const struct tap_name *name, int64_t tid);
+
+/* Gives a span back. */
+void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
+
+void tap_pairs_free(struct tap_pairs *pairs);
+
+#endif

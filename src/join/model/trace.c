@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Traces in an array, and those with an identity by it. */
+#include "join/model/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tap_trace *tap_traces_add(struct tap_traces *traces, const char *host,
+				 const unsigned char *identity, int64_t pid)
+{
+	struct tap_trace *trace, **all;
+	uint64_t id[2] = {0, 0};
+
+	if (identity) {
+		memcpy(id, identity, sizeof(id));
+		trace = tap_table_find(&traces->by_identity, id[0], id[1]);
+		if (trace && !strcmp(trace->host, host) && trace->pid == pid)
+			return trace;
+	}
+	all = realloc(traces->all, (traces->count + 1) * sizeof(struct tap_trace *));
+	if (!all)
+		return NULL;
+	traces->all = all;
+	trace = calloc(1, sizeof(*trace));
+	if (!trace)
+		return NULL;
+	trace->host = strdup(host);
+	trace->number = traces->count;
+	trace->pid = pid;
+	if (!trace->host ||
+	    (identity && tap_table_set(&traces->by_identity, id[0], id[1], trace))) {
+		free(trace->host);
+		free(trace);
+		return NULL;
+	}
+	all[traces->count++] = trace;
+	return trace;
+}
+
+void tap_traces_free(struct tap_traces *traces)
+{
+	size_t i;
+
+	for (i = 0; i < traces->count; i++) {
+		free(traces->all[i]->host);
+		free(traces->all[i]);
+	}
+	free(traces->all);
+	tap_table_free(&traces->by_identity);
+	memset(traces, 0, sizeof(*traces));
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, as verbs.h has them, and what they say. */
+#include "join/model/wire.h"
+
+#include "join/base/buffer.h"
+#include "join/model/span.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Of enum ibv_wr_opcode. */
+enum {
+	RDMA_WRITE,
+	RDMA_WRITE_WITH_IMM,
+	SEND,
+	SEND_WITH_IMM,
+	RDMA_READ,
+	ATOMIC_CMP_AND_SWP,
+	ATOMIC_FETCH_AND_ADD,
+	LOCAL_INV,
+	BIND_MW,
+	SEND_WITH_INV,
+	TSO,
+	DRIVER1,
+	FLUSH = 14,
+	ATOMIC_WRITE,
+};
+
+static const char *const opcodes[] = {
+	[RDMA_WRITE] = "RDMA_WRITE",
+	[RDMA_WRITE_WITH_IMM] = "RDMA_WRITE_WITH_IMM",
+	[SEND] = "SEND",
+	[SEND_WITH_IMM] = "SEND_WITH_IMM",
+	[RDMA_READ] = "RDMA_READ",
+	[ATOMIC_CMP_AND_SWP] = "ATOMIC_CMP_AND_SWP",
+	[ATOMIC_FETCH_AND_ADD] = "ATOMIC_FETCH_AND_ADD",
+	[LOCAL_INV] = "LOCAL_INV",
+	[BIND_MW] = "BIND_MW",
+	[SEND_WITH_INV] = "SEND_WITH_INV",
+	[TSO] = "TSO",
+	[DRIVER1] = "DRIVER1",
+	[FLUSH] = "FLUSH",
+	[ATOMIC_WRITE] = "ATOMIC_WRITE",
+};
+
+/* Of enum ibv_wc_status. */
+static const char *const statuses[] = {
+	"SUCCESS",
+	"LOC_LEN_ERR",
+	"LOC_QP_OP_ERR",
+	"LOC_EEC_OP_ERR",
+	"LOC_PROT_ERR",
+	"WR_FLUSH_ERR",
+	"MW_BIND_ERR",
+	"BAD_RESP_ERR",
+	"LOC_ACCESS_ERR",
+	"REM_INV_REQ_ERR",
+	"REM_ACCESS_ERR",
+	"REM_OP_ERR",
+	"RETRY_EXC_ERR",
+	"RNR_RETRY_EXC_ERR",
+	"LOC_RDD_VIOL_ERR",
+	"REM_INV_RD_REQ_ERR",
+	"REM_ABORT_ERR",
+	"INV_EECN_ERR",
+	"INV_EEC_STATE_ERR",
+	"FATAL_ERR",
+	"RESP_TIMEOUT_ERR",
+	"GENERAL_ERR",
+	"TM_ERR",
+	"TM_RNDV_INCOMPLETE",
+};
+
+static const char *const whys[] = {
+	[TAP_WHY_AMBIGUOUS] = "ambiguous",
+	[TAP_WHY_BEFORE] = "before-recording",
+	[TAP_WHY_COMPLETION_LOST] = "completion-missing",
+	[TAP_WHY_CONTRADICTED] = "contradicted",
+	[TAP_WHY_DROPPED] = "dropped",
+	[TAP_WHY_FAILED] = "failed",
+	[TAP_WHY_FLUSHED] = "flushed",
+	[TAP_WHY_GIVEN_UP] = "given-up",
+	[TAP_WHY_LATE] = "late",
+	[TAP_WHY_LOST] = "lost",
+	[TAP_WHY_NOT_RECORDED] = "not-recorded",
+	[TAP_WHY_NOT_OURS] = "cupti-not-ours",
+	[TAP_WHY_ORDER] = "order",
+	[TAP_WHY_PEER_MISSING] = "peer-missing",
+	[TAP_WHY_PEER_UNKNOWN] = "peer-unknown",
+	[TAP_WHY_POST_LOST] = "post-missing",
+	[TAP_WHY_QUEUE] = "queue-unknown",
+	[TAP_WHY_RACED] = "raced",
+	[TAP_WHY_SETUP] = "setup-missing",
+	[TAP_WHY_UNPROVED] = "unproved",
+	[TAP_WHY_ZERO_TIME] = "zero-time",
+};
+
+const char *tap_match_name(enum tap_match_kind kind)
+{
+	static const char *const names[] = {
+		[TAP_MATCH_POST_COMPLETION] = "post-completion",
+		[TAP_MATCH_REQUEST_MEMORY] = "request-memory",
+		[TAP_MATCH_SEND_RECEIVE] = "send-receive",
+		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
+		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",
+		[TAP_MATCH_API_LAUNCH] = "api-launch",
+		[TAP_MATCH_LAUNCH_KERNEL] = "launch-kernel",
+		[TAP_MATCH_KERNEL_COLLECTIVE] = "kernel-collective",
+	};
+
+	return names[kind];
+}
+
+const char *tap_why_name(enum tap_why why)
+{
+	return whys[why];
+}
+
+enum tap_verbs_event tap_verbs_event(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum tap_verbs_event event;
+	} events[] = {
+		{"verbs:post_send", TAP_VERBS_POST_SEND},
+		{"verbs:post_send_list", TAP_VERBS_POST_SEND_LIST},
+		{"verbs:post_rdma", TAP_VERBS_POST_SEND},
+		{"verbs:post_rdma_list", TAP_VERBS_POST_SEND_LIST},
+		{"verbs:post_datagram", TAP_VERBS_POST_SEND},
+		{"verbs:post_datagram_list", TAP_VERBS_POST_SEND_LIST},
+		{"verbs:post_recv", TAP_VERBS_POST_RECV},
+		{"verbs:post_recv_list", TAP_VERBS_POST_RECV_LIST},
+		{"verbs:post_failed", TAP_VERBS_POST_FAILED},
+		{"verbs:poll", TAP_VERBS_POLL},
+		{"verbs:poll_detailed", TAP_VERBS_POLL},
+		{"verbs:context", TAP_VERBS_CONTEXT},
+		{"verbs:port", TAP_VERBS_PORT},
+		{"verbs:gid", TAP_VERBS_GID},
+		{"verbs:mr", TAP_VERBS_MR},
+		{"verbs:mr_free", TAP_VERBS_MR_FREE},
+		{"verbs:qp", TAP_VERBS_QP},
+		{"verbs:qp_modify", TAP_VERBS_QP_MODIFY},
+		{"verbs:qp_destroy", TAP_VERBS_QP_DESTROY},
+		{"verbs:ah", TAP_VERBS_AH},
+		{"verbs:ah_destroy", TAP_VERBS_AH_DESTROY},
+		{"verbs:unobserved", TAP_VERBS_UNOBSERVED},
+		{"tap:state_context", TAP_VERBS_CONTEXT},
+		{"tap:state_port", TAP_VERBS_PORT},
+		{"tap:state_gid", TAP_VERBS_GID},
+		{"tap:state_ah", TAP_VERBS_AH},
+		{"tap:state_mr", TAP_VERBS_MR},
+		{"tap:state_qp", TAP_VERBS_QP_STATE},
+		{"tap:state_srq", TAP_VERBS_SRQ_STATE},
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(events); i++)
+		if (!strcmp(name, events[i].name))
+			return events[i].event;
+	return TAP_VERBS_NONE;
+}
+
+const char *tap_opcode_name(uint64_t opcode)
+{
+	return opcode < COUNT(opcodes) ? opcodes[opcode] : NULL;
+}
+
+const char *tap_wc_status_name(uint64_t status)
+{
+	return status < COUNT(statuses) ? statuses[status] : NULL;
+}
+
+bool tap_opcode_is_consuming(uint64_t opcode)
+{
+	return opcode == SEND || opcode == SEND_WITH_IMM || opcode == SEND_WITH_INV ||
+	       opcode == RDMA_WRITE_WITH_IMM;
+}
+
+bool tap_opcode_is_one_sided(uint64_t opcode)
+{
+	return opcode == RDMA_WRITE || opcode == RDMA_WRITE_WITH_IMM ||
+	       opcode == RDMA_READ || opcode == ATOMIC_CMP_AND_SWP ||
+	       opcode == ATOMIC_FETCH_AND_ADD || opcode == FLUSH ||
+	       opcode == ATOMIC_WRITE;
+}
+
+bool tap_opcode_has_imm(uint64_t opcode)
+{
+	return opcode == SEND_WITH_IMM || opcode == RDMA_WRITE_WITH_IMM;
+}
+
+bool tap_work_is_message(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_NET_SEND || work->kind == TAP_WORK_NET_RECEIVE;
+}
+
+bool tap_work_is_run(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_GPU;
+}
+
+bool tap_work_is_receive(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE;
+}
+
+void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
+		     const struct tap_work *work)
+{
+	static const char kinds[] = {[TAP_WORK_SEND] = 's',
+				     [TAP_WORK_RECEIVE] = 'r',
+				     [TAP_WORK_REFUSED] = 'f',
+				     [TAP_WORK_NET_SEND] = 's',
+				     [TAP_WORK_NET_RECEIVE] = 'r'};
+
+	tap_buffer_add_unsigned(buffer, process->number);
+	if (tap_work_is_run(work)) {
+		tap_buffer_add_string(buffer, ".g");
+		tap_buffer_add_unsigned(buffer, work->seq);
+		return;
+	}
+	if (tap_work_is_message(work)) {
+		tap_buffer_add_string(buffer, ".n");
+		tap_buffer_add_unsigned(buffer, work->qp_id);
+		tap_buffer_add_char(buffer, '.');
+		tap_buffer_add_char(buffer, kinds[work->kind]);
+		tap_buffer_add_unsigned(buffer, work->seq);
+		return;
+	}
+	/* A receive has the number of the queue that it was posted to. */
+	tap_buffer_add_string(buffer, work->srq_id ? ".srq" : ".q");
+	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
+	tap_buffer_add_char(buffer, '.');
+	tap_buffer_add_unsigned(buffer, work->srq_id ? 0 : work->life);
+	tap_buffer_add_char(buffer, '.');
+	tap_buffer_add_char(buffer, kinds[work->kind]);
+	tap_buffer_add_unsigned(buffer, work->seq);
+}
+
+void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work)
+{
+	const char *queue = work->srq_id ? "srq " : "qp ";
+
+	if (tap_work_is_run(work)) {
+		tap_buffer_add_string(buffer, "gpu ");
+		tap_buffer_add_unsigned(buffer, work->life);
+		return;
+	}
+	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : queue);
+	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
+	tap_buffer_add_string(buffer, tap_work_is_receive(work) ? " receive" : " send");
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* Names are taken apart as the compiler has put them together. */
+#include "join/nccl/kernel.h"
+
+#include "join/nccl/funcid.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVICE "ncclDevKernel_"
+#define FUNCTIONS_MAX 16
+#define LIST_MAX 512
+
+/* Part of a string. */
+struct part {
+	const char *at;
+	size_t length;
+};
+
+/* A function's own name: in _Z41<name><arguments> it has that length. */
+static struct part own_name(const char *function)
+{
+	struct part name = {function, strcspn(function, "(")};
+	size_t length = strlen(function);
+	char *end;
+
+	if (!strncmp(function, "_Z", 2)) {
+		const unsigned long stated = strtoul(function + 2, &end, 10);
+
+		if (end > function + 2 && stated <= length - (size_t) (end - function)) {
+			name.at = end;
+			name.length = stated;
+		}
+	}
+	return name;
+}
+
+static bool take(struct part *part, const char *begin)
+{
+	const size_t length = strlen(begin);
+
+	if (part->length < length || memcmp(part->at, begin, length) != 0)
+		return false;
+	part->at += length;
+	part->length -= length;
+	return true;
+}
+
+static bool drop_end(struct part *part, const char *end)
+{
+	const size_t length = strlen(end);
+
+	if (part->length < length ||
+	    memcmp(part->at + part->length - length, end, length) != 0)
+		return false;
+	part->length -= length;
+	return true;
+}
+
+static bool is_same(struct part part, const char *string)
+{
+	return part.length == strlen(string) && !memcmp(part.at, string, part.length);
+}
+
+/* What stands before `separator`, which is taken too; all where there is none. */
+static struct part split(struct part *rest, const char *separator)
+{
+	const char *found = memmem(rest->at, rest->length, separator, strlen(separator));
+	struct part before = *rest;
+
+	if (!found) {
+		rest->at += rest->length;
+		rest->length = 0;
+		return before;
+	}
+	before.length = (size_t) (found - rest->at);
+	rest->at += before.length;
+	rest->length -= before.length;
+	take(rest, separator);
+	return before;
+}
+
+static int add_string(struct tap_fields *fields, const char *name, struct part value)
+{
+	return !value.length ||
+			       tap_fields_add_string(fields, name, value.at, value.length)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int add_text(struct tap_fields *fields, const char *name, const char *value)
+{
+	return add_string(fields, name, (struct part){value, strlen(value)});
+}
+
+static int add_number(struct tap_fields *fields, const char *name, uint64_t value,
+		      bool is_hex)
+{
+	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
+
+	if (!field)
+		return -ENOMEM;
+	field->value.u = value;
+	field->is_hex = is_hex;
+	return 0;
+}
+
+/* ---- Symmetric kernels: <collective>_<algorithm>[_sum_<type>][_profile] ---- */
+
+static int describe_symmetric(struct tap_fields *fields, struct part name)
+{
+	static const char *const ops[] = {"sum", "avg"};
+	struct part collective, algorithm, rest;
+	size_t i;
+	int error;
+
+	drop_end(&name, "_profile");
+	collective = split(&name, "_");
+	error = add_text(fields, "kernel_kind", "symmetric");
+	if (error || !name.length)
+		return error;
+	algorithm = name;
+	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		const char separator[] = {'_', ops[i][0], ops[i][1], ops[i][2], '_', 0};
+
+		rest = name;
+		algorithm = split(&rest, separator);
+		if (rest.length)
+			break;
+	}
+	if (add_text(fields, "known", "named") ||
+	    add_string(fields, "collective", collective) ||
+	    (rest.length &&
+	     (add_text(fields, "op", ops[i]) || add_string(fields, "datatype", rest))) ||
+	    add_string(fields, "algorithm", algorithm))
+		return -ENOMEM;
+	return 0;
+}
+
+/* ---- Kernels that are told what to do ---- */
+
+/* What cuda:nccl_args says. */
+struct told {
+	uint64_t comm, channel_mask, version, complete;
+	size_t count;
+	struct tap_funcid functions[FUNCTIONS_MAX];
+};
+
+/* Whether all of it is there, and every number means something. */
+static bool read_told(struct told *told, const struct tap_fields *args)
+{
+	const struct tap_field *ids = tap_fields_find(args, "func_id");
+	const uint64_t *id;
+	size_t i;
+
+	if (tap_fields_get_unsigned(args, "comm", &told->comm) ||
+	    tap_fields_get_unsigned(args, "channel_mask", &told->channel_mask) ||
+	    tap_fields_get_unsigned(args, "version", &told->version) ||
+	    tap_fields_get_unsigned(args, "complete", &told->complete) || !ids ||
+	    ids->kind != TAP_FIELD_ARRAY || told->version > UINT32_MAX)
+		return false;
+	told->count = ids->value.data.length;
+	if (!told->count || told->count > FUNCTIONS_MAX)
+		return false;
+	id = tap_fields_array(args, ids);
+	for (i = 0; i < told->count; i++)
+		if (!tap_funcid_lookup((uint32_t) told->version, id[i],
+				       &told->functions[i]))
+			return false;
+	return true;
+}
+
+static unsigned int count_bits(uint64_t mask)
+{
+	unsigned int count = 0;
+
+	for (; mask; mask &= mask - 1)
+		count++;
+	return count;
+}
+
+/*
+ * A launch has a block for each channel, and its kernel is that of one of its functions.
+ * NCCL takes the first one's: which of several it was the batches do not tell.
+ */
+static bool is_plausible(const struct told *told, struct part kernel, uint64_t grid_x)
+{
+	char expected[TAP_FUNCID_KERNEL_MAX];
+	size_t i;
+
+	if (count_bits(told->channel_mask) != grid_x)
+		return false;
+	for (i = 0; i < told->count; i++) {
+		tap_funcid_kernel((uint32_t) told->version, &told->functions[i],
+				  expected);
+		if (is_same(kernel, expected))
+			return true;
+	}
+	/* The functions that are left out may be what it was taken for. */
+	return !told->complete;
+}
+
+/* One word of each function; nothing where none has it. */
+static int add_list(struct tap_fields *fields, const char *name, const struct told *told,
+		    size_t offset)
+{
+	char list[LIST_MAX];
+	size_t i, used = 0;
+	bool has_any = false;
+
+	for (i = 0; i < told->count; i++) {
+		const char *word;
+
+		memcpy(&word, (const char *) &told->functions[i] + offset, sizeof(word));
+		has_any |= word != NULL;
+		word = word ? word : "-";
+		if (used + strlen(word) + 2 > sizeof(list))
+			break;
+		if (i)
+			list[used++] = ',';
+		memcpy(list + used, word, strlen(word));
+		used += strlen(word);
+	}
+	return has_any ? add_string(fields, name, (struct part){list, used}) : 0;
+}
+
+static int describe_told(struct tap_fields *fields, const struct told *told)
+{
+#define LIST(name) add_list(fields, #name, told, offsetof(struct tap_funcid, name))
+	if (add_text(fields, "known", "decoded") || LIST(collective) || LIST(op) ||
+	    LIST(datatype) || LIST(algorithm) || LIST(protocol) ||
+	    add_number(fields, "channels", count_bits(told->channel_mask), false) ||
+	    add_number(fields, "channel_mask", told->channel_mask, true) ||
+	    add_number(fields, "device_comm", told->comm, true) ||
+	    (!told->complete && add_number(fields, "left_out", 1, false)))
+		return -ENOMEM;
+	return 0;
+#undef LIST
+}
+
+int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_t grid_x,
+			const struct tap_fields *args)
+{
+	struct part name;
+	struct told told;
+
+	if (!function)
+		return 0;
+	name = own_name(function);
+	if (take(&name, "ncclSymkDevKernel_") || take(&name, "ncclSymDevKernel_"))
+		return describe_symmetric(fields, name);
+	if (take(&name, "oneRankReduce"))
+		return add_text(fields, "kernel_kind", "one_rank");
+	/* Before 2.19 they had another name, and their arguments are other ones. */
+	if (take(&name, "ncclKernel_"))
+		return add_text(fields, "kernel_kind", "collective");
+	if (!take(&name, DEVICE))
+		return 0;
+	if (add_text(fields, "kernel_kind", "collective"))
+		return -ENOMEM;
+	if (!args || !read_told(&told, args) || !is_plausible(&told, name, grid_x))
+		return 0;
+	return describe_told(fields, &told);
+}
+
+/* ---- Collectives without a kernel ---- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t nr_ranks)
+{
+	static const char *const copies[] = {"cuMemcpyAsync", "cuMemcpyDtoDAsync_v2",
+					     NULL};
+	static const char *const batches[] = {"cuMemcpyBatchAsync",
+					      "cuMemcpyBatchAsync_v2",
+					      "cuStreamBatchMemOp",
+					      "cuStreamBatchMemOp_v2", NULL};
+	/* Others put batches on a stream to signal, or end a group of who knows what. */
+	static const char *const collectives[] = {"ncclAllGather", "ncclAlltoAll",
+						  "ncclGather", "ncclScatter", NULL};
+
+	if (!function || !nccl_call)
+		return NULL;
+	if (nr_ranks == 1)
+		return is_one_of(function, copies) ? "one_rank" : NULL;
+	if (is_one_of(function, batches) && is_one_of(nccl_call, collectives))
+		return "copy_engine";
+	return NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flush waits until of all that was received before it is known what it is; then it is
+ * of the latest message at its address, unless one that is not known whole may lie there.
+ */
+#include "join/nccl/net_flush.h"
+
+#include "join/nccl/net_message.h"
+#include "join/rdma/verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Received messages of a connection that a flush may mean. */
+#define RECENT_MAX 512
+/* Flushes whose message is not known yet. */
+#define WAITING_MAX 256
+/* That NCCL makes one of, each with a queue pair for flushes. */
+#define DEVICES_MAX 4
+
+struct tap_net_recent {
+	uint64_t number;
+	uint64_t address;
+	int64_t received_ns;
+	uint64_t flushed_by[DEVICES_MAX]; /* queue pairs */
+	unsigned int flush_count;
+};
+
+struct tap_net_flush {
+	struct tap_work work;
+	const struct tap_name *name;
+	uint64_t address;
+	int64_t begin_ns;
+	uint64_t cts_number; /* the latest then */
+	bool is_after_hole;  /* one before it is missing */
+};
+
+static int tell(struct tap_verbs *verbs, const struct tap_net *net,
+		const struct tap_net_flush *flush, const struct tap_net_recent *recent,
+		enum tap_why why)
+{
+	struct tap_link_end ends[2] = {{.process = net->process,
+					.name = tap_names_get(verbs->names, "net", 3,
+							      "net_recv", 8),
+					.work = {.kind = TAP_WORK_NET_RECEIVE,
+						 .qp_id = net->id,
+						 .seq = recent->number},
+					.rank = -1},
+				       {.process = net->process,
+					.name = flush->name,
+					.work = flush->work,
+					.rank = -1}};
+	const struct tap_link link = {.kind = TAP_LINK_FLUSH_MESSAGE,
+				      .known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
+				      .why = why,
+				      .is_complete = true,
+				      .nranks = -1,
+				      .operation = flush->name,
+				      .ends = ends,
+				      .count = 2,
+				      .begin_ns = recent->received_ns,
+				      .end_ns = flush->begin_ns};
+
+	if (!ends[0].name)
+		return -ENOMEM;
+	tap_verbs_count(verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
+	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
+}
+
+/* Whether this queue pair, so this device, has flushed it. */
+static bool has_flushed(const struct tap_net_recent *recent, uint64_t qp_id)
+{
+	unsigned int i;
+
+	for (i = 0; i < recent->flush_count; i++)
+		if (recent->flushed_by[i] == qp_id)
+			return true;
+	return false;
+}
+
+/* Whether a later message may be meant, of which something is missing. */
+static bool may_be_later(const struct tap_net *net, const struct tap_net_recent *found,
+			 const struct tap_net_flush *flush)
+{
+	unsigned int i;
+
+	for (i = 0; i < TAP_NET_LOST; i++)
+		if (net->flushes.lost[i] > found->number &&
+		    net->flushes.lost[i] <= flush->cts_number)
+			return true;
+	return tap_net_message_may_be_at(net, flush->address, found->number,
+					 flush->cts_number);
+}
+
+/* The latest message that was received before it at its address. */
+static int take(struct tap_verbs *verbs, const struct tap_net *net,
+		const struct tap_net_flush *flush)
+{
+	const struct tap_net_flushes *flushes = &net->flushes;
+	const uint64_t kept =
+		flushes->recent_count < RECENT_MAX ? flushes->recent_count : RECENT_MAX;
+	struct tap_net_recent *recent, *found = NULL;
+	enum tap_why why = TAP_WHY_NONE;
+	uint64_t i;
+
+	for (i = 0; i < kept; i++) {
+		recent = &flushes->recent[i];
+		if (recent->address == flush->address &&
+		    recent->received_ns <= flush->begin_ns &&
+		    (!found || found->number < recent->number))
+			found = recent;
+	}
+	if (!found || has_flushed(found, flush->work.qp_id))
+		why = TAP_WHY_PEER_MISSING;
+	else if (may_be_later(net, found, flush))
+		why = TAP_WHY_AMBIGUOUS;
+	if (why) {
+		if (net->is_proved)
+			tap_verbs_unmatched(verbs, TAP_MATCH_FLUSH_MESSAGE, why);
+		return 0;
+	}
+	if (found->flush_count < DEVICES_MAX)
+		found->flushed_by[found->flush_count++] = flush->work.qp_id;
+	/* By address alone, another that is missing could be meant. */
+	return tell(verbs, net, flush, found,
+		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
+								: TAP_WHY_NONE);
+}
+
+/* The first so many are over. */
+static void drop(struct tap_net_flushes *flushes, size_t count)
+{
+	flushes->count -= count;
+	memmove(flushes->all, flushes->all + count,
+		flushes->count * sizeof(*flushes->all));
+}
+
+/* Those for which it is time, or all. */
+static int take_due(struct tap_verbs *verbs, struct tap_net *net, bool is_end)
+{
+	struct tap_net_flushes *flushes = &net->flushes;
+	size_t i = 0;
+	int ret = 0;
+
+	while (i < flushes->count && !ret &&
+	       (is_end || tap_net_messages_are_known(net, flushes->all[i].begin_ns)))
+		ret = take(verbs, net, &flushes->all[i++]);
+	if (i)
+		drop(flushes, i);
+	return ret;
+}
+
+static bool has_room(struct tap_net_flushes *flushes)
+{
+	if (!flushes->recent)
+		flushes->recent = calloc(RECENT_MAX, sizeof(*flushes->recent));
+	return flushes->recent;
+}
+
+int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
+		      const struct tap_net_list *list)
+{
+	struct tap_net_flushes *flushes = &net->flushes;
+	struct tap_net_flush *flush;
+	int ret = 0;
+
+	if (!flushes->all)
+		flushes->all = calloc(WAITING_MAX, sizeof(*flushes->all));
+	if (!flushes->all || !has_room(flushes))
+		return -ENOMEM;
+	if (flushes->count == WAITING_MAX) {
+		ret = take(verbs, net, &flushes->all[0]);
+		drop(flushes, 1);
+	}
+	flush = &flushes->all[flushes->count++];
+	*flush = (struct tap_net_flush){
+		.work = {.kind = TAP_WORK_SEND,
+			 .qp = list->life->qp,
+			 .qp_id = list->life->qp->id,
+			 .life = list->life->number,
+			 .seq = list->seq},
+		.name = tap_names_get(verbs->names, "verbs", 5, "RDMA_READ", 9),
+		.address = list->requests[0].remote_addr,
+		.begin_ns = list->begin_ns,
+		.cts_number = net->number,
+		.is_after_hole = list->life->sends.has_hole ||
+				 list->seq != list->life->sends.last_seq + 1};
+	if (!flush->name)
+		return -ENOMEM;
+	return ret ? ret : take_due(verbs, net, false);
+}
+
+/* A flush may follow, on a queue pair that is not there yet (2.32). */
+int tap_net_flush_received(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+			   uint64_t address, int64_t received_ns)
+{
+	struct tap_net_flushes *flushes = &net->flushes;
+
+	if (address && !has_room(flushes))
+		return -ENOMEM;
+	if (address)
+		flushes->recent[flushes->recent_count++ % RECENT_MAX] =
+			(struct tap_net_recent){.number = number,
+						.address = address,
+						.received_ns = received_ns};
+	return flushes->count ? take_due(verbs, net, false) : 0;
+}
+
+void tap_net_flush_lost(struct tap_net *net, uint64_t number)
+{
+	net->flushes.lost[net->flushes.lost_count++ % TAP_NET_LOST] = number;
+}
+
+int tap_net_flush_finish(struct tap_verbs *verbs, struct tap_net *net)
+{
+	return take_due(verbs, net, true);
+}
+
+void tap_net_flush_free(struct tap_net_flushes *flushes)
+{
+	free(flushes->recent);
+	free(flushes->all);
+}

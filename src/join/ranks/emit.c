@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of a slot: a link, or why there is none. */
+#include "join/ranks/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tap_link_kind_name(enum tap_link_kind kind)
+{
+	static const char *const names[] = {
+		[TAP_LINK_COLLECTIVE_RANKS] = "collective-ranks",
+		[TAP_LINK_SEND_RECV] = "send-recv",
+		[TAP_LINK_POST_COMPLETION] = "post-completion",
+		[TAP_LINK_SEND_RECEIVE] = "send-receive",
+		[TAP_LINK_CTS_MESSAGE] = "cts-message",
+		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
+		[TAP_LINK_API_LAUNCH] = "api-launch",
+		[TAP_LINK_LAUNCH_KERNEL] = "launch-kernel",
+		[TAP_LINK_KERNEL_COLLECTIVE] = "kernel-collective",
+	};
+
+	return names[kind];
+}
+
+const char *tap_known_name(enum tap_known known)
+{
+	static const char *const names[] = {
+		[TAP_KNOWN_EXACT] = "exact",
+		[TAP_KNOWN_DECODED] = "decoded",
+		[TAP_KNOWN_INFERRED] = "inferred",
+	};
+
+	return names[known];
+}
+
+void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
+{
+	links->loss->unmatched_operations++;
+	comm->unmatched++;
+}
+
+bool tap_link_has_rank(const struct tap_link *link, int64_t rank)
+{
+	size_t i;
+
+	for (i = 0; i < link->count; i++)
+		if (link->ends[i].rank == rank)
+			return true;
+	return false;
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct tap_link_end *a = left, *b = right;
+	uint64_t x = (uint64_t) a->rank, y = (uint64_t) b->rank;
+
+	if (x == y) {
+		x = a->member->number;
+		y = b->member->number;
+	}
+	return x < y ? -1 : x > y;
+}
+
+/* In order: the send first, or by rank.  Returns 0 or -ENOMEM. */
+static int set_ends(struct tap_links *links, const struct tap_queue *slot,
+		    struct tap_link *link)
+{
+	struct tap_link_end *ends = links->ends;
+	const struct tap_held *held;
+
+	if (slot->count > links->end_room) {
+		ends = realloc(ends, slot->count * 2 * sizeof(*ends));
+		if (!ends)
+			return -ENOMEM;
+		links->ends = ends;
+		links->end_room = slot->count * 2;
+	}
+	link->ends = ends;
+	link->known = TAP_KNOWN_EXACT;
+	for (held = slot->first; held; held = held->next) {
+		memset(ends, 0, sizeof(*ends));
+		ends->process = held->member->process;
+		ends->member = held->member;
+		ends->name = held->name;
+		ends->call_id = held->call_id;
+		ends->rank = held->member->rank;
+		ends++;
+		if (held->is_weak)
+			link->known = TAP_KNOWN_INFERRED;
+	}
+	link->count = slot->count;
+	if (slot->channel->has_peers && link->count == 2 &&
+	    link->ends[0].name->kind == TAP_NAME_RECEIVE) {
+		struct tap_link_end send = links->ends[1];
+
+		links->ends[1] = links->ends[0];
+		links->ends[0] = send;
+	} else if (!slot->channel->has_peers) {
+		qsort(links->ends, link->count, sizeof(*links->ends), compare_ends);
+	}
+	return 0;
+}
+
+/* Two handles of one rank, as when a trace is there twice, are no two ranks. */
+static bool is_rank_twice(const struct tap_link *link)
+{
+	size_t i;
+
+	if (link->kind == TAP_LINK_SEND_RECV)
+		return link->count > 2 ||
+		       (link->count == 2 &&
+			link->ends[0].name->kind == link->ends[1].name->kind);
+	for (i = 1; i < link->count; i++)
+		if (link->ends[i].rank >= 0 &&
+		    link->ends[i].rank == link->ends[i - 1].rank)
+			return true;
+	return false;
+}
+
+static bool is_mismatch(const struct tap_link *link)
+{
+	size_t i;
+
+	for (i = 1; i < link->count; i++)
+		if (link->ends[i].name->operation != link->ends[0].name->operation)
+			return true;
+	return false;
+}
+
+/* The program lacks it where the trace does not. */
+static int note_defect(struct tap_links *links, struct tap_link *link)
+{
+	link->is_awaiting = tap_slot_is_awaiting(links, link);
+	if (link->is_awaiting) {
+		links->loss->incomplete_operations++;
+		links->loss->incomplete_alone += link->count == 1;
+	}
+	return links->defect ? links->defect(links->data, link) : 0;
+}
+
+int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
+{
+	struct tap_comm *comm = tap_comm_root(slot->channel->comm);
+	struct tap_link link = {.comm = comm,
+				.op_number = slot->b,
+				.peer = slot->first->peer};
+	bool is_ambiguous = slot->is_ambiguous;
+	struct tap_held *held;
+	int ret;
+
+	ret = set_ends(links, slot, &link);
+	if (ret)
+		return ret;
+	for (held = slot->first; held; held = held->next)
+		tap_held_pass(held);
+	link.nranks = comm->nranks;
+	link.is_complete = link.nranks >= 0 && (uint64_t) link.nranks <= link.count;
+	if (slot->channel->has_peers) {
+		link.kind = TAP_LINK_SEND_RECV;
+		link.is_complete = true;
+	}
+	tap_held_forget_all(links, tap_queue_empty(links, slot));
+	if (is_ambiguous || is_rank_twice(&link)) {
+		links->loss->ambiguous_operations++;
+		comm->ambiguous++;
+		return 0;
+	}
+	if (link.count == 1) {
+		/* A rank that is alone in its communicator lacks nobody. */
+		if (link.kind != TAP_LINK_SEND_RECV && link.nranks == 1)
+			return 0;
+		tap_slot_count_unmatched(links, comm);
+		link.operation = link.ends[0].name->operation;
+		return note_defect(links, &link);
+	}
+	link.operation = link.ends[0].name->operation;
+	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
+		link.is_mismatch = true;
+		link.operation = NULL;
+		links->loss->mismatched_operations++;
+		comm->mismatched++;
+	}
+	if (link.is_complete)
+		comm->linked++;
+	else
+		comm->incomplete++;
+	if (!link.is_complete || link.is_mismatch)
+		ret = note_defect(links, &link);
+	if (ret)
+		return ret;
+	return links->link ? links->link(links->data, &link) : 0;
+}

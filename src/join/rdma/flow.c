@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Halves wait in a table under (side, ordinal).
+ *
+ * Of what may lose, a message is known to be the k-th on both sides when both had
+ * counted k at one moment with nothing under way.  That is so where the sender's next
+ * request began, on the clock of the same host, after the receiver had read its k-th
+ * completion; and at the end of a trace that lacks nothing.
+ *
+ * Where two of one ordinal are not alike, something was lost.  What arrives is in order
+ * all the same, so from then on what it carries tells, and nothing is exact any more.
+ */
+#include "join/rdma/flow.h"
+
+#include "join/model/process.h"
+#include "join/rdma/verbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far is looked for the other half of one after some were lost. */
+#define LOST_MAX 256
+
+struct tap_message {
+	struct tap_half half;
+	struct tap_flow_side *side;
+	struct tap_half receive; /* that a held sender has found */
+	bool is_held;
+	int64_t begin_ns, end_ns;	     /* of the post, of the completion */
+	struct tap_message *earlier, *later; /* of the side */
+	struct tap_message *older, *newer;   /* of all */
+};
+
+static int give_up_oldest(struct tap_verbs *verbs);
+
+static void number_side(struct tap_verbs *verbs, struct tap_flow_side *side)
+{
+	if (!side->number)
+		side->number = ++verbs->side_count;
+}
+
+/* ---- What waits ---- */
+
+static struct tap_message *make_message(struct tap_verbs *verbs)
+{
+	struct tap_message *message = verbs->free_messages;
+
+	if (message)
+		verbs->free_messages = message->newer;
+	else
+		message = malloc(sizeof(*message));
+	if (!message)
+		return NULL;
+	memset(message, 0, sizeof(*message));
+	message->older = verbs->newest_message;
+	if (verbs->newest_message)
+		verbs->newest_message->newer = message;
+	else
+		verbs->oldest_message = message;
+	verbs->newest_message = message;
+	verbs->held++;
+	return message;
+}
+
+static void drop_message(struct tap_verbs *verbs, struct tap_message *message)
+{
+	struct tap_flow_side *side = message->side;
+	struct tap_message **first = message->is_held ? &side->first_held : &side->first;
+	struct tap_message **last = message->is_held ? &side->last_held : &side->last;
+
+	if (!message->is_held)
+		tap_table_remove(&verbs->messages, side->number, message->half.ordinal);
+	if (message->earlier)
+		message->earlier->later = message->later;
+	else
+		*first = message->later;
+	if (message->later)
+		message->later->earlier = message->earlier;
+	else
+		*last = message->earlier;
+	if (message->older)
+		message->older->newer = message->newer;
+	else
+		verbs->oldest_message = message->newer;
+	if (message->newer)
+		message->newer->older = message->older;
+	else
+		verbs->newest_message = message->older;
+	verbs->held--;
+	message->newer = verbs->free_messages;
+	verbs->free_messages = message;
+}
+
+/* In order of the ordinals, in which they come as a rule. */
+static void insert(struct tap_message **first, struct tap_message **last,
+		   struct tap_message *message)
+{
+	struct tap_message *before = *last;
+
+	while (before && before->half.ordinal > message->half.ordinal)
+		before = before->earlier;
+	message->earlier = before;
+	message->later = before ? before->later : *first;
+	if (message->later)
+		message->later->earlier = message;
+	else
+		*last = message;
+	if (before)
+		before->later = message;
+	else
+		*first = message;
+}
+
+/* ---- What comes of it ---- */
+
+static int tell(struct tap_verbs *verbs, const struct tap_half *send,
+		const struct tap_half *receive, int64_t begin_ns, int64_t end_ns,
+		enum tap_why why)
+{
+	struct tap_link_end ends[2] = {{.process = send->process,
+					.name = send->name,
+					.work = send->work,
+					.rank = -1},
+				       {.process = receive->process,
+					.name = receive->name,
+					.work = receive->work,
+					.rank = -1}};
+	const struct tap_link link = {.kind = TAP_LINK_SEND_RECEIVE,
+				      .known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
+				      .why = why,
+				      .is_complete = true,
+				      .nranks = -1,
+				      .operation = send->name,
+				      .ends = ends,
+				      .count = 2,
+				      .begin_ns = begin_ns,
+				      .end_ns = end_ns,
+				      .bytes = send->length};
+
+	tap_verbs_count(verbs, TAP_MATCH_SEND_RECEIVE, link.known, why);
+	/* A receive whose post is missing is no span. */
+	return verbs->consumer->link && receive->name
+		       ? verbs->consumer->link(verbs->data, &link)
+		       : 0;
+}
+
+static bool is_alike(const struct tap_half *send, const struct tap_half *receive)
+{
+	if (receive->is_unread)
+		return true;
+	if (send->has_imm != receive->has_imm ||
+	    (send->has_imm && send->imm_data != receive->imm_data))
+		return false;
+	return !send->has_length || !receive->has_length ||
+	       (uint32_t) send->length == (uint32_t) receive->length;
+}
+
+static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_flow_side *sender,
+			  const struct tap_half *send, const struct tap_half *receive)
+{
+	if (sender->is_ambiguous || sender->other->is_ambiguous)
+		return TAP_WHY_AMBIGUOUS;
+	if (send->why == TAP_WHY_RACED || receive->why == TAP_WHY_RACED)
+		return TAP_WHY_RACED;
+	if (!sender->is_lossy && !tap_life_is_sure(verbs, sender->life))
+		return TAP_WHY_LATE;
+	if (sender->is_lossy && sender->life->peer &&
+	    !tap_life_is_sure(verbs, sender->life))
+		return TAP_WHY_LATE;
+	if (send->failure)
+		return send->failure;
+	/* The receive's own post is not sure, where several have one wr_id. */
+	return send->why ? send->why : receive->why;
+}
+
+static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+			const struct tap_half *half, int64_t time_ns);
+
+/* Both halves are there. */
+static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
+		const struct tap_half *send, const struct tap_half *receive,
+		int64_t begin_ns, int64_t end_ns)
+{
+	enum tap_why why = doubt(verbs, sender, send, receive);
+	struct tap_message *message;
+	int ret;
+
+	if (!is_alike(send, receive) && !sender->is_lossy) {
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
+		return 0;
+	}
+	if (!is_alike(send, receive)) {
+		sender->has_lost = true;
+		ret = keep_waiting(verbs, sender, send, begin_ns);
+		return ret ? ret : keep_waiting(verbs, sender->other, receive, end_ns);
+	}
+	if (receive->ordinal > sender->other->joined)
+		sender->other->joined = receive->ordinal;
+	if (!why && sender->has_lost)
+		why = TAP_WHY_UNPROVED;
+	if (why || !sender->is_lossy || send->ordinal <= sender->proved)
+		return tell(verbs, send, receive, begin_ns, end_ns, why);
+	message = make_message(verbs);
+	if (!message)
+		return -ENOMEM;
+	message->side = sender;
+	message->half = *send;
+	message->receive = *receive;
+	message->begin_ns = begin_ns;
+	message->end_ns = end_ns;
+	message->is_held = true;
+	insert(&sender->first_held, &sender->last_held, message);
+	return verbs->held > verbs->held_max ? give_up_oldest(verbs) : 0;
+}
+
+/* Why a half has no other one. */
+static enum tap_why why_alone(const struct tap_flow_side *side,
+			      const struct tap_half *half)
+{
+	if (half->failure)
+		return half->failure;
+	if (half->why)
+		return half->why;
+	if (side->is_ambiguous)
+		return TAP_WHY_AMBIGUOUS;
+	if (!side->other)
+		return TAP_WHY_PEER_UNKNOWN;
+	return half->ordinal <= side->other->before ? TAP_WHY_BEFORE
+						    : TAP_WHY_PEER_MISSING;
+}
+
+/* Nothing is missing: it had not completed, or its peer had not read it. */
+static bool is_outstanding(const struct tap_flow_side *side, const struct tap_half *half)
+{
+	if (half->is_receive || half->failure)
+		return false;
+	return half->is_open ||
+	       (side->other && !side->is_lossy && half->ordinal > side->other->count);
+}
+
+/* It waits no longer. */
+static int settle(struct tap_verbs *verbs, struct tap_message *message, enum tap_why why)
+{
+	int ret = 0;
+
+	if (message->is_held)
+		ret = tell(verbs, &message->half, &message->receive, message->begin_ns,
+			   message->end_ns, why);
+	else if (why != TAP_WHY_GIVEN_UP && is_outstanding(message->side, &message->half))
+		verbs->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
+	else
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, why);
+	drop_message(verbs, message);
+	return ret;
+}
+
+static int give_up_oldest(struct tap_verbs *verbs)
+{
+	struct tap_message *message = verbs->oldest_message;
+	enum tap_why why = TAP_WHY_UNPROVED;
+
+	if (!message->is_held)
+		why = why_alone(message->side, &message->half);
+	return settle(verbs, message,
+		      why == TAP_WHY_PEER_MISSING ? TAP_WHY_GIVEN_UP : why);
+}
+
+static int prove(struct tap_verbs *verbs, struct tap_flow_side *sender)
+{
+	int ret = 0;
+
+	sender->proved = sender->count;
+	while (!ret && sender->first_held)
+		ret = settle(verbs, sender->first_held, TAP_WHY_NONE);
+	return ret;
+}
+
+static bool are_counts_equal(const struct tap_flow_side *sender)
+{
+	const struct tap_flow_side *receiver = sender->other;
+
+	return sender->is_lossy && receiver && !sender->is_broken && !sender->has_lost &&
+	       !receiver->is_broken && sender->count == receiver->count;
+}
+
+int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_t ordinal,
+		    int64_t begin_ns)
+{
+	const struct tap_flow_side *receiver = side->other;
+	int ret = 0;
+
+	number_side(verbs, side);
+	if (are_counts_equal(side) && ordinal == side->count + 1 &&
+	    receiver->last_ns < begin_ns &&
+	    receiver->life->qp->process->trace == side->life->qp->process->trace)
+		ret = prove(verbs, side);
+	if (ordinal > side->count)
+		side->count = ordinal;
+	return ret;
+}
+
+/* ---- What was lost ---- */
+
+static struct tap_message *find_alike(const struct tap_flow_side *sender,
+				      const struct tap_half *receive)
+{
+	struct tap_message *message = sender->first;
+	size_t i;
+
+	for (i = 0; message && i < LOST_MAX; i++, message = message->later)
+		if (!message->half.failure && is_alike(&message->half, receive))
+			return message;
+	return NULL;
+}
+
+/* Those of a side that come before a message of it have no other half. */
+static int pass_over(struct tap_verbs *verbs, struct tap_flow_side *side,
+		     const struct tap_message *message, enum tap_why why)
+{
+	int ret = 0;
+
+	while (!ret && side->first != message) {
+		const enum tap_why failure = side->first->half.failure;
+
+		ret = settle(verbs, side->first, failure ? failure : why);
+	}
+	return ret;
+}
+
+/* Whether all receives between the last that was joined and this one are waiting. */
+static bool has_all_before(const struct tap_flow_side *receiver,
+			   const struct tap_message *message)
+{
+	uint64_t expected = message->half.ordinal;
+
+	if (receiver->is_broken)
+		return false;
+	for (; message && message->half.ordinal == expected; message = message->earlier)
+		expected--;
+	return !message && expected <= receiver->joined;
+}
+
+static int realign(struct tap_verbs *verbs, struct tap_flow_side *sender)
+{
+	struct tap_flow_side *receiver = sender->other;
+	struct tap_message *message = receiver->first, *found;
+	struct tap_half send, receive;
+	int64_t begin_ns, end_ns;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; message && i < LOST_MAX && !ret; i++) {
+		found = find_alike(sender, &message->half);
+		if (!found) {
+			message = message->later;
+			continue;
+		}
+		ret = pass_over(verbs, sender, found,
+				has_all_before(receiver, message) ? TAP_WHY_LOST
+								  : TAP_WHY_PEER_MISSING);
+		if (!ret)
+			ret = pass_over(verbs, receiver, message, TAP_WHY_PEER_MISSING);
+		if (ret)
+			break;
+		send = found->half;
+		receive = message->half;
+		begin_ns = found->begin_ns;
+		end_ns = message->begin_ns;
+		drop_message(verbs, found);
+		drop_message(verbs, message);
+		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
+		message = receiver->first;
+	}
+	return ret;
+}
+
+static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+			const struct tap_half *half, int64_t time_ns)
+{
+	struct tap_flow_side *sender = half->is_receive ? side->other : side;
+	struct tap_message *message =
+		tap_table_find(&verbs->messages, side->number, half->ordinal);
+	int ret = 0;
+
+	if (message) {
+		/* Two claim one ordinal, in a damaged trace. */
+		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_AMBIGUOUS);
+		drop_message(verbs, message);
+	}
+	message = make_message(verbs);
+	if (!message)
+		return -ENOMEM;
+	message->side = side;
+	message->half = *half;
+	message->begin_ns = time_ns;
+	insert(&side->first, &side->last, message);
+	if (tap_table_set(&verbs->messages, side->number, half->ordinal, message))
+		return -ENOMEM;
+	if (sender && sender->has_lost && sender->other)
+		ret = realign(verbs, sender);
+	if (!ret && verbs->held > verbs->held_max)
+		ret = give_up_oldest(verbs);
+	return ret;
+}
+
+int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
+		  const struct tap_half *half, int64_t time_ns)
+{
+	struct tap_flow_side *other = side->other;
+	struct tap_message *message = NULL;
+	struct tap_half found;
+	int64_t found_ns;
+
+	number_side(verbs, side);
+	if (half->is_receive) {
+		side->last_ns = time_ns;
+		if (half->ordinal > side->count)
+			side->count = half->ordinal;
+	}
+	if (other && !(half->is_receive ? other : side)->has_lost)
+		message = tap_table_find(&verbs->messages, other->number, half->ordinal);
+	if (message) {
+		found = message->half;
+		found_ns = message->begin_ns;
+		drop_message(verbs, message);
+		return half->is_receive
+			       ? join(verbs, other, &found, half, found_ns, time_ns)
+			       : join(verbs, side, half, &found, time_ns, found_ns);
+	}
+	return keep_waiting(verbs, side, half, time_ns);
+}
+
+int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
+		  struct tap_flow_side *receiver)
+{
+	struct tap_message *message, *later, *found;
+	int ret = 0;
+
+	number_side(verbs, sender);
+	number_side(verbs, receiver);
+	sender->other = receiver;
+	receiver->other = sender;
+	for (message = sender->first; message && !ret; message = later) {
+		struct tap_half send = message->half, receive;
+		const int64_t begin_ns = message->begin_ns;
+		int64_t end_ns;
+
+		later = message->later;
+		found = tap_table_find(&verbs->messages, receiver->number, send.ordinal);
+		if (!found)
+			continue;
+		receive = found->half;
+		end_ns = found->begin_ns;
+		drop_message(verbs, message);
+		drop_message(verbs, found);
+		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
+		/* What waited has been looked at, and later may have gone. */
+		if (sender->has_lost)
+			break;
+	}
+	return ret;
+}
+
+static struct tap_flow_side *make_datagram(struct tap_verbs *verbs, struct tap_life *life,
+					   uint64_t a, uint64_t b)
+{
+	struct tap_flow_side *side = tap_table_find(&verbs->flows, a, b);
+
+	if (side)
+		return side;
+	side = calloc(1, sizeof(*side));
+	if (!side)
+		return NULL;
+	if (tap_table_set(&verbs->flows, a, b, side)) {
+		free(side);
+		return NULL;
+	}
+	number_side(verbs, side);
+	side->life = life;
+	side->is_lossy = true;
+	side->next = verbs->all_flows;
+	verbs->all_flows = side;
+	return side;
+}
+
+struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life *sender,
+					struct tap_life *receiver, uint64_t src_qp_num)
+{
+	const uint64_t number = sender ? sender->qp->qp_num : src_qp_num;
+	struct tap_flow_side *in, *out;
+
+	in = make_datagram(verbs, receiver, (uintptr_t) receiver, number);
+	if (!sender || !in)
+		return in;
+	out = make_datagram(verbs, sender, (uintptr_t) sender, (uintptr_t) receiver);
+	if (!out || out->other || out->is_ambiguous)
+		return out;
+	/* Another device's number is the same: what comes tells no more than that. */
+	if (in->other) {
+		in->is_ambiguous = true;
+		out->is_ambiguous = true;
+		return out;
+	}
+	return tap_flow_meet(verbs, out, in) ? NULL : out;
+}
+
+int tap_flows_finish(struct tap_verbs *verbs)
+{
+	const struct tap_loss *loss = verbs->loss;
+	const bool is_whole = !loss->discarded_events && !loss->discarded_packets &&
+			      !loss->discarded_unknown && !loss->damaged_streams &&
+			      !loss->malformed_events;
+	struct tap_message *message;
+	int ret = 0;
+
+	while (!ret && (message = verbs->oldest_message)) {
+		enum tap_why why;
+
+		if (!message->is_held)
+			why = why_alone(message->side, &message->half);
+		else if (is_whole && are_counts_equal(message->side))
+			why = TAP_WHY_NONE;
+		else
+			why = TAP_WHY_UNPROVED;
+		ret = settle(verbs, message, why);
+	}
+	return ret;
+}
+
+void tap_flows_free(struct tap_verbs *verbs)
+{
+	struct tap_flow_side *side;
+	struct tap_message *message;
+
+	while (verbs->oldest_message)
+		drop_message(verbs, verbs->oldest_message);
+	while ((message = verbs->free_messages)) {
+		verbs->free_messages = message->newer;
+		free(message);
+	}
+	while ((side = verbs->all_flows)) {
+		verbs->all_flows = side->next;
+		free(side);
+	}
+	tap_table_free(&verbs->messages);
+	tap_table_free(&verbs->flows);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From sender to receiver: the k-th request of one queue pair that uses up a receive
+ * is the k-th receive that its peer completes.
+ *
+ * Where nothing may get lost on the way that is exact.  Where something may, it is so
+ * once both counts are seen to be equal while nothing was under way; until then a pair
+ * is held.  Hides what waits for its other half, which is bounded.
+ */
+#ifndef TAP_JOIN_RDMA_FLOW_H
+#define TAP_JOIN_RDMA_FLOW_H
+
+#include "join/model/wire.h"
+
+#include <stddef.h>
+
+struct tap_life;
+struct tap_name;
+struct tap_verbs;
+struct tap_message;
+
+/* What one queue pair sends to another, or gets from it. */
+struct tap_flow_side {
+	uint64_t number; /* of all, 0 before its first use */
+	struct tap_life *life;
+	struct tap_flow_side *other; /* NULL unknown */
+	bool is_lossy;
+	bool is_broken;	   /* something was missed: counts prove nothing */
+	bool is_ambiguous; /* several could be the other */
+	bool has_lost;	   /* of a sender: ordinals name the other no more */
+	uint64_t joined;   /* of a receiver: the largest that has its other half */
+	uint64_t count;	   /* the largest ordinal */
+	uint64_t before;   /* ordinals up to this one are of before the recording */
+	uint64_t proved;   /* up to this ordinal nothing was lost */
+	int64_t last_ns;   /* of the latest */
+	struct tap_message *first, *last;	    /* by themselves */
+	struct tap_message *first_held, *last_held; /* of a sender: with their receives */
+	struct tap_flow_side *next;		    /* of datagrams, all */
+};
+
+/* One half of a message. */
+struct tap_half {
+	const struct tap_process *process;
+	struct tap_work work;
+	const struct tap_name *name;
+	uint64_t ordinal;
+	uint64_t length; /* or, of a receive, byte_len */
+	uint32_t imm_data;
+	bool has_length, has_imm;
+	bool is_unread; /* what it was the program did not ask */
+	enum tap_why failure; /* of its request, none */
+	bool is_open;	      /* it had not completed: whether it arrived nobody knows */
+	bool is_receive;
+	enum tap_why why; /* it is not sure */
+};
+
+/* All return 0 or -errno. */
+
+/* The sender's request number ordinal is posted, and began at begin_ns. */
+int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_t ordinal,
+		    int64_t begin_ns);
+/* A half has ended, and looks for the other. */
+int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
+		  const struct tap_half *half, int64_t time_ns);
+/* Both sides are known to be each other's: what waits meets. */
+int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
+		  struct tap_flow_side *receiver);
+/* What a datagram queue pair sends to another, or gets from a number; NULL: no memory. */
+struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life *sender,
+					struct tap_life *receiver, uint64_t src_qp_num);
+/* All events are over. */
+int tap_flows_finish(struct tap_verbs *verbs);
+
+void tap_flows_free(struct tap_verbs *verbs);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view that tells how far a trace can be trusted: what is missing, what was matched
+ * and how that is known, what has no match and why, what could not be seen at all.
+ */
+#include "join/model/comm.h"
+#include "join/report/defect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different things that cannot be observed; the rest are counted together. */
+#define UNOBSERVED_MAX 256
+
+enum verdict { VERDICT_OK, VERDICT_INCOMPLETE, VERDICT_DOUBTFUL, VERDICT_BAD };
+
+struct unobserved {
+	char *what;
+	char *why;
+	uint64_t count;
+};
+
+/* One line: a kind of link. */
+struct row {
+	const char *kind;
+	uint64_t exact, decoded, inferred, unmatched, outstanding;
+	struct {
+		const char *why;
+		uint64_t count;
+	} whys[TAP_WHY_COUNT];
+	size_t why_count;
+};
+
+struct check {
+	struct tap_view view;
+	struct tap_json json;
+	struct tap_matches calls[TAP_LINK_SEND_RECV + 1];
+	struct unobserved unobserved[UNOBSERVED_MAX];
+	size_t unobserved_count;
+	uint64_t other_unobserved;
+	struct tap_defects defects;
+};
+
+static const char *const verdicts[] = {[VERDICT_OK] = "ok",
+				       [VERDICT_INCOMPLETE] = "incomplete",
+				       [VERDICT_DOUBTFUL] = "doubtful",
+				       [VERDICT_BAD] = "bad"};
+
+static int note_problem(void *data, const struct tap_problem *problem)
+{
+	struct check *check = data;
+	struct unobserved *unobserved;
+	size_t i;
+
+	if (!problem->is_unobserved)
+		return 0;
+	for (i = 0; i < check->unobserved_count; i++) {
+		unobserved = &check->unobserved[i];
+		if (!strcmp(unobserved->what, problem->what) &&
+		    !strcmp(unobserved->why, problem->detail)) {
+			unobserved->count++;
+			return 0;
+		}
+	}
+	if (check->unobserved_count == UNOBSERVED_MAX) {
+		check->other_unobserved++;
+		return 0;
+	}
+	unobserved = &check->unobserved[check->unobserved_count];
+	unobserved->what = strdup(problem->what);
+	unobserved->why = strdup(problem->detail);
+	unobserved->count = 1;
+	check->unobserved_count++;
+	return unobserved->what && unobserved->why ? 0 : -ENOMEM;
+}
+
+static int count_link(void *data, const struct tap_link *link)
+{
+	struct check *check = data;
+	struct tap_matches *calls;
+
+	/* The join counts all others itself. */
+	if (link->kind > TAP_LINK_SEND_RECV)
+		return 0;
+	calls = &check->calls[link->kind];
+	if (link->known == TAP_KNOWN_EXACT)
+		calls->exact++;
+	else
+		calls->inferred++;
+	return 0;
+}
+
+static int note_defect(void *data, const struct tap_link *link)
+{
+	struct check *check = data;
+
+	/* What a flight recorder has overwritten is missing. */
+	if (link->is_mismatch || link->is_awaiting ||
+	    !tap_join_loss(check->view.join)->is_window)
+		tap_defects_note(&check->defects, link);
+	return 0;
+}
+
+static void add_why(struct row *row, const char *why, uint64_t count)
+{
+	if (!count)
+		return;
+	row->whys[row->why_count].why = why;
+	row->whys[row->why_count++].count = count;
+}
+
+/* Operations that are missing are not told apart by kind. */
+static struct row row_of_calls(const struct check *check, enum tap_link_kind kind,
+			       const struct tap_loss *loss)
+{
+	const struct tap_matches *calls = &check->calls[kind];
+	struct row row = {.kind = tap_link_kind_name(kind),
+			  .exact = calls->exact,
+			  .inferred = calls->inferred};
+
+	add_why(&row, "not-returned", calls->inferred);
+	if (kind != TAP_LINK_COLLECTIVE_RANKS)
+		return row;
+	row.unmatched = loss->unmatched_operations + loss->missing_operations +
+			loss->not_recorded_operations + loss->ambiguous_operations +
+			loss->unsure_operations;
+	add_why(&row, "one-rank-alone", loss->unmatched_operations);
+	add_why(&row, "missing", loss->missing_operations);
+	add_why(&row, "not-recorded", loss->not_recorded_operations);
+	add_why(&row, "ambiguous", loss->ambiguous_operations);
+	add_why(&row, "unsure", loss->unsure_operations);
+	return row;
+}
+
+static struct row row_of_work(const struct tap_matches *matches, enum tap_match_kind kind)
+{
+	struct row row = {.kind = tap_match_name(kind),
+			  .exact = matches->exact,
+			  .decoded = matches->decoded,
+			  .inferred = matches->inferred,
+			  .unmatched = matches->unmatched,
+			  .outstanding = matches->outstanding};
+	enum tap_why why;
+
+	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
+		add_why(&row, tap_why_name(why), matches->why[why]);
+	return row;
+}
+
+/* What a flight recorder has overwritten leaves what is newer without its other half. */
+static bool is_overwritten(enum tap_why why)
+{
+	return why == TAP_WHY_POST_LOST || why == TAP_WHY_COMPLETION_LOST ||
+	       why == TAP_WHY_PEER_MISSING || why == TAP_WHY_NOT_RECORDED ||
+	       why == TAP_WHY_BEFORE;
+}
+
+static enum verdict judge_matches(const struct tap_matches *matches, bool is_window)
+{
+	enum verdict verdict = VERDICT_OK;
+	enum tap_why why;
+
+	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++) {
+		if (!matches->why[why] || (is_window && is_overwritten(why)))
+			continue;
+		if (why == TAP_WHY_CONTRADICTED || why == TAP_WHY_POST_LOST ||
+		    why == TAP_WHY_COMPLETION_LOST)
+			return VERDICT_BAD;
+		/* A request that failed has reached nobody: that is known. */
+		if (why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
+			verdict = VERDICT_DOUBTFUL;
+	}
+	return verdict;
+}
+
+/* Of what a flight recorder overwrites on purpose; nobody else does. */
+static bool has_lost_old(const struct check *check, const struct tap_loss *loss)
+{
+	return loss->lost_exits || loss->lost_entries || loss->missing_operations ||
+	       loss->not_recorded_operations || loss->unsure_operations ||
+	       loss->unmatched_operations > loss->incomplete_alone ||
+	       check->defects.count > check->defects.program;
+}
+
+/*
+ * The trace.  Bad: something is missing of which nobody knows what it was, or what is
+ * there contradicts itself.  Doubtful: something is not sure, or could not be seen.
+ */
+static enum verdict judge(const struct check *check, const struct tap_loss *loss,
+			  const struct tap_matches *matches)
+{
+	enum verdict verdict = VERDICT_OK, one;
+	unsigned int kind;
+
+	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams ||
+	    loss->malformed_events || loss->gpu_dropped ||
+	    (loss->discarded_packets && !loss->is_window))
+		return VERDICT_BAD;
+	/* A call may be left by a jump, or entered before the recording began. */
+	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
+	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
+	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
+	    tap_join_gpu_times(check->view.join)->clock_errors)
+		verdict = VERDICT_DOUBTFUL;
+	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
+		/* Whose memory it is says nothing of what is missing. */
+		if (kind == TAP_MATCH_REQUEST_MEMORY)
+			continue;
+		one = judge_matches(&matches[kind], loss->is_window);
+		if (one > verdict)
+			verdict = one;
+	}
+	return verdict;
+}
+
+/* ---- Text ---- */
+
+static void add_row_text(struct tap_buffer *line, const struct row *row)
+{
+	size_t start = line->used, i;
+
+	tap_buffer_add_string(line, row->kind);
+	tap_buffer_fill(line, start, 18, ' ');
+	tap_view_add_cell(line, row->exact, 12);
+	tap_view_add_cell(line, row->decoded, 12);
+	tap_view_add_cell(line, row->inferred, 12);
+	tap_view_add_cell(line, row->unmatched, 12);
+	tap_view_add_cell(line, row->outstanding, 13);
+	for (i = 0; i < row->why_count; i++) {
+		tap_buffer_add_string(line, i ? ", " : "  ");
+		tap_buffer_add_string(line, row->whys[i].why);
+		tap_buffer_add_char(line, ' ');
+		tap_buffer_add_unsigned(line, row->whys[i].count);
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+/* What began before its launch is where the GPU's clock says. */
+static void add_times_text(struct tap_buffer *line, const struct tap_gpu_times *times)
+{
+	if (times->clock_errors) {
+		tap_buffer_add_string(line, "clock errors: ");
+		tap_buffer_add_unsigned(line, times->clock_errors);
+		tap_buffer_add_string(line, " began before their launches, by up to ");
+		tap_view_add_duration(line, times->clock_error_max_ns);
+		tap_buffer_add_char(line, '\n');
+	}
+	if (times->has_residual) {
+		tap_buffer_add_string(line, "GPU clock: known to ");
+		tap_view_add_duration(line, times->residual_max_ns > INT64_MAX
+						    ? INT64_MAX
+						    : (int64_t) times->residual_max_ns);
+		tap_buffer_add_char(line, '\n');
+	}
+}
+
+static void write_text(struct check *check, const struct row *rows, size_t count,
+		       enum verdict verdict, const struct tap_loss *loss)
+{
+	struct tap_buffer *line = &check->view.line;
+	size_t i;
+
+	tap_buffer_add_string(line, "verdict: ");
+	tap_buffer_add_string(line, verdicts[verdict]);
+	if (verdict == VERDICT_INCOMPLETE)
+		tap_buffer_add_string(line,
+				      ": the trace is complete, the program is not");
+	tap_buffer_add_string(line, "\nevents: ");
+	tap_buffer_add_unsigned(line, tap_join_event_count(check->view.join));
+	tap_buffer_add_char(line, '\n');
+	tap_view_add_snapshots_text(line, check->view.join);
+	if (loss->is_window)
+		tap_buffer_add_string(line,
+				      "window: a flight recorder overwrites what is "
+				      "older on purpose; what belongs to that has "
+				      "no match here\n");
+	tap_defects_add_text(&check->defects, line);
+	tap_buffer_add_string(line, "\nlinks                    exact     decoded    "
+				    "inferred   unmatched  outstanding  why\n");
+	for (i = 0; i < count; i++)
+		add_row_text(line, &rows[i]);
+	tap_buffer_add_char(line, '\n');
+	add_times_text(line, tap_join_gpu_times(check->view.join));
+	for (i = 0; i < check->unobserved_count; i++) {
+		const struct unobserved *unobserved = &check->unobserved[i];
+
+		tap_buffer_add_string(line, "not observable: ");
+		tap_buffer_add_visible(line, unobserved->what);
+		if (*unobserved->why) {
+			tap_buffer_add_string(line, ": ");
+			tap_buffer_add_visible(line, unobserved->why);
+		}
+		if (unobserved->count > 1) {
+			tap_buffer_add_string(line, " (");
+			tap_buffer_add_unsigned(line, unobserved->count);
+			tap_buffer_add_string(line, " times)");
+		}
+		tap_buffer_add_char(line, '\n');
+	}
+	if (check->other_unobserved) {
+		tap_buffer_add_string(line, "not observable: ");
+		tap_buffer_add_unsigned(line, check->other_unobserved);
+		tap_buffer_add_string(line, " more\n");
+	}
+	tap_view_add_loss_text(line, loss);
+}
+
+/* ---- JSON ---- */
+
+static void add_row_json(struct tap_json *json, const struct row *row)
+{
+	size_t i;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "kind", row->kind);
+	tap_json_unsigned(json, "exact", row->exact);
+	tap_json_unsigned(json, "decoded", row->decoded);
+	tap_json_unsigned(json, "inferred", row->inferred);
+	tap_json_unsigned(json, "unmatched", row->unmatched);
+	tap_json_unsigned(json, "outstanding", row->outstanding);
+	tap_json_open(json, "why", '{');
+	for (i = 0; i < row->why_count; i++)
+		tap_json_unsigned(json, row->whys[i].why, row->whys[i].count);
+	tap_json_close(json);
+	tap_json_close(json);
+}
+
+static void write_json(struct check *check, const struct row *rows, size_t count,
+		       enum verdict verdict, const struct tap_loss *loss)
+{
+	const struct tap_gpu_times *times = tap_join_gpu_times(check->view.join);
+	struct tap_json *json = &check->json;
+	size_t i;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "type", "check");
+	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+	tap_json_string(json, "verdict", verdicts[verdict]);
+	tap_defects_add_json(&check->defects, json);
+	tap_view_add_snapshots_json(json, check->view.join);
+	if (loss->is_window)
+		tap_json_bool(json, "window", true);
+	tap_json_unsigned(json, "events", tap_join_event_count(check->view.join));
+	tap_json_unsigned(json, "discarded", loss->discarded_events);
+	tap_json_open(json, "links", '[');
+	for (i = 0; i < count; i++)
+		add_row_json(json, &rows[i]);
+	tap_json_close(json);
+	tap_json_open(json, "clock_errors", '{');
+	tap_json_unsigned(json, "count", times->clock_errors);
+	tap_json_signed(json, "max_ns", times->clock_error_max_ns);
+	if (times->has_residual)
+		tap_json_unsigned(json, "residual_ns", times->residual_max_ns);
+	else
+		tap_json_null(json, "residual_ns");
+	tap_json_close(json);
+	tap_json_open(json, "not_observable", '[');
+	for (i = 0; i < check->unobserved_count; i++) {
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "what", check->unobserved[i].what);
+		tap_json_string(json, "why", check->unobserved[i].why);
+		tap_json_unsigned(json, "count", check->unobserved[i].count);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_unsigned(json, "other_not_observable", check->other_unobserved);
+	tap_view_add_loss_json(json, loss, true);
+	tap_json_end_line(json, &check->view.line);
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct check *check = data;
+	const struct tap_matches *matches = tap_join_matches(check->view.join);
+	const struct row rows[] = {
+		row_of_calls(check, TAP_LINK_COLLECTIVE_RANKS, loss),
+		row_of_calls(check, TAP_LINK_SEND_RECV, loss),
+		row_of_work(&matches[TAP_MATCH_API_LAUNCH], TAP_MATCH_API_LAUNCH),
+		row_of_work(&matches[TAP_MATCH_LAUNCH_KERNEL], TAP_MATCH_LAUNCH_KERNEL),
+		row_of_work(&matches[TAP_MATCH_KERNEL_COLLECTIVE],
+			    TAP_MATCH_KERNEL_COLLECTIVE),
+		row_of_work(&matches[TAP_MATCH_POST_COMPLETION],
+			    TAP_MATCH_POST_COMPLETION),
+		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),
+		row_of_work(&matches[TAP_MATCH_CTS_MESSAGE], TAP_MATCH_CTS_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_FLUSH_MESSAGE], TAP_MATCH_FLUSH_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_REQUEST_MEMORY], TAP_MATCH_REQUEST_MEMORY),
+	};
+	const size_t count = sizeof(rows) / sizeof(rows[0]);
+	enum verdict verdict = judge(check, loss, matches);
+
+	if (verdict == VERDICT_OK && check->defects.program)
+		verdict = VERDICT_INCOMPLETE;
+
+	if (check->view.settings.is_json)
+		write_json(check, rows, count, verdict, loss);
+	else
+		write_text(check, rows, count, verdict, loss);
+	return tap_outfile_finish(check->view.output, &check->view.line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct check *check = (struct check *) view;
+	size_t i;
+
+	for (i = 0; i < check->unobserved_count; i++) {
+		free(check->unobserved[i].what);
+		free(check->unobserved[i].why);
+	}
+	tap_json_free(&check->json);
+	tap_buffer_free(&view->line);
+	free(check);
+}
+
+static const struct tap_consumer consumer = {
+	.problem = note_problem,
+	.link = count_link,
+	.defect = note_defect,
+	.finish = finish,
+};
+
+struct tap_view *tap_check_create(void)
+{
+	struct check *check = calloc(1, sizeof(*check));
+
+	if (!check)
+		return NULL;
+	check->view.consumer = &consumer;
+	check->view.destroy = destroy;
+	return &check->view;
+}

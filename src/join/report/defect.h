@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations for which ranks are missing, and those of which ranks called different
+ * functions: named by communicator, number and ranks, and whether it is the program that
+ * lacks them or the trace.
+ *
+ * Hides which of them are kept, the latest, where a job hangs, and how they are worded.
+ */
+#ifndef TAP_JOIN_REPORT_DEFECT_H
+#define TAP_JOIN_REPORT_DEFECT_H
+
+#include "join/ranks/link.h"
+#include "join/views/view.h"
+
+#define TAP_DEFECTS_MAX 8
+#define TAP_DEFECT_RANKS_MAX 16
+
+struct tap_defect {
+	const struct tap_comm *comm;
+	const struct tap_name *name; /* of its first rank */
+	bool is_message, is_mismatch, is_program;
+	uint64_t op_number;
+	int64_t peer;	  /* of a message that one side is of */
+	uint64_t there;	  /* ranks */
+	uint64_t missing; /* ranks */
+	/* As many of them as there is room for: in order, then -1. */
+	int64_t ranks_there[TAP_DEFECT_RANKS_MAX];
+	int64_t ranks_missing[TAP_DEFECT_RANKS_MAX];
+	const struct tap_name *called[TAP_DEFECT_RANKS_MAX]; /* by those that are there */
+};
+
+/* All zero is none. */
+struct tap_defects {
+	struct tap_defect latest[TAP_DEFECTS_MAX];
+	uint64_t count;
+	uint64_t program; /* of these, the program's */
+};
+
+void tap_defects_note(struct tap_defects *defects, const struct tap_link *link);
+
+/* A line for each. */
+void tap_defects_add_text(const struct tap_defects *defects, struct tap_buffer *line);
+/* "program":"incomplete","defects":[...],"other_defects":0, where there are any. */
+void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *json);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums by (member, function) while the trace is read; what they are by
+ * communicator is known at its end.
+ */
+#include "join/report/report_comm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Counting ---- */
+
+static struct tap_comm_sum *find_sum(struct tap_report_comms *report,
+				     struct tap_table *table, uint64_t a,
+				     const struct tap_member *member,
+				     const struct tap_name *operation)
+{
+	struct tap_comm_sum *sum = tap_table_find(table, a, operation->number);
+
+	if (sum)
+		return sum;
+	if (report->count == report->room) {
+		size_t room = report->room ? report->room * 2 : 16;
+		struct tap_comm_sum **sums = realloc(report->sums, room * sizeof(*sums));
+
+		if (!sums)
+			return NULL;
+		report->sums = sums;
+		report->room = room;
+	}
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return NULL;
+	if (tap_table_set(table, a, operation->number, sum)) {
+		free(sum);
+		return NULL;
+	}
+	sum->member = member;
+	sum->operation = operation;
+	report->sums[report->count++] = sum;
+	return sum;
+}
+
+static void count_bytes(struct tap_comm_sum *sum, const struct tap_operation *operation)
+{
+	int64_t bytes = tap_operation_bytes(operation);
+
+	if (bytes < 0)
+		sum->unsized++;
+	else
+		sum->bytes += (uint64_t) bytes;
+}
+
+int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span *span)
+{
+	const struct tap_operation *operation = &span->operation;
+	struct tap_comm_sum *sum;
+
+	/* NCCL's own calls are part of the program's. */
+	if (!span->member || span->is_inner)
+		return 0;
+	sum = find_sum(report, &report->by_member, span->member->number, span->member,
+		       span->name->operation);
+	if (!sum)
+		return -ENOMEM;
+	sum->calls++;
+	tap_times_add(&sum->times, span);
+	sum->is_operation |= operation->number || operation->has_count;
+	if (tap_span_is_failure(tap_span_result(span)))
+		sum->failures++;
+	else if (operation->number || operation->has_count)
+		count_bytes(sum, operation);
+	return 0;
+}
+
+/* Which ranks a link lacks; its ends are in order of their ranks. */
+static void note_lacking(struct tap_lacking *lacking, const struct tap_link *link)
+{
+	struct tap_lacking_operation *operation =
+		&lacking->operations[lacking->count++ % TAP_LACKING_MAX];
+	size_t kept = 0, i = 0;
+	int64_t rank;
+
+	operation->op_number = link->op_number;
+	operation->operation = link->operation;
+	operation->ranks_there = link->count;
+	operation->ranks_lacking = (uint64_t) link->nranks - link->count;
+	for (rank = 0; rank < link->nranks && kept < TAP_LACKING_RANKS_MAX; rank++) {
+		while (i < link->count && link->ends[i].rank >= 0 &&
+		       link->ends[i].rank < rank)
+			i++;
+		/* Somebody of unknown rank may be any of the others. */
+		if (i < link->count && link->ends[i].rank < 0)
+			break;
+		if (i == link->count || link->ends[i].rank != rank)
+			operation->ranks[kept++] = rank;
+	}
+	for (; kept < TAP_LACKING_RANKS_MAX; kept++)
+		operation->ranks[kept] = -1;
+}
+
+static int count_link(struct tap_report_comms *report, const struct tap_link *link,
+		      const struct tap_name *operation)
+{
+	struct tap_comm_sum *sum =
+		find_sum(report, &report->by_comm, link->comm->number, NULL, operation);
+
+	if (!sum)
+		return -ENOMEM;
+	sum->comm = link->comm;
+	sum->linked += link->is_complete;
+	sum->incomplete += !link->is_complete;
+	return 0;
+}
+
+int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link *link)
+{
+	struct tap_lacking *lacking;
+	int ret = 0;
+
+	/* Work requests are of no communicator that is known. */
+	if (!link->comm)
+		return 0;
+	if (link->operation)
+		ret = count_link(report, link, link->operation);
+	if (!ret && link->kind == TAP_LINK_SEND_RECV)
+		ret = count_link(report, link, link->ends[1].name->operation);
+	if (ret || link->is_complete || link->nranks < 0)
+		return ret;
+	lacking = tap_table_find(&report->lacking, link->comm->number, 0);
+	if (!lacking) {
+		lacking = calloc(1, sizeof(*lacking));
+		if (!lacking)
+			return -ENOMEM;
+		if (tap_table_set(&report->lacking, link->comm->number, 0, lacking)) {
+			free(lacking);
+			return -ENOMEM;
+		}
+	}
+	note_lacking(lacking, link);
+	return 0;
+}
+
+/* ---- Adding up ---- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By communicator, then all ranks by the time spent, then each rank. */
+static int compare_sums(const void *left, const void *right)
+{
+	const struct tap_comm_sum *a = *(const struct tap_comm_sum *const *) left;
+	const struct tap_comm_sum *b = *(const struct tap_comm_sum *const *) right;
+	int order = compare(a->comm->number, b->comm->number);
+
+	if (!order)
+		order = compare(a->member != NULL, b->member != NULL);
+	if (!order && !a->member)
+		order = compare(b->times.total_ns, a->times.total_ns);
+	if (!order)
+		order = strcmp(a->operation->name, b->operation->name);
+	if (!order && a->member)
+		order = compare((uint64_t) a->member->rank, (uint64_t) b->member->rank);
+	if (!order && a->member)
+		order = compare(a->member->number, b->member->number);
+	return order;
+}
+
+static void add_up(struct tap_comm_sum *sum, const struct tap_comm_sum *one)
+{
+	sum->calls += one->calls;
+	sum->failures += one->failures;
+	sum->bytes += one->bytes;
+	sum->unsized += one->unsized;
+	tap_times_add_up(&sum->times, &one->times);
+	sum->is_operation |= one->is_operation;
+	sum->linked += one->linked;
+	sum->incomplete += one->incomplete;
+}
+
+int tap_report_comms_finish(struct tap_report_comms *report,
+			    const struct tap_comms *comms)
+{
+	size_t i, count = report->count;
+
+	for (i = 0; i < count; i++) {
+		struct tap_comm_sum *one = report->sums[i], *sum;
+		const struct tap_comm *comm =
+			one->member ? tap_member_comm(one->member)
+				    : tap_comm_root(comms->all[one->comm->number]);
+
+		sum = find_sum(report, &report->by_comm, comm->number, NULL,
+			       one->operation);
+		if (!sum)
+			return -ENOMEM;
+		sum->comm = comm;
+		one->comm = comm;
+		if (sum == one)
+			continue;
+		add_up(sum, one);
+		one->is_moved = !one->member;
+	}
+	if (report->count)
+		qsort(report->sums, report->count, sizeof(*report->sums), compare_sums);
+	return 0;
+}
+
+size_t tap_report_comms_first(const struct tap_report_comms *report,
+			      const struct tap_comm *comm)
+{
+	size_t low = 0, high = report->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (report->sums[middle]->comm->number < comm->number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void tap_report_comms_free(struct tap_report_comms *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->count; i++)
+		free(report->sums[i]);
+	for (i = 0; i < report->lacking.size; i++)
+		free(report->lacking.slots[i].value);
+	free(report->sums);
+	tap_table_free(&report->by_member);
+	tap_table_free(&report->by_comm);
+	tap_table_free(&report->lacking);
+}

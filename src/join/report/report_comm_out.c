@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* The communicators in the report, as text and as JSON. */
+#include "join/report/report_comm.h"
+
+#include <stdlib.h>
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct tap_member *a = *(const struct tap_member *const *) left;
+	const struct tap_member *b = *(const struct tap_member *const *) right;
+	int order = compare((uint64_t) a->rank, (uint64_t) b->rank);
+
+	return order ? order : compare(a->number, b->number);
+}
+
+/* The members in order of their ranks, or NULL when memory is short. */
+static const struct tap_member **sort_members(const struct tap_comm *comm, size_t *count)
+{
+	const struct tap_member *member, **members;
+
+	*count = 0;
+	for (member = comm->members; member; member = member->next)
+		++*count;
+	members = malloc(*count * sizeof(*members));
+	if (!members)
+		return NULL;
+	*count = 0;
+	for (member = comm->members; member; member = member->next)
+		members[(*count)++] = member;
+	qsort(members, *count, sizeof(*members), compare_members);
+	return members;
+}
+
+/* Whether there is something to say of it. */
+static bool is_shown(const struct tap_comm *comm)
+{
+	return !comm->united && comm->members;
+}
+
+/* The one that describes the communicator best, or the first. */
+static const struct tap_member *describer(const struct tap_member *const *members,
+					  size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (members[i]->about.count)
+			return members[i];
+	return members[0];
+}
+
+static const char *label(const struct tap_member *member, const char *name)
+{
+	const struct tap_field *field = tap_fields_find(&member->about, name);
+
+	return field ? field->label : NULL;
+}
+
+/* The name of the first error that came after the calls, or NULL. */
+static const char *async_error(const struct tap_member *member)
+{
+	const struct tap_field *field = tap_fields_find(&member->about, "async_error");
+
+	return tap_span_is_failure(field) ? field->label : NULL;
+}
+
+static const char *comm_name(const struct tap_member *member)
+{
+	const char *name = tap_fields_get_string(&member->about, "config_commName");
+
+	return name && *name ? name : NULL;
+}
+
+/* The communicator that it was made from, or NULL. */
+static const struct tap_comm *find_parent(const struct tap_comms *comms,
+					  const struct tap_member *member)
+{
+	const struct tap_member *parent;
+	uint64_t comm_id;
+
+	if (tap_fields_get_unsigned(&member->about, "parent_comm_id", &comm_id) ||
+	    !comm_id)
+		return NULL;
+	parent = tap_table_find(&comms->by_id, member->process->number, comm_id);
+	return parent ? tap_member_comm(parent) : NULL;
+}
+
+static bool is_of(const struct tap_report_comms *report, size_t at,
+		  const struct tap_comm *comm)
+{
+	return at < report->count && report->sums[at]->comm == comm;
+}
+
+/* Whether it is one rank's part of the sum of all. */
+static bool is_rank_of(const struct tap_comm_sum *one, const struct tap_comm_sum *sum)
+{
+	return one->member && one->operation == sum->operation;
+}
+
+/* ---- Text ---- */
+
+static void add_detail(struct tap_buffer *line, const char *what, uint64_t count)
+{
+	if (!count)
+		return;
+	tap_buffer_add_string(line, ", ");
+	tap_buffer_add_unsigned(line, count);
+	tap_buffer_add_char(line, ' ');
+	tap_buffer_add_string(line, what);
+}
+
+static void add_comm_text(struct tap_buffer *line, const struct tap_comms *comms,
+			  const struct tap_comm *comm, const struct tap_member *member)
+{
+	const struct tap_comm *parent = find_parent(comms, member);
+	const char *origin = label(member, "origin");
+
+	tap_buffer_add_string(line, "communicator ");
+	if (comm->key)
+		tap_buffer_add_hex(line, comm->key);
+	else
+		tap_buffer_add_char(line, '?');
+	if (comm_name(member)) {
+		tap_buffer_add_string(line, " \"");
+		tap_buffer_add_visible(line, comm_name(member));
+		tap_buffer_add_char(line, '"');
+	}
+	if (comm->nranks >= 0)
+		add_detail(line, "ranks", (uint64_t) comm->nranks);
+	if (origin) {
+		tap_buffer_add_string(line, ", made by ");
+		tap_buffer_add_visible(line, origin);
+	}
+	if (parent) {
+		tap_buffer_add_string(line, " of ");
+		tap_buffer_add_hex(line, parent->key);
+	}
+	add_detail(line, "operations linked", comm->linked);
+	add_detail(line, "lacking ranks", comm->incomplete);
+	add_detail(line, "of one rank alone", comm->unmatched);
+	add_detail(line, "ambiguous", comm->ambiguous);
+	add_detail(line, "mismatched", comm->mismatched);
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_rank(struct tap_buffer *line, int64_t rank)
+{
+	tap_buffer_add_string(line, "rank ");
+	if (rank < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, rank);
+}
+
+static void add_member_text(struct tap_buffer *line, const struct tap_member *member)
+{
+	const char *life = label(member, "life"), *error = async_error(member);
+
+	tap_buffer_add_string(line, "  ");
+	add_rank(line, member->rank);
+	tap_buffer_add_string(line, ": pid ");
+	if (member->process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, member->process->pid);
+	if (*member->process->host) {
+		tap_buffer_add_string(line, " on ");
+		tap_buffer_add_visible(line, member->process->host);
+	}
+	if (member->device >= 0) {
+		tap_buffer_add_string(line, ", device ");
+		tap_buffer_add_signed(line, member->device);
+	}
+	if (life) {
+		tap_buffer_add_string(line, ", ");
+		tap_buffer_add_visible(line, life);
+	}
+	if (error) {
+		tap_buffer_add_string(line, ", error ");
+		tap_buffer_add_visible(line, error);
+	}
+	add_detail(line, "operations missing", member->missing);
+	add_detail(line, "not recorded", member->not_recorded);
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_range(struct tap_buffer *line, int64_t first, int64_t last, bool is_next)
+{
+	tap_buffer_add_string(line, is_next ? ", " : " ");
+	tap_buffer_add_signed(line, first);
+	if (last > first) {
+		tap_buffer_add_char(line, '-');
+		tap_buffer_add_signed(line, last);
+	}
+}
+
+static void add_absent_text(struct tap_buffer *line, const struct tap_comm *comm,
+			    const struct tap_member *const *members, size_t count)
+{
+	int64_t next = 0;
+	bool is_next = false;
+	size_t i, start = line->used;
+
+	tap_buffer_add_string(line, "  not in the trace: rank");
+	for (i = 0; i <= count; i++) {
+		int64_t rank = i < count ? members[i]->rank : comm->nranks;
+
+		/* Somebody of unknown rank may be any of them. */
+		if (rank < 0 || (i < count && rank >= comm->nranks)) {
+			is_next = false;
+			break;
+		}
+		if (rank > next) {
+			add_range(line, next, rank - 1, is_next);
+			is_next = true;
+		}
+		if (rank >= next)
+			next = rank + 1;
+	}
+	if (is_next)
+		tap_buffer_add_char(line, '\n');
+	else
+		line->used = start;
+}
+
+/* The operations that are named, oldest first: i counts on to lacking->count. */
+static uint64_t first_lacking(const struct tap_lacking *lacking)
+{
+	return lacking->count > TAP_LACKING_MAX ? lacking->count - TAP_LACKING_MAX : 0;
+}
+
+static void add_lacking_text(struct tap_buffer *line,
+			     const struct tap_lacking_operation *operation)
+{
+	size_t i;
+
+	tap_buffer_add_string(line, "  ");
+	if (operation->operation)
+		tap_buffer_add_visible(line, operation->operation->name);
+	else
+		tap_buffer_add_string(line, "different calls");
+	tap_buffer_add_string(line, " #");
+	tap_buffer_add_unsigned(line, operation->op_number);
+	tap_buffer_add_string(line, " lacks rank");
+	for (i = 0; i < TAP_LACKING_RANKS_MAX && operation->ranks[i] >= 0; i++)
+		add_range(line, operation->ranks[i], operation->ranks[i], i > 0);
+	if (operation->ranks_lacking > i) {
+		tap_buffer_add_string(line, i ? " and " : "s: ");
+		tap_buffer_add_unsigned(line, operation->ranks_lacking - i);
+		if (i)
+			tap_buffer_add_string(line, " more");
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum)
+{
+	size_t start = line->used;
+
+	if (sum->member) {
+		tap_buffer_add_string(line, "    ");
+		add_rank(line, sum->member->rank);
+	} else {
+		tap_buffer_add_string(line, "  ");
+		tap_buffer_add_visible(line, sum->operation->name);
+	}
+	tap_buffer_fill(line, start, 40, ' ');
+	tap_view_add_cell(line, sum->calls, 10);
+	tap_view_add_cell(line, sum->failures, 9);
+	if (sum->is_operation) {
+		tap_view_add_cell(line, sum->bytes, 16);
+	} else {
+		tap_buffer_fill(line, line->used, 15, ' ');
+		tap_buffer_add_char(line, '-');
+	}
+	tap_times_write(&sum->times, line);
+	if (!sum->member && sum->is_operation) {
+		tap_view_add_cell(line, sum->linked, 10);
+		tap_view_add_cell(line, sum->incomplete, 9);
+	}
+	if (sum->unsized) {
+		tap_buffer_add_string(line, "  bytes unknown of ");
+		tap_buffer_add_unsigned(line, sum->unsized);
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_sums_text(const struct tap_report_comms *report, size_t at,
+			  const struct tap_comm *comm, struct tap_buffer *line)
+{
+	size_t i;
+
+	if (!is_of(report, at, comm))
+		return;
+	tap_buffer_add_string(
+		line, "  call                                       calls   failed"
+		      "           bytes        total         mean          max"
+		      "    linked  lacking\n");
+	for (; is_of(report, at, comm); at++) {
+		const struct tap_comm_sum *sum = report->sums[at];
+
+		if (sum->member || sum->is_moved)
+			continue;
+		add_sum_text(line, sum);
+		if (!sum->is_operation || !comm->members->next)
+			continue;
+		for (i = at + 1; is_of(report, i, comm); i++)
+			if (is_rank_of(report->sums[i], sum))
+				add_sum_text(line, report->sums[i]);
+	}
+}
+
+void tap_report_comms_text(const struct tap_report_comms *report,
+			   const struct tap_comms *comms, struct tap_buffer *line)
+{
+	size_t i, j, count;
+	uint64_t number;
+
+	for (i = 0; i < comms->count; i++) {
+		const struct tap_comm *comm = comms->all[i];
+		const struct tap_lacking *lacking =
+			tap_table_find(&report->lacking, comm->number, 0);
+		const struct tap_member **members;
+
+		if (!is_shown(comm))
+			continue;
+		members = sort_members(comm, &count);
+		if (!members) {
+			line->is_short = true;
+			return;
+		}
+		add_comm_text(line, comms, comm, describer(members, count));
+		for (j = 0; j < count; j++)
+			add_member_text(line, members[j]);
+		add_absent_text(line, comm, members, count);
+		for (number = lacking ? first_lacking(lacking) : 0;
+		     lacking && number < lacking->count; number++)
+			add_lacking_text(line,
+					 &lacking->operations[number % TAP_LACKING_MAX]);
+		add_sums_text(report, tap_report_comms_first(report, comm), comm, line);
+		tap_buffer_add_char(line, '\n');
+		free(members);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void add_label(struct tap_json *json, const struct tap_member *member,
+		      const char *name)
+{
+	tap_json_string(json, name, label(member, name));
+}
+
+static void add_key(struct tap_json *json, const char *name, uint64_t key)
+{
+	if (key)
+		tap_json_hex(json, name, key);
+	else
+		tap_json_null(json, name);
+}
+
+static void add_members_json(struct tap_json *json,
+			     const struct tap_member *const *members, size_t count)
+{
+	uint64_t told;
+	size_t i;
+
+	tap_json_open(json, "ranks", '[');
+	for (i = 0; i < count; i++) {
+		const struct tap_member *member = members[i];
+
+		tap_json_open(json, NULL, '{');
+		tap_json_not_negative(json, "rank", member->rank);
+		tap_json_unsigned(json, "process", member->process->number);
+		tap_json_unsigned(json, "comm_id", member->comm_id);
+		tap_json_not_negative(json, "device", member->device);
+		add_label(json, member, "life");
+		add_label(json, member, "async_error");
+		if (!tap_fields_get_unsigned(&member->about, "collectives", &told))
+			tap_json_unsigned(json, "collectives", told);
+		else
+			tap_json_null(json, "collectives");
+		tap_json_unsigned(json, "missing_operations", member->missing);
+		tap_json_unsigned(json, "not_recorded_operations", member->not_recorded);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static void add_lacking_json(struct tap_json *json, const struct tap_lacking *lacking)
+{
+	uint64_t number = lacking ? first_lacking(lacking) : 0;
+	size_t i;
+
+	tap_json_open(json, "lacking", '[');
+	for (; lacking && number < lacking->count; number++) {
+		const struct tap_lacking_operation *operation =
+			&lacking->operations[number % TAP_LACKING_MAX];
+
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "name",
+				operation->operation ? operation->operation->name : NULL);
+		tap_json_unsigned(json, "op_number", operation->op_number);
+		tap_json_unsigned(json, "ranks_there", operation->ranks_there);
+		tap_json_unsigned(json, "ranks_lacking", operation->ranks_lacking);
+		tap_json_open(json, "ranks", '[');
+		for (i = 0; i < TAP_LACKING_RANKS_MAX && operation->ranks[i] >= 0; i++)
+			tap_json_signed(json, NULL, operation->ranks[i]);
+		tap_json_close(json);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static void add_times_json(struct tap_json *json, const struct tap_comm_sum *sum)
+{
+	tap_json_unsigned(json, "calls", sum->calls);
+	tap_json_unsigned(json, "failures", sum->failures);
+	tap_json_unsigned(json, "bytes", sum->bytes);
+	tap_json_unsigned(json, "bytes_unknown", sum->unsized);
+	tap_times_write_json(&sum->times, json);
+}
+
+static void add_sums_json(struct tap_json *json, const struct tap_report_comms *report,
+			  const struct tap_comm *comm)
+{
+	size_t i, at;
+
+	tap_json_open(json, "calls", '[');
+	for (at = tap_report_comms_first(report, comm); is_of(report, at, comm); at++) {
+		const struct tap_comm_sum *sum = report->sums[at];
+
+		if (sum->member || sum->is_moved)
+			continue;
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "layer", sum->operation->layer);
+		tap_json_string(json, "name", sum->operation->name);
+		add_times_json(json, sum);
+		tap_json_unsigned(json, "linked", sum->linked);
+		tap_json_unsigned(json, "lacking", sum->incomplete);
+		tap_json_open(json, "ranks", '[');
+		for (i = at + 1; is_of(report, i, comm); i++) {
+			const struct tap_comm_sum *one = report->sums[i];
+
+			if (!is_rank_of(one, sum))
+				continue;
+			tap_json_open(json, NULL, '{');
+			tap_json_not_negative(json, "rank", one->member->rank);
+			tap_json_unsigned(json, "process", one->member->process->number);
+			tap_json_unsigned(json, "comm_id", one->member->comm_id);
+			add_times_json(json, one);
+			tap_json_close(json);
+		}
+		tap_json_close(json);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static void add_comm_json(const struct tap_report_comms *report,
+			  const struct tap_comms *comms, const struct tap_comm *comm,
+			  struct tap_json *json)
+{
+	const struct tap_member *member, **members;
+	const struct tap_comm *parent;
+	size_t count;
+
+	members = sort_members(comm, &count);
+	if (!members) {
+		json->line.is_short = true;
+		return;
+	}
+	member = describer(members, count);
+	parent = find_parent(comms, member);
+	tap_json_open(json, NULL, '{');
+	add_key(json, "comm_key", comm->key);
+	tap_json_string(json, "name", comm_name(member));
+	tap_json_not_negative(json, "nranks", comm->nranks);
+	add_label(json, member, "origin");
+	add_key(json, "parent_comm_key", parent ? parent->key : 0);
+	add_members_json(json, members, count);
+	tap_json_unsigned(json, "linked", comm->linked);
+	tap_json_unsigned(json, "lacking_ranks", comm->incomplete);
+	tap_json_unsigned(json, "unmatched", comm->unmatched);
+	tap_json_unsigned(json, "ambiguous", comm->ambiguous);
+	tap_json_unsigned(json, "mismatched", comm->mismatched);
+	add_lacking_json(json, tap_table_find(&report->lacking, comm->number, 0));
+	add_sums_json(json, report, comm);
+	tap_json_close(json);
+	free(members);
+}
+
+void tap_report_comms_json(const struct tap_report_comms *report,
+			   const struct tap_comms *comms, struct tap_json *json)
+{
+	size_t i;
+
+	tap_json_open(json, "communicators", '[');
+	for (i = 0; i < comms->count; i++)
+		if (is_shown(comms->all[i]))
+			add_comm_json(report, comms, comms->all[i], json);
+	tap_json_close(json);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the report says of NCCL's messages: sums for each connection at its sender, with
+ * how long the sender may have waited for the receiver.
+ */
+#ifndef TAP_JOIN_REPORT_REPORT_NET_H
+#define TAP_JOIN_REPORT_REPORT_NET_H
+
+#include "join/ranks/link.h"
+#include "join/views/view.h"
+
+/* All zero is nothing. */
+struct tap_report_net {
+	struct tap_table by_connection; /* by (process, connection) */
+	struct tap_net_sum *first, **end;
+};
+
+/* Each returns 0 or -ENOMEM; other spans and links are passed over. */
+int tap_report_net_end(struct tap_report_net *report, const struct tap_span *span);
+int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link);
+
+void tap_report_net_text(const struct tap_report_net *report, struct tap_buffer *line);
+/* "connections":[...] */
+void tap_report_net_json(const struct tap_report_net *report, struct tap_json *json);
+
+void tap_report_net_free(struct tap_report_net *report);
+
+#endif

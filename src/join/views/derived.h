@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls as events of four kinds, as ccltap-trace(5) says: what begins, what
+ * ends, what belongs together, and what is counted.
+ *
+ * A viewer that knows these needs to know no call, no layer and no rule of the join.
+ * They come in order of time, each when it happens, so that nothing is held but what
+ * is open.  Hides which row and lane a span is drawn in and what a process is called.
+ */
+#ifndef TAP_JOIN_VIEWS_DERIVED_H
+#define TAP_JOIN_VIEWS_DERIVED_H
+
+#include "join/ranks/link.h"
+#include "join/views/view.h"
+
+enum tap_mark_kind {
+	TAP_MARK_BEGIN,
+	TAP_MARK_END, /* of a span; not of one that has not returned: its state tells */
+	TAP_MARK_LINK,
+	TAP_MARK_COUNTER,
+};
+
+/* One event; it belongs to the view until the call returns. */
+struct tap_mark {
+	enum tap_mark_kind kind;
+	/* Not before that of the one before, but of what ran on a GPU:
+	 * tap_join_horizon().
+	 */
+	int64_t time_ns;
+	const struct tap_process *process;
+	const char *who; /* what the process is called, alike as long as it lives */
+
+	/* Of a beginning and an end.  The place is not set where there was none. */
+	const struct tap_span *span;
+	int64_t bytes; /* -1 unknown */
+
+	/* Of a link: one of its ends. */
+	const struct tap_link *link;
+	uint64_t link_number; /* from 1 */
+	const struct tap_link_end *end;
+	size_t part; /* from 1 */
+
+	/* Of a counter. */
+	const char *layer;
+	const char *counter;
+	int64_t value;
+};
+
+/* Who takes the events; each function returns 0 or -errno. */
+struct tap_mark_taker {
+	int (*mark)(void *data, const struct tap_mark *mark);
+	int (*finish)(void *data, const struct tap_loss *loss);
+	void *data;
+};
+
+/* What kind of call a span is, for colours; numbers never get another meaning. */
+enum tap_span_kind {
+	TAP_SPAN_CALL = 1,
+	TAP_SPAN_COLLECTIVE,
+	TAP_SPAN_SEND,
+	TAP_SPAN_RECEIVE,
+	TAP_SPAN_GROUP,
+	TAP_SPAN_RANGE,	    /* of the program's own */
+	TAP_SPAN_WORK_SEND, /* a work request, whatever it does */
+	TAP_SPAN_WORK_RECEIVE,
+	TAP_SPAN_NET_SEND, /* a message of NCCL's */
+	TAP_SPAN_NET_RECEIVE,
+	TAP_SPAN_LAUNCH, /* of the CUDA driver: a kernel, a graph, a function of the host
+			  */
+	TAP_SPAN_COPY,	 /* or a set */
+	TAP_SPAN_WAIT,	 /* until what was put on a stream is done */
+	TAP_SPAN_KERNEL, /* on a GPU, not NCCL's */
+	TAP_SPAN_KERNEL_NCCL, /* of several functions, or it is not known of which */
+	TAP_SPAN_KERNEL_ALL_REDUCE,
+	TAP_SPAN_KERNEL_ALL_GATHER,
+	TAP_SPAN_KERNEL_REDUCE_SCATTER,
+	TAP_SPAN_KERNEL_BROADCAST,
+	TAP_SPAN_KERNEL_REDUCE,
+	TAP_SPAN_KERNEL_SEND_RECV,
+	TAP_SPAN_GPU_COPY,
+	TAP_SPAN_GPU_SET,
+};
+enum tap_span_kind tap_span_kind(const struct tap_span *span);
+const char *tap_span_kind_name(enum tap_span_kind kind);
+
+/* NULL when memory is short. */
+struct tap_view *tap_derived_create(const struct tap_mark_taker *taker);
+
+#endif

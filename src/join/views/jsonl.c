@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view for programs: one JSON object per line, as ccltap-jsonl(5) says.
+ *
+ * Spans are written when they end, so nothing is held.  The first line tells
+ * of losses, which are known last: room is kept for it.
+ */
+#include "join/model/comm.h"
+#include "join/ranks/link.h"
+#include "join/views/stack.h"
+#include "join/views/view.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the first line; each may grow from one digit to twenty. */
+#define LOSS_COUNTS 19
+
+/* How the fields of a communicator's configuration begin. */
+#define CONFIG "config_"
+
+struct jsonl {
+	struct tap_view view;
+	struct tap_json json;
+	bool has_begun;
+};
+
+static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
+{
+	struct tap_json *json = &jsonl->json;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "type", "trace");
+	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+	tap_view_add_hosts_json(json, jsonl->view.join);
+	tap_json_string(json, "time_base", "unix-epoch-ns");
+	tap_view_add_snapshots_json(json, jsonl->view.join);
+	tap_view_add_loss_json(json, loss, false);
+	tap_json_end_line(json, &jsonl->view.line);
+}
+
+/*
+ * Every trace is known before the first event is taken, but for a live source;
+ * so the line can grow by the digits of its counts alone.
+ */
+static int begin(struct jsonl *jsonl)
+{
+	static const struct tap_loss none;
+	struct tap_view *view = &jsonl->view;
+	struct tap_buffer *line = &view->line;
+	size_t room;
+
+	if (jsonl->has_begun)
+		return 0;
+	jsonl->has_begun = true;
+	add_trace_line(jsonl, &none);
+	room = line->used + LOSS_COUNTS * 20;
+	if (line->is_short)
+		return -ENOMEM;
+	line->used = 0;
+	return tap_outfile_begin(view->output, room, true);
+}
+
+static void add_who(struct tap_json *json, const struct tap_process *process)
+{
+	tap_json_unsigned(json, "process", process->number);
+	tap_json_string(json, "host", process->host);
+	tap_json_not_negative(json, "pid", process->pid);
+}
+
+static int start_line(struct jsonl *jsonl, const char *type)
+{
+	int ret = begin(jsonl);
+
+	if (ret)
+		return ret;
+	tap_json_open(&jsonl->json, NULL, '{');
+	tap_json_string(&jsonl->json, "type", type);
+	return 0;
+}
+
+static int end_line(struct jsonl *jsonl)
+{
+	struct tap_view *view = &jsonl->view;
+
+	tap_json_end_line(&jsonl->json, &view->line);
+	return tap_outfile_write(view->output, &view->line);
+}
+
+/* A number that no other span of the trace has, but for a damaged one. */
+static void add_id(struct tap_json *json, const char *name,
+		   const struct tap_process *process, uint64_t call_id)
+{
+	tap_buffer_add_unsigned(&json->text, process->number);
+	tap_buffer_add_char(&json->text, '.');
+	tap_buffer_add_unsigned(&json->text, call_id);
+	tap_json_text(json, name);
+}
+
+/* The same, of what may be a work request. */
+static void add_span_id(struct tap_json *json, const char *name,
+			const struct tap_process *process, const struct tap_work *work,
+			uint64_t call_id)
+{
+	if (!work->kind) {
+		add_id(json, name, process, call_id);
+		return;
+	}
+	tap_work_add_id(&json->text, process, work);
+	tap_json_text(json, name);
+}
+
+static void add_row(struct tap_json *json, const struct tap_span *span)
+{
+	const int64_t tid = span->tid;
+
+	if (span->work.kind) {
+		tap_work_add_row(&json->text, &span->work);
+		tap_json_text(json, "row");
+		return;
+	}
+	tap_buffer_add_string(&json->text, "thread ");
+	if (tid < 0)
+		tap_buffer_add_char(&json->text, '?');
+	else
+		tap_buffer_add_signed(&json->text, tid);
+	tap_json_text(json, "row");
+}
+
+static void add_key(struct tap_json *json, const char *name, uint64_t key)
+{
+	if (key)
+		tap_json_hex(json, name, key);
+	else
+		tap_json_null(json, name);
+}
+
+static void add_number(struct tap_json *json, const char *name, uint64_t number)
+{
+	if (number)
+		tap_json_unsigned(json, name, number);
+	else
+		tap_json_null(json, name);
+}
+
+/* Which operation: its number, what that counts, and a key that no other one has. */
+static void add_op(struct tap_json *json, const struct tap_name *name,
+		   const struct tap_member *member, int64_t peer, uint64_t number)
+{
+	add_number(json, "op_number", number);
+	if (!number)
+		return;
+	tap_json_string(json, "op_kind", tap_operation_kind(name));
+	tap_operation_add_key(&json->text, name, member ? member->rank : -1, peer,
+			      number);
+	if (json->text.used)
+		tap_json_text(json, "op_key");
+	else
+		tap_json_null(json, "op_key");
+}
+
+/* Which call, who is in it, and of which operation. */
+static void add_open_call(struct tap_json *json, const struct tap_open_call *call)
+{
+	const struct tap_member *member = call->member;
+
+	tap_json_not_negative(json, "tid", call->tid);
+	tap_json_string(json, "name", call->name->name);
+	if (call->call_id)
+		add_id(json, "id", call->process, call->call_id);
+	else
+		tap_json_null(json, "id");
+	add_number(json, "call_id", call->call_id);
+	add_number(json, "comm_id", call->comm_id);
+	add_key(json, "comm_key", member ? tap_member_comm(member)->key : call->comm_key);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_op(json, call->name, member, call->peer, call->op_number);
+}
+
+static void add_standing(struct tap_json *json, const struct tap_standing *standing)
+{
+	static const char *const ends[] = {
+		[TAP_END_EXIT] = "exit", [TAP_END_REPLACED] = "replaced"};
+
+	tap_json_open(json, "end", '{');
+	tap_json_string(json, "seen", ends[standing->end]);
+	if (standing->end == TAP_END_NOT_SEEN)
+		tap_json_null(json, "end_ns");
+	else
+		tap_json_signed(json, "end_ns", standing->end_ns);
+	tap_json_signed(json, "last_seen_ns", standing->seen_ns);
+	tap_json_unsigned(json, "open_calls", standing->count);
+	if (standing->last.name) {
+		tap_json_open(json, "last_call", '{');
+		add_open_call(json, &standing->last);
+		tap_json_signed(json, "end_ns", standing->last.end_ns);
+		tap_json_close(json);
+	} else {
+		tap_json_null(json, "last_call");
+	}
+	tap_json_close(json);
+}
+
+static int write_about(struct jsonl *jsonl, const struct tap_process *process,
+		       const struct tap_standing *standing)
+{
+	/* Written by themselves, so that they are always there. */
+	static const char *const done[] = {"host",    "pid",	 "rank", "world_size",
+					   "command", "process", "type", "end"};
+	struct tap_json *json = &jsonl->json;
+	const struct tap_fields *about = &process->about;
+	int64_t world_size = -1;
+	size_t i, j;
+	int ret;
+
+	ret = start_line(jsonl, "process");
+	if (ret)
+		return ret;
+	add_who(json, process);
+	tap_json_not_negative(json, "rank", process->rank);
+	tap_fields_get_signed(about, "world_size", &world_size);
+	tap_json_not_negative(json, "world_size", world_size);
+	tap_json_string(json, "command", tap_fields_get_string(about, "command"));
+	for (i = 0; i < about->count; i++) {
+		const struct tap_field *field = &about->list[i];
+
+		for (j = 0; j < sizeof(done) / sizeof(done[0]); j++)
+			if (!strcmp(field->name, done[j]))
+				break;
+		if (j < sizeof(done) / sizeof(done[0]))
+			continue;
+		if (!strcmp(field->name, "local_rank") && field->kind == TAP_FIELD_SIGNED)
+			tap_json_not_negative(json, field->name, field->value.i);
+		else
+			tap_json_field(json, about, field);
+	}
+	if (standing)
+		add_standing(json, standing);
+	return end_line(jsonl);
+}
+
+static int write_process(void *data, const struct tap_process *process)
+{
+	return write_about(data, process, NULL);
+}
+
+static int write_open(struct jsonl *jsonl, const struct tap_open_call *call,
+		      int64_t seen_ns)
+{
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "open");
+	if (ret)
+		return ret;
+	add_who(json, call->process);
+	tap_json_not_negative(json, "rank", call->process->rank);
+	add_open_call(json, call);
+	tap_json_bool(json, "begun_before", call->is_begun_before);
+	if (call->is_begun_before)
+		tap_json_null(json, "begin_ns");
+	else
+		tap_json_signed(json, "begin_ns", call->begin_ns);
+	tap_json_signed(json, "least_ns", call->least_ns);
+	tap_json_signed(json, "last_seen_ns", seen_ns);
+	return end_line(jsonl);
+}
+
+/* Once more what the process is, now that it is known how it ended. */
+static int write_standing(void *data, const struct tap_standing *standing)
+{
+	struct jsonl *jsonl = data;
+	size_t i;
+	int ret = write_about(jsonl, standing->process, standing);
+
+	for (i = 0; !ret && i < standing->count; i++)
+		ret = write_open(jsonl, &standing->calls[i], standing->seen_ns);
+	return ret;
+}
+
+static int write_library(void *data, const struct tap_process *process,
+			 const struct tap_library *library)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "library");
+	if (ret)
+		return ret;
+	add_who(json, process);
+	tap_json_unsigned(json, "library_id", library->number);
+	tap_json_string(json, "path", library->path);
+	tap_json_hex(json, "base", library->base);
+	tap_json_string(json, "build_id", library->build_id);
+	tap_json_string(json, "layer", library->layer);
+	return end_line(jsonl);
+}
+
+static int write_problem(void *data, const struct tap_problem *problem)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "problem");
+	if (ret)
+		return ret;
+	add_who(json, problem->process);
+	tap_json_signed(json, "time_ns", problem->time_ns);
+	tap_json_string(json, "what", problem->what);
+	tap_json_string(json, "detail", problem->detail);
+	tap_json_unsigned(json, "count", problem->count);
+	return end_line(jsonl);
+}
+
+/* What of a communicator's configuration was asked for. */
+static void add_config(struct tap_json *json, const struct tap_fields *about)
+{
+	size_t i;
+
+	tap_json_open(json, "config", '{');
+	for (i = 0; i < about->count; i++) {
+		struct tap_field field = about->list[i];
+
+		if (strncmp(field.name, CONFIG, strlen(CONFIG)))
+			continue;
+		field.name += strlen(CONFIG);
+		if (field.kind == TAP_FIELD_STRING ? !field.value.data.length
+						   : field.value.i == INT_MIN)
+			continue;
+		tap_json_field(json, about, &field);
+	}
+	tap_json_close(json);
+}
+
+static int write_communicator(void *data, const struct tap_member *member)
+{
+	/* Those that may be unknown: a number from 1, a key, a number from 0. */
+	static const struct {
+		const char *name;
+		enum { FROM_ONE, KEY, FROM_ZERO } kind;
+	} known[] = {
+		{"comm_key", KEY},
+		{"alias_key", KEY},
+		{"call_id", FROM_ONE},
+		{"library_id", FROM_ONE},
+		{"parent_comm_id", FROM_ONE},
+		{"ordinal", FROM_ONE},
+		{"color", FROM_ZERO},
+		{"nranks", FROM_ZERO},
+		{"rank", FROM_ZERO},
+		{"device", FROM_ZERO},
+	};
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	const struct tap_fields *about = &member->about;
+	size_t i, j, count = sizeof(known) / sizeof(known[0]);
+	int ret;
+
+	ret = start_line(jsonl, "communicator");
+	if (ret)
+		return ret;
+	add_who(json, member->process);
+	for (i = 0; i < about->count; i++) {
+		const struct tap_field *field = &about->list[i];
+
+		if (!strncmp(field->name, CONFIG, strlen(CONFIG)))
+			continue;
+		for (j = 0; j < count && strcmp(field->name, known[j].name); j++)
+			;
+		if (j < count &&
+		    (known[j].kind == FROM_ZERO
+			     ? field->kind == TAP_FIELD_SIGNED && field->value.i < 0
+			     : !field->value.u))
+			tap_json_null(json, field->name);
+		else if (strcmp(field->name, "process") && strcmp(field->name, "host") &&
+			 strcmp(field->name, "pid") && strcmp(field->name, "type"))
+			tap_json_field(json, about, field);
+	}
+	add_config(json, about);
+	return end_line(jsonl);
+}
+
+static int write_thread(void *data, const struct tap_thread_state *thread)
+{
+	const struct tap_member *member = thread->member;
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "thread");
+	if (ret)
+		return ret;
+	add_who(json, thread->process);
+	tap_json_not_negative(json, "tid", thread->tid);
+	tap_json_signed(json, "time_ns", thread->time_ns);
+	tap_json_string(json, "name", thread->name->name);
+	add_number(json, "call_id", thread->call_id);
+	add_number(json, "group_id", thread->group_id);
+	add_number(json, "comm_id", thread->comm_id);
+	add_key(json, "comm_key",
+		member ? tap_member_comm(member)->key : thread->comm_key);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_op(json, thread->name, member, -1, thread->op_number);
+	tap_json_signed(json, "least_ns", thread->least_ns);
+	return end_line(jsonl);
+}
+
+/* When a span, or the effect of a link, was over; or when it was, at the latest. */
+static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t end_ns)
+{
+	if (is_known && !is_bound)
+		tap_json_signed(json, "end_ns", end_ns);
+	else
+		tap_json_null(json, "end_ns");
+	if (is_known && is_bound)
+		tap_json_signed(json, "end_max_ns", end_ns);
+}
+
+/* A relation without communicator: of work requests from the cause's beginning to when
+ * the effect was read; of a launch to its own beginning. */
+static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
+{
+	struct tap_json *json = &jsonl->json;
+	size_t i;
+
+	if (link->why)
+		tap_json_string(json, "why", tap_why_name(link->why));
+	tap_json_string(json, "name", link->operation->name);
+	tap_json_signed(json, "begin_ns", link->begin_ns);
+	add_end(json, true, link->is_end_bound, link->end_ns);
+	tap_json_open(json, "spans", '[');
+	for (i = 0; i < link->count; i++)
+		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work,
+			    link->ends[i].call_id);
+	tap_json_close(json);
+	return end_line(jsonl);
+}
+
+/* Its first end sends, if it is a message. */
+static void add_link_key(struct tap_json *json, const struct tap_link *link)
+{
+	const struct tap_link_end *ends = link->ends;
+
+	tap_operation_add_key(&json->text, ends[0].name, ends[0].rank, ends[1].rank,
+			      link->op_number);
+	tap_json_text(json, "op_key");
+}
+
+static int write_link(void *data, const struct tap_link *link)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	size_t i;
+	int ret;
+
+	ret = start_line(jsonl, "link");
+	if (ret)
+		return ret;
+	tap_json_string(json, "kind", tap_link_kind_name(link->kind));
+	tap_json_string(json, "known", tap_known_name(link->known));
+	tap_json_bool(json, "directed",
+		      link->kind != TAP_LINK_COLLECTIVE_RANKS &&
+			      link->kind != TAP_LINK_KERNEL_COLLECTIVE);
+	if (!link->comm)
+		return write_work_link(jsonl, link);
+	add_key(json, "comm_key", link->comm->key);
+	tap_json_unsigned(json, "op_number", link->op_number);
+	add_link_key(json, link);
+	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
+	if (link->is_mismatch)
+		tap_json_bool(json, "mismatch", true);
+	tap_json_not_negative(json, "nranks", link->nranks);
+	tap_json_open(json, "spans", '[');
+	for (i = 0; i < link->count; i++)
+		add_id(json, NULL, link->ends[i].process, link->ends[i].call_id);
+	tap_json_close(json);
+	tap_json_open(json, "ranks", '[');
+	for (i = 0; i < link->count; i++)
+		tap_json_not_negative(json, NULL, link->ends[i].rank);
+	tap_json_close(json);
+	return end_line(jsonl);
+}
+
+static void add_operation(struct tap_json *json, const struct tap_span *span)
+{
+	const struct tap_operation *operation = &span->operation;
+	const struct tap_member *member = span->member;
+
+	add_number(json, "comm_id", operation->comm_id);
+	add_key(json, "comm_key",
+		member ? tap_member_comm(member)->key : operation->comm_key);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	/* Of what ran on a GPU, the operation is that of a call. */
+	add_op(json, span->gpu.call ? span->gpu.call : span->name, member,
+	       operation->peer, operation->number);
+	add_number(json, "group_id", operation->group_id);
+}
+
+/* The result stands apart: an argument may have its name. */
+static void add_fields(struct tap_json *json, const struct tap_span *span,
+		       const struct tap_field *result)
+{
+	const struct tap_fields *entry = &span->entry, *exit = &span->exit;
+	size_t i;
+
+	tap_json_open(json, "fields", '{');
+	for (i = 0; i < entry->count; i++) {
+		const struct tap_field *after =
+			tap_fields_find(exit, entry->list[i].name);
+
+		if (!after || after == result)
+			tap_json_field(json, entry, &entry->list[i]);
+	}
+	for (i = 0; i < exit->count; i++)
+		if (&exit->list[i] != result)
+			tap_json_field(json, exit, &exit->list[i]);
+	tap_json_close(json);
+}
+
+static int write_span(void *data, struct tap_span *span)
+{
+	struct jsonl *jsonl = data;
+	const struct tap_field *result = tap_span_result(span);
+	struct tap_json *json = &jsonl->json;
+	bool has_end =
+		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
+	int ret;
+
+	ret = start_line(jsonl, "span");
+	if (ret)
+		return ret;
+	add_span_id(json, "id", span->process, &span->work, span->call_id);
+	if (span->parent_id)
+		add_id(json, "parent", span->process, span->parent_id);
+	else
+		tap_json_null(json, "parent");
+	tap_json_string(json, "layer", span->name->layer);
+	tap_json_string(json, "name", span->name->name);
+	add_who(json, span->process);
+	tap_json_not_negative(json, "tid", span->tid);
+	add_row(json, span);
+	if (span->state == TAP_SPAN_BEGIN_LOST)
+		tap_json_null(json, "begin_ns");
+	else
+		tap_json_signed(json, "begin_ns", span->begin_ns);
+	add_end(json, has_end, span->is_end_bound, span->end_ns);
+	tap_json_string(json, "state", tap_span_state_name(span->state));
+	if (span->caller_number) {
+		tap_view_add_caller(&json->text, span->caller, span->caller_number,
+				    span->caller_offset);
+		tap_json_text(json, "caller");
+	} else {
+		tap_json_null(json, "caller");
+	}
+	tap_json_unsigned(json, "caller_library", span->caller_number);
+	tap_json_bool(json, "inner", span->is_inner);
+	if (span->is_told)
+		tap_json_string(json, "known_by", "nvtx");
+	if (span->work.kind)
+		tap_json_null(json, "call_id");
+	else
+		tap_json_unsigned(json, "call_id", span->call_id);
+	if (jsonl->view.symbols) {
+		ret = tap_stack_add_json(json, jsonl->view.symbols, span->process,
+					 span->stack);
+		if (ret)
+			return ret;
+	}
+	add_operation(json, span);
+	if (result) {
+		struct tap_field renamed = *result;
+
+		renamed.name = "result";
+		tap_json_field(json, &span->exit, &renamed);
+	} else {
+		tap_json_null(json, "result");
+	}
+	add_fields(json, span, result);
+	return end_line(jsonl);
+}
+
+/* Known when all places have been looked up. */
+static int write_modules(struct jsonl *jsonl)
+{
+	const struct tap_module *module;
+	int ret = 0;
+
+	if (!jsonl->view.symbols)
+		return 0;
+	for (module = tap_symbols_modules(jsonl->view.symbols); !ret && module;
+	     module = module->next) {
+		ret = start_line(jsonl, "module");
+		if (ret)
+			break;
+		tap_stack_add_module_json(&jsonl->json, module);
+		ret = end_line(jsonl);
+	}
+	return ret;
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct jsonl *jsonl = data;
+	struct tap_view *view = &jsonl->view;
+	int ret = begin(jsonl);
+
+	if (!ret)
+		ret = write_modules(jsonl);
+	if (ret)
+		return ret;
+	add_trace_line(jsonl, loss);
+	return tap_outfile_finish(view->output, &view->line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct jsonl *jsonl = (struct jsonl *) view;
+
+	tap_json_free(&jsonl->json);
+	tap_buffer_free(&view->line);
+	free(jsonl);
+}
+
+static const struct tap_consumer consumer = {
+	.process = write_process,
+	.library = write_library,
+	.problem = write_problem,
+	.thread = write_thread,
+	.communicator = write_communicator,
+	.span_ended = write_span,
+	.link = write_link,
+	.standing = write_standing,
+	.finish = finish,
+};
+
+struct tap_view *tap_jsonl_create(void)
+{
+	struct jsonl *jsonl = calloc(1, sizeof(*jsonl));
+
+	if (!jsonl)
+		return NULL;
+	jsonl->view.consumer = &consumer;
+	jsonl->view.destroy = destroy;
+	return &jsonl->view;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows by thread, or queue, and layer, each with lanes, each with what lies above each
+ * other. */
+#include "join/views/lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the spans of a lane have in common that makes one end before the other. */
+enum {
+	NEST_NOWHERE, /* nothing: alone in its lane */
+	NEST_AMONG_CALLS,
+	NEST_ANYWHERE,	/* it ends when it begins */
+	NEST_IN_DOMAIN, /* and more: a number made of the domain */
+};
+
+struct lane {
+	uint64_t nest;
+	unsigned int height; /* of the highest span */
+	unsigned int open;
+	unsigned int room;
+	bool *is_taken; /* by depth */
+};
+
+/* The open spans of one layer in one thread. */
+struct tap_row {
+	const char *layer;
+	uint64_t process;
+	int64_t tid;
+	struct tap_row *next; /* of the same thread, or unused */
+	struct lane *lanes;
+	unsigned int count;
+	unsigned int open;
+};
+
+static uint64_t nest_of(const struct tap_span *span)
+{
+	const struct tap_field *scope;
+	const char *domain;
+	uint64_t hash;
+
+	/* Only a call is on its thread's stack of calls. */
+	if (span->thread)
+		return NEST_AMONG_CALLS;
+	scope = tap_fields_find(&span->entry, "scope");
+	if (span->tid < 0 || !scope || !scope->label)
+		return NEST_NOWHERE;
+	if (!strcmp(scope->label, "mark"))
+		return NEST_ANYWHERE;
+	if (strcmp(scope->label, "thread"))
+		return NEST_NOWHERE;
+	/* A thread pops the last of a domain that it has pushed. */
+	domain = tap_fields_get_string(&span->entry, "domain");
+	hash = tap_table_hash(domain ? domain : "");
+	return hash < NEST_IN_DOMAIN ? NEST_IN_DOMAIN : hash;
+}
+
+/* A thread, or a queue: those have numbers that no thread has. */
+static int64_t row_number(const struct tap_span *span)
+{
+	const struct tap_work *work = &span->work;
+	const uint64_t queue = work->srq_id ? work->srq_id : work->qp_id;
+
+	if (!work->kind)
+		return span->tid;
+	return (int64_t) (UINT64_C(1) << 62 | queue << 2 | (work->srq_id != 0) << 1 |
+			  tap_work_is_receive(work));
+}
+
+static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *span)
+{
+	struct tap_row *row = lanes->unused;
+
+	if (row)
+		lanes->unused = row->next;
+	else
+		row = calloc(1, sizeof(*row));
+	if (!row)
+		return NULL;
+	row->layer = span->name->layer;
+	row->process = span->process->number;
+	row->tid = row_number(span);
+	row->next = tap_table_find(&lanes->by_thread, row->process, (uint64_t) row->tid);
+	if (!tap_table_set(&lanes->by_thread, row->process, (uint64_t) row->tid, row))
+		return row;
+	row->next = lanes->unused;
+	lanes->unused = row;
+	return NULL;
+}
+
+static struct tap_row *row_of(struct tap_lanes *lanes, const struct tap_span *span)
+{
+	struct tap_row *row = tap_table_find(&lanes->by_thread, span->process->number,
+					     (uint64_t) row_number(span));
+
+	while (row && strcmp(row->layer, span->name->layer))
+		row = row->next;
+	return row ? row : make_row(lanes, span);
+}
+
+/* Nothing is open in it: it is forgotten, and its memory kept for another. */
+static void drop_row(struct tap_lanes *lanes, struct tap_row *row)
+{
+	struct tap_row *first =
+		tap_table_find(&lanes->by_thread, row->process, (uint64_t) row->tid);
+
+	if (first == row) {
+		tap_table_remove(&lanes->by_thread, row->process, (uint64_t) row->tid);
+		/* In the room that has become free: that cannot fail. */
+		if (row->next)
+			tap_table_set(&lanes->by_thread, row->process,
+				      (uint64_t) row->tid, row->next);
+	} else {
+		while (first->next != row)
+			first = first->next;
+		first->next = row->next;
+	}
+	row->next = lanes->unused;
+	lanes->unused = row;
+}
+
+static struct lane *add_lane(struct tap_row *row)
+{
+	struct lane *lanes = realloc(row->lanes, (row->count + 1) * sizeof(*lanes));
+
+	if (!lanes)
+		return NULL;
+	row->lanes = lanes;
+	memset(&lanes[row->count], 0, sizeof(*lanes));
+	return &lanes[row->count++];
+}
+
+/* The first lane in which the span ends before what it lies above. */
+static struct lane *lane_of(struct tap_row *row, uint64_t nest)
+{
+	struct lane *lane, *empty = NULL;
+	unsigned int i;
+
+	for (i = 0; i < row->count; i++) {
+		lane = &row->lanes[i];
+		if (!lane->open) {
+			if (!empty)
+				empty = lane;
+		} else if (nest == NEST_ANYWHERE ||
+			   (nest != NEST_NOWHERE && lane->nest == nest)) {
+			return lane;
+		}
+	}
+	if (!empty)
+		empty = add_lane(row);
+	if (empty)
+		empty->nest = nest;
+	return empty;
+}
+
+/* Lays a span above what is in the lane.  Returns its depth, or 0: memory is short. */
+static unsigned int lay(struct lane *lane)
+{
+	bool *is_taken;
+
+	if (lane->height == lane->room) {
+		unsigned int room = lane->room ? lane->room * 2 : 8;
+
+		is_taken = realloc(lane->is_taken, room * sizeof(*is_taken));
+		if (!is_taken)
+			return 0;
+		lane->is_taken = is_taken;
+		lane->room = room;
+	}
+	lane->is_taken[lane->height++] = true;
+	lane->open++;
+	return lane->height;
+}
+
+int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span)
+{
+	struct tap_row *row = row_of(lanes, span);
+	struct lane *lane;
+	unsigned int depth;
+
+	if (!row)
+		return -ENOMEM;
+	lane = lane_of(row, nest_of(span));
+	depth = lane ? lay(lane) : 0;
+	if (!depth) {
+		if (!row->open)
+			drop_row(lanes, row);
+		return -ENOMEM;
+	}
+	row->open++;
+	span->place.row = row;
+	span->place.lane = (unsigned int) (lane - row->lanes);
+	span->place.depth = depth;
+	return 0;
+}
+
+void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
+{
+	struct tap_row *row = span->place.row;
+	struct lane *lane;
+
+	if (!row)
+		return;
+	span->place.row = NULL;
+	lane = &row->lanes[span->place.lane];
+	lane->is_taken[span->place.depth - 1] = false;
+	while (lane->height && !lane->is_taken[lane->height - 1])
+		lane->height--;
+	lane->open--;
+	if (!--row->open)
+		drop_row(lanes, row);
+}
+
+/* ---- The GPU ---- */
+
+/* Streams that have lanes, so that a damaged trace cannot fill the memory. */
+#define STREAMS_MAX 65536
+
+/* When the last span of each lane was over.  A stream has few, and is there for long. */
+struct tap_stream_lanes {
+	unsigned int count;
+	int64_t *end_ns;
+};
+
+static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
+					  const struct tap_span *span)
+{
+	const uint64_t key = span->work.life << 32 | (span->work.qp_id & UINT32_MAX);
+	struct tap_stream_lanes *stream =
+		tap_table_find(&lanes->by_stream, span->process->number, key);
+
+	if (stream)
+		return stream;
+	stream = calloc(1, sizeof(*stream));
+	if (stream &&
+	    !tap_table_set(&lanes->by_stream, span->process->number, key, stream))
+		return stream;
+	free(stream);
+	return NULL;
+}
+
+int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span)
+{
+	struct tap_stream_lanes *stream;
+	unsigned int i;
+	int64_t *end_ns;
+
+	span->place.depth = 1;
+	if (lanes->by_stream.count >= STREAMS_MAX)
+		return 0;
+	stream = stream_of(lanes, span);
+	if (!stream)
+		return -ENOMEM;
+	for (i = 0; i < stream->count && stream->end_ns[i] > span->begin_ns; i++)
+		;
+	if (i == stream->count) {
+		end_ns = realloc(stream->end_ns, (i + 1) * sizeof(*end_ns));
+		if (!end_ns)
+			return -ENOMEM;
+		stream->end_ns = end_ns;
+		stream->count++;
+	}
+	stream->end_ns[i] = span->end_ns;
+	span->place.lane = i;
+	return 0;
+}
+
+static void free_row(struct tap_row *row)
+{
+	unsigned int i;
+
+	for (i = 0; i < row->count; i++)
+		free(row->lanes[i].is_taken);
+	free(row->lanes);
+	free(row);
+}
+
+void tap_lanes_free(struct tap_lanes *lanes)
+{
+	struct tap_row *row, *next;
+	size_t i;
+
+	for (i = 0; i < lanes->by_thread.size; i++) {
+		for (row = lanes->by_thread.slots[i].value; row; row = next) {
+			next = row->next;
+			free_row(row);
+		}
+	}
+	for (row = lanes->unused; row; row = next) {
+		next = row->next;
+		free_row(row);
+	}
+	for (i = 0; i < lanes->by_stream.size; i++) {
+		struct tap_stream_lanes *stream = lanes->by_stream.slots[i].value;
+
+		if (stream)
+			free(stream->end_ns);
+		free(stream);
+	}
+	tap_table_free(&lanes->by_stream);
+	tap_table_free(&lanes->by_thread);
+	memset(lanes, 0, sizeof(*lanes));
+}

@@ -1,0 +1,671 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The view for people: a header, one line per call in order of beginning, and
+ * what never returned.  The header is known last: where somebody reads at once, it comes
+ * behind the lines.
+ */
+#include "join/views/view.h"
+
+#include "join/model/comm.h"
+#include "join/views/order.h"
+#include "join/views/stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Bytes of problems and states in the header: they may be repeated for ever. */
+#define PROBLEMS_MAX 1000000
+
+/* Lines of the section of calls that never returned. */
+#define NOT_RETURNED_MAX 1000
+
+/* Before each frame of a stack. */
+#define STACK_INDENT 24
+
+struct text {
+	struct tap_view view;
+	struct tap_order order;
+	bool has_begun;
+	bool is_awaited; /* the lines are read as they come */
+	bool has_hosts;	 /* a column for them */
+	uint64_t span_count;
+	const struct tap_process **processes; /* by number; NULL: not told */
+	size_t process_room;
+	struct tap_buffer notes; /* lines of the header, after those of processes */
+	struct tap_buffer not_returned;
+	struct tap_buffer standings;
+	uint64_t not_returned_count;
+	int64_t second; /* whose time of day is in clock */
+	char clock[32];
+};
+
+static int write_line(void *data, struct tap_span *span);
+
+static int begin(struct text *text)
+{
+	struct tap_view *view = &text->view;
+	int ret;
+
+	if (text->has_begun)
+		return 0;
+	text->has_begun = true;
+	text->has_hosts = tap_view_host_count(view->join) > 1;
+	ret = tap_order_init(&text->order, view->settings.window, view->join, write_line,
+			     text);
+	if (ret)
+		return ret;
+	text->is_awaited = tap_outfile_is_awaited(view->output);
+	if (!text->is_awaited)
+		return tap_outfile_begin(view->output, 0, false);
+	tap_outfile_begin_headless(view->output);
+	return 0;
+}
+
+static void add_process(struct tap_buffer *line, const struct tap_process *process)
+{
+	if (process->rank >= 0) {
+		tap_buffer_add_string(line, "rank ");
+		tap_buffer_add_signed(line, process->rank);
+		tap_buffer_add_char(line, ' ');
+	}
+	tap_buffer_add_string(line, "pid ");
+	if (process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, process->pid);
+	if (*process->host) {
+		tap_buffer_add_string(line, " on ");
+		tap_buffer_add_visible(line, process->host);
+	}
+}
+
+/* One may describe itself after its first call, and is shown once. */
+static int note_process(void *data, const struct tap_process *process)
+{
+	struct text *text = data;
+	const struct tap_process **grown;
+	size_t room = process->number + 1;
+	int ret;
+
+	ret = begin(text);
+	if (ret)
+		return ret;
+	if (room > text->process_room) {
+		room += room / 2;
+		grown = reallocarray(text->processes, room, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + text->process_room, 0,
+		       (room - text->process_room) * sizeof(*grown));
+		text->processes = grown;
+		text->process_room = room;
+	}
+	text->processes[process->number] = process;
+	return 0;
+}
+
+static void add_process_line(struct tap_buffer *line, const struct tap_process *process)
+{
+	int64_t size;
+
+	tap_buffer_add_string(line, "process: ");
+	add_process(line, process);
+	if (!tap_fields_get_signed(&process->about, "world_size", &size) && size >= 0) {
+		tap_buffer_add_string(line, ", one of ");
+		tap_buffer_add_signed(line, size);
+	}
+	if (*tap_view_command(process)) {
+		tap_buffer_add_string(line, ": ");
+		tap_buffer_add_visible(line, tap_view_command(process));
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+static int note_problem(void *data, const struct tap_problem *problem)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->notes;
+
+	if (line->used > PROBLEMS_MAX)
+		return 0;
+	tap_buffer_add_string(line, "problem: ");
+	add_process(line, problem->process);
+	tap_buffer_add_string(line, ": ");
+	tap_buffer_add_visible(line, problem->what);
+	if (*problem->detail) {
+		tap_buffer_add_string(line, ": ");
+		tap_buffer_add_visible(line, problem->detail);
+	}
+	if (problem->count > 1) {
+		tap_buffer_add_string(line, " (");
+		tap_buffer_add_unsigned(line, problem->count);
+		tap_buffer_add_string(line, " times)");
+	}
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
+/* "0x1f2e3d4c.. (rank 3/8)" */
+static void add_side(struct tap_buffer *line, const struct tap_member *member)
+{
+	const struct tap_comm *comm = tap_member_comm(member);
+
+	tap_view_add_key(line, comm->key);
+	if (member->rank < 0)
+		return;
+	tap_buffer_add_string(line, " (rank ");
+	tap_buffer_add_signed(line, member->rank);
+	if (comm->nranks >= 0) {
+		tap_buffer_add_char(line, '/');
+		tap_buffer_add_signed(line, comm->nranks);
+	}
+	tap_buffer_add_char(line, ')');
+}
+
+static void add_member(struct tap_buffer *line, const struct tap_member *member)
+{
+	tap_buffer_add_string(line, " on ");
+	add_side(line, member);
+}
+
+/* Where a job stood, even if it hung before recording began. */
+static int note_thread(void *data, const struct tap_thread_state *thread)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->notes;
+
+	/* The line of a call that was recorded says so. */
+	if (thread->call_id || line->used > PROBLEMS_MAX)
+		return 0;
+	tap_buffer_add_string(line, "in a call when recording began: ");
+	add_process(line, thread->process);
+	if (thread->tid >= 0) {
+		tap_buffer_add_string(line, ", thread ");
+		tap_buffer_add_signed(line, thread->tid);
+	}
+	tap_buffer_add_string(line, ": ");
+	tap_buffer_add_visible(line, thread->name->name);
+	if (thread->member)
+		add_member(line, thread->member);
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
+static void add_time_of_day(struct text *text, struct tap_buffer *line, int64_t ns)
+{
+	int64_t second = ns / 1000000000, rest = ns % 1000000000;
+	struct tm parts;
+	time_t time;
+
+	if (rest < 0) {
+		rest += 1000000000;
+		second--;
+	}
+	if (second != text->second || !*text->clock) {
+		time = (time_t) second;
+		text->second = second;
+		if (!localtime_r(&time, &parts) ||
+		    !strftime(text->clock, sizeof(text->clock), "%Y-%m-%d %H:%M:%S",
+			      &parts))
+			strcpy(text->clock, "?");
+	}
+	tap_buffer_add_string(line, text->clock);
+	tap_buffer_add_char(line, '.');
+	tap_buffer_add_padded(line, (uint64_t) rest, 9);
+}
+
+static void add_time(struct text *text, struct tap_buffer *line, int64_t ns)
+{
+	const int64_t first_ns = tap_join_first_ns(text->view.join);
+	uint64_t since;
+
+	if (text->view.settings.is_absolute) {
+		add_time_of_day(text, line, ns);
+		return;
+	}
+	since = (uint64_t) ns - (uint64_t) first_ns;
+	/* A call that has one event, after it, may be the first. */
+	if (ns < first_ns) {
+		tap_buffer_add_char(line, '-');
+		since = -since;
+	}
+	tap_buffer_add_unsigned(line, since / 1000000000);
+	tap_buffer_add_char(line, '.');
+	tap_buffer_add_padded(line, since % 1000000000, 9);
+}
+
+static void add_who(struct text *text, const struct tap_span *span)
+{
+	struct tap_buffer *line = &text->view.line;
+	const struct tap_process *process = span->process;
+	size_t start = line->used;
+
+	if (text->has_hosts) {
+		tap_buffer_add_visible(line, process->host);
+		tap_buffer_fill(line, start, 12, ' ');
+		tap_buffer_add_char(line, ' ');
+		start = line->used;
+	}
+	if (process->rank < 0)
+		tap_buffer_add_char(line, '-');
+	else
+		tap_buffer_add_signed(line, process->rank);
+	tap_buffer_align_right(line, start, 4);
+	tap_buffer_add_char(line, ' ');
+	start = line->used;
+	if (process->pid < 0)
+		tap_buffer_add_char(line, '?');
+	else
+		tap_buffer_add_signed(line, process->pid);
+	tap_buffer_add_char(line, '/');
+	if (tap_work_is_run(&span->work)) {
+		tap_buffer_add_string(line, "gpu");
+		tap_buffer_add_unsigned(line, span->work.life);
+	} else if (span->tid < 0) {
+		tap_buffer_add_char(line, '?');
+	} else {
+		tap_buffer_add_signed(line, span->tid);
+	}
+	tap_buffer_fill(line, start, 15, ' ');
+}
+
+/* Which operation of which communicator: alike on all its ranks. */
+static void add_operation(struct tap_buffer *line, const struct tap_span *span)
+{
+	if (span->operation.number) {
+		tap_buffer_add_string(line, " #");
+		tap_buffer_add_unsigned(line, span->operation.number);
+	}
+	if (span->member)
+		add_member(line, span->member);
+}
+
+/* Whether the value says nothing that a reader of lines would look for. */
+static bool is_plain(const struct tap_field *field)
+{
+	static const char *const names[] = {
+		"pnccl",	 "group_depth",	   "capture",	     "scope",
+		"per_thread",	 "runtime",	   "context",	     "numAttrs",
+		"clusterDimX",	 "clusterDimY",	   "sharedMemBytes", "clusterDimZ",
+		"static_shared", "dynamic_shared", "clusterX",	     "clusterY",
+		"clusterZ",	 "graph",	   "graph_node",     "queue_least_ns"};
+	size_t i;
+
+	/* By what way it came, and to which of several copies. */
+	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library") ||
+	    !strcmp(field->name, "correlation_id"))
+		return true;
+	if ((field->kind != TAP_FIELD_UNSIGNED && field->kind != TAP_FIELD_SIGNED) ||
+	    field->value.u)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(field->name, names[i]))
+			return true;
+	return false;
+}
+
+/* The result stands apart: an argument may have its name. */
+static void add_fields(struct tap_buffer *line, const struct tap_fields *fields,
+		       const struct tap_field *result)
+{
+	size_t i;
+
+	for (i = 0; i < fields->count; i++) {
+		const struct tap_field *field = &fields->list[i];
+
+		if (field == result || is_plain(field))
+			continue;
+		tap_buffer_add_char(line, ' ');
+		tap_buffer_add_visible(line, field->name);
+		tap_buffer_add_char(line, '=');
+		tap_view_add_value(line, fields, field);
+	}
+}
+
+static void add_result(struct tap_buffer *line, const struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+	size_t start = line->used;
+
+	tap_buffer_add_string(line, " ->");
+	if (result &&
+	    ((result->kind != TAP_FIELD_UNSIGNED && result->kind != TAP_FIELD_SIGNED) ||
+	     result->value.u)) {
+		tap_buffer_add_char(line, ' ');
+		tap_view_add_value(line, &span->exit, result);
+	}
+	add_fields(line, &span->exit, result);
+	if (line->used == start + 3)
+		line->used = start;
+}
+
+static void add_call(struct tap_buffer *line, const struct tap_span *span)
+{
+	unsigned int i;
+
+	for (i = 0; i < span->depth && i < 16; i++)
+		tap_buffer_add_string(line, "  ");
+	tap_buffer_add_visible(line, span->name->name);
+	if (span->is_inner)
+		tap_buffer_add_string(line, " (inner)");
+	if (span->is_told && strcmp(span->name->layer, "nvtx"))
+		tap_buffer_add_string(line, " (nvtx)");
+	add_operation(line, span);
+	add_fields(line, &span->entry, NULL);
+	add_result(line, span);
+	if (span->caller_number) {
+		tap_buffer_add_string(line, " <- ");
+		tap_view_add_caller(line, span->caller, span->caller_number,
+				    span->caller_offset);
+	}
+	if (span->state == TAP_SPAN_OPEN)
+		tap_buffer_add_string(line, span->work.kind ? "  ** not completed"
+							    : "  ** never returned");
+	if (span->state == TAP_SPAN_END_LOST)
+		tap_buffer_add_string(line, span->work.kind
+						    ? "  ** its completion is not there"
+						    : "  ** its return is lost");
+	if (span->state == TAP_SPAN_BEGIN_LOST)
+		tap_buffer_add_string(line,
+				      "  ** its beginning is lost, it returned here");
+	if (span->is_late)
+		tap_buffer_add_string(line, "  ** late line");
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_title(struct text *text)
+{
+	struct tap_buffer *line = &text->view.line;
+	size_t start = line->used;
+
+	tap_buffer_add_string(line, text->view.settings.is_absolute ? "time" : "seconds");
+	tap_buffer_align_right(line, start, text->view.settings.is_absolute ? 29 : 15);
+	tap_buffer_add_string(line, "    duration ");
+	if (text->has_hosts)
+		tap_buffer_add_string(line, "host         ");
+	tap_buffer_add_string(line, "rank pid/thread      call\n");
+}
+
+static int write_line(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->view.line;
+	size_t start;
+	int ret;
+
+	if (!text->span_count++ && text->is_awaited) {
+		add_title(text);
+		ret = tap_outfile_write(text->view.output, line);
+		if (ret)
+			return ret;
+	}
+	start = line->used;
+	add_time(text, line,
+		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
+	tap_buffer_align_right(line, start, 15);
+	tap_buffer_add_char(line, ' ');
+	start = line->used;
+	if (span->state == TAP_SPAN_COMPLETE && span->is_end_bound)
+		tap_buffer_add_string(line, "<=");
+	if (span->state == TAP_SPAN_COMPLETE)
+		tap_view_add_duration(line, tap_span_duration(span));
+	else
+		tap_buffer_add_char(line, '-');
+	tap_buffer_align_right(line, start, 11);
+	tap_buffer_add_char(line, ' ');
+	add_who(text, span);
+	tap_buffer_add_char(line, ' ');
+	add_call(line, span);
+	if (text->view.symbols && span->stack) {
+		ret = tap_stack_add_text(line, text->view.symbols, span->process,
+					 span->stack, STACK_INDENT);
+		if (ret)
+			return ret;
+	}
+	if (span->state == TAP_SPAN_OPEN && !span->work.kind &&
+	    text->not_returned_count++ < NOT_RETURNED_MAX) {
+		tap_buffer_add_string(&text->not_returned, "  ");
+		tap_buffer_add(&text->not_returned, line->data, line->used);
+	}
+	return tap_outfile_write(text->view.output, line);
+}
+
+static int hold_span(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+
+	return tap_work_is_run(&span->work) ? 0 : tap_order_begun(&text->order, span);
+}
+
+static int end_span(void *data, struct tap_span *span)
+{
+	struct text *text = data;
+
+	return tap_work_is_run(&span->work) ? tap_order_ran(&text->order, span)
+					    : tap_order_ended(&text->order, span);
+}
+
+/* ---- Where each process stood ---- */
+
+/* "ncclAllReduce, operation 12 of 0x1f2e3d4c.. (rank 3/8)" */
+static void add_open_call(struct tap_buffer *line, const struct tap_open_call *call)
+{
+	tap_buffer_add_visible(line, call->name->name);
+	if (call->op_number) {
+		tap_buffer_add_string(line, ", operation ");
+		tap_buffer_add_unsigned(line, call->op_number);
+		tap_buffer_add_string(line, " of ");
+	} else if (call->member || call->comm_key) {
+		tap_buffer_add_string(line, " on ");
+	}
+	if (call->member)
+		add_side(line, call->member);
+	else if (call->op_number || call->comm_key)
+		tap_view_add_key(line, call->comm_key);
+}
+
+static void add_thread(struct tap_buffer *line, int64_t tid)
+{
+	if (tid < 0)
+		return;
+	tap_buffer_add_string(line, ", thread ");
+	tap_buffer_add_signed(line, tid);
+}
+
+static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
+{
+	tap_buffer_add_string(line, "in ");
+	add_open_call(line, call);
+	add_thread(line, call->tid);
+	/* What is put on a stream has its event when it returns. */
+	if (call->is_begun_before && !tap_name_is_work(call->name))
+		tap_buffer_add_string(line, ", begun before the trace");
+	if (call->least_ns > 0) {
+		tap_buffer_add_string(line, ", for at least ");
+		tap_view_add_duration(line, call->least_ns);
+	}
+	if (call->awaited) {
+		tap_buffer_add_string(line, "; on its stream ");
+		add_open_call(line, call->awaited);
+	}
+}
+
+static void add_last(struct text *text, struct tap_buffer *line,
+		     const struct tap_standing *standing)
+{
+	if (!standing->last.name) {
+		tap_buffer_add_string(line, "seen in no call");
+		return;
+	}
+	tap_buffer_add_string(line, "seen in no call; its last, ");
+	add_open_call(line, &standing->last);
+	tap_buffer_add_string(line, ", returned at ");
+	add_time(text, line, standing->last.end_ns);
+}
+
+static void add_end(struct text *text, struct tap_buffer *line,
+		    const struct tap_standing *standing)
+{
+	switch (standing->end) {
+	case TAP_END_EXIT:
+		tap_buffer_add_string(line, "; began to exit at ");
+		add_time(text, line, standing->end_ns);
+		break;
+	case TAP_END_REPLACED:
+		tap_buffer_add_string(line, "; another program had its number at ");
+		add_time(text, line, standing->end_ns);
+		break;
+	case TAP_END_NOT_SEEN:
+		tap_buffer_add_string(line, "; last seen at ");
+		add_time(text, line, standing->seen_ns);
+		break;
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+static int note_standing(void *data, const struct tap_standing *standing)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->standings;
+	size_t i = 0;
+
+	do {
+		tap_buffer_add_string(line, "  ");
+		add_process(line, standing->process);
+		tap_buffer_add_string(line, ": ");
+		if (standing->count)
+			add_where(line, &standing->calls[i]);
+		else
+			add_last(text, line, standing);
+		add_end(text, line, standing);
+	} while (++i < standing->count);
+	return 0;
+}
+
+/* The end of a title of what seems to be open. */
+static void add_doubt(struct tap_buffer *line, const struct tap_loss *loss)
+{
+	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams)
+		tap_buffer_add_string(line, " (or returned, where events are missing)");
+	tap_buffer_add_string(line, ":\n");
+}
+
+static int write_end(struct text *text, const struct tap_loss *loss)
+{
+	struct tap_buffer *line = &text->view.line;
+
+	if (text->not_returned_count) {
+		tap_buffer_add_string(line, "\nNot returned");
+		add_doubt(line, loss);
+		tap_buffer_add(line, text->not_returned.data, text->not_returned.used);
+		if (text->not_returned_count > NOT_RETURNED_MAX) {
+			tap_buffer_add_string(line, "  and ");
+			tap_buffer_add_unsigned(line, text->not_returned_count -
+							      NOT_RETURNED_MAX);
+			tap_buffer_add_string(line, " more\n");
+		}
+		line->is_short |= text->not_returned.is_short;
+	}
+	if (text->standings.used) {
+		tap_buffer_add_string(line, "\nAt the end of the trace");
+		add_doubt(line, loss);
+		tap_buffer_add(line, text->standings.data, text->standings.used);
+		line->is_short |= text->standings.is_short;
+	}
+	tap_buffer_add_char(line, '\n');
+	if (text->view.symbols)
+		tap_stack_add_modules_text(line, text->view.symbols);
+	tap_view_add_loss_text(line, loss);
+	return tap_outfile_write(text->view.output, line);
+}
+
+static void add_header(struct text *text)
+{
+	struct tap_view *view = &text->view;
+	struct tap_buffer *line = &view->line;
+
+	tap_buffer_add_unsigned(line, text->span_count);
+	tap_buffer_add_string(line, text->span_count == 1 ? " call, " : " calls, ");
+	tap_buffer_add_unsigned(line, tap_view_host_count(view->join));
+	tap_buffer_add_string(line,
+			      tap_view_host_count(view->join) == 1 ? " host" : " hosts");
+	tap_buffer_add_string(line, ", times are ");
+	tap_buffer_add_string(line, view->settings.is_absolute
+					    ? "local time\n"
+					    : "seconds since the first event\n");
+	tap_view_add_snapshots_text(line, view->join);
+	for (size_t i = 0; i < text->process_room; i++)
+		if (text->processes[i])
+			add_process_line(line, text->processes[i]);
+	if (text->notes.used)
+		tap_buffer_add(line, text->notes.data, text->notes.used);
+	line->is_short |= text->notes.is_short;
+}
+
+static int finish(void *data, const struct tap_loss *loss)
+{
+	struct text *text = data;
+	struct tap_view *view = &text->view;
+	struct tap_buffer *line = &view->line;
+	int ret;
+
+	ret = begin(text);
+	if (!ret)
+		ret = tap_order_finish(&text->order);
+	if (!ret && text->is_awaited) {
+		if (text->span_count)
+			tap_buffer_add_char(line, '\n');
+		add_header(text);
+		ret = tap_outfile_write(view->output, line);
+	}
+	if (!ret)
+		ret = write_end(text, loss);
+	if (ret)
+		return ret;
+	if (!text->is_awaited) {
+		add_header(text);
+		tap_view_add_loss_text(line, loss);
+		if (text->span_count) {
+			tap_buffer_add_char(line, '\n');
+			add_title(text);
+		}
+	}
+	return tap_outfile_finish(view->output, line);
+}
+
+static void destroy(struct tap_view *view)
+{
+	struct text *text = (struct text *) view;
+
+	if (text->order.ring)
+		tap_order_free(&text->order);
+	free(text->processes);
+	tap_buffer_free(&text->notes);
+	tap_buffer_free(&text->not_returned);
+	tap_buffer_free(&text->standings);
+	tap_buffer_free(&view->line);
+	free(text);
+}
+
+static const struct tap_consumer consumer = {
+	.process = note_process,
+	.problem = note_problem,
+	.thread = note_thread,
+	.span_begun = hold_span,
+	.span_ended = end_span,
+	.standing = note_standing,
+	.finish = finish,
+};
+
+struct tap_view *tap_text_create(void)
+{
+	struct text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->view.consumer = &consumer;
+	text->view.destroy = destroy;
+	return &text->view;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* What every view says in the same words. */
+#include "join/views/view.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of a communicator's key that are shown where space is short. */
+#define KEY_BITS 32
+
+static bool is_host_new(const struct tap_join *join, size_t number)
+{
+	const char *host = tap_join_trace(join, number)->host;
+	size_t i;
+
+	for (i = 0; i < number; i++)
+		if (!strcmp(tap_join_trace(join, i)->host, host))
+			return false;
+	return true;
+}
+
+size_t tap_view_host_count(const struct tap_join *join)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < tap_join_trace_count(join); i++)
+		count += is_host_new(join, i);
+	return count;
+}
+
+void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join)
+{
+	size_t i;
+
+	tap_json_open(json, "hosts", '[');
+	for (i = 0; i < tap_join_trace_count(join); i++) {
+		if (!is_host_new(join, i))
+			continue;
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "name", tap_join_trace(join, i)->host);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+/* The next of tap_join_snapshots(): its name, and of how many it is.  False: no more. */
+static bool next_snapshot(const char **at, char *name, size_t size, uint64_t *of)
+{
+	const char *line = *at;
+	size_t length;
+
+	if (!line || sscanf(line, "%" SCNu64 " ", of) != 1)
+		return false;
+	length = strcspn(line, "\n");
+	*at = line + length + !!line[length];
+	line += strcspn(line, " ") + 1;
+	snprintf(name, size, "%.*s", (int) strcspn(line, "\n"), line);
+	return true;
+}
+
+void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join)
+{
+	const char *at = tap_join_snapshots(join);
+	char name[NAME_MAX + 1];
+	uint64_t of;
+
+	if (!at)
+		return;
+	tap_json_open(json, "snapshots", '[');
+	while (next_snapshot(&at, name, sizeof(name), &of)) {
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "name", name);
+		tap_json_unsigned(json, "of", of);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join)
+{
+	const char *at = tap_join_snapshots(join);
+	char name[NAME_MAX + 1];
+	uint64_t of;
+
+	while (next_snapshot(&at, name, sizeof(name), &of)) {
+		tap_buffer_add_string(buffer, "snapshot: ");
+		tap_buffer_add_visible(buffer, name);
+		tap_buffer_add_string(buffer, of > 1 ? ", one of " : ", the only one");
+		if (of > 1)
+			tap_buffer_add_unsigned(buffer, of);
+		tap_buffer_add_string(buffer, " of a flight recorder\n");
+	}
+}
+
+void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
+			    bool has_streams)
+{
+	const struct tap_stream_loss *stream;
+
+	tap_json_open(json, "loss", '{');
+	tap_json_unsigned(json, "discarded_events", loss->discarded_events);
+	tap_json_unsigned(json, "discarded_packets", loss->discarded_packets);
+	tap_json_unsigned(json, "discarded_unknown", loss->discarded_unknown);
+	tap_json_unsigned(json, "lost_exits", loss->lost_exits);
+	tap_json_unsigned(json, "lost_entries", loss->lost_entries);
+	tap_json_unsigned(json, "evicted_calls", loss->evicted_calls);
+	tap_json_unsigned(json, "malformed_events", loss->malformed_events);
+	tap_json_unsigned(json, "ignored_fields", loss->ignored_fields);
+	tap_json_unsigned(json, "damaged_streams", loss->damaged_streams);
+	tap_json_unsigned(json, "removed_chunks", loss->removed_chunks);
+	tap_json_unsigned(json, "unmatched_operations", loss->unmatched_operations);
+	tap_json_unsigned(json, "missing_operations", loss->missing_operations);
+	tap_json_unsigned(json, "not_recorded_operations", loss->not_recorded_operations);
+	tap_json_unsigned(json, "ambiguous_operations", loss->ambiguous_operations);
+	tap_json_unsigned(json, "mismatched_operations", loss->mismatched_operations);
+	tap_json_unsigned(json, "unsure_operations", loss->unsure_operations);
+	tap_json_unsigned(json, "gpu_dropped", loss->gpu_dropped);
+	tap_json_unsigned(json, "gpu_zero_times", loss->gpu_zero_times);
+	tap_json_unsigned(json, "gpu_unknown", loss->gpu_unknown);
+	if (has_streams) {
+		tap_json_open(json, "streams", '[');
+		for (stream = loss->streams; stream; stream = stream->next) {
+			tap_json_open(json, NULL, '{');
+			tap_json_string(json, "name", stream->name);
+			tap_json_unsigned(json, "discarded_events",
+					  stream->discarded_events);
+			tap_json_unsigned(json, "discarded_packets",
+					  stream->discarded_packets);
+			tap_json_close(json);
+		}
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static void add_count(struct tap_buffer *buffer, uint64_t count, const char *what)
+{
+	if (!count || buffer->is_short)
+		return;
+	if (buffer->data[buffer->used - 1] != ':')
+		tap_buffer_add_char(buffer, ',');
+	tap_buffer_add_char(buffer, ' ');
+	tap_buffer_add_string(buffer, what);
+	tap_buffer_add_char(buffer, ' ');
+	tap_buffer_add_unsigned(buffer, count);
+}
+
+/* Those that a flight recorder overwrites on purpose, or the others; else all. */
+static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
+		       bool is_overwritten)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+		bool is_overwritten;
+	} counts[] = {
+		{loss->discarded_events, "discarded events", false},
+		{loss->discarded_packets, "discarded packets", true},
+		{loss->discarded_unknown, "discarded without number", false},
+		{loss->lost_exits, "lost returns", true},
+		{loss->lost_entries, "lost beginnings", true},
+		{loss->evicted_calls, "open calls given up", false},
+		{loss->malformed_events, "malformed events", false},
+		{loss->ignored_fields, "ignored fields", false},
+		{loss->damaged_streams, "damaged streams", false},
+		{loss->removed_chunks, "chunks removed for --max-size", false},
+		{loss->unmatched_operations - loss->incomplete_alone,
+		 "operations of one rank alone", true},
+		{loss->missing_operations, "operations missing", true},
+		{loss->not_recorded_operations, "operations not recorded", true},
+		{loss->ambiguous_operations, "ambiguous operations", false},
+		{loss->unsure_operations, "operations that may not count", true},
+		{loss->gpu_dropped, "GPU records dropped", false},
+		{loss->gpu_zero_times, "GPU records without times", false},
+		{loss->gpu_unknown, "GPU records not known", false},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (!loss->is_window || counts[i].is_overwritten == is_overwritten)
+			add_count(buffer, counts[i].count, counts[i].what);
+}
+
+/* What is no fault of the trace. */
+static void add_program(struct tap_buffer *buffer, const struct tap_loss *loss)
+{
+	if (!loss->incomplete_operations && !loss->mismatched_operations)
+		return;
+	tap_buffer_add_string(buffer, "program:");
+	add_count(buffer, loss->incomplete_operations, "operations that lack ranks");
+	add_count(buffer, loss->mismatched_operations, "mismatched operations");
+	tap_buffer_add_char(buffer, '\n');
+}
+
+void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss)
+{
+	const struct tap_stream_loss *stream;
+	size_t start, none;
+
+	add_program(buffer, loss);
+	if (loss->is_window) {
+		start = buffer->used;
+		tap_buffer_add_string(buffer, "overwritten by the flight recorder:");
+		none = buffer->used;
+		add_counts(buffer, loss, true);
+		if (buffer->used > none)
+			tap_buffer_add_char(buffer, '\n');
+		else
+			buffer->used = start;
+	}
+	tap_buffer_add_string(buffer, "loss:");
+	start = buffer->used;
+	add_counts(buffer, loss, false);
+	tap_buffer_add_string(buffer, buffer->used == start ? " none\n" : "\n");
+	for (stream = loss->streams; stream; stream = stream->next) {
+		tap_buffer_add_string(buffer, "loss: in stream ");
+		tap_buffer_add_visible(buffer, stream->name);
+		tap_buffer_add_char(buffer, ':');
+		add_count(buffer, stream->discarded_events, "discarded events");
+		add_count(buffer, stream->discarded_packets, "discarded packets");
+		tap_buffer_add_char(buffer, '\n');
+	}
+	if (loss->first_damage) {
+		tap_buffer_add_string(buffer, "loss: the first damaged stream: ");
+		tap_buffer_add_visible(buffer, loss->first_damage);
+		tap_buffer_add_char(buffer, '\n');
+	}
+}
+
+void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *library,
+			 uint64_t number, uint64_t offset)
+{
+	if (library && *library->base_name) {
+		tap_buffer_add_visible(buffer, library->base_name);
+	} else {
+		tap_buffer_add_string(buffer, "library ");
+		tap_buffer_add_unsigned(buffer, number);
+	}
+	tap_buffer_add_char(buffer, '+');
+	tap_buffer_add_hex(buffer, offset);
+}
+
+void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}};
+	uint64_t ns = duration_ns < 0 ? -(uint64_t) duration_ns : (uint64_t) duration_ns;
+	size_t i;
+
+	if (duration_ns < 0)
+		tap_buffer_add_char(buffer, '-');
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t unit = units[i].ns;
+
+		if (ns < unit)
+			continue;
+		tap_buffer_add_unsigned(buffer, ns / unit);
+		tap_buffer_add_char(buffer, '.');
+		tap_buffer_add_padded(buffer, ns % unit / (unit / 1000), 3);
+		tap_buffer_add_string(buffer, units[i].name);
+		return;
+	}
+	tap_buffer_add_unsigned(buffer, ns);
+	tap_buffer_add_string(buffer, " ns");
+}
+
+void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width)
+{
+	size_t start = line->used;
+
+	tap_buffer_add_unsigned(line, value);
+	tap_buffer_align_right(line, start, width);
+}
+
+static void add_integer(struct tap_buffer *buffer, bool is_hex, bool is_signed,
+			uint64_t value)
+{
+	if (is_hex)
+		tap_buffer_add_hex(buffer, value);
+	else if (is_signed)
+		tap_buffer_add_signed(buffer, (int64_t) value);
+	else
+		tap_buffer_add_unsigned(buffer, value);
+}
+
+void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
+			const struct tap_field *field)
+{
+	size_t i;
+
+	switch (field->kind) {
+	case TAP_FIELD_UNSIGNED:
+	case TAP_FIELD_SIGNED:
+		if (field->label)
+			tap_buffer_add_visible(buffer, field->label);
+		else
+			add_integer(buffer, field->is_hex,
+				    field->kind == TAP_FIELD_SIGNED, field->value.u);
+		break;
+	case TAP_FIELD_REAL:
+		tap_buffer_add_real(buffer, field->value.real);
+		break;
+	case TAP_FIELD_STRING:
+		tap_buffer_add_char(buffer, '"');
+		tap_buffer_add_visible(buffer, tap_fields_string(fields, field));
+		tap_buffer_add_string(buffer, field->is_cut ? "...\"" : "\"");
+		break;
+	case TAP_FIELD_ARRAY:
+		tap_buffer_add_char(buffer, '[');
+		for (i = 0; i < field->value.data.length; i++) {
+			if (i)
+				tap_buffer_add_char(buffer, ',');
+			add_integer(buffer, field->is_hex, field->is_signed,
+				    tap_fields_array(fields, field)[i]);
+		}
+		tap_buffer_add_string(buffer, field->is_cut ? ",...]" : "]");
+		break;
+	}
+}
+
+void tap_view_add_key(struct tap_buffer *buffer, uint64_t key)
+{
+	unsigned int shift = 0;
+
+	if (!key) {
+		tap_buffer_add_char(buffer, '?');
+		return;
+	}
+	while (key >> shift >> KEY_BITS)
+		shift += 4;
+	tap_buffer_add_hex(buffer, key >> shift);
+	if (shift)
+		tap_buffer_add_string(buffer, "..");
+}
+
+const char *tap_view_command(const struct tap_process *process)
+{
+	const char *command = tap_fields_get_string(&process->about, "command");
+
+	if (!command || !*command)
+		command = tap_fields_get_string(&process->about, "executable");
+	return command ? command : "";
+}

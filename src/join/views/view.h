@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The views: consumers of the join that write a file for a person or for a
+ * program.  Hides what they have in common, so that the same thing is called
+ * the same in all of them.
+ */
+#ifndef TAP_JOIN_VIEWS_VIEW_H
+#define TAP_JOIN_VIEWS_VIEW_H
+
+#include "join/base/buffer.h"
+#include "join/join.h"
+#include "join/base/json.h"
+#include "join/base/outfile.h"
+#include "join/views/symbol.h"
+
+/* The number of the machine-readable forms; additions do not change it. */
+#define TAP_VIEW_SCHEMA 1
+
+struct tap_view_settings {
+	bool is_absolute; /* text: times of day, else since the first event */
+	bool is_json;	  /* report, check */
+	size_t window;	  /* text: how many spans are held to bring them in order */
+};
+
+struct tap_view {
+	const struct tap_consumer *consumer;	/* called with the view */
+	void (*destroy)(struct tap_view *view); /* before the join is destroyed */
+	struct tap_join *join;			/* set by whoever makes both */
+	struct tap_outfile *output;		/* not owned */
+	struct tap_symbols *symbols;		/* not owned; NULL: show no stacks */
+	struct tap_view_settings settings;
+	struct tap_buffer line;
+};
+
+/* Each returns NULL when memory is short. */
+struct tap_view *tap_text_create(void);
+struct tap_view *tap_jsonl_create(void);
+struct tap_view *tap_report_create(void);
+struct tap_view *tap_check_create(void);
+
+/* "hosts":[{"name":...}] of all traces, each once. */
+void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join);
+/* "snapshots":[{"name":...,"of":4}], only of flight recorders. */
+void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join);
+/* The same, a line for each. */
+void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join);
+/* How many hosts the traces name. */
+size_t tap_view_host_count(const struct tap_join *join);
+/* "loss":{...}; without the streams in a line that may not grow. */
+void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
+			    bool has_streams);
+/* Lines that begin with "loss:". */
+void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss);
+/* "library.so+0x12", "library 3+0x12" when it is not known; the number is not 0. */
+void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *library,
+			 uint64_t number, uint64_t offset);
+/* A duration with three decimals in the largest unit that fits. */
+void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns);
+/* A number at the right end of a column. */
+void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width);
+/* The value of a field, for a person. */
+void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
+			const struct tap_field *field);
+/* The beginning of a communicator's key, as long as a person can compare, or "?". */
+void tap_view_add_key(struct tap_buffer *buffer, uint64_t key);
+/* The command that a process runs, or its executable, or "". */
+const char *tap_view_command(const struct tap_process *process);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The verbs of the ccltap command.  Each is a program of its own that happens to
+ * share an executable: it gets its arguments with the verb as argv[0] and returns
+ * the exit status.  What a verb needs stays in its own files.
+ */
+#ifndef TAP_TOOLS_COMMANDS_H
+#define TAP_TOOLS_COMMANDS_H
+
+int tap_record_main(int argc, char **argv);
+int tap_env_main(int argc, char **argv);
+int tap_timeline_main(int argc, char **argv);
+int tap_report_main(int argc, char **argv);
+int tap_check_main(int argc, char **argv);
+int tap_doctor_main(int argc, char **argv);
+int tap_start_main(int argc, char **argv);
+int tap_stop_main(int argc, char **argv);
+int tap_status_main(int argc, char **argv);
+int tap_snapshot_main(int argc, char **argv);
+int tap_end_main(int argc, char **argv);
+
+#endif
