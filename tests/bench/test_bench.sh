@@ -15,7 +15,7 @@ done
 
 if [ -z "${BENCH_HAS_DAEMON-}" ]; then
     # Another test may not count on a daemon that is there for this one alone.
-    alone
+    alone "$@"
     BENCH_HAS_DAEMON=1
     export BENCH_HAS_DAEMON
     "$top_srcdir/scripts/daemon" "$0" 9>&-

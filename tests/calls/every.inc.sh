@@ -8,6 +8,10 @@
 # shellcheck shell=sh
 : "${name:?}" "${events:?}" "${times:?}"
 
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+alone "$@"
+
 here=${top_builddir:?}/tests/calls
 ours=$top_builddir/.libs/libccltap.so
 session=ccltap-every-$name-$$
@@ -23,9 +27,6 @@ clean()
 trap clean EXIT
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
 
-# The buffers of one user are shared: no other test may record now (tests/lib/tap.sh).
-exec 9>"$top_builddir/tests/alone.lock"
-flock 9
 
 # A run that dies leaves its plan out, and so counts as failed.
 run() # WHAT PRELOAD

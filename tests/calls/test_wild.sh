@@ -12,6 +12,7 @@ set -eu
 : "${top_srcdir:?}" "${top_builddir:?}"
 # shellcheck source=tests/lib/tap.sh
 . "$top_srcdir/tests/lib/tap.sh"
+alone "$@"
 
 here=$top_builddir/tests/calls
 ours=$top_builddir/.libs/libccltap.so
@@ -29,7 +30,6 @@ clean()
 }
 trap clean EXIT
 mkdir -p "$work"
-alone
 
 # begin_recording: the events of all layers, each with its process.
 begin_recording()

@@ -18,7 +18,7 @@ unset CCLTAP_JOB LD_PRELOAD LTTNG_UST_REGISTER_TIMEOUT
 for needed in "$ccltap" "$ours"; do
     [ -e "$needed" ] || { echo "Bail out! $needed is not built"; exit 1; }
 done
-alone
+alone "$@"
 
 work=$here/$(basename "$0" .sh).$$
 mkdir -p "$work"

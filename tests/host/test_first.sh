@@ -8,7 +8,7 @@ set -eu
 here=${top_builddir:?}/tests/link
 first=$top_builddir/tests/host/first
 ours=$top_builddir/.libs/libccltap.so
-alone
+alone "$@"
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
 
 # A deadlock is an answer too: it ends after a minute, where the rest takes a second.

@@ -49,10 +49,21 @@ skip()
     echo "ok $tap_number - $2 # SKIP $1"
 }
 
-# alone: from here on no other test that records or is traced runs; the buffers of one
-# user are shared, so a recording sees every traced program that runs meanwhile.
+# alone "$@": begins the script anew where no other test's recordings, session daemon and
+# shared memory are seen.  The buffers of one user are shared, so a recording sees every
+# traced program that runs meanwhile: where namespaces cannot be made, one test runs at a
+# time.  Before the first line of output.
 alone()
 {
+    [ -z "${TAP_APART-}" ] || return 0
+    if [ "$(id -u)" -eq 0 ] && unshare --mount --net ip link set lo up 2>/dev/null; then
+        TAP_APART=yes
+        export TAP_APART
+        exec unshare --mount --net sh -c '
+            ip link set lo up && mkdir -p /var/run/lttng &&
+                mount -t tmpfs none /var/run/lttng && mount -t tmpfs none /dev/shm && exec "$@"' \
+            apart "${top_srcdir:?}/scripts/daemon" sh "$0" "$@"
+    fi
     exec 9>"${top_builddir:?}/tests/alone.lock"
     flock 9
 }

@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-[ -n "${WITHOUT-}" ] || alone
+[ -n "${WITHOUT-}" ] || alone "$@"
 here=${top_builddir:?}/tests/link
 ours=$top_builddir/.libs/libccltap.so
 origins=$here/origins.$$

@@ -19,7 +19,7 @@ for needed in "$ccltap" "$CCLTAP_LIBDIR/libccltap.so"; do
     [ -e "$needed" ] || { echo "Bail out! $needed is not built"; exit 1; }
 done
 
-alone
+alone "$@"
 live=$top_builddir/tests/live
 host=$(uname -n)
 work=$live/$(basename "$0" .sh).$$

@@ -13,7 +13,7 @@ for tool in patchelf dpkg-query; do
         exit 0
     }
 done
-alone # the build folder has one portable form
+alone "$@" # the build folder has one portable form
 work=$top_builddir/tests/portable/work.$$
 mkdir -p "$work"
 trap 'rm -rf "$work" "$top_builddir/old" "$top_builddir/old.tar.xz"' EXIT
