@@ -5,7 +5,7 @@
 #include "join/model/comm.h"
 #include "join/gpu/cuda.h"
 #include "join/gpu/gpu.h"
-#include "join/ranks/link.h"
+#include "join/ranks/operations.h"
 #include "join/model/open.h"
 #include "join/model/pair.h"
 #include "join/model/process.h"

@@ -33,7 +33,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \
 	src/join/nccl/netib.c src/join/nccl/netib.h \
 	src/join/ranks/emit.c \
-	src/join/ranks/link.c src/join/ranks/link.h \
+	src/join/ranks/operations.c src/join/ranks/operations.h \
 	src/join/ranks/slot.c src/join/ranks/slot.h \
 	src/join/rdma/flow.c src/join/rdma/flow.h \
 	src/join/rdma/qp.c src/join/rdma/qp.h \

@@ -8,7 +8,7 @@
 #ifndef TAP_JOIN_RANKS_SLOT_H
 #define TAP_JOIN_RANKS_SLOT_H
 
-#include "join/ranks/link.h"
+#include "join/ranks/operations.h"
 
 /* A call that may be one rank's part of an operation. */
 struct tap_held {

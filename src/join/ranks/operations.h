@@ -7,8 +7,8 @@
  * that a communicator may be known late, and what is held until all ranks are
  * there: a bounded number of operations, whatever the length of the trace.
  */
-#ifndef TAP_JOIN_RANKS_LINK_H
-#define TAP_JOIN_RANKS_LINK_H
+#ifndef TAP_JOIN_RANKS_OPERATIONS_H
+#define TAP_JOIN_RANKS_OPERATIONS_H
 
 #include "join/model/comm.h"
 
