@@ -6,7 +6,7 @@
  */
 #include "join/model/comm.h"
 #include "join/join.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * get another's size, and none may lack but what lost an event.
  */
 #include "join/join.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "unit/tap.h"
 
 #include <stdint.h>

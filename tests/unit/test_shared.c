@@ -8,7 +8,7 @@
  * one that was used, nor may a message lack its sender because its receive is not known.
  */
 #include "join/join.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

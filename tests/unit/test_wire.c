@@ -7,7 +7,7 @@
  * first not at all.  No link that is called exact may be wrong.
  */
 #include "join/join.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>

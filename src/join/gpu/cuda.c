@@ -5,7 +5,7 @@
 #include "join/base/buffer.h"
 #include "join/model/comm.h"
 #include "join/nccl/kernel.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef TAP_JOIN_GPU_GPU_CALL_H
 #define TAP_JOIN_GPU_GPU_CALL_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 
 /* Operations of a group beyond so many are not told apart. */
 #define TAP_GPU_OPS_MAX 1024

@@ -41,7 +41,7 @@ struct tap_member {
 	uint64_t not_recorded;
 	struct tap_member *next; /* of the same communicator */
 
-	/* Of link.c: its collectives, and its calls that may not count. */
+	/* Of ranks: its collectives, and its calls that may not count. */
 	struct tap_sequence *sequence;
 	struct tap_queue *unsure;
 };

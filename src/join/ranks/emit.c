@@ -6,48 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *tap_link_kind_name(enum tap_link_kind kind)
-{
-	static const char *const names[] = {
-		[TAP_LINK_COLLECTIVE_RANKS] = "collective-ranks",
-		[TAP_LINK_SEND_RECV] = "send-recv",
-		[TAP_LINK_POST_COMPLETION] = "post-completion",
-		[TAP_LINK_SEND_RECEIVE] = "send-receive",
-		[TAP_LINK_CTS_MESSAGE] = "cts-message",
-		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
-		[TAP_LINK_API_LAUNCH] = "api-launch",
-		[TAP_LINK_LAUNCH_KERNEL] = "launch-kernel",
-		[TAP_LINK_KERNEL_COLLECTIVE] = "kernel-collective",
-	};
-
-	return names[kind];
-}
-
-const char *tap_known_name(enum tap_known known)
-{
-	static const char *const names[] = {
-		[TAP_KNOWN_EXACT] = "exact",
-		[TAP_KNOWN_DECODED] = "decoded",
-		[TAP_KNOWN_INFERRED] = "inferred",
-	};
-
-	return names[known];
-}
-
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
 {
 	links->loss->unmatched_operations++;
 	comm->unmatched++;
-}
-
-bool tap_link_has_rank(const struct tap_link *link, int64_t rank)
-{
-	size_t i;
-
-	for (i = 0; i < link->count; i++)
-		if (link->ends[i].rank == rank)
-			return true;
-	return false;
 }
 
 static int compare_ends(const void *left, const void *right)

@@ -2,7 +2,7 @@
 /*
  * Where calls wait for what they need to be linked: for the end of their group, for
  * a sign that they counted, for their rank to be known, or, in a slot, for the other
- * ranks' calls of the same number.  Of link.c alone; hides how numbers meet, and who
+ * ranks' calls of the same number.  Of operations.c alone; hides how numbers meet, and who
  * has gone on.
  */
 #ifndef TAP_JOIN_RANKS_SLOT_H

@@ -9,7 +9,7 @@
 #ifndef TAP_JOIN_RDMA_VERBS_H
 #define TAP_JOIN_RDMA_VERBS_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/model/pair.h"
 #include "join/rdma/qp.h"
 

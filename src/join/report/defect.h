@@ -9,7 +9,7 @@
 #ifndef TAP_JOIN_REPORT_DEFECT_H
 #define TAP_JOIN_REPORT_DEFECT_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/views/view.h"
 
 #define TAP_DEFECTS_MAX 8

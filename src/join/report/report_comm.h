@@ -7,7 +7,7 @@
 #ifndef TAP_JOIN_REPORT_REPORT_COMM_H
 #define TAP_JOIN_REPORT_REPORT_COMM_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/report/times.h"
 
 /* Operations of a communicator that are named since they lack ranks: the latest,

@@ -6,7 +6,7 @@
 #ifndef TAP_JOIN_REPORT_REPORT_NET_H
 #define TAP_JOIN_REPORT_REPORT_NET_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/views/view.h"
 
 /* All zero is nothing. */

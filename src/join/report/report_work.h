@@ -8,7 +8,7 @@
 #ifndef TAP_JOIN_REPORT_REPORT_WORK_H
 #define TAP_JOIN_REPORT_REPORT_WORK_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/base/spread.h"
 #include "join/views/view.h"
 

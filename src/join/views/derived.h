@@ -10,7 +10,7 @@
 #ifndef TAP_JOIN_VIEWS_DERIVED_H
 #define TAP_JOIN_VIEWS_DERIVED_H
 
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/views/view.h"
 
 enum tap_mark_kind {

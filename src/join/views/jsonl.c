@@ -6,7 +6,7 @@
  * of losses, which are known last: room is kept for it.
  */
 #include "join/model/comm.h"
-#include "join/ranks/operations.h"
+#include "join/model/link.h"
 #include "join/views/stack.h"
 #include "join/views/view.h"
 
