@@ -21,20 +21,7 @@
 #define NAME_BYTES_MAX 1024
 
 struct tap_join {
-	const struct tap_consumer *consumer;
-	void *data;
-	bool has_first;
-	int64_t first_ns;
-	int64_t last_ns;
-	uint64_t event_count;
-	char *jobs; /* that are looked at, one in each line; NULL: all */
-	char *snapshots;
-	struct tap_loss loss;
-	struct tap_traces traces;
-	struct tap_names names;
-	struct tap_processes processes;
-	struct tap_comms comms;
-	struct tap_pairs pairs;
+	struct tap_context context;
 	struct tap_opens opens;
 	struct tap_links links;
 	struct tap_verbs verbs;
@@ -49,15 +36,15 @@ static int begin_span(void *data, struct tap_span *span)
 	int ret = 0;
 
 	if (operation->comm_id) {
-		span->member = tap_comms_member(&join->comms, span->process,
+		span->member = tap_comms_member(&join->context.comms, span->process,
 						operation->comm_id, operation->comm_key);
 		if (!span->member)
 			return -ENOMEM;
 	}
 	if (span->name->cuda)
 		ret = tap_cuda_begun(&join->cuda, span);
-	if (!ret && join->consumer->span_begun)
-		ret = join->consumer->span_begun(join->data, span);
+	if (!ret && join->context.consumer->span_begun)
+		ret = join->context.consumer->span_begun(join->context.data, span);
 	return ret;
 }
 
@@ -68,8 +55,8 @@ static int end_span(void *data, struct tap_span *span)
 
 	if (span->name->cuda)
 		ret = tap_cuda_ended(&join->cuda, span);
-	if (!ret && join->consumer->span_ended)
-		ret = join->consumer->span_ended(join->data, span);
+	if (!ret && join->context.consumer->span_ended)
+		ret = join->context.consumer->span_ended(join->context.data, span);
 	if (!ret)
 		ret = tap_opens_span(&join->opens, span);
 	if (!ret)
@@ -81,44 +68,24 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 				 const struct tap_bounds *bounds)
 {
 	struct tap_join *join = calloc(1, sizeof(*join));
+	struct tap_context *context;
 
 	if (!join)
 		return NULL;
-	join->consumer = consumer;
-	join->data = data;
-	join->pairs.open_max = bounds->open_calls;
-	join->pairs.loss = &join->loss;
-	join->pairs.begun = begin_span;
-	join->pairs.ended = end_span;
-	join->pairs.data = join;
-	join->links.held_max = bounds->held_operations;
-	join->links.comms = &join->comms;
-	join->links.loss = &join->loss;
-	join->links.link = consumer->link;
-	join->links.defect = consumer->defect;
-	join->links.data = data;
-	join->verbs.open_max = bounds->open_calls;
-	join->verbs.held_max = bounds->held_operations;
-	join->verbs.names = &join->names;
-	join->verbs.pairs = &join->pairs;
-	join->verbs.loss = &join->loss;
-	join->verbs.consumer = consumer;
-	join->verbs.data = data;
-	join->cuda.pairs = &join->pairs;
-	join->cuda.loss = &join->loss;
-	join->cuda.graphs.loss = &join->loss;
-	join->cuda.matches = &join->verbs.matches[TAP_MATCH_API_LAUNCH];
-	join->cuda.consumer = consumer;
-	join->cuda.data = data;
-	join->gpu.outstanding_max = bounds->open_calls;
-	join->gpu.held_max = bounds->held_operations;
-	join->gpu.names = &join->names;
-	join->gpu.pairs = &join->pairs;
-	join->gpu.loss = &join->loss;
-	join->gpu.launches = &join->verbs.matches[TAP_MATCH_LAUNCH_KERNEL];
-	join->gpu.collectives = &join->verbs.matches[TAP_MATCH_KERNEL_COLLECTIVE];
-	join->gpu.consumer = consumer;
-	join->gpu.data = data;
+	context = &join->context;
+	context->consumer = consumer;
+	context->data = data;
+	context->bounds = *bounds;
+	context->pairs.open_max = bounds->open_calls;
+	context->pairs.loss = &context->loss;
+	context->pairs.begun = begin_span;
+	context->pairs.ended = end_span;
+	context->pairs.data = join;
+	join->links.context = context;
+	join->verbs.context = context;
+	join->cuda.context = context;
+	join->cuda.graphs.loss = &context->loss;
+	join->gpu.context = context;
 	return join;
 }
 
@@ -128,46 +95,46 @@ void tap_join_destroy(struct tap_join *join)
 
 	if (!join)
 		return;
-	while ((stream = join->loss.streams)) {
-		join->loss.streams = stream->next;
+	while ((stream = join->context.loss.streams)) {
+		join->context.loss.streams = stream->next;
 		free(stream->name);
 		free(stream);
 	}
-	free(join->loss.first_damage);
-	free(join->jobs);
-	free(join->snapshots);
+	free(join->context.loss.first_damage);
+	free(join->context.jobs);
+	free(join->context.snapshots);
 	tap_gpu_free(&join->gpu);
 	tap_cuda_free(&join->cuda);
-	tap_verbs_free(&join->verbs);
+	tap_verbs_layer.free(&join->verbs);
 	tap_links_free(&join->links);
 	tap_opens_free(&join->opens);
-	tap_pairs_free(&join->pairs);
-	tap_comms_free(&join->comms);
-	tap_processes_free(&join->processes);
-	tap_names_free(&join->names);
-	tap_traces_free(&join->traces);
+	tap_pairs_free(&join->context.pairs);
+	tap_comms_free(&join->context.comms);
+	tap_processes_free(&join->context.processes);
+	tap_names_free(&join->context.names);
+	tap_traces_free(&join->context.traces);
 	free(join);
 }
 
 struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 				     const unsigned char *identity, int64_t pid)
 {
-	return tap_traces_add(&join->traces, host, identity, pid);
+	return tap_traces_add(&join->context.traces, host, identity, pid);
 }
 
 size_t tap_join_trace_count(const struct tap_join *join)
 {
-	return join->traces.count;
+	return join->context.traces.count;
 }
 
 const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number)
 {
-	return join->traces.all[number];
+	return join->context.traces.all[number];
 }
 
 const struct tap_matches *tap_join_matches(const struct tap_join *join)
 {
-	return join->verbs.matches;
+	return join->context.matches;
 }
 
 int64_t tap_join_horizon(const struct tap_join *join)
@@ -177,19 +144,20 @@ int64_t tap_join_horizon(const struct tap_join *join)
 
 const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join)
 {
-	return &join->gpu.times;
+	return &join->context.gpu_times;
 }
 
 const struct tap_comms *tap_join_comms(const struct tap_join *join)
 {
-	return &join->comms;
+	return &join->context.comms;
 }
 
 const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
 				       size_t layer_length, const char *name,
 				       size_t name_length)
 {
-	return tap_names_get(&join->names, layer, layer_length, name, name_length);
+	return tap_names_get(&join->context.names, layer, layer_length, name,
+			     name_length);
 }
 
 const struct tap_name *tap_join_intern_told(struct tap_join *join,
@@ -197,41 +165,42 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 					    const char *name, size_t name_length)
 {
 	const char *layer = other->layer;
-	const struct tap_name *found =
-		tap_names_find(&join->names, layer, strlen(layer), name, name_length);
+	const struct tap_name *found = tap_names_find(&join->context.names, layer,
+						      strlen(layer), name, name_length);
 
 	if (found)
 		return found;
-	if (join->names.count >= NAMES_TOLD_MAX)
+	if (join->context.names.count >= NAMES_TOLD_MAX)
 		return other;
-	return tap_names_get(&join->names, layer, strlen(layer), name, name_length);
+	return tap_names_get(&join->context.names, layer, strlen(layer), name,
+			     name_length);
 }
 
 uint64_t tap_join_event_count(const struct tap_join *join)
 {
-	return join->event_count;
+	return join->context.event_count;
 }
 
 int64_t tap_join_first_ns(const struct tap_join *join)
 {
-	return join->first_ns;
+	return join->context.first_ns;
 }
 
 int64_t tap_join_last_ns(const struct tap_join *join)
 {
-	return join->last_ns;
+	return join->context.last_ns;
 }
 
 void tap_span_put(struct tap_join *join, struct tap_span *span)
 {
-	tap_pairs_put(&join->pairs, span);
+	tap_pairs_put(&join->context.pairs, span);
 }
 
 /* ---- Losses ---- */
 
 struct tap_loss *tap_join_loss(struct tap_join *join)
 {
-	return &join->loss;
+	return &join->context.loss;
 }
 
 int tap_join_discarded(struct tap_join *join, const char *name, uint64_t events,
@@ -239,9 +208,9 @@ int tap_join_discarded(struct tap_join *join, const char *name, uint64_t events,
 {
 	struct tap_stream_loss *stream;
 
-	join->loss.discarded_events += events;
-	join->loss.discarded_packets += packets;
-	for (stream = join->loss.streams; stream; stream = stream->next)
+	join->context.loss.discarded_events += events;
+	join->context.loss.discarded_packets += packets;
+	for (stream = join->context.loss.streams; stream; stream = stream->next)
 		if (!strcmp(stream->name, name))
 			break;
 	if (!stream) {
@@ -253,8 +222,8 @@ int tap_join_discarded(struct tap_join *join, const char *name, uint64_t events,
 			free(stream);
 			return -ENOMEM;
 		}
-		stream->next = join->loss.streams;
-		join->loss.streams = stream;
+		stream->next = join->context.loss.streams;
+		join->context.loss.streams = stream;
 	}
 	stream->discarded_events += events;
 	stream->discarded_packets += packets;
@@ -268,7 +237,9 @@ static int tell_process(struct tap_join *join, struct tap_process *process)
 	if (process->is_told)
 		return 0;
 	process->is_told = true;
-	return join->consumer->process ? join->consumer->process(join->data, process) : 0;
+	return join->context.consumer->process
+		       ? join->context.consumer->process(join->context.data, process)
+		       : 0;
 }
 
 static int take_process(struct tap_join *join, struct tap_process *process,
@@ -284,13 +255,13 @@ static int take_process(struct tap_join *join, struct tap_process *process,
 		return ret ? ret : tell_process(join, process);
 	}
 	if (process->is_announced) {
-		ret = tap_pairs_end_process(&join->pairs, process);
+		ret = tap_pairs_end_process(&join->context.pairs, process);
 		if (!ret)
 			ret = tap_opens_ended(&join->opens, process, TAP_END_REPLACED,
 					      event->time_ns);
 		if (ret)
 			return ret;
-		process = tap_processes_succeed(&join->processes, process);
+		process = tap_processes_succeed(&join->context.processes, process);
 		if (!process)
 			return -ENOMEM;
 	}
@@ -325,13 +296,14 @@ static int take_library(struct tap_join *join, struct tap_process *process,
 
 	ret = tap_process_add_library(process, event, &library);
 	if (ret == -EINVAL) {
-		join->loss.malformed_events++;
+		join->context.loss.malformed_events++;
 		return 0;
 	}
 	if (event->kind == TAP_EVENT_STATE_LIBRARY && process->libraries == newest)
 		return ret;
-	if (!ret && join->consumer->library)
-		ret = join->consumer->library(join->data, process, library);
+	if (!ret && join->context.consumer->library)
+		ret = join->context.consumer->library(join->context.data, process,
+						      library);
 	return ret;
 }
 
@@ -341,7 +313,7 @@ static int take_stack(struct tap_join *join, struct tap_process *process,
 	int ret = tap_process_add_stack(process, event);
 
 	if (ret == -EINVAL) {
-		join->loss.malformed_events++;
+		join->context.loss.malformed_events++;
 		return 0;
 	}
 	return ret;
@@ -359,8 +331,9 @@ static int take_problem(struct tap_join *join, struct tap_process *process,
 		problem.what = "";
 	if (!problem.detail)
 		problem.detail = "";
-	return join->consumer->problem ? join->consumer->problem(join->data, &problem)
-				       : 0;
+	return join->context.consumer->problem
+		       ? join->context.consumer->problem(join->context.data, &problem)
+		       : 0;
 }
 
 static int take_comm(struct tap_join *join, const struct tap_process *process,
@@ -369,14 +342,14 @@ static int take_comm(struct tap_join *join, const struct tap_process *process,
 	struct tap_member *member;
 	int ret;
 
-	ret = tap_comms_describe(&join->comms, process, event,
+	ret = tap_comms_describe(&join->context.comms, process, event,
 				 event->kind == TAP_EVENT_STATE_COMM, &member);
 	if (ret == -EINVAL) {
-		join->loss.malformed_events++;
+		join->context.loss.malformed_events++;
 		return 0;
 	}
-	if (!ret && member && join->consumer->communicator)
-		ret = join->consumer->communicator(join->data, member);
+	if (!ret && member && join->context.consumer->communicator)
+		ret = join->context.consumer->communicator(join->context.data, member);
 	return ret;
 }
 
@@ -423,13 +396,15 @@ static int take_thread(struct tap_join *join, const struct tap_process *process,
 		thread.least_ns = (int64_t) least_ns;
 	if (!tap_fields_get_unsigned(fields, "comm_id", &thread.comm_id) &&
 	    thread.comm_id)
-		thread.member = tap_table_find(&join->comms.by_id, process->number,
-					       thread.comm_id);
+		thread.member = tap_table_find(&join->context.comms.by_id,
+					       process->number, thread.comm_id);
 	ret = tap_opens_told(&join->opens, &thread,
 			     event->kind == TAP_EVENT_STATE_THREAD);
 	if (ret || !thread.name || event->kind != TAP_EVENT_STATE_THREAD)
 		return ret;
-	return join->consumer->thread ? join->consumer->thread(join->data, &thread) : 0;
+	return join->context.consumer->thread
+		       ? join->context.consumer->thread(join->context.data, &thread)
+		       : 0;
 }
 
 static bool is_returned(const void *opens, const struct tap_span *span)
@@ -448,26 +423,27 @@ static int take_state_end(struct tap_join *join, const struct tap_process *proce
 	if (!has_all || tap_fields_get_unsigned(&event->fields, "threads", &threads) ||
 	    !tap_opens_state_ends(&join->opens, process, threads))
 		return 0;
-	return tap_pairs_returned(&join->pairs, process, is_returned, &join->opens);
+	return tap_pairs_returned(&join->context.pairs, process, is_returned,
+				  &join->opens);
 }
 
 int tap_join_set_jobs(struct tap_join *join, const char *jobs)
 {
-	free(join->jobs);
-	join->jobs = strdup(jobs);
-	return join->jobs ? 0 : -ENOMEM;
+	free(join->context.jobs);
+	join->context.jobs = strdup(jobs);
+	return join->context.jobs ? 0 : -ENOMEM;
 }
 
 int tap_join_set_snapshots(struct tap_join *join, const char *snapshots)
 {
-	free(join->snapshots);
-	join->snapshots = strdup(snapshots);
-	return join->snapshots ? 0 : -ENOMEM;
+	free(join->context.snapshots);
+	join->context.snapshots = strdup(snapshots);
+	return join->context.snapshots ? 0 : -ENOMEM;
 }
 
 const char *tap_join_snapshots(const struct tap_join *join)
 {
-	return join->snapshots;
+	return join->context.snapshots;
 }
 
 static bool is_looked_at(const struct tap_join *join, const struct tap_event *event)
@@ -475,9 +451,9 @@ static bool is_looked_at(const struct tap_join *join, const struct tap_event *ev
 	const char *job = tap_fields_get_string(&event->fields, "job_id"), *line;
 	size_t length;
 
-	if (!join->jobs || !job)
+	if (!join->context.jobs || !job)
 		return true;
-	for (line = join->jobs; *line; line += length + !!line[length]) {
+	for (line = join->context.jobs; *line; line += length + !!line[length]) {
 		length = strcspn(line, "\n");
 		if (length == strlen(job) && !memcmp(line, job, length))
 			return true;
@@ -489,7 +465,9 @@ static bool is_looked_at(const struct tap_join *join, const struct tap_event *ev
 static int take_foreign(struct tap_join *join, struct tap_process *process)
 {
 	process->is_foreign = true;
-	return process->is_announced ? tap_pairs_end_process(&join->pairs, process) : 0;
+	return process->is_announced
+		       ? tap_pairs_end_process(&join->context.pairs, process)
+		       : 0;
 }
 
 int tap_join_event(struct tap_join *join, struct tap_event *event)
@@ -500,20 +478,20 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		       event->kind == TAP_EVENT_NCCL_ARGS;
 	int ret;
 
-	if (!join->has_first) {
-		join->has_first = true;
-		join->first_ns = event->time_ns;
+	if (!join->context.has_first) {
+		join->context.has_first = true;
+		join->context.first_ns = event->time_ns;
 	}
-	join->last_ns = event->time_ns;
-	join->event_count++;
+	join->context.last_ns = event->time_ns;
+	join->context.event_count++;
 	ret = tap_gpu_advance(&join->gpu, event->time_ns);
 	if (ret || event->kind == TAP_EVENT_OTHER)
 		return ret;
 	if (is_call && !event->has_call_id) {
-		join->loss.malformed_events++;
+		join->context.loss.malformed_events++;
 		return 0;
 	}
-	process = tap_processes_of(&join->processes, event);
+	process = tap_processes_of(&join->context.processes, event);
 	if (!process)
 		return -ENOMEM;
 	if (event->kind == TAP_EVENT_PROCESS || event->kind == TAP_EVENT_STATE_PROCESS) {
@@ -535,14 +513,14 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 		return ret;
 	switch (event->kind) {
 	case TAP_EVENT_ENTRY:
-		return tap_pairs_entry(&join->pairs, process, event);
+		return tap_pairs_entry(&join->context.pairs, process, event);
 	case TAP_EVENT_EXIT:
-		return tap_pairs_exit(&join->pairs, process, event);
+		return tap_pairs_exit(&join->context.pairs, process, event);
 	case TAP_EVENT_MARK:
-		ret = tap_pairs_entry(&join->pairs, process, event);
+		ret = tap_pairs_entry(&join->context.pairs, process, event);
 		/* Its fields are the entry's now. */
 		tap_fields_clear(&event->fields);
-		return ret ? ret : tap_pairs_exit(&join->pairs, process, event);
+		return ret ? ret : tap_pairs_exit(&join->context.pairs, process, event);
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_STATE_LIBRARY:
 		return take_library(join, process, event);
@@ -568,7 +546,7 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	case TAP_EVENT_GPU:
 		return tap_gpu_take(&join->gpu, process, event);
 	case TAP_EVENT_VERBS:
-		return tap_verbs_take(&join->verbs, process, event);
+		return tap_verbs_layer.take(&join->verbs, process, event);
 	case TAP_EVENT_PROCESS_END:
 		return tap_opens_ended(&join->opens, process, TAP_END_EXIT,
 				       event->time_ns);
@@ -581,17 +559,18 @@ int tap_join_finish(struct tap_join *join)
 {
 	int ret;
 
-	ret = tap_pairs_end_process(&join->pairs, NULL);
+	ret = tap_pairs_end_process(&join->context.pairs, NULL);
 	if (!ret)
 		ret = tap_links_finish(&join->links);
 	if (!ret)
-		ret = tap_verbs_finish(&join->verbs);
+		ret = tap_verbs_layer.finish(&join->verbs);
 	if (!ret)
 		ret = tap_gpu_finish(&join->gpu);
 	if (!ret)
-		ret = tap_opens_finish(&join->opens, &join->processes, join->consumer,
-				       join->data);
-	if (!ret && join->consumer->finish)
-		ret = join->consumer->finish(join->data, &join->loss);
+		ret = tap_opens_finish(&join->opens, &join->context.processes,
+				       join->context.consumer, join->context.data);
+	if (!ret && join->context.consumer->finish)
+		ret = join->context.consumer->finish(join->context.data,
+						     &join->context.loss);
 	return ret;
 }

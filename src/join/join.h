@@ -12,84 +12,10 @@
 #ifndef TAP_JOIN_JOIN_H
 #define TAP_JOIN_JOIN_H
 
-#include "join/model/span.h"
-
-enum tap_event_kind {
-	TAP_EVENT_OTHER, /* passed over */
-	TAP_EVENT_ENTRY,
-	TAP_EVENT_EXIT,
-	TAP_EVENT_MARK, /* both at once */
-	TAP_EVENT_PROCESS,
-	TAP_EVENT_LIBRARY,
-	TAP_EVENT_PROBLEM,
-	TAP_EVENT_COMM,
-	TAP_EVENT_STACK,
-	TAP_EVENT_OPEN_CALL,
-	TAP_EVENT_PROCESS_END,
-	/* How things are, written again and again: what is known already stays. */
-	TAP_EVENT_STATE_PROCESS,
-	TAP_EVENT_STATE_LIBRARY,
-	TAP_EVENT_STATE_COMM,
-	TAP_EVENT_STATE_THREAD,
-	TAP_EVENT_STATE_STACK,
-	TAP_EVENT_STATE_END,
-	TAP_EVENT_VERBS,     /* of the layer of verbs, its states too */
-	TAP_EVENT_WORK,	     /* a call of the CUDA driver that has one event, after it */
-	TAP_EVENT_NCCL_ARGS, /* what NCCL tells the kernel of the next launch */
-	TAP_EVENT_FUNCTION,  /* the name of one that may be launched; its state too */
-	TAP_EVENT_GPU,	     /* of what ran on a GPU: gpu.h */
-};
-
-/* What an event of the layer of the GPU is. */
-enum tap_gpu_event {
-	TAP_GPU_KERNEL,
-	TAP_GPU_MEMCPY,
-	TAP_GPU_MEMCPY_P2P,
-	TAP_GPU_MEMSET,
-	TAP_GPU_GRAPH_NODE,
-	TAP_GPU_NAME,
-	TAP_GPU_OWNER,
-	TAP_GPU_CLOCK,
-	TAP_GPU_LOST,
-	TAP_GPU_NONE, /* passed over */
-};
-
-/* One event of a raw trace, in our own terms. */
-struct tap_event {
-	enum tap_event_kind kind;
-	struct tap_trace *trace;
-	const struct tap_name *name; /* of an entry or exit */
-	enum tap_verbs_event verbs;
-	enum tap_gpu_event gpu;
-	int64_t time_ns;
-	int64_t begin_ns;      /* of a call that has one event, after it; 0 not told */
-	int64_t end_ns;	       /* of what ran on a GPU; 0 not told */
-	uint64_t name_number;  /* of a kernel's name; 0 none */
-	int64_t pid;	       /* -1 unknown */
-	int64_t tid;	       /* -1 unknown */
-	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
-	bool has_call_id;
-	bool has_result;
-	int64_t result; /* of a call that has one event */
-	bool is_inner;
-	bool is_told;  /* by NVTX */
-	bool is_range; /* the program's own: no call */
-	uint64_t call_id;
-	uint64_t parent_id;
-	uint64_t caller_number;
-	uint64_t caller_offset;
-	uint64_t stack_id;
-	struct tap_operation operation;
-	struct tap_fields fields; /* all others; the join may take them */
-};
+#include "join/model/context.h"
+#include "join/model/event.h"
 
 struct tap_join;
-
-/* What may be kept at once; each at least 1. */
-struct tap_bounds {
-	size_t open_calls;	/* and as many work requests */
-	size_t held_operations; /* that wait for other ranks, and as many messages */
-};
 
 /* A join that gives to consumer, called with data.  NULL when memory is short. */
 struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
@@ -117,13 +43,6 @@ const struct tap_matches *tap_join_matches(const struct tap_join *join);
  */
 int64_t tap_join_horizon(const struct tap_join *join);
 
-/* How far the times of the GPU can be trusted. */
-struct tap_gpu_times {
-	uint64_t clock_errors; /* what began before its launch */
-	int64_t clock_error_max_ns;
-	bool has_residual;
-	uint64_t residual_max_ns; /* as the tracer tells, of all its pairs of times */
-};
 const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join);
 
 /* The communicators: comm.h. */

@@ -19,6 +19,9 @@ src_join_libjoin_la_SOURCES = \
 	src/join/gpu/gpu_graph.c src/join/gpu/gpu_graph.h \
 	src/join/join.c src/join/join.h \
 	src/join/model/comm.c src/join/model/comm.h \
+	src/join/model/context.h \
+	src/join/model/event.h \
+	src/join/model/layer.h \
 	src/join/model/link.c src/join/model/link.h \
 	src/join/model/name.c src/join/model/name.h \
 	src/join/model/open.c src/join/model/open.h \

@@ -91,7 +91,7 @@ int tap_cuda_function(struct tap_cuda *cuda, const struct tap_process *process,
 	char *copy;
 
 	if (!name || tap_fields_get_unsigned(&event->fields, "function", &function)) {
-		cuda->loss->malformed_events++;
+		cuda->context->loss.malformed_events++;
 		return 0;
 	}
 	/* Another function may be there since: the driver does not tell its name. */
@@ -166,7 +166,7 @@ static int describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
 static void describe_copy(const struct tap_cuda *cuda, struct tap_span *span)
 {
 	const struct tap_span *parent =
-		span->parent_id ? tap_table_find(&cuda->pairs->open,
+		span->parent_id ? tap_table_find(&cuda->context->pairs.open,
 						 span->process->number, span->parent_id)
 				: NULL;
 	const char *kind;
@@ -226,8 +226,8 @@ static bool has_failed(const struct tap_event *event)
 static int tell_launch(struct tap_cuda *cuda, const struct tap_process *process,
 		       const struct tap_event *event)
 {
-	const struct tap_span *parent =
-		tap_table_find(&cuda->pairs->open, process->number, event->parent_id);
+	const struct tap_span *parent = tap_table_find(&cuda->context->pairs.open,
+						       process->number, event->parent_id);
 	struct tap_link_end ends[2] = {
 		{.process = process, .call_id = event->parent_id, .rank = process->rank},
 		{.process = process,
@@ -245,14 +245,14 @@ static int tell_launch(struct tap_cuda *cuda, const struct tap_process *process,
 				.count = 2};
 
 	if (!parent) {
-		cuda->matches->unmatched++;
-		cuda->matches->why[TAP_WHY_NOT_RECORDED]++;
+		cuda->context->matches[TAP_MATCH_API_LAUNCH].unmatched++;
+		cuda->context->matches[TAP_MATCH_API_LAUNCH].why[TAP_WHY_NOT_RECORDED]++;
 		return 0;
 	}
 	ends[0].name = parent->name;
 	link.begin_ns = parent->begin_ns;
-	cuda->matches->exact++;
-	return cuda->consumer->link ? cuda->consumer->link(cuda->data, &link) : 0;
+	cuda->context->matches[TAP_MATCH_API_LAUNCH].exact++;
+	return tap_emit_link(cuda->context, &link);
 }
 
 int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
@@ -267,7 +267,7 @@ int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
 		event->begin_ns = end_ns;
 	event->time_ns = event->begin_ns;
 	cuda->event = event;
-	ret = tap_pairs_entry(cuda->pairs, process, event);
+	ret = tap_pairs_entry(&cuda->context->pairs, process, event);
 	cuda->event = NULL;
 	if (ret)
 		return ret;
@@ -280,7 +280,7 @@ int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
 		result->value.i = event->result;
 	}
 	event->time_ns = end_ns;
-	ret = tap_pairs_exit(cuda->pairs, process, event);
+	ret = tap_pairs_exit(&cuda->context->pairs, process, event);
 	if (ret || !event->parent_id || has_failed(event) ||
 	    !tap_name_is_launch(event->name))
 		return ret;

@@ -12,19 +12,14 @@
 #define TAP_JOIN_GPU_CUDA_H
 
 #include "join/gpu/cuda_graph.h"
-#include "join/model/pair.h"
+#include "join/model/layer.h"
 
 /* Streams that are no object: the driver's own numbers for them. */
 #define TAP_STREAM_LEGACY 1
 #define TAP_STREAM_PER_THREAD 2
 
 struct tap_cuda {
-	/* Set by the owner. */
-	struct tap_pairs *pairs; /* whose spans are used */
-	struct tap_loss *loss;
-	struct tap_matches *matches; /* of launches and the calls around them */
-	const struct tap_consumer *consumer;
-	void *data;
+	struct tap_context *context; /* first: layer.h */
 
 	const struct tap_event *event; /* that is being taken */
 	struct tap_table functions;    /* names by (process, address) */

@@ -210,8 +210,8 @@ static int tell_unobserved(struct tap_gpu *gpu, struct tap_gpu_site *site, int64
 	problem.detail = detail.data;
 	if (detail.is_short)
 		ret = -ENOMEM;
-	else if (gpu->consumer->problem)
-		ret = gpu->consumer->problem(gpu->data, &problem);
+	else
+		ret = tap_emit_problem(gpu->context, &problem);
 	tap_buffer_free(&detail);
 	free(site->why);
 	site->why = NULL;
@@ -242,7 +242,7 @@ static int take_owner(struct tap_gpu *gpu, const struct tap_process *process,
 	if (!site)
 		return -ENOMEM;
 	if (!state) {
-		gpu->loss->malformed_events++;
+		gpu->context->loss.malformed_events++;
 		return 0;
 	}
 	for (i = 0; i < sizeof(unobserved) / sizeof(unobserved[0]); i++)
@@ -283,13 +283,13 @@ static int take_lost(struct tap_gpu *gpu, const struct tap_process *process,
 	if (!site)
 		return -ENOMEM;
 	if (what && !strcmp(what, "dropped")) {
-		gpu->loss->gpu_dropped += count;
+		gpu->context->loss.gpu_dropped += count;
 		site->dropped += count;
 	} else if (what && (!strcmp(what, "zero_time") || !strcmp(what, "other_clock"))) {
-		gpu->loss->gpu_zero_times += count;
+		gpu->context->loss.gpu_zero_times += count;
 		site->zero_times += count;
 	} else {
-		gpu->loss->gpu_unknown += count;
+		gpu->context->loss.gpu_unknown += count;
 	}
 	return 0;
 }
@@ -298,9 +298,9 @@ static void take_clock(struct tap_gpu *gpu, const struct tap_event *event)
 {
 	const uint64_t residual = number_of(&event->fields, "residual_ns");
 
-	gpu->times.has_residual = true;
-	if (residual > gpu->times.residual_max_ns)
-		gpu->times.residual_max_ns = residual;
+	gpu->context->gpu_times.has_residual = true;
+	if (residual > gpu->context->gpu_times.residual_max_ns)
+		gpu->context->gpu_times.residual_max_ns = residual;
 }
 
 static int take_name(struct tap_gpu *gpu, const struct tap_process *process,
@@ -310,7 +310,7 @@ static int take_name(struct tap_gpu *gpu, const struct tap_process *process,
 	char *copy;
 
 	if (!text || !event->name_number) {
-		gpu->loss->malformed_events++;
+		gpu->context->loss.malformed_events++;
 		return 0;
 	}
 	free(tap_table_remove(&gpu->functions, process->number, event->name_number));
@@ -446,7 +446,7 @@ static void give_up_launch(struct tap_gpu *gpu, struct tap_gpu_launch *launch,
 			   enum tap_why why)
 {
 	if (!launch->is_found)
-		count_unmatched(gpu->launches, why);
+		count_unmatched(&gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL], why);
 	launch->is_found = true;
 	launch->references++;
 	linger_no_more(gpu, launch);
@@ -479,7 +479,7 @@ static int file_launch(struct tap_gpu *gpu, struct tap_gpu_launch *launch,
 		await(gpu, launch);
 	if (gpu->repeated > REPEATED_MAX)
 		give_up_launch(gpu, gpu->first_repeated, TAP_WHY_GIVEN_UP);
-	while (gpu->outstanding > gpu->outstanding_max)
+	while (gpu->outstanding > gpu->context->bounds.open_calls)
 		give_up_launch(gpu, gpu->oldest, TAP_WHY_GIVEN_UP);
 	return 0;
 }
@@ -513,7 +513,7 @@ static void drop_held(struct tap_gpu *gpu, struct tap_gpu_held *held)
 		tap_gpu_launch_put(held->launch);
 	if (held->root)
 		tap_gpu_launch_put(held->root);
-	tap_pairs_put(gpu->pairs, held->span);
+	tap_pairs_put(&gpu->context->pairs, held->span);
 	held->next = gpu->free_held;
 	gpu->free_held = held;
 }
@@ -628,7 +628,7 @@ static int tell_launch(struct tap_gpu *gpu, const struct tap_gpu_held *held)
 				      .ends = ends,
 				      .count = 2};
 
-	return gpu->consumer->link ? gpu->consumer->link(gpu->data, &link) : 0;
+	return tap_emit_link(gpu->context, &link);
 }
 
 static int tell_collective(struct tap_gpu *gpu, const struct tap_gpu_held *held,
@@ -646,7 +646,7 @@ static int tell_collective(struct tap_gpu *gpu, const struct tap_gpu_held *held,
 	size_t i;
 	int ret;
 
-	if (!gpu->consumer->link)
+	if (!gpu->context->consumer->link)
 		return 0;
 	ends = calloc(link.count, sizeof(*ends));
 	if (!ends)
@@ -664,7 +664,7 @@ static int tell_collective(struct tap_gpu *gpu, const struct tap_gpu_held *held,
 		ends[i].member = reading->ops[i - 1]->member;
 		ends[i].call_id = reading->ops[i - 1]->call_id;
 	}
-	ret = gpu->consumer->link(gpu->data, &link);
+	ret = tap_emit_link(gpu->context, &link);
 	free(ends);
 	return ret;
 }
@@ -690,15 +690,16 @@ static int find_collective(struct tap_gpu *gpu, struct tap_gpu_held *held,
 	if (ret)
 		return ret;
 	if (reading->why) {
-		count_unmatched(gpu->collectives, reading->why);
+		count_unmatched(&gpu->context->matches[TAP_MATCH_KERNEL_COLLECTIVE],
+				reading->why);
 		return 0;
 	}
 	if (reading->known == TAP_KNOWN_EXACT)
-		gpu->collectives->exact++;
+		gpu->context->matches[TAP_MATCH_KERNEL_COLLECTIVE].exact++;
 	else if (reading->known == TAP_KNOWN_DECODED)
-		gpu->collectives->decoded++;
+		gpu->context->matches[TAP_MATCH_KERNEL_COLLECTIVE].decoded++;
 	else
-		gpu->collectives->inferred++;
+		gpu->context->matches[TAP_MATCH_KERNEL_COLLECTIVE].inferred++;
 	set_operation(held, reading);
 	return 0;
 }
@@ -711,16 +712,16 @@ static int settle(struct tap_gpu *gpu, struct tap_gpu_held *held, enum tap_why w
 	int ret = held->launch ? add_launch(held) : 0;
 
 	if (!held->launch)
-		count_unmatched(gpu->launches, why);
+		count_unmatched(&gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL], why);
 	if (!ret)
 		ret = find_collective(gpu, held, why, &reading);
 	else
 		reading.ops = NULL;
-	if (!ret && gpu->consumer->span_begun)
-		ret = gpu->consumer->span_begun(gpu->data, span);
+	if (!ret)
+		ret = tap_emit_begun(gpu->context, span);
 	span->state = TAP_SPAN_COMPLETE;
-	if (!ret && gpu->consumer->span_ended)
-		ret = gpu->consumer->span_ended(gpu->data, span);
+	if (!ret)
+		ret = tap_emit_ended(gpu->context, span);
 	if (!ret && held->launch)
 		ret = tell_launch(gpu, held);
 	if (!ret && span->gpu.call)
@@ -743,11 +744,11 @@ static int match(struct tap_gpu *gpu, struct tap_gpu_held *held,
 {
 	const int64_t early_ns = since(launch->begin_ns, held->span->begin_ns);
 
-	gpu->launches->exact++;
+	gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL].exact++;
 	if (early_ns > 0) {
-		gpu->times.clock_errors++;
-		if (early_ns > gpu->times.clock_error_max_ns)
-			gpu->times.clock_error_max_ns = early_ns;
+		gpu->context->gpu_times.clock_errors++;
+		if (early_ns > gpu->context->gpu_times.clock_error_max_ns)
+			gpu->context->gpu_times.clock_error_max_ns = early_ns;
 	}
 	held->launch = launch;
 	launch->references++;
@@ -803,7 +804,7 @@ static enum tap_why why_alone(const struct tap_gpu *gpu, const struct tap_gpu_he
 {
 	if (held->span->begin_ns < gpu->first_ns)
 		return TAP_WHY_BEFORE;
-	return gpu->loss->discarded_events || gpu->loss->discarded_packets
+	return gpu->context->loss.discarded_events || gpu->context->loss.discarded_packets
 		       ? TAP_WHY_DROPPED
 		       : TAP_WHY_NOT_RECORDED;
 }
@@ -826,11 +827,11 @@ static struct tap_span *make_span(struct tap_gpu *gpu, const struct tap_process 
 	};
 	const char *word = names[event->gpu];
 	const struct tap_name *name =
-		tap_names_get(gpu->names, "gpu", 3, word, strlen(word));
+		tap_names_get(&gpu->context->names, "gpu", 3, word, strlen(word));
 	const uint64_t device = number_of(&event->fields, "device");
 	const uint64_t stream = number_of(&event->fields, "stream");
 	struct tap_span *span =
-		name ? tap_pairs_make(gpu->pairs, process, name, -1) : NULL;
+		name ? tap_pairs_make(&gpu->context->pairs, process, name, -1) : NULL;
 	const char *function = NULL;
 
 	if (!span)
@@ -852,7 +853,7 @@ static struct tap_span *make_span(struct tap_gpu *gpu, const struct tap_process 
 						strlen(function))) ||
 	    (event->gpu == TAP_GPU_KERNEL &&
 	     tap_kernel_describe(&span->entry, function, 0, NULL))) {
-		tap_pairs_put(gpu->pairs, span);
+		tap_pairs_put(&gpu->context->pairs, span);
 		return NULL;
 	}
 	return span;
@@ -869,13 +870,13 @@ static int take_run(struct tap_gpu *gpu, const struct tap_process *process,
 	int ret;
 
 	if (!event->begin_ns || !event->end_ns) {
-		gpu->loss->gpu_zero_times++;
+		gpu->context->loss.gpu_zero_times++;
 		return 0;
 	}
 	/* It cannot have been told before it was over. */
 	if (event->end_ns < event->begin_ns || event->begin_ns > event->time_ns ||
 	    since(event->end_ns, event->time_ns) > AHEAD_NS) {
-		gpu->loss->malformed_events++;
+		gpu->context->loss.malformed_events++;
 		return 0;
 	}
 	if (held)
@@ -907,7 +908,7 @@ static int take_run(struct tap_gpu *gpu, const struct tap_process *process,
 		drop_held(gpu, held);
 		return ret;
 	}
-	while (!ret && gpu->held > gpu->held_max)
+	while (!ret && gpu->held > gpu->context->bounds.held_operations)
 		ret = give_up_held(gpu, gpu->first_held, TAP_WHY_GIVEN_UP);
 	return ret;
 }
@@ -935,7 +936,7 @@ static const struct tap_span *find_call(const struct tap_gpu *gpu,
 	const struct tap_span *span = launch, *found = NULL;
 
 	while (span->parent_id) {
-		span = tap_table_find(&gpu->pairs->open, launch->process->number,
+		span = tap_table_find(&gpu->context->pairs.open, launch->process->number,
 				      span->parent_id);
 		if (!span)
 			break;
@@ -1017,7 +1018,8 @@ static int take_launch(struct tap_gpu *gpu, const struct tap_span *span)
 	if (!number) {
 		site = tap_table_find(&gpu->sites, span->process->number, 0);
 		if (site && !site->is_ours && capture <= 0)
-			count_unmatched(gpu->launches, TAP_WHY_NOT_OURS);
+			count_unmatched(&gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL],
+					TAP_WHY_NOT_OURS);
 		return 0;
 	}
 	/* Of nothing there is no record. */
@@ -1154,9 +1156,12 @@ int tap_gpu_finish(struct tap_gpu *gpu)
 		if (!gpu->oldest->is_found) {
 			why = why_nothing(gpu, gpu->oldest);
 			if (why)
-				count_unmatched(gpu->launches, why);
+				count_unmatched(
+					&gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL],
+					why);
 			else
-				gpu->launches->outstanding++;
+				gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL]
+					.outstanding++;
 			gpu->oldest->is_found = true;
 		}
 		give_up_launch(gpu, gpu->oldest, TAP_WHY_NONE);

@@ -15,24 +15,14 @@
 #include "join/gpu/gpu_call.h"
 #include "join/gpu/gpu_graph.h"
 #include "join/base/heap.h"
-#include "join/model/pair.h"
+#include "join/model/layer.h"
 
 /* What the event of this name, which begins with "gpu:", is. */
 enum tap_gpu_event tap_gpu_event(const char *name);
 
 struct tap_gpu {
-	/* Set by the owner. */
-	size_t outstanding_max; /* launches; at least 1 */
-	size_t held_max;	/* of what ran, that waits; at least 1 */
-	struct tap_names *names;
-	struct tap_pairs *pairs;
-	struct tap_loss *loss;
-	struct tap_matches *launches;	 /* of what ran and launches */
-	struct tap_matches *collectives; /* of what ran and collectives */
-	const struct tap_consumer *consumer;
-	void *data;
+	struct tap_context *context; /* first: layer.h */
 
-	struct tap_gpu_times times;
 	int64_t now_ns, first_ns, looked_ns;
 	uint64_t span_count;
 	struct tap_table functions; /* names by (process, number) */

@@ -9,7 +9,8 @@
 #ifndef TAP_JOIN_MODEL_COMM_H
 #define TAP_JOIN_MODEL_COMM_H
 
-#include "join/join.h"
+#include "join/base/table.h"
+#include "join/model/event.h"
 
 /* What ranks share. */
 struct tap_comm {

@@ -10,7 +10,7 @@
 #ifndef TAP_JOIN_MODEL_OPEN_H
 #define TAP_JOIN_MODEL_OPEN_H
 
-#include "join/join.h"
+#include "join/model/event.h"
 #include "join/model/process.h"
 
 struct tap_stand; /* of one process */

@@ -8,7 +8,7 @@
 #ifndef TAP_JOIN_MODEL_PAIR_H
 #define TAP_JOIN_MODEL_PAIR_H
 
-#include "join/join.h"
+#include "join/model/event.h"
 
 /* What its owner does not set is zero at first. */
 struct tap_pairs {

@@ -8,7 +8,7 @@
 #ifndef TAP_JOIN_MODEL_PROCESS_H
 #define TAP_JOIN_MODEL_PROCESS_H
 
-#include "join/join.h"
+#include "join/model/event.h"
 
 /* All zero is no process. */
 struct tap_processes {

@@ -41,8 +41,8 @@ static int tell(struct tap_verbs *verbs, const struct tap_net *net,
 		enum tap_why why)
 {
 	struct tap_link_end ends[2] = {{.process = net->process,
-					.name = tap_names_get(verbs->names, "net", 3,
-							      "net_recv", 8),
+					.name = tap_names_get(&verbs->context->names,
+							      "net", 3, "net_recv", 8),
 					.work = {.kind = TAP_WORK_NET_RECEIVE,
 						 .qp_id = net->id,
 						 .seq = recent->number},
@@ -65,7 +65,7 @@ static int tell(struct tap_verbs *verbs, const struct tap_net *net,
 	if (!ends[0].name)
 		return -ENOMEM;
 	tap_verbs_count(verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
-	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
+	return tap_emit_link(verbs->context, &link);
 }
 
 /* Whether this queue pair, so this device, has flushed it. */
@@ -180,7 +180,7 @@ int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
 			 .qp_id = list->life->qp->id,
 			 .life = list->life->number,
 			 .seq = list->seq},
-		.name = tap_names_get(verbs->names, "verbs", 5, "RDMA_READ", 9),
+		.name = tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_READ", 9),
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,
 		.cts_number = net->number,

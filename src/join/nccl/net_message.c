@@ -144,7 +144,8 @@ static void hold(struct tap_verbs *verbs, struct tap_net *net,
 	else
 		net->first_held = piece;
 	net->last_held = piece;
-	if (++verbs->net_held > verbs->held_max && net->first_held != piece)
+	if (++verbs->net_held > verbs->context->bounds.held_operations &&
+	    net->first_held != piece)
 		drop_piece(verbs, net->first_held);
 }
 
@@ -211,9 +212,10 @@ static struct tap_span *make_span(struct tap_verbs *verbs, const struct tap_net 
 				  int64_t begin_ns)
 {
 	const struct tap_name *kept =
-		tap_names_get(verbs->names, "net", 3, name, strlen(name));
+		tap_names_get(&verbs->context->names, "net", 3, name, strlen(name));
 	struct tap_span *span =
-		kept ? tap_pairs_make(verbs->pairs, net->process, kept, tid) : NULL;
+		kept ? tap_pairs_make(&verbs->context->pairs, net->process, kept, tid)
+		     : NULL;
 
 	if (!span)
 		return NULL;
@@ -236,9 +238,7 @@ static int tell_begin(struct tap_verbs *verbs, struct tap_span *span, bool *is_t
 	if (!span || *is_told)
 		return 0;
 	*is_told = true;
-	return verbs->consumer->span_begun
-		       ? verbs->consumer->span_begun(verbs->data, span)
-		       : 0;
+	return tap_emit_begun(verbs->context, span);
 }
 
 static int tell_begins(struct tap_verbs *verbs, struct tap_net_message *message)
@@ -337,8 +337,8 @@ static int end_span(struct tap_verbs *verbs, struct tap_span *span, bool is_told
 		return 0;
 	span->end_ns = end_ns;
 	span->state = is_complete ? TAP_SPAN_COMPLETE : otherwise;
-	if (is_told && verbs->consumer->span_ended)
-		ret = verbs->consumer->span_ended(verbs->data, span);
+	if (is_told)
+		ret = tap_emit_ended(verbs->context, span);
 	return ret;
 }
 
@@ -386,7 +386,8 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *mess
 
 	if (!why && message->to->is_preposted)
 		link.known = TAP_KNOWN_DECODED;
-	ends[0].name = tap_names_get(verbs->names, "verbs", 5, "RDMA_WRITE", 10);
+	ends[0].name =
+		tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_WRITE", 10);
 	for (piece = message->pieces; piece && link.count < 3 + TAP_NET_PIECES_MAX;
 	     piece = piece->next)
 		ends[link.count++] =
@@ -399,7 +400,7 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *mess
 						       .seq = piece->seq},
 					      .rank = -1};
 	tap_verbs_count(verbs, TAP_MATCH_CTS_MESSAGE, link.known, why);
-	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
+	return tap_emit_link(verbs->context, &link);
 }
 
 /* Both ends, as far as they are known, and what they belong to. */
@@ -444,9 +445,9 @@ static int end_message(struct tap_verbs *verbs, struct tap_net_message *message,
 			       has_lost_end(message, true) ? TAP_SPAN_END_LOST : unsent);
 	if (!ret && is_whole)
 		ret = tell_link(verbs, message, send, receive);
-	tap_pairs_put(verbs->pairs, receive);
+	tap_pairs_put(&verbs->context->pairs, receive);
 	if (send)
-		tap_pairs_put(verbs->pairs, send);
+		tap_pairs_put(&verbs->context->pairs, send);
 	return ret;
 }
 
@@ -462,9 +463,9 @@ static void drop_message(struct tap_verbs *verbs, struct tap_net_message *messag
 		drop_piece(verbs, piece);
 	}
 	if (message->receive)
-		tap_pairs_put(verbs->pairs, message->receive);
+		tap_pairs_put(&verbs->context->pairs, message->receive);
 	if (message->send)
-		tap_pairs_put(verbs->pairs, message->send);
+		tap_pairs_put(&verbs->context->pairs, message->send);
 	if (message->from && message->from->filling == message)
 		message->from->filling = NULL;
 	if (message->earlier)
@@ -937,7 +938,7 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 	if (!message->receive)
 		return -ENOMEM;
 	ret = tell_begins(verbs, message);
-	while (!ret && verbs->net_open > verbs->held_max)
+	while (!ret && verbs->net_open > verbs->context->bounds.held_operations)
 		ret = settle(verbs, verbs->oldest_net_message, TAP_WHY_GIVEN_UP);
 	if (ret)
 		return ret;
@@ -1133,7 +1134,7 @@ int tap_net_message_finish(struct tap_verbs *verbs, struct tap_net *net)
 			continue;
 		}
 		if (!message->is_linked && net->is_proved)
-			verbs->matches[TAP_MATCH_CTS_MESSAGE].outstanding++;
+			verbs->context->matches[TAP_MATCH_CTS_MESSAGE].outstanding++;
 		ret = end_message(verbs, message, TAP_WHY_NONE, TAP_SPAN_OPEN);
 		drop_message(verbs, message);
 	}

@@ -8,7 +8,7 @@
 
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
 {
-	links->loss->unmatched_operations++;
+	links->context->loss.unmatched_operations++;
 	comm->unmatched++;
 }
 
@@ -95,10 +95,10 @@ static int note_defect(struct tap_links *links, struct tap_link *link)
 {
 	link->is_awaiting = tap_slot_is_awaiting(links, link);
 	if (link->is_awaiting) {
-		links->loss->incomplete_operations++;
-		links->loss->incomplete_alone += link->count == 1;
+		links->context->loss.incomplete_operations++;
+		links->context->loss.incomplete_alone += link->count == 1;
 	}
-	return links->defect ? links->defect(links->data, link) : 0;
+	return tap_emit_defect(links->context, link);
 }
 
 int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
@@ -124,7 +124,7 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 	}
 	tap_held_forget_all(links, tap_queue_empty(links, slot));
 	if (is_ambiguous || is_rank_twice(&link)) {
-		links->loss->ambiguous_operations++;
+		links->context->loss.ambiguous_operations++;
 		comm->ambiguous++;
 		return 0;
 	}
@@ -140,7 +140,7 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
 		link.is_mismatch = true;
 		link.operation = NULL;
-		links->loss->mismatched_operations++;
+		links->context->loss.mismatched_operations++;
 		comm->mismatched++;
 	}
 	if (link.is_complete)
@@ -151,5 +151,5 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		ret = note_defect(links, &link);
 	if (ret)
 		return ret;
-	return links->link ? links->link(links->data, &link) : 0;
+	return tap_emit_link(links->context, &link);
 }

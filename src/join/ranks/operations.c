@@ -77,7 +77,7 @@ static void give_up_all(struct tap_links *links, struct tap_held *held)
 
 	for (; held; held = next) {
 		next = held->next;
-		links->loss->unsure_operations++;
+		links->context->loss.unsure_operations++;
 		tap_held_forget(links, held);
 	}
 }
@@ -103,7 +103,7 @@ static int resolve(struct tap_links *links, struct tap_member *member,
 			    held->not_counted == operation->not_counted)) {
 			ret = tap_slots_file(links, held);
 		} else {
-			links->loss->unsure_operations++;
+			links->context->loss.unsure_operations++;
 			tap_held_forget(links, held);
 		}
 	}
@@ -244,7 +244,7 @@ int tap_links_take(struct tap_links *links, const struct tap_span *span)
 
 	if (span->is_inner || span->is_told)
 		return 0;
-	if (links->changes != links->comms->changes)
+	if (links->changes != links->context->comms.changes)
 		ret = tap_slots_settle(links);
 	if (!ret && span->name->kind == TAP_NAME_GROUP_END)
 		return end_group(links, span);
@@ -258,7 +258,7 @@ int tap_links_take(struct tap_links *links, const struct tap_span *span)
 		ret = resolve(links, (struct tap_member *) span->member, span);
 	if (!ret && is_operation)
 		ret = hold(links, span);
-	while (!ret && links->held > links->held_max)
+	while (!ret && links->held > links->context->bounds.held_operations)
 		ret = evict(links, links->oldest);
 	return ret;
 }
@@ -276,7 +276,7 @@ static int file_open(struct tap_links *links, struct tap_queue *queue)
 			held->is_weak = all || held->is_open;
 			ret = tap_slots_file(links, held);
 		} else {
-			links->loss->unsure_operations++;
+			links->context->loss.unsure_operations++;
 			tap_held_forget(links, held);
 		}
 	}

@@ -10,17 +10,12 @@
 #ifndef TAP_JOIN_RANKS_OPERATIONS_H
 #define TAP_JOIN_RANKS_OPERATIONS_H
 
+#include "join/model/layer.h"
 #include "join/model/link.h"
 
 /* What its owner does not set is zero at first. */
 struct tap_links {
-	/* Set by the owner. */
-	size_t held_max; /* operations, at least 1 */
-	struct tap_comms *comms;
-	struct tap_loss *loss;
-	int (*link)(void *data, const struct tap_link *link);	/* may be NULL */
-	int (*defect)(void *data, const struct tap_link *link); /* the same */
-	void *data;
+	struct tap_context *context; /* first: layer.h */
 
 	struct tap_table groups;    /* by (process, thread) */
 	struct tap_table sequences; /* by (member, direction and peer) */

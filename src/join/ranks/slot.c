@@ -192,8 +192,8 @@ static void count_missing(struct tap_links *links, struct tap_sequence *sequence
 	missing -= not_recorded;
 	member->missing += missing;
 	member->not_recorded += not_recorded;
-	links->loss->missing_operations += missing;
-	links->loss->not_recorded_operations += not_recorded;
+	links->context->loss.missing_operations += missing;
+	links->context->loss.not_recorded_operations += not_recorded;
 }
 
 /* ---- Slots ---- */
@@ -300,7 +300,7 @@ static void give_up(struct tap_links *links, struct tap_held *held)
 	if (held->is_weak) {
 		tap_slot_count_unmatched(links, comm);
 	} else {
-		links->loss->ambiguous_operations++;
+		links->context->loss.ambiguous_operations++;
 		comm->ambiguous++;
 	}
 	tap_held_forget(links, held);
@@ -328,7 +328,7 @@ static int place_again(struct tap_links *links, struct tap_channel *channel,
 	/* It was taken for lost. */
 	if (held->number < held->sequence->last && member->missing) {
 		member->missing--;
-		links->loss->missing_operations--;
+		links->context->loss.missing_operations--;
 	}
 	if (!slot)
 		slot = get_slot(links, channel, held->number);
@@ -437,7 +437,7 @@ bool tap_slot_is_awaiting(struct tap_links *links, const struct tap_link *link)
 	const struct tap_member *member;
 	int64_t not_come = 0;
 
-	if (!links->is_finishing || missing < 1 || may_lack_calls(links->loss))
+	if (!links->is_finishing || missing < 1 || may_lack_calls(&links->context->loss))
 		return false;
 	for (member = link->comm->members; member; member = member->next) {
 		if (is_message ? member->rank != link->peer
@@ -496,7 +496,7 @@ int tap_slots_settle(struct tap_links *links)
 	struct tap_queue *queue, *newer;
 	int ret = 0;
 
-	links->changes = links->comms->changes;
+	links->changes = links->context->comms.changes;
 	/* Nothing is emitted here, so that the next queue stays where it is. */
 	links->is_settling = true;
 	for (queue = links->oldest; queue && !ret; queue = newer) {

@@ -140,9 +140,7 @@ static int tell(struct tap_verbs *verbs, const struct tap_half *send,
 
 	tap_verbs_count(verbs, TAP_MATCH_SEND_RECEIVE, link.known, why);
 	/* A receive whose post is missing is no span. */
-	return verbs->consumer->link && receive->name
-		       ? verbs->consumer->link(verbs->data, &link)
-		       : 0;
+	return receive->name ? tap_emit_link(verbs->context, &link) : 0;
 }
 
 static bool is_alike(const struct tap_half *send, const struct tap_half *receive)
@@ -212,7 +210,9 @@ static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
 	message->end_ns = end_ns;
 	message->is_held = true;
 	insert(&sender->first_held, &sender->last_held, message);
-	return verbs->held > verbs->held_max ? give_up_oldest(verbs) : 0;
+	return verbs->held > verbs->context->bounds.held_operations
+		       ? give_up_oldest(verbs)
+		       : 0;
 }
 
 /* Why a half has no other one. */
@@ -249,7 +249,7 @@ static int settle(struct tap_verbs *verbs, struct tap_message *message, enum tap
 		ret = tell(verbs, &message->half, &message->receive, message->begin_ns,
 			   message->end_ns, why);
 	else if (why != TAP_WHY_GIVEN_UP && is_outstanding(message->side, &message->half))
-		verbs->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
+		verbs->context->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
 	else
 		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, why);
 	drop_message(verbs, message);
@@ -400,7 +400,7 @@ static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
 		return -ENOMEM;
 	if (sender && sender->has_lost && sender->other)
 		ret = realign(verbs, sender);
-	if (!ret && verbs->held > verbs->held_max)
+	if (!ret && verbs->held > verbs->context->bounds.held_operations)
 		ret = give_up_oldest(verbs);
 	return ret;
 }
@@ -508,7 +508,7 @@ struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life
 
 int tap_flows_finish(struct tap_verbs *verbs)
 {
-	const struct tap_loss *loss = verbs->loss;
+	const struct tap_loss *loss = &verbs->context->loss;
 	const bool is_whole = !loss->discarded_events && !loss->discarded_packets &&
 			      !loss->discarded_unknown && !loss->damaged_streams &&
 			      !loss->malformed_events;

@@ -24,14 +24,14 @@ uint64_t tap_verbs_number(const struct tap_event *event, const char *name)
 void tap_verbs_unmatched(struct tap_verbs *verbs, enum tap_match_kind kind,
 			 enum tap_why why)
 {
-	verbs->matches[kind].unmatched++;
-	verbs->matches[kind].why[why]++;
+	verbs->context->matches[kind].unmatched++;
+	verbs->context->matches[kind].why[why]++;
 }
 
 void tap_verbs_count(struct tap_verbs *verbs, enum tap_match_kind kind,
 		     enum tap_known known, enum tap_why why)
 {
-	struct tap_matches *matches = &verbs->matches[kind];
+	struct tap_matches *matches = &verbs->context->matches[kind];
 
 	if (known == TAP_KNOWN_EXACT) {
 		matches->exact++;
@@ -56,8 +56,7 @@ static int tell_unobserved(struct tap_verbs *verbs, const struct tap_process *pr
 					    .is_unobserved = true,
 					    .count = 1};
 
-	return verbs->consumer->problem ? verbs->consumer->problem(verbs->data, &problem)
-					: 0;
+	return tap_emit_problem(verbs->context, &problem);
 }
 
 static int take_unobserved(struct tap_verbs *verbs, const struct tap_process *process,
@@ -98,9 +97,10 @@ static int take_srq_state(struct tap_verbs *verbs, const struct tap_process *pro
 	return 0;
 }
 
-int tap_verbs_take(struct tap_verbs *verbs, const struct tap_process *process,
-		   struct tap_event *event)
+static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
+	struct tap_verbs *verbs = state;
+
 	switch (event->verbs) {
 	case TAP_VERBS_CONTEXT:
 		return take_context(verbs, process, event);
@@ -143,8 +143,9 @@ int tap_verbs_take(struct tap_verbs *verbs, const struct tap_process *process,
 	return 0;
 }
 
-int tap_verbs_finish(struct tap_verbs *verbs)
+static int finish(void *state)
 {
+	struct tap_verbs *verbs = state;
 	struct tap_life *life;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
@@ -164,8 +165,9 @@ int tap_verbs_finish(struct tap_verbs *verbs)
 	return ret ? ret : tap_netib_finish(verbs);
 }
 
-void tap_verbs_free(struct tap_verbs *verbs)
+static void free_all(void *state)
 {
+	struct tap_verbs *verbs = state;
 	struct tap_life *life;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
@@ -183,3 +185,12 @@ void tap_verbs_free(struct tap_verbs *verbs)
 	tap_wrs_free(verbs);
 	tap_qps_free(verbs);
 }
+
+const struct tap_layer tap_verbs_layer = {
+	.name = "verbs",
+	.size = sizeof(struct tap_verbs),
+	.events = TAP_TAKES(TAP_EVENT_VERBS),
+	.take = take,
+	.finish = finish,
+	.free = free_all,
+};

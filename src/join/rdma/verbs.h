@@ -9,21 +9,12 @@
 #ifndef TAP_JOIN_RDMA_VERBS_H
 #define TAP_JOIN_RDMA_VERBS_H
 
+#include "join/model/layer.h"
 #include "join/model/link.h"
-#include "join/model/pair.h"
 #include "join/rdma/qp.h"
 
 struct tap_verbs {
-	/* Set by the owner. */
-	size_t open_max; /* requests that have not completed, at least 1 */
-	size_t held_max; /* messages that wait for their other half, at least 1 */
-	struct tap_names *names;
-	struct tap_pairs *pairs; /* whose spans are used */
-	struct tap_loss *loss;
-	const struct tap_consumer *consumer;
-	void *data;
-
-	struct tap_matches matches[TAP_MATCH_KINDS];
+	struct tap_context *context; /* first: layer.h */
 
 	/* Of qp.c. */
 	struct tap_table qps;	      /* by (process, number) */
@@ -65,11 +56,7 @@ struct tap_verbs {
 	size_t net_held; /* parts that have none */
 };
 
-/* Takes an event.  Returns 0 or -errno. */
-int tap_verbs_take(struct tap_verbs *verbs, const struct tap_process *process,
-		   struct tap_event *event);
-/* All events are over.  Returns 0 or -errno. */
-int tap_verbs_finish(struct tap_verbs *verbs);
+extern const struct tap_layer tap_verbs_layer;
 
 /* A relation was found, or not.  Counts it. */
 void tap_verbs_count(struct tap_verbs *verbs, enum tap_match_kind kind,
@@ -79,7 +66,5 @@ void tap_verbs_unmatched(struct tap_verbs *verbs, enum tap_match_kind kind,
 
 /* The number of this name, 0 where there is none. */
 uint64_t tap_verbs_number(const struct tap_event *event, const char *name);
-
-void tap_verbs_free(struct tap_verbs *verbs);
 
 #endif

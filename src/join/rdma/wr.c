@@ -150,9 +150,9 @@ static struct tap_span *make_span(struct tap_verbs *verbs,
 				  const char *name)
 {
 	const struct tap_name *kept =
-		tap_names_get(verbs->names, "verbs", 5, name, strlen(name));
+		tap_names_get(&verbs->context->names, "verbs", 5, name, strlen(name));
 	struct tap_span *span =
-		kept ? tap_pairs_make(verbs->pairs, process, kept, tid) : NULL;
+		kept ? tap_pairs_make(&verbs->context->pairs, process, kept, tid) : NULL;
 
 	if (span)
 		span->operation = (struct tap_operation){.not_counted = -1,
@@ -287,7 +287,7 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_span *span,
 				      .end_ns = span->end_ns,
 				      .is_end_bound = span->is_end_bound};
 
-	return verbs->consumer->link ? verbs->consumer->link(verbs->data, &link) : 0;
+	return tap_emit_link(verbs->context, &link);
 }
 
 /* Its message is on its way, whatever its completion said. */
@@ -359,7 +359,7 @@ static void settle_memory(struct tap_verbs *verbs, struct tap_request *request,
 	if (!request->is_one_sided)
 		return;
 	if (span->state == TAP_SPAN_OPEN)
-		verbs->matches[TAP_MATCH_REQUEST_MEMORY].outstanding++;
+		verbs->context->matches[TAP_MATCH_REQUEST_MEMORY].outstanding++;
 	else if (failure)
 		tap_verbs_unmatched(verbs, TAP_MATCH_REQUEST_MEMORY, failure);
 	else
@@ -383,8 +383,7 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 		tap_net_part_add(&span->exit, &request->part);
 	}
 	settle_memory(verbs, request, failure);
-	if (verbs->consumer->span_ended)
-		ret = verbs->consumer->span_ended(verbs->data, span);
+	ret = tap_emit_ended(verbs->context, span);
 	if (!ret)
 		ret = send_message(verbs, request, failure, TAP_WHY_NONE);
 	return ret;
@@ -392,7 +391,7 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 
 static void release_request(struct tap_verbs *verbs, struct tap_request *request)
 {
-	tap_pairs_put(verbs->pairs, request->span);
+	tap_pairs_put(&verbs->context->pairs, request->span);
 	drop_request(verbs, request);
 }
 
@@ -412,7 +411,7 @@ static int leave_open(struct tap_verbs *verbs, struct tap_request *request)
 {
 	int ret;
 
-	verbs->matches[TAP_MATCH_POST_COMPLETION].outstanding++;
+	verbs->context->matches[TAP_MATCH_POST_COMPLETION].outstanding++;
 	ret = end_request(verbs, request, TAP_SPAN_OPEN, TAP_WHY_NONE);
 	release_request(verbs, request);
 	return ret;
@@ -594,11 +593,10 @@ static int tell_arrival(struct tap_verbs *verbs, const struct tap_completion *wc
 	add_number(entry, "life", life->number, false, NULL);
 	add_number(entry, "seq", wc->seq, false, NULL);
 	add_outcome(span, wc, why);
-	if (verbs->consumer->span_ended)
-		ret = verbs->consumer->span_ended(verbs->data, span);
+	ret = tap_emit_ended(verbs->context, span);
 	if (!ret)
 		ret = receive_message(verbs, wc, span, TAP_WHY_NONE);
-	tap_pairs_put(verbs->pairs, span);
+	tap_pairs_put(&verbs->context->pairs, span);
 	return ret;
 }
 
@@ -1004,7 +1002,7 @@ int tap_wr_completions(struct tap_verbs *verbs, const struct tap_process *proces
 			ret = keep_early(verbs, &wc);
 	}
 	if (i < count)
-		verbs->loss->malformed_events++;
+		verbs->context->loss.malformed_events++;
 	return ret;
 }
 
@@ -1041,9 +1039,8 @@ static int begin_request(struct tap_verbs *verbs, struct tap_work_queue *queue,
 		queue->last_posted = request->signaled;
 	queue->has_races |= request->is_raced;
 	queue_request(queue, request);
-	if (verbs->consumer->span_begun)
-		ret = verbs->consumer->span_begun(verbs->data, request->span);
-	while (!ret && verbs->open > verbs->open_max)
+	ret = tap_emit_begun(verbs->context, request->span);
+	while (!ret && verbs->open > verbs->context->bounds.open_calls)
 		ret = lose_request(verbs, verbs->oldest, TAP_WHY_GIVEN_UP);
 	return ret;
 }
@@ -1247,7 +1244,7 @@ int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 		ret = take_one_send(verbs, &sends, i);
 	}
 	if (i < count)
-		verbs->loss->malformed_events++;
+		verbs->context->loss.malformed_events++;
 	return ret ? ret : retry(verbs, &life->sends);
 }
 
@@ -1335,7 +1332,7 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		ret = begin_request(verbs, queue, request);
 	}
 	if (i < count)
-		verbs->loss->malformed_events++;
+		verbs->context->loss.malformed_events++;
 	return ret ? ret : retry(verbs, queue);
 }
 
@@ -1370,17 +1367,16 @@ int tap_wr_refused(struct tap_verbs *verbs, const struct tap_process *process,
 	add_number(&span->entry, "wr_id", tap_verbs_number(event, "wr_id"), true, NULL);
 	add_number(&span->entry, "accepted", tap_verbs_number(event, "accepted"), false,
 		   NULL);
-	if (verbs->consumer->span_begun)
-		ret = verbs->consumer->span_begun(verbs->data, span);
+	ret = tap_emit_begun(verbs->context, span);
 	tap_fields_get_signed(&event->fields, "ret", &answer);
 	field = tap_fields_add(&span->exit, "status", TAP_FIELD_SIGNED);
 	if (field)
 		field->value.i = answer;
 	span->end_ns = event->time_ns;
 	span->state = TAP_SPAN_COMPLETE;
-	if (!ret && verbs->consumer->span_ended)
-		ret = verbs->consumer->span_ended(verbs->data, span);
-	tap_pairs_put(verbs->pairs, span);
+	if (!ret)
+		ret = tap_emit_ended(verbs->context, span);
+	tap_pairs_put(&verbs->context->pairs, span);
 	return ret;
 }
 

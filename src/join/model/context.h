@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all layers of one reading share: who is in the trace, what is missing from it,
+ * what was counted, and the consumer.  A layer gets it when the reading begins; a view
+ * reads it.
+ *
+ * Hides who else fills it: a layer needs no other layer's header to count a loss, to use
+ * a span, or to give something to the consumer.
+ */
+#ifndef TAP_JOIN_MODEL_CONTEXT_H
+#define TAP_JOIN_MODEL_CONTEXT_H
+
+#include "join/model/comm.h"
+#include "join/model/name.h"
+#include "join/model/pair.h"
+#include "join/model/process.h"
+#include "join/model/trace.h"
+
+/* What may be kept at once; each at least 1. */
+struct tap_bounds {
+	size_t open_calls;	/* and as many work requests */
+	size_t held_operations; /* that wait for other ranks, and as many messages */
+};
+
+/* How far the times of the GPU can be trusted. */
+struct tap_gpu_times {
+	uint64_t clock_errors; /* what began before its launch */
+	int64_t clock_error_max_ns;
+	bool has_residual;
+	uint64_t residual_max_ns; /* as the tracer tells, of all its pairs of times */
+};
+
+struct tap_context {
+	const struct tap_consumer *consumer;
+	void *data; /* of the consumer */
+	struct tap_bounds bounds;
+
+	struct tap_names names;
+	struct tap_traces traces;
+	struct tap_processes processes;
+	struct tap_comms comms;
+	struct tap_pairs pairs; /* whose spans all layers use */
+
+	struct tap_loss loss;
+	struct tap_matches matches[TAP_MATCH_KINDS];
+	struct tap_gpu_times gpu_times;
+
+	bool has_first;
+	int64_t first_ns;     /* of the first event, 0 before it came */
+	int64_t last_ns;      /* of the latest one */
+	uint64_t event_count; /* that came */
+	char *jobs;	      /* that are looked at, one in each line; NULL: all */
+	char *snapshots;      /* that are read, one in each line; NULL: none */
+};
+
+/* Each gives something to the consumer, if it wants that; returns 0 or what that does. */
+
+static inline int tap_emit_begun(const struct tap_context *context, struct tap_span *span)
+{
+	return context->consumer->span_begun
+		       ? context->consumer->span_begun(context->data, span)
+		       : 0;
+}
+
+static inline int tap_emit_ended(const struct tap_context *context, struct tap_span *span)
+{
+	return context->consumer->span_ended
+		       ? context->consumer->span_ended(context->data, span)
+		       : 0;
+}
+
+static inline int tap_emit_link(const struct tap_context *context,
+				const struct tap_link *link)
+{
+	return context->consumer->link ? context->consumer->link(context->data, link) : 0;
+}
+
+static inline int tap_emit_defect(const struct tap_context *context,
+				  const struct tap_link *link)
+{
+	return context->consumer->defect ? context->consumer->defect(context->data, link)
+					 : 0;
+}
+
+static inline int tap_emit_problem(const struct tap_context *context,
+				   const struct tap_problem *problem)
+{
+	return context->consumer->problem
+		       ? context->consumer->problem(context->data, problem)
+		       : 0;
+}
+
+#endif
