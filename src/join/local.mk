@@ -19,7 +19,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/gpu/gpu_graph.c src/join/gpu/gpu_graph.h \
 	src/join/join.c src/join/join.h \
 	src/join/model/comm.c src/join/model/comm.h \
-	src/join/model/context.h \
+	src/join/model/context.c src/join/model/context.h \
 	src/join/model/event.h \
 	src/join/model/layer.h \
 	src/join/model/link.c src/join/model/link.h \

@@ -3,6 +3,7 @@
 #include "join/gpu/cuda.h"
 
 #include "join/base/buffer.h"
+#include "join/gpu/cuda_graph.h"
 #include "join/model/comm.h"
 #include "join/nccl/kernel.h"
 #include "join/model/link.h"
@@ -16,6 +17,14 @@
 
 /* Threads that launch, the same. */
 #define THREADS_MAX 65536
+
+struct cuda {
+	struct tap_context *context; /* first: layer.h */
+
+	struct tap_table functions; /* names by (process, address) */
+	struct tap_table arguments; /* of the next launch, by (process, thread) */
+	struct tap_graphs graphs;
+};
 
 /* What NCCL told. */
 struct arguments {
@@ -83,8 +92,8 @@ bool tap_cuda_is_captured(const struct tap_span *span)
 
 /* ---- What is known besides ---- */
 
-int tap_cuda_function(struct tap_cuda *cuda, const struct tap_process *process,
-		      const struct tap_event *event)
+static int take_function(struct cuda *cuda, const struct tap_process *process,
+			 const struct tap_event *event)
 {
 	const char *name = tap_fields_get_string(&event->fields, "name");
 	uint64_t function;
@@ -122,8 +131,8 @@ static void add_string(struct tap_fields *fields, const char *name, const char *
 		tap_fields_add_string(fields, name, string, strlen(string));
 }
 
-int tap_cuda_nccl_args(struct tap_cuda *cuda, const struct tap_process *process,
-		       struct tap_event *event)
+static int take_nccl_args(struct cuda *cuda, const struct tap_process *process,
+			  struct tap_event *event)
 {
 	struct arguments *arguments =
 		tap_table_find(&cuda->arguments, process->number, (uint64_t) event->tid);
@@ -143,7 +152,7 @@ int tap_cuda_nccl_args(struct tap_cuda *cuda, const struct tap_process *process,
 	return 0;
 }
 
-static int describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
+static int describe_kernel(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct arguments *arguments =
 		tap_table_find(&cuda->arguments, span->process->number,
@@ -163,7 +172,7 @@ static int describe_kernel(const struct tap_cuda *cuda, struct tap_span *span)
 }
 
 /* A copy, or a value, that NCCL makes a collective of. */
-static void describe_copy(const struct tap_cuda *cuda, struct tap_span *span)
+static void describe_copy(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_span *parent =
 		span->parent_id ? tap_table_find(&cuda->context->pairs.open,
@@ -181,14 +190,15 @@ static void describe_copy(const struct tap_cuda *cuda, struct tap_span *span)
 }
 
 /* What it repeats, and how that is known. */
-static void describe_graph(const struct tap_cuda *cuda, struct tap_span *span)
+static void describe_graph(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_graph *graph = NULL;
 	const char *known;
 	uint64_t exec;
 
 	if (!tap_fields_get_unsigned(&span->entry, "hGraphExec", &exec))
-		graph = tap_graphs_find(&cuda->graphs, span->process, exec);
+		graph = tap_graphs_find(&cuda->graphs, &cuda->context->loss,
+					span->process, exec);
 	known = tap_graph_known_name(graph ? graph->known : TAP_GRAPH_UNKNOWN);
 	if (graph) {
 		add_number(&span->entry, "capture_id", graph->capture_id);
@@ -198,7 +208,7 @@ static void describe_graph(const struct tap_cuda *cuda, struct tap_span *span)
 	add_string(&span->entry, "graph_known", known);
 }
 
-static int describe_capture(struct tap_cuda *cuda, struct tap_span *span)
+static int describe_capture(struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_graph *graph;
 	uint64_t stream = 0;
@@ -223,7 +233,7 @@ static bool has_failed(const struct tap_event *event)
 /* ---- Spans and links ---- */
 
 /* The call around it is open, so that it has begun for certain; it has not ended yet. */
-static int tell_launch(struct tap_cuda *cuda, const struct tap_process *process,
+static int tell_launch(struct cuda *cuda, const struct tap_process *process,
 		       const struct tap_event *event)
 {
 	const struct tap_span *parent = tap_table_find(&cuda->context->pairs.open,
@@ -255,8 +265,8 @@ static int tell_launch(struct tap_cuda *cuda, const struct tap_process *process,
 	return tap_emit_link(cuda->context, &link);
 }
 
-int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
-		  struct tap_event *event)
+static int take_work(struct cuda *cuda, struct tap_process *process,
+		     struct tap_event *event)
 {
 	const int64_t end_ns = event->time_ns;
 	struct tap_field *result;
@@ -266,9 +276,7 @@ int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
 	if (!event->begin_ns || event->begin_ns > end_ns)
 		event->begin_ns = end_ns;
 	event->time_ns = event->begin_ns;
-	cuda->event = event;
 	ret = tap_pairs_entry(&cuda->context->pairs, process, event);
-	cuda->event = NULL;
 	if (ret)
 		return ret;
 	/* Its fields are the entry's now. */
@@ -287,31 +295,52 @@ int tap_cuda_work(struct tap_cuda *cuda, struct tap_process *process,
 	return tell_launch(cuda, process, event);
 }
 
-int tap_cuda_begun(struct tap_cuda *cuda, struct tap_span *span)
+/* ---- The layer ---- */
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
-	const int64_t capture = capture_of(&span->entry);
+	switch (event->kind) {
+	case TAP_EVENT_WORK:
+		return take_work(state, process, event);
+	case TAP_EVENT_NCCL_ARGS:
+		return take_nccl_args(state, process, event);
+	default:
+		return take_function(state, process, event);
+	}
+}
+
+static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)
+{
+	struct cuda *cuda = state;
+	int64_t capture;
 	int ret = 0;
 
+	if (!span->name->cuda)
+		return 0;
+	capture = capture_of(&span->entry);
 	if (span->name->cuda == TAP_CUDA_KERNEL)
 		ret = describe_kernel(cuda, span);
 	else if (tap_name_is_work(span->name))
 		describe_copy(cuda, span);
 	if (span->name->cuda == TAP_CUDA_GRAPH)
 		describe_graph(cuda, span);
-	if (!ret && cuda->event && !has_failed(cuda->event) &&
+	if (!ret && event->kind == TAP_EVENT_WORK && !has_failed(event) &&
 	    (capture == CAPTURE_ACTIVE || capture == CAPTURE_TOLD_NOT))
 		ret = describe_capture(cuda, span);
 	return ret;
 }
 
-int tap_cuda_ended(struct tap_cuda *cuda, const struct tap_span *span)
+static int span_ended(void *state, struct tap_span *span)
 {
+	struct cuda *cuda = state;
+
 	return span->name->cuda == TAP_CUDA_OTHER ? tap_graphs_ended(&cuda->graphs, span)
 						  : 0;
 }
 
-void tap_cuda_free(struct tap_cuda *cuda)
+static void free_all(void *state)
 {
+	struct cuda *cuda = state;
 	struct arguments *arguments;
 	size_t i;
 
@@ -328,3 +357,14 @@ void tap_cuda_free(struct tap_cuda *cuda)
 	tap_table_free(&cuda->functions);
 	tap_graphs_free(&cuda->graphs);
 }
+
+const struct tap_layer tap_cuda_layer = {
+	.name = "cuda",
+	.size = sizeof(struct cuda),
+	.events = TAP_TAKES(TAP_EVENT_WORK) | TAP_TAKES(TAP_EVENT_NCCL_ARGS) |
+		  TAP_TAKES(TAP_EVENT_FUNCTION),
+	.take = take,
+	.span_begun = span_begun,
+	.span_ended = span_ended,
+	.free = free_all,
+};

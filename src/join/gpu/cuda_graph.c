@@ -195,15 +195,16 @@ int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span)
 }
 
 const struct tap_graph *tap_graphs_find(const struct tap_graphs *graphs,
+					const struct tap_loss *loss,
 					const struct tap_process *process, uint64_t exec)
 {
 	struct tap_graph *graph = tap_table_find(&graphs->execs, process->number, exec);
 	const struct count *count = tap_table_find(&graphs->counts, process->number, 0);
 
 	/* What is missing from the trace may have been captured. */
-	if (graph && (graphs->loss->discarded_events || graphs->loss->discarded_unknown ||
-		      graphs->loss->damaged_streams ||
-		      (count && graph->capture_id <= count->doubted)))
+	if (graph &&
+	    (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams ||
+	     (count && graph->capture_id <= count->doubted)))
 		graph->known = TAP_GRAPH_IN_PART;
 	return graph;
 }

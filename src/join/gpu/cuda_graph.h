@@ -27,8 +27,6 @@ struct tap_graph {
 
 /* All zero is none. */
 struct tap_graphs {
-	const struct tap_loss *loss; /* set by the owner */
-
 	struct tap_table captures; /* by (process, stream) */
 	struct tap_table graphs;   /* by (process, address) */
 	struct tap_table execs;	   /* the same */
@@ -45,8 +43,12 @@ int tap_graphs_captured(struct tap_graphs *graphs, const struct tap_span *span,
 /* A call that is no work has ended: it may make or end a graph.  Returns 0 or -ENOMEM. */
 int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span);
 
-/* What a launch of this one repeats; NULL: how it was made was not seen. */
+/*
+ * What a launch of this one repeats, as far as the losses allow to say; NULL: how it was
+ * made was not seen.
+ */
 const struct tap_graph *tap_graphs_find(const struct tap_graphs *graphs,
+					const struct tap_loss *loss,
 					const struct tap_process *process, uint64_t exec);
 
 const char *tap_graph_known_name(enum tap_graph_known known);

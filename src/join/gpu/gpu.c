@@ -326,8 +326,9 @@ static int take_name(struct tap_gpu *gpu, const struct tap_process *process,
 
 /* ---- Launches ---- */
 
-int64_t tap_gpu_horizon(const struct tap_gpu *gpu)
+static int64_t horizon_of(const void *state)
 {
+	const struct tap_gpu *gpu = state;
 	int64_t horizon = gpu->oldest ? gpu->oldest->begin_ns : INT64_MAX;
 
 	if (gpu->held_without && gpu->held_min_ns < horizon)
@@ -1058,15 +1059,18 @@ static int take_call(struct tap_gpu *gpu, const struct tap_span *span)
 	return ret;
 }
 
-int tap_gpu_ended(struct tap_gpu *gpu, const struct tap_span *span)
+static int span_ended(void *state, struct tap_span *span)
 {
+	struct tap_gpu *gpu = state;
+
 	if (span->name->cuda)
 		return take_launch(gpu, span);
 	return strcmp(span->name->layer, "nccl") ? 0 : take_call(gpu, span);
 }
 
-int tap_gpu_advance(struct tap_gpu *gpu, int64_t now_ns)
+static int advance(void *state, int64_t now_ns)
 {
+	struct tap_gpu *gpu = state;
 	struct tap_gpu_held *held, *after;
 	int ret = 0;
 
@@ -1096,9 +1100,9 @@ int tap_gpu_advance(struct tap_gpu *gpu, int64_t now_ns)
 	return ret;
 }
 
-int tap_gpu_take(struct tap_gpu *gpu, struct tap_process *process,
-		 struct tap_event *event)
+static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
+	struct tap_gpu *gpu = state;
 	const struct tap_fields *fields = &event->fields;
 
 	switch (event->gpu) {
@@ -1144,8 +1148,9 @@ static enum tap_why why_nothing(struct tap_gpu *gpu, const struct tap_gpu_launch
 	return site && !site->is_ours ? TAP_WHY_NOT_OURS : TAP_WHY_NONE;
 }
 
-int tap_gpu_finish(struct tap_gpu *gpu)
+static int finish(void *state)
 {
+	struct tap_gpu *gpu = state;
 	struct tap_gpu_site *site;
 	enum tap_why why;
 	int ret = 0;
@@ -1171,8 +1176,9 @@ int tap_gpu_finish(struct tap_gpu *gpu)
 	return ret;
 }
 
-void tap_gpu_free(struct tap_gpu *gpu)
+static void free_all(void *state)
 {
+	struct tap_gpu *gpu = state;
 	struct tap_gpu_held *held;
 	struct tap_gpu_site *site;
 	size_t i;
@@ -1210,3 +1216,15 @@ void tap_gpu_free(struct tap_gpu *gpu)
 	tap_table_free(&gpu->functions);
 	tap_table_free(&gpu->sites);
 }
+
+const struct tap_layer tap_gpu_layer = {
+	.name = "gpu",
+	.size = sizeof(struct tap_gpu),
+	.events = TAP_TAKES(TAP_EVENT_GPU),
+	.take = take,
+	.span_ended = span_ended,
+	.advance = advance,
+	.horizon = horizon_of,
+	.finish = finish,
+	.free = free_all,
+};

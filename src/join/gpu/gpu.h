@@ -44,22 +44,6 @@ struct tap_gpu {
 	struct tap_gpu_site *first_site;
 };
 
-/* Each returns 0 or -errno. */
-
-/* Time goes on. */
-int tap_gpu_advance(struct tap_gpu *gpu, int64_t now_ns);
-/* An event of this layer. */
-int tap_gpu_take(struct tap_gpu *gpu, struct tap_process *process,
-		 struct tap_event *event);
-/* A call of the CUDA driver, or of NCCL, has ended, and the consumer knows it. */
-int tap_gpu_ended(struct tap_gpu *gpu, const struct tap_span *span);
-/* All events are over. */
-int tap_gpu_finish(struct tap_gpu *gpu);
-
-/* What is not told yet of the GPU begins at this time or later; INT64_MAX: nothing is
- * awaited. */
-int64_t tap_gpu_horizon(const struct tap_gpu *gpu);
-
-void tap_gpu_free(struct tap_gpu *gpu);
+extern const struct tap_layer tap_gpu_layer;
 
 #endif

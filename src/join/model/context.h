@@ -51,7 +51,35 @@ struct tap_context {
 	uint64_t event_count; /* that came */
 	char *jobs;	      /* that are looked at, one in each line; NULL: all */
 	char *snapshots;      /* that are read, one in each line; NULL: none */
+
+	int64_t (*horizon)(const void *data); /* tap_context_horizon() */
+	const void *horizon_data;
 };
+
+/*
+ * The one name like this of the layer that other has; for a name that a program may have
+ * made up: other once there are so many that they would fill the memory.  NULL when
+ * memory is short.
+ */
+const struct tap_name *tap_context_name_told(struct tap_context *context,
+					     const struct tap_name *other,
+					     const char *name, size_t name_length);
+
+/* Adds to the losses of a stream and to the sums.  Returns 0 or -ENOMEM. */
+int tap_loss_discarded(struct tap_loss *loss, const char *stream, uint64_t events,
+		       uint64_t packets);
+
+/*
+ * Nothing that some layer gives later begins before this time; INT64_MAX: no layer holds
+ * anything back.
+ */
+static inline int64_t tap_context_horizon(const struct tap_context *context)
+{
+	return context->horizon(context->horizon_data);
+}
+
+/* What is no layer's. */
+void tap_context_free(struct tap_context *context);
 
 /* Each gives something to the consumer, if it wants that; returns 0 or what that does. */
 

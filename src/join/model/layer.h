@@ -19,6 +19,7 @@ struct tap_layer_state {
 
 /* A set of kinds of events. */
 #define TAP_TAKES(kind) (UINT64_C(1) << (kind))
+#define TAP_TAKES_ALL (~TAP_TAKES(TAP_EVENT_OTHER))
 _Static_assert(TAP_EVENT_KINDS <= 64, "a set of kinds has 64 bits");
 
 /* Any function may be NULL; each that returns something returns 0 or -errno. */
@@ -28,14 +29,25 @@ struct tap_layer {
 	uint64_t events; /* that it takes, as TAP_TAKES() of each */
 
 	int (*take)(void *state, struct tap_process *process, struct tap_event *event);
-	/* The event that began it; the consumer knows the span when all layers do. */
+	/* With the event that began it.  The layers before the consumer complete the
+	 * span. */
 	int (*span_begun)(void *state, struct tap_span *span,
 			  const struct tap_event *event);
 	int (*span_ended)(void *state, struct tap_span *span);
+	/* Another process has its number from now on. */
+	int (*process_replaced)(void *state, const struct tap_process *process,
+				int64_t time_ns);
 	/* Time goes on: before the event of that time is taken. */
 	int (*advance)(void *state, int64_t now_ns);
-	/* No event comes any more. */
+	/*
+	 * What ran on a GPU is told when it was over long ago.  What is not told yet
+	 * begins at this time or later; INT64_MAX: nothing is awaited.
+	 */
+	int64_t (*horizon)(const void *state);
+	/* No event comes any more: what is held is given out. */
 	int (*finish)(void *state);
+	/* All layers have finished. */
+	int (*close)(void *state);
 	void (*free)(void *state);
 };
 

@@ -6,6 +6,7 @@
 #include "join/model/open.h"
 
 #include "join/gpu/cuda.h"
+#include "join/model/layer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,10 @@
 /* Streams that are kept, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
 
-struct tap_stand {
+#define NAME_BYTES_MAX 1024
+
+/* Of one process. */
+struct stand {
 	struct tap_standing is;
 	struct tap_open_call *calls; /* at the end, by their entries */
 	size_t room;
@@ -24,11 +28,20 @@ struct tap_stand {
 	bool has_beginning, has_state;
 };
 
-static struct tap_stand *stand_of(struct tap_opens *opens,
-				  const struct tap_process *process)
+struct opens {
+	struct tap_context *context; /* first: layer.h */
+
+	struct stand **all; /* by number of the process */
+	size_t room;
+	struct tap_table told;	/* by (process, thread) */
+	struct tap_table open;	/* whose calls are there, the same; numbers from 1 */
+	struct tap_table asked; /* the last operation by (process, stream) */
+};
+
+static struct stand *stand_of(struct opens *opens, const struct tap_process *process)
 {
 	size_t number = process->number, room = opens->room ? opens->room : 16;
-	struct tap_stand **all;
+	struct stand **all;
 
 	while (room <= number)
 		room *= 2;
@@ -50,15 +63,14 @@ static struct tap_stand *stand_of(struct tap_opens *opens,
 
 /* ---- What the tracer told ---- */
 
-static struct tap_open_call *told_of(const struct tap_opens *opens,
+static struct tap_open_call *told_of(const struct opens *opens,
 				     const struct tap_process *process, int64_t tid)
 {
 	return tid < 0 ? NULL
 		       : tap_table_find(&opens->told, process->number, (uint64_t) tid);
 }
 
-static void forget(struct tap_opens *opens, const struct tap_process *process,
-		   int64_t tid)
+static void forget(struct opens *opens, const struct tap_process *process, int64_t tid)
 {
 	free(tap_table_remove(&opens->told, process->number, (uint64_t) tid));
 }
@@ -75,10 +87,10 @@ static bool is_elsewhere(const struct tap_open_call *told, const struct tap_even
 	return told->call_id ? event->parent_id < told->call_id : !event->parent_id;
 }
 
-int tap_opens_event(struct tap_opens *opens, const struct tap_process *process,
-		    const struct tap_event *event)
+static int note_event(struct opens *opens, const struct tap_process *process,
+		      const struct tap_event *event)
 {
-	struct tap_stand *stand = stand_of(opens, process);
+	struct stand *stand = stand_of(opens, process);
 	const struct tap_open_call *told;
 
 	if (!stand)
@@ -95,8 +107,8 @@ int tap_opens_event(struct tap_opens *opens, const struct tap_process *process,
 	return 0;
 }
 
-int tap_opens_told(struct tap_opens *opens, const struct tap_thread_state *thread,
-		   bool is_state)
+static int set_told(struct opens *opens, const struct tap_thread_state *thread,
+		    bool is_state)
 {
 	struct tap_open_call *told = told_of(opens, thread->process, thread->tid);
 
@@ -130,10 +142,10 @@ int tap_opens_told(struct tap_opens *opens, const struct tap_thread_state *threa
 	return 0;
 }
 
-int tap_opens_state_begins(struct tap_opens *opens, const struct tap_process *process,
-			   int64_t time_ns)
+static int begin_state(struct opens *opens, const struct tap_process *process,
+		       int64_t time_ns)
 {
-	struct tap_stand *stand = stand_of(opens, process);
+	struct stand *stand = stand_of(opens, process);
 
 	if (!stand)
 		return -ENOMEM;
@@ -144,10 +156,10 @@ int tap_opens_state_begins(struct tap_opens *opens, const struct tap_process *pr
 }
 
 /* What was discarded of it might have told a thread. */
-bool tap_opens_state_ends(struct tap_opens *opens, const struct tap_process *process,
-			  uint64_t thread_count)
+static bool end_state(struct opens *opens, const struct tap_process *process,
+		      uint64_t thread_count)
 {
-	struct tap_stand *stand = opens->all[process->number];
+	struct stand *stand = opens->all[process->number];
 	const bool is_whole = stand->has_beginning && stand->thread_count == thread_count;
 
 	if (is_whole) {
@@ -158,16 +170,17 @@ bool tap_opens_state_ends(struct tap_opens *opens, const struct tap_process *pro
 	return is_whole;
 }
 
-static bool is_of_state(const struct tap_stand *stand, const struct tap_open_call *told)
+static bool is_of_state(const struct stand *stand, const struct tap_open_call *told)
 {
 	return told && stand->has_state && told->told_ns >= stand->state_ns;
 }
 
 /* A thread can be seen to be in a call before the entry is written, and after the exit
  * is. */
-bool tap_opens_is_returned(const struct tap_opens *opens, const struct tap_span *span)
+static bool is_returned(const void *state, const struct tap_span *span)
 {
-	const struct tap_stand *stand = opens->all[span->process->number];
+	const struct opens *opens = state;
+	const struct stand *stand = opens->all[span->process->number];
 	const struct tap_open_call *told;
 
 	if (span->tid < 0 || !stand->has_state || span->begin_ns >= stand->state_ns)
@@ -179,7 +192,7 @@ bool tap_opens_is_returned(const struct tap_opens *opens, const struct tap_span 
 
 /* ---- What the spans tell ---- */
 
-static struct tap_open_call *call_of(struct tap_opens *opens, struct tap_stand *stand,
+static struct tap_open_call *call_of(struct opens *opens, struct stand *stand,
 				     int64_t tid)
 {
 	const uintptr_t number =
@@ -191,8 +204,7 @@ static struct tap_open_call *call_of(struct tap_opens *opens, struct tap_stand *
 	return number ? &stand->calls[number - 1] : NULL;
 }
 
-static int add(struct tap_opens *opens, struct tap_stand *stand,
-	       const struct tap_open_call *call)
+static int add(struct opens *opens, struct stand *stand, const struct tap_open_call *call)
 {
 	struct tap_open_call *calls = stand->calls;
 	size_t room = stand->room ? stand->room * 2 : 4;
@@ -212,7 +224,7 @@ static int add(struct tap_opens *opens, struct tap_stand *stand,
 }
 
 /* What a program waits for on a stream is what it asked for there. */
-static int note_asked(struct tap_opens *opens, const struct tap_span *span,
+static int note_asked(struct opens *opens, const struct tap_span *span,
 		      const struct tap_open_call *call)
 {
 	struct tap_open_call *last;
@@ -237,7 +249,7 @@ static int note_asked(struct tap_opens *opens, const struct tap_span *span,
 }
 
 /* What was asked for since, by another thread, it does not wait for. */
-static const struct tap_open_call *awaited_by(const struct tap_opens *opens,
+static const struct tap_open_call *awaited_by(const struct opens *opens,
 					      const struct tap_span *span)
 {
 	const struct tap_open_call *last;
@@ -249,9 +261,10 @@ static const struct tap_open_call *awaited_by(const struct tap_opens *opens,
 	return last && last->end_ns <= span->begin_ns ? last : NULL;
 }
 
-int tap_opens_span(struct tap_opens *opens, const struct tap_span *span)
+static int span_ended(void *state, struct tap_span *span)
 {
-	struct tap_stand *stand = opens->all[span->process->number];
+	struct opens *opens = state;
+	struct stand *stand = opens->all[span->process->number];
 	struct tap_open_call call = {.process = span->process,
 				     .name = span->name,
 				     .tid = span->tid,
@@ -282,10 +295,10 @@ int tap_opens_span(struct tap_opens *opens, const struct tap_span *span)
 	return 0;
 }
 
-int tap_opens_ended(struct tap_opens *opens, const struct tap_process *process,
-		    enum tap_end end, int64_t time_ns)
+static int set_end(struct opens *opens, const struct tap_process *process,
+		   enum tap_end end, int64_t time_ns)
 {
-	struct tap_stand *stand = stand_of(opens, process);
+	struct stand *stand = stand_of(opens, process);
 
 	if (!stand)
 		return -ENOMEM;
@@ -297,10 +310,109 @@ int tap_opens_ended(struct tap_opens *opens, const struct tap_process *process,
 	return 0;
 }
 
+/* ---- Events ---- */
+
+/* A traced program's word for it; only functions of the CUDA driver and of HIP begin so.
+ */
+static const struct tap_name *name_of(struct tap_context *context, const char *function)
+{
+	const char *layer = strncmp(function, "cu", 2) && strncmp(function, "hip", 3)
+				    ? "nccl"
+				    : "cuda";
+	const struct tap_name *other =
+		tap_names_get(&context->names, layer, 4, "(others)", 8);
+	const size_t length = strlen(function);
+
+	return !other || length > NAME_BYTES_MAX
+		       ? other
+		       : tap_context_name_told(context, other, function, length);
+}
+
+static int take_thread(struct opens *opens, const struct tap_process *process,
+		       const struct tap_event *event)
+{
+	struct tap_context *context = opens->context;
+	struct tap_thread_state thread = {.process = process,
+					  .time_ns = event->time_ns,
+					  .tid = -1};
+	const struct tap_fields *fields = &event->fields;
+	const char *function = tap_fields_get_string(fields, "function");
+	uint64_t least_ns = 0;
+	int ret;
+
+	if (function && *function) {
+		thread.name = name_of(context, function);
+		if (!thread.name)
+			return -ENOMEM;
+	}
+	/* Another thread wrote this. */
+	if (tap_fields_get_signed(fields, "tid", &thread.tid) || thread.tid < 0)
+		thread.tid = -1;
+	tap_fields_get_unsigned(fields, "call_id", &thread.call_id);
+	tap_fields_get_unsigned(fields, "group_id", &thread.group_id);
+	tap_fields_get_unsigned(fields, "comm_key", &thread.comm_key);
+	tap_fields_get_unsigned(fields, "op_number", &thread.op_number);
+	if (!tap_fields_get_unsigned(fields, "least_ns", &least_ns) &&
+	    least_ns <= INT64_MAX)
+		thread.least_ns = (int64_t) least_ns;
+	if (!tap_fields_get_unsigned(fields, "comm_id", &thread.comm_id) &&
+	    thread.comm_id)
+		thread.member = tap_table_find(&context->comms.by_id, process->number,
+					       thread.comm_id);
+	ret = set_told(opens, &thread, event->kind == TAP_EVENT_STATE_THREAD);
+	if (ret || !thread.name || event->kind != TAP_EVENT_STATE_THREAD)
+		return ret;
+	return context->consumer->thread
+		       ? context->consumer->thread(context->data, &thread)
+		       : 0;
+}
+
+/* Of older traces, and of a tracer that could not look, nothing is known of other
+ * threads. */
+static int take_state_end(struct opens *opens, const struct tap_process *process,
+			  const struct tap_event *event)
+{
+	uint64_t has_all = 0, threads = 0;
+
+	tap_fields_get_unsigned(&event->fields, "all_threads", &has_all);
+	if (!has_all || tap_fields_get_unsigned(&event->fields, "threads", &threads) ||
+	    !end_state(opens, process, threads))
+		return 0;
+	return tap_pairs_returned(&opens->context->pairs, process, is_returned, opens);
+}
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	struct opens *opens = state;
+	int ret = note_event(opens, process, event);
+
+	if (ret)
+		return ret;
+	switch (event->kind) {
+	case TAP_EVENT_STATE_PROCESS:
+		return begin_state(opens, process, event->time_ns);
+	case TAP_EVENT_OPEN_CALL:
+	case TAP_EVENT_STATE_THREAD:
+		return take_thread(opens, process, event);
+	case TAP_EVENT_STATE_END:
+		return take_state_end(opens, process, event);
+	case TAP_EVENT_PROCESS_END:
+		return set_end(opens, process, TAP_END_EXIT, event->time_ns);
+	default:
+		return 0;
+	}
+}
+
+static int process_replaced(void *state, const struct tap_process *process,
+			    int64_t time_ns)
+{
+	return set_end(state, process, TAP_END_REPLACED, time_ns);
+}
+
 /* ---- At the end ---- */
 
 /* It was open when the tracer told, and nothing after that says otherwise. */
-static void set_least(const struct tap_stand *stand, struct tap_open_call *call)
+static void set_least(const struct stand *stand, struct tap_open_call *call)
 {
 	const int64_t since = call->is_begun_before ? call->told_ns : call->begin_ns;
 	const uint64_t more = (uint64_t) stand->is.seen_ns - (uint64_t) since;
@@ -313,7 +425,7 @@ static void set_least(const struct tap_stand *stand, struct tap_open_call *call)
  * What a thread itself did since would have taken back what was told: so that is newer,
  * or it is around the call.
  */
-static int merge(struct tap_opens *opens, struct tap_stand *stand,
+static int merge(struct opens *opens, struct stand *stand,
 		 const struct tap_open_call *told)
 {
 	struct tap_open_call *call = call_of(opens, stand, told->tid);
@@ -335,8 +447,8 @@ static int compare_calls(const void *left, const void *right)
 
 static int compare_stands(const void *left, const void *right)
 {
-	const struct tap_process *a = (*(struct tap_stand *const *) left)->is.process;
-	const struct tap_process *b = (*(struct tap_stand *const *) right)->is.process;
+	const struct tap_process *a = (*(struct stand *const *) left)->is.process;
+	const struct tap_process *b = (*(struct stand *const *) right)->is.process;
 	uint64_t x = (uint64_t) a->rank, y = (uint64_t) b->rank;
 
 	if (x == y) {
@@ -346,7 +458,7 @@ static int compare_stands(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
-static int give(struct tap_stand *stand, const struct tap_consumer *consumer, void *data)
+static int give(const struct tap_context *context, struct stand *stand)
 {
 	size_t i;
 
@@ -356,14 +468,18 @@ static int give(struct tap_stand *stand, const struct tap_consumer *consumer, vo
 		qsort(stand->calls, stand->is.count, sizeof(*stand->calls),
 		      compare_calls);
 	stand->is.calls = stand->calls;
-	return consumer->standing ? consumer->standing(data, &stand->is) : 0;
+	return context->consumer->standing
+		       ? context->consumer->standing(context->data, &stand->is)
+		       : 0;
 }
 
-int tap_opens_finish(struct tap_opens *opens, const struct tap_processes *processes,
-		     const struct tap_consumer *consumer, void *data)
+/* Each process by rank, and then in order of appearance. */
+static int close_all(void *state)
 {
+	struct opens *opens = state;
+	const struct tap_processes *processes = &opens->context->processes;
 	const struct tap_open_call *told;
-	struct tap_stand *stand;
+	struct stand *stand;
 	int ret = 0;
 	size_t i;
 
@@ -381,14 +497,15 @@ int tap_opens_finish(struct tap_opens *opens, const struct tap_processes *proces
 			ret = -ENOMEM;
 	if (ret || !processes->count)
 		return ret;
-	qsort(opens->all, processes->count, sizeof(struct tap_stand *), compare_stands);
+	qsort(opens->all, processes->count, sizeof(struct stand *), compare_stands);
 	for (i = 0; !ret && i < processes->count; i++)
-		ret = give(opens->all[i], consumer, data);
+		ret = give(opens->context, opens->all[i]);
 	return ret;
 }
 
-void tap_opens_free(struct tap_opens *opens)
+static void free_all(void *state)
 {
+	struct opens *opens = state;
 	size_t i;
 
 	for (i = 0; i < opens->told.size; i++)
@@ -405,3 +522,14 @@ void tap_opens_free(struct tap_opens *opens)
 	}
 	free(opens->all);
 }
+
+const struct tap_layer tap_opens_layer = {
+	.name = "open calls",
+	.size = sizeof(struct opens),
+	.events = TAP_TAKES_ALL,
+	.take = take,
+	.span_ended = span_ended,
+	.process_replaced = process_replaced,
+	.close = close_all,
+	.free = free_all,
+};

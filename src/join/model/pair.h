@@ -10,12 +10,14 @@
 
 #include "join/model/event.h"
 
+struct tap_layer;
+
 /* What its owner does not set is zero at first. */
 struct tap_pairs {
 	/* Set by the owner; the functions return 0 or -errno. */
 	size_t open_max;
 	struct tap_loss *loss;
-	int (*begun)(void *data, struct tap_span *span);
+	int (*begun)(void *data, struct tap_span *span, const struct tap_event *event);
 	int (*ended)(void *data, struct tap_span *span);
 	void *data;
 
@@ -48,6 +50,7 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 /* Gives a span back. */
 void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
 
-void tap_pairs_free(struct tap_pairs *pairs);
+/* Takes the entries and exits of calls. */
+extern const struct tap_layer tap_pairs_layer;
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "join/model/event.h"
 
+struct tap_layer;
+
 /* All zero is no process. */
 struct tap_processes {
 	struct tap_table by_pid;
@@ -22,28 +24,19 @@ struct tap_processes {
 struct tap_process *tap_processes_of(struct tap_processes *processes,
 				     const struct tap_event *event);
 
-/*
- * The next process under the number of this one: the number was used again, or
- * the process has executed another program.  NULL when memory is short.
- */
+/* The next process under the number of this one.  NULL when memory is short. */
 struct tap_process *tap_processes_succeed(struct tap_processes *processes,
 					  const struct tap_process *process);
 
-/* Takes what a tap:process or tap:state_process event says, its fields too. */
-void tap_process_describe(struct tap_process *process, struct tap_event *event);
-
 /*
- * Takes a tap:library event; *library becomes what it describes.
- * Returns 0, -EINVAL when the event does not describe one, or -ENOMEM.
+ * Whether this event says that another process has the number from now on: it was used
+ * again, or the process has executed another program.
  */
-int tap_process_add_library(struct tap_process *process, const struct tap_event *event,
-			    const struct tap_library **library);
+bool tap_process_is_replaced(const struct tap_process *process,
+			     const struct tap_event *event);
 
-/*
- * Takes a tap:stack or tap:state_stack event.  Returns 0, -EINVAL when the event does
- * not describe one, or -ENOMEM.
- */
-int tap_process_add_stack(struct tap_process *process, const struct tap_event *event);
+/* Whether a process that describes itself is of a job among these, one in each line. */
+bool tap_process_is_of_job(const char *jobs, const struct tap_event *event);
 
 /* The stack that has this number now, or NULL. */
 const struct tap_stack *tap_process_stack(const struct tap_process *process,
@@ -53,6 +46,7 @@ const struct tap_stack *tap_process_stack(const struct tap_process *process,
 const struct tap_library *tap_process_library(const struct tap_process *process,
 					      uint64_t number);
 
-void tap_processes_free(struct tap_processes *processes);
+/* Takes what processes say of themselves, their libraries, stacks and problems. */
+extern const struct tap_layer tap_processes_layer;
 
 #endif

@@ -236,8 +236,9 @@ static int evict(struct tap_links *links, struct tap_queue *queue)
 	return 0;
 }
 
-int tap_links_take(struct tap_links *links, const struct tap_span *span)
+static int span_ended(void *state, struct tap_span *span)
 {
+	struct tap_links *links = state;
 	bool is_operation = span->operation.number && span->member;
 	struct tap_queue *group;
 	int ret = 0;
@@ -255,7 +256,7 @@ int tap_links_take(struct tap_links *links, const struct tap_span *span)
 	if (group && group->group_id != span->operation.group_id)
 		ret = evict(links, group);
 	if (!ret && is_operation)
-		ret = resolve(links, (struct tap_member *) span->member, span);
+		ret = resolve(links, span->member, span);
 	if (!ret && is_operation)
 		ret = hold(links, span);
 	while (!ret && links->held > links->context->bounds.held_operations)
@@ -284,8 +285,9 @@ static int file_open(struct tap_links *links, struct tap_queue *queue)
 	return ret;
 }
 
-int tap_links_finish(struct tap_links *links)
+static int finish(void *state)
 {
+	struct tap_links *links = state;
 	struct tap_queue *queue, *newer;
 	int ret;
 
@@ -303,8 +305,9 @@ int tap_links_finish(struct tap_links *links)
 	return ret;
 }
 
-void tap_links_free(struct tap_links *links)
+static void free_all(void *state)
 {
+	struct tap_links *links = state;
 	struct tap_queue *queue;
 	struct tap_held *held;
 
@@ -322,3 +325,11 @@ void tap_links_free(struct tap_links *links)
 	free(links->ends);
 	tap_table_free(&links->groups);
 }
+
+const struct tap_layer tap_operations_layer = {
+	.name = "operations",
+	.size = sizeof(struct tap_links),
+	.span_ended = span_ended,
+	.finish = finish,
+	.free = free_all,
+};

@@ -13,7 +13,6 @@
 #include "join/model/layer.h"
 #include "join/model/link.h"
 
-/* What its owner does not set is zero at first. */
 struct tap_links {
 	struct tap_context *context; /* first: layer.h */
 
@@ -35,13 +34,6 @@ struct tap_links {
 	struct tap_sequence *all_sequences;
 };
 
-/* Each returns 0, -ENOMEM or what link returned. */
-
-/* A span has ended. */
-int tap_links_take(struct tap_links *links, const struct tap_span *span);
-/* All spans have ended: what is held is linked as far as it can be. */
-int tap_links_finish(struct tap_links *links);
-
-void tap_links_free(struct tap_links *links);
+extern const struct tap_layer tap_operations_layer;
 
 #endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What of the context belongs to no layer. */
+#include "join/model/context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names beyond so many are not taken from a program any more. */
+#define NAMES_TOLD_MAX 4096
+
+const struct tap_name *tap_context_name_told(struct tap_context *context,
+					     const struct tap_name *other,
+					     const char *name, size_t name_length)
+{
+	const char *layer = other->layer;
+	const struct tap_name *found =
+		tap_names_find(&context->names, layer, strlen(layer), name, name_length);
+
+	if (found)
+		return found;
+	if (context->names.count >= NAMES_TOLD_MAX)
+		return other;
+	return tap_names_get(&context->names, layer, strlen(layer), name, name_length);
+}
+
+int tap_loss_discarded(struct tap_loss *loss, const char *name, uint64_t events,
+		       uint64_t packets)
+{
+	struct tap_stream_loss *stream;
+
+	loss->discarded_events += events;
+	loss->discarded_packets += packets;
+	for (stream = loss->streams; stream; stream = stream->next)
+		if (!strcmp(stream->name, name))
+			break;
+	if (!stream) {
+		stream = calloc(1, sizeof(*stream));
+		if (!stream)
+			return -ENOMEM;
+		stream->name = strdup(name);
+		if (!stream->name) {
+			free(stream);
+			return -ENOMEM;
+		}
+		stream->next = loss->streams;
+		loss->streams = stream;
+	}
+	stream->discarded_events += events;
+	stream->discarded_packets += packets;
+	return 0;
+}
+
+void tap_context_free(struct tap_context *context)
+{
+	struct tap_stream_loss *stream;
+
+	while ((stream = context->loss.streams)) {
+		context->loss.streams = stream->next;
+		free(stream->name);
+		free(stream);
+	}
+	free(context->loss.first_damage);
+	free(context->jobs);
+	free(context->snapshots);
+	tap_names_free(&context->names);
+	tap_traces_free(&context->traces);
+}
