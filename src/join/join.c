@@ -188,59 +188,9 @@ struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 	return tap_traces_add(&join->context.traces, host, identity, pid);
 }
 
-size_t tap_join_trace_count(const struct tap_join *join)
+const struct tap_context *tap_join_context(const struct tap_join *join)
 {
-	return join->context.traces.count;
-}
-
-const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number)
-{
-	return join->context.traces.all[number];
-}
-
-const struct tap_matches *tap_join_matches(const struct tap_join *join)
-{
-	return join->context.matches;
-}
-
-int64_t tap_join_horizon(const struct tap_join *join)
-{
-	return tap_context_horizon(&join->context);
-}
-
-const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join)
-{
-	return &join->context.gpu_times;
-}
-
-const struct tap_comms *tap_join_comms(const struct tap_join *join)
-{
-	return &join->context.comms;
-}
-
-const char *tap_join_snapshots(const struct tap_join *join)
-{
-	return join->context.snapshots;
-}
-
-uint64_t tap_join_event_count(const struct tap_join *join)
-{
-	return join->context.event_count;
-}
-
-int64_t tap_join_first_ns(const struct tap_join *join)
-{
-	return join->context.first_ns;
-}
-
-int64_t tap_join_last_ns(const struct tap_join *join)
-{
-	return join->context.last_ns;
-}
-
-void tap_span_put(struct tap_join *join, struct tap_span *span)
-{
-	tap_pairs_put(&join->context.pairs, span);
+	return &join->context;
 }
 
 const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
@@ -261,12 +211,6 @@ const struct tap_name *tap_join_intern_told(struct tap_join *join,
 struct tap_loss *tap_join_loss(struct tap_join *join)
 {
 	return &join->context.loss;
-}
-
-int tap_join_discarded(struct tap_join *join, const char *stream, uint64_t events,
-		       uint64_t packets)
-{
-	return tap_loss_discarded(&join->context.loss, stream, events, packets);
 }
 
 static int set_string(char **string, const char *value)

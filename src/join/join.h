@@ -30,24 +30,8 @@ void tap_join_destroy(struct tap_join *join);
 struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 				     const unsigned char *identity, int64_t pid);
 
-/* How many traces there are, and the one of this number. */
-size_t tap_join_trace_count(const struct tap_join *join);
-const struct tap_trace *tap_join_trace(const struct tap_join *join, size_t number);
-
-/* How requests, completions and receivers were matched, by kind. */
-const struct tap_matches *tap_join_matches(const struct tap_join *join);
-
-/*
- * What ran on a GPU is told when it was over long ago.  What is not told yet begins at
- * this time or later; INT64_MAX: nothing is awaited.
- */
-int64_t tap_join_horizon(const struct tap_join *join);
-
-const struct tap_gpu_times *tap_join_gpu_times(const struct tap_join *join);
-
-/* The communicators: comm.h. */
-struct tap_comms;
-const struct tap_comms *tap_join_comms(const struct tap_join *join);
+/* What is known of the trace; for views, which read it. */
+const struct tap_context *tap_join_context(const struct tap_join *join);
 
 /* The one structure of (layer, name); layer has layer_length bytes, name has
  * name_length.  Returns NULL when memory is short. */
@@ -74,8 +58,6 @@ int tap_join_set_jobs(struct tap_join *join, const char *jobs);
  * one has, a blank, the name.  Returns 0 or -ENOMEM.
  */
 int tap_join_set_snapshots(struct tap_join *join, const char *snapshots);
-/* The same, NULL: none are. */
-const char *tap_join_snapshots(const struct tap_join *join);
 
 /* Takes one event, not earlier than the one before.  Returns 0 or -errno. */
 int tap_join_event(struct tap_join *join, struct tap_event *event);
@@ -83,23 +65,7 @@ int tap_join_event(struct tap_join *join, struct tap_event *event);
 /* The events are over: ends what is open and finishes the consumer. */
 int tap_join_finish(struct tap_join *join);
 
-/* How many events came. */
-uint64_t tap_join_event_count(const struct tap_join *join);
-
-/* When the first event of the trace was; 0 before it came. */
-int64_t tap_join_first_ns(const struct tap_join *join);
-
-/* When the latest event was. */
-int64_t tap_join_last_ns(const struct tap_join *join);
-
 /* The losses, for whoever reads the streams to add to. */
 struct tap_loss *tap_join_loss(struct tap_join *join);
-
-/* Adds to the losses of a stream and to the sums.  Returns 0 or -ENOMEM. */
-int tap_join_discarded(struct tap_join *join, const char *stream, uint64_t events,
-		       uint64_t packets);
-
-/* Gives a span back. */
-void tap_span_put(struct tap_join *join, struct tap_span *span);
 
 #endif

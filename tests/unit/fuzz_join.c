@@ -244,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
 		launches[i] = tap_join_intern(join, "cuda", 4, cuda_calls[i],
 					      strlen(cuda_calls[i]));
-	view->join = join;
+	view->context = tap_join_context(join);
 	view->output = &output;
 	view->symbols = symbols;
 	view->settings.window = 1 + take(&input) % 5;

@@ -287,7 +287,8 @@ static bool test_threads(void)
 	bool is_passed = true;
 	int64_t now = 0;
 
-	CHECK(!tap_order_init(&counts.order, 100000, join, take_ordered, &counts));
+	CHECK(!tap_order_init(&counts.order, 100000, tap_join_context(join), take_ordered,
+			      &counts));
 	for (i = 0; i < 200000; i++) {
 		unsigned int t = (unsigned int) (draw() % THREADS);
 		uint64_t *stack = stacks[t];

@@ -454,7 +454,7 @@ static bool test_whole(void)
 {
 	struct world world = {.type = 2, .wr_ids = UINT64_C(1) << 40};
 	bool is_passed = run(&world, 0);
-	const struct tap_matches *matches = tap_join_matches(world.join);
+	const struct tap_matches *matches = tap_join_context(world.join)->matches;
 
 	CHECK(world.exact[0] > 1000 && world.exact[1] > 1000);
 	CHECK(!world.inferred[1]);

@@ -93,7 +93,7 @@ struct tap_ctf {
 	size_t room;
 	struct tap_buffer text;
 	/* Until nothing that ran on a GPU before is awaited any more. */
-	const struct tap_join *join;
+	const struct tap_context *context;
 	struct tap_heap held;
 	uint64_t held_count;
 	int64_t last_ns; /* of the latest message that may be taken */
@@ -101,7 +101,7 @@ struct tap_ctf {
 
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
 			       const struct tap_decoder *decoder,
-			       const struct tap_join *join)
+			       const struct tap_context *context)
 {
 	struct tap_ctf *ctf = calloc(1, sizeof(*ctf));
 
@@ -109,7 +109,7 @@ struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
 		return NULL;
 	ctf->iterator = iterator;
 	ctf->decoder = decoder;
-	ctf->join = join;
+	ctf->context = context;
 	ctf->last_ns = INT64_MIN;
 	return ctf;
 }
@@ -202,7 +202,7 @@ static int append_held(struct tap_ctf *ctf)
  * last_ns. */
 static int append_at(struct tap_ctf *ctf, bt_message *message, int64_t time_ns)
 {
-	const int64_t horizon_ns = tap_join_horizon(ctf->join);
+	const int64_t horizon_ns = tap_context_horizon(ctf->context);
 	const struct tap_heap_item item = {.time_ns = time_ns,
 					   .order = ctf->held_count++,
 					   .value = message};
@@ -725,7 +725,7 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 	return append_at(ctf, message, time_ns);
 }
 
-int tap_ctf_end(struct tap_ctf *ctf, const struct tap_join *join)
+int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context)
 {
 	struct output *output;
 	size_t i;
@@ -733,8 +733,8 @@ int tap_ctf_end(struct tap_ctf *ctf, const struct tap_join *join)
 
 	while (!ret && ctf->held.count)
 		ret = append_held(ctf);
-	for (i = 0; i < tap_join_trace_count(join); i++)
-		if (!output_of(ctf, tap_join_trace(join, i)))
+	for (i = 0; i < context->traces.count; i++)
+		if (!output_of(ctf, context->traces.all[i]))
 			return -ENOMEM;
 	for (output = ctf->outputs; !ret && output; output = output->next)
 		ret = append(ctf,

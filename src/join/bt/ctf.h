@@ -16,17 +16,17 @@ struct tap_ctf;
 /* Returns NULL when memory is short. */
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
 			       const struct tap_decoder *decoder,
-			       const struct tap_join *join);
+			       const struct tap_context *context);
 void tap_ctf_destroy(struct tap_ctf *ctf);
 
 /* Appends the message of an event.  Returns 0 or -ENOMEM. */
 int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark);
 
 /*
- * Appends what ends all traces; those of hosts in join where nothing happened are
+ * Appends what ends all traces; those of hosts where nothing happened are
  * there too.  Returns 0 or -ENOMEM.
  */
-int tap_ctf_end(struct tap_ctf *ctf, const struct tap_join *join);
+int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context);
 
 /* How many messages there are to take. */
 size_t tap_ctf_count(const struct tap_ctf *ctf);

@@ -189,7 +189,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 		reading->join = tap_join_create(reading->view->consumer, reading->view,
 						&filter->bounds);
 	if (reading->join) {
-		reading->view->join = reading->join;
+		reading->view->context = tap_join_context(reading->join);
 		reading->decoder = tap_decoder_create(reading->join);
 		tap_join_loss(reading->join)->damaged_streams = filter->damaged_streams;
 		tap_join_loss(reading->join)->removed_chunks = filter->removed_chunks;
@@ -198,7 +198,8 @@ static struct reading *create(bt_self_message_iterator *iterator,
 	}
 	if (reading->decoder && !is_short) {
 		reading->merge = tap_merge_create(reading->decoder, reading->join);
-		reading->ctf = tap_ctf_create(iterator, reading->decoder, reading->join);
+		reading->ctf = tap_ctf_create(iterator, reading->decoder,
+					      tap_join_context(reading->join));
 	}
 	if (reading->merge && reading->ctf)
 		return reading;
@@ -272,7 +273,7 @@ static int read_more(struct reading *reading, bool *is_waiting)
 		return ret;
 	reading->is_over = true;
 	ret = tap_join_finish(reading->join);
-	return ret ? ret : tap_ctf_end(reading->ctf, reading->join);
+	return ret ? ret : tap_ctf_end(reading->ctf, tap_join_context(reading->join));
 }
 
 bt_message_iterator_class_next_method_status

@@ -125,7 +125,8 @@ static int note_discarded_events(struct tap_merge *merge, const bt_message *mess
 		tap_join_loss(merge->join)->discarded_unknown++;
 		return 0;
 	}
-	return tap_join_discarded(merge->join, stream_name(stream), count, 0);
+	return tap_loss_discarded(tap_join_loss(merge->join), stream_name(stream), count,
+				  0);
 }
 
 static int note_discarded_packets(struct tap_merge *merge, const bt_message *message)
@@ -139,7 +140,8 @@ static int note_discarded_packets(struct tap_merge *merge, const bt_message *mes
 		tap_join_loss(merge->join)->discarded_unknown++;
 		return 0;
 	}
-	return tap_join_discarded(merge->join, stream_name(stream), 0, count);
+	return tap_loss_discarded(tap_join_loss(merge->join), stream_name(stream), 0,
+				  count);
 }
 
 /* What babeltrace2 says was wrong first; it is then no longer said. */

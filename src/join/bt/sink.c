@@ -134,7 +134,7 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
 	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
 	tap_join_loss(sink->join)->is_window = params[FLIGHT].boolean;
-	view->join = sink->join;
+	view->context = tap_join_context(sink->join);
 	view->output = &sink->output;
 	view->symbols = sink->symbols;
 	ret = tap_outfile_open(&sink->output, output, params[OVERWRITE].boolean);

@@ -39,6 +39,11 @@ void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span)
 	pairs->free_spans = span;
 }
 
+void tap_span_put(struct tap_span *span)
+{
+	tap_pairs_put(span->pairs, span);
+}
+
 struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 				const struct tap_process *process,
 				const struct tap_name *name, int64_t tid)
@@ -61,6 +66,7 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 			return NULL;
 	}
 	span->references = 1;
+	span->pairs = pairs;
 	span->process = process;
 	span->name = name;
 	span->tid = tid;

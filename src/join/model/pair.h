@@ -47,7 +47,8 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 				const struct tap_process *process,
 				const struct tap_name *name, int64_t tid);
 
-/* Gives a span back. */
+/* Gives a span back; each does. */
+void tap_span_put(struct tap_span *span);
 void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
 
 /* Takes the entries and exits of calls. */

@@ -142,6 +142,7 @@ enum tap_span_state {
 	TAP_SPAN_BEGIN_LOST, /* only its return is in the trace */
 };
 
+struct tap_pairs;
 struct tap_thread;
 struct tap_member;
 struct tap_link;
@@ -210,6 +211,7 @@ struct tap_span {
 
 	/* Of pair.c alone. */
 	unsigned int references;
+	struct tap_pairs *pairs;   /* whose it is */
 	struct tap_thread *thread; /* also: a call that ends before those around it */
 	struct tap_span *below;	   /* enclosing call of the same thread */
 	struct tap_span *above;
@@ -289,7 +291,7 @@ struct tap_consumer {
 	int (*finish)(void *data, const struct tap_loss *loss);
 };
 
-/* Keeps a span. */
+/* Keeps a span; tap_span_put() in pair.h gives it back. */
 struct tap_span *tap_span_get(struct tap_span *span);
 
 /* How a state is called in every output. */

@@ -97,7 +97,7 @@ static int note_defect(void *data, const struct tap_link *link)
 
 	/* What a flight recorder has overwritten is missing. */
 	if (link->is_mismatch || link->is_awaiting ||
-	    !tap_join_loss(check->view.join)->is_window)
+	    !check->view.context->loss.is_window)
 		tap_defects_note(&check->defects, link);
 	return 0;
 }
@@ -201,7 +201,7 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
 	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
 	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
-	    tap_join_gpu_times(check->view.join)->clock_errors)
+	    check->view.context->gpu_times.clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
 		/* Whose memory it is says nothing of what is missing. */
@@ -267,9 +267,9 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 		tap_buffer_add_string(line,
 				      ": the trace is complete, the program is not");
 	tap_buffer_add_string(line, "\nevents: ");
-	tap_buffer_add_unsigned(line, tap_join_event_count(check->view.join));
+	tap_buffer_add_unsigned(line, check->view.context->event_count);
 	tap_buffer_add_char(line, '\n');
-	tap_view_add_snapshots_text(line, check->view.join);
+	tap_view_add_snapshots_text(line, check->view.context);
 	if (loss->is_window)
 		tap_buffer_add_string(line,
 				      "window: a flight recorder overwrites what is "
@@ -281,7 +281,7 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	for (i = 0; i < count; i++)
 		add_row_text(line, &rows[i]);
 	tap_buffer_add_char(line, '\n');
-	add_times_text(line, tap_join_gpu_times(check->view.join));
+	add_times_text(line, &check->view.context->gpu_times);
 	for (i = 0; i < check->unobserved_count; i++) {
 		const struct unobserved *unobserved = &check->unobserved[i];
 
@@ -329,7 +329,7 @@ static void add_row_json(struct tap_json *json, const struct row *row)
 static void write_json(struct check *check, const struct row *rows, size_t count,
 		       enum verdict verdict, const struct tap_loss *loss)
 {
-	const struct tap_gpu_times *times = tap_join_gpu_times(check->view.join);
+	const struct tap_gpu_times *times = &check->view.context->gpu_times;
 	struct tap_json *json = &check->json;
 	size_t i;
 
@@ -338,10 +338,10 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdicts[verdict]);
 	tap_defects_add_json(&check->defects, json);
-	tap_view_add_snapshots_json(json, check->view.join);
+	tap_view_add_snapshots_json(json, check->view.context);
 	if (loss->is_window)
 		tap_json_bool(json, "window", true);
-	tap_json_unsigned(json, "events", tap_join_event_count(check->view.join));
+	tap_json_unsigned(json, "events", check->view.context->event_count);
 	tap_json_unsigned(json, "discarded", loss->discarded_events);
 	tap_json_open(json, "links", '[');
 	for (i = 0; i < count; i++)
@@ -372,7 +372,7 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct check *check = data;
-	const struct tap_matches *matches = tap_join_matches(check->view.join);
+	const struct tap_matches *matches = check->view.context->matches;
 	const struct row rows[] = {
 		row_of_calls(check, TAP_LINK_COLLECTIVE_RANKS, loss),
 		row_of_calls(check, TAP_LINK_SEND_RECV, loss),

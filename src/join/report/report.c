@@ -620,8 +620,8 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	tap_json_open(json, NULL, '{');
 	tap_json_string(json, "type", "report");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
-	tap_view_add_hosts_json(json, report->view.join);
-	tap_view_add_snapshots_json(json, report->view.join);
+	tap_view_add_hosts_json(json, report->view.context);
+	tap_view_add_snapshots_json(json, report->view.context);
 	tap_json_open(json, "processes", '[');
 	for (i = 0; i < report->process_count; i++) {
 		ret = add_process_json(report, report->processes[i]);
@@ -636,7 +636,7 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 		return ret;
 	if (report->view.symbols)
 		add_modules_json(report);
-	tap_report_comms_json(&report->comms, tap_join_comms(report->view.join), json);
+	tap_report_comms_json(&report->comms, &report->view.context->comms, json);
 	if (report->work.queues)
 		tap_report_work_json(&report->work, json);
 	if (report->net.first)
@@ -673,7 +673,7 @@ static int count_open(void *data, const struct tap_standing *standing)
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
-	const struct tap_comms *comms = tap_join_comms(report->view.join);
+	const struct tap_comms *comms = &report->view.context->comms;
 	int ret = tap_report_comms_finish(&report->comms, comms);
 	size_t i;
 
@@ -685,7 +685,7 @@ static int finish(void *data, const struct tap_loss *loss)
 	if (report->view.settings.is_json) {
 		ret = write_json(report, loss);
 	} else {
-		tap_view_add_snapshots_text(&report->view.line, report->view.join);
+		tap_view_add_snapshots_text(&report->view.line, report->view.context);
 		if (report->view.line.used)
 			tap_buffer_add_char(&report->view.line, '\n');
 		for (i = 0; !ret && i < report->process_count; i++)

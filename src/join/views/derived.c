@@ -127,7 +127,7 @@ static int64_t bytes_of(const struct tap_span *span)
 /* A clock that is wrong must not drag along what follows. */
 static int64_t not_ahead(const struct derived *derived, int64_t time_ns)
 {
-	const int64_t now_ns = tap_join_last_ns(derived->view.join);
+	const int64_t now_ns = derived->view.context->last_ns;
 
 	return time_ns < now_ns ? time_ns : now_ns;
 }
@@ -189,7 +189,7 @@ static int take_end(void *data, struct tap_span *span)
 	tap_lanes_end(&derived->lanes, span);
 	mark.bytes = bytes_of(span);
 	ret = give(derived, &mark,
-		   has_end ? span->end_ns : tap_join_last_ns(derived->view.join));
+		   has_end ? span->end_ns : derived->view.context->last_ns);
 	if (ret || mark.bytes <= 0 || span->state == TAP_SPAN_BEGIN_LOST)
 		return ret;
 	return count_bytes(derived, span, process, -mark.bytes);
@@ -214,7 +214,7 @@ static int take_link(void *data, const struct tap_link *link)
 		mark.process = end->process;
 		mark.who = process->who;
 		mark.end = end;
-		ret = give(derived, &mark, tap_join_last_ns(derived->view.join));
+		ret = give(derived, &mark, derived->view.context->last_ns);
 	}
 	return ret;
 }

@@ -24,7 +24,7 @@ enum tap_mark_kind {
 struct tap_mark {
 	enum tap_mark_kind kind;
 	/* Not before that of the one before, but of what ran on a GPU:
-	 * tap_join_horizon().
+	 * tap_context_horizon().
 	 */
 	int64_t time_ns;
 	const struct tap_process *process;

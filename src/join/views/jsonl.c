@@ -34,9 +34,9 @@ static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 	tap_json_open(json, NULL, '{');
 	tap_json_string(json, "type", "trace");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
-	tap_view_add_hosts_json(json, jsonl->view.join);
+	tap_view_add_hosts_json(json, jsonl->view.context);
 	tap_json_string(json, "time_base", "unix-epoch-ns");
-	tap_view_add_snapshots_json(json, jsonl->view.join);
+	tap_view_add_snapshots_json(json, jsonl->view.context);
 	tap_view_add_loss_json(json, loss, false);
 	tap_json_end_line(json, &jsonl->view.line);
 }

@@ -2,21 +2,21 @@
 /* A ring of spans in order of beginning, whose head waits for its end. */
 #include "join/views/order.h"
 
-#include "join/join.h"
+#include "join/model/context.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tap_order_init(struct tap_order *order, size_t size, struct tap_join *join,
-		   tap_order_take take, void *data)
+int tap_order_init(struct tap_order *order, size_t size,
+		   const struct tap_context *context, tap_order_take take, void *data)
 {
 	memset(order, 0, sizeof(*order));
 	order->ring = malloc(size * sizeof(struct tap_span *));
 	if (!order->ring)
 		return -ENOMEM;
 	order->size = size;
-	order->join = join;
+	order->context = context;
 	order->take = take;
 	order->last_ns = INT64_MIN;
 	order->data = data;
@@ -34,7 +34,7 @@ static void drop_first(struct tap_order *order)
 
 	order->first = (order->first + 1) % order->size;
 	order->count--;
-	tap_span_put(order->join, span);
+	tap_span_put(span);
 }
 
 static int64_t begin_of(const struct tap_span *span)
@@ -68,7 +68,7 @@ static int take_run(struct tap_order *order)
 	else
 		order->last_ns = span->begin_ns;
 	ret = order->take(order->data, span);
-	tap_span_put(order->join, span);
+	tap_span_put(span);
 	return ret;
 }
 
@@ -88,7 +88,7 @@ static int take_next(struct tap_order *order)
 
 static int flush(struct tap_order *order)
 {
-	const int64_t horizon_ns = tap_join_horizon(order->join);
+	const int64_t horizon_ns = tap_context_horizon(order->context);
 	int ret = 0;
 
 	while (!ret && (order->count || order->runs.count)) {
@@ -165,7 +165,7 @@ void tap_order_free(struct tap_order *order)
 	while (order->count)
 		drop_first(order);
 	for (; order->runs.count; tap_heap_pop(&order->runs))
-		tap_span_put(order->join, tap_heap_first(&order->runs)->value);
+		tap_span_put(tap_heap_first(&order->runs)->value);
 	tap_heap_free(&order->runs);
 	free(order->ring);
 	memset(order, 0, sizeof(*order));

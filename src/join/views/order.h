@@ -12,7 +12,7 @@
 #include "join/base/heap.h"
 #include "join/model/span.h"
 
-struct tap_join;
+struct tap_context;
 
 /* Takes a span whose turn it is.  Returns 0 or -errno. */
 typedef int (*tap_order_take)(void *data, struct tap_span *span);
@@ -25,14 +25,14 @@ struct tap_order {
 	struct tap_heap runs; /* of the GPU, by their beginnings */
 	uint64_t run_count;
 	int64_t last_ns;       /* the beginning of the latest that was given */
-	struct tap_join *join; /* whose spans are held */
+	const struct tap_context *context;
 	tap_order_take take;
 	void *data;
 };
 
 /* Holds at most size (at least 1) spans.  Returns 0 or -ENOMEM. */
-int tap_order_init(struct tap_order *order, size_t size, struct tap_join *join,
-		   tap_order_take take, void *data);
+int tap_order_init(struct tap_order *order, size_t size,
+		   const struct tap_context *context, tap_order_take take, void *data);
 
 /* A span has begun.  Returns 0 or what take returned. */
 int tap_order_begun(struct tap_order *order, struct tap_span *span);

@@ -51,9 +51,9 @@ static int begin(struct text *text)
 	if (text->has_begun)
 		return 0;
 	text->has_begun = true;
-	text->has_hosts = tap_view_host_count(view->join) > 1;
-	ret = tap_order_init(&text->order, view->settings.window, view->join, write_line,
-			     text);
+	text->has_hosts = tap_view_host_count(view->context) > 1;
+	ret = tap_order_init(&text->order, view->settings.window, view->context,
+			     write_line, text);
 	if (ret)
 		return ret;
 	text->is_awaited = tap_outfile_is_awaited(view->output);
@@ -218,7 +218,7 @@ static void add_time_of_day(struct text *text, struct tap_buffer *line, int64_t 
 
 static void add_time(struct text *text, struct tap_buffer *line, int64_t ns)
 {
-	const int64_t first_ns = tap_join_first_ns(text->view.join);
+	const int64_t first_ns = text->view.context->first_ns;
 	uint64_t since;
 
 	if (text->view.settings.is_absolute) {
@@ -588,14 +588,14 @@ static void add_header(struct text *text)
 
 	tap_buffer_add_unsigned(line, text->span_count);
 	tap_buffer_add_string(line, text->span_count == 1 ? " call, " : " calls, ");
-	tap_buffer_add_unsigned(line, tap_view_host_count(view->join));
-	tap_buffer_add_string(line,
-			      tap_view_host_count(view->join) == 1 ? " host" : " hosts");
+	tap_buffer_add_unsigned(line, tap_view_host_count(view->context));
+	tap_buffer_add_string(line, tap_view_host_count(view->context) == 1 ? " host"
+									    : " hosts");
 	tap_buffer_add_string(line, ", times are ");
 	tap_buffer_add_string(line, view->settings.is_absolute
 					    ? "local time\n"
 					    : "seconds since the first event\n");
-	tap_view_add_snapshots_text(line, view->join);
+	tap_view_add_snapshots_text(line, view->context);
 	for (size_t i = 0; i < text->process_room; i++)
 		if (text->processes[i])
 			add_process_line(line, text->processes[i]);

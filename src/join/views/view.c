@@ -10,42 +10,42 @@
 /* Of a communicator's key that are shown where space is short. */
 #define KEY_BITS 32
 
-static bool is_host_new(const struct tap_join *join, size_t number)
+static bool is_host_new(const struct tap_context *context, size_t number)
 {
-	const char *host = tap_join_trace(join, number)->host;
+	const char *host = context->traces.all[number]->host;
 	size_t i;
 
 	for (i = 0; i < number; i++)
-		if (!strcmp(tap_join_trace(join, i)->host, host))
+		if (!strcmp(context->traces.all[i]->host, host))
 			return false;
 	return true;
 }
 
-size_t tap_view_host_count(const struct tap_join *join)
+size_t tap_view_host_count(const struct tap_context *context)
 {
 	size_t i, count = 0;
 
-	for (i = 0; i < tap_join_trace_count(join); i++)
-		count += is_host_new(join, i);
+	for (i = 0; i < context->traces.count; i++)
+		count += is_host_new(context, i);
 	return count;
 }
 
-void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join)
+void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context)
 {
 	size_t i;
 
 	tap_json_open(json, "hosts", '[');
-	for (i = 0; i < tap_join_trace_count(join); i++) {
-		if (!is_host_new(join, i))
+	for (i = 0; i < context->traces.count; i++) {
+		if (!is_host_new(context, i))
 			continue;
 		tap_json_open(json, NULL, '{');
-		tap_json_string(json, "name", tap_join_trace(join, i)->host);
+		tap_json_string(json, "name", context->traces.all[i]->host);
 		tap_json_close(json);
 	}
 	tap_json_close(json);
 }
 
-/* The next of tap_join_snapshots(): its name, and of how many it is.  False: no more. */
+/* The next of the snapshots: its name, and of how many it is.  False: no more. */
 static bool next_snapshot(const char **at, char *name, size_t size, uint64_t *of)
 {
 	const char *line = *at;
@@ -60,9 +60,9 @@ static bool next_snapshot(const char **at, char *name, size_t size, uint64_t *of
 	return true;
 }
 
-void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join)
+void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_context *context)
 {
-	const char *at = tap_join_snapshots(join);
+	const char *at = context->snapshots;
 	char name[NAME_MAX + 1];
 	uint64_t of;
 
@@ -78,9 +78,10 @@ void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *j
 	tap_json_close(json);
 }
 
-void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join)
+void tap_view_add_snapshots_text(struct tap_buffer *buffer,
+				 const struct tap_context *context)
 {
-	const char *at = tap_join_snapshots(join);
+	const char *at = context->snapshots;
 	char name[NAME_MAX + 1];
 	uint64_t of;
 

@@ -8,9 +8,9 @@
 #define TAP_JOIN_VIEWS_VIEW_H
 
 #include "join/base/buffer.h"
-#include "join/join.h"
 #include "join/base/json.h"
 #include "join/base/outfile.h"
+#include "join/model/context.h"
 #include "join/views/symbol.h"
 
 /* The number of the machine-readable forms; additions do not change it. */
@@ -25,7 +25,7 @@ struct tap_view_settings {
 struct tap_view {
 	const struct tap_consumer *consumer;	/* called with the view */
 	void (*destroy)(struct tap_view *view); /* before the join is destroyed */
-	struct tap_join *join;			/* set by whoever makes both */
+	const struct tap_context *context;	/* set by whoever makes the join */
 	struct tap_outfile *output;		/* not owned */
 	struct tap_symbols *symbols;		/* not owned; NULL: show no stacks */
 	struct tap_view_settings settings;
@@ -39,13 +39,15 @@ struct tap_view *tap_report_create(void);
 struct tap_view *tap_check_create(void);
 
 /* "hosts":[{"name":...}] of all traces, each once. */
-void tap_view_add_hosts_json(struct tap_json *json, const struct tap_join *join);
+void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context);
 /* "snapshots":[{"name":...,"of":4}], only of flight recorders. */
-void tap_view_add_snapshots_json(struct tap_json *json, const struct tap_join *join);
+void tap_view_add_snapshots_json(struct tap_json *json,
+				 const struct tap_context *context);
 /* The same, a line for each. */
-void tap_view_add_snapshots_text(struct tap_buffer *buffer, const struct tap_join *join);
+void tap_view_add_snapshots_text(struct tap_buffer *buffer,
+				 const struct tap_context *context);
 /* How many hosts the traces name. */
-size_t tap_view_host_count(const struct tap_join *join);
+size_t tap_view_host_count(const struct tap_context *context);
 /* "loss":{...}; without the streams in a line that may not grow. */
 void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 			    bool has_streams);
