@@ -20,7 +20,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/join.c src/join/join.h \
 	src/join/model/comm.c src/join/model/comm.h \
 	src/join/model/context.c src/join/model/context.h \
-	src/join/model/event.h \
+	src/join/model/event.c src/join/model/event.h \
 	src/join/model/layer.h \
 	src/join/model/link.c src/join/model/link.h \
 	src/join/model/name.c src/join/model/name.h \
@@ -28,6 +28,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/pair.c src/join/model/pair.h \
 	src/join/model/process.c src/join/model/process.h \
 	src/join/model/span.c src/join/model/span.h \
+	src/join/model/stream.c src/join/model/stream.h \
 	src/join/model/trace.c src/join/model/trace.h \
 	src/join/model/wire.c src/join/model/wire.h \
 	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \

@@ -2,8 +2,8 @@
 /* Tables of fields, and the values in the same order. */
 #include "join/bt/ctf.h"
 
-#include "join/gpu/cuda.h"
 #include "join/base/heap.h"
+#include "join/model/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

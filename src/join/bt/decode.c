@@ -3,7 +3,6 @@
 #include "join/bt/decode.h"
 
 #include "join/bt/decode_field.h"
-#include "join/gpu/gpu.h"
 
 #include <errno.h>
 #include <stdlib.h>

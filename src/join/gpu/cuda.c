@@ -2,11 +2,11 @@
 /* One event as an entry and an exit, with more fields than it came with. */
 #include "join/gpu/cuda.h"
 
-#include "join/base/buffer.h"
 #include "join/gpu/cuda_graph.h"
-#include "join/model/comm.h"
-#include "join/nccl/kernel.h"
+#include "join/model/layer.h"
 #include "join/model/link.h"
+#include "join/model/stream.h"
+#include "join/nccl/kernel.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,64 +31,6 @@ struct arguments {
 	uint64_t call_id; /* of the launch */
 	struct tap_fields fields;
 };
-
-/* What the tracer says in the field "capture". */
-enum { CAPTURE_TOLD_NOT = -1, CAPTURE_NONE, CAPTURE_ACTIVE };
-
-static int64_t capture_of(const struct tap_fields *fields)
-{
-	int64_t capture;
-
-	return tap_fields_get_signed(fields, "capture", &capture) ? CAPTURE_NONE
-								  : capture;
-}
-
-static bool stream_of(const struct tap_fields *fields, uint64_t *ret)
-{
-	uint64_t is_per_thread = 0;
-
-	if (tap_fields_get_unsigned(fields, "hStream", ret) &&
-	    tap_fields_get_unsigned(fields, "stream", ret))
-		return false;
-	tap_fields_get_unsigned(fields, "per_thread", &is_per_thread);
-	if (!*ret)
-		*ret = is_per_thread ? TAP_STREAM_PER_THREAD : TAP_STREAM_LEGACY;
-	return true;
-}
-
-bool tap_cuda_stream(const struct tap_span *span, uint64_t *ret)
-{
-	return stream_of(&span->entry, ret);
-}
-
-void tap_cuda_add_stream(struct tap_buffer *buffer, uint64_t stream)
-{
-	if (stream == TAP_STREAM_LEGACY)
-		tap_buffer_add_string(buffer, "legacy");
-	else if (stream == TAP_STREAM_PER_THREAD)
-		tap_buffer_add_string(buffer, "per-thread");
-	else
-		tap_buffer_add_hex(buffer, stream);
-}
-
-int64_t tap_cuda_bytes(const struct tap_span *span)
-{
-	static const char *const names[] = {"ByteCount", "pCopy_bytes", "sizes_bytes"};
-	uint64_t bytes;
-	size_t i;
-
-	if (span->name->cuda != TAP_CUDA_COPY)
-		return -1;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!tap_fields_get_unsigned(&span->entry, names[i], &bytes))
-			return bytes <= INT64_MAX ? (int64_t) bytes : -1;
-	return -1;
-}
-
-bool tap_cuda_is_captured(const struct tap_span *span)
-{
-	return capture_of(&span->entry) > CAPTURE_NONE;
-}
 
 /* ---- What is known besides ---- */
 
@@ -218,7 +160,7 @@ static int describe_capture(struct cuda *cuda, struct tap_span *span)
 	/* Where nobody can tell it may be in any. */
 	ret = tap_graphs_captured(&cuda->graphs, span,
 				  has_stream &&
-					  capture_of(&span->entry) != CAPTURE_TOLD_NOT,
+					  tap_cuda_capture(span) != TAP_CAPTURE_TOLD_NOT,
 				  stream, &graph);
 	if (!ret && graph)
 		add_number(&span->entry, "capture_id", graph->capture_id);
@@ -317,7 +259,7 @@ static int span_begun(void *state, struct tap_span *span, const struct tap_event
 
 	if (!span->name->cuda)
 		return 0;
-	capture = capture_of(&span->entry);
+	capture = tap_cuda_capture(span);
 	if (span->name->cuda == TAP_CUDA_KERNEL)
 		ret = describe_kernel(cuda, span);
 	else if (tap_name_is_work(span->name))
@@ -325,7 +267,7 @@ static int span_begun(void *state, struct tap_span *span, const struct tap_event
 	if (span->name->cuda == TAP_CUDA_GRAPH)
 		describe_graph(cuda, span);
 	if (!ret && event->kind == TAP_EVENT_WORK && !has_failed(event) &&
-	    (capture == CAPTURE_ACTIVE || capture == CAPTURE_TOLD_NOT))
+	    (capture == TAP_CAPTURE_ACTIVE || capture == TAP_CAPTURE_TOLD_NOT))
 		ret = describe_capture(cuda, span);
 	return ret;
 }

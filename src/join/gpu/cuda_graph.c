@@ -2,7 +2,7 @@
 /* Captures by their stream, graphs and what can be launched by their addresses. */
 #include "join/gpu/cuda_graph.h"
 
-#include "join/gpu/cuda.h"
+#include "join/model/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "join/base/buffer.h"
 #include "join/model/comm.h"
-#include "join/gpu/cuda.h"
+#include "join/model/stream.h"
 #include "join/nccl/kernel.h"
 
 #include <errno.h>
@@ -55,32 +55,6 @@ struct tap_gpu_site {
 	uint64_t dropped, zero_times; /* that no launch is accounted for by, yet */
 	struct tap_gpu_site *next;
 };
-
-enum tap_gpu_event tap_gpu_event(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum tap_gpu_event event;
-	} events[] = {
-		{"gpu:kernel", TAP_GPU_KERNEL},
-		{"gpu:memcpy", TAP_GPU_MEMCPY},
-		{"gpu:memcpy_p2p", TAP_GPU_MEMCPY_P2P},
-		{"gpu:memset", TAP_GPU_MEMSET},
-		{"gpu:graph_node", TAP_GPU_GRAPH_NODE},
-		{"gpu:name", TAP_GPU_NAME},
-		{"gpu:state_name", TAP_GPU_NAME},
-		{"gpu:owner", TAP_GPU_OWNER},
-		{"gpu:state_owner", TAP_GPU_OWNER},
-		{"gpu:clock", TAP_GPU_CLOCK},
-		{"gpu:lost", TAP_GPU_LOST},
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-		if (!strcmp(name, events[i].name))
-			return events[i].event;
-	return TAP_GPU_NONE;
-}
 
 static void count_unmatched(struct tap_matches *matches, enum tap_why why)
 {

@@ -17,9 +17,6 @@
 #include "join/base/heap.h"
 #include "join/model/layer.h"
 
-/* What the event of this name, which begins with "gpu:", is. */
-enum tap_gpu_event tap_gpu_event(const char *name);
-
 struct tap_gpu {
 	struct tap_context *context; /* first: layer.h */
 

@@ -79,4 +79,7 @@ struct tap_event {
 	struct tap_fields fields; /* all others; the join may take them */
 };
 
+/* What the event of this name, which begins with "gpu:", is. */
+enum tap_gpu_event tap_gpu_event(const char *name);
+
 #endif

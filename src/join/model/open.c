@@ -5,8 +5,8 @@
  */
 #include "join/model/open.h"
 
-#include "join/gpu/cuda.h"
 #include "join/model/layer.h"
+#include "join/model/stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

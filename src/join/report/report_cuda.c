@@ -2,7 +2,7 @@
 /* Sums, filled by spans as they end and by links. */
 #include "join/report/report_cuda.h"
 
-#include "join/gpu/cuda.h"
+#include "join/model/stream.h"
 #include "join/report/report_work.h"
 #include "join/base/spread.h"
 #include "join/report/times.h"

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a call of the CUDA driver, or of HIP, says of the stream that it is about, for all
+ * who read spans.
+ *
+ * Hides the names of its arguments, and that a stream may have several names.
+ */
+#ifndef TAP_JOIN_MODEL_STREAM_H
+#define TAP_JOIN_MODEL_STREAM_H
+
+#include "join/model/span.h"
+
+/* Streams that are no object: the driver's own numbers for them. */
+#define TAP_STREAM_LEGACY 1
+#define TAP_STREAM_PER_THREAD 2
+
+/* Whether a call was captured into a graph, as the tracer says. */
+enum { TAP_CAPTURE_TOLD_NOT = -1, TAP_CAPTURE_NONE, TAP_CAPTURE_ACTIVE };
+int64_t tap_cuda_capture(const struct tap_span *span);
+
+/* The stream that the call is about, with one number for each that has several names. */
+bool tap_cuda_stream(const struct tap_span *span, uint64_t *ret);
+/* "legacy", "per-thread" or its address. */
+void tap_cuda_add_stream(struct tap_buffer *buffer, uint64_t stream);
+/* How many bytes it copies; -1 unknown. */
+int64_t tap_cuda_bytes(const struct tap_span *span);
+/* Whether it was put into a graph, and not done. */
+bool tap_cuda_is_captured(const struct tap_span *span);
+
+#endif
