@@ -8,6 +8,7 @@
 #include "join/gpu/cuda.h"
 #include "join/gpu/gpu.h"
 #include "join/model/layer.h"
+#include "join/model/layers.h"
 #include "join/model/open.h"
 #include "join/ranks/operations.h"
 #include "join/rdma/verbs.h"

@@ -25,6 +25,10 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/link.c src/join/model/link.h \
 	src/join/model/name.c src/join/model/name.h \
 	src/join/model/open.c src/join/model/open.h \
+	src/join/model/layers.h \
+	src/join/model/layer_calls.c \
+	src/join/model/layer_comms.c \
+	src/join/model/layer_processes.c \
 	src/join/model/pair.c src/join/model/pair.h \
 	src/join/model/process.c src/join/model/process.h \
 	src/join/model/span.c src/join/model/span.h \

@@ -5,8 +5,6 @@
  */
 #include "join/model/comm.h"
 
-#include "join/model/layer.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,13 +142,9 @@ static void learn(struct tap_comms *comms, int64_t *known, const struct tap_fiel
 	comms->changes++;
 }
 
-/*
- * *member becomes what the event describes, NULL when nothing in it is new; takes its
- * fields.  Returns 0, -EINVAL when it describes none, or -ENOMEM.
- */
-static int describe(struct tap_comms *comms, const struct tap_process *process,
-		    struct tap_event *event, bool is_state,
-		    struct tap_member **ret_member)
+int tap_comms_describe(struct tap_comms *comms, const struct tap_process *process,
+		       struct tap_event *event, bool is_state,
+		       struct tap_member **ret_member)
 {
 	const struct tap_fields *about = &event->fields;
 	uint64_t comm_id, key = 0, alias = 0, collectives, life = 0;
@@ -190,42 +184,8 @@ static int describe(struct tap_comms *comms, const struct tap_process *process,
 	return 0;
 }
 
-/* ---- The layer ---- */
-
-static int take(void *state, struct tap_process *process, struct tap_event *event)
+void tap_comms_free(struct tap_comms *comms)
 {
-	struct tap_context *context = ((struct tap_layer_state *) state)->context;
-	struct tap_member *member;
-	int ret;
-
-	ret = describe(&context->comms, process, event,
-		       event->kind == TAP_EVENT_STATE_COMM, &member);
-	if (ret == -EINVAL) {
-		context->loss.malformed_events++;
-		return 0;
-	}
-	if (!ret && member && context->consumer->communicator)
-		ret = context->consumer->communicator(context->data, member);
-	return ret;
-}
-
-static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)
-{
-	struct tap_context *context = ((struct tap_layer_state *) state)->context;
-	const struct tap_operation *operation = &span->operation;
-
-	(void) event;
-	if (!operation->comm_id)
-		return 0;
-	span->member = tap_comms_member(&context->comms, span->process,
-					operation->comm_id, operation->comm_key);
-	return span->member ? 0 : -ENOMEM;
-}
-
-static void free_all(void *state)
-{
-	struct tap_layer_state *layer = state;
-	struct tap_comms *comms = &layer->context->comms;
 	size_t i;
 
 	for (i = 0; i < comms->member_count; i++) {
@@ -240,12 +200,3 @@ static void free_all(void *state)
 	tap_table_free(&comms->by_key);
 	memset(comms, 0, sizeof(*comms));
 }
-
-const struct tap_layer tap_comms_layer = {
-	.name = "communicators",
-	.size = sizeof(struct tap_layer_state),
-	.events = TAP_TAKES(TAP_EVENT_COMM) | TAP_TAKES(TAP_EVENT_STATE_COMM),
-	.take = take,
-	.span_begun = span_begun,
-	.free = free_all,
-};

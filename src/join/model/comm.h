@@ -12,8 +12,6 @@
 #include "join/base/table.h"
 #include "join/model/event.h"
 
-struct tap_layer;
-
 /* What ranks share. */
 struct tap_comm {
 	unsigned int number;	 /* from 0 */
@@ -71,6 +69,15 @@ struct tap_member *tap_comms_member(struct tap_comms *comms,
 				    const struct tap_process *process, uint64_t comm_id,
 				    uint64_t key);
 
+/*
+ * Takes a tap:comm or, with is_state, a tap:state_comm event, its fields too.
+ * *member becomes what it describes, NULL when nothing in it is new.
+ * Returns 0, -EINVAL when the event does not describe one, or -ENOMEM.
+ */
+int tap_comms_describe(struct tap_comms *comms, const struct tap_process *process,
+		       struct tap_event *event, bool is_state,
+		       struct tap_member **member);
+
 /* What the communicator has turned out to be. */
 static inline struct tap_comm *tap_comm_root(struct tap_comm *comm)
 {
@@ -85,7 +92,6 @@ static inline struct tap_comm *tap_member_comm(const struct tap_member *member)
 	return tap_comm_root(member->comm);
 }
 
-/* Takes what is known of communicators, and finds the member of each span. */
-extern const struct tap_layer tap_comms_layer;
+void tap_comms_free(struct tap_comms *comms);
 
 #endif

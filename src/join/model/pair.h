@@ -10,8 +10,6 @@
 
 #include "join/model/event.h"
 
-struct tap_layer;
-
 /* What its owner does not set is zero at first. */
 struct tap_pairs {
 	/* Set by the owner; the functions return 0 or -errno. */
@@ -51,7 +49,6 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 void tap_span_put(struct tap_span *span);
 void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span);
 
-/* Takes the entries and exits of calls. */
-extern const struct tap_layer tap_pairs_layer;
+void tap_pairs_free(struct tap_pairs *pairs);
 
 #endif

@@ -2,8 +2,6 @@
 /* Processes by (trace, namespace, number), and each one's libraries by their number. */
 #include "join/model/process.h"
 
-#include "join/model/layer.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +65,7 @@ struct tap_process *tap_processes_succeed(struct tap_processes *processes,
 	return make(processes, process->trace, process->pid_namespace, process->pid);
 }
 
-/* Takes what the event says, its fields too. */
-static void describe(struct tap_process *process, struct tap_event *event)
+void tap_process_describe(struct tap_process *process, struct tap_event *event)
 {
 	const char *host;
 	int64_t number;
@@ -105,9 +102,8 @@ static bool is_same(const struct tap_library *a, const struct tap_library *b)
 	       !strcmp(a->build_id, b->build_id) && !strcmp(a->layer, b->layer);
 }
 
-/* Returns 0, -EINVAL when the event describes none, or -ENOMEM. */
-static int add_library(struct tap_process *process, const struct tap_event *event,
-		       const struct tap_library **ret_library)
+int tap_process_add_library(struct tap_process *process, const struct tap_event *event,
+			    const struct tap_library **ret_library)
 {
 	struct tap_library *library, *known;
 	const char *slash;
@@ -159,8 +155,7 @@ static bool is_same_stack(const struct tap_stack *a, const struct tap_stack *b)
 	       !memcmp(a->frames, b->frames, a->count * sizeof(a->frames[0]));
 }
 
-/* The same. */
-static int add_stack(struct tap_process *process, const struct tap_event *event)
+int tap_process_add_stack(struct tap_process *process, const struct tap_event *event)
 {
 	const struct tap_field *libraries = tap_fields_find(&event->fields, "libraries");
 	const struct tap_field *offsets = tap_fields_find(&event->fields, "offsets");
@@ -226,8 +221,8 @@ bool tap_process_is_of_job(const char *jobs, const struct tap_event *event)
 	return false;
 }
 
-/* Its state may have been written before it described itself. */
-static bool is_known(const struct tap_process *process, const struct tap_event *event)
+bool tap_process_is_known(const struct tap_process *process,
+			  const struct tap_event *event)
 {
 	return process->is_from_state &&
 	       tap_fields_are_equal(&process->about, &event->fields);
@@ -237,115 +232,11 @@ bool tap_process_is_replaced(const struct tap_process *process,
 			     const struct tap_event *event)
 {
 	return event->kind == TAP_EVENT_PROCESS && process->is_announced &&
-	       !is_known(process, event);
+	       !tap_process_is_known(process, event);
 }
 
-/* ---- The layer ---- */
-
-static int emit(const struct tap_context *context, struct tap_process *process)
+void tap_processes_free(struct tap_processes *processes)
 {
-	if (process->is_told)
-		return 0;
-	process->is_told = true;
-	return context->consumer->process
-		       ? context->consumer->process(context->data, process)
-		       : 0;
-}
-
-static void take_description(struct tap_process *process, struct tap_event *event)
-{
-	if (is_known(process, event)) {
-		process->is_from_state = false;
-		return;
-	}
-	describe(process, event);
-	process->is_told = false;
-}
-
-static void take_state(struct tap_process *process, struct tap_event *event)
-{
-	if (process->is_announced)
-		return;
-	describe(process, event);
-	process->is_from_state = true;
-	process->is_told = false;
-}
-
-static int take_library(struct tap_context *context, struct tap_process *process,
-			const struct tap_event *event)
-{
-	const struct tap_library *library, *newest = process->libraries;
-	int ret;
-
-	ret = add_library(process, event, &library);
-	if (ret == -EINVAL) {
-		context->loss.malformed_events++;
-		return 0;
-	}
-	if (event->kind == TAP_EVENT_STATE_LIBRARY && process->libraries == newest)
-		return ret;
-	if (!ret && context->consumer->library)
-		ret = context->consumer->library(context->data, process, library);
-	return ret;
-}
-
-static int take_stack(struct tap_context *context, struct tap_process *process,
-		      const struct tap_event *event)
-{
-	int ret = add_stack(process, event);
-
-	if (ret == -EINVAL) {
-		context->loss.malformed_events++;
-		return 0;
-	}
-	return ret;
-}
-
-static int take_problem(const struct tap_context *context,
-			const struct tap_process *process, const struct tap_event *event)
-{
-	struct tap_problem problem = {.process = process, .time_ns = event->time_ns};
-
-	problem.what = tap_fields_get_string(&event->fields, "what");
-	problem.detail = tap_fields_get_string(&event->fields, "detail");
-	tap_fields_get_unsigned(&event->fields, "count", &problem.count);
-	if (!problem.what)
-		problem.what = "";
-	if (!problem.detail)
-		problem.detail = "";
-	return tap_emit_problem(context, &problem);
-}
-
-static int take(void *state, struct tap_process *process, struct tap_event *event)
-{
-	struct tap_context *context = ((struct tap_layer_state *) state)->context;
-	int ret;
-
-	if (event->kind == TAP_EVENT_PROCESS)
-		take_description(process, event);
-	else if (event->kind == TAP_EVENT_STATE_PROCESS)
-		take_state(process, event);
-	ret = emit(context, process);
-	if (ret)
-		return ret;
-	switch (event->kind) {
-	case TAP_EVENT_LIBRARY:
-	case TAP_EVENT_STATE_LIBRARY:
-		return take_library(context, process, event);
-	case TAP_EVENT_STACK:
-	case TAP_EVENT_STATE_STACK:
-		return take_stack(context, process, event);
-	case TAP_EVENT_PROBLEM:
-		return take_problem(context, process, event);
-	default:
-		return 0;
-	}
-}
-
-static void free_all(void *state)
-{
-	struct tap_layer_state *layer = state;
-	struct tap_processes *processes = &layer->context->processes;
 	size_t i;
 
 	for (i = 0; i < processes->count; i++) {
@@ -370,12 +261,3 @@ static void free_all(void *state)
 	tap_table_free(&processes->by_pid);
 	memset(processes, 0, sizeof(*processes));
 }
-
-/* A process is described before anything else of it is taken: so this layer is first. */
-const struct tap_layer tap_processes_layer = {
-	.name = "processes",
-	.size = sizeof(struct tap_layer_state),
-	.events = TAP_TAKES_ALL,
-	.take = take,
-	.free = free_all,
-};

@@ -10,8 +10,6 @@
 
 #include "join/model/event.h"
 
-struct tap_layer;
-
 /* All zero is no process. */
 struct tap_processes {
 	struct tap_table by_pid;
@@ -38,6 +36,29 @@ bool tap_process_is_replaced(const struct tap_process *process,
 /* Whether a process that describes itself is of a job among these, one in each line. */
 bool tap_process_is_of_job(const char *jobs, const struct tap_event *event);
 
+/*
+ * Whether its state, which may be written before it describes itself, said all of this
+ * event.
+ */
+bool tap_process_is_known(const struct tap_process *process,
+			  const struct tap_event *event);
+
+/* Takes what a tap:process or tap:state_process event says, its fields too. */
+void tap_process_describe(struct tap_process *process, struct tap_event *event);
+
+/*
+ * Takes a tap:library event; *library becomes what it describes.
+ * Returns 0, -EINVAL when the event does not describe one, or -ENOMEM.
+ */
+int tap_process_add_library(struct tap_process *process, const struct tap_event *event,
+			    const struct tap_library **library);
+
+/*
+ * Takes a tap:stack or tap:state_stack event.  Returns 0, -EINVAL when the event does
+ * not describe one, or -ENOMEM.
+ */
+int tap_process_add_stack(struct tap_process *process, const struct tap_event *event);
+
 /* The stack that has this number now, or NULL. */
 const struct tap_stack *tap_process_stack(const struct tap_process *process,
 					  uint64_t number);
@@ -46,7 +67,6 @@ const struct tap_stack *tap_process_stack(const struct tap_process *process,
 const struct tap_library *tap_process_library(const struct tap_process *process,
 					      uint64_t number);
 
-/* Takes what processes say of themselves, their libraries, stacks and problems. */
-extern const struct tap_layer tap_processes_layer;
+void tap_processes_free(struct tap_processes *processes);
 
 #endif

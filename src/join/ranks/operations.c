@@ -7,6 +7,9 @@
  * says how many calls and groups did not count before it, and if that is no more than
  * before the one in doubt, that one counted.  Else nobody knows, and it is not linked.
  */
+#include "join/ranks/operations.h"
+
+#include "join/model/layer.h"
 #include "join/ranks/slot.h"
 
 #include <errno.h>

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* What processes say of themselves, their libraries, stacks and problems. */
+#include "join/model/layer.h"
+#include "join/model/layers.h"
+
+#include <errno.h>
+
+static int emit(const struct tap_context *context, struct tap_process *process)
+{
+	if (process->is_told)
+		return 0;
+	process->is_told = true;
+	return context->consumer->process
+		       ? context->consumer->process(context->data, process)
+		       : 0;
+}
+
+static void take_description(struct tap_process *process, struct tap_event *event)
+{
+	if (tap_process_is_known(process, event)) {
+		process->is_from_state = false;
+		return;
+	}
+	tap_process_describe(process, event);
+	process->is_told = false;
+}
+
+static void take_state(struct tap_process *process, struct tap_event *event)
+{
+	if (process->is_announced)
+		return;
+	tap_process_describe(process, event);
+	process->is_from_state = true;
+	process->is_told = false;
+}
+
+static int take_library(struct tap_context *context, struct tap_process *process,
+			const struct tap_event *event)
+{
+	const struct tap_library *library, *newest = process->libraries;
+	int ret;
+
+	ret = tap_process_add_library(process, event, &library);
+	if (ret == -EINVAL) {
+		context->loss.malformed_events++;
+		return 0;
+	}
+	if (event->kind == TAP_EVENT_STATE_LIBRARY && process->libraries == newest)
+		return ret;
+	if (!ret && context->consumer->library)
+		ret = context->consumer->library(context->data, process, library);
+	return ret;
+}
+
+static int take_stack(struct tap_context *context, struct tap_process *process,
+		      const struct tap_event *event)
+{
+	int ret = tap_process_add_stack(process, event);
+
+	if (ret == -EINVAL) {
+		context->loss.malformed_events++;
+		return 0;
+	}
+	return ret;
+}
+
+static int take_problem(const struct tap_context *context,
+			const struct tap_process *process, const struct tap_event *event)
+{
+	struct tap_problem problem = {.process = process, .time_ns = event->time_ns};
+
+	problem.what = tap_fields_get_string(&event->fields, "what");
+	problem.detail = tap_fields_get_string(&event->fields, "detail");
+	tap_fields_get_unsigned(&event->fields, "count", &problem.count);
+	if (!problem.what)
+		problem.what = "";
+	if (!problem.detail)
+		problem.detail = "";
+	return tap_emit_problem(context, &problem);
+}
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	struct tap_context *context = ((struct tap_layer_state *) state)->context;
+	int ret;
+
+	if (event->kind == TAP_EVENT_PROCESS)
+		take_description(process, event);
+	else if (event->kind == TAP_EVENT_STATE_PROCESS)
+		take_state(process, event);
+	ret = emit(context, process);
+	if (ret)
+		return ret;
+	switch (event->kind) {
+	case TAP_EVENT_LIBRARY:
+	case TAP_EVENT_STATE_LIBRARY:
+		return take_library(context, process, event);
+	case TAP_EVENT_STACK:
+	case TAP_EVENT_STATE_STACK:
+		return take_stack(context, process, event);
+	case TAP_EVENT_PROBLEM:
+		return take_problem(context, process, event);
+	default:
+		return 0;
+	}
+}
+
+static void free_all(void *state)
+{
+	struct tap_layer_state *layer = state;
+
+	tap_processes_free(&layer->context->processes);
+}
+
+/* A process is described before anything else of it is taken: so this layer is first. */
+const struct tap_layer tap_processes_layer = {
+	.name = "processes",
+	.size = sizeof(struct tap_layer_state),
+	.events = TAP_TAKES_ALL,
+	.take = take,
+	.free = free_all,
+};
