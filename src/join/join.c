@@ -102,6 +102,17 @@ static int end_span(void *data, struct tap_span *span)
 	return ret;
 }
 
+static void *state_of(const void *data, const struct tap_layer *layer)
+{
+	const struct tap_join *join = data;
+	size_t i;
+
+	for (i = 0; i < LAYER_COUNT; i++)
+		if (layers[i] == layer)
+			return join->states[i];
+	return NULL;
+}
+
 static int64_t horizon_of(const void *data)
 {
 	const struct tap_join *join = data;
@@ -153,7 +164,8 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	context->data = data;
 	context->bounds = *bounds;
 	context->horizon = horizon_of;
-	context->horizon_data = join;
+	context->state_of = state_of;
+	context->layers = join;
 	context->pairs.open_max = bounds->open_calls;
 	context->pairs.loss = &context->loss;
 	context->pairs.begun = begin_span;
@@ -161,10 +173,14 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	context->pairs.data = join;
 	for (i = 0; !ret && i < LAYER_COUNT; i++)
 		ret = add_layer(join, i);
-	if (!ret)
-		return join;
-	tap_join_destroy(join);
-	return NULL;
+	if (ret) {
+		tap_join_destroy(join);
+		return NULL;
+	}
+	for (i = 0; i < LAYER_COUNT; i++)
+		if (layers[i]->begin)
+			layers[i]->begin(join->states[i]);
+	return join;
 }
 
 void tap_join_destroy(struct tap_join *join)

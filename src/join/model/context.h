@@ -30,6 +30,8 @@ struct tap_gpu_times {
 	uint64_t residual_max_ns; /* as the tracer tells, of all its pairs of times */
 };
 
+struct tap_layer;
+
 struct tap_context {
 	const struct tap_consumer *consumer;
 	void *data; /* of the consumer */
@@ -52,8 +54,10 @@ struct tap_context {
 	char *jobs;	      /* that are looked at, one in each line; NULL: all */
 	char *snapshots;      /* that are read, one in each line; NULL: none */
 
-	int64_t (*horizon)(const void *data); /* tap_context_horizon() */
-	const void *horizon_data;
+	/* Of whoever has the table of layers: tap_context_horizon(), _state(). */
+	int64_t (*horizon)(const void *layers);
+	void *(*state_of)(const void *layers, const struct tap_layer *layer);
+	const void *layers;
 };
 
 /*
@@ -75,7 +79,15 @@ int tap_loss_discarded(struct tap_loss *loss, const char *stream, uint64_t event
  */
 static inline int64_t tap_context_horizon(const struct tap_context *context)
 {
-	return context->horizon(context->horizon_data);
+	return context->horizon(context->layers);
+}
+
+/* The state of a layer, for another that stands on it; when all layers begin, or later.
+ */
+static inline void *tap_context_state(const struct tap_context *context,
+				      const struct tap_layer *layer)
+{
+	return context->state_of(context->layers, layer);
 }
 
 /* What is no layer's. */

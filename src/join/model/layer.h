@@ -28,6 +28,8 @@ struct tap_layer {
 	size_t size;	 /* of its state */
 	uint64_t events; /* that it takes, as TAP_TAKES() of each */
 
+	/* Every layer has its state: this one may ask for that of one it stands on. */
+	void (*begin)(void *state);
 	int (*take)(void *state, struct tap_process *process, struct tap_event *event);
 	/* With the event that began it.  The layers before the consumer complete the
 	 * span. */
