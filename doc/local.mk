@@ -39,4 +39,5 @@ EXTRA_DIST += \
 	doc/decisions/0010-what-few-have-is-another-event.md \
 	doc/decisions/0011-ordinals-without-locked-instructions.md \
 	doc/decisions/0012-cupti-is-had-while-somebody-records.md \
-	doc/decisions/0013-the-bench-takes-the-least.md
+	doc/decisions/0013-the-bench-takes-the-least.md \
+	doc/decisions/0014-lists-and-arrays-are-two-small-headers.md

@@ -3,7 +3,9 @@ bin_PROGRAMS += ccltap
 
 ccltap_SOURCES = \
 	src/common/launcher.c src/common/launcher.h \
+	src/common/list.h \
 	src/common/ranks.c src/common/ranks.h \
+	src/common/vec.h \
 	src/tools/main.c src/tools/commands.h \
 	src/tools/message.c src/tools/message.h \
 	src/tools/child.c src/tools/child.h \

@@ -43,6 +43,14 @@ tests_unit_test_ranks_SOURCES = tests/unit/test_ranks.c tests/unit/tap.h \
 tests_unit_test_ranks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_list tests/unit/test_vec
+tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/tap.h src/common/list.h
+tests_unit_test_list_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_list_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_vec_SOURCES = tests/unit/test_vec.c tests/unit/tap.h src/common/vec.h
+tests_unit_test_vec_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_vec_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 check_PROGRAMS += tests/unit/test_kernel
 tests_unit_test_kernel_SOURCES = tests/unit/test_kernel.c tests/unit/tap.h
 tests_unit_test_kernel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
@@ -122,6 +130,7 @@ tests_unit_test_spread_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_spread_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_spread_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_spread
+UNIT_TESTS += tests/unit/test_list tests/unit/test_vec
 
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An array that grows, with the type of its items.
+ *
+ * Hides how much room there is, by how much it grows (to twice as much, so that adding
+ * costs the same whatever there is), and that a size may overflow.  Growing fails with
+ * -ENOMEM, and then the array is as it was.
+ *
+ * The array owns its items' memory, and nothing that they point to.  What points into it
+ * is void after it grew.  All zero is an empty array.
+ *
+ * It allocates: what runs inside the traced program does not use it.
+ */
+#ifndef TAP_COMMON_VEC_H
+#define TAP_COMMON_VEC_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/compiler.h"
+
+#define TAP_VEC(type) \
+	struct { \
+		type *items; \
+		size_t count, room; \
+	}
+
+/* Room for so many items in all.  Returns 0 or -ENOMEM. */
+#define tap_vec_reserve(vec, wanted) \
+	tap_vec_reserve_bytes(&(vec)->items, &(vec)->room, wanted, sizeof(*(vec)->items))
+
+/* Adds an item of this value.  Returns 0 or -ENOMEM. */
+#define tap_vec_add(vec, item) \
+	(tap_vec_reserve(vec, (vec)->count + 1) \
+		 ? -ENOMEM \
+		 : ((vec)->items[(vec)->count++] = (item), 0))
+
+/* Makes it an array of so many; new items are all zero.  Returns 0 or -ENOMEM. */
+#define tap_vec_resize(vec, wanted) \
+	tap_vec_resize_bytes(&(vec)->items, &(vec)->count, &(vec)->room, wanted, \
+			     sizeof(*(vec)->items))
+
+/* Frees the items' memory; the array is empty then. */
+#define tap_vec_free(vec) \
+	do { \
+		free((vec)->items); \
+		(vec)->items = NULL; \
+		(vec)->count = (vec)->room = 0; \
+	} while (0)
+
+/* The following are for the macros above. */
+
+/* `items` is the address of a pointer of any type, hence the copies. */
+static tap_cold tap_maybe_unused int tap_vec_grow_bytes(void *items, size_t *room,
+							size_t wanted, size_t size)
+{
+	/* The least that is worth an allocation. */
+	size_t larger = *room ? *room : 8, bytes;
+	void *memory;
+
+	while (larger < wanted)
+		if (__builtin_mul_overflow(larger, 2, &larger))
+			return -ENOMEM;
+	if (__builtin_mul_overflow(larger, size, &bytes))
+		return -ENOMEM;
+	memcpy(&memory, items, sizeof(memory));
+	memory = realloc(memory, bytes);
+	if (!memory)
+		return -ENOMEM;
+	memcpy(items, &memory, sizeof(memory));
+	*room = larger;
+	return 0;
+}
+
+static inline int tap_vec_reserve_bytes(void *items, size_t *room, size_t wanted,
+					size_t size)
+{
+	return likely(wanted <= *room) ? 0
+				       : tap_vec_grow_bytes(items, room, wanted, size);
+}
+
+static inline int tap_vec_resize_bytes(void *items, size_t *count, size_t *room,
+				       size_t wanted, size_t size)
+{
+	char *memory;
+
+	if (tap_vec_reserve_bytes(items, room, wanted, size))
+		return -ENOMEM;
+	if (wanted > *count) {
+		memcpy(&memory, items, sizeof(memory));
+		memset(memory + *count * size, 0, (wanted - *count) * size);
+	}
+	*count = wanted;
+	return 0;
+}
+
+#endif
