@@ -32,6 +32,10 @@
 #define tap_vec_reserve(vec, wanted) \
 	tap_vec_reserve_bytes(&(vec)->items, &(vec)->room, wanted, sizeof(*(vec)->items))
 
+/* The same for an array whose pointer and room are kept under other names. */
+#define tap_array_reserve(items, room, wanted) \
+	tap_vec_reserve_bytes(&(items), &(room), wanted, sizeof(*(items)))
+
 /* Adds an item of this value.  Returns 0 or -ENOMEM. */
 #define tap_vec_add(vec, item) \
 	(tap_vec_reserve(vec, (vec)->count + 1) \

@@ -7,23 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
+#define ROOM_MIN 4096
+
 static const char hex_digits[] = "0123456789abcdef";
 
 char *tap_buffer_grow(struct tap_buffer *buffer, size_t length)
 {
-	size_t room = buffer->room ? buffer->room : 4096;
-	char *data;
+	const size_t wanted = buffer->used + length;
 
-	while (room < buffer->used + length)
-		room *= 2;
-	data = realloc(buffer->data, room);
-	if (!data) {
+	if (tap_array_reserve(buffer->data, buffer->room,
+			      wanted > ROOM_MIN ? wanted : ROOM_MIN)) {
 		buffer->is_short = true;
 		return NULL;
 	}
-	buffer->data = data;
-	buffer->room = room;
-	return data + buffer->used;
+	return buffer->data + buffer->used;
 }
 
 void tap_buffer_add(struct tap_buffer *buffer, const char *bytes, size_t length)

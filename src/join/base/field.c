@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
+/* The least memory for strings and arrays: there is some for one of length 0, too. */
+#define DATA_MIN 64
+
 void tap_fields_clear(struct tap_fields *fields)
 {
 	fields->count = 0;
@@ -62,15 +67,8 @@ struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
 
 	if (fields->count == TAP_FIELD_COUNT_MAX)
 		return NULL;
-	if (fields->count == fields->room) {
-		size_t room = fields->room ? fields->room * 2 : 8;
-		struct tap_field *list = realloc(fields->list, room * sizeof(*list));
-
-		if (!list)
-			return NULL;
-		fields->list = list;
-		fields->room = room;
-	}
+	if (tap_array_reserve(fields->list, fields->room, fields->count + 1))
+		return NULL;
 	field = &fields->list[fields->count++];
 	memset(field, 0, sizeof(*field));
 	field->name = name;
@@ -85,17 +83,9 @@ static struct tap_field *add_data(struct tap_fields *fields, const char *name,
 	size_t offset = (fields->data_used + 7) & ~(size_t) 7;
 	struct tap_field *field;
 
-	if (offset + size > fields->data_room || !fields->data) {
-		size_t room = fields->data_room * 2 > offset + size
-				      ? fields->data_room * 2
-				      : offset + size + 64;
-		char *data = realloc(fields->data, room);
-
-		if (!data)
-			return NULL;
-		fields->data = data;
-		fields->data_room = room;
-	}
+	if (tap_array_reserve(fields->data, fields->data_room,
+			      offset + size > DATA_MIN ? offset + size : DATA_MIN))
+		return NULL;
 	field = tap_fields_add(fields, name, kind);
 	if (!field)
 		return NULL;

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_before(const struct tap_heap_item *a, const struct tap_heap_item *b)
 {
@@ -18,15 +16,8 @@ int tap_heap_push(struct tap_heap *heap, const struct tap_heap_item *item)
 {
 	size_t i;
 
-	if (heap->count == heap->room) {
-		size_t room = heap->room ? heap->room * 2 : 16;
-		struct tap_heap_item *items = realloc(heap->items, room * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		heap->items = items;
-		heap->room = room;
-	}
+	if (tap_vec_reserve(heap, heap->count + 1))
+		return -ENOMEM;
 	for (i = heap->count++; i && is_before(item, &heap->items[(i - 1) / 2]);
 	     i = (i - 1) / 2)
 		heap->items[i] = heap->items[(i - 1) / 2];
@@ -65,6 +56,5 @@ void tap_heap_pop(struct tap_heap *heap)
 
 void tap_heap_free(struct tap_heap *heap)
 {
-	free(heap->items);
-	memset(heap, 0, sizeof(*heap));
+	tap_vec_free(heap);
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/vec.h"
+
 struct tap_heap_item {
 	int64_t time_ns;
 	/* Decides between equal times, so that two readings agree; unique. */
@@ -18,9 +20,7 @@ struct tap_heap_item {
 
 /* All zero is an empty heap. */
 struct tap_heap {
-	struct tap_heap_item *items;
-	size_t count;
-	size_t room;
+	TAP_VEC(struct tap_heap_item);
 };
 
 /* Adds an item.  Returns 0 or -ENOMEM. */

@@ -67,6 +67,11 @@ int tap_table_set(struct tap_table *table, uint64_t a, uint64_t b, void *value)
 	return 0;
 }
 
+void tap_table_replace(struct tap_table *table, uint64_t a, uint64_t b, void *value)
+{
+	probe(table, a, b)->value = value;
+}
+
 void *tap_table_remove(struct tap_table *table, uint64_t a, uint64_t b)
 {
 	struct tap_table_slot *slot;

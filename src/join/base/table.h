@@ -31,6 +31,9 @@ void *tap_table_find(const struct tap_table *table, uint64_t a, uint64_t b);
  */
 int tap_table_set(struct tap_table *table, uint64_t a, uint64_t b, void *value);
 
+/* Keeps value, which is not NULL, in place of what is under (a, b): something is. */
+void tap_table_replace(struct tap_table *table, uint64_t a, uint64_t b, void *value);
+
 /* Returns what was kept under (a, b), which is no longer there, or NULL. */
 void *tap_table_remove(struct tap_table *table, uint64_t a, uint64_t b);
 
