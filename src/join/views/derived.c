@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 struct process {
 	char *who;
 	int64_t bytes;	   /* of its operations that are in a call */
@@ -21,8 +23,7 @@ struct derived {
 	struct tap_view view;
 	struct tap_mark_taker taker;
 	struct tap_lanes lanes;
-	struct process *processes; /* by number */
-	size_t room;
+	TAP_VEC(struct process) processes; /* by number */
 	struct tap_table by_pid; /* whether one was called so, by number and host */
 	uint64_t link_count;
 	int64_t last_ns;
@@ -64,24 +65,15 @@ static int name_process(struct derived *derived, const struct tap_process *proce
 static struct process *process_of(struct derived *derived,
 				  const struct tap_process *process)
 {
-	size_t room = derived->room ? derived->room : 16;
-	struct process *processes;
+	struct process *found;
 
-	while (room <= process->number)
-		room *= 2;
-	if (room > derived->room) {
-		processes = realloc(derived->processes, room * sizeof(*processes));
-		if (!processes)
-			return NULL;
-		memset(processes + derived->room, 0,
-		       (room - derived->room) * sizeof(*processes));
-		derived->processes = processes;
-		derived->room = room;
-	}
-	processes = &derived->processes[process->number];
-	if (!processes->who && name_process(derived, process, processes))
+	if (process->number >= derived->processes.count &&
+	    tap_vec_resize(&derived->processes, process->number + 1))
 		return NULL;
-	return processes;
+	found = &derived->processes.items[process->number];
+	if (!found->who && name_process(derived, process, found))
+		return NULL;
+	return found;
 }
 
 /* ---- Events ---- */
@@ -339,9 +331,9 @@ static void destroy(struct tap_view *view)
 	struct derived *derived = (struct derived *) view;
 	size_t i;
 
-	for (i = 0; i < derived->room; i++)
-		free(derived->processes[i].who);
-	free(derived->processes);
+	for (i = 0; i < derived->processes.count; i++)
+		free(derived->processes.items[i].who);
+	tap_vec_free(&derived->processes);
 	tap_lanes_free(&derived->lanes);
 	tap_table_free(&derived->by_pid);
 	tap_buffer_free(&view->line);

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+#include "join/base/chain.h"
+
 /* What the spans of a lane have in common that makes one end before the other. */
 enum {
 	NEST_NOWHERE, /* nothing: alone in its lane */
@@ -17,10 +20,8 @@ enum {
 
 struct lane {
 	uint64_t nest;
-	unsigned int height; /* of the highest span */
 	unsigned int open;
-	unsigned int room;
-	bool *is_taken; /* by depth */
+	TAP_VEC(bool) is_taken; /* by depth, up to the highest span */
 };
 
 /* The open spans of one layer in one thread. */
@@ -29,8 +30,7 @@ struct tap_row {
 	uint64_t process;
 	int64_t tid;
 	struct tap_row *next; /* of the same thread, or unused */
-	struct lane *lanes;
-	unsigned int count;
+	TAP_VEC(struct lane) lanes;
 	unsigned int open;
 };
 
@@ -81,8 +81,8 @@ static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *
 	row->layer = span->name->layer;
 	row->process = span->process->number;
 	row->tid = row_number(span);
-	row->next = tap_table_find(&lanes->by_thread, row->process, (uint64_t) row->tid);
-	if (!tap_table_set(&lanes->by_thread, row->process, (uint64_t) row->tid, row))
+	if (!tap_chain_push(&lanes->by_thread, row->process, (uint64_t) row->tid, row,
+			    next))
 		return row;
 	row->next = lanes->unused;
 	lanes->unused = row;
@@ -102,43 +102,19 @@ static struct tap_row *row_of(struct tap_lanes *lanes, const struct tap_span *sp
 /* Nothing is open in it: it is forgotten, and its memory kept for another. */
 static void drop_row(struct tap_lanes *lanes, struct tap_row *row)
 {
-	struct tap_row *first =
-		tap_table_find(&lanes->by_thread, row->process, (uint64_t) row->tid);
-
-	if (first == row) {
-		tap_table_remove(&lanes->by_thread, row->process, (uint64_t) row->tid);
-		/* In the room that has become free: that cannot fail. */
-		if (row->next)
-			tap_table_set(&lanes->by_thread, row->process,
-				      (uint64_t) row->tid, row->next);
-	} else {
-		while (first->next != row)
-			first = first->next;
-		first->next = row->next;
-	}
+	tap_chain_remove(&lanes->by_thread, row->process, (uint64_t) row->tid, row, next);
 	row->next = lanes->unused;
 	lanes->unused = row;
-}
-
-static struct lane *add_lane(struct tap_row *row)
-{
-	struct lane *lanes = realloc(row->lanes, (row->count + 1) * sizeof(*lanes));
-
-	if (!lanes)
-		return NULL;
-	row->lanes = lanes;
-	memset(&lanes[row->count], 0, sizeof(*lanes));
-	return &lanes[row->count++];
 }
 
 /* The first lane in which the span ends before what it lies above. */
 static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 {
 	struct lane *lane, *empty = NULL;
-	unsigned int i;
+	size_t i;
 
-	for (i = 0; i < row->count; i++) {
-		lane = &row->lanes[i];
+	for (i = 0; i < row->lanes.count; i++) {
+		lane = &row->lanes.items[i];
 		if (!lane->open) {
 			if (!empty)
 				empty = lane;
@@ -147,8 +123,8 @@ static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 			return lane;
 		}
 	}
-	if (!empty)
-		empty = add_lane(row);
+	if (!empty && !tap_vec_add(&row->lanes, (struct lane){0}))
+		empty = &row->lanes.items[row->lanes.count - 1];
 	if (empty)
 		empty->nest = nest;
 	return empty;
@@ -157,20 +133,10 @@ static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 /* Lays a span above what is in the lane.  Returns its depth, or 0: memory is short. */
 static unsigned int lay(struct lane *lane)
 {
-	bool *is_taken;
-
-	if (lane->height == lane->room) {
-		unsigned int room = lane->room ? lane->room * 2 : 8;
-
-		is_taken = realloc(lane->is_taken, room * sizeof(*is_taken));
-		if (!is_taken)
-			return 0;
-		lane->is_taken = is_taken;
-		lane->room = room;
-	}
-	lane->is_taken[lane->height++] = true;
+	if (tap_vec_add(&lane->is_taken, true))
+		return 0;
 	lane->open++;
-	return lane->height;
+	return (unsigned int) lane->is_taken.count;
 }
 
 int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span)
@@ -190,7 +156,7 @@ int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span)
 	}
 	row->open++;
 	span->place.row = row;
-	span->place.lane = (unsigned int) (lane - row->lanes);
+	span->place.lane = (unsigned int) (lane - row->lanes.items);
 	span->place.depth = depth;
 	return 0;
 }
@@ -199,14 +165,16 @@ void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
 {
 	struct tap_row *row = span->place.row;
 	struct lane *lane;
+	bool *is_taken;
 
 	if (!row)
 		return;
 	span->place.row = NULL;
-	lane = &row->lanes[span->place.lane];
-	lane->is_taken[span->place.depth - 1] = false;
-	while (lane->height && !lane->is_taken[lane->height - 1])
-		lane->height--;
+	lane = &row->lanes.items[span->place.lane];
+	is_taken = lane->is_taken.items;
+	is_taken[span->place.depth - 1] = false;
+	while (lane->is_taken.count && !is_taken[lane->is_taken.count - 1])
+		lane->is_taken.count--;
 	lane->open--;
 	if (!--row->open)
 		drop_row(lanes, row);
@@ -219,8 +187,7 @@ void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
 
 /* When the last span of each lane was over.  A stream has few, and is there for long. */
 struct tap_stream_lanes {
-	unsigned int count;
-	int64_t *end_ns;
+	TAP_VEC(int64_t) end_ns;
 };
 
 static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
@@ -243,8 +210,7 @@ static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
 int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span)
 {
 	struct tap_stream_lanes *stream;
-	unsigned int i;
-	int64_t *end_ns;
+	size_t i;
 
 	span->place.depth = 1;
 	if (lanes->by_stream.count >= STREAMS_MAX)
@@ -252,27 +218,23 @@ int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span)
 	stream = stream_of(lanes, span);
 	if (!stream)
 		return -ENOMEM;
-	for (i = 0; i < stream->count && stream->end_ns[i] > span->begin_ns; i++)
+	for (i = 0; i < stream->end_ns.count && stream->end_ns.items[i] > span->begin_ns;
+	     i++)
 		;
-	if (i == stream->count) {
-		end_ns = realloc(stream->end_ns, (i + 1) * sizeof(*end_ns));
-		if (!end_ns)
-			return -ENOMEM;
-		stream->end_ns = end_ns;
-		stream->count++;
-	}
-	stream->end_ns[i] = span->end_ns;
-	span->place.lane = i;
+	if (i == stream->end_ns.count && tap_vec_add(&stream->end_ns, 0))
+		return -ENOMEM;
+	stream->end_ns.items[i] = span->end_ns;
+	span->place.lane = (unsigned int) i;
 	return 0;
 }
 
 static void free_row(struct tap_row *row)
 {
-	unsigned int i;
+	size_t i;
 
-	for (i = 0; i < row->count; i++)
-		free(row->lanes[i].is_taken);
-	free(row->lanes);
+	for (i = 0; i < row->lanes.count; i++)
+		tap_vec_free(&row->lanes.items[i].is_taken);
+	tap_vec_free(&row->lanes);
 	free(row);
 }
 
@@ -295,7 +257,7 @@ void tap_lanes_free(struct tap_lanes *lanes)
 		struct tap_stream_lanes *stream = lanes->by_stream.slots[i].value;
 
 		if (stream)
-			free(stream->end_ns);
+			tap_vec_free(&stream->end_ns);
 		free(stream);
 	}
 	tap_table_free(&lanes->by_stream);
