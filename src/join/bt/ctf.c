@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 #define NS_PER_S 1000000000
 
 /* Messages that wait for what ran on a GPU; beyond these it is drawn too late. */
@@ -85,12 +87,9 @@ struct tap_ctf {
 	bt_self_message_iterator *iterator;
 	const struct tap_decoder *decoder;
 	struct output *outputs;
-	struct output **by_trace; /* the number of a trace; NULL: not looked for yet */
-	size_t trace_room;
-	const bt_message **messages;
-	size_t first;
-	size_t count; /* also those before the first */
-	size_t room;
+	TAP_VEC(struct output *) by_trace; /* its number; NULL: not looked for yet */
+	TAP_VEC(const bt_message *) messages;
+	size_t first; /* of the messages: those before it were taken */
 	struct tap_buffer text;
 	/* Until nothing that ran on a GPU before is awaited any more. */
 	const struct tap_context *context;
@@ -130,8 +129,8 @@ void tap_ctf_destroy(struct tap_ctf *ctf)
 
 	if (!ctf)
 		return;
-	for (; ctf->first < ctf->count; ctf->first++)
-		bt_message_put_ref(ctf->messages[ctf->first]);
+	for (; ctf->first < ctf->messages.count; ctf->first++)
+		bt_message_put_ref(ctf->messages.items[ctf->first]);
 	for (; ctf->held.count; tap_heap_pop(&ctf->held))
 		bt_message_put_ref(tap_heap_first(&ctf->held)->value);
 	tap_heap_free(&ctf->held);
@@ -139,8 +138,8 @@ void tap_ctf_destroy(struct tap_ctf *ctf)
 		ctf->outputs = output->next;
 		free_output(output);
 	}
-	free(ctf->by_trace);
-	free(ctf->messages);
+	tap_vec_free(&ctf->by_trace);
+	tap_vec_free(&ctf->messages);
 	tap_buffer_free(&ctf->text);
 	free(ctf);
 }
@@ -149,7 +148,7 @@ void tap_ctf_destroy(struct tap_ctf *ctf)
 
 size_t tap_ctf_count(const struct tap_ctf *ctf)
 {
-	return ctf->count - ctf->first;
+	return ctf->messages.count - ctf->first;
 }
 
 uint64_t tap_ctf_take(struct tap_ctf *ctf, bt_message_array_const messages,
@@ -159,34 +158,20 @@ uint64_t tap_ctf_take(struct tap_ctf *ctf, bt_message_array_const messages,
 		count = tap_ctf_count(ctf);
 	if (!count)
 		return 0;
-	memcpy(messages, ctf->messages + ctf->first, count * sizeof(*messages));
+	memcpy(messages, ctf->messages.items + ctf->first, count * sizeof(*messages));
 	ctf->first += count;
-	if (ctf->first == ctf->count) {
-		ctf->first = 0;
-		ctf->count = 0;
-	}
+	if (ctf->first == ctf->messages.count)
+		ctf->first = ctf->messages.count = 0;
 	return count;
 }
 
 /* Takes the message, NULL when there was no memory for it. */
 static int append(struct tap_ctf *ctf, const bt_message *message)
 {
-	if (message && ctf->count == ctf->room) {
-		size_t room = ctf->room ? ctf->room * 2 : 64;
-		const bt_message **messages =
-			realloc(ctf->messages, room * sizeof(*messages));
-
-		if (!messages) {
-			bt_message_put_ref(message);
-			return -ENOMEM;
-		}
-		ctf->messages = messages;
-		ctf->room = room;
-	}
-	if (!message)
-		return -ENOMEM;
-	ctf->messages[ctf->count++] = message;
-	return 0;
+	if (message && !tap_vec_add(&ctf->messages, message))
+		return 0;
+	bt_message_put_ref(message);
+	return -ENOMEM;
 }
 
 static int append_held(struct tap_ctf *ctf)
@@ -442,21 +427,15 @@ static struct output *find_output(struct tap_ctf *ctf, const struct tap_trace *t
 /* NULL when memory is short. */
 static struct output *output_of(struct tap_ctf *ctf, const struct tap_trace *trace)
 {
-	struct output **by_trace;
+	struct output **output;
 
-	if (trace->number >= ctf->trace_room) {
-		by_trace = realloc(ctf->by_trace,
-				   (trace->number + 1) * sizeof(struct output *));
-		if (!by_trace)
-			return NULL;
-		memset(by_trace + ctf->trace_room, 0,
-		       (trace->number + 1 - ctf->trace_room) * sizeof(struct output *));
-		ctf->by_trace = by_trace;
-		ctf->trace_room = trace->number + 1;
-	}
-	if (!ctf->by_trace[trace->number])
-		ctf->by_trace[trace->number] = find_output(ctf, trace);
-	return ctf->by_trace[trace->number];
+	if (trace->number >= ctf->by_trace.count &&
+	    tap_vec_resize(&ctf->by_trace, trace->number + 1))
+		return NULL;
+	output = &ctf->by_trace.items[trace->number];
+	if (!*output)
+		*output = find_output(ctf, trace);
+	return *output;
 }
 
 /* ---- Events ---- */

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/list.h"
+#include "common/vec.h"
+
 struct stream {
 	bt_message_iterator *iterator;
 	bt_message_array_const messages;
@@ -20,16 +23,14 @@ struct stream {
 	int64_t time_ns;	       /* of that one */
 	struct tap_event_class *class; /* of that one, NULL: no event */
 	unsigned int number;
-	struct stream *next_waiting;
+	TAP_LIST_LINK(struct stream) waiting;
 };
 
 struct tap_merge {
 	struct tap_decoder *decoder;
 	struct tap_join *join;
-	struct stream **streams;
-	size_t stream_count;
-	struct stream *waiting; /* for messages, in the order of their numbers at first */
-	struct stream **waiting_end;
+	TAP_VEC(struct stream *) streams;
+	TAP_LIST(struct stream) waiting; /* for messages, first in order of numbers */
 	struct tap_heap heap; /* streams with an event in hand */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */
@@ -42,7 +43,6 @@ struct tap_merge *tap_merge_create(struct tap_decoder *decoder, struct tap_join 
 
 	if (!merge)
 		return NULL;
-	merge->waiting_end = &merge->waiting;
 	merge->decoder = decoder;
 	merge->join = join;
 	return merge;
@@ -60,42 +60,30 @@ void tap_merge_destroy(struct tap_merge *merge)
 
 	if (!merge)
 		return;
-	for (i = 0; i < merge->stream_count; i++) {
-		struct stream *stream = merge->streams[i];
+	for (i = 0; i < merge->streams.count; i++) {
+		struct stream *stream = merge->streams.items[i];
 
 		drop_messages(stream);
 		bt_message_iterator_put_ref(stream->iterator);
 		free(stream);
 	}
-	free(merge->streams);
+	tap_vec_free(&merge->streams);
 	tap_heap_free(&merge->heap);
 	tap_fields_free(&merge->event.fields);
 	free(merge);
 }
 
-static void wait_for(struct tap_merge *merge, struct stream *stream)
-{
-	stream->next_waiting = NULL;
-	*merge->waiting_end = stream;
-	merge->waiting_end = &stream->next_waiting;
-}
-
 int tap_merge_add(struct tap_merge *merge, bt_message_iterator *iterator)
 {
-	struct stream **streams, *stream = calloc(1, sizeof(*stream));
+	struct stream *stream = calloc(1, sizeof(*stream));
 
-	streams = realloc(merge->streams,
-			  (merge->stream_count + 1) * sizeof(struct stream *));
-	if (streams)
-		merge->streams = streams;
-	if (!stream || !streams) {
+	if (!stream || tap_vec_add(&merge->streams, stream)) {
 		free(stream);
 		return -ENOMEM;
 	}
 	stream->iterator = iterator;
-	stream->number = merge->stream_count;
-	wait_for(merge, stream);
-	streams[merge->stream_count++] = stream;
+	stream->number = (unsigned int) merge->streams.count - 1;
+	tap_list_append(&merge->waiting, stream, waiting);
 	return 0;
 }
 
@@ -284,14 +272,11 @@ static int fill(struct tap_merge *merge)
 	struct tap_heap_item item;
 	int ret = 0;
 
-	next = merge->waiting;
-	merge->waiting = NULL;
-	merge->waiting_end = &merge->waiting;
-	while ((stream = next)) {
-		next = stream->next_waiting;
+	for (stream = merge->waiting.first; stream; stream = next) {
+		next = stream->waiting.after;
 		ret = advance(merge, stream);
-		if (ret == AGAIN)
-			wait_for(merge, stream);
+		if (ret != AGAIN)
+			tap_list_remove(&merge->waiting, stream, waiting);
 		if (ret == READY) {
 			item = item_of(stream);
 			ret = tap_heap_push(&merge->heap, &item);
@@ -326,12 +311,12 @@ int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 	int ret;
 
 	*status = TAP_MERGE_OK;
-	if (merge->waiting) {
+	if (merge->waiting.first) {
 		ret = fill(merge);
 		if (ret)
 			return ret;
 	}
-	while (budget-- && !merge->waiting) {
+	while (budget-- && !merge->waiting.first) {
 		first = tap_heap_first(&merge->heap);
 		if (!first) {
 			*status = TAP_MERGE_END;
@@ -352,9 +337,9 @@ int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 		}
 		tap_heap_pop(&merge->heap);
 		if (ret == AGAIN)
-			wait_for(merge, stream);
+			tap_list_append(&merge->waiting, stream, waiting);
 	}
-	if (merge->waiting)
+	if (merge->waiting.first)
 		*status = TAP_MERGE_AGAIN;
 	return 0;
 }
