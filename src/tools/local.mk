@@ -19,9 +19,9 @@ ccltap_SOURCES = \
 	src/tools/parts.c src/tools/parts.h \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \
+	src/tools/program.c src/tools/program.h \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
-	src/tools/record_child.c src/tools/record_child.h \
 	src/tools/record_notes.c src/tools/record_notes.h \
 	src/tools/record_output.c src/tools/record_output.h \
 	src/tools/record_session.c src/tools/record_session.h \

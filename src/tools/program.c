@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs the recorded program; hides gate, signals and job control. */
-#include "tools/record_child.h"
+#include "tools/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
