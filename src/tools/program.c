@@ -41,7 +41,7 @@ static int check_program(const char *path)
 	return 0;
 }
 
-int tap_child_find_program(const char *name, char *ret_path, size_t size)
+int tap_program_find(const char *name, char *ret_path, size_t size)
 {
 	const char *folders = getenv("PATH");
 	char usual[256];
@@ -118,7 +118,7 @@ static void run_program(int gate_fd, int failure_fd, char **argv, unsigned int u
 	_exit(failure == ENOENT ? 127 : 126);
 }
 
-int tap_child_fork(struct tap_child *child, char **argv)
+int tap_program_fork(struct tap_program *program, char **argv)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -137,12 +137,12 @@ int tap_child_fork(struct tap_child *child, char **argv)
 	unanswered = alarm(0);
 	/* Whoever ignores SIGCHLD never learns a status. */
 	sigaction(SIGCHLD, &usual, &present);
-	child->pid = fork();
-	if (child->pid < 0) {
+	program->pid = fork();
+	if (program->pid < 0) {
 		ret = -errno;
 		goto out_failure;
 	}
-	if (!child->pid) {
+	if (!program->pid) {
 		sigaction(SIGCHLD, &present, NULL);
 		close(gate[1]);
 		close(failure[0]);
@@ -154,8 +154,8 @@ int tap_child_fork(struct tap_child *child, char **argv)
 	sigaction(SIGPIPE, &ignored, NULL);
 	close(gate[0]);
 	close(failure[1]);
-	child->gate_fd = gate[1];
-	child->failure_fd = failure[0];
+	program->gate_fd = gate[1];
+	program->failure_fd = failure[0];
 	return 0;
 out_failure:
 	close(failure[0]);
@@ -166,11 +166,11 @@ out_gate:
 	return ret;
 }
 
-void tap_child_start(struct tap_child *child,
-		     const struct tap_child_variable *variables, size_t count)
+void tap_program_start(struct tap_program *program,
+		       const struct tap_program_variable *variables, size_t count)
 {
-	/* Where it fails the child has been killed, which tap_child_wait() tells. */
-	FILE *gate = fdopen(child->gate_fd, "w");
+	/* Where it fails the child has been killed, which tap_program_wait() reports. */
+	FILE *gate = fdopen(program->gate_fd, "w");
 
 	for (size_t i = 0; gate && i < count; i++) {
 		const char *present = getenv(variables[i].name);
@@ -183,20 +183,20 @@ void tap_child_start(struct tap_child *child,
 		fputc(0, gate);
 		fclose(gate);
 	} else {
-		close(child->gate_fd);
+		close(program->gate_fd);
 	}
-	child->gate_fd = -1;
+	program->gate_fd = -1;
 }
 
-void tap_child_abandon(struct tap_child *child)
+void tap_program_abandon(struct tap_program *program)
 {
 	siginfo_t info;
 
-	close(child->gate_fd);
-	close(child->failure_fd);
+	close(program->gate_fd);
+	close(program->failure_fd);
 	/* It may have been stopped with us while it waited. */
-	kill(child->pid, SIGCONT);
-	while (waitid(P_PID, child->pid, &info, WEXITED) < 0 && errno == EINTR)
+	kill(program->pid, SIGCONT);
+	while (waitid(P_PID, program->pid, &info, WEXITED) < 0 && errno == EINTR)
 		;
 }
 
@@ -211,8 +211,8 @@ struct state {
  * Takes note of everything that changed state, also of orphans that we get where
  * ccltap is a container's first process.
  */
-static void collect(struct tap_child *child, struct state *state,
-		    struct tap_child_end *end)
+static void collect(struct tap_program *program, struct state *state,
+		    struct tap_program_end *end)
 {
 	siginfo_t info;
 
@@ -227,7 +227,7 @@ static void collect(struct tap_child *child, struct state *state,
 		}
 		if (!info.si_pid)
 			return;
-		if (info.si_pid != child->pid)
+		if (info.si_pid != program->pid)
 			continue;
 		state->is_stopped = info.si_code == CLD_STOPPED;
 		if (state->is_stopped || info.si_code == CLD_CONTINUED)
@@ -255,13 +255,14 @@ static void stop_alike(struct state *state)
  * What the terminal sends goes to the whole group, and what the program sends itself
  * through its group has reached it.
  */
-static bool has_reached_child(const siginfo_t *info, const struct tap_child *child)
+static bool has_reached_program(const siginfo_t *info,
+				const struct tap_program *program)
 {
 	return info->si_code == SI_KERNEL ||
-	       (info->si_code <= 0 && info->si_pid == child->pid);
+	       (info->si_code <= 0 && info->si_pid == program->pid);
 }
 
-void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end)
+void tap_program_wait(struct tap_program *program, struct tap_program_end *ret_end)
 {
 	const struct timespec at_once = { 0 };
 	struct state state = { 0 };
@@ -269,10 +270,10 @@ void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end)
 	sigset_t set;
 	int failure;
 
-	*ret_end = (struct tap_child_end){ .code = CLD_EXITED, .status = 1 };
+	*ret_end = (struct tap_program_end){ .code = CLD_EXITED, .status = 1 };
 	fill_awaited(&set);
 	for (;;) {
-		collect(child, &state, ret_end);
+		collect(program, &state, ret_end);
 		if (state.has_ended)
 			break;
 		stop_alike(&state);
@@ -282,19 +283,19 @@ void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end)
 			state.is_stop_wanted = true;
 		else if (info.si_signo == SIGCONT)
 			state.is_stop_wanted = false;
-		if (!has_reached_child(&info, child))
-			kill(child->pid, info.si_signo);
+		if (!has_reached_program(&info, program))
+			kill(program->pid, info.si_signo);
 	}
 	/* What came up to here was for the program; only what comes now is for us. */
 	while (sigtimedwait(&set, NULL, &at_once) > 0)
 		;
-	if (read(child->failure_fd, &failure, sizeof(failure)) == sizeof(failure))
+	if (read(program->failure_fd, &failure, sizeof(failure)) == sizeof(failure))
 		ret_end->exec_errno = failure;
-	close(child->failure_fd);
-	child->failure_fd = -1;
+	close(program->failure_fd);
+	program->failure_fd = -1;
 }
 
-void tap_child_end_alike(const struct tap_child_end *end)
+void tap_program_end_alike(const struct tap_program_end *end)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t set;

@@ -8,8 +8,8 @@
  * signals as we got them.  So a signal to the whole group reaches it however early
  * it comes, and a recording that cannot begin leaves nothing started.
  */
-#ifndef TAP_TOOLS_RECORD_CHILD_H
-#define TAP_TOOLS_RECORD_CHILD_H
+#ifndef TAP_TOOLS_PROGRAM_H
+#define TAP_TOOLS_PROGRAM_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -17,12 +17,12 @@
 #include <sys/types.h>
 
 /* A variable of the program's environment; those with no value stay as they are. */
-struct tap_child_variable {
+struct tap_program_variable {
 	const char *name, *value;
 	bool is_default; /* one that is there already stays */
 };
 
-struct tap_child {
+struct tap_program {
 	pid_t pid;
 	/* Our ends of two pipes: "go on", and why the program could not be run. */
 	int gate_fd;
@@ -30,7 +30,7 @@ struct tap_child {
 };
 
 /* How the child ended. */
-struct tap_child_end {
+struct tap_program_end {
 	/* waitid's: CLD_EXITED with a status, or else a signal's number. */
 	int code;
 	int status;
@@ -42,28 +42,28 @@ struct tap_child_end {
  * Looks the program up as execvp does. Returns 0, -ENOENT where there is none, or
  * -EACCES where there is one that cannot be run; ret_path is where it is.
  */
-int tap_child_find_program(const char *name, char *ret_path, size_t size);
+int tap_program_find(const char *name, char *ret_path, size_t size);
 
 /*
  * Forks the child, which will run argv.  From here on the signals that concern the
- * program wait for tap_child_wait(). Returns 0 or -errno.
+ * program wait for tap_program_wait(). Returns 0 or -errno.
  */
-int tap_child_fork(struct tap_child *child, char **argv);
+int tap_program_fork(struct tap_program *program, char **argv);
 
 /* Opens the gate: argv is run with these variables. */
-void tap_child_start(struct tap_child *child,
-		     const struct tap_child_variable *variables, size_t count);
+void tap_program_start(struct tap_program *program,
+		       const struct tap_program_variable *variables, size_t count);
 
 /* Ends a child whose gate was never opened. */
-void tap_child_abandon(struct tap_child *child);
+void tap_program_abandon(struct tap_program *program);
 
 /* Passes signals on until the child has ended. */
-void tap_child_wait(struct tap_child *child, struct tap_child_end *ret_end);
+void tap_program_wait(struct tap_program *program, struct tap_program_end *ret_end);
 
 /*
  * Ends this process as the child ended, by the same signal if it was one, but
  * without a second core file. Async-signal-safe.
  */
-void tap_child_end_alike(const struct tap_child_end *end) __attribute__((noreturn));
+void tap_program_end_alike(const struct tap_program_end *end) __attribute__((noreturn));
 
 #endif

@@ -62,8 +62,8 @@ struct request {
 
 struct recording {
 	char *path, *shown; /* DIR/<host> */
-	struct tap_child child;
-	struct tap_child_end end;
+	struct tap_program program;
+	struct tap_program_end end;
 	char *preload;
 	char *nvtx; /* NULL: NVTX_INJECTION64_PATH is somebody else's */
 	/* The session's name, and the job's unless the environment names one. */
@@ -365,7 +365,7 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 {
 	struct tap_question question = {
 		.verb = TAP_LINK_JOIN,
-		.pid = recording->child.pid,
+		.pid = recording->program.pid,
 		.rank = plan->job.rank,
 		.job = plan->job.key,
 	};
@@ -379,7 +379,7 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 		if (recording->link < 0)
 			return recording->link;
 		tap_link_set_patience(recording->link, JOIN_SECONDS);
-		pidfd = open_pidfd(recording->child.pid);
+		pidfd = open_pidfd(recording->program.pid);
 		ret = tap_link_ask(recording->link, &question, pidfd);
 		if (pidfd >= 0)
 			close(pidfd);
@@ -613,7 +613,7 @@ static void write_closing_line(const struct recording *recording,
 static void start_program(struct recording *recording, const struct request *request)
 {
 	const struct tap_answer *joined = &recording->joined;
-	const struct tap_child_variable variables[] = {
+	const struct tap_program_variable variables[] = {
 		{ "LD_PRELOAD", recording->preload, false },
 		{ "CCLTAP_JOB", joined->job, true },
 		{ "CCLTAP_RECORDER", *joined->recorder ? joined->recorder : NULL, false },
@@ -628,12 +628,12 @@ static void start_program(struct recording *recording, const struct request *req
 		{ TAP_ENV_GPU_VARIABLE, request->gpu, false },
 	};
 
-	tap_child_start(&recording->child, variables, ARRAY_SIZE(variables));
+	tap_program_start(&recording->program, variables, ARRAY_SIZE(variables));
 }
 
 static int record(struct recording *recording, const struct request *request)
 {
-	int ret = tap_child_fork(&recording->child, request->program);
+	int ret = tap_program_fork(&recording->program, request->program);
 
 	if (ret) {
 		tap_message_write("cannot fork: %s", strerror(-ret));
@@ -641,17 +641,17 @@ static int record(struct recording *recording, const struct request *request)
 	}
 	ret = prepare(recording, request);
 	if (ret) {
-		tap_child_abandon(&recording->child);
+		tap_program_abandon(&recording->program);
 		return ret;
 	}
 	start_program(recording, request);
-	tap_child_wait(&recording->child, &recording->end);
+	tap_program_wait(&recording->program, &recording->end);
 	leave(recording);
 	if (recording->end.exec_errno)
 		report_missing_program(request->program[0], recording->end.exec_errno);
 	else if (!recording->outcome.is_going_on)
 		write_closing_line(recording, request);
-	tap_child_end_alike(&recording->end);
+	tap_program_end_alike(&recording->end);
 }
 
 static char *shown_path(const char *folder)
@@ -689,7 +689,7 @@ int tap_record_main(int argc, char **argv)
 	}
 	if (request.plan.lttng.is_flight && !request.stuck_after)
 		request.stuck_after = "60";
-	ret = tap_child_find_program(request.program[0], path, sizeof(path));
+	ret = tap_program_find(request.program[0], path, sizeof(path));
 	if (ret)
 		return report_missing_program(request.program[0], -ret);
 	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, &recording.preload))
