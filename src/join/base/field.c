@@ -182,3 +182,35 @@ int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
 	*value = field->value.i;
 	return 0;
 }
+
+uint64_t tap_fields_number(const struct tap_fields *fields, const char *name)
+{
+	uint64_t number = 0;
+
+	tap_fields_get_unsigned(fields, name, &number);
+	return number;
+}
+
+int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
+		    const char *name)
+{
+	const struct tap_field *field = tap_fields_find(from, name);
+	struct tap_field *copy;
+	const char *string;
+
+	if (!field || tap_fields_find(to, name))
+		return 0;
+	if (field->kind == TAP_FIELD_STRING) {
+		string = tap_fields_string(from, field);
+		return tap_fields_add_string(to, name, string, strlen(string)) ? 0
+									       : -ENOMEM;
+	}
+	if (field->kind == TAP_FIELD_ARRAY)
+		return 0;
+	copy = tap_fields_add(to, name, field->kind);
+	if (!copy)
+		return -ENOMEM;
+	copy->is_hex = field->is_hex;
+	copy->value = field->value;
+	return 0;
+}

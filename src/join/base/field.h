@@ -108,4 +108,14 @@ int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
 int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
 			  int64_t *value);
 
+/* The integer of this name that is not negative; 0 when there is none. */
+uint64_t tap_fields_number(const struct tap_fields *fields, const char *name);
+
+/*
+ * Copies the field of this name, unless there is none, it is an array, or `to` has one
+ * of that name.  Returns 0 or -ENOMEM.
+ */
+int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
+		    const char *name);
+
 #endif

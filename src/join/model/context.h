@@ -93,6 +93,13 @@ static inline void *tap_context_state(const struct tap_context *context,
 /* What is no layer's. */
 void tap_context_free(struct tap_context *context);
 
+static inline void tap_count_unmatched(struct tap_context *context,
+				       enum tap_match_kind kind, enum tap_why why)
+{
+	context->matches[kind].unmatched++;
+	context->matches[kind].why[why]++;
+}
+
 /* Each gives something to the consumer, if it wants that; returns 0 or what that does. */
 
 static inline int tap_emit_begun(const struct tap_context *context, struct tap_span *span)
