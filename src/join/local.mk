@@ -13,12 +13,17 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/outfile.c src/join/base/outfile.h \
 	src/join/base/spread.c src/join/base/spread.h \
 	src/join/base/table.c src/join/base/table.h \
+	src/join/base/time.h \
 	src/join/bt/progress.c src/join/bt/progress.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \
 	src/join/gpu/gpu_call.c src/join/gpu/gpu_call.h \
+	src/join/gpu/gpu_cupti.c src/join/gpu/gpu_cupti.h \
 	src/join/gpu/gpu_graph.c src/join/gpu/gpu_graph.h \
+	src/join/gpu/gpu_launch.c src/join/gpu/gpu_launch.h \
+	src/join/gpu/gpu_run.c src/join/gpu/gpu_run.h \
+	src/join/gpu/gpu_span.c src/join/gpu/gpu_span.h \
 	src/join/join.c src/join/join.h \
 	src/join/model/comm.c src/join/model/comm.h \
 	src/join/model/context.c src/join/model/context.h \

@@ -23,8 +23,7 @@ struct tap_gpu_site_launch {
 /* The operations that a thread has asked for in a group that is not over. */
 struct group {
 	uint64_t group_id;
-	struct tap_gpu_op *ops;
-	size_t count, room;
+	TAP_VEC(struct tap_gpu_op) ops;
 	bool is_cut;
 };
 
@@ -34,9 +33,9 @@ static void put_call(struct tap_gpu_call *call)
 
 	if (!call || --call->references)
 		return;
-	for (i = 0; i < call->launch_count; i++)
-		free(call->launches[i].words);
-	free(call->launches);
+	for (i = 0; i < call->launches.count; i++)
+		free(call->launches.items[i].words);
+	tap_vec_free(&call->launches);
 	free(call->ops);
 	free(call);
 }
@@ -60,19 +59,18 @@ static struct group *group_of(const struct tap_gpu_calls *calls,
 					      (uint64_t) span->tid);
 }
 
-static void set_op(struct tap_gpu_op *op, const struct tap_span *span)
+static struct tap_gpu_op op_of(const struct tap_span *span)
 {
-	op->call_id = span->call_id;
-	op->name = span->name;
-	op->member = span->member;
-	op->operation = span->operation;
-	op->begin_ns = span->begin_ns;
+	return (struct tap_gpu_op){.call_id = span->call_id,
+				   .name = span->name,
+				   .member = span->member,
+				   .operation = span->operation,
+				   .begin_ns = span->begin_ns};
 }
 
 static int add_to_group(struct tap_gpu_calls *calls, const struct tap_span *span)
 {
 	struct group *group = group_of(calls, span);
-	struct tap_gpu_op *ops;
 
 	if (span->tid < 0)
 		return 0;
@@ -88,24 +86,14 @@ static int add_to_group(struct tap_gpu_calls *calls, const struct tap_span *span
 	}
 	if (group->group_id != span->operation.group_id) {
 		group->group_id = span->operation.group_id;
-		group->count = 0;
+		group->ops.count = 0;
 		group->is_cut = false;
 	}
-	if (group->count == TAP_GPU_OPS_MAX) {
+	if (group->ops.count == TAP_GPU_OPS_MAX) {
 		group->is_cut = true;
 		return 0;
 	}
-	if (group->count == group->room) {
-		const size_t room = group->room ? group->room * 2 : 8;
-
-		ops = realloc(group->ops, room * sizeof(*ops));
-		if (!ops)
-			return -ENOMEM;
-		group->ops = ops;
-		group->room = room;
-	}
-	set_op(&group->ops[group->count++], span);
-	return 0;
+	return tap_vec_add(&group->ops, op_of(span));
 }
 
 static void end_group(struct tap_gpu_calls *calls, const struct tap_span *span)
@@ -118,7 +106,7 @@ static void end_group(struct tap_gpu_calls *calls, const struct tap_span *span)
 	if (!tap_fields_get_signed(&span->exit, "group_outcome", &outcome) &&
 	    outcome == GROUP_INNER)
 		return;
-	group->count = 0;
+	group->ops.count = 0;
 	group->is_cut = false;
 }
 
@@ -133,28 +121,39 @@ static int take_ops(struct tap_gpu_calls *calls, const struct tap_span *span,
 		call->ops = malloc(sizeof(*call->ops));
 		if (!call->ops)
 			return -ENOMEM;
-		set_op(call->ops, span);
+		call->ops[0] = op_of(span);
 		call->op_count = 1;
 		return 0;
 	}
-	if (span->name->kind != TAP_NAME_GROUP_END || !group || !group->count ||
+	if (span->name->kind != TAP_NAME_GROUP_END || !group || !group->ops.count ||
 	    group->group_id != span->operation.group_id)
 		return 0;
-	call->ops = malloc(group->count * sizeof(*call->ops));
+	call->ops = malloc(group->ops.count * sizeof(*call->ops));
 	if (!call->ops)
 		return -ENOMEM;
-	memcpy(call->ops, group->ops, group->count * sizeof(*call->ops));
-	call->op_count = group->count;
+	memcpy(call->ops, group->ops.items, group->ops.count * sizeof(*call->ops));
+	call->op_count = group->ops.count;
 	call->is_cut = group->is_cut;
 	return 0;
+}
+
+static struct tap_gpu_call *find_call(const struct tap_gpu_calls *calls,
+				      const struct tap_span *span)
+{
+	return tap_table_find(&calls->open, span->process->number, span->call_id);
+}
+
+const struct tap_gpu_call *tap_gpu_calls_find(const struct tap_gpu_calls *calls,
+					      const struct tap_span *span)
+{
+	return find_call(calls, span);
 }
 
 /* The call, made when it was not met before.  NULL when memory is short. */
 static struct tap_gpu_call *call_of(struct tap_gpu_calls *calls,
 				    const struct tap_span *span)
 {
-	struct tap_gpu_call *call =
-		tap_table_find(&calls->open, span->process->number, span->call_id);
+	struct tap_gpu_call *call = find_call(calls, span);
 
 	if (call)
 		return call;
@@ -213,22 +212,18 @@ static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *l
 		       uint64_t device_comm)
 {
 	const char *words = words_of(&launch->about);
-	struct tap_gpu_site_launch *launches;
+	struct tap_gpu_site_launch added = {.call_id = launch->call_id,
+					    .device_comm = device_comm};
 
-	if (call->launch_count == TAP_GPU_LAUNCHES_MAX) {
+	if (call->launches.count == TAP_GPU_LAUNCHES_MAX) {
 		call->is_cut = true;
 		return 0;
 	}
-	launches = realloc(call->launches, (call->launch_count + 1) * sizeof(*launches));
-	if (!launches)
-		return -ENOMEM;
-	call->launches = launches;
-	launches += call->launch_count;
-	launches->call_id = launch->call_id;
-	launches->device_comm = device_comm;
-	launches->words = words ? strdup(words) : NULL;
-	call->launch_count++;
-	return words && !launches->words ? -ENOMEM : 0;
+	added.words = words ? strdup(words) : NULL;
+	if ((!words || added.words) && !tap_vec_add(&call->launches, added))
+		return 0;
+	free(added.words);
+	return -ENOMEM;
 }
 
 int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *span,
@@ -365,8 +360,8 @@ static size_t count_rivals(const struct tap_gpu_call *call,
 	bool is_before = true;
 
 	*before = 0;
-	for (i = 0; i < call->launch_count; i++) {
-		const struct tap_gpu_site_launch *other = &call->launches[i];
+	for (i = 0; i < call->launches.count; i++) {
+		const struct tap_gpu_site_launch *other = &call->launches.items[i];
 
 		if (other->call_id == launch->call_id) {
 			is_before = false;
@@ -475,7 +470,7 @@ void tap_gpu_calls_free(struct tap_gpu_calls *calls)
 		struct group *group = calls->groups.slots[i].value;
 
 		if (group)
-			free(group->ops);
+			tap_vec_free(&group->ops);
 		free(group);
 	}
 	tap_table_free(&calls->open);

@@ -10,6 +10,7 @@
 #ifndef TAP_JOIN_GPU_GPU_CALL_H
 #define TAP_JOIN_GPU_GPU_CALL_H
 
+#include "common/vec.h"
 #include "join/model/link.h"
 
 /* Operations of a group beyond so many are not told apart. */
@@ -37,11 +38,13 @@ struct tap_gpu_call {
 	bool is_cut; /* there are more operations, or launches, than are kept */
 	struct tap_gpu_op *ops;
 	size_t op_count;
-	struct tap_gpu_site_launch *launches; /* NCCL's kernels, in order */
-	size_t launch_count;
+	TAP_VEC(struct tap_gpu_site_launch) launches; /* NCCL's kernels, in order */
 };
 
-/* A call of the CUDA driver that put something on a stream. */
+/*
+ * A call of the CUDA driver that put something on a stream.  Who keeps one has a
+ * reference; gpu_launch.h makes it.
+ */
 struct tap_gpu_launch {
 	unsigned int references;
 	const struct tap_process *process;
@@ -50,16 +53,6 @@ struct tap_gpu_launch {
 	int64_t begin_ns, end_ns;
 	struct tap_gpu_call *call; /* that it was made in, or NULL */
 	struct tap_fields about;   /* what is decoded of it: kernel.h */
-
-	/* Of gpu.c alone. */
-	uint64_t correlation_id;
-	bool is_repeated; /* more than one thing may have run for it */
-	bool is_outstanding, is_lingering, is_there, is_found;
-	int64_t found_ns;		       /* when that was told, the last time */
-	struct tap_gpu_launch *older;	       /* of the same number */
-	struct tap_gpu_launch *before, *after; /* of those outstanding */
-	struct tap_gpu_launch *before_lingering, *after_lingering;
-	struct tap_gpu_launch *before_repeated, *after_repeated;
 };
 
 /* All zero is none. */
@@ -75,6 +68,9 @@ struct tap_gpu_calls {
 /* A launch in this call, which is open; NULL: in none. */
 int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *call,
 			 struct tap_gpu_launch *launch);
+/* The call that this span is, when something was launched in it; NULL: nothing was. */
+const struct tap_gpu_call *tap_gpu_calls_find(const struct tap_gpu_calls *calls,
+					      const struct tap_span *span);
 /* A call of NCCL has ended. */
 int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span);
 

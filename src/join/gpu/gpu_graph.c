@@ -9,39 +9,16 @@ struct tap_gpu_entry {
 	uint64_t a, b;
 	uint64_t call_id;	       /* of a node: that its root was made by */
 	struct tap_gpu_launch *launch; /* of a captured call */
-	struct tap_gpu_entry *before, *after;
+	TAP_LIST_LINK(struct tap_gpu_entry) used;
 };
-
-static void unlink_entry(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
-{
-	if (entry->before)
-		entry->before->after = entry->after;
-	else
-		list->first = entry->after;
-	if (entry->after)
-		entry->after->before = entry->before;
-	else
-		list->last = entry->before;
-}
-
-static void append(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
-{
-	entry->after = NULL;
-	entry->before = list->last;
-	if (list->last)
-		list->last->after = entry;
-	else
-		list->first = entry;
-	list->last = entry;
-}
 
 static struct tap_gpu_entry *use(struct tap_gpu_list *list, uint64_t a, uint64_t b)
 {
 	struct tap_gpu_entry *entry = tap_table_find(&list->by_id, a, b);
 
-	if (entry && entry != list->last) {
-		unlink_entry(list, entry);
-		append(list, entry);
+	if (entry && entry != list->used.last) {
+		tap_list_remove(&list->used, entry, used);
+		tap_list_append(&list->used, entry, used);
 	}
 	return entry;
 }
@@ -49,7 +26,7 @@ static struct tap_gpu_entry *use(struct tap_gpu_list *list, uint64_t a, uint64_t
 static void drop(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
 {
 	tap_table_remove(&list->by_id, entry->a, entry->b);
-	unlink_entry(list, entry);
+	tap_list_remove(&list->used, entry, used);
 	if (entry->launch)
 		tap_gpu_launch_put(entry->launch);
 	free(entry);
@@ -63,7 +40,7 @@ static struct tap_gpu_entry *make(struct tap_gpu_list *list, uint64_t a, uint64_
 	if (entry)
 		return entry;
 	if (list->by_id.count >= TAP_GPU_NODES_MAX)
-		drop(list, list->first);
+		drop(list, list->used.first);
 	entry = calloc(1, sizeof(*entry));
 	if (!entry)
 		return NULL;
@@ -73,7 +50,7 @@ static struct tap_gpu_entry *make(struct tap_gpu_list *list, uint64_t a, uint64_
 		free(entry);
 		return NULL;
 	}
-	append(list, entry);
+	tap_list_append(&list->used, entry, used);
 	return entry;
 }
 
@@ -120,10 +97,10 @@ struct tap_gpu_launch *tap_gpu_graphs_find(struct tap_gpu_graphs *graphs,
 
 void tap_gpu_graphs_free(struct tap_gpu_graphs *graphs)
 {
-	while (graphs->nodes.first)
-		drop(&graphs->nodes, graphs->nodes.first);
-	while (graphs->captured.first)
-		drop(&graphs->captured, graphs->captured.first);
+	while (graphs->nodes.used.first)
+		drop(&graphs->nodes, graphs->nodes.used.first);
+	while (graphs->captured.used.first)
+		drop(&graphs->captured, graphs->captured.used.first);
 	tap_table_free(&graphs->nodes.by_id);
 	tap_table_free(&graphs->captured.by_id);
 }

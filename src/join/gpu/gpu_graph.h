@@ -9,6 +9,7 @@
 #ifndef TAP_JOIN_GPU_GPU_GRAPH_H
 #define TAP_JOIN_GPU_GPU_GRAPH_H
 
+#include "common/list.h"
 #include "join/gpu/gpu_call.h"
 
 /* Of each kind. */
@@ -16,7 +17,7 @@
 
 struct tap_gpu_list {
 	struct tap_table by_id;
-	struct tap_gpu_entry *first, *last; /* used, the latest last */
+	TAP_LIST(struct tap_gpu_entry) used; /* the latest last */
 };
 
 /* All zero is none. */
