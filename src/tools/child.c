@@ -25,6 +25,8 @@
 #include "tools/message.h"
 
 #define TICK_MS 250
+/* The same where somebody else knows when the child is to be ended. */
+#define SHORT_TICK_MS 50
 
 /* Processor time for what takes a millisecond at most: a batch of messages. */
 #define READ_MS 2000
@@ -46,11 +48,10 @@ static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 #define RELAY_SIZE 65536
 
 struct child {
-	struct tap_watch *watch;
+	const struct tap_child_work *work;
 	pid_t pid;
-	int lifeline;  /* readable once the child is gone */
-	int output[2]; /* a pipe for its standard output, or -1 */
-	struct tap_relay *relay;
+	int lifeline;	 /* readable once the child is gone */
+	int output[2];	 /* a pipe for its standard output, or -1 */
 	uint64_t read;	 /* bytes of its standard output */
 	int write_error; /* of ours */
 	int said;	 /* its stderr */
@@ -64,8 +65,7 @@ struct child {
 /* ---- In the child ---- */
 
 _Noreturn static void begin(const struct child *child, pid_t parent,
-			    const struct sigaction *before, int (*work)(void *),
-			    void *data)
+			    const struct sigaction *before)
 {
 	/* 1 and not 0: a program that takes dumps through a pipe heeds it. */
 	const struct rlimit no_dump = {.rlim_cur = 1, .rlim_max = 1};
@@ -78,9 +78,9 @@ _Noreturn static void begin(const struct child *child, pid_t parent,
 		sigaction(stops[i], &before[i], NULL);
 	setrlimit(RLIMIT_CORE, &no_dump);
 	dup2(child->said, STDERR_FILENO);
-	if (child->relay)
+	if (child->work->relay)
 		dup2(child->output[1], STDOUT_FILENO);
-	exit(work(data));
+	exit(child->work->run(child->work->data));
 }
 
 /* ---- In the parent ---- */
@@ -124,8 +124,9 @@ static int64_t cpu_us(const struct child *child)
 /* Whether babeltrace2 has been at one thing for too long. */
 static bool is_late(struct child *child)
 {
-	enum tap_stage stage = atomic_load(&child->watch->stage);
-	uint64_t steps = atomic_load(&child->watch->steps);
+	struct tap_watch *watch = child->work->watch;
+	enum tap_stage stage = watch ? atomic_load(&watch->stage) : TAP_STAGE_OWN;
+	uint64_t steps = watch ? atomic_load(&watch->steps) : 0;
 	int64_t now_us = cpu_us(child);
 
 	if (steps != child->steps || stage == TAP_STAGE_OWN) {
@@ -143,9 +144,8 @@ static bool is_late(struct child *child)
 		child->idle_cpu_us = now_us;
 	}
 	return now_us / 1000 - child->cpu_ms >
-	       (stage == TAP_STAGE_READ
-			? READ_MS
-			: OPEN_MS * (1 + (int64_t) (child->watch->size >> 30)));
+	       (stage == TAP_STAGE_READ ? READ_MS
+					: OPEN_MS * (1 + (int64_t) (watch->size >> 30)));
 }
 
 /* What the child wrote.  Returns false when there is no more, or nobody takes it. */
@@ -153,7 +153,7 @@ static bool pass_on(struct child *child)
 {
 	char bytes[RELAY_SIZE], *at = bytes;
 	ssize_t length = read(child->output[0], bytes, sizeof(bytes)), written;
-	uint64_t again = child->relay->passed - child->read;
+	uint64_t again = child->work->relay->passed - child->read;
 
 	if (length <= 0)
 		return length < 0 && errno == EINTR && !stopped_by;
@@ -169,9 +169,14 @@ static bool pass_on(struct child *child)
 			return false;
 		}
 		length -= written;
-		child->relay->passed += (uint64_t) written;
+		child->work->relay->passed += (uint64_t) written;
 	}
 	return true;
+}
+
+static bool must_end(const struct child *child)
+{
+	return stopped_by || (child->work->must_end && child->work->must_end());
 }
 
 /* Until the child is gone, or babeltrace2 is late, or we are to end. */
@@ -182,8 +187,10 @@ static bool wait_for(struct child *child)
 		{.fd = child->output[0], .events = POLLIN},
 	};
 
-	while (!stopped_by) {
-		int ret = poll(files, ARRAY_SIZE(files), TICK_MS);
+	const int tick_ms = child->work->must_end ? SHORT_TICK_MS : TICK_MS;
+
+	while (!must_end(child)) {
+		int ret = poll(files, ARRAY_SIZE(files), tick_ms);
 
 		if (ret > 0 && files[1].revents) {
 			/* It holds what the child wrote, also when that is gone. */
@@ -256,8 +263,7 @@ static void close_all(const struct child *child, const int *ends)
 }
 
 /* The child begins.  Its ends of the pipes are closed here, so that their end is seen. */
-static int start(struct child *child, int *ends, const struct sigaction *before,
-		 int (*work)(void *), void *data)
+static int start(struct child *child, int *ends, const struct sigaction *before)
 {
 	const pid_t parent = getpid();
 
@@ -266,7 +272,7 @@ static int start(struct child *child, int *ends, const struct sigaction *before,
 	if (child->pid < 0)
 		return -errno;
 	if (!child->pid)
-		begin(child, parent, before, work, data);
+		begin(child, parent, before);
 	close(ends[1]);
 	ends[1] = -1;
 	if (child->output[1] >= 0)
@@ -285,19 +291,18 @@ void tap_child_fill_standard(void)
 			return;
 }
 
-int tap_child_run(struct tap_watch *watch, struct tap_relay *relay,
-		  int (*work)(void *data), void *data, int *status)
+int tap_child_run(const struct tap_child_work *work, int *status)
 {
 	const struct sigaction stop = {.sa_handler = note_stop};
 	struct sigaction before[ARRAY_SIZE(stops)];
-	struct child child = {.watch = watch, .relay = relay, .output = {-1, -1}};
+	struct child child = {.work = work, .output = {-1, -1}};
 	int ends[2] = {-1, -1}, ret = 0;
 	size_t i;
 
 	tap_child_fill_standard();
 	child.said = memfd_create("ccltap", MFD_CLOEXEC);
 	if (child.said < 0 || pipe2(ends, O_CLOEXEC) ||
-	    (relay && pipe2(child.output, O_CLOEXEC))) {
+	    (work->relay && pipe2(child.output, O_CLOEXEC))) {
 		ret = -errno;
 		close_all(&child, ends);
 		return ret;
@@ -308,7 +313,7 @@ int tap_child_run(struct tap_watch *watch, struct tap_relay *relay,
 		if (before[i].sa_handler == SIG_DFL)
 			sigaction(stops[i], &stop, NULL);
 	}
-	ret = start(&child, ends, before, work, data);
+	ret = start(&child, ends, before);
 	if (!ret)
 		ret = (int) follow(&child, status);
 	for (i = 0; i < ARRAY_SIZE(stops); i++)

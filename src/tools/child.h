@@ -16,19 +16,30 @@ enum tap_child_end {
 };
 
 /*
- * Standard output that somebody reads while it is written: the child's goes through us, so
- * that what an earlier child wrote before it died is not written again.
+ * Standard output that somebody reads while it is written: the child's goes through us,
+ * so that what an earlier child wrote before it died is not written again.
  */
 struct tap_relay {
 	uint64_t passed; /* bytes */
 };
 
+/* What is done in the child. */
+struct tap_child_work {
+	int (*run)(void *data); /* returns the exit status */
+	void *data;
+	struct tap_watch *watch; /* says whether babeltrace2 is late; NULL: it never is */
+	struct tap_relay
+		*relay; /* of standard output; NULL: the child writes it itself */
+	/* Whether the child is to be ended, looked at often; NULL: only signals end it.
+	 */
+	bool (*must_end)(void);
+};
+
 /*
- * Runs work with data in a child, whose standard output is relayed unless that is NULL.  Returns how that ended, *status is its exit status or
- * its signal; or -errno, and nothing has run.
+ * Runs work in a child.  Returns how that ended, *status is its exit status or its
+ * signal; or -errno, and nothing has run.
  */
-int tap_child_run(struct tap_watch *watch, struct tap_relay *relay,
-		  int (*work)(void *data), void *data, int *status);
+int tap_child_run(const struct tap_child_work *work, int *status);
 
 /*
  * Standard streams that are closed become /dev/null, which cannot be written, so that no

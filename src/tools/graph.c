@@ -526,12 +526,14 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 	const struct before before = look_at_output(target);
 	struct reading reading = {.traces = traces, .target = target};
 	struct tap_relay relay = {0};
+	const struct tap_child_work work = {.run = run_target,
+					    .data = &reading,
+					    .watch = traces->watch,
+					    .relay = target->is_awaited ? &relay : NULL};
 
 	while (traces->count) {
 		int status = 0;
-		int end = tap_child_run(traces->watch,
-					target->is_awaited ? &relay : NULL, run_target,
-					&reading, &status);
+		int end = tap_child_run(&work, &status);
 
 		if (end < 0) {
 			tap_message_write("cannot start to read: %s", strerror(-end));

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +20,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/vec.h"
+#include "tools/child.h"
 #include "tools/parts.h"
 #include "tools/plugins.h"
 
@@ -56,11 +56,9 @@ struct counter {
 	bt_message_iterator **iterators;
 	size_t iterator_count;
 	size_t next;
-	struct process *processes;
-	size_t process_count;
+	TAP_VEC(struct process) processes;
 	size_t last_process;
-	struct note *notes;
-	size_t note_count;
+	TAP_VEC(struct note) notes;
 	bool is_interrupted;
 	bool is_out_of_memory;
 };
@@ -150,27 +148,21 @@ static struct process *find_process(struct counter *counter, const bt_event *eve
 {
 	const int64_t vpid = context_of(event, "vpid");
 	const int64_t namespace = context_of(event, "pid_ns");
-	struct process *grown;
+	const struct process made = { .vpid = vpid, .namespace = namespace };
+	size_t i = counter->last_process;
 
-	if (counter->last_process < counter->process_count &&
-	    is_process(&counter->processes[counter->last_process], vpid, namespace))
-		return &counter->processes[counter->last_process];
-	for (size_t i = 0; i < counter->process_count; i++) {
-		if (is_process(&counter->processes[i], vpid, namespace)) {
-			counter->last_process = i;
-			return &counter->processes[i];
-		}
-	}
-	grown = reallocarray(counter->processes, counter->process_count + 1,
-			     sizeof(*grown));
-	if (!grown) {
+	if (i < counter->processes.count &&
+	    is_process(&counter->processes.items[i], vpid, namespace))
+		return &counter->processes.items[i];
+	for (i = 0; i < counter->processes.count; i++)
+		if (is_process(&counter->processes.items[i], vpid, namespace))
+			break;
+	if (i == counter->processes.count && tap_vec_add(&counter->processes, made)) {
 		counter->is_out_of_memory = true;
 		return NULL;
 	}
-	counter->processes = grown;
-	counter->last_process = counter->process_count++;
-	grown[counter->last_process] = (struct process){ .vpid = vpid, .namespace = namespace };
-	return &grown[counter->last_process];
+	counter->last_process = i;
+	return &counter->processes.items[i];
 }
 
 /* The layer's place in the summary, or TAP_SUMMARY_LAYERS when there are too many. */
@@ -191,23 +183,15 @@ static size_t find_layer(struct tap_summary *summary, const char *name, size_t l
 static void add_note(struct counter *counter, size_t process, bool is_problem,
 		     const char *text)
 {
-	struct note *grown;
+	struct note note = { .process = process, .is_problem = is_problem };
 
-	if (counter->note_count == MOST_NOTES)
+	if (counter->notes.count == MOST_NOTES)
 		return;
-	grown = reallocarray(counter->notes, counter->note_count + 1, sizeof(*grown));
-	if (!grown) {
-		counter->is_out_of_memory = true;
+	note.text = strdup(text);
+	if (note.text && !tap_vec_add(&counter->notes, note))
 		return;
-	}
-	counter->notes = grown;
-	grown[counter->note_count].text = strdup(text);
-	if (!grown[counter->note_count].text) {
-		counter->is_out_of_memory = true;
-		return;
-	}
-	grown[counter->note_count].process = process;
-	grown[counter->note_count++].is_problem = is_problem;
+	free(note.text);
+	counter->is_out_of_memory = true;
 }
 
 static void note_own_event(struct counter *counter, const char *name,
@@ -221,7 +205,7 @@ static void note_own_event(struct counter *counter, const char *name,
 		name += 6;
 	if (!strcmp(name, "process")) {
 		if (!strcmp(text_of(payload, "job_id"), counter->job))
-			counter->processes[process].is_ours = true;
+			counter->processes.items[process].is_ours = true;
 	} else if (!strcmp(name, "library")) {
 		if (!*text_of(payload, "layer"))
 			return;
@@ -254,7 +238,7 @@ static void count_event(struct counter *counter, const bt_event *event)
 	if (!strncmp(name, "tap:", 4))
 		note_own_event(counter, colon + 1,
 			       bt_event_borrow_payload_field_const(event),
-			       process - counter->processes);
+			       process - counter->processes.items);
 }
 
 static void count_message(struct counter *counter, const bt_message *message)
@@ -506,8 +490,8 @@ static void sum_up(struct counter *counter)
 {
 	struct tap_summary *summary = counter->summary;
 
-	for (size_t i = 0; i < counter->process_count; i++) {
-		const struct process *process = &counter->processes[i];
+	for (size_t i = 0; i < counter->processes.count; i++) {
+		const struct process *process = &counter->processes.items[i];
 
 		if (!process->is_ours) {
 			summary->foreign_processes++;
@@ -518,23 +502,22 @@ static void sum_up(struct counter *counter)
 		for (size_t layer = 0; layer < summary->layer_count; layer++)
 			summary->layers[layer].events += process->layer_events[layer];
 	}
-	for (size_t i = 0; i < counter->note_count; i++) {
-		struct note *note = &counter->notes[i];
+	for (size_t i = 0; i < counter->notes.count; i++) {
+		struct note *note = &counter->notes.items[i];
 
-		if (counter->processes[note->process].is_ours)
+		if (counter->processes.items[note->process].is_ours)
 			add_text(note->is_problem ? &summary->problems :
 				 &summary->attached, note->text);
 		free(note->text);
 	}
-	free(counter->notes);
-	free(counter->processes);
+	tap_vec_free(&counter->notes);
+	tap_vec_free(&counter->processes);
 }
 
 /* ---- In a child ---- */
 
 /* What babeltrace2 may take: far longer than the largest trace that is read back. */
 #define CPU_SECONDS 60
-#define TICK_MS 50
 /* A text that is longer is cut. */
 #define TEXT_BYTES 1024
 
@@ -569,20 +552,25 @@ static void unpack(struct tap_summary_texts *texts, char (*packed)[TEXT_BYTES])
 	}
 }
 
-_Noreturn static void count_in_child(struct result *result, const bt_value *traces,
-				     const char *job)
+/* What the child is to count. */
+struct task {
+	struct result *result;
+	const bt_value *traces;
+	const char *job;
+};
+
+static int count_in_child(void *data)
 {
-	struct counter counter = { .summary = &result->summary, .job = job };
+	const struct task *task = data;
+	struct result *result = task->result;
+	struct counter counter = { .summary = &result->summary, .job = task->job };
 	const struct rlimit time = { CPU_SECONDS, CPU_SECONDS };
-	/* 1 and not 0: a program that takes dumps through a pipe heeds it. */
-	const struct rlimit no_dump = { 1, 1 };
 	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	setrlimit(RLIMIT_CPU, &time);
-	setrlimit(RLIMIT_CORE, &no_dump);
 	if (nowhere >= 0)
 		dup2(nowhere, STDERR_FILENO);
-	result->error = read_events(&counter, traces);
+	result->error = read_events(&counter, task->traces);
 	sum_up(&counter);
 	pack(&result->summary.attached, result->attached);
 	pack(&result->summary.problems, result->problems);
@@ -590,36 +578,16 @@ _Noreturn static void count_in_child(struct result *result, const bt_value *trac
 	_exit(EXIT_SUCCESS);
 }
 
-/* Until the child is gone, which closes its end of the pipe. */
-static void wait_for(pid_t child, int lifeline)
-{
-	struct pollfd gone = { .fd = lifeline, .events = POLLIN };
-
-	while (!is_asked_to_end())
-		if (poll(&gone, 1, TICK_MS) > 0)
-			break;
-	kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 static int count_events(struct result *result, const bt_value *traces, const char *job)
 {
-	int ends[2];
-	pid_t child;
+	struct task task = { .result = result, .traces = traces, .job = job };
+	const struct tap_child_work work = { .run = count_in_child,
+					     .data = &task,
+					     .must_end = is_asked_to_end };
+	int status, ret = tap_child_run(&work, &status);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
-	fflush(NULL);
-	child = fork();
-	if (!child)
-		count_in_child(result, traces, job);
-	close(ends[1]);
-	if (child > 0)
-		wait_for(child, ends[0]);
-	close(ends[0]);
-	if (child < 0)
-		return -errno;
+	if (ret < 0)
+		return ret;
 	return result->is_there ? result->error : -EIO;
 }
 
