@@ -12,13 +12,13 @@
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/commands.h"
+#include "tools/reading.h"
 
-enum { KEY_JSON = 256 };
+enum { KEY_JSON = TAP_KEY_OTHERS };
 
 struct request {
 	bool json;
-	char **traces;
-	int trace_count;
+	struct tap_reading reading;
 };
 
 static const struct argp_option options[] = {
@@ -30,25 +30,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct request *request = state->input;
 
-	(void) arg;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		/* One line for an error is enough: no "Try --help" after it. */
-		state->err_stream = NULL;
-		return 0;
-	case KEY_JSON:
-		request->json = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		request->traces = state->argv + state->next;
-		request->trace_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		tap_message_write(
-			"a trace is missing: give the folder that was recorded into");
-		return EINVAL;
-	}
-	return ARGP_ERR_UNKNOWN;
+	if (key != KEY_JSON)
+		return tap_reading_parse(&request->reading, key, arg, state);
+	request->json = true;
+	return 0;
 }
 
 static const struct argp argp = {
@@ -111,8 +96,8 @@ int tap_check_main(int argc, char **argv)
 		return TAP_EXIT_FAILURE;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	status = tap_graph_run(request.traces, request.trace_count, "check",
-			       make_params(&request, path), false);
+	status = tap_graph_run(request.reading.traces, request.reading.trace_count,
+			       "check", make_params(&request, path), false);
 	if (!status)
 		status = show(file);
 	fclose(file);

@@ -20,6 +20,7 @@ ccltap_SOURCES = \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/program.c src/tools/program.h \
+	src/tools/reading.c src/tools/reading.h \
 	src/tools/record.c \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
 	src/tools/record_notes.c src/tools/record_notes.h \

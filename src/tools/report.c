@@ -7,24 +7,22 @@
 
 #include "tools/graph.h"
 #include "tools/message.h"
+#include "tools/reading.h"
 #include "tools/stacks.h"
 #include "tools/commands.h"
 
-enum { KEY_OVERWRITE = 256, KEY_JSON };
+enum { KEY_JSON = TAP_KEY_OTHERS };
 
 struct request {
-	const char *output;
-	bool overwrite;
 	bool json;
 	struct tap_stacks_view stacks;
-	char **traces;
-	int trace_count;
+	struct tap_reading reading;
 };
 
 static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "write one JSON object, for programs", 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
-	{"overwrite", KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
+	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
 	{0},
 };
 
@@ -34,29 +32,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		/* One line for an error is enough: no "Try --help" after it. */
-		state->err_stream = NULL;
 		state->child_inputs[0] = &request->stacks;
-		return 0;
-	case 'o':
-		request->output = arg;
-		return 0;
-	case KEY_OVERWRITE:
-		request->overwrite = true;
-		return 0;
+		break;
 	case KEY_JSON:
 		request->json = true;
 		return 0;
-	case ARGP_KEY_ARGS:
-		request->traces = state->argv + state->next;
-		request->trace_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		tap_message_write(
-			"a trace is missing: give the folder that was recorded into");
-		return EINVAL;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return tap_reading_parse(&request->reading, key, arg, state);
 }
 
 static const struct argp_child children[] = {{.argp = &tap_stacks_argp}, {0}};
@@ -74,8 +56,10 @@ static bt_value *make_params(const struct request *request)
 	bt_value *params = bt_value_map_create();
 
 	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
-	    !bt_value_map_insert_string_entry(params, "output", request->output) &&
-	    !bt_value_map_insert_bool_entry(params, "overwrite", request->overwrite) &&
+	    !bt_value_map_insert_string_entry(params, "output",
+					      request->reading.output) &&
+	    !bt_value_map_insert_bool_entry(params, "overwrite",
+					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
@@ -85,10 +69,10 @@ static bt_value *make_params(const struct request *request)
 
 int tap_report_main(int argc, char **argv)
 {
-	struct request request = {.output = "-"};
+	struct request request = {.reading.output = "-"};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
-	return tap_graph_run(request.traces, request.trace_count, "report",
-			     make_params(&request), false);
+	return tap_graph_run(request.reading.traces, request.reading.trace_count,
+			     "report", make_params(&request), false);
 }

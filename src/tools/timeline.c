@@ -9,19 +9,17 @@
 
 #include "tools/graph.h"
 #include "tools/message.h"
+#include "tools/reading.h"
 #include "tools/stacks.h"
 #include "tools/commands.h"
 
-enum { KEY_OVERWRITE = 256, KEY_ABSOLUTE };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS };
 
 struct request {
 	const char *format;
-	const char *output;
-	bool overwrite;
 	bool absolute;
 	struct tap_stacks_view stacks;
-	char **traces;
-	int trace_count;
+	struct tap_reading reading;
 };
 
 static const struct argp_option options[] = {
@@ -30,7 +28,7 @@ static const struct argp_option options[] = {
 	 0},
 	{"output", 'o', "FILE", 0,
 	 "write to FILE, which must not exist; ctf: to a folder, which may be empty", 0},
-	{"overwrite", KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
+	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
 	{"absolute", KEY_ABSOLUTE, NULL, 0,
 	 "text: times of day instead of seconds since the first event", 0},
 	{0},
@@ -42,10 +40,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		/* One line for an error is enough: no "Try --help" after it. */
-		state->err_stream = NULL;
 		state->child_inputs[0] = &request->stacks;
-		return 0;
+		break;
 	case 'f':
 		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "ctf")) {
 			tap_message_write(
@@ -55,25 +51,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		request->format = arg;
 		return 0;
-	case 'o':
-		request->output = arg;
-		return 0;
-	case KEY_OVERWRITE:
-		request->overwrite = true;
-		return 0;
 	case KEY_ABSOLUTE:
 		request->absolute = true;
 		return 0;
-	case ARGP_KEY_ARGS:
-		request->traces = state->argv + state->next;
-		request->trace_count = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		tap_message_write(
-			"a trace is missing: give the folder that was recorded into");
-		return EINVAL;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return tap_reading_parse(&request->reading, key, arg, state);
 }
 
 static const struct argp_child children[] = {{.argp = &tap_stacks_argp}, {0}};
@@ -91,8 +73,9 @@ static bool is_awaited(const struct request *request)
 {
 	struct stat status;
 
-	return !strcmp(request->format, "text") && !strcmp(request->output, "-") &&
-	       !fstat(STDOUT_FILENO, &status) && !S_ISREG(status.st_mode);
+	return !strcmp(request->format, "text") &&
+	       !strcmp(request->reading.output, "-") && !fstat(STDOUT_FILENO, &status) &&
+	       !S_ISREG(status.st_mode);
 }
 
 static bt_value *make_params(const struct request *request)
@@ -101,8 +84,10 @@ static bt_value *make_params(const struct request *request)
 
 	if (params &&
 	    !bt_value_map_insert_string_entry(params, "format", request->format) &&
-	    !bt_value_map_insert_string_entry(params, "output", request->output) &&
-	    !bt_value_map_insert_bool_entry(params, "overwrite", request->overwrite) &&
+	    !bt_value_map_insert_string_entry(params, "output",
+					      request->reading.output) &&
+	    !bt_value_map_insert_bool_entry(params, "overwrite",
+					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
 	    /* The lines themselves are progress, where they come at once. */
 	    !bt_value_map_insert_bool_entry(params, "progress",
@@ -119,11 +104,12 @@ static int write_traces(const struct request *request)
 {
 	bt_value *params;
 
-	if (!strcmp(request->output, "-")) {
+	if (!strcmp(request->reading.output, "-")) {
 		tap_message_write("format ctf is a folder of files: name it with -o");
 		return TAP_EXIT_USAGE;
 	}
-	if (request->overwrite || request->absolute || request->stacks.is_wanted) {
+	if (request->reading.overwrite || request->absolute ||
+	    request->stacks.is_wanted) {
 		tap_message_write(
 			"format ctf has no --overwrite, --absolute or --stacks");
 		return TAP_EXIT_USAGE;
@@ -133,18 +119,18 @@ static int write_traces(const struct request *request)
 	    (bt_value_map_insert_bool_entry(params, "loss", BT_TRUE) ||
 	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))))
 		BT_VALUE_PUT_REF_AND_RESET(params);
-	return tap_graph_write(request->traces, request->trace_count, request->output,
-			       params);
+	return tap_graph_write(request->reading.traces, request->reading.trace_count,
+			       request->reading.output, params);
 }
 
 int tap_timeline_main(int argc, char **argv)
 {
-	struct request request = {.format = "text", .output = "-"};
+	struct request request = {.format = "text", .reading.output = "-"};
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
 		return TAP_EXIT_USAGE;
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);
-	return tap_graph_run(request.traces, request.trace_count, "timeline",
-			     make_params(&request), is_awaited(&request));
+	return tap_graph_run(request.reading.traces, request.reading.trace_count,
+			     "timeline", make_params(&request), is_awaited(&request));
 }

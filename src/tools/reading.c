@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of a parser that commands which read traces share. */
+#include "tools/reading.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "tools/message.h"
+
+error_t tap_reading_parse(struct tap_reading *reading, int key, char *arg,
+			  struct argp_state *state)
+{
+	switch (key) {
+	case ARGP_KEY_INIT:
+		/* One line for an error is enough: no "Try --help" after it. */
+		state->err_stream = NULL;
+		return 0;
+	case 'o':
+		reading->output = arg;
+		return 0;
+	case TAP_KEY_OVERWRITE:
+		reading->overwrite = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		reading->traces = state->argv + state->next;
+		reading->trace_count = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		tap_message_write(
+			"a trace is missing: give the folder that was recorded into");
+		return EINVAL;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
