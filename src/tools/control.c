@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/vec.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_session.h"
@@ -22,14 +23,15 @@
 /* A slow disk is waited for; a supervisor that was stopped is not, for ever. */
 #define PATIENCE_SECONDS 120
 
+struct place {
+	char name[TAP_LINK_PLACE_SIZE];
+	struct tap_answer answer;
+};
+
 struct found {
 	const char *wanted; /* a session or a directory, NULL: any */
 	char *real;	    /* the directory's name, NULL if it is none */
-	struct place {
-		char name[TAP_LINK_PLACE_SIZE];
-		struct tap_answer answer;
-	} * places;
-	size_t count;
+	TAP_VEC(struct place) places;
 	int error;
 };
 
@@ -64,7 +66,7 @@ static bool is_wanted(const struct found *found, const struct tap_answer *answer
 static void look_at(const char *name, void *data)
 {
 	struct found *found = data;
-	struct place *grown, place;
+	struct place place;
 
 	snprintf(place.name, sizeof(place.name), "%s", name);
 	/* One that has ended meanwhile is not there. */
@@ -72,13 +74,8 @@ static void look_at(const char *name, void *data)
 		return;
 	if (!is_wanted(found, &place.answer))
 		return;
-	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
-	if (!grown) {
+	if (tap_vec_add(&found->places, place))
 		found->error = ENOMEM;
-		return;
-	}
-	found->places = grown;
-	grown[found->count++] = place;
 }
 
 static int check_found(const struct found *found, bool is_any)
@@ -87,21 +84,21 @@ static int check_found(const struct found *found, bool is_any)
 		tap_message_write("%s", strerror(found->error));
 		return TAP_EXIT_FAILURE;
 	}
-	if (!found->count && found->wanted) {
+	if (!found->places.count && found->wanted) {
 		tap_message_write(
 			"no recording \"%s\" goes on for this user on this host: "
 			"\"ccltap status\" lists those that do",
 			found->wanted);
 		return TAP_EXIT_FAILURE;
 	}
-	if (!found->count && !is_any) {
+	if (!found->places.count && !is_any) {
 		tap_message_write("no recording goes on for this user on this host");
 		return TAP_EXIT_FAILURE;
 	}
-	if (found->count > 1 && !is_any) {
+	if (found->places.count > 1 && !is_any) {
 		tap_message_write("%zu recordings go on: say which, as \"ccltap status\" "
 				  "calls it",
-				  found->count);
+				  found->places.count);
 		return TAP_EXIT_USAGE;
 	}
 	return 0;
@@ -109,10 +106,10 @@ static int check_found(const struct found *found, bool is_any)
 
 static int show(const struct found *found)
 {
-	if (!found->count)
+	if (!found->places.count)
 		puts("no recording goes on for this user on this host");
-	for (size_t i = 0; i < found->count; i++)
-		fputs(found->places[i].answer.text, stdout);
+	for (size_t i = 0; i < found->places.count; i++)
+		fputs(found->places.items[i].answer.text, stdout);
 	return fflush(stdout) ? TAP_EXIT_FAILURE : 0;
 }
 
@@ -211,10 +208,10 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 	if (verb == TAP_LINK_END)
 		was_cleaned = clean();
 	tap_link_each(look_at, &found);
-	ret = found.count || !was_cleaned ? check_found(&found, is_status) : 0;
-	if (!ret && (found.count || is_status))
-		ret = is_status ? show(&found) : steer(&found.places[0], verb);
-	free(found.places);
+	ret = found.places.count || !was_cleaned ? check_found(&found, is_status) : 0;
+	if (!ret && (found.places.count || is_status))
+		ret = is_status ? show(&found) : steer(&found.places.items[0], verb);
+	tap_vec_free(&found.places);
 	free(found.real);
 	return ret;
 }

@@ -423,7 +423,7 @@ static bool add_losses(const struct tap_traces *traces, bt_value *params)
 	const struct tap_damage *damage;
 	int64_t missing = 0;
 
-	for (damage = traces->damages; damage; damage = damage->next)
+	for (damage = traces->damages.first; damage; damage = damage->all.after)
 		missing += damage->left_out;
 	return !missing || !bt_value_map_insert_signed_integer_entry(
 				   params, "damaged-streams", missing);

@@ -16,12 +16,16 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/vec.h"
 
 /* Waited for instead of handled, so that nothing of ours is ever interrupted. */
 static const int awaited[] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT,
 	SIGCHLD,
 };
+
+/* Room for so much is there whenever the gate is read. */
+#define READ_MIN 4096
 
 static void fill_awaited(sigset_t *set)
 {
@@ -81,21 +85,20 @@ int tap_program_find(const char *name, char *ret_path, size_t size)
  */
 static bool receive_variables(int gate_fd)
 {
-	size_t size = 0, room = 65536;
-	char *text = malloc(room);
-	ssize_t got;
+	size_t size = 0, room = 0;
+	char *text = NULL;
+	ssize_t got = 1;
 
-	while (text) {
+	while (got) {
+		if (tap_array_reserve(text, room, size + READ_MIN))
+			return false;
 		got = read(gate_fd, text + size, room - size);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
+		if (got < 0 && errno != EINTR)
 			break;
-		size += (size_t)got;
-		if (size == room)
-			text = realloc(text, room *= 2);
+		if (got > 0)
+			size += (size_t)got;
 	}
-	if (!text || !size || text[size - 1] || (size > 1 && text[size - 2]))
+	if (!size || text[size - 1] || (size > 1 && text[size - 2]))
 		return false;
 	for (; *text; text += strlen(text) + 1)
 		if (putenv(text))

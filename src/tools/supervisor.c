@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/vec.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_buffers.h"
@@ -59,8 +60,7 @@ static struct supervisor {
 	bool has_joined;
 	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
-	struct peer *peers;
-	size_t count;
+	TAP_VEC(struct peer) peers;
 	enum state state;
 	bool was_started;
 	time_t begin;
@@ -316,31 +316,27 @@ static size_t count_recorded(void)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < self.count; i++)
-		count += is_recorded(&self.peers[i]);
+	for (size_t i = 0; i < self.peers.count; i++)
+		count += is_recorded(&self.peers.items[i]);
 	return count;
 }
 
 static void add_peer(int link)
 {
-	struct peer *grown = reallocarray(self.peers, self.count + 1, sizeof(*grown));
+	const struct peer peer = {.link = link, .pidfd = -1, .rank = -1};
 
-	if (!grown) {
+	if (tap_vec_add(&self.peers, peer))
 		close(link);
-		return;
-	}
-	self.peers = grown;
-	grown[self.count++] = (struct peer){.link = link, .pidfd = -1, .rank = -1};
 }
 
 static void drop_gone(void)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < self.count; i++)
-		if (self.peers[i].link >= 0 || self.peers[i].pidfd >= 0)
-			self.peers[kept++] = self.peers[i];
-	self.count = kept;
+	for (size_t i = 0; i < self.peers.count; i++)
+		if (self.peers.items[i].link >= 0 || self.peers.items[i].pidfd >= 0)
+			self.peers.items[kept++] = self.peers.items[i];
+	self.peers.count = kept;
 }
 
 /* ---- What is asked ---- */
@@ -444,8 +440,8 @@ static void describe_members(struct tap_answer *answer)
 {
 	char name[64];
 
-	for (size_t i = 0; i < self.count; i++) {
-		const struct peer *peer = &self.peers[i];
+	for (size_t i = 0; i < self.peers.count; i++) {
+		const struct peer *peer = &self.peers.items[i];
 
 		if (!peer->is_member)
 			continue;
@@ -662,9 +658,9 @@ static void give_up(int signal_number)
 	/* What was asked returns when it is gone, and another one is started. */
 	if (tap_remains_end_hung())
 		return;
-	for (size_t i = 0; i < self.count; i++)
-		if (self.peers[i].link >= 0)
-			send(self.peers[i].link, &hung, sizeof(hung), MSG_NOSIGNAL);
+	for (size_t i = 0; i < self.peers.count; i++)
+		if (self.peers.items[i].link >= 0)
+			send(self.peers.items[i].link, &hung, sizeof(hung), MSG_NOSIGNAL);
 	_exit(TAP_EXIT_FAILURE);
 }
 
@@ -684,17 +680,17 @@ static int next_look_ms(void)
 /* Two for each peer after the three that are always there. */
 static struct pollfd *fill_polled(void)
 {
-	static struct pollfd *polled;
-	struct pollfd *grown = reallocarray(polled, 3 + 2 * self.count, sizeof(*grown));
+	static TAP_VEC(struct pollfd) all;
+	struct pollfd *polled;
 
-	if (!grown)
+	if (tap_vec_reserve(&all, 3 + 2 * self.peers.count))
 		return NULL;
-	polled = grown;
+	polled = all.items;
 	polled[0] = (struct pollfd){.fd = self.listen_fd, .events = POLLIN};
 	polled[1] = (struct pollfd){.fd = self.notes.fd, .events = POLLIN};
 	polled[2] = (struct pollfd){.fd = self.signal_fd, .events = POLLIN};
-	for (size_t i = 0; i < self.count; i++) {
-		const struct peer *peer = &self.peers[i];
+	for (size_t i = 0; i < self.peers.count; i++) {
+		const struct peer *peer = &self.peers.items[i];
 
 		/* Who waits says nothing more; that it went away is seen when answered.
 		 */
@@ -711,18 +707,18 @@ static struct pollfd *fill_polled(void)
 static void look_once(void)
 {
 	struct pollfd *polled = fill_polled();
-	size_t count = self.count;
+	size_t count = self.peers.count;
 	int link;
 
 	if (!polled || poll(polled, 3 + 2 * count, next_look_ms()) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (polled[3 + 2 * i].revents)
-			hear(&self.peers[i]);
+			hear(&self.peers.items[i]);
 		/* Its recorder was killed, so nobody knows how it ended. */
 		if (polled[4 + 2 * i].revents) {
 			want_snapshot("a program ended whose recorder was killed");
-			close_fd(&self.peers[i].pidfd);
+			close_fd(&self.peers.items[i].pidfd);
 		}
 	}
 	drop_gone();
@@ -740,7 +736,7 @@ static void look_once(void)
 static void close_others(void)
 {
 	/* Descriptors of the user's, a pipe for instance, are not ours to keep open. */
-	const int keep[] = {self.listen_fd, self.peers[0].link};
+	const int keep[] = {self.listen_fd, self.peers.items[0].link};
 	int top = STDERR_FILENO + 1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
@@ -789,9 +785,9 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.listen_fd = listen_fd;
 	self.outcome.version = TAP_LINK_VERSION;
 	add_peer(link);
-	if (!self.count)
+	if (!self.peers.count)
 		_exit(TAP_EXIT_FAILURE);
-	self.peers[0].is_maker = true;
+	self.peers.items[0].is_maker = true;
 	close_others();
 	stand_alone();
 	tap_session_set_watchdog(give_up);
@@ -815,8 +811,8 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.begin = time(NULL);
 	self.state = plan->lttng.is_paused ? STOPPED : RUNNING;
 	self.was_started = !plan->lttng.is_paused;
-	join(&self.peers[0], &question, pidfd, &answer);
-	answer_joined(&self.peers[0], &answer);
+	join(&self.peers.items[0], &question, pidfd, &answer);
+	answer_joined(&self.peers.items[0], &answer);
 }
 
 /* Nobody can join any more, so whoever comes makes a recording of its own. */
@@ -838,9 +834,9 @@ static void finish(void)
 	tap_output_close(&self.output);
 	/* First: who is answered may go on with "lttng create", and would find it dying. */
 	end_daemon();
-	for (size_t i = 0; i < self.count; i++)
-		if (self.peers[i].is_waiting)
-			tap_link_answer(self.peers[i].link, &self.outcome);
+	for (size_t i = 0; i < self.peers.count; i++)
+		if (self.peers.items[i].is_waiting)
+			tap_link_answer(self.peers.items[i].link, &self.outcome);
 	_exit(0);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/vec.h"
 #include "tools/message.h"
 
 /* Directories open at once while one is removed. */
@@ -27,15 +28,8 @@ int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *
 {
 	struct tap_trace *trace;
 
-	if (traces->count == traces->room) {
-		size_t room = traces->room ? traces->room * 2 : 16;
-		struct tap_trace *list = realloc(traces->list, room * sizeof(*list));
-
-		if (!list)
-			return ENOMEM;
-		traces->list = list;
-		traces->room = room;
-	}
+	if (tap_array_reserve(traces->list, traces->room, traces->count + 1))
+		return ENOMEM;
 	trace = &traces->list[traces->count++];
 	trace->path = path;
 	trace->device = status->st_dev;
@@ -173,10 +167,7 @@ static struct tap_damage *add_damage(struct tap_traces *traces, const char *caus
 	if (!damage)
 		return NULL;
 	snprintf(damage->cause, sizeof(damage->cause), "%s", cause);
-	if (!traces->damages_end)
-		traces->damages_end = &traces->damages;
-	*traces->damages_end = damage;
-	traces->damages_end = &damage->next;
+	tap_list_append(&traces->damages, damage, all);
 	return damage;
 }
 
@@ -309,7 +300,7 @@ void tap_traces_tell(const struct tap_traces *traces)
 	const struct tap_damage *damage;
 	unsigned int i;
 
-	for (damage = traces->damages; damage; damage = damage->next) {
+	for (damage = traces->damages.first; damage; damage = damage->all.after) {
 		if (!damage->kept)
 			tap_message_write("cannot read the trace %s: %s", damage->trace,
 					  damage->cause);
@@ -337,8 +328,7 @@ void tap_traces_free(struct tap_traces *traces)
 		free(traces->list[i].stream);
 	}
 	free(traces->list);
-	while ((damage = traces->damages)) {
-		traces->damages = damage->next;
+	while ((damage = tap_list_take_first(&traces->damages, all))) {
 		free(damage->trace);
 		free(damage);
 	}

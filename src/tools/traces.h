@@ -12,12 +12,13 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "common/list.h"
 #include "tools/snapshots.h"
 #include "tools/watch.h"
 
 /* A trace that could not be read as it is. */
 struct tap_damage {
-	struct tap_damage *next;
+	TAP_LIST_LINK(struct tap_damage) all;
 	char *trace;
 	char cause[256];
 	unsigned int kept, left_out; /* streams */
@@ -42,8 +43,7 @@ struct tap_traces {
 	size_t room;
 	int error;   /* errno of a folder that could not be read */
 	char *parts; /* a temporary folder with the streams of damaged traces, or NULL */
-	struct tap_damage *damages;
-	struct tap_damage **damages_end;
+	TAP_LIST(struct tap_damage) damages;
 	struct tap_snapshots snapshots;
 	unsigned int lates; /* how often babeltrace2 came to no end */
 	bool is_changed;    /* since the last child: others, not just shorter ones */
