@@ -327,11 +327,11 @@ static int take_span(void *data, struct tap_span *span)
 	if (span->work.kind != TAP_WORK_NET_SEND ||
 	    tap_fields_get_unsigned(&span->exit, "bytes", &bytes))
 		return 0;
-	if (!span->work.seq || span->work.seq > MESSAGES) {
+	if (!span->work.message.number || span->work.message.number > MESSAGES) {
 		world->wrong++;
 		return 0;
 	}
-	message = &world->messages[span->work.seq - 1];
+	message = &world->messages[span->work.message.number - 1];
 	world->wrong += message->bytes != bytes || message->is_found;
 	message->is_found = true;
 	world->found++;
@@ -346,9 +346,9 @@ static int take_link(void *data, const struct tap_link *link)
 	if (link->kind != TAP_LINK_FLUSH_MESSAGE)
 		return 0;
 	world->flushes++;
-	world->wrong_flushes +=
-		link->known == TAP_KNOWN_EXACT &&
-		world->flushed[link->ends[1].work.seq] != link->ends[0].work.seq;
+	world->wrong_flushes += link->known == TAP_KNOWN_EXACT &&
+				world->flushed[link->ends[1].work.request.seq] !=
+					link->ends[0].work.message.number;
 	return 0;
 }
 

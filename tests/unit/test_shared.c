@@ -206,7 +206,7 @@ static void step(struct world *world)
 static const struct receive *receive_of(const struct world *world,
 					const struct tap_work *work)
 {
-	return &world->receives[work->seq <= STEPS ? work->seq : 0];
+	return &world->receives[work->request.seq <= STEPS ? work->request.seq : 0];
 }
 
 static int take_link(void *data, const struct tap_link *link)
@@ -216,7 +216,7 @@ static int take_link(void *data, const struct tap_link *link)
 	const struct tap_work *to = &link->ends[link->count - 1].work;
 	const bool is_inferred = link->known != TAP_KNOWN_EXACT;
 
-	if (link->kind == TAP_LINK_POST_COMPLETION && to->srq_id) {
+	if (link->kind == TAP_LINK_POST_COMPLETION && to->request.srq_id) {
 		world->posts++;
 		world->inferred_posts += is_inferred;
 		world->wrong += receive_of(world, to)->end_ns != link->end_ns;
@@ -225,11 +225,12 @@ static int take_link(void *data, const struct tap_link *link)
 		return 0;
 	world->messages++;
 	world->inferred_messages += is_inferred;
-	if (to->srq_id)
-		world->wrong += receive_of(world, to)->qp != from->qp_id ||
-				receive_of(world, to)->message != from->seq;
+	if (to->request.srq_id)
+		world->wrong += receive_of(world, to)->qp != from->request.qp_id ||
+				receive_of(world, to)->message != from->request.seq;
 	else
-		world->wrong += to->qp_id != from->qp_id || to->seq != from->seq;
+		world->wrong += to->request.qp_id != from->request.qp_id ||
+				to->request.seq != from->request.seq;
 	return 0;
 }
 

@@ -367,8 +367,10 @@ static int take_link(void *data, const struct tap_link *link)
 	for (i = 0; i < link->count; i++) {
 		const struct tap_link_end *end = &link->ends[i];
 
-		truths[i] = truth_of(&world->sides[end->process->pid - 1], end->work.life,
-				     end->work.kind == TAP_WORK_RECEIVE, end->work.seq);
+		truths[i] = truth_of(&world->sides[end->process->pid - 1],
+				     end->work.request.life,
+				     end->work.kind == TAP_WORK_RECEIVE,
+				     end->work.request.seq);
 	}
 	if (is_message)
 		world->wrong +=

@@ -507,7 +507,7 @@ static void put_place(struct values *values, struct tap_buffer *text,
 	put_buffer(values, text);
 	if (tap_work_is_run(&span->work)) {
 		tap_buffer_add_string(text, "stream ");
-		tap_buffer_add_unsigned(text, span->work.qp_id);
+		tap_buffer_add_unsigned(text, span->work.run.stream);
 	} else {
 		tap_buffer_add_string(text, span->name->layer);
 	}
@@ -549,7 +549,7 @@ static void put_launch(struct values *values, struct tap_buffer *text,
 	uint64_t stream, launch;
 
 	if (is_run)
-		tap_buffer_add_unsigned(text, span->work.qp_id);
+		tap_buffer_add_unsigned(text, span->work.run.stream);
 	else if (span->name->cuda && tap_cuda_stream(span, &stream))
 		tap_cuda_add_stream(text, stream);
 	if (is_run || span->name->cuda) {

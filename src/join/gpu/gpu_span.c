@@ -69,9 +69,9 @@ int tap_gpu_spans_name(struct tap_gpu_spans *spans, struct tap_context *context,
 static struct tap_work work_of(const struct tap_fields *fields, uint64_t number)
 {
 	return (struct tap_work){.kind = TAP_WORK_GPU,
-				 .qp_id = tap_fields_number(fields, "stream"),
-				 .life = tap_fields_number(fields, "device"),
-				 .seq = number};
+				 .run = {.device = tap_fields_number(fields, "device"),
+					 .stream = tap_fields_number(fields, "stream"),
+					 .number = number}};
 }
 
 struct tap_span *tap_gpu_spans_make(struct tap_gpu_spans *spans,

@@ -191,6 +191,12 @@ bool tap_opcode_has_imm(uint64_t opcode)
 	return opcode == SEND_WITH_IMM || opcode == RDMA_WRITE_WITH_IMM;
 }
 
+bool tap_work_is_request(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_SEND || work->kind == TAP_WORK_RECEIVE ||
+	       work->kind == TAP_WORK_REFUSED;
+}
+
 bool tap_work_is_message(const struct tap_work *work)
 {
 	return work->kind == TAP_WORK_NET_SEND || work->kind == TAP_WORK_NET_RECEIVE;
@@ -206,6 +212,18 @@ bool tap_work_is_receive(const struct tap_work *work)
 	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE;
 }
 
+bool tap_work_is_shared(const struct tap_work *work)
+{
+	return tap_work_is_request(work) && work->request.srq_id;
+}
+
+uint64_t tap_work_queue_id(const struct tap_work *work)
+{
+	if (tap_work_is_message(work))
+		return work->message.net_id;
+	return work->request.srq_id ? work->request.srq_id : work->request.qp_id;
+}
+
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
 		     const struct tap_work *work)
 {
@@ -214,41 +232,43 @@ void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *proces
 				     [TAP_WORK_REFUSED] = 'f',
 				     [TAP_WORK_NET_SEND] = 's',
 				     [TAP_WORK_NET_RECEIVE] = 'r'};
+	uint64_t srq_id;
 
 	tap_buffer_add_unsigned(buffer, process->number);
 	if (tap_work_is_run(work)) {
 		tap_buffer_add_string(buffer, ".g");
-		tap_buffer_add_unsigned(buffer, work->seq);
+		tap_buffer_add_unsigned(buffer, work->run.number);
 		return;
 	}
 	if (tap_work_is_message(work)) {
 		tap_buffer_add_string(buffer, ".n");
-		tap_buffer_add_unsigned(buffer, work->qp_id);
+		tap_buffer_add_unsigned(buffer, work->message.net_id);
 		tap_buffer_add_char(buffer, '.');
 		tap_buffer_add_char(buffer, kinds[work->kind]);
-		tap_buffer_add_unsigned(buffer, work->seq);
+		tap_buffer_add_unsigned(buffer, work->message.number);
 		return;
 	}
 	/* A receive has the number of the queue that it was posted to. */
-	tap_buffer_add_string(buffer, work->srq_id ? ".srq" : ".q");
-	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
+	srq_id = work->request.srq_id;
+	tap_buffer_add_string(buffer, srq_id ? ".srq" : ".q");
+	tap_buffer_add_unsigned(buffer, tap_work_queue_id(work));
 	tap_buffer_add_char(buffer, '.');
-	tap_buffer_add_unsigned(buffer, work->srq_id ? 0 : work->life);
+	tap_buffer_add_unsigned(buffer, srq_id ? 0 : work->request.life);
 	tap_buffer_add_char(buffer, '.');
 	tap_buffer_add_char(buffer, kinds[work->kind]);
-	tap_buffer_add_unsigned(buffer, work->seq);
+	tap_buffer_add_unsigned(buffer, work->request.seq);
 }
 
 void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work)
 {
-	const char *queue = work->srq_id ? "srq " : "qp ";
+	const char *kind = tap_work_is_shared(work) ? "srq " : "qp ";
 
 	if (tap_work_is_run(work)) {
 		tap_buffer_add_string(buffer, "gpu ");
-		tap_buffer_add_unsigned(buffer, work->life);
+		tap_buffer_add_unsigned(buffer, work->run.device);
 		return;
 	}
-	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : queue);
-	tap_buffer_add_unsigned(buffer, work->srq_id ? work->srq_id : work->qp_id);
+	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : kind);
+	tap_buffer_add_unsigned(buffer, tap_work_queue_id(work));
 	tap_buffer_add_string(buffer, tap_work_is_receive(work) ? " receive" : " send");
 }

@@ -20,22 +20,37 @@ enum tap_work_kind {
 	TAP_WORK_SEND, /* on a send queue, whatever it does */
 	TAP_WORK_RECEIVE,
 	TAP_WORK_REFUSED, /* the call that posts it failed */
-	/* Messages of NCCL's network code: qp_id is its connection's, life 0. */
+	/* Messages of NCCL's network code. */
 	TAP_WORK_NET_SEND,
 	TAP_WORK_NET_RECEIVE,
-	/* What ran on a GPU: qp_id is its stream, life its device. */
-	TAP_WORK_GPU,
+	TAP_WORK_GPU, /* what ran on a GPU */
 };
 
-/* Which request of which queue. */
+/* Which work a span is: the kind says which of the members is filled. */
 struct tap_work {
 	enum tap_work_kind kind;
-	const struct tap_qp *qp; /* NULL: of a shared receive queue, not completed yet;
-				    or no request */
-	uint64_t qp_id;		 /* the process's own, from 1; 0 when srq_id tells */
-	uint64_t srq_id;	 /* 0 none */
-	uint64_t life;		 /* of the queue pair, from 1 */
-	uint64_t seq;		 /* of the queue, from 1 */
+	union {
+		/* Which request of which queue; on a send queue or not, or refused. */
+		struct {
+			const struct tap_qp *qp; /* NULL: of a shared receive queue,
+						    not completed yet */
+			uint64_t qp_id;	 /* the process's own, from 1; 0 when srq_id says
+					    the queue */
+			uint64_t srq_id; /* 0 none */
+			uint64_t life;	 /* of the queue pair, from 1 */
+			uint64_t seq;	 /* of the queue, from 1 */
+		} request;
+		/* Which message of which connection. */
+		struct {
+			uint64_t net_id; /* the process's own, from 1 */
+			uint64_t number; /* from 1 */
+		} message;
+		/* What ran on which stream. */
+		struct {
+			uint64_t device, stream;
+			uint64_t number; /* of all that ran */
+		} run;
+	};
 };
 
 /* Kinds of relation; each is counted, and says how it is known. */
@@ -128,9 +143,16 @@ bool tap_opcode_is_one_sided(uint64_t opcode);
 /* Whether it carries a number for the receiver. */
 bool tap_opcode_has_imm(uint64_t opcode);
 
-/* Whether it is a message of NCCL's, not a request. */
+/* Whether it is a request of a queue, refused or not. */
+bool tap_work_is_request(const struct tap_work *work);
+/* Whether it is a message of NCCL's. */
 bool tap_work_is_message(const struct tap_work *work);
 bool tap_work_is_receive(const struct tap_work *work);
+
+/* Whether it is a request of a shared receive queue. */
+bool tap_work_is_shared(const struct tap_work *work);
+/* The number of its queue, or of its connection; not of what ran on a GPU. */
+uint64_t tap_work_queue_id(const struct tap_work *work);
 
 /* "0.q3.1.s17", "0.n3.s17" or "0.g17", a number that no other span of the trace has. */
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,

@@ -40,17 +40,15 @@ static int tell(struct tap_verbs *verbs, const struct tap_net *net,
 		const struct tap_net_flush *flush, const struct tap_net_recent *recent,
 		enum tap_why why)
 {
-	struct tap_link_end ends[2] = {{.process = net->process,
-					.name = tap_names_get(&verbs->context->names,
-							      "net", 3, "net_recv", 8),
-					.work = {.kind = TAP_WORK_NET_RECEIVE,
-						 .qp_id = net->id,
-						 .seq = recent->number},
-					.rank = -1},
-				       {.process = net->process,
-					.name = flush->name,
-					.work = flush->work,
-					.rank = -1}};
+	struct tap_link_end ends[2] = {
+		{.process = net->process,
+		 .name = tap_names_get(&verbs->context->names, "net", 3, "net_recv", 8),
+		 .work = tap_net_work(net, TAP_WORK_NET_RECEIVE, recent->number),
+		 .rank = -1},
+		{.process = net->process,
+		 .name = flush->name,
+		 .work = flush->work,
+		 .rank = -1}};
 	const struct tap_link link = {.kind = TAP_LINK_FLUSH_MESSAGE,
 				      .known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
 				      .why = why,
@@ -111,7 +109,7 @@ static int take(struct tap_verbs *verbs, const struct tap_net *net,
 		    (!found || found->number < recent->number))
 			found = recent;
 	}
-	if (!found || has_flushed(found, flush->work.qp_id))
+	if (!found || has_flushed(found, flush->work.request.qp_id))
 		why = TAP_WHY_PEER_MISSING;
 	else if (may_be_later(net, found, flush))
 		why = TAP_WHY_AMBIGUOUS;
@@ -121,7 +119,7 @@ static int take(struct tap_verbs *verbs, const struct tap_net *net,
 		return 0;
 	}
 	if (found->flush_count < DEVICES_MAX)
-		found->flushed_by[found->flush_count++] = flush->work.qp_id;
+		found->flushed_by[found->flush_count++] = flush->work.request.qp_id;
 	/* By address alone, another that is missing could be meant. */
 	return tell(verbs, net, flush, found,
 		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
@@ -175,11 +173,7 @@ int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
 	}
 	flush = &flushes->all[flushes->count++];
 	*flush = (struct tap_net_flush){
-		.work = {.kind = TAP_WORK_SEND,
-			 .qp = list->life->qp,
-			 .qp_id = list->life->qp->id,
-			 .life = list->life->number,
-			 .seq = list->seq},
+		.work = tap_life_work(list->life, TAP_WORK_SEND, list->seq),
 		.name = tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_READ", 9),
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,

@@ -206,6 +206,13 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 
 /* ---- Spans ---- */
 
+struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
+			     uint64_t number)
+{
+	return (struct tap_work){.kind = kind,
+				 .message = {.net_id = net->id, .number = number}};
+}
+
 static struct tap_span *make_span(struct tap_verbs *verbs, const struct tap_net *net,
 				  const char *name, enum tap_work_kind kind,
 				  const struct tap_net_message *message, int64_t tid,
@@ -223,8 +230,7 @@ static struct tap_span *make_span(struct tap_verbs *verbs, const struct tap_net 
 	span->operation =
 		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
 	span->begin_ns = begin_ns;
-	span->work =
-		(struct tap_work){.kind = kind, .qp_id = net->id, .seq = message->number};
+	span->work = tap_net_work(net, kind, message->number);
 	add_number(&span->entry, "net_id", net->id);
 	add_number(&span->entry, "request", message->number);
 	add_number(&span->entry, "requests", message->requests);
@@ -390,15 +396,11 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *mess
 		tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_WRITE", 10);
 	for (piece = message->pieces; piece && link.count < 3 + TAP_NET_PIECES_MAX;
 	     piece = piece->next)
-		ends[link.count++] =
-			(struct tap_link_end){.process = message->from->process,
-					      .name = send->name,
-					      .work = {.kind = TAP_WORK_SEND,
-						       .qp = piece->sender->qp,
-						       .qp_id = piece->sender->qp->id,
-						       .life = piece->sender->number,
-						       .seq = piece->seq},
-					      .rank = -1};
+		ends[link.count++] = (struct tap_link_end){
+			.process = message->from->process,
+			.name = send->name,
+			.work = tap_life_work(piece->sender, TAP_WORK_SEND, piece->seq),
+			.rank = -1};
 	tap_verbs_count(verbs, TAP_MATCH_CTS_MESSAGE, link.known, why);
 	return tap_emit_link(verbs->context, &link);
 }
@@ -912,11 +914,7 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 	message->number = net->number;
 	message->requests = requests;
 	message->pieces_end = &message->pieces;
-	message->cts = (struct tap_work){.kind = TAP_WORK_SEND,
-					 .qp = cts->life->qp,
-					 .qp_id = cts->life->qp->id,
-					 .life = cts->life->number,
-					 .seq = cts->seq};
+	message->cts = tap_life_work(cts->life, TAP_WORK_SEND, cts->seq);
 	message->cts_begin_ns = cts->begin_ns;
 	message->cts_end_ns = cts->end_ns;
 	message->is_raced = cts->is_raced;

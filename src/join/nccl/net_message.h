@@ -63,6 +63,9 @@ struct tap_net {
 	struct tap_net_message *filling; /* more of it may come, where preposted */
 };
 
+struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
+			     uint64_t number);
+
 /* Of a message nothing more is known. */
 void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
 		       enum tap_why why);

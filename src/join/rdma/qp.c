@@ -102,6 +102,16 @@ struct tap_life *tap_qp_life(struct tap_verbs *verbs, struct tap_qp *qp, uint64_
 	return life;
 }
 
+struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind kind,
+			      uint64_t seq)
+{
+	return (struct tap_work){.kind = kind,
+				 .request = {.qp = life->qp,
+					     .qp_id = life->qp->id,
+					     .life = life->number,
+					     .seq = seq}};
+}
+
 struct tap_srq *tap_srq_get(struct tap_verbs *verbs, const struct tap_process *process,
 			    uint64_t id)
 {

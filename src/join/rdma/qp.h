@@ -102,6 +102,10 @@ struct tap_life *tap_qp_life(struct tap_verbs *verbs, struct tap_qp *qp, uint64_
 struct tap_srq *tap_srq_get(struct tap_verbs *verbs, const struct tap_process *process,
 			    uint64_t id);
 
+/* The request of this number in one of the queues of a life. */
+struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind kind,
+			      uint64_t seq);
+
 /* Each takes an event of its kind, and returns 0 or -errno. */
 int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
 		const struct tap_event *event, bool is_state);

@@ -204,7 +204,7 @@ static void queue_request(struct tap_work_queue *queue, struct tap_request *requ
 {
 	struct tap_request *before = queue->last;
 
-	while (before && before->span->work.seq > request->span->work.seq)
+	while (before && before->span->work.request.seq > request->span->work.request.seq)
 		before = before->earlier;
 	request->queue = queue;
 	request->earlier = before;
@@ -224,9 +224,10 @@ static struct tap_srq *srq_of(struct tap_verbs *verbs, const struct tap_request 
 {
 	const struct tap_span *span = request->span;
 
-	return span->work.srq_id ? tap_table_find(&verbs->srqs, span->process->number,
-						  span->work.srq_id)
-				 : NULL;
+	return span->work.request.srq_id
+		       ? tap_table_find(&verbs->srqs, span->process->number,
+					span->work.request.srq_id)
+		       : NULL;
 }
 
 static void forget_same(struct tap_verbs *verbs, struct tap_request *request)
@@ -338,9 +339,9 @@ static void find_memory(struct tap_verbs *verbs, struct tap_request *request,
 static const struct tap_life *life_of(const struct tap_request *request)
 {
 	const struct tap_work *work = &request->span->work;
-	const struct tap_life *life = work->qp->lives;
+	const struct tap_life *life = work->request.qp->lives;
 
-	while (life && life->number != work->life)
+	while (life && life->number != work->request.life)
 		life = life->older;
 	return life;
 }
@@ -478,7 +479,7 @@ static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
 	struct tap_fields *exit = &span->exit;
 
 	span->end_ns = wc->time_ns;
-	span->work.qp = wc->life->qp;
+	span->work.request.qp = wc->life->qp;
 	add_number(exit, "status", wc->status, false, tap_wc_status_name(wc->status));
 	if (wc->is_receive && !wc->status && !(wc->wc_flags & UNREAD)) {
 		add_number(exit, "byte_len", wc->byte_len, false, NULL);
@@ -487,7 +488,7 @@ static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
 		if (wc->life->qp->type == TAP_QP_UD)
 			add_number(exit, "src_qp", wc->src_qp, false, NULL);
 	}
-	if (wc->is_receive && span->work.srq_id)
+	if (wc->is_receive && span->work.request.srq_id)
 		add_number(exit, "qp_id", wc->life->qp->id, false, NULL);
 	if (wc->vendor_err)
 		add_number(exit, "vendor_err", wc->vendor_err, true, NULL);
@@ -541,8 +542,8 @@ static int complete_before(struct tap_verbs *verbs, struct tap_work_queue *queue
 		span->is_end_bound = true;
 		add_number(&span->exit, "status", 0, false, tap_wc_status_name(0));
 		if (last)
-			add_number(&span->exit, "completed_by", last->span->work.seq,
-				   false, NULL);
+			add_number(&span->exit, "completed_by",
+				   last->span->work.request.seq, false, NULL);
 		add_number(&span->exit, "cq_id", wc->cq_id, false, NULL);
 		ret = end_request(verbs, request, TAP_SPAN_COMPLETE, TAP_WHY_NONE);
 		tap_verbs_count(verbs, TAP_MATCH_POST_COMPLETION, known, why);
@@ -581,11 +582,7 @@ static int tell_arrival(struct tap_verbs *verbs, const struct tap_completion *wc
 	if (!span)
 		return -ENOMEM;
 	span->state = TAP_SPAN_BEGIN_LOST;
-	span->work = (struct tap_work){.kind = TAP_WORK_RECEIVE,
-				       .qp = life->qp,
-				       .qp_id = life->qp->id,
-				       .life = life->number,
-				       .seq = wc->seq};
+	span->work = tap_life_work(life, TAP_WORK_RECEIVE, wc->seq);
 	entry = &span->entry;
 	add_number(entry, "wr_id", wc->wr_id, true, NULL);
 	add_number(entry, "qp_id", life->qp->id, false, NULL);
@@ -651,7 +648,7 @@ static int take_found(struct tap_verbs *verbs, struct tap_request *request,
 		      const struct tap_completion *wc, enum tap_why why)
 {
 	struct tap_work_queue *queue = request->queue;
-	const uint64_t seq = request->span->work.seq;
+	const uint64_t seq = request->span->work.request.seq;
 	const bool is_flushed = queue->has_error && wc->seq > queue->error_ordinal;
 	int ret = 0;
 
@@ -689,7 +686,7 @@ static int take_first_error(struct tap_verbs *verbs, struct tap_work_queue *queu
 	enum tap_why why;
 
 	for (request = queue->first; request; request = request->later) {
-		if (request->span->work.seq != expected++)
+		if (request->span->work.request.seq != expected++)
 			is_whole = false;
 		if (request->wr_id == wc->wr_id && !count++)
 			found = request;
@@ -708,7 +705,7 @@ static int take_first_error(struct tap_verbs *verbs, struct tap_work_queue *queu
 	queue->has_error = true;
 	queue->is_error_sure = !why;
 	queue->error_ordinal = wc->seq;
-	queue->error_seq = found->span->work.seq;
+	queue->error_seq = found->span->work.request.seq;
 	return take_found(verbs, found, wc, why);
 }
 
@@ -722,7 +719,7 @@ static int take_send(struct tap_verbs *verbs, struct tap_work_queue *queue,
 
 	if (wc->status && !queue->has_error)
 		return take_first_error(verbs, queue, wc, match);
-	while (request && (is_flushed ? request->span->work.seq != seq
+	while (request && (is_flushed ? request->span->work.request.seq != seq
 				      : request->signaled != wc->seq))
 		request = request->later;
 	if (!request && is_flushed) {
@@ -1028,7 +1025,7 @@ static struct tap_span *make_posted(struct tap_verbs *verbs,
 static int begin_request(struct tap_verbs *verbs, struct tap_work_queue *queue,
 			 struct tap_request *request)
 {
-	const uint64_t seq = request->span->work.seq;
+	const uint64_t seq = request->span->work.request.seq;
 	int ret = 0;
 
 	if (seq != queue->last_seq + 1)
@@ -1113,11 +1110,7 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	if ((flags & SIGNALED) || life->qp->is_sig_all)
 		request->signaled = sends->signaled;
 	request->due = sends->signaled + !request->signaled;
-	span->work = (struct tap_work){.kind = TAP_WORK_SEND,
-				       .qp = life->qp,
-				       .qp_id = life->qp->id,
-				       .life = life->number,
-				       .seq = sends->seq};
+	span->work = tap_life_work(life, TAP_WORK_SEND, sends->seq);
 	entry = &span->entry;
 	add_number(entry, "wr_id", request->wr_id, true, NULL);
 	add_number(entry, "qp_id", life->qp->id, false, NULL);
@@ -1304,11 +1297,11 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		request->due = seq + i;
 		request->is_raced = is_raced;
 		span->work = (struct tap_work){.kind = TAP_WORK_RECEIVE,
-					       .qp = qp,
-					       .qp_id = srq ? 0 : qp_id,
-					       .srq_id = srq_id,
-					       .life = srq ? 0 : life->number,
-					       .seq = seq + i};
+					       .request = {.qp = qp,
+							   .qp_id = srq ? 0 : qp_id,
+							   .srq_id = srq_id,
+							   .life = srq ? 0 : life->number,
+							   .seq = seq + i}};
 		entry = &span->entry;
 		add_number(entry, "wr_id", request->wr_id, true, NULL);
 		if (srq) {
@@ -1356,11 +1349,11 @@ int tap_wr_refused(struct tap_verbs *verbs, const struct tap_process *process,
 	if (!span)
 		return -ENOMEM;
 	span->work = (struct tap_work){.kind = TAP_WORK_REFUSED,
-				       .qp = qp_id ? qp : NULL,
-				       .qp_id = qp_id,
-				       .srq_id = srq_id,
-				       .life = life->number,
-				       .seq = ++life->refused};
+				       .request = {.qp = qp_id ? qp : NULL,
+						   .qp_id = qp_id,
+						   .srq_id = srq_id,
+						   .life = life->number,
+						   .seq = ++life->refused}};
 	add_number(&span->entry, "qp_id", qp_id, false, NULL);
 	if (srq_id)
 		add_number(&span->entry, "srq_id", srq_id, false, NULL);
@@ -1387,9 +1380,9 @@ static bool is_passed(const struct tap_work_queue *queue,
 	const struct tap_work *work = &request->span->work;
 
 	/* On a shared queue only what was taken in order is counted. */
-	if (work->srq_id && !queue->last_completed)
+	if (work->request.srq_id && !queue->last_completed)
 		return false;
-	return queue->has_error ? work->seq < queue->done_seq
+	return queue->has_error ? work->request.seq < queue->done_seq
 				: request->due <= queue->last_completed;
 }
 

@@ -82,7 +82,8 @@ static void count(struct tap_gpu_sum *sum, const struct tap_span *span)
 
 static int count_stream(struct tap_report_gpu *report, const struct tap_span *span)
 {
-	const uint64_t key = span->work.life << 32 | (span->work.qp_id & UINT32_MAX);
+	const uint64_t key =
+		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
 	struct tap_gpu_sum *sum =
 		tap_table_find(&report->by_stream, span->process->number, key);
 
@@ -96,8 +97,8 @@ static int count_stream(struct tap_report_gpu *report, const struct tap_span *sp
 		if (!sum ||
 		    tap_table_set(&report->by_stream, span->process->number, key, sum))
 			return -ENOMEM;
-		sum->device = span->work.life;
-		sum->stream = span->work.qp_id;
+		sum->device = span->work.run.device;
+		sum->stream = span->work.run.stream;
 	}
 	count(sum, span);
 	return 0;

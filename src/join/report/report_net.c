@@ -68,7 +68,7 @@ int tap_report_net_end(struct tap_report_net *report, const struct tap_span *spa
 
 	if (span->work.kind != TAP_WORK_NET_SEND)
 		return 0;
-	sum = sum_of(report, span->process, span->work.qp_id);
+	sum = sum_of(report, span->process, span->work.message.net_id);
 	if (!sum)
 		return -ENOMEM;
 	if (span->state != TAP_SPAN_COMPLETE) {
@@ -99,11 +99,11 @@ int tap_report_net_link(struct tap_report_net *report, const struct tap_link *li
 
 	if (link->kind != TAP_LINK_CTS_MESSAGE)
 		return 0;
-	sum = sum_of(report, link->ends[1].process, link->ends[1].work.qp_id);
+	sum = sum_of(report, link->ends[1].process, link->ends[1].work.message.net_id);
 	if (!sum)
 		return -ENOMEM;
 	sum->peer = link->ends[2].process;
-	sum->peer_net_id = link->ends[2].work.qp_id;
+	sum->peer_net_id = link->ends[2].work.message.net_id;
 	return 0;
 }
 

@@ -50,11 +50,11 @@ static struct tap_work_sum *sum_of_queue(struct tap_report_work *report,
 {
 	struct tap_work_sum *sum =
 		find(&report->by_queue, &report->queues_end, &report->queues,
-		     span->process->number, span->work.qp->id);
+		     span->process->number, span->work.request.qp->id);
 
 	if (sum) {
 		sum->process = span->process;
-		sum->qp = span->work.qp;
+		sum->qp = span->work.request.qp;
 	}
 	return sum;
 }
@@ -118,9 +118,9 @@ static void count(struct tap_work_sum *sum, const struct tap_span *span)
 
 static const struct tap_process *peer_of(const struct tap_span *span)
 {
-	const struct tap_life *life = span->work.qp->lives;
+	const struct tap_life *life = span->work.request.qp->lives;
 
-	while (life && life->number != span->work.life)
+	while (life && life->number != span->work.request.life)
 		life = life->older;
 	return life && life->peer ? life->peer->qp->process : NULL;
 }
@@ -129,7 +129,7 @@ int tap_report_work_begin(struct tap_report_work *report, const struct tap_span 
 {
 	struct tap_work_sum *sum;
 
-	if (span->work.kind != TAP_WORK_SEND || !span->work.qp)
+	if (span->work.kind != TAP_WORK_SEND || !span->work.request.qp)
 		return 0;
 	sum = sum_of_queue(report, span);
 	if (!sum)
@@ -143,7 +143,7 @@ int tap_report_work_end(struct tap_report_work *report, const struct tap_span *s
 {
 	struct tap_work_sum *queue, *peer;
 
-	if (!span->work.qp)
+	if (!span->work.request.qp)
 		return 0;
 	queue = sum_of_queue(report, span);
 	if (!queue)
@@ -152,7 +152,7 @@ int tap_report_work_end(struct tap_report_work *report, const struct tap_span *s
 		queue->depth--;
 	count(queue, span);
 	/* Of datagrams, links tell. */
-	if (span->work.kind != TAP_WORK_SEND || span->work.qp->type == TAP_QP_UD)
+	if (span->work.kind != TAP_WORK_SEND || span->work.request.qp->type == TAP_QP_UD)
 		return 0;
 	peer = sum_of_peer(report, span->process, peer_of(span));
 	if (!peer)
@@ -166,7 +166,7 @@ int tap_report_work_link(struct tap_report_work *report, const struct tap_link *
 	struct tap_work_sum *sum;
 
 	if (link->kind != TAP_LINK_SEND_RECEIVE ||
-	    link->ends[0].work.qp->type != TAP_QP_UD)
+	    link->ends[0].work.request.qp->type != TAP_QP_UD)
 		return 0;
 	sum = sum_of_peer(report, link->ends[0].process, link->ends[1].process);
 	if (!sum)

@@ -60,12 +60,11 @@ static uint64_t nest_of(const struct tap_span *span)
 static int64_t row_number(const struct tap_span *span)
 {
 	const struct tap_work *work = &span->work;
-	const uint64_t queue = work->srq_id ? work->srq_id : work->qp_id;
 
 	if (!work->kind)
 		return span->tid;
-	return (int64_t) (UINT64_C(1) << 62 | queue << 2 | (work->srq_id != 0) << 1 |
-			  tap_work_is_receive(work));
+	return (int64_t) (UINT64_C(1) << 62 | tap_work_queue_id(work) << 2 |
+			  tap_work_is_shared(work) << 1 | tap_work_is_receive(work));
 }
 
 static struct tap_row *make_row(struct tap_lanes *lanes, const struct tap_span *span)
@@ -193,7 +192,8 @@ struct tap_stream_lanes {
 static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
 					  const struct tap_span *span)
 {
-	const uint64_t key = span->work.life << 32 | (span->work.qp_id & UINT32_MAX);
+	const uint64_t key =
+		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
 	struct tap_stream_lanes *stream =
 		tap_table_find(&lanes->by_stream, span->process->number, key);
 

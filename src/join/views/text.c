@@ -262,7 +262,7 @@ static void add_who(struct text *text, const struct tap_span *span)
 	tap_buffer_add_char(line, '/');
 	if (tap_work_is_run(&span->work)) {
 		tap_buffer_add_string(line, "gpu");
-		tap_buffer_add_unsigned(line, span->work.life);
+		tap_buffer_add_unsigned(line, span->work.run.device);
 	} else if (span->tid < 0) {
 		tap_buffer_add_char(line, '?');
 	} else {
