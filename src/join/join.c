@@ -10,6 +10,7 @@
 #include "join/model/layer.h"
 #include "join/model/layers.h"
 #include "join/model/open.h"
+#include "join/nccl/netib.h"
 #include "join/ranks/operations.h"
 #include "join/rdma/verbs.h"
 
@@ -59,6 +60,7 @@ static const struct tap_layer *const layers[] = {
 	&consumer_layer,       /* gets the span */
 	&tap_operations_layer, /* calls of all ranks that are one operation */
 	&tap_verbs_layer,      /* work requests and messages */
+	&tap_netib_layer,      /* NCCL's messages, made of those */
 	&tap_gpu_layer,	       /* what ran */
 };
 

@@ -52,6 +52,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/ranks/operations.c src/join/ranks/operations.h \
 	src/join/ranks/slot.c src/join/ranks/slot.h \
 	src/join/rdma/flow.c src/join/rdma/flow.h \
+	src/join/rdma/observer.h \
 	src/join/rdma/qp.c src/join/rdma/qp.h \
 	src/join/rdma/verbs.c src/join/rdma/verbs.h \
 	src/join/rdma/wr.c src/join/rdma/wr.h \

@@ -36,13 +36,13 @@ struct tap_net_flush {
 	bool is_after_hole;  /* one before it is missing */
 };
 
-static int tell(struct tap_verbs *verbs, const struct tap_net *net,
+static int tell(struct tap_netib *netib, const struct tap_net *net,
 		const struct tap_net_flush *flush, const struct tap_net_recent *recent,
 		enum tap_why why)
 {
 	struct tap_link_end ends[2] = {
 		{.process = net->process,
-		 .name = tap_names_get(&verbs->context->names, "net", 3, "net_recv", 8),
+		 .name = tap_names_get(&netib->context->names, "net", 3, "net_recv", 8),
 		 .work = tap_net_work(net, TAP_WORK_NET_RECEIVE, recent->number),
 		 .rank = -1},
 		{.process = net->process,
@@ -62,8 +62,8 @@ static int tell(struct tap_verbs *verbs, const struct tap_net *net,
 
 	if (!ends[0].name)
 		return -ENOMEM;
-	tap_verbs_count(verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
-	return tap_emit_link(verbs->context, &link);
+	tap_verbs_count(netib->verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
+	return tap_emit_link(netib->context, &link);
 }
 
 /* Whether this queue pair, so this device, has flushed it. */
@@ -92,7 +92,7 @@ static bool may_be_later(const struct tap_net *net, const struct tap_net_recent 
 }
 
 /* The latest message that was received before it at its address. */
-static int take(struct tap_verbs *verbs, const struct tap_net *net,
+static int take(struct tap_netib *netib, const struct tap_net *net,
 		const struct tap_net_flush *flush)
 {
 	const struct tap_net_flushes *flushes = &net->flushes;
@@ -115,13 +115,13 @@ static int take(struct tap_verbs *verbs, const struct tap_net *net,
 		why = TAP_WHY_AMBIGUOUS;
 	if (why) {
 		if (net->is_proved)
-			tap_verbs_unmatched(verbs, TAP_MATCH_FLUSH_MESSAGE, why);
+			tap_verbs_unmatched(netib->verbs, TAP_MATCH_FLUSH_MESSAGE, why);
 		return 0;
 	}
 	if (found->flush_count < DEVICES_MAX)
 		found->flushed_by[found->flush_count++] = flush->work.request.qp_id;
 	/* By address alone, another that is missing could be meant. */
-	return tell(verbs, net, flush, found,
+	return tell(netib, net, flush, found,
 		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
 								: TAP_WHY_NONE);
 }
@@ -135,7 +135,7 @@ static void drop(struct tap_net_flushes *flushes, size_t count)
 }
 
 /* Those for which it is time, or all. */
-static int take_due(struct tap_verbs *verbs, struct tap_net *net, bool is_end)
+static int take_due(struct tap_netib *netib, struct tap_net *net, bool is_end)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
 	size_t i = 0;
@@ -143,7 +143,7 @@ static int take_due(struct tap_verbs *verbs, struct tap_net *net, bool is_end)
 
 	while (i < flushes->count && !ret &&
 	       (is_end || tap_net_messages_are_known(net, flushes->all[i].begin_ns)))
-		ret = take(verbs, net, &flushes->all[i++]);
+		ret = take(netib, net, &flushes->all[i++]);
 	if (i)
 		drop(flushes, i);
 	return ret;
@@ -156,8 +156,8 @@ static bool has_room(struct tap_net_flushes *flushes)
 	return flushes->recent;
 }
 
-int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
-		      const struct tap_net_list *list)
+int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
+		      const struct tap_rdma_list *list)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
 	struct tap_net_flush *flush;
@@ -168,13 +168,13 @@ int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
 	if (!flushes->all || !has_room(flushes))
 		return -ENOMEM;
 	if (flushes->count == WAITING_MAX) {
-		ret = take(verbs, net, &flushes->all[0]);
+		ret = take(netib, net, &flushes->all[0]);
 		drop(flushes, 1);
 	}
 	flush = &flushes->all[flushes->count++];
 	*flush = (struct tap_net_flush){
 		.work = tap_life_work(list->life, TAP_WORK_SEND, list->seq),
-		.name = tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_READ", 9),
+		.name = tap_names_get(&netib->context->names, "verbs", 5, "RDMA_READ", 9),
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,
 		.cts_number = net->number,
@@ -182,11 +182,11 @@ int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
 				 list->seq != list->life->sends.last_seq + 1};
 	if (!flush->name)
 		return -ENOMEM;
-	return ret ? ret : take_due(verbs, net, false);
+	return ret ? ret : take_due(netib, net, false);
 }
 
 /* A flush may follow, on a queue pair that is not there yet (2.32). */
-int tap_net_flush_received(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+int tap_net_flush_received(struct tap_netib *netib, struct tap_net *net, uint64_t number,
 			   uint64_t address, int64_t received_ns)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
@@ -198,7 +198,7 @@ int tap_net_flush_received(struct tap_verbs *verbs, struct tap_net *net, uint64_
 			(struct tap_net_recent){.number = number,
 						.address = address,
 						.received_ns = received_ns};
-	return flushes->count ? take_due(verbs, net, false) : 0;
+	return flushes->count ? take_due(netib, net, false) : 0;
 }
 
 void tap_net_flush_lost(struct tap_net *net, uint64_t number)
@@ -206,9 +206,9 @@ void tap_net_flush_lost(struct tap_net *net, uint64_t number)
 	net->flushes.lost[net->flushes.lost_count++ % TAP_NET_LOST] = number;
 }
 
-int tap_net_flush_finish(struct tap_verbs *verbs, struct tap_net *net)
+int tap_net_flush_finish(struct tap_netib *netib, struct tap_net *net)
 {
-	return take_due(verbs, net, true);
+	return take_due(netib, net, true);
 }
 
 void tap_net_flush_free(struct tap_net_flushes *flushes)

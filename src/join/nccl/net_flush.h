@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 struct tap_net;
-struct tap_net_list;
-struct tap_verbs;
+struct tap_rdma_list;
+struct tap_netib;
 
 /* Messages that lack something, which a flush may mean. */
 #define TAP_NET_LOST 64
@@ -34,13 +34,13 @@ void tap_net_flush_lost(struct tap_net *net, uint64_t number);
 
 /* Each returns 0 or -errno. */
 
-int tap_net_flush_add(struct tap_verbs *verbs, struct tap_net *net,
-		      const struct tap_net_list *list);
+int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
+		      const struct tap_rdma_list *list);
 /* A message is there whole, the data of its last request at address, 0 none. */
-int tap_net_flush_received(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+int tap_net_flush_received(struct tap_netib *netib, struct tap_net *net, uint64_t number,
 			   uint64_t address, int64_t received_ns);
 /* All messages are over. */
-int tap_net_flush_finish(struct tap_verbs *verbs, struct tap_net *net);
+int tap_net_flush_finish(struct tap_netib *netib, struct tap_net *net);
 
 void tap_net_flush_free(struct tap_net_flushes *flushes);
 

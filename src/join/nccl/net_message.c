@@ -84,12 +84,12 @@ static void add_text(struct tap_fields *fields, const char *name, const char *te
 
 /* ---- Pieces ---- */
 
-static struct tap_net_piece *make_piece(struct tap_verbs *verbs)
+static struct tap_net_piece *make_piece(struct tap_netib *netib)
 {
-	struct tap_net_piece *piece = verbs->free_net_pieces;
+	struct tap_net_piece *piece = netib->free_pieces;
 
 	if (piece)
-		verbs->free_net_pieces = piece->next;
+		netib->free_pieces = piece->next;
 	else
 		piece = malloc(sizeof(*piece));
 	if (piece)
@@ -97,7 +97,7 @@ static struct tap_net_piece *make_piece(struct tap_verbs *verbs)
 	return piece;
 }
 
-static void unhold(struct tap_verbs *verbs, struct tap_net_piece *piece)
+static void unhold(struct tap_netib *netib, struct tap_net_piece *piece)
 {
 	struct tap_net *net = piece->holder;
 
@@ -112,28 +112,27 @@ static void unhold(struct tap_verbs *verbs, struct tap_net_piece *piece)
 	else
 		net->last_held = piece->earlier;
 	piece->holder = NULL;
-	verbs->net_held--;
+	netib->held--;
 }
 
-static void drop_piece(struct tap_verbs *verbs, struct tap_net_piece *piece)
+static void drop_piece(struct tap_netib *netib, struct tap_net_piece *piece)
 {
-	unhold(verbs, piece);
+	unhold(netib, piece);
 	if (piece->receiver &&
-	    tap_table_find(&verbs->net_arrivals, (uintptr_t) piece->receiver,
+	    tap_table_find(&netib->arrivals, (uintptr_t) piece->receiver,
 			   piece->ordinal) == piece)
-		tap_table_remove(&verbs->net_arrivals, (uintptr_t) piece->receiver,
+		tap_table_remove(&netib->arrivals, (uintptr_t) piece->receiver,
 				 piece->ordinal);
-	if (piece->sender &&
-	    tap_table_find(&verbs->net_departures, (uintptr_t) piece->sender,
-			   piece->ordinal) == piece)
-		tap_table_remove(&verbs->net_departures, (uintptr_t) piece->sender,
+	if (piece->sender && tap_table_find(&netib->departures, (uintptr_t) piece->sender,
+					    piece->ordinal) == piece)
+		tap_table_remove(&netib->departures, (uintptr_t) piece->sender,
 				 piece->ordinal);
-	piece->next = verbs->free_net_pieces;
-	verbs->free_net_pieces = piece;
+	piece->next = netib->free_pieces;
+	netib->free_pieces = piece;
 }
 
 /* One without a message.  A connection's oldest goes when there are too many. */
-static void hold(struct tap_verbs *verbs, struct tap_net *net,
+static void hold(struct tap_netib *netib, struct tap_net *net,
 		 struct tap_net_piece *piece)
 {
 	piece->holder = net;
@@ -144,30 +143,30 @@ static void hold(struct tap_verbs *verbs, struct tap_net *net,
 	else
 		net->first_held = piece;
 	net->last_held = piece;
-	if (++verbs->net_held > verbs->context->bounds.held_operations &&
+	if (++netib->held > netib->context->bounds.held_operations &&
 	    net->first_held != piece)
-		drop_piece(verbs, net->first_held);
+		drop_piece(netib, net->first_held);
 }
 
-static int file_arrival(struct tap_verbs *verbs, struct tap_net_piece *piece,
+static int file_arrival(struct tap_netib *netib, struct tap_net_piece *piece,
 			struct tap_life *receiver)
 {
 	piece->receiver = receiver;
-	return tap_table_set(&verbs->net_arrivals, (uintptr_t) receiver, piece->ordinal,
+	return tap_table_set(&netib->arrivals, (uintptr_t) receiver, piece->ordinal,
 			     piece);
 }
 
-static int file_departure(struct tap_verbs *verbs, struct tap_net_piece *piece,
+static int file_departure(struct tap_netib *netib, struct tap_net_piece *piece,
 			  struct tap_life *sender)
 {
 	piece->sender = sender;
-	return tap_table_set(&verbs->net_departures, (uintptr_t) sender, piece->ordinal,
+	return tap_table_set(&netib->departures, (uintptr_t) sender, piece->ordinal,
 			     piece);
 }
 
-static void fill(struct tap_net_piece *piece, const struct tap_net_list *list)
+static void fill(struct tap_net_piece *piece, const struct tap_rdma_list *list)
 {
-	const struct tap_net_request *last = &list->requests[list->count - 1];
+	const struct tap_rdma_request *last = &list->requests[list->count - 1];
 	unsigned int i;
 
 	piece->begin_ns = list->begin_ns;
@@ -213,15 +212,15 @@ struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
 				 .message = {.net_id = net->id, .number = number}};
 }
 
-static struct tap_span *make_span(struct tap_verbs *verbs, const struct tap_net *net,
+static struct tap_span *make_span(struct tap_netib *netib, const struct tap_net *net,
 				  const char *name, enum tap_work_kind kind,
 				  const struct tap_net_message *message, int64_t tid,
 				  int64_t begin_ns)
 {
 	const struct tap_name *kept =
-		tap_names_get(&verbs->context->names, "net", 3, name, strlen(name));
+		tap_names_get(&netib->context->names, "net", 3, name, strlen(name));
 	struct tap_span *span =
-		kept ? tap_pairs_make(&verbs->context->pairs, net->process, kept, tid)
+		kept ? tap_pairs_make(&netib->context->pairs, net->process, kept, tid)
 		     : NULL;
 
 	if (!span)
@@ -239,22 +238,22 @@ static struct tap_span *make_span(struct tap_verbs *verbs, const struct tap_net 
 	return span;
 }
 
-static int tell_begin(struct tap_verbs *verbs, struct tap_span *span, bool *is_told)
+static int tell_begin(struct tap_netib *netib, struct tap_span *span, bool *is_told)
 {
 	if (!span || *is_told)
 		return 0;
 	*is_told = true;
-	return tap_emit_begun(verbs->context, span);
+	return tap_emit_begun(netib->context, span);
 }
 
-static int tell_begins(struct tap_verbs *verbs, struct tap_net_message *message)
+static int tell_begins(struct tap_netib *netib, struct tap_net_message *message)
 {
 	int ret = 0;
 
 	if (!message->to->is_proved)
 		return 0;
-	ret = tell_begin(verbs, message->receive, &message->is_receive_told);
-	return ret ? ret : tell_begin(verbs, message->send, &message->is_send_told);
+	ret = tell_begin(netib, message->receive, &message->is_receive_told);
+	return ret ? ret : tell_begin(netib, message->send, &message->is_send_told);
 }
 
 static uint64_t bytes_of(const struct tap_net_message *message)
@@ -334,7 +333,7 @@ static bool has_lost_end(const struct tap_net_message *message, bool is_send)
 	return false;
 }
 
-static int end_span(struct tap_verbs *verbs, struct tap_span *span, bool is_told,
+static int end_span(struct tap_netib *netib, struct tap_span *span, bool is_told,
 		    bool is_complete, int64_t end_ns, enum tap_span_state otherwise)
 {
 	int ret = 0;
@@ -344,29 +343,30 @@ static int end_span(struct tap_verbs *verbs, struct tap_span *span, bool is_told
 	span->end_ns = end_ns;
 	span->state = is_complete ? TAP_SPAN_COMPLETE : otherwise;
 	if (is_told)
-		ret = tap_emit_ended(verbs->context, span);
+		ret = tap_emit_ended(netib->context, span);
 	return ret;
 }
 
 /* ---- Links ---- */
 
-static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_net_message *message)
+static enum tap_why doubt(struct tap_netib *netib, const struct tap_net_message *message)
 {
 	const struct tap_net_piece *piece;
 
 	for (piece = message->pieces; piece; piece = piece->next) {
 		if (piece->is_raced || message->is_raced)
 			return TAP_WHY_RACED;
-		if (!piece->sender->peer || !tap_life_is_sure(verbs, piece->sender))
+		if (!piece->sender->peer ||
+		    !tap_life_is_sure(netib->verbs, piece->sender))
 			return TAP_WHY_LATE;
 	}
 	return TAP_WHY_NONE;
 }
 
-static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *message,
+static int tell_link(struct tap_netib *netib, const struct tap_net_message *message,
 		     const struct tap_span *send, const struct tap_span *receive)
 {
-	const enum tap_why why = doubt(verbs, message);
+	const enum tap_why why = doubt(netib, message);
 	const struct tap_net_piece *piece;
 	struct tap_link_end ends[3 + TAP_NET_PIECES_MAX] = {
 		{.process = message->to->process, .work = message->cts, .rank = -1},
@@ -393,7 +393,7 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *mess
 	if (!why && message->to->is_preposted)
 		link.known = TAP_KNOWN_DECODED;
 	ends[0].name =
-		tap_names_get(&verbs->context->names, "verbs", 5, "RDMA_WRITE", 10);
+		tap_names_get(&netib->context->names, "verbs", 5, "RDMA_WRITE", 10);
 	for (piece = message->pieces; piece && link.count < 3 + TAP_NET_PIECES_MAX;
 	     piece = piece->next)
 		ends[link.count++] = (struct tap_link_end){
@@ -401,12 +401,12 @@ static int tell_link(struct tap_verbs *verbs, const struct tap_net_message *mess
 			.name = send->name,
 			.work = tap_life_work(piece->sender, TAP_WORK_SEND, piece->seq),
 			.rank = -1};
-	tap_verbs_count(verbs, TAP_MATCH_CTS_MESSAGE, link.known, why);
-	return tap_emit_link(verbs->context, &link);
+	tap_verbs_count(netib->verbs, TAP_MATCH_CTS_MESSAGE, link.known, why);
+	return tap_emit_link(netib->context, &link);
 }
 
 /* Both ends, as far as they are known, and what they belong to. */
-static int end_message(struct tap_verbs *verbs, struct tap_net_message *message,
+static int end_message(struct tap_netib *netib, struct tap_net_message *message,
 		       enum tap_why why, enum tap_span_state otherwise)
 {
 	const bool is_whole = message->is_linked;
@@ -439,35 +439,35 @@ static int end_message(struct tap_verbs *verbs, struct tap_net_message *message,
 		add_text(&receive->exit, "why", tap_why_name(why));
 	if (has_lost_end(message, false))
 		otherwise = TAP_SPAN_END_LOST;
-	ret = end_span(verbs, receive, message->is_receive_told, is_received,
+	ret = end_span(netib, receive, message->is_receive_told, is_received,
 		       message->received_ns, otherwise);
 	if (!ret)
-		ret = end_span(verbs, send, message->is_send_told, is_sent,
+		ret = end_span(netib, send, message->is_send_told, is_sent,
 			       message->sent_ns,
 			       has_lost_end(message, true) ? TAP_SPAN_END_LOST : unsent);
 	if (!ret && is_whole)
-		ret = tell_link(verbs, message, send, receive);
-	tap_pairs_put(&verbs->context->pairs, receive);
+		ret = tell_link(netib, message, send, receive);
+	tap_pairs_put(&netib->context->pairs, receive);
 	if (send)
-		tap_pairs_put(&verbs->context->pairs, send);
+		tap_pairs_put(&netib->context->pairs, send);
 	return ret;
 }
 
 /* ---- Messages ---- */
 
-static void drop_message(struct tap_verbs *verbs, struct tap_net_message *message)
+static void drop_message(struct tap_netib *netib, struct tap_net_message *message)
 {
 	struct tap_net *net = message->to;
 	struct tap_net_piece *piece;
 
 	while ((piece = message->pieces)) {
 		message->pieces = piece->next;
-		drop_piece(verbs, piece);
+		drop_piece(netib, piece);
 	}
 	if (message->receive)
-		tap_pairs_put(&verbs->context->pairs, message->receive);
+		tap_pairs_put(&netib->context->pairs, message->receive);
 	if (message->send)
-		tap_pairs_put(&verbs->context->pairs, message->send);
+		tap_pairs_put(&netib->context->pairs, message->send);
 	if (message->from && message->from->filling == message)
 		message->from->filling = NULL;
 	if (message->earlier)
@@ -481,14 +481,14 @@ static void drop_message(struct tap_verbs *verbs, struct tap_net_message *messag
 	if (message->older)
 		message->older->newer = message->newer;
 	else
-		verbs->oldest_net_message = message->newer;
+		netib->oldest = message->newer;
 	if (message->newer)
 		message->newer->older = message->older;
 	else
-		verbs->newest_net_message = message->older;
-	verbs->net_open--;
-	message->newer = verbs->free_net_messages;
-	verbs->free_net_messages = message;
+		netib->newest = message->older;
+	netib->open--;
+	message->newer = netib->free_messages;
+	netib->free_messages = message;
 }
 
 static void add_piece(struct tap_net_message *message, struct tap_net_piece *piece)
@@ -498,52 +498,52 @@ static void add_piece(struct tap_net_message *message, struct tap_net_piece *pie
 	message->pieces_end = &piece->next;
 }
 
-void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+void tap_net_unmatched(struct tap_netib *netib, struct tap_net *net, uint64_t number,
 		       enum tap_why why)
 {
 	tap_net_flush_lost(net, number);
 	if (net->is_proved)
-		tap_verbs_unmatched(verbs, TAP_MATCH_CTS_MESSAGE, why);
+		tap_verbs_unmatched(netib->verbs, TAP_MATCH_CTS_MESSAGE, why);
 	else
 		net->early_whys[why]++;
 }
 
 /* It waits no longer for what is missing. */
-static int settle(struct tap_verbs *verbs, struct tap_net_message *message,
+static int settle(struct tap_netib *netib, struct tap_net_message *message,
 		  enum tap_why why)
 {
 	int ret;
 
 	if (!message->is_linked)
-		tap_net_unmatched(verbs, message->to, message->number, why);
+		tap_net_unmatched(netib, message->to, message->number, why);
 	else
 		why = TAP_WHY_NONE;
-	ret = end_message(verbs, message, why, TAP_SPAN_END_LOST);
-	drop_message(verbs, message);
+	ret = end_message(netib, message, why, TAP_SPAN_END_LOST);
+	drop_message(netib, message);
 	return ret;
 }
 
-static int contradict(struct tap_verbs *verbs, struct tap_net_message *message)
+static int contradict(struct tap_netib *netib, struct tap_net_message *message)
 {
 	struct tap_net *net = message->to;
 
 	if (net->is_proved)
-		return settle(verbs, message, TAP_WHY_CONTRADICTED);
+		return settle(netib, message, TAP_WHY_CONTRADICTED);
 	/* Something may be missing from one message, but not from all. */
-	drop_message(verbs, message);
+	drop_message(netib, message);
 	if (++net->early_whys[TAP_WHY_CONTRADICTED] < REFUTED_AFTER)
 		return 0;
 	net->is_refuted = true;
 	net->peer->is_refuted = true;
 	while (net->first)
-		drop_message(verbs, net->first);
+		drop_message(netib, net->first);
 	while (net->peer->first_held)
-		drop_piece(verbs, net->peer->first_held);
+		drop_piece(netib, net->peer->first_held);
 	return 0;
 }
 
 /* A message of it has fit: what was not told is told. */
-static int prove(struct tap_verbs *verbs, struct tap_net *net)
+static int prove(struct tap_netib *netib, struct tap_net *net)
 {
 	struct tap_net_message *message;
 	enum tap_why why;
@@ -556,10 +556,10 @@ static int prove(struct tap_verbs *verbs, struct tap_net *net)
 	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
 		while (net->early_whys[why]) {
 			net->early_whys[why]--;
-			tap_verbs_unmatched(verbs, TAP_MATCH_CTS_MESSAGE, why);
+			tap_verbs_unmatched(netib->verbs, TAP_MATCH_CTS_MESSAGE, why);
 		}
 	for (message = net->first; message && !ret; message = message->later)
-		ret = tell_begins(verbs, message);
+		ret = tell_begins(netib, message);
 	return ret;
 }
 
@@ -643,17 +643,17 @@ static bool does_fit(struct tap_net_message *message)
 }
 
 /* All of it is posted. */
-static int complete_posts(struct tap_verbs *verbs, struct tap_net_message *message,
+static int complete_posts(struct tap_netib *netib, struct tap_net_message *message,
 			  bool *is_gone)
 {
 	*is_gone = !does_fit(message);
 	if (*is_gone)
-		return contradict(verbs, message);
+		return contradict(netib, message);
 	message->is_linked = true;
 	if (message->number > message->to->linked_number)
 		message->to->linked_number = message->number;
 	add_wait(message);
-	return prove(verbs, message->to);
+	return prove(netib, message->to);
 }
 
 /* ---- What a flush may be of ---- */
@@ -700,24 +700,24 @@ bool tap_net_message_may_be_at(const struct tap_net *net, uint64_t address,
 
 /* ---- What comes ---- */
 
-static int progress(struct tap_verbs *verbs, struct tap_net_message *message)
+static int progress(struct tap_netib *netib, struct tap_net_message *message)
 {
 	bool is_gone = false;
 	int ret = 0;
 
 	if (!message->is_linked && message->count && message->posted == message->count)
-		ret = complete_posts(verbs, message, &is_gone);
+		ret = complete_posts(netib, message, &is_gone);
 	if (ret || is_gone || !message->is_linked)
 		return ret;
 	if (message->received == message->count && !message->is_noted) {
 		message->is_noted = true;
-		ret = tap_net_flush_received(verbs, message->to, message->number,
+		ret = tap_net_flush_received(netib, message->to, message->number,
 					     address_of(message), message->received_ns);
 	}
 	if (ret || message->sent != message->count || message->received != message->count)
 		return ret;
-	ret = end_message(verbs, message, TAP_WHY_NONE, TAP_SPAN_END_LOST);
-	drop_message(verbs, message);
+	ret = end_message(netib, message, TAP_WHY_NONE, TAP_SPAN_END_LOST);
+	drop_message(netib, message);
 	return ret;
 }
 
@@ -739,18 +739,18 @@ static void count_received(struct tap_net_message *message,
 }
 
 /* A part of the message is posted. */
-static int attach(struct tap_verbs *verbs, struct tap_net_message *message,
+static int attach(struct tap_netib *netib, struct tap_net_message *message,
 		  struct tap_net_piece *piece)
 {
 	unsigned int i;
 	int ret;
 
 	if (!message->posted++) {
-		message->from = piece->sender->qp->net;
+		message->from = piece->sender->qp->observed;
 		message->begin_ns = piece->begin_ns;
 		message->end_ns = piece->end_ns;
 		message->send =
-			make_span(verbs, message->from, "net_send", TAP_WORK_NET_SEND,
+			make_span(netib, message->from, "net_send", TAP_WORK_NET_SEND,
 				  message, piece->tid, piece->begin_ns);
 		if (!message->send)
 			return -ENOMEM;
@@ -766,14 +766,14 @@ static int attach(struct tap_verbs *verbs, struct tap_net_message *message,
 	}
 	if (piece->is_sent)
 		count_sent(message, piece);
-	ret = tell_begins(verbs, message);
-	return ret ? ret : progress(verbs, message);
+	ret = tell_begins(netib, message);
+	return ret ? ret : progress(netib, message);
 }
 
 static bool is_from(const struct tap_net_message *message,
 		    const struct tap_net_piece *piece)
 {
-	return piece->sender->qp->net == message->to->peer;
+	return piece->sender->qp->observed == message->to->peer;
 }
 
 /* ---- Receives that were posted beforehand: the slot tells ---- */
@@ -788,7 +788,7 @@ static bool is_refuted(const struct tap_net *from)
  * What has been posted for another message ends this one.  Where it does not fit, that
  * may refute the connection: then all messages of the receiver are gone.
  */
-static int close_filling(struct tap_verbs *verbs, struct tap_net *from)
+static int close_filling(struct tap_netib *netib, struct tap_net *from)
 {
 	struct tap_net_message *message = from->filling;
 
@@ -799,33 +799,32 @@ static int close_filling(struct tap_verbs *verbs, struct tap_net *from)
 	if (message->posted > from->per_message)
 		from->per_message = message->posted;
 	if (message->posted < from->per_message)
-		return settle(verbs, message, TAP_WHY_POST_LOST);
+		return settle(netib, message, TAP_WHY_POST_LOST);
 	message->count = message->posted;
-	return progress(verbs, message);
+	return progress(netib, message);
 }
 
 /* Where it was posted before its receiver was known to be NCCL's. */
-static int meet_receiver(struct tap_verbs *verbs, struct tap_net_piece *piece)
+static int meet_receiver(struct tap_netib *netib, struct tap_net_piece *piece)
 {
 	struct tap_life *receiver = piece->sender->peer;
 	struct tap_net_piece *arrived;
 
 	if (piece->receiver || !receiver)
 		return 0;
-	arrived = tap_table_find(&verbs->net_arrivals, (uintptr_t) receiver,
-				 piece->ordinal);
+	arrived = tap_table_find(&netib->arrivals, (uintptr_t) receiver, piece->ordinal);
 	if (arrived && (arrived->message || arrived->sender))
 		return 0;
 	if (arrived) {
 		piece->is_received = arrived->is_received;
 		piece->received_ns = arrived->received_ns;
 		piece->received_imm = arrived->received_imm;
-		drop_piece(verbs, arrived);
+		drop_piece(netib, arrived);
 	}
-	return file_arrival(verbs, piece, receiver);
+	return file_arrival(netib, piece, receiver);
 }
 
-static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
+static int attach_by_slot(struct tap_netib *netib, struct tap_net *from,
 			  struct tap_net_piece *piece, bool *is_attached)
 {
 	struct tap_net *to = from->peer;
@@ -841,25 +840,25 @@ static int attach_by_slot(struct tap_verbs *verbs, struct tap_net *from,
 	if (!message)
 		return 0;
 	*is_attached = true;
-	ret = meet_receiver(verbs, piece);
+	ret = meet_receiver(netib, piece);
 	if (!ret && from->filling != message)
-		ret = close_filling(verbs, from);
+		ret = close_filling(netib, from);
 	/* A refuted connection has lost its messages, and what was held for them. */
 	if (ret || is_refuted(from))
 		return ret;
 	/* In order of posting: the CTS of what waits before it is missing. */
 	while (from->first_held && from->first_held != piece)
-		drop_piece(verbs, from->first_held);
-	unhold(verbs, piece);
+		drop_piece(netib, from->first_held);
+	unhold(netib, piece);
 	add_piece(message, piece);
 	from->filling = message;
 	if (piece->is_received)
 		count_received(message, piece);
-	return attach(verbs, message, piece);
+	return attach(netib, message, piece);
 }
 
 /* A CTS has come, for which data may have been there. */
-static int retry_by_slot(struct tap_verbs *verbs, struct tap_net *from)
+static int retry_by_slot(struct tap_netib *netib, struct tap_net *from)
 {
 	struct tap_net_piece *piece, *later;
 	bool is_attached, has_attached = false;
@@ -867,7 +866,7 @@ static int retry_by_slot(struct tap_verbs *verbs, struct tap_net *from)
 
 	for (piece = from->first_held; piece && !ret; piece = later) {
 		later = piece->later;
-		ret = attach_by_slot(verbs, from, piece, &is_attached);
+		ret = attach_by_slot(netib, from, piece, &is_attached);
 		if (is_refuted(from) || (has_attached && !is_attached))
 			break;
 		has_attached |= is_attached;
@@ -877,18 +876,18 @@ static int retry_by_slot(struct tap_verbs *verbs, struct tap_net *from)
 
 /* ---- Entries ---- */
 
-static int adopt(struct tap_verbs *verbs, struct tap_net_piece *piece,
+static int adopt(struct tap_netib *netib, struct tap_net_piece *piece,
 		 struct tap_net_piece *held)
 {
 	struct tap_life *sender = held->sender;
 
 	take_over(piece, held);
-	drop_piece(verbs, held);
-	return file_departure(verbs, piece, sender);
+	drop_piece(netib, held);
+	return file_departure(netib, piece, sender);
 }
 
-int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
-			 const struct tap_net_list *cts, unsigned int requests)
+int tap_net_message_make(struct tap_netib *netib, struct tap_net *net,
+			 const struct tap_rdma_list *cts, unsigned int requests)
 {
 	struct tap_net_message *message;
 	struct tap_net_piece *piece, *next;
@@ -899,12 +898,12 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 
 	/* A slot is used again: what was in it is over. */
 	while (!ret && net->first && net->first->number + slots <= net->number)
-		ret = settle(verbs, net->first, TAP_WHY_POST_LOST);
+		ret = settle(netib, net->first, TAP_WHY_POST_LOST);
 	if (ret)
 		return ret;
-	message = verbs->free_net_messages;
+	message = netib->free_messages;
 	if (message)
-		verbs->free_net_messages = message->newer;
+		netib->free_messages = message->newer;
 	else
 		message = malloc(sizeof(*message));
 	if (!message)
@@ -924,24 +923,24 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 	else
 		net->first = message;
 	net->last = message;
-	message->older = verbs->newest_net_message;
-	if (verbs->newest_net_message)
-		verbs->newest_net_message->newer = message;
+	message->older = netib->newest;
+	if (netib->newest)
+		netib->newest->newer = message;
 	else
-		verbs->oldest_net_message = message;
-	verbs->newest_net_message = message;
-	verbs->net_open++;
-	message->receive = make_span(verbs, net, "net_recv", TAP_WORK_NET_RECEIVE,
+		netib->oldest = message;
+	netib->newest = message;
+	netib->open++;
+	message->receive = make_span(netib, net, "net_recv", TAP_WORK_NET_RECEIVE,
 				     message, cts->tid, cts->begin_ns);
 	if (!message->receive)
 		return -ENOMEM;
-	ret = tell_begins(verbs, message);
-	while (!ret && verbs->net_open > verbs->context->bounds.held_operations)
-		ret = settle(verbs, verbs->oldest_net_message, TAP_WHY_GIVEN_UP);
+	ret = tell_begins(netib, message);
+	while (!ret && netib->open > netib->context->bounds.held_operations)
+		ret = settle(netib, netib->oldest, TAP_WHY_GIVEN_UP);
 	if (ret)
 		return ret;
 	if (net->is_preposted)
-		return retry_by_slot(verbs, net->peer);
+		return retry_by_slot(netib, net->peer);
 	message->count = net->pending_count;
 	for (i = 0; i < net->pending_count; i++) {
 		struct tap_life *life = net->pending[i].life;
@@ -949,87 +948,83 @@ int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
 
 		number = net->pending[i].seq;
 		/* Two claim one ordinal, in a damaged trace. */
-		if (tap_table_find(&verbs->net_arrivals, (uintptr_t) life, number))
-			return settle(verbs, message, TAP_WHY_AMBIGUOUS);
-		piece = make_piece(verbs);
+		if (tap_table_find(&netib->arrivals, (uintptr_t) life, number))
+			return settle(netib, message, TAP_WHY_AMBIGUOUS);
+		piece = make_piece(netib);
 		if (!piece)
 			return -ENOMEM;
 		piece->ordinal = number;
 		add_piece(message, piece);
-		if (file_arrival(verbs, piece, life))
+		if (file_arrival(netib, piece, life))
 			return -ENOMEM;
 		if (life->peer)
-			held = tap_table_find(&verbs->net_departures,
-					      (uintptr_t) life->peer, number);
-		if (held && !held->message && adopt(verbs, piece, held))
+			held = tap_table_find(&netib->departures, (uintptr_t) life->peer,
+					      number);
+		if (held && !held->message && adopt(netib, piece, held))
 			return -ENOMEM;
 	}
 	/* The message may go with its last part. */
 	for (piece = message->pieces; piece && !ret; piece = next) {
 		next = piece->next;
 		if (piece->sender)
-			ret = attach(verbs, message, piece);
+			ret = attach(netib, message, piece);
 	}
 	return ret;
 }
 
-int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
-			 const struct tap_net_list *list, uint64_t *number)
+int tap_net_message_post(struct tap_netib *netib, struct tap_net *net,
+			 const struct tap_rdma_list *list, uint64_t *number)
 {
 	struct tap_life *receiver = list->life->peer;
 	struct tap_net_piece *piece = NULL;
 	bool is_attached;
 
 	if (receiver)
-		piece = tap_table_find(&verbs->net_arrivals, (uintptr_t) receiver,
+		piece = tap_table_find(&netib->arrivals, (uintptr_t) receiver,
 				       list->consuming);
-	if (tap_table_find(&verbs->net_departures, (uintptr_t) list->life,
-			   list->consuming) ||
+	if (tap_table_find(&netib->departures, (uintptr_t) list->life, list->consuming) ||
 	    (piece && piece->sender))
 		return 0;
 	if (!piece) {
-		piece = make_piece(verbs);
+		piece = make_piece(netib);
 		if (!piece)
 			return -ENOMEM;
 		piece->ordinal = list->consuming;
 	}
 	fill(piece, list);
-	if (file_departure(verbs, piece, list->life))
+	if (file_departure(netib, piece, list->life))
 		return -ENOMEM;
 	if (piece->message && is_from(piece->message, piece)) {
 		*number = piece->message->number;
-		return attach(verbs, piece->message, piece);
+		return attach(netib, piece->message, piece);
 	}
 	if (piece->message)
-		return contradict(verbs, piece->message);
+		return contradict(netib, piece->message);
 	/* It may have been the receiver's. */
-	unhold(verbs, piece);
-	hold(verbs, net, piece);
+	unhold(netib, piece);
+	hold(netib, net, piece);
 	if (!net->peer || !net->peer->is_preposted || !net->peer->layout)
 		return 0;
-	return attach_by_slot(verbs, net, piece, &is_attached);
+	return attach_by_slot(netib, net, piece, &is_attached);
 }
 
-void tap_netib_find_number(struct tap_verbs *verbs, const struct tap_life *life,
-			   struct tap_net_part *part)
+uint64_t tap_net_message_number(const struct tap_netib *netib,
+				const struct tap_life *life, uint64_t ordinal,
+				bool is_receive)
 {
-	const struct tap_table *table = part->role == TAP_NET_RECEIVE
-						? &verbs->net_arrivals
-						: &verbs->net_departures;
-	const struct tap_net_piece *piece;
+	const struct tap_table *table =
+		is_receive ? &netib->arrivals : &netib->departures;
+	const struct tap_net_piece *piece =
+		tap_table_find(table, (uintptr_t) life, ordinal);
 
-	if (!part->net || part->number || !part->ordinal)
-		return;
-	piece = tap_table_find(table, (uintptr_t) life, part->ordinal);
-	if (piece && piece->message)
-		part->number = piece->message->number;
+	return piece && piece->message ? piece->message->number : 0;
 }
 
-int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordinal,
-		   int64_t time_ns, uint64_t status)
+int tap_net_message_sent(struct tap_netib *netib, struct tap_life *life, uint64_t ordinal,
+			 int64_t time_ns, uint64_t status)
 {
 	struct tap_net_piece *piece =
-		tap_table_find(&verbs->net_departures, (uintptr_t) life, ordinal);
+		tap_table_find(&netib->departures, (uintptr_t) life, ordinal);
 	struct tap_net_message *message = piece ? piece->message : NULL;
 
 	if (!piece || piece->is_sent)
@@ -1040,26 +1035,24 @@ int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordi
 	if (!message)
 		return 0;
 	count_sent(message, piece);
-	return progress(verbs, message);
+	return progress(netib, message);
 }
 
-int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       int64_t time_ns, uint32_t imm_data)
+int tap_net_message_received(struct tap_netib *netib, struct tap_net *net,
+			     struct tap_life *life, uint64_t seq, int64_t time_ns,
+			     uint32_t imm_data)
 {
-	struct tap_net *net = life->qp->net;
 	struct tap_net_piece *piece;
 
-	if (!net || net->is_refuted || !seq)
-		return 0;
-	piece = tap_table_find(&verbs->net_arrivals, (uintptr_t) life, seq);
+	piece = tap_table_find(&netib->arrivals, (uintptr_t) life, seq);
 	if (!piece && net->is_preposted) {
-		piece = make_piece(verbs);
+		piece = make_piece(netib);
 		if (!piece)
 			return -ENOMEM;
 		piece->ordinal = seq;
-		if (file_arrival(verbs, piece, life))
+		if (file_arrival(netib, piece, life))
 			return -ENOMEM;
-		hold(verbs, net, piece);
+		hold(netib, net, piece);
 	}
 	if (!piece || piece->is_received)
 		return 0;
@@ -1069,12 +1062,12 @@ int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 	if (!piece->message)
 		return 0;
 	if (piece->sender && imm_data != piece->imm_data)
-		return piece->message->is_linked ? 0 : contradict(verbs, piece->message);
+		return piece->message->is_linked ? 0 : contradict(netib, piece->message);
 	count_received(piece->message, piece);
-	return progress(verbs, piece->message);
+	return progress(netib, piece->message);
 }
 
-int tap_net_message_retry(struct tap_verbs *verbs, struct tap_net *net)
+int tap_net_message_retry(struct tap_netib *netib, struct tap_net *net)
 {
 	struct tap_net_piece *held, *later, *piece;
 	int ret = 0;
@@ -1085,16 +1078,16 @@ int tap_net_message_retry(struct tap_verbs *verbs, struct tap_net *net)
 		struct tap_life *receiver = held->sender ? held->sender->peer : NULL;
 
 		later = held->later;
-		piece = receiver ? tap_table_find(&verbs->net_arrivals,
-						  (uintptr_t) receiver, held->ordinal)
+		piece = receiver ? tap_table_find(&netib->arrivals, (uintptr_t) receiver,
+						  held->ordinal)
 				 : NULL;
 		if (!piece || !piece->message || piece->sender)
 			continue;
-		ret = adopt(verbs, piece, held);
+		ret = adopt(netib, piece, held);
 		if (!ret && net->is_refuted)
 			break;
 		if (!ret)
-			ret = attach(verbs, piece->message, piece);
+			ret = attach(netib, piece->message, piece);
 		if (net->is_refuted)
 			break;
 	}
@@ -1116,50 +1109,50 @@ static bool is_outstanding(const struct tap_net_message *message)
 	return true;
 }
 
-int tap_net_message_close(struct tap_verbs *verbs, struct tap_net *net)
+int tap_net_message_close(struct tap_netib *netib, struct tap_net *net)
 {
-	return close_filling(verbs, net);
+	return close_filling(netib, net);
 }
 
-int tap_net_message_finish(struct tap_verbs *verbs, struct tap_net *net)
+int tap_net_message_finish(struct tap_netib *netib, struct tap_net *net)
 {
 	struct tap_net_message *message;
 	int ret = 0;
 
 	while (!ret && (message = net->first)) {
 		if (!message->is_linked && !is_outstanding(message)) {
-			ret = settle(verbs, message, TAP_WHY_POST_LOST);
+			ret = settle(netib, message, TAP_WHY_POST_LOST);
 			continue;
 		}
 		if (!message->is_linked && net->is_proved)
-			verbs->context->matches[TAP_MATCH_CTS_MESSAGE].outstanding++;
-		ret = end_message(verbs, message, TAP_WHY_NONE, TAP_SPAN_OPEN);
-		drop_message(verbs, message);
+			netib->context->matches[TAP_MATCH_CTS_MESSAGE].outstanding++;
+		ret = end_message(netib, message, TAP_WHY_NONE, TAP_SPAN_OPEN);
+		drop_message(netib, message);
 	}
-	return ret ? ret : tap_net_flush_finish(verbs, net);
+	return ret ? ret : tap_net_flush_finish(netib, net);
 }
 
-void tap_net_message_forget(struct tap_verbs *verbs, struct tap_net *net)
+void tap_net_message_forget(struct tap_netib *netib, struct tap_net *net)
 {
 	while (net->first)
-		drop_message(verbs, net->first);
+		drop_message(netib, net->first);
 	while (net->first_held)
-		drop_piece(verbs, net->first_held);
+		drop_piece(netib, net->first_held);
 }
 
-void tap_net_messages_free(struct tap_verbs *verbs)
+void tap_net_messages_free(struct tap_netib *netib)
 {
 	struct tap_net_message *message;
 	struct tap_net_piece *piece;
 
-	while ((message = verbs->free_net_messages)) {
-		verbs->free_net_messages = message->newer;
+	while ((message = netib->free_messages)) {
+		netib->free_messages = message->newer;
 		free(message);
 	}
-	while ((piece = verbs->free_net_pieces)) {
-		verbs->free_net_pieces = piece->next;
+	while ((piece = netib->free_pieces)) {
+		netib->free_pieces = piece->next;
 		free(piece);
 	}
-	tap_table_free(&verbs->net_arrivals);
-	tap_table_free(&verbs->net_departures);
+	tap_table_free(&netib->arrivals);
+	tap_table_free(&netib->departures);
 }

@@ -67,7 +67,7 @@ struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
 			     uint64_t number);
 
 /* Of a message nothing more is known. */
-void tap_net_unmatched(struct tap_verbs *verbs, struct tap_net *net, uint64_t number,
+void tap_net_unmatched(struct tap_netib *netib, struct tap_net *net, uint64_t number,
 		       enum tap_why why);
 
 /* Whether of all that was received until then it is known what it is. */
@@ -76,21 +76,33 @@ bool tap_net_messages_are_known(const struct tap_net *net, int64_t time_ns);
 bool tap_net_message_may_be_at(const struct tap_net *net, uint64_t address,
 			       uint64_t after, uint64_t last);
 
+/* Which message the receive of this ordinal is of, or what uses it up; 0 unknown. */
+uint64_t tap_net_message_number(const struct tap_netib *netib,
+				const struct tap_life *life, uint64_t ordinal,
+				bool is_receive);
+
 /* Each returns 0 or -errno. */
 
 /* A CTS for so many requests; the pending receives are its. */
-int tap_net_message_make(struct tap_verbs *verbs, struct tap_net *net,
-			 const struct tap_net_list *cts, unsigned int requests);
+int tap_net_message_make(struct tap_netib *netib, struct tap_net *net,
+			 const struct tap_rdma_list *cts, unsigned int requests);
 /* Data is posted.  Which message it is of, or 0. */
-int tap_net_message_post(struct tap_verbs *verbs, struct tap_net *net,
-			 const struct tap_net_list *list, uint64_t *number);
+int tap_net_message_post(struct tap_netib *netib, struct tap_net *net,
+			 const struct tap_rdma_list *list, uint64_t *number);
+/* A request of data that uses up this receive of the peer has completed. */
+int tap_net_message_sent(struct tap_netib *netib, struct tap_life *life, uint64_t ordinal,
+			 int64_t time_ns, uint64_t status);
+/* The receive of this ordinal has completed. */
+int tap_net_message_received(struct tap_netib *netib, struct tap_net *net,
+			     struct tap_life *life, uint64_t ordinal, int64_t time_ns,
+			     uint32_t imm_data);
 /* What of a peer was held may have a message now. */
-int tap_net_message_retry(struct tap_verbs *verbs, struct tap_net *net);
+int tap_net_message_retry(struct tap_netib *netib, struct tap_net *net);
 /* All events are over: nothing more is posted. */
-int tap_net_message_close(struct tap_verbs *verbs, struct tap_net *net);
+int tap_net_message_close(struct tap_netib *netib, struct tap_net *net);
 /* What lacks something is told. */
-int tap_net_message_finish(struct tap_verbs *verbs, struct tap_net *net);
-void tap_net_message_forget(struct tap_verbs *verbs, struct tap_net *net);
-void tap_net_messages_free(struct tap_verbs *verbs);
+int tap_net_message_finish(struct tap_netib *netib, struct tap_net *net);
+void tap_net_message_forget(struct tap_netib *netib, struct tap_net *net);
+void tap_net_messages_free(struct tap_netib *netib);
 
 #endif

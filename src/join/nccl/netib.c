@@ -31,27 +31,11 @@ static const struct tap_net_layout layouts[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-void tap_net_part_add(struct tap_fields *fields, const struct tap_net_part *part)
-{
-	static const char *const roles[] = {
-		[TAP_NET_CTS] = "cts",		 [TAP_NET_DATA] = "data",
-		[TAP_NET_DATA_IMM] = "data-imm", [TAP_NET_SIZES] = "sizes",
-		[TAP_NET_FLUSH] = "flush",	 [TAP_NET_RECEIVE] = "receive",
-	};
-	const char *role = roles[part->role];
-	struct tap_field *field;
-
-	if (!role || !part->net->is_proved)
-		return;
-	tap_fields_add_string(fields, "net", role, strlen(role));
-	field = tap_fields_add(fields, "net_id", TAP_FIELD_UNSIGNED);
-	if (field)
-		field->value.u = part->net->id;
-	field = part->number ? tap_fields_add(fields, "request", TAP_FIELD_UNSIGNED)
-			     : NULL;
-	if (field)
-		field->value.u = part->number;
-}
+/* What the network code has in a process. */
+struct process {
+	uint64_t nets;	 /* connections that have a number */
+	bool has_region; /* one that NCCL's sender may have made */
+};
 
 static const struct tap_net_layout *layout_of(uint64_t length)
 {
@@ -63,73 +47,93 @@ static const struct tap_net_layout *layout_of(uint64_t length)
 	return NULL;
 }
 
-bool tap_netib_is_region(uint64_t length)
-{
-	return layout_of(length);
-}
-
 /* ---- Connections ---- */
 
+/* NULL: memory is short. */
+static struct process *process_of(struct tap_netib *netib,
+				  const struct tap_process *process)
+{
+	struct process *own = tap_table_find(&netib->processes, process->number, 0);
+
+	if (own)
+		return own;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return NULL;
+	if (!tap_table_set(&netib->processes, process->number, 0, own))
+		return own;
+	free(own);
+	return NULL;
+}
+
+static void take_region(void *data, const struct tap_process *process, uint64_t length)
+{
+	struct process *own = layout_of(length) ? process_of(data, process) : NULL;
+
+	if (own)
+		own->has_region = true;
+}
+
 /* NULL: it is none of NCCL's, or memory is short. */
-static struct tap_net *net_of(struct tap_verbs *verbs, struct tap_qp *qp)
+static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 {
 	/* Before 2.23 there is no owner, but each connection has a queue of its own. */
 	const uint64_t key =
 		qp->qp_context ? qp->qp_context : UINT64_C(1) << 63 | qp->send_cq_id;
 	struct tap_net *net;
 
-	if (qp->net || !qp->is_known || qp->type != TAP_QP_RC)
-		return qp->net;
-	net = tap_table_find(&verbs->nets, qp->process->number, key);
+	if (qp->observed || !qp->is_known || qp->type != TAP_QP_RC)
+		return qp->observed;
+	net = tap_table_find(&netib->by_owner, qp->process->number, key);
 	if (!net) {
 		net = calloc(1, sizeof(*net));
 		if (!net)
 			return NULL;
-		if (tap_table_set(&verbs->nets, qp->process->number, key, net)) {
+		if (tap_table_set(&netib->by_owner, qp->process->number, key, net)) {
 			free(net);
 			return NULL;
 		}
 		net->process = qp->process;
 		net->key = key;
-		net->next = verbs->all_nets;
-		verbs->all_nets = net;
+		net->next = netib->all;
+		netib->all = net;
 	}
 	net->qp_count++;
 	if (qp->lives && qp->lives->is_from_state)
 		net->is_late = true;
-	qp->net = net;
+	qp->observed = net;
 	return net;
 }
 
-void tap_netib_over(struct tap_verbs *verbs, struct tap_qp *qp)
+static void take_destroyed(void *data, struct tap_qp *qp)
 {
-	struct tap_net *net = qp->net;
+	struct tap_netib *netib = data;
+	struct tap_net *net = qp->observed;
 
 	/* The next owner may have its address. */
 	if (net && !--net->qp_count)
-		tap_table_remove(&verbs->nets, net->process->number, net->key);
+		tap_table_remove(&netib->by_owner, net->process->number, net->key);
 }
 
-int tap_netib_meet(struct tap_verbs *verbs, struct tap_life *sender,
-		   struct tap_life *receiver)
+static int take_met(void *data, struct tap_life *sender, struct tap_life *receiver)
 {
-	struct tap_net *a = net_of(verbs, sender->qp), *b = net_of(verbs, receiver->qp);
+	struct tap_netib *netib = data;
+	struct tap_net *a = net_of(netib, sender->qp), *b = net_of(netib, receiver->qp);
 
-	if (!a || !b)
-		return 0;
-	if (a == b)
+	if (!a || !b || a == b)
 		return 0;
 	if (!a->peer)
 		a->peer = b;
 	if (!b->peer)
 		b->peer = a;
-	return tap_net_message_retry(verbs, a);
+	return tap_net_message_retry(netib, a);
 }
 
 /* ---- What a list is ---- */
 
-enum tap_net_role tap_net_role_of(enum tap_net_role first,
-				  const struct tap_net_list *list, size_t i)
+/* Of request number i of the list, of which the first is this; other data follow it. */
+static enum tap_net_role role_of(enum tap_net_role first,
+				 const struct tap_rdma_list *list, size_t i)
 {
 	if (first != TAP_NET_DATA)
 		return first;
@@ -140,9 +144,9 @@ enum tap_net_role tap_net_role_of(enum tap_net_role first,
 }
 
 /* Writes, the last of them with a number: empty, or from 2.19 the sizes of the others. */
-static bool is_data(const struct tap_net_list *list)
+static bool is_data(const struct tap_rdma_list *list)
 {
-	const struct tap_net_request *last = &list->requests[list->count - 1];
+	const struct tap_rdma_request *last = &list->requests[list->count - 1];
 	size_t i;
 
 	if (last->opcode != RDMA_WRITE_WITH_IMM || !(last->flags & SIGNALED))
@@ -155,7 +159,7 @@ static bool is_data(const struct tap_net_list *list)
 	       (list->count > 2 && last->length == 4 * (list->count - 1));
 }
 
-static bool is_flush(const struct tap_net_list *list)
+static bool is_flush(const struct tap_rdma_list *list)
 {
 	return list->count == 1 && list->requests[0].opcode == RDMA_READ &&
 	       list->requests[0].flags & SIGNALED && list->life->peer == list->life;
@@ -172,10 +176,10 @@ struct place {
 	unsigned int requests;
 };
 
-static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
-		       const struct tap_net_list *list, struct place *place)
+static void find_place(struct tap_netib *netib, const struct tap_net *net,
+		       const struct tap_rdma_list *list, struct place *place)
 {
-	const struct tap_net_request *request = &list->requests[0];
+	const struct tap_rdma_request *request = &list->requests[0];
 	const struct tap_life *peer = list->life->peer;
 	const struct tap_net_layout *layout;
 	const struct tap_mr *mr;
@@ -185,8 +189,8 @@ static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
 	    !peer || peer == list->life)
 		return;
-	mr = tap_qp_find_memory(verbs, peer->qp, request->rkey, request->remote_addr,
-				request->length);
+	mr = tap_qp_find_memory(netib->verbs, peer->qp, request->rkey,
+				request->remote_addr, request->length);
 	layout = mr ? layout_of(mr->length) : NULL;
 	if (!layout)
 		return;
@@ -198,8 +202,8 @@ static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
 	place->local_addr = request->addr - offset;
 	if (net->layout ? net->layout != layout || mr->addr != net->remote_addr ||
 				  place->local_addr != net->local_addr
-			: !tap_qp_has_region(verbs, net->process, place->local_addr,
-					     mr->length))
+			: !tap_qp_has_region(netib->verbs, net->process,
+					     place->local_addr, mr->length))
 		return;
 	place->layout = layout;
 	place->remote_addr = mr->addr;
@@ -209,18 +213,17 @@ static void find_place(struct tap_verbs *verbs, const struct tap_net *net,
 
 /* ---- The receiver ---- */
 
-static uint64_t new_id(struct tap_verbs *verbs, const struct tap_net *net)
+static uint64_t new_id(struct tap_netib *netib, const struct tap_net *net)
 {
-	struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, net->process->number, 0);
+	struct process *own = process_of(netib, net->process);
 
 	return own ? ++own->nets : 0;
 }
 
-static void know(struct tap_verbs *verbs, struct tap_net *net)
+static void know(struct tap_netib *netib, struct tap_net *net)
 {
 	if (!net->id)
-		net->id = new_id(verbs, net);
+		net->id = new_id(netib, net);
 }
 
 /*
@@ -252,8 +255,8 @@ static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_f
 	return TAP_WHY_NONE;
 }
 
-static int take_cts(struct tap_verbs *verbs, struct tap_net *net,
-		    const struct tap_net_list *list, const struct place *place)
+static int take_cts(struct tap_netib *netib, struct tap_net *net,
+		    const struct tap_rdma_list *list, const struct place *place)
 {
 	const bool is_first = !net->number;
 	const uint64_t slots = place->layout->slots;
@@ -270,26 +273,26 @@ static int take_cts(struct tap_verbs *verbs, struct tap_net *net,
 	net->layout = place->layout;
 	net->local_addr = place->local_addr;
 	net->remote_addr = place->remote_addr;
-	know(verbs, net);
-	net->peer = list->life->peer->qp->net;
+	know(netib, net);
+	net->peer = list->life->peer->qp->observed;
 	net->peer->peer = net;
-	know(verbs, net->peer);
+	know(netib, net->peer);
 	for (i = 0; i < missed; i++)
-		tap_net_unmatched(verbs, net, net->number - 1, TAP_WHY_POST_LOST);
+		tap_net_unmatched(netib, net, net->number - 1, TAP_WHY_POST_LOST);
 	if (why)
-		tap_net_unmatched(verbs, net, net->number, why);
+		tap_net_unmatched(netib, net, net->number, why);
 	else
-		ret = tap_net_message_make(verbs, net, list, place->requests);
+		ret = tap_net_message_make(netib, net, list, place->requests);
 	net->pending_count = 0;
 	return ret;
 }
 
-void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       uint64_t wr_id, uint64_t num_sge, struct tap_net_part *part)
+static void take_receive(void *data, struct tap_life *life, uint64_t seq, uint64_t wr_id,
+			 uint64_t num_sge, struct tap_rdma_note *note)
 {
-	struct tap_net *net = net_of(verbs, life->qp);
+	struct tap_netib *netib = data;
+	struct tap_net *net = net_of(netib, life->qp);
 
-	part->role = TAP_NET_NONE;
 	if (!net || net->is_refuted)
 		return;
 	if (num_sge) {
@@ -308,75 +311,173 @@ void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t 
 		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
-	*part = (struct tap_net_part){.role = TAP_NET_RECEIVE,
-				      .net = net,
-				      .ordinal = seq};
+	*note = (struct tap_rdma_note){.role = TAP_NET_RECEIVE,
+				       .owner = net,
+				       .ordinal = seq};
 }
 
 /* ---- Posts ---- */
 
 /* NCCL's sender has memory for what it is told. */
-static bool may_send(const struct tap_verbs *verbs, const struct tap_net *net)
+static bool may_send(const struct tap_netib *netib, const struct tap_net *net)
 {
-	const struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, net->process->number, 0);
+	const struct process *own =
+		tap_table_find(&netib->processes, net->process->number, 0);
 
-	return own && own->has_net_region;
+	return own && own->has_region;
 }
 
-int tap_netib_sends(struct tap_verbs *verbs, const struct tap_net_list *list,
-		    struct tap_net_part *part)
+/* What the first of the list is; a note without an owner: nothing of NCCL's. */
+static int take_list(struct tap_netib *netib, const struct tap_rdma_list *list,
+		     struct tap_rdma_note *first)
 {
-	struct tap_net *net = net_of(verbs, list->life->qp);
+	struct tap_net *net = net_of(netib, list->life->qp);
 	struct place place;
 	int ret = 0;
 
-	*part = (struct tap_net_part){.role = TAP_NET_NONE};
-	if (!net || net->is_refuted || !list->count)
+	if (!net || net->is_refuted)
 		return 0;
-	find_place(verbs, net, list, &place);
-	if (place.layout && net_of(verbs, list->life->peer->qp)) {
-		ret = take_cts(verbs, net, list, &place);
-		*part = (struct tap_net_part){.role = TAP_NET_CTS,
-					      .net = net,
-					      .number = net->number};
+	find_place(netib, net, list, &place);
+	if (place.layout && net_of(netib, list->life->peer->qp)) {
+		ret = take_cts(netib, net, list, &place);
+		*first = (struct tap_rdma_note){.role = TAP_NET_CTS,
+						.owner = net,
+						.number = net->number};
 	} else if (is_flush(list)) {
 		if (!net->layout)
 			return 0;
-		ret = tap_net_flush_add(verbs, net, list);
-		*part = (struct tap_net_part){.role = TAP_NET_FLUSH, .net = net};
-	} else if (is_data(list) && may_send(verbs, net)) {
-		*part = (struct tap_net_part){.role = TAP_NET_DATA,
-					      .net = net,
-					      .ordinal = list->consuming};
-		ret = tap_net_message_post(verbs, net, list, &part->number);
+		ret = tap_net_flush_add(netib, net, list);
+		*first = (struct tap_rdma_note){.role = TAP_NET_FLUSH, .owner = net};
+	} else if (is_data(list) && may_send(netib, net)) {
+		*first = (struct tap_rdma_note){.role = TAP_NET_DATA,
+						.owner = net,
+						.ordinal = list->consuming};
+		ret = tap_net_message_post(netib, net, list, &first->number);
 	}
 	return ret;
 }
 
-int tap_netib_finish(struct tap_verbs *verbs)
+static int take_posted(void *data, const struct tap_rdma_list *list,
+		       struct tap_rdma_note *notes)
 {
+	struct tap_rdma_note first = {.owner = NULL};
+	const int ret = take_list(data, list, &first);
+	size_t i;
+
+	for (i = 0; first.owner && i < list->count; i++) {
+		notes[i] = first;
+		notes[i].role = role_of(first.role, list, i);
+	}
+	return ret;
+}
+
+/* ---- What comes of them ---- */
+
+static void add_number(struct tap_fields *fields, const char *name, uint64_t value)
+{
+	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
+
+	if (field)
+		field->value.u = value;
+}
+
+static void take_ended(void *data, const struct tap_life *life,
+		       struct tap_rdma_note *note, struct tap_fields *exit)
+{
+	static const char *const roles[] = {
+		[TAP_NET_CTS] = "cts",		 [TAP_NET_DATA] = "data",
+		[TAP_NET_DATA_IMM] = "data-imm", [TAP_NET_SIZES] = "sizes",
+		[TAP_NET_FLUSH] = "flush",	 [TAP_NET_RECEIVE] = "receive",
+	};
+	const struct tap_net *net = note->owner;
+
+	/* The event of its CTS may have come after its own. */
+	if (!note->number && note->ordinal)
+		note->number = tap_net_message_number(data, life, note->ordinal,
+						      note->role == TAP_NET_RECEIVE);
+	if (!net->is_proved)
+		return;
+	tap_fields_add_string(exit, "net", roles[note->role], strlen(roles[note->role]));
+	add_number(exit, "net_id", net->id);
+	if (note->number)
+		add_number(exit, "request", note->number);
+}
+
+static int take_sent(void *data, struct tap_life *life, uint64_t ordinal, int64_t time_ns,
+		     uint64_t status)
+{
+	return tap_net_message_sent(data, life, ordinal, time_ns, status);
+}
+
+static int take_received(void *data, struct tap_life *life, uint64_t ordinal,
+			 int64_t time_ns, uint32_t imm_data)
+{
+	struct tap_net *net = life->qp->observed;
+
+	if (!net || net->is_refuted || !ordinal)
+		return 0;
+	return tap_net_message_received(data, net, life, ordinal, time_ns, imm_data);
+}
+
+void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
+{
+	netib->observer = (struct tap_rdma_observer){.data = netib,
+						     .registered = take_region,
+						     .met = take_met,
+						     .destroyed = take_destroyed,
+						     .posted = take_posted,
+						     .receive_posted = take_receive,
+						     .ended = take_ended,
+						     .sent = take_sent,
+						     .received = take_received};
+	netib->verbs = verbs;
+	verbs->observer = &netib->observer;
+}
+
+static int finish(void *state)
+{
+	struct tap_netib *netib = state;
 	struct tap_net *net;
 	int ret = 0;
 
-	for (net = verbs->all_nets; net && !ret; net = net->next)
-		ret = tap_net_message_close(verbs, net);
-	for (net = verbs->all_nets; net && !ret; net = net->next)
-		ret = tap_net_message_finish(verbs, net);
+	for (net = netib->all; net && !ret; net = net->next)
+		ret = tap_net_message_close(netib, net);
+	for (net = netib->all; net && !ret; net = net->next)
+		ret = tap_net_message_finish(netib, net);
 	return ret;
 }
 
-void tap_netib_free(struct tap_verbs *verbs)
+static void free_all(void *state)
 {
+	struct tap_netib *netib = state;
 	struct tap_net *net;
+	size_t i;
 
-	for (net = verbs->all_nets; net; net = net->next)
-		tap_net_message_forget(verbs, net);
-	while ((net = verbs->all_nets)) {
-		verbs->all_nets = net->next;
+	for (net = netib->all; net; net = net->next)
+		tap_net_message_forget(netib, net);
+	while ((net = netib->all)) {
+		netib->all = net->next;
 		tap_net_flush_free(&net->flushes);
 		free(net);
 	}
-	tap_net_messages_free(verbs);
-	tap_table_free(&verbs->nets);
+	tap_net_messages_free(netib);
+	for (i = 0; i < netib->processes.size; i++)
+		free(netib->processes.slots[i].value);
+	tap_table_free(&netib->processes);
+	tap_table_free(&netib->by_owner);
 }
+
+static void begin(void *state)
+{
+	struct tap_netib *netib = state;
+
+	tap_netib_observe(netib, tap_context_state(netib->context, &tap_verbs_layer));
+}
+
+const struct tap_layer tap_netib_layer = {
+	.name = "netib",
+	.size = sizeof(struct tap_netib),
+	.begin = begin,
+	.finish = finish,
+	.free = free_all,
+};

@@ -18,19 +18,18 @@
 #ifndef TAP_JOIN_NCCL_NETIB_H
 #define TAP_JOIN_NCCL_NETIB_H
 
-#include "join/model/wire.h"
+#include "join/base/table.h"
+#include "join/model/layer.h"
+#include "join/rdma/observer.h"
 
 #include <stddef.h>
 
-struct tap_fields;
-struct tap_life;
 struct tap_net;
-struct tap_qp;
+struct tap_net_message;
+struct tap_net_piece;
 struct tap_verbs;
 
-/* What NCCL posts at once: a write for each of 8 requests, and their sizes. */
-#define TAP_NET_LIST_MAX 9
-
+/* What a work request is for. */
 enum tap_net_role {
 	TAP_NET_NONE,
 	TAP_NET_CTS,
@@ -41,64 +40,24 @@ enum tap_net_role {
 	TAP_NET_RECEIVE,
 };
 
-/* What a work request is for. */
-struct tap_net_part {
-	enum tap_net_role role;
-	const struct tap_net *net; /* NULL none */
-	uint64_t number;	   /* of the message, from 1; 0 not known */
-	uint64_t ordinal;	   /* of the receive that its list uses up; 0 none */
+struct tap_netib {
+	struct tap_context *context; /* first: layer.h */
+	struct tap_verbs *verbs;     /* whose requests they are */
+	struct tap_rdma_observer observer;
+	struct tap_table by_owner; /* connections by (process, owner) */
+	struct tap_net *all;
+	struct tap_table processes;  /* by number */
+	struct tap_table arrivals;   /* parts by (receiver's life, ordinal) */
+	struct tap_table departures; /* the same by (sender's life, ordinal) */
+	struct tap_net_message *oldest, *newest, *free_messages;
+	struct tap_net_piece *free_pieces;
+	size_t open; /* messages */
+	size_t held; /* parts that have none */
 };
 
-struct tap_net_request {
-	uint64_t opcode, flags, wr_id, num_sge, length, addr, remote_addr, rkey, imm_data;
-};
+extern const struct tap_layer tap_netib_layer;
 
-/* Requests that were posted by one call. */
-struct tap_net_list {
-	struct tap_life *life;
-	int64_t begin_ns, end_ns;
-	int64_t tid;
-	uint64_t seq;	    /* of the first */
-	uint64_t consuming; /* ordinal of the last, where it uses up a receive */
-	bool is_raced;
-	size_t count; /* at most TAP_NET_LIST_MAX */
-	struct tap_net_request requests[TAP_NET_LIST_MAX];
-};
-
-/* What is known of it by now, if its connection is NCCL's. */
-void tap_net_part_add(struct tap_fields *fields, const struct tap_net_part *part);
-
-/* Whether a region of this size may be where a sender is told to send. */
-bool tap_netib_is_region(uint64_t length);
-
-/* All return 0 or -errno. */
-
-/* Requests are posted; part says what the first is, others of data follow it. */
-int tap_netib_sends(struct tap_verbs *verbs, const struct tap_net_list *list,
-		    struct tap_net_part *part);
-/* The same of request number i of the list, when the first is that. */
-enum tap_net_role tap_net_role_of(enum tap_net_role first,
-				  const struct tap_net_list *list, size_t i);
-/* A receive of this ordinal is posted. */
-void tap_netib_receive(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       uint64_t wr_id, uint64_t num_sge, struct tap_net_part *part);
-/* Which message a part of this life is of, where it is known now. */
-void tap_netib_find_number(struct tap_verbs *verbs, const struct tap_life *life,
-			   struct tap_net_part *part);
-/* The request that uses up this receive of the peer has completed. */
-int tap_netib_sent(struct tap_verbs *verbs, struct tap_life *life, uint64_t ordinal,
-		   int64_t time_ns, uint64_t status);
-/* The receive of this ordinal has completed. */
-int tap_netib_received(struct tap_verbs *verbs, struct tap_life *life, uint64_t seq,
-		       int64_t time_ns, uint32_t imm_data);
-/* Two are known to be each other's. */
-int tap_netib_meet(struct tap_verbs *verbs, struct tap_life *sender,
-		   struct tap_life *receiver);
-/* The queue pair is over. */
-void tap_netib_over(struct tap_verbs *verbs, struct tap_qp *qp);
-/* All events are over. */
-int tap_netib_finish(struct tap_verbs *verbs);
-
-void tap_netib_free(struct tap_verbs *verbs);
+/* Both live as long; before the first event. */
+void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs);
 
 #endif

@@ -47,7 +47,7 @@ struct tap_half {
 	uint64_t length; /* or, of a receive, byte_len */
 	uint32_t imm_data;
 	bool has_length, has_imm;
-	bool is_unread; /* what it was the program did not ask */
+	bool is_unread;	      /* what it was the program did not ask */
 	enum tap_why failure; /* of its request, none */
 	bool is_open;	      /* it had not completed: whether it arrived nobody knows */
 	bool is_receive;

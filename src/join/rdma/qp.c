@@ -6,7 +6,6 @@
  */
 #include "join/rdma/qp.h"
 
-#include "join/nccl/netib.h"
 #include "join/model/process.h"
 #include "join/rdma/verbs.h"
 
@@ -171,6 +170,14 @@ static bool do_psns_agree(const struct tap_life *a, const struct tap_life *b)
 	return !a->has_sq_psn || !b->has_rq_psn || !((a->sq_psn ^ b->rq_psn) & PSN_BITS);
 }
 
+static int report_met(struct tap_verbs *verbs, struct tap_life *sender,
+		      struct tap_life *receiver)
+{
+	const struct tap_rdma_observer *observer = verbs->observer;
+
+	return observer ? observer->met(observer->data, sender, receiver) : 0;
+}
+
 static int meet(struct tap_verbs *verbs, struct tap_life *a, struct tap_life *b)
 {
 	int ret;
@@ -179,12 +186,12 @@ static int meet(struct tap_verbs *verbs, struct tap_life *a, struct tap_life *b)
 	b->peer = a;
 	ret = tap_flow_meet(verbs, &a->out, &b->in);
 	if (!ret)
-		ret = tap_netib_meet(verbs, a, b);
+		ret = report_met(verbs, a, b);
 	/* One may be connected with itself. */
 	if (ret || a == b)
 		return ret;
 	ret = tap_flow_meet(verbs, &b->out, &a->in);
-	return ret ? ret : tap_netib_meet(verbs, b, a);
+	return ret ? ret : report_met(verbs, b, a);
 }
 
 /* Files a life that has told its addresses, and looks for its peer. */
@@ -380,8 +387,8 @@ int tap_qp_destroyed(struct tap_verbs *verbs, const struct tap_process *process,
 
 	if (!qp)
 		return 0;
-	if (!qp->is_over)
-		tap_netib_over(verbs, qp);
+	if (!qp->is_over && verbs->observer)
+		verbs->observer->destroyed(verbs->observer->data, qp);
 	qp->is_over = true;
 	if (!qp->lives)
 		return 0;
@@ -474,9 +481,11 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made)
 {
 	const uint64_t id = tap_verbs_number(event, "mr_id");
-	struct tap_verbs_process *own = process_of(verbs, process);
 	struct tap_mr *mr = tap_table_find(&verbs->regions, process->number, id);
 
+	/* Of a process that has told anything, holes are noted. */
+	if (!process_of(verbs, process))
+		return -ENOMEM;
 	if (!is_made) {
 		if (mr)
 			forget_region(verbs, process, mr);
@@ -492,8 +501,8 @@ int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
 	mr->addr = tap_verbs_number(event, "addr");
 	mr->length = tap_verbs_number(event, "length");
 	mr->rkey = tap_verbs_number(event, "rkey");
-	if (own && tap_netib_is_region(mr->length))
-		own->has_net_region = true;
+	if (verbs->observer)
+		verbs->observer->registered(verbs->observer->data, process, mr->length);
 	mr->older = find_region(verbs, process, mr->rkey);
 	if (tap_table_set(&verbs->regions, process->number, id, mr)) {
 		free(mr);

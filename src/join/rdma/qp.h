@@ -15,7 +15,6 @@
 #include "join/rdma/wr.h"
 
 struct tap_event;
-struct tap_net;
 struct tap_verbs;
 
 enum tap_qp_type { TAP_QP_RC = 2, TAP_QP_UC = 3, TAP_QP_UD = 4 };
@@ -59,7 +58,7 @@ struct tap_qp {
 	uint64_t srq_id;
 	uint64_t send_cq_id;
 	uint64_t qp_context;
-	struct tap_net *net; /* of netib.c */
+	void *observed; /* of the observer alone */
 	bool is_sig_all;
 	bool is_known; /* its making, or its state, is in the trace */
 	bool is_over;
@@ -87,10 +86,8 @@ struct tap_mr {
 struct tap_verbs_process {
 	uint64_t first_qp; /* the first number that was seen made */
 	uint64_t last_qp;
-	uint64_t qps;	     /* that were seen made */
-	uint64_t nets;	     /* connections of NCCL's that have a number */
-	bool has_net_region; /* one that NCCL's sender may have made */
-	bool has_hole;	     /* something of a connection is missing */
+	uint64_t qps;  /* that were seen made */
+	bool has_hole; /* something of a connection is missing */
 	struct tap_port *ports;
 	struct tap_verbs_process *next;
 };

@@ -2,7 +2,6 @@
 /* Each event goes to the part that it concerns. */
 #include "join/rdma/verbs.h"
 
-#include "join/nccl/netib.h"
 #include "join/model/process.h"
 
 #include <errno.h>
@@ -160,9 +159,7 @@ static int finish(void *state)
 	}
 	for (srq = verbs->all_srqs; srq && !ret; srq = srq->next)
 		ret = tap_wr_end(verbs, &srq->receives);
-	if (!ret)
-		ret = tap_flows_finish(verbs);
-	return ret ? ret : tap_netib_finish(verbs);
+	return ret ? ret : tap_flows_finish(verbs);
 }
 
 static void free_all(void *state)
@@ -180,7 +177,6 @@ static void free_all(void *state)
 	}
 	for (srq = verbs->all_srqs; srq; srq = srq->next)
 		tap_wr_forget(verbs, &srq->receives);
-	tap_netib_free(verbs);
 	tap_flows_free(verbs);
 	tap_wrs_free(verbs);
 	tap_qps_free(verbs);

@@ -11,10 +11,12 @@
 
 #include "join/model/layer.h"
 #include "join/model/link.h"
+#include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
 
 struct tap_verbs {
-	struct tap_context *context; /* first: layer.h */
+	struct tap_context *context;		  /* first: layer.h */
+	const struct tap_rdma_observer *observer; /* set by the owner; NULL none */
 
 	/* Of qp.c. */
 	struct tap_table qps;	      /* by (process, number) */
@@ -43,17 +45,6 @@ struct tap_verbs {
 	struct tap_flow_side *all_flows;
 	struct tap_message *oldest_message, *newest_message, *free_messages;
 	size_t held;
-
-	/* Of netib.c and net_message.c. */
-	struct tap_table nets; /* by (process, owner) */
-	struct tap_net *all_nets;
-	struct tap_table net_arrivals;	 /* parts by (receiver's life, ordinal) */
-	struct tap_table net_departures; /* the same by (sender's life, ordinal) */
-	struct tap_net_message *oldest_net_message, *newest_net_message;
-	struct tap_net_message *free_net_messages;
-	struct tap_net_piece *free_net_pieces;
-	size_t net_open; /* messages */
-	size_t net_held; /* parts that have none */
 };
 
 extern const struct tap_layer tap_verbs_layer;

@@ -8,7 +8,6 @@
  */
 #include "join/rdma/wr.h"
 
-#include "join/nccl/netib.h"
 #include "join/model/process.h"
 #include "join/rdma/verbs.h"
 
@@ -44,7 +43,7 @@ struct tap_request {
 	uint64_t wr_id;
 	uint64_t length;
 	uint64_t imm_data;
-	struct tap_net_part part; /* what it is for, where NCCL posted it */
+	struct tap_rdma_note note;
 	uint64_t remote_addr, rkey;
 	bool has_imm;
 	bool is_raced;
@@ -378,11 +377,9 @@ static int end_request(struct tap_verbs *verbs, struct tap_request *request,
 
 	unqueue_request(verbs, request);
 	span->state = state;
-	if (request->part.net) {
-		/* The event of its CTS may have come after its own. */
-		tap_netib_find_number(verbs, life_of(request), &request->part);
-		tap_net_part_add(&span->exit, &request->part);
-	}
+	if (request->note.owner)
+		verbs->observer->ended(verbs->observer->data, life_of(request),
+				       &request->note, &span->exit);
 	settle_memory(verbs, request, failure);
 	ret = tap_emit_ended(verbs->context, span);
 	if (!ret)
@@ -424,6 +421,7 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 			   const struct tap_span *span, enum tap_why why)
 {
 	struct tap_life *life = wc->life;
+	const struct tap_rdma_observer *observer = verbs->observer;
 	struct tap_flow_side *side = &life->in;
 	struct tap_half half = {.process = wc->process,
 				.ordinal = wc->seq,
@@ -462,8 +460,10 @@ static int receive_message(struct tap_verbs *verbs, const struct tap_completion 
 		return 0;
 	}
 	ret = tap_flow_take(verbs, side, &half, wc->time_ns);
-	return ret ? ret
-		   : tap_netib_received(verbs, life, wc->seq, wc->time_ns, half.imm_data);
+	if (ret || !observer)
+		return ret;
+	return observer->received(observer->data, life, wc->seq, wc->time_ns,
+				  half.imm_data);
 }
 
 static enum tap_why failure_of(const struct tap_completion *wc)
@@ -512,9 +512,9 @@ static int complete(struct tap_verbs *verbs, struct tap_request *request,
 		ret = tell_link(verbs, span, known, why);
 	if (!ret && wc->is_receive)
 		ret = receive_message(verbs, wc, span, why);
-	if (!ret && request->part.net && request->flow)
-		ret = tap_netib_sent(verbs, wc->life, request->ordinal, wc->time_ns,
-				     wc->status);
+	if (!ret && request->note.owner && request->flow)
+		ret = verbs->observer->sent(verbs->observer->data, wc->life,
+					    request->ordinal, wc->time_ns, wc->status);
 	release_request(verbs, request);
 	return ret;
 }
@@ -1052,8 +1052,8 @@ struct sends {
 	uint64_t lkey;
 	uint64_t seq, signaled, consuming; /* of the request */
 	bool is_raced, is_list;
-	struct tap_net_list list; /* what NCCL may have posted */
-	struct tap_net_part part; /* that the first of it is */
+	struct tap_rdma_list list;
+	struct tap_rdma_note notes[TAP_RDMA_LIST_MAX];
 };
 
 /* Which flow it is a message of. */
@@ -1105,8 +1105,8 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	request->imm_data = at(&sends->imm_data, i);
 	request->has_imm = tap_opcode_has_imm(opcode);
 	request->is_raced = sends->is_raced;
-	request->part = sends->part;
-	request->part.role = tap_net_role_of(sends->part.role, &sends->list, i);
+	if (i < TAP_RDMA_LIST_MAX)
+		request->note = sends->notes[i];
 	if ((flags & SIGNALED) || life->qp->is_sig_all)
 		request->signaled = sends->signaled;
 	request->due = sends->signaled + !request->signaled;
@@ -1152,14 +1152,14 @@ static int take_one_send(struct tap_verbs *verbs, const struct sends *sends, siz
 	return ret;
 }
 
-/* What NCCL posts, it posts at once. */
-static int find_part(struct tap_verbs *verbs, struct sends *sends, uint64_t count)
+static int report_list(struct tap_verbs *verbs, struct sends *sends, uint64_t count)
 {
 	const struct tap_event *event = sends->event;
-	struct tap_net_list *list = &sends->list;
+	const struct tap_rdma_observer *observer = verbs->observer;
+	struct tap_rdma_list *list = &sends->list;
 	uint64_t i;
 
-	if (!count || count > TAP_NET_LIST_MAX ||
+	if (!observer || !count || count > TAP_RDMA_LIST_MAX ||
 	    (sends->is_list && count > sends->wr_id.count))
 		return 0;
 	list->life = sends->life;
@@ -1174,21 +1174,21 @@ static int find_part(struct tap_verbs *verbs, struct sends *sends, uint64_t coun
 	list->count = count;
 	for (i = 0; i < count; i++) {
 		list->requests[i] =
-			(struct tap_net_request){.opcode = at(&sends->opcode, i),
-						 .flags = at(&sends->flags, i),
-						 .wr_id = at(&sends->wr_id, i),
-						 .num_sge = at(&sends->num_sge, i),
-						 .length = at(&sends->length, i),
-						 .addr = at(&sends->addr, i),
-						 .remote_addr =
-							 at(&sends->remote_addr, i),
-						 .rkey = at(&sends->rkey, i),
-						 .imm_data = at(&sends->imm_data, i)};
+			(struct tap_rdma_request){.opcode = at(&sends->opcode, i),
+						  .flags = at(&sends->flags, i),
+						  .wr_id = at(&sends->wr_id, i),
+						  .num_sge = at(&sends->num_sge, i),
+						  .length = at(&sends->length, i),
+						  .addr = at(&sends->addr, i),
+						  .remote_addr =
+							  at(&sends->remote_addr, i),
+						  .rkey = at(&sends->rkey, i),
+						  .imm_data = at(&sends->imm_data, i)};
 		if (i)
 			list->consuming +=
 				tap_opcode_is_consuming(list->requests[i].opcode);
 	}
-	return tap_netib_sends(verbs, list, &sends->part);
+	return observer->posted(observer->data, list, sends->notes);
 }
 
 int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
@@ -1226,7 +1226,7 @@ int tap_wr_sends(struct tap_verbs *verbs, const struct tap_process *process,
 	sends.rkey = read_column(&reader, "rkey");
 	sends.remote_qpn = read_column(&reader, "remote_qpn");
 	sends.ah_id = read_column(&reader, "ah_id");
-	ret = find_part(verbs, &sends, count);
+	ret = report_list(verbs, &sends, count);
 	for (i = 0; i < count && (!is_list || i < sends.wr_id.count) && !ret; i++) {
 		if (i) {
 			sends.seq++;
@@ -1276,6 +1276,7 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 	struct tap_srq *srq = srq_id ? tap_srq_get(verbs, process, srq_id) : NULL;
 	struct tap_qp *qp = srq_id ? NULL : tap_qp_get(verbs, process, qp_id);
 	struct tap_life *life = qp ? tap_qp_life(verbs, qp, number) : NULL;
+	const struct tap_rdma_observer *observer = verbs->observer;
 	struct tap_work_queue *queue;
 	uint64_t i;
 	int ret = 0;
@@ -1317,9 +1318,10 @@ int tap_wr_receives(struct tap_verbs *verbs, const struct tap_process *process,
 		add_number(entry, "addr", at(&addr, i), true, NULL);
 		if (is_raced)
 			add_number(entry, "raced", 1, false, NULL);
-		if (life)
-			tap_netib_receive(verbs, life, seq + i, request->wr_id,
-					  at(&num_sge, i), &request->part);
+		if (life && observer)
+			observer->receive_posted(observer->data, life, seq + i,
+						 request->wr_id, at(&num_sge, i),
+						 &request->note);
 		if (srq && keep_same(verbs, srq, request))
 			return -ENOMEM;
 		ret = begin_request(verbs, queue, request);
