@@ -51,11 +51,17 @@ src_join_libjoin_la_SOURCES = \
 	src/join/ranks/emit.c \
 	src/join/ranks/operations.c src/join/ranks/operations.h \
 	src/join/ranks/slot.c src/join/ranks/slot.h \
+	src/join/rdma/column.c src/join/rdma/column.h \
+	src/join/rdma/completion.c src/join/rdma/completion.h \
 	src/join/rdma/flow.c src/join/rdma/flow.h \
+	src/join/rdma/memory.c src/join/rdma/memory.h \
 	src/join/rdma/observer.h \
+	src/join/rdma/post.c src/join/rdma/post.h \
 	src/join/rdma/qp.c src/join/rdma/qp.h \
+	src/join/rdma/queue.h \
+	src/join/rdma/request.c src/join/rdma/request.h \
+	src/join/rdma/side.h \
 	src/join/rdma/verbs.c src/join/rdma/verbs.h \
-	src/join/rdma/wr.c src/join/rdma/wr.h \
 	src/join/report/check.c \
 	src/join/report/defect.c src/join/report/defect.h \
 	src/join/report/report.c \

@@ -94,6 +94,32 @@ static struct tap_field *add_data(struct tap_fields *fields, const char *name,
 	return field;
 }
 
+struct tap_field *tap_fields_add_unsigned(struct tap_fields *fields, const char *name,
+					  uint64_t value)
+{
+	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
+
+	if (field)
+		field->value.u = value;
+	return field;
+}
+
+struct tap_field *tap_fields_add_hex(struct tap_fields *fields, const char *name,
+				     uint64_t value)
+{
+	struct tap_field *field = tap_fields_add_unsigned(fields, name, value);
+
+	if (field)
+		field->is_hex = true;
+	return field;
+}
+
+struct tap_field *tap_fields_add_text(struct tap_fields *fields, const char *name,
+				      const char *text)
+{
+	return tap_fields_add_string(fields, name, text, strlen(text));
+}
+
 struct tap_field *tap_fields_add_string(struct tap_fields *fields, const char *name,
 					const char *string, size_t length)
 {

@@ -73,6 +73,14 @@ bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b
 struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
 				 enum tap_field_kind kind);
 
+/* The same with a value; shown as 0x...; a text ended by 0. */
+struct tap_field *tap_fields_add_unsigned(struct tap_fields *fields, const char *name,
+					  uint64_t value);
+struct tap_field *tap_fields_add_hex(struct tap_fields *fields, const char *name,
+				     uint64_t value);
+struct tap_field *tap_fields_add_text(struct tap_fields *fields, const char *name,
+				      const char *text);
+
 /* Adds a string of length bytes, cut when too long.  Returns the field or NULL. */
 struct tap_field *tap_fields_add_string(struct tap_fields *fields, const char *name,
 					const char *string, size_t length);

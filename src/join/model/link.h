@@ -27,12 +27,6 @@ enum tap_link_kind {
 				   the first one's begin_ns to end_ns, when it began */
 };
 
-enum tap_known {
-	TAP_KNOWN_EXACT,    /* by a key */
-	TAP_KNOWN_DECODED,  /* by what a release of NCCL is known to write */
-	TAP_KNOWN_INFERRED, /* a call has not returned, and may yet fail; or, see why */
-};
-
 struct tap_link_end {
 	const struct tap_process *process;
 	const struct tap_member *member; /* NULL of a work request */

@@ -3,7 +3,7 @@
 #include "join/model/wire.h"
 
 #include "join/base/buffer.h"
-#include "join/model/span.h"
+#include "join/model/context.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -118,6 +118,25 @@ const char *tap_why_name(enum tap_why why)
 	return whys[why];
 }
 
+void tap_matches_count(struct tap_matches *matches, enum tap_known known,
+		       enum tap_why why)
+{
+	if (known == TAP_KNOWN_EXACT) {
+		matches->exact++;
+	} else if (known == TAP_KNOWN_DECODED) {
+		matches->decoded++;
+	} else {
+		matches->inferred++;
+		matches->why[why]++;
+	}
+}
+
+void tap_matches_lack(struct tap_matches *matches, enum tap_why why)
+{
+	matches->unmatched++;
+	matches->why[why]++;
+}
+
 enum tap_verbs_event tap_verbs_event(const char *name)
 {
 	static const struct {
@@ -222,6 +241,33 @@ uint64_t tap_work_queue_id(const struct tap_work *work)
 	if (tap_work_is_message(work))
 		return work->message.net_id;
 	return work->request.srq_id ? work->request.srq_id : work->request.qp_id;
+}
+
+struct tap_span *tap_work_make_span(struct tap_context *context,
+				    const struct tap_process *process, const char *layer,
+				    const char *name, int64_t tid)
+{
+	const struct tap_name *kept =
+		tap_names_get(&context->names, layer, strlen(layer), name, strlen(name));
+	struct tap_span *span =
+		kept ? tap_pairs_make(&context->pairs, process, kept, tid) : NULL;
+
+	if (!span)
+		return NULL;
+	span->state = TAP_SPAN_RUNNING;
+	span->operation =
+		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
+	return span;
+}
+
+void tap_work_add_status(struct tap_fields *fields, uint64_t status)
+{
+	struct tap_field *field = tap_fields_add(fields, "status", TAP_FIELD_UNSIGNED);
+
+	if (!field)
+		return;
+	field->value.u = status;
+	field->label = tap_wc_status_name(status);
 }
 
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,

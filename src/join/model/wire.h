@@ -12,8 +12,11 @@
 #include <stdint.h>
 
 struct tap_buffer;
+struct tap_context;
+struct tap_fields;
 struct tap_process;
 struct tap_qp;
+struct tap_span;
 
 enum tap_work_kind {
 	TAP_WORK_NONE, /* the span is no work request */
@@ -66,6 +69,12 @@ enum tap_match_kind {
 	TAP_MATCH_KINDS,
 };
 
+enum tap_known {
+	TAP_KNOWN_EXACT,    /* by a key */
+	TAP_KNOWN_DECODED,  /* by what a release of NCCL is known to write */
+	TAP_KNOWN_INFERRED, /* a call has not returned, and may yet fail; or, see why */
+};
+
 /* Why a relation is not exact, or not there. */
 enum tap_why {
 	TAP_WHY_NONE,
@@ -101,6 +110,11 @@ struct tap_matches {
 	uint64_t outstanding; /* had not completed when the queue, or the trace, ended */
 	uint64_t why[TAP_WHY_COUNT]; /* of inferred and unmatched ones */
 };
+
+/* A relation was found, or was not. */
+void tap_matches_count(struct tap_matches *matches, enum tap_known known,
+		       enum tap_why why);
+void tap_matches_lack(struct tap_matches *matches, enum tap_why why);
 
 const char *tap_match_name(enum tap_match_kind kind);
 const char *tap_why_name(enum tap_why why);
@@ -153,6 +167,13 @@ bool tap_work_is_receive(const struct tap_work *work);
 bool tap_work_is_shared(const struct tap_work *work);
 /* The number of its queue, or of its connection; not of what ran on a GPU. */
 uint64_t tap_work_queue_id(const struct tap_work *work);
+
+/* A span of work, which is running.  NULL: memory is short. */
+struct tap_span *tap_work_make_span(struct tap_context *context,
+				    const struct tap_process *process, const char *layer,
+				    const char *name, int64_t tid);
+/* Adds the status that work has completed with. */
+void tap_work_add_status(struct tap_fields *fields, uint64_t status);
 
 /* "0.q3.1.s17", "0.n3.s17" or "0.g17", a number that no other span of the trace has. */
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,

@@ -6,6 +6,7 @@
 #include "join/nccl/net_flush.h"
 
 #include "join/nccl/net_message.h"
+#include "join/model/link.h"
 #include "join/rdma/verbs.h"
 
 #include <errno.h>
@@ -62,7 +63,8 @@ static int tell(struct tap_netib *netib, const struct tap_net *net,
 
 	if (!ends[0].name)
 		return -ENOMEM;
-	tap_verbs_count(netib->verbs, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
+	tap_matches_count(&netib->context->matches[TAP_MATCH_FLUSH_MESSAGE], link.known,
+			  why);
 	return tap_emit_link(netib->context, &link);
 }
 
@@ -115,7 +117,8 @@ static int take(struct tap_netib *netib, const struct tap_net *net,
 		why = TAP_WHY_AMBIGUOUS;
 	if (why) {
 		if (net->is_proved)
-			tap_verbs_unmatched(netib->verbs, TAP_MATCH_FLUSH_MESSAGE, why);
+			tap_matches_lack(
+				&netib->context->matches[TAP_MATCH_FLUSH_MESSAGE], why);
 		return 0;
 	}
 	if (found->flush_count < DEVICES_MAX)
@@ -178,8 +181,8 @@ int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,
 		.cts_number = net->number,
-		.is_after_hole = list->life->sends.has_hole ||
-				 list->seq != list->life->sends.last_seq + 1};
+		.is_after_hole =
+			tap_work_queue_has_hole_before(&list->life->sends, list->seq)};
 	if (!flush->name)
 		return -ENOMEM;
 	return ret ? ret : take_due(netib, net, false);

@@ -7,7 +7,7 @@
  */
 #include "join/nccl/net_message.h"
 
-#include "join/model/process.h"
+#include "join/model/link.h"
 #include "join/rdma/verbs.h"
 
 #include <errno.h>
@@ -357,7 +357,7 @@ static enum tap_why doubt(struct tap_netib *netib, const struct tap_net_message 
 		if (piece->is_raced || message->is_raced)
 			return TAP_WHY_RACED;
 		if (!piece->sender->peer ||
-		    !tap_life_is_sure(netib->verbs, piece->sender))
+		    !tap_life_is_sure(&netib->verbs->qps, piece->sender))
 			return TAP_WHY_LATE;
 	}
 	return TAP_WHY_NONE;
@@ -401,7 +401,8 @@ static int tell_link(struct tap_netib *netib, const struct tap_net_message *mess
 			.name = send->name,
 			.work = tap_life_work(piece->sender, TAP_WORK_SEND, piece->seq),
 			.rank = -1};
-	tap_verbs_count(netib->verbs, TAP_MATCH_CTS_MESSAGE, link.known, why);
+	tap_matches_count(&netib->context->matches[TAP_MATCH_CTS_MESSAGE], link.known,
+			  why);
 	return tap_emit_link(netib->context, &link);
 }
 
@@ -503,7 +504,7 @@ void tap_net_unmatched(struct tap_netib *netib, struct tap_net *net, uint64_t nu
 {
 	tap_net_flush_lost(net, number);
 	if (net->is_proved)
-		tap_verbs_unmatched(netib->verbs, TAP_MATCH_CTS_MESSAGE, why);
+		tap_matches_lack(&netib->context->matches[TAP_MATCH_CTS_MESSAGE], why);
 	else
 		net->early_whys[why]++;
 }
@@ -556,7 +557,8 @@ static int prove(struct tap_netib *netib, struct tap_net *net)
 	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
 		while (net->early_whys[why]) {
 			net->early_whys[why]--;
-			tap_verbs_unmatched(netib->verbs, TAP_MATCH_CTS_MESSAGE, why);
+			tap_matches_lack(&netib->context->matches[TAP_MATCH_CTS_MESSAGE],
+					 why);
 		}
 	for (message = net->first; message && !ret; message = message->later)
 		ret = tell_begins(netib, message);

@@ -189,8 +189,8 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
 	    !peer || peer == list->life)
 		return;
-	mr = tap_qp_find_memory(netib->verbs, peer->qp, request->rkey,
-				request->remote_addr, request->length);
+	mr = tap_memory_find(&netib->verbs->memory, peer->qp, request->rkey,
+			     request->remote_addr, request->length);
 	layout = mr ? layout_of(mr->length) : NULL;
 	if (!layout)
 		return;
@@ -202,8 +202,8 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 	place->local_addr = request->addr - offset;
 	if (net->layout ? net->layout != layout || mr->addr != net->remote_addr ||
 				  place->local_addr != net->local_addr
-			: !tap_qp_has_region(netib->verbs, net->process,
-					     place->local_addr, mr->length))
+			: !tap_memory_has(&netib->verbs->memory, net->process,
+					  place->local_addr, mr->length))
 		return;
 	place->layout = layout;
 	place->remote_addr = mr->addr;
@@ -431,7 +431,7 @@ void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
 						     .sent = take_sent,
 						     .received = take_received};
 	netib->verbs = verbs;
-	verbs->observer = &netib->observer;
+	tap_verbs_begin(verbs, &netib->observer);
 }
 
 static int finish(void *state)

@@ -12,8 +12,8 @@
  */
 #include "join/rdma/flow.h"
 
-#include "join/model/process.h"
-#include "join/rdma/verbs.h"
+#include "join/model/link.h"
+#include "join/rdma/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,94 +27,70 @@ struct tap_message {
 	struct tap_flow_side *side;
 	struct tap_half receive; /* that a held sender has found */
 	bool is_held;
-	int64_t begin_ns, end_ns;	     /* of the post, of the completion */
-	struct tap_message *earlier, *later; /* of the side */
-	struct tap_message *older, *newer;   /* of all */
+	int64_t begin_ns, end_ns; /* of the post, of the completion */
+	TAP_LIST_LINK(struct tap_message) of_side;
+	TAP_LIST_LINK(struct tap_message) of_all;
 };
 
-static int give_up_oldest(struct tap_verbs *verbs);
+static int give_up_oldest(struct tap_flows *flows);
 
-static void number_side(struct tap_verbs *verbs, struct tap_flow_side *side)
+static void count_unmatched(struct tap_flows *flows, enum tap_why why)
+{
+	tap_matches_lack(&flows->context->matches[TAP_MATCH_SEND_RECEIVE], why);
+}
+
+static void number_side(struct tap_flows *flows, struct tap_flow_side *side)
 {
 	if (!side->number)
-		side->number = ++verbs->side_count;
+		side->number = ++flows->side_count;
 }
 
 /* ---- What waits ---- */
 
-static struct tap_message *make_message(struct tap_verbs *verbs)
+static struct tap_message *make_message(struct tap_flows *flows)
 {
-	struct tap_message *message = verbs->free_messages;
+	struct tap_message *message = tap_list_take_first(&flows->unused, of_all);
 
-	if (message)
-		verbs->free_messages = message->newer;
-	else
+	if (!message)
 		message = malloc(sizeof(*message));
 	if (!message)
 		return NULL;
 	memset(message, 0, sizeof(*message));
-	message->older = verbs->newest_message;
-	if (verbs->newest_message)
-		verbs->newest_message->newer = message;
-	else
-		verbs->oldest_message = message;
-	verbs->newest_message = message;
-	verbs->held++;
+	tap_list_append(&flows->all, message, of_all);
+	flows->held++;
 	return message;
 }
 
-static void drop_message(struct tap_verbs *verbs, struct tap_message *message)
+static void drop_message(struct tap_flows *flows, struct tap_message *message)
 {
 	struct tap_flow_side *side = message->side;
-	struct tap_message **first = message->is_held ? &side->first_held : &side->first;
-	struct tap_message **last = message->is_held ? &side->last_held : &side->last;
 
-	if (!message->is_held)
-		tap_table_remove(&verbs->messages, side->number, message->half.ordinal);
-	if (message->earlier)
-		message->earlier->later = message->later;
-	else
-		*first = message->later;
-	if (message->later)
-		message->later->earlier = message->earlier;
-	else
-		*last = message->earlier;
-	if (message->older)
-		message->older->newer = message->newer;
-	else
-		verbs->oldest_message = message->newer;
-	if (message->newer)
-		message->newer->older = message->older;
-	else
-		verbs->newest_message = message->older;
-	verbs->held--;
-	message->newer = verbs->free_messages;
-	verbs->free_messages = message;
+	if (message->is_held) {
+		tap_list_remove(&side->held, message, of_side);
+	} else {
+		tap_table_remove(&flows->messages, side->number, message->half.ordinal);
+		tap_list_remove(&side->waiting, message, of_side);
+	}
+	tap_list_remove(&flows->all, message, of_all);
+	flows->held--;
+	tap_list_prepend(&flows->unused, message, of_all);
 }
 
 /* In order of the ordinals, in which they come as a rule. */
-static void insert(struct tap_message **first, struct tap_message **last,
-		   struct tap_message *message)
+static void insert(struct tap_message *message)
 {
-	struct tap_message *before = *last;
+	struct tap_flow_side *side = message->side;
+	__typeof__(side->waiting) *list = message->is_held ? &side->held : &side->waiting;
+	struct tap_message *before = list->last;
 
 	while (before && before->half.ordinal > message->half.ordinal)
-		before = before->earlier;
-	message->earlier = before;
-	message->later = before ? before->later : *first;
-	if (message->later)
-		message->later->earlier = message;
-	else
-		*last = message;
-	if (before)
-		before->later = message;
-	else
-		*first = message;
+		before = before->of_side.before;
+	tap_list_insert(list, before, message, of_side);
 }
 
 /* ---- What comes of it ---- */
 
-static int tell(struct tap_verbs *verbs, const struct tap_half *send,
+static int tell(struct tap_flows *flows, const struct tap_half *send,
 		const struct tap_half *receive, int64_t begin_ns, int64_t end_ns,
 		enum tap_why why)
 {
@@ -138,9 +114,10 @@ static int tell(struct tap_verbs *verbs, const struct tap_half *send,
 				      .end_ns = end_ns,
 				      .bytes = send->length};
 
-	tap_verbs_count(verbs, TAP_MATCH_SEND_RECEIVE, link.known, why);
+	tap_matches_count(&flows->context->matches[TAP_MATCH_SEND_RECEIVE], link.known,
+			  why);
 	/* A receive whose post is missing is no span. */
-	return receive->name ? tap_emit_link(verbs->context, &link) : 0;
+	return receive->name ? tap_emit_link(flows->context, &link) : 0;
 }
 
 static bool is_alike(const struct tap_half *send, const struct tap_half *receive)
@@ -154,17 +131,17 @@ static bool is_alike(const struct tap_half *send, const struct tap_half *receive
 	       (uint32_t) send->length == (uint32_t) receive->length;
 }
 
-static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_flow_side *sender,
+static enum tap_why doubt(struct tap_flows *flows, const struct tap_flow_side *sender,
 			  const struct tap_half *send, const struct tap_half *receive)
 {
 	if (sender->is_ambiguous || sender->other->is_ambiguous)
 		return TAP_WHY_AMBIGUOUS;
 	if (send->why == TAP_WHY_RACED || receive->why == TAP_WHY_RACED)
 		return TAP_WHY_RACED;
-	if (!sender->is_lossy && !tap_life_is_sure(verbs, sender->life))
+	if (!sender->is_lossy && !tap_life_is_sure(flows->qps, sender->life))
 		return TAP_WHY_LATE;
 	if (sender->is_lossy && sender->life->peer &&
-	    !tap_life_is_sure(verbs, sender->life))
+	    !tap_life_is_sure(flows->qps, sender->life))
 		return TAP_WHY_LATE;
 	if (send->failure)
 		return send->failure;
@@ -172,35 +149,35 @@ static enum tap_why doubt(struct tap_verbs *verbs, const struct tap_flow_side *s
 	return send->why ? send->why : receive->why;
 }
 
-static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 			const struct tap_half *half, int64_t time_ns);
 
 /* Both halves are there. */
-static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
+static int join(struct tap_flows *flows, struct tap_flow_side *sender,
 		const struct tap_half *send, const struct tap_half *receive,
 		int64_t begin_ns, int64_t end_ns)
 {
-	enum tap_why why = doubt(verbs, sender, send, receive);
+	enum tap_why why = doubt(flows, sender, send, receive);
 	struct tap_message *message;
 	int ret;
 
 	if (!is_alike(send, receive) && !sender->is_lossy) {
-		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
-		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_CONTRADICTED);
+		count_unmatched(flows, TAP_WHY_CONTRADICTED);
+		count_unmatched(flows, TAP_WHY_CONTRADICTED);
 		return 0;
 	}
 	if (!is_alike(send, receive)) {
 		sender->has_lost = true;
-		ret = keep_waiting(verbs, sender, send, begin_ns);
-		return ret ? ret : keep_waiting(verbs, sender->other, receive, end_ns);
+		ret = keep_waiting(flows, sender, send, begin_ns);
+		return ret ? ret : keep_waiting(flows, sender->other, receive, end_ns);
 	}
 	if (receive->ordinal > sender->other->joined)
 		sender->other->joined = receive->ordinal;
 	if (!why && sender->has_lost)
 		why = TAP_WHY_UNPROVED;
 	if (why || !sender->is_lossy || send->ordinal <= sender->proved)
-		return tell(verbs, send, receive, begin_ns, end_ns, why);
-	message = make_message(verbs);
+		return tell(flows, send, receive, begin_ns, end_ns, why);
+	message = make_message(flows);
 	if (!message)
 		return -ENOMEM;
 	message->side = sender;
@@ -209,9 +186,9 @@ static int join(struct tap_verbs *verbs, struct tap_flow_side *sender,
 	message->begin_ns = begin_ns;
 	message->end_ns = end_ns;
 	message->is_held = true;
-	insert(&sender->first_held, &sender->last_held, message);
-	return verbs->held > verbs->context->bounds.held_operations
-		       ? give_up_oldest(verbs)
+	insert(message);
+	return flows->held > flows->context->bounds.held_operations
+		       ? give_up_oldest(flows)
 		       : 0;
 }
 
@@ -241,39 +218,39 @@ static bool is_outstanding(const struct tap_flow_side *side, const struct tap_ha
 }
 
 /* It waits no longer. */
-static int settle(struct tap_verbs *verbs, struct tap_message *message, enum tap_why why)
+static int settle(struct tap_flows *flows, struct tap_message *message, enum tap_why why)
 {
 	int ret = 0;
 
 	if (message->is_held)
-		ret = tell(verbs, &message->half, &message->receive, message->begin_ns,
+		ret = tell(flows, &message->half, &message->receive, message->begin_ns,
 			   message->end_ns, why);
 	else if (why != TAP_WHY_GIVEN_UP && is_outstanding(message->side, &message->half))
-		verbs->context->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
+		flows->context->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
 	else
-		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, why);
-	drop_message(verbs, message);
+		count_unmatched(flows, why);
+	drop_message(flows, message);
 	return ret;
 }
 
-static int give_up_oldest(struct tap_verbs *verbs)
+static int give_up_oldest(struct tap_flows *flows)
 {
-	struct tap_message *message = verbs->oldest_message;
+	struct tap_message *message = flows->all.first;
 	enum tap_why why = TAP_WHY_UNPROVED;
 
 	if (!message->is_held)
 		why = why_alone(message->side, &message->half);
-	return settle(verbs, message,
+	return settle(flows, message,
 		      why == TAP_WHY_PEER_MISSING ? TAP_WHY_GIVEN_UP : why);
 }
 
-static int prove(struct tap_verbs *verbs, struct tap_flow_side *sender)
+static int prove(struct tap_flows *flows, struct tap_flow_side *sender)
 {
 	int ret = 0;
 
 	sender->proved = sender->count;
-	while (!ret && sender->first_held)
-		ret = settle(verbs, sender->first_held, TAP_WHY_NONE);
+	while (!ret && sender->held.first)
+		ret = settle(flows, sender->held.first, TAP_WHY_NONE);
 	return ret;
 }
 
@@ -285,17 +262,17 @@ static bool are_counts_equal(const struct tap_flow_side *sender)
 	       !receiver->is_broken && sender->count == receiver->count;
 }
 
-int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_t ordinal,
+int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_t ordinal,
 		    int64_t begin_ns)
 {
 	const struct tap_flow_side *receiver = side->other;
 	int ret = 0;
 
-	number_side(verbs, side);
+	number_side(flows, side);
 	if (are_counts_equal(side) && ordinal == side->count + 1 &&
 	    receiver->last_ns < begin_ns &&
 	    receiver->life->qp->process->trace == side->life->qp->process->trace)
-		ret = prove(verbs, side);
+		ret = prove(flows, side);
 	if (ordinal > side->count)
 		side->count = ordinal;
 	return ret;
@@ -306,25 +283,25 @@ int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_
 static struct tap_message *find_alike(const struct tap_flow_side *sender,
 				      const struct tap_half *receive)
 {
-	struct tap_message *message = sender->first;
+	struct tap_message *message = sender->waiting.first;
 	size_t i;
 
-	for (i = 0; message && i < LOST_MAX; i++, message = message->later)
+	for (i = 0; message && i < LOST_MAX; i++, message = message->of_side.after)
 		if (!message->half.failure && is_alike(&message->half, receive))
 			return message;
 	return NULL;
 }
 
 /* Those of a side that come before a message of it have no other half. */
-static int pass_over(struct tap_verbs *verbs, struct tap_flow_side *side,
+static int pass_over(struct tap_flows *flows, struct tap_flow_side *side,
 		     const struct tap_message *message, enum tap_why why)
 {
 	int ret = 0;
 
-	while (!ret && side->first != message) {
-		const enum tap_why failure = side->first->half.failure;
+	while (!ret && side->waiting.first != message) {
+		const enum tap_why failure = side->waiting.first->half.failure;
 
-		ret = settle(verbs, side->first, failure ? failure : why);
+		ret = settle(flows, side->waiting.first, failure ? failure : why);
 	}
 	return ret;
 }
@@ -337,15 +314,16 @@ static bool has_all_before(const struct tap_flow_side *receiver,
 
 	if (receiver->is_broken)
 		return false;
-	for (; message && message->half.ordinal == expected; message = message->earlier)
+	for (; message && message->half.ordinal == expected;
+	     message = message->of_side.before)
 		expected--;
 	return !message && expected <= receiver->joined;
 }
 
-static int realign(struct tap_verbs *verbs, struct tap_flow_side *sender)
+static int realign(struct tap_flows *flows, struct tap_flow_side *sender)
 {
 	struct tap_flow_side *receiver = sender->other;
-	struct tap_message *message = receiver->first, *found;
+	struct tap_message *message = receiver->waiting.first, *found;
 	struct tap_half send, receive;
 	int64_t begin_ns, end_ns;
 	size_t i;
@@ -354,58 +332,58 @@ static int realign(struct tap_verbs *verbs, struct tap_flow_side *sender)
 	for (i = 0; message && i < LOST_MAX && !ret; i++) {
 		found = find_alike(sender, &message->half);
 		if (!found) {
-			message = message->later;
+			message = message->of_side.after;
 			continue;
 		}
-		ret = pass_over(verbs, sender, found,
+		ret = pass_over(flows, sender, found,
 				has_all_before(receiver, message) ? TAP_WHY_LOST
 								  : TAP_WHY_PEER_MISSING);
 		if (!ret)
-			ret = pass_over(verbs, receiver, message, TAP_WHY_PEER_MISSING);
+			ret = pass_over(flows, receiver, message, TAP_WHY_PEER_MISSING);
 		if (ret)
 			break;
 		send = found->half;
 		receive = message->half;
 		begin_ns = found->begin_ns;
 		end_ns = message->begin_ns;
-		drop_message(verbs, found);
-		drop_message(verbs, message);
-		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
-		message = receiver->first;
+		drop_message(flows, found);
+		drop_message(flows, message);
+		ret = join(flows, sender, &send, &receive, begin_ns, end_ns);
+		message = receiver->waiting.first;
 	}
 	return ret;
 }
 
-static int keep_waiting(struct tap_verbs *verbs, struct tap_flow_side *side,
+static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 			const struct tap_half *half, int64_t time_ns)
 {
 	struct tap_flow_side *sender = half->is_receive ? side->other : side;
 	struct tap_message *message =
-		tap_table_find(&verbs->messages, side->number, half->ordinal);
+		tap_table_find(&flows->messages, side->number, half->ordinal);
 	int ret = 0;
 
 	if (message) {
 		/* Two claim one ordinal, in a damaged trace. */
-		tap_verbs_unmatched(verbs, TAP_MATCH_SEND_RECEIVE, TAP_WHY_AMBIGUOUS);
-		drop_message(verbs, message);
+		count_unmatched(flows, TAP_WHY_AMBIGUOUS);
+		drop_message(flows, message);
 	}
-	message = make_message(verbs);
+	message = make_message(flows);
 	if (!message)
 		return -ENOMEM;
 	message->side = side;
 	message->half = *half;
 	message->begin_ns = time_ns;
-	insert(&side->first, &side->last, message);
-	if (tap_table_set(&verbs->messages, side->number, half->ordinal, message))
+	insert(message);
+	if (tap_table_set(&flows->messages, side->number, half->ordinal, message))
 		return -ENOMEM;
 	if (sender && sender->has_lost && sender->other)
-		ret = realign(verbs, sender);
-	if (!ret && verbs->held > verbs->context->bounds.held_operations)
-		ret = give_up_oldest(verbs);
+		ret = realign(flows, sender);
+	if (!ret && flows->held > flows->context->bounds.held_operations)
+		ret = give_up_oldest(flows);
 	return ret;
 }
 
-int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
+int tap_flow_take(struct tap_flows *flows, struct tap_flow_side *side,
 		  const struct tap_half *half, int64_t time_ns)
 {
 	struct tap_flow_side *other = side->other;
@@ -413,49 +391,49 @@ int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
 	struct tap_half found;
 	int64_t found_ns;
 
-	number_side(verbs, side);
+	number_side(flows, side);
 	if (half->is_receive) {
 		side->last_ns = time_ns;
 		if (half->ordinal > side->count)
 			side->count = half->ordinal;
 	}
 	if (other && !(half->is_receive ? other : side)->has_lost)
-		message = tap_table_find(&verbs->messages, other->number, half->ordinal);
+		message = tap_table_find(&flows->messages, other->number, half->ordinal);
 	if (message) {
 		found = message->half;
 		found_ns = message->begin_ns;
-		drop_message(verbs, message);
+		drop_message(flows, message);
 		return half->is_receive
-			       ? join(verbs, other, &found, half, found_ns, time_ns)
-			       : join(verbs, side, half, &found, time_ns, found_ns);
+			       ? join(flows, other, &found, half, found_ns, time_ns)
+			       : join(flows, side, half, &found, time_ns, found_ns);
 	}
-	return keep_waiting(verbs, side, half, time_ns);
+	return keep_waiting(flows, side, half, time_ns);
 }
 
-int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
+int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 		  struct tap_flow_side *receiver)
 {
 	struct tap_message *message, *later, *found;
 	int ret = 0;
 
-	number_side(verbs, sender);
-	number_side(verbs, receiver);
+	number_side(flows, sender);
+	number_side(flows, receiver);
 	sender->other = receiver;
 	receiver->other = sender;
-	for (message = sender->first; message && !ret; message = later) {
+	for (message = sender->waiting.first; message && !ret; message = later) {
 		struct tap_half send = message->half, receive;
 		const int64_t begin_ns = message->begin_ns;
 		int64_t end_ns;
 
-		later = message->later;
-		found = tap_table_find(&verbs->messages, receiver->number, send.ordinal);
+		later = message->of_side.after;
+		found = tap_table_find(&flows->messages, receiver->number, send.ordinal);
 		if (!found)
 			continue;
 		receive = found->half;
 		end_ns = found->begin_ns;
-		drop_message(verbs, message);
-		drop_message(verbs, found);
-		ret = join(verbs, sender, &send, &receive, begin_ns, end_ns);
+		drop_message(flows, message);
+		drop_message(flows, found);
+		ret = join(flows, sender, &send, &receive, begin_ns, end_ns);
 		/* What waited has been looked at, and later may have gone. */
 		if (sender->has_lost)
 			break;
@@ -463,38 +441,38 @@ int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
 	return ret;
 }
 
-static struct tap_flow_side *make_datagram(struct tap_verbs *verbs, struct tap_life *life,
+static struct tap_flow_side *make_datagram(struct tap_flows *flows, struct tap_life *life,
 					   uint64_t a, uint64_t b)
 {
-	struct tap_flow_side *side = tap_table_find(&verbs->flows, a, b);
+	struct tap_flow_side *side = tap_table_find(&flows->sides, a, b);
 
 	if (side)
 		return side;
 	side = calloc(1, sizeof(*side));
 	if (!side)
 		return NULL;
-	if (tap_table_set(&verbs->flows, a, b, side)) {
+	if (tap_table_set(&flows->sides, a, b, side)) {
 		free(side);
 		return NULL;
 	}
-	number_side(verbs, side);
+	number_side(flows, side);
 	side->life = life;
 	side->is_lossy = true;
-	side->next = verbs->all_flows;
-	verbs->all_flows = side;
+	side->next = flows->datagrams;
+	flows->datagrams = side;
 	return side;
 }
 
-struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life *sender,
+struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows, struct tap_life *sender,
 					struct tap_life *receiver, uint64_t src_qp_num)
 {
 	const uint64_t number = sender ? sender->qp->qp_num : src_qp_num;
 	struct tap_flow_side *in, *out;
 
-	in = make_datagram(verbs, receiver, (uintptr_t) receiver, number);
+	in = make_datagram(flows, receiver, (uintptr_t) receiver, number);
 	if (!sender || !in)
 		return in;
-	out = make_datagram(verbs, sender, (uintptr_t) sender, (uintptr_t) receiver);
+	out = make_datagram(flows, sender, (uintptr_t) sender, (uintptr_t) receiver);
 	if (!out || out->other || out->is_ambiguous)
 		return out;
 	/* Another device's number is the same: what comes tells no more than that. */
@@ -503,19 +481,19 @@ struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life
 		out->is_ambiguous = true;
 		return out;
 	}
-	return tap_flow_meet(verbs, out, in) ? NULL : out;
+	return tap_flow_meet(flows, out, in) ? NULL : out;
 }
 
-int tap_flows_finish(struct tap_verbs *verbs)
+int tap_flows_finish(struct tap_flows *flows)
 {
-	const struct tap_loss *loss = &verbs->context->loss;
+	const struct tap_loss *loss = &flows->context->loss;
 	const bool is_whole = !loss->discarded_events && !loss->discarded_packets &&
 			      !loss->discarded_unknown && !loss->damaged_streams &&
 			      !loss->malformed_events;
 	struct tap_message *message;
 	int ret = 0;
 
-	while (!ret && (message = verbs->oldest_message)) {
+	while (!ret && (message = flows->all.first)) {
 		enum tap_why why;
 
 		if (!message->is_held)
@@ -524,26 +502,24 @@ int tap_flows_finish(struct tap_verbs *verbs)
 			why = TAP_WHY_NONE;
 		else
 			why = TAP_WHY_UNPROVED;
-		ret = settle(verbs, message, why);
+		ret = settle(flows, message, why);
 	}
 	return ret;
 }
 
-void tap_flows_free(struct tap_verbs *verbs)
+void tap_flows_free(struct tap_flows *flows)
 {
 	struct tap_flow_side *side;
 	struct tap_message *message;
 
-	while (verbs->oldest_message)
-		drop_message(verbs, verbs->oldest_message);
-	while ((message = verbs->free_messages)) {
-		verbs->free_messages = message->newer;
+	while (flows->all.first)
+		drop_message(flows, flows->all.first);
+	while ((message = tap_list_take_first(&flows->unused, of_all)))
 		free(message);
-	}
-	while ((side = verbs->all_flows)) {
-		verbs->all_flows = side->next;
+	while ((side = flows->datagrams)) {
+		flows->datagrams = side->next;
 		free(side);
 	}
-	tap_table_free(&verbs->messages);
-	tap_table_free(&verbs->flows);
+	tap_table_free(&flows->messages);
+	tap_table_free(&flows->sides);
 }

@@ -10,33 +10,13 @@
 #ifndef TAP_JOIN_RDMA_FLOW_H
 #define TAP_JOIN_RDMA_FLOW_H
 
-#include "join/model/wire.h"
+#include "join/model/context.h"
+#include "join/rdma/side.h"
 
 #include <stddef.h>
 
-struct tap_life;
 struct tap_name;
-struct tap_verbs;
-struct tap_message;
-
-/* What one queue pair sends to another, or gets from it. */
-struct tap_flow_side {
-	uint64_t number; /* of all, 0 before its first use */
-	struct tap_life *life;
-	struct tap_flow_side *other; /* NULL unknown */
-	bool is_lossy;
-	bool is_broken;	   /* something was missed: counts prove nothing */
-	bool is_ambiguous; /* several could be the other */
-	bool has_lost;	   /* of a sender: ordinals name the other no more */
-	uint64_t joined;   /* of a receiver: the largest that has its other half */
-	uint64_t count;	   /* the largest ordinal */
-	uint64_t before;   /* ordinals up to this one are of before the recording */
-	uint64_t proved;   /* up to this ordinal nothing was lost */
-	int64_t last_ns;   /* of the latest */
-	struct tap_message *first, *last;	    /* by themselves */
-	struct tap_message *first_held, *last_held; /* of a sender: with their receives */
-	struct tap_flow_side *next;		    /* of datagrams, all */
-};
+struct tap_qps;
 
 /* One half of a message. */
 struct tap_half {
@@ -54,23 +34,36 @@ struct tap_half {
 	enum tap_why why; /* it is not sure */
 };
 
+struct tap_flows {
+	/* Set by the owner; the rest is zero at first. */
+	struct tap_context *context;
+	const struct tap_qps *qps;
+
+	struct tap_table messages; /* that wait, by (side, ordinal) */
+	struct tap_table sides;	   /* of datagrams, by (life, life or number) */
+	uint64_t side_count;
+	struct tap_flow_side *datagrams;
+	TAP_LIST(struct tap_message) all, unused;
+	size_t held; /* of all */
+};
+
 /* All return 0 or -errno. */
 
 /* The sender's request number ordinal is posted, and began at begin_ns. */
-int tap_flow_posted(struct tap_verbs *verbs, struct tap_flow_side *side, uint64_t ordinal,
+int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_t ordinal,
 		    int64_t begin_ns);
 /* A half has ended, and looks for the other. */
-int tap_flow_take(struct tap_verbs *verbs, struct tap_flow_side *side,
+int tap_flow_take(struct tap_flows *flows, struct tap_flow_side *side,
 		  const struct tap_half *half, int64_t time_ns);
 /* Both sides are known to be each other's: what waits meets. */
-int tap_flow_meet(struct tap_verbs *verbs, struct tap_flow_side *sender,
+int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 		  struct tap_flow_side *receiver);
 /* What a datagram queue pair sends to another, or gets from a number; NULL: no memory. */
-struct tap_flow_side *tap_flow_datagram(struct tap_verbs *verbs, struct tap_life *sender,
+struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows, struct tap_life *sender,
 					struct tap_life *receiver, uint64_t src_qp_num);
 /* All events are over. */
-int tap_flows_finish(struct tap_verbs *verbs);
+int tap_flows_finish(struct tap_flows *flows);
 
-void tap_flows_free(struct tap_verbs *verbs);
+void tap_flows_free(struct tap_flows *flows);
 
 #endif

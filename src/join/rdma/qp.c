@@ -7,7 +7,7 @@
 #include "join/rdma/qp.h"
 
 #include "join/model/process.h"
-#include "join/rdma/verbs.h"
+#include "join/rdma/column.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,56 +35,69 @@ struct handle {
 
 /* ---- Objects ---- */
 
-static struct tap_verbs_process *process_of(struct tap_verbs *verbs,
-					    const struct tap_process *process)
+static struct tap_rdma_process *process_of(struct tap_qps *qps,
+					   const struct tap_process *process)
 {
-	struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, process->number, 0);
+	struct tap_rdma_process *own =
+		tap_table_find(&qps->processes, process->number, 0);
 
 	if (own)
 		return own;
 	own = calloc(1, sizeof(*own));
 	if (!own)
 		return NULL;
-	if (tap_table_set(&verbs->processes, process->number, 0, own)) {
+	if (tap_table_set(&qps->processes, process->number, 0, own)) {
 		free(own);
 		return NULL;
 	}
-	own->next = verbs->all_processes;
-	verbs->all_processes = own;
+	own->next = qps->all_processes;
+	qps->all_processes = own;
 	return own;
 }
 
-struct tap_qp *tap_qp_get(struct tap_verbs *verbs, const struct tap_process *process,
+struct tap_qp *tap_qp_get(struct tap_qps *qps, const struct tap_process *process,
 			  uint64_t id)
 {
-	struct tap_qp *qp = tap_table_find(&verbs->qps, process->number, id);
+	struct tap_qp *qp = tap_table_find(&qps->by_id, process->number, id);
 
 	if (qp)
 		return qp;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
-	if (tap_table_set(&verbs->qps, process->number, id, qp)) {
+	if (tap_table_set(&qps->by_id, process->number, id, qp)) {
 		free(qp);
 		return NULL;
 	}
 	qp->process = process;
 	qp->id = id;
-	qp->next = verbs->all_qps;
-	verbs->all_qps = qp;
+	qp->next = qps->all;
+	qps->all = qp;
 	return qp;
 }
 
-struct tap_life *tap_qp_life(struct tap_verbs *verbs, struct tap_qp *qp, uint64_t number)
+struct tap_life *tap_qp_find_life(const struct tap_qp *qp, uint64_t number)
 {
 	struct tap_life *life = qp->lives;
 
-	(void) verbs;
-	if (!number)
-		number = life ? life->number : 1;
 	while (life && life->number != number)
 		life = life->older;
+	return life;
+}
+
+static void set_lossy(struct tap_life *life)
+{
+	life->out.is_lossy = life->qp->type == TAP_QP_UC;
+	life->in.is_lossy = life->out.is_lossy;
+}
+
+struct tap_life *tap_qp_life(struct tap_qp *qp, uint64_t number)
+{
+	struct tap_life *life;
+
+	if (!number)
+		number = qp->lives ? qp->lives->number : 1;
+	life = tap_qp_find_life(qp, number);
 	if (life)
 		return life;
 	life = calloc(1, sizeof(*life));
@@ -94,8 +107,7 @@ struct tap_life *tap_qp_life(struct tap_verbs *verbs, struct tap_qp *qp, uint64_
 	life->number = number;
 	life->out.life = life;
 	life->in.life = life;
-	life->out.is_lossy = qp->type == TAP_QP_UC;
-	life->in.is_lossy = life->out.is_lossy;
+	set_lossy(life);
 	life->older = qp->lives;
 	qp->lives = life;
 	return life;
@@ -111,24 +123,35 @@ struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind ki
 					     .seq = seq}};
 }
 
-struct tap_srq *tap_srq_get(struct tap_verbs *verbs, const struct tap_process *process,
+struct tap_srq *tap_srq_find(const struct tap_qps *qps, const struct tap_process *process,
+			     uint64_t id)
+{
+	return tap_table_find(&qps->srqs, process->number, id);
+}
+
+struct tap_srq *tap_srq_get(struct tap_qps *qps, const struct tap_process *process,
 			    uint64_t id)
 {
-	struct tap_srq *srq = tap_table_find(&verbs->srqs, process->number, id);
+	struct tap_srq *srq = tap_srq_find(qps, process, id);
 
 	if (srq)
 		return srq;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
-	if (tap_table_set(&verbs->srqs, process->number, id, srq)) {
+	if (tap_table_set(&qps->srqs, process->number, id, srq)) {
 		free(srq);
 		return NULL;
 	}
-	srq->number = ++verbs->srq_count;
-	srq->next = verbs->all_srqs;
-	verbs->all_srqs = srq;
+	srq->number = ++qps->srq_count;
+	srq->next = qps->all_srqs;
+	qps->all_srqs = srq;
 	return srq;
+}
+
+int tap_qps_add_process(struct tap_qps *qps, const struct tap_process *process)
+{
+	return process_of(qps, process) ? 0 : -ENOMEM;
 }
 
 /* ---- Connections ---- */
@@ -170,45 +193,21 @@ static bool do_psns_agree(const struct tap_life *a, const struct tap_life *b)
 	return !a->has_sq_psn || !b->has_rq_psn || !((a->sq_psn ^ b->rq_psn) & PSN_BITS);
 }
 
-static int report_met(struct tap_verbs *verbs, struct tap_life *sender,
-		      struct tap_life *receiver)
-{
-	const struct tap_rdma_observer *observer = verbs->observer;
-
-	return observer ? observer->met(observer->data, sender, receiver) : 0;
-}
-
-static int meet(struct tap_verbs *verbs, struct tap_life *a, struct tap_life *b)
-{
-	int ret;
-
-	a->peer = b;
-	b->peer = a;
-	ret = tap_flow_meet(verbs, &a->out, &b->in);
-	if (!ret)
-		ret = report_met(verbs, a, b);
-	/* One may be connected with itself. */
-	if (ret || a == b)
-		return ret;
-	ret = tap_flow_meet(verbs, &b->out, &a->in);
-	return ret ? ret : report_met(verbs, b, a);
-}
-
-/* Files a life that has told its addresses, and looks for its peer. */
-static int file(struct tap_verbs *verbs, struct tap_life *life)
+/* Files a life whose addresses are known, and looks for its peer. */
+static int file(struct tap_qps *qps, struct tap_life *life, struct tap_qp_change *change)
 {
 	const uint64_t local = hash_end(life, &life->local, life->qp->qp_num);
 	const uint64_t remote = hash_end(life, &life->remote, life->dest_qp_num);
-	struct tap_life *first = tap_table_find(&verbs->connections, local, remote);
+	struct tap_life *first = tap_table_find(&qps->connections, local, remote);
 	struct tap_life *other;
 
 	life->ordinal = 1;
 	for (other = first; other; other = other->next)
 		life->ordinal += other->is_from_state == life->is_from_state;
 	life->next = first;
-	if (tap_table_set(&verbs->connections, local, remote, life))
+	if (tap_table_set(&qps->connections, local, remote, life))
 		return -ENOMEM;
-	for (other = tap_table_find(&verbs->connections, remote, local); other;
+	for (other = tap_table_find(&qps->connections, remote, local); other;
 	     other = other->next)
 		if (other->is_from_state == life->is_from_state &&
 		    other->ordinal == life->ordinal && is_mutual(life, other))
@@ -216,7 +215,10 @@ static int file(struct tap_verbs *verbs, struct tap_life *life)
 	if (!other || other->peer || !do_psns_agree(life, other) ||
 	    !do_psns_agree(other, life))
 		return 0;
-	return meet(verbs, life, other);
+	life->peer = other;
+	other->peer = life;
+	change->met = life;
+	return 0;
 }
 
 static bool is_connected_kind(const struct tap_qp *qp)
@@ -225,26 +227,27 @@ static bool is_connected_kind(const struct tap_qp *qp)
 }
 
 /* What a modify, or a state, tells of the connection. */
-static int connect(struct tap_verbs *verbs, struct tap_life *life,
-		   const struct tap_event *event, uint64_t mask)
+static int connect(struct tap_qps *qps, struct tap_life *life,
+		   const struct tap_event *event, uint64_t mask,
+		   struct tap_qp_change *change)
 {
 	if (mask & MASK_DEST_QPN)
-		life->dest_qp_num = tap_verbs_number(event, "dest_qp_num");
+		life->dest_qp_num = tap_event_number(event, "dest_qp_num");
 	if (mask & MASK_AV) {
-		life->is_global = tap_verbs_number(event, "is_global");
-		life->remote.gid_hi = tap_verbs_number(event, "dgid_hi");
-		life->remote.gid_lo = tap_verbs_number(event, "dgid_lo");
-		life->remote.lid = tap_verbs_number(event, "dlid");
-		life->local.gid_hi = tap_verbs_number(event, "sgid_hi");
-		life->local.gid_lo = tap_verbs_number(event, "sgid_lo");
-		life->local.lid = tap_verbs_number(event, "slid");
+		life->is_global = tap_event_number(event, "is_global");
+		life->remote.gid_hi = tap_event_number(event, "dgid_hi");
+		life->remote.gid_lo = tap_event_number(event, "dgid_lo");
+		life->remote.lid = tap_event_number(event, "dlid");
+		life->local.gid_hi = tap_event_number(event, "sgid_hi");
+		life->local.gid_lo = tap_event_number(event, "sgid_lo");
+		life->local.lid = tap_event_number(event, "slid");
 	}
 	if (mask & MASK_SQ_PSN) {
-		life->sq_psn = tap_verbs_number(event, "sq_psn");
+		life->sq_psn = tap_event_number(event, "sq_psn");
 		life->has_sq_psn = true;
 	}
 	if (mask & MASK_RQ_PSN) {
-		life->rq_psn = tap_verbs_number(event, "rq_psn");
+		life->rq_psn = tap_event_number(event, "rq_psn");
 		life->has_rq_psn = true;
 	}
 	if (life->peer &&
@@ -253,68 +256,64 @@ static int connect(struct tap_verbs *verbs, struct tap_life *life,
 	life->has_remote |= (mask & MASK_AV) && life->dest_qp_num;
 	if (life->ordinal || !life->has_remote || !is_connected_kind(life->qp))
 		return 0;
-	return file(verbs, life);
+	return file(qps, life, change);
 }
 
 static void start_life(struct tap_life *life)
 {
 	life->sends.has_done = true;
-	life->out.is_lossy = life->qp->type == TAP_QP_UC;
-	life->in.is_lossy = life->out.is_lossy;
+	set_lossy(life);
 }
 
 /* What was before recording began. */
 static void set_counters(struct tap_life *life, const struct tap_event *event)
 {
-	life->sends.posted_before = tap_verbs_number(event, "signaled");
-	life->sends.last_posted = life->sends.posted_before;
-	life->sends.last_seq = tap_verbs_number(event, "sent");
-	life->sends.last_completed = tap_verbs_number(event, "send_completed");
+	const uint64_t received = tap_event_number(event, "recv_completed");
+	const uint64_t posted = tap_event_number(event, "recv_posted");
+
+	tap_work_queue_resume(&life->sends, tap_event_number(event, "signaled"),
+			      tap_event_number(event, "sent"),
+			      tap_event_number(event, "send_completed"));
 	/* Without anything under way, what completed last is the last. */
 	life->sends.has_done = false;
-	life->receives.posted_before = tap_verbs_number(event, "recv_posted");
-	life->receives.last_posted = life->receives.posted_before;
-	life->receives.last_seq = life->receives.posted_before;
-	life->receives.last_completed = tap_verbs_number(event, "recv_completed");
-	life->received = life->receives.last_completed;
-	life->out.before = tap_verbs_number(event, "consuming");
-	life->in.before = life->receives.last_completed;
-	life->out.count = life->out.before;
-	life->in.count = life->in.before;
+	tap_work_queue_resume(&life->receives, posted, posted, received);
+	life->received = received;
+	tap_flow_side_resume(&life->out, tap_event_number(event, "consuming"));
+	tap_flow_side_resume(&life->in, received);
 	if (life->qp->type == TAP_QP_UD)
 		life->has_missed_receive = true;
 }
 
-static void know(struct tap_verbs *verbs, struct tap_qp *qp,
-		 const struct tap_event *event)
+static void know(struct tap_qps *qps, struct tap_qp *qp, const struct tap_event *event)
 {
 	struct tap_srq *srq;
 	struct tap_qp *same;
 
 	qp->is_known = true;
-	qp->context_id = tap_verbs_number(event, "context_id");
-	qp->qp_num = tap_verbs_number(event, "qp_num");
-	qp->type = tap_verbs_number(event, "type");
-	qp->srq_id = tap_verbs_number(event, "srq_id");
-	qp->send_cq_id = tap_verbs_number(event, "send_cq_id");
-	qp->qp_context = tap_verbs_number(event, "qp_context");
-	qp->is_sig_all = tap_verbs_number(event, "sq_sig_all");
-	srq = qp->srq_id ? tap_srq_get(verbs, qp->process, qp->srq_id) : NULL;
+	qp->context_id = tap_event_number(event, "context_id");
+	qp->qp_num = tap_event_number(event, "qp_num");
+	qp->type = tap_event_number(event, "type");
+	qp->srq_id = tap_event_number(event, "srq_id");
+	qp->send_cq_id = tap_event_number(event, "send_cq_id");
+	qp->qp_context = tap_event_number(event, "qp_context");
+	qp->is_sig_all = tap_event_number(event, "sq_sig_all");
+	srq = qp->srq_id ? tap_srq_get(qps, qp->process, qp->srq_id) : NULL;
 	if (srq)
 		srq->qps++;
 	if (qp->type != TAP_QP_UD)
 		return;
-	same = tap_table_find(&verbs->datagrams, qp->qp_num, 0);
+	same = tap_table_find(&qps->datagrams, qp->qp_num, 0);
 	qp->same_number = same;
-	tap_table_set(&verbs->datagrams, qp->qp_num, 0, qp);
+	tap_table_set(&qps->datagrams, qp->qp_num, 0, qp);
 }
 
-int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
-		const struct tap_event *event, bool is_state)
+int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
+		const struct tap_event *event, bool is_state,
+		struct tap_qp_change *change)
 {
-	const uint64_t id = tap_verbs_number(event, "qp_id");
-	struct tap_verbs_process *own = process_of(verbs, process);
-	struct tap_qp *qp = tap_qp_get(verbs, process, id);
+	const uint64_t id = tap_event_number(event, "qp_id");
+	struct tap_rdma_process *own = process_of(qps, process);
+	struct tap_qp *qp = tap_qp_get(qps, process, id);
 	struct tap_life *life;
 	bool is_new;
 
@@ -324,8 +323,8 @@ int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
 	if (qp->is_known || !id)
 		return 0;
 	is_new = !qp->lives;
-	know(verbs, qp, event);
-	life = tap_qp_life(verbs, qp, is_state ? tap_verbs_number(event, "life") : 1);
+	know(qps, qp, event);
+	life = tap_qp_life(qp, is_state ? tap_event_number(event, "life") : 1);
 	if (!life)
 		return -ENOMEM;
 	if (is_new)
@@ -336,10 +335,11 @@ int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
 			set_counters(life, event);
 		else
 			life->sends.has_done = false;
-		return connect(verbs, life, event,
-			       tap_verbs_number(event, "dest_qp_num")
+		return connect(qps, life, event,
+			       tap_event_number(event, "dest_qp_num")
 				       ? MASK_AV | MASK_DEST_QPN
-				       : 0);
+				       : 0,
+			       change);
 	}
 	if (!own->first_qp || id < own->first_qp)
 		own->first_qp = id;
@@ -349,211 +349,109 @@ int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
 	return 0;
 }
 
-int tap_qp_modified(struct tap_verbs *verbs, const struct tap_process *process,
-		    const struct tap_event *event)
+int tap_qp_modified(struct tap_qps *qps, const struct tap_process *process,
+		    const struct tap_event *event, struct tap_qp_change *change)
 {
-	struct tap_verbs_process *own = process_of(verbs, process);
-	struct tap_qp *qp = tap_qp_get(verbs, process, tap_verbs_number(event, "qp_id"));
-	const uint64_t number = tap_verbs_number(event, "life");
+	struct tap_rdma_process *own = process_of(qps, process);
+	struct tap_qp *qp = tap_qp_get(qps, process, tap_event_number(event, "qp_id"));
+	const uint64_t number = tap_event_number(event, "life");
 	struct tap_life *life, *before;
-	int ret = 0;
 
 	if (!own || !qp)
 		return -ENOMEM;
-	if (tap_verbs_number(event, "ret"))
+	if (tap_event_number(event, "ret"))
 		return 0;
 	before = qp->lives;
-	life = tap_qp_life(verbs, qp, number);
+	life = tap_qp_life(qp, number);
 	if (!life)
 		return -ENOMEM;
 	if (before && life != before && life == qp->lives) {
 		if (number != before->number + 1)
 			own->has_hole = true;
 		start_life(life);
-		ret = tap_wr_end(verbs, &before->sends);
-		if (!ret)
-			ret = tap_wr_end(verbs, &before->receives);
+		change->ended = before;
 	}
-	return ret ? ret
-		   : connect(verbs, life, event, tap_verbs_number(event, "attr_mask"));
+	return connect(qps, life, event, tap_event_number(event, "attr_mask"), change);
 }
 
-int tap_qp_destroyed(struct tap_verbs *verbs, const struct tap_process *process,
-		     const struct tap_event *event)
+void tap_qp_destroyed(struct tap_qps *qps, const struct tap_process *process,
+		      const struct tap_event *event, struct tap_qp_change *change)
 {
-	struct tap_qp *qp = tap_table_find(&verbs->qps, process->number,
-					   tap_verbs_number(event, "qp_id"));
-	int ret;
+	struct tap_qp *qp = tap_table_find(&qps->by_id, process->number,
+					   tap_event_number(event, "qp_id"));
 
 	if (!qp)
-		return 0;
-	if (!qp->is_over && verbs->observer)
-		verbs->observer->destroyed(verbs->observer->data, qp);
+		return;
+	if (!qp->is_over)
+		change->destroyed = qp;
 	qp->is_over = true;
-	if (!qp->lives)
-		return 0;
-	ret = tap_wr_end(verbs, &qp->lives->sends);
-	return ret ? ret : tap_wr_end(verbs, &qp->lives->receives);
+	change->ended = qp->lives;
 }
 
-void tap_qp_note_missed(struct tap_verbs *verbs, const struct tap_life *life)
+void tap_qp_note_missed(struct tap_qps *qps, const struct tap_life *life)
 {
-	struct tap_verbs_process *own;
+	struct tap_rdma_process *own;
 
 	/* Only a connected one can send. */
 	if (life->has_remote || !is_connected_kind(life->qp))
 		return;
-	own = tap_table_find(&verbs->processes, life->qp->process->number, 0);
+	own = tap_table_find(&qps->processes, life->qp->process->number, 0);
 	if (own)
 		own->has_hole = true;
 }
 
 /* Whether all that its process connected is in the trace. */
-static bool is_told_whole(struct tap_verbs *verbs, const struct tap_process *process)
+static bool is_told_whole(const struct tap_qps *qps, const struct tap_process *process)
 {
-	const struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, process->number, 0);
+	const struct tap_rdma_process *own =
+		tap_table_find(&qps->processes, process->number, 0);
 
 	if (!own || own->has_hole)
 		return false;
 	return !own->qps || own->last_qp - own->first_qp + 1 == own->qps;
 }
 
-static bool is_from_beginning(struct tap_verbs *verbs, const struct tap_process *process)
+static bool is_from_beginning(const struct tap_qps *qps,
+			      const struct tap_process *process)
 {
-	const struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, process->number, 0);
+	const struct tap_rdma_process *own =
+		tap_table_find(&qps->processes, process->number, 0);
 
 	return process->is_announced && !process->is_from_state &&
 	       (!own->qps || own->first_qp == 1);
 }
 
-bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life)
+bool tap_life_is_sure(const struct tap_qps *qps, const struct tap_life *life)
 {
 	const struct tap_life *peer = life->peer;
 	const struct tap_process *a = life->qp->process, *b = peer->qp->process;
 
-	if (life->is_doubtful || !is_told_whole(verbs, a) || !is_told_whole(verbs, b))
+	if (life->is_doubtful || !is_told_whole(qps, a) || !is_told_whole(qps, b))
 		return false;
 	/* One recording began at one time on both sides. */
 	return a->trace == b->trace ||
-	       (is_from_beginning(verbs, a) && is_from_beginning(verbs, b));
+	       (is_from_beginning(qps, a) && is_from_beginning(qps, b));
 }
 
-bool tap_life_is_alone(struct tap_verbs *verbs, const struct tap_life *life)
+bool tap_life_is_alone(const struct tap_qps *qps, const struct tap_life *life)
 {
 	const struct tap_srq *srq =
-		tap_table_find(&verbs->srqs, life->qp->process->number, life->qp->srq_id);
+		tap_srq_find(qps, life->qp->process, life->qp->srq_id);
 
 	return srq && srq->qps == 1 && life->number == 1 &&
-	       is_told_whole(verbs, life->qp->process);
-}
-
-/* ---- Memory ---- */
-
-static struct tap_mr *find_region(const struct tap_verbs *verbs,
-				  const struct tap_process *process, uint64_t rkey)
-{
-	return tap_table_find(&verbs->keys, process->number, rkey);
-}
-
-static void forget_region(struct tap_verbs *verbs, const struct tap_process *process,
-			  struct tap_mr *mr)
-{
-	struct tap_mr *first = find_region(verbs, process, mr->rkey);
-
-	tap_table_remove(&verbs->regions, process->number, mr->id);
-	if (first == mr) {
-		tap_table_remove(&verbs->keys, process->number, mr->rkey);
-		/* In the room that has become free: that cannot fail. */
-		if (mr->older)
-			tap_table_set(&verbs->keys, process->number, mr->rkey, mr->older);
-	} else {
-		while (first && first->older != mr)
-			first = first->older;
-		if (first)
-			first->older = mr->older;
-	}
-	free(mr);
-}
-
-int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
-		  const struct tap_event *event, bool is_made)
-{
-	const uint64_t id = tap_verbs_number(event, "mr_id");
-	struct tap_mr *mr = tap_table_find(&verbs->regions, process->number, id);
-
-	/* Of a process that has told anything, holes are noted. */
-	if (!process_of(verbs, process))
-		return -ENOMEM;
-	if (!is_made) {
-		if (mr)
-			forget_region(verbs, process, mr);
-		return 0;
-	}
-	if (mr || !id)
-		return 0;
-	mr = calloc(1, sizeof(*mr));
-	if (!mr)
-		return -ENOMEM;
-	mr->id = id;
-	mr->context_id = tap_verbs_number(event, "context_id");
-	mr->addr = tap_verbs_number(event, "addr");
-	mr->length = tap_verbs_number(event, "length");
-	mr->rkey = tap_verbs_number(event, "rkey");
-	if (verbs->observer)
-		verbs->observer->registered(verbs->observer->data, process, mr->length);
-	mr->older = find_region(verbs, process, mr->rkey);
-	if (tap_table_set(&verbs->regions, process->number, id, mr)) {
-		free(mr);
-		return -ENOMEM;
-	}
-	return tap_table_set(&verbs->keys, process->number, mr->rkey, mr);
-}
-
-static bool has_bytes(const struct tap_mr *mr, uint64_t addr, uint64_t length)
-{
-	return addr >= mr->addr && addr - mr->addr <= mr->length &&
-	       length <= mr->length - (addr - mr->addr);
-}
-
-const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
-					const struct tap_qp *qp, uint64_t rkey,
-					uint64_t addr, uint64_t length)
-{
-	const struct tap_mr *mr = find_region(verbs, qp->process, rkey);
-
-	while (mr && (mr->context_id != qp->context_id || !has_bytes(mr, addr, length)))
-		mr = mr->older;
-	return mr;
-}
-
-bool tap_qp_has_region(const struct tap_verbs *verbs, const struct tap_process *process,
-		       uint64_t addr, uint64_t length)
-{
-	const struct tap_table_slot *slots = verbs->regions.slots;
-	size_t i;
-
-	for (i = 0; i < verbs->regions.size; i++) {
-		const struct tap_mr *mr = slots[i].value;
-
-		if (mr && slots[i].a == process->number && mr->addr == addr &&
-		    mr->length == length)
-			return true;
-	}
-	return false;
+	       is_told_whole(qps, life->qp->process);
 }
 
 /* ---- Datagrams ---- */
 
-int tap_qp_port(struct tap_verbs *verbs, const struct tap_process *process,
+int tap_qp_port(struct tap_qps *qps, const struct tap_process *process,
 		const struct tap_event *event)
 {
-	struct tap_verbs_process *own = process_of(verbs, process);
-	const struct tap_port port = {.context_id = tap_verbs_number(event, "context_id"),
-				      .address = {tap_verbs_number(event, "gid_hi"),
-						  tap_verbs_number(event, "gid_lo"),
-						  tap_verbs_number(event, "lid")}};
+	struct tap_rdma_process *own = process_of(qps, process);
+	const struct tap_port port = {.context_id = tap_event_number(event, "context_id"),
+				      .address = {tap_event_number(event, "gid_hi"),
+						  tap_event_number(event, "gid_lo"),
+						  tap_event_number(event, "lid")}};
 	struct tap_port *made;
 
 	if (!own)
@@ -571,33 +469,33 @@ int tap_qp_port(struct tap_verbs *verbs, const struct tap_process *process,
 	return 0;
 }
 
-int tap_qp_handle(struct tap_verbs *verbs, const struct tap_process *process,
+int tap_qp_handle(struct tap_qps *qps, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made)
 {
-	const uint64_t id = tap_verbs_number(event, "ah_id");
+	const uint64_t id = tap_event_number(event, "ah_id");
 	struct handle *handle;
 
-	free(tap_table_remove(&verbs->handles, process->number, id));
+	free(tap_table_remove(&qps->handles, process->number, id));
 	if (!is_made)
 		return 0;
 	handle = calloc(1, sizeof(*handle));
 	if (!handle)
 		return -ENOMEM;
-	handle->is_global = tap_verbs_number(event, "is_global");
-	handle->remote.gid_hi = tap_verbs_number(event, "dgid_hi");
-	handle->remote.gid_lo = tap_verbs_number(event, "dgid_lo");
-	handle->remote.lid = tap_verbs_number(event, "dlid");
-	if (!tap_table_set(&verbs->handles, process->number, id, handle))
+	handle->is_global = tap_event_number(event, "is_global");
+	handle->remote.gid_hi = tap_event_number(event, "dgid_hi");
+	handle->remote.gid_lo = tap_event_number(event, "dgid_lo");
+	handle->remote.lid = tap_event_number(event, "dlid");
+	if (!tap_table_set(&qps->handles, process->number, id, handle))
 		return 0;
 	free(handle);
 	return -ENOMEM;
 }
 
-static bool has_address(struct tap_verbs *verbs, const struct tap_qp *qp,
+static bool has_address(const struct tap_qps *qps, const struct tap_qp *qp,
 			const struct handle *handle)
 {
-	const struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, qp->process->number, 0);
+	const struct tap_rdma_process *own =
+		tap_table_find(&qps->processes, qp->process->number, 0);
 	const struct tap_port *port;
 
 	for (port = own ? own->ports : NULL; port; port = port->next)
@@ -608,10 +506,10 @@ static bool has_address(struct tap_verbs *verbs, const struct tap_qp *qp,
 }
 
 /* Whether anything tells which addresses it has. */
-static bool has_addresses(struct tap_verbs *verbs, const struct tap_qp *qp)
+static bool has_addresses(const struct tap_qps *qps, const struct tap_qp *qp)
 {
-	const struct tap_verbs_process *own =
-		tap_table_find(&verbs->processes, qp->process->number, 0);
+	const struct tap_rdma_process *own =
+		tap_table_find(&qps->processes, qp->process->number, 0);
 	const struct tap_port *port;
 
 	for (port = own ? own->ports : NULL; port; port = port->next)
@@ -620,22 +518,21 @@ static bool has_addresses(struct tap_verbs *verbs, const struct tap_qp *qp)
 	return false;
 }
 
-struct tap_life *tap_qp_find_datagram(struct tap_verbs *verbs,
+struct tap_life *tap_qp_find_datagram(const struct tap_qps *qps,
 				      const struct tap_process *process, uint64_t ah_id,
 				      uint64_t qp_num, bool *is_guess)
 {
 	const struct handle *handle =
-		tap_table_find(&verbs->handles, process->number, ah_id);
+		tap_table_find(&qps->handles, process->number, ah_id);
 	struct tap_qp *qp, *found = NULL;
 
 	*is_guess = false;
 	if (!handle)
 		return NULL;
-	for (qp = tap_table_find(&verbs->datagrams, qp_num, 0); qp;
-	     qp = qp->same_number) {
-		const bool is_known = has_addresses(verbs, qp);
+	for (qp = tap_table_find(&qps->datagrams, qp_num, 0); qp; qp = qp->same_number) {
+		const bool is_known = has_addresses(qps, qp);
 
-		if (qp->is_over || (is_known && !has_address(verbs, qp, handle)))
+		if (qp->is_over || (is_known && !has_address(qps, qp, handle)))
 			continue;
 		if (found)
 			return NULL;
@@ -645,45 +542,41 @@ struct tap_life *tap_qp_find_datagram(struct tap_verbs *verbs,
 	return found ? found->lives : NULL;
 }
 
-void tap_qps_free(struct tap_verbs *verbs)
+void tap_qps_free(struct tap_qps *qps)
 {
-	struct tap_verbs_process *own;
+	struct tap_rdma_process *own;
 	struct tap_life *life;
 	struct tap_port *port;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
 	size_t i;
 
-	while ((qp = verbs->all_qps)) {
-		verbs->all_qps = qp->next;
+	while ((qp = qps->all)) {
+		qps->all = qp->next;
 		while ((life = qp->lives)) {
 			qp->lives = life->older;
 			free(life);
 		}
 		free(qp);
 	}
-	while ((srq = verbs->all_srqs)) {
-		verbs->all_srqs = srq->next;
+	while ((srq = qps->all_srqs)) {
+		qps->all_srqs = srq->next;
 		free(srq);
 	}
-	while ((own = verbs->all_processes)) {
-		verbs->all_processes = own->next;
+	while ((own = qps->all_processes)) {
+		qps->all_processes = own->next;
 		while ((port = own->ports)) {
 			own->ports = port->next;
 			free(port);
 		}
 		free(own);
 	}
-	for (i = 0; i < verbs->regions.size; i++)
-		free(verbs->regions.slots[i].value);
-	for (i = 0; i < verbs->handles.size; i++)
-		free(verbs->handles.slots[i].value);
-	tap_table_free(&verbs->qps);
-	tap_table_free(&verbs->srqs);
-	tap_table_free(&verbs->processes);
-	tap_table_free(&verbs->connections);
-	tap_table_free(&verbs->handles);
-	tap_table_free(&verbs->regions);
-	tap_table_free(&verbs->keys);
-	tap_table_free(&verbs->datagrams);
+	for (i = 0; i < qps->handles.size; i++)
+		free(qps->handles.slots[i].value);
+	tap_table_free(&qps->by_id);
+	tap_table_free(&qps->srqs);
+	tap_table_free(&qps->processes);
+	tap_table_free(&qps->connections);
+	tap_table_free(&qps->handles);
+	tap_table_free(&qps->datagrams);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs, who is connected with whom, and what else of the verbs set-up a match
- * needs: shared receive queues, memory regions, address handles, ports.
+ * Queue pairs, who is connected with whom, and what else of the verbs set-up that needs:
+ * shared receive queues, address handles, ports.
  *
  * A queue pair is (process, number of the tracer's); its qp_num is no identity: two
  * devices have equal ones, and a device gives one out again.  It has lives: a reset
@@ -11,11 +11,13 @@
 #ifndef TAP_JOIN_RDMA_QP_H
 #define TAP_JOIN_RDMA_QP_H
 
-#include "join/rdma/flow.h"
-#include "join/rdma/wr.h"
+#include "join/base/table.h"
+#include "join/model/wire.h"
+#include "join/rdma/queue.h"
+#include "join/rdma/side.h"
 
 struct tap_event;
-struct tap_verbs;
+struct tap_process;
 
 enum tap_qp_type { TAP_QP_RC = 2, TAP_QP_UC = 3, TAP_QP_UD = 4 };
 
@@ -75,74 +77,95 @@ struct tap_srq {
 	struct tap_srq *next;
 };
 
-struct tap_mr {
-	uint64_t id;
-	uint64_t context_id; /* keys are its own */
-	uint64_t addr, length, rkey;
-	struct tap_mr *older; /* with the same key */
-};
-
-/* What a process has told of itself. */
-struct tap_verbs_process {
+/* Of a process: what of its set-up is in the trace. */
+struct tap_rdma_process {
 	uint64_t first_qp; /* the first number that was seen made */
 	uint64_t last_qp;
 	uint64_t qps;  /* that were seen made */
 	bool has_hole; /* something of a connection is missing */
 	struct tap_port *ports;
-	struct tap_verbs_process *next;
+	struct tap_rdma_process *next;
+};
+
+/* All zero is none. */
+struct tap_qps {
+	struct tap_table by_id;	      /* (process, number) */
+	struct tap_table srqs;	      /* the same */
+	struct tap_table processes;   /* by number */
+	struct tap_table connections; /* lives, by (local, remote) */
+	struct tap_table handles;     /* by (process, number) */
+	struct tap_table datagrams;   /* queue pairs by qp_num */
+	struct tap_qp *all;
+	struct tap_srq *all_srqs;
+	uint64_t srq_count;
+	struct tap_rdma_process *all_processes;
+};
+
+/* What an event has changed, of which others have to know, in this order; NULL none. */
+struct tap_qp_change {
+	struct tap_qp *destroyed;
+	struct tap_life *ended; /* nothing completes in its queues any more */
+	struct tap_life *met;	/* that has found its peer */
 };
 
 /* NULL when memory is short. */
-struct tap_qp *tap_qp_get(struct tap_verbs *verbs, const struct tap_process *process,
+struct tap_qp *tap_qp_get(struct tap_qps *qps, const struct tap_process *process,
 			  uint64_t id);
-struct tap_life *tap_qp_life(struct tap_verbs *verbs, struct tap_qp *qp, uint64_t number);
-struct tap_srq *tap_srq_get(struct tap_verbs *verbs, const struct tap_process *process,
+struct tap_life *tap_qp_life(struct tap_qp *qp, uint64_t number);
+struct tap_srq *tap_srq_get(struct tap_qps *qps, const struct tap_process *process,
 			    uint64_t id);
+
+/* NULL: it has none of this number, or of this process there is none. */
+struct tap_life *tap_qp_find_life(const struct tap_qp *qp, uint64_t number);
+struct tap_srq *tap_srq_find(const struct tap_qps *qps, const struct tap_process *process,
+			     uint64_t id);
+
+/* A receive that its peer has filled has completed, the one of this ordinal. */
+static inline void tap_life_count_receive(struct tap_life *life, uint64_t ordinal)
+{
+	if (ordinal != life->received + 1)
+		life->has_missed_receive = true;
+	life->received = ordinal;
+}
 
 /* The request of this number in one of the queues of a life. */
 struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind kind,
 			      uint64_t seq);
 
-/* Each takes an event of its kind, and returns 0 or -errno. */
-int tap_qp_made(struct tap_verbs *verbs, const struct tap_process *process,
-		const struct tap_event *event, bool is_state);
-int tap_qp_modified(struct tap_verbs *verbs, const struct tap_process *process,
-		    const struct tap_event *event);
-int tap_qp_destroyed(struct tap_verbs *verbs, const struct tap_process *process,
-		     const struct tap_event *event);
-int tap_qp_port(struct tap_verbs *verbs, const struct tap_process *process,
+/* Of a process of which anything is in the trace, holes are noted.  0 or -ENOMEM. */
+int tap_qps_add_process(struct tap_qps *qps, const struct tap_process *process);
+
+/* Each takes an event of its kind; a change is all NULL at first.  Returns 0 or -errno.
+ */
+int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
+		const struct tap_event *event, bool is_state,
+		struct tap_qp_change *change);
+int tap_qp_modified(struct tap_qps *qps, const struct tap_process *process,
+		    const struct tap_event *event, struct tap_qp_change *change);
+void tap_qp_destroyed(struct tap_qps *qps, const struct tap_process *process,
+		      const struct tap_event *event, struct tap_qp_change *change);
+int tap_qp_port(struct tap_qps *qps, const struct tap_process *process,
 		const struct tap_event *event);
-int tap_qp_handle(struct tap_verbs *verbs, const struct tap_process *process,
-		  const struct tap_event *event, bool is_made);
-int tap_qp_memory(struct tap_verbs *verbs, const struct tap_process *process,
+int tap_qp_handle(struct tap_qps *qps, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made);
 
 /* A request on a life that nothing is known of: its connection was missed. */
-void tap_qp_note_missed(struct tap_verbs *verbs, const struct tap_life *life);
+void tap_qp_note_missed(struct tap_qps *qps, const struct tap_life *life);
 
 /* Whether the ordinals of two lives that are each other's peers can be trusted. */
-bool tap_life_is_sure(struct tap_verbs *verbs, const struct tap_life *life);
+bool tap_life_is_sure(const struct tap_qps *qps, const struct tap_life *life);
 
 /* Whether no other queue pair, and no life before, has used its shared receive queue. */
-bool tap_life_is_alone(struct tap_verbs *verbs, const struct tap_life *life);
-
-/* The memory region that has these bytes now for those who talk to qp, or NULL. */
-const struct tap_mr *tap_qp_find_memory(const struct tap_verbs *verbs,
-					const struct tap_qp *qp, uint64_t rkey,
-					uint64_t addr, uint64_t length);
-
-/* Whether there is a memory region of just these bytes. */
-bool tap_qp_has_region(const struct tap_verbs *verbs, const struct tap_process *process,
-		       uint64_t addr, uint64_t length);
+bool tap_life_is_alone(const struct tap_qps *qps, const struct tap_life *life);
 
 /*
  * The datagram queue pair that a handle leads to, or NULL: none, or not one alone.  A
  * guess by its number, where its addresses are not known.
  */
-struct tap_life *tap_qp_find_datagram(struct tap_verbs *verbs,
+struct tap_life *tap_qp_find_datagram(const struct tap_qps *qps,
 				      const struct tap_process *process, uint64_t ah_id,
 				      uint64_t qp_num, bool *is_guess);
 
-void tap_qps_free(struct tap_verbs *verbs);
+void tap_qps_free(struct tap_qps *qps);
 
 #endif

@@ -2,47 +2,12 @@
 /* Each event goes to the part that it concerns. */
 #include "join/rdma/verbs.h"
 
-#include "join/model/process.h"
+#include "join/rdma/column.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define DETAIL_MAX 512
-
-uint64_t tap_verbs_number(const struct tap_event *event, const char *name)
-{
-	const struct tap_field *field = tap_fields_find(&event->fields, name);
-
-	return field && (field->kind == TAP_FIELD_UNSIGNED ||
-			 field->kind == TAP_FIELD_SIGNED)
-		       ? field->value.u
-		       : 0;
-}
-
-void tap_verbs_unmatched(struct tap_verbs *verbs, enum tap_match_kind kind,
-			 enum tap_why why)
-{
-	verbs->context->matches[kind].unmatched++;
-	verbs->context->matches[kind].why[why]++;
-}
-
-void tap_verbs_count(struct tap_verbs *verbs, enum tap_match_kind kind,
-		     enum tap_known known, enum tap_why why)
-{
-	struct tap_matches *matches = &verbs->context->matches[kind];
-
-	if (known == TAP_KNOWN_EXACT) {
-		matches->exact++;
-		return;
-	}
-	if (known == TAP_KNOWN_DECODED) {
-		matches->decoded++;
-		return;
-	}
-	matches->inferred++;
-	matches->why[why]++;
-}
 
 static int tell_unobserved(struct tap_verbs *verbs, const struct tap_process *process,
 			   const struct tap_event *event, const char *what,
@@ -85,15 +50,112 @@ static int take_context(struct tap_verbs *verbs, const struct tap_process *proce
 static int take_srq_state(struct tap_verbs *verbs, const struct tap_process *process,
 			  const struct tap_event *event)
 {
-	const uint64_t id = tap_verbs_number(event, "srq_id");
-	const bool is_new = !tap_table_find(&verbs->srqs, process->number, id);
-	struct tap_srq *srq = tap_srq_get(verbs, process, id);
+	const uint64_t id = tap_event_number(event, "srq_id");
+	const bool is_new = !tap_srq_find(&verbs->qps, process, id);
+	struct tap_srq *srq = tap_srq_get(&verbs->qps, process, id);
 
 	if (!srq)
 		return -ENOMEM;
 	if (is_new)
 		srq->receives.posted_before = UINT64_MAX;
 	return 0;
+}
+
+static int take_region(struct tap_verbs *verbs, const struct tap_process *process,
+		       const struct tap_event *event)
+{
+	const struct tap_rdma_observer *observer = verbs->observer;
+	const struct tap_mr *added;
+	int ret = tap_qps_add_process(&verbs->qps, process);
+
+	if (!ret)
+		ret = tap_memory_registered(&verbs->memory, process, event, &added);
+	if (!ret && added && observer)
+		observer->registered(observer->data, process, added->length);
+	return ret;
+}
+
+static int take_freed(struct tap_verbs *verbs, const struct tap_process *process,
+		      const struct tap_event *event)
+{
+	tap_memory_freed(&verbs->memory, process, event);
+	return tap_qps_add_process(&verbs->qps, process);
+}
+
+/* ---- What queue pairs come to ---- */
+
+static int end_queues(struct tap_verbs *verbs, struct tap_life *life)
+{
+	const int ret = tap_completions_end(&verbs->completions, &life->sends);
+
+	return ret ? ret : tap_completions_end(&verbs->completions, &life->receives);
+}
+
+static int meet(struct tap_verbs *verbs, struct tap_life *sender,
+		struct tap_life *receiver)
+{
+	const struct tap_rdma_observer *observer = verbs->observer;
+	const int ret = tap_flow_meet(&verbs->flows, &sender->out, &receiver->in);
+
+	return ret || !observer ? ret : observer->met(observer->data, sender, receiver);
+}
+
+static int take_change(struct tap_verbs *verbs, const struct tap_qp_change *change)
+{
+	const struct tap_rdma_observer *observer = verbs->observer;
+	struct tap_life *met = change->met;
+	int ret = 0;
+
+	if (change->destroyed && observer)
+		observer->destroyed(observer->data, change->destroyed);
+	if (change->ended)
+		ret = end_queues(verbs, change->ended);
+	if (ret || !met)
+		return ret;
+	ret = meet(verbs, met, met->peer);
+	/* One may be connected with itself. */
+	return ret || met == met->peer ? ret : meet(verbs, met->peer, met);
+}
+
+static int take_qp(struct tap_verbs *verbs, const struct tap_process *process,
+		   const struct tap_event *event)
+{
+	struct tap_qp_change change = {.met = NULL};
+	int ret = 0;
+
+	if (event->verbs == TAP_VERBS_QP_DESTROY)
+		tap_qp_destroyed(&verbs->qps, process, event, &change);
+	else if (event->verbs == TAP_VERBS_QP_MODIFY)
+		ret = tap_qp_modified(&verbs->qps, process, event, &change);
+	else
+		ret = tap_qp_made(&verbs->qps, process, event,
+				  event->verbs == TAP_VERBS_QP_STATE, &change);
+	return ret ? ret : take_change(verbs, &change);
+}
+
+/* ---- The layer ---- */
+
+void tap_verbs_begin(struct tap_verbs *verbs, const struct tap_rdma_observer *observer)
+{
+	verbs->observer = observer;
+	verbs->flows.context = verbs->context;
+	verbs->flows.qps = &verbs->qps;
+	verbs->requests.context = verbs->context;
+	verbs->requests.observer = observer;
+	verbs->requests.qps = &verbs->qps;
+	verbs->requests.memory = &verbs->memory;
+	verbs->requests.flows = &verbs->flows;
+	verbs->completions.context = verbs->context;
+	verbs->completions.observer = observer;
+	verbs->completions.qps = &verbs->qps;
+	verbs->completions.flows = &verbs->flows;
+	verbs->completions.requests = &verbs->requests;
+	verbs->posts = (struct tap_posts){.context = verbs->context,
+					  .observer = observer,
+					  .qps = &verbs->qps,
+					  .flows = &verbs->flows,
+					  .requests = &verbs->requests,
+					  .completions = &verbs->completions};
 }
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
@@ -107,35 +169,34 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 		return take_unobserved(verbs, process, event);
 	case TAP_VERBS_PORT:
 	case TAP_VERBS_GID:
-		return tap_qp_port(verbs, process, event);
+		return tap_qp_port(&verbs->qps, process, event);
 	case TAP_VERBS_MR:
+		return take_region(verbs, process, event);
 	case TAP_VERBS_MR_FREE:
-		return tap_qp_memory(verbs, process, event, event->verbs == TAP_VERBS_MR);
+		return take_freed(verbs, process, event);
 	case TAP_VERBS_QP:
 	case TAP_VERBS_QP_STATE:
-		return tap_qp_made(verbs, process, event,
-				   event->verbs == TAP_VERBS_QP_STATE);
+	case TAP_VERBS_QP_MODIFY:
+	case TAP_VERBS_QP_DESTROY:
+		return take_qp(verbs, process, event);
 	case TAP_VERBS_SRQ_STATE:
 		return take_srq_state(verbs, process, event);
-	case TAP_VERBS_QP_MODIFY:
-		return tap_qp_modified(verbs, process, event);
-	case TAP_VERBS_QP_DESTROY:
-		return tap_qp_destroyed(verbs, process, event);
 	case TAP_VERBS_AH:
 	case TAP_VERBS_AH_DESTROY:
-		return tap_qp_handle(verbs, process, event, event->verbs == TAP_VERBS_AH);
+		return tap_qp_handle(&verbs->qps, process, event,
+				     event->verbs == TAP_VERBS_AH);
 	case TAP_VERBS_POST_SEND:
 	case TAP_VERBS_POST_SEND_LIST:
-		return tap_wr_sends(verbs, process, event,
-				    event->verbs == TAP_VERBS_POST_SEND_LIST);
+		return tap_posts_sends(&verbs->posts, process, event,
+				       event->verbs == TAP_VERBS_POST_SEND_LIST);
 	case TAP_VERBS_POST_RECV:
 	case TAP_VERBS_POST_RECV_LIST:
-		return tap_wr_receives(verbs, process, event,
-				       event->verbs == TAP_VERBS_POST_RECV_LIST);
+		return tap_posts_receives(&verbs->posts, process, event,
+					  event->verbs == TAP_VERBS_POST_RECV_LIST);
 	case TAP_VERBS_POST_FAILED:
-		return tap_wr_refused(verbs, process, event);
+		return tap_posts_refused(&verbs->posts, process, event);
 	case TAP_VERBS_POLL:
-		return tap_wr_completions(verbs, process, event);
+		return tap_completions_take(&verbs->completions, process, event);
 	case TAP_VERBS_NONE:
 		break;
 	}
@@ -150,16 +211,18 @@ static int finish(void *state)
 	struct tap_qp *qp;
 	int ret = 0;
 
-	for (qp = verbs->all_qps; qp && !ret; qp = qp->next) {
-		for (life = qp->lives; life && !ret; life = life->older) {
-			ret = tap_wr_end(verbs, &life->sends);
-			if (!ret)
-				ret = tap_wr_end(verbs, &life->receives);
-		}
-	}
-	for (srq = verbs->all_srqs; srq && !ret; srq = srq->next)
-		ret = tap_wr_end(verbs, &srq->receives);
-	return ret ? ret : tap_flows_finish(verbs);
+	for (qp = verbs->qps.all; qp && !ret; qp = qp->next)
+		for (life = qp->lives; life && !ret; life = life->older)
+			ret = end_queues(verbs, life);
+	for (srq = verbs->qps.all_srqs; srq && !ret; srq = srq->next)
+		ret = tap_completions_end(&verbs->completions, &srq->receives);
+	return ret ? ret : tap_flows_finish(&verbs->flows);
+}
+
+static void forget_queue(struct tap_verbs *verbs, struct tap_work_queue *queue)
+{
+	tap_requests_forget(&verbs->requests, queue);
+	tap_completions_forget(&verbs->completions, queue);
 }
 
 static void free_all(void *state)
@@ -169,17 +232,19 @@ static void free_all(void *state)
 	struct tap_srq *srq;
 	struct tap_qp *qp;
 
-	for (qp = verbs->all_qps; qp; qp = qp->next) {
+	for (qp = verbs->qps.all; qp; qp = qp->next) {
 		for (life = qp->lives; life; life = life->older) {
-			tap_wr_forget(verbs, &life->sends);
-			tap_wr_forget(verbs, &life->receives);
+			forget_queue(verbs, &life->sends);
+			forget_queue(verbs, &life->receives);
 		}
 	}
-	for (srq = verbs->all_srqs; srq; srq = srq->next)
-		tap_wr_forget(verbs, &srq->receives);
-	tap_flows_free(verbs);
-	tap_wrs_free(verbs);
-	tap_qps_free(verbs);
+	for (srq = verbs->qps.all_srqs; srq; srq = srq->next)
+		forget_queue(verbs, &srq->receives);
+	tap_completions_free(&verbs->completions);
+	tap_requests_free(&verbs->requests);
+	tap_flows_free(&verbs->flows);
+	tap_memory_free(&verbs->memory);
+	tap_qps_free(&verbs->qps);
 }
 
 const struct tap_layer tap_verbs_layer = {

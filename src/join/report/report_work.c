@@ -118,10 +118,9 @@ static void count(struct tap_work_sum *sum, const struct tap_span *span)
 
 static const struct tap_process *peer_of(const struct tap_span *span)
 {
-	const struct tap_life *life = span->work.request.qp->lives;
+	const struct tap_life *life =
+		tap_qp_find_life(span->work.request.qp, span->work.request.life);
 
-	while (life && life->number != span->work.request.life)
-		life = life->older;
 	return life && life->peer ? life->peer->qp->process : NULL;
 }
 

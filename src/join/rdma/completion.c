@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests wait in the order of their queue until their completion is read.
+ *
+ * An ordinal that is not there is waited for, as long as its post may still come: the
+ * event of a post is written after the call, when another thread may have polled the
+ * completion already.  Nothing is ever matched to the next one instead.
+ */
+#include "join/rdma/completion.h"
+
+#include "join/model/link.h"
+#include "join/rdma/column.h"
+#include "join/rdma/flow.h"
+#include "join/rdma/qp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WITH_IMM 2   /* of ibv_wc_flags */
+#define UNREAD 128   /* of ours: src/tracepoints/verbs_events.h */
+#define FLUSHED 5    /* of ibv_wc_status */
+#define RECEIVED 128 /* of ibv_wc_opcode: a SEND; one more, a write */
+
+/* Threads that poll one queue may write of its completions in another order: for so many
+ * one that is overdue is waited for. */
+#define OVERDUE 256
+
+/* Completions of one queue that wait for their posts. */
+#define EARLY_MAX 1024
+
+/* One completion that was read. */
+struct tap_completion {
+	TAP_LIST_LINK(struct tap_completion) link;
+	const struct tap_process *process;
+	struct tap_life *life;
+	struct tap_srq *srq; /* NULL: none */
+	int64_t time_ns;
+	int64_t tid; /* who read it */
+	uint64_t cq_id, wr_id, seq, status, opcode, byte_len, imm_data, wc_flags, src_qp,
+		vendor_err;
+	bool is_receive;
+	bool is_raced;	   /* two threads polled at once */
+	bool is_of_either; /* of an error nobody knows more */
+};
+
+enum match { MATCH_DONE, MATCH_WAITS };
+
+static void lack(struct tap_completions *completions, enum tap_why why)
+{
+	tap_matches_lack(&completions->context->matches[TAP_MATCH_POST_COMPLETION], why);
+}
+
+/* ---- What comes of a completion ---- */
+
+static int tell_link(struct tap_completions *completions, const struct tap_span *span,
+		     enum tap_known known, enum tap_why why)
+{
+	struct tap_link_end end = {.process = span->process,
+				   .name = span->name,
+				   .work = span->work,
+				   .rank = -1};
+	const struct tap_link link = {.kind = TAP_LINK_POST_COMPLETION,
+				      .known = known,
+				      .why = why,
+				      .is_complete = true,
+				      .nranks = -1,
+				      .operation = span->name,
+				      .ends = &end,
+				      .count = 1,
+				      .begin_ns = span->begin_ns,
+				      .end_ns = span->end_ns,
+				      .is_end_bound = span->is_end_bound};
+
+	return tap_emit_link(completions->context, &link);
+}
+
+static int receive_message(struct tap_completions *completions,
+			   const struct tap_completion *wc, const struct tap_span *span,
+			   enum tap_why why)
+{
+	struct tap_life *life = wc->life;
+	const struct tap_rdma_observer *observer = completions->observer;
+	struct tap_flow_side *side = &life->in;
+	struct tap_half half = {.process = wc->process,
+				.ordinal = wc->seq,
+				.length = wc->byte_len,
+				.imm_data = (uint32_t) wc->imm_data,
+				.has_length = wc->opcode == RECEIVED,
+				.has_imm = wc->wc_flags & WITH_IMM,
+				.is_unread = wc->wc_flags & UNREAD,
+				.is_receive = true,
+				.why = wc->is_raced ? TAP_WHY_RACED : why};
+	int ret;
+
+	if (wc->is_of_either)
+		return 0;
+	tap_life_count_receive(life, wc->seq);
+	if (wc->status)
+		return 0;
+	if (span) {
+		half.work = span->work;
+		half.name = span->name;
+	}
+	if (life->qp->type == TAP_QP_UD) {
+		side = tap_flow_datagram(completions->flows, NULL, life, wc->src_qp);
+		if (!side)
+			return -ENOMEM;
+		half.ordinal = tap_flow_side_next(side);
+		/* Its global routing header comes first. */
+		half.length -= 40;
+		tap_flow_side_doubt(side, false, life->has_missed_receive);
+	}
+	if (!half.ordinal) {
+		tap_matches_lack(&completions->context->matches[TAP_MATCH_SEND_RECEIVE],
+				 TAP_WHY_AMBIGUOUS);
+		return 0;
+	}
+	ret = tap_flow_take(completions->flows, side, &half, wc->time_ns);
+	if (ret || !observer)
+		return ret;
+	return observer->received(observer->data, life, wc->seq, wc->time_ns,
+				  half.imm_data);
+}
+
+static enum tap_why failure_of(const struct tap_completion *wc)
+{
+	if (!wc->status)
+		return TAP_WHY_NONE;
+	return wc->status == FLUSHED ? TAP_WHY_FLUSHED : TAP_WHY_FAILED;
+}
+
+static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
+			enum tap_why why)
+{
+	struct tap_fields *exit = &span->exit;
+
+	span->end_ns = wc->time_ns;
+	span->work.request.qp = wc->life->qp;
+	tap_work_add_status(exit, wc->status);
+	if (wc->is_receive && !wc->status && !(wc->wc_flags & UNREAD)) {
+		tap_fields_add_unsigned(exit, "byte_len", wc->byte_len);
+		if (wc->wc_flags & WITH_IMM)
+			tap_fields_add_hex(exit, "imm_data", wc->imm_data);
+		if (wc->life->qp->type == TAP_QP_UD)
+			tap_fields_add_unsigned(exit, "src_qp", wc->src_qp);
+	}
+	if (wc->is_receive && span->work.request.srq_id)
+		tap_fields_add_unsigned(exit, "qp_id", wc->life->qp->id);
+	if (wc->vendor_err)
+		tap_fields_add_hex(exit, "vendor_err", wc->vendor_err);
+	tap_fields_add_unsigned(exit, "cq_id", wc->cq_id);
+	if (why)
+		tap_fields_add_text(exit, "why", tap_why_name(why));
+}
+
+/* A request is over, of which a completion says so. */
+static int finish(struct tap_completions *completions, struct tap_request *request,
+		  enum tap_why failure, enum tap_why why)
+{
+	const enum tap_known known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
+	const int ret = tap_request_end(completions->requests, request, TAP_SPAN_COMPLETE,
+					failure);
+
+	tap_matches_count(&completions->context->matches[TAP_MATCH_POST_COMPLETION],
+			  known, why);
+	return ret ? ret : tell_link(completions, request->span, known, why);
+}
+
+/* The request completed with this. */
+static int complete(struct tap_completions *completions, struct tap_request *request,
+		    const struct tap_completion *wc, enum tap_why why)
+{
+	struct tap_span *span = request->span;
+	int ret;
+
+	add_outcome(span, wc, why);
+	ret = finish(completions, request, failure_of(wc), why);
+	if (!ret && wc->is_receive)
+		ret = receive_message(completions, wc, span, why);
+	if (!ret && request->note.owner && request->flow)
+		ret = completions->observer->sent(completions->observer->data, wc->life,
+						  request->ordinal, wc->time_ns,
+						  wc->status);
+	tap_request_release(completions->requests, request);
+	return ret;
+}
+
+/*
+ * What has no completion of its own is over with the next request that has, whose post
+ * may be missing: last is NULL then, or one further on.
+ */
+static int complete_before(struct tap_completions *completions,
+			   struct tap_work_queue *queue, const struct tap_request *last,
+			   uint64_t due, const struct tap_completion *wc,
+			   enum tap_why why)
+{
+	struct tap_request *request, *later;
+	int ret = 0;
+
+	for (request = queue->requests.first; request && request != last && !ret;
+	     request = later) {
+		struct tap_span *span = request->span;
+
+		later = request->of_queue.after;
+		if (request->signaled || request->due != due)
+			continue;
+		span->end_ns = wc->time_ns;
+		span->is_end_bound = true;
+		tap_work_add_status(&span->exit, 0);
+		if (last)
+			tap_fields_add_unsigned(&span->exit, "completed_by",
+						last->span->work.request.seq);
+		tap_fields_add_unsigned(&span->exit, "cq_id", wc->cq_id);
+		ret = finish(completions, request, TAP_WHY_NONE, why);
+		tap_request_release(completions->requests, request);
+	}
+	return ret;
+}
+
+/* Completions long after theirs were read. */
+static int lose_overdue(struct tap_completions *completions, struct tap_work_queue *queue,
+			uint64_t completed)
+{
+	int ret = 0;
+
+	/* From an error on, the count is another. */
+	while (!ret && queue->requests.first && !queue->has_error &&
+	       queue->requests.first->due + OVERDUE < completed)
+		ret = tap_request_lose(completions->requests, queue->requests.first,
+				       TAP_WHY_COMPLETION_LOST);
+	return ret;
+}
+
+/*
+ * Which receive of a shared queue a message took is not known.  Whose message it is the
+ * queue pair's ordinal tells all the same, so that it is a span, without a beginning.
+ */
+static int tell_arrival(struct tap_completions *completions,
+			const struct tap_completion *wc, enum tap_why why)
+{
+	const struct tap_life *life = wc->life;
+	struct tap_span *span = tap_work_make_span(completions->context, wc->process,
+						   "verbs", "RECV", wc->tid);
+	struct tap_fields *entry;
+	int ret;
+
+	if (!span)
+		return -ENOMEM;
+	span->state = TAP_SPAN_BEGIN_LOST;
+	span->work = tap_life_work(life, TAP_WORK_RECEIVE, wc->seq);
+	entry = &span->entry;
+	tap_fields_add_hex(entry, "wr_id", wc->wr_id);
+	tap_fields_add_unsigned(entry, "qp_id", life->qp->id);
+	tap_fields_add_unsigned(entry, "qp_num", life->qp->qp_num);
+	tap_fields_add_unsigned(entry, "life", life->number);
+	tap_fields_add_unsigned(entry, "seq", wc->seq);
+	add_outcome(span, wc, why);
+	ret = tap_emit_ended(completions->context, span);
+	if (!ret)
+		ret = receive_message(completions, wc, span, TAP_WHY_NONE);
+	tap_pairs_put(&completions->context->pairs, span);
+	return ret;
+}
+
+/* ---- Which request it is of ---- */
+
+/* A completion without its post. */
+static int lose_completion(struct tap_completions *completions,
+			   const struct tap_completion *wc, enum tap_why why)
+{
+	lack(completions, why);
+	if (!wc->is_receive)
+		return 0;
+	/* It is a message all the same. */
+	return wc->srq && wc->seq ? tell_arrival(completions, wc, why)
+				  : receive_message(completions, wc, NULL, TAP_WHY_NONE);
+}
+
+/* Of a send, whose request is not there; those before it are over all the same. */
+static int lose_sent(struct tap_completions *completions, struct tap_work_queue *queue,
+		     const struct tap_completion *wc, enum tap_why why)
+{
+	enum tap_why doubt = TAP_WHY_NONE;
+	int ret = lose_completion(completions, wc, why);
+
+	if (ret || wc->status)
+		return ret;
+	if (queue->has_races || wc->is_raced)
+		doubt = TAP_WHY_RACED;
+	else if (!wc->life->qp->is_known)
+		doubt = TAP_WHY_SETUP;
+	return complete_before(completions, queue, NULL, wc->seq, wc, doubt);
+}
+
+static enum tap_why why_no_post(const struct tap_work_queue *queue, uint64_t ordinal)
+{
+	return ordinal <= queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
+}
+
+static bool may_come(const struct tap_work_queue *queue, uint64_t ordinal)
+{
+	return !queue->is_over && ordinal > queue->posted_before &&
+	       (queue->last_posted < ordinal || queue->has_races);
+}
+
+static enum tap_why doubt(const struct tap_request *request,
+			  const struct tap_completion *wc)
+{
+	if (request->is_raced || wc->is_raced)
+		return TAP_WHY_RACED;
+	return wc->life->qp->is_known ? TAP_WHY_NONE : TAP_WHY_SETUP;
+}
+
+static int take_found(struct tap_completions *completions, struct tap_request *request,
+		      const struct tap_completion *wc, enum tap_why why)
+{
+	struct tap_work_queue *queue = request->queue;
+	const uint64_t seq = request->span->work.request.seq;
+	const bool is_flushed = queue->has_error && wc->seq > queue->error_ordinal;
+	int ret = 0;
+
+	if (request->wr_id != wc->wr_id) {
+		/* Which of the two is wrong nobody knows. */
+		lack(completions, why ? why : TAP_WHY_CONTRADICTED);
+		return tap_request_lose(completions->requests, request,
+					why ? why : TAP_WHY_CONTRADICTED);
+	}
+	if (!wc->is_receive && !is_flushed)
+		ret = complete_before(completions, queue, request, request->due, wc, why);
+	if (!ret)
+		ret = complete(completions, request, wc, why);
+	if (wc->seq > queue->last_completed) {
+		queue->has_done = !why && !queue->has_hole;
+		queue->last_completed = wc->seq;
+		queue->done_seq = seq;
+	}
+	return ret ? ret : lose_overdue(completions, queue, wc->seq);
+}
+
+/*
+ * The first error: an unsignalled request completes with one too.  So it may be any
+ * after the one that completed before, up to the next signalled one; wr_id tells.
+ */
+static int take_first_error(struct tap_completions *completions,
+			    struct tap_work_queue *queue, const struct tap_completion *wc,
+			    enum match *match)
+{
+	const uint64_t next = wc->seq;
+	struct tap_request *request, *found = NULL;
+	uint64_t expected = queue->done_seq + 1;
+	bool is_whole = queue->has_done && queue->last_completed + 1 == wc->seq &&
+			!queue->has_races;
+	size_t count = 0;
+	enum tap_why why;
+
+	for (request = queue->requests.first; request;
+	     request = request->of_queue.after) {
+		if (request->span->work.request.seq != expected++)
+			is_whole = false;
+		if (request->wr_id == wc->wr_id && !count++)
+			found = request;
+		if (request->signaled >= next)
+			break;
+	}
+	if (!request && may_come(queue, next)) {
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	if (!found)
+		return lose_completion(completions, wc, why_no_post(queue, next));
+	why = doubt(found, wc);
+	if (!why && (!is_whole || count > 1))
+		why = TAP_WHY_AMBIGUOUS;
+	queue->has_error = true;
+	queue->is_error_sure = !why;
+	queue->error_ordinal = wc->seq;
+	queue->error_seq = found->span->work.request.seq;
+	return take_found(completions, found, wc, why);
+}
+
+static int take_send(struct tap_completions *completions, struct tap_work_queue *queue,
+		     const struct tap_completion *wc, enum match *match)
+{
+	const bool is_flushed = queue->has_error && wc->seq > queue->error_ordinal;
+	const uint64_t seq = queue->error_seq + (wc->seq - queue->error_ordinal);
+	struct tap_request *request = queue->requests.first;
+	enum tap_why why;
+
+	if (wc->status && !queue->has_error)
+		return take_first_error(completions, queue, wc, match);
+	while (request && (is_flushed ? request->span->work.request.seq != seq
+				      : request->signaled != wc->seq))
+		request = request->of_queue.after;
+	if (!request && is_flushed) {
+		if (!queue->is_over && queue->last_seq < seq)
+			*match = MATCH_WAITS;
+		else
+			return lose_completion(completions, wc, TAP_WHY_POST_LOST);
+		return 0;
+	}
+	if (!request && may_come(queue, wc->seq)) {
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	if (!request)
+		return lose_sent(completions, queue, wc, why_no_post(queue, wc->seq));
+	why = doubt(request, wc);
+	if (!why && is_flushed && !queue->is_error_sure)
+		why = TAP_WHY_AMBIGUOUS;
+	return take_found(completions, request, wc, why);
+}
+
+static int take_receive(struct tap_completions *completions, struct tap_work_queue *queue,
+			const struct tap_completion *wc, enum match *match)
+{
+	struct tap_request *request = queue->requests.first;
+
+	while (request && request->signaled != wc->seq)
+		request = request->of_queue.after;
+	if (request)
+		return take_found(completions, request, wc,
+				  request->is_raced || wc->is_raced ? TAP_WHY_RACED
+								    : TAP_WHY_NONE);
+	if (!may_come(queue, wc->seq))
+		return lose_completion(completions, wc, why_no_post(queue, wc->seq));
+	*match = MATCH_WAITS;
+	return 0;
+}
+
+/* Which of two is wrong nobody knows. */
+static int lose_both(struct tap_completions *completions, struct tap_request *request,
+		     const struct tap_completion *wc, enum tap_why why)
+{
+	int ret = tap_request_lose(completions->requests, request, why);
+
+	return ret ? ret : lose_completion(completions, wc, why);
+}
+
+/*
+ * Equal wr_ids on a shared queue that one queue pair alone uses: receives are used up in
+ * the order in which they were posted, so the k-th receive of the pair is the k-th post.
+ */
+static int take_in_order(struct tap_completions *completions,
+			 const struct tap_completion *wc, enum match *match)
+{
+	struct tap_work_queue *queue = &wc->srq->receives;
+	struct tap_request *request = queue->requests.first;
+
+	while (request && request->signaled < wc->seq)
+		request = request->of_queue.after;
+	if (!request || request->signaled != wc->seq) {
+		if (!may_come(queue, wc->seq))
+			return lose_completion(completions, wc, TAP_WHY_POST_LOST);
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	if (request->wr_id != wc->wr_id ||
+	    (!wc->status && wc->opcode == RECEIVED && request->length < wc->byte_len))
+		return lose_both(completions, request, wc, TAP_WHY_CONTRADICTED);
+	return take_found(completions, request, wc,
+			  request->is_raced || wc->is_raced ? TAP_WHY_RACED
+							    : TAP_WHY_ORDER);
+}
+
+/*
+ * Receives of a shared queue complete in any order: wr_id tells which it was.  Where
+ * several have one, and several queue pairs take them, nothing does: a message takes its
+ * receive when it begins to arrive, and completes it when it is whole.
+ */
+static int take_shared(struct tap_completions *completions,
+		       const struct tap_completion *wc, enum match *match)
+{
+	struct tap_work_queue *queue = &wc->srq->receives;
+	const bool has_missed = queue->has_hole || queue->posted_before;
+	struct tap_request *request =
+		tap_request_find_shared(completions->requests, wc->srq, wc->wr_id);
+	enum tap_why why = TAP_WHY_NONE;
+
+	if (wc->srq->has_same && wc->seq && !queue->posted_before &&
+	    tap_life_is_alone(completions->qps, wc->life))
+		return take_in_order(completions, wc, match);
+	if (!request && (queue->is_over || queue->posted_before)) {
+		why = queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
+		return lose_completion(completions, wc, why);
+	}
+	if (!request) {
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	/* One of them is over.  The first was taken before the others: it will be. */
+	if (request->same_later || request->is_doubtful ||
+	    (wc->srq->has_same && has_missed)) {
+		request->is_doubtful = true;
+		return lose_both(completions, request, wc, TAP_WHY_AMBIGUOUS);
+	}
+	/* One that was missed may have the same. */
+	if (has_missed)
+		why = TAP_WHY_AMBIGUOUS;
+	return complete(completions, request, wc, why);
+}
+
+static struct tap_request *find_wr_id(const struct tap_work_queue *queue, uint64_t wr_id)
+{
+	struct tap_request *request = queue->requests.first;
+
+	while (request && request->wr_id != wr_id)
+		request = request->of_queue.after;
+	return request;
+}
+
+/* The request of either queue that comes first; what was not flushed was sent. */
+static int take_either(struct tap_completions *completions,
+		       const struct tap_completion *wc, enum match *match)
+{
+	struct tap_work_queue *sends = &wc->life->sends;
+	struct tap_completion found = *wc;
+	struct tap_request *request = find_wr_id(sends, wc->wr_id);
+	int ret = 0;
+
+	if (!request)
+		request = wc->srq ? tap_request_find_shared(completions->requests,
+							    wc->srq, wc->wr_id)
+				  : find_wr_id(&wc->life->receives, wc->wr_id);
+	if (!request && !sends->is_over) {
+		*match = MATCH_WAITS;
+		return 0;
+	}
+	/* Of a shared queue others may have the same. */
+	if (!request || request->same_later)
+		return lose_completion(completions, wc, TAP_WHY_QUEUE);
+	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
+	if (!found.is_receive)
+		ret = complete_before(completions, sends, request, request->due, &found,
+				      TAP_WHY_QUEUE);
+	return ret ? ret : complete(completions, request, &found, TAP_WHY_QUEUE);
+}
+
+static struct tap_work_queue *queue_of(const struct tap_completion *wc)
+{
+	if (wc->srq && !wc->is_of_either)
+		return &wc->srq->receives;
+	return wc->is_receive ? &wc->life->receives : &wc->life->sends;
+}
+
+static int take_completion(struct tap_completions *completions,
+			   const struct tap_completion *wc, enum match *match)
+{
+	*match = MATCH_DONE;
+	if (wc->is_of_either)
+		return take_either(completions, wc, match);
+	if (wc->srq)
+		return take_shared(completions, wc, match);
+	if (wc->is_receive)
+		return take_receive(completions, queue_of(wc), wc, match);
+	return take_send(completions, queue_of(wc), wc, match);
+}
+
+static void drop_early(struct tap_completions *completions, struct tap_work_queue *queue,
+		       struct tap_completion *wc)
+{
+	tap_list_remove(&queue->early, wc, link);
+	queue->early_count--;
+	tap_list_prepend(&completions->unused, wc, link);
+}
+
+static int keep_early(struct tap_completions *completions,
+		      const struct tap_completion *wc)
+{
+	struct tap_work_queue *queue = queue_of(wc);
+	struct tap_completion *kept;
+	int ret = 0;
+
+	if (queue->early_count >= EARLY_MAX) {
+		ret = lose_completion(completions, queue->early.first, TAP_WHY_GIVEN_UP);
+		drop_early(completions, queue, queue->early.first);
+	}
+	kept = tap_list_take_first(&completions->unused, link);
+	if (!kept)
+		kept = malloc(sizeof(*kept));
+	if (!kept)
+		return -ENOMEM;
+	*kept = *wc;
+	tap_list_append(&queue->early, kept, link);
+	queue->early_count++;
+	return ret;
+}
+
+int tap_completions_retry(struct tap_completions *completions,
+			  struct tap_work_queue *queue)
+{
+	struct tap_completion *wc, *next;
+	enum match match;
+	int ret = 0;
+
+	for (wc = queue->early.first; wc && !ret; wc = next) {
+		ret = take_completion(completions, wc, &match);
+		next = wc->link.after;
+		if (match != MATCH_WAITS)
+			drop_early(completions, queue, wc);
+	}
+	return ret;
+}
+
+int tap_completions_take(struct tap_completions *completions,
+			 const struct tap_process *process, const struct tap_event *event)
+{
+	struct tap_reader reader = {.fields = &event->fields};
+	const uint64_t cq_id = tap_read_number(&reader, "cq_id");
+	const bool is_raced = tap_read_number(&reader, "raced");
+	const uint64_t count = tap_read_number(&reader, "num_wc");
+	const struct tap_column wr_id = tap_read_column(&reader, "wr_id");
+	const struct tap_column qp_id = tap_read_column(&reader, "qp_id");
+	const struct tap_column life = tap_read_column(&reader, "life");
+	const struct tap_column seq = tap_read_column(&reader, "seq");
+	const struct tap_column status = tap_read_column(&reader, "status");
+	const struct tap_column opcode = tap_read_column(&reader, "opcode");
+	const struct tap_column is_recv = tap_read_column(&reader, "is_recv");
+	const struct tap_column byte_len = tap_read_column(&reader, "byte_len");
+	const struct tap_column imm_data = tap_read_column(&reader, "imm_data");
+	const struct tap_column wc_flags = tap_read_column(&reader, "wc_flags");
+	const struct tap_column src_qp = tap_read_column(&reader, "src_qp");
+	const struct tap_column vendor_err = tap_read_column(&reader, "vendor_err");
+	struct tap_completion wc;
+	enum match match;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < count && i < wr_id.count && !ret; i++) {
+		struct tap_qp *qp =
+			tap_qp_get(completions->qps, process, tap_column_at(&qp_id, i));
+
+		wc = (struct tap_completion){
+			.process = process,
+			.life = qp ? tap_qp_life(qp, tap_column_at(&life, i)) : NULL,
+			.time_ns = event->time_ns,
+			.tid = event->tid,
+			.cq_id = cq_id,
+			.wr_id = tap_column_at(&wr_id, i),
+			.seq = tap_column_at(&seq, i),
+			.status = tap_column_at(&status, i),
+			.opcode = tap_column_at(&opcode, i),
+			.byte_len = tap_column_at(&byte_len, i),
+			.imm_data = tap_column_at(&imm_data, i),
+			.wc_flags = tap_column_at(&wc_flags, i),
+			.src_qp = tap_column_at(&src_qp, i),
+			.vendor_err = tap_column_at(&vendor_err, i),
+			.is_receive = tap_column_at(&is_recv, i) == 1,
+			.is_raced = is_raced,
+			.is_of_either = tap_column_at(&is_recv, i) == 2};
+		if (!wc.life)
+			return -ENOMEM;
+		if ((wc.is_receive || wc.is_of_either) && qp->srq_id) {
+			wc.srq = tap_srq_get(completions->qps, process, qp->srq_id);
+			if (!wc.srq)
+				return -ENOMEM;
+		}
+		ret = take_completion(completions, &wc, &match);
+		if (!ret && match == MATCH_WAITS)
+			ret = keep_early(completions, &wc);
+	}
+	if (i < count)
+		completions->context->loss.malformed_events++;
+	return ret;
+}
+
+/* ---- What a queue that is over leaves ---- */
+
+/* A later one has completed. */
+static bool is_passed(const struct tap_work_queue *queue,
+		      const struct tap_request *request)
+{
+	const struct tap_work *work = &request->span->work;
+
+	/* On a shared queue only what was taken in order is counted. */
+	if (work->request.srq_id && !queue->last_completed)
+		return false;
+	return queue->has_error ? work->request.seq < queue->done_seq
+				: request->due <= queue->last_completed;
+}
+
+int tap_completions_end(struct tap_completions *completions, struct tap_work_queue *queue)
+{
+	int ret;
+
+	queue->is_over = true;
+	ret = tap_completions_retry(completions, queue);
+	while (!ret && queue->requests.first) {
+		struct tap_request *request = queue->requests.first;
+
+		if (queue->has_error && !queue->is_error_sure)
+			ret = tap_request_lose(completions->requests, request,
+					       TAP_WHY_AMBIGUOUS);
+		else if (is_passed(queue, request))
+			ret = tap_request_lose(completions->requests, request,
+					       TAP_WHY_COMPLETION_LOST);
+		else
+			ret = tap_request_leave_open(completions->requests, request);
+	}
+	return ret;
+}
+
+void tap_completions_forget(struct tap_completions *completions,
+			    struct tap_work_queue *queue)
+{
+	while (queue->early.first)
+		drop_early(completions, queue, queue->early.first);
+}
+
+void tap_completions_free(struct tap_completions *completions)
+{
+	struct tap_completion *wc;
+
+	while ((wc = tap_list_take_first(&completions->unused, link)))
+		free(wc);
+}

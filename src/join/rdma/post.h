@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Posts become requests, one or a list at once, each with what its event says of it.
+ *
+ * Hides the kinds of events that there are of posts, and which flow a request is a
+ * message of.
+ */
+#ifndef TAP_JOIN_RDMA_POST_H
+#define TAP_JOIN_RDMA_POST_H
+
+#include "join/rdma/completion.h"
+
+/* Of whom posts need; they keep nothing themselves.  Set by the owner. */
+struct tap_posts {
+	struct tap_context *context;
+	const struct tap_rdma_observer *observer; /* NULL none */
+	struct tap_qps *qps;
+	struct tap_flows *flows;
+	struct tap_requests *requests;
+	struct tap_completions *completions;
+};
+
+/* Each takes an event of its kind, and returns 0 or -errno. */
+int tap_posts_sends(const struct tap_posts *posts, const struct tap_process *process,
+		    const struct tap_event *event, bool is_list);
+int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *process,
+		       const struct tap_event *event, bool is_list);
+int tap_posts_refused(const struct tap_posts *posts, const struct tap_process *process,
+		      const struct tap_event *event);
+
+#endif
