@@ -7,7 +7,7 @@ set -eu
 
 work=${top_builddir:?}/tests/tree/work.$$
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/src/join"
+mkdir -p "$work"
 
 fails() # COMMAND...
 {
@@ -15,8 +15,69 @@ fails() # COMMAND...
 }
 
 check "includes follow the layers" "$top_srcdir/scripts/check-layers" "$top_srcdir"
-echo '#include "intercept/entry.h"' >"$work/src/join/wrong.c"
-check "an include against the layers is found" fails "$top_srcdir/scripts/check-layers" "$work"
+mkdir -p "$work/src/join/gpu"
+echo '#include "join/nccl/kernel.h"' >"$work/src/join/gpu/right.c"
+check "an include along the layers is no mistake" "$top_srcdir/scripts/check-layers" "$work"
+
+# One arrow of each kind that is not there.
+while read -r path included; do
+    mkdir -p "$work/src/${path%/*}"
+    echo "#include \"$included\"" >"$work/src/$path"
+    check "that $path includes $included is found" fails "$top_srcdir/scripts/check-layers" "$work"
+    rm -r "$work/src"
+done <<'END'
+common/wrong.c calls/kinds.h
+calls/wrong.c tracepoints/nccl_tp.h
+tracepoints/wrong.c intercept/entry.h
+intercept/wrong.c verbs/entry_point.h
+verbs/wrong.c intercept/entry.h
+cupti/wrong.c intercept/entry.h
+tools/wrong.c join/join.h
+join/model/wrong.c intercept/entry.h
+join/base/wrong.c join/model/span.h
+join/base/wrong.c calls/kinds.h
+join/model/wrong.c join/ranks/operations.h
+join/model/wrong.c join/rdma/qp.h
+join/model/wrong.c join/nccl/kernel.h
+join/model/wrong.c join/gpu/cuda.h
+join/model/wrong.c join/views/view.h
+join/model/wrong.c join/join.h
+join/ranks/wrong.c join/rdma/qp.h
+join/ranks/wrong.c join/nccl/kernel.h
+join/ranks/wrong.c join/gpu/cuda.h
+join/ranks/wrong.c join/views/view.h
+join/ranks/wrong.c join/join.h
+join/rdma/wrong.c join/ranks/operations.h
+join/rdma/wrong.c join/nccl/net_message.h
+join/rdma/wrong.c join/gpu/cuda.h
+join/rdma/wrong.c join/views/view.h
+join/rdma/wrong.c join/join.h
+join/nccl/wrong.c join/ranks/operations.h
+join/nccl/wrong.c join/gpu/cuda.h
+join/nccl/wrong.c join/views/view.h
+join/nccl/wrong.c join/join.h
+join/gpu/wrong.c join/ranks/operations.h
+join/gpu/wrong.c join/rdma/qp.h
+join/gpu/wrong.c join/views/view.h
+join/gpu/wrong.c join/join.h
+join/views/wrong.c join/ranks/operations.h
+join/views/wrong.c join/gpu/cuda.h
+join/views/wrong.c join/report/defect.h
+join/views/wrong.c join/bt/merge.h
+join/views/wrong.c join/join.h
+join/report/wrong.c join/gpu/cuda.h
+join/report/wrong.c join/rdma/wr.h
+join/report/wrong.c join/bt/merge.h
+join/report/wrong.c join/join.h
+join/bt/wrong.c join/gpu/gpu.h
+join/bt/wrong.c join/report/defect.h
+join/bt/wrong.c calls/kinds.h
+join/join.h join/views/view.h
+join/join.c join/views/view.h
+join/join.c join/bt/merge.h
+join/plugin.c join/join.h
+join/misc/wrong.c join/base/table.h
+END
 
 check "the libraries export and call what they may" \
     "$top_srcdir/scripts/check-exports" "$top_builddir"
