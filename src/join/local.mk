@@ -45,8 +45,12 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \
 	src/join/nccl/funcid/v223.def src/join/nccl/funcid/v224.def src/join/nccl/funcid/v229.def \
 	src/join/nccl/kernel.c src/join/nccl/kernel.h \
+	src/join/nccl/net.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
+	src/join/nccl/net_match.c src/join/nccl/net_match.h \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \
+	src/join/nccl/net_piece.c src/join/nccl/net_piece.h \
+	src/join/nccl/net_span.c src/join/nccl/net_span.h \
 	src/join/nccl/netib.c src/join/nccl/netib.h \
 	src/join/ranks/emit.c \
 	src/join/ranks/operations.c src/join/ranks/operations.h \

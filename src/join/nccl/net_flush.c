@@ -5,9 +5,11 @@
  */
 #include "join/nccl/net_flush.h"
 
-#include "join/nccl/net_message.h"
+#include "join/model/context.h"
 #include "join/model/link.h"
-#include "join/rdma/verbs.h"
+#include "join/nccl/net_span.h"
+#include "join/rdma/observer.h"
+#include "join/rdma/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,13 +39,13 @@ struct tap_net_flush {
 	bool is_after_hole;  /* one before it is missing */
 };
 
-static int tell(struct tap_netib *netib, const struct tap_net *net,
+static int tell(struct tap_context *context, const struct tap_net *net,
 		const struct tap_net_flush *flush, const struct tap_net_recent *recent,
 		enum tap_why why)
 {
 	struct tap_link_end ends[2] = {
 		{.process = net->process,
-		 .name = tap_names_get(&netib->context->names, "net", 3, "net_recv", 8),
+		 .name = tap_names_get(&context->names, "net", 3, "net_recv", 8),
 		 .work = tap_net_work(net, TAP_WORK_NET_RECEIVE, recent->number),
 		 .rank = -1},
 		{.process = net->process,
@@ -63,9 +65,8 @@ static int tell(struct tap_netib *netib, const struct tap_net *net,
 
 	if (!ends[0].name)
 		return -ENOMEM;
-	tap_matches_count(&netib->context->matches[TAP_MATCH_FLUSH_MESSAGE], link.known,
-			  why);
-	return tap_emit_link(netib->context, &link);
+	tap_matches_count(&context->matches[TAP_MATCH_FLUSH_MESSAGE], link.known, why);
+	return tap_emit_link(context, &link);
 }
 
 /* Whether this queue pair, so this device, has flushed it. */
@@ -94,7 +95,7 @@ static bool may_be_later(const struct tap_net *net, const struct tap_net_recent 
 }
 
 /* The latest message that was received before it at its address. */
-static int take(struct tap_netib *netib, const struct tap_net *net,
+static int take(struct tap_context *context, const struct tap_net *net,
 		const struct tap_net_flush *flush)
 {
 	const struct tap_net_flushes *flushes = &net->flushes;
@@ -117,14 +118,13 @@ static int take(struct tap_netib *netib, const struct tap_net *net,
 		why = TAP_WHY_AMBIGUOUS;
 	if (why) {
 		if (net->is_proved)
-			tap_matches_lack(
-				&netib->context->matches[TAP_MATCH_FLUSH_MESSAGE], why);
+			tap_matches_lack(&context->matches[TAP_MATCH_FLUSH_MESSAGE], why);
 		return 0;
 	}
 	if (found->flush_count < DEVICES_MAX)
 		found->flushed_by[found->flush_count++] = flush->work.request.qp_id;
 	/* By address alone, another that is missing could be meant. */
-	return tell(netib, net, flush, found,
+	return tell(context, net, flush, found,
 		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
 								: TAP_WHY_NONE);
 }
@@ -138,7 +138,7 @@ static void drop(struct tap_net_flushes *flushes, size_t count)
 }
 
 /* Those for which it is time, or all. */
-static int take_due(struct tap_netib *netib, struct tap_net *net, bool is_end)
+static int take_due(struct tap_context *context, struct tap_net *net, bool is_end)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
 	size_t i = 0;
@@ -146,7 +146,7 @@ static int take_due(struct tap_netib *netib, struct tap_net *net, bool is_end)
 
 	while (i < flushes->count && !ret &&
 	       (is_end || tap_net_messages_are_known(net, flushes->all[i].begin_ns)))
-		ret = take(netib, net, &flushes->all[i++]);
+		ret = take(context, net, &flushes->all[i++]);
 	if (i)
 		drop(flushes, i);
 	return ret;
@@ -159,7 +159,7 @@ static bool has_room(struct tap_net_flushes *flushes)
 	return flushes->recent;
 }
 
-int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
+int tap_net_flush_add(struct tap_context *context, struct tap_net *net,
 		      const struct tap_rdma_list *list)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
@@ -171,13 +171,13 @@ int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
 	if (!flushes->all || !has_room(flushes))
 		return -ENOMEM;
 	if (flushes->count == WAITING_MAX) {
-		ret = take(netib, net, &flushes->all[0]);
+		ret = take(context, net, &flushes->all[0]);
 		drop(flushes, 1);
 	}
 	flush = &flushes->all[flushes->count++];
 	*flush = (struct tap_net_flush){
 		.work = tap_life_work(list->life, TAP_WORK_SEND, list->seq),
-		.name = tap_names_get(&netib->context->names, "verbs", 5, "RDMA_READ", 9),
+		.name = tap_names_get(&context->names, "verbs", 5, "RDMA_READ", 9),
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,
 		.cts_number = net->number,
@@ -185,12 +185,12 @@ int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
 			tap_work_queue_has_hole_before(&list->life->sends, list->seq)};
 	if (!flush->name)
 		return -ENOMEM;
-	return ret ? ret : take_due(netib, net, false);
+	return ret ? ret : take_due(context, net, false);
 }
 
 /* A flush may follow, on a queue pair that is not there yet (2.32). */
-int tap_net_flush_received(struct tap_netib *netib, struct tap_net *net, uint64_t number,
-			   uint64_t address, int64_t received_ns)
+int tap_net_flush_received(struct tap_context *context, struct tap_net *net,
+			   uint64_t number, uint64_t address, int64_t received_ns)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
 
@@ -201,7 +201,7 @@ int tap_net_flush_received(struct tap_netib *netib, struct tap_net *net, uint64_
 			(struct tap_net_recent){.number = number,
 						.address = address,
 						.received_ns = received_ns};
-	return flushes->count ? take_due(netib, net, false) : 0;
+	return flushes->count ? take_due(context, net, false) : 0;
 }
 
 void tap_net_flush_lost(struct tap_net *net, uint64_t number)
@@ -209,9 +209,9 @@ void tap_net_flush_lost(struct tap_net *net, uint64_t number)
 	net->flushes.lost[net->flushes.lost_count++ % TAP_NET_LOST] = number;
 }
 
-int tap_net_flush_finish(struct tap_netib *netib, struct tap_net *net)
+int tap_net_flush_finish(struct tap_context *context, struct tap_net *net)
 {
-	return take_due(netib, net, true);
+	return take_due(context, net, true);
 }
 
 void tap_net_flush_free(struct tap_net_flushes *flushes)

@@ -13,34 +13,22 @@
 #include <stdint.h>
 
 struct tap_net;
+struct tap_net_flushes;
 struct tap_rdma_list;
-struct tap_netib;
-
-/* Messages that lack something, which a flush may mean. */
-#define TAP_NET_LOST 64
-
-/* Of a receiver; all zero is none. */
-struct tap_net_flushes {
-	struct tap_net_recent *recent; /* messages, the latest; or NULL */
-	uint64_t recent_count;
-	struct tap_net_flush *all; /* that wait, or NULL */
-	size_t count;
-	uint64_t lost[TAP_NET_LOST]; /* numbers, the latest */
-	uint64_t lost_count;
-};
+struct tap_context;
 
 /* A message lacks something. */
 void tap_net_flush_lost(struct tap_net *net, uint64_t number);
 
 /* Each returns 0 or -errno. */
 
-int tap_net_flush_add(struct tap_netib *netib, struct tap_net *net,
+int tap_net_flush_add(struct tap_context *context, struct tap_net *net,
 		      const struct tap_rdma_list *list);
 /* A message is there whole, the data of its last request at address, 0 none. */
-int tap_net_flush_received(struct tap_netib *netib, struct tap_net *net, uint64_t number,
-			   uint64_t address, int64_t received_ns);
+int tap_net_flush_received(struct tap_context *context, struct tap_net *net,
+			   uint64_t number, uint64_t address, int64_t received_ns);
 /* All messages are over. */
-int tap_net_flush_finish(struct tap_netib *netib, struct tap_net *net);
+int tap_net_flush_finish(struct tap_context *context, struct tap_net *net);
 
 void tap_net_flush_free(struct tap_net_flushes *flushes);
 

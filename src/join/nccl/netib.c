@@ -2,7 +2,7 @@
 /* Connections, and which of their requests are what. */
 #include "join/nccl/netib.h"
 
-#include "join/nccl/net_message.h"
+#include "join/nccl/net_flush.h"
 #include "join/model/process.h"
 #include "join/rdma/verbs.h"
 
@@ -27,6 +27,17 @@ static const struct tap_net_layout layouts[] = {
 	{32, 256, false}, /* 2.19 */
 	{64, 256, true},  /* 2.20 to 2.29; the slot from 2.29 on */
 	{48, 256, true},  /* 2.30 */
+};
+
+/* What a work request is for. */
+enum role {
+	ROLE_NONE,
+	ROLE_CTS,
+	ROLE_DATA,     /* a write */
+	ROLE_DATA_IMM, /* the last, with a number */
+	ROLE_SIZES,    /* the last of several requests: how long each is */
+	ROLE_FLUSH,
+	ROLE_RECEIVE,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -126,21 +137,19 @@ static int take_met(void *data, struct tap_life *sender, struct tap_life *receiv
 		a->peer = b;
 	if (!b->peer)
 		b->peer = a;
-	return tap_net_message_retry(netib, a);
+	return tap_net_match_retry(&netib->match, a);
 }
 
 /* ---- What a list is ---- */
 
 /* Of request number i of the list, of which the first is this; other data follow it. */
-static enum tap_net_role role_of(enum tap_net_role first,
-				 const struct tap_rdma_list *list, size_t i)
+static enum role role_of(enum role first, const struct tap_rdma_list *list, size_t i)
 {
-	if (first != TAP_NET_DATA)
+	if (first != ROLE_DATA)
 		return first;
 	if (i + 1 < list->count)
-		return TAP_NET_DATA;
-	return list->count > 2 && list->requests[i].length ? TAP_NET_SIZES
-							   : TAP_NET_DATA_IMM;
+		return ROLE_DATA;
+	return list->count > 2 && list->requests[i].length ? ROLE_SIZES : ROLE_DATA_IMM;
 }
 
 /* Writes, the last of them with a number: empty, or from 2.19 the sizes of the others. */
@@ -189,8 +198,8 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
 	    !peer || peer == list->life)
 		return;
-	mr = tap_memory_find(&netib->verbs->memory, peer->qp, request->rkey,
-			     request->remote_addr, request->length);
+	mr = tap_memory_find(netib->memory, peer->qp, request->rkey, request->remote_addr,
+			     request->length);
 	layout = mr ? layout_of(mr->length) : NULL;
 	if (!layout)
 		return;
@@ -202,8 +211,8 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 	place->local_addr = request->addr - offset;
 	if (net->layout ? net->layout != layout || mr->addr != net->remote_addr ||
 				  place->local_addr != net->local_addr
-			: !tap_memory_has(&netib->verbs->memory, net->process,
-					  place->local_addr, mr->length))
+			: !tap_memory_has(netib->memory, net->process, place->local_addr,
+					  mr->length))
 		return;
 	place->layout = layout;
 	place->remote_addr = mr->addr;
@@ -243,12 +252,11 @@ static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_f
 	       net->pending[count - 1 - own].wr_id == net->pending[count - 1].wr_id)
 		own++;
 	/* Each before may have lacked some, but none has had more. */
-	if (!missed && own == count && own > net->per_message)
-		net->per_message = own;
-	if (!net->per_message || own < net->per_message ||
-	    count != net->per_message * (missed + 1))
+	if (!missed && own == count && own > net->parts)
+		net->parts = own;
+	if (!net->parts || own < net->parts || count != net->parts * (missed + 1))
 		return TAP_WHY_POST_LOST;
-	own = net->per_message;
+	own = net->parts;
 	memmove(net->pending, net->pending + (count - own),
 		own * sizeof(net->pending[0]));
 	net->pending_count = own;
@@ -278,11 +286,11 @@ static int take_cts(struct tap_netib *netib, struct tap_net *net,
 	net->peer->peer = net;
 	know(netib, net->peer);
 	for (i = 0; i < missed; i++)
-		tap_net_unmatched(netib, net, net->number - 1, TAP_WHY_POST_LOST);
+		tap_net_unmatched(&netib->match, net, net->number - 1, TAP_WHY_POST_LOST);
 	if (why)
-		tap_net_unmatched(netib, net, net->number, why);
+		tap_net_unmatched(&netib->match, net, net->number, why);
 	else
-		ret = tap_net_message_make(netib, net, list, place->requests);
+		ret = tap_net_match_cts(&netib->match, net, list, place->requests);
 	net->pending_count = 0;
 	return ret;
 }
@@ -298,7 +306,7 @@ static void take_receive(void *data, struct tap_life *life, uint64_t seq, uint64
 	if (num_sge) {
 		/* NCCL's are empty. */
 		if (!net->id)
-			net->is_refuted = true;
+			tap_net_refute(net);
 		return;
 	}
 	if (wr_id == PREPOSTED)
@@ -311,7 +319,7 @@ static void take_receive(void *data, struct tap_life *life, uint64_t seq, uint64
 		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
-	*note = (struct tap_rdma_note){.role = TAP_NET_RECEIVE,
+	*note = (struct tap_rdma_note){.role = ROLE_RECEIVE,
 				       .owner = net,
 				       .ordinal = seq};
 }
@@ -340,19 +348,19 @@ static int take_list(struct tap_netib *netib, const struct tap_rdma_list *list,
 	find_place(netib, net, list, &place);
 	if (place.layout && net_of(netib, list->life->peer->qp)) {
 		ret = take_cts(netib, net, list, &place);
-		*first = (struct tap_rdma_note){.role = TAP_NET_CTS,
+		*first = (struct tap_rdma_note){.role = ROLE_CTS,
 						.owner = net,
 						.number = net->number};
 	} else if (is_flush(list)) {
 		if (!net->layout)
 			return 0;
-		ret = tap_net_flush_add(netib, net, list);
-		*first = (struct tap_rdma_note){.role = TAP_NET_FLUSH, .owner = net};
+		ret = tap_net_flush_add(netib->context, net, list);
+		*first = (struct tap_rdma_note){.role = ROLE_FLUSH, .owner = net};
 	} else if (is_data(list) && may_send(netib, net)) {
-		*first = (struct tap_rdma_note){.role = TAP_NET_DATA,
+		*first = (struct tap_rdma_note){.role = ROLE_DATA,
 						.owner = net,
 						.ordinal = list->consuming};
-		ret = tap_net_message_post(netib, net, list, &first->number);
+		ret = tap_net_match_post(&netib->match, net, list, &first->number);
 	}
 	return ret;
 }
@@ -373,50 +381,47 @@ static int take_posted(void *data, const struct tap_rdma_list *list,
 
 /* ---- What comes of them ---- */
 
-static void add_number(struct tap_fields *fields, const char *name, uint64_t value)
-{
-	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
-
-	if (field)
-		field->value.u = value;
-}
-
 static void take_ended(void *data, const struct tap_life *life,
 		       struct tap_rdma_note *note, struct tap_fields *exit)
 {
 	static const char *const roles[] = {
-		[TAP_NET_CTS] = "cts",		 [TAP_NET_DATA] = "data",
-		[TAP_NET_DATA_IMM] = "data-imm", [TAP_NET_SIZES] = "sizes",
-		[TAP_NET_FLUSH] = "flush",	 [TAP_NET_RECEIVE] = "receive",
+		[ROLE_CTS] = "cts",	      [ROLE_DATA] = "data",
+		[ROLE_DATA_IMM] = "data-imm", [ROLE_SIZES] = "sizes",
+		[ROLE_FLUSH] = "flush",	      [ROLE_RECEIVE] = "receive",
 	};
 	const struct tap_net *net = note->owner;
+	const struct tap_netib *netib = data;
 
 	/* The event of its CTS may have come after its own. */
 	if (!note->number && note->ordinal)
-		note->number = tap_net_message_number(data, life, note->ordinal,
-						      note->role == TAP_NET_RECEIVE);
+		note->number = tap_net_match_number(&netib->match, life, note->ordinal,
+						    note->role == ROLE_RECEIVE);
 	if (!net->is_proved)
 		return;
-	tap_fields_add_string(exit, "net", roles[note->role], strlen(roles[note->role]));
-	add_number(exit, "net_id", net->id);
+	tap_fields_add_text(exit, "net", roles[note->role]);
+	tap_fields_add_unsigned(exit, "net_id", net->id);
 	if (note->number)
-		add_number(exit, "request", note->number);
+		tap_fields_add_unsigned(exit, "request", note->number);
 }
 
 static int take_sent(void *data, struct tap_life *life, uint64_t ordinal, int64_t time_ns,
 		     uint64_t status)
 {
-	return tap_net_message_sent(data, life, ordinal, time_ns, status);
+	const struct tap_netib *netib = data;
+
+	return tap_net_match_sent(&netib->match, life, ordinal, time_ns, status);
 }
 
 static int take_received(void *data, struct tap_life *life, uint64_t ordinal,
 			 int64_t time_ns, uint32_t imm_data)
 {
+	const struct tap_netib *netib = data;
 	struct tap_net *net = life->qp->observed;
 
 	if (!net || net->is_refuted || !ordinal)
 		return 0;
-	return tap_net_message_received(data, net, life, ordinal, time_ns, imm_data);
+	return tap_net_match_received(&netib->match, net, life, ordinal, time_ns,
+				      imm_data);
 }
 
 void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
@@ -430,7 +435,15 @@ void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
 						     .ended = take_ended,
 						     .sent = take_sent,
 						     .received = take_received};
-	netib->verbs = verbs;
+	netib->qps = &verbs->qps;
+	netib->memory = &verbs->memory;
+	netib->pieces.context = netib->context;
+	netib->messages.context = netib->context;
+	netib->messages.pieces = &netib->pieces;
+	netib->match = (struct tap_net_match){.context = netib->context,
+					      .qps = netib->qps,
+					      .pieces = &netib->pieces,
+					      .messages = &netib->messages};
 	tap_verbs_begin(verbs, &netib->observer);
 }
 
@@ -441,9 +454,9 @@ static int finish(void *state)
 	int ret = 0;
 
 	for (net = netib->all; net && !ret; net = net->next)
-		ret = tap_net_message_close(netib, net);
+		ret = tap_net_match_close(&netib->match, net);
 	for (net = netib->all; net && !ret; net = net->next)
-		ret = tap_net_message_finish(netib, net);
+		ret = tap_net_match_finish(&netib->match, net);
 	return ret;
 }
 
@@ -453,14 +466,17 @@ static void free_all(void *state)
 	struct tap_net *net;
 	size_t i;
 
-	for (net = netib->all; net; net = net->next)
-		tap_net_message_forget(netib, net);
+	for (net = netib->all; net; net = net->next) {
+		tap_net_message_drop_all(&netib->messages, net);
+		tap_net_piece_drop_held(&netib->pieces, net, NULL);
+	}
 	while ((net = netib->all)) {
 		netib->all = net->next;
 		tap_net_flush_free(&net->flushes);
 		free(net);
 	}
-	tap_net_messages_free(netib);
+	tap_net_messages_free(&netib->messages);
+	tap_net_pieces_free(&netib->pieces);
 	for (i = 0; i < netib->processes.size; i++)
 		free(netib->processes.slots[i].value);
 	tap_table_free(&netib->processes);

@@ -20,39 +20,26 @@
 
 #include "join/base/table.h"
 #include "join/model/layer.h"
+#include "join/nccl/net_match.h"
 #include "join/rdma/observer.h"
 
-#include <stddef.h>
-
-struct tap_net;
-struct tap_net_message;
-struct tap_net_piece;
+struct tap_memory;
 struct tap_verbs;
-
-/* What a work request is for. */
-enum tap_net_role {
-	TAP_NET_NONE,
-	TAP_NET_CTS,
-	TAP_NET_DATA,	  /* a write */
-	TAP_NET_DATA_IMM, /* the last, with a number */
-	TAP_NET_SIZES,	  /* the last of several requests: how long each is */
-	TAP_NET_FLUSH,
-	TAP_NET_RECEIVE,
-};
 
 struct tap_netib {
 	struct tap_context *context; /* first: layer.h */
-	struct tap_verbs *verbs;     /* whose requests they are */
+	/* Of rdma, what a connection is known by. */
+	const struct tap_qps *qps;
+	const struct tap_memory *memory;
 	struct tap_rdma_observer observer;
 	struct tap_table by_owner; /* connections by (process, owner) */
 	struct tap_net *all;
-	struct tap_table processes;  /* by number */
-	struct tap_table arrivals;   /* parts by (receiver's life, ordinal) */
-	struct tap_table departures; /* the same by (sender's life, ordinal) */
-	struct tap_net_message *oldest, *newest, *free_messages;
-	struct tap_net_piece *free_pieces;
-	size_t open; /* messages */
-	size_t held; /* parts that have none */
+	struct tap_table processes; /* by number */
+
+	/* Each of the file of its name. */
+	struct tap_net_pieces pieces;
+	struct tap_net_messages messages;
+	struct tap_net_match match;
 };
 
 extern const struct tap_layer tap_netib_layer;

@@ -55,4 +55,11 @@ static inline bool tap_work_queue_has_hole_before(const struct tap_work_queue *q
 	return queue->has_hole || seq != queue->last_seq + 1;
 }
 
+/* Whether a request of this number, or one after it, was seen to complete. */
+static inline bool tap_work_queue_has_passed(const struct tap_work_queue *queue,
+					     uint64_t seq)
+{
+	return queue->done_seq >= seq;
+}
+
 #endif

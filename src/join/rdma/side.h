@@ -45,6 +45,12 @@ static inline uint64_t tap_flow_side_next(const struct tap_flow_side *side)
 	return side->count + 1;
 }
 
+/* Whether it is known to have had a message of this ordinal. */
+static inline bool tap_flow_side_has(const struct tap_flow_side *side, uint64_t ordinal)
+{
+	return ordinal <= side->count;
+}
+
 static inline void tap_flow_side_doubt(struct tap_flow_side *side, bool is_ambiguous,
 				       bool is_broken)
 {

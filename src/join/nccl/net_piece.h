@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of messages: a list of writes, and the receive that it uses up.
+ *
+ * Both ends know a piece by the same ordinal: it is found under (receiver's queue pair,
+ * ordinal) as well as under (sender's, ordinal).  Hides these two ways, and how many
+ * pieces may wait for a message.
+ */
+#ifndef TAP_JOIN_NCCL_NET_PIECE_H
+#define TAP_JOIN_NCCL_NET_PIECE_H
+
+#include "join/base/table.h"
+#include "join/nccl/net.h"
+
+struct tap_context;
+struct tap_rdma_list;
+
+#define TAP_NET_REQUESTS_MAX 8
+
+struct tap_net_piece {
+	struct tap_net_message *message; /* NULL: it has none yet */
+	struct tap_net *holder;		 /* of one that is held, else NULL */
+	TAP_LIST_LINK(struct tap_net_piece) of_holder;
+	TAP_LIST_LINK(struct tap_net_piece) of_message;
+	struct tap_life *receiver; /* NULL not known yet */
+	struct tap_life *sender;   /* NULL: not posted */
+	uint64_t ordinal;
+	int64_t begin_ns, end_ns; /* of the post */
+	int64_t tid;
+	uint64_t seq; /* of its last request */
+	uint64_t wr_id;
+	uint32_t imm_data, received_imm;
+	unsigned int requests;
+	uint64_t lengths[TAP_NET_REQUESTS_MAX];
+	uint64_t addresses[TAP_NET_REQUESTS_MAX]; /* remote */
+	int64_t sent_ns, received_ns;
+	uint64_t status;
+	bool is_sent, is_received, is_raced;
+	bool has_sizes; /* of its requests, in the last one */
+};
+
+struct tap_net_pieces {
+	const struct tap_context
+		*context;	     /* set by the owner; the rest is zero at first */
+	struct tap_table arrivals;   /* by (receiver's life, ordinal) */
+	struct tap_table departures; /* by (sender's life, ordinal) */
+	TAP_LIST(struct tap_net_piece) unused;
+	size_t held;
+};
+
+/* NULL: memory is short. */
+struct tap_net_piece *tap_net_piece_make(struct tap_net_pieces *pieces, uint64_t ordinal);
+/* Of no message, or of one that drops it from its own list. */
+void tap_net_piece_drop(struct tap_net_pieces *pieces, struct tap_net_piece *piece);
+
+/* It can be found from now on.  Return 0 or -ENOMEM. */
+int tap_net_piece_file_arrival(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
+			       struct tap_life *receiver);
+int tap_net_piece_file_departure(struct tap_net_pieces *pieces,
+				 struct tap_net_piece *piece, struct tap_life *sender);
+/* NULL: there is none. */
+struct tap_net_piece *tap_net_piece_find_arrival(const struct tap_net_pieces *pieces,
+						 const struct tap_life *receiver,
+						 uint64_t ordinal);
+struct tap_net_piece *tap_net_piece_find_departure(const struct tap_net_pieces *pieces,
+						   const struct tap_life *sender,
+						   uint64_t ordinal);
+
+/* Holds one without a message.  A connection's oldest goes when there are too many. */
+void tap_net_piece_hold(struct tap_net_pieces *pieces, struct tap_net *net,
+			struct tap_net_piece *piece);
+void tap_net_piece_unhold(struct tap_net_pieces *pieces, struct tap_net_piece *piece);
+/* Drops those that are held before this one, or all: NULL. */
+void tap_net_piece_drop_held(struct tap_net_pieces *pieces, struct tap_net *net,
+			     const struct tap_net_piece *before);
+
+/* It is posted by this list. */
+void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list *list);
+/* The same, of what was posted before its receive was known, and has no more use. */
+int tap_net_piece_adopt(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
+			struct tap_net_piece *held);
+
+void tap_net_pieces_free(struct tap_net_pieces *pieces);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The spans are made early, and begin when the connection is known to be NCCL's. */
+#include "join/nccl/net_span.h"
+
+#include "join/model/context.h"
+#include "join/model/link.h"
+#include "join/rdma/observer.h"
+#include "join/rdma/qp.h"
+
+#include <errno.h>
+
+struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
+			     uint64_t number)
+{
+	return (struct tap_work){.kind = kind,
+				 .message = {.net_id = net->id, .number = number}};
+}
+
+static struct tap_span *make_span(struct tap_context *context, const struct tap_net *net,
+				  const char *name, enum tap_work_kind kind,
+				  const struct tap_net_message *message, int64_t tid,
+				  int64_t begin_ns)
+{
+	struct tap_span *span =
+		tap_work_make_span(context, net->process, "net", name, tid);
+
+	if (!span)
+		return NULL;
+	span->begin_ns = begin_ns;
+	span->work = tap_net_work(net, kind, message->number);
+	tap_fields_add_unsigned(&span->entry, "net_id", net->id);
+	tap_fields_add_unsigned(&span->entry, "request", message->number);
+	tap_fields_add_unsigned(&span->entry, "requests", message->requests);
+	tap_fields_add_unsigned(&span->entry, "peer_process", net->peer->process->number);
+	tap_fields_add_unsigned(&span->entry, "peer_net_id", net->peer->id);
+	return span;
+}
+
+int tap_net_span_receive(struct tap_context *context, struct tap_net_message *message,
+			 const struct tap_rdma_list *cts)
+{
+	message->receive =
+		make_span(context, message->to, "net_recv", TAP_WORK_NET_RECEIVE, message,
+			  cts->tid, cts->begin_ns);
+	return message->receive ? 0 : -ENOMEM;
+}
+
+int tap_net_span_send(struct tap_context *context, struct tap_net_message *message,
+		      const struct tap_net_piece *piece)
+{
+	message->send = make_span(context, message->from, "net_send", TAP_WORK_NET_SEND,
+				  message, piece->tid, piece->begin_ns);
+	return message->send ? 0 : -ENOMEM;
+}
+
+static int tell_begin(struct tap_context *context, struct tap_span *span, bool *is_told)
+{
+	if (!span || *is_told)
+		return 0;
+	*is_told = true;
+	return tap_emit_begun(context, span);
+}
+
+int tap_net_span_begin(struct tap_context *context, struct tap_net_message *message)
+{
+	int ret = 0;
+
+	if (!message->to->is_proved)
+		return 0;
+	ret = tell_begin(context, message->receive, &message->is_receive_told);
+	return ret ? ret : tell_begin(context, message->send, &message->is_send_told);
+}
+
+static bool have_one_clock(const struct tap_net_message *message)
+{
+	return message->to->process->trace == message->from->process->trace;
+}
+
+void tap_net_span_add_wait(struct tap_net_message *message)
+{
+	/* From the end of what was posted before until the CTS was posted; none where
+	 * the CTS came first: that is sure. */
+	struct tap_net *from = message->from;
+	struct tap_fields *fields = &message->send->exit;
+	int64_t until_ns = message->cts_end_ns;
+
+	if (have_one_clock(message)) {
+		if (until_ns > message->begin_ns)
+			until_ns = message->begin_ns;
+		if (from->posted_number && from->posted_number + 1 == message->number) {
+			const int64_t wait_ns = until_ns - from->posted_end_ns;
+
+			tap_fields_add_unsigned(fields, "wait_max_ns",
+						wait_ns > 0 ? (uint64_t) wait_ns : 0);
+			tap_fields_add_text(fields, "wait_known",
+					    message->cts_end_ns <= from->posted_begin_ns
+						    ? "exact"
+						    : "inferred");
+		}
+		if (message->begin_ns >= message->cts_begin_ns)
+			tap_fields_add_unsigned(fields, "cts_to_post_ns",
+						(uint64_t) (message->begin_ns -
+							    message->cts_begin_ns));
+	}
+	if (message->number > from->posted_number) {
+		from->posted_number = message->number;
+		from->posted_begin_ns = message->begin_ns;
+		from->posted_end_ns = message->end_ns;
+	}
+}
+
+static int end_span(struct tap_context *context, struct tap_span *span, bool is_told,
+		    bool is_complete, int64_t end_ns, enum tap_span_state otherwise)
+{
+	int ret = 0;
+
+	if (!span)
+		return 0;
+	span->end_ns = end_ns;
+	span->state = is_complete ? TAP_SPAN_COMPLETE : otherwise;
+	if (is_told)
+		ret = tap_emit_ended(context, span);
+	return ret;
+}
+
+static enum tap_why doubt(const struct tap_qps *qps,
+			  const struct tap_net_message *message)
+{
+	const struct tap_net_piece *piece;
+
+	for (piece = message->pieces.first; piece; piece = piece->of_message.after) {
+		if (piece->is_raced || message->is_raced)
+			return TAP_WHY_RACED;
+		if (!piece->sender->peer || !tap_life_is_sure(qps, piece->sender))
+			return TAP_WHY_LATE;
+	}
+	return TAP_WHY_NONE;
+}
+
+static int tell_link(struct tap_context *context, const struct tap_qps *qps,
+		     const struct tap_net_message *message, const struct tap_span *send,
+		     const struct tap_span *receive)
+{
+	const enum tap_why why = doubt(qps, message);
+	const struct tap_net_piece *piece;
+	struct tap_link_end ends[3 + TAP_NET_PIECES_MAX] = {
+		{.process = message->to->process, .work = message->cts, .rank = -1},
+		{.process = message->from->process,
+		 .name = send->name,
+		 .work = send->work,
+		 .rank = -1},
+		{.process = message->to->process,
+		 .name = receive->name,
+		 .work = receive->work,
+		 .rank = -1}};
+	struct tap_link link = {.kind = TAP_LINK_CTS_MESSAGE,
+				.known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
+				.why = why,
+				.is_complete = true,
+				.nranks = -1,
+				.operation = send->name,
+				.ends = ends,
+				.count = 3,
+				.begin_ns = message->cts_begin_ns,
+				.end_ns = message->end_ns,
+				.bytes = tap_net_message_bytes(message)};
+
+	if (!why && message->to->is_preposted)
+		link.known = TAP_KNOWN_DECODED;
+	ends[0].name = tap_names_get(&context->names, "verbs", 5, "RDMA_WRITE", 10);
+	for (piece = message->pieces.first; piece && link.count < 3 + TAP_NET_PIECES_MAX;
+	     piece = piece->of_message.after)
+		ends[link.count++] = (struct tap_link_end){
+			.process = message->from->process,
+			.name = send->name,
+			.work = tap_life_work(piece->sender, TAP_WORK_SEND, piece->seq),
+			.rank = -1};
+	tap_matches_count(&context->matches[TAP_MATCH_CTS_MESSAGE], link.known, why);
+	return tap_emit_link(context, &link);
+}
+
+int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
+		     struct tap_net_message *message, enum tap_why why,
+		     enum tap_span_state otherwise)
+{
+	const bool is_whole = message->is_linked;
+	const bool is_sent = is_whole && message->sent == message->count;
+	const bool is_received = is_whole && message->received == message->count;
+	struct tap_span *send = message->send, *receive = message->receive;
+	const enum tap_span_state unsent = otherwise;
+	int ret;
+
+	message->send = NULL;
+	message->receive = NULL;
+
+	if (is_whole) {
+		tap_fields_add_unsigned(&send->exit, "bytes",
+					tap_net_message_bytes(message));
+		tap_fields_add_unsigned(&send->exit, "parts", message->count);
+		tap_fields_add_unsigned(&receive->exit, "bytes",
+					tap_net_message_bytes(message));
+		tap_fields_add_unsigned(&receive->exit, "parts", message->count);
+		if (is_received && have_one_clock(message) &&
+		    message->received_ns >= message->begin_ns)
+			tap_fields_add_unsigned(&send->exit, "post_to_receive_ns",
+						(uint64_t) (message->received_ns -
+							    message->begin_ns));
+	}
+	if (is_sent)
+		tap_work_add_status(&send->exit, message->status);
+	if (is_received)
+		tap_work_add_status(&receive->exit, 0);
+	if (why && send)
+		tap_fields_add_text(&send->exit, "why", tap_why_name(why));
+	if (why)
+		tap_fields_add_text(&receive->exit, "why", tap_why_name(why));
+	if (tap_net_message_has_lost_end(message, false))
+		otherwise = TAP_SPAN_END_LOST;
+	ret = end_span(context, receive, message->is_receive_told, is_received,
+		       message->received_ns, otherwise);
+	if (!ret)
+		ret = end_span(context, send, message->is_send_told, is_sent,
+			       message->sent_ns,
+			       tap_net_message_has_lost_end(message, true)
+				       ? TAP_SPAN_END_LOST
+				       : unsent);
+	if (!ret && is_whole)
+		ret = tell_link(context, qps, message, send, receive);
+	tap_pairs_put(&context->pairs, receive);
+	if (send)
+		tap_pairs_put(&context->pairs, send);
+	return ret;
+}
