@@ -4,7 +4,7 @@
 check_PROGRAMS += tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_net tests/unit/test_shared tests/unit/test_symbol \
 	tests/unit/test_wire tests/unit/fuzz_join
-tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/tap.h
+tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_join_LDADD = src/join/libjoin.la
@@ -12,15 +12,17 @@ tests_unit_test_lane_SOURCES = tests/unit/test_lane.c tests/unit/tap.h
 tests_unit_test_lane_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_lane_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_lane_LDADD = src/join/libjoin.la
-tests_unit_test_link_SOURCES = tests/unit/test_link.c tests/unit/tap.h
+tests_unit_test_link_SOURCES = tests/unit/test_link.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_link_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_link_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_link_LDADD = src/join/libjoin.la
-tests_unit_test_net_SOURCES = tests/unit/test_net.c tests/unit/tap.h
+tests_unit_test_net_SOURCES = tests/unit/test_net.c tests/unit/draw.h tests/unit/tap.h \
+	tests/unit/verbs_events.c tests/unit/verbs_events.h
 tests_unit_test_net_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_net_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_net_LDADD = src/join/libjoin.la
-tests_unit_test_shared_SOURCES = tests/unit/test_shared.c tests/unit/tap.h
+tests_unit_test_shared_SOURCES = tests/unit/test_shared.c tests/unit/draw.h tests/unit/tap.h \
+	tests/unit/verbs_events.c tests/unit/verbs_events.h
 tests_unit_test_shared_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_shared_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_shared_LDADD = src/join/libjoin.la
@@ -28,7 +30,8 @@ tests_unit_test_symbol_SOURCES = tests/unit/test_symbol.c tests/unit/tap.h
 tests_unit_test_symbol_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_symbol_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_symbol_LDADD = src/join/libjoin.la
-tests_unit_test_wire_SOURCES = tests/unit/test_wire.c tests/unit/tap.h
+tests_unit_test_wire_SOURCES = tests/unit/test_wire.c tests/unit/draw.h tests/unit/tap.h \
+	tests/unit/verbs_events.c tests/unit/verbs_events.h
 tests_unit_test_wire_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_wire_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_wire_LDADD = src/join/libjoin.la
@@ -135,7 +138,7 @@ UNIT_TESTS += tests/unit/test_list tests/unit/test_vec
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
 check_PROGRAMS += tests/unit/test_json
-tests_unit_test_json_SOURCES = tests/unit/test_json.c tests/unit/tap.h
+tests_unit_test_json_SOURCES = tests/unit/test_json.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_json_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(JSON_C_CFLAGS)
 tests_unit_test_json_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_json_LDADD = src/join/libjoin.la $(JSON_C_LIBS)

@@ -4,20 +4,11 @@
 #include "join/join.h"
 #include "join/base/json.h"
 #include "join/views/order.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(void)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return draw_state;
-}
 
 static bool test_heap(void)
 {
@@ -27,7 +18,7 @@ static bool test_heap(void)
 	unsigned int i, taken = 0;
 
 	for (i = 0; i < 1000; i++) {
-		item.time_ns = (int64_t) (draw() % 50) - 25;
+		item.time_ns = (int64_t) (draw_bits() % 50) - 25;
 		item.order = i;
 		CHECK(!tap_heap_push(&heap, &item));
 	}
@@ -59,9 +50,9 @@ static bool test_table(void)
 	CHECK(!tap_table_find(&table, 1, 2));
 	CHECK(!tap_table_remove(&table, 1, 2));
 	for (i = 0; i < 100000; i++) {
-		unsigned int key = (unsigned int) (draw() % 512);
+		unsigned int key = (unsigned int) (draw_bits() % 512);
 
-		if (draw() % 2) {
+		if (draw_bits() % 2) {
 			CHECK(!tap_table_set(&table, key % 16, key / 16, &values[key]));
 			count += !is_kept[key];
 			is_kept[key] = true;
@@ -71,7 +62,7 @@ static bool test_table(void)
 			count -= is_kept[key];
 			is_kept[key] = false;
 		}
-		key = (unsigned int) (draw() % 512);
+		key = (unsigned int) (draw_bits() % 512);
 		CHECK(tap_table_find(&table, key % 16, key / 16) ==
 		      (is_kept[key] ? &values[key] : NULL));
 	}
@@ -290,10 +281,10 @@ static bool test_threads(void)
 	CHECK(!tap_order_init(&counts.order, 100000, tap_join_context(join), take_ordered,
 			      &counts));
 	for (i = 0; i < 200000; i++) {
-		unsigned int t = (unsigned int) (draw() % THREADS);
+		unsigned int t = (unsigned int) (draw_bits() % THREADS);
 		uint64_t *stack = stacks[t];
 
-		if (depths[t] < DEPTH && draw() % 2) {
+		if (depths[t] < DEPTH && draw_bits() % 2) {
 			CHECK(!put(join, trace, TAP_EVENT_ENTRY, now++, t, next,
 				   depths[t] ? stack[depths[t] - 1] : 0));
 			stack[depths[t]++] = next++;

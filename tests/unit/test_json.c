@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Our JSON as somebody else's reader understands it. */
 #include "join/base/json.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
 
 #include <json-c/json.h>
@@ -9,26 +10,16 @@
 /* Longer than what is copied in one go. */
 #define STRING_MAX 600
 
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(void)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return draw_state;
-}
-
 /* Any bytes, or ASCII with few that are not plain, so that both ways are gone. */
 static void draw_string(char *string)
 {
-	size_t length = draw() % (draw() % 8 ? 32 : STRING_MAX), i;
-	bool is_text = draw() & 1;
+	size_t length = draw_bits() % (draw_bits() % 8 ? 32 : STRING_MAX), i;
+	bool is_text = draw_bits() & 1;
 
 	for (i = 0; i < length; i++) {
-		unsigned char c = (unsigned char) (draw() >> 20);
+		unsigned char c = (unsigned char) (draw_bits() >> 20);
 
-		string[i] = (char) (is_text && draw() % 64 ? 'a' + c % 26 : c);
+		string[i] = (char) (is_text && draw_bits() % 64 ? 'a' + c % 26 : c);
 	}
 	string[length] = '\0';
 }

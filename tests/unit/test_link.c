@@ -7,6 +7,7 @@
 #include "join/model/comm.h"
 #include "join/join.h"
 #include "join/model/link.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
 
 #include <stdlib.h>
@@ -16,16 +17,6 @@
 #define OPERATIONS 400
 #define CALLS_MAX 8192 /* of a rank */
 #define COMM_KEY 0x77u
-
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return (draw_state >> 20) % below;
-}
 
 enum what { COLLECTIVE, SEND, RECEIVE };
 

@@ -6,9 +6,10 @@
  * of its own; the join sees the events alone, and some of them are lost.  No message may
  * get another's size, and none may lack but what lost an event.
  */
-#include "join/join.h"
 #include "join/model/link.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
+#include "unit/verbs_events.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #define MESSAGES 3000
 #define WINDOW 6
+#define STEP_NS 10 /* between events */
 #define QPS_MAX 4
 #define GROUP_MAX 8
 #define ENTRY 64
@@ -41,77 +43,36 @@ struct queue {
 struct world {
 	unsigned int qps, loss;
 	bool is_split, is_preposted, is_swapped, has_groups;
-	struct tap_join *join;
-	struct tap_trace *trace;
-	struct tap_event event;
-	int64_t now;
+	struct events events;
 	struct queue queues[2][QPS_MAX + 1]; /* the last flushes */
 	struct message *messages;
 	unsigned int next_queue[2];
 	uint64_t polled;
 	unsigned int found, wrong, links, flushes, wrong_flushes;
 	uint64_t flushed[MESSAGES + 1];
-	bool is_right;
 };
-
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return (draw_state >> 20) % below;
-}
 
 /* ---- Events ---- */
 
-static void begin_event(struct world *world, enum tap_verbs_event verbs)
-{
-	tap_fields_clear(&world->event.fields);
-	world->event.kind = TAP_EVENT_VERBS;
-	world->event.verbs = verbs;
-	world->event.begin_ns = 0;
-}
-
-static void add(struct world *world, const char *name, uint64_t value)
-{
-	tap_fields_add(&world->event.fields, name, TAP_FIELD_UNSIGNED)->value.u = value;
-}
-
-static void add_all(struct world *world, const char *name, const uint64_t *values,
-		    size_t count)
-{
-	uint64_t *elements;
-
-	tap_fields_add_array(&world->event.fields, name, count, &elements);
-	memcpy(elements, values, count * sizeof(*values));
-}
-
 static void give(struct world *world, unsigned int p, struct message *message)
 {
-	world->event.trace = world->trace;
-	world->event.pid = p + 1;
-	world->event.tid = p + 1;
-	world->event.time_ns = world->now += 10;
 	/* The first ones teach how many parts there are. */
-	if (message && message - world->messages > 8 && world->loss &&
-	    !draw(world->loss)) {
+	const bool is_lost = message && message - world->messages > 8 && world->loss &&
+			     !draw(world->loss);
+
+	if (is_lost)
 		message->lost++;
-		return;
-	}
-	if (tap_join_event(world->join, &world->event))
-		world->is_right = false;
+	event_give(&world->events, p, STEP_NS, is_lost);
 }
 
 static void tell_region(struct world *world, unsigned int p, uint64_t addr)
 {
-	begin_event(world, TAP_VERBS_MR);
-	add(world, "mr_id", 1);
-	add(world, "context_id", 1);
-	add(world, "addr", addr);
-	add(world, "length", ENTRY * GROUP_MAX * SLOTS);
-	add(world, "rkey", 7);
+	event_begin(&world->events, TAP_VERBS_MR);
+	event_add(&world->events, "mr_id", 1);
+	event_add(&world->events, "context_id", 1);
+	event_add(&world->events, "addr", addr);
+	event_add(&world->events, "length", ENTRY * GROUP_MAX * SLOTS);
+	event_add(&world->events, "rkey", 7);
 	give(world, p, NULL);
 }
 
@@ -119,23 +80,15 @@ static void tell_queue(struct world *world, unsigned int p, unsigned int q, bool
 {
 	const unsigned int peer = is_flush ? p : !p;
 
-	begin_event(world, TAP_VERBS_QP);
-	add(world, "qp_id", q + 1);
-	add(world, "context_id", 1);
-	add(world, "qp_num", 10 + q);
-	add(world, "type", 2);
-	add(world, "send_cq_id", 1);
-	add(world, "qp_context", 0x7000);
+	event_begin(&world->events, TAP_VERBS_QP);
+	event_add(&world->events, "qp_id", q + 1);
+	event_add(&world->events, "context_id", 1);
+	event_add(&world->events, "qp_num", 10 + q);
+	event_add(&world->events, "type", 2);
+	event_add(&world->events, "send_cq_id", 1);
+	event_add(&world->events, "qp_context", 0x7000);
 	give(world, p, NULL);
-	begin_event(world, TAP_VERBS_QP_MODIFY);
-	add(world, "qp_id", q + 1);
-	add(world, "life", 1);
-	add(world, "attr_mask", 1 << 20 | 1 << 7);
-	add(world, "dest_qp_num", 10 + q);
-	add(world, "dgid_lo", peer);
-	add(world, "sgid_lo", p);
-	add(world, "is_global", 1);
-	give(world, p, NULL);
+	event_give_connected(&world->events, p, q + 1, 10 + q, peer, STEP_NS);
 }
 
 struct request {
@@ -151,20 +104,21 @@ static void post(struct world *world, unsigned int p, unsigned int q,
 	uint64_t values[GROUP_MAX + 1], ones[GROUP_MAX + 1];
 	size_t i, j;
 
-	begin_event(world, TAP_VERBS_POST_SEND_LIST);
-	world->event.begin_ns = world->now + 5;
-	add(world, "qp_id", q + 1);
-	add(world, "life", 1);
-	add(world, "seq", queue->sent + 1);
-	add(world, "signaled_seq", queue->signaled + (requests[0].flags == 2));
-	add(world, "consuming_seq",
-	    queue->consuming + (requests[0].opcode == WRITE_WITH_IMM));
-	add(world, "num_wr", count);
+	event_begin(&world->events, TAP_VERBS_POST_SEND_LIST);
+	world->events.event.begin_ns = world->events.now + 5;
+	event_add(&world->events, "qp_id", q + 1);
+	event_add(&world->events, "life", 1);
+	event_add(&world->events, "seq", queue->sent + 1);
+	event_add(&world->events, "signaled_seq",
+		  queue->signaled + (requests[0].flags == 2));
+	event_add(&world->events, "consuming_seq",
+		  queue->consuming + (requests[0].opcode == WRITE_WITH_IMM));
+	event_add(&world->events, "num_wr", count);
 	for (j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
 		for (i = 0; i < count; i++)
 			memcpy(&values[i], (const uint64_t *) &requests[i] + j,
 			       sizeof(values[i]));
-		add_all(world, names[j], values, count);
+		event_add_all(&world->events, names[j], values, count);
 	}
 	for (i = 0; i < count; i++) {
 		values[i] = 7;
@@ -173,20 +127,20 @@ static void post(struct world *world, unsigned int p, unsigned int q,
 		queue->signaled += requests[i].flags == 2;
 		queue->consuming += requests[i].opcode == WRITE_WITH_IMM;
 	}
-	add_all(world, "rkey", values, count);
-	add_all(world, "num_sge", ones, count);
+	event_add_all(&world->events, "rkey", values, count);
+	event_add_all(&world->events, "num_sge", ones, count);
 	give(world, p, message);
 }
 
 static void post_receive(struct world *world, unsigned int q, uint64_t wr_id,
 			 struct message *message)
 {
-	begin_event(world, TAP_VERBS_POST_RECV);
-	add(world, "qp_id", q + 1);
-	add(world, "life", 1);
-	add(world, "seq", ++world->queues[RECEIVER][q].receives);
-	add(world, "wr_id", wr_id);
-	add(world, "num_sge", 0);
+	event_begin(&world->events, TAP_VERBS_POST_RECV);
+	event_add(&world->events, "qp_id", q + 1);
+	event_add(&world->events, "life", 1);
+	event_add(&world->events, "seq", ++world->queues[RECEIVER][q].receives);
+	event_add(&world->events, "wr_id", wr_id);
+	event_add(&world->events, "num_sge", 0);
 	give(world, RECEIVER, message);
 }
 
@@ -197,17 +151,18 @@ static void poll(struct world *world, unsigned int p, unsigned int q, bool is_re
 	const uint64_t qp_id = q + 1, life = 1, is = is_receive, opcode = is ? 129 : 1,
 		       flags = is ? 2 : 0;
 
-	begin_event(world, TAP_VERBS_POLL);
-	add(world, "cq_id", 1);
-	add(world, "num_wc", 1);
-	add_all(world, "wr_id", &wr_id, 1);
-	add_all(world, "qp_id", &qp_id, 1);
-	add_all(world, "life", &life, 1);
-	add_all(world, "seq", is_receive ? &queue->receives_done : &queue->sends_done, 1);
-	add_all(world, "opcode", &opcode, 1);
-	add_all(world, "is_recv", &is, 1);
-	add_all(world, "imm_data", &imm_data, 1);
-	add_all(world, "wc_flags", &flags, 1);
+	event_begin(&world->events, TAP_VERBS_POLL);
+	event_add(&world->events, "cq_id", 1);
+	event_add(&world->events, "num_wc", 1);
+	event_add_all(&world->events, "wr_id", &wr_id, 1);
+	event_add_all(&world->events, "qp_id", &qp_id, 1);
+	event_add_all(&world->events, "life", &life, 1);
+	event_add_all(&world->events, "seq",
+		      is_receive ? &queue->receives_done : &queue->sends_done, 1);
+	event_add_all(&world->events, "opcode", &opcode, 1);
+	event_add_all(&world->events, "is_recv", &is, 1);
+	event_add_all(&world->events, "imm_data", &imm_data, 1);
+	event_add_all(&world->events, "wc_flags", &flags, 1);
 	give(world, p, message);
 }
 
@@ -356,15 +311,12 @@ static bool run(struct world *world)
 {
 	static const struct tap_consumer consumer = {.span_ended = take_span,
 						     .link = take_link};
-	static const struct tap_bounds bounds = {1 << 16, 1 << 16};
 	uint64_t imm_data[WINDOW] = {0};
 	unsigned int ready = 0, sent = 0, done = 0, i, q, lost = 0;
 	bool is_passed = true;
 
-	world->join = tap_join_create(&consumer, world, &bounds);
-	world->trace = tap_join_add_trace(world->join, "host", NULL, -1);
+	events_begin(&world->events, &consumer, world, 1 << 16);
 	world->messages = calloc(MESSAGES, sizeof(*world->messages));
-	world->is_right = true;
 	tell_region(world, SENDER, REGION);
 	tell_region(world, RECEIVER, MIRROR);
 	for (q = 0; q < world->qps; q++) {
@@ -405,19 +357,18 @@ static bool run(struct world *world)
 			break;
 		}
 	}
-	if (tap_join_finish(world->join))
-		world->is_right = false;
+	if (tap_join_finish(world->events.join))
+		world->events.is_right = false;
 	for (i = 0; i < MESSAGES; i++)
 		lost += world->messages[i].lost;
-	CHECK(world->is_right && !world->wrong && !world->wrong_flushes);
+	CHECK(world->events.is_right && !world->wrong && !world->wrong_flushes);
 	CHECK(world->found == world->links);
 	CHECK(world->found + lost >= MESSAGES);
 	CHECK(world->loss || (world->found == MESSAGES && world->flushes));
 	printf("# %u of %u messages, %u events lost, %u flushes; wrong %u, %u\n",
 	       world->found, MESSAGES, lost, world->flushes, world->wrong,
 	       world->wrong_flushes);
-	tap_join_destroy(world->join);
-	tap_fields_free(&world->event.fields);
+	events_end(&world->events);
 	free(world->messages);
 	return is_passed;
 }

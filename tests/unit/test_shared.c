@@ -7,15 +7,17 @@
  * sees the events alone, some of them lost.  No link may name another receive than the
  * one that was used, nor may a message lack its sender because its receive is not known.
  */
-#include "join/join.h"
 #include "join/model/link.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
+#include "unit/verbs_events.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define STEPS 20000
+#define STEP_NS 10 /* between events */
 #define QPS_MAX 4
 #define DEPTH 8	   /* messages that arrive at once, on one queue pair */
 #define MANY 60000 /* within the bound on open requests */
@@ -34,10 +36,7 @@ struct world {
 	unsigned int qps, loss;
 	unsigned int ahead; /* receives that are posted and not used, at most */
 	bool is_alike;	    /* all receives have one wr_id */
-	struct tap_join *join;
-	struct tap_trace *trace;
-	struct tap_event event;
-	int64_t now;
+	struct events events;
 	struct receive receives[STEPS + 1]; /* by seq */
 	uint64_t posted, used;
 	struct {
@@ -45,72 +44,31 @@ struct world {
 		uint64_t taken[DEPTH]; /* receives, of those on their way */
 	} qp[QPS_MAX + 1];
 	unsigned int done, posts, inferred_posts, messages, inferred_messages, wrong;
-	bool is_right;
 };
-
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return (draw_state >> 20) % below;
-}
 
 /* ---- Events ---- */
 
-static void begin_event(struct world *world, enum tap_verbs_event verbs)
-{
-	tap_fields_clear(&world->event.fields);
-	world->event.kind = TAP_EVENT_VERBS;
-	world->event.verbs = verbs;
-	world->event.begin_ns = 0;
-}
-
-static void add(struct world *world, const char *name, uint64_t value)
-{
-	tap_fields_add(&world->event.fields, name, TAP_FIELD_UNSIGNED)->value.u = value;
-}
-
 static void add_one(struct world *world, const char *name, uint64_t value)
 {
-	uint64_t *elements;
-
-	tap_fields_add_array(&world->event.fields, name, 1, &elements);
-	memcpy(elements, &value, sizeof(value));
+	event_add_all(&world->events, name, &value, 1);
 }
 
 static void give(struct world *world, unsigned int p, bool may_be_lost)
 {
-	world->event.trace = world->trace;
-	world->event.pid = p + 1;
-	world->event.tid = p + 1;
-	world->event.time_ns = world->now += 10;
-	if (may_be_lost && world->loss && !draw(world->loss))
-		return;
-	if (tap_join_event(world->join, &world->event))
-		world->is_right = false;
+	event_give(&world->events, p, STEP_NS,
+		   may_be_lost && world->loss && !draw(world->loss));
 }
 
 static void tell_queue(struct world *world, unsigned int p, uint64_t qp)
 {
-	begin_event(world, TAP_VERBS_QP);
-	add(world, "qp_id", qp);
-	add(world, "context_id", 1);
-	add(world, "qp_num", 10 + qp);
-	add(world, "type", 2);
-	add(world, "srq_id", p == RECEIVER);
+	event_begin(&world->events, TAP_VERBS_QP);
+	event_add(&world->events, "qp_id", qp);
+	event_add(&world->events, "context_id", 1);
+	event_add(&world->events, "qp_num", 10 + qp);
+	event_add(&world->events, "type", 2);
+	event_add(&world->events, "srq_id", p == RECEIVER);
 	give(world, p, false);
-	begin_event(world, TAP_VERBS_QP_MODIFY);
-	add(world, "qp_id", qp);
-	add(world, "life", 1);
-	add(world, "attr_mask", 1 << 20 | 1 << 7);
-	add(world, "dest_qp_num", 10 + qp);
-	add(world, "dgid_lo", !p);
-	add(world, "sgid_lo", p);
-	add(world, "is_global", 1);
-	give(world, p, false);
+	event_give_connected(&world->events, p, qp, 10 + qp, !p, STEP_NS);
 }
 
 static void poll(struct world *world, unsigned int p, uint64_t qp, uint64_t seq,
@@ -118,9 +76,9 @@ static void poll(struct world *world, unsigned int p, uint64_t qp, uint64_t seq,
 {
 	const bool is_receive = p == RECEIVER;
 
-	begin_event(world, TAP_VERBS_POLL);
-	add(world, "cq_id", 1);
-	add(world, "num_wc", 1);
+	event_begin(&world->events, TAP_VERBS_POLL);
+	event_add(&world->events, "cq_id", 1);
+	event_add(&world->events, "num_wc", 1);
 	add_one(world, "wr_id", wr_id);
 	add_one(world, "qp_id", qp);
 	add_one(world, "life", 1);
@@ -140,12 +98,12 @@ static uint64_t wr_id_of(const struct world *world, uint64_t seq)
 
 static void post_receive(struct world *world)
 {
-	begin_event(world, TAP_VERBS_POST_RECV);
-	add(world, "srq_id", 1);
-	add(world, "seq", ++world->posted);
-	add(world, "wr_id", wr_id_of(world, world->posted));
-	add(world, "num_sge", 1);
-	add(world, "length", 4096);
+	event_begin(&world->events, TAP_VERBS_POST_RECV);
+	event_add(&world->events, "srq_id", 1);
+	event_add(&world->events, "seq", ++world->posted);
+	event_add(&world->events, "wr_id", wr_id_of(world, world->posted));
+	event_add(&world->events, "num_sge", 1);
+	event_add(&world->events, "length", 4096);
 	give(world, RECEIVER, true);
 }
 
@@ -153,16 +111,16 @@ static void send(struct world *world, uint64_t qp)
 {
 	const uint64_t seq = ++world->qp[qp].sent;
 
-	begin_event(world, TAP_VERBS_POST_SEND);
-	add(world, "qp_id", qp);
-	add(world, "life", 1);
-	add(world, "seq", seq);
-	add(world, "signaled_seq", seq);
-	add(world, "consuming_seq", seq);
-	add(world, "wr_id", seq);
-	add(world, "opcode", 2);
-	add(world, "send_flags", 2);
-	add(world, "length", 64);
+	event_begin(&world->events, TAP_VERBS_POST_SEND);
+	event_add(&world->events, "qp_id", qp);
+	event_add(&world->events, "life", 1);
+	event_add(&world->events, "seq", seq);
+	event_add(&world->events, "signaled_seq", seq);
+	event_add(&world->events, "consuming_seq", seq);
+	event_add(&world->events, "wr_id", seq);
+	event_add(&world->events, "opcode", 2);
+	event_add(&world->events, "send_flags", 2);
+	event_add(&world->events, "length", 64);
 	give(world, SENDER, false);
 	world->qp[qp].taken[seq % DEPTH] = ++world->used;
 	world->receives[world->used] =
@@ -174,7 +132,7 @@ static void arrive(struct world *world, uint64_t qp)
 	const uint64_t seq = ++world->qp[qp].received;
 	const uint64_t used = world->qp[qp].taken[seq % DEPTH];
 
-	world->receives[used].end_ns = world->now + 10;
+	world->receives[used].end_ns = world->events.now + 10;
 	poll(world, RECEIVER, qp, seq, wr_id_of(world, used));
 	poll(world, SENDER, qp, seq, seq);
 	world->done++;
@@ -237,12 +195,9 @@ static int take_link(void *data, const struct tap_link *link)
 static void begin(struct world *world)
 {
 	static const struct tap_consumer consumer = {.link = take_link};
-	static const struct tap_bounds bounds = {1 << 16, 1 << 16};
 	uint64_t qp;
 
-	world->join = tap_join_create(&consumer, world, &bounds);
-	world->trace = tap_join_add_trace(world->join, "host", NULL, -1);
-	world->is_right = true;
+	events_begin(&world->events, &consumer, world, 1 << 16);
 	for (qp = 1; qp <= world->qps; qp++) {
 		tell_queue(world, SENDER, qp);
 		tell_queue(world, RECEIVER, qp);
@@ -251,13 +206,12 @@ static void begin(struct world *world)
 
 static void end(struct world *world)
 {
-	if (tap_join_finish(world->join))
-		world->is_right = false;
+	if (tap_join_finish(world->events.join))
+		world->events.is_right = false;
 	printf("# %u messages: receives %u, inferred %u; senders %u, inferred %u; wrong %u\n",
 	       world->done, world->posts, world->inferred_posts, world->messages,
 	       world->inferred_messages, world->wrong);
-	tap_join_destroy(world->join);
-	tap_fields_free(&world->event.fields);
+	events_end(&world->events);
 }
 
 static void run(struct world *world)
@@ -278,7 +232,7 @@ static bool test_different(void)
 	bool is_passed = true;
 
 	run(&world);
-	CHECK(world.is_right && !world.wrong && world.done > 1000);
+	CHECK(world.events.is_right && !world.wrong && world.done > 1000);
 	CHECK(world.posts == world.done && !world.inferred_posts);
 	CHECK(world.messages == world.done && !world.inferred_messages);
 	return is_passed;
@@ -290,7 +244,7 @@ static bool test_in_order(void)
 	bool is_passed = true;
 
 	run(&world);
-	CHECK(world.is_right && !world.wrong && world.done > 1000);
+	CHECK(world.events.is_right && !world.wrong && world.done > 1000);
 	CHECK(world.posts == world.done);
 	CHECK(world.inferred_posts > world.done / 2);
 	CHECK(world.messages == world.done);
@@ -311,7 +265,7 @@ static bool test_unknown(void)
 		/* Of one alone it is known. */
 		world->ahead = 1 << i;
 		run(world);
-		CHECK(world->is_right && !world->wrong && world->done > 1000);
+		CHECK(world->events.is_right && !world->wrong && world->done > 1000);
 		CHECK(world->posts < world->done / 2 && !world->inferred_posts);
 		/* Of each message its sender is known all the same. */
 		CHECK(world->messages == world->done && !world->inferred_messages);
@@ -333,7 +287,7 @@ static bool test_lost(void)
 		world->loss = 20u << 2 * (i / 4 % 3);
 		world->ahead = i < 12 ? 16 : 2;
 		run(world);
-		CHECK(world->is_right && !world->wrong && world->done > 1000);
+		CHECK(world->events.is_right && !world->wrong && world->done > 1000);
 		CHECK(world->messages > world->done / 2);
 	}
 	return is_passed;
@@ -354,11 +308,10 @@ static bool test_many(void)
 		poll(&world, RECEIVER, 1, i + 1, 7);
 		post_receive(&world);
 	}
-	CHECK(tap_join_finish(world.join) == 0 && world.is_right);
+	CHECK(tap_join_finish(world.events.join) == 0 && world.events.is_right);
 	CHECK(world.posts == 4 * MANY);
 	alarm(0);
-	tap_join_destroy(world.join);
-	tap_fields_free(&world.event.fields);
+	events_end(&world.events);
 	return is_passed;
 }
 

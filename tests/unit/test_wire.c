@@ -6,9 +6,10 @@
  * the events alone: some of them lost, posts told after their completions, and the
  * first not at all.  No link that is called exact may be wrong.
  */
-#include "join/join.h"
 #include "join/model/link.h"
+#include "unit/draw.h"
 #include "unit/tap.h"
+#include "unit/verbs_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,29 +62,15 @@ struct side {
 };
 
 struct world {
-	struct tap_join *join;
-	struct tap_trace *trace;
+	struct events events;
 	uint64_t type;
 	unsigned int event_loss, message_loss; /* of so many one is lost; 0 none */
 	uint64_t wr_ids;		       /* so many different ones */
 	bool has_errors, is_recorded;
-	int64_t now;
 	uint64_t messages;
 	struct side *sides;
 	uint64_t exact[2], inferred[2], wrong;
-	struct tap_event event;
-	bool is_right;
 };
-
-static uint64_t draw_state = 88172645463325252u;
-
-static uint64_t draw(uint64_t below)
-{
-	draw_state ^= draw_state << 13;
-	draw_state ^= draw_state >> 7;
-	draw_state ^= draw_state << 17;
-	return (draw_state >> 20) % below;
-}
 
 static void push(struct ring *ring, struct item item)
 {
@@ -101,58 +88,37 @@ static struct item pop(struct ring *ring)
 
 /* ---- Events ---- */
 
-static void begin_event(struct world *world, enum tap_verbs_event verbs)
-{
-	tap_fields_clear(&world->event.fields);
-	world->event.kind = TAP_EVENT_VERBS;
-	world->event.verbs = verbs;
-	world->event.begin_ns = 0;
-}
-
-static void add(struct world *world, const char *name, uint64_t value)
-{
-	tap_fields_add(&world->event.fields, name, TAP_FIELD_UNSIGNED)->value.u = value;
-}
-
 static void give(struct world *world, unsigned int p, bool may_be_lost)
 {
-	struct tap_event *event = &world->event;
-
-	event->trace = world->trace;
-	event->pid = p + 1;
-	event->tid = p + 1;
-	event->time_ns = ++world->now;
-	if (!world->is_recorded ||
-	    (may_be_lost && world->event_loss && !draw(world->event_loss)))
-		return;
-	if (tap_join_event(world->join, event))
-		world->is_right = false;
+	event_give(&world->events, p, 1,
+		   !world->is_recorded || (may_be_lost && world->event_loss &&
+					   !draw(world->event_loss)));
 }
 
 static void describe(struct world *world, unsigned int p)
 {
-	add(world, "qp_id", 1);
-	add(world, "context_id", 1);
-	add(world, "qp_num", 100 + p);
-	add(world, "type", world->type);
+	event_add(&world->events, "qp_id", 1);
+	event_add(&world->events, "context_id", 1);
+	event_add(&world->events, "qp_num", 100 + p);
+	event_add(&world->events, "type", world->type);
 }
 
 static void add_address(struct world *world, unsigned int p)
 {
-	add(world, "dest_qp_num", 100 + !p);
-	add(world, "dgid_hi", 1);
-	add(world, "dgid_lo", !p);
-	add(world, "sgid_hi", 1);
-	add(world, "sgid_lo", p);
-	add(world, "is_global", 1);
+	event_add(&world->events, "dest_qp_num", 100 + !p);
+	event_add(&world->events, "dgid_hi", 1);
+	event_add(&world->events, "dgid_lo", !p);
+	event_add(&world->events, "sgid_hi", 1);
+	event_add(&world->events, "sgid_lo", p);
+	event_add(&world->events, "is_global", 1);
 }
 
 static void tell_modify(struct world *world, unsigned int p, uint64_t mask)
 {
-	begin_event(world, TAP_VERBS_QP_MODIFY);
-	add(world, "qp_id", 1);
-	add(world, "life", world->sides[p].life);
-	add(world, "attr_mask", mask);
+	event_begin(&world->events, TAP_VERBS_QP_MODIFY);
+	event_add(&world->events, "qp_id", 1);
+	event_add(&world->events, "life", world->sides[p].life);
+	event_add(&world->events, "attr_mask", mask);
 	add_address(world, p);
 	give(world, p, false);
 }
@@ -165,17 +131,18 @@ static void tell_post(struct world *world, unsigned int p)
 	if (!side->told_late.is_there)
 		return;
 	side->told_late.is_there = false;
-	begin_event(world, item->is_receive ? TAP_VERBS_POST_RECV : TAP_VERBS_POST_SEND);
-	world->event.begin_ns = side->told_late.begin_ns;
-	add(world, "qp_id", 1);
-	add(world, "life", side->life);
-	add(world, "seq", item->seq);
-	add(world, "signaled_seq", side->told_late.signaled);
-	add(world, "consuming_seq", side->told_late.consuming);
-	add(world, "wr_id", item->wr_id);
-	add(world, "opcode", side->told_late.opcode);
-	add(world, "send_flags", item->is_signaled ? 2 : 0);
-	add(world, "length", 64);
+	event_begin(&world->events,
+		    item->is_receive ? TAP_VERBS_POST_RECV : TAP_VERBS_POST_SEND);
+	world->events.event.begin_ns = side->told_late.begin_ns;
+	event_add(&world->events, "qp_id", 1);
+	event_add(&world->events, "life", side->life);
+	event_add(&world->events, "seq", item->seq);
+	event_add(&world->events, "signaled_seq", side->told_late.signaled);
+	event_add(&world->events, "consuming_seq", side->told_late.consuming);
+	event_add(&world->events, "wr_id", item->wr_id);
+	event_add(&world->events, "opcode", side->told_late.opcode);
+	event_add(&world->events, "send_flags", item->is_signaled ? 2 : 0);
+	event_add(&world->events, "length", 64);
 	give(world, p, true);
 }
 
@@ -183,16 +150,16 @@ static void tell_state(struct world *world, unsigned int p)
 {
 	const struct side *side = &world->sides[p];
 
-	begin_event(world, TAP_VERBS_QP_STATE);
+	event_begin(&world->events, TAP_VERBS_QP_STATE);
 	describe(world, p);
 	add_address(world, p);
-	add(world, "life", side->life);
-	add(world, "sent", side->sent);
-	add(world, "signaled", side->signaled);
-	add(world, "consuming", side->consuming);
-	add(world, "recv_posted", side->receives);
-	add(world, "send_completed", side->send_completions);
-	add(world, "recv_completed", side->receive_completions);
+	event_add(&world->events, "life", side->life);
+	event_add(&world->events, "sent", side->sent);
+	event_add(&world->events, "signaled", side->signaled);
+	event_add(&world->events, "consuming", side->consuming);
+	event_add(&world->events, "recv_posted", side->receives);
+	event_add(&world->events, "send_completed", side->send_completions);
+	event_add(&world->events, "recv_completed", side->receive_completions);
 	give(world, p, false);
 }
 
@@ -217,16 +184,17 @@ static void poll(struct world *world, unsigned int p)
 		count = side->completions.count;
 	if (!count)
 		return;
-	begin_event(world, TAP_VERBS_POLL);
-	add(world, "cq_id", 1);
-	add(world, "num_wc", count);
+	event_begin(&world->events, TAP_VERBS_POLL);
+	event_add(&world->events, "cq_id", 1);
+	event_add(&world->events, "num_wc", count);
 	for (i = 0; i < 7; i++)
-		tap_fields_add_array(&world->event.fields, names[i], count, &columns[i]);
+		tap_fields_add_array(&world->events.event.fields, names[i], count,
+				     &columns[i]);
 	/* Adding one may move those before. */
 	for (i = 0; i < 7; i++)
-		columns[i] = (uint64_t *) (uintptr_t)
-			tap_fields_array(&world->event.fields,
-					 tap_fields_find(&world->event.fields, names[i]));
+		columns[i] = (uint64_t *) (uintptr_t) tap_fields_array(
+			&world->events.event.fields,
+			tap_fields_find(&world->events.event.fields, names[i]));
 	for (i = 0; i < count; i++) {
 		struct item item = pop(&side->completions);
 		struct truth *truth =
@@ -240,7 +208,7 @@ static void poll(struct world *world, unsigned int p)
 		columns[4][i] = item.status;
 		columns[5][i] = item.is_receive ? 129 : 0;
 		columns[6][i] = item.is_receive;
-		truth->end_ns = world->now + 1;
+		truth->end_ns = world->events.now + 1;
 		truth->status = item.status;
 	}
 	give(world, p, true);
@@ -273,7 +241,7 @@ static void post(struct world *world, unsigned int p, bool is_receive)
 	side->told_late.opcode = item.is_send ? SEND : WRITE;
 	side->told_late.signaled = side->signaled;
 	side->told_late.consuming = side->consuming;
-	side->told_late.begin_ns = ++world->now;
+	side->told_late.begin_ns = ++world->events.now;
 	is_lost = item.is_send && world->message_loss && !draw(world->message_loss);
 	if (item.is_send)
 		item.message = ++world->messages;
@@ -385,20 +353,17 @@ static const struct tap_consumer consumer = {.link = take_link};
 /* Runs one world, which begins unrecorded for so many steps. */
 static bool run(struct world *world, unsigned int unrecorded)
 {
-	const struct tap_bounds bounds = {.open_calls = 1000, .held_operations = 1000};
 	unsigned int step, p;
 	bool is_passed = true;
 
 	world->sides = calloc(2, sizeof(*world->sides));
-	world->join = tap_join_create(&consumer, world, &bounds);
-	if (!world->sides || !world->join)
+	events_begin(&world->events, &consumer, world, 1000);
+	if (!world->sides || !world->events.join)
 		return false;
-	world->trace = tap_join_add_trace(world->join, "alpha", NULL, -1);
-	world->is_right = true;
 	world->is_recorded = !unrecorded;
 	for (p = 0; p < 2; p++) {
 		world->sides[p].life = 1;
-		begin_event(world, TAP_VERBS_QP);
+		event_begin(&world->events, TAP_VERBS_QP);
 		describe(world, p);
 		give(world, p, false);
 	}
@@ -435,8 +400,8 @@ static bool run(struct world *world, unsigned int unrecorded)
 	}
 	tell_post(world, 0);
 	tell_post(world, 1);
-	CHECK(!tap_join_finish(world->join));
-	CHECK(world->is_right);
+	CHECK(!tap_join_finish(world->events.join));
+	CHECK(world->events.is_right);
 	CHECK(!world->wrong);
 	printf("# exact %ju and %ju, inferred %ju and %ju, wrong %ju\n",
 	       (uintmax_t) world->exact[0], (uintmax_t) world->exact[1],
@@ -447,8 +412,7 @@ static bool run(struct world *world, unsigned int unrecorded)
 
 static void end(struct world *world)
 {
-	tap_join_destroy(world->join);
-	tap_fields_free(&world->event.fields);
+	events_end(&world->events);
 	free(world->sides);
 }
 
@@ -456,7 +420,7 @@ static bool test_whole(void)
 {
 	struct world world = {.type = 2, .wr_ids = UINT64_C(1) << 40};
 	bool is_passed = run(&world, 0);
-	const struct tap_matches *matches = tap_join_context(world.join)->matches;
+	const struct tap_matches *matches = tap_join_context(world.events.join)->matches;
 
 	CHECK(world.exact[0] > 1000 && world.exact[1] > 1000);
 	CHECK(!world.inferred[1]);
