@@ -7,7 +7,8 @@
  * A kind K of the latter has two lines: PACK_K(M, n), its fields as M(type, name, base of
  * the number when shown), and STORE_K(n), which fills in those of the record r from the
  * argument n; MEANS_K(n) notes in w which argument is the stream, the function, the
- * buffer of arguments.  The rules are those of kinds.h.
+ * buffer of arguments.  ROLE_K(n) says for both which field has which role.  The rules are
+ * those of kinds.h.
  */
 #ifndef TAP_CALLS_CUDA_KINDS_H
 #define TAP_CALLS_CUDA_KINDS_H
@@ -86,6 +87,23 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define ENTRY_NODE(n) lttng_ust_field_integer(int32_t, n##_type, a->n ? a->n->type : -1)
 #define EXIT_NODE(n)
 
+/* What the reader knows by its role, recorded as a pointer or a number is. */
+#define READ_BYTES READ_U64
+#define ENTRY_BYTES ENTRY_U64
+#define EXIT_BYTES EXIT_U64
+#define READ_GRAPH READ_PTR
+#define ENTRY_GRAPH ENTRY_PTR
+#define EXIT_GRAPH EXIT_PTR
+#define READ_GRAPH_EXEC READ_PTR
+#define ENTRY_GRAPH_EXEC ENTRY_PTR
+#define EXIT_GRAPH_EXEC EXIT_PTR
+#define READ_OUT_GRAPH READ_OUT_PTR
+#define ENTRY_OUT_GRAPH ENTRY_OUT_PTR
+#define EXIT_OUT_GRAPH EXIT_OUT_PTR
+#define READ_OUT_GRAPH_EXEC READ_OUT_PTR
+#define ENTRY_OUT_GRAPH_EXEC ENTRY_OUT_PTR
+#define EXIT_OUT_GRAPH_EXEC EXIT_OUT_PTR
+
 /* ---- Calls that are one ---- */
 
 #define PACK_SKIP(M, n)
@@ -106,6 +124,12 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define STORE_I32(n) r->n = n;
 #define PACK_STREAM PACK_PTR
 #define STORE_STREAM STORE_PTR
+#define PACK_BYTES PACK_U64
+#define STORE_BYTES STORE_U64
+#define PACK_GRAPH_EXEC PACK_PTR
+#define STORE_GRAPH_EXEC STORE_PTR
+#define PACK_GRID PACK_U32
+#define STORE_GRID STORE_U32
 #define PACK_FUNCTION PACK_PTR
 #define STORE_FUNCTION STORE_PTR
 #define PACK_MODULE_FUNCTION PACK_PTR
@@ -115,12 +139,12 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define PACK_EXTRA PACK_SKIP
 #define STORE_EXTRA STORE_SKIP
 
-#define PACK_CONFIG(M, n) \
+#define PACK_LAUNCH_CONFIG(M, n) \
 	M(uint32_t, gridDimX, 10) M(uint32_t, gridDimY, 10) M(uint32_t, gridDimZ, 10) \
 	M(uint32_t, blockDimX, 10) M(uint32_t, blockDimY, 10) M(uint32_t, blockDimZ, 10) \
 	M(uint32_t, sharedMemBytes, 10) M(uint64_t, hStream, 16) M(uint32_t, numAttrs, 10) \
 	M(uint32_t, clusterDimX, 10) M(uint32_t, clusterDimY, 10) M(uint32_t, clusterDimZ, 10)
-#define STORE_CONFIG(n) do { \
+#define STORE_LAUNCH_CONFIG(n) do { \
 	static const CUlaunchConfig nothing; \
 	const CUlaunchConfig *c = n ? n : &nothing; \
 	uint32_t cluster[3]; \
@@ -158,6 +182,8 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 /* Structures by value. */
 #define PACK_DIM3(M, n) M(uint32_t, n##X, 10) M(uint32_t, n##Y, 10) M(uint32_t, n##Z, 10)
 #define STORE_DIM3(n) r->n##X = n.x; r->n##Y = n.y; r->n##Z = n.z;
+#define PACK_GRID3 PACK_DIM3
+#define STORE_GRID3 STORE_DIM3
 #define PACK_PITCHED(M, n) M(uint64_t, n, 16) M(uint64_t, n##_pitch, 10)
 #define STORE_PITCHED(n) r->n = (uintptr_t) n.ptr; r->n##_pitch = n.pitch;
 #define PACK_EXTENT(M, n) \
@@ -183,7 +209,11 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define MEANS_U16(n)
 #define MEANS_U8(n)
 #define MEANS_I32(n)
+#define MEANS_BYTES(n)
+#define MEANS_GRAPH_EXEC(n)
+#define MEANS_GRID(n)
 #define MEANS_DIM3(n)
+#define MEANS_GRID3(n)
 #define MEANS_PITCHED(n)
 #define MEANS_EXTENT(n)
 #define MEANS_FUNCTION(n) w.function = n;
@@ -191,12 +221,42 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define MEANS_HOST_FUNCTION(n) w.function = (CUfunction) (uintptr_t) n; w.asked = TAP_FUNCTION_OF_HOST;
 #define MEANS_EXTRA(n) w.extra = n;
 #define MEANS_STREAM(n) w.has_stream = true; w.stream = n;
-#define MEANS_CONFIG(n) w.has_stream = true; w.stream = n ? n->hStream : NULL;
+#define MEANS_LAUNCH_CONFIG(n) w.has_stream = true; w.stream = n ? n->hStream : NULL;
 #define MEANS_HIP_CONFIG(n) w.has_stream = true; w.stream = n ? n->stream : NULL;
-#define MEANS_HIP_DRIVER_CONFIG MEANS_CONFIG
+#define MEANS_HIP_DRIVER_CONFIG MEANS_LAUNCH_CONFIG
 #define MEANS_COPY2D(n)
 #define MEANS_COPY3D(n)
 #define MEANS_SIZES_count(n)
+
+/* ---- Which field has which role ---- */
+
+#define ROLE_SKIP(n)
+#define ROLE_DPTR(n)
+#define ROLE_U16(n)
+#define ROLE_U8(n)
+#define ROLE_EXTRA(n)
+#define ROLE_DIM3(n)
+#define ROLE_PITCHED(n)
+#define ROLE_EXTENT(n)
+#define ROLE_NODE(n)
+#define ROLE_KERNEL_NODE(n)
+#define ROLE_HIP_KERNEL_NODE(n)
+#define ROLE_BYTES(n) TAP_ROLE(BYTES, #n)
+#define ROLE_COPY2D(n) TAP_ROLE(BYTES, #n "_bytes")
+#define ROLE_COPY3D ROLE_COPY2D
+#define ROLE_SIZES_count ROLE_COPY2D
+#define ROLE_FUNCTION(n) TAP_ROLE(FUNCTION, #n)
+#define ROLE_MODULE_FUNCTION ROLE_FUNCTION
+#define ROLE_HOST_FUNCTION ROLE_FUNCTION
+#define ROLE_GRID(n) TAP_ROLE(GRID, #n)
+#define ROLE_GRID3(n) TAP_ROLE(GRID, #n "X")
+#define ROLE_LAUNCH_CONFIG(n) TAP_ROLE(GRID, "gridDimX") TAP_ROLE(STREAM, "hStream")
+#define ROLE_HIP_CONFIG ROLE_LAUNCH_CONFIG
+#define ROLE_HIP_DRIVER_CONFIG ROLE_LAUNCH_CONFIG
+#define ROLE_GRAPH(n) TAP_ROLE(GRAPH, #n)
+#define ROLE_GRAPH_EXEC(n) TAP_ROLE(GRAPH_EXEC, #n)
+#define ROLE_OUT_GRAPH(n) TAP_ROLE(MADE_GRAPH, #n)
+#define ROLE_OUT_GRAPH_EXEC(n) TAP_ROLE(MADE_GRAPH_EXEC, #n)
 /* clang-format on */
 
 #endif

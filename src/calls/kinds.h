@@ -2,10 +2,12 @@
 /*
  * How each kind of argument is recorded: the only recording code written by hand.
  *
- * A kind K has four lines: READ_K(ON_ENTRY, ON_EXIT, n), what is read through the
+ * A kind K has five lines: READ_K(ON_ENTRY, ON_EXIT, n), what is read through the
  * argument and when; ENTRY_K(n), the fields before the call; EXIT_K(n), the fields after
  * it; KIND_FITS_K(t), whether the kind may stand beside the C type t (LTTng would cast in
- * silence).  RET_K records a result, as the field "result", and READ_RET_K reads it.
+ * silence); and ROLE_K(n), TAP_ROLE(role, field) for each field that means something to
+ * the reader (join/model/call.h).  RET_K records a result, as the field "result", and
+ * READ_RET_K reads it.
  * In the fields, n is the argument's name, a points to the call's arguments, call to what
  * else is known of it, and on exit ret is its result.
  *
@@ -217,6 +219,7 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_PTR(n) lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n)
 #define EXIT_PTR(n)
 #define KIND_FITS_PTR(t) TAP_IS_POINTER(t)
+#define ROLE_PTR(n)
 
 /* The communicator that the call works on: its address, number and key. */
 #define READ_COMM(ON_ENTRY, ON_EXIT, n)
@@ -226,26 +229,48 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n##_key, call->comm_key)
 #define EXIT_COMM(n)
 #define KIND_FITS_COMM(t) __builtin_types_compatible_p(t, ncclComm_t)
+#define ROLE_COMM(n) TAP_ROLE(COMM, #n) TAP_ROLE(COMM_ID, #n "_id") TAP_ROLE(COMM_KEY, #n "_key")
 
 #define READ_U64(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_U64(n) lttng_ust_field_integer(uint64_t, n, a->n)
 #define EXIT_U64(n)
 #define KIND_FITS_U64(t) TAP_IS_NUMBER(t, 8)
+#define ROLE_U64(n)
 
 #define READ_U32(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_U32(n) lttng_ust_field_integer(uint32_t, n, a->n)
 #define EXIT_U32(n)
 #define KIND_FITS_U32(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_U32(n)
 
 #define READ_I32(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_I32(n) lttng_ust_field_integer(int32_t, n, a->n)
 #define EXIT_I32(n)
 #define KIND_FITS_I32(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_I32(n)
+
+/* What the reader knows by its role, recorded as a pointer or a number is. */
+#define READ_STREAM READ_PTR
+#define ENTRY_STREAM ENTRY_PTR
+#define EXIT_STREAM EXIT_PTR
+#define KIND_FITS_STREAM(t) TAP_IS_POINTER(t)
+#define ROLE_STREAM(n) TAP_ROLE(STREAM, #n)
+#define READ_COUNT READ_U64
+#define ENTRY_COUNT ENTRY_U64
+#define EXIT_COUNT EXIT_U64
+#define KIND_FITS_COUNT(t) KIND_FITS_U64(t)
+#define ROLE_COUNT(n) TAP_ROLE(COUNT, #n)
+#define READ_PEER READ_I32
+#define ENTRY_PEER ENTRY_I32
+#define EXIT_PEER EXIT_I32
+#define KIND_FITS_PEER(t) KIND_FITS_I32(t)
+#define ROLE_PEER(n) TAP_ROLE(PEER, #n)
 
 #define READ_STR(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_STRING(n))
 #define ENTRY_STR(n) lttng_ust_field_string(n, tap_string(a->n))
 #define EXIT_STR(n)
 #define KIND_FITS_STR(t) TAP_POINTS_TO(t, const char)
+#define ROLE_STR(n)
 
 /* Enumerations: nccl_enums.h. */
 #define TAP_NCCL_VALUE(name, number) lttng_ust_field_enum_value(#name, number)
@@ -256,31 +281,37 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_RESULT(n) TAP_ENUM_FIELD(ncclResult_t, n, a->n)
 #define EXIT_RESULT(n)
 #define KIND_FITS_RESULT(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_RESULT(n)
 
 #define READ_DATATYPE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_DATATYPE(n) TAP_ENUM_FIELD(ncclDataType_t, n, a->n)
 #define EXIT_DATATYPE(n)
 #define KIND_FITS_DATATYPE(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_DATATYPE(n) TAP_ROLE(DATATYPE, #n)
 
 #define READ_REDOP(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_REDOP(n) TAP_ENUM_FIELD(ncclRedOp_t, n, a->n)
 #define EXIT_REDOP(n)
 #define KIND_FITS_REDOP(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_REDOP(n)
 
 #define READ_SCALAR_RESIDENCE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_SCALAR_RESIDENCE(n) TAP_ENUM_FIELD(ncclScalarResidence_t, n, a->n)
 #define EXIT_SCALAR_RESIDENCE(n)
 #define KIND_FITS_SCALAR_RESIDENCE(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_SCALAR_RESIDENCE(n)
 
 #define READ_MEM_STAT(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_MEM_STAT(n) TAP_ENUM_FIELD(ncclCommMemStat_t, n, a->n)
 #define EXIT_MEM_STAT(n)
 #define KIND_FITS_MEM_STAT(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_MEM_STAT(n)
 
 #define READ_CFT_TEAM_MODE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_CFT_TEAM_MODE(n) TAP_ENUM_FIELD(ncclCftTeamMode_t, n, a->n)
 #define EXIT_CFT_TEAM_MODE(n)
 #define KIND_FITS_CFT_TEAM_MODE(t) TAP_IS_NUMBER(t, 4)
+#define ROLE_CFT_TEAM_MODE(n)
 
 /* Structures by value. */
 #define READ_TEAM(ON_ENTRY, ON_EXIT, n)
@@ -290,18 +321,21 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer(int32_t, n##_stride, a->n.stride)
 #define EXIT_TEAM(n)
 #define KIND_FITS_TEAM(t) __builtin_types_compatible_p(t, ncclTeam_t)
+#define ROLE_TEAM(n)
 
 #define READ_MULTIMEM(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_MULTIMEM(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, (uintptr_t) a->n.mcBasePtr)
 #define EXIT_MULTIMEM(n)
 #define KIND_FITS_MULTIMEM(t) __builtin_types_compatible_p(t, ncclMultimemHandle_t)
+#define ROLE_MULTIMEM(n)
 
 #define READ_UNIQUE_ID(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_UNIQUE_ID(n) \
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(&a->n))
 #define EXIT_UNIQUE_ID(n)
 #define KIND_FITS_UNIQUE_ID(t) __builtin_types_compatible_p(t, ncclUniqueId)
+#define ROLE_UNIQUE_ID(n)
 
 /* Structures by address. */
 #define READ_UNIQUE_ID_PTR(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_BYTES(n, true))
@@ -309,6 +343,7 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, tap_nccl_hash(a->n))
 #define EXIT_UNIQUE_ID_PTR(n)
 #define KIND_FITS_UNIQUE_ID_PTR(t) TAP_POINTS_TO(t, const ncclUniqueId)
+#define ROLE_UNIQUE_ID_PTR(n)
 
 /* NCCL makes a communicator's hash of the first of its identifiers. */
 #define READ_UNIQUE_IDS_nId(ON_ENTRY, ON_EXIT, n) \
@@ -318,6 +353,7 @@ static inline const char *tap_string(const char *string)
 		tap_nccl_hash(tap_list_length(a->n, a->nId) ? a->n : NULL))
 #define EXIT_UNIQUE_IDS_nId(n)
 #define KIND_FITS_UNIQUE_IDS_nId(t) TAP_POINTS_TO(t, ncclUniqueId)
+#define ROLE_UNIQUE_IDS_nId(n)
 
 #define TAP_CONFIG_INT(n, field, since) \
 	lttng_ust_field_integer(int32_t, n##_##field, \
@@ -353,6 +389,7 @@ static inline const char *tap_string(const char *string)
 	TAP_CONFIG_INT(n, nvlsHostMode, 23200)
 #define EXIT_CONFIG(n)
 #define KIND_FITS_CONFIG(t) TAP_POINTS_TO(t, ncclConfig_t)
+#define ROLE_CONFIG(n)
 
 #define TAP_COLL_CONFIG_FIELD(n, field, since, absent) \
 	TAP_FIELD_OF(tap_nccl_coll_config, n, field, since, absent)
@@ -376,6 +413,7 @@ static inline const char *tap_string(const char *string)
 		TAP_COLL_CONFIG_FIELD(n, launchCompletionEvent, 23200, NULL))
 #define EXIT_COLL_CONFIG(n)
 #define KIND_FITS_COLL_CONFIG(t) TAP_POINTS_TO(t, const ncclCollConfig_t)
+#define ROLE_COLL_CONFIG(n)
 
 #define READ_ENCRYPTION_CONFIG(ON_ENTRY, ON_EXIT, n) \
 	ON_ENTRY(TAP_READ_VERSIONED(n, tap_nccl_encryption_config, TAP_NCCL_MAGIC, true))
@@ -384,6 +422,7 @@ static inline const char *tap_string(const char *string)
 		TAP_FIELD_OF(tap_nccl_encryption_config, n, mode, 0, -1))
 #define EXIT_ENCRYPTION_CONFIG(n)
 #define KIND_FITS_ENCRYPTION_CONFIG(t) TAP_POINTS_TO(t, const ncclEncryptionConfig_t)
+#define ROLE_ENCRYPTION_CONFIG(n)
 
 #define READ_OUT_SIM_INFO(ON_ENTRY, ON_EXIT, n) \
 	ON_EXIT(TAP_READ_VERSIONED(n, tap_nccl_sim_info, TAP_NCCL_SIM_MAGIC, TAP_WROTE(n)))
@@ -394,6 +433,7 @@ static inline const char *tap_string(const char *string)
 					     sizeof(struct tap_nccl_sim_info), 0) \
 		? ((const struct tap_nccl_sim_info *) (void *) a->n)->estimatedTime : 0)
 #define KIND_FITS_OUT_SIM_INFO(t) TAP_POINTS_TO(t, ncclSimInfo_t)
+#define ROLE_OUT_SIM_INFO(n)
 
 #define TAP_PROPERTY(n, field, since) \
 	(TAP_WROTE(n) ? TAP_FIELD_OF(tap_nccl_properties, n, field, since, 0) : 0)
@@ -408,6 +448,7 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n##_commHash, \
 		TAP_PROPERTY(n, commHash, 23100))
 #define KIND_FITS_OUT_PROPERTIES(t) TAP_POINTS_TO(t, ncclCommProperties_t)
+#define ROLE_OUT_PROPERTIES(n)
 
 /* Lists: the kind's name ends with the argument that holds the length. */
 #define TAP_LIST(type, n, length) \
@@ -419,12 +460,14 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_INTS_ndev(n) TAP_LIST(int32_t, n, a->ndev)
 #define EXIT_INTS_ndev(n)
 #define KIND_FITS_INTS_ndev(t) TAP_POINTS_TO(t, const int)
+#define ROLE_INTS_ndev(n)
 
 #define READ_INTS_excludeRanksCount(ON_ENTRY, ON_EXIT, n) \
 	ON_ENTRY(TAP_READ_LIST(n, a->excludeRanksCount, true))
 #define ENTRY_INTS_excludeRanksCount(n) TAP_LIST(int32_t, n, a->excludeRanksCount)
 #define EXIT_INTS_excludeRanksCount(n)
 #define KIND_FITS_INTS_excludeRanksCount(t) TAP_POINTS_TO(t, int)
+#define ROLE_INTS_excludeRanksCount(n)
 
 /* opCnt, peer, sigIdx and ctx of each descriptor in turn. */
 #define READ_SIGNAL_DESCS_nDesc(ON_ENTRY, ON_EXIT, n) \
@@ -433,6 +476,7 @@ static inline const char *tap_string(const char *string)
 #define EXIT_SIGNAL_DESCS_nDesc(n)
 #define KIND_FITS_SIGNAL_DESCS_nDesc(t) \
 	(TAP_POINTS_TO(t, ncclWaitSignalDesc_t) && sizeof(*(t) 0) == 4 * sizeof(int32_t))
+#define ROLE_SIGNAL_DESCS_nDesc(n)
 
 #define READ_OUT_HANDLES_ndev(ON_ENTRY, ON_EXIT, n) \
 	ON_EXIT(TAP_READ_LIST(n, a->ndev, TAP_WROTE_HANDLE(n)))
@@ -442,6 +486,7 @@ static inline const char *tap_string(const char *string)
 		(const uint64_t *) (const void *) a->n, uint32_t, \
 		TAP_WROTE_HANDLE(n) ? tap_list_shown(a->n, a->ndev, sizeof(*a->n)) : 0)
 #define KIND_FITS_OUT_HANDLES_ndev(t) TAP_POINTS_TO_POINTER(t)
+#define ROLE_OUT_HANDLES_ndev(n)
 
 /* What the call gives back. */
 #define READ_OUT_PTR(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
@@ -449,6 +494,7 @@ static inline const char *tap_string(const char *string)
 #define EXIT_OUT_PTR(n) \
 	lttng_ust_field_integer_hex(uint64_t, n, TAP_WROTE(n) ? (uintptr_t) *a->n : 0)
 #define KIND_FITS_OUT_PTR(t) TAP_POINTS_TO_POINTER(t)
+#define ROLE_OUT_PTR(n)
 
 #define READ_OUT_HANDLE(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE_HANDLE(n)))
 #define ENTRY_OUT_HANDLE(n)
@@ -456,6 +502,7 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n, \
 		TAP_WROTE_HANDLE(n) ? (uintptr_t) *a->n : 0)
 #define KIND_FITS_OUT_HANDLE(t) TAP_POINTS_TO_POINTER(t)
+#define ROLE_OUT_HANDLE(n)
 
 #define TAP_OUT(type, n) lttng_ust_field_integer(type, n, TAP_WROTE(n) ? *a->n : 0)
 
@@ -463,51 +510,62 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_OUT_I8(n)
 #define EXIT_OUT_I8(n) TAP_OUT(int8_t, n)
 #define KIND_FITS_OUT_I8(t) TAP_POINTS_TO(t, int8_t)
+#define ROLE_OUT_I8(n)
 #define READ_OUT_I16(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I16(n)
 #define EXIT_OUT_I16(n) TAP_OUT(int16_t, n)
 #define KIND_FITS_OUT_I16(t) TAP_POINTS_TO(t, int16_t)
+#define ROLE_OUT_I16(n)
 #define READ_OUT_I32(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I32(n)
 #define EXIT_OUT_I32(n) TAP_OUT(int32_t, n)
 #define KIND_FITS_OUT_I32(t) TAP_POINTS_TO(t, int32_t)
+#define ROLE_OUT_I32(n)
 #define READ_OUT_I64(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_I64(n)
 #define EXIT_OUT_I64(n) TAP_OUT(int64_t, n)
 #define KIND_FITS_OUT_I64(t) TAP_POINTS_TO(t, int64_t)
+#define ROLE_OUT_I64(n)
 #define READ_OUT_U8(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U8(n)
 #define EXIT_OUT_U8(n) TAP_OUT(uint8_t, n)
 #define KIND_FITS_OUT_U8(t) TAP_POINTS_TO(t, uint8_t)
+#define ROLE_OUT_U8(n)
 #define READ_OUT_U16(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U16(n)
 #define EXIT_OUT_U16(n) TAP_OUT(uint16_t, n)
 #define KIND_FITS_OUT_U16(t) TAP_POINTS_TO(t, uint16_t)
+#define ROLE_OUT_U16(n)
 #define READ_OUT_U32(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U32(n)
 #define EXIT_OUT_U32(n) TAP_OUT(uint32_t, n)
 #define KIND_FITS_OUT_U32(t) TAP_POINTS_TO(t, uint32_t)
+#define ROLE_OUT_U32(n)
 #define READ_OUT_U64(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_U64(n)
 #define EXIT_OUT_U64(n) TAP_OUT(uint64_t, n)
 #define KIND_FITS_OUT_U64(t) TAP_POINTS_TO(t, uint64_t)
+#define ROLE_OUT_U64(n)
 
 #define READ_OUT_STR(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_OUT_STRING(n))
 #define ENTRY_OUT_STR(n)
 #define EXIT_OUT_STR(n) lttng_ust_field_string(n, tap_string(TAP_WROTE(n) ? *a->n : NULL))
 #define KIND_FITS_OUT_STR(t) TAP_POINTS_TO(t, const char *)
+#define ROLE_OUT_STR(n)
 
 #define READ_OUT_RESULT(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_RESULT(n)
 #define EXIT_OUT_RESULT(n) \
 	TAP_ENUM_FIELD(ncclResult_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
 #define KIND_FITS_OUT_RESULT(t) TAP_POINTS_TO(t, ncclResult_t)
+#define ROLE_OUT_RESULT(n)
 
 #define READ_OUT_REDOP(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_REDOP(n)
 #define EXIT_OUT_REDOP(n) \
 	TAP_ENUM_FIELD(ncclRedOp_t, n, TAP_WROTE(n) ? (int32_t) *a->n : -1)
 #define KIND_FITS_OUT_REDOP(t) TAP_POINTS_TO(t, ncclRedOp_t)
+#define ROLE_OUT_REDOP(n)
 
 #define READ_OUT_UNIQUE_ID(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_UNIQUE_ID(n)
@@ -515,10 +573,11 @@ static inline const char *tap_string(const char *string)
 	lttng_ust_field_integer_hex(uint64_t, n##_hash, \
 		TAP_WROTE(n) ? tap_nccl_hash(a->n) : 0)
 #define KIND_FITS_OUT_UNIQUE_ID(t) TAP_POINTS_TO(t, ncclUniqueId)
+#define ROLE_OUT_UNIQUE_ID(n)
 
 /*
  * What calls of a hook have besides (intercept/nccl/hooks.h): HOOK_ENTRY_H before the call,
- * HOOK_EXIT_H after it.
+ * HOOK_EXIT_H after it, and HOOK_KIND_H.
  */
 #define TAP_GROUP_FIELDS \
 	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
@@ -591,6 +650,36 @@ static inline const char *tap_string(const char *string)
 #define HOOK_EXIT_RESUME
 #define HOOK_EXIT_PLAIN
 #define HOOK_EXIT_ON_COMM
+
+/*
+ * What the calls of a hook are to their communicator's operations (join/model/call.h).  Of
+ * those that are COLLECTIVE here only such count as have an op_number.
+ */
+#define HOOK_KIND_COLLECTIVE COLLECTIVE
+#define HOOK_KIND_SEND SEND
+#define HOOK_KIND_RECV RECEIVE
+#define HOOK_KIND_ONE_SIDED COLLECTIVE
+#define HOOK_KIND_GROUP_START GROUP_START
+#define HOOK_KIND_GROUP_END GROUP_END
+#define HOOK_KIND_GROUP_SIMULATE GROUP_END
+#define HOOK_KIND_ASYNC_ERROR COLLECTIVE
+#define HOOK_KIND_UNIQUE_ID COLLECTIVE
+#define HOOK_KIND_INIT_RANK COLLECTIVE
+#define HOOK_KIND_INIT_CONFIG COLLECTIVE
+#define HOOK_KIND_INIT_SCALABLE COLLECTIVE
+#define HOOK_KIND_INIT_ALL COLLECTIVE
+#define HOOK_KIND_SPLIT COLLECTIVE
+#define HOOK_KIND_SHRINK COLLECTIVE
+#define HOOK_KIND_GROW_ID COLLECTIVE
+#define HOOK_KIND_GROW COLLECTIVE
+#define HOOK_KIND_FINALIZE COLLECTIVE
+#define HOOK_KIND_DESTROY COLLECTIVE
+#define HOOK_KIND_ABORT COLLECTIVE
+#define HOOK_KIND_REVOKE COLLECTIVE
+#define HOOK_KIND_SUSPEND COLLECTIVE
+#define HOOK_KIND_RESUME COLLECTIVE
+#define HOOK_KIND_PLAIN COLLECTIVE
+#define HOOK_KIND_ON_COMM COLLECTIVE
 
 /* Results. */
 #define READ_RET_RESULT

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/cuda_api.h"
 #include "calls/cupti_calls.h"
 #include "common/args.h"
 #include "common/compiler.h"
@@ -45,29 +46,44 @@ static const struct {
 
 /* since: CUDA's release, and none of HIP's, whose names have versions. */
 static const struct gpu {
-	const char *name, *twin, *class, *version, *twin_version;
+	const char *name, *twin, *class, *does, *version, *twin_version;
 	unsigned int since;
 	struct {
 		const char *name, *kind;
 	} args[16];
 } cuda[] = {
-#define CALL_ALONE(since, class, bare, fn, ...) \
-	{#fn, NULL, #class, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
-#define CALL(since, class, bare, fn, twin, ...) \
-	{#fn, #twin, #class, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL_ALONE(since, class, does, api, fn, ...) \
+	{#fn, NULL, #class, #does, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL(since, class, does, api, fn, twin, ...) \
+	{#fn, #twin, #class, #does, NULL, NULL, since, \
+	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/cuda.def"
 #undef CALL
 #undef CALL_ALONE
 }, hip[] = {
-#define CALL_ALONE(version, class, none, fn, ...) \
-	{#fn, NULL, #class, version, NULL, 0, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
-#define CALL(version, class, twin_version, fn, twin, ...) \
-	{#fn, #twin, #class, version, twin_version, 0, \
+#define CALL_ALONE(version, class, does, none, fn, ...) \
+	{#fn, NULL, #class, #does, version, NULL, 0, \
+	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
+#define CALL(version, class, does, twin_version, fn, twin, ...) \
+	{#fn, #twin, #class, #does, version, twin_version, 0, \
 	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 };
+
+#define CBID(name, number) {#name, number},
+#define CALL_ALONE(since, class, does, api, fn, ...) TAP_CBID_##class(CBID, fn, api)
+#define CALL(since, class, does, api, fn, twin, ...) TAP_CBIDS_##class(CBID, fn, twin, api)
+static const struct {
+	const char *name;
+	unsigned int number;
+} cbids[] = {
+#include "calls/cuda.def"
+};
+#undef CALL
+#undef CALL_ALONE
+#undef CBID
 
 /* The libraries that have the call are those since a release. */
 #define CALL_ALONE(number, since, fn, ...) {#fn, NULL, number, since},
@@ -129,12 +145,12 @@ static const char cuda_markdown[] =
 	"there are several. A call of the *class* `WORK` puts something on a stream and is one event\n"
 	"after the call, `cuda:<call>`. The others are two, `cuda:<call>_entry` and\n"
 	"`cuda:<call>_exit`: `WAIT` waits, the rest is rare, of which `CAPTURE` begins and\n"
-	"`CAPTURED` ends a capture, and `UNLOAD` takes functions away. Behind each argument stands\n"
-	"its kind, which says how it is recorded: `src/calls/cuda_kinds.h` has them,\n"
-	"`ccltap-events(7)` the fields.\n"
+	"`CAPTURED` ends a capture, and `UNLOAD` takes functions away. *Does* is what the views\n"
+	"count it as. Behind each argument stands its kind, which says how it is recorded and what\n"
+	"it is to the call: `src/calls/cuda_kinds.h` has them, `ccltap-events(7)` the fields.\n"
 	"\n"
-	"| call | twin | since | class | events | arguments |\n"
-	"|---|---|---|---|---|---|\n";
+	"| call | twin | since | class | does | events | arguments |\n"
+	"|---|---|---|---|---|---|---|\n";
 
 static const char runtime_markdown[] =
 	"\n"
@@ -151,12 +167,12 @@ static const char hip_markdown[] =
 	"\n"
 	"## HIP\n"
 	"\n"
-	"From the rows of `src/calls/hip.def`; class, events and arguments are as with CUDA, and the\n"
+	"From the rows of `src/calls/hip.def`; all is as with CUDA, and the\n"
 	"provider is `cuda` too. Each name has the *version* that programs reference it by. What\n"
 	"`hipGetProcAddress` and `hipGetDriverEntryPoint` hand out is recorded, they are not.\n"
 	"\n"
-	"| call | version | twin | its version | class | events | arguments |\n"
-	"|---|---|---|---|---|---|---|\n";
+	"| call | version | twin | its version | class | does | events | arguments |\n"
+	"|---|---|---|---|---|---|---|---|\n";
 
 static const char verbs_markdown[] =
 	"\n"
@@ -276,6 +292,17 @@ static int print_cupti(void)
 	return fflush(stdout) || ferror(stdout);
 }
 
+/* By which number CUPTI's callbacks name a function of the driver. */
+static int print_cbids(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cbids); i++)
+		if (cbids[i].number)
+			printf("%s %u\n", cbids[i].name, cbids[i].number);
+	return fflush(stdout) || ferror(stdout);
+}
+
 static int print_versions(void)
 {
 	unsigned int i;
@@ -299,7 +326,7 @@ static void print_gpu(const struct gpu *g)
 	const unsigned int nr_args = ARRAY_SIZE(g->args);
 	unsigned int i;
 
-	printf(" %s | %s |", g->class, strcmp(g->class, "WORK") ? "2" : "1");
+	printf(" %s | %s | %s |", g->class, g->does, strcmp(g->class, "WORK") ? "2" : "1");
 	for (i = 0; i < nr_args && g->args[i].name; i++)
 		printf("%s `%s` %s", i ? "," : "", g->args[i].name, g->args[i].kind);
 	puts(" |");
@@ -364,6 +391,8 @@ int main(int argc, char **argv)
 		return print_runtime();
 	if (argc == 2 && !strcmp(argv[1], "--cupti"))
 		return print_cupti();
+	if (argc == 2 && !strcmp(argv[1], "--cbids"))
+		return print_cbids();
 	for (f = 0; argc == 2 && f < ARRAY_SIZE(forms); f++) {
 		if (strcmp(argv[1], forms[f].option))
 			continue;
@@ -380,8 +409,8 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
-	fputs("list-calls: give one of --exports, --cuda, --cupti, --hip, --runtime, --versions, --names, "
-	      "--markdown\n",
+	fputs("list-calls: give one of --exports, --cuda, --cupti, --cbids, --hip, --runtime, --versions, "
+	      "--names, --markdown\n",
 	      stderr);
 	return 2;
 }

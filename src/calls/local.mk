@@ -5,8 +5,8 @@ noinst_PROGRAMS += list-calls
 list_calls_SOURCES = \
 	src/calls/list-calls.c \
 	src/calls/cuda.def \
+	src/calls/cuda_api.h \
 	src/calls/cuda_calls.h \
-	src/calls/cuda_cbids.def \
 	src/calls/cudart.def \
 	src/calls/cudart_calls.h \
 	src/calls/cuda_kinds.h \

@@ -8,9 +8,13 @@
 
 /* clang-format off */
 #define CBID(symbol, number) number,
+#define CALL_ALONE(since, class, does, api, name, ...) TAP_CBID_##class(CBID, name, api)
+#define CALL(since, class, does, api, name, twin, ...) TAP_CBIDS_##class(CBID, name, twin, api)
 static const uint16_t work[] = {
-#include "calls/cuda_cbids.def"
+#include "calls/cuda.def"
 };
+#undef CALL
+#undef CALL_ALONE
 #undef CBID
 /* clang-format on */
 

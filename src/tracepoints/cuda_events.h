@@ -104,8 +104,8 @@ struct tap_cuda_common {
 #define TAP_CUDA_RECORD_CAPTURE(name, ...)
 #define TAP_CUDA_RECORD_CAPTURED(name, ...)
 #define TAP_CUDA_RECORD_UNLOAD(name, ...)
-#define CALL_ALONE(since, class, bare, name, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, bare, name, twin, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
+#define CALL_ALONE(since, class, does, api, name, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, twin, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
 #include "calls/cuda.def"
 #include "calls/hip.def"
 #undef CALL

@@ -31,8 +31,8 @@
 #define PAIR_CAPTURE PAIR
 #define PAIR_CAPTURED PAIR
 #define PAIR_UNLOAD PAIR
-#define CALL_ALONE(since, class, bare, name, ...) PAIR_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, bare, name, twin, ...) PAIR_##class(name, ##__VA_ARGS__)
+#define CALL_ALONE(since, class, does, api, name, ...) PAIR_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, twin, ...) PAIR_##class(name, ##__VA_ARGS__)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -50,8 +50,8 @@
 #define FILL_CAPTURE FILL
 #define FILL_CAPTURED FILL
 #define FILL_UNLOAD FILL
-#define CALL_ALONE(since, class, bare, name, ...) FILL_##class(name)
-#define CALL(since, class, bare, name, twin, ...) FILL_##class(name)
+#define CALL_ALONE(since, class, does, api, name, ...) FILL_##class(name)
+#define CALL(since, class, does, api, name, twin, ...) FILL_##class(name)
 void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows)
 {
 #include TAP_CUDA_ROWS

@@ -8,6 +8,7 @@
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
+#include "calls/cuda_api.h"
 #include "common/args.h"
 
 #define SINCE_2000(x) x
@@ -41,12 +42,14 @@
 #endif
 
 /* clang-format off */
-#define IS(what, since, bare, fn, ...) \
+#define FORM(bare, since) FORM_(bare, since)
+#define FORM_(bare, since) PFN_##bare##_v##since
+#define IS(what, fn, ...) \
 	_Static_assert(__builtin_types_compatible_p(what, CUresult (*)(PARAMS(__VA_ARGS__))), \
 		       #fn " has other arguments in the header");
-#define CALL_ALONE(since, class, bare, fn, ...) \
-	SINCE_##since(IS(__typeof__(&fn), since, bare, fn, ##__VA_ARGS__)) \
-	SINCE_##since(IS(PFN_##bare##_v##since, since, bare, fn, ##__VA_ARGS__))
-#define CALL(since, class, bare, fn, twin, ...) \
-	CALL_ALONE(since, class, bare, fn, ##__VA_ARGS__)
+#define CALL_ALONE(since, class, does, api, fn, ...) \
+	SINCE_##since(IS(__typeof__(&fn), fn, ##__VA_ARGS__)) \
+	SINCE_##since(IS(FORM(TAP_BARE(api), since), fn, ##__VA_ARGS__))
+#define CALL(since, class, does, api, fn, twin, ...) \
+	CALL_ALONE(since, class, does, api, fn, ##__VA_ARGS__)
 #include "calls/cuda.def"

@@ -40,8 +40,8 @@ unsigned char fake_cuda_args[256];
 					    : fake_cuda_result; \
 	} \
 	static __typeof__(sym) own_##sym __attribute__((alias(#sym)));
-#define CALL_ALONE(since, class, bare, fn, ...) FAKE(fn, fn, ##__VA_ARGS__)
-#define CALL(since, class, bare, fn, twin, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) FAKE(fn, fn, ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, twin, ...) \
 	FAKE(fn, fn, ##__VA_ARGS__) FAKE(fn, twin, ##__VA_ARGS__)
 #include ROWS
 #undef CALL
@@ -51,8 +51,8 @@ static const struct {
 	const char *name;
 	void *own;
 } functions[] = {
-#define CALL_ALONE(since, class, bare, fn, ...) {#fn, (void *) own_##fn},
-#define CALL(since, class, bare, fn, twin, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) {#fn, (void *) own_##fn},
+#define CALL(since, class, does, api, fn, twin, ...) \
 	{#fn, (void *) own_##fn}, {#twin, (void *) own_##twin},
 #include ROWS
 #undef CALL
@@ -83,12 +83,13 @@ static const struct {
 	int since, per_thread;
 	void *own;
 } forms[] = {
-#define ROW(since, bare, sym, twin) {#bare, #sym, since, twin, (void *) own_##sym},
-#define CALL_ALONE(since, class, bare, fn, ...) ROW(since, bare, fn, -1)
-#define CALL(since, class, bare, fn, twin, ...) ROW(since, bare, fn, 0) ROW(since, bare, twin, 1)
+#define ROW(since, bare, sym, twin) {bare, #sym, since, twin, (void *) own_##sym},
+#define CALL_ALONE(since, class, does, api, fn, ...) ROW(since, TAP_BARE_NAME(api), fn, -1)
+#define CALL(since, class, does, api, fn, twin, ...) \
+	ROW(since, TAP_BARE_NAME(api), fn, 0) ROW(since, TAP_BARE_NAME(api), twin, 1)
 #include ROWS
-	ROW(11030, cuGetProcAddress, cuGetProcAddress, -1)
-	ROW(12000, cuGetProcAddress, cuGetProcAddress_v2, -1)
+	ROW(11030, "cuGetProcAddress", cuGetProcAddress, -1)
+	ROW(12000, "cuGetProcAddress", cuGetProcAddress_v2, -1)
 };
 /* clang-format on */
 

@@ -82,7 +82,7 @@ for release in $(echo "$CCLTAP_REAL_CUDA" | tr ':' ' '); do
     check "$name: another argument is noticed" refused check_cuda.c cuda.def \
         '/cuLaunchCooperativeKernel_ptsz/,/)$/s/unsigned int,\(.*gridDimY\)/int,\1/'
     check "$name: so is another version" refused check_cuda.c cuda.def \
-        's/^CALL(10010, CAPTURE, cuStreamBeginCapture, cuStreamBeginCapture_v2/CALL(10000, CAPTURE, cuStreamBeginCapture, cuStreamBeginCapture_v2/'
+        's/^CALL(10010, \(CAPTURE, .*, cuStreamBeginCapture_v2\)/CALL(10000, \1/'
     check "$name: every row of the runtime is as its header has it" \
         compile check_cudart.c "$top_srcdir/src" -fsyntax-only
     check "$name: another argument of it is noticed" refused check_cudart.c cudart.def \

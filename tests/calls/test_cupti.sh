@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What src/cupti declares of CUPTI, and the numbers of cuda_cbids.def, against the headers of
+# What src/cupti declares of CUPTI, and the numbers in cuda.def, against the headers of
 # stock releases; and their libraries, which walk records without a GPU.
 set -eu
 # shellcheck source=tests/lib/tap.sh
@@ -63,8 +63,7 @@ refused() # EXPRESSION: abi.h changed by sed is not as the header has it
     ! compile "$work" -fsyntax-only >"$work/errors" 2>&1 && grep -q 'in the header' "$work/errors"
 }
 
-sed -n 's/^CBID(\(.*\), \([1-9].*\))$/\1 \2/p' "$top_srcdir/src/calls/cuda_cbids.def" |
-    sort >"$work/numbers"
+"$top_builddir/list-calls" --cbids | sort >"$work/numbers"
 for release in $(echo "$CCLTAP_REAL_CUPTI" | tr ':' ' '); do
     name=$(basename "$release")
     if ! runtime=$(runtime_of "$release"); then

@@ -57,9 +57,14 @@ static void point(const void *argument, const void *to)
 #define LIES_HIP_DRIVER_CONFIG LIES_HIP_CONFIG
 #define LIES_HIP_KERNEL_NODE LIES_HIP_CONFIG
 #define LIES_STREAM LIES_NOWHERE
+#define LIES_BYTES LIES_NOWHERE
+#define LIES_GRAPH LIES_NOWHERE
+#define LIES_GRAPH_EXEC LIES_NOWHERE
+#define LIES_GRID LIES_NOWHERE
+#define LIES_GRID3 LIES_NOWHERE
 #define LIES_FUNCTION LIES_NOWHERE
 #define LIES_EXTRA(n) point(&a->n, NULL);
-#define LIES_CONFIG(n) { \
+#define LIES_LAUNCH_CONFIG(n) { \
 	CUlaunchConfig *config = guarded(sizeof(*config), 1); \
 	config->numAttrs = 2; \
 	config->attrs = guarded(2 * sizeof(*config->attrs), TAP_CUDA_ATTRIBUTE_CLUSTER); \
@@ -70,6 +75,8 @@ static void point(const void *argument, const void *to)
 #define LIES_KERNEL_NODE(n) point(&a->n, guarded(sizeof(*a->n), 1));
 #define LIES_NODE(n) point(&a->n, guarded(sizeof(*a->n), 1));
 #define LIES_OUT_PTR(n) if (mode == FULL) point(&a->n, guarded(sizeof(void *), 1));
+#define LIES_OUT_GRAPH LIES_OUT_PTR
+#define LIES_OUT_GRAPH_EXEC LIES_OUT_PTR
 
 #define GARBAGE(t, n, k) fill_differently((void *) (uintptr_t) &a->n, sizeof(a->n), &seed);
 #define GARBAGE_NONE (void) seed;
@@ -95,7 +102,8 @@ static int report(bool passed, const char *name, enum way way, const char *what)
 #ifdef TAP_HIP
 #define reach(way, linked, name, bare, version, is_twin) \
 	reach_hip(way, linked, name, version, is_twin)
-#define TWIN_SINCE(since, bare) bare
+#define TWIN_SINCE(since, api) api
+#define BARE_NAME(api) NULL
 static void *reach_hip(enum way way, void *linked, const char *name, const char *version,
 		       bool is_twin)
 {
@@ -126,7 +134,8 @@ static void *reach_hip(enum way way, void *linked, const char *name, const char 
 	}
 }
 #else
-#define TWIN_SINCE(since, bare) since
+#define TWIN_SINCE(since, api) since
+#define BARE_NAME TAP_BARE_NAME
 static void *reach(enum way way, void *linked, const char *name, const char *bare, int version,
 		   bool is_twin)
 {
@@ -152,7 +161,7 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 	for (way = 0; way < NR_WAYS; way++) { \
 		CUresult expected = fake_cuda_result < 0 ? fake_cuda_sum(a, sizeof(*a)) \
 							 : fake_cuda_result; \
-		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, #bare, \
+		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, bare, \
 							       since, is_twin); \
 		CUresult result; \
 		if (!function) { \
@@ -187,13 +196,13 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 		return failed; \
 	}
 #define DECLARE(sym, ...) CUresult sym(PARAMS(__VA_ARGS__));
-#define CALL_ALONE(since, class, bare, fn, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) \
 	DECLARE(fn, ##__VA_ARGS__) \
-	TEST(fn, THROUGH(fn, fn, since, bare, false, ##__VA_ARGS__), ##__VA_ARGS__)
-#define CALL(since, class, bare, fn, twin, ...) \
+	TEST(fn, THROUGH(fn, fn, since, BARE_NAME(api), false, ##__VA_ARGS__), ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, twin, ...) \
 	DECLARE(fn, ##__VA_ARGS__) DECLARE(twin, ##__VA_ARGS__) \
-	TEST(fn, THROUGH(fn, fn, since, bare, false, ##__VA_ARGS__) \
-		 THROUGH(fn, twin, TWIN_SINCE(since, bare), bare, true, ##__VA_ARGS__), ##__VA_ARGS__)
+	TEST(fn, THROUGH(fn, fn, since, BARE_NAME(api), false, ##__VA_ARGS__) \
+		 THROUGH(fn, twin, TWIN_SINCE(since, api), BARE_NAME(api), true, ##__VA_ARGS__), ##__VA_ARGS__)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -202,8 +211,8 @@ static const struct {
 	const char *name;
 	int (*test)(enum mode mode);
 } tests[] = {
-#define CALL_ALONE(since, class, bare, fn, ...) {#fn, test_##fn},
-#define CALL(since, class, bare, fn, twin, ...) {#fn, test_##fn},
+#define CALL_ALONE(since, class, does, api, fn, ...) {#fn, test_##fn},
+#define CALL(since, class, does, api, fn, twin, ...) {#fn, test_##fn},
 #include ROWS
 };
 /* clang-format on */

@@ -155,7 +155,11 @@ static void fill(void *argument, size_t size, bool is_pointer)
 #define READABLE_HOST_FUNCTION 0
 #define READABLE_EXTRA 0
 #define READABLE_STREAM 0
-#define READABLE_CONFIG 1
+#define READABLE_BYTES 0
+#define READABLE_GRAPH_EXEC 0
+#define READABLE_GRID 0
+#define READABLE_GRID3 0
+#define READABLE_LAUNCH_CONFIG 1
 #define READABLE_HIP_CONFIG 1
 #define READABLE_HIP_DRIVER_CONFIG 1
 #define READABLE_COPY2D 1
@@ -173,8 +177,8 @@ static void fill(void *argument, size_t size, bool is_pointer)
 #define TEST(sym, ...) \
 	DECLARE(sym, ##__VA_ARGS__) \
 	FILL_AND_CALL(TELL_NUMBER, sym, ##__VA_ARGS__)
-#define CALL_ALONE(since, class, bare, fn, ...) TEST(fn, ##__VA_ARGS__)
-#define CALL(since, class, bare, fn, twin, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) TEST(fn, ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, twin, ...) \
 	TEST(fn, ##__VA_ARGS__) TEST(twin, ##__VA_ARGS__)
 #include ROWS
 #undef CALL
@@ -202,9 +206,9 @@ static const struct {
 	bool is_readable;
 } rows[] = {
 #ifdef TAP_CUDA
-#define CALL_ALONE(since, class, bare, fn, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) \
 	{#fn, call_##fn, READABLE_##class(__VA_ARGS__)},
-#define CALL(since, class, bare, fn, twin, ...) \
+#define CALL(since, class, does, api, fn, twin, ...) \
 	{#fn, call_##fn, READABLE_##class(__VA_ARGS__)}, \
 	{#twin, call_##twin, READABLE_##class(__VA_ARGS__)},
 #include ROWS

@@ -126,10 +126,10 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #define LIBRARY tap_cuda_driver
 #define CBID_WORK(sym) TAP_CBID_##sym
 #define CBID_WAIT(sym) TAP_CBID_##sym
-#define CALL_ALONE(since, class, bare, fn, ...) \
+#define CALL_ALONE(since, class, does, api, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
-#define CALL(since, class, bare, fn, twin, ...) \
+#define CALL(since, class, does, api, fn, twin, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__) \
 	WAYS(class, TAP_VERSION_NODE, fn, twin, true, ##__VA_ARGS__)
@@ -143,10 +143,10 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #define LIBRARY tap_cuda_hip
 #define CBID_WORK(sym) 0
 #define CBID_WAIT(sym) 0
-#define CALL_ALONE(version, class, none, fn, ...) \
+#define CALL_ALONE(version, class, does, none, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)
-#define CALL(version, class, twin_version, fn, twin, ...) \
+#define CALL(version, class, does, twin_version, fn, twin, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
 	WAYS(class, version, fn, fn, false, ##__VA_ARGS__) \
 	WAYS(class, twin_version, fn, twin, true, ##__VA_ARGS__)
@@ -156,11 +156,11 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #undef LIBRARY
 
 #define NAME(since, bare, sym, is_twin) \
-	{#sym, #bare, since, is_twin, &sym##_linked, \
+	{#sym, bare, since, is_twin, &sym##_linked, \
 	 {{&sym##_copy1, (void *) tap_copy1_##sym}, {&sym##_copy2, (void *) tap_copy2_##sym}}},
-#define CALL_ALONE(since, class, bare, fn, ...) NAME(since, bare, fn, false)
-#define CALL(since, class, bare, fn, twin, ...) \
-	NAME(since, bare, fn, false) NAME(since, bare, twin, true)
+#define CALL_ALONE(since, class, does, api, fn, ...) NAME(since, TAP_BARE_NAME(api), fn, false)
+#define CALL(since, class, does, api, fn, twin, ...) \
+	NAME(since, TAP_BARE_NAME(api), fn, false) NAME(since, TAP_BARE_NAME(api), twin, true)
 const struct tap_cuda_name tap_cuda_names[] = {
 #include "calls/cuda.def"
 };
@@ -169,9 +169,9 @@ const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
 #undef CALL_ALONE
 
 /* Asked for by these names alone: no bare ones, and none since when. */
-#define CALL_ALONE(version, class, none, fn, ...) NAME(0, none, fn, false)
-#define CALL(version, class, twin_version, fn, twin, ...) \
-	NAME(0, none, fn, false) NAME(0, none, twin, true)
+#define CALL_ALONE(version, class, does, none, fn, ...) NAME(0, "-", fn, false)
+#define CALL(version, class, does, twin_version, fn, twin, ...) \
+	NAME(0, "-", fn, false) NAME(0, "-", twin, true)
 static const struct tap_cuda_name hip_names[] = {
 #include "calls/hip.def"
 };

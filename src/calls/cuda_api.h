@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Takes apart the column api of cuda.def, (bare name, CUPTI's number, that of the twin):
+ * the bare name, and the numbers of the rows whose class has them.
+ */
+#ifndef TAP_CALLS_CUDA_API_H
+#define TAP_CALLS_CUDA_API_H
+
+/* clang-format off */
+#define TAP_BARE(api) TAP_BARE_ api
+#define TAP_BARE_(bare, ...) bare
+#define TAP_BARE_NAME(api) TAP_STRING_(TAP_BARE(api))
+#define TAP_STRING_(name) TAP_STRING__(name)
+#define TAP_STRING__(name) #name
+
+/*
+ * M(exported name, number) for each name of a row that CUPTI tells of by a number:
+ * TAP_CBID_class(M, name, api), and TAP_CBIDS_class(M, name, twin, api).
+ */
+#define TAP_CBID_WORK(M, name, api) M(name, TAP_CBID_ALONE_ api)
+#define TAP_CBID_WAIT TAP_CBID_WORK
+#define TAP_CBID_SETUP(M, name, api)
+#define TAP_CBID_CAPTURE TAP_CBID_SETUP
+#define TAP_CBID_CAPTURED TAP_CBID_SETUP
+#define TAP_CBID_UNLOAD TAP_CBID_SETUP
+#define TAP_CBIDS_WORK(M, name, twin, api) M(name, TAP_CBID_NAME_ api) M(twin, TAP_CBID_TWIN_ api)
+#define TAP_CBIDS_WAIT TAP_CBIDS_WORK
+#define TAP_CBIDS_SETUP(M, name, twin, api)
+#define TAP_CBIDS_CAPTURE TAP_CBIDS_SETUP
+#define TAP_CBIDS_CAPTURED TAP_CBIDS_SETUP
+#define TAP_CBIDS_UNLOAD TAP_CBIDS_SETUP
+#define TAP_CBID_ALONE_(bare, number) number
+#define TAP_CBID_NAME_(bare, number, twin_number) number
+#define TAP_CBID_TWIN_(bare, number, twin_number) twin_number
+/* clang-format on */
+
+#endif
