@@ -127,6 +127,13 @@ UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_link \
 	tests/unit/test_poll \
 	tests/unit/fuzz_join
 
+check_PROGRAMS += tests/unit/test_call
+tests_unit_test_call_SOURCES = tests/unit/test_call.c tests/unit/tap.h
+tests_unit_test_call_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_call_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_call_LDADD = src/join/libjoin.la
+UNIT_TESTS += tests/unit/test_call
+
 check_PROGRAMS += tests/unit/test_spread
 tests_unit_test_spread_SOURCES = tests/unit/test_spread.c tests/unit/tap.h
 tests_unit_test_spread_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

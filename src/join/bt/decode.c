@@ -356,32 +356,45 @@ static unsigned int find_events(const struct tap_event_class *class)
 	}
 }
 
+/* What an argument of a call of NCCL is to the operation. */
+static enum role find_argument(const struct tap_event_class *class,
+			       const struct tap_field_plan *member)
+{
+	const bool is_unsigned = tap_field_is_unsigned(member->type);
+
+	switch (tap_call_role(class->name ? class->name->row : NULL, member->name)) {
+	case TAP_ROLE_COMM_ID:
+		return is_unsigned ? ROLE_COMM_ID : ROLE_FIELD;
+	case TAP_ROLE_COMM_KEY:
+		return is_unsigned ? ROLE_COMM_KEY : ROLE_FIELD;
+	case TAP_ROLE_COUNT:
+		return is_unsigned ? ROLE_COUNT : ROLE_FIELD;
+	case TAP_ROLE_PEER:
+		return ROLE_PEER;
+	case TAP_ROLE_DATATYPE:
+		return ROLE_DATATYPE;
+	default:
+		return ROLE_FIELD;
+	}
+}
+
 static enum role find_role(const struct tap_event_class *class,
 			   const struct tap_field_plan *member)
 {
-	/* What the driver's arguments are called says nothing of communicators. */
 	static const struct {
 		const char *name;
 		enum role role;
 		unsigned int events;
-		bool may_be_signed;
 	} roles[] = {
-		{"call_id", ROLE_CALL_ID, OF_CALLS | OF_EXIT | OF_NCCL_ARGS, false},
-		{"group_id", ROLE_GROUP_ID, OF_CALLS | OF_EXIT, false},
-		{"parent_id", ROLE_PARENT_ID, OF_CALLS, false},
-		{"caller_library", ROLE_CALLER_LIBRARY, OF_ENTRY, false},
-		{"caller_offset", ROLE_CALLER_OFFSET, OF_ENTRY, false},
-		{"inner", ROLE_INNER, OF_ENTRY, false},
-		{"stack_id", ROLE_STACK_ID, OF_ENTRY, false},
-		{"comm_id", ROLE_COMM_ID, OF_ENTRY, false},
-		{"comm_key", ROLE_COMM_KEY, OF_ENTRY, false},
-		{"op_number", ROLE_OP_NUMBER, OF_ENTRY, false},
-		{"not_counted", ROLE_NOT_COUNTED, OF_ENTRY, false},
-		{"peer", ROLE_PEER, OF_ENTRY, true},
-		{"datatype", ROLE_DATATYPE, OF_ENTRY, true},
-		{"count", ROLE_COUNT, OF_ENTRY, false},
-		{"sendcount", ROLE_COUNT, OF_ENTRY, false},
-		{"recvcount", ROLE_COUNT, OF_ENTRY, false},
+		{"call_id", ROLE_CALL_ID, OF_CALLS | OF_EXIT | OF_NCCL_ARGS},
+		{"group_id", ROLE_GROUP_ID, OF_CALLS | OF_EXIT},
+		{"parent_id", ROLE_PARENT_ID, OF_CALLS},
+		{"caller_library", ROLE_CALLER_LIBRARY, OF_ENTRY},
+		{"caller_offset", ROLE_CALLER_OFFSET, OF_ENTRY},
+		{"inner", ROLE_INNER, OF_ENTRY},
+		{"stack_id", ROLE_STACK_ID, OF_ENTRY},
+		{"op_number", ROLE_OP_NUMBER, OF_ENTRY},
+		{"not_counted", ROLE_NOT_COUNTED, OF_ENTRY},
 	};
 	const unsigned int events = find_events(class);
 	size_t i;
@@ -409,9 +422,9 @@ static enum role find_role(const struct tap_event_class *class,
 		return ROLE_RESULT;
 	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (roles[i].events & events && !strcmp(member->name, roles[i].name) &&
-		    (roles[i].may_be_signed || tap_field_is_unsigned(member->type)))
+		    tap_field_is_unsigned(member->type))
 			return roles[i].role;
-	return ROLE_FIELD;
+	return events & OF_ENTRY ? find_argument(class, member) : ROLE_FIELD;
 }
 
 static void plan_member(const struct tap_event_class *class,

@@ -102,11 +102,11 @@ static int describe_kernel(const struct cuda *cuda, struct tap_span *span)
 	const char *name = NULL;
 	uint64_t function, grid = 0;
 
-	if (!tap_fields_get_unsigned(&span->entry, "f", &function))
+	if (!tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry, &function))
 		name = tap_table_find(&cuda->functions, span->process->number, function);
 	if (name)
 		add_string(&span->entry, "function", name);
-	tap_fields_get_unsigned(&span->entry, "gridDimX", &grid);
+	tap_call_get(span->name->row, TAP_ROLE_GRID, &span->entry, &grid);
 	return tap_kernel_describe(&span->entry, name, grid,
 				   arguments && arguments->call_id == span->call_id
 					   ? &arguments->fields
@@ -138,7 +138,7 @@ static void describe_graph(const struct cuda *cuda, struct tap_span *span)
 	const char *known;
 	uint64_t exec;
 
-	if (!tap_fields_get_unsigned(&span->entry, "hGraphExec", &exec))
+	if (!tap_call_get(span->name->row, TAP_ROLE_GRAPH_EXEC, &span->entry, &exec))
 		graph = tap_graphs_find(&cuda->graphs, &cuda->context->loss,
 					span->process, exec);
 	known = tap_graph_known_name(graph ? graph->known : TAP_GRAPH_UNKNOWN);
@@ -276,8 +276,7 @@ static int span_ended(void *state, struct tap_span *span)
 {
 	struct cuda *cuda = state;
 
-	return span->name->cuda == TAP_CUDA_OTHER ? tap_graphs_ended(&cuda->graphs, span)
-						  : 0;
+	return span->name->cuda ? tap_graphs_ended(&cuda->graphs, span) : 0;
 }
 
 static void free_all(void *state)

@@ -104,7 +104,7 @@ static int begin(struct tap_graphs *graphs, const struct tap_span *span)
 	capture.graph.capture_id = ++count->captures;
 	capture.strangers = count->strangers;
 	/* Into a graph that was there, and may have had something in it. */
-	if (strstr(span->name->name, "ToGraph"))
+	if (span->name->cuda == TAP_CUDA_BEGIN_CAPTURE_TO_GRAPH)
 		capture.graph.known = TAP_GRAPH_IN_PART;
 	return keep(&graphs->captures, span->process->number, key_of(span, stream),
 		    &capture, sizeof(capture));
@@ -114,7 +114,7 @@ static int end(struct tap_graphs *graphs, const struct tap_span *span)
 {
 	struct count *count = count_of(graphs, span->process);
 	struct capture *capture;
-	uint64_t stream, graph;
+	uint64_t stream, graph = 0;
 	int ret = 0;
 
 	if (!count)
@@ -128,7 +128,8 @@ static int end(struct tap_graphs *graphs, const struct tap_span *span)
 	count->end_ns = span->end_ns;
 	if (capture->strangers != count->strangers)
 		capture->graph.known = TAP_GRAPH_IN_PART;
-	if (!tap_fields_get_unsigned(&span->exit, "phGraph", &graph) && graph)
+	tap_call_get(span->name->row, TAP_ROLE_MADE_GRAPH, &span->exit, &graph);
+	if (graph)
 		ret = keep(&graphs->graphs, span->process->number, graph, &capture->graph,
 			   sizeof(capture->graph));
 	free(capture);
@@ -151,13 +152,9 @@ static int copy(struct tap_graphs *graphs, const struct tap_span *span,
 	return 0;
 }
 
-static bool is_called(const struct tap_span *span, const char *begin)
-{
-	return !strncmp(tap_name_of_cuda(span->name), begin, strlen(begin));
-}
-
 int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span)
 {
+	const struct tap_call_row *row = span->name->row;
 	const uint64_t process = span->process->number;
 	struct tap_graph *found;
 	uint64_t graph = 0, exec = 0, made = 0;
@@ -165,33 +162,36 @@ int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span)
 	if (span->state != TAP_SPAN_COMPLETE ||
 	    tap_span_is_failure(tap_span_result(span)))
 		return 0;
-	if (is_called(span, "StreamBeginCapture"))
+	tap_call_get(row, TAP_ROLE_GRAPH, &span->entry, &graph);
+	tap_call_get(row, TAP_ROLE_GRAPH_EXEC, &span->entry, &exec);
+	switch (span->name->cuda) {
+	case TAP_CUDA_BEGIN_CAPTURE:
+	case TAP_CUDA_BEGIN_CAPTURE_TO_GRAPH:
 		return begin(graphs, span);
-	if (is_called(span, "StreamEndCapture"))
+	case TAP_CUDA_END_CAPTURE:
 		return end(graphs, span);
-	tap_fields_get_unsigned(&span->entry, "hGraph", &graph);
-	tap_fields_get_unsigned(&span->entry, "hGraphExec", &exec);
-	if (is_called(span, "GraphInstantiate")) {
-		tap_fields_get_unsigned(&span->exit, "phGraphExec", &made);
+	case TAP_CUDA_INSTANTIATE_GRAPH:
+		tap_call_get(row, TAP_ROLE_MADE_GRAPH_EXEC, &span->exit, &made);
 		return copy(graphs, span, &graphs->execs, graph, made);
-	}
-	if (is_called(span, "GraphExecUpdate"))
+	case TAP_CUDA_UPDATE_GRAPH:
 		return copy(graphs, span, &graphs->execs, graph, exec);
-	if (is_called(span, "GraphClone")) {
-		tap_fields_get_unsigned(&span->entry, "originalGraph", &graph);
-		tap_fields_get_unsigned(&span->exit, "phGraphClone", &made);
+	case TAP_CUDA_CLONE_GRAPH:
+		tap_call_get(row, TAP_ROLE_MADE_GRAPH, &span->exit, &made);
 		return copy(graphs, span, &graphs->graphs, graph, made);
-	}
-	if (is_called(span, "GraphAdd")) {
+	case TAP_CUDA_ADD_TO_GRAPH:
 		found = tap_table_find(&graphs->graphs, process, graph);
 		if (found)
 			found->known = TAP_GRAPH_IN_PART;
-	} else if (is_called(span, "GraphDestroy")) {
+		return 0;
+	case TAP_CUDA_DESTROY_GRAPH:
 		free(tap_table_remove(&graphs->graphs, process, graph));
-	} else if (is_called(span, "GraphExecDestroy")) {
+		return 0;
+	case TAP_CUDA_DESTROY_GRAPH_EXEC:
 		free(tap_table_remove(&graphs->execs, process, exec));
+		return 0;
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 const struct tap_graph *tap_graphs_find(const struct tap_graphs *graphs,

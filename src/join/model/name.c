@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names by their hash, and what NCCL's names and those of the CUDA driver mean. */
+/* Names by their hash, each with its row. */
 #include "join/model/name.h"
 
 #include <stdbool.h>
@@ -19,76 +19,35 @@ static bool is_named(const char *string, const char *name, size_t length)
 	return !strncmp(string, name, length) && !string[length];
 }
 
-static enum tap_name_kind find_kind(const struct tap_name *name)
+/*
+ * Without row, as a newer tracer's calls and those that NVTX reports are: a call that does
+ * another's work is what that is, and a function of the driver does what an earlier form
+ * of it did.
+ */
+static void guess(struct tap_name *name)
 {
-	static const struct {
-		const char *name;
-		enum tap_name_kind kind;
-	} kinds[] = {
-		{"ncclSend", TAP_NAME_SEND},
-		{"ncclRecv", TAP_NAME_RECEIVE},
-		{"ncclGroupStart", TAP_NAME_GROUP_START},
-		{"ncclGroupEnd", TAP_NAME_GROUP_END},
-		{"ncclGroupSimulateEnd", TAP_NAME_GROUP_END},
-	};
-	size_t i;
+	const struct tap_call_row *earlier;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(name->operation->name, kinds[i].name))
-			return kinds[i].kind;
-	return TAP_NAME_COLLECTIVE;
-}
-
-const char *tap_name_of_cuda(const struct tap_name *name)
-{
-	if (!strncmp(name->name, "cu", 2))
-		return name->name + 2;
-	return strncmp(name->name, "hip", 3) ? name->name : name->name + 3;
-}
-
-/* By how they begin: a later form, or a function that is new, does the same. */
-static void set_cuda(struct tap_name *name)
-{
-	static const struct {
-		const char *begin;
-		enum tap_cuda_kind kind;
-	} kinds[] = {
-		{"LaunchHostFunc", TAP_CUDA_HOST_FUNCTION},
-		{"StreamAddCallback", TAP_CUDA_HOST_FUNCTION},
-		{"Launch", TAP_CUDA_KERNEL},
-		{"ModuleLaunch", TAP_CUDA_KERNEL},
-		{"DrvLaunch", TAP_CUDA_KERNEL},
-		{"ExtLaunch", TAP_CUDA_KERNEL},
-		{"ExtModuleLaunch", TAP_CUDA_KERNEL},
-		{"GraphLaunch", TAP_CUDA_GRAPH},
-		{"Memcpy", TAP_CUDA_COPY},
-		{"DrvMemcpy", TAP_CUDA_COPY},
-		{"Memset", TAP_CUDA_SET},
-		{"EventRecord", TAP_CUDA_STREAM},
-		{"StreamWait", TAP_CUDA_STREAM},
-		{"StreamWriteValue", TAP_CUDA_STREAM},
-		{"StreamBatchMemOp", TAP_CUDA_STREAM},
-		{"StreamSynchronize", TAP_CUDA_SYNCHRONIZE},
-		{"EventSynchronize", TAP_CUDA_SYNCHRONIZE},
-		{"CtxSynchronize", TAP_CUDA_SYNCHRONIZE},
-		{"DeviceSynchronize", TAP_CUDA_SYNCHRONIZE},
-	};
-	const char *function = tap_name_of_cuda(name);
-	size_t i;
-
+	name->kind = name->operation->kind;
 	if (strcmp(name->layer, "cuda"))
 		return;
-	name->cuda = TAP_CUDA_OTHER;
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strncmp(function, kinds[i].begin, strlen(kinds[i].begin)))
-			continue;
-		name->cuda = kinds[i].kind;
-		break;
-	}
+	earlier = tap_call_find_earlier(name->layer, name->name);
+	name->cuda = earlier ? earlier->does : TAP_CUDA_OTHER;
 	name->is_cuda_wait =
 		name->cuda == TAP_CUDA_SYNCHRONIZE ||
 		((name->cuda == TAP_CUDA_COPY || name->cuda == TAP_CUDA_SET) &&
 		 !strstr(name->name, "Async"));
+}
+
+static void describe(struct tap_name *name)
+{
+	if (!name->row) {
+		guess(name);
+		return;
+	}
+	name->kind = name->row->kind;
+	name->cuda = name->row->does;
+	name->is_cuda_wait = name->row->class == TAP_CLASS_WAIT;
 }
 
 bool tap_name_is_work(const struct tap_name *name)
@@ -108,23 +67,18 @@ bool tap_name_is_launch(const struct tap_name *name)
 static const struct tap_name *find_operation(struct tap_names *names,
 					     const struct tap_name *name)
 {
-	static const char *const others[][2] = {
-		{"ncclBcast", "ncclBroadcast"},
-		/* RCCL's spelling */
-		{"ncclAllToAll", "ncclAlltoAll"},
-		{"ncclAllToAllv", "ncclAlltoAllv"},
-	};
 	static const char config[] = "Config";
-	size_t i, length = strlen(name->name), end = sizeof(config) - 1;
+	const size_t length = strlen(name->name), end = sizeof(config) - 1;
+	const char *operation;
 
 	if (strcmp(name->layer, "nccl"))
 		return name;
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strcmp(name->name, others[i][0]))
-			return tap_names_get(names, "nccl", 4, others[i][1],
-					     strlen(others[i][1]));
-	/* A damaged name may end so a million times. */
-	if (length > end && length < 64 && !strcmp(name->name + length - end, config))
+	operation = tap_call_operation(name->name);
+	if (operation)
+		return tap_names_get(names, "nccl", 4, operation, strlen(operation));
+	/* A newer NCCL has more of these.  A damaged name may end so a million times. */
+	if (!name->row && length > end && length < 64 &&
+	    !strcmp(name->name + length - end, config))
 		return tap_names_get(names, "nccl", 4, name->name, length - end);
 	return name;
 }
@@ -184,6 +138,7 @@ const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 		free_name(found);
 		return NULL;
 	}
+	found->row = tap_call_find(found->layer, found->name);
 	/* This may add a name: the hash is looked up again below. */
 	found->operation = find_operation(names, found);
 	found->next = tap_table_find(&names->by_hash, hash, 0);
@@ -191,8 +146,7 @@ const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 		free_name(found);
 		return NULL;
 	}
-	found->kind = find_kind(found);
-	set_cuda(found);
+	describe(found);
 	found->number = names->count++;
 	return found;
 }

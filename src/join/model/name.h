@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of calls, each kept once, so that all other parts compare pointers.
- * Hides what a name says of its call: that it is an operation, or closes a group, or what
- * the CUDA driver is asked for.
+ * Hides what is known of a call by its name, from its row or, where it has none, from the
+ * rows of others.
  */
 #ifndef TAP_JOIN_MODEL_NAME_H
 #define TAP_JOIN_MODEL_NAME_H
 
 #include "join/base/table.h"
+#include "join/model/call.h"
 
 #include <stdbool.h>
-
-/* What a call is to its communicator. */
-enum tap_name_kind {
-	TAP_NAME_COLLECTIVE, /* any call that has the number of an operation */
-	TAP_NAME_SEND,
-	TAP_NAME_RECEIVE,
-	TAP_NAME_GROUP_START,
-	TAP_NAME_GROUP_END,
-};
-
-/* What a function of the CUDA driver, or of HIP, does. */
-enum tap_cuda_kind {
-	TAP_CUDA_NONE, /* it is none */
-	TAP_CUDA_KERNEL,
-	TAP_CUDA_GRAPH, /* the launch of one */
-	TAP_CUDA_HOST_FUNCTION,
-	TAP_CUDA_COPY,
-	TAP_CUDA_SET,
-	TAP_CUDA_STREAM, /* events, and values that are written and waited for */
-	TAP_CUDA_SYNCHRONIZE,
-	TAP_CUDA_OTHER,
-};
 
 /* A call's name.  One per (layer, name), so pointers may be compared. */
 struct tap_name {
@@ -39,6 +18,7 @@ struct tap_name {
 	char *name;
 	unsigned int number;   /* from 0 */
 	struct tap_name *next; /* with the same hash */
+	const struct tap_call_row *row; /* NULL: it has none */
 	enum tap_name_kind kind;
 	const struct tap_name *operation; /* ncclBcast is ncclBroadcast; often itself */
 	enum tap_cuda_kind cuda;
@@ -61,8 +41,6 @@ const struct tap_name *tap_names_find(const struct tap_names *names, const char 
 				      size_t layer_length, const char *name,
 				      size_t name_length);
 
-/* The name of a function of the driver without what all of them begin with. */
-const char *tap_name_of_cuda(const struct tap_name *name);
 /* Whether it is put on a stream, and has one event, after the call. */
 bool tap_name_is_work(const struct tap_name *name);
 /* Whether that does something there, but for order and values. */

@@ -16,8 +16,7 @@ bool tap_cuda_stream(const struct tap_span *span, uint64_t *ret)
 {
 	uint64_t is_per_thread = 0;
 
-	if (tap_fields_get_unsigned(&span->entry, "hStream", ret) &&
-	    tap_fields_get_unsigned(&span->entry, "stream", ret))
+	if (tap_call_get(span->name->row, TAP_ROLE_STREAM, &span->entry, ret))
 		return false;
 	tap_fields_get_unsigned(&span->entry, "per_thread", &is_per_thread);
 	if (!*ret)
@@ -37,16 +36,12 @@ void tap_cuda_add_stream(struct tap_buffer *buffer, uint64_t stream)
 
 int64_t tap_cuda_bytes(const struct tap_span *span)
 {
-	static const char *const names[] = {"ByteCount", "pCopy_bytes", "sizes_bytes"};
 	uint64_t bytes;
-	size_t i;
 
-	if (span->name->cuda != TAP_CUDA_COPY)
+	if (span->name->cuda != TAP_CUDA_COPY ||
+	    tap_call_get(span->name->row, TAP_ROLE_BYTES, &span->entry, &bytes))
 		return -1;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!tap_fields_get_unsigned(&span->entry, names[i], &bytes))
-			return bytes <= INT64_MAX ? (int64_t) bytes : -1;
-	return -1;
+	return bytes <= INT64_MAX ? (int64_t) bytes : -1;
 }
 
 bool tap_cuda_is_captured(const struct tap_span *span)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a call before it is made: the rows of nccl.def, cuda.def and hip.def as
+ * a table, so that a row is all that it takes to have a call in every view.  Calls of the
+ * CUDA runtime and of libibverbs make no events of their own names, so that they are not
+ * in it.
+ *
+ * Hides how a row is read, and which field of which call is its stream.
+ */
+#ifndef TAP_JOIN_MODEL_CALL_H
+#define TAP_JOIN_MODEL_CALL_H
+
+#include "join/base/field.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The column class: of nccl.def the first two, of the others all but the first. */
+enum tap_call_class {
+	TAP_CLASS_HOT,
+	TAP_CLASS_SETUP,
+	TAP_CLASS_WORK, /* is put on a stream: one event, after the call */
+	TAP_CLASS_WAIT,
+	TAP_CLASS_CAPTURE,
+	TAP_CLASS_CAPTURED,
+	TAP_CLASS_UNLOAD,
+};
+
+/* What a call is to its communicator, which follows from its hook (calls/kinds.h). */
+enum tap_name_kind {
+	TAP_NAME_COLLECTIVE, /* any call that has the number of an operation */
+	TAP_NAME_SEND,
+	TAP_NAME_RECEIVE,
+	TAP_NAME_GROUP_START,
+	TAP_NAME_GROUP_END,
+};
+
+/* What a function of the CUDA driver, or of HIP, does: the column of that name. */
+enum tap_cuda_kind {
+	TAP_CUDA_NONE, /* it is none */
+	TAP_CUDA_KERNEL,
+	TAP_CUDA_GRAPH, /* the launch of one */
+	TAP_CUDA_HOST_FUNCTION,
+	TAP_CUDA_COPY,
+	TAP_CUDA_SET,
+	TAP_CUDA_STREAM, /* events, and values that are written and waited for */
+	TAP_CUDA_SYNCHRONIZE,
+	TAP_CUDA_OTHER,
+	/* No work either: how a graph comes and goes. */
+	TAP_CUDA_BEGIN_CAPTURE,
+	TAP_CUDA_BEGIN_CAPTURE_TO_GRAPH,
+	TAP_CUDA_END_CAPTURE,
+	TAP_CUDA_INSTANTIATE_GRAPH,
+	TAP_CUDA_UPDATE_GRAPH,
+	TAP_CUDA_CLONE_GRAPH,
+	TAP_CUDA_ADD_TO_GRAPH,
+	TAP_CUDA_DESTROY_GRAPH,
+	TAP_CUDA_DESTROY_GRAPH_EXEC,
+};
+
+/* What a field is to its call: ROLE_K of its argument's kind (calls/kinds.h). */
+enum tap_call_role {
+	TAP_ROLE_NONE,
+	TAP_ROLE_COMM, /* its address */
+	TAP_ROLE_COMM_ID,
+	TAP_ROLE_COMM_KEY,
+	TAP_ROLE_PEER,
+	TAP_ROLE_COUNT,
+	TAP_ROLE_DATATYPE,
+	TAP_ROLE_STREAM,
+	TAP_ROLE_BYTES,
+	TAP_ROLE_FUNCTION, /* a kernel's address */
+	TAP_ROLE_GRID,	   /* its blocks, the first number */
+	TAP_ROLE_GRAPH,
+	TAP_ROLE_GRAPH_EXEC,
+	TAP_ROLE_MADE_GRAPH,	  /* that the call gives back */
+	TAP_ROLE_MADE_GRAPH_EXEC, /* the same */
+	TAP_ROLE_NR,
+};
+
+struct tap_call_row {
+	const char *layer, *name;
+	enum tap_call_class class;
+	enum tap_name_kind kind;
+	enum tap_cuda_kind does;
+	const char *field[TAP_ROLE_NR]; /* NULL: the call has none of this role */
+};
+
+/* The row at this place, from 0; NULL behind the last. */
+const struct tap_call_row *tap_call_row(size_t at);
+
+/* The call's row, NULL: it has none. */
+const struct tap_call_row *tap_call_find(const char *layer, const char *name);
+
+/*
+ * For a call without row, the one with the longest name that its own begins with: a newer
+ * tracer's cuMemcpyAsync_v9 does what cuMemcpyAsync does.  NULL: there is none.
+ */
+const struct tap_call_row *tap_call_find_earlier(const char *layer, const char *name);
+
+/* The call of NCCL whose work this one does too (ALSO in nccl.def), NULL: only its own. */
+const char *tap_call_operation(const char *name);
+
+/*
+ * The role of a field of the call.  Without row it is guessed by the name that the field
+ * has in most calls: what NVTX reports and what newer tracers record have no rows.
+ */
+enum tap_call_role tap_call_role(const struct tap_call_row *row, const char *field);
+
+/* The field's number.  Returns 0, or an error where there is none. */
+int tap_call_get(const struct tap_call_row *row, enum tap_call_role role,
+		 const struct tap_fields *fields, uint64_t *ret);
+
+#endif
