@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Rules of the tree itself.
 
-EXTRA_DIST += tests/tree/test_build.sh tests/tree/test_tree.sh tests/tree/test_views.sh
-TESTS += tests/tree/test_build.sh tests/tree/test_tree.sh tests/tree/test_views.sh
+tap_tree_shell = tests/tree/test_build.sh tests/tree/test_howto.sh \
+	tests/tree/test_tree.sh tests/tree/test_views.sh
+EXTRA_DIST += $(tap_tree_shell)
+TESTS += $(tap_tree_shell)

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A call is one row: in a copy of the sources a call of NCCL and one of the CUDA driver are
+# added as doc/HOWTO_ADD_CALL.md says, with arguments named as no other call's; both are in
+# every view where their kind belongs.
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+work=${top_builddir:?}/tests/tree/howto.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/.libs" "$work/tests/golden/.libs" "$work/objects"
+cp -R "$top_srcdir/src" "$work/src"
+chmod -R u+w "$work/src"
+
+# ---- The rows ----
+
+cat >>"$work/src/calls/nccl.def" <<'END'
+CALL("2.32", HOT, COLLECTIVE, RESULT, ncclResult_t, ncclMadeUp,
+	void *,		in,	PTR,
+	size_t,		n,	COUNT,
+	ncclDataType_t,	type,	DATATYPE,
+	ncclComm_t,	comm,	COMM,
+	cudaStream_t,	stream,	STREAM)
+END
+cat >>"$work/src/calls/cuda.def" <<'END'
+CALL(13000, WORK, COPY, (cuMadeUp, 2001, 2002), cuMadeUp,
+	cuMadeUp_ptsz,
+	CUdeviceptr,		to,		DPTR,
+	size_t,			nbytes,		BYTES,
+	CUstream,		s,		STREAM)
+END
+same "two rows in two files are all that is added" "calls/cuda.def calls/nccl.def" "$(
+    diff -rq "$top_srcdir/src" "$work/src" | sed -n 's|^Files .*/src/\([^ ]*\) and .*|\1|p' |
+        sort | tr '\n' ' ' | sed 's/ $//')"
+
+# ---- What is made of them ----
+
+compile() # OPTION...
+{
+    # shellcheck disable=SC2086 # CC may carry options
+    ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -include "$top_builddir/config.h" -I"$work/src" \
+        -I"$top_srcdir/tests" "$@"
+}
+
+compile -o "$work/list-calls" "$work/src/calls/list-calls.c"
+lists() # OPTION LINE
+{
+    "$work/list-calls" "$1" | grep -qxF "$2"
+}
+check "the library exports the one" lists --exports ncclMadeUp
+check "and the other" lists --cuda 'cuMadeUp_ptsz cuMadeUp WORK'
+check "CUPTI's number of it is in the list" lists --cbids 'cuMadeUp_ptsz 2002'
+# shellcheck disable=SC2016 # Markdown's quotes
+check "so is its line in doc/calls.md" lists --markdown \
+    '| `cuMadeUp` | `cuMadeUp_ptsz` | 13.0 | WORK | COPY | 1 | `to` DPTR, `nbytes` BYTES, `s` STREAM |'
+for file in src/intercept/nccl/nccl.c src/intercept/cuda/cuda.c src/cupti/callback.c \
+    src/tracepoints/cuda_hot_tp.c; do
+    check "$file takes them" compile -fsyntax-only "$work/$file"
+done
+for file in test_every_call.c test_every_cuda.c fake_nccl.c fake_cuda.c wild.c; do
+    check "tests/calls/$file takes them" compile -fsyntax-only \
+        -I"$top_srcdir/tests/calls" "$top_srcdir/tests/calls/$file"
+done
+
+# ---- The reader ----
+
+# All of it, without what a sanitizer wants of programs.
+cat >"$work/compile" <<END
+#!/bin/sh
+exec ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -w -O0 -fPIC -include "$top_builddir/config.h" \
+    -I"$work/src" -I"$top_srcdir/tests" $(pkg-config --cflags babeltrace2) -c "\$1" \
+    -o "$work/objects/\$(echo "\$1" | md5sum | cut -c-32).o"
+END
+chmod +x "$work/compile"
+find "$work/src/join" -name '*.c' -print0 | xargs -0 -P 2 -n 1 "$work/compile"
+# shellcheck disable=SC2046,SC2086 # lists of options
+${CC:-cc} -shared -o "$work/.libs/babeltrace-plugin-ccltap.so" "$work"/objects/*.o \
+    $(pkg-config --libs babeltrace2) \
+    $(sed -n 's/^LIBDW_LIBS = //p' "$top_builddir/Makefile") -ldl
+# shellcheck disable=SC2046 # lists of options
+compile -w $(pkg-config --cflags babeltrace2) -o "$work/convert" \
+    "$top_srcdir/tests/golden/convert.c" "$top_srcdir/tests/golden/graph.c" \
+    $(pkg-config --libs babeltrace2)
+ln -s "$top_builddir/tests/golden/.libs/babeltrace-plugin-ccltaptest.so" \
+    "$work/tests/golden/.libs/"
+
+cat >"$work/made-up.events" <<'END'
+trace host=alpha
+1000 setup 10 10 tap:process pid=+10 host="alpha" rank=+0 world_size=+2 command="app"
+1001 setup 20 20 tap:process pid=+20 host="alpha" rank=+1 world_size=+2 command="app"
+1200 setup 10 10 tap:comm comm_id=1 comm=0x10 comm_key=0xa1 life=1:ready nranks=+2 rank=+0 collectives=0
+1220 setup 20 20 tap:comm comm_id=1 comm=0x30 comm_key=0xa1 life=1:ready nranks=+2 rank=+1 collectives=0
+2000 hot 10 10 nccl:ncclMadeUp_entry call_id=2 parent_id=0 n=1024 type=7:ncclFloat32 comm=0x10 comm_id=1 comm_key=0xa1 stream=0x50 op_number=1 group_id=0 group_depth=0 capture=0:none
+2050 hot 10 10 cuda:cuMadeUp begin_ns=2010 call_id=3 parent_id=2 context=0xc0 result=+0 per_thread=0 runtime=0 capture=+0 to=0xd0 nbytes=4096 s=0x50
+2100 hot 10 10 nccl:ncclMadeUp_exit call_id=2 result=0:ncclSuccess
+2150 hot 20 20 nccl:ncclMadeUp_entry call_id=2 parent_id=0 n=1024 type=7:ncclFloat32 comm=0x30 comm_id=1 comm_key=0xa1 stream=0x50 op_number=1 group_id=0 group_depth=0 capture=0:none
+2200 hot 20 20 nccl:ncclMadeUp_exit call_id=2 result=0:ncclSuccess
+END
+top_builddir="$work" "$work/convert" events "$work/made-up.events" report \
+    output="$work/report"
+
+section() # TITLE: the lines below it, words apart by one blank
+{
+    sed -n "/^$1/,/^\$/p" "$work/report" | sed '1d; s/  */ /g; s/^ //'
+}
+same "the stream is in \"CUDA streams\", with one copy of its bytes" \
+    "rank 0 stream 0x50 0 0 1 4096" "$(section 'CUDA streams' | cut -d ' ' -f -8)"
+same "the copy is one that the call of NCCL launches" "rank 0 ncclMadeUp 0 0 1" \
+    "$(section 'launches inside calls' | cut -d ' ' -f -6)"
+same "the collective is in its communicator's table, with its bytes, and linked" \
+    "ncclMadeUp 2 0 8192 1 0" \
+    "$(section 'communicator 0xa1' | sed -n 's/^\(ncclMadeUp [0-9]* [0-9]* [0-9]*\) .* ns .* ns .* ns /\1 /p')"
+tap_done
