@@ -317,6 +317,20 @@ static bool test_operations(void)
 	return is_passed;
 }
 
+static bool test_made_of(void)
+{
+	bool is_passed = true;
+
+	CHECK(tap_call_is_made_of("ncclSend", TAP_MADE_OF_MESSAGES));
+	CHECK(!tap_call_is_made_of("ncclSend", TAP_MADE_OF_COPIES));
+	CHECK(tap_call_is_made_of("ncclScatter", TAP_MADE_OF_MESSAGES));
+	CHECK(tap_call_is_made_of("ncclScatter", TAP_MADE_OF_COPIES));
+	CHECK(tap_call_is_made_of("ncclAllGather", TAP_MADE_OF_COPIES));
+	CHECK(!tap_call_is_made_of("ncclAllGather", TAP_MADE_OF_MESSAGES));
+	CHECK(!tap_call_is_made_of("ncclAllReduce", TAP_MADE_OF_MESSAGES));
+	return is_passed;
+}
+
 /* ---- Names without row ---- */
 
 static bool test_no_row(void)
@@ -367,10 +381,11 @@ static bool test_fields(void)
 
 int main(void)
 {
-	puts("1..5");
+	puts("1..6");
 	report("calls are what their rows say", test_rows);
 	report("every row is sound, and its name leads to it", test_all);
 	report("a call that does another's work is known for it", test_operations);
+	report("what NCCL makes a call of is in the rows", test_made_of);
 	report("a name without row is that of an earlier form, or of nothing",
 	       test_no_row);
 	report("fields are found by the row, and by usual names only without",

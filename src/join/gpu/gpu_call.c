@@ -271,22 +271,13 @@ int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span
 /* Whether a function of NCCL's kernels, as funcid.h has it, is what a call asks for. */
 static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_op *op)
 {
-	static const char *const sent[] = {"Send",   "Recv",	  "AlltoAll",
-					   "Gather", "AlltoAllv", "Scatter"};
 	const char *name = op->name->operation->name;
-	size_t i;
 
-	if (strncmp(name, "nccl", 4))
-		return false;
-	name += 4;
-	if (strlen(name) == length && !memcmp(name, word, length))
+	if (!strncmp(name, "nccl", 4) && strlen(name) == 4 + length &&
+	    !memcmp(name + 4, word, length))
 		return true;
-	if (length != strlen("SendRecv") || memcmp(word, "SendRecv", length) != 0)
-		return false;
-	for (i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
-		if (!strcmp(name, sent[i]))
-			return true;
-	return false;
+	return length == strlen("SendRecv") && !memcmp(word, "SendRecv", length) &&
+	       tap_call_is_made_of(name, TAP_MADE_OF_MESSAGES);
 }
 
 /* Whether it is known which kernels a call has; of a newer function nobody knows. */

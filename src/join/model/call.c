@@ -44,6 +44,20 @@ static const struct {
 #define ALSO(name, operation) {#name, #operation},
 #include "calls/nccl.def"
 };
+#undef CALL
+#undef CALL_VOID
+
+static const struct {
+	const char *name;
+	enum tap_call_made made;
+} made_of[] = {
+#define CALL(...)
+#define CALL_VOID(...)
+#define MADE_OF(name, made) {#name, TAP_MADE_OF_##made},
+#include "calls/nccl.def"
+};
+#undef CALL
+#undef CALL_VOID
 /* clang-format on */
 
 const struct tap_call_row *tap_call_row(size_t at)
@@ -85,6 +99,16 @@ const char *tap_call_operation(const char *name)
 		if (!strcmp(name, others[i].name))
 			return others[i].operation;
 	return NULL;
+}
+
+bool tap_call_is_made_of(const char *name, enum tap_call_made made)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
+		if (made_of[i].made == made && !strcmp(name, made_of[i].name))
+			return true;
+	return false;
 }
 
 /* What fields are called in calls that have no row. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a call before it is made: the rows of nccl.def, cuda.def and hip.def as
- * a table, so that a row is all that it takes to have a call in every view.  Calls of the
- * CUDA runtime and of libibverbs make no events of their own names, so that they are not
- * in it.
+ * What is known of a call before it is made: the rows of nccl.def, cuda.def and hip.def
+ * as a table, so that a row is all that it takes to have a call in every view.  Calls of
+ * the CUDA runtime and of libibverbs make no events of their own names, so that they are
+ * not in it.
  *
  * Hides how a row is read, and which field of which call is its stream.
  */
@@ -12,6 +12,7 @@
 
 #include "join/base/field.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -98,8 +99,13 @@ const struct tap_call_row *tap_call_find(const char *layer, const char *name);
  */
 const struct tap_call_row *tap_call_find_earlier(const char *layer, const char *name);
 
-/* The call of NCCL whose work this one does too (ALSO in nccl.def), NULL: only its own. */
+/* The call of NCCL whose work this one does too (ALSO in nccl.def), NULL: only its own.
+ */
 const char *tap_call_operation(const char *name);
+
+/* What NCCL may make a call of on the GPU, but for a kernel that is named like it. */
+enum tap_call_made { TAP_MADE_OF_MESSAGES, TAP_MADE_OF_COPIES };
+bool tap_call_is_made_of(const char *name, enum tap_call_made made);
 
 /*
  * The role of a field of the call.  Without row it is guessed by the name that the field

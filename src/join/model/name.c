@@ -20,9 +20,9 @@ static bool is_named(const char *string, const char *name, size_t length)
 }
 
 /*
- * Without row, as a newer tracer's calls and those that NVTX reports are: a call that does
- * another's work is what that is, and a function of the driver does what an earlier form
- * of it did.
+ * Without row, as a newer tracer's calls and those that NVTX reports are: a call that
+ * does another's work is what that is, and a function of the driver does what an earlier
+ * form of it did.
  */
 static void guess(struct tap_name *name)
 {

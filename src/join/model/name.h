@@ -16,8 +16,8 @@
 struct tap_name {
 	char *layer;
 	char *name;
-	unsigned int number;   /* from 0 */
-	struct tap_name *next; /* with the same hash */
+	unsigned int number;		/* from 0 */
+	struct tap_name *next;		/* with the same hash */
 	const struct tap_call_row *row; /* NULL: it has none */
 	enum tap_name_kind kind;
 	const struct tap_name *operation; /* ncclBcast is ncclBroadcast; often itself */

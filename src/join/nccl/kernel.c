@@ -2,6 +2,7 @@
 /* Names are taken apart as the compiler has put them together. */
 #include "join/nccl/kernel.h"
 
+#include "join/model/call.h"
 #include "join/nccl/funcid.h"
 
 #include <errno.h>
@@ -282,15 +283,13 @@ const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t
 					      "cuMemcpyBatchAsync_v2",
 					      "cuStreamBatchMemOp",
 					      "cuStreamBatchMemOp_v2", NULL};
-	/* Others put batches on a stream to signal, or end a group of who knows what. */
-	static const char *const collectives[] = {"ncclAllGather", "ncclAlltoAll",
-						  "ncclGather", "ncclScatter", NULL};
-
 	if (!function || !nccl_call)
 		return NULL;
 	if (nr_ranks == 1)
 		return is_one_of(function, copies) ? "one_rank" : NULL;
-	if (is_one_of(function, batches) && is_one_of(nccl_call, collectives))
+	/* Others put batches on a stream to signal, or end a group of who knows what. */
+	if (is_one_of(function, batches) &&
+	    tap_call_is_made_of(nccl_call, TAP_MADE_OF_COPIES))
 		return "copy_engine";
 	return NULL;
 }
