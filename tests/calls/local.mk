@@ -57,7 +57,7 @@ tests/calls/test_every_verb: tests/calls/test_every_verb.c tests/calls/guarded.h
 	$(AM_V_CCLD)$(tap_calls_compile) -o $@ $(srcdir)/tests/calls/test_every_verb.c \
 		-Ltests/calls/verbs -l:libibverbs.so.1
 
-tap_cuda_rows = src/calls/cuda.def src/calls/cuda_calls.h src/calls/cuda_kinds.h \
+tap_cuda_rows = src/calls/cuda.def src/calls/cuda_api.h src/calls/cuda_calls.h src/calls/cuda_kinds.h \
 	src/calls/cuda_types.h src/calls/kinds.h tests/calls/fake_cuda.h
 tests/calls/libcuda.so.1: tests/calls/fake_cuda.c $(tap_cuda_rows)
 	$(AM_V_CCLD)$(MKDIR_P) tests/calls && $(tap_calls_compile) -fPIC -shared \

@@ -31,7 +31,7 @@ CALL(13000, WORK, COPY, (cuMadeUp, 2001, 2002), cuMadeUp,
 	CUstream,		s,		STREAM)
 END
 same "two rows in two files are all that is added" "calls/cuda.def calls/nccl.def" "$(
-    diff -rq "$top_srcdir/src" "$work/src" | sed -n 's|^Files .*/src/\([^ ]*\) and .*|\1|p' |
+    LC_ALL=C diff -rq "$top_srcdir/src" "$work/src" | sed -n 's|^Files .*/src/\([^ ]*\) and .*|\1|p' |
         sort | tr '\n' ' ' | sed 's/ $//')"
 
 # ---- What is made of them ----
