@@ -7,12 +7,13 @@
 
 #include "common/compiler.h"
 #include "intercept/cuda/capture.h"
-#include "intercept/nccl/comm.h"
 #include "intercept/cuda/cuda.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/lookup.h"
+#include "intercept/entry.h"
+#include "intercept/guard.h"
+#include "intercept/nccl/comm.h"
 
 tap_exported int dlclose(void *handle)
 {

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
-#include "intercept/entry.h"
 #include "intercept/dl/lookup.h"
-#include "intercept/start.h"
+#include "intercept/guard.h"
+#include "intercept/trace.h"
 
 typedef int (*close_range_function)(unsigned int, unsigned int, int);
 typedef void (*closefrom_function)(int);

@@ -6,16 +6,16 @@
 
 #include "common/lock.h"
 #include "common/thread.h"
+#include "intercept/dl/bypass.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/guard.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/dl/bypass.h"
+#include "intercept/trace.h"
 
-const int tap_not_ready = 1;
 static const int never = 0;
 
-uint32_t tap_epoch = 1;
 /* Counted by every recorded call of the process; a fork goes on with it. */
 static uint64_t last_call_id;
 

@@ -8,19 +8,18 @@
  *
  * The hot path of a wrapper reads the two switches and the real function, and
  * nothing else.  Until the real function is known and LTTng is there, the
- * switches point to a constant 1: so the first call takes the slow path, and
+ * switches point to tap_not_ready: so the first call takes the slow path, and
  * the hot path needs no test of its own for it.
  */
 #ifndef TAP_INTERCEPT_ENTRY_H
 #define TAP_INTERCEPT_ENTRY_H
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/compiler.h"
 #include "common/thread.h"
+#include "intercept/guard.h"
 #include "tracepoints/events.h"
 
 /* Where a linked name leads for callers in one object, as long as the epoch is this. */
@@ -53,15 +52,6 @@ struct tap_entry {
 	struct tap_choice *choices; /* of a linked one, newest first */
 };
 
-extern const int tap_not_ready tap_hidden; /* 1 */
-
-/*
- * Counts the times that a library was unloaded which concerns us, or one came, from 1:
- * what was resolved in an earlier epoch may be gone.  Written by tap_entries_expire()
- * alone.
- */
-extern uint32_t tap_epoch tap_hidden;
-
 /* Sends every later call of every entry through the slow path once. */
 void tap_entries_expire(void) tap_hidden;
 
@@ -79,32 +69,6 @@ void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
  * group or nothing at all; so these are asked each time, and whoever is new is noticed.
  */
 void *tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
-
-/*
- * Held around our own code and LTTng's: calls made there are passed on, the thread
- * is not cancelled there, and errno is what it was.
- */
-struct tap_guard {
-	int saved_errno, saved_cancel;
-	bool was_inside;
-};
-
-static inline struct tap_guard tap_guard_set(void)
-{
-	struct tap_guard guard = {.saved_errno = errno,
-				  .was_inside = tap_thread.in_tracer};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &guard.saved_cancel);
-	tap_thread.in_tracer = true;
-	return guard;
-}
-
-static inline void tap_guard_clear(struct tap_guard guard)
-{
-	tap_thread.in_tracer = guard.was_inside;
-	pthread_setcancelstate(guard.saved_cancel, &guard.saved_cancel);
-	errno = guard.saved_errno;
-}
 
 /*
  * Starts recording if need be and says in ret_call->call_id whether this call is

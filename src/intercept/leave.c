@@ -18,9 +18,9 @@
 
 #include "common/compiler.h"
 #include "common/gate.h"
-#include "intercept/entry.h"
 #include "intercept/dl/lookup.h"
-#include "intercept/start.h"
+#include "intercept/guard.h"
+#include "intercept/trace.h"
 
 typedef void (*exit_function)(int);
 typedef int (*execv_function)(const char *, char *const *);

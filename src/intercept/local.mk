@@ -28,6 +28,7 @@ libccltap_la_SOURCES = \
 	src/intercept/dl/libraries.c src/intercept/dl/libraries.h \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
+	src/intercept/guard.c src/intercept/guard.h \
 	src/intercept/leave.c \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h \
 	src/intercept/nccl/group.c src/intercept/nccl/group.h \
@@ -46,6 +47,7 @@ libccltap_la_SOURCES = \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/statedump.c src/intercept/statedump.h \
 	src/intercept/threads.c src/intercept/threads.h \
+	src/intercept/trace.c src/intercept/trace.h \
 	src/intercept/watchdog.c src/intercept/watchdog.h \
 	$(CUPTI_SOURCES) \
 	$(VERBS_SOURCES)

@@ -14,7 +14,7 @@
 
 #include "common/launcher.h"
 #include "common/lock.h"
-#include "intercept/start.h"
+#include "intercept/trace.h"
 
 /* Ours first: it keeps two recordings of one batch job apart. */
 static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",

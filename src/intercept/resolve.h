@@ -13,8 +13,9 @@
 #include <stddef.h>
 
 #include "common/compiler.h"
-#include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/start.h"
+#include "intercept/trace.h"
 
 /*
  * The function `name` of exactly this version that the program would have reached without

@@ -24,12 +24,14 @@
 #include "common/log.h"
 #include "common/ranks.h"
 #include "common/thread.h"
-#include "intercept/nccl/comm.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
-#include "intercept/watchdog.h"
+#include "intercept/dl/bypass.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/lookup.h"
+#include "intercept/dl/walk.h"
+#include "intercept/entry.h"
+#include "intercept/guard.h"
+#include "intercept/nccl/comm.h"
 #include "intercept/nccl/nccl_version.h"
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/process.h"
@@ -38,14 +40,12 @@
 #include "intercept/stack/stack.h"
 #include "intercept/statedump.h"
 #include "intercept/threads.h"
-#include "intercept/dl/bypass.h"
-#include "intercept/dl/walk.h"
+#include "intercept/trace.h"
+#include "intercept/watchdog.h"
 
 #define EVENTS_FILE "libccltap-events.so"
 #define HIP_FILE "libccltap-events-hip.so"
 #define STARTER_STACK_BYTES (1 << 20)
-
-const struct tap_events *tap_events_table;
 
 /*
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
@@ -532,11 +532,4 @@ void tap_announce(void)
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
 		tap_problem("not recorded", "calls made before LTTng was there", passed);
-}
-
-void tap_problem(const char *what, const char *detail, uint64_t count)
-{
-	tap_log("%s: %s (%llu)", what, detail, (unsigned long long) count);
-	if (tap_events_table)
-		tap_events_table->problem(what, detail, count);
 }

@@ -4,29 +4,21 @@
  * before: a process that makes none has no thread, no descriptor and no
  * session of ours.
  *
- * It hides the threads that load libccltap-events.so and HIP's part of it, how long the program waits
- * for it, what a fork needs, and what the trace is told about the process before
- * its first call.
+ * It hides the threads that load libccltap-events.so and HIP's part of it, how long the
+ * program waits for them, what a fork needs, and what the trace holds about the process
+ * before its first call.
  */
 #ifndef TAP_INTERCEPT_START_H
 #define TAP_INTERCEPT_START_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/compiler.h"
-#include "tracepoints/events.h"
-
-/* Set once, before tap_start() first returns true; NULL until then. */
-extern const struct tap_events *tap_events_table tap_hidden;
+#include "intercept/guard.h"
 
 enum tap_started {
 	TAP_STARTED,  /* tap_events_table can be used */
 	TAP_STARTING, /* it takes too long to wait for: not yet */
 	TAP_FAILED,   /* this process is not recorded; never changes any more */
 };
-
-struct tap_guard;
 
 /*
  * Starts recording and waits for it: 3 s at most, and once in a process.  The caller
@@ -39,8 +31,5 @@ enum tap_started tap_start_hip(struct tap_guard *guard) tap_hidden;
 
 /* Writes tap:process and tap:library again if a fork made this a new process. */
 void tap_announce(void) tap_hidden;
-
-/* Says in the trace, once per cause, that something of ours did not work. */
-void tap_problem(const char *what, const char *detail, uint64_t count) tap_hidden;
 
 #endif

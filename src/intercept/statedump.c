@@ -2,16 +2,16 @@
 /* Writes the state events, each kind by who keeps it. */
 #include "intercept/statedump.h"
 
-#include "intercept/nccl/comm.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
+#include "intercept/dl/bypass.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/guard.h"
+#include "intercept/nccl/comm.h"
 #include "intercept/process.h"
 #include "intercept/resolve.h"
 #include "intercept/stack/stack.h"
-#include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/dl/bypass.h"
+#include "intercept/trace.h"
 
 /*
  * Mostly by a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so

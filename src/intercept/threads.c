@@ -8,10 +8,10 @@
 #include "common/clock.h"
 #include "common/lock.h"
 #include "common/thread.h"
+#include "intercept/guard.h"
 #include "intercept/nccl/comm.h"
-#include "intercept/entry.h"
 #include "intercept/nvtx/nvtx_stack.h"
-#include "intercept/start.h"
+#include "intercept/trace.h"
 
 static struct tap_lock lock;
 static bool is_locked_for_fork;

@@ -11,8 +11,8 @@
 #include "common/helper.h"
 #include "intercept/recorder.h"
 #include "intercept/resolve.h"
-#include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 
 /* LTTng's own need and snprintf()'s, and what a program may have of thread storage. */
 #define STACK_BYTES (256 << 10)

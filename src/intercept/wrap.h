@@ -17,7 +17,9 @@
 #include "common/args.h"
 #include "common/compiler.h"
 #include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/nccl/hooks.h"
+#include "intercept/trace.h"
 
 #define TAP_VERSION_NODE "CCLTAP_0"
 

@@ -91,7 +91,7 @@ EXTRA_DIST += tests/unit/test_races.sh
 check_PROGRAMS += tests/unit/test_entries
 tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
 	src/common/thread.c src/common/thread.h src/intercept/cuda/cuda_call.c src/intercept/cuda/cuda.h \
-	src/intercept/entry.c src/intercept/entry.h
+	src/intercept/entry.c src/intercept/entry.h src/intercept/guard.c src/intercept/guard.h
 tests_unit_test_entries_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_entries_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "intercept/cuda/capture.h"
-#include "intercept/nccl/group.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/nccl/group.h"
 #include "intercept/nvtx/nvtx_stack.h"
-#include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 #include "unit/tap.h"
 
 #define NR_OTHERS 200 /* more than rest */

@@ -9,15 +9,15 @@
 
 #include "intercept/cuda/capture.h"
 #include "intercept/cuda/cuda.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
-#include "intercept/dl/libraries.h"
 #include "intercept/cuda/nccl_args.h"
+#include "intercept/dl/bypass.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/entry.h"
 #include "intercept/nccl/nccl_version.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/dl/bypass.h"
 #include "intercept/wrap.h"
 #include "unit/tap.h"
 

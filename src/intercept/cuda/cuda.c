@@ -4,10 +4,11 @@
 #include "intercept/cuda/cuda.h"
 
 #include "common/names.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/getproc.h"
+#include "intercept/guard.h"
 #include "intercept/start.h"
+#include "intercept/trace.h"
 #include "intercept/wrap.h"
 
 /* clang-format off */

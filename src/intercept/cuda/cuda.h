@@ -18,6 +18,7 @@
 #include "calls/cuda_calls.h"
 #include "common/compiler.h"
 #include "intercept/cuda/functions.h"
+#include "intercept/guard.h"
 #include "intercept/start.h"
 #include "tracepoints/cuda_events.h"
 

@@ -5,13 +5,15 @@
 #include "common/clock.h"
 #include "intercept/cuda/capture.h"
 #include "intercept/cuda/cuda.h"
-#include "intercept/entry.h"
 #include "intercept/cuda/functions.h"
-#include "intercept/dl/libraries.h"
 #include "intercept/cuda/nccl_args.h"
+#include "intercept/dl/libraries.h"
+#include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/nccl/nccl_version.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 
 #define PER_THREAD ((CUstream) 2) /* CU_STREAM_PER_THREAD */
 

@@ -8,7 +8,7 @@
 #include "common/lock.h"
 #include "common/safe_read.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/start.h"
+#include "intercept/trace.h"
 
 #define NR_PLACES 16384
 #define NR_PROBES 32

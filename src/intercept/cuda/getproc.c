@@ -10,8 +10,8 @@
 #include "common/names.h"
 #include "common/safe_read.h"
 #include "intercept/cuda/cuda.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/guard.h"
 #include "intercept/resolve.h"
 #include "intercept/wrap.h"
 

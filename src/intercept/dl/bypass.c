@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "intercept/dl/elf.h"
+#include "intercept/dl/walk.h"
 #include "intercept/entry.h"
 #include "intercept/nvtx/nvtx.h"
-#include "intercept/start.h"
-#include "intercept/dl/walk.h"
+#include "intercept/trace.h"
 
 /* Told already, by load address.  When it is full, some are told twice. */
 static uintptr_t told[32];

@@ -14,10 +14,11 @@
 #include "common/thread.h"
 #include "intercept/cuda/cuda.h"
 #include "intercept/dl/elf.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/resolve.h"
-#include "intercept/start.h"
+#include "intercept/trace.h"
 
 void *(*tap_real_dlsym_at)(void *, const char *);
 void *(*tap_real_dlvsym_at)(void *, const char *, const char *);

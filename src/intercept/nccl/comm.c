@@ -11,10 +11,10 @@
 #include "common/lock.h"
 #include "common/safe_read.h"
 #include "intercept/cuda/capture.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/start.h"
+#include "intercept/guard.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 
 #define NR_BUCKETS 1024
 /*

@@ -2,7 +2,8 @@
 /* Groups: the communicators that an open one has touched are a list. */
 #include "intercept/nccl/group.h"
 
-#include "intercept/entry.h"
+#include "intercept/guard.h"
+
 
 /* Counted by every outermost group of the process. */
 static uint64_t last_group_id;

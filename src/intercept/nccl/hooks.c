@@ -8,8 +8,8 @@
 #include "calls/kinds.h"
 #include "common/safe_read.h"
 #include "intercept/cuda/capture.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/guard.h"
 #include "intercept/recorder.h"
 
 static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)

@@ -14,9 +14,9 @@
 #ifndef TAP_INTERCEPT_NCCL_HOOKS_H
 #define TAP_INTERCEPT_NCCL_HOOKS_H
 
+#include "intercept/dl/libraries.h"
 #include "intercept/nccl/comm.h"
 #include "intercept/nccl/group.h"
-#include "intercept/dl/libraries.h"
 #include "intercept/recorder.h"
 #include "tracepoints/events.h"
 

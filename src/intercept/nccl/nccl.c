@@ -3,7 +3,6 @@
 #include "calls/nccl_calls.h"
 #include "common/names.h"
 #include "intercept/entry.h"
-#include "intercept/start.h"
 #include "intercept/wrap.h"
 
 /* clang-format off */

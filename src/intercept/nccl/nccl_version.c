@@ -4,8 +4,8 @@
 
 #include "calls/nccl_types.h"
 #include "common/lock.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/guard.h"
 
 #define NR_PLACES 16 /* a NCCL launches from two */
 

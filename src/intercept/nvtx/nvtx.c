@@ -10,8 +10,10 @@
 #include "common/thread.h"
 #include "intercept/dl/elf.h"
 #include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/nvtx/nvtx_schema.h"
 #include "intercept/start.h"
+#include "intercept/trace.h"
 
 #define NR_DOMAINS 64
 #define NR_NCCLS 8

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* NCCL's calls that no wrapper saw, as NCCL itself announces them. */
 #include "common/thread.h"
-#include "intercept/entry.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/nvtx/nvtx_schema.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 
 static bool is_wanted(void)
 {

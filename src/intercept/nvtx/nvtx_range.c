@@ -3,8 +3,10 @@
 #include "common/safe_read.h"
 #include "common/thread.h"
 #include "intercept/entry.h"
+#include "intercept/guard.h"
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/start.h"
+#include "intercept/trace.h"
 
 static bool is_wanted(void)
 {

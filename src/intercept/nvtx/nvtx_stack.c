@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/thread.h"
-#include "intercept/entry.h"
-#include "intercept/start.h"
+#include "intercept/guard.h"
 #include "intercept/threads.h"
+#include "intercept/trace.h"
 
 #define NR_STACKS 256
 #define NR_LEVELS 32

@@ -14,9 +14,9 @@
 #include "common/lock.h"
 #include "common/safe_read.h"
 #include "common/thread.h"
-#include "intercept/stack/cfi.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/start.h"
+#include "intercept/stack/cfi.h"
+#include "intercept/trace.h"
 
 #define DEPTH_MAX TAP_STACK_DEPTH_MAX
 

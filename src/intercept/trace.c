@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace is not there before it is started: then the log alone has a problem. */
+#include "intercept/trace.h"
+
+#include "common/log.h"
+
+const struct tap_events *tap_events_table;
+
+void tap_problem(const char *what, const char *detail, uint64_t count)
+{
+	tap_log("%s: %s (%llu)", what, detail, (unsigned long long) count);
+	if (tap_events_table)
+		tap_events_table->problem(what, detail, count);
+}
