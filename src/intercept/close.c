@@ -10,9 +10,9 @@
 #include "intercept/cuda/cuda.h"
 #include "intercept/cuda/functions.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/dl/lookup.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
+#include "intercept/lookup.h"
 #include "intercept/nccl/comm.h"
 
 tap_exported int dlclose(void *handle)

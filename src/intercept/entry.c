@@ -6,9 +6,9 @@
 
 #include "common/lock.h"
 #include "common/thread.h"
-#include "intercept/dl/bypass.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/nccl/bypass.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"

@@ -8,9 +8,9 @@ noinst_LTLIBRARIES += libccltap-lookup.la
 # These run while sanitizers and libc itself are not ready: no call may be made
 # out of them that the source does not show.
 libccltap_lookup_la_SOURCES = \
-	src/intercept/dl/dlsym.S \
 	src/intercept/dl/elf.c src/intercept/dl/elf.h \
-	src/intercept/dl/lookup.c src/intercept/dl/lookup.h
+	src/intercept/dlsym.S \
+	src/intercept/lookup.c src/intercept/lookup.h
 libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
 	-fno-omit-frame-pointer
 
@@ -18,25 +18,29 @@ libccltap_la_SOURCES = \
 	$(COMMON_SOURCES) \
 	src/intercept/close.c \
 	src/intercept/cuda/capture.c src/intercept/cuda/capture.h \
-	src/intercept/cuda/cuda.c src/intercept/cuda/cuda.h src/intercept/cuda/cuda_call.c \
+	src/intercept/cuda/cuda.c src/intercept/cuda/cuda.h \
+	src/intercept/cuda/cuda_call.c \
 	src/intercept/cuda/functions.c src/intercept/cuda/functions.h \
 	src/intercept/cuda/getproc.c src/intercept/cuda/getproc.h \
 	src/intercept/cuda/nccl_args.c src/intercept/cuda/nccl_args.h \
+	src/intercept/cuda/nccl_version.c src/intercept/cuda/nccl_version.h \
 	src/intercept/cuda/runtime.c \
 	src/intercept/descriptors.c \
-	src/intercept/dl/bypass.c src/intercept/dl/bypass.h \
 	src/intercept/dl/libraries.c src/intercept/dl/libraries.h \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/guard.c src/intercept/guard.h \
 	src/intercept/leave.c \
+	src/intercept/nccl/bypass.c src/intercept/nccl/bypass.h \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h \
 	src/intercept/nccl/group.c src/intercept/nccl/group.h \
 	src/intercept/nccl/hooks.c src/intercept/nccl/hooks.h \
-	src/intercept/nccl/nccl.c src/intercept/wrap.h \
-	src/intercept/nccl/nccl_version.c src/intercept/nccl/nccl_version.h \
-	src/intercept/nvtx/nvtx.c src/intercept/nvtx/nvtx.h src/intercept/nvtx/nvtx_abi.h \
-	src/intercept/nvtx/nvtx_call.c src/intercept/nvtx/nvtx_range.c \
+	src/intercept/nccl/nccl.c \
+	src/intercept/nccl/nccl_wrap.h \
+	src/intercept/nvtx/nvtx.c src/intercept/nvtx/nvtx.h \
+	src/intercept/nvtx/nvtx_abi.h \
+	src/intercept/nvtx/nvtx_call.c \
+	src/intercept/nvtx/nvtx_range.c \
 	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
 	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
 	src/intercept/process.c src/intercept/process.h \
@@ -57,7 +61,7 @@ libccltap_la_LDFLAGS = $(MODULE_LDFLAGS) -Wl,--version-script=src/intercept/libc
 EXTRA_libccltap_la_DEPENDENCIES = src/intercept/libccltap.map
 CLEANFILES += src/intercept/libccltap.map
 
-# The calls carry a version that dlsym() passes over (wrap.h); those of libibverbs, HIP,
+# The calls carry a version that dlsym() passes over (nccl_wrap.h); those of libibverbs, HIP,
 # CUPTI and the CUDA runtime, which have several, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.

@@ -10,9 +10,9 @@
 
 #include "intercept/dl/elf.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/dl/lookup.h"
 #include "intercept/dl/walk.h"
 #include "intercept/guard.h"
+#include "intercept/lookup.h"
 #include "intercept/recorder.h"
 
 struct tap_layer *tap_layers;

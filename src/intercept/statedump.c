@@ -3,9 +3,9 @@
 #include "intercept/statedump.h"
 
 #include "intercept/cuda/functions.h"
-#include "intercept/dl/bypass.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/nccl/bypass.h"
 #include "intercept/nccl/comm.h"
 #include "intercept/process.h"
 #include "intercept/resolve.h"

@@ -11,14 +11,14 @@
 #include "intercept/cuda/cuda.h"
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/nccl_args.h"
-#include "intercept/dl/bypass.h"
+#include "intercept/cuda/nccl_version.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
-#include "intercept/nccl/nccl_version.h"
+#include "intercept/nccl/bypass.h"
+#include "intercept/nccl/nccl_wrap.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
-#include "intercept/wrap.h"
 #include "unit/tap.h"
 
 #define CHANGES 500
@@ -210,7 +210,7 @@ void tap_entries_each(void (*each)(struct tap_entry *e))
 	each(&looked_up);
 }
 
-/* As a wrapper does (wrap.h). */
+/* As a wrapper does (nccl_wrap.h). */
 static ncclResult_t call(struct tap_entry *e, const void *caller)
 {
 	ncclGetVersion_function real;

@@ -7,9 +7,9 @@
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/getproc.h"
 #include "intercept/guard.h"
+#include "intercept/nccl/nccl_wrap.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
-#include "intercept/wrap.h"
 
 /* clang-format off */
 

@@ -2,7 +2,7 @@
 /*
  * What a call means beyond itself: the column "hook" of a row.
  *
- * A hook H is five macros, used inside the wrappers (wrap.h), where tap_args are the
+ * A hook H is five macros, used inside the wrappers (nccl_wrap.h), where tap_args are the
  * arguments, tap_result is the result and tap_call_id the call's number, 0 when it is not
  * recorded.  TAP_BEFORE_H(name) and TAP_AFTER_H stand around the real call, whether
  * recorded or not; the first says whether the second is wanted.  TAP_DESCRIBE_H completes

@@ -3,7 +3,7 @@
 #include "calls/nccl_calls.h"
 #include "common/names.h"
 #include "intercept/entry.h"
-#include "intercept/wrap.h"
+#include "intercept/nccl/nccl_wrap.h"
 
 /* clang-format off */
 #define CALL TAP_WRAP_CALL

@@ -7,8 +7,8 @@
  * its way.  It hides how that is found out: the slots of a library's own calls lead
  * somewhere, and a namespace lists its objects.
  */
-#ifndef TAP_INTERCEPT_DL_BYPASS_H
-#define TAP_INTERCEPT_DL_BYPASS_H
+#ifndef TAP_INTERCEPT_NCCL_BYPASS_H
+#define TAP_INTERCEPT_NCCL_BYPASS_H
 
 #include <stdbool.h>
 

@@ -11,8 +11,8 @@
  * to such a name as to any other, but dlsym() passes over it: so a program that
  * asks whether it has NCCL is told the truth (doc/decisions/0002).
  */
-#ifndef TAP_INTERCEPT_WRAP_H
-#define TAP_INTERCEPT_WRAP_H
+#ifndef TAP_INTERCEPT_NCCL_NCCL_WRAP_H
+#define TAP_INTERCEPT_NCCL_NCCL_WRAP_H
 
 #include "common/args.h"
 #include "common/compiler.h"

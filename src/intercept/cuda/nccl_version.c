@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A handful of places, read without a lock. */
-#include "intercept/nccl/nccl_version.h"
+#include "intercept/cuda/nccl_version.h"
 
 #include "calls/nccl_types.h"
 #include "common/lock.h"

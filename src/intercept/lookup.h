@@ -8,8 +8,8 @@
  * is a few instructions (dlsym.S) that ask tap_lookup() and otherwise jump to
  * the real function, which then still sees its caller.
  */
-#ifndef TAP_INTERCEPT_DL_LOOKUP_H
-#define TAP_INTERCEPT_DL_LOOKUP_H
+#ifndef TAP_INTERCEPT_LOOKUP_H
+#define TAP_INTERCEPT_LOOKUP_H
 
 #include <dlfcn.h>
 

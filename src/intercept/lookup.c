@@ -6,7 +6,7 @@
  * called: sanitizers look symbols up while their own versions of libc's
  * functions are not ready (compiled with flags to match, see local.mk).
  */
-#include "intercept/dl/lookup.h"
+#include "intercept/lookup.h"
 
 #include <link.h>
 

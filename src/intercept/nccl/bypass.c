@@ -3,7 +3,7 @@
  * Reads the slots of those libraries that need NCCL: System V ABI, "Global Offset Table",
  * with the relocations of its supplement for AMD64.
  */
-#include "intercept/dl/bypass.h"
+#include "intercept/nccl/bypass.h"
 
 #include <stdio.h>
 #include <string.h>

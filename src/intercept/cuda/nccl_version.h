@@ -6,8 +6,8 @@
  * It hides that the object is asked, and that what it said is kept for as long as it is
  * loaded.
  */
-#ifndef TAP_INTERCEPT_NCCL_NCCL_VERSION_H
-#define TAP_INTERCEPT_NCCL_NCCL_VERSION_H
+#ifndef TAP_INTERCEPT_CUDA_NCCL_VERSION_H
+#define TAP_INTERCEPT_CUDA_NCCL_VERSION_H
 
 #include <stdint.h>
 
