@@ -41,7 +41,7 @@ struct tap_open {
 	uint32_t comm_id;
 	uint64_t comm_key, op_number;
 
-	/* Of threads.c, under its lock: since when the call with this number was seen. */
+	/* Of thread_state.c, under the lock of threads.c: since when this call was seen. */
 	uint64_t seen_id;
 	int64_t seen_ns;
 	int64_t due_ns; /* it is told again when it has been open so long */

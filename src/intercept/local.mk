@@ -50,6 +50,7 @@ libccltap_la_SOURCES = \
 	src/intercept/stack/stack.c src/intercept/stack/stack.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/statedump.c src/intercept/statedump.h \
+	src/intercept/thread_state.c src/intercept/thread_state.h \
 	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/trace.c src/intercept/trace.h \
 	src/intercept/watchdog.c src/intercept/watchdog.h \

@@ -10,7 +10,7 @@
 #include "intercept/process.h"
 #include "intercept/resolve.h"
 #include "intercept/stack/stack.h"
-#include "intercept/threads.h"
+#include "intercept/thread_state.h"
 #include "intercept/trace.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "common/helper.h"
 #include "intercept/recorder.h"
 #include "intercept/resolve.h"
-#include "intercept/threads.h"
+#include "intercept/thread_state.h"
 #include "intercept/trace.h"
 
 /* LTTng's own need and snprintf()'s, and what a program may have of thread storage. */

@@ -83,6 +83,7 @@ check_PROGRAMS += tests/unit/test_comm
 tests_unit_test_comm_SOURCES = tests/unit/test_comm.c tests/unit/tap.h \
 	src/common/safe_read.c src/common/safe_read.h src/common/thread.c src/common/thread.h \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h src/intercept/nccl/group.c src/intercept/nccl/group.h \
+	src/intercept/thread_state.c src/intercept/thread_state.h \
 	src/intercept/threads.c src/intercept/threads.h
 tests_unit_test_comm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_comm_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)

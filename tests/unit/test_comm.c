@@ -13,6 +13,7 @@
 #include "intercept/dl/libraries.h"
 #include "intercept/nccl/group.h"
 #include "intercept/nvtx/nvtx_stack.h"
+#include "intercept/thread_state.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
 #include "unit/tap.h"
