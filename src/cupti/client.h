@@ -27,7 +27,8 @@ bool tap_cupti_program_takes(const char *function, const void *caller) tap_hidde
 void tap_cupti_program_left(void) tap_hidden;
 
 /* As struct tap_layer has them. */
-void tap_cupti_write_state(void) tap_hidden;
+struct tap_state_counts;
+void tap_cupti_write_state(struct tap_state_counts *counts) tap_hidden;
 void tap_cupti_fork_child(void) tap_hidden;
 
 #endif

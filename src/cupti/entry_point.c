@@ -111,9 +111,24 @@ static void *stand_in(const char *name, void *found)
 	return NULL;
 }
 
+static bool is_constructed;
+
+__attribute__((constructor)) static void note_constructed(void)
+{
+	is_constructed = true;
+}
+
+/* A library's constructor may run before ours: the CUDA that it begins is left alone. */
 static void cuda_begins(void)
 {
-	tap_cupti_begin(false);
+	if (is_constructed)
+		tap_cupti_begin(false);
+}
+
+static void cuda_has_begun(void)
+{
+	if (is_constructed)
+		tap_cupti_has_begun();
 }
 
 /*
@@ -127,17 +142,13 @@ tap_exported int InitializeInjection(void)
 	return 1;
 }
 
-__attribute__((constructor)) static void add(void)
-{
-	static const char *const prefixes[] = {"cupti", NULL};
-	static struct tap_layer layer = {
-		.stand_in = stand_in,
-		.prefixes = prefixes,
-		.write_state = tap_cupti_write_state,
-		.fork_child = tap_cupti_fork_child,
-		.cuda_begins = cuda_begins,
-		.cuda_has_begun = tap_cupti_has_begun,
-	};
+static const char *const prefixes[] = {"cupti", NULL};
 
-	tap_layer_add(&layer);
-}
+const struct tap_layer tap_layer_cupti = {
+	.stand_in = stand_in,
+	.prefixes = prefixes,
+	.write_state = tap_cupti_write_state,
+	.fork_child = tap_cupti_fork_child,
+	.cuda_begins = cuda_begins,
+	.cuda_has_begun = cuda_has_begun,
+};

@@ -6,14 +6,10 @@
 #include <dlfcn.h>
 
 #include "common/compiler.h"
-#include "intercept/cuda/capture.h"
-#include "intercept/cuda/cuda.h"
-#include "intercept/cuda/functions.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/entry.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/lookup.h"
-#include "intercept/nccl/comm.h"
 
 tap_exported int dlclose(void *handle)
 {
@@ -27,13 +23,8 @@ tap_exported int dlclose(void *handle)
 		return -1;
 	result = real(handle);
 	guard = tap_guard_set();
-	if (tap_libraries_unloaded()) {
-		tap_entries_expire();
-		tap_cuda_expire();
-		tap_comms_expire();
-		tap_capture_expire();
-		tap_functions_forget();
-	}
+	if (tap_libraries_unloaded())
+		TAP_LAYERS_CALL_BACK(expire);
 	tap_guard_clear(guard);
 	return result;
 }

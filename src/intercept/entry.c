@@ -8,7 +8,7 @@
 #include "common/thread.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
-#include "intercept/nccl/bypass.h"
+#include "intercept/layer.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
@@ -122,16 +122,6 @@ static void expire_all(void)
 	tap_entries_each(expire);
 }
 
-/* Without the lock too, if need be: what is gone must not be called. */
-void tap_entries_expire(void)
-{
-	const bool is_locked = tap_lock_take(&lock);
-
-	expire_all();
-	if (is_locked)
-		tap_lock_drop(&lock);
-}
-
 /*
  * Once the caller decides, a thread may still be on its way through a wrapper that read
  * the switches before: so real stays what that thread means, and is no longer used.
@@ -168,11 +158,6 @@ static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t
 		settle(e, d->function, d->nr > 1);
 	tap_lock_drop(&lock);
 	return is_current;
-}
-
-void tap_entries_fork_child(void)
-{
-	tap_lock_drop(&lock);
 }
 
 tap_cold static void *look_up(struct tap_entry *e, const void *caller)
@@ -268,6 +253,11 @@ static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 	return false;
 }
 
+tap_cold static void meet_library(void)
+{
+	TAP_LAYERS_CALL(library_met);
+}
+
 /* Where the call goes: kept, unless the caller decides. */
 static uint32_t library_of(struct tap_entry *e, void *real)
 {
@@ -283,7 +273,7 @@ static uint32_t library_of(struct tap_entry *e, void *real)
 	if (unlikely(!library)) {
 		library = tap_library_traced(real, "nccl");
 		__atomic_store_n(&e->library, library, __ATOMIC_RELAXED);
-		tap_unseen_tell(false);
+		meet_library();
 	}
 	return library;
 }
@@ -336,3 +326,28 @@ void tap_call_leave(const struct tap_call *call)
 	tap_call_hide(call->call_id);
 	tap_thread.call_id = call->parent_id;
 }
+
+/* ---- The layer ---- */
+
+/*
+ * Every later call of every entry goes through the slow path once.  Without the lock too,
+ * if need be: what is gone must not be called.
+ */
+static void expire_entries(void)
+{
+	const bool is_locked = tap_lock_take(&lock);
+
+	expire_all();
+	if (is_locked)
+		tap_lock_drop(&lock);
+}
+
+static void fork_child(void)
+{
+	tap_lock_drop(&lock);
+}
+
+const struct tap_layer tap_layer_entry = {
+	.expire = expire_entries,
+	.fork_child = fork_child,
+};

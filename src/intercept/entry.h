@@ -52,12 +52,6 @@ struct tap_entry {
 	struct tap_choice *choices; /* of a linked one, newest first */
 };
 
-/* Sends every later call of every entry through the slow path once. */
-void tap_entries_expire(void) tap_hidden;
-
-/* In the child of a fork, before any other use. */
-void tap_entries_fork_child(void) tap_hidden;
-
 /* real is what e leads to from now on, in this epoch. */
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 

@@ -30,8 +30,9 @@ libccltap_la_SOURCES = \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/guard.c src/intercept/guard.h \
+	src/intercept/layer.h src/intercept/layers.c \
 	src/intercept/leave.c \
-	src/intercept/nccl/bypass.c src/intercept/nccl/bypass.h \
+	src/intercept/nccl/bypass.c \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h \
 	src/intercept/nccl/group.c src/intercept/nccl/group.h \
 	src/intercept/nccl/hooks.c src/intercept/nccl/hooks.h \
@@ -43,7 +44,7 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx/nvtx_range.c \
 	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
 	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
-	src/intercept/process.c src/intercept/process.h \
+	src/intercept/process.c \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/resolve.c src/intercept/resolve.h \
 	src/intercept/stack/cfi.c src/intercept/stack/cfi.h \
@@ -53,7 +54,7 @@ libccltap_la_SOURCES = \
 	src/intercept/thread_state.c src/intercept/thread_state.h \
 	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/trace.c src/intercept/trace.h \
-	src/intercept/watchdog.c src/intercept/watchdog.h \
+	src/intercept/watchdog.c \
 	$(CUPTI_SOURCES) \
 	$(VERBS_SOURCES)
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer

@@ -17,16 +17,28 @@
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
-#include "intercept/resolve.h"
+#include "intercept/layer.h"
 #include "intercept/trace.h"
 
 void *(*tap_real_dlsym_at)(void *, const char *);
 void *(*tap_real_dlvsym_at)(void *, const char *, const char *);
 
-/* Those of NCCL, MSCCL, CUDA and HIP; layers add theirs. */
-uint64_t tap_our_letters = TAP_LETTERS('n', 'c') | TAP_LETTERS('p', 'n') |
-			   TAP_LETTERS('m', 's') | TAP_LETTERS('p', 'm') |
-			   TAP_LETTERS('c', 'u') | TAP_LETTERS('h', 'i');
+/*
+ * Every dlsym() of the program asks for one of these first: the first two letters of each
+ * name that is ours.  A name whose letters have no bit here is not.
+ */
+#define LETTERS(first, second) \
+	(1ull << (((unsigned char) (first) *5u + (unsigned char) (second)) % 64))
+
+static uint64_t letters_of(const char *name)
+{
+	return name[0] ? LETTERS(name[0], name[1]) : 0;
+}
+
+/* Those of NCCL, MSCCL, CUDA and HIP; the constructor adds those of layers. */
+static uint64_t our_letters = LETTERS('n', 'c') | LETTERS('p', 'n') |
+			   LETTERS('m', 's') | LETTERS('p', 'm') |
+			   LETTERS('c', 'u') | LETTERS('h', 'i');
 
 static bool is_libc(const char *path)
 {
@@ -135,15 +147,25 @@ static bool begins(const char *name, const char *prefix)
 	return true;
 }
 
+__attribute__((constructor)) static void add_letters(void)
+{
+	const char *const *prefix;
+	unsigned i;
+
+	for (i = 0; i < tap_nr_layers; i++)
+		for (prefix = tap_layers[i]->prefixes; prefix && *prefix; prefix++)
+			our_letters |= letters_of(*prefix);
+}
+
 static const struct tap_layer *layer_of(const char *name)
 {
-	const struct tap_layer *layer;
 	const char *const *prefix;
+	unsigned i;
 
-	for (layer = tap_layers; layer; layer = layer->next)
-		for (prefix = layer->prefixes; *prefix; prefix++)
+	for (i = 0; i < tap_nr_layers; i++)
+		for (prefix = tap_layers[i]->prefixes; prefix && *prefix; prefix++)
 			if (begins(name, *prefix))
-				return layer;
+				return tap_layers[i];
 	return NULL;
 }
 
@@ -156,7 +178,7 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 
 	if (unlikely(!tap_real_dlsym_at))
 		find_real();
-	if (unlikely(!name) || likely(!(tap_letters(name) & tap_our_letters)))
+	if (unlikely(!name) || likely(!(letters_of(name) & our_letters)))
 		return NULL;
 	ways = tap_entry_find(name);
 	cuda = tap_cuda_find(name);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers what tap:process says, anew each time: a fork changes some of it. */
-#include "intercept/process.h"
-
+/*
+ * Who this process is: host, namespaces, job, rank, command.  It is gathered anew each
+ * time, since a fork changes some of it.
+ *
+ * It hides which launcher says what in which environment variable, and which files of
+ * /proc know the rest.  What cannot be found out is left empty, 0 or -1.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +18,7 @@
 
 #include "common/launcher.h"
 #include "common/lock.h"
+#include "intercept/layer.h"
 #include "intercept/trace.h"
 
 /* Ours first: it keeps two recordings of one batch job apart. */
@@ -112,17 +117,24 @@ static void write_process(void (*write)(const struct tap_process *))
 	tap_lock_drop(&lock);
 }
 
-void tap_process_announce(void)
+static void announce(void)
 {
 	write_process(tap_events_table->process);
 }
 
-void tap_process_write(void)
+static void write_state(struct tap_state_counts *counts)
 {
+	(void) counts;
 	write_process(tap_events_table->state_process);
 }
 
-void tap_process_fork_child(void)
+static void fork_child(void)
 {
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_process = {
+	.announce = announce,
+	.write_state = write_state,
+	.fork_child = fork_child,
+};

@@ -15,18 +15,6 @@
 #include "intercept/lookup.h"
 #include "intercept/recorder.h"
 
-struct tap_layer *tap_layers;
-
-void tap_layer_add(struct tap_layer *layer)
-{
-	const char *const *prefix;
-
-	for (prefix = layer->prefixes; *prefix; prefix++)
-		tap_our_letters |= tap_letters(*prefix);
-	layer->next = tap_layers;
-	tap_layers = layer;
-}
-
 void tap_resolve_ask_snapshot(const char *why)
 {
 	tap_recorder_ask_snapshot(why);

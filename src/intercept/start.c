@@ -24,24 +24,13 @@
 #include "common/log.h"
 #include "common/ranks.h"
 #include "common/thread.h"
-#include "intercept/cuda/functions.h"
-#include "intercept/cuda/nccl_version.h"
 #include "intercept/dl/libraries.h"
-#include "intercept/dl/walk.h"
-#include "intercept/entry.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/lookup.h"
-#include "intercept/nccl/bypass.h"
-#include "intercept/nccl/comm.h"
-#include "intercept/nvtx/nvtx.h"
-#include "intercept/process.h"
 #include "intercept/recorder.h"
-#include "intercept/resolve.h"
-#include "intercept/stack/stack.h"
 #include "intercept/statedump.h"
-#include "intercept/threads.h"
 #include "intercept/trace.h"
-#include "intercept/watchdog.h"
 
 #define EVENTS_FILE "libccltap-events.so"
 #define HIP_FILE "libccltap-events-hip.so"
@@ -96,9 +85,6 @@ static void fork_prepare(void)
 		forking.is_prepared = true;
 	}
 	TAP_LAYERS_CALL(fork_prepare);
-	tap_comms_fork_prepare();
-	tap_threads_fork_prepare();
-	tap_walk_fork_prepare();
 	forking.guard = guard;
 }
 
@@ -128,8 +114,6 @@ static void fork_child(void)
 {
 	if (forking.is_prepared) {
 		tap_events_table->fork_child(&forking.mask);
-		tap_libraries_after_fork();
-		tap_stacks_after_fork();
 		__atomic_store_n(&announced, 0, __ATOMIC_RELAXED);
 	}
 	forking.is_prepared = forking.has_late = false;
@@ -138,10 +122,7 @@ static void fork_child(void)
 /* The other halves of fork_prepare(). */
 static void fork_parent_early(void)
 {
-	tap_walk_fork_parent();
-	tap_threads_fork_parent();
-	tap_comms_fork_parent();
-	TAP_LAYERS_CALL(fork_done);
+	TAP_LAYERS_CALL_BACK(fork_parent);
 	if (!forking.has_late)
 		fork_parent();
 	tap_guard_clear(forking.guard);
@@ -151,16 +132,7 @@ static void fork_child_early(void)
 {
 	tap_gate_fork_child();
 	tap_helpers_fork_child();
-	tap_entries_fork_child();
-	tap_functions_fork_child();
-	tap_nccl_version_fork_child();
-	tap_walk_fork_child();
-	tap_threads_fork_child();
-	tap_comms_fork_child();
-	TAP_LAYERS_CALL(fork_done);
-	TAP_LAYERS_CALL(fork_child);
-	tap_process_fork_child();
-	tap_nvtx_fork_child();
+	TAP_LAYERS_CALL_BACK(fork_child);
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
@@ -336,8 +308,7 @@ static pid_t start(void)
 	if (is_wanted < 0)
 		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
 	tap_recorder_prepare();
-	tap_housekeeping_prepare();
-	tap_stacks_prepare();
+	TAP_LAYERS_CALL(prepare);
 	tap_state_prepare();
 	/* What a session enables is there when LTTng has begun; of each recording this
 	 * is. */
@@ -524,11 +495,7 @@ void tap_announce(void)
 		return;
 	if (__atomic_exchange_n(&announced, 1, __ATOMIC_ACQ_REL))
 		return;
-	tap_process_announce();
-	tap_libraries_announce();
-	tap_unseen_tell(false);
-	tap_stacks_announce();
-	tap_housekeeping_start();
+	TAP_LAYERS_CALL_BACK(announce);
 	passed = __atomic_exchange_n(&nr_passed, 0, __ATOMIC_RELAXED);
 	if (passed)
 		tap_problem("not recorded", "calls made before LTTng was there", passed);

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the state events, each kind by who keeps it. */
+/* Has each layer write the state of what it keeps. */
 #include "intercept/statedump.h"
 
-#include "intercept/cuda/functions.h"
-#include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
-#include "intercept/nccl/bypass.h"
-#include "intercept/nccl/comm.h"
-#include "intercept/process.h"
-#include "intercept/resolve.h"
-#include "intercept/stack/stack.h"
-#include "intercept/thread_state.h"
+#include "intercept/layer.h"
 #include "intercept/trace.h"
 
 /*
@@ -20,18 +13,11 @@
 void tap_state_write(void)
 {
 	const struct tap_guard guard = tap_guard_set();
-	uint32_t libraries, comms, threads, stacks;
-	bool all_threads;
+	struct tap_state_counts n = {0};
 
-	tap_process_write();
-	libraries = tap_libraries_write();
-	comms = tap_comms_write();
-	threads = tap_threads_write(&all_threads);
-	tap_unseen_tell(true);
-	stacks = tap_stacks_write();
-	tap_functions_write();
-	TAP_LAYERS_CALL(write_state);
-	tap_events_table->state_end(libraries, comms, threads, stacks, all_threads);
+	TAP_LAYERS_CALL_BACK(write_state, &n);
+	tap_events_table->state_end(n.libraries, n.comms, n.threads, n.stacks,
+				    n.all_threads);
 	tap_guard_clear(guard);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/thread.h"
+#include "intercept/layer.h"
 #include "intercept/nccl/comm.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
@@ -50,19 +51,18 @@ static bool read_inside(const struct tap_thread *t, struct tap_thread_state *ret
 	return inside || ret_state->group_depth;
 }
 
-uint32_t tap_threads_write(bool *ret_all)
+/* tap:state_thread for each thread that is inside a call or a group. */
+static void write_state(struct tap_state_counts *counts)
 {
 	struct tap_thread_state state;
 	const struct tap_thread *t;
 	int64_t now_ns;
-	uint32_t nr = 0;
 
-	*ret_all = false;
 	if (!tap_threads_lock()) {
 		tap_problem("not recorded", "the state of threads", 1);
-		return 0;
+		return;
 	}
-	*ret_all = tap_threads_all_known();
+	counts->all_threads = tap_threads_all_known();
 	now_ns = tap_now_ns();
 	for (t = tap_threads_newest(); t; t = t->earlier) {
 		if (read_open(t, &state)) {
@@ -72,11 +72,14 @@ uint32_t tap_threads_write(bool *ret_all)
 			continue;
 		}
 		tap_events_table->state_thread(&state);
-		nr++;
+		counts->threads++;
 	}
 	tap_threads_unlock();
-	return nr;
 }
+
+const struct tap_layer tap_layer_thread_state = {
+	.write_state = write_state,
+};
 
 /* Whether there is something to say of the call that t is in. */
 static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,

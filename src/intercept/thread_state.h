@@ -14,12 +14,6 @@
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 
-/*
- * Writes tap:state_thread for each thread that is inside a call or a group; their number,
- * and whether all threads are known that could be in a recorded call.
- */
-uint32_t tap_threads_write(bool *ret_all) tap_hidden;
-
 /* A recorded call that was open at an earlier look already. */
 struct tap_thread_seen {
 	struct tap_thread_state state;

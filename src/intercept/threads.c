@@ -8,7 +8,7 @@
 #include "common/lock.h"
 #include "common/thread.h"
 #include "intercept/guard.h"
-#include "intercept/nvtx/nvtx_stack.h"
+#include "intercept/layer.h"
 
 static struct tap_lock lock;
 static bool is_locked_for_fork;
@@ -26,8 +26,7 @@ static void leave(void *data)
 {
 	struct tap_thread *t = data;
 
-	tap_nvtx_stack_leave(t->nvtx);
-	t->nvtx = NULL;
+	TAP_LAYERS_CALL(thread_ends, t);
 	while (!tap_lock_take(&lock))
 		;
 	if (t->later)
@@ -102,18 +101,19 @@ bool tap_threads_are_on(const struct tap_comm *c)
 	return is_one;
 }
 
-void tap_threads_fork_prepare(void)
+static void fork_prepare(void)
 {
 	is_locked_for_fork = tap_lock_take(&lock);
 }
 
-void tap_threads_fork_parent(void)
+static void fork_parent(void)
 {
 	if (is_locked_for_fork)
 		tap_lock_drop(&lock);
 }
 
-void tap_threads_fork_child(void)
+/* The list is whole, and the child has one thread. */
+static void fork_child(void)
 {
 	struct tap_thread *t = &tap_thread;
 
@@ -125,3 +125,9 @@ void tap_threads_fork_child(void)
 	}
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_threads = {
+	.fork_prepare = fork_prepare,
+	.fork_parent = fork_parent,
+	.fork_child = fork_child,
+};

@@ -32,9 +32,4 @@ struct tap_thread *tap_threads_newest(void) tap_hidden;
 /* False: a thread has made traced calls and could not be put on the list. */
 bool tap_threads_all_known(void) tap_hidden;
 
-/* Around a fork: the list is whole in the child, which then has one thread. */
-void tap_threads_fork_prepare(void) tap_hidden;
-void tap_threads_fork_parent(void) tap_hidden;
-void tap_threads_fork_child(void) tap_hidden;
-
 #endif

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks with the lock of threads.c, writes and asks without it. */
-#include "intercept/watchdog.h"
-
+/*
+ * A thread that looks once a second which calls have not returned: the thread that is in
+ * one cannot say so.
+ *
+ * It hides that thread, which a process has from its first recorded call on, and what is
+ * done about a call that does not return: tap:open_call, and a snapshot asked for.  It
+ * looks with the lock of threads.c, and writes and asks without it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +14,8 @@
 
 #include "common/clock.h"
 #include "common/helper.h"
+#include "intercept/layer.h"
 #include "intercept/recorder.h"
-#include "intercept/resolve.h"
 #include "intercept/thread_state.h"
 #include "intercept/trace.h"
 
@@ -41,7 +46,8 @@ static int64_t parse_seconds(const char *text)
 	return *digit ? -1 : ns;
 }
 
-void tap_housekeeping_prepare(void)
+/* Reads CCLTAP_STUCK_AFTER. */
+static void prepare(void)
 {
 	const char *value = getenv("CCLTAP_STUCK_AFTER");
 
@@ -95,8 +101,13 @@ static void *keep_house(void *unused)
 	return unused;
 }
 
-void tap_housekeeping_start(void)
+static void announce(void)
 {
 	if (tap_helper_make(keep_house, NULL, STACK_BYTES))
 		tap_problem("not recorded", "calls that are open for long: no thread", 1);
 }
+
+const struct tap_layer tap_layer_watchdog = {
+	.prepare = prepare,
+	.announce = announce,
+};

@@ -123,18 +123,14 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record, size_t length
 	tap_guard_clear(guard);
 }
 
-__attribute__((constructor)) static void add(void)
-{
-	static const char *const prefixes[] = {"ibv_", "mlx5dv_", "efadv_", "doca_verbs_",
-					       NULL};
-	static struct tap_layer layer = {
-		.stand_in = stand_in,
-		.prefixes = prefixes,
-		.write_state = tap_verbs_write_state,
-		.look = tap_verbs_look,
-		.fork_prepare = tap_verbs_fork_prepare,
-		.fork_done = tap_verbs_fork_done,
-	};
+static const char *const prefixes[] = {"ibv_", "mlx5dv_", "efadv_", "doca_verbs_", NULL};
 
-	tap_layer_add(&layer);
-}
+const struct tap_layer tap_layer_verbs = {
+	.stand_in = stand_in,
+	.prefixes = prefixes,
+	.write_state = tap_verbs_write_state,
+	.look = tap_verbs_look,
+	.fork_prepare = tap_verbs_fork_prepare,
+	.fork_parent = tap_verbs_fork_done,
+	.fork_child = tap_verbs_fork_done,
+};

@@ -41,7 +41,7 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record,
 		     size_t length) tap_hidden;
 
 /* Of state.c, as struct tap_layer has them. */
-void tap_verbs_write_state(void) tap_hidden;
+void tap_verbs_write_state(struct tap_state_counts *counts) tap_hidden;
 void tap_verbs_look(int64_t stuck_ns) tap_hidden;
 void tap_verbs_fork_prepare(void) tap_hidden;
 void tap_verbs_fork_done(void) tap_hidden;

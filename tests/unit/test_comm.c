@@ -11,8 +11,8 @@
 
 #include "intercept/cuda/capture.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/layer.h"
 #include "intercept/nccl/group.h"
-#include "intercept/nvtx/nvtx_stack.h"
 #include "intercept/thread_state.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
@@ -98,10 +98,9 @@ void tap_problem(const char *what, const char *detail, uint64_t count)
 	printf("# %s: %s, %d\n", what, detail, (int) count);
 }
 
-void tap_nvtx_stack_leave(struct tap_nvtx_stack *stack)
-{
-	(void) stack;
-}
+extern const struct tap_layer tap_layer_comm, tap_layer_thread_state;
+const struct tap_layer *const tap_layers[] = {&tap_layer_thread_state, &tap_layer_comm};
+const unsigned tap_nr_layers = 2;
 
 /* ---- Communicators ---- */
 
@@ -230,14 +229,13 @@ static int is_over;
 static void *tell(void *unused)
 {
 	struct tap_thread_seen open[4];
-	bool all;
+	struct tap_state_counts counts = {0};
 
 	(void) unused;
 	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-		tap_comms_write();
-		tap_threads_write(&all);
+		TAP_LAYERS_CALL_BACK(write_state, &counts);
 		tap_threads_look(0, open, 4);
-		tap_comms_expire();
+		TAP_LAYERS_CALL_BACK(expire);
 	}
 	return NULL;
 }

@@ -14,7 +14,7 @@
 #include "intercept/cuda/nccl_version.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
-#include "intercept/nccl/bypass.h"
+#include "intercept/layer.h"
 #include "intercept/nccl/nccl_wrap.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
@@ -176,10 +176,9 @@ void tap_capture_find(void)
 {
 }
 
-void tap_unseen_tell(bool all)
-{
-	(void) all;
-}
+extern const struct tap_layer tap_layer_entry;
+const struct tap_layer *const tap_layers[] = {&tap_layer_entry};
+const unsigned tap_nr_layers = 1;
 
 void tap_problem(const char *what, const char *detail, uint64_t count)
 {
@@ -281,7 +280,7 @@ static void *change(void *unused)
 	(void) unused;
 	for (i = 0; i < CHANGES; i++) {
 		__atomic_store_n(&nr_copies, 1 + i % 2, __ATOMIC_RELAXED);
-		tap_entries_expire();
+		TAP_LAYERS_CALL_BACK(expire);
 		__atomic_store_n(&launch.on[0], &tap_not_ready, __ATOMIC_RELEASE);
 		__atomic_store_n(&launch.on[1], &tap_not_ready, __ATOMIC_RELEASE);
 		sched_yield();

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "intercept/dl/libraries.h"
+#include "intercept/layer.h"
 
 typedef int (*stream_is_capturing)(cudaStream_t stream, int *status);
 
@@ -29,7 +30,8 @@ void tap_capture_find(void)
 	__atomic_store_n(&is_capturing, (stream_is_capturing) function, __ATOMIC_RELEASE);
 }
 
-void tap_capture_expire(void)
+/* It may have been the driver. */
+static void expire(void)
 {
 	const stream_is_capturing function =
 		__atomic_load_n(&is_capturing, __ATOMIC_RELAXED);
@@ -45,3 +47,7 @@ int tap_stream_capture(cudaStream_t stream)
 
 	return ask && !ask(stream, &status) ? status : -1;
 }
+
+const struct tap_layer tap_layer_capture = {
+	.expire = expire,
+};

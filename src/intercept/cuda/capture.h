@@ -15,9 +15,6 @@
 /* Looks for the driver, unless it was found: it comes with the first communicator. */
 void tap_capture_find(void) tap_hidden;
 
-/* A library was unloaded: it may have been the driver. */
-void tap_capture_expire(void) tap_hidden;
-
 /* 0 no, 1 yes, 2 the capture is invalid, as CUDA and HIP count; -1 when it cannot be
  * told. */
 int tap_stream_capture(cudaStream_t stream) tap_hidden;

@@ -7,6 +7,7 @@
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/getproc.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/nccl/nccl_wrap.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
@@ -178,7 +179,7 @@ static const struct tap_cuda_name hip_names[] = {
 };
 /* clang-format on */
 
-static void expire(const struct tap_cuda_name *names, size_t nr)
+static void expire_names(const struct tap_cuda_name *names, size_t nr)
 {
 	size_t i;
 
@@ -190,11 +191,16 @@ static void expire(const struct tap_cuda_name *names, size_t nr)
 	}
 }
 
-void tap_cuda_expire(void)
+/* It may have been a driver: every linked name is looked for anew. */
+static void expire(void)
 {
-	expire(tap_cuda_names, ARRAY_SIZE(tap_cuda_names));
-	expire(hip_names, ARRAY_SIZE(hip_names));
+	expire_names(tap_cuda_names, ARRAY_SIZE(tap_cuda_names));
+	expire_names(hip_names, ARRAY_SIZE(hip_names));
 }
+
+const struct tap_layer tap_layer_cuda = {
+	.expire = expire,
+};
 
 static const struct tap_cuda_name *find_hip(const char *name)
 {

@@ -65,9 +65,6 @@ struct tap_cuda_name {
 extern const struct tap_cuda_name tap_cuda_names[] tap_hidden;
 extern const unsigned tap_cuda_nr_names tap_hidden;
 
-/* A library was unloaded, perhaps a driver: every linked name is looked for anew. */
-void tap_cuda_expire(void) tap_hidden;
-
 /* Of HIP's too.  NULL when name is none of ours.  Calls no function of libc. */
 const struct tap_cuda_name *tap_cuda_find(const char *name) tap_hidden;
 

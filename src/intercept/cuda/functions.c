@@ -8,6 +8,7 @@
 #include "common/lock.h"
 #include "common/safe_read.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/layer.h"
 #include "intercept/trace.h"
 
 #define NR_PLACES 16384
@@ -194,10 +195,12 @@ void tap_functions_forget(void)
 	__atomic_fetch_add(&generation, 2, __ATOMIC_RELAXED);
 }
 
-void tap_functions_write(void)
+/* tap:state_function for each that is known. */
+static void write_state(struct tap_state_counts *counts)
 {
 	unsigned i;
 
+	(void) counts;
 	if (!tap_lock_take(&lock))
 		return;
 	for (i = 0; i < NR_PLACES; i++)
@@ -207,7 +210,13 @@ void tap_functions_write(void)
 	tap_lock_drop(&lock);
 }
 
-void tap_functions_fork_child(void)
+static void fork_child(void)
 {
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_functions = {
+	.write_state = write_state,
+	.expire = tap_functions_forget,
+	.fork_child = fork_child,
+};

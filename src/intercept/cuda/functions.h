@@ -37,9 +37,4 @@ enum tap_function_kind tap_function_tell(CUfunction function,
 /* From now on an address may stand for another. */
 void tap_functions_forget(void) tap_hidden;
 
-/* Writes tap:state_function for each that is known. */
-void tap_functions_write(void) tap_hidden;
-
-void tap_functions_fork_child(void) tap_hidden;
-
 #endif

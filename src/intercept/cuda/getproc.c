@@ -12,8 +12,8 @@
 #include "intercept/cuda/cuda.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/nccl/nccl_wrap.h"
-#include "intercept/resolve.h"
 
 /* The bits of flags, as cuda.h numbers them. */
 enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };

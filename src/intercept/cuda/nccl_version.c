@@ -6,6 +6,7 @@
 #include "common/lock.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 
 #define NR_PLACES 16 /* a NCCL launches from two */
 
@@ -62,7 +63,11 @@ uint32_t tap_nccl_version_at(const void *address)
 	return version;
 }
 
-void tap_nccl_version_fork_child(void)
+static void fork_child(void)
 {
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_nccl_version = {
+	.fork_child = fork_child,
+};

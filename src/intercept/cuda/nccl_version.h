@@ -19,6 +19,4 @@
  */
 uint32_t tap_nccl_version_at(const void *address) tap_hidden;
 
-void tap_nccl_version_fork_child(void) tap_hidden;
-
 #endif

@@ -15,6 +15,7 @@
 #include "intercept/dl/elf.h"
 #include "intercept/dl/walk.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/lookup.h"
 #include "intercept/trace.h"
 
@@ -338,7 +339,8 @@ bool tap_library_calls_itself(uint32_t library_id, bool inside_call)
 	return inside_call || libraries[library_id - 1].nccl == IS_NCCL;
 }
 
-void tap_libraries_announce(void)
+/* tap:library for every object numbered so far. */
+static void announce_all(void)
 {
 	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
 	unsigned i;
@@ -348,10 +350,10 @@ void tap_libraries_announce(void)
 			announce(i);
 }
 
-uint32_t tap_libraries_write(void)
+/* tap:state_library for each of them that is loaded. */
+static void write_state(struct tap_state_counts *counts)
 {
 	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
-	uint32_t written = 0;
 	unsigned i;
 
 	for (i = 0; i < nr; i++) {
@@ -360,15 +362,20 @@ uint32_t tap_libraries_write(void)
 		if (!__atomic_load_n(&libraries[i].end, __ATOMIC_ACQUIRE))
 			continue;
 		tap_events_table->state_library(&l);
-		written++;
+		counts->libraries++;
 	}
-	return written;
 }
 
-void tap_libraries_after_fork(void)
+static void fork_child(void)
 {
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_libraries = {
+	.announce = announce_all,
+	.write_state = write_state,
+	.fork_child = fork_child,
+};
 
 /* When there is no more room, every unloading counts. */
 static struct watched {

@@ -104,12 +104,4 @@ void tap_library_watch(const void *address) tap_hidden;
  */
 bool tap_libraries_unloaded(void) tap_hidden;
 
-/* Writes tap:library for every object numbered so far. */
-void tap_libraries_announce(void) tap_hidden;
-/* Writes tap:state_library for each of them that is loaded; their number. */
-uint32_t tap_libraries_write(void) tap_hidden;
-
-/* In the child of a fork, before any other use: nobody else holds anything. */
-void tap_libraries_after_fork(void) tap_hidden;
-
 #endif

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* A leaf but for the linker's own locks, which are never held by one who waits for it. */
+#include "intercept/layer.h"
+
+/* Its place in layers.c: nobody who waits for it holds one of the linker's own. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 /* Of the forking thread, between the handlers of one fork. */
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
@@ -21,7 +23,8 @@ int tap_walk(int (*each)(struct dl_phdr_info *info, size_t size, void *data), vo
 	return result;
 }
 
-void tap_walk_fork_prepare(void)
+/* Nobody walks during a fork, unless a walk takes over a second. */
+static void fork_prepare(void)
 {
 	struct timespec limit;
 
@@ -30,14 +33,20 @@ void tap_walk_fork_prepare(void)
 	held_for_fork = !pthread_mutex_timedlock(&lock, &limit);
 }
 
-void tap_walk_fork_parent(void)
+static void fork_parent(void)
 {
 	if (held_for_fork)
 		pthread_mutex_unlock(&lock);
 }
 
 /* Its one thread has another number than the owner had, so it cannot unlock. */
-void tap_walk_fork_child(void)
+static void fork_child(void)
 {
 	lock = (pthread_mutex_t) PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 }
+
+const struct tap_layer tap_layer_walk = {
+	.fork_prepare = fork_prepare,
+	.fork_parent = fork_parent,
+	.fork_child = fork_child,
+};

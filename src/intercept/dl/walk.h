@@ -17,9 +17,4 @@
 int tap_walk(int (*each)(struct dl_phdr_info *info, size_t size, void *data),
 	     void *data) tap_hidden;
 
-/* Around a fork: nobody walks in between, unless a walk takes over a second. */
-void tap_walk_fork_prepare(void) tap_hidden;
-void tap_walk_fork_parent(void) tap_hidden;
-void tap_walk_fork_child(void) tap_hidden;
-
 #endif

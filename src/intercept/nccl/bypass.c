@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the slots of those libraries that need NCCL: System V ABI, "Global Offset Table",
- * with the relocations of its supplement for AMD64.
+ * Says which libraries call NCCL past us: a tap:problem for each.
+ *
+ * The linker binds a name inside a library that was opened with RTLD_DEEPBIND, or in a
+ * namespace of dlmopen()'s, to the nearest definition: no preloaded library can stand in
+ * its way.  This hides how that is found out.  The slots of a library's own calls lead
+ * somewhere (System V ABI, "Global Offset Table", with the relocations of its supplement
+ * for AMD64), and a namespace lists its objects.  A name that was never called may not be
+ * bound yet; then nothing tells.
  */
-#include "intercept/nccl/bypass.h"
-
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "intercept/dl/elf.h"
 #include "intercept/dl/walk.h"
 #include "intercept/entry.h"
+#include "intercept/layer.h"
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/trace.h"
 
@@ -140,9 +146,16 @@ static bool needs_nccl(uintptr_t base, const ElfW(Dyn) * dynamic)
 	return false;
 }
 
+static int read_adds(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void) size;
+	*(unsigned long long *) data = info->dlpi_adds;
+	return 1;
+}
+
 static int find_ours(struct dl_phdr_info *info, size_t size, void *data)
 {
-	const uintptr_t here = (uintptr_t) &tap_unseen_tell;
+	const uintptr_t here = (uintptr_t) &read_adds;
 	struct found *found = data;
 
 	(void) size;
@@ -189,14 +202,8 @@ static void look_elsewhere(struct found *found)
 				    "bound to NCCL in a namespace of its own");
 }
 
-static int read_adds(struct dl_phdr_info *info, size_t size, void *data)
-{
-	(void) size;
-	*(unsigned long long *) data = info->dlpi_adds;
-	return 1;
-}
-
-void tap_unseen_tell(bool all)
+/* All of them, or those that it was not written for yet. */
+static void tell(bool all)
 {
 	const bool is_told = tap_nvtx_hears_nccl();
 	struct found found = {0};
@@ -220,3 +227,20 @@ void tap_unseen_tell(bool all)
 		tap_problem(is_told ? "not wrapped" : "not recorded", text, 1);
 	}
 }
+
+static void announce(void)
+{
+	tell(false);
+}
+
+static void write_state(struct tap_state_counts *counts)
+{
+	(void) counts;
+	tell(true);
+}
+
+const struct tap_layer tap_layer_bypass = {
+	.announce = announce,
+	.write_state = write_state,
+	.library_met = announce,
+};

@@ -13,6 +13,7 @@
 #include "intercept/cuda/capture.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
 
@@ -767,9 +768,9 @@ void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
 	tap_lock_drop(&lock);
 }
 
-/* ---- All of them ---- */
+/* ---- The layer ---- */
 
-void tap_comms_expire(void)
+static void expire(void)
 {
 	struct tap_comm *c;
 
@@ -782,33 +783,32 @@ void tap_comms_expire(void)
 	tap_lock_drop(&lock);
 }
 
-uint32_t tap_comms_write(void)
+static void write_state(struct tap_state_counts *counts)
 {
 	struct tap_comm *c;
-	uint32_t nr = 0;
 
 	if (!tap_lock_take(&lock)) {
 		tap_problem("not recorded", "the state of communicators", 1);
-		return 0;
+		return;
 	}
-	for (c = all; c; c = c->next, nr++)
+	for (c = all; c; c = c->next, counts->comms++)
 		tap_events_table->state_comm(state_of(c));
 	tap_lock_drop(&lock);
-	return nr;
 }
 
-void tap_comms_fork_prepare(void)
+static void fork_prepare(void)
 {
 	is_locked_for_fork = tap_lock_take(&lock);
 }
 
-void tap_comms_fork_parent(void)
+static void fork_parent(void)
 {
 	if (is_locked_for_fork)
 		tap_lock_drop(&lock);
 }
 
-void tap_comms_fork_child(void)
+/* No communicator works in the child, so it has none. */
+static void fork_child(void)
 {
 	while (all) {
 		struct tap_comm *c = all;
@@ -819,3 +819,11 @@ void tap_comms_fork_child(void)
 	}
 	tap_lock_drop(&lock);
 }
+
+const struct tap_layer tap_layer_comm = {
+	.write_state = write_state,
+	.expire = expire,
+	.fork_prepare = fork_prepare,
+	.fork_parent = fork_parent,
+	.fork_child = fork_child,
+};

@@ -173,15 +173,4 @@ static inline struct tap_peer *tap_comm_peer(struct tap_comm *c, int peer, bool 
 	return &peers->of[peer + (is_recv ? nr : 0)];
 }
 
-/* A library was unloaded: what was found in it is gone. */
-void tap_comms_expire(void) tap_hidden;
-
-/* Writes tap:state_comm for each; their number. */
-uint32_t tap_comms_write(void) tap_hidden;
-
-/* Around a fork.  No communicator works in the child, so it has none. */
-void tap_comms_fork_prepare(void) tap_hidden;
-void tap_comms_fork_parent(void) tap_hidden;
-void tap_comms_fork_child(void) tap_hidden;
-
 #endif

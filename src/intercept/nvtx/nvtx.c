@@ -11,6 +11,7 @@
 #include "intercept/dl/elf.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/nvtx/nvtx_schema.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
@@ -559,9 +560,22 @@ tap_exported int InitializeInjectionNvtxExtension(struct nvtx_abi_module *module
 	return 1;
 }
 
-void tap_nvtx_fork_child(void)
+/* ---- The layer ---- */
+
+static void thread_ends(struct tap_thread *thread)
+{
+	tap_nvtx_stack_leave(thread->nvtx);
+	thread->nvtx = NULL;
+}
+
+static void fork_child(void)
 {
 	tap_lock_drop(&lock);
 	tap_nvtx_schemas_fork_child();
 	tap_nvtx_stacks_fork_child();
 }
+
+const struct tap_layer tap_layer_nvtx = {
+	.thread_ends = thread_ends,
+	.fork_child = fork_child,
+};

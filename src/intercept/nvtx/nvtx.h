@@ -63,7 +63,4 @@ void tap_nvtx_mark(const struct tap_nvtx_domain *domain,
 /* The wide text in UTF-8, cut to size. */
 void tap_nvtx_narrow(const wchar_t *wide, char *ret_text, size_t size) tap_hidden;
 
-/* In the child of a fork, before any other use. */
-void tap_nvtx_fork_child(void) tap_hidden;
-
 #endif

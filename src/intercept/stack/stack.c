@@ -15,6 +15,7 @@
 #include "common/safe_read.h"
 #include "common/thread.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/layer.h"
 #include "intercept/stack/cfi.h"
 #include "intercept/trace.h"
 
@@ -461,7 +462,7 @@ uint32_t tap_stack_of(const void *caller)
 	return number;
 }
 
-static uint32_t write_all(void (*write)(const struct tap_stack *))
+static unsigned write_all(void (*write)(const struct tap_stack *))
 {
 	const unsigned nr = __atomic_load_n(&nr_stacks, __ATOMIC_ACQUIRE);
 	unsigned i;
@@ -471,22 +472,10 @@ static uint32_t write_all(void (*write)(const struct tap_stack *))
 	return nr;
 }
 
-void tap_stacks_announce(void)
-{
-	write_all(tap_events_table->stack);
-}
+/* ---- The layer ---- */
 
-uint32_t tap_stacks_write(void)
-{
-	return write_all(tap_events_table->state_stack);
-}
-
-void tap_stacks_after_fork(void)
-{
-	tap_lock_drop(&lock);
-}
-
-void tap_stacks_prepare(void)
+/* Reads CCLTAP_STACKS. */
+static void prepare(void)
 {
 	const char *value = getenv("CCLTAP_STACKS");
 	unsigned long depth;
@@ -502,3 +491,25 @@ void tap_stacks_prepare(void)
 	}
 	tap_stack_depth = (unsigned) depth;
 }
+
+static void announce(void)
+{
+	write_all(tap_events_table->stack);
+}
+
+static void write_state(struct tap_state_counts *counts)
+{
+	counts->stacks = write_all(tap_events_table->state_stack);
+}
+
+static void fork_child(void)
+{
+	tap_lock_drop(&lock);
+}
+
+const struct tap_layer tap_layer_stack = {
+	.prepare = prepare,
+	.announce = announce,
+	.write_state = write_state,
+	.fork_child = fork_child,
+};

@@ -20,9 +20,6 @@
 /* Frames of a stack; 0: no stacks are recorded.  Set before the first recorded call. */
 extern unsigned tap_stack_depth tap_hidden;
 
-/* Reads CCLTAP_STACKS. */
-void tap_stacks_prepare(void) tap_hidden;
-
 /*
  * The number of the calling thread's stack, from 1, whose innermost frame is the one
  * that will return to caller; 0 when it cannot be kept.  A stack that is met for the
@@ -30,13 +27,5 @@ void tap_stacks_prepare(void) tap_hidden;
  * by a function of ours that the program called.
  */
 uint32_t tap_stack_of(const void *caller) tap_hidden;
-
-/* Writes tap:stack for every stack numbered so far. */
-void tap_stacks_announce(void) tap_hidden;
-/* Writes tap:state_stack for each; their number. */
-uint32_t tap_stacks_write(void) tap_hidden;
-
-/* In the child of a fork, before any other use: nobody else holds anything. */
-void tap_stacks_after_fork(void) tap_hidden;
 
 #endif
