@@ -7,9 +7,9 @@
 
 #include "common/compiler.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/dl/real.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
-#include "intercept/lookup.h"
 
 tap_exported int dlclose(void *handle)
 {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "intercept/dl/real.h"
 #include "intercept/guard.h"
-#include "intercept/lookup.h"
 #include "intercept/trace.h"
 
 typedef int (*close_range_function)(unsigned int, unsigned int, int);

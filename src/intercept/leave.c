@@ -18,8 +18,8 @@
 
 #include "common/compiler.h"
 #include "common/gate.h"
+#include "intercept/dl/real.h"
 #include "intercept/guard.h"
-#include "intercept/lookup.h"
 #include "intercept/trace.h"
 
 typedef void (*exit_function)(int);

@@ -9,6 +9,7 @@ noinst_LTLIBRARIES += libccltap-lookup.la
 # out of them that the source does not show.
 libccltap_lookup_la_SOURCES = \
 	src/intercept/dl/elf.c src/intercept/dl/elf.h \
+	src/intercept/dl/real.c src/intercept/dl/real.h \
 	src/intercept/dlsym.S \
 	src/intercept/lookup.c src/intercept/lookup.h
 libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \

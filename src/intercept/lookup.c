@@ -8,20 +8,17 @@
  */
 #include "intercept/lookup.h"
 
-#include <link.h>
+#include <dlfcn.h>
+#include <stdint.h>
 
-#include "common/names.h"
 #include "common/thread.h"
 #include "intercept/cuda/cuda.h"
-#include "intercept/dl/elf.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/dl/real.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/trace.h"
-
-void *(*tap_real_dlsym_at)(void *, const char *);
-void *(*tap_real_dlvsym_at)(void *, const char *, const char *);
 
 /*
  * Every dlsym() of the program asks for one of these first: the first two letters of each
@@ -36,41 +33,8 @@ static uint64_t letters_of(const char *name)
 }
 
 /* Those of NCCL, MSCCL, CUDA and HIP; the constructor adds those of layers. */
-static uint64_t our_letters = LETTERS('n', 'c') | LETTERS('p', 'n') |
-			   LETTERS('m', 's') | LETTERS('p', 'm') |
-			   LETTERS('c', 'u') | LETTERS('h', 'i');
-
-static bool is_libc(const char *path)
-{
-	static const char name[] = "libc.so.6";
-	const char *base = path;
-
-	for (; *path; path++)
-		if (*path == '/')
-			base = path + 1;
-	return tap_same_name(base, name);
-}
-
-/* libc is loaded with the program, so the front of the list never changes. */
-static void find_real(void)
-{
-	const struct link_map *map;
-
-	for (map = _r_debug.r_map; map; map = map->l_next) {
-		if (!map->l_name || !is_libc(map->l_name))
-			continue;
-		tap_real_dlvsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlvsym");
-		tap_real_dlsym_at = tap_elf_find(map->l_addr, map->l_ld, "dlsym");
-		return;
-	}
-}
-
-void *tap_real_dlsym(void *handle, const char *name)
-{
-	if (!tap_real_dlsym_at)
-		find_real();
-	return tap_real_dlsym_at ? tap_real_dlsym_at(handle, name) : NULL;
-}
+static uint64_t our_letters = LETTERS('n', 'c') | LETTERS('p', 'n') | LETTERS('m', 's') |
+			      LETTERS('p', 'm') | LETTERS('c', 'u') | LETTERS('h', 'i');
 
 static void *ask(void *handle, const char *name, const char *version)
 {
@@ -177,7 +141,7 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 	void *found;
 
 	if (unlikely(!tap_real_dlsym_at))
-		find_real();
+		tap_real_find();
 	if (unlikely(!name) || likely(!(letters_of(name) & our_letters)))
 		return NULL;
 	ways = tap_entry_find(name);

@@ -10,9 +10,9 @@
 
 #include "intercept/dl/elf.h"
 #include "intercept/dl/libraries.h"
+#include "intercept/dl/real.h"
 #include "intercept/dl/walk.h"
 #include "intercept/guard.h"
-#include "intercept/lookup.h"
 #include "intercept/recorder.h"
 
 void tap_resolve_ask_snapshot(const char *why)

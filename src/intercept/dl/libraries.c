@@ -13,10 +13,10 @@
 #include "common/lock.h"
 #include "common/log.h"
 #include "intercept/dl/elf.h"
+#include "intercept/dl/real.h"
 #include "intercept/dl/walk.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
-#include "intercept/lookup.h"
 #include "intercept/trace.h"
 
 #define NR_LIBRARIES 512

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
-#include "intercept/stack/cfi.h"
 
 /*
  * The number of the object that address lies in, from 1, and the offset from
@@ -82,7 +81,13 @@ uintptr_t tap_library_base(const void *function) tap_hidden;
  */
 bool tap_library_has_code(uint32_t library_id, uintptr_t address) tap_hidden;
 
-/* Its unwind tables, and where it was loaded. */
+/* An object's unwind tables; NULL where it has none. */
+struct tap_cfi_tables {
+	const uint8_t *header; /* .eh_frame_hdr */
+	uintptr_t start, end;  /* of the object: nothing outside is read */
+};
+
+/* Of the object of this number, and where that was loaded. */
 struct tap_cfi_tables tap_library_unwind(uint32_t library_id) tap_hidden;
 uintptr_t tap_library_address(uint32_t library_id) tap_hidden;
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
+#include "intercept/dl/libraries.h"
 
 /*
  * From the registers at one place in the code to those of its caller.  The canonical
@@ -40,12 +41,6 @@ enum tap_cfi_rbp {
 	TAP_RBP_SAME,
 	TAP_RBP_AT_CFA, /* saved at CFA + rbp_offset */
 	TAP_RBP_AT_RBP, /* saved at rbp + rbp_offset */
-};
-
-/* One object's tables; NULL where it has none. */
-struct tap_cfi_tables {
-	const uint8_t *header; /* .eh_frame_hdr */
-	uintptr_t start, end;  /* of the object: nothing outside is read */
 };
 
 /* The rule at the instruction that holds pc; TAP_CFA_UNKNOWN where there is none. */
