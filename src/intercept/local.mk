@@ -56,6 +56,7 @@ libccltap_la_SOURCES = \
 	src/intercept/threads.c src/intercept/threads.h \
 	src/intercept/trace.c src/intercept/trace.h \
 	src/intercept/watchdog.c \
+	src/intercept/wrap.h \
 	$(CUPTI_SOURCES) \
 	$(VERBS_SOURCES)
 libccltap_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer

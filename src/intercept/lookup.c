@@ -13,6 +13,7 @@
 
 #include "common/thread.h"
 #include "intercept/cuda/cuda.h"
+#include "intercept/cuda/getproc.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/real.h"
 #include "intercept/entry.h"

@@ -3,12 +3,10 @@
  * tables of their names. */
 #include "intercept/cuda/cuda.h"
 
-#include "common/names.h"
 #include "intercept/cuda/functions.h"
-#include "intercept/cuda/getproc.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
-#include "intercept/nccl/nccl_wrap.h"
+#include "intercept/wrap.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
 
@@ -174,9 +172,10 @@ const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
 #define CALL_ALONE(version, class, does, none, fn, ...) NAME(0, "-", fn, false)
 #define CALL(version, class, does, twin_version, fn, twin, ...) \
 	NAME(0, "-", fn, false) NAME(0, "-", twin, true)
-static const struct tap_cuda_name hip_names[] = {
+const struct tap_cuda_name tap_hip_names[] = {
 #include "calls/hip.def"
 };
+const unsigned tap_hip_nr_names = ARRAY_SIZE(tap_hip_names);
 /* clang-format on */
 
 static void expire_names(const struct tap_cuda_name *names, size_t nr)
@@ -194,40 +193,13 @@ static void expire_names(const struct tap_cuda_name *names, size_t nr)
 /* It may have been a driver: every linked name is looked for anew. */
 static void expire(void)
 {
-	expire_names(tap_cuda_names, ARRAY_SIZE(tap_cuda_names));
-	expire_names(hip_names, ARRAY_SIZE(hip_names));
+	expire_names(tap_cuda_names, tap_cuda_nr_names);
+	expire_names(tap_hip_names, tap_hip_nr_names);
 }
 
 const struct tap_layer tap_layer_cuda = {
 	.expire = expire,
 };
-
-static const struct tap_cuda_name *find_hip(const char *name)
-{
-	unsigned i;
-
-	if (name[1] != 'i' || name[2] != 'p')
-		return NULL;
-	for (i = 0; i < ARRAY_SIZE(hip_names); i++)
-		if (tap_same_name(hip_names[i].name, name))
-			return &hip_names[i];
-	return tap_getproc_find(name);
-}
-
-/* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */
-const struct tap_cuda_name *tap_cuda_find(const char *name)
-{
-	unsigned i;
-
-	if (name[0] == 'h')
-		return find_hip(name);
-	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
-		return NULL;
-	for (i = 0; i < ARRAY_SIZE(tap_cuda_names); i++)
-		if (tap_same_name(tap_cuda_names[i].name, name))
-			return &tap_cuda_names[i];
-	return tap_getproc_find(name);
-}
 
 static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		       const void *args)

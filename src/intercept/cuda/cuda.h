@@ -61,12 +61,11 @@ struct tap_cuda_name {
 	} handed_out[TAP_CUDA_COPIES];
 };
 
-/* All of the driver's names, the older forms of each before the later ones. */
+/* All of the driver's names, the older forms of each before the later ones; HIP's. */
 extern const struct tap_cuda_name tap_cuda_names[] tap_hidden;
 extern const unsigned tap_cuda_nr_names tap_hidden;
-
-/* Of HIP's too.  NULL when name is none of ours.  Calls no function of libc. */
-const struct tap_cuda_name *tap_cuda_find(const char *name) tap_hidden;
+extern const struct tap_cuda_name tap_hip_names[] tap_hidden;
+extern const unsigned tap_hip_nr_names tap_hidden;
 
 /*
  * The wrapper through which a program goes that looks name up, which is `found`; NULL

@@ -13,7 +13,7 @@
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
-#include "intercept/nccl/nccl_wrap.h"
+#include "intercept/wrap.h"
 
 /* The bits of flags, as cuda.h numbers them. */
 enum { LEGACY_STREAM = 1, PER_THREAD_STREAM = 2 };
@@ -233,8 +233,25 @@ static const struct tap_cuda_name *find(const struct tap_cuda_name *names, size_
 	return NULL;
 }
 
-const struct tap_cuda_name *tap_getproc_find(const char *name)
+static const struct tap_cuda_name *find_hip(const char *name)
 {
-	return name[0] == 'h' ? find(hip_forms, ARRAY_SIZE(hip_forms), name)
-			      : find(forms, ARRAY_SIZE(forms), name);
+	const struct tap_cuda_name *found;
+
+	if (name[1] != 'i' || name[2] != 'p')
+		return NULL;
+	found = find(tap_hip_names, tap_hip_nr_names, name);
+	return found ? found : find(hip_forms, ARRAY_SIZE(hip_forms), name);
+}
+
+/* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */
+const struct tap_cuda_name *tap_cuda_find(const char *name)
+{
+	const struct tap_cuda_name *found;
+
+	if (name[0] == 'h')
+		return find_hip(name);
+	if (name[0] != 'c' || name[1] != 'u' || name[2] < 'A' || name[2] > 'Z')
+		return NULL;
+	found = find(tap_cuda_names, tap_cuda_nr_names, name);
+	return found ? found : find(forms, ARRAY_SIZE(forms), name);
 }

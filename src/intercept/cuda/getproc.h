@@ -16,7 +16,10 @@
 
 struct tap_cuda_name;
 
-/* Its two forms, and HIP's; NULL for all other names.  Calls no function of libc. */
-const struct tap_cuda_name *tap_getproc_find(const char *name) tap_hidden;
+/*
+ * One of the driver's names or HIP's, these two and their like too; NULL for all other
+ * names.  Calls no function of libc.
+ */
+const struct tap_cuda_name *tap_cuda_find(const char *name) tap_hidden;
 
 #endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns a row into wrappers: the whole hot path of a call.
+ * Turns a row of nccl.def into wrappers: the whole hot path of a call.
  *
  * A wrapper that records nothing is two loads and tests and a jump to the real
  * function, or what its hook needs (hooks.h); what records stands in a cold function
  * of its own, so that the other saves no registers for it.
- *
- * The exported names carry a version that is not their default one, in the
- * first version that the library defines.  The dynamic linker binds references
- * to such a name as to any other, but dlsym() passes over it: so a program that
- * asks whether it has NCCL is told the truth (doc/decisions/0002).
  */
 #ifndef TAP_INTERCEPT_NCCL_NCCL_WRAP_H
 #define TAP_INTERCEPT_NCCL_NCCL_WRAP_H
@@ -20,8 +15,7 @@
 #include "intercept/guard.h"
 #include "intercept/nccl/hooks.h"
 #include "intercept/trace.h"
-
-#define TAP_VERSION_NODE "CCLTAP_0"
+#include "intercept/wrap.h"
 
 /* clang-format off */
 
@@ -34,7 +28,6 @@
 #define TAP_ABSENT_PTR(ret_t) ((ret_t) 0)
 #define TAP_ABSENT_SKIP(ret_t) ((ret_t) {0})
 
-#define TAP_READ(field) __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
 #define TAP_RECORDS(e) unlikely(*TAP_READ((e).entry_on) | *TAP_READ((e).exit_on))
 
 #define TAP_ENTRY(fn, sym, is_pnccl, is_linked) { \
@@ -101,16 +94,6 @@
 #define TAP_PASS_RESUME TAP_PASS_SLOWLY
 #define TAP_PASS_DESTROY TAP_PASS_SLOWLY
 #define TAP_PASS_ABORT TAP_PASS_SLOWLY
-
-#define TAP_MORE(...) ARGS_WALK(TAP_MORE_ARG, SEP_NONE, ##__VA_ARGS__)
-#define TAP_MORE_ARG(t, n, k) , n
-#define TAP_MORE_ARG_NONE
-#define TAP_MORE_PARAMS(...) ARGS_WALK(TAP_MORE_PARAM, SEP_NONE, ##__VA_ARGS__)
-#define TAP_MORE_PARAM(t, n, k) , t n
-#define TAP_MORE_PARAM_NONE
-
-#define TAP_EXPORT(sym) \
-	__asm__(".symver tap_linked_" #sym ", " #sym "@" TAP_VERSION_NODE);
 
 /*
  * Our own names start with tap_, since a vendor's parameter may have any other.
