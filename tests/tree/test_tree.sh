@@ -79,6 +79,24 @@ join/plugin.c join/join.h
 join/misc/wrong.c join/base/table.h
 END
 
+finds() # MESSAGE TREE: what check-layers says of it
+{
+    "$top_srcdir/scripts/check-layers" "$2" 2>&1 | grep -q "$1"
+}
+for folder in dl/cuda stack/nccl cuda/nccl nvtx/nccl nccl/stack; do
+    wrong=src/intercept/${folder%/*}/wrong.c
+    mkdir -p "$work/$folder/${wrong%/*}"
+    echo "#include \"intercept/${folder#*/}/wrong.h\"" >"$work/$folder/$wrong"
+    check "$wrong may not include ${folder#*/}" \
+        finds "$wrong:1 may not include intercept/${folder#*/}/wrong.h" "$work/$folder"
+done
+mkdir -p "$work/circle/src/intercept"
+echo '#include "intercept/two.h"' >"$work/circle/src/intercept/one.h"
+echo '#include "intercept/three.h"' >"$work/circle/src/intercept/two.c"
+check "three files without a circle are let pass" "$top_srcdir/scripts/check-layers" "$work/circle"
+echo '#include "intercept/one.h"' >"$work/circle/src/intercept/three.c"
+check "a circle of them is found" finds "in a circle: intercept/.* intercept/.* intercept/" "$work/circle"
+
 check "the libraries export and call what they may" \
     "$top_srcdir/scripts/check-exports" "$top_builddir"
 mkdir -p "$work/build/.libs"
