@@ -77,6 +77,20 @@ static void *open_any(const char *folder)
 	return NULL;
 }
 
+/* In the first of these folders below `top` that has one. */
+static void *open_below(const char *top, const char *const *folders, unsigned nr)
+{
+	char folder[PATH_MAX + 64];
+	void *handle = NULL;
+	unsigned i;
+
+	for (i = 0; i < nr && !handle; i++) {
+		snprintf(folder, sizeof(folder), "%s%s", top, folders[i]);
+		handle = open_any(folder);
+	}
+	return handle;
+}
+
 /*
  * A runtime of NVIDIA's packages for Python lies in nvidia/cuda_runtime/lib, and CUPTI in
  * nvidia/cuda_cupti/lib; since 13 both in nvidia/cu13/lib.  A toolkit has it in extras.
@@ -85,10 +99,8 @@ static void *open_beside(const char *soname)
 {
 	static const char *const ways[] = {"", "/../../cuda_cupti/lib", "/../../cu13/lib",
 					   "/../extras/CUPTI/lib64"};
-	char path[PATH_MAX], folder[PATH_MAX + 64];
-	void *handle;
+	char path[PATH_MAX];
 	char *slash;
-	unsigned i;
 
 	if (!tap_resolve_loaded(soname, path, sizeof(path)))
 		return NULL;
@@ -96,13 +108,7 @@ static void *open_beside(const char *soname)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	for (i = 0; i < ARRAY_SIZE(ways); i++) {
-		snprintf(folder, sizeof(folder), "%s%s", path, ways[i]);
-		handle = open_any(folder);
-		if (handle)
-			return handle;
-	}
-	return NULL;
+	return open_below(path, ways, ARRAY_SIZE(ways));
 }
 
 /* Whichever release is there, before the newest that the system has. */
@@ -128,23 +134,16 @@ static void *open_in_toolkit(void)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", NULL};
 	static const char *const ways[] = {"/extras/CUPTI/lib64", "/lib64"};
-	char folder[PATH_MAX];
 	const char *top;
-	void *handle;
-	unsigned i, k;
+	void *handle = NULL;
+	unsigned i;
 
-	for (i = 0; i < ARRAY_SIZE(variables); i++) {
+	for (i = 0; i < ARRAY_SIZE(variables) && !handle; i++) {
 		top = variables[i] ? secure_getenv(variables[i]) : "/usr/local/cuda";
-		if (!top || !*top)
-			continue;
-		for (k = 0; k < ARRAY_SIZE(ways); k++) {
-			snprintf(folder, sizeof(folder), "%s%s", top, ways[k]);
-			handle = open_any(folder);
-			if (handle)
-				return handle;
-		}
+		if (top && *top)
+			handle = open_below(top, ways, ARRAY_SIZE(ways));
 	}
-	return NULL;
+	return handle;
 }
 
 static void *open_library(void)

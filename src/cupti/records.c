@@ -90,20 +90,20 @@ static void on_kernel(const struct pass *pass, const void *record)
 	pass->events->write[TAP_GPU_kernel](&r, sizeof(r));
 }
 
+/* What copies on one device and between two have alike. */
+/* clang-format off */
+#define OUR_COPY(pass, m) \
+	OUR_TIMES(pass, m), .bytes = (m)->bytes, .correlation_id = (m)->correlation_id, \
+	.device = (m)->device, .context = (m)->context, .stream = (m)->stream, \
+	.copy_kind = (m)->copy_kind, .src_kind = (m)->src_kind, .dst_kind = (m)->dst_kind, \
+	.graph_node = (m)->graph_node
+/* clang-format on */
+
 static void on_memcpy(const struct pass *pass, const void *record)
 {
 	const struct tap_cupti_memcpy *m = record;
 	struct tap_gpu_memcpy r = {
-		OUR_TIMES(pass, m),
-		.bytes = m->bytes,
-		.correlation_id = m->correlation_id,
-		.device = m->device,
-		.context = m->context,
-		.stream = m->stream,
-		.copy_kind = m->copy_kind,
-		.src_kind = m->src_kind,
-		.dst_kind = m->dst_kind,
-		.graph_node = m->graph_node,
+		OUR_COPY(pass, m),
 	};
 
 	if (!wants(pass, TAP_GPU_memcpy) || !has_times(pass, m->start, m->end))
@@ -117,16 +117,7 @@ static void on_memcpy_p2p(const struct pass *pass, const void *record)
 {
 	const struct tap_cupti_memcpy_p2p *m = record;
 	struct tap_gpu_memcpy_p2p r = {
-		OUR_TIMES(pass, m),
-		.bytes = m->bytes,
-		.correlation_id = m->correlation_id,
-		.device = m->device,
-		.context = m->context,
-		.stream = m->stream,
-		.copy_kind = m->copy_kind,
-		.src_kind = m->src_kind,
-		.dst_kind = m->dst_kind,
-		.graph_node = m->graph_node,
+		OUR_COPY(pass, m),
 		.src_device = m->src_device,
 		.src_context = m->src_context,
 		.dst_device = m->dst_device,

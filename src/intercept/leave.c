@@ -164,27 +164,20 @@ static void gather(va_list list, const char *first, size_t nr, char **ret_argv)
 	argv = __builtin_alloca(nr * sizeof(*argv)); \
 	gather(list, first, nr, argv)
 
-tap_exported int execl(const char *path, const char *first, ...)
-{
-	char **argv;
-	va_list list;
-	size_t nr;
+#define EXEC_LIST(name, with_vector) \
+	tap_exported int name(const char *file, const char *first, ...) \
+	{ \
+		char **argv; \
+		va_list list; \
+		size_t nr; \
+\
+		GATHER(list, first, argv); \
+		va_end(list); \
+		return with_vector(file, argv); \
+	}
 
-	GATHER(list, first, argv);
-	va_end(list);
-	return execv(path, argv);
-}
-
-tap_exported int execlp(const char *file, const char *first, ...)
-{
-	char **argv;
-	va_list list;
-	size_t nr;
-
-	GATHER(list, first, argv);
-	va_end(list);
-	return execvp(file, argv);
-}
+EXEC_LIST(execl, execv)
+EXEC_LIST(execlp, execvp)
 
 tap_exported int execle(const char *path, const char *first, ...)
 {

@@ -187,34 +187,24 @@ tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 /* ---- What stands in the object ---- */
 
 /* clang-format off */
+#define IN_REQUEST(op, request, params, args, ...) \
+	static void on_##op params \
+	{ \
+		struct extended_qp *x = find(qp); \
+		struct ibv_send_wr *wr; \
+\
+		if (unlikely(!x)) \
+			return; \
+		wr = request; \
+		if (unlikely(wr)) { \
+			__VA_ARGS__; \
+		} \
+		x->real.op args; \
+	}
 #define BUILDER(op, number, params, args, ...) \
-	static void on_##op params \
-	{ \
-		struct extended_qp *x = find(qp); \
-		struct ibv_send_wr *wr; \
-\
-		if (unlikely(!x)) \
-			return; \
-		wr = begin_request(x, qp, number); \
-		if (unlikely(wr)) { \
-			__VA_ARGS__; \
-		} \
-		x->real.op args; \
-	}
+	IN_REQUEST(op, begin_request(x, qp, number), params, args, __VA_ARGS__)
 #define SETTER(op, params, args, ...) \
-	static void on_##op params \
-	{ \
-		struct extended_qp *x = find(qp); \
-		struct ibv_send_wr *wr; \
-\
-		if (unlikely(!x)) \
-			return; \
-		wr = last_request(x); \
-		if (unlikely(wr)) { \
-			__VA_ARGS__; \
-		} \
-		x->real.op args; \
-	}
+	IN_REQUEST(op, last_request(x), params, args, __VA_ARGS__)
 
 BUILDER(wr_atomic_cmp_swp, IBV_WR_ATOMIC_CMP_AND_SWP,
 	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
