@@ -12,3 +12,5 @@ CUPTI_SOURCES = \
 	src/cupti/owner.c src/cupti/owner.h \
 	src/cupti/records.c src/cupti/records.h \
 	src/cupti/entry_point.c
+
+EXTRA_DIST += src/cupti/README.md

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of layers, whose order is that of their locks: who holds the lock of a layer
- * takes that of a later one alone.
+ * takes that of a later one alone.  What each is held around says doc/INTERNALS.md.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
  * the last to the first.  The other hooks go along it in one direction or the other:
@@ -19,7 +19,7 @@
 /* clang-format off */
 #define LAYERS(X) \
 	X(watchdog) /* has no lock */ \
-	X(cupti) /* outside of LTTng's lock too: its events are written under it */ \
+	X(cupti) /* that of client.c is outside of LTTng's own too; under its others nothing */ \
 	/* LTTng's own lock; a fork takes it before all that follow */ \
 	X(verbs) \
 	X(functions) \

@@ -5,6 +5,9 @@
 lib_LTLIBRARIES += libccltap.la
 noinst_LTLIBRARIES += libccltap-lookup.la
 
+EXTRA_DIST += src/intercept/README.md src/intercept/cuda/README.md src/intercept/dl/README.md \
+	src/intercept/nccl/README.md src/intercept/nvtx/README.md src/intercept/stack/README.md
+
 # These run while sanitizers and libc itself are not ready: no call may be made
 # out of them that the source does not show.
 libccltap_lookup_la_SOURCES = \

@@ -15,3 +15,5 @@ VERBS_SOURCES = \
 	src/verbs/table.c src/verbs/table.h \
 	src/verbs/turn.c src/verbs/turn.h \
 	src/verbs/entry_point.c src/verbs/entry_point.h
+
+EXTRA_DIST += src/verbs/README.md
