@@ -342,12 +342,7 @@ static void expire_entries(void)
 		tap_lock_drop(&lock);
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_entry = {
 	.expire = expire_entries,
-	.fork_child = fork_child,
+	.lock = &lock,
 };

@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
+#include "common/lock.h"
 #include "common/thread.h"
 
-/* What a state has written of each kind: tap:state_end says it, so that a loss is seen. */
+/* What a state has written of each kind: tap:state_end says it, so that a loss is seen.
+ */
 struct tap_state_counts {
 	uint32_t libraries, comms, threads, stacks;
 	bool all_threads; /* all that could be in a recorded call are known */
@@ -39,8 +41,14 @@ struct tap_layer {
 	/* By a thread that is known to threads.c, when it ends. */
 	void (*thread_ends)(struct tap_thread *thread);
 
-	/* Around a fork, after LTTng's lock: what is locked before it, and given back in
-	 * the parent and in the child, which has one thread. */
+	/*
+	 * A fork's child finds it free.  is_locked_by_fork: it waits for the lock, so
+	 * that what that guards is whole in the child.
+	 */
+	struct tap_lock *lock;
+	bool is_locked_by_fork;
+	/* Around a fork, after LTTng's lock and under the layer's own; the child has one
+	 * thread. */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
@@ -63,6 +71,11 @@ struct tap_layer {
 /* All of them, outermost lock first. */
 extern const struct tap_layer *const tap_layers[] tap_hidden;
 extern const unsigned tap_nr_layers tap_hidden;
+
+/* Around a fork: before it in the order of the table, after it in the other. */
+void tap_layers_fork_prepare(void) tap_hidden;
+void tap_layers_fork_parent(void) tap_hidden;
+void tap_layers_fork_child(void) tap_hidden;
 
 #define TAP_LAYER_CALL(layer, hook, ...) \
 	do { \

@@ -4,13 +4,10 @@
  * takes that of a later one alone.  What each is held around says doc/INTERNALS.md.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
- * the last to the first.  The other hooks go along it in one direction or the other:
- *
- *   prepare, look, library_met, thread_ends      from the first to the last
- *   announce, write_state, expire                from the last to the first: the process
- *                                                and its libraries are written before what
- *                                                names them, and tap_epoch counts before
- *                                                what was resolved is forgotten
+ * the last to the first.  announce, write_state and expire go from the last to the first
+ * too: the process and its libraries are written before what names them, and tap_epoch
+ * counts before what was resolved is forgotten.  All other hooks go from the first to the
+ * last.
  *
  * The layers are known here by name alone, those of src/verbs and src/cupti too.
  */
@@ -46,3 +43,39 @@ LAYERS(DECLARE)
 const struct tap_layer *const tap_layers[] = {LAYERS(ADDRESS)};
 
 const unsigned tap_nr_layers = ARRAY_SIZE(tap_layers);
+
+/* Between the handlers of one fork: whether the layer's lock could be had. */
+static bool is_taken[ARRAY_SIZE(tap_layers)];
+
+void tap_layers_fork_prepare(void)
+{
+	unsigned i;
+
+	for (i = 0; i < tap_nr_layers; i++) {
+		if (tap_layers[i]->is_locked_by_fork)
+			is_taken[i] = tap_lock_take(tap_layers[i]->lock);
+		TAP_LAYER_CALL(tap_layers[i], fork_prepare);
+	}
+}
+
+void tap_layers_fork_parent(void)
+{
+	unsigned i;
+
+	for (i = tap_nr_layers; i-- > 0;) {
+		TAP_LAYER_CALL(tap_layers[i], fork_parent);
+		if (tap_layers[i]->is_locked_by_fork && is_taken[i])
+			tap_lock_drop(tap_layers[i]->lock);
+	}
+}
+
+void tap_layers_fork_child(void)
+{
+	unsigned i;
+
+	for (i = tap_nr_layers; i-- > 0;) {
+		TAP_LAYER_CALL(tap_layers[i], fork_child);
+		if (tap_layers[i]->lock)
+			tap_lock_drop(tap_layers[i]->lock);
+	}
+}

@@ -128,13 +128,8 @@ static void write_state(struct tap_state_counts *counts)
 	write_process(tap_events_table->state_process);
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_process = {
 	.announce = announce,
 	.write_state = write_state,
-	.fork_child = fork_child,
+	.lock = &lock,
 };

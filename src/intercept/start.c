@@ -84,7 +84,7 @@ static void fork_prepare(void)
 		tap_events_table->fork_before(&forking.mask);
 		forking.is_prepared = true;
 	}
-	TAP_LAYERS_CALL(fork_prepare);
+	tap_layers_fork_prepare();
 	forking.guard = guard;
 }
 
@@ -122,7 +122,7 @@ static void fork_child(void)
 /* The other halves of fork_prepare(). */
 static void fork_parent_early(void)
 {
-	TAP_LAYERS_CALL_BACK(fork_parent);
+	tap_layers_fork_parent();
 	if (!forking.has_late)
 		fork_parent();
 	tap_guard_clear(forking.guard);
@@ -132,7 +132,7 @@ static void fork_child_early(void)
 {
 	tap_gate_fork_child();
 	tap_helpers_fork_child();
-	TAP_LAYERS_CALL_BACK(fork_child);
+	tap_layers_fork_child();
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);

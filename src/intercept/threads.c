@@ -11,7 +11,6 @@
 #include "intercept/layer.h"
 
 static struct tap_lock lock;
-static bool is_locked_for_fork;
 static struct tap_thread *newest;
 static pthread_key_t at_end;
 static bool has_key;
@@ -101,17 +100,6 @@ bool tap_threads_are_on(const struct tap_comm *c)
 	return is_one;
 }
 
-static void fork_prepare(void)
-{
-	is_locked_for_fork = tap_lock_take(&lock);
-}
-
-static void fork_parent(void)
-{
-	if (is_locked_for_fork)
-		tap_lock_drop(&lock);
-}
-
 /* The list is whole, and the child has one thread. */
 static void fork_child(void)
 {
@@ -123,11 +111,10 @@ static void fork_child(void)
 		t->earlier = t->later = NULL;
 		newest = has_key && pthread_getspecific(at_end) ? t : NULL;
 	}
-	tap_lock_drop(&lock);
 }
 
 const struct tap_layer tap_layer_threads = {
-	.fork_prepare = fork_prepare,
-	.fork_parent = fork_parent,
+	.lock = &lock,
+	.is_locked_by_fork = true,
 	.fork_child = fork_child,
 };

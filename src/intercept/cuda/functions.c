@@ -210,13 +210,8 @@ static void write_state(struct tap_state_counts *counts)
 	tap_lock_drop(&lock);
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_functions = {
 	.write_state = write_state,
 	.expire = tap_functions_forget,
-	.fork_child = fork_child,
+	.lock = &lock,
 };

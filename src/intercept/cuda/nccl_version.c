@@ -63,11 +63,6 @@ uint32_t tap_nccl_version_at(const void *address)
 	return version;
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_nccl_version = {
-	.fork_child = fork_child,
+	.lock = &lock,
 };

@@ -366,15 +366,10 @@ static void write_state(struct tap_state_counts *counts)
 	}
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_libraries = {
 	.announce = announce_all,
 	.write_state = write_state,
-	.fork_child = fork_child,
+	.lock = &lock,
 };
 
 /* When there is no more room, every unloading counts. */

@@ -65,7 +65,6 @@ struct tap_comm tap_no_comm = {.handle = NO_HANDLE};
  * for again with the lock.
  */
 static struct tap_lock lock;
-static bool is_locked_for_fork;
 static struct tap_comm *buckets[NR_BUCKETS];
 static struct tap_comm *all; /* that are alive, newest first, through next */
 static struct tap_comm *unused, **last_unused = &unused; /* through next, oldest first */
@@ -796,17 +795,6 @@ static void write_state(struct tap_state_counts *counts)
 	tap_lock_drop(&lock);
 }
 
-static void fork_prepare(void)
-{
-	is_locked_for_fork = tap_lock_take(&lock);
-}
-
-static void fork_parent(void)
-{
-	if (is_locked_for_fork)
-		tap_lock_drop(&lock);
-}
-
 /* No communicator works in the child, so it has none. */
 static void fork_child(void)
 {
@@ -817,13 +805,12 @@ static void fork_child(void)
 			take_out(c);
 		drop(c);
 	}
-	tap_lock_drop(&lock);
 }
 
 const struct tap_layer tap_layer_comm = {
 	.write_state = write_state,
 	.expire = expire,
-	.fork_prepare = fork_prepare,
-	.fork_parent = fork_parent,
+	.lock = &lock,
+	.is_locked_by_fork = true,
 	.fork_child = fork_child,
 };

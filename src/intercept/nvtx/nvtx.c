@@ -570,12 +570,12 @@ static void thread_ends(struct tap_thread *thread)
 
 static void fork_child(void)
 {
-	tap_lock_drop(&lock);
 	tap_nvtx_schemas_fork_child();
 	tap_nvtx_stacks_fork_child();
 }
 
 const struct tap_layer tap_layer_nvtx = {
 	.thread_ends = thread_ends,
+	.lock = &lock,
 	.fork_child = fork_child,
 };

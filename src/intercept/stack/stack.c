@@ -502,14 +502,9 @@ static void write_state(struct tap_state_counts *counts)
 	counts->stacks = write_all(tap_events_table->state_stack);
 }
 
-static void fork_child(void)
-{
-	tap_lock_drop(&lock);
-}
-
 const struct tap_layer tap_layer_stack = {
 	.prepare = prepare,
 	.announce = announce,
 	.write_state = write_state,
-	.fork_child = fork_child,
+	.lock = &lock,
 };
