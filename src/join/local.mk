@@ -68,6 +68,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/rdma/side.h \
 	src/join/rdma/verbs.c src/join/rdma/verbs.h \
 	src/join/report/check.c \
+	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
 	src/join/report/report.c \
 	src/join/report/report_comm.c src/join/report/report_comm.h src/join/report/report_comm_out.c \
@@ -75,6 +76,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/report_gpu.c src/join/report/report_gpu.h \
 	src/join/report/report_net.c src/join/report/report_net.h \
 	src/join/report/report_work.c src/join/report/report_work.h \
+	src/join/report/rows.c src/join/report/rows.h \
 	src/join/report/times.c src/join/report/times.h \
 	src/join/views/derived.c src/join/views/derived.h \
 	src/join/views/jsonl.c \

@@ -143,6 +143,13 @@ tests_unit_test_spread_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_spread
 UNIT_TESTS += tests/unit/test_list tests/unit/test_vec
 
+check_PROGRAMS += tests/unit/test_columns
+tests_unit_test_columns_SOURCES = tests/unit/test_columns.c tests/unit/tap.h
+tests_unit_test_columns_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_columns_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_columns_LDADD = src/join/libjoin.la
+UNIT_TESTS += tests/unit/test_columns
+
 # Reads back what src/join writes with another's reader.
 if HAVE_JSON_C
 check_PROGRAMS += tests/unit/test_json

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* An array of pointers, since a row stays where it is, and a table of the same. */
+#include "join/report/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_MIN 16
+
+static int grow(struct tap_rows *rows)
+{
+	const size_t room = rows->room ? rows->room * 2 : ROOM_MIN;
+	void **all;
+
+	if (rows->count < rows->room)
+		return 0;
+	all = realloc(rows->all, room * sizeof(*all));
+	if (!all)
+		return -1;
+	rows->all = all;
+	rows->room = room;
+	return 0;
+}
+
+void *tap_rows_find(const struct tap_rows *rows, uint64_t a, uint64_t b)
+{
+	return tap_table_find(&rows->by_pair, a, b);
+}
+
+void *tap_rows_add(struct tap_rows *rows, uint64_t a, uint64_t b, size_t size)
+{
+	void *row;
+
+	if (grow(rows))
+		return NULL;
+	row = calloc(1, size);
+	if (!row)
+		return NULL;
+	if (tap_table_set(&rows->by_pair, a, b, row)) {
+		free(row);
+		return NULL;
+	}
+	rows->all[rows->count++] = row;
+	return row;
+}
+
+void *tap_rows_get(struct tap_rows *rows, uint64_t a, uint64_t b, size_t size)
+{
+	void *row = tap_rows_find(rows, a, b);
+
+	return row ? row : tap_rows_add(rows, a, b, size);
+}
+
+void tap_rows_sort(struct tap_rows *rows, int (*compare)(const void *, const void *))
+{
+	if (rows->count)
+		qsort(rows->all, rows->count, sizeof(*rows->all), compare);
+}
+
+void tap_rows_free(struct tap_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->count; i++)
+		free(rows->all[i]);
+	free(rows->all);
+	tap_table_free(&rows->by_pair);
+	memset(rows, 0, sizeof(*rows));
+}
