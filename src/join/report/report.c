@@ -9,6 +9,7 @@
 #include "join/report/report_net.h"
 #include "join/report/report_work.h"
 #include "join/views/stack.h"
+#include "join/views/view.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -403,7 +404,7 @@ static int add_sum_text(struct report *report, const struct sum *sum)
 	tap_view_add_cell(line, sum->failures, 9);
 	tap_view_add_cell(line, sum->open, 9);
 	tap_view_add_cell(line, sum->end_lost + sum->begin_lost, 7);
-	tap_times_write(&sum->times, line);
+	tap_columns_add_cells(line, tap_times_columns, &sum->times);
 	tap_buffer_add_char(line, '\n');
 	for (i = 0; i < sum->outcome_count; i++) {
 		const struct outcome *outcome = &sum->outcomes[i];
@@ -521,7 +522,7 @@ static int add_sum_json(struct report *report, const struct sum *sum)
 	tap_json_unsigned(json, "open", sum->open);
 	tap_json_unsigned(json, "end_lost", sum->end_lost);
 	tap_json_unsigned(json, "begin_lost", sum->begin_lost);
-	tap_times_write_json(&sum->times, json);
+	tap_columns_add_members(json, tap_times_columns, &sum->times);
 	tap_json_open(json, "results", '[');
 	for (i = 0; i < sum->outcome_count; i++) {
 		tap_json_open(json, NULL, '{');
@@ -637,13 +638,13 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	if (report->view.symbols)
 		add_modules_json(report);
 	tap_report_comms_json(&report->comms, &report->view.context->comms, json);
-	if (report->work.queues)
+	if (report->work.queues.count)
 		tap_report_work_json(&report->work, json);
-	if (report->net.first)
+	if (report->net.connections.count)
 		tap_report_net_json(&report->net, json);
-	if (report->cuda.streams || report->cuda.calls)
+	if (report->cuda.streams.count || report->cuda.calls.count)
 		tap_report_cuda_json(&report->cuda, json);
-	if (report->gpu.stream_count)
+	if (report->gpu.streams.count)
 		tap_report_gpu_json(&report->gpu, json);
 	tap_json_unsigned(json, "never_returned", report->never_returned);
 	tap_view_add_loss_json(json, loss, true);

@@ -2,6 +2,8 @@
 /* The communicators in the report, as text and as JSON. */
 #include "join/report/report_comm.h"
 
+#include "join/views/view.h"
+
 #include <stdlib.h>
 
 static int compare(uint64_t a, uint64_t b)
@@ -278,7 +280,7 @@ static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum
 		tap_buffer_fill(line, line->used, 15, ' ');
 		tap_buffer_add_char(line, '-');
 	}
-	tap_times_write(&sum->times, line);
+	tap_columns_add_cells(line, tap_times_columns, &sum->times);
 	if (!sum->member && sum->is_operation) {
 		tap_view_add_cell(line, sum->linked, 10);
 		tap_view_add_cell(line, sum->incomplete, 9);
@@ -423,7 +425,7 @@ static void add_times_json(struct tap_json *json, const struct tap_comm_sum *sum
 	tap_json_unsigned(json, "failures", sum->failures);
 	tap_json_unsigned(json, "bytes", sum->bytes);
 	tap_json_unsigned(json, "bytes_unknown", sum->unsized);
-	tap_times_write_json(&sum->times, json);
+	tap_columns_add_members(json, tap_times_columns, &sum->times);
 }
 
 static void add_sums_json(struct tap_json *json, const struct tap_report_comms *report,

@@ -3,19 +3,13 @@
 #include "join/report/report_cuda.h"
 
 #include "join/model/stream.h"
-#include "join/report/report_work.h"
-#include "join/base/spread.h"
+#include "join/report/columns.h"
+#include "join/report/kernels.h"
 #include "join/report/times.h"
+#include "join/views/view.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Kernels that are told apart; launches of others are counted together. */
-#define KERNELS_MAX 65536
-
-/* Lines of the text; the JSON has all. */
-#define KERNEL_LINES 40
 
 /* What has no stream: a wait for an event, for all of a context, a copy that blocks. */
 #define NO_STREAM UINT64_MAX
@@ -29,16 +23,6 @@ struct tap_stream_sum {
 	struct tap_times calls;
 	struct tap_times waits;
 	uint64_t open; /* waits that have not returned */
-	struct tap_stream_sum *next;
-};
-
-struct tap_kernel_sum {
-	const struct tap_process *process;
-	char *name; /* or its address */
-	uint64_t launches;
-	uint64_t captured;
-	struct tap_times times;
-	struct tap_kernel_sum *next; /* with the same hash */
 };
 
 struct tap_launch_sum {
@@ -46,7 +30,6 @@ struct tap_launch_sum {
 	const struct tap_name *name;
 	uint64_t kernels, graphs, functions, copies, sets;
 	struct tap_spread delay; /* from the call to the launch */
-	struct tap_launch_sum *next;
 };
 
 static struct tap_stream_sum *stream_of(struct tap_report_cuda *report,
@@ -54,63 +37,13 @@ static struct tap_stream_sum *stream_of(struct tap_report_cuda *report,
 					uint64_t stream)
 {
 	struct tap_stream_sum *sum =
-		tap_table_find(&report->by_stream, process->number, stream);
+		tap_rows_get(&report->streams, process->number, stream, sizeof(*sum));
 
-	if (sum)
-		return sum;
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
-	if (tap_table_set(&report->by_stream, process->number, stream, sum)) {
-		free(sum);
-		return NULL;
+	if (sum) {
+		sum->process = process;
+		sum->stream = stream;
 	}
-	sum->process = process;
-	sum->stream = stream;
-	if (!report->streams)
-		report->streams_end = &report->streams;
-	*report->streams_end = sum;
-	report->streams_end = &sum->next;
 	return sum;
-}
-
-static int find_kernel(struct tap_report_cuda *report, const struct tap_process *process,
-		       const char *name, struct tap_kernel_sum **ret)
-{
-	const uint64_t hash = tap_table_hash(name);
-	struct tap_kernel_sum *first =
-		tap_table_find(&report->by_kernel, process->number, hash);
-	struct tap_kernel_sum *sum = first, **kernels;
-
-	while (sum && strcmp(sum->name, name))
-		sum = sum->next;
-	*ret = sum;
-	if (sum || report->kernel_count == KERNELS_MAX)
-		return 0;
-	if (report->kernel_count == report->kernel_room) {
-		const size_t room = report->kernel_room ? report->kernel_room * 2 : 16;
-
-		kernels =
-			realloc(report->kernels, room * sizeof(struct tap_kernel_sum *));
-		if (!kernels)
-			return -ENOMEM;
-		report->kernels = kernels;
-		report->kernel_room = room;
-	}
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return -ENOMEM;
-	sum->name = strdup(name);
-	if (!sum->name || tap_table_set(&report->by_kernel, process->number, hash, sum)) {
-		free(sum->name);
-		free(sum);
-		return -ENOMEM;
-	}
-	sum->process = process;
-	sum->next = first;
-	report->kernels[report->kernel_count++] = sum;
-	*ret = sum;
-	return 0;
 }
 
 static int count_kernel(struct tap_report_cuda *report, const struct tap_span *span)
@@ -130,7 +63,7 @@ static int count_kernel(struct tap_report_cuda *report, const struct tap_span *s
 			return -ENOMEM;
 		name = address.data;
 	}
-	ret = find_kernel(report, span->process, name, &sum);
+	ret = tap_kernels_get(&report->kernels, span->process, name, &sum);
 	if (sum) {
 		sum->launches++;
 		sum->captured += tap_cuda_is_captured(span);
@@ -209,23 +142,12 @@ int tap_report_cuda_link(struct tap_report_cuda *report, const struct tap_link *
 
 	if (link->kind != TAP_LINK_API_LAUNCH)
 		return 0;
-	sum = tap_table_find(&report->by_call, call->process->number, call->name->number);
-	if (!sum) {
-		sum = calloc(1, sizeof(*sum));
-		if (!sum)
-			return -ENOMEM;
-		if (tap_table_set(&report->by_call, call->process->number,
-				  call->name->number, sum)) {
-			free(sum);
-			return -ENOMEM;
-		}
-		sum->process = call->process;
-		sum->name = call->name;
-		if (!report->calls)
-			report->calls_end = &report->calls;
-		*report->calls_end = sum;
-		report->calls_end = &sum->next;
-	}
+	sum = tap_rows_get(&report->calls, call->process->number, call->name->number,
+			   sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	sum->process = call->process;
+	sum->name = call->name;
 	sum->kernels += link->operation->cuda == TAP_CUDA_KERNEL;
 	sum->graphs += link->operation->cuda == TAP_CUDA_GRAPH;
 	sum->functions += link->operation->cuda == TAP_CUDA_HOST_FUNCTION;
@@ -250,222 +172,131 @@ static int compare_kernels(const void *left, const void *right)
 
 void tap_report_cuda_sort(struct tap_report_cuda *report)
 {
-	if (report->kernel_count)
-		qsort(report->kernels, report->kernel_count,
-		      sizeof(struct tap_kernel_sum *), compare_kernels);
+	tap_rows_sort(&report->kernels, compare_kernels);
 }
 
-/* ---- Text ---- */
+/* ---- Streams ---- */
 
-static void add_total(struct tap_buffer *line, const struct tap_times *times)
+static void add_stream(struct tap_buffer *line, const void *row)
 {
-	tap_report_work_add_duration(line, times->timed ? (int64_t) times->total_ns : -1);
+	const struct tap_stream_sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	if (sum->stream == NO_STREAM) {
+		tap_buffer_add_string(line, " no stream");
+	} else {
+		tap_buffer_add_string(line, " stream ");
+		tap_cuda_add_stream(line, sum->stream);
+	}
 }
 
-static void add_streams(const struct tap_report_cuda *report, struct tap_buffer *line)
+/* Nothing where there is no stream. */
+static void add_stream_name(struct tap_buffer *text, const void *row)
 {
-	const struct tap_stream_sum *sum;
-	size_t start = line->used;
+	const struct tap_stream_sum *sum = row;
 
-	tap_buffer_add_string(line, "CUDA streams");
-	tap_buffer_fill(line, start, 36, ' ');
-	tap_buffer_add_string(line,
-			      " kernels  graphs   copies         bytes    sets"
-			      " captured  failed     in calls       waited  open\n");
-	for (sum = report->streams; sum; sum = sum->next) {
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		if (sum->stream == NO_STREAM) {
-			tap_buffer_add_string(line, " no stream");
-		} else {
-			tap_buffer_add_string(line, " stream ");
-			tap_cuda_add_stream(line, sum->stream);
-		}
-		tap_buffer_fill(line, start, 34, ' ');
-		tap_view_add_cell(line, sum->kernels, 10);
-		tap_view_add_cell(line, sum->graphs, 8);
-		tap_view_add_cell(line, sum->copies, 9);
-		tap_view_add_cell(line, sum->bytes, 14);
-		tap_view_add_cell(line, sum->sets, 8);
-		tap_view_add_cell(line, sum->captured, 9);
-		tap_view_add_cell(line, sum->failed, 8);
-		add_total(line, &sum->calls);
-		add_total(line, &sum->waits);
-		tap_view_add_cell(line, sum->open, 6);
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
+	if (sum->stream != NO_STREAM)
+		tap_cuda_add_stream(text, sum->stream);
 }
 
-static void add_kernels(const struct tap_report_cuda *report, struct tap_buffer *line)
+#define STREAM(key, header, width, member) \
+	TAP_COLUMN(key, header, width, TAP_UNIT_COUNT, struct tap_stream_sum, member)
+#define STREAM_NS(key, member) \
+	TAP_COLUMN(key, NULL, 0, TAP_UNIT_DURATION, struct tap_stream_sum, member)
+
+static const struct tap_column stream_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "CUDA streams", 34, add_stream),
+	TAP_COLUMN_PROCESS("process", struct tap_stream_sum, process),
+	TAP_COLUMN_TEXT("stream", NULL, 0, add_stream_name),
+	STREAM("kernels", "kernels", 10, kernels),
+	STREAM("graphs", "graphs", 8, graphs),
+	STREAM("host_functions", NULL, 0, functions),
+	STREAM("copies", "copies", 9, copies),
+	TAP_COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, struct tap_stream_sum, bytes),
+	STREAM("sets", "sets", 8, sets),
+	STREAM("others", NULL, 0, others),
+	STREAM("captured", "captured", 9, captured),
+	STREAM("failed", "failed", 8, failed),
+	TAP_COLUMN_TOTAL("in calls", struct tap_stream_sum, calls),
+	STREAM_NS("in_calls_ns", calls.total_ns),
+	STREAM("waits", NULL, 0, waits.timed),
+	TAP_COLUMN_TOTAL("waited", struct tap_stream_sum, waits),
+	STREAM_NS("waited_ns", waits.total_ns),
+	STREAM("waits_open", "open", 6, open),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Kernels ---- */
+
+static const struct tap_column kernel_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "kernels", 34, tap_kernels_add_process),
+	TAP_COLUMN_PROCESS("process", struct tap_kernel_sum, process),
+	TAP_COLUMN_NAME("function", NULL, 0, struct tap_kernel_sum, name),
+	TAP_COLUMN("launches", "launches", 10, TAP_UNIT_COUNT, struct tap_kernel_sum,
+		   launches),
+	TAP_COLUMN("captured", "captured", 9, TAP_UNIT_COUNT, struct tap_kernel_sum,
+		   captured),
+	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_kernel_sum, times),
+	TAP_COLUMN_NAME(NULL, "function", 0, struct tap_kernel_sum, name),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Launches inside calls ---- */
+
+static void add_call(struct tap_buffer *line, const void *row)
 {
-	size_t start = line->used, i;
+	const struct tap_launch_sum *sum = row;
 
-	tap_buffer_add_string(line, "kernels");
-	tap_buffer_fill(line, start, 36, ' ');
-	tap_buffer_add_string(line, "launches captured        total         mean"
-				    "          max  function\n");
-	for (i = 0; i < report->kernel_count && i < KERNEL_LINES; i++) {
-		const struct tap_kernel_sum *sum = report->kernels[i];
-
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_fill(line, start, 34, ' ');
-		tap_view_add_cell(line, sum->launches, 10);
-		tap_view_add_cell(line, sum->captured, 9);
-		tap_times_write(&sum->times, line);
-		tap_buffer_add_string(line, "  ");
-		tap_buffer_add_visible(line, sum->name);
-		tap_buffer_add_char(line, '\n');
-	}
-	if (i < report->kernel_count) {
-		tap_buffer_add_string(line, "  and ");
-		tap_buffer_add_unsigned(line, report->kernel_count - i);
-		tap_buffer_add_string(line, " more kernels\n");
-	}
-	tap_buffer_add_char(line, '\n');
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	tap_buffer_add_char(line, ' ');
+	tap_buffer_add_visible(line, sum->name->name);
 }
 
-static void add_calls(const struct tap_report_cuda *report, struct tap_buffer *line)
-{
-	const struct tap_launch_sum *sum;
-	size_t start = line->used;
+#define LAUNCH(key, header, width, member) \
+	TAP_COLUMN(key, header, width, TAP_UNIT_COUNT, struct tap_launch_sum, member)
+#define DELAY(header, width, percent) \
+	TAP_COLUMN_PERCENTILE(NULL, header, width, percent, struct tap_launch_sum, delay)
 
-	tap_buffer_add_string(line, "launches inside calls");
-	tap_buffer_fill(line, start, 44, ' ');
-	tap_buffer_add_string(line, "kernels  graphs  copies    sets   call-launch"
-				    "          p99          max\n");
-	for (sum = report->calls; sum; sum = sum->next) {
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_add_char(line, ' ');
-		tap_buffer_add_visible(line, sum->name->name);
-		tap_buffer_fill(line, start, 41, ' ');
-		tap_view_add_cell(line, sum->kernels, 10);
-		tap_view_add_cell(line, sum->graphs, 8);
-		tap_view_add_cell(line, sum->copies, 8);
-		tap_view_add_cell(line, sum->sets, 8);
-		tap_buffer_add_char(line, ' ');
-		tap_report_work_add_percentile(line, &sum->delay, 50);
-		tap_report_work_add_percentile(line, &sum->delay, 99);
-		tap_report_work_add_duration(line, tap_spread_max(&sum->delay));
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
-}
+static const struct tap_column call_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "launches inside calls", 41, add_call),
+	TAP_COLUMN_PROCESS("process", struct tap_launch_sum, process),
+	TAP_COLUMN_LAYER("layer", struct tap_launch_sum, name),
+	TAP_COLUMN_CALL("name", struct tap_launch_sum, name),
+	LAUNCH("kernels", "kernels", 10, kernels),
+	LAUNCH("graphs", "graphs", 8, graphs),
+	LAUNCH("host_functions", NULL, 0, functions),
+	LAUNCH("copies", "copies", 8, copies),
+	LAUNCH("sets", "sets", 8, sets),
+	DELAY("call-launch", 14, 50),
+	DELAY("p99", 13, 99),
+	DELAY("max", 13, 100),
+	TAP_COLUMN_PART("call_to_launch", tap_spread_columns, struct tap_launch_sum,
+			delay),
+	TAP_COLUMNS_END,
+};
 
 void tap_report_cuda_text(const struct tap_report_cuda *report, struct tap_buffer *line)
 {
-	if (report->streams)
-		add_streams(report, line);
-	if (report->kernel_count)
-		add_kernels(report, line);
-	if (report->calls)
-		add_calls(report, line);
-}
-
-/* ---- JSON ---- */
-
-static void add_stream_json(struct tap_json *json, const struct tap_stream_sum *sum)
-{
-	tap_json_open(json, NULL, '{');
-	tap_json_unsigned(json, "process", sum->process->number);
-	if (sum->stream == NO_STREAM) {
-		tap_json_null(json, "stream");
-	} else {
-		tap_cuda_add_stream(&json->text, sum->stream);
-		tap_json_text(json, "stream");
-	}
-	tap_json_unsigned(json, "kernels", sum->kernels);
-	tap_json_unsigned(json, "graphs", sum->graphs);
-	tap_json_unsigned(json, "host_functions", sum->functions);
-	tap_json_unsigned(json, "copies", sum->copies);
-	tap_json_unsigned(json, "bytes", sum->bytes);
-	tap_json_unsigned(json, "sets", sum->sets);
-	tap_json_unsigned(json, "others", sum->others);
-	tap_json_unsigned(json, "captured", sum->captured);
-	tap_json_unsigned(json, "failed", sum->failed);
-	tap_json_unsigned(json, "in_calls_ns", sum->calls.total_ns);
-	tap_json_unsigned(json, "waits", sum->waits.timed);
-	tap_json_unsigned(json, "waited_ns", sum->waits.total_ns);
-	tap_json_unsigned(json, "waits_open", sum->open);
-	tap_json_close(json);
-}
-
-static void add_call_json(struct tap_json *json, const struct tap_launch_sum *sum)
-{
-	tap_json_open(json, NULL, '{');
-	tap_json_unsigned(json, "process", sum->process->number);
-	tap_json_string(json, "layer", sum->name->layer);
-	tap_json_string(json, "name", sum->name->name);
-	tap_json_unsigned(json, "kernels", sum->kernels);
-	tap_json_unsigned(json, "graphs", sum->graphs);
-	tap_json_unsigned(json, "host_functions", sum->functions);
-	tap_json_unsigned(json, "copies", sum->copies);
-	tap_json_unsigned(json, "sets", sum->sets);
-	tap_json_open(json, "call_to_launch", '{');
-	tap_json_not_negative(json, "p50_ns", tap_spread_percentile(&sum->delay, 50));
-	tap_json_not_negative(json, "p99_ns", tap_spread_percentile(&sum->delay, 99));
-	tap_json_not_negative(json, "max_ns", tap_spread_max(&sum->delay));
-	tap_json_close(json);
-	tap_json_close(json);
+	tap_columns_add_section(line, stream_columns, &report->streams);
+	tap_kernels_add_text(&report->kernels, line, kernel_columns);
+	tap_columns_add_section(line, call_columns, &report->calls);
 }
 
 void tap_report_cuda_json(const struct tap_report_cuda *report, struct tap_json *json)
 {
-	const struct tap_stream_sum *stream;
-	const struct tap_launch_sum *call;
-	size_t i;
-
 	tap_json_open(json, "cuda", '{');
-	tap_json_open(json, "streams", '[');
-	for (stream = report->streams; stream; stream = stream->next)
-		add_stream_json(json, stream);
-	tap_json_close(json);
-	tap_json_open(json, "kernels", '[');
-	for (i = 0; i < report->kernel_count; i++) {
-		const struct tap_kernel_sum *kernel = report->kernels[i];
-
-		tap_json_open(json, NULL, '{');
-		tap_json_unsigned(json, "process", kernel->process->number);
-		tap_json_string(json, "function", kernel->name);
-		tap_json_unsigned(json, "launches", kernel->launches);
-		tap_json_unsigned(json, "captured", kernel->captured);
-		tap_times_write_json(&kernel->times, json);
-		tap_json_close(json);
-	}
-	tap_json_close(json);
+	tap_columns_add_json(json, "streams", stream_columns, &report->streams);
+	tap_columns_add_json(json, "kernels", kernel_columns, &report->kernels);
 	tap_json_unsigned(json, "other_launches", report->other_launches);
-	tap_json_open(json, "launches", '[');
-	for (call = report->calls; call; call = call->next)
-		add_call_json(json, call);
-	tap_json_close(json);
+	tap_columns_add_json(json, "launches", call_columns, &report->calls);
 	tap_json_close(json);
 }
 
 void tap_report_cuda_free(struct tap_report_cuda *report)
 {
-	struct tap_stream_sum *stream;
-	struct tap_launch_sum *call;
-	size_t i;
-
-	while ((stream = report->streams)) {
-		report->streams = stream->next;
-		free(stream);
-	}
-	while ((call = report->calls)) {
-		report->calls = call->next;
-		free(call);
-	}
-	for (i = 0; i < report->kernel_count; i++) {
-		free(report->kernels[i]->name);
-		free(report->kernels[i]);
-	}
-	free(report->kernels);
-	tap_table_free(&report->by_stream);
-	tap_table_free(&report->by_kernel);
-	tap_table_free(&report->by_call);
+	tap_rows_free(&report->streams);
+	tap_kernels_free(&report->kernels);
+	tap_rows_free(&report->calls);
 }

@@ -6,19 +6,16 @@
 #ifndef TAP_JOIN_REPORT_REPORT_CUDA_H
 #define TAP_JOIN_REPORT_REPORT_CUDA_H
 
+#include "join/base/json.h"
 #include "join/model/link.h"
-#include "join/views/view.h"
+#include "join/report/rows.h"
 
 /* All zero is nothing. */
 struct tap_report_cuda {
-	struct tap_table by_stream; /* by (process, stream) */
-	struct tap_table by_kernel; /* the first, by (process, hash of the name) */
-	struct tap_table by_call;   /* by (process, name of the call) */
-	struct tap_stream_sum *streams, **streams_end;
-	struct tap_kernel_sum **kernels;
-	size_t kernel_count, kernel_room;
+	struct tap_rows streams; /* by (process, stream) */
+	struct tap_rows kernels;
 	uint64_t other_launches; /* of kernels beyond a bound */
-	struct tap_launch_sum *calls, **calls_end;
+	struct tap_rows calls;	 /* by (process, name of the call) */
 };
 
 /* Each returns 0 or -ENOMEM; spans and links of other layers are passed over. */

@@ -1,69 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* One kind of sum for streams, kernels and collectives, which differ in what they show.
- */
+/* Three tables; a kernel counts in the one of its stream and in one of the others. */
 #include "join/report/report_gpu.h"
 
 #include "join/model/comm.h"
-#include "join/report/report_work.h"
-#include "join/base/spread.h"
+#include "join/report/columns.h"
+#include "join/report/kernels.h"
 #include "join/report/times.h"
+#include "join/views/view.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Of each kind, told apart; others are counted together. */
+/* Streams, and collectives, told apart; others are counted together. */
 #define SUMS_MAX 65536
-
-/* Lines of the text; the JSON has all. */
-#define KERNEL_LINES 40
 
 /* The times that lead to a kernel, and its own. */
 enum { IN_CALL, TO_LAUNCH, IN_LAUNCH, IN_QUEUE, RUNNING, TIMES };
 
-static const char *const time_names[TIMES] = {
-	[IN_CALL] = "call",   [TO_LAUNCH] = "call_to_launch", [IN_LAUNCH] = "launch",
-	[IN_QUEUE] = "queue", [RUNNING] = "kernel",
+struct tap_gpu_stream {
+	const struct tap_process *process;
+	uint64_t device, stream;
+	uint64_t kernels, nccl, copies, bytes, sets;
+	struct tap_times times;
 };
 
-struct tap_gpu_sum {
+/* Of a collective. */
+struct tap_gpu_call {
 	const struct tap_process *process;
-	struct tap_times times;
-	uint64_t kernels, nccl, copies, bytes, sets;
-	/* Of a stream. */
-	uint64_t device, stream;
-	/* Of a kernel. */
-	char *function;
-	struct tap_gpu_sum *next; /* with the same hash */
-	/* Of a collective. */
 	const struct tap_member *member; /* NULL unknown */
 	const struct tap_name *call;
-	struct tap_spread *spreads;
+	struct tap_times times;
+	struct tap_spread spreads[TIMES];
 };
 
-static struct tap_gpu_sum *add_sum(struct tap_gpu_sum ***sums, size_t *count,
-				   size_t *room, const struct tap_process *process)
-{
-	struct tap_gpu_sum **grown, *sum;
-
-	if (*count == *room) {
-		const size_t more = *room ? *room * 2 : 16;
-
-		grown = realloc(*sums, more * sizeof(struct tap_gpu_sum *));
-		if (!grown)
-			return NULL;
-		*sums = grown;
-		*room = more;
-	}
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
-	sum->process = process;
-	(*sums)[(*count)++] = sum;
-	return sum;
-}
-
-static void count(struct tap_gpu_sum *sum, const struct tap_span *span)
+static void count(struct tap_gpu_stream *sum, const struct tap_span *span)
 {
 	uint64_t bytes = 0;
 
@@ -80,26 +50,35 @@ static void count(struct tap_gpu_sum *sum, const struct tap_span *span)
 	}
 }
 
+/* The row of a pair; *sum is NULL where there are too many.  Returns 0 or -ENOMEM. */
+static int get(struct tap_report_gpu *report, struct tap_rows *rows, uint64_t a,
+	       uint64_t b, size_t size, void **sum)
+{
+	*sum = tap_rows_find(rows, a, b);
+	if (*sum)
+		return 0;
+	if (rows->count == SUMS_MAX) {
+		report->others++;
+		return 0;
+	}
+	*sum = tap_rows_add(rows, a, b, size);
+	return *sum ? 0 : -ENOMEM;
+}
+
 static int count_stream(struct tap_report_gpu *report, const struct tap_span *span)
 {
-	const uint64_t key =
-		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
-	struct tap_gpu_sum *sum =
-		tap_table_find(&report->by_stream, span->process->number, key);
+	const uint64_t key = span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
+	struct tap_gpu_stream *sum;
+	void *row;
+	int ret = get(report, &report->streams, span->process->number, key, sizeof(*sum),
+		      &row);
 
-	if (!sum) {
-		if (report->stream_count == SUMS_MAX) {
-			report->others++;
-			return 0;
-		}
-		sum = add_sum(&report->streams, &report->stream_count,
-			      &report->stream_room, span->process);
-		if (!sum ||
-		    tap_table_set(&report->by_stream, span->process->number, key, sum))
-			return -ENOMEM;
-		sum->device = span->work.run.device;
-		sum->stream = span->work.run.stream;
-	}
+	if (!row)
+		return ret;
+	sum = row;
+	sum->process = span->process;
+	sum->device = span->work.run.device;
+	sum->stream = span->work.run.stream;
 	count(sum, span);
 	return 0;
 }
@@ -107,37 +86,24 @@ static int count_stream(struct tap_report_gpu *report, const struct tap_span *sp
 static int count_kernel(struct tap_report_gpu *report, const struct tap_span *span)
 {
 	const char *name = tap_fields_get_string(&span->entry, "function");
-	struct tap_gpu_sum *first, *sum;
-	uint64_t hash;
+	struct tap_kernel_sum *sum;
+	int ret;
 
 	if (span->gpu.is_nccl || strcmp(span->name->name, "kernel"))
 		return 0;
-	if (!name)
-		name = "?";
-	hash = tap_table_hash(name);
-	first = tap_table_find(&report->by_kernel, span->process->number, hash);
-	for (sum = first; sum && strcmp(sum->function, name);)
-		sum = sum->next;
+	ret = tap_kernels_get(&report->kernels, span->process, name ? name : "?", &sum);
+	if (ret)
+		return ret;
 	if (!sum) {
-		if (report->kernel_count == SUMS_MAX) {
-			report->others++;
-			return 0;
-		}
-		sum = add_sum(&report->kernels, &report->kernel_count,
-			      &report->kernel_room, span->process);
-		if (!sum)
-			return -ENOMEM;
-		sum->function = strdup(name);
-		sum->next = first;
-		if (!sum->function ||
-		    tap_table_set(&report->by_kernel, span->process->number, hash, sum))
-			return -ENOMEM;
+		report->others++;
+		return 0;
 	}
-	count(sum, span);
+	sum->launches++;
+	tap_times_add(&sum->times, span);
 	return 0;
 }
 
-static void count_times(struct tap_gpu_sum *sum, const struct tap_span *span)
+static void count_times(struct tap_gpu_call *sum, const struct tap_span *span)
 {
 	const struct tap_run *run = &span->gpu;
 
@@ -157,28 +123,20 @@ static int count_call(struct tap_report_gpu *report, const struct tap_span *span
 	const struct tap_name *call = span->gpu.call;
 	const uint64_t key = span->member ? (uint64_t) span->member->number << 1 | 1
 					  : (uint64_t) span->process->number << 1;
-	struct tap_gpu_sum *sum;
+	struct tap_gpu_call *sum;
+	void *row;
+	int ret;
 
 	if (!call)
 		return 0;
-	sum = tap_table_find(&report->by_call, key, call->number);
-	if (!sum) {
-		if (report->call_count == SUMS_MAX) {
-			report->others++;
-			return 0;
-		}
-		sum = add_sum(&report->calls, &report->call_count, &report->call_room,
-			      span->process);
-		if (!sum)
-			return -ENOMEM;
-		sum->spreads = calloc(TIMES, sizeof(*sum->spreads));
-		if (!sum->spreads ||
-		    tap_table_set(&report->by_call, key, call->number, sum))
-			return -ENOMEM;
-		sum->member = span->member;
-		sum->call = call;
-	}
-	count(sum, span);
+	ret = get(report, &report->calls, key, call->number, sizeof(*sum), &row);
+	if (!row)
+		return ret;
+	sum = row;
+	sum->process = span->process;
+	sum->member = span->member;
+	sum->call = call;
+	tap_times_add(&sum->times, span);
 	count_times(sum, span);
 	return 0;
 }
@@ -192,233 +150,191 @@ int tap_report_gpu_end(struct tap_report_gpu *report, const struct tap_span *spa
 	return ret ? ret : count_call(report, span);
 }
 
-/* By process; what was busiest first. */
-static int compare(const void *left, const void *right)
-{
-	const struct tap_gpu_sum *a = *(const struct tap_gpu_sum *const *) left;
-	const struct tap_gpu_sum *b = *(const struct tap_gpu_sum *const *) right;
+/* ---- Order: by process; what was busiest first ---- */
 
-	if (a->process != b->process)
-		return a->process->number < b->process->number ? -1 : 1;
-	if (a->times.total_ns != b->times.total_ns)
-		return a->times.total_ns > b->times.total_ns ? -1 : 1;
-	if (a->function && b->function)
-		return strcmp(a->function, b->function);
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	if (a->call && b->call && a->call != b->call)
-		return strcmp(a->call->name, b->call->name);
+static int compare_times(const struct tap_process *a, const struct tap_times *a_times,
+			 const struct tap_process *b, const struct tap_times *b_times)
+{
+	const int order = tap_rows_compare(a->number, b->number);
+
+	return order ? order : tap_rows_compare(b_times->total_ns, a_times->total_ns);
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+	const struct tap_gpu_stream *a = *(const struct tap_gpu_stream *const *) left;
+	const struct tap_gpu_stream *b = *(const struct tap_gpu_stream *const *) right;
+	int order = compare_times(a->process, &a->times, b->process, &b->times);
+
+	if (!order)
+		order = tap_rows_compare(a->device, b->device);
+	return order ? order : tap_rows_compare(a->stream, b->stream);
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct tap_kernel_sum *a = *(const struct tap_kernel_sum *const *) left;
+	const struct tap_kernel_sum *b = *(const struct tap_kernel_sum *const *) right;
+	const int order = compare_times(a->process, &a->times, b->process, &b->times);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+	const struct tap_gpu_call *a = *(const struct tap_gpu_call *const *) left;
+	const struct tap_gpu_call *b = *(const struct tap_gpu_call *const *) right;
+	int order = compare_times(a->process, &a->times, b->process, &b->times);
+
+	if (!order && a->call != b->call)
+		order = strcmp(a->call->name, b->call->name);
+	if (order)
+		return order;
 	return a->member && b->member && a->member->number < b->member->number ? -1 : 1;
 }
 
 void tap_report_gpu_sort(struct tap_report_gpu *report)
 {
-	if (report->stream_count)
-		qsort(report->streams, report->stream_count, sizeof(struct tap_gpu_sum *),
-		      compare);
-	if (report->kernel_count)
-		qsort(report->kernels, report->kernel_count, sizeof(struct tap_gpu_sum *),
-		      compare);
-	if (report->call_count)
-		qsort(report->calls, report->call_count, sizeof(struct tap_gpu_sum *),
-		      compare);
+	tap_rows_sort(&report->streams, compare_streams);
+	tap_rows_sort(&report->kernels, compare_kernels);
+	tap_rows_sort(&report->calls, compare_calls);
 }
 
-/* ---- Text ---- */
+/* ---- Collectives ---- */
 
-static void add_streams(const struct tap_report_gpu *report, struct tap_buffer *line)
+static uint64_t key_of(const struct tap_gpu_call *sum)
 {
-	size_t start = line->used, i;
-
-	tap_buffer_add_string(line, "GPU streams");
-	tap_buffer_fill(line, start, 36, ' ');
-	tap_buffer_add_string(line, " kernels   NCCL's   copies         bytes    sets"
-				    "        total         mean          max\n");
-	for (i = 0; i < report->stream_count; i++) {
-		const struct tap_gpu_sum *sum = report->streams[i];
-
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_add_string(line, " gpu ");
-		tap_buffer_add_unsigned(line, sum->device);
-		tap_buffer_add_string(line, " stream ");
-		tap_buffer_add_unsigned(line, sum->stream);
-		tap_buffer_fill(line, start, 34, ' ');
-		tap_view_add_cell(line, sum->kernels, 10);
-		tap_view_add_cell(line, sum->nccl, 9);
-		tap_view_add_cell(line, sum->copies, 9);
-		tap_view_add_cell(line, sum->bytes, 14);
-		tap_view_add_cell(line, sum->sets, 8);
-		tap_times_write(&sum->times, line);
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
+	return sum->member ? tap_member_comm(sum->member)->key : 0;
 }
 
-static void add_calls(const struct tap_report_gpu *report, struct tap_buffer *line)
+static void add_call(struct tap_buffer *line, const void *row)
 {
-	size_t start = line->used, i, time;
+	const struct tap_gpu_call *sum = row;
 
-	tap_buffer_add_string(line, "collectives on the GPU, medians");
-	tap_buffer_fill(line, start, 44, ' ');
-	tap_buffer_add_string(line, "kernels         call  call-launch       launch"
-				    "        queue       kernel   kernel max\n");
-	for (i = 0; i < report->call_count; i++) {
-		const struct tap_gpu_sum *sum = report->calls[i];
-
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_add_char(line, ' ');
-		tap_view_add_key(line,
-				 sum->member ? tap_member_comm(sum->member)->key : 0);
-		tap_buffer_add_char(line, ' ');
-		tap_buffer_add_visible(line, sum->call->name);
-		tap_buffer_fill(line, start, 41, ' ');
-		tap_view_add_cell(line, sum->times.timed, 10);
-		for (time = 0; time < TIMES; time++)
-			tap_report_work_add_percentile(line, &sum->spreads[time], 50);
-		tap_report_work_add_duration(line,
-					     tap_spread_max(&sum->spreads[RUNNING]));
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	tap_buffer_add_char(line, ' ');
+	tap_view_add_key(line, key_of(sum));
+	tap_buffer_add_char(line, ' ');
+	tap_buffer_add_visible(line, sum->call->name);
 }
 
-static void add_kernels(const struct tap_report_gpu *report, struct tap_buffer *line)
+static struct tap_value comm_key(const struct tap_column *column, const void *row)
 {
-	size_t start = line->used, i;
+	const uint64_t key = key_of(row);
 
-	tap_buffer_add_string(line, "kernels that are not NCCL's");
-	tap_buffer_fill(line, start, 36, ' ');
-	tap_buffer_add_string(line, " kernels        total         mean          max"
-				    "  function\n");
-	for (i = 0; i < report->kernel_count && i < KERNEL_LINES; i++) {
-		const struct tap_gpu_sum *sum = report->kernels[i];
-
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_fill(line, start, 34, ' ');
-		tap_view_add_cell(line, sum->kernels, 10);
-		tap_times_write(&sum->times, line);
-		tap_buffer_add_string(line, "  ");
-		tap_buffer_add_visible(line, sum->function);
-		tap_buffer_add_char(line, '\n');
-	}
-	if (i < report->kernel_count) {
-		tap_buffer_add_string(line, "  and ");
-		tap_buffer_add_unsigned(line, report->kernel_count - i);
-		tap_buffer_add_string(line, " more kernels\n");
-	}
-	tap_buffer_add_char(line, '\n');
+	(void) column;
+	return (struct tap_value){.is_unknown = !key, .number = key};
 }
+
+static struct tap_value comm_rank(const struct tap_column *column, const void *row)
+{
+	const struct tap_gpu_call *sum = row;
+
+	(void) column;
+	return tap_value_not_negative(sum->member ? sum->member->rank : -1);
+}
+
+static const struct tap_column spread_columns[] = {
+	TAP_COLUMN("count", NULL, 0, TAP_UNIT_COUNT, struct tap_spread, count),
+	TAP_COLUMNS_OF(tap_spread_columns),
+	TAP_COLUMNS_END,
+};
+
+#define MEDIAN(header, time) \
+	TAP_COLUMN_PERCENTILE(NULL, header, 13, 50, struct tap_gpu_call, spreads[time])
+#define SPREAD(key, time) \
+	TAP_COLUMN_PART(key, spread_columns, struct tap_gpu_call, spreads[time])
+
+static const struct tap_column call_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "collectives on the GPU, medians", 41, add_call),
+	TAP_COLUMN_PROCESS("process", struct tap_gpu_call, process),
+	TAP_COLUMN_VALUE("comm_key", NULL, 0, TAP_UNIT_HEX, comm_key),
+	TAP_COLUMN_VALUE("comm_rank", NULL, 0, TAP_UNIT_COUNT, comm_rank),
+	TAP_COLUMN_CALL("name", struct tap_gpu_call, call),
+	TAP_COLUMN("kernels", "kernels", 10, TAP_UNIT_COUNT, struct tap_gpu_call,
+		   times.timed),
+	TAP_COLUMN("total_ns", NULL, 0, TAP_UNIT_DURATION, struct tap_gpu_call,
+		   times.total_ns),
+	MEDIAN("call", IN_CALL),
+	MEDIAN("call-launch", TO_LAUNCH),
+	MEDIAN("launch", IN_LAUNCH),
+	MEDIAN("queue", IN_QUEUE),
+	MEDIAN("kernel", RUNNING),
+	TAP_COLUMN_PERCENTILE(NULL, "kernel max", 13, 100, struct tap_gpu_call,
+			      spreads[RUNNING]),
+	SPREAD("call", IN_CALL),
+	SPREAD("call_to_launch", TO_LAUNCH),
+	SPREAD("launch", IN_LAUNCH),
+	SPREAD("queue", IN_QUEUE),
+	SPREAD("kernel", RUNNING),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Streams ---- */
+
+static void add_stream(struct tap_buffer *line, const void *row)
+{
+	const struct tap_gpu_stream *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	tap_buffer_add_string(line, " gpu ");
+	tap_buffer_add_unsigned(line, sum->device);
+	tap_buffer_add_string(line, " stream ");
+	tap_buffer_add_unsigned(line, sum->stream);
+}
+
+#define STREAM(key, header, width, member) \
+	TAP_COLUMN(key, header, width, TAP_UNIT_COUNT, struct tap_gpu_stream, member)
+
+static const struct tap_column stream_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "GPU streams", 34, add_stream),
+	TAP_COLUMN_PROCESS("process", struct tap_gpu_stream, process),
+	STREAM("device", NULL, 0, device),
+	STREAM("stream", NULL, 0, stream),
+	STREAM("kernels", "kernels", 10, kernels),
+	STREAM("nccl", "NCCL's", 9, nccl),
+	STREAM("copies", "copies", 9, copies),
+	TAP_COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, struct tap_gpu_stream, bytes),
+	STREAM("sets", "sets", 8, sets),
+	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_gpu_stream, times),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Kernels ---- */
+
+static const struct tap_column kernel_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "kernels that are not NCCL's", 34, tap_kernels_add_process),
+	TAP_COLUMN_PROCESS("process", struct tap_kernel_sum, process),
+	TAP_COLUMN_NAME("function", NULL, 0, struct tap_kernel_sum, name),
+	TAP_COLUMN("kernels", "kernels", 10, TAP_UNIT_COUNT, struct tap_kernel_sum,
+		   launches),
+	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_kernel_sum, times),
+	TAP_COLUMN_NAME(NULL, "function", 0, struct tap_kernel_sum, name),
+	TAP_COLUMNS_END,
+};
 
 void tap_report_gpu_text(const struct tap_report_gpu *report, struct tap_buffer *line)
 {
-	if (report->call_count)
-		add_calls(report, line);
-	if (report->stream_count)
-		add_streams(report, line);
-	if (report->kernel_count)
-		add_kernels(report, line);
-}
-
-/* ---- JSON ---- */
-
-static void add_call_json(struct tap_json *json, const struct tap_gpu_sum *sum)
-{
-	const uint64_t key = sum->member ? tap_member_comm(sum->member)->key : 0;
-	size_t time;
-
-	tap_json_open(json, NULL, '{');
-	tap_json_unsigned(json, "process", sum->process->number);
-	if (key)
-		tap_json_hex(json, "comm_key", key);
-	else
-		tap_json_null(json, "comm_key");
-	tap_json_not_negative(json, "comm_rank", sum->member ? sum->member->rank : -1);
-	tap_json_string(json, "name", sum->call->name);
-	tap_json_unsigned(json, "kernels", sum->times.timed);
-	tap_json_unsigned(json, "total_ns", sum->times.total_ns);
-	for (time = 0; time < TIMES; time++) {
-		const struct tap_spread *spread = &sum->spreads[time];
-
-		tap_json_open(json, time_names[time], '{');
-		tap_json_unsigned(json, "count", spread->count);
-		tap_json_not_negative(json, "p50_ns", tap_spread_percentile(spread, 50));
-		tap_json_not_negative(json, "p99_ns", tap_spread_percentile(spread, 99));
-		tap_json_not_negative(json, "max_ns", tap_spread_max(spread));
-		tap_json_close(json);
-	}
-	tap_json_close(json);
-}
-
-static void add_stream_json(struct tap_json *json, const struct tap_gpu_sum *sum)
-{
-	tap_json_open(json, NULL, '{');
-	tap_json_unsigned(json, "process", sum->process->number);
-	tap_json_unsigned(json, "device", sum->device);
-	tap_json_unsigned(json, "stream", sum->stream);
-	tap_json_unsigned(json, "kernels", sum->kernels);
-	tap_json_unsigned(json, "nccl", sum->nccl);
-	tap_json_unsigned(json, "copies", sum->copies);
-	tap_json_unsigned(json, "bytes", sum->bytes);
-	tap_json_unsigned(json, "sets", sum->sets);
-	tap_times_write_json(&sum->times, json);
-	tap_json_close(json);
+	tap_columns_add_section(line, call_columns, &report->calls);
+	tap_columns_add_section(line, stream_columns, &report->streams);
+	tap_kernels_add_text(&report->kernels, line, kernel_columns);
 }
 
 void tap_report_gpu_json(const struct tap_report_gpu *report, struct tap_json *json)
 {
-	size_t i;
-
 	tap_json_open(json, "gpu", '{');
-	tap_json_open(json, "collectives", '[');
-	for (i = 0; i < report->call_count; i++)
-		add_call_json(json, report->calls[i]);
-	tap_json_close(json);
-	tap_json_open(json, "streams", '[');
-	for (i = 0; i < report->stream_count; i++)
-		add_stream_json(json, report->streams[i]);
-	tap_json_close(json);
-	tap_json_open(json, "kernels", '[');
-	for (i = 0; i < report->kernel_count; i++) {
-		const struct tap_gpu_sum *sum = report->kernels[i];
-
-		tap_json_open(json, NULL, '{');
-		tap_json_unsigned(json, "process", sum->process->number);
-		tap_json_string(json, "function", sum->function);
-		tap_json_unsigned(json, "kernels", sum->kernels);
-		tap_times_write_json(&sum->times, json);
-		tap_json_close(json);
-	}
-	tap_json_close(json);
+	tap_columns_add_json(json, "collectives", call_columns, &report->calls);
+	tap_columns_add_json(json, "streams", stream_columns, &report->streams);
+	tap_columns_add_json(json, "kernels", kernel_columns, &report->kernels);
 	tap_json_unsigned(json, "others", report->others);
 	tap_json_close(json);
 }
 
-static void free_sums(struct tap_gpu_sum **sums, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		free(sums[i]->function);
-		free(sums[i]->spreads);
-		free(sums[i]);
-	}
-	free(sums);
-}
-
 void tap_report_gpu_free(struct tap_report_gpu *report)
 {
-	free_sums(report->streams, report->stream_count);
-	free_sums(report->kernels, report->kernel_count);
-	free_sums(report->calls, report->call_count);
-	tap_table_free(&report->by_stream);
-	tap_table_free(&report->by_kernel);
-	tap_table_free(&report->by_call);
+	tap_rows_free(&report->streams);
+	tap_kernels_free(&report->kernels);
+	tap_rows_free(&report->calls);
 }

@@ -6,18 +6,16 @@
 #ifndef TAP_JOIN_REPORT_REPORT_GPU_H
 #define TAP_JOIN_REPORT_REPORT_GPU_H
 
-#include "join/views/view.h"
+#include "join/base/json.h"
+#include "join/model/span.h"
+#include "join/report/rows.h"
 
 /* All zero is nothing. */
 struct tap_report_gpu {
-	struct tap_table by_stream; /* by (process, device and stream) */
-	struct tap_table by_kernel; /* the first, by (process, hash of the name) */
-	struct tap_table by_call;   /* by (communicator's member or process, name) */
-	struct tap_gpu_sum **streams, **kernels, **calls;
-	size_t stream_count, stream_room;
-	size_t kernel_count, kernel_room;
-	size_t call_count, call_room;
-	uint64_t others; /* kernels beyond a bound */
+	struct tap_rows streams; /* by (process, device and stream) */
+	struct tap_rows kernels;
+	struct tap_rows calls; /* by (member of a communicator or process, name) */
+	uint64_t others;       /* beyond a bound */
 };
 
 /* A span of the layer of the GPU.  Returns 0 or -ENOMEM. */

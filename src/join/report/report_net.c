@@ -3,11 +3,10 @@
 #include "join/report/report_net.h"
 
 #include "join/model/process.h"
-#include "join/report/report_work.h"
-#include "join/base/spread.h"
+#include "join/report/columns.h"
+#include "join/views/view.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct tap_net_sum {
@@ -24,30 +23,18 @@ struct tap_net_sum {
 	uint64_t bounded; /* whose wait has a bound */
 	uint64_t none;	  /* of these, that surely have not waited */
 	uint64_t wait_max_ns;
-	struct tap_net_sum *next;
 };
 
 static struct tap_net_sum *sum_of(struct tap_report_net *report,
 				  const struct tap_process *process, uint64_t id)
 {
 	struct tap_net_sum *sum =
-		tap_table_find(&report->by_connection, process->number, id);
+		tap_rows_get(&report->connections, process->number, id, sizeof(*sum));
 
-	if (sum)
-		return sum;
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
-	if (tap_table_set(&report->by_connection, process->number, id, sum)) {
-		free(sum);
-		return NULL;
+	if (sum) {
+		sum->process = process;
+		sum->net_id = id;
 	}
-	sum->process = process;
-	sum->net_id = id;
-	if (!report->first)
-		report->end = &report->first;
-	*report->end = sum;
-	report->end = &sum->next;
 	return sum;
 }
 
@@ -107,105 +94,87 @@ int tap_report_net_link(struct tap_report_net *report, const struct tap_link *li
 	return 0;
 }
 
-/* ---- Text ---- */
+/* ---- Columns ---- */
 
 static void add_end(struct tap_buffer *line, const struct tap_process *process,
 		    uint64_t net_id)
 {
-	tap_report_work_add_process(line, process);
+	tap_view_add_process(line, process);
 	tap_buffer_add_string(line, " net ");
 	tap_buffer_add_unsigned(line, net_id);
 }
 
-static void add_spread_text(struct tap_buffer *line, const struct tap_spread *spread)
+static void add_ends(struct tap_buffer *line, const void *row)
 {
-	tap_report_work_add_percentile(line, spread, 50);
-	tap_report_work_add_percentile(line, spread, 99);
+	const struct tap_net_sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	add_end(line, sum->process, sum->net_id);
+	tap_buffer_add_string(line, ", ");
+	if (sum->peer)
+		add_end(line, sum->peer, sum->peer_net_id);
+	else
+		tap_buffer_add_char(line, '?');
 }
+
+static struct tap_value wait_max(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = !sum->bounded,
+				  .number = sum->wait_max_ns};
+}
+
+static const struct tap_column spread_columns[] = {
+	TAP_COLUMN("messages", NULL, 0, TAP_UNIT_COUNT, struct tap_spread, count),
+	TAP_COLUMNS_OF(tap_spread_columns),
+	TAP_COLUMNS_END,
+};
+
+#define COLUMN(key, header, width, unit, member) \
+	TAP_COLUMN(key, header, width, unit, struct tap_net_sum, member)
+#define PERCENTILE(header, percent, member) \
+	TAP_COLUMN_PERCENTILE(NULL, header, 13, percent, struct tap_net_sum, member)
+
+static const struct tap_column columns[] = {
+	TAP_COLUMN_TEXT(NULL, "NCCL messages from, to", 34, add_ends),
+	TAP_COLUMN_PROCESS("process", struct tap_net_sum, process),
+	COLUMN("net_id", NULL, 0, TAP_UNIT_COUNT, net_id),
+	TAP_COLUMN_PROCESS("peer", struct tap_net_sum, peer),
+	COLUMN("peer_net_id", NULL, 0, TAP_UNIT_COUNT, peer_net_id),
+	COLUMN("messages", "messages", 10, TAP_UNIT_COUNT, messages),
+	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
+	COLUMN("lacking", NULL, 0, TAP_UNIT_COUNT, lacking),
+	COLUMN("failures", NULL, 0, TAP_UNIT_COUNT, failures),
+	/* One blank more than its column has: so are all headers after it. */
+	PERCENTILE("      CTS-post", 50, cts_to_post),
+	PERCENTILE("p99", 99, cts_to_post),
+	TAP_COLUMN_PART("cts_to_post", spread_columns, struct tap_net_sum, cts_to_post),
+	PERCENTILE("post-receive", 50, post_to_receive),
+	PERCENTILE("p99", 99, post_to_receive),
+	TAP_COLUMN_PART("post_to_receive", spread_columns, struct tap_net_sum,
+			post_to_receive),
+	TAP_COLUMN_VALUE(NULL, "wait <=", 13, TAP_UNIT_DURATION, wait_max),
+	COLUMN("wait_max_ns", NULL, 0, TAP_UNIT_DURATION, wait_max_ns),
+	COLUMN("wait_known", NULL, 0, TAP_UNIT_COUNT, bounded),
+	COLUMN("wait_none", "not", 5, TAP_UNIT_COUNT, none),
+	COLUMN(NULL, "lacking", 9, TAP_UNIT_COUNT, lacking),
+	COLUMN(NULL, "failed", 9, TAP_UNIT_COUNT, failures),
+	TAP_COLUMNS_END,
+};
 
 void tap_report_net_text(const struct tap_report_net *report, struct tap_buffer *line)
 {
-	const struct tap_net_sum *sum;
-	size_t start = line->used;
-
-	if (!report->first)
-		return;
-	tap_buffer_add_string(line, "NCCL messages from, to");
-	tap_buffer_fill(line, start, 36, ' ');
-	tap_buffer_add_string(line, "messages         bytes      CTS-post          p99"
-				    " post-receive          p99      wait <=  not"
-				    "  lacking   failed\n");
-	for (sum = report->first; sum; sum = sum->next) {
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		add_end(line, sum->process, sum->net_id);
-		tap_buffer_add_string(line, ", ");
-		if (sum->peer)
-			add_end(line, sum->peer, sum->peer_net_id);
-		else
-			tap_buffer_add_char(line, '?');
-		tap_buffer_fill(line, start, 34, ' ');
-		tap_view_add_cell(line, sum->messages, 10);
-		tap_view_add_cell(line, sum->bytes, 14);
-		add_spread_text(line, &sum->cts_to_post);
-		add_spread_text(line, &sum->post_to_receive);
-		tap_report_work_add_duration(line, sum->bounded
-							   ? (int64_t) sum->wait_max_ns
-							   : -1);
-		tap_view_add_cell(line, sum->none, 5);
-		tap_view_add_cell(line, sum->lacking, 9);
-		tap_view_add_cell(line, sum->failures, 9);
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
-}
-
-/* ---- JSON ---- */
-
-static void add_spread_json(struct tap_json *json, const char *name,
-			    const struct tap_spread *spread)
-{
-	tap_json_open(json, name, '{');
-	tap_json_unsigned(json, "messages", spread->count);
-	tap_json_not_negative(json, "p50_ns", tap_spread_percentile(spread, 50));
-	tap_json_not_negative(json, "p99_ns", tap_spread_percentile(spread, 99));
-	tap_json_not_negative(json, "max_ns", tap_spread_max(spread));
-	tap_json_close(json);
+	tap_columns_add_section(line, columns, &report->connections);
 }
 
 void tap_report_net_json(const struct tap_report_net *report, struct tap_json *json)
 {
-	const struct tap_net_sum *sum;
-
-	tap_json_open(json, "connections", '[');
-	for (sum = report->first; sum; sum = sum->next) {
-		tap_json_open(json, NULL, '{');
-		tap_json_unsigned(json, "process", sum->process->number);
-		tap_json_unsigned(json, "net_id", sum->net_id);
-		tap_json_not_negative(json, "peer",
-				      sum->peer ? (int64_t) sum->peer->number : -1);
-		tap_json_unsigned(json, "peer_net_id", sum->peer_net_id);
-		tap_json_unsigned(json, "messages", sum->messages);
-		tap_json_unsigned(json, "bytes", sum->bytes);
-		tap_json_unsigned(json, "lacking", sum->lacking);
-		tap_json_unsigned(json, "failures", sum->failures);
-		add_spread_json(json, "cts_to_post", &sum->cts_to_post);
-		add_spread_json(json, "post_to_receive", &sum->post_to_receive);
-		tap_json_unsigned(json, "wait_max_ns", sum->wait_max_ns);
-		tap_json_unsigned(json, "wait_known", sum->bounded);
-		tap_json_unsigned(json, "wait_none", sum->none);
-		tap_json_close(json);
-	}
-	tap_json_close(json);
+	tap_columns_add_json(json, "connections", columns, &report->connections);
 }
 
 void tap_report_net_free(struct tap_report_net *report)
 {
-	struct tap_net_sum *sum;
-
-	while ((sum = report->first)) {
-		report->first = sum->next;
-		free(sum);
-	}
-	tap_table_free(&report->by_connection);
+	tap_rows_free(&report->connections);
 }

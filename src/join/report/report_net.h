@@ -6,13 +6,13 @@
 #ifndef TAP_JOIN_REPORT_REPORT_NET_H
 #define TAP_JOIN_REPORT_REPORT_NET_H
 
+#include "join/base/json.h"
 #include "join/model/link.h"
-#include "join/views/view.h"
+#include "join/report/rows.h"
 
 /* All zero is nothing. */
 struct tap_report_net {
-	struct tap_table by_connection; /* by (process, connection) */
-	struct tap_net_sum *first, **end;
+	struct tap_rows connections; /* by (process, connection) */
 };
 
 /* Each returns 0 or -ENOMEM; other spans and links are passed over. */

@@ -3,9 +3,10 @@
 #include "join/report/report_work.h"
 
 #include "join/rdma/qp.h"
+#include "join/report/columns.h"
+#include "join/views/view.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 struct tap_work_sum {
 	const struct tap_process *process;
@@ -21,36 +22,13 @@ struct tap_work_sum {
 	bool has_times;
 	int64_t first_ns, last_ns;
 	struct tap_spread times;
-	struct tap_work_sum *next;
 };
-
-static struct tap_work_sum *find(struct tap_table *table, struct tap_work_sum ***end,
-				 struct tap_work_sum **first, uint64_t a, uint64_t b)
-{
-	struct tap_work_sum *sum = tap_table_find(table, a, b);
-
-	if (sum)
-		return sum;
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
-	if (tap_table_set(table, a, b, sum)) {
-		free(sum);
-		return NULL;
-	}
-	if (!*first)
-		*end = first;
-	**end = sum;
-	*end = &sum->next;
-	return sum;
-}
 
 static struct tap_work_sum *sum_of_queue(struct tap_report_work *report,
 					 const struct tap_span *span)
 {
-	struct tap_work_sum *sum =
-		find(&report->by_queue, &report->queues_end, &report->queues,
-		     span->process->number, span->work.request.qp->id);
+	struct tap_work_sum *sum = tap_rows_get(&report->queues, span->process->number,
+						span->work.request.qp->id, sizeof(*sum));
 
 	if (sum) {
 		sum->process = span->process;
@@ -64,8 +42,8 @@ static struct tap_work_sum *sum_of_peer(struct tap_report_work *report,
 					const struct tap_process *peer)
 {
 	struct tap_work_sum *sum =
-		find(&report->by_peer, &report->peers_end, &report->peers,
-		     process->number, peer ? peer->number + 1 : 0);
+		tap_rows_get(&report->peers, process->number, peer ? peer->number + 1 : 0,
+			     sizeof(*sum));
 
 	if (sum) {
 		sum->process = process;
@@ -175,201 +153,120 @@ int tap_report_work_link(struct tap_report_work *report, const struct tap_link *
 	return 0;
 }
 
-/* Bytes in a second, from the first post to the last completion; -1 unknown. */
-static int64_t bandwidth(const struct tap_work_sum *sum)
+/* ---- Columns ---- */
+
+/* From the first post to the last completion. */
+static struct tap_value bandwidth(const struct tap_column *column, const void *row)
 {
-	if (!sum->has_times || sum->last_ns <= sum->first_ns)
-		return -1;
-	return (int64_t) ((double) sum->bytes * 1e9 /
-			  (double) (sum->last_ns - sum->first_ns));
+	const struct tap_work_sum *sum = row;
+	int64_t rate = -1;
+
+	(void) column;
+	if (sum->has_times && sum->last_ns > sum->first_ns)
+		rate = (int64_t) ((double) sum->bytes * 1e9 /
+				  (double) (sum->last_ns - sum->first_ns));
+	return tap_value_not_negative(rate);
 }
 
-/* ---- Text ---- */
-
-void tap_report_work_add_process(struct tap_buffer *line,
-				 const struct tap_process *process)
+static struct tap_value qp_id(const struct tap_column *column, const void *row)
 {
-	if (process->rank >= 0) {
-		tap_buffer_add_string(line, "rank ");
-		tap_buffer_add_signed(line, process->rank);
-	} else {
-		tap_buffer_add_string(line, "pid ");
-		tap_buffer_add_signed(line, process->pid);
-	}
+	const struct tap_work_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.number = sum->qp->id};
 }
 
-void tap_report_work_add_duration(struct tap_buffer *line, int64_t ns)
+static struct tap_value qp_num(const struct tap_column *column, const void *row)
 {
-	size_t start = line->used;
+	const struct tap_work_sum *sum = row;
 
-	if (ns < 0)
-		tap_buffer_add_char(line, '-');
+	(void) column;
+	return (struct tap_value){.number = sum->qp->qp_num};
+}
+
+static void add_queue(struct tap_buffer *line, const void *row)
+{
+	const struct tap_work_sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	tap_buffer_add_string(line, " qp ");
+	tap_buffer_add_unsigned(line, sum->qp->id);
+	tap_buffer_add_string(line, " (");
+	tap_buffer_add_hex(line, sum->qp->qp_num);
+	tap_buffer_add_char(line, ')');
+}
+
+static void add_peers(struct tap_buffer *line, const void *row)
+{
+	const struct tap_work_sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+	tap_buffer_add_string(line, ", ");
+	if (sum->peer)
+		tap_view_add_process(line, sum->peer);
 	else
-		tap_view_add_duration(line, ns);
-	tap_buffer_align_right(line, start, 13);
+		tap_buffer_add_char(line, '?');
 }
 
-/* "~1.2 ms": to two digits. */
-static void add_about(struct tap_buffer *line, uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}, {1, " ns"}};
-	size_t i = 0;
+#define COLUMN(key, header, width, unit, member) \
+	TAP_COLUMN(key, header, width, unit, struct tap_work_sum, member)
+#define PERCENTILE(key, header, percent) \
+	TAP_COLUMN_PERCENTILE(key, header, 13, percent, struct tap_work_sum, times)
 
-	ns = tap_spread_round(ns);
-	while (units[i].ns > 1 && ns < units[i].ns)
-		i++;
-	tap_buffer_add_char(line, '~');
-	tap_buffer_add_unsigned(line, ns / units[i].ns);
-	if (units[i].ns > 1 && ns / units[i].ns < 10) {
-		tap_buffer_add_char(line, '.');
-		tap_buffer_add_unsigned(line, ns % units[i].ns / (units[i].ns / 10));
-	}
-	tap_buffer_add_string(line, units[i].name);
-}
+/* Of a queue pair and of a pair of processes. */
+static const struct tap_column sum_columns[] = {
+	COLUMN("sends", "sends", 10, TAP_UNIT_COUNT, messages),
+	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
+	TAP_COLUMN_VALUE("bytes_per_second", "MB/s", 8, TAP_UNIT_RATE, bandwidth),
+	COLUMN("timed", NULL, 0, TAP_UNIT_COUNT, times.count),
+	PERCENTILE("p50_ns", "p50", 50),
+	PERCENTILE("p90_ns", NULL, 90),
+	PERCENTILE("p99_ns", "p99", 99),
+	PERCENTILE("max_ns", "max", 100),
+	COLUMN("errors", "errors", 8, TAP_UNIT_COUNT, errors),
+	COLUMN("open", "open", 6, TAP_UNIT_COUNT, open),
+	TAP_COLUMNS_END,
+};
 
-void tap_report_work_add_percentile(struct tap_buffer *line,
-				    const struct tap_spread *spread, unsigned int percent)
-{
-	const int64_t ns = tap_spread_percentile(spread, percent);
-	size_t start = line->used;
+static const struct tap_column queue_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "queue pair", 34, add_queue),
+	TAP_COLUMN_PROCESS("process", struct tap_work_sum, process),
+	TAP_COLUMN_VALUE("qp_id", NULL, 0, TAP_UNIT_COUNT, qp_id),
+	TAP_COLUMN_VALUE("qp_num", NULL, 0, TAP_UNIT_COUNT, qp_num),
+	TAP_COLUMNS_OF(sum_columns),
+	COLUMN("depth_max", "depth", 6, TAP_UNIT_COUNT, depth_max),
+	COLUMN("receives", "receives", 10, TAP_UNIT_COUNT, receives),
+	COLUMN("refused", "refused", 9, TAP_UNIT_COUNT, refused),
+	TAP_COLUMNS_END,
+};
 
-	if (tap_spread_is_exact(spread)) {
-		tap_report_work_add_duration(line, ns);
-		return;
-	}
-	add_about(line, (uint64_t) ns);
-	tap_buffer_align_right(line, start, 13);
-}
-
-static void add_sum(struct tap_buffer *line, const struct tap_work_sum *sum, size_t start)
-{
-	const int64_t rate = bandwidth(sum);
-
-	tap_buffer_fill(line, start, 34, ' ');
-	tap_view_add_cell(line, sum->messages, 10);
-	tap_view_add_cell(line, sum->bytes, 14);
-	start = line->used;
-	if (rate < 0)
-		tap_buffer_add_char(line, '-');
-	else
-		tap_buffer_add_unsigned(line, (uint64_t) rate / 1000000);
-	tap_buffer_align_right(line, start, 8);
-	tap_report_work_add_percentile(line, &sum->times, 50);
-	tap_report_work_add_percentile(line, &sum->times, 99);
-	tap_report_work_add_duration(line, tap_spread_max(&sum->times));
-	tap_view_add_cell(line, sum->errors, 8);
-	tap_view_add_cell(line, sum->open, 6);
-}
+static const struct tap_column peer_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "from, to", 34, add_peers),
+	TAP_COLUMN_PROCESS("process", struct tap_work_sum, process),
+	TAP_COLUMN_PROCESS("peer", struct tap_work_sum, peer),
+	TAP_COLUMNS_OF(sum_columns),
+	TAP_COLUMNS_END,
+};
 
 void tap_report_work_text(const struct tap_report_work *report, struct tap_buffer *line)
 {
-	static const char columns[] =
-		"sends         bytes    MB/s          p50          p99          max"
-		"  errors  open";
-	const struct tap_work_sum *sum;
-	size_t start = line->used;
-
-	if (!report->queues)
+	if (!report->queues.count)
 		return;
-	tap_buffer_add_string(line, "queue pair");
-	tap_buffer_fill(line, start, 39, ' ');
-	tap_buffer_add_string(line, columns);
-	tap_buffer_add_string(line, " depth  receives  refused\n");
-	for (sum = report->queues; sum; sum = sum->next) {
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_add_string(line, " qp ");
-		tap_buffer_add_unsigned(line, sum->qp->id);
-		tap_buffer_add_string(line, " (");
-		tap_buffer_add_hex(line, sum->qp->qp_num);
-		tap_buffer_add_char(line, ')');
-		add_sum(line, sum, start);
-		tap_view_add_cell(line, sum->depth_max, 6);
-		tap_view_add_cell(line, sum->receives, 10);
-		tap_view_add_cell(line, sum->refused, 9);
-		tap_buffer_add_char(line, '\n');
-	}
-	start = line->used;
-	tap_buffer_add_string(line, "from, to");
-	tap_buffer_fill(line, start, 39, ' ');
-	tap_buffer_add_string(line, columns);
+	tap_columns_add_text(line, queue_columns, &report->queues);
+	tap_columns_add_text(line, peer_columns, &report->peers);
 	tap_buffer_add_char(line, '\n');
-	for (sum = report->peers; sum; sum = sum->next) {
-		start = line->used;
-		tap_buffer_add_string(line, "  ");
-		tap_report_work_add_process(line, sum->process);
-		tap_buffer_add_string(line, ", ");
-		if (sum->peer)
-			tap_report_work_add_process(line, sum->peer);
-		else
-			tap_buffer_add_char(line, '?');
-		add_sum(line, sum, start);
-		tap_buffer_add_char(line, '\n');
-	}
-	tap_buffer_add_char(line, '\n');
-}
-
-/* ---- JSON ---- */
-
-static void add_sum_json(struct tap_json *json, const struct tap_work_sum *sum)
-{
-	tap_json_unsigned(json, "sends", sum->messages);
-	tap_json_unsigned(json, "bytes", sum->bytes);
-	tap_json_not_negative(json, "bytes_per_second", bandwidth(sum));
-	tap_json_unsigned(json, "timed", sum->times.count);
-	tap_json_not_negative(json, "p50_ns", tap_spread_percentile(&sum->times, 50));
-	tap_json_not_negative(json, "p90_ns", tap_spread_percentile(&sum->times, 90));
-	tap_json_not_negative(json, "p99_ns", tap_spread_percentile(&sum->times, 99));
-	tap_json_not_negative(json, "max_ns", tap_spread_max(&sum->times));
-	tap_json_unsigned(json, "errors", sum->errors);
-	tap_json_unsigned(json, "open", sum->open);
 }
 
 void tap_report_work_json(const struct tap_report_work *report, struct tap_json *json)
 {
-	const struct tap_work_sum *sum;
-
-	tap_json_open(json, "queue_pairs", '[');
-	for (sum = report->queues; sum; sum = sum->next) {
-		tap_json_open(json, NULL, '{');
-		tap_json_unsigned(json, "process", sum->process->number);
-		tap_json_unsigned(json, "qp_id", sum->qp->id);
-		tap_json_unsigned(json, "qp_num", sum->qp->qp_num);
-		add_sum_json(json, sum);
-		tap_json_unsigned(json, "depth_max", sum->depth_max);
-		tap_json_unsigned(json, "receives", sum->receives);
-		tap_json_unsigned(json, "refused", sum->refused);
-		tap_json_close(json);
-	}
-	tap_json_close(json);
-	tap_json_open(json, "peers", '[');
-	for (sum = report->peers; sum; sum = sum->next) {
-		tap_json_open(json, NULL, '{');
-		tap_json_unsigned(json, "process", sum->process->number);
-		tap_json_not_negative(json, "peer",
-				      sum->peer ? (int64_t) sum->peer->number : -1);
-		add_sum_json(json, sum);
-		tap_json_close(json);
-	}
-	tap_json_close(json);
+	tap_columns_add_json(json, "queue_pairs", queue_columns, &report->queues);
+	tap_columns_add_json(json, "peers", peer_columns, &report->peers);
 }
 
 void tap_report_work_free(struct tap_report_work *report)
 {
-	struct tap_work_sum *sum;
-
-	while ((sum = report->queues)) {
-		report->queues = sum->next;
-		free(sum);
-	}
-	while ((sum = report->peers)) {
-		report->peers = sum->next;
-		free(sum);
-	}
-	tap_table_free(&report->by_queue);
-	tap_table_free(&report->by_peer);
+	tap_rows_free(&report->queues);
+	tap_rows_free(&report->peers);
 }

@@ -25,33 +25,39 @@ void tap_times_add_up(struct tap_times *times, const struct tap_times *others)
 		times->max_ns = others->max_ns;
 }
 
-static void write_cell(struct tap_buffer *line, bool is_known, uint64_t ns)
+static const struct tap_times *times_of(const struct tap_column *column, const void *row)
 {
-	size_t start = line->used;
-
-	if (is_known)
-		tap_view_add_duration(line, (int64_t) ns);
-	else
-		tap_buffer_add_char(line, '-');
-	tap_buffer_align_right(line, start, 13);
+	return (const void *) ((const char *) row + column->at);
 }
 
-void tap_times_write(const struct tap_times *times, struct tap_buffer *line)
+struct tap_value tap_value_total(const struct tap_column *column, const void *row)
 {
-	write_cell(line, times->timed, times->total_ns);
-	write_cell(line, times->timed, times->timed ? times->total_ns / times->timed : 0);
-	write_cell(line, times->timed, times->max_ns);
+	const struct tap_times *times = times_of(column, row);
+
+	return (struct tap_value){.is_unknown = !times->timed, .number = times->total_ns};
 }
 
-void tap_times_write_json(const struct tap_times *times, struct tap_json *json)
+static struct tap_value mean(const struct tap_column *column, const void *row)
 {
-	tap_json_unsigned(json, "timed", times->timed);
-	tap_json_unsigned(json, "total_ns", times->total_ns);
-	if (times->timed) {
-		tap_json_unsigned(json, "mean_ns", times->total_ns / times->timed);
-		tap_json_unsigned(json, "max_ns", times->max_ns);
-	} else {
-		tap_json_null(json, "mean_ns");
-		tap_json_null(json, "max_ns");
-	}
+	const struct tap_times *times = times_of(column, row);
+
+	if (!times->timed)
+		return (struct tap_value){.is_unknown = true};
+	return (struct tap_value){.number = times->total_ns / times->timed};
 }
+
+static struct tap_value longest(const struct tap_column *column, const void *row)
+{
+	const struct tap_times *times = times_of(column, row);
+
+	return (struct tap_value){.is_unknown = !times->timed, .number = times->max_ns};
+}
+
+const struct tap_column tap_times_columns[] = {
+	TAP_COLUMN("timed", NULL, 0, TAP_UNIT_COUNT, struct tap_times, timed),
+	TAP_COLUMN("total_ns", NULL, 0, TAP_UNIT_DURATION, struct tap_times, total_ns),
+	TAP_COLUMN_VALUE(NULL, "total", 13, TAP_UNIT_DURATION, tap_value_total),
+	TAP_COLUMN_VALUE("mean_ns", "mean", 13, TAP_UNIT_DURATION, mean),
+	TAP_COLUMN_VALUE("max_ns", "max", 13, TAP_UNIT_DURATION, longest),
+	TAP_COLUMNS_END,
+};

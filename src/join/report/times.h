@@ -7,7 +7,8 @@
 #ifndef TAP_JOIN_REPORT_TIMES_H
 #define TAP_JOIN_REPORT_TIMES_H
 
-#include "join/views/view.h"
+#include "join/model/span.h"
+#include "join/report/columns.h"
 
 /* All zero is none. */
 struct tap_times {
@@ -19,8 +20,16 @@ struct tap_times {
 void tap_times_add(struct tap_times *times, const struct tap_span *span);
 void tap_times_add_up(struct tap_times *times, const struct tap_times *others);
 
-/* Total, mean and maximum: three cells of a line, or the members "timed" to "max_ns". */
-void tap_times_write(const struct tap_times *times, struct tap_buffer *line);
-void tap_times_write_json(const struct tap_times *times, struct tap_json *json);
+/* Total, mean and maximum; JSON has the number of calls, too.  A part of columns. */
+extern const struct tap_column tap_times_columns[];
+
+/* Values of the total alone, of a member that is a struct tap_times: "-" without one. */
+#define TAP_COLUMN_TOTAL(header_, row, member) \
+	{ \
+		.header = (header_), .width = 13, .unit = TAP_UNIT_DURATION, \
+		.value = tap_value_total, \
+		.at = TAP_MEMBER(row, member, struct tap_times) \
+	}
+struct tap_value tap_value_total(const struct tap_column *column, const void *row);
 
 #endif

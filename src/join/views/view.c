@@ -338,6 +338,17 @@ void tap_view_add_key(struct tap_buffer *buffer, uint64_t key)
 		tap_buffer_add_string(buffer, "..");
 }
 
+void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *process)
+{
+	if (process->rank >= 0) {
+		tap_buffer_add_string(buffer, "rank ");
+		tap_buffer_add_signed(buffer, process->rank);
+	} else {
+		tap_buffer_add_string(buffer, "pid ");
+		tap_buffer_add_signed(buffer, process->pid);
+	}
+}
+
 const char *tap_view_command(const struct tap_process *process)
 {
 	const char *command = tap_fields_get_string(&process->about, "command");

@@ -65,6 +65,8 @@ void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fiel
 			const struct tap_field *field);
 /* The beginning of a communicator's key, as long as a person can compare, or "?". */
 void tap_view_add_key(struct tap_buffer *buffer, uint64_t key);
+/* "rank 3", or "pid 1234" where the rank is unknown. */
+void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *process);
 /* The command that a process runs, or its executable, or "". */
 const char *tap_view_command(const struct tap_process *process);
 

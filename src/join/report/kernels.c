@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows with the same hash are a list; the newest is the one that is found. */
+#include "join/report/kernels.h"
+
+#include "join/views/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernels that are told apart; launches of others are counted together. */
+#define KERNELS_MAX 65536
+
+/* Lines of the text; the JSON has all. */
+#define KERNEL_LINES 40
+
+int tap_kernels_get(struct tap_rows *rows, const struct tap_process *process,
+		    const char *name, struct tap_kernel_sum **ret)
+{
+	const uint64_t hash = tap_table_hash(name);
+	struct tap_kernel_sum *first = tap_rows_find(rows, process->number, hash);
+	struct tap_kernel_sum *sum = first;
+	char *copy;
+
+	while (sum && strcmp(sum->name, name))
+		sum = sum->next;
+	*ret = sum;
+	if (sum || rows->count == KERNELS_MAX)
+		return 0;
+	copy = strdup(name);
+	if (!copy)
+		return -ENOMEM;
+	sum = tap_rows_add(rows, process->number, hash, sizeof(*sum));
+	if (!sum) {
+		free(copy);
+		return -ENOMEM;
+	}
+	sum->process = process;
+	sum->name = copy;
+	sum->next = first;
+	*ret = sum;
+	return 0;
+}
+
+void tap_kernels_add_text(const struct tap_rows *rows, struct tap_buffer *line,
+			  const struct tap_column *columns)
+{
+	struct tap_rows shown = *rows;
+
+	if (!rows->count)
+		return;
+	if (shown.count > KERNEL_LINES)
+		shown.count = KERNEL_LINES;
+	tap_columns_add_text(line, columns, &shown);
+	if (shown.count < rows->count) {
+		tap_buffer_add_string(line, "  and ");
+		tap_buffer_add_unsigned(line, rows->count - shown.count);
+		tap_buffer_add_string(line, " more kernels\n");
+	}
+	tap_buffer_add_char(line, '\n');
+}
+
+void tap_kernels_add_process(struct tap_buffer *line, const void *row)
+{
+	const struct tap_kernel_sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_view_add_process(line, sum->process);
+}
+
+void tap_kernels_free(struct tap_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->count; i++)
+		free(((struct tap_kernel_sum *) rows->all[i])->name);
+	tap_rows_free(rows);
+}
