@@ -71,6 +71,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
 	src/join/report/kernels.c src/join/report/kernels.h \
+	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \
 	src/join/report/report_comm.c src/join/report/report_comm.h src/join/report/report_comm_out.c \
 	src/join/report/report_cuda.c src/join/report/report_cuda.h \

@@ -7,7 +7,7 @@ static void note_ranks(struct tap_defect *defect, const struct tap_link *link)
 	size_t i, kept = 0;
 	int64_t rank;
 
-	for (i = 0; i < TAP_DEFECT_RANKS_MAX; i++) {
+	for (i = 0; i < TAP_RANKS_MAX; i++) {
 		defect->ranks_there[i] = i < link->count ? link->ends[i].rank : -1;
 		defect->called[i] = i < link->count ? link->ends[i].name : NULL;
 		defect->ranks_missing[i] = -1;
@@ -17,7 +17,7 @@ static void note_ranks(struct tap_defect *defect, const struct tap_link *link)
 	/* Somebody of unknown rank, who is last, may be any of them. */
 	if (link->ends[link->count - 1].rank < 0)
 		return;
-	for (rank = 0; rank < link->nranks && kept < TAP_DEFECT_RANKS_MAX; rank++)
+	for (rank = 0; rank < link->nranks && kept < TAP_RANKS_MAX; rank++)
 		if (!tap_link_has_rank(link, rank))
 			defect->ranks_missing[kept++] = rank;
 }
@@ -57,41 +57,14 @@ static uint64_t first(const struct tap_defects *defects)
 
 /* ---- Text ---- */
 
-static void add_missing(struct tap_buffer *line, const struct tap_defect *defect)
-{
-	uint64_t kept = 0;
-
-	tap_buffer_add_string(line,
-			      defect->missing == 1 ? "missing rank" : "missing ranks");
-	for (; kept < TAP_DEFECT_RANKS_MAX && defect->ranks_missing[kept] >= 0; kept++) {
-		tap_buffer_add_string(line, kept ? ", " : " ");
-		tap_buffer_add_signed(line, defect->ranks_missing[kept]);
-	}
-	if (defect->missing == kept)
-		return;
-	tap_buffer_add_string(line, kept ? " and " : ": ");
-	tap_buffer_add_unsigned(line, defect->missing - kept);
-	if (kept)
-		tap_buffer_add_string(line, " more");
-}
-
-static void add_rank(struct tap_buffer *line, int64_t rank)
-{
-	tap_buffer_add_string(line, "rank ");
-	if (rank < 0)
-		tap_buffer_add_char(line, '?');
-	else
-		tap_buffer_add_signed(line, rank);
-}
-
 /* "rank 0 ncclAllReduce, rank 1 ncclBroadcast" */
 static void add_called(struct tap_buffer *line, const struct tap_defect *defect)
 {
 	uint64_t i;
 
-	for (i = 0; i < defect->there && i < TAP_DEFECT_RANKS_MAX; i++) {
+	for (i = 0; i < defect->there && i < TAP_RANKS_MAX; i++) {
 		tap_buffer_add_string(line, i ? ", " : "");
-		add_rank(line, defect->ranks_there[i]);
+		tap_ranks_add_one(line, defect->ranks_there[i]);
 		tap_buffer_add_char(line, ' ');
 		tap_buffer_add_visible(line, defect->called[i]->name);
 	}
@@ -114,9 +87,9 @@ static void add_defect(struct tap_buffer *line, const struct tap_defect *defect)
 	tap_view_add_key(line, defect->comm->key);
 	tap_buffer_add_string(line, ": ");
 	if (defect->is_message) {
-		add_rank(line, defect->ranks_there[0]);
+		tap_ranks_add_one(line, defect->ranks_there[0]);
 		tap_buffer_add_string(line, is_receive ? " from " : " to ");
-		add_rank(line, defect->peer);
+		tap_ranks_add_one(line, defect->peer);
 		tap_buffer_add_string(line, is_receive ? ", missing its ncclSend"
 						       : ", missing its ncclRecv");
 	}
@@ -124,8 +97,11 @@ static void add_defect(struct tap_buffer *line, const struct tap_defect *defect)
 		add_called(line, defect);
 	if (defect->is_mismatch && defect->missing)
 		tap_buffer_add_string(line, ", ");
-	if (!defect->is_message && defect->missing)
-		add_missing(line, defect);
+	if (!defect->is_message && defect->missing) {
+		tap_buffer_add_string(line, defect->missing == 1 ? "missing rank"
+								 : "missing ranks");
+		tap_ranks_add_text(line, defect->ranks_missing, defect->missing);
+	}
 	if (!defect->is_program)
 		tap_buffer_add_string(line, ", or the call is not in the trace");
 	tap_buffer_add_char(line, '\n');
@@ -145,16 +121,6 @@ void tap_defects_add_text(const struct tap_defects *defects, struct tap_buffer *
 }
 
 /* ---- JSON ---- */
-
-static void add_ranks_json(struct tap_json *json, const char *name, const int64_t *ranks)
-{
-	size_t i;
-
-	tap_json_open(json, name, '[');
-	for (i = 0; i < TAP_DEFECT_RANKS_MAX && ranks[i] >= 0; i++)
-		tap_json_signed(json, NULL, ranks[i]);
-	tap_json_close(json);
-}
 
 void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *json)
 {
@@ -180,8 +146,8 @@ void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *js
 		tap_json_bool(json, "mismatch", defect->is_mismatch);
 		tap_json_unsigned(json, "ranks_there", defect->there);
 		tap_json_unsigned(json, "ranks_missing", defect->missing);
-		add_ranks_json(json, "there", defect->ranks_there);
-		add_ranks_json(json, "missing", defect->ranks_missing);
+		tap_ranks_add_json(json, "there", defect->ranks_there);
+		tap_ranks_add_json(json, "missing", defect->ranks_missing);
 		tap_json_not_negative(json, "peer",
 				      defect->is_message ? defect->peer : -1);
 		tap_json_close(json);

@@ -10,10 +10,10 @@
 #define TAP_JOIN_REPORT_DEFECT_H
 
 #include "join/model/link.h"
+#include "join/report/ranks.h"
 #include "join/views/view.h"
 
 #define TAP_DEFECTS_MAX 8
-#define TAP_DEFECT_RANKS_MAX 16
 
 struct tap_defect {
 	const struct tap_comm *comm;
@@ -24,9 +24,9 @@ struct tap_defect {
 	uint64_t there;	  /* ranks */
 	uint64_t missing; /* ranks */
 	/* As many of them as there is room for: in order, then -1. */
-	int64_t ranks_there[TAP_DEFECT_RANKS_MAX];
-	int64_t ranks_missing[TAP_DEFECT_RANKS_MAX];
-	const struct tap_name *called[TAP_DEFECT_RANKS_MAX]; /* by those that are there */
+	int64_t ranks_there[TAP_RANKS_MAX];
+	int64_t ranks_missing[TAP_RANKS_MAX];
+	const struct tap_name *called[TAP_RANKS_MAX]; /* by those that are there */
 };
 
 /* All zero is none. */

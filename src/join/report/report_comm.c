@@ -86,7 +86,7 @@ static void note_lacking(struct tap_lacking *lacking, const struct tap_link *lin
 	operation->operation = link->operation;
 	operation->ranks_there = link->count;
 	operation->ranks_lacking = (uint64_t) link->nranks - link->count;
-	for (rank = 0; rank < link->nranks && kept < TAP_LACKING_RANKS_MAX; rank++) {
+	for (rank = 0; rank < link->nranks && kept < TAP_RANKS_MAX; rank++) {
 		while (i < link->count && link->ends[i].rank >= 0 &&
 		       link->ends[i].rank < rank)
 			i++;
@@ -96,7 +96,7 @@ static void note_lacking(struct tap_lacking *lacking, const struct tap_link *lin
 		if (i == link->count || link->ends[i].rank != rank)
 			operation->ranks[kept++] = rank;
 	}
-	for (; kept < TAP_LACKING_RANKS_MAX; kept++)
+	for (; kept < TAP_RANKS_MAX; kept++)
 		operation->ranks[kept] = -1;
 }
 

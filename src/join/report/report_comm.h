@@ -8,12 +8,13 @@
 #define TAP_JOIN_REPORT_REPORT_COMM_H
 
 #include "join/model/link.h"
+#include "join/report/ranks.h"
+#include "join/report/rows.h"
 #include "join/report/times.h"
 
 /* Operations of a communicator that are named since they lack ranks: the latest,
- * where a job hangs.  Of each, so many of the ranks that it lacks. */
+ * where a job hangs.  */
 #define TAP_LACKING_MAX 8
-#define TAP_LACKING_RANKS_MAX 16
 
 /* Of one function in one communicator: of one rank, or of all. */
 struct tap_comm_sum {
@@ -37,7 +38,7 @@ struct tap_lacking_operation {
 	const struct tap_name *operation; /* NULL: different functions */
 	uint64_t ranks_there;
 	uint64_t ranks_lacking;
-	int64_t ranks[TAP_LACKING_RANKS_MAX]; /* those known, then -1 */
+	int64_t ranks[TAP_RANKS_MAX]; /* those known, then -1 */
 };
 
 /* Those of one communicator. */

@@ -150,21 +150,12 @@ static void add_comm_text(struct tap_buffer *line, const struct tap_comms *comms
 	tap_buffer_add_char(line, '\n');
 }
 
-static void add_rank(struct tap_buffer *line, int64_t rank)
-{
-	tap_buffer_add_string(line, "rank ");
-	if (rank < 0)
-		tap_buffer_add_char(line, '?');
-	else
-		tap_buffer_add_signed(line, rank);
-}
-
 static void add_member_text(struct tap_buffer *line, const struct tap_member *member)
 {
 	const char *life = label(member, "life"), *error = async_error(member);
 
 	tap_buffer_add_string(line, "  ");
-	add_rank(line, member->rank);
+	tap_ranks_add_one(line, member->rank);
 	tap_buffer_add_string(line, ": pid ");
 	if (member->process->pid < 0)
 		tap_buffer_add_char(line, '?');
@@ -239,8 +230,6 @@ static uint64_t first_lacking(const struct tap_lacking *lacking)
 static void add_lacking_text(struct tap_buffer *line,
 			     const struct tap_lacking_operation *operation)
 {
-	size_t i;
-
 	tap_buffer_add_string(line, "  ");
 	if (operation->operation)
 		tap_buffer_add_visible(line, operation->operation->name);
@@ -248,15 +237,9 @@ static void add_lacking_text(struct tap_buffer *line,
 		tap_buffer_add_string(line, "different calls");
 	tap_buffer_add_string(line, " #");
 	tap_buffer_add_unsigned(line, operation->op_number);
-	tap_buffer_add_string(line, " lacks rank");
-	for (i = 0; i < TAP_LACKING_RANKS_MAX && operation->ranks[i] >= 0; i++)
-		add_range(line, operation->ranks[i], operation->ranks[i], i > 0);
-	if (operation->ranks_lacking > i) {
-		tap_buffer_add_string(line, i ? " and " : "s: ");
-		tap_buffer_add_unsigned(line, operation->ranks_lacking - i);
-		if (i)
-			tap_buffer_add_string(line, " more");
-	}
+	tap_buffer_add_string(line,
+			      *operation->ranks < 0 ? " lacks ranks" : " lacks rank");
+	tap_ranks_add_text(line, operation->ranks, operation->ranks_lacking);
 	tap_buffer_add_char(line, '\n');
 }
 
@@ -266,7 +249,7 @@ static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum
 
 	if (sum->member) {
 		tap_buffer_add_string(line, "    ");
-		add_rank(line, sum->member->rank);
+		tap_ranks_add_one(line, sum->member->rank);
 	} else {
 		tap_buffer_add_string(line, "  ");
 		tap_buffer_add_visible(line, sum->operation->name);
@@ -397,7 +380,6 @@ static void add_members_json(struct tap_json *json,
 static void add_lacking_json(struct tap_json *json, const struct tap_lacking *lacking)
 {
 	uint64_t number = lacking ? first_lacking(lacking) : 0;
-	size_t i;
 
 	tap_json_open(json, "lacking", '[');
 	for (; lacking && number < lacking->count; number++) {
@@ -410,10 +392,7 @@ static void add_lacking_json(struct tap_json *json, const struct tap_lacking *la
 		tap_json_unsigned(json, "op_number", operation->op_number);
 		tap_json_unsigned(json, "ranks_there", operation->ranks_there);
 		tap_json_unsigned(json, "ranks_lacking", operation->ranks_lacking);
-		tap_json_open(json, "ranks", '[');
-		for (i = 0; i < TAP_LACKING_RANKS_MAX && operation->ranks[i] >= 0; i++)
-			tap_json_signed(json, NULL, operation->ranks[i]);
-		tap_json_close(json);
+		tap_ranks_add_json(json, "ranks", operation->ranks);
 		tap_json_close(json);
 	}
 	tap_json_close(json);
