@@ -4,6 +4,7 @@
  * and how that is known, what has no match and why, what could not be seen at all.
  */
 #include "join/model/comm.h"
+#include "join/report/columns.h"
 #include "join/report/defect.h"
 
 #include <errno.h>
@@ -214,27 +215,43 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	return verdict;
 }
 
-/* ---- Text ---- */
+/* ---- Columns of the links ---- */
 
-static void add_row_text(struct tap_buffer *line, const struct row *row)
+static void add_kind(struct tap_buffer *text, const void *data)
 {
-	size_t start = line->used, i;
+	const struct row *row = data;
 
-	tap_buffer_add_string(line, row->kind);
-	tap_buffer_fill(line, start, 18, ' ');
-	tap_view_add_cell(line, row->exact, 12);
-	tap_view_add_cell(line, row->decoded, 12);
-	tap_view_add_cell(line, row->inferred, 12);
-	tap_view_add_cell(line, row->unmatched, 12);
-	tap_view_add_cell(line, row->outstanding, 13);
+	tap_buffer_add_string(text, row->kind);
+}
+
+static void add_whys(struct tap_buffer *line, const void *data)
+{
+	const struct row *row = data;
+	size_t i;
+
 	for (i = 0; i < row->why_count; i++) {
-		tap_buffer_add_string(line, i ? ", " : "  ");
+		tap_buffer_add_string(line, i ? ", " : "");
 		tap_buffer_add_string(line, row->whys[i].why);
 		tap_buffer_add_char(line, ' ');
 		tap_buffer_add_unsigned(line, row->whys[i].count);
 	}
-	tap_buffer_add_char(line, '\n');
 }
+
+#define COLUMN(key, width, member) \
+	TAP_COLUMN(key, key, width, TAP_UNIT_COUNT, struct row, member)
+
+static const struct tap_column row_columns[] = {
+	TAP_COLUMN_TEXT("kind", "links", 18, add_kind),
+	COLUMN("exact", 12, exact),
+	COLUMN("decoded", 12, decoded),
+	COLUMN("inferred", 12, inferred),
+	COLUMN("unmatched", 12, unmatched),
+	COLUMN("outstanding", 13, outstanding),
+	TAP_COLUMN_TEXT(NULL, "why", 0, add_whys),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Text ---- */
 
 /* What began before its launch is where the GPU's clock says. */
 static void add_times_text(struct tap_buffer *line, const struct tap_gpu_times *times)
@@ -276,10 +293,13 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 				      "older on purpose; what belongs to that has "
 				      "no match here\n");
 	tap_defects_add_text(&check->defects, line);
-	tap_buffer_add_string(line, "\nlinks                    exact     decoded    "
-				    "inferred   unmatched  outstanding  why\n");
-	for (i = 0; i < count; i++)
-		add_row_text(line, &rows[i]);
+	tap_buffer_add_char(line, '\n');
+	tap_columns_add_headers(line, row_columns);
+	tap_buffer_add_char(line, '\n');
+	for (i = 0; i < count; i++) {
+		tap_columns_add_cells(line, row_columns, &rows[i]);
+		tap_buffer_add_char(line, '\n');
+	}
 	tap_buffer_add_char(line, '\n');
 	add_times_text(line, &check->view.context->gpu_times);
 	for (i = 0; i < check->unobserved_count; i++) {
@@ -313,12 +333,7 @@ static void add_row_json(struct tap_json *json, const struct row *row)
 	size_t i;
 
 	tap_json_open(json, NULL, '{');
-	tap_json_string(json, "kind", row->kind);
-	tap_json_unsigned(json, "exact", row->exact);
-	tap_json_unsigned(json, "decoded", row->decoded);
-	tap_json_unsigned(json, "inferred", row->inferred);
-	tap_json_unsigned(json, "unmatched", row->unmatched);
-	tap_json_unsigned(json, "outstanding", row->outstanding);
+	tap_columns_add_members(json, row_columns, row);
 	tap_json_open(json, "why", '{');
 	for (i = 0; i < row->why_count; i++)
 		tap_json_unsigned(json, row->whys[i].why, row->whys[i].count);

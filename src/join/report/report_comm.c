@@ -6,39 +6,25 @@
 #include "join/report/report_comm.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Counting ---- */
 
+/* Of a member, or, where it is NULL, of all ranks of a communicator. */
 static struct tap_comm_sum *find_sum(struct tap_report_comms *report,
-				     struct tap_table *table, uint64_t a,
 				     const struct tap_member *member,
+				     const struct tap_comm *comm,
 				     const struct tap_name *operation)
 {
-	struct tap_comm_sum *sum = tap_table_find(table, a, operation->number);
+	const uint64_t key = member ? (uint64_t) member->number << 1 | 1
+				    : (uint64_t) comm->number << 1;
+	struct tap_comm_sum *sum =
+		tap_rows_get(&report->sums, key, operation->number, sizeof(*sum));
 
-	if (sum)
-		return sum;
-	if (report->count == report->room) {
-		size_t room = report->room ? report->room * 2 : 16;
-		struct tap_comm_sum **sums = realloc(report->sums, room * sizeof(*sums));
-
-		if (!sums)
-			return NULL;
-		report->sums = sums;
-		report->room = room;
+	if (sum) {
+		sum->member = member;
+		sum->operation = operation;
 	}
-	sum = calloc(1, sizeof(*sum));
-	if (!sum)
-		return NULL;
-	if (tap_table_set(table, a, operation->number, sum)) {
-		free(sum);
-		return NULL;
-	}
-	sum->member = member;
-	sum->operation = operation;
-	report->sums[report->count++] = sum;
 	return sum;
 }
 
@@ -60,8 +46,7 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 	/* NCCL's own calls are part of the program's. */
 	if (!span->member || span->is_inner)
 		return 0;
-	sum = find_sum(report, &report->by_member, span->member->number, span->member,
-		       span->name->operation);
+	sum = find_sum(report, span->member, NULL, span->name->operation);
 	if (!sum)
 		return -ENOMEM;
 	sum->calls++;
@@ -103,8 +88,7 @@ static void note_lacking(struct tap_lacking *lacking, const struct tap_link *lin
 static int count_link(struct tap_report_comms *report, const struct tap_link *link,
 		      const struct tap_name *operation)
 {
-	struct tap_comm_sum *sum =
-		find_sum(report, &report->by_comm, link->comm->number, NULL, operation);
+	struct tap_comm_sum *sum = find_sum(report, NULL, link->comm, operation);
 
 	if (!sum)
 		return -ENOMEM;
@@ -128,44 +112,33 @@ int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link
 		ret = count_link(report, link, link->ends[1].name->operation);
 	if (ret || link->is_complete || link->nranks < 0)
 		return ret;
-	lacking = tap_table_find(&report->lacking, link->comm->number, 0);
-	if (!lacking) {
-		lacking = calloc(1, sizeof(*lacking));
-		if (!lacking)
-			return -ENOMEM;
-		if (tap_table_set(&report->lacking, link->comm->number, 0, lacking)) {
-			free(lacking);
-			return -ENOMEM;
-		}
-	}
+	lacking = tap_rows_get(&report->lacking, link->comm->number, 0, sizeof(*lacking));
+	if (!lacking)
+		return -ENOMEM;
 	note_lacking(lacking, link);
 	return 0;
 }
 
 /* ---- Adding up ---- */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By communicator, then all ranks by the time spent, then each rank. */
 static int compare_sums(const void *left, const void *right)
 {
 	const struct tap_comm_sum *a = *(const struct tap_comm_sum *const *) left;
 	const struct tap_comm_sum *b = *(const struct tap_comm_sum *const *) right;
-	int order = compare(a->comm->number, b->comm->number);
+	int order = tap_rows_compare(a->comm->number, b->comm->number);
 
 	if (!order)
-		order = compare(a->member != NULL, b->member != NULL);
+		order = tap_rows_compare(a->member != NULL, b->member != NULL);
 	if (!order && !a->member)
-		order = compare(b->times.total_ns, a->times.total_ns);
+		order = tap_rows_compare(b->times.total_ns, a->times.total_ns);
 	if (!order)
 		order = strcmp(a->operation->name, b->operation->name);
 	if (!order && a->member)
-		order = compare((uint64_t) a->member->rank, (uint64_t) b->member->rank);
+		order = tap_rows_compare((uint64_t) a->member->rank,
+					 (uint64_t) b->member->rank);
 	if (!order && a->member)
-		order = compare(a->member->number, b->member->number);
+		order = tap_rows_compare(a->member->number, b->member->number);
 	return order;
 }
 
@@ -184,16 +157,16 @@ static void add_up(struct tap_comm_sum *sum, const struct tap_comm_sum *one)
 int tap_report_comms_finish(struct tap_report_comms *report,
 			    const struct tap_comms *comms)
 {
-	size_t i, count = report->count;
+	const size_t count = report->sums.count;
+	size_t i;
 
 	for (i = 0; i < count; i++) {
-		struct tap_comm_sum *one = report->sums[i], *sum;
+		struct tap_comm_sum *one = report->sums.all[i], *sum;
 		const struct tap_comm *comm =
 			one->member ? tap_member_comm(one->member)
 				    : tap_comm_root(comms->all[one->comm->number]);
 
-		sum = find_sum(report, &report->by_comm, comm->number, NULL,
-			       one->operation);
+		sum = find_sum(report, NULL, comm, one->operation);
 		if (!sum)
 			return -ENOMEM;
 		sum->comm = comm;
@@ -203,20 +176,20 @@ int tap_report_comms_finish(struct tap_report_comms *report,
 		add_up(sum, one);
 		one->is_moved = !one->member;
 	}
-	if (report->count)
-		qsort(report->sums, report->count, sizeof(*report->sums), compare_sums);
+	tap_rows_sort(&report->sums, compare_sums);
 	return 0;
 }
 
 size_t tap_report_comms_first(const struct tap_report_comms *report,
 			      const struct tap_comm *comm)
 {
-	size_t low = 0, high = report->count;
+	size_t low = 0, high = report->sums.count;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		const size_t middle = low + (high - low) / 2;
+		const struct tap_comm_sum *sum = report->sums.all[middle];
 
-		if (report->sums[middle]->comm->number < comm->number)
+		if (sum->comm->number < comm->number)
 			low = middle + 1;
 		else
 			high = middle;
@@ -226,14 +199,6 @@ size_t tap_report_comms_first(const struct tap_report_comms *report,
 
 void tap_report_comms_free(struct tap_report_comms *report)
 {
-	size_t i;
-
-	for (i = 0; i < report->count; i++)
-		free(report->sums[i]);
-	for (i = 0; i < report->lacking.size; i++)
-		free(report->lacking.slots[i].value);
-	free(report->sums);
-	tap_table_free(&report->by_member);
-	tap_table_free(&report->by_comm);
-	tap_table_free(&report->lacking);
+	tap_rows_free(&report->sums);
+	tap_rows_free(&report->lacking);
 }

@@ -49,12 +49,10 @@ struct tap_lacking {
 
 /* All zero has counted nothing. */
 struct tap_report_comms {
-	struct tap_table by_member; /* sums of one rank and function */
-	struct tap_table by_comm;   /* sums of all ranks */
-	struct tap_comm_sum **sums;
-	size_t count; /* by communicator at the end; all ranks by time, then each rank */
-	size_t room;
-	struct tap_table lacking; /* by communicator */
+	/* Of one rank and function, and of all ranks; by communicator at the end, all
+	 * ranks by time, then each rank. */
+	struct tap_rows sums;
+	struct tap_rows lacking; /* by communicator */
 };
 
 /* Both return 0 or -ENOMEM. */

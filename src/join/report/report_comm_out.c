@@ -2,22 +2,18 @@
 /* The communicators in the report, as text and as JSON. */
 #include "join/report/report_comm.h"
 
+#include "join/report/columns.h"
 #include "join/views/view.h"
 
 #include <stdlib.h>
-
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
 
 static int compare_members(const void *left, const void *right)
 {
 	const struct tap_member *a = *(const struct tap_member *const *) left;
 	const struct tap_member *b = *(const struct tap_member *const *) right;
-	int order = compare((uint64_t) a->rank, (uint64_t) b->rank);
+	int order = tap_rows_compare((uint64_t) a->rank, (uint64_t) b->rank);
 
-	return order ? order : compare(a->number, b->number);
+	return order ? order : tap_rows_compare(a->number, b->number);
 }
 
 /* The members in order of their ranks, or NULL when memory is short. */
@@ -92,10 +88,16 @@ static const struct tap_comm *find_parent(const struct tap_comms *comms,
 	return parent ? tap_member_comm(parent) : NULL;
 }
 
-static bool is_of(const struct tap_report_comms *report, size_t at,
-		  const struct tap_comm *comm)
+/* A sum of the communicator, or NULL behind its last one. */
+static const struct tap_comm_sum *sum_at(const struct tap_report_comms *report, size_t at,
+					 const struct tap_comm *comm)
 {
-	return at < report->count && report->sums[at]->comm == comm;
+	const struct tap_comm_sum *sum;
+
+	if (at == report->sums.count)
+		return NULL;
+	sum = report->sums.all[at];
+	return sum->comm == comm ? sum : NULL;
 }
 
 /* Whether it is one rank's part of the sum of all. */
@@ -103,6 +105,85 @@ static bool is_rank_of(const struct tap_comm_sum *one, const struct tap_comm_sum
 {
 	return one->member && one->operation == sum->operation;
 }
+
+/* ---- Columns of the calls ---- */
+
+static void add_name(struct tap_buffer *line, const void *row)
+{
+	const struct tap_comm_sum *sum = row;
+
+	if (sum->member) {
+		tap_buffer_add_string(line, "    ");
+		tap_ranks_add_one(line, sum->member->rank);
+	} else {
+		tap_buffer_add_string(line, "  ");
+		tap_buffer_add_visible(line, sum->operation->name);
+	}
+}
+
+static struct tap_value bytes(const struct tap_column *column, const void *row)
+{
+	const struct tap_comm_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = !sum->is_operation, .number = sum->bytes};
+}
+
+static struct tap_value rank(const struct tap_column *column, const void *row)
+{
+	const struct tap_comm_sum *sum = row;
+
+	(void) column;
+	return tap_value_not_negative(sum->member->rank);
+}
+
+static struct tap_value process(const struct tap_column *column, const void *row)
+{
+	const struct tap_comm_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.number = sum->member->process->number};
+}
+
+static struct tap_value comm_id(const struct tap_column *column, const void *row)
+{
+	const struct tap_comm_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.number = sum->member->comm_id};
+}
+
+#define COLUMN(key, header, width, unit, member) \
+	TAP_COLUMN(key, header, width, unit, struct tap_comm_sum, member)
+
+/* Of one rank and of all. */
+static const struct tap_column sum_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "  call", 40, add_name),
+	COLUMN("calls", "calls", 10, TAP_UNIT_COUNT, calls),
+	COLUMN("failures", "failed", 9, TAP_UNIT_COUNT, failures),
+	TAP_COLUMN_VALUE(NULL, "bytes", 16, TAP_UNIT_BYTES, bytes),
+	COLUMN("bytes", NULL, 0, TAP_UNIT_BYTES, bytes),
+	COLUMN("bytes_unknown", NULL, 0, TAP_UNIT_COUNT, unsized),
+	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_comm_sum, times),
+	TAP_COLUMNS_END,
+};
+
+static const struct tap_column all_columns[] = {
+	TAP_COLUMN_LAYER("layer", struct tap_comm_sum, operation),
+	TAP_COLUMN_CALL("name", struct tap_comm_sum, operation),
+	TAP_COLUMNS_OF(sum_columns),
+	COLUMN("linked", "linked", 10, TAP_UNIT_COUNT, linked),
+	COLUMN("lacking", "lacking", 9, TAP_UNIT_COUNT, incomplete),
+	TAP_COLUMNS_END,
+};
+
+static const struct tap_column rank_columns[] = {
+	TAP_COLUMN_VALUE("rank", NULL, 0, TAP_UNIT_COUNT, rank),
+	TAP_COLUMN_VALUE("process", NULL, 0, TAP_UNIT_COUNT, process),
+	TAP_COLUMN_VALUE("comm_id", NULL, 0, TAP_UNIT_COUNT, comm_id),
+	TAP_COLUMNS_OF(sum_columns),
+	TAP_COLUMNS_END,
+};
 
 /* ---- Text ---- */
 
@@ -245,29 +326,9 @@ static void add_lacking_text(struct tap_buffer *line,
 
 static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum)
 {
-	size_t start = line->used;
+	const bool is_linked = !sum->member && sum->is_operation;
 
-	if (sum->member) {
-		tap_buffer_add_string(line, "    ");
-		tap_ranks_add_one(line, sum->member->rank);
-	} else {
-		tap_buffer_add_string(line, "  ");
-		tap_buffer_add_visible(line, sum->operation->name);
-	}
-	tap_buffer_fill(line, start, 40, ' ');
-	tap_view_add_cell(line, sum->calls, 10);
-	tap_view_add_cell(line, sum->failures, 9);
-	if (sum->is_operation) {
-		tap_view_add_cell(line, sum->bytes, 16);
-	} else {
-		tap_buffer_fill(line, line->used, 15, ' ');
-		tap_buffer_add_char(line, '-');
-	}
-	tap_columns_add_cells(line, tap_times_columns, &sum->times);
-	if (!sum->member && sum->is_operation) {
-		tap_view_add_cell(line, sum->linked, 10);
-		tap_view_add_cell(line, sum->incomplete, 9);
-	}
+	tap_columns_add_cells(line, is_linked ? all_columns : sum_columns, sum);
 	if (sum->unsized) {
 		tap_buffer_add_string(line, "  bytes unknown of ");
 		tap_buffer_add_unsigned(line, sum->unsized);
@@ -278,25 +339,22 @@ static void add_sum_text(struct tap_buffer *line, const struct tap_comm_sum *sum
 static void add_sums_text(const struct tap_report_comms *report, size_t at,
 			  const struct tap_comm *comm, struct tap_buffer *line)
 {
+	const struct tap_comm_sum *sum, *one;
 	size_t i;
 
-	if (!is_of(report, at, comm))
+	if (!sum_at(report, at, comm))
 		return;
-	tap_buffer_add_string(
-		line, "  call                                       calls   failed"
-		      "           bytes        total         mean          max"
-		      "    linked  lacking\n");
-	for (; is_of(report, at, comm); at++) {
-		const struct tap_comm_sum *sum = report->sums[at];
-
+	tap_columns_add_headers(line, all_columns);
+	tap_buffer_add_char(line, '\n');
+	for (; (sum = sum_at(report, at, comm)); at++) {
 		if (sum->member || sum->is_moved)
 			continue;
 		add_sum_text(line, sum);
 		if (!sum->is_operation || !comm->members->next)
 			continue;
-		for (i = at + 1; is_of(report, i, comm); i++)
-			if (is_rank_of(report->sums[i], sum))
-				add_sum_text(line, report->sums[i]);
+		for (i = at + 1; (one = sum_at(report, i, comm)); i++)
+			if (is_rank_of(one, sum))
+				add_sum_text(line, one);
 	}
 }
 
@@ -309,7 +367,7 @@ void tap_report_comms_text(const struct tap_report_comms *report,
 	for (i = 0; i < comms->count; i++) {
 		const struct tap_comm *comm = comms->all[i];
 		const struct tap_lacking *lacking =
-			tap_table_find(&report->lacking, comm->number, 0);
+			tap_rows_find(&report->lacking, comm->number, 0);
 		const struct tap_member **members;
 
 		if (!is_shown(comm))
@@ -398,46 +456,37 @@ static void add_lacking_json(struct tap_json *json, const struct tap_lacking *la
 	tap_json_close(json);
 }
 
-static void add_times_json(struct tap_json *json, const struct tap_comm_sum *sum)
+/* The parts of each rank stand behind the sums of all. */
+static void add_ranks_json(struct tap_json *json, const struct tap_report_comms *report,
+			   size_t at, const struct tap_comm_sum *sum)
 {
-	tap_json_unsigned(json, "calls", sum->calls);
-	tap_json_unsigned(json, "failures", sum->failures);
-	tap_json_unsigned(json, "bytes", sum->bytes);
-	tap_json_unsigned(json, "bytes_unknown", sum->unsized);
-	tap_columns_add_members(json, tap_times_columns, &sum->times);
+	const struct tap_comm_sum *one;
+
+	tap_json_open(json, "ranks", '[');
+	for (; (one = sum_at(report, at, sum->comm)); at++) {
+		if (!is_rank_of(one, sum))
+			continue;
+		tap_json_open(json, NULL, '{');
+		tap_columns_add_members(json, rank_columns, one);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
 }
 
 static void add_sums_json(struct tap_json *json, const struct tap_report_comms *report,
 			  const struct tap_comm *comm)
 {
-	size_t i, at;
+	const struct tap_comm_sum *sum;
+	size_t at;
 
 	tap_json_open(json, "calls", '[');
-	for (at = tap_report_comms_first(report, comm); is_of(report, at, comm); at++) {
-		const struct tap_comm_sum *sum = report->sums[at];
-
+	for (at = tap_report_comms_first(report, comm); (sum = sum_at(report, at, comm));
+	     at++) {
 		if (sum->member || sum->is_moved)
 			continue;
 		tap_json_open(json, NULL, '{');
-		tap_json_string(json, "layer", sum->operation->layer);
-		tap_json_string(json, "name", sum->operation->name);
-		add_times_json(json, sum);
-		tap_json_unsigned(json, "linked", sum->linked);
-		tap_json_unsigned(json, "lacking", sum->incomplete);
-		tap_json_open(json, "ranks", '[');
-		for (i = at + 1; is_of(report, i, comm); i++) {
-			const struct tap_comm_sum *one = report->sums[i];
-
-			if (!is_rank_of(one, sum))
-				continue;
-			tap_json_open(json, NULL, '{');
-			tap_json_not_negative(json, "rank", one->member->rank);
-			tap_json_unsigned(json, "process", one->member->process->number);
-			tap_json_unsigned(json, "comm_id", one->member->comm_id);
-			add_times_json(json, one);
-			tap_json_close(json);
-		}
-		tap_json_close(json);
+		tap_columns_add_members(json, all_columns, sum);
+		add_ranks_json(json, report, at + 1, sum);
 		tap_json_close(json);
 	}
 	tap_json_close(json);
@@ -470,7 +519,7 @@ static void add_comm_json(const struct tap_report_comms *report,
 	tap_json_unsigned(json, "unmatched", comm->unmatched);
 	tap_json_unsigned(json, "ambiguous", comm->ambiguous);
 	tap_json_unsigned(json, "mismatched", comm->mismatched);
-	add_lacking_json(json, tap_table_find(&report->lacking, comm->number, 0));
+	add_lacking_json(json, tap_rows_find(&report->lacking, comm->number, 0));
 	add_sums_json(json, report, comm);
 	tap_json_close(json);
 	free(members);
