@@ -73,6 +73,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/kernels.c src/join/report/kernels.h \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \
+	src/join/report/report_calls.c src/join/report/report_calls.h \
 	src/join/report/report_comm.c src/join/report/report_comm.h src/join/report/report_comm_out.c \
 	src/join/report/report_cuda.c src/join/report/report_cuda.h \
 	src/join/report/report_gpu.c src/join/report/report_gpu.h \

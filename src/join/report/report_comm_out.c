@@ -237,15 +237,8 @@ static void add_member_text(struct tap_buffer *line, const struct tap_member *me
 
 	tap_buffer_add_string(line, "  ");
 	tap_ranks_add_one(line, member->rank);
-	tap_buffer_add_string(line, ": pid ");
-	if (member->process->pid < 0)
-		tap_buffer_add_char(line, '?');
-	else
-		tap_buffer_add_signed(line, member->process->pid);
-	if (*member->process->host) {
-		tap_buffer_add_string(line, " on ");
-		tap_buffer_add_visible(line, member->process->host);
-	}
+	tap_buffer_add_string(line, ": ");
+	tap_view_add_pid(line, member->process);
 	if (member->device >= 0) {
 		tap_buffer_add_string(line, ", device ");
 		tap_buffer_add_signed(line, member->device);

@@ -349,6 +349,19 @@ void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *p
 	}
 }
 
+void tap_view_add_pid(struct tap_buffer *buffer, const struct tap_process *process)
+{
+	tap_buffer_add_string(buffer, "pid ");
+	if (process->pid < 0)
+		tap_buffer_add_char(buffer, '?');
+	else
+		tap_buffer_add_signed(buffer, process->pid);
+	if (*process->host) {
+		tap_buffer_add_string(buffer, " on ");
+		tap_buffer_add_visible(buffer, process->host);
+	}
+}
+
 const char *tap_view_command(const struct tap_process *process)
 {
 	const char *command = tap_fields_get_string(&process->about, "command");

@@ -67,6 +67,8 @@ void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fiel
 void tap_view_add_key(struct tap_buffer *buffer, uint64_t key);
 /* "rank 3", or "pid 1234" where the rank is unknown. */
 void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *process);
+/* "pid 1234 on host"; "pid ?", and no host, where it is unknown. */
+void tap_view_add_pid(struct tap_buffer *buffer, const struct tap_process *process);
 /* The command that a process runs, or its executable, or "". */
 const char *tap_view_command(const struct tap_process *process);
 

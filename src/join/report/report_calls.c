@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* A row for each function of each process, and one for that of all processes. */
+#include "join/report/report_calls.h"
+
+#include "join/report/columns.h"
+#include "join/report/times.h"
+#include "join/views/stack.h"
+#include "join/views/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands below a function has its number in the column of the calls. */
+#define NAME_WIDTH 40
+#define CALLS_WIDTH 10
+
+/* Callers and results that one function of one process may have; the rest are
+ * counted together, so that a damaged trace cannot fill the memory. */
+#define CALLERS_MAX 4096
+#define RESULTS_MAX 64
+
+struct caller {
+	const struct tap_library *library;
+	const struct tap_stack *stack; /* NULL unknown, or not asked for */
+	uint64_t number;
+	uint64_t offset;
+	uint64_t calls;
+};
+
+struct outcome {
+	char *label; /* NULL: only a value */
+	int64_t value;
+	uint64_t calls;
+};
+
+/* Of one function, called by the program or, apart, by the traced library; apart, too,
+ * when NVTX told of it. */
+struct sum {
+	const struct tap_process *process; /* NULL: of all */
+	const struct tap_name *name;
+	bool is_inner;
+	bool is_told;
+	uint64_t calls;
+	uint64_t failures;
+	uint64_t open;
+	uint64_t end_lost;
+	uint64_t begin_lost;
+	struct tap_times times;
+	struct tap_rows callers;
+	uint64_t other_callers;
+	struct outcome outcomes[RESULTS_MAX]; /* failures */
+	size_t outcome_count;
+	uint64_t other_outcomes;
+};
+
+static struct sum *find_sum(struct tap_report_calls *report,
+			    const struct tap_process *process,
+			    const struct tap_span *span)
+{
+	const struct tap_name *name = span->name;
+	const uint64_t a = process ? process->number + 1 : 0;
+	const uint64_t b =
+		(uint64_t) name->number * 4 + span->is_told * 2 + span->is_inner;
+	struct sum *sum = tap_rows_get(&report->sums, a, b, sizeof(*sum));
+
+	if (sum) {
+		sum->process = process;
+		sum->name = name;
+		sum->is_inner = span->is_inner;
+		sum->is_told = span->is_told;
+	}
+	return sum;
+}
+
+static int count_caller(struct sum *sum, const struct tap_span *span,
+			const struct tap_stack *stack)
+{
+	/* Two libraries under one number are two keys, and so are two stacks. */
+	const uint64_t key = stack	    ? (uintptr_t) stack
+			     : span->caller ? (uintptr_t) span->caller
+					    : span->caller_number;
+	const uint64_t offset = span->caller_offset;
+	struct caller *caller = tap_rows_find(&sum->callers, key, offset);
+
+	if (!caller && sum->callers.count == CALLERS_MAX) {
+		sum->other_callers++;
+		return 0;
+	}
+	if (!caller) {
+		caller = tap_rows_add(&sum->callers, key, offset, sizeof(*caller));
+		if (!caller)
+			return -ENOMEM;
+		caller->library = span->caller;
+		caller->stack = stack;
+		caller->number = span->caller_number;
+		caller->offset = offset;
+	}
+	caller->calls++;
+	return 0;
+}
+
+static int count_failure(struct sum *sum, const struct tap_field *result)
+{
+	struct outcome *outcome;
+	size_t i;
+
+	sum->failures++;
+	for (i = 0; i < sum->outcome_count; i++) {
+		outcome = &sum->outcomes[i];
+		if (outcome->value == result->value.i &&
+		    !strcmp(outcome->label ? outcome->label : "",
+			    result->label ? result->label : "")) {
+			outcome->calls++;
+			return 0;
+		}
+	}
+	if (sum->outcome_count == RESULTS_MAX) {
+		sum->other_outcomes++;
+		return 0;
+	}
+	outcome = &sum->outcomes[sum->outcome_count];
+	outcome->value = result->value.i;
+	outcome->calls = 1;
+	if (result->label) {
+		outcome->label = strdup(result->label);
+		if (!outcome->label)
+			return -ENOMEM;
+	}
+	sum->outcome_count++;
+	return 0;
+}
+
+static int count_span(struct sum *sum, const struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+	int ret = 0;
+
+	sum->calls++;
+	sum->open += span->state == TAP_SPAN_OPEN;
+	sum->end_lost += span->state == TAP_SPAN_END_LOST;
+	sum->begin_lost += span->state == TAP_SPAN_BEGIN_LOST;
+	tap_times_add(&sum->times, span);
+	if (tap_span_is_failure(result))
+		ret = count_failure(sum, result);
+	return ret;
+}
+
+int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span *span,
+			 bool has_stacks)
+{
+	struct sum *sum = find_sum(report, span->process, span);
+	struct sum *all = find_sum(report, NULL, span);
+	int ret;
+
+	if (!sum || !all)
+		return -ENOMEM;
+	ret = count_span(sum, span);
+	if (!ret)
+		ret = count_span(all, span);
+	if (!ret && span->caller_number)
+		ret = count_caller(sum, span, has_stacks ? span->stack : NULL);
+	return ret;
+}
+
+/* ---- Order: by process; functions by the time spent ---- */
+
+/* Of one process, or of all, the CUDA driver's calls come after the others. */
+static uint64_t group_of(const struct tap_process *process, bool is_cuda)
+{
+	return (process ? (uint64_t) process->number + 1 : 0) * 2 + is_cuda;
+}
+
+static int compare_sums(const void *left, const void *right)
+{
+	const struct sum *a = *(const struct sum *const *) left;
+	const struct sum *b = *(const struct sum *const *) right;
+	int order;
+
+	order = tap_rows_compare(group_of(a->process, a->name->cuda),
+				 group_of(b->process, b->name->cuda));
+	if (!order)
+		order = tap_rows_compare(a->is_inner, b->is_inner);
+	if (!order)
+		order = tap_rows_compare(a->is_told, b->is_told);
+	if (!order)
+		order = tap_rows_compare(b->times.total_ns, a->times.total_ns);
+	if (!order)
+		order = strcmp(a->name->layer, b->name->layer);
+	return order ? order : strcmp(a->name->name, b->name->name);
+}
+
+static int compare_callers(const void *left, const void *right)
+{
+	const struct caller *a = *(const struct caller *const *) left;
+	const struct caller *b = *(const struct caller *const *) right;
+	int order = tap_rows_compare(b->calls, a->calls);
+
+	if (!order)
+		order = tap_rows_compare(a->number, b->number);
+	if (!order)
+		order = tap_rows_compare(a->offset, b->offset);
+	return order ? order
+		     : tap_rows_compare(a->stack ? a->stack->number : 0,
+					b->stack ? b->stack->number : 0);
+}
+
+static int compare_outcomes(const void *left, const void *right)
+{
+	const struct outcome *a = left, *b = right;
+	int order = tap_rows_compare(b->calls, a->calls);
+
+	return order ? order : tap_rows_compare((uint64_t) a->value, (uint64_t) b->value);
+}
+
+void tap_report_calls_sort(struct tap_report_calls *report)
+{
+	size_t i;
+
+	tap_rows_sort(&report->sums, compare_sums);
+	for (i = 0; i < report->sums.count; i++) {
+		struct sum *sum = report->sums.all[i];
+
+		tap_rows_sort(&sum->callers, compare_callers);
+		qsort(sum->outcomes, sum->outcome_count, sizeof(sum->outcomes[0]),
+		      compare_outcomes);
+	}
+}
+
+static uint64_t group_at(const struct tap_report_calls *report, size_t at)
+{
+	const struct sum *sum = report->sums.all[at];
+
+	return group_of(sum->process, sum->name->cuda);
+}
+
+/* The sums of a group stand together. */
+static struct tap_rows group(const struct tap_report_calls *report,
+			     const struct tap_process *process, bool is_cuda)
+{
+	const uint64_t key = group_of(process, is_cuda);
+	size_t low = 0, high = report->sums.count;
+	struct tap_rows found = {0};
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (group_at(report, middle) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == report->sums.count)
+		return found;
+	found.all = &report->sums.all[low];
+	while (low + found.count < report->sums.count &&
+	       group_at(report, low + found.count) == key)
+		found.count++;
+	return found;
+}
+
+/* ---- Columns ---- */
+
+static void add_name(struct tap_buffer *line, const void *row)
+{
+	const struct sum *sum = row;
+
+	tap_buffer_add_string(line, "  ");
+	tap_buffer_add_visible(line, sum->name->name);
+	if (sum->is_inner)
+		tap_buffer_add_string(line, " (inner)");
+	if (sum->is_told && strcmp(sum->name->layer, "nvtx"))
+		tap_buffer_add_string(line, " (nvtx)");
+}
+
+static struct tap_value lost(const struct tap_column *column, const void *row)
+{
+	const struct sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.number = sum->end_lost + sum->begin_lost};
+}
+
+#define COUNT(key, header, width, member) \
+	TAP_COLUMN(key, header, width, TAP_UNIT_COUNT, struct sum, member)
+
+static const struct tap_column sum_columns[] = {
+	COUNT("calls", "calls", CALLS_WIDTH, calls),
+	COUNT("failures", "failed", 9, failures),
+	COUNT("open", "open", 9, open),
+	COUNT("end_lost", NULL, 0, end_lost),
+	COUNT("begin_lost", NULL, 0, begin_lost),
+	TAP_COLUMN_VALUE(NULL, "lost", 7, TAP_UNIT_COUNT, lost),
+	TAP_COLUMN_PART(NULL, tap_times_columns, struct sum, times),
+	TAP_COLUMNS_END,
+};
+
+static const struct tap_column call_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "  call", NAME_WIDTH, add_name),
+	TAP_COLUMNS_OF(sum_columns),
+	TAP_COLUMNS_END,
+};
+
+static const struct tap_column driver_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "  CUDA driver", NAME_WIDTH, add_name),
+	TAP_COLUMNS_OF(sum_columns),
+	TAP_COLUMNS_END,
+};
+
+/* ---- Text ---- */
+
+static void add_detail(struct tap_buffer *line, size_t start, uint64_t calls)
+{
+	tap_buffer_fill(line, start, NAME_WIDTH, ' ');
+	tap_view_add_cell(line, calls, CALLS_WIDTH);
+	tap_buffer_add_char(line, '\n');
+}
+
+static void add_outcomes_text(struct tap_buffer *line, const struct sum *sum)
+{
+	size_t i, start;
+
+	for (i = 0; i < sum->outcome_count; i++) {
+		const struct outcome *outcome = &sum->outcomes[i];
+
+		start = line->used;
+		tap_buffer_add_string(line, "    failed: ");
+		if (outcome->label)
+			tap_buffer_add_visible(line, outcome->label);
+		else
+			tap_buffer_add_signed(line, outcome->value);
+		add_detail(line, start, outcome->calls);
+	}
+	if (sum->other_outcomes) {
+		start = line->used;
+		tap_buffer_add_string(line, "    failed: otherwise");
+		add_detail(line, start, sum->other_outcomes);
+	}
+}
+
+static int add_callers_text(struct tap_buffer *line, struct tap_symbols *symbols,
+			    const struct sum *sum)
+{
+	size_t i, start;
+	int ret = 0;
+
+	for (i = 0; !ret && i < sum->callers.count; i++) {
+		const struct caller *caller = sum->callers.all[i];
+
+		start = line->used;
+		tap_buffer_add_string(line, "    from ");
+		tap_view_add_caller(line, caller->library, caller->number,
+				    caller->offset);
+		add_detail(line, start, caller->calls);
+		if (caller->stack)
+			ret = tap_stack_add_text(line, symbols, sum->process,
+						 caller->stack, 6);
+	}
+	if (!ret && sum->other_callers) {
+		start = line->used;
+		tap_buffer_add_string(line, "    from elsewhere");
+		add_detail(line, start, sum->other_callers);
+	}
+	return ret;
+}
+
+static int add_group_text(struct tap_buffer *line, struct tap_symbols *symbols,
+			  const struct tap_column *columns, const struct tap_rows *group)
+{
+	size_t i;
+	int ret = 0;
+
+	if (!group->count)
+		return 0;
+	tap_columns_add_headers(line, columns);
+	tap_buffer_add_char(line, '\n');
+	for (i = 0; !ret && i < group->count; i++) {
+		const struct sum *sum = group->all[i];
+
+		tap_columns_add_cells(line, columns, sum);
+		tap_buffer_add_char(line, '\n');
+		add_outcomes_text(line, sum);
+		ret = add_callers_text(line, symbols, sum);
+	}
+	return ret;
+}
+
+int tap_report_calls_text(const struct tap_report_calls *report,
+			  const struct tap_process *process, struct tap_symbols *symbols,
+			  struct tap_buffer *line)
+{
+	const struct tap_rows calls = group(report, process, false);
+	const struct tap_rows driver = group(report, process, true);
+	int ret;
+
+	if (!calls.count && !driver.count)
+		tap_buffer_add_string(line, "  no calls\n");
+	ret = add_group_text(line, symbols, call_columns, &calls);
+	return ret ? ret : add_group_text(line, symbols, driver_columns, &driver);
+}
+
+/* ---- JSON ---- */
+
+static void add_outcomes_json(struct tap_json *json, const struct sum *sum)
+{
+	size_t i;
+
+	tap_json_open(json, "results", '[');
+	for (i = 0; i < sum->outcome_count; i++) {
+		tap_json_open(json, NULL, '{');
+		if (sum->outcomes[i].label)
+			tap_json_string(json, "result", sum->outcomes[i].label);
+		else
+			tap_json_signed(json, "result", sum->outcomes[i].value);
+		tap_json_unsigned(json, "calls", sum->outcomes[i].calls);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_unsigned(json, "other_results", sum->other_outcomes);
+}
+
+static int add_callers_json(struct tap_json *json, struct tap_symbols *symbols,
+			    const struct sum *sum)
+{
+	size_t i;
+	int ret;
+
+	tap_json_open(json, "callers", '[');
+	for (i = 0; i < sum->callers.count; i++) {
+		const struct caller *caller = sum->callers.all[i];
+
+		tap_json_open(json, NULL, '{');
+		tap_view_add_caller(&json->text, caller->library, caller->number,
+				    caller->offset);
+		tap_json_text(json, "caller");
+		tap_json_unsigned(json, "calls", caller->calls);
+		ret = symbols ? tap_stack_add_json(json, symbols, sum->process,
+						   caller->stack)
+			      : 0;
+		if (ret)
+			return ret;
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_unsigned(json, "other_callers", sum->other_callers);
+	return 0;
+}
+
+static int add_sum_json(struct tap_json *json, struct tap_symbols *symbols,
+			const struct sum *sum)
+{
+	int ret = 0;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "layer", sum->name->layer);
+	tap_json_string(json, "name", sum->name->name);
+	tap_json_bool(json, "inner", sum->is_inner);
+	if (sum->is_told)
+		tap_json_string(json, "known_by", "nvtx");
+	tap_columns_add_members(json, sum_columns, sum);
+	add_outcomes_json(json, sum);
+	if (sum->process)
+		ret = add_callers_json(json, symbols, sum);
+	tap_json_close(json);
+	return ret;
+}
+
+static int add_group_json(struct tap_json *json, const char *key,
+			  struct tap_symbols *symbols, const struct tap_rows *group)
+{
+	size_t i;
+	int ret = 0;
+
+	tap_json_open(json, key, '[');
+	for (i = 0; !ret && i < group->count; i++)
+		ret = add_sum_json(json, symbols, group->all[i]);
+	tap_json_close(json);
+	return ret;
+}
+
+int tap_report_calls_json(const struct tap_report_calls *report,
+			  const struct tap_process *process, struct tap_symbols *symbols,
+			  struct tap_json *json)
+{
+	const struct tap_rows calls = group(report, process, false);
+	const struct tap_rows driver = group(report, process, true);
+	int ret = add_group_json(json, process ? "calls" : "all", symbols, &calls);
+
+	if (ret || !driver.count)
+		return ret;
+	return add_group_json(json, process ? "cuda_calls" : "all_cuda", symbols,
+			      &driver);
+}
+
+void tap_report_calls_free(struct tap_report_calls *report)
+{
+	size_t i, j;
+
+	for (i = 0; i < report->sums.count; i++) {
+		struct sum *sum = report->sums.all[i];
+
+		for (j = 0; j < sum->outcome_count; j++)
+			free(sum->outcomes[j].label);
+		tap_rows_free(&sum->callers);
+	}
+	tap_rows_free(&report->sums);
+}
