@@ -142,6 +142,14 @@ void tap_json_hex(struct tap_json *json, const char *name, uint64_t value)
 	tap_buffer_add_char(line, '"');
 }
 
+void tap_json_key(struct tap_json *json, const char *name, uint64_t key)
+{
+	if (key)
+		tap_json_hex(json, name, key);
+	else
+		tap_json_null(json, name);
+}
+
 void tap_json_bool(struct tap_json *json, const char *name, bool value)
 {
 	tap_buffer_add_string(add_name(json, name), value ? "true" : "false");

@@ -37,6 +37,8 @@ void tap_json_signed(struct tap_json *json, const char *name, int64_t value);
 /* What is negative is not known: null. */
 void tap_json_not_negative(struct tap_json *json, const char *name, int64_t value);
 void tap_json_hex(struct tap_json *json, const char *name, uint64_t value);
+/* A key, an address: 0 is not known, null. */
+void tap_json_key(struct tap_json *json, const char *name, uint64_t key);
 void tap_json_bool(struct tap_json *json, const char *name, bool value);
 void tap_json_null(struct tap_json *json, const char *name);
 

@@ -135,10 +135,7 @@ void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *js
 
 		tap_json_open(json, NULL, '{');
 		tap_json_string(json, "of", defect->is_program ? "program" : "trace");
-		if (defect->comm->key)
-			tap_json_hex(json, "comm_key", defect->comm->key);
-		else
-			tap_json_null(json, "comm_key");
+		tap_json_key(json, "comm_key", defect->comm->key);
 		tap_json_unsigned(json, "op_number", defect->op_number);
 		tap_json_string(json, "op_kind", tap_operation_kind(defect->name));
 		tap_json_string(json, "name",

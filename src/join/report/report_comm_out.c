@@ -392,14 +392,6 @@ static void add_label(struct tap_json *json, const struct tap_member *member,
 	tap_json_string(json, name, label(member, name));
 }
 
-static void add_key(struct tap_json *json, const char *name, uint64_t key)
-{
-	if (key)
-		tap_json_hex(json, name, key);
-	else
-		tap_json_null(json, name);
-}
-
 static void add_members_json(struct tap_json *json,
 			     const struct tap_member *const *members, size_t count)
 {
@@ -501,11 +493,11 @@ static void add_comm_json(const struct tap_report_comms *report,
 	member = describer(members, count);
 	parent = find_parent(comms, member);
 	tap_json_open(json, NULL, '{');
-	add_key(json, "comm_key", comm->key);
+	tap_json_key(json, "comm_key", comm->key);
 	tap_json_string(json, "name", comm_name(member));
 	tap_json_not_negative(json, "nranks", comm->nranks);
 	add_label(json, member, "origin");
-	add_key(json, "parent_comm_key", parent ? parent->key : 0);
+	tap_json_key(json, "parent_comm_key", parent ? parent->key : 0);
 	add_members_json(json, members, count);
 	tap_json_unsigned(json, "linked", comm->linked);
 	tap_json_unsigned(json, "lacking_ranks", comm->incomplete);

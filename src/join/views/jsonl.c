@@ -129,14 +129,6 @@ static void add_row(struct tap_json *json, const struct tap_span *span)
 	tap_json_text(json, "row");
 }
 
-static void add_key(struct tap_json *json, const char *name, uint64_t key)
-{
-	if (key)
-		tap_json_hex(json, name, key);
-	else
-		tap_json_null(json, name);
-}
-
 static void add_number(struct tap_json *json, const char *name, uint64_t number)
 {
 	if (number)
@@ -174,7 +166,8 @@ static void add_open_call(struct tap_json *json, const struct tap_open_call *cal
 		tap_json_null(json, "id");
 	add_number(json, "call_id", call->call_id);
 	add_number(json, "comm_id", call->comm_id);
-	add_key(json, "comm_key", member ? tap_member_comm(member)->key : call->comm_key);
+	tap_json_key(json, "comm_key",
+		     member ? tap_member_comm(member)->key : call->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
 	add_op(json, call->name, member, call->peer, call->op_number);
 }
@@ -401,8 +394,8 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	add_number(json, "call_id", thread->call_id);
 	add_number(json, "group_id", thread->group_id);
 	add_number(json, "comm_id", thread->comm_id);
-	add_key(json, "comm_key",
-		member ? tap_member_comm(member)->key : thread->comm_key);
+	tap_json_key(json, "comm_key",
+		     member ? tap_member_comm(member)->key : thread->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
 	add_op(json, thread->name, member, -1, thread->op_number);
 	tap_json_signed(json, "least_ns", thread->least_ns);
@@ -467,7 +460,7 @@ static int write_link(void *data, const struct tap_link *link)
 			      link->kind != TAP_LINK_KERNEL_COLLECTIVE);
 	if (!link->comm)
 		return write_work_link(jsonl, link);
-	add_key(json, "comm_key", link->comm->key);
+	tap_json_key(json, "comm_key", link->comm->key);
 	tap_json_unsigned(json, "op_number", link->op_number);
 	add_link_key(json, link);
 	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
@@ -491,8 +484,8 @@ static void add_operation(struct tap_json *json, const struct tap_span *span)
 	const struct tap_member *member = span->member;
 
 	add_number(json, "comm_id", operation->comm_id);
-	add_key(json, "comm_key",
-		member ? tap_member_comm(member)->key : operation->comm_key);
+	tap_json_key(json, "comm_key",
+		     member ? tap_member_comm(member)->key : operation->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
 	/* Of what ran on a GPU, the operation is that of a call. */
 	add_op(json, span->gpu.call ? span->gpu.call : span->name, member,

@@ -70,15 +70,7 @@ static void add_process(struct tap_buffer *line, const struct tap_process *proce
 		tap_buffer_add_signed(line, process->rank);
 		tap_buffer_add_char(line, ' ');
 	}
-	tap_buffer_add_string(line, "pid ");
-	if (process->pid < 0)
-		tap_buffer_add_char(line, '?');
-	else
-		tap_buffer_add_signed(line, process->pid);
-	if (*process->host) {
-		tap_buffer_add_string(line, " on ");
-		tap_buffer_add_visible(line, process->host);
-	}
+	tap_view_add_pid(line, process);
 }
 
 /* One may describe itself after its first call, and is shown once. */
@@ -170,6 +162,14 @@ static void add_member(struct tap_buffer *line, const struct tap_member *member)
 	add_side(line, member);
 }
 
+static void add_thread(struct tap_buffer *line, int64_t tid)
+{
+	if (tid < 0)
+		return;
+	tap_buffer_add_string(line, ", thread ");
+	tap_buffer_add_signed(line, tid);
+}
+
 /* Where a job stood, even if it hung before recording began. */
 static int note_thread(void *data, const struct tap_thread_state *thread)
 {
@@ -181,10 +181,7 @@ static int note_thread(void *data, const struct tap_thread_state *thread)
 		return 0;
 	tap_buffer_add_string(line, "in a call when recording began: ");
 	add_process(line, thread->process);
-	if (thread->tid >= 0) {
-		tap_buffer_add_string(line, ", thread ");
-		tap_buffer_add_signed(line, thread->tid);
-	}
+	add_thread(line, thread->tid);
 	tap_buffer_add_string(line, ": ");
 	tap_buffer_add_visible(line, thread->name->name);
 	if (thread->member)
@@ -464,14 +461,6 @@ static void add_open_call(struct tap_buffer *line, const struct tap_open_call *c
 		add_side(line, call->member);
 	else if (call->op_number || call->comm_key)
 		tap_view_add_key(line, call->comm_key);
-}
-
-static void add_thread(struct tap_buffer *line, int64_t tid)
-{
-	if (tid < 0)
-		return;
-	tap_buffer_add_string(line, ", thread ");
-	tap_buffer_add_signed(line, tid);
 }
 
 static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
