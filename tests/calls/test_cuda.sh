@@ -127,6 +127,6 @@ for library in $(echo "${CCLTAP_REAL_NCCL-}" | tr ':' ' '); do
     name=$(basename "$(dirname "$library")")
     asked=400
     starts "its runtime" env LD_LIBRARY_PATH="$(dirname "$library"):$LD_LIBRARY_PATH" \
-        "$top_builddir/tests/live/calls"
+        "$top_builddir/tests/live/programs/calls"
 done
 tap_done

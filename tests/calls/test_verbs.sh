@@ -3,8 +3,8 @@
 # The rows of verbs.def: each is as the header declares it and passes everything through,
 # without us, with us, and while we record.
 set -eu
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 here=${top_builddir:?}/tests/calls
 mkdir -p "$work/calls"

@@ -3,8 +3,8 @@
 # log beside what was recorded.
 # shellcheck shell=sh disable=SC2034,SC2120 # variables that the tests use, and arguments
 
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 cuda=$top_builddir/tests/cuda
 programs=$top_builddir/tests/doubles/programs

@@ -4,8 +4,8 @@
 # the tarball's but with this build's ccltap; and what it says where there is no GPU.  That
 # its judgements can fail: tests/gpu/spoilt.py.
 set -eu
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 for tool in xz python3; do
     command -v "$tool" >/dev/null || {

@@ -5,8 +5,8 @@
 # what was received, what was posted is what NCCL posts for that, what was recorded is what
 # was counted, and ccltap tells each message as it was.
 set -eu
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 nib=$top_builddir/tests/rdma/nib
 here=$top_srcdir/tests/rdma

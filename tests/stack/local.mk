@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The reader of unwind tables against binutils': tests/live/stacks.sh has whole stacks.
+# The reader of unwind tables against binutils': tests/live/test_stacks.sh has whole stacks.
 
 check_PROGRAMS += tests/stack/rules
 tests_stack_rules_SOURCES = tests/stack/rules.c src/intercept/stack/cfi.c src/intercept/stack/cfi.h

@@ -3,8 +3,8 @@
 # Each message that the NCCL double sends over verbs is in the trace once, with its size and
 # when it was posted and done, whatever its settings.
 set -eu
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 doubles=$top_builddir/tests/doubles
 if [ ! -e "$doubles/verbs/libibverbs.so.1" ]; then

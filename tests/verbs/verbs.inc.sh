@@ -2,8 +2,8 @@
 # What the tests of the layer verbs share: stock programs on softverbs, recorded or not.
 # shellcheck shell=sh
 
-# shellcheck source=tests/live/record.inc.sh
-. "${top_srcdir:?}/tests/live/record.inc.sh"
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 soft=${CCLTAP_SOFTVERBS:-${top_builddir:?}/tests/doubles/verbs}
 if [ ! -e "$soft/libibverbs.so.1" ]; then
