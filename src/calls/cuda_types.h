@@ -4,7 +4,7 @@
  *
  * It hides that the build needs no CUDA: the layouts are declared here as in cuda.h of
  * CUDA 11.8 to 13.0, only as far as they are read, and a test compares them with
- * whichever header it finds (tests/calls/check_cuda.c).  What is only handed on is left
+ * whichever header it finds (tests/calls/programs/check_cuda.c).  What is only handed on is left
  * incomplete.
  */
 #ifndef TAP_CALLS_CUDA_TYPES_H

@@ -4,7 +4,7 @@
  * its functions.
  *
  * It hides that the build needs no CUDA: only what is passed by value has a layout here,
- * which a test compares with the headers it finds (tests/calls/check_cudart.c).
+ * which a test compares with the headers it finds (tests/calls/programs/check_cudart.c).
  */
 #ifndef TAP_CALLS_CUDART_CALLS_H
 #define TAP_CALLS_CUDART_CALLS_H

@@ -7,7 +7,7 @@
  * <nccl_device.h> was, only what that version lacks is added.  What is handed
  * over by address is not described here; the few structures that are read are
  * tap_nccl_* below, laid out as the newest release has them, and read only as far
- * as the program's own copy reaches (kinds.h).  tests/calls/check_abi.c compares
+ * as the program's own copy reaches (kinds.h).  tests/calls/programs/check_abi.c compares
  * all of it with the vendor's headers.
  */
 #ifndef TAP_CALLS_NCCL_TYPES_H

@@ -7,7 +7,7 @@
  * here is the beginning that all have, with the last field that we read at its end; what
  * only a later release has says since which cuptiGetVersion().  The places are those that
  * offsetof() gives in the headers of CUPTI 11.8.87, 12.9.79 and 13.0.85
- * (tests/calls/check_cupti.c compares them), the numbers those of their enumerations. How
+ * (tests/calls/programs/check_cupti.c compares them), the numbers those of their enumerations. How
  * long a record is only the library knows: cuptiActivityGetNextRecord() walks.
  */
 #ifndef TAP_CUPTI_ABI_H

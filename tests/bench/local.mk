@@ -22,7 +22,7 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/bursts.h tests/bench/calls.c \
 TESTS += tests/bench/test_bench.sh
 
 tap_bench_h = tests/bench/bursts.h tests/bench/fake.h
-tap_bench_compile = $(AM_V_CCLD)$(MKDIR_P) tests/bench && $(CC) -D_GNU_SOURCE \
+tap_bench_compile = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -D_GNU_SOURCE \
 	-I$(srcdir)/tests/bench $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -o $@
 tap_bench_fake = -Ltests/bench -l:fake.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
 

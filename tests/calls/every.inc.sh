@@ -2,7 +2,7 @@
 # What the tests of every row share: a program that calls each by every way, without us,
 # with us, and while we record.
 #
-# The test says what the program is called (test_every_NAME), which events are recorded,
+# The test says what the program is called (every_NAME), which events are recorded,
 # PROVIDER:PATTERN, how often the program uses a name in a run, and, in rows(), each name,
 # its row and its class.
 # shellcheck shell=sh
@@ -12,10 +12,10 @@
 . "${top_srcdir:?}/tests/lib/tap.sh"
 alone "$@"
 
-here=${top_builddir:?}/tests/calls
+made=${top_builddir:?}/tests/calls
 ours=$top_builddir/.libs/libccltap.so
 session=ccltap-every-$name-$$
-trace=$here/trace-$name.$$
+trace=$made/trace-$name.$$
 recording=no
 
 # shellcheck disable=SC2317 # called by the trap
@@ -31,7 +31,7 @@ trap clean EXIT
 # A run that dies leaves its plan out, and so counts as failed.
 run() # WHAT PRELOAD
 {
-    LD_PRELOAD=$2 "$here/test_every_$name" 2>&1 |
+    LD_PRELOAD=$2 "$made/programs/every_$name" 2>&1 |
         awk -v what="$1" -v base="$total" '
             /^1\.\./ { planned = 1; next }
             /^(not )?ok / {

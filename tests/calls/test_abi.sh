@@ -15,7 +15,7 @@ compile() # -IFOLDER...: with the rows and types of the first folder that has th
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -fsyntax-only "$@" -I"$top_srcdir/src" \
         ${CCLTAP_NCCL_INCLUDE:+-I"$CCLTAP_NCCL_INCLUDE"} -I"$CUDA_HOME/include" \
-        "$top_srcdir/tests/calls/check_abi.c"
+        "$top_srcdir/tests/calls/programs/check_abi.c"
 }
 
 refused() # FILE EXPRESSION COMPLAINT: FILE changed by sed does not compile, says why

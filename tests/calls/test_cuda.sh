@@ -6,8 +6,7 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-here=${top_builddir:?}/tests/calls
-work=$here/cuda.$$
+work=${top_builddir:?}/tests/calls/cuda.$$
 mkdir -p "$work/calls" "$work/bin"
 trap 'rm -rf "$work"' EXIT
 
@@ -23,7 +22,7 @@ compile() # FILE ROWS OPTION...: with the rows of that folder, or else ours
     shift 2
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -I"$top_srcdir/tests/lib" -isystem "$release/include" -I"$compile_rows" \
-        -I"$top_srcdir/src" "$top_srcdir/tests/calls/$compile_file" "$@"
+        -I"$top_srcdir/src" "$top_srcdir/tests/calls/programs/$compile_file" "$@"
 }
 
 refused() # FILE DEF EXPRESSION: the rows changed by sed are not as the header has them
@@ -69,7 +68,7 @@ compile_layouts()
 {
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -I"$top_srcdir/src" -o "$work/bin/ours" \
-        "$top_srcdir/tests/calls/cuda_layouts.c"
+        "$top_srcdir/tests/calls/programs/cuda_layouts.c"
 }
 check "what we declare compiles by itself" compile_layouts
 LD_LIBRARY_PATH=$top_builddir/tests/doubles/cuda

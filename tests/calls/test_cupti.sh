@@ -53,7 +53,7 @@ compile() # TREE OPTION...: with the declarations of that tree
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -I"$work/compiler" -isystem "$release/include" \
         -isystem "$runtime/include" -I"$compile_tree" -I"$top_srcdir/src" \
-        "$top_srcdir/tests/calls/check_cupti.c" "$@"
+        "$top_srcdir/tests/calls/programs/check_cupti.c" "$@"
 }
 
 refused() # EXPRESSION: abi.h changed by sed is not as the header has it

@@ -19,7 +19,7 @@ compile() # -IFOLDER...: with the declarations of the first folder that has them
 {
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only "$@" -I"$top_srcdir/src" \
-        -I"$CUDA_HOME/include" "$top_srcdir/tests/calls/check_nvtx.c"
+        -I"$CUDA_HOME/include" "$top_srcdir/tests/calls/programs/check_nvtx.c"
 }
 
 refused() # EXPRESSION COMPLAINT

@@ -6,14 +6,14 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-here=${top_builddir:?}/tests/calls
+made=${top_builddir:?}/tests/calls
 mkdir -p "$work/calls"
 
 compile() # -IFOLDER...: with the rows of the first folder that has them
 {
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -fsyntax-only "$@" -I"$top_srcdir/src" \
-        "$top_srcdir/tests/calls/check_verbs.c"
+        "$top_srcdir/tests/calls/programs/check_verbs.c"
 }
 
 refused() # EXPRESSION COMPLAINT: the rows changed by sed do not compile, and it says why
@@ -35,15 +35,15 @@ passes()
 {
     way=$1
     shift
-    LD_LIBRARY_PATH=$here/verbs "$@" >"$work/lines" 2>&1 || true
+    LD_LIBRARY_PATH=$made/doubles/verbs "$@" >"$work/lines" 2>&1 || true
     same "$way: every row passes all through" "" "$(grep '^not ok' "$work/lines")"
     same "$way: none is left out" "$("$top_builddir/list-calls" --versions | wc -l)" \
         "$(grep -c '^ok' "$work/lines")"
 }
 
-passes "without us" "$here/test_every_verb"
-passes "with us" env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so" "$here/test_every_verb"
-passes "recorded" "$ccltap" record -o "$work/trace" -- "$here/test_every_verb"
+passes "without us" "$made/programs/every_verb"
+passes "with us" env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so" "$made/programs/every_verb"
+passes "recorded" "$ccltap" record -o "$work/trace" -- "$made/programs/every_verb"
 babeltrace2 "$work/trace" >"$work/events"
 for name in context pd mr cq srq qp ah context_close pd_free mr_free cq_destroy srq_destroy \
     qp_destroy ah_destroy qp_modify comp_event_entry comp_event_exit async_event; do

@@ -14,10 +14,10 @@ set -eu
 . "$top_srcdir/tests/lib/tap.sh"
 alone "$@"
 
-here=$top_builddir/tests/calls
+made=$top_builddir/tests/calls
 ours=$top_builddir/.libs/libccltap.so
 session=ccltap-wild-$$
-work=$here/wild.$$
+work=$made/wild.$$
 recording=no
 # The processor on which all of them are.
 processor=$(taskset -pc $$ | sed 's/.*: *//; s/[-,].*//')
@@ -68,7 +68,7 @@ fi
 begin_beside()
 {
     mkfifo "$work/end"
-    LD_PRELOAD=$ours taskset -c "$processor" "$here/$1" --beat <"$work/end" >"$work/beats" &
+    LD_PRELOAD=$ours taskset -c "$processor" "$made/programs/$1" --beat <"$work/end" >"$work/beats" &
     beside=$!
     exec 8>"$work/end"
 }
@@ -95,11 +95,11 @@ try_readable()
     name=$1
     shift
     died=0
-    "$here/$name" --readable >"$work/readable"
+    "$made/programs/$name" --readable >"$work/readable"
     while read -r row; do
         for how in "$@"; do
-            bare=$(run_one "$here/$name" "$how" "$row")
-            with=$(run_one env LD_PRELOAD="$ours" "$here/$name" "$how" "$row")
+            bare=$(run_one "$made/programs/$name" "$how" "$row")
+            with=$(run_one env LD_PRELOAD="$ours" "$made/programs/$name" "$how" "$row")
             [ "$bare" != "$with" ] || continue
             died=$((died + 1))
             echo "$row, $how: $with"
@@ -111,7 +111,7 @@ try_readable()
 # try_all NAME EVENT: each way of giving arguments, beside a process that makes EVENT.
 try_all()
 {
-    program=$here/$1
+    program=$made/programs/$1
     hows='null wild zero unterminated many cut lost'
     for how in $hows; do
         run_one "$program" "$how" >"$work/bare.$how"

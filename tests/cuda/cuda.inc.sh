@@ -6,7 +6,7 @@
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-cuda=$top_builddir/tests/cuda
+cuda=$top_builddir/tests/cuda/programs
 programs=$top_builddir/tests/doubles/programs
 FAKE_CUDA_LOG=$work/log
 export FAKE_CUDA_LOG
@@ -18,7 +18,7 @@ without()
     mkdir -p "$work/libdir"
     ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
     rm -f "$work/libdir/libccltap.so"
-    "$top_srcdir/tests/link/without.py" "$top_builddir/.libs/libccltap.so" "$1" \
+    "$top_srcdir/tests/lib/without.py" "$top_builddir/.libs/libccltap.so" "$1" \
         "$work/libdir/libccltap.so"
     CCLTAP_LIBDIR=$work/libdir
 }
@@ -40,7 +40,7 @@ recorded()
 # agrees ASKED...: what was recorded last is what the driver did (trace.py).
 agrees()
 {
-    /usr/bin/python3 "$top_srcdir/tests/cuda/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
+    /usr/bin/python3 "$top_srcdir/tests/cuda/expect/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
         "$@" <"$work/events"
 }
 

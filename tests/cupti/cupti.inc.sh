@@ -6,7 +6,7 @@
 # shellcheck source=tests/cuda/cuda.inc.sh
 . "${top_srcdir:?}/tests/cuda/cuda.inc.sh"
 
-guests=$top_builddir/tests/cupti
+guests=$top_builddir/tests/cupti/programs
 FAKE_CUPTI_LOG=$work/cupti-log
 export FAKE_CUPTI_LOG
 releases='11.8 12 13'
@@ -40,7 +40,7 @@ traced()
 # ran ASKED...: what was recorded last is what the driver's device did (trace.py).
 ran()
 {
-    /usr/bin/python3 "$top_srcdir/tests/cupti/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
+    /usr/bin/python3 "$top_srcdir/tests/cupti/expect/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
         "$@" <"$work/events"
 }
 

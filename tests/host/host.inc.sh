@@ -6,9 +6,10 @@
 # shellcheck source=tests/lib/tap.sh
 . "$top_srcdir/tests/lib/tap.sh"
 
-here=$top_builddir/tests/host
 # shellcheck disable=SC2034 # for who sources this
-link=$top_builddir/tests/link
+programs=$top_builddir/tests/host/programs
+# shellcheck disable=SC2034 # for who sources this
+link=$top_builddir/tests/link/programs
 ours=$top_builddir/.libs/libccltap.so
 ccltap=$top_builddir/ccltap
 CCLTAP_LIBDIR=$top_builddir/.libs
@@ -20,7 +21,7 @@ for needed in "$ccltap" "$ours"; do
 done
 alone "$@"
 
-work=$here/$(basename "$0" .sh).$$
+work=$top_builddir/tests/host/$(basename "$0" .sh).$$
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 

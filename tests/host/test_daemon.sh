@@ -60,9 +60,9 @@ privately()
 # during SENTENCE SCRIPT MOMENT: the same as bare, in what the script makes.
 during()
 {
-    during_bare=$(run "$here/processes" "$3")
+    during_bare=$(run "$programs/processes" "$3")
     same "$1: $3" "$during_bare" \
-        "$(privately "$2" env LD_PRELOAD="$preload" "$here/processes" "$3")"
+        "$(privately "$2" env LD_PRELOAD="$preload" "$programs/processes" "$3")"
 }
 
 # shellcheck disable=SC2016 # the scripts' own variables

@@ -13,9 +13,9 @@ fi
 
 for moment in close-first close-later closefrom-first closefrom-later close_range-first \
     close_range-later at-exec-first at-exec-later by-number-first no-standard; do
-    harmless "$moment" "$here/descriptors" $moment
+    harmless "$moment" "$programs/descriptors" $moment
 done
-harmless "dup2 over all: the calls go on" "$here/descriptors" dup2
-unharmed "none-left" "$here/descriptors" none-left
+harmless "dup2 over all: the calls go on" "$programs/descriptors" dup2
+unharmed "none-left" "$programs/descriptors" none-left
 
 tap_done

@@ -6,7 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/host/host.inc.sh"
 
 for moment in before-all handlers handlers-only quick abrupt nothing aborts; do
-    harmless "$moment" "$here/ends" $moment
+    harmless "$moment" "$programs/ends" $moment
 done
 
 tap_done

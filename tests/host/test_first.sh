@@ -5,8 +5,8 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-here=${top_builddir:?}/tests/link
-first=$top_builddir/tests/host/first
+link=${top_builddir:?}/tests/link/programs
+first=$top_builddir/tests/host/programs/first
 ours=$top_builddir/.libs/libccltap.so
 alone "$@"
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
@@ -18,25 +18,25 @@ run() # COMMAND...
 }
 
 for moment in stack cancel error forks constructor descriptors; do
-    bare=$(run "$first" $moment "$here")
-    same "$moment" "$bare" "$(run env LD_PRELOAD="$ours" "$first" $moment "$here")"
+    bare=$(run "$first" $moment "$link")
+    same "$moment" "$bare" "$(run env LD_PRELOAD="$ours" "$first" $moment "$link")"
 done
 
 if lttng --no-sessiond list >/dev/null 2>&1; then
     CCLTAP_LIBDIR=$top_builddir/.libs
     export CCLTAP_LIBDIR
     for moment in stack cancel error forks constructor; do
-        bare=$(run "$first" $moment "$here")
+        bare=$(run "$first" $moment "$link")
         same "$moment while it is recorded" "$bare" "$(run "$top_builddir/ccltap" record \
-            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" $moment "$here" |
+            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" $moment "$link" |
             grep -v '^ccltap: ')"
     done
 
     for moment in stack cancel error forks constructor; do
-        bare=$(run "$first" $moment "$here")
+        bare=$(run "$first" $moment "$link")
         same "$moment while its stacks are recorded too" "$bare" "$(run \
             "$top_builddir/ccltap" record --stacks=64 -o "$top_builddir/tests/host/trace" \
-            --overwrite -- "$first" $moment "$here" | grep -v '^ccltap: ')"
+            --overwrite -- "$first" $moment "$link" | grep -v '^ccltap: ')"
     done
 
     # LTTng forks when it is the user's first time since the machine started.
@@ -44,7 +44,7 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
     if unshare -m mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
         check "a user's first program" unshare -m sh -c '
             mount -t tmpfs tmpfs /dev/shm && exec "$@"' - "$top_builddir/ccltap" record \
-            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" error "$here"
+            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" error "$link"
         "$top_builddir/ccltap" report "$top_builddir/tests/host/trace" \
             >"$top_builddir/tests/host/report" || true
         check "its first call is recorded" grep -q ncclGetVersion \

@@ -20,17 +20,17 @@ END
 chmod +x "$work/ends"
 
 for way in $ways; do
-    unharmed "$way" "$work/ends" "$here" "$way"
+    unharmed "$way" "$work/ends" "$programs" "$way"
     if [ $has_daemon = no ]; then
         skip "no LTTng session daemon: scripts/daemon make check" "$way, recorded"
         continue
     fi
-    same "$way, recorded" "$unharmed_bare" "$(recorded "$work/ends" "$here" "$way")"
+    same "$way, recorded" "$unharmed_bare" "$(recorded "$work/ends" "$programs" "$way")"
     # An event is waited for 20 ms, which a busy machine may not keep: three tries.
     for try in 1 2; do
         grep -qE 'not complete|failed' "$work/closing" || break
         echo "# $way: half written in try $try"
-        recorded "$work/ends" "$here" "$way" >/dev/null
+        recorded "$work/ends" "$programs" "$way" >/dev/null
     done
     check "$way: no event is left half written" \
         fails grep -E 'not complete|failed' "$work/closing"
@@ -39,7 +39,7 @@ done
 
 # A process that stays goes on to be recorded.
 for moment in exec-failing vfork-fail vfork-end; do
-    harmless "$moment" "$here/processes" $moment
+    harmless "$moment" "$programs/processes" $moment
     [ $has_daemon = no ] ||
         same "$moment: the call after it, too" "nccl 4" \
             "$(grep -o 'nccl [0-9]*' "$work/closing")"

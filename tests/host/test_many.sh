@@ -19,15 +19,15 @@ bounded()
 for kind in "processes 150" "threads 2000" "communicators 1000"; do
     what=${kind% *}
     number=${MANY:-${kind#* }}
-    bare=$("$here/many" "$what" "$number" 2>"$work/bare") || true
+    bare=$("$programs/many" "$what" "$number" 2>"$work/bare") || true
     same "$number $what" "$bare" "$(env LD_PRELOAD="$preload" \
-        "$here/many" "$what" "$number" 2>"$work/grown")"
+        "$programs/many" "$what" "$number" 2>"$work/grown")"
     check "$number $what: nothing grows" bounded "$what" 512 "$work/grown"
     if [ $has_daemon = no ]; then
         skip "no LTTng session daemon: scripts/daemon make check" "$number $what, recorded"
         continue
     fi
-    same "$number $what, recorded" "$bare" "$(recorded "$here/many" "$what" "$number" |
+    same "$number $what, recorded" "$bare" "$(recorded "$programs/many" "$what" "$number" |
         grep -v '^grown')"
     if grep -q "reaches no session daemon\|before LTTng" "$work/closing"; then
         skip "LTTng came late, and its buffers with it" "$number $what, recorded: nothing grows"
@@ -42,7 +42,7 @@ number=${MANY:-100}
 failed=0
 i=0
 while [ $i -lt "$number" ]; do
-    LD_PRELOAD=$preload "$here/processes" once >"$work/once" || failed=$((failed + 1))
+    LD_PRELOAD=$preload "$programs/processes" once >"$work/once" || failed=$((failed + 1))
     i=$((i + 1))
 done
 same "$number programs" 0 $failed

@@ -9,18 +9,18 @@ for moment in fork-first fork-later vfork-end vfork-exec vfork-fail vfork-call b
     spawn spawn-without spawn-nothing shell \
     exec exec-without exec-empty exec-failing exec-in-thread unset \
     daemon-first daemon-later fork-while-calling fork-in-threads; do
-    harmless "$moment" "$here/processes" $moment
+    harmless "$moment" "$programs/processes" $moment
 done
 
 # No thread of ours begins or ends in the midst of a fork, nor of the handlers around it.
-harmless "fork at once after a call" "$here/forks" after-call
-harmless "fork with a handler of the program's" "$here/forks" with-handler
+harmless "fork at once after a call" "$programs/forks" after-call
+harmless "fork with a handler of the program's" "$programs/forks" with-handler
 
 # What such a process leaves behind must not keep the recording from its end.
-bare=$(run "$here/processes" kill-while-calling)
+bare=$(run "$programs/processes" kill-while-calling)
 if [ $has_daemon = yes ]; then
     same "killed in the midst of events" "$bare" \
-        "$(limit=20 recorded "$here/processes" kill-while-calling)"
+        "$(limit=20 recorded "$programs/processes" kill-while-calling)"
     check "the recording ends and says how it went" grep -q "trace in" "$work/closing"
 else
     skip "no LTTng session daemon: scripts/daemon make check" "killed in the midst of events"

@@ -8,7 +8,7 @@ set -eu
 # build COMPILER FLAG...: the program of test_processes.sh, as $work/program.
 build()
 {
-    "$@" -g -pthread -o "$work/program" "$top_srcdir/tests/host/processes.c" -L"$link" \
+    "$@" -g -pthread -o "$work/program" "$top_srcdir/tests/host/programs/processes.c" -L"$link" \
         -l:copy2.so -Wl,-rpath,"$link" >"$work/log" 2>&1
 }
 

@@ -25,7 +25,7 @@ open=$(mktemp -d)
 trap 'rm -rf "$work" "$open"' EXIT
 chmod 755 "$open"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
-    build_error=$($CC -pthread -o "$open/program" "$top_srcdir/tests/host/processes.c" \
+    build_error=$($CC -pthread -o "$open/program" "$top_srcdir/tests/host/programs/processes.c" \
         -L"$link" -l:copy2.so -Wl,-rpath,"$open" 2>&1); then
     cp "$link/copy2.so" "$open/"
     cp "$open/program" "$open/setuid"
@@ -61,8 +61,8 @@ else
 fi
 
 for way in static static-pie; do
-    if $CC -$way -pthread -o "$work/$way" "$top_srcdir/tests/host/processes.c" \
-        "$top_srcdir/tests/host/slow.c" >"$work/log" 2>&1; then
+    if $CC -$way -pthread -o "$work/$way" "$top_srcdir/tests/host/programs/processes.c" \
+        "$top_srcdir/tests/host/programs/slow.c" >"$work/log" 2>&1; then
         unseen "a program that is linked -$way" "$work/$way" once
         unharmed "a program that is linked -$way and forks" "$work/$way" fork-later
     else

@@ -6,7 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/host/host.inc.sh"
 
 for moment in first often interrupt jump stack-first stack-later wait leave-alone die; do
-    harmless "$moment" "$here/signals" $moment
+    harmless "$moment" "$programs/signals" $moment
 done
 
 tap_done

@@ -7,10 +7,10 @@ set -eu
 
 for moment in all-at-once first-at-once short-lives cancel specific-data \
     end-of-all ends-in-a-call outlived; do
-    harmless "$moment" "$here/threads" $moment
+    harmless "$moment" "$programs/threads" $moment
 done
 
 # Nobody can keep it out of LTTng: a thread may be cancelled there, and record says so.
-unharmed cancel-anywhere "$here/threads" cancel-anywhere
+unharmed cancel-anywhere "$programs/threads" cancel-anywhere
 
 tap_done

@@ -7,14 +7,15 @@ set -eu
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
 [ -n "${WITHOUT-}" ] || alone "$@"
-here=${top_builddir:?}/tests/link
+made=${top_builddir:?}/tests/link
+programs=$made/programs
 ours=$top_builddir/.libs/libccltap.so
-origins=$here/origins.$$
-trap 'rm -f "$origins" "$here/without.$$.so"' EXIT
+origins=$made/origins.$$
+trap 'rm -f "$origins" "$made/without.$$.so"' EXIT
 # WITHOUT=SYMBOL: with a libccltap that lacks this way in.
 if [ -n "${WITHOUT-}" ]; then
-    "$top_srcdir/tests/link/without.py" "$ours" "$WITHOUT" "$here/without.$$.so"
-    ours=$here/without.$$.so
+    "$top_srcdir/tests/lib/without.py" "$ours" "$WITHOUT" "$made/without.$$.so"
+    ours=$made/without.$$.so
 fi
 
 # No session is needed to see where a call ends, and none is wanted.
@@ -41,58 +42,58 @@ from() # WHAT OBJECT: where the last program got a function from
 
 [ -e "$ours" ] || { echo "Bail out! $ours is not built"; exit 1; }
 
-both "a program that asks for NCCL where there is none finds none" "$here/ways" probe "$here"
+both "a program that asks for NCCL where there is none finds none" "$programs/ways" probe "$programs"
 from default nothing
 
-both "dlsym and dlvsym on a handle" "$here/ways" handle "$here"
+both "dlsym and dlvsym on a handle" "$programs/ways" handle "$programs"
 from nccl libccltap.so
 from pnccl libccltap.so
 
-both "a library opened for all" "$here/ways" global "$here"
+both "a library opened for all" "$programs/ways" global "$programs"
 from default libccltap.so
 from program libccltap.so
 
-both "a framework opened for itself, with NCCL among its needs" "$here/ways" local "$here"
+both "a framework opened for itself, with NCCL among its needs" "$programs/ways" local "$programs"
 from "default of the library" libccltap.so
 from "handle of the library" libccltap.so
 
-both "a framework's own need opened with it" "$here/ways" deep "$here"
+both "a framework's own need opened with it" "$programs/ways" deep "$programs"
 from "default of the library" libccltap.so
 from handle libccltap.so
 
-both "two copies, each call in the right one" "$here/ways" two "$here"
+both "two copies, each call in the right one" "$programs/ways" two "$programs"
 from first libccltap.so
 from second libccltap.so
 
-both "one copy more than there are wrappers" "$here/ways" many "$here"
+both "one copy more than there are wrappers" "$programs/ways" many "$programs"
 for copy in 1 2 3 4; do
     from copy$copy.so libccltap.so
 done
 from copy5.so copy5.so
 from "the last once more" libccltap.so
 
-both "two frameworks, each with its own" "$here/ways" frameworks "$here"
-both "a framework with its own that comes late, goes and comes again" "$here/ways" late "$here"
-both "the same while others call" "$here/ways" race "$here"
-both "a function that is called by a library with another copy" "$here/ways" passed_on "$here"
-both "handles of dlmopen and RTLD_DEEPBIND" "$here/ways" apart "$here"
+both "two frameworks, each with its own" "$programs/ways" frameworks "$programs"
+both "a framework with its own that comes late, goes and comes again" "$programs/ways" late "$programs"
+both "the same while others call" "$programs/ways" race "$programs"
+both "a function that is called by a library with another copy" "$programs/ways" passed_on "$programs"
+both "handles of dlmopen and RTLD_DEEPBIND" "$programs/ways" apart "$programs"
 from namespace libccltap.so
 from deepbind libccltap.so
-both "a trampoline that keeps what it was given" "$here/ways" trampoline "$here"
+both "a trampoline that keeps what it was given" "$programs/ways" trampoline "$programs"
 from cached libccltap.so
-both "a library that is closed and opened again" "$here/ways" again "$here"
-both "errors of dlsym and dlclose are the program's own" "$here/ways" errors "$here"
-both "a linked program" "$here/linked"
+both "a library that is closed and opened again" "$programs/ways" again "$programs"
+both "errors of dlsym and dlclose are the program's own" "$programs/ways" errors "$programs"
+both "a linked program" "$programs/linked"
 from linked libccltap.so
 
-same "another interposer behind us" "$(run "$here/next.so" "$here/linked")" \
-    "$(run "$ours:$here/next.so" "$here/linked")"
+same "another interposer behind us" "$(run "$programs/next.so" "$programs/linked")" \
+    "$(run "$ours:$programs/next.so" "$programs/linked")"
 from next libccltap.so
-same "another interposer before us" "$(run "$here/next.so" "$here/linked")" \
-    "$(run "$here/next.so:$ours" "$here/linked")"
+same "another interposer before us" "$(run "$programs/next.so" "$programs/linked")" \
+    "$(run "$programs/next.so:$ours" "$programs/linked")"
 from next libccltap.so
-same "all bound at start" "$(LD_BIND_NOW=1 run "" "$here/linked")" \
-    "$(LD_BIND_NOW=1 run "$ours" "$here/linked")"
+same "all bound at start" "$(LD_BIND_NOW=1 run "" "$programs/linked")" \
+    "$(LD_BIND_NOW=1 run "$ours" "$programs/linked")"
 
 # Each of these shows the way that it is about: without it, it fails.
 if [ -z "${WITHOUT-}" ]; then

@@ -26,9 +26,9 @@ tests_live_programs_processes_SOURCES = tests/live/programs/processes.c
 tests_live_programs_processes_CFLAGS = $(AM_CFLAGS) -pthread
 
 # Linked to a NCCL that is found at run time, so that a stock one can be put there.
-tests/live/programs/calls: tests/live/programs/calls.c tests/calls/libnccl.so.2
+tests/live/programs/calls: tests/live/programs/calls.c tests/calls/doubles/libnccl.so.2
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -o $@ \
-		$(srcdir)/tests/live/programs/calls.c -Ltests/calls -l:libnccl.so.2
+		$(srcdir)/tests/live/programs/calls.c -Ltests/calls/doubles -l:libnccl.so.2
 tests/live/programs/count.so: tests/live/programs/count.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/count.c
@@ -60,7 +60,7 @@ tests/live/programs/unwound.so: tests/live/programs/unwound.c
 stacks_cc = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
 	$(srcdir)/tests/live/programs/stacks.c -Ltests/live/programs -l:unwound.so -Wl,-rpath,'$(abs_builddir)/tests/live/programs' -ldl
 tests/live/programs/plugin1.so tests/live/programs/plugin2.so: tests/live/programs/plugin.c tests/live/programs/unwound.so
-	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ \
 		$(srcdir)/tests/live/programs/plugin.c -Ltests/live/programs -l:unwound.so
 tests/live/programs/stacks-framed: tests/live/programs/stacks.c tests/live/programs/unwound.so
 	$(stacks_cc) -fno-omit-frame-pointer

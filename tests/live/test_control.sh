@@ -7,7 +7,7 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-library=$top_builddir/tests/host/slow.so
+library=$top_builddir/tests/host/programs/slow.so
 
 # start OPTION...: a program that makes a call when it is told to, and is recorded.
 start()

@@ -9,7 +9,7 @@ set -eu
 
 run 10 "a recording where the library can be asked" env LD_PRELOAD="$programs/format.so" \
     FORMAT_FILE="$work/asked" "$ccltap" record -o "$work/trace" -- \
-    "$programs/rank" "$top_builddir/tests/host/slow.so" "$work/count" 10 100
+    "$programs/rank" "$top_builddir/tests/host/programs/slow.so" "$work/count" 10 100
 same "the session is one of CTF 1.8" "session format 1" "$(cat "$work/asked" || true)"
 said "and is recorded" "nccl 20"
 

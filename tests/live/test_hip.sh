@@ -16,7 +16,7 @@ if [ -n "${WITHOUT-}" ]; then
     mkdir -p "$work/libdir"
     ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
     rm -f "$work/libdir/libccltap.so"
-    "$top_srcdir/tests/link/without.py" "$top_builddir/.libs/libccltap.so" "$WITHOUT" \
+    "$top_srcdir/tests/lib/without.py" "$top_builddir/.libs/libccltap.so" "$WITHOUT" \
         "$work/libdir/libccltap.so"
     CCLTAP_LIBDIR=$work/libdir
 fi

@@ -34,7 +34,7 @@ killed()
     killed_user=$1
     shift
     apart /usr/bin/python3 -B "$top_srcdir/tests/live/programs/kills.py" --ccltap "$ccltap" \
-        --rank "$programs/rank" --library "$top_builddir/tests/host/slow.so" \
+        --rank "$programs/rank" --library "$top_builddir/tests/host/programs/slow.so" \
         --folder "$work/run" --runs "$runs" --seed "${SEED:-1}" --user "$killed_user" "$@"
 }
 user=64713
@@ -53,5 +53,5 @@ run 10 "a directory that was being made is free again" apart sh -c '
     : >"$1/made/$2/ccltap-recording"
     shift 2
     exec "$@"' - "$(realpath "$work")" "$host" "$ccltap" record -o "$work/made" -- \
-    "$programs/rank" "$top_builddir/tests/host/slow.so" "$work/count" 10 100
+    "$programs/rank" "$top_builddir/tests/host/programs/slow.so" "$work/count" 10 100
 tap_done

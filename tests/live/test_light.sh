@@ -12,7 +12,7 @@ same "it has the threads and descriptors that it has without us, and no LTTng" \
     "$(cat "$work/bare")" "$(cat "$work/out")"
 
 run 0 "a program that makes one" "$ccltap" record -o "$work/one" -- \
-    "$programs/light" "$top_builddir/tests/link/copy1.so"
+    "$programs/light" "$top_builddir/tests/link/programs/copy1.so"
 same "it has LTTng" "lttng 1 events 1" "$(tail -n 2 "$work/out" | tr '\n' ' ' | sed 's/ $//')"
 check "and LTTng's threads" test "$(sed -n 's/^threads //p' "$work/out")" -gt 1
 

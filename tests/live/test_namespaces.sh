@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-program=$top_builddir/tests/link/linked
+program=$top_builddir/tests/link/programs/linked
 
 if ! unshare -mpfT true 2>/dev/null; then
     echo "1..0 # SKIP no mount namespace, or none for processes and time: run as root"

@@ -36,7 +36,7 @@ try calls calls "$programs/nvtx" --
 try later calls "$programs/nvtx-later" --
 try ranges ranges "$programs/nvtx" --nvtx --
 run 0 "a told call and a wrapped one" "$ccltap" record -o "$work/mixed" -- \
-    "$programs/nvtx" "$top_builddir/tests/link/copy1.so"
+    "$programs/nvtx" "$top_builddir/tests/link/programs/copy1.so"
 check "its timeline reads" "$ccltap" timeline --format jsonl -o "$work/mixed.jsonl" "$work/mixed"
 check "the inner one knows the outer one" \
     "$python" "$top_srcdir/tests/live/expect/nvtx.py" "$work/mixed.jsonl" mixed

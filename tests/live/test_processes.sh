@@ -6,7 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 run 0 "a program with forks, exec and threads is recorded" "$ccltap" record -o "$work/trace" -- \
-    "$programs/processes" "$top_builddir/tests/link/copy1.so"
+    "$programs/processes" "$top_builddir/tests/link/programs/copy1.so"
 check "reads" "$ccltap" timeline --format jsonl -o "$work/jsonl" "$work/trace"
 check "each call is in the process that made it" \
     /usr/bin/python3 "$top_srcdir/tests/live/expect/processes.py" "$work/out" "$work/jsonl"

@@ -9,7 +9,7 @@ set -eu
 # Some dozens of kills here; RUNS=100 for more.
 runs=${RUNS:-8}
 rank=$programs/rank
-library=$top_builddir/tests/host/slow.so
+library=$top_builddir/tests/host/programs/slow.so
 
 # In folders of LTTng's own, so that a daemon that is left is seen.
 # shellcheck disable=SC2016

@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-program=$top_builddir/tests/link/linked
+program=$top_builddir/tests/link/programs/linked
 
 run 0 "a program with NCCL" "$ccltap" record -o "$work/one" "$program"
 said "its calls are counted" "trace in $work/one/$host: 1 process, 12 events (.*nccl 8"

@@ -132,7 +132,7 @@ check "it names who called" grep -q '^ *main at .*allreduce.c:' "$work/report"
 check "as JSON too" grep -q '"function":"main","file":"[^"]*allreduce.c"' "$work/report"
 
 record "$work/python" 32 /usr/bin/python3 "$top_srcdir/tests/live/programs/calls.py" \
-    "$top_builddir/tests/calls/libnccl.so.2"
+    "$top_builddir/tests/calls/doubles/libnccl.so.2"
 timeline "$work/none"
 check "what NCCL calls itself has no stack" stacks_py inner "$work/jsonl"
 timeline "$work/python"
@@ -142,16 +142,16 @@ check "a call from Python goes through libffi, ctypes and the interpreter" stack
 
 # Children go on where their parent was, and a recording that begins late is told.
 run 0 "a program that forks is recorded" "$ccltap" record --stacks -o "$work/forks" -- \
-    "$programs/processes" "$top_builddir/tests/link/copy1.so"
+    "$programs/processes" "$top_builddir/tests/link/programs/copy1.so"
 timeline "$work/forks"
 check "every call has its stack, in each process" stacks_py all "$work/jsonl" 2
 
 run 0 "without --stacks" "$ccltap" record -o "$work/off" -- \
-    "$programs/light" "$top_builddir/tests/link/copy1.so"
+    "$programs/light" "$top_builddir/tests/link/programs/copy1.so"
 timeline "$work/off"
 check "no call has a stack" stacks_py none "$work/jsonl"
 run 0 "a depth that is none in the environment" env CCLTAP_STACKS=65 \
-    "$ccltap" record -o "$work/bad" -- "$programs/light" "$top_builddir/tests/link/copy1.so"
+    "$ccltap" record -o "$work/bad" -- "$programs/light" "$top_builddir/tests/link/programs/copy1.so"
 said "is said" 'problem: .*CCLTAP_STACKS'
 for depth in 0 65 x ''; do
     run 2 "depth \"$depth\" is refused" "$ccltap" record "--stacks=$depth" -- true

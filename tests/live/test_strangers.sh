@@ -15,7 +15,7 @@ fi
 victim=64711
 stranger=64712
 strangers=$top_srcdir/tests/live/programs/strangers.py
-library=$top_builddir/tests/host/slow.so
+library=$top_builddir/tests/host/programs/slow.so
 as() # USER COMMAND...
 {
     as_user=$1
@@ -57,9 +57,9 @@ finish()
 }
 # In another time namespace it cannot be recorded, and says so.
 cat >"$work/program" <<'END'
-"$1/tests/live/programs/rank" "$1/tests/host/slow.so" "$2/count" 1 0
+"$1/tests/live/programs/rank" "$1/tests/host/programs/slow.so" "$2/count" 1 0
 until [ -e "$2/enough" ]; do sleep 0.1; done
-[ ! -e "$2/other" ] || unshare -T --monotonic 1000 "$1/tests/link/linked" >/dev/null
+[ ! -e "$2/other" ] || unshare -T --monotonic 1000 "$1/tests/link/programs/linked" >/dev/null
 END
 program="sh $work/program $top_builddir $work"
 

@@ -5,7 +5,7 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-link=$top_builddir/tests/link
+link=$top_builddir/tests/link/programs
 
 for way in two:0 frameworks:0 late:0 passed_on:0 trampoline:0 apart:1; do
     name=${way%:*}

@@ -6,10 +6,10 @@ tests_rdma_nib_SOURCES = tests/rdma/nib.c tests/rdma/nib.h tests/rdma/nib_end.c 
 	tests/rdma/nib_meet.c tests/rdma/nib_plan.c tests/rdma/nib_table.c
 tests_rdma_nib_LDADD = -ldl
 
-tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map tests/verbs/count.c
-	$(AM_V_CCLD)$(MKDIR_P) tests/rdma && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map tests/verbs/programs/count.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-Wl,--version-script=$(srcdir)/tests/rdma/nib_count.map -o $@ \
-		$(srcdir)/tests/rdma/nib_count.c $(srcdir)/tests/verbs/count.c
+		$(srcdir)/tests/rdma/nib_count.c $(srcdir)/tests/verbs/programs/count.c
 check_DATA += tests/rdma/nib_count.so
 CLEANFILES += tests/rdma/nib_count.so
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A way for tests/verbs/count.c to get between NCCL and libibverbs: NCCL is not linked to
+ * A way for tests/verbs/programs/count.c to get between NCCL and libibverbs: NCCL is not linked to
  * it but asks dlvsym() for its functions.  Both together are preloaded in front of what
  * else there is, and count what NCCL posts and polls.
  */

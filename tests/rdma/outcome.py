@@ -5,7 +5,7 @@
 usage: outcome.py CCLTAP CASE-DIR KIND
   KIND as tests/rdma/programs explains it; CASE-DIR as tests/rdma/guest leaves it
 
-What happened is known from tests/verbs/count.c, which sat behind ccltap, and from the
+What happened is known from tests/verbs/programs/count.c, which sat behind ccltap, and from the
 kernel's counters of each device: SENDs that completed, receives that were used up, packets.
 Prints what is wrong, a line each, and a last line for the table:
   row SENT RECEIVED COMPLETED HW-SENDS HW-RECVS, then exact, inferred and outstanding of

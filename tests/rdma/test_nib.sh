@@ -62,7 +62,7 @@ whole()
     done
 }
 
-# traced TRACE: what tests/verbs/count.c says of it, sorted; quicker than trace.py there.
+# traced TRACE: what tests/verbs/programs/count.c says of it, sorted; quicker than trace.py there.
 traced()
 {
     babeltrace2 "$1" | awk '

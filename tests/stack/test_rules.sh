@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-rules=${top_builddir:?}/tests/stack/rules
+rules=${top_builddir:?}/tests/stack/programs/rules
 for tool in readelf /usr/bin/python3; do
     command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is not installed"; exit 0; }
 done
@@ -21,7 +21,7 @@ for name in libc.so.6 libm.so.6 libstdc++.so.6 libcrypto.so.3 liblttng-ust.so.1 
     path=$(path_of "$name")
     if [ -n "$path" ]; then
         check "$name has the rules that readelf shows" \
-            /usr/bin/python3 "$top_srcdir/tests/stack/rules.py" "$rules" "$path"
+            /usr/bin/python3 "$top_srcdir/tests/stack/expect/rules.py" "$rules" "$path"
     else
         skip "not here" "$name has the rules that readelf shows"
     fi

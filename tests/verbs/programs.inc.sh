@@ -31,7 +31,7 @@ agrees()
     agrees_sentence=$1
     shift
     agrees_status=0
-    /usr/bin/python3 "$top_srcdir/tests/verbs/programs/log.py" "$PROGRAM_LOGS" \
+    /usr/bin/python3 "$top_srcdir/tests/verbs/expect/log.py" "$PROGRAM_LOGS" \
         "$work/jsonl" "$work/check" "$@" >"$work/agrees" 2>&1 || agrees_status=$?
     ok $agrees_status "$agrees_sentence"
     sed 's/^/# /' "$work/agrees"
@@ -41,7 +41,7 @@ agrees()
 reported()
 {
     env -u LD_LIBRARY_PATH "$ccltap" report --json "$2" >"$work/report"
-    check "$1" /usr/bin/python3 "$top_srcdir/tests/verbs/programs/report.py" \
+    check "$1" /usr/bin/python3 "$top_srcdir/tests/verbs/expect/report.py" \
         "$PROGRAM_LOGS" "$work/report" "$work/jsonl"
 }
 

@@ -6,8 +6,8 @@ set -eu
 # shellcheck source=tests/verbs/verbs.inc.sh
 . "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
 
-program=$top_builddir/tests/verbs/extended
-trace_py=$top_srcdir/tests/verbs/trace.py
+program=$top_builddir/tests/verbs/programs/extended
+trace_py=$top_srcdir/tests/verbs/expect/trace.py
 
 # ways NAME SENTENCE WORDS...: one process for all the words.
 ways()
@@ -22,7 +22,7 @@ ways()
     same "$sentence: the same with us" "$(cat "$work/$name.bare")" "$(cat "$work/$name.with")"
     same "$sentence: they ran" $# "$(wc -l <"$work/$name.bare")"
     run 0 "$sentence: recorded" env COUNT_TO="$COUNT_TO" "$ccltap" record -o "$work/$name" -- \
-        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so" \
+        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/programs/count.so" \
         "$program" "$@"
     same "$sentence: the same when recorded" "$(cat "$work/$name.bare")" "$(cat "$work/out")"
     events "$work/$name" >"$work/$name.events"
@@ -49,7 +49,7 @@ for kind in \"post-completion\", \"send-receive\":
 "' "$ccltap" "$work/$1"
 }
 
-# The words are ways of tests/verbs/extended.c.
+# The words are ways of tests/verbs/programs/extended.c.
 ways plain "batches, both interfaces, what is refused" \
     batch12 batch300 cq plain datagrams mixed refused replace
 exact plain "batches, both interfaces, what is refused"
@@ -62,7 +62,7 @@ exact resets "a provider that puts its functions there anew"
 unset COUNT_RESETS
 
 # What a provider makes by functions of its own cannot be seen, and is said to be.
-preload=$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so
+preload=$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/programs/count.so
 run 0 "a queue pair that was made past us" "$ccltap" record -o "$work/past" -- \
     env LD_PRELOAD="$preload" "$program" past
 same "works" "past: 1" "$(cat "$work/out")"

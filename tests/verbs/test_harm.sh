@@ -6,8 +6,8 @@ set -eu
 # shellcheck source=tests/verbs/verbs.inc.sh
 . "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
 
-harm=$top_builddir/tests/verbs/harm
-trace_py=$top_srcdir/tests/verbs/trace.py
+harm=$top_builddir/tests/verbs/programs/harm
+trace_py=$top_srcdir/tests/verbs/expect/trace.py
 
 # way NAME SENTENCE
 way()
@@ -18,7 +18,7 @@ way()
     LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so "$harm" "$1" >"$work/$1.with" 2>&1 || true
     same "$2: the same with us" "$(cat "$work/$1.bare")" "$(cat "$work/$1.with")"
     run 0 "$2: recorded" env COUNT_TO="$COUNT_TO" "$ccltap" record -o "$work/$1" -- \
-        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/count.so" \
+        env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$top_builddir/tests/verbs/programs/count.so" \
         "$harm" "$1"
     same "$2: the same when recorded" "$(cat "$work/$1.bare")" "$(cat "$work/out")"
     same "$2: all that was counted, each once" "$(sort "$COUNT_TO")" \
@@ -61,7 +61,7 @@ check "its failure is told" sh -c "env -u LD_LIBRARY_PATH babeltrace2 '$work/fat
     grep -q 'verbs:async_event: .*event = .*8'"
 
 # Nothing of what is posted is seen then, and that is said.
-keeps=$top_builddir/tests/verbs/keeps.so
+keeps=$top_builddir/tests/verbs/programs/keeps.so
 LD_PRELOAD=$keeps "$harm" keeps >"$work/keeps.bare" 2>&1 || true
 run 0 "a provider that puts its own table back: recorded" "$ccltap" record -o "$work/keeps" -- \
     env LD_PRELOAD="$CCLTAP_LIBDIR/libccltap.so:$keeps" "$harm" keeps

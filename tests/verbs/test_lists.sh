@@ -6,8 +6,8 @@ set -eu
 # shellcheck source=tests/verbs/verbs.inc.sh
 . "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
 
-harm=$top_builddir/tests/verbs/harm
-strange=$top_builddir/tests/verbs/strange.so
+harm=$top_builddir/tests/verbs/programs/harm
+strange=$top_builddir/tests/verbs/programs/strange.so
 
 # way NAME OUTPUT SENTENCE: bare, with us and recorded it says that.
 way()

@@ -52,7 +52,7 @@ run 0 "all settings are recorded" "$ccltap" record -o "$work/trace" -- \
 said "nothing was discarded" " 0 discarded"
 
 status=0
-/usr/bin/python3 "$top_srcdir/tests/verbs/messages.py" "$work/trace" "$work/truth"/* \
+/usr/bin/python3 "$top_srcdir/tests/verbs/expect/messages.py" "$work/trace" "$work/truth"/* \
     >"$work/scored" || status=1
 sed 's/^/# /' "$work/scored"
 ok "$status" "each message is in the trace once, as it was"
@@ -62,11 +62,11 @@ cp -r "$work/truth/two" "$work/other"
 first=$(find "$work/other" -name 'truth.*' | head -n 1)
 sed -i '3s/"bytes":\([0-9]*\)/"bytes":1\1/' "$first"
 check "a message of another size is noticed" sh -c \
-    "! /usr/bin/python3 '$top_srcdir/tests/verbs/messages.py' '$work/trace' '$work/other' >/dev/null"
+    "! /usr/bin/python3 '$top_srcdir/tests/verbs/expect/messages.py' '$work/trace' '$work/other' >/dev/null"
 sed -i '$d' "$first"
 sed -i '3s/"bytes":1\([0-9]*\)/"bytes":\1/' "$first"
 check "a message that was not sent is noticed" sh -c \
-    "! /usr/bin/python3 '$top_srcdir/tests/verbs/messages.py' '$work/trace' '$work/other' >/dev/null"
+    "! /usr/bin/python3 '$top_srcdir/tests/verbs/expect/messages.py' '$work/trace' '$work/other' >/dev/null"
 
 run 0 "the trace is checked" env -u LD_LIBRARY_PATH "$ccltap" check --json "$work/trace"
 check "all that is matched is exact" sh -c "/usr/bin/python3 -c '

@@ -6,8 +6,8 @@ set -eu
 # shellcheck source=tests/verbs/verbs.inc.sh
 . "${top_srcdir:?}/tests/verbs/verbs.inc.sh"
 
-trace_py=$top_srcdir/tests/verbs/trace.py
-counter=$top_builddir/tests/verbs/count.so
+trace_py=$top_srcdir/tests/verbs/expect/trace.py
+counter=$top_builddir/tests/verbs/programs/count.so
 
 # counted NAME COMMAND...: recorded, with the counter behind us.
 counted()

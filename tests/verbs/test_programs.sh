@@ -16,7 +16,7 @@ reported "the report has sums, depth and percentiles of the log" "$work/omniredu
 sed 's/"seq":100,/"seq":101,/' "$work/jsonl" >"$work/wrong"
 mv "$work/wrong" "$work/jsonl"
 check "a wrong one is noticed" sh -c '! "$@"' - /usr/bin/python3 \
-    "$top_srcdir/tests/verbs/programs/log.py" "$PROGRAM_LOGS" "$work/jsonl" -
+    "$top_srcdir/tests/verbs/expect/log.py" "$PROGRAM_LOGS" "$work/jsonl" -
 
 recorded uccl uccl
 # On a busy machine a message may find no receive and be lost: then what comes after it is

@@ -4,7 +4,7 @@
  * needed to build.
  *
  * It hides nothing: the numbers and layouts are those of NVTX 3's public headers, named
- * at each.  tests/calls/check_nvtx.c compares them where the headers are.  A program has
+ * at each.  tests/calls/programs/check_nvtx.c compares them where the headers are.  A program has
  * as many instances of NVTX as it has objects that include these headers.
  */
 #ifndef TAP_INTERCEPT_NVTX_NVTX_ABI_H

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each call that tests/link/ways made is recorded as going to the copy that it went to.
+"""Each call that tests/link/programs/ways made is recorded as going to the copy that it went to.
 
 usage: ways.py OUTPUT JSONL [UNSEEN]
 

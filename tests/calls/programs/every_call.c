@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "fake_nccl.h"
-#include "guarded.h"
+#include "../doubles/nccl.h"
+#include "../guarded.h"
 
 #include "tracepoints/events.h"
 

@@ -20,7 +20,7 @@ struct moment {
 	void (*run)(void);
 };
 
-/* The whole outcome of one call: 0 when it is what tests/link/copy.c, as copy 2, gives.
+/* The whole outcome of one call: 0 when it is what tests/link/programs/copy.c, as copy 2, gives.
  */
 static inline int outcome(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A libibverbs.so.1 made of the rows: nothing but a mirror (fake_verbs.h). */
-#include "fake_verbs.h"
+#include "verbs.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A libnccl.so.2 made of the rows: nothing but a mirror (fake_nccl.h). */
-#include "fake_nccl.h"
+#include "nccl.h"
 
 #include <errno.h>
 

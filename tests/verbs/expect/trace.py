@@ -4,7 +4,7 @@
 
 usage: babeltrace2 TRACE | trace.py
 
-A line for each process that posted, as tests/verbs/count.c says it, sorted; and a line
+A line for each process that posted, as tests/verbs/programs/count.c says it, sorted; and a line
 "bad ..." for each queue whose ordinals are not 1, 2, 3 and so on, each once.  With
 --raced also how many requests and completions were in an event that says so."""
 import re

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A libcuda.so.1, or libamdhip64.so.6, made of the rows: nothing but a mirror
  * (fake_cuda.h). */
-#include "fake_cuda.h"
+#include "cuda.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fake_cuda.h"
-#include "guarded.h"
+#include "../doubles/cuda.h"
+#include "../guarded.h"
 
 enum mode { FULL, EMPTY, FAILED, NR_MODES };
 static const int mode_results[] = {0, 0, -1};

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fake_verbs.h"
-#include "guarded.h"
+#include "../doubles/verbs.h"
+#include "../guarded.h"
 
 /* The newest object of each type, by the type's name. */
 static struct {

@@ -17,14 +17,14 @@
 #include <stdint.h>
 
 #ifdef TAP_CUDA
-#include "fake_cuda.h"
+#include "../doubles/cuda.h"
 #elif defined TAP_VERBS
-#include "fake_verbs.h"
+#include "../doubles/verbs.h"
 #else
 #define TAP_NCCL
-#include "fake_nccl.h"
+#include "../doubles/nccl.h"
 #endif
-#include "guarded.h"
+#include "../guarded.h"
 
 #include "calls/kinds.h"
 

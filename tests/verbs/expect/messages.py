@@ -18,7 +18,7 @@ import json
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../lib"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../lib"))
 import nccl_wire  # pylint: disable=wrong-import-position
 
 SHOWN = 5
