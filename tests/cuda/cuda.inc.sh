@@ -7,7 +7,7 @@
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 cuda=$top_builddir/tests/cuda/programs
-programs=$top_builddir/tests/doubles/programs
+programs=$top_builddir/tests/doubles_tests/programs
 FAKE_CUDA_LOG=$work/log
 export FAKE_CUDA_LOG
 "$top_builddir/list-calls" --cuda >"$work/rows"

@@ -11,8 +11,8 @@ check_DATA += $(cuda_made)
 CLEANFILES += $(cuda_made)
 
 cuda_compile = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
-	-I$(srcdir)/tests/doubles/include -I$(srcdir)/tests/doubles/programs -o $@
-tests/cuda/programs/harm: tests/cuda/programs/harm.c tests/doubles/programs/program.h \
+	-I$(srcdir)/tests/doubles/include -I$(srcdir)/tests/doubles_tests/programs -o $@
+tests/cuda/programs/harm: tests/cuda/programs/harm.c tests/doubles_tests/programs/program.h \
 		tests/doubles/cuda/libcuda.so.1
 	$(cuda_compile) $(srcdir)/tests/cuda/programs/harm.c -Ltests/doubles/cuda -lcuda \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../../doubles/cuda'

@@ -11,10 +11,10 @@ check_DATA += $(cupti_made)
 CLEANFILES += $(cupti_made)
 
 cupti_compile = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
-	-I$(srcdir)/tests/doubles/programs -pthread -o $@
+	-I$(srcdir)/tests/doubles_tests/programs -pthread -o $@
 cupti_ld = -Ltests/doubles/cuda -lcuda -Wl,--enable-new-dtags \
 	-Wl,-rpath,'$$ORIGIN/../../doubles/cuda:$$ORIGIN/../../doubles/nccl:$$ORIGIN/../../doubles/cupti'
-cupti_needs = tests/doubles/programs/program.h $(doubles_so) $(doubles_h) $(fake_cupti_so)
+cupti_needs = tests/doubles_tests/programs/program.h $(doubles_so) $(doubles_h) $(fake_cupti_so)
 tests/cupti/programs/guest: tests/cupti/programs/guest.c $(cupti_needs)
 	$(cupti_compile) $(srcdir)/tests/cupti/programs/guest.c $(cupti_ld)
 tests/cupti/programs/profiler: tests/cupti/programs/profiler.c $(cupti_needs)

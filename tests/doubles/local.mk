@@ -208,103 +208,12 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 		`for f in $(soft_verbs_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libibverbs.so
 
-# The tests of the doubles.
-doubles_tests = tests/doubles/test_cuda tests/doubles/test_cuda_log tests/doubles/test_launches tests/doubles/test_nccl tests/doubles/test_groups \
-	tests/doubles/test_comms tests/doubles/test_death
-doubles_scripts = tests/doubles/test_allreduce.sh tests/doubles/test_headers.sh \
-	tests/doubles/test_cuda_programs.sh tests/doubles/test_cupti_real.sh \
-	tests/doubles/test_interface.sh tests/doubles/test_nccl_verbs.sh \
-	tests/doubles/test_verbs_programs.sh
-doubles_tested = tests/doubles/arguments tests/doubles/cupti_probe tests/doubles/messages
-verbs_tests = tests/doubles/test_verbs tests/doubles/test_verbs_errors \
-	tests/doubles/test_verbs_extended tests/doubles/test_verbs_processes
-
-cupti_tests = tests/doubles/test_cupti-11.8 tests/doubles/test_cupti-12 \
-	tests/doubles/test_cupti-13
-
-check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
-CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
-TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests) $(cupti_tests)
-EXTRA_DIST += $(doubles_scripts) tests/doubles/values.c tests/doubles/tap.h tests/doubles/test_cuda.c \
-	tests/doubles/test_cuda_log.c tests/doubles/test_launches.c tests/doubles/test_nccl.c \
-	tests/doubles/test_groups.c tests/doubles/test_comms.c \
-	tests/doubles/test_death.c tests/doubles/arguments.c tests/doubles/messages.c \
-	tests/doubles/cupti_layouts.c tests/doubles/cupti_probe.c tests/doubles/test_cupti.c \
-	tests/doubles/truth.py tests/doubles/verbs_pair.h \
-	tests/doubles/test_verbs.c tests/doubles/test_verbs_errors.c \
-	tests/doubles/test_verbs_extended.c tests/doubles/test_verbs_processes.c
-
-# Exported, so that the library's pthread_create() is the test's.
-$(doubles_tests): \
-		$(doubles_so) $(doubles_h) tests/doubles/tap.h
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
-		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
-tests/doubles/test_cuda: tests/doubles/test_cuda.c
-tests/doubles/test_cuda_log: tests/doubles/test_cuda_log.c
-tests/doubles/test_launches: tests/doubles/test_launches.c
-tests/doubles/test_nccl: tests/doubles/test_nccl.c
-tests/doubles/test_groups: tests/doubles/test_groups.c
-tests/doubles/test_comms: tests/doubles/test_comms.c
-tests/doubles/test_death: tests/doubles/test_death.c
-
-# Programs that launch, in all the ways in which programs reach the driver.
-cuda_programs = tests/doubles/programs/driver tests/doubles/programs/handle \
-	tests/doubles/programs/runtime-static tests/doubles/programs/runtime-static-11 \
-	tests/doubles/programs/runtime-static-12 \
-	tests/doubles/programs/runtime-12 tests/doubles/programs/runtime-13 \
-	tests/doubles/programs/runtime-twin tests/doubles/programs/two
-cuda_program_so = tests/doubles/programs/static.so tests/doubles/programs/shared12.so
-check_DATA += $(cuda_programs) $(cuda_program_so)
-CLEANFILES += $(cuda_programs) $(cuda_program_so)
-EXTRA_DIST += tests/doubles/programs/program.h tests/doubles/programs/driver.c \
-	tests/doubles/programs/handle.c tests/doubles/programs/runtime.c \
-	tests/doubles/programs/two.c
-cuda_program_cc = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread
-cuda_program_ld = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cudart:$$ORIGIN/../cuda'
-cuda_program = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@
-cuda_program_h = tests/doubles/programs/program.h $(doubles_h)
-
-tests/doubles/programs/driver: tests/doubles/programs/driver.c $(cuda_program_h) \
-		tests/doubles/cuda/libcuda.so.1
-	$(cuda_program) $(srcdir)/tests/doubles/programs/driver.c \
-		-Ltests/doubles/cuda -lcuda $(cuda_program_ld)
-tests/doubles/programs/handle: tests/doubles/programs/handle.c $(cuda_program_h)
-	$(cuda_program) $(srcdir)/tests/doubles/programs/handle.c $(cuda_program_ld)
-tests/doubles/programs/two: tests/doubles/programs/two.c $(cuda_program_h)
-	$(cuda_program) $(srcdir)/tests/doubles/programs/two.c $(cuda_program_ld)
-runtime_program = $(cuda_program) $(srcdir)/tests/doubles/programs/runtime.c
-runtime_needs = tests/doubles/programs/runtime.c $(cuda_program_h) $(mini_cudart_so) \
-	$(mini_cudart_static)
-tests/doubles/programs/runtime-static: $(runtime_needs)
-	$(runtime_program) tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
-tests/doubles/programs/runtime-static-11: $(runtime_needs)
-	$(runtime_program) -DMINI_CUDART_VERSION=11080 \
-		tests/doubles/cudart/libcudart_static-11.8.a $(cuda_program_ld)
-tests/doubles/programs/runtime-static-12: $(runtime_needs)
-	$(runtime_program) -DMINI_CUDART_VERSION=12090 \
-		tests/doubles/cudart/libcudart_static-12.9.a $(cuda_program_ld)
-tests/doubles/programs/runtime-12: $(runtime_needs)
-	$(runtime_program) -DMINI_CUDART_VERSION=12040 tests/doubles/cudart/libcudart.so.12 \
-		$(cuda_program_ld)
-tests/doubles/programs/runtime-13: $(runtime_needs)
-	$(runtime_program) tests/doubles/cudart/libcudart.so.13 $(cuda_program_ld)
-tests/doubles/programs/runtime-twin: $(runtime_needs)
-	$(runtime_program) -DCUDA_API_PER_THREAD_DEFAULT_STREAM \
-		tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
-tests/doubles/programs/static.so: $(runtime_needs)
-	$(runtime_program) -DPROGRAM_LIBRARY -fPIC -fvisibility=hidden -shared \
-		tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
-tests/doubles/programs/shared12.so: $(runtime_needs)
-	$(runtime_program) -DPROGRAM_LIBRARY -DMINI_CUDART_VERSION=12040 -fPIC \
-		-fvisibility=hidden -shared tests/doubles/cudart/libcudart.so.12 \
-		$(cuda_program_ld)
-
 # HIP, and what RCCL is to a tracer of it: linked by all, by names with versions.
 fake_hip_so = tests/doubles/hip/libamdhip64.so.6 tests/doubles/hip/librccl.so.1
-check_DATA += $(fake_hip_so) tests/doubles/programs/hip
-CLEANFILES += $(fake_hip_so) tests/doubles/hip/libamdhip64.so tests/doubles/programs/hip
+check_DATA += $(fake_hip_so)
+CLEANFILES += $(fake_hip_so) tests/doubles/hip/libamdhip64.so
 EXTRA_DIST += tests/doubles/hip/hip.c tests/doubles/hip/hip.h tests/doubles/hip/rccl.c \
-	tests/doubles/hip/libamdhip64.map tests/doubles/programs/hip.c
+	tests/doubles/hip/libamdhip64.map
 tests/doubles/hip/libamdhip64.so.6: tests/doubles/hip/hip.c tests/doubles/hip/hip.h \
 		tests/doubles/hip/libamdhip64.map
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -fvisibility=default \
@@ -315,41 +224,3 @@ tests/doubles/hip/librccl.so.1: tests/doubles/hip/rccl.c tests/doubles/hip/libam
 	$(AM_V_CCLD)$(doubles_link) -fvisibility=default -o $@ \
 		$(srcdir)/tests/doubles/hip/rccl.c -Ltests/doubles/hip -lamdhip64 \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN'
-tests/doubles/programs/hip: tests/doubles/programs/hip.c $(fake_hip_so)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@ \
-		$(srcdir)/tests/doubles/programs/hip.c -Ltests/doubles/hip -lamdhip64 \
-		-l:librccl.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../hip'
-
-tests/doubles/arguments: tests/doubles/arguments.c $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
-		-o $@ $(srcdir)/tests/doubles/arguments.c
-
-# The same of each release of CUPTI.
-cupti_test = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
-	-pthread -o $@ $(srcdir)/tests/doubles/test_cupti.c -Ltests/doubles/cuda -lcuda \
-	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/cupti:$$ORIGIN/cuda'
-cupti_test_needs = tests/doubles/test_cupti.c tests/doubles/tap.h $(doubles_h) \
-	$(doubles_so) $(fake_cupti_so)
-tests/doubles/test_cupti-11.8: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=11080 tests/doubles/cupti/libcupti.so.11.8
-tests/doubles/test_cupti-12: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=12090 tests/doubles/cupti/libcupti.so.12
-tests/doubles/test_cupti-13: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=13000 tests/doubles/cupti/libcupti.so.13
-tests/doubles/cupti_probe: tests/doubles/cupti_probe.c tests/doubles/cupti/driver.def \
-		tests/doubles/cupti/runtime.def $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
-		-o $@ $(srcdir)/$@.c
-
-tests/doubles/messages: tests/doubles/messages.c $(doubles_so) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \
-		-o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/nccl:$$ORIGIN/cuda'
-
-$(verbs_tests): $(soft_verbs_so) tests/doubles/tap.h tests/doubles/verbs_pair.h
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
-		-pthread -o $@ $(srcdir)/$@.c -Ltests/doubles/verbs -libverbs \
-		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/verbs'
-tests/doubles/test_verbs: tests/doubles/test_verbs.c
-tests/doubles/test_verbs_errors: tests/doubles/test_verbs_errors.c
-tests/doubles/test_verbs_extended: tests/doubles/test_verbs_extended.c
-tests/doubles/test_verbs_processes: tests/doubles/test_verbs_processes.c

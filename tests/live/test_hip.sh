@@ -9,7 +9,7 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-program=$top_builddir/tests/doubles/programs/hip
+program=$top_builddir/tests/doubles_tests/programs/hip
 FAKE_HIP_LOG=$work/log
 export FAKE_HIP_LOG
 if [ -n "${WITHOUT-}" ]; then

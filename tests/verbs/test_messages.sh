@@ -48,7 +48,7 @@ END
 mkdir "$work/truth"
 run 0 "all settings are recorded" "$ccltap" record -o "$work/trace" -- \
     env LD_LIBRARY_PATH="$doubles/verbs" SOFTVERBS_FABRIC="messages.$$" \
-    sh "$work/all" "$work/truth" "$doubles/messages"
+    sh "$work/all" "$work/truth" "$top_builddir/tests/doubles_tests/programs/messages"
 said "nothing was discarded" " 0 discarded"
 
 status=0

@@ -3,7 +3,7 @@
  * The part of the CUDA driver API that the doubles offer and the bundled
  * program uses, so that both build where there is no toolkit.  The names, the
  * values and the binary interface are those of the real header: a file that
- * includes <cuda.h> compiles against either, and tests/doubles/test_headers.sh
+ * includes <cuda.h> compiles against either, and tests/doubles_tests/test_headers.sh
  * has it compiled against both.
  */
 #ifndef FAKE_CUDA_H

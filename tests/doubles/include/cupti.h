@@ -3,7 +3,7 @@
  * The part of CUPTI that the double offers and the programs of the tests use, so that
  * both build where there is no toolkit.  The names, the values and the binary interface
  * are those of the real headers, of 13.0 where a release added to a structure; an older
- * structure bears its own number.  tests/doubles/test_cupti_real.sh compares.
+ * structure bears its own number.  tests/doubles_tests/test_cupti_real.sh compares.
  */
 #ifndef FAKE_CUPTI_H
 #define FAKE_CUPTI_H

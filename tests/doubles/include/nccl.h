@@ -3,7 +3,7 @@
  * The part of NCCL's API that the double offers, so that it and the bundled
  * program build where there is no NCCL.  The names, the values and the binary
  * interface are those of NCCL 2.28: a file that includes <nccl.h> compiles
- * against either, and tests/doubles/test_headers.sh has it compiled against both.
+ * against either, and tests/doubles_tests/test_headers.sh has it compiled against both.
  */
 #ifndef MINI_NCCL_H
 #define MINI_NCCL_H

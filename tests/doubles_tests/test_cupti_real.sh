@@ -6,8 +6,9 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-here=${top_builddir:?}/tests/doubles
-work=$here/cupti_real.$$
+doubles=${top_builddir:?}/tests/doubles
+made=${top_builddir:?}/tests/doubles_tests
+work=$made/cupti_real.$$
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/empty"
 
@@ -27,21 +28,21 @@ compile() # PROGRAM OPTION...
     shift
     # shellcheck disable=SC2086 # CC may carry options
     ${CC:-cc} -std=gnu11 -w -DFAKE_CUPTI_VERSION="$number" "$@" \
-        -o "$work/$compile_program" "$top_srcdir/tests/doubles/cupti_layouts.c"
+        -o "$work/$compile_program" "$top_srcdir/tests/doubles_tests/programs/cupti_layouts.c"
 }
 
 # Those of a function that the real one does not survive are left out of both.
 answers() # LIBRARY
 {
     # No driver: an empty folder, not the one that a test may have been started with.
-    LD_LIBRARY_PATH=$work/empty "$here/cupti_probe" "$1" 2>&1
+    LD_LIBRARY_PATH=$work/empty "$made/programs/cupti_probe" "$1" 2>&1
 }
 
 for real in $(echo "$CCLTAP_REAL_CUPTI" | tr ':' ' '); do
     name=$(basename "$real")
     library=$(find "$real/lib" -name 'libcupti.so.*')
     soname=$(basename "$library")
-    fake=$here/cupti/$soname
+    fake=$doubles/cupti/$soname
     case $name in
     cupti-11.*) number=11080 ;;
     cupti-12.*) number=12090 ;;

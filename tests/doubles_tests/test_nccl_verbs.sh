@@ -24,11 +24,11 @@ over()
     mkdir "$truth"
     check "$over_what, $over_ranks ranks: all values are right" \
         env LD_LIBRARY_PATH="$doubles/verbs" "$@" \
-        timeout -s KILL 60 "$doubles/messages" "$over_ranks" "${rounds:-1}"
+        timeout -s KILL 60 "$top_builddir/tests/doubles_tests/programs/messages" "$over_ranks" "${rounds:-1}"
     # Unquoted on purpose: two words.
     # shellcheck disable=SC2086
     check "$over_what, $over_ranks ranks: each send has its receive, steps are in order" \
-        /usr/bin/python3 "$top_srcdir/tests/doubles/truth.py" "$truth" "$over_ranks" $over_shape
+        /usr/bin/python3 "$top_srcdir/tests/doubles_tests/expect/truth.py" "$truth" "$over_ranks" $over_shape
 }
 
 over "plain" 2 1 1

@@ -7,9 +7,10 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-here=${top_builddir:?}/tests/doubles
-nccl=$here/nccl/libnccl.so.2
-cuda=$here/cuda/libcuda.so.1
+doubles=${top_builddir:?}/tests/doubles
+programs=${top_builddir:?}/tests/doubles_tests/programs
+nccl=$doubles/nccl/libnccl.so.2
+cuda=$doubles/cuda/libcuda.so.1
 names=$PWD/interface.$$
 trap 'rm -f "$names".*' EXIT
 
@@ -63,7 +64,7 @@ same "it does not link the driver" "" "$(readelf -dW "$nccl" | grep 'NEEDED.*cud
 # Without its driver, as a real one finds itself on a machine without a GPU.
 mkdir -p "$names.alone"
 cp "$nccl" "$names.alone"
-"$here/arguments" "$names.alone/libnccl.so.2" >"$names.double"
+"$programs/arguments" "$names.alone/libnccl.so.2" >"$names.double"
 rm -r "$names.alone"
 same "without a driver there is no communicator" \
     "ncclCommInitAll(&comm, 1, NULL) = 1" "$(tail -n 1 "$names.double")"
@@ -71,7 +72,7 @@ same "without a driver there is no communicator" \
 sentence="it returns what the real one returns"
 imitated=
 for library in $(echo "${CCLTAP_REAL_NCCL:-}" | tr ':' ' '); do
-    "$here/arguments" "$library" >"$names.theirs" || :
+    "$programs/arguments" "$library" >"$names.theirs" || :
     grep -q 'the version is 2.28.9' "$names.theirs" || continue
     imitated=$library
     same "$sentence" "$(cat "$names.theirs")" "$(cat "$names.double")"

@@ -112,10 +112,10 @@ static void print_names(void)
 		uint32_t cbid;
 	} rows[] = {
 #define CBID(name, number) {CUPTI_CB_DOMAIN_DRIVER_API, number},
-#include "cupti/driver.def"
+#include "../../doubles/cupti/driver.def"
 #undef CBID
 #define CBID(name, version, number) {CUPTI_CB_DOMAIN_RUNTIME_API, number},
-#include "cupti/runtime.def"
+#include "../../doubles/cupti/runtime.def"
 #undef CBID
 	};
 	__typeof__(&cuptiGetCallbackName) get =

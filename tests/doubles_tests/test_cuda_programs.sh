@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
 
-programs=${top_builddir:?}/tests/doubles/programs
+programs=${top_builddir:?}/tests/doubles_tests/programs
 log=$PWD/cuda-programs.$$
 trap 'rm -f "$log"' EXIT
 

@@ -3,7 +3,7 @@
  * Calls HIP in each way that the fake one has, linked, or with an argument looked up in
  * it: by name (name), by name and version (version) or by HIP itself (proc).
  */
-#include "../hip/hip.h"
+#include "../../doubles/hip/hip.h"
 
 #include <dlfcn.h>
 #include <nccl.h>
