@@ -143,7 +143,7 @@ static unsigned int fuzz_texts(const struct test_plugins *plugins, unsigned int 
 	unsigned int round;
 	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "%s/tests/golden/*.events",
+	snprintf(pattern, sizeof(pattern), "%s/tests/golden/traces/*.events",
 		 source ? source : ".");
 	if (glob(pattern, 0, NULL, &found))
 		return 0;
@@ -262,7 +262,7 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *nam
 
 	remove_folder("fuzz.ctf");
 	remove_folder("fuzz.damaged");
-	snprintf(path, sizeof(path), "%s/tests/golden/%s.events", source ? source : ".",
+	snprintf(path, sizeof(path), "%s/tests/golden/traces/%s.events", source ? source : ".",
 		 name);
 	bt_value_map_insert_string_entry(params, "path", "fuzz.ctf");
 	bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE);

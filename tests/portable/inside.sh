@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs in a minimal root, which has nothing that we need, nor tests/lib.  Its lines are
-# TAP without numbers, for portable.sh.
+# TAP without numbers, for test_portable.sh.
 
 ok() # STATUS SENTENCE
 {

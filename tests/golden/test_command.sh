@@ -4,7 +4,7 @@
 # when there is nothing to read.
 set -eu
 
-golden=${top_srcdir:?}/tests/golden
+traces=${top_srcdir:?}/tests/golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 CCLTAP_LIBDIR=$top_builddir/.libs
 export CCLTAP_LIBDIR
@@ -38,7 +38,7 @@ refuses() { # WORDS COMMAND...
 }
 
 make_trace() { # CASE FOLDER
-	"$convert" events "$golden/$1.events" ctf path="$2" assume-single-trace=yes \
+	"$convert" events "$traces/$1.events" ctf path="$2" assume-single-trace=yes \
 		quiet=yes
 }
 

@@ -14,7 +14,7 @@ for tool in babeltrace2 /usr/bin/python3; do
     fi
 done
 
-golden=$top_srcdir/tests/golden
+traces=$top_srcdir/tests/golden/traces
 xml=$top_srcdir/share/ccltap/tracecompass/ccltap.xml
 CCLTAP_LIBDIR=${top_builddir:?}/.libs
 export CCLTAP_LIBDIR
@@ -40,13 +40,13 @@ same_spans()
 
 derive() # NAME: makes the trace, its jsonl, and the trace of its calls
 {
-    "$top_builddir/tests/golden/convert" events "$golden/$1.events" ctf path="$work/$1" \
+    "$top_builddir/tests/golden/convert" events "$traces/$1.events" ctf path="$work/$1" \
         quiet=yes &&
         ccltap timeline --format jsonl -o "$work/$1.jsonl" "$work/$1" &&
         ccltap timeline --format ctf -o "$work/$1.out" "$work/$1" 2>"$work/$1.err"
 }
 
-for events in "$golden"/*.events; do
+for events in "$traces"/*.events; do
     name=$(basename "$events" .events)
     # CTF 1.8 cannot say that an unknown number of events was discarded.
     case $name in
@@ -77,7 +77,7 @@ else
     skip "xmllint is not installed: scripts/install-deps tests" \
         "the XML for Trace Compass is well formed"
 fi
-for rows in "$golden"/*.rows; do
+for rows in "$traces"/*.rows; do
     name=$(basename "$rows" .rows)
     check "Trace Compass reads $name" sh -c \
         "/usr/bin/python3 '$top_srcdir/tests/lib/tracecompass.py' '$xml' '$work/$name.out' >'$work/rows'"

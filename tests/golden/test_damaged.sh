@@ -5,6 +5,7 @@
 set -eu
 
 golden=${top_srcdir:?}/tests/golden
+traces=$golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 CCLTAP_LIBDIR=$top_builddir/.libs
 CCLTAP=$top_builddir/ccltap
@@ -197,7 +198,7 @@ check "a signal ends what reads, too" $status
 
 for case in nesting comm wire-rc gpu-graph net-groups two-hosts; do
 	mkdir "$work/seeds/$case"
-	"$convert" events "$golden/$case.events" ctf path="$work/seeds/$case/trace" quiet=yes
+	"$convert" events "$traces/$case.events" ctf path="$work/seeds/$case/trace" quiet=yes
 done
 : >"$work/error"
 status=0

@@ -5,7 +5,7 @@
 # views.  GOLDEN_UPDATE=1 writes the expectations anew: read the difference.
 set -eu
 
-golden=${top_srcdir:?}/tests/golden
+traces=${top_srcdir:?}/tests/golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 work=golden.$$
 mkdir "$work"
@@ -54,7 +54,7 @@ views() { # EVENTS
 	unset others
 }
 
-set -- "$golden"/*.events
+set -- "$traces"/*.events
 echo "1..$(($# + 7))"
 for events; do
 	name=$(basename "$events" .events)
@@ -71,7 +71,7 @@ done
 
 # AllReduce #1, Send #1 and Recv #1 of one rank are three operations for who joins by key.
 status=0
-"$convert" events "$golden/comm.events" timeline format=jsonl output="$work/comm.jsonl"
+"$convert" events "$traces/comm.events" timeline format=jsonl output="$work/comm.jsonl"
 sed -n 's/^{"type":"span",.*"process":\([0-9]*\),.*"comm_key":"\([^"]*\)".*"op_key":"\([^"]*\)",.*"result":"nccl[SP].*/\1 \2 \3/p' \
 	"$work/comm.jsonl" | sort >"$work/keys"
 for key in all.1 '0>1.1' '1>0.1'; do
@@ -153,15 +153,15 @@ grep -q '^  pid 10 .* ncclAllReduce  *3000 .* 10 ns *~400 ns *150 ns *150 ns$' "
 check "medians of 3000 kernels claim two digits" $status
 
 # Written to a file, the first line is patched; to a pipe, it goes first too.
-"$convert" events "$golden/discarded.events" timeline format=jsonl output="$work/patched"
-"$convert" events "$golden/discarded.events" timeline format=jsonl | cat >"$work/piped"
+"$convert" events "$traces/discarded.events" timeline format=jsonl output="$work/patched"
+"$convert" events "$traces/discarded.events" timeline format=jsonl | cat >"$work/piped"
 status=0
 sed '1s/ *$//' "$work/patched" | cmp - "$work/piped" || status=1
 head -n 1 "$work/piped" | grep -q '"discarded_events":12,' || status=1
 check "a pipe gets what a file gets" $status
 
 status=0
-"$convert" events "$golden/simple.events" report output="$work/patched" 2>"$work/error" &&
+"$convert" events "$traces/simple.events" report output="$work/patched" 2>"$work/error" &&
 	status=1
 grep -q 'exists: choose another name' "$work/error" || status=1
 head -n 1 "$work/patched" | grep -q '^{"type":"trace"' || status=1
@@ -170,7 +170,7 @@ check "a file that exists is not replaced" $status
 status=0
 for params in format=xml window=0 window=x colour=yes json=yes; do
 	got=0
-	"$convert" events "$golden/simple.events" timeline "$params" >/dev/null \
+	"$convert" events "$traces/simple.events" timeline "$params" >/dev/null \
 		2>"$work/error" || got=$?
 	[ $got -eq 1 ] && grep -q '^convert: ' "$work/error" || status=1
 	sed 's/^/# /' "$work/error"
