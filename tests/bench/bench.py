@@ -64,7 +64,7 @@ class Bench:
                                 self.ccltap).strip()
 
     def program(self, name):
-        return os.path.join(self.build, "tests/bench", name)
+        return os.path.join(self.build, "tests/bench/programs", name)
 
     def run(self, *command, preload=None, pin=False, out=None, variables=None):
         """What it wrote to stdout and stderr, and what it used; ends it when we end."""
@@ -416,7 +416,7 @@ def told_round(bench, name):
                           ("records", "gpu:memset", "gpu:owner"),
                           ("records", "gpu:kernel")):
         with Session(bench, f"{name}-{len(costs)}", *events) as session:
-            costs.append(bench.number(bench.program("told"), what, bursts, turns, "2000",
+            costs.append(bench.number(bench.program("cupti"), what, bursts, turns, "2000",
                                       pin=True, preload=bench.preload))
             nr_bytes, discarded = session.contents()
             if discarded or not nr_bytes:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launches, or waits through a runtime: launch driver|runtime BURSTS TURNS PAUSE-US. */
-#include "launch.h"
+#include "../doubles/cuda.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Launches, of which CUPTI tells; or has CUPTI hand over records of kernels: told
  * driver|records BURSTS TURNS PAUSE-US.
  */
-#include "launch.h"
+#include "../doubles/cuda.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fake.c exports; hides that the numbers of NCCL's enumerations are plain ints. */
+/* What nccl.c exports; hides that the numbers of NCCL's enumerations are plain ints. */
 #ifndef TAP_BENCH_FAKE_H
 #define TAP_BENCH_FAKE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue pair of fake_verbs.c and what is posted to it: the same for all that posts, so
+ * A queue pair of doubles/verbs.c and what is posted to it: the same for all that posts, so
  * that all pay for the same request.
  */
 #ifndef TAP_BENCH_QUEUE_H

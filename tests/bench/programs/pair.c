@@ -8,7 +8,7 @@
 #include "pair_tp.h"
 
 #include "bursts.h"
-#include "fake.h"
+#include "../doubles/nccl.h"
 
 static int reduce(uint64_t call, const void *sendbuff, void *recvbuff, size_t count,
 		  int datatype, int op, void *comm, void *stream)

@@ -4,7 +4,7 @@
  * each, which does nothing, so that what is left when it is timed is the cost of calling
  * it; and what is asked of a driver about a launch.  With CUPTI it tells that of launches.
  */
-#include "launch.h"
+#include "cuda.h"
 
 #ifdef RUNTIME
 int cudaStreamSynchronize(void *stream)

@@ -14,7 +14,7 @@ int cuCtxGetCurrent(void **context);
 int cuFuncGetName(const char **name, void *function);
 int cudaStreamSynchronize(void *stream);
 
-/* Of fake_cupti.c: around a launch; and records of so many kernels, 0 when all had room. */
+/* Of doubles/cupti.c: around a launch; and records of so many kernels, 0 when all had room. */
 void bench_cupti_call(int site);
 long bench_cupti_kernels(long nr);
 

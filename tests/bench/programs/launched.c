@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bursts.h"
-#include "launch.h"
+#include "../doubles/cuda.h"
 
 static void six(long turns)
 {

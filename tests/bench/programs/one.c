@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A process to start: it makes one call, or, built with CALLS 0, none. */
-#include "fake.h"
+#include "../doubles/nccl.h"
 
 int main(void)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bursts.h"
-#include "fake.h"
+#include "../doubles/nccl.h"
 
 static void *library;
 
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 
 	if (argc != 5)
 		return 2;
-	library = dlopen("fake.so", RTLD_NOW | RTLD_NOLOAD);
+	library = dlopen("nccl.so", RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		return 1;
 	if (!strcmp(argv[1], "dlsym"))
