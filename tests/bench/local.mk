@@ -24,22 +24,22 @@ TESTS += tests/bench/test_bench.sh
 tap_bench_h = tests/bench/programs/bursts.h tests/bench/doubles/nccl.h
 tap_bench_compile = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) -D_GNU_SOURCE \
 	-I$(srcdir)/tests/bench/programs $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -o $@
-tap_bench_fake = -Ltests/bench/doubles -l:nccl.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles'
+tap_bench_nccl = -Ltests/bench/doubles -l:nccl.so -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles'
 
 tests/bench/doubles/nccl.so: tests/bench/doubles/nccl.c $(tap_bench_h)
 	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) $(srcdir)/tests/bench/doubles/nccl.c
 tests/bench/programs/calls: tests/bench/programs/calls.c tests/bench/doubles/nccl.so $(tap_bench_h)
 	$(tap_bench_compile) -fomit-frame-pointer $(srcdir)/tests/bench/programs/calls.c \
-		$(tap_bench_fake) -ldl
+		$(tap_bench_nccl) -ldl
 tests/bench/programs/calls-framed: tests/bench/programs/calls.c tests/bench/doubles/nccl.so $(tap_bench_h)
 	$(tap_bench_compile) -fno-omit-frame-pointer $(srcdir)/tests/bench/programs/calls.c \
-		$(tap_bench_fake) -ldl
+		$(tap_bench_nccl) -ldl
 tests/bench/programs/pair: tests/bench/programs/pair.c tests/bench/programs/pair_tp.h tests/bench/doubles/nccl.so \
 		$(tap_bench_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/programs/pair.c \
-		$(tap_bench_fake) $(LTTNG_UST_LIBS)
+		$(tap_bench_nccl) $(LTTNG_UST_LIBS)
 tests/bench/programs/one: tests/bench/programs/one.c tests/bench/doubles/nccl.so $(tap_bench_h)
-	$(tap_bench_compile) -DCALLS=1 $(srcdir)/tests/bench/programs/one.c $(tap_bench_fake)
+	$(tap_bench_compile) -DCALLS=1 $(srcdir)/tests/bench/programs/one.c $(tap_bench_nccl)
 tests/bench/programs/none: tests/bench/programs/one.c tests/bench/doubles/nccl.so $(tap_bench_h)
 	$(tap_bench_compile) -DCALLS=0 $(srcdir)/tests/bench/programs/one.c
 tests/bench/programs/many: tests/bench/programs/many.c tests/bench/programs/many_tp.h

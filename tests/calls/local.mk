@@ -47,7 +47,7 @@ tests/calls/doubles/verbs/map: list-calls$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./list-calls --versions | \
 		awk '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (node in of) print node " { global:" of[node] " };"; \
-				print "FAKE { global: fake_fails; fake_device; fake_context; " \
+				print "DOUBLE { global: double_fails; double_device; double_context; " \
 					"*_seen; *_object; local: *; };" }' >$@
 tests/calls/doubles/verbs/libibverbs.so.1: tests/calls/doubles/verbs.c tests/calls/doubles/verbs/map $(tap_verbs_rows)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(tap_calls_compile) -fPIC -shared -Wl,-soname,libibverbs.so.1 \

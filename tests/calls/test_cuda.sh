@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The rows of cuda.def and cudart.def against the headers and libraries of stock releases;
-# and those libraries, and NCCL, on the fake driver, which they refuse, with us and without.
+# and those libraries, and NCCL, on the driver double, which they refuse, with us and without.
 set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
@@ -40,8 +40,8 @@ starts()
     starts_what=$1
     shift
     rm -f "$work/log" "$work/log-with"
-    starts_bare=$(FAKE_CUDA_LOG=$work/log "$@" 2>&1 || echo "status $?")
-    starts_with=$(FAKE_CUDA_LOG=$work/log-with \
+    starts_bare=$(DOUBLE_CUDA_LOG=$work/log "$@" 2>&1 || echo "status $?")
+    starts_with=$(DOUBLE_CUDA_LOG=$work/log-with \
         LD_PRELOAD=$top_builddir/.libs/libccltap.so "$@" 2>&1 || echo "status $?")
     same "$name, $starts_what: it answers the same" "$starts_bare" "$starts_with"
     check "$name, $starts_what: it asks the driver for all" \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the CUDA layer share: programs on the fake driver, recorded, and its
+# What the tests of the CUDA layer share: programs on the driver double, recorded, and its
 # log beside what was recorded.
 # shellcheck shell=sh disable=SC2034,SC2120 # variables that the tests use, and arguments
 
@@ -8,8 +8,8 @@
 
 cuda=$top_builddir/tests/cuda/programs
 programs=$top_builddir/tests/doubles_tests/programs
-FAKE_CUDA_LOG=$work/log
-export FAKE_CUDA_LOG
+DOUBLE_CUDA_LOG=$work/log
+export DOUBLE_CUDA_LOG
 "$top_builddir/list-calls" --cuda >"$work/rows"
 
 # without SYMBOL: from here on the library lacks it, and so a way in.
@@ -30,7 +30,7 @@ recorded()
 {
     recorded_to=$work/$1
     shift
-    rm -rf "$FAKE_CUDA_LOG" "$recorded_to"
+    rm -rf "$DOUBLE_CUDA_LOG" "$recorded_to"
     recorded_status=0
     "$ccltap" record -o "$recorded_to" -- "$@" >"$work/out" 2>"$work/err" </dev/null ||
         recorded_status=$?
@@ -40,7 +40,7 @@ recorded()
 # agrees ASKED...: what was recorded last is what the driver did (trace.py).
 agrees()
 {
-    /usr/bin/python3 "$top_srcdir/tests/cuda/expect/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
+    /usr/bin/python3 "$top_srcdir/tests/cuda/expect/trace.py" "$DOUBLE_CUDA_LOG" "$work/rows" \
         "$@" <"$work/events"
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What is asked of the CUDA driver: programs of all kinds on the fake one.
+# What is asked of the CUDA driver: programs of all kinds on the double.
 
 CUDA_TESTS = tests/cuda/test_harm.sh tests/cuda/test_ways.sh
 cuda_made = tests/cuda/programs/harm tests/cuda/programs/again tests/cuda/programs/inside/libcuda.so.1 \

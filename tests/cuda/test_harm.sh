@@ -18,20 +18,20 @@ alike()
     same "$alike_sentence: errno is kept" 0 "$(grep -c "errno changed" "$work/out" || :)"
 }
 
-FAKE_CUDA_FAIL=2:700
-export FAKE_CUDA_FAIL
+DOUBLE_CUDA_FAIL=2:700
+export DOUBLE_CUDA_FAIL
 alike "a launch that fails" "$cuda/harm" fails
 check "it is recorded with its result" agrees cuLaunchKernel=3
 same "which is the driver's" "0 700 0" "$(sed -n \
     's/.* cuda:cuLaunchKernel: .* result = \([0-9]*\),.*/\1/p' "$work/events" | xargs)"
-unset FAKE_CUDA_FAIL
+unset DOUBLE_CUDA_FAIL
 alike "null arguments" "$cuda/harm" null
 check "they are recorded" grep -q ' cuda:cuLaunchKernelEx: ' "$work/events"
 alike "odd questions to cuGetProcAddress()" "$cuda/harm" asks
-FAKE_CUDA_VERSION=11080
-export FAKE_CUDA_VERSION
+DOUBLE_CUDA_VERSION=11080
+export DOUBLE_CUDA_VERSION
 alike "the same of an older driver" "$cuda/harm" asks
-unset FAKE_CUDA_VERSION
+unset DOUBLE_CUDA_VERSION
 alike "a child that uses its parent's driver" "$cuda/harm" forks
 check "what the child asked is recorded too" agrees cuLaunchKernel=3
 alike "a driver that is closed and opened again" \
@@ -51,7 +51,7 @@ because()
 {
     grep -Eq "^snapshot $1" "$work/trace/$host/ccltap-recording" 2>/dev/null
 }
-rm -f "$FAKE_CUDA_LOG"
+rm -f "$DOUBLE_CUDA_LOG"
 "$ccltap" record -o "$work/trace" --flight-recorder=4M --stuck-after=1 --min-interval=1 -- \
     "$cuda/harm" hangs >"$work/out" 2>"$work/err" </dev/null &
 recorder=$!

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every way in which programs reach the driver: each call that the fake driver says it was
+# Every way in which programs reach the driver: each call that the driver double says it was
 # asked for is in the trace once, under the right name, stream, grid and function.
 #
 # WITHOUT=SYMBOL tries it with a library that lacks this way in, and fails.
@@ -34,14 +34,14 @@ for flavour in static:13000:0 static-11:11080:0 static-12:12090:0 \
 done
 way "two runtimes" "two: 56 launches, sum 64" cuLaunchKernel=12 runtime=0,1,3,4,5,6,7,10 \
     -- "$programs/two" "$programs/static.so" "$programs/shared12.so"
-FAKE_CUDA_DLSYM=1
-export FAKE_CUDA_DLSYM
+DOUBLE_CUDA_DLSYM=1
+export DOUBLE_CUDA_DLSYM
 # shellcheck disable=SC2086 # a list of words
 way "a driver that asks us" "runtime 13000 all: 38 launches, sum 48" $counts \
     -- "$programs/runtime-static" 3
 way "and has a table made of it" "table: 40 launches, sum 40" cuLaunchKernel=40 \
     -- "$programs/driver" table 40
-unset FAKE_CUDA_DLSYM
+unset DOUBLE_CUDA_DLSYM
 
 # The same comparison of what is not so: a call that is missing, one that is there twice,
 # another grid.

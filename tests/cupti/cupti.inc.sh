@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the GPU layer share: programs on the fake driver and a fake CUPTI,
+# What the tests of the GPU layer share: programs on the driver double and a CUPTI double,
 # recorded, and the driver's log beside what was recorded.
 # shellcheck shell=sh disable=SC2034 # variables that the tests use
 
@@ -7,8 +7,8 @@
 . "${top_srcdir:?}/tests/cuda/cuda.inc.sh"
 
 guests=$top_builddir/tests/cupti/programs
-FAKE_CUPTI_LOG=$work/cupti-log
-export FAKE_CUPTI_LOG
+DOUBLE_CUPTI_LOG=$work/cupti-log
+export DOUBLE_CUPTI_LOG
 releases='11.8 12 13'
 
 # with RELEASE: from here on the linker finds the CUPTI of that release, and no other, whatever
@@ -30,7 +30,7 @@ with()
 # $traced_status.  The driver's log and the events are there afterwards.
 traced()
 {
-    rm -rf "$FAKE_CUDA_LOG" "$FAKE_CUPTI_LOG" "$work/trace"
+    rm -rf "$DOUBLE_CUDA_LOG" "$DOUBLE_CUPTI_LOG" "$work/trace"
     traced_status=0
     "$ccltap" record -o "$work/trace" "$@" >"$work/out" 2>"$work/err" </dev/null ||
         traced_status=$?
@@ -40,7 +40,7 @@ traced()
 # ran ASKED...: what was recorded last is what the driver's device did (trace.py).
 ran()
 {
-    /usr/bin/python3 "$top_srcdir/tests/cupti/expect/trace.py" "$FAKE_CUDA_LOG" "$work/rows" \
+    /usr/bin/python3 "$top_srcdir/tests/cupti/expect/trace.py" "$DOUBLE_CUDA_LOG" "$work/rows" \
         "$@" <"$work/events"
 }
 
@@ -49,7 +49,7 @@ ran()
 joined()
 {
     "$ccltap" check --json "$work/trace" >"$work/check" || return 1
-    /usr/bin/python3 - "$FAKE_CUDA_LOG" "$work/check" <<'END'
+    /usr/bin/python3 - "$DOUBLE_CUDA_LOG" "$work/check" <<'END'
 import json, re, sys
 ran = [line for line in open(sys.argv[1], encoding="ascii")
        if re.match("end .*kind=(kernel|memcpy|memset) ", line)]

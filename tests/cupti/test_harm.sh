@@ -13,14 +13,14 @@ state() # what gpu:owner said last
 
 with ""
 alike "no CUPTI" "$guests/guest" ordinary
-# Where a toolkit is installed its CUPTI is found at last, which refuses the fake driver.
+# Where a toolkit is installed its CUPTI is found at last, which refuses the driver double.
 same "no CUPTI: it is said" "$([ -e /usr/local/cuda ] && echo failed || echo absent)" "$(state)"
 with 13
-FAKE_CUDA_VERSION=12040
-export FAKE_CUDA_VERSION
+DOUBLE_CUDA_VERSION=12040
+export DOUBLE_CUDA_VERSION
 alike "a driver older than CUPTI" "$guests/guest" ordinary
 same "a driver older than CUPTI: that is passed over" absent "$(state)"
-unset FAKE_CUDA_VERSION
+unset DOUBLE_CUDA_VERSION
 mkdir -p "$work/nothing"
 echo 'int nothing;' >"$work/nothing.c"
 ${CC:-cc} -shared -fPIC -Wl,-soname,libcupti.so.13 -o "$work/nothing/libcupti.so.13" "$work/nothing.c"
@@ -45,7 +45,7 @@ for release in 11.8 13; do
         cuptiActivityRegisterT*) continue ;;
         cuptiEnableA* | cuptiSupported* | cuptiActivityEnableAnd*) continue ;;
         esac
-        echo "FAKE_CUPTI_FAIL=$name:$result \"\$@\" || exit"
+        echo "DOUBLE_CUPTI_FAIL=$name:$result \"\$@\" || exit"
     done >"$work/failures"
     alike "CUPTI $release, every function fails" sh "$work/failures" "$guests/guest" \
         ordinary 3
@@ -69,32 +69,32 @@ check "a fork: nothing is missing, nothing is there twice" ran kernel=20 gpu:los
 alike "a fork before CUDA begins" "$guests/guest" forks-early
 check "a fork before CUDA begins: both are there" ran kernel=20 gpu:lost=0
 
-FAKE_CUPTI_FAIL=cuptiActivityRegisterTimestampCallback:15
-export FAKE_CUPTI_FAIL
+DOUBLE_CUPTI_FAIL=cuptiActivityRegisterTimestampCallback:15
+export DOUBLE_CUPTI_FAIL
 alike "no clock of ours" "$guests/guest" ordinary 100
 check "no clock of ours: times are near" ran kernel=100 gpu:lost=0 tolerance=1000000
 check "no clock of ours: it is said" grep -q ' gpu:clock: .* kind = 1, ' "$work/events"
-unset FAKE_CUPTI_FAIL
-FAKE_CUPTI_DELAY_MS=300
-export FAKE_CUPTI_DELAY_MS
+unset DOUBLE_CUPTI_FAIL
+DOUBLE_CUPTI_DELAY_MS=300
+export DOUBLE_CUPTI_DELAY_MS
 alike "records that are late" "$guests/guest" ordinary 100
 check "records that are late: they come at the end" ran kernel=100 gpu:lost=0
-unset FAKE_CUPTI_DELAY_MS
-FAKE_CUPTI_ZERO=3
-export FAKE_CUPTI_ZERO
+unset DOUBLE_CUPTI_DELAY_MS
+DOUBLE_CUPTI_ZERO=3
+export DOUBLE_CUPTI_ZERO
 alike "records without times" "$guests/guest" ordinary 100
 check "records without times: they are counted" ran zero_time=33 zero=33 kernel=67
-unset FAKE_CUPTI_ZERO
-FAKE_CUPTI_DROP=4
-export FAKE_CUPTI_DROP
+unset DOUBLE_CUPTI_ZERO
+DOUBLE_CUPTI_DROP=4
+export DOUBLE_CUPTI_DROP
 alike "records that are dropped" "$guests/guest" ordinary 100
 check "records that are dropped: they are counted" ran dropped=25 kernel=75
-unset FAKE_CUPTI_DROP
+unset DOUBLE_CUPTI_DROP
 
 # A million take a minute: scripts/check --long.
 many=${GPU_KERNELS:-50000}
-FAKE_CUDA_QUEUE=1000
-export FAKE_CUDA_QUEUE
+DOUBLE_CUDA_QUEUE=1000
+export DOUBLE_CUDA_QUEUE
 traced -- "$guests/guest" ordinary "$many"
 same "$many kernels in a row: all are done" "ordinary: $many launches, sum $many" \
     "$(cat "$work/out")"

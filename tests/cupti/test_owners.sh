@@ -37,8 +37,8 @@ same "again and again: ours come again once" "10 0 10 taken,released,taken,relea
     "$(kernels 1) $(kernels 2) $(kernels 3) $(owners | sed 's/ [^,]*//g')"
 
 # Tools that are there from the start, or come when we have let go.
-FAKE_CUPTI_BUSY='Nsight Systems'
-export FAKE_CUPTI_BUSY
+DOUBLE_CUPTI_BUSY='Nsight Systems'
+export DOUBLE_CUPTI_BUSY
 for release in $releases; do
     with "$release"
     alike "CUPTI $release, a tool has it" "$guests/guest" ordinary
@@ -48,15 +48,15 @@ for release in $releases; do
         *) echo "refused" ;;
         esac) 0" "$(owners) $(kernels 1)"
     same "CUPTI $release, a tool has it: it is asked once" 1 \
-        "$(grep -c ' refuse ' "$FAKE_CUPTI_LOG")"
+        "$(grep -c ' refuse ' "$DOUBLE_CUPTI_LOG")"
 done
-FAKE_CUPTI_BUSY_RESULT=12
-export FAKE_CUPTI_BUSY_RESULT
+DOUBLE_CUPTI_BUSY_RESULT=12
+export DOUBLE_CUPTI_BUSY_RESULT
 alike "as old releases said it" "$guests/guest" ordinary
 same "as old releases said it: it is refused" refused "$(owners | sed 's/ .*//')"
-unset FAKE_CUPTI_BUSY_RESULT
-FAKE_CUPTI_BUSY_AFTER=2
-export FAKE_CUPTI_BUSY_AFTER
+unset DOUBLE_CUPTI_BUSY_RESULT
+DOUBLE_CUPTI_BUSY_AFTER=2
+export DOUBLE_CUPTI_BUSY_AFTER
 alike "it is taken when we want it again" "$guests/profiler" "$library" later 1
 same "it is taken when we want it again: then it stays so" "10 0 0 taken,released,refused" \
     "$(kernels 1) $(kernels 2) $(kernels 3) $(owners | sed 's/ [^,]*//g')"

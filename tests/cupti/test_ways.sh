@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Everything that ran on the fake driver's device is in the trace once, with its times and
+# Everything that ran on the driver double's device is in the trace once, with its times and
 # the number of the call that put it there: of each release of CUPTI, by every way to the
 # driver, of mini-NCCL, of graphs that are repeated, and without a preload.
 set -eu
@@ -56,7 +56,7 @@ done
 options=
 same "off: CUPTI is not opened" "0 no" "$(grep -c ' gpu:' "$work/events-off" || :) $(
     traced --gpu=off -- "$programs/driver" name 1
-    [ -e "$FAKE_CUPTI_LOG" ] && echo yes || echo no)"
+    [ -e "$DOUBLE_CUPTI_LOG" ] && echo yes || echo no)"
 # shellcheck disable=SC2154 # set by eval
 same "kernels: no records of calls, all: of each" "0 15" "$calls_kernels $calls_all"
 check "all: and of waits" grep -q ' gpu:synchronization: ' "$work/events-all"
@@ -94,8 +94,8 @@ check "a node that is a copy of none" differs \
 check "a launch with another's number" differs \
     's/\( cuda:cuGraphLaunch: .* correlation_id = \)/\11/'
 
-sed '0,/^end .*kind=kernel /{//d}' "$FAKE_CUDA_LOG" >"$work/less"
-mv "$work/less" "$FAKE_CUDA_LOG"
+sed '0,/^end .*kind=kernel /{//d}' "$DOUBLE_CUDA_LOG" >"$work/less"
+mv "$work/less" "$DOUBLE_CUDA_LOG"
 too_many() { ! joined 2>/dev/null; }
 check "a piece of work too many is noticed" too_many
 tap_done

@@ -12,11 +12,11 @@ doubles_h = \
 	tests/doubles/include/cuda.h \
 	tests/doubles/include/cuda_runtime_api.h \
 	tests/doubles/include/cupti.h \
-	tests/doubles/include/fake_image.h \
-	tests/doubles/include/fake_observer.h \
+	tests/doubles/include/double_image.h \
+	tests/doubles/include/double_observer.h \
 	tests/doubles/include/nccl.h
 
-fake_cuda_c = \
+double_cuda_c = \
 	tests/doubles/cuda/context.c \
 	tests/doubles/cuda/error.c \
 	tests/doubles/cuda/graph.c \
@@ -57,7 +57,7 @@ mini_nccl_c = \
 	tests/doubles/nccl/verbs_device.c \
 	tests/doubles/nccl/verbs_library.c
 
-fake_cuda_all = $(fake_cuda_c) tests/doubles/cuda/driver.h tests/doubles/cuda/README \
+double_cuda_all = $(double_cuda_c) tests/doubles/cuda/driver.h tests/doubles/cuda/README \
 	tests/doubles/cuda/libcuda.map
 mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/arguments.h \
 	tests/doubles/nccl/functions.def tests/doubles/nccl/functions.h \
@@ -83,7 +83,7 @@ mini_cudart_static = tests/doubles/cudart/libcudart_static.a \
 mini_cudart_so = tests/doubles/cudart/libcudart.so.11.0 \
 	tests/doubles/cudart/libcudart.so.12 tests/doubles/cudart/libcudart.so.13
 
-fake_cupti_c = \
+double_cupti_c = \
 	tests/doubles/cupti/activity.c \
 	tests/doubles/cupti/buffer.c \
 	tests/doubles/cupti/cbid.c \
@@ -93,11 +93,11 @@ fake_cupti_c = \
 	tests/doubles/cupti/result.c \
 	tests/doubles/cupti/settings.c \
 	tests/doubles/cupti/subscribe.c
-fake_cupti_all = $(fake_cupti_c) tests/doubles/cupti/double.h \
+double_cupti_all = $(double_cupti_c) tests/doubles/cupti/double.h \
 	tests/doubles/cupti/driver.def tests/doubles/cupti/runtime.def \
 	tests/doubles/cupti/libcupti-11.8.map tests/doubles/cupti/libcupti-12.map \
 	tests/doubles/cupti/libcupti-13.map
-fake_cupti_so = tests/doubles/cupti/libcupti.so.11.8 tests/doubles/cupti/libcupti.so.12 \
+double_cupti_so = tests/doubles/cupti/libcupti.so.11.8 tests/doubles/cupti/libcupti.so.12 \
 	tests/doubles/cupti/libcupti.so.13
 
 soft_verbs_c = \
@@ -121,12 +121,12 @@ soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h tests/doubles/verbs/
 soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
 
 noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static) \
-	$(fake_cupti_so)
+	$(double_cupti_so)
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
 	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so $(mini_cudart_so) \
-	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(fake_cupti_so)
-EXTRA_DIST += $(doubles_h) $(fake_cuda_all) $(mini_cudart_all) $(mini_nccl_all) $(soft_verbs_all) \
-	$(fake_cupti_all) tests/doubles/cupti/README \
+	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(double_cupti_so)
+EXTRA_DIST += $(doubles_h) $(double_cuda_all) $(mini_cudart_all) $(mini_nccl_all) $(soft_verbs_all) \
+	$(double_cupti_all) tests/doubles/cupti/README \
 	tests/doubles/nccl/README tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
@@ -135,29 +135,29 @@ doubles_link = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hid
 	-shared -pthread -Wl,-z,defs -Wl,-soname,$(@F)
 
 # What it hands out are its own functions, whoever else defines the names.
-tests/doubles/cuda/libcuda.so.1: $(fake_cuda_all) $(doubles_h)
+tests/doubles/cuda/libcuda.so.1: $(double_cuda_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -D__CUDA_API_VERSION_INTERNAL \
 		-Wl,-Bsymbolic-functions \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cuda/libcuda.map -o $@ \
-		`for f in $(fake_cuda_c); do echo $(srcdir)/$$f; done` && \
+		`for f in $(double_cuda_c); do echo $(srcdir)/$$f; done` && \
 		ln -sf $(@F) $(@D)/libcuda.so
 
 # CUPTI of three releases.  It finds the driver as the real one does, so nothing here says
 # where that is.
-fake_cupti_link = $(doubles_link) -I$(srcdir)/tests/doubles/cupti -Wl,-Bsymbolic-functions
-fake_cupti_sources = `for f in $(fake_cupti_c); do echo $(srcdir)/$$f; done`
-tests/doubles/cupti/libcupti.so.11.8: $(fake_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=11080 \
+double_cupti_link = $(doubles_link) -I$(srcdir)/tests/doubles/cupti -Wl,-Bsymbolic-functions
+double_cupti_sources = `for f in $(double_cupti_c); do echo $(srcdir)/$$f; done`
+tests/doubles/cupti/libcupti.so.11.8: $(double_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=11080 \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-11.8.map -o $@ \
-		$(fake_cupti_sources)
-tests/doubles/cupti/libcupti.so.12: $(fake_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=12090 \
+		$(double_cupti_sources)
+tests/doubles/cupti/libcupti.so.12: $(double_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=12090 \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-12.map -o $@ \
-		$(fake_cupti_sources)
-tests/doubles/cupti/libcupti.so.13: $(fake_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(fake_cupti_link) -DFAKE_CUPTI_VERSION=13000 \
+		$(double_cupti_sources)
+tests/doubles/cupti/libcupti.so.13: $(double_cupti_all) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=13000 \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-13.map -o $@ \
-		$(fake_cupti_sources)
+		$(double_cupti_sources)
 
 # The runtime, of three releases, shared; and to be linked in, which is one object
 # so that its functions can be hidden from all but their owner.
@@ -209,9 +209,9 @@ tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
 		ln -sf $(@F) $(@D)/libibverbs.so
 
 # HIP, and what RCCL is to a tracer of it: linked by all, by names with versions.
-fake_hip_so = tests/doubles/hip/libamdhip64.so.6 tests/doubles/hip/librccl.so.1
-check_DATA += $(fake_hip_so)
-CLEANFILES += $(fake_hip_so) tests/doubles/hip/libamdhip64.so
+double_hip_so = tests/doubles/hip/libamdhip64.so.6 tests/doubles/hip/librccl.so.1
+check_DATA += $(double_hip_so)
+CLEANFILES += $(double_hip_so) tests/doubles/hip/libamdhip64.so
 EXTRA_DIST += tests/doubles/hip/hip.c tests/doubles/hip/hip.h tests/doubles/hip/rccl.c \
 	tests/doubles/hip/libamdhip64.map
 tests/doubles/hip/libamdhip64.so.6: tests/doubles/hip/hip.c tests/doubles/hip/hip.h \

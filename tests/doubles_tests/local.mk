@@ -94,7 +94,7 @@ tests/doubles_tests/programs/shared12.so: $(runtime_needs)
 check_DATA += tests/doubles_tests/programs/hip
 CLEANFILES += tests/doubles_tests/programs/hip
 EXTRA_DIST += tests/doubles_tests/programs/hip.c
-tests/doubles_tests/programs/hip: tests/doubles_tests/programs/hip.c $(fake_hip_so)
+tests/doubles_tests/programs/hip: tests/doubles_tests/programs/hip.c $(double_hip_so)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@ \
 		$(srcdir)/tests/doubles_tests/programs/hip.c -Ltests/doubles/hip -lamdhip64 \
 		-l:librccl.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../../doubles/hip'
@@ -108,13 +108,13 @@ cupti_test = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doub
 	-pthread -o $@ $(srcdir)/tests/doubles_tests/test_cupti.c -Ltests/doubles/cuda -lcuda \
 	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles/cupti:$$ORIGIN/../doubles/cuda'
 cupti_test_needs = tests/doubles_tests/test_cupti.c tests/doubles_tests/tap.h $(doubles_h) \
-	$(doubles_so) $(fake_cupti_so)
+	$(doubles_so) $(double_cupti_so)
 tests/doubles_tests/test_cupti-11.8: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=11080 tests/doubles/cupti/libcupti.so.11.8
+	$(cupti_test) -DDOUBLE_CUPTI_VERSION=11080 tests/doubles/cupti/libcupti.so.11.8
 tests/doubles_tests/test_cupti-12: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=12090 tests/doubles/cupti/libcupti.so.12
+	$(cupti_test) -DDOUBLE_CUPTI_VERSION=12090 tests/doubles/cupti/libcupti.so.12
 tests/doubles_tests/test_cupti-13: $(cupti_test_needs)
-	$(cupti_test) -DFAKE_CUPTI_VERSION=13000 tests/doubles/cupti/libcupti.so.13
+	$(cupti_test) -DDOUBLE_CUPTI_VERSION=13000 tests/doubles/cupti/libcupti.so.13
 tests/doubles_tests/programs/cupti_probe: tests/doubles_tests/programs/cupti_probe.c tests/doubles/cupti/driver.def \
 		tests/doubles/cupti/runtime.def $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \

@@ -41,7 +41,7 @@ same "it takes defaults" "$(expected 2 4 | sed 's/0\.4/4.0/')" \
 same "one element is enough" "$(expected 3 1 | sed 's/0\.4/0.0/')" \
     "$(status "$program" -n 3 -i 1 -c 1 2>&1 | sort)"
 same "several ranks share a device when there are few, and NCCL refuses" "status 1" \
-    "$(FAKE_CUDA_DEVICES=1 status "$program" -n 2 2>/dev/null)"
+    "$(DOUBLE_CUDA_DEVICES=1 status "$program" -n 2 2>/dev/null)"
 same "a wrong option is wrong use" "status 2" "$(status "$program" --wrong 2>/dev/null)"
 same "a wrong number is wrong use" "status 2" "$(status "$program" -n two 2>/dev/null)"
 same "an id file needs a rank" "status 2" "$(status "$program" --id-file "$id" 2>/dev/null)"

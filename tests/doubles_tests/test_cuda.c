@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fake driver: what is in order, what is not, and how its functions are found. */
+/* The driver double: what is in order, what is not, and how its functions are found. */
 #include "tap.h"
 
 #include <cuda.h>
@@ -27,7 +27,7 @@ static void test_before_init(void)
 
 	ok(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED,
 	   "nothing works before cuInit");
-	setenv("FAKE_CUDA_DEVICES", "3", 1);
+	setenv("DOUBLE_CUDA_DEVICES", "3", 1);
 	ok(cuInit(0) == CUDA_SUCCESS && cuDeviceGetCount(&count) == CUDA_SUCCESS &&
 		   count == 3,
 	   "the environment says how many devices there are");
@@ -396,14 +396,14 @@ static void test_entry_points(void)
 		   ask("cuStreamGetCaptureInfo", 10010, 0, &res, NULL) !=
 			   ask("cuStreamGetCaptureInfo", 12030, 0, &res, NULL),
 	   "a version with other parameters is another function");
-	setenv("FAKE_CUDA_VERSION", "11080", 1);
+	setenv("DOUBLE_CUDA_VERSION", "11080", 1);
 	ok(!ask("cuGetProcAddress", 10000, 0, &res, NULL) &&
 		   ask("cuGetProcAddress", 12000, 0, &res, NULL) ==
 			   dlsym(RTLD_DEFAULT, "cuGetProcAddress") &&
 		   !ask("cuLibraryLoadData", 13000, 0, &res, &status) &&
 		   status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
 	   "an older driver knows less");
-	unsetenv("FAKE_CUDA_VERSION");
+	unsetenv("DOUBLE_CUDA_VERSION");
 	ask("cuInit", 13000, 8, &res, &status);
 	ok(res == CUDA_ERROR_INVALID_VALUE, "unknown flags are refused");
 }

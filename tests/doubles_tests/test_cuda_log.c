@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake driver says it did, and what the environment makes it do: launches that
+ * What the driver double says it did, and what the environment makes it do: launches that
  * fail or wait, a library that is injected, an export table that is not there.
  */
-#include "fake_image.h"
+#include "double_image.h"
 #include "tap.h"
 
 #include <cuda.h>
@@ -42,14 +42,14 @@ static void wait_kernel(const void *arguments, size_t size)
 }
 
 static const size_t sizes[] = {1, 4, 8};
-static const struct fake_kernel kernels[] = {
+static const struct double_kernel kernels[] = {
 	{.name = "add",
 	 .run = add_kernel,
 	 .parameter_sizes = sizes,
 	 .parameter_count = 3},
 	{.name = "wait", .run = wait_kernel},
 };
-static const struct fake_image image = {FAKE_IMAGE_MAGIC, 2, kernels};
+static const struct double_image image = {DOUBLE_IMAGE_MAGIC, 2, kernels};
 
 /* How many lines of the log have all the words. */
 static int lines_with(const char *word, const char *second, const char *third)
@@ -235,14 +235,14 @@ static void test_limits(void)
 	cuModuleGetFunction(&function, module, "wait");
 	cuStreamCreate(&streams[0], CU_STREAM_NON_BLOCKING);
 	cuStreamCreate(&streams[1], CU_STREAM_NON_BLOCKING);
-	setenv("FAKE_CUDA_QUEUE", "1", 1);
+	setenv("DOUBLE_CUDA_QUEUE", "1", 1);
 	cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, streams[0], NULL, NULL);
 	cuLaunchHostFunc(streams[1], open_gate, NULL);
 	/* Returns only because the gate is opened meanwhile. */
 	cuLaunchHostFunc(streams[0], pass, NULL);
 	ok(lines_with("end", "name=wait", "kind=kernel") == 2,
 	   "a launch waits while its stream is full");
-	unsetenv("FAKE_CUDA_QUEUE");
+	unsetenv("DOUBLE_CUDA_QUEUE");
 	cuStreamSynchronize(streams[0]);
 	cuStreamDestroy(streams[0]);
 	cuStreamDestroy(streams[1]);
@@ -257,8 +257,8 @@ int main(void)
 
 	if (mkstemp(log_path) < 0)
 		return 1;
-	setenv("FAKE_CUDA_LOG", log_path, 1);
-	setenv("FAKE_CUDA_FAIL", "1:719", 1);
+	setenv("DOUBLE_CUDA_LOG", log_path, 1);
+	setenv("DOUBLE_CUDA_FAIL", "1:719", 1);
 	sem_init(&gate, 0, 0);
 	cuInit(0);
 	cuCtxCreate(&context, NULL, 0, 0);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs that reach the fake driver in every way that programs have: what they say they
+# Programs that reach the driver double in every way that programs have: what they say they
 # did is what the driver says it was asked for, under the names that belong to the way.
 set -eu
 # shellcheck source=tests/lib/tap.sh
@@ -15,7 +15,7 @@ run() # PROGRAM ARGUMENT...
     rm -f "$log"
     run_program=$programs/$1
     shift
-    FAKE_CUDA_LOG=$log "$run_program" "$@" 2>&1 || echo "status $?"
+    DOUBLE_CUDA_LOG=$log "$run_program" "$@" 2>&1 || echo "status $?"
 }
 
 calls() # ENTRY...
@@ -83,13 +83,13 @@ cuGraphLaunch_ptsz 6" "$(calls cuLaunchKernel cuLaunchKernel_ptsz cuGraphLaunch_
 same "two runtimes share a process" "two: 56 launches, sum 64" \
     "$(run two "$programs/static.so" "$programs/shared12.so")"
 same "each asks for itself" 849 "$(asks)"
-FAKE_CUDA_DLSYM=1
-export FAKE_CUDA_DLSYM
+DOUBLE_CUDA_DLSYM=1
+export DOUBLE_CUDA_DLSYM
 same "a driver that looks itself up hands out the same" \
     "runtime 13000 all: 38 launches, sum 48" "$(run runtime-static 3)"
-unset FAKE_CUDA_DLSYM
-FAKE_CUDA_VERSION=12040
-export FAKE_CUDA_VERSION
+unset DOUBLE_CUDA_DLSYM
+DOUBLE_CUDA_VERSION=12040
+export DOUBLE_CUDA_VERSION
 same "a runtime needs a driver of its release" \
     "cudaSetDevice(0) = 35" "$(run runtime-13 1 | grep -v status | head -n 1)"
 same "an older one does not" "runtime 11080 all: 18 launches, sum 16" \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fake CUPTI on the fake driver: the slot, callbacks, records and what becomes of
+ * The CUPTI double on the driver double: the slot, callbacks, records and what becomes of
  * them, and what the environment makes of it.  Built for each release.
  */
-#include "fake_image.h"
+#include "double_image.h"
 #include "tap.h"
 
 #include <cupti.h>
@@ -165,8 +165,8 @@ static void nothing(const void *arguments, size_t size)
 	(void) size;
 }
 
-static const struct fake_kernel kernels[] = {{.name = "_Z7nothingv", .run = nothing}};
-static const struct fake_image image = {FAKE_IMAGE_MAGIC, 1, kernels};
+static const struct double_kernel kernels[] = {{.name = "_Z7nothingv", .run = nothing}};
+static const struct double_image image = {DOUBLE_IMAGE_MAGIC, 1, kernels};
 static CUcontext context;
 static CUfunction function;
 
@@ -200,7 +200,7 @@ static void test_slot(CUpti_SubscriberHandle *ret_handle)
 	ok(cuptiEnableDomain(1, *ret_handle, CUPTI_CB_DOMAIN_RESOURCE) ==
 		   CUPTI_ERROR_INVALID_PARAMETER,
 	   "nor ask for anything");
-#if FAKE_CUPTI_VERSION >= 13000
+#if DOUBLE_CUPTI_VERSION >= 13000
 	char holder[64] = "";
 	CUpti_SubscriberParams params = {.structSize = sizeof(params),
 					 .subscriberName = "the test",
@@ -385,7 +385,7 @@ static void test_calls(void)
 	   "and before it the thread's own number");
 	ok(count(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) == 1, "a wait has one");
 	forget();
-#if FAKE_CUPTI_VERSION >= 12050
+#if DOUBLE_CUPTI_VERSION >= 12050
 	cuptiActivityEnableDriverApi(LAUNCH_KERNEL, 1);
 	launch(NULL);
 	cuStreamSynchronize(NULL);
@@ -482,7 +482,7 @@ static bool is_refused(void)
 {
 	CUpti_SubscriberHandle handle;
 	CUptiResult res;
-#if FAKE_CUPTI_VERSION >= 13000
+#if DOUBLE_CUPTI_VERSION >= 13000
 	char holder[64] = "";
 	CUpti_SubscriberParams params = {.structSize = sizeof(params),
 					 .oldSubscriberName = holder,
@@ -557,16 +557,16 @@ static bool is_too_new(void)
 
 static void test_environment(void)
 {
-	ok(alone("FAKE_CUPTI_BUSY", "Nsight Systems", is_refused), "the slot is taken");
-	ok(alone("FAKE_CUPTI_FAIL", "cuptiGetVersion:27:2,cuptiActivityEnable:21",
+	ok(alone("DOUBLE_CUPTI_BUSY", "Nsight Systems", is_refused), "the slot is taken");
+	ok(alone("DOUBLE_CUPTI_FAIL", "cuptiGetVersion:27:2,cuptiActivityEnable:21",
 		 fails_second_time),
 	   "a function fails");
-	ok(alone("FAKE_CUPTI_ZERO", "5", has_zeros), "records have no times");
-	ok(alone("FAKE_CUPTI_DROP", "3", has_drops), "records are dropped");
-	ok(alone("FAKE_CUPTI_DELAY_MS", "60000", is_late),
+	ok(alone("DOUBLE_CUPTI_ZERO", "5", has_zeros), "records have no times");
+	ok(alone("DOUBLE_CUPTI_DROP", "3", has_drops), "records are dropped");
+	ok(alone("DOUBLE_CUPTI_DELAY_MS", "60000", is_late),
 	   "records are late, but for who insists");
-	ok(alone("FAKE_CUDA_VERSION", "11000", is_too_new) ==
-		   (FAKE_CUPTI_VERSION >= 12000),
+	ok(alone("DOUBLE_CUDA_VERSION", "11000", is_too_new) ==
+		   (DOUBLE_CUPTI_VERSION >= 12000),
 	   "an older driver is none for a newer release");
 }
 

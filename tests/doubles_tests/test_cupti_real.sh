@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The fake CUPTI against NVIDIA's, in all that can be had without a GPU: names, the header,
+# The CUPTI double against NVIDIA's, in all that can be had without a GPU: names, the header,
 # how long records are, and what is answered where there is no driver.
 set -eu
 # shellcheck source=tests/lib/tap.sh
@@ -27,7 +27,7 @@ compile() # PROGRAM OPTION...
     compile_program=$1
     shift
     # shellcheck disable=SC2086 # CC may carry options
-    ${CC:-cc} -std=gnu11 -w -DFAKE_CUPTI_VERSION="$number" "$@" \
+    ${CC:-cc} -std=gnu11 -w -DDOUBLE_CUPTI_VERSION="$number" "$@" \
         -o "$work/$compile_program" "$top_srcdir/tests/doubles_tests/programs/cupti_layouts.c"
 }
 
@@ -42,20 +42,20 @@ for real in $(echo "$CCLTAP_REAL_CUPTI" | tr ':' ' '); do
     name=$(basename "$real")
     library=$(find "$real/lib" -name 'libcupti.so.*')
     soname=$(basename "$library")
-    fake=$doubles/cupti/$soname
+    double=$doubles/cupti/$soname
     case $name in
     cupti-11.*) number=11080 ;;
     cupti-12.*) number=12090 ;;
     *) number=13000 ;;
     esac
     check "$name: the double has no name that it lacks" test -z "$(
-        names "$fake" >"$work/names"
+        names "$double" >"$work/names"
         names "$library" | comm -23 "$work/names" -)"
     check "$name: and has the version that it gives its names" \
         grep -q "^cuptiSubscribe@@$soname\$" "$work/names"
 
     answers "$library" >"$work/theirs"
-    answers "$fake" >"$work/ours"
+    answers "$double" >"$work/ours"
     grep '^ended' "$work/theirs" >"$work/died" || :
     # A line of ours stands for one of theirs: what ended there is told by its number.
     awk 'NR == FNR { if (/^ended/) skip[FNR] = 1; next } !(FNR in skip)' \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels of our own, as text that the driver itself makes into code, so that no compiler
- * for the GPU is needed; for the fake driver, as functions of the host.
+ * for the GPU is needed; for the driver double, as functions of the host.
  */
 #include "gpu.h"
 
-#include "fake_image.h"
+#include "double_image.h"
 
 #include <string.h>
 #include <time.h>
@@ -52,7 +52,7 @@ static const char ptx[] = ".version 6.3\n"
 			  "	ret;\n"
 			  "}\n";
 
-/* ---- The same on the fake driver ---- */
+/* ---- The same on the driver double ---- */
 
 struct add_arguments {
 	float *data;
@@ -60,7 +60,7 @@ struct add_arguments {
 	unsigned int count;
 };
 
-static void fake_add(const void *arguments, size_t size)
+static void double_add(const void *arguments, size_t size)
 {
 	struct add_arguments add;
 	unsigned int i;
@@ -72,7 +72,7 @@ static void fake_add(const void *arguments, size_t size)
 		add.data[i] += add.value;
 }
 
-static void fake_spin(const void *arguments, size_t size)
+static void double_spin(const void *arguments, size_t size)
 {
 	struct timespec time = {0};
 	uint64_t ns;
@@ -87,11 +87,11 @@ static void fake_spin(const void *arguments, size_t size)
 
 static const size_t add_sizes[] = {sizeof(float *), sizeof(float), sizeof(unsigned int)};
 static const size_t spin_sizes[] = {sizeof(uint64_t)};
-static const struct fake_kernel fake_kernels[] = {
-	{"gpu_add", fake_add, add_sizes, 3},
-	{"gpu_spin", fake_spin, spin_sizes, 1},
+static const struct double_kernel double_kernels[] = {
+	{"gpu_add", double_add, add_sizes, 3},
+	{"gpu_spin", double_spin, spin_sizes, 1},
 };
-static const struct fake_image fake_image = {FAKE_IMAGE_MAGIC, 2, fake_kernels};
+static const struct double_image double_image = {DOUBLE_IMAGE_MAGIC, 2, double_kernels};
 
 /* ---- */
 
@@ -102,7 +102,7 @@ void load_kernels(struct kernels *kernels)
 
 	result = cuda.cuModuleLoadData(&module, ptx);
 	if (result == CUDA_ERROR_INVALID_IMAGE)
-		result = cuda.cuModuleLoadData(&module, &fake_image);
+		result = cuda.cuModuleLoadData(&module, &double_image);
 	check_cuda(result, "cuModuleLoadData");
 	CUDA(cuModuleGetFunction(&kernels->add, module, "gpu_add"));
 	CUDA(cuModuleGetFunction(&kernels->spin, module, "gpu_spin"));

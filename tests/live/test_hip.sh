@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What a program and RCCL ask of HIP, linked and looked up: each call that the fake HIP
+# What a program and RCCL ask of HIP, linked and looked up: each call that the HIP double
 # wrote down is in the trace once, in order, with its kernel's name, grid, block and
 # stream, and knows the call of RCCL that it was made in.
 #
@@ -10,8 +10,8 @@ set -eu
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 program=$top_builddir/tests/doubles_tests/programs/hip
-FAKE_HIP_LOG=$work/log
-export FAKE_HIP_LOG
+DOUBLE_HIP_LOG=$work/log
+export DOUBLE_HIP_LOG
 if [ -n "${WITHOUT-}" ]; then
     mkdir -p "$work/libdir"
     ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What nccl.c exports; hides that the numbers of NCCL's enumerations are plain ints. */
-#ifndef TAP_BENCH_FAKE_H
-#define TAP_BENCH_FAKE_H
+#ifndef TAP_BENCH_NCCL_H
+#define TAP_BENCH_NCCL_H
 
 #include <stddef.h>
 

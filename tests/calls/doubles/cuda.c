@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A libcuda.so.1, or libamdhip64.so.6, made of the rows: nothing but a mirror
- * (fake_cuda.h). */
+ * (double_cuda.h). */
 #include "cuda.h"
 
 #include <errno.h>
@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-int fake_cuda_result = -1;
-const char *fake_cuda_called;
-unsigned char fake_cuda_args[256];
+int double_cuda_result = -1;
+const char *double_cuda_called;
+unsigned char double_cuda_args[256];
 
 /* clang-format off */
 #define KEEP(t, n, k) memcpy((void *) &args.n, (const void *) &n, sizeof(n));
 #define KEEP_NONE
 
 /* Its own functions are not what a preloaded library has under their names. */
-#define FAKE(fn, sym, ...) \
+#define DOUBLE(fn, sym, ...) \
 	CUresult sym(PARAMS(__VA_ARGS__)); \
 	CUresult sym(PARAMS(__VA_ARGS__)) \
 	{ \
@@ -32,17 +32,17 @@ unsigned char fake_cuda_args[256];
 			ARGS_WALK(KEEP, SEP_NONE, ##__VA_ARGS__) \
 			memcpy(&kept.args, &args, sizeof(args)); \
 		} \
-		memset(fake_cuda_args, 0, sizeof(fake_cuda_args)); \
-		memcpy(fake_cuda_args, &kept.args, sizeof(kept.args)); \
-		fake_cuda_called = #sym; \
-		errno = FAKE_ERRNO; \
-		return fake_cuda_result < 0 ? fake_cuda_sum(&kept.args, sizeof(kept.args)) \
-					    : fake_cuda_result; \
+		memset(double_cuda_args, 0, sizeof(double_cuda_args)); \
+		memcpy(double_cuda_args, &kept.args, sizeof(kept.args)); \
+		double_cuda_called = #sym; \
+		errno = DOUBLE_ERRNO; \
+		return double_cuda_result < 0 ? double_cuda_sum(&kept.args, sizeof(kept.args)) \
+					    : double_cuda_result; \
 	} \
 	static __typeof__(sym) own_##sym __attribute__((alias(#sym)));
-#define CALL_ALONE(since, class, does, api, fn, ...) FAKE(fn, fn, ##__VA_ARGS__)
+#define CALL_ALONE(since, class, does, api, fn, ...) DOUBLE(fn, fn, ##__VA_ARGS__)
 #define CALL(since, class, does, api, fn, twin, ...) \
-	FAKE(fn, fn, ##__VA_ARGS__) FAKE(fn, twin, ##__VA_ARGS__)
+	DOUBLE(fn, fn, ##__VA_ARGS__) DOUBLE(fn, twin, ##__VA_ARGS__)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -60,7 +60,7 @@ static const struct {
 };
 /* clang-format on */
 
-void *fake_cuda_own(const char *name)
+void *double_cuda_own(const char *name)
 {
 	size_t i;
 
@@ -106,7 +106,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 			*pfn = forms[i].own;
 	if (status)
 		*status = *pfn ? 0 : 1;
-	errno = FAKE_ERRNO;
+	errno = DOUBLE_ERRNO;
 	return *pfn ? 0 : 500;
 }
 
@@ -123,12 +123,12 @@ static int get(const char *symbol, void **pfn, bool is_per_thread, int *status)
 	*pfn = NULL;
 	snprintf(twin, sizeof(twin), "%s_spt", symbol);
 	if (is_per_thread)
-		*pfn = fake_cuda_own(twin);
+		*pfn = double_cuda_own(twin);
 	if (!*pfn)
-		*pfn = fake_cuda_own(symbol);
+		*pfn = double_cuda_own(symbol);
 	if (status)
 		*status = *pfn ? 0 : 1;
-	errno = FAKE_ERRNO;
+	errno = DOUBLE_ERRNO;
 	return *pfn ? 0 : 1;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake libcuda.so.1 promises the test that calls it, and with TAP_HIP the fake
- * libamdhip64.so.6: a function for each name of
- * the rows, which keeps its arguments, leaves FAKE_ERRNO in errno, touches no memory, and
- * returns fake_cuda_result, or a number made of the arguments where that is -1.
+ * What the libcuda.so.1 double promises the test that calls it, and with TAP_HIP the
+ * libamdhip64.so.6 double: a function for each name of the rows, which keeps its
+ * arguments, leaves DOUBLE_ERRNO in errno, touches no memory, and returns
+ * double_cuda_result, or a number made of the arguments where that is -1.
  */
-#ifndef TAP_TESTS_FAKE_CUDA_H
-#define TAP_TESTS_FAKE_CUDA_H
+#ifndef TAP_TESTS_DOUBLE_CUDA_H
+#define TAP_TESTS_DOUBLE_CUDA_H
 
 #include <stddef.h>
 
 #include "calls/cuda_calls.h"
 
-#define FAKE_ERRNO 113
+#define DOUBLE_ERRNO 113
 
 #ifdef TAP_HIP
 #define ROWS "calls/hip.def"
@@ -22,16 +22,16 @@
 #define DRIVER "libcuda.so.1"
 #endif
 
-extern int fake_cuda_result;
+extern int double_cuda_result;
 
 /* Of the call before: the exported name of the function, and its arguments. */
-extern const char *fake_cuda_called;
-extern unsigned char fake_cuda_args[256];
+extern const char *double_cuda_called;
+extern unsigned char double_cuda_args[256];
 
 /* The library's own function of an exported name, whoever else has one. */
-void *fake_cuda_own(const char *name);
+void *double_cuda_own(const char *name);
 
-static inline int fake_cuda_sum(const void *args, size_t size)
+static inline int double_cuda_sum(const void *args, size_t size)
 {
 	const unsigned char *byte = args;
 	unsigned int sum = 1;

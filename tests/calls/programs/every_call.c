@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TAP: each row, under both of its names, hands every argument, the result and
- * errno through unchanged, whatever stands between this program and the fake
- * library; and recording it reads not a byte more than the call may read.
+ * errno through unchanged, whatever stands between this program and the double
+ * of the library; and recording it reads not a byte more than the call may read.
  *
  * Arguments are filled with bytes that all differ.  What a kind reads by address
  * ends at a page that cannot be read.
@@ -23,7 +23,7 @@
 	take_number((uint64_t) (type) (value));
 #define lttng_ust_field_string(n, value) take_number(strlen(value));
 #define lttng_ust_field_sequence(type, n, list, length_type, length) \
-	take_number(fake_sum(list, sizeof(type) * (size_t) (length)));
+	take_number(double_sum(list, sizeof(type) * (size_t) (length)));
 #define lttng_ust_field_sequence_hex lttng_ust_field_sequence
 
 /* Without a question: one byte too much that is read is a fault. */
@@ -164,12 +164,12 @@ static int report(bool passed, const char *name, enum mode mode)
 
 #define THROUGH(ret_t, ret_kind, sym, fn, ...) \
 	{ \
-		ret_t expected = FAKE_RETURN_##ret_kind(fake_sum(a, sizeof(*a))); \
+		ret_t expected = DOUBLE_RETURN_##ret_kind(double_sum(a, sizeof(*a))); \
 		ret_t result; \
 		memset((void *) &fn##_seen, 0xee, sizeof(fn##_seen)); \
 		errno = 0; \
 		result = sym(ARGS_WALK(PASS, SEP_COMMA, ##__VA_ARGS__)); \
-		failed += report(errno == FAKE_ERRNO && \
+		failed += report(errno == DOUBLE_ERRNO && \
 			!memcmp(&result, &expected, sizeof(result)) && \
 			!memcmp(&fn##_seen, a, sizeof(*a)), #sym, mode); \
 	}
@@ -178,7 +178,7 @@ static int report(bool passed, const char *name, enum mode mode)
 		memset((void *) &fn##_seen, 0xee, sizeof(fn##_seen)); \
 		errno = 0; \
 		sym(ARGS_WALK(PASS, SEP_COMMA, ##__VA_ARGS__)); \
-		failed += report(errno == FAKE_ERRNO && \
+		failed += report(errno == DOUBLE_ERRNO && \
 			!memcmp(&fn##_seen, a, sizeof(*a)), #sym, mode); \
 	}
 
@@ -210,7 +210,7 @@ static int report(bool passed, const char *name, enum mode mode)
 	     THROUGH(ret_t, ret_kind, fn, fn, ##__VA_ARGS__) \
 	     THROUGH(ret_t, ret_kind, p##fn, fn, ##__VA_ARGS__), \
 	     { \
-		ret_t ret = FAKE_RETURN_##ret_kind(fake_sum(a, sizeof(*a))); \
+		ret_t ret = DOUBLE_RETURN_##ret_kind(double_sum(a, sizeof(*a))); \
 		(void) ret; \
 		READ_RET_##ret_kind \
 		RET_##ret_kind \
@@ -244,7 +244,7 @@ int main(void)
 		int failed = 0, mode;
 
 		for (mode = 0; mode < NR_MODES; mode++) {
-			fake_result = mode_results[mode];
+			double_result = mode_results[mode];
 			failed += tests[i].test((enum mode) mode);
 		}
 		nr_failed += failed != 0;

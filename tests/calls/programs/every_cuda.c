@@ -159,8 +159,8 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 
 #define THROUGH(fn, sym, since, bare, is_twin, ...) \
 	for (way = 0; way < NR_WAYS; way++) { \
-		CUresult expected = fake_cuda_result < 0 ? fake_cuda_sum(a, sizeof(*a)) \
-							 : fake_cuda_result; \
+		CUresult expected = double_cuda_result < 0 ? double_cuda_sum(a, sizeof(*a)) \
+							 : double_cuda_result; \
 		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, bare, \
 							       since, is_twin); \
 		CUresult result; \
@@ -168,15 +168,15 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 			failed += report(false, #sym, way, "not found"); \
 			continue; \
 		} \
-		failed += report(!must_be_wrapped || (void *) function != fake_cuda_own(#sym), \
+		failed += report(!must_be_wrapped || (void *) function != double_cuda_own(#sym), \
 				 #sym, way, "not wrapped"); \
-		memset(fake_cuda_args, 0xee, sizeof(fake_cuda_args)); \
+		memset(double_cuda_args, 0xee, sizeof(double_cuda_args)); \
 		errno = 0; \
 		result = function(ARGS_WALK(PASS, SEP_COMMA, ##__VA_ARGS__)); \
 		failed += report(result == expected, #sym, way, "another result"); \
-		failed += report(errno == FAKE_ERRNO, #sym, way, "another errno"); \
-		failed += report(!strcmp(fake_cuda_called, #sym), #sym, way, fake_cuda_called); \
-		failed += report(!memcmp(fake_cuda_args, a, sizeof(*a)), #sym, way, \
+		failed += report(errno == DOUBLE_ERRNO, #sym, way, "another errno"); \
+		failed += report(!strcmp(double_cuda_called, #sym), #sym, way, double_cuda_called); \
+		failed += report(!memcmp(double_cuda_args, a, sizeof(*a)), #sym, way, \
 				 "other arguments"); \
 	}
 
@@ -227,7 +227,7 @@ int main(void)
 		int failed = 0, mode;
 
 		for (mode = 0; mode < NR_MODES; mode++) {
-			fake_cuda_result = mode_results[mode];
+			double_cuda_result = mode_results[mode];
 			failed += tests[i].test((enum mode) mode);
 		}
 		nr_failed += failed != 0;

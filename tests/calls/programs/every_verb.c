@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TAP: each row of verbs.def hands every argument, the result and errno through unchanged,
- * whatever stands between this program and the fake library, and whether the call fails
- * or not.  Objects that were made are given to the calls that take such, so that those are
- * known to whoever stands between.
+ * TAP: each row of verbs.def hands every argument, the result and errno through
+ * unchanged, whatever stands between this program and the library double, and whether the
+ * call fails or not.  Objects that were made are given to the calls that take such, so
+ * that those are known to whoever stands between.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ static void fill_differently(void *to, size_t size, unsigned char *seed)
 
 /* clang-format off */
 #define FILL(t, n, k) \
-	if (FAKE_IS_POINTER(t)) { \
+	if (DOUBLE_IS_POINTER(t)) { \
 		void *to = something(#t); \
 		memcpy((void *) &a->n, &to, sizeof(to) < sizeof(a->n) ? sizeof(to) : sizeof(a->n)); \
 	} else { \
@@ -70,17 +70,17 @@ static void fill_differently(void *to, size_t size, unsigned char *seed)
 		ARGS_WALK(FILL, SEP_NONE, ##__VA_ARGS__) \
 		(void) seed; \
 		memset(&fn##_seen, 0xee, sizeof(fn##_seen)); \
-		fake_fails = fails; \
+		double_fails = fails; \
 		errno = 0; \
 		result = fn(ARGS_WALK(PASS, SEP_COMMA, ##__VA_ARGS__)); \
 		left = errno; \
-		wanted = !FAKE_IS_POINTER(ret_t) ? (fails ? FAKE_FAILURE : 0) \
+		wanted = !DOUBLE_IS_POINTER(ret_t) ? (fails ? DOUBLE_FAILURE : 0) \
 			 : fails ? 0 \
-			 : !strcmp(#fn, "ibv_open_device") ? (uintptr_t) &fake_context \
+			 : !strcmp(#fn, "ibv_open_device") ? (uintptr_t) &double_context \
 							   : (uintptr_t) &fn##_object; \
-		if (FAKE_IS_POINTER(ret_t) && !fails) \
+		if (DOUBLE_IS_POINTER(ret_t) && !fails) \
 			*newest(#ret_t) = (void *) (uintptr_t) result; \
-		return (uintptr_t) result == wanted && left == FAKE_ERRNO && \
+		return (uintptr_t) result == wanted && left == DOUBLE_ERRNO && \
 		       !memcmp(&fn##_seen, a, sizeof(*a)); \
 	}
 #include "calls/verbs.def"

@@ -131,7 +131,7 @@ static void fill(void *argument, size_t size, bool is_pointer)
 #define TELL_NUMBER(sym, result) printf(#sym " %" PRId64 "\n", (int64_t) (result))
 #define TELL_RESULT TELL_NUMBER
 #define TELL_STR(sym, result) printf(#sym " %p\n", (const void *) (result))
-/* What the fake one makes of addresses differs from run to run. */
+/* What the double makes of addresses differs from run to run. */
 #define TELL_I32 TELL_VOID
 #define TELL_SKIP TELL_VOID
 #define TELL_VOID(sym, call) (void) (call), puts(#sym)
@@ -266,10 +266,10 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 #ifdef TAP_CUDA
-	fake_cuda_result = 0;
+	double_cuda_result = 0;
 #elif defined TAP_NCCL
-	fake_result = 0;
-	fake_string = WILD;
+	double_result = 0;
+	double_string = WILD;
 #endif
 	if (!strcmp(how, "--readable"))
 		return tell_readable();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what the fake driver wrote down of its calls with what was recorded of them.
+"""Compares what the driver double wrote down of its calls with what was recorded of them.
 
 usage: babeltrace2 --clock-cycles TRACE | trace.py LOG ROWS [NAME=COUNT...]
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a traced program must not notice, on the fake driver: harm WAY; prints what each
+ * What a traced program must not notice, on the driver double: harm WAY; prints what each
  * call gave.  errno is something before each call and must be so after it.
  */
 #include "program.h"
@@ -37,9 +37,9 @@ static void stuck(const void *arguments, size_t size)
 
 static void start(void)
 {
-	static const struct fake_kernel kernels[] = {{"add", add, add_sizes, 2},
-						     {"stuck", stuck, add_sizes, 2}};
-	static const struct fake_image image = {FAKE_IMAGE_MAGIC, 2, kernels};
+	static const struct double_kernel kernels[] = {{"add", add, add_sizes, 2},
+						       {"stuck", stuck, add_sizes, 2}};
+	static const struct double_image image = {DOUBLE_IMAGE_MAGIC, 2, kernels};
 	CUmodule module;
 
 	must(cuInit(0));
@@ -59,7 +59,7 @@ static CUresult launch(CUfunction function)
 	return cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL);
 }
 
-/* FAKE_CUDA_FAIL says which. */
+/* DOUBLE_CUDA_FAIL says which. */
 static void fails(void)
 {
 	say(launch(add_function));

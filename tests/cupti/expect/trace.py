@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what the fake driver wrote down of its device with what was recorded of it.
+"""Compares what the driver double wrote down of its device with what was recorded of it.
 
 usage: babeltrace2 --clock-cycles TRACE | trace.py LOG ROWS [NAME=COUNT...]
 

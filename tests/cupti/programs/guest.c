@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of which a tracer has records outstanding when something happens, on the fake
- * driver: guest WAY [NUMBER].
+ * Programs of which a tracer has records outstanding when something happens, on the
+ * driver double: guest WAY [NUMBER].
  */
 #include "program.h"
 

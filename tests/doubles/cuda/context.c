@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices and contexts of the fake driver: how many there are and which is current. */
+/* Devices and contexts of the driver double: how many there are and which is current. */
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FAKE_MEMORY_BYTES ((size_t) 80 << 30)
+#define DOUBLE_MEMORY_BYTES ((size_t) 80 << 30)
 
-pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t double_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All under fake_lock. */
+/* All under double_lock. */
 static struct CUctx_st *contexts;
 static struct {
 	struct CUctx_st *context;
 	unsigned int retained;
-} primary[FAKE_MAX_DEVICES];
+} primary[DOUBLE_MAX_DEVICES];
 static int device_count;
 /* A child of fork() cannot use its parent's driver: the real one says so too. */
 static pid_t init_pid;
@@ -25,7 +25,7 @@ static pid_t init_pid;
 static uint32_t context_ids;
 static __thread struct CUctx_st *current;
 
-struct CUctx_st *fake_current_context(void)
+struct CUctx_st *double_current_context(void)
 {
 	return current;
 }
@@ -50,10 +50,10 @@ static void inject(void)
 		dlclose(library);
 }
 
-FAKE_EXPORT CUresult cuInit(unsigned int Flags)
+DOUBLE_EXPORT CUresult cuInit(unsigned int Flags)
 {
 	static pthread_once_t injected = PTHREAD_ONCE_INIT;
-	const char *text = getenv("FAKE_CUDA_DEVICES");
+	const char *text = getenv("DOUBLE_CUDA_DEVICES");
 	int count = text ? atoi(text) : 8;
 	bool is_first;
 
@@ -61,31 +61,31 @@ FAKE_EXPORT CUresult cuInit(unsigned int Flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (count <= 0)
 		return CUDA_ERROR_NO_DEVICE;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	is_first = !init_pid;
 	if (is_first) {
-		device_count = count < FAKE_MAX_DEVICES ? count : FAKE_MAX_DEVICES;
+		device_count = count < DOUBLE_MAX_DEVICES ? count : DOUBLE_MAX_DEVICES;
 		init_pid = getpid();
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	pthread_once(&injected, inject);
 	if (is_first)
-		fake_observe_changed(FAKE_INIT_FINISHED,
-				     &(struct fake_observed_thing){0});
-	return fake_require_init();
+		double_observe_changed(DOUBLE_INIT_FINISHED,
+				       &(struct double_observed_thing){0});
+	return double_require_init();
 }
 
-CUresult fake_require_init(void)
+CUresult double_require_init(void)
 {
 	bool is_ready;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	is_ready = init_pid == getpid();
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return is_ready ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-bool fake_context_is_live(const struct CUctx_st *context)
+bool double_context_is_live(const struct CUctx_st *context)
 {
 	const struct CUctx_st *c;
 
@@ -96,39 +96,39 @@ bool fake_context_is_live(const struct CUctx_st *context)
 	return false;
 }
 
-CUresult fake_require_context(struct CUctx_st **ret_context)
+CUresult double_require_context(struct CUctx_st **ret_context)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	pthread_mutex_lock(&fake_lock);
-	if (!fake_context_is_live(current))
+	pthread_mutex_lock(&double_lock);
+	if (!double_context_is_live(current))
 		res = CUDA_ERROR_INVALID_CONTEXT;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	*ret_context = current;
 	return res;
 }
 
-int fake_driver_version(void)
+int double_driver_version(void)
 {
-	const char *text = getenv("FAKE_CUDA_VERSION");
+	const char *text = getenv("DOUBLE_CUDA_VERSION");
 	int version = text ? atoi(text) : 0;
 
 	return version > 0 ? version : CUDA_VERSION;
 }
 
-FAKE_EXPORT CUresult cuDriverGetVersion(int *driverVersion)
+DOUBLE_EXPORT CUresult cuDriverGetVersion(int *driverVersion)
 {
 	if (!driverVersion)
 		return CUDA_ERROR_INVALID_VALUE;
-	*driverVersion = fake_driver_version();
+	*driverVersion = double_driver_version();
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuDeviceGetCount(int *count)
+DOUBLE_EXPORT CUresult cuDeviceGetCount(int *count)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -140,14 +140,14 @@ FAKE_EXPORT CUresult cuDeviceGetCount(int *count)
 
 static CUresult check_device(CUdevice dev)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
 	return dev >= 0 && dev < device_count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-FAKE_EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
+DOUBLE_EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
 	CUresult res = check_device(ordinal);
 
@@ -159,7 +159,7 @@ FAKE_EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+DOUBLE_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
 	CUresult res = check_device(dev);
 
@@ -167,11 +167,11 @@ FAKE_EXPORT CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 		return res;
 	if (!name || len <= 0)
 		return CUDA_ERROR_INVALID_VALUE;
-	snprintf(name, (size_t) len, "Fake GPU in host memory");
+	snprintf(name, (size_t) len, "GPU double in host memory");
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+DOUBLE_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
 	CUresult res = check_device(dev);
 
@@ -179,12 +179,12 @@ FAKE_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 		return res;
 	if (!bytes)
 		return CUDA_ERROR_INVALID_VALUE;
-	*bytes = FAKE_MEMORY_BYTES;
+	*bytes = DOUBLE_MEMORY_BYTES;
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
-					  CUdevice dev)
+DOUBLE_EXPORT CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
+					    CUdevice dev)
 {
 	CUresult res = check_device(dev);
 
@@ -223,7 +223,7 @@ FAKE_EXPORT CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib,
 	}
 }
 
-/* Called with fake_lock held; the result is NULL when memory is short. */
+/* Called with double_lock held; the result is NULL when memory is short. */
 static struct CUctx_st *new_context(CUdevice dev)
 {
 	struct CUctx_st *context = calloc(1, sizeof(*context));
@@ -241,19 +241,19 @@ static void destroy_context(struct CUctx_st *context)
 {
 	struct CUctx_st **place;
 
-	fake_observe_changed(FAKE_CONTEXT_DESTROYED,
-			     &(struct fake_observed_thing){.context = context});
-	fake_context_drain(context);
-	fake_context_close_streams(context);
-	pthread_mutex_lock(&fake_lock);
+	double_observe_changed(DOUBLE_CONTEXT_DESTROYED,
+			       &(struct double_observed_thing){.context = context});
+	double_context_drain(context);
+	double_context_close_streams(context);
+	pthread_mutex_lock(&double_lock);
 	for (place = &contexts; *place != context; place = &(*place)->next)
 		;
 	*place = context->next;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	free(context);
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+DOUBLE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
 	CUresult res = check_device(dev);
 	bool is_new = false;
@@ -262,7 +262,7 @@ FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 		return res;
 	if (!pctx)
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	if (!primary[dev].context) {
 		primary[dev].context = new_context(dev);
 		is_new = primary[dev].context != NULL;
@@ -272,10 +272,10 @@ FAKE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 		primary[dev].retained++;
 	else
 		res = CUDA_ERROR_OUT_OF_MEMORY;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (is_new)
-		fake_observe_changed(FAKE_CONTEXT_CREATED,
-				     &(struct fake_observed_thing){.context = *pctx});
+		double_observe_changed(DOUBLE_CONTEXT_CREATED,
+				       &(struct double_observed_thing){.context = *pctx});
 	return res;
 }
 
@@ -286,25 +286,25 @@ static CUresult release_primary(CUdevice dev)
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	if (!primary[dev].retained) {
 		res = CUDA_ERROR_INVALID_CONTEXT;
 	} else if (--primary[dev].retained == 0) {
 		unused = primary[dev].context;
 		primary[dev].context = NULL;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (unused)
 		destroy_context(unused);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+DOUBLE_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
 	return release_primary(dev);
 }
 
-FAKE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+DOUBLE_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 {
 	return release_primary(dev);
 }
@@ -318,29 +318,29 @@ static CUresult create_context(CUcontext *pctx, unsigned int flags, CUdevice dev
 		return res;
 	if (!pctx)
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	*pctx = new_context(dev);
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (!*pctx)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	current = *pctx;
-	fake_observe_changed(FAKE_CONTEXT_CREATED,
-			     &(struct fake_observed_thing){.context = *pctx});
+	double_observe_changed(DOUBLE_CONTEXT_CREATED,
+			       &(struct double_observed_thing){.context = *pctx});
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+DOUBLE_EXPORT CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	return create_context(pctx, flags, dev);
 }
 
-FAKE_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+DOUBLE_EXPORT CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
 	return create_context(pctx, flags, dev);
 }
 
-FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
-				    unsigned int flags, CUdevice dev)
+DOUBLE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+				      unsigned int flags, CUdevice dev)
 {
 	if (ctxCreateParams)
 		return CUDA_ERROR_NOT_SUPPORTED;
@@ -349,19 +349,19 @@ FAKE_EXPORT CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreat
 
 static CUresult destroy(CUcontext ctx)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 	int dev;
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	pthread_mutex_lock(&fake_lock);
-	if (!fake_context_is_live(ctx))
+	pthread_mutex_lock(&double_lock);
+	if (!double_context_is_live(ctx))
 		res = CUDA_ERROR_INVALID_CONTEXT;
 	for (dev = 0; dev < device_count; dev++) {
 		if (ctx && primary[dev].context == ctx)
 			res = CUDA_ERROR_INVALID_CONTEXT;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (res != CUDA_SUCCESS)
 		return res;
 	destroy_context(ctx);
@@ -370,34 +370,34 @@ static CUresult destroy(CUcontext ctx)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
+DOUBLE_EXPORT CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
 	return destroy(ctx);
 }
 
-FAKE_EXPORT CUresult cuCtxDestroy(CUcontext ctx)
+DOUBLE_EXPORT CUresult cuCtxDestroy(CUcontext ctx)
 {
 	return destroy(ctx);
 }
 
-FAKE_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx)
+DOUBLE_EXPORT CUresult cuCtxSetCurrent(CUcontext ctx)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	pthread_mutex_lock(&fake_lock);
-	if (ctx && !fake_context_is_live(ctx))
+	pthread_mutex_lock(&double_lock);
+	if (ctx && !double_context_is_live(ctx))
 		res = CUDA_ERROR_INVALID_CONTEXT;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (res == CUDA_SUCCESS)
 		current = ctx;
 	return res;
 }
 
-FAKE_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx)
+DOUBLE_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -407,10 +407,10 @@ FAKE_EXPORT CUresult cuCtxGetCurrent(CUcontext *pctx)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuCtxGetDevice(CUdevice *device)
+DOUBLE_EXPORT CUresult cuCtxGetDevice(CUdevice *device)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -420,15 +420,15 @@ FAKE_EXPORT CUresult cuCtxGetDevice(CUdevice *device)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuCtxSynchronize(void)
+DOUBLE_EXPORT CUresult cuCtxSynchronize(void)
 {
 	struct CUctx_st *context;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, __func__, NULL);
-	res = fake_require_context(&context);
+	double_call_begin(&call, __func__, NULL);
+	res = double_require_context(&context);
 	if (res == CUDA_SUCCESS)
-		fake_context_drain(context);
-	return fake_call_end(&call, res);
+		double_context_drain(context);
+	return double_call_end(&call, res);
 }

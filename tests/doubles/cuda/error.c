@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and descriptions of the fake driver's results. */
+/* Names and descriptions of the driver double's results. */
 #include "driver.h"
 
 static const struct {
@@ -47,7 +47,7 @@ static int find_result(CUresult error)
 	return -1;
 }
 
-FAKE_EXPORT CUresult cuGetErrorName(CUresult error, const char **pStr)
+DOUBLE_EXPORT CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
 	int i = find_result(error);
 
@@ -57,7 +57,7 @@ FAKE_EXPORT CUresult cuGetErrorName(CUresult error, const char **pStr)
 	return i < 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuGetErrorString(CUresult error, const char **pStr)
+DOUBLE_EXPORT CUresult cuGetErrorString(CUresult error, const char **pStr)
 {
 	int i = find_result(error);
 

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel launches and host functions of the fake driver. */
+/* Kernel launches and host functions of the driver double. */
 #include "driver.h"
-#include "fake_image.h"
+#include "double_image.h"
 
 #include <string.h>
 
 struct kernel_work {
-	struct fake_work work;
-	const struct fake_kernel *kernel;
+	struct double_work work;
+	const struct double_kernel *kernel;
 	size_t size;
 	/* Copied at the launch: the caller may reuse its buffer at once. */
 	char arguments[];
 };
 
 struct host_work {
-	struct fake_work work;
+	struct double_work work;
 	CUhostFn fn;
 	void *data;
 };
 
 struct callback_work {
-	struct fake_work work;
+	struct double_work work;
 	CUstreamCallback callback;
 	CUstream stream;
 	void *data;
 };
 
-static void run_kernel(struct fake_work *work)
+static void run_kernel(struct double_work *work)
 {
 	struct kernel_work *launch = (struct kernel_work *) work;
 
@@ -45,7 +45,8 @@ static void read_extra(void *const *extra, const void **ret_buffer, size_t *ret_
 }
 
 /* Where the parameters end; they are copied where there is a place for them. */
-static size_t pack(const struct fake_kernel *kernel, void **parameters, char *ret_buffer)
+static size_t pack(const struct double_kernel *kernel, void **parameters,
+		   char *ret_buffer)
 {
 	size_t offset = 0;
 	size_t align;
@@ -63,11 +64,11 @@ static size_t pack(const struct fake_kernel *kernel, void **parameters, char *re
 	return offset;
 }
 
-CUresult fake_kernel_work(CUfunction function, const unsigned int grid[3],
-			  const unsigned int block[3], void **parameters, void **extra,
-			  struct fake_work **ret_work)
+CUresult double_kernel_work(CUfunction function, const unsigned int grid[3],
+			    const unsigned int block[3], void **parameters, void **extra,
+			    struct double_work **ret_work)
 {
-	const struct fake_kernel *kernel;
+	const struct double_kernel *kernel;
 	struct kernel_work *launch;
 	const void *buffer = NULL;
 	size_t size = 0;
@@ -91,8 +92,8 @@ CUresult fake_kernel_work(CUfunction function, const unsigned int grid[3],
 		read_extra(extra, &buffer, &size);
 	if (size && !parameters && !buffer)
 		return CUDA_ERROR_INVALID_VALUE;
-	launch = fake_work_new(sizeof(*launch) + size, CU_GRAPH_NODE_TYPE_KERNEL,
-			       kernel->name, run_kernel);
+	launch = double_work_new(sizeof(*launch) + size, CU_GRAPH_NODE_TYPE_KERNEL,
+				 kernel->name, run_kernel);
 	if (!launch)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	launch->kernel = kernel;
@@ -107,7 +108,7 @@ CUresult fake_kernel_work(CUfunction function, const unsigned int grid[3],
 	return CUDA_SUCCESS;
 }
 
-static void read_attributes(const CUlaunchConfig *config, struct fake_work *work)
+static void read_attributes(const CUlaunchConfig *config, struct double_work *work)
 {
 	const CUlaunchAttribute *attribute;
 	unsigned int i;
@@ -125,35 +126,35 @@ static CUresult launch_kernel(const char *entry, const CUlaunchConfig *config,
 			      CUstream stream, CUfunction f, void **kernelParams,
 			      void **extra, bool is_cooperative)
 {
-	struct fake_work *work;
-	struct fake_call call;
+	struct double_work *work;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, stream);
-	res = fake_kernel_work(
+	double_call_begin(&call, entry, stream);
+	res = double_kernel_work(
 		f, (unsigned int[]){config->gridDimX, config->gridDimY, config->gridDimZ},
 		(unsigned int[]){config->blockDimX, config->blockDimY, config->blockDimZ},
 		kernelParams, extra, &work);
 	if (res != CUDA_SUCCESS)
-		return fake_call_end(&call, res);
+		return double_call_end(&call, res);
 	read_attributes(config, work);
 	work->is_cooperative = work->is_cooperative || is_cooperative;
 	work->shared = config->sharedMemBytes;
-	res = fake_launch_failure();
+	res = double_launch_failure();
 	if (res == CUDA_SUCCESS) {
-		res = fake_stream_enqueue(&call, stream, work);
+		res = double_stream_enqueue(&call, stream, work);
 	} else {
-		fake_call_note(&call, work);
+		double_call_note(&call, work);
 		call.work_count = 0;
-		pthread_mutex_lock(&fake_lock);
-		fake_work_put(work);
-		pthread_mutex_unlock(&fake_lock);
+		pthread_mutex_lock(&double_lock);
+		double_work_put(work);
+		pthread_mutex_unlock(&double_lock);
 	}
-	return fake_call_end(&call, res);
+	return double_call_end(&call, res);
 }
 
-FAKE_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
-				      void **kernelParams, void **extra)
+DOUBLE_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
+					void **kernelParams, void **extra)
 {
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -161,12 +162,12 @@ FAKE_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f
 			     false);
 }
 
-FAKE_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f,
-					   void **kernelParams, void **extra)
+DOUBLE_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f,
+					     void **kernelParams, void **extra)
 {
 	if (!config)
 		return CUDA_ERROR_INVALID_VALUE;
-	return launch_kernel(__func__, config, fake_per_thread(config->hStream), f,
+	return launch_kernel(__func__, config, double_per_thread(config->hStream), f,
 			     kernelParams, extra, false);
 }
 
@@ -178,45 +179,46 @@ FAKE_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunct
 	blockDimY, blockDimZ, sharedMemBytes, hStream, NULL, 0}
 /* clang-format on */
 
-FAKE_EXPORT CUresult cuLaunchKernel(GRID_PARAMETERS, void **kernelParams, void **extra)
+DOUBLE_EXPORT CUresult cuLaunchKernel(GRID_PARAMETERS, void **kernelParams, void **extra)
 {
 	return launch_kernel(__func__, GRID_CONFIG, hStream, f, kernelParams, extra,
 			     false);
 }
 
-FAKE_EXPORT CUresult cuLaunchKernel_ptsz(GRID_PARAMETERS, void **kernelParams,
-					 void **extra)
+DOUBLE_EXPORT CUresult cuLaunchKernel_ptsz(GRID_PARAMETERS, void **kernelParams,
+					   void **extra)
 {
-	return launch_kernel(__func__, GRID_CONFIG, fake_per_thread(hStream), f,
+	return launch_kernel(__func__, GRID_CONFIG, double_per_thread(hStream), f,
 			     kernelParams, extra, false);
 }
 
-FAKE_EXPORT CUresult cuLaunchCooperativeKernel(GRID_PARAMETERS, void **kernelParams)
+DOUBLE_EXPORT CUresult cuLaunchCooperativeKernel(GRID_PARAMETERS, void **kernelParams)
 {
 	return launch_kernel(__func__, GRID_CONFIG, hStream, f, kernelParams, NULL, true);
 }
 
-FAKE_EXPORT CUresult cuLaunchCooperativeKernel_ptsz(GRID_PARAMETERS, void **kernelParams)
+DOUBLE_EXPORT CUresult cuLaunchCooperativeKernel_ptsz(GRID_PARAMETERS,
+						      void **kernelParams)
 {
-	return launch_kernel(__func__, GRID_CONFIG, fake_per_thread(hStream), f,
+	return launch_kernel(__func__, GRID_CONFIG, double_per_thread(hStream), f,
 			     kernelParams, NULL, true);
 }
 
-static void run_host(struct fake_work *work)
+static void run_host(struct double_work *work)
 {
 	struct host_work *call = (struct host_work *) work;
 
 	call->fn(call->data);
 }
 
-CUresult fake_host_work(CUhostFn fn, void *data, struct fake_work **ret_work)
+CUresult double_host_work(CUhostFn fn, void *data, struct double_work **ret_work)
 {
 	struct host_work *host;
 
 	if (!fn)
 		return CUDA_ERROR_INVALID_VALUE;
-	host = fake_work_new(sizeof(*host), CU_GRAPH_NODE_TYPE_HOST, "function",
-			     run_host);
+	host = double_work_new(sizeof(*host), CU_GRAPH_NODE_TYPE_HOST, "function",
+			       run_host);
 	if (!host)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	host->fn = fn;
@@ -228,23 +230,23 @@ CUresult fake_host_work(CUhostFn fn, void *data, struct fake_work **ret_work)
 
 static CUresult launch_host(const char *entry, CUhostFn fn, void *data, CUstream stream)
 {
-	struct fake_work *work;
-	struct fake_call call;
+	struct double_work *work;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, stream);
-	res = fake_launch_failure();
+	double_call_begin(&call, entry, stream);
+	res = double_launch_failure();
 	if (res == CUDA_SUCCESS)
-		res = fake_host_work(fn, data, &work);
+		res = double_host_work(fn, data, &work);
 	if (res == CUDA_SUCCESS)
-		res = fake_stream_enqueue(&call, stream, work);
-	return fake_call_end(&call, res);
+		res = double_stream_enqueue(&call, stream, work);
+	return double_call_end(&call, res);
 }
 
-FAKE_STREAM_ENTRY(cuLaunchHostFunc, launch_host,
-		  (CUstream hStream, CUhostFn fn, void *userData), fn, userData)
+DOUBLE_STREAM_ENTRY(cuLaunchHostFunc, launch_host,
+		    (CUstream hStream, CUhostFn fn, void *userData), fn, userData)
 
-static void run_callback(struct fake_work *work)
+static void run_callback(struct double_work *work)
 {
 	struct callback_work *call = (struct callback_work *) work;
 
@@ -255,23 +257,23 @@ static CUresult add_callback(const char *entry, CUstreamCallback callback, void 
 			     unsigned int flags, CUstream stream)
 {
 	struct callback_work *work;
-	struct fake_call call;
+	struct double_call call;
 
-	fake_call_begin(&call, entry, stream);
+	double_call_begin(&call, entry, stream);
 	if (!callback || flags)
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
-	work = fake_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_HOST, "callback",
-			     run_callback);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	work = double_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_HOST, "callback",
+			       run_callback);
 	if (!work)
-		return fake_call_end(&call, CUDA_ERROR_OUT_OF_MEMORY);
+		return double_call_end(&call, CUDA_ERROR_OUT_OF_MEMORY);
 	work->callback = callback;
 	work->stream = stream;
 	work->data = data;
 	work->work.function = (const void *) (uintptr_t) callback;
-	return fake_call_end(&call, fake_stream_enqueue(&call, stream, &work->work));
+	return double_call_end(&call, double_stream_enqueue(&call, stream, &work->work));
 }
 
-FAKE_STREAM_ENTRY(cuStreamAddCallback, add_callback,
-		  (CUstream hStream, CUstreamCallback callback, void *userData,
-		   unsigned int flags),
-		  callback, userData, flags)
+DOUBLE_STREAM_ENTRY(cuStreamAddCallback, add_callback,
+		    (CUstream hStream, CUstreamCallback callback, void *userData,
+		     unsigned int flags),
+		    callback, userData, flags)

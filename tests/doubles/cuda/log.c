@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake driver was asked and what it did, as a file that a test compares a
+ * What the driver double was asked and what it did, as a file that a test compares a
  * trace with, and the failures that a test asks for.  One write() a line, so that
  * threads and processes can share the file.
  */
@@ -24,8 +24,8 @@ static int failure;
 
 static void read_settings(void)
 {
-	const char *path = getenv("FAKE_CUDA_LOG");
-	const char *fail = getenv("FAKE_CUDA_FAIL");
+	const char *path = getenv("DOUBLE_CUDA_LOG");
+	const char *fail = getenv("DOUBLE_CUDA_FAIL");
 
 	if (path && *path)
 		log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -39,7 +39,7 @@ static bool is_logging(void)
 	return log_fd >= 0;
 }
 
-int64_t fake_now_ns(void)
+int64_t double_now_ns(void)
 {
 	struct timespec now;
 
@@ -67,17 +67,17 @@ __attribute__((format(printf, 1, 2))) static void write_line(const char *format,
 	(void) written;
 }
 
-void fake_log_ask(const char *symbol, int version, cuuint64_t flags, bool is_found)
+void double_log_ask(const char *symbol, int version, cuuint64_t flags, bool is_found)
 {
 	if (is_logging())
 		write_line("ask pid=%d tid=%d ns=%lld symbol=%s version=%d flags=%llu "
 			   "found=%d\n",
-			   (int) getpid(), (int) gettid(), (long long) fake_now_ns(),
+			   (int) getpid(), (int) gettid(), (long long) double_now_ns(),
 			   *symbol ? symbol : "-", version, (unsigned long long) flags,
 			   is_found);
 }
 
-static const char *type_name(const struct fake_work *work)
+static const char *type_name(const struct double_work *work)
 {
 	switch (work->type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -97,7 +97,7 @@ static const char *type_name(const struct fake_work *work)
 	}
 }
 
-static void describe(const struct fake_work *work, char *text, size_t size)
+static void describe(const struct double_work *work, char *text, size_t size)
 {
 	if (work->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		snprintf(text, size,
@@ -114,10 +114,10 @@ static void describe(const struct fake_work *work, char *text, size_t size)
 			 work->name, work->bytes);
 }
 
-int64_t fake_log_work(const char *what, const struct fake_work *work,
-		      uint64_t correlation, uint64_t node, uint64_t stream_id)
+int64_t double_log_work(const char *what, const struct double_work *work,
+			uint64_t correlation, uint64_t node, uint64_t stream_id)
 {
-	int64_t now = fake_now_ns();
+	int64_t now = double_now_ns();
 	char text[256];
 
 	if (!is_logging())
@@ -130,42 +130,42 @@ int64_t fake_log_work(const char *what, const struct fake_work *work,
 	return now;
 }
 
-void fake_call_begin(struct fake_call *call, const char *entry, CUstream stream)
+void double_call_begin(struct double_call *call, const char *entry, CUstream stream)
 {
 	memset(call, 0, sizeof(*call));
 	call->entry = entry;
 	call->stream = stream;
-	call->correlation = fake_observe_number();
-	fake_observe_enter(call);
-	call->begin_ns = fake_now_ns();
+	call->correlation = double_observe_number();
+	double_observe_enter(call);
+	call->begin_ns = double_now_ns();
 }
 
-void fake_call_note(struct fake_call *call, const struct fake_work *work)
+void double_call_note(struct double_call *call, const struct double_work *work)
 {
 	call->work_count++;
 	if (is_logging())
 		describe(work, call->text, sizeof(call->text));
 }
 
-CUresult fake_call_end(struct fake_call *call, CUresult res)
+CUresult double_call_end(struct double_call *call, CUresult res)
 {
 	if (is_logging())
 		write_line("call pid=%d tid=%d ns=%lld to=%lld correlation=%llu entry=%s "
 			   "result=%d stream=0x%llx queue=%llu node=%llu graph=0x%llx "
 			   "works=%u %s\n",
 			   (int) getpid(), (int) gettid(), (long long) call->begin_ns,
-			   (long long) fake_now_ns(),
+			   (long long) double_now_ns(),
 			   (unsigned long long) call->correlation, call->entry, (int) res,
 			   (unsigned long long) (uintptr_t) call->stream,
 			   (unsigned long long) call->stream_id,
 			   (unsigned long long) call->node,
 			   (unsigned long long) (uintptr_t) call->graph, call->work_count,
 			   call->text);
-	fake_observe_leave(call, res);
+	double_observe_leave(call, res);
 	return res;
 }
 
-CUresult fake_launch_failure(void)
+CUresult double_launch_failure(void)
 {
 	pthread_once(&once, read_settings);
 	if (failing_launch && atomic_fetch_add(&launches, 1) + 1 == failing_launch)

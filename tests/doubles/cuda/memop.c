@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Stream memory operations of the fake driver: words that a stream writes or waits for.
+/* Stream memory operations of the driver double: words that a stream writes or waits for.
  */
 #include "driver.h"
 
 #include <time.h>
 
 struct memop_work {
-	struct fake_work work;
+	struct double_work work;
 	unsigned int count;
 	CUstreamBatchMemOpParams ops[];
 };
@@ -57,7 +57,7 @@ static void run_op(const CUstreamBatchMemOpParams *op)
 	}
 }
 
-static void run_memops(struct fake_work *work)
+static void run_memops(struct double_work *work)
 {
 	struct memop_work *memops = (struct memop_work *) work;
 	unsigned int i;
@@ -89,25 +89,26 @@ static CUresult batch(const char *entry, unsigned int count,
 		      CUstream stream)
 {
 	struct memop_work *memops;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res = CUDA_SUCCESS;
 	unsigned int i;
 
-	fake_call_begin(&call, entry, stream);
+	double_call_begin(&call, entry, stream);
 	if (flags || !ops || count == 0 || count > 256)
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	for (i = 0; i < count && res == CUDA_SUCCESS; i++)
 		res = check_op(&ops[i]);
 	if (res != CUDA_SUCCESS)
-		return fake_call_end(&call, res);
-	memops = fake_work_new(sizeof(*memops) + count * sizeof(*ops),
-			       CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "values", run_memops);
+		return double_call_end(&call, res);
+	memops = double_work_new(sizeof(*memops) + count * sizeof(*ops),
+				 CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "values", run_memops);
 	if (!memops)
-		return fake_call_end(&call, CUDA_ERROR_OUT_OF_MEMORY);
+		return double_call_end(&call, CUDA_ERROR_OUT_OF_MEMORY);
 	memops->count = count;
 	for (i = 0; i < count; i++)
 		memops->ops[i] = ops[i];
-	return fake_call_end(&call, fake_stream_enqueue(&call, stream, &memops->work));
+	return double_call_end(&call,
+			       double_stream_enqueue(&call, stream, &memops->work));
 }
 
 static CUresult value32(const char *entry, CUstreamBatchMemOpType type, CUdeviceptr addr,
@@ -138,10 +139,10 @@ static CUresult value64(const char *entry, CUstreamBatchMemOpType type, CUdevice
 #define PARAMETERS(width) \
 	(CUstream hStream, CUdeviceptr addr, cuuint##width##_t value, unsigned int flags)
 #define VALUE_ENTRY(name, width, type) \
-	FAKE_STREAM_ENTRY(name, value##width, PARAMETERS(width), type, addr, value, flags) \
-	FAKE_STREAM_ENTRY(name##_v2, value##width, PARAMETERS(width), type, addr, value, flags)
+	DOUBLE_STREAM_ENTRY(name, value##width, PARAMETERS(width), type, addr, value, flags) \
+	DOUBLE_STREAM_ENTRY(name##_v2, value##width, PARAMETERS(width), type, addr, value, flags)
 #define BATCH_ENTRY(name) \
-	FAKE_STREAM_ENTRY(name, batch, (CUstream hStream, unsigned int count, \
+	DOUBLE_STREAM_ENTRY(name, batch, (CUstream hStream, unsigned int count, \
 		CUstreamBatchMemOpParams *paramArray, unsigned int flags), \
 		count, paramArray, flags)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device memory of the fake driver: host memory that is known by its address,
+ * Device memory of the driver double: host memory that is known by its address,
  * so that a pointer that the device does not own is refused as on a GPU.
  */
 #include "driver.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAKE_MEMORY_BYTES ((size_t) 80 << 30)
-#define FAKE_ALIGNMENT 512
+#define DOUBLE_MEMORY_BYTES ((size_t) 80 << 30)
+#define DOUBLE_ALIGNMENT 512
 
 struct block {
 	struct block *next;
@@ -20,7 +20,7 @@ struct block {
 
 /* One to three dimensions, rows of bytes at their pitches. */
 struct copy_work {
-	struct fake_work work;
+	struct double_work work;
 	char *to;
 	const char *from;
 	size_t row;
@@ -33,11 +33,11 @@ struct copy_work {
 };
 
 struct fill_work {
-	struct fake_work work;
+	struct double_work work;
 	CUDA_MEMSET_NODE_PARAMS fill;
 };
 
-/* Under fake_lock. */
+/* Under double_lock. */
 static struct block *blocks;
 static size_t bytes_in_use;
 
@@ -46,11 +46,11 @@ static void *host_address(CUdeviceptr address)
 	return (void *) (uintptr_t) address;
 }
 
-FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+DOUBLE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
 	struct CUctx_st *context;
 	struct block *block;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 	void *memory = NULL;
 
 	if (res != CUDA_SUCCESS)
@@ -58,32 +58,32 @@ FAKE_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 	if (!dptr || bytesize == 0)
 		return CUDA_ERROR_INVALID_VALUE;
 	block = malloc(sizeof(*block));
-	if (!block || bytesize > FAKE_MEMORY_BYTES ||
-	    posix_memalign(&memory, FAKE_ALIGNMENT, bytesize)) {
+	if (!block || bytesize > DOUBLE_MEMORY_BYTES ||
+	    posix_memalign(&memory, DOUBLE_ALIGNMENT, bytesize)) {
 		free(block);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	block->context = context;
 	block->address = (uintptr_t) memory;
 	block->bytes = bytesize;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	block->next = blocks;
 	blocks = block;
 	bytes_in_use += bytesize;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	*dptr = block->address;
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr)
+DOUBLE_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
 	struct block **place;
 	struct block *block;
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS || !dptr)
 		return res;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	for (place = &blocks; *place && (*place)->address != dptr;
 	     place = &(*place)->next)
 		;
@@ -92,29 +92,29 @@ FAKE_EXPORT CUresult cuMemFree_v2(CUdeviceptr dptr)
 		*place = block->next;
 		bytes_in_use -= block->bytes;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (!block)
 		return CUDA_ERROR_INVALID_VALUE;
 	/* The real call waits for the device too, since work may still use it. */
-	fake_context_drain(block->context);
+	double_context_drain(block->context);
 	free(host_address(block->address));
 	free(block);
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+DOUBLE_EXPORT CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
 	if (!free_bytes || !total)
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
-	*free_bytes = FAKE_MEMORY_BYTES - bytes_in_use;
-	pthread_mutex_unlock(&fake_lock);
-	*total = FAKE_MEMORY_BYTES;
+	pthread_mutex_lock(&double_lock);
+	*free_bytes = DOUBLE_MEMORY_BYTES - bytes_in_use;
+	pthread_mutex_unlock(&double_lock);
+	*total = DOUBLE_MEMORY_BYTES;
 	return CUDA_SUCCESS;
 }
 
@@ -123,19 +123,19 @@ static bool is_device_memory(CUdeviceptr address, size_t bytes)
 	const struct block *b;
 	bool is_inside = false;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	for (b = blocks; b && !is_inside; b = b->next) {
 		is_inside = address >= b->address && address - b->address <= b->bytes &&
 			    bytes <= b->bytes - (address - b->address);
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return is_inside;
 }
 
-FAKE_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
+DOUBLE_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -145,7 +145,7 @@ FAKE_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 	return *pp ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-FAKE_EXPORT CUresult cuMemFreeHost(void *p)
+DOUBLE_EXPORT CUresult cuMemFreeHost(void *p)
 {
 	if (!p)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -153,7 +153,7 @@ FAKE_EXPORT CUresult cuMemFreeHost(void *p)
 	return CUDA_SUCCESS;
 }
 
-static void run_copy(struct fake_work *work)
+static void run_copy(struct double_work *work)
 {
 	const struct copy_work *copy = (struct copy_work *) work;
 	size_t slice;
@@ -169,10 +169,10 @@ static void run_copy(struct fake_work *work)
 }
 
 static CUresult flat_copy(const char *name, void *to, const void *from, size_t bytes,
-			  struct fake_work **ret_work)
+			  struct double_work **ret_work)
 {
 	struct copy_work *copy =
-		fake_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY, name, run_copy);
+		double_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY, name, run_copy);
 
 	if (!copy)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -211,7 +211,7 @@ static const char *copy_name(CUmemorytype from, CUmemorytype to)
 	return to == CU_MEMORYTYPE_HOST ? "DtoH" : "DtoD";
 }
 
-CUresult fake_copy_work(const CUDA_MEMCPY3D *c, struct fake_work **ret_work)
+CUresult double_copy_work(const CUDA_MEMCPY3D *c, struct double_work **ret_work)
 {
 	struct copy_work *copy;
 	const char *from;
@@ -222,8 +222,8 @@ CUresult fake_copy_work(const CUDA_MEMCPY3D *c, struct fake_work **ret_work)
 		res = check_place(c->dstMemoryType, c->dstHost, c->dstDevice, &to);
 	if (res != CUDA_SUCCESS)
 		return res;
-	copy = fake_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY,
-			     copy_name(c->srcMemoryType, c->dstMemoryType), run_copy);
+	copy = double_work_new(sizeof(*copy), CU_GRAPH_NODE_TYPE_MEMCPY,
+			       copy_name(c->srcMemoryType, c->dstMemoryType), run_copy);
 	if (!copy)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	copy->row = c->WidthInBytes;
@@ -259,7 +259,7 @@ static void fill_row(char *to, unsigned int value, unsigned int width, size_t co
 	}
 }
 
-static void run_fill(struct fake_work *work)
+static void run_fill(struct double_work *work)
 {
 	const CUDA_MEMSET_NODE_PARAMS *fill = &((struct fill_work *) work)->fill;
 	char *to = host_address(fill->dst);
@@ -270,7 +270,8 @@ static void run_fill(struct fake_work *work)
 			 fill->width);
 }
 
-CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **ret_work)
+CUresult double_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill,
+			  struct double_work **ret_work)
 {
 	size_t width = fill->elementSize;
 	struct fill_work *work;
@@ -280,7 +281,7 @@ CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **
 	    !is_device_memory(fill->dst,
 			      (fill->height - 1) * fill->pitch + fill->width * width))
 		return CUDA_ERROR_INVALID_VALUE;
-	work = fake_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_MEMSET, "set", run_fill);
+	work = double_work_new(sizeof(*work), CU_GRAPH_NODE_TYPE_MEMSET, "set", run_fill);
 	if (!work)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	work->fill = *fill;
@@ -292,14 +293,14 @@ CUresult fake_fill_work(const CUDA_MEMSET_NODE_PARAMS *fill, struct fake_work **
 }
 
 /* Enqueues what the constructor of the work said, and waits for it if it is to. */
-static CUresult finish(struct fake_call *call, CUresult res, struct fake_work **work,
+static CUresult finish(struct double_call *call, CUresult res, struct double_work **work,
 		       CUstream stream, bool wait)
 {
 	if (res == CUDA_SUCCESS)
-		res = fake_stream_enqueue(call, stream, *work);
+		res = double_stream_enqueue(call, stream, *work);
 	if (res == CUDA_SUCCESS && wait)
-		res = fake_stream_wait(stream);
-	return fake_call_end(call, res);
+		res = double_stream_wait(stream);
+	return double_call_end(call, res);
 }
 
 enum way { ANY, TO_DEVICE, FROM_DEVICE, ON_DEVICE };
@@ -322,15 +323,15 @@ static CUresult copy_between(const char *entry, enum way way, void *to,
 			     CUstream stream)
 {
 	static const char *const names[] = {"unified", "HtoD", "DtoH", "DtoD"};
-	struct fake_work *work = NULL;
-	struct fake_call call;
+	struct double_work *work = NULL;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, stream);
+	double_call_begin(&call, entry, stream);
 	if (!is_allowed(way, to, from, bytes))
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	if (bytes == 0)
-		return fake_call_end(&call, CUDA_SUCCESS);
+		return double_call_end(&call, CUDA_SUCCESS);
 	res = flat_copy(names[way], to, from, bytes, &work);
 	if (res == CUDA_SUCCESS && to_context != from_context) {
 		work->from.context = from_context->id;
@@ -349,13 +350,13 @@ static CUresult copy(const char *entry, enum way way, void *to, const void *from
 
 static CUresult copy_3d(const char *entry, const CUDA_MEMCPY3D *pCopy, CUstream stream)
 {
-	struct fake_work *work = NULL;
-	struct fake_call call;
+	struct double_work *work = NULL;
+	struct double_call call;
 
-	fake_call_begin(&call, entry, stream);
+	double_call_begin(&call, entry, stream);
 	if (!pCopy)
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
-	return finish(&call, fake_copy_work(pCopy, &work), &work, stream, false);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+	return finish(&call, double_copy_work(pCopy, &work), &work, stream, false);
 }
 
 static CUresult copy_2d(const char *entry, const CUDA_MEMCPY2D *c, CUstream stream)
@@ -386,14 +387,14 @@ static CUresult copy_batch(const char *entry, const CUdeviceptr *dsts,
 			   const CUdeviceptr *srcs, const size_t *sizes, size_t count,
 			   size_t *fail, CUstream stream)
 {
-	struct fake_work *work = NULL;
-	struct fake_call call;
+	struct double_work *work = NULL;
+	struct double_call call;
 	CUresult res = CUDA_SUCCESS;
 	size_t i;
 
-	fake_call_begin(&call, entry, stream);
+	double_call_begin(&call, entry, stream);
 	if (!dsts || !srcs || !sizes || count == 0)
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	if (fail)
 		*fail = SIZE_MAX;
 	for (i = 0; i < count; i++) {
@@ -401,15 +402,15 @@ static CUresult copy_batch(const char *entry, const CUdeviceptr *dsts,
 			continue;
 		if (fail)
 			*fail = i;
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	}
 	for (i = 0; i < count && res == CUDA_SUCCESS; i++) {
 		res = flat_copy("batch", host_address(dsts[i]), host_address(srcs[i]),
 				sizes[i], &work);
 		if (res == CUDA_SUCCESS)
-			res = fake_stream_enqueue(&call, stream, work);
+			res = double_stream_enqueue(&call, stream, work);
 	}
-	return fake_call_end(&call, res);
+	return double_call_end(&call, res);
 }
 
 static CUresult fill(const char *entry, CUdeviceptr to, size_t pitch, unsigned int value,
@@ -417,52 +418,52 @@ static CUresult fill(const char *entry, CUdeviceptr to, size_t pitch, unsigned i
 		     CUstream stream)
 {
 	CUDA_MEMSET_NODE_PARAMS params = {to, pitch, value, element, width, height};
-	struct fake_work *work = NULL;
-	struct fake_call call;
+	struct double_work *work = NULL;
+	struct double_call call;
 
-	fake_call_begin(&call, entry, stream);
-	return finish(&call, fake_fill_work(&params, &work), &work, stream, wait);
+	double_call_begin(&call, entry, stream);
+	return finish(&call, double_fill_work(&params, &work), &work, stream, wait);
 }
 
 /* clang-format off */
 /* A call that returns when it is done waits in the stream that it means by NULL. */
-#define FAKE_SYNCHRONOUS(name, body, parameters, ...) 	FAKE_EXPORT CUresult name parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_LEGACY); 	} 	FAKE_EXPORT CUresult name##_ptds parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_PER_THREAD); 	}
+#define DOUBLE_SYNCHRONOUS(name, body, parameters, ...) 	DOUBLE_EXPORT CUresult name parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_LEGACY); 	} 	DOUBLE_EXPORT CUresult name##_ptds parameters 	{ 		return body(__func__, __VA_ARGS__, true, CU_STREAM_PER_THREAD); 	}
 #define AT(address) host_address(address)
 
-FAKE_SYNCHRONOUS(cuMemcpy, copy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount),
+DOUBLE_SYNCHRONOUS(cuMemcpy, copy, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount),
 	ANY, AT(dst), AT(src), ByteCount)
-FAKE_SYNCHRONOUS(cuMemcpyHtoD_v2, copy,
+DOUBLE_SYNCHRONOUS(cuMemcpyHtoD_v2, copy,
 	(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount),
 	TO_DEVICE, AT(dstDevice), srcHost, ByteCount)
-FAKE_SYNCHRONOUS(cuMemcpyDtoH_v2, copy,
+DOUBLE_SYNCHRONOUS(cuMemcpyDtoH_v2, copy,
 	(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount),
 	FROM_DEVICE, dstHost, AT(srcDevice), ByteCount)
-FAKE_SYNCHRONOUS(cuMemcpyDtoD_v2, copy,
+DOUBLE_SYNCHRONOUS(cuMemcpyDtoD_v2, copy,
 	(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount),
 	ON_DEVICE, AT(dstDevice), AT(srcDevice), ByteCount)
-FAKE_SYNCHRONOUS(cuMemsetD8_v2, fill,
+DOUBLE_SYNCHRONOUS(cuMemsetD8_v2, fill,
 	(CUdeviceptr dstDevice, unsigned char uc, size_t N), dstDevice, 0, uc, 1, N, 1)
-FAKE_SYNCHRONOUS(cuMemsetD16_v2, fill,
+DOUBLE_SYNCHRONOUS(cuMemsetD16_v2, fill,
 	(CUdeviceptr dstDevice, unsigned short us, size_t N), dstDevice, 0, us, 2, N, 1)
-FAKE_SYNCHRONOUS(cuMemsetD32_v2, fill,
+DOUBLE_SYNCHRONOUS(cuMemsetD32_v2, fill,
 	(CUdeviceptr dstDevice, unsigned int ui, size_t N), dstDevice, 0, ui, 4, N, 1)
 
-FAKE_STREAM_ENTRY(cuMemcpyAsync, copy,
+DOUBLE_STREAM_ENTRY(cuMemcpyAsync, copy,
 	(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),
 	ANY, AT(dst), AT(src), ByteCount, false)
-FAKE_STREAM_ENTRY(cuMemcpyHtoDAsync_v2, copy,
+DOUBLE_STREAM_ENTRY(cuMemcpyHtoDAsync_v2, copy,
 	(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream),
 	TO_DEVICE, AT(dstDevice), srcHost, ByteCount, false)
-FAKE_STREAM_ENTRY(cuMemcpyDtoHAsync_v2, copy,
+DOUBLE_STREAM_ENTRY(cuMemcpyDtoHAsync_v2, copy,
 	(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream),
 	FROM_DEVICE, dstHost, AT(srcDevice), ByteCount, false)
-FAKE_STREAM_ENTRY(cuMemcpyDtoDAsync_v2, copy,
+DOUBLE_STREAM_ENTRY(cuMemcpyDtoDAsync_v2, copy,
 	(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
 	 CUstream hStream),
 	ON_DEVICE, AT(dstDevice), AT(srcDevice), ByteCount, false)
-FAKE_STREAM_ENTRY(cuMemcpy2DAsync_v2, copy_2d,
+DOUBLE_STREAM_ENTRY(cuMemcpy2DAsync_v2, copy_2d,
 	(const CUDA_MEMCPY2D *pCopy, CUstream hStream), pCopy)
-FAKE_STREAM_ENTRY(cuMemcpy3DAsync_v2, copy_3d,
+DOUBLE_STREAM_ENTRY(cuMemcpy3DAsync_v2, copy_3d,
 	(const CUDA_MEMCPY3D *pCopy, CUstream hStream), pCopy)
 
 /* All devices are one memory. */
@@ -475,53 +476,53 @@ static CUresult copy_peer(const char *entry, CUdeviceptr dstDevice, CUcontext ds
 	return copy_between(entry, ON_DEVICE, AT(dstDevice), dstContext, AT(srcDevice),
 		srcContext, bytes, false, stream);
 }
-FAKE_STREAM_ENTRY(cuMemcpyPeerAsync, copy_peer, PEER_PARAMETERS,
+DOUBLE_STREAM_ENTRY(cuMemcpyPeerAsync, copy_peer, PEER_PARAMETERS,
 	dstDevice, dstContext, srcDevice, srcContext, ByteCount)
 
 /* CUDA 13 dropped the index of what failed. */
 #define BATCH_PARAMETERS CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, 	size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs
 #define BATCH_BODY(entry, fail, stream) 	(void) attrs; 	(void) attrsIdxs; 	(void) numAttrs; 	return copy_batch(entry, dsts, srcs, sizes, count, fail, stream)
 
-FAKE_EXPORT CUresult cuMemcpyBatchAsync(BATCH_PARAMETERS, size_t *failIdx,
+DOUBLE_EXPORT CUresult cuMemcpyBatchAsync(BATCH_PARAMETERS, size_t *failIdx,
 	CUstream hStream)
 {
 	BATCH_BODY(__func__, failIdx, hStream);
 }
 
-FAKE_EXPORT CUresult cuMemcpyBatchAsync_ptsz(BATCH_PARAMETERS, size_t *failIdx,
+DOUBLE_EXPORT CUresult cuMemcpyBatchAsync_ptsz(BATCH_PARAMETERS, size_t *failIdx,
 	CUstream hStream)
 {
-	BATCH_BODY(__func__, failIdx, fake_per_thread(hStream));
+	BATCH_BODY(__func__, failIdx, double_per_thread(hStream));
 }
 
-FAKE_EXPORT CUresult cuMemcpyBatchAsync_v2(BATCH_PARAMETERS, CUstream hStream)
+DOUBLE_EXPORT CUresult cuMemcpyBatchAsync_v2(BATCH_PARAMETERS, CUstream hStream)
 {
 	BATCH_BODY(__func__, NULL, hStream);
 }
 
-FAKE_EXPORT CUresult cuMemcpyBatchAsync_v2_ptsz(BATCH_PARAMETERS, CUstream hStream)
+DOUBLE_EXPORT CUresult cuMemcpyBatchAsync_v2_ptsz(BATCH_PARAMETERS, CUstream hStream)
 {
-	BATCH_BODY(__func__, NULL, fake_per_thread(hStream));
+	BATCH_BODY(__func__, NULL, double_per_thread(hStream));
 }
 
-FAKE_STREAM_ENTRY(cuMemsetD8Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD8Async, fill,
 	(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream),
 	dstDevice, 0, uc, 1, N, 1, false)
-FAKE_STREAM_ENTRY(cuMemsetD16Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD16Async, fill,
 	(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream),
 	dstDevice, 0, us, 2, N, 1, false)
-FAKE_STREAM_ENTRY(cuMemsetD32Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD32Async, fill,
 	(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream),
 	dstDevice, 0, ui, 4, N, 1, false)
-FAKE_STREAM_ENTRY(cuMemsetD2D8Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD2D8Async, fill,
 	(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width,
 	 size_t Height, CUstream hStream),
 	dstDevice, dstPitch, uc, 1, Width, Height, false)
-FAKE_STREAM_ENTRY(cuMemsetD2D16Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD2D16Async, fill,
 	(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width,
 	 size_t Height, CUstream hStream),
 	dstDevice, dstPitch, us, 2, Width, Height, false)
-FAKE_STREAM_ENTRY(cuMemsetD2D32Async, fill,
+DOUBLE_STREAM_ENTRY(cuMemsetD2D32Async, fill,
 	(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width,
 	 size_t Height, CUstream hStream),
 	dstDevice, dstPitch, ui, 4, Width, Height, false)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules, libraries and functions of the fake driver.  A library is a module whose
+ * Modules, libraries and functions of the driver double.  A library is a module whose
  * kernels are of no context; each hands out handles of its own.
  */
 #include "driver.h"
-#include "fake_image.h"
+#include "double_image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct CUmod_st {
-	const struct fake_image *image;
-	/* Those that were asked for, under fake_lock. */
+	const struct double_image *image;
+	/* Those that were asked for, under double_lock. */
 	struct CUfunc_st *functions;
 };
 
@@ -23,20 +23,20 @@ struct CUlib_st {
 
 static CUresult load(struct CUmod_st **ret_module, const void *image)
 {
-	const struct fake_image *fake = image;
+	const struct double_image *kernels = image;
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
 	if (!ret_module || !image)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (fake->magic != FAKE_IMAGE_MAGIC)
+	if (kernels->magic != DOUBLE_IMAGE_MAGIC)
 		return CUDA_ERROR_INVALID_IMAGE;
 	*ret_module = calloc(1, sizeof(**ret_module));
 	if (!*ret_module)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	(*ret_module)->image = fake;
+	(*ret_module)->image = kernels;
 	return CUDA_SUCCESS;
 }
 
@@ -52,11 +52,11 @@ static void drop_functions(struct CUmod_st *module)
 }
 
 static CUresult get_function(struct CUfunc_st **ret_function, struct CUmod_st *module,
-			     const struct fake_kernel *kernel)
+			     const struct double_kernel *kernel)
 {
 	struct CUfunc_st *function;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	for (function = module->functions; function && function->kernel != kernel;
 	     function = function->next)
 		;
@@ -69,7 +69,7 @@ static CUresult get_function(struct CUfunc_st **ret_function, struct CUmod_st *m
 			module->functions = function;
 		}
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	*ret_function = function;
 	return function ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -77,7 +77,7 @@ static CUresult get_function(struct CUfunc_st **ret_function, struct CUmod_st *m
 static CUresult find_function(struct CUfunc_st **ret_function, struct CUmod_st *module,
 			      const char *name)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 	size_t i;
 
 	if (res != CUDA_SUCCESS)
@@ -92,14 +92,14 @@ static CUresult find_function(struct CUfunc_st **ret_function, struct CUmod_st *
 	return CUDA_ERROR_NOT_FOUND;
 }
 
-FAKE_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
+DOUBLE_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	return load(module, image);
 }
 
-FAKE_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
-					unsigned int numOptions, CUjit_option *options,
-					void **optionValues)
+DOUBLE_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
+					  unsigned int numOptions, CUjit_option *options,
+					  void **optionValues)
 {
 	(void) numOptions;
 	(void) options;
@@ -107,9 +107,9 @@ FAKE_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
 	return load(module, image);
 }
 
-FAKE_EXPORT CUresult cuModuleUnload(CUmodule hmod)
+DOUBLE_EXPORT CUresult cuModuleUnload(CUmodule hmod)
 {
-	CUresult res = fake_require_init();
+	CUresult res = double_require_init();
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -120,13 +120,13 @@ FAKE_EXPORT CUresult cuModuleUnload(CUmodule hmod)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod,
-					 const char *name)
+DOUBLE_EXPORT CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod,
+					   const char *name)
 {
 	return find_function(hfunc, hmod, name);
 }
 
-FAKE_EXPORT CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+DOUBLE_EXPORT CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
 	if (!count || !mod)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -134,8 +134,8 @@ FAKE_EXPORT CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuModuleEnumerateFunctions(CUfunction *functions,
-						unsigned int numFunctions, CUmodule mod)
+DOUBLE_EXPORT CUresult cuModuleEnumerateFunctions(CUfunction *functions,
+						  unsigned int numFunctions, CUmodule mod)
 {
 	CUresult res = CUDA_SUCCESS;
 	unsigned int i;
@@ -147,7 +147,7 @@ FAKE_EXPORT CUresult cuModuleEnumerateFunctions(CUfunction *functions,
 	return res;
 }
 
-FAKE_EXPORT CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+DOUBLE_EXPORT CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
 	if (!mode)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -155,7 +155,7 @@ FAKE_EXPORT CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuFuncGetName(const char **name, CUfunction hfunc)
+DOUBLE_EXPORT CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
 	if (!name || !hfunc)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -163,7 +163,7 @@ FAKE_EXPORT CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
+DOUBLE_EXPORT CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
 	if (!hmod || !hfunc)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -171,8 +171,8 @@ FAKE_EXPORT CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
-					size_t *paramOffset, size_t *paramSize)
+DOUBLE_EXPORT CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
+					  size_t *paramOffset, size_t *paramSize)
 {
 	const size_t *sizes;
 	size_t offset = 0;
@@ -195,15 +195,16 @@ FAKE_EXPORT CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex,
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
-				       CUjit_option *jitOptions, void **jitOptionsValues,
-				       unsigned int numJitOptions,
-				       CUlibraryOption *libraryOptions,
-				       void **libraryOptionValues,
-				       unsigned int numLibraryOptions)
+DOUBLE_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
+					 CUjit_option *jitOptions,
+					 void **jitOptionsValues,
+					 unsigned int numJitOptions,
+					 CUlibraryOption *libraryOptions,
+					 void **libraryOptionValues,
+					 unsigned int numLibraryOptions)
 {
-	const struct fake_image *fake = code;
-	CUresult res = fake_require_init();
+	const struct double_image *kernels = code;
+	CUresult res = double_require_init();
 
 	(void) jitOptions;
 	(void) jitOptionsValues;
@@ -215,17 +216,17 @@ FAKE_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code,
 		return res;
 	if (!library || !code)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (fake->magic != FAKE_IMAGE_MAGIC)
+	if (kernels->magic != DOUBLE_IMAGE_MAGIC)
 		return CUDA_ERROR_INVALID_IMAGE;
 	*library = calloc(1, sizeof(**library));
 	if (!*library)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	(*library)->kernels.image = fake;
-	(*library)->module.image = fake;
+	(*library)->kernels.image = kernels;
+	(*library)->module.image = kernels;
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLibraryUnload(CUlibrary library)
+DOUBLE_EXPORT CUresult cuLibraryUnload(CUlibrary library)
 {
 	if (!library)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -235,8 +236,8 @@ FAKE_EXPORT CUresult cuLibraryUnload(CUlibrary library)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
-					const char *name)
+DOUBLE_EXPORT CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
+					  const char *name)
 {
 	struct CUfunc_st *found;
 	CUresult res;
@@ -249,7 +250,7 @@ FAKE_EXPORT CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library,
 	return res;
 }
 
-FAKE_EXPORT CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+DOUBLE_EXPORT CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
 	if (!pMod || !library)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -257,7 +258,7 @@ FAKE_EXPORT CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+DOUBLE_EXPORT CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 {
 	if (!count || !lib)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -265,11 +266,11 @@ FAKE_EXPORT CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+DOUBLE_EXPORT CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
 	struct CUfunc_st *function = (CUfunction) kernel;
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 	struct CUlib_st *library;
 
 	if (res != CUDA_SUCCESS)
@@ -280,7 +281,7 @@ FAKE_EXPORT CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 	return get_function(pFunc, &library->module, function->kernel);
 }
 
-FAKE_EXPORT CUresult cuKernelGetName(const char **name, CUkernel hfunc)
+DOUBLE_EXPORT CUresult cuKernelGetName(const char **name, CUkernel hfunc)
 {
 	if (!name || !hfunc)
 		return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who observes the fake driver is told here: the fake CUPTI, and through it the small
+ * Who observes the driver double is told here: the CUPTI double, and through it the small
  * runtime, whose calls only it can announce.
  */
 #include "driver.h"
@@ -8,23 +8,23 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static _Atomic(const struct fake_observer *) observer;
+static _Atomic(const struct double_observer *) observer;
 static atomic_ullong calls;
 /* The number that the runtime's call has and the first of the driver in it will have. */
 static __thread uint64_t reserved;
 static __thread uint64_t runtime_call;
 
-static void observe(const struct fake_observer *wanted)
+static void observe(const struct double_observer *wanted)
 {
 	atomic_store(&observer, wanted);
 }
 
-bool fake_is_observed(void)
+bool double_is_observed(void)
 {
 	return atomic_load(&observer) != NULL;
 }
 
-uint64_t fake_observe_number(void)
+uint64_t double_observe_number(void)
 {
 	uint64_t number = reserved;
 
@@ -32,21 +32,21 @@ uint64_t fake_observe_number(void)
 	return number ? number : atomic_fetch_add(&calls, 1) + 1;
 }
 
-static struct fake_observed_call observed(const struct fake_call *call)
+static struct double_observed_call observed(const struct double_call *call)
 {
-	return (struct fake_observed_call){
+	return (struct double_observed_call){
 		.entry = call->entry,
 		.correlation = call->correlation,
-		.context = fake_current_context(),
+		.context = double_current_context(),
 		.stream = call->stream,
 		.stream_id = call->stream_id,
 	};
 }
 
-void fake_observe_enter(const struct fake_call *call)
+void double_observe_enter(const struct double_call *call)
 {
-	const struct fake_observer *told = atomic_load(&observer);
-	struct fake_observed_call now;
+	const struct double_observer *told = atomic_load(&observer);
+	struct double_observed_call now;
 
 	if (!told)
 		return;
@@ -54,10 +54,10 @@ void fake_observe_enter(const struct fake_call *call)
 	told->enter(&now);
 }
 
-void fake_observe_leave(const struct fake_call *call, CUresult res)
+void double_observe_leave(const struct double_call *call, CUresult res)
 {
-	const struct fake_observer *told = atomic_load(&observer);
-	struct fake_observed_call now;
+	const struct double_observer *told = atomic_load(&observer);
+	struct double_observed_call now;
 
 	if (!told)
 		return;
@@ -66,68 +66,68 @@ void fake_observe_leave(const struct fake_call *call, CUresult res)
 	told->leave(&now);
 }
 
-uint64_t fake_observe_queued(const struct fake_work *work)
+uint64_t double_observe_queued(const struct double_work *work)
 {
-	const struct fake_observer *told = atomic_load(&observer);
+	const struct double_observer *told = atomic_load(&observer);
 
 	return told ? told->queued(work->type) : 0;
 }
 
-void fake_observe_ran(const struct fake_observed_work *ran, uint64_t answer)
+void double_observe_ran(const struct double_observed_work *ran, uint64_t answer)
 {
-	const struct fake_observer *told = atomic_load(&observer);
+	const struct double_observer *told = atomic_load(&observer);
 
 	if (told)
 		told->ran(ran, answer);
 }
 
-void fake_observe_changed(enum fake_observed_what what,
-			  const struct fake_observed_thing *thing)
+void double_observe_changed(enum double_observed_what what,
+			    const struct double_observed_thing *thing)
 {
-	const struct fake_observer *told = atomic_load(&observer);
+	const struct double_observer *told = atomic_load(&observer);
 
 	if (told)
 		told->changed(what, thing);
 }
 
-void fake_observe_node(struct CUgraphNode_st *node)
+void double_observe_node(struct CUgraphNode_st *node)
 {
-	if (node && fake_is_observed())
-		fake_observe_changed(
-			FAKE_NODE_CREATED,
-			&(struct fake_observed_thing){.context = fake_current_context(),
-						      .graph = node->graph,
-						      .node = node,
-						      .type = node->work->type});
+	if (node && double_is_observed())
+		double_observe_changed(DOUBLE_NODE_CREATED,
+				       &(struct double_observed_thing){
+					       .context = double_current_context(),
+					       .graph = node->graph,
+					       .node = node,
+					       .type = node->work->type});
 }
 
 static void runtime_enter(const char *entry)
 {
-	const struct fake_observer *told = atomic_load(&observer);
+	const struct double_observer *told = atomic_load(&observer);
 
 	if (!told)
 		return;
 	reserved = 0;
-	runtime_call = fake_observe_number();
-	told->enter(&(struct fake_observed_call){.entry = entry,
-						 .is_runtime = true,
-						 .correlation = runtime_call,
-						 .context = fake_current_context()});
+	runtime_call = double_observe_number();
+	told->enter(&(struct double_observed_call){.entry = entry,
+						   .is_runtime = true,
+						   .correlation = runtime_call,
+						   .context = double_current_context()});
 	reserved = runtime_call;
 }
 
 static void runtime_leave(const char *entry, int result)
 {
-	const struct fake_observer *told = atomic_load(&observer);
+	const struct double_observer *told = atomic_load(&observer);
 
 	reserved = 0;
 	if (!told || !runtime_call)
 		return;
-	told->leave(&(struct fake_observed_call){.entry = entry,
-						 .is_runtime = true,
-						 .correlation = runtime_call,
-						 .context = fake_current_context(),
-						 .result = result});
+	told->leave(&(struct double_observed_call){.entry = entry,
+						   .is_runtime = true,
+						   .correlation = runtime_call,
+						   .context = double_current_context(),
+						   .result = result});
 	runtime_call = 0;
 }
 
@@ -145,7 +145,7 @@ static uint64_t stream_id(CUcontext context, CUstream stream, bool is_per_thread
 {
 	if (!stream && is_per_thread)
 		stream = CU_STREAM_PER_THREAD;
-	return fake_stream_number(context ? context : fake_current_context(), stream);
+	return double_stream_number(context ? context : double_current_context(), stream);
 }
 
 static uint64_t node_id(CUgraphNode node)
@@ -158,19 +158,19 @@ static uint32_t graph_id(CUgraph graph)
 	return (uint32_t) graph->id;
 }
 
-const void *fake_observer_table(const CUuuid *id)
+const void *double_observer_table(const CUuuid *id)
 {
-	static const struct fake_observer_table table = {
+	static const struct double_observer_table table = {
 		.observe = observe,
 		.context_id = context_id,
 		.context_device = context_device,
 		.stream_id = stream_id,
 		.node_id = node_id,
 		.graph_id = graph_id,
-		.exec_id = fake_exec_number,
+		.exec_id = double_exec_number,
 		.runtime_enter = runtime_enter,
 		.runtime_leave = runtime_leave,
 	};
 
-	return memcmp(id, &(CUuuid) FAKE_OBSERVER_ID, sizeof(*id)) == 0 ? &table : NULL;
+	return memcmp(id, &(CUuuid) DOUBLE_OBSERVER_ID, sizeof(*id)) == 0 ? &table : NULL;
 }

@@ -166,12 +166,12 @@ static const struct {
 };
 
 /*
- * With FAKE_CUDA_DLSYM set the driver looks its functions up by dlsym() in itself, so
+ * With DOUBLE_CUDA_DLSYM set the driver looks its functions up by dlsym() in itself, so
  * that who stands before dlsym() is called by the driver while the driver is called.
  */
 static void *look_up(void *function, const char *name)
 {
-	void *self = getenv("FAKE_CUDA_DLSYM")
+	void *self = getenv("DOUBLE_CUDA_DLSYM")
 			     ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)
 			     : NULL;
 	void *found;
@@ -188,7 +188,7 @@ static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t 
 {
 	bool is_twin = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-	int newest = fake_driver_version();
+	int newest = double_driver_version();
 	void *found = NULL;
 	int since;
 	size_t i;
@@ -212,7 +212,7 @@ static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t 
 			status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
 		}
 	}
-	fake_log_ask(symbol, version, flags, found != NULL);
+	double_log_ask(symbol, version, flags, found != NULL);
 	/* The runtime library asks without wanting to know: NULL is allowed. */
 	if (ret_status)
 		*ret_status = status;
@@ -220,25 +220,25 @@ static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t 
 	return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion,
-					 cuuint64_t flags,
-					 CUdriverProcAddressQueryResult *symbolStatus)
+DOUBLE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn,
+					   int cudaVersion, cuuint64_t flags,
+					   CUdriverProcAddressQueryResult *symbolStatus)
 {
 	return resolve(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
-FAKE_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
-				      cuuint64_t flags)
+DOUBLE_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion,
+					cuuint64_t flags)
 {
 	return resolve(symbol, pfn, cudaVersion, flags, NULL);
 }
 
 /* NVIDIA's own libraries have tables of their own: a program that needs one fails. */
-FAKE_EXPORT CUresult cuGetExportTable(const void **ppExportTable,
-				      const CUuuid *pExportTableId)
+DOUBLE_EXPORT CUresult cuGetExportTable(const void **ppExportTable,
+					const CUuuid *pExportTableId)
 {
 	if (!ppExportTable || !pExportTableId)
 		return CUDA_ERROR_INVALID_VALUE;
-	*ppExportTable = fake_observer_table(pExportTableId);
+	*ppExportTable = double_observer_table(pExportTableId);
 	return *ppExportTable ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams and events of the fake driver.  Each stream is a queue of tasks and a worker
+ * Streams and events of the driver double.  Each stream is a queue of tasks and a worker
  * thread that starts with the first task; an event is a place in one.  While a stream is
  * captured, what it gets goes to a graph instead; a stream that waits for an event of
  * such a stream is captured with it.
@@ -12,7 +12,7 @@
 struct task {
 	struct task *next;
 	/* NULL where it only waits. */
-	struct fake_work *work;
+	struct double_work *work;
 	/* Whose work this is. */
 	uint64_t correlation;
 	uint64_t node;
@@ -60,21 +60,21 @@ struct CUevent_st {
 };
 
 struct stamp {
-	struct fake_work work;
+	struct double_work work;
 	struct CUevent_st *event;
 };
 
-/* All under fake_lock; a stream stays here until nothing names it any more. */
+/* All under double_lock; a stream stays here until nothing names it any more. */
 static struct CUstream_st *streams;
 static struct CUevent_st *events;
 static uint64_t stream_ids;
 
-pthread_cond_t fake_progress = PTHREAD_COND_INITIALIZER;
+pthread_cond_t double_progress = PTHREAD_COND_INITIALIZER;
 
-void *fake_work_new(size_t size, CUgraphNodeType type, const char *name,
-		    void (*run)(struct fake_work *work))
+void *double_work_new(size_t size, CUgraphNodeType type, const char *name,
+		      void (*run)(struct double_work *work))
 {
-	struct fake_work *work = calloc(1, size);
+	struct double_work *work = calloc(1, size);
 
 	if (!work)
 		return NULL;
@@ -85,7 +85,7 @@ void *fake_work_new(size_t size, CUgraphNodeType type, const char *name,
 	return work;
 }
 
-void fake_work_put(struct fake_work *work)
+void double_work_put(struct double_work *work)
 {
 	if (--work->references > 0)
 		return;
@@ -137,18 +137,18 @@ static void close_stream(struct CUstream_st *stream)
 
 static void run_task(struct CUstream_st *stream, struct task *task)
 {
-	struct fake_work *work = task->work;
+	struct double_work *work = task->work;
 	int64_t begin =
-		fake_log_work("begin", work, task->correlation, task->node, stream->id);
+		double_log_work("begin", work, task->correlation, task->node, stream->id);
 	int64_t end;
 
 	if (work->run)
 		work->run(work);
-	end = fake_log_work("end", work, task->correlation, task->node, stream->id);
+	end = double_log_work("end", work, task->correlation, task->node, stream->id);
 	if (!task->observed)
 		return;
-	fake_observe_ran(
-		&(struct fake_observed_work){
+	double_observe_ran(
+		&(struct double_observed_work){
 			.type = work->type,
 			.name = work->name,
 			.correlation = task->correlation,
@@ -179,32 +179,32 @@ static void *work(void *arg)
 	struct CUstream_st *stream = arg;
 	struct task *task;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	while (stream->first || !stream->is_closed) {
 		task = stream->first;
 		if (!task) {
-			pthread_cond_wait(&stream->work, &fake_lock);
+			pthread_cond_wait(&stream->work, &double_lock);
 			continue;
 		}
 		while (task->after && task->after->done < task->after_number)
-			pthread_cond_wait(&fake_progress, &fake_lock);
+			pthread_cond_wait(&double_progress, &double_lock);
 		if (task->after)
 			put_stream(task->after);
 		if (task->work) {
-			pthread_mutex_unlock(&fake_lock);
+			pthread_mutex_unlock(&double_lock);
 			run_task(stream, task);
-			pthread_mutex_lock(&fake_lock);
-			fake_work_put(task->work);
+			pthread_mutex_lock(&double_lock);
+			double_work_put(task->work);
 		}
 		stream->first = task->next;
 		if (!stream->first)
 			stream->last = &stream->first;
 		free(task);
 		stream->done++;
-		pthread_cond_broadcast(&fake_progress);
+		pthread_cond_broadcast(&double_progress);
 	}
 	put_stream(stream);
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return NULL;
 }
 
@@ -235,8 +235,8 @@ static void queue(struct CUstream_st *stream, struct task *task)
 	pthread_cond_signal(&stream->work);
 }
 
-static CUresult append(struct CUstream_st *stream, struct fake_work *work,
-		       const struct fake_call *call, uint64_t node,
+static CUresult append(struct CUstream_st *stream, struct double_work *work,
+		       const struct double_call *call, uint64_t node,
 		       struct CUstream_st *after, uint64_t after_number)
 {
 	struct task *task = calloc(1, sizeof(*task));
@@ -252,7 +252,7 @@ static CUresult append(struct CUstream_st *stream, struct fake_work *work,
 	if (call)
 		task->correlation = call->correlation;
 	if (work)
-		task->observed = fake_observe_queued(work);
+		task->observed = double_observe_queued(work);
 	task->node = node;
 	task->after = after;
 	task->after_number = after_number;
@@ -304,7 +304,7 @@ static struct CUstream_st *per_thread_stream(struct CUctx_st *context)
 	return s;
 }
 
-/* Called with fake_lock held. */
+/* Called with double_lock held. */
 static CUresult find_stream(struct CUctx_st *current, CUstream handle,
 			    struct CUstream_st **ret_stream)
 {
@@ -329,25 +329,25 @@ static CUresult find_stream(struct CUctx_st *current, CUstream handle,
 	return CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* On success fake_lock is held, and the caller gives it back. */
+/* On success double_lock is held, and the caller gives it back. */
 static CUresult lock_stream(CUstream handle, struct CUstream_st **ret_stream)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	res = find_stream(context, handle, ret_stream);
 	if (res != CUDA_SUCCESS)
-		pthread_mutex_unlock(&fake_lock);
+		pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
-/* FAKE_CUDA_QUEUE: how much a stream holds before a call has to wait; 0 is no limit. */
+/* DOUBLE_CUDA_QUEUE: how much a stream holds before a call has to wait; 0 is no limit. */
 static uint64_t queue_limit(void)
 {
-	const char *text = getenv("FAKE_CUDA_QUEUE");
+	const char *text = getenv("DOUBLE_CUDA_QUEUE");
 
 	return text ? strtoull(text, NULL, 10) : 0;
 }
@@ -358,17 +358,17 @@ static void wait_for_room(struct CUstream_st *stream)
 
 	stream->references++;
 	while (limit && stream->queued - stream->done >= limit)
-		pthread_cond_wait(&fake_progress, &fake_lock);
+		pthread_cond_wait(&double_progress, &double_lock);
 	put_stream(stream);
 }
 
-static CUresult capture(struct fake_call *call, struct CUstream_st *stream,
-			struct fake_work *work)
+static CUresult capture(struct double_call *call, struct CUstream_st *stream,
+			struct double_work *work)
 {
 	struct CUgraphNode_st *node;
 
 	work->references++;
-	node = fake_graph_add(stream->capture, work);
+	node = double_graph_add(stream->capture, work);
 	if (!node) {
 		work->references--;
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -378,14 +378,14 @@ static CUresult capture(struct fake_call *call, struct CUstream_st *stream,
 	return CUDA_SUCCESS;
 }
 
-/* Called with fake_lock held, which it may give up for a while. */
-static CUresult enqueue(struct fake_call *call, struct CUstream_st *stream,
-			struct fake_work *work)
+/* Called with double_lock held, which it may give up for a while. */
+static CUresult enqueue(struct double_call *call, struct CUstream_st *stream,
+			struct double_work *work)
 {
 	CUresult res;
 
 	call->stream_id = stream->id;
-	fake_call_note(call, work);
+	double_call_note(call, work);
 	if (stream->capture)
 		return capture(call, stream, work);
 	wait_for_room(stream);
@@ -393,8 +393,8 @@ static CUresult enqueue(struct fake_call *call, struct CUstream_st *stream,
 	return res == CUDA_SUCCESS ? append(stream, work, call, 0, NULL, 0) : res;
 }
 
-CUresult fake_stream_enqueue(struct fake_call *call, CUstream handle,
-			     struct fake_work *work)
+CUresult double_stream_enqueue(struct double_call *call, CUstream handle,
+			       struct double_work *work)
 {
 	struct CUstream_st *stream;
 	CUresult res = lock_stream(handle, &stream);
@@ -402,16 +402,16 @@ CUresult fake_stream_enqueue(struct fake_call *call, CUstream handle,
 	if (res == CUDA_SUCCESS)
 		res = enqueue(call, stream, work);
 	else
-		pthread_mutex_lock(&fake_lock);
-	fake_work_put(work);
-	pthread_mutex_unlock(&fake_lock);
-	fake_observe_node(call->captured);
+		pthread_mutex_lock(&double_lock);
+	double_work_put(work);
+	pthread_mutex_unlock(&double_lock);
+	double_observe_node(call->captured);
 	call->captured = NULL;
 	return res;
 }
 
-CUresult fake_stream_enqueue_graph(struct fake_call *call, CUstream handle,
-				   const struct CUgraph_st *graph)
+CUresult double_stream_enqueue_graph(struct double_call *call, CUstream handle,
+				     const struct CUgraph_st *graph)
 {
 	struct CUgraphNode_st *node;
 	struct CUstream_st *stream;
@@ -430,7 +430,7 @@ CUresult fake_stream_enqueue_graph(struct fake_call *call, CUstream handle,
 		res = append(stream, node->work, call, node->id, NULL, 0);
 		call->work_count++;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
@@ -438,15 +438,15 @@ static void wait_done(struct CUstream_st *stream, uint64_t number)
 {
 	stream->references++;
 	while (stream->done < number)
-		pthread_cond_wait(&fake_progress, &fake_lock);
+		pthread_cond_wait(&double_progress, &double_lock);
 	put_stream(stream);
 }
 
-void fake_context_drain(struct CUctx_st *context)
+void double_context_drain(struct CUctx_st *context)
 {
 	struct CUstream_st *s;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	s = streams;
 	while (s) {
 		if (s->context == context && s->done < s->queued) {
@@ -457,51 +457,51 @@ void fake_context_drain(struct CUctx_st *context)
 		}
 		s = s->next;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 }
 
-void fake_context_close_streams(struct CUctx_st *context)
+void double_context_close_streams(struct CUctx_st *context)
 {
 	struct CUstream_st *s;
 	struct CUstream_st *next;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	for (s = streams; s; s = next) {
 		next = s->next;
 		if (s->context == context && !s->is_closed)
 			close_stream(s);
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 }
 
 static CUresult create_stream(CUstream *phStream, unsigned int flags)
 {
 	struct CUctx_st *context;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
 	if (!phStream || (flags & ~(unsigned int) CU_STREAM_NON_BLOCKING))
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	*phStream = new_stream(context, !(flags & CU_STREAM_NON_BLOCKING));
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (!*phStream)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	fake_observe_changed(FAKE_STREAM_CREATED,
-			     &(struct fake_observed_thing){.context = context,
-							   .stream = *phStream});
+	double_observe_changed(DOUBLE_STREAM_CREATED,
+			       &(struct double_observed_thing){.context = context,
+							       .stream = *phStream});
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+DOUBLE_EXPORT CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {
 	return create_stream(phStream, Flags);
 }
 
 /* There is but one priority. */
-FAKE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
-						int priority)
+DOUBLE_EXPORT CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags,
+						  int priority)
 {
 	(void) priority;
 	return create_stream(phStream, flags);
@@ -514,29 +514,29 @@ static CUresult destroy_stream(CUstream hStream)
 
 	if (!hStream || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
 		return CUDA_ERROR_INVALID_HANDLE;
-	fake_observe_changed(FAKE_STREAM_DESTROYED,
-			     &(struct fake_observed_thing){.context =
-								   fake_current_context(),
-							   .stream = hStream});
+	double_observe_changed(
+		DOUBLE_STREAM_DESTROYED,
+		&(struct double_observed_thing){.context = double_current_context(),
+						.stream = hStream});
 	res = lock_stream(hStream, &stream);
 	if (res != CUDA_SUCCESS)
 		return res;
 	close_stream(stream);
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return CUDA_SUCCESS;
 }
 
-FAKE_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamDestroy_v2(CUstream hStream)
 {
 	return destroy_stream(hStream);
 }
 
-FAKE_EXPORT CUresult cuStreamDestroy(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamDestroy(CUstream hStream)
 {
 	return destroy_stream(hStream);
 }
 
-CUresult fake_stream_wait(CUstream handle)
+CUresult double_stream_wait(CUstream handle)
 {
 	struct CUstream_st *stream;
 	CUresult res = lock_stream(handle, &stream);
@@ -550,26 +550,26 @@ CUresult fake_stream_wait(CUstream handle)
 		res = order_with_legacy(stream);
 	if (res == CUDA_SUCCESS)
 		wait_done(stream, stream->queued);
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
 static CUresult synchronize(const char *entry, CUstream stream)
 {
-	struct fake_call call;
+	struct double_call call;
 
-	fake_call_begin(&call, entry, stream);
-	return fake_call_end(&call, fake_stream_wait(stream));
+	double_call_begin(&call, entry, stream);
+	return double_call_end(&call, double_stream_wait(stream));
 }
 
-FAKE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamSynchronize(CUstream hStream)
 {
 	return synchronize(__func__, hStream);
 }
 
-FAKE_EXPORT CUresult cuStreamSynchronize_ptsz(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamSynchronize_ptsz(CUstream hStream)
 {
-	return synchronize(__func__, fake_per_thread(hStream));
+	return synchronize(__func__, double_per_thread(hStream));
 }
 
 static CUresult query(CUstream handle)
@@ -581,30 +581,30 @@ static CUresult query(CUstream handle)
 		return res;
 	if (stream->done < stream->queued)
 		res = CUDA_ERROR_NOT_READY;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuStreamQuery(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamQuery(CUstream hStream)
 {
 	return query(hStream);
 }
 
-FAKE_EXPORT CUresult cuStreamQuery_ptsz(CUstream hStream)
+DOUBLE_EXPORT CUresult cuStreamQuery_ptsz(CUstream hStream)
 {
-	return query(fake_per_thread(hStream));
+	return query(double_per_thread(hStream));
 }
 
-uint64_t fake_stream_number(struct CUctx_st *context, CUstream handle)
+uint64_t double_stream_number(struct CUctx_st *context, CUstream handle)
 {
 	struct CUstream_st *stream;
 	uint64_t id = 0;
 
-	pthread_mutex_lock(&fake_lock);
-	if (fake_context_is_live(context) &&
+	pthread_mutex_lock(&double_lock);
+	if (double_context_is_live(context) &&
 	    find_stream(context, handle, &stream) == CUDA_SUCCESS)
 		id = stream->id;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return id;
 }
 
@@ -618,60 +618,60 @@ static CUresult get_id(const char *entry, unsigned long long *streamId, CUstream
 		return res;
 	if (streamId)
 		*streamId = stream->id;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return streamId ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-FAKE_STREAM_ENTRY(cuStreamGetId, get_id, (CUstream hStream, unsigned long long *streamId),
-		  streamId)
+DOUBLE_STREAM_ENTRY(cuStreamGetId, get_id,
+		    (CUstream hStream, unsigned long long *streamId), streamId)
 
 static CUresult begin_capture(const char *entry, CUstreamCaptureMode mode,
 			      CUstream handle)
 {
-	struct fake_observed_thing created = {.context = fake_current_context()};
+	struct double_observed_thing created = {.context = double_current_context()};
 	struct CUstream_st *stream;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, handle);
+	double_call_begin(&call, entry, handle);
 	res = lock_stream(handle, &stream);
 	if (res != CUDA_SUCCESS)
-		return fake_call_end(&call, res);
+		return double_call_end(&call, res);
 	call.stream_id = stream->id;
 	if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
 		res = CUDA_ERROR_INVALID_VALUE;
 	else if (stream->capture || stream == stream->context->legacy)
 		res = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	else
-		stream->capture = fake_graph_new();
+		stream->capture = double_graph_new();
 	if (res == CUDA_SUCCESS && !stream->capture)
 		res = CUDA_ERROR_OUT_OF_MEMORY;
 	if (res == CUDA_SUCCESS)
 		stream->is_origin = true;
 	created.graph = res == CUDA_SUCCESS ? stream->capture : NULL;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	if (created.graph)
-		fake_observe_changed(FAKE_GRAPH_CREATED, &created);
-	return fake_call_end(&call, res);
+		double_observe_changed(DOUBLE_GRAPH_CREATED, &created);
+	return double_call_end(&call, res);
 }
 
-FAKE_STREAM_ENTRY(cuStreamBeginCapture_v2, begin_capture,
-		  (CUstream hStream, CUstreamCaptureMode mode), mode)
+DOUBLE_STREAM_ENTRY(cuStreamBeginCapture_v2, begin_capture,
+		    (CUstream hStream, CUstreamCaptureMode mode), mode)
 /* The first release of it had no mode. */
-FAKE_STREAM_ENTRY(cuStreamBeginCapture, begin_capture, (CUstream hStream),
-		  CU_STREAM_CAPTURE_MODE_GLOBAL)
+DOUBLE_STREAM_ENTRY(cuStreamBeginCapture, begin_capture, (CUstream hStream),
+		    CU_STREAM_CAPTURE_MODE_GLOBAL)
 
 static CUresult end_capture(const char *entry, CUgraph *phGraph, CUstream handle)
 {
 	struct CUstream_st *stream;
 	struct CUstream_st *s;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, handle);
+	double_call_begin(&call, entry, handle);
 	res = lock_stream(handle, &stream);
 	if (res != CUDA_SUCCESS)
-		return fake_call_end(&call, res);
+		return double_call_end(&call, res);
 	call.stream_id = stream->id;
 	if (!phGraph || !stream->capture) {
 		res = CUDA_ERROR_INVALID_VALUE;
@@ -685,12 +685,12 @@ static CUresult end_capture(const char *entry, CUgraph *phGraph, CUstream handle
 		}
 		stream->is_origin = false;
 	}
-	pthread_mutex_unlock(&fake_lock);
-	return fake_call_end(&call, res);
+	pthread_mutex_unlock(&double_lock);
+	return double_call_end(&call, res);
 }
 
-FAKE_STREAM_ENTRY(cuStreamEndCapture, end_capture, (CUstream hStream, CUgraph *phGraph),
-		  phGraph)
+DOUBLE_STREAM_ENTRY(cuStreamEndCapture, end_capture, (CUstream hStream, CUgraph *phGraph),
+		    phGraph)
 
 /* Any of the places may be NULL but the first. */
 static CUresult capture_info(const char *entry, CUstreamCaptureStatus *ret_status,
@@ -717,23 +717,23 @@ static CUresult capture_info(const char *entry, CUstreamCaptureStatus *ret_statu
 		*ret_nodes = graph->newest ? &graph->newest : NULL;
 	if (graph && ret_count)
 		*ret_count = graph->newest != NULL;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return ret_status ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-FAKE_STREAM_ENTRY(cuStreamIsCapturing, capture_info,
-		  (CUstream hStream, CUstreamCaptureStatus *captureStatus), captureStatus,
-		  NULL, NULL, NULL, NULL)
-FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo, capture_info,
-		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-		   cuuint64_t *id_out),
-		  captureStatus_out, id_out, NULL, NULL, NULL)
-FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo_v2, capture_info,
-		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-		   cuuint64_t *id_out, CUgraph *graph_out,
-		   const CUgraphNode **dependencies_out, size_t *numDependencies_out),
-		  captureStatus_out, id_out, graph_out, dependencies_out,
-		  numDependencies_out)
+DOUBLE_STREAM_ENTRY(cuStreamIsCapturing, capture_info,
+		    (CUstream hStream, CUstreamCaptureStatus *captureStatus),
+		    captureStatus, NULL, NULL, NULL, NULL)
+DOUBLE_STREAM_ENTRY(cuStreamGetCaptureInfo, capture_info,
+		    (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		     cuuint64_t *id_out),
+		    captureStatus_out, id_out, NULL, NULL, NULL)
+DOUBLE_STREAM_ENTRY(cuStreamGetCaptureInfo_v2, capture_info,
+		    (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		     cuuint64_t *id_out, CUgraph *graph_out,
+		     const CUgraphNode **dependencies_out, size_t *numDependencies_out),
+		    captureStatus_out, id_out, graph_out, dependencies_out,
+		    numDependencies_out)
 
 static CUresult capture_info_edges(const char *entry, CUstreamCaptureStatus *ret_status,
 				   cuuint64_t *ret_id, CUgraph *ret_graph,
@@ -747,16 +747,16 @@ static CUresult capture_info_edges(const char *entry, CUstreamCaptureStatus *ret
 			    handle);
 }
 
-FAKE_STREAM_ENTRY(cuStreamGetCaptureInfo_v3, capture_info_edges,
-		  (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-		   cuuint64_t *id_out, CUgraph *graph_out,
-		   const CUgraphNode **dependencies_out,
-		   const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out),
-		  captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
-		  numDependencies_out)
+DOUBLE_STREAM_ENTRY(cuStreamGetCaptureInfo_v3, capture_info_edges,
+		    (CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+		     cuuint64_t *id_out, CUgraph *graph_out,
+		     const CUgraphNode **dependencies_out,
+		     const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out),
+		    captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+		    numDependencies_out)
 
 /* Nothing is refused during a capture, so that the mode is only kept. */
-FAKE_EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+DOUBLE_EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
 	static __thread CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
 	CUstreamCaptureMode before = current;
@@ -777,7 +777,7 @@ static void put_event(struct CUevent_st *event)
 	free(event);
 }
 
-/* Called with fake_lock held. */
+/* Called with double_lock held. */
 static bool event_is_live(const struct CUevent_st *event)
 {
 	const struct CUevent_st *e;
@@ -789,11 +789,11 @@ static bool event_is_live(const struct CUevent_st *event)
 	return false;
 }
 
-FAKE_EXPORT CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+DOUBLE_EXPORT CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
 	struct CUctx_st *context;
 	struct CUevent_st *event;
-	CUresult res = fake_require_context(&context);
+	CUresult res = double_require_context(&context);
 
 	if (res != CUDA_SUCCESS)
 		return res;
@@ -804,10 +804,10 @@ FAKE_EXPORT CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	event->flags = Flags;
 	event->references = 1;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	event->next = events;
 	events = event;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	*phEvent = event;
 	return CUDA_SUCCESS;
 }
@@ -817,7 +817,7 @@ static CUresult destroy_event(CUevent event)
 	struct CUevent_st **place;
 	CUresult res = CUDA_ERROR_INVALID_HANDLE;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	for (place = &events; *place; place = &(*place)->next) {
 		if (*place != event)
 			continue;
@@ -826,37 +826,37 @@ static CUresult destroy_event(CUevent event)
 		res = CUDA_SUCCESS;
 		break;
 	}
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuEventDestroy_v2(CUevent hEvent)
+DOUBLE_EXPORT CUresult cuEventDestroy_v2(CUevent hEvent)
 {
 	return destroy_event(hEvent);
 }
 
-FAKE_EXPORT CUresult cuEventDestroy(CUevent hEvent)
+DOUBLE_EXPORT CUresult cuEventDestroy(CUevent hEvent)
 {
 	return destroy_event(hEvent);
 }
 
-static void run_stamp(struct fake_work *work)
+static void run_stamp(struct double_work *work)
 {
 	struct CUevent_st *event = ((struct stamp *) work)->event;
-	int64_t now = fake_now_ns();
+	int64_t now = double_now_ns();
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	event->time_ns = now;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 }
 
-static void release_stamp(struct fake_work *work)
+static void release_stamp(struct double_work *work)
 {
 	put_event(((struct stamp *) work)->event);
 }
 
-/* Called with fake_lock held. */
-static CUresult record_in(struct fake_call *call, CUevent event,
+/* Called with double_lock held. */
+static CUresult record_in(struct double_call *call, CUevent event,
 			  struct CUstream_st *stream)
 {
 	struct stamp *stamp;
@@ -870,8 +870,8 @@ static CUresult record_in(struct fake_call *call, CUevent event,
 		event->capture = stream->capture->id;
 		return CUDA_SUCCESS;
 	}
-	stamp = fake_work_new(sizeof(*stamp), CU_GRAPH_NODE_TYPE_EVENT_RECORD, "record",
-			      run_stamp);
+	stamp = double_work_new(sizeof(*stamp), CU_GRAPH_NODE_TYPE_EVENT_RECORD, "record",
+				run_stamp);
 	if (!stamp)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	stamp->event = event;
@@ -886,26 +886,26 @@ static CUresult record_in(struct fake_call *call, CUevent event,
 		event->number = stream->queued;
 		event->capture = 0;
 	}
-	fake_work_put(&stamp->work);
+	double_work_put(&stamp->work);
 	return res;
 }
 
 static CUresult record(const char *entry, CUevent event, CUstream handle)
 {
 	struct CUstream_st *stream;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, handle);
+	double_call_begin(&call, entry, handle);
 	res = lock_stream(handle, &stream);
 	if (res == CUDA_SUCCESS) {
 		res = record_in(&call, event, stream);
-		pthread_mutex_unlock(&fake_lock);
+		pthread_mutex_unlock(&double_lock);
 	}
-	return fake_call_end(&call, res);
+	return double_call_end(&call, res);
 }
 
-FAKE_STREAM_ENTRY(cuEventRecord, record, (CUevent hEvent, CUstream hStream), hEvent)
+DOUBLE_STREAM_ENTRY(cuEventRecord, record, (CUevent hEvent, CUstream hStream), hEvent)
 
 static CUresult record_flags(const char *entry, CUevent event, unsigned int flags,
 			     CUstream stream)
@@ -913,10 +913,11 @@ static CUresult record_flags(const char *entry, CUevent event, unsigned int flag
 	return flags ? CUDA_ERROR_NOT_SUPPORTED : record(entry, event, stream);
 }
 
-FAKE_STREAM_ENTRY(cuEventRecordWithFlags, record_flags,
-		  (CUevent hEvent, CUstream hStream, unsigned int flags), hEvent, flags)
+DOUBLE_STREAM_ENTRY(cuEventRecordWithFlags, record_flags,
+		    (CUevent hEvent, CUstream hStream, unsigned int flags), hEvent, flags)
 
-/* The stream whose capture has this number; NULL if it is over.  With fake_lock held. */
+/* The stream whose capture has this number; NULL if it is over.  With double_lock held.
+ */
 static struct CUstream_st *captured_stream(uint64_t capture)
 {
 	struct CUstream_st *s;
@@ -954,29 +955,29 @@ static CUresult wait_event(const char *entry, CUevent event, unsigned int flags,
 			   CUstream handle)
 {
 	struct CUstream_st *stream;
-	struct fake_call call;
+	struct double_call call;
 	CUresult res;
 
-	fake_call_begin(&call, entry, handle);
+	double_call_begin(&call, entry, handle);
 	if (flags != 0)
-		return fake_call_end(&call, CUDA_ERROR_INVALID_VALUE);
+		return double_call_end(&call, CUDA_ERROR_INVALID_VALUE);
 	res = lock_stream(handle, &stream);
 	if (res == CUDA_SUCCESS) {
 		call.stream_id = stream->id;
 		res = wait_in(event, stream);
-		pthread_mutex_unlock(&fake_lock);
+		pthread_mutex_unlock(&double_lock);
 	}
-	return fake_call_end(&call, res);
+	return double_call_end(&call, res);
 }
 
-FAKE_STREAM_ENTRY(cuStreamWaitEvent, wait_event,
-		  (CUstream hStream, CUevent hEvent, unsigned int Flags), hEvent, Flags)
+DOUBLE_STREAM_ENTRY(cuStreamWaitEvent, wait_event,
+		    (CUstream hStream, CUevent hEvent, unsigned int Flags), hEvent, Flags)
 
 static CUresult event_state(CUevent event, bool wait)
 {
 	CUresult res = CUDA_SUCCESS;
 
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	if (!event_is_live(event))
 		res = CUDA_ERROR_INVALID_HANDLE;
 	else if (event->capture)
@@ -985,19 +986,19 @@ static CUresult event_state(CUevent event, bool wait)
 		wait_done(event->stream, event->number);
 	else if (event->stream && event->stream->done < event->number)
 		res = CUDA_ERROR_NOT_READY;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuEventSynchronize(CUevent hEvent)
+DOUBLE_EXPORT CUresult cuEventSynchronize(CUevent hEvent)
 {
-	struct fake_call call;
+	struct double_call call;
 
-	fake_call_begin(&call, __func__, NULL);
-	return fake_call_end(&call, event_state(hEvent, true));
+	double_call_begin(&call, __func__, NULL);
+	return double_call_end(&call, event_state(hEvent, true));
 }
 
-FAKE_EXPORT CUresult cuEventQuery(CUevent hEvent)
+DOUBLE_EXPORT CUresult cuEventQuery(CUevent hEvent)
 {
 	return event_state(hEvent, false);
 }
@@ -1012,24 +1013,24 @@ static CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 		return res;
 	if (!pMilliseconds)
 		return CUDA_ERROR_INVALID_VALUE;
-	pthread_mutex_lock(&fake_lock);
+	pthread_mutex_lock(&double_lock);
 	if (!hStart->stream || !hEnd->stream ||
 	    (hStart->flags | hEnd->flags) & CU_EVENT_DISABLE_TIMING)
 		res = CUDA_ERROR_INVALID_HANDLE;
 	else
 		*pMilliseconds = (float) (hEnd->time_ns - hStart->time_ns) / 1e6f;
-	pthread_mutex_unlock(&fake_lock);
+	pthread_mutex_unlock(&double_lock);
 	return res;
 }
 
-FAKE_EXPORT CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
-					   CUevent hEnd)
+DOUBLE_EXPORT CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart,
+					     CUevent hEnd)
 {
 	return elapsed(pMilliseconds, hStart, hEnd);
 }
 
-FAKE_EXPORT CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
-					CUevent hEnd)
+DOUBLE_EXPORT CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart,
+					  CUevent hEnd)
 {
 	return elapsed(pMilliseconds, hStart, hEnd);
 }

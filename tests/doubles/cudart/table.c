@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libcuda and asks it for all that the real runtime asks for, as that does it. */
-#include "fake_observer.h"
+#include "double_observer.h"
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -175,21 +175,22 @@ cudaError_t mini_runtime_load(void)
 	return load_error == cudaSuccess ? cudaSuccess : mini_runtime_fail(load_error);
 }
 
-/* NULL where the driver is not the fake one, or there is none. */
-static const struct fake_observer_table *observer_table(void)
+/* NULL where the driver is not the double, or there is none. */
+static const struct double_observer_table *observer_table(void)
 {
 	const void *table = NULL;
 
 	pthread_once(&once, load);
 	if (load_error != cudaSuccess || !mini_table.GetExportTable ||
-	    mini_table.GetExportTable(&table, &(CUuuid) FAKE_OBSERVER_ID) != CUDA_SUCCESS)
+	    mini_table.GetExportTable(&table, &(CUuuid) DOUBLE_OBSERVER_ID) !=
+		    CUDA_SUCCESS)
 		return NULL;
 	return table;
 }
 
 void mini_runtime_enter(const char *function)
 {
-	const struct fake_observer_table *table = observer_table();
+	const struct double_observer_table *table = observer_table();
 
 	if (table)
 		table->runtime_enter(function);
@@ -197,7 +198,7 @@ void mini_runtime_enter(const char *function)
 
 cudaError_t mini_runtime_leave(const char *function, cudaError_t error)
 {
-	const struct fake_observer_table *table = observer_table();
+	const struct double_observer_table *table = observer_table();
 
 	if (table)
 		table->runtime_leave(function, (int) error);

@@ -9,35 +9,35 @@
 
 enum { MAX_EXTERNAL = 256 };
 
-static _Atomic uint8_t kinds[FAKE_KINDS];
+static _Atomic uint8_t kinds[DOUBLE_KINDS];
 /* 0: as the kind says; what is set for one call holds until its kind is enabled. */
-static _Atomic uint8_t calls[2][FAKE_CBIDS];
+static _Atomic uint8_t calls[2][DOUBLE_CBIDS];
 
 static __thread struct {
 	uint64_t ids[MAX_EXTERNAL];
 	unsigned int depth;
 } external[CUPTI_EXTERNAL_CORRELATION_KIND_SIZE];
 
-bool fake_is_enabled(CUpti_ActivityKind kind)
+bool double_is_enabled(CUpti_ActivityKind kind)
 {
 	return kind && atomic_load_explicit(&kinds[kind], memory_order_relaxed);
 }
 
-bool fake_is_call_enabled(bool is_runtime, CUpti_CallbackId cbid)
+bool double_is_call_enabled(bool is_runtime, CUpti_CallbackId cbid)
 {
 	CUpti_ActivityKind kind =
 		is_runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
 
-	return cbid && (fake_is_enabled(kind) || calls[is_runtime][cbid]);
+	return cbid && (double_is_enabled(kind) || calls[is_runtime][cbid]);
 }
 
-void fake_disable_all(void)
+void double_disable_all(void)
 {
 	size_t i;
 
-	for (i = 0; i < FAKE_KINDS; i++)
+	for (i = 0; i < DOUBLE_KINDS; i++)
 		kinds[i] = 0;
-	for (i = 0; i < FAKE_CBIDS; i++) {
+	for (i = 0; i < DOUBLE_CBIDS; i++) {
 		calls[0][i] = 0;
 		calls[1][i] = 0;
 	}
@@ -47,79 +47,80 @@ static CUptiResult enable(CUpti_ActivityKind kind, bool is_enabled)
 {
 	size_t i;
 
-	if ((int) kind <= 0 || (int) kind >= FAKE_KIND_COUNT)
+	if ((int) kind <= 0 || (int) kind >= DOUBLE_KIND_COUNT)
 		return CUPTI_ERROR_INVALID_KIND;
 	/* One record for a whole graph instead of those of its nodes: not imitated. */
 	if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && is_enabled)
 		return CUPTI_ERROR_NOT_SUPPORTED;
 	kinds[kind] = is_enabled;
-	for (i = 0; i < FAKE_CBIDS && (kind == CUPTI_ACTIVITY_KIND_DRIVER ||
-				       kind == CUPTI_ACTIVITY_KIND_RUNTIME);
+	for (i = 0; i < DOUBLE_CBIDS && (kind == CUPTI_ACTIVITY_KIND_DRIVER ||
+					 kind == CUPTI_ACTIVITY_KIND_RUNTIME);
 	     i++)
 		calls[kind == CUPTI_ACTIVITY_KIND_RUNTIME][i] = 0;
-	fake_log("%s kind=%d", is_enabled ? "enable" : "disable", (int) kind);
+	double_log("%s kind=%d", is_enabled ? "enable" : "disable", (int) kind);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+DOUBLE_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : enable(kind, true);
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+DOUBLE_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : enable(kind, false);
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+DOUBLE_EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
 	res = enable(kind, true);
 	if (res == CUPTI_SUCCESS && kind == CUPTI_ACTIVITY_KIND_CONTEXT)
-		fake_queue_contexts();
+		double_queue_contexts();
 	return res;
 }
 
-#if FAKE_CUPTI_VERSION >= 12050
+#if DOUBLE_CUPTI_VERSION >= 12050
 static CUptiResult enable_call(bool is_runtime, CUpti_CallbackId cbid, uint8_t enabled)
 {
-	if (cbid == 0 || cbid >= (is_runtime ? FAKE_RUNTIME_CBIDS : FAKE_DRIVER_CBIDS))
+	if (cbid == 0 ||
+	    cbid >= (is_runtime ? DOUBLE_RUNTIME_CBIDS : DOUBLE_DRIVER_CBIDS))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	calls[is_runtime][cbid] = enabled != 0;
-	fake_log("%s %s=%u", enabled ? "enable" : "disable",
-		 is_runtime ? "runtime" : "driver", cbid);
+	double_log("%s %s=%u", enabled ? "enable" : "disable",
+		   is_runtime ? "runtime" : "driver", cbid);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid,
-						     uint8_t enabled)
+DOUBLE_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid,
+						       uint8_t enabled)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : enable_call(false, cbid, enabled);
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid,
-						      uint8_t enabled)
+DOUBLE_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid,
+							uint8_t enabled)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : enable_call(true, cbid, enabled);
 }
 #endif
 
 /* That a kernel's times of being queued are wanted changes nothing here. */
-FAKE_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enabled)
+DOUBLE_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enabled)
 {
 	(void) enabled;
-	return fake_begin_with_driver(__func__);
+	return double_begin_with_driver(__func__);
 }
 
 static bool is_external_kind(CUpti_ExternalCorrelationKind kind)
@@ -127,10 +128,10 @@ static bool is_external_kind(CUpti_ExternalCorrelationKind kind)
 	return (int) kind > 0 && kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE;
 }
 
-FAKE_EXPORT CUptiResult
+DOUBLE_EXPORT CUptiResult
 cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -142,10 +143,10 @@ cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint6
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(
+DOUBLE_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(
 	CUpti_ExternalCorrelationKind kind, uint64_t *lastId)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -159,16 +160,16 @@ FAKE_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(
 	return CUPTI_SUCCESS;
 }
 
-void fake_queue_external(uint32_t correlation)
+void double_queue_external(uint32_t correlation)
 {
 	size_t kind;
 
-	if (!fake_is_enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
+	if (!double_is_enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
 		return;
 	for (kind = 0; kind < CUPTI_EXTERNAL_CORRELATION_KIND_SIZE; kind++) {
 		if (external[kind].depth == 0)
 			continue;
-		fake_queue_record(
+		double_queue_record(
 			&(CUpti_ActivityExternalCorrelation){
 				.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
 				.externalKind = (CUpti_ExternalCorrelationKind) kind,
@@ -180,9 +181,9 @@ void fake_queue_external(uint32_t correlation)
 	}
 }
 
-FAKE_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
+DOUBLE_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -190,13 +191,13 @@ FAKE_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId
 		return CUPTI_ERROR_INVALID_CONTEXT;
 	if (!contextId)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*contextId = fake_driver->context_id(context);
+	*contextId = double_driver->context_id(context);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
+DOUBLE_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -204,71 +205,71 @@ FAKE_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *deviceId)
 		return CUPTI_ERROR_INVALID_CONTEXT;
 	if (!deviceId)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*deviceId = fake_driver->context_device(context);
+	*deviceId = double_driver->context_device(context);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream,
-					   uint8_t perThreadStream, uint32_t *streamId)
+DOUBLE_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream,
+					     uint8_t perThreadStream, uint32_t *streamId)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
 	if (!streamId)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*streamId = (uint32_t) fake_driver->stream_id(context, stream, perThreadStream);
+	*streamId = (uint32_t) double_driver->stream_id(context, stream, perThreadStream);
 	return *streamId ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
+DOUBLE_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *nodeId)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
-	if (!node || !nodeId || !fake_driver)
+	if (!node || !nodeId || !double_driver)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*nodeId = fake_driver->node_id(node);
+	*nodeId = double_driver->node_id(node);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *pId)
+DOUBLE_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *pId)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
-	if (!graph || !pId || !fake_driver)
+	if (!graph || !pId || !double_driver)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*pId = fake_driver->graph_id(graph);
+	*pId = double_driver->graph_id(graph);
 	return CUPTI_SUCCESS;
 }
 
-#if FAKE_CUPTI_VERSION >= 12000
-FAKE_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
+#if DOUBLE_CUPTI_VERSION >= 12000
+DOUBLE_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t *pId)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
-	if (!graphExec || !pId || !fake_driver)
+	if (!graphExec || !pId || !double_driver)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*pId = fake_driver->exec_id(graphExec);
+	*pId = double_driver->exec_id(graphExec);
 	return CUPTI_SUCCESS;
 }
 #endif
 
 /* Everybody's: nothing is left of what was asked for, or not yet delivered. */
-FAKE_EXPORT CUptiResult cuptiFinalize(void)
+DOUBLE_EXPORT CUptiResult cuptiFinalize(void)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
-	fake_log("finalize");
-	fake_forget_subscriber();
-	fake_disable_all();
-	fake_discard();
+	double_log("finalize");
+	double_forget_subscriber();
+	double_disable_all();
+	double_discard();
 	return CUPTI_SUCCESS;
 }

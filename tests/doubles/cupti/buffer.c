@@ -19,14 +19,14 @@ struct pending {
 	bool is_device;
 	/* The largest of them; what ran on the device has its times at the same places.
 	 */
-	fake_kernel record;
+	double_kernel record;
 };
 
 #define SAME_PLACES(type) \
-	(offsetof(type, start) == offsetof(fake_kernel, start) && \
-	 offsetof(type, end) == offsetof(fake_kernel, end) && \
-	 sizeof(type) <= sizeof(fake_kernel))
-_Static_assert(SAME_PLACES(fake_memcpy) && SAME_PLACES(CUpti_ActivityMemcpyPtoP4) &&
+	(offsetof(type, start) == offsetof(double_kernel, start) && \
+	 offsetof(type, end) == offsetof(double_kernel, end) && \
+	 sizeof(type) <= sizeof(double_kernel))
+_Static_assert(SAME_PLACES(double_memcpy) && SAME_PLACES(CUpti_ActivityMemcpyPtoP4) &&
 		       SAME_PLACES(CUpti_ActivityMemset4),
 	       "times of the device");
 
@@ -56,29 +56,29 @@ static _Atomic(CUpti_BuffersCallbackCompleteFunc) completed;
 static atomic_size_t dropped;
 static atomic_uint flush_period_ms;
 
-size_t fake_record_size(uint32_t kind)
+size_t double_record_size(uint32_t kind)
 {
 	switch (kind) {
 	case CUPTI_ACTIVITY_KIND_MEMCPY:
-		return sizeof(fake_memcpy);
+		return sizeof(double_memcpy);
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		return sizeof(CUpti_ActivityMemset4);
 	case CUPTI_ACTIVITY_KIND_KERNEL:
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		return sizeof(fake_kernel);
+		return sizeof(double_kernel);
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
 		return sizeof(CUpti_ActivityAPI);
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
-		return sizeof(fake_context);
+		return sizeof(double_context);
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		return sizeof(fake_overhead);
+		return sizeof(double_overhead);
 	case CUPTI_ACTIVITY_KIND_MEMCPY2:
 		return sizeof(CUpti_ActivityMemcpyPtoP4);
 	case CUPTI_ACTIVITY_KIND_STREAM:
 		return sizeof(CUpti_ActivityStream);
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-		return sizeof(fake_synchronization);
+		return sizeof(double_synchronization);
 	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
 		return sizeof(CUpti_ActivityExternalCorrelation);
 	default:
@@ -86,11 +86,11 @@ size_t fake_record_size(uint32_t kind)
 	}
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *memory,
-						   size_t validBufferSizeBytes,
-						   CUpti_Activity **record)
+DOUBLE_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *memory,
+						     size_t validBufferSizeBytes,
+						     CUpti_Activity **record)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 	size_t at = 0;
 	uint32_t kind;
 
@@ -100,14 +100,14 @@ FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *memory,
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (*record) {
 		memcpy(&kind, *record, sizeof(kind));
-		at = (size_t) ((uint8_t *) *record - memory) + fake_record_size(kind);
+		at = (size_t) ((uint8_t *) *record - memory) + double_record_size(kind);
 	}
 	if (at + sizeof(kind) > validBufferSizeBytes)
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
 	memcpy(&kind, memory + at, sizeof(kind));
-	if (fake_record_size(kind) == 0)
-		return (CUptiResult) FAKE_NO_KIND;
-	if (at + fake_record_size(kind) > validBufferSizeBytes)
+	if (double_record_size(kind) == 0)
+		return (CUptiResult) DOUBLE_NO_KIND;
+	if (at + double_record_size(kind) > validBufferSizeBytes)
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
 	*record = (CUpti_Activity *) (void *) (memory + at);
 	return CUPTI_SUCCESS;
@@ -116,22 +116,22 @@ FAKE_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *memory,
 static void complete_buffer(void)
 {
 	CUpti_BuffersCallbackCompleteFunc function = atomic_load(&completed);
-	uint64_t begin = fake_time();
+	uint64_t begin = double_time();
 
-	fake_log("complete records=%zu bytes=%zu size=%zu", buffer.records, buffer.used,
-		 buffer.size);
+	double_log("complete records=%zu bytes=%zu size=%zu", buffer.records, buffer.used,
+		   buffer.size);
 	function(NULL, 0, buffer.memory, buffer.size, buffer.used);
 	buffer.memory = NULL;
-	if (buffer.told && fake_is_enabled(CUPTI_ACTIVITY_KIND_OVERHEAD))
-		fake_queue_record(
-			&(fake_overhead){
+	if (buffer.told && double_is_enabled(CUPTI_ACTIVITY_KIND_OVERHEAD))
+		double_queue_record(
+			&(double_overhead){
 				.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
 				.overheadKind =
 					CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH,
 				.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
 				.objectId = {(uint32_t) getpid(), (uint32_t) gettid(), 0},
 				.start = begin,
-				.end = fake_time(),
+				.end = double_time(),
 			},
 			false);
 }
@@ -144,8 +144,8 @@ static void request_buffer(void)
 	if (!function)
 		return;
 	function(&buffer.memory, &buffer.size, &buffer.max_records);
-	fake_log("request size=%zu records=%zu%s", buffer.size, buffer.max_records,
-		 buffer.memory ? "" : " refused=1");
+	double_log("request size=%zu records=%zu%s", buffer.size, buffer.max_records,
+		   buffer.memory ? "" : " refused=1");
 }
 
 static bool has_room(size_t size)
@@ -167,12 +167,12 @@ static bool make_room(size_t size)
 
 static void fix_times(struct pending *pending, int64_t offset)
 {
-	unsigned long every = fake_settings()->zero;
-	fake_kernel *record = &pending->record;
+	unsigned long every = double_settings()->zero;
+	double_kernel *record = &pending->record;
 
 	if (every && ++device_records % every == 0) {
-		fake_log("zero kind=%d start=%llu", (int) record->kind,
-			 (unsigned long long) record->start);
+		double_log("zero kind=%d start=%llu", (int) record->kind,
+			   (unsigned long long) record->start);
 		record->start = 0;
 		record->end = 0;
 	} else {
@@ -187,8 +187,8 @@ static void fix_times(struct pending *pending, int64_t offset)
 /* Called with delivery_lock held. */
 static void put(struct pending *pending, int64_t offset)
 {
-	unsigned long every = fake_settings()->drop;
-	size_t size = fake_record_size(pending->record.kind);
+	unsigned long every = double_settings()->drop;
+	size_t size = double_record_size(pending->record.kind);
 	const char *why = NULL;
 
 	if (every && pending->is_device && ++delivered % every == 0)
@@ -197,7 +197,7 @@ static void put(struct pending *pending, int64_t offset)
 		why = "buffer";
 	if (why) {
 		atomic_fetch_add(&dropped, 1);
-		fake_log("drop kind=%d why=%s", (int) pending->record.kind, why);
+		double_log("drop kind=%d why=%s", (int) pending->record.kind, why);
 		return;
 	}
 	if (pending->is_device)
@@ -213,7 +213,7 @@ static struct pending *take_due(bool is_forced)
 {
 	struct pending *taken;
 	struct pending **place;
-	int64_t now = fake_monotonic();
+	int64_t now = double_monotonic();
 
 	pthread_mutex_lock(&queue_lock);
 	for (place = &first; *place && (is_forced || (*place)->due_ns <= now);
@@ -238,7 +238,7 @@ static void deliver(bool is_forced, bool is_flush)
 
 	pthread_mutex_lock(&delivery_lock);
 	pending = take_due(is_forced);
-	offset = pending ? fake_time_offset() : 0;
+	offset = pending ? double_time_offset() : 0;
 	for (; pending; pending = next) {
 		next = pending->next;
 		put(pending, offset);
@@ -268,7 +268,7 @@ static void *work(void *unused)
 
 	(void) unused;
 	for (;;) {
-		wait_ns = wait_for_record() - fake_monotonic();
+		wait_ns = wait_for_record() - double_monotonic();
 		if (wait_ns < 0)
 			wait_ns = (int64_t) flush_period_ms * 1000000;
 		if (wait_ns > 0)
@@ -291,7 +291,7 @@ static void start_worker(void)
 	pthread_attr_destroy(&attributes);
 }
 
-void fake_queue_record(const void *record, bool is_device)
+void double_queue_record(const void *record, bool is_device)
 {
 	CUpti_ActivityKind kind = ((const CUpti_Activity *) record)->kind;
 	struct pending *pending;
@@ -305,9 +305,9 @@ void fake_queue_record(const void *record, bool is_device)
 		return;
 	}
 	pthread_once(&worker_once, start_worker);
-	memcpy(&pending->record, record, fake_record_size(kind));
+	memcpy(&pending->record, record, double_record_size(kind));
 	pending->is_device = is_device;
-	pending->due_ns = fake_monotonic() + fake_settings()->delay_ns;
+	pending->due_ns = double_monotonic() + double_settings()->delay_ns;
 	pthread_mutex_lock(&queue_lock);
 	*last = pending;
 	last = &pending->next;
@@ -315,11 +315,11 @@ void fake_queue_record(const void *record, bool is_device)
 	pthread_mutex_unlock(&queue_lock);
 }
 
-void fake_prepare_buffer(void)
+void double_prepare_buffer(void)
 {
 	if (!atomic_load(&requested) ||
-	    (!fake_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) &&
-	     !fake_is_enabled(CUPTI_ACTIVITY_KIND_KERNEL)))
+	    (!double_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) &&
+	     !double_is_enabled(CUPTI_ACTIVITY_KIND_KERNEL)))
 		return;
 	if (pthread_mutex_trylock(&delivery_lock))
 		return;
@@ -328,7 +328,7 @@ void fake_prepare_buffer(void)
 	pthread_mutex_unlock(&delivery_lock);
 }
 
-void fake_discard(void)
+void double_discard(void)
 {
 	struct pending *pending;
 	struct pending *next;
@@ -343,14 +343,14 @@ void fake_discard(void)
 	if (buffer.memory)
 		complete_buffer();
 	pthread_mutex_unlock(&delivery_lock);
-	fake_log("discard records=%lu", lost);
+	double_log("discard records=%lu", lost);
 }
 
-FAKE_EXPORT CUptiResult
+DOUBLE_EXPORT CUptiResult
 cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
 			       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
@@ -358,13 +358,13 @@ cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferReques
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	atomic_store(&completed, funcBufferCompleted);
 	atomic_store(&requested, funcBufferRequested);
-	fake_log("register");
+	double_log("register");
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
+DOUBLE_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -374,9 +374,9 @@ FAKE_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t time)
+DOUBLE_EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
@@ -384,14 +384,14 @@ FAKE_EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context,
-							  uint32_t streamId,
-							  size_t *count)
+DOUBLE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context,
+							    uint32_t streamId,
+							    size_t *count)
 {
-#if FAKE_CUPTI_VERSION < 12000
-	CUptiResult res = fake_begin_with_driver(__func__);
+#if DOUBLE_CUPTI_VERSION < 12000
+	CUptiResult res = double_begin_with_driver(__func__);
 #else
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 #endif
 
 	(void) context;
@@ -404,7 +404,7 @@ FAKE_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context,
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetLastError(void)
+DOUBLE_EXPORT CUptiResult cuptiGetLastError(void)
 {
-	return fake_begin(__func__);
+	return double_begin(__func__);
 }

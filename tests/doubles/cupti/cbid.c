@@ -28,11 +28,11 @@ static int compare(const void *key, const void *row)
 	return strcmp(key, ((const struct row *) row)->entry);
 }
 
-CUpti_CallbackId fake_cbid(const char *entry, bool is_runtime)
+CUpti_CallbackId double_cbid(const char *entry, bool is_runtime)
 {
 	const struct row *rows = is_runtime ? runtime_rows : driver_rows;
 	size_t count = is_runtime ? sizeof(runtime_rows) : sizeof(driver_rows);
-	CUpti_CallbackId limit = is_runtime ? FAKE_RUNTIME_CBIDS : FAKE_DRIVER_CBIDS;
+	CUpti_CallbackId limit = is_runtime ? DOUBLE_RUNTIME_CBIDS : DOUBLE_DRIVER_CBIDS;
 	const struct row *row =
 		bsearch(entry, rows, count / sizeof(*rows), sizeof(*rows), compare);
 
@@ -40,10 +40,10 @@ CUpti_CallbackId fake_cbid(const char *entry, bool is_runtime)
 	return row && row->cbid < limit ? row->cbid : 0;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid,
-					     const char **name)
+DOUBLE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid,
+					       const char **name)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 	bool is_runtime = domain == CUPTI_CB_DOMAIN_RUNTIME_API;
 	const struct row *rows = is_runtime ? runtime_rows : driver_rows;
 	size_t count = is_runtime ? sizeof(runtime_rows) : sizeof(driver_rows);
@@ -51,7 +51,7 @@ FAKE_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32
 
 	if (res)
 		return res;
-	if (!name || cbid >= (is_runtime ? FAKE_RUNTIME_CBIDS : FAKE_DRIVER_CBIDS) ||
+	if (!name || cbid >= (is_runtime ? DOUBLE_RUNTIME_CBIDS : DOUBLE_DRIVER_CBIDS) ||
 	    (!is_runtime && domain != CUPTI_CB_DOMAIN_DRIVER_API))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (i = 0; i < count / sizeof(*rows); i++) {

@@ -18,12 +18,12 @@ static int64_t read_clock(clockid_t clock)
 	return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int64_t fake_monotonic(void)
+int64_t double_monotonic(void)
 {
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-uint64_t fake_time(void)
+uint64_t double_time(void)
 {
 	CUpti_TimestampCallbackFunc function = atomic_load(&callback);
 
@@ -31,7 +31,7 @@ uint64_t fake_time(void)
 }
 
 /* The closest of some readings; 0 where that is as good as any: the same clock. */
-int64_t fake_time_offset(void)
+int64_t double_time_offset(void)
 {
 	int64_t best = INT64_MAX;
 	int64_t offset = 0;
@@ -41,9 +41,9 @@ int64_t fake_time_offset(void)
 	int i;
 
 	for (i = 0; i < 8; i++) {
-		before = fake_monotonic();
-		now = (int64_t) fake_time();
-		after = fake_monotonic();
+		before = double_monotonic();
+		now = (int64_t) double_time();
+		after = double_monotonic();
 		if (now >= before && now <= after)
 			return 0;
 		if (after - before >= best)
@@ -54,28 +54,28 @@ int64_t fake_time_offset(void)
 	return offset;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
+DOUBLE_EXPORT CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
 	if (!timestamp)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*timestamp = fake_time();
+	*timestamp = double_time();
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult
+DOUBLE_EXPORT CUptiResult
 cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	if (res)
 		return res;
 	if (!funcTimestamp)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	atomic_store(&callback, funcTimestamp);
-	fake_log("clock");
+	double_log("clock");
 	return CUPTI_SUCCESS;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How the fake CUPTI comes to the fake driver, and what it answers where there is none.
+/* How the CUPTI double comes to the driver double, and what it answers where there is
+ * none.
  */
 #include "double.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-const struct fake_observer_table *fake_driver;
+const struct double_observer_table *double_driver;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_attached;
@@ -20,26 +21,26 @@ static CUptiResult attach(void)
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
 	if (!library)
-		return (CUptiResult) FAKE_NO_DRIVER;
+		return (CUptiResult) DOUBLE_NO_DRIVER;
 	get_version = (__typeof__(get_version)) dlsym(library, "cuDriverGetVersion");
 	get_table = (__typeof__(get_table)) dlsym(library, "cuGetExportTable");
 	if (!get_version || !get_table ||
-	    get_table(&table, &(CUuuid) FAKE_OBSERVER_ID) != CUDA_SUCCESS)
-		return (CUptiResult) FAKE_NO_DRIVER;
+	    get_table(&table, &(CUuuid) DOUBLE_OBSERVER_ID) != CUDA_SUCCESS)
+		return (CUptiResult) DOUBLE_NO_DRIVER;
 	/* A release knows the drivers of its own major version and of later ones. */
 	get_version(&version);
-	if (version / 1000 < FAKE_CUPTI_VERSION / 1000)
+	if (version / 1000 < DOUBLE_CUPTI_VERSION / 1000)
 		return CUPTI_ERROR_NOT_INITIALIZED;
-	fake_driver = table;
-	fake_driver->observe(&fake_observer);
-	fake_log("attach version=%d driver=%d", FAKE_API_VERSION, version);
+	double_driver = table;
+	double_driver->observe(&double_observer);
+	double_log("attach version=%d driver=%d", DOUBLE_API_VERSION, version);
 	atomic_store(&is_attached, true);
 	return CUPTI_SUCCESS;
 }
 
-CUptiResult fake_begin_with_driver(const char *function)
+CUptiResult double_begin_with_driver(const char *function)
 {
-	CUptiResult res = fake_begin(function);
+	CUptiResult res = double_begin(function);
 
 	if (res != CUPTI_SUCCESS || atomic_load(&is_attached))
 		return res;

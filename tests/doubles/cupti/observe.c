@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake driver tells, as the callbacks and records that CUPTI makes of it: of a
+ * What the driver double tells, as the callbacks and records that CUPTI makes of it: of a
  * call when it begins and ends, of work on the device when it is done.
  */
 #include "double.h"
@@ -53,7 +53,7 @@ static const char *keep_name(const char *text)
 	return name ? name->text : NULL;
 }
 
-static void fire_call(const struct fake_observed_call *call, struct open_call *open,
+static void fire_call(const struct double_observed_call *call, struct open_call *open,
 		      CUpti_ApiCallbackSite site)
 {
 	int result = call->result;
@@ -62,39 +62,40 @@ static void fire_call(const struct fake_observed_call *call, struct open_call *o
 		.functionName = call->entry,
 		.functionReturnValue = site == CUPTI_API_EXIT ? &result : NULL,
 		.context = call->context,
-		.contextUid = call->context ? fake_driver->context_id(call->context) : 0,
+		.contextUid =
+			call->context ? double_driver->context_id(call->context) : 0,
 		.correlationData = &open->data,
 		.correlationId = (uint32_t) call->correlation,
 	};
 
-	fake_fire(call->is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API
-				   : CUPTI_CB_DOMAIN_DRIVER_API,
-		  open->cbid, &data);
+	double_fire(call->is_runtime ? CUPTI_CB_DOMAIN_RUNTIME_API
+				     : CUPTI_CB_DOMAIN_DRIVER_API,
+		    open->cbid, &data);
 }
 
-static void enter(const struct fake_observed_call *call)
+static void enter(const struct double_observed_call *call)
 {
 	struct open_call *open = &open_calls[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1];
 
 	depth++;
-	open->cbid = fake_cbid(call->entry, call->is_runtime);
+	open->cbid = double_cbid(call->entry, call->is_runtime);
 	open->data = 0;
 	open->begin =
-		fake_is_call_enabled(call->is_runtime, open->cbid) ? fake_time() : 0;
+		double_is_call_enabled(call->is_runtime, open->cbid) ? double_time() : 0;
 	fire_call(call, open, CUPTI_API_ENTER);
 }
 
-static void queue_call(const struct fake_observed_call *call,
+static void queue_call(const struct double_observed_call *call,
 		       const struct open_call *open)
 {
-	fake_queue_external((uint32_t) call->correlation);
-	fake_queue_record(
+	double_queue_external((uint32_t) call->correlation);
+	double_queue_record(
 		&(CUpti_ActivityAPI){
 			.kind = call->is_runtime ? CUPTI_ACTIVITY_KIND_RUNTIME
 						 : CUPTI_ACTIVITY_KIND_DRIVER,
 			.cbid = open->cbid,
 			.start = open->begin,
-			.end = fake_time(),
+			.end = double_time(),
 			.processId = (uint32_t) getpid(),
 			.threadId = (uint32_t) gettid(),
 			.correlationId = (uint32_t) call->correlation,
@@ -122,7 +123,7 @@ static CUpti_ActivitySynchronizationType waits(const char *entry)
 	return (CUpti_ActivitySynchronizationType) 0;
 }
 
-static void queue_wait(const struct fake_observed_call *call,
+static void queue_wait(const struct double_observed_call *call,
 		       CUpti_ActivitySynchronizationType type, uint64_t begin)
 {
 	bool of_stream = type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE ||
@@ -130,16 +131,16 @@ static void queue_wait(const struct fake_observed_call *call,
 	uint64_t stream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
 	if (of_stream)
-		stream = fake_driver->stream_id(call->context, call->stream, false);
-	fake_queue_record(
-		&(fake_synchronization){
+		stream = double_driver->stream_id(call->context, call->stream, false);
+	double_queue_record(
+		&(double_synchronization){
 			.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
 			.type = type,
 			.start = begin,
-			.end = fake_time(),
+			.end = double_time(),
 			.correlationId = (uint32_t) call->correlation,
 			.contextId = call->context
-					     ? fake_driver->context_id(call->context)
+					     ? double_driver->context_id(call->context)
 					     : 0,
 			.streamId = (uint32_t) stream,
 			.cudaEventId = CUPTI_SYNCHRONIZATION_INVALID_VALUE,
@@ -147,7 +148,7 @@ static void queue_wait(const struct fake_observed_call *call,
 		false);
 }
 
-static void leave(const struct fake_observed_call *call)
+static void leave(const struct double_observed_call *call)
 {
 	CUpti_ActivitySynchronizationType type;
 	struct open_call *open;
@@ -158,13 +159,13 @@ static void leave(const struct fake_observed_call *call)
 	depth--;
 	open = &open_calls[depth < MAX_DEPTH ? depth : MAX_DEPTH - 1];
 	fire_call(call, open, CUPTI_API_EXIT);
-	if (open->begin && fake_is_call_enabled(call->is_runtime, open->cbid))
+	if (open->begin && double_is_call_enabled(call->is_runtime, open->cbid))
 		queue_call(call, open);
 	type = call->is_runtime ? (CUpti_ActivitySynchronizationType) 0
 				: waits(call->entry);
-	if (type && fake_is_enabled(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION))
-		queue_wait(call, type, open->begin ? open->begin : fake_time());
-	fake_prepare_buffer();
+	if (type && double_is_enabled(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION))
+		queue_wait(call, type, open->begin ? open->begin : double_time());
+	double_prepare_buffer();
 }
 
 /* Which kind of record work makes, as it is wanted when the work is put into a stream. */
@@ -172,7 +173,7 @@ static CUpti_ActivityKind work_kind(CUgraphNodeType type)
 {
 	switch (type) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		if (fake_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+		if (double_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 			return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 		return CUPTI_ACTIVITY_KIND_KERNEL;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
@@ -188,22 +189,22 @@ static uint64_t queued(CUgraphNodeType type)
 {
 	CUpti_ActivityKind kind = work_kind(type);
 
-	if (fake_is_enabled(kind))
+	if (double_is_enabled(kind))
 		return kind;
 	/* Which of the two a copy is shows when it ran. */
 	if (kind == CUPTI_ACTIVITY_KIND_MEMCPY &&
-	    fake_is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY2))
+	    double_is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY2))
 		return CUPTI_ACTIVITY_KIND_MEMCPY2;
 	return 0;
 }
 
-static void kernel_ran(const struct fake_observed_work *work, CUpti_ActivityKind kind)
+static void kernel_ran(const struct double_observed_work *work, CUpti_ActivityKind kind)
 {
 	static _Atomic int64_t grids;
 	int cluster = work->cluster != 0;
 
-	fake_queue_record(
-		&(fake_kernel){
+	double_queue_record(
+		&(double_kernel){
 			.kind = kind,
 			.registersPerThread = 32,
 			.start = (uint64_t) work->begin_ns,
@@ -239,9 +240,9 @@ static uint8_t memory_kind(bool is_device)
 			 : CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
 }
 
-static void peer_copy_ran(const struct fake_observed_work *work)
+static void peer_copy_ran(const struct double_observed_work *work)
 {
-	fake_queue_record(
+	double_queue_record(
 		&(CUpti_ActivityMemcpyPtoP4){
 			.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
 			.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
@@ -267,15 +268,15 @@ static void peer_copy_ran(const struct fake_observed_work *work)
 		true);
 }
 
-static void copy_ran(const struct fake_observed_work *work)
+static void copy_ran(const struct double_observed_work *work)
 {
 	static const uint8_t kinds[2][2] = {
 		{CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD},
 		{CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD},
 	};
 
-	fake_queue_record(
-		&(fake_memcpy){
+	double_queue_record(
+		&(double_memcpy){
 			.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
 			.copyKind = kinds[work->from_device][work->to_device],
 			.srcKind = memory_kind(work->from_device),
@@ -296,9 +297,9 @@ static void copy_ran(const struct fake_observed_work *work)
 		true);
 }
 
-static void set_ran(const struct fake_observed_work *work)
+static void set_ran(const struct double_observed_work *work)
 {
-	fake_queue_record(
+	double_queue_record(
 		&(CUpti_ActivityMemset4){
 			.kind = CUPTI_ACTIVITY_KIND_MEMSET,
 			.value = work->value,
@@ -319,13 +320,13 @@ static void set_ran(const struct fake_observed_work *work)
 		true);
 }
 
-static void ran(const struct fake_observed_work *work, uint64_t kind)
+static void ran(const struct double_observed_work *work, uint64_t kind)
 {
 	if (work->type == CU_GRAPH_NODE_TYPE_KERNEL)
 		kernel_ran(work, (CUpti_ActivityKind) kind);
 	else if (work->type == CU_GRAPH_NODE_TYPE_MEMSET)
 		set_ran(work);
-	else if (work->from_context && fake_is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY2))
+	else if (work->from_context && double_is_enabled(CUPTI_ACTIVITY_KIND_MEMCPY2))
 		peer_copy_ran(work);
 	else if (!work->from_context && kind == CUPTI_ACTIVITY_KIND_MEMCPY)
 		copy_ran(work);
@@ -333,11 +334,11 @@ static void ran(const struct fake_observed_work *work, uint64_t kind)
 
 static void queue_context(CUcontext context)
 {
-	fake_queue_record(
-		&(fake_context){
+	double_queue_record(
+		&(double_context){
 			.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-			.contextId = fake_driver->context_id(context),
-			.deviceId = fake_driver->context_device(context),
+			.contextId = double_driver->context_id(context),
+			.deviceId = double_driver->context_device(context),
 			.computeApiKind = 1,
 		},
 		false);
@@ -357,7 +358,7 @@ static void replace_context(CUcontext from, CUcontext to)
 	pthread_mutex_unlock(&lock);
 }
 
-void fake_queue_contexts(void)
+void double_queue_contexts(void)
 {
 	size_t i;
 
@@ -369,40 +370,41 @@ void fake_queue_contexts(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void queue_stream(const struct fake_observed_thing *thing)
+static void queue_stream(const struct double_observed_thing *thing)
 {
-	fake_queue_record(
+	double_queue_record(
 		&(CUpti_ActivityStream){
 			.kind = CUPTI_ACTIVITY_KIND_STREAM,
-			.contextId = fake_driver->context_id(thing->context),
+			.contextId = double_driver->context_id(thing->context),
 			.streamId =
-				(uint32_t) fake_driver->stream_id(thing->context,
-								  thing->stream, false),
+				(uint32_t) double_driver->stream_id(thing->context,
+								    thing->stream, false),
 		},
 		false);
 }
 
-static CUpti_CallbackId resource_cbid(enum fake_observed_what what)
+static CUpti_CallbackId resource_cbid(enum double_observed_what what)
 {
 	static const CUpti_CallbackId cbids[] = {
-		[FAKE_CONTEXT_CREATED] = CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-		[FAKE_CONTEXT_DESTROYED] = CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
-		[FAKE_STREAM_CREATED] = CUPTI_CBID_RESOURCE_STREAM_CREATED,
-		[FAKE_STREAM_DESTROYED] = CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING,
-		[FAKE_INIT_FINISHED] = CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
-		[FAKE_GRAPH_CREATED] = CUPTI_CBID_RESOURCE_GRAPH_CREATED,
-		[FAKE_GRAPH_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
-		[FAKE_GRAPH_CLONED] = CUPTI_CBID_RESOURCE_GRAPH_CLONED,
-		[FAKE_NODE_CREATED] = CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-		[FAKE_NODE_CLONED] = CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
-		[FAKE_EXEC_CREATED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
-		[FAKE_EXEC_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
+		[DOUBLE_CONTEXT_CREATED] = CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+		[DOUBLE_CONTEXT_DESTROYED] = CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+		[DOUBLE_STREAM_CREATED] = CUPTI_CBID_RESOURCE_STREAM_CREATED,
+		[DOUBLE_STREAM_DESTROYED] = CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING,
+		[DOUBLE_INIT_FINISHED] = CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+		[DOUBLE_GRAPH_CREATED] = CUPTI_CBID_RESOURCE_GRAPH_CREATED,
+		[DOUBLE_GRAPH_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+		[DOUBLE_GRAPH_CLONED] = CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+		[DOUBLE_NODE_CREATED] = CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+		[DOUBLE_NODE_CLONED] = CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+		[DOUBLE_EXEC_CREATED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+		[DOUBLE_EXEC_DESTROYED] = CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
 	};
 
 	return cbids[what];
 }
 
-static void changed(enum fake_observed_what what, const struct fake_observed_thing *thing)
+static void changed(enum double_observed_what what,
+		    const struct double_observed_thing *thing)
 {
 	CUpti_GraphData graph = {
 		.graph = thing->graph,
@@ -418,20 +420,20 @@ static void changed(enum fake_observed_what what, const struct fake_observed_thi
 		.resourceDescriptor = thing->graph ? &graph : NULL,
 	};
 
-	fake_fire(CUPTI_CB_DOMAIN_RESOURCE, resource_cbid(what), &data);
-	if (what == FAKE_CONTEXT_CREATED) {
+	double_fire(CUPTI_CB_DOMAIN_RESOURCE, resource_cbid(what), &data);
+	if (what == DOUBLE_CONTEXT_CREATED) {
 		replace_context(NULL, thing->context);
-		if (fake_is_enabled(CUPTI_ACTIVITY_KIND_CONTEXT))
+		if (double_is_enabled(CUPTI_ACTIVITY_KIND_CONTEXT))
 			queue_context(thing->context);
-	} else if (what == FAKE_CONTEXT_DESTROYED) {
+	} else if (what == DOUBLE_CONTEXT_DESTROYED) {
 		replace_context(thing->context, NULL);
-	} else if (what == FAKE_STREAM_CREATED &&
-		   fake_is_enabled(CUPTI_ACTIVITY_KIND_STREAM)) {
+	} else if (what == DOUBLE_STREAM_CREATED &&
+		   double_is_enabled(CUPTI_ACTIVITY_KIND_STREAM)) {
 		queue_stream(thing);
 	}
 }
 
-const struct fake_observer fake_observer = {
+const struct double_observer double_observer = {
 	.enter = enter,
 	.leave = leave,
 	.queued = queued,

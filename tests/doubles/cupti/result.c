@@ -47,30 +47,30 @@ static CUptiResult describe(CUptiResult result, const char **str, bool is_name)
 	return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-FAKE_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
+DOUBLE_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	return res ? res : describe(result, str, true);
 }
 
-#if FAKE_CUPTI_VERSION >= 12000
-FAKE_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char **str)
+#if DOUBLE_CUPTI_VERSION >= 12000
+DOUBLE_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char **str)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	return res ? res : describe(result, str, false);
 }
 #endif
 
-FAKE_EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
+DOUBLE_EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
 	if (!version)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*version = FAKE_API_VERSION;
+	*version = DOUBLE_API_VERSION;
 	return CUPTI_SUCCESS;
 }

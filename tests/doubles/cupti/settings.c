@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of the fake CUPTI: what it is to be like, and the log of what it did.
+/* The environment of the CUPTI double: what it is to be like, and the log of what it did.
  */
 #include "double.h"
 
@@ -14,7 +14,7 @@
 enum { MAX_FAILURES = 64 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct fake_settings settings;
+static struct double_settings settings;
 static int log_fd = -1;
 static struct {
 	char name[64];
@@ -52,28 +52,28 @@ static void read_failures(const char *text)
 
 static void read_settings(void)
 {
-	const char *path = getenv("FAKE_CUPTI_LOG");
+	const char *path = getenv("DOUBLE_CUPTI_LOG");
 
 	if (path && *path)
 		log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	settings.busy = getenv("FAKE_CUPTI_BUSY");
-	settings.busy_after = number("FAKE_CUPTI_BUSY_AFTER");
-	settings.busy_result = (int) number("FAKE_CUPTI_BUSY_RESULT");
+	settings.busy = getenv("DOUBLE_CUPTI_BUSY");
+	settings.busy_after = number("DOUBLE_CUPTI_BUSY_AFTER");
+	settings.busy_result = (int) number("DOUBLE_CUPTI_BUSY_RESULT");
 	if (!settings.busy_result)
 		settings.busy_result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-	settings.drop = number("FAKE_CUPTI_DROP");
-	settings.zero = number("FAKE_CUPTI_ZERO");
-	settings.delay_ns = (int64_t) number("FAKE_CUPTI_DELAY_MS") * 1000000;
-	read_failures(getenv("FAKE_CUPTI_FAIL"));
+	settings.drop = number("DOUBLE_CUPTI_DROP");
+	settings.zero = number("DOUBLE_CUPTI_ZERO");
+	settings.delay_ns = (int64_t) number("DOUBLE_CUPTI_DELAY_MS") * 1000000;
+	read_failures(getenv("DOUBLE_CUPTI_FAIL"));
 }
 
-const struct fake_settings *fake_settings(void)
+const struct double_settings *double_settings(void)
 {
 	pthread_once(&once, read_settings);
 	return &settings;
 }
 
-void fake_log(const char *format, ...)
+void double_log(const char *format, ...)
 {
 	char line[512];
 	va_list arguments;
@@ -81,11 +81,11 @@ void fake_log(const char *format, ...)
 	int head;
 	int size;
 
-	fake_settings();
+	double_settings();
 	if (log_fd < 0)
 		return;
 	head = snprintf(line, sizeof(line), "pid=%d tid=%d ns=%lld ", (int) getpid(),
-			(int) gettid(), (long long) fake_monotonic());
+			(int) gettid(), (long long) double_monotonic());
 	va_start(arguments, format);
 	size = vsnprintf(line + head, sizeof(line) - (size_t) head - 1, format,
 			 arguments);
@@ -97,19 +97,19 @@ void fake_log(const char *format, ...)
 	(void) written;
 }
 
-CUptiResult fake_begin(const char *function)
+CUptiResult double_begin(const char *function)
 {
 	unsigned int call;
 	size_t i;
 
-	fake_settings();
+	double_settings();
 	for (i = 0; i < MAX_FAILURES && failures[i].name[0]; i++) {
 		if (strcmp(failures[i].name, function) != 0)
 			continue;
 		call = atomic_fetch_add(&failures[i].calls, 1) + 1;
 		if (failures[i].which && failures[i].which != call)
 			continue;
-		fake_log("fail function=%s result=%d", function, failures[i].result);
+		double_log("fail function=%s result=%d", function, failures[i].result);
 		return (CUptiResult) failures[i].result;
 	}
 	return CUPTI_SUCCESS;

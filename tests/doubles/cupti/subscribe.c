@@ -11,7 +11,7 @@ struct CUpti_Subscriber_st {
 	CUpti_CallbackFunc callback;
 	void *userdata;
 	char name[64];
-	_Atomic uint8_t enabled[FAKE_DOMAINS][FAKE_CBIDS];
+	_Atomic uint8_t enabled[DOUBLE_DOMAINS][DOUBLE_CBIDS];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,20 +19,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(CUpti_SubscriberHandle) holder;
 static unsigned long granted;
 
-static const CUpti_CallbackId sizes[FAKE_DOMAINS] = {
-	[CUPTI_CB_DOMAIN_DRIVER_API] = FAKE_DRIVER_CBIDS,
-	[CUPTI_CB_DOMAIN_RUNTIME_API] = FAKE_RUNTIME_CBIDS,
-	[CUPTI_CB_DOMAIN_RESOURCE] = FAKE_RESOURCE_CBIDS,
+static const CUpti_CallbackId sizes[DOUBLE_DOMAINS] = {
+	[CUPTI_CB_DOMAIN_DRIVER_API] = DOUBLE_DRIVER_CBIDS,
+	[CUPTI_CB_DOMAIN_RUNTIME_API] = DOUBLE_RUNTIME_CBIDS,
+	[CUPTI_CB_DOMAIN_RESOURCE] = DOUBLE_RESOURCE_CBIDS,
 	[CUPTI_CB_DOMAIN_SYNCHRONIZE] = 3,
-	[CUPTI_CB_DOMAIN_NVTX] = FAKE_CBIDS,
+	[CUPTI_CB_DOMAIN_NVTX] = DOUBLE_CBIDS,
 	[CUPTI_CB_DOMAIN_STATE] = 4,
 };
 
-void fake_fire(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
+void double_fire(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
 {
 	CUpti_SubscriberHandle now = atomic_load(&holder);
 
-	if (now && cbid && cbid < FAKE_CBIDS &&
+	if (now && cbid && cbid < DOUBLE_CBIDS &&
 	    atomic_load_explicit(&now->enabled[domain][cbid], memory_order_relaxed))
 		now->callback(now->userdata, domain, cbid, data);
 }
@@ -40,7 +40,7 @@ void fake_fire(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *d
 /* Whose name it is, where the slot is taken; with the lock held. */
 static const char *taken_by(void)
 {
-	const struct fake_settings *settings = fake_settings();
+	const struct double_settings *settings = double_settings();
 	CUpti_SubscriberHandle now = atomic_load(&holder);
 
 	if (now)
@@ -73,15 +73,15 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *ret_handle,
 	pthread_mutex_lock(&lock);
 	name = taken_by();
 	if (name) {
-		res = (CUptiResult) fake_settings()->busy_result;
+		res = (CUptiResult) double_settings()->busy_result;
 		if (params && params->oldSubscriberName)
 			snprintf(params->oldSubscriberName, params->oldSubscriberSize,
 				 "%s", name);
-		fake_log("refuse name=\"%s\" holder=\"%s\"", handle->name, name);
+		double_log("refuse name=\"%s\" holder=\"%s\"", handle->name, name);
 	} else {
 		granted++;
 		atomic_store(&holder, handle);
-		fake_log("subscribe name=\"%s\"", handle->name);
+		double_log("subscribe name=\"%s\"", handle->name);
 	}
 	pthread_mutex_unlock(&lock);
 	if (res == CUPTI_SUCCESS)
@@ -91,27 +91,27 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *ret_handle,
 	return res;
 }
 
-FAKE_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
-				       CUpti_CallbackFunc callback, void *userdata)
+DOUBLE_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
+					 CUpti_CallbackFunc callback, void *userdata)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : subscribe(subscriber, callback, userdata, NULL);
 }
 
-#if FAKE_CUPTI_VERSION >= 13000
-FAKE_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
-					  CUpti_CallbackFunc callback, void *userdata,
-					  CUpti_SubscriberParams *pParams)
+#if DOUBLE_CUPTI_VERSION >= 13000
+DOUBLE_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
+					    CUpti_CallbackFunc callback, void *userdata,
+					    CUpti_SubscriberParams *pParams)
 {
-	CUptiResult res = fake_begin_with_driver(__func__);
+	CUptiResult res = double_begin_with_driver(__func__);
 
 	return res ? res : subscribe(subscriber, callback, userdata, pParams);
 }
 #endif
 
 /* Does not wait for a callback that is running. */
-void fake_forget_subscriber(void)
+void double_forget_subscriber(void)
 {
 	atomic_store(&holder, NULL);
 }
@@ -121,16 +121,16 @@ static bool is_holder(CUpti_SubscriberHandle handle)
 	return handle && handle == atomic_load(&holder);
 }
 
-FAKE_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
+DOUBLE_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
 	pthread_mutex_lock(&lock);
 	if (is_holder(subscriber)) {
-		fake_log("unsubscribe name=\"%s\"", subscriber->name);
-		fake_forget_subscriber();
+		double_log("unsubscribe name=\"%s\"", subscriber->name);
+		double_forget_subscriber();
 	} else {
 		res = CUPTI_ERROR_INVALID_PARAMETER;
 	}
@@ -140,7 +140,7 @@ FAKE_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 
 static bool is_domain(CUpti_CallbackDomain domain)
 {
-	return (int) domain > 0 && (int) domain < FAKE_DOMAIN_COUNT;
+	return (int) domain > 0 && (int) domain < DOUBLE_DOMAIN_COUNT;
 }
 
 static bool is_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
@@ -148,12 +148,12 @@ static bool is_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 	return is_domain(domain) && cbid > 0 && cbid < sizes[domain];
 }
 
-FAKE_EXPORT CUptiResult cuptiGetCallbackState(uint32_t *enable,
-					      CUpti_SubscriberHandle subscriber,
-					      CUpti_CallbackDomain domain,
-					      CUpti_CallbackId cbid)
+DOUBLE_EXPORT CUptiResult cuptiGetCallbackState(uint32_t *enable,
+						CUpti_SubscriberHandle subscriber,
+						CUpti_CallbackDomain domain,
+						CUpti_CallbackId cbid)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
@@ -163,12 +163,12 @@ FAKE_EXPORT CUptiResult cuptiGetCallbackState(uint32_t *enable,
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable,
-					    CUpti_SubscriberHandle subscriber,
-					    CUpti_CallbackDomain domain,
-					    CUpti_CallbackId cbid)
+DOUBLE_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable,
+					      CUpti_SubscriberHandle subscriber,
+					      CUpti_CallbackDomain domain,
+					      CUpti_CallbackId cbid)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
@@ -186,11 +186,11 @@ static void enable_domain(CUpti_SubscriberHandle subscriber, int domain, bool en
 		subscriber->enabled[domain][cbid] = enable;
 }
 
-FAKE_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable,
-					  CUpti_SubscriberHandle subscriber,
-					  CUpti_CallbackDomain domain)
+DOUBLE_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable,
+					    CUpti_SubscriberHandle subscriber,
+					    CUpti_CallbackDomain domain)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 
 	if (res)
 		return res;
@@ -200,35 +200,35 @@ FAKE_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable,
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiEnableAllDomains(uint32_t enable,
-					      CUpti_SubscriberHandle subscriber)
+DOUBLE_EXPORT CUptiResult cuptiEnableAllDomains(uint32_t enable,
+						CUpti_SubscriberHandle subscriber)
 {
-	CUptiResult res = fake_begin(__func__);
+	CUptiResult res = double_begin(__func__);
 	int domain;
 
 	if (res)
 		return res;
 	if (!is_holder(subscriber))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	for (domain = 1; domain < FAKE_DOMAIN_COUNT; domain++)
+	for (domain = 1; domain < DOUBLE_DOMAIN_COUNT; domain++)
 		enable_domain(subscriber, domain, enable != 0);
 	return CUPTI_SUCCESS;
 }
 
-FAKE_EXPORT CUptiResult cuptiSupportedDomains(size_t *domainCount,
-					      CUpti_DomainTable *domainTable)
+DOUBLE_EXPORT CUptiResult cuptiSupportedDomains(size_t *domainCount,
+						CUpti_DomainTable *domainTable)
 {
-	static CUpti_CallbackDomain domains[FAKE_DOMAINS];
-	CUptiResult res = fake_begin_with_driver(__func__);
+	static CUpti_CallbackDomain domains[DOUBLE_DOMAINS];
+	CUptiResult res = double_begin_with_driver(__func__);
 	int i;
 
 	if (res)
 		return res;
 	if (!domainCount || !domainTable)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	for (i = 1; i < FAKE_DOMAIN_COUNT; i++)
+	for (i = 1; i < DOUBLE_DOMAIN_COUNT; i++)
 		domains[i - 1] = (CUpti_CallbackDomain) i;
-	*domainCount = FAKE_DOMAIN_COUNT - 1;
+	*domainCount = DOUBLE_DOMAIN_COUNT - 1;
 	*domainTable = domains;
 	return CUPTI_SUCCESS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A libamdhip64.so.6 that does nothing but write down what it was asked: a line for each
- * call in the file FAKE_HIP_LOG, its name, what was launched, grid, block and stream,
+ * call in the file DOUBLE_HIP_LOG, its name, what was launched, grid, block and stream,
  * with "inner" before what it calls of itself.  One stream can be captured at a time.
  */
 #include "hip.h"
@@ -25,7 +25,7 @@ static struct ihipModuleSymbol_t {
 
 static void open_log(void)
 {
-	const char *path = getenv("FAKE_HIP_LOG");
+	const char *path = getenv("DOUBLE_HIP_LOG");
 
 	if (path && *path)
 		log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -267,5 +267,5 @@ const char *hipKernelNameRef(hipFunction_t f)
 const char *hipKernelNameRefByPtr(const void *function, hipStream_t stream)
 {
 	(void) stream;
-	return function ? ((const struct fake_hip_kernel *) function)->name : NULL;
+	return function ? ((const struct double_hip_kernel *) function)->name : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fake libamdhip64.so.6 has of HIP, as hip_runtime_api.h declares it. */
+/* What the libamdhip64.so.6 double has of HIP, as hip_runtime_api.h declares it. */
 #ifndef DOUBLES_HIP_H
 #define DOUBLES_HIP_H
 
@@ -33,7 +33,7 @@ typedef struct hipLaunchConfig_st {
 
 /* What stands here for a kernel of the program: the compiler makes such an address, and
  * registers its name. */
-struct fake_hip_kernel {
+struct double_hip_kernel {
 	const char *name;
 };
 

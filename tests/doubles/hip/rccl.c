@@ -9,7 +9,7 @@ ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count,
 			   ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm,
 			   cudaStream_t stream)
 {
-	static const struct fake_hip_kernel kernel = {"ncclDevKernel_Generic"};
+	static const struct double_hip_kernel kernel = {"ncclDevKernel_Generic"};
 
 	(void) sendbuff, (void) recvbuff, (void) count, (void) datatype, (void) op;
 	(void) comm;

@@ -6,8 +6,8 @@
  * includes <cuda.h> compiles against either, and tests/doubles_tests/test_headers.sh
  * has it compiled against both.
  */
-#ifndef FAKE_CUDA_H
-#define FAKE_CUDA_H
+#ifndef DOUBLE_CUDA_H
+#define DOUBLE_CUDA_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -333,10 +333,10 @@ typedef struct CUDA_HOST_NODE_PARAMS_st {
 } CUDA_HOST_NODE_PARAMS;
 
 /* Functions with a default stream come twice: NULL is the legacy or the thread's. */
-#define FAKE_PTSZ(name, ...) \
+#define DOUBLE_PTSZ(name, ...) \
 	CUresult name(__VA_ARGS__); \
 	CUresult name##_ptsz(__VA_ARGS__)
-#define FAKE_PTDS(name, ...) \
+#define DOUBLE_PTDS(name, ...) \
 	CUresult name(__VA_ARGS__); \
 	CUresult name##_ptds(__VA_ARGS__)
 
@@ -370,89 +370,90 @@ CUresult cuMemAllocHost_v2(void **pp, size_t bytesize);
 CUresult cuMemFree_v2(CUdeviceptr dptr);
 CUresult cuMemFreeHost(void *p);
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
-FAKE_PTDS(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
-FAKE_PTDS(cuMemcpyHtoD_v2, CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount);
-FAKE_PTDS(cuMemcpyDtoH_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
-FAKE_PTDS(cuMemcpyDtoD_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-	  size_t ByteCount);
-FAKE_PTSZ(cuMemcpyAsync, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemcpyPeerAsync, CUdeviceptr dstDevice, CUcontext dstContext,
-	  CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemcpyHtoDAsync_v2, CUdeviceptr dstDevice, const void *srcHost,
-	  size_t ByteCount, CUstream hStream);
-FAKE_PTSZ(cuMemcpyDtoHAsync_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemcpyDtoDAsync_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
-	  size_t ByteCount, CUstream hStream);
-FAKE_PTSZ(cuMemcpy2DAsync_v2, const CUDA_MEMCPY2D *pCopy, CUstream hStream);
-FAKE_PTSZ(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *pCopy, CUstream hStream);
-FAKE_PTSZ(cuMemcpyBatchAsync, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
-	  size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
-	  size_t *failIdx, CUstream hStream);
-FAKE_PTSZ(cuMemcpyBatchAsync_v2, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
-	  size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
-	  CUstream hStream);
-FAKE_PTDS(cuMemsetD8_v2, CUdeviceptr dstDevice, unsigned char uc, size_t N);
-FAKE_PTDS(cuMemsetD16_v2, CUdeviceptr dstDevice, unsigned short us, size_t N);
-FAKE_PTDS(cuMemsetD32_v2, CUdeviceptr dstDevice, unsigned int ui, size_t N);
-FAKE_PTSZ(cuMemsetD8Async, CUdeviceptr dstDevice, unsigned char uc, size_t N,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemsetD16Async, CUdeviceptr dstDevice, unsigned short us, size_t N,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemsetD32Async, CUdeviceptr dstDevice, unsigned int ui, size_t N,
-	  CUstream hStream);
-FAKE_PTSZ(cuMemsetD2D8Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
-	  size_t Width, size_t Height, CUstream hStream);
-FAKE_PTSZ(cuMemsetD2D16Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
-	  size_t Width, size_t Height, CUstream hStream);
-FAKE_PTSZ(cuMemsetD2D32Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
-	  size_t Width, size_t Height, CUstream hStream);
+DOUBLE_PTDS(cuMemcpy, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount);
+DOUBLE_PTDS(cuMemcpyHtoD_v2, CUdeviceptr dstDevice, const void *srcHost,
+	    size_t ByteCount);
+DOUBLE_PTDS(cuMemcpyDtoH_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount);
+DOUBLE_PTDS(cuMemcpyDtoD_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+	    size_t ByteCount);
+DOUBLE_PTSZ(cuMemcpyAsync, CUdeviceptr dst, CUdeviceptr src, size_t ByteCount,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyPeerAsync, CUdeviceptr dstDevice, CUcontext dstContext,
+	    CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyHtoDAsync_v2, CUdeviceptr dstDevice, const void *srcHost,
+	    size_t ByteCount, CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyDtoHAsync_v2, void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyDtoDAsync_v2, CUdeviceptr dstDevice, CUdeviceptr srcDevice,
+	    size_t ByteCount, CUstream hStream);
+DOUBLE_PTSZ(cuMemcpy2DAsync_v2, const CUDA_MEMCPY2D *pCopy, CUstream hStream);
+DOUBLE_PTSZ(cuMemcpy3DAsync_v2, const CUDA_MEMCPY3D *pCopy, CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyBatchAsync, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+	    size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+	    size_t *failIdx, CUstream hStream);
+DOUBLE_PTSZ(cuMemcpyBatchAsync_v2, CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+	    size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
+	    CUstream hStream);
+DOUBLE_PTDS(cuMemsetD8_v2, CUdeviceptr dstDevice, unsigned char uc, size_t N);
+DOUBLE_PTDS(cuMemsetD16_v2, CUdeviceptr dstDevice, unsigned short us, size_t N);
+DOUBLE_PTDS(cuMemsetD32_v2, CUdeviceptr dstDevice, unsigned int ui, size_t N);
+DOUBLE_PTSZ(cuMemsetD8Async, CUdeviceptr dstDevice, unsigned char uc, size_t N,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemsetD16Async, CUdeviceptr dstDevice, unsigned short us, size_t N,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemsetD32Async, CUdeviceptr dstDevice, unsigned int ui, size_t N,
+	    CUstream hStream);
+DOUBLE_PTSZ(cuMemsetD2D8Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc,
+	    size_t Width, size_t Height, CUstream hStream);
+DOUBLE_PTSZ(cuMemsetD2D16Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned short us,
+	    size_t Width, size_t Height, CUstream hStream);
+DOUBLE_PTSZ(cuMemsetD2D32Async, CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui,
+	    size_t Width, size_t Height, CUstream hStream);
 
-FAKE_PTSZ(cuStreamWaitValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWaitValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWriteValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWriteValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamBatchMemOp, CUstream stream, unsigned int count,
-	  CUstreamBatchMemOpParams *paramArray, unsigned int flags);
-FAKE_PTSZ(cuStreamWaitValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWaitValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWriteValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamWriteValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
-	  unsigned int flags);
-FAKE_PTSZ(cuStreamBatchMemOp_v2, CUstream stream, unsigned int count,
-	  CUstreamBatchMemOpParams *paramArray, unsigned int flags);
+DOUBLE_PTSZ(cuStreamWaitValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWaitValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWriteValue32, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWriteValue64, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamBatchMemOp, CUstream stream, unsigned int count,
+	    CUstreamBatchMemOpParams *paramArray, unsigned int flags);
+DOUBLE_PTSZ(cuStreamWaitValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWaitValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWriteValue32_v2, CUstream stream, CUdeviceptr addr, cuuint32_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamWriteValue64_v2, CUstream stream, CUdeviceptr addr, cuuint64_t value,
+	    unsigned int flags);
+DOUBLE_PTSZ(cuStreamBatchMemOp_v2, CUstream stream, unsigned int count,
+	    CUstreamBatchMemOpParams *paramArray, unsigned int flags);
 
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags);
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority);
 CUresult cuStreamDestroy_v2(CUstream hStream);
-FAKE_PTSZ(cuStreamSynchronize, CUstream hStream);
-FAKE_PTSZ(cuStreamQuery, CUstream hStream);
-FAKE_PTSZ(cuStreamGetId, CUstream hStream, unsigned long long *streamId);
-FAKE_PTSZ(cuStreamWaitEvent, CUstream hStream, CUevent hEvent, unsigned int Flags);
-FAKE_PTSZ(cuStreamAddCallback, CUstream hStream, CUstreamCallback callback,
-	  void *userData, unsigned int flags);
-FAKE_PTSZ(cuStreamBeginCapture_v2, CUstream hStream, CUstreamCaptureMode mode);
-FAKE_PTSZ(cuStreamEndCapture, CUstream hStream, CUgraph *phGraph);
-FAKE_PTSZ(cuStreamIsCapturing, CUstream hStream, CUstreamCaptureStatus *captureStatus);
-FAKE_PTSZ(cuStreamGetCaptureInfo, CUstream hStream,
-	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out);
-FAKE_PTSZ(cuStreamGetCaptureInfo_v2, CUstream hStream,
-	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
-	  CUgraph *graph_out, const CUgraphNode **dependencies_out,
-	  size_t *numDependencies_out);
-FAKE_PTSZ(cuStreamGetCaptureInfo_v3, CUstream hStream,
-	  CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
-	  CUgraph *graph_out, const CUgraphNode **dependencies_out,
-	  const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out);
+DOUBLE_PTSZ(cuStreamSynchronize, CUstream hStream);
+DOUBLE_PTSZ(cuStreamQuery, CUstream hStream);
+DOUBLE_PTSZ(cuStreamGetId, CUstream hStream, unsigned long long *streamId);
+DOUBLE_PTSZ(cuStreamWaitEvent, CUstream hStream, CUevent hEvent, unsigned int Flags);
+DOUBLE_PTSZ(cuStreamAddCallback, CUstream hStream, CUstreamCallback callback,
+	    void *userData, unsigned int flags);
+DOUBLE_PTSZ(cuStreamBeginCapture_v2, CUstream hStream, CUstreamCaptureMode mode);
+DOUBLE_PTSZ(cuStreamEndCapture, CUstream hStream, CUgraph *phGraph);
+DOUBLE_PTSZ(cuStreamIsCapturing, CUstream hStream, CUstreamCaptureStatus *captureStatus);
+DOUBLE_PTSZ(cuStreamGetCaptureInfo, CUstream hStream,
+	    CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out);
+DOUBLE_PTSZ(cuStreamGetCaptureInfo_v2, CUstream hStream,
+	    CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+	    CUgraph *graph_out, const CUgraphNode **dependencies_out,
+	    size_t *numDependencies_out);
+DOUBLE_PTSZ(cuStreamGetCaptureInfo_v3, CUstream hStream,
+	    CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+	    CUgraph *graph_out, const CUgraphNode **dependencies_out,
+	    const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out);
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags);
@@ -474,30 +475,30 @@ CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
 				     unsigned long long flags);
-FAKE_PTSZ(cuGraphUpload, CUgraphExec hGraphExec, CUstream hStream);
-FAKE_PTSZ(cuGraphLaunch, CUgraphExec hGraphExec, CUstream hStream);
+DOUBLE_PTSZ(cuGraphUpload, CUgraphExec hGraphExec, CUstream hStream);
+DOUBLE_PTSZ(cuGraphLaunch, CUgraphExec hGraphExec, CUstream hStream);
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec);
 CUresult cuGraphDestroy(CUgraph hGraph);
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags);
 CUresult cuEventDestroy_v2(CUevent hEvent);
-FAKE_PTSZ(cuEventRecord, CUevent hEvent, CUstream hStream);
-FAKE_PTSZ(cuEventRecordWithFlags, CUevent hEvent, CUstream hStream, unsigned int flags);
+DOUBLE_PTSZ(cuEventRecord, CUevent hEvent, CUstream hStream);
+DOUBLE_PTSZ(cuEventRecordWithFlags, CUevent hEvent, CUstream hStream, unsigned int flags);
 CUresult cuEventSynchronize(CUevent hEvent);
 CUresult cuEventQuery(CUevent hEvent);
 CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
-FAKE_PTSZ(cuLaunchHostFunc, CUstream hStream, CUhostFn fn, void *userData);
-FAKE_PTSZ(cuLaunchKernel, CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-	  unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-	  unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-	  void **kernelParams, void **extra);
-FAKE_PTSZ(cuLaunchKernelEx, const CUlaunchConfig *config, CUfunction f,
-	  void **kernelParams, void **extra);
-FAKE_PTSZ(cuLaunchCooperativeKernel, CUfunction f, unsigned int gridDimX,
-	  unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
-	  unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
-	  CUstream hStream, void **kernelParams);
+DOUBLE_PTSZ(cuLaunchHostFunc, CUstream hStream, CUhostFn fn, void *userData);
+DOUBLE_PTSZ(cuLaunchKernel, CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+	    unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+	    unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+	    void **kernelParams, void **extra);
+DOUBLE_PTSZ(cuLaunchKernelEx, const CUlaunchConfig *config, CUfunction f,
+	    void **kernelParams, void **extra);
+DOUBLE_PTSZ(cuLaunchCooperativeKernel, CUfunction f, unsigned int gridDimX,
+	    unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
+	    unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
+	    CUstream hStream, void **kernelParams);
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image);
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
@@ -531,7 +532,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev);
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev);
 CUresult cuCtxDestroy(CUcontext ctx);
 CUresult cuStreamDestroy(CUstream hStream);
-FAKE_PTSZ(cuStreamBeginCapture, CUstream hStream);
+DOUBLE_PTSZ(cuStreamBeginCapture, CUstream hStream);
 CUresult cuEventDestroy(CUevent hEvent);
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -556,8 +557,8 @@ CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 #define cuMemGetInfo cuMemGetInfo_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
-#define FAKE_API_PTDS(name) name##_ptds
-#define FAKE_API_PTSZ(name) name##_ptsz
+#define DOUBLE_API_PTDS(name) name##_ptds
+#define DOUBLE_API_PTSZ(name) name##_ptsz
 #define cuEventRecord cuEventRecord_ptsz
 #define cuGraphLaunch cuGraphLaunch_ptsz
 #define cuLaunchHostFunc cuLaunchHostFunc_ptsz
@@ -568,25 +569,25 @@ CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph,
 #define cuStreamSynchronize cuStreamSynchronize_ptsz
 #define cuStreamWaitEvent cuStreamWaitEvent_ptsz
 #else
-#define FAKE_API_PTDS(name) name
-#define FAKE_API_PTSZ(name) name
+#define DOUBLE_API_PTDS(name) name
+#define DOUBLE_API_PTSZ(name) name
 #endif
-#define cuMemcpyBatchAsync FAKE_API_PTSZ(cuMemcpyBatchAsync_v2)
-#define cuMemcpyDtoD FAKE_API_PTDS(cuMemcpyDtoD_v2)
-#define cuMemcpyDtoDAsync FAKE_API_PTSZ(cuMemcpyDtoDAsync_v2)
-#define cuMemcpyDtoH FAKE_API_PTDS(cuMemcpyDtoH_v2)
-#define cuMemcpyDtoHAsync FAKE_API_PTSZ(cuMemcpyDtoHAsync_v2)
-#define cuMemcpyHtoD FAKE_API_PTDS(cuMemcpyHtoD_v2)
-#define cuMemcpyHtoDAsync FAKE_API_PTSZ(cuMemcpyHtoDAsync_v2)
-#define cuMemsetD32 FAKE_API_PTDS(cuMemsetD32_v2)
-#define cuMemsetD8 FAKE_API_PTDS(cuMemsetD8_v2)
-#define cuStreamBatchMemOp FAKE_API_PTSZ(cuStreamBatchMemOp_v2)
-#define cuStreamBeginCapture FAKE_API_PTSZ(cuStreamBeginCapture_v2)
-#define cuStreamGetCaptureInfo FAKE_API_PTSZ(cuStreamGetCaptureInfo_v3)
-#define cuStreamWaitValue32 FAKE_API_PTSZ(cuStreamWaitValue32_v2)
-#define cuStreamWaitValue64 FAKE_API_PTSZ(cuStreamWaitValue64_v2)
-#define cuStreamWriteValue32 FAKE_API_PTSZ(cuStreamWriteValue32_v2)
-#define cuStreamWriteValue64 FAKE_API_PTSZ(cuStreamWriteValue64_v2)
+#define cuMemcpyBatchAsync DOUBLE_API_PTSZ(cuMemcpyBatchAsync_v2)
+#define cuMemcpyDtoD DOUBLE_API_PTDS(cuMemcpyDtoD_v2)
+#define cuMemcpyDtoDAsync DOUBLE_API_PTSZ(cuMemcpyDtoDAsync_v2)
+#define cuMemcpyDtoH DOUBLE_API_PTDS(cuMemcpyDtoH_v2)
+#define cuMemcpyDtoHAsync DOUBLE_API_PTSZ(cuMemcpyDtoHAsync_v2)
+#define cuMemcpyHtoD DOUBLE_API_PTDS(cuMemcpyHtoD_v2)
+#define cuMemcpyHtoDAsync DOUBLE_API_PTSZ(cuMemcpyHtoDAsync_v2)
+#define cuMemsetD32 DOUBLE_API_PTDS(cuMemsetD32_v2)
+#define cuMemsetD8 DOUBLE_API_PTDS(cuMemsetD8_v2)
+#define cuStreamBatchMemOp DOUBLE_API_PTSZ(cuStreamBatchMemOp_v2)
+#define cuStreamBeginCapture DOUBLE_API_PTSZ(cuStreamBeginCapture_v2)
+#define cuStreamGetCaptureInfo DOUBLE_API_PTSZ(cuStreamGetCaptureInfo_v3)
+#define cuStreamWaitValue32 DOUBLE_API_PTSZ(cuStreamWaitValue32_v2)
+#define cuStreamWaitValue64 DOUBLE_API_PTSZ(cuStreamWaitValue64_v2)
+#define cuStreamWriteValue32 DOUBLE_API_PTSZ(cuStreamWriteValue32_v2)
+#define cuStreamWriteValue64 DOUBLE_API_PTSZ(cuStreamWriteValue64_v2)
 #endif
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
  * are those of the real headers, of 13.0 where a release added to a structure; an older
  * structure bears its own number.  tests/doubles_tests/test_cupti_real.sh compares.
  */
-#ifndef FAKE_CUPTI_H
-#define FAKE_CUPTI_H
+#ifndef DOUBLE_CUPTI_H
+#define DOUBLE_CUPTI_H
 
 #include <cuda.h>
 
@@ -178,7 +178,7 @@ typedef struct {
 
 /* clang-format off */
 /* What every kernel record since 11.8 begins with. */
-#define FAKE_CUPTI_KERNEL \
+#define DOUBLE_CUPTI_KERNEL \
 	CUpti_ActivityKind kind; \
 	uint8_t cacheConfig; \
 	uint8_t sharedMemoryConfig; \
@@ -224,7 +224,7 @@ typedef struct {
 	uint32_t clusterSchedulingPolicy; \
 	uint64_t localMemoryTotal_v2;
 
-#define FAKE_CUPTI_COPY \
+#define DOUBLE_CUPTI_COPY \
 	CUpti_ActivityKind kind; \
 	uint8_t copyKind; \
 	uint8_t srcKind; \
@@ -237,8 +237,8 @@ typedef struct {
 	uint32_t contextId; \
 	uint32_t streamId;
 
-#define FAKE_CUPTI_MEMCPY \
-	FAKE_CUPTI_COPY \
+#define DOUBLE_CUPTI_MEMCPY \
+	DOUBLE_CUPTI_COPY \
 	uint32_t correlationId; \
 	uint32_t runtimeCorrelationId; \
 	uint32_t pad; \
@@ -250,7 +250,7 @@ typedef struct {
 	uint8_t isDeviceLaunched; \
 	uint8_t pad2[3];
 
-#define FAKE_CUPTI_OVERHEAD \
+#define DOUBLE_CUPTI_OVERHEAD \
 	CUpti_ActivityKind kind; \
 	CUpti_ActivityOverheadKind overheadKind; \
 	CUpti_ActivityObjectKind objectKind; \
@@ -262,7 +262,7 @@ typedef struct {
 	uint64_t start; \
 	uint64_t end;
 
-#define FAKE_CUPTI_SYNCHRONIZATION \
+#define DOUBLE_CUPTI_SYNCHRONIZATION \
 	CUpti_ActivityKind kind; \
 	CUpti_ActivitySynchronizationType type; \
 	uint64_t start; \
@@ -272,7 +272,7 @@ typedef struct {
 	uint32_t streamId; \
 	uint32_t cudaEventId;
 
-#define FAKE_CUPTI_CONTEXT \
+#define DOUBLE_CUPTI_CONTEXT \
 	CUpti_ActivityKind kind; \
 	uint32_t contextId; \
 	uint32_t deviceId; \
@@ -281,17 +281,17 @@ typedef struct {
 /* clang-format on */
 
 typedef struct {
-	FAKE_CUPTI_KERNEL
+	DOUBLE_CUPTI_KERNEL
 } CUpti_ActivityKernel8;
 
 typedef struct {
-	FAKE_CUPTI_KERNEL
+	DOUBLE_CUPTI_KERNEL
 	uint32_t maxPotentialClusterSize;
 	uint32_t maxActiveClusters;
 } CUpti_ActivityKernel9;
 
 typedef struct {
-	FAKE_CUPTI_KERNEL
+	DOUBLE_CUPTI_KERNEL
 	uint32_t maxPotentialClusterSize;
 	uint32_t maxActiveClusters;
 	uint8_t isDeviceLaunched;
@@ -299,16 +299,16 @@ typedef struct {
 } CUpti_ActivityKernel10;
 
 typedef struct {
-	FAKE_CUPTI_MEMCPY
+	DOUBLE_CUPTI_MEMCPY
 } CUpti_ActivityMemcpy5;
 
 typedef struct {
-	FAKE_CUPTI_MEMCPY
+	DOUBLE_CUPTI_MEMCPY
 	uint64_t copyCount;
 } CUpti_ActivityMemcpy6;
 
 typedef struct {
-	FAKE_CUPTI_COPY
+	DOUBLE_CUPTI_COPY
 	uint32_t srcDeviceId;
 	uint32_t srcContextId;
 	uint32_t dstDeviceId;
@@ -363,33 +363,33 @@ typedef struct {
 } CUpti_ActivityExternalCorrelation;
 
 typedef struct {
-	FAKE_CUPTI_OVERHEAD
+	DOUBLE_CUPTI_OVERHEAD
 } CUpti_ActivityOverhead;
 
 typedef struct {
-	FAKE_CUPTI_OVERHEAD
+	DOUBLE_CUPTI_OVERHEAD
 	uint32_t correlationId;
 	uint32_t reserved0;
 	void *overheadData;
 } CUpti_ActivityOverhead3;
 
 typedef struct {
-	FAKE_CUPTI_SYNCHRONIZATION
+	DOUBLE_CUPTI_SYNCHRONIZATION
 } CUpti_ActivitySynchronization;
 
 typedef struct {
-	FAKE_CUPTI_SYNCHRONIZATION
+	DOUBLE_CUPTI_SYNCHRONIZATION
 	uint64_t cudaEventSyncId;
 	uint32_t returnValue;
 	uint32_t pad;
 } CUpti_ActivitySynchronization2;
 
 typedef struct {
-	FAKE_CUPTI_CONTEXT
+	DOUBLE_CUPTI_CONTEXT
 } CUpti_ActivityContext;
 
 typedef struct {
-	FAKE_CUPTI_CONTEXT
+	DOUBLE_CUPTI_CONTEXT
 	uint32_t parentContextId;
 	uint8_t isGreenContext;
 	uint8_t padding;

@@ -135,7 +135,7 @@ static ncclResult_t check_op(struct ncclComm *comm, const struct mini_op *op,
 		return mini_fail(ncclInvalidArgument,
 				 "%s : invalid reduction operation %d", name,
 				 (int) op->op);
-	/* The fake GPU is of a kind for which NCCL refuses these. */
+	/* The GPU double is of a kind for which NCCL refuses these. */
 	if (is_reduction(op) &&
 	    (op->type == ncclFloat8e4m3 || op->type == ncclFloat8e5m2))
 		return mini_fail(

@@ -6,7 +6,7 @@
 #include "functions.h"
 
 #include "arguments.h"
-#include "fake_image.h"
+#include "double_image.h"
 
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static const struct mini_device_function functions[] = {
 #undef FUNCTION
 };
 
-static const struct fake_kernel kernels[] = {
+static const struct double_kernel kernels[] = {
 #define KERNEL(function) {.name = #function, .run = mini_arguments_run},
 #define FUNCTION(...)
 #include "functions.def"
@@ -54,7 +54,7 @@ enum {
 	FUNCTIONS = sizeof(functions) / sizeof(functions[0])
 };
 
-static const struct fake_image image = {FAKE_IMAGE_MAGIC, KERNELS, kernels};
+static const struct double_image image = {DOUBLE_IMAGE_MAGIC, KERNELS, kernels};
 static char stubs[KERNELS];
 static void **registered;
 

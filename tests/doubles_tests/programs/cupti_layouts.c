@@ -99,7 +99,7 @@ static void print_records(void)
 	SIZE(CUpti_ActivityStream)
 	MEMBER(CUpti_ActivityStream, contextId)
 	MEMBER(CUpti_ActivityStream, streamId)
-#if FAKE_CUPTI_VERSION >= 12000
+#if DOUBLE_CUPTI_VERSION >= 12000
 	KERNEL(CUpti_ActivityKernel9)
 	MEMBER(CUpti_ActivityKernel9, maxActiveClusters)
 	COPY(CUpti_ActivityMemcpy6)
@@ -111,7 +111,7 @@ static void print_records(void)
 	CONTEXT(CUpti_ActivityContext3)
 	MEMBER(CUpti_ActivityContext3, numMultiprocessors)
 #endif
-#if FAKE_CUPTI_VERSION >= 13000
+#if DOUBLE_CUPTI_VERSION >= 13000
 	KERNEL(CUpti_ActivityKernel10)
 	MEMBER(CUpti_ActivityKernel10, isDeviceLaunched)
 	SIZE(CUpti_SubscriberParams)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls HIP in each way that the fake one has, linked, or with an argument looked up in
+ * Calls HIP in each way that the double has, linked, or with an argument looked up in
  * it: by name (name), by name and version (version) or by HIP itself (proc).
  */
 #include "../../doubles/hip/hip.h"
@@ -13,7 +13,7 @@
 
 #define STREAM ((hipStream_t) (uintptr_t) 0x5000)
 
-static const struct fake_hip_kernel add = {"add"}, scale = {"scale"};
+static const struct double_hip_kernel add = {"add"}, scale = {"scale"};
 static const char *way = "linked";
 static void *library;
 

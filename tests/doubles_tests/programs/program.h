@@ -3,7 +3,7 @@
 #ifndef DOUBLES_PROGRAM_H
 #define DOUBLES_PROGRAM_H
 
-#include "fake_image.h"
+#include "double_image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static void add(const void *arguments, size_t size)
 }
 
 static const size_t add_sizes[] = {sizeof(long *), sizeof(long)};
-static const struct fake_kernel add_kernels[] = {{"add", add, add_sizes, 2}};
-static const struct fake_image add_image = {FAKE_IMAGE_MAGIC, 1, add_kernels};
+static const struct double_kernel add_kernels[] = {{"add", add, add_sizes, 2}};
+static const struct double_image add_image = {DOUBLE_IMAGE_MAGIC, 1, add_kernels};
 
 /* The calls of the runtime and of the driver have results of types of their own. */
 #define must(call) must_be_0((int) (call), #call)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was recorded of HIP, as babeltrace2 shows it, beside the fake HIP's own log.
+"""What was recorded of HIP, as babeltrace2 shows it, beside the HIP double's own log.
 
 usage: babeltrace2 TRACE | hip.py LOG
 """

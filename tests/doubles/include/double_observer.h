@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the fake driver tells the fake CUPTI, and nobody else: a table that it hands out
- * by cuGetExportTable(), as the real driver does for the real one, for a number that only
- * these two know.  So neither is linked against the other, and neither exports a name
- * that the real one lacks.
+ * What the driver double tells the CUPTI double, and nobody else: a table that it hands
+ * out by cuGetExportTable(), as the real driver does for the real one, for a number that
+ * only these two know.  So neither is linked against the other, and neither exports a
+ * name that the real one lacks.
  */
-#ifndef FAKE_OBSERVER_H
-#define FAKE_OBSERVER_H
+#ifndef DOUBLE_OBSERVER_H
+#define DOUBLE_OBSERVER_H
 
 #include <cuda.h>
 
 #include <stdbool.h>
 
-#define FAKE_OBSERVER_ID \
+#define DOUBLE_OBSERVER_ID \
 	{ \
 		"ccltap double 1" \
 	}
 
 /* A call of the driver, or of the runtime, from the thread that makes it. */
-struct fake_observed_call {
+struct double_observed_call {
 	/* As it is exported, with _ptsz or _ptds. */
 	const char *entry;
 	bool is_runtime;
@@ -33,7 +33,7 @@ struct fake_observed_call {
 };
 
 /* Something that ran on the device; times as they are in the log. */
-struct fake_observed_work {
+struct double_observed_work {
 	CUgraphNodeType type;
 	const char *name;
 	uint64_t correlation;
@@ -59,22 +59,22 @@ struct fake_observed_work {
 	uint32_t to_device_number;
 };
 
-enum fake_observed_what {
-	FAKE_CONTEXT_CREATED,
-	FAKE_CONTEXT_DESTROYED,
-	FAKE_STREAM_CREATED,
-	FAKE_STREAM_DESTROYED,
-	FAKE_INIT_FINISHED,
-	FAKE_GRAPH_CREATED,
-	FAKE_GRAPH_DESTROYED,
-	FAKE_GRAPH_CLONED,
-	FAKE_NODE_CREATED,
-	FAKE_NODE_CLONED,
-	FAKE_EXEC_CREATED,
-	FAKE_EXEC_DESTROYED
+enum double_observed_what {
+	DOUBLE_CONTEXT_CREATED,
+	DOUBLE_CONTEXT_DESTROYED,
+	DOUBLE_STREAM_CREATED,
+	DOUBLE_STREAM_DESTROYED,
+	DOUBLE_INIT_FINISHED,
+	DOUBLE_GRAPH_CREATED,
+	DOUBLE_GRAPH_DESTROYED,
+	DOUBLE_GRAPH_CLONED,
+	DOUBLE_NODE_CREATED,
+	DOUBLE_NODE_CLONED,
+	DOUBLE_EXEC_CREATED,
+	DOUBLE_EXEC_DESTROYED
 };
 
-struct fake_observed_thing {
+struct double_observed_thing {
 	CUcontext context;
 	CUstream stream;
 	CUgraph graph;
@@ -86,20 +86,20 @@ struct fake_observed_thing {
 };
 
 /* Called without a lock of the driver's. */
-struct fake_observer {
-	void (*enter)(const struct fake_observed_call *call);
-	void (*leave)(const struct fake_observed_call *call);
+struct double_observer {
+	void (*enter)(const struct double_observed_call *call);
+	void (*leave)(const struct double_observed_call *call);
 	/* Of what is put into a stream; what it answers comes back when that ran, if not
 	 * 0. */
 	uint64_t (*queued)(CUgraphNodeType type);
-	void (*ran)(const struct fake_observed_work *work, uint64_t answer);
-	void (*changed)(enum fake_observed_what what,
-			const struct fake_observed_thing *thing);
+	void (*ran)(const struct double_observed_work *work, uint64_t answer);
+	void (*changed)(enum double_observed_what what,
+			const struct double_observed_thing *thing);
 };
 
-struct fake_observer_table {
+struct double_observer_table {
 	/* Stays for as long as the process; a second one replaces the first. */
-	void (*observe)(const struct fake_observer *observer);
+	void (*observe)(const struct double_observer *observer);
 	uint32_t (*context_id)(CUcontext context);
 	uint32_t (*context_device)(CUcontext context);
 	uint64_t (*stream_id)(CUcontext context, CUstream stream, bool is_per_thread);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands for device code: the image that cuModuleLoadData() of the fake
- * driver takes.  A kernel is a function of the host that runs on the worker of
+ * What stands for device code: the image that cuModuleLoadData() of the
+ * driver double takes.  A kernel is a function of the host that runs on the worker of
  * its stream and is given a copy of the argument buffer of its launch.
  */
-#ifndef FAKE_IMAGE_H
-#define FAKE_IMAGE_H
+#ifndef DOUBLE_IMAGE_H
+#define DOUBLE_IMAGE_H
 
 #include <stddef.h>
 
-#define FAKE_IMAGE_MAGIC 0x66616b656b726e6cULL
+#define DOUBLE_IMAGE_MAGIC 0x66616b656b726e6cULL
 
-struct fake_kernel {
+struct double_kernel {
 	const char *name;
 	void (*run)(const void *arguments, size_t size);
 	/*
@@ -23,10 +23,10 @@ struct fake_kernel {
 };
 
 /* The module keeps no copy: the image outlives it. */
-struct fake_image {
+struct double_image {
 	unsigned long long magic;
 	size_t kernel_count;
-	const struct fake_kernel *kernels;
+	const struct double_kernel *kernels;
 };
 
 #endif
