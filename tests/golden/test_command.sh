@@ -3,8 +3,10 @@
 # `ccltap timeline`, `report` and `check` on CTF traces on disk, and what they say
 # when there is nothing to read.
 set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
 
-traces=${top_srcdir:?}/tests/golden/traces
+traces=$top_srcdir/tests/golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 CCLTAP_LIBDIR=$top_builddir/.libs
 export CCLTAP_LIBDIR
@@ -14,16 +16,6 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 
 ccltap() {
 	"$top_builddir/ccltap" "$@"
-}
-
-number=0
-check() { # NAME CONDITION-STATUS
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-	fi
 }
 
 # Exit status 2 and one line that has these words.
@@ -42,7 +34,6 @@ make_trace() { # CASE FOLDER
 		quiet=yes
 }
 
-echo 1..24
 mkdir -p "$work/run/alpha/ust" "$work/run/beta/ust"
 make_trace nesting "$work/run/alpha/ust/trace"
 make_trace simple "$work/run/beta/ust/trace"
@@ -51,23 +42,23 @@ status=0
 ccltap timeline "$work/run" >"$work/text" || status=$?
 [ "$(grep -c '^ .*/.* nccl' "$work/text")" -eq 7 ] || status=1
 grep -q '^7 calls, 1 host,' "$work/text" || status=1
-check "all traces below a folder are read" $status
+ok $status "all traces below a folder are read"
 
 status=0
 ccltap timeline "$work/run" "$work/run/alpha" >"$work/again" || status=$?
 cmp "$work/text" "$work/again" || status=1
-check "a trace that is named twice is read once" $status
+ok $status "a trace that is named twice is read once"
 
 status=0
 ccltap timeline --format jsonl -o "$work/jsonl" "$work/run" || status=$?
 [ "$(grep -c '^{"type":"span",.*}$' "$work/jsonl")" -eq 7 ] || status=1
-check "JSON lines have every call" $status
+ok $status "JSON lines have every call"
 
 status=0
 ccltap report --json "$work/run" >"$work/out" || status=1
 grep -q '"name":"ncclAllReduce","inner":false,"calls":2,' "$work/out" || status=1
 ccltap report "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
-check "the report counts calls, inner ones apart" $status
+ok $status "the report counts calls, inner ones apart"
 
 status=0
 make_trace wire-rc "$work/wire"
@@ -82,7 +73,7 @@ if [ "$got" -ne 1 ] || ! grep -q '^verdict: bad$' "$work/out"; then status=1; fi
 got=0
 ccltap check --json "$work/lost" >"$work/out" || got=$?
 if [ "$got" -ne 1 ] || ! grep -q '"verdict":"bad"' "$work/out"; then status=1; fi
-check "a check tells how sure things are, and fails where they are bad" $status
+ok $status "a check tells how sure things are, and fails where they are bad"
 
 # A program that hangs is no fault of the trace.
 status=0
@@ -92,7 +83,7 @@ grep -q '^verdict: incomplete: the trace is complete, the program is not$' "$wor
 	status=1
 grep -q '^program: ncclAllReduce #2 of 0xa1: missing rank 2$' "$work/out" || status=1
 sed -n 's/^\(verdict\|program\|trace\)/# &/p' "$work/out"
-check "a rank that did not come is named, and the trace can be trusted" $status
+ok $status "a rank that did not come is named, and the trace can be trusted"
 
 # A flight recorder that has written twice: the second is read, and not both.
 flight=$work/flight/alpha
@@ -111,20 +102,20 @@ grep -q "^ccltap: reading $second, the newest of 2 snapshots in .*/flight/alpha;
 head -n 1 "$work/out" | grep -qx "snapshot: $second, one of 2 of a flight recorder" || status=1
 ccltap timeline -f jsonl "$work/flight" 2>/dev/null | head -n 1 |
 	grep -q "\"snapshots\":\[{\"name\":\"$second\",\"of\":2}\]" || status=1
-check "of several snapshots it is said which one is read" $status
+ok $status "of several snapshots it is said which one is read"
 
 status=0
 ccltap report "$flight/$first" >"$work/out" 2>"$work/error" || status=1
 [ ! -s "$work/error" ] || status=1
 head -n 1 "$work/out" | grep -qx "snapshot: $first, one of 2 of a flight recorder" || status=1
-check "one that is named is read without a word" $status
+ok $status "one that is named is read without a word"
 
 status=0
 refuses "$first and $second in .*/flight/alpha are of one flight recorder" \
 	ccltap report "$flight/$first" "$flight/$second" || status=1
 refuses "are of one flight recorder" ccltap timeline "$work/flight" "$flight/$first" ||
 	status=1
-check "two of one recorder are not read as one" $status
+ok $status "two of one recorder are not read as one"
 
 status=0
 ccltap check "$work/flight" >"$work/out" 2>/dev/null || status=1
@@ -133,14 +124,14 @@ grep -qx 'verdict: ok' "$work/out" || status=1
 grep -q '^window: a flight recorder overwrites' "$work/out" || status=1
 ccltap check --json "$work/flight" 2>/dev/null | grep -q '"window":true' || status=1
 ccltap timeline -f ctf -o "$work/calls" "$work/flight" 2>/dev/null || status=1
-check "what a flight recorder has overwritten makes no trace bad" $status
+ok $status "what a flight recorder has overwritten makes no trace bad"
 
 status=0
 TMPDIR=$work/absent ccltap check "$work/wire" >"$work/out" || status=1
 grep -q '^verdict: ok$' "$work/out" || status=1
 refuses 'trace is missing' ccltap check || status=1
 refuses 'cannot read .*/absent: No such file' ccltap check "$work/absent" || status=1
-check "a check needs no room, and says why it cannot be made" $status
+ok $status "a check needs no room, and says why it cannot be made"
 
 status=0
 refuses 'cannot read .*/absent: No such file' ccltap timeline "$work/absent" || status=1
@@ -152,7 +143,7 @@ echo 'ccltap recording 1' >"$work/empty/ccltap-recording"
 refuses 'the recording in .*/empty is empty: no call' ccltap timeline "$work/empty" ||
 	status=1
 rm "$work/empty/ccltap-recording"
-check "what is no trace is refused with the reason" $status
+ok $status "what is no trace is refused with the reason"
 
 status=0
 mkdir "$work/bad"
@@ -162,13 +153,13 @@ grep -q 'bad: its metadata is damaged' "$work/error" || status=1
 : >"$work/bad/metadata"
 refuses 'cannot read the trace .*/bad: its metadata is empty' ccltap timeline "$work/bad" ||
 	status=1
-check "what is not CTF is refused, with the reason" $status
+ok $status "what is not CTF is refused, with the reason"
 
 status=0
 ccltap timeline "$work/bad" "$work/run/alpha" >"$work/out" 2>"$work/error" || status=$?
 grep -q 'cannot read the trace .*/bad' "$work/error" || status=1
 grep -q ncclGroupEnd "$work/out" || status=1
-check "one trace that cannot be read leaves the others" $status
+ok $status "one trace that cannot be read leaves the others"
 
 # babeltrace2 refuses the whole trace; what it refuses alone is the cut stream.
 status=0
@@ -181,14 +172,14 @@ grep -q 'left 1 damaged streams of .*/cut out: hot: it is cut short$' "$work/err
 	status=1
 grep -q '^process: rank 0 pid 10 on alpha' "$work/out" || status=1
 grep -q '^loss: damaged streams 1$' "$work/out" || status=1
-check "a stream that is cut short leaves the others" $status
+ok $status "a stream that is cut short leaves the others"
 
 status=0
 refuses 'jsonl exists' ccltap timeline -o "$work/jsonl" "$work/run" || status=1
 grep -q '^{"type":"trace"' "$work/jsonl" || status=1
 ccltap report --overwrite -o "$work/jsonl" "$work/run" || status=1
 grep -q '^all processes' "$work/jsonl" || status=1
-check "a file that exists is replaced only when told to" $status
+ok $status "a file that exists is replaced only when told to"
 
 status=0
 for verb in timeline 'timeline -f jsonl' report; do
@@ -205,7 +196,7 @@ for verb in timeline 'timeline -f jsonl' report; do
 	refuses 'Cannot write .*/run: Is a directory' ccltap $verb -o "$work/run" "$work/run" ||
 		status=1
 done
-check "an output that is no file is written, and is no folder" $status
+ok $status "an output that is no file is written, and is no folder"
 
 status=0
 mkdir "$work/ctf"
@@ -214,7 +205,7 @@ ccltap timeline --format ctf -o "$work/new" "$work/run" || status=$?
 for made in ctf new; do
 	[ "$(babeltrace2 "$work/$made" | grep -c ' ccltap:end: ')" -eq 7 ] || status=1
 done
-check "a trace of the calls goes into a folder that is empty or not there" $status
+ok $status "a trace of the calls goes into a folder that is empty or not there"
 
 status=0
 refuses 'ctf exists and is not empty: choose' \
@@ -230,7 +221,7 @@ done
 refuses 'no trace in .*/empty' ccltap timeline -f ctf -o "$work/other" "$work/empty" ||
 	status=1
 [ ! -e "$work/other" ] || status=1
-check "it goes nowhere else" $status
+ok $status "it goes nowhere else"
 
 # No file may be larger than 50 KiB, and no signal says so; 600 calls take more.
 awk 'BEGIN {
@@ -251,7 +242,7 @@ status=0
 [ "$got" -eq 1 ] && [ "$(wc -l <"$work/error")" -eq 1 ] || status=1
 grep -q 'cannot write all of .*full, .*: is there room' "$work/error" || status=1
 [ ! -e "$work/full" ] || status=1
-check "where there is no room, that is said" $status
+ok $status "where there is no room, that is said"
 
 # Lines go to a pipe as they come, and need no file; what is known last comes last.
 status=0
@@ -263,7 +254,7 @@ grep "$lines" "$work/out" | cmp - "$work/expected" || status=1
 sed -n '/^$/,$p' "$work/out" | grep -q '^7 calls, 1 host,' || status=1
 [ "$(grep -c '^loss: ' "$work/out")" -eq 1 ] || status=1
 ccltap timeline "$work/many" | head -n 1 | grep -q 'seconds .*call$' || status=1
-check "lines are shown before the trace is read" $status
+ok $status "lines are shown before the trace is read"
 
 # The same limit as above, of which the output itself knows nothing.
 got=0
@@ -289,7 +280,7 @@ for verb in timeline 'timeline -f jsonl' report check; do
 	[ "$got" -gt 0 ] && [ "$got" -le 2 ] || status=1
 	grep -q 'annot write .*: Bad file descriptor' "$work/error" || status=1
 done
-check "a temporary file, and an output, that cannot be written is named" $status
+ok $status "a temporary file, and an output, that cannot be written is named"
 
 status=0
 refuses 'trace is missing' ccltap timeline || status=1
@@ -297,10 +288,12 @@ refuses 'choose text, jsonl or ctf' ccltap timeline -f xml "$work/run" || status
 refuses 'option' ccltap report --colour "$work/run" || status=1
 ccltap timeline --help | grep -q -- --format || status=1
 ccltap report --help | grep -q -- --json || status=1
-check "a wrong command line is refused, --help explains" $status
+ok $status "a wrong command line is refused, --help explains"
 
 status=0
 # Where ccltap is installed, that one is found instead.
 CCLTAP_LIBDIR=$work/empty ccltap timeline "$work/run" >"$work/out" 2>"$work/error" ||
 	grep -q 'set CCLTAP_LIBDIR' "$work/error" || status=1
-check "a plugin that is missing is named" $status
+ok $status "a plugin that is missing is named"
+
+tap_done

@@ -3,8 +3,10 @@
 # Damaged traces, of which babeltrace2 dies or comes to no end: the rest of them is read, and
 # what was left out is named and counted.  First each way that was met, then any at random.
 set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
 
-golden=${top_srcdir:?}/tests/golden
+golden=$top_srcdir/tests/golden
 traces=$golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 CCLTAP_LIBDIR=$top_builddir/.libs
@@ -19,15 +21,10 @@ export TMPDIR
 ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
 
-number=0
-check() { # NAME CONDITION-STATUS
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		sed 's/^/# /' "$work/error"
-		echo "not ok $number - $1"
-	fi
+# judge SENTENCE STATUS: what stderr had is shown where it failed.
+judge() {
+	[ "$2" -eq 0 ] || sed 's/^/# /' "$work/error"
+	ok "$2" "$1"
 }
 
 # Two ranks as LTTng wrote them: hot_1 has packets at 0, 16384, 32768 and 49152.
@@ -56,14 +53,13 @@ reads() {
 		! grep -qv '^ccltap: ' "$work/error" && [ -z "$(ls "$work/tmp")" ]
 }
 
-echo 1..13
 
 anew
 reads 0 timeline -f jsonl "$work/run"
 grep -c '"type":"span"' "$work/out" >"$work/spans"
 status=0
 [ ! -s "$work/error" ] || status=1
-check "what is not damaged is read in silence" $status
+judge "what is not damaged is read in silence" $status
 
 # The second packet begins at a time that babeltrace2 takes for none.
 status=0
@@ -75,7 +71,7 @@ head -n 1 "$work/out" | grep -q '"damaged_streams":1,' || status=1
 # What was read of the stream before stays, and so do the other streams.
 [ "$(grep -c '"type":"span"' "$work/out")" -gt $(($(cat "$work/spans") / 4)) ] || status=1
 [ "$(grep -c '"type":"span"' "$work/out")" -lt "$(cat "$work/spans")" ] || status=1
-check "JSON lines go on behind a packet of which babeltrace2 dies" $status
+judge "JSON lines go on behind a packet of which babeltrace2 dies" $status
 
 status=0
 sed '1s/ *$//' "$work/out" >"$work/piped"
@@ -86,7 +82,7 @@ cmp -s "$work/again" "$work/piped" || status=1
 echo before >"$work/file"
 "$CCLTAP" timeline -f jsonl "$work/run" 2>/dev/null >>"$work/file" || status=1
 sed 1d "$work/file" | sed '1s/ *$//' | cmp -s - "$work/piped" || status=1
-check "a file, a pipe and what is appended to get them once" $status
+judge "a file, a pipe and what is appended to get them once" $status
 
 status=0
 reads 0 timeline "$work/run" || status=1
@@ -96,7 +92,7 @@ grep -q '^loss: .*damaged streams 1' "$work/out" || status=1
 reads 1 check "$work/run" || status=1
 grep -q '^verdict: bad$' "$work/out" || status=1
 grep -q '^loss: the first damaged stream: babeltrace2 fails on it$' "$work/out" || status=1
-check "text, report and check count the stream" $status
+judge "text, report and check count the stream" $status
 
 # Some 80 KB of text are out when babeltrace2 dies of the last packet.
 status=0
@@ -108,7 +104,7 @@ grep '^ *[0-9.]* .*/' "$work/out" >"$work/expected"
 "$CCLTAP" timeline "$work/run" 2>"$work/error" | cat >"$work/out" || status=1
 grep '^ *[0-9.]* .*/' "$work/out" | cmp -s - "$work/expected" || status=1
 grep -q 'left the rest of the stream hot_1' "$work/error" || status=1
-check "lines that were read already come once" $status
+judge "lines that were read already come once" $status
 
 status=0
 anew
@@ -117,7 +113,7 @@ put hot_1 $((16384 + 32)) "$ones"
 grep -q '^ccltap: left the rest of the stream hot_1' "$work/error" || status=1
 grep -q '^loss: .*damaged streams 1' "$work/error" || status=1
 babeltrace2 "$work/ctf" 2>/dev/null | grep -q 'ccltap:end: .*kind_id = 1,' || status=1
-check "a CTF trace is made once" $status
+judge "a CTF trace is made once" $status
 
 # The same in the first packets of two streams: neither gives anything.
 status=0
@@ -127,7 +123,7 @@ put setup_0 48 "$high"
 reads 0 timeline -f jsonl "$work/run" || status=1
 grep -q 'left 2 damaged streams of .*/run/trace out: ' "$work/error" || status=1
 head -n 1 "$work/out" | grep -q '"damaged_streams":2,' || status=1
-check "streams of which babeltrace2 dies at once are left out" $status
+judge "streams of which babeltrace2 dies at once are left out" $status
 
 status=0
 for file in hot_0 hot_1 setup_0 setup_1; do
@@ -138,7 +134,7 @@ grep -q 'cannot read the trace .*/run/trace: babeltrace2 fails on it' "$work/err
 	status=1
 reads 2 timeline -f ctf -o "$work/none" "$work/run" || status=1
 [ ! -e "$work/none" ] || status=1
-check "a trace of which nothing is left is refused" $status
+judge "a trace of which nothing is left is refused" $status
 
 # A pipe in the place of an index: to open it is to wait for ever.
 status=0
@@ -149,7 +145,7 @@ reads 0 timeline -f jsonl "$work/run" || status=1
 grep -q 'read each stream of .*/run/trace by itself: babeltrace2 comes to no end' \
 	"$work/error" || status=1
 head -n 1 "$work/out" | grep -q '"damaged_streams":0,' || status=1
-check "what babeltrace2 waits for in vain is read without it" $status
+judge "what babeltrace2 waits for in vain is read without it" $status
 
 status=0
 anew
@@ -164,7 +160,7 @@ for at in 1 2 3 4 5 6 7; do
 done >>"$work/run/ccltap-recording"
 reads 0 timeline -f jsonl "$work/run" || status=1
 head -n 1 "$work/out" | grep -q '"removed_chunks":1800000003,' || status=1
-check "a marker that is damaged is no reason to stop" $status
+judge "a marker that is damaged is no reason to stop" $status
 
 # A time that 64 bits of nanoseconds do not hold.
 status=0
@@ -175,7 +171,7 @@ for format in jsonl text; do
 done
 rm -rf "$work/ctf"
 "$CCLTAP" timeline -f ctf -o "$work/ctf" "$work/run" 2>"$work/error" || status=1
-check "a time that is too large is no reason to stop" $status
+judge "a time that is too large is no reason to stop" $status
 
 # Ctrl-C, and whoever is no longer read: both processes end, and leave nothing.
 status=0
@@ -194,7 +190,7 @@ wait $pid || got=$?
 [ $got -eq 143 ] || status=1
 [ ! -e "/proc/${child% }" ] || status=1
 [ -z "$(ls "$work/tmp")" ] || status=1
-check "a signal ends what reads, too" $status
+judge "a signal ends what reads, too" $status
 
 for case in nesting comm wire-rc gpu-graph net-groups two-hosts; do
 	mkdir "$work/seeds/$case"
@@ -205,4 +201,6 @@ status=0
 cd "$work"
 python3 "$golden/fuzz_traces.py" --runs "${FUZZ_RUNS-200}" --seed "${FUZZ_SEED-1}" \
 	"$work/seeds" || status=1
-check "${FUZZ_RUNS-200} traces damaged at random end with a word" $status
+judge "${FUZZ_RUNS-200} traces damaged at random end with a word" $status
+
+tap_done

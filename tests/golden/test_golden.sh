@@ -4,24 +4,16 @@
 # view makes of it.  "# params: NAME=VALUE" in a case gives parameters to the
 # views.  GOLDEN_UPDATE=1 writes the expectations anew: read the difference.
 set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
 
-traces=${top_srcdir:?}/tests/golden/traces
+traces=$top_srcdir/tests/golden/traces
 convert=${top_builddir:?}/tests/golden/convert
 work=golden.$$
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 TZ=UTC
 export TZ
-
-number=0
-check() { # NAME CONDITION-STATUS
-	number=$((number + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $number - $1"
-	else
-		echo "not ok $number - $1"
-	fi
-}
 
 # What a view writes, or why it does not.
 view() { # TITLE EVENTS SINK [PARAMETER=VALUE]...
@@ -55,7 +47,6 @@ views() { # EVENTS
 }
 
 set -- "$traces"/*.events
-echo "1..$(($# + 7))"
 for events; do
 	name=$(basename "$events" .events)
 	expect=${events%.events}.expect
@@ -66,7 +57,7 @@ for events; do
 	status=0
 	diff -u "$expect" "$work/$name" >"$work/diff" || status=1
 	sed 's/^/# /' "$work/diff"
-	check "$name is shown as expected" $status
+	ok $status "$name is shown as expected"
 done
 
 # AllReduce #1, Send #1 and Recv #1 of one rank are three operations for who joins by key.
@@ -79,7 +70,7 @@ for key in all.1 '0>1.1' '1>0.1'; do
 done
 [ -z "$(uniq -d "$work/keys")" ] || status=1
 sed 's/^/# /' "$work/keys"
-check "a key is that of one operation, on both ranks" $status
+ok $status "a key is that of one operation, on both ranks"
 
 # 300 streams, each with its own thread; every microsecond another one is next.
 awk 'BEGIN {
@@ -96,7 +87,7 @@ status=0
 awk '/ncclSend count=/ { if ("count=" n != $7) exit 1; n++ }
 	BEGIN { n = 0 } END { if (n != 3000) exit 1 }' "$work/streams" || status=1
 grep -q '^loss: none$' "$work/streams" || status=1
-check "300 streams are brought into one order" $status
+ok $status "300 streams are brought into one order"
 
 # A graph with three collectives is launched a thousand times, by fours; a buffer of records
 # comes when it is full, long after.
@@ -142,7 +133,7 @@ sed -n '/^ *seconds/,/^$/p' "$work/text" >"$work/lines"
 [ "$(grep -c ' kernel #' "$work/lines")" = 3000 ] || status=1
 grep -q 'late line' "$work/lines" && status=1
 awk '/cu|kernel/ { if ($1 < last) exit 1; last = $1 }' "$work/lines" || status=1
-check "each kernel of 1000 replays is of its collective, in order" $status
+ok $status "each kernel of 1000 replays is of its collective, in order"
 
 # All took 150 ns, and waited for 200, 400 or 600: a median of so many different ones has
 # two digits.
@@ -150,7 +141,7 @@ check "each kernel of 1000 replays is of its collective, in order" $status
 status=0
 grep -q '^  pid 10 .* ncclAllReduce  *3000 .* 10 ns *~400 ns *150 ns *150 ns$' "$work/sums" || status=1
 [ "$status" -eq 0 ] || sed -n '/^collectives on the GPU/,/^$/s/^/# /p' "$work/sums"
-check "medians of 3000 kernels claim two digits" $status
+ok $status "medians of 3000 kernels claim two digits"
 
 # Written to a file, the first line is patched; to a pipe, it goes first too.
 "$convert" events "$traces/discarded.events" timeline format=jsonl output="$work/patched"
@@ -158,14 +149,14 @@ check "medians of 3000 kernels claim two digits" $status
 status=0
 sed '1s/ *$//' "$work/patched" | cmp - "$work/piped" || status=1
 head -n 1 "$work/piped" | grep -q '"discarded_events":12,' || status=1
-check "a pipe gets what a file gets" $status
+ok $status "a pipe gets what a file gets"
 
 status=0
 "$convert" events "$traces/simple.events" report output="$work/patched" 2>"$work/error" &&
 	status=1
 grep -q 'exists: choose another name' "$work/error" || status=1
 head -n 1 "$work/patched" | grep -q '^{"type":"trace"' || status=1
-check "a file that exists is not replaced" $status
+ok $status "a file that exists is not replaced"
 
 status=0
 for params in format=xml window=0 window=x colour=yes json=yes; do
@@ -175,4 +166,6 @@ for params in format=xml window=0 window=x colour=yes json=yes; do
 	[ $got -eq 1 ] && grep -q '^convert: ' "$work/error" || status=1
 	sed 's/^/# /' "$work/error"
 done
-check "a wrong parameter is refused" $status
+ok $status "a wrong parameter is refused"
+
+tap_done
