@@ -14,7 +14,7 @@ tap_calls_made = tests/calls/doubles/libnccl.so.2 tests/calls/programs/every_cal
 	tests/calls/programs/wild_verbs
 
 check_PROGRAMS += tests/calls/test_kinds
-tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h
+tests_calls_test_kinds_SOURCES = tests/calls/test_kinds.c tests/calls/guarded.h tests/calls/unasked_read.h tests/lib/tap.h
 tests_calls_test_kinds_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_DATA += $(tap_calls_made)
@@ -36,7 +36,7 @@ tap_calls_compile = $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLA
 tests/calls/doubles/libnccl.so.2: tests/calls/doubles/nccl.c $(tap_calls_rows)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(tap_calls_compile) -fPIC -shared \
 		-Wl,-soname,libnccl.so.2 -o $@ $(srcdir)/tests/calls/doubles/nccl.c
-tests/calls/programs/every_call: tests/calls/programs/every_call.c tests/calls/guarded.h \
+tests/calls/programs/every_call: tests/calls/programs/every_call.c tests/calls/guarded.h tests/calls/unasked_read.h \
 		tests/calls/doubles/libnccl.so.2 $(tap_calls_rows)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(tap_calls_compile) -o $@ $(srcdir)/tests/calls/programs/every_call.c \
 		-Ltests/calls/doubles -l:libnccl.so.2 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles'

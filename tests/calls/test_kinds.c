@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "../lib/tap.h"
 #include "guarded.h"
+#include "unasked_read.h"
 
 #include "calls/nccl_calls.h"
 #include "tracepoints/events.h"
@@ -42,22 +44,6 @@ __attribute__((format(printf, 1, 2))) static void write_text(const char *format,
 	}
 #define lttng_ust_field_sequence_hex lttng_ust_field_sequence
 
-/* Without a question: one byte too much that is read is a fault. */
-void *tap_safe_read(void *ret_copy, const void *from, size_t size)
-{
-	return from ? memcpy(ret_copy, from, size) : NULL;
-}
-
-char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
-{
-	size_t used;
-
-	for (used = 0; from && used < size - 1 && from[used]; used++)
-		ret_copy[used] = from[used];
-	ret_copy[used] = '\0';
-	return ret_copy;
-}
-
 /* What is known of a call besides its arguments. */
 static const struct tap_call known = {.comm_id = 5, .comm_key = 0xabc};
 static const struct tap_call *const call = &known;
@@ -88,14 +74,11 @@ static const struct tap_call *const call = &known;
 #include "calls/nccl.def"
 /* clang-format on */
 
-static int nr_tests, nr_failed;
-
 static void expect(bool passed, const char *sentence)
 {
-	printf("%sok %d - %s\n", passed ? "" : "not ", ++nr_tests, sentence);
+	ok(passed, sentence);
 	if (!passed)
 		printf("# recorded: %s\n", text);
-	nr_failed += !passed;
 }
 
 static void is(const char *expected, const char *sentence)
@@ -358,6 +341,5 @@ int main(void)
 	test_bounds();
 	test_results();
 	test_structures();
-	printf("1..%d\n", nr_tests);
-	return nr_failed != 0;
+	return tap_done();
 }

@@ -17,7 +17,7 @@ cupti_tests = tests/doubles_tests/test_cupti-11.8 tests/doubles_tests/test_cupti
 check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
 CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests) $(cupti_tests)
-EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c tests/doubles_tests/tap.h tests/doubles_tests/test_cuda.c \
+EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c tests/doubles_tests/test_cuda.c \
 	tests/doubles_tests/test_cuda_log.c tests/doubles_tests/test_launches.c tests/doubles_tests/test_nccl.c \
 	tests/doubles_tests/test_groups.c tests/doubles_tests/test_comms.c \
 	tests/doubles_tests/test_death.c tests/doubles_tests/programs/arguments.c tests/doubles_tests/programs/messages.c \
@@ -28,7 +28,7 @@ EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c tests/dou
 
 # Exported, so that the library's pthread_create() is the test's.
 $(doubles_tests): \
-		$(doubles_so) $(doubles_h) tests/doubles_tests/tap.h
+		$(doubles_so) $(doubles_h) tests/lib/tap.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
 		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
 tests/doubles_tests/test_cuda: tests/doubles_tests/test_cuda.c
@@ -107,7 +107,7 @@ tests/doubles_tests/programs/arguments: tests/doubles_tests/programs/arguments.c
 cupti_test = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 	-pthread -o $@ $(srcdir)/tests/doubles_tests/test_cupti.c -Ltests/doubles/cuda -lcuda \
 	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles/cupti:$$ORIGIN/../doubles/cuda'
-cupti_test_needs = tests/doubles_tests/test_cupti.c tests/doubles_tests/tap.h $(doubles_h) \
+cupti_test_needs = tests/doubles_tests/test_cupti.c tests/lib/tap.h $(doubles_h) \
 	$(doubles_so) $(double_cupti_so)
 tests/doubles_tests/test_cupti-11.8: $(cupti_test_needs)
 	$(cupti_test) -DDOUBLE_CUPTI_VERSION=11080 tests/doubles/cupti/libcupti.so.11.8
@@ -124,7 +124,7 @@ tests/doubles_tests/programs/messages: tests/doubles_tests/programs/messages.c $
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \
 		-o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/../../doubles/nccl:$$ORIGIN/../../doubles/cuda'
 
-$(verbs_tests): $(soft_verbs_so) tests/doubles_tests/tap.h tests/doubles_tests/verbs_pair.h
+$(verbs_tests): $(soft_verbs_so) tests/lib/tap.h tests/doubles_tests/verbs_pair.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
 		-pthread -o $@ $(srcdir)/$@.c -Ltests/doubles/verbs -libverbs \
 		-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles/verbs'

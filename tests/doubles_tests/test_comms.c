@@ -3,7 +3,7 @@
  * The ways to make a communicator of the NCCL double other than by one id, each
  * rank in a process of its own.
  */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 #include <nccl.h>

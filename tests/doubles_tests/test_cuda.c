@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver double: what is in order, what is not, and how its functions are found. */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 

@@ -4,7 +4,7 @@
  * fail or wait, a library that is injected, an export table that is not there.
  */
 #include "double_image.h"
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 

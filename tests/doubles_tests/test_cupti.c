@@ -4,7 +4,7 @@
  * them, and what the environment makes of it.  Built for each release.
  */
 #include "double_image.h"
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cupti.h>
 

@@ -3,7 +3,7 @@
  * What a rank of the NCCL double sees when another process is gone: a kernel that
  * never ends, an asynchronous error, and an abort that ends both.
  */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 #include <nccl.h>

@@ -3,7 +3,7 @@
  * Groups of the NCCL double with both ranks in one process: what happens at their
  * end and not before, what a failure takes with it, and who learns of it.
  */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 #include <nccl.h>

@@ -4,7 +4,7 @@
  * launch is met where the runtime in the library looks the driver up, and the argument
  * buffer is read by what is known of NCCL's.
  */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 #include <nccl.h>

@@ -3,7 +3,7 @@
  * The NCCL double with all ranks in one process: right values, the order that
  * streams and groups promise and no other, results of wrong use, and the threads.
  */
-#include "tap.h"
+#include "../lib/tap.h"
 
 #include <cuda.h>
 #include <nccl.h>

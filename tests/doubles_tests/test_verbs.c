@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softverbs when all is well: each operation, the order of completions, datagrams, shared
  * receives, inline data, fences, both interfaces, many queue pairs, long lists. */
-#include "tap.h"
+#include "../lib/tap.h"
 #include "verbs_pair.h"
 
 #include <errno.h>

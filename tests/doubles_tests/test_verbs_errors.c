@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softverbs when something is wrong: each status, who gets it, what is flushed after it,
  * and what is refused at once. */
-#include "tap.h"
+#include "../lib/tap.h"
 #include "verbs_pair.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softverbs by its newer interface (ibv_wr_*, ibv_start_poll), and its completion
  * channels. */
-#include "tap.h"
+#include "../lib/tap.h"
 #include "verbs_pair.h"
 
 #include <errno.h>

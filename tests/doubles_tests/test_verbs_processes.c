@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* softverbs between two processes: what lands while the target does nothing, large
  * messages, the death of one, and the faults that the environment asks for. */
-#include "tap.h"
+#include "../lib/tap.h"
 #include "verbs_pair.h"
 
 #include <signal.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The few lines that a unit test needs to speak TAP. */
+/* The cases of a unit test: what each holds to be true, and where it is not. */
 #ifndef TAP_TESTS_UNIT_TAP_H
 #define TAP_TESTS_UNIT_TAP_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-static unsigned int tap_number;
+#include "lib/tap.h"
 
 /* A failed condition is told with its place; the case goes on. */
 #define CHECK(condition) check(condition, #condition, __LINE__, &is_passed)
@@ -22,9 +19,7 @@ static inline void check(bool condition, const char *text, int line, bool *is_pa
 /* One case: a sentence and what holds if it is true. */
 static inline void report(const char *sentence, bool (*test)(void))
 {
-	bool is_passed = test();
-
-	printf("%s %u - %s\n", is_passed ? "ok" : "not ok", ++tap_number, sentence);
+	ok(test(), sentence);
 }
 
 #endif

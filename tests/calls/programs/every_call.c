@@ -12,6 +12,8 @@
 
 #include "../doubles/nccl.h"
 #include "../guarded.h"
+#include "../unasked_read.h"
+#include "../../lib/tap.h"
 
 #include "tracepoints/events.h"
 
@@ -25,22 +27,6 @@
 #define lttng_ust_field_sequence(type, n, list, length_type, length) \
 	take_number(double_sum(list, sizeof(type) * (size_t) (length)));
 #define lttng_ust_field_sequence_hex lttng_ust_field_sequence
-
-/* Without a question: one byte too much that is read is a fault. */
-void *tap_safe_read(void *ret_copy, const void *from, size_t size)
-{
-	return from ? memcpy(ret_copy, from, size) : NULL;
-}
-
-char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
-{
-	size_t used;
-
-	for (used = 0; from && used < size - 1 && from[used]; used++)
-		ret_copy[used] = from[used];
-	ret_copy[used] = '\0';
-	return ret_copy;
-}
 
 static void take_number(uint64_t value)
 {
@@ -238,7 +224,7 @@ static const struct {
 
 int main(void)
 {
-	unsigned int i, nr_failed = 0;
+	unsigned int i;
 
 	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		int failed = 0, mode;
@@ -247,11 +233,7 @@ int main(void)
 			double_result = mode_results[mode];
 			failed += tests[i].test((enum mode) mode);
 		}
-		nr_failed += failed != 0;
-		printf("%sok %u - %s\n", failed ? "not " : "", i + 1, tests[i].name);
-		/* What a crash leaves unsaid is the row it happened in. */
-		fflush(stdout);
+		ok(!failed, tests[i].name);
 	}
-	printf("1..%u\n", i);
-	return nr_failed != 0;
+	return tap_done();
 }

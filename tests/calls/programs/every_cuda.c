@@ -13,6 +13,7 @@
 
 #include "../doubles/cuda.h"
 #include "../guarded.h"
+#include "../../lib/tap.h"
 
 enum mode { FULL, EMPTY, FAILED, NR_MODES };
 static const int mode_results[] = {0, 0, -1};
@@ -219,7 +220,7 @@ static const struct {
 
 int main(void)
 {
-	unsigned int i, nr_failed = 0;
+	unsigned int i;
 
 	driver = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
 	must_be_wrapped = getenv("WRAPPED") != NULL;
@@ -230,11 +231,7 @@ int main(void)
 			double_cuda_result = mode_results[mode];
 			failed += tests[i].test((enum mode) mode);
 		}
-		nr_failed += failed != 0;
-		printf("%sok %u - %s\n", failed ? "not " : "", i + 1, tests[i].name);
-		/* What a crash leaves unsaid is the row it happened in. */
-		fflush(stdout);
+		ok(!failed, tests[i].name);
 	}
-	printf("1..%u\n", i);
-	return nr_failed != 0;
+	return tap_done();
 }

@@ -11,6 +11,7 @@
 
 #include "../doubles/verbs.h"
 #include "../guarded.h"
+#include "../../lib/tap.h"
 
 /* The newest object of each type, by the type's name. */
 static struct {
@@ -101,14 +102,12 @@ int main(void)
 	const unsigned nr = sizeof(rows) / sizeof(rows[0]);
 	unsigned i;
 
-	printf("1..%u\n", nr);
 	for (i = 0; i < nr; i++) {
 		/* What could not be destroyed is known still. */
 		const bool failed = rows[i].through(true);
 		const bool succeeded = rows[i].through(false);
 
-		printf("%sok %u - %s\n", failed && succeeded ? "" : "not ", i + 1,
-		       rows[i].name);
+		ok(failed && succeeded, rows[i].name);
 	}
-	return 0;
+	return tap_done();
 }
