@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What common/safe_read.c promises, without asking the kernel first: one byte too much that
- * is read is a fault.
+ * What common/safe_read.c promises, without asking the kernel first: one byte too much
+ * that is read is a fault.
  */
 #ifndef TAP_TESTS_UNASKED_READ_H
 #define TAP_TESTS_UNASKED_READ_H

@@ -12,17 +12,6 @@ DOUBLE_CUDA_LOG=$work/log
 export DOUBLE_CUDA_LOG
 "$top_builddir/list-calls" --cuda >"$work/rows"
 
-# without SYMBOL: from here on the library lacks it, and so a way in.
-without()
-{
-    mkdir -p "$work/libdir"
-    ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
-    rm -f "$work/libdir/libccltap.so"
-    "$top_srcdir/tests/lib/without.py" "$top_builddir/.libs/libccltap.so" "$1" \
-        "$work/libdir/libccltap.so"
-    CCLTAP_LIBDIR=$work/libdir
-}
-
 [ -z "${WITHOUT-}" ] || without "$WITHOUT"
 
 # recorded NAME COMMAND...: to $work/NAME, its output to $work/out.
@@ -61,4 +50,12 @@ way()
     same "$way_sentence: it prints what it does" "$way_output" "$(cat "$work/out")"
     # shellcheck disable=SC2086 # a list of words
     check "$way_sentence: each call is recorded once" agrees $way_asked
+}
+
+# differs COMPARISON EXPRESSION: the events in $work/right, changed by sed, are refused.
+differs()
+{
+    sed "$2" "$work/right" >"$work/events"
+    cmp -s "$work/events" "$work/right" && return 1
+    ! "$1"
 }

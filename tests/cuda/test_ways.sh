@@ -48,19 +48,13 @@ unset DOUBLE_CUDA_DLSYM
 recorded wrong "$programs/driver" name 4
 cp "$work/events" "$work/right"
 check "what is right is taken" agrees
-differs() # EXPRESSION: the events, changed by sed, are refused
-{
-    sed "$1" "$work/right" >"$work/events"
-    cmp -s "$work/events" "$work/right" && return 1
-    ! agrees
-}
 first=$(grep -n ' cuda:cuLaunchKernel: ' "$work/right" | head -n 1 | sed 's/:.*//')
-check "one that is missing is noticed" differs "${first}d"
-check "one that is there twice" differs "${first}p"
-check "another grid" differs "${first}s/gridDimX = 1/gridDimX = 2/"
-check "another stream" differs "${first}s/hStream = 0x/hStream = 0x1/"
-check "the other twin" differs "${first}s/per_thread = 0/per_thread = 1/"
-check "another name" differs 's/name = "add"/name = "sub"/'
+check "one that is missing is noticed" differs agrees "${first}d"
+check "one that is there twice" differs agrees "${first}p"
+check "another grid" differs agrees "${first}s/gridDimX = 1/gridDimX = 2/"
+check "another stream" differs agrees "${first}s/hStream = 0x/hStream = 0x1/"
+check "the other twin" differs agrees "${first}s/per_thread = 0/per_thread = 1/"
+check "another name" differs agrees 's/name = "add"/name = "sub"/'
 
 # And with a library that lacks a way in.
 if [ -z "${WITHOUT-}" ]; then

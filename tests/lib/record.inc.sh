@@ -70,3 +70,14 @@ session()
 {
     sed -n 's/^session //p' "$1/$host/ccltap-recording"
 }
+
+# without SYMBOL: from here on the library lacks it, and so a way in.
+without()
+{
+    mkdir -p "$work/libdir"
+    ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
+    rm -f "$work/libdir/libccltap.so"
+    "$top_srcdir/tests/lib/without.py" "$top_builddir/.libs/libccltap.so" "$1" \
+        "$work/libdir/libccltap.so"
+    CCLTAP_LIBDIR=$work/libdir
+}

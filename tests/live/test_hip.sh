@@ -12,14 +12,7 @@ set -eu
 program=$top_builddir/tests/doubles_tests/programs/hip
 DOUBLE_HIP_LOG=$work/log
 export DOUBLE_HIP_LOG
-if [ -n "${WITHOUT-}" ]; then
-    mkdir -p "$work/libdir"
-    ln -sf "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
-    rm -f "$work/libdir/libccltap.so"
-    "$top_srcdir/tests/lib/without.py" "$top_builddir/.libs/libccltap.so" "$WITHOUT" \
-        "$work/libdir/libccltap.so"
-    CCLTAP_LIBDIR=$work/libdir
-fi
+[ -z "${WITHOUT-}" ] || without "$WITHOUT"
 
 agrees()
 {

@@ -32,23 +32,6 @@ ways()
         "$(grep -cE 'verbs:unobserved|tap:problem' "$work/$name.events")"
 }
 
-# exact NAME SENTENCE: every completion found its request, and every message its receiver.
-exact()
-{
-    # shellcheck disable=SC2016 # for the other shell
-    check "$2: all that is matched is exact" sh -c '
-        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
-import json, sys
-said = json.load(sys.stdin)
-kinds = {kind[\"kind\"]: kind for kind in said[\"links\"]}
-assert said[\"verdict\"] == \"ok\", said
-for kind in \"post-completion\", \"send-receive\":
-    of = kinds[kind]
-    assert of[\"exact\"] > 0, of
-    assert of[\"inferred\"] == of[\"decoded\"] == of[\"unmatched\"] == 0, of
-"' "$ccltap" "$work/$1"
-}
-
 # The words are ways of tests/verbs/programs/extended.c.
 ways plain "batches, both interfaces, what is refused" \
     batch12 batch300 cq plain datagrams mixed refused replace

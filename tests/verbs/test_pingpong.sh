@@ -23,23 +23,6 @@ counted()
         "$(sort "$COUNT_TO")" "$(events "$work/$name" | python3 "$trace_py")"
 }
 
-# exact NAME: every completion found its request, and every message its receiver.
-exact()
-{
-    # shellcheck disable=SC2016 # for the other shell
-    check "$1: all that is matched is exact, and nothing is left over" sh -c '
-        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
-import json, sys
-said = json.load(sys.stdin)
-kinds = {kind[\"kind\"]: kind for kind in said[\"links\"]}
-assert said[\"verdict\"] == \"ok\", said
-for kind in \"post-completion\", \"send-receive\":
-    of = kinds[kind]
-    assert of[\"exact\"] > 0, of
-    assert of[\"inferred\"] == of[\"decoded\"] == of[\"unmatched\"] == 0, of
-"' "$ccltap" "$work/$1"
-}
-
 # shared NAME IN-ORDER: all receives have one wr_id.  So many complete in the order in which
 # they were posted, since one queue pair takes them; of others it is not said which they were.
 # Who sent it is known of each message, exactly where its receive is not a guess.

@@ -42,3 +42,21 @@ events()
 {
     env -u LD_LIBRARY_PATH babeltrace2 "$1"
 }
+
+# exact NAME [WHAT]: in $work/NAME every completion found its request, and every message its
+# receiver.
+exact()
+{
+    # shellcheck disable=SC2016 # for the other shell
+    check "${2-$1}: all that is matched is exact, and nothing is left over" sh -c '
+        env -u LD_LIBRARY_PATH "$0" check --json "$1" | python3 -c "
+import json, sys
+said = json.load(sys.stdin)
+kinds = {kind[\"kind\"]: kind for kind in said[\"links\"]}
+assert said[\"verdict\"] == \"ok\", said
+for kind in \"post-completion\", \"send-receive\":
+    of = kinds[kind]
+    assert of[\"exact\"] > 0, of
+    assert of[\"inferred\"] == of[\"decoded\"] == of[\"unmatched\"] == 0, of
+"' "$ccltap" "$work/$1"
+}

@@ -10,8 +10,11 @@ tells, with stream, result and what is launched.  NAME=COUNT asks how many of a 
 are, `function=COUNT` how many of the functions have a name, and `runtime=NUMBERS` by which
 calls of a runtime they were made, in order.
 """
-import re
+import os
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../lib"))
+from driver_log import entries, events, read_rows  # noqa: E402 (the path comes first)
 
 PER_THREAD = 2
 # What the driver does not write down.
@@ -25,26 +28,10 @@ MADE_BY = {
 }
 
 
-def values(text):
-    return {name: value.strip('"') for name, value in
-            re.findall(r"(\w+) = (\"[^\"]*\"|[^,\s\[\]{}]+)", text)}
-
-
-def events(lines):
-    for line in lines:
-        match = re.match(r"\[(\d+)\] .* (cuda|tap):(\w+): (.*)", line)
-        if match:
-            yield int(match[1]), f"{match[2]}:{match[3]}", values(match[4])
-
-
 def of_log(path, rows):
     """The calls of each thread, by the time when they began."""
     threads = {}
-    for line in open(path, encoding="ascii"):
-        word, *fields = line.split()
-        if word != "call":
-            continue
-        call = dict(field.split("=", 1) for field in fields)
+    for _, call in entries(path, "call"):
         assert call["entry"] in rows, f"no row for {call['entry']}"
         call["row"] = rows[call["entry"]]
         call["twin"] = int(call["entry"] != call["row"])
@@ -58,7 +45,8 @@ def of_log(path, rows):
 def of_trace(lines):
     """The same of the trace, a pair of events being one; and the functions' names."""
     threads, functions, opened, numbers = {}, {}, {}, set()
-    for when, name, event in events(lines):
+    for when, layer, name, event in events(lines, ("cuda", "tap")):
+        name = f"{layer}:{name}"
         thread = event["vpid"], event["vtid"]
         if name in ("cuda:function", "tap:state_function"):
             functions[event["vpid"], int(event["function"], 0)] = event["name"]
@@ -114,8 +102,7 @@ def compare(call, event, functions):
 
 
 def main():
-    with open(sys.argv[2], encoding="ascii") as file:
-        rows = {name: row for name, row, _ in map(str.split, file)}
+    rows = read_rows(sys.argv[2])
     expected = of_log(sys.argv[1], rows)
     threads, functions = of_trace(sys.stdin)
     found = [event for calls in threads.values() for event in calls]

@@ -14,16 +14,15 @@ unnumbered=yes that events of calls may lack the number, tolerance=NS that times
 by that; `collectives=A,B,...` in which calls of NCCL the kernels of graphs were captured.
 """
 import collections
+import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../lib"))
+from driver_log import entries, events, read_rows  # noqa: E402 (the path comes first)
+
 KINDS = {"gpu:kernel": "kernel", "gpu:memcpy": "memcpy", "gpu:memcpy_p2p": "memcpy",
          "gpu:memset": "memset"}
-
-
-def values(text):
-    return {name: value.strip('"') for name, value in
-            re.findall(r"(\w+) = (\"[^\"]*\"|[^,\s\[\]{}]+)", text)}
 
 
 def number(text):
@@ -35,11 +34,7 @@ class Log:
 
     def __init__(self, path):
         self.calls, self.made, self.ran, begun = {}, {}, [], {}
-        for line in open(path, encoding="ascii"):
-            word, *fields = line.split()
-            if word not in ("call", "begin", "end"):
-                continue
-            entry = dict(field.split("=", 1) for field in fields)
+        for word, entry in entries(path, "call", "begin", "end"):
             pid = int(entry["pid"])
             if word == "call":
                 self.calls[pid, int(entry["correlation"])] = entry
@@ -62,10 +57,8 @@ class Trace:
         self.work, self.calls, self.numbers = [], collections.defaultdict(list), {}
         self.nodes, self.names, self.lost = {}, {}, collections.Counter()
         self.owners, self.nccl = [], {}
-        for line in lines:
-            match = re.match(r"\[(\d+)\] .* (gpu|cuda|nccl):(\w+): (.*)", line)
-            if match:
-                self.add(int(match[1]), match[2], match[3], values(match[4]))
+        for when, layer, name, event in events(lines, ("gpu", "cuda", "nccl")):
+            self.add(when, layer, name, event)
 
     def add(self, when, layer, name, event):
         self.counts[f"{layer}:{name}"] += 1
@@ -163,8 +156,7 @@ def compare_node(ran, log, trace, rows):
 
 
 def main():
-    with open(sys.argv[2], encoding="ascii") as file:
-        rows = {name: row for name, row, _ in map(str.split, file)}
+    rows = read_rows(sys.argv[2])
     asked = dict(argument.split("=", 1) for argument in sys.argv[3:])
     log, trace = Log(sys.argv[1]), Trace(sys.stdin)
     missing = sum(int(asked.pop(what, "0")) for what in ("zero", "discarded"))
