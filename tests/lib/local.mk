@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the tests share.
 
-EXTRA_DIST += tests/lib/tap.sh tests/lib/tap.h tests/lib/record.inc.sh tests/lib/derived.py tests/lib/driver_log.py tests/lib/drop-packets.py \
-	tests/lib/nccl_wire.py tests/lib/tracecompass.py tests/lib/view_ids.py tests/lib/without.py \
-	tests/lib/crt/host_defines.h
+EXTRA_DIST += tests/README.md tests/lib/tap.sh tests/lib/tap.h tests/lib/record.inc.sh \
+	tests/lib/derived.py tests/lib/driver_log.py tests/lib/drop-packets.py \
+	tests/lib/nccl_wire.py tests/lib/tracecompass.py tests/lib/view_ids.py \
+	tests/lib/without.py tests/lib/crt/host_defines.h
 CLEANFILES += tests/alone.lock
