@@ -19,7 +19,7 @@ private='
     exec "$@"'
 if unshare -m sh -c "$private" - true 2>/dev/null; then
     check "recorders and ranks are killed at random: nothing is left, and nothing is lost" \
-        env PRIVATE=1 unshare -m sh -c "$private" - /usr/bin/python3 \
+        env PRIVATE=1 unshare -m sh -c "$private" - /usr/bin/python3 -B \
         "$top_srcdir/tests/live/programs/ranks.py" "$ccltap" "$rank" "$library" "$work/ranks" \
         "$runs" "${SEED:-1}"
 else

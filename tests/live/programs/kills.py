@@ -16,10 +16,11 @@ import os
 import random
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
+
+from recorder import Recorder
 
 CALLS = 400
 PAUSE_US = 1000
@@ -60,20 +61,17 @@ def as_user(how, environment):
     return options
 
 
-class Rank:
-    """A recorder with its program."""
-
+class Rank(Recorder):
     def __init__(self, how, number, trace):
         self.number = number
-        self.count_file = f"{how.folder}/count-{number}"
         options = as_user(how, os.environ)
         options["env"].update(RANK=str(number), CCLTAP_JOB="kills")
         self.said_file = f"{how.folder}/said-{number}"
         self.was_killed = False
         with open(self.said_file, "w") as said:
-            self.recorder = subprocess.Popen(
-                [how.ccltap, "record", "-o", trace, "--", how.rank, how.library,
-                 self.count_file, str(CALLS), str(PAUSE_US)], stderr=said, **options)
+            super().__init__([how.ccltap, "record"], trace,
+                             (how.rank, how.library, CALLS, PAUSE_US),
+                             f"{how.folder}/count-{number}", said, **options)
 
     def kill(self):
         if self.recorder.poll() is None:
@@ -83,13 +81,6 @@ class Rank:
     def said(self):
         with open(self.said_file) as file:
             return file.read()
-
-    def count(self):
-        try:
-            with open(self.count_file, "rb") as file:
-                return struct.unpack("l", file.read(8))[0]
-        except (OSError, struct.error):
-            return 0
 
     def judge(self):
         """What is wrong with how it ended, None when nothing is."""

@@ -10,32 +10,29 @@ import os
 import random
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
+
+from recorder import Recorder
 
 RANKS = 8
 CALLS = 300
 PAUSE_US = 1000
 
 
-class Rank:
-    """A recorder with its program."""
-
+class Rank(Recorder):
     def __init__(self, how, number, trace, folder, job=None):
         self.number = number
-        self.count_file = f"{folder}/count-{job or 'job'}-{number}"
         self.recorder_killed = self.program_killed = False
         environment = dict(os.environ, RANK=str(number), WORLD_SIZE=str(RANKS))
         environment.pop("CCLTAP_JOB", None)
         if job:
             environment["CCLTAP_JOB"] = job
         self.said = open(f"{folder}/said-{job or 'job'}-{number}", "w+")
-        self.recorder = subprocess.Popen(
-            [how["ccltap"], "record", "--overwrite", "-o", trace, "--", how["rank"],
-             how["library"], self.count_file, str(CALLS), str(PAUSE_US)],
-            env=environment, stderr=self.said)
+        super().__init__([how["ccltap"], "record", "--overwrite"], trace,
+                         (how["rank"], how["library"], CALLS, PAUSE_US),
+                         f"{folder}/count-{job or 'job'}-{number}", self.said, env=environment)
 
     def program(self):
         """Its process, None when it is not there yet, or no more.  The supervisor, which
@@ -60,13 +57,6 @@ class Rank:
         if pid and self.recorder.poll() is None:
             self.program_killed = True
             os.kill(pid, signal.SIGKILL)
-
-    def count(self):
-        try:
-            with open(self.count_file, "rb") as file:
-                return struct.unpack("l", file.read(8))[0]
-        except (OSError, struct.error):
-            return 0
 
 
 def left_behind(how):
