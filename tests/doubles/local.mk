@@ -8,53 +8,28 @@ doubles_cc = -D_GNU_SOURCE -I$(srcdir)/tests/doubles/include
 doubles_ld = -Ltests/doubles/nccl -Ltests/doubles/cuda -lnccl -lcuda \
 	-Wl,--enable-new-dtags
 
-doubles_h = \
-	tests/doubles/include/cuda.h \
-	tests/doubles/include/cuda_runtime_api.h \
-	tests/doubles/include/cupti.h \
-	tests/doubles/include/double_image.h \
-	tests/doubles/include/double_observer.h \
-	tests/doubles/include/nccl.h
+doubles_h = tests/doubles/include/cuda.h tests/doubles/include/cuda_runtime_api.h \
+	tests/doubles/include/cupti.h tests/doubles/include/double_image.h \
+	tests/doubles/include/double_observer.h tests/doubles/include/nccl.h
 
-double_cuda_c = \
-	tests/doubles/cuda/context.c \
-	tests/doubles/cuda/error.c \
-	tests/doubles/cuda/graph.c \
-	tests/doubles/cuda/launch.c \
-	tests/doubles/cuda/log.c \
-	tests/doubles/cuda/memop.c \
-	tests/doubles/cuda/memory.c \
-	tests/doubles/cuda/module.c \
-	tests/doubles/cuda/observe.c \
-	tests/doubles/cuda/resolve.c \
-	tests/doubles/cuda/stream.c
+double_cuda_c = tests/doubles/cuda/context.c tests/doubles/cuda/error.c \
+	tests/doubles/cuda/graph.c tests/doubles/cuda/launch.c tests/doubles/cuda/log.c \
+	tests/doubles/cuda/memop.c tests/doubles/cuda/memory.c \
+	tests/doubles/cuda/module.c tests/doubles/cuda/observe.c \
+	tests/doubles/cuda/resolve.c tests/doubles/cuda/stream.c
 
-mini_nccl_c = \
-	tests/doubles/nccl/api.c \
-	tests/doubles/nccl/api_comm.c \
-	tests/doubles/nccl/api_newer.c \
-	tests/doubles/nccl/arguments.c \
-	tests/doubles/nccl/bootstrap.c \
-	tests/doubles/nccl/collective.c \
-	tests/doubles/nccl/comm.c \
-	tests/doubles/nccl/driver.c \
-	tests/doubles/nccl/flow.c \
-	tests/doubles/nccl/functions.c \
-	tests/doubles/nccl/group.c \
-	tests/doubles/nccl/grow.c \
-	tests/doubles/nccl/launch.c \
-	tests/doubles/nccl/launches.c \
-	tests/doubles/nccl/proxy.c \
-	tests/doubles/nccl/reduce.c \
-	tests/doubles/nccl/result.c \
-	tests/doubles/nccl/socket.c \
-	tests/doubles/nccl/thread.c \
-	tests/doubles/nccl/transfers.c \
-	tests/doubles/nccl/transport_tcp.c \
-	tests/doubles/nccl/transport_verbs.c \
-	tests/doubles/nccl/truth.c \
-	tests/doubles/nccl/verbs_connection.c \
-	tests/doubles/nccl/verbs_device.c \
+mini_nccl_c = tests/doubles/nccl/api.c tests/doubles/nccl/api_comm.c \
+	tests/doubles/nccl/api_newer.c tests/doubles/nccl/arguments.c \
+	tests/doubles/nccl/bootstrap.c tests/doubles/nccl/collective.c \
+	tests/doubles/nccl/comm.c tests/doubles/nccl/driver.c tests/doubles/nccl/flow.c \
+	tests/doubles/nccl/functions.c tests/doubles/nccl/group.c \
+	tests/doubles/nccl/grow.c tests/doubles/nccl/launch.c \
+	tests/doubles/nccl/launches.c tests/doubles/nccl/proxy.c \
+	tests/doubles/nccl/reduce.c tests/doubles/nccl/result.c \
+	tests/doubles/nccl/socket.c tests/doubles/nccl/thread.c \
+	tests/doubles/nccl/transfers.c tests/doubles/nccl/transport_tcp.c \
+	tests/doubles/nccl/transport_verbs.c tests/doubles/nccl/truth.c \
+	tests/doubles/nccl/verbs_connection.c tests/doubles/nccl/verbs_device.c \
 	tests/doubles/nccl/verbs_library.c
 
 double_cuda_all = $(double_cuda_c) tests/doubles/cuda/driver.h tests/doubles/cuda/README \
@@ -66,58 +41,45 @@ mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/arguments.h \
 	tests/doubles/nccl/comm.h tests/doubles/nccl/driver.h tests/doubles/nccl/flow.h \
 	tests/doubles/nccl/group.h tests/doubles/nccl/truth.h tests/doubles/nccl/verbs.h \
 	tests/doubles/nccl/plan.h tests/doubles/nccl/proxy.h tests/doubles/nccl/reduce.h \
-	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h tests/doubles/nccl/thread.h \
-	tests/doubles/nccl/transport.h tests/doubles/nccl/libnccl.map
+	tests/doubles/nccl/result.h tests/doubles/nccl/socket.h \
+	tests/doubles/nccl/thread.h tests/doubles/nccl/transport.h \
+	tests/doubles/nccl/libnccl.map
 
-mini_cudart_c = \
-	tests/doubles/cudart/api.c \
-	tests/doubles/cudart/kernels.c \
+mini_cudart_c = tests/doubles/cudart/api.c tests/doubles/cudart/kernels.c \
 	tests/doubles/cudart/table.c
 mini_cudart_all = $(mini_cudart_c) tests/doubles/cudart/runtime.h \
 	tests/doubles/cudart/asked-11.8.def tests/doubles/cudart/asked-12.4.def \
 	tests/doubles/cudart/asked-12.9.def tests/doubles/cudart/asked-13.0.def \
-	tests/doubles/cudart/libcudart-11.0.map tests/doubles/cudart/libcudart-12.map tests/doubles/cudart/libcudart-13.map
+	tests/doubles/cudart/libcudart-11.0.map tests/doubles/cudart/libcudart-12.map \
+	tests/doubles/cudart/libcudart-13.map
 mini_cudart_static = tests/doubles/cudart/libcudart_static.a \
 	tests/doubles/cudart/libcudart_static-11.8.a \
 	tests/doubles/cudart/libcudart_static-12.9.a
 mini_cudart_so = tests/doubles/cudart/libcudart.so.11.0 \
 	tests/doubles/cudart/libcudart.so.12 tests/doubles/cudart/libcudart.so.13
 
-double_cupti_c = \
-	tests/doubles/cupti/activity.c \
-	tests/doubles/cupti/buffer.c \
-	tests/doubles/cupti/cbid.c \
-	tests/doubles/cupti/clock.c \
-	tests/doubles/cupti/driver.c \
-	tests/doubles/cupti/observe.c \
-	tests/doubles/cupti/result.c \
-	tests/doubles/cupti/settings.c \
+double_cupti_c = tests/doubles/cupti/activity.c tests/doubles/cupti/buffer.c \
+	tests/doubles/cupti/cbid.c tests/doubles/cupti/clock.c \
+	tests/doubles/cupti/driver.c tests/doubles/cupti/observe.c \
+	tests/doubles/cupti/result.c tests/doubles/cupti/settings.c \
 	tests/doubles/cupti/subscribe.c
 double_cupti_all = $(double_cupti_c) tests/doubles/cupti/double.h \
 	tests/doubles/cupti/driver.def tests/doubles/cupti/runtime.def \
 	tests/doubles/cupti/libcupti-11.8.map tests/doubles/cupti/libcupti-12.map \
 	tests/doubles/cupti/libcupti-13.map
-double_cupti_so = tests/doubles/cupti/libcupti.so.11.8 tests/doubles/cupti/libcupti.so.12 \
-	tests/doubles/cupti/libcupti.so.13
+double_cupti_so = tests/doubles/cupti/libcupti.so.11.8 \
+	tests/doubles/cupti/libcupti.so.12 tests/doubles/cupti/libcupti.so.13
 
-soft_verbs_c = \
-	tests/doubles/verbs/address.c \
-	tests/doubles/verbs/async.c \
-	tests/doubles/verbs/clock.c \
-	tests/doubles/verbs/cq.c \
-	tests/doubles/verbs/device.c \
-	tests/doubles/verbs/memory.c \
-	tests/doubles/verbs/post.c \
-	tests/doubles/verbs/qp.c \
-	tests/doubles/verbs/receive.c \
-	tests/doubles/verbs/request.c \
-	tests/doubles/verbs/respond.c \
-	tests/doubles/verbs/settings.c \
-	tests/doubles/verbs/state.c \
-	tests/doubles/verbs/strings.c \
-	tests/doubles/verbs/unsupported.c \
-	tests/doubles/verbs/wire.c
-soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h tests/doubles/verbs/libibverbs.map
+soft_verbs_c = tests/doubles/verbs/address.c tests/doubles/verbs/async.c \
+	tests/doubles/verbs/clock.c tests/doubles/verbs/cq.c \
+	tests/doubles/verbs/device.c tests/doubles/verbs/memory.c \
+	tests/doubles/verbs/post.c tests/doubles/verbs/qp.c \
+	tests/doubles/verbs/receive.c tests/doubles/verbs/request.c \
+	tests/doubles/verbs/respond.c tests/doubles/verbs/settings.c \
+	tests/doubles/verbs/state.c tests/doubles/verbs/strings.c \
+	tests/doubles/verbs/unsupported.c tests/doubles/verbs/wire.c
+soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h \
+	tests/doubles/verbs/libibverbs.map
 soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
 
 noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static) \
@@ -125,8 +87,8 @@ noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_st
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
 	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so $(mini_cudart_so) \
 	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(double_cupti_so)
-EXTRA_DIST += $(doubles_h) $(double_cuda_all) $(mini_cudart_all) $(mini_nccl_all) $(soft_verbs_all) \
-	$(double_cupti_all) tests/doubles/cupti/README \
+EXTRA_DIST += $(doubles_h) $(double_cuda_all) $(mini_cudart_all) $(mini_nccl_all) \
+	$(soft_verbs_all) $(double_cupti_all) tests/doubles/cupti/README \
 	tests/doubles/nccl/README tests/doubles/verbs/README
 
 # Plain files with the names of the real ones: libtool would put a script in
@@ -144,18 +106,23 @@ tests/doubles/cuda/libcuda.so.1: $(double_cuda_all) $(doubles_h)
 
 # CUPTI of three releases.  It finds the driver as the real one does, so nothing here says
 # where that is.
-double_cupti_link = $(doubles_link) -I$(srcdir)/tests/doubles/cupti -Wl,-Bsymbolic-functions
+double_cupti_link = $(doubles_link) -I$(srcdir)/tests/doubles/cupti \
+	-Wl,-Bsymbolic-functions
 double_cupti_sources = `for f in $(double_cupti_c); do echo $(srcdir)/$$f; done`
 tests/doubles/cupti/libcupti.so.11.8: $(double_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=11080 \
-		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-11.8.map -o $@ \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) \
+		-DDOUBLE_CUPTI_VERSION=11080 \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-11.8.map -o \
+		$@ \
 		$(double_cupti_sources)
 tests/doubles/cupti/libcupti.so.12: $(double_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=12090 \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) \
+		-DDOUBLE_CUPTI_VERSION=12090 \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-12.map -o $@ \
 		$(double_cupti_sources)
 tests/doubles/cupti/libcupti.so.13: $(double_cupti_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) -DDOUBLE_CUPTI_VERSION=13000 \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(double_cupti_link) \
+		-DDOUBLE_CUPTI_VERSION=13000 \
 		-Wl,--version-script=$(srcdir)/tests/doubles/cupti/libcupti-13.map -o $@ \
 		$(double_cupti_sources)
 
@@ -166,27 +133,34 @@ mini_cudart_link = $(doubles_link) -DMINI_CUDART_SHARED -Wl,-Bsymbolic-functions
 	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../cuda'
 tests/doubles/cudart/libcudart.so.11.0: $(mini_cudart_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=11080 \
-		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-11.0.map -o $@ \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-11.0.map \
+		-o $@ \
 		$(mini_cudart_sources)
 tests/doubles/cudart/libcudart.so.12: $(mini_cudart_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=12040 \
-		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-12.map -o $@ \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-12.map -o \
+		$@ \
 		$(mini_cudart_sources)
 tests/doubles/cudart/libcudart.so.13: $(mini_cudart_all) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_link) -DMINI_CUDART_VERSION=13000 \
-		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-13.map -o $@ \
+		-Wl,--version-script=$(srcdir)/tests/doubles/cudart/libcudart-13.map -o \
+		$@ \
 		$(mini_cudart_sources)
 
-mini_cudart_object = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hidden \
+mini_cudart_object = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC \
+	-fvisibility=hidden \
 	-nostdlib -r -o $(@:.a=.o) $(mini_cudart_sources)
 tests/doubles/cudart/libcudart_static.a: $(mini_cudart_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=13000 && \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) \
+		-DMINI_CUDART_VERSION=13000 && \
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 tests/doubles/cudart/libcudart_static-11.8.a: $(mini_cudart_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=11080 && \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) \
+		-DMINI_CUDART_VERSION=11080 && \
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 tests/doubles/cudart/libcudart_static-12.9.a: $(mini_cudart_all) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) -DMINI_CUDART_VERSION=12090 && \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(mini_cudart_object) \
+		-DMINI_CUDART_VERSION=12090 && \
 		rm -f $@ && $(AR) cr $@ $(@:.a=.o)
 
 # The runtime in it opens libcuda.so.1 itself, so it has to know where that is.
@@ -219,7 +193,8 @@ tests/doubles/hip/libamdhip64.so.6: tests/doubles/hip/hip.c tests/doubles/hip/hi
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -fvisibility=default \
 		-Wl,--version-script=$(srcdir)/tests/doubles/hip/libamdhip64.map -o $@ \
 		$(srcdir)/tests/doubles/hip/hip.c && ln -sf $(@F) $(@D)/libamdhip64.so
-tests/doubles/hip/librccl.so.1: tests/doubles/hip/rccl.c tests/doubles/hip/libamdhip64.so.6 \
+tests/doubles/hip/librccl.so.1: tests/doubles/hip/rccl.c \
+		tests/doubles/hip/libamdhip64.so.6 \
 		$(doubles_h)
 	$(AM_V_CCLD)$(doubles_link) -fvisibility=default -o $@ \
 		$(srcdir)/tests/doubles/hip/rccl.c -Ltests/doubles/hip -lamdhip64 \

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 # What the doubles do is what the real libraries do, and the programs that this is seen by.
 
-doubles_tests = tests/doubles_tests/test_cuda tests/doubles_tests/test_cuda_log tests/doubles_tests/test_launches tests/doubles_tests/test_nccl tests/doubles_tests/test_groups \
-	tests/doubles_tests/test_comms tests/doubles_tests/test_death
-doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test_headers.sh \
-	tests/doubles_tests/test_cuda_programs.sh tests/doubles_tests/test_cupti_real.sh \
-	tests/doubles_tests/test_interface.sh tests/doubles_tests/test_nccl_verbs.sh \
+doubles_tests = tests/doubles_tests/test_cuda tests/doubles_tests/test_cuda_log \
+	tests/doubles_tests/test_launches tests/doubles_tests/test_nccl \
+	tests/doubles_tests/test_groups tests/doubles_tests/test_comms \
+	tests/doubles_tests/test_death
+doubles_scripts = tests/doubles_tests/test_allreduce.sh \
+	tests/doubles_tests/test_headers.sh tests/doubles_tests/test_cuda_programs.sh \
+	tests/doubles_tests/test_cupti_real.sh tests/doubles_tests/test_interface.sh \
+	tests/doubles_tests/test_nccl_verbs.sh \
 	tests/doubles_tests/test_verbs_programs.sh
-doubles_tested = tests/doubles_tests/programs/arguments tests/doubles_tests/programs/cupti_probe tests/doubles_tests/programs/messages
+doubles_tested = tests/doubles_tests/programs/arguments \
+	tests/doubles_tests/programs/cupti_probe tests/doubles_tests/programs/messages
 verbs_tests = tests/doubles_tests/test_verbs tests/doubles_tests/test_verbs_errors \
 	tests/doubles_tests/test_verbs_extended tests/doubles_tests/test_verbs_processes
 
@@ -17,20 +21,26 @@ cupti_tests = tests/doubles_tests/test_cupti-11.8 tests/doubles_tests/test_cupti
 check_DATA += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
 CLEANFILES += $(doubles_tests) $(doubles_tested) $(verbs_tests) $(cupti_tests)
 TESTS += $(doubles_tests) $(doubles_scripts) $(verbs_tests) $(cupti_tests)
-EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c tests/doubles_tests/test_cuda.c \
-	tests/doubles_tests/test_cuda_log.c tests/doubles_tests/test_launches.c tests/doubles_tests/test_nccl.c \
+EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c \
+	tests/doubles_tests/test_cuda.c tests/doubles_tests/test_cuda_log.c \
+	tests/doubles_tests/test_launches.c tests/doubles_tests/test_nccl.c \
 	tests/doubles_tests/test_groups.c tests/doubles_tests/test_comms.c \
-	tests/doubles_tests/test_death.c tests/doubles_tests/programs/arguments.c tests/doubles_tests/programs/messages.c \
-	tests/doubles_tests/programs/cupti_layouts.c tests/doubles_tests/programs/cupti_probe.c tests/doubles_tests/test_cupti.c \
+	tests/doubles_tests/test_death.c tests/doubles_tests/programs/arguments.c \
+	tests/doubles_tests/programs/messages.c \
+	tests/doubles_tests/programs/cupti_layouts.c \
+	tests/doubles_tests/programs/cupti_probe.c tests/doubles_tests/test_cupti.c \
 	tests/doubles_tests/expect/truth.py tests/doubles_tests/verbs_pair.h \
 	tests/doubles_tests/test_verbs.c tests/doubles_tests/test_verbs_errors.c \
-	tests/doubles_tests/test_verbs_extended.c tests/doubles_tests/test_verbs_processes.c
+	tests/doubles_tests/test_verbs_extended.c \
+	tests/doubles_tests/test_verbs_processes.c
 
 # Exported, so that the library's pthread_create() is the test's.
 $(doubles_tests): \
 		$(doubles_so) $(doubles_h) tests/lib/tap.h
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -rdynamic \
-		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
+		-rdynamic \
+		-pthread -o $@ $(srcdir)/$@.c $(doubles_ld) \
+		-Wl,-rpath,'$$ORIGIN/../doubles/nccl:$$ORIGIN/../doubles/cuda'
 tests/doubles_tests/test_cuda: tests/doubles_tests/test_cuda.c
 tests/doubles_tests/test_cuda_log: tests/doubles_tests/test_cuda_log.c
 tests/doubles_tests/test_launches: tests/doubles_tests/test_launches.c
@@ -41,32 +51,37 @@ tests/doubles_tests/test_death: tests/doubles_tests/test_death.c
 
 # Programs that launch, in all the ways in which programs reach the driver.
 cuda_programs = tests/doubles_tests/programs/driver tests/doubles_tests/programs/handle \
-	tests/doubles_tests/programs/runtime-static tests/doubles_tests/programs/runtime-static-11 \
+	tests/doubles_tests/programs/runtime-static \
+	tests/doubles_tests/programs/runtime-static-11 \
 	tests/doubles_tests/programs/runtime-static-12 \
 	tests/doubles_tests/programs/runtime-12 tests/doubles_tests/programs/runtime-13 \
 	tests/doubles_tests/programs/runtime-twin tests/doubles_tests/programs/two
-cuda_program_so = tests/doubles_tests/programs/static.so tests/doubles_tests/programs/shared12.so
+cuda_program_so = tests/doubles_tests/programs/static.so \
+	tests/doubles_tests/programs/shared12.so
 check_DATA += $(cuda_programs) $(cuda_program_so)
 CLEANFILES += $(cuda_programs) $(cuda_program_so)
-EXTRA_DIST += tests/doubles_tests/programs/program.h tests/doubles_tests/programs/driver.c \
-	tests/doubles_tests/programs/handle.c tests/doubles_tests/programs/runtime.c \
-	tests/doubles_tests/programs/two.c
+EXTRA_DIST += tests/doubles_tests/programs/program.h \
+	tests/doubles_tests/programs/driver.c tests/doubles_tests/programs/handle.c \
+	tests/doubles_tests/programs/runtime.c tests/doubles_tests/programs/two.c
 cuda_program_cc = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread
-cuda_program_ld = -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../../doubles/cudart:$$ORIGIN/../../doubles/cuda'
+cuda_program_ld = \
+	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../../doubles/cudart:$$ORIGIN/../../doubles/cuda'
 cuda_program = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@
 cuda_program_h = tests/doubles_tests/programs/program.h $(doubles_h)
 
-tests/doubles_tests/programs/driver: tests/doubles_tests/programs/driver.c $(cuda_program_h) \
+tests/doubles_tests/programs/driver: tests/doubles_tests/programs/driver.c \
+		$(cuda_program_h) \
 		tests/doubles/cuda/libcuda.so.1
 	$(cuda_program) $(srcdir)/tests/doubles_tests/programs/driver.c \
 		-Ltests/doubles/cuda -lcuda $(cuda_program_ld)
-tests/doubles_tests/programs/handle: tests/doubles_tests/programs/handle.c $(cuda_program_h)
+tests/doubles_tests/programs/handle: tests/doubles_tests/programs/handle.c \
+		$(cuda_program_h)
 	$(cuda_program) $(srcdir)/tests/doubles_tests/programs/handle.c $(cuda_program_ld)
 tests/doubles_tests/programs/two: tests/doubles_tests/programs/two.c $(cuda_program_h)
 	$(cuda_program) $(srcdir)/tests/doubles_tests/programs/two.c $(cuda_program_ld)
 runtime_program = $(cuda_program) $(srcdir)/tests/doubles_tests/programs/runtime.c
-runtime_needs = tests/doubles_tests/programs/runtime.c $(cuda_program_h) $(mini_cudart_so) \
-	$(mini_cudart_static)
+runtime_needs = tests/doubles_tests/programs/runtime.c $(cuda_program_h) \
+	$(mini_cudart_so) $(mini_cudart_static)
 tests/doubles_tests/programs/runtime-static: $(runtime_needs)
 	$(runtime_program) tests/doubles/cudart/libcudart_static.a $(cuda_program_ld)
 tests/doubles_tests/programs/runtime-static-11: $(runtime_needs)
@@ -76,7 +91,8 @@ tests/doubles_tests/programs/runtime-static-12: $(runtime_needs)
 	$(runtime_program) -DMINI_CUDART_VERSION=12090 \
 		tests/doubles/cudart/libcudart_static-12.9.a $(cuda_program_ld)
 tests/doubles_tests/programs/runtime-12: $(runtime_needs)
-	$(runtime_program) -DMINI_CUDART_VERSION=12040 tests/doubles/cudart/libcudart.so.12 \
+	$(runtime_program) -DMINI_CUDART_VERSION=12040 \
+		tests/doubles/cudart/libcudart.so.12 \
 		$(cuda_program_ld)
 tests/doubles_tests/programs/runtime-13: $(runtime_needs)
 	$(runtime_program) tests/doubles/cudart/libcudart.so.13 $(cuda_program_ld)
@@ -96,16 +112,19 @@ CLEANFILES += tests/doubles_tests/programs/hip
 EXTRA_DIST += tests/doubles_tests/programs/hip.c
 tests/doubles_tests/programs/hip: tests/doubles_tests/programs/hip.c $(double_hip_so)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(cuda_program_cc) -o $@ \
-		$(srcdir)/tests/doubles_tests/programs/hip.c -Ltests/doubles/hip -lamdhip64 \
+		$(srcdir)/tests/doubles_tests/programs/hip.c -Ltests/doubles/hip \
+		-lamdhip64 \
 		-l:librccl.so.1 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../../doubles/hip'
 
-tests/doubles_tests/programs/arguments: tests/doubles_tests/programs/arguments.c $(doubles_h)
+tests/doubles_tests/programs/arguments: tests/doubles_tests/programs/arguments.c \
+		$(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/tests/doubles_tests/programs/arguments.c
 
 # The same of each release of CUPTI.
 cupti_test = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
-	-pthread -o $@ $(srcdir)/tests/doubles_tests/test_cupti.c -Ltests/doubles/cuda -lcuda \
+	-pthread -o $@ $(srcdir)/tests/doubles_tests/test_cupti.c -Ltests/doubles/cuda \
+	-lcuda \
 	-Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../doubles/cupti:$$ORIGIN/../doubles/cuda'
 cupti_test_needs = tests/doubles_tests/test_cupti.c tests/lib/tap.h $(doubles_h) \
 	$(doubles_so) $(double_cupti_so)
@@ -115,14 +134,18 @@ tests/doubles_tests/test_cupti-12: $(cupti_test_needs)
 	$(cupti_test) -DDOUBLE_CUPTI_VERSION=12090 tests/doubles/cupti/libcupti.so.12
 tests/doubles_tests/test_cupti-13: $(cupti_test_needs)
 	$(cupti_test) -DDOUBLE_CUPTI_VERSION=13000 tests/doubles/cupti/libcupti.so.13
-tests/doubles_tests/programs/cupti_probe: tests/doubles_tests/programs/cupti_probe.c tests/doubles/cupti/driver.def \
+tests/doubles_tests/programs/cupti_probe: tests/doubles_tests/programs/cupti_probe.c \
+		tests/doubles/cupti/driver.def \
 		tests/doubles/cupti/runtime.def $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
 		-o $@ $(srcdir)/$@.c
 
-tests/doubles_tests/programs/messages: tests/doubles_tests/programs/messages.c $(doubles_so) $(doubles_h)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \
-		-o $@ $(srcdir)/$@.c $(doubles_ld) -Wl,-rpath,'$$ORIGIN/../../doubles/nccl:$$ORIGIN/../../doubles/cuda'
+tests/doubles_tests/programs/messages: tests/doubles_tests/programs/messages.c \
+		$(doubles_so) $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \
+		-pthread \
+		-o $@ $(srcdir)/$@.c $(doubles_ld) \
+		-Wl,-rpath,'$$ORIGIN/../../doubles/nccl:$$ORIGIN/../../doubles/cuda'
 
 $(verbs_tests): $(soft_verbs_so) tests/lib/tap.h tests/doubles_tests/verbs_pair.h
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \

@@ -146,9 +146,11 @@ GOLDEN_ROWS = \
 	tests/golden/traces/nvtx.rows \
 	tests/golden/traces/two-hosts.rows
 
-dist_check_SCRIPTS += tests/golden/test_golden.sh tests/golden/test_command.sh tests/golden/test_derived.sh \
+dist_check_SCRIPTS += tests/golden/test_golden.sh tests/golden/test_command.sh \
+	tests/golden/test_derived.sh \
 	tests/golden/test_damaged.sh
-GOLDEN_TESTS = tests/golden/test_golden.sh tests/golden/test_command.sh tests/golden/test_derived.sh \
+GOLDEN_TESTS = tests/golden/test_golden.sh tests/golden/test_command.sh \
+	tests/golden/test_derived.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \

@@ -6,14 +6,15 @@ gpu_h = tests/gpu/gpu.h tests/gpu/ranks.h tests/gpu/bare_cupti.h $(doubles_h)
 gpu_c = tests/gpu/collectives.c tests/gpu/graphs.c tests/gpu/launches.c tests/gpu/cost.c \
 	tests/gpu/gpu.c tests/gpu/ranks.c tests/gpu/kernels.c tests/gpu/bare_cupti.c
 gpu_py = tests/gpu/judge.py tests/gpu/machine.py tests/gpu/overhead.py \
-	tests/gpu/recording.py tests/gpu/results.py tests/gpu/run.py \
-	tests/gpu/spoilt.py tests/gpu/torch_allreduce.py
+	tests/gpu/recording.py tests/gpu/results.py tests/gpu/run.py tests/gpu/spoilt.py \
+	tests/gpu/torch_allreduce.py
 TESTS += tests/gpu/test_check_gpu.sh
 check_DATA += $(gpu_programs) tests/gpu/count_launches.so
 CLEANFILES += $(gpu_programs) tests/gpu/count_launches.so
-EXTRA_DIST += $(gpu_c) $(gpu_py) tests/gpu/gpu.h tests/gpu/ranks.h tests/gpu/bare_cupti.h \
-	tests/gpu/count_launches.c tests/gpu/check-gpu tests/gpu/README \
-	tests/gpu/test_check_gpu.sh scripts/make-gpu-tarball tests/doubles/torch/torch/__init__.py
+EXTRA_DIST += $(gpu_c) $(gpu_py) tests/gpu/gpu.h tests/gpu/ranks.h \
+	tests/gpu/bare_cupti.h tests/gpu/count_launches.c tests/gpu/check-gpu \
+	tests/gpu/README tests/gpu/test_check_gpu.sh scripts/make-gpu-tarball \
+	tests/doubles/torch/torch/__init__.py
 
 # Nothing of CUDA's or NCCL's is linked: they open what they find.
 $(gpu_programs): $(gpu_c) $(gpu_h)
@@ -24,7 +25,8 @@ tests/gpu/launches: gpu_more = $(srcdir)/tests/gpu/kernels.c
 tests/gpu/cost: gpu_more = $(srcdir)/tests/gpu/ranks.c $(srcdir)/tests/gpu/kernels.c \
 	$(srcdir)/tests/gpu/bare_cupti.c
 tests/gpu/count_launches.so: tests/gpu/count_launches.c
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -O2 -D_GNU_SOURCE -fPIC \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -O2 -D_GNU_SOURCE \
+		-fPIC \
 		-shared -o $@ $(srcdir)/tests/gpu/count_launches.c
 
 GPU_TARBALL = ccltap-$(VERSION)-gpu
@@ -37,7 +39,8 @@ gpu-tarball: portable $(gpu_programs) tests/gpu/count_launches.so tests/rdma/nib
 check-gpu: gpu-tarball
 	$(AM_V_at)folder=`mktemp -d` && trap 'rm -rf "$$folder"' EXIT && \
 		tar -C "$$folder" -xf $(GPU_TARBALL).tar.xz && \
-		"$$folder/$(GPU_TARBALL)/check-gpu" --results tests/gpu/results $(CHECK_GPU_FLAGS)
+		"$$folder/$(GPU_TARBALL)/check-gpu" --results tests/gpu/results \
+		$(CHECK_GPU_FLAGS)
 
 # What check-gpu found last, here or in the folder GPU_RESULTS, into the page about it.
 GPU_RESULTS = tests/gpu/results

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # With a session daemon: what is the machine's, or one that is started for it.
 
-check_PROGRAMS += tests/live/programs/obey tests/live/programs/on_terminal tests/live/programs/rank tests/live/programs/signals
+check_PROGRAMS += tests/live/programs/obey tests/live/programs/on_terminal \
+	tests/live/programs/rank tests/live/programs/signals
 tests_live_programs_obey_SOURCES = tests/live/programs/obey.c
 tests_live_programs_obey_LDADD = -ldl
 tests_live_programs_rank_SOURCES = tests/live/programs/rank.c
@@ -10,12 +11,15 @@ tests_live_programs_on_terminal_SOURCES = tests/live/programs/on_terminal.c
 tests_live_programs_signals_SOURCES = tests/live/programs/signals.c
 
 LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh \
-	tests/live/test_record_output.sh tests/live/test_record_env.sh tests/live/test_record_trace.sh \
-	tests/live/test_doctor.sh tests/live/test_ranks.sh tests/live/test_control.sh tests/live/test_flight.sh \
-	tests/live/test_by_hand.sh tests/live/test_hip.sh tests/live/test_slow.sh tests/live/test_absent.sh \
-	tests/live/test_strangers.sh tests/live/test_kills.sh tests/live/test_format.sh
+	tests/live/test_record_output.sh tests/live/test_record_env.sh \
+	tests/live/test_record_trace.sh tests/live/test_doctor.sh \
+	tests/live/test_ranks.sh tests/live/test_control.sh tests/live/test_flight.sh \
+	tests/live/test_by_hand.sh tests/live/test_hip.sh tests/live/test_slow.sh \
+	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
+	tests/live/test_format.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
-	tests/live/programs/strangers.py tests/live/programs/kills.py
+	tests/live/programs/strangers.py tests/live/programs/kills.py \
+	tests/live/programs/recorder.py
 TESTS += $(LIVE_RECORD_TESTS)
 
 # What the library records, seen through the reader.
@@ -28,7 +32,8 @@ tests_live_programs_processes_CFLAGS = $(AM_CFLAGS) -pthread
 # Linked to a NCCL that is found at run time, so that a stock one can be put there.
 tests/live/programs/calls: tests/live/programs/calls.c tests/calls/doubles/libnccl.so.2
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -o $@ \
-		$(srcdir)/tests/live/programs/calls.c -Ltests/calls/doubles -l:libnccl.so.2
+		$(srcdir)/tests/live/programs/calls.c -Ltests/calls/doubles \
+		-l:libnccl.so.2
 tests/live/programs/count.so: tests/live/programs/count.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/count.c
@@ -38,15 +43,19 @@ tests/live/programs/format.so: tests/live/programs/format.c
 tests/live/programs/dies.so: tests/live/programs/dies.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/dies.c
-check_DATA += tests/live/programs/calls tests/live/programs/count.so tests/live/programs/format.so tests/live/programs/dies.so
-CLEANFILES += tests/live/programs/calls tests/live/programs/count.so tests/live/programs/format.so tests/live/programs/dies.so
+check_DATA += tests/live/programs/calls tests/live/programs/count.so \
+	tests/live/programs/format.so tests/live/programs/dies.so
+CLEANFILES += tests/live/programs/calls tests/live/programs/count.so \
+	tests/live/programs/format.so tests/live/programs/dies.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
 check_PROGRAMS += tests/live/programs/nvtx tests/live/programs/nvtx-later
-tests_live_programs_nvtx_SOURCES = tests/live/programs/nvtx.c tests/live/programs/nvtx_client.h
+tests_live_programs_nvtx_SOURCES = tests/live/programs/nvtx.c \
+	tests/live/programs/nvtx_client.h
 tests_live_programs_nvtx_CPPFLAGS = $(AM_CPPFLAGS) -DCLIENT_COMPATIBILITY=0x103
 tests_live_programs_nvtx_CFLAGS = $(AM_CFLAGS) -pthread
-tests_live_programs_nvtx_later_SOURCES = tests/live/programs/nvtx.c tests/live/programs/nvtx_client.h
+tests_live_programs_nvtx_later_SOURCES = tests/live/programs/nvtx.c \
+	tests/live/programs/nvtx_client.h
 tests_live_programs_nvtx_later_CPPFLAGS = $(AM_CPPFLAGS) -DCLIENT_COMPATIBILITY=0x104
 tests_live_programs_nvtx_later_CFLAGS = $(AM_CFLAGS) -pthread
 EXTRA_DIST += tests/live/expect/nvtx.py tests/live/programs/announced.py
@@ -55,26 +64,35 @@ EXTRA_DIST += tests/live/expect/nvtx.py tests/live/programs/announced.py
 if HAVE_LIBUNWIND
 tests/live/programs/unwound.so: tests/live/programs/unwound.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(LIBUNWIND_CFLAGS) \
-		-fPIC -shared -Wl,-soname,$(@F) -o $@ $(srcdir)/tests/live/programs/unwound.c \
+		-fPIC -shared -Wl,-soname,$(@F) -o $@ \
+		$(srcdir)/tests/live/programs/unwound.c \
 		$(LIBUNWIND_LIBS) -ldl
 stacks_cc = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
-	$(srcdir)/tests/live/programs/stacks.c -Ltests/live/programs -l:unwound.so -Wl,-rpath,'$(abs_builddir)/tests/live/programs' -ldl
-tests/live/programs/plugin1.so tests/live/programs/plugin2.so: tests/live/programs/plugin.c tests/live/programs/unwound.so
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ \
+	$(srcdir)/tests/live/programs/stacks.c -Ltests/live/programs -l:unwound.so \
+		-Wl,-rpath,'$(abs_builddir)/tests/live/programs' -ldl
+tests/live/programs/plugin1.so tests/live/programs/plugin2.so: \
+		tests/live/programs/plugin.c tests/live/programs/unwound.so
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-Wl,-soname,$(@F) -o $@ \
 		$(srcdir)/tests/live/programs/plugin.c -Ltests/live/programs -l:unwound.so
-tests/live/programs/stacks-framed: tests/live/programs/stacks.c tests/live/programs/unwound.so
+tests/live/programs/stacks-framed: tests/live/programs/stacks.c \
+		tests/live/programs/unwound.so
 	$(stacks_cc) -fno-omit-frame-pointer
-tests/live/programs/stacks-unframed: tests/live/programs/stacks.c tests/live/programs/unwound.so
+tests/live/programs/stacks-unframed: tests/live/programs/stacks.c \
+		tests/live/programs/unwound.so
 	$(stacks_cc) -fomit-frame-pointer
-tap_live_stacks = tests/live/programs/unwound.so tests/live/programs/plugin1.so tests/live/programs/plugin2.so \
-	tests/live/programs/stacks-framed tests/live/programs/stacks-unframed
+tap_live_stacks = tests/live/programs/unwound.so tests/live/programs/plugin1.so \
+	tests/live/programs/plugin2.so tests/live/programs/stacks-framed \
+	tests/live/programs/stacks-unframed
 check_DATA += $(tap_live_stacks)
 CLEANFILES += $(tap_live_stacks)
 endif
-EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py tests/live/programs/plugin.c tests/live/programs/unwound.c
+EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
+	tests/live/programs/plugin.c tests/live/programs/unwound.c
 
 # What its calls mean together, against what the program itself says.
-on_doubles = tests/live/programs/absent tests/live/programs/order tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
+on_doubles = tests/live/programs/absent tests/live/programs/order \
+	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
@@ -82,11 +100,16 @@ $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(do
 		-Wl,-rpath,'$$ORIGIN/../../doubles/nccl:$$ORIGIN/../../doubles/cuda'
 check_DATA += $(on_doubles)
 CLEANFILES += $(on_doubles)
-EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py tests/live/programs/reuse.c tests/live/expect/reuse.py \
-	tests/live/programs/absent.c tests/live/expect/absent.py tests/live/programs/comms.c tests/live/expect/comms.py \
-	tests/live/programs/hang.c tests/live/programs/asked.py tests/live/programs/slow.c tests/live/programs/storm.c tests/live/programs/stuck.c
+EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
+	tests/live/programs/reuse.c tests/live/expect/reuse.py \
+	tests/live/programs/absent.c tests/live/expect/absent.py \
+	tests/live/programs/comms.c tests/live/expect/comms.py \
+	tests/live/programs/hang.c tests/live/programs/asked.py \
+	tests/live/programs/slow.c tests/live/programs/storm.c \
+	tests/live/programs/stuck.c
 tests/live/programs/slow.so: tests/live/programs/slow.c
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -DSLOW_LOADER \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
+		-DSLOW_LOADER \
 		-fPIC -shared -o $@ $(srcdir)/tests/live/programs/slow.c
 check_DATA += tests/live/programs/slow.so
 CLEANFILES += tests/live/programs/slow.so
@@ -105,15 +128,21 @@ kernels_so = tests/live/programs/kernels-cuda.so tests/live/programs/kernels-ncc
 tests/live/programs/kernels-cuda.so: kernels_flags = -DDRIVER -Wl,-soname,libcuda.so.1
 tests/live/programs/kernels-nccl.so: kernels_flags = -DNCCL
 $(kernels_so): tests/live/programs/kernels.c
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
+		-fPIC -shared \
 		$(kernels_flags) -o $@ $(srcdir)/tests/live/programs/kernels.c
 check_DATA += $(kernels_so)
 CLEANFILES += $(kernels_so)
 
-LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh tests/live/test_processes.sh \
-	tests/live/test_order.sh tests/live/test_late.sh tests/live/test_ways.sh tests/live/test_comms.sh \
-	tests/live/test_namespaces.sh tests/live/test_nvtx.sh tests/live/test_stacks.sh \
-	tests/live/test_hang.sh tests/live/test_stock.sh tests/live/test_kernels.sh
-EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/expect/bundled.py tests/live/programs/calls.c tests/live/programs/calls.py \
-	tests/live/programs/count.c tests/live/programs/dies.c tests/live/programs/format.c tests/live/expect/processes.py tests/live/expect/stock.py tests/live/expect/ways.py tests/live/programs/wheels.py
+LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
+	tests/live/test_processes.sh tests/live/test_order.sh tests/live/test_late.sh \
+	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
+	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
+	tests/live/test_stock.sh tests/live/test_kernels.sh
+EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/expect/bundled.py \
+	tests/live/programs/calls.c tests/live/programs/calls.py \
+	tests/live/programs/count.c tests/live/programs/dies.c \
+	tests/live/programs/format.c tests/live/expect/processes.py \
+	tests/live/expect/stock.py tests/live/expect/ways.py \
+	tests/live/programs/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # A real RDMA stack, in virtual machines: make check-rdma, which takes minutes.
 
-RDMA_TESTS = tests/rdma/test_two_hosts.sh tests/rdma/test_one_host.sh tests/rdma/test_nccl.sh
+RDMA_TESTS = tests/rdma/test_two_hosts.sh tests/rdma/test_one_host.sh \
+	tests/rdma/test_nccl.sh
 EXTRA_DIST += $(RDMA_TESTS) tests/rdma/guest tests/rdma/outcome.py tests/rdma/page \
 	tests/rdma/programs tests/rdma/programs.inc.sh tests/rdma/rxe-vm
 CLEANFILES += tests/rdma/programs-one.md tests/rdma/programs-two.md tests/rdma/nccl.md \

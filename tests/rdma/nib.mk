@@ -2,11 +2,13 @@
 # NCCL's own network code, without a GPU.
 
 check_PROGRAMS += tests/rdma/nib
-tests_rdma_nib_SOURCES = tests/rdma/nib.c tests/rdma/nib.h tests/rdma/nib_end.c tests/rdma/nib_log.c \
-	tests/rdma/nib_meet.c tests/rdma/nib_plan.c tests/rdma/nib_table.c
+tests_rdma_nib_SOURCES = tests/rdma/nib.c tests/rdma/nib.h tests/rdma/nib_end.c \
+	tests/rdma/nib_log.c tests/rdma/nib_meet.c tests/rdma/nib_plan.c \
+	tests/rdma/nib_table.c
 tests_rdma_nib_LDADD = -ldl
 
-tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map tests/verbs/programs/count.c
+tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map \
+		tests/verbs/programs/count.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-Wl,--version-script=$(srcdir)/tests/rdma/nib_count.map -o $@ \
 		$(srcdir)/tests/rdma/nib_count.c $(srcdir)/tests/verbs/programs/count.c
@@ -14,6 +16,6 @@ check_DATA += tests/rdma/nib_count.so
 CLEANFILES += tests/rdma/nib_count.so
 
 NIB_TESTS = tests/rdma/test_nib.sh
-EXTRA_DIST += $(NIB_TESTS) tests/rdma/nib_count.c tests/rdma/nib_count.map tests/rdma/nib-settings \
-	tests/rdma/nib_log.py tests/rdma/score.py
+EXTRA_DIST += $(NIB_TESTS) tests/rdma/nib_count.c tests/rdma/nib_count.map \
+	tests/rdma/nib-settings tests/rdma/nib_log.py tests/rdma/score.py
 TESTS += $(NIB_TESTS)
