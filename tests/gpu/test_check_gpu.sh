@@ -64,12 +64,6 @@ check "and do not get into the page" sh -c "! env -u MAKEFLAGS make -s -C '$top_
 
 PYTHONDONTWRITEBYTECODE=1 python3 "$top_srcdir/tests/gpu/spoilt.py" "$work/kept" \
     >"$work/spoilt" 2>&1 || true
-while IFS= read -r line; do
-    case $line in
-    "ok - "*) ok 0 "${line#ok - }" ;;
-    "not ok - "*) ok 1 "${line#not ok - }" ;;
-    *) echo "# $line" ;;
-    esac
-done <"$work/spoilt"
+passed_on "$work/spoilt"
 check "all judgements were tried" grep -q '^end$' "$work/spoilt"
 tap_done

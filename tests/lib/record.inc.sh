@@ -81,3 +81,24 @@ without()
         "$work/libdir/libccltap.so"
     CCLTAP_LIBDIR=$work/libdir
 }
+
+# quietly COMMAND...: of lttng's, for the daemon that is there.
+quietly()
+{
+    lttng --no-sessiond "$@" >/dev/null
+}
+
+# start_session NAME FOLDER LAYER SIZE COUNT: records a layer by lttng alone, as the manual
+# says, with so many buffers of that size on each processor.
+start_session()
+{
+    quietly create "$1" --output "$2"
+    for start_channel in setup hot; do
+        quietly enable-channel -u -s "$1" --buffers-uid --subbuf-size "$4" \
+            --num-subbuf "$5" $start_channel
+        quietly add-context -u -s "$1" -c $start_channel -t vpid -t vtid
+    done
+    quietly enable-event -u -s "$1" -c setup "tap:*,$3:*" --loglevel-only INFO
+    quietly enable-event -u -s "$1" -c hot "$3:*" --loglevel-only DEBUG
+    quietly start "$1"
+}

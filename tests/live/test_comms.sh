@@ -17,11 +17,6 @@ check "the timeline reads" "$ccltap" timeline --format jsonl -o "$work/jsonl" "$
 check "each communicator is right, and its operation linked" \
     comms_py "$work/pids" "$work/jsonl" complete
 
-quietly()
-{
-    lttng --no-sessiond "$@" >/dev/null
-}
-
 # All seven processes have come to the gate.
 at_gate()
 {

@@ -6,11 +6,6 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-quietly()
-{
-    lttng --no-sessiond "$@" >/dev/null
-}
-
 # session_of NAME MORE...: a session with one channel for all.
 session_of()
 {

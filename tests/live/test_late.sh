@@ -6,11 +6,6 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-quietly()
-{
-    lttng --no-sessiond "$@" >/dev/null
-}
-
 # at GATE: all ranks have come to it.
 at()
 {
@@ -35,15 +30,7 @@ trap 'kill "$pid" 2>/dev/null || true
     lttng --no-sessiond destroy "$session" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 
 check "the ranks are a fifth of the way" at 1
-quietly create "$session" --output "$work/trace"
-for channel in setup hot; do
-    quietly enable-channel -u -s "$session" --buffers-uid --subbuf-size 1M --num-subbuf 4 \
-        $channel
-    quietly add-context -u -s "$session" -c $channel -t vpid -t vtid
-done
-quietly enable-event -u -s "$session" -c setup 'tap:*,nccl:*' --loglevel-only INFO
-quietly enable-event -u -s "$session" -c hot 'nccl:*' --loglevel-only DEBUG
-quietly start "$session"
+start_session "$session" "$work/trace" nccl 1M 4
 # LTTng answers before the processes do.
 sleep 1
 touch "$work/logs/go.1"

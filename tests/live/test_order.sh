@@ -32,20 +32,8 @@ check "each is a communicator of its own" /usr/bin/python3 "$top_srcdir/tests/li
 # Packets of 4 KiB, so that there are some to lose.
 session=ccltap-test-$$
 rm -f "$work"/logs/*
-quietly()
-{
-    lttng --no-sessiond "$@" >/dev/null
-}
-quietly create "$session" --output "$work/small"
 trap 'lttng --no-sessiond destroy "$session" >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-for channel in setup hot; do
-    quietly enable-channel -u -s "$session" --buffers-uid --subbuf-size 4096 \
-        --num-subbuf 2048 $channel
-    quietly add-context -u -s "$session" -c $channel -t vpid -t vtid
-done
-quietly enable-event -u -s "$session" -c setup 'tap:*,nccl:*' --loglevel-only INFO
-quietly enable-event -u -s "$session" -c hot 'nccl:*' --loglevel-only DEBUG
-quietly start "$session"
+start_session "$session" "$work/small" nccl 4096 2048
 # shellcheck disable=SC2016
 check "they run once more" sh -c 'eval "$("$0" env)"; exec "$1" 10000 2 "$2"' \
     "$ccltap" "$programs/order" "$work/logs"

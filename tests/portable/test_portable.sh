@@ -47,13 +47,7 @@ for release in bookworm trixie; do
     fi
     timeout 120 unshare -mpf --kill-child sh "$top_srcdir/tests/portable/enter.sh" "$root" "$tarball" \
         "$top_srcdir/tests/portable/inside.sh" >"$work/$release" 2>&1 || true
-    while IFS= read -r line; do
-        case $line in
-        "ok - "*) ok 0 "$release: ${line#ok - }" ;;
-        "not ok - "*) ok 1 "$release: ${line#not ok - }" ;;
-        *) echo "# $line" ;;
-        esac
-    done <"$work/$release"
+    passed_on "$work/$release" "$release: "
     check "$release: it came to its end" grep -q 'without the folder' "$work/$release"
 done
 

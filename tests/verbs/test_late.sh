@@ -51,15 +51,7 @@ lossy()
     shift
     fresh
     rm -rf "$work/small"
-    quietly create "$session" --output "$work/small"
-    for channel in setup hot; do
-        quietly enable-channel -u -s "$session" --buffers-uid --subbuf-size 4096 \
-            --num-subbuf 2048 $channel
-        quietly add-context -u -s "$session" -c $channel -t vpid -t vtid
-    done
-    quietly enable-event -u -s "$session" -c setup 'tap:*,verbs:*' --loglevel-only INFO
-    quietly enable-event -u -s "$session" -c hot 'verbs:*' --loglevel-only DEBUG
-    quietly start "$session"
+    start_session "$session" "$work/small" verbs 4096 2048
     program=$1
     shift
     # shellcheck disable=SC2016 # for the other shell
