@@ -15,7 +15,7 @@ struct tap_traces {
 	struct tap_table by_identity;
 };
 
-/* As tap_join_add_trace(). */
+/* As tap_join_add_trace() in join.h. */
 struct tap_trace *tap_traces_add(struct tap_traces *traces, const char *host,
 				 const unsigned char *identity, int64_t pid);
 
