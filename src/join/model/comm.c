@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 /* Of tap:comm's enumeration of the same name. */
 #define LIFE_DESTROYED 5
 
@@ -16,15 +18,8 @@ static struct tap_comm *make_comm(struct tap_comms *comms, uint64_t key)
 {
 	struct tap_comm *comm;
 
-	if (comms->count == comms->room) {
-		size_t room = comms->room ? comms->room * 2 : 16;
-		struct tap_comm **all = realloc(comms->all, room * sizeof(*all));
-
-		if (!all)
-			return NULL;
-		comms->all = all;
-		comms->room = room;
-	}
+	if (tap_array_reserve(comms->all, comms->room, comms->count + 1))
+		return NULL;
 	comm = calloc(1, sizeof(*comm));
 	if (!comm)
 		return NULL;
@@ -76,16 +71,9 @@ static struct tap_member *make_member(struct tap_comms *comms,
 {
 	struct tap_member *member;
 
-	if (comms->member_count == comms->member_room) {
-		size_t room = comms->member_room ? comms->member_room * 2 : 16;
-		struct tap_member **members =
-			realloc(comms->members, room * sizeof(*members));
-
-		if (!members)
-			return NULL;
-		comms->members = members;
-		comms->member_room = room;
-	}
+	if (tap_array_reserve(comms->members, comms->member_room,
+			      comms->member_count + 1))
+		return NULL;
 	member = calloc(1, sizeof(*member));
 	if (!member)
 		return NULL;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 /* Streams that are kept, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
 
@@ -31,8 +33,7 @@ struct stand {
 struct opens {
 	struct tap_context *context; /* first: layer.h */
 
-	struct stand **all; /* by number of the process */
-	size_t room;
+	TAP_VEC(struct stand *) all; /* by number of the process */
 	struct tap_table told;	/* by (process, thread) */
 	struct tap_table open;	/* whose calls are there, the same; numbers from 1 */
 	struct tap_table asked; /* the last operation by (process, stream) */
@@ -40,25 +41,18 @@ struct opens {
 
 static struct stand *stand_of(struct opens *opens, const struct tap_process *process)
 {
-	size_t number = process->number, room = opens->room ? opens->room : 16;
-	struct stand **all;
+	struct stand **stand;
 
-	while (room <= number)
-		room *= 2;
-	if (room > opens->room) {
-		all = realloc(opens->all, room * sizeof(*all));
-		if (!all)
-			return NULL;
-		memset(all + opens->room, 0, (room - opens->room) * sizeof(*all));
-		opens->all = all;
-		opens->room = room;
+	if (process->number >= opens->all.count &&
+	    tap_vec_resize(&opens->all, process->number + 1))
+		return NULL;
+	stand = &opens->all.items[process->number];
+	if (!*stand) {
+		*stand = calloc(1, sizeof(**stand));
+		if (*stand)
+			(*stand)->is.process = process;
 	}
-	if (!opens->all[number]) {
-		opens->all[number] = calloc(1, sizeof(**opens->all));
-		if (opens->all[number])
-			opens->all[number]->is.process = process;
-	}
-	return opens->all[number];
+	return *stand;
 }
 
 /* ---- What the tracer told ---- */
@@ -112,7 +106,7 @@ static int set_told(struct opens *opens, const struct tap_thread_state *thread,
 {
 	struct tap_open_call *told = told_of(opens, thread->process, thread->tid);
 
-	opens->all[thread->process->number]->thread_count += is_state;
+	opens->all.items[thread->process->number]->thread_count += is_state;
 	if (thread->tid < 0)
 		return 0;
 	if (!thread->name) {
@@ -159,7 +153,7 @@ static int begin_state(struct opens *opens, const struct tap_process *process,
 static bool end_state(struct opens *opens, const struct tap_process *process,
 		      uint64_t thread_count)
 {
-	struct stand *stand = opens->all[process->number];
+	struct stand *stand = opens->all.items[process->number];
 	const bool is_whole = stand->has_beginning && stand->thread_count == thread_count;
 
 	if (is_whole) {
@@ -180,7 +174,7 @@ static bool is_of_state(const struct stand *stand, const struct tap_open_call *t
 static bool is_returned(const void *state, const struct tap_span *span)
 {
 	const struct opens *opens = state;
-	const struct stand *stand = opens->all[span->process->number];
+	const struct stand *stand = opens->all.items[span->process->number];
 	const struct tap_open_call *told;
 
 	if (span->tid < 0 || !stand->has_state || span->begin_ns >= stand->state_ns)
@@ -206,17 +200,9 @@ static struct tap_open_call *call_of(struct opens *opens, struct stand *stand,
 
 static int add(struct opens *opens, struct stand *stand, const struct tap_open_call *call)
 {
-	struct tap_open_call *calls = stand->calls;
-	size_t room = stand->room ? stand->room * 2 : 4;
-
-	if (stand->is.count == stand->room) {
-		calls = realloc(calls, room * sizeof(*calls));
-		if (!calls)
-			return -ENOMEM;
-		stand->calls = calls;
-		stand->room = room;
-	}
-	calls[stand->is.count++] = *call;
+	if (tap_array_reserve(stand->calls, stand->room, stand->is.count + 1))
+		return -ENOMEM;
+	stand->calls[stand->is.count++] = *call;
 	return call->tid < 0 ? 0
 			     : tap_table_set(&opens->open, stand->is.process->number,
 					     (uint64_t) call->tid,
@@ -264,7 +250,7 @@ static const struct tap_open_call *awaited_by(const struct opens *opens,
 static int span_ended(void *state, struct tap_span *span)
 {
 	struct opens *opens = state;
-	struct stand *stand = opens->all[span->process->number];
+	struct stand *stand = opens->all.items[span->process->number];
 	struct tap_open_call call = {.process = span->process,
 				     .name = span->name,
 				     .tid = span->tid,
@@ -487,7 +473,7 @@ static int close_all(void *state)
 		told = opens->told.slots[i].value;
 		if (!told)
 			continue;
-		stand = opens->all[told->process->number];
+		stand = opens->all.items[told->process->number];
 		/* Told before the last state, and not in it: it has returned since. */
 		if (!stand->has_state || is_of_state(stand, told))
 			ret = merge(opens, stand, told);
@@ -497,9 +483,9 @@ static int close_all(void *state)
 			ret = -ENOMEM;
 	if (ret || !processes->count)
 		return ret;
-	qsort(opens->all, processes->count, sizeof(struct stand *), compare_stands);
+	qsort(opens->all.items, processes->count, sizeof(struct stand *), compare_stands);
 	for (i = 0; !ret && i < processes->count; i++)
-		ret = give(opens->context, opens->all[i]);
+		ret = give(opens->context, opens->all.items[i]);
 	return ret;
 }
 
@@ -515,12 +501,12 @@ static void free_all(void *state)
 		free(opens->asked.slots[i].value);
 	tap_table_free(&opens->asked);
 	tap_table_free(&opens->open);
-	for (i = 0; i < opens->room; i++) {
-		if (opens->all[i])
-			free(opens->all[i]->calls);
-		free(opens->all[i]);
+	for (i = 0; i < opens->all.count; i++) {
+		if (opens->all.items[i])
+			free(opens->all.items[i]->calls);
+		free(opens->all.items[i]);
 	}
-	free(opens->all);
+	tap_vec_free(&opens->all);
 }
 
 const struct tap_layer tap_opens_layer = {

@@ -20,7 +20,7 @@
 struct tap_thread {
 	uint64_t process; /* number */
 	int64_t tid;
-	struct tap_span *top;	 /* the innermost open call */
+	TAP_LIST(struct tap_span) nest; /* of open calls, the innermost last */
 	struct tap_thread *next; /* unused one */
 };
 
@@ -35,8 +35,7 @@ void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span)
 {
 	if (--span->references)
 		return;
-	span->later = pairs->free_spans;
-	pairs->free_spans = span;
+	tap_list_prepend(&pairs->unused, span, open);
 }
 
 void tap_span_put(struct tap_span *span)
@@ -48,11 +47,10 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 				const struct tap_process *process,
 				const struct tap_name *name, int64_t tid)
 {
-	struct tap_span *span = pairs->free_spans;
+	struct tap_span *span = tap_list_take_first(&pairs->unused, open);
 	struct tap_fields entry, exit;
 
 	if (span) {
-		pairs->free_spans = span->later;
 		entry = span->entry;
 		exit = span->exit;
 		memset(span, 0, sizeof(*span));
@@ -113,7 +111,7 @@ static int push(struct tap_pairs *pairs, struct tap_span *span)
 			return -ENOMEM;
 		thread->process = span->process->number;
 		thread->tid = span->tid;
-		thread->top = NULL;
+		thread->nest.first = thread->nest.last = NULL;
 		if (tap_table_set(&pairs->threads, thread->process,
 				  (uint64_t) thread->tid, thread)) {
 			free(thread);
@@ -121,10 +119,7 @@ static int push(struct tap_pairs *pairs, struct tap_span *span)
 		}
 	}
 	span->thread = thread;
-	span->below = thread->top;
-	if (thread->top)
-		thread->top->above = span;
-	thread->top = span;
+	tap_list_append(&thread->nest, span, nest);
 	return 0;
 }
 
@@ -134,16 +129,9 @@ static void leave_thread(struct tap_pairs *pairs, struct tap_span *span)
 
 	if (!thread)
 		return;
-	if (span->below)
-		span->below->above = span->above;
-	if (span->above)
-		span->above->below = span->below;
-	else
-		thread->top = span->below;
+	tap_list_remove(&thread->nest, span, nest);
 	span->thread = NULL;
-	span->above = NULL;
-	span->below = NULL;
-	if (thread->top)
+	if (thread->nest.first)
 		return;
 	tap_table_remove(&pairs->threads, thread->process, (uint64_t) thread->tid);
 	thread->next = pairs->free_threads;
@@ -160,14 +148,7 @@ static int end(struct tap_pairs *pairs, struct tap_span *span, enum tap_span_sta
 		span->stack = tap_process_stack(span->process, span->stack_id);
 	leave_thread(pairs, span);
 	tap_table_remove(&pairs->open, span->process->number, span->call_id);
-	if (span->earlier)
-		span->earlier->later = span->later;
-	else
-		pairs->oldest = span->later;
-	if (span->later)
-		span->later->earlier = span->earlier;
-	else
-		pairs->newest = span->earlier;
+	tap_list_remove(&pairs->opened, span, open);
 	span->state = state;
 	if (state == TAP_SPAN_END_LOST)
 		pairs->loss->lost_exits++;
@@ -180,10 +161,10 @@ static int end_above(struct tap_pairs *pairs, struct tap_thread *thread, uint64_
 	int ret = 0;
 
 	/* The thread is dropped with its last call: look before, not after. */
-	while (!ret && thread && thread->top->call_id > call_id) {
-		struct tap_span *span = thread->top;
+	while (!ret && thread && thread->nest.last->call_id > call_id) {
+		struct tap_span *span = thread->nest.last;
 
-		if (!span->below)
+		if (!span->nest.before)
 			thread = NULL;
 		ret = end(pairs, span, TAP_SPAN_END_LOST);
 	}
@@ -220,7 +201,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		ret = end(pairs, span, TAP_SPAN_END_LOST);
 	if (!ret && pairs->open.count >= pairs->open_max) {
 		pairs->loss->evicted_calls++;
-		ret = end(pairs, pairs->oldest, TAP_SPAN_END_LOST);
+		ret = end(pairs, pairs->opened.first, TAP_SPAN_END_LOST);
 	}
 	if (ret)
 		return ret;
@@ -232,12 +213,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		free_span(span);
 		return -ENOMEM;
 	}
-	span->earlier = pairs->newest;
-	if (pairs->newest)
-		pairs->newest->later = span;
-	else
-		pairs->oldest = span;
-	pairs->newest = span;
+	tap_list_append(&pairs->opened, span, open);
 	span->state = TAP_SPAN_RUNNING;
 	span->begin_ns = event->time_ns;
 	span->parent_id = event->parent_id;
@@ -259,7 +235,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		span->depth = parent->depth + 1;
 	tap_fields_swap(&span->entry, &event->fields);
 	ret = event->is_range ? 0 : push(pairs, span);
-	span->is_enclosed = span->tid < 0 ? span->depth : span->below != NULL;
+	span->is_enclosed = span->tid < 0 ? span->depth : span->nest.before != NULL;
 	return ret ? ret : pairs->begun(pairs->data, span, event);
 }
 
@@ -303,11 +279,11 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 
 int tap_pairs_end_process(struct tap_pairs *pairs, const struct tap_process *process)
 {
-	struct tap_span *span, *later;
+	struct tap_span *span, *after;
 	int ret = 0;
 
-	for (span = pairs->oldest; !ret && span; span = later) {
-		later = span->later;
+	for (span = pairs->opened.first; !ret && span; span = after) {
+		after = span->open.after;
 		if (!process || span->process == process)
 			ret = end(pairs, span, TAP_SPAN_OPEN);
 	}
@@ -318,11 +294,11 @@ int tap_pairs_returned(struct tap_pairs *pairs, const struct tap_process *proces
 		       bool (*is_returned)(const void *data, const struct tap_span *span),
 		       const void *data)
 {
-	struct tap_span *span, *later;
+	struct tap_span *span, *after;
 	int ret = 0;
 
-	for (span = pairs->oldest; !ret && span; span = later) {
-		later = span->later;
+	for (span = pairs->opened.first; !ret && span; span = after) {
+		after = span->open.after;
 		if (span->process == process && !span->is_range &&
 		    is_returned(data, span))
 			ret = end(pairs, span, TAP_SPAN_END_LOST);
@@ -337,14 +313,10 @@ void tap_pairs_free(struct tap_pairs *pairs)
 	size_t i;
 
 	/* A reading that was broken off leaves open calls. */
-	while ((span = pairs->oldest)) {
-		pairs->oldest = span->later;
+	while ((span = tap_list_take_first(&pairs->opened, open)))
 		free_span(span);
-	}
-	while ((span = pairs->free_spans)) {
-		pairs->free_spans = span->later;
+	while ((span = tap_list_take_first(&pairs->unused, open)))
 		free_span(span);
-	}
 	for (i = 0; i < pairs->threads.size; i++)
 		free(pairs->threads.slots[i].value);
 	while ((thread = pairs->free_threads)) {

@@ -21,9 +21,8 @@ struct tap_pairs {
 
 	struct tap_table open;	  /* by (process, call) */
 	struct tap_table threads; /* by (process, tid) */
-	struct tap_span *oldest;  /* open, in order of beginning */
-	struct tap_span *newest;
-	struct tap_span *free_spans; /* linked by later */
+	TAP_LIST(struct tap_span) opened; /* in order of beginning */
+	TAP_LIST(struct tap_span) unused;
 	struct tap_thread *free_threads;
 };
 

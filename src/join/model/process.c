@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 /* The inode numbers of namespaces have 32 bits. */
 static uint64_t place_of(const struct tap_trace *trace, int64_t pid_namespace)
 {
@@ -18,16 +20,8 @@ static struct tap_process *make(struct tap_processes *processes,
 {
 	struct tap_process *process;
 
-	if (processes->count == processes->room) {
-		size_t room = processes->room ? processes->room * 2 : 16;
-		struct tap_process **all =
-			realloc(processes->all, room * sizeof(struct tap_process *));
-
-		if (!all)
-			return NULL;
-		processes->all = all;
-		processes->room = room;
-	}
+	if (tap_array_reserve(processes->all, processes->room, processes->count + 1))
+		return NULL;
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;

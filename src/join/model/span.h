@@ -9,6 +9,7 @@
 #ifndef TAP_JOIN_MODEL_SPAN_H
 #define TAP_JOIN_MODEL_SPAN_H
 
+#include "common/list.h"
 #include "join/base/field.h"
 #include "join/model/name.h"
 #include "join/base/table.h"
@@ -213,10 +214,8 @@ struct tap_span {
 	unsigned int references;
 	struct tap_pairs *pairs;   /* whose it is */
 	struct tap_thread *thread; /* also: a call that ends before those around it */
-	struct tap_span *below;	   /* enclosing call of the same thread */
-	struct tap_span *above;
-	struct tap_span *earlier; /* open calls of all processes */
-	struct tap_span *later;
+	TAP_LIST_LINK(struct tap_span) nest; /* open calls of a thread, inner ones last */
+	TAP_LIST_LINK(struct tap_span) open;  /* of all processes; or unused spans */
 };
 
 /* One stream that lost something. */

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 struct tap_trace *tap_traces_add(struct tap_traces *traces, const char *host,
 				 const unsigned char *identity, int64_t pid)
 {
-	struct tap_trace *trace, **all;
+	struct tap_trace *trace;
 	uint64_t id[2] = {0, 0};
 
 	if (identity) {
@@ -17,10 +19,8 @@ struct tap_trace *tap_traces_add(struct tap_traces *traces, const char *host,
 		if (trace && !strcmp(trace->host, host) && trace->pid == pid)
 			return trace;
 	}
-	all = realloc(traces->all, (traces->count + 1) * sizeof(struct tap_trace *));
-	if (!all)
+	if (tap_array_reserve(traces->all, traces->room, traces->count + 1))
 		return NULL;
-	traces->all = all;
 	trace = calloc(1, sizeof(*trace));
 	if (!trace)
 		return NULL;
@@ -33,7 +33,7 @@ struct tap_trace *tap_traces_add(struct tap_traces *traces, const char *host,
 		free(trace);
 		return NULL;
 	}
-	all[traces->count++] = trace;
+	traces->all[traces->count++] = trace;
 	return trace;
 }
 

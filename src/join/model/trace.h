@@ -12,6 +12,7 @@
 struct tap_traces {
 	struct tap_trace **all;
 	size_t count;
+	size_t room;
 	struct tap_table by_identity;
 };
 
