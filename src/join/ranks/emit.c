@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/vec.h"
+
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm)
 {
 	links->context->loss.unmatched_operations++;
@@ -28,16 +30,12 @@ static int compare_ends(const void *left, const void *right)
 static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 		    struct tap_link *link)
 {
-	struct tap_link_end *ends = links->ends;
+	struct tap_link_end *ends;
 	const struct tap_held *held;
 
-	if (slot->count > links->end_room) {
-		ends = realloc(ends, slot->count * 2 * sizeof(*ends));
-		if (!ends)
-			return -ENOMEM;
-		links->ends = ends;
-		links->end_room = slot->count * 2;
-	}
+	if (tap_array_reserve(links->ends, links->end_room, slot->count))
+		return -ENOMEM;
+	ends = links->ends;
 	link->ends = ends;
 	link->known = TAP_KNOWN_EXACT;
 	for (held = slot->first; held; held = held->next) {

@@ -263,7 +263,7 @@ static int span_ended(void *state, struct tap_span *span)
 	if (!ret && is_operation)
 		ret = hold(links, span);
 	while (!ret && links->held > links->context->bounds.held_operations)
-		ret = evict(links, links->oldest);
+		ret = evict(links, links->queues.first);
 	return ret;
 }
 
@@ -291,20 +291,20 @@ static int file_open(struct tap_links *links, struct tap_queue *queue)
 static int finish(void *state)
 {
 	struct tap_links *links = state;
-	struct tap_queue *queue, *newer;
+	struct tap_queue *queue, *after;
 	int ret;
 
 	ret = tap_slots_settle(links);
 	links->is_settling = true;
-	for (queue = links->oldest; queue && !ret; queue = newer) {
-		newer = queue->newer;
+	for (queue = links->queues.first; queue && !ret; queue = after) {
+		after = queue->all.after;
 		if (queue->kind == TAP_QUEUE_GROUP || queue->kind == TAP_QUEUE_UNSURE)
 			ret = file_open(links, queue);
 	}
 	links->is_settling = false;
 	links->is_finishing = true;
-	while (!ret && links->oldest)
-		ret = evict(links, links->oldest);
+	while (!ret && links->queues.first)
+		ret = evict(links, links->queues.first);
 	return ret;
 }
 
@@ -314,12 +314,10 @@ static void free_all(void *state)
 	struct tap_queue *queue;
 	struct tap_held *held;
 
-	while (links->oldest)
-		tap_held_forget_all(links, tap_queue_empty(links, links->oldest));
-	while ((queue = links->free_queues)) {
-		links->free_queues = queue->newer;
+	while (links->queues.first)
+		tap_held_forget_all(links, tap_queue_empty(links, links->queues.first));
+	while ((queue = tap_list_take_first(&links->unused, all)))
 		free(queue);
-	}
 	while ((held = links->free_held)) {
 		links->free_held = held->next;
 		free(held);

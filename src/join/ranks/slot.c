@@ -20,8 +20,8 @@ struct tap_sequence {
 	int64_t peer;
 	uint64_t last;		   /* the highest number that may count, 0 none */
 	uint64_t certain;	   /* the highest that counts for certain, 0 none */
-	struct tap_held *unpassed; /* in slots, with no such number above theirs */
-	struct tap_held **unpassed_end;
+	/* In slots, with no such number above theirs; the oldest first. */
+	TAP_LIST(struct tap_held) unpassed;
 	struct tap_queue *unplaced;  /* calls, while its rank is not known */
 	struct tap_channel *channel; /* NULL not asked yet */
 	struct tap_sequence *next;   /* of all */
@@ -31,23 +31,16 @@ struct tap_sequence {
 
 struct tap_queue *tap_queue_make(struct tap_links *links, enum tap_queue_kind kind)
 {
-	struct tap_queue *queue = links->free_queues;
+	struct tap_queue *queue = tap_list_take_first(&links->unused, all);
 
-	if (queue)
-		links->free_queues = queue->newer;
-	else
+	if (!queue)
 		queue = malloc(sizeof(*queue));
 	if (!queue)
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
 	queue->kind = kind;
 	queue->end = &queue->first;
-	queue->older = links->newest;
-	if (links->newest)
-		links->newest->newer = queue;
-	else
-		links->oldest = queue;
-	links->newest = queue;
+	tap_list_append(&links->queues, queue, all);
 	return queue;
 }
 
@@ -61,16 +54,8 @@ static void drop_queue(struct tap_links *links, struct tap_queue *queue)
 		queue->member->unsure = NULL;
 	else
 		queue->sequence->unplaced = NULL;
-	if (queue->older)
-		queue->older->newer = queue->newer;
-	else
-		links->oldest = queue->newer;
-	if (queue->newer)
-		queue->newer->older = queue->older;
-	else
-		links->newest = queue->older;
-	queue->newer = links->free_queues;
-	links->free_queues = queue;
+	tap_list_remove(&links->queues, queue, all);
+	tap_list_prepend(&links->unused, queue, all);
 }
 
 void tap_queue_append(struct tap_queue *queue, struct tap_held *held)
@@ -130,7 +115,6 @@ static struct tap_sequence *find_sequence(struct tap_links *links, struct tap_he
 	sequence->member = held->member;
 	sequence->kind = has_peer ? kind : TAP_NAME_COLLECTIVE;
 	sequence->peer = held->peer;
-	sequence->unpassed_end = &sequence->unpassed;
 	sequence->next = links->all_sequences;
 	links->all_sequences = sequence;
 	if (!has_peer)
@@ -200,18 +184,10 @@ static void count_missing(struct tap_links *links, struct tap_sequence *sequence
 
 void tap_held_pass(struct tap_held *held)
 {
-	struct tap_sequence *sequence = held->sequence;
-	struct tap_held **at = &sequence->unpassed;
-
 	if (held->has_passed)
 		return;
 	held->has_passed = true;
-	/* The oldest is first, and mostly the one. */
-	while (*at != held)
-		at = &(*at)->next_unpassed;
-	*at = held->next_unpassed;
-	if (!*at)
-		sequence->unpassed_end = at;
+	tap_list_remove(&held->sequence->unpassed, held, unpassed);
 }
 
 /* Emits a slot when all ranks are there and have gone on. */
@@ -232,7 +208,7 @@ static int pass(struct tap_links *links, struct tap_sequence *sequence, uint64_t
 	struct tap_held *held;
 	int ret = 0;
 
-	while (!ret && (held = sequence->unpassed) && held->number < number) {
+	while (!ret && (held = sequence->unpassed.first) && held->number < number) {
 		tap_held_pass(held);
 		held->slot->passed++;
 		ret = emit_if_done(links, held->slot);
@@ -287,9 +263,7 @@ static void put(struct tap_queue *slot, struct tap_held *held)
 		slot->passed++;
 		return;
 	}
-	held->next_unpassed = NULL;
-	*sequence->unpassed_end = held;
-	sequence->unpassed_end = &held->next_unpassed;
+	tap_list_append(&sequence->unpassed, held, unpassed);
 }
 
 /* The number has been dealt with before this call of the rank came. */
@@ -493,14 +467,14 @@ static void pass_those_over(struct tap_queue *slot)
 
 int tap_slots_settle(struct tap_links *links)
 {
-	struct tap_queue *queue, *newer;
+	struct tap_queue *queue, *after;
 	int ret = 0;
 
 	links->changes = links->context->comms.changes;
 	/* Nothing is emitted here, so that the next queue stays where it is. */
 	links->is_settling = true;
-	for (queue = links->oldest; queue && !ret; queue = newer) {
-		newer = queue->newer;
+	for (queue = links->queues.first; queue && !ret; queue = after) {
+		after = queue->all.after;
 		if (queue->kind == TAP_QUEUE_UNPLACED &&
 		    queue->sequence->member->rank >= 0)
 			ret = file_all(links, tap_queue_empty(links, queue));
@@ -508,8 +482,8 @@ int tap_slots_settle(struct tap_links *links)
 			ret = replace(links, queue);
 	}
 	links->is_settling = false;
-	for (queue = links->oldest; queue && !ret; queue = newer) {
-		newer = queue->newer;
+	for (queue = links->queues.first; queue && !ret; queue = after) {
+		after = queue->all.after;
 		if (queue->kind != TAP_QUEUE_SLOT)
 			continue;
 		pass_those_over(queue);

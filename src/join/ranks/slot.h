@@ -2,12 +2,13 @@
 /*
  * Where calls wait for what they need to be linked: for the end of their group, for
  * a sign that they counted, for their rank to be known, or, in a slot, for the other
- * ranks' calls of the same number.  Of operations.c alone; hides how numbers meet, and who
- * has gone on.
+ * ranks' calls of the same number.  Of operations.c alone; hides how numbers meet, and
+ * who has gone on.
  */
 #ifndef TAP_JOIN_RANKS_SLOT_H
 #define TAP_JOIN_RANKS_SLOT_H
 
+#include "common/list.h"
 #include "join/model/context.h"
 #include "join/model/link.h"
 
@@ -15,19 +16,18 @@
 struct tap_links {
 	struct tap_context *context; /* first: layer.h */
 
-	struct tap_table groups;    /* by (process, thread) */
-	struct tap_table sequences; /* by (member, direction and peer) */
-	struct tap_table channels;  /* by (communicator, both ranks) */
-	struct tap_table slots;	    /* by (channel, number) */
-	struct tap_queue *oldest;   /* of groups and slots, in order of their making */
-	struct tap_queue *newest;
+	struct tap_table groups;	   /* by (process, thread) */
+	struct tap_table sequences;	   /* by (member, direction and peer) */
+	struct tap_table channels;	   /* by (communicator, both ranks) */
+	struct tap_table slots;		   /* by (channel, number) */
+	TAP_LIST(struct tap_queue) queues; /* in order of their making */
+	TAP_LIST(struct tap_queue) unused;
 	size_t held;
 	bool is_settling;
 	bool is_finishing; /* no more calls come */
 	uint64_t changes;  /* of comms, when it was looked at last */
 	struct tap_link_end *ends;
 	size_t end_room;
-	struct tap_queue *free_queues;
 	struct tap_held *free_held;
 	struct tap_channel *all_channels;
 	struct tap_sequence *all_sequences;
@@ -49,8 +49,8 @@ struct tap_held {
 	bool is_open;	     /* it has not returned */
 	/* In a slot. */
 	struct tap_queue *slot;
-	bool has_passed;		/* its rank has gone on for certain */
-	struct tap_held *next_unpassed; /* of the sequence, else */
+	bool has_passed;			 /* its rank has gone on for certain */
+	TAP_LIST_LINK(struct tap_held) unpassed; /* of the sequence, else */
 };
 
 /* What counts its numbers apart: collectives, or messages between two ranks. */
@@ -73,16 +73,15 @@ struct tap_queue {
 	struct tap_held *first;
 	struct tap_held **end;
 	size_t count;
-	struct tap_queue *older;
-	struct tap_queue *newer;
-	uint64_t a, b;		       /* its key in the table of groups or slots */
-	uint64_t group_id;	       /* group */
-	bool is_open;		       /* group: its end, or a call in it, hangs */
-	struct tap_member *member;     /* unsure */
-	struct tap_sequence *sequence; /* unplaced */
-	struct tap_channel *channel;   /* slot */
-	size_t passed;		       /* slot: ranks that have gone on */
-	bool is_ambiguous;	       /* slot: two calls of a rank count */
+	TAP_LIST_LINK(struct tap_queue) all; /* or unused */
+	uint64_t a, b;			     /* its key in the table of groups or slots */
+	uint64_t group_id;		     /* group */
+	bool is_open;			     /* group: its end, or a call in it, hangs */
+	struct tap_member *member;	     /* unsure */
+	struct tap_sequence *sequence;	     /* unplaced */
+	struct tap_channel *channel;	     /* slot */
+	size_t passed;			     /* slot: ranks that have gone on */
+	bool is_ambiguous;		     /* slot: two calls of a rank count */
 };
 
 /* A queue at the newest end, or NULL when memory is short. */
