@@ -31,7 +31,7 @@ struct tap_merge {
 	struct tap_join *join;
 	TAP_VEC(struct stream *) streams;
 	TAP_LIST(struct stream) waiting; /* for messages, first in order of numbers */
-	struct tap_heap heap; /* streams with an event in hand */
+	struct tap_heap heap;		 /* streams with an event in hand */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */
 	uint64_t event_count;
@@ -153,7 +153,8 @@ static void set_time(struct tap_merge *merge, struct stream *stream,
 		     const bt_clock_snapshot *snapshot)
 {
 	stream->time_ns = merge->time_ns;
-	if (snapshot && bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->time_ns)) {
+	if (snapshot &&
+	    bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->time_ns)) {
 		stream->time_ns = merge->time_ns;
 		bt_current_thread_clear_error();
 	}

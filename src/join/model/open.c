@@ -34,9 +34,9 @@ struct opens {
 	struct tap_context *context; /* first: layer.h */
 
 	TAP_VEC(struct stand *) all; /* by number of the process */
-	struct tap_table told;	/* by (process, thread) */
-	struct tap_table open;	/* whose calls are there, the same; numbers from 1 */
-	struct tap_table asked; /* the last operation by (process, stream) */
+	struct tap_table told;	     /* by (process, thread) */
+	struct tap_table open;	     /* whose calls are there, the same; numbers from 1 */
+	struct tap_table asked;	     /* the last operation by (process, stream) */
 };
 
 static struct stand *stand_of(struct opens *opens, const struct tap_process *process)

@@ -21,7 +21,7 @@ struct tap_thread {
 	uint64_t process; /* number */
 	int64_t tid;
 	TAP_LIST(struct tap_span) nest; /* of open calls, the innermost last */
-	struct tap_thread *next; /* unused one */
+	struct tap_thread *next;	/* unused one */
 };
 
 static void free_span(struct tap_span *span)

@@ -19,8 +19,8 @@ struct tap_pairs {
 	int (*ended)(void *data, struct tap_span *span);
 	void *data;
 
-	struct tap_table open;	  /* by (process, call) */
-	struct tap_table threads; /* by (process, tid) */
+	struct tap_table open;		  /* by (process, call) */
+	struct tap_table threads;	  /* by (process, tid) */
 	TAP_LIST(struct tap_span) opened; /* in order of beginning */
 	TAP_LIST(struct tap_span) unused;
 	struct tap_thread *free_threads;

@@ -215,7 +215,7 @@ struct tap_span {
 	struct tap_pairs *pairs;   /* whose it is */
 	struct tap_thread *thread; /* also: a call that ends before those around it */
 	TAP_LIST_LINK(struct tap_span) nest; /* open calls of a thread, inner ones last */
-	TAP_LIST_LINK(struct tap_span) open;  /* of all processes; or unused spans */
+	TAP_LIST_LINK(struct tap_span) open; /* of all processes; or unused spans */
 };
 
 /* One stream that lost something. */

@@ -18,8 +18,8 @@ struct tap_sequence {
 	struct tap_member *member;
 	enum tap_name_kind kind;
 	int64_t peer;
-	uint64_t last;		   /* the highest number that may count, 0 none */
-	uint64_t certain;	   /* the highest that counts for certain, 0 none */
+	uint64_t last;	  /* the highest number that may count, 0 none */
+	uint64_t certain; /* the highest that counts for certain, 0 none */
 	/* In slots, with no such number above theirs; the oldest first. */
 	TAP_LIST(struct tap_held) unpassed;
 	struct tap_queue *unplaced;  /* calls, while its rank is not known */
