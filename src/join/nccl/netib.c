@@ -424,8 +424,11 @@ static int take_received(void *data, struct tap_life *life, uint64_t ordinal,
 				      imm_data);
 }
 
-void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
+static void begin(void *state)
 {
+	struct tap_netib *netib = state;
+	struct tap_verbs *verbs = tap_context_state(netib->context, &tap_verbs_layer);
+
 	netib->observer = (struct tap_rdma_observer){.data = netib,
 						     .registered = take_region,
 						     .met = take_met,
@@ -444,7 +447,7 @@ void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs)
 					      .qps = netib->qps,
 					      .pieces = &netib->pieces,
 					      .messages = &netib->messages};
-	tap_verbs_begin(verbs, &netib->observer);
+	tap_verbs_observe(verbs, &netib->observer);
 }
 
 static int finish(void *state)
@@ -481,13 +484,6 @@ static void free_all(void *state)
 		free(netib->processes.slots[i].value);
 	tap_table_free(&netib->processes);
 	tap_table_free(&netib->by_owner);
-}
-
-static void begin(void *state)
-{
-	struct tap_netib *netib = state;
-
-	tap_netib_observe(netib, tap_context_state(netib->context, &tap_verbs_layer));
 }
 
 const struct tap_layer tap_netib_layer = {

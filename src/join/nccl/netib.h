@@ -24,7 +24,6 @@
 #include "join/rdma/observer.h"
 
 struct tap_memory;
-struct tap_verbs;
 
 struct tap_netib {
 	struct tap_context *context; /* first: layer.h */
@@ -43,8 +42,5 @@ struct tap_netib {
 };
 
 extern const struct tap_layer tap_netib_layer;
-
-/* Both live as long; before the first event. */
-void tap_netib_observe(struct tap_netib *netib, struct tap_verbs *verbs);
 
 #endif

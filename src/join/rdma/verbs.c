@@ -135,27 +135,33 @@ static int take_qp(struct tap_verbs *verbs, const struct tap_process *process,
 
 /* ---- The layer ---- */
 
-void tap_verbs_begin(struct tap_verbs *verbs, const struct tap_rdma_observer *observer)
+static void begin(void *state)
 {
-	verbs->observer = observer;
+	struct tap_verbs *verbs = state;
+
 	verbs->flows.context = verbs->context;
 	verbs->flows.qps = &verbs->qps;
 	verbs->requests.context = verbs->context;
-	verbs->requests.observer = observer;
 	verbs->requests.qps = &verbs->qps;
 	verbs->requests.memory = &verbs->memory;
 	verbs->requests.flows = &verbs->flows;
 	verbs->completions.context = verbs->context;
-	verbs->completions.observer = observer;
 	verbs->completions.qps = &verbs->qps;
 	verbs->completions.flows = &verbs->flows;
 	verbs->completions.requests = &verbs->requests;
-	verbs->posts = (struct tap_posts){.context = verbs->context,
-					  .observer = observer,
-					  .qps = &verbs->qps,
-					  .flows = &verbs->flows,
-					  .requests = &verbs->requests,
-					  .completions = &verbs->completions};
+	verbs->posts.context = verbs->context;
+	verbs->posts.qps = &verbs->qps;
+	verbs->posts.flows = &verbs->flows;
+	verbs->posts.requests = &verbs->requests;
+	verbs->posts.completions = &verbs->completions;
+}
+
+void tap_verbs_observe(struct tap_verbs *verbs, const struct tap_rdma_observer *observer)
+{
+	verbs->observer = observer;
+	verbs->requests.observer = observer;
+	verbs->completions.observer = observer;
+	verbs->posts.observer = observer;
 }
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
@@ -251,6 +257,7 @@ const struct tap_layer tap_verbs_layer = {
 	.name = "verbs",
 	.size = sizeof(struct tap_verbs),
 	.events = TAP_TAKES(TAP_EVENT_VERBS),
+	.begin = begin,
 	.take = take,
 	.finish = finish,
 	.free = free_all,

@@ -17,8 +17,8 @@
 
 /* Each part belongs to the file of its name, and knows those above it. */
 struct tap_verbs {
-	struct tap_context *context; /* first: layer.h */
-	const struct tap_rdma_observer *observer;
+	struct tap_context *context;		  /* first: layer.h */
+	const struct tap_rdma_observer *observer; /* NULL none */
 	struct tap_qps qps;
 	struct tap_memory memory;
 	struct tap_flows flows;
@@ -29,7 +29,7 @@ struct tap_verbs {
 
 extern const struct tap_layer tap_verbs_layer;
 
-/* Before the first event, when the context is set.  An observer, or NULL. */
-void tap_verbs_begin(struct tap_verbs *verbs, const struct tap_rdma_observer *observer);
+/* Before the first event; there is one observer at most, which lives as long. */
+void tap_verbs_observe(struct tap_verbs *verbs, const struct tap_rdma_observer *observer);
 
 #endif
