@@ -58,7 +58,8 @@ for file in src/intercept/nccl/nccl.c src/intercept/cuda/cuda.c src/cupti/callba
     src/tracepoints/cuda_hot_tp.c; do
     check "$file takes them" compile -fsyntax-only "$work/$file"
 done
-for file in test_every_call.c test_every_cuda.c fake_nccl.c fake_cuda.c wild.c; do
+for file in programs/every_call.c programs/every_cuda.c doubles/nccl.c doubles/cuda.c \
+    programs/wild.c; do
     check "tests/calls/$file takes them" compile -fsyntax-only \
         -I"$top_srcdir/tests/calls" "$top_srcdir/tests/calls/$file"
 done
