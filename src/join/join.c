@@ -66,41 +66,58 @@ static const struct tap_layer *const layers[] = {
 
 #define LAYER_COUNT (sizeof(layers) / sizeof(layers[0]))
 
-/* In a set of layers each has the bit of its place in the table. */
-_Static_assert(LAYER_COUNT <= 32, "a set of layers has 32 bits");
+/*
+ * The layers that have something to do, in order and with their states, sorted out once:
+ * an event costs a look at those that it concerns.  A list ends with a NULL.
+ */
+struct taker {
+	int (*call)(void *state, struct tap_process *process, struct tap_event *event);
+	void *state;
+};
+
+struct beginner {
+	int (*call)(void *state, struct tap_span *span, const struct tap_event *event);
+	void *state;
+};
+
+struct ender {
+	int (*call)(void *state, struct tap_span *span);
+	void *state;
+};
+
+struct clock {
+	int (*call)(void *state, int64_t now_ns);
+	void *state;
+};
 
 struct tap_join {
 	struct tap_context context;
 	struct tap_layer_state *states[LAYER_COUNT];
-	uint32_t takers[TAP_EVENT_KINDS];
-	uint32_t begun, ended, advancing; /* that have these functions */
+	struct taker takers[TAP_EVENT_KINDS][LAYER_COUNT + 1];
+	struct beginner beginners[LAYER_COUNT + 1];
+	struct ender enders[LAYER_COUNT + 1];
+	struct clock clocks[LAYER_COUNT + 1];
 };
-
-/* Runs the statement with i as the place of each layer of a set, until ret is not 0. */
-#define FOR_EACH_LAYER(i, set_, ret) \
-	for (uint32_t rest_ = (set_); \
-	     rest_ && !(ret) && ((i) = (size_t) __builtin_ctz(rest_), true); \
-	     rest_ &= rest_ - 1)
 
 static int begin_span(void *data, struct tap_span *span, const struct tap_event *event)
 {
 	const struct tap_join *join = data;
+	const struct beginner *beginner;
 	int ret = 0;
-	size_t i;
 
-	FOR_EACH_LAYER(i, join->begun, ret)
-		ret = layers[i]->span_begun(join->states[i], span, event);
+	for (beginner = join->beginners; !ret && beginner->call; beginner++)
+		ret = beginner->call(beginner->state, span, event);
 	return ret;
 }
 
 static int end_span(void *data, struct tap_span *span)
 {
 	const struct tap_join *join = data;
+	const struct ender *ender;
 	int ret = 0;
-	size_t i;
 
-	FOR_EACH_LAYER(i, join->ended, ret)
-		ret = layers[i]->span_ended(join->states[i], span);
+	for (ender = join->enders; !ret && ender->call; ender++)
+		ret = ender->call(ender->state, span);
 	return ret;
 }
 
@@ -132,23 +149,43 @@ static int64_t horizon_of(const void *data)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int add_layer(struct tap_join *join, size_t i)
+static int make_states(struct tap_join *join)
 {
-	const struct tap_layer *layer = layers[i];
-	const uint32_t bit = (uint32_t) 1 << i;
-	size_t kind;
+	size_t i;
 
-	join->states[i] = calloc(1, layer->size);
-	if (!join->states[i])
-		return -ENOMEM;
-	join->states[i]->context = &join->context;
-	for (kind = 0; kind < TAP_EVENT_KINDS; kind++)
-		if (layer->events & TAP_TAKES(kind))
-			join->takers[kind] |= bit;
-	join->begun |= layer->span_begun ? bit : 0;
-	join->ended |= layer->span_ended ? bit : 0;
-	join->advancing |= layer->advance ? bit : 0;
+	for (i = 0; i < LAYER_COUNT; i++) {
+		join->states[i] = calloc(1, layers[i]->size);
+		if (!join->states[i])
+			return -ENOMEM;
+		join->states[i]->context = &join->context;
+	}
 	return 0;
+}
+
+static void sort_out(struct tap_join *join)
+{
+	struct beginner *beginner = join->beginners;
+	struct ender *ender = join->enders;
+	struct clock *clock = join->clocks;
+	struct taker *taker;
+	size_t i, kind;
+
+	for (i = 0; i < LAYER_COUNT; i++) {
+		if (layers[i]->span_begun)
+			*beginner++ =
+				(struct beginner){layers[i]->span_begun, join->states[i]};
+		if (layers[i]->span_ended)
+			*ender++ = (struct ender){layers[i]->span_ended, join->states[i]};
+		if (layers[i]->advance)
+			*clock++ = (struct clock){layers[i]->advance, join->states[i]};
+	}
+	for (kind = 0; kind < TAP_EVENT_KINDS; kind++) {
+		taker = join->takers[kind];
+		for (i = 0; i < LAYER_COUNT; i++)
+			if (layers[i]->events & TAP_TAKES(kind))
+				*taker++ =
+					(struct taker){layers[i]->take, join->states[i]};
+	}
 }
 
 struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data,
@@ -156,7 +193,6 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 {
 	struct tap_join *join = calloc(1, sizeof(*join));
 	struct tap_context *context;
-	int ret = 0;
 	size_t i;
 
 	if (!join)
@@ -173,12 +209,11 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	context->pairs.begun = begin_span;
 	context->pairs.ended = end_span;
 	context->pairs.data = join;
-	for (i = 0; !ret && i < LAYER_COUNT; i++)
-		ret = add_layer(join, i);
-	if (ret) {
+	if (make_states(join)) {
 		tap_join_destroy(join);
 		return NULL;
 	}
+	sort_out(join);
 	for (i = 0; i < LAYER_COUNT; i++)
 		if (layers[i]->begin)
 			layers[i]->begin(join->states[i]);
@@ -311,8 +346,9 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 {
 	struct tap_context *context = &join->context;
 	struct tap_process *process;
+	const struct taker *taker;
+	const struct clock *clock;
 	int ret = 0;
-	size_t i;
 
 	if (!context->has_first) {
 		context->has_first = true;
@@ -320,8 +356,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	}
 	context->last_ns = event->time_ns;
 	context->event_count++;
-	FOR_EACH_LAYER(i, join->advancing, ret)
-		ret = layers[i]->advance(join->states[i], event->time_ns);
+	for (clock = join->clocks; !ret && clock->call; clock++)
+		ret = clock->call(clock->state, event->time_ns);
 	if (ret || event->kind == TAP_EVENT_OTHER)
 		return ret;
 	if (is_call(event) && !event->has_call_id) {
@@ -331,8 +367,8 @@ int tap_join_event(struct tap_join *join, struct tap_event *event)
 	ret = find_process(join, event, &process);
 	if (ret || !process)
 		return ret;
-	FOR_EACH_LAYER(i, join->takers[event->kind], ret)
-		ret = layers[i]->take(join->states[i], process, event);
+	for (taker = join->takers[event->kind]; !ret && taker->call; taker++)
+		ret = taker->call(taker->state, process, event);
 	return ret;
 }
 

@@ -251,15 +251,12 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	}
 }
 
-static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)
+static int describe(struct cuda *cuda, struct tap_span *span,
+		    const struct tap_event *event)
 {
-	struct cuda *cuda = state;
-	int64_t capture;
+	const int64_t capture = tap_cuda_capture(span);
 	int ret = 0;
 
-	if (!span->name->cuda)
-		return 0;
-	capture = tap_cuda_capture(span);
 	if (span->name->cuda == TAP_CUDA_KERNEL)
 		ret = describe_kernel(cuda, span);
 	else if (tap_name_is_work(span->name))
@@ -270,6 +267,11 @@ static int span_begun(void *state, struct tap_span *span, const struct tap_event
 	    (capture == TAP_CAPTURE_ACTIVE || capture == TAP_CAPTURE_TOLD_NOT))
 		ret = describe_capture(cuda, span);
 	return ret;
+}
+
+static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)
+{
+	return span->name->cuda ? describe(state, span, event) : 0;
 }
 
 static int span_ended(void *state, struct tap_span *span)

@@ -28,7 +28,7 @@ struct tap_layer {
 	size_t size;	 /* of its state */
 	uint64_t events; /* that it takes, as TAP_TAKES() of each */
 
-	/* Every layer has its state: this one may ask for that of one it stands on. */
+	/* All layers have their states: a layer may ask for that of one it stands on. */
 	void (*begin)(void *state);
 	int (*take)(void *state, struct tap_process *process, struct tap_event *event);
 	/* With the event that began it.  The layers before the consumer complete the
@@ -42,11 +42,11 @@ struct tap_layer {
 	/* Time goes on: before the event of that time is taken. */
 	int (*advance)(void *state, int64_t now_ns);
 	/*
-	 * What ran on a GPU is told when it was over long ago.  What is not told yet
-	 * begins at this time or later; INT64_MAX: nothing is awaited.
+	 * CUPTI reports what ran on a GPU long after its end.  What this layer has yet to
+	 * emit begins at this time or later; INT64_MAX: it awaits nothing.
 	 */
 	int64_t (*horizon)(const void *state);
-	/* No event comes any more: what is held is given out. */
+	/* No event comes any more: the layer emits what it holds. */
 	int (*finish)(void *state);
 	/* All layers have finished. */
 	int (*close)(void *state);
