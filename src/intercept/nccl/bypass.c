@@ -203,7 +203,7 @@ static void look_elsewhere(struct found *found)
 }
 
 /* All of them, or those that it was not written for yet. */
-static void tell(bool all)
+static void report(bool all)
 {
 	const bool is_told = tap_nvtx_hears_nccl();
 	struct found found = {0};
@@ -230,13 +230,13 @@ static void tell(bool all)
 
 static void announce(void)
 {
-	tell(false);
+	report(false);
 }
 
 static void write_state(struct tap_state_counts *counts)
 {
 	(void) counts;
-	tell(true);
+	report(true);
 }
 
 const struct tap_layer tap_layer_bypass = {
