@@ -2,7 +2,8 @@
 /*
  * The columns of the report's tables: each is one line of an array that says how it is
  * called in JSON, what stands above it in the text, how wide it is there, in which unit
- * its values are and where they come from.  Text and JSON are made of the same lines.
+ * its values are and where they come from.  Text and JSON are made of the same lines; one
+ * without a key is in the text alone, one without a header in JSON alone.
  *
  * Hides how a value of each unit is printed, what stands where it is unknown, and how
  * cells and headers are aligned.
@@ -135,8 +136,7 @@ struct tap_value tap_value_not_negative(int64_t number);
 /* "p50_ns", "p99_ns" and "max_ns" of a struct tap_spread, for JSON. */
 extern const struct tap_column tap_spread_columns[];
 
-/* The headers, the cells of a row, both without a newline, and a row's members in JSON.
- */
+/* Headers or cells without a newline; the members of an object that is open. */
 void tap_columns_add_headers(struct tap_buffer *line, const struct tap_column *columns);
 void tap_columns_add_cells(struct tap_buffer *line, const struct tap_column *columns,
 			   const void *row);
