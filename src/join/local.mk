@@ -61,6 +61,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/rdma/flow.c src/join/rdma/flow.h \
 	src/join/rdma/memory.c src/join/rdma/memory.h \
 	src/join/rdma/observer.h \
+	src/join/rdma/outcome.c src/join/rdma/outcome.h \
 	src/join/rdma/post.c src/join/rdma/post.h \
 	src/join/rdma/qp.c src/join/rdma/qp.h \
 	src/join/rdma/queue.h \

@@ -8,18 +8,11 @@
  */
 #include "join/rdma/completion.h"
 
-#include "join/model/link.h"
 #include "join/rdma/column.h"
-#include "join/rdma/flow.h"
 #include "join/rdma/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define WITH_IMM 2   /* of ibv_wc_flags */
-#define UNREAD 128   /* of ours: src/tracepoints/verbs_events.h */
-#define FLUSHED 5    /* of ibv_wc_status */
-#define RECEIVED 128 /* of ibv_wc_opcode: a SEND; one more, a write */
 
 /* Threads that poll one queue may write of its completions in another order: for so many
  * one that is overdue is waited for. */
@@ -28,194 +21,7 @@
 /* Completions of one queue that wait for their posts. */
 #define EARLY_MAX 1024
 
-/* One completion that was read. */
-struct tap_completion {
-	TAP_LIST_LINK(struct tap_completion) link;
-	const struct tap_process *process;
-	struct tap_life *life;
-	struct tap_srq *srq; /* NULL: none */
-	int64_t time_ns;
-	int64_t tid; /* who read it */
-	uint64_t cq_id, wr_id, seq, status, opcode, byte_len, imm_data, wc_flags, src_qp,
-		vendor_err;
-	bool is_receive;
-	bool is_raced;	   /* two threads polled at once */
-	bool is_of_either; /* of an error nobody knows more */
-};
-
 enum match { MATCH_DONE, MATCH_WAITS };
-
-static void lack(struct tap_completions *completions, enum tap_why why)
-{
-	tap_matches_lack(&completions->context->matches[TAP_MATCH_POST_COMPLETION], why);
-}
-
-/* ---- What comes of a completion ---- */
-
-static int tell_link(struct tap_completions *completions, const struct tap_span *span,
-		     enum tap_known known, enum tap_why why)
-{
-	struct tap_link_end end = {.process = span->process,
-				   .name = span->name,
-				   .work = span->work,
-				   .rank = -1};
-	const struct tap_link link = {.kind = TAP_LINK_POST_COMPLETION,
-				      .known = known,
-				      .why = why,
-				      .is_complete = true,
-				      .nranks = -1,
-				      .operation = span->name,
-				      .ends = &end,
-				      .count = 1,
-				      .begin_ns = span->begin_ns,
-				      .end_ns = span->end_ns,
-				      .is_end_bound = span->is_end_bound};
-
-	return tap_emit_link(completions->context, &link);
-}
-
-static int receive_message(struct tap_completions *completions,
-			   const struct tap_completion *wc, const struct tap_span *span,
-			   enum tap_why why)
-{
-	struct tap_life *life = wc->life;
-	const struct tap_rdma_observer *observer = completions->observer;
-	struct tap_flow_side *side = &life->in;
-	struct tap_half half = {.process = wc->process,
-				.ordinal = wc->seq,
-				.length = wc->byte_len,
-				.imm_data = (uint32_t) wc->imm_data,
-				.has_length = wc->opcode == RECEIVED,
-				.has_imm = wc->wc_flags & WITH_IMM,
-				.is_unread = wc->wc_flags & UNREAD,
-				.is_receive = true,
-				.why = wc->is_raced ? TAP_WHY_RACED : why};
-	int ret;
-
-	if (wc->is_of_either)
-		return 0;
-	tap_life_count_receive(life, wc->seq);
-	if (wc->status)
-		return 0;
-	if (span) {
-		half.work = span->work;
-		half.name = span->name;
-	}
-	if (life->qp->type == TAP_QP_UD) {
-		side = tap_flow_datagram(completions->flows, NULL, life, wc->src_qp);
-		if (!side)
-			return -ENOMEM;
-		half.ordinal = tap_flow_side_next(side);
-		/* Its global routing header comes first. */
-		half.length -= 40;
-		tap_flow_side_doubt(side, false, life->has_missed_receive);
-	}
-	if (!half.ordinal) {
-		tap_matches_lack(&completions->context->matches[TAP_MATCH_SEND_RECEIVE],
-				 TAP_WHY_AMBIGUOUS);
-		return 0;
-	}
-	ret = tap_flow_take(completions->flows, side, &half, wc->time_ns);
-	if (ret || !observer)
-		return ret;
-	return observer->received(observer->data, life, wc->seq, wc->time_ns,
-				  half.imm_data);
-}
-
-static enum tap_why failure_of(const struct tap_completion *wc)
-{
-	if (!wc->status)
-		return TAP_WHY_NONE;
-	return wc->status == FLUSHED ? TAP_WHY_FLUSHED : TAP_WHY_FAILED;
-}
-
-static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
-			enum tap_why why)
-{
-	struct tap_fields *exit = &span->exit;
-
-	span->end_ns = wc->time_ns;
-	span->work.request.qp = wc->life->qp;
-	tap_work_add_status(exit, wc->status);
-	if (wc->is_receive && !wc->status && !(wc->wc_flags & UNREAD)) {
-		tap_fields_add_unsigned(exit, "byte_len", wc->byte_len);
-		if (wc->wc_flags & WITH_IMM)
-			tap_fields_add_hex(exit, "imm_data", wc->imm_data);
-		if (wc->life->qp->type == TAP_QP_UD)
-			tap_fields_add_unsigned(exit, "src_qp", wc->src_qp);
-	}
-	if (wc->is_receive && span->work.request.srq_id)
-		tap_fields_add_unsigned(exit, "qp_id", wc->life->qp->id);
-	if (wc->vendor_err)
-		tap_fields_add_hex(exit, "vendor_err", wc->vendor_err);
-	tap_fields_add_unsigned(exit, "cq_id", wc->cq_id);
-	if (why)
-		tap_fields_add_text(exit, "why", tap_why_name(why));
-}
-
-/* A request is over, of which a completion says so. */
-static int finish(struct tap_completions *completions, struct tap_request *request,
-		  enum tap_why failure, enum tap_why why)
-{
-	const enum tap_known known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
-	const int ret = tap_request_end(completions->requests, request, TAP_SPAN_COMPLETE,
-					failure);
-
-	tap_matches_count(&completions->context->matches[TAP_MATCH_POST_COMPLETION],
-			  known, why);
-	return ret ? ret : tell_link(completions, request->span, known, why);
-}
-
-/* The request completed with this. */
-static int complete(struct tap_completions *completions, struct tap_request *request,
-		    const struct tap_completion *wc, enum tap_why why)
-{
-	struct tap_span *span = request->span;
-	int ret;
-
-	add_outcome(span, wc, why);
-	ret = finish(completions, request, failure_of(wc), why);
-	if (!ret && wc->is_receive)
-		ret = receive_message(completions, wc, span, why);
-	if (!ret && request->note.owner && request->flow)
-		ret = completions->observer->sent(completions->observer->data, wc->life,
-						  request->ordinal, wc->time_ns,
-						  wc->status);
-	tap_request_release(completions->requests, request);
-	return ret;
-}
-
-/*
- * What has no completion of its own is over with the next request that has, whose post
- * may be missing: last is NULL then, or one further on.
- */
-static int complete_before(struct tap_completions *completions,
-			   struct tap_work_queue *queue, const struct tap_request *last,
-			   uint64_t due, const struct tap_completion *wc,
-			   enum tap_why why)
-{
-	struct tap_request *request, *later;
-	int ret = 0;
-
-	for (request = queue->requests.first; request && request != last && !ret;
-	     request = later) {
-		struct tap_span *span = request->span;
-
-		later = request->of_queue.after;
-		if (request->signaled || request->due != due)
-			continue;
-		span->end_ns = wc->time_ns;
-		span->is_end_bound = true;
-		tap_work_add_status(&span->exit, 0);
-		if (last)
-			tap_fields_add_unsigned(&span->exit, "completed_by",
-						last->span->work.request.seq);
-		tap_fields_add_unsigned(&span->exit, "cq_id", wc->cq_id);
-		ret = finish(completions, request, TAP_WHY_NONE, why);
-		tap_request_release(completions->requests, request);
-	}
-	return ret;
-}
 
 /* Completions long after theirs were read. */
 static int lose_overdue(struct tap_completions *completions, struct tap_work_queue *queue,
@@ -231,57 +37,12 @@ static int lose_overdue(struct tap_completions *completions, struct tap_work_que
 	return ret;
 }
 
-/*
- * Which receive of a shared queue a message took is not known.  Whose message it is the
- * queue pair's ordinal tells all the same, so that it is a span, without a beginning.
- */
-static int tell_arrival(struct tap_completions *completions,
-			const struct tap_completion *wc, enum tap_why why)
-{
-	const struct tap_life *life = wc->life;
-	struct tap_span *span = tap_work_make_span(completions->context, wc->process,
-						   "verbs", "RECV", wc->tid);
-	struct tap_fields *entry;
-	int ret;
-
-	if (!span)
-		return -ENOMEM;
-	span->state = TAP_SPAN_BEGIN_LOST;
-	span->work = tap_life_work(life, TAP_WORK_RECEIVE, wc->seq);
-	entry = &span->entry;
-	tap_fields_add_hex(entry, "wr_id", wc->wr_id);
-	tap_fields_add_unsigned(entry, "qp_id", life->qp->id);
-	tap_fields_add_unsigned(entry, "qp_num", life->qp->qp_num);
-	tap_fields_add_unsigned(entry, "life", life->number);
-	tap_fields_add_unsigned(entry, "seq", wc->seq);
-	add_outcome(span, wc, why);
-	ret = tap_emit_ended(completions->context, span);
-	if (!ret)
-		ret = receive_message(completions, wc, span, TAP_WHY_NONE);
-	tap_pairs_put(&completions->context->pairs, span);
-	return ret;
-}
-
-/* ---- Which request it is of ---- */
-
-/* A completion without its post. */
-static int lose_completion(struct tap_completions *completions,
-			   const struct tap_completion *wc, enum tap_why why)
-{
-	lack(completions, why);
-	if (!wc->is_receive)
-		return 0;
-	/* It is a message all the same. */
-	return wc->srq && wc->seq ? tell_arrival(completions, wc, why)
-				  : receive_message(completions, wc, NULL, TAP_WHY_NONE);
-}
-
 /* Of a send, whose request is not there; those before it are over all the same. */
 static int lose_sent(struct tap_completions *completions, struct tap_work_queue *queue,
 		     const struct tap_completion *wc, enum tap_why why)
 {
 	enum tap_why doubt = TAP_WHY_NONE;
-	int ret = lose_completion(completions, wc, why);
+	int ret = tap_outcome_lose(completions->outcomes, wc, why);
 
 	if (ret || wc->status)
 		return ret;
@@ -289,7 +50,8 @@ static int lose_sent(struct tap_completions *completions, struct tap_work_queue 
 		doubt = TAP_WHY_RACED;
 	else if (!wc->life->qp->is_known)
 		doubt = TAP_WHY_SETUP;
-	return complete_before(completions, queue, NULL, wc->seq, wc, doubt);
+	return tap_outcome_complete_before(completions->outcomes, queue, NULL, wc->seq,
+					   wc, doubt);
 }
 
 static enum tap_why why_no_post(const struct tap_work_queue *queue, uint64_t ordinal)
@@ -321,14 +83,17 @@ static int take_found(struct tap_completions *completions, struct tap_request *r
 
 	if (request->wr_id != wc->wr_id) {
 		/* Which of the two is wrong nobody knows. */
-		lack(completions, why ? why : TAP_WHY_CONTRADICTED);
+		tap_matches_lack(
+			&completions->context->matches[TAP_MATCH_POST_COMPLETION],
+			why ? why : TAP_WHY_CONTRADICTED);
 		return tap_request_lose(completions->requests, request,
 					why ? why : TAP_WHY_CONTRADICTED);
 	}
 	if (!wc->is_receive && !is_flushed)
-		ret = complete_before(completions, queue, request, request->due, wc, why);
+		ret = tap_outcome_complete_before(completions->outcomes, queue, request,
+						  request->due, wc, why);
 	if (!ret)
-		ret = complete(completions, request, wc, why);
+		ret = tap_outcome_complete(completions->outcomes, request, wc, why);
 	if (wc->seq > queue->last_completed) {
 		queue->has_done = !why && !queue->has_hole;
 		queue->last_completed = wc->seq;
@@ -367,7 +132,8 @@ static int take_first_error(struct tap_completions *completions,
 		return 0;
 	}
 	if (!found)
-		return lose_completion(completions, wc, why_no_post(queue, next));
+		return tap_outcome_lose(completions->outcomes, wc,
+					why_no_post(queue, next));
 	why = doubt(found, wc);
 	if (!why && (!is_whole || count > 1))
 		why = TAP_WHY_AMBIGUOUS;
@@ -395,7 +161,8 @@ static int take_send(struct tap_completions *completions, struct tap_work_queue 
 		if (!queue->is_over && queue->last_seq < seq)
 			*match = MATCH_WAITS;
 		else
-			return lose_completion(completions, wc, TAP_WHY_POST_LOST);
+			return tap_outcome_lose(completions->outcomes, wc,
+						TAP_WHY_POST_LOST);
 		return 0;
 	}
 	if (!request && may_come(queue, wc->seq)) {
@@ -422,7 +189,8 @@ static int take_receive(struct tap_completions *completions, struct tap_work_que
 				  request->is_raced || wc->is_raced ? TAP_WHY_RACED
 								    : TAP_WHY_NONE);
 	if (!may_come(queue, wc->seq))
-		return lose_completion(completions, wc, why_no_post(queue, wc->seq));
+		return tap_outcome_lose(completions->outcomes, wc,
+					why_no_post(queue, wc->seq));
 	*match = MATCH_WAITS;
 	return 0;
 }
@@ -433,7 +201,7 @@ static int lose_both(struct tap_completions *completions, struct tap_request *re
 {
 	int ret = tap_request_lose(completions->requests, request, why);
 
-	return ret ? ret : lose_completion(completions, wc, why);
+	return ret ? ret : tap_outcome_lose(completions->outcomes, wc, why);
 }
 
 /*
@@ -450,12 +218,14 @@ static int take_in_order(struct tap_completions *completions,
 		request = request->of_queue.after;
 	if (!request || request->signaled != wc->seq) {
 		if (!may_come(queue, wc->seq))
-			return lose_completion(completions, wc, TAP_WHY_POST_LOST);
+			return tap_outcome_lose(completions->outcomes, wc,
+						TAP_WHY_POST_LOST);
 		*match = MATCH_WAITS;
 		return 0;
 	}
 	if (request->wr_id != wc->wr_id ||
-	    (!wc->status && wc->opcode == RECEIVED && request->length < wc->byte_len))
+	    (!wc->status && wc->opcode == TAP_WC_RECEIVED &&
+	     request->length < wc->byte_len))
 		return lose_both(completions, request, wc, TAP_WHY_CONTRADICTED);
 	return take_found(completions, request, wc,
 			  request->is_raced || wc->is_raced ? TAP_WHY_RACED
@@ -481,7 +251,7 @@ static int take_shared(struct tap_completions *completions,
 		return take_in_order(completions, wc, match);
 	if (!request && (queue->is_over || queue->posted_before)) {
 		why = queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
-		return lose_completion(completions, wc, why);
+		return tap_outcome_lose(completions->outcomes, wc, why);
 	}
 	if (!request) {
 		*match = MATCH_WAITS;
@@ -496,7 +266,7 @@ static int take_shared(struct tap_completions *completions,
 	/* One that was missed may have the same. */
 	if (has_missed)
 		why = TAP_WHY_AMBIGUOUS;
-	return complete(completions, request, wc, why);
+	return tap_outcome_complete(completions->outcomes, request, wc, why);
 }
 
 static struct tap_request *find_wr_id(const struct tap_work_queue *queue, uint64_t wr_id)
@@ -527,12 +297,14 @@ static int take_either(struct tap_completions *completions,
 	}
 	/* Of a shared queue others may have the same. */
 	if (!request || request->same_later)
-		return lose_completion(completions, wc, TAP_WHY_QUEUE);
+		return tap_outcome_lose(completions->outcomes, wc, TAP_WHY_QUEUE);
 	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
 	if (!found.is_receive)
-		ret = complete_before(completions, sends, request, request->due, &found,
-				      TAP_WHY_QUEUE);
-	return ret ? ret : complete(completions, request, &found, TAP_WHY_QUEUE);
+		ret = tap_outcome_complete_before(completions->outcomes, sends, request,
+						  request->due, &found, TAP_WHY_QUEUE);
+	return ret ? ret
+		   : tap_outcome_complete(completions->outcomes, request, &found,
+					  TAP_WHY_QUEUE);
 }
 
 static struct tap_work_queue *queue_of(const struct tap_completion *wc)
@@ -571,7 +343,8 @@ static int keep_early(struct tap_completions *completions,
 	int ret = 0;
 
 	if (queue->early_count >= EARLY_MAX) {
-		ret = lose_completion(completions, queue->early.first, TAP_WHY_GIVEN_UP);
+		ret = tap_outcome_lose(completions->outcomes, queue->early.first,
+				       TAP_WHY_GIVEN_UP);
 		drop_early(completions, queue, queue->early.first);
 	}
 	kept = tap_list_take_first(&completions->unused, link);

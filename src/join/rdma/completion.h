@@ -3,21 +3,20 @@
  * Completions find their posts: the k-th signalled request of a send queue has its k-th
  * completion, and the k-th posted receive the k-th receive.
  *
- * Hides what requests without a completion of their own end with, in which order errors
- * flush, that a completion may be read before its post, and what is missing.
+ * Hides in which order errors flush, that a completion may be read before its post, and
+ * which one is meant where several have the same wr_id.
  */
 #ifndef TAP_JOIN_RDMA_COMPLETION_H
 #define TAP_JOIN_RDMA_COMPLETION_H
 
-#include "join/rdma/request.h"
+#include "join/rdma/outcome.h"
 
 struct tap_completions {
 	/* Set by the owner; the rest is zero at first. */
 	struct tap_context *context;
-	const struct tap_rdma_observer *observer; /* NULL none */
 	struct tap_qps *qps;
-	struct tap_flows *flows;
 	struct tap_requests *requests;
+	const struct tap_outcomes *outcomes;
 
 	TAP_LIST(struct tap_completion) unused;
 };

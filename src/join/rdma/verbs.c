@@ -145,10 +145,13 @@ static void begin(void *state)
 	verbs->requests.qps = &verbs->qps;
 	verbs->requests.memory = &verbs->memory;
 	verbs->requests.flows = &verbs->flows;
+	verbs->outcomes.context = verbs->context;
+	verbs->outcomes.flows = &verbs->flows;
+	verbs->outcomes.requests = &verbs->requests;
 	verbs->completions.context = verbs->context;
 	verbs->completions.qps = &verbs->qps;
-	verbs->completions.flows = &verbs->flows;
 	verbs->completions.requests = &verbs->requests;
+	verbs->completions.outcomes = &verbs->outcomes;
 	verbs->posts.context = verbs->context;
 	verbs->posts.qps = &verbs->qps;
 	verbs->posts.flows = &verbs->flows;
@@ -160,7 +163,7 @@ void tap_verbs_observe(struct tap_verbs *verbs, const struct tap_rdma_observer *
 {
 	verbs->observer = observer;
 	verbs->requests.observer = observer;
-	verbs->completions.observer = observer;
+	verbs->outcomes.observer = observer;
 	verbs->posts.observer = observer;
 }
 

@@ -23,6 +23,7 @@ struct tap_verbs {
 	struct tap_memory memory;
 	struct tap_flows flows;
 	struct tap_requests requests;
+	struct tap_outcomes outcomes;
 	struct tap_completions completions;
 	struct tap_posts posts;
 };
