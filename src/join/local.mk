@@ -43,6 +43,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/stream.c src/join/model/stream.h \
 	src/join/model/trace.c src/join/model/trace.h \
 	src/join/model/wire.c src/join/model/wire.h \
+	src/join/model/work.c src/join/model/work.h \
 	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \
 	src/join/nccl/funcid/v223.def src/join/nccl/funcid/v224.def src/join/nccl/funcid/v229.def \
 	src/join/nccl/kernel.c src/join/nccl/kernel.h \

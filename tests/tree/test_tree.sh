@@ -96,6 +96,10 @@ echo '#include "intercept/three.h"' >"$work/circle/src/intercept/two.c"
 check "three files without a circle are let pass" "$top_srcdir/scripts/check-layers" "$work/circle"
 echo '#include "intercept/one.h"' >"$work/circle/src/intercept/three.c"
 check "a circle of them is found" finds "in a circle: intercept/.* intercept/.* intercept/" "$work/circle"
+mkdir -p "$work/circle2/src/join/model"
+echo '#include "join/model/two.h"' >"$work/circle2/src/join/model/one.c"
+echo '#include "join/model/one.h"' >"$work/circle2/src/join/model/two.h"
+check "a circle in the reader is found" finds "in a circle: join/model/.* join/model/" "$work/circle2"
 
 check "the libraries export and call what they may" \
     "$top_srcdir/scripts/check-exports" "$top_builddir"

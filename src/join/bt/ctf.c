@@ -4,6 +4,7 @@
 
 #include "join/base/heap.h"
 #include "join/model/stream.h"
+#include "join/model/work.h"
 
 #include <errno.h>
 #include <stdlib.h>

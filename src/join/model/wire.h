@@ -11,12 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tap_buffer;
-struct tap_context;
-struct tap_fields;
-struct tap_process;
 struct tap_qp;
-struct tap_span;
 
 enum tap_work_kind {
 	TAP_WORK_NONE, /* the span is no work request */
@@ -168,20 +163,7 @@ bool tap_work_is_shared(const struct tap_work *work);
 /* The number of its queue, or of its connection; not of what ran on a GPU. */
 uint64_t tap_work_queue_id(const struct tap_work *work);
 
-/* A span of work, which is running.  NULL: memory is short. */
-struct tap_span *tap_work_make_span(struct tap_context *context,
-				    const struct tap_process *process, const char *layer,
-				    const char *name, int64_t tid);
-/* Adds the status that work has completed with. */
-void tap_work_add_status(struct tap_fields *fields, uint64_t status);
-
-/* "0.q3.1.s17", "0.n3.s17" or "0.g17", a number that no other span of the trace has. */
-void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
-		     const struct tap_work *work);
 /* Whether it ran on a GPU. */
 bool tap_work_is_run(const struct tap_work *work);
-
-/* "qp 3 send", "gpu 0" or "net 3 send", the row that it is drawn on. */
-void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "join/model/context.h"
 #include "join/model/link.h"
+#include "join/model/work.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
 

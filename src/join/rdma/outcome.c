@@ -3,6 +3,7 @@
 #include "join/rdma/outcome.h"
 
 #include "join/model/link.h"
+#include "join/model/work.h"
 #include "join/rdma/flow.h"
 #include "join/rdma/qp.h"
 

@@ -5,6 +5,7 @@
 #include "join/rdma/column.h"
 #include "join/rdma/flow.h"
 #include "join/rdma/qp.h"
+#include "join/model/work.h"
 
 #include <errno.h>
 

@@ -7,6 +7,7 @@
  */
 #include "join/model/comm.h"
 #include "join/model/link.h"
+#include "join/model/work.h"
 #include "join/views/stack.h"
 #include "join/views/view.h"
 
