@@ -17,7 +17,7 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
 	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \
 	src/tracepoints/packed.c src/tracepoints/packed.h \
-	src/tracepoints/state_tp.c \
+	src/tracepoints/statedump_tp.c \
 	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h \
 	src/tracepoints/through_gate.h \
 	src/tracepoints/verbs_events.h src/tracepoints/verbs_fields.h \
@@ -25,7 +25,7 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/verbs_tp.c src/tracepoints/verbs_tp.h
 libccltap_events_la_CPPFLAGS = $(AM_CPPFLAGS) $(LTTNG_UST_CFLAGS)
 libccltap_events_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-omit-frame-pointer
-# The call that state_tp.c makes is in a library of its own, which pkg-config does not name.
+# The call that statedump_tp.c makes is in a library of its own, which pkg-config does not name.
 libccltap_events_la_LIBADD = $(LTTNG_UST_LIBS) -llttng-ust-tracepoint
 libccltap_events_la_LDFLAGS = $(MODULE_LDFLAGS) -export-symbols-regex '^tap_events$$' \
 	$(tap_lttng_ldflags)

@@ -11,9 +11,9 @@ VERBS_SOURCES = \
 	src/verbs/post.c src/verbs/post.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/request.c src/verbs/request.h \
 	src/verbs/setup.c \
-	src/verbs/state.c \
+	src/verbs/statedump.c \
 	src/verbs/table.c src/verbs/table.h \
-	src/verbs/turn.c src/verbs/turn.h \
+	src/verbs/owner_counter.c src/verbs/owner_counter.h \
 	src/verbs/entry_point.c src/verbs/entry_point.h
 
 EXTRA_DIST += src/verbs/README.md

@@ -12,7 +12,7 @@
 #include "calls/verbs_calls.h"
 #include "tracepoints/verbs_events.h"
 #include "verbs/table.h"
-#include "verbs/turn.h"
+#include "verbs/owner_counter.h"
 
 typedef int (*tap_post_send)(struct ibv_qp *, struct ibv_send_wr *,
 			     struct ibv_send_wr **);

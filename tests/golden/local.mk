@@ -79,7 +79,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-groups-early \
 	tests/golden/traces/net-hosts \
 	tests/golden/traces/net-late \
-	tests/golden/traces/net-lives \
+	tests/golden/traces/net-generations \
 	tests/golden/traces/net-lost \
 	tests/golden/traces/net-merged \
 	tests/golden/traces/net-old \
@@ -113,10 +113,10 @@ GOLDEN_CASES = \
 	tests/golden/traces/wire-garbage \
 	tests/golden/traces/wire-hosts \
 	tests/golden/traces/wire-late \
-	tests/golden/traces/wire-lives \
+	tests/golden/traces/wire-generations \
 	tests/golden/traces/wire-lost \
 	tests/golden/traces/wire-one-cq \
-	tests/golden/traces/wire-raced \
+	tests/golden/traces/wire-concurrent \
 	tests/golden/traces/wire-rc \
 	tests/golden/traces/wire-srq \
 	tests/golden/traces/wire-srq-alike \

@@ -107,7 +107,7 @@ check_PROGRAMS += tests/unit/test_poll
 tests_unit_test_poll_SOURCES = tests/unit/test_poll.c tests/unit/tap.h \
 	src/common/barrier.c src/common/barrier.h src/common/thread.c src/common/thread.h \
 	src/verbs/objects.c src/verbs/objects.h src/verbs/poll.c src/verbs/poll.h \
-	src/verbs/table.c src/verbs/table.h src/verbs/turn.c src/verbs/turn.h
+	src/verbs/table.c src/verbs/table.h src/verbs/owner_counter.c src/verbs/owner_counter.h
 tests_unit_test_poll_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_poll_CFLAGS = $(AM_CFLAGS) $(TSAN_CFLAGS)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a queue changes hands. */
-#include "verbs/turn.h"
+#include "verbs/owner_counter.h"
 
 #include <sched.h>
 
