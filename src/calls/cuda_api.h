@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define TAP_BARE(api) TAP_BARE_ api
-#define TAP_BARE_(bare, ...) bare
+#define TAP_BARE_(base_name, ...) base_name
 #define TAP_BARE_NAME(api) TAP_STRING_(TAP_BARE(api))
 #define TAP_STRING_(name) TAP_STRING__(name)
 #define TAP_STRING__(name) #name
@@ -23,15 +23,15 @@
 #define TAP_CBID_CAPTURE TAP_CBID_SETUP
 #define TAP_CBID_CAPTURED TAP_CBID_SETUP
 #define TAP_CBID_UNLOAD TAP_CBID_SETUP
-#define TAP_CBIDS_WORK(M, name, twin, api) M(name, TAP_CBID_NAME_ api) M(twin, TAP_CBID_TWIN_ api)
+#define TAP_CBIDS_WORK(M, name, variant, api) M(name, TAP_CBID_NAME_ api) M(variant, TAP_CBID_VARIANT_ api)
 #define TAP_CBIDS_WAIT TAP_CBIDS_WORK
-#define TAP_CBIDS_SETUP(M, name, twin, api)
+#define TAP_CBIDS_SETUP(M, name, variant, api)
 #define TAP_CBIDS_CAPTURE TAP_CBIDS_SETUP
 #define TAP_CBIDS_CAPTURED TAP_CBIDS_SETUP
 #define TAP_CBIDS_UNLOAD TAP_CBIDS_SETUP
-#define TAP_CBID_ALONE_(bare, number) number
-#define TAP_CBID_NAME_(bare, number, twin_number) number
-#define TAP_CBID_TWIN_(bare, number, twin_number) twin_number
+#define TAP_CBID_ALONE_(base_name, number) number
+#define TAP_CBID_NAME_(base_name, number, variant_number) number
+#define TAP_CBID_VARIANT_(base_name, number, variant_number) variant_number
 /* clang-format on */
 
 #endif

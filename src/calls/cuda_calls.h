@@ -15,7 +15,7 @@
 #define CALL_ALONE(since, class, does, api, name, ...) \
 	typedef CUresult (*name##_function)(PARAMS(__VA_ARGS__)); \
 	struct name##_args { MEMBERS(__VA_ARGS__) };
-#define CALL(since, class, does, api, name, twin, ...) \
+#define CALL(since, class, does, api, name, variant, ...) \
 	CALL_ALONE(since, class, does, api, name, ##__VA_ARGS__)
 #include "calls/cuda.def"
 #include "calls/hip.def"
@@ -23,7 +23,7 @@
 #undef CALL_ALONE
 
 #define CALL_ALONE(since, class, does, api, name, ...) TAP_##name,
-#define CALL(since, class, does, api, name, twin, ...) TAP_##name,
+#define CALL(since, class, does, api, name, variant, ...) TAP_##name,
 enum tap_cuda_call {
 #include "calls/cuda.def"
 #include "calls/hip.def"
@@ -35,7 +35,7 @@ enum tap_cuda_call {
 /* TAP_CBID_<symbol>: how CUPTI numbers the functions that put work on a GPU. */
 #define CBID(symbol, number) TAP_CBID_##symbol = number,
 #define CALL_ALONE(since, class, does, api, name, ...) TAP_CBID_##class(CBID, name, api)
-#define CALL(since, class, does, api, name, twin, ...) TAP_CBIDS_##class(CBID, name, twin, api)
+#define CALL(since, class, does, api, name, variant, ...) TAP_CBIDS_##class(CBID, name, variant, api)
 enum tap_cuda_cbid {
 #include "calls/cuda.def"
 };

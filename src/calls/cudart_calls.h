@@ -28,7 +28,7 @@ enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyDefault = 4 };
 
 /* clang-format off */
 #define CALL_ALONE(number, since, fn, ...) typedef int (*fn##_function)(PARAMS(__VA_ARGS__));
-#define CALL(number, since, fn, twin, ...) CALL_ALONE(number, since, fn, ##__VA_ARGS__)
+#define CALL(number, since, fn, variant, ...) CALL_ALONE(number, since, fn, ##__VA_ARGS__)
 #include "calls/cudart.def"
 #undef CALL
 #undef CALL_ALONE

@@ -46,7 +46,7 @@ static const struct {
 
 /* since: CUDA's release, and none of HIP's, whose names have versions. */
 static const struct gpu {
-	const char *name, *twin, *class, *does, *version, *twin_version;
+	const char *name, *variant, *class, *does, *version, *variant_version;
 	unsigned int since;
 	struct {
 		const char *name, *kind;
@@ -54,8 +54,8 @@ static const struct gpu {
 } cuda[] = {
 #define CALL_ALONE(since, class, does, api, fn, ...) \
 	{#fn, NULL, #class, #does, NULL, NULL, since, {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
-#define CALL(since, class, does, api, fn, twin, ...) \
-	{#fn, #twin, #class, #does, NULL, NULL, since, \
+#define CALL(since, class, does, api, fn, variant, ...) \
+	{#fn, #variant, #class, #does, NULL, NULL, since, \
 	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/cuda.def"
 #undef CALL
@@ -64,8 +64,8 @@ static const struct gpu {
 #define CALL_ALONE(version, class, does, none, fn, ...) \
 	{#fn, NULL, #class, #does, version, NULL, 0, \
 	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
-#define CALL(version, class, does, twin_version, fn, twin, ...) \
-	{#fn, #twin, #class, #does, version, twin_version, 0, \
+#define CALL(version, class, does, variant_version, fn, variant, ...) \
+	{#fn, #variant, #class, #does, version, variant_version, 0, \
 	 {ARGS_WALK(ARG_DOC, SEP_NONE, ##__VA_ARGS__)}},
 #include "calls/hip.def"
 #undef CALL
@@ -74,7 +74,7 @@ static const struct gpu {
 
 #define CBID(name, number) {#name, number},
 #define CALL_ALONE(since, class, does, api, fn, ...) TAP_CBID_##class(CBID, fn, api)
-#define CALL(since, class, does, api, fn, twin, ...) TAP_CBIDS_##class(CBID, fn, twin, api)
+#define CALL(since, class, does, api, fn, variant, ...) TAP_CBIDS_##class(CBID, fn, variant, api)
 static const struct {
 	const char *name;
 	unsigned int number;
@@ -87,9 +87,9 @@ static const struct {
 
 /* The libraries that have the call are those since a release. */
 #define CALL_ALONE(number, since, fn, ...) {#fn, NULL, number, since},
-#define CALL(number, since, fn, twin, ...) {#fn, #twin, number, since},
+#define CALL(number, since, fn, variant, ...) {#fn, #variant, number, since},
 static const struct runtime {
-	const char *name, *twin;
+	const char *name, *variant;
 	unsigned int number, since;
 } runtime[] = {
 #include "calls/cudart.def"
@@ -102,7 +102,7 @@ static const struct {
 } runtimes[] = {{11, "libcudart.so.11.0"}, {12, "libcudart.so.12"}, {13, "libcudart.so.13"}};
 
 /* Each of CUPTI's that is stood in for, under each version. */
-#define VERSIONED(way, version, name) {#name, version},
+#define VERSIONED(binding, version, name) {#name, version},
 #define CALL(since, class, name, ...) TAP_CUPTI_SINCE_##since(VERSIONED, name)
 static const struct {
 	const char *name, *version;
@@ -139,7 +139,7 @@ static const char cuda_markdown[] =
 	"## CUDA\n"
 	"\n"
 	"From the rows of `src/calls/cuda.def`: the driver's functions, however a program comes by\n"
-	"them; `cuGetProcAddress`, which hands them out, makes no event. *Twin* is the name of the\n"
+	"them; `cuGetProcAddress`, which hands them out, makes no event. *Per-thread variant* is the name of the\n"
 	"form for which no stream is the thread's own; its events are the same, with `per_thread` 1.\n"
 	"*Since* is the CUDA version by which `cuGetProcAddress` gives this form: of some functions\n"
 	"there are several. A call of the *class* `WORK` puts something on a stream and is one event\n"
@@ -149,7 +149,7 @@ static const char cuda_markdown[] =
 	"count it as. Behind each argument stands its kind, which says how it is recorded and what\n"
 	"it is to the call: `src/calls/cuda_kinds.h` has them, `ccltap-events(7)` the fields.\n"
 	"\n"
-	"| call | twin | since | class | does | events | arguments |\n"
+	"| call | per-thread variant | since | class | does | events | arguments |\n"
 	"|---|---|---|---|---|---|---|\n";
 
 static const char runtime_markdown[] =
@@ -160,7 +160,7 @@ static const char runtime_markdown[] =
 	"events: the driver's events say in `runtime` by which of them they were made, as a\n"
 	"*number*. Each is stood in for under the version of every library *since* that one.\n"
 	"\n"
-	"| call | twin | since | number |\n"
+	"| call | per-thread variant | since | number |\n"
 	"|---|---|---|---|\n";
 
 static const char hip_markdown[] =
@@ -171,7 +171,7 @@ static const char hip_markdown[] =
 	"provider is `cuda` too. Each name has the *version* that programs reference it by. What\n"
 	"`hipGetProcAddress` and `hipGetDriverEntryPoint` hand out is recorded, they are not.\n"
 	"\n"
-	"| call | version | twin | its version | class | does | events | arguments |\n"
+	"| call | version | per-thread variant | its version | class | does | events | arguments |\n"
 	"|---|---|---|---|---|---|---|---|\n";
 
 static const char verbs_markdown[] =
@@ -242,8 +242,8 @@ static int print_cuda(void)
 	puts("cuGetProcAddress - -\ncuGetProcAddress_v2 - -\ncuInit - -");
 	for (g = cuda; g < cuda + ARRAY_SIZE(cuda); g++) {
 		printf("%s %s %s\n", g->name, g->name, g->class);
-		if (g->twin)
-			printf("%s %s %s\n", g->twin, g->name, g->class);
+		if (g->variant)
+			printf("%s %s %s\n", g->variant, g->name, g->class);
 	}
 	return fflush(stdout) || ferror(stdout);
 }
@@ -257,8 +257,8 @@ static int print_hip(void)
 	     "hipGetDriverEntryPoint hip_7.1 - -\nhipGetDriverEntryPoint_spt hip_7.1 - -");
 	for (g = hip; g < hip + ARRAY_SIZE(hip); g++) {
 		printf("%s %s %s %s\n", g->name, g->version, g->name, g->class);
-		if (g->twin)
-			printf("%s %s %s %s\n", g->twin, g->twin_version, g->name,
+		if (g->variant)
+			printf("%s %s %s %s\n", g->variant, g->variant_version, g->name,
 			       g->class);
 	}
 	return fflush(stdout) || ferror(stdout);
@@ -275,8 +275,8 @@ static int print_runtime(void)
 			if (runtimes[i].release < r->since)
 				continue;
 			printf("%s %s %u\n", r->name, runtimes[i].version, r->number);
-			if (r->twin)
-				printf("%s %s %u\n", r->twin, runtimes[i].version,
+			if (r->variant)
+				printf("%s %s %u\n", r->variant, runtimes[i].version,
 				       r->number);
 		}
 	}
@@ -340,21 +340,21 @@ static void print_gpus(void)
 	fputs(cuda_markdown, stdout);
 	for (g = cuda; g < cuda + ARRAY_SIZE(cuda); g++) {
 		printf("| `%s` |", g->name);
-		print_name(g->twin);
+		print_name(g->variant);
 		printf(" %u.%u |", g->since / 1000, g->since % 1000 / 10);
 		print_gpu(g);
 	}
 	fputs(runtime_markdown, stdout);
 	for (r = runtime; r < runtime + ARRAY_SIZE(runtime); r++) {
 		printf("| `%s` |", r->name);
-		print_name(r->twin);
+		print_name(r->variant);
 		printf(" %u | %u |\n", r->since, r->number);
 	}
 	fputs(hip_markdown, stdout);
 	for (g = hip; g < hip + ARRAY_SIZE(hip); g++) {
 		printf("| `%s` | %s |", g->name, g->version);
-		print_name(g->twin);
-		printf(" %s |", g->twin_version ? g->twin_version : "");
+		print_name(g->variant);
+		printf(" %s |", g->variant_version ? g->variant_version : "");
 		print_gpu(g);
 	}
 }

@@ -35,17 +35,17 @@ static int32_t number(const char *variable)
 
 struct tap_launcher tap_launcher_ask(void)
 {
-	struct tap_launcher told = {-1, -1, -1, ""};
+	struct tap_launcher reported = {-1, -1, -1, ""};
 	unsigned i;
 
 	for (i = 0; i < ARRAY_SIZE(launchers); i++) {
-		told.rank = number(launchers[i].rank);
-		if (told.rank < 0)
+		reported.rank = number(launchers[i].rank);
+		if (reported.rank < 0)
 			continue;
-		told.rank_from = launchers[i].rank;
-		told.world_size = number(launchers[i].world_size);
-		told.local_rank = number(launchers[i].local_rank);
+		reported.rank_from = launchers[i].rank;
+		reported.world_size = number(launchers[i].world_size);
+		reported.local_rank = number(launchers[i].local_rank);
 		break;
 	}
-	return told;
+	return reported;
 }

@@ -18,7 +18,7 @@ static const uint16_t work[] = {
 #undef CBID
 /* clang-format on */
 
-int tap_cupti_is_told;
+int tap_cupti_is_reporting;
 
 bool tap_cupti_is_work(uint32_t cbid)
 {
@@ -77,7 +77,7 @@ static uint64_t node_id(const struct tap_cupti_library *library, void *node)
 	return node && !library->GetGraphNodeId(node, &id) ? id : 0;
 }
 
-static void tell_node(const struct tap_cupti_library *library,
+static void emit_node(const struct tap_cupti_library *library,
 		      const struct tap_cupti_graph *graph, bool is_clone)
 {
 	const struct tap_gpu_events *events = &tap_events_table->gpu;
@@ -86,14 +86,14 @@ static void tell_node(const struct tap_cupti_library *library,
 		/* Else it is of a call that is over. */
 		.correlation_id = tap_thread.cbid ? tap_thread.correlation_id : 0,
 	};
-	static int has_told;
+	static int has_reported;
 	uint32_t id;
 
 	if (!library->GetGraphNodeId || !*events->on[TAP_GPU_graph_node])
 		return;
 	r.node = node_id(library, graph->node);
 	if (!r.node) {
-		if (!__atomic_exchange_n(&has_told, 1, __ATOMIC_RELAXED))
+		if (!__atomic_exchange_n(&has_reported, 1, __ATOMIC_RELAXED))
 			tap_problem("not recorded", "which nodes a graph has", 1);
 		return;
 	}
@@ -110,12 +110,12 @@ tap_cold static void on_resource(const struct tap_cupti_library *library, uint32
 {
 	struct tap_guard guard;
 
-	if (!__atomic_load_n(&tap_cupti_is_told, __ATOMIC_ACQUIRE) ||
+	if (!__atomic_load_n(&tap_cupti_is_reporting, __ATOMIC_ACQUIRE) ||
 	    (cbid != TAP_CUPTI_GRAPHNODE_CREATED && cbid != TAP_CUPTI_GRAPHNODE_CLONED) ||
 	    !resource->descriptor)
 		return;
 	guard = tap_guard_set();
-	tell_node(library, resource->descriptor, cbid == TAP_CUPTI_GRAPHNODE_CLONED);
+	emit_node(library, resource->descriptor, cbid == TAP_CUPTI_GRAPHNODE_CLONED);
 	tap_guard_clear(guard);
 }
 

@@ -25,7 +25,7 @@ void tap_cupti_callback(void *userdata, uint32_t domain, uint32_t cbid,
 			const void *data) tap_hidden;
 
 /* Whether events may be written of what it tells. */
-extern int tap_cupti_is_told tap_hidden;
+extern int tap_cupti_is_reporting tap_hidden;
 
 /* Has CUPTI make records of these calls; 0 or an error of CUPTI's. */
 int tap_cupti_calls_enable(const struct tap_cupti_library *library, bool on) tap_hidden;

@@ -100,7 +100,7 @@ static bool is_wanted(void)
 	       *events->on[TAP_GPU_memcpy_p2p] || *events->on[TAP_GPU_memset];
 }
 
-static void tell_owner(const char *state, const char *holder, const char *detail)
+static void emit_owner(const char *state, const char *holder, const char *detail)
 {
 	const struct tap_gpu_owner owner = {
 		.state = state,
@@ -110,7 +110,7 @@ static void tell_owner(const char *state, const char *holder, const char *detail
 		.detail = detail,
 	};
 
-	tap_cupti_owner_tell(&owner);
+	tap_cupti_owner_emit(&owner);
 }
 
 /* ---- What CUPTI calls ---- */
@@ -130,7 +130,7 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *buffer,
 	(void) context;
 	(void) stream;
 	(void) size;
-	if (buffer && valid && __atomic_load_n(&tap_cupti_is_told, __ATOMIC_ACQUIRE))
+	if (buffer && valid && __atomic_load_n(&tap_cupti_is_reporting, __ATOMIC_ACQUIRE))
 		tap_cupti_records(&library, buffer, valid);
 	tap_cupti_buffer_drop(buffer);
 	tap_guard_clear(guard);
@@ -188,27 +188,28 @@ static int enable_kinds(void)
 	return 0;
 }
 
-static void tell_once(bool *has_told, const char *detail)
+static void report_once(bool *has_reported, const char *detail)
 {
-	if (!*has_told)
+	if (!*has_reported)
 		tap_problem("not recorded", detail, 1);
-	*has_told = true;
+	*has_reported = true;
 }
 
 static void hand_over(uint32_t flag)
 {
-	static bool has_told_records, has_told_dropped;
+	static bool has_reported_records, has_reported_dropped;
 	size_t dropped = 0;
 
 	tap_cupti_clock_look(&library);
 	if (library.ActivityFlushAll(flag))
-		tell_once(&has_told_records, "CUPTI does not hand its records over");
+		report_once(&has_reported_records,
+			    "CUPTI does not hand its records over");
 	if (!library.ActivityGetNumDroppedRecords ||
 	    library.ActivityGetNumDroppedRecords(NULL, 0, &dropped)) {
-		tell_once(&has_told_dropped, "how many records CUPTI dropped");
+		report_once(&has_reported_dropped, "how many records CUPTI dropped");
 		dropped = 0;
 	}
-	tap_cupti_records_tell_lost(dropped);
+	tap_cupti_records_emit_lost(dropped);
 }
 
 static void let_go(const char *state, const char *holder, const char *detail)
@@ -218,15 +219,15 @@ static void let_go(const char *state, const char *holder, const char *detail)
 	if (library.ActivityRegisterTimestampCallback)
 		(void) library.ActivityRegisterTimestampCallback(time_of_day);
 	(void) library.Unsubscribe(subscriber);
-	__atomic_store_n(&tap_cupti_is_told, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&tap_cupti_is_reporting, 0, __ATOMIC_RELEASE);
 	is_taken = false;
-	tell_owner(state, holder, detail);
+	emit_owner(state, holder, detail);
 }
 
 static void fail(const char *state, const char *holder, const char *detail)
 {
 	__atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
-	tell_owner(state, holder, detail);
+	emit_owner(state, holder, detail);
 }
 
 static void fail_by(const char *function, int error)
@@ -286,10 +287,10 @@ static int set_up(void)
 	error = tap_cupti_callbacks_enable(&library, subscriber);
 	if (error)
 		tap_problem("gpu", "CUPTI does not tell which call a kernel is of", 1);
-	__atomic_store_n(&tap_cupti_is_told, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&tap_cupti_is_reporting, 1, __ATOMIC_RELEASE);
 	error = enable_kinds();
 	if (error) {
-		__atomic_store_n(&tap_cupti_is_told, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&tap_cupti_is_reporting, 0, __ATOMIC_RELEASE);
 		fail_by("cuptiActivityEnable", error);
 	}
 	return error;
@@ -327,8 +328,8 @@ static void take(void)
 		return;
 	}
 	is_taken = true;
-	tell_owner("taken", "", wish() == WISH_ALL ? "all" : "kernels");
-	tap_cupti_clock_tell();
+	emit_owner("taken", "", wish() == WISH_ALL ? "all" : "kernels");
+	tap_cupti_clock_emit();
 }
 
 /* ---- The end of the process ---- */
@@ -446,7 +447,8 @@ static bool make_keeper(enum task task)
 	if (!tap_helper_make(keep, (void *) (uintptr_t) task, STACK_BYTES))
 		return true;
 	__atomic_store_n(&keeper_runs, 0, __ATOMIC_RELEASE);
-	tap_problem("not recorded", "what runs on the GPU: no thread", 1);
+	tap_problem("not recorded",
+		    "CUPTI thread failed: what runs on the GPU is not reported", 1);
 	return false;
 }
 
@@ -495,7 +497,7 @@ void tap_cupti_has_begun(void)
 	static int is_registered;
 	const struct tap_guard guard = tap_guard_set();
 
-	if (__atomic_load_n(&tap_cupti_is_told, __ATOMIC_ACQUIRE) &&
+	if (__atomic_load_n(&tap_cupti_is_reporting, __ATOMIC_ACQUIRE) &&
 	    !__atomic_exchange_n(&is_registered, 1, __ATOMIC_ACQ_REL))
 		(void) atexit(at_exit);
 	tap_guard_clear(guard);
@@ -540,12 +542,12 @@ void tap_cupti_program_left(void)
 	tap_guard_clear(guard);
 }
 
-void tap_cupti_write_state(struct tap_state_counts *counts)
+void tap_cupti_write_statedump(struct tap_state_counts *counts)
 {
 	(void) counts;
 	tap_cupti_owner_write();
-	if (__atomic_load_n(&tap_cupti_is_told, __ATOMIC_ACQUIRE))
-		tap_cupti_clock_tell();
+	if (__atomic_load_n(&tap_cupti_is_reporting, __ATOMIC_ACQUIRE))
+		tap_cupti_clock_emit();
 	else if (__atomic_load_n(&cuda_has_begun, __ATOMIC_ACQUIRE) &&
 		 !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE) && is_wanted())
 		(void) make_keeper(TAKE);
@@ -562,7 +564,7 @@ void tap_cupti_fork_child(void)
 		is_over = has_retaken = 1;
 	pthread_mutex_init(&lock, NULL);
 	is_taken = is_exiting = false;
-	tap_cupti_is_told = keeper_runs = is_due_again = 0;
+	tap_cupti_is_reporting = keeper_runs = is_due_again = 0;
 	tap_cupti_names_fork_child();
 	tap_cupti_owner_fork_child();
 }

@@ -28,7 +28,7 @@ void tap_cupti_program_left(void) tap_hidden;
 
 /* As struct tap_layer has them. */
 struct tap_state_counts;
-void tap_cupti_write_state(struct tap_state_counts *counts) tap_hidden;
+void tap_cupti_write_statedump(struct tap_state_counts *counts) tap_hidden;
 void tap_cupti_fork_child(void) tap_hidden;
 
 #endif

@@ -66,10 +66,10 @@ void tap_cupti_clock_look(const struct tap_cupti_library *library)
 		return;
 	residual_ns = residual;
 	__atomic_store_n(&tap_cupti_offset_ns, offset, __ATOMIC_RELAXED);
-	tap_cupti_clock_tell();
+	tap_cupti_clock_emit();
 }
 
-void tap_cupti_clock_tell(void)
+void tap_cupti_clock_emit(void)
 {
 	const struct tap_gpu_clock clock = {
 		.kind = by_pairs ? TAP_GPU_CLOCK_PAIRS : TAP_GPU_CLOCK_CALLBACK,

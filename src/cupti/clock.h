@@ -23,7 +23,7 @@ void tap_cupti_clock_begin(const struct tap_cupti_library *library) tap_hidden;
 void tap_cupti_clock_look(const struct tap_cupti_library *library) tap_hidden;
 
 /* Writes gpu:clock, as it is now. */
-void tap_cupti_clock_tell(void) tap_hidden;
+void tap_cupti_clock_emit(void) tap_hidden;
 
 /* What is added to CUPTI's times. */
 extern int64_t tap_cupti_offset_ns tap_hidden;

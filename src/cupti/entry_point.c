@@ -13,11 +13,11 @@
 #include "intercept/resolve.h"
 
 /* One that was handed out leads to the function of that copy of CUPTI. */
-struct handed_out {
+struct looked_up {
 	void *real;
 };
 
-static void *real_of(const struct handed_out *h)
+static void *real_of(const struct looked_up *h)
 {
 	return __atomic_load_n(&h->real, __ATOMIC_ACQUIRE);
 }
@@ -37,11 +37,11 @@ static void *real_of(const struct handed_out *h)
 	const int result = call; \
 	tap_cupti_program_left();
 
-#define WRAPPER(linkage, way, find, class, fn, ...) \
-	linkage int tap_cupti_##way##_##fn(PARAMS(__VA_ARGS__)); \
-	linkage int tap_cupti_##way##_##fn(PARAMS(__VA_ARGS__)) \
+#define WRAPPER(linkage, binding, find, class, fn, ...) \
+	linkage int tap_cupti_##binding##_##fn(PARAMS(__VA_ARGS__)); \
+	linkage int tap_cupti_##binding##_##fn(PARAMS(__VA_ARGS__)) \
 	{ \
-		const fn##_function real = (fn##_function) find(&way##_##fn); \
+		const fn##_function real = (fn##_function) find(&binding##_##fn); \
 		if (unlikely(!real)) \
 			return TAP_CUPTI_NOT_INITIALIZED; \
 		if (tap_thread.in_tracer) \
@@ -50,13 +50,13 @@ static void *real_of(const struct handed_out *h)
 		return result; \
 	}
 /* A library's version is named as it is itself. */
-#define LINKED(way, version, class, fn, ...) \
-	static struct tap_resolved way##_##fn = {version, #fn, version, NULL, 0}; \
-	WRAPPER(tap_exported, way, tap_resolve, class, fn, ##__VA_ARGS__) \
-	__asm__(".symver tap_cupti_" #way "_" #fn ", " #fn "@" version);
-#define COPY(way, class, fn, ...) \
-	static struct handed_out way##_##fn; \
-	WRAPPER(static, way, real_of, class, fn, ##__VA_ARGS__)
+#define LINKED(binding, version, class, fn, ...) \
+	static struct tap_resolved binding##_##fn = {version, #fn, version, NULL, 0}; \
+	WRAPPER(tap_exported, binding, tap_resolve, class, fn, ##__VA_ARGS__) \
+	__asm__(".symver tap_cupti_" #binding "_" #fn ", " #fn "@" version);
+#define COPY(binding, class, fn, ...) \
+	static struct looked_up binding##_##fn; \
+	WRAPPER(static, binding, real_of, class, fn, ##__VA_ARGS__)
 #define CALL(since, class, fn, ...) \
 	TAP_CUPTI_SINCE_##since(LINKED, class, fn, ##__VA_ARGS__) \
 	COPY(copy1, class, fn, ##__VA_ARGS__) \
@@ -71,7 +71,7 @@ static void *real_of(const struct handed_out *h)
 static const struct {
 	const char *name;
 	struct {
-		struct handed_out *leads;
+		struct looked_up *looked_up;
 		void *wrapper;
 	} copies[2];
 } names[] = {
@@ -81,7 +81,7 @@ static const struct {
 /* clang-format on */
 
 /* Of a library that was unloaded nothing is left to call. */
-static bool leads_to(struct handed_out *h, void *found)
+static bool binds_to(struct looked_up *h, void *found)
 {
 	void *before = __atomic_load_n(&h->real, __ATOMIC_ACQUIRE);
 	Dl_info info;
@@ -105,7 +105,7 @@ static void *stand_in(const char *name, void *found)
 		if (!tap_same_name(names[i].name, name))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(names[i].copies); k++)
-			if (leads_to(names[i].copies[k].leads, found))
+			if (binds_to(names[i].copies[k].looked_up, found))
 				return names[i].copies[k].wrapper;
 	}
 	return NULL;
@@ -147,7 +147,7 @@ static const char *const prefixes[] = {"cupti", NULL};
 const struct tap_layer tap_layer_cupti = {
 	.stand_in = stand_in,
 	.prefixes = prefixes,
-	.write_state = tap_cupti_write_state,
+	.write_statedump = tap_cupti_write_statedump,
 	.fork_child = tap_cupti_fork_child,
 	.cuda_begins = cuda_begins,
 	.cuda_has_begun = cuda_has_begun,

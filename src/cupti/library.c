@@ -97,8 +97,9 @@ static void *open_below(const char *top, const char *const *folders, unsigned nr
  */
 static void *open_beside(const char *soname)
 {
-	static const char *const ways[] = {"", "/../../cuda_cupti/lib", "/../../cu13/lib",
-					   "/../extras/CUPTI/lib64"};
+	static const char *const suffixes[] = {"", "/../../cuda_cupti/lib",
+					       "/../../cu13/lib",
+					       "/../extras/CUPTI/lib64"};
 	char path[PATH_MAX];
 	char *slash;
 
@@ -108,7 +109,7 @@ static void *open_beside(const char *soname)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	return open_below(path, ways, ARRAY_SIZE(ways));
+	return open_below(path, suffixes, ARRAY_SIZE(suffixes));
 }
 
 /* Whichever release is there, before the newest that the system has. */
@@ -133,7 +134,7 @@ static void *open_in_path(void)
 static void *open_in_toolkit(void)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", NULL};
-	static const char *const ways[] = {"/extras/CUPTI/lib64", "/lib64"};
+	static const char *const suffixes[] = {"/extras/CUPTI/lib64", "/lib64"};
 	const char *top;
 	void *handle = NULL;
 	unsigned i;
@@ -141,7 +142,7 @@ static void *open_in_toolkit(void)
 	for (i = 0; i < ARRAY_SIZE(variables) && !handle; i++) {
 		top = variables[i] ? secure_getenv(variables[i]) : "/usr/local/cuda";
 		if (top && *top)
-			handle = open_below(top, ways, ARRAY_SIZE(ways));
+			handle = open_below(top, suffixes, ARRAY_SIZE(suffixes));
 	}
 	return handle;
 }

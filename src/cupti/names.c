@@ -24,7 +24,7 @@ struct place {
 static struct place places[NR_PLACES];
 static uint64_t last_number;
 static struct tap_lock lock; /* of whoever adds a name */
-static int has_told_full;
+static int has_reported_full;
 
 static struct {
 	char *at;
@@ -109,7 +109,7 @@ uint64_t tap_cupti_name(const char *name)
 		number = add(name);
 		tap_lock_drop(&lock);
 	}
-	if (!number && !__atomic_exchange_n(&has_told_full, 1, __ATOMIC_RELAXED))
+	if (!number && !__atomic_exchange_n(&has_reported_full, 1, __ATOMIC_RELAXED))
 		tap_problem("not recorded", "names of kernels: there are too many", 1);
 	return number;
 }

@@ -15,7 +15,7 @@
 /* The name's number, told by gpu:name when it is new; 0: no name, or too many. */
 uint64_t tap_cupti_name(const char *name) tap_hidden;
 
-/* Writes gpu:state_name for each. */
+/* Writes gpu:statedump_name for each. */
 void tap_cupti_names_write(void) tap_hidden;
 
 void tap_cupti_names_fork_child(void) tap_hidden;

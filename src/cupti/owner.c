@@ -15,7 +15,7 @@ static struct {
 	uint32_t version;
 } last;
 
-void tap_cupti_owner_tell(const struct tap_gpu_owner *owner)
+void tap_cupti_owner_emit(const struct tap_gpu_owner *owner)
 {
 	tap_events_table->gpu.owner(owner, false);
 	if (!tap_lock_take(&lock))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who has CUPTI, as the trace is told: gpu:owner when that changes, gpu:state_owner for a
- * recording that begins later.
+ * Who has CUPTI, as the trace is told: gpu:owner when that changes, gpu:statedump_owner
+ * for a recording that begins later.
  */
 #ifndef TAP_CUPTI_OWNER_H
 #define TAP_CUPTI_OWNER_H
@@ -10,9 +10,9 @@
 #include "tracepoints/gpu_events.h"
 
 /* Writes gpu:owner, and keeps it. */
-void tap_cupti_owner_tell(const struct tap_gpu_owner *owner) tap_hidden;
+void tap_cupti_owner_emit(const struct tap_gpu_owner *owner) tap_hidden;
 
-/* Writes gpu:state_owner, once there was anything to tell. */
+/* Writes gpu:statedump_owner, once there was anything to tell. */
 void tap_cupti_owner_write(void) tap_hidden;
 
 void tap_cupti_owner_fork_child(void) tap_hidden;

@@ -249,7 +249,7 @@ void tap_cupti_records(const struct tap_cupti_library *library, uint8_t *buffer,
 		count(UNKNOWN_RECORD);
 }
 
-void tap_cupti_records_tell_lost(uint64_t dropped)
+void tap_cupti_records_emit_lost(uint64_t dropped)
 {
 	unsigned i;
 

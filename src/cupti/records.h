@@ -19,6 +19,6 @@ void tap_cupti_records(const struct tap_cupti_library *library, uint8_t *buffer,
 		       size_t valid) tap_hidden;
 
 /* Writes gpu:lost for what was lost since the last time, and that CUPTI dropped. */
-void tap_cupti_records_tell_lost(uint64_t dropped) tap_hidden;
+void tap_cupti_records_emit_lost(uint64_t dropped) tap_hidden;
 
 #endif

@@ -221,7 +221,7 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 }
 
 /* A library may have come or gone in between: then the next call looks again. */
-static void let_lead_to(struct tap_entry *e, const int *entry_on, const int *exit_on)
+static void point_switches(struct tap_entry *e, const int *entry_on, const int *exit_on)
 {
 	if (!tap_lock_take(&lock))
 		return;
@@ -242,10 +242,10 @@ static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 	switch (tap_start(guard)) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
-		let_lead_to(e, events->entry_on, events->exit_on);
+		point_switches(e, events->entry_on, events->exit_on);
 		return *events->entry_on || *events->exit_on;
 	case TAP_FAILED:
-		let_lead_to(e, &never, &never);
+		point_switches(e, &never, &never);
 		break;
 	case TAP_STARTING:
 		break;

@@ -112,7 +112,7 @@ void tap_call_leave(const struct tap_call *call) tap_hidden;
 #define TAP_NR_COPIES 4
 
 /* All ways into a name that can be handed out instead of the real function. */
-struct tap_entry_ways {
+struct tap_entry_bindings {
 	struct tap_entry *linked;
 	struct {
 		struct tap_entry *entry;
@@ -123,6 +123,6 @@ struct tap_entry_ways {
 void tap_entries_each(void (*each)(struct tap_entry *e)) tap_hidden;
 
 /* NULL when name is none of ours.  Calls no function of libc. */
-const struct tap_entry_ways *tap_entry_find(const char *name) tap_hidden;
+const struct tap_entry_bindings *tap_entry_find(const char *name) tap_hidden;
 
 #endif

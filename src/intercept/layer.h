@@ -16,7 +16,8 @@
 #include "common/lock.h"
 #include "common/thread.h"
 
-/* What a state has written of each kind: tap:state_end says it, so that a loss is seen.
+/* What a state has written of each kind: tap:statedump_end says it, so that a loss is
+ * seen.
  */
 struct tap_state_counts {
 	uint32_t libraries, comms, threads, stacks;
@@ -31,7 +32,7 @@ struct tap_layer {
 	 * set the guard. */
 	void (*announce)(void);
 	/* By LTTng's thread, under its lock, or by whoever has a state written. */
-	void (*write_state)(struct tap_state_counts *counts);
+	void (*write_statedump)(struct tap_state_counts *counts);
 	/* Once a second; stuck_ns is 0 where nothing is held to be stuck. */
 	void (*look)(int64_t stuck_ns);
 	/* A library that calls lead into was met. */

@@ -4,10 +4,10 @@
  * takes that of a later one alone.  What each is held around says doc/INTERNALS.md.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
- * the last to the first.  announce, write_state and expire go from the last to the first
- * too: the process and its libraries are written before what names them, and tap_epoch
- * counts before what was resolved is forgotten.  All other hooks go from the first to the
- * last.
+ * the last to the first.  announce, write_statedump and expire go from the last to the
+ * first too: the process and its libraries are written before what names them, and
+ * tap_epoch counts before what was resolved is forgotten.  All other hooks go from the
+ * first to the last.
  *
  * The layers are known here by name alone, those of src/verbs and src/cupti too.
  */

@@ -71,7 +71,7 @@ static void say_too_many(void)
 }
 
 /* Two threads may look two copies up at once: the first to come has the entry. */
-static bool leads_to(struct tap_entry *e, void *found)
+static bool binds_to(struct tap_entry *e, void *found)
 {
 	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
 
@@ -93,13 +93,13 @@ static bool leads_to(struct tap_entry *e, void *found)
  * A wrapper of its own for each copy of a library, so that a call ends in the one that
  * was asked, whoever makes it.
  */
-static void *stand_in(const struct tap_entry_ways *ways, void *found)
+static void *stand_in(const struct tap_entry_bindings *bindings, void *found)
 {
 	unsigned i;
 
 	for (i = 0; i < TAP_NR_COPIES; i++)
-		if (leads_to(ways->looked_up[i].entry, found))
-			return ways->looked_up[i].wrapper;
+		if (binds_to(bindings->looked_up[i].entry, found))
+			return bindings->looked_up[i].wrapper;
 	say_too_many();
 	return NULL;
 }
@@ -136,7 +136,7 @@ static const struct tap_layer *layer_of(const char *name)
 
 void *tap_lookup(void *handle, const char *name, const char *version, const void *caller)
 {
-	const struct tap_entry_ways *ways;
+	const struct tap_entry_bindings *bindings;
 	const struct tap_cuda_name *cuda;
 	const struct tap_layer *layer;
 	void *found;
@@ -145,10 +145,10 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 		tap_real_find();
 	if (unlikely(!name) || likely(!(letters_of(name) & our_letters)))
 		return NULL;
-	ways = tap_entry_find(name);
+	bindings = tap_entry_find(name);
 	cuda = tap_cuda_find(name);
-	layer = ways || cuda ? NULL : layer_of(name);
-	if (likely(!ways && !cuda && !layer))
+	layer = bindings || cuda ? NULL : layer_of(name);
+	if (likely(!bindings && !cuda && !layer))
 		return NULL;
 	if (cuda && tap_thread.in_tracer)
 		return NULL;
@@ -159,6 +159,6 @@ void *tap_lookup(void *handle, const char *name, const char *version, const void
 	if (!found)
 		return NULL;
 	if (cuda)
-		return tap_cuda_lead(cuda, found);
-	return ways ? stand_in(ways, found) : layer->stand_in(name, found);
+		return tap_cuda_bind(cuda, found);
+	return bindings ? stand_in(bindings, found) : layer->stand_in(name, found);
 }

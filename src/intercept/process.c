@@ -122,14 +122,14 @@ static void announce(void)
 	write_process(tap_events_table->process);
 }
 
-static void write_state(struct tap_state_counts *counts)
+static void write_statedump(struct tap_state_counts *counts)
 {
 	(void) counts;
-	write_process(tap_events_table->state_process);
+	write_process(tap_events_table->statedump_process);
 }
 
 const struct tap_layer tap_layer_process = {
 	.announce = announce,
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.lock = &lock,
 };

@@ -86,7 +86,7 @@ static void send_note(const struct recorder *recorder, const char *prefix,
 	close(fd);
 }
 
-void tap_recorder_tell(const char *why)
+void tap_recorder_notify(const char *why)
 {
 	struct recorder recorder;
 
@@ -94,17 +94,18 @@ void tap_recorder_tell(const char *why)
 		send_note(&recorder, "", why);
 }
 
-void tap_recorder_tell_unreached(void)
+void tap_recorder_notify_unreached(void)
 {
 	struct recorder recorder;
 
 	if (!find(&recorder))
 		return;
 	if (recorder.uid && recorder.uid != getuid())
-		tap_recorder_tell("it is another user's, whom the session daemon does not "
-				  "serve");
+		tap_recorder_notify(
+			"it is another user's, whom the session daemon does not "
+			"serve");
 	else if (!is_paused)
-		tap_recorder_tell("it reaches no session daemon");
+		tap_recorder_notify("it reaches no session daemon");
 }
 
 static bool is_set(const char *variable)

@@ -18,10 +18,10 @@
 const char *tap_recorder_objection(void) tap_hidden;
 
 /* Tells the recorder, if there is one.  No event, no output, never blocks. */
-void tap_recorder_tell(const char *why) tap_hidden;
+void tap_recorder_notify(const char *why) tap_hidden;
 
 /* LTTng is there, but no session records this process: tells why, as far as is known. */
-void tap_recorder_tell_unreached(void) tap_hidden;
+void tap_recorder_notify_unreached(void) tap_hidden;
 
 /*
  * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, with which the recorder says how it records;

@@ -149,7 +149,7 @@ __attribute__((constructor)) static void register_early(void)
 static void fail(const char *why)
 {
 	tap_log("start: %s", why);
-	tap_recorder_tell(why);
+	tap_recorder_notify(why);
 }
 
 /* What the file exports under this name, NULL and why there is none. */
@@ -309,11 +309,11 @@ static pid_t start(void)
 		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
 	tap_recorder_prepare();
 	TAP_LAYERS_CALL(prepare);
-	tap_state_prepare();
+	tap_statedump_prepare();
 	/* What a session enables is there when LTTng has begun; of each recording this
 	 * is. */
 	if (!*events->open_call_on)
-		tap_recorder_tell_unreached();
+		tap_recorder_notify_unreached();
 	return ON;
 }
 
@@ -346,7 +346,7 @@ static void *run_starter(void *unused)
 	settle(&state, result);
 	/* What was made by calls that did not wait so long, no event tells. */
 	if (result == ON && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
-		tap_state_write();
+		tap_statedump_write();
 	return unused;
 }
 
@@ -358,13 +358,13 @@ static void *run_hip_starter(void *unused)
 }
 
 /* Such a process is in no trace. */
-__attribute__((destructor)) static void tell_ended_early(void)
+__attribute__((destructor)) static void report_ended_early(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() &&
 	    __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
-		tap_recorder_tell("it ended before LTTng was there");
+		tap_recorder_notify("it ended before LTTng was there");
 	tap_guard_clear(guard);
 }
 

@@ -12,9 +12,9 @@
 #include "common/compiler.h"
 
 /* Once the events can be written. */
-void tap_state_prepare(void) tap_hidden;
+void tap_statedump_prepare(void) tap_hidden;
 
 /* Tells it unasked.  The caller holds no lock. */
-void tap_state_write(void) tap_hidden;
+void tap_statedump_write(void) tap_hidden;
 
 #endif

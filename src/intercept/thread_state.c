@@ -51,8 +51,8 @@ static bool read_inside(const struct tap_thread *t, struct tap_thread_state *ret
 	return inside || ret_state->group_depth;
 }
 
-/* tap:state_thread for each thread that is inside a call or a group. */
-static void write_state(struct tap_state_counts *counts)
+/* tap:statedump_thread for each thread that is inside a call or a group. */
+static void write_statedump(struct tap_state_counts *counts)
 {
 	struct tap_thread_state state;
 	const struct tap_thread *t;
@@ -67,18 +67,18 @@ static void write_state(struct tap_state_counts *counts)
 	for (t = tap_threads_newest(); t; t = t->earlier) {
 		if (read_open(t, &state)) {
 			if (state.call_id == t->open.seen_id)
-				state.least_ns = (uint64_t) (now_ns - t->open.seen_ns);
+				state.min_ns = (uint64_t) (now_ns - t->open.seen_ns);
 		} else if (!read_inside(t, &state)) {
 			continue;
 		}
-		tap_events_table->state_thread(&state);
+		tap_events_table->statedump_thread(&state);
 		counts->threads++;
 	}
 	tap_threads_unlock();
 }
 
 const struct tap_layer tap_layer_thread_state = {
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 };
 
 /* Whether there is something to say of the call that t is in. */
@@ -86,7 +86,7 @@ static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 		 struct tap_thread_seen *ret_seen)
 {
 	struct tap_open *open = &t->open;
-	int64_t least_ns;
+	int64_t min_ns;
 
 	if (!read_open(t, &ret_seen->state))
 		return false;
@@ -96,10 +96,10 @@ static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 		open->due_ns = TAP_SECOND_NS;
 		open->is_stuck = false;
 	}
-	least_ns = now_ns - open->seen_ns;
-	ret_seen->state.least_ns = (uint64_t) least_ns;
-	ret_seen->is_due = least_ns >= open->due_ns;
-	ret_seen->is_stuck = stuck_ns && least_ns >= stuck_ns && !open->is_stuck;
+	min_ns = now_ns - open->seen_ns;
+	ret_seen->state.min_ns = (uint64_t) min_ns;
+	ret_seen->is_due = min_ns >= open->due_ns;
+	ret_seen->is_stuck = stuck_ns && min_ns >= stuck_ns && !open->is_stuck;
 	return ret_seen->is_due || ret_seen->is_stuck;
 }
 

@@ -57,7 +57,7 @@ static void prepare(void)
 	if (stuck_ns >= 0)
 		return;
 	stuck_ns = 0;
-	tap_problem("housekeeping", "CCLTAP_STUCK_AFTER is no number of seconds", 1);
+	tap_problem("watchdog", "CCLTAP_STUCK_AFTER is no number of seconds", 1);
 }
 
 static void ask(const struct tap_thread_state *state)
@@ -66,7 +66,7 @@ static void ask(const struct tap_thread_state *state)
 
 	snprintf(why, sizeof(why),
 		 "%s has not returned for %" PRIu64 " s (thread %" PRId32 ")",
-		 state->function, state->least_ns / 1000000000, state->tid);
+		 state->function, state->min_ns / 1000000000, state->tid);
 	tap_recorder_ask_snapshot(why);
 }
 
@@ -86,7 +86,7 @@ static void look(void)
 	TAP_LAYERS_CALL(look, stuck_ns);
 }
 
-static void *keep_house(void *unused)
+static void *run_watchdog(void *unused)
 {
 	bool is_wanted;
 
@@ -103,8 +103,9 @@ static void *keep_house(void *unused)
 
 static void announce(void)
 {
-	if (tap_helper_make(keep_house, NULL, STACK_BYTES))
-		tap_problem("not recorded", "calls that are open for long: no thread", 1);
+	if (tap_helper_make(run_watchdog, NULL, STACK_BYTES))
+		tap_problem("not recorded",
+			    "watchdog thread failed: stuck calls are not reported", 1);
 }
 
 const struct tap_layer tap_layer_watchdog = {

@@ -255,11 +255,11 @@ const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
 			     name_length);
 }
 
-const struct tap_name *tap_join_intern_told(struct tap_join *join,
-					    const struct tap_name *other,
-					    const char *name, size_t name_length)
+const struct tap_name *tap_join_intern_reported(struct tap_join *join,
+						const struct tap_name *other,
+						const char *name, size_t name_length)
 {
-	return tap_context_name_told(&join->context, other, name, name_length);
+	return tap_context_name_reported(&join->context, other, name, name_length);
 }
 
 struct tap_loss *tap_join_loss(struct tap_join *join)
@@ -323,7 +323,8 @@ static int find_process(struct tap_join *join, const struct tap_event *event,
 	*ret_process = NULL;
 	if (!process)
 		return -ENOMEM;
-	if (event->kind == TAP_EVENT_PROCESS || event->kind == TAP_EVENT_STATE_PROCESS) {
+	if (event->kind == TAP_EVENT_PROCESS ||
+	    event->kind == TAP_EVENT_STATEDUMP_PROCESS) {
 		if (!tap_process_is_of_job(context->jobs, event))
 			return ignore_process(join, process);
 		process->is_foreign = false;

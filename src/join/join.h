@@ -43,9 +43,9 @@ const struct tap_name *tap_join_intern(struct tap_join *join, const char *layer,
  * The same for a name that a program may have made up: other once there are so many that
  * they would fill the memory.
  */
-const struct tap_name *tap_join_intern_told(struct tap_join *join,
-					    const struct tap_name *other,
-					    const char *name, size_t name_length);
+const struct tap_name *tap_join_intern_reported(struct tap_join *join,
+						const struct tap_name *other,
+						const char *name, size_t name_length);
 
 /*
  * Leaves out processes that say they are of a job which is not among these, one in each

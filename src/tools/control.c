@@ -138,7 +138,7 @@ static int steer(const struct place *place, enum tap_link_verb verb)
 
 static unsigned cleaned;
 
-static void tell_cleaned(const char *session)
+static void report_cleaned(const char *session)
 {
 	cleaned++;
 	printf("%s has ended, whose supervisor was killed\n", session);
@@ -163,7 +163,7 @@ static bool clean(void)
 	if (lock < 0)
 		return false;
 	tap_session_set_watchdog(give_up);
-	tap_remains_clean(tell_cleaned);
+	tap_remains_clean(report_cleaned);
 	close(lock);
 	return cleaned;
 }

@@ -60,8 +60,9 @@ static void print_quoted(const char *text)
 }
 
 /* One line: `remedy` says how to mend it, and is NULL where nothing is to be mended. */
-static void tap_printf(5, 6) tell(struct doctor *doctor, enum state state, const char *what,
-				  const char *remedy, const char *format, ...)
+static void tap_printf(5, 6)
+	report(struct doctor *doctor, enum state state, const char *what,
+	       const char *remedy, const char *format, ...)
 {
 	static const char *const names[] = { "ok", "note", "wrong" };
 	char text[512];
@@ -203,25 +204,25 @@ static void check_tracer(struct doctor *doctor)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
 		if (access(path, R_OK) < 0) {
-			tell(doctor, WRONG, "tracer",
-			     "install ccltap, or set CCLTAP_LIBDIR to the directory of it",
-			     "%s: %s", path, strerror(errno));
+			report(doctor, WRONG, "tracer",
+			       "install ccltap, or set CCLTAP_LIBDIR to the directory of it",
+			       "%s: %s", path, strerror(errno));
 			return;
 		}
 	}
 	/* The last one needs LTTng, and starts it. */
 	if (try_apart(try_to_load, path, text, sizeof(text)))
-		tell(doctor, WRONG, "tracer",
-		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
-		     "%s cannot be loaded: %s", path, text);
+		report(doctor, WRONG, "tracer",
+		       "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
+		       "%s cannot be loaded: %s", path, text);
 	else
-		tell(doctor, OK, "tracer", NULL, "in %s", folder);
+		report(doctor, OK, "tracer", NULL, "in %s", folder);
 	if (!tap_place_bundled("lib/liblttng-ust-fd.so.1", path, sizeof(path)))
 		snprintf(path, sizeof(path), "liblttng-ust-fd.so.1");
 	if (try_apart(try_to_load, path, text, sizeof(text)))
-		tell(doctor, WRONG, "tracer",
-		     "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
-		     "%s cannot be loaded: %s", path, text);
+		report(doctor, WRONG, "tracer",
+		       "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
+		       "%s cannot be loaded: %s", path, text);
 }
 
 static void check_reader(struct doctor *doctor)
@@ -231,11 +232,11 @@ static void check_reader(struct doctor *doctor)
 	snprintf(path, sizeof(path), "%s/babeltrace-plugin-ccltap.so",
 		 tap_place_plugins());
 	if (access(path, R_OK) < 0)
-		tell(doctor, WRONG, "reader",
-		     "install ccltap, or set CCLTAP_LIBDIR; recording works without",
-		     "%s: %s", path, strerror(errno));
+		report(doctor, WRONG, "reader",
+		       "install ccltap, or set CCLTAP_LIBDIR; recording works without",
+		       "%s: %s", path, strerror(errno));
 	else
-		tell(doctor, OK, "reader", NULL, "%s", path);
+		report(doctor, OK, "reader", NULL, "%s", path);
 }
 
 static bool is_in_group(const char *name)
@@ -275,22 +276,23 @@ static void check_daemon(struct doctor *doctor)
 	int status = try_apart(try_daemon, NULL, text, sizeof(text));
 
 	if (!status)
-		tell(doctor, OK, "session daemon", NULL, "one answers");
+		report(doctor, OK, "session daemon", NULL, "one answers");
 	else if (status < 0)
-		tell(doctor, WRONG, "session daemon",
-		     "look after lttng-sessiond: a traced program waits 3 s for it",
-		     "it does not answer");
+		report(doctor, WRONG, "session daemon",
+		       "look after lttng-sessiond: a traced program waits 3 s for it",
+		       "it does not answer");
 	else if (!is_in_path(program))
-		tell(doctor, WRONG, "session daemon",
-		     "install LTTng (Debian: lttng-tools), or say in LTTNG_SESSIOND_PATH "
-		     "where it is", "none runs, and there is no %s", program);
+		report(doctor, WRONG, "session daemon",
+		       "install LTTng (Debian: lttng-tools), or say in LTTNG_SESSIOND_PATH "
+		       "where it is",
+		       "none runs, and there is no %s", program);
 	else
-		tell(doctor, OK, "session daemon", NULL,
-		     "none runs; ccltap record starts %s", program);
+		report(doctor, OK, "session daemon", NULL,
+		       "none runs; ccltap record starts %s", program);
 	if (!is_roots)
-		tell(doctor, NOTE, "session daemon", NULL,
-		     "this user is not in the group \"tracing\", so root's daemon is not "
-		     "used, if it runs: only this user's own processes are recorded");
+		report(doctor, NOTE, "session daemon", NULL,
+		       "this user is not in the group \"tracing\", so root's daemon is not "
+		       "used, if it runs: only this user's own processes are recorded");
 }
 
 /* The daemon that answers, or the one that would be started. */
@@ -317,21 +319,22 @@ static void check_format(struct doctor *doctor)
 		return;
 	if ((major > 2 || (major == 2 && minor >= 15)) && bt_version_get_major() == 2 &&
 	    bt_version_get_minor() < 1) {
-		tell(doctor, tap_session_format_function() ? NOTE : WRONG,
-		     "trace format",
-		     "install babeltrace2 2.1 or later, or start lttng-sessiond with "
-		     "--default-trace-format=ctf-1.8",
-		     "lttng-sessiond %s writes CTF 2 unless ccltap record asks it "
-		     "for CTF 1.8%s, and babeltrace2 %u.%u does not read it",
-		     text,
-		     tap_session_format_function() ?
-			     "" : ", for which liblttng-ctl is too old",
-		     bt_version_get_major(), bt_version_get_minor());
+		report(doctor, tap_session_format_function() ? NOTE : WRONG,
+		       "trace format",
+		       "install babeltrace2 2.1 or later, or start lttng-sessiond with "
+		       "--default-trace-format=ctf-1.8",
+		       "lttng-sessiond %s writes CTF 2 unless ccltap record asks it "
+		       "for CTF 1.8%s, and babeltrace2 %u.%u does not read it",
+		       text,
+		       tap_session_format_function()
+			       ? ""
+			       : ", for which liblttng-ctl is too old",
+		       bt_version_get_major(), bt_version_get_minor());
 		return;
 	}
-	tell(doctor, OK, "trace format", NULL,
-	     "lttng-sessiond %s and babeltrace2 %u.%u have one in common", text,
-	     bt_version_get_major(), bt_version_get_minor());
+	report(doctor, OK, "trace format", NULL,
+	       "lttng-sessiond %s and babeltrace2 %u.%u have one in common", text,
+	       bt_version_get_major(), bt_version_get_minor());
 }
 
 static void check_buffers(struct doctor *doctor)
@@ -340,20 +343,22 @@ static void check_buffers(struct doctor *doctor)
 	struct tap_buffers_room room;
 
 	if (tap_buffers_choose(0, &buffers, &room))
-		tell(doctor, WRONG, "shared memory",
-		     "enlarge it (a container: --shm-size), or give record --buffer-size",
-		     "buffers for %" PRIu64 " processors need %" PRIu64 " KiB, and half of "
-		     "what /dev/shm and the memory limit give is %" PRIu64 " KiB",
-		     room.processors, room.needed_bytes >> 10, room.available_bytes >> 10);
+		report(doctor, WRONG, "shared memory",
+		       "enlarge it (a container: --shm-size), or give record --buffer-size",
+		       "buffers for %" PRIu64 " processors need %" PRIu64
+		       " KiB, and half of "
+		       "what /dev/shm and the memory limit give is %" PRIu64 " KiB",
+		       room.processors, room.needed_bytes >> 10,
+		       room.available_bytes >> 10);
 	else if (buffers.hot_bytes * buffers.hot_count < UINT64_C(4) << 20)
-		tell(doctor, NOTE, "shared memory",
-		     "enlarge /dev/shm if events are discarded (a container: --shm-size)",
-		     "a processor gets a buffer of %" PRIu64 " KiB",
-		     buffers.hot_bytes * buffers.hot_count >> 10);
+		report(doctor, NOTE, "shared memory",
+		       "enlarge /dev/shm if events are discarded (a container: --shm-size)",
+		       "a processor gets a buffer of %" PRIu64 " KiB",
+		       buffers.hot_bytes * buffers.hot_count >> 10);
 	else
-		tell(doctor, OK, "shared memory", NULL,
-		     "a processor gets a buffer of %" PRIu64 " MiB",
-		     buffers.hot_bytes * buffers.hot_count >> 20);
+		report(doctor, OK, "shared memory", NULL,
+		       "a processor gets a buffer of %" PRIu64 " MiB",
+		       buffers.hot_bytes * buffers.hot_count >> 20);
 }
 
 /* LTTng-UST has two or three for each session and processor, and so its programs have. */
@@ -366,12 +371,12 @@ static void check_limits(struct doctor *doctor)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < wanted)
-		tell(doctor, WRONG, "descriptors", "ulimit -n raises it",
-		     "a process may have %ju, and LTTng needs some for each of %ld processors",
-		     (uintmax_t)limit.rlim_cur, processors);
+		report(doctor, WRONG, "descriptors", "ulimit -n raises it",
+		       "a process may have %ju, and LTTng needs some for each of %ld processors",
+		       (uintmax_t) limit.rlim_cur, processors);
 	else
-		tell(doctor, OK, "descriptors", NULL, "a process may have %ju",
-		     (uintmax_t)limit.rlim_cur);
+		report(doctor, OK, "descriptors", NULL, "a process may have %ju",
+		       (uintmax_t) limit.rlim_cur);
 }
 
 /* A number in a file of the kernel's, -1 where there is none. */
@@ -411,16 +416,17 @@ static void check_kernel(struct doctor *doctor)
 	long mappings = read_setting("/proc/sys/vm/max_map_count");
 
 	if (mappings >= 0 && mappings < wanted)
-		tell(doctor, WRONG, "kernel", "sysctl vm.max_map_count=65530",
-		     "vm.max_map_count is %ld, and LTTng maps some buffers for each of %ld "
-		     "processors", mappings, processors);
+		report(doctor, WRONG, "kernel", "sysctl vm.max_map_count=65530",
+		       "vm.max_map_count is %ld, and LTTng maps some buffers for each of %ld "
+		       "processors",
+		       mappings, processors);
 	else
-		tell(doctor, OK, "kernel", NULL, "a process may have %ld mappings",
-		     mappings);
+		report(doctor, OK, "kernel", NULL, "a process may have %ld mappings",
+		       mappings);
 	if (is_profiling_for_root())
-		tell(doctor, NOTE, "kernel",
-		     "load the driver with NVreg_RestrictProfilingToAdminUsers=0",
-		     "the NVIDIA driver lets only root profile (RmProfilingAdminOnly)");
+		report(doctor, NOTE, "kernel",
+		       "load the driver with NVreg_RestrictProfilingToAdminUsers=0",
+		       "the NVIDIA driver lets only root profile (RmProfilingAdminOnly)");
 }
 
 static void check_environment(struct doctor *doctor)
@@ -439,8 +445,8 @@ static void check_environment(struct doctor *doctor)
 		const char *value = getenv(variables[i].name);
 
 		if (value && *value)
-			tell(doctor, NOTE, "environment", NULL, "%s: %s %s",
-			     variables[i].name, value, variables[i].text);
+			report(doctor, NOTE, "environment", NULL, "%s: %s %s",
+			       variables[i].name, value, variables[i].text);
 	}
 }
 
@@ -449,20 +455,21 @@ static void check_libraries(struct doctor *doctor)
 	char text[256];
 
 	if (!try_apart(try_nccl, "libnccl.so.2", text, sizeof(text)))
-		tell(doctor, OK, "NCCL", NULL, "libnccl.so.2 is %s", text);
+		report(doctor, OK, "NCCL", NULL, "libnccl.so.2 is %s", text);
 	else if (!try_apart(try_nccl, "librccl.so.1", text, sizeof(text)))
-		tell(doctor, OK, "NCCL", NULL, "librccl.so.1 is %s", text);
+		report(doctor, OK, "NCCL", NULL, "librccl.so.1 is %s", text);
 	else
-		tell(doctor, NOTE, "NCCL", NULL,
-		     "none is where the linker looks; frameworks bring their own");
+		report(doctor, NOTE, "NCCL", NULL,
+		       "none is where the linker looks; frameworks bring their own");
 	if (try_apart(try_to_load, "libcuda.so.1", text, sizeof(text)))
-		tell(doctor, NOTE, "GPU", NULL, "no CUDA driver: %s", text);
+		report(doctor, NOTE, "GPU", NULL, "no CUDA driver: %s", text);
 	else if (access("/dev/nvidiactl", R_OK | W_OK) < 0)
-		tell(doctor, WRONG, "GPU",
-		     "a container needs its devices passed in, a user the group of them",
-		     "there is a CUDA driver, but /dev/nvidiactl: %s", strerror(errno));
+		report(doctor, WRONG, "GPU",
+		       "a container needs its devices passed in, a user the group of them",
+		       "there is a CUDA driver, but /dev/nvidiactl: %s", strerror(errno));
 	else
-		tell(doctor, OK, "GPU", NULL, "there is a CUDA driver, and access to it");
+		report(doctor, OK, "GPU", NULL,
+		       "there is a CUDA driver, and access to it");
 }
 
 /* Only one tool of a process may hold it, and the first that asks does. */
@@ -476,16 +483,16 @@ static void check_cupti(struct doctor *doctor)
 
 	/* Ours may be named there: see ccltap-events(7). */
 	if (holder && *holder && !strstr(holder, "libccltap.so"))
-		tell(doctor, NOTE, "CUPTI", "unset CUDA_INJECTION64_PATH for the job",
-		     "%s is loaded by CUDA first, and may hold it", holder);
+		report(doctor, NOTE, "CUPTI", "unset CUDA_INJECTION64_PATH for the job",
+		       "%s is loaded by CUDA first, and may hold it", holder);
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!try_apart(try_to_load, names[i], text, sizeof(text)))
 			break;
 	if (i < ARRAY_SIZE(names))
-		tell(doctor, OK, "CUPTI", NULL, "%s can be loaded", names[i]);
+		report(doctor, OK, "CUPTI", NULL, "%s can be loaded", names[i]);
 	else
-		tell(doctor, NOTE, "CUPTI", NULL,
-		     "none is where the linker looks; frameworks bring their own");
+		report(doctor, NOTE, "CUPTI", NULL,
+		       "none is where the linker looks; frameworks bring their own");
 }
 
 static void check_verbs(struct doctor *doctor)
@@ -502,12 +509,12 @@ static void check_verbs(struct doctor *doctor)
 	if (devices)
 		closedir(devices);
 	if (!used)
-		tell(doctor, NOTE, "RDMA", NULL, "no device");
+		report(doctor, NOTE, "RDMA", NULL, "no device");
 	else if (access("/dev/infiniband", R_OK | X_OK) < 0)
-		tell(doctor, WRONG, "RDMA", "pass /dev/infiniband into the container",
-		     "devices%s, but /dev/infiniband: %s", names, strerror(errno));
+		report(doctor, WRONG, "RDMA", "pass /dev/infiniband into the container",
+		       "devices%s, but /dev/infiniband: %s", names, strerror(errno));
 	else
-		tell(doctor, OK, "RDMA", NULL, "devices%s", names);
+		report(doctor, OK, "RDMA", NULL, "devices%s", names);
 }
 
 static const struct argp_option options[] = {

@@ -394,7 +394,7 @@ struct target {
 	const char *sink;
 	const char *folder;
 	bt_value *params;
-	bool is_awaited; /* standard output is read while it is written */
+	bool is_streamed; /* standard output is read while it is written */
 };
 
 /* Where a view goes, as it is before anything is written. */
@@ -529,7 +529,7 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 	const struct tap_child_work work = {.run = run_target,
 					    .data = &reading,
 					    .watch = traces->watch,
-					    .relay = target->is_awaited ? &relay : NULL};
+					    .relay = target->is_streamed ? &relay : NULL};
 
 	while (traces->count) {
 		int status = 0;
@@ -582,9 +582,9 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 	for (i = 0; !ret && i < count; i++)
 		ret = find_traces(&traces, folders[i]);
 	if (!ret) {
-		tap_snapshots_tell(&traces.snapshots);
+		tap_snapshots_report(&traces.snapshots);
 		ret = read_traces(&traces, target);
-		tap_traces_tell(&traces);
+		tap_traces_report(&traces);
 	}
 	tap_traces_free(&traces);
 	munmap(traces.watch, sizeof(*traces.watch));
@@ -593,10 +593,11 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 }
 
 int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params,
-		  bool is_awaited)
+		  bool is_streamed)
 {
-	const struct target target = {
-		.sink = sink, .params = params, .is_awaited = is_awaited};
+	const struct target target = {.sink = sink,
+				      .params = params,
+				      .is_streamed = is_streamed};
 	int ret = read_folders(folders, count, &target);
 
 	if (ret < 0)

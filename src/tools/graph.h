@@ -13,11 +13,11 @@
 /*
  * Reads all CTF traces below the count folders into the sink "ccltap.<sink>"
  * with params, a map whose reference it takes; NULL says that memory was short.
- * is_awaited tells that the sink writes to standard output as it reads, and not at its end.
- * Returns an exit status, after one line on stderr when it is not 0.
+ * is_streamed tells that the sink writes to standard output as it reads, and not at its
+ * end. Returns an exit status, after one line on stderr when it is not 0.
  */
 int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params,
-		  bool is_awaited);
+		  bool is_streamed);
 
 /*
  * The same through the filter "ccltap.timeline" into CTF traces in the folder to, which

@@ -57,7 +57,7 @@ struct tap_job tap_job_find(void)
 {
 	struct tap_job job = {.key = UINT64_C(0xcbf29ce484222325), .rank = tap_launcher_ask().rank};
 	const char *named = getenv("CCLTAP_JOB");
-	bool is_told = false;
+	bool is_reported = false;
 	char text[64];
 
 	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
@@ -65,12 +65,12 @@ struct tap_job tap_job_find(void)
 
 		if (!value || !*value)
 			continue;
-		is_told = true;
+		is_reported = true;
 		mix(&job.key, jobs[i]);
 		mix(&job.key, value);
 	}
 	/* Ranks that a shell or an unknown launcher started have that in common. */
-	if (!is_told) {
+	if (!is_reported) {
 		snprintf(text, sizeof(text), "%d %llu", getppid(),
 			 parent_start(getppid()));
 		mix(&job.key, text);

@@ -19,19 +19,19 @@
 #include "common/vec.h"
 
 /* Waited for instead of handled, so that nothing of ours is ever interrupted. */
-static const int awaited[] = {
-	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT,
-	SIGCHLD,
+static const int expected[] = {
+	SIGINT,	 SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
+	SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD,
 };
 
 /* Room for so much is there whenever the gate is read. */
 #define READ_MIN 4096
 
-static void fill_awaited(sigset_t *set)
+static void fill_expected(sigset_t *set)
 {
 	sigemptyset(set);
-	for (size_t i = 0; i < ARRAY_SIZE(awaited); i++)
-		sigaddset(set, awaited[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		sigaddset(set, expected[i]);
 }
 
 static int check_program(const char *path)
@@ -151,7 +151,7 @@ int tap_program_fork(struct tap_program *program, char **argv)
 		close(failure[0]);
 		run_program(gate[0], failure[1], argv, unanswered);
 	}
-	fill_awaited(&set);
+	fill_expected(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* A closed pipe, ours or the daemon's, is an error and no reason to die. */
 	sigaction(SIGPIPE, &ignored, NULL);
@@ -274,7 +274,7 @@ void tap_program_wait(struct tap_program *program, struct tap_program_end *ret_e
 	int failure;
 
 	*ret_end = (struct tap_program_end){ .code = CLD_EXITED, .status = 1 };
-	fill_awaited(&set);
+	fill_expected(&set);
 	for (;;) {
 		collect(program, &state, ret_end);
 		if (state.has_ended)

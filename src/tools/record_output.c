@@ -245,25 +245,25 @@ static void read_marker(int folder, const char *key,
 }
 
 /* What a marker says of the job and of one rank. */
-struct told {
+struct reported {
 	const struct tap_job *job;
 	bool is_same, has_ranks, has_rank;
 };
 
 static void look_at_job(const char *text, void *data)
 {
-	struct told *told = data;
+	struct reported *reported = data;
 
-	told->is_same = strtoull(text, NULL, 16) == told->job->key;
+	reported->is_same = strtoull(text, NULL, 16) == reported->job->key;
 }
 
 static void look_at_rank(const char *text, void *data)
 {
-	struct told *told = data;
+	struct reported *reported = data;
 
-	told->has_ranks = true;
-	if (atoi(text) == told->job->rank)
-		told->has_rank = true;
+	reported->has_ranks = true;
+	if (atoi(text) == reported->job->rank)
+		reported->has_rank = true;
 }
 
 static void take_name(const char *text, void *data)
@@ -280,7 +280,7 @@ static void take_name(const char *text, void *data)
 static int add_part(struct tap_output *output, int fd, const struct tap_job *job)
 {
 	const struct timespec pause = { .tv_nsec = ENDING_PAUSE_MS * 1000000 };
-	struct told told = { .job = job };
+	struct reported reported = {.job = job};
 	struct stat st;
 	char part[32];
 	char *longer;
@@ -288,9 +288,9 @@ static int add_part(struct tap_output *output, int fd, const struct tap_job *job
 
 	if (job->rank < 0)
 		return 0;
-	read_marker(fd, "job", look_at_job, &told);
-	read_marker(fd, "rank", look_at_rank, &told);
-	if (!told.is_same || !told.has_ranks || told.has_rank)
+	read_marker(fd, "job", look_at_job, &reported);
+	read_marker(fd, "rank", look_at_rank, &reported);
+	if (!reported.is_same || !reported.has_ranks || reported.has_rank)
 		return 0;
 	read_marker(fd, "name", take_name, output);
 	/* Nobody can join it any more, but it may not be complete yet. */

@@ -526,7 +526,7 @@ int tap_session_stop(const char *name)
  * next.  The list of its events is the one thing more that it can be asked without
  * changing anything.
  */
-int tap_session_write_state(const char *name)
+int tap_session_regenerate_statedump(const char *name)
 {
 	struct lttng_handle *handle;
 	struct lttng_event *events = NULL;

@@ -78,7 +78,7 @@ int tap_session_stop(const char *name);
 /*
  * Every process has written the state of what lives once this returns 0.
  */
-int tap_session_write_state(const char *name);
+int tap_session_regenerate_statedump(const char *name);
 
 /* Writes what a flight recorder holds into a directory of its own below its path. */
 int tap_session_snapshot(const char *name);

@@ -118,7 +118,7 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 	return TAP_EXIT_USAGE;
 }
 
-void tap_snapshots_tell(const struct tap_snapshots *snapshots)
+void tap_snapshots_report(const struct tap_snapshots *snapshots)
 {
 	const struct tap_snapshot *snapshot;
 

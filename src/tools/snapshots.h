@@ -26,7 +26,7 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 		      const char *folder);
 
 /* Says on stderr which snapshots are read of folders that have several. */
-void tap_snapshots_tell(const struct tap_snapshots *snapshots);
+void tap_snapshots_report(const struct tap_snapshots *snapshots);
 
 /* Tells our sinks of them.  Whether there was memory for it. */
 bool tap_snapshots_add_params(const struct tap_snapshots *snapshots, bt_value *params);

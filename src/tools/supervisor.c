@@ -194,7 +194,7 @@ static void want_snapshot(const char *reason)
 }
 
 /* What processes say: that they cannot be recorded, or that now is the time. */
-static void hear_notes(void)
+static void handle_notes(void)
 {
 	static const char wish[] = "snapshot ";
 	char text[256];
@@ -217,7 +217,7 @@ static void end_recording(void)
 
 	outcome->session_error = tap_session_end(self.plan->session, &outcome->discarded,
 						 &outcome->has_hole);
-	hear_notes();
+	handle_notes();
 	outcome->unrecorded = self.notes.count;
 	snprintf(outcome->why_unrecorded, sizeof(outcome->why_unrecorded), "%s",
 		 self.notes.first);
@@ -236,7 +236,7 @@ static int take_snapshot(const char *reason)
 	self.is_due = false;
 	self.last_snapshot_ms = now_ms();
 	/* Without the state it still has the calls. */
-	tap_session_write_state(self.plan->session);
+	tap_session_regenerate_statedump(self.plan->session);
 	ret = tap_session_snapshot(self.plan->session);
 	if (ret < 0)
 		return ret;
@@ -299,7 +299,7 @@ static void keep_bound(void)
 		return;
 	/* What begins then is to stand by itself, when what was before is gone. */
 	if (!tap_session_rotate(self.plan->session))
-		tap_session_write_state(self.plan->session);
+		tap_session_regenerate_statedump(self.plan->session);
 	remove_oldest();
 	self.size_at_rotation = tap_output_size(&self.output, NULL);
 }
@@ -542,7 +542,7 @@ static void rotate(struct tap_answer *answer)
 	if (ret < 0)
 		refuse(answer, "LTTng: %s", tap_session_error(ret));
 	else
-		tap_session_write_state(self.plan->session);
+		tap_session_regenerate_statedump(self.plan->session);
 }
 
 static void steer(const struct tap_question *question, struct tap_answer *answer)
@@ -581,7 +581,7 @@ static void steer(const struct tap_question *question, struct tap_answer *answer
 }
 
 /* The link of who asks is closed where it says nothing that we know. */
-static void hear(struct peer *peer)
+static void handle(struct peer *peer)
 {
 	struct tap_answer answer = {.version = TAP_LINK_VERSION};
 	struct tap_question question;
@@ -629,7 +629,7 @@ static void hear(struct peer *peer)
 	}
 }
 
-static void hear_signal(void)
+static void handle_signal(void)
 {
 	struct signalfd_siginfo info;
 
@@ -714,7 +714,7 @@ static void look_once(void)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (polled[3 + 2 * i].revents)
-			hear(&self.peers.items[i]);
+			handle(&self.peers.items[i]);
 		/* Its recorder was killed, so nobody knows how it ended. */
 		if (polled[4 + 2 * i].revents) {
 			want_snapshot("a program ended whose recorder was killed");
@@ -723,9 +723,9 @@ static void look_once(void)
 	}
 	drop_gone();
 	if (polled[1].revents)
-		hear_notes();
+		handle_notes();
 	if (polled[2].revents)
-		hear_signal();
+		handle_signal();
 	if (polled[0].revents) {
 		link = tap_link_accept(self.listen_fd);
 		if (link >= 0)
@@ -765,12 +765,12 @@ static void stand_alone(void)
 
 static int watch_signals(void)
 {
-	static const int heard[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+	static const int handled[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(heard); i++)
-		sigaddset(&set, heard[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
+		sigaddset(&set, handled[i]);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 

@@ -69,7 +69,7 @@ static const struct argp argp = {
 };
 
 /* Whether the lines are read as they come: text, to a terminal or a pipe. */
-static bool is_awaited(const struct request *request)
+static bool is_streamed(const struct request *request)
 {
 	struct stat status;
 
@@ -92,7 +92,7 @@ static bt_value *make_params(const struct request *request)
 	    /* The lines themselves are progress, where they come at once. */
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
-						    !is_awaited(request)) &&
+						    !is_streamed(request)) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);
@@ -132,5 +132,5 @@ int tap_timeline_main(int argc, char **argv)
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);
 	return tap_graph_run(request.reading.traces, request.reading.trace_count,
-			     "timeline", make_params(&request), is_awaited(&request));
+			     "timeline", make_params(&request), is_streamed(&request));
 }

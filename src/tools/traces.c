@@ -294,7 +294,7 @@ bool tap_traces_blame(struct tap_traces *traces, bool is_late)
 	return true;
 }
 
-void tap_traces_tell(const struct tap_traces *traces)
+void tap_traces_report(const struct tap_traces *traces)
 {
 	const struct tap_watch *watch = traces->watch;
 	const struct tap_damage *damage;

@@ -63,7 +63,7 @@ void tap_traces_drop_refused(struct tap_traces *traces);
 bool tap_traces_blame(struct tap_traces *traces, bool is_late);
 
 /* Says on stderr what was left out, and why. */
-void tap_traces_tell(const struct tap_traces *traces);
+void tap_traces_report(const struct tap_traces *traces);
 
 void tap_traces_free(struct tap_traces *traces);
 

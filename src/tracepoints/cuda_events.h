@@ -105,7 +105,7 @@ struct tap_cuda_common {
 #define TAP_CUDA_RECORD_CAPTURED(name, ...)
 #define TAP_CUDA_RECORD_UNLOAD(name, ...)
 #define CALL_ALONE(since, class, does, api, name, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, does, api, name, twin, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, variant, ...) TAP_CUDA_RECORD_##class(name, ##__VA_ARGS__)
 #include "calls/cuda.def"
 #include "calls/hip.def"
 #undef CALL
@@ -123,7 +123,7 @@ struct tap_cuda_row {
 struct tap_cuda_events {
 	struct tap_cuda_row *rows; /* TAP_CUDA_NR */
 	/* A function's name, "" where the driver does not tell. */
-	void (*function)(uint64_t function, const char *name, bool is_state);
+	void (*function)(uint64_t function, const char *name, bool is_statedump);
 	const int *nccl_args_on;
 	void (*nccl_args)(const void *record, size_t length);
 };

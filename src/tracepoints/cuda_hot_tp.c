@@ -32,7 +32,7 @@ static const int *level = &debug;
 #define DESCRIBE_CAPTURED(name, ...)
 #define DESCRIBE_UNLOAD(name, ...)
 #define CALL_ALONE(since, class, does, api, name, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, does, api, name, twin, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, variant, ...) DESCRIBE_##class(name, ##__VA_ARGS__)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -52,7 +52,7 @@ static void write_nccl_args(const void *record, size_t length)
 #define DESC_CAPTURED(name)
 #define DESC_UNLOAD(name)
 #define CALL_ALONE(since, class, does, api, name, ...) DESC_##class(name)
-#define CALL(since, class, does, api, name, twin, ...) DESC_##class(name)
+#define CALL(since, class, does, api, name, variant, ...) DESC_##class(name)
 static const struct lttng_ust_event_desc *const events[] = {
 #include TAP_CUDA_ROWS
 #ifndef TAP_HIP
@@ -74,7 +74,7 @@ static const struct lttng_ust_event_desc *const events[] = {
 #define FILL_ROW_CAPTURED(name)
 #define FILL_ROW_UNLOAD(name)
 #define CALL_ALONE(since, class, does, api, name, ...) FILL_ROW_##class(name)
-#define CALL(since, class, does, api, name, twin, ...) FILL_ROW_##class(name)
+#define CALL(since, class, does, api, name, variant, ...) FILL_ROW_##class(name)
 void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows)
 {
 #include TAP_CUDA_ROWS

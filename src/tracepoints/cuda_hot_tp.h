@@ -25,7 +25,7 @@
 #define TAP_CUDA_POINT_CAPTURED(name)
 #define TAP_CUDA_POINT_UNLOAD(name)
 #define CALL_ALONE(since, class, does, api, name, ...) TAP_CUDA_POINT_##class(name)
-#define CALL(since, class, does, api, name, twin, ...) TAP_CUDA_POINT_##class(name)
+#define CALL(since, class, does, api, name, variant, ...) TAP_CUDA_POINT_##class(name)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE

@@ -32,7 +32,7 @@
 #define PAIR_CAPTURED PAIR
 #define PAIR_UNLOAD PAIR
 #define CALL_ALONE(since, class, does, api, name, ...) PAIR_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, does, api, name, twin, ...) PAIR_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, variant, ...) PAIR_##class(name, ##__VA_ARGS__)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -51,7 +51,7 @@
 #define FILL_CAPTURED FILL
 #define FILL_UNLOAD FILL
 #define CALL_ALONE(since, class, does, api, name, ...) FILL_##class(name)
-#define CALL(since, class, does, api, name, twin, ...) FILL_##class(name)
+#define CALL(since, class, does, api, name, variant, ...) FILL_##class(name)
 void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows)
 {
 #include TAP_CUDA_ROWS
@@ -59,10 +59,10 @@ void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows)
 /* clang-format on */
 
 #ifndef TAP_HIP
-void tap_tp_function(uint64_t function, const char *name, bool is_state)
+void tap_tp_function(uint64_t function, const char *name, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_function(function, name);
+	if (is_statedump)
+		tap_tp_statedump_function(function, name);
 	else
 		lttng_ust_tracepoint(cuda, function, function, name);
 }

@@ -47,7 +47,7 @@
 #define TAP_CUDA_PAIR_CAPTURED TAP_CUDA_PAIR_SETUP
 #define TAP_CUDA_PAIR_UNLOAD TAP_CUDA_PAIR_SETUP
 #define CALL_ALONE(since, class, does, api, name, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
-#define CALL(since, class, does, api, name, twin, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
+#define CALL(since, class, does, api, name, variant, ...) TAP_CUDA_PAIR_##class(name, ##__VA_ARGS__)
 #include TAP_CUDA_ROWS
 #undef CALL
 #undef CALL_ALONE

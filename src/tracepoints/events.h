@@ -81,7 +81,7 @@ enum tap_comm_origin {
 	TAP_COMM_GROW,
 };
 
-enum tap_comm_life {
+enum tap_comm_phase {
 	TAP_COMM_INITIALISING,
 	TAP_COMM_READY,
 	TAP_COMM_FINALIZING,
@@ -103,7 +103,7 @@ struct tap_comm_state {
 	uint32_t parent_comm_id;
 	uint32_t ordinal;
 	int32_t color, split_key;
-	enum tap_comm_life life;
+	enum tap_comm_phase phase;
 	int32_t async_error;
 	int32_t nranks, rank, device;
 	uint64_t collectives;
@@ -122,7 +122,7 @@ struct tap_thread_state {
 	const char *function;	      /* "" in none */
 	uint32_t comm_id;	      /* of the recorded call, else that was used last */
 	uint64_t comm_key, op_number; /* of the recorded call, else 0 */
-	uint64_t least_ns;	      /* it was seen to be open for so long at least */
+	uint64_t min_ns;	      /* it was seen to be open for so long at least */
 };
 
 /* The two events of a row; args is its <name>_args, ret its result (or NULL). */
@@ -256,19 +256,19 @@ struct tap_events {
 	const int *open_call_on;
 	void (*open_call)(const struct tap_thread_state *thread);
 	/*
-	 * The state of what lives: set_state says who writes it with the others, called
-	 * by a thread of LTTng's whenever a session starts or somebody asks for it.  It
-	 * returns whether LTTng will call.
+	 * The state of what lives: set_statedump says who writes it with the others,
+	 * called by a thread of LTTng's whenever a session starts or somebody asks for
+	 * it.  It returns whether LTTng will call.
 	 */
-	bool (*set_state)(void (*write)(void));
-	void (*state_process)(const struct tap_process *process);
-	void (*state_library)(const struct tap_library *library);
-	void (*state_comm)(const struct tap_comm_state *comm);
-	void (*state_thread)(const struct tap_thread_state *thread);
-	void (*state_stack)(const struct tap_stack *stack);
+	bool (*set_statedump)(void (*write)(void));
+	void (*statedump_process)(const struct tap_process *process);
+	void (*statedump_library)(const struct tap_library *library);
+	void (*statedump_comm)(const struct tap_comm_state *comm);
+	void (*statedump_thread)(const struct tap_thread_state *thread);
+	void (*statedump_stack)(const struct tap_stack *stack);
 	/* all_threads: whoever is in a recorded call was written. */
-	void (*state_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
-			  uint32_t stacks, bool all_threads);
+	void (*statedump_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
+			      uint32_t stacks, bool all_threads);
 	/*
 	 * LTTng's threads and locks across a fork; the mask is the caller's to
 	 * keep between the first and one of the other two.

@@ -163,8 +163,8 @@ struct tap_gpu_events {
 	const int *on[TAP_GPU_HOT_NR];
 	void (*write[TAP_GPU_HOT_NR])(const void *record, size_t length);
 
-	void (*name)(uint64_t name, const char *text, bool is_state);
-	void (*owner)(const struct tap_gpu_owner *owner, bool is_state);
+	void (*name)(uint64_t name, const char *text, bool is_statedump);
+	void (*owner)(const struct tap_gpu_owner *owner, bool is_statedump);
 	void (*clock)(const struct tap_gpu_clock *clock);
 	/* what: "dropped", "zero_time", "other_clock" or "unknown_record". */
 	void (*lost)(const char *what, uint64_t count);

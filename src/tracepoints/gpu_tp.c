@@ -10,23 +10,23 @@
 
 #include "tracepoints/providers.h"
 
-static void name(uint64_t number, const char *text, bool is_state)
+static void name(uint64_t number, const char *text, bool is_statedump)
 {
-	if (is_state)
-		lttng_ust_tracepoint(gpu, state_name, number, text);
+	if (is_statedump)
+		lttng_ust_tracepoint(gpu, statedump_name, number, text);
 	else
 		lttng_ust_tracepoint(gpu, name, number, text);
 }
 
-static void owner(const struct tap_gpu_owner *o, bool is_state)
+static void owner(const struct tap_gpu_owner *o, bool is_statedump)
 {
-	if (is_state)
-		lttng_ust_tracepoint(gpu, state_owner, o);
+	if (is_statedump)
+		lttng_ust_tracepoint(gpu, statedump_owner, o);
 	else
 		lttng_ust_tracepoint(gpu, owner, o);
 }
 
-static void clock_told(const struct tap_gpu_clock *c)
+static void emit_clock(const struct tap_gpu_clock *c)
 {
 	lttng_ust_tracepoint(gpu, clock, c);
 }
@@ -41,7 +41,7 @@ void tap_tp_gpu_fill(struct tap_gpu_events *ret_events)
 	*ret_events = (struct tap_gpu_events){
 		.name = name,
 		.owner = owner,
-		.clock = clock_told,
+		.clock = emit_clock,
 		.lost = lost,
 	};
 	tap_tp_gpu_hot_fill(ret_events);

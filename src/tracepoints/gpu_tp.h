@@ -25,7 +25,7 @@
 	lttng_ust_field_integer(uint64_t, name, number) \
 	lttng_ust_field_string(text, text_)
 TAP_GPU_EVENT(name, (uint64_t, number, const char *, text_), TAP_GPU_NAME_FIELDS)
-TAP_GPU_EVENT(state_name, (uint64_t, number, const char *, text_), TAP_GPU_NAME_FIELDS)
+TAP_GPU_EVENT(statedump_name, (uint64_t, number, const char *, text_), TAP_GPU_NAME_FIELDS)
 
 #define TAP_GPU_OWNER_FIELDS \
 	lttng_ust_field_string(state, o->state) \
@@ -34,7 +34,7 @@ TAP_GPU_EVENT(state_name, (uint64_t, number, const char *, text_), TAP_GPU_NAME_
 	lttng_ust_field_integer(uint32_t, version, o->version) \
 	lttng_ust_field_string(detail, o->detail)
 TAP_GPU_EVENT(owner, (const struct tap_gpu_owner *, o), TAP_GPU_OWNER_FIELDS)
-TAP_GPU_EVENT(state_owner, (const struct tap_gpu_owner *, o), TAP_GPU_OWNER_FIELDS)
+TAP_GPU_EVENT(statedump_owner, (const struct tap_gpu_owner *, o), TAP_GPU_OWNER_FIELDS)
 
 TAP_GPU_EVENT(clock, (const struct tap_gpu_clock *, c),
 	lttng_ust_field_integer(uint8_t, kind, c->kind)

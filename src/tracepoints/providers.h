@@ -28,23 +28,24 @@ void tap_tp_mark(const struct tap_nvtx_range *mark) tap_hidden;
 /* The same for verbs, its hot events among them, and its state. */
 void tap_tp_verbs_fill(struct tap_verbs_events *ret_events) tap_hidden;
 void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events) tap_hidden;
-void tap_tp_state_context(const struct tap_verbs_context *context) tap_hidden;
-void tap_tp_state_port(const struct tap_verbs_port *port) tap_hidden;
-void tap_tp_state_gid(const struct tap_verbs_port_gid *gid) tap_hidden;
-void tap_tp_state_mr(const struct tap_verbs_mr *mr) tap_hidden;
-void tap_tp_state_cq(const struct tap_verbs_cq *cq) tap_hidden;
-void tap_tp_state_srq(const struct tap_verbs_srq *srq) tap_hidden;
-void tap_tp_state_ah(const struct tap_verbs_ah *ah) tap_hidden;
-void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
-		     const struct tap_verbs_qp_counts *counts) tap_hidden;
+void tap_tp_statedump_context(const struct tap_verbs_context *context) tap_hidden;
+void tap_tp_statedump_port(const struct tap_verbs_port *port) tap_hidden;
+void tap_tp_statedump_gid(const struct tap_verbs_port_gid *gid) tap_hidden;
+void tap_tp_statedump_mr(const struct tap_verbs_mr *mr) tap_hidden;
+void tap_tp_statedump_cq(const struct tap_verbs_cq *cq) tap_hidden;
+void tap_tp_statedump_srq(const struct tap_verbs_srq *srq) tap_hidden;
+void tap_tp_statedump_ah(const struct tap_verbs_ah *ah) tap_hidden;
+void tap_tp_statedump_qp(const struct tap_verbs_qp *qp,
+			 const struct tap_verbs_qp_modify *modify,
+			 const struct tap_verbs_qp_counts *counts) tap_hidden;
 void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap_hidden;
 
 /* The same for CUDA, or HIP: the rows that are two events, and those that are one. */
 void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows) tap_hidden;
 void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows) tap_hidden;
 void tap_tp_nccl_args_fill(struct tap_cuda_events *ret_events) tap_hidden;
-void tap_tp_function(uint64_t function, const char *name, bool is_state) tap_hidden;
-void tap_tp_state_function(uint64_t function, const char *name) tap_hidden;
+void tap_tp_function(uint64_t function, const char *name, bool is_statedump) tap_hidden;
+void tap_tp_statedump_function(uint64_t function, const char *name) tap_hidden;
 
 /* The same for what ran on a GPU. */
 void tap_tp_gpu_fill(struct tap_gpu_events *ret_events) tap_hidden;
@@ -58,14 +59,14 @@ void tap_tp_stack(const struct tap_stack *stack) tap_hidden;
 void tap_tp_process_end(void) tap_hidden;
 const int *tap_tp_open_call_on(void) tap_hidden;
 void tap_tp_open_call(const struct tap_thread_state *thread) tap_hidden;
-void tap_tp_state_process(const struct tap_process *process) tap_hidden;
-void tap_tp_state_library(const struct tap_library *library) tap_hidden;
-void tap_tp_state_comm(const struct tap_comm_state *comm) tap_hidden;
-void tap_tp_state_thread(const struct tap_thread_state *thread) tap_hidden;
-void tap_tp_state_stack(const struct tap_stack *stack) tap_hidden;
-void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-		      uint32_t stacks, bool all_threads) tap_hidden;
-bool tap_tp_set_state(void (*write)(void)) tap_hidden;
+void tap_tp_statedump_process(const struct tap_process *process) tap_hidden;
+void tap_tp_statedump_library(const struct tap_library *library) tap_hidden;
+void tap_tp_statedump_comm(const struct tap_comm_state *comm) tap_hidden;
+void tap_tp_statedump_thread(const struct tap_thread_state *thread) tap_hidden;
+void tap_tp_statedump_stack(const struct tap_stack *stack) tap_hidden;
+void tap_tp_statedump_end(uint32_t libraries, uint32_t comms, uint32_t threads,
+			  uint32_t stacks, bool all_threads) tap_hidden;
+bool tap_tp_set_statedump(void (*write)(void)) tap_hidden;
 void tap_tp_stay(void) tap_hidden;
 
 #endif

@@ -12,14 +12,14 @@
 
 struct lttng_ust_session;
 
-static void (*write_state)(void);
+static void (*write_statedump)(void);
 
 /* By a thread of LTTng's, which has all signals blocked and waits for nobody. */
 static void on_statedump(void *data, struct lttng_ust_session *session)
 {
 	(void) data;
 	(void) session;
-	write_state();
+	write_statedump();
 }
 
 /* Known once the constructors have run, in whatever order. */
@@ -29,9 +29,9 @@ void tap_tp_stay(void)
 }
 
 /* The types as LTTng-UST 2.13 and 2.14 write them; with others it refuses. */
-bool tap_tp_set_state(void (*write)(void))
+bool tap_tp_set_statedump(void (*write)(void))
 {
-	write_state = write;
+	write_statedump = write;
 	return !lttng_ust_tracepoint_provider_register(
 		"lttng_ust_statedump", "start", (void (*)(void)) on_statedump, NULL,
 		"struct lttng_ust_session *, session");

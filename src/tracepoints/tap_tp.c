@@ -52,82 +52,83 @@ void tap_tp_open_call(const struct tap_thread_state *thread)
 	lttng_ust_tracepoint(tap, open_call, thread);
 }
 
-void tap_tp_state_process(const struct tap_process *process)
+void tap_tp_statedump_process(const struct tap_process *process)
 {
-	lttng_ust_tracepoint(tap, state_process, process);
+	lttng_ust_tracepoint(tap, statedump_process, process);
 }
 
-void tap_tp_state_library(const struct tap_library *library)
+void tap_tp_statedump_library(const struct tap_library *library)
 {
-	lttng_ust_tracepoint(tap, state_library, library);
+	lttng_ust_tracepoint(tap, statedump_library, library);
 }
 
-void tap_tp_state_comm(const struct tap_comm_state *comm)
+void tap_tp_statedump_comm(const struct tap_comm_state *comm)
 {
-	lttng_ust_tracepoint(tap, state_comm, comm);
+	lttng_ust_tracepoint(tap, statedump_comm, comm);
 }
 
-void tap_tp_state_thread(const struct tap_thread_state *thread)
+void tap_tp_statedump_thread(const struct tap_thread_state *thread)
 {
-	lttng_ust_tracepoint(tap, state_thread, thread);
+	lttng_ust_tracepoint(tap, statedump_thread, thread);
 }
 
-void tap_tp_state_function(uint64_t function, const char *name)
+void tap_tp_statedump_function(uint64_t function, const char *name)
 {
-	lttng_ust_tracepoint(tap, state_function, function, name);
+	lttng_ust_tracepoint(tap, statedump_function, function, name);
 }
 
-void tap_tp_state_stack(const struct tap_stack *stack)
+void tap_tp_statedump_stack(const struct tap_stack *stack)
 {
-	lttng_ust_tracepoint(tap, state_stack, stack);
+	lttng_ust_tracepoint(tap, statedump_stack, stack);
 }
 
-void tap_tp_state_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-		      uint32_t stacks, bool all_threads)
+void tap_tp_statedump_end(uint32_t libraries, uint32_t comms, uint32_t threads,
+			  uint32_t stacks, bool all_threads)
 {
-	lttng_ust_tracepoint(tap, state_end, libraries, comms, threads, stacks,
+	lttng_ust_tracepoint(tap, statedump_end, libraries, comms, threads, stacks,
 			     all_threads);
 }
 
-void tap_tp_state_context(const struct tap_verbs_context *context)
+void tap_tp_statedump_context(const struct tap_verbs_context *context)
 {
-	lttng_ust_tracepoint(tap, state_context, context);
+	lttng_ust_tracepoint(tap, statedump_context, context);
 }
 
-void tap_tp_state_port(const struct tap_verbs_port *port)
+void tap_tp_statedump_port(const struct tap_verbs_port *port)
 {
-	lttng_ust_tracepoint(tap, state_port, port);
+	lttng_ust_tracepoint(tap, statedump_port, port);
 }
 
-void tap_tp_state_gid(const struct tap_verbs_port_gid *gid)
+void tap_tp_statedump_gid(const struct tap_verbs_port_gid *gid)
 {
-	lttng_ust_tracepoint(tap, state_gid, gid);
+	lttng_ust_tracepoint(tap, statedump_gid, gid);
 }
 
-void tap_tp_state_mr(const struct tap_verbs_mr *mr)
+void tap_tp_statedump_mr(const struct tap_verbs_mr *mr)
 {
-	lttng_ust_tracepoint(tap, state_mr, mr);
+	lttng_ust_tracepoint(tap, statedump_mr, mr);
 }
 
-void tap_tp_state_cq(const struct tap_verbs_cq *cq)
+void tap_tp_statedump_cq(const struct tap_verbs_cq *cq)
 {
-	lttng_ust_tracepoint(tap, state_cq, cq);
+	lttng_ust_tracepoint(tap, statedump_cq, cq);
 }
 
-void tap_tp_state_srq(const struct tap_verbs_srq *srq)
+void tap_tp_statedump_srq(const struct tap_verbs_srq *srq)
 {
-	lttng_ust_tracepoint(tap, state_srq, srq);
+	lttng_ust_tracepoint(tap, statedump_srq, srq);
 }
 
-void tap_tp_state_ah(const struct tap_verbs_ah *ah)
+void tap_tp_statedump_ah(const struct tap_verbs_ah *ah)
 {
-	lttng_ust_tracepoint(tap, state_ah, ah);
+	lttng_ust_tracepoint(tap, statedump_ah, ah);
 }
 
-void tap_tp_state_qp(const struct tap_verbs_qp *qp, const struct tap_verbs_qp_modify *modify,
-		     const struct tap_verbs_qp_counts *counts)
+void tap_tp_statedump_qp(const struct tap_verbs_qp *qp,
+			 const struct tap_verbs_qp_modify *modify,
+			 const struct tap_verbs_qp_counts *counts)
 {
-	lttng_ust_tracepoint(tap, state_qp, qp, modify, counts);
+	lttng_ust_tracepoint(tap, statedump_qp, qp, modify, counts);
 }
 
 void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns)

@@ -19,7 +19,7 @@
 #include "tracepoints/verbs_fields.h"
 
 /* clang-format off */
-/* What starts with state_ says how things are, the others what has just happened. */
+/* What starts with statedump_ says how things are, the others what has just happened. */
 #define TAP_PROCESS_EVENT(name) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
 		LTTNG_UST_TP_ARGS(const struct tap_process *, p), \
@@ -42,7 +42,7 @@
 			lttng_ust_field_string(nvtx_injection, p->nvtx_injection))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_PROCESS_EVENT(process)
-TAP_PROCESS_EVENT(state_process)
+TAP_PROCESS_EVENT(statedump_process)
 
 #define TAP_LIBRARY_EVENT(name) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
@@ -55,7 +55,7 @@ TAP_PROCESS_EVENT(state_process)
 			lttng_ust_field_string(layer, l->layer))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_LIBRARY_EVENT(library)
-TAP_LIBRARY_EVENT(state_library)
+TAP_LIBRARY_EVENT(statedump_library)
 
 LTTNG_UST_TRACEPOINT_ENUM(tap, comm_origin,
 	LTTNG_UST_TP_ENUM_VALUES(
@@ -65,7 +65,7 @@ LTTNG_UST_TRACEPOINT_ENUM(tap, comm_origin,
 		lttng_ust_field_enum_value("split", TAP_COMM_SPLIT)
 		lttng_ust_field_enum_value("shrink", TAP_COMM_SHRINK)
 		lttng_ust_field_enum_value("grow", TAP_COMM_GROW)))
-LTTNG_UST_TRACEPOINT_ENUM(tap, comm_life,
+LTTNG_UST_TRACEPOINT_ENUM(tap, comm_phase,
 	LTTNG_UST_TP_ENUM_VALUES(
 		lttng_ust_field_enum_value("initialising", TAP_COMM_INITIALISING)
 		lttng_ust_field_enum_value("ready", TAP_COMM_READY)
@@ -97,7 +97,7 @@ TAP_NCCL_RESULTS
 			lttng_ust_field_integer(uint32_t, ordinal, a->ordinal) \
 			lttng_ust_field_integer(int32_t, color, a->color) \
 			lttng_ust_field_integer(int32_t, split_key, a->split_key) \
-			lttng_ust_field_enum(tap, comm_life, int32_t, life, a->life) \
+			lttng_ust_field_enum(tap, comm_phase, int32_t, phase, a->phase) \
 			lttng_ust_field_enum(tap, ncclResult_t, int32_t, async_error, a->async_error) \
 			lttng_ust_field_integer(int32_t, nranks, a->nranks) \
 			lttng_ust_field_integer(int32_t, rank, a->rank) \
@@ -106,7 +106,7 @@ TAP_NCCL_RESULTS
 			ENTRY_CONFIG(config))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_COMM_EVENT(comm)
-TAP_COMM_EVENT(state_comm)
+TAP_COMM_EVENT(statedump_comm)
 
 #define TAP_THREAD_EVENT(name) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
@@ -120,10 +120,10 @@ TAP_COMM_EVENT(state_comm)
 			lttng_ust_field_integer(uint32_t, comm_id, t->comm_id) \
 			lttng_ust_field_integer_hex(uint64_t, comm_key, t->comm_key) \
 			lttng_ust_field_integer(uint64_t, op_number, t->op_number) \
-			lttng_ust_field_integer(uint64_t, least_ns, t->least_ns))) \
+			lttng_ust_field_integer(uint64_t, min_ns, t->min_ns))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_THREAD_EVENT(open_call)
-TAP_THREAD_EVENT(state_thread)
+TAP_THREAD_EVENT(statedump_thread)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, process_end,
 	LTTNG_UST_TP_ARGS(int32_t, pid_),
@@ -146,21 +146,21 @@ LTTNG_UST_TRACEPOINT_ENUM(tap, stack_end,
 			lttng_ust_field_sequence_hex(uint64_t, offsets, s->offsets, uint32_t, s->nr_frames))) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 TAP_STACK_EVENT(stack)
-TAP_STACK_EVENT(state_stack)
+TAP_STACK_EVENT(statedump_stack)
 
-#define TAP_VERBS_STATE_EVENT(name, args, ...) \
+#define TAP_VERBS_STATEDUMP_EVENT(name, args, ...) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, LTTNG_UST_TP_ARGS args, \
 		LTTNG_UST_TP_FIELDS(__VA_ARGS__)) \
 	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
-TAP_VERBS_STATE_EVENT(state_context, (const struct tap_verbs_context *, c),
+TAP_VERBS_STATEDUMP_EVENT(statedump_context, (const struct tap_verbs_context *, c),
 	TAP_VERBS_CONTEXT_FIELDS)
-TAP_VERBS_STATE_EVENT(state_port, (const struct tap_verbs_port *, p), TAP_VERBS_PORT_FIELDS)
-TAP_VERBS_STATE_EVENT(state_gid, (const struct tap_verbs_port_gid *, g), TAP_VERBS_GID_FIELDS)
-TAP_VERBS_STATE_EVENT(state_mr, (const struct tap_verbs_mr *, m), TAP_VERBS_MR_FIELDS)
-TAP_VERBS_STATE_EVENT(state_cq, (const struct tap_verbs_cq *, c), TAP_VERBS_CQ_FIELDS)
-TAP_VERBS_STATE_EVENT(state_srq, (const struct tap_verbs_srq *, s), TAP_VERBS_SRQ_FIELDS)
-TAP_VERBS_STATE_EVENT(state_ah, (const struct tap_verbs_ah *, a), TAP_VERBS_AH_FIELDS)
-TAP_VERBS_STATE_EVENT(state_qp,
+TAP_VERBS_STATEDUMP_EVENT(statedump_port, (const struct tap_verbs_port *, p), TAP_VERBS_PORT_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_gid, (const struct tap_verbs_port_gid *, g), TAP_VERBS_GID_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_mr, (const struct tap_verbs_mr *, m), TAP_VERBS_MR_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_cq, (const struct tap_verbs_cq *, c), TAP_VERBS_CQ_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_srq, (const struct tap_verbs_srq *, s), TAP_VERBS_SRQ_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_ah, (const struct tap_verbs_ah *, a), TAP_VERBS_AH_FIELDS)
+TAP_VERBS_STATEDUMP_EVENT(statedump_qp,
 	(const struct tap_verbs_qp *, q, const struct tap_verbs_qp_modify *, m,
 	 const struct tap_verbs_qp_counts *, n),
 	TAP_VERBS_QP_FIELDS
@@ -172,12 +172,12 @@ TAP_VERBS_STATE_EVENT(state_qp,
 	lttng_ust_field_integer(uint32_t, send_completed, n->send_completed)
 	lttng_ust_field_integer(uint32_t, recv_completed, n->recv_completed))
 
-LTTNG_UST_TRACEPOINT_EVENT(tap, state_function,
+LTTNG_UST_TRACEPOINT_EVENT(tap, statedump_function,
 	LTTNG_UST_TP_ARGS(uint64_t, f, const char *, name_),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer_hex(uint64_t, function, f)
 		lttng_ust_field_string(name, name_)))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_function, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, statedump_function, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, polling,
 	LTTNG_UST_TP_ARGS(uint32_t, cq, uint64_t, polls, uint64_t, since),
@@ -187,7 +187,7 @@ LTTNG_UST_TRACEPOINT_EVENT(tap, polling,
 		lttng_ust_field_integer(uint64_t, since_ns, since)))
 LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, polling, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
-LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
+LTTNG_UST_TRACEPOINT_EVENT(tap, statedump_end,
 	LTTNG_UST_TP_ARGS(uint32_t, libraries_, uint32_t, comms_, uint32_t, threads_,
 			  uint32_t, stacks_, uint8_t, all_threads_),
 	LTTNG_UST_TP_FIELDS(
@@ -196,7 +196,7 @@ LTTNG_UST_TRACEPOINT_EVENT(tap, state_end,
 		lttng_ust_field_integer(uint32_t, threads, threads_)
 		lttng_ust_field_integer(uint32_t, stacks, stacks_)
 		lttng_ust_field_integer(uint8_t, all_threads, all_threads_)))
-LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, state_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, statedump_end, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, problem,
 	LTTNG_UST_TP_ARGS(const char *, what_, const char *, detail_, uint64_t, count_),

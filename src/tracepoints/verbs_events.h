@@ -19,16 +19,16 @@
 /* clang-format off */
 /*
  * A request has what all have, and what its kind has: most that NCCL posts name memory of
- * the peer, few are datagrams.  life is 0 where it is no number of 16 bits: the newest.
+ * the peer, few are datagrams.  generation is 0 where it is no number of 16 bits: the newest.
  */
 #define TAP_VERBS_POSTED(INT) \
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
-	INT(uint16_t, life, 10) \
+	INT(uint16_t, generation, 10) \
 	INT(uint32_t, seq, 10) \
 	INT(uint32_t, signaled_seq, 10) \
 	INT(uint32_t, consuming_seq, 10) \
-	INT(uint8_t, raced, 10)
+	INT(uint8_t, concurrent, 10)
 
 #define TAP_VERBS_POST_SEND_ROW(INT, SEQ) \
 	TAP_VERBS_POSTED(INT) \
@@ -76,9 +76,9 @@
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
 	INT(uint32_t, srq_id, 10) \
-	INT(uint16_t, life, 10) \
+	INT(uint16_t, generation, 10) \
 	INT(uint32_t, seq, 10) \
-	INT(uint8_t, raced, 10) \
+	INT(uint8_t, concurrent, 10) \
 	INT(uint64_t, wr_id, 10) \
 	INT(uint8_t, num_sge, 10) \
 	INT(uint32_t, length, 10) \
@@ -88,9 +88,9 @@
 	INT(uint64_t, begin_ns, 10) \
 	INT(uint32_t, qp_id, 10) \
 	INT(uint32_t, srq_id, 10) \
-	INT(uint16_t, life, 10) \
+	INT(uint16_t, generation, 10) \
 	INT(uint32_t, seq, 10) \
-	INT(uint8_t, raced, 10) \
+	INT(uint8_t, concurrent, 10) \
 	INT(uint8_t, num_wr, 10) \
 	SEQ(uint64_t, wr_id, num_wr, 10) \
 	SEQ(uint8_t, num_sge, num_wr, 10) \
@@ -109,11 +109,11 @@
 	INT(uint32_t, cq_id, 10) \
 	INT(uint64_t, first_seq, 10) \
 	INT(uint32_t, empty_polls, 10) \
-	INT(uint8_t, raced, 10) \
+	INT(uint8_t, concurrent, 10) \
 	INT(uint8_t, num_wc, 10) \
 	SEQ(uint64_t, wr_id, num_wc, 10) \
 	SEQ(uint32_t, qp_id, num_wc, 10) \
-	SEQ(uint16_t, life, num_wc, 10) \
+	SEQ(uint16_t, generation, num_wc, 10) \
 	SEQ(uint32_t, seq, num_wc, 10) \
 	SEQ(uint8_t, status, num_wc, 10) \
 	SEQ(uint8_t, opcode, num_wc, 10) \
@@ -283,7 +283,7 @@ struct tap_verbs_qp {
 
 /* What a modification set, all that it did not being 0, and what it led to. */
 struct tap_verbs_qp_modify {
-	uint32_t qp_id, life;
+	uint32_t qp_id, generation;
 	uint32_t attr_mask;
 	int32_t state; /* -1: not set */
 	uint32_t dest_qp_num;
@@ -331,19 +331,19 @@ struct tap_verbs_events {
 	const int *on[TAP_VERBS_HOT_NR];
 	void (*write[TAP_VERBS_HOT_NR])(const void *record, size_t length);
 
-	void (*context)(const struct tap_verbs_context *context, bool is_state);
-	void (*port)(const struct tap_verbs_port *port, bool is_state);
-	void (*gid)(const struct tap_verbs_port_gid *gid, bool is_state);
+	void (*context)(const struct tap_verbs_context *context, bool is_statedump);
+	void (*port)(const struct tap_verbs_port *port, bool is_statedump);
+	void (*gid)(const struct tap_verbs_port_gid *gid, bool is_statedump);
 	void (*pd)(const struct tap_verbs_pd *pd);
-	void (*mr)(const struct tap_verbs_mr *mr, bool is_state);
-	void (*cq)(const struct tap_verbs_cq *cq, bool is_state);
-	void (*srq)(const struct tap_verbs_srq *srq, bool is_state);
+	void (*mr)(const struct tap_verbs_mr *mr, bool is_statedump);
+	void (*cq)(const struct tap_verbs_cq *cq, bool is_statedump);
+	void (*srq)(const struct tap_verbs_srq *srq, bool is_statedump);
 	void (*qp)(const struct tap_verbs_qp *qp);
-	void (*state_qp)(const struct tap_verbs_qp *qp,
-			 const struct tap_verbs_qp_modify *modify,
-			 const struct tap_verbs_qp_counts *counts);
+	void (*statedump_qp)(const struct tap_verbs_qp *qp,
+			     const struct tap_verbs_qp_modify *modify,
+			     const struct tap_verbs_qp_counts *counts);
 	void (*qp_modify)(const struct tap_verbs_qp_modify *modify);
-	void (*ah)(const struct tap_verbs_ah *ah, bool is_state);
+	void (*ah)(const struct tap_verbs_ah *ah, bool is_statedump);
 	void (*gone)(enum tap_verbs_gone what, uint32_t id);
 	void (*async_event)(const struct tap_verbs_async *async);
 	void (*comp_event_entry)(uint32_t channel_id);

@@ -82,7 +82,7 @@
 	lttng_ust_field_integer(uint8_t, extended, q->extended)
 
 #define TAP_VERBS_MODIFY_FIELDS \
-	lttng_ust_field_integer(uint32_t, life, m->life) \
+	lttng_ust_field_integer(uint32_t, generation, m->generation) \
 	lttng_ust_field_integer_hex(uint32_t, attr_mask, m->attr_mask) \
 	lttng_ust_field_integer(int32_t, state, m->state) \
 	lttng_ust_field_integer(uint32_t, dest_qp_num, m->dest_qp_num) \

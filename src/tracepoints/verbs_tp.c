@@ -10,26 +10,26 @@
 
 #include "tracepoints/providers.h"
 
-static void context(const struct tap_verbs_context *c, bool is_state)
+static void context(const struct tap_verbs_context *c, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_context(c);
+	if (is_statedump)
+		tap_tp_statedump_context(c);
 	else
 		lttng_ust_tracepoint(verbs, context, c);
 }
 
-static void port(const struct tap_verbs_port *p, bool is_state)
+static void port(const struct tap_verbs_port *p, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_port(p);
+	if (is_statedump)
+		tap_tp_statedump_port(p);
 	else
 		lttng_ust_tracepoint(verbs, port, p);
 }
 
-static void gid(const struct tap_verbs_port_gid *g, bool is_state)
+static void gid(const struct tap_verbs_port_gid *g, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_gid(g);
+	if (is_statedump)
+		tap_tp_statedump_gid(g);
 	else
 		lttng_ust_tracepoint(verbs, gid, g);
 }
@@ -39,26 +39,26 @@ static void pd(const struct tap_verbs_pd *p)
 	lttng_ust_tracepoint(verbs, pd, p);
 }
 
-static void mr(const struct tap_verbs_mr *m, bool is_state)
+static void mr(const struct tap_verbs_mr *m, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_mr(m);
+	if (is_statedump)
+		tap_tp_statedump_mr(m);
 	else
 		lttng_ust_tracepoint(verbs, mr, m);
 }
 
-static void cq(const struct tap_verbs_cq *c, bool is_state)
+static void cq(const struct tap_verbs_cq *c, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_cq(c);
+	if (is_statedump)
+		tap_tp_statedump_cq(c);
 	else
 		lttng_ust_tracepoint(verbs, cq, c);
 }
 
-static void srq(const struct tap_verbs_srq *s, bool is_state)
+static void srq(const struct tap_verbs_srq *s, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_srq(s);
+	if (is_statedump)
+		tap_tp_statedump_srq(s);
 	else
 		lttng_ust_tracepoint(verbs, srq, s);
 }
@@ -73,10 +73,10 @@ static void qp_modify(const struct tap_verbs_qp_modify *m)
 	lttng_ust_tracepoint(verbs, qp_modify, m);
 }
 
-static void ah(const struct tap_verbs_ah *a, bool is_state)
+static void ah(const struct tap_verbs_ah *a, bool is_statedump)
 {
-	if (is_state)
-		tap_tp_state_ah(a);
+	if (is_statedump)
+		tap_tp_statedump_ah(a);
 	else
 		lttng_ust_tracepoint(verbs, ah, a);
 }
@@ -139,7 +139,7 @@ void tap_tp_verbs_fill(struct tap_verbs_events *ret_events)
 		.cq = cq,
 		.srq = srq,
 		.qp = qp,
-		.state_qp = tap_tp_state_qp,
+		.statedump_qp = tap_tp_statedump_qp,
 		.qp_modify = qp_modify,
 		.ah = ah,
 		.gone = gone,

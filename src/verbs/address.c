@@ -97,7 +97,7 @@ void tap_addresses_forget(uint32_t context_id)
 		;
 }
 
-void tap_addresses_write_state(const struct tap_verbs_events *events)
+void tap_addresses_write_statedump(const struct tap_verbs_events *events)
 {
 	const struct port *p;
 	const struct gid *g;

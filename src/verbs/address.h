@@ -21,6 +21,6 @@ void tap_gid_learned(const struct tap_verbs_events *events,
 void tap_addresses_forget(uint32_t context_id) tap_hidden;
 
 /* Under the lock of the tables. */
-void tap_addresses_write_state(const struct tap_verbs_events *events) tap_hidden;
+void tap_addresses_write_statedump(const struct tap_verbs_events *events) tap_hidden;
 
 #endif

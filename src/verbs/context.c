@@ -17,12 +17,12 @@
 #include "verbs/entry_point.h"
 
 /* What is worked through pointers in the object itself that cannot be followed. */
-static void tell_extended(const struct tap_context *c, const char *what)
+static void emit_extended(const struct tap_context *c, const char *what)
 {
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
 
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->unobserved(
 			c->head.id, what,
@@ -45,7 +45,7 @@ static struct ibv_cq_ex *on_create_cq_ex(struct ibv_context *context,
 		return made;
 	tap_cq_made(ibv_cq_ex_to_cq(made), attr->channel, true);
 	if (!tap_extended_cq_made(made, attr->wc_flags))
-		tell_extended(c, "ibv_start_poll");
+		emit_extended(c, "ibv_start_poll");
 	return made;
 }
 
@@ -64,7 +64,7 @@ static struct ibv_qp *on_create_qp_ex(struct ibv_context *context,
 		return made;
 	tap_qp_made(made, &attr->cap, attr->sq_sig_all, true);
 	if (!tap_extended_qp_made(made, attr))
-		tell_extended(c, "ibv_wr_start");
+		emit_extended(c, "ibv_wr_start");
 	return made;
 }
 
@@ -221,7 +221,7 @@ static void opened(struct ibv_context *context)
 		tap_problem("not recorded", "a device: out of memory", 1);
 		return;
 	}
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (context->ops.post_send == tap_on_post_send) {
 		/* A table that was copied from one of ours. */
 		tap_table_free(&tap_contexts, c);
@@ -268,7 +268,7 @@ int tap_on_ibv_close_device(ibv_close_device_function real, struct ibv_context *
 		tap_table_show(&tap_contexts, c, context);
 		return ret;
 	}
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->gone(TAP_GONE_CONTEXT, c->head.id);
 	tap_addresses_forget(c->head.id);

@@ -61,16 +61,16 @@ static const char *const direct[] = {
 	"efadv_create_driver_qp",
 	"doca_verbs_qp_create",
 };
-static int nr_told_direct[ARRAY_SIZE(direct)];
+static int nr_reported_direct[ARRAY_SIZE(direct)];
 
-static void tell_direct(unsigned i)
+static void emit_direct(unsigned i)
 {
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
 
-	if (__atomic_exchange_n(&nr_told_direct[i], 1, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&nr_reported_direct[i], 1, __ATOMIC_RELAXED))
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->unobserved(
 			0, direct[i],
@@ -92,13 +92,13 @@ static void *stand_in(const char *name, void *found)
 			return entries[i]->wrapper;
 	for (i = 0; i < ARRAY_SIZE(direct); i++)
 		if (tap_same_name(direct[i], name))
-			tell_direct(i);
+			emit_direct(i);
 	return NULL;
 }
 
 /* ---- Events ---- */
 
-const struct tap_verbs_events *tap_verbs_tell(struct tap_guard *ret_guard)
+const struct tap_verbs_events *tap_verbs_begin_emit(struct tap_guard *ret_guard)
 {
 	unsigned i;
 
@@ -128,7 +128,7 @@ static const char *const prefixes[] = {"ibv_", "mlx5dv_", "efadv_", "doca_verbs_
 const struct tap_layer tap_layer_verbs = {
 	.stand_in = stand_in,
 	.prefixes = prefixes,
-	.write_state = tap_verbs_write_state,
+	.write_statedump = tap_verbs_write_statedump,
 	.look = tap_verbs_look,
 	.fork_prepare = tap_verbs_fork_prepare,
 	.fork_parent = tap_verbs_fork_done,

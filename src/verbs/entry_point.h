@@ -26,7 +26,8 @@ void *tap_verbs_function(const char *name, const char *version) tap_hidden;
  * Around what is told of a set-up call: starts recording if need be.  NULL when nothing
  * can be told.  The guard is set either way, for tap_guard_clear().
  */
-const struct tap_verbs_events *tap_verbs_tell(struct tap_guard *ret_guard) tap_hidden;
+const struct tap_verbs_events *
+tap_verbs_begin_emit(struct tap_guard *ret_guard) tap_hidden;
 
 /* Whether a hot event is wanted: nobody's until LTTng is there. */
 extern const int *tap_verbs_on[TAP_VERBS_HOT_NR] tap_hidden;
@@ -41,7 +42,7 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record,
 		     size_t length) tap_hidden;
 
 /* Of state.c, as struct tap_layer has them. */
-void tap_verbs_write_state(struct tap_state_counts *counts) tap_hidden;
+void tap_verbs_write_statedump(struct tap_state_counts *counts) tap_hidden;
 void tap_verbs_look(int64_t stuck_ns) tap_hidden;
 void tap_verbs_fork_prepare(void) tap_hidden;
 void tap_verbs_fork_done(void) tap_hidden;

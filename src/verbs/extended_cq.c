@@ -33,7 +33,7 @@ struct extended_cq {
 
 static struct tap_table extended = {.size = sizeof(struct extended_cq)};
 
-static void tell(struct extended_cq *x)
+static void emit(struct extended_cq *x)
 {
 	const int nr = x->nr;
 
@@ -72,7 +72,7 @@ tap_apart static void gather(struct extended_cq *x, struct ibv_cq_ex *cq)
 	struct ibv_wc *wc;
 
 	if (x->nr == TAP_VERBS_LIST_MAX)
-		tell(x);
+		emit(x);
 	wc = &x->found[x->nr++];
 	wc->wr_id = cq->wr_id;
 	wc->status = cq->status;
@@ -88,7 +88,7 @@ tap_apart static void gather(struct extended_cq *x, struct ibv_cq_ex *cq)
 tap_apart static void gather_first(struct extended_cq *x, struct ibv_cq_ex *cq)
 {
 	/* Of a batch that was never ended. */
-	tell(x);
+	emit(x);
 	x->is_recorded = tap_verbs_wants(TAP_VERBS_poll) ||
 			 tap_verbs_wants(TAP_VERBS_poll_detailed);
 	gather(x, cq);
@@ -96,11 +96,11 @@ tap_apart static void gather_first(struct extended_cq *x, struct ibv_cq_ex *cq)
 
 static void count_empty(struct tap_cq *c)
 {
-	uint32_t *stage = tap_turn_enter(&c->turn);
+	uint32_t *stage = tap_owner_counter_enter(&c->counter);
 
 	tap_cq_count_empty(c, stage);
 	if (likely(stage))
-		tap_turn_leave(stage);
+		tap_owner_counter_leave(stage);
 }
 
 static int on_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
@@ -137,7 +137,7 @@ static void on_end_poll(struct ibv_cq_ex *cq)
 
 	if (unlikely(!x))
 		return;
-	tell(x);
+	emit(x);
 	x->end_poll(cq);
 }
 

@@ -352,7 +352,7 @@ tap_cold static int complete_recorded(struct tap_qp *q, struct ibv_qp_ex *ex,
 	return ret;
 }
 
-tap_cold static void tell_not_recorded(uint32_t nr)
+tap_cold static void emit_not_recorded(uint32_t nr)
 {
 	const struct tap_guard guard = tap_guard_set();
 
@@ -389,16 +389,16 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 		x->room = NULL;
 		return complete_recorded(q, qp, room);
 	}
-	visit = tap_turn_begin(&q->send_turn);
+	visit = tap_owner_counter_begin(&q->send_counter);
 	ret = x->real.wr_complete(qp);
 	if (unlikely(ret)) {
-		tap_turn_pass(&q->send_turn, &visit);
-		tap_tell_failed(&q->head, NULL, false, ret, 0, first_wr_id);
+		tap_owner_counter_pass(&q->send_counter, &visit);
+		tap_emit_failed(&q->head, NULL, false, ret, 0, first_wr_id);
 		return ret;
 	}
 	tap_sends_accepted(q, &visit, &built, &first);
 	if (unlikely(has_no_room))
-		tell_not_recorded(built.nr);
+		emit_not_recorded(built.nr);
 	return ret;
 }
 

@@ -99,12 +99,12 @@ void tap_list_give_back(struct tap_list_room *room)
 	__atomic_store_n(&room->tid, 0, __ATOMIC_RELEASE);
 }
 
-static void tell(const struct tap_list *list, const char *what, const char *why)
+static void emit(const struct tap_list *list, const char *what, const char *why)
 {
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
 
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->unobserved(list->context_id, what, why);
 	tap_guard_clear(guard);
@@ -145,17 +145,17 @@ bool tap_list_accepted(const struct tap_list *list, const void *bad,
 	if (known == list->nr)
 		return true;
 	*ret_accepted = known - 1;
-	tell(list, "requests of a list that failed",
+	emit(list, "requests of a list that failed",
 	     "no memory to know which were accepted");
 	return false;
 }
 
-void tap_list_tell_forgotten(const struct tap_list *list)
+void tap_list_emit_forgotten(const struct tap_list *list)
 {
-	tell(list, "requests of a long list", "no memory to keep them");
+	emit(list, "requests of a long list", "no memory to keep them");
 }
 
-void tap_list_tell_unread(const struct tap_list *list)
+void tap_list_emit_unread(const struct tap_list *list)
 {
-	tell(list, "requests of a list", "accepted although their queue has no room");
+	emit(list, "requests of a list", "accepted although their queue has no room");
 }

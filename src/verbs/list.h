@@ -101,9 +101,9 @@ bool tap_list_accepted(const struct tap_list *list, const void *bad,
 		       uint32_t *ret_accepted) tap_hidden;
 
 /* Requests that were accepted were counted, and cannot be described. */
-void tap_list_tell_forgotten(const struct tap_list *list) tap_hidden;
+void tap_list_emit_forgotten(const struct tap_list *list) tap_hidden;
 /* A list was accepted although the queue has no room for all of it: it was not counted.
  */
-void tap_list_tell_unread(const struct tap_list *list) tap_hidden;
+void tap_list_emit_unread(const struct tap_list *list) tap_hidden;
 
 #endif

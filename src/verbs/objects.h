@@ -68,13 +68,13 @@ struct tap_channel {
 struct tap_cq {
 	struct tap_object head;
 	tap_poll_cq poll;
-	struct tap_turn turn;
+	struct tap_owner_counter counter;
 	struct tap_qp *last; /* whose completion was found last; threads may share it */
 	uint64_t completions;
 	/* Polls that found nothing, told and not: each owner's of the turn by itself
 	 * alone, as its stage is, and those of everybody else. */
-	uint32_t empty_polls[TAP_TURN_OWNERS], other_empty_polls;
-	uint64_t told_empty_polls; /* by events of completions */
+	uint32_t empty_polls[TAP_OWNER_COUNTER_OWNERS_MAX], other_empty_polls;
+	uint64_t reported_empty_polls; /* by events of completions */
 	struct tap_verbs_cq about;
 	/* Of state.c: what it saw last. */
 	uint64_t seen_completions, seen_polls;
@@ -83,14 +83,14 @@ struct tap_cq {
 };
 
 /* Of `told`, the rest: those that no event has told, when told was read before. */
-static inline uint32_t tap_cq_untold_polls(const struct tap_cq *c, uint64_t told)
+static inline uint32_t tap_cq_unreported_polls(const struct tap_cq *c, uint64_t reported)
 {
 	uint32_t polls = __atomic_load_n(&c->other_empty_polls, __ATOMIC_RELAXED);
 	int i;
 
-	for (i = 0; i < TAP_TURN_OWNERS; i++)
+	for (i = 0; i < TAP_OWNER_COUNTER_OWNERS_MAX; i++)
 		polls += __atomic_load_n(&c->empty_polls[i], __ATOMIC_RELAXED);
-	return polls - (uint32_t) told;
+	return polls - (uint32_t) reported;
 }
 
 /* One more, of the owner that has this stage; NULL: of anybody else. */
@@ -98,7 +98,7 @@ static inline void tap_cq_count_empty(struct tap_cq *c, uint32_t *stage)
 {
 	/* Where the stage is, at another place: no index is to be computed. */
 	const size_t distance = offsetof(struct tap_cq, empty_polls) -
-				offsetof(struct tap_cq, turn.stage);
+				offsetof(struct tap_cq, counter.stage);
 	uint32_t *count;
 
 	if (unlikely(!stage)) {
@@ -113,7 +113,7 @@ static inline void tap_cq_count_empty(struct tap_cq *c, uint32_t *stage)
 struct tap_srq {
 	struct tap_object head;
 	tap_post_srq_recv post;
-	struct tap_turn turn;
+	struct tap_owner_counter counter;
 	uint32_t posted;
 	struct tap_verbs_srq about;
 };
@@ -123,8 +123,8 @@ struct tap_qp {
 	tap_post_send post_send;
 	tap_post_recv post_recv;
 	bool all_signaled, is_ud;
-	uint32_t life;
-	struct tap_turn send_turn, recv_turn;
+	uint32_t generation;
+	struct tap_owner_counter send_counter, recv_counter;
 	struct tap_verbs_qp_counts counts; /* completions under the turn of their queue */
 	const void *send_cq, *recv_cq;
 	struct tap_verbs_qp about;
@@ -143,9 +143,9 @@ static inline void *tap_find(struct tap_table *table, const void *address)
 }
 
 /* As the hot events have it, whose fields are small. */
-static inline uint16_t tap_life_of(const struct tap_qp *q)
+static inline uint16_t tap_generation_of(const struct tap_qp *q)
 {
-	return q->life > UINT16_MAX ? 0 : (uint16_t) q->life;
+	return q->generation > UINT16_MAX ? 0 : (uint16_t) q->generation;
 }
 
 /* The number of the object at address; 0 of NULL and of one that is not known. */

@@ -9,7 +9,7 @@
 /* In place of an owner: it is changing; everybody's. */
 static const char changing, shared;
 
-_Static_assert(_Alignof(struct tap_thread) >= TAP_TURN_OWNERS,
+_Static_assert(_Alignof(struct tap_thread) >= TAP_OWNER_COUNTER_OWNERS_MAX,
 	       "an owner's number does not fit into the lowest bits of its address");
 
 static size_t number_of(const void *owner)
@@ -23,95 +23,101 @@ static size_t number_of(const void *owner)
  */
 static uint32_t wait_while_counting(const uint32_t *stage)
 {
-	uint32_t seen = TAP_TURN_COUNTING;
+	uint32_t seen = TAP_OWNER_COUNTER_COUNTING;
 	int tries;
 
-	for (tries = 0; tries < 10000 && seen == TAP_TURN_COUNTING; tries++) {
+	for (tries = 0; tries < 10000 && seen == TAP_OWNER_COUNTER_COUNTING; tries++) {
 		seen = __atomic_load_n(stage, __ATOMIC_ACQUIRE);
-		if (seen == TAP_TURN_COUNTING)
+		if (seen == TAP_OWNER_COUNTER_COUNTING)
 			sched_yield();
 	}
 	return seen;
 }
 
 /* Whether this thread owns the queue now. */
-static bool take_over(struct tap_turn *turn)
+static bool take_over(struct tap_owner_counter *counter)
 {
-	const void *owner = __atomic_load_n(&turn->owner, __ATOMIC_ACQUIRE);
+	const void *owner = __atomic_load_n(&counter->owner, __ATOMIC_ACQUIRE);
 	const void *next = &shared;
 	size_t nr;
 	int tries;
 
 	for (tries = 0; owner == &changing && tries < 10000; tries++) {
 		sched_yield();
-		owner = __atomic_load_n(&turn->owner, __ATOMIC_ACQUIRE);
+		owner = __atomic_load_n(&counter->owner, __ATOMIC_ACQUIRE);
 	}
 	if (owner == &shared || owner == &changing)
 		return false;
 	if (!owner && tap_barrier_is_there())
-		return __atomic_compare_exchange_n(&turn->owner, &owner, tap_turn_me(0),
-						   false, __ATOMIC_ACQ_REL,
-						   __ATOMIC_ACQUIRE) ||
-		       take_over(turn);
+		return __atomic_compare_exchange_n(&counter->owner, &owner,
+						   tap_owner_counter_me(0), false,
+						   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+		       take_over(counter);
 	nr = number_of(owner);
-	if (!__atomic_compare_exchange_n(&turn->owner, &owner, &changing, false,
+	if (!__atomic_compare_exchange_n(&counter->owner, &owner, &changing, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return take_over(turn);
+		return take_over(counter);
 	/* Whoever writes now and was about to look at the owner looks after this. */
-	if (tap_barrier() && wait_while_counting(&turn->stage[nr]) == TAP_TURN_OUT &&
-	    nr + 1 < TAP_TURN_OWNERS)
-		next = tap_turn_me(nr + 1);
-	__atomic_store_n(&turn->owner, next, __ATOMIC_RELEASE);
+	if (tap_barrier() &&
+	    wait_while_counting(&counter->stage[nr]) == TAP_OWNER_COUNTER_OUT &&
+	    nr + 1 < TAP_OWNER_COUNTER_OWNERS_MAX)
+		next = tap_owner_counter_me(nr + 1);
+	__atomic_store_n(&counter->owner, next, __ATOMIC_RELEASE);
 	return next != &shared;
 }
 
-static bool is_somebody_in(const struct tap_turn *turn)
+static bool is_somebody_in(const struct tap_owner_counter *counter)
 {
 	unsigned i;
 
-	for (i = 0; i < TAP_TURN_OWNERS; i++)
-		if (__atomic_load_n(&turn->stage[i], __ATOMIC_SEQ_CST) != TAP_TURN_OUT)
+	for (i = 0; i < TAP_OWNER_COUNTER_OWNERS_MAX; i++)
+		if (__atomic_load_n(&counter->stage[i], __ATOMIC_SEQ_CST) !=
+		    TAP_OWNER_COUNTER_OUT)
 			return true;
 	return false;
 }
 
 /* The owner is in its turn already: we are in a signal's handler. */
-static bool begin_again(struct tap_turn *turn, struct tap_visit *visit)
+static bool begin_again(struct tap_owner_counter *counter, struct tap_visit *visit)
 {
-	const size_t nr = tap_turn_my_number(tap_turn_owner(turn));
+	const size_t nr = tap_owner_counter_my_number(tap_owner_counter_owner(counter));
 
-	if (nr >= TAP_TURN_OWNERS || turn->stage[nr] == TAP_TURN_OUT)
+	if (nr >= TAP_OWNER_COUNTER_OWNERS_MAX ||
+	    counter->stage[nr] == TAP_OWNER_COUNTER_OUT)
 		return false;
-	visit->stage = &turn->stage[nr];
-	visit->raced = true;
-	tap_turn_set(visit->stage, TAP_TURN_IN);
+	visit->stage = &counter->stage[nr];
+	visit->concurrent = true;
+	tap_owner_counter_set(visit->stage, TAP_OWNER_COUNTER_IN);
 	return true;
 }
 
-void tap_turn_begin_slow(struct tap_turn *turn, struct tap_visit *visit)
+void tap_owner_counter_begin_slow(struct tap_owner_counter *counter,
+				  struct tap_visit *visit)
 {
 	*visit = (struct tap_visit){0};
-	if (begin_again(turn, visit))
+	if (begin_again(counter, visit))
 		return;
-	while (take_over(turn)) {
-		visit->stage = tap_turn_enter(turn);
+	while (take_over(counter)) {
+		visit->stage = tap_owner_counter_enter(counter);
 		if (visit->stage)
 			return;
 	}
-	visit->nr = __atomic_fetch_add(&turn->entries, 1, __ATOMIC_SEQ_CST);
-	visit->raced = visit->nr != __atomic_load_n(&turn->exits, __ATOMIC_SEQ_CST) ||
-		       is_somebody_in(turn);
+	visit->nr = __atomic_fetch_add(&counter->entries, 1, __ATOMIC_SEQ_CST);
+	visit->concurrent =
+		visit->nr != __atomic_load_n(&counter->exits, __ATOMIC_SEQ_CST) ||
+		is_somebody_in(counter);
 }
 
-void tap_turn_end_slow(struct tap_turn *turn, struct tap_visit *visit)
+void tap_owner_counter_end_slow(struct tap_owner_counter *counter,
+				struct tap_visit *visit)
 {
 	if (visit->stage) {
 		/* Another thread came while this one was in its call. */
 		visit->stage = NULL;
-		visit->raced = true;
+		visit->concurrent = true;
 		return;
 	}
-	if (__atomic_load_n(&turn->entries, __ATOMIC_SEQ_CST) != visit->nr + 1)
-		visit->raced = true;
-	__atomic_fetch_add(&turn->exits, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&counter->entries, __ATOMIC_SEQ_CST) != visit->nr + 1)
+		visit->concurrent = true;
+	__atomic_fetch_add(&counter->exits, 1, __ATOMIC_SEQ_CST);
 }

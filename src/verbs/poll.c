@@ -76,9 +76,10 @@ struct run {
 static inline void end_run(struct run *run)
 {
 	if (run->sent)
-		tap_turn_add(true, &run->q->counts.send_completed, run->sent);
+		tap_owner_counter_add(true, &run->q->counts.send_completed, run->sent);
 	if (run->received)
-		tap_turn_add(true, &run->q->counts.recv_completed, run->received);
+		tap_owner_counter_add(true, &run->q->counts.recv_completed,
+				      run->received);
 	run->sent = run->received = 0;
 }
 
@@ -92,7 +93,7 @@ static inline uint32_t count_one(struct run *run, uint8_t side)
 	if (unlikely(!run->is_plain)) {
 		count = side == IS_RECV ? &q->counts.recv_completed
 					: &q->counts.send_completed;
-		return tap_turn_add(false, count, 1) + 1;
+		return tap_owner_counter_add(false, count, 1) + 1;
 	}
 	if (side == IS_RECV)
 		return __atomic_load_n(&q->counts.recv_completed, __ATOMIC_RELAXED) +
@@ -117,7 +118,7 @@ tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc 
 	struct run run = {.is_plain = is_plain};
 	bool is_detailed = false;
 	uint32_t seq, id = 0;
-	uint16_t life = 0;
+	uint16_t generation = 0;
 	uint8_t side;
 	int i;
 
@@ -126,7 +127,7 @@ tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc 
 			end_run(&run);
 			run.q = qp_of(c, wc->qp_num);
 			id = run.q ? run.q->head.id : 0;
-			life = run.q ? tap_life_of(run.q) : 0;
+			generation = run.q ? tap_generation_of(run.q) : 0;
 			is_detailed |= !run.q || run.q->is_ud;
 		}
 		side = wc->opcode & IBV_WC_RECV ? IS_RECV : IS_SEND;
@@ -140,7 +141,7 @@ tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc 
 			continue;
 		a->wr_id[i].is = wc->wr_id;
 		a->qp_id[i].is = id;
-		a->life[i].is = life;
+		a->generation[i].is = generation;
 		a->seq[i].is = seq;
 		a->status[i].is = (uint8_t) wc->status;
 		a->opcode[i].is = (uint8_t) wc->opcode;
@@ -182,7 +183,8 @@ tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_
 	size_t i;
 
 	repeat(a.qp_id, q->head.id * 0x100000001ull, nr * sizeof(*a.qp_id));
-	repeat(a.life, tap_life_of(q) * 0x1000100010001ull, nr * sizeof(*a.life));
+	repeat(a.generation, tap_generation_of(q) * 0x1000100010001ull,
+	       nr * sizeof(*a.generation));
 	repeat(a.status, IBV_WC_SUCCESS, nr * sizeof(*a.status));
 	repeat(a.is_recv, (is_recv ? IS_RECV : IS_SEND) * 0x101010101010101ull,
 	       nr * sizeof(*a.is_recv));
@@ -198,7 +200,7 @@ tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_
 	}
 	if (unlikely(differ))
 		return 0;
-	tap_turn_add(true, count, (uint32_t) nr);
+	tap_owner_counter_add(true, count, (uint32_t) nr);
 	return length;
 }
 
@@ -237,27 +239,29 @@ static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
 /* Polls without success that no event has told yet: who takes them tells them. */
 static inline uint32_t take_empty_polls(struct tap_cq *c, bool is_plain)
 {
-	uint64_t told = __atomic_load_n(&c->told_empty_polls, __ATOMIC_ACQUIRE);
-	uint32_t polls = tap_cq_untold_polls(c, told);
+	uint64_t reported = __atomic_load_n(&c->reported_empty_polls, __ATOMIC_ACQUIRE);
+	uint32_t polls = tap_cq_unreported_polls(c, reported);
 
 	if (likely(is_plain)) {
-		__atomic_store_n(&c->told_empty_polls, told + polls, __ATOMIC_RELEASE);
+		__atomic_store_n(&c->reported_empty_polls, reported + polls,
+				 __ATOMIC_RELEASE);
 		return polls;
 	}
-	while (!__atomic_compare_exchange_n(&c->told_empty_polls, &told, told + polls,
-					    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		polls = tap_cq_untold_polls(c, told);
+	while (!__atomic_compare_exchange_n(&c->reported_empty_polls, &reported,
+					    reported + polls, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE))
+		polls = tap_cq_unreported_polls(c, reported);
 	return polls;
 }
 
 /* What stands before the arrays; the ordinals of nr completions are taken. */
 static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, int nr,
-			     bool is_plain, bool raced)
+			     bool is_plain, bool concurrent)
 {
 	record->cq_id = c->head.id;
 	record->first_seq = count_completions(c, nr, is_plain);
 	record->empty_polls = take_empty_polls(c, is_plain);
-	record->raced = raced;
+	record->concurrent = concurrent;
 	record->num_wc = (uint8_t) nr;
 }
 
@@ -269,7 +273,7 @@ tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 	const size_t length = record_alike(q, wc, 1, &room);
 
 	fill_head(&room.record, c, 1, true, false);
-	tap_turn_leave(stage);
+	tap_owner_counter_leave(stage);
 	tap_verbs_write(TAP_VERBS_poll, &room, length);
 	return 1;
 }
@@ -281,7 +285,7 @@ tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc,
 					   int nr, struct tap_visit *visit)
 {
-	const bool is_plain = tap_turn_count(&c->turn, visit);
+	const bool is_plain = tap_owner_counter_count(&c->counter, visit);
 	struct tap_verbs_poll_arrays arrays;
 	union part part;
 	struct tap_verbs_poll *const record = &part.poll.record;
@@ -304,9 +308,9 @@ tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc
 				length = fill_details(&part, wc, some);
 			}
 		}
-		fill_head(record, c, some, is_plain, visit->raced);
+		fill_head(record, c, some, is_plain, visit->concurrent);
 		if (nr == some)
-			tap_turn_end(visit);
+			tap_owner_counter_end(visit);
 		tap_verbs_write(event, &part, length);
 	}
 }
@@ -314,17 +318,17 @@ tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc
 tap_hot static void count_only(struct tap_cq *c, const struct ibv_wc *wc, int found,
 			       struct tap_visit *visit)
 {
-	const bool is_plain = tap_turn_count(&c->turn, visit);
+	const bool is_plain = tap_owner_counter_count(&c->counter, visit);
 
 	count_found(c, wc, found, is_plain, NULL);
 	count_completions(c, found, is_plain);
-	tap_turn_end(visit);
+	tap_owner_counter_end(visit);
 }
 
 void tap_poll_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		    bool is_recorded)
 {
-	struct tap_visit visit = tap_turn_begin(&c->turn);
+	struct tap_visit visit = tap_owner_counter_begin(&c->counter);
 
 	if (is_recorded)
 		record_found(c, wc, found, &visit);
@@ -350,7 +354,7 @@ static int take_no_more(struct tap_cq *c, const struct ibv_wc *wc, int found, in
 	if (nr > 0)
 		take_found(c, wc, nr, visit);
 	else
-		tap_turn_pass(&c->turn, visit);
+		tap_owner_counter_pass(&c->counter, visit);
 	return found;
 }
 
@@ -366,7 +370,7 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 		context = cq->context ? tap_find(&tap_contexts, cq->context) : NULL;
 		return context ? context->real.poll_cq(cq, nr, wc) : -EINVAL;
 	}
-	visit = tap_turn_begin(&c->turn);
+	visit = tap_owner_counter_begin(&c->counter);
 	found = c->poll(cq, nr, wc);
 	if (unlikely(found > 0 && found > nr))
 		return take_no_more(c, wc, found, nr, &visit);
@@ -374,7 +378,7 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 		return take_found(c, wc, found, &visit);
 	if (!found)
 		tap_cq_count_empty(c, visit.stage);
-	tap_turn_pass(&c->turn, &visit);
+	tap_owner_counter_pass(&c->counter, &visit);
 	return found;
 }
 
@@ -386,7 +390,7 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 	struct tap_qp *q;
 
 	if (unlikely(found < 0)) {
-		tap_turn_leave(stage);
+		tap_owner_counter_leave(stage);
 		return found;
 	}
 	if (unlikely(found > nr))
@@ -394,16 +398,17 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 	/* Most often it is one, of the queue pair of the one before. */
 	q = last_if(c, wc->qp_num);
 	if (likely(found == 1 && q && wc->status == IBV_WC_SUCCESS &&
-		   tap_turn_is_plain(&c->turn, stage))) {
+		   tap_owner_counter_is_plain(&c->counter, stage))) {
 		if (wants_polls())
 			return q->is_ud ? take_found(c, wc, found, &visit)
 					: record_one(c, q, wc, stage);
-		tap_turn_add(true,
-			     wc->opcode & IBV_WC_RECV ? &q->counts.recv_completed
-						      : &q->counts.send_completed,
-			     1);
+		tap_owner_counter_add(true,
+				      wc->opcode & IBV_WC_RECV
+					      ? &q->counts.recv_completed
+					      : &q->counts.send_completed,
+				      1);
 		count_completions(c, 1, true);
-		tap_turn_leave(stage);
+		tap_owner_counter_leave(stage);
 		return found;
 	}
 	return take_found(c, wc, found, &visit);
@@ -412,7 +417,7 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
-	uint32_t *stage = likely(c) ? tap_turn_enter(&c->turn) : NULL;
+	uint32_t *stage = likely(c) ? tap_owner_counter_enter(&c->counter) : NULL;
 	int found;
 
 	if (unlikely(!stage))
@@ -421,6 +426,6 @@ tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	if (unlikely(found))
 		return found_some(c, wc, found, nr, stage);
 	tap_cq_count_empty(c, stage);
-	tap_turn_leave(stage);
+	tap_owner_counter_leave(stage);
 	return 0;
 }

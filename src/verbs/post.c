@@ -12,7 +12,7 @@
 #include "verbs/post.h"
 #include "verbs/entry_point.h"
 
-void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
+void tap_emit_failed(const struct tap_object *qp, const struct tap_object *srq,
 		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id)
 {
 	const struct tap_verbs_post_failed record = {
@@ -59,15 +59,15 @@ tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 
 	tap_send_count(&sends, q, wr);
 	tap_send_fill(&record, q, kind, wr);
-	visit = tap_turn_begin(&q->send_turn);
+	visit = tap_owner_counter_begin(&q->send_counter);
 	send->begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
-		tap_turn_pass(&q->send_turn, &visit);
-		tap_tell_failed(&q->head, NULL, false, ret, 0, wr_id);
+		tap_owner_counter_pass(&q->send_counter, &visit);
+		tap_emit_failed(&q->head, NULL, false, ret, 0, wr_id);
 		return ret;
 	}
-	send->raced = tap_sends_accepted(q, &visit, &sends, &first);
+	send->concurrent = tap_sends_accepted(q, &visit, &sends, &first);
 	send->seq = first.nr + 1;
 	send->signaled_seq = first.signaled + sends.signaled;
 	send->consuming_seq = first.consuming + sends.consuming;
@@ -99,23 +99,23 @@ keep_rest(struct tap_list *list, const struct tap_qp *q, enum tap_send_kind kind
 }
 
 /* A list as it is described: its first event, and the others. */
-struct sends_told {
+struct sends_reported {
 	struct tap_send_part first, *more;
 	enum tap_send_kind kind;
 	uint64_t begin_ns;
-	bool raced;
+	bool concurrent;
 };
 
 /* The i-th of those that are described; 0 where there was no memory for it. */
-static uint64_t wr_id_of(struct sends_told *told, uint32_t i)
+static uint64_t wr_id_of(struct sends_reported *reported, uint32_t i)
 {
 	struct tap_verbs_post_send_list_arrays a;
-	struct tap_send_part *part = &told->first;
+	struct tap_send_part *part = &reported->first;
 
 	if (i >= TAP_VERBS_LIST_MAX) {
-		if (!told->more)
+		if (!reported->more)
 			return 0;
-		part = &told->more[i / TAP_VERBS_LIST_MAX - 1];
+		part = &reported->more[i / TAP_VERBS_LIST_MAX - 1];
 	}
 	/* Of all kinds it is the first array. */
 	tap_verbs_post_send_list_place(&part->room.send, TAP_VERBS_LIST_MAX, &a);
@@ -123,28 +123,28 @@ static uint64_t wr_id_of(struct sends_told *told, uint32_t i)
 }
 
 /* Those that were accepted, of which `first` were before. */
-static void write_sends(struct sends_told *told, const struct tap_list *list,
+static void write_sends(struct sends_reported *reported, const struct tap_list *list,
 			const struct tap_qp *q, struct tap_sends first, uint32_t accepted)
 {
-	struct tap_send_part *part = &told->first;
+	struct tap_send_part *part = &reported->first;
 	struct tap_verbs_post_send_list *record;
 	struct tap_sends before = first, some;
 	uint32_t i = 0, nr;
 
 	while (i < accepted) {
 		record = &part->room.send.record;
-		record->begin_ns = told->begin_ns;
-		record->raced = told->raced;
+		record->begin_ns = reported->begin_ns;
+		record->concurrent = reported->concurrent;
 		nr = accepted - i < record->num_wr ? accepted - i : record->num_wr;
-		tap_sends_write(part, told->kind, before, nr);
+		tap_sends_write(part, reported->kind, before, nr);
 		i += nr;
 		if (likely(i == accepted))
 			break;
-		if (!told->more) {
-			tap_list_tell_forgotten(list);
+		if (!reported->more) {
+			tap_list_emit_forgotten(list);
 			break;
 		}
-		part = part == &told->first ? told->more : part + 1;
+		part = part == &reported->first ? reported->more : part + 1;
 		some = tap_sends_first(list, q, i);
 		before.nr = first.nr + some.nr;
 		before.signaled = first.signaled + some.signaled;
@@ -158,36 +158,36 @@ post_many_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	const struct ibv_send_wr *next;
-	struct sends_told told;
+	struct sends_reported reported;
 	struct tap_visit visit;
 	struct tap_sends first;
 	uint32_t accepted;
 	uint64_t wr_id = 0;
 	int ret;
 
-	told.kind = kind;
-	told.more = NULL;
+	reported.kind = kind;
+	reported.more = NULL;
 	if (likely(sends.nr <= TAP_VERBS_LIST_MAX)) {
-		tap_sends_fill(&told.first, q, kind, wr, sends.nr);
+		tap_sends_fill(&reported.first, q, kind, wr, sends.nr);
 	} else {
-		next = tap_sends_fill(&told.first, q, kind, wr, TAP_VERBS_LIST_MAX);
-		told.more = keep_rest(list, q, kind, wr, next);
+		next = tap_sends_fill(&reported.first, q, kind, wr, TAP_VERBS_LIST_MAX);
+		reported.more = keep_rest(list, q, kind, wr, next);
 	}
-	visit = tap_turn_begin(&q->send_turn);
-	told.begin_ns = (uint64_t) tap_now_ns();
+	visit = tap_owner_counter_begin(&q->send_counter);
+	reported.begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		if (tap_list_accepted(list, *bad, &accepted))
-			wr_id = wr_id_of(&told, accepted);
+			wr_id = wr_id_of(&reported, accepted);
 		sends = tap_sends_first(list, q, accepted);
 	}
-	told.raced = tap_sends_accepted(q, &visit, &sends, &first);
-	write_sends(&told, list, q, first, sends.nr);
+	reported.concurrent = tap_sends_accepted(q, &visit, &sends, &first);
+	write_sends(&reported, list, q, first, sends.nr);
 	tap_list_end(list);
 	if (unlikely(ret))
-		tap_tell_failed(&q->head, NULL, false, ret, sends.nr, wr_id);
+		tap_emit_failed(&q->head, NULL, false, ret, sends.nr, wr_id);
 	else if (unlikely(list->rest))
-		tap_list_tell_unread(list);
+		tap_list_emit_unread(list);
 	return ret;
 }
 
@@ -209,7 +209,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 		return post_many_sends(q, post, qp, kind, sends, &list, wr, bad);
 	if (unlikely(sends.nr > TAP_VERBS_LIST_MAX) && tap_list_grow(&list, sends.nr, 0))
 		sends = tap_sends_read(&list, q, wr, &kind);
-	visit = tap_turn_begin(&q->send_turn);
+	visit = tap_owner_counter_begin(&q->send_counter);
 	ret = post(qp, wr, bad);
 	if (unlikely(ret && wr)) {
 		(void) tap_list_accepted(&list, *bad, &accepted);
@@ -218,7 +218,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	tap_sends_accepted(q, &visit, &sends, &first);
 	tap_list_end(&list);
 	if (unlikely(list.rest && !ret))
-		tap_list_tell_unread(&list);
+		tap_list_emit_unread(&list);
 	return ret;
 }
 
@@ -247,31 +247,31 @@ tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	kind = tap_send_kind(q, wr->opcode);
 	if (tap_verbs_wants(TAP_VERBS_post_send + kind))
 		return post_one_send(q, q->post_send, qp, kind, wr, bad);
-	stage = tap_turn_enter(&q->send_turn);
+	stage = tap_owner_counter_enter(&q->send_counter);
 	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);
 	tap_send_count(&sends, q, wr);
 	ret = q->post_send(qp, wr, bad);
 	if (likely(!ret)) {
-		is_plain = tap_turn_is_plain(&q->send_turn, stage);
-		tap_turn_add(is_plain, &q->counts.sent, 1);
-		tap_turn_add(is_plain, &q->counts.signaled, sends.signaled);
-		tap_turn_add(is_plain, &q->counts.consuming, sends.consuming);
+		is_plain = tap_owner_counter_is_plain(&q->send_counter, stage);
+		tap_owner_counter_add(is_plain, &q->counts.sent, 1);
+		tap_owner_counter_add(is_plain, &q->counts.signaled, sends.signaled);
+		tap_owner_counter_add(is_plain, &q->counts.consuming, sends.consuming);
 		if (unlikely(!is_plain))
 			return ret;
 	}
-	tap_turn_leave(stage);
+	tap_owner_counter_leave(stage);
 	return ret;
 }
 
 /* ---- Receives, of a queue pair or of what several share ---- */
 
 struct receive {
-	struct tap_turn *turn;
+	struct tap_owner_counter *counter;
 	uint32_t *count;
 	const struct tap_object *qp, *srq;
 	uint32_t context_id, max_wr;
-	uint16_t life;
+	uint16_t generation;
 };
 
 struct recv_part {
@@ -296,7 +296,7 @@ static void fill_recv(struct tap_verbs_post_recv *record, const struct receive *
 {
 	record->qp_id = r->qp ? r->qp->id : 0;
 	record->srq_id = r->srq ? r->srq->id : 0;
-	record->life = r->life;
+	record->generation = r->generation;
 	record->wr_id = wr->wr_id;
 	record->num_sge = tap_small(wr->num_sge);
 	record->length = tap_length_of(wr->sg_list, wr->num_sge);
@@ -315,7 +315,7 @@ static const struct ibv_recv_wr *fill_recvs(struct recv_part *part,
 	part->length = tap_verbs_post_recv_list_place(&part->room, nr, &a);
 	part->room.record.qp_id = r->qp ? r->qp->id : 0;
 	part->room.record.srq_id = r->srq ? r->srq->id : 0;
-	part->room.record.life = r->life;
+	part->room.record.generation = r->generation;
 	part->room.record.num_wr = (uint8_t) nr;
 	for (i = 0; i < nr; i++, wr = wr->next) {
 		a.wr_id[i].is = wr->wr_id;
@@ -382,7 +382,7 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 	}
 	if (unlikely(list->nr > TAP_VERBS_LIST_MAX))
 		keep_recvs(record, r, wr, next);
-	record->visit = tap_turn_begin(r->turn);
+	record->visit = tap_owner_counter_begin(r->counter);
 	if (unlikely(record->is_wanted))
 		record->begin_ns = (uint64_t) tap_now_ns();
 }
@@ -390,7 +390,7 @@ static inline void begin_recv(struct recv_record *record, const struct receive *
 static void write_one_recv(struct recv_record *record, uint32_t first)
 {
 	record->one.begin_ns = record->begin_ns;
-	record->one.raced = record->visit.raced;
+	record->one.concurrent = record->visit.concurrent;
 	record->one.seq = first + 1;
 	tap_verbs_write(TAP_VERBS_post_recv, &record->one, sizeof(record->one));
 }
@@ -398,25 +398,25 @@ static void write_one_recv(struct recv_record *record, uint32_t first)
 static void write_recvs(struct recv_record *record, uint32_t first, uint32_t accepted)
 {
 	struct recv_part *part = &record->first;
-	struct tap_verbs_post_recv_list *told;
+	struct tap_verbs_post_recv_list *reported;
 	uint32_t i;
 
-	for (i = 0; i < accepted && part; i += told->num_wr) {
-		told = &part->room.record;
-		if (accepted - i < told->num_wr) {
+	for (i = 0; i < accepted && part; i += reported->num_wr) {
+		reported = &part->room.record;
+		if (accepted - i < reported->num_wr) {
 			part->length = tap_verbs_post_recv_list_shorten(&part->room,
-									told->num_wr,
+									reported->num_wr,
 									accepted - i);
-			told->num_wr = (uint8_t) (accepted - i);
+			reported->num_wr = (uint8_t) (accepted - i);
 		}
-		told->begin_ns = record->begin_ns;
-		told->raced = record->visit.raced;
-		told->seq = first + i + 1;
+		reported->begin_ns = record->begin_ns;
+		reported->concurrent = record->visit.concurrent;
+		reported->seq = first + i + 1;
 		tap_verbs_write(TAP_VERBS_post_recv_list, &part->room, part->length);
 		part = part == &record->first ? record->more : part + 1;
 	}
 	if (unlikely(i < accepted))
-		tap_list_tell_forgotten(&record->list);
+		tap_list_emit_forgotten(&record->list);
 }
 
 /* The i-th of those that are kept, else 0. */
@@ -445,9 +445,9 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 
 	if (unlikely(ret && list->nr) && tap_list_accepted(list, bad, &accepted))
 		wr_id = recv_wr_id_of(record, accepted);
-	is_plain = tap_turn_count(r->turn, &record->visit);
-	first = tap_turn_add(is_plain, r->count, accepted);
-	tap_turn_end(&record->visit);
+	is_plain = tap_owner_counter_count(r->counter, &record->visit);
+	first = tap_owner_counter_add(is_plain, r->count, accepted);
+	tap_owner_counter_end(&record->visit);
 	if (unlikely(record->is_wanted && accepted)) {
 		if (list->nr == 1)
 			write_one_recv(record, first);
@@ -456,9 +456,9 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 	}
 	tap_list_end(list);
 	if (unlikely(ret && list->nr))
-		tap_tell_failed(r->qp, r->srq, true, ret, accepted, wr_id);
+		tap_emit_failed(r->qp, r->srq, true, ret, accepted, wr_id);
 	else if (unlikely(list->rest && !ret))
-		tap_list_tell_unread(list);
+		tap_list_emit_unread(list);
 }
 
 tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -478,12 +478,12 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		return EINVAL;
 	}
 	r = (struct receive){
-		.turn = &q->recv_turn,
+		.counter = &q->recv_counter,
 		.count = &q->counts.recv_posted,
 		.qp = &q->head,
 		.context_id = q->about.context_id,
 		.max_wr = q->about.max_recv_wr,
-		.life = tap_life_of(q),
+		.generation = tap_generation_of(q),
 	};
 	begin_recv(&record, &r, wr);
 	ret = q->post_recv(qp, wr, bad);
@@ -501,17 +501,17 @@ tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 
 	if (unlikely(!q || !wr || wr->next || tap_verbs_wants(TAP_VERBS_post_recv)))
 		return post_recv_slowly(qp, wr, bad);
-	stage = tap_turn_enter(&q->recv_turn);
+	stage = tap_owner_counter_enter(&q->recv_counter);
 	if (unlikely(!stage))
 		return post_recv_slowly(qp, wr, bad);
 	ret = q->post_recv(qp, wr, bad);
 	if (likely(!ret)) {
-		is_plain = tap_turn_is_plain(&q->recv_turn, stage);
-		tap_turn_add(is_plain, &q->counts.recv_posted, 1);
+		is_plain = tap_owner_counter_is_plain(&q->recv_counter, stage);
+		tap_owner_counter_add(is_plain, &q->counts.recv_posted, 1);
 		if (unlikely(!is_plain))
 			return ret;
 	}
-	tap_turn_leave(stage);
+	tap_owner_counter_leave(stage);
 	return ret;
 }
 
@@ -532,12 +532,12 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		return EINVAL;
 	}
 	r = (struct receive){
-		.turn = &s->turn,
+		.counter = &s->counter,
 		.count = &s->posted,
 		.srq = &s->head,
 		.context_id = s->about.context_id,
 		.max_wr = s->about.max_wr,
-		.life = 1,
+		.generation = 1,
 	};
 	begin_recv(&record, &r, wr);
 	ret = s->post(srq, wr, bad);

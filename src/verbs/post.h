@@ -9,21 +9,22 @@
 
 #include "verbs/request.h"
 
-/* Counts what was accepted; what was before, in *ret_first.  Whether two threads raced.
+/* Counts what was accepted; what was before, in *ret_first.  Whether two threads
+ * concurrent.
  */
 static inline bool tap_sends_accepted(struct tap_qp *q, struct tap_visit *visit,
 				      const struct tap_sends *accepted,
 				      struct tap_sends *ret_first)
 {
-	const bool is_plain = tap_turn_count(&q->send_turn, visit);
+	const bool is_plain = tap_owner_counter_count(&q->send_counter, visit);
 
-	ret_first->nr = tap_turn_add(is_plain, &q->counts.sent, accepted->nr);
+	ret_first->nr = tap_owner_counter_add(is_plain, &q->counts.sent, accepted->nr);
 	ret_first->signaled =
-		tap_turn_add(is_plain, &q->counts.signaled, accepted->signaled);
-	ret_first->consuming =
-		tap_turn_add(is_plain, &q->counts.consuming, accepted->consuming);
-	tap_turn_end(visit);
-	return visit->raced;
+		tap_owner_counter_add(is_plain, &q->counts.signaled, accepted->signaled);
+	ret_first->consuming = tap_owner_counter_add(is_plain, &q->counts.consuming,
+						     accepted->consuming);
+	tap_owner_counter_end(visit);
+	return visit->concurrent;
 }
 
 /* Posts a list by `post`, counts what it accepts and describes it if that is wanted. */
@@ -31,7 +32,7 @@ int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		   struct ibv_send_wr *wr, struct ibv_send_wr **bad) tap_hidden;
 
 /* accepted: the requests before the one of wr_id, which have events of their own. */
-void tap_tell_failed(const struct tap_object *qp, const struct tap_object *srq,
+void tap_emit_failed(const struct tap_object *qp, const struct tap_object *srq,
 		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id) tap_hidden;
 
 #endif

@@ -119,7 +119,7 @@ void tap_send_fill(struct tap_send_record *record, const struct tap_qp *q,
 
 	record->kind = kind;
 	send->qp_id = q->head.id;
-	send->life = tap_life_of(q);
+	send->generation = tap_generation_of(q);
 	send->wr_id = wr->wr_id;
 	send->opcode = (uint8_t) wr->opcode;
 	send->send_flags = (uint8_t) wr->send_flags;
@@ -213,7 +213,7 @@ const struct ibv_send_wr *tap_sends_fill(struct tap_send_part *part,
 	part->lead = (struct tap_sends){0};
 	tap_send_count(&part->lead, q, wr);
 	record->qp_id = q->head.id;
-	record->life = tap_life_of(q);
+	record->generation = tap_generation_of(q);
 	record->num_wr = (uint8_t) nr;
 	if (likely(kind == TAP_SEND_RDMA))
 		return fill_list(part, TAP_SEND_RDMA, wr, nr);

@@ -24,7 +24,7 @@
 			tap_table_show(&(table), o, at); \
 			return ret; \
 		} \
-		events = tap_verbs_tell(&guard); \
+		events = tap_verbs_begin_emit(&guard); \
 		if (events) \
 			events->gone(what, (o)->head.id); \
 		tap_table_free(&(table), o); \
@@ -53,7 +53,7 @@ struct ibv_pd *tap_on_ibv_alloc_pd(ibv_alloc_pd_function real,
 
 	if (!pd)
 		return pd;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	p = make(&tap_pds);
 	if (p) {
 		p->about = (struct tap_verbs_pd){p->head.id,
@@ -84,7 +84,7 @@ void tap_mr_made(struct ibv_mr *mr, struct ibv_pd *pd, uint64_t addr, uint64_t l
 	/* libibverbs registers by another of its functions, which told of it already. */
 	if (known && known->about.lkey == mr->lkey)
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	m = make(&tap_mrs);
 	if (m) {
 		m->about = (struct tap_verbs_mr){
@@ -183,7 +183,7 @@ struct ibv_ah *tap_on_ibv_create_ah(ibv_create_ah_function real, struct ibv_pd *
 
 	if (!ah)
 		return ah;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	a = make(&tap_ahs);
 	if (a) {
 		a->about = (struct tap_verbs_ah){
@@ -245,7 +245,7 @@ void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool exten
 
 	if (!context)
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	c = make(&tap_cqs);
 	if (c) {
 		c->poll = context->real.poll_cq;
@@ -301,7 +301,7 @@ void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr)
 
 	if (!context)
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	s = make(&tap_srqs);
 	if (s) {
 		s->post = context->real.post_srq_recv;
@@ -378,18 +378,18 @@ void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signa
 
 	if (!context)
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	q = make(&tap_qps);
 	if (q) {
 		q->post_send = context->real.post_send;
 		q->post_recv = context->real.post_recv;
 		q->all_signaled = all_signaled;
 		q->is_ud = qp->qp_type == IBV_QPT_UD;
-		q->life = 1;
+		q->generation = 1;
 		q->send_cq = qp->send_cq;
 		q->recv_cq = qp->recv_cq;
 		q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id,
-							 .life = 1,
+							 .generation = 1,
 							 .state = IBV_QPS_RESET};
 		q->about = (struct tap_verbs_qp){
 			.qp_id = q->head.id,
@@ -446,7 +446,7 @@ int tap_on_ibv_destroy_qp(ibv_destroy_qp_function real, struct ibv_qp *qp)
 	tap_extended_cq_left(q->send_cq);
 	if (q->recv_cq != q->send_cq)
 		tap_extended_cq_left(q->recv_cq);
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->gone(TAP_GONE_QP, q->head.id);
 	tap_qp_free(q);
@@ -551,15 +551,16 @@ static void read_attr(const struct tap_verbs_events *events, struct tap_qp *q,
 		m->rnr_retry = attr->rnr_retry;
 }
 
-static void begin_life(struct tap_qp *q)
+static void begin_generation(struct tap_qp *q)
 {
-	q->life++;
+	q->generation++;
 	q->counts = (struct tap_verbs_qp_counts){0};
-	q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id, .life = q->life};
+	q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id,
+						 .generation = q->generation};
 }
 
 /* Whatever is posted to it goes past us. */
-static void tell_unknown(struct ibv_qp *qp)
+static void emit_unknown(struct ibv_qp *qp)
 {
 	const struct tap_context *c = tap_find(&tap_contexts, qp->context);
 	const struct tap_verbs_events *events;
@@ -567,7 +568,7 @@ static void tell_unknown(struct ibv_qp *qp)
 
 	if (!c)
 		return;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->unobserved(c->head.id, "a queue pair",
 				   "made by a function of its provider");
@@ -586,12 +587,12 @@ int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 
 	if (!q) {
 		if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_INIT)
-			tell_unknown(qp);
+			emit_unknown(qp);
 		return ret;
 	}
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
-		begin_life(q);
+		begin_generation(q);
 	tap_extended_qp_modified(qp);
 	m = q->modify;
 	read_attr(events, q, qp, attr, mask, &m);
@@ -624,12 +625,12 @@ int tap_on_ibv_get_cq_event(ibv_get_cq_event_function real,
 	struct tap_guard guard;
 	int ret;
 
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->comp_event_entry(id);
 	tap_guard_clear(guard);
 	ret = real(channel, cq, cq_context);
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->comp_event_exit(id, ret ? 0 : tap_id_of(&tap_cqs, *cq), ret);
 	tap_guard_clear(guard);
@@ -682,7 +683,7 @@ int tap_on_ibv_get_async_event(ibv_get_async_event_function real,
 
 	if (ret)
 		return ret;
-	events = tap_verbs_tell(&guard);
+	events = tap_verbs_begin_emit(&guard);
 	if (events) {
 		describe_async(&async, event);
 		events->async_event(&async);

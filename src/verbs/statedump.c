@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lives, for a recording that starts late; and who polls without success. */
+/* What generations, for a recording that starts late; and who polls without success. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 /* At one look; the rest is told at the next one. */
 #define NR_SEEN 64
 
-void tap_verbs_write_state(struct tap_state_counts *counts)
+void tap_verbs_write_statedump(struct tap_state_counts *counts)
 {
 	const struct tap_verbs_events *events = &tap_events_table->verbs;
 	const struct tap_context *context;
@@ -27,13 +27,13 @@ void tap_verbs_write_state(struct tap_state_counts *counts)
 		return;
 	}
 	tap_table_each(&tap_contexts, context) events->context(&context->about, true);
-	tap_addresses_write_state(events);
+	tap_addresses_write_statedump(events);
 	tap_table_each(&tap_cqs, cq) events->cq(&cq->about, true);
 	tap_table_each(&tap_srqs, srq) events->srq(&srq->about, true);
 	tap_table_each(&tap_mrs, mr) events->mr(&mr->about, true);
 	tap_table_each(&tap_ahs, ah) events->ah(&ah->about, true);
 	tap_table_each(&tap_qps, qp)
-		events->state_qp(&qp->about, &qp->modify, &qp->counts);
+		events->statedump_qp(&qp->about, &qp->modify, &qp->counts);
 	tap_tables_unlock();
 }
 
@@ -45,7 +45,7 @@ struct seen {
 };
 
 /* Whether something was posted whose completion this queue has not shown. */
-static bool is_awaited(uint32_t cq_id)
+static bool is_pending(uint32_t cq_id)
 {
 	const struct tap_qp *q;
 
@@ -65,8 +65,9 @@ static bool is_awaited(uint32_t cq_id)
 static bool look_at(struct tap_cq *c, int64_t now_ns)
 {
 	const uint64_t completions = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
-	const uint64_t told = __atomic_load_n(&c->told_empty_polls, __ATOMIC_ACQUIRE);
-	const uint64_t polls = told + tap_cq_untold_polls(c, told);
+	const uint64_t reported =
+		__atomic_load_n(&c->reported_empty_polls, __ATOMIC_ACQUIRE);
+	const uint64_t polls = reported + tap_cq_unreported_polls(c, reported);
 	const bool is_polled = polls != c->seen_polls;
 	int64_t idle_ns;
 
@@ -88,7 +89,7 @@ static bool look_at(struct tap_cq *c, int64_t now_ns)
 static bool is_newly_stuck(struct tap_cq *c, int64_t now_ns, int64_t stuck_ns)
 {
 	if (!stuck_ns || c->is_stuck || now_ns - c->idle_since_ns < stuck_ns ||
-	    !is_awaited(c->head.id))
+	    !is_pending(c->head.id))
 		return false;
 	c->is_stuck = true;
 	return true;
@@ -116,14 +117,14 @@ void tap_verbs_look(int64_t stuck_ns)
 		return;
 	tap_table_each(&tap_cqs, c)
 	{
-		bool is_told, is_stuck;
+		bool is_reported, is_stuck;
 
 		if (nr == NR_SEEN)
 			break;
 		seen[nr] = (struct seen){.cq_id = c->head.id};
-		is_told = look_at(c, now_ns);
+		is_reported = look_at(c, now_ns);
 		is_stuck = is_newly_stuck(c, now_ns, stuck_ns);
-		if (!is_told && !is_stuck)
+		if (!is_reported && !is_stuck)
 			continue;
 		seen[nr].polls = c->seen_polls;
 		seen[nr].idle_ns = now_ns - c->idle_since_ns;

@@ -80,7 +80,7 @@ void *tap_table_make(struct tap_table *table)
 }
 
 /* Under the lock. */
-static void take_out(struct tap_table *table, struct tap_object *o)
+static void hash_remove(struct tap_table *table, struct tap_object *o)
 {
 	struct tap_object **at = &table->buckets[tap_table_bucket(o->address)];
 
@@ -113,7 +113,7 @@ void tap_table_show(struct tap_table *table, void *object, const void *address)
 		return;
 	before = tap_table_look(table, address);
 	if (before) {
-		take_out(table, before);
+		hash_remove(table, before);
 		put_unused(table, before);
 	}
 	__atomic_store_n(&o->hash_next, *bucket, __ATOMIC_RELAXED);
@@ -135,7 +135,7 @@ void *tap_table_hide(struct tap_table *table, const void *address)
 		return NULL;
 	o = tap_table_look(table, address);
 	if (o)
-		take_out(table, o);
+		hash_remove(table, o);
 	tap_tables_unlock();
 	return o;
 }
@@ -155,7 +155,7 @@ void tap_table_drop(struct tap_table *table, void *object)
 	if (!o || !tap_tables_lock())
 		return;
 	if (o->address) {
-		take_out(table, o);
+		hash_remove(table, o);
 		put_unused(table, o);
 	}
 	tap_tables_unlock();

@@ -62,7 +62,7 @@ pid=$(sed -n 's/^snapshot process \([0-9]*\): .*/\1/p' "$work/trace/$host/ccltap
     head -n 1)
 babeltrace2 "$work/trace" >"$work/events"
 check "which says so while it waits" grep -E \
-    ' tap:(state_thread|open_call): .*function = "cuStreamSynchronize"' "$work/events"
+    ' tap:(statedump_thread|open_call): .*function = "cuStreamSynchronize"' "$work/events"
 kill -KILL "$pid"
 wait $recorder || :
 

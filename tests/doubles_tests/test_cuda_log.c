@@ -134,20 +134,20 @@ static void test_launches(void)
 	cuModuleUnload(module);
 }
 
-static void test_twins(void)
+static void test_variants(void)
 {
-	CUresult (*twin)(CUfunction, unsigned int, unsigned int, unsigned int,
-			 unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
-			 void **, void **);
+	CUresult (*variant)(CUfunction, unsigned int, unsigned int, unsigned int,
+			    unsigned int, unsigned int, unsigned int, unsigned int,
+			    CUstream, void **, void **);
 	CUresult (*wait)(CUstream);
 	CUfunction function;
 	CUmodule module;
 
 	cuModuleLoadData(&module, &image);
 	cuModuleGetFunction(&function, module, "wait");
-	cuGetProcAddress("cuLaunchKernel", (void **) &twin, 13000, 2, NULL);
+	cuGetProcAddress("cuLaunchKernel", (void **) &variant, 13000, 2, NULL);
 	cuGetProcAddress("cuStreamSynchronize", (void **) &wait, 13000, 2, NULL);
-	twin(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	variant(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 	ok(cuStreamQuery(CU_STREAM_PER_THREAD) == CUDA_ERROR_NOT_READY,
 	   "a twin's default stream is the thread's own");
 	sem_post(&gate);
@@ -272,7 +272,7 @@ int main(void)
 	ok(cuGetExportTable(&table, &id) == CUDA_ERROR_NOT_FOUND,
 	   "there is no export table");
 	test_launches();
-	test_twins();
+	test_variants();
 	test_graph();
 	test_copies();
 	test_limits();

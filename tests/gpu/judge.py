@@ -367,9 +367,9 @@ def lasted(recording):
     for pid in recording.ranks:
         expected = [line for line in recording.logs[pid] if line["launch"] == "kernel"]
         for line, launch in zip(expected, recording.launches(pid)):
-            for ran in by_launch[launch["id"]] if line["least_ns"] else ():
+            for ran in by_launch[launch["id"]] if line["min_ns"] else ():
                 took = ran["end_ns"] - ran["begin_ns"]
-                if not line["least_ns"] - 2000 <= took <= line["most_ns"] + 2000:
-                    wrong.append(f"{line['name']} took {took} ns, not {line['least_ns']} to "
+                if not line["min_ns"] - 2000 <= took <= line["most_ns"] + 2000:
+                    wrong.append(f"{line['name']} took {took} ns, not {line['min_ns']} to "
                                  f"{line['most_ns']}")
     return wrong[:5]

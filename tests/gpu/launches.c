@@ -20,11 +20,11 @@ static void on_host(void *data)
 	__atomic_fetch_add(&host_calls, 1, __ATOMIC_RELAXED);
 }
 
-static void log_kernel(const char *name, uint64_t least_ns, double measured_ms)
+static void log_kernel(const char *name, uint64_t min_ns, double measured_ms)
 {
-	log_line("{\"launch\":\"kernel\",\"name\":\"%s\",\"least_ns\":%llu,"
+	log_line("{\"launch\":\"kernel\",\"name\":\"%s\",\"min_ns\":%llu,"
 		 "\"most_ns\":%lld}",
-		 name, (unsigned long long) least_ns, (long long) (measured_ms * 1e6));
+		 name, (unsigned long long) min_ns, (long long) (measured_ms * 1e6));
 }
 
 /* The driver's events lie around the kernel, so what they say is no less than it took. */

@@ -81,7 +81,7 @@ class Trace:
             return
         post = Post(span["name"], fields.get("net"), fields["bytes"], *self.times(span),
                     span["state"] == "complete" and span["result"] == "SUCCESS",
-                    span["process"], (fields["qp_id"], fields["life"], span["name"] == "RECV"),
+                    span["process"], (fields["qp_id"], fields["generation"], span["name"] == "RECV"),
                     fields["seq"], fields.get("request"))
         self.by_id[span["id"]] = post
         self.posted[post.process, post.queue, post.seq] = post

@@ -51,8 +51,8 @@ key='0x[0-9a-f]*\.*'
 check "it says in what the rank waits, and for which operation" stands 0 \
     "in cuStreamSynchronize, thread [0-9]*, for at least [0-9.]* m*s; on its stream ncclAllReduce, operation 2 of $key (rank 0/2); last seen at "
 check "and of the other one that it is an operation behind" stands 1 \
-    "seen in no call; its last, ncclAllReduce, operation 1 of $key (rank 1/2), returned at "
-check "that operation lacks the other rank" grep -q '^program: operations that lack ranks 1$' "$work/text"
+    "idle; last call ncclAllReduce, operation 1 of $key (rank 1/2), returned at "
+check "that operation lacks the other rank" grep -q '^program: operations with missing ranks 1$' "$work/text"
 
 # The other one comes at last.
 touch "$work/go"

@@ -35,7 +35,7 @@ check "the snapshot reads while all hang" \
     "$ccltap" timeline --overwrite -o "$work/text" "$work/trace"
 check "it says of the first that it is in a split" stands 0 "in ncclCommSplit on .*(rank 0/3)"
 check "and of the second" stands 1 "in ncclCommSplit on .*(rank 1/3)"
-check "of the one that stays out of it that it is in no call" stands 2 "seen in no call"
+check "of the one that stays out of it that it is in no call" stands 2 "idle"
 check "of the one in a call that never returns in which, and since when" \
     stands 3 "in [A-Za-z]*, .*for at least"
 kill -KILL "$(sed -n 's/^1 //p' "$work/pids")"

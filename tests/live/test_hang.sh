@@ -80,11 +80,11 @@ check "the timeline of what was recorded then reads" \
     "$ccltap" timeline --overwrite -o "$work/text" "$work/$prefix-paused"
 same "each that lives has said what it is, and all its threads" 4 \
     "$(babeltrace2 "$work/$prefix-paused" 2>/dev/null |
-        grep -c ' tap:state_end: .*all_threads = 1')"
+        grep -c ' tap:statedump_end: .*all_threads = 1')"
 key='0x[0-9a-f]*\.*'
 check "a call that began while nobody recorded is known" \
     stands 0 "in ncclCommSplit on $key (rank 0/3), thread $(pid_of 0), begun before the trace"
-check "and a rank that waits outside of any" stands 2 "seen in no call; last seen at"
+check "and a rank that waits outside of any" stands 2 "idle; last seen at"
 
 # From the beginning, and by a recorder that keeps little.
 session_of "$prefix-late"
@@ -114,7 +114,7 @@ kept()
     quietly regenerate statedump -s "$prefix-flight"
     quietly snapshot record -s "$prefix-flight"
     babeltrace2 "$work/$prefix-flight" >"$work/events" 2>/dev/null || return 1
-    grep -q 'state_thread: .*function = "ncclMemAlloc".* least_ns = [0-9]\{10,\}' \
+    grep -q 'statedump_thread: .*function = "ncclMemAlloc".* min_ns = [0-9]\{10,\}' \
         "$work/events" && ! grep -q 'ncclMemAlloc_entry' "$work/events"
 }
 check "a snapshot has only what is open, and for how long" within 60 kept
@@ -137,10 +137,10 @@ for rank in 0 1; do
         "in ncclCommSplit on $key (rank $rank/3), thread $(pid_of $rank), for at least [0-9.]* s; last seen at"
 done
 check "rank 2 is in none, and what it did last is known" stands 2 \
-    "seen in no call; its last, ncclAllReduce, operation 1 of $key (rank 2/3), returned at .*; last seen at"
+    "idle; last call ncclAllReduce, operation 1 of $key (rank 2/3), returned at .*; last seen at"
 check "rank 3 is in a call that counts for nothing" stands 3 \
     "in ncclMemAlloc, thread $(pid_of 3), for at least [0-9.]* s; last seen at"
-check "rank 4 has ended" stands 4 "seen in no call; its last, ncclCommAbort on $key (rank 0/1), returned at .*; began to exit at"
+check "rank 4 has ended" stands 4 "idle; last call ncclCommAbort on $key (rank 0/1), returned at .*; began to exit at"
 "$ccltap" report --overwrite -o "$work/report" "$work/$prefix-late"
 check "the report counts them" grep "^3 calls never returned" "$work/report"
 

@@ -54,6 +54,6 @@ check "the timeline reads" "$ccltap" timeline --format jsonl -o "$work/jsonl" "$
 check "all that was recorded is right, and linked" \
     /usr/bin/python3 "$top_srcdir/tests/live/expect/order.py" "$work/logs" "$work/jsonl" late
 same "the processes were described once for each start, and once more when asked" 12 \
-    "$(babeltrace2 "$work/trace" 2>/dev/null | grep -c ' tap:state_end: ')"
+    "$(babeltrace2 "$work/trace" 2>/dev/null | grep -c ' tap:statedump_end: ')"
 
 tap_done

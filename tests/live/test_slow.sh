@@ -22,7 +22,7 @@ same "it says what it says" ok "$(cat "$work/out")"
 babeltrace2 "$work/late" >"$work/late.txt" 2>/dev/null
 check "calls are missing, and that is said" \
     grep -q 'tap:problem.*calls made before LTTng was there' "$work/late.txt"
-check "the communicator that they made is there" grep -q 'tap:state_comm:' "$work/late.txt"
+check "the communicator that they made is there" grep -q 'tap:statedump_comm:' "$work/late.txt"
 check "so are later calls, on it" grep -q 'nccl:ncclCommCount_entry.*comm_id = 1' "$work/late.txt"
 
 run 0 "one that ends before" recorded early 0

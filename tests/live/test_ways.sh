@@ -23,7 +23,7 @@ run 0 "calls past us are made, and one that is not" "$ccltap" record -o "$work/u
 check "they were made" grep -qx "apart: 1" "$work/out"
 check "its timeline reads" "$ccltap" timeline --format jsonl -o "$work/unseen.jsonl" \
     "$work/unseen"
-for how in "bound to NCCL past us" "bound to NCCL in a namespace of its own"; do
+for how in "bound to NCCL, bypasses ccltap" "bound to NCCL in a namespace of its own"; do
     same "a library is said to be $how, once" 1 "$(
         grep '"type":"problem"' "$work/unseen.jsonl" | grep -c "user-nccl.so: $how")"
 done

@@ -83,12 +83,12 @@ function follows(queue, first, nr)
 / verbs:post_(send|rdma|datagram)(_list)?:/ {
     nr = value("num_wr", 1)
     sent[pid] += nr
-    follows("send " pid " " value("qp_id") " " value("life"), value("seq"), nr)
+    follows("send " pid " " value("qp_id") " " value("generation"), value("seq"), nr)
 }
 / verbs:post_recv(_list)?:/ {
     nr = value("num_wr", 1)
     received[pid] += nr
-    follows("recv " pid " " value("qp_id") " " value("life"), value("seq"), nr)
+    follows("recv " pid " " value("qp_id") " " value("generation"), value("seq"), nr)
 }
 / verbs:post_failed:/ { failed[pid]++ }
 / verbs:poll(_detailed)?:/ {

@@ -93,7 +93,7 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 					    "comm_key",
 					    "alias_key",
 					    "nranks",
-					    "life",
+					    "generation",
 					    "collectives",
 					    "group_outcome",
 					    "origin",
@@ -133,17 +133,17 @@ static void add_fields(struct tap_fields *fields, struct input *input)
 /* Work requests of few queue pairs, with small ordinals. */
 static void add_work(struct tap_event *event, struct input *input)
 {
-	static const char *const arrays[] = {"wr_id",	  "qp_id",    "life",
+	static const char *const arrays[] = {"wr_id",	  "qp_id",    "generation",
 					     "seq",	  "status",   "opcode",
 					     "is_recv",	  "byte_len", "imm_data",
 					     "length",	  "wc_flags", "src_qp",
 					     "send_flags"};
 	static const char *const numbers[] = {
-		"qp_id",	 "srq_id",    "life",	"seq",	    "signaled_seq",
-		"consuming_seq", "raced",     "num_wr", "num_wc",   "type",
-		"qp_num",	 "ah_id",     "rkey",	"mr_id",    "dest_qp_num",
-		"is_global",	 "sent",      "ret",	"signaled", "remote_qpn",
-		"recv_posted",	 "attr_mask", "addr",	"sq_psn",   "context_id"};
+		"qp_id",	 "srq_id",     "generation", "seq",	 "signaled_seq",
+		"consuming_seq", "concurrent", "num_wr",     "num_wc",	 "type",
+		"qp_num",	 "ah_id",      "rkey",	     "mr_id",	 "dest_qp_num",
+		"is_global",	 "sent",       "ret",	     "signaled", "remote_qpn",
+		"recv_posted",	 "attr_mask",  "addr",	     "sq_psn",	 "context_id"};
 	const bool has_arrays = event->verbs == TAP_VERBS_POLL ||
 				event->verbs == TAP_VERBS_POST_SEND_LIST ||
 				event->verbs == TAP_VERBS_POST_RECV_LIST;
@@ -253,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned int what = take(&input), where = take(&input);
 
 		tap_fields_clear(&event.fields);
-		event.kind = what % 16 <= TAP_EVENT_STATE_STACK
+		event.kind = what % 16 <= TAP_EVENT_STATEDUMP_STACK
 				     ? (enum tap_event_kind)(what % 16)
 			     : what % 2 ? TAP_EVENT_EXIT
 					: TAP_EVENT_ENTRY;

@@ -47,8 +47,8 @@ static void read_thread(const struct tap_thread_state *thread)
 
 static const struct tap_events events = {
 	.comm = read_comm,
-	.state_comm = read_comm,
-	.state_thread = read_thread,
+	.statedump_comm = read_comm,
+	.statedump_thread = read_thread,
 };
 const struct tap_events *tap_events_table = &events;
 
@@ -226,14 +226,14 @@ static bool test_tables_are_used_again(void)
 static int is_over;
 
 /* A thread of LTTng's, and the one that keeps house. */
-static void *tell(void *unused)
+static void *emit(void *unused)
 {
 	struct tap_thread_seen open[4];
 	struct tap_state_counts counts = {0};
 
 	(void) unused;
 	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-		TAP_LAYERS_CALL_BACK(write_state, &counts);
+		TAP_LAYERS_CALL_BACK(write_statedump, &counts);
 		tap_threads_look(0, open, 4);
 		TAP_LAYERS_CALL_BACK(expire);
 	}
@@ -246,7 +246,7 @@ static void *watch(void *comm)
 	struct tap_comm *c = comm;
 
 	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-		if (tap_comm_life(c) == TAP_COMM_INITIALISING || tap_comm_awaits(c))
+		if (tap_comm_phase(c) == TAP_COMM_INITIALISING || tap_comm_has_pending(c))
 			tap_comm_ready(c, 0);
 		tap_comm_find_children(c, 0);
 		tap_comm_set_error(c, 1, 0);
@@ -268,7 +268,7 @@ static void use(struct tap_comm *parent)
 	tap_collective_end(0);
 	tap_operation_begin("ncclSend", (ncclComm_t) c->about.comm);
 	tap_p2p_end(1, false, 0);
-	tap_comm_set_life(c, TAP_COMM_FINALIZING, 1);
+	tap_comm_set_phase(c, TAP_COMM_FINALIZING, 1);
 	tap_comm_set_error(c, 3, 1);
 	tap_comm_set_grow_key(c, 5);
 	end(c);
@@ -280,14 +280,14 @@ static void use(struct tap_comm *parent)
 	end(child);
 }
 
-static bool test_told_meanwhile(void)
+static bool test_reported_meanwhile(void)
 {
 	struct tap_comm *parent = make(-1);
 	pthread_t teller, watchdog;
 	bool is_passed = true;
 	int i;
 
-	pthread_create(&teller, NULL, tell, NULL);
+	pthread_create(&teller, NULL, emit, NULL);
 	pthread_create(&watchdog, NULL, watch, parent);
 	for (i = 0; i < TURNS; i++)
 		use(parent);
@@ -306,7 +306,7 @@ int main(void)
 	report("and not to another communicator", test_late_send);
 	report("what has room for the ranks is used again, empty",
 	       test_tables_are_used_again);
-	report("communicators are told of while they change", test_told_meanwhile);
+	report("communicators are told of while they change", test_reported_meanwhile);
 	printf("1..%u\n", tap_number);
 	return 0;
 }

@@ -47,11 +47,11 @@ static void write_record(const void *record, size_t length)
 	memcpy(&last, record, length < sizeof(last) ? length : sizeof(last));
 }
 
-static void write_name(uint64_t name, const char *text, bool is_state)
+static void write_name(uint64_t name, const char *text, bool is_statedump)
 {
 	(void) name;
 	(void) text;
-	nr_names += !is_state;
+	nr_names += !is_statedump;
 }
 
 static void write_clock(const struct tap_gpu_clock *clock)
@@ -217,10 +217,10 @@ static bool counts_what_it_cannot_tell(void)
 	k.kind = 4711;
 	hand_over(&k, sizeof(k));
 	CHECK(nr_written == before);
-	tap_cupti_records_tell_lost(3);
+	tap_cupti_records_emit_lost(3);
 	CHECK(nr_zero_time == 2 && nr_other_clock == 1 && nr_unknown == 1);
 	CHECK(nr_dropped == 3);
-	tap_cupti_records_tell_lost(0);
+	tap_cupti_records_emit_lost(0);
 	CHECK(nr_zero_time == 2 && nr_other_clock == 1 && nr_unknown == 1);
 	CHECK(nr_dropped == 3);
 	return is_passed;
@@ -293,7 +293,7 @@ static bool compares_clocks(void)
 
 	clock_ahead_ns = INT64_C(5000000000);
 	tap_cupti_clock_begin(&library);
-	tap_cupti_clock_tell();
+	tap_cupti_clock_emit();
 	off = last_clock.offset_ns + clock_ahead_ns;
 	CHECK(last_clock.kind == TAP_GPU_CLOCK_PAIRS);
 	CHECK(off <= (int64_t) last_clock.residual_ns &&
@@ -307,7 +307,7 @@ static bool compares_clocks(void)
 	return is_passed;
 }
 
-static void tell_call(uint32_t cbid, uint32_t site, uint32_t correlation_id)
+static void emit_call(uint32_t cbid, uint32_t site, uint32_t correlation_id)
 {
 	const struct tap_cupti_callback call = {.site = site,
 						.correlation_id = correlation_id};
@@ -319,19 +319,19 @@ static bool keeps_the_calls_own_number(void)
 {
 	bool is_passed = true;
 
-	tell_call(307, TAP_CUPTI_ENTER, 1);
+	emit_call(307, TAP_CUPTI_ENTER, 1);
 	CHECK(!tap_thread.correlation_id);
 	tap_thread.cbid = 307;
-	tell_call(306, TAP_CUPTI_ENTER, 2);
-	tell_call(307, 1, 3);
+	emit_call(306, TAP_CUPTI_ENTER, 2);
+	emit_call(307, 1, 3);
 	CHECK(!tap_thread.correlation_id);
-	tell_call(307, TAP_CUPTI_ENTER, 4);
-	tell_call(307, TAP_CUPTI_ENTER, 5);
+	emit_call(307, TAP_CUPTI_ENTER, 4);
+	emit_call(307, TAP_CUPTI_ENTER, 5);
 	CHECK(tap_thread.correlation_id == 4);
 	return is_passed;
 }
 
-static void tell_node(uint32_t what, uintptr_t node, uintptr_t original)
+static void emit_node(uint32_t what, uintptr_t node, uintptr_t original)
 {
 	const struct tap_cupti_graph graph = {
 		.graph = (void *) 11,
@@ -344,25 +344,25 @@ static void tell_node(uint32_t what, uintptr_t node, uintptr_t original)
 }
 
 /* After the case before: the thread is in a launch whose number is 4. */
-static bool tells_nodes(void)
+static bool reports_nodes(void)
 {
 	const unsigned before = nr_written;
 	bool is_passed = true;
 
 	tap_thread.call_id = 99;
-	tell_node(TAP_CUPTI_GRAPHNODE_CREATED, 21, 0);
+	emit_node(TAP_CUPTI_GRAPHNODE_CREATED, 21, 0);
 	CHECK(nr_written == before);
-	tap_cupti_is_told = 1;
-	tell_node(TAP_CUPTI_GRAPHNODE_CREATED, 21, 20);
+	tap_cupti_is_reporting = 1;
+	emit_node(TAP_CUPTI_GRAPHNODE_CREATED, 21, 20);
 	CHECK(nr_written == before + 1 && last.graph_node.graph == 11);
 	CHECK(last.graph_node.node == 21 && !last.graph_node.original);
 	CHECK(last.graph_node.call_id == 99 && last.graph_node.correlation_id == 4);
 	/* The launch is over, its number is still there. */
 	tap_thread.cbid = 0;
-	tell_node(TAP_CUPTI_GRAPHNODE_CLONED, 31, 21);
+	emit_node(TAP_CUPTI_GRAPHNODE_CLONED, 31, 21);
 	CHECK(last.graph_node.node == 31 && last.graph_node.original == 21);
 	CHECK(!last.graph_node.correlation_id);
-	tell_node(14, 41, 0);
+	emit_node(14, 41, 0);
 	CHECK(nr_written == before + 2);
 	return is_passed;
 }
@@ -389,6 +389,6 @@ int main(void)
 	report("there are eight buffers, and no ninth", has_few_buffers);
 	report("without a callback both clocks are read", compares_clocks);
 	report("a call's number is the first of its own", keeps_the_calls_own_number);
-	report("a node is of the call that it is made in", tells_nodes);
+	report("a node is of the call that it is made in", reports_nodes);
 	return 0;
 }

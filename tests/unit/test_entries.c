@@ -131,7 +131,7 @@ enum tap_function_kind tap_function_kind(CUfunction function)
 	return TAP_FUNCTION_OTHER;
 }
 
-enum tap_function_kind tap_function_tell(CUfunction function,
+enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked)
 {
 	(void) asked;

@@ -126,18 +126,18 @@ static bool refuses_what_comes_after(void)
 /* The least of some: the machine may have been busy in one of them. */
 static bool does_not_wait(void)
 {
-	int64_t begin_ns, least_ns = INT64_MAX;
+	int64_t begin_ns, min_ns = INT64_MAX;
 	int i;
 
 	for (i = 0; i < 20; i++) {
 		begin_ns = tap_now_ns();
 		if (!tap_gate_shut())
 			return false;
-		if (tap_now_ns() - begin_ns < least_ns)
-			least_ns = tap_now_ns() - begin_ns;
+		if (tap_now_ns() - begin_ns < min_ns)
+			min_ns = tap_now_ns() - begin_ns;
 		tap_gate_open();
 	}
-	return least_ns < TAP_SECOND_NS / 50;
+	return min_ns < TAP_SECOND_NS / 50;
 }
 
 /* A signal's handler ends the process in the midst of an event of the same thread. */

@@ -104,7 +104,7 @@ static bool numbers_mean_this(void)
 }
 
 /* Arguments as the event has them. */
-static void tell(struct tap_fields *args, uint64_t version, uint64_t mask, size_t count,
+static void emit(struct tap_fields *args, uint64_t version, uint64_t mask, size_t count,
 		 const uint64_t *ids)
 {
 	uint64_t *elements;
@@ -157,7 +157,7 @@ static bool arguments_are_decoded(void)
 	bool is_passed = true;
 
 	/* A ring with another protocol, which the kernel's name does not tell. */
-	tell(&args, 22809, 0x80000003, 1, (uint64_t[]){260});
+	emit(&args, 22809, 0x80000003, 1, (uint64_t[]){260});
 	SAYS("kernel_kind=collective known=decoded collective=AllReduce op=Sum datatype=f32 "
 	     "algorithm=RING protocol=SIMPLE channels=3 channel_mask=0x80000003 "
 	     "device_comm=0x7000",
@@ -167,16 +167,16 @@ static bool arguments_are_decoded(void)
 	     "device_comm=0x7000",
 	     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 	     3, &args);
-	tell(&args, 22809, 1, 3, (uint64_t[]){669, 298, 2});
+	emit(&args, 22809, 1, 3, (uint64_t[]){669, 298, 2});
 	SAYS("kernel_kind=collective known=decoded collective=SendRecv,AllReduce,AllGather "
 	     "op=-,Sum,- datatype=-,i32/u32,- algorithm=-,TREE,PAT protocol=-,LL128,SIMPLE "
 	     "channels=1 channel_mask=0x1 device_comm=0x7000",
 	     KERNEL(39, "AllReduce_Sum_u32_TREE_LL"), 1, &args);
-	tell(&args, 23203, 1, 1, (uint64_t[]){2});
+	emit(&args, 23203, 1, 1, (uint64_t[]){2});
 	SAYS("kernel_kind=collective known=decoded collective=AllGather algorithm=PAT "
 	     "protocol=SIMPLE channels=1 channel_mask=0x1 device_comm=0x7000",
 	     KERNEL(28, "AllGather_RING"), 1, &args);
-	tell(&args, 22203, 1, 1, (uint64_t[]){554});
+	emit(&args, 22203, 1, 1, (uint64_t[]){554});
 	SAYS("kernel_kind=collective known=decoded collective=SendRecv channels=1 "
 	     "channel_mask=0x1 device_comm=0x7000",
 	     KERNEL(22, "SendRecv"), 1, &args);
@@ -197,7 +197,7 @@ static bool every_function_has_its_kernel(void)
 
 	for (i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		for (id = 0; tap_funcid_lookup(versions[i], id, &f); id++) {
-			tell(&args, versions[i], 1, 1, &id);
+			emit(&args, versions[i], 1, 1, &id);
 			tap_funcid_kernel(versions[i], &f, kernel);
 			snprintf(name, sizeof(name), "ncclDevKernel_%s", kernel);
 			CHECK(strstr(describe(name, 1, &args), "known=decoded"));
@@ -213,18 +213,18 @@ static bool others_are_not_believed(void)
 	struct tap_fields args = {0};
 	bool is_passed = true;
 
-	tell(&args, 22809, 3, 1, (uint64_t[]){260});
+	emit(&args, 22809, 3, 1, (uint64_t[]){260});
 	SAYS("kernel_kind=collective", F32, 3, &args);
 	SAYS("kernel_kind=collective", KERNEL(39, "AllReduce_Sum_f16_RING_LL"), 2, &args);
 	SAYS("kernel_kind=collective", KERNEL(39, "AllReduce_Sum_f32_TREE_LL"), 2, &args);
 	SAYS("kernel_kind=collective", F32, 2, NULL);
-	tell(&args, 23300, 3, 1, (uint64_t[]){260});
+	emit(&args, 23300, 3, 1, (uint64_t[]){260});
 	SAYS("kernel_kind=collective", F32, 2, &args);
-	tell(&args, 22809, 3, 1, (uint64_t[]){670});
+	emit(&args, 22809, 3, 1, (uint64_t[]){670});
 	SAYS("kernel_kind=collective", F32, 2, &args);
-	tell(&args, 22809, 3, 0, NULL);
+	emit(&args, 22809, 3, 0, NULL);
 	SAYS("kernel_kind=collective", F32, 2, &args);
-	tell(&args, 22809, 3, 17, (uint64_t[17]){260});
+	emit(&args, 22809, 3, 17, (uint64_t[17]){260});
 	SAYS("kernel_kind=collective", F32, 2, &args);
 	tap_fields_clear(&args);
 	SAYS("kernel_kind=collective", F32, 2, &args);

@@ -65,7 +65,7 @@ static void give(struct world *world, unsigned int p, struct message *message)
 	event_give(&world->events, p, STEP_NS, is_lost);
 }
 
-static void tell_region(struct world *world, unsigned int p, uint64_t addr)
+static void emit_region(struct world *world, unsigned int p, uint64_t addr)
 {
 	event_begin(&world->events, TAP_VERBS_MR);
 	event_add(&world->events, "mr_id", 1);
@@ -76,7 +76,7 @@ static void tell_region(struct world *world, unsigned int p, uint64_t addr)
 	give(world, p, NULL);
 }
 
-static void tell_queue(struct world *world, unsigned int p, unsigned int q, bool is_flush)
+static void emit_queue(struct world *world, unsigned int p, unsigned int q, bool is_flush)
 {
 	const unsigned int peer = is_flush ? p : !p;
 
@@ -107,7 +107,7 @@ static void post(struct world *world, unsigned int p, unsigned int q,
 	event_begin(&world->events, TAP_VERBS_POST_SEND_LIST);
 	world->events.event.begin_ns = world->events.now + 5;
 	event_add(&world->events, "qp_id", q + 1);
-	event_add(&world->events, "life", 1);
+	event_add(&world->events, "generation", 1);
 	event_add(&world->events, "seq", queue->sent + 1);
 	event_add(&world->events, "signaled_seq",
 		  queue->signaled + (requests[0].flags == 2));
@@ -137,7 +137,7 @@ static void post_receive(struct world *world, unsigned int q, uint64_t wr_id,
 {
 	event_begin(&world->events, TAP_VERBS_POST_RECV);
 	event_add(&world->events, "qp_id", q + 1);
-	event_add(&world->events, "life", 1);
+	event_add(&world->events, "generation", 1);
 	event_add(&world->events, "seq", ++world->queues[RECEIVER][q].receives);
 	event_add(&world->events, "wr_id", wr_id);
 	event_add(&world->events, "num_sge", 0);
@@ -148,15 +148,15 @@ static void poll(struct world *world, unsigned int p, unsigned int q, bool is_re
 		 uint64_t wr_id, uint64_t imm_data, struct message *message)
 {
 	struct queue *queue = &world->queues[p][q];
-	const uint64_t qp_id = q + 1, life = 1, is = is_receive, opcode = is ? 129 : 1,
-		       flags = is ? 2 : 0;
+	const uint64_t qp_id = q + 1, generation = 1, is = is_receive,
+		       opcode = is ? 129 : 1, flags = is ? 2 : 0;
 
 	event_begin(&world->events, TAP_VERBS_POLL);
 	event_add(&world->events, "cq_id", 1);
 	event_add(&world->events, "num_wc", 1);
 	event_add_all(&world->events, "wr_id", &wr_id, 1);
 	event_add_all(&world->events, "qp_id", &qp_id, 1);
-	event_add_all(&world->events, "life", &life, 1);
+	event_add_all(&world->events, "generation", &generation, 1);
 	event_add_all(&world->events, "seq",
 		      is_receive ? &queue->receives_done : &queue->sends_done, 1);
 	event_add_all(&world->events, "opcode", &opcode, 1);
@@ -317,13 +317,13 @@ static bool run(struct world *world)
 
 	events_begin(&world->events, &consumer, world, 1 << 16);
 	world->messages = calloc(MESSAGES, sizeof(*world->messages));
-	tell_region(world, SENDER, REGION);
-	tell_region(world, RECEIVER, MIRROR);
+	emit_region(world, SENDER, REGION);
+	emit_region(world, RECEIVER, MIRROR);
 	for (q = 0; q < world->qps; q++) {
-		tell_queue(world, SENDER, q, false);
-		tell_queue(world, RECEIVER, q, false);
+		emit_queue(world, SENDER, q, false);
+		emit_queue(world, RECEIVER, q, false);
 	}
-	tell_queue(world, RECEIVER, QPS_MAX, true);
+	emit_queue(world, RECEIVER, QPS_MAX, true);
 	for (q = 0; world->is_preposted && q < world->qps; q++)
 		for (i = 0; i < 2 * WINDOW; i++)
 			post_receive(world, q, UINT64_MAX, NULL);

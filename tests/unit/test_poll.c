@@ -25,7 +25,7 @@ const int *tap_verbs_on[TAP_VERBS_HOT_NR] = {
 	[0 ... TAP_VERBS_HOT_NR - 1] = &is_wanted,
 };
 
-static uint64_t told_empty, told_found;
+static uint64_t reported_empty, reported_found;
 static struct tap_qp *qps[NR_THREADS];
 static struct ibv_cq at;
 static pthread_barrier_t barrier;
@@ -37,8 +37,8 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record, size_t length
 
 	(void) event;
 	(void) length;
-	__atomic_fetch_add(&told_empty, poll->empty_polls, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&told_found, poll->num_wc, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&reported_empty, poll->empty_polls, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&reported_found, poll->num_wc, __ATOMIC_RELAXED);
 }
 
 /* The provider: each other poll finds one completion, of the queue pair of the thread. */
@@ -77,7 +77,7 @@ static void make_queues(void)
 	tap_table_show(&tap_cqs, cq, &at);
 	for (i = 0; i < NR_THREADS; i++) {
 		qps[i] = tap_table_make(&tap_qps);
-		qps[i]->life = 1;
+		qps[i]->generation = 1;
 		qps[i]->about.qp_num = i + 1;
 		qps[i]->about.context_id = 1;
 		tap_qp_show(qps[i], (void *) (uintptr_t) (64 * (i + 1)));
@@ -90,7 +90,7 @@ static bool polls_are_counted(void)
 	pthread_t threads[NR_THREADS];
 	bool is_passed = true;
 
-	told_empty = told_found = 0;
+	reported_empty = reported_found = 0;
 	for (i = 0; i < NR_THREADS; i++) {
 		qps[i]->counts.send_completed = 0;
 		number[i] = i;
@@ -117,8 +117,8 @@ static bool events_tell_all(void)
 	/* What came after the last event is told by the next one. */
 	nr_polled = 1;
 	tap_on_poll_cq(&at, 1, &wc);
-	CHECK(told_empty == NR_THREADS * NR_POLLS / 2);
-	CHECK(told_found == NR_THREADS * NR_POLLS / 2 + 1);
+	CHECK(reported_empty == NR_THREADS * NR_POLLS / 2);
+	CHECK(reported_found == NR_THREADS * NR_POLLS / 2 + 1);
 	return is_passed;
 }
 

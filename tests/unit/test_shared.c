@@ -59,7 +59,7 @@ static void give(struct world *world, unsigned int p, bool may_be_lost)
 		   may_be_lost && world->loss && !draw(world->loss));
 }
 
-static void tell_queue(struct world *world, unsigned int p, uint64_t qp)
+static void emit_queue(struct world *world, unsigned int p, uint64_t qp)
 {
 	event_begin(&world->events, TAP_VERBS_QP);
 	event_add(&world->events, "qp_id", qp);
@@ -81,7 +81,7 @@ static void poll(struct world *world, unsigned int p, uint64_t qp, uint64_t seq,
 	event_add(&world->events, "num_wc", 1);
 	add_one(world, "wr_id", wr_id);
 	add_one(world, "qp_id", qp);
-	add_one(world, "life", 1);
+	add_one(world, "generation", 1);
 	add_one(world, "seq", seq);
 	add_one(world, "opcode", is_receive ? 128 : 0);
 	add_one(world, "is_recv", is_receive);
@@ -113,7 +113,7 @@ static void send(struct world *world, uint64_t qp)
 
 	event_begin(&world->events, TAP_VERBS_POST_SEND);
 	event_add(&world->events, "qp_id", qp);
-	event_add(&world->events, "life", 1);
+	event_add(&world->events, "generation", 1);
 	event_add(&world->events, "seq", seq);
 	event_add(&world->events, "signaled_seq", seq);
 	event_add(&world->events, "consuming_seq", seq);
@@ -199,8 +199,8 @@ static void begin(struct world *world)
 
 	events_begin(&world->events, &consumer, world, 1 << 16);
 	for (qp = 1; qp <= world->qps; qp++) {
-		tell_queue(world, SENDER, qp);
-		tell_queue(world, RECEIVER, qp);
+		emit_queue(world, SENDER, qp);
+		emit_queue(world, RECEIVER, qp);
 	}
 }
 

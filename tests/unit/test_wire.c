@@ -17,7 +17,7 @@
 #define STEPS 20000
 #define REQUESTS_MAX 16384 /* of one queue in all its lives */
 #define DEPTH 12
-#define LIVES_MAX 512
+#define GENERATIONS_MAX 512
 
 enum { WRITE = 0, SEND = 2 };
 enum { RETRY_EXCEEDED = 12, FLUSHED = 5 };
@@ -45,20 +45,20 @@ struct ring {
 };
 
 struct side {
-	uint64_t life;
+	uint64_t generation;
 	uint64_t sent, signaled, consuming, receives, send_completions,
 		receive_completions;
 	struct ring under_way; /* sends that have not arrived */
 	struct ring receivable;
 	struct ring completions;
-	struct truth sends[LIVES_MAX][64 * DEPTH];
-	struct truth receipts[LIVES_MAX][64 * DEPTH];
+	struct truth sends[GENERATIONS_MAX][64 * DEPTH];
+	struct truth receipts[GENERATIONS_MAX][64 * DEPTH];
 	struct {
 		bool is_there;
 		struct item item;
 		uint64_t opcode, signaled, consuming;
 		int64_t begin_ns;
-	} told_late; /* a post that has returned, and is not written yet */
+	} reported_late; /* a post that has returned, and is not written yet */
 };
 
 struct world {
@@ -113,47 +113,47 @@ static void add_address(struct world *world, unsigned int p)
 	event_add(&world->events, "is_global", 1);
 }
 
-static void tell_modify(struct world *world, unsigned int p, uint64_t mask)
+static void emit_modify(struct world *world, unsigned int p, uint64_t mask)
 {
 	event_begin(&world->events, TAP_VERBS_QP_MODIFY);
 	event_add(&world->events, "qp_id", 1);
-	event_add(&world->events, "life", world->sides[p].life);
+	event_add(&world->events, "generation", world->sides[p].generation);
 	event_add(&world->events, "attr_mask", mask);
 	add_address(world, p);
 	give(world, p, false);
 }
 
-static void tell_post(struct world *world, unsigned int p)
+static void emit_post(struct world *world, unsigned int p)
 {
 	struct side *side = &world->sides[p];
-	const struct item *item = &side->told_late.item;
+	const struct item *item = &side->reported_late.item;
 
-	if (!side->told_late.is_there)
+	if (!side->reported_late.is_there)
 		return;
-	side->told_late.is_there = false;
+	side->reported_late.is_there = false;
 	event_begin(&world->events,
 		    item->is_receive ? TAP_VERBS_POST_RECV : TAP_VERBS_POST_SEND);
-	world->events.event.begin_ns = side->told_late.begin_ns;
+	world->events.event.begin_ns = side->reported_late.begin_ns;
 	event_add(&world->events, "qp_id", 1);
-	event_add(&world->events, "life", side->life);
+	event_add(&world->events, "generation", side->generation);
 	event_add(&world->events, "seq", item->seq);
-	event_add(&world->events, "signaled_seq", side->told_late.signaled);
-	event_add(&world->events, "consuming_seq", side->told_late.consuming);
+	event_add(&world->events, "signaled_seq", side->reported_late.signaled);
+	event_add(&world->events, "consuming_seq", side->reported_late.consuming);
 	event_add(&world->events, "wr_id", item->wr_id);
-	event_add(&world->events, "opcode", side->told_late.opcode);
+	event_add(&world->events, "opcode", side->reported_late.opcode);
 	event_add(&world->events, "send_flags", item->is_signaled ? 2 : 0);
 	event_add(&world->events, "length", 64);
 	give(world, p, true);
 }
 
-static void tell_state(struct world *world, unsigned int p)
+static void emit_state(struct world *world, unsigned int p)
 {
 	const struct side *side = &world->sides[p];
 
-	event_begin(&world->events, TAP_VERBS_QP_STATE);
+	event_begin(&world->events, TAP_VERBS_QP_STATEDUMP);
 	describe(world, p);
 	add_address(world, p);
-	event_add(&world->events, "life", side->life);
+	event_add(&world->events, "generation", side->generation);
 	event_add(&world->events, "sent", side->sent);
 	event_add(&world->events, "signaled", side->signaled);
 	event_add(&world->events, "consuming", side->consuming);
@@ -165,17 +165,17 @@ static void tell_state(struct world *world, unsigned int p)
 
 /* ---- What happens ---- */
 
-static struct truth *truth_of(struct side *side, uint64_t life, bool is_receive,
+static struct truth *truth_of(struct side *side, uint64_t generation, bool is_receive,
 			      uint64_t seq)
 {
 	struct truth(*table)[64 * DEPTH] = is_receive ? side->receipts : side->sends;
 
-	return &table[life][seq];
+	return &table[generation][seq];
 }
 
 static void poll(struct world *world, unsigned int p)
 {
-	static const char *const names[] = {"wr_id",  "qp_id",	"life",	  "seq",
+	static const char *const names[] = {"wr_id",  "qp_id",	"generation", "seq",
 					    "status", "opcode", "is_recv"};
 	struct side *side = &world->sides[p];
 	uint64_t *columns[7], count = 1 + draw(4), i;
@@ -198,11 +198,11 @@ static void poll(struct world *world, unsigned int p)
 	for (i = 0; i < count; i++) {
 		struct item item = pop(&side->completions);
 		struct truth *truth =
-			truth_of(side, side->life, item.is_receive, item.seq);
+			truth_of(side, side->generation, item.is_receive, item.seq);
 
 		columns[0][i] = item.wr_id;
 		columns[1][i] = 1;
-		columns[2][i] = side->life;
+		columns[2][i] = side->generation;
 		columns[3][i] = item.is_receive ? ++side->receive_completions
 						: ++side->send_completions;
 		columns[4][i] = item.status;
@@ -229,7 +229,7 @@ static void post(struct world *world, unsigned int p, bool is_receive)
 	if (ring->count >= DEPTH || side->completions.count >= DEPTH || !has_room(side))
 		return;
 	/* One thread posts; another may poll in between. */
-	tell_post(world, p);
+	emit_post(world, p);
 	item.is_send = !is_receive && draw(3);
 	item.is_signaled = is_receive || !draw(3);
 	item.seq = is_receive ? ++side->receives : ++side->sent;
@@ -237,22 +237,22 @@ static void post(struct world *world, unsigned int p, bool is_receive)
 		side->signaled += item.is_signaled;
 		side->consuming += item.is_send;
 	}
-	side->told_late.is_there = true;
-	side->told_late.opcode = item.is_send ? SEND : WRITE;
-	side->told_late.signaled = side->signaled;
-	side->told_late.consuming = side->consuming;
-	side->told_late.begin_ns = ++world->events.now;
+	side->reported_late.is_there = true;
+	side->reported_late.opcode = item.is_send ? SEND : WRITE;
+	side->reported_late.signaled = side->signaled;
+	side->reported_late.consuming = side->consuming;
+	side->reported_late.begin_ns = ++world->events.now;
 	is_lost = item.is_send && world->message_loss && !draw(world->message_loss);
 	if (item.is_send)
 		item.message = ++world->messages;
-	side->told_late.item = item;
+	side->reported_late.item = item;
 	if (!is_receive)
-		truth_of(side, side->life, false, item.seq)->message = item.message;
+		truth_of(side, side->generation, false, item.seq)->message = item.message;
 	if (is_lost)
 		item.is_send = false;
 	push(ring, item);
 	if (draw(2))
-		tell_post(world, p);
+		emit_post(world, p);
 }
 
 /* The oldest request arrives, where it can. */
@@ -270,7 +270,8 @@ static void arrive(struct world *world, unsigned int p)
 	item = pop(&side->under_way);
 	if (item.is_send) {
 		receive = pop(&peer->receivable);
-		truth_of(peer, peer->life, true, receive.seq)->message = item.message;
+		truth_of(peer, peer->generation, true, receive.seq)->message =
+			item.message;
 		push(&peer->completions, receive);
 	}
 	if (item.is_signaled)
@@ -307,15 +308,15 @@ static void fail(struct world *world)
 	for (p = 0; p < 2; p++) {
 		struct side *side = &world->sides[p];
 
-		tell_post(world, p);
+		emit_post(world, p);
 		side->completions.count = 0;
-		side->life++;
+		side->generation++;
 		side->sent = side->signaled = side->consuming = side->receives = 0;
 		side->send_completions = side->receive_completions = 0;
-		tell_modify(world, p, 1);
+		emit_modify(world, p, 1);
 	}
 	for (p = 0; p < 2; p++)
-		tell_modify(world, p, 1 << 7 | 1 << 20);
+		emit_modify(world, p, 1 << 7 | 1 << 20);
 }
 
 /* ---- What the join says ---- */
@@ -336,7 +337,7 @@ static int take_link(void *data, const struct tap_link *link)
 		const struct tap_link_end *end = &link->ends[i];
 
 		truths[i] = truth_of(&world->sides[end->process->pid - 1],
-				     end->work.request.life,
+				     end->work.request.generation,
 				     end->work.kind == TAP_WORK_RECEIVE,
 				     end->work.request.seq);
 	}
@@ -362,21 +363,21 @@ static bool run(struct world *world, unsigned int unrecorded)
 		return false;
 	world->is_recorded = !unrecorded;
 	for (p = 0; p < 2; p++) {
-		world->sides[p].life = 1;
+		world->sides[p].generation = 1;
 		event_begin(&world->events, TAP_VERBS_QP);
 		describe(world, p);
 		give(world, p, false);
 	}
 	for (p = 0; p < 2; p++)
-		tell_modify(world, p, 1 << 7 | 1 << 20);
+		emit_modify(world, p, 1 << 7 | 1 << 20);
 	for (step = 0; step < STEPS; step++) {
 		p = (unsigned int) draw(2);
 		if (unrecorded && step == unrecorded) {
-			tell_post(world, 0);
-			tell_post(world, 1);
+			emit_post(world, 0);
+			emit_post(world, 1);
 			world->is_recorded = true;
-			tell_state(world, 0);
-			tell_state(world, 1);
+			emit_state(world, 0);
+			emit_state(world, 1);
 		}
 		switch (draw(5)) {
 		case 0:
@@ -395,11 +396,11 @@ static bool run(struct world *world, unsigned int unrecorded)
 		if ((world->has_errors && !draw(200)) || !has_room(&world->sides[0]) ||
 		    !has_room(&world->sides[1]))
 			fail(world);
-		if (world->sides[0].life + 1 == LIVES_MAX)
+		if (world->sides[0].generation + 1 == GENERATIONS_MAX)
 			break;
 	}
-	tell_post(world, 0);
-	tell_post(world, 1);
+	emit_post(world, 0);
+	emit_post(world, 1);
 	CHECK(!tap_join_finish(world->events.join));
 	CHECK(world->events.is_right);
 	CHECK(!world->wrong);

@@ -57,7 +57,7 @@ void event_give_connected(struct events *events, unsigned int p, uint64_t qp_id,
 {
 	event_begin(events, TAP_VERBS_QP_MODIFY);
 	event_add(events, "qp_id", qp_id);
-	event_add(events, "life", 1);
+	event_add(events, "generation", 1);
 	event_add(events, "attr_mask", 1 << 20 | 1 << 7);
 	event_add(events, "dest_qp_num", qp_num);
 	event_add(events, "dgid_lo", peer);

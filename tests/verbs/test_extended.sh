@@ -78,8 +78,8 @@ starts_late()
     lttng destroy "$session" >/dev/null
     events "$work/late" >"$work/late.events"
     same "a recording that starts late has the port as state" 1 \
-        "$(grep -c tap:state_port "$work/late.events")"
-    same "and its addresses" 2 "$(grep -c tap:state_gid "$work/late.events")"
+        "$(grep -c tap:statedump_port "$work/late.events")"
+    same "and its addresses" 2 "$(grep -c tap:statedump_gid "$work/late.events")"
     # What was lost before nobody knows, so that nothing proves which is which.
     # shellcheck disable=SC2016 # for the other shell
     check "then each datagram has its receiver" sh -c '

@@ -25,7 +25,7 @@ if ! lttng --no-sessiond list >/dev/null 2>&1; then
 fi
 session all-$$ 'verbs:post_send'
 session one-$$ 'verbs:post_send' 'seq == 7'
-session range-$$ 'verbs:post_send' 'seq > 10 && length == 4096 && raced == 0'
+session range-$$ 'verbs:post_send' 'seq > 10 && length == 4096 && concurrent == 0'
 session array-$$ 'verbs:poll' 'wr_id[0] == 2 && num_wc == 1'
 session never-$$ 'verbs:poll' 'wr_id[0] == 3'
 LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so run 0 "ibv_rc_pingpong runs" \

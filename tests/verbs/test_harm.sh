@@ -29,7 +29,7 @@ way reopen "a device that is opened again"
 way destroy "a queue pair that goes with requests outstanding"
 way reset "a queue pair that is reset"
 same "each reset begins a life" "1 2 3 4 5" \
-    "$(events "$work/reset" | sed -n 's/.* verbs:post_[a-z]*: .* life = \([0-9]*\),.*/\1/p' |
+    "$(events "$work/reset" | sed -n 's/.* verbs:post_[a-z]*: .* generation = \([0-9]*\),.*/\1/p' |
         uniq | tr '\n' ' ' | sed 's/ $//')"
 way threads "threads that share a queue pair"
 COUNT_SLOW_US=20000

@@ -57,10 +57,10 @@
 			after(tap_result) \
 			return tap_result; \
 		} \
-		tell_entry(tap_e, &common, &tap_args); \
+		emit_entry(tap_e, &common, &tap_args); \
 		tap_result = tap_real(NAMES(__VA_ARGS__)); \
 		after(tap_result) \
-		tell_exit(tap_e, &common, &tap_args, tap_result); \
+		emit_exit(tap_e, &common, &tap_args, tap_result); \
 		return tap_result; \
 	}
 #define NOTHING(result)
@@ -95,16 +95,16 @@
 #define CBID_CAPTURED(sym) 0
 #define CBID_UNLOAD(sym) 0
 
-#define WAY(linkage, way, class, fn, sym, is_twin, is_linked, ...) \
-	static struct tap_cuda_entry sym##_##way = { \
+#define BINDING(linkage, binding, class, fn, sym, is_variant, is_linked, ...) \
+	static struct tap_cuda_entry sym##_##binding = { \
 		.on = {&tap_not_ready, &tap_not_ready}, .name = #sym, .row = TAP_##fn, \
 		.cbid = CBID_##class(sym), \
-		.library = &LIBRARY, .per_thread = is_twin, .linked = is_linked, \
+		.library = &LIBRARY, .per_thread = is_variant, .linked = is_linked, \
 	}; \
-	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
-	linkage CUresult tap_##way##_##sym(PARAMS(__VA_ARGS__)) \
+	linkage CUresult tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
+	linkage CUresult tap_##binding##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \
-		struct tap_cuda_entry *const tap_e = &sym##_##way; \
+		struct tap_cuda_entry *const tap_e = &sym##_##binding; \
 		if (!SHORT_##class || \
 		    unlikely(*TAP_READ(tap_e->on[0]) | *TAP_READ(tap_e->on[1]))) \
 			return fn##_traced(tap_e CALLER_##class MORE(__VA_ARGS__)); \
@@ -112,15 +112,15 @@
 	}
 
 /* TAP_CUDA_COPIES of those that are handed out. */
-#define WAYS(class, node, fn, sym, is_twin, ...) \
-	WAY(tap_exported, linked, class, fn, sym, is_twin, true, ##__VA_ARGS__) \
-	WAY(static, copy1, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
-	WAY(static, copy2, class, fn, sym, is_twin, false, ##__VA_ARGS__) \
+#define BINDINGS(class, node, fn, sym, is_variant, ...) \
+	BINDING(tap_exported, linked, class, fn, sym, is_variant, true, ##__VA_ARGS__) \
+	BINDING(static, copy1, class, fn, sym, is_variant, false, ##__VA_ARGS__) \
+	BINDING(static, copy2, class, fn, sym, is_variant, false, ##__VA_ARGS__) \
 	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
 
-static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+static void emit_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		       const void *args);
-static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_common *common,
+static void emit_exit(const struct tap_cuda_entry *e, const struct tap_cuda_common *common,
 		      const void *args, CUresult result);
 
 #define LIBRARY tap_cuda_driver
@@ -128,11 +128,11 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #define CBID_WAIT(sym) TAP_CBID_##sym
 #define CALL_ALONE(since, class, does, api, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
-#define CALL(since, class, does, api, fn, twin, ...) \
+	BINDINGS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, variant, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__) \
-	WAYS(class, TAP_VERSION_NODE, fn, twin, true, ##__VA_ARGS__)
+	BINDINGS(class, TAP_VERSION_NODE, fn, fn, false, ##__VA_ARGS__) \
+	BINDINGS(class, TAP_VERSION_NODE, fn, variant, true, ##__VA_ARGS__)
 #include "calls/cuda.def"
 #undef CALL
 #undef CALL_ALONE
@@ -145,22 +145,22 @@ static void tell_exit(const struct tap_cuda_entry *e, const struct tap_cuda_comm
 #define CBID_WAIT(sym) 0
 #define CALL_ALONE(version, class, does, none, fn, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, version, fn, fn, false, ##__VA_ARGS__)
-#define CALL(version, class, does, twin_version, fn, twin, ...) \
+	BINDINGS(class, version, fn, fn, false, ##__VA_ARGS__)
+#define CALL(version, class, does, variant_version, fn, variant, ...) \
 	TRACED_##class(fn, ##__VA_ARGS__) \
-	WAYS(class, version, fn, fn, false, ##__VA_ARGS__) \
-	WAYS(class, twin_version, fn, twin, true, ##__VA_ARGS__)
+	BINDINGS(class, version, fn, fn, false, ##__VA_ARGS__) \
+	BINDINGS(class, variant_version, fn, variant, true, ##__VA_ARGS__)
 #include "calls/hip.def"
 #undef CALL
 #undef CALL_ALONE
 #undef LIBRARY
 
-#define NAME(since, bare, sym, is_twin) \
-	{#sym, bare, since, is_twin, &sym##_linked, \
+#define NAME(since, base_name, sym, is_variant) \
+	{#sym, base_name, since, is_variant, &sym##_linked, \
 	 {{&sym##_copy1, (void *) tap_copy1_##sym}, {&sym##_copy2, (void *) tap_copy2_##sym}}},
 #define CALL_ALONE(since, class, does, api, fn, ...) NAME(since, TAP_BARE_NAME(api), fn, false)
-#define CALL(since, class, does, api, fn, twin, ...) \
-	NAME(since, TAP_BARE_NAME(api), fn, false) NAME(since, TAP_BARE_NAME(api), twin, true)
+#define CALL(since, class, does, api, fn, variant, ...) \
+	NAME(since, TAP_BARE_NAME(api), fn, false) NAME(since, TAP_BARE_NAME(api), variant, true)
 const struct tap_cuda_name tap_cuda_names[] = {
 #include "calls/cuda.def"
 };
@@ -170,8 +170,8 @@ const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
 
 /* Asked for by these names alone: no bare ones, and none since when. */
 #define CALL_ALONE(version, class, does, none, fn, ...) NAME(0, "-", fn, false)
-#define CALL(version, class, does, twin_version, fn, twin, ...) \
-	NAME(0, "-", fn, false) NAME(0, "-", twin, true)
+#define CALL(version, class, does, variant_version, fn, variant, ...) \
+	NAME(0, "-", fn, false) NAME(0, "-", variant, true)
 const struct tap_cuda_name tap_hip_names[] = {
 #include "calls/hip.def"
 };
@@ -201,7 +201,7 @@ const struct tap_layer tap_layer_cuda = {
 	.expire = expire,
 };
 
-static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
+static void emit_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		       const void *args)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -219,7 +219,7 @@ static void tell_entry(const struct tap_cuda_entry *e, struct tap_cuda_common *c
 	tap_thread.cbid = e->cbid;
 }
 
-static void tell_exit(const struct tap_cuda_entry *e,
+static void emit_exit(const struct tap_cuda_entry *e,
 		      const struct tap_cuda_common *common, const void *args,
 		      CUresult result)
 {

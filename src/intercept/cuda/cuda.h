@@ -51,14 +51,14 @@ struct tap_cuda_entry {
 #define TAP_CUDA_COPIES 2
 
 struct tap_cuda_name {
-	const char *name, *bare;
+	const char *name, *base_name;
 	int since;
 	bool per_thread;
 	struct tap_cuda_entry *linked;
 	struct {
 		struct tap_cuda_entry *entry;
 		void *wrapper;
-	} handed_out[TAP_CUDA_COPIES];
+	} looked_up[TAP_CUDA_COPIES];
 };
 
 /* All of the driver's names, the older forms of each before the later ones; HIP's. */
@@ -71,7 +71,7 @@ extern const unsigned tap_hip_nr_names tap_hidden;
  * The wrapper through which a program goes that looks name up, which is `found`; NULL
  * when it has to go without.
  */
-void *tap_cuda_lead(const struct tap_cuda_name *name, void *found) tap_hidden;
+void *tap_cuda_bind(const struct tap_cuda_name *name, void *found) tap_hidden;
 
 /* Which of a call's arguments means what. */
 struct tap_cuda_what {

@@ -70,7 +70,7 @@ void *tap_cuda_real(struct tap_cuda_entry *e)
 }
 
 /* Of a driver that was unloaded nothing is left to call. */
-static bool leads_to(struct tap_cuda_entry *e, void *found)
+static bool binds_to(struct tap_cuda_entry *e, void *found)
 {
 	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
 
@@ -88,12 +88,12 @@ static bool is_ours(const struct tap_cuda_name *name, const void *found)
 	unsigned i;
 
 	for (i = 0; i < TAP_CUDA_COPIES; i++)
-		if (name->handed_out[i].wrapper == found)
+		if (name->looked_up[i].wrapper == found)
 			return true;
 	return false;
 }
 
-void *tap_cuda_lead(const struct tap_cuda_name *name, void *found)
+void *tap_cuda_bind(const struct tap_cuda_name *name, void *found)
 {
 	struct tap_guard guard;
 	unsigned i;
@@ -104,12 +104,12 @@ void *tap_cuda_lead(const struct tap_cuda_name *name, void *found)
 		return found;
 	guard = tap_guard_set();
 	for (i = 0; i < TAP_CUDA_COPIES; i++)
-		if (leads_to(name->handed_out[i].entry, found))
+		if (binds_to(name->looked_up[i].entry, found))
 			break;
 	if (i == TAP_CUDA_COPIES && !guard.was_inside)
 		tap_problem("not recorded", "one CUDA driver too many was looked up", 1);
 	tap_guard_clear(guard);
-	return i < TAP_CUDA_COPIES ? name->handed_out[i].wrapper : NULL;
+	return i < TAP_CUDA_COPIES ? name->looked_up[i].wrapper : NULL;
 }
 
 /* ---- Around a call ---- */
@@ -222,14 +222,14 @@ static enum tap_function_kind know_function(const struct tap_cuda_what *what)
 		const struct tap_guard guard = tap_guard_set();
 
 		tap_announce();
-		kind = tap_function_tell(what->function, what->asked);
+		kind = tap_function_emit(what->function, what->asked);
 		tap_guard_clear(guard);
 	}
 	return kind;
 }
 
 /* NCCL launches its kernels itself: the NCCL is the one that the call came from. */
-static void tell_nccl_args(const struct tap_cuda_common *common,
+static void emit_nccl_args(const struct tap_cuda_common *common,
 			   const struct tap_cuda_what *what)
 {
 	const struct tap_cuda_events *events = &tap_events_table->cuda;
@@ -262,7 +262,7 @@ void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *comm
 	common->context = current_context(e->library);
 	common->capture = capture_of(common, what);
 	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
-		tell_nccl_args(common, what);
+		emit_nccl_args(common, what);
 	errno = saved_errno;
 	tap_thread.correlation_id = 0;
 	tap_thread.cbid = e->cbid;

@@ -22,7 +22,7 @@
  */
 struct place {
 	CUfunction function;
-	uint32_t told;
+	uint32_t reported;
 	const char *name;
 };
 
@@ -49,11 +49,11 @@ static struct place *next_place(struct place *p)
 
 static enum tap_function_kind kind_of(const struct place *p)
 {
-	const uint32_t told = __atomic_load_n(&p->told, __ATOMIC_RELAXED);
+	const uint32_t reported = __atomic_load_n(&p->reported, __ATOMIC_RELAXED);
 
-	if ((told & ~1U) != __atomic_load_n(&generation, __ATOMIC_RELAXED))
+	if ((reported & ~1U) != __atomic_load_n(&generation, __ATOMIC_RELAXED))
 		return TAP_FUNCTION_UNKNOWN;
-	return told & 1 ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+	return reported & 1 ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
 }
 
 enum tap_function_kind tap_function_kind(CUfunction function)
@@ -163,13 +163,13 @@ static void note(CUfunction function, const char *name, bool of_nccl)
 	if (p) {
 		if (!p->name || strncmp(p->name, name, NAME_MAX_BYTES - 1) != 0)
 			__atomic_store_n(&p->name, keep(name), __ATOMIC_RELEASE);
-		__atomic_store_n(&p->told, generation | of_nccl, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->reported, generation | of_nccl, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->function, function, __ATOMIC_RELEASE);
 	}
 	tap_lock_drop(&lock);
 }
 
-enum tap_function_kind tap_function_tell(CUfunction function,
+enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked)
 {
 	char copy[NAME_MAX_BYTES];
@@ -195,8 +195,8 @@ void tap_functions_forget(void)
 	__atomic_fetch_add(&generation, 2, __ATOMIC_RELAXED);
 }
 
-/* tap:state_function for each that is known. */
-static void write_state(struct tap_state_counts *counts)
+/* tap:statedump_function for each that is known. */
+static void write_statedump(struct tap_state_counts *counts)
 {
 	unsigned i;
 
@@ -211,7 +211,7 @@ static void write_state(struct tap_state_counts *counts)
 }
 
 const struct tap_layer tap_layer_functions = {
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.expire = tap_functions_forget,
 	.lock = &lock,
 };

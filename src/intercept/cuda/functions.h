@@ -31,7 +31,7 @@ enum tap_function_asked {
 };
 
 /* Tells the trace its name.  The caller has set the guard. */
-enum tap_function_kind tap_function_tell(CUfunction function,
+enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked) tap_hidden;
 
 /* From now on an address may stand for another. */

@@ -23,17 +23,17 @@ typedef CUresult (*get_v2)(const char *symbol, void **pfn, int version, cuuint64
 			   CUdriverProcAddressQueryResult *status);
 
 /* One way into one form.  Entries without events: only where they lead counts. */
-struct way {
+struct binding {
 	struct tap_cuda_entry entry;
 	bool is_v2;
 	void *learnt_from; /* the real function that was asked for all forms */
 };
 
-static CUresult ask(const struct way *way, void *real, const char *symbol, void **pfn,
-		    int version, cuuint64_t flags)
+static CUresult ask(const struct binding *binding, void *real, const char *symbol,
+		    void **pfn, int version, cuuint64_t flags)
 {
-	return way->is_v2 ? ((get_v2) real)(symbol, pfn, version, flags, NULL)
-			  : ((get_v1) real)(symbol, pfn, version, flags);
+	return binding->is_v2 ? ((get_v2) real)(symbol, pfn, version, flags, NULL)
+			      : ((get_v1) real)(symbol, pfn, version, flags);
 }
 
 /* The wrapper that leads to found, among the first nr names; NULL when none does. */
@@ -43,8 +43,8 @@ static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void
 
 	for (i = 0; i < nr; i++)
 		for (k = 0; k < TAP_CUDA_COPIES; k++)
-			if (TAP_READ(names[i].handed_out[k].entry->real) == found)
-				return names[i].handed_out[k].wrapper;
+			if (TAP_READ(names[i].looked_up[k].entry->real) == found)
+				return names[i].looked_up[k].wrapper;
 	return NULL;
 }
 
@@ -53,8 +53,8 @@ static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void
  * driver may give an older form for a later one.  The forms for the thread's own stream
  * came with CUDA 7.
  */
-static void learn(const struct way *way, void *real, const struct tap_cuda_name *names,
-		  size_t nr)
+static void learn(const struct binding *binding, void *real,
+		  const struct tap_cuda_name *names, size_t nr)
 {
 	size_t i;
 
@@ -64,19 +64,20 @@ static void learn(const struct way *way, void *real, const struct tap_cuda_name 
 			name->per_thread && name->since < 7000 ? 7000 : name->since;
 		void *found = NULL;
 
-		if (!ask(way, real, name->bare, &found, version,
+		if (!ask(binding, real, name->base_name, &found, version,
 			 name->per_thread ? PER_THREAD_STREAM : LEGACY_STREAM) &&
 		    found && !wrapper_of(names, i, found))
-			tap_cuda_lead(name, found);
+			tap_cuda_bind(name, found);
 	}
 }
 
-static void replace(struct way *way, void *real, const char *symbol, void **pfn);
-static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn);
+static void replace(struct binding *binding, void *real, const char *symbol, void **pfn);
+static void replace_hip(struct binding *binding, void *real, const char *symbol,
+			void **pfn);
 
 /* clang-format off */
-#define WAY(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
-	static struct way sym##_##by = { \
+#define BINDING(linkage, by, sym, from, is_second, is_linked, replaced, params, args) \
+	static struct binding sym##_##by = { \
 		.entry = {.name = #sym, .library = &from, .linked = is_linked}, \
 		.is_v2 = is_second, \
 	}; \
@@ -92,15 +93,15 @@ static void replace_hip(struct way *way, void *real, const char *symbol, void **
 			replaced(&sym##_##by, real, symbol, pfn); \
 		return result; \
 	}
-#define WAYS(sym, node, from, is_second, replaced, params, args) \
+#define BINDINGS(sym, node, from, is_second, replaced, params, args) \
 	typedef CUresult (*sym##_function) params; \
-	WAY(tap_exported, linked, sym, from, is_second, true, replaced, params, args) \
-	WAY(static, copy1, sym, from, is_second, false, replaced, params, args) \
-	WAY(static, copy2, sym, from, is_second, false, replaced, params, args) \
+	BINDING(tap_exported, linked, sym, from, is_second, true, replaced, params, args) \
+	BINDING(static, copy1, sym, from, is_second, false, replaced, params, args) \
+	BINDING(static, copy2, sym, from, is_second, false, replaced, params, args) \
 	__asm__(".symver tap_linked_" #sym ", " #sym "@" node);
 
 #define CUDA(sym, is_second, params, args) \
-	WAYS(sym, TAP_VERSION_NODE, tap_cuda_driver, is_second, replace, params, args)
+	BINDINGS(sym, TAP_VERSION_NODE, tap_cuda_driver, is_second, replace, params, args)
 CUDA(cuGetProcAddress, false,
 	(const char *symbol, void **pfn, int version, cuuint64_t flags),
 	(symbol, pfn, version, flags))
@@ -110,7 +111,7 @@ CUDA(cuGetProcAddress_v2, true,
 	(symbol, pfn, version, flags, status))
 
 /* A status is an enumeration's address. */
-#define HIP(sym, node, params, args) WAYS(sym, node, tap_cuda_hip, false, replace_hip, params, args)
+#define HIP(sym, node, params, args) BINDINGS(sym, node, tap_cuda_hip, false, replace_hip, params, args)
 #define PROC_ADDRESS(sym, node) \
 	HIP(sym, node, (const char *symbol, void **pfn, int version, uint64_t flags, void *status), \
 		(symbol, pfn, version, flags, status))
@@ -123,7 +124,7 @@ ENTRY_POINT(hipGetDriverEntryPoint, "hip_7.1")
 ENTRY_POINT(hipGetDriverEntryPoint_spt, "hip_7.1")
 
 typedef CUresult (*cuInit_function)(unsigned int flags);
-#define INIT_WAY(linkage, by, is_linked) \
+#define INIT_BINDING(linkage, by, is_linked) \
 	static struct tap_cuda_entry cuInit_##by = { \
 		.name = "cuInit", .library = &tap_cuda_driver, .linked = is_linked, \
 	}; \
@@ -141,14 +142,14 @@ typedef CUresult (*cuInit_function)(unsigned int flags);
 		TAP_LAYERS_CALL(cuda_has_begun); \
 		return result; \
 	}
-INIT_WAY(tap_exported, linked, true)
-INIT_WAY(static, copy1, false)
-INIT_WAY(static, copy2, false)
+INIT_BINDING(tap_exported, linked, true)
+INIT_BINDING(static, copy1, false)
+INIT_BINDING(static, copy2, false)
 TAP_EXPORT(cuInit)
 
 #define COPY(sym, by) {&sym##_##by.entry, (void *) tap_##by##_##sym}
-#define NAME(sym, bare, since) \
-	{#sym, bare, since, false, &sym##_linked.entry, {COPY(sym, copy1), COPY(sym, copy2)}}
+#define NAME(sym, base_name, since) \
+	{#sym, base_name, since, false, &sym##_linked.entry, {COPY(sym, copy1), COPY(sym, copy2)}}
 static const struct tap_cuda_name forms[] = {
 	NAME(cuGetProcAddress, "cuGetProcAddress", 11030),
 	NAME(cuGetProcAddress_v2, "cuGetProcAddress", 12000),
@@ -163,17 +164,17 @@ static const struct tap_cuda_name forms[] = {
 /* clang-format on */
 
 /* What the program is given in place of *pfn. */
-static void replace(struct way *way, void *real, const char *symbol, void **pfn)
+static void replace(struct binding *binding, void *real, const char *symbol, void **pfn)
 {
 	const struct tap_guard guard = tap_guard_set();
 	void *wrapper;
 
 	(void) symbol;
 	if (!guard.was_inside) {
-		if (__atomic_load_n(&way->learnt_from, __ATOMIC_ACQUIRE) != real) {
-			learn(way, real, forms, ARRAY_SIZE(forms));
-			learn(way, real, tap_cuda_names, tap_cuda_nr_names);
-			__atomic_store_n(&way->learnt_from, real, __ATOMIC_RELEASE);
+		if (__atomic_load_n(&binding->learnt_from, __ATOMIC_ACQUIRE) != real) {
+			learn(binding, real, forms, ARRAY_SIZE(forms));
+			learn(binding, real, tap_cuda_names, tap_cuda_nr_names);
+			__atomic_store_n(&binding->learnt_from, real, __ATOMIC_RELEASE);
 		}
 		wrapper = wrapper_of(tap_cuda_names, tap_cuda_nr_names, *pfn);
 		if (!wrapper)
@@ -193,7 +194,7 @@ static bool is_named(const char *symbol, void *found, void **pfn)
 	if (!name)
 		return false;
 	tap_library_functions(found, NULL, &name->name, &own, 1);
-	wrapper = own == found ? tap_cuda_lead(name, found) : NULL;
+	wrapper = own == found ? tap_cuda_bind(name, found) : NULL;
 	if (wrapper)
 		*pfn = wrapper;
 	return wrapper;
@@ -204,14 +205,15 @@ static bool is_named(const char *symbol, void *found, void **pfn)
  * both it is the library that has it tells.  A HIP that asks dlsym() has the wrapper from
  * there.
  */
-static void replace_hip(struct way *way, void *real, const char *symbol, void **pfn)
+static void replace_hip(struct binding *binding, void *real, const char *symbol,
+			void **pfn)
 {
 	static const char end[] = "_spt";
 	const struct tap_guard guard = tap_guard_set();
 	char name[64]; /* longer than any of ours */
 	size_t length;
 
-	(void) way, (void) real;
+	(void) binding, (void) real;
 	tap_safe_read_string(name, sizeof(name), symbol);
 	length = strlen(name);
 	if (length && !guard.was_inside && !is_named(name, *pfn, pfn) &&

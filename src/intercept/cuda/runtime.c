@@ -48,7 +48,7 @@
 	WRAPPER(11, "libcudart.so.11.0", number, fn, sym, ##__VA_ARGS__) \
 	SINCE_12(number, fn, sym, ##__VA_ARGS__)
 #define CALL_ALONE(number, since, fn, ...) SINCE_##since(number, fn, fn, ##__VA_ARGS__)
-#define CALL(number, since, fn, twin, ...) \
+#define CALL(number, since, fn, variant, ...) \
 	SINCE_##since(number, fn, fn, ##__VA_ARGS__) \
-	SINCE_##since(number, fn, twin, ##__VA_ARGS__)
+	SINCE_##since(number, fn, variant, ##__VA_ARGS__)
 #include "calls/cudart.def"

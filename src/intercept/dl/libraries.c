@@ -350,8 +350,8 @@ static void announce_all(void)
 			announce(i);
 }
 
-/* tap:state_library for each of them that is loaded. */
-static void write_state(struct tap_state_counts *counts)
+/* tap:statedump_library for each of them that is loaded. */
+static void write_statedump(struct tap_state_counts *counts)
 {
 	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
 	unsigned i;
@@ -361,14 +361,14 @@ static void write_state(struct tap_state_counts *counts)
 
 		if (!__atomic_load_n(&libraries[i].end, __ATOMIC_ACQUIRE))
 			continue;
-		tap_events_table->state_library(&l);
+		tap_events_table->statedump_library(&l);
 		counts->libraries++;
 	}
 }
 
 const struct tap_layer tap_layer_libraries = {
 	.announce = announce_all,
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.lock = &lock,
 };
 

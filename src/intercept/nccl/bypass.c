@@ -21,18 +21,18 @@
 #include "intercept/trace.h"
 
 /* Told already, by load address.  When it is full, some are told twice. */
-static uintptr_t told[32];
-static unsigned next_told;
+static uintptr_t reported[32];
+static unsigned next_reported;
 
 static bool is_new(uintptr_t base)
 {
 	unsigned i;
 
-	for (i = 0; i < ARRAY_SIZE(told); i++)
-		if (__atomic_load_n(&told[i], __ATOMIC_RELAXED) == base)
+	for (i = 0; i < ARRAY_SIZE(reported); i++)
+		if (__atomic_load_n(&reported[i], __ATOMIC_RELAXED) == base)
 			return false;
-	i = __atomic_fetch_add(&next_told, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&told[i % ARRAY_SIZE(told)], base, __ATOMIC_RELAXED);
+	i = __atomic_fetch_add(&next_reported, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&reported[i % ARRAY_SIZE(reported)], base, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -83,8 +83,8 @@ static size_t size_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag)
 
 /* Whether a slot for one of our names leads to a third: neither to us nor, as one that
  * is not bound yet, into the library itself. */
-static bool leads_past_us(const struct found *found, uintptr_t base, uintptr_t end,
-			  const ElfW(Dyn) * dynamic, struct slots slots)
+static bool has_bypass(const struct found *found, uintptr_t base, uintptr_t end,
+		       const ElfW(Dyn) * dynamic, struct slots slots)
 {
 	const ElfW(Sym) *symbols = table(base, dynamic, DT_SYMTAB);
 	const char *strings = table(base, dynamic, DT_STRTAB);
@@ -175,14 +175,14 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 	(void) size;
 	if (!dynamic || base == found->ours || !needs_nccl(base, dynamic))
 		return 0;
-	if (leads_past_us(found, base, end, dynamic,
-			  (struct slots){table(base, dynamic, DT_JMPREL),
-					 size_of(dynamic, DT_PLTRELSZ), 0}) ||
-	    leads_past_us(found, base, end, dynamic,
-			  (struct slots){table(base, dynamic, DT_RELA),
-					 size_of(dynamic, DT_RELASZ),
-					 size_of(dynamic, DT_RELACOUNT)}))
-		add(found, base, info->dlpi_name, "bound to NCCL past us");
+	if (has_bypass(found, base, end, dynamic,
+		       (struct slots){table(base, dynamic, DT_JMPREL),
+				      size_of(dynamic, DT_PLTRELSZ), 0}) ||
+	    has_bypass(found, base, end, dynamic,
+		       (struct slots){table(base, dynamic, DT_RELA),
+				      size_of(dynamic, DT_RELASZ),
+				      size_of(dynamic, DT_RELACOUNT)}))
+		add(found, base, info->dlpi_name, "bound to NCCL, bypasses ccltap");
 	return 0;
 }
 
@@ -205,7 +205,7 @@ static void look_elsewhere(struct found *found)
 /* All of them, or those that it was not written for yet. */
 static void report(bool all)
 {
-	const bool is_told = tap_nvtx_hears_nccl();
+	const bool is_reported = tap_nvtx_sees_nccl();
 	struct found found = {0};
 	unsigned long long adds = 0;
 	char text[512]; /* the caller's stack may be small */
@@ -223,8 +223,8 @@ static void report(bool all)
 			continue;
 		snprintf(text, sizeof(text), "calls of %s: %s%s", found.libraries[i].name,
 			 found.libraries[i].how,
-			 is_told ? "; what it tells NVTX is recorded" : "");
-		tap_problem(is_told ? "not wrapped" : "not recorded", text, 1);
+			 is_reported ? "; what it reports to NVTX is recorded" : "");
+		tap_problem(is_reported ? "not wrapped" : "not recorded", text, 1);
 	}
 }
 
@@ -233,7 +233,7 @@ static void announce(void)
 	report(false);
 }
 
-static void write_state(struct tap_state_counts *counts)
+static void write_statedump(struct tap_state_counts *counts)
 {
 	(void) counts;
 	report(true);
@@ -241,6 +241,6 @@ static void write_state(struct tap_state_counts *counts)
 
 const struct tap_layer tap_layer_bypass = {
 	.announce = announce,
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.library_met = announce,
 };

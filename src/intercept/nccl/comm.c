@@ -200,10 +200,10 @@ static struct tap_comm_questions find_questions(const void *library)
 /* Of one that is not ready NCCL would note an error that the program did not make. */
 static bool is_ready(const struct tap_comm_questions *questions, ncclComm_t handle)
 {
-	ncclResult_t told = ncclSuccess;
+	ncclResult_t reported = ncclSuccess;
 
-	return !questions->state ||
-	       (questions->state(handle, &told) == ncclSuccess && told == ncclSuccess);
+	return !questions->state || (questions->state(handle, &reported) == ncclSuccess &&
+				     reported == ncclSuccess);
 }
 
 static void ask(ncclResult_t (*question)(ncclComm_t, int *), ncclComm_t handle,
@@ -316,7 +316,7 @@ static const struct tap_comm_state *state_of(struct tap_comm *c)
 	return &c->about;
 }
 
-static void tell(struct tap_comm *c, uint64_t call_id)
+static void emit(struct tap_comm *c, uint64_t call_id)
 {
 	c->about.call_id = call_id;
 	if (tap_events_table)
@@ -324,9 +324,9 @@ static void tell(struct tap_comm *c, uint64_t call_id)
 	c->about.call_id = 0;
 }
 
-static void set_life(struct tap_comm *c, enum tap_comm_life life)
+static void set_phase(struct tap_comm *c, enum tap_comm_phase phase)
 {
-	__atomic_store_n(&c->about.life, life, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->about.phase, phase, __ATOMIC_RELAXED);
 }
 
 static unsigned bucket_of(ncclComm_t handle)
@@ -384,7 +384,7 @@ static struct tap_comm *take_new(void)
 }
 
 /* Others may look at it meanwhile, by a list that they began to read earlier. */
-static void hang_in(struct tap_comm *c, ncclComm_t handle)
+static void hash_insert(struct tap_comm *c, ncclComm_t handle)
 {
 	struct tap_comm **bucket = &buckets[bucket_of(handle)];
 
@@ -393,7 +393,7 @@ static void hang_in(struct tap_comm *c, ncclComm_t handle)
 	__atomic_store_n(bucket, c, __ATOMIC_RELEASE);
 }
 
-static void take_out(struct tap_comm *c)
+static void hash_remove(struct tap_comm *c)
 {
 	struct tap_comm **at = &buckets[bucket_of(c->handle)];
 
@@ -422,9 +422,9 @@ static void drop(struct tap_comm *c)
 /* Under the lock, as the next one. */
 static void evict(struct tap_comm *c)
 {
-	take_out(c);
-	set_life(c, TAP_COMM_GONE);
-	tell(c, 0);
+	hash_remove(c);
+	set_phase(c, TAP_COMM_GONE);
+	emit(c, 0);
 	drop(c);
 }
 
@@ -442,7 +442,7 @@ static struct tap_comm *add(void)
 	__atomic_store_n(&c->collectives, 0, __ATOMIC_RELAXED);
 	c->group_id = 0;
 	c->not_counted = 0;
-	c->nr_splits = c->nr_grows = c->nr_awaited = 0;
+	c->nr_splits = c->nr_grows = c->nr_pending = 0;
 	c->newcomm = NULL;
 	c->copy = 0;
 	c->grow_key = 0;
@@ -471,9 +471,9 @@ static struct tap_comm *search_again(ncclComm_t handle)
 	if (!c) {
 		c = add();
 		if (c) {
-			set_life(c, TAP_COMM_READY);
+			set_phase(c, TAP_COMM_READY);
 			c->about.comm = (uintptr_t) handle;
-			hang_in(c, handle);
+			hash_insert(c, handle);
 		}
 	}
 	tap_lock_drop(&lock);
@@ -511,7 +511,7 @@ static void set_handle(struct tap_comm *c, ncclComm_t handle)
 	if (before)
 		evict(before);
 	c->about.comm = (uintptr_t) handle;
-	hang_in(c, handle);
+	hash_insert(c, handle);
 }
 
 /* Under the lock. */
@@ -537,11 +537,11 @@ static struct tap_comm *make(const struct tap_comm_made *made, struct tap_comm *
 	return c;
 }
 
-static void await_more(struct tap_comm *parent, int32_t more)
+static void add_pending(struct tap_comm *parent, int32_t more)
 {
-	const uint32_t nr = parent->nr_awaited + (uint32_t) more;
+	const uint32_t nr = parent->nr_pending + (uint32_t) more;
 
-	__atomic_store_n(&parent->nr_awaited, nr, __ATOMIC_RELAXED);
+	__atomic_store_n(&parent->nr_pending, nr, __ATOMIC_RELAXED);
 }
 
 struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *made)
@@ -562,11 +562,11 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
 		set_handle(c, made->handle);
 	} else if (c && parent) {
 		c->newcomm = newcomm;
-		await_more(parent, 1);
+		add_pending(parent, 1);
 	}
 	is_ready_now = c && made->is_ready && !c->newcomm;
 	if (c && !is_ready_now)
-		tell(c, made->call_id);
+		emit(c, made->call_id);
 	tap_lock_drop(&lock);
 	if (!c) {
 		tap_problem("not recorded", "a communicator: out of memory", 1);
@@ -588,7 +588,7 @@ static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_las
 	if (!handle && !is_last)
 		return false;
 	if (parent)
-		await_more(parent, -1);
+		add_pending(parent, -1);
 	c->newcomm = NULL;
 	if (handle)
 		set_handle(c, handle);
@@ -635,7 +635,7 @@ void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id)
 {
 	struct tap_comm *c = NULL;
 
-	while (tap_comm_awaits(parent)) {
+	while (tap_comm_has_pending(parent)) {
 		if (!tap_lock_take(&lock))
 			return;
 		c = next_child(parent);
@@ -693,19 +693,19 @@ void tap_comm_ready(struct tap_comm *c, uint64_t call_id)
 		c->about.rank = rank;
 		c->about.device = device;
 		make_peers(c);
-		if (is_done && c->about.life == TAP_COMM_INITIALISING)
-			set_life(c, TAP_COMM_READY);
-		tell(c, call_id);
+		if (is_done && c->about.phase == TAP_COMM_INITIALISING)
+			set_phase(c, TAP_COMM_READY);
+		emit(c, call_id);
 	}
 	tap_lock_drop(&lock);
 }
 
-void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life, uint64_t call_id)
+void tap_comm_set_phase(struct tap_comm *c, enum tap_comm_phase phase, uint64_t call_id)
 {
-	if (c == &tap_no_comm || tap_comm_life(c) == life || !take_lock())
+	if (c == &tap_no_comm || tap_comm_phase(c) == phase || !take_lock())
 		return;
-	set_life(c, life);
-	tell(c, call_id);
+	set_phase(c, phase);
+	emit(c, call_id);
 	tap_lock_drop(&lock);
 }
 
@@ -718,7 +718,7 @@ bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id)
 	is_first = !c->about.async_error;
 	if (is_first) {
 		c->about.async_error = error;
-		tell(c, call_id);
+		emit(c, call_id);
 	}
 	tap_lock_drop(&lock);
 	return is_first;
@@ -731,20 +731,20 @@ struct tap_comm *tap_comm_freeing(ncclComm_t handle)
 	if (c == &tap_no_comm || !tap_lock_take(&lock))
 		return c;
 	if (c->handle == handle)
-		take_out(c);
+		hash_remove(c);
 	tap_lock_drop(&lock);
 	return c;
 }
 
 /* Under the lock: children whose handles nobody will tell us of any more. */
-static void drop_awaited(struct tap_comm *parent)
+static void drop_pending(struct tap_comm *parent)
 {
 	struct tap_comm *c, *next;
 
-	for (c = all; c && parent->nr_awaited; c = next) {
+	for (c = all; c && parent->nr_pending; c = next) {
 		next = c->next;
 		if (c->newcomm && c->about.parent_comm_id == parent->id) {
-			await_more(parent, -1);
+			add_pending(parent, -1);
 			c->newcomm = NULL;
 			evict(c);
 		}
@@ -752,17 +752,17 @@ static void drop_awaited(struct tap_comm *parent)
 }
 
 void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
-		    enum tap_comm_life life, uint64_t call_id)
+		    enum tap_comm_phase phase, uint64_t call_id)
 {
 	if (c == &tap_no_comm || !take_lock())
 		return;
 	if (is_freed) {
-		set_life(c, life);
-		tell(c, call_id);
-		drop_awaited(c);
+		set_phase(c, phase);
+		emit(c, call_id);
+		drop_pending(c);
 		drop(c);
 	} else {
-		hang_in(c, handle);
+		hash_insert(c, handle);
 	}
 	tap_lock_drop(&lock);
 }
@@ -782,7 +782,7 @@ static void expire(void)
 	tap_lock_drop(&lock);
 }
 
-static void write_state(struct tap_state_counts *counts)
+static void write_statedump(struct tap_state_counts *counts)
 {
 	struct tap_comm *c;
 
@@ -791,7 +791,7 @@ static void write_state(struct tap_state_counts *counts)
 		return;
 	}
 	for (c = all; c; c = c->next, counts->comms++)
-		tap_events_table->state_comm(state_of(c));
+		tap_events_table->statedump_comm(state_of(c));
 	tap_lock_drop(&lock);
 }
 
@@ -802,13 +802,13 @@ static void fork_child(void)
 		struct tap_comm *c = all;
 
 		if (c->handle != NO_HANDLE)
-			take_out(c);
+			hash_remove(c);
 		drop(c);
 	}
 }
 
 const struct tap_layer tap_layer_comm = {
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.expire = expire,
 	.lock = &lock,
 	.is_locked_by_fork = true,

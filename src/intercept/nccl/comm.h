@@ -60,13 +60,13 @@ struct tap_comm {
 	uintptr_t copy; /* of the library that made it, as its load address; 0 unknown */
 	/*
 	 * Written and told under the lock of comm.c.  Without it only its key may be
-	 * read, which does not change, and its life (tap_comm_life()).
+	 * read, which does not change, and its life (tap_comm_phase()).
 	 */
 	struct tap_comm_state about;
 
-	/* Of comm.c alone, under its lock but for nr_awaited. */
+	/* Of comm.c alone, under its lock but for nr_pending. */
 	uint32_t nr_splits, nr_grows;
-	uint32_t nr_awaited; /* children that have no handle yet */
+	uint32_t nr_pending; /* children that have no handle yet */
 	ncclComm_t *newcomm; /* where its handle will be, NULL once it is known */
 	uint64_t grow_key;   /* of the identifier that newcomers were given, 0 none */
 	struct tap_comm_questions questions;
@@ -90,15 +90,15 @@ static inline void tap_comm_count(struct tap_comm *c)
 	__atomic_store_n(&c->collectives, c->collectives + 1, __ATOMIC_RELAXED);
 }
 
-static inline enum tap_comm_life tap_comm_life(const struct tap_comm *c)
+static inline enum tap_comm_phase tap_comm_phase(const struct tap_comm *c)
 {
-	return __atomic_load_n(&c->about.life, __ATOMIC_RELAXED);
+	return __atomic_load_n(&c->about.phase, __ATOMIC_RELAXED);
 }
 
 /* Whether handles of its children may have come. */
-static inline bool tap_comm_awaits(const struct tap_comm *c)
+static inline bool tap_comm_has_pending(const struct tap_comm *c)
 {
-	return __atomic_load_n(&c->nr_awaited, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&c->nr_pending, __ATOMIC_RELAXED) != 0;
 }
 
 /* Never NULL; tap_no_comm when handle is NULL or there is no memory. */
@@ -148,8 +148,8 @@ void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
  */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id) tap_hidden;
 
-void tap_comm_set_life(struct tap_comm *c, enum tap_comm_life life,
-		       uint64_t call_id) tap_hidden;
+void tap_comm_set_phase(struct tap_comm *c, enum tap_comm_phase phase,
+			uint64_t call_id) tap_hidden;
 
 /* The first error counts: whether it was this one. */
 bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hidden;
@@ -160,7 +160,7 @@ bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hid
  */
 struct tap_comm *tap_comm_freeing(ncclComm_t handle) tap_hidden;
 void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,
-		    enum tap_comm_life life, uint64_t call_id) tap_hidden;
+		    enum tap_comm_phase phase, uint64_t call_id) tap_hidden;
 
 /* The counts of one rank: sends to it, or receives from it; NULL when there is none. */
 static inline struct tap_peer *tap_comm_peer(struct tap_comm *c, int peer, bool is_recv)

@@ -189,7 +189,7 @@ static void end_outermost(struct tap_group *g, int result, uint64_t call_id,
 		list(end, c);
 		if (end->outcome != TAP_GROUP_LAUNCHED)
 			take_back(c, group_id);
-		if (tap_comm_life(c) == TAP_COMM_INITIALISING)
+		if (tap_comm_phase(c) == TAP_COMM_INITIALISING)
 			settle(c, result, call_id);
 	}
 }

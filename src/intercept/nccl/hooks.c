@@ -84,7 +84,7 @@ static bool is_done(int result, const void *library)
 
 /* Of a split or a shrink NCCL may write the handle later; a rank without color has none.
  */
-static bool is_awaited(const struct tap_comm_made *made)
+static bool is_pending(const struct tap_comm_made *made)
 {
 	return made->parent && (made->origin == TAP_COMM_SHRINK ||
 				(made->origin == TAP_COMM_SPLIT && made->color >= 0));
@@ -98,7 +98,7 @@ void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made m
 		tap_comm_was_split(tap_comm_of(made.parent));
 	made.is_ready = is_done(result, made.library);
 	made.handle = tap_safe_pointer((void **) newcomm);
-	if (made.handle || (newcomm && is_awaited(&made)))
+	if (made.handle || (newcomm && is_pending(&made)))
 		tap_group_made(tap_comm_made(newcomm, &made));
 	tap_change_end();
 	tap_guard_clear(guard);
@@ -127,23 +127,23 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 	tap_guard_clear(guard);
 }
 
-void tap_change_end_life(ncclComm_t handle, int result, enum tap_comm_life life,
-			 uint64_t call_id)
+void tap_change_end_phase(ncclComm_t handle, int result, enum tap_comm_phase phase,
+			  uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
 	if (tap_call_counts(result))
-		tap_comm_set_life(tap_comm_of(handle), life, call_id);
+		tap_comm_set_phase(tap_comm_of(handle), phase, call_id);
 	tap_change_end();
 	tap_guard_clear(guard);
 }
 
 void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
-			  enum tap_comm_life life, uint64_t call_id)
+			  enum tap_comm_phase phase, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	tap_comm_freed(c, handle, tap_call_counts(result), life, call_id);
+	tap_comm_freed(c, handle, tap_call_counts(result), phase, call_id);
 	tap_change_end();
 	tap_guard_clear(guard);
 }
@@ -175,26 +175,26 @@ static void ask_snapshot(int error, uint32_t comm_id)
 	tap_recorder_ask_snapshot(why);
 }
 
-static void note_state(struct tap_comm *c, int told, uint64_t call_id)
+static void note_state(struct tap_comm *c, int reported, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (told != 0 && tap_comm_set_error(c, told, call_id))
-		ask_snapshot(told, c->id);
-	else if (tap_comm_life(c) == TAP_COMM_INITIALISING)
+	if (reported != 0 && tap_comm_set_error(c, reported, call_id))
+		ask_snapshot(reported, c->id);
+	else if (tap_comm_phase(c) == TAP_COMM_INITIALISING)
 		tap_comm_ready(c, call_id);
-	if (told == 0)
+	if (reported == 0)
 		tap_comm_find_children(c, call_id);
 	tap_guard_clear(guard);
 }
 
 /* Watchdogs ask many times a second: that all is well is seen fast. */
-void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int result,
-			  uint64_t call_id)
+void tap_async_error_reported(ncclComm_t handle, const ncclResult_t *error, int result,
+			      uint64_t call_id)
 {
 	struct tap_thread *t = &tap_thread;
 	ncclResult_t read = 7; /* ncclInProgress */
-	const int told =
+	const int reported =
 		result == 0 && tap_safe_read(&read, error, sizeof(read)) ? (int) read : 7;
 	struct tap_comm *c = t->last_comm;
 
@@ -202,9 +202,10 @@ void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int resu
 		c = tap_comm_of(handle);
 		__atomic_store_n(&t->last_comm, c, __ATOMIC_RELAXED);
 	}
-	if (told != 7 && (told != 0 || tap_comm_life(c) == TAP_COMM_INITIALISING ||
-			  tap_comm_awaits(c)))
-		note_state(c, told, call_id);
+	if (reported != 7 &&
+	    (reported != 0 || tap_comm_phase(c) == TAP_COMM_INITIALISING ||
+	     tap_comm_has_pending(c)))
+		note_state(c, reported, call_id);
 	tap_change_end();
 }
 

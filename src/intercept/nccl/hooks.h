@@ -43,17 +43,17 @@ void tap_change_end(void) tap_hidden;
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made) tap_hidden;
 void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void *library,
 			     uint64_t call_id) tap_hidden;
-void tap_change_end_life(ncclComm_t handle, int result, enum tap_comm_life life,
-			 uint64_t call_id) tap_hidden;
+void tap_change_end_phase(ncclComm_t handle, int result, enum tap_comm_phase phase,
+			  uint64_t call_id) tap_hidden;
 void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
-			  enum tap_comm_life life, uint64_t call_id) tap_hidden;
+			  enum tap_comm_phase phase, uint64_t call_id) tap_hidden;
 
 /* ncclGetUniqueId() gave one; also when it was called by ncclCommInitAll(). */
 void tap_unique_id_given(const ncclUniqueId *id, int result) tap_hidden;
 void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result) tap_hidden;
 /* ncclCommGetAsyncError() told the state of the communicator. */
-void tap_async_error_told(ncclComm_t handle, const ncclResult_t *error, int result,
-			  uint64_t call_id) tap_hidden;
+void tap_async_error_reported(ncclComm_t handle, const ncclResult_t *error, int result,
+			      uint64_t call_id) tap_hidden;
 
 /* What a communicator's key is made of; 0 where it cannot be read. */
 uint64_t tap_hash_of_id(const ncclUniqueId *id) tap_hidden;
@@ -138,7 +138,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_BEFORE_ASYNC_ERROR(name) tap_change_begin(name)
 #define TAP_DESCRIBE_ASYNC_ERROR TAP_DESCRIBE_ON_COMM
 #define TAP_AFTER_ASYNC_ERROR \
-	tap_async_error_told(tap_args.comm, tap_args.asyncError, (int) tap_result, tap_call_id);
+	tap_async_error_reported(tap_args.comm, tap_args.asyncError, (int) tap_result, tap_call_id);
 #define TAP_FINISH_ASYNC_ERROR
 
 /* Also one that ncclCommInitAll() asks for. */
@@ -230,19 +230,19 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_GROW
 
 /* What becomes of them. */
-#define TAP_AFTER_LIFE(life) \
-	tap_change_end_life(tap_args.comm, (int) tap_result, life, tap_call_id);
+#define TAP_AFTER_PHASE(phase) \
+	tap_change_end_phase(tap_args.comm, (int) tap_result, phase, tap_call_id);
 
 #define TAP_LOCALS_FINALIZE
 #define TAP_BEFORE_FINALIZE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_FINALIZE TAP_DESCRIBE_ON_COMM
-#define TAP_AFTER_FINALIZE TAP_AFTER_LIFE(TAP_COMM_FINALIZING)
+#define TAP_AFTER_FINALIZE TAP_AFTER_PHASE(TAP_COMM_FINALIZING)
 #define TAP_FINISH_FINALIZE
 
 #define TAP_LOCALS_REVOKE
 #define TAP_BEFORE_REVOKE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_REVOKE TAP_DESCRIBE_ON_COMM
-#define TAP_AFTER_REVOKE TAP_AFTER_LIFE(TAP_COMM_REVOKED)
+#define TAP_AFTER_REVOKE TAP_AFTER_PHASE(TAP_COMM_REVOKED)
 #define TAP_FINISH_REVOKE
 
 #define TAP_LOCALS_SUSPEND
@@ -251,7 +251,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 /* With no flag NCCL has nothing to do. */
 #define TAP_AFTER_SUSPEND \
 	if (tap_args.flags & 1) /* NCCL_SUSPEND_MEM */ \
-		TAP_AFTER_LIFE(TAP_COMM_SUSPENDED) \
+		TAP_AFTER_PHASE(TAP_COMM_SUSPENDED) \
 	else \
 		tap_change_end();
 #define TAP_FINISH_SUSPEND
@@ -259,7 +259,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_LOCALS_RESUME
 #define TAP_BEFORE_RESUME(name) tap_change_begin(name)
 #define TAP_DESCRIBE_RESUME TAP_DESCRIBE_ON_COMM
-#define TAP_AFTER_RESUME TAP_AFTER_LIFE(TAP_COMM_READY)
+#define TAP_AFTER_RESUME TAP_AFTER_PHASE(TAP_COMM_READY)
 #define TAP_FINISH_RESUME
 
 #define TAP_LOCALS_DESTROY struct tap_comm *tap_freed = NULL;

@@ -12,12 +12,12 @@
 #undef CALL
 #undef CALL_VOID
 
-#define COPY(sym, way) {&sym##_##way, (void *) tap_##way##_##sym}
+#define COPY(sym, binding) {&sym##_##binding, (void *) tap_##binding##_##sym}
 #define NAME(sym) {&sym##_linked, {COPY(sym, copy1), COPY(sym, copy2), COPY(sym, copy3), \
 				   COPY(sym, copy4)}},
 #define CALL(since, class, hook, ret_kind, ret_t, fn, ...) NAME(fn) NAME(p##fn)
 #define CALL_VOID(since, class, fn, ...) NAME(fn) NAME(p##fn)
-static const struct tap_entry_ways names[] = {
+static const struct tap_entry_bindings names[] = {
 #include "calls/nccl.def"
 };
 /* clang-format on */
@@ -26,14 +26,14 @@ static const struct tap_entry_ways names[] = {
  * Every dlsym() of the program comes by here, so what cannot be one of our
  * names is sent away by its first letters.
  */
-const struct tap_entry_ways *tap_entry_find(const char *name)
+const struct tap_entry_bindings *tap_entry_find(const char *name)
 {
-	const char *bare = name[0] == 'p' ? name + 1 : name;
+	const char *base_name = name[0] == 'p' ? name + 1 : name;
 	unsigned i;
 
-	if (bare[0] != 'n' && bare[0] != 'm')
+	if (base_name[0] != 'n' && base_name[0] != 'm')
 		return NULL;
-	if (bare[1] != 'c' && bare[1] != 's')
+	if (base_name[1] != 'c' && base_name[1] != 's')
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (tap_same_name(names[i].linked->name, name))

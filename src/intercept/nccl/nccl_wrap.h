@@ -37,15 +37,15 @@
 }
 
 /* One way into one name: its entry, and the function that the program calls. */
-#define TAP_WAY(linkage, way, hook, fn, sym, is_pnccl, is_linked, ret_t, ...) \
-	static struct tap_entry sym##_##way = TAP_ENTRY(fn, sym, is_pnccl, is_linked); \
-	linkage ret_t tap_##way##_##sym(PARAMS(__VA_ARGS__)); \
-	linkage ret_t tap_##way##_##sym(PARAMS(__VA_ARGS__)) \
+#define TAP_BINDING(linkage, binding, hook, fn, sym, is_pnccl, is_linked, ret_t, ...) \
+	static struct tap_entry sym##_##binding = TAP_ENTRY(fn, sym, is_pnccl, is_linked); \
+	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
+	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \
-		if (TAP_RECORDS(sym##_##way)) \
-			return fn##_traced(&sym##_##way, \
+		if (TAP_RECORDS(sym##_##binding)) \
+			return fn##_traced(&sym##_##binding, \
 				__builtin_return_address(0) TAP_MORE(__VA_ARGS__)); \
-		TAP_PASS_##hook(fn, sym##_##way, is_linked, ##__VA_ARGS__) \
+		TAP_PASS_##hook(fn, sym##_##binding, is_linked, ##__VA_ARGS__) \
 	}
 
 /*
@@ -111,9 +111,9 @@
 	tap_call_show(tap_call.call_id, #fn, tap_call.comm_id, tap_call.comm_key, \
 		      tap_call.op_number);
 
-#define TAP_WAYS(hook, ret_t, fn, ...) \
-	TAP_WAY(tap_exported, linked, hook, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(tap_exported, linked, hook, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
+#define TAP_BINDINGS(hook, ret_t, fn, ...) \
+	TAP_BINDING(tap_exported, linked, hook, fn, fn, 0, 1, ret_t, ##__VA_ARGS__) \
+	TAP_BINDING(tap_exported, linked, hook, fn, p##fn, 1, 1, ret_t, ##__VA_ARGS__) \
 	TAP_COPY(copy1, hook, ret_t, fn, ##__VA_ARGS__) \
 	TAP_COPY(copy2, hook, ret_t, fn, ##__VA_ARGS__) \
 	TAP_COPY(copy3, hook, ret_t, fn, ##__VA_ARGS__) \
@@ -122,9 +122,9 @@
 	TAP_EXPORT(p##fn)
 
 /* TAP_NR_COPIES of these. */
-#define TAP_COPY(way, hook, ret_t, fn, ...) \
-	TAP_WAY(static, way, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
-	TAP_WAY(static, way, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__)
+#define TAP_COPY(binding, hook, ret_t, fn, ...) \
+	TAP_BINDING(static, binding, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
+	TAP_BINDING(static, binding, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__)
 
 #define TAP_WRAP_CALL(since, class, hook, ret_kind, ret_t, fn, ...) \
 	TAP_FUNCTIONS(ret_t, fn, return TAP_ABSENT_##ret_kind(ret_t), ##__VA_ARGS__) \
@@ -175,7 +175,7 @@
 		tap_guard_clear(tap_guard); \
 		return tap_result; \
 	} \
-	TAP_WAYS(hook, ret_t, fn, ##__VA_ARGS__)
+	TAP_BINDINGS(hook, ret_t, fn, ##__VA_ARGS__)
 
 #define TAP_WRAP_VOID(since, class, fn, ...) \
 	TAP_FUNCTIONS(void, fn, return, ##__VA_ARGS__) \
@@ -203,6 +203,6 @@
 		tap_call_leave(&tap_call); \
 		tap_guard_clear(tap_guard); \
 	} \
-	TAP_WAYS(PLAIN, void, fn, ##__VA_ARGS__)
+	TAP_BINDINGS(PLAIN, void, fn, ##__VA_ARGS__)
 
 #endif

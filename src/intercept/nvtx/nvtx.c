@@ -35,7 +35,7 @@ static uint32_t nr_strings;
 /* Whether the program's own ranges were asked for; set before any callback is. */
 static bool has_ranges;
 
-bool tap_nvtx_hears_nccl(void)
+bool tap_nvtx_sees_nccl(void)
 {
 	return __atomic_load_n(&nr_nccls, __ATOMIC_RELAXED) != 0;
 }
@@ -182,14 +182,14 @@ static struct tap_nvtx_string *keep_text(const char *text)
 /* The row's name, or NULL: only a public call may be taken for one. */
 static struct tap_nvtx_string *function_of(const char *text)
 {
-	const struct tap_entry_ways *ways = tap_entry_find(text);
+	const struct tap_entry_bindings *bindings = tap_entry_find(text);
 	struct tap_nvtx_string *string;
 
-	if (!ways)
+	if (!bindings)
 		return NULL;
-	string = &functions[ways->linked->row];
-	string->text = ways->linked->name;
-	__atomic_store_n(&string->function, ways->linked->name, __ATOMIC_RELEASE);
+	string = &functions[bindings->linked->row];
+	string->text = bindings->linked->name;
+	__atomic_store_n(&string->function, bindings->linked->name, __ATOMIC_RELEASE);
 	return string;
 }
 

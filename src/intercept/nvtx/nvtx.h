@@ -36,7 +36,7 @@ struct tap_nvtx_string {
 };
 
 /* Whether some NCCL has begun to announce its calls. */
-bool tap_nvtx_hears_nccl(void) tap_hidden;
+bool tap_nvtx_sees_nccl(void) tap_hidden;
 
 /*
  * Whether events may be written: starts LTTng if need be.  Once that is known to fail it

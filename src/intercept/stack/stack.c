@@ -298,7 +298,7 @@ static unsigned nr_frames;
 static uint32_t slots[NR_SLOTS];
 /* Guards appending and nothing else; who cannot have it soon goes without a number. */
 static struct tap_lock lock;
-static bool has_told_full, has_told_frames;
+static bool has_reported_full, has_reported_frames;
 
 static uint32_t hash_of(const struct walk *w)
 {
@@ -392,9 +392,9 @@ static uint32_t append(const struct walk *w, uint32_t unloads, uint32_t hash,
 	unsigned k;
 
 	if (i == NR_STACKS || nr_frames + w->nr > NR_FRAMES) {
-		if (!has_told_full)
+		if (!has_reported_full)
 			tap_problem("not recorded", "stacks: there are too many", 1);
-		has_told_full = true;
+		has_reported_full = true;
 		return 0;
 	}
 	stacks[i] = (struct stack){.hash = hash,
@@ -450,7 +450,7 @@ uint32_t tap_stack_of(const void *caller)
 	struct registers regs;
 
 	if (unlikely(!find_program(&regs, caller))) {
-		if (!__atomic_exchange_n(&has_told_frames, true, __ATOMIC_RELAXED))
+		if (!__atomic_exchange_n(&has_reported_frames, true, __ATOMIC_RELAXED))
 			tap_problem("not recorded",
 				    "stacks: libccltap.so has no frame pointers", 1);
 		return 0;
@@ -497,14 +497,14 @@ static void announce(void)
 	write_all(tap_events_table->stack);
 }
 
-static void write_state(struct tap_state_counts *counts)
+static void write_statedump(struct tap_state_counts *counts)
 {
-	counts->stacks = write_all(tap_events_table->state_stack);
+	counts->stacks = write_all(tap_events_table->statedump_stack);
 }
 
 const struct tap_layer tap_layer_stack = {
 	.prepare = prepare,
 	.announce = announce,
-	.write_state = write_state,
+	.write_statedump = write_statedump,
 	.lock = &lock,
 };

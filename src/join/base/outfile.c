@@ -129,7 +129,7 @@ int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound)
 	return -errno;
 }
 
-bool tap_outfile_is_awaited(const struct tap_outfile *output)
+bool tap_outfile_is_streamed(const struct tap_outfile *output)
 {
 	struct stat status;
 

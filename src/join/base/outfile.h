@@ -38,7 +38,7 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound);
 
 /* Whether somebody may read it while it is written: a terminal, or a pipe. */
-bool tap_outfile_is_awaited(const struct tap_outfile *output);
+bool tap_outfile_is_streamed(const struct tap_outfile *output);
 
 /* The same as tap_outfile_begin(), but that the head comes behind the lines. */
 void tap_outfile_begin_headless(struct tap_outfile *output);

@@ -585,7 +585,7 @@ static void put_span(struct values *values, struct tap_buffer *text,
 	put_unsigned(values, span->call_id);
 	put_unsigned(values, span->parent_id);
 	put_unsigned(values, span->is_inner);
-	put_text(values, span->is_told ? "nvtx" : "-");
+	put_text(values, span->is_from_nvtx ? "nvtx" : "-");
 	if (span->caller_number)
 		tap_view_add_caller(text, span->caller, span->caller_number,
 				    span->caller_offset);

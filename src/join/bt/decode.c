@@ -195,13 +195,13 @@ static enum tap_event_kind find_kind(const char *name)
 		{"stack", TAP_EVENT_STACK},
 		{"open_call", TAP_EVENT_OPEN_CALL},
 		{"process_end", TAP_EVENT_PROCESS_END},
-		{"state_process", TAP_EVENT_STATE_PROCESS},
-		{"state_library", TAP_EVENT_STATE_LIBRARY},
-		{"state_comm", TAP_EVENT_STATE_COMM},
-		{"state_thread", TAP_EVENT_STATE_THREAD},
-		{"state_stack", TAP_EVENT_STATE_STACK},
-		{"state_end", TAP_EVENT_STATE_END},
-		{"state_function", TAP_EVENT_FUNCTION},
+		{"statedump_process", TAP_EVENT_STATEDUMP_PROCESS},
+		{"statedump_library", TAP_EVENT_STATEDUMP_LIBRARY},
+		{"statedump_comm", TAP_EVENT_STATEDUMP_COMM},
+		{"statedump_thread", TAP_EVENT_STATEDUMP_THREAD},
+		{"statedump_stack", TAP_EVENT_STATEDUMP_STACK},
+		{"statedump_end", TAP_EVENT_STATEDUMP_END},
+		{"statedump_function", TAP_EVENT_FUNCTION},
 	};
 	size_t i;
 
@@ -212,7 +212,7 @@ static enum tap_event_kind find_kind(const char *name)
 }
 
 /* What NVTX tells of has one class of events, whatever it is called. */
-static void set_told(struct tap_event_class *class, const char *name)
+static void set_reported(struct tap_event_class *class, const char *name)
 {
 	if (!strncmp(name, "nccl:nvtx_", 10)) {
 		class->named_by = "function";
@@ -282,7 +282,7 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	} else {
 		return 0;
 	}
-	set_told(class, name);
+	set_reported(class, name);
 	class->name =
 		tap_join_intern(decoder->join, name, colon - 1 - name, colon, length);
 	return class->name ? 0 : -ENOMEM;
@@ -512,11 +512,11 @@ bool tap_event_class_is_setup(const struct tap_event_class *class)
 	case TAP_EVENT_PROCESS:
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_COMM:
-	case TAP_EVENT_STATE_PROCESS:
-	case TAP_EVENT_STATE_LIBRARY:
-	case TAP_EVENT_STATE_COMM:
+	case TAP_EVENT_STATEDUMP_PROCESS:
+	case TAP_EVENT_STATEDUMP_LIBRARY:
+	case TAP_EVENT_STATEDUMP_COMM:
 	case TAP_EVENT_STACK:
-	case TAP_EVENT_STATE_STACK:
+	case TAP_EVENT_STATEDUMP_STACK:
 		return true;
 	default:
 		return false;
@@ -581,8 +581,8 @@ static void read_name(struct tap_decoder *decoder, struct member *member,
 	if (!length)
 		return;
 	if (length < NAME_MAX_BYTES)
-		name = tap_join_intern_told(decoder->join, event->name,
-					    bt_field_string_get_value(field), length);
+		name = tap_join_intern_reported(decoder->join, event->name,
+						bt_field_string_get_value(field), length);
 	if (name && name != event->name)
 		event->name = name;
 	else
@@ -690,7 +690,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->has_call_id = false;
 	ret_event->has_result = false;
 	ret_event->is_inner = false;
-	ret_event->is_told = class->named_by;
+	ret_event->is_from_nvtx = class->named_by;
 	ret_event->is_range = class->is_range;
 	ret_event->call_id = 0;
 	ret_event->parent_id = 0;

@@ -22,7 +22,7 @@ struct filter {
 	uint64_t damaged_streams, removed_chunks;
 	bool is_window;
 	char *jobs; /* that are looked at, NULL: all */
-	bool tells_loss;
+	bool reports_loss;
 	bool has_progress;
 };
 
@@ -34,7 +34,7 @@ struct reading {
 	struct tap_merge *merge;
 	struct tap_ctf *ctf;
 	struct tap_progress progress;
-	bool tells_loss;
+	bool reports_loss;
 	bool is_over;
 };
 
@@ -94,7 +94,7 @@ tap_filter_init(bt_self_component_filter *self,
 	filter->is_window = params[FLIGHT].boolean;
 	if (params[JOBS].string)
 		filter->jobs = strdup(params[JOBS].string);
-	filter->tells_loss = params[LOSS].boolean;
+	filter->reports_loss = params[LOSS].boolean;
 	filter->has_progress = params[PROGRESS].boolean;
 	if ((params[JOBS].string && !filter->jobs) || add_port(filter) ||
 	    bt_self_component_filter_add_output_port(self, "out", NULL, NULL)) {
@@ -142,14 +142,14 @@ static int take_mark(void *data, const struct tap_mark *mark)
 }
 
 /* The events cannot tell what is not there: that goes to standard error. */
-static int tell_loss(void *data, const struct tap_loss *loss)
+static int report_loss(void *data, const struct tap_loss *loss)
 {
 	static const char none[] = "loss: none\n";
 	struct reading *reading = data;
 	struct tap_buffer line = {0};
 
 	tap_progress_end(&reading->progress);
-	if (!reading->tells_loss)
+	if (!reading->reports_loss)
 		return 0;
 	tap_view_add_loss_text(&line, loss);
 	if (!line.is_short &&
@@ -176,13 +176,13 @@ static struct reading *create(bt_self_message_iterator *iterator,
 			      const struct filter *filter)
 {
 	struct reading *reading = calloc(1, sizeof(*reading));
-	const struct tap_mark_taker taker = {take_mark, tell_loss, reading};
+	const struct tap_mark_taker taker = {take_mark, report_loss, reading};
 	bool is_short = false;
 
 	if (!reading)
 		return NULL;
 	reading->iterator = iterator;
-	reading->tells_loss = filter->tells_loss;
+	reading->reports_loss = filter->reports_loss;
 	reading->progress.is_wanted = filter->has_progress;
 	reading->view = tap_derived_create(&taker);
 	if (reading->view)

@@ -159,8 +159,8 @@ static int describe_capture(struct cuda *cuda, struct tap_span *span)
 
 	/* Where nobody can tell it may be in any. */
 	ret = tap_graphs_captured(&cuda->graphs, span,
-				  has_stream &&
-					  tap_cuda_capture(span) != TAP_CAPTURE_TOLD_NOT,
+				  has_stream && tap_cuda_capture(span) !=
+							TAP_CAPTURE_REPORTED_NOT,
 				  stream, &graph);
 	if (!ret && graph)
 		add_number(&span->entry, "capture_id", graph->capture_id);
@@ -175,7 +175,7 @@ static bool has_failed(const struct tap_event *event)
 /* ---- Spans and links ---- */
 
 /* The call around it is open, so that it has begun for certain; it has not ended yet. */
-static int tell_launch(struct cuda *cuda, const struct tap_process *process,
+static int emit_launch(struct cuda *cuda, const struct tap_process *process,
 		       const struct tap_event *event)
 {
 	const struct tap_span *parent = tap_table_find(&cuda->context->pairs.open,
@@ -234,7 +234,7 @@ static int take_work(struct cuda *cuda, struct tap_process *process,
 	if (ret || !event->parent_id || has_failed(event) ||
 	    !tap_name_is_launch(event->name))
 		return ret;
-	return tell_launch(cuda, process, event);
+	return emit_launch(cuda, process, event);
 }
 
 /* ---- The layer ---- */
@@ -264,7 +264,7 @@ static int describe(struct cuda *cuda, struct tap_span *span,
 	if (span->name->cuda == TAP_CUDA_GRAPH)
 		describe_graph(cuda, span);
 	if (!ret && event->kind == TAP_EVENT_WORK && !has_failed(event) &&
-	    (capture == TAP_CAPTURE_ACTIVE || capture == TAP_CAPTURE_TOLD_NOT))
+	    (capture == TAP_CAPTURE_ACTIVE || capture == TAP_CAPTURE_REPORTED_NOT))
 		ret = describe_capture(cuda, span);
 	return ret;
 }

@@ -272,7 +272,7 @@ static int take_launch(struct gpu *gpu, const struct tap_span *span)
 	if (!number) {
 		if (capture <= 0 && tap_gpu_cupti_is_foreign(&gpu->cupti, span->process))
 			tap_count_unmatched(gpu->context, TAP_MATCH_LAUNCH_KERNEL,
-					    TAP_WHY_NOT_OURS);
+					    TAP_WHY_IN_USE);
 		return 0;
 	}
 	/* CUPTI has no record of a copy of 0 bytes. */
@@ -297,14 +297,14 @@ static int take_call(struct gpu *gpu, const struct tap_span *span)
 {
 	const struct tap_gpu_call *call = tap_gpu_calls_find(&gpu->calls, span);
 	struct tap_gpu_run *run, *after;
-	bool is_awaited = false;
+	bool is_pending = false;
 	int ret;
 
-	for (run = tap_gpu_runs_first(&gpu->runs); call && run && !is_awaited;
+	for (run = tap_gpu_runs_first(&gpu->runs); call && run && !is_pending;
 	     run = tap_gpu_runs_next(run))
-		is_awaited = run->root && run->root->call == call;
+		is_pending = run->root && run->root->call == call;
 	ret = tap_gpu_calls_ended(&gpu->calls, span);
-	for (run = tap_gpu_runs_first(&gpu->runs); is_awaited && !ret && run;
+	for (run = tap_gpu_runs_first(&gpu->runs); is_pending && !ret && run;
 	     run = after) {
 		after = tap_gpu_runs_next(run);
 		if (run->root && run->root->call == call)

@@ -251,7 +251,7 @@ int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span
 		tap_table_remove(&calls->open, span->process->number, span->call_id);
 	int ret = 0;
 
-	if (span->is_inner || span->is_told || span->state == TAP_SPAN_BEGIN_LOST)
+	if (span->is_inner || span->is_from_nvtx || span->state == TAP_SPAN_BEGIN_LOST)
 		;
 	else if (span->name->kind == TAP_NAME_GROUP_END)
 		end_group(calls, span);

@@ -213,7 +213,7 @@ enum tap_why tap_gpu_cupti_why_nothing(struct tap_gpu_cupti *cupti,
 		observer->zero_times--;
 		return TAP_WHY_ZERO_TIME;
 	}
-	return observer && !observer->is_ours ? TAP_WHY_NOT_OURS : TAP_WHY_NONE;
+	return observer && !observer->is_ours ? TAP_WHY_IN_USE : TAP_WHY_NONE;
 }
 
 void tap_gpu_cupti_free(struct tap_gpu_cupti *cupti)

@@ -121,14 +121,14 @@ static int add_launch(const struct tap_gpu_run *run)
 	const struct tap_gpu_launch *launch = run->launch;
 	struct tap_span *span = run->span;
 	const int64_t queue_ns = tap_since_ns(span->begin_ns, launch->begin_ns);
-	const int64_t least_ns = tap_since_ns(span->begin_ns, launch->end_ns);
+	const int64_t min_ns = tap_since_ns(span->begin_ns, launch->end_ns);
 
 	span->gpu.has_launch = true;
 	span->gpu.launch_ns = tap_since_ns(launch->end_ns, launch->begin_ns);
 	span->gpu.queue_ns = queue_ns;
 	if (add_number(&span->entry, "launch_call_id", (int64_t) launch->call_id) ||
 	    add_number(&span->entry, "queue_ns", queue_ns) ||
-	    add_number(&span->entry, "queue_least_ns", least_ns > 0 ? least_ns : 0))
+	    add_number(&span->entry, "queue_min_ns", min_ns > 0 ? min_ns : 0))
 		return -ENOMEM;
 	if (run->root && run->root != launch &&
 	    add_number(&span->entry, "captured_call_id", (int64_t) run->root->call_id))

@@ -12,7 +12,7 @@
 #include "common/vec.h"
 
 /* Of tap:comm's enumeration of the same name. */
-#define LIFE_DESTROYED 5
+#define PHASE_DESTROYED 5
 
 static struct tap_comm *make_comm(struct tap_comms *comms, uint64_t key)
 {
@@ -131,11 +131,11 @@ static void learn(struct tap_comms *comms, int64_t *known, const struct tap_fiel
 }
 
 int tap_comms_describe(struct tap_comms *comms, const struct tap_process *process,
-		       struct tap_event *event, bool is_state,
+		       struct tap_event *event, bool is_statedump,
 		       struct tap_member **ret_member)
 {
 	const struct tap_fields *about = &event->fields;
-	uint64_t comm_id, key = 0, alias = 0, collectives, life = 0;
+	uint64_t comm_id, key = 0, alias = 0, collectives, phase = 0;
 	struct tap_member *member;
 	struct tap_comm *comm, *other;
 
@@ -144,7 +144,7 @@ int tap_comms_describe(struct tap_comms *comms, const struct tap_process *proces
 		return -EINVAL;
 	tap_fields_get_unsigned(about, "comm_key", &key);
 	tap_fields_get_unsigned(about, "alias_key", &alias);
-	tap_fields_get_unsigned(about, "life", &life);
+	tap_fields_get_unsigned(about, "phase", &phase);
 	member = tap_comms_member(comms, process, comm_id, key);
 	comm = member && key ? find_comm(comms, key) : NULL;
 	other = member && key && alias ? find_comm(comms, alias) : NULL;
@@ -154,7 +154,8 @@ int tap_comms_describe(struct tap_comms *comms, const struct tap_process *proces
 		unite(comms, other, comm);
 		comm->key = key;
 	}
-	if (is_state && !tap_fields_get_unsigned(about, "collectives", &collectives) &&
+	if (is_statedump &&
+	    !tap_fields_get_unsigned(about, "collectives", &collectives) &&
 	    collectives > member->collectives)
 		member->collectives = collectives;
 	/* State is written by another thread, and may come after the end. */
@@ -163,7 +164,7 @@ int tap_comms_describe(struct tap_comms *comms, const struct tap_process *proces
 	learn(comms, &member->rank, about, "rank");
 	learn(comms, &member->device, about, "device");
 	learn(comms, &tap_member_comm(member)->nranks, about, "nranks");
-	if (life >= LIFE_DESTROYED) {
+	if (phase >= PHASE_DESTROYED) {
 		member->is_over = true;
 		comms->changes++;
 	}

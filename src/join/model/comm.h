@@ -70,12 +70,12 @@ struct tap_member *tap_comms_member(struct tap_comms *comms,
 				    uint64_t key);
 
 /*
- * Takes a tap:comm or, with is_state, a tap:state_comm event, its fields too.
+ * Takes a tap:comm or, with is_statedump, a tap:statedump_comm event, its fields too.
  * *member becomes what it describes, NULL when nothing in it is new.
  * Returns 0, -EINVAL when the event does not describe one, or -ENOMEM.
  */
 int tap_comms_describe(struct tap_comms *comms, const struct tap_process *process,
-		       struct tap_event *event, bool is_state,
+		       struct tap_event *event, bool is_statedump,
 		       struct tap_member **member);
 
 /* What the communicator has turned out to be. */

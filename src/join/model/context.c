@@ -7,11 +7,11 @@
 #include <string.h>
 
 /* Names beyond so many are not taken from a program any more. */
-#define NAMES_TOLD_MAX 4096
+#define NAMES_REPORTED_MAX 4096
 
-const struct tap_name *tap_context_name_told(struct tap_context *context,
-					     const struct tap_name *other,
-					     const char *name, size_t name_length)
+const struct tap_name *tap_context_name_reported(struct tap_context *context,
+						 const struct tap_name *other,
+						 const char *name, size_t name_length)
 {
 	const char *layer = other->layer;
 	const struct tap_name *found =
@@ -19,7 +19,7 @@ const struct tap_name *tap_context_name_told(struct tap_context *context,
 
 	if (found)
 		return found;
-	if (context->names.count >= NAMES_TOLD_MAX)
+	if (context->names.count >= NAMES_REPORTED_MAX)
 		return other;
 	return tap_names_get(&context->names, layer, strlen(layer), name, name_length);
 }

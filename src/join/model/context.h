@@ -65,9 +65,9 @@ struct tap_context {
  * made up: other once there are so many that they would fill the memory.  NULL when
  * memory is short.
  */
-const struct tap_name *tap_context_name_told(struct tap_context *context,
-					     const struct tap_name *other,
-					     const char *name, size_t name_length);
+const struct tap_name *tap_context_name_reported(struct tap_context *context,
+						 const struct tap_name *other,
+						 const char *name, size_t name_length);
 
 /* Adds to the losses of a stream and to the sums.  Returns 0 or -ENOMEM. */
 int tap_loss_discarded(struct tap_loss *loss, const char *stream, uint64_t events,

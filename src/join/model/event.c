@@ -16,9 +16,9 @@ enum tap_gpu_event tap_gpu_event(const char *name)
 		{"gpu:memset", TAP_GPU_MEMSET},
 		{"gpu:graph_node", TAP_GPU_GRAPH_NODE},
 		{"gpu:name", TAP_GPU_NAME},
-		{"gpu:state_name", TAP_GPU_NAME},
+		{"gpu:statedump_name", TAP_GPU_NAME},
 		{"gpu:owner", TAP_GPU_OWNER},
-		{"gpu:state_owner", TAP_GPU_OWNER},
+		{"gpu:statedump_owner", TAP_GPU_OWNER},
 		{"gpu:clock", TAP_GPU_CLOCK},
 		{"gpu:lost", TAP_GPU_LOST},
 	};

@@ -22,12 +22,12 @@ enum tap_event_kind {
 	TAP_EVENT_OPEN_CALL,
 	TAP_EVENT_PROCESS_END,
 	/* How things are, written again and again: what is known already stays. */
-	TAP_EVENT_STATE_PROCESS,
-	TAP_EVENT_STATE_LIBRARY,
-	TAP_EVENT_STATE_COMM,
-	TAP_EVENT_STATE_THREAD,
-	TAP_EVENT_STATE_STACK,
-	TAP_EVENT_STATE_END,
+	TAP_EVENT_STATEDUMP_PROCESS,
+	TAP_EVENT_STATEDUMP_LIBRARY,
+	TAP_EVENT_STATEDUMP_COMM,
+	TAP_EVENT_STATEDUMP_THREAD,
+	TAP_EVENT_STATEDUMP_STACK,
+	TAP_EVENT_STATEDUMP_END,
 	TAP_EVENT_VERBS,     /* of the layer of verbs, its states too */
 	TAP_EVENT_WORK,	     /* a call of the CUDA driver that has one event, after it */
 	TAP_EVENT_NCCL_ARGS, /* what NCCL tells the kernel of the next launch */
@@ -68,7 +68,7 @@ struct tap_event {
 	bool has_result;
 	int64_t result; /* of a call that has one event */
 	bool is_inner;
-	bool is_told;  /* by NVTX */
+	bool is_from_nvtx; /* by NVTX */
 	bool is_range; /* the program's own: no call */
 	uint64_t call_id;
 	uint64_t parent_id;

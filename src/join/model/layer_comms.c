@@ -12,7 +12,7 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	int ret;
 
 	ret = tap_comms_describe(&context->comms, process, event,
-				 event->kind == TAP_EVENT_STATE_COMM, &member);
+				 event->kind == TAP_EVENT_STATEDUMP_COMM, &member);
 	if (ret == -EINVAL) {
 		context->loss.malformed_events++;
 		return 0;
@@ -45,7 +45,7 @@ static void free_all(void *state)
 const struct tap_layer tap_comms_layer = {
 	.name = "communicators",
 	.size = sizeof(struct tap_layer_state),
-	.events = TAP_TAKES(TAP_EVENT_COMM) | TAP_TAKES(TAP_EVENT_STATE_COMM),
+	.events = TAP_TAKES(TAP_EVENT_COMM) | TAP_TAKES(TAP_EVENT_STATEDUMP_COMM),
 	.take = take,
 	.span_begun = span_begun,
 	.free = free_all,

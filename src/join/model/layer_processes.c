@@ -7,9 +7,9 @@
 
 static int emit(const struct tap_context *context, struct tap_process *process)
 {
-	if (process->is_told)
+	if (process->is_reported)
 		return 0;
-	process->is_told = true;
+	process->is_reported = true;
 	return context->consumer->process
 		       ? context->consumer->process(context->data, process)
 		       : 0;
@@ -18,11 +18,11 @@ static int emit(const struct tap_context *context, struct tap_process *process)
 static void take_description(struct tap_process *process, struct tap_event *event)
 {
 	if (tap_process_is_known(process, event)) {
-		process->is_from_state = false;
+		process->is_from_statedump = false;
 		return;
 	}
 	tap_process_describe(process, event);
-	process->is_told = false;
+	process->is_reported = false;
 }
 
 static void take_state(struct tap_process *process, struct tap_event *event)
@@ -30,8 +30,8 @@ static void take_state(struct tap_process *process, struct tap_event *event)
 	if (process->is_announced)
 		return;
 	tap_process_describe(process, event);
-	process->is_from_state = true;
-	process->is_told = false;
+	process->is_from_statedump = true;
+	process->is_reported = false;
 }
 
 static int take_library(struct tap_context *context, struct tap_process *process,
@@ -45,7 +45,7 @@ static int take_library(struct tap_context *context, struct tap_process *process
 		context->loss.malformed_events++;
 		return 0;
 	}
-	if (event->kind == TAP_EVENT_STATE_LIBRARY && process->libraries == newest)
+	if (event->kind == TAP_EVENT_STATEDUMP_LIBRARY && process->libraries == newest)
 		return ret;
 	if (!ret && context->consumer->library)
 		ret = context->consumer->library(context->data, process, library);
@@ -86,17 +86,17 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 
 	if (event->kind == TAP_EVENT_PROCESS)
 		take_description(process, event);
-	else if (event->kind == TAP_EVENT_STATE_PROCESS)
+	else if (event->kind == TAP_EVENT_STATEDUMP_PROCESS)
 		take_state(process, event);
 	ret = emit(context, process);
 	if (ret)
 		return ret;
 	switch (event->kind) {
 	case TAP_EVENT_LIBRARY:
-	case TAP_EVENT_STATE_LIBRARY:
+	case TAP_EVENT_STATEDUMP_LIBRARY:
 		return take_library(context, process, event);
 	case TAP_EVENT_STACK:
-	case TAP_EVENT_STATE_STACK:
+	case TAP_EVENT_STATEDUMP_STACK:
 		return take_stack(context, process, event);
 	case TAP_EVENT_PROBLEM:
 		return take_problem(context, process, event);

@@ -42,7 +42,7 @@ struct tap_link {
 	enum tap_known known;
 	bool is_mismatch;	     /* the ranks called different functions */
 	bool is_complete;	     /* all ranks are there */
-	bool is_awaiting;	     /* those missing had not come, as the trace shows */
+	bool is_pending;	     /* those missing had not come, as the trace shows */
 	int64_t peer;		     /* of the first end, if it is a message's; else -1 */
 	const struct tap_comm *comm; /* NULL of work requests and launches */
 	uint64_t op_number;

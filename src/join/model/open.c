@@ -21,20 +21,20 @@
 
 /* Of one process. */
 struct stand {
-	struct tap_standing is;
+	struct tap_end_state is;
 	struct tap_open_call *calls; /* at the end, by their entries */
 	size_t room;
 	int64_t beginning_ns;  /* of the state that is being told */
 	uint64_t thread_count; /* that it has told */
-	int64_t state_ns;      /* when the last one began that was told to its end */
-	bool has_beginning, has_state;
+	int64_t statedump_ns;  /* when the last one began that was told to its end */
+	bool has_beginning, has_statedump;
 };
 
 struct opens {
 	struct tap_context *context; /* first: layer.h */
 
 	TAP_VEC(struct stand *) all; /* by number of the process */
-	struct tap_table told;	     /* by (process, thread) */
+	struct tap_table reported;   /* by (process, thread) */
 	struct tap_table open;	     /* whose calls are there, the same; numbers from 1 */
 	struct tap_table asked;	     /* the last operation by (process, stream) */
 };
@@ -57,16 +57,17 @@ static struct stand *stand_of(struct opens *opens, const struct tap_process *pro
 
 /* ---- What the tracer told ---- */
 
-static struct tap_open_call *told_of(const struct opens *opens,
-				     const struct tap_process *process, int64_t tid)
+static struct tap_open_call *reported_of(const struct opens *opens,
+					 const struct tap_process *process, int64_t tid)
 {
 	return tid < 0 ? NULL
-		       : tap_table_find(&opens->told, process->number, (uint64_t) tid);
+		       : tap_table_find(&opens->reported, process->number,
+					(uint64_t) tid);
 }
 
 static void forget(struct opens *opens, const struct tap_process *process, int64_t tid)
 {
-	free(tap_table_remove(&opens->told, process->number, (uint64_t) tid));
+	free(tap_table_remove(&opens->reported, process->number, (uint64_t) tid));
 }
 
 /*
@@ -74,70 +75,72 @@ static void forget(struct opens *opens, const struct tap_process *process, int64
  * it does lies in that.  Of a call without a number nothing tells, but that it is
  * outside.
  */
-static bool is_elsewhere(const struct tap_open_call *told, const struct tap_event *event)
+static bool is_elsewhere(const struct tap_open_call *reported,
+			 const struct tap_event *event)
 {
 	if (event->kind == TAP_EVENT_EXIT)
-		return event->call_id <= told->call_id;
-	return told->call_id ? event->parent_id < told->call_id : !event->parent_id;
+		return event->call_id <= reported->call_id;
+	return reported->call_id ? event->parent_id < reported->call_id
+				 : !event->parent_id;
 }
 
 static int note_event(struct opens *opens, const struct tap_process *process,
 		      const struct tap_event *event)
 {
 	struct stand *stand = stand_of(opens, process);
-	const struct tap_open_call *told;
+	const struct tap_open_call *reported;
 
 	if (!stand)
 		return -ENOMEM;
 	stand->is.seen_ns = event->time_ns;
-	if (!opens->told.count ||
+	if (!opens->reported.count ||
 	    (event->kind != TAP_EVENT_ENTRY && event->kind != TAP_EVENT_EXIT &&
 	     event->kind != TAP_EVENT_WORK) ||
 	    (event->is_range && event->kind == TAP_EVENT_EXIT))
 		return 0;
-	told = told_of(opens, process, event->tid);
-	if (told && is_elsewhere(told, event))
+	reported = reported_of(opens, process, event->tid);
+	if (reported && is_elsewhere(reported, event))
 		forget(opens, process, event->tid);
 	return 0;
 }
 
-static int set_told(struct opens *opens, const struct tap_thread_state *thread,
-		    bool is_state)
+static int set_reported(struct opens *opens, const struct tap_thread_state *thread,
+			bool is_statedump)
 {
-	struct tap_open_call *told = told_of(opens, thread->process, thread->tid);
+	struct tap_open_call *reported = reported_of(opens, thread->process, thread->tid);
 
-	opens->all.items[thread->process->number]->thread_count += is_state;
+	opens->all.items[thread->process->number]->thread_count += is_statedump;
 	if (thread->tid < 0)
 		return 0;
 	if (!thread->name) {
 		forget(opens, thread->process, thread->tid);
 		return 0;
 	}
-	if (!told) {
-		told = calloc(1, sizeof(*told));
-		if (!told || tap_table_set(&opens->told, thread->process->number,
-					   (uint64_t) thread->tid, told)) {
-			free(told);
+	if (!reported) {
+		reported = calloc(1, sizeof(*reported));
+		if (!reported || tap_table_set(&opens->reported, thread->process->number,
+					       (uint64_t) thread->tid, reported)) {
+			free(reported);
 			return -ENOMEM;
 		}
 	}
-	*told = (struct tap_open_call){.process = thread->process,
-				       .name = thread->name,
-				       .tid = thread->tid,
-				       .call_id = thread->call_id,
-				       .is_begun_before = true,
-				       .told_ns = thread->time_ns,
-				       .least_ns = thread->least_ns,
-				       .comm_id = thread->comm_id,
-				       .comm_key = thread->comm_key,
-				       .op_number = thread->op_number,
-				       .peer = -1,
-				       .member = thread->member};
+	*reported = (struct tap_open_call){.process = thread->process,
+					   .name = thread->name,
+					   .tid = thread->tid,
+					   .call_id = thread->call_id,
+					   .is_begun_before = true,
+					   .reported_ns = thread->time_ns,
+					   .min_ns = thread->min_ns,
+					   .comm_id = thread->comm_id,
+					   .comm_key = thread->comm_key,
+					   .op_number = thread->op_number,
+					   .peer = -1,
+					   .member = thread->member};
 	return 0;
 }
 
-static int begin_state(struct opens *opens, const struct tap_process *process,
-		       int64_t time_ns)
+static int begin_statedump(struct opens *opens, const struct tap_process *process,
+			   int64_t time_ns)
 {
 	struct stand *stand = stand_of(opens, process);
 
@@ -150,23 +153,25 @@ static int begin_state(struct opens *opens, const struct tap_process *process,
 }
 
 /* What was discarded of it might have told a thread. */
-static bool end_state(struct opens *opens, const struct tap_process *process,
-		      uint64_t thread_count)
+static bool end_statedump(struct opens *opens, const struct tap_process *process,
+			  uint64_t thread_count)
 {
 	struct stand *stand = opens->all.items[process->number];
 	const bool is_whole = stand->has_beginning && stand->thread_count == thread_count;
 
 	if (is_whole) {
-		stand->has_state = true;
-		stand->state_ns = stand->beginning_ns;
+		stand->has_statedump = true;
+		stand->statedump_ns = stand->beginning_ns;
 	}
 	stand->has_beginning = false;
 	return is_whole;
 }
 
-static bool is_of_state(const struct stand *stand, const struct tap_open_call *told)
+static bool is_of_statedump(const struct stand *stand,
+			    const struct tap_open_call *reported)
 {
-	return told && stand->has_state && told->told_ns >= stand->state_ns;
+	return reported && stand->has_statedump &&
+	       reported->reported_ns >= stand->statedump_ns;
 }
 
 /* A thread can be seen to be in a call before the entry is written, and after the exit
@@ -175,13 +180,14 @@ static bool is_returned(const void *state, const struct tap_span *span)
 {
 	const struct opens *opens = state;
 	const struct stand *stand = opens->all.items[span->process->number];
-	const struct tap_open_call *told;
+	const struct tap_open_call *reported;
 
-	if (span->tid < 0 || !stand->has_state || span->begin_ns >= stand->state_ns)
+	if (span->tid < 0 || !stand->has_statedump ||
+	    span->begin_ns >= stand->statedump_ns)
 		return false;
-	told = told_of(opens, span->process, span->tid);
-	return !is_of_state(stand, told) || !told->call_id ||
-	       told->call_id > span->call_id;
+	reported = reported_of(opens, span->process, span->tid);
+	return !is_of_statedump(stand, reported) || !reported->call_id ||
+	       reported->call_id > span->call_id;
 }
 
 /* ---- What the spans tell ---- */
@@ -235,8 +241,8 @@ static int note_asked(struct opens *opens, const struct tap_span *span,
 }
 
 /* What was asked for since, by another thread, it does not wait for. */
-static const struct tap_open_call *awaited_by(const struct opens *opens,
-					      const struct tap_span *span)
+static const struct tap_open_call *find_waits_for(const struct opens *opens,
+						  const struct tap_span *span)
 {
 	const struct tap_open_call *last;
 	uint64_t stream;
@@ -268,7 +274,7 @@ static int span_ended(void *state, struct tap_span *span)
 	if (span->is_range || span->is_enclosed)
 		return 0;
 	if (span->state == TAP_SPAN_OPEN && !call_of(opens, stand, span->tid)) {
-		call.awaited = awaited_by(opens, span);
+		call.waits_for = find_waits_for(opens, span);
 		return add(opens, stand, &call);
 	}
 	/* What a program launches says less of where it stands. */
@@ -311,7 +317,7 @@ static const struct tap_name *name_of(struct tap_context *context, const char *f
 
 	return !other || length > NAME_BYTES_MAX
 		       ? other
-		       : tap_context_name_told(context, other, function, length);
+		       : tap_context_name_reported(context, other, function, length);
 }
 
 static int take_thread(struct opens *opens, const struct tap_process *process,
@@ -323,7 +329,7 @@ static int take_thread(struct opens *opens, const struct tap_process *process,
 					  .tid = -1};
 	const struct tap_fields *fields = &event->fields;
 	const char *function = tap_fields_get_string(fields, "function");
-	uint64_t least_ns = 0;
+	uint64_t min_ns = 0;
 	int ret;
 
 	if (function && *function) {
@@ -338,15 +344,14 @@ static int take_thread(struct opens *opens, const struct tap_process *process,
 	tap_fields_get_unsigned(fields, "group_id", &thread.group_id);
 	tap_fields_get_unsigned(fields, "comm_key", &thread.comm_key);
 	tap_fields_get_unsigned(fields, "op_number", &thread.op_number);
-	if (!tap_fields_get_unsigned(fields, "least_ns", &least_ns) &&
-	    least_ns <= INT64_MAX)
-		thread.least_ns = (int64_t) least_ns;
+	if (!tap_fields_get_unsigned(fields, "min_ns", &min_ns) && min_ns <= INT64_MAX)
+		thread.min_ns = (int64_t) min_ns;
 	if (!tap_fields_get_unsigned(fields, "comm_id", &thread.comm_id) &&
 	    thread.comm_id)
 		thread.member = tap_table_find(&context->comms.by_id, process->number,
 					       thread.comm_id);
-	ret = set_told(opens, &thread, event->kind == TAP_EVENT_STATE_THREAD);
-	if (ret || !thread.name || event->kind != TAP_EVENT_STATE_THREAD)
+	ret = set_reported(opens, &thread, event->kind == TAP_EVENT_STATEDUMP_THREAD);
+	if (ret || !thread.name || event->kind != TAP_EVENT_STATEDUMP_THREAD)
 		return ret;
 	return context->consumer->thread
 		       ? context->consumer->thread(context->data, &thread)
@@ -355,14 +360,14 @@ static int take_thread(struct opens *opens, const struct tap_process *process,
 
 /* Of older traces, and of a tracer that could not look, nothing is known of other
  * threads. */
-static int take_state_end(struct opens *opens, const struct tap_process *process,
-			  const struct tap_event *event)
+static int take_statedump_end(struct opens *opens, const struct tap_process *process,
+			      const struct tap_event *event)
 {
 	uint64_t has_all = 0, threads = 0;
 
 	tap_fields_get_unsigned(&event->fields, "all_threads", &has_all);
 	if (!has_all || tap_fields_get_unsigned(&event->fields, "threads", &threads) ||
-	    !end_state(opens, process, threads))
+	    !end_statedump(opens, process, threads))
 		return 0;
 	return tap_pairs_returned(&opens->context->pairs, process, is_returned, opens);
 }
@@ -375,13 +380,13 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	if (ret)
 		return ret;
 	switch (event->kind) {
-	case TAP_EVENT_STATE_PROCESS:
-		return begin_state(opens, process, event->time_ns);
+	case TAP_EVENT_STATEDUMP_PROCESS:
+		return begin_statedump(opens, process, event->time_ns);
 	case TAP_EVENT_OPEN_CALL:
-	case TAP_EVENT_STATE_THREAD:
+	case TAP_EVENT_STATEDUMP_THREAD:
 		return take_thread(opens, process, event);
-	case TAP_EVENT_STATE_END:
-		return take_state_end(opens, process, event);
+	case TAP_EVENT_STATEDUMP_END:
+		return take_statedump_end(opens, process, event);
 	case TAP_EVENT_PROCESS_END:
 		return set_end(opens, process, TAP_END_EXIT, event->time_ns);
 	default:
@@ -400,11 +405,11 @@ static int process_replaced(void *state, const struct tap_process *process,
 /* It was open when the tracer told, and nothing after that says otherwise. */
 static void set_least(const struct stand *stand, struct tap_open_call *call)
 {
-	const int64_t since = call->is_begun_before ? call->told_ns : call->begin_ns;
+	const int64_t since = call->is_begun_before ? call->reported_ns : call->begin_ns;
 	const uint64_t more = (uint64_t) stand->is.seen_ns - (uint64_t) since;
 
-	if (stand->is.seen_ns > since && more <= (uint64_t) (INT64_MAX - call->least_ns))
-		call->least_ns += (int64_t) more;
+	if (stand->is.seen_ns > since && more <= (uint64_t) (INT64_MAX - call->min_ns))
+		call->min_ns += (int64_t) more;
 }
 
 /*
@@ -412,14 +417,14 @@ static void set_least(const struct stand *stand, struct tap_open_call *call)
  * or it is around the call.
  */
 static int merge(struct opens *opens, struct stand *stand,
-		 const struct tap_open_call *told)
+		 const struct tap_open_call *reported)
 {
-	struct tap_open_call *call = call_of(opens, stand, told->tid);
+	struct tap_open_call *call = call_of(opens, stand, reported->tid);
 
 	if (!call)
-		return add(opens, stand, told);
-	if (told->call_id != call->call_id)
-		*call = *told;
+		return add(opens, stand, reported);
+	if (reported->call_id != call->call_id)
+		*call = *reported;
 	return 0;
 }
 
@@ -454,8 +459,8 @@ static int give(const struct tap_context *context, struct stand *stand)
 		qsort(stand->calls, stand->is.count, sizeof(*stand->calls),
 		      compare_calls);
 	stand->is.calls = stand->calls;
-	return context->consumer->standing
-		       ? context->consumer->standing(context->data, &stand->is)
+	return context->consumer->end_state
+		       ? context->consumer->end_state(context->data, &stand->is)
 		       : 0;
 }
 
@@ -464,19 +469,19 @@ static int close_all(void *state)
 {
 	struct opens *opens = state;
 	const struct tap_processes *processes = &opens->context->processes;
-	const struct tap_open_call *told;
+	const struct tap_open_call *reported;
 	struct stand *stand;
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; !ret && i < opens->told.size; i++) {
-		told = opens->told.slots[i].value;
-		if (!told)
+	for (i = 0; !ret && i < opens->reported.size; i++) {
+		reported = opens->reported.slots[i].value;
+		if (!reported)
 			continue;
-		stand = opens->all.items[told->process->number];
+		stand = opens->all.items[reported->process->number];
 		/* Told before the last state, and not in it: it has returned since. */
-		if (!stand->has_state || is_of_state(stand, told))
-			ret = merge(opens, stand, told);
+		if (!stand->has_statedump || is_of_statedump(stand, reported))
+			ret = merge(opens, stand, reported);
 	}
 	for (i = 0; !ret && i < processes->count; i++)
 		if (!stand_of(opens, processes->all[i]))
@@ -494,9 +499,9 @@ static void free_all(void *state)
 	struct opens *opens = state;
 	size_t i;
 
-	for (i = 0; i < opens->told.size; i++)
-		free(opens->told.slots[i].value);
-	tap_table_free(&opens->told);
+	for (i = 0; i < opens->reported.size; i++)
+		free(opens->reported.slots[i].value);
+	tap_table_free(&opens->reported);
 	for (i = 0; i < opens->asked.size; i++)
 		free(opens->asked.slots[i].value);
 	tap_table_free(&opens->asked);

@@ -218,7 +218,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	span->begin_ns = event->time_ns;
 	span->parent_id = event->parent_id;
 	span->is_inner = event->is_inner;
-	span->is_told = event->is_told;
+	span->is_from_nvtx = event->is_from_nvtx;
 	span->is_range = event->is_range;
 	span->caller_number = event->caller_number;
 	span->caller_offset = event->caller_offset;
@@ -268,7 +268,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 	if (!span)
 		return -ENOMEM;
 	pairs->loss->lost_entries++;
-	span->is_told = event->is_told;
+	span->is_from_nvtx = event->is_from_nvtx;
 	span->is_range = event->is_range;
 	span->operation = event->operation;
 	span->state = TAP_SPAN_BEGIN_LOST;

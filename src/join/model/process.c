@@ -218,7 +218,7 @@ bool tap_process_is_of_job(const char *jobs, const struct tap_event *event)
 bool tap_process_is_known(const struct tap_process *process,
 			  const struct tap_event *event)
 {
-	return process->is_from_state &&
+	return process->is_from_statedump &&
 	       tap_fields_are_equal(&process->about, &event->fields);
 }
 

@@ -43,7 +43,7 @@ bool tap_process_is_of_job(const char *jobs, const struct tap_event *event);
 bool tap_process_is_known(const struct tap_process *process,
 			  const struct tap_event *event);
 
-/* Takes what a tap:process or tap:state_process event says, its fields too. */
+/* Takes what a tap:process or tap:statedump_process event says, its fields too. */
 void tap_process_describe(struct tap_process *process, struct tap_event *event);
 
 /*
@@ -54,7 +54,7 @@ int tap_process_add_library(struct tap_process *process, const struct tap_event 
 			    const struct tap_library **library);
 
 /*
- * Takes a tap:stack or tap:state_stack event.  Returns 0, -EINVAL when the event does
+ * Takes a tap:stack or tap:statedump_stack event.  Returns 0, -EINVAL when the event does
  * not describe one, or -ENOMEM.
  */
 int tap_process_add_stack(struct tap_process *process, const struct tap_event *event);

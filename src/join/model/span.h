@@ -63,8 +63,8 @@ struct tap_process {
 	int64_t rank;		    /* -1 unknown */
 	bool is_announced;	    /* it described itself: about is filled */
 	bool is_foreign;	    /* of a job that is not looked at: nothing is known */
-	bool is_from_state;	    /* by its state alone, until now */
-	bool is_told;		    /* to the consumer */
+	bool is_from_statedump;	    /* by its state alone, until now */
+	bool is_reported;	    /* to the consumer */
 	struct tap_fields about;    /* what it said of itself */
 	struct tap_table by_number; /* libraries */
 	struct tap_library *libraries;
@@ -92,7 +92,7 @@ struct tap_thread_state {
 	uint64_t comm_id;
 	uint64_t comm_key;
 	uint64_t op_number;
-	int64_t least_ns;		 /* it was in it for so long at least */
+	int64_t min_ns;			 /* it was in it for so long at least */
 	const struct tap_member *member; /* NULL unknown */
 };
 
@@ -106,16 +106,17 @@ struct tap_open_call {
 	bool is_begun_before; /* its entry is not in the trace */
 	int64_t begin_ns;     /* else, when it began */
 	int64_t end_ns;	      /* of one that returned */
-	int64_t told_ns;  /* when the tracer told that it was open, if it is begun before
-			   */
-	int64_t least_ns; /* it was open for so long at least */
+	int64_t reported_ns;  /* when the tracer told that it was open, if it is begun
+			       * before
+			       */
+	int64_t min_ns;	      /* it was open for so long at least */
 	uint64_t comm_id; /* as in tap_operation */
 	uint64_t comm_key;
 	uint64_t op_number;
 	int64_t peer;
 	const struct tap_member *member; /* NULL unknown */
 	/* Of a wait: the operation asked for last on its stream; NULL unknown */
-	const struct tap_open_call *awaited;
+	const struct tap_open_call *waits_for;
 };
 
 enum tap_end {
@@ -125,7 +126,7 @@ enum tap_end {
 };
 
 /* Where a process stood at the end. */
-struct tap_standing {
+struct tap_end_state {
 	const struct tap_process *process;
 	enum tap_end end;
 	int64_t end_ns;			   /* unless it was not seen */
@@ -192,7 +193,7 @@ struct tap_span {
 	int64_t end_ns;		/* only for COMPLETE and BEGIN_LOST */
 	unsigned int depth;	/* enclosing calls that are known */
 	bool is_inner;		/* called by the traced library itself */
-	bool is_told;		/* known by NVTX, no wrapper saw it */
+	bool is_from_nvtx;	/* known by NVTX, no wrapper saw it */
 	bool is_range;		/* the program's own: no call */
 	bool is_enclosed;	/* by another call of the thread that was open */
 	bool is_late;		/* no longer awaited by the order of beginnings */
@@ -238,8 +239,8 @@ struct tap_loss {
 	uint64_t ignored_fields;  /* of a type that no list can hold */
 	uint64_t damaged_streams; /* whose rest could not be read */
 	uint64_t removed_chunks;  /* the oldest, to keep the recording small */
-	/* Operations: of one rank alone, absent between others of their rank, claimed
-	 * by several calls, of different functions on different ranks. */
+	/* Operations: called by one rank only, absent between others of their rank,
+	 * claimed by several calls, of different functions on different ranks. */
 	uint64_t unmatched_operations;
 	uint64_t missing_operations;
 	uint64_t not_recorded_operations; /* absent, and the tracer was not recording */
@@ -286,7 +287,7 @@ struct tap_consumer {
 	 * functions; if two or more are there, it becomes a link, too. */
 	int (*defect)(void *data, const struct tap_link *link);
 	/* Each process once, after all spans and links. */
-	int (*standing)(void *data, const struct tap_standing *standing);
+	int (*end_state)(void *data, const struct tap_end_state *end_state);
 	int (*finish)(void *data, const struct tap_loss *loss);
 };
 

@@ -15,7 +15,7 @@
 #define TAP_STREAM_PER_THREAD 2
 
 /* Whether a call was captured into a graph, as the tracer says. */
-enum { TAP_CAPTURE_TOLD_NOT = -1, TAP_CAPTURE_NONE, TAP_CAPTURE_ACTIVE };
+enum { TAP_CAPTURE_REPORTED_NOT = -1, TAP_CAPTURE_NONE, TAP_CAPTURE_ACTIVE };
 int64_t tap_cuda_capture(const struct tap_span *span);
 
 /* The stream that the call is about, with one number for each that has several names. */

@@ -35,7 +35,7 @@ struct tap_work {
 			uint64_t qp_id;	 /* the process's own, from 1; 0 when srq_id says
 					    the queue */
 			uint64_t srq_id; /* 0 none */
-			uint64_t life;	 /* of the queue pair, from 1 */
+			uint64_t generation; /* of the queue pair, from 1 */
 			uint64_t seq;	 /* of the queue, from 1 */
 		} request;
 		/* Which message of which connection. */
@@ -84,16 +84,16 @@ enum tap_why {
 	TAP_WHY_LATE,	      /* how often the two were connected before is not known */
 	TAP_WHY_LOST,	      /* on the way: later ones arrived */
 	TAP_WHY_NOT_RECORDED, /* the call that it is of is not, and nothing was dropped */
-	TAP_WHY_NOT_OURS,     /* another has CUPTI */
+	TAP_WHY_IN_USE,	      /* another has CUPTI */
 	TAP_WHY_ORDER,	      /* no more than the order tells */
 	TAP_WHY_PEER_MISSING, /* the peer is traced, its part is not there */
 	TAP_WHY_PEER_UNKNOWN, /* nobody in the trace says to be the peer */
 	TAP_WHY_POST_LOST,
-	TAP_WHY_QUEUE,	   /* an error, of either queue of a pair */
-	TAP_WHY_RACED,	   /* two threads took ordinals at once */
-	TAP_WHY_SETUP,	   /* how the queue pair was made is not known */
-	TAP_WHY_UNPROVED,  /* something may have been lost on the way */
-	TAP_WHY_ZERO_TIME, /* CUPTI told no times of as many */
+	TAP_WHY_QUEUE,	    /* an error, of either queue of a pair */
+	TAP_WHY_CONCURRENT, /* two threads took ordinals at once */
+	TAP_WHY_SETUP,	    /* how the queue pair was made is not known */
+	TAP_WHY_UNPROVED,   /* something may have been lost on the way */
+	TAP_WHY_ZERO_TIME,  /* CUPTI told no times of as many */
 	TAP_WHY_COUNT,
 };
 
@@ -122,8 +122,8 @@ enum tap_verbs_event {
 	TAP_VERBS_MR,
 	TAP_VERBS_MR_FREE,
 	TAP_VERBS_QP,
-	TAP_VERBS_QP_STATE,
-	TAP_VERBS_SRQ_STATE,
+	TAP_VERBS_QP_STATEDUMP,
+	TAP_VERBS_SRQ_STATEDUMP,
 	TAP_VERBS_QP_MODIFY,
 	TAP_VERBS_QP_DESTROY,
 	TAP_VERBS_AH,

@@ -63,7 +63,7 @@ void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *proces
 	tap_buffer_add_string(buffer, srq_id ? ".srq" : ".q");
 	tap_buffer_add_unsigned(buffer, tap_work_queue_id(work));
 	tap_buffer_add_char(buffer, '.');
-	tap_buffer_add_unsigned(buffer, srq_id ? 0 : work->request.life);
+	tap_buffer_add_unsigned(buffer, srq_id ? 0 : work->request.generation);
 	tap_buffer_add_char(buffer, '.');
 	tap_buffer_add_char(buffer, kinds[work->kind]);
 	tap_buffer_add_unsigned(buffer, work->request.seq);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct way {
+struct algo_proto {
 	const char *algorithm, *protocol;
 	bool has_both; /* signed numbers too */
 };
@@ -14,14 +14,14 @@ struct way {
 struct run {
 	unsigned int first, count;
 	const char *collective, *op, *type;
-	const struct way *ways;
+	const struct algo_proto *algo_protos;
 };
 
 /* clang-format off */
-#define WAY(algorithm, protocol, has_both) {#algorithm, #protocol, has_both},
+#define ALGO_PROTO(algorithm, protocol, has_both) {#algorithm, #protocol, has_both},
 #define JOIN_NAMES(a, b) a##b
 #define NAME_OF(table, n) JOIN_NAMES(table, n)
-#define SHAPE(n, ways) static const struct way NAME_OF(SHAPES, n)[] = {ways};
+#define SHAPE(n, algo_protos) static const struct algo_proto NAME_OF(SHAPES, n)[] = {algo_protos};
 #define RUN(first, count, coll, op, type, shape)
 #define SHAPES v222_
 #include "join/nccl/funcid/v222.def"
@@ -38,7 +38,7 @@ struct run {
 #undef SHAPE
 #undef RUN
 
-#define SHAPE(n, ways)
+#define SHAPE(n, algo_protos)
 #define RUN(first, count, coll, op, type, shape) \
 	{first, count, #coll, #op, #type, NAME_OF(SHAPES, shape)},
 #define SHAPES v222_
@@ -100,7 +100,7 @@ static const char *with_signed(const char *type)
 bool tap_funcid_lookup(uint32_t version, uint64_t id, struct tap_funcid *ret_function)
 {
 	const struct run *run, *end;
-	const struct way *way;
+	const struct algo_proto *algo_proto;
 	size_t i;
 
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -114,13 +114,13 @@ bool tap_funcid_lookup(uint32_t version, uint64_t id, struct tap_funcid *ret_fun
 			break;
 	if (run == end)
 		return false;
-	way = &run->ways[id - run->first];
+	algo_proto = &run->algo_protos[id - run->first];
 	ret_function->collective = run->collective;
 	ret_function->op = name_or_none(run->op);
 	ret_function->datatype =
-		way->has_both ? with_signed(run->type) : name_or_none(run->type);
-	ret_function->algorithm = name_or_none(way->algorithm);
-	ret_function->protocol = name_or_none(way->protocol);
+		algo_proto->has_both ? with_signed(run->type) : name_or_none(run->type);
+	ret_function->algorithm = name_or_none(algo_proto->algorithm);
+	ret_function->protocol = name_or_none(algo_proto->protocol);
 	return true;
 }
 

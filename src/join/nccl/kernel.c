@@ -142,32 +142,32 @@ static int describe_symmetric(struct tap_fields *fields, struct part name)
 /* ---- Kernels that are told what to do ---- */
 
 /* What cuda:nccl_args says. */
-struct told {
+struct reported {
 	uint64_t comm, channel_mask, version, complete;
 	size_t count;
 	struct tap_funcid functions[FUNCTIONS_MAX];
 };
 
 /* Whether all of it is there, and every number means something. */
-static bool read_told(struct told *told, const struct tap_fields *args)
+static bool read_reported(struct reported *reported, const struct tap_fields *args)
 {
 	const struct tap_field *ids = tap_fields_find(args, "func_id");
 	const uint64_t *id;
 	size_t i;
 
-	if (tap_fields_get_unsigned(args, "comm", &told->comm) ||
-	    tap_fields_get_unsigned(args, "channel_mask", &told->channel_mask) ||
-	    tap_fields_get_unsigned(args, "version", &told->version) ||
-	    tap_fields_get_unsigned(args, "complete", &told->complete) || !ids ||
-	    ids->kind != TAP_FIELD_ARRAY || told->version > UINT32_MAX)
+	if (tap_fields_get_unsigned(args, "comm", &reported->comm) ||
+	    tap_fields_get_unsigned(args, "channel_mask", &reported->channel_mask) ||
+	    tap_fields_get_unsigned(args, "version", &reported->version) ||
+	    tap_fields_get_unsigned(args, "complete", &reported->complete) || !ids ||
+	    ids->kind != TAP_FIELD_ARRAY || reported->version > UINT32_MAX)
 		return false;
-	told->count = ids->value.data.length;
-	if (!told->count || told->count > FUNCTIONS_MAX)
+	reported->count = ids->value.data.length;
+	if (!reported->count || reported->count > FUNCTIONS_MAX)
 		return false;
 	id = tap_fields_array(args, ids);
-	for (i = 0; i < told->count; i++)
-		if (!tap_funcid_lookup((uint32_t) told->version, id[i],
-				       &told->functions[i]))
+	for (i = 0; i < reported->count; i++)
+		if (!tap_funcid_lookup((uint32_t) reported->version, id[i],
+				       &reported->functions[i]))
 			return false;
 	return true;
 }
@@ -185,35 +185,37 @@ static unsigned int count_bits(uint64_t mask)
  * A launch has a block for each channel, and its kernel is that of one of its functions.
  * NCCL takes the first one's: which of several it was the batches do not tell.
  */
-static bool is_plausible(const struct told *told, struct part kernel, uint64_t grid_x)
+static bool is_plausible(const struct reported *reported, struct part kernel,
+			 uint64_t grid_x)
 {
 	char expected[TAP_FUNCID_KERNEL_MAX];
 	size_t i;
 
-	if (count_bits(told->channel_mask) != grid_x)
+	if (count_bits(reported->channel_mask) != grid_x)
 		return false;
-	for (i = 0; i < told->count; i++) {
-		tap_funcid_kernel((uint32_t) told->version, &told->functions[i],
+	for (i = 0; i < reported->count; i++) {
+		tap_funcid_kernel((uint32_t) reported->version, &reported->functions[i],
 				  expected);
 		if (is_same(kernel, expected))
 			return true;
 	}
 	/* The functions that are left out may be what it was taken for. */
-	return !told->complete;
+	return !reported->complete;
 }
 
 /* One word of each function; nothing where none has it. */
-static int add_list(struct tap_fields *fields, const char *name, const struct told *told,
-		    size_t offset)
+static int add_list(struct tap_fields *fields, const char *name,
+		    const struct reported *reported, size_t offset)
 {
 	char list[LIST_MAX];
 	size_t i, used = 0;
 	bool has_any = false;
 
-	for (i = 0; i < told->count; i++) {
+	for (i = 0; i < reported->count; i++) {
 		const char *word;
 
-		memcpy(&word, (const char *) &told->functions[i] + offset, sizeof(word));
+		memcpy(&word, (const char *) &reported->functions[i] + offset,
+		       sizeof(word));
 		has_any |= word != NULL;
 		word = word ? word : "-";
 		if (used + strlen(word) + 2 > sizeof(list))
@@ -226,15 +228,15 @@ static int add_list(struct tap_fields *fields, const char *name, const struct to
 	return has_any ? add_string(fields, name, (struct part){list, used}) : 0;
 }
 
-static int describe_told(struct tap_fields *fields, const struct told *told)
+static int describe_reported(struct tap_fields *fields, const struct reported *reported)
 {
-#define LIST(name) add_list(fields, #name, told, offsetof(struct tap_funcid, name))
+#define LIST(name) add_list(fields, #name, reported, offsetof(struct tap_funcid, name))
 	if (add_text(fields, "known", "decoded") || LIST(collective) || LIST(op) ||
 	    LIST(datatype) || LIST(algorithm) || LIST(protocol) ||
-	    add_number(fields, "channels", count_bits(told->channel_mask), false) ||
-	    add_number(fields, "channel_mask", told->channel_mask, true) ||
-	    add_number(fields, "device_comm", told->comm, true) ||
-	    (!told->complete && add_number(fields, "left_out", 1, false)))
+	    add_number(fields, "channels", count_bits(reported->channel_mask), false) ||
+	    add_number(fields, "channel_mask", reported->channel_mask, true) ||
+	    add_number(fields, "device_comm", reported->comm, true) ||
+	    (!reported->complete && add_number(fields, "left_out", 1, false)))
 		return -ENOMEM;
 	return 0;
 #undef LIST
@@ -244,7 +246,7 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 			const struct tap_fields *args)
 {
 	struct part name;
-	struct told told;
+	struct reported reported;
 
 	if (!function)
 		return 0;
@@ -260,9 +262,10 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 		return 0;
 	if (add_text(fields, "kernel_kind", "collective"))
 		return -ENOMEM;
-	if (!args || !read_told(&told, args) || !is_plausible(&told, name, grid_x))
+	if (!args || !read_reported(&reported, args) ||
+	    !is_plausible(&reported, name, grid_x))
 		return 0;
-	return describe_told(fields, &told);
+	return describe_reported(fields, &reported);
 }
 
 /* ---- Collectives without a kernel ---- */

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-struct tap_life;
+struct tap_generation;
 struct tap_net_flush;
 struct tap_net_message;
 struct tap_net_piece;
@@ -55,7 +55,7 @@ struct tap_net {
 	uint64_t number;		  /* of the latest CTS, 0 none */
 	uint64_t parts;			  /* of each message, 0 not known */
 	struct {
-		struct tap_life *life;
+		struct tap_generation *generation;
 		uint64_t seq;
 		uint64_t wr_id;
 	} pending[TAP_NET_PIECES_MAX]; /* receives since the CTS before */

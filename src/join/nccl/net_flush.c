@@ -39,7 +39,7 @@ struct tap_net_flush {
 	bool is_after_hole;  /* one before it is missing */
 };
 
-static int tell(struct tap_context *context, const struct tap_net *net,
+static int emit(struct tap_context *context, const struct tap_net *net,
 		const struct tap_net_flush *flush, const struct tap_net_recent *recent,
 		enum tap_why why)
 {
@@ -124,7 +124,7 @@ static int take(struct tap_context *context, const struct tap_net *net,
 	if (found->flush_count < DEVICES_MAX)
 		found->flushed_by[found->flush_count++] = flush->work.request.qp_id;
 	/* By address alone, another that is missing could be meant. */
-	return tell(context, net, flush, found,
+	return emit(context, net, flush, found,
 		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
 								: TAP_WHY_NONE);
 }
@@ -176,13 +176,13 @@ int tap_net_flush_add(struct tap_context *context, struct tap_net *net,
 	}
 	flush = &flushes->all[flushes->count++];
 	*flush = (struct tap_net_flush){
-		.work = tap_life_work(list->life, TAP_WORK_SEND, list->seq),
+		.work = tap_generation_work(list->generation, TAP_WORK_SEND, list->seq),
 		.name = tap_names_get(&context->names, "verbs", 5, "RDMA_READ", 9),
 		.address = list->requests[0].remote_addr,
 		.begin_ns = list->begin_ns,
 		.cts_number = net->number,
-		.is_after_hole =
-			tap_work_queue_has_hole_before(&list->life->sends, list->seq)};
+		.is_after_hole = tap_work_queue_has_hole_before(&list->generation->sends,
+								list->seq)};
 	if (!flush->name)
 		return -ENOMEM;
 	return ret ? ret : take_due(context, net, false);

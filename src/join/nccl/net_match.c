@@ -173,7 +173,7 @@ static int close_filling(const struct tap_net_match *match, struct tap_net *from
 /* Where it was posted before its receiver was known to be NCCL's. */
 static int meet_receiver(const struct tap_net_match *match, struct tap_net_piece *piece)
 {
-	struct tap_life *receiver = piece->sender->peer;
+	struct tap_generation *receiver = piece->sender->peer;
 	struct tap_net_piece *arrived;
 
 	if (piece->receiver || !receiver)
@@ -252,11 +252,11 @@ static int add_pending(const struct tap_net_match *match, struct tap_net_message
 	*is_gone = false;
 	message->count = net->pending_count;
 	for (i = 0; i < net->pending_count; i++) {
-		struct tap_life *life = net->pending[i].life;
+		struct tap_generation *generation = net->pending[i].generation;
 		const uint64_t ordinal = net->pending[i].seq;
 
 		/* Two claim one ordinal, in a damaged trace. */
-		if (tap_net_piece_find_arrival(match->pieces, life, ordinal)) {
+		if (tap_net_piece_find_arrival(match->pieces, generation, ordinal)) {
 			*is_gone = true;
 			return settle(match, message, TAP_WHY_AMBIGUOUS);
 		}
@@ -264,11 +264,12 @@ static int add_pending(const struct tap_net_match *match, struct tap_net_message
 		if (!piece)
 			return -ENOMEM;
 		tap_net_message_add(message, piece);
-		if (tap_net_piece_file_arrival(match->pieces, piece, life))
+		if (tap_net_piece_file_arrival(match->pieces, piece, generation))
 			return -ENOMEM;
-		held = life->peer ? tap_net_piece_find_departure(match->pieces,
-								 life->peer, ordinal)
-				  : NULL;
+		held = generation->peer
+			       ? tap_net_piece_find_departure(match->pieces,
+							      generation->peer, ordinal)
+			       : NULL;
 		if (held && !held->message &&
 		    tap_net_piece_adopt(match->pieces, piece, held))
 			return -ENOMEM;
@@ -316,14 +317,15 @@ int tap_net_match_cts(const struct tap_net_match *match, struct tap_net *net,
 int tap_net_match_post(const struct tap_net_match *match, struct tap_net *net,
 		       const struct tap_rdma_list *list, uint64_t *number)
 {
-	struct tap_life *receiver = list->life->peer;
+	struct tap_generation *receiver = list->generation->peer;
 	struct tap_net_piece *piece = NULL;
 	bool is_attached;
 
 	if (receiver)
 		piece = tap_net_piece_find_arrival(match->pieces, receiver,
 						   list->consuming);
-	if (tap_net_piece_find_departure(match->pieces, list->life, list->consuming) ||
+	if (tap_net_piece_find_departure(match->pieces, list->generation,
+					 list->consuming) ||
 	    (piece && piece->sender))
 		return 0;
 	if (!piece) {
@@ -332,7 +334,7 @@ int tap_net_match_post(const struct tap_net_match *match, struct tap_net *net,
 			return -ENOMEM;
 	}
 	tap_net_piece_fill(piece, list);
-	if (tap_net_piece_file_departure(match->pieces, piece, list->life))
+	if (tap_net_piece_file_departure(match->pieces, piece, list->generation))
 		return -ENOMEM;
 	if (piece->message && is_from(piece->message, piece)) {
 		*number = piece->message->number;
@@ -349,21 +351,24 @@ int tap_net_match_post(const struct tap_net_match *match, struct tap_net *net,
 }
 
 uint64_t tap_net_match_number(const struct tap_net_match *match,
-			      const struct tap_life *life, uint64_t ordinal,
+			      const struct tap_generation *generation, uint64_t ordinal,
 			      bool is_receive)
 {
 	const struct tap_net_piece *piece =
-		is_receive ? tap_net_piece_find_arrival(match->pieces, life, ordinal)
-			   : tap_net_piece_find_departure(match->pieces, life, ordinal);
+		is_receive
+			? tap_net_piece_find_arrival(match->pieces, generation, ordinal)
+			: tap_net_piece_find_departure(match->pieces, generation,
+						       ordinal);
 
 	return piece && piece->message ? piece->message->number : 0;
 }
 
-int tap_net_match_sent(const struct tap_net_match *match, const struct tap_life *life,
-		       uint64_t ordinal, int64_t time_ns, uint64_t status)
+int tap_net_match_sent(const struct tap_net_match *match,
+		       const struct tap_generation *generation, uint64_t ordinal,
+		       int64_t time_ns, uint64_t status)
 {
 	struct tap_net_piece *piece =
-		tap_net_piece_find_departure(match->pieces, life, ordinal);
+		tap_net_piece_find_departure(match->pieces, generation, ordinal);
 	struct tap_net_message *message = piece ? piece->message : NULL;
 
 	if (!piece || piece->is_sent)
@@ -378,17 +383,17 @@ int tap_net_match_sent(const struct tap_net_match *match, const struct tap_life 
 }
 
 int tap_net_match_received(const struct tap_net_match *match, struct tap_net *net,
-			   struct tap_life *life, uint64_t seq, int64_t time_ns,
-			   uint32_t imm_data)
+			   struct tap_generation *generation, uint64_t seq,
+			   int64_t time_ns, uint32_t imm_data)
 {
 	struct tap_net_piece *piece =
-		tap_net_piece_find_arrival(match->pieces, life, seq);
+		tap_net_piece_find_arrival(match->pieces, generation, seq);
 
 	if (!piece && net->is_preposted) {
 		piece = tap_net_piece_make(match->pieces, seq);
 		if (!piece)
 			return -ENOMEM;
-		if (tap_net_piece_file_arrival(match->pieces, piece, life))
+		if (tap_net_piece_file_arrival(match->pieces, piece, generation))
 			return -ENOMEM;
 		tap_net_piece_hold(match->pieces, net, piece);
 	}
@@ -413,7 +418,8 @@ int tap_net_match_retry(const struct tap_net_match *match, struct tap_net *net)
 	if (net->is_refuted)
 		return 0;
 	for (held = net->held.first; held && !ret; held = later) {
-		struct tap_life *receiver = held->sender ? held->sender->peer : NULL;
+		struct tap_generation *receiver =
+			held->sender ? held->sender->peer : NULL;
 
 		later = held->of_holder.after;
 		piece = receiver ? tap_net_piece_find_arrival(match->pieces, receiver,

@@ -26,7 +26,7 @@ void tap_net_unmatched(const struct tap_net_match *match, struct tap_net *net,
 		       uint64_t number, enum tap_why why);
 /* Which message the receive of this ordinal is of, or what uses it up; 0 unknown. */
 uint64_t tap_net_match_number(const struct tap_net_match *match,
-			      const struct tap_life *life, uint64_t ordinal,
+			      const struct tap_generation *generation, uint64_t ordinal,
 			      bool is_receive);
 
 /* Each returns 0 or -errno. */
@@ -38,12 +38,13 @@ int tap_net_match_cts(const struct tap_net_match *match, struct tap_net *net,
 int tap_net_match_post(const struct tap_net_match *match, struct tap_net *net,
 		       const struct tap_rdma_list *list, uint64_t *number);
 /* A request of data that uses up this receive of the peer has completed. */
-int tap_net_match_sent(const struct tap_net_match *match, const struct tap_life *life,
-		       uint64_t ordinal, int64_t time_ns, uint64_t status);
+int tap_net_match_sent(const struct tap_net_match *match,
+		       const struct tap_generation *generation, uint64_t ordinal,
+		       int64_t time_ns, uint64_t status);
 /* The receive of this ordinal has completed. */
 int tap_net_match_received(const struct tap_net_match *match, struct tap_net *net,
-			   struct tap_life *life, uint64_t ordinal, int64_t time_ns,
-			   uint32_t imm_data);
+			   struct tap_generation *generation, uint64_t ordinal,
+			   int64_t time_ns, uint32_t imm_data);
 /* What of a peer was held may have a message now. */
 int tap_net_match_retry(const struct tap_net_match *match, struct tap_net *net);
 /* All events are over: nothing more is posted; */

@@ -24,10 +24,10 @@ struct tap_net_message *tap_net_message_make(struct tap_net_messages *messages,
 	message->to = net;
 	message->number = net->number;
 	message->requests = requests;
-	message->cts = tap_life_work(cts->life, TAP_WORK_SEND, cts->seq);
+	message->cts = tap_generation_work(cts->generation, TAP_WORK_SEND, cts->seq);
 	message->cts_begin_ns = cts->begin_ns;
 	message->cts_end_ns = cts->end_ns;
-	message->is_raced = cts->is_raced;
+	message->is_concurrent = cts->is_concurrent;
 	tap_list_append(&net->messages, message, of_net);
 	tap_list_append(&messages->all, message, of_all);
 	messages->open++;

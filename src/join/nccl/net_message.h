@@ -19,9 +19,9 @@ struct tap_net_message {
 	unsigned int requests;
 	struct tap_work cts;
 	int64_t cts_begin_ns, cts_end_ns;
-	bool is_raced;
+	bool is_concurrent;
 	struct tap_span *send, *receive;
-	bool is_send_told, is_receive_told;
+	bool is_send_reported, is_receive_reported;
 	TAP_LIST(struct tap_net_piece) pieces;
 	size_t count; /* of pieces, 0 not known yet */
 	size_t posted, sent, received;

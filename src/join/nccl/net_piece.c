@@ -26,14 +26,14 @@ struct tap_net_piece *tap_net_piece_make(struct tap_net_pieces *pieces, uint64_t
 }
 
 struct tap_net_piece *tap_net_piece_find_arrival(const struct tap_net_pieces *pieces,
-						 const struct tap_life *receiver,
+						 const struct tap_generation *receiver,
 						 uint64_t ordinal)
 {
 	return tap_table_find(&pieces->arrivals, (uintptr_t) receiver, ordinal);
 }
 
 struct tap_net_piece *tap_net_piece_find_departure(const struct tap_net_pieces *pieces,
-						   const struct tap_life *sender,
+						   const struct tap_generation *sender,
 						   uint64_t ordinal)
 {
 	return tap_table_find(&pieces->departures, (uintptr_t) sender, ordinal);
@@ -80,7 +80,7 @@ void tap_net_piece_hold(struct tap_net_pieces *pieces, struct tap_net *net,
 }
 
 int tap_net_piece_file_arrival(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
-			       struct tap_life *receiver)
+			       struct tap_generation *receiver)
 {
 	piece->receiver = receiver;
 	return tap_table_set(&pieces->arrivals, (uintptr_t) receiver, piece->ordinal,
@@ -88,7 +88,8 @@ int tap_net_piece_file_arrival(struct tap_net_pieces *pieces, struct tap_net_pie
 }
 
 int tap_net_piece_file_departure(struct tap_net_pieces *pieces,
-				 struct tap_net_piece *piece, struct tap_life *sender)
+				 struct tap_net_piece *piece,
+				 struct tap_generation *sender)
 {
 	piece->sender = sender;
 	return tap_table_set(&pieces->departures, (uintptr_t) sender, piece->ordinal,
@@ -106,7 +107,7 @@ void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list 
 	piece->seq = list->seq + list->count - 1;
 	piece->wr_id = last->wr_id;
 	piece->imm_data = (uint32_t) last->imm_data;
-	piece->is_raced = list->is_raced;
+	piece->is_concurrent = list->is_concurrent;
 	piece->requests = list->count > 2 ? (unsigned int) list->count - 1 : 1;
 	piece->has_sizes = list->count > 2 && last->length;
 	for (i = 0; i < piece->requests; i++) {
@@ -124,7 +125,7 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 	piece->seq = held->seq;
 	piece->wr_id = held->wr_id;
 	piece->imm_data = held->imm_data;
-	piece->is_raced = held->is_raced;
+	piece->is_concurrent = held->is_concurrent;
 	piece->requests = held->requests;
 	piece->has_sizes = held->has_sizes;
 	memcpy(piece->lengths, held->lengths, sizeof(piece->lengths));
@@ -137,7 +138,7 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 int tap_net_piece_adopt(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
 			struct tap_net_piece *held)
 {
-	struct tap_life *sender = held->sender;
+	struct tap_generation *sender = held->sender;
 
 	take_over(piece, held);
 	tap_net_piece_drop(pieces, held);

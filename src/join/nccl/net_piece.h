@@ -22,8 +22,8 @@ struct tap_net_piece {
 	struct tap_net *holder;		 /* of one that is held, else NULL */
 	TAP_LIST_LINK(struct tap_net_piece) of_holder;
 	TAP_LIST_LINK(struct tap_net_piece) of_message;
-	struct tap_life *receiver; /* NULL not known yet */
-	struct tap_life *sender;   /* NULL: not posted */
+	struct tap_generation *receiver; /* NULL not known yet */
+	struct tap_generation *sender;	 /* NULL: not posted */
 	uint64_t ordinal;
 	int64_t begin_ns, end_ns; /* of the post */
 	int64_t tid;
@@ -35,15 +35,15 @@ struct tap_net_piece {
 	uint64_t addresses[TAP_NET_REQUESTS_MAX]; /* remote */
 	int64_t sent_ns, received_ns;
 	uint64_t status;
-	bool is_sent, is_received, is_raced;
+	bool is_sent, is_received, is_concurrent;
 	bool has_sizes; /* of its requests, in the last one */
 };
 
 struct tap_net_pieces {
 	const struct tap_context
 		*context;	     /* set by the owner; the rest is zero at first */
-	struct tap_table arrivals;   /* by (receiver's life, ordinal) */
-	struct tap_table departures; /* by (sender's life, ordinal) */
+	struct tap_table arrivals;   /* by (receiver's generation, ordinal) */
+	struct tap_table departures; /* by (sender's generation, ordinal) */
 	TAP_LIST(struct tap_net_piece) unused;
 	size_t held;
 };
@@ -55,15 +55,16 @@ void tap_net_piece_drop(struct tap_net_pieces *pieces, struct tap_net_piece *pie
 
 /* It can be found from now on.  Return 0 or -ENOMEM. */
 int tap_net_piece_file_arrival(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
-			       struct tap_life *receiver);
+			       struct tap_generation *receiver);
 int tap_net_piece_file_departure(struct tap_net_pieces *pieces,
-				 struct tap_net_piece *piece, struct tap_life *sender);
+				 struct tap_net_piece *piece,
+				 struct tap_generation *sender);
 /* NULL: there is none. */
 struct tap_net_piece *tap_net_piece_find_arrival(const struct tap_net_pieces *pieces,
-						 const struct tap_life *receiver,
+						 const struct tap_generation *receiver,
 						 uint64_t ordinal);
 struct tap_net_piece *tap_net_piece_find_departure(const struct tap_net_pieces *pieces,
-						   const struct tap_life *sender,
+						   const struct tap_generation *sender,
 						   uint64_t ordinal);
 
 /* Holds one without a message.  A connection's oldest goes when there are too many. */

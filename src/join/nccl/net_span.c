@@ -54,11 +54,12 @@ int tap_net_span_send(struct tap_context *context, struct tap_net_message *messa
 	return message->send ? 0 : -ENOMEM;
 }
 
-static int tell_begin(struct tap_context *context, struct tap_span *span, bool *is_told)
+static int emit_begin(struct tap_context *context, struct tap_span *span,
+		      bool *is_reported)
 {
-	if (!span || *is_told)
+	if (!span || *is_reported)
 		return 0;
-	*is_told = true;
+	*is_reported = true;
 	return tap_emit_begun(context, span);
 }
 
@@ -68,8 +69,8 @@ int tap_net_span_begin(struct tap_context *context, struct tap_net_message *mess
 
 	if (!message->to->is_proved)
 		return 0;
-	ret = tell_begin(context, message->receive, &message->is_receive_told);
-	return ret ? ret : tell_begin(context, message->send, &message->is_send_told);
+	ret = emit_begin(context, message->receive, &message->is_receive_reported);
+	return ret ? ret : emit_begin(context, message->send, &message->is_send_reported);
 }
 
 static bool have_one_clock(const struct tap_net_message *message)
@@ -110,7 +111,7 @@ void tap_net_span_add_wait(struct tap_net_message *message)
 	}
 }
 
-static int end_span(struct tap_context *context, struct tap_span *span, bool is_told,
+static int end_span(struct tap_context *context, struct tap_span *span, bool is_reported,
 		    bool is_complete, int64_t end_ns, enum tap_span_state otherwise)
 {
 	int ret = 0;
@@ -119,7 +120,7 @@ static int end_span(struct tap_context *context, struct tap_span *span, bool is_
 		return 0;
 	span->end_ns = end_ns;
 	span->state = is_complete ? TAP_SPAN_COMPLETE : otherwise;
-	if (is_told)
+	if (is_reported)
 		ret = tap_emit_ended(context, span);
 	return ret;
 }
@@ -130,15 +131,15 @@ static enum tap_why doubt(const struct tap_qps *qps,
 	const struct tap_net_piece *piece;
 
 	for (piece = message->pieces.first; piece; piece = piece->of_message.after) {
-		if (piece->is_raced || message->is_raced)
-			return TAP_WHY_RACED;
-		if (!piece->sender->peer || !tap_life_is_sure(qps, piece->sender))
+		if (piece->is_concurrent || message->is_concurrent)
+			return TAP_WHY_CONCURRENT;
+		if (!piece->sender->peer || !tap_generation_is_sure(qps, piece->sender))
 			return TAP_WHY_LATE;
 	}
 	return TAP_WHY_NONE;
 }
 
-static int tell_link(struct tap_context *context, const struct tap_qps *qps,
+static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 		     const struct tap_net_message *message, const struct tap_span *send,
 		     const struct tap_span *receive)
 {
@@ -171,11 +172,13 @@ static int tell_link(struct tap_context *context, const struct tap_qps *qps,
 	ends[0].name = tap_names_get(&context->names, "verbs", 5, "RDMA_WRITE", 10);
 	for (piece = message->pieces.first; piece && link.count < 3 + TAP_NET_PIECES_MAX;
 	     piece = piece->of_message.after)
-		ends[link.count++] = (struct tap_link_end){
-			.process = message->from->process,
-			.name = send->name,
-			.work = tap_life_work(piece->sender, TAP_WORK_SEND, piece->seq),
-			.rank = -1};
+		ends[link.count++] =
+			(struct tap_link_end){.process = message->from->process,
+					      .name = send->name,
+					      .work = tap_generation_work(piece->sender,
+									  TAP_WORK_SEND,
+									  piece->seq),
+					      .rank = -1};
 	tap_matches_count(&context->matches[TAP_MATCH_CTS_MESSAGE], link.known, why);
 	return tap_emit_link(context, &link);
 }
@@ -217,16 +220,16 @@ int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 		tap_fields_add_text(&receive->exit, "why", tap_why_name(why));
 	if (tap_net_message_has_lost_end(message, false))
 		otherwise = TAP_SPAN_END_LOST;
-	ret = end_span(context, receive, message->is_receive_told, is_received,
+	ret = end_span(context, receive, message->is_receive_reported, is_received,
 		       message->received_ns, otherwise);
 	if (!ret)
-		ret = end_span(context, send, message->is_send_told, is_sent,
+		ret = end_span(context, send, message->is_send_reported, is_sent,
 			       message->sent_ns,
 			       tap_net_message_has_lost_end(message, true)
 				       ? TAP_SPAN_END_LOST
 				       : unsent);
 	if (!ret && is_whole)
-		ret = tell_link(context, qps, message, send, receive);
+		ret = emit_link(context, qps, message, send, receive);
 	tap_pairs_put(&context->pairs, receive);
 	if (send)
 		tap_pairs_put(&context->pairs, send);

@@ -110,7 +110,7 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		netib->all = net;
 	}
 	net->qp_count++;
-	if (qp->lives && qp->lives->is_from_state)
+	if (qp->generations && qp->generations->is_from_statedump)
 		net->is_late = true;
 	qp->observed = net;
 	return net;
@@ -126,7 +126,8 @@ static void take_destroyed(void *data, struct tap_qp *qp)
 		tap_table_remove(&netib->by_owner, net->process->number, net->key);
 }
 
-static int take_met(void *data, struct tap_life *sender, struct tap_life *receiver)
+static int take_met(void *data, struct tap_generation *sender,
+		    struct tap_generation *receiver)
 {
 	struct tap_netib *netib = data;
 	struct tap_net *a = net_of(netib, sender->qp), *b = net_of(netib, receiver->qp);
@@ -171,7 +172,8 @@ static bool is_data(const struct tap_rdma_list *list)
 static bool is_flush(const struct tap_rdma_list *list)
 {
 	return list->count == 1 && list->requests[0].opcode == RDMA_READ &&
-	       list->requests[0].flags & SIGNALED && list->life->peer == list->life;
+	       list->requests[0].flags & SIGNALED &&
+	       list->generation->peer == list->generation;
 }
 
 /*
@@ -189,14 +191,14 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 		       const struct tap_rdma_list *list, struct place *place)
 {
 	const struct tap_rdma_request *request = &list->requests[0];
-	const struct tap_life *peer = list->life->peer;
+	const struct tap_generation *peer = list->generation->peer;
 	const struct tap_net_layout *layout;
 	const struct tap_mr *mr;
 	uint64_t offset, stride;
 
 	place->layout = NULL;
 	if (list->count != 1 || request->opcode != RDMA_WRITE || request->num_sge != 1 ||
-	    !peer || peer == list->life)
+	    !peer || peer == list->generation)
 		return;
 	mr = tap_memory_find(netib->memory, peer->qp, request->rkey, request->remote_addr,
 			     request->length);
@@ -282,7 +284,7 @@ static int take_cts(struct tap_netib *netib, struct tap_net *net,
 	net->local_addr = place->local_addr;
 	net->remote_addr = place->remote_addr;
 	know(netib, net);
-	net->peer = list->life->peer->qp->observed;
+	net->peer = list->generation->peer->qp->observed;
 	net->peer->peer = net;
 	know(netib, net->peer);
 	for (i = 0; i < missed; i++)
@@ -295,11 +297,11 @@ static int take_cts(struct tap_netib *netib, struct tap_net *net,
 	return ret;
 }
 
-static void take_receive(void *data, struct tap_life *life, uint64_t seq, uint64_t wr_id,
-			 uint64_t num_sge, struct tap_rdma_note *note)
+static void take_receive(void *data, struct tap_generation *generation, uint64_t seq,
+			 uint64_t wr_id, uint64_t num_sge, struct tap_rdma_note *note)
 {
 	struct tap_netib *netib = data;
-	struct tap_net *net = net_of(netib, life->qp);
+	struct tap_net *net = net_of(netib, generation->qp);
 
 	if (!net || net->is_refuted)
 		return;
@@ -315,7 +317,7 @@ static void take_receive(void *data, struct tap_life *life, uint64_t seq, uint64
 	if (net->pending_count == TAP_NET_PIECES_MAX)
 		net->pending_count = 0;
 	if (!net->is_preposted) {
-		net->pending[net->pending_count].life = life;
+		net->pending[net->pending_count].generation = generation;
 		net->pending[net->pending_count].wr_id = wr_id;
 		net->pending[net->pending_count++].seq = seq;
 	}
@@ -339,14 +341,14 @@ static bool may_send(const struct tap_netib *netib, const struct tap_net *net)
 static int take_list(struct tap_netib *netib, const struct tap_rdma_list *list,
 		     struct tap_rdma_note *first)
 {
-	struct tap_net *net = net_of(netib, list->life->qp);
+	struct tap_net *net = net_of(netib, list->generation->qp);
 	struct place place;
 	int ret = 0;
 
 	if (!net || net->is_refuted)
 		return 0;
 	find_place(netib, net, list, &place);
-	if (place.layout && net_of(netib, list->life->peer->qp)) {
+	if (place.layout && net_of(netib, list->generation->peer->qp)) {
 		ret = take_cts(netib, net, list, &place);
 		*first = (struct tap_rdma_note){.role = ROLE_CTS,
 						.owner = net,
@@ -381,7 +383,7 @@ static int take_posted(void *data, const struct tap_rdma_list *list,
 
 /* ---- What comes of them ---- */
 
-static void take_ended(void *data, const struct tap_life *life,
+static void take_ended(void *data, const struct tap_generation *generation,
 		       struct tap_rdma_note *note, struct tap_fields *exit)
 {
 	static const char *const roles[] = {
@@ -394,8 +396,9 @@ static void take_ended(void *data, const struct tap_life *life,
 
 	/* The event of its CTS may have come after its own. */
 	if (!note->number && note->ordinal)
-		note->number = tap_net_match_number(&netib->match, life, note->ordinal,
-						    note->role == ROLE_RECEIVE);
+		note->number =
+			tap_net_match_number(&netib->match, generation, note->ordinal,
+					     note->role == ROLE_RECEIVE);
 	if (!net->is_proved)
 		return;
 	tap_fields_add_text(exit, "net", roles[note->role]);
@@ -404,23 +407,23 @@ static void take_ended(void *data, const struct tap_life *life,
 		tap_fields_add_unsigned(exit, "request", note->number);
 }
 
-static int take_sent(void *data, struct tap_life *life, uint64_t ordinal, int64_t time_ns,
-		     uint64_t status)
+static int take_sent(void *data, struct tap_generation *generation, uint64_t ordinal,
+		     int64_t time_ns, uint64_t status)
 {
 	const struct tap_netib *netib = data;
 
-	return tap_net_match_sent(&netib->match, life, ordinal, time_ns, status);
+	return tap_net_match_sent(&netib->match, generation, ordinal, time_ns, status);
 }
 
-static int take_received(void *data, struct tap_life *life, uint64_t ordinal,
+static int take_received(void *data, struct tap_generation *generation, uint64_t ordinal,
 			 int64_t time_ns, uint32_t imm_data)
 {
 	const struct tap_netib *netib = data;
-	struct tap_net *net = life->qp->observed;
+	struct tap_net *net = generation->qp->observed;
 
 	if (!net || net->is_refuted || !ordinal)
 		return 0;
-	return tap_net_match_received(&netib->match, net, life, ordinal, time_ns,
+	return tap_net_match_received(&netib->match, net, generation, ordinal, time_ns,
 				      imm_data);
 }
 

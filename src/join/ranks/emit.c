@@ -91,8 +91,8 @@ static bool is_mismatch(const struct tap_link *link)
 /* The program lacks it where the trace does not. */
 static int note_defect(struct tap_links *links, struct tap_link *link)
 {
-	link->is_awaiting = tap_slot_is_awaiting(links, link);
-	if (link->is_awaiting) {
+	link->is_pending = tap_slot_is_pending(links, link);
+	if (link->is_pending) {
 		links->context->loss.incomplete_operations++;
 		links->context->loss.incomplete_alone += link->count == 1;
 	}

@@ -246,7 +246,7 @@ static int span_ended(void *state, struct tap_span *span)
 	struct tap_queue *group;
 	int ret = 0;
 
-	if (span->is_inner || span->is_told)
+	if (span->is_inner || span->is_from_nvtx)
 		return 0;
 	if (links->changes != links->context->comms.changes)
 		ret = tap_slots_settle(links);

@@ -165,14 +165,14 @@ static void count_missing(struct tap_links *links, struct tap_sequence *sequence
 			  uint64_t number)
 {
 	struct tap_member *member = sequence->member;
-	uint64_t missing = number - sequence->last - 1, told = member->collectives;
+	uint64_t missing = number - sequence->last - 1, reported = member->collectives;
 	uint64_t not_recorded = 0;
 
 	if (!sequence->last || !missing)
 		return;
 	/* They had been counted when recording began, or began again. */
-	if (!has_peers(sequence) && told > sequence->last)
-		not_recorded = told < number ? told - sequence->last : missing;
+	if (!has_peers(sequence) && reported > sequence->last)
+		not_recorded = reported < number ? reported - sequence->last : missing;
 	missing -= not_recorded;
 	member->missing += missing;
 	member->not_recorded += not_recorded;
@@ -403,7 +403,7 @@ static bool may_lack_calls(const struct tap_loss *loss)
 	       loss->unsure_operations || (loss->discarded_packets && !loss->is_window);
 }
 
-bool tap_slot_is_awaiting(struct tap_links *links, const struct tap_link *link)
+bool tap_slot_is_pending(struct tap_links *links, const struct tap_link *link)
 {
 	const bool is_message = link->kind == TAP_LINK_SEND_RECV;
 	const uint64_t key = is_message ? other_side(&link->ends[0]) : COLLECTIVES;

@@ -111,7 +111,7 @@ void tap_slots_free(struct tap_links *links);
  * Whether all of a collective's missing ranks, or the other side of a message, the peer,
  * are in the trace and had not come to this number when it ended.
  */
-bool tap_slot_is_awaiting(struct tap_links *links, const struct tap_link *link);
+bool tap_slot_is_pending(struct tap_links *links, const struct tap_link *link);
 
 /* Of emit.c: makes a link of what is in a slot, or counts why not; drops the slot. */
 int tap_slot_emit(struct tap_links *links, struct tap_queue *slot);

@@ -46,9 +46,9 @@ static int lose_sent(struct tap_completions *completions, struct tap_work_queue 
 
 	if (ret || wc->status)
 		return ret;
-	if (queue->has_races || wc->is_raced)
-		doubt = TAP_WHY_RACED;
-	else if (!wc->life->qp->is_known)
+	if (queue->has_races || wc->is_concurrent)
+		doubt = TAP_WHY_CONCURRENT;
+	else if (!wc->generation->qp->is_known)
 		doubt = TAP_WHY_SETUP;
 	return tap_outcome_complete_before(completions->outcomes, queue, NULL, wc->seq,
 					   wc, doubt);
@@ -68,9 +68,9 @@ static bool may_come(const struct tap_work_queue *queue, uint64_t ordinal)
 static enum tap_why doubt(const struct tap_request *request,
 			  const struct tap_completion *wc)
 {
-	if (request->is_raced || wc->is_raced)
-		return TAP_WHY_RACED;
-	return wc->life->qp->is_known ? TAP_WHY_NONE : TAP_WHY_SETUP;
+	if (request->is_concurrent || wc->is_concurrent)
+		return TAP_WHY_CONCURRENT;
+	return wc->generation->qp->is_known ? TAP_WHY_NONE : TAP_WHY_SETUP;
 }
 
 static int take_found(struct tap_completions *completions, struct tap_request *request,
@@ -186,8 +186,9 @@ static int take_receive(struct tap_completions *completions, struct tap_work_que
 		request = request->of_queue.after;
 	if (request)
 		return take_found(completions, request, wc,
-				  request->is_raced || wc->is_raced ? TAP_WHY_RACED
-								    : TAP_WHY_NONE);
+				  request->is_concurrent || wc->is_concurrent
+					  ? TAP_WHY_CONCURRENT
+					  : TAP_WHY_NONE);
 	if (!may_come(queue, wc->seq))
 		return tap_outcome_lose(completions->outcomes, wc,
 					why_no_post(queue, wc->seq));
@@ -228,8 +229,8 @@ static int take_in_order(struct tap_completions *completions,
 	     request->length < wc->byte_len))
 		return lose_both(completions, request, wc, TAP_WHY_CONTRADICTED);
 	return take_found(completions, request, wc,
-			  request->is_raced || wc->is_raced ? TAP_WHY_RACED
-							    : TAP_WHY_ORDER);
+			  request->is_concurrent || wc->is_concurrent ? TAP_WHY_CONCURRENT
+								      : TAP_WHY_ORDER);
 }
 
 /*
@@ -247,7 +248,7 @@ static int take_shared(struct tap_completions *completions,
 	enum tap_why why = TAP_WHY_NONE;
 
 	if (wc->srq->has_same && wc->seq && !queue->posted_before &&
-	    tap_life_is_alone(completions->qps, wc->life))
+	    tap_generation_is_alone(completions->qps, wc->generation))
 		return take_in_order(completions, wc, match);
 	if (!request && (queue->is_over || queue->posted_before)) {
 		why = queue->posted_before ? TAP_WHY_BEFORE : TAP_WHY_POST_LOST;
@@ -282,7 +283,7 @@ static struct tap_request *find_wr_id(const struct tap_work_queue *queue, uint64
 static int take_either(struct tap_completions *completions,
 		       const struct tap_completion *wc, enum match *match)
 {
-	struct tap_work_queue *sends = &wc->life->sends;
+	struct tap_work_queue *sends = &wc->generation->sends;
 	struct tap_completion found = *wc;
 	struct tap_request *request = find_wr_id(sends, wc->wr_id);
 	int ret = 0;
@@ -290,7 +291,7 @@ static int take_either(struct tap_completions *completions,
 	if (!request)
 		request = wc->srq ? tap_request_find_shared(completions->requests,
 							    wc->srq, wc->wr_id)
-				  : find_wr_id(&wc->life->receives, wc->wr_id);
+				  : find_wr_id(&wc->generation->receives, wc->wr_id);
 	if (!request && !sends->is_over) {
 		*match = MATCH_WAITS;
 		return 0;
@@ -311,7 +312,7 @@ static struct tap_work_queue *queue_of(const struct tap_completion *wc)
 {
 	if (wc->srq && !wc->is_of_either)
 		return &wc->srq->receives;
-	return wc->is_receive ? &wc->life->receives : &wc->life->sends;
+	return wc->is_receive ? &wc->generation->receives : &wc->generation->sends;
 }
 
 static int take_completion(struct tap_completions *completions,
@@ -379,11 +380,11 @@ int tap_completions_take(struct tap_completions *completions,
 {
 	struct tap_reader reader = {.fields = &event->fields};
 	const uint64_t cq_id = tap_read_number(&reader, "cq_id");
-	const bool is_raced = tap_read_number(&reader, "raced");
+	const bool is_concurrent = tap_read_number(&reader, "concurrent");
 	const uint64_t count = tap_read_number(&reader, "num_wc");
 	const struct tap_column wr_id = tap_read_column(&reader, "wr_id");
 	const struct tap_column qp_id = tap_read_column(&reader, "qp_id");
-	const struct tap_column life = tap_read_column(&reader, "life");
+	const struct tap_column generation = tap_read_column(&reader, "generation");
 	const struct tap_column seq = tap_read_column(&reader, "seq");
 	const struct tap_column status = tap_read_column(&reader, "status");
 	const struct tap_column opcode = tap_read_column(&reader, "opcode");
@@ -404,7 +405,9 @@ int tap_completions_take(struct tap_completions *completions,
 
 		wc = (struct tap_completion){
 			.process = process,
-			.life = qp ? tap_qp_life(qp, tap_column_at(&life, i)) : NULL,
+			.generation =
+				qp ? tap_qp_generation(qp, tap_column_at(&generation, i))
+				   : NULL,
 			.time_ns = event->time_ns,
 			.tid = event->tid,
 			.cq_id = cq_id,
@@ -418,9 +421,9 @@ int tap_completions_take(struct tap_completions *completions,
 			.src_qp = tap_column_at(&src_qp, i),
 			.vendor_err = tap_column_at(&vendor_err, i),
 			.is_receive = tap_column_at(&is_recv, i) == 1,
-			.is_raced = is_raced,
+			.is_concurrent = is_concurrent,
 			.is_of_either = tap_column_at(&is_recv, i) == 2};
-		if (!wc.life)
+		if (!wc.generation)
 			return -ENOMEM;
 		if ((wc.is_receive || wc.is_of_either) && qp->srq_id) {
 			wc.srq = tap_srq_get(completions->qps, process, qp->srq_id);

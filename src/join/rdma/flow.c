@@ -23,9 +23,9 @@
 #define LOST_MAX 256
 
 struct tap_message {
-	struct tap_half half;
+	struct tap_endpoint endpoint;
 	struct tap_flow_side *side;
-	struct tap_half receive; /* that a held sender has found */
+	struct tap_endpoint receive; /* that a held sender has found */
 	bool is_held;
 	int64_t begin_ns, end_ns; /* of the post, of the completion */
 	TAP_LIST_LINK(struct tap_message) of_side;
@@ -68,7 +68,8 @@ static void drop_message(struct tap_flows *flows, struct tap_message *message)
 	if (message->is_held) {
 		tap_list_remove(&side->held, message, of_side);
 	} else {
-		tap_table_remove(&flows->messages, side->number, message->half.ordinal);
+		tap_table_remove(&flows->messages, side->number,
+				 message->endpoint.ordinal);
 		tap_list_remove(&side->waiting, message, of_side);
 	}
 	tap_list_remove(&flows->all, message, of_all);
@@ -83,15 +84,15 @@ static void insert(struct tap_message *message)
 	__typeof__(side->waiting) *list = message->is_held ? &side->held : &side->waiting;
 	struct tap_message *before = list->last;
 
-	while (before && before->half.ordinal > message->half.ordinal)
+	while (before && before->endpoint.ordinal > message->endpoint.ordinal)
 		before = before->of_side.before;
 	tap_list_insert(list, before, message, of_side);
 }
 
 /* ---- What comes of it ---- */
 
-static int tell(struct tap_flows *flows, const struct tap_half *send,
-		const struct tap_half *receive, int64_t begin_ns, int64_t end_ns,
+static int emit(struct tap_flows *flows, const struct tap_endpoint *send,
+		const struct tap_endpoint *receive, int64_t begin_ns, int64_t end_ns,
 		enum tap_why why)
 {
 	struct tap_link_end ends[2] = {{.process = send->process,
@@ -120,7 +121,7 @@ static int tell(struct tap_flows *flows, const struct tap_half *send,
 	return receive->name ? tap_emit_link(flows->context, &link) : 0;
 }
 
-static bool is_alike(const struct tap_half *send, const struct tap_half *receive)
+static bool is_alike(const struct tap_endpoint *send, const struct tap_endpoint *receive)
 {
 	if (receive->is_unread)
 		return true;
@@ -132,16 +133,17 @@ static bool is_alike(const struct tap_half *send, const struct tap_half *receive
 }
 
 static enum tap_why doubt(struct tap_flows *flows, const struct tap_flow_side *sender,
-			  const struct tap_half *send, const struct tap_half *receive)
+			  const struct tap_endpoint *send,
+			  const struct tap_endpoint *receive)
 {
 	if (sender->is_ambiguous || sender->other->is_ambiguous)
 		return TAP_WHY_AMBIGUOUS;
-	if (send->why == TAP_WHY_RACED || receive->why == TAP_WHY_RACED)
-		return TAP_WHY_RACED;
-	if (!sender->is_lossy && !tap_life_is_sure(flows->qps, sender->life))
+	if (send->why == TAP_WHY_CONCURRENT || receive->why == TAP_WHY_CONCURRENT)
+		return TAP_WHY_CONCURRENT;
+	if (!sender->is_lossy && !tap_generation_is_sure(flows->qps, sender->generation))
 		return TAP_WHY_LATE;
-	if (sender->is_lossy && sender->life->peer &&
-	    !tap_life_is_sure(flows->qps, sender->life))
+	if (sender->is_lossy && sender->generation->peer &&
+	    !tap_generation_is_sure(flows->qps, sender->generation))
 		return TAP_WHY_LATE;
 	if (send->failure)
 		return send->failure;
@@ -150,11 +152,11 @@ static enum tap_why doubt(struct tap_flows *flows, const struct tap_flow_side *s
 }
 
 static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
-			const struct tap_half *half, int64_t time_ns);
+			const struct tap_endpoint *endpoint, int64_t time_ns);
 
 /* Both halves are there. */
 static int join(struct tap_flows *flows, struct tap_flow_side *sender,
-		const struct tap_half *send, const struct tap_half *receive,
+		const struct tap_endpoint *send, const struct tap_endpoint *receive,
 		int64_t begin_ns, int64_t end_ns)
 {
 	enum tap_why why = doubt(flows, sender, send, receive);
@@ -176,12 +178,12 @@ static int join(struct tap_flows *flows, struct tap_flow_side *sender,
 	if (!why && sender->has_lost)
 		why = TAP_WHY_UNPROVED;
 	if (why || !sender->is_lossy || send->ordinal <= sender->proved)
-		return tell(flows, send, receive, begin_ns, end_ns, why);
+		return emit(flows, send, receive, begin_ns, end_ns, why);
 	message = make_message(flows);
 	if (!message)
 		return -ENOMEM;
 	message->side = sender;
-	message->half = *send;
+	message->endpoint = *send;
 	message->receive = *receive;
 	message->begin_ns = begin_ns;
 	message->end_ns = end_ns;
@@ -194,27 +196,28 @@ static int join(struct tap_flows *flows, struct tap_flow_side *sender,
 
 /* Why a half has no other one. */
 static enum tap_why why_alone(const struct tap_flow_side *side,
-			      const struct tap_half *half)
+			      const struct tap_endpoint *endpoint)
 {
-	if (half->failure)
-		return half->failure;
-	if (half->why)
-		return half->why;
+	if (endpoint->failure)
+		return endpoint->failure;
+	if (endpoint->why)
+		return endpoint->why;
 	if (side->is_ambiguous)
 		return TAP_WHY_AMBIGUOUS;
 	if (!side->other)
 		return TAP_WHY_PEER_UNKNOWN;
-	return half->ordinal <= side->other->before ? TAP_WHY_BEFORE
-						    : TAP_WHY_PEER_MISSING;
+	return endpoint->ordinal <= side->other->before ? TAP_WHY_BEFORE
+							: TAP_WHY_PEER_MISSING;
 }
 
 /* Nothing is missing: it had not completed, or its peer had not read it. */
-static bool is_outstanding(const struct tap_flow_side *side, const struct tap_half *half)
+static bool is_outstanding(const struct tap_flow_side *side,
+			   const struct tap_endpoint *endpoint)
 {
-	if (half->is_receive || half->failure)
+	if (endpoint->is_receive || endpoint->failure)
 		return false;
-	return half->is_open ||
-	       (side->other && !side->is_lossy && half->ordinal > side->other->count);
+	return endpoint->is_open ||
+	       (side->other && !side->is_lossy && endpoint->ordinal > side->other->count);
 }
 
 /* It waits no longer. */
@@ -223,9 +226,10 @@ static int settle(struct tap_flows *flows, struct tap_message *message, enum tap
 	int ret = 0;
 
 	if (message->is_held)
-		ret = tell(flows, &message->half, &message->receive, message->begin_ns,
-			   message->end_ns, why);
-	else if (why != TAP_WHY_GIVEN_UP && is_outstanding(message->side, &message->half))
+		ret = emit(flows, &message->endpoint, &message->receive,
+			   message->begin_ns, message->end_ns, why);
+	else if (why != TAP_WHY_GIVEN_UP &&
+		 is_outstanding(message->side, &message->endpoint))
 		flows->context->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
 	else
 		count_unmatched(flows, why);
@@ -239,7 +243,7 @@ static int give_up_oldest(struct tap_flows *flows)
 	enum tap_why why = TAP_WHY_UNPROVED;
 
 	if (!message->is_held)
-		why = why_alone(message->side, &message->half);
+		why = why_alone(message->side, &message->endpoint);
 	return settle(flows, message,
 		      why == TAP_WHY_PEER_MISSING ? TAP_WHY_GIVEN_UP : why);
 }
@@ -271,7 +275,8 @@ int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_
 	number_side(flows, side);
 	if (are_counts_equal(side) && ordinal == side->count + 1 &&
 	    receiver->last_ns < begin_ns &&
-	    receiver->life->qp->process->trace == side->life->qp->process->trace)
+	    receiver->generation->qp->process->trace ==
+		    side->generation->qp->process->trace)
 		ret = prove(flows, side);
 	if (ordinal > side->count)
 		side->count = ordinal;
@@ -281,13 +286,13 @@ int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_
 /* ---- What was lost ---- */
 
 static struct tap_message *find_alike(const struct tap_flow_side *sender,
-				      const struct tap_half *receive)
+				      const struct tap_endpoint *receive)
 {
 	struct tap_message *message = sender->waiting.first;
 	size_t i;
 
 	for (i = 0; message && i < LOST_MAX; i++, message = message->of_side.after)
-		if (!message->half.failure && is_alike(&message->half, receive))
+		if (!message->endpoint.failure && is_alike(&message->endpoint, receive))
 			return message;
 	return NULL;
 }
@@ -299,7 +304,7 @@ static int pass_over(struct tap_flows *flows, struct tap_flow_side *side,
 	int ret = 0;
 
 	while (!ret && side->waiting.first != message) {
-		const enum tap_why failure = side->waiting.first->half.failure;
+		const enum tap_why failure = side->waiting.first->endpoint.failure;
 
 		ret = settle(flows, side->waiting.first, failure ? failure : why);
 	}
@@ -310,11 +315,11 @@ static int pass_over(struct tap_flows *flows, struct tap_flow_side *side,
 static bool has_all_before(const struct tap_flow_side *receiver,
 			   const struct tap_message *message)
 {
-	uint64_t expected = message->half.ordinal;
+	uint64_t expected = message->endpoint.ordinal;
 
 	if (receiver->is_broken)
 		return false;
-	for (; message && message->half.ordinal == expected;
+	for (; message && message->endpoint.ordinal == expected;
 	     message = message->of_side.before)
 		expected--;
 	return !message && expected <= receiver->joined;
@@ -324,13 +329,13 @@ static int realign(struct tap_flows *flows, struct tap_flow_side *sender)
 {
 	struct tap_flow_side *receiver = sender->other;
 	struct tap_message *message = receiver->waiting.first, *found;
-	struct tap_half send, receive;
+	struct tap_endpoint send, receive;
 	int64_t begin_ns, end_ns;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; message && i < LOST_MAX && !ret; i++) {
-		found = find_alike(sender, &message->half);
+		found = find_alike(sender, &message->endpoint);
 		if (!found) {
 			message = message->of_side.after;
 			continue;
@@ -342,8 +347,8 @@ static int realign(struct tap_flows *flows, struct tap_flow_side *sender)
 			ret = pass_over(flows, receiver, message, TAP_WHY_PEER_MISSING);
 		if (ret)
 			break;
-		send = found->half;
-		receive = message->half;
+		send = found->endpoint;
+		receive = message->endpoint;
 		begin_ns = found->begin_ns;
 		end_ns = message->begin_ns;
 		drop_message(flows, found);
@@ -355,11 +360,11 @@ static int realign(struct tap_flows *flows, struct tap_flow_side *sender)
 }
 
 static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
-			const struct tap_half *half, int64_t time_ns)
+			const struct tap_endpoint *endpoint, int64_t time_ns)
 {
-	struct tap_flow_side *sender = half->is_receive ? side->other : side;
+	struct tap_flow_side *sender = endpoint->is_receive ? side->other : side;
 	struct tap_message *message =
-		tap_table_find(&flows->messages, side->number, half->ordinal);
+		tap_table_find(&flows->messages, side->number, endpoint->ordinal);
 	int ret = 0;
 
 	if (message) {
@@ -371,10 +376,10 @@ static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 	if (!message)
 		return -ENOMEM;
 	message->side = side;
-	message->half = *half;
+	message->endpoint = *endpoint;
 	message->begin_ns = time_ns;
 	insert(message);
-	if (tap_table_set(&flows->messages, side->number, half->ordinal, message))
+	if (tap_table_set(&flows->messages, side->number, endpoint->ordinal, message))
 		return -ENOMEM;
 	if (sender && sender->has_lost && sender->other)
 		ret = realign(flows, sender);
@@ -384,30 +389,31 @@ static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 }
 
 int tap_flow_take(struct tap_flows *flows, struct tap_flow_side *side,
-		  const struct tap_half *half, int64_t time_ns)
+		  const struct tap_endpoint *endpoint, int64_t time_ns)
 {
 	struct tap_flow_side *other = side->other;
 	struct tap_message *message = NULL;
-	struct tap_half found;
+	struct tap_endpoint found;
 	int64_t found_ns;
 
 	number_side(flows, side);
-	if (half->is_receive) {
+	if (endpoint->is_receive) {
 		side->last_ns = time_ns;
-		if (half->ordinal > side->count)
-			side->count = half->ordinal;
+		if (endpoint->ordinal > side->count)
+			side->count = endpoint->ordinal;
 	}
-	if (other && !(half->is_receive ? other : side)->has_lost)
-		message = tap_table_find(&flows->messages, other->number, half->ordinal);
+	if (other && !(endpoint->is_receive ? other : side)->has_lost)
+		message = tap_table_find(&flows->messages, other->number,
+					 endpoint->ordinal);
 	if (message) {
-		found = message->half;
+		found = message->endpoint;
 		found_ns = message->begin_ns;
 		drop_message(flows, message);
-		return half->is_receive
-			       ? join(flows, other, &found, half, found_ns, time_ns)
-			       : join(flows, side, half, &found, time_ns, found_ns);
+		return endpoint->is_receive
+			       ? join(flows, other, &found, endpoint, found_ns, time_ns)
+			       : join(flows, side, endpoint, &found, time_ns, found_ns);
 	}
-	return keep_waiting(flows, side, half, time_ns);
+	return keep_waiting(flows, side, endpoint, time_ns);
 }
 
 int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
@@ -421,7 +427,7 @@ int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 	sender->other = receiver;
 	receiver->other = sender;
 	for (message = sender->waiting.first; message && !ret; message = later) {
-		struct tap_half send = message->half, receive;
+		struct tap_endpoint send = message->endpoint, receive;
 		const int64_t begin_ns = message->begin_ns;
 		int64_t end_ns;
 
@@ -429,7 +435,7 @@ int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 		found = tap_table_find(&flows->messages, receiver->number, send.ordinal);
 		if (!found)
 			continue;
-		receive = found->half;
+		receive = found->endpoint;
 		end_ns = found->begin_ns;
 		drop_message(flows, message);
 		drop_message(flows, found);
@@ -441,8 +447,9 @@ int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 	return ret;
 }
 
-static struct tap_flow_side *make_datagram(struct tap_flows *flows, struct tap_life *life,
-					   uint64_t a, uint64_t b)
+static struct tap_flow_side *make_datagram(struct tap_flows *flows,
+					   struct tap_generation *generation, uint64_t a,
+					   uint64_t b)
 {
 	struct tap_flow_side *side = tap_table_find(&flows->sides, a, b);
 
@@ -456,15 +463,17 @@ static struct tap_flow_side *make_datagram(struct tap_flows *flows, struct tap_l
 		return NULL;
 	}
 	number_side(flows, side);
-	side->life = life;
+	side->generation = generation;
 	side->is_lossy = true;
 	side->next = flows->datagrams;
 	flows->datagrams = side;
 	return side;
 }
 
-struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows, struct tap_life *sender,
-					struct tap_life *receiver, uint64_t src_qp_num)
+struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows,
+					struct tap_generation *sender,
+					struct tap_generation *receiver,
+					uint64_t src_qp_num)
 {
 	const uint64_t number = sender ? sender->qp->qp_num : src_qp_num;
 	struct tap_flow_side *in, *out;
@@ -497,7 +506,7 @@ int tap_flows_finish(struct tap_flows *flows)
 		enum tap_why why;
 
 		if (!message->is_held)
-			why = why_alone(message->side, &message->half);
+			why = why_alone(message->side, &message->endpoint);
 		else if (is_whole && are_counts_equal(message->side))
 			why = TAP_WHY_NONE;
 		else

@@ -19,7 +19,7 @@ struct tap_name;
 struct tap_qps;
 
 /* One half of a message. */
-struct tap_half {
+struct tap_endpoint {
 	const struct tap_process *process;
 	struct tap_work work;
 	const struct tap_name *name;
@@ -40,7 +40,7 @@ struct tap_flows {
 	const struct tap_qps *qps;
 
 	struct tap_table messages; /* that wait, by (side, ordinal) */
-	struct tap_table sides;	   /* of datagrams, by (life, life or number) */
+	struct tap_table sides; /* of datagrams, by (generation, generation or number) */
 	uint64_t side_count;
 	struct tap_flow_side *datagrams;
 	TAP_LIST(struct tap_message) all, unused;
@@ -54,13 +54,15 @@ int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_
 		    int64_t begin_ns);
 /* A half has ended, and looks for the other. */
 int tap_flow_take(struct tap_flows *flows, struct tap_flow_side *side,
-		  const struct tap_half *half, int64_t time_ns);
+		  const struct tap_endpoint *endpoint, int64_t time_ns);
 /* Both sides are known to be each other's: what waits meets. */
 int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 		  struct tap_flow_side *receiver);
 /* What a datagram queue pair sends to another, or gets from a number; NULL: no memory. */
-struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows, struct tap_life *sender,
-					struct tap_life *receiver, uint64_t src_qp_num);
+struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows,
+					struct tap_generation *sender,
+					struct tap_generation *receiver,
+					uint64_t src_qp_num);
 /* All events are over. */
 int tap_flows_finish(struct tap_flows *flows);
 

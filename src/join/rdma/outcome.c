@@ -13,7 +13,7 @@
 #define UNREAD 128 /* of ours: src/tracepoints/verbs_events.h */
 #define FLUSHED 5  /* of ibv_wc_status */
 
-static int tell_link(const struct tap_outcomes *outcomes, const struct tap_span *span,
+static int emit_link(const struct tap_outcomes *outcomes, const struct tap_span *span,
 		     enum tap_known known, enum tap_why why)
 {
 	struct tap_link_end end = {.process = span->process,
@@ -39,48 +39,49 @@ static int receive_message(const struct tap_outcomes *outcomes,
 			   const struct tap_completion *wc, const struct tap_span *span,
 			   enum tap_why why)
 {
-	struct tap_life *life = wc->life;
+	struct tap_generation *generation = wc->generation;
 	const struct tap_rdma_observer *observer = outcomes->observer;
-	struct tap_flow_side *side = &life->in;
-	struct tap_half half = {.process = wc->process,
-				.ordinal = wc->seq,
-				.length = wc->byte_len,
-				.imm_data = (uint32_t) wc->imm_data,
-				.has_length = wc->opcode == TAP_WC_RECEIVED,
-				.has_imm = wc->wc_flags & WITH_IMM,
-				.is_unread = wc->wc_flags & UNREAD,
-				.is_receive = true,
-				.why = wc->is_raced ? TAP_WHY_RACED : why};
+	struct tap_flow_side *side = &generation->in;
+	struct tap_endpoint endpoint = {.process = wc->process,
+					.ordinal = wc->seq,
+					.length = wc->byte_len,
+					.imm_data = (uint32_t) wc->imm_data,
+					.has_length = wc->opcode == TAP_WC_RECEIVED,
+					.has_imm = wc->wc_flags & WITH_IMM,
+					.is_unread = wc->wc_flags & UNREAD,
+					.is_receive = true,
+					.why = wc->is_concurrent ? TAP_WHY_CONCURRENT
+								 : why};
 	int ret;
 
 	if (wc->is_of_either)
 		return 0;
-	tap_life_count_receive(life, wc->seq);
+	tap_generation_count_receive(generation, wc->seq);
 	if (wc->status)
 		return 0;
 	if (span) {
-		half.work = span->work;
-		half.name = span->name;
+		endpoint.work = span->work;
+		endpoint.name = span->name;
 	}
-	if (life->qp->type == TAP_QP_UD) {
-		side = tap_flow_datagram(outcomes->flows, NULL, life, wc->src_qp);
+	if (generation->qp->type == TAP_QP_UD) {
+		side = tap_flow_datagram(outcomes->flows, NULL, generation, wc->src_qp);
 		if (!side)
 			return -ENOMEM;
-		half.ordinal = tap_flow_side_next(side);
+		endpoint.ordinal = tap_flow_side_next(side);
 		/* Its global routing header comes first. */
-		half.length -= 40;
-		tap_flow_side_doubt(side, false, life->has_missed_receive);
+		endpoint.length -= 40;
+		tap_flow_side_doubt(side, false, generation->has_missed_receive);
 	}
-	if (!half.ordinal) {
+	if (!endpoint.ordinal) {
 		tap_matches_lack(&outcomes->context->matches[TAP_MATCH_SEND_RECEIVE],
 				 TAP_WHY_AMBIGUOUS);
 		return 0;
 	}
-	ret = tap_flow_take(outcomes->flows, side, &half, wc->time_ns);
+	ret = tap_flow_take(outcomes->flows, side, &endpoint, wc->time_ns);
 	if (ret || !observer)
 		return ret;
-	return observer->received(observer->data, life, wc->seq, wc->time_ns,
-				  half.imm_data);
+	return observer->received(observer->data, generation, wc->seq, wc->time_ns,
+				  endpoint.imm_data);
 }
 
 static enum tap_why failure_of(const struct tap_completion *wc)
@@ -96,17 +97,17 @@ static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
 	struct tap_fields *exit = &span->exit;
 
 	span->end_ns = wc->time_ns;
-	span->work.request.qp = wc->life->qp;
+	span->work.request.qp = wc->generation->qp;
 	tap_work_add_status(exit, wc->status);
 	if (wc->is_receive && !wc->status && !(wc->wc_flags & UNREAD)) {
 		tap_fields_add_unsigned(exit, "byte_len", wc->byte_len);
 		if (wc->wc_flags & WITH_IMM)
 			tap_fields_add_hex(exit, "imm_data", wc->imm_data);
-		if (wc->life->qp->type == TAP_QP_UD)
+		if (wc->generation->qp->type == TAP_QP_UD)
 			tap_fields_add_unsigned(exit, "src_qp", wc->src_qp);
 	}
 	if (wc->is_receive && span->work.request.srq_id)
-		tap_fields_add_unsigned(exit, "qp_id", wc->life->qp->id);
+		tap_fields_add_unsigned(exit, "qp_id", wc->generation->qp->id);
 	if (wc->vendor_err)
 		tap_fields_add_hex(exit, "vendor_err", wc->vendor_err);
 	tap_fields_add_unsigned(exit, "cq_id", wc->cq_id);
@@ -124,7 +125,7 @@ static int finish(const struct tap_outcomes *outcomes, struct tap_request *reque
 
 	tap_matches_count(&outcomes->context->matches[TAP_MATCH_POST_COMPLETION], known,
 			  why);
-	return ret ? ret : tell_link(outcomes, request->span, known, why);
+	return ret ? ret : emit_link(outcomes, request->span, known, why);
 }
 
 int tap_outcome_complete(const struct tap_outcomes *outcomes, struct tap_request *request,
@@ -138,7 +139,7 @@ int tap_outcome_complete(const struct tap_outcomes *outcomes, struct tap_request
 	if (!ret && wc->is_receive)
 		ret = receive_message(outcomes, wc, span, why);
 	if (!ret && request->note.owner && request->flow)
-		ret = outcomes->observer->sent(outcomes->observer->data, wc->life,
+		ret = outcomes->observer->sent(outcomes->observer->data, wc->generation,
 					       request->ordinal, wc->time_ns, wc->status);
 	tap_request_release(outcomes->requests, request);
 	return ret;
@@ -176,10 +177,10 @@ int tap_outcome_complete_before(const struct tap_outcomes *outcomes,
  * Which receive of a shared queue a message took is not known.  Whose message it is the
  * queue pair's ordinal tells all the same, so that it is a span, without a beginning.
  */
-static int tell_arrival(const struct tap_outcomes *outcomes,
+static int emit_arrival(const struct tap_outcomes *outcomes,
 			const struct tap_completion *wc, enum tap_why why)
 {
-	const struct tap_life *life = wc->life;
+	const struct tap_generation *generation = wc->generation;
 	struct tap_span *span = tap_work_make_span(outcomes->context, wc->process,
 						   "verbs", "RECV", wc->tid);
 	struct tap_fields *entry;
@@ -188,12 +189,12 @@ static int tell_arrival(const struct tap_outcomes *outcomes,
 	if (!span)
 		return -ENOMEM;
 	span->state = TAP_SPAN_BEGIN_LOST;
-	span->work = tap_life_work(life, TAP_WORK_RECEIVE, wc->seq);
+	span->work = tap_generation_work(generation, TAP_WORK_RECEIVE, wc->seq);
 	entry = &span->entry;
 	tap_fields_add_hex(entry, "wr_id", wc->wr_id);
-	tap_fields_add_unsigned(entry, "qp_id", life->qp->id);
-	tap_fields_add_unsigned(entry, "qp_num", life->qp->qp_num);
-	tap_fields_add_unsigned(entry, "life", life->number);
+	tap_fields_add_unsigned(entry, "qp_id", generation->qp->id);
+	tap_fields_add_unsigned(entry, "qp_num", generation->qp->qp_num);
+	tap_fields_add_unsigned(entry, "generation", generation->number);
 	tap_fields_add_unsigned(entry, "seq", wc->seq);
 	add_outcome(span, wc, why);
 	ret = tap_emit_ended(outcomes->context, span);
@@ -210,6 +211,6 @@ int tap_outcome_lose(const struct tap_outcomes *outcomes, const struct tap_compl
 	if (!wc->is_receive)
 		return 0;
 	/* It is a message all the same. */
-	return wc->srq && wc->seq ? tell_arrival(outcomes, wc, why)
+	return wc->srq && wc->seq ? emit_arrival(outcomes, wc, why)
 				  : receive_message(outcomes, wc, NULL, TAP_WHY_NONE);
 }

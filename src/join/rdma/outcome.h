@@ -15,14 +15,14 @@
 struct tap_completion {
 	TAP_LIST_LINK(struct tap_completion) link; /* of completion.c */
 	const struct tap_process *process;
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_srq *srq; /* NULL: none */
 	int64_t time_ns;
 	int64_t tid; /* who read it */
 	uint64_t cq_id, wr_id, seq, status, opcode, byte_len, imm_data, wc_flags, src_qp,
 		vendor_err;
 	bool is_receive;
-	bool is_raced;	   /* two threads polled at once */
+	bool is_concurrent; /* two threads polled at once */
 	bool is_of_either; /* of an error nobody knows more */
 };
 

@@ -34,12 +34,12 @@ static struct tap_span *make_posted(const struct tap_posts *posts,
 struct sends {
 	const struct tap_process *process;
 	const struct tap_event *event;
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_column wr_id, opcode, flags, num_sge, length, addr, remote_addr, rkey,
 		imm_data, remote_qpn, ah_id;
 	uint64_t lkey;
 	uint64_t seq, signaled, consuming; /* of the request */
-	bool is_raced, is_list;
+	bool is_concurrent, is_list;
 	struct tap_rdma_list list;
 	struct tap_rdma_note notes[TAP_RDMA_LIST_MAX];
 };
@@ -48,11 +48,11 @@ struct sends {
 static int set_flow(const struct tap_posts *posts, const struct sends *sends, size_t i,
 		    struct tap_request *request)
 {
-	struct tap_life *life = sends->life, *to;
+	struct tap_generation *generation = sends->generation, *to;
 	bool is_guess;
 
-	if (life->qp->type != TAP_QP_UD) {
-		request->flow = &life->out;
+	if (generation->qp->type != TAP_QP_UD) {
+		request->flow = &generation->out;
 		request->ordinal = sends->consuming;
 		return tap_flow_posted(posts->flows, request->flow, request->ordinal,
 				       request->span->begin_ns);
@@ -65,12 +65,12 @@ static int set_flow(const struct tap_posts *posts, const struct sends *sends, si
 				 TAP_WHY_PEER_UNKNOWN);
 		return 0;
 	}
-	request->flow = tap_flow_datagram(posts->flows, life, to, 0);
+	request->flow = tap_flow_datagram(posts->flows, generation, to, 0);
 	if (!request->flow)
 		return -ENOMEM;
 	tap_flow_side_doubt(request->flow, is_guess,
-			    life->sends.has_hole || life->sends.has_races ||
-				    life->sends.posted_before);
+			    generation->sends.has_hole || generation->sends.has_races ||
+				    generation->sends.posted_before);
 	request->ordinal = tap_flow_side_next(request->flow);
 	return tap_flow_posted(posts->flows, request->flow, request->ordinal,
 			       request->span->begin_ns);
@@ -86,7 +86,7 @@ static int take_one_send(const struct tap_posts *posts, const struct sends *send
 		make_posted(posts, sends->process, sends->event, name ? name : "(other)");
 	struct tap_request *request =
 		span ? tap_request_make(posts->requests, span) : NULL;
-	struct tap_life *life = sends->life;
+	struct tap_generation *generation = sends->generation;
 	struct tap_fields *entry;
 	int ret;
 
@@ -96,18 +96,18 @@ static int take_one_send(const struct tap_posts *posts, const struct sends *send
 	request->length = tap_column_at(&sends->length, i);
 	request->imm_data = tap_column_at(&sends->imm_data, i);
 	request->has_imm = tap_opcode_has_imm(opcode);
-	request->is_raced = sends->is_raced;
+	request->is_concurrent = sends->is_concurrent;
 	if (i < TAP_RDMA_LIST_MAX)
 		request->note = sends->notes[i];
-	if ((flags & SIGNALED) || life->qp->is_sig_all)
+	if ((flags & SIGNALED) || generation->qp->is_sig_all)
 		request->signaled = sends->signaled;
 	request->due = sends->signaled + !request->signaled;
-	span->work = tap_life_work(life, TAP_WORK_SEND, sends->seq);
+	span->work = tap_generation_work(generation, TAP_WORK_SEND, sends->seq);
 	entry = &span->entry;
 	tap_fields_add_hex(entry, "wr_id", request->wr_id);
-	tap_fields_add_unsigned(entry, "qp_id", life->qp->id);
-	tap_fields_add_unsigned(entry, "qp_num", life->qp->qp_num);
-	tap_fields_add_unsigned(entry, "life", life->number);
+	tap_fields_add_unsigned(entry, "qp_id", generation->qp->id);
+	tap_fields_add_unsigned(entry, "qp_num", generation->qp->qp_num);
+	tap_fields_add_unsigned(entry, "generation", generation->number);
 	tap_fields_add_unsigned(entry, "seq", sends->seq);
 	tap_fields_add_unsigned(entry, "signaled_seq", request->signaled);
 	tap_fields_add_unsigned(entry, "consuming_seq",
@@ -131,16 +131,17 @@ static int take_one_send(const struct tap_posts *posts, const struct sends *send
 		/* Without bytes the key is not looked at. */
 		request->is_one_sided = request->length != 0;
 		if (request->is_one_sided)
-			tap_request_find_memory(posts->requests, request, life, entry);
+			tap_request_find_memory(posts->requests, request, generation,
+						entry);
 	}
-	if (life->qp->type == TAP_QP_UD) {
+	if (generation->qp->type == TAP_QP_UD) {
 		tap_fields_add_unsigned(entry, "remote_qpn",
 					tap_column_at(&sends->remote_qpn, i));
 		tap_fields_add_unsigned(entry, "ah_id", tap_column_at(&sends->ah_id, i));
 	}
-	if (sends->is_raced)
-		tap_fields_add_unsigned(entry, "raced", 1);
-	ret = tap_request_begin(posts->requests, &life->sends, request);
+	if (sends->is_concurrent)
+		tap_fields_add_unsigned(entry, "concurrent", 1);
+	ret = tap_request_begin(posts->requests, &generation->sends, request);
 	if (!ret && tap_opcode_is_consuming(opcode))
 		ret = set_flow(posts, sends, i, request);
 	return ret;
@@ -156,13 +157,13 @@ static int report_list(const struct tap_posts *posts, struct sends *sends, uint6
 	if (!observer || !count || count > TAP_RDMA_LIST_MAX ||
 	    (sends->is_list && count > sends->wr_id.count))
 		return 0;
-	list->life = sends->life;
+	list->generation = sends->generation;
 	list->begin_ns = begin_of(event);
 	list->end_ns = event->time_ns;
 	list->tid = event->tid;
 	list->seq = sends->seq;
 	list->consuming = sends->consuming;
-	list->is_raced = sends->is_raced;
+	list->is_concurrent = sends->is_concurrent;
 	list->count = count;
 	for (i = 0; i < count; i++) {
 		list->requests[i] = (struct tap_rdma_request){
@@ -188,22 +189,22 @@ int tap_posts_sends(const struct tap_posts *posts, const struct tap_process *pro
 	struct tap_reader reader = {.fields = &event->fields};
 	struct tap_qp *qp =
 		tap_qp_get(posts->qps, process, tap_read_number(&reader, "qp_id"));
-	struct tap_life *life =
-		qp ? tap_qp_life(qp, tap_read_number(&reader, "life")) : NULL;
+	struct tap_generation *generation =
+		qp ? tap_qp_generation(qp, tap_read_number(&reader, "generation")) : NULL;
 	struct sends sends = {.process = process,
 			      .event = event,
-			      .life = life,
+			      .generation = generation,
 			      .is_list = is_list};
 	uint64_t i, count;
 	int ret = 0;
 
-	if (!life)
+	if (!generation)
 		return -ENOMEM;
-	tap_qp_note_missed(posts->qps, life);
+	tap_qp_note_missed(posts->qps, generation);
 	sends.seq = tap_read_number(&reader, "seq");
 	sends.signaled = tap_read_number(&reader, "signaled_seq");
 	sends.consuming = tap_read_number(&reader, "consuming_seq");
-	sends.is_raced = tap_read_number(&reader, "raced");
+	sends.is_concurrent = tap_read_number(&reader, "concurrent");
 	count = is_list ? tap_read_number(&reader, "num_wr") : 1;
 	sends.wr_id = tap_read_column(&reader, "wr_id");
 	sends.opcode = tap_read_column(&reader, "opcode");
@@ -223,7 +224,7 @@ int tap_posts_sends(const struct tap_posts *posts, const struct tap_process *pro
 		if (i) {
 			sends.seq++;
 			sends.signaled += (tap_column_at(&sends.flags, i) & SIGNALED) ||
-					  life->qp->is_sig_all;
+					  generation->qp->is_sig_all;
 			sends.consuming +=
 				tap_opcode_is_consuming(tap_column_at(&sends.opcode, i));
 		}
@@ -231,7 +232,7 @@ int tap_posts_sends(const struct tap_posts *posts, const struct tap_process *pro
 	}
 	if (i < count)
 		posts->context->loss.malformed_events++;
-	return ret ? ret : tap_completions_retry(posts->completions, &life->sends);
+	return ret ? ret : tap_completions_retry(posts->completions, &generation->sends);
 }
 
 int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *process,
@@ -240,9 +241,9 @@ int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *
 	struct tap_reader reader = {.fields = &event->fields};
 	const uint64_t qp_id = tap_read_number(&reader, "qp_id");
 	const uint64_t srq_id = tap_read_number(&reader, "srq_id");
-	const uint64_t number = tap_read_number(&reader, "life");
+	const uint64_t number = tap_read_number(&reader, "generation");
 	const uint64_t seq = tap_read_number(&reader, "seq");
-	const bool is_raced = tap_read_number(&reader, "raced");
+	const bool is_concurrent = tap_read_number(&reader, "concurrent");
 	const uint64_t count = is_list ? tap_read_number(&reader, "num_wr") : 1;
 	const struct tap_column wr_id = tap_read_column(&reader, "wr_id");
 	const struct tap_column num_sge = tap_read_column(&reader, "num_sge");
@@ -250,15 +251,15 @@ int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *
 	const struct tap_column addr = tap_read_column(&reader, "addr");
 	struct tap_srq *srq = srq_id ? tap_srq_get(posts->qps, process, srq_id) : NULL;
 	struct tap_qp *qp = srq_id ? NULL : tap_qp_get(posts->qps, process, qp_id);
-	struct tap_life *life = qp ? tap_qp_life(qp, number) : NULL;
+	struct tap_generation *generation = qp ? tap_qp_generation(qp, number) : NULL;
 	const struct tap_rdma_observer *observer = posts->observer;
 	struct tap_work_queue *queue;
 	uint64_t i;
 	int ret = 0;
 
-	if (!srq && !life)
+	if (!srq && !generation)
 		return -ENOMEM;
-	queue = srq ? &srq->receives : &life->receives;
+	queue = srq ? &srq->receives : &generation->receives;
 	for (i = 0; i < count && (!is_list || i < wr_id.count) && !ret; i++) {
 		struct tap_span *span = make_posted(posts, process, event, "RECV");
 		struct tap_request *request =
@@ -271,13 +272,14 @@ int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *
 		request->length = tap_column_at(&length, i);
 		request->signaled = seq + i;
 		request->due = seq + i;
-		request->is_raced = is_raced;
-		span->work = (struct tap_work){.kind = TAP_WORK_RECEIVE,
-					       .request = {.qp = qp,
-							   .qp_id = srq ? 0 : qp_id,
-							   .srq_id = srq_id,
-							   .life = srq ? 0 : life->number,
-							   .seq = seq + i}};
+		request->is_concurrent = is_concurrent;
+		span->work = (struct tap_work){
+			.kind = TAP_WORK_RECEIVE,
+			.request = {.qp = qp,
+				    .qp_id = srq ? 0 : qp_id,
+				    .srq_id = srq_id,
+				    .generation = srq ? 0 : generation->number,
+				    .seq = seq + i}};
 		entry = &span->entry;
 		tap_fields_add_hex(entry, "wr_id", request->wr_id);
 		if (srq) {
@@ -285,16 +287,16 @@ int tap_posts_receives(const struct tap_posts *posts, const struct tap_process *
 		} else {
 			tap_fields_add_unsigned(entry, "qp_id", qp_id);
 			tap_fields_add_unsigned(entry, "qp_num", qp->qp_num);
-			tap_fields_add_unsigned(entry, "life", life->number);
+			tap_fields_add_unsigned(entry, "generation", generation->number);
 		}
 		tap_fields_add_unsigned(entry, "seq", seq + i);
 		tap_fields_add_unsigned(entry, "bytes", tap_column_at(&length, i));
 		tap_fields_add_unsigned(entry, "num_sge", tap_column_at(&num_sge, i));
 		tap_fields_add_hex(entry, "addr", tap_column_at(&addr, i));
-		if (is_raced)
-			tap_fields_add_unsigned(entry, "raced", 1);
-		if (life && observer)
-			observer->receive_posted(observer->data, life, seq + i,
+		if (is_concurrent)
+			tap_fields_add_unsigned(entry, "concurrent", 1);
+		if (generation && observer)
+			observer->receive_posted(observer->data, generation, seq + i,
 						 request->wr_id,
 						 tap_column_at(&num_sge, i),
 						 &request->note);
@@ -313,13 +315,13 @@ int tap_posts_refused(const struct tap_posts *posts, const struct tap_process *p
 	const uint64_t qp_id = tap_event_number(event, "qp_id");
 	const uint64_t srq_id = tap_event_number(event, "srq_id");
 	struct tap_qp *qp = tap_qp_get(posts->qps, process, qp_id);
-	struct tap_life *life = qp ? tap_qp_life(qp, 0) : NULL;
+	struct tap_generation *generation = qp ? tap_qp_generation(qp, 0) : NULL;
 	struct tap_span *span;
 	int64_t answer = 0;
 	struct tap_field *field;
 	int ret = 0;
 
-	if (!life)
+	if (!generation)
 		return -ENOMEM;
 	span = make_posted(posts, process, event,
 			   tap_event_number(event, "is_recv") ? "post_recv"
@@ -330,8 +332,8 @@ int tap_posts_refused(const struct tap_posts *posts, const struct tap_process *p
 				       .request = {.qp = qp_id ? qp : NULL,
 						   .qp_id = qp_id,
 						   .srq_id = srq_id,
-						   .life = life->number,
-						   .seq = ++life->refused}};
+						   .generation = generation->number,
+						   .seq = ++generation->refused}};
 	tap_fields_add_unsigned(&span->entry, "qp_id", qp_id);
 	if (srq_id)
 		tap_fields_add_unsigned(&span->entry, "srq_id", srq_id);

@@ -76,50 +76,50 @@ struct tap_qp *tap_qp_get(struct tap_qps *qps, const struct tap_process *process
 	return qp;
 }
 
-struct tap_life *tap_qp_find_life(const struct tap_qp *qp, uint64_t number)
+struct tap_generation *tap_qp_find_generation(const struct tap_qp *qp, uint64_t number)
 {
-	struct tap_life *life = qp->lives;
+	struct tap_generation *generation = qp->generations;
 
-	while (life && life->number != number)
-		life = life->older;
-	return life;
+	while (generation && generation->number != number)
+		generation = generation->older;
+	return generation;
 }
 
-static void set_lossy(struct tap_life *life)
+static void set_lossy(struct tap_generation *generation)
 {
-	life->out.is_lossy = life->qp->type == TAP_QP_UC;
-	life->in.is_lossy = life->out.is_lossy;
+	generation->out.is_lossy = generation->qp->type == TAP_QP_UC;
+	generation->in.is_lossy = generation->out.is_lossy;
 }
 
-struct tap_life *tap_qp_life(struct tap_qp *qp, uint64_t number)
+struct tap_generation *tap_qp_generation(struct tap_qp *qp, uint64_t number)
 {
-	struct tap_life *life;
+	struct tap_generation *generation;
 
 	if (!number)
-		number = qp->lives ? qp->lives->number : 1;
-	life = tap_qp_find_life(qp, number);
-	if (life)
-		return life;
-	life = calloc(1, sizeof(*life));
-	if (!life)
+		number = qp->generations ? qp->generations->number : 1;
+	generation = tap_qp_find_generation(qp, number);
+	if (generation)
+		return generation;
+	generation = calloc(1, sizeof(*generation));
+	if (!generation)
 		return NULL;
-	life->qp = qp;
-	life->number = number;
-	life->out.life = life;
-	life->in.life = life;
-	set_lossy(life);
-	life->older = qp->lives;
-	qp->lives = life;
-	return life;
+	generation->qp = qp;
+	generation->number = number;
+	generation->out.generation = generation;
+	generation->in.generation = generation;
+	set_lossy(generation);
+	generation->older = qp->generations;
+	qp->generations = generation;
+	return generation;
 }
 
-struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind kind,
-			      uint64_t seq)
+struct tap_work tap_generation_work(const struct tap_generation *generation,
+				    enum tap_work_kind kind, uint64_t seq)
 {
 	return (struct tap_work){.kind = kind,
-				 .request = {.qp = life->qp,
-					     .qp_id = life->qp->id,
-					     .life = life->number,
+				 .request = {.qp = generation->qp,
+					     .qp_id = generation->qp->id,
+					     .generation = generation->number,
 					     .seq = seq}};
 }
 
@@ -162,12 +162,12 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ (hash >> 29);
 }
 
-static uint64_t hash_end(const struct tap_life *life, const struct tap_address *address,
-			 uint64_t qp_num)
+static uint64_t hash_end(const struct tap_generation *generation,
+			 const struct tap_address *address, uint64_t qp_num)
 {
-	uint64_t hash = mix(qp_num, life->qp->type);
+	uint64_t hash = mix(qp_num, generation->qp->type);
 
-	if (!life->is_global)
+	if (!generation->is_global)
 		return mix(hash, address->lid);
 	return mix(mix(hash, address->gid_hi), address->gid_lo);
 }
@@ -179,7 +179,7 @@ static bool is_same(const struct tap_address *a, const struct tap_address *b,
 			 : a->lid == b->lid;
 }
 
-static bool is_mutual(const struct tap_life *a, const struct tap_life *b)
+static bool is_mutual(const struct tap_generation *a, const struct tap_generation *b)
 {
 	return a->is_global == b->is_global && a->qp->type == b->qp->type &&
 	       a->dest_qp_num == b->qp->qp_num && b->dest_qp_num == a->qp->qp_num &&
@@ -188,36 +188,40 @@ static bool is_mutual(const struct tap_life *a, const struct tap_life *b)
 }
 
 /* The numbers that packets begin with, as far as both have told theirs. */
-static bool do_psns_agree(const struct tap_life *a, const struct tap_life *b)
+static bool do_psns_agree(const struct tap_generation *a, const struct tap_generation *b)
 {
 	return !a->has_sq_psn || !b->has_rq_psn || !((a->sq_psn ^ b->rq_psn) & PSN_BITS);
 }
 
-/* Files a life whose addresses are known, and looks for its peer. */
-static int file(struct tap_qps *qps, struct tap_life *life, struct tap_qp_change *change)
+/* Files a generation whose addresses are known, and looks for its peer. */
+static int file(struct tap_qps *qps, struct tap_generation *generation,
+		struct tap_qp_change *change)
 {
-	const uint64_t local = hash_end(life, &life->local, life->qp->qp_num);
-	const uint64_t remote = hash_end(life, &life->remote, life->dest_qp_num);
-	struct tap_life *first = tap_table_find(&qps->connections, local, remote);
-	struct tap_life *other;
+	const uint64_t local =
+		hash_end(generation, &generation->local, generation->qp->qp_num);
+	const uint64_t remote =
+		hash_end(generation, &generation->remote, generation->dest_qp_num);
+	struct tap_generation *first = tap_table_find(&qps->connections, local, remote);
+	struct tap_generation *other;
 
-	life->ordinal = 1;
+	generation->ordinal = 1;
 	for (other = first; other; other = other->next)
-		life->ordinal += other->is_from_state == life->is_from_state;
-	life->next = first;
-	if (tap_table_set(&qps->connections, local, remote, life))
+		generation->ordinal +=
+			other->is_from_statedump == generation->is_from_statedump;
+	generation->next = first;
+	if (tap_table_set(&qps->connections, local, remote, generation))
 		return -ENOMEM;
 	for (other = tap_table_find(&qps->connections, remote, local); other;
 	     other = other->next)
-		if (other->is_from_state == life->is_from_state &&
-		    other->ordinal == life->ordinal && is_mutual(life, other))
+		if (other->is_from_statedump == generation->is_from_statedump &&
+		    other->ordinal == generation->ordinal && is_mutual(generation, other))
 			break;
-	if (!other || other->peer || !do_psns_agree(life, other) ||
-	    !do_psns_agree(other, life))
+	if (!other || other->peer || !do_psns_agree(generation, other) ||
+	    !do_psns_agree(other, generation))
 		return 0;
-	life->peer = other;
-	other->peer = life;
-	change->met = life;
+	generation->peer = other;
+	other->peer = generation;
+	change->met = generation;
 	return 0;
 }
 
@@ -227,61 +231,62 @@ static bool is_connected_kind(const struct tap_qp *qp)
 }
 
 /* What a modify, or a state, tells of the connection. */
-static int connect(struct tap_qps *qps, struct tap_life *life,
+static int connect(struct tap_qps *qps, struct tap_generation *generation,
 		   const struct tap_event *event, uint64_t mask,
 		   struct tap_qp_change *change)
 {
 	if (mask & MASK_DEST_QPN)
-		life->dest_qp_num = tap_event_number(event, "dest_qp_num");
+		generation->dest_qp_num = tap_event_number(event, "dest_qp_num");
 	if (mask & MASK_AV) {
-		life->is_global = tap_event_number(event, "is_global");
-		life->remote.gid_hi = tap_event_number(event, "dgid_hi");
-		life->remote.gid_lo = tap_event_number(event, "dgid_lo");
-		life->remote.lid = tap_event_number(event, "dlid");
-		life->local.gid_hi = tap_event_number(event, "sgid_hi");
-		life->local.gid_lo = tap_event_number(event, "sgid_lo");
-		life->local.lid = tap_event_number(event, "slid");
+		generation->is_global = tap_event_number(event, "is_global");
+		generation->remote.gid_hi = tap_event_number(event, "dgid_hi");
+		generation->remote.gid_lo = tap_event_number(event, "dgid_lo");
+		generation->remote.lid = tap_event_number(event, "dlid");
+		generation->local.gid_hi = tap_event_number(event, "sgid_hi");
+		generation->local.gid_lo = tap_event_number(event, "sgid_lo");
+		generation->local.lid = tap_event_number(event, "slid");
 	}
 	if (mask & MASK_SQ_PSN) {
-		life->sq_psn = tap_event_number(event, "sq_psn");
-		life->has_sq_psn = true;
+		generation->sq_psn = tap_event_number(event, "sq_psn");
+		generation->has_sq_psn = true;
 	}
 	if (mask & MASK_RQ_PSN) {
-		life->rq_psn = tap_event_number(event, "rq_psn");
-		life->has_rq_psn = true;
+		generation->rq_psn = tap_event_number(event, "rq_psn");
+		generation->has_rq_psn = true;
 	}
-	if (life->peer &&
-	    (!do_psns_agree(life, life->peer) || !do_psns_agree(life->peer, life)))
-		life->is_doubtful = life->peer->is_doubtful = true;
-	life->has_remote |= (mask & MASK_AV) && life->dest_qp_num;
-	if (life->ordinal || !life->has_remote || !is_connected_kind(life->qp))
+	if (generation->peer && (!do_psns_agree(generation, generation->peer) ||
+				 !do_psns_agree(generation->peer, generation)))
+		generation->is_doubtful = generation->peer->is_doubtful = true;
+	generation->has_remote |= (mask & MASK_AV) && generation->dest_qp_num;
+	if (generation->ordinal || !generation->has_remote ||
+	    !is_connected_kind(generation->qp))
 		return 0;
-	return file(qps, life, change);
+	return file(qps, generation, change);
 }
 
-static void start_life(struct tap_life *life)
+static void start_generation(struct tap_generation *generation)
 {
-	life->sends.has_done = true;
-	set_lossy(life);
+	generation->sends.has_done = true;
+	set_lossy(generation);
 }
 
 /* What was before recording began. */
-static void set_counters(struct tap_life *life, const struct tap_event *event)
+static void set_counters(struct tap_generation *generation, const struct tap_event *event)
 {
 	const uint64_t received = tap_event_number(event, "recv_completed");
 	const uint64_t posted = tap_event_number(event, "recv_posted");
 
-	tap_work_queue_resume(&life->sends, tap_event_number(event, "signaled"),
+	tap_work_queue_resume(&generation->sends, tap_event_number(event, "signaled"),
 			      tap_event_number(event, "sent"),
 			      tap_event_number(event, "send_completed"));
 	/* Without anything under way, what completed last is the last. */
-	life->sends.has_done = false;
-	tap_work_queue_resume(&life->receives, posted, posted, received);
-	life->received = received;
-	tap_flow_side_resume(&life->out, tap_event_number(event, "consuming"));
-	tap_flow_side_resume(&life->in, received);
-	if (life->qp->type == TAP_QP_UD)
-		life->has_missed_receive = true;
+	generation->sends.has_done = false;
+	tap_work_queue_resume(&generation->receives, posted, posted, received);
+	generation->received = received;
+	tap_flow_side_resume(&generation->out, tap_event_number(event, "consuming"));
+	tap_flow_side_resume(&generation->in, received);
+	if (generation->qp->type == TAP_QP_UD)
+		generation->has_missed_receive = true;
 }
 
 static void know(struct tap_qps *qps, struct tap_qp *qp, const struct tap_event *event)
@@ -308,13 +313,13 @@ static void know(struct tap_qps *qps, struct tap_qp *qp, const struct tap_event 
 }
 
 int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
-		const struct tap_event *event, bool is_state,
+		const struct tap_event *event, bool is_statedump,
 		struct tap_qp_change *change)
 {
 	const uint64_t id = tap_event_number(event, "qp_id");
 	struct tap_rdma_process *own = process_of(qps, process);
 	struct tap_qp *qp = tap_qp_get(qps, process, id);
-	struct tap_life *life;
+	struct tap_generation *generation;
 	bool is_new;
 
 	if (!own || !qp)
@@ -322,20 +327,22 @@ int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
 	/* A state changes nothing that is known. */
 	if (qp->is_known || !id)
 		return 0;
-	is_new = !qp->lives;
+	is_new = !qp->generations;
 	know(qps, qp, event);
-	life = tap_qp_life(qp, is_state ? tap_event_number(event, "life") : 1);
-	if (!life)
+	generation =
+		tap_qp_generation(qp, is_statedump ? tap_event_number(event, "generation")
+						   : 1);
+	if (!generation)
 		return -ENOMEM;
 	if (is_new)
-		start_life(life);
-	if (is_state) {
-		life->is_from_state = true;
+		start_generation(generation);
+	if (is_statedump) {
+		generation->is_from_statedump = true;
 		if (is_new)
-			set_counters(life, event);
+			set_counters(generation, event);
 		else
-			life->sends.has_done = false;
-		return connect(qps, life, event,
+			generation->sends.has_done = false;
+		return connect(qps, generation, event,
 			       tap_event_number(event, "dest_qp_num")
 				       ? MASK_AV | MASK_DEST_QPN
 				       : 0,
@@ -354,24 +361,25 @@ int tap_qp_modified(struct tap_qps *qps, const struct tap_process *process,
 {
 	struct tap_rdma_process *own = process_of(qps, process);
 	struct tap_qp *qp = tap_qp_get(qps, process, tap_event_number(event, "qp_id"));
-	const uint64_t number = tap_event_number(event, "life");
-	struct tap_life *life, *before;
+	const uint64_t number = tap_event_number(event, "generation");
+	struct tap_generation *generation, *before;
 
 	if (!own || !qp)
 		return -ENOMEM;
 	if (tap_event_number(event, "ret"))
 		return 0;
-	before = qp->lives;
-	life = tap_qp_life(qp, number);
-	if (!life)
+	before = qp->generations;
+	generation = tap_qp_generation(qp, number);
+	if (!generation)
 		return -ENOMEM;
-	if (before && life != before && life == qp->lives) {
+	if (before && generation != before && generation == qp->generations) {
 		if (number != before->number + 1)
 			own->has_hole = true;
-		start_life(life);
+		start_generation(generation);
 		change->ended = before;
 	}
-	return connect(qps, life, event, tap_event_number(event, "attr_mask"), change);
+	return connect(qps, generation, event, tap_event_number(event, "attr_mask"),
+		       change);
 }
 
 void tap_qp_destroyed(struct tap_qps *qps, const struct tap_process *process,
@@ -385,23 +393,24 @@ void tap_qp_destroyed(struct tap_qps *qps, const struct tap_process *process,
 	if (!qp->is_over)
 		change->destroyed = qp;
 	qp->is_over = true;
-	change->ended = qp->lives;
+	change->ended = qp->generations;
 }
 
-void tap_qp_note_missed(struct tap_qps *qps, const struct tap_life *life)
+void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *generation)
 {
 	struct tap_rdma_process *own;
 
 	/* Only a connected one can send. */
-	if (life->has_remote || !is_connected_kind(life->qp))
+	if (generation->has_remote || !is_connected_kind(generation->qp))
 		return;
-	own = tap_table_find(&qps->processes, life->qp->process->number, 0);
+	own = tap_table_find(&qps->processes, generation->qp->process->number, 0);
 	if (own)
 		own->has_hole = true;
 }
 
 /* Whether all that its process connected is in the trace. */
-static bool is_told_whole(const struct tap_qps *qps, const struct tap_process *process)
+static bool is_reported_whole(const struct tap_qps *qps,
+			      const struct tap_process *process)
 {
 	const struct tap_rdma_process *own =
 		tap_table_find(&qps->processes, process->number, 0);
@@ -417,29 +426,32 @@ static bool is_from_beginning(const struct tap_qps *qps,
 	const struct tap_rdma_process *own =
 		tap_table_find(&qps->processes, process->number, 0);
 
-	return process->is_announced && !process->is_from_state &&
+	return process->is_announced && !process->is_from_statedump &&
 	       (!own->qps || own->first_qp == 1);
 }
 
-bool tap_life_is_sure(const struct tap_qps *qps, const struct tap_life *life)
+bool tap_generation_is_sure(const struct tap_qps *qps,
+			    const struct tap_generation *generation)
 {
-	const struct tap_life *peer = life->peer;
-	const struct tap_process *a = life->qp->process, *b = peer->qp->process;
+	const struct tap_generation *peer = generation->peer;
+	const struct tap_process *a = generation->qp->process, *b = peer->qp->process;
 
-	if (life->is_doubtful || !is_told_whole(qps, a) || !is_told_whole(qps, b))
+	if (generation->is_doubtful || !is_reported_whole(qps, a) ||
+	    !is_reported_whole(qps, b))
 		return false;
 	/* One recording began at one time on both sides. */
 	return a->trace == b->trace ||
 	       (is_from_beginning(qps, a) && is_from_beginning(qps, b));
 }
 
-bool tap_life_is_alone(const struct tap_qps *qps, const struct tap_life *life)
+bool tap_generation_is_alone(const struct tap_qps *qps,
+			     const struct tap_generation *generation)
 {
 	const struct tap_srq *srq =
-		tap_srq_find(qps, life->qp->process, life->qp->srq_id);
+		tap_srq_find(qps, generation->qp->process, generation->qp->srq_id);
 
-	return srq && srq->qps == 1 && life->number == 1 &&
-	       is_told_whole(qps, life->qp->process);
+	return srq && srq->qps == 1 && generation->number == 1 &&
+	       is_reported_whole(qps, generation->qp->process);
 }
 
 /* ---- Datagrams ---- */
@@ -518,9 +530,10 @@ static bool has_addresses(const struct tap_qps *qps, const struct tap_qp *qp)
 	return false;
 }
 
-struct tap_life *tap_qp_find_datagram(const struct tap_qps *qps,
-				      const struct tap_process *process, uint64_t ah_id,
-				      uint64_t qp_num, bool *is_guess)
+struct tap_generation *tap_qp_find_datagram(const struct tap_qps *qps,
+					    const struct tap_process *process,
+					    uint64_t ah_id, uint64_t qp_num,
+					    bool *is_guess)
 {
 	const struct handle *handle =
 		tap_table_find(&qps->handles, process->number, ah_id);
@@ -539,13 +552,13 @@ struct tap_life *tap_qp_find_datagram(const struct tap_qps *qps,
 		found = qp;
 		*is_guess = !is_known;
 	}
-	return found ? found->lives : NULL;
+	return found ? found->generations : NULL;
 }
 
 void tap_qps_free(struct tap_qps *qps)
 {
 	struct tap_rdma_process *own;
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_port *port;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
@@ -553,9 +566,9 @@ void tap_qps_free(struct tap_qps *qps)
 
 	while ((qp = qps->all)) {
 		qps->all = qp->next;
-		while ((life = qp->lives)) {
-			qp->lives = life->older;
-			free(life);
+		while ((generation = qp->generations)) {
+			qp->generations = generation->older;
+			free(generation);
 		}
 		free(qp);
 	}

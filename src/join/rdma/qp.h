@@ -4,9 +4,9 @@
  * shared receive queues, address handles, ports.
  *
  * A queue pair is (process, number of the tracer's); its qp_num is no identity: two
- * devices have equal ones, and a device gives one out again.  It has lives: a reset
- * begins a new one.  Hides how two lives find each other across processes and hosts,
- * without any time, and how sure that is.
+ * devices have equal ones, and a device gives one out again.  It has generations: a reset
+ * begins a new one.  Hides how two generations find each other across processes and
+ * hosts, without any time, and how sure that is.
  */
 #ifndef TAP_JOIN_RDMA_QP_H
 #define TAP_JOIN_RDMA_QP_H
@@ -26,11 +26,11 @@ struct tap_address {
 	uint64_t lid;
 };
 
-/* One life of a queue pair. */
-struct tap_life {
+/* One generation of a queue pair. */
+struct tap_generation {
 	struct tap_qp *qp;
 	uint64_t number; /* from 1 */
-	struct tap_life *older;
+	struct tap_generation *older;
 	struct tap_work_queue sends;
 	struct tap_work_queue receives;
 	uint64_t refused;  /* posts that failed */
@@ -43,10 +43,10 @@ struct tap_life {
 	uint64_t sq_psn, rq_psn;
 	bool is_global;
 	bool has_remote, has_sq_psn, has_rq_psn;
-	bool is_from_state;    /* it was connected before recording began */
+	bool is_from_statedump; /* it was connected before recording began */
 	uint64_t ordinal;      /* among those that had these addresses, 0: not filed */
-	struct tap_life *next; /* of the same addresses */
-	struct tap_life *peer; /* NULL unknown */
+	struct tap_generation *next; /* of the same addresses */
+	struct tap_generation *peer; /* NULL unknown */
 	bool is_doubtful;      /* the two do not quite agree */
 	struct tap_flow_side out, in;
 };
@@ -64,7 +64,7 @@ struct tap_qp {
 	bool is_sig_all;
 	bool is_known; /* its making, or its state, is in the trace */
 	bool is_over;
-	struct tap_life *lives;	    /* newest first */
+	struct tap_generation *generations; /* newest first */
 	struct tap_qp *next;	    /* of all */
 	struct tap_qp *same_number; /* of the datagram kind, with equal qp_num */
 };
@@ -92,7 +92,7 @@ struct tap_qps {
 	struct tap_table by_id;	      /* (process, number) */
 	struct tap_table srqs;	      /* the same */
 	struct tap_table processes;   /* by number */
-	struct tap_table connections; /* lives, by (local, remote) */
+	struct tap_table connections; /* generations, by (local, remote) */
 	struct tap_table handles;     /* by (process, number) */
 	struct tap_table datagrams;   /* queue pairs by qp_num */
 	struct tap_qp *all;
@@ -104,33 +104,34 @@ struct tap_qps {
 /* What an event has changed, of which others have to know, in this order; NULL none. */
 struct tap_qp_change {
 	struct tap_qp *destroyed;
-	struct tap_life *ended; /* nothing completes in its queues any more */
-	struct tap_life *met;	/* that has found its peer */
+	struct tap_generation *ended; /* nothing completes in its queues any more */
+	struct tap_generation *met;   /* that has found its peer */
 };
 
 /* NULL when memory is short. */
 struct tap_qp *tap_qp_get(struct tap_qps *qps, const struct tap_process *process,
 			  uint64_t id);
-struct tap_life *tap_qp_life(struct tap_qp *qp, uint64_t number);
+struct tap_generation *tap_qp_generation(struct tap_qp *qp, uint64_t number);
 struct tap_srq *tap_srq_get(struct tap_qps *qps, const struct tap_process *process,
 			    uint64_t id);
 
 /* NULL: it has none of this number, or of this process there is none. */
-struct tap_life *tap_qp_find_life(const struct tap_qp *qp, uint64_t number);
+struct tap_generation *tap_qp_find_generation(const struct tap_qp *qp, uint64_t number);
 struct tap_srq *tap_srq_find(const struct tap_qps *qps, const struct tap_process *process,
 			     uint64_t id);
 
 /* A receive that its peer has filled has completed, the one of this ordinal. */
-static inline void tap_life_count_receive(struct tap_life *life, uint64_t ordinal)
+static inline void tap_generation_count_receive(struct tap_generation *generation,
+						uint64_t ordinal)
 {
-	if (ordinal != life->received + 1)
-		life->has_missed_receive = true;
-	life->received = ordinal;
+	if (ordinal != generation->received + 1)
+		generation->has_missed_receive = true;
+	generation->received = ordinal;
 }
 
-/* The request of this number in one of the queues of a life. */
-struct tap_work tap_life_work(const struct tap_life *life, enum tap_work_kind kind,
-			      uint64_t seq);
+/* The request of this number in one of the queues of a generation. */
+struct tap_work tap_generation_work(const struct tap_generation *generation,
+				    enum tap_work_kind kind, uint64_t seq);
 
 /* Of a process of which anything is in the trace, holes are noted.  0 or -ENOMEM. */
 int tap_qps_add_process(struct tap_qps *qps, const struct tap_process *process);
@@ -138,7 +139,7 @@ int tap_qps_add_process(struct tap_qps *qps, const struct tap_process *process);
 /* Each takes an event of its kind; a change is all NULL at first.  Returns 0 or -errno.
  */
 int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
-		const struct tap_event *event, bool is_state,
+		const struct tap_event *event, bool is_statedump,
 		struct tap_qp_change *change);
 int tap_qp_modified(struct tap_qps *qps, const struct tap_process *process,
 		    const struct tap_event *event, struct tap_qp_change *change);
@@ -149,22 +150,26 @@ int tap_qp_port(struct tap_qps *qps, const struct tap_process *process,
 int tap_qp_handle(struct tap_qps *qps, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made);
 
-/* A request on a life that nothing is known of: its connection was missed. */
-void tap_qp_note_missed(struct tap_qps *qps, const struct tap_life *life);
+/* A request on a generation that nothing is known of: its connection was missed. */
+void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *generation);
 
-/* Whether the ordinals of two lives that are each other's peers can be trusted. */
-bool tap_life_is_sure(const struct tap_qps *qps, const struct tap_life *life);
+/* Whether the ordinals of two generations that are each other's peers can be trusted. */
+bool tap_generation_is_sure(const struct tap_qps *qps,
+			    const struct tap_generation *generation);
 
-/* Whether no other queue pair, and no life before, has used its shared receive queue. */
-bool tap_life_is_alone(const struct tap_qps *qps, const struct tap_life *life);
+/* Whether no other queue pair, and no generation before, has used its shared receive
+ * queue. */
+bool tap_generation_is_alone(const struct tap_qps *qps,
+			     const struct tap_generation *generation);
 
 /*
  * The datagram queue pair that a handle leads to, or NULL: none, or not one alone.  A
  * guess by its number, where its addresses are not known.
  */
-struct tap_life *tap_qp_find_datagram(const struct tap_qps *qps,
-				      const struct tap_process *process, uint64_t ah_id,
-				      uint64_t qp_num, bool *is_guess);
+struct tap_generation *tap_qp_find_datagram(const struct tap_qps *qps,
+					    const struct tap_process *process,
+					    uint64_t ah_id, uint64_t qp_num,
+					    bool *is_guess);
 
 void tap_qps_free(struct tap_qps *qps);
 

@@ -119,27 +119,29 @@ static int send_message(struct tap_requests *requests, const struct tap_request 
 			enum tap_why failure)
 {
 	const struct tap_span *span = request->span;
-	struct tap_half half = {.process = span->process,
-				.work = span->work,
-				.name = span->name,
-				.ordinal = request->ordinal,
-				.length = request->length,
-				.imm_data = (uint32_t) request->imm_data,
-				.has_length = true,
-				.has_imm = request->has_imm,
-				.failure = failure,
-				.is_open = span->state == TAP_SPAN_OPEN,
-				.why = request->is_raced ? TAP_WHY_RACED : TAP_WHY_NONE};
+	struct tap_endpoint endpoint = {.process = span->process,
+					.work = span->work,
+					.name = span->name,
+					.ordinal = request->ordinal,
+					.length = request->length,
+					.imm_data = (uint32_t) request->imm_data,
+					.has_length = true,
+					.has_imm = request->has_imm,
+					.failure = failure,
+					.is_open = span->state == TAP_SPAN_OPEN,
+					.why = request->is_concurrent ? TAP_WHY_CONCURRENT
+								      : TAP_WHY_NONE};
 
-	return request->flow ? tap_flow_take(requests->flows, request->flow, &half,
+	return request->flow ? tap_flow_take(requests->flows, request->flow, &endpoint,
 					     span->begin_ns)
 			     : 0;
 }
 
 void tap_request_find_memory(struct tap_requests *requests, struct tap_request *request,
-			     const struct tap_life *life, struct tap_fields *fields)
+			     const struct tap_generation *generation,
+			     struct tap_fields *fields)
 {
-	const struct tap_life *peer = life ? life->peer : NULL;
+	const struct tap_generation *peer = generation ? generation->peer : NULL;
 	const struct tap_mr *mr;
 	bool is_sure;
 
@@ -152,18 +154,18 @@ void tap_request_find_memory(struct tap_requests *requests, struct tap_request *
 	request->is_one_sided = false;
 	tap_fields_add_unsigned(fields, "remote_process", peer->qp->process->number);
 	tap_fields_add_unsigned(fields, "remote_mr_id", mr->id);
-	is_sure = tap_life_is_sure(requests->qps, life);
+	is_sure = tap_generation_is_sure(requests->qps, generation);
 	tap_matches_count(&requests->context->matches[TAP_MATCH_REQUEST_MEMORY],
 			  is_sure ? TAP_KNOWN_EXACT : TAP_KNOWN_INFERRED,
 			  is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
 }
 
 /* Of a request that has a queue pair of its own. */
-static const struct tap_life *life_of(const struct tap_request *request)
+static const struct tap_generation *generation_of(const struct tap_request *request)
 {
 	const struct tap_work *work = &request->span->work;
 
-	return tap_qp_find_life(work->request.qp, work->request.life);
+	return tap_qp_find_generation(work->request.qp, work->request.generation);
 }
 
 /* At the latest now: a host's events may come later than another's. */
@@ -171,12 +173,12 @@ static void settle_memory(struct tap_requests *requests, struct tap_request *req
 			  enum tap_why failure)
 {
 	struct tap_span *span = request->span;
-	const struct tap_life *life;
+	const struct tap_generation *generation;
 
 	if (!request->is_one_sided)
 		return;
-	life = life_of(request);
-	tap_request_find_memory(requests, request, life, &span->exit);
+	generation = generation_of(request);
+	tap_request_find_memory(requests, request, generation, &span->exit);
 	if (!request->is_one_sided)
 		return;
 	if (span->state == TAP_SPAN_OPEN)
@@ -186,8 +188,8 @@ static void settle_memory(struct tap_requests *requests, struct tap_request *req
 				 failure);
 	else
 		tap_matches_lack(&requests->context->matches[TAP_MATCH_REQUEST_MEMORY],
-				 life && life->peer ? TAP_WHY_PEER_MISSING
-						    : TAP_WHY_PEER_UNKNOWN);
+				 generation && generation->peer ? TAP_WHY_PEER_MISSING
+								: TAP_WHY_PEER_UNKNOWN);
 }
 
 int tap_request_end(struct tap_requests *requests, struct tap_request *request,
@@ -199,8 +201,9 @@ int tap_request_end(struct tap_requests *requests, struct tap_request *request,
 	unqueue_request(requests, request);
 	span->state = state;
 	if (request->note.owner)
-		requests->observer->ended(requests->observer->data, life_of(request),
-					  &request->note, &span->exit);
+		requests->observer->ended(requests->observer->data,
+					  generation_of(request), &request->note,
+					  &span->exit);
 	settle_memory(requests, request, failure);
 	ret = tap_emit_ended(requests->context, span);
 	if (!ret)
@@ -241,7 +244,7 @@ int tap_request_begin(struct tap_requests *requests, struct tap_work_queue *queu
 		queue->last_seq = seq;
 	if (request->signaled > queue->last_posted)
 		queue->last_posted = request->signaled;
-	queue->has_races |= request->is_raced;
+	queue->has_races |= request->is_concurrent;
 	queue_request(queue, request);
 	ret = tap_emit_begun(requests->context, request->span);
 	while (!ret && requests->open > requests->context->bounds.open_calls)

@@ -16,7 +16,7 @@
 
 struct tap_flow_side;
 struct tap_flows;
-struct tap_life;
+struct tap_generation;
 struct tap_memory;
 struct tap_qps;
 struct tap_srq;
@@ -39,7 +39,7 @@ struct tap_request {
 	struct tap_rdma_note note;
 	uint64_t remote_addr, rkey;
 	bool has_imm;
-	bool is_raced;
+	bool is_concurrent;
 	bool is_one_sided; /* and its memory is not known yet */
 };
 
@@ -73,7 +73,8 @@ struct tap_request *tap_request_find_shared(const struct tap_requests *requests,
 					    const struct tap_srq *srq, uint64_t wr_id);
 /* Adds to fields which memory of the peer it names, if that is traced and known. */
 void tap_request_find_memory(struct tap_requests *requests, struct tap_request *request,
-			     const struct tap_life *life, struct tap_fields *fields);
+			     const struct tap_generation *generation,
+			     struct tap_fields *fields);
 
 /* It is over, and leaves its queue; failure says why its message may not arrive. */
 int tap_request_end(struct tap_requests *requests, struct tap_request *request,

@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tap_life;
+struct tap_generation;
 struct tap_message;
 
 struct tap_flow_side {
 	uint64_t number; /* of all, 0 before its first use */
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_flow_side *other; /* NULL unknown */
 	bool is_lossy;
 	bool is_broken;	   /* something was missed: counts prove nothing */

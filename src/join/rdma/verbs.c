@@ -9,7 +9,7 @@
 
 #define DETAIL_MAX 512
 
-static int tell_unobserved(struct tap_verbs *verbs, const struct tap_process *process,
+static int emit_unobserved(struct tap_verbs *verbs, const struct tap_process *process,
 			   const struct tap_event *event, const char *what,
 			   const char *why)
 {
@@ -28,7 +28,7 @@ static int take_unobserved(struct tap_verbs *verbs, const struct tap_process *pr
 {
 	const char *what = tap_fields_get_string(&event->fields, "what");
 
-	return tell_unobserved(verbs, process, event, what ? what : "verbs",
+	return emit_unobserved(verbs, process, event, what ? what : "verbs",
 			       tap_fields_get_string(&event->fields, "why"));
 }
 
@@ -43,12 +43,12 @@ static int take_context(struct tap_verbs *verbs, const struct tap_process *proce
 	    is_observed)
 		return 0;
 	snprintf(what, sizeof(what), "context of %s", device ? device : "?");
-	return tell_unobserved(verbs, process, event, what, "its table is not patched");
+	return emit_unobserved(verbs, process, event, what, "its table is not patched");
 }
 
 /* What was posted to it before is not in the trace, and may complete. */
-static int take_srq_state(struct tap_verbs *verbs, const struct tap_process *process,
-			  const struct tap_event *event)
+static int take_srq_statedump(struct tap_verbs *verbs, const struct tap_process *process,
+			      const struct tap_event *event)
 {
 	const uint64_t id = tap_event_number(event, "srq_id");
 	const bool is_new = !tap_srq_find(&verbs->qps, process, id);
@@ -84,15 +84,16 @@ static int take_freed(struct tap_verbs *verbs, const struct tap_process *process
 
 /* ---- What queue pairs come to ---- */
 
-static int end_queues(struct tap_verbs *verbs, struct tap_life *life)
+static int end_queues(struct tap_verbs *verbs, struct tap_generation *generation)
 {
-	const int ret = tap_completions_end(&verbs->completions, &life->sends);
+	const int ret = tap_completions_end(&verbs->completions, &generation->sends);
 
-	return ret ? ret : tap_completions_end(&verbs->completions, &life->receives);
+	return ret ? ret
+		   : tap_completions_end(&verbs->completions, &generation->receives);
 }
 
-static int meet(struct tap_verbs *verbs, struct tap_life *sender,
-		struct tap_life *receiver)
+static int meet(struct tap_verbs *verbs, struct tap_generation *sender,
+		struct tap_generation *receiver)
 {
 	const struct tap_rdma_observer *observer = verbs->observer;
 	const int ret = tap_flow_meet(&verbs->flows, &sender->out, &receiver->in);
@@ -103,7 +104,7 @@ static int meet(struct tap_verbs *verbs, struct tap_life *sender,
 static int take_change(struct tap_verbs *verbs, const struct tap_qp_change *change)
 {
 	const struct tap_rdma_observer *observer = verbs->observer;
-	struct tap_life *met = change->met;
+	struct tap_generation *met = change->met;
 	int ret = 0;
 
 	if (change->destroyed && observer)
@@ -129,7 +130,7 @@ static int take_qp(struct tap_verbs *verbs, const struct tap_process *process,
 		ret = tap_qp_modified(&verbs->qps, process, event, &change);
 	else
 		ret = tap_qp_made(&verbs->qps, process, event,
-				  event->verbs == TAP_VERBS_QP_STATE, &change);
+				  event->verbs == TAP_VERBS_QP_STATEDUMP, &change);
 	return ret ? ret : take_change(verbs, &change);
 }
 
@@ -184,12 +185,12 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	case TAP_VERBS_MR_FREE:
 		return take_freed(verbs, process, event);
 	case TAP_VERBS_QP:
-	case TAP_VERBS_QP_STATE:
+	case TAP_VERBS_QP_STATEDUMP:
 	case TAP_VERBS_QP_MODIFY:
 	case TAP_VERBS_QP_DESTROY:
 		return take_qp(verbs, process, event);
-	case TAP_VERBS_SRQ_STATE:
-		return take_srq_state(verbs, process, event);
+	case TAP_VERBS_SRQ_STATEDUMP:
+		return take_srq_statedump(verbs, process, event);
 	case TAP_VERBS_AH:
 	case TAP_VERBS_AH_DESTROY:
 		return tap_qp_handle(&verbs->qps, process, event,
@@ -215,14 +216,15 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 static int finish(void *state)
 {
 	struct tap_verbs *verbs = state;
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
 	int ret = 0;
 
 	for (qp = verbs->qps.all; qp && !ret; qp = qp->next)
-		for (life = qp->lives; life && !ret; life = life->older)
-			ret = end_queues(verbs, life);
+		for (generation = qp->generations; generation && !ret;
+		     generation = generation->older)
+			ret = end_queues(verbs, generation);
 	for (srq = verbs->qps.all_srqs; srq && !ret; srq = srq->next)
 		ret = tap_completions_end(&verbs->completions, &srq->receives);
 	return ret ? ret : tap_flows_finish(&verbs->flows);
@@ -237,14 +239,15 @@ static void forget_queue(struct tap_verbs *verbs, struct tap_work_queue *queue)
 static void free_all(void *state)
 {
 	struct tap_verbs *verbs = state;
-	struct tap_life *life;
+	struct tap_generation *generation;
 	struct tap_srq *srq;
 	struct tap_qp *qp;
 
 	for (qp = verbs->qps.all; qp; qp = qp->next) {
-		for (life = qp->lives; life; life = life->older) {
-			forget_queue(verbs, &life->sends);
-			forget_queue(verbs, &life->receives);
+		for (generation = qp->generations; generation;
+		     generation = generation->older) {
+			forget_queue(verbs, &generation->sends);
+			forget_queue(verbs, &generation->receives);
 		}
 	}
 	for (srq = verbs->qps.all_srqs; srq; srq = srq->next)

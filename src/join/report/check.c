@@ -97,8 +97,7 @@ static int note_defect(void *data, const struct tap_link *link)
 	struct check *check = data;
 
 	/* What a flight recorder has overwritten is missing. */
-	if (link->is_mismatch || link->is_awaiting ||
-	    !check->view.context->loss.is_window)
+	if (link->is_mismatch || link->is_pending || !check->view.context->loss.is_window)
 		tap_defects_note(&check->defects, link);
 	return 0;
 }
@@ -126,7 +125,7 @@ static struct row row_of_calls(const struct check *check, enum tap_link_kind kin
 	row.unmatched = loss->unmatched_operations + loss->missing_operations +
 			loss->not_recorded_operations + loss->ambiguous_operations +
 			loss->unsure_operations;
-	add_why(&row, "one-rank-alone", loss->unmatched_operations);
+	add_why(&row, "one-rank-only", loss->unmatched_operations);
 	add_why(&row, "missing", loss->missing_operations);
 	add_why(&row, "not-recorded", loss->not_recorded_operations);
 	add_why(&row, "ambiguous", loss->ambiguous_operations);

@@ -8,7 +8,7 @@ static void note_ranks(struct tap_defect *defect, const struct tap_link *link)
 	int64_t rank;
 
 	for (i = 0; i < TAP_RANKS_MAX; i++) {
-		defect->ranks_there[i] = i < link->count ? link->ends[i].rank : -1;
+		defect->ranks_present[i] = i < link->count ? link->ends[i].rank : -1;
 		defect->called[i] = i < link->count ? link->ends[i].name : NULL;
 		defect->ranks_missing[i] = -1;
 	}
@@ -35,7 +35,7 @@ void tap_defects_note(struct tap_defects *defects, const struct tap_link *link)
 		.name = link->ends[0].name,
 		.is_message = is_message,
 		.is_mismatch = link->is_mismatch,
-		.is_program = link->is_mismatch || link->is_awaiting,
+		.is_program = link->is_mismatch || link->is_pending,
 		.op_number = link->op_number,
 		.peer = link->peer,
 		.there = link->count,
@@ -64,7 +64,7 @@ static void add_called(struct tap_buffer *line, const struct tap_defect *defect)
 
 	for (i = 0; i < defect->there && i < TAP_RANKS_MAX; i++) {
 		tap_buffer_add_string(line, i ? ", " : "");
-		tap_ranks_add_one(line, defect->ranks_there[i]);
+		tap_ranks_add_one(line, defect->ranks_present[i]);
 		tap_buffer_add_char(line, ' ');
 		tap_buffer_add_visible(line, defect->called[i]->name);
 	}
@@ -87,7 +87,7 @@ static void add_defect(struct tap_buffer *line, const struct tap_defect *defect)
 	tap_view_add_key(line, defect->comm->key);
 	tap_buffer_add_string(line, ": ");
 	if (defect->is_message) {
-		tap_ranks_add_one(line, defect->ranks_there[0]);
+		tap_ranks_add_one(line, defect->ranks_present[0]);
 		tap_buffer_add_string(line, is_receive ? " from " : " to ");
 		tap_ranks_add_one(line, defect->peer);
 		tap_buffer_add_string(line, is_receive ? ", missing its ncclSend"
@@ -141,9 +141,9 @@ void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *js
 		tap_json_string(json, "name",
 				defect->is_mismatch ? NULL : defect->name->name);
 		tap_json_bool(json, "mismatch", defect->is_mismatch);
-		tap_json_unsigned(json, "ranks_there", defect->there);
+		tap_json_unsigned(json, "ranks_present", defect->there);
 		tap_json_unsigned(json, "ranks_missing", defect->missing);
-		tap_ranks_add_json(json, "there", defect->ranks_there);
+		tap_ranks_add_json(json, "present", defect->ranks_present);
 		tap_ranks_add_json(json, "missing", defect->ranks_missing);
 		tap_json_not_negative(json, "peer",
 				      defect->is_message ? defect->peer : -1);

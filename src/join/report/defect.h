@@ -24,7 +24,7 @@ struct tap_defect {
 	uint64_t there;	  /* ranks */
 	uint64_t missing; /* ranks */
 	/* As many of them as there is room for: in order, then -1. */
-	int64_t ranks_there[TAP_RANKS_MAX];
+	int64_t ranks_present[TAP_RANKS_MAX];
 	int64_t ranks_missing[TAP_RANKS_MAX];
 	const struct tap_name *called[TAP_RANKS_MAX]; /* by those that are there */
 };

@@ -220,11 +220,11 @@ static void add_never_returned(struct report *report)
 	tap_buffer_add_string(line, " never returned; ccltap timeline ends with them\n");
 }
 
-static int count_open(void *data, const struct tap_standing *standing)
+static int count_open(void *data, const struct tap_end_state *end_state)
 {
 	struct report *report = data;
 
-	report->never_returned += standing->count;
+	report->never_returned += end_state->count;
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static const struct tap_consumer consumer = {
 	.span_begun = begin_span,
 	.span_ended = end_span,
 	.link = count_link,
-	.standing = count_open,
+	.end_state = count_open,
 	.finish = finish,
 };
 

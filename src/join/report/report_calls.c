@@ -40,7 +40,7 @@ struct sum {
 	const struct tap_process *process; /* NULL: of all */
 	const struct tap_name *name;
 	bool is_inner;
-	bool is_told;
+	bool is_from_nvtx;
 	uint64_t calls;
 	uint64_t failures;
 	uint64_t open;
@@ -61,14 +61,14 @@ static struct sum *find_sum(struct tap_report_calls *report,
 	const struct tap_name *name = span->name;
 	const uint64_t a = process ? process->number + 1 : 0;
 	const uint64_t b =
-		(uint64_t) name->number * 4 + span->is_told * 2 + span->is_inner;
+		(uint64_t) name->number * 4 + span->is_from_nvtx * 2 + span->is_inner;
 	struct sum *sum = tap_rows_get(&report->sums, a, b, sizeof(*sum));
 
 	if (sum) {
 		sum->process = process;
 		sum->name = name;
 		sum->is_inner = span->is_inner;
-		sum->is_told = span->is_told;
+		sum->is_from_nvtx = span->is_from_nvtx;
 	}
 	return sum;
 }
@@ -182,7 +182,7 @@ static int compare_sums(const void *left, const void *right)
 	if (!order)
 		order = tap_rows_compare(a->is_inner, b->is_inner);
 	if (!order)
-		order = tap_rows_compare(a->is_told, b->is_told);
+		order = tap_rows_compare(a->is_from_nvtx, b->is_from_nvtx);
 	if (!order)
 		order = tap_rows_compare(b->times.total_ns, a->times.total_ns);
 	if (!order)
@@ -269,7 +269,7 @@ static void add_name(struct tap_buffer *line, const void *row)
 	tap_buffer_add_visible(line, sum->name->name);
 	if (sum->is_inner)
 		tap_buffer_add_string(line, " (inner)");
-	if (sum->is_told && strcmp(sum->name->layer, "nvtx"))
+	if (sum->is_from_nvtx && strcmp(sum->name->layer, "nvtx"))
 		tap_buffer_add_string(line, " (nvtx)");
 }
 
@@ -455,7 +455,7 @@ static int add_sum_json(struct tap_json *json, struct tap_symbols *symbols,
 	tap_json_string(json, "layer", sum->name->layer);
 	tap_json_string(json, "name", sum->name->name);
 	tap_json_bool(json, "inner", sum->is_inner);
-	if (sum->is_told)
+	if (sum->is_from_nvtx)
 		tap_json_string(json, "known_by", "nvtx");
 	tap_columns_add_members(json, sum_columns, sum);
 	add_outcomes_json(json, sum);

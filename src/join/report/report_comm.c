@@ -60,17 +60,18 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 }
 
 /* Which ranks a link lacks; its ends are in order of their ranks. */
-static void note_lacking(struct tap_lacking *lacking, const struct tap_link *link)
+static void note_incomplete(struct tap_missing_ranks *missing_ranks,
+			    const struct tap_link *link)
 {
-	struct tap_lacking_operation *operation =
-		&lacking->operations[lacking->count++ % TAP_LACKING_MAX];
+	struct tap_incomplete_operation *operation =
+		&missing_ranks->operations[missing_ranks->count++ % TAP_INCOMPLETE_MAX];
 	size_t kept = 0, i = 0;
 	int64_t rank;
 
 	operation->op_number = link->op_number;
 	operation->operation = link->operation;
-	operation->ranks_there = link->count;
-	operation->ranks_lacking = (uint64_t) link->nranks - link->count;
+	operation->ranks_present = link->count;
+	operation->ranks_missing = (uint64_t) link->nranks - link->count;
 	for (rank = 0; rank < link->nranks && kept < TAP_RANKS_MAX; rank++) {
 		while (i < link->count && link->ends[i].rank >= 0 &&
 		       link->ends[i].rank < rank)
@@ -100,7 +101,7 @@ static int count_link(struct tap_report_comms *report, const struct tap_link *li
 
 int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link *link)
 {
-	struct tap_lacking *lacking;
+	struct tap_missing_ranks *missing_ranks;
 	int ret = 0;
 
 	/* Work requests are of no communicator that is known. */
@@ -112,10 +113,11 @@ int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link
 		ret = count_link(report, link, link->ends[1].name->operation);
 	if (ret || link->is_complete || link->nranks < 0)
 		return ret;
-	lacking = tap_rows_get(&report->lacking, link->comm->number, 0, sizeof(*lacking));
-	if (!lacking)
+	missing_ranks = tap_rows_get(&report->missing_ranks, link->comm->number, 0,
+				     sizeof(*missing_ranks));
+	if (!missing_ranks)
 		return -ENOMEM;
-	note_lacking(lacking, link);
+	note_incomplete(missing_ranks, link);
 	return 0;
 }
 
@@ -200,5 +202,5 @@ size_t tap_report_comms_first(const struct tap_report_comms *report,
 void tap_report_comms_free(struct tap_report_comms *report)
 {
 	tap_rows_free(&report->sums);
-	tap_rows_free(&report->lacking);
+	tap_rows_free(&report->missing_ranks);
 }

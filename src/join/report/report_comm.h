@@ -14,7 +14,7 @@
 
 /* Operations of a communicator that are named since they lack ranks: the latest,
  * where a job hangs.  */
-#define TAP_LACKING_MAX 8
+#define TAP_INCOMPLETE_MAX 8
 
 /* Of one function in one communicator: of one rank, or of all. */
 struct tap_comm_sum {
@@ -33,17 +33,17 @@ struct tap_comm_sum {
 };
 
 /* An operation that lacks ranks. */
-struct tap_lacking_operation {
+struct tap_incomplete_operation {
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: different functions */
-	uint64_t ranks_there;
-	uint64_t ranks_lacking;
+	uint64_t ranks_present;
+	uint64_t ranks_missing;
 	int64_t ranks[TAP_RANKS_MAX]; /* those known, then -1 */
 };
 
 /* Those of one communicator. */
-struct tap_lacking {
-	struct tap_lacking_operation operations[TAP_LACKING_MAX];
+struct tap_missing_ranks {
+	struct tap_incomplete_operation operations[TAP_INCOMPLETE_MAX];
 	uint64_t count; /* the latest are kept */
 };
 
@@ -52,7 +52,7 @@ struct tap_report_comms {
 	/* Of one rank and function, and of all ranks; by communicator at the end, all
 	 * ranks by time, then each rank. */
 	struct tap_rows sums;
-	struct tap_rows lacking; /* by communicator */
+	struct tap_rows missing_ranks; /* by communicator */
 };
 
 /* Both return 0 or -ENOMEM. */

@@ -173,7 +173,7 @@ static const struct tap_column all_columns[] = {
 	TAP_COLUMN_CALL("name", struct tap_comm_sum, operation),
 	TAP_COLUMNS_OF(sum_columns),
 	COLUMN("linked", "linked", 10, TAP_UNIT_COUNT, linked),
-	COLUMN("lacking", "lacking", 9, TAP_UNIT_COUNT, incomplete),
+	COLUMN("missing_ranks", "missing_ranks", 9, TAP_UNIT_COUNT, incomplete),
 	TAP_COLUMNS_END,
 };
 
@@ -224,8 +224,8 @@ static void add_comm_text(struct tap_buffer *line, const struct tap_comms *comms
 		tap_buffer_add_hex(line, parent->key);
 	}
 	add_detail(line, "operations linked", comm->linked);
-	add_detail(line, "lacking ranks", comm->incomplete);
-	add_detail(line, "of one rank alone", comm->unmatched);
+	add_detail(line, "missing ranks", comm->incomplete);
+	add_detail(line, "called by one rank only", comm->unmatched);
 	add_detail(line, "ambiguous", comm->ambiguous);
 	add_detail(line, "mismatched", comm->mismatched);
 	tap_buffer_add_char(line, '\n');
@@ -233,7 +233,7 @@ static void add_comm_text(struct tap_buffer *line, const struct tap_comms *comms
 
 static void add_member_text(struct tap_buffer *line, const struct tap_member *member)
 {
-	const char *life = label(member, "life"), *error = async_error(member);
+	const char *phase = label(member, "phase"), *error = async_error(member);
 
 	tap_buffer_add_string(line, "  ");
 	tap_ranks_add_one(line, member->rank);
@@ -243,9 +243,9 @@ static void add_member_text(struct tap_buffer *line, const struct tap_member *me
 		tap_buffer_add_string(line, ", device ");
 		tap_buffer_add_signed(line, member->device);
 	}
-	if (life) {
+	if (phase) {
 		tap_buffer_add_string(line, ", ");
-		tap_buffer_add_visible(line, life);
+		tap_buffer_add_visible(line, phase);
 	}
 	if (error) {
 		tap_buffer_add_string(line, ", error ");
@@ -296,13 +296,15 @@ static void add_absent_text(struct tap_buffer *line, const struct tap_comm *comm
 }
 
 /* The operations that are named, oldest first: i counts on to lacking->count. */
-static uint64_t first_lacking(const struct tap_lacking *lacking)
+static uint64_t first_incomplete(const struct tap_missing_ranks *missing_ranks)
 {
-	return lacking->count > TAP_LACKING_MAX ? lacking->count - TAP_LACKING_MAX : 0;
+	return missing_ranks->count > TAP_INCOMPLETE_MAX
+		       ? missing_ranks->count - TAP_INCOMPLETE_MAX
+		       : 0;
 }
 
-static void add_lacking_text(struct tap_buffer *line,
-			     const struct tap_lacking_operation *operation)
+static void add_incomplete_text(struct tap_buffer *line,
+				const struct tap_incomplete_operation *operation)
 {
 	tap_buffer_add_string(line, "  ");
 	if (operation->operation)
@@ -312,8 +314,8 @@ static void add_lacking_text(struct tap_buffer *line,
 	tap_buffer_add_string(line, " #");
 	tap_buffer_add_unsigned(line, operation->op_number);
 	tap_buffer_add_string(line,
-			      *operation->ranks < 0 ? " lacks ranks" : " lacks rank");
-	tap_ranks_add_text(line, operation->ranks, operation->ranks_lacking);
+			      *operation->ranks < 0 ? " lacks ranks" : " missing rank");
+	tap_ranks_add_text(line, operation->ranks, operation->ranks_missing);
 	tap_buffer_add_char(line, '\n');
 }
 
@@ -359,8 +361,8 @@ void tap_report_comms_text(const struct tap_report_comms *report,
 
 	for (i = 0; i < comms->count; i++) {
 		const struct tap_comm *comm = comms->all[i];
-		const struct tap_lacking *lacking =
-			tap_rows_find(&report->lacking, comm->number, 0);
+		const struct tap_missing_ranks *missing_ranks =
+			tap_rows_find(&report->missing_ranks, comm->number, 0);
 		const struct tap_member **members;
 
 		if (!is_shown(comm))
@@ -374,10 +376,11 @@ void tap_report_comms_text(const struct tap_report_comms *report,
 		for (j = 0; j < count; j++)
 			add_member_text(line, members[j]);
 		add_absent_text(line, comm, members, count);
-		for (number = lacking ? first_lacking(lacking) : 0;
-		     lacking && number < lacking->count; number++)
-			add_lacking_text(line,
-					 &lacking->operations[number % TAP_LACKING_MAX]);
+		for (number = missing_ranks ? first_incomplete(missing_ranks) : 0;
+		     missing_ranks && number < missing_ranks->count; number++)
+			add_incomplete_text(
+				line,
+				&missing_ranks->operations[number % TAP_INCOMPLETE_MAX]);
 		add_sums_text(report, tap_report_comms_first(report, comm), comm, line);
 		tap_buffer_add_char(line, '\n');
 		free(members);
@@ -395,7 +398,7 @@ static void add_label(struct tap_json *json, const struct tap_member *member,
 static void add_members_json(struct tap_json *json,
 			     const struct tap_member *const *members, size_t count)
 {
-	uint64_t told;
+	uint64_t reported;
 	size_t i;
 
 	tap_json_open(json, "ranks", '[');
@@ -407,10 +410,10 @@ static void add_members_json(struct tap_json *json,
 		tap_json_unsigned(json, "process", member->process->number);
 		tap_json_unsigned(json, "comm_id", member->comm_id);
 		tap_json_not_negative(json, "device", member->device);
-		add_label(json, member, "life");
+		add_label(json, member, "phase");
 		add_label(json, member, "async_error");
-		if (!tap_fields_get_unsigned(&member->about, "collectives", &told))
-			tap_json_unsigned(json, "collectives", told);
+		if (!tap_fields_get_unsigned(&member->about, "collectives", &reported))
+			tap_json_unsigned(json, "collectives", reported);
 		else
 			tap_json_null(json, "collectives");
 		tap_json_unsigned(json, "missing_operations", member->missing);
@@ -420,21 +423,22 @@ static void add_members_json(struct tap_json *json,
 	tap_json_close(json);
 }
 
-static void add_lacking_json(struct tap_json *json, const struct tap_lacking *lacking)
+static void add_incomplete_json(struct tap_json *json,
+				const struct tap_missing_ranks *missing_ranks)
 {
-	uint64_t number = lacking ? first_lacking(lacking) : 0;
+	uint64_t number = missing_ranks ? first_incomplete(missing_ranks) : 0;
 
-	tap_json_open(json, "lacking", '[');
-	for (; lacking && number < lacking->count; number++) {
-		const struct tap_lacking_operation *operation =
-			&lacking->operations[number % TAP_LACKING_MAX];
+	tap_json_open(json, "incomplete_operations", '[');
+	for (; missing_ranks && number < missing_ranks->count; number++) {
+		const struct tap_incomplete_operation *operation =
+			&missing_ranks->operations[number % TAP_INCOMPLETE_MAX];
 
 		tap_json_open(json, NULL, '{');
 		tap_json_string(json, "name",
 				operation->operation ? operation->operation->name : NULL);
 		tap_json_unsigned(json, "op_number", operation->op_number);
-		tap_json_unsigned(json, "ranks_there", operation->ranks_there);
-		tap_json_unsigned(json, "ranks_lacking", operation->ranks_lacking);
+		tap_json_unsigned(json, "ranks_present", operation->ranks_present);
+		tap_json_unsigned(json, "ranks_missing", operation->ranks_missing);
 		tap_ranks_add_json(json, "ranks", operation->ranks);
 		tap_json_close(json);
 	}
@@ -500,11 +504,11 @@ static void add_comm_json(const struct tap_report_comms *report,
 	tap_json_key(json, "parent_comm_key", parent ? parent->key : 0);
 	add_members_json(json, members, count);
 	tap_json_unsigned(json, "linked", comm->linked);
-	tap_json_unsigned(json, "lacking_ranks", comm->incomplete);
+	tap_json_unsigned(json, "missing_ranks", comm->incomplete);
 	tap_json_unsigned(json, "unmatched", comm->unmatched);
 	tap_json_unsigned(json, "ambiguous", comm->ambiguous);
 	tap_json_unsigned(json, "mismatched", comm->mismatched);
-	add_lacking_json(json, tap_rows_find(&report->lacking, comm->number, 0));
+	add_incomplete_json(json, tap_rows_find(&report->missing_ranks, comm->number, 0));
 	add_sums_json(json, report, comm);
 	tap_json_close(json);
 	free(members);

@@ -17,7 +17,7 @@
 struct tap_stream_sum {
 	const struct tap_process *process;
 	uint64_t stream;
-	uint64_t kernels, graphs, functions, copies, bytes, sets, others;
+	uint64_t kernels, graphs, functions, copies, bytes, memsets, others;
 	uint64_t captured; /* of all these: put into a graph and not done */
 	uint64_t failed;   /* not among them */
 	struct tap_times calls;
@@ -28,7 +28,7 @@ struct tap_stream_sum {
 struct tap_launch_sum {
 	const struct tap_process *process;
 	const struct tap_name *name;
-	uint64_t kernels, graphs, functions, copies, sets;
+	uint64_t kernels, graphs, functions, copies, memsets;
 	struct tap_spread delay; /* from the call to the launch */
 };
 
@@ -95,7 +95,7 @@ static void count_work(struct tap_stream_sum *sum, const struct tap_span *span)
 			sum->bytes += (uint64_t) bytes;
 		break;
 	case TAP_CUDA_SET:
-		sum->sets++;
+		sum->memsets++;
 		break;
 	case TAP_CUDA_SYNCHRONIZE:
 		break;
@@ -152,7 +152,7 @@ int tap_report_cuda_link(struct tap_report_cuda *report, const struct tap_link *
 	sum->graphs += link->operation->cuda == TAP_CUDA_GRAPH;
 	sum->functions += link->operation->cuda == TAP_CUDA_HOST_FUNCTION;
 	sum->copies += link->operation->cuda == TAP_CUDA_COPY;
-	sum->sets += link->operation->cuda == TAP_CUDA_SET;
+	sum->memsets += link->operation->cuda == TAP_CUDA_SET;
 	tap_spread_add(&sum->delay,
 		       (int64_t) ((uint64_t) link->end_ns - (uint64_t) link->begin_ns));
 	return 0;
@@ -214,7 +214,7 @@ static const struct tap_column stream_columns[] = {
 	STREAM("host_functions", NULL, 0, functions),
 	STREAM("copies", "copies", 9, copies),
 	TAP_COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, struct tap_stream_sum, bytes),
-	STREAM("sets", "sets", 8, sets),
+	STREAM("memsets", "memsets", 8, memsets),
 	STREAM("others", NULL, 0, others),
 	STREAM("captured", "captured", 9, captured),
 	STREAM("failed", "failed", 8, failed),
@@ -268,7 +268,7 @@ static const struct tap_column call_columns[] = {
 	LAUNCH("graphs", "graphs", 8, graphs),
 	LAUNCH("host_functions", NULL, 0, functions),
 	LAUNCH("copies", "copies", 8, copies),
-	LAUNCH("sets", "sets", 8, sets),
+	LAUNCH("memsets", "memsets", 8, memsets),
 	DELAY("call-launch", 14, 50),
 	DELAY("p99", 13, 99),
 	DELAY("max", 13, 100),

@@ -20,7 +20,7 @@ enum { IN_CALL, TO_LAUNCH, IN_LAUNCH, IN_QUEUE, RUNNING, TIMES };
 struct tap_gpu_stream {
 	const struct tap_process *process;
 	uint64_t device, stream;
-	uint64_t kernels, nccl, copies, bytes, sets;
+	uint64_t kernels, nccl, copies, bytes, memsets;
 	struct tap_times times;
 };
 
@@ -42,7 +42,7 @@ static void count(struct tap_gpu_stream *sum, const struct tap_span *span)
 	if (!strcmp(span->name->name, "kernel")) {
 		sum->kernels++;
 	} else if (!strcmp(span->name->name, "memset")) {
-		sum->sets++;
+		sum->memsets++;
 	} else {
 		sum->copies++;
 		tap_fields_get_unsigned(&span->entry, "bytes", &bytes);
@@ -297,7 +297,7 @@ static const struct tap_column stream_columns[] = {
 	STREAM("nccl", "NCCL's", 9, nccl),
 	STREAM("copies", "copies", 9, copies),
 	TAP_COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, struct tap_gpu_stream, bytes),
-	STREAM("sets", "sets", 8, sets),
+	STREAM("memsets", "memsets", 8, memsets),
 	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_gpu_stream, times),
 	TAP_COLUMNS_END,
 };

@@ -16,7 +16,7 @@ struct tap_net_sum {
 	uint64_t peer_net_id;
 	uint64_t messages; /* that are known whole */
 	uint64_t bytes;
-	uint64_t lacking; /* of which something is missing, or had not completed */
+	uint64_t partial; /* of which something is missing, or had not completed */
 	uint64_t failures;
 	struct tap_spread cts_to_post;
 	struct tap_spread post_to_receive;
@@ -59,7 +59,7 @@ int tap_report_net_end(struct tap_report_net *report, const struct tap_span *spa
 	if (!sum)
 		return -ENOMEM;
 	if (span->state != TAP_SPAN_COMPLETE) {
-		sum->lacking++;
+		sum->partial++;
 		return 0;
 	}
 	if (tap_span_is_failure(tap_span_result(span))) {
@@ -145,7 +145,7 @@ static const struct tap_column columns[] = {
 	COLUMN("peer_net_id", NULL, 0, TAP_UNIT_COUNT, peer_net_id),
 	COLUMN("messages", "messages", 10, TAP_UNIT_COUNT, messages),
 	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
-	COLUMN("lacking", NULL, 0, TAP_UNIT_COUNT, lacking),
+	COLUMN("partial", NULL, 0, TAP_UNIT_COUNT, partial),
 	COLUMN("failures", NULL, 0, TAP_UNIT_COUNT, failures),
 	/* One blank more than its column has: so are all headers after it. */
 	PERCENTILE("      CTS-post", 50, cts_to_post),
@@ -159,7 +159,7 @@ static const struct tap_column columns[] = {
 	COLUMN("wait_max_ns", NULL, 0, TAP_UNIT_DURATION, wait_max_ns),
 	COLUMN("wait_known", NULL, 0, TAP_UNIT_COUNT, bounded),
 	COLUMN("wait_none", "not", 5, TAP_UNIT_COUNT, none),
-	COLUMN(NULL, "lacking", 9, TAP_UNIT_COUNT, lacking),
+	COLUMN(NULL, "partial", 9, TAP_UNIT_COUNT, partial),
 	COLUMN(NULL, "failed", 9, TAP_UNIT_COUNT, failures),
 	TAP_COLUMNS_END,
 };

@@ -96,10 +96,11 @@ static void count(struct tap_work_sum *sum, const struct tap_span *span)
 
 static const struct tap_process *peer_of(const struct tap_span *span)
 {
-	const struct tap_life *life =
-		tap_qp_find_life(span->work.request.qp, span->work.request.life);
+	const struct tap_generation *generation =
+		tap_qp_find_generation(span->work.request.qp,
+				       span->work.request.generation);
 
-	return life && life->peer ? life->peer->qp->process : NULL;
+	return generation && generation->peer ? generation->peer->qp->process : NULL;
 }
 
 int tap_report_work_begin(struct tap_report_work *report, const struct tap_span *span)

@@ -110,7 +110,7 @@ static int64_t bytes_of(const struct tap_span *span)
 	uint64_t bytes;
 
 	/* NVTX tells bytes, not elements; of a receive it is only room. */
-	if ((span->is_told || span->work.kind == TAP_WORK_SEND) &&
+	if ((span->is_from_nvtx || span->work.kind == TAP_WORK_SEND) &&
 	    !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) && bytes <= INT64_MAX)
 		return (int64_t) bytes;
 	return tap_operation_bytes(&span->operation);
@@ -290,7 +290,7 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 		break;
 	}
 	/* So is a name of which nothing is known; NVTX tells bytes, and no number. */
-	return span->operation.number || (span->is_told && bytes_of(span) >= 0)
+	return span->operation.number || (span->is_from_nvtx && bytes_of(span) >= 0)
 		       ? TAP_SPAN_COLLECTIVE
 		       : TAP_SPAN_CALL;
 }

@@ -173,23 +173,23 @@ static void add_open_call(struct tap_json *json, const struct tap_open_call *cal
 	add_op(json, call->name, member, call->peer, call->op_number);
 }
 
-static void add_standing(struct tap_json *json, const struct tap_standing *standing)
+static void add_end_state(struct tap_json *json, const struct tap_end_state *end_state)
 {
 	static const char *const ends[] = {
 		[TAP_END_EXIT] = "exit", [TAP_END_REPLACED] = "replaced"};
 
 	tap_json_open(json, "end", '{');
-	tap_json_string(json, "seen", ends[standing->end]);
-	if (standing->end == TAP_END_NOT_SEEN)
+	tap_json_string(json, "seen", ends[end_state->end]);
+	if (end_state->end == TAP_END_NOT_SEEN)
 		tap_json_null(json, "end_ns");
 	else
-		tap_json_signed(json, "end_ns", standing->end_ns);
-	tap_json_signed(json, "last_seen_ns", standing->seen_ns);
-	tap_json_unsigned(json, "open_calls", standing->count);
-	if (standing->last.name) {
+		tap_json_signed(json, "end_ns", end_state->end_ns);
+	tap_json_signed(json, "last_seen_ns", end_state->seen_ns);
+	tap_json_unsigned(json, "open_calls", end_state->count);
+	if (end_state->last.name) {
 		tap_json_open(json, "last_call", '{');
-		add_open_call(json, &standing->last);
-		tap_json_signed(json, "end_ns", standing->last.end_ns);
+		add_open_call(json, &end_state->last);
+		tap_json_signed(json, "end_ns", end_state->last.end_ns);
 		tap_json_close(json);
 	} else {
 		tap_json_null(json, "last_call");
@@ -198,7 +198,7 @@ static void add_standing(struct tap_json *json, const struct tap_standing *stand
 }
 
 static int write_about(struct jsonl *jsonl, const struct tap_process *process,
-		       const struct tap_standing *standing)
+		       const struct tap_end_state *end_state)
 {
 	/* Written by themselves, so that they are always there. */
 	static const char *const done[] = {"host",    "pid",	 "rank", "world_size",
@@ -230,8 +230,8 @@ static int write_about(struct jsonl *jsonl, const struct tap_process *process,
 		else
 			tap_json_field(json, about, field);
 	}
-	if (standing)
-		add_standing(json, standing);
+	if (end_state)
+		add_end_state(json, end_state);
 	return end_line(jsonl);
 }
 
@@ -257,20 +257,20 @@ static int write_open(struct jsonl *jsonl, const struct tap_open_call *call,
 		tap_json_null(json, "begin_ns");
 	else
 		tap_json_signed(json, "begin_ns", call->begin_ns);
-	tap_json_signed(json, "least_ns", call->least_ns);
+	tap_json_signed(json, "min_ns", call->min_ns);
 	tap_json_signed(json, "last_seen_ns", seen_ns);
 	return end_line(jsonl);
 }
 
 /* Once more what the process is, now that it is known how it ended. */
-static int write_standing(void *data, const struct tap_standing *standing)
+static int write_end_state(void *data, const struct tap_end_state *end_state)
 {
 	struct jsonl *jsonl = data;
 	size_t i;
-	int ret = write_about(jsonl, standing->process, standing);
+	int ret = write_about(jsonl, end_state->process, end_state);
 
-	for (i = 0; !ret && i < standing->count; i++)
-		ret = write_open(jsonl, &standing->calls[i], standing->seen_ns);
+	for (i = 0; !ret && i < end_state->count; i++)
+		ret = write_open(jsonl, &end_state->calls[i], end_state->seen_ns);
 	return ret;
 }
 
@@ -399,7 +399,7 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 		     member ? tap_member_comm(member)->key : thread->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
 	add_op(json, thread->name, member, -1, thread->op_number);
-	tap_json_signed(json, "least_ns", thread->least_ns);
+	tap_json_signed(json, "min_ns", thread->min_ns);
 	return end_line(jsonl);
 }
 
@@ -552,7 +552,7 @@ static int write_span(void *data, struct tap_span *span)
 	}
 	tap_json_unsigned(json, "caller_library", span->caller_number);
 	tap_json_bool(json, "inner", span->is_inner);
-	if (span->is_told)
+	if (span->is_from_nvtx)
 		tap_json_string(json, "known_by", "nvtx");
 	if (span->work.kind)
 		tap_json_null(json, "call_id");
@@ -627,7 +627,7 @@ static const struct tap_consumer consumer = {
 	.communicator = write_communicator,
 	.span_ended = write_span,
 	.link = write_link,
-	.standing = write_standing,
+	.end_state = write_end_state,
 	.finish = finish,
 };
 

@@ -28,14 +28,14 @@ struct text {
 	struct tap_view view;
 	struct tap_order order;
 	bool has_begun;
-	bool is_awaited; /* the lines are read as they come */
+	bool is_streamed; /* the lines are read as they come */
 	bool has_hosts;	 /* a column for them */
 	uint64_t span_count;
 	const struct tap_process **processes; /* by number; NULL: not told */
 	size_t process_room;
 	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
-	struct tap_buffer standings;
+	struct tap_buffer end_states;
 	uint64_t not_returned_count;
 	int64_t second; /* whose time of day is in clock */
 	char clock[32];
@@ -56,8 +56,8 @@ static int begin(struct text *text)
 			     write_line, text);
 	if (ret)
 		return ret;
-	text->is_awaited = tap_outfile_is_awaited(view->output);
-	if (!text->is_awaited)
+	text->is_streamed = tap_outfile_is_streamed(view->output);
+	if (!text->is_streamed)
 		return tap_outfile_begin(view->output, 0, false);
 	tap_outfile_begin_headless(view->output);
 	return 0;
@@ -287,7 +287,7 @@ static bool is_plain(const struct tap_field *field)
 		"per_thread",	 "runtime",	   "context",	     "numAttrs",
 		"clusterDimX",	 "clusterDimY",	   "sharedMemBytes", "clusterDimZ",
 		"static_shared", "dynamic_shared", "clusterX",	     "clusterY",
-		"clusterZ",	 "graph",	   "graph_node",     "queue_least_ns"};
+		"clusterZ",	 "graph",	   "graph_node",     "queue_min_ns"};
 	size_t i;
 
 	/* By what way it came, and to which of several copies. */
@@ -347,7 +347,7 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span)
 	tap_buffer_add_visible(line, span->name->name);
 	if (span->is_inner)
 		tap_buffer_add_string(line, " (inner)");
-	if (span->is_told && strcmp(span->name->layer, "nvtx"))
+	if (span->is_from_nvtx && strcmp(span->name->layer, "nvtx"))
 		tap_buffer_add_string(line, " (nvtx)");
 	add_operation(line, span);
 	add_fields(line, &span->entry, NULL);
@@ -392,7 +392,7 @@ static int write_line(void *data, struct tap_span *span)
 	size_t start;
 	int ret;
 
-	if (!text->span_count++ && text->is_awaited) {
+	if (!text->span_count++ && text->is_streamed) {
 		add_title(text);
 		ret = tap_outfile_write(text->view.output, line);
 		if (ret)
@@ -471,65 +471,65 @@ static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
 	/* What is put on a stream has its event when it returns. */
 	if (call->is_begun_before && !tap_name_is_work(call->name))
 		tap_buffer_add_string(line, ", begun before the trace");
-	if (call->least_ns > 0) {
+	if (call->min_ns > 0) {
 		tap_buffer_add_string(line, ", for at least ");
-		tap_view_add_duration(line, call->least_ns);
+		tap_view_add_duration(line, call->min_ns);
 	}
-	if (call->awaited) {
+	if (call->waits_for) {
 		tap_buffer_add_string(line, "; on its stream ");
-		add_open_call(line, call->awaited);
+		add_open_call(line, call->waits_for);
 	}
 }
 
 static void add_last(struct text *text, struct tap_buffer *line,
-		     const struct tap_standing *standing)
+		     const struct tap_end_state *end_state)
 {
-	if (!standing->last.name) {
-		tap_buffer_add_string(line, "seen in no call");
+	if (!end_state->last.name) {
+		tap_buffer_add_string(line, "idle");
 		return;
 	}
-	tap_buffer_add_string(line, "seen in no call; its last, ");
-	add_open_call(line, &standing->last);
+	tap_buffer_add_string(line, "idle; last call ");
+	add_open_call(line, &end_state->last);
 	tap_buffer_add_string(line, ", returned at ");
-	add_time(text, line, standing->last.end_ns);
+	add_time(text, line, end_state->last.end_ns);
 }
 
 static void add_end(struct text *text, struct tap_buffer *line,
-		    const struct tap_standing *standing)
+		    const struct tap_end_state *end_state)
 {
-	switch (standing->end) {
+	switch (end_state->end) {
 	case TAP_END_EXIT:
 		tap_buffer_add_string(line, "; began to exit at ");
-		add_time(text, line, standing->end_ns);
+		add_time(text, line, end_state->end_ns);
 		break;
 	case TAP_END_REPLACED:
 		tap_buffer_add_string(line, "; another program had its number at ");
-		add_time(text, line, standing->end_ns);
+		add_time(text, line, end_state->end_ns);
 		break;
 	case TAP_END_NOT_SEEN:
 		tap_buffer_add_string(line, "; last seen at ");
-		add_time(text, line, standing->seen_ns);
+		add_time(text, line, end_state->seen_ns);
 		break;
 	}
 	tap_buffer_add_char(line, '\n');
 }
 
-static int note_standing(void *data, const struct tap_standing *standing)
+static int note_end_state(void *data, const struct tap_end_state *end_state)
 {
 	struct text *text = data;
-	struct tap_buffer *line = &text->standings;
+	struct tap_buffer *line = &text->end_states;
 	size_t i = 0;
 
 	do {
 		tap_buffer_add_string(line, "  ");
-		add_process(line, standing->process);
+		add_process(line, end_state->process);
 		tap_buffer_add_string(line, ": ");
-		if (standing->count)
-			add_where(line, &standing->calls[i]);
+		if (end_state->count)
+			add_where(line, &end_state->calls[i]);
 		else
-			add_last(text, line, standing);
-		add_end(text, line, standing);
-	} while (++i < standing->count);
+			add_last(text, line, end_state);
+		add_end(text, line, end_state);
+	} while (++i < end_state->count);
 	return 0;
 }
 
@@ -557,11 +557,11 @@ static int write_end(struct text *text, const struct tap_loss *loss)
 		}
 		line->is_short |= text->not_returned.is_short;
 	}
-	if (text->standings.used) {
+	if (text->end_states.used) {
 		tap_buffer_add_string(line, "\nAt the end of the trace");
 		add_doubt(line, loss);
-		tap_buffer_add(line, text->standings.data, text->standings.used);
-		line->is_short |= text->standings.is_short;
+		tap_buffer_add(line, text->end_states.data, text->end_states.used);
+		line->is_short |= text->end_states.is_short;
 	}
 	tap_buffer_add_char(line, '\n');
 	if (text->view.symbols)
@@ -603,7 +603,7 @@ static int finish(void *data, const struct tap_loss *loss)
 	ret = begin(text);
 	if (!ret)
 		ret = tap_order_finish(&text->order);
-	if (!ret && text->is_awaited) {
+	if (!ret && text->is_streamed) {
 		if (text->span_count)
 			tap_buffer_add_char(line, '\n');
 		add_header(text);
@@ -613,7 +613,7 @@ static int finish(void *data, const struct tap_loss *loss)
 		ret = write_end(text, loss);
 	if (ret)
 		return ret;
-	if (!text->is_awaited) {
+	if (!text->is_streamed) {
 		add_header(text);
 		tap_view_add_loss_text(line, loss);
 		if (text->span_count) {
@@ -633,7 +633,7 @@ static void destroy(struct tap_view *view)
 	free(text->processes);
 	tap_buffer_free(&text->notes);
 	tap_buffer_free(&text->not_returned);
-	tap_buffer_free(&text->standings);
+	tap_buffer_free(&text->end_states);
 	tap_buffer_free(&view->line);
 	free(text);
 }
@@ -644,7 +644,7 @@ static const struct tap_consumer consumer = {
 	.thread = note_thread,
 	.span_begun = hold_span,
 	.span_ended = end_span,
-	.standing = note_standing,
+	.end_state = note_end_state,
 	.finish = finish,
 };
 

@@ -168,7 +168,7 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 		{loss->damaged_streams, "damaged streams", false},
 		{loss->removed_chunks, "chunks removed for --max-size", false},
 		{loss->unmatched_operations - loss->incomplete_alone,
-		 "operations of one rank alone", true},
+		 "operations called by one rank only", true},
 		{loss->missing_operations, "operations missing", true},
 		{loss->not_recorded_operations, "operations not recorded", true},
 		{loss->ambiguous_operations, "ambiguous operations", false},
@@ -190,7 +190,7 @@ static void add_program(struct tap_buffer *buffer, const struct tap_loss *loss)
 	if (!loss->incomplete_operations && !loss->mismatched_operations)
 		return;
 	tap_buffer_add_string(buffer, "program:");
-	add_count(buffer, loss->incomplete_operations, "operations that lack ranks");
+	add_count(buffer, loss->incomplete_operations, "operations with missing ranks");
 	add_count(buffer, loss->mismatched_operations, "mismatched operations");
 	tap_buffer_add_char(buffer, '\n');
 }

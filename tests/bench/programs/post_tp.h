@@ -33,7 +33,7 @@ LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench_post, entry,
 			  const struct ibv_send_wr *, wr),
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint32_t, qp_id, qp_id_)
-		lttng_ust_field_integer(uint16_t, life, 1)
+		lttng_ust_field_integer(uint16_t, generation, 1)
 		lttng_ust_field_integer(uint32_t, seq, seq_)
 		lttng_ust_field_integer(uint32_t, signaled_seq, 0)
 		lttng_ust_field_integer(uint32_t, consuming_seq, 0)
@@ -53,7 +53,7 @@ LTTNG_UST_TRACEPOINT_EVENT(ccltap_bench_post, exit,
 	LTTNG_UST_TP_FIELDS(
 		lttng_ust_field_integer(uint32_t, qp_id, qp_id_)
 		lttng_ust_field_integer(uint32_t, seq, seq_)
-		lttng_ust_field_integer(uint8_t, raced, 0)
+		lttng_ust_field_integer(uint8_t, concurrent, 0)
 		lttng_ust_field_integer(int32_t, ret, ret_)))
 /* clang-format on */
 

@@ -111,7 +111,7 @@ static const char metadata[] =
 	"		enum : int32_t { \"unknown\" = 0, \"init\" = 1 } _origin;\n"
 	"		uint32_t _parent_comm_id; uint32_t _ordinal; int32_t _color;\n"
 	"		int32_t _split_key;\n"
-	"		enum : int32_t { \"initialising\" = 0, \"ready\" = 1 } _life;\n"
+	"		enum : int32_t { \"initialising\" = 0, \"ready\" = 1 } _phase;\n"
 	"		enum : int32_t { \"ncclSuccess\" = 0 } _async_error;\n"
 	"		int32_t _nranks; int32_t _rank; int32_t _device;\n"
 	"		uint64_t _collectives; int32_t _config_blocking;\n"

@@ -41,8 +41,8 @@ unsigned char double_cuda_args[256];
 	} \
 	static __typeof__(sym) own_##sym __attribute__((alias(#sym)));
 #define CALL_ALONE(since, class, does, api, fn, ...) DOUBLE(fn, fn, ##__VA_ARGS__)
-#define CALL(since, class, does, api, fn, twin, ...) \
-	DOUBLE(fn, fn, ##__VA_ARGS__) DOUBLE(fn, twin, ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, variant, ...) \
+	DOUBLE(fn, fn, ##__VA_ARGS__) DOUBLE(fn, variant, ##__VA_ARGS__)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -52,8 +52,8 @@ static const struct {
 	void *own;
 } functions[] = {
 #define CALL_ALONE(since, class, does, api, fn, ...) {#fn, (void *) own_##fn},
-#define CALL(since, class, does, api, fn, twin, ...) \
-	{#fn, (void *) own_##fn}, {#twin, (void *) own_##twin},
+#define CALL(since, class, does, api, fn, variant, ...) \
+	{#fn, (void *) own_##fn}, {#variant, (void *) own_##variant},
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -79,14 +79,14 @@ static __typeof__(cuGetProcAddress_v2) own_cuGetProcAddress_v2
 
 /* The forms of a name stand in the order of their versions. */
 static const struct {
-	const char *bare, *name;
+	const char *base_name, *name;
 	int since, per_thread;
 	void *own;
 } forms[] = {
-#define ROW(since, bare, sym, twin) {bare, #sym, since, twin, (void *) own_##sym},
+#define ROW(since, base_name, sym, variant) {base_name, #sym, since, variant, (void *) own_##sym},
 #define CALL_ALONE(since, class, does, api, fn, ...) ROW(since, TAP_BARE_NAME(api), fn, -1)
-#define CALL(since, class, does, api, fn, twin, ...) \
-	ROW(since, TAP_BARE_NAME(api), fn, 0) ROW(since, TAP_BARE_NAME(api), twin, 1)
+#define CALL(since, class, does, api, fn, variant, ...) \
+	ROW(since, TAP_BARE_NAME(api), fn, 0) ROW(since, TAP_BARE_NAME(api), variant, 1)
 #include ROWS
 	ROW(11030, "cuGetProcAddress", cuGetProcAddress, -1)
 	ROW(12000, "cuGetProcAddress", cuGetProcAddress_v2, -1)
@@ -101,7 +101,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
 
 	*pfn = NULL;
 	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
-		if (!strcmp(forms[i].bare, symbol) && forms[i].since <= version &&
+		if (!strcmp(forms[i].base_name, symbol) && forms[i].since <= version &&
 		    (forms[i].per_thread < 0 || forms[i].per_thread == per_thread))
 			*pfn = forms[i].own;
 	if (status)
@@ -118,12 +118,12 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
 /* Of a function for the thread's own stream that it has not, the other one is given. */
 static int get(const char *symbol, void **pfn, bool is_per_thread, int *status)
 {
-	char twin[64];
+	char variant[64];
 
 	*pfn = NULL;
-	snprintf(twin, sizeof(twin), "%s_spt", symbol);
+	snprintf(variant, sizeof(variant), "%s_spt", symbol);
 	if (is_per_thread)
-		*pfn = double_cuda_own(twin);
+		*pfn = double_cuda_own(variant);
 	if (!*pfn)
 		*pfn = double_cuda_own(symbol);
 	if (status)

@@ -42,14 +42,14 @@
 #endif
 
 /* clang-format off */
-#define FORM(bare, since) FORM_(bare, since)
-#define FORM_(bare, since) PFN_##bare##_v##since
+#define FORM(base_name, since) FORM_(base_name, since)
+#define FORM_(base_name, since) PFN_##base_name##_v##since
 #define IS(what, fn, ...) \
 	_Static_assert(__builtin_types_compatible_p(what, CUresult (*)(PARAMS(__VA_ARGS__))), \
 		       #fn " has other arguments in the header");
 #define CALL_ALONE(since, class, does, api, fn, ...) \
 	SINCE_##since(IS(__typeof__(&fn), fn, ##__VA_ARGS__)) \
 	SINCE_##since(IS(FORM(TAP_BARE(api), since), fn, ##__VA_ARGS__))
-#define CALL(since, class, does, api, fn, twin, ...) \
+#define CALL(since, class, does, api, fn, variant, ...) \
 	CALL_ALONE(since, class, does, api, fn, ##__VA_ARGS__)
 #include "calls/cuda.def"

@@ -18,5 +18,5 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&fn), \
 						    cudaError_t (*)(PARAMS(__VA_ARGS__))), \
 		       #fn " has other arguments in the header");
-#define CALL(number, since, fn, twin, ...) CALL_ALONE(number, since, fn, ##__VA_ARGS__)
+#define CALL(number, since, fn, variant, ...) CALL_ALONE(number, since, fn, ##__VA_ARGS__)
 #include "calls/cudart.def"

@@ -101,20 +101,20 @@ static int report(bool passed, const char *name, enum way way, const char *what)
 
 /* The function that a program gets by this way. */
 #ifdef TAP_HIP
-#define reach(way, linked, name, bare, version, is_twin) \
-	reach_hip(way, linked, name, version, is_twin)
-#define TWIN_SINCE(since, api) api
+#define reach(way, linked, name, base_name, version, is_variant) \
+	reach_hip(way, linked, name, version, is_variant)
+#define VARIANT_SINCE(since, api) api
 #define BARE_NAME(api) NULL
 static void *reach_hip(enum way way, void *linked, const char *name, const char *version,
-		       bool is_twin)
+		       bool is_variant)
 {
 	/* The stream that each takes without being told is its own. */
-	const uint64_t flags = is_twin ? 2 : 0, flags_spt = is_twin ? 0 : 1;
+	const uint64_t flags = is_variant ? 2 : 0, flags_spt = is_variant ? 0 : 1;
 	void *found = NULL;
 	int status = -1;
-	char bare[64];
+	char base_name[64];
 
-	snprintf(bare, sizeof(bare), "%.*s", (int) strlen(name) - (is_twin ? 4 : 0), name);
+	snprintf(base_name, sizeof(base_name), "%.*s", (int) strlen(name) - (is_variant ? 4 : 0), name);
 	switch (way) {
 	case LINKED:
 		return linked;
@@ -125,25 +125,25 @@ static void *reach_hip(enum way way, void *linked, const char *name, const char 
 	case BY_NAME:
 		return hipGetProcAddress(name, &found, 604, 0, NULL) ? NULL : found;
 	case PROC:
-		return hipGetProcAddress(bare, &found, 602, flags, &status) || status ? NULL : found;
+		return hipGetProcAddress(base_name, &found, 602, flags, &status) || status ? NULL : found;
 	case PROC_SPT:
-		return hipGetProcAddress_spt(bare, &found, 702, flags_spt, NULL) ? NULL : found;
+		return hipGetProcAddress_spt(base_name, &found, 702, flags_spt, NULL) ? NULL : found;
 	case POINT:
-		return hipGetDriverEntryPoint(bare, &found, flags, &status) || status ? NULL : found;
+		return hipGetDriverEntryPoint(base_name, &found, flags, &status) || status ? NULL : found;
 	default:
-		return hipGetDriverEntryPoint_spt(bare, &found, flags_spt, NULL) ? NULL : found;
+		return hipGetDriverEntryPoint_spt(base_name, &found, flags_spt, NULL) ? NULL : found;
 	}
 }
 #else
-#define TWIN_SINCE(since, api) since
+#define VARIANT_SINCE(since, api) since
 #define BARE_NAME TAP_BARE_NAME
-static void *reach(enum way way, void *linked, const char *name, const char *bare, int version,
-		   bool is_twin)
+static void *reach(enum way way, void *linked, const char *name, const char *base_name, int version,
+		   bool is_variant)
 {
-	const cuuint64_t flags = is_twin ? 2 : 0;
+	const cuuint64_t flags = is_variant ? 2 : 0;
 	void *found = NULL;
 
-	if (version < 7000 && is_twin)
+	if (version < 7000 && is_variant)
 		version = 7000;
 	switch (way) {
 	case LINKED:
@@ -151,19 +151,19 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 	case LOOKED_UP:
 		return dlsym(driver, name);
 	case FROM_V1:
-		return cuGetProcAddress(bare, &found, version, flags) ? NULL : found;
+		return cuGetProcAddress(base_name, &found, version, flags) ? NULL : found;
 	default:
-		return cuGetProcAddress_v2(bare, &found, version, flags, NULL) ? NULL : found;
+		return cuGetProcAddress_v2(base_name, &found, version, flags, NULL) ? NULL : found;
 	}
 }
 #endif
 
-#define THROUGH(fn, sym, since, bare, is_twin, ...) \
+#define THROUGH(fn, sym, since, base_name, is_variant, ...) \
 	for (way = 0; way < NR_WAYS; way++) { \
 		CUresult expected = double_cuda_result < 0 ? double_cuda_sum(a, sizeof(*a)) \
 							 : double_cuda_result; \
-		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, bare, \
-							       since, is_twin); \
+		fn##_function function = (fn##_function) reach(way, (void *) sym, #sym, base_name, \
+							       since, is_variant); \
 		CUresult result; \
 		if (!function) { \
 			failed += report(false, #sym, way, "not found"); \
@@ -200,10 +200,10 @@ static void *reach(enum way way, void *linked, const char *name, const char *bar
 #define CALL_ALONE(since, class, does, api, fn, ...) \
 	DECLARE(fn, ##__VA_ARGS__) \
 	TEST(fn, THROUGH(fn, fn, since, BARE_NAME(api), false, ##__VA_ARGS__), ##__VA_ARGS__)
-#define CALL(since, class, does, api, fn, twin, ...) \
-	DECLARE(fn, ##__VA_ARGS__) DECLARE(twin, ##__VA_ARGS__) \
+#define CALL(since, class, does, api, fn, variant, ...) \
+	DECLARE(fn, ##__VA_ARGS__) DECLARE(variant, ##__VA_ARGS__) \
 	TEST(fn, THROUGH(fn, fn, since, BARE_NAME(api), false, ##__VA_ARGS__) \
-		 THROUGH(fn, twin, TWIN_SINCE(since, api), BARE_NAME(api), true, ##__VA_ARGS__), ##__VA_ARGS__)
+		 THROUGH(fn, variant, VARIANT_SINCE(since, api), BARE_NAME(api), true, ##__VA_ARGS__), ##__VA_ARGS__)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -213,7 +213,7 @@ static const struct {
 	int (*test)(enum mode mode);
 } tests[] = {
 #define CALL_ALONE(since, class, does, api, fn, ...) {#fn, test_##fn},
-#define CALL(since, class, does, api, fn, twin, ...) {#fn, test_##fn},
+#define CALL(since, class, does, api, fn, variant, ...) {#fn, test_##fn},
 #include ROWS
 };
 /* clang-format on */

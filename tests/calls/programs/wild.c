@@ -178,8 +178,8 @@ static void fill(void *argument, size_t size, bool is_pointer)
 	DECLARE(sym, ##__VA_ARGS__) \
 	FILL_AND_CALL(TELL_NUMBER, sym, ##__VA_ARGS__)
 #define CALL_ALONE(since, class, does, api, fn, ...) TEST(fn, ##__VA_ARGS__)
-#define CALL(since, class, does, api, fn, twin, ...) \
-	TEST(fn, ##__VA_ARGS__) TEST(twin, ##__VA_ARGS__)
+#define CALL(since, class, does, api, fn, variant, ...) \
+	TEST(fn, ##__VA_ARGS__) TEST(variant, ##__VA_ARGS__)
 #include ROWS
 #undef CALL
 #undef CALL_ALONE
@@ -208,9 +208,9 @@ static const struct {
 #ifdef TAP_CUDA
 #define CALL_ALONE(since, class, does, api, fn, ...) \
 	{#fn, call_##fn, READABLE_##class(__VA_ARGS__)},
-#define CALL(since, class, does, api, fn, twin, ...) \
+#define CALL(since, class, does, api, fn, variant, ...) \
 	{#fn, call_##fn, READABLE_##class(__VA_ARGS__)}, \
-	{#twin, call_##twin, READABLE_##class(__VA_ARGS__)},
+	{#variant, call_##variant, READABLE_##class(__VA_ARGS__)},
 #include ROWS
 #elif defined TAP_VERBS
 #define CALL(version, ret_t, absent, fn, ...) {#fn, call_##fn, true},

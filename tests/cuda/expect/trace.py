@@ -48,7 +48,7 @@ def of_trace(lines):
     for when, layer, name, event in events(lines, ("cuda", "tap")):
         name = f"{layer}:{name}"
         thread = event["vpid"], event["vtid"]
-        if name in ("cuda:function", "tap:state_function"):
+        if name in ("cuda:function", "tap:statedump_function"):
             functions[event["vpid"], int(event["function"], 0)] = event["name"]
         elif name.endswith("_exit") and name.startswith("cuda:"):
             call = opened.pop((event["vpid"], event["call_id"]))

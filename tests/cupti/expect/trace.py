@@ -70,7 +70,7 @@ class Trace:
             self.nccl[event["pid"], event["call_id"]] = name.removesuffix("_entry")
         elif layer == "cuda" and name.startswith("cu"):
             self.add_call(when, name, event)
-        elif name in ("name", "state_name"):
+        elif name in ("name", "statedump_name"):
             self.names[event["pid"], event["name"]] = event["text"]
         elif name == "graph_node":
             self.add_node(event)

@@ -15,17 +15,17 @@
  * A per-thread twin is there since CUDA 7.0 at the earliest, the function itself may be
  * older: then each is found by a version of its own.
  */
-#define TWIN_VERSION(version) ((version) < 7000 ? 7000 : (version))
+#define VARIANT_VERSION(version) ((version) < 7000 ? 7000 : (version))
 
 /* clang-format off */
 #define ENTRY_LEGACY(name, version, function) \
 	{#name, version, (void *) (function), #function, version, (void *) (function), \
 	 #function}
 #define ENTRY_STREAM(name, version, function) \
-	{#name, version, (void *) (function), #function, TWIN_VERSION(version), \
+	{#name, version, (void *) (function), #function, VARIANT_VERSION(version), \
 	 (void *) (function##_ptsz), #function "_ptsz"}
 #define ENTRY_DEFAULT_STREAM(name, version, function) \
-	{#name, version, (void *) (function), #function, TWIN_VERSION(version), \
+	{#name, version, (void *) (function), #function, VARIANT_VERSION(version), \
 	 (void *) (function##_ptds), #function "_ptds"}
 /* clang-format on */
 
@@ -35,7 +35,7 @@ static const struct {
 	int version;
 	void *legacy;
 	const char *legacy_name;
-	int twin_version;
+	int variant_version;
 	void *per_thread;
 	const char *per_thread_name;
 } entries[] = {
@@ -186,7 +186,7 @@ static void *look_up(void *function, const char *name)
 static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t flags,
 			CUdriverProcAddressQueryResult *ret_status)
 {
-	bool is_twin = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+	bool is_variant = flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 	CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	int newest = double_driver_version();
 	void *found = NULL;
@@ -198,15 +198,15 @@ static CUresult resolve(const char *symbol, void **pfn, int version, cuuint64_t 
 	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
 		if (strcmp(entries[i].name, symbol) != 0)
 			continue;
-		since = is_twin ? entries[i].twin_version : entries[i].version;
+		since = is_variant ? entries[i].variant_version : entries[i].version;
 		/* An older driver has never heard of it. */
 		if (since > newest)
 			continue;
 		if (since <= version) {
-			found = is_twin ? look_up(entries[i].per_thread,
-						  entries[i].per_thread_name)
-					: look_up(entries[i].legacy,
-						  entries[i].legacy_name);
+			found = is_variant ? look_up(entries[i].per_thread,
+						     entries[i].per_thread_name)
+					   : look_up(entries[i].legacy,
+						     entries[i].legacy_name);
 			status = CU_GET_PROC_ADDRESS_SUCCESS;
 		} else if (!found) {
 			status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;

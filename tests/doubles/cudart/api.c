@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Which function of a pair. */
-enum { LEGACY, TWIN };
+enum { LEGACY, VARIANT };
 
 static __thread cudaError_t last_error;
 static __thread int device;
@@ -61,18 +61,18 @@ cudaError_t mini_runtime_ready(void)
 	MINI_EXPORT cudaError_t name parameters { ANNOUNCED_CALL(call); }
 
 /* `call` is of pair[which]. */
-#define MINI_TWINS(name, parameters, call) \
+#define MINI_VARIANTS(name, parameters, call) \
 	MINI_EXPORT cudaError_t name parameters \
 	{ enum { which = LEGACY }; ANNOUNCED_CALL(call); } \
 	MINI_EXPORT cudaError_t name##_ptsz parameters \
-	{ enum { which = TWIN }; ANNOUNCED_CALL(call); }
+	{ enum { which = VARIANT }; ANNOUNCED_CALL(call); }
 
 /* The same where there is more to do than one call. */
 #define MINI_BODIES(name, parameters, body, ...) \
 	MINI_EXPORT cudaError_t name parameters \
 	{ ANNOUNCED(body(LEGACY, __VA_ARGS__)); } \
 	MINI_EXPORT cudaError_t name##_ptsz parameters \
-	{ ANNOUNCED(body(TWIN, __VA_ARGS__)); }
+	{ ANNOUNCED(body(VARIANT, __VA_ARGS__)); }
 /* clang-format on */
 
 MINI_EXPORT cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
@@ -193,32 +193,35 @@ MINI_EXPORT cudaError_t cudaMemcpy(void *dst, const void *src, size_t count,
 	return mini_runtime_leave(__func__, error);
 }
 
-MINI_TWINS(cudaMemsetAsync, (void *devPtr, int value, size_t count, cudaStream_t stream),
-	   MemsetD8Async[which]((CUdeviceptr) (uintptr_t) devPtr, (unsigned char) value,
-				count, stream))
+MINI_VARIANTS(cudaMemsetAsync,
+	      (void *devPtr, int value, size_t count, cudaStream_t stream),
+	      MemsetD8Async[which]((CUdeviceptr) (uintptr_t) devPtr,
+				   (unsigned char) value, count, stream))
 
 MINI_ENTRY(cudaStreamCreate, (cudaStream_t * pStream), StreamCreate(pStream, 0))
 MINI_ENTRY(cudaStreamCreateWithFlags, (cudaStream_t * pStream, unsigned int flags),
 	   StreamCreate(pStream, flags))
 MINI_ENTRY(cudaStreamDestroy, (cudaStream_t stream), StreamDestroy(stream))
-MINI_TWINS(cudaStreamSynchronize, (cudaStream_t stream), StreamSynchronize[which](stream))
-MINI_TWINS(cudaStreamQuery, (cudaStream_t stream), StreamQuery[which](stream))
-MINI_TWINS(cudaStreamWaitEvent,
-	   (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
-	   StreamWaitEvent[which](stream, event, flags))
-MINI_TWINS(cudaStreamBeginCapture, (cudaStream_t stream, enum cudaStreamCaptureMode mode),
-	   StreamBeginCapture[which](stream, (CUstreamCaptureMode) mode))
-MINI_TWINS(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *pGraph),
-	   StreamEndCapture[which](stream, pGraph))
-MINI_TWINS(cudaStreamIsCapturing,
-	   (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
-	   StreamIsCapturing[which](stream, (CUstreamCaptureStatus *) pCaptureStatus))
+MINI_VARIANTS(cudaStreamSynchronize, (cudaStream_t stream),
+	      StreamSynchronize[which](stream))
+MINI_VARIANTS(cudaStreamQuery, (cudaStream_t stream), StreamQuery[which](stream))
+MINI_VARIANTS(cudaStreamWaitEvent,
+	      (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+	      StreamWaitEvent[which](stream, event, flags))
+MINI_VARIANTS(cudaStreamBeginCapture,
+	      (cudaStream_t stream, enum cudaStreamCaptureMode mode),
+	      StreamBeginCapture[which](stream, (CUstreamCaptureMode) mode))
+MINI_VARIANTS(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t *pGraph),
+	      StreamEndCapture[which](stream, pGraph))
+MINI_VARIANTS(cudaStreamIsCapturing,
+	      (cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus),
+	      StreamIsCapturing[which](stream, (CUstreamCaptureStatus *) pCaptureStatus))
 MINI_ENTRY(cudaEventCreate, (cudaEvent_t * event), EventCreate(event, 0))
 MINI_ENTRY(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned int flags),
 	   EventCreate(event, flags))
 MINI_ENTRY(cudaEventDestroy, (cudaEvent_t event), EventDestroy(event))
-MINI_TWINS(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
-	   EventRecord[which](event, stream))
+MINI_VARIANTS(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
+	      EventRecord[which](event, stream))
 MINI_ENTRY(cudaEventQuery, (cudaEvent_t event), EventQuery(event))
 MINI_ENTRY(cudaEventSynchronize, (cudaEvent_t event), EventSynchronize(event))
 MINI_ENTRY(cudaEventElapsedTime, (float *ms, cudaEvent_t start, cudaEvent_t end),
@@ -313,13 +316,13 @@ MINI_BODIES(__cudaLaunchKernel,
 	    launch_kernel, kernel, gridDim, blockDim, args, sharedMem, stream)
 #endif
 
-MINI_TWINS(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
-	   LaunchHostFunc[which](stream, fn, userData))
+MINI_VARIANTS(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t fn, void *userData),
+	      LaunchHostFunc[which](stream, fn, userData))
 MINI_ENTRY(cudaGraphInstantiateWithFlags,
 	   (cudaGraphExec_t * pGraphExec, cudaGraph_t graph, unsigned long long flags),
 	   GraphInstantiate(pGraphExec, graph, flags))
-MINI_TWINS(cudaGraphLaunch, (cudaGraphExec_t graphExec, cudaStream_t stream),
-	   GraphLaunch[which](graphExec, stream))
+MINI_VARIANTS(cudaGraphLaunch, (cudaGraphExec_t graphExec, cudaStream_t stream),
+	      GraphLaunch[which](graphExec, stream))
 MINI_ENTRY(cudaGraphExecDestroy, (cudaGraphExec_t graphExec), GraphExecDestroy(graphExec))
 MINI_ENTRY(cudaGraphDestroy, (cudaGraph_t graph), GraphDestroy(graph))
 
@@ -334,7 +337,7 @@ static cudaError_t entry_point(int which, const char *symbol, void **funcPtr,
 
 	if (error)
 		return error;
-	if (flags == cudaEnableDefault && which == TWIN)
+	if (flags == cudaEnableDefault && which == VARIANT)
 		flags = cudaEnablePerThreadDefaultStream;
 	res = mini_runtime_ask(symbol, funcPtr, (int) version, flags, &status);
 	if (ret_status)

@@ -241,16 +241,16 @@ hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion,
 			     hipDriverProcAddressQueryResult *symbolStatus)
 {
 	void *self;
-	char twin[64];
+	char variant[64];
 
 	(void) hipVersion;
 	if (!symbol || !*symbol || !pfn)
 		return hipErrorInvalidValue;
 	self = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_NOLOAD);
 	*pfn = NULL;
-	snprintf(twin, sizeof(twin), "%s_spt", symbol);
+	snprintf(variant, sizeof(variant), "%s_spt", symbol);
 	if (flags == HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-		*pfn = dlsym(self, twin);
+		*pfn = dlsym(self, variant);
 	if (!*pfn)
 		*pfn = dlsym(self, symbol);
 	if (symbolStatus)

@@ -99,7 +99,7 @@ typedef struct cudaLaunchConfig_st {
 	unsigned int numAttrs;
 } cudaLaunchConfig_t;
 
-#define DOUBLE_TWINS(name, ...) \
+#define DOUBLE_VARIANTS(name, ...) \
 	cudaError_t name(__VA_ARGS__); \
 	cudaError_t name##_ptsz(__VA_ARGS__)
 
@@ -113,58 +113,59 @@ cudaError_t cudaGetLastError(void);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaMalloc(void **devPtr, size_t size);
 cudaError_t cudaFree(void *devPtr);
-DOUBLE_TWINS(cudaMemcpyAsync, void *dst, const void *src, size_t count,
-	     enum cudaMemcpyKind kind, cudaStream_t stream);
-DOUBLE_TWINS(cudaMemsetAsync, void *devPtr, int value, size_t count, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaMemcpyAsync, void *dst, const void *src, size_t count,
+		enum cudaMemcpyKind kind, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaMemsetAsync, void *devPtr, int value, size_t count,
+		cudaStream_t stream);
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t count,
 		       enum cudaMemcpyKind kind);
 
 cudaError_t cudaStreamCreate(cudaStream_t *pStream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
-DOUBLE_TWINS(cudaStreamSynchronize, cudaStream_t stream);
-DOUBLE_TWINS(cudaStreamQuery, cudaStream_t stream);
-DOUBLE_TWINS(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event,
-	     unsigned int flags);
-DOUBLE_TWINS(cudaStreamBeginCapture, cudaStream_t stream,
-	     enum cudaStreamCaptureMode mode);
-DOUBLE_TWINS(cudaStreamEndCapture, cudaStream_t stream, cudaGraph_t *pGraph);
-DOUBLE_TWINS(cudaStreamIsCapturing, cudaStream_t stream,
-	     enum cudaStreamCaptureStatus *pCaptureStatus);
+DOUBLE_VARIANTS(cudaStreamSynchronize, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaStreamQuery, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event,
+		unsigned int flags);
+DOUBLE_VARIANTS(cudaStreamBeginCapture, cudaStream_t stream,
+		enum cudaStreamCaptureMode mode);
+DOUBLE_VARIANTS(cudaStreamEndCapture, cudaStream_t stream, cudaGraph_t *pGraph);
+DOUBLE_VARIANTS(cudaStreamIsCapturing, cudaStream_t stream,
+		enum cudaStreamCaptureStatus *pCaptureStatus);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
-DOUBLE_TWINS(cudaEventRecord, cudaEvent_t event, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaEventRecord, cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
-DOUBLE_TWINS(cudaLaunchKernel, const void *func, dim3 gridDim, dim3 blockDim, void **args,
-	     size_t sharedMem, cudaStream_t stream);
-DOUBLE_TWINS(cudaLaunchKernelExC, const cudaLaunchConfig_t *config, const void *func,
-	     void **args);
-DOUBLE_TWINS(cudaLaunchCooperativeKernel, const void *func, dim3 gridDim, dim3 blockDim,
-	     void **args, size_t sharedMem, cudaStream_t stream);
-DOUBLE_TWINS(cudaLaunchHostFunc, cudaStream_t stream, cudaHostFn_t fn, void *userData);
+DOUBLE_VARIANTS(cudaLaunchKernel, const void *func, dim3 gridDim, dim3 blockDim,
+		void **args, size_t sharedMem, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaLaunchKernelExC, const cudaLaunchConfig_t *config, const void *func,
+		void **args);
+DOUBLE_VARIANTS(cudaLaunchCooperativeKernel, const void *func, dim3 gridDim,
+		dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaLaunchHostFunc, cudaStream_t stream, cudaHostFn_t fn, void *userData);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
 					  unsigned long long flags);
-DOUBLE_TWINS(cudaGraphLaunch, cudaGraphExec_t graphExec, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaGraphLaunch, cudaGraphExec_t graphExec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr);
 
 #if defined(MINI_CUDART_VERSION) && MINI_CUDART_VERSION < 12000
-DOUBLE_TWINS(cudaGetDriverEntryPoint, const char *symbol, void **funcPtr,
-	     unsigned long long flags);
+DOUBLE_VARIANTS(cudaGetDriverEntryPoint, const char *symbol, void **funcPtr,
+		unsigned long long flags);
 #else
-DOUBLE_TWINS(cudaGetDriverEntryPoint, const char *symbol, void **funcPtr,
-	     unsigned long long flags,
-	     enum cudaDriverEntryPointQueryResult *driverStatus);
-DOUBLE_TWINS(cudaGetDriverEntryPointByVersion, const char *symbol, void **funcPtr,
-	     unsigned int cudaVersion, unsigned long long flags,
-	     enum cudaDriverEntryPointQueryResult *driverStatus);
-DOUBLE_TWINS(__cudaLaunchKernel, cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
-	     void **args, size_t sharedMem, cudaStream_t stream);
+DOUBLE_VARIANTS(cudaGetDriverEntryPoint, const char *symbol, void **funcPtr,
+		unsigned long long flags,
+		enum cudaDriverEntryPointQueryResult *driverStatus);
+DOUBLE_VARIANTS(cudaGetDriverEntryPointByVersion, const char *symbol, void **funcPtr,
+		unsigned int cudaVersion, unsigned long long flags,
+		enum cudaDriverEntryPointQueryResult *driverStatus);
+DOUBLE_VARIANTS(__cudaLaunchKernel, cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
+		void **args, size_t sharedMem, cudaStream_t stream);
 cudaError_t __cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr);
 #endif
 

@@ -22,15 +22,15 @@ static void *ask(const char *name)
 {
 	static const char end[] = "_spt";
 	const size_t length = strlen(name) - strlen(end);
-	const int is_twin = !strcmp(name + length, end);
+	const int is_variant = !strcmp(name + length, end);
 	char bare[64];
 	void *found;
 
-	snprintf(bare, sizeof(bare), "%.*s", (int) (is_twin ? length : strlen(name)),
+	snprintf(bare, sizeof(bare), "%.*s", (int) (is_variant ? length : strlen(name)),
 		 name);
 	if (hipGetProcAddress(bare, &found, 602,
-			      is_twin ? HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
-				      : HIP_GET_PROC_ADDRESS_DEFAULT,
+			      is_variant ? HIP_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+					 : HIP_GET_PROC_ADDRESS_DEFAULT,
 			      NULL))
 		return NULL;
 	return found;

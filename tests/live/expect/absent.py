@@ -33,7 +33,7 @@ if sys.argv[1] == "present":
     sys.exit(0)
 
 assert [line["name"] for line in waiting] == ["cuStreamSynchronize"], waiting
-assert waiting[0]["rank"] == 0 and waiting[0]["least_ns"] >= 1000000000, waiting
+assert waiting[0]["rank"] == 0 and waiting[0]["min_ns"] >= 1000000000, waiting
 wait = spans[waiting[0]["id"]]
 assert wait["state"] == "open" and wait["end_ns"] is None, wait
 call, launch = list(launches(wait["fields"]["hStream"], wait["process"]))[-1]

@@ -84,7 +84,7 @@ def read(path):
 def lives_of(records):
     """Those that differ from the one before; at first it may not be ready yet."""
     lives = []
-    for life in (record["life"] for record in records):
+    for life in (record["phase"] for record in records):
         if not lives or life != lives[-1]:
             lives.append(life)
     return lives[1:] if lives[0] == "initialising" else lives
@@ -167,7 +167,7 @@ def check_member(number, rank, records, link, libraries):
     # The error is told once while it lives, however often it is asked for.
     told = [record for record in records if record["async_error"] != "ncclSuccess"]
     if number == 18 and rank == 0:
-        assert [(record["life"], record["async_error"]) for record in told] == \
+        assert [(record["phase"], record["async_error"]) for record in told] == \
             [("ready", "ncclRemoteError"), ("aborted", "ncclRemoteError")], records
     else:
         assert not told, (number, told)

@@ -18,7 +18,7 @@ def main():
             record = json.loads(line)
             if record["type"] == "communicator":
                 who = record["process"], record["comm_id"]
-                lives[who].append(record["life"])
+                lives[who].append(record["phase"])
                 keys[who] = record["comm_key"]
                 addresses[record["process"]].add(record["comm"])
             elif record["type"] == "span" and record["name"] == "ncclAllReduce":

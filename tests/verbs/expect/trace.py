@@ -47,12 +47,12 @@ for line in sys.stdin:
     if re.fullmatch("post_(send|rdma|datagram)(_list)?", name):
         nr = number(event.get("num_wr", "1"))
         count["sent"] += nr
-        raced += nr * number(event["raced"])
-        expect(pid, ("send", event["qp_id"], event["life"]), number(event["seq"]), nr)
+        raced += nr * number(event["concurrent"])
+        expect(pid, ("send", event["qp_id"], event["generation"]), number(event["seq"]), nr)
     elif name in ("post_recv", "post_recv_list"):
         nr = number(event.get("num_wr", "1"))
         count["received"] += nr
-        expect(pid, ("recv", event["qp_id"], event["srq_id"], event["life"]),
+        expect(pid, ("recv", event["qp_id"], event["srq_id"], event["generation"]),
                number(event["seq"]), nr)
     elif name == "post_failed":
         count["failed"] += 1
@@ -60,11 +60,11 @@ for line in sys.stdin:
         nr = number(event["num_wc"])
         count["completed"] += nr
         count["polls"] += 1
-        raced += nr * number(event["raced"])
+        raced += nr * number(event["concurrent"])
         expect(pid, ("poll", event["cq_id"]), number(event["first_seq"]) + 1, nr)
         for i in range(nr):
             if number(event["seq"][i]):
-                expect(pid, ("completion", event["qp_id"][i], event["life"][i],
+                expect(pid, ("completion", event["qp_id"][i], event["generation"][i],
                              event["is_recv"][i]), number(event["seq"][i]), 1)
 
 for line in sorted(" ".join(f"{name} {n}" for name, n in count.items())

@@ -20,7 +20,7 @@ static struct ibv_mr *mr;
 static struct ibv_cq *cq;
 static uint64_t ids;
 
-static void await(struct side *side, uint64_t sent, uint64_t got)
+static void add_pending(struct side *side, uint64_t sent, uint64_t got)
 {
 	struct ibv_wc wc[4];
 
@@ -55,7 +55,7 @@ static void request(struct side *side, enum ibv_wr_opcode opcode, struct ibv_mw 
 		wr.wr.rdma.rkey = rkey;
 	}
 	CHECK(!post_send(side, &side->queues[0], &wr));
-	await(side, side->queues[0].posted, 0);
+	add_pending(side, side->queues[0].posted, 0);
 }
 
 static void receive(struct side *side)
@@ -105,7 +105,7 @@ void run(struct side *side, int argc, char **argv)
 		}
 		meet(side);
 		if (side->number) {
-			await(side, 0, number + 1);
+			add_pending(side, 0, number + 1);
 			if (is_own)
 				request(side, IBV_WR_LOCAL_INV, NULL, rkey, 0);
 			closed += is_own;
