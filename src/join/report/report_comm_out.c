@@ -173,7 +173,7 @@ static const struct tap_column all_columns[] = {
 	TAP_COLUMN_CALL("name", struct tap_comm_sum, operation),
 	TAP_COLUMNS_OF(sum_columns),
 	COLUMN("linked", "linked", 10, TAP_UNIT_COUNT, linked),
-	COLUMN("missing_ranks", "missing_ranks", 9, TAP_UNIT_COUNT, incomplete),
+	COLUMN("missing_ranks", "missing", 9, TAP_UNIT_COUNT, incomplete),
 	TAP_COLUMNS_END,
 };
 
