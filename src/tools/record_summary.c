@@ -197,12 +197,13 @@ static void add_note(struct counter *counter, size_t process, bool is_problem,
 static void note_own_event(struct counter *counter, const char *name,
 			   const bt_field *payload, size_t process)
 {
+	static const char dump[] = "statedump_";
 	const char *text;
 	char line[256];
 
 	/* Also of those who were there before what is kept begins. */
-	if (!strncmp(name, "state_", 6))
-		name += 6;
+	if (!strncmp(name, dump, strlen(dump)))
+		name += strlen(dump);
 	if (!strcmp(name, "process")) {
 		if (!strcmp(text_of(payload, "job_id"), counter->job))
 			counter->processes.items[process].is_ours = true;

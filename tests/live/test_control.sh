@@ -163,7 +163,7 @@ check "at full speed memory is bounded ($used KiB of 16384)" test $used -le 1638
 check "then a snapshot is taken" ctl snapshot
 wait $pid
 check "and the state in it is complete (after $(tail -n 1 "$work/storm") calls)" sh -c '
-    babeltrace2 "$1"/snapshot-* | sed -n "s/.* tap:\(state_[a-z]*\): .*/\1/p" | sort | uniq -c |
+    babeltrace2 "$1"/snapshot-* | sed -n "s/.* tap:\(statedump_[a-z]*\): .*/\1/p" | sort | uniq -c |
         grep -c -e "200 statedump_comm" -e "1 statedump_end" -e "1 statedump_process" | grep -qx 3 &&
     babeltrace2 "$1"/snapshot-* | grep "tap:statedump_end" | grep -q "comms = 200"' - \
     "$work/trace/$host"
