@@ -57,7 +57,7 @@ report = json.loads(output_of(ccltap, "check", "--json", *traces) or "{}")
 counted = sorted(text_of("counted").splitlines())
 events = output_of("babeltrace2", *traces)
 seen = output_of(sys.executable, os.path.join(os.path.dirname(__file__),
-                                              "../verbs/trace.py"),
+                                              "../verbs/expect/trace.py"),
                  input=events).splitlines()
 if len(counted) < 2:
     wrong(f"of two programs {len(counted)} were counted")
