@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every module of the tracer needs before it does anything in a thread of the
- * program: the guard, the epoch of what was resolved, and the switch of what is not ready.
+ * What every module of the tracer needs before it acts in a thread of the program: the
+ * guard, the epoch of resolved functions, and the switch of entries that are not ready.
  *
- * It hides how a thread tells our own code from the program's, and includes nothing of
- * the tracer, so that all modules can include it.
+ * It hides how a thread distinguishes the tracer's code from the program's. It includes
+ * no other header of the tracer, so that all modules can include it.
  */
 #ifndef TAP_INTERCEPT_GUARD_H
 #define TAP_INTERCEPT_GUARD_H
@@ -18,21 +18,21 @@
 #include "common/thread.h"
 
 /*
- * Where the switches of a wrapper lead until its real function is known and LTTng is
- * there: so the first call takes the slow path.
+ * The switches of a wrapper point here until its real function is known and LTTng has
+ * started, so that the first call takes the slow path.
  */
 extern const int tap_not_ready tap_hidden; /* 1 */
 
 /*
- * Counts the times that a library was unloaded which concerns us, or one came, from 1:
- * what was resolved in an earlier epoch may be gone.  Written by entry.c alone, under its
- * lock.
+ * Counts, from 1, how often a watched library was unloaded or a further definition of a
+ * wrapped name was loaded. A function resolved in an earlier epoch may be gone. Only
+ * entry.c writes it, under its lock.
  */
 extern uint32_t tap_epoch tap_hidden;
 
 /*
- * Held around our own code and LTTng's: calls made there are passed on, the thread
- * is not cancelled there, and errno is what it was.
+ * Set while the thread runs the tracer's code or LTTng's: wrapped calls made there are
+ * not recorded, the thread cannot be cancelled, and clearing the guard restores errno.
  */
 struct tap_guard {
 	int saved_errno, saved_cancel;

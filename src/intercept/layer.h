@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A layer: what a module does when something happens to the whole tracer.  The module
+ * A layer: the hooks of a module for events that concern the whole tracer. The module
  * defines a structure of these hooks, tap_layer_<name>, and layers.c lists it.
  *
- * It hides who the layers are from those that call them (start.c, statedump.c, close.c,
- * threads.c, watchdog.c, entry.c, lookup.c), so that none of these includes a layer.
+ * It hides which layers exist from the modules that call them (start.c, statedump.c,
+ * close.c, threads.c, watchdog.c, entry.c, lookup.c), so that none of these includes a
+ * layer.
  */
 #ifndef TAP_INTERCEPT_LAYER_H
 #define TAP_INTERCEPT_LAYER_H
@@ -16,64 +17,77 @@
 #include "common/lock.h"
 #include "common/thread.h"
 
-/* What a state has written of each kind: tap:statedump_end says it, so that a loss is
- * seen.
+/*
+ * The number of events of each kind in a state dump. tap:statedump_end holds them, so
+ * that the reader detects lost events.
  */
 struct tap_state_counts {
 	uint32_t libraries, comms, threads, stacks;
-	bool all_threads; /* all that could be in a recorded call are known */
+	bool all_threads; /* every thread that may be inside a recorded call is on the
+			     list */
 };
 
-/* A hook may be NULL.  The caller holds no lock of the tracer's, but where it says so. */
+/*
+ * A hook may be NULL. The caller holds no lock of the tracer's unless a comment says so.
+ */
 struct tap_layer {
 	/* Once, when events can be written. */
 	void (*prepare)(void);
-	/* In each process, also one made by fork, before its first event.  The caller has
-	 * set the guard. */
+	/*
+	 * In each process, including a child of fork(), before its first event. The
+	 * caller has set the guard.
+	 */
 	void (*announce)(void);
-	/* By LTTng's thread, under its lock, or by whoever has a state written. */
+	/*
+	 * Run by LTTng's thread, under LTTng's lock, or by a caller of
+	 * tap_statedump_write().
+	 */
 	void (*write_statedump)(struct tap_state_counts *counts);
-	/* Once a second; stuck_ns is 0 where nothing is held to be stuck. */
+	/* Once a second, by the watchdog; stuck_ns 0: no call counts as stuck. */
 	void (*look)(int64_t stuck_ns);
-	/* A library that calls lead into was met. */
+	/* A call has led into a library for the first time. */
 	void (*library_met)(void);
-	/* A library was unloaded that somebody relies on. */
+	/* A watched library was unloaded. */
 	void (*expire)(void);
-	/* By a thread that is known to threads.c, when it ends. */
+	/* Run by a thread on the list of threads.c when it ends. */
 	void (*thread_ends)(struct tap_thread *thread);
 
 	/*
-	 * A fork's child finds it free.  is_locked_by_fork: it waits for the lock, so
-	 * that what that guards is whole in the child.
+	 * The lock is free in a fork's child. is_locked_by_fork: the fork waits for the
+	 * lock, so that the data it guards is consistent in the child.
 	 */
 	struct tap_lock *lock;
 	bool is_locked_by_fork;
-	/* Around a fork, after LTTng's lock and under the layer's own; the child has one
-	 * thread. */
+	/*
+	 * Around a fork, under LTTng's lock and the layer's own; the child has one
+	 * thread.
+	 */
 	void (*fork_prepare)(void);
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
 
 	/*
-	 * What dlsym() gives the program for `name`, where the real answer is found;
-	 * NULL: that one.  Calls no function of libc until the name is known to be the
-	 * layer's.
+	 * Returns what dlsym() returns to the program for `name`, where the real answer
+	 * is `found`; NULL: `found` itself. Calls no function of libc before the name is
+	 * known to be one of the layer's.
 	 */
 	void *(*stand_in)(const char *name, void *found);
-	/* What each name of the layer's begins with: two letters or more; NULL ends them.
+	/*
+	 * The prefixes of the layer's names, of two letters or more each; NULL ends the
+	 * list.
 	 */
 	const char *const *prefixes;
 
-	/* Around a call of cuInit(), in the thread that makes it. */
+	/* Before and after a call of cuInit(), in the thread that calls it. */
 	void (*cuda_begins)(void);
 	void (*cuda_has_begun)(void);
 };
 
-/* All of them, outermost lock first. */
+/* All layers, outermost lock first. */
 extern const struct tap_layer *const tap_layers[] tap_hidden;
 extern const unsigned tap_nr_layers tap_hidden;
 
-/* Around a fork: before it in the order of the table, after it in the other. */
+/* Around a fork: prepare runs in the order of the table, the other two in reverse. */
 void tap_layers_fork_prepare(void) tap_hidden;
 void tap_layers_fork_parent(void) tap_hidden;
 void tap_layers_fork_child(void) tap_hidden;
@@ -84,7 +98,7 @@ void tap_layers_fork_child(void) tap_hidden;
 			(layer)->hook(__VA_ARGS__); \
 	} while (0)
 
-/* Calls that hook of each layer that has one, in the order of the table. */
+/* Calls a hook of each layer that defines it, in the order of the table. */
 #define TAP_LAYERS_CALL(hook, ...) \
 	do { \
 		unsigned layer_; \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the process knows of `ccltap record`, which it runs under, and how it tells it
- * that it is not recorded: a trace cannot say that of a process that has no part in it;
- * and, of a flight recorder, that now is the time to keep what the buffers hold.
+ * Messages from the traced process to the `ccltap record` that it runs under: that the
+ * process is not recorded, which its absence from a trace cannot say, and, to a flight
+ * recorder, a request for a snapshot of the buffers.
  *
  * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <token> <socket>", and
- * that the recorder may be out of reach: then nothing is said.
+ * that the recorder may be out of reach: then no message is sent.
  */
 #ifndef TAP_INTERCEPT_RECORDER_H
 #define TAP_INTERCEPT_RECORDER_H
@@ -14,22 +14,31 @@
 
 #include "common/compiler.h"
 
-/* Why nothing of this process may be recorded, NULL when it may. */
+/* The reason why this process must not be recorded, NULL when there is none. */
 const char *tap_recorder_objection(void) tap_hidden;
 
-/* Tells the recorder, if there is one.  No event, no output, never blocks. */
+/*
+ * Sends `why` to the recorder, if there is one. Writes no event and no output, never
+ * blocks.
+ */
 void tap_recorder_notify(const char *why) tap_hidden;
 
-/* LTTng is there, but no session records this process: tells why, as far as is known. */
+/*
+ * Tells the recorder why no session records this process although LTTng has started, as
+ * far as the process knows.
+ */
 void tap_recorder_notify_unreached(void) tap_hidden;
 
 /*
- * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, with which the recorder says how it records;
- * once, before the two below.
+ * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, which the recorder sets. Called once, before
+ * tap_recorder_notify_unreached() and tap_recorder_ask_snapshot().
  */
 void tap_recorder_prepare(void) tap_hidden;
 
-/* Asks for a snapshot, of a flight recorder alone.  Never blocks, keeps no lock. */
+/*
+ * Asks a flight recorder for a snapshot; does nothing under any other. Never blocks,
+ * takes no lock.
+ */
 void tap_recorder_ask_snapshot(const char *why) tap_hidden;
 
 #endif

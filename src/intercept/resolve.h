@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real functions by version; and all that a layer with a folder of its own, src/verbs and
- * src/cupti, includes of this one.
+ * Resolves real functions by version. A layer with a folder of its own, src/verbs or
+ * src/cupti, includes this header alone of src/intercept.
  *
- * It hides where a library lies that the program opened for itself alone.
+ * It hides how a library is found that the program opened with RTLD_LOCAL.
  */
 #ifndef TAP_INTERCEPT_RESOLVE_H
 #define TAP_INTERCEPT_RESOLVE_H
@@ -18,13 +18,16 @@
 
 /*
  * The function `name` of exactly this version that the program would have reached without
- * us, in whatever library whose soname begins with `soname`; NULL when there is none.
- * The library is watched: tap_epoch counts when it goes.
+ * the tracer, in any library whose soname begins with `soname`; NULL when there is none.
+ * The library is watched: tap_epoch changes when it is unloaded.
  */
 void *tap_resolve_version(const char *soname, const char *name,
 			  const char *version) tap_hidden;
 
-/* Such a function, found when it is called first and again when a library has gone. */
+/*
+ * Such a function, resolved at the first call and again after a watched library was
+ * unloaded.
+ */
 struct tap_resolved {
 	const char *soname, *name, *version;
 	void *real;
@@ -46,10 +49,10 @@ static inline void *tap_resolve(struct tap_resolved *r)
 /* The path of the first loaded library whose soname begins with this; false: none. */
 bool tap_resolve_loaded(const char *soname, char *ret_path, size_t size) tap_hidden;
 
-/* dlsym(), past what stands in for it: in a library that the layer has opened. */
+/* glibc's dlsym(), for a library that the layer has opened. */
 void *tap_resolve_in(void *handle, const char *name) tap_hidden;
 
-/* Of tap_recorder_ask_snapshot(), for what a layer finds stuck. */
+/* Calls tap_recorder_ask_snapshot(), for a layer that finds something stuck. */
 void tap_resolve_ask_snapshot(const char *why) tap_hidden;
 
 #endif

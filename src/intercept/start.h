@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Brings LTTng into the process when the first traced call is made, and not
- * before: a process that makes none has no thread, no descriptor and no
- * session of ours.
+ * Loads LTTng into the process at the first traced call: a process that makes no traced
+ * call has no thread, descriptor or LTTng session from the tracer.
  *
- * It hides the threads that load libccltap-events.so and HIP's part of it, how long the
- * program waits for them, what a fork needs, and what the trace holds about the process
- * before its first call.
+ * It hides the threads that load libccltap-events.so and the library of HIP's events, how
+ * long the program waits for them, what a fork needs, and which events about the process
+ * precede its first call.
  */
 #ifndef TAP_INTERCEPT_START_H
 #define TAP_INTERCEPT_START_H
@@ -16,8 +15,8 @@
 
 enum tap_started {
 	TAP_STARTED,  /* tap_events_table can be used */
-	TAP_STARTING, /* it takes too long to wait for: not yet */
-	TAP_FAILED,   /* this process is not recorded; never changes any more */
+	TAP_STARTING, /* not yet: the start takes longer than the caller waits */
+	TAP_FAILED,   /* this process is not recorded; the answer is final */
 };
 
 /*
@@ -26,10 +25,13 @@ enum tap_started {
  */
 enum tap_started tap_start(struct tap_guard *guard) tap_hidden;
 
-/* The same for HIP's calls, whose events come by themselves. */
+/* The same for HIP's calls, whose events are in a library of their own. */
 enum tap_started tap_start_hip(struct tap_guard *guard) tap_hidden;
 
-/* Writes tap:process and tap:library again if a fork made this a new process. */
+/*
+ * Writes the events that describe the process, such as tap:process and tap:library, once
+ * in each process, including a child of fork().
+ */
 void tap_announce(void) tap_hidden;
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells a recording that starts late how things are: what the process is, and which
- * libraries, communicators and threads of interest live in it.
+ * Writes a state dump for a recording that starts late: the process, and its libraries,
+ * communicators, threads and queues.
  *
- * It hides who asks: LTTng does when a session starts, and somebody who types "lttng
- * regenerate statedump".
+ * It hides who requests one: LTTng does, when a session starts and on "lttng regenerate
+ * statedump".
  */
 #ifndef TAP_INTERCEPT_STATEDUMP_H
 #define TAP_INTERCEPT_STATEDUMP_H
 
 #include "common/compiler.h"
 
-/* Once the events can be written. */
+/* Called once, when events can be written. */
 void tap_statedump_prepare(void) tap_hidden;
 
-/* Tells it unasked.  The caller holds no lock. */
+/* Writes a state dump without a request from LTTng. The caller holds no lock. */
 void tap_statedump_write(void) tap_hidden;
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each thread is doing, so that a recording which starts late has it, and which
- * thread does not come back from a call.
+ * What each thread is doing, for state dumps, and which threads have not returned from a
+ * call, for the watchdog.
  *
- * It hides that a thread is read while it goes on: what is read of it may not fit together.
+ * It hides that other threads run while their state is read, so that the values read of
+ * one thread may be from different moments.
  */
 #ifndef TAP_INTERCEPT_THREAD_STATE_H
 #define TAP_INTERCEPT_THREAD_STATE_H
@@ -14,17 +15,17 @@
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 
-/* A recorded call that was open at an earlier look already. */
+/* A recorded call that was open at an earlier look too. */
 struct tap_thread_seen {
 	struct tap_thread_state state;
-	bool is_due;   /* to be told: first after 1 s, then each time it is ten times as
-			  long */
-	bool is_stuck; /* for stuck_ns now, for the first time */
+	bool is_due;   /* to be reported: after 1 s, then after each tenfold time */
+	bool is_stuck; /* first look at which the call has taken stuck_ns */
 };
 
 /*
- * Looks at all threads, by the one that keeps house; how many calls there is something to
- * say of.  The rest is left for the next look.  stuck_ns 0: none ever is.
+ * Looks at all threads; called by the watchdog alone. Returns the number of calls to
+ * report, at most `room`; the next look returns the rest. stuck_ns 0: no call is ever
+ * stuck.
  */
 uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
 			  uint32_t room) tap_hidden;

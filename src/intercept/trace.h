@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where events are written: the table of libccltap-events.so, and the event for what did
- * not work.
+ * The functions that write events: the table of libccltap-events.so, and tap_problem()
+ * for the tracer's own failures.
  *
- * It hides that the table is another library's, which start.c loads.
+ * It hides that the table belongs to another library, which start.c loads.
  */
 #ifndef TAP_INTERCEPT_TRACE_H
 #define TAP_INTERCEPT_TRACE_H
@@ -16,7 +16,9 @@
 /* Set once by start.c, before tap_start() first returns TAP_STARTED; NULL until then. */
 extern const struct tap_events *tap_events_table tap_hidden;
 
-/* Says in the trace, once per cause, that something of ours did not work. */
+/*
+ * Reports a failure of the tracer in the log and, once LTTng has started, as tap:problem.
+ */
 void tap_problem(const char *what, const char *detail, uint64_t count) tap_hidden;
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What wrappers of any library are made of: NCCL's (nccl/nccl_wrap.h) and the driver's
- * (cuda/cuda.c).
+ * The macros that wrappers of all libraries share: NCCL's (nccl/nccl_wrap.h) and the CUDA
+ * driver's (cuda/cuda.c).
  *
- * The exported names carry a version that is not their default one, in the
- * first version that the library defines.  The dynamic linker binds references
- * to such a name as to any other, but dlsym() passes over it: so a program that
- * asks whether it has NCCL is told the truth (doc/decisions/0002).
+ * The exported names carry a version that is not their default one, in the first version
+ * that the library defines. The dynamic linker binds references to such a name as to any
+ * other, but dlsym() ignores it: a program that looks NCCL up thus learns whether NCCL is
+ * loaded (doc/decisions/0002).
  */
 #ifndef TAP_INTERCEPT_WRAP_H
 #define TAP_INTERCEPT_WRAP_H
@@ -20,10 +20,10 @@
 #define TAP_EXPORT(sym) \
 	__asm__(".symver tap_linked_" #sym ", " #sym "@" TAP_VERSION_NODE);
 
-/* What a wrapper reads, others write: the switches and the real function. */
+/* Reads what other threads may write: the switches and the real function. */
 #define TAP_READ(field) __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
 
-/* A call's arguments after others, and their declarations. */
+/* A call's arguments, and their declarations, to follow others in a list. */
 #define TAP_MORE(...) ARGS_WALK(TAP_MORE_ARG, SEP_NONE, ##__VA_ARGS__)
 #define TAP_MORE_ARG(t, n, k) , n
 #define TAP_MORE_ARG_NONE
