@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CUDA driver's functions, by whatever way a program reaches them: linked, looked up
- * with dlsym(), or taken from cuGetProcAddress() by a runtime library, which is how
- * nearly all do.
+ * The CUDA driver's functions, by each binding that a program uses: linked, looked up
+ * with dlsym(), or taken from cuGetProcAddress() by a runtime library, as nearly all
+ * programs do.
  *
  * It hides that one function is wrapped several times: each name has a wrapper for each
- * way, since the ways may lead to different functions of a driver, and a call must end in
- * the one that the program was given.  The forms for the legacy default stream and for
- * the thread's own are different names.  HIP's functions go the same way.
+ * binding, since bindings may lead to different functions of a driver, and a call must
+ * reach the function that the program obtained. The variants for the legacy default
+ * stream and for the per-thread stream are different names. HIP's functions are wrapped
+ * likewise.
  */
 #ifndef TAP_INTERCEPT_CUDA_CUDA_H
 #define TAP_INTERCEPT_CUDA_CUDA_H
@@ -22,32 +23,34 @@
 #include "intercept/start.h"
 #include "tracepoints/cuda_events.h"
 
-/* Whose functions they are. */
+/* The library whose functions are wrapped: CUDA's driver or HIP. */
 struct tap_cuda_library {
-	const char *soname;	 /* or how it begins */
-	CUresult missing;	 /* answered by a function that it lacks */
-	const char *get_current; /* tells the context that is current */
-	enum tap_started (*start)(struct tap_guard *guard); /* has its events there */
-	void *ask;	/* that function, once it was found */
-	uint32_t epoch; /* tap_epoch then */
+	const char *soname;	 /* or its beginning */
+	CUresult missing;	 /* the result of a function that the library lacks */
+	const char *get_current; /* name of the function that returns the current
+				    context */
+	enum tap_started (*start)(struct tap_guard *guard); /* loads the library's
+							       events */
+	void *ask;	/* the function get_current, NULL until it is found */
+	uint32_t epoch; /* tap_epoch when ask was found */
 };
 
 extern struct tap_cuda_library tap_cuda_driver tap_hidden, tap_cuda_hip tap_hidden;
 
-/* One way into one name. */
+/* One binding of one name. */
 struct tap_cuda_entry {
-	/* As in struct tap_entry; real is written before them. */
+	/* The switches, as in struct tap_entry; real is written before them. */
 	const int *on[2];
 	void *real;
 	const char *name;
 	struct tap_cuda_library *library;
-	uint32_t epoch; /* of a linked one: tap_epoch when real was found */
+	uint32_t epoch; /* of a linked entry: tap_epoch when real was found */
 	uint16_t row;
-	uint16_t cbid; /* CUPTI's number of the function, 0: it has none */
+	uint16_t cbid; /* CUPTI's number of the function, 0 for none */
 	bool per_thread, linked;
 };
 
-/* Wrappers for what is handed out: two drivers at once, or two addresses of one. */
+/* Wrappers of a name for looked-up functions: of two drivers, or two addresses in one. */
 #define TAP_CUDA_COPIES 2
 
 struct tap_cuda_name {
@@ -61,19 +64,19 @@ struct tap_cuda_name {
 	} looked_up[TAP_CUDA_COPIES];
 };
 
-/* All of the driver's names, the older forms of each before the later ones; HIP's. */
+/* All names of the driver, older versions before later ones, and all names of HIP. */
 extern const struct tap_cuda_name tap_cuda_names[] tap_hidden;
 extern const unsigned tap_cuda_nr_names tap_hidden;
 extern const struct tap_cuda_name tap_hip_names[] tap_hidden;
 extern const unsigned tap_hip_nr_names tap_hidden;
 
 /*
- * The wrapper through which a program goes that looks name up, which is `found`; NULL
- * when it has to go without.
+ * The wrapper that a program gets when it looks up name and the real answer is `found`;
+ * NULL when none is free.
  */
 void *tap_cuda_bind(const struct tap_cuda_name *name, void *found) tap_hidden;
 
-/* Which of a call's arguments means what. */
+/* The arguments of a call that the tracer interprets. */
 struct tap_cuda_what {
 	bool has_stream;
 	CUstream stream;
@@ -84,12 +87,12 @@ struct tap_cuda_what {
 };
 
 /*
- * Whether the call is recorded.  Then the record's common part is begun, and the thread
- * is inside the call until tap_cuda_wrote() or tap_cuda_leave().
+ * Returns whether the call is recorded. If so, it begins the record's common part, and
+ * the thread is inside the call until tap_cuda_wrote() or tap_cuda_leave().
  */
 bool tap_cuda_enter(struct tap_cuda_entry *e,
 		    struct tap_cuda_common *ret_common) tap_hidden;
-/* Right before the real call. */
+/* Called right before the real call. */
 void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *common,
 		    const struct tap_cuda_what *what) tap_hidden;
 void tap_cuda_wrote(const struct tap_cuda_entry *e, struct tap_cuda_common *record,
@@ -99,7 +102,10 @@ void tap_cuda_leave(const struct tap_cuda_common *common) tap_hidden;
 /* The real function, for a call that is not recorded: NULL when there is none. */
 void *tap_cuda_real(struct tap_cuda_entry *e) tap_hidden;
 
-/* Captures that are open, in whatever stream: a stream is asked only then. */
+/*
+ * Adds to the number of open captures, of all streams; the tracer queries streams only
+ * while there are any.
+ */
 void tap_cuda_capture(int more) tap_hidden;
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of what is launched.
+ * The names of launched functions.
  *
- * A launch names a function by its address; the trace is told once what that stands for.
- * It hides that the driver is asked (CUDA 12.3 and later tell), or HIP, and that an
- * address may stand for another function after a module or a library was unloaded.
+ * A launch event names a function by its address, and one event per address gives the
+ * name. This module hides that the driver (CUDA 12.3 and later) or HIP is queried, and
+ * that an address may belong to another function after a module or a library was
+ * unloaded.
  */
 #ifndef TAP_INTERCEPT_CUDA_FUNCTIONS_H
 #define TAP_INTERCEPT_CUDA_FUNCTIONS_H
@@ -15,26 +16,29 @@
 #include "common/compiler.h"
 
 enum tap_function_kind {
-	TAP_FUNCTION_UNKNOWN, /* the trace was not told its name */
+	TAP_FUNCTION_UNKNOWN, /* no event has given its name */
 	TAP_FUNCTION_OTHER,
-	TAP_FUNCTION_NCCL, /* a kernel that NCCL tells by its arguments what to do */
+	TAP_FUNCTION_NCCL, /* a kernel whose arguments hold NCCL's work */
 };
 
 /* Takes no lock. */
 enum tap_function_kind tap_function_kind(CUfunction function) tap_hidden;
 
-/* Who knows it: the CUDA driver; HIP, of a module's function or of the program's own. */
+/*
+ * Which library to query: the CUDA driver; HIP, for a function of a module or of the
+ * program.
+ */
 enum tap_function_asked {
 	TAP_FUNCTION_OF_DRIVER,
 	TAP_FUNCTION_OF_MODULE,
 	TAP_FUNCTION_OF_HOST,
 };
 
-/* Tells the trace its name.  The caller has set the guard. */
+/* Writes the event with the function's name. The caller has set the guard. */
 enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked) tap_hidden;
 
-/* From now on an address may stand for another. */
+/* Forgets all functions: from now on an address may belong to another one. */
 void tap_functions_forget(void) tap_hidden;
 
 #endif

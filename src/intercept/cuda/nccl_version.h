@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which NCCL a piece of code belongs to: there may be several in a process, and a
- * framework may have one inside.
+ * The NCCL version that an address in code belongs to: a process may have several, and a
+ * framework may have one linked in.
  *
- * It hides that the object is asked, and that what it said is kept for as long as it is
- * loaded.
+ * It hides that it calls the object's ncclGetVersion(), and that it keeps the answer
+ * while the object is loaded.
  */
 #ifndef TAP_INTERCEPT_CUDA_NCCL_VERSION_H
 #define TAP_INTERCEPT_CUDA_NCCL_VERSION_H
@@ -14,8 +14,8 @@
 #include "common/compiler.h"
 
 /*
- * The version, as 22809, that the object says of itself which holds address; 0 when it
- * does not.  Asked often, of few places.
+ * The version, such as 22809, that the object which holds address reports; 0 when it
+ * reports none. Called often, for few addresses.
  */
 uint32_t tap_nccl_version_at(const void *address) tap_hidden;
 

@@ -2,10 +2,10 @@
 /*
  * Symbols of loaded objects, read from the objects themselves.
  *
- * The dynamic linker's own answer, dlsym(), is what we stand in for; and a
- * question that fails there leaves an error behind that the program would
- * find.  This module hides the layout of hash tables and version tables.  It
- * calls no function of libc, so that it may run before any library is ready.
+ * The dynamic linker's dlsym() is not used: the tracer replaces it, and a failed lookup
+ * would leave an error for the program's dlerror(). This module hides the layout of hash
+ * tables and version tables. It calls no function of libc, so that it may run before any
+ * library is initialised.
  */
 #ifndef TAP_INTERCEPT_DL_ELF_H
 #define TAP_INTERCEPT_DL_ELF_H

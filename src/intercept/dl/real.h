@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlsym() and dlvsym() as glibc has them, for our own questions: the names lead to the
- * stand-ins of lookup.c.
+ * glibc's dlsym() and dlvsym(), for the tracer's own lookups: the names themselves lead
+ * to the replacements of lookup.c.
  *
- * It hides how they are found without them.
+ * It hides how the two are found without dlsym().
  */
 #ifndef TAP_INTERCEPT_DL_REAL_H
 #define TAP_INTERCEPT_DL_REAL_H
@@ -11,8 +11,8 @@
 #include "common/compiler.h"
 
 /*
- * NULL until tap_real_find() has found them, which whichever of our functions comes first
- * calls.  To be called where the caller's identity does not matter.
+ * NULL until tap_real_find() has found them; the first function of the tracer that needs
+ * them calls it. For lookups that do not depend on the caller.
  */
 extern void *(*tap_real_dlsym_at)(void *, const char *) tap_hidden;
 extern void *(*tap_real_dlvsym_at)(void *, const char *, const char *) tap_hidden;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers operations, for as long as the process lives and whether anybody records or
- * not.
+ * Numbers operations, from the start of the process and whether a session records or not.
  *
- * A collective's number is the same on all ranks of a communicator, since NCCL wants them
- * called in the same order; a send's is that of the receive which takes it.  It hides
- * which calls NCCL forgets: those that failed, and all of a group that did.
+ * A collective has the same number on all ranks of a communicator, since NCCL requires
+ * the same order of calls on each; a send has the number of its receive. The module hides
+ * which calls NCCL drops: those that fail, and all calls of a group that fails.
  *
- * What is inline is the hot path of every operation.  A program that lets two threads use
- * one communicator at once without order between them breaks NCCL's rules; then two
- * operations may have one number.
+ * The inline functions are the hot path of every operation. If two threads use one
+ * communicator at once without ordering, which NCCL forbids, two operations may have the
+ * same number.
  */
 #ifndef TAP_INTERCEPT_NCCL_GROUP_H
 #define TAP_INTERCEPT_NCCL_GROUP_H
@@ -23,7 +22,10 @@
 #include "intercept/nccl/comm.h"
 #include "intercept/threads.h"
 
-/* Only a call outside of all others is the program's own; ours are made inside one. */
+/*
+ * Whether a call is the program's own: the calls of NCCL and of the tracer are inside
+ * one.
+ */
 static inline bool tap_call_is_outer(struct tap_thread *t)
 {
 	if (t->inside)
@@ -39,12 +41,14 @@ static inline bool tap_call_counts(int result)
 }
 
 /*
- * False when it is not the program's own call: then nothing is to be ended.  Else the
- * thread is inside it, and last_comm is what it is on, until its end.
+ * Returns false when the call is not the program's own: then the caller must not end it.
+ * Otherwise the thread is inside the operation until its end, and last_comm is its
+ * communicator.
  */
 bool tap_operation_begin(const char *name, ncclComm_t handle) tap_hidden;
 
-/* The same when that needs nothing but a few instructions; false when it may need more.
+/*
+ * The same in a few instructions; false also when tap_operation_begin() must be called.
  */
 static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 {
@@ -57,14 +61,14 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 }
 
 /*
- * What the fast ends below leave: the first in a group, or after one, and a call that
- * failed.  All return result.
+ * The slow cases of the two functions below: the first operation in a group or after one,
+ * and a call that failed. All return result.
  */
 int tap_operation_failed(int result) tap_hidden;
 int tap_collective_count(int result) tap_hidden;
 int tap_p2p_count(int peer, bool is_recv, int result) tap_hidden;
 
-/* Each returns result, so that it can be the last that a wrapper does. */
+/* Each returns result, so that a wrapper can end with it as a tail call. */
 static inline int tap_collective_end(int result)
 {
 	struct tap_thread *t = &tap_thread;
@@ -87,8 +91,10 @@ static inline int tap_p2p_end(int peer, bool is_recv, int result)
 	return tap_p2p_count(peer, is_recv, result);
 }
 
-/* The number of the operation that has begun, should it succeed; 0 when ranks cannot
- * agree. */
+/*
+ * The number that the begun operation has if it succeeds; 0 when ranks cannot agree on
+ * one.
+ */
 static inline uint64_t tap_collective_number(void)
 {
 	const struct tap_comm *c = tap_thread.last_comm;
@@ -104,18 +110,18 @@ static inline uint64_t tap_p2p_number(int peer, bool is_recv)
 	return p && c->about.comm_key ? p->count + 1 : 0;
 }
 
-/* The group of this copy that the thread is in; NULL for none. */
+/* The thread's open group in this copy of NCCL; NULL for none. */
 const struct tap_group *tap_group_of(uintptr_t copy) tap_hidden;
 
-/* Ends the call of a copy's ncclGroupStart(). */
+/* Ends a call of ncclGroupStart() in this copy. */
 void tap_group_start(int result, uintptr_t copy) tap_hidden;
 /*
- * Ends the call that ends a group; is_simulated: nothing of it was done.  *ret_end says
- * that an outer one goes on, and is filled in if there is none.
+ * Ends a call that ends a group; is_simulated: NCCL ran none of its operations. While an
+ * outer group is open *ret_end says so; otherwise the function fills it in.
  */
 void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_id,
 		   struct tap_group_end *ret_end) tap_hidden;
-/* The thread's group has made c, or c is made outside of any. */
+/* The thread has made c, in its open group or outside of any. */
 void tap_group_made(struct tap_comm *c) tap_hidden;
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call means beyond itself: the column "hook" of a row.
+ * The effects of a call beyond being recorded: the column "hook" of a row.
  *
- * A hook H is five macros, used inside the wrappers (nccl_wrap.h), where tap_args are the
- * arguments, tap_result is the result and tap_call_id the call's number, 0 when it is not
- * recorded.  TAP_BEFORE_H(name) and TAP_AFTER_H stand around the real call, whether
- * recorded or not; the first says whether the second is wanted.  TAP_DESCRIBE_H completes
- * tap_call for the entry event, TAP_FINISH_H for the exit event; TAP_LOCALS_H is what they
- * keep meanwhile.
+ * A hook H is five macros, used inside the wrappers (nccl_wrap.h), where tap_args holds
+ * the arguments, tap_result the result and tap_call_id the call's number, 0 when the call
+ * is not recorded. TAP_BEFORE_H(name) and TAP_AFTER_H run before and after the real call,
+ * recorded or not; TAP_AFTER_H runs only if TAP_BEFORE_H(name) is true. TAP_DESCRIBE_H
+ * completes tap_call for the entry event, TAP_FINISH_H for the exit event; TAP_LOCALS_H
+ * declares the variables that they share.
  *
- * Only the program's own calls mean something: one that NCCL makes inside another does not.
+ * Hooks act on the program's own calls only, not on calls that NCCL makes inside another.
  */
 #ifndef TAP_INTERCEPT_NCCL_HOOKS_H
 #define TAP_INTERCEPT_NCCL_HOOKS_H
@@ -21,25 +21,27 @@
 #include "tracepoints/events.h"
 
 /*
- * Fills in what call tells of the communicator.  Calls that NCCL makes itself may be on
- * one that is not known yet, or no more: it does not become known by them.
+ * Fills in the communicator's fields of call. A call that NCCL makes itself may use a
+ * communicator that is not known yet, or not any more; such a call does not add it.
  */
 void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant) tap_hidden;
-/* copy is that whose group it is. */
+/* Fills in the group's fields of call; copy is the NCCL library that holds the group. */
 void tap_describe_group(struct tap_call *call, uintptr_t copy) tap_hidden;
-/* All that, the stream, and the number that the operation has, should it succeed. */
+/*
+ * The same as both, and the stream and the number that the operation has if it succeeds.
+ */
 void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream_t stream,
 			    uint64_t number) tap_hidden;
 
 /*
- * A call that makes, changes or ends a communicator begins: false when it is not the
- * program's own.  Each of the others ends it; errno is kept.
+ * Begins a call that makes, changes or ends a communicator; false when the call is not
+ * the program's own. Each tap_change_end*() function ends the call and keeps errno.
  */
 bool tap_change_begin(const char *name) tap_hidden;
 bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
 			      struct tap_comm **ret_comm) tap_hidden;
 void tap_change_end(void) tap_hidden;
-/* Of a call that counts. */
+/* For a call that NCCL has accepted. */
 void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made made) tap_hidden;
 void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void *library,
 			     uint64_t call_id) tap_hidden;
@@ -48,14 +50,14 @@ void tap_change_end_phase(ncclComm_t handle, int result, enum tap_comm_phase pha
 void tap_change_end_freed(struct tap_comm *c, ncclComm_t handle, int result,
 			  enum tap_comm_phase phase, uint64_t call_id) tap_hidden;
 
-/* ncclGetUniqueId() gave one; also when it was called by ncclCommInitAll(). */
+/* ncclGetUniqueId() has returned an identifier, also to ncclCommInitAll(). */
 void tap_unique_id_given(const ncclUniqueId *id, int result) tap_hidden;
 void tap_grow_id_given(ncclComm_t handle, const ncclUniqueId *id, int result) tap_hidden;
-/* ncclCommGetAsyncError() told the state of the communicator. */
+/* ncclCommGetAsyncError() has reported the state of the communicator. */
 void tap_async_error_reported(ncclComm_t handle, const ncclResult_t *error, int result,
 			      uint64_t call_id) tap_hidden;
 
-/* What a communicator's key is made of; 0 where it cannot be read. */
+/* The hashes that make a communicator's key; 0 where memory cannot be read. */
 uint64_t tap_hash_of_id(const ncclUniqueId *id) tap_hidden;
 uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr) tap_hidden;
 uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
@@ -75,7 +77,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_AFTER_ON_COMM
 #define TAP_FINISH_ON_COMM
 
-/* Operations: they are counted here and now, in a few instructions. */
+/* Operations are counted when the call returns, in a few instructions. */
 #define TAP_LOCALS_COLLECTIVE
 #define TAP_BEFORE_COLLECTIVE(name) tap_operation_begin(name, tap_args.comm)
 #define TAP_DESCRIBE_COLLECTIVE \
@@ -99,7 +101,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_AFTER_RECV tap_p2p_end(tap_args.peer, true, (int) tap_result);
 #define TAP_FINISH_RECV
 
-/* Nobody need call anything for them on the other side: they have no number. */
+/* The other rank makes no matching call: one-sided operations have no number. */
 #define TAP_LOCALS_ONE_SIDED
 #define TAP_BEFORE_ONE_SIDED(name) false
 #define TAP_DESCRIBE_ONE_SIDED \
@@ -114,7 +116,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_AFTER_GROUP_START tap_group_start((int) tap_result, TAP_COPY_OF_CALL);
 #define TAP_FINISH_GROUP_START
 
-/* The end of a group that is not the program's own ends nothing. */
+/* NCCL's own call of ncclGroupEnd() does not end the program's group. */
 #define TAP_LOCALS_GROUP_END \
 	struct tap_group_end tap_group; \
 	tap_group.outcome = TAP_GROUP_INNER; \
@@ -125,7 +127,9 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_group_end((int) tap_result, TAP_COPY_OF_CALL, false, tap_call_id, &tap_group);
 #define TAP_FINISH_GROUP_END tap_call.group = &tap_group;
 
-/* NCCL simulates only what it can do at once, and with somebody to tell the outcome to. */
+/*
+ * NCCL simulates only a group that it can run at once, and only if simInfo is not NULL.
+ */
 #define TAP_LOCALS_GROUP_SIMULATE TAP_LOCALS_GROUP_END
 #define TAP_BEFORE_GROUP_SIMULATE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_GROUP_SIMULATE TAP_DESCRIBE_GROUP_END
@@ -141,7 +145,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_async_error_reported(tap_args.comm, tap_args.asyncError, (int) tap_result, tap_call_id);
 #define TAP_FINISH_ASYNC_ERROR
 
-/* Also one that ncclCommInitAll() asks for. */
+/* Also run for a call from ncclCommInitAll(). */
 #define TAP_LOCALS_UNIQUE_ID
 #define TAP_BEFORE_UNIQUE_ID(name) true
 #define TAP_DESCRIBE_UNIQUE_ID
@@ -155,7 +159,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_grow_id_given(tap_args.comm, tap_args.uniqueId, (int) tap_result);
 #define TAP_FINISH_GROW_ID
 
-/* Where communicators come from.  What was refused is not looked at. */
+/* Calls that make communicators. A call that NCCL refused has made none. */
 #define TAP_MADE(newcomm, ...) \
 	if (tap_call_counts((int) tap_result)) \
 		tap_change_end_made(newcomm, (int) tap_result, \
@@ -192,7 +196,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_LOCALS_INIT_ALL
 #define TAP_BEFORE_INIT_ALL(name) \
-	(tap_thread.unique_id = 0, /* from here on it is this call's own */ \
+	(tap_thread.unique_id = 0, /* set again only by this call */ \
 	 tap_change_begin(name))
 #define TAP_DESCRIBE_INIT_ALL
 #define TAP_AFTER_INIT_ALL \
@@ -229,7 +233,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 		.hash = tap_hash_of_id(tap_args.uniqueId))
 #define TAP_FINISH_GROW
 
-/* What becomes of them. */
+/* Calls that change a communicator's phase. */
 #define TAP_AFTER_PHASE(phase) \
 	tap_change_end_phase(tap_args.comm, (int) tap_result, phase, tap_call_id);
 
@@ -248,7 +252,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_LOCALS_SUSPEND
 #define TAP_BEFORE_SUSPEND(name) tap_change_begin(name)
 #define TAP_DESCRIBE_SUSPEND TAP_DESCRIBE_ON_COMM
-/* With no flag NCCL has nothing to do. */
+/* Without the flag NCCL does nothing. */
 #define TAP_AFTER_SUSPEND \
 	if (tap_args.flags & 1) /* NCCL_SUSPEND_MEM */ \
 		TAP_AFTER_PHASE(TAP_COMM_SUSPENDED) \
@@ -273,7 +277,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_LOCALS_ABORT TAP_LOCALS_DESTROY
 #define TAP_BEFORE_ABORT(name) TAP_BEFORE_DESTROY(name)
-/* What led to it is in the buffers now. */
+/* The buffers now hold what led to the abort. */
 #define TAP_DESCRIBE_ABORT \
 	TAP_DESCRIBE_DESTROY \
 	if (tap_is_meant) \

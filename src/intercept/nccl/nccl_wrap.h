@@ -2,9 +2,9 @@
 /*
  * Turns a row of nccl.def into wrappers: the whole hot path of a call.
  *
- * A wrapper that records nothing is two loads and tests and a jump to the real
- * function, or what its hook needs (hooks.h); what records stands in a cold function
- * of its own, so that the other saves no registers for it.
+ * A wrapper that does not record consists of two loads, two tests and a jump to the real
+ * function, or the code of its hook (hooks.h). The recording code is a cold function of
+ * its own, so that the wrapper saves no registers for it.
  */
 #ifndef TAP_INTERCEPT_NCCL_NCCL_WRAP_H
 #define TAP_INTERCEPT_NCCL_NCCL_WRAP_H
@@ -19,7 +19,7 @@
 
 /* clang-format off */
 
-/* What a call answers when the program has no library that could. */
+/* A call's result when no loaded library defines the function. */
 #define TAP_ABSENT_RESULT(ret_t) ((ret_t) 3) /* ncclInternalError */
 #define TAP_ABSENT_STR(ret_t) "no NCCL library is loaded"
 #define TAP_ABSENT_I32(ret_t) ((ret_t) 0)
@@ -36,7 +36,7 @@
 	.pnccl = is_pnccl, .linked = is_linked \
 }
 
-/* One way into one name: its entry, and the function that the program calls. */
+/* One binding of one name: its entry, and the function that the program calls. */
 #define TAP_BINDING(linkage, binding, hook, fn, sym, is_pnccl, is_linked, ret_t, ...) \
 	static struct tap_entry sym##_##binding = TAP_ENTRY(fn, sym, is_pnccl, is_linked); \
 	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
@@ -49,20 +49,20 @@
 	}
 
 /*
- * The real function.  A call on a communicator comes from where that was made, so only
- * the others need ask who calls.
+ * The real function. A call on a communicator reaches the library that made it, so only
+ * other calls depend on the caller.
  */
 #define TAP_REAL(fn, e) ((fn##_function) TAP_READ((e).real))
 #define TAP_REAL_FOR_CALLER(fn, e, is_linked) \
 	((fn##_function) ((is_linked) ? tap_entry_resolve(&(e), __builtin_return_address(0)) \
 				      : TAP_READ((e).real)))
 
-/* How a call goes through that is not recorded: PLAIN ones have no more to do. */
+/* The path of a call that is not recorded. PLAIN calls only call the real function. */
 #define TAP_PASS_PLAIN(fn, e, is_linked, ...) \
 	return TAP_REAL_FOR_CALLER(fn, e, is_linked)(NAMES(__VA_ARGS__));
 #define TAP_PASS_ON_COMM(fn, e, is_linked, ...) return TAP_REAL(fn, e)(NAMES(__VA_ARGS__));
 #define TAP_PASS_ONE_SIDED TAP_PASS_ON_COMM
-/* These are counted on the spot, unless that needs more. */
+/* Operations are counted inline unless the slow path is needed. */
 #define TAP_PASS_COLLECTIVE(fn, e, is_linked, ...) \
 	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
 		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
@@ -96,8 +96,8 @@
 #define TAP_PASS_ABORT TAP_PASS_SLOWLY
 
 /*
- * Our own names start with tap_, since a vendor's parameter may have any other.
- * Results are a call's alone: there is no hook for one without.
+ * The tracer's names begin with tap_, since a vendor's parameter may have any other name.
+ * A void function has no hook, since hooks use the result.
  */
 #define TAP_FUNCTIONS(ret_t, fn, absent, ...) \
 	typedef ret_t (*fn##_function)(PARAMS(__VA_ARGS__)); \
@@ -121,7 +121,7 @@
 	TAP_EXPORT(fn) \
 	TAP_EXPORT(p##fn)
 
-/* TAP_NR_COPIES of these. */
+/* There are TAP_NR_COPIES of these. */
 #define TAP_COPY(binding, hook, ret_t, fn, ...) \
 	TAP_BINDING(static, binding, hook, fn, fn, 0, 0, ret_t, ##__VA_ARGS__) \
 	TAP_BINDING(static, binding, hook, fn, p##fn, 1, 0, ret_t, ##__VA_ARGS__)

@@ -4,8 +4,9 @@
  * needed to build.
  *
  * It hides nothing: the numbers and layouts are those of NVTX 3's public headers, named
- * at each.  tests/calls/programs/check_nvtx.c compares them where the headers are.  A program has
- * as many instances of NVTX as it has objects that include these headers.
+ * at each. tests/calls/programs/check_nvtx.c compares them where the headers are
+ * installed. A program has an instance of NVTX in each object that includes these
+ * headers.
  */
 #ifndef TAP_INTERCEPT_NVTX_NVTX_ABI_H
 #define TAP_INTERCEPT_NVTX_NVTX_ABI_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-/* nvToolsExt.h: what a push or pop answers when no tool counts levels. */
+/* nvToolsExt.h: the result of a push or pop when no tool counts levels. */
 #define NVTX_ABI_NO_TRACKING (-2)
 
 /* nvtxTypes.h: NvtxExportTableID, NvtxCallbackModule. */
@@ -49,7 +50,10 @@ enum {
 	NVTX_ABI_CORE2_DOMAIN_W = 13,
 };
 
-/* nvtxTypes.h: an array of the places that hold the functions; each may be NULL. */
+/*
+ * nvtxTypes.h: an array of pointers to the variables that hold the functions; each may be
+ * NULL.
+ */
 typedef void (*nvtx_abi_function)(void);
 typedef nvtx_abi_function **nvtx_abi_functions;
 
@@ -103,7 +107,7 @@ struct nvtx_abi_attributes {
 	union {
 		const char *ascii;
 		const wchar_t *wide;
-		const void *string; /* what the tool returned for it */
+		const void *string; /* the handle that the tool returned */
 	} message;
 };
 
@@ -120,7 +124,7 @@ struct nvtx_abi_module {
 	const void *info;
 };
 
-/* nvToolsExtPayload.h: the extension's number, and of its functions. */
+/* nvToolsExtPayload.h: the numbers of the extension and of its functions. */
 #define NVTX_ABI_MODULE_PAYLOAD 2
 enum {
 	NVTX_ABI_PAYLOAD_SCHEMA = 0,
@@ -130,7 +134,7 @@ enum {
 	NVTX_ABI_PAYLOAD_END = 6,
 };
 
-/* nvToolsExtPayload.h: nvtxPayloadData_t; size -1 is for the tool to find out. */
+/* nvToolsExtPayload.h: nvtxPayloadData_t; size -1: the tool must determine it. */
 struct nvtx_abi_data {
 	uint64_t schema_id;
 	size_t size;
@@ -152,12 +156,12 @@ enum {
 	NVTX_ABI_TYPE_INT64 = 17,
 	NVTX_ABI_TYPE_UINT64 = 18,
 	NVTX_ABI_TYPE_SIZE = 22,
-	/* And above: the program's own, enumerations too. */
+	/* And above: types of the program, including enumerations. */
 	NVTX_ABI_TYPE_STATIC = 1 << 24,
 };
-#define NVTX_ABI_DYNAMIC_ID ((uint64_t) 1 << 32) /* and above: given by the tool */
+#define NVTX_ABI_DYNAMIC_ID ((uint64_t) 1 << 32) /* and above: assigned by the tool */
 
-/* nvToolsExtPayload.h: nvtxPayloadSchemaAttr_t as far as NCCL 2.18 has it. */
+/* nvToolsExtPayload.h: the fields of nvtxPayloadSchemaAttr_t that NCCL 2.18 has. */
 struct nvtx_abi_schema {
 	uint64_t fields; /* which of the following are set */
 	const char *name;

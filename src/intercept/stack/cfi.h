@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a function's caller is, as the function's own unwind tables say: the call frame
- * information in .eh_frame, which a compiler writes for every function that can be on
- * the stack.
+ * Finds a function's caller by the function's unwind table: the call frame information in
+ * .eh_frame, which a compiler writes for every function that can be on the stack.
  *
- * It hides the encoding, and all that is no concern of a walk of the stack: of the
- * registers only rsp, rbp and the return address are followed.  Calls nothing and
- * allocates nothing, so it can be used anywhere.
+ * It hides the encoding, and what a stack walk does not need: it follows only the
+ * registers rsp, rbp and the return address. It calls no function and allocates nothing,
+ * so it can be used anywhere.
  */
 #ifndef TAP_INTERCEPT_STACK_CFI_H
 #define TAP_INTERCEPT_STACK_CFI_H
@@ -18,8 +17,9 @@
 #include "intercept/dl/libraries.h"
 
 /*
- * From the registers at one place in the code to those of its caller.  The canonical
- * frame address (CFA) is what rsp is after the return; the return address lies below it.
+ * How to compute the caller's registers from those at one place in the code. The
+ * canonical frame address (CFA) is what rsp is after the return; the return address lies
+ * below it.
  */
 struct tap_cfi_rule {
 	int32_t cfa_offset;
@@ -29,12 +29,13 @@ struct tap_cfi_rule {
 };
 
 enum tap_cfi_cfa {
-	TAP_CFA_UNKNOWN, /* no table covers the place, or it says what we do not follow */
+	TAP_CFA_UNKNOWN, /* no table covers the place, or the rule is not one of these */
 	TAP_CFA_RSP,	 /* rsp + cfa_offset */
 	TAP_CFA_RBP,	 /* rbp + cfa_offset */
-	TAP_CFA_AT_RBP,	 /* what lies at rbp + cfa_offset: the stack was aligned anew */
-	TAP_CFA_SIGNAL,	 /* rsp points to what a signal saved */
-	TAP_CFA_START,	 /* nobody called this: a thread or program starts here */
+	TAP_CFA_AT_RBP,	 /* the word at rbp + cfa_offset: the function realigned the
+			    stack */
+	TAP_CFA_SIGNAL,	 /* rsp points to the registers that a signal saved */
+	TAP_CFA_START,	 /* no caller: a thread or program starts here */
 };
 
 enum tap_cfi_rbp {
@@ -47,7 +48,7 @@ enum tap_cfi_rbp {
 struct tap_cfi_rule tap_cfi_find(const struct tap_cfi_tables *tables,
 				 uintptr_t pc) tap_hidden;
 
-/* Whether a function keeps a frame pointer there in the usual way. */
+/* Whether the function has a conventional frame pointer at that place. */
 static inline bool tap_cfi_is_frame_pointer(struct tap_cfi_rule rule)
 {
 	return rule.cfa == TAP_CFA_RBP && rule.cfa_offset == 16 &&
