@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlclose(): a library that is unloaded takes its functions with it, and what
- * was found in it must be found again.
+ * dlclose(): unloading a library removes its functions, so names resolved to them must be
+ * resolved again.
  */
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * close_range() and closefrom(): LTTng's descriptors are spared, as its own guard
- * (liblttng-ust-fd) spares them from close().  Without that LTTng's threads would go on
- * to read and write what the program opens under their numbers.
+ * close_range() and closefrom(): keep LTTng's descriptors open, as LTTng's own guard
+ * (liblttng-ust-fd) does for close(). Otherwise LTTng's threads would read and write
+ * files that the program opens under the same numbers.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,11 +20,14 @@ typedef void (*closefrom_function)(int);
 
 struct range {
 	close_range_function real;
-	unsigned int begin, next, last; /* from begin to before next: not closed yet */
+	unsigned int begin, next, last; /* begin to next - 1 are still to be closed */
 	int result;
 };
 
-/* What LTTng's callback has no argument for: a signal handler may close a range too. */
+/*
+ * For LTTng's callback, which has no argument; nested when a signal handler closes a
+ * range.
+ */
 static __thread struct range *range __attribute__((tls_model("initial-exec")));
 
 static void close_gathered(void)
@@ -33,13 +36,13 @@ static void close_gathered(void)
 		range->result = -errno;
 }
 
-/* LTTng calls it for each number, upwards, that is not its own. */
+/* LTTng calls it, in ascending order, for each number that is not one of LTTng's. */
 static int gather(int fd)
 {
 	const unsigned int number = (unsigned int) fd;
 
 	if (number > range->last) {
-		errno = ECANCELED; /* which ends LTTng's loop */
+		errno = ECANCELED; /* ends LTTng's loop */
 		return -1;
 	}
 	if (number != range->next) {
@@ -65,7 +68,7 @@ static int close_sparing(close_range_function real, unsigned int first, unsigned
 	range = &r;
 	tap_events_table->close_from((int) first, gather);
 	close_gathered();
-	/* LTTng stops at what it takes for the limit: there may be numbers beyond. */
+	/* LTTng stops at the limit that it reads; open descriptors may lie above. */
 	while (r.next <= last && tap_events_table->close_one((int) r.next, do_nothing))
 		r.next++;
 	if (r.next <= last && real(r.next, last, 0))
@@ -83,7 +86,10 @@ static close_range_function real_close_range(void)
 	return real;
 }
 
-/* With flags nothing is closed now that LTTng has, or in another table than LTTng's. */
+/*
+ * With flags, close_range() closes nothing now, or only in a table that LTTng does not
+ * use.
+ */
 tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 {
 	const close_range_function real = real_close_range();

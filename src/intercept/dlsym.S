@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dlsym() and dlvsym() for x86-64: ask tap_lookup(), and if it has no answer
- * jump to the real function with the stack as it was, so that glibc finds the
- * program's return address where it looks for it.
+ * dlsym() and dlvsym() for x86-64: call tap_lookup(), and if it returns NULL jump to the
+ * real function with the original stack, so that glibc finds the program's return
+ * address.
  */
 	.text
 
@@ -19,7 +19,7 @@
 	.cfi_adjust_cfa_offset 8
 	pushq	%rdx
 	.cfi_adjust_cfa_offset 8
-	movq	24(%rsp), %rcx		/* the return address: who asks */
+	movq	24(%rsp), %rcx		/* the return address: the caller */
 .ifc \name, dlsym
 	xorl	%edx, %edx		/* no version */
 .endif
@@ -34,7 +34,7 @@
 	jnz	1f
 	movq	\real(%rip), %rax
 	testq	%rax, %rax
-	jz	1f			/* no libc was found: NULL is the answer */
+	jz	1f			/* no libc was found: return NULL */
 	jmp	*%rax
 1:	ret
 	.cfi_endproc

@@ -16,7 +16,9 @@
 
 static const int never = 0;
 
-/* Counted by every recorded call of the process; a fork goes on with it. */
+/*
+ * Every recorded call of the process counts it; the child of a fork continues the count.
+ */
 static uint64_t last_call_id;
 
 static uint32_t epoch_now(void)
@@ -33,10 +35,10 @@ void tap_entry_set(struct tap_entry *e, void *real)
 
 /* ---- Which object a linked name is bound to ---- */
 
-static struct tap_lock lock; /* of what is settled for an entry */
+static struct tap_lock lock; /* guards the resolution of entries */
 static struct tap_choice choices[1024];
 static unsigned nr_choices;
-/* The most definitions that a name was seen to have in this epoch, 0 none yet. */
+/* The most definitions found for any name in this epoch, 0 none yet. */
 static unsigned most_definitions; /* under the lock */
 
 static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
@@ -47,7 +49,10 @@ static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
 	for (; c; c = c->next) {
 		if (__atomic_load_n(&c->epoch, __ATOMIC_ACQUIRE) != epoch)
 			continue;
-		/* Written anew in another epoch meanwhile it would be somebody else's. */
+		/*
+		 * The second read of the epoch below detects that another thread reuses
+		 * *c.
+		 */
 		if (caller < __atomic_load_n(&c->start, __ATOMIC_RELAXED) ||
 		    caller >= __atomic_load_n(&c->end, __ATOMIC_RELAXED))
 			continue;
@@ -59,8 +64,10 @@ static void *chosen(const struct tap_entry *e, uintptr_t caller, uint32_t epoch)
 	return NULL;
 }
 
-/* One of an earlier epoch, which nobody reads any more; no new ones when they are used
- * up. */
+/*
+ * Returns a choice of an earlier epoch, which no thread reads any more, or a new one;
+ * NULL when all are in use.
+ */
 static struct tap_choice *take_choice(struct tap_entry *e, uint32_t epoch,
 				      bool *ret_is_new)
 {
@@ -83,7 +90,7 @@ static struct tap_choice *take_choice(struct tap_entry *e, uint32_t epoch,
 	return i < ARRAY_SIZE(choices) ? &choices[i] : NULL;
 }
 
-/* When there is no more room every such call is looked up. */
+/* Without a free choice, every call from that object is looked up. */
 static void choose(struct tap_entry *e, const struct tap_definition *d, uint32_t epoch)
 {
 	struct tap_choice *c;
@@ -123,8 +130,8 @@ static void expire_all(void)
 }
 
 /*
- * Once the caller decides, a thread may still be on its way through a wrapper that read
- * the switches before: so real stays what that thread means, and is no longer used.
+ * When the caller decides, a thread that read the switches before may still be in a
+ * wrapper and use real. So real stays as it is for that thread, and no other uses it.
  */
 static void settle(struct tap_entry *e, void *real, bool by_caller)
 {
@@ -137,8 +144,8 @@ static void settle(struct tap_entry *e, void *real, bool by_caller)
 }
 
 /*
- * What was looked up in an epoch.  False when another has begun since: a library came or
- * went while we looked.
+ * Stores what was looked up in an epoch. Returns false when another epoch has begun
+ * since: a library was loaded or unloaded during the lookup.
  */
 static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t *epoch)
 {
@@ -148,7 +155,7 @@ static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t
 		return true;
 	is_current = epoch_now() == *epoch;
 	if (is_current && d->nr > most_definitions) {
-		/* One that has come: the callers of all other names may be its own. */
+		/* A library was loaded: callers of all other names may be bound to it. */
 		if (d->nr > 1)
 			expire_all();
 		most_definitions = d->nr;
@@ -179,7 +186,7 @@ tap_cold static void *look_up(struct tap_entry *e, const void *caller)
 	return d.function;
 }
 
-/* Also of a call that is not recorded, which nothing else guards. */
+/* Sets the guard itself, since calls that are not recorded come here without one. */
 static void *resolve_linked(struct tap_entry *e, const void *caller)
 {
 	const uint32_t epoch = epoch_now();
@@ -195,8 +202,8 @@ static void *resolve_linked(struct tap_entry *e, const void *caller)
 }
 
 /*
- * What dlsym() handed out stays as it is while its library is loaded: only the
- * program can say which copy it means, by asking again.
+ * A looked-up binding keeps its real function while the library is loaded: only the
+ * program can choose another copy, by another dlsym().
  */
 void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 {
@@ -204,7 +211,7 @@ void *tap_entry_resolve(struct tap_entry *e, const void *caller)
 
 	if (e->linked)
 		return resolve_linked(e, caller);
-	/* real is written before the epoch, so it is read after it. */
+	/* Writers store real before the epoch, so it is read after the epoch. */
 	if (__atomic_load_n(&e->epoch, __ATOMIC_ACQUIRE) == epoch_now())
 		return __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
 	real = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
@@ -220,7 +227,9 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 	__atomic_store_n(&e->entry_on, entry_on, __ATOMIC_RELEASE);
 }
 
-/* A library may have come or gone in between: then the next call looks again. */
+/*
+ * If a library was loaded or unloaded meanwhile, the next call resolves the entry again.
+ */
 static void point_switches(struct tap_entry *e, const int *entry_on, const int *exit_on)
 {
 	if (!tap_lock_take(&lock))
@@ -258,7 +267,7 @@ tap_cold static void meet_library(void)
 	TAP_LAYERS_CALL(library_met);
 }
 
-/* Where the call goes: kept, unless the caller decides. */
+/* The library that the call leads into: cached, unless the caller decides. */
 static uint32_t library_of(struct tap_entry *e, void *real)
 {
 	uint32_t library;
@@ -330,8 +339,8 @@ void tap_call_leave(const struct tap_call *call)
 /* ---- The layer ---- */
 
 /*
- * Every later call of every entry goes through the slow path once.  Without the lock too,
- * if need be: what is gone must not be called.
+ * Sends the next call of every entry through the slow path. Works without the lock too if
+ * that stays taken: no call may reach an unloaded function.
  */
 static void expire_entries(void)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The two words that wrappers and resolvers share. */
+/*
+ * The two variables that wrappers and resolvers share.
+ */
 #include "intercept/guard.h"
 
 const int tap_not_ready = 1;

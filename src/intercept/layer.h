@@ -45,7 +45,7 @@ struct tap_layer {
 	void (*write_statedump)(struct tap_state_counts *counts);
 	/* Once a second, by the watchdog; stuck_ns 0: no call counts as stuck. */
 	void (*look)(int64_t stuck_ns);
-	/* A call has led into a library for the first time. */
+	/* An entry leads into a library for the first time since it was resolved. */
 	void (*library_met)(void);
 	/* A watched library was unloaded. */
 	void (*expire)(void);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of layers, whose order is that of their locks: who holds the lock of a layer
- * takes that of a later one alone.  What each is held around says doc/INTERNALS.md.
+ * The table of layers, in the order of their locks: a thread that holds the lock of a
+ * layer takes only locks of later ones. doc/INTERNALS.md describes what each lock is held
+ * around.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
- * the last to the first.  announce, write_statedump and expire go from the last to the
- * first too: the process and its libraries are written before what names them, and
- * tap_epoch counts before what was resolved is forgotten.  All other hooks go from the
- * first to the last.
+ * the last to the first. announce, write_statedump and expire go from the last to the
+ * first too: the process and its libraries are written before the events that name them,
+ * and tap_epoch changes before layers forget resolved functions. All other hooks go from
+ * the first to the last.
  *
- * The layers are known here by name alone, those of src/verbs and src/cupti too.
+ * This file knows the layers, also those of src/verbs and src/cupti, by name alone.
  */
 #include "intercept/layer.h"
 
@@ -17,19 +18,19 @@
 #define LAYERS(X) \
 	X(watchdog) /* has no lock */ \
 	X(cupti) /* that of client.c is outside of LTTng's own too; under its others nothing */ \
-	/* LTTng's own lock; a fork takes it before all that follow */ \
+	/* LTTng's own lock; a fork takes it before all locks that follow */ \
 	X(verbs) \
 	X(functions) \
-	X(stack) /* held while tap:stack is written; who cannot have it goes without */ \
+	X(stack) /* held while tap:stack is written; if it stays taken, no number */ \
 	X(bypass) /* has no lock */ \
 	X(capture) /* has no lock */ \
 	X(nvtx) \
-	X(thread_state) /* takes that of threads */ \
-	X(comm) /* looks at threads, and asks libraries, under it */ \
+	X(thread_state) /* takes the lock of threads */ \
+	X(comm) /* looks at threads, and walks libraries, under its lock */ \
 	X(threads) \
-	X(libraries) /* walks under it */ \
-	X(walk) /* nothing but the linker's own is taken under it */ \
-	/* nothing at all is taken under these */ \
+	X(libraries) /* walks under its lock */ \
+	X(walk) /* only the linker's own lock is taken under it */ \
+	/* no lock is taken under these */ \
 	X(nccl_version) \
 	X(cuda) /* has no lock */ \
 	X(entry) \
@@ -44,7 +45,7 @@ const struct tap_layer *const tap_layers[] = {LAYERS(ADDRESS)};
 
 const unsigned tap_nr_layers = ARRAY_SIZE(tap_layers);
 
-/* Between the handlers of one fork: whether the layer's lock could be had. */
+/* Whether fork_prepare took the layer's lock; valid between the handlers of one fork. */
 static bool is_taken[ARRAY_SIZE(tap_layers)];
 
 void tap_layers_fork_prepare(void)

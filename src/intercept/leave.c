@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * _exit() and exec: the ways out of a process that LTTng does not see.  The gate is shut
- * before, or a thread that writes an event would leave it half written in a buffer of all
- * the user's processes.  exit() needs nothing of us: LTTng's own destructor waits.
+ * _exit() and exec: the ends of a process that LTTng does not notice. The tracer shuts
+ * the gate before, since a thread that writes an event would leave it unfinished in a
+ * buffer shared by all processes of the user. exit() needs no wrapper: LTTng's own
+ * destructor waits.
  *
- * They are called in signals' handlers, in children of vfork() that share our memory, and
- * before we are ready: nothing is locked or allocated, and such a child goes on as if we
- * were not there.
+ * They are called in signal handlers, in children of vfork() that share the parent's
+ * memory, and before the tracer is initialised. So they lock and allocate nothing, and
+ * leave the state of such a child's parent unchanged.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +29,7 @@ typedef int (*execve_function)(const char *, char *const *, char *const *);
 typedef int (*fexecve_function)(int, char *const *, char *const *);
 typedef int (*execveat_function)(int, const char *, char *const *, char *const *, int);
 
-/* X(name): those of them that libc has as functions of their own. */
+/* X(name): the functions to wrap that are separate functions in libc. */
 /* clang-format off */
 #define REAL(X) \
 	X(_exit) X(_Exit) X(execv) X(execve) X(execvp) X(execvpe) X(fexecve) X(execveat)
@@ -56,7 +57,10 @@ static void shut_for_good(void)
 	(void) tap_gate_shut();
 }
 
-/* Registered before the program's own, so run after them; nothing else runs there. */
+/*
+ * Registered before the program's handlers, so run after them; quick_exit() runs no other
+ * code.
+ */
 __attribute__((constructor)) static void prepare(void)
 {
 	int i;
@@ -66,7 +70,7 @@ __attribute__((constructor)) static void prepare(void)
 	(void) at_quick_exit(shut_for_good);
 }
 
-/* exec has failed, with the errno that is there. */
+/* Called when exec has failed; keeps errno. */
 static void come_back(bool was_shut)
 {
 	struct tap_guard guard;
@@ -133,7 +137,7 @@ EXEC(execveat, execveat_function,
      fd, path, argv, env, flags)
 /* clang-format on */
 
-/* With the NULL at the end. */
+/* Counts the terminating NULL too. */
 static size_t count(va_list list)
 {
 	size_t nr = 1;
@@ -153,8 +157,8 @@ static void gather(va_list list, const char *first, size_t nr, char **ret_argv)
 }
 
 /*
- * Has `argv` hold the arguments, of which `first` is the first, on the stack, as libc
- * does; `list` is then after them.
+ * Points `argv` to the arguments, beginning with `first`, copied to the stack, as libc
+ * does; `list` then stands behind them.
  */
 #define GATHER(list, first, argv) \
 	va_start(list, first); \

@@ -2,9 +2,9 @@
 /*
  * Decides what dlsym() and dlvsym() answer.
  *
- * Up to the point where a name is known to be ours no function of libc may be
- * called: sanitizers look symbols up while their own versions of libc's
- * functions are not ready (compiled with flags to match, see local.mk).
+ * No function of libc may be called before a name is known to be wrapped: sanitizers look
+ * symbols up while their own versions of libc's functions are not ready (local.mk sets
+ * the compiler flags that this needs).
  */
 #include "intercept/lookup.h"
 
@@ -22,8 +22,8 @@
 #include "intercept/trace.h"
 
 /*
- * Every dlsym() of the program asks for one of these first: the first two letters of each
- * name that is ours.  A name whose letters have no bit here is not.
+ * The bit for the first two letters of a name. Every dlsym() of the program tests it
+ * first: a name without a bit in our_letters is not wrapped.
  */
 #define LETTERS(first, second) \
 	(1ull << (((unsigned char) (first) *5u + (unsigned char) (second)) % 64))
@@ -33,7 +33,7 @@ static uint64_t letters_of(const char *name)
 	return name[0] ? LETTERS(name[0], name[1]) : 0;
 }
 
-/* Those of NCCL, MSCCL, CUDA and HIP; the constructor adds those of layers. */
+/* The letters of NCCL, MSCCL, CUDA and HIP; the constructor adds those of layers. */
 static uint64_t our_letters = LETTERS('n', 'c') | LETTERS('p', 'n') | LETTERS('m', 's') |
 			      LETTERS('p', 'm') | LETTERS('c', 'u') | LETTERS('h', 'i');
 
@@ -44,11 +44,11 @@ static void *ask(void *handle, const char *name, const char *version)
 }
 
 /*
- * glibc gives a question without a handle the global scope and then that of the
- * caller; asked from here the second would be ours.  A link map cannot serve as
- * the caller's handle: for an object that was loaded as somebody's need, dlsym()
- * follows a null pointer.  So beyond the global scope only what the caller itself
- * needs is found; the rest is left to the real function.
+ * With RTLD_DEFAULT glibc searches the global scope and then the caller's scope; for a
+ * call from here that would be the tracer's. A link map cannot serve as the caller's
+ * handle: for an object that was loaded as a dependency, dlsym() follows a null pointer.
+ * So beyond the global scope this function searches only the libraries that the caller
+ * needs; the real function does the rest.
  */
 static void *ask_for(void *handle, const char *name, const char *version,
 		     const void *caller)
@@ -70,7 +70,7 @@ static void say_too_many(void)
 	tap_guard_clear(guard);
 }
 
-/* Two threads may look two copies up at once: the first to come has the entry. */
+/* Two threads may look two copies up at once: the first one gets the entry. */
 static bool binds_to(struct tap_entry *e, void *found)
 {
 	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
@@ -90,8 +90,8 @@ static bool binds_to(struct tap_entry *e, void *found)
 }
 
 /*
- * A wrapper of its own for each copy of a library, so that a call ends in the one that
- * was asked, whoever makes it.
+ * Each copy of a library has a wrapper of its own, so that a call reaches the copy that
+ * was looked up, from any caller.
  */
 static void *stand_in(const struct tap_entry_bindings *bindings, void *found)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who this process is: host, namespaces, job, rank, command.  It is gathered anew each
- * time, since a fork changes some of it.
+ * The identity of this process: host, namespaces, job, rank, command. It is gathered for
+ * each event, since a fork changes some of it.
  *
- * It hides which launcher says what in which environment variable, and which files of
- * /proc know the rest.  What cannot be found out is left empty, 0 or -1.
+ * It hides which launcher sets which environment variable, and which files of /proc hold
+ * the rest. Unknown values are empty, 0 or -1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "intercept/layer.h"
 #include "intercept/trace.h"
 
-/* Ours first: it keeps two recordings of one batch job apart. */
+/* ccltap's own variable first: it distinguishes two recordings of one batch job. */
 static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",
 					    "LSB_JOBID"};
 
@@ -38,7 +38,7 @@ static const char *find_job(void)
 	return "";
 }
 
-/* A file's beginning as a string, its inner NULs as spaces. */
+/* Reads a file's beginning as a string and replaces inner NULs by spaces. */
 static void read_start(const char *path, char *ret_text, size_t size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ static void gather(void (*write)(const struct tap_process *))
 	write(&p);
 }
 
-/* A child of a fork may find it taken, by a thread that it does not have. */
+/* Free in a fork's child, which does not have the thread that held it (layer.h). */
 static struct tap_lock lock;
 
 static void write_process(void (*write)(const struct tap_process *))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One datagram to a socket in the abstract namespace of unix(7). */
+/*
+ * Each message is one datagram to a socket in the abstract namespace of unix(7).
+ */
 #include "intercept/recorder.h"
 
 #include <inttypes.h>
@@ -16,14 +18,15 @@
 struct recorder {
 	unsigned uid;
 	uint64_t time_namespace; /* as an inode number, 0 unknown */
-	char token[33];		 /* shows that we are one of its processes */
+	char token[33];		 /* proves that the sender is one of the recorder's
+				    processes */
 	struct sockaddr_un socket;
 	socklen_t socket_length;
 };
 
-/* Its session is there and has not begun: then no event is enabled yet. */
+/* The session exists but has not started, so no event is enabled yet. */
 static bool is_paused;
-/* It keeps the last that happened, and writes it when it is asked to. */
+/* The recorder is a flight recorder: it writes the newest events when asked. */
 static bool is_flight;
 static struct recorder flight;
 
@@ -55,7 +58,7 @@ static uint64_t own_time_namespace(void)
 	return stat("/proc/self/ns/time", &st) ? 0 : st.st_ino;
 }
 
-/* Times on another clock would stand among those of other processes, out of order. */
+/* Timestamps of another clock would be out of order among those of other processes. */
 const char *tap_recorder_objection(void)
 {
 	const uint64_t own = own_time_namespace();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Real functions by version. */
+/*
+ * Looks real functions up in the program's scope, then in a library opened with
+ * RTLD_LOCAL.
+ */
 #include "intercept/resolve.h"
 
 #include <dlfcn.h>
@@ -58,7 +61,9 @@ void *tap_resolve_in(void *handle, const char *name)
 	return tap_real_dlsym(handle, name);
 }
 
-/* A library that was opened for its opener alone is in nobody's scope but that one's. */
+/*
+ * A library opened with RTLD_LOCAL is in its opener's scope alone, so it is opened again.
+ */
 static void *find_in_library(const char *soname, const char *name, const char *version)
 {
 	struct search search = {.soname = soname};
@@ -76,7 +81,10 @@ static void *find_in_library(const char *soname, const char *name, const char *v
 
 void *tap_resolve_version(const char *soname, const char *name, const char *version)
 {
-	/* Asked for once, so that what the linker tells of a failure is not ours. */
+	/*
+	 * Called once, so that the error of a failed lookup does not remain for the
+	 * program.
+	 */
 	void *found = NULL;
 
 	(void) tap_real_dlsym(RTLD_DEFAULT, "dlvsym");
@@ -99,7 +107,7 @@ tap_cold void *tap_resolve_anew(struct tap_resolved *r, uint32_t epoch)
 
 	tap_guard_clear(guard);
 	__atomic_store_n(&r->real, real, __ATOMIC_RELEASE);
-	/* One that is not there may come. */
+	/* A function that is missing now may be loaded later. */
 	__atomic_store_n(&r->epoch, real ? epoch : 0, __ATOMIC_RELEASE);
 	return real;
 }

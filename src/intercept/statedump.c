@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Has each layer write the state of what it keeps. */
+/*
+ * Calls each layer to write its part of the state dump.
+ */
 #include "intercept/statedump.h"
 
 #include "intercept/guard.h"
@@ -7,8 +9,8 @@
 #include "intercept/trace.h"
 
 /*
- * Mostly by a thread of LTTng's, while LTTng holds a lock that it takes around a fork too: so
- * what is locked here is locked after it, there as well (start.c).
+ * Usually run by a thread of LTTng, which holds a lock that LTTng also takes around a
+ * fork. Locks taken here are therefore taken after that lock around a fork too (start.c).
  */
 void tap_statedump_write(void)
 {

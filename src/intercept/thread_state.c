@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what threads show of themselves, under the lock of threads.c. */
+/*
+ * Reads what threads publish in struct tap_thread, under the lock of threads.c.
+ */
 #include "intercept/thread_state.h"
 
 #include "common/clock.h"
@@ -9,7 +11,7 @@
 #include "intercept/threads.h"
 #include "intercept/trace.h"
 
-/* Of a group, what is read may not fit together: the thread goes on meanwhile. */
+/* The values may be from different moments: the thread runs meanwhile. */
 static void read_group(const struct tap_thread *t, struct tap_thread_state *ret_state)
 {
 	*ret_state = (struct tap_thread_state){
@@ -20,7 +22,7 @@ static void read_group(const struct tap_thread *t, struct tap_thread_state *ret_
 	};
 }
 
-/* Whether the thread is in a recorded call, and which. */
+/* Returns whether the thread is in a recorded call, and fills in which. */
 static bool read_open(const struct tap_thread *t, struct tap_thread_state *ret_state)
 {
 	const struct tap_open *open = &t->open;
@@ -37,7 +39,7 @@ static bool read_open(const struct tap_thread *t, struct tap_thread_state *ret_s
 	return __atomic_load_n(&open->call_id, __ATOMIC_RELAXED) == ret_state->call_id;
 }
 
-/* While nobody records only calls that count or change something are noted. */
+/* While no session records, threads publish only calls with a hook. */
 static bool read_inside(const struct tap_thread *t, struct tap_thread_state *ret_state)
 {
 	const char *inside = __atomic_load_n(&t->inside, __ATOMIC_RELAXED);
@@ -81,7 +83,7 @@ const struct tap_layer tap_layer_thread_state = {
 	.write_statedump = write_statedump,
 };
 
-/* Whether there is something to say of the call that t is in. */
+/* Whether the call that t is in is due for a report or stuck. */
 static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 		 struct tap_thread_seen *ret_seen)
 {

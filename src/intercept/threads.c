@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A list through the threads' own structures, which each leaves when it ends. */
+/*
+ * A list of the threads' own structures; each thread removes its own when it ends.
+ */
 #include "intercept/threads.h"
 
 #include <pthread.h>
@@ -14,12 +16,12 @@ static struct tap_lock lock;
 static struct tap_thread *newest;
 static pthread_key_t at_end;
 static bool has_key;
-/* A thread has made traced calls and could not be put on the list. */
+/* A thread that has made traced calls could not be put on the list. */
 static bool has_unknown;
 
 /*
- * Run by the thread itself when it ends; its structure goes with its stack.  So this one
- * must have the lock, and waits: who holds it writes events, a microsecond each.
+ * Run by a thread when it ends; its structure disappears with its stack. So this function
+ * waits until it has the lock, whose holder writes events, at a microsecond each.
  */
 static void leave(void *data)
 {
@@ -100,7 +102,7 @@ bool tap_threads_are_on(const struct tap_comm *c)
 	return is_one;
 }
 
-/* The list is whole, and the child has one thread. */
+/* The fork held the lock, so the list is consistent; the child has one thread. */
 static void fork_child(void)
 {
 	struct tap_thread *t = &tap_thread;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace is not there before it is started: then the log alone has a problem. */
+/*
+ * Before LTTng has started, problems go to the log alone.
+ */
 #include "intercept/trace.h"
 
 #include "common/log.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that looks once a second which calls have not returned: the thread that is in
- * one cannot say so.
+ * A thread that looks once a second which calls have not returned, since the calling
+ * thread cannot report it.
  *
- * It hides that thread, which a process has from its first recorded call on, and what is
- * done about a call that does not return: tap:open_call, and a snapshot asked for.  It
- * looks with the lock of threads.c, and writes and asks without it.
+ * It hides that thread, which a process has from its first recorded call on, and the
+ * reaction to a call that does not return: it writes tap:open_call and asks for a
+ * snapshot. It looks under the lock of threads.c, and writes and asks without that lock.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,15 +19,15 @@
 #include "intercept/thread_state.h"
 #include "intercept/trace.h"
 
-/* LTTng's own need and snprintf()'s, and what a program may have of thread storage. */
+/* Enough for LTTng and snprintf(), and for the program's thread-local storage. */
 #define STACK_BYTES (256 << 10)
 
-/* At one look; the rest is told at the next one. */
+/* Calls reported at one look; the next look reports the rest. */
 #define NR_SEEN 64
 
 static int64_t stuck_ns; /* 0: however long a call takes */
 
-/* Of "30" or "0.5", whatever the program's locale says of decimal points; -1: neither. */
+/* Parses "30" or "0.5" independently of the program's locale; -1: not a number. */
 static int64_t parse_seconds(const char *text)
 {
 	int64_t ns = 0, unit = 1000000000;
@@ -79,7 +79,7 @@ static void look(void)
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_due)
 			tap_events_table->open_call(&seen[i].state);
-	/* When all that is to be said is in the buffers. */
+	/* The snapshot must contain the events written above. */
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)
 			ask(&seen[i].state);
