@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * close_range() and closefrom(): keep LTTng's descriptors open, as LTTng's own guard
- * (liblttng-ust-fd) does for close(). Otherwise LTTng's threads would read and write
+ * (liblttng-ust-fd) does for close().  Otherwise LTTng's threads would read and write
  * files that the program opens under the same numbers.
  */
 #include <dlfcn.h>

@@ -131,7 +131,7 @@ static void expire_all(void)
 
 /*
  * When the caller decides, a thread that read the switches before may still be in a
- * wrapper and use real. So real stays as it is for that thread, and no other uses it.
+ * wrapper and use real.  So real stays as it is for that thread, and no other uses it.
  */
 static void settle(struct tap_entry *e, void *real, bool by_caller)
 {
@@ -144,7 +144,7 @@ static void settle(struct tap_entry *e, void *real, bool by_caller)
 }
 
 /*
- * Stores what was looked up in an epoch. Returns false when another epoch has begun
+ * Stores what was looked up in an epoch.  Returns false when another epoch has begun
  * since: a library was loaded or unloaded during the lookup.
  */
 static bool decide(struct tap_entry *e, const struct tap_definition *d, uint32_t *epoch)
@@ -339,8 +339,8 @@ void tap_call_leave(const struct tap_call *call)
 /* ---- The layer ---- */
 
 /*
- * Sends the next call of every entry through the slow path. Works without the lock too if
- * that stays taken: no call may reach an unloaded function.
+ * Sends the next call of every entry through the slow path.  Works without the lock too
+ * if that stays taken: no call may reach an unloaded function.
  */
 static void expire_entries(void)
 {

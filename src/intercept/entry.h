@@ -3,12 +3,12 @@
  * One binding of a wrapped call, and the real function behind it.
  *
  * Each row has several bindings: the name and its profiling form, linked or returned by
- * dlsym(). They are kept apart because they may lead into different copies of a library,
+ * dlsym().  They are kept apart because they may lead into different copies of a library,
  * and a call must reach the copy that the program chose.
  *
  * The hot path of a wrapper reads the two switches and the real function, and nothing
- * else. Until the real function is known and LTTng has started, both switches point to
- * tap_not_ready. The first call therefore takes the slow path, and the hot path needs no
+ * else.  Until the real function is known and LTTng has started, both switches point to
+ * tap_not_ready.  The first call therefore takes the slow path, and the hot path needs no
  * test for it.
  */
 #ifndef TAP_INTERCEPT_ENTRY_H
@@ -32,8 +32,8 @@ struct tap_choice {
 
 struct tap_entry {
 	/*
-	 * The resolving thread writes these. Several threads may do so at once, with the
-	 * same values. They write real before the switches, and readers read it after
+	 * The resolving thread writes these.  Several threads may do so at once, with the
+	 * same values.  They write real before the switches, and readers read it after
 	 * them.
 	 */
 	const int *entry_on, *exit_on;
@@ -58,21 +58,21 @@ struct tap_entry {
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 
 /*
- * Returns the real function of e, which may depend on the program's return address. Never
- * NULL.
+ * Returns the real function of e, which may depend on the program's return address.
+ * Never NULL.
  *
  * A framework may load a library of its own after other calls were resolved, and no event
- * announces that. But the framework cannot use that library before it calls a function
- * that makes a communicator or a group, or one that takes no communicator. Those
+ * announces that.  But the framework cannot use that library before it calls a function
+ * that makes a communicator or a group, or one that takes no communicator.  Those
  * functions are therefore resolved at each call, which finds the new library.
  */
 void *tap_entry_resolve(struct tap_entry *e, const void *caller) tap_hidden;
 
 /*
  * Starts recording if need be and sets ret_call->call_id, to 0 if this call is not
- * recorded. If the call is recorded, the function fills in the rest of *ret_call except
+ * recorded.  If the call is recorded, the function fills in the rest of *ret_call except
  * what the hook describes, marks the thread as inside the call until tap_call_leave(),
- * and sets *ret_guard, which the caller clears. Keeps errno. Returns the real function.
+ * and sets *ret_guard, which the caller clears.  Keeps errno.  Returns the real function.
  */
 void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 		     struct tap_entry *e, const void *caller) tap_hidden;
@@ -129,7 +129,7 @@ struct tap_entry_bindings {
 
 void tap_entries_each(void (*each)(struct tap_entry *e)) tap_hidden;
 
-/* NULL when name is not wrapped. Calls no function of libc. */
+/* NULL when name is not wrapped.  Calls no function of libc. */
 const struct tap_entry_bindings *tap_entry_find(const char *name) tap_hidden;
 
 #endif

@@ -3,7 +3,7 @@
  * What every module of the tracer needs before it acts in a thread of the program: the
  * guard, the epoch of resolved functions, and the switch of entries that are not ready.
  *
- * It hides how a thread distinguishes the tracer's code from the program's. It includes
+ * It hides how a thread distinguishes the tracer's code from the program's.  It includes
  * no other header of the tracer, so that all modules can include it.
  */
 #ifndef TAP_INTERCEPT_GUARD_H
@@ -25,7 +25,7 @@ extern const int tap_not_ready tap_hidden; /* 1 */
 
 /*
  * Counts, from 1, how often a watched library was unloaded or a further definition of a
- * wrapped name was loaded. A function resolved in an earlier epoch may be gone. Only
+ * wrapped name was loaded.  A function resolved in an earlier epoch may be gone.  Only
  * entry.c writes it, under its lock.
  */
 extern uint32_t tap_epoch tap_hidden;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A layer: the hooks of a module for events that concern the whole tracer. The module
+ * A layer: the hooks of a module for events that concern the whole tracer.  The module
  * defines a structure of these hooks, tap_layer_<name>, and layers.c lists it.
  *
  * It hides which layers exist from the modules that call them (start.c, statedump.c,
@@ -18,7 +18,7 @@
 #include "common/thread.h"
 
 /*
- * The number of events of each kind in a state dump. tap:statedump_end holds them, so
+ * The number of events of each kind in a state dump.  tap:statedump_end holds them, so
  * that the reader detects lost events.
  */
 struct tap_state_counts {
@@ -28,13 +28,13 @@ struct tap_state_counts {
 };
 
 /*
- * A hook may be NULL. The caller holds no lock of the tracer's unless a comment says so.
+ * A hook may be NULL.  The caller holds no lock of the tracer's unless a comment says so.
  */
 struct tap_layer {
 	/* Once, when events can be written. */
 	void (*prepare)(void);
 	/*
-	 * In each process, including a child of fork(), before its first event. The
+	 * In each process, including a child of fork(), before its first event.  The
 	 * caller has set the guard.
 	 */
 	void (*announce)(void);
@@ -53,7 +53,7 @@ struct tap_layer {
 	void (*thread_ends)(struct tap_thread *thread);
 
 	/*
-	 * The lock is free in a fork's child. is_locked_by_fork: the fork waits for the
+	 * The lock is free in a fork's child.  is_locked_by_fork: the fork waits for the
 	 * lock, so that the data it guards is consistent in the child.
 	 */
 	struct tap_lock *lock;
@@ -68,7 +68,7 @@ struct tap_layer {
 
 	/*
 	 * Returns what dlsym() returns to the program for `name`, where the real answer
-	 * is `found`; NULL: `found` itself. Calls no function of libc before the name is
+	 * is `found`; NULL: `found` itself.  Calls no function of libc before the name is
 	 * known to be one of the layer's.
 	 */
 	void *(*stand_in)(const char *name, void *found);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of layers, in the order of their locks: a thread that holds the lock of a
- * layer takes only locks of later ones. doc/INTERNALS.md describes what each lock is held
- * around.
+ * layer takes only locks of later ones.  doc/INTERNALS.md describes what each lock is
+ * held around.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
- * the last to the first. announce, write_statedump and expire go from the last to the
+ * the last to the first.  announce, write_statedump and expire go from the last to the
  * first too: the process and its libraries are written before the events that name them,
- * and tap_epoch changes before layers forget resolved functions. All other hooks go from
+ * and tap_epoch changes before layers forget resolved functions.  All other hooks go from
  * the first to the last.
  *
  * This file knows the layers, also those of src/verbs and src/cupti, by name alone.
@@ -17,7 +17,7 @@
 /* clang-format off */
 #define LAYERS(X) \
 	X(watchdog) /* has no lock */ \
-	X(cupti) /* that of client.c is outside of LTTng's own too; under its others nothing */ \
+	X(cupti) /* client.c's lock: before LTTng's own too; no lock under its others */ \
 	/* LTTng's own lock; a fork takes it before all locks that follow */ \
 	X(verbs) \
 	X(functions) \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * _exit() and exec: the ends of a process that LTTng does not notice. The tracer shuts
+ * _exit() and exec: the ends of a process that LTTng does not notice.  The tracer shuts
  * the gate before, since a thread that writes an event would leave it unfinished in a
- * buffer shared by all processes of the user. exit() needs no wrapper: LTTng's own
+ * buffer shared by all processes of the user.  exit() needs no wrapper: LTTng's own
  * destructor waits.
  *
  * They are called in signal handlers, in children of vfork() that share the parent's
- * memory, and before the tracer is initialised. So they lock and allocate nothing, and
- * leave the state of such a child's parent unchanged.
+ * memory, and before the tracer is initialised.  So they lock and allocate nothing, and
+ * such a child leaves the gate as it is.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -22,7 +22,7 @@
 #include "intercept/trace.h"
 
 /*
- * The bit for the first two letters of a name. Every dlsym() of the program tests it
+ * The bit for the first two letters of a name.  Every dlsym() of the program tests it
  * first: a name without a bit in our_letters is not wrapped.
  */
 #define LETTERS(first, second) \
@@ -45,7 +45,7 @@ static void *ask(void *handle, const char *name, const char *version)
 
 /*
  * With RTLD_DEFAULT glibc searches the global scope and then the caller's scope; for a
- * call from here that would be the tracer's. A link map cannot serve as the caller's
+ * call from here that would be the tracer's.  A link map cannot serve as the caller's
  * handle: for an object that was loaded as a dependency, dlsym() follows a null pointer.
  * So beyond the global scope this function searches only the libraries that the caller
  * needs; the real function does the rest.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The identity of this process: host, namespaces, job, rank, command. It is gathered for
+ * The identity of this process: host, namespaces, job, rank, command.  It is gathered for
  * each event, since a fork changes some of it.
  *
  * It hides which launcher sets which environment variable, and which files of /proc hold
- * the rest. Unknown values are empty, 0 or -1.
+ * the rest.  Unknown values are empty, 0 or -1.
  */
 #include <errno.h>
 #include <fcntl.h>

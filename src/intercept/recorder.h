@@ -18,7 +18,7 @@
 const char *tap_recorder_objection(void) tap_hidden;
 
 /*
- * Sends `why` to the recorder, if there is one. Writes no event and no output, never
+ * Sends `why` to the recorder, if there is one.  Writes no event and no output, never
  * blocks.
  */
 void tap_recorder_notify(const char *why) tap_hidden;
@@ -30,13 +30,13 @@ void tap_recorder_notify(const char *why) tap_hidden;
 void tap_recorder_notify_unreached(void) tap_hidden;
 
 /*
- * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, which the recorder sets. Called once, before
+ * Reads CCLTAP_FLIGHT and CCLTAP_PAUSED, which the recorder sets.  Called once, before
  * tap_recorder_notify_unreached() and tap_recorder_ask_snapshot().
  */
 void tap_recorder_prepare(void) tap_hidden;
 
 /*
- * Asks a flight recorder for a snapshot; does nothing under any other. Never blocks,
+ * Asks a flight recorder for a snapshot; does nothing under any other.  Never blocks,
  * takes no lock.
  */
 void tap_recorder_ask_snapshot(const char *why) tap_hidden;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resolves real functions by version. A layer with a folder of its own, src/verbs or
+ * Resolves real functions by version.  A layer with a folder of its own, src/verbs or
  * src/cupti, includes this header alone of src/intercept.
  *
  * It hides how a library is found that the program opened with RTLD_LOCAL.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the LTTng half, once, and carries it across forks. */
+/*
+ * Loads the libraries that use LTTng, once in a process, and keeps LTTng usable across
+ * forks.
+ */
 #include "intercept/start.h"
 
 #include <dlfcn.h>
@@ -38,20 +41,22 @@
 
 /*
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
- * exchange succeeds makes the starter, which writes what became of it.  A child of
- * a fork in that time finds its parent's id, and is not recorded.
+ * exchange succeeds creates the starter, which stores ON or OFF.  A child forked
+ * meanwhile finds its parent's id, and is not recorded.
  */
 enum { NOT_STARTED = 0, ON = -1, OFF = -2 };
 static pid_t state;
-/* The same of HIP's events, which are brought after the others. */
+/* The same for HIP's events, which are loaded after the others. */
 static pid_t hip_state;
-/* Set by the starter once it has seen that nobody holds the linker's lock. */
+/* Set by the starter once it has taken the linker's lock. */
 static int linker_is_free;
-/* Set when waiting took too long: then nobody waits again, in no thread. */
+/* Set when waiting took too long: then no thread waits again. */
 static int gave_up;
-/* Calls passed on unrecorded because LTTng was not there yet. */
+/* Calls that were not recorded because LTTng had not started yet. */
 static uint64_t nr_passed;
-/* False in a new process, also one made by fork; set by whoever announces. */
+/*
+ * False in a new process, including a child of fork(); set by the thread that announces.
+ */
 static int announced;
 
 /* Set by our constructor. */
@@ -68,14 +73,14 @@ static __thread struct {
 static pid_t wait_for_starter(const pid_t *at);
 
 /*
- * Registered first, so it runs last of all: what the program's own handlers wait
- * for may need LTTng.
+ * Registered first, so it runs last: the program's own handlers may wait for something
+ * that needs LTTng.
  */
 static void fork_prepare(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	/* The starter itself forks when LTTng makes a user's first file in /dev/shm. */
+	/* The starter itself forks when LTTng creates a user's first file in /dev/shm. */
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
 		wait_for_starter(&state);
 	if (!forking.has_late && !guard.was_inside)
@@ -89,9 +94,10 @@ static void fork_prepare(void)
 }
 
 /*
- * These three are registered when LTTng is there, so the first runs first and the last
- * two last: LTTng and our threads allocate, and the program's allocator has handlers of
- * its own.  A fork that has begun by then runs none of them, which the first one tells.
+ * These three are registered when LTTng has started, so the first runs first and the
+ * other two last: LTTng and the tracer's threads allocate memory, and the program's
+ * allocator has handlers of its own.  A fork that begins before the registration runs
+ * none of them; has_late distinguishes the two cases.
  */
 static void fork_prepare_late(void)
 {
@@ -119,7 +125,7 @@ static void fork_child(void)
 	forking.is_prepared = forking.has_late = false;
 }
 
-/* The other halves of fork_prepare(). */
+/* The counterparts of fork_prepare(). */
 static void fork_parent_early(void)
 {
 	tap_layers_fork_parent();
@@ -145,14 +151,14 @@ __attribute__((constructor)) static void register_early(void)
 		tap_log("start: Cannot follow forks: out of memory");
 }
 
-/* The trace cannot say it. */
+/* Reports to the log and to the recorder, since there is no trace. */
 static void fail(const char *why)
 {
 	tap_log("start: %s", why);
 	tap_recorder_notify(why);
 }
 
-/* What the file exports under this name, NULL and why there is none. */
+/* The symbol that the file exports; NULL, and *ret_why, on failure. */
 static const void *load(const char *file, const char *symbol, const char **ret_why)
 {
 	char path[PATH_MAX];
@@ -182,7 +188,7 @@ static const struct tap_events *load_events(void)
 	return NULL;
 }
 
-/* HIP's rows are filled in; nobody looks at them before hip_state says that. */
+/* Fills in HIP's rows, which no thread reads before hip_state is ON. */
 static pid_t start_hip(void)
 {
 	const char *why;
@@ -206,7 +212,7 @@ static bool has_hip(void)
 	return found;
 }
 
-/* By turns, for they are few: to sleep and be woken takes longer. */
+/* Yields the processor a few times, since sleeping and waking takes longer. */
 static void *wait_at(void *gate)
 {
 	while (!__atomic_load_n((const int *) gate, __ATOMIC_ACQUIRE))
@@ -220,8 +226,8 @@ static void *end_at_once(void *unused)
 }
 
 /*
- * LTTng makes two threads.  Where it cannot it goes on, and the program crashes
- * when it exits: so whether two can be there at once is tried first.
+ * LTTng creates two threads.  If it cannot, it goes on, and the program crashes when it
+ * exits.  So this function first tries whether two threads can exist at once.
  */
 static bool threads_can_be_made(void)
 {
@@ -240,8 +246,8 @@ static bool threads_can_be_made(void)
 }
 
 /*
- * LTTng maps files there that it does not fill: where no page is left for them the
- * first look into one kills the program.
+ * LTTng maps sparse files in /dev/shm: if no page is left, the first access to one kills
+ * the program.
  */
 static bool shared_memory_has_room(void)
 {
@@ -250,7 +256,7 @@ static bool shared_memory_has_room(void)
 	return statvfs("/dev/shm", &fs) || !fs.f_blocks || fs.f_bavail >= 4;
 }
 
-/* A process that does not come here was killed, or has ended by _exit(). */
+/* A process that does not run this was killed, or ended with _exit(). */
 static void at_exit(void)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -260,8 +266,10 @@ static void at_exit(void)
 	tap_guard_clear(guard);
 }
 
-/* As CCLTAP_RANKS says; -EINVAL when it says nothing, 1 when nobody says which rank it
- * is. */
+/*
+ * Whether CCLTAP_RANKS lists this rank; -EINVAL when it is malformed, 1 when it is not
+ * set or the rank is unknown.
+ */
 static int is_rank_wanted(void)
 {
 	const char *ranks = getenv("CCLTAP_RANKS");
@@ -298,7 +306,7 @@ static pid_t start(void)
 	events = load_events();
 	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
 		return OFF;
-	/* Without memory for it, it looks as if the process were killed. */
+	/* If atexit() fails, the trace shows the process as killed. */
 	(void) atexit(at_exit);
 	tap_gate_prepare();
 	events->prepare(&tap_gate);
@@ -310,19 +318,21 @@ static pid_t start(void)
 	tap_recorder_prepare();
 	TAP_LAYERS_CALL(prepare);
 	tap_statedump_prepare();
-	/* What a session enables is there when LTTng has begun; of each recording this
-	 * is. */
+	/*
+	 * Once LTTng has started, all events that a session enables are enabled; every
+	 * recording enables tap:open_call.
+	 */
 	if (!*events->open_call_on)
 		tap_recorder_notify_unreached();
 	return ON;
 }
 
-/* Whoever waits is woken. */
+/* Stores the result and wakes the waiting threads. */
 static void *settle(pid_t *at, pid_t result)
 {
 	/*
-	 * LTTng asks for what is not there.  The second call frees what libc keeps of
-	 * that: else a program that ends at once is told by its sanitizer of a leak.
+	 * LTTng looks up names that do not exist.  The second call frees libc's copy of
+	 * the error: otherwise a sanitizer reports a leak in a program that ends at once.
 	 */
 	dlerror();
 	dlerror();
@@ -332,32 +342,34 @@ static void *settle(pid_t *at, pid_t result)
 }
 
 /*
- * A thread of its own starts LTTng: its stack is large enough, nobody cancels it,
- * what dlerror() keeps is its own, and whoever waits for it can stop waiting.
+ * A separate thread starts LTTng: its stack is large enough, no thread cancels it, it has
+ * its own dlerror() state, and other threads can stop waiting for it.
  */
 static void *run_starter(void *unused)
 {
 	pid_t result;
 
-	/* Waits for the linker's lock, as the constructors of a library hold it. */
+	/*
+	 * Waits for the linker's lock, which a thread in a library's constructor holds.
+	 */
 	if (dlopen(NULL, RTLD_LAZY))
 		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
 	result = start();
 	settle(&state, result);
-	/* What was made by calls that did not wait so long, no event tells. */
+	/* The state dump describes what calls made that did not wait for LTTng. */
 	if (result == ON && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
 		tap_statedump_write();
 	return unused;
 }
 
-/* For the same reasons. */
+/* A separate thread for the same reasons. */
 static void *run_hip_starter(void *unused)
 {
 	(void) unused;
 	return settle(&hip_state, start_hip());
 }
 
-/* Such a process is in no trace. */
+/* Reports a process that ended while LTTng was starting, since it is in no trace. */
 __attribute__((destructor)) static void report_ended_early(void)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -369,8 +381,8 @@ __attribute__((destructor)) static void report_ended_early(void)
 }
 
 /*
- * LTTng's own limit for a session daemon that does not answer, 3 s unless the user says
- * otherwise by LTTng's own variable: milliseconds, -1 without end.
+ * LTTng's own limit, in milliseconds, for a session daemon that does not answer: 3 s
+ * unless the user sets LTTng's variable; -1 there means no limit.
  */
 static int64_t limit_ms(void)
 {
@@ -387,10 +399,9 @@ static int64_t limit_ms(void)
 }
 
 /*
- * Waits as long as that at most.
- * While the linker's lock is taken it is 0.2 s: this thread itself may hold it, in
- * a constructor, or be waited for by the one that does.  The starter wakes us, and
- * every 10 ms we look at the rest.
+ * Waits up to limit_ms(), but only 0.2 s while the linker's lock is taken: this thread
+ * may hold it itself, in a constructor, or the thread that holds it may wait for this
+ * one.  The starter wakes this thread, which checks the other conditions every 10 ms.
  */
 static pid_t wait_for_starter(const pid_t *at)
 {
@@ -416,8 +427,8 @@ static pid_t wait_for_starter(const pid_t *at)
 }
 
 /*
- * Without the guard: a signal's handler may jump out of so long a wait, and would leave
- * the thread as the guard has made it.
+ * Clears the guard meanwhile: a signal handler may jump out of so long a wait, and would
+ * leave the guard set.
  */
 static pid_t wait_unguarded(const pid_t *at, struct tap_guard *guard)
 {
@@ -432,9 +443,9 @@ static pid_t wait_unguarded(const pid_t *at, struct tap_guard *guard)
 }
 
 /*
- * Whether the linker is about to run the first constructor: then it crashes if somebody
- * opens a library for all, as LTTng does.  libc's own is the first of all, and it learns
- * the program's name there.
+ * Whether the linker has run no constructor yet: it then crashes on dlopen() with
+ * RTLD_GLOBAL, which LTTng uses.  libc's constructor is the first and sets the program's
+ * name.
  */
 static bool is_too_early(void)
 {

@@ -10,7 +10,8 @@
 
 /*
  * Usually run by a thread of LTTng, which holds a lock that LTTng also takes around a
- * fork. Locks taken here are therefore taken after that lock around a fork too (start.c).
+ * fork.  Locks taken here are therefore taken after that lock around a fork too
+ * (start.c).
  */
 void tap_statedump_write(void)
 {

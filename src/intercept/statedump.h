@@ -14,7 +14,7 @@
 /* Called once, when events can be written. */
 void tap_statedump_prepare(void) tap_hidden;
 
-/* Writes a state dump without a request from LTTng. The caller holds no lock. */
+/* Writes a state dump without a request from LTTng.  The caller holds no lock. */
 void tap_statedump_write(void) tap_hidden;
 
 #endif

@@ -39,7 +39,10 @@ static bool read_open(const struct tap_thread *t, struct tap_thread_state *ret_s
 	return __atomic_load_n(&open->call_id, __ATOMIC_RELAXED) == ret_state->call_id;
 }
 
-/* While no session records, threads publish only calls with a hook. */
+/*
+ * While no session records, threads publish only operations, and calls that change a
+ * communicator or a group.
+ */
 static bool read_inside(const struct tap_thread *t, struct tap_thread_state *ret_state)
 {
 	const char *inside = __atomic_load_n(&t->inside, __ATOMIC_RELAXED);

@@ -23,8 +23,8 @@ struct tap_thread_seen {
 };
 
 /*
- * Looks at all threads; called by the watchdog alone. Returns the number of calls to
- * report, at most `room`; the next look returns the rest. stuck_ns 0: no call is ever
+ * Looks at all threads; called by the watchdog alone.  Returns the number of calls to
+ * report, at most `room`; the next look returns the rest.  stuck_ns 0: no call is ever
  * stuck.
  */
 uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,

@@ -20,8 +20,9 @@ static bool has_key;
 static bool has_unknown;
 
 /*
- * Run by a thread when it ends; its structure disappears with its stack. So this function
- * waits until it has the lock, whose holder writes events, at a microsecond each.
+ * Run by a thread when it ends; its structure disappears with its stack.  So this
+ * function waits until it has the lock, whose holder writes events, at a microsecond
+ * each.
  */
 static void leave(void *data)
 {

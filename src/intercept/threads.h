@@ -12,7 +12,7 @@
 #include "common/compiler.h"
 #include "common/thread.h"
 
-/* Puts the calling thread on the list and sets tap_thread.tid. Sets the guard itself. */
+/* Puts the calling thread on the list and sets tap_thread.tid.  Sets the guard itself. */
 void tap_thread_know(void) tap_hidden;
 
 struct tap_comm;

@@ -5,7 +5,7 @@
  *
  * It hides that thread, which a process has from its first recorded call on, and the
  * reaction to a call that does not return: it writes tap:open_call and asks for a
- * snapshot. It looks under the lock of threads.c, and writes and asks without that lock.
+ * snapshot.  It looks under the lock of threads.c, and writes and asks without that lock.
  */
 #include <inttypes.h>
 #include <stdio.h>

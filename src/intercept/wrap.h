@@ -4,7 +4,7 @@
  * driver's (cuda/cuda.c).
  *
  * The exported names carry a version that is not their default one, in the first version
- * that the library defines. The dynamic linker binds references to such a name as to any
+ * that the library defines.  The dynamic linker binds references to such a name as to any
  * other, but dlsym() ignores it: a program that looks NCCL up thus learns whether NCCL is
  * loaded (doc/decisions/0002).
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cuStreamIsCapturing(), or HIP's, which has the same arguments and answers. */
+/*
+ * cuStreamIsCapturing(), or HIP's, which has the same arguments and results.
+ */
 #include "intercept/cuda/capture.h"
 
 #include <stddef.h>
@@ -30,7 +32,7 @@ void tap_capture_find(void)
 	__atomic_store_n(&is_capturing, (stream_is_capturing) function, __ATOMIC_RELEASE);
 }
 
-/* It may have been the driver. */
+/* The unloaded library may be the driver. */
 static void expire(void)
 {
 	const stream_is_capturing function =

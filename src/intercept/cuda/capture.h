@@ -3,7 +3,7 @@
  * Whether a stream is being captured into a graph: the work of a captured call runs
  * later, once, several times or never.
  *
- * It hides which driver is loaded. The tracer queries the stream for recorded calls
+ * It hides which driver is loaded.  The tracer queries the stream for recorded calls
  * alone, as NCCL itself queries each stream; the query does not disturb a capture.
  */
 #ifndef TAP_INTERCEPT_CUDA_CAPTURE_H

@@ -25,7 +25,7 @@
 	if (unlikely(!tap_real)) \
 		return (e)->library->missing;
 
-/* One event, written after the call; what it says is read before it. */
+/* One event, written after the call from arguments read before it. */
 #define TRACED_WORK(fn, ...) \
 	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e, \
 		const void *tap_caller MORE_PARAMS(__VA_ARGS__)) \
@@ -43,7 +43,7 @@
 		return r->common.result; \
 	}
 
-/* Two events. */
+/* Two events, before and after the call. */
 #define TRACED_PAIR(fn, after, ...) \
 	tap_cold static CUresult fn##_traced(struct tap_cuda_entry *tap_e \
 		MORE_PARAMS(__VA_ARGS__)) \
@@ -73,7 +73,7 @@
 #define TRACED_CAPTURED(fn, ...) TRACED_PAIR(fn, ENDED, ##__VA_ARGS__)
 #define TRACED_UNLOAD(fn, ...) TRACED_PAIR(fn, UNLOADED, ##__VA_ARGS__)
 
-/* Who calls is looked at where work may be a kernel's. */
+/* Only calls that may launch a kernel need the caller. */
 #define CALLER_WORK , __builtin_return_address(0)
 #define CALLER_WAIT
 #define CALLER_SETUP
@@ -81,7 +81,9 @@
 #define CALLER_CAPTURED
 #define CALLER_UNLOAD
 
-/* What means something to us goes the long way also while nobody records. */
+/*
+ * Calls that change the tracer's state take the slow path also while no session records.
+ */
 #define SHORT_WORK 1
 #define SHORT_WAIT 1
 #define SHORT_SETUP 1
@@ -89,7 +91,7 @@
 #define SHORT_CAPTURED 0
 #define SHORT_UNLOAD 0
 
-/* Only what is work is told of by a number of CUPTI's. */
+/* Only WORK and WAIT calls use CUPTI's number of the function. */
 #define CBID_SETUP(sym) 0
 #define CBID_CAPTURE(sym) 0
 #define CBID_CAPTURED(sym) 0
@@ -111,7 +113,7 @@
 		return ((fn##_function) TAP_READ(tap_e->real))(NAMES(__VA_ARGS__)); \
 	}
 
-/* TAP_CUDA_COPIES of those that are handed out. */
+/* One linked binding, and TAP_CUDA_COPIES looked-up ones. */
 #define BINDINGS(class, node, fn, sym, is_variant, ...) \
 	BINDING(tap_exported, linked, class, fn, sym, is_variant, true, ##__VA_ARGS__) \
 	BINDING(static, copy1, class, fn, sym, is_variant, false, ##__VA_ARGS__) \
@@ -168,7 +170,7 @@ const unsigned tap_cuda_nr_names = ARRAY_SIZE(tap_cuda_names);
 #undef CALL
 #undef CALL_ALONE
 
-/* Asked for by these names alone: no bare ones, and none since when. */
+/* HIP's functions are looked up by these names alone: no base names, no versions. */
 #define CALL_ALONE(version, class, does, none, fn, ...) NAME(0, "-", fn, false)
 #define CALL(version, class, does, variant_version, fn, variant, ...) \
 	NAME(0, "-", fn, false) NAME(0, "-", variant, true)
@@ -190,7 +192,7 @@ static void expire_names(const struct tap_cuda_name *names, size_t nr)
 	}
 }
 
-/* It may have been a driver: every linked name is looked for anew. */
+/* The unloaded library may be a driver: every linked name is resolved again. */
 static void expire(void)
 {
 	expire_names(tap_cuda_names, tap_cuda_nr_names);

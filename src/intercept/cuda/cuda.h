@@ -6,8 +6,8 @@
  *
  * It hides that one function is wrapped several times: each name has a wrapper for each
  * binding, since bindings may lead to different functions of a driver, and a call must
- * reach the function that the program obtained. The variants for the legacy default
- * stream and for the per-thread stream are different names. HIP's functions are wrapped
+ * reach the function that the program obtained.  The variants for the legacy default
+ * stream and for the per-thread stream are different names.  HIP's functions are wrapped
  * likewise.
  */
 #ifndef TAP_INTERCEPT_CUDA_CUDA_H
@@ -87,7 +87,7 @@ struct tap_cuda_what {
 };
 
 /*
- * Returns whether the call is recorded. If so, it begins the record's common part, and
+ * Returns whether the call is recorded.  If so, it begins the record's common part, and
  * the thread is inside the call until tap_cuda_wrote() or tap_cuda_leave().
  */
 bool tap_cuda_enter(struct tap_cuda_entry *e,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens around a driver's function, and where each way leads. */
+/*
+ * What the tracer does around a driver's function, and the resolution of each binding.
+ */
 #include <errno.h>
 
 #include "common/clock.h"
@@ -33,7 +35,7 @@ struct tap_cuda_library tap_cuda_hip = {
 static const int never;
 static int open_captures;
 
-/* ---- Where a way leads ---- */
+/* ---- Resolution of bindings ---- */
 
 static void set_switches(struct tap_cuda_entry *e, const int *const *on)
 {
@@ -41,7 +43,7 @@ static void set_switches(struct tap_cuda_entry *e, const int *const *on)
 	__atomic_store_n(&e->on[0], on[0], __ATOMIC_RELEASE);
 }
 
-/* Others may let it lead elsewhere meanwhile. */
+/* Other threads may redirect the switch meanwhile. */
 static const int *switch_of(const struct tap_cuda_entry *e, unsigned i)
 {
 	return __atomic_load_n(&e->on[i], __ATOMIC_ACQUIRE);
@@ -59,7 +61,7 @@ void *tap_cuda_real(struct tap_cuda_entry *e)
 	guard = tap_guard_set();
 	real = NULL;
 	tap_library_functions(NULL, e->library->soname, &e->name, &real, 1);
-	/* What was there stays: another thread may be about to call it. */
+	/* If nothing is found, real stays: another thread may be about to call it. */
 	if (real) {
 		tap_library_watch(real);
 		__atomic_store_n(&e->real, real, __ATOMIC_RELEASE);
@@ -69,7 +71,7 @@ void *tap_cuda_real(struct tap_cuda_entry *e)
 	return real;
 }
 
-/* Of a driver that was unloaded nothing is left to call. */
+/* The real function of an unloaded driver may be replaced. */
 static bool binds_to(struct tap_cuda_entry *e, void *found)
 {
 	void *before = __atomic_load_n(&e->real, __ATOMIC_ACQUIRE);
@@ -98,8 +100,7 @@ void *tap_cuda_bind(const struct tap_cuda_name *name, void *found)
 	struct tap_guard guard;
 	unsigned i;
 
-	/* A driver, or another tool, looks its own functions up, and gets them from us.
-	 */
+	/* A driver or tool may have looked up its own function and got the wrapper. */
 	if (is_ours(name, found))
 		return found;
 	guard = tap_guard_set();
@@ -146,7 +147,7 @@ bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common
 {
 	const int *on = switch_of(e, 0);
 
-	/* What a driver calls of itself belongs to the call that it is in. */
+	/* The driver's own calls belong to the program's call that they are inside of. */
 	if (tap_thread.in_tracer || tap_thread.in_cuda)
 		return false;
 	if (unlikely(on == &tap_not_ready || !tap_thread.tid)) {
@@ -189,7 +190,10 @@ static uint64_t current_context(struct tap_cuda_library *library)
 	return (uintptr_t) context;
 }
 
-/* The legacy default stream is never captured, and to ask would be an error meanwhile. */
+/*
+ * The legacy default stream is never captured; a query during a capture would be an
+ * error.
+ */
 static int8_t capture_of(const struct tap_cuda_common *common,
 			 const struct tap_cuda_what *what)
 {
@@ -207,7 +211,7 @@ void tap_cuda_capture(int more)
 {
 	int open = __atomic_load_n(&open_captures, __ATOMIC_RELAXED);
 
-	/* One that was begun past us, or ended twice, leaves the others as they are. */
+	/* Never below 0: a capture may begin without a wrapper, or end twice. */
 	while ((open || more > 0) &&
 	       !__atomic_compare_exchange_n(&open_captures, &open, open + more, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -228,7 +232,7 @@ static enum tap_function_kind know_function(const struct tap_cuda_what *what)
 	return kind;
 }
 
-/* NCCL launches its kernels itself: the NCCL is the one that the call came from. */
+/* NCCL launches its kernels itself, so the caller's library is the NCCL. */
 static void emit_nccl_args(const struct tap_cuda_common *common,
 			   const struct tap_cuda_what *what)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A table that is read without a lock, and the driver's answers. */
+/*
+ * A table that is read without a lock, filled from queries to the driver or HIP.
+ */
 #include "intercept/cuda/functions.h"
 
 #include <string.h>
@@ -16,9 +18,9 @@
 #define NAME_MAX_BYTES 1024
 
 /*
- * function is written last; one of an earlier generation is not known any more.  told is
- * the generation, and in its last bit whether the name is NCCL's: so both are read at
- * once.
+ * function is written last; a place of an earlier generation is unknown again.  reported
+ * is the generation, and in its last bit whether the name is NCCL's, so that both are
+ * read at once.
  */
 struct place {
 	CUfunction function;
@@ -28,7 +30,7 @@ struct place {
 
 static struct place places[NR_PLACES];
 static uint32_t generation = 2; /* even */
-static struct tap_lock lock;	/* of whoever writes places, and of the names */
+static struct tap_lock lock;	/* guards writes to places, and names */
 
 static struct {
 	char *at;
@@ -72,7 +74,7 @@ enum tap_function_kind tap_function_kind(CUfunction function)
 	return TAP_FUNCTION_UNKNOWN;
 }
 
-/* Under the lock; NULL when there is no room near enough. */
+/* Under the lock; NULL when none of the NR_PROBES places is free. */
 static struct place *take_place(CUfunction function)
 {
 	struct place *p = first_place(function);
@@ -86,7 +88,7 @@ static struct place *take_place(CUfunction function)
 
 typedef CUresult (*get_name)(const char **name, CUfunction function);
 
-/* A function may be what CUDA calls a kernel, which has a question of its own. */
+/* The handle may be of what CUDA calls a kernel, which has its own query. */
 static const char *ask_driver(CUfunction function)
 {
 	static const char *const questions[] = {"cuFuncGetName", "cuKernelGetName"};
@@ -136,14 +138,16 @@ static const char *keep(const char *name)
 	kept = names.at;
 	memcpy(kept, name, length);
 	kept[length] = 0;
-	/* In this order: a child forked in between writes over the name, not past the
-	 * end. */
+	/*
+	 * In this order: a child forked in between overwrites the name, but not past the
+	 * end.
+	 */
 	names.left -= length + 1;
 	names.at += length + 1;
 	return kept;
 }
 
-/* The name is the compiler's: _Z, its length, itself, its arguments. */
+/* The name may be mangled: _Z, its length, itself, its arguments. */
 static bool is_of_nccl(const char *name)
 {
 	static const char begin[] = "ncclDevKernel_";
@@ -179,10 +183,13 @@ enum tap_function_kind tap_function_emit(CUfunction function,
 					     ? ask_driver(function)
 					     : ask_hip(function,
 						       asked == TAP_FUNCTION_OF_HOST));
-	/* RCCL's are called the same, and told otherwise. */
+	/* RCCL's kernels have the same names, but other arguments. */
 	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
 
-	/* HIP knows a function of the program's by an address in its own objects. */
+	/*
+	 * HIP identifies a function of the program by an address in the program's
+	 * objects.
+	 */
 	if (asked == TAP_FUNCTION_OF_HOST)
 		tap_library_watch(function);
 	note(function, name, of_nccl);

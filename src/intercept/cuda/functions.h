@@ -3,7 +3,7 @@
  * The names of launched functions.
  *
  * A launch event names a function by its address, and one event per address gives the
- * name. This module hides that the driver (CUDA 12.3 and later) or HIP is queried, and
+ * name.  This module hides that the driver (CUDA 12.3 and later) or HIP is queried, and
  * that an address may belong to another function after a module or a library was
  * unloaded.
  */
@@ -34,7 +34,7 @@ enum tap_function_asked {
 	TAP_FUNCTION_OF_HOST,
 };
 
-/* Writes the event with the function's name. The caller has set the guard. */
+/* Writes the event with the function's name.  The caller has set the guard. */
 enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked) tap_hidden;
 

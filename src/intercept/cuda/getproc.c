@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both forms of cuGetProcAddress(), and HIP's four, linked and handed out; and cuInit(),
- * before which a layer may have something to do.
+ * Both versions of cuGetProcAddress(), and HIP's four functions, linked and looked up;
+ * and cuInit(), before and after which layers have hooks.
  */
 #include "intercept/cuda/getproc.h"
 
@@ -22,11 +22,11 @@ typedef CUresult (*get_v1)(const char *symbol, void **pfn, int version, cuuint64
 typedef CUresult (*get_v2)(const char *symbol, void **pfn, int version, cuuint64_t flags,
 			   CUdriverProcAddressQueryResult *status);
 
-/* One way into one form.  Entries without events: only where they lead counts. */
+/* One binding of one version.  The entries have no events, only a real function. */
 struct binding {
 	struct tap_cuda_entry entry;
 	bool is_v2;
-	void *learnt_from; /* the real function that was asked for all forms */
+	void *learnt_from; /* the real function that learn() has queried */
 };
 
 static CUresult ask(const struct binding *binding, void *real, const char *symbol,
@@ -36,7 +36,10 @@ static CUresult ask(const struct binding *binding, void *real, const char *symbo
 			      : ((get_v1) real)(symbol, pfn, version, flags);
 }
 
-/* The wrapper that leads to found, among the first nr names; NULL when none does. */
+/*
+ * The wrapper whose real function is found, of the first nr names; NULL when there is
+ * none.
+ */
 static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void *found)
 {
 	size_t i, k;
@@ -49,9 +52,9 @@ static void *wrapper_of(const struct tap_cuda_name *names, size_t nr, const void
 }
 
 /*
- * Where the wrappers of these names lead that this driver has functions for.  An older
- * driver may give an older form for a later one.  The forms for the thread's own stream
- * came with CUDA 7.
+ * Binds the wrappers of the names that this driver has functions for.  An older driver
+ * may return an older version for a later one.  The per-thread-stream variants came with
+ * CUDA 7.
  */
 static void learn(const struct binding *binding, void *real,
 		  const struct tap_cuda_name *names, size_t nr)
@@ -110,7 +113,7 @@ CUDA(cuGetProcAddress_v2, true,
 	 CUdriverProcAddressQueryResult *status),
 	(symbol, pfn, version, flags, status))
 
-/* A status is an enumeration's address. */
+/* status points to an enumeration. */
 #define HIP(sym, node, params, args) BINDINGS(sym, node, tap_cuda_hip, false, replace_hip, params, args)
 #define PROC_ADDRESS(sym, node) \
 	HIP(sym, node, (const char *symbol, void **pfn, int version, uint64_t flags, void *status), \
@@ -163,7 +166,7 @@ static const struct tap_cuda_name forms[] = {
 };
 /* clang-format on */
 
-/* What the program is given in place of *pfn. */
+/* Replaces *pfn by its wrapper, if it has one. */
 static void replace(struct binding *binding, void *real, const char *symbol, void **pfn)
 {
 	const struct tap_guard guard = tap_guard_set();
@@ -185,7 +188,9 @@ static void replace(struct binding *binding, void *real, const char *symbol, voi
 	tap_guard_clear(guard);
 }
 
-/* Whether this is what found is, and found has a wrapper then: *pfn is that. */
+/*
+ * Whether symbol is the name of found and has a wrapper; then sets *pfn to the wrapper.
+ */
 static bool is_named(const char *symbol, void *found, void **pfn)
 {
 	const struct tap_cuda_name *name = tap_cuda_find(symbol);
@@ -201,16 +206,16 @@ static bool is_named(const char *symbol, void *found, void **pfn)
 }
 
 /*
- * A name is one function, or with another end that of the thread's own stream: which of
- * both it is the library that has it tells.  A HIP that asks dlsym() has the wrapper from
- * there.
+ * A name means one function, or its per-thread-stream variant, whose name ends in _spt:
+ * the library's symbols show which one *pfn is.  A HIP that uses dlsym() itself gets the
+ * wrapper there.
  */
 static void replace_hip(struct binding *binding, void *real, const char *symbol,
 			void **pfn)
 {
 	static const char end[] = "_spt";
 	const struct tap_guard guard = tap_guard_set();
-	char name[64]; /* longer than any of ours */
+	char name[64]; /* longer than any wrapped name */
 	size_t length;
 
 	(void) binding, (void) real;
@@ -245,7 +250,7 @@ static const struct tap_cuda_name *find_hip(const char *name)
 	return found ? found : find(hip_forms, ARRAY_SIZE(hip_forms), name);
 }
 
-/* Every dlsym() of the program comes by here: those of the runtime begin with "cuda". */
+/* Every dlsym() of the program calls this; names of the runtime begin with "cuda". */
 const struct tap_cuda_name *tap_cuda_find(const char *name)
 {
 	const struct tap_cuda_name *found;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout is that of device.h of 2.22 to 2.30, and of the debugging information of
- * 2.31 and 2.32. */
+/*
+ * The layout is from device.h of 2.22 to 2.30, and from the debugging information of 2.31
+ * and 2.32.
+ */
 #include "intercept/cuda/nccl_args.h"
 
 #include <string.h>
@@ -9,14 +11,14 @@
 #define PARAM_END ((void *) 0)
 #define PARAM_POINTER ((void *) 1)
 #define PARAM_SIZE ((void *) 2)
-#define NR_PARAMS 8 /* CUDA knows fewer */
+#define NR_PARAMS 8 /* more than CUDA defines */
 
-#define SIZE_MAX_BYTES 32768 /* of a kernel's arguments */
+#define SIZE_MAX_BYTES 32768 /* limit of a kernel's arguments */
 #define NR_STORAGES 3
 
 struct header {
 	uint64_t comm, channel_mask;
-	uint32_t work_storage; /* 8 bits of it */
+	uint32_t work_storage; /* in its low 8 bits */
 	uint32_t work_mask;
 	uint64_t work_buf;
 };
@@ -32,7 +34,7 @@ struct batch {
 #define TYPE 3
 #define FUNCTION_SHIFT 17
 
-/* One more than that of arguments with room for 4 KiB. */
+/* One more than arguments of 4 KiB can hold. */
 #define NR_BATCHES 255
 
 bool tap_nccl_args_known(uint32_t version)
@@ -59,8 +61,8 @@ const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size)
 }
 
 /*
- * Each pair of function and work type once, in the order in which they are met.  A bit of
- * `known` says that the place of its number in `last` was filled.
+ * Each pair of function and work type once, in the order of batches.  Bit n of `known` is
+ * set when last[n] is.
  */
 struct found {
 	uint32_t keys[TAP_NCCL_FUNCTIONS_MAX];
@@ -79,7 +81,7 @@ tap_apart static bool search(const struct found *found, uint32_t key)
 	return false;
 }
 
-/* False: there is no room for it. */
+/* Returns false when there is no room for key. */
 static inline bool note(struct found *found, uint32_t key)
 {
 	const unsigned place = key >> FUNCTION_SHIFT & 63;
@@ -121,7 +123,10 @@ static inline uint32_t flags_of(const char *batches, size_t i)
 	return flags;
 }
 
-/* Nearly always: one batch on each channel; and all with the same function. */
+/*
+ * Whether each channel has one batch, as nearly always, and whether all have one
+ * function.
+ */
 static bool are_single(const char *batches, size_t count, bool *ret_are_alike)
 {
 	const uint32_t first = flags_of(batches, 0);
@@ -139,7 +144,7 @@ static bool are_single(const char *batches, size_t count, bool *ret_are_alike)
 size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
 			  size_t size, uint32_t version)
 {
-	/* Since 2.32 the function's number has 11 bits, and its collective is above. */
+	/* Since 2.32 the function's number has 11 bits, with its collective above. */
 	const uint32_t bits = (version < 23200 ? UINT32_MAX : 0x0fffffff) &
 			      ~(uint32_t) ((1 << TYPE_SHIFT) - 1);
 	const char *batches;
@@ -169,7 +174,7 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 			is_complete &= note(&found, flags_of(batches, at) & bits);
 		mask = 0;
 	}
-	/* The first batch of the n-th channel is the n-th, and each leads to its next. */
+	/* Batch n is the first of the n-th channel, and each batch leads to the next. */
 	for (channel = 0; mask; mask &= mask - 1, channel++) {
 		for (at = channel, flags = JUMP; flags & JUMP; at += flags & JUMP) {
 			if (unlikely(at >= nr || nr_batches == NR_BATCHES)) {

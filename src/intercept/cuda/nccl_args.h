@@ -3,7 +3,7 @@
  * The arguments that NCCL gives its kernel: since 2.22 they are one buffer that the host
  * can read, with the communicator, the channels and the number of each device function.
  *
- * It hides the layout of the buffer and the checks on it. The tracer reads a byte only
+ * It hides the layout of the buffer and the checks on it.  The tracer reads a byte only
  * within the size that the launch gives, and only for a release whose layout is known;
  * the reader interprets the numbers.
  */
@@ -30,8 +30,8 @@ bool tap_nccl_args_known(uint32_t version) tap_hidden;
 const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size) tap_hidden;
 
 /*
- * Reads a buffer of a known release. Returns the event's size in bytes, 0 when the buffer
- * cannot hold NCCL's arguments. The caller sets call_id.
+ * Reads a buffer of a known release.  Returns the event's size in bytes, 0 when the
+ * buffer cannot hold NCCL's arguments.  The caller sets call_id.
  */
 size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
 			  size_t size, uint32_t version) tap_hidden;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A handful of places, read without a lock. */
+/*
+ * A cache of a few addresses, read without a lock.
+ */
 #include "intercept/cuda/nccl_version.h"
 
 #include "calls/nccl_types.h"
@@ -8,15 +10,15 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 
-#define NR_PLACES 16 /* a NCCL launches from two */
+#define NR_PLACES 16 /* an NCCL launches from two addresses */
 
-/* Of an earlier epoch: nothing is known any more.  address is written last. */
+/* A place of an earlier epoch is invalid.  address is written last. */
 static struct place {
 	const void *address;
 	uint32_t epoch, version;
 } places[NR_PLACES];
 static unsigned next_place;
-static struct tap_lock lock; /* of whoever writes a place */
+static struct tap_lock lock; /* guards writes */
 
 typedef ncclResult_t (*get_version)(int *version);
 

@@ -15,7 +15,7 @@
 
 /*
  * The version, such as 22809, that the object which holds address reports; 0 when it
- * reports none. Called often, for few addresses.
+ * reports none.  Called often, for few addresses.
  */
 uint32_t tap_nccl_version_at(const void *address) tap_hidden;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a shared CUDA runtime, so that the driver's events say by which they
- * were made.
+ * The functions of a shared CUDA runtime, so that the driver's events name the runtime
+ * function that made them.
  *
- * Each library's release has a version of its own for all its names; a program is bound
- * to that, and so is each wrapper.  They note a number, nothing else: what a runtime does
- * is recorded where it asks the driver, so that nothing is counted twice.
+ * Each release of the library has one symbol version for all its names, to which programs
+ * and wrappers are bound.  A wrapper only stores the function's number: the work of the
+ * runtime is recorded at its calls of the driver, so that no work is counted twice.
  */
 #include <stdint.h>
 
@@ -13,13 +13,15 @@
 #include "common/thread.h"
 #include "intercept/resolve.h"
 
-/* cudaErrorSharedObjectSymbolNotFound: no library has it. */
+/* cudaErrorSharedObjectSymbolNotFound: no library defines the function. */
 #define MISSING 302
 
 /* clang-format off */
 
-/* A library's version is named as it is itself.  A call that a runtime makes of itself
- * belongs to the one that the program made. */
+/*
+ * A library's version has the library's name.  A call that the runtime makes itself
+ * belongs to the program's call.
+ */
 #define WRAPPER(release, version, number, fn, sym, ...) \
 	static struct tap_resolved at_##release##_##sym = {version, #sym, version, NULL, 0}; \
 	tap_exported int tap_runtime_##release##_##sym(PARAMS(__VA_ARGS__)); \

@@ -18,8 +18,8 @@ struct tables {
 };
 
 /*
- * The linker writes real addresses into most dynamic sections; one that it
- * could not write to (the vDSO's) still holds offsets.
+ * The linker writes addresses into most dynamic sections; a read-only one (the vDSO's)
+ * still holds offsets.
  */
 static const void *in_memory(uintptr_t base, ElfW(Addr) value)
 {
@@ -47,7 +47,7 @@ static struct tables read_tables(uintptr_t base, const ElfW(Dyn) *dynamic)
 	return t;
 }
 
-/* Bit 15 of a version number marks one that is not the default. */
+/* Bit 15 of a version number marks a version that is not the default. */
 static void *address_of(uintptr_t base, const struct tables *t, uint32_t i, const char *name)
 {
 	const ElfW(Sym) *sym = &t->symbols[i];

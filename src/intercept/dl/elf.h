@@ -3,8 +3,8 @@
  * Symbols of loaded objects, read from the objects themselves.
  *
  * The dynamic linker's dlsym() is not used: the tracer replaces it, and a failed lookup
- * would leave an error for the program's dlerror(). This module hides the layout of hash
- * tables and version tables. It calls no function of libc, so that it may run before any
+ * would leave an error for the program's dlerror().  This module hides the layout of hash
+ * tables and version tables.  It calls no function of libc, so that it may run before any
  * library is initialised.
  */
 #ifndef TAP_INTERCEPT_DL_ELF_H

@@ -22,12 +22,12 @@
 #define NR_LIBRARIES 512
 
 /*
- * Entry i has the number i + 1.  Appended under the lock, read without: start
- * and end are written last, and end = 0 takes an unloaded object out.
+ * Entry i has the number i + 1.  Appended under the lock, read without: start and end are
+ * written last, and end = 0 marks an unloaded object.
  */
 static struct library {
 	uintptr_t start, end, base;
-	uintptr_t code_start, code_end; /* what of it can be executed */
+	uintptr_t code_start, code_end; /* its executable part */
 	const uint8_t *unwind;		/* .eh_frame_hdr, NULL none */
 	char *path;
 	char build_id[41]; /* 20 bytes in hexadecimal, or "" */
@@ -36,11 +36,11 @@ static struct library {
 } libraries[NR_LIBRARIES];
 static unsigned nr_libraries;
 /*
- * Guards appending.  Only the walk of the objects and LTTng are called under it,
- * and neither calls back.  Whoever cannot have it soon goes without a number.
+ * Guards appending.  The holder calls only the walk of the objects and LTTng, and neither
+ * calls back.  A lookup that cannot take it soon gets no number.
  */
 static struct tap_lock lock;
-/* dlpi_subs when it was last asked for: how often objects were unloaded. */
+/* dlpi_subs at the last look: how often objects were unloaded. */
 static unsigned long long last_unloads;
 uint32_t tap_library_unloads;
 
@@ -63,7 +63,7 @@ static void announce(unsigned i)
 		tap_events_table->library(&l);
 }
 
-/* An object as dl_iterate_phdr() tells it. */
+/* An object as dl_iterate_phdr() describes it. */
 struct object {
 	uintptr_t base, start, end, code_start, code_end;
 	const ElfW(Dyn) * dynamic;
@@ -109,8 +109,8 @@ static bool holds(const struct object *o, uintptr_t address)
 }
 
 /*
- * An object in a namespace that dlmopen() made, which dl_iterate_phdr() does not walk.
- * Its program headers are where its ELF header says, in its first pages.
+ * Finds an object in a namespace made by dlmopen(), which dl_iterate_phdr() does not
+ * walk.  Its ELF header, in its first page, leads to its program headers.
  */
 static bool find_elsewhere(uintptr_t address, struct dl_phdr_info *ret_info)
 {
@@ -135,7 +135,7 @@ static bool find_elsewhere(uintptr_t address, struct dl_phdr_info *ret_info)
 	return true;
 }
 
-/* Walks each over the object that holds address; whether there is one. */
+/* Calls each for the object that holds address; returns whether there is one. */
 static bool visit(uintptr_t address,
 		  int (*each)(struct dl_phdr_info *info, size_t size, void *data),
 		  void *data)
@@ -184,7 +184,7 @@ static void read_build_id(const struct object *o, char *ret_hex, size_t size)
 	}
 }
 
-/* Under the lock, which the buffer is kept by: the caller's stack may be small. */
+/* Under the lock, which guards the static buffer: the caller's stack may be small. */
 static char *path_of(const struct object *o)
 {
 	static char path[PATH_MAX];
@@ -200,8 +200,8 @@ static char *path_of(const struct object *o)
 }
 
 /*
- * What an interposer leaves to the real one tells it from NCCL: nobody wraps the
- * profiling names too.
+ * Distinguishes NCCL from a library that interposes its calls: the latter does not define
+ * the profiling names.
  */
 static int nccl_in(const struct object *o)
 {
@@ -255,7 +255,7 @@ static int find(uintptr_t address)
 	return -1;
 }
 
-/* Under the lock.  The trace is told before any thread can use the number. */
+/* Under the lock.  Writes the event before any thread can use the number. */
 static int append(uintptr_t address, const char *layer)
 {
 	struct append want = {.address = address};
@@ -350,7 +350,7 @@ static void announce_all(void)
 			announce(i);
 }
 
-/* tap:statedump_library for each of them that is loaded. */
+/* tap:statedump_library for each numbered object that is loaded. */
 static void write_statedump(struct tap_state_counts *counts)
 {
 	const unsigned nr = __atomic_load_n(&nr_libraries, __ATOMIC_ACQUIRE);
@@ -372,10 +372,10 @@ const struct tap_layer tap_layer_libraries = {
 	.lock = &lock,
 };
 
-/* When there is no more room, every unloading counts. */
+/* Watched objects; without room for another, every unloading counts. */
 static struct watched {
 	uintptr_t start, end, base;
-	bool is_loaded; /* of the walk alone */
+	bool is_loaded; /* used by the walk alone */
 } watched[64];
 static unsigned nr_watched;
 static bool is_watching_all;
@@ -404,7 +404,7 @@ static bool is_watched(uintptr_t address)
 	return false;
 }
 
-/* Under the lock: a place that is free or new, NULL when there is none. */
+/* Under the lock: a free or new place, NULL when there is none. */
 static struct watched *free_place(void)
 {
 	unsigned i;
@@ -439,7 +439,7 @@ void tap_library_watch(const void *address)
 	tap_lock_drop(&lock);
 }
 
-/* Every object that is loaded, for those that are numbered or watched. */
+/* Called for every loaded object: marks it if it is numbered or watched. */
 static int mark_loaded(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const struct object o = object_of(info);
@@ -456,7 +456,7 @@ static int mark_loaded(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* Under the lock: forgets those that went; whether there was one. */
+/* Under the lock: drops unloaded objects; returns whether there were any. */
 static bool drop_gone(void)
 {
 	struct dl_phdr_info info;
@@ -513,15 +513,17 @@ struct search {
 	const char *name;
 	uintptr_t ours, caller;
 	struct object caller_object;
-	/* The caller's own; that of something it needs; the first that was loaded. */
+	/* The caller's definition; that of a library it needs; the first loaded. */
 	void *own, *needed, *first;
 	unsigned nr;
-	/* The first of those loaded with the program, and after the caller. */
+	/* The first one after the caller among those loaded with the program. */
 	void *next;
-	unsigned index, caller_index; /* from 1, 0: not met yet */
+	unsigned index, caller_index; /* from 1, 0: not found yet */
 };
 
-/* Objects loaded with the program, before any code of it ran: they never go. */
+/*
+ * Objects loaded with the program, before any of its code ran: they are never unloaded.
+ */
 static unsigned nr_initial;
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *data)
@@ -595,10 +597,10 @@ static struct search define(const char *name, const void *caller)
 }
 
 /*
- * The linker looks in the global scope first, then in the caller's own, which
- * begins with the caller or with who loaded it.  With one definition in the
- * process both give the same, and no question need be put that could fail and
- * leave an error behind for dlerror().
+ * The linker searches the global scope first, then the caller's own, which begins with
+ * the caller or with the object that loaded it.  With one definition in the process both
+ * find the same, and no dlsym() is needed that could fail and leave an error for
+ * dlerror().
  */
 struct tap_definition tap_library_definition(const char *name, const void *caller)
 {
@@ -636,10 +638,12 @@ void *tap_library_next(const char *name, const void *caller)
 
 	if (!d.caller_index)
 		return NULL;
-	/* These are in one scope, in the order in which they were loaded. */
+	/* Objects loaded with the program are in one scope, in the order of loading. */
 	if (d.caller_index <= nr_initial)
 		return d.next;
-	/* Of others we see the needs alone, so only one candidate is certain. */
+	/*
+	 * Of other scopes only DT_NEEDED is known, so only a single candidate is certain.
+	 */
 	return d.nr == (d.own ? 2 : 1) ? d.needed : NULL;
 }
 
@@ -656,7 +660,7 @@ static struct base {
 } bases[16];
 static unsigned next_base;
 
-/* Written under the lock; who reads sees a whole one, since its function comes last. */
+/* Entries are written under the lock, function last, so readers see complete ones. */
 uintptr_t tap_library_base(const void *function)
 {
 	struct search d = {.caller = (uintptr_t) function};

@@ -4,7 +4,7 @@
  * function.
  *
  * Events name a caller by a small number and an offset; one tap:library event gives the
- * object of a number. This module hides how an address is looked up without a lock, and
+ * object of a number.  This module hides how an address is looked up without a lock, and
  * which numbers remain valid when objects are loaded and unloaded.
  */
 #ifndef TAP_INTERCEPT_DL_LIBRARIES_H
@@ -19,8 +19,8 @@
 /*
  * The number of the object that holds address, from 1, and the offset from its load
  * address; 0 and the address itself when no object holds it (code made at run time) or
- * the table of 512 is full. The first address in an object writes tap:library. The caller
- * has set the guard.
+ * the table of 512 is full.  The first address in an object writes tap:library.  The
+ * caller has set the guard.
  */
 uint32_t tap_library_of(const void *address, uint64_t *ret_offset) tap_hidden;
 
@@ -32,7 +32,7 @@ uint32_t tap_library_traced(const void *address, const char *layer) tap_hidden;
 
 /*
  * Whether a call from this library is an inner call of NCCL: the library contains NCCL,
- * and either nothing else, or the call is made inside another. A framework that has NCCL
+ * and either nothing else, or the call is made inside another.  A framework that has NCCL
  * linked in makes calls of its own too.
  */
 bool tap_library_calls_itself(uint32_t library_id, bool inside_call) tap_hidden;
@@ -74,14 +74,14 @@ void tap_library_functions(const void *address, const char *soname,
 			   unsigned nr) tap_hidden;
 
 /*
- * The load address of the object that holds function, 0 for none. Called often, for few
+ * The load address of the object that holds function, 0 for none.  Called often, for few
  * functions: results are cached.
  */
 uintptr_t tap_library_base(const void *function) tap_hidden;
 
 /*
  * Whether the object of this number, which is not 0, is still loaded and has code at
- * address. The number comes from tap_library_of(); other objects are not searched.
+ * address.  The number comes from tap_library_of(); other objects are not searched.
  */
 bool tap_library_has_code(uint32_t library_id, uintptr_t address) tap_hidden;
 
@@ -108,8 +108,8 @@ bool tap_library_loaded(const void *address) tap_hidden;
 void tap_library_watch(const void *address) tap_hidden;
 
 /*
- * Whether a watched object was unloaded since the last call. Programs that compile at run
- * time unload other objects by the thousands.
+ * Whether a watched object was unloaded since the last call.  Programs that compile at
+ * run time unload other objects by the thousands.
  */
 bool tap_libraries_unloaded(void) tap_hidden;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads libc's symbol table.  No function of libc is called, as in lookup.c (compiled with
- * flags to match, see local.mk).
+ * Reads libc's symbol table.  Calls no function of libc, as in lookup.c (local.mk sets
+ * the compiler flags that this needs).
  */
 #include "intercept/dl/real.h"
 

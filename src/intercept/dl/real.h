@@ -12,7 +12,7 @@
 
 /*
  * NULL until tap_real_find() has found them; the first function of the tracer that needs
- * them calls it. For lookups that do not depend on the caller.
+ * them calls it.  For lookups that do not depend on the caller.
  */
 extern void *(*tap_real_dlsym_at)(void *, const char *) tap_hidden;
 extern void *(*tap_real_dlvsym_at)(void *, const char *, const char *) tap_hidden;

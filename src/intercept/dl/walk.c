@@ -8,9 +8,9 @@
 
 #include "intercept/layer.h"
 
-/* Its place in layers.c: nobody who waits for it holds one of the linker's own. */
+/* In the order of layers.c: no thread waits for it while holding a lock of the linker. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-/* Of the forking thread, between the handlers of one fork. */
+/* Set in the forking thread, between the handlers of one fork. */
 static __thread bool held_for_fork __attribute__((tls_model("initial-exec")));
 
 int tap_walk(int (*each)(struct dl_phdr_info *info, size_t size, void *data), void *data)
@@ -23,7 +23,7 @@ int tap_walk(int (*each)(struct dl_phdr_info *info, size_t size, void *data), vo
 	return result;
 }
 
-/* Nobody walks during a fork, unless a walk takes over a second. */
+/* No thread walks during a fork, unless a walk takes over a second. */
 static void fork_prepare(void)
 {
 	struct timespec limit;
@@ -39,7 +39,7 @@ static void fork_parent(void)
 		pthread_mutex_unlock(&lock);
 }
 
-/* Its one thread has another number than the owner had, so it cannot unlock. */
+/* The child's thread has another id than the owner had, so it cannot unlock. */
 static void fork_child(void)
 {
 	lock = (pthread_mutex_t) PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

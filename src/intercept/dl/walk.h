@@ -3,7 +3,7 @@
  * Walks the loaded objects so that no fork happens meanwhile.
  *
  * dl_iterate_phdr() holds a lock that glibc does not release in the child of a fork: a
- * child that another thread creates at that moment would hang in its next dlopen(). This
+ * child that another thread creates at that moment would hang in its next dlopen().  This
  * module hides a lock of the tracer's own, which a fork waits for.
  */
 #ifndef TAP_INTERCEPT_DL_WALK_H

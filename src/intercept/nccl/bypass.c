@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Says which libraries call NCCL past us: a tap:problem for each.
+ * Reports the libraries whose calls bypass the wrappers: a tap:problem for each.
  *
- * The linker binds a name inside a library that was opened with RTLD_DEEPBIND, or in a
- * namespace of dlmopen()'s, to the nearest definition: no preloaded library can stand in
- * its way.  This hides how that is found out.  The slots of a library's own calls lead
- * somewhere (System V ABI, "Global Offset Table", with the relocations of its supplement
- * for AMD64), and a namespace lists its objects.  A name that was never called may not be
- * bound yet; then nothing tells.
+ * The linker binds a name in a library opened with RTLD_DEEPBIND, or in a namespace of
+ * dlmopen(), to the nearest definition: a preloaded library cannot intercept it.  This
+ * module hides how it detects that: it reads the targets of the slots of a library's
+ * calls (System V ABI, "Global Offset Table", with the relocations of its supplement for
+ * AMD64), and the objects of each namespace.  It does not detect a name that was never
+ * called and is not bound yet.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +20,9 @@
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/trace.h"
 
-/* Told already, by load address.  When it is full, some are told twice. */
+/*
+ * Libraries reported already, by load address.  When it is full, some are reported twice.
+ */
 static uintptr_t reported[32];
 static unsigned next_reported;
 
@@ -36,7 +38,7 @@ static bool is_new(uintptr_t base)
 	return true;
 }
 
-/* How many objects had ever been loaded when it was looked last. */
+/* dlpi_adds at the last look: how many objects had ever been loaded. */
 static unsigned long long last_adds;
 
 struct found {
@@ -45,7 +47,7 @@ struct found {
 	struct {
 		uintptr_t base;
 		const char *name, *how;
-	} libraries[8]; /* that are told in one go */
+	} libraries[8]; /* reported at one look */
 };
 
 static void add(struct found *found, uintptr_t base, const char *name, const char *how)
@@ -60,7 +62,7 @@ static void add(struct found *found, uintptr_t base, const char *name, const cha
 struct slots {
 	const ElfW(Rela) * list;
 	size_t size;  /* bytes */
-	size_t first; /* the ones before have no name */
+	size_t first; /* relocations before it have no name */
 };
 
 static const void *table(uintptr_t base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag)
@@ -81,8 +83,10 @@ static size_t size_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag)
 	return 0;
 }
 
-/* Whether a slot for one of our names leads to a third: neither to us nor, as one that
- * is not bound yet, into the library itself. */
+/*
+ * Whether a slot for a wrapped name leads neither to ccltap nor, as an unbound slot does,
+ * into the library itself.
+ */
 static bool has_bypass(const struct found *found, uintptr_t base, uintptr_t end,
 		       const ElfW(Dyn) * dynamic, struct slots slots)
 {
@@ -132,7 +136,7 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-/* Few do, and the others need not be read. */
+/* Few libraries need NCCL; the slots of others are not read. */
 static bool needs_nccl(uintptr_t base, const ElfW(Dyn) * dynamic)
 {
 	const char *strings = table(base, dynamic, DT_STRTAB);
@@ -186,7 +190,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* glibc 2.35 and later lists namespaces for debuggers; before, nothing tells of them. */
+/* glibc 2.35 and later lists namespaces for debuggers; before, they cannot be found. */
 static void look_elsewhere(struct found *found)
 {
 	const struct r_debug_extended *space =
@@ -202,7 +206,7 @@ static void look_elsewhere(struct found *found)
 				    "bound to NCCL in a namespace of its own");
 }
 
-/* All of them, or those that it was not written for yet. */
+/* Reports all of them, or those not reported yet. */
 static void report(bool all)
 {
 	const bool is_reported = tap_nvtx_sees_nccl();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Communicators by handle, in memory of their own that only grows. */
+/*
+ * Communicators by handle, in mapped memory that only grows.
+ */
 #include "intercept/nccl/comm.h"
 
 #include <limits.h>
@@ -19,9 +21,9 @@
 
 #define NR_BUCKETS 1024
 /*
- * A call on a communicator may return after another thread has aborted that, and counts
- * on it still: so it rests until this many others have gone too, and no thread is in a
- * call on it.
+ * A call on a communicator may return, and count, after another thread has aborted that
+ * communicator.  So its memory is reused only after this many others were freed too, and
+ * while no thread is in a call on it.
  */
 #define NR_RESTING 64
 #define CHUNK_BYTES (1 << 18)
@@ -50,23 +52,23 @@ static const struct tap_nccl_config no_config = {
 	.nvlsHostMode = INT_MIN,
 };
 
-/* No program has this one, so what is looked up never is it, nor one that is gone. */
+/* No program has this handle, so a lookup finds neither it nor a freed communicator. */
 #define NO_HANDLE ((ncclComm_t) (void *) &tap_no_comm)
-/* More ranks than any job has: what says so does not speak of ranks. */
+/* More ranks than any job has: a larger number is not a number of ranks. */
 #define NRANKS_MAX (1 << 20)
 
 struct tap_comm tap_no_comm = {.handle = NO_HANDLE};
 
 /*
- * Guards all below, and what is written and told of a communicator but by the hot path: a
- * thread of LTTng's tells it too.  Under it memory is mapped, events are written and the
- * threads are looked at, and none of that calls back.  A bucket's list is
- * read without it: what is found there is checked by its handle, what is not is looked
- * for again with the lock.
+ * Guards all below, and the fields of a communicator that the hot path does not write: a
+ * thread of LTTng reads them too, for state dumps.  The holder maps memory, writes events
+ * and looks at threads, none of which calls back.  Readers of a bucket's list do not take
+ * the lock: they check the handle of what they find, and search again with the lock if
+ * they find nothing.
  */
 static struct tap_lock lock;
 static struct tap_comm *buckets[NR_BUCKETS];
-static struct tap_comm *all; /* that are alive, newest first, through next */
+static struct tap_comm *all; /* existing ones, newest first, through next */
 static struct tap_comm *unused, **last_unused = &unused; /* through next, oldest first */
 static unsigned nr_unused;
 static char *chunk;
@@ -83,9 +85,9 @@ static bool take_lock(void)
 }
 
 /*
- * How often a rank has made a communicator of one identifier.  NCCL_COMM_ID gives every
- * communicator of a job the same, and a list of ranks may be dropped twice.  Old ones
- * make room for new ones: an identifier is random else.
+ * How often a rank has made a communicator from one identifier.  With NCCL_COMM_ID all
+ * communicators of a job have the same identifier, and a list of ranks may be excluded
+ * twice.  New entries overwrite old ones: other identifiers are random and used once.
  */
 static struct use {
 	uint64_t hash;
@@ -124,9 +126,9 @@ static uint32_t count_use(uint64_t hash, int rank)
 }
 
 /*
- * All ranks make the same key of what all of them know: the identifier and how often it
- * was used before, or the parent and which of its children this is.  The first use of an
- * identifier has NCCL's own hash, so that its log and profilers say the same.
+ * All ranks compute the same key from what all of them know: the identifier and the
+ * number of its earlier uses, or the parent and the ordinal of the child.  The key of an
+ * identifier's first use is NCCL's own hash, as in NCCL's log and in profilers.
  */
 static void make_key(struct tap_comm *c, struct tap_comm *parent,
 		     const struct tap_comm_made *made)
@@ -146,8 +148,7 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 						     : mix(made->hash, about->ordinal));
 		return;
 	case TAP_COMM_GROW:
-		/* Who joins knows only the identifier that one of the others asked for.
-		 */
+		/* A new rank knows only the identifier that another rank obtained. */
 		if (!parent) {
 			about->comm_key = not_zero(made->hash);
 			return;
@@ -164,7 +165,7 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 	case TAP_COMM_SHRINK:
 		if (!parent)
 			return;
-		/* Ranks that are left out do not call, so they count nothing. */
+		/* Excluded ranks do not call, so uses of each list are counted. */
 		hash = mix(family, made->hash);
 		about->ordinal = count_use(hash, (int) parent->id);
 		if (parent->about.comm_key)
@@ -178,7 +179,7 @@ static void make_key(struct tap_comm *c, struct tap_comm *parent,
 			mix(mix(family, about->ordinal), (uint32_t) made->color));
 }
 
-/* ---- What the library says ---- */
+/* ---- Queries to the library ---- */
 
 static const struct tap_comm_questions no_questions;
 
@@ -197,7 +198,7 @@ static struct tap_comm_questions find_questions(const void *library)
 	};
 }
 
-/* Of one that is not ready NCCL would note an error that the program did not make. */
+/* A query of a communicator that is not ready would leave an error in NCCL. */
 static bool is_ready(const struct tap_comm_questions *questions, ncclComm_t handle)
 {
 	ncclResult_t reported = ncclSuccess;
@@ -222,7 +223,7 @@ static void copy_string(char *ret_copy, size_t size, const char *string)
 	snprintf(ret_copy, size, "%s", string ? string : "");
 }
 
-/* The program's copy reaches only as far as its release of NCCL knew. */
+/* The program's structure has only the fields of the NCCL release it was compiled for. */
 static void copy_config(struct tap_comm *c, const void *config)
 {
 	struct tap_config_copy copy;
@@ -275,7 +276,7 @@ static struct tap_peers *map_peers(int32_t room)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The kernel gives fresh memory, but of what the program has locked. */
+/* The kernel replaces the pages by zeros unless the program has locked its memory. */
 static void clear_peers(struct tap_peers *peers, int32_t room)
 {
 	const size_t size = sizeof(*peers) + 2 * (size_t) room * sizeof(struct tap_peer);
@@ -285,9 +286,9 @@ static void clear_peers(struct tap_peers *peers, int32_t room)
 }
 
 /*
- * Mapped, so that ranks nobody talks to take no memory; and never unmapped, since a
- * thread may be about to count there.  What is too small for the next use is left behind
- * for twice as much: so all that is left behind is no more than what is used.
+ * Mapped, so that unused peers take no memory; and never unmapped, since a thread may be
+ * about to count there.  A mapping too small for the next use is abandoned for one of at
+ * least twice the size, so all abandoned memory is no more than the memory in use.
  */
 static void make_peers(struct tap_comm *c)
 {
@@ -309,7 +310,7 @@ static void make_peers(struct tap_comm *c)
 	__atomic_store_n(&c->peers, c->mapped, __ATOMIC_RELEASE);
 }
 
-/* Under the lock, as the next ones. */
+/* Under the lock, as are the next functions. */
 static const struct tap_comm_state *state_of(struct tap_comm *c)
 {
 	c->about.collectives = __atomic_load_n(&c->collectives, __ATOMIC_RELAXED);
@@ -344,7 +345,10 @@ static struct tap_comm *search(ncclComm_t handle)
 	return c;
 }
 
-/* Of those that have rested long enough the first that no thread is in a call on. */
+/*
+ * Of the communicators freed long enough ago, takes the first without a thread in a call
+ * on it.
+ */
 static struct tap_comm *take_unused(void)
 {
 	struct tap_comm **at = &unused, *c;
@@ -383,7 +387,7 @@ static struct tap_comm *take_new(void)
 	return c;
 }
 
-/* Others may look at it meanwhile, by a list that they began to read earlier. */
+/* Other threads may read c meanwhile, through a list that they entered earlier. */
 static void hash_insert(struct tap_comm *c, ncclComm_t handle)
 {
 	struct tap_comm **bucket = &buckets[bucket_of(handle)];
@@ -419,7 +423,7 @@ static void drop(struct tap_comm *c)
 	nr_unused++;
 }
 
-/* Under the lock, as the next one. */
+/* Under the lock, as is the next function. */
 static void evict(struct tap_comm *c)
 {
 	hash_remove(c);
@@ -428,7 +432,7 @@ static void evict(struct tap_comm *c)
 	drop(c);
 }
 
-/* One that has no handle yet. */
+/* Adds a communicator without a handle. */
 static struct tap_comm *add(void)
 {
 	struct tap_comm *c = take_unused();
@@ -578,8 +582,8 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
 }
 
 /*
- * Under the lock: whether the handle has come.  If it did not and never will, nothing
- * more is read there: that memory is the program's again.
+ * Under the lock: whether NCCL has written the handle.  If it never will, *newcomm is not
+ * read again: the program may have reused that memory.
  */
 static bool take_handle(struct tap_comm *c, struct tap_comm *parent, bool is_last)
 {
@@ -615,8 +619,8 @@ bool tap_comm_find_handle(struct tap_comm *c, bool is_last)
 }
 
 /*
- * Under the lock: the next of the parent's children whose handle has come.  In a group
- * that is still open it cannot have, and what the parent says is older.
+ * Under the lock: the next of the parent's children with a handle.  A child made in a
+ * group that is still open cannot have one: the parent's state is older than the group.
  */
 static struct tap_comm *next_child(struct tap_comm *parent)
 {
@@ -662,7 +666,7 @@ void tap_comm_was_split(struct tap_comm *parent)
 	tap_lock_drop(&lock);
 }
 
-/* Asks without the lock what is not known yet. */
+/* Queries what is not known yet, without the lock. */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id)
 {
 	struct tap_comm_questions questions;
@@ -736,7 +740,7 @@ struct tap_comm *tap_comm_freeing(ncclComm_t handle)
 	return c;
 }
 
-/* Under the lock: children whose handles nobody will tell us of any more. */
+/* Under the lock: drops children whose handles can no longer be found. */
 static void drop_pending(struct tap_comm *parent)
 {
 	struct tap_comm *c, *next;
@@ -795,7 +799,7 @@ static void write_statedump(struct tap_state_counts *counts)
 	tap_lock_drop(&lock);
 }
 
-/* No communicator works in the child, so it has none. */
+/* Communicators do not work in the child, so it drops all. */
 static void fork_child(void)
 {
 	while (all) {

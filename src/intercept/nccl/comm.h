@@ -4,9 +4,9 @@
  * share, and its phase.
  *
  * It hides that NCCL frees handles and reuses their addresses: a communicator has a
- * number of its own, used once. A handle whose creation the tracer did not see (in a
+ * number of its own, used once.  A handle whose creation the tracer did not see (in a
  * library whose calls it cannot wrap) is a communicator too, with key 0, whose operations
- * no other rank can match. The module keeps its data whether a session records or not.
+ * no other rank can match.  The module keeps its data whether a session records or not.
  */
 #ifndef TAP_INTERCEPT_NCCL_COMM_H
 #define TAP_INTERCEPT_NCCL_COMM_H
@@ -57,8 +57,9 @@ struct tap_comm {
 
 	uintptr_t copy; /* load address of the library that made it; 0 unknown */
 	/*
-	 * Written, and emitted in events, under the lock of comm.c. Without the lock only
-	 * the key, which does not change, and the phase (tap_comm_phase()) may be read.
+	 * Written, and emitted in events, under the lock of comm.c.  Without the lock
+	 * only the key, which does not change, and the phase (tap_comm_phase()) may be
+	 * read.
 	 */
 	struct tap_comm_state about;
 
@@ -105,7 +106,7 @@ struct tap_comm *tap_comm_of(ncclComm_t handle) tap_hidden;
 /* The same, but tap_no_comm also when the handle was unknown before. */
 struct tap_comm *tap_comm_known(ncclComm_t handle) tap_hidden;
 
-/* The arguments of a creating call. comm.c queries the rest of tap_comm.about. */
+/* The arguments of a creating call.  comm.c queries the rest of tap_comm.about. */
 struct tap_comm_made {
 	enum tap_comm_origin origin;
 	ncclComm_t handle;    /* NULL: NCCL has not written it */
@@ -120,7 +121,7 @@ struct tap_comm_made {
 };
 
 /*
- * Adds a communicator that a call has made. NCCL writes a missing handle to *newcomm
+ * Adds a communicator that a call has made.  NCCL writes a missing handle to *newcomm
  * later: when the group ends, or when the parent is ready again.
  */
 struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
@@ -128,8 +129,8 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm,
 
 /*
  * Reads the handle of c if NCCL has written it: in the call that makes c, or, for all
- * children of a parent, before the program can know that the parent is ready. is_last: a
- * handle that is missing now never comes, and c is gone. newcomm is not read later.
+ * children of a parent, before the program can know that the parent is ready.  is_last: a
+ * handle that is missing now never comes, and c is gone.  newcomm is not read later.
  */
 bool tap_comm_find_handle(struct tap_comm *c, bool is_last) tap_hidden;
 void tap_comm_find_children(struct tap_comm *parent, uint64_t call_id) tap_hidden;
@@ -142,7 +143,8 @@ void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
 
 /*
  * Marks c as ready when NCCL has finished creating it, and queries what was unknown
- * before. A non-blocking communicator must report through its state that it has finished.
+ * before.  A non-blocking communicator must report through its state that it has
+ * finished.
  */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id) tap_hidden;
 
@@ -154,7 +156,7 @@ bool tap_comm_set_error(struct tap_comm *c, int error, uint64_t call_id) tap_hid
 
 /*
  * NCCL may reuse the handle at any moment: tap_comm_freeing() is called before the call
- * that frees it, and tap_comm_freed() after. Between the two the handle is unknown.
+ * that frees it, and tap_comm_freed() after.  Between the two the handle is unknown.
  */
 struct tap_comm *tap_comm_freeing(ncclComm_t handle) tap_hidden;
 void tap_comm_freed(struct tap_comm *c, ncclComm_t handle, bool is_freed,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups: the communicators that an open one has touched are a list. */
+/*
+ * Groups: an open group keeps a list of the communicators with operations in it.
+ */
 #include "intercept/nccl/group.h"
 
 #include "intercept/guard.h"
 
 
-/* Counted by every outermost group of the process. */
+/* Every outermost group of the process counts it. */
 static uint64_t last_group_id;
 
 bool tap_operation_begin(const char *name, ncclComm_t handle)
@@ -20,7 +22,9 @@ bool tap_operation_begin(const char *name, ncclComm_t handle)
 	return true;
 }
 
-/* Of a communicator that was not seen made, only what is the one group can be said. */
+/*
+ * For a communicator of unknown origin (copy 0), the group is the thread's current one.
+ */
 static struct tap_group *find_group(struct tap_thread *t, uintptr_t copy)
 {
 	unsigned i;
@@ -39,7 +43,7 @@ const struct tap_group *tap_group_of(uintptr_t copy)
 	return find_group(&tap_thread, copy);
 }
 
-/* Its copy's group has its first operation on c, or c's last group is over. */
+/* Adds c to the open group of its copy, or notes that c is in no group any more. */
 static void join(struct tap_comm *c)
 {
 	struct tap_thread *t = &tap_thread;
@@ -84,7 +88,7 @@ int tap_p2p_count(int peer, bool is_recv, int result)
 	c->group_p2p++;
 	if (!p)
 		return result;
-	/* The first in this group: what was before is kept, should the group fail. */
+	/* The first in this group: keep the count before it, in case the group fails. */
 	if (p->group_id != group_id && group_id) {
 		p->before = p->count;
 		p->group_id = group_id;
@@ -93,7 +97,7 @@ int tap_p2p_count(int peer, bool is_recv, int result)
 	return result;
 }
 
-/* What of the others is open is the thread's group again. */
+/* Makes the newest open group the thread's current group. */
 static void name_group(struct tap_thread *t)
 {
 	const struct tap_group *last = NULL;
@@ -161,8 +165,8 @@ static void list(struct tap_group_end *end, const struct tap_comm *c)
 }
 
 /*
- * What the group made is there, also if the rest was simulated, or goes on to be made.
- * If it failed, what is there is the program's to abort.
+ * The communicators that the group made exist, also if the rest was simulated, or NCCL is
+ * still making them.  If the group failed, the program must abort those that exist.
  */
 static void settle(struct tap_comm *c, int result, uint64_t call_id)
 {
@@ -180,7 +184,7 @@ static void end_outermost(struct tap_group *g, int result, uint64_t call_id,
 	struct tap_comm *c = g->comms, *next;
 	uint32_t left = g->nr_comms;
 
-	/* Counted, since threads that race for a communicator may have tied a knot. */
+	/* Limited by the count, since racing threads may have made the list circular. */
 	for (; c && left; c = next, left--) {
 		next = c->group_next;
 		if (c->group_id != group_id)
@@ -201,7 +205,7 @@ void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_
 	struct tap_group *g = find_group(t, copy);
 	bool is_outermost;
 
-	/* NCCL counts the end of a group that failed too. */
+	/* NCCL closes a level of the group even if ncclGroupEnd() fails. */
 	is_outermost = g && !--g->depth;
 	name_group(t);
 	if (is_outermost) {

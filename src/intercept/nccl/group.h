@@ -3,10 +3,10 @@
  * Numbers operations, from the start of the process and whether a session records or not.
  *
  * A collective has the same number on all ranks of a communicator, since NCCL requires
- * the same order of calls on each; a send has the number of its receive. The module hides
- * which calls NCCL drops: those that fail, and all calls of a group that fails.
+ * the same order of calls on each; a send has the number of its receive.  The module
+ * hides which calls NCCL drops: those that fail, and all calls of a group that fails.
  *
- * The inline functions are the hot path of every operation. If two threads use one
+ * The inline functions are the hot path of every operation.  If two threads use one
  * communicator at once without ordering, which NCCL forbids, two operations may have the
  * same number.
  */
@@ -62,7 +62,7 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 
 /*
  * The slow cases of the two functions below: the first operation in a group or after one,
- * and a call that failed. All return result.
+ * and a call that failed.  All return result.
  */
 int tap_operation_failed(int result) tap_hidden;
 int tap_collective_count(int result) tap_hidden;
@@ -116,7 +116,7 @@ const struct tap_group *tap_group_of(uintptr_t copy) tap_hidden;
 /* Ends a call of ncclGroupStart() in this copy. */
 void tap_group_start(int result, uintptr_t copy) tap_hidden;
 /*
- * Ends a call that ends a group; is_simulated: NCCL ran none of its operations. While an
+ * Ends a call that ends a group; is_simulated: NCCL ran none of its operations.  While an
  * outer group is open *ret_end says so; otherwise the function fills it in.
  */
 void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_id,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The hooks that are more than a few instructions. */
+/*
+ * The parts of hooks that take more than a few instructions.
+ */
 #include "intercept/nccl/hooks.h"
 
 #include <inttypes.h>
@@ -18,7 +20,7 @@ static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
 
 	if (tap_comm_is(t->last_comm, handle))
 		return t->last_comm;
-	/* It is already forgotten, but the call that frees it goes on. */
+	/* The handle was removed already, but the call that frees it goes on. */
 	if (t->freeing && t->freeing->about.comm == (uintptr_t) handle)
 		return t->freeing;
 	return is_meant || !t->inside ? tap_comm_of(handle) : tap_comm_known(handle);
@@ -75,14 +77,15 @@ void tap_change_end(void)
 	__atomic_store_n(&tap_thread.inside, NULL, __ATOMIC_RELAXED);
 }
 
-/* In a group a call has only been noted: the rest is done at the group's end. */
+/* Within a group NCCL only queues the call: the group's end does the work. */
 static bool is_done(int result, const void *library)
 {
 	return result == 0 &&
 	       (!tap_thread.group_depth || !tap_group_of(tap_library_base(library)));
 }
 
-/* Of a split or a shrink NCCL may write the handle later; a rank without color has none.
+/*
+ * NCCL may write the handle of a split or a shrink later; a rank without color gets none.
  */
 static bool is_pending(const struct tap_comm_made *made)
 {
@@ -188,7 +191,10 @@ static void note_state(struct tap_comm *c, int reported, uint64_t call_id)
 	tap_guard_clear(guard);
 }
 
-/* Watchdogs ask many times a second: that all is well is seen fast. */
+/*
+ * Watchdogs of frameworks call it many times a second, so the usual state takes a short
+ * path.
+ */
 void tap_async_error_reported(ncclComm_t handle, const ncclResult_t *error, int result,
 			      uint64_t call_id)
 {
@@ -216,13 +222,13 @@ uint64_t tap_hash_of_id(const ncclUniqueId *id)
 	return tap_nccl_hash(tap_safe_read(&copy, id, sizeof(copy)));
 }
 
-/* NCCL makes its own of the first. */
+/* NCCL computes its own hash from the first identifier. */
 uint64_t tap_hash_of_ids(const ncclUniqueId *ids, int nr)
 {
 	return tap_list_length(ids, nr) ? tap_hash_of_id(ids) : 0;
 }
 
-/* Whatever the order is in which a rank lists them. */
+/* The hash does not depend on the order of the ranks. */
 uint64_t tap_hash_of_ranks(const int *ranks, int nr)
 {
 	uint32_t i, length = tap_list_length(ranks, nr);

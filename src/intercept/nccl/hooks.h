@@ -4,10 +4,10 @@
  *
  * A hook H is five macros, used inside the wrappers (nccl_wrap.h), where tap_args holds
  * the arguments, tap_result the result and tap_call_id the call's number, 0 when the call
- * is not recorded. TAP_BEFORE_H(name) and TAP_AFTER_H run before and after the real call,
- * recorded or not; TAP_AFTER_H runs only if TAP_BEFORE_H(name) is true. TAP_DESCRIBE_H
- * completes tap_call for the entry event, TAP_FINISH_H for the exit event; TAP_LOCALS_H
- * declares the variables that they share.
+ * is not recorded.  TAP_BEFORE_H(name) and TAP_AFTER_H run before and after the real
+ * call, recorded or not; TAP_AFTER_H runs only if TAP_BEFORE_H(name) is true.
+ * TAP_DESCRIBE_H completes tap_call for the entry event, TAP_FINISH_H for the exit event;
+ * TAP_LOCALS_H declares the variables that they share.
  *
  * Hooks act on the program's own calls only, not on calls that NCCL makes inside another.
  */
@@ -21,7 +21,7 @@
 #include "tracepoints/events.h"
 
 /*
- * Fills in the communicator's fields of call. A call that NCCL makes itself may use a
+ * Fills in the communicator's fields of call.  A call that NCCL makes itself may use a
  * communicator that is not known yet, or not any more; such a call does not add it.
  */
 void tap_describe_comm(struct tap_call *call, ncclComm_t handle, bool is_meant) tap_hidden;
@@ -35,7 +35,7 @@ void tap_describe_operation(struct tap_call *call, ncclComm_t handle, cudaStream
 
 /*
  * Begins a call that makes, changes or ends a communicator; false when the call is not
- * the program's own. Each tap_change_end*() function ends the call and keeps errno.
+ * the program's own.  Each tap_change_end*() function ends the call and keeps errno.
  */
 bool tap_change_begin(const char *name) tap_hidden;
 bool tap_change_begin_freeing(const char *name, ncclComm_t handle,
@@ -159,7 +159,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_grow_id_given(tap_args.comm, tap_args.uniqueId, (int) tap_result);
 #define TAP_FINISH_GROW_ID
 
-/* Calls that make communicators. A call that NCCL refused has made none. */
+/* Calls that make communicators.  A call that NCCL refused has made none. */
 #define TAP_MADE(newcomm, ...) \
 	if (tap_call_counts((int) tap_result)) \
 		tap_change_end_made(newcomm, (int) tap_result, \

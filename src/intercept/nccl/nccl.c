@@ -22,10 +22,7 @@ static const struct tap_entry_bindings names[] = {
 };
 /* clang-format on */
 
-/*
- * Every dlsym() of the program comes by here, so what cannot be one of our
- * names is sent away by its first letters.
- */
+/* Every dlsym() of the program calls this, so the first letters exclude most names. */
 const struct tap_entry_bindings *tap_entry_find(const char *name)
 {
 	const char *base_name = name[0] == 'p' ? name + 1 : name;

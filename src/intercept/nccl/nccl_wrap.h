@@ -3,7 +3,7 @@
  * Turns a row of nccl.def into wrappers: the whole hot path of a call.
  *
  * A wrapper that does not record consists of two loads, two tests and a jump to the real
- * function, or the code of its hook (hooks.h). The recording code is a cold function of
+ * function, or the code of its hook (hooks.h).  The recording code is a cold function of
  * its own, so that the wrapper saves no registers for it.
  */
 #ifndef TAP_INTERCEPT_NCCL_NCCL_WRAP_H
@@ -49,7 +49,7 @@
 	}
 
 /*
- * The real function. A call on a communicator reaches the library that made it, so only
+ * The real function.  A call on a communicator reaches the library that made it, so only
  * other calls depend on the caller.
  */
 #define TAP_REAL(fn, e) ((fn##_function) TAP_READ((e).real))
@@ -57,7 +57,7 @@
 	((fn##_function) ((is_linked) ? tap_entry_resolve(&(e), __builtin_return_address(0)) \
 				      : TAP_READ((e).real)))
 
-/* The path of a call that is not recorded. PLAIN calls only call the real function. */
+/* The path of a call that is not recorded.  PLAIN calls only call the real function. */
 #define TAP_PASS_PLAIN(fn, e, is_linked, ...) \
 	return TAP_REAL_FOR_CALLER(fn, e, is_linked)(NAMES(__VA_ARGS__));
 #define TAP_PASS_ON_COMM(fn, e, is_linked, ...) return TAP_REAL(fn, e)(NAMES(__VA_ARGS__));

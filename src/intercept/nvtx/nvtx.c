@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaches to each instance of NVTX that asks, and gives ranges to who knows them. */
+/*
+ * Attaches to each instance of NVTX, and passes ranges to nvtx_call.c or nvtx_range.c.
+ */
 #include "intercept/nvtx/nvtx.h"
 
 #include <stdlib.h>
@@ -24,15 +26,15 @@ static struct tap_nvtx_domain domains[NR_DOMAINS];
 static uint32_t nr_domains;
 static struct tap_nvtx_schemas nccls[NR_NCCLS];
 static uint32_t nr_nccls;
-static struct tap_lock lock; /* of appending to both */
-/* The second is for what nobody asked for, and for one domain too many. */
+static struct tap_lock lock; /* guards appending to domains and nccls */
+/* unrecorded: for domains that the user did not enable, or that have no room. */
 static struct tap_nvtx_domain unnamed, unrecorded;
 
-/* Of the rows: a name has the same one however often it is registered. */
+/* One for each row, however often its name is registered. */
 static struct tap_nvtx_string functions[TAP_NCCL_NR];
 static uint32_t nr_strings;
 
-/* Whether the program's own ranges were asked for; set before any callback is. */
+/* Whether the user has enabled the program's own ranges; set before any callback. */
 static bool has_ranges;
 
 bool tap_nvtx_sees_nccl(void)
@@ -42,7 +44,7 @@ bool tap_nvtx_sees_nccl(void)
 
 bool tap_nvtx_is_started(void)
 {
-	/* Neither of the other two changes any more. */
+	/* TAP_STARTED and TAP_FAILED are final. */
 	static enum tap_started known = TAP_STARTING;
 	enum tap_started seen = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
 	struct tap_guard guard;
@@ -114,8 +116,8 @@ static struct tap_nvtx_domain *find_domain(const char *name)
 }
 
 /*
- * Each NCCL has a domain of its own, since each describes its values itself; of others
- * those with one name are one.
+ * Each NCCL has a domain of its own, since each describes its values itself; other
+ * domains with the same name are one.
  */
 static struct tap_nvtx_domain *make_domain(const char *name, const void *within)
 {
@@ -179,7 +181,7 @@ static struct tap_nvtx_string *keep_text(const char *text)
 	return string;
 }
 
-/* The row's name, or NULL: only a public call may be taken for one. */
+/* The string of the row with this name; NULL when the text is not a public call. */
 static struct tap_nvtx_string *function_of(const char *text)
 {
 	const struct tap_entry_bindings *bindings = tap_entry_find(text);
@@ -235,7 +237,7 @@ static const char *function_in(const struct nvtx_abi_attributes *a)
 
 /* ---- Ranges ---- */
 
-/* Our own thread and LTTng's are no program's. */
+/* Ranges in the tracer's threads and LTTng's are not the program's. */
 static bool is_ours(void)
 {
 	return tap_thread.in_tracer;
@@ -253,7 +255,7 @@ static void push(const struct tap_nvtx_domain *d, const struct nvtx_abi_attribut
 	else if (has_ranges)
 		tap_nvtx_range_begin(d, a);
 	else if (d->is_nccl)
-		tap_nvtx_push(d); /* its pop takes it away */
+		tap_nvtx_push(d); /* its pop removes it */
 }
 
 static void pop(const struct tap_nvtx_domain *d, const struct nvtx_abi_data *data,
@@ -301,7 +303,7 @@ static struct nvtx_abi_attributes with_wide(const wchar_t *text)
 					    .message = {.wide = text}};
 }
 
-/* ---- What NVTX calls; levels are answered as if no tool were there ---- */
+/* ---- Callbacks; they return levels as if no tool were attached ---- */
 
 static int on_push(void *handle, const struct nvtx_abi_attributes *a)
 {
@@ -396,7 +398,7 @@ static void on_plain_mark_wide(const wchar_t *text)
 	mark(&unnamed, &a);
 }
 
-/* Of the payload extension. */
+/* Callbacks of the payload extension. */
 static uint64_t on_schema(void *handle, const struct nvtx_abi_schema *schema)
 {
 	return schema ? tap_nvtx_schema_add(domain_of(handle)->schemas, schema) : 0;
@@ -460,7 +462,7 @@ static const struct callback core[] = {
 	CALLBACK(NVTX_ABI_CORE_POP, true, on_plain_pop),
 };
 
-/* NCCL needs four of them. */
+/* NCCL needs those that are not for ranges alone. */
 static const struct callback core2[] = {
 	CALLBACK(NVTX_ABI_CORE2_MARK, true, on_mark),
 	CALLBACK(NVTX_ABI_CORE2_START, true, on_start),
@@ -503,9 +505,8 @@ static void look_for_wishes(void)
 
 tap_exported int InitializeInjectionNvtx2(nvtx_abi_get_table get_table);
 /*
- * Called by each instance of NVTX at the first use of any of its functions, while the
- * other threads that use one wait: so nothing is started here.  1 says that we are
- * attached.
+ * Called by each instance of NVTX at the first use of any of its functions, while other
+ * threads that use NVTX wait: so it must not start LTTng.  Returns 1: attached.
  */
 tap_exported int InitializeInjectionNvtx2(nvtx_abi_get_table get_table)
 {
@@ -515,7 +516,7 @@ tap_exported int InitializeInjectionNvtx2(nvtx_abi_get_table get_table)
 	if (!tables || tables->struct_size < sizeof(*tables))
 		return 0;
 	look_for_wishes();
-	/* NVTX 3 wants to know what the tool was made for. */
+	/* NVTX 3 asks for the version that the tool was written for. */
 	if (version && version->struct_size >= sizeof(*version) &&
 	    version->set_tool_version)
 		version->set_tool_version(3);
@@ -536,7 +537,9 @@ static void set_slot(const struct nvtx_abi_segment *segment,
 }
 
 tap_exported int InitializeInjectionNvtxExtension(struct nvtx_abi_module *module);
-/* The same for each extension of NVTX; 0 leaves it without a tool. */
+/*
+ * The same for each extension of NVTX; returns 0 to leave the extension without a tool.
+ */
 tap_exported int InitializeInjectionNvtxExtension(struct nvtx_abi_module *module)
 {
 	unsigned i;
@@ -552,8 +555,9 @@ tap_exported int InitializeInjectionNvtxExtension(struct nvtx_abi_module *module
 	for (i = 0; i < ARRAY_SIZE(payload); i++)
 		set_slot(&module->segments[0], &payload[i]);
 	/*
-	 * 0x103 is in all releases of NCCL and 0x104 in CUDA 13, with one layout of what
-	 * we read.  Without schemas nothing is read of another, but its pops are heard.
+	 * 0x103 is in all releases of NCCL and 0x104 in CUDA 13, with the same layout of
+	 * the fields read here.  For others no schema is registered, so no value is read,
+	 * but pops still end ranges.
 	 */
 	if (module->compat == 0x103 || module->compat == 0x104)
 		set_slot(&module->segments[0], &payload_schema);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVTX: ranges that a program and its libraries announce to tools. NCCL announces its
+ * NVTX: ranges that a program and its libraries announce to tools.  NCCL announces its
  * calls, also where it is linked statically and no wrapper can intercept them.
  *
  * It hides how NVTX finds a tool (NVTX_INJECTION64_PATH names this library), and that
@@ -41,7 +41,7 @@ struct tap_nvtx_string {
 bool tap_nvtx_sees_nccl(void) tap_hidden;
 
 /*
- * Whether events may be written; starts LTTng if need be. Costs nothing once the start
+ * Whether events may be written; starts LTTng if need be.  Costs nothing once the start
  * has failed.
  */
 bool tap_nvtx_is_started(void) tap_hidden;

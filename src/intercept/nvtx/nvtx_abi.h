@@ -4,8 +4,8 @@
  * needed to build.
  *
  * It hides nothing: the numbers and layouts are those of NVTX 3's public headers, named
- * at each. tests/calls/programs/check_nvtx.c compares them where the headers are
- * installed. A program has an instance of NVTX in each object that includes these
+ * at each.  tests/calls/programs/check_nvtx.c compares them where the headers are
+ * installed.  A program has an instance of NVTX in each object that includes these
  * headers.
  */
 #ifndef TAP_INTERCEPT_NVTX_NVTX_ABI_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NCCL's calls that no wrapper saw, as NCCL itself announces them. */
+/*
+ * NCCL's calls that no wrapper saw, from the ranges that NCCL announces.
+ */
 #include "common/thread.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
@@ -18,8 +20,8 @@ static bool is_wanted(void)
 }
 
 /*
- * A wrapper has the call if the thread is inside one: then the innermost call is none of
- * ours, or, while nobody records, there is one all the same.
+ * A wrapper records the call if the thread is inside a wrapper: then the thread's
+ * innermost call is not from NVTX, or, while no session records, t->inside is set.
  */
 static bool is_seen_by_wrapper(const struct tap_thread *t)
 {
@@ -34,7 +36,7 @@ static void record(struct tap_nvtx_level *level, const struct nvtx_abi_attribute
 		.call_id = tap_call_number(),
 		.parent_id = t->call_id,
 		.library = tap_library_traced(level->domain->within, "nccl"),
-		/* The program is not there between two ranges of NCCL's. */
+		/* Between two nested ranges of NCCL no code of the program runs. */
 		.inner = t->call_id != 0,
 		.function = level->function,
 	};

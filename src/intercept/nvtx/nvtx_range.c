@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program announces itself: its steps, layers and iterations. */
+/*
+ * Ranges that the program announces itself: its steps, layers and iterations.
+ */
 #include "common/safe_read.h"
 #include "common/thread.h"
 #include "intercept/entry.h"
@@ -15,7 +17,7 @@ static bool is_wanted(void)
 	return *on[0] | *on[1] | *on[2];
 }
 
-/* kept is where a text of the program's is, cut, while the event is written. */
+/* kept holds a truncated copy of the program's text while the event is written. */
 static const char *text_of(const struct nvtx_abi_attributes *a, char *kept)
 {
 	const struct tap_nvtx_string *string;
@@ -65,7 +67,7 @@ static void set_value(struct tap_nvtx_range *range, const struct nvtx_abi_attrib
 	}
 }
 
-/* Numbers grow, so the innermost of what the thread is in has the largest. */
+/* Call numbers increase, so the innermost call or range of the thread has the largest. */
 static uint64_t parent_of_thread(void)
 {
 	const uint64_t range = tap_nvtx_innermost(false), call = tap_thread.call_id;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds each value by the name that NCCL shows to people. */
+/*
+ * Finds each value by the display name that NCCL gives it.
+ */
 #include "intercept/nvtx/nvtx_schema.h"
 
 #include <string.h>
 
 #include "common/lock.h"
 
-/* Read without: the number is written last. */
+/* Guards appending; readers need no lock, since nr is written last. */
 static struct tap_lock lock;
 static uint64_t last_dynamic_id;
 
 /*
- * As nvtx_payload_schemas.h has them, or before 2.25 the functions themselves.  The last
- * are older ones.
+ * The names in nvtx_payload_schemas.h, or before 2.25 in NCCL's functions.  The last are
+ * older names.
  */
 static const struct {
 	const char *name;
@@ -48,7 +50,10 @@ static int value_of(const char *name)
 	return -1;
 }
 
-/* Bytes, 0 for what no value of NCCL's has.  A type of its own is an enumeration. */
+/*
+ * Size in bytes, 0 for a type that no value of NCCL has.  A type of NCCL's own is an
+ * enumeration.
+ */
 static uint8_t size_of(uint64_t type, bool *ret_signed)
 {
 	*ret_signed = true;
@@ -71,8 +76,8 @@ static uint8_t size_of(uint64_t type, bool *ret_signed)
 }
 
 /*
- * An entry without an offset lies as C would have it after the one before, which must
- * then be one whose size is known.
+ * An entry without an offset lies behind the one before, aligned as in C, so the size of
+ * that one must be known.
  */
 static void describe(struct tap_nvtx_schema *schema, const struct nvtx_abi_schema *from)
 {
@@ -86,7 +91,7 @@ static void describe(struct tap_nvtx_schema *schema, const struct nvtx_abi_schem
 		const uint8_t size = size_of(entry->type, &is_signed);
 		uint64_t offset = entry->offset;
 
-		/* A pointer or an array: none of NCCL's values is. */
+		/* A pointer or an array, which no value of NCCL is. */
 		if (!size || entry->flags)
 			return;
 		if (!offset)
@@ -122,7 +127,7 @@ static void add(struct tap_nvtx_schemas *schemas, const struct nvtx_abi_schema *
 	const uint32_t nr = schemas->nr;
 	struct tap_nvtx_schema *schema = &schemas->all[nr];
 
-	/* NCCL describes one for each place in its code, some of them alike. */
+	/* NCCL registers a schema for each place in its code, some of them equal. */
 	if (nr == TAP_NVTX_SCHEMAS || find(schemas, id))
 		return;
 	schema->id = id;

@@ -3,7 +3,7 @@
  * The payload values that NCCL passes to NVTX with a range.
  *
  * It hides their layout in memory, which NCCL describes: a schema gives the name and the
- * offset of each value. The tracer can therefore read a release that adds or moves
+ * offset of each value.  The tracer can therefore read a release that adds or moves
  * values, and skips values with unknown names.
  */
 #ifndef TAP_INTERCEPT_NVTX_NVTX_SCHEMA_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A fixed number of stacks of fixed depth, of which each thread takes one. */
+/*
+ * A fixed number of stacks of fixed depth; each thread takes one.
+ */
 #include "intercept/nvtx/nvtx_stack.h"
 
 #include <string.h>
@@ -15,7 +17,7 @@
 struct tap_nvtx_stack {
 	int is_taken;
 	uint32_t depth;
-	uint32_t beyond; /* levels above these, which are not kept */
+	uint32_t beyond; /* levels above NR_LEVELS, which are not stored */
 	struct tap_nvtx_level levels[NR_LEVELS];
 };
 
@@ -36,7 +38,7 @@ static tap_cold struct tap_nvtx_stack *take_stack(void)
 	struct tap_thread *t = &tap_thread;
 	unsigned i;
 
-	/* So that it is given back when the thread ends. */
+	/* So that the stack is freed when the thread ends. */
 	if (!t->tid)
 		tap_thread_know();
 	for (i = 0; i < NR_STACKS; i++) {
@@ -73,8 +75,8 @@ struct tap_nvtx_level *tap_nvtx_push(const struct tap_nvtx_domain *domain)
 }
 
 /*
- * Domains need not nest in each other.  Of the levels that are not kept the domain is not
- * known either: they are taken to end first.
+ * Ranges of different domains need not nest.  The domain of levels that are not stored is
+ * unknown: the next pops are assumed to end these.
  */
 bool tap_nvtx_pop(const struct tap_nvtx_domain *domain, struct tap_nvtx_level *ret_level)
 {

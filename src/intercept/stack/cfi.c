@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads .eh_frame as the Linux Standard Base and DWARF 5, section 6.4, describe it: a
+ * Reads .eh_frame as specified by the Linux Standard Base and DWARF 5, section 6.4: a
  * sorted table leads to the function's entry, whose instructions are run up to pc.
  */
 #include "intercept/stack/cfi.h"
@@ -48,10 +48,10 @@ enum {
 /* The operations in the one kind of expression that compilers write for a CFA. */
 enum { OP_DEREF = 0x06, OP_BREG_RBP = 0x70 + DWARF_RBP };
 
-/* Places that are remembered within each other; compilers nest them once. */
+/* Nested CFA_REMEMBER_STATE; compilers nest one. */
 #define STATES 8
 
-/* A part of the tables; is_bad once something did not fit. */
+/* A part of the tables; is_bad after a read that did not fit. */
 struct reader {
 	const uint8_t *at, *end;
 	bool is_bad;
@@ -97,7 +97,7 @@ static int64_t read_sleb(struct reader *r)
 	return (int64_t) read_leb(r, true);
 }
 
-/* A block of its own, which begins with its length; r goes on behind it. */
+/* Reads a block, which begins with its length; r continues behind it. */
 static struct reader read_block(struct reader *r)
 {
 	const uint64_t length = read_uleb(r);
@@ -142,7 +142,7 @@ static uint64_t read_pointer(struct reader *r, uint8_t encoding)
 	return 0;
 }
 
-/* An entry of .eh_frame, whose length stands before it. */
+/* Reads an entry of .eh_frame, which its length precedes. */
 static struct reader read_entry(const struct tap_cfi_tables *tables, uintptr_t at)
 {
 	struct reader r = {.at = (const uint8_t *) at,
@@ -163,12 +163,12 @@ static struct reader read_entry(const struct tap_cfi_tables *tables, uintptr_t a
 	return r;
 }
 
-/* What entries have in common (CIE). */
+/* The common part of entries (CIE). */
 struct common {
 	uint64_t code_factor;
 	int64_t data_factor;
-	uint8_t pointers; /* their encoding */
-	bool has_length;  /* of what the next entries add, which is passed over */
+	uint8_t pointers; /* encoding of pointers */
+	bool has_length;  /* FDEs have a block of augmentation data, which is skipped */
 	bool is_signal;
 	struct reader program;
 };
@@ -181,7 +181,7 @@ static bool read_common(const struct tap_cfi_tables *tables, uintptr_t at,
 	uint64_t version;
 
 	*ret = (struct common){.pointers = ENC_ABSOLUTE};
-	if (read_bytes(&r, 4)) /* the place of another: that is no CIE */
+	if (read_bytes(&r, 4)) /* a pointer to a CIE: this is an FDE */
 		return false;
 	version = read_bytes(&r, 1);
 	letters = (const char *) r.at;
@@ -218,10 +218,10 @@ static bool read_common(const struct tap_cfi_tables *tables, uintptr_t at,
 	return !r.is_bad && !more.is_bad;
 }
 
-/* What a program has made of the registers so far. */
+/* The register rules after the instructions run so far. */
 struct state {
 	struct tap_cfi_rule rule;
-	bool is_cfa_other; /* by a register or an expression that is not followed */
+	bool is_cfa_other; /* uses a register or an expression that is not supported */
 	bool is_rbp_other;
 	enum { RA_BELOW_CFA, RA_NONE, RA_OTHER } ra;
 };
@@ -280,7 +280,7 @@ static void restore(struct state *s, const struct state *initial, uint64_t reg)
 	}
 }
 
-/* The stack was aligned anew: rbp + n, and what lies there. */
+/* The function realigned the stack: the CFA is the word at rbp + n. */
 static void set_cfa_expression(struct state *s, struct reader block)
 {
 	int64_t offset = 0;
@@ -295,7 +295,7 @@ static void set_cfa_expression(struct state *s, struct reader block)
 			  block.is_bad || offset != (int32_t) offset;
 }
 
-/* In such a function rbp is saved at rbp + n, where others are of no concern. */
+/* Such a function saves rbp at rbp + n; other registers are ignored. */
 static void set_expression(struct state *s, uint64_t reg, struct reader block)
 {
 	int64_t offset;
@@ -400,7 +400,7 @@ static bool run_extended(struct run *run, struct reader *r, uint8_t code)
 	return false;
 }
 
-/* Up to the instruction that holds pc.  Returns false when something is not known. */
+/* Runs up to the instruction that holds pc.  Returns false on an unknown instruction. */
 static bool run_program(struct run *run, struct reader r, uintptr_t pc)
 {
 	const uint64_t factor = run->common->code_factor;
@@ -434,7 +434,10 @@ static bool run_program(struct run *run, struct reader r, uintptr_t pc)
 	return !r.is_bad;
 }
 
-/* The entry (FDE) of the function that may hold pc: the last that begins before. */
+/*
+ * The entry (FDE) of the function that may hold pc: the last one that begins at or before
+ * pc.
+ */
 static uintptr_t find_entry(const struct tap_cfi_tables *tables, uintptr_t pc)
 {
 	const uint8_t *header = tables->header;
@@ -448,7 +451,7 @@ static uintptr_t find_entry(const struct tap_cfi_tables *tables, uintptr_t pc)
 
 	for (i = 0; i < 4; i++)
 		enc[i] = (uint8_t) read_bytes(&r, 1);
-	/* Version 1; every linker writes the table like this. */
+	/* Version 1 with this encoding, which every linker writes. */
 	if (enc[0] != 1 || enc[2] == ENC_OMIT || enc[3] != (ENC_DATAREL | ENC_SDATA4))
 		return 0;
 	read_pointer(&r, enc[1]);

@@ -4,7 +4,7 @@
  * .eh_frame, which a compiler writes for every function that can be on the stack.
  *
  * It hides the encoding, and what a stack walk does not need: it follows only the
- * registers rsp, rbp and the return address. It calls no function and allocates nothing,
+ * registers rsp, rbp and the return address.  It calls no function and allocates nothing,
  * so it can be used anywhere.
  */
 #ifndef TAP_INTERCEPT_STACK_CFI_H
@@ -17,7 +17,7 @@
 #include "intercept/dl/libraries.h"
 
 /*
- * How to compute the caller's registers from those at one place in the code. The
+ * How to compute the caller's registers from those at one place in the code.  The
  * canonical frame address (CFA) is what rsp is after the return; the return address lies
  * below it.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks, and the tables that make the second walk of the same stack a short one. */
+/*
+ * Walks stacks, and keeps the tables that shorten the second walk of the same stack.
+ */
 #include "intercept/stack/stack.h"
 
 #include <errno.h>
@@ -21,11 +23,11 @@
 
 #define DEPTH_MAX TAP_STACK_DEPTH_MAX
 
-/* Return addresses that are known; twice what a large program has on its stacks. */
+/* Known return addresses: twice as many as a large program has on its stacks. */
 #define PLACE_BITS 13
 #define NR_PLACES (1u << PLACE_BITS)
 
-/* Different stacks, and their frames; a slot for each, and as many free ones. */
+/* Different stacks, and their frames; two hash slots for each stack. */
 #define NR_STACKS 4096u
 #define NR_SLOTS (2 * NR_STACKS)
 #define NR_FRAMES (NR_STACKS * 24)
@@ -34,14 +36,14 @@
 #define CALLER_BITS 10
 
 #define PAGE ((uintptr_t) 4096)
-/* Pages that one walk may look at to extend what is known of the stack. */
+/* Pages that one walk may probe to extend the known part of the stack. */
 #define PAGES_MAX 64
 
 unsigned tap_stack_depth;
 
 /*
- * A frame: its return address and the number of the library, 0 none, in one word.  An
- * address of a program has 47 bits, and there are 512 libraries.
+ * A frame: its return address and the number of its library, 0 for none, in one word.  A
+ * user-space address has 47 bits, and there are 512 libraries.
  */
 #define LIBRARY_BITS 16
 
@@ -55,11 +57,11 @@ static uint32_t library_of(uint64_t frame)
 	return frame & ((1u << LIBRARY_BITS) - 1);
 }
 
-/* ---- Places: what the unwind tables say of a return address ---- */
+/* ---- Places: the unwind rules of return addresses ---- */
 
 /*
- * Read and written by all threads without a lock.  check is frame ^ rule, so that the
- * halves of two entries never pass for one.
+ * All threads read and write it without a lock.  check is frame ^ rule, so that a reader
+ * detects halves of two different entries.
  */
 static struct place {
 	uint64_t check, rule;
@@ -97,7 +99,7 @@ tap_cold static uint64_t learn(uintptr_t address, struct tap_cfi_rule *ret_rule)
 	}
 	frame = (uint64_t) address << LIBRARY_BITS | library;
 	*ret_rule = packed.rule;
-	/* Whoever could not have a number now may get one later. */
+	/* A library without a number now may get one later: do not cache. */
 	if (!library && tap_library_loaded((const void *) (address - 1)))
 		return frame;
 	__atomic_store_n(&place->rule, packed.word, __ATOMIC_RELAXED);
@@ -105,7 +107,7 @@ tap_cold static uint64_t learn(uintptr_t address, struct tap_cfi_rule *ret_rule)
 	return frame;
 }
 
-/* What leads from this frame to the next; the frame itself is returned. */
+/* Fills in the rule that leads to the next frame; returns the frame. */
 static inline uint64_t look_up(uintptr_t address, struct tap_cfi_rule *ret_rule)
 {
 	const struct place *place = place_of(address);
@@ -115,7 +117,7 @@ static inline uint64_t look_up(uintptr_t address, struct tap_cfi_rule *ret_rule)
 		__atomic_load_n(&place->check, __ATOMIC_RELAXED) ^ packed.word;
 	const uint32_t library = library_of(frame);
 
-	/* Its library may have gone, and another one come. */
+	/* The library may have been replaced by another one. */
 	if (likely(address_of(frame) == address &&
 		   (!library || tap_library_has_code(library, address - 1)))) {
 		*ret_rule = packed.rule;
@@ -127,8 +129,8 @@ static inline uint64_t look_up(uintptr_t address, struct tap_cfi_rule *ret_rule)
 /* ---- Reading the stack ---- */
 
 /*
- * The stack that the thread is on is there up to where it was read before; what lies
- * above is looked at once.  So a stack that the program has damaged does no harm.
+ * The range of the thread's stack that was read before is mapped; each page beyond is
+ * probed once.  So a walk of a damaged stack cannot fault.
  */
 tap_cold static bool extend(uintptr_t sp, uintptr_t address)
 {
@@ -158,7 +160,7 @@ static inline bool read_word(uintptr_t sp, uintptr_t address, uintptr_t *ret_wor
 {
 	const struct tap_thread *t = &tap_thread;
 
-	/* Below lies what has returned. */
+	/* Below sp are frames that have returned. */
 	if (address < sp || address > UINTPTR_MAX - 8)
 		return false;
 	if (unlikely(sp < t->stack_low || address + 8 > t->stack_high) &&
@@ -178,13 +180,13 @@ struct walk {
 	uint64_t frames[DEPTH_MAX];
 	struct tap_cfi_rule rules[DEPTH_MAX];
 	unsigned nr;
-	unsigned frame_pointers; /* steps that went by one */
+	unsigned frame_pointers; /* steps that used a frame pointer */
 	enum tap_stack_end end;
 };
 
 /*
- * A signal interrupted the thread anywhere: its next instruction is no return address,
- * and is made to look like one.
+ * A signal may interrupt the thread at any instruction: the saved address is not a return
+ * address, so 1 is added to make it look like one.
  */
 static bool step_over_signal(struct registers *regs)
 {
@@ -201,7 +203,7 @@ static bool step_over_signal(struct registers *regs)
 	return true;
 }
 
-/* From a frame to its caller; false where the stack is not as it should be. */
+/* Goes from a frame to its caller; false where the stack is inconsistent. */
 static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
 {
 	uintptr_t cfa = (uintptr_t) (intptr_t) rule.cfa_offset;
@@ -210,7 +212,7 @@ static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
 
 	if (unlikely(rule.cfa == TAP_CFA_SIGNAL))
 		return step_over_signal(regs);
-	/* Most functions are one of these; the processor guesses which. */
+	/* Most functions are of this or the next kind; the branch is well predicted. */
 	if (tap_cfi_is_frame_pointer(rule)) {
 		cfa = regs->bp + 16;
 		regs->sp = cfa;
@@ -220,7 +222,7 @@ static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
 	cfa += rule.cfa == TAP_CFA_RSP ? sp : regs->bp;
 	if (unlikely(rule.cfa == TAP_CFA_AT_RBP) && !read_word(sp, cfa, &cfa))
 		return false;
-	/* A call leaves something on the stack. */
+	/* A call always uses some of the stack. */
 	if (cfa <= sp)
 		return false;
 	saved += rule.rbp == TAP_RBP_AT_CFA ? cfa : regs->bp;
@@ -231,14 +233,14 @@ static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
 	return true;
 }
 
-/* The same; returns why the stack would end here, TAP_STACK_DEPTH if it goes on. */
+/* The same; returns why the stack ends here, TAP_STACK_DEPTH if it does not end. */
 static inline enum tap_stack_end go_on(struct registers *regs, struct tap_cfi_rule rule)
 {
 	if (unlikely(rule.cfa == TAP_CFA_START))
 		return TAP_STACK_START;
 	if (unlikely(rule.cfa == TAP_CFA_UNKNOWN || !step(regs, rule)))
 		return TAP_STACK_LOST;
-	/* Some functions that start others say it so. */
+	/* Some start functions mark the end by a return address of 0. */
 	return likely(regs->pc) ? TAP_STACK_DEPTH : TAP_STACK_START;
 }
 
@@ -255,8 +257,8 @@ static void walk(struct walk *w, struct registers regs)
 }
 
 /*
- * The registers of the program when it has called us: all functions of ours have frame
- * pointers, if they were compiled as they should be, and the outermost returns to caller.
+ * Finds the program's registers at its call of the wrapper: all functions of the tracer
+ * have frame pointers, if compiled as intended, and the outermost one returns to caller.
  */
 static bool find_program(struct registers *ret_regs, const void *caller)
 {
@@ -279,12 +281,12 @@ static bool find_program(struct registers *ret_regs, const void *caller)
 	return false;
 }
 
-/* ---- Stacks that are known ---- */
+/* ---- Known stacks ---- */
 
-/* Number i + 1. */
+/* stacks[i] has the number i + 1. */
 static struct stack {
 	uint32_t hash;
-	uint32_t first;	  /* of its frames */
+	uint32_t first;	  /* index in frames */
 	uint32_t unloads; /* tap_library_unloads when it was walked */
 	uint8_t nr, frame_pointers, end;
 } stacks[NR_STACKS];
@@ -294,9 +296,9 @@ static struct frame {
 	struct tap_cfi_rule rule;
 } frames[NR_FRAMES];
 static unsigned nr_frames;
-/* Numbers of stacks by their hash; written when the stack is there, 0: free. */
+/* Numbers of stacks by their hash, written after the stack; 0: free. */
 static uint32_t slots[NR_SLOTS];
-/* Guards appending and nothing else; who cannot have it soon goes without a number. */
+/* Guards appending alone; a call that cannot take it soon gets no stack number. */
 static struct tap_lock lock;
 static bool has_reported_full, has_reported_frames;
 
@@ -322,15 +324,15 @@ static bool is_same(const struct stack *s, const struct walk *w, uint32_t hash)
 }
 
 /*
- * Whether the thread is on this stack, without a look at its places: their rules are
- * here, so the processor need not wait for one address to go on to the next.
+ * Whether the thread is on this stack.  The rules of its frames are stored here, so the
+ * processor need not load one address to find the rule of the next.
  */
 static bool is_on(const struct stack *s, struct registers regs)
 {
 	const struct frame *frame = &frames[s->first], *end = frame + s->nr;
 	enum tap_stack_end why;
 
-	/* A library may have gone, and another one come. */
+	/* A library may have been replaced by another one. */
 	if (__atomic_load_n(&s->unloads, __ATOMIC_RELAXED) !=
 	    __atomic_load_n(&tap_library_unloads, __ATOMIC_RELAXED))
 		return false;
@@ -345,7 +347,7 @@ static bool is_on(const struct stack *s, struct registers regs)
 	}
 }
 
-/* The number, or 0 and the slot that is free for it. */
+/* The stack's number, or 0 and a free slot for it. */
 static uint32_t find(const struct walk *w, uint32_t hash, uint32_t **ret_slot)
 {
 	unsigned i = hash % NR_SLOTS;
@@ -384,7 +386,7 @@ static void write_stack(unsigned i, void (*write)(const struct tap_stack *))
 	write(&about);
 }
 
-/* Under the lock.  The trace is told before any thread can use the number. */
+/* Under the lock.  Writes the event before any thread can use the number. */
 static uint32_t append(const struct walk *w, uint32_t unloads, uint32_t hash,
 		       uint32_t *slot)
 {
@@ -443,7 +445,7 @@ static tap_apart uint32_t walk_anew(struct registers regs)
 
 uint32_t tap_stack_of(const void *caller)
 {
-	/* The number of the last stack from there; mostly there is no other. */
+	/* The number of the last stack of each call site; usually its only one. */
 	static uint32_t last[1u << CALLER_BITS];
 	uint32_t *from = &last[hash_of_address((uintptr_t) caller, CALLER_BITS)];
 	uint32_t number = __atomic_load_n(from, __ATOMIC_ACQUIRE);
