@@ -32,9 +32,9 @@ struct tap_choice {
 
 struct tap_entry {
 	/*
-	 * The resolving thread writes these.  Several threads may do so at once, with the
-	 * same values.  They write real before the switches, and readers read it after
-	 * them.
+	 * The thread that resolves the entry writes these.  Several threads may do so at
+	 * once, with the same values.  They write real before the switches, and readers
+	 * read it after them.
 	 */
 	const int *entry_on, *exit_on;
 	void *real;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages from the traced process to the `ccltap record` that it runs under: that the
- * process is not recorded, which its absence from a trace cannot say, and, to a flight
- * recorder, a request for a snapshot of the buffers.
+ * process is not recorded, since no trace shows that, and, to a flight recorder, a
+ * request for a snapshot of the buffers.
  *
  * It hides the variable CCLTAP_RECORDER, "<user> <time namespace> <token> <socket>", and
  * that the recorder may be out of reach: then no message is sent.

@@ -59,7 +59,7 @@ static uint64_t nr_passed;
  */
 static int announced;
 
-/* Set by our constructor. */
+/* Set by the constructor of libccltap.so. */
 static bool is_constructed;
 
 /* Kept between the handlers of one fork, which run in the forking thread. */

@@ -20,8 +20,9 @@ enum tap_started {
 };
 
 /*
- * Starts recording and waits for it: 3 s at most, and once in a process.  The caller
- * has set the guard (tap_guard_set()), which is lifted meanwhile.
+ * Starts recording and waits for it, up to 3 s unless LTTNG_UST_REGISTER_TIMEOUT differs;
+ * after a wait that long no thread waits again.  The caller has set the guard, which the
+ * function clears while it waits.
  */
 enum tap_started tap_start(struct tap_guard *guard) tap_hidden;
 

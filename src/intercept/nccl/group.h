@@ -117,7 +117,7 @@ const struct tap_group *tap_group_of(uintptr_t copy) tap_hidden;
 void tap_group_start(int result, uintptr_t copy) tap_hidden;
 /*
  * Ends a call that ends a group; is_simulated: NCCL ran none of its operations.  While an
- * outer group is open *ret_end says so; otherwise the function fills it in.
+ * outer group is open *ret_end stays as it is; otherwise the function fills it in.
  */
 void tap_group_end(int result, uintptr_t copy, bool is_simulated, uint64_t call_id,
 		   struct tap_group_end *ret_end) tap_hidden;
