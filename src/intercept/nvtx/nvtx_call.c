@@ -20,8 +20,8 @@ static bool is_wanted(void)
 }
 
 /*
- * A wrapper records the call if the thread is inside a wrapper: then the thread's
- * innermost call is not from NVTX, or, while no session records, t->inside is set.
+ * A wrapper has seen the call if the thread is inside one: then the thread's innermost
+ * call is not from NVTX, or, while no session records, t->inside is set.
  */
 static bool is_seen_by_wrapper(const struct tap_thread *t)
 {
