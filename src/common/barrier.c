@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asked of the kernel once; a fork takes it along. */
+/* Registers with the kernel once; a child of a fork inherits the registration. */
 #include "common/barrier.h"
 
 #include <linux/membarrier.h>

@@ -2,6 +2,8 @@
 /*
  * A barrier for all other threads of the process at once, so that these need none of
  * their own (membarrier(2)).
+ *
+ * It hides the system call and whether the kernel has it.
  */
 #ifndef TAP_COMMON_BARRIER_H
 #define TAP_COMMON_BARRIER_H
@@ -10,12 +12,13 @@
 
 #include "common/compiler.h"
 
-/* Whether the kernel has it, from our constructors on. */
+/* Whether the kernel has it; valid after the library's constructors. */
 bool tap_barrier_is_there(void) tap_hidden;
 
 /*
- * Each other thread's stores of before are seen after it, and its loads of after see what
- * was stored before it.  False: nothing of that.  Also in a signal's handler.
+ * Other threads' stores from before the barrier are visible after it, and their loads
+ * after the barrier see what the caller stored before it.  False: the kernel made no
+ * barrier.  May be called in a signal handler.
  */
 bool tap_barrier(void) tap_hidden;
 

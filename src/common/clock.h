@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock by which durations are told inside the traced program: it hides which one,
- * and in what it counts.
+ * The clock by which the tracer measures durations.  It hides which clock that is and its
+ * unit.
  */
 #ifndef TAP_COMMON_CLOCK_H
 #define TAP_COMMON_CLOCK_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words for a number of threads, which they take at their first event and keep; one of a
- * thread that is gone is taken by another.  They are no part of the threads' own storage,
- * since who shuts the gate could not tell whether that is still there.
+ * Each thread takes one of a fixed number of words at its first event and keeps it;
+ * another thread takes over the word of a thread that is gone.  The words are no part of
+ * the threads' own storage, since the thread that shuts the gate could not tell whether
+ * that still exists.
  */
 #include "common/gate.h"
 
@@ -20,14 +21,14 @@
 #define PATIENCE_NS (20 * TAP_SECOND_NS / 1000)
 
 static struct place {
-	uint32_t
-		nr_events; /* one inside of another where a signal's handler writes one */
-	pid_t tid;	   /* 0: nobody's yet */
+	uint32_t nr_events; /* nested where a signal handler writes an event */
+	pid_t tid;	    /* 0: free */
 } __attribute__((aligned(64))) places[NR_PLACES];
 
-static unsigned next;	  /* the place that is tried first */
-static unsigned nr_known; /* places that have been taken, the first ones */
-static pid_t process;	  /* whose gate this is; a child that shares it has another id */
+static unsigned next;	  /* the place to try first */
+static unsigned nr_known; /* places before this one have been taken */
+static pid_t process;	  /* the gate's owner; a child that shares the memory has
+			   * another id */
 
 static uint32_t *enter_slowly(void);
 static void leave_crowd(void);
@@ -76,7 +77,7 @@ static void leave_crowd(void)
 	add_to_crowd(UINT32_MAX);
 }
 
-/* The first event of a thread, and each of one that has no place. */
+/* Enters at a thread's first event, and at each event of a thread without a place. */
 static uint32_t *enter_slowly(void)
 {
 	const int saved = errno;
@@ -113,7 +114,7 @@ static bool is_one_under_way(void)
 	       tap_thread.nr_crowd_events;
 }
 
-/* No cancellation ends it, as nanosleep() would. */
+/* Unlike nanosleep(), no cancellation point. */
 static void rest(long ns)
 {
 	const struct timespec time = {.tv_nsec = ns};
@@ -121,7 +122,7 @@ static void rest(long ns)
 	syscall(SYS_nanosleep, &time, NULL);
 }
 
-/* By turns at first, since most take less than a microsecond. */
+/* Yields at first, since most events take less than a microsecond. */
 static void wait_for_events(void)
 {
 	const int64_t until_ns = tap_now_ns() + PATIENCE_NS;
@@ -142,7 +143,7 @@ bool tap_gate_shut(void)
 	if (__atomic_load_n(&process, __ATOMIC_ACQUIRE) != getpid())
 		return false;
 	__atomic_fetch_add(&tap_gate.nr_shut, 1, __ATOMIC_SEQ_CST);
-	/* Without it: far longer than a processor keeps a store to itself. */
+	/* Without a barrier, wait far longer than a processor keeps a store to itself. */
 	if (!tap_barrier())
 		rest(1000 * 1000);
 	wait_for_events();

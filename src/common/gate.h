@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A gate that every event goes through, so that a process can end without leaving one
- * half written in a buffer that others write to as well: it is shut, and what is under
- * way is waited for.
+ * A gate that every event goes through, so that a process can end without leaving a half
+ * written event in a buffer that other processes write to as well: the process shuts the
+ * gate and waits for the events under way.
  *
- * It hides how other threads see that one writes an event: a word of the thread's own,
- * which is written before the gate is looked at.  Who shuts it has all processors pass a
- * barrier between the two, so that the thread needs no locked instruction.
+ * It hides how the waiting thread sees that another one writes an event: each thread
+ * writes a word of its own before it looks at the gate.  The thread that shuts the gate
+ * has all processors pass a barrier in between, so that the others need no locked
+ * instruction.
  */
 #ifndef TAP_COMMON_GATE_H
 #define TAP_COMMON_GATE_H
@@ -17,14 +18,14 @@
 
 #include "common/compiler.h"
 
-/* What an object needs that writes events and is not the one in which gate.c is. */
+/* What an object that writes events needs of the gate; gate.c is in another object. */
 struct tap_gate {
-	int nr_shut;		/* by so many threads; 0: it is open */
+	int nr_shut;		/* how many threads shut it; 0: it is open */
 	ptrdiff_t nr_events_at; /* of tap_thread.nr_events, from the thread pointer */
 	uint32_t *(*enter_slowly)(void);
 	void (*leave_slowly)(void);
 	uint64_t nr_refused;
-	uint32_t nr_crowd; /* events of all threads that have no word of their own */
+	uint32_t nr_crowd; /* events of all threads without a word */
 };
 
 extern struct tap_gate tap_gate tap_hidden;
@@ -45,7 +46,10 @@ static inline void tap_gate_leave(const struct tap_gate *gate, uint32_t *nr_even
 		__atomic_store_n(nr_events, *nr_events - 1, __ATOMIC_RELEASE);
 }
 
-/* Before an event; for tap_gate_leave().  NULL: it is not to be written. */
+/*
+ * Called before an event; returns what tap_gate_leave() needs, NULL if the event must not
+ * be written.
+ */
 static inline uint32_t *tap_gate_enter(struct tap_gate *gate)
 {
 	uint32_t *nr_events = *(uint32_t **) (tap_thread_pointer() + gate->nr_events_at);
@@ -63,21 +67,24 @@ static inline uint32_t *tap_gate_enter(struct tap_gate *gate)
 	return NULL;
 }
 
-/* Before the first event. */
+/* Called before the first event. */
 void tap_gate_prepare(void) tap_hidden;
 
 /*
- * No event is begun after it, and those of other threads are over, unless one took more
- * than 20 ms.  False, and nothing is done: the gate is another process's, of which this
- * one is a child that shares its memory (vfork), or none was prepared.  May be called in
- * any signal's handler; errno is kept.
+ * Lets no event begin, and waits at most 20 ms for those of other threads to end.
+ * Returns false and does nothing if no gate was prepared, or if the gate belongs to the
+ * parent whose memory this process shares (vfork).  May be called in any signal handler;
+ * errno is kept.
  */
 bool tap_gate_shut(void) tap_hidden;
 
-/* The process goes on after all; how many events were refused meanwhile. */
+/*
+ * Opens the gate when the process goes on after all.  Returns how many events were
+ * refused.
+ */
 uint64_t tap_gate_open(void) tap_hidden;
 
-/* In the child of a fork, which has one thread. */
+/* Called in the child of a fork, which has one thread. */
 void tap_gate_fork_child(void) tap_hidden;
 
 #endif

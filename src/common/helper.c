@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A few places, each for one thread: looked at without a lock, given away under it. */
+/* A few places, one for each thread: read without a lock, assigned under it. */
 #include "common/helper.h"
 
 #include <errno.h>
@@ -19,19 +19,22 @@
 #define NR_HELPERS 8
 #define PATIENCE_NS (TAP_SECOND_NS / 2)
 
-/* Who is gone, or was waited for in vain, RESTING as well: no other fork waits for it. */
+/*
+ * RESTING also stands for a thread that is gone or that a fork waited for in vain, so
+ * that no other fork waits for it.
+ */
 enum { NONE, MOVING, RESTING };
 
 static struct helper {
 	int state;
-	pid_t tid; /* 0 until it runs */
+	pid_t tid; /* 0 until the thread runs */
 	void *(*run)(void *);
 	void *data;
 } helpers[NR_HELPERS];
 
 static struct tap_lock places;
 
-/* That of the calling thread, NULL in the program's. */
+/* The place of the calling thread; NULL in a thread of the program's. */
 static __thread struct helper *self __attribute__((tls_model("initial-exec")));
 
 static bool is_gone(const struct helper *helper)
@@ -87,7 +90,7 @@ static int make(struct helper *helper, size_t stack_bytes)
 	return error;
 }
 
-/* No handler of a signal comes between, which may fork or jump away. */
+/* Signals are blocked, so that no handler forks or jumps away in between. */
 int tap_helper_make(void *(*run)(void *), void *data, size_t stack_bytes)
 {
 	struct helper *helper;
@@ -116,7 +119,7 @@ void tap_helper_rest(int64_t ns)
 	__atomic_store_n(&self->state, MOVING, __ATOMIC_RELEASE);
 }
 
-/* By turns at first, since most take microseconds. */
+/* Yields at first, since most waits take microseconds. */
 static void wait_for(struct helper *helper, int64_t until_ns)
 {
 	const struct timespec pause = {.tv_nsec = 100 * 1000};

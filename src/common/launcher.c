@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the environment, anew each time. */
+/* Reads the environment anew each time. */
 #include "common/launcher.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /*
- * In the order of trust: a launcher that starts one process per rank first,
- * the batch system, which may know only one process per node, last.
+ * In the order of trust: first a launcher that starts one process per rank, last the
+ * batch system, which may know only one process per node.
  */
 static const struct {
 	const char *rank, *world_size, *local_rank;

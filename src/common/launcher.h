@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which rank a process is, as the launcher of its job tells it.
+ * The rank of a process, as the launcher of its job reports it.
  *
- * It hides launchers and the variables in which each tells it.
+ * It hides launchers and their environment variables.
  */
 #ifndef TAP_COMMON_LAUNCHER_H
 #define TAP_COMMON_LAUNCHER_H
@@ -12,8 +12,8 @@
 #include "common/compiler.h"
 
 struct tap_launcher {
-	int32_t rank, world_size, local_rank; /* -1: it does not say */
-	const char *rank_from; /* the variable that told the rank, "" none did */
+	int32_t rank, world_size, local_rank; /* -1: the launcher does not say */
+	const char *rank_from; /* the variable that gave the rank, "" if none did */
 };
 
 struct tap_launcher tap_launcher_ask(void) tap_hidden;

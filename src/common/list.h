@@ -29,9 +29,9 @@
 		type *before, *after; \
 	}
 
-/* `link` is the member of the item that this list goes through. */
+/* `link` names the member of the items that this list uses. */
 
-/* Behind `where`, which is in the list; NULL: at the beginning. */
+/* Inserts behind `where`, an item of the list; NULL: at the beginning. */
 #define tap_list_insert(list, where, item, link) \
 	do { \
 		__typeof__(list) list_ = (list); \
@@ -59,7 +59,7 @@
 		item_->link.before = item_->link.after = NULL; \
 	} while (0)
 
-/* The first item, which is removed; NULL when there is none. */
+/* Removes and returns the first item; NULL when the list is empty. */
 #define tap_list_take_first(list, link) \
 	({ \
 		__typeof__((list)->first) taken_ = (list)->first; \

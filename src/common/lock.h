@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock for what is done rarely inside the traced program.
+ * A lock for rare work inside the traced program.
  *
- * It hides what a mutex cannot promise a guest: whoever cannot have it soon goes on
- * without, since a signal handler may have interrupted the very thread that holds it.
- * All zero is a free lock.
+ * It hides what a mutex cannot do for the tracer: a thread that cannot take the lock soon
+ * goes on without it, since a signal handler may have interrupted the very thread that
+ * holds it.  All zero is a free lock.
  */
 #ifndef TAP_COMMON_LOCK_H
 #define TAP_COMMON_LOCK_H
@@ -16,7 +16,7 @@ struct tap_lock {
 	int is_taken;
 };
 
-/* Whether it was taken; then tap_lock_drop() follows. */
+/* Returns whether the lock was taken; if so, tap_lock_drop() must follow. */
 static inline bool tap_lock_take(struct tap_lock *lock)
 {
 	int tries;

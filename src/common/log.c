@@ -27,7 +27,7 @@ void tap_log(const char *format, ...)
 	if (used > (int) sizeof(line) - 2)
 		used = (int) sizeof(line) - 2;
 	line[used++] = '\n';
-	/* A log that cannot be written has nobody to tell. */
+	/* Ignores an error: there is nowhere to report it. */
 	(void) !write(STDERR_FILENO, line, (size_t) used);
 	errno = saved;
 }

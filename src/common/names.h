@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares names where nothing may be called.
+ * Compares names where no function may be called: the program may ask for a symbol before
+ * libc is relocated, and strcmp() is itself a symbol that the loader chooses at run time.
  *
- * Who asks for a symbol may ask before libc was relocated, and strcmp() is a
- * symbol too: one chosen at run time.
+ * It hides the loop that replaces strcmp().
  */
 #ifndef TAP_COMMON_NAMES_H
 #define TAP_COMMON_NAMES_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the list to its end each time: it is asked once in a process. */
+/* Reads the whole list at each question: a process asks once. */
 #include "common/ranks.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Moves *text behind a number; false when there is none that a rank can be. */
+/* Moves *text past a number; returns false if there is none that is a valid rank. */
 static bool take_number(const char **text, int32_t *ret_number)
 {
 	int64_t number = 0;

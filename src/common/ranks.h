@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of ranks, such as "0,8-15": of a large job a few may be enough.
+ * A list of ranks, such as "0,8-15": in a large job recording a few may be enough.
  *
- * It hides how such a list is written.
+ * It hides the syntax of the list.
  */
 #ifndef TAP_COMMON_RANKS_H
 #define TAP_COMMON_RANKS_H
@@ -11,7 +11,7 @@
 
 #include "common/compiler.h"
 
-/* 1 or 0: whether the list has the rank; -EINVAL when it is none. */
+/* Returns whether the list has the rank, 1 or 0; -EINVAL if the text is no list. */
 int tap_ranks_have(const char *list, int32_t rank) tap_hidden;
 
 #endif

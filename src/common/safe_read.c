@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the kernel with a system call that every filter of system calls allows. */
+/* Probes each page with a system call that every seccomp filter allows. */
 #include "common/safe_read.h"
 
 #include <errno.h>
@@ -7,12 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The smallest page there is: a larger one is asked about more often. */
+/* The smallest page size; a larger page is probed more often than needed. */
 #define PAGE ((uintptr_t) 4096)
 
 /*
- * The kernel copies the set before it finds that there is no such operation.  It is the
- * word at address, and not the first of the page, for the sake of those who watch memory.
+ * The kernel copies the signal set before it finds that the operation does not exist.
+ * The set is the word at address, not the first one of the page, so that memory checkers
+ * see no access beyond what is read.
  */
 bool tap_safe_page(uintptr_t address)
 {
@@ -25,7 +26,7 @@ bool tap_safe_page(uintptr_t address)
 	return is_there;
 }
 
-/* How many of size bytes at `at` lie in its page. */
+/* How many of the size bytes at `at` lie in its first page. */
 static size_t left_in_page(uintptr_t at, size_t size)
 {
 	const size_t left = PAGE - at % PAGE;
@@ -55,7 +56,7 @@ void *tap_safe_pointer(void *const *from)
 	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
 
-/* Byte by byte: what lies behind the end of a string may be watched by a sanitizer. */
+/* Reads byte by byte: a sanitizer may watch the memory behind the end of a string. */
 char *tap_safe_read_string(char *ret_copy, size_t size, const char *from)
 {
 	size_t used = 0, end = 0;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads memory of the program's that need not be there.
+ * Reads memory of the program's that may not be mapped.
  *
- * A pointer that a call is given may lead nowhere, and what the library makes of that is
- * its own affair: it may refuse the call, or never look.  Here the kernel is asked about
- * each page first, which is one system call; errno is kept.  A page that another thread
- * takes away between the question and the reading is still a fault.
+ * The program may pass a call an invalid pointer; the library may then refuse the call,
+ * or never look.  So the tracer asks the kernel about each page first, by one system
+ * call; errno is kept.  A page that another thread unmaps between the question and the
+ * read still causes a fault.
+ *
+ * It hides how the kernel is asked.
  */
 #ifndef TAP_COMMON_SAFE_READ_H
 #define TAP_COMMON_SAFE_READ_H
@@ -16,18 +18,23 @@
 
 #include "common/compiler.h"
 
-/* Whether the page that address lies in can be read. */
+/* Whether the page of address can be read. */
 bool tap_safe_page(uintptr_t address) tap_hidden;
 
-/* Copies size bytes: ret_copy, or NULL when from is NULL or not all of them are there. */
+/*
+ * Copies size bytes.  Returns ret_copy, or NULL when from is NULL or not all bytes can be
+ * read.
+ */
 void *tap_safe_read(void *ret_copy, const void *from, size_t size) tap_hidden;
 
-/* A pointer that another thread may be writing; NULL also when it is not there. */
+/*
+ * Reads a pointer that another thread may be writing; NULL also when it cannot be read.
+ */
 void *tap_safe_pointer(void *const *from) tap_hidden;
 
 /*
- * Copies a string, cut to size with its final 0 and to what of it is there; so it is
- * empty when from is NULL.  Returns ret_copy.
+ * Copies a string, cut to size with its final 0 and to the part that can be read; empty
+ * when from is NULL.  Returns ret_copy.
  */
 char *tap_safe_read_string(char *ret_copy, size_t size, const char *from) tap_hidden;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one instance of what thread.h describes. */
+/* Defines what thread.h declares. */
 #include "common/thread.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 __thread struct tap_thread tap_thread = {.last_comm = &tap_no_comm};
 
-/* The kernel is the last to see a thread. */
+/* Asks the kernel, for which a thread ends last. */
 bool tap_thread_is_gone(int32_t tid)
 {
 	return syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;

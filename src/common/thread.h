@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What we keep for each thread of the traced program, in one small structure.
+ * What the tracer keeps for each thread of the traced program, in one small structure.
  *
- * It hides the TLS model: initial-exec, because the general one may call
- * malloc() at a thread's first use, and a malloc() of the program's may call
- * what we wrap.  All fields are zero in a new thread, but for last_comm.
+ * It hides the TLS model: initial-exec, because the general one may call malloc() at a
+ * thread's first use, and a malloc() of the program's may call what the tracer wraps.
+ * All fields are zero in a new thread, but for last_comm.
  */
 #ifndef TAP_COMMON_THREAD_H
 #define TAP_COMMON_THREAD_H
@@ -18,7 +18,7 @@ struct tap_comm;
 struct tap_nvtx_stack;
 extern struct tap_comm tap_no_comm tap_hidden; /* intercept/nccl/comm.h */
 
-/* Open ncclGroupStart() calls of one copy of a library (intercept/nccl/group.h). */
+/* The open ncclGroupStart() calls on one copy of NCCL (intercept/nccl/group.h). */
 struct tap_group {
 	uintptr_t copy; /* load address */
 	uint32_t depth;
@@ -27,76 +27,92 @@ struct tap_group {
 	struct tap_comm *comms;
 };
 
-/* A thread that has more open at once is taken to be in none of the others. */
+/* A thread may have this many groups open at once; further ones are ignored. */
 #define TAP_NR_GROUPS 4
 
 /*
- * The outermost recorded call that the thread is in, for other threads to read:
- * entry.h writes the number last and clears it first, so who finds it as it was has
- * read one call.
+ * The outermost recorded call of the thread, for other threads to read.  entry.h writes
+ * call_id last and clears it first: a reader that finds call_id unchanged has read one
+ * call.
  */
 struct tap_open {
-	uint64_t call_id; /* 0: in none */
+	uint64_t call_id; /* 0: the thread is in none */
 	const char *function;
 	uint32_t comm_id;
 	uint64_t comm_key, op_number;
 
-	/* Of thread_state.c, under the lock of threads.c: since when this call was seen. */
+	/*
+	 * Used by thread_state.c under the lock of threads.c: since when it has seen this
+	 * call.
+	 */
 	uint64_t seen_id;
 	int64_t seen_ns;
-	int64_t due_ns; /* it is told again when it has been open so long */
-	bool is_stuck;	/* and that was said */
+	int64_t due_ns; /* how long it must be open to be reported again */
+	bool is_stuck;	/* and that was reported */
 };
 
 struct tap_thread {
 	/*
-	 * Set while the thread runs our own code or LTTng's, so that a call
-	 * made there is passed on unrecorded.  Not set during a real call:
-	 * what NCCL itself calls is the very thing to record.
+	 * Set while the thread runs code of the tracer or of LTTng: a wrapped call made
+	 * there is passed on unrecorded.  Not set during a real call, since what NCCL
+	 * itself calls is to be recorded.
 	 */
 	bool in_tracer;
-	/* In a function of a CUDA driver that is recorded: what it calls is part of it. */
+	/*
+	 * The thread is in a recorded function of a CUDA driver; calls made there are
+	 * part of it.
+	 */
 	bool in_cuda;
-	/* The outermost call of a shared CUDA runtime, as cudart.def numbers it. */
+	/*
+	 * The outermost call of a shared CUDA runtime library, by its number in
+	 * cudart.def.
+	 */
 	uint8_t runtime;
 	/*
-	 * CUPTI's number of the driver's function that is being recorded, 0 for none, and
-	 * that of this call, once CUPTI has told it (cupti/callback.c).
+	 * CUPTI's number of the driver function that is being recorded, 0 for none, and
+	 * CUPTI's number of this call once CUPTI has reported it (cupti/callback.c).
 	 */
 	uint32_t cbid, correlation_id;
-	/* Of gate.h: how many events the thread is writing, NULL until it writes one. */
+	/*
+	 * The thread's word of gate.h: how many events it is writing.  NULL until it
+	 * writes one.
+	 */
 	uint32_t *nr_events;
-	/* The same where all places are taken, and whether that is so. */
+	/* The same for a thread that found no free word, and whether that is so. */
 	uint32_t nr_crowd_events;
 	bool is_crowded;
-	/* The recorded call that the thread is in; 0 outside of any. */
+	/* The recorded call that the thread is in; 0: none. */
 	uint64_t call_id;
 	struct tap_open open;
 
 	/*
-	 * The name of the outermost call that the thread is in, NULL outside of any. Only
-	 * calls that count or change something are noted, but those also while nobody
-	 * records.
+	 * The name of the outermost call that the thread is in, NULL if none.  Only calls
+	 * that count or change something set it, but these also while nobody records.
 	 */
 	const char *inside;
-	/* The communicator that was used last. */
+	/* The communicator that the thread used last. */
 	struct tap_comm *last_comm;
-	/* The one that the call frees which the thread is in, NULL for none. */
+	/* The communicator that the thread's current call frees; NULL: none. */
 	const struct tap_comm *freeing;
-	/* Groups of several copies of NCCL may be open at once; that begun last is named
-	 * here too. */
+	/*
+	 * Groups on several copies of NCCL may be open at once; group_depth and group_id
+	 * are those of the one begun last.
+	 */
 	struct tap_group groups[TAP_NR_GROUPS];
 	uint32_t group_depth;
-	uint64_t group_id; /* 0: in no group */
-	/* Hash of the identifier that was asked for last, 0 none. */
+	uint64_t group_id; /* 0: none */
+	/* The hash of the identifier that the thread asked for last; 0: none. */
 	uint64_t unique_id;
 
-	/* The ranges of NVTX that the thread is in (intercept/nvtx/nvtx_stack.h). */
+	/* The NVTX ranges that the thread is in (intercept/nvtx/nvtx_stack.h). */
 	struct tap_nvtx_stack *nvtx;
-	/* Of stack.c: what of the thread's stack is known to be there, 0 and 0 at first. */
+	/*
+	 * Used by stack.c: the part of the thread's stack that is known to be mapped; 0
+	 * and 0 at first.
+	 */
 	uintptr_t stack_low, stack_high;
 
-	/* Of threads.c: 0 until the thread is known to it. */
+	/* Used by threads.c: 0 until it knows the thread. */
 	int32_t tid;
 	struct tap_thread *earlier, *later;
 };
@@ -104,7 +120,7 @@ struct tap_thread {
 extern __thread struct tap_thread tap_thread tap_hidden
 	__attribute__((tls_model("initial-exec")));
 
-/* Whether no thread of the process has this id any more; errno may change. */
+/* Whether the process has no thread of this id any more; errno may change. */
 bool tap_thread_is_gone(int32_t tid) tap_hidden;
 
 #endif

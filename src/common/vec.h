@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An array that grows, with the type of its items.
+ * A typed array that grows.
  *
- * Hides how much room there is, by how much it grows (to twice as much, so that adding
- * costs the same whatever there is), and that a size may overflow.  Growing fails with
- * -ENOMEM, and then the array is as it was.
+ * It hides how much room there is, by how much it grows (to twice as much, so that the
+ * cost of adding an item does not depend on the size), and that a size may overflow.
+ * Growing fails with -ENOMEM and then leaves the array as it was.
  *
- * The array owns its items' memory, and nothing that they point to.  What points into it
- * is void after it grew.  All zero is an empty array.
+ * The array owns its items' memory, and nothing that they point to.  Pointers into it
+ * become invalid when it grows.  All zero is an empty array.
  *
- * It allocates: what runs inside the traced program does not use it.
+ * It allocates: code that runs inside the traced program must not use it.
  */
 #ifndef TAP_COMMON_VEC_H
 #define TAP_COMMON_VEC_H
@@ -28,11 +28,11 @@
 		size_t count, room; \
 	}
 
-/* Room for so many items in all.  Returns 0 or -ENOMEM. */
+/* Makes room for this many items in all.  Returns 0 or -ENOMEM. */
 #define tap_vec_reserve(vec, wanted) \
 	tap_vec_reserve_bytes(&(vec)->items, &(vec)->room, wanted, sizeof(*(vec)->items))
 
-/* The same for an array whose pointer and room are kept under other names. */
+/* The same for an array whose pointer and room have other names. */
 #define tap_array_reserve(items, room, wanted) \
 	tap_vec_reserve_bytes(&(items), &(room), wanted, sizeof(*(items)))
 
@@ -42,12 +42,12 @@
 		 ? -ENOMEM \
 		 : ((vec)->items[(vec)->count++] = (item), 0))
 
-/* Makes it an array of so many; new items are all zero.  Returns 0 or -ENOMEM. */
+/* Sets the number of items; new items are all zero.  Returns 0 or -ENOMEM. */
 #define tap_vec_resize(vec, wanted) \
 	tap_vec_resize_bytes(&(vec)->items, &(vec)->count, &(vec)->room, wanted, \
 			     sizeof(*(vec)->items))
 
-/* Frees the items' memory; the array is empty then. */
+/* Frees the items' memory; then the array is empty. */
 #define tap_vec_free(vec) \
 	do { \
 		free((vec)->items); \
@@ -55,13 +55,13 @@
 		(vec)->count = (vec)->room = 0; \
 	} while (0)
 
-/* The following are for the macros above. */
+/* Used by the macros above. */
 
 /* `items` is the address of a pointer of any type, hence the copies. */
 static tap_cold tap_maybe_unused int tap_vec_grow_bytes(void *items, size_t *room,
 							size_t wanted, size_t size)
 {
-	/* The least that is worth an allocation. */
+	/* Fewer items are not worth an allocation. */
 	size_t larger = *room ? *room : 8, bytes;
 	void *memory;
 

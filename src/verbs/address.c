@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ports and GIDs, each found by its numbers. */
+/* Ports and GIDs, each looked up by its context, port number and index. */
 #include "verbs/address.h"
 
 struct port {
@@ -50,7 +50,7 @@ void tap_gid_learned(const struct tap_verbs_events *events,
 		events->gid(gid, false);
 }
 
-/* The key of one of this context's, NULL when there is no more. */
+/* The key of one port of the context; NULL when it has none left. */
 static const void *port_of(uint32_t context_id)
 {
 	const struct port *p;

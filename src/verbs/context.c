@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: their tables are patched when they are opened.
+ * Contexts: the tracer patches a context's tables when the program opens it.
  *
- * The tables are the program's from then on, too: it may put functions of its own there
- * that call ours, and they are never put back.  A context that comes patched already,
- * since somebody copied a table or opened it twice, keeps the functions of the first.
+ * The tables belong to the program from then on: it may put functions of its own there
+ * that call the tracer's, so the tracer never puts the provider's functions back.  A
+ * context whose table is patched already, because the program copied a table or opened
+ * the context twice, keeps the functions of the first.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "verbs/objects.h"
 #include "verbs/entry_point.h"
 
-/* What is worked through pointers in the object itself that cannot be followed. */
+/* Reports an object whose own function pointers the tracer cannot follow. */
 static void emit_extended(const struct tap_context *c, const char *what)
 {
 	const struct tap_verbs_events *events;
@@ -116,7 +117,7 @@ static struct ibv_mr *on_alloc_null_mr(struct ibv_pd *pd)
 	return made;
 }
 
-/* Where the table has the function, and has not ours in its place. */
+/* Replaces a function that the table has and that is not the tracer's already. */
 #define PATCH(table, c, op) \
 	do { \
 		if ((table)->op && (table)->op != on_##op) { \
@@ -179,7 +180,7 @@ static void describe(struct tap_context *c, struct ibv_context *context)
 	c->about.vendor_part_id = attr.vendor_part_id;
 }
 
-/* All attributes of a port but the newest are in what each version of the query fills. */
+/* Every version of the query fills all attributes of a port but the newest. */
 static void learn_ports(const struct tap_verbs_events *events,
 			const struct tap_context *c, struct ibv_context *context)
 {
@@ -206,7 +207,10 @@ static void learn_ports(const struct tap_verbs_events *events,
 	}
 }
 
-/* Once for each process: what stood there in front of ours may call ours back. */
+/*
+ * Patches a table once per process: a function of the program's that stood there before
+ * may call the tracer's.
+ */
 static void opened(struct ibv_context *context)
 {
 	const struct tap_context *known = tap_find(&tap_contexts, context);
@@ -223,7 +227,7 @@ static void opened(struct ibv_context *context)
 	}
 	events = tap_verbs_begin_emit(&guard);
 	if (context->ops.post_send == tap_on_post_send) {
-		/* A table that was copied from one of ours. */
+		/* The program copied this table from a patched one. */
 		tap_table_free(&tap_contexts, c);
 	} else {
 		patch(c, context);

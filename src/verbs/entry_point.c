@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers of the set-up functions, made of the rows, and what dlsym() is told. */
+/*
+ * The wrappers of the set-up functions, generated from the rows, and what dlsym()
+ * returns.
+ */
 #include "verbs/entry_point.h"
 
 #include <errno.h>
@@ -52,9 +55,9 @@ void *tap_verbs_function(const char *name, const char *version)
 	return tap_resolve_version(SONAME, name, version);
 }
 
-/* ---- What dlsym() is told ---- */
+/* ---- What dlsym() returns ---- */
 
-/* Queues that such a function makes are worked past every table. */
+/* The queues that these functions make bypass every table. */
 static const char *const direct[] = {
 	"mlx5dv_init_obj",
 	"mlx5dv_devx_obj_create",
@@ -78,7 +81,7 @@ static void emit_direct(unsigned i)
 	tap_guard_clear(guard);
 }
 
-/* A name of another version than its row's is the real one's. */
+/* The tracer stands in for a name only in the version of its row. */
 static void *stand_in(const char *name, void *found)
 {
 	unsigned i;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way in: libibverbs' exported functions, each under its own version, and whether
- * events can be written.
+ * The entry points: libibverbs' exported functions, each under its own version, and
+ * whether events can be written.
  *
- * What a function means stands as tap_on_<name>() in the files that know its object; each
- * calls the real one itself, since some things must be forgotten before.
+ * What a function means is in tap_on_<name>(), in the file that knows its object.  Each
+ * tap_on_<name>() calls the real function itself, since it must forget some objects
+ * before that call.
+ *
+ * It hides how the wrappers are generated and when the switches of the events become
+ * valid.
  */
 #ifndef TAP_VERBS_ENTRY_POINT_H
 #define TAP_VERBS_ENTRY_POINT_H
@@ -19,17 +23,17 @@
 #undef CALL
 /* clang-format on */
 
-/* A function that has no row: asked for when a device is opened. */
+/* A libibverbs function without a row, which the tracer itself calls. */
 void *tap_verbs_function(const char *name, const char *version) tap_hidden;
 
 /*
- * Around what is told of a set-up call: starts recording if need be.  NULL when nothing
- * can be told.  The guard is set either way, for tap_guard_clear().
+ * Begins the events of a set-up call and starts recording if need be.  Returns NULL when
+ * no event can be written.  The guard is set either way, for tap_guard_clear().
  */
 const struct tap_verbs_events *
 tap_verbs_begin_emit(struct tap_guard *ret_guard) tap_hidden;
 
-/* Whether a hot event is wanted: nobody's until LTTng is there. */
+/* The switch of each hot event; all are off until LTTng is loaded. */
 extern const int *tap_verbs_on[TAP_VERBS_HOT_NR] tap_hidden;
 
 static inline bool tap_verbs_wants(enum tap_verbs_hot event)
@@ -37,11 +41,11 @@ static inline bool tap_verbs_wants(enum tap_verbs_hot event)
 	return unlikely(*__atomic_load_n(&tap_verbs_on[event], __ATOMIC_RELAXED));
 }
 
-/* Of a hot event that is wanted; errno is kept. */
+/* The caller has checked that the event is wanted; errno is kept. */
 void tap_verbs_write(enum tap_verbs_hot event, const void *record,
 		     size_t length) tap_hidden;
 
-/* Of state.c, as struct tap_layer has them. */
+/* Defined in statedump.c for struct tap_layer. */
 void tap_verbs_write_statedump(struct tap_state_counts *counts) tap_hidden;
 void tap_verbs_look(int64_t stuck_ns) tap_hidden;
 void tap_verbs_fork_prepare(void) tap_hidden;

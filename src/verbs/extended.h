@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues that are worked through pointers in the objects themselves (ibv_wr_start,
- * ibv_start_poll).
+ * Queues that the program works through function pointers in the objects themselves
+ * (ibv_wr_start, ibv_start_poll).
  *
- * It hides the functions that stand there in place of the provider's, and what is
- * gathered until a batch is posted or polled.
+ * It hides the functions that replace the provider's in an object, and what they gather
+ * until the program posts or polls a batch.
  */
 #ifndef TAP_VERBS_EXTENDED_H
 #define TAP_VERBS_EXTENDED_H
@@ -12,16 +12,16 @@
 #include "verbs/objects.h"
 
 /*
- * Follows a queue pair that was just made and is known: false when it is worked that way
- * and we cannot.
+ * Follows a known queue pair that was just made.  Returns false when the program can work
+ * it through function pointers that the tracer cannot follow.
  */
 bool tap_extended_qp_made(struct ibv_qp *qp,
 			  const struct ibv_qp_init_attr_ex *attr) tap_hidden;
-/* After a modification: the provider may have put other functions of its own there. */
+/* Patches again after a modification: the provider may have set other functions. */
 void tap_extended_qp_modified(struct ibv_qp *qp) tap_hidden;
 /*
- * Around the call that destroys one: puts the provider's functions back.  What begin()
- * gave, NULL when it is not followed, is for the other.
+ * Called around the call that destroys a queue: begin() puts the provider's functions
+ * back and returns what end() needs; NULL when the tracer does not follow the queue.
  */
 void *tap_extended_qp_destroy_begin(struct ibv_qp *qp) tap_hidden;
 void tap_extended_qp_destroy_end(void *followed, struct ibv_qp *qp,
@@ -32,8 +32,8 @@ void *tap_extended_cq_destroy_begin(struct ibv_cq *cq) tap_hidden;
 void tap_extended_cq_destroy_end(void *followed, struct ibv_cq *cq,
 				 bool is_gone) tap_hidden;
 /*
- * A queue pair begins and ends to use a completion queue.  False: of its completions
- * nobody can say from now on whose they are.
+ * A queue pair starts and stops using a completion queue.  Returns false when the tracer
+ * cannot tell any longer which queue pair a completion of the queue belongs to.
  */
 bool tap_extended_cq_joined(const struct ibv_cq *cq, uint32_t qp_num) tap_hidden;
 void tap_extended_cq_left(const struct ibv_cq *cq) tap_hidden;

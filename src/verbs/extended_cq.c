@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Polls of the extended interface: a batch of completions is gone through one by one,
- * from start_poll to end_poll, and what is wanted of each is read by calls of the
- * provider's.
+ * Polls of the extended interface: the program walks a batch of completions from
+ * start_poll to end_poll and reads the fields of each by calls of the provider.
  *
- * We read each when it is shown, since it cannot be read later, and tell them at end_poll
- * while the provider still lets nobody else in: so they are counted in their order.
+ * The tracer reads each completion while the provider shows it, since it cannot be read
+ * later.  It emits them in end_poll, before the provider lets another thread in: so the
+ * completions are counted in their order.
  */
 #include <errno.h>
 
@@ -21,11 +21,11 @@ struct extended_cq {
 	__typeof__(((struct ibv_cq_ex *) NULL)->start_poll) start_poll;
 	__typeof__(((struct ibv_cq_ex *) NULL)->next_poll) next_poll;
 	__typeof__(((struct ibv_cq_ex *) NULL)->end_poll) end_poll;
-	/* What the program asked for: nothing else may be read. */
+	/* The fields that the program asked for; the tracer must not read others. */
 	uint64_t wc_flags;
-	/* Where nobody tells whose a completion is: it is the only one's. */
+	/* Completions without a queue pair number belong to the only queue pair. */
 	uint32_t nr_qps, only_qp_num;
-	/* From start_poll to end_poll. */
+	/* Valid from start_poll to end_poll. */
 	bool is_recorded;
 	int nr;
 	struct ibv_wc found[TAP_VERBS_LIST_MAX];
@@ -42,7 +42,7 @@ static void emit(struct extended_cq *x)
 		tap_poll_found(x->cq, x->found, nr, x->is_recorded);
 }
 
-/* Only of one that succeeded more is valid than whose it is and what went wrong. */
+/* A failed completion has valid wr_id, qp_num, status and vendor_err alone. */
 static void read_fields(const struct extended_cq *x, struct ibv_cq_ex *cq,
 			struct ibv_wc *wc)
 {
@@ -65,7 +65,7 @@ static void read_fields(const struct extended_cq *x, struct ibv_cq_ex *cq,
 		wc->src_qp = cq->read_src_qp(cq);
 }
 
-/* The completion that is shown now. */
+/* Keeps the completion that the provider shows now. */
 tap_apart static void gather(struct extended_cq *x, struct ibv_cq_ex *cq)
 {
 	const int kept_errno = errno;
@@ -87,7 +87,7 @@ tap_apart static void gather(struct extended_cq *x, struct ibv_cq_ex *cq)
 
 tap_apart static void gather_first(struct extended_cq *x, struct ibv_cq_ex *cq)
 {
-	/* Of a batch that was never ended. */
+	/* The batch before, if the program never ended it. */
 	emit(x);
 	x->is_recorded = tap_verbs_wants(TAP_VERBS_poll) ||
 			 tap_verbs_wants(TAP_VERBS_poll_detailed);

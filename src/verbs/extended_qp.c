@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts of the extended interface: a request is built by a few calls, and a batch of them
- * is posted by wr_complete.
+ * Posts of the extended interface: the program builds each request by a few calls and
+ * posts a batch of them by wr_complete.
  *
- * The provider lets one thread at a time in between wr_start and wr_complete, so what is
- * gathered there needs no lock of ours.  It is told when wr_complete has returned, when
- * another thread may be in already: so a batch that is recorded has room of its own until
- * then.  The addresses in a request are never followed.
+ * The provider lets one thread at a time in between wr_start and wr_complete, so the
+ * tracer gathers requests there without a lock.  It emits them after wr_complete has
+ * returned, when another thread may be building the next batch: so a batch that is
+ * recorded keeps a room of its own until then.  The tracer never follows the addresses in
+ * a request.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include "verbs/post.h"
 #include "verbs/entry_point.h"
 
-/* More than a provider has places in its queue is never posted at once. */
+/* A batch holds at most as many requests as the queue has places. */
 #define MAX_REQUESTS 1024
 #define SGES_PER_REQUEST 2
-/* One that is built while others are told, each by a thread that was held up. */
+/* One batch that is being built, and others whose threads are still emitting them. */
 #define NR_ROOMS 4
 
 /* clang-format off */
@@ -31,7 +32,7 @@
 	X(wr_set_ud_addr) X(wr_set_xrc_srqn) \
 	X(wr_set_inline_data) X(wr_set_inline_data_list) X(wr_set_sge) X(wr_set_sge_list) \
 	X(wr_start) X(wr_complete) X(wr_abort)
-/* Came later: they are there when the program asked for them and got them. */
+/* These came with later releases: an object has them when the program asked for them. */
 #ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
 #define OP_ATOMIC_WRITE(X) X(wr_atomic_write, IBV_QP_EX_WITH_ATOMIC_WRITE)
 #else
@@ -54,7 +55,7 @@ struct real_ops {
 };
 /* clang-format on */
 
-/* A batch that is recorded: the list that it would be for the classic interface. */
+/* The requests of a batch that is recorded, as a list for the classic interface. */
 struct room {
 	bool is_taken;
 	uint32_t nr, nr_sges;
@@ -67,12 +68,12 @@ struct extended_qp {
 	struct tap_qp *qp;
 	uint64_t operations;
 	struct real_ops real;
-	/* From wr_start to wr_complete. */
+	/* Valid from wr_start to wr_complete. */
 	bool is_open;
-	bool has_no_room; /* it was to be recorded */
+	bool has_no_room; /* though the batch was to be recorded */
 	struct tap_sends built;
 	uint64_t first_wr_id;
-	struct room *room; /* NULL: it is counted alone */
+	struct room *room; /* NULL: the batch is only counted */
 
 	uint32_t max_requests, max_sges;
 	void *memory;
@@ -87,7 +88,7 @@ static inline struct extended_qp *find(const struct ibv_qp_ex *ex)
 	return tap_find(&extended, ex);
 }
 
-/* ---- What is gathered ---- */
+/* ---- Gathering a batch ---- */
 
 static struct room *take_room(struct extended_qp *x)
 {
@@ -136,7 +137,7 @@ keep_request(struct extended_qp *x, const struct ibv_qp_ex *ex, enum ibv_wr_opco
 	return wr;
 }
 
-/* A request begins; where it is kept, NULL nowhere. */
+/* Counts a new request.  Returns where its fields are kept, NULL if they are not. */
 static inline struct ibv_send_wr *begin_request(struct extended_qp *x,
 						const struct ibv_qp_ex *ex,
 						enum ibv_wr_opcode opcode)
@@ -149,7 +150,7 @@ static inline struct ibv_send_wr *begin_request(struct extended_qp *x,
 	return unlikely(x->room) ? keep_request(x, ex, opcode) : NULL;
 }
 
-/* The request that a setter is about. */
+/* The request that a setter call changes. */
 static inline struct ibv_send_wr *last_request(const struct extended_qp *x)
 {
 	return unlikely(x->room && x->room->nr) ? &x->room->requests[x->room->nr - 1]
@@ -171,7 +172,7 @@ tap_cold static void keep_sges(struct extended_qp *x, struct ibv_send_wr *wr,
 	room->nr_sges += (uint32_t) nr;
 }
 
-/* Inline data is one piece, however many buffers it came from. */
+/* The event has inline data as one piece, whatever the number of buffers. */
 tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 				 const void *addr, size_t length)
 {
@@ -184,7 +185,7 @@ tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 	keep_sges(x, wr, &sge, 1);
 }
 
-/* ---- What stands in the object ---- */
+/* ---- The functions in the object ---- */
 
 /* clang-format off */
 #define IN_REQUEST(op, request, params, args, ...) \
@@ -288,7 +289,7 @@ SETTER(wr_set_inline_data_list,
 	keep_inline(x, wr, num_buf ? buf_list->addr : NULL, length_of(buf_list, num_buf)))
 /* clang-format on */
 
-/* What a batch will be nobody knows when it begins. */
+/* The kind of a batch is not known when it begins, so any wanted event counts. */
 static inline bool is_recorded(const struct tap_qp *q)
 {
 	if (unlikely(q->is_ud))
@@ -307,7 +308,7 @@ static void on_wr_start(struct ibv_qp_ex *qp)
 	if (unlikely(!x))
 		return;
 	x->real.wr_start(qp);
-	/* One that was never completed is as good as aborted. */
+	/* A batch that the program never completed counts as aborted. */
 	leave_room(x);
 	x->built = (struct tap_sends){0};
 	x->is_open = true;
@@ -331,7 +332,7 @@ static void on_wr_abort(struct ibv_qp_ex *qp)
 	x->real.wr_abort(qp);
 }
 
-/* As a list is posted: of a batch all are accepted, or none. */
+/* Posts the batch like a list: the provider accepts all of it or nothing. */
 static int post_batch(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct ibv_qp_ex *ex = (struct ibv_qp_ex *) qp;
@@ -402,9 +403,11 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 	return ret;
 }
 
-/* ---- Whose functions stand there ---- */
+/* ---- Patching the object ---- */
 
-/* A function of the program's own, which may well call ours, stays where it is. */
+/*
+ * The tracer leaves a function of the program's own in place: it may call the tracer's.
+ */
 static bool is_providers(const struct tap_qp *q, void *function)
 {
 	Dl_info its, providers;
@@ -465,7 +468,7 @@ static void make_rooms(struct extended_qp *x, const struct ibv_qp_cap *cap)
 	}
 }
 
-/* Somebody who is still telling of a batch needs its room for that. */
+/* A room that a thread is still emitting from keeps the memory mapped. */
 static void drop_rooms(struct extended_qp *x)
 {
 	unsigned i;
@@ -498,7 +501,7 @@ bool tap_extended_qp_made(struct ibv_qp *qp, const struct ibv_qp_init_attr_ex *a
 	ex = extension_of(qp);
 	if (!ex)
 		return true;
-	/* What we do not know would be posted uncounted. */
+	/* Requests made by unknown operations would be posted uncounted. */
 	if (!q || &ex->qp_base != qp || attr->send_ops_flags & ~KNOWN_OPERATIONS ||
 	    !ex->wr_start || !ex->wr_complete || !ex->wr_abort)
 		return false;

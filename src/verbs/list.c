@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for long lists.  A thread has one of a few rooms for as long as a post takes, so
- * that nothing is to be done when it ends; one that is cancelled in the real call, or
- * that a signal's handler takes out of it, keeps its room until it is gone and others are
- * used up.  So does a handler that posts in the midst of a post: it gets another.
+ * Memory for long lists.  A thread holds one of a few rooms only while it posts, so
+ * nothing is to be freed when the thread ends.  A thread that is cancelled in the real
+ * call, or whose signal handler jumps out of it, keeps its room until the thread is gone
+ * and no other room is free.  A handler that posts in the middle of a post takes another
+ * room.
  */
 #include "verbs/list.h"
 
@@ -28,7 +29,7 @@ static bool take(struct tap_list_room *room, pid_t before, pid_t self)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Most often the one that this thread had before. */
+/* Tries first the room that this thread is likely to have had before. */
 static struct tap_list_room *take_any(void)
 {
 	const pid_t self = (pid_t) syscall(SYS_gettid);
@@ -50,7 +51,7 @@ static struct tap_list_room *take_any(void)
 	return NULL;
 }
 
-/* Twice as much as before or more, so that it seldom happens. */
+/* Sizes are powers of two, so that a room seldom grows. */
 static bool make_larger(struct tap_list_room *room, size_t bytes)
 {
 	size_t size = LEAST_BYTES;
@@ -110,7 +111,9 @@ static void emit(const struct tap_list *list, const char *what, const char *why)
 	tap_guard_clear(guard);
 }
 
-/* The last of those from `begin` on that is at this address; `end`: none. */
+/*
+ * The last mark in [begin, end) of the request at this address; `end` if there is none.
+ */
 static uint32_t find_last(const struct tap_list *list, const void *at, uint32_t begin,
 			  uint32_t end)
 {
@@ -123,8 +126,9 @@ static uint32_t find_last(const struct tap_list *list, const void *at, uint32_t 
 }
 
 /*
- * Where a list leads back to itself each is there more than once, and a provider takes as
- * many as there is room for: so the last one is meant up to the queue's depth.
+ * A list that leads back to itself has each request more than once, and a provider
+ * accepts as many as the queue has room for: so the last match within the queue's depth
+ * counts.
  */
 bool tap_list_accepted(const struct tap_list *list, const void *bad,
 		       uint32_t *ret_accepted)

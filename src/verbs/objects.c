@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables, and queue pairs by their numbers. */
+/* The tables, and an index of queue pairs by number. */
 #include "verbs/objects.h"
 
 struct tap_table tap_contexts = {.size = sizeof(struct tap_context)};
@@ -11,7 +11,7 @@ struct tap_table tap_cqs = {.size = sizeof(struct tap_cq)};
 struct tap_table tap_srqs = {.size = sizeof(struct tap_srq)};
 struct tap_table tap_qps = {.size = sizeof(struct tap_qp)};
 
-/* Two devices hand out equal numbers, so the key has both; no table needs more of it. */
+/* Two devices use equal queue pair numbers, so the key includes the context. */
 struct numbered {
 	struct tap_object head;
 	struct tap_qp *qp;

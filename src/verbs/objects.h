@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of libibverbs that are alive, with what a post or a poll needs of each: the
- * provider's own function, the turn and the ordinals.
+ * The live objects of libibverbs, with what a post or a poll needs of each: the
+ * provider's function, the owner-biased counter and the ordinals.
  *
- * It hides which of them leads to which.  The provider's functions are kept in each
- * object, since a context may be closed, and another opened in its place, while we look.
+ * It hides how objects refer to one another.  Each object keeps the provider's functions
+ * itself, since the program may close a context and open another one at its address while
+ * the tracer looks.
  */
 #ifndef TAP_VERBS_OBJECTS_H
 #define TAP_VERBS_OBJECTS_H
@@ -22,7 +23,7 @@ typedef int (*tap_post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *,
 				 struct ibv_recv_wr **);
 typedef int (*tap_poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
 
-/* Of a table: what the provider put there. */
+/* The functions that the provider put into a context's table. */
 struct tap_real_ops {
 	tap_post_send post_send;
 	tap_post_recv post_recv;
@@ -42,7 +43,7 @@ struct tap_context {
 	struct tap_object head;
 	struct tap_real_ops real;
 	struct tap_verbs_context about;
-	bool is_put_back; /* the table, as it was before ours; told once */
+	bool is_put_back; /* the provider restored its table; reported once */
 	char device[64], provider[256];
 };
 
@@ -69,20 +70,23 @@ struct tap_cq {
 	struct tap_object head;
 	tap_poll_cq poll;
 	struct tap_owner_counter counter;
-	struct tap_qp *last; /* whose completion was found last; threads may share it */
+	struct tap_qp *last; /* the queue pair of the last completion; threads may
+			      * share it */
 	uint64_t completions;
-	/* Polls that found nothing, told and not: each owner's of the turn by itself
-	 * alone, as its stage is, and those of everybody else. */
+	/*
+	 * Polls that found nothing, reported or not.  Each owner of the counter
+	 * increments its own element; all other threads share other_empty_polls.
+	 */
 	uint32_t empty_polls[TAP_OWNER_COUNTER_OWNERS_MAX], other_empty_polls;
 	uint64_t reported_empty_polls; /* by events of completions */
 	struct tap_verbs_cq about;
-	/* Of state.c: what it saw last. */
+	/* What the watchdog saw last (statedump.c). */
 	uint64_t seen_completions, seen_polls;
 	int64_t idle_since_ns, due_ns;
 	bool is_stuck;
 };
 
-/* Of `told`, the rest: those that no event has told, when told was read before. */
+/* Empty polls that no event has reported; the caller read `reported` before. */
 static inline uint32_t tap_cq_unreported_polls(const struct tap_cq *c, uint64_t reported)
 {
 	uint32_t polls = __atomic_load_n(&c->other_empty_polls, __ATOMIC_RELAXED);
@@ -93,10 +97,12 @@ static inline uint32_t tap_cq_unreported_polls(const struct tap_cq *c, uint64_t 
 	return polls - (uint32_t) reported;
 }
 
-/* One more, of the owner that has this stage; NULL: of anybody else. */
+/* Counts an empty poll of the owner with this stage; NULL: of any other thread. */
 static inline void tap_cq_count_empty(struct tap_cq *c, uint32_t *stage)
 {
-	/* Where the stage is, at another place: no index is to be computed. */
+	/*
+	 * The count lies at a fixed distance from the stage: no index has to be computed.
+	 */
 	const size_t distance = offsetof(struct tap_cq, empty_polls) -
 				offsetof(struct tap_cq, counter.stage);
 	uint32_t *count;
@@ -125,7 +131,8 @@ struct tap_qp {
 	bool all_signaled, is_ud;
 	uint32_t generation;
 	struct tap_owner_counter send_counter, recv_counter;
-	struct tap_verbs_qp_counts counts; /* completions under the turn of their queue */
+	struct tap_verbs_qp_counts counts; /* completions: under the counter of their
+					    * queue */
 	const void *send_cq, *recv_cq;
 	struct tap_verbs_qp about;
 	struct tap_verbs_qp_modify modify;
@@ -142,22 +149,22 @@ static inline void *tap_find(struct tap_table *table, const void *address)
 	return likely(found) ? found : tap_table_find(table, address);
 }
 
-/* As the hot events have it, whose fields are small. */
+/* For the hot events, whose field has 16 bits: 0 if the generation does not fit. */
 static inline uint16_t tap_generation_of(const struct tap_qp *q)
 {
 	return q->generation > UINT16_MAX ? 0 : (uint16_t) q->generation;
 }
 
-/* The number of the object at address; 0 of NULL and of one that is not known. */
+/* The number of the object at address; 0 for NULL and for an unknown object. */
 uint32_t tap_id_of(struct tap_table *table, const void *address) tap_hidden;
 
-/* A queue pair by its number, which is its context's alone. */
+/* Queue pairs are also looked up by number, which is unique within a context. */
 void tap_qp_show(struct tap_qp *qp, const struct ibv_qp *at) tap_hidden;
 struct tap_qp *tap_qp_hide(const struct ibv_qp *at) tap_hidden;
 void tap_qp_free(struct tap_qp *qp) tap_hidden;
 struct tap_qp *tap_qp_numbered(uint32_t context_id, uint32_t qp_num) tap_hidden;
 
-/* The functions that stand in a patched table. */
+/* The functions that the tracer puts into a table. */
 int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad) tap_hidden;
 int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
@@ -166,7 +173,7 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad) tap_hidden;
 int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc) tap_hidden;
 
-/* What is known of an object that was just made; each tells the trace. */
+/* Each keeps what is known of an object that was just made, and emits its event. */
 void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel,
 		 bool extended) tap_hidden;
 void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signaled,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How a queue changes hands. */
+/* How a counter changes its owner. */
 #include "verbs/owner_counter.h"
 
 #include <sched.h>
 
 #include "common/barrier.h"
 
-/* In place of an owner: it is changing; everybody's. */
+/* Values of `owner` that are no thread: the owner is changing; the counter is shared. */
 static const char changing, shared;
 
 _Static_assert(_Alignof(struct tap_thread) >= TAP_OWNER_COUNTER_OWNERS_MAX,
@@ -18,8 +18,8 @@ static size_t number_of(const void *owner)
 }
 
 /*
- * A few instructions of a thread that may have been interrupted in them.  If it never
- * comes to an end, in a handler that jumped out, the counts are everybody's at last.
+ * The owner counts for a few instructions, in which it may be interrupted.  If it never
+ * finishes, because a signal handler jumped out, the counter becomes shared.
  */
 static uint32_t wait_while_counting(const uint32_t *stage)
 {
@@ -34,7 +34,7 @@ static uint32_t wait_while_counting(const uint32_t *stage)
 	return seen;
 }
 
-/* Whether this thread owns the queue now. */
+/* Returns whether this thread owns the counter now. */
 static bool take_over(struct tap_owner_counter *counter)
 {
 	const void *owner = __atomic_load_n(&counter->owner, __ATOMIC_ACQUIRE);
@@ -57,7 +57,10 @@ static bool take_over(struct tap_owner_counter *counter)
 	if (!__atomic_compare_exchange_n(&counter->owner, &owner, &changing, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return take_over(counter);
-	/* Whoever writes now and was about to look at the owner looks after this. */
+	/*
+	 * An owner that counts now and has yet to check the owner does so after the
+	 * barrier.
+	 */
 	if (tap_barrier() &&
 	    wait_while_counting(&counter->stage[nr]) == TAP_OWNER_COUNTER_OUT &&
 	    nr + 1 < TAP_OWNER_COUNTER_OWNERS_MAX)
@@ -77,7 +80,7 @@ static bool is_somebody_in(const struct tap_owner_counter *counter)
 	return false;
 }
 
-/* The owner is in its turn already: we are in a signal's handler. */
+/* The owner's own visit was interrupted: this is a signal handler. */
 static bool begin_again(struct tap_owner_counter *counter, struct tap_visit *visit)
 {
 	const size_t nr = tap_owner_counter_my_number(tap_owner_counter_owner(counter));
@@ -112,7 +115,7 @@ void tap_owner_counter_end_slow(struct tap_owner_counter *counter,
 				struct tap_visit *visit)
 {
 	if (visit->stage) {
-		/* Another thread came while this one was in its call. */
+		/* Another thread took over while this one was in its call. */
 		visit->stage = NULL;
 		visit->concurrent = true;
 		return;

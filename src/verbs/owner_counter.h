@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that take turns at a queue: counts that are always right, and whether two were
- * in it at once, so that nobody can say whose request came first.
+ * Owner-biased counters: exact counts of what threads do with a queue, and whether two
+ * threads were in a call on it at once, so that the order of their requests is unknown.
  *
- * A queue is nearly always one thread's, and a locked instruction costs as much as all
- * else that we do for a post.  So the first thread owns the counts and uses plain loads
- * and stores; one that comes later makes all processors see that it came (membarrier),
- * waits for the few instructions in which the owner may be counting, and takes over.
- * After a few times of that the queue is everybody's, and counted with locked
- * instructions.
+ * One thread uses nearly every queue, and a locked instruction costs as much as all else
+ * that the tracer does for a post.  So the first thread owns the counter and uses plain
+ * loads and stores.  A thread that comes later makes all processors see that it came
+ * (membarrier), waits for the few instructions in which the owner may be counting, and
+ * takes over.  After TAP_OWNER_COUNTER_OWNERS_MAX owners the counter is shared, and all
+ * threads use locked instructions.
  *
- * It hides who owns the queue.  Nothing is held while the real call runs.
+ * It hides who owns the counter.  No thread holds anything while the real call runs.
  */
 #ifndef TAP_VERBS_OWNER_COUNTER_H
 #define TAP_VERBS_OWNER_COUNTER_H
@@ -24,29 +24,29 @@
 
 enum { TAP_OWNER_COUNTER_OUT, TAP_OWNER_COUNTER_IN, TAP_OWNER_COUNTER_COUNTING };
 
-/* One thread sets a queue up and another works it; more than that are many. */
+/* One thread may set a queue up and another use it; with more, the queue is shared. */
 #define TAP_OWNER_COUNTER_OWNERS_MAX 3
 
 struct tap_owner_counter {
-	/* A thread, with its number among the owners in the lowest bits; NULL none yet;
-	 * or one of turn.c's own. */
+	/*
+	 * A thread, with its number among the owners in the lowest bits; NULL if there is
+	 * none yet; or a value of owner_counter.c.
+	 */
 	const void *owner;
-	uint32_t stage[TAP_OWNER_COUNTER_OWNERS_MAX]; /* each written by that owner alone
-						       */
-	uint32_t entries, exits;	 /* by whoever is not the owner */
+	uint32_t stage[TAP_OWNER_COUNTER_OWNERS_MAX]; /* each written by its owner */
+	uint32_t entries, exits; /* of threads that are not the owner */
 };
 
-/* One thread's turn. */
+/* One call of one thread on the queue. */
 struct tap_visit {
-	uint32_t *stage; /* the owner's; NULL of anybody else */
-	uint32_t nr;	 /* of the entry of one that is not */
+	uint32_t *stage; /* the owner's; NULL for any other thread */
+	uint32_t nr;	 /* which entry it is, without a stage */
 	bool concurrent;
 };
 
 void tap_owner_counter_begin_slow(struct tap_owner_counter *counter,
 				  struct tap_visit *ret_visit) tap_hidden;
-/* What a turn of the owner, or of anybody else, comes to when it is not the owner's now.
- */
+/* Ends a visit when this thread does not own the counter, or no longer. */
 void tap_owner_counter_end_slow(struct tap_owner_counter *counter,
 				struct tap_visit *visit) tap_hidden;
 
@@ -55,13 +55,13 @@ static inline const void *tap_owner_counter_owner(const struct tap_owner_counter
 	return __atomic_load_n(&counter->owner, __ATOMIC_RELAXED);
 }
 
-/* What the owner is when it is this thread, as the one with this number. */
+/* The value of `owner` when this thread is the owner with this number. */
 static inline const void *tap_owner_counter_me(size_t nr)
 {
 	return (const char *) &tap_thread + nr;
 }
 
-/* Which owner this thread is; TAP_OWNER_COUNTER_OWNERS_MAX or more: none. */
+/* This thread's number as an owner; TAP_OWNER_COUNTER_OWNERS_MAX or more: it is none. */
 static inline size_t tap_owner_counter_my_number(const void *owner)
 {
 	return (uintptr_t) owner - (uintptr_t) &tap_thread;
@@ -74,16 +74,16 @@ static inline void tap_owner_counter_set(uint32_t *at, uint32_t stage)
 }
 
 /*
- * The short way: its stage for the owner, NULL for anybody else and in a signal's handler
- * that came in the middle; then nothing is begun.  After the call comes
- * tap_owner_counter_leave(), with tap_owner_counter_is_plain() before what is counted.
+ * The fast path: returns the owner's stage.  Returns NULL, and begins nothing, for any
+ * other thread and in a signal handler that interrupts a visit.  The caller ends with
+ * tap_owner_counter_leave(), and calls tap_owner_counter_is_plain() before it counts.
  */
 static inline uint32_t *tap_owner_counter_enter(struct tap_owner_counter *counter)
 {
 	const void *const owner = tap_owner_counter_owner(counter);
 	uint32_t *stage = counter->stage;
 
-	/* Most often the first: its stage is where no address is to be computed. */
+	/* The first owner is the common case: its stage needs no address arithmetic. */
 	if (unlikely(owner != tap_owner_counter_me(0))) {
 		if (tap_owner_counter_my_number(owner) >= TAP_OWNER_COUNTER_OWNERS_MAX)
 			return NULL;
@@ -103,7 +103,10 @@ static inline void tap_owner_counter_leave(uint32_t *stage)
 	tap_owner_counter_set(stage, TAP_OWNER_COUNTER_OUT);
 }
 
-/* Whether the owner is that still, and may count with plain loads and stores. */
+/*
+ * Whether the thread still owns the counter and may use plain loads and stores; if not,
+ * the visit is over.
+ */
 static inline bool tap_owner_counter_is_plain(const struct tap_owner_counter *counter,
 					      uint32_t *stage)
 {
@@ -125,8 +128,8 @@ static inline struct tap_visit tap_owner_counter_begin(struct tap_owner_counter 
 }
 
 /*
- * From here to tap_owner_counter_end() the thread counts: plainly where this returns
- * true, else with locked instructions.  tap_owner_counter_add() does either.
+ * From here to tap_owner_counter_end() the thread counts: with plain loads and stores if
+ * this returns true, else with locked instructions.  tap_owner_counter_add() does either.
  */
 static inline bool tap_owner_counter_count(struct tap_owner_counter *counter,
 					   struct tap_visit *visit)
@@ -137,7 +140,7 @@ static inline bool tap_owner_counter_count(struct tap_owner_counter *counter,
 	return false;
 }
 
-/* The count before. */
+/* Returns the count before the addition. */
 static inline uint32_t tap_owner_counter_add(bool is_plain, uint32_t *count,
 					     uint32_t more)
 {
@@ -156,7 +159,7 @@ static inline void tap_owner_counter_end(const struct tap_visit *visit)
 		tap_owner_counter_leave(visit->stage);
 }
 
-/* A turn in which nothing is to be counted. */
+/* Ends a visit that counts nothing. */
 static inline void tap_owner_counter_pass(struct tap_owner_counter *counter,
 					  struct tap_visit *visit)
 {

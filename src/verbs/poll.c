@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Polls: what stands in the tables in place of poll_cq.  One that finds nothing counts
- * itself and no more: programs make millions of them.
+ * Polls: the function that replaces poll_cq in the tables.  A poll that finds nothing
+ * increments one count and does no more: programs poll millions of times.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "verbs/poll.h"
 #include "verbs/entry_point.h"
 
-/* Which queue a completion came from; EITHER: what failed does not tell. */
+/* Which queue a completion came from; EITHER: a failed completion that does not tell. */
 enum { IS_SEND, IS_RECV, IS_EITHER };
 
 /*
- * The kind of a completion that failed is not told (its opcode is not valid), but by a
- * queue that serves one side, or by a side that nothing was posted to.
+ * A failed completion has no valid opcode.  Its side is known only if the completion
+ * queue serves one side, or nothing was posted to the other.
  */
 static uint8_t side_of_failed(const struct tap_qp *q, const void *cq)
 {
@@ -32,8 +32,8 @@ static uint8_t side_of_failed(const struct tap_qp *q, const void *cq)
 }
 
 /*
- * The queue pair whose completion was found last, if it is of that one; else NULL.  Read
- * once: another thread may find one of another queue pair meanwhile.
+ * The queue pair of the last completion if it has this number, else NULL.  Reads c->last
+ * once: another thread may replace it meanwhile.
  */
 static inline struct tap_qp *last_if(const struct tap_cq *c, uint32_t qp_num)
 {
@@ -64,8 +64,8 @@ static inline bool wants_polls(void)
 }
 
 /*
- * Completions of one queue pair in a row: how many more there are than its counts say,
- * which are written once.  One that has none is another completion queue's to write.
+ * Consecutive completions of one queue pair: the increments of its counts, which are
+ * written once at the end.
  */
 struct run {
 	struct tap_qp *q;
@@ -107,9 +107,9 @@ static inline uint32_t imm_of(const struct ibv_wc *wc)
 }
 
 /*
- * Counts nr completions, and describes them if asked to.  Whether one of them has more
- * to say than what all have.  Within its callers, so that where the arrays are is in
- * registers.
+ * Counts nr completions and, if a is not NULL, describes them.  Returns whether an event
+ * of them needs the detailed form.  Inlined into its callers, to keep the addresses of
+ * the arrays in registers.
  */
 tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc *wc,
 					  int nr, bool is_plain,
@@ -154,7 +154,7 @@ tap_within static inline bool count_found(struct tap_cq *c, const struct ibv_wc 
 	return is_detailed;
 }
 
-/* Also up to 7 bytes behind, which are to be written after. */
+/* Writes up to 7 bytes more than nr_bytes; the caller overwrites these. */
 static inline void repeat(void *at, uint64_t pattern, size_t nr_bytes)
 {
 	size_t i;
@@ -164,10 +164,10 @@ static inline void repeat(void *at, uint64_t pattern, size_t nr_bytes)
 }
 
 /*
- * Counts and describes what the owner found, if all are of q and of one side and none has
- * failed, as is most often: what they have in common is written several at a time.
- * Returns the length of the event; 0, and nothing is counted: they are not alike.  Within
- * its callers, so that one of them takes no loop.
+ * Counts and describes what the owner found, in the most common case: all completions are
+ * of q and of one side, and none failed.  Fields that they share are written several at a
+ * time.  Returns the length of the event, or 0, with nothing counted, in any other case.
+ * Inlined into its callers, so that record_one() needs no loop.
  */
 tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_wc *wc,
 					     size_t nr, struct tap_verbs_poll_room *room)
@@ -204,7 +204,7 @@ tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_
 	return length;
 }
 
-/* How many were before. */
+/* Returns the count before. */
 static inline uint64_t count_completions(struct tap_cq *c, int nr, bool is_plain)
 {
 	const uint64_t before = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
@@ -216,7 +216,7 @@ static inline uint64_t count_completions(struct tap_cq *c, int nr, bool is_plain
 	return before;
 }
 
-/* A part of what was found, as one event. */
+/* The completions of one event. */
 union part {
 	struct tap_verbs_poll_room poll;
 	struct tap_verbs_poll_detailed_room detailed;
@@ -236,7 +236,7 @@ static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
 	return length;
 }
 
-/* Polls without success that no event has told yet: who takes them tells them. */
+/* Takes the empty polls that no event has reported; the caller reports them. */
 static inline uint32_t take_empty_polls(struct tap_cq *c, bool is_plain)
 {
 	uint64_t reported = __atomic_load_n(&c->reported_empty_polls, __ATOMIC_ACQUIRE);
@@ -254,7 +254,7 @@ static inline uint32_t take_empty_polls(struct tap_cq *c, bool is_plain)
 	return polls;
 }
 
-/* What stands before the arrays; the ordinals of nr completions are taken. */
+/* Fills the fields before the arrays, and takes the ordinals of nr completions. */
 static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, int nr,
 			     bool is_plain, bool concurrent)
 {
@@ -265,7 +265,7 @@ static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, in
 	record->num_wc = (uint8_t) nr;
 }
 
-/* One, by the owner, of q, which did not fail: as most polls are. */
+/* The most common poll: the owner finds one completion, of q, that did not fail. */
 tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 					const struct ibv_wc *wc, uint32_t *stage)
 {
@@ -279,8 +279,8 @@ tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 }
 
 /*
- * In parts that an event has room for.  The ordinals of all are taken in one turn, and
- * what is described is written after it.
+ * Writes as many events as the completions need.  One visit takes the ordinals of all,
+ * and the last event is written after it.
  */
 tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc *wc,
 					   int nr, struct tap_visit *visit)
@@ -336,7 +336,7 @@ void tap_poll_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		count_only(c, wc, found, &visit);
 }
 
-/* Whatever was found, by whatever thread. */
+/* The general case: any completions, any thread. */
 static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		      struct tap_visit *visit)
 {
@@ -347,7 +347,10 @@ static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 	return found;
 }
 
-/* More than were asked for: there is no room for so many, and nothing more is read. */
+/*
+ * The provider returned more than nr: wc has no room for them, so the tracer reads only
+ * nr.
+ */
 static int take_no_more(struct tap_cq *c, const struct ibv_wc *wc, int found, int nr,
 			struct tap_visit *visit)
 {
@@ -358,7 +361,7 @@ static int take_no_more(struct tap_cq *c, const struct ibv_wc *wc, int found, in
 	return found;
 }
 
-/* A queue that is not this thread's, or was not found at once. */
+/* Polls of a thread that does not own the queue, or of a queue not found at once. */
 tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 {
 	struct tap_cq *c = tap_find(&tap_cqs, cq);
@@ -382,7 +385,7 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	return found;
 }
 
-/* What the owner found: apart, so that a poll which finds nothing saves few registers. */
+/* Kept out of line, so that a poll which finds nothing saves few registers. */
 tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
 					int found, int nr, uint32_t *stage)
 {
@@ -395,7 +398,7 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 	}
 	if (unlikely(found > nr))
 		return take_no_more(c, wc, found, nr, &visit);
-	/* Most often it is one, of the queue pair of the one before. */
+	/* Mostly one completion, of the queue pair of the last one. */
 	q = last_if(c, wc->qp_num);
 	if (likely(found == 1 && q && wc->status == IBV_WC_SUCCESS &&
 		   tap_owner_counter_is_plain(&c->counter, stage))) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts: what stands in the tables in place of post_send, post_recv and post_srq_recv.
+ * Posts: the functions that replace post_send, post_recv and post_srq_recv in the tables.
  *
- * Requests are read before the real call alone, since another thread may have seen them
- * complete and have freed them when it returns; and no more of them than the queue has
- * room for, where a provider stops.  The addresses in them are never followed.
+ * The tracer reads requests only before the real call: when it returns, another thread
+ * may already have seen them complete and freed them.  It reads no more of them than a
+ * provider accepts, and never follows the addresses in them.
  */
 #include <errno.h>
 
@@ -28,7 +28,10 @@ void tap_emit_failed(const struct tap_object *qp, const struct tap_object *srq,
 		tap_verbs_write(TAP_VERBS_post_failed, &record, sizeof(record));
 }
 
-/* A queue that was made past us: it goes where its context's others go. */
+/*
+ * The context of a queue that was made by a bypass: its posts go to the provider of the
+ * context.
+ */
 static const struct tap_context *context_of(struct ibv_context *context)
 {
 	return context ? tap_find(&tap_contexts, context) : NULL;
@@ -76,8 +79,8 @@ tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 }
 
 /*
- * Fills in what comes after the first event of a long list; NULL where there is no memory
- * for it, or nothing comes.  Also has the list remember all its requests.
+ * Fills in the events after the first one of a long list and has the list mark all its
+ * requests.  Returns NULL when there is no memory.
  */
 tap_apart static struct tap_send_part *
 keep_rest(struct tap_list *list, const struct tap_qp *q, enum tap_send_kind kind,
@@ -98,7 +101,7 @@ keep_rest(struct tap_list *list, const struct tap_qp *q, enum tap_send_kind kind
 	return parts;
 }
 
-/* A list as it is described: its first event, and the others. */
+/* The description of a list: its first event, and the others. */
 struct sends_reported {
 	struct tap_send_part first, *more;
 	enum tap_send_kind kind;
@@ -106,7 +109,7 @@ struct sends_reported {
 	bool concurrent;
 };
 
-/* The i-th of those that are described; 0 where there was no memory for it. */
+/* The wr_id of the i-th request; 0 if there was no memory to keep it. */
 static uint64_t wr_id_of(struct sends_reported *reported, uint32_t i)
 {
 	struct tap_verbs_post_send_list_arrays a;
@@ -117,12 +120,12 @@ static uint64_t wr_id_of(struct sends_reported *reported, uint32_t i)
 			return 0;
 		part = &reported->more[i / TAP_VERBS_LIST_MAX - 1];
 	}
-	/* Of all kinds it is the first array. */
+	/* wr_id is the first array of each kind. */
 	tap_verbs_post_send_list_place(&part->room.send, TAP_VERBS_LIST_MAX, &a);
 	return a.wr_id[i % TAP_VERBS_LIST_MAX].is;
 }
 
-/* Those that were accepted, of which `first` were before. */
+/* Writes the accepted requests; `first` counts those accepted before them. */
 static void write_sends(struct sends_reported *reported, const struct tap_list *list,
 			const struct tap_qp *q, struct tap_sends first, uint32_t accepted)
 {
@@ -231,7 +234,7 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 : post_unknown_send(qp, wr, bad);
 }
 
-/* Most posts are of one request, on a queue of this thread's. */
+/* Most posts have one request, on a queue that this thread owns. */
 tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			     struct ibv_send_wr **bad)
 {
@@ -264,7 +267,7 @@ tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return ret;
 }
 
-/* ---- Receives, of a queue pair or of what several share ---- */
+/* ---- Receives, of a queue pair or of a shared receive queue ---- */
 
 struct receive {
 	struct tap_owner_counter *counter;
@@ -303,7 +306,10 @@ static void fill_recv(struct tap_verbs_post_recv *record, const struct receive *
 	record->addr = wr->num_sge > 0 ? wr->sg_list[0].addr : 0;
 }
 
-/* `left` requests are left, or more than there is room for.  The one after them. */
+/*
+ * Describes as many of the `left` requests as an event holds.  Returns the request after
+ * them.
+ */
 static const struct ibv_recv_wr *fill_recvs(struct recv_part *part,
 					    const struct receive *r,
 					    const struct ibv_recv_wr *wr, uint32_t left)
@@ -326,20 +332,20 @@ static const struct ibv_recv_wr *fill_recvs(struct recv_part *part,
 	return wr;
 }
 
-/* The real call is the caller's, between these two. */
+/* What begin_recv() keeps for end_recv(); their caller makes the real call in between. */
 struct recv_record {
 	struct tap_list list;
 	struct tap_visit visit;
-	bool is_wanted, is_kept; /* also where only those are that fail */
+	bool is_wanted, is_kept; /* kept also when only failed posts are wanted */
 	uint64_t begin_ns;
-	struct recv_part *more; /* after the first event, NULL nothing */
+	struct recv_part *more; /* after the first event, or NULL */
 	union {
 		struct tap_verbs_post_recv one;
 		struct recv_part first;
 	};
 };
 
-/* As keep_rest() does with sends; only the addresses where nobody records. */
+/* As keep_rest() for sends; keeps only the marks when the requests are not recorded. */
 tap_apart static void keep_recvs(struct recv_record *record, const struct receive *r,
 				 const struct ibv_recv_wr *first,
 				 const struct ibv_recv_wr *wr)
@@ -419,7 +425,7 @@ static void write_recvs(struct recv_record *record, uint32_t first, uint32_t acc
 		tap_list_emit_forgotten(&record->list);
 }
 
-/* The i-th of those that are kept, else 0. */
+/* The wr_id of the i-th request, if it was kept, else 0. */
 static uint64_t recv_wr_id_of(struct recv_record *record, uint32_t i)
 {
 	struct tap_verbs_post_recv_list_arrays a;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts of either interface: what they count and how they are told.
+ * Posts of both interfaces: what they count and how they are emitted.
  *
- * It hides the records, and that nothing is held while the provider posts.
+ * It hides the records, and that no lock is held while the provider posts.
  */
 #ifndef TAP_VERBS_POST_H
 #define TAP_VERBS_POST_H
 
 #include "verbs/request.h"
 
-/* Counts what was accepted; what was before, in *ret_first.  Whether two threads
- * concurrent.
+/*
+ * Counts the accepted requests; *ret_first gets the counts before them.  Returns whether
+ * the post is concurrent with another one.
  */
 static inline bool tap_sends_accepted(struct tap_qp *q, struct tap_visit *visit,
 				      const struct tap_sends *accepted,
@@ -27,11 +28,15 @@ static inline bool tap_sends_accepted(struct tap_qp *q, struct tap_visit *visit,
 	return visit->concurrent;
 }
 
-/* Posts a list by `post`, counts what it accepts and describes it if that is wanted. */
+/*
+ * Posts a list by `post`, counts what it accepts and, if events are wanted, describes it.
+ */
 int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		   struct ibv_send_wr *wr, struct ibv_send_wr **bad) tap_hidden;
 
-/* accepted: the requests before the one of wr_id, which have events of their own. */
+/*
+ * accepted: the number of requests before that of wr_id, which have events of their own.
+ */
 void tap_emit_failed(const struct tap_object *qp, const struct tap_object *srq,
 		     bool is_recv, int ret, uint32_t accepted, uint64_t wr_id) tap_hidden;
 

@@ -34,9 +34,9 @@ static bool names_range(enum ibv_wr_opcode opcode)
 }
 
 /*
- * What a list comes to is added up in one word, so that each of its requests costs one
- * addition for what its opcode says, and one for its flags: so many are signalled by a
- * flag, consume a receive, and name memory of the peer.
+ * The tally of a list is one word with three sums: how many requests are signalled by a
+ * flag, consume a receive, and name memory of the peer.  So each request costs one
+ * addition for its opcode and one for its flags.
  */
 #define TALLY_BITS 21
 #define TALLY_MASK ((1u << TALLY_BITS) - 1)
@@ -67,7 +67,7 @@ static struct tap_sends sends_of(const struct tap_qp *q, uint32_t nr, uint64_t t
 	};
 }
 
-/* Reads up to `end` of them in all. */
+/* Reads requests until the list has `end` of them. */
 tap_within static inline const struct ibv_send_wr *
 read_up_to(struct tap_list *list, const struct ibv_send_wr *wr, uint32_t end,
 	   bool has_marks)
@@ -152,7 +152,7 @@ void tap_send_write(const struct tap_send_record *record)
 			lengths[record->kind]);
 }
 
-/* What a request of an RDMA list has: nothing where it is none. */
+/* The peer's address in a request of an RDMA list; 0 if its opcode has none. */
 static inline uint64_t peers_address(const struct ibv_send_wr *wr)
 {
 	if (unlikely(is_atomic(wr->opcode)))
@@ -167,7 +167,7 @@ static inline uint32_t peers_key(const struct ibv_send_wr *wr)
 	return names_range(wr->opcode) ? wr->wr.rdma.rkey : 0;
 }
 
-/* Within its caller, once for each kind.  The request after them. */
+/* Inlined once for each kind.  Returns the request after the last one. */
 tap_within static inline const struct ibv_send_wr *fill_list(struct tap_send_part *part,
 							     enum tap_send_kind kind,
 							     const struct ibv_send_wr *wr,
@@ -222,7 +222,7 @@ const struct ibv_send_wr *tap_sends_fill(struct tap_send_part *part,
 	return fill_list(part, TAP_SEND_DATAGRAM, wr, nr);
 }
 
-/* Only some were accepted: what was filled in is too much. */
+/* Shortens an event whose requests were accepted only in part. */
 tap_cold static void shorten(struct tap_send_part *part, enum tap_send_kind kind,
 			     uint32_t nr)
 {

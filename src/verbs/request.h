@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Send requests, as they are counted and recorded: what may have gone by the time that
- * its event is written is filled in before.
+ * Send requests, as they are counted and recorded.  The tracer fills in before the post
+ * all that may be gone when it writes the event.
  *
- * It hides which fields a request has that not all have, and which event is theirs.  The
- * addresses in a request are never followed.
+ * It hides which fields only some requests have, and which event a request belongs to.
+ * The tracer never follows the addresses in a request.
  */
 #ifndef TAP_VERBS_REQUEST_H
 #define TAP_VERBS_REQUEST_H
@@ -16,7 +16,7 @@ struct tap_sends {
 	uint32_t nr, signaled, consuming;
 };
 
-/* The kind is added to the first event, or to the first one of lists. */
+/* The number of a kind's event is that of post_send, or post_send_list, plus the kind. */
 enum tap_send_kind { TAP_SEND_PLAIN, TAP_SEND_RDMA, TAP_SEND_DATAGRAM };
 
 static inline uint32_t tap_send_bit(enum ibv_wr_opcode opcode)
@@ -38,7 +38,7 @@ static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
 	return tap_send_is(opcode, TAP_SEND_CONSUMES);
 }
 
-/* Of the extended interface alone; not every header has them. */
+/* Opcodes of the extended interface alone; not every header has them. */
 #ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
 #define TAP_SEND_ATOMIC_WRITE (1u << IBV_WR_ATOMIC_WRITE)
 #else
@@ -55,7 +55,9 @@ static inline bool tap_send_is_consuming(enum ibv_wr_opcode opcode)
 	 1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP | \
 	 1u << IBV_WR_ATOMIC_FETCH_AND_ADD | TAP_SEND_ATOMIC_WRITE | TAP_SEND_FLUSH)
 
-/* Of opcodes, a bit each: a list is of the kind of the one that says most. */
+/*
+ * opcodes has a bit for each opcode of a list; the kind is the one with the most fields.
+ */
 static inline enum tap_send_kind tap_send_kind_of(const struct tap_qp *q,
 						  uint32_t opcodes)
 {
@@ -84,16 +86,18 @@ static inline void tap_send_count(struct tap_sends *sends, const struct tap_qp *
 	tap_sends_add(sends, q, wr->opcode, wr->send_flags);
 }
 
-/* Reads a list, which has been begun; the kind of all of them, too. */
+/* Reads a list after tap_list_begin(); *ret_kind is the kind of the whole list. */
 struct tap_sends tap_sends_read(struct tap_list *list, const struct tap_qp *q,
 				const struct ibv_send_wr *wr,
 				enum tap_send_kind *ret_kind) tap_hidden;
 
-/* The first nr of a list: all, or those before one that has a mark. */
+/*
+ * The counts of the first nr requests of a list: of all, or of those before a marked one.
+ */
 struct tap_sends tap_sends_first(const struct tap_list *list, const struct tap_qp *q,
 				 uint32_t nr) tap_hidden;
 
-/* One request; what all have is in `send`, whatever it is. */
+/* One request; `send` has the fields that all kinds share. */
 struct tap_send_record {
 	enum tap_send_kind kind;
 	union {
@@ -107,7 +111,7 @@ void tap_send_fill(struct tap_send_record *record, const struct tap_qp *q,
 		   enum tap_send_kind kind, const struct ibv_send_wr *wr) tap_hidden;
 void tap_send_write(const struct tap_send_record *record) tap_hidden;
 
-/* A part of a list, as one event. */
+/* A part of a list that is one event. */
 struct tap_send_part {
 	size_t length;
 	struct tap_sends lead; /* of its first request */
@@ -118,16 +122,19 @@ struct tap_send_part {
 	} room;
 };
 
-/* The nr requests from wr on, no more than an event has room for.  The one after them. */
+/*
+ * Describes the nr requests from wr on, which one event has room for.  Returns the
+ * request after them.
+ */
 const struct ibv_send_wr *tap_sends_fill(struct tap_send_part *part,
 					 const struct tap_qp *q, enum tap_send_kind kind,
 					 const struct ibv_send_wr *wr,
 					 uint32_t nr) tap_hidden;
-/* Its first nr requests, of which `before` were accepted before. */
+/* Writes the first nr requests of a part; `before` counts those accepted before them. */
 void tap_sends_write(struct tap_send_part *part, enum tap_send_kind kind,
 		     struct tap_sends before, uint32_t nr) tap_hidden;
 
-/* Of all pieces. */
+/* The sum over all pieces, at most UINT32_MAX. */
 static inline uint32_t tap_length_of(const struct ibv_sge *sge, int nr)
 {
 	uint64_t length = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is made in a context and goes again.  Each object is forgotten before the call
- * that frees it, since its address may be given out again before that returns.
+ * Objects that the program makes in a context and destroys.  The tracer forgets an object
+ * before the call that frees it, since another thread may get its address before that
+ * call returns.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #include "verbs/objects.h"
 #include "verbs/entry_point.h"
 
-/* Destroys at, known as o, by `call`; o is NULL where it is not known. */
+/*
+ * Destroys the object at `at` by `call`; o is what the tracer knows of it, NULL if
+ * nothing.
+ */
 #define DESTROY(table, o, at, what, call) \
 	do { \
 		const struct tap_verbs_events *events; \
@@ -81,7 +85,10 @@ void tap_mr_made(struct ibv_mr *mr, struct ibv_pd *pd, uint64_t addr, uint64_t l
 	struct tap_guard guard;
 	struct tap_mr *m;
 
-	/* libibverbs registers by another of its functions, which told of it already. */
+	/*
+	 * libibverbs registers by another of its own functions, whose wrapper has emitted
+	 * it.
+	 */
 	if (known && known->about.lkey == mr->lkey)
 		return;
 	events = tap_verbs_begin_emit(&guard);
@@ -115,7 +122,7 @@ struct ibv_mr *tap_on_ibv_reg_mr(ibv_reg_mr_function real, struct ibv_pd *pd, vo
 	return mr;
 }
 
-/* Peers know such a region by its iova. */
+/* Peers address a region with an iova of its own by that iova. */
 static enum tap_verbs_mr_kind kind_of(const void *addr, uint64_t iova)
 {
 	return (uintptr_t) addr == iova ? TAP_MR_PLAIN : TAP_MR_IOVA;
@@ -333,7 +340,7 @@ int tap_on_ibv_modify_srq(ibv_modify_srq_function real, struct ibv_srq *srq,
 	const int ret = real(srq, attr, mask);
 	struct ibv_srq_attr now;
 
-	/* What was asked for is not what it got: a provider rounds up. */
+	/* Providers round up, so the tracer asks for the value. */
 	if (s && !ret && mask & IBV_SRQ_MAX_WR)
 		s->about.max_wr = query && !query(srq, &now) ? now.max_wr : 0;
 	return ret;
@@ -346,7 +353,7 @@ int tap_on_ibv_destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq)
 	DESTROY(tap_srqs, s, srq, TAP_GONE_SRQ, real(srq));
 }
 
-/* The program may not have asked its completions for the number of their queue pair. */
+/* The program may not have asked for the queue pair number in its completions. */
 static void join_cq(const struct tap_verbs_events *events, const struct ibv_cq *cq,
 		    const struct tap_qp *q)
 {
@@ -356,7 +363,7 @@ static void join_cq(const struct tap_verbs_events *events, const struct ibv_cq *
 			"not asked for: whose completions these are is not known");
 }
 
-/* A provider may keep a copy of its table, and put that in place of ours. */
+/* A provider may put a copy of its table back in place of the patched one. */
 static void look_for_table(const struct tap_verbs_events *events, struct tap_context *c,
 			   const struct ibv_context *context)
 {
@@ -454,9 +461,9 @@ int tap_on_ibv_destroy_qp(ibv_destroy_qp_function real, struct ibv_qp *qp)
 	return ret;
 }
 
-/* ---- What a queue pair is connected to ---- */
+/* ---- The connection of a queue pair ---- */
 
-/* The local address that an index stands for; the port may have been set before. */
+/* Asks for the local GID of an index; the port may come from an earlier modification. */
 static void ask_gid(const struct tap_verbs_events *events, struct tap_qp *q,
 		    struct ibv_context *context, uint8_t port, uint8_t index,
 		    struct tap_verbs_gid *ret_gid)
@@ -473,10 +480,10 @@ static void ask_gid(const struct tap_verbs_events *events, struct tap_qp *q,
 							     index, *ret_gid});
 }
 
-/* More than anybody uses; a table may have room for a thousand. */
+/* More than any program uses; a table may have room for a thousand. */
 #define NR_GIDS 32
 
-/* A datagram names its receiver by an address, which may be any of the port's. */
+/* A datagram may name any GID of its receiver's port. */
 static void learn_gids(const struct tap_verbs_events *events, struct tap_qp *q,
 		       struct ibv_context *context, uint8_t port)
 {
@@ -524,7 +531,7 @@ static void read_address(const struct tap_verbs_events *events, struct tap_qp *q
 	ask_lid(qp->context, port, &m->slid);
 }
 
-/* Into m, which holds what was set before. */
+/* Updates m, which holds the values of earlier modifications. */
 static void read_attr(const struct tap_verbs_events *events, struct tap_qp *q,
 		      const struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask,
 		      struct tap_verbs_qp_modify *m)
@@ -559,7 +566,7 @@ static void begin_generation(struct tap_qp *q)
 						 .generation = q->generation};
 }
 
-/* Whatever is posted to it goes past us. */
+/* Posts to this queue pair bypass the tracer. */
 static void emit_unknown(struct ibv_qp *qp)
 {
 	const struct tap_context *c = tap_find(&tap_contexts, qp->context);
@@ -575,7 +582,7 @@ static void emit_unknown(struct ibv_qp *qp)
 	tap_guard_clear(guard);
 }
 
-/* attr is read before the call: its outcome changes nothing there. */
+/* The real call comes first: it does not change attr. */
 int tap_on_ibv_modify_qp(ibv_modify_qp_function real, struct ibv_qp *qp,
 			 struct ibv_qp_attr *attr, int mask)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What generations, for a recording that starts late; and who polls without success. */
+/* The state dump of the objects, and polls without success for the watchdog. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "verbs/objects.h"
 #include "verbs/entry_point.h"
 
-/* At one look; the rest is told at the next one. */
+/* At one look; the next one sees the others. */
 #define NR_SEEN 64
 
 void tap_verbs_write_statedump(struct tap_state_counts *counts)
@@ -44,7 +44,9 @@ struct seen {
 	bool is_stuck;
 };
 
-/* Whether something was posted whose completion this queue has not shown. */
+/*
+ * Whether a request is posted whose completion the queue has not shown.  Under the lock.
+ */
 static bool is_pending(uint32_t cq_id)
 {
 	const struct tap_qp *q;
@@ -61,7 +63,7 @@ static bool is_pending(uint32_t cq_id)
 	return false;
 }
 
-/* Under the lock: whether there is something to tell of c. */
+/* Under the lock: whether the polls of c are to be reported. */
 static bool look_at(struct tap_cq *c, int64_t now_ns)
 {
 	const uint64_t completions = __atomic_load_n(&c->completions, __ATOMIC_RELAXED);
@@ -134,7 +136,7 @@ void tap_verbs_look(int64_t stuck_ns)
 	for (i = 0; i < nr; i++)
 		tap_events_table->verbs.polling(seen[i].cq_id, seen[i].polls,
 						(uint64_t) seen[i].idle_ns);
-	/* When all that is to be said is in the buffers. */
+	/* Only after all events are in the buffers. */
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)
 			ask(&seen[i]);

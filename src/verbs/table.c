@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects by address, in memory of their own that only grows. */
+/* Objects by address, in mapped memory that only grows. */
 #include "verbs/table.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #define CHUNK_BYTES (1 << 16)
 /*
- * A thread may be on its way through a list while an object is taken out of it: so that
- * rests until this many others have gone too.
+ * A thread may walk a bucket while an object is removed from it: the object is not used
+ * again until this many others have been freed too.
  */
 #define NR_RESTING 64
 
@@ -69,7 +69,7 @@ void *tap_table_make(struct tap_table *table)
 		return NULL;
 	o = take(table);
 	if (o) {
-		/* Somebody may still be led on by it. */
+		/* A thread may still follow this pointer to the next object. */
 		old_next = o->hash_next;
 		memset(o, 0, table->size);
 		__atomic_store_n(&o->hash_next, old_next, __ATOMIC_RELEASE);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of each object of libibverbs, by its address.
+ * What the tracer knows of each object of libibverbs, by address.
  *
- * It hides memory that only grows and a hash table that is read without a lock: posts and
- * polls look their queue up here.  Numbers are counted from 1 for each kind and never
- * used again, so a new object at an old address is another one.
+ * It hides memory that only grows, and a hash table that is read without a lock: posts
+ * and polls look their queue up here.  Each table numbers its objects from 1 and never
+ * uses a number again, so a new object at an old address has another number.
  */
 #ifndef TAP_VERBS_TABLE_H
 #define TAP_VERBS_TABLE_H
@@ -17,9 +17,9 @@
 
 /* The head of each structure that a table keeps. */
 struct tap_object {
-	const void *address; /* NULL: it is gone */
+	const void *address; /* NULL: it is not in the table */
 	struct tap_object *hash_next;
-	struct tap_object *next, **at; /* of all, under the lock */
+	struct tap_object *next, **at; /* of all objects, under the lock */
 	uint32_t id;
 };
 
@@ -37,7 +37,7 @@ struct tap_table {
 	uint32_t last_id;
 };
 
-/* By the highest bits of a multiple (Knuth, TAOCP 3, 6.4). */
+/* Multiplicative hashing by the highest bits (Knuth, TAOCP 3, 6.4). */
 static inline size_t tap_table_bucket(const void *address)
 {
 	return (uintptr_t) address * UINT64_C(0x9e3779b97f4a7c15) >>
@@ -45,8 +45,8 @@ static inline size_t tap_table_bucket(const void *address)
 }
 
 /*
- * The object at this address, NULL when it is not known.  A reader may be led astray by
- * one that was taken out and used anew meanwhile, so who misses one asks
+ * The object at this address, or NULL.  The walk may miss an object if another one on its
+ * way is removed and used anew meanwhile, so a caller that finds none asks
  * tap_table_find().
  */
 static inline void *tap_table_look(const struct tap_table *table, const void *address)
@@ -59,26 +59,29 @@ static inline void *tap_table_look(const struct tap_table *table, const void *ad
 	return o;
 }
 
-/* For certain, with the lock. */
+/* The same under the lock, which it takes: it misses none. */
 void *tap_table_find(struct tap_table *table, const void *address) tap_hidden;
 
 /*
- * A new object, all zero but for its head, not yet to be found; NULL when there is no
- * memory.  tap_table_show() lets it be found at address, in place of one that was there.
+ * tap_table_make() returns a new object, all zero but for its head, or NULL when there is
+ * no memory.  tap_table_show() puts it into the table at address, in place of an object
+ * that was there.
  */
 void *tap_table_make(struct tap_table *table) tap_hidden;
 void tap_table_show(struct tap_table *table, void *object,
 		    const void *address) tap_hidden;
 
-/* Takes it out: it is found no more.  tap_table_show() puts it back, the other frees it.
+/*
+ * tap_table_hide() removes the object from the table; then tap_table_show() puts it back
+ * or tap_table_free() frees it.
  */
 void *tap_table_hide(struct tap_table *table, const void *address) tap_hidden;
 void tap_table_free(struct tap_table *table, void *object) tap_hidden;
 
-/* Takes out and frees one that may have been replaced at its address meanwhile. */
+/* Removes and frees an object, unless another one has replaced it at its address. */
 void tap_table_drop(struct tap_table *table, void *object) tap_hidden;
 
-/* The lock of all tables: false when it cannot be had.  tap_table_each() is under it. */
+/* The lock of all tables; false if it cannot be taken.  tap_table_each() needs it. */
 bool tap_tables_lock(void) tap_hidden;
 void tap_tables_unlock(void) tap_hidden;
 
