@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As much of CUPTI's interface as we use, in our own words: one binary serves CUPTI 11 to
- * 13, and is built without a header of any.
+ * The part of CUPTI's interface that the tracer uses, declared here: one binary works
+ * with CUPTI 11 to 13 and is built without a header of any.
  *
- * Records grow from release to release and never change what they had, so each structure
- * here is the beginning that all have, with the last field that we read at its end; what
- * only a later release has says since which cuptiGetVersion().  The places are those that
+ * It hides how the records of CUPTI's releases differ.  Records grow from release to
+ * release and never change the fields they had.  So each structure here is the beginning
+ * that all releases have, up to the last field that the tracer reads; TAP_CUPTI_HAS_* is
+ * the cuptiGetVersion() since which a later field exists.  The offsets are those that
  * offsetof() gives in the headers of CUPTI 11.8.87, 12.9.79 and 13.0.85
- * (tests/calls/programs/check_cupti.c compares them), the numbers those of their enumerations. How
- * long a record is only the library knows: cuptiActivityGetNextRecord() walks.
+ * (tests/calls/programs/check_cupti.c compares them), the numbers those of their
+ * enumerations.  Only the library knows the length of a record:
+ * cuptiActivityGetNextRecord() walks them.
  */
 #ifndef TAP_CUPTI_ABI_H
 #define TAP_CUPTI_ABI_H
@@ -16,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What cuptiGetVersion() gives: 13 is CUDA 11.0, 18 is 11.8. */
+/* Values of cuptiGetVersion(): 13 is CUDA 11.0, 18 is 11.8. */
 enum {
 	TAP_CUPTI_OLDEST = 13,
 	TAP_CUPTI_HAS_COPY_GRAPH = 15,
@@ -136,8 +138,7 @@ struct tap_cupti_api {
 	int32_t result;
 };
 
-/* CUpti_ActivityOverhead to CUpti_ActivityOverhead3; of a thread its number is object[1].
- */
+/* CUpti_ActivityOverhead to CUpti_ActivityOverhead3; object[1] is the id of a thread. */
 struct tap_cupti_overhead {
 	uint32_t kind, overhead_kind, object_kind, object[3];
 	uint64_t start, end;
@@ -164,7 +165,7 @@ struct tap_cupti_callback {
 	uint32_t correlation_id;
 };
 
-/* CUpti_ResourceData, of which a graph's descriptor is CUpti_GraphData */
+/* CUpti_ResourceData; for a node of a graph the descriptor is CUpti_GraphData. */
 struct tap_cupti_resource {
 	void *context, *handle;
 	const void *descriptor;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One mapping, and a bit for each buffer in it that CUPTI has. */
+/* One mapping, with a bit for each of its buffers that CUPTI holds. */
 #include "cupti/buffers.h"
 
 #include <errno.h>
@@ -41,7 +41,10 @@ void tap_cupti_buffer_drop(uint8_t *buffer)
 {
 	const size_t place = (size_t) (buffer - memory) / TAP_CUPTI_BUFFER_BYTES;
 
-	/* What is not ours was given by another, whose records we were handed. */
+	/*
+	 * Any other buffer belongs to another client, whose records CUPTI handed to the
+	 * tracer.
+	 */
 	if (memory && buffer >= memory && place < TAP_CUPTI_NR_BUFFERS)
 		__atomic_fetch_and(&taken, ~(UINT32_C(1) << place), __ATOMIC_RELEASE);
 }

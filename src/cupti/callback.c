@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Run inside the program's own calls: a few instructions but for nodes of graphs. */
+/*
+ * CUPTI calls these inside the program's own calls: all but the one for nodes of graphs
+ * take a few instructions.
+ */
 #include "cupti/callback.h"
 
 #include "calls/cuda_calls.h"
@@ -30,7 +33,7 @@ bool tap_cupti_is_work(uint32_t cbid)
 	return false;
 }
 
-/* An older release does not know them all. */
+/* An older release does not know all callbacks. */
 int tap_cupti_callbacks_enable(const struct tap_cupti_library *library, void *subscriber)
 {
 	int launch = -1, error;
@@ -51,7 +54,7 @@ int tap_cupti_callbacks_enable(const struct tap_cupti_library *library, void *su
 	return launch;
 }
 
-/* Before 12.5 all of the driver's calls make records, or none does. */
+/* Before 12.5, CUPTI records either all of the driver's calls or none. */
 int tap_cupti_calls_enable(const struct tap_cupti_library *library, bool on)
 {
 	int error = 0, first = 0;
@@ -83,7 +86,9 @@ static void emit_node(const struct tap_cupti_library *library,
 	const struct tap_gpu_events *events = &tap_events_table->gpu;
 	struct tap_gpu_graph_node r = {
 		.call_id = tap_thread.call_id,
-		/* Else it is of a call that is over. */
+		/*
+		 * Without a cbid, the thread's correlation_id is that of an earlier call.
+		 */
 		.correlation_id = tap_thread.cbid ? tap_thread.correlation_id : 0,
 	};
 	static int has_reported;

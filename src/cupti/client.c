@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes CUPTI, keeps it, lets it go. */
+/* Subscribes to CUPTI, has its records handed over, and unsubscribes. */
 #include "cupti/client.h"
 
 #include <dlfcn.h>
@@ -28,12 +28,14 @@
 #include "cupti/records.h"
 #include "intercept/resolve.h"
 
-/* CUPTI's own need, the linker's and LTTng's. */
+/* CUPTI, the dynamic linker and LTTng need this much. */
 #define STACK_BYTES (1 << 20)
 
 #define FLUSH_NS (TAP_SECOND_NS / 5)
-/* Who waits for the other thread goes on after this; while somebody has the linker, it is
- * the other. */
+/*
+ * A thread that waits for the keeper goes on after PATIENCE_S; after LINKER_MS if the
+ * keeper has not got the linker's lock, since the waiting thread may hold it.
+ */
 #define PATIENCE_S 3
 #define LINKER_MS 200
 
@@ -42,21 +44,24 @@ enum wish { WISH_UNKNOWN, WISH_OFF, WISH_KERNELS, WISH_ALL };
 static struct tap_cupti_library library;
 
 /*
- * Of whoever takes CUPTI, lets it go, or has records handed over.  No call of the
- * program's is made under it, and none of CUPTI's that waits for one.
+ * Held while a thread takes CUPTI, lets it go or has records handed over.  The holder
+ * makes no call of the program's, and none of CUPTI's that waits for one.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_taken, is_exiting, has_exit_handler; /* under it */
+static bool is_taken, is_exiting, has_exit_handler; /* under the lock */
 static void *subscriber;
 static bool records_calls;
 
-/* What it was tried for is over: only the program can change that, by letting go. */
+/* CUPTI was tried and is not tried again, unless the program lets it go. */
 static int is_over;
-/* The program has been let have it once, and may be again, but we no more. */
+/*
+ * The program has let CUPTI go once, after which the tracer took it again; the tracer
+ * does so only once.
+ */
 static int has_retaken;
 static int is_due_again;
 static int cuda_has_begun, keeper_runs;
-/* The program has CUPTI, and by which library of its own. */
+/* Whether the program has CUPTI, and which of its libraries took it. */
 static int program_has;
 static char program_library[PATH_MAX];
 
@@ -88,7 +93,7 @@ static enum wish wish(void)
 	return known;
 }
 
-/* Whether somebody records what runs. */
+/* Whether a recording wants what runs on the GPU. */
 static bool is_wanted(void)
 {
 	const struct tap_gpu_events *events;
@@ -113,7 +118,7 @@ static void emit_owner(const char *state, const char *holder, const char *detail
 	tap_cupti_owner_emit(&owner);
 }
 
-/* ---- What CUPTI calls ---- */
+/* ---- Functions that CUPTI calls ---- */
 
 static void on_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -136,7 +141,7 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *buffer,
 	tap_guard_clear(guard);
 }
 
-/* CUPTI's own clock, for whoever has CUPTI after us. */
+/* The time by which CUPTI goes itself, for the client after the tracer. */
 static uint64_t time_of_day(void)
 {
 	struct timespec ts;
@@ -150,7 +155,7 @@ static uint64_t time_of_day(void)
 static const int kinds[] = {TAP_CUPTI_CONCURRENT_KERNEL, TAP_CUPTI_MEMCPY,
 			    TAP_CUPTI_MEMCPY_P2P,	 TAP_CUPTI_MEMSET,
 			    TAP_CUPTI_OVERHEAD,		 TAP_CUPTI_SYNCHRONIZATION};
-/* The last two are many, and seldom asked for. */
+/* The last two have many records, and few recordings want them. */
 #define NR_KINDS_OF_WORK 4
 
 static void disable_kinds(void)
@@ -165,7 +170,7 @@ static void disable_kinds(void)
 	records_calls = false;
 }
 
-/* The kernels' must be had; without another one the rest is told. */
+/* Fails without records of kernels; reports another kind that cannot be enabled. */
 static int enable_kinds(void)
 {
 	unsigned i;
@@ -238,7 +243,7 @@ static void fail_by(const char *function, int error)
 	fail("failed", "", detail);
 }
 
-/* Who may be it, where CUPTI does not tell. */
+/* The likely holder when CUPTI does not name it. */
 static const char *likely_holder(void)
 {
 	const char *injected = getenv("CUDA_INJECTION64_PATH");
@@ -347,12 +352,15 @@ static void at_exit(void)
 	tap_guard_clear(guard);
 }
 
-/* ---- The thread that keeps it ---- */
+/* ---- The keeper: the thread that keeps CUPTI ---- */
 
-/* Whether a keeper takes CUPTI first, or finds it taken. */
+/* Whether the keeper takes CUPTI first, or finds it taken. */
 enum task { TAKE, KEEP };
 
-/* 1 when the one that is made now has tried, and has seen that nobody has the linker. */
+/*
+ * 1 when the new keeper has tried to take CUPTI, and when it has seen that no thread
+ * holds the linker's lock.
+ */
 static int has_answered, linker_is_free;
 
 static void answer(void)
@@ -367,7 +375,7 @@ static void wait_for_answer(void)
 	const uint64_t begin = tap_cupti_now();
 	uint64_t waited_ms = 0;
 
-	/* This thread may have the linker's lock itself, in a constructor. */
+	/* This thread may hold the linker's lock itself, in a constructor. */
 	while (!__atomic_load_n(&has_answered, __ATOMIC_ACQUIRE) &&
 	       waited_ms < PATIENCE_S * 1000 &&
 	       (waited_ms < LINKER_MS ||
@@ -377,7 +385,7 @@ static void wait_for_answer(void)
 	}
 }
 
-/* False when there is nothing left to keep. */
+/* Returns false when there is nothing left to keep. */
 static bool look_after(void)
 {
 	bool goes_on;
@@ -409,7 +417,7 @@ static void take_and_answer(void)
 	answer();
 }
 
-/* The program has let go, a moment ago: what it does then is over. */
+/* The program let CUPTI go a moment ago, so what it does then is over. */
 static bool take_again(void)
 {
 	if (!__atomic_exchange_n(&is_due_again, 0, __ATOMIC_ACQ_REL) || !is_wanted())
@@ -432,13 +440,13 @@ static void *keep(void *data)
 		tap_helper_rest(FLUSH_NS);
 	while (look_after() || take_again());
 	__atomic_store_n(&keeper_runs, 0, __ATOMIC_RELEASE);
-	/* Who made it due just now found this one still there. */
+	/* The thread that set is_due_again found this keeper still running. */
 	if (__atomic_load_n(&is_due_again, __ATOMIC_ACQUIRE))
 		(void) make_keeper(KEEP);
 	return NULL;
 }
 
-/* Whether one was made. */
+/* Returns whether it made a keeper. */
 static bool make_keeper(enum task task)
 {
 	if (__atomic_exchange_n(&keeper_runs, 1, __ATOMIC_ACQ_REL))
@@ -452,11 +460,11 @@ static bool make_keeper(enum task task)
 	return false;
 }
 
-/* ---- When ---- */
+/* ---- When CUPTI is taken ---- */
 
 /*
- * libcuda calls with a lock of its own held, which CUPTI takes when it is begun: so it is
- * taken there and then, as NVIDIA's own tools do.
+ * libcuda calls InitializeInjection() while it holds a lock that CUPTI takes when it is
+ * initialised: so the tracer takes CUPTI in this very thread, as NVIDIA's own tools do.
  */
 static void take_inside(void)
 {
@@ -486,12 +494,15 @@ void tap_cupti_begin(bool is_inside)
 			is_waiting = make_keeper(TAKE);
 	}
 	tap_guard_clear(guard);
-	/* Without the guard, since a signal's handler may jump out of it. */
+	/* Not under the guard, since a signal handler may jump out of it. */
 	if (is_waiting)
 		wait_for_answer();
 }
 
-/* A second one does nothing; this one runs before those that cuInit() registered. */
+/*
+ * at_exit() does nothing the second time; this one runs before the handlers that cuInit()
+ * registered.
+ */
 void tap_cupti_has_begun(void)
 {
 	static int is_registered;
@@ -555,8 +566,8 @@ void tap_cupti_write_statedump(struct tap_state_counts *counts)
 }
 
 /*
- * Where CUDA had begun it does not work in the child, nor does CUPTI, whose threads are
- * not there.
+ * If CUDA had begun before the fork, it does not work in the child; nor does CUPTI, whose
+ * threads are missing there.
  */
 void tap_cupti_fork_child(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Has CUPTI while somebody records what runs on the GPU, and nobody else wants it.
+ * Holds CUPTI while a recording wants what runs on the GPU and the program does not want
+ * CUPTI itself.
  *
- * It hides when it is taken and let go, the thread that has records handed over in time,
- * and what is left of that in a child of a fork.  CUPTI is taken once, or not: what went
- * wrong is told by gpu:owner and not tried again.
+ * It hides when the tracer takes CUPTI and lets it go, the thread that has records handed
+ * over in time, and what remains of that in the child of a fork.  If the tracer cannot
+ * take CUPTI, gpu:owner reports why, and the tracer does not try again.
  */
 #ifndef TAP_CUPTI_CLIENT_H
 #define TAP_CUPTI_CLIENT_H
@@ -13,20 +14,20 @@
 
 #include "common/compiler.h"
 
-/* CUDA begins: inside cuInit() when the driver itself says so, else before it. */
+/* CUDA begins: called inside cuInit() if the driver itself calls, else before it. */
 void tap_cupti_begin(bool is_inside) tap_hidden;
-/* Its exit handler is there, so that ours runs before it. */
+/* CUDA has registered its exit handler: the tracer's must run before it. */
 void tap_cupti_has_begun(void) tap_hidden;
 
 /*
- * The program turns to CUPTI by this function; caller is a place in the library that
- * does. Returns whether it has CUPTI already.
+ * The program calls this function to use CUPTI itself; caller is an address in the
+ * library that does.  Returns whether the program has CUPTI already.
  */
 bool tap_cupti_program_takes(const char *function, const void *caller) tap_hidden;
-/* It has let go, or could not take what it wanted. */
+/* The program has let CUPTI go, or its call failed. */
 void tap_cupti_program_left(void) tap_hidden;
 
-/* As struct tap_layer has them. */
+/* For struct tap_layer. */
 struct tap_state_counts;
 void tap_cupti_write_statedump(struct tap_state_counts *counts) tap_hidden;
 void tap_cupti_fork_child(void) tap_hidden;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The callback, and pairs of readings. */
+/* The timestamp callback, and pairs of readings. */
 #include "cupti/clock.h"
 
 #include "common/clock.h"
@@ -17,7 +17,7 @@ uint64_t tap_cupti_now(void)
 	return (uint64_t) tap_now_ns();
 }
 
-/* The pair that was read most closely together; false where CUPTI tells no time. */
+/* Keeps the pair that was read closest together; returns false if CUPTI gives no time. */
 static bool read_pairs(const struct tap_cupti_library *library, int64_t *ret_offset,
 		       uint64_t *ret_residual)
 {
@@ -53,7 +53,7 @@ void tap_cupti_clock_begin(const struct tap_cupti_library *library)
 	__atomic_store_n(&tap_cupti_offset_ns, offset, __ATOMIC_RELAXED);
 }
 
-/* CUPTI's is the time of day, which somebody may set. */
+/* CUPTI goes by the time of day, which may be set. */
 void tap_cupti_clock_look(const struct tap_cupti_library *library)
 {
 	uint64_t residual, moved;

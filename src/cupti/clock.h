@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts CUPTI's times on CLOCK_MONOTONIC, that of all other events.
+ * Converts CUPTI's times to CLOCK_MONOTONIC, the clock of all other events.
  *
- * It hides which way: CUPTI asks us what time it is, or it does not and goes by a clock
- * of its own, which is then read together with ours.
+ * It hides how: CUPTI asks the tracer for the time by a callback, or it has no such
+ * callback and goes by a clock of its own, which the tracer reads together with
+ * CLOCK_MONOTONIC.
  */
 #ifndef TAP_CUPTI_CLOCK_H
 #define TAP_CUPTI_CLOCK_H
@@ -16,16 +17,18 @@
 
 uint64_t tap_cupti_now(void) tap_hidden;
 
-/* Before any kind of record is enabled, by whoever has CUPTI. */
+/* Called by the thread that takes CUPTI, before any kind of record is enabled. */
 void tap_cupti_clock_begin(const struct tap_cupti_library *library) tap_hidden;
 
-/* Before records are handed over: reads the two clocks again, where there are two. */
+/*
+ * Called before records are handed over: compares the two clocks again, if there are two.
+ */
 void tap_cupti_clock_look(const struct tap_cupti_library *library) tap_hidden;
 
-/* Writes gpu:clock, as it is now. */
+/* Writes gpu:clock with the present offset. */
 void tap_cupti_clock_emit(void) tap_hidden;
 
-/* What is added to CUPTI's times. */
+/* The offset to add to CUPTI's times. */
 extern int64_t tap_cupti_offset_ns tap_hidden;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the layer is reached: when CUDA begins, and when the program turns to CUPTI itself,
- * linked with it or by dlsym().
+ * The entry points of the layer: CUDA begins, or the program calls CUPTI itself, linked
+ * with it or by dlsym().
  */
 #include <dlfcn.h>
 
@@ -12,7 +12,7 @@
 #include "cupti/client.h"
 #include "intercept/resolve.h"
 
-/* One that was handed out leads to the function of that copy of CUPTI. */
+/* The function that a wrapper returned by dlsym() calls, in one copy of CUPTI. */
 struct looked_up {
 	void *real;
 };
@@ -49,7 +49,7 @@ static void *real_of(const struct looked_up *h)
 		AROUND_##class(#fn, real(NAMES(__VA_ARGS__))) \
 		return result; \
 	}
-/* A library's version is named as it is itself. */
+/* The version of a library's symbols is the library's own soname. */
 #define LINKED(binding, version, class, fn, ...) \
 	static struct tap_resolved binding##_##fn = {version, #fn, version, NULL, 0}; \
 	WRAPPER(tap_exported, binding, tap_resolve, class, fn, ##__VA_ARGS__) \
@@ -64,7 +64,10 @@ static void *real_of(const struct looked_up *h)
 #include "calls/cupti.def"
 #undef CALL
 
-/* Two copies of CUPTI at once: of a third the program gets the functions themselves. */
+/*
+ * Wrappers for two copies of CUPTI at once; for a third dlsym() returns the real
+ * functions.
+ */
 #define CALL(since, class, fn, ...) \
 	{#fn, {{&copy1_##fn, (void *) tap_cupti_copy1_##fn}, \
 	       {&copy2_##fn, (void *) tap_cupti_copy2_##fn}}},
@@ -80,7 +83,7 @@ static const struct {
 #undef CALL
 /* clang-format on */
 
-/* Of a library that was unloaded nothing is left to call. */
+/* A wrapper whose library was unloaded is free for another one. */
 static bool binds_to(struct looked_up *h, void *found)
 {
 	void *before = __atomic_load_n(&h->real, __ATOMIC_ACQUIRE);
@@ -118,7 +121,7 @@ __attribute__((constructor)) static void note_constructed(void)
 	is_constructed = true;
 }
 
-/* A library's constructor may run before ours: the CUDA that it begins is left alone. */
+/* A constructor that runs before the tracer's may begin CUDA; the tracer ignores that. */
 static void cuda_begins(void)
 {
 	if (is_constructed)
@@ -132,8 +135,8 @@ static void cuda_has_begun(void)
 }
 
 /*
- * libcuda calls it, of the library that CUDA_INJECTION64_PATH names, as CUDA begins:
- * where no preload reaches.  1: we stay.
+ * libcuda calls this function of the library that CUDA_INJECTION64_PATH names when CUDA
+ * begins, also where no preload reaches.  1: the library stays loaded.
  */
 tap_exported int InitializeInjection(void);
 tap_exported int InitializeInjection(void)

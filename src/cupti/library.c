@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks for libcupti, opens it, and asks for each function by its name. */
+/* Looks for libcupti, opens it, and looks up its functions. */
 #include "cupti/library.h"
 
 #include <dlfcn.h>
@@ -13,10 +13,10 @@
 
 #define SONAME "libcupti.so"
 
-/* The newest first: what is too new for the driver is passed over. */
+/* The newest first; open_any() skips those that are too new for the driver. */
 static const struct {
 	const char *soname;
-	int driver; /* that it needs, as cuDriverGetVersion() gives it */
+	int driver; /* the driver it needs, as cuDriverGetVersion() gives it */
 } releases[] = {
 	{"libcupti.so.13", 13000},   {"libcupti.so.12", 12000},
 	{"libcupti.so.11.8", 11080}, {"libcupti.so.11.7", 11070},
@@ -28,7 +28,7 @@ static const struct {
 
 typedef int (*get_version)(int *version);
 
-/* 0 where it does not tell: then any release is tried. */
+/* 0 if the driver does not tell; then open_any() tries every release. */
 static int driver_version(void)
 {
 	char path[PATH_MAX];
@@ -47,7 +47,7 @@ static int driver_version(void)
 	return version;
 }
 
-/* folder may be NULL: where the linker looks. */
+/* folder NULL: where the linker looks. */
 static void *open_release(const char *folder, const char *soname)
 {
 	char path[PATH_MAX];
@@ -66,7 +66,9 @@ static void *open_any(const char *folder)
 	unsigned i;
 
 	for (i = 0; i < ARRAY_SIZE(releases); i++) {
-		/* Within a major release an older driver does, and so does any newer one.
+		/*
+		 * CUPTI works with any driver of its major release, and with any newer
+		 * one.
 		 */
 		if (driver && releases[i].driver / 1000 > driver / 1000)
 			continue;
@@ -77,7 +79,7 @@ static void *open_any(const char *folder)
 	return NULL;
 }
 
-/* In the first of these folders below `top` that has one. */
+/* Opens a libcupti in the first of these folders below `top` that has one. */
 static void *open_below(const char *top, const char *const *folders, unsigned nr)
 {
 	char folder[PATH_MAX + 64];
@@ -92,8 +94,9 @@ static void *open_below(const char *top, const char *const *folders, unsigned nr
 }
 
 /*
- * A runtime of NVIDIA's packages for Python lies in nvidia/cuda_runtime/lib, and CUPTI in
- * nvidia/cuda_cupti/lib; since 13 both in nvidia/cu13/lib.  A toolkit has it in extras.
+ * In NVIDIA's Python packages the runtime is in nvidia/cuda_runtime/lib and CUPTI in
+ * nvidia/cuda_cupti/lib; since 13 both are in nvidia/cu13/lib.  A toolkit has CUPTI in
+ * extras.
  */
 static void *open_beside(const char *soname)
 {
@@ -112,7 +115,7 @@ static void *open_beside(const char *soname)
 	return open_below(path, suffixes, ARRAY_SIZE(suffixes));
 }
 
-/* Whichever release is there, before the newest that the system has. */
+/* Any release in LD_LIBRARY_PATH comes before the newest of the system. */
 static void *open_in_path(void)
 {
 	const char *at = secure_getenv("LD_LIBRARY_PATH");
@@ -164,15 +167,19 @@ static void *open_library(void)
 		handle = open_any(NULL);
 	if (!handle)
 		handle = open_in_toolkit();
-	/* What is not there leaves an error; the second call frees what libc keeps of it.
+	/*
+	 * A library that is missing leaves an error; the second call frees libc's copy of
+	 * it.
 	 */
 	(void) dlerror();
 	(void) dlerror();
 	return handle;
 }
 
-/* The name of the first function that it must have and has not; NULL when none is
- * missing. */
+/*
+ * Returns what is missing: the first function that CUPTI cannot be used without; NULL if
+ * none.
+ */
 static const char *find_functions(struct tap_cupti_library *l, void *handle)
 {
 	const char *missing = NULL;

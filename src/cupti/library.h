@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which libcupti, and its functions.
+ * Finds libcupti and its functions.
  *
- * It hides where a CUPTI may lie: the copy that the process already has, else beside what
- * it has of CUDA's, else where the linker looks; none that is newer than the driver,
- * which would refuse it.  Nothing is called but what tells versions.
+ * It hides where CUPTI may be: the copy that the process has already, else one beside its
+ * CUDA libraries, else where the linker looks; never one newer than the driver, which
+ * would refuse it.  It calls no function but those that report versions.
  */
 #ifndef TAP_CUPTI_LIBRARY_H
 #define TAP_CUPTI_LIBRARY_H
@@ -16,7 +16,10 @@
 #include "cupti/abi.h"
 
 /* clang-format off */
-/* NEED(name, arguments...): without it CUPTI cannot be used.  MAY: it came later. */
+/*
+ * NEED(name, arguments...): CUPTI cannot be used without it.  MAY: later releases have
+ * it.
+ */
 #define TAP_CUPTI_FUNCTIONS(NEED, MAY) \
 	NEED(GetVersion, uint32_t *version) \
 	NEED(Subscribe, void **subscriber, tap_cupti_callback_function callback, void *userdata) \
@@ -41,16 +44,16 @@
 #define TAP_CUPTI_FUNCTION(name, ...) int (*name)(__VA_ARGS__);
 struct tap_cupti_library {
 	TAP_CUPTI_FUNCTIONS(TAP_CUPTI_FUNCTION, TAP_CUPTI_FUNCTION)
-	uint32_t version; /* as cuptiGetVersion() gives it, 0: not known */
+	uint32_t version; /* of cuptiGetVersion(), 0: not known */
 	char path[PATH_MAX];
 };
 #undef TAP_CUPTI_FUNCTION
 /* clang-format on */
 
 /*
- * Finds and opens it: 0; -ENOENT where there is none, -ENOTSUP where it cannot be used,
- * and *ret_why.
- * Not in a thread of the program's: it asks for files that are not there.
+ * Finds and opens libcupti.  Returns 0; -ENOENT if there is none, -ENOTSUP if it cannot
+ * be used, with the reason in *ret_why.  Not to be called in a thread of the program's:
+ * it looks for files that may not exist.
  */
 int tap_cupti_open(struct tap_cupti_library *ret_library,
 		   const char **ret_why) tap_hidden;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table that is read without a lock, and copies of the names. */
+/* A table that is read without a lock, with copies of the names. */
 #include "cupti/names.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #define NR_PROBES 32
 #define NAME_MAX_BYTES 4096
 
-/* A place belongs to an address and what was there; the copy is written last. */
+/* A place is for one address and one name there; add() writes the copy last. */
 struct place {
 	const char *address;
 	uint64_t number;
@@ -23,7 +23,7 @@ struct place {
 
 static struct place places[NR_PLACES];
 static uint64_t last_number;
-static struct tap_lock lock; /* of whoever adds a name */
+static struct tap_lock lock; /* held to add a name */
 static int has_reported_full;
 
 static struct {
@@ -36,7 +36,7 @@ static unsigned first_place(const char *address)
 	return (unsigned) (((uintptr_t) address >> 3) * 0x9e3779b97f4a7c15 >> 50);
 }
 
-/* The place of the name, or a free one, or NULL. */
+/* Returns the place of the name, or a free place, or NULL. */
 static struct place *find(const char *name)
 {
 	const unsigned first = first_place(name);
@@ -53,7 +53,7 @@ static struct place *find(const char *name)
 	return NULL;
 }
 
-/* Under the lock.  NULL when there is no memory. */
+/* Under the lock.  Returns NULL when there is no memory. */
 static const char *keep(const char *name)
 {
 	const size_t length = strnlen(name, NAME_MAX_BYTES - 1);

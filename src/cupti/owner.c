@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps what was told last. */
+/* Keeps the last event. */
 #include "cupti/owner.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 
 static struct tap_lock lock;
 static struct {
-	const char *state; /* NULL: nothing was told */
+	const char *state; /* NULL: there was no event */
 	char holder[PATH_MAX], library[PATH_MAX], detail[256];
 	uint32_t version;
 } last;

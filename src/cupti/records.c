@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function for each kind of record; run when CUPTI hands a buffer over. */
+/* One function for each kind of record; CUPTI calls when it hands a buffer over. */
 #include "cupti/records.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "cupti/names.h"
 #include "intercept/resolve.h"
 
-/* No record is so old, or so far ahead: such times are of another clock. */
+/* A record that is a day old or an hour ahead has times of another clock. */
 #define NS_PER_HOUR (INT64_C(3600) * 1000000000)
 
 enum lost { ZERO_TIME, OTHER_CLOCK, UNKNOWN_RECORD, NR_LOST };
@@ -17,7 +17,7 @@ static const char *const lost_names[NR_LOST] = {"zero_time", "other_clock",
 						"unknown_record"};
 static uint64_t lost[NR_LOST];
 
-/* What is alike for all records of a buffer. */
+/* What all records of a buffer share. */
 struct pass {
 	const struct tap_gpu_events *events;
 	uint32_t version;
@@ -35,7 +35,7 @@ static bool wants(const struct pass *pass, enum tap_gpu_hot event)
 	return *pass->events->on[event];
 }
 
-/* Whether it has times, and they can be put on our clock; else it is counted. */
+/* Whether the record has valid times on the tracer's clock; counts it as lost if not. */
 static bool has_times(const struct pass *pass, uint64_t start, uint64_t end)
 {
 	if (unlikely(!start || !end)) {
@@ -90,7 +90,7 @@ static void on_kernel(const struct pass *pass, const void *record)
 	pass->events->write[TAP_GPU_kernel](&r, sizeof(r));
 }
 
-/* What copies on one device and between two have alike. */
+/* The fields that copies on one device and between two share. */
 /* clang-format off */
 #define OUR_COPY(pass, m) \
 	OUR_TIMES(pass, m), .bytes = (m)->bytes, .correlation_id = (m)->correlation_id, \
@@ -161,7 +161,10 @@ static void on_api(const struct pass *pass, const void *record)
 		.result = a->result,
 	};
 
-	/* Where only all calls can be had, the others are left out. */
+	/*
+	 * If CUPTI can only record all calls, the tracer drops those that put no work on
+	 * a GPU.
+	 */
 	if (a->kind == TAP_CUPTI_DRIVER && !tap_cupti_is_work(a->cbid))
 		return;
 	if (wants(pass, TAP_GPU_api) && has_times(pass, a->start, a->end))
@@ -244,7 +247,10 @@ void tap_cupti_records(const struct tap_cupti_library *library, uint8_t *buffer,
 
 	while (!(error = library->ActivityGetNextRecord(buffer, valid, &record)))
 		on_record(&pass, record);
-	/* It ends so; what else there is it cannot walk, and so nobody can. */
+	/*
+	 * CUPTI returns MAX_LIMIT at the end; after any other error it cannot walk the
+	 * rest.
+	 */
 	if (error != TAP_CUPTI_MAX_LIMIT)
 		count(UNKNOWN_RECORD);
 }

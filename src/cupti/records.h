@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes events of CUPTI's records, and counts what is in none.
+ * Writes CUPTI's records as events, and counts those that cannot be written.
  *
- * It hides which fields a release of CUPTI has, and what is no record of anything: times
- * that were not taken, kinds that nobody asked for.
+ * It hides which fields a release of CUPTI has, and which records are worthless: times
+ * that CUPTI did not take, kinds that the tracer did not enable.
  */
 #ifndef TAP_CUPTI_RECORDS_H
 #define TAP_CUPTI_RECORDS_H
@@ -18,7 +18,10 @@
 void tap_cupti_records(const struct tap_cupti_library *library, uint8_t *buffer,
 		       size_t valid) tap_hidden;
 
-/* Writes gpu:lost for what was lost since the last time, and that CUPTI dropped. */
+/*
+ * Writes gpu:lost for the records lost since the last call and for those that CUPTI
+ * dropped.
+ */
 void tap_cupti_records_emit_lost(uint64_t dropped) tap_hidden;
 
 #endif

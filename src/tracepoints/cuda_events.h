@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the events of the provider "cuda" say: a packed record for each row of class WORK,
- * and what the two events of the others share with NCCL's calls (struct tap_call).
+ * What the events of the provider "cuda" have: a packed record for each row of class
+ * WORK, and struct tap_call, as NCCL's calls, for the two events of each other row.
  *
- * It hides how a record is made of a row: the fields that all have, then the arguments,
- * each by its kind.  The description that LTTng is given is the same walk
- * (cuda_hot_tp.c).
+ * It hides how a row becomes a record: first the common fields, then the arguments, each
+ * by its kind.  The same walk makes the description for LTTng (cuda_hot_tp.c).
  */
 #ifndef TAP_TRACEPOINTS_CUDA_EVENTS_H
 #define TAP_TRACEPOINTS_CUDA_EVENTS_H
@@ -18,8 +17,8 @@
 struct tap_call;
 
 /*
- * HIP's events are in a library of their own, which is made of the same files: they are
- * many, LTTng needs its time for each, and most programs have no HIP.
+ * HIP's events are in a library of their own, built from the same files: there are many,
+ * LTTng takes time for each, and most programs do not use HIP.
  */
 #ifdef TAP_HIP
 #define TAP_CUDA_ROWS "calls/hip.def"
@@ -31,20 +30,20 @@ struct tap_cuda_row;
 struct tap_gate;
 struct tap_hip_events {
 	uint32_t version; /* TAP_EVENTS_VERSION */
-	/* Fills HIP's rows, whose events go through the gate. */
+	/* Fills HIP's rows; their events go through the gate. */
 	void (*fill)(struct tap_cuda_row *ret_rows, struct tap_gate *gate);
 };
 
 /* clang-format off */
 /*
  * call_id	counted with NCCL's calls
- * parent_id	the recorded call that the thread is in, 0 none
- * context	that was current
- * per_thread	reached by its twin
- * runtime	the call of the runtime library that it was made by (cudart.def), 0 none
- * capture	0: it was done, 1: it went into a graph, 2: into one that is invalid; -1:
- *		it cannot be told
- * correlation_id	CUPTI's number of the call, 0: it told none
+ * parent_id	the recorded call that the thread is in, 0: none
+ * context	the current context
+ * per_thread	the program called the per-thread-stream variant
+ * runtime	the call of the runtime library that made it (cudart.def), 0: none
+ * capture	0: it was executed, 1: captured into a graph, 2: into an invalid one;
+ *		-1: unknown
+ * correlation_id	CUPTI's number of the call, 0: unknown
  */
 #define TAP_CUDA_COMMON(M) \
 	M(uint64_t, begin_ns, 10) \
@@ -58,13 +57,13 @@ struct tap_hip_events {
 	M(uint32_t, correlation_id, 10)
 
 /*
- * What a kernel of NCCL's was told, right before the launch of the same call_id: as NCCL's
- * device.h calls it, and
+ * The arguments of a kernel of NCCL's, right before the launch with the same call_id.
+ * The names are those of NCCL's device.h, but for these:
  *
- * version	of the NCCL that launched it: without it func_id means nothing
- * args_bytes	of the whole buffer
- * nr_batches	that were read, over all channels
- * complete	0: there are more batches, or functions, than are told
+ * version	of the NCCL that launched the kernel: func_id depends on it
+ * args_bytes	size of the whole buffer
+ * nr_batches	how many were read, over all channels
+ * complete	0: there are more batches, or functions, than the event has
  * func_id, work_type	of the batches, each pair once
  */
 #define TAP_CUDA_NCCL_ARGS_ROW(INT, SEQ) \
@@ -112,7 +111,10 @@ struct tap_cuda_common {
 #undef CALL_ALONE
 /* clang-format on */
 
-/* A row's switches, the second one its exit's; and its events, as it has one or two. */
+/*
+ * A row's switches and events: one of class WORK has a single event, the others an entry
+ * and an exit, in this order.
+ */
 struct tap_cuda_row {
 	const int *on[2];
 	void (*write)(const void *record, size_t length);
@@ -122,7 +124,7 @@ struct tap_cuda_row {
 
 struct tap_cuda_events {
 	struct tap_cuda_row *rows; /* TAP_CUDA_NR */
-	/* A function's name, "" where the driver does not tell. */
+	/* The name of a function; "" if the driver does not tell it. */
 	void (*function)(uint64_t function, const char *name, bool is_statedump);
 	const int *nccl_args_on;
 	void (*nccl_args)(const void *record, size_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instantiates what LTTng's macros make of the provider "cuda". */
+/* Instantiates the code that LTTng's macros generate for the provider "cuda". */
 #include "tracepoints/guest.h"
 
 #define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * LTTng-UST provider "cuda": an entry and an exit event for each row that waits or sets
- * up; the others are in cuda_hot_tp.c.
+ * up; the events of the other rows are in cuda_hot_tp.c.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER cuda

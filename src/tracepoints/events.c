@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one symbol of libccltap-events.so. */
+/* The only exported symbol of libccltap-events.so. */
 #include "tracepoints/events.h"
 
 #include <lttng/ust-fork.h>
@@ -10,8 +10,8 @@
 extern struct tap_events tap_events tap_exported;
 
 /*
- * Exported for LTTng's guard of its descriptors, which is a library of its own, and
- * declared in no header that is installed.
+ * LTTng exports these for its library that guards descriptors; no installed header
+ * declares them.
  */
 int lttng_ust_safe_close_fd(int fd, int (*close_cb)(int fd));
 int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
@@ -56,7 +56,7 @@ struct tap_events tap_events = {
 	.close_one = lttng_ust_safe_close_fd,
 };
 
-/* The switches are addresses in LTTng's tables, so they are known at run time. */
+/* The switches are addresses in LTTng's tables, known only at run time. */
 __attribute__((constructor)) static void fill(void)
 {
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);

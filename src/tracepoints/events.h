@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the two halves inside the traced program know of each other:
- * libccltap.so, which stands in the way of calls and is always there, and
- * libccltap-events.so, which holds LTTng and is opened when first needed.
+ * The interface of the tracer's two libraries: libccltap.so, which wraps calls and is
+ * always loaded, and libccltap-events.so, which contains LTTng and is loaded when first
+ * needed.
  *
- * It hides LTTng from the code that wraps calls: that sees switches and
- * functions in a table, found by the one symbol "tap_events".
+ * It hides LTTng from the code that wraps calls: that code sees a table of switches and
+ * functions, found by the symbol "tap_events".
  */
 #ifndef TAP_TRACEPOINTS_EVENTS_H
 #define TAP_TRACEPOINTS_EVENTS_H
@@ -20,16 +20,16 @@
 #include "tracepoints/gpu_events.h"
 #include "tracepoints/verbs_events.h"
 
-/* Both files are installed together; another number means a mixed install. */
+/* Both files are installed together; different numbers mean a mixed installation. */
 #define TAP_EVENTS_VERSION 13
 #define TAP_EVENTS_SYMBOL "tap_events"
 
-/* How a group ended, and with what. */
+/* How a group ended, and what it contained. */
 enum tap_group_outcome {
-	TAP_GROUP_INNER, /* it goes on: this was an end within it */
+	TAP_GROUP_INNER, /* the group goes on: this end is within it */
 	TAP_GROUP_LAUNCHED,
-	TAP_GROUP_DROPPED,   /* it failed: its operations do not count */
-	TAP_GROUP_SIMULATED, /* they do not count either */
+	TAP_GROUP_DROPPED,   /* the group failed: its operations do not count */
+	TAP_GROUP_SIMULATED, /* its operations do not count either */
 };
 
 #define TAP_GROUP_COMMS_MAX 32
@@ -39,37 +39,39 @@ struct tap_group_end {
 	uint32_t nr_comms; /* with operations in the group, also those not listed */
 	uint32_t nr_listed;
 	uint32_t comm_id[TAP_GROUP_COMMS_MAX];
-	uint64_t first_op[TAP_GROUP_COMMS_MAX]; /* number of the first collective, 0 none
-						 */
+	uint64_t first_op[TAP_GROUP_COMMS_MAX]; /* number of the first collective, 0:
+						 * none */
 	uint64_t collectives[TAP_GROUP_COMMS_MAX];
 	uint64_t p2p[TAP_GROUP_COMMS_MAX];
 };
 
-/* What every entry event says of its call besides the arguments. */
+/* The fields of every entry event besides the arguments. */
 struct tap_call {
 	uint64_t call_id;	 /* counted per process, from 1 */
 	uint64_t parent_id;	 /* the enclosing call of this thread, 0: none */
 	uint64_t caller_offset;	 /* return address less the base of its library */
-	uint32_t caller_library; /* id of a tap:library, 0: no library is there */
-	uint8_t inner;		 /* made by the traced library itself */
-	uint8_t pnccl;		 /* reached by its profiling name */
-	uint8_t looked_up;	 /* reached by what dlsym() handed out */
-	uint8_t per_thread;	 /* of CUDA: no stream is the thread's own */
-	uint8_t runtime;	 /* of CUDA: the runtime's call that it was made by */
-	uint32_t correlation_id; /* of CUDA: CUPTI's number of a call that waited */
-	uint32_t library;	 /* id of the tap:library that it went to, 0: unknown */
-	uint32_t stack_id;	 /* of a tap:stack, 0: none is recorded */
+	uint32_t caller_library; /* id of a tap:library, 0: in no library */
+	uint8_t inner;		 /* the traced library made the call itself */
+	uint8_t pnccl;		 /* called by its profiling name */
+	uint8_t looked_up;	 /* called through a pointer from dlsym() */
+	uint8_t per_thread;	 /* CUDA: the per-thread-stream variant */
+	uint8_t runtime;	 /* CUDA: the runtime's call that made this one */
+	uint32_t correlation_id; /* CUDA: CUPTI's number of a call that waited */
+	uint32_t library;	 /* id of the tap:library that was called, 0: unknown */
+	uint32_t stack_id;	 /* id of a tap:stack, 0: none is recorded */
 
-	/* Calls on a communicator: its number in this process, its key on all ranks. */
+	/*
+	 * For calls on a communicator: its number in this process, its key on all ranks.
+	 */
 	uint32_t comm_id;
 	uint64_t comm_key;
-	/* Operations, and what opens or ends a group; 0 where there is none. */
+	/* For operations and calls that open or end a group; else 0. */
 	uint64_t op_number;
-	uint32_t not_counted; /* calls and groups on the communicator, until now */
+	uint32_t not_counted; /* calls and groups on the communicator so far */
 	uint64_t group_id;
 	uint8_t group_depth;
 	int8_t capture;			   /* tap_stream_capture() */
-	const struct tap_group_end *group; /* on the exit of what ends one */
+	const struct tap_group_end *group; /* on the exit of a call that ends a group */
 };
 
 enum tap_comm_origin {
@@ -89,16 +91,16 @@ enum tap_comm_phase {
 	TAP_COMM_SUSPENDED,
 	TAP_COMM_DESTROYED,
 	TAP_COMM_ABORTED,
-	TAP_COMM_GONE, /* its creation failed, or its address was given to another */
+	TAP_COMM_GONE, /* its creation failed, or another one has its address */
 };
 
-/* A communicator; unknown numbers are -1, an unknown key or number is 0. */
+/* A communicator; unknown numbers are -1, an unknown key or id is 0. */
 struct tap_comm_state {
 	uint32_t comm_id;
 	uintptr_t comm;
 	uint64_t comm_key, alias_key;
 	uint32_t library_id;
-	uint64_t call_id; /* of the call that changed it */
+	uint64_t call_id; /* the call that changed it */
 	enum tap_comm_origin origin;
 	uint32_t parent_comm_id;
 	uint32_t ordinal;
@@ -111,18 +113,18 @@ struct tap_comm_state {
 };
 
 /*
- * What a thread is in: the outermost recorded call; else one that counts or changes
- * something, with call_id 0; else none, in a group.
+ * What a thread is in: its outermost recorded call; else, with call_id 0, a call that
+ * counts or changes something; else no call, but a group.
  */
 struct tap_thread_state {
 	int32_t tid;
 	uint64_t group_id;
 	uint32_t group_depth;
 	uint64_t call_id;
-	const char *function;	      /* "" in none */
-	uint32_t comm_id;	      /* of the recorded call, else that was used last */
+	const char *function;	      /* "": in no call */
+	uint32_t comm_id;	      /* of the recorded call, else the last one used */
 	uint64_t comm_key, op_number; /* of the recorded call, else 0 */
-	uint64_t min_ns;	      /* it was seen to be open for so long at least */
+	uint64_t min_ns;	      /* the call has been open for at least this long */
 };
 
 /* The two events of a row; args is its <name>_args, ret its result (or NULL). */
@@ -133,8 +135,8 @@ struct tap_call_events {
 };
 
 /*
- * What NCCL tells NVTX of a call, where it does: X(how it is recorded, name), in the
- * order of the bits that say which are given.  Values are sign-extended.
+ * The values that NCCL gives NVTX for some calls: X(how it is recorded, name), in the
+ * order of the bits in `given`.  Values are sign-extended.
  */
 #define TAP_NVTX_VALUES(X) \
 	X(HEX, comm_hash) \
@@ -157,25 +159,25 @@ enum { TAP_NVTX_VALUES(TAP_NVTX_NUMBER) TAP_NVTX_NR };
 #undef TAP_NVTX_NUMBER
 
 struct tap_nvtx_values {
-	uint32_t given; /* a bit for each */
+	uint32_t given; /* a bit for each value */
 	uint64_t of[TAP_NVTX_NR];
 };
 
-/* A call that NCCL announced to NVTX and no wrapper saw. */
+/* A call that NCCL announced to NVTX and that no wrapper saw. */
 struct tap_nvtx_call {
 	uint64_t call_id, parent_id; /* as in tap_call */
-	uint32_t library;	     /* where that NCCL lies */
+	uint32_t library;	     /* the library of that NCCL */
 	uint8_t inner;
 	const char *function;
 };
 
-/* What the program itself told NVTX. */
+/* What the program itself gave NVTX. */
 struct tap_nvtx_range {
 	uint64_t call_id;   /* counted with the calls */
-	uint64_t parent_id; /* the range or call that this thread was in, 0: none */
+	uint64_t parent_id; /* the enclosing range or call of this thread, 0: none */
 	enum { TAP_NVTX_THREAD, TAP_NVTX_PROCESS, TAP_NVTX_MARK } kind;
-	const char *domain, *name; /* "" without one */
-	uint32_t given;		   /* a bit for each that follows */
+	const char *domain, *name; /* "" if it has none */
+	uint32_t given;		   /* a bit for each field that follows */
 	uint32_t category, color;
 	int64_t value;
 	uint64_t unsigned_value;
@@ -189,15 +191,15 @@ enum {
 	TAP_NVTX_HAS_REAL = 1 << 4,
 };
 
-/* Who the process is; strings are never NULL. */
+/* The identity of the process; strings are never NULL. */
 struct tap_process {
 	int32_t pid, ppid;
 	uint32_t uid;
-	int32_t rank, world_size, local_rank;	/* -1: the launcher did not say */
-	uint64_t pid_namespace, time_namespace; /* inode numbers, 0: not known */
-	const char *rank_from; /* the environment variable that told the rank */
+	int32_t rank, world_size, local_rank;	/* -1: the launcher does not say */
+	uint64_t pid_namespace, time_namespace; /* inode numbers, 0: unknown */
+	const char *rank_from; /* the environment variable that gave the rank */
 	const char *host, *boot_id, *job_id, *executable, *command, *version;
-	const char *nvtx_injection; /* who NVTX is told to speak to, "" nobody */
+	const char *nvtx_injection; /* the library that NVTX is told to load, "" none */
 };
 
 struct tap_library {
@@ -208,33 +210,33 @@ struct tap_library {
 
 #define TAP_STACK_DEPTH_MAX 64
 
-/* Why a stack has no more frames. */
+/* Why a stack ends. */
 enum tap_stack_end {
-	TAP_STACK_START, /* a thread or the program starts in the last one */
-	TAP_STACK_DEPTH, /* there are more than were asked for */
-	TAP_STACK_LOST,	 /* no unwind table says who called the last one */
+	TAP_STACK_START, /* the last frame is the start of a thread or of the program */
+	TAP_STACK_DEPTH, /* the stack has more frames than wanted */
+	TAP_STACK_LOST,	 /* no unwind table has the caller of the last frame */
 };
 
 /* A call stack, innermost frame first. */
 struct tap_stack {
 	uint32_t stack_id;
 	enum tap_stack_end end;
-	uint8_t frame_pointers; /* how many frames were found by one */
+	uint8_t frame_pointers; /* how many frames were found by frame pointers */
 	uint32_t nr_frames;
-	const uint16_t *libraries; /* of tap:library, 0: no library is there */
-	const uint64_t *offsets;   /* return addresses less the bases */
+	const uint16_t *libraries; /* ids of tap:library, 0: in no library */
+	const uint64_t *offsets;   /* return addresses less the base of their library */
 };
 
 struct tap_events {
 	uint32_t version;
 	/*
-	 * Once, before any event: the gate that they go through, and what LTTng keeps in
-	 * this library stays until the end.  Else it takes it away as the program exits,
-	 * from under threads that still run.
+	 * Called once, before any event: sets the gate that events go through, and keeps
+	 * LTTng's data in this library until the end.  Without this, LTTng's destructors
+	 * would free the data as the program exits, while threads still use it.
 	 */
 	void (*prepare)(struct tap_gate *gate);
 	struct tap_call_events nccl[TAP_NCCL_NR];
-	/* NVTX: whether any of the events is wanted, and the events. */
+	/* NVTX: the switches of the events, and the events. */
 	const int *nvtx_call_on[2], *nvtx_range_on[3];
 	void (*nvtx_entry)(const struct tap_nvtx_call *call,
 			   const struct tap_nvtx_values *values);
@@ -252,13 +254,13 @@ struct tap_events {
 	void (*comm)(const struct tap_comm_state *comm);
 	void (*stack)(const struct tap_stack *stack);
 	void (*process_end)(void);
-	/* What is open for long, and whether that event is wanted. */
+	/* A call that has been open for long: the switch, and the event. */
 	const int *open_call_on;
 	void (*open_call)(const struct tap_thread_state *thread);
 	/*
-	 * The state of what lives: set_statedump says who writes it with the others,
-	 * called by a thread of LTTng's whenever a session starts or somebody asks for
-	 * it.  It returns whether LTTng will call.
+	 * The state dump: LTTng calls `write` in a thread of its own whenever a session
+	 * starts or a user asks for a state dump.  set_statedump() returns false if LTTng
+	 * will not call.
 	 */
 	bool (*set_statedump)(void (*write)(void));
 	void (*statedump_process)(const struct tap_process *process);
@@ -266,19 +268,20 @@ struct tap_events {
 	void (*statedump_comm)(const struct tap_comm_state *comm);
 	void (*statedump_thread)(const struct tap_thread_state *thread);
 	void (*statedump_stack)(const struct tap_stack *stack);
-	/* all_threads: whoever is in a recorded call was written. */
+	/* all_threads: every thread that is in a recorded call was written. */
 	void (*statedump_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
 			      uint32_t stacks, bool all_threads);
 	/*
-	 * LTTng's threads and locks across a fork; the mask is the caller's to
-	 * keep between the first and one of the other two.
+	 * For LTTng's threads and locks across a fork; the caller keeps the mask between
+	 * fork_before() and one of the other two.
 	 */
 	void (*fork_before)(sigset_t *mask);
 	void (*fork_parent)(sigset_t *mask);
 	void (*fork_child)(sigset_t *mask);
 	/*
-	 * Which descriptors are LTTng's: the first calls close for every number from
-	 * first on that is not, the second for fd unless it is, and is not 0 then.
+	 * For the descriptors of LTTng: close_from() calls close for every number from
+	 * first on that is not LTTng's; close_one() calls it for fd unless fd is LTTng's,
+	 * and then does not return 0.
 	 */
 	int (*close_from)(int first, int (*close)(int fd));
 	int (*close_one)(int fd, int (*close)(int fd));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one symbol of libccltap-events-hip.so. */
+/* The only exported symbol of libccltap-events-hip.so. */
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 #include "tracepoints/providers.h"

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the events of the provider "gpu" say: the records of those that tell what ran on a
- * GPU, made of one row each as in verbs_events.h, and plain structures for the others.
+ * What the events of the provider "gpu" have: a record for each event of what ran on a
+ * GPU, made from one row as in verbs_events.h, and plain structures for the others.
  *
- * They are written when CUPTI hands its records over, by whatever thread: the event's own
- * time is later than what it tells, and start_ns and end_ns, on CLOCK_MONOTONIC, are its
- * times.  device, context and stream are CUPTI's numbers of them.
+ * The events are written, by any thread, when CUPTI hands its records over: so the time
+ * of the event is later than start_ns and end_ns, the times of the work on
+ * CLOCK_MONOTONIC.  device, context and stream are CUPTI's numbers.
  *
- * correlation_id	of the call that put the work on its stream, or that launched its graph
- * graph, graph_node	CUPTI's numbers of them, 0: of no graph
- * name			what it stands for, gpu:name tells
+ * correlation_id	of the call that enqueued the work or launched its graph
+ * graph, graph_node	CUPTI's numbers, 0: in no graph
+ * name			a number; gpu:name has the text
+ *
+ * It hides how a record is made from its row.
  */
 #ifndef TAP_TRACEPOINTS_GPU_EVENTS_H
 #define TAP_TRACEPOINTS_GPU_EVENTS_H
@@ -33,7 +35,7 @@
 	INT(uint32_t, graph, 10) \
 	INT(uint64_t, graph_node, 10)
 
-/* A cluster's size is 0 where CUPTI does not tell, or there is none. */
+/* A cluster's size is 0 if CUPTI does not report it, or if there is no cluster. */
 #define TAP_GPU_KERNEL_ROW(INT, SEQ) \
 	TAP_GPU_TIMES(INT) \
 	TAP_GPU_PLACE(INT) \
@@ -77,7 +79,7 @@
 	TAP_GPU_PLACE(INT) \
 	TAP_GPU_GRAPH(INT)
 
-/* domain: 1 the driver's, 2 the runtime's; cbid: CUPTI's number of the function. */
+/* domain: 1 driver, 2 runtime; cbid: CUPTI's number of the function. */
 #define TAP_GPU_API_ROW(INT, SEQ) \
 	TAP_GPU_TIMES(INT) \
 	INT(uint8_t, domain, 10) \
@@ -100,8 +102,8 @@
 	INT(uint32_t, event, 10)
 
 /*
- * A node of a graph came to be, by the thread that the event is of: in the recorded call
- * call_id, or as a copy of the node `original`, 0 none.
+ * The thread of the event made a node of a graph: in the recorded call call_id, or as a
+ * copy of the node `original` (0: no copy).
  */
 #define TAP_GPU_GRAPH_NODE_ROW(INT, SEQ) \
 	INT(uint64_t, call_id, 10) \
@@ -134,32 +136,33 @@ TAP_GPU_HOT(TAP_GPU_RECORD)
 #undef TAP_GPU_RECORD
 /* clang-format on */
 
-/* Who has CUPTI; strings are never NULL. */
+/* Which client has CUPTI; strings are never NULL. */
 struct tap_gpu_owner {
 	/*
-	 * taken: we; refused: another, holder; absent, failed: nobody, and detail says why;
-	 * released: the program, which came to want it; given_back: nobody records.
+	 * taken: the tracer; refused: another client, holder; absent, failed: no client,
+	 * and detail says why; released: the program, which asked for it; given_back: no
+	 * client, since no recording wants what runs.
 	 */
 	const char *state;
 	const char *holder;
 	const char *library; /* CUPTI's path */
-	uint32_t version;    /* as cuptiGetVersion() gives it, 0: not known */
+	uint32_t version;    /* of cuptiGetVersion(), 0: unknown */
 	const char *detail;
 };
 
 enum tap_gpu_clock_kind {
-	TAP_GPU_CLOCK_CALLBACK, /* CUPTI asks us what time it is */
+	TAP_GPU_CLOCK_CALLBACK, /* CUPTI asks the tracer for the time */
 	TAP_GPU_CLOCK_PAIRS,	/* both clocks were read, one right after the other */
 };
 
 struct tap_gpu_clock {
 	enum tap_gpu_clock_kind kind;
-	int64_t offset_ns; /* was added to CUPTI's times */
+	int64_t offset_ns; /* added to CUPTI's times */
 	uint64_t residual_ns;
 };
 
 struct tap_gpu_events {
-	/* The switches and records of the hot events, by enum tap_gpu_hot. */
+	/* The switches and events of the rows, by enum tap_gpu_hot. */
 	const int *on[TAP_GPU_HOT_NR];
 	void (*write[TAP_GPU_HOT_NR])(const void *record, size_t length);
 

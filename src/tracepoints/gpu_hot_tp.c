@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ran on a GPU, the events of the provider "gpu", each described by its row. */
+/* The events of the provider "gpu" for what ran on a GPU, each described by its row. */
 #include "tracepoints/guest.h"
 
 #define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION

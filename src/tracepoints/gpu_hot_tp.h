@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracepoints of the provider "gpu" whose events are packed: names alone, since
- * their fields are described by their rows (gpu_hot_tp.c).
+ * The tracepoints of the packed events of the provider "gpu": only their names, since
+ * rows describe their fields (gpu_hot_tp.c).
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER gpu

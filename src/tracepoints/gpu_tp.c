@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instantiates the provider "gpu", but for what ran. */
+/* Instantiates the provider "gpu", but for the events of what ran. */
 #include "tracepoints/guest.h"
 
 #define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION

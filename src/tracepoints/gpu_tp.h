@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "gpu": who has CUPTI, and what its numbers stand for, at level INFO.
- * What ran is in gpu_hot_tp.c.
+ * LTTng-UST provider "gpu": which client has CUPTI, and what CUPTI's numbers mean, at
+ * level INFO.  The events of what ran are in gpu_hot_tp.c.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER gpu

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instantiates the provider "nccl" and hands out its events by row. */
+/* Instantiates the provider "nccl" and fills the table of its events by row. */
 #include "tracepoints/guest.h"
 
 #define LTTNG_UST_TRACEPOINT_HIDDEN_DEFINITION

@@ -2,9 +2,9 @@
 /*
  * LTTng-UST provider "nccl": an entry and an exit event per row of nccl.def.
  *
- * Set-up calls have log level INFO and hot ones DEBUG, so that a session can
- * give each a channel of its own.  Calls that NVTX tells of have one pair of events
- * for all functions, at DEBUG.
+ * Set-up calls have log level INFO and hot ones DEBUG, so that a session can give each a
+ * channel of its own.  The calls that NCCL announces to NVTX share one pair of events, at
+ * DEBUG.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER nccl
@@ -88,7 +88,10 @@ LTTNG_UST_TRACEPOINT_ENUM(nccl, group_outcome,
 #undef CALL
 #undef CALL_VOID
 
-/* The n-th bit of given is for the n-th field after it: a reader leaves the rest out. */
+/*
+ * The n-th bit of `given` is for the n-th field after it: a reader ignores the fields not
+ * given.
+ */
 #define TAP_NVTX_FIELD_HEX(name) \
 	lttng_ust_field_integer_hex(uint64_t, name, v->of[TAP_NVTX_##name])
 #define TAP_NVTX_FIELD_U64(name) \

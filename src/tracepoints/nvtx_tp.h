@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "nvtx": what the program itself tells NVTX, its steps and layers
- * perhaps, where that was asked for.
+ * LTTng-UST provider "nvtx": what the program itself gives NVTX, such as its steps and
+ * layers, if the recording asks for it.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER nvtx
@@ -22,7 +22,10 @@ LTTNG_UST_TRACEPOINT_ENUM(nvtx, scope,
 		lttng_ust_field_enum_value("process", TAP_NVTX_PROCESS)
 		lttng_ust_field_enum_value("mark", TAP_NVTX_MARK)))
 
-/* The n-th bit of given is for the n-th field after it: a reader leaves the rest out. */
+/*
+ * The n-th bit of `given` is for the n-th field after it: a reader ignores the fields not
+ * given.
+ */
 #define TAP_NVTX_RANGE_EVENT(event) \
 	LTTNG_UST_TRACEPOINT_EVENT(nvtx, event, \
 		LTTNG_UST_TP_ARGS(const struct tap_nvtx_range *, r), \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The one probe of all packed events; what LTTng's macros generate for each, once. */
+/*
+ * The one probe of all packed events: once what LTTng's macros generate for each event.
+ */
 #include "tracepoints/guest.h"
 
 #include "tracepoints/packed.h"
@@ -12,7 +14,7 @@
 
 #include "common/compiler.h"
 
-/* Whether LTTng reads the field as a signed number of 64 bits or an unsigned one. */
+/* LTTng reads a field as a signed or an unsigned number of 64 bits. */
 static uint64_t read_integer(const char *at, const struct lttng_ust_type_integer *type)
 {
 	const unsigned bits = type->size;
@@ -31,8 +33,8 @@ as_integer(const struct lttng_ust_type_common *type)
 }
 
 /*
- * What a filter reads: a number for an integer, length and address for an array.  All
- * arrays of an event are as long as its last integer says, which stands before them.
+ * Fills what a filter reads: a number for an integer, length and address for an array.
+ * The last integer of an event, before its arrays, is the length of all of them.
  */
 static void fill_stack(char *stack, const struct lttng_ust_tracepoint_class *class,
 		       const char *at)
@@ -94,7 +96,9 @@ static bool is_recording(const struct lttng_ust_event_recorder *recorder)
 	       CMM_ACCESS_ONCE(channel->enabled);
 }
 
-/* Events with a filter, and triggers: seldom, so that the stack costs the others nothing.
+/*
+ * For events with a filter and for triggers: rare, so out of line, to keep the stack of
+ * the others small.
  */
 tap_cold static bool filter(struct lttng_ust_event_common *event,
 			    const struct lttng_ust_tracepoint_class *class,

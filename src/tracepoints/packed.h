@@ -2,13 +2,14 @@
 /*
  * Events that are written in one piece.
  *
- * LTTng's macros write an event field by field, some 4 ns each.  This describes the same
- * named fields to LTTng by its public interface (lttng/ust-events.h), each aligned to a
- * byte, and writes a packed record that holds them all, at once: one probe serves every
- * such event, and a row of fields (verbs_events.h) is both the record and its description.
- * Arrays that share a length follow the record, in the row's order, none of them padded.
+ * LTTng's macros write an event field by field, some 4 ns each.  Here the same named
+ * fields are described to LTTng by its public interface (lttng/ust-events.h), each
+ * aligned to a byte, and one packed record holds them all and is written at once.  One
+ * probe serves every such event, and a row of fields (verbs_events.h) makes both the
+ * record and its description.  Arrays of the same length follow the record, in the row's
+ * order, without padding.
  *
- * It hides what the macros do besides: filters and notifiers.
+ * It hides what else the macros do: filters and notifiers.
  */
 #ifndef TAP_TRACEPOINTS_PACKED_H
 #define TAP_TRACEPOINTS_PACKED_H
@@ -19,14 +20,14 @@
 
 #include "common/compiler.h"
 
-/* What the tracepoint of each packed event is called with, and its signature. */
+/* The parameters of the tracepoint of each packed event, and its signature. */
 #define TAP_PACKED_ARGS \
 	LTTNG_UST_TP_ARGS(const struct lttng_ust_tracepoint_class *, class, \
 			  const void *, record, size_t, length)
 #define TAP_PACKED_SIGNATURE \
 	"const struct lttng_ust_tracepoint_class *, class, const void *, record, size_t, length"
 
-/* More fields than any event has, for a filter's stack. */
+/* The room of a filter's stack: no event has more fields. */
 #define TAP_PACKED_FIELDS_MAX 32
 
 void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class,
@@ -57,9 +58,8 @@ void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class
 #define TAP_PACKED_BYTES(type, name, base) + sizeof(type)
 
 /*
- * Defines `event`_desc, the description of an event of these fields, whose record is struct
- * `record` of so many bytes.  It fails to compile where one does not say what the other
- * does.
+ * Defines `event`_desc, the description of an event with these fields, whose record is
+ * struct `record` of this many bytes.  Does not compile if record and fields differ.
  */
 #define TAP_PACKED_FIELDS(event, record, provider, level, bytes, ...) \
 	_Static_assert(sizeof(struct record) == (bytes), \
@@ -77,13 +77,14 @@ void tap_packed_probe(void *data, const struct lttng_ust_tracepoint_class *class
 		.event_name = #event, .probe_desc = &provider, \
 		.tp_class = &event##_class, .loglevel = level };
 
-/* The same of ROW(INT, SEQ). */
+/* The same from ROW(INT, SEQ). */
 #define TAP_PACKED_EVENT(event, record, ROW, provider, level) \
 	TAP_PACKED_FIELDS(event, record, provider, level, \
 		0 ROW(TAP_PACKED_BYTES, TAP_ROW_NO_SEQ), ROW(TAP_PACKED_INT, TAP_PACKED_SEQ))
 /*
- * Defines `provider`, declared before, of the descriptions in `events`, and registers it.
- * Where LTTng refuses, the events are not recorded; what it gave is for its end alone.
+ * Defines `provider`, which is declared before, with the descriptions in `events`, and
+ * registers it.  If LTTng refuses, the events are not recorded.  The handle that LTTng
+ * returns serves only to unregister.
  */
 #define TAP_PACKED_PROVIDER(its_name) \
 	static const struct lttng_ust_probe_desc provider = { \

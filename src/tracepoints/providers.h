@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each provider of libccltap-events.so gives to the table in events.c.
+ * What each provider of libccltap-events.so puts into the table in events.c.
  *
- * It hides LTTng's macros, which each provider's own file reads.
+ * It hides LTTng's macros, which only the providers' own files use.
  */
 #ifndef TAP_TRACEPOINTS_PROVIDERS_H
 #define TAP_TRACEPOINTS_PROVIDERS_H
@@ -11,7 +11,7 @@
 #include "tracepoints/events.h"
 #include "tracepoints/through_gate.h"
 
-/* Fills one element per row of nccl.def; run before the table is handed out. */
+/* Fills one element per row of nccl.def; called before the table is used. */
 void tap_tp_nccl_fill(struct tap_call_events *ret_events,
 		      const int **ret_nvtx_on) tap_hidden;
 void tap_tp_nvtx_entry(const struct tap_nvtx_call *call,
@@ -19,13 +19,13 @@ void tap_tp_nvtx_entry(const struct tap_nvtx_call *call,
 void tap_tp_nvtx_exit(const struct tap_nvtx_call *call,
 		      const struct tap_nvtx_values *values) tap_hidden;
 
-/* The same for what the program itself tells NVTX. */
+/* The same for what the program itself gives NVTX. */
 void tap_tp_nvtx_fill(const int **ret_on) tap_hidden;
 void tap_tp_range_entry(const struct tap_nvtx_range *range) tap_hidden;
 void tap_tp_range_exit(uint64_t call_id) tap_hidden;
 void tap_tp_mark(const struct tap_nvtx_range *mark) tap_hidden;
 
-/* The same for verbs, its hot events among them, and its state. */
+/* The same for verbs: its hot events, the others, and its state dump. */
 void tap_tp_verbs_fill(struct tap_verbs_events *ret_events) tap_hidden;
 void tap_tp_verbs_hot_fill(struct tap_verbs_events *ret_events) tap_hidden;
 void tap_tp_statedump_context(const struct tap_verbs_context *context) tap_hidden;
@@ -40,7 +40,7 @@ void tap_tp_statedump_qp(const struct tap_verbs_qp *qp,
 			 const struct tap_verbs_qp_counts *counts) tap_hidden;
 void tap_tp_polling(uint32_t cq_id, uint64_t empty_polls, uint64_t since_ns) tap_hidden;
 
-/* The same for CUDA, or HIP: the rows that are two events, and those that are one. */
+/* The same for CUDA, or HIP: the rows with two events, and those with one. */
 void tap_tp_cuda_fill(struct tap_cuda_row *ret_rows) tap_hidden;
 void tap_tp_cuda_hot_fill(struct tap_cuda_row *ret_rows) tap_hidden;
 void tap_tp_nccl_args_fill(struct tap_cuda_events *ret_events) tap_hidden;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Has LTTng say when state is wanted: when a session starts, and on "lttng regenerate
- * statedump", it writes a state of its own between two tracepoints, on the first of
- * which we stand too; and keeps what it has in this library.
+ * Has LTTng call for a state dump.  When a session starts, and on "lttng regenerate
+ * statedump", LTTng writes a state dump of its own between two tracepoints; this file
+ * registers a probe on the first.  It also keeps LTTng's data in this library.
  */
 #include "tracepoints/guest.h"
 
@@ -14,7 +14,10 @@ struct lttng_ust_session;
 
 static void (*write_statedump)(void);
 
-/* By a thread of LTTng's, which has all signals blocked and waits for nobody. */
+/*
+ * Called by a thread of LTTng's, which has all signals blocked and for which no thread
+ * waits.
+ */
 static void on_statedump(void *data, struct lttng_ust_session *session)
 {
 	(void) data;
@@ -22,13 +25,13 @@ static void on_statedump(void *data, struct lttng_ust_session *session)
 	write_statedump();
 }
 
-/* Known once the constructors have run, in whatever order. */
+/* Called after the constructors have run, in whatever order. */
 void tap_tp_stay(void)
 {
 	tracepoint_disable_destructors();
 }
 
-/* The types as LTTng-UST 2.13 and 2.14 write them; with others it refuses. */
+/* The signature is that of LTTng-UST 2.13 and 2.14; LTTng refuses a different one. */
 bool tap_tp_set_statedump(void (*write)(void))
 {
 	write_statedump = write;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "tap": what the tracer says of the process and of itself.
- * Read doc/man/ccltap-events.7 before changing: an event that was released may
- * gain fields, and never loses or renames one.
+ * LTTng-UST provider "tap": events of the process and of the tracer itself.  Read
+ * doc/man/ccltap-events.7 before a change: a released event may gain fields, and never
+ * loses or renames one.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER tap
@@ -19,7 +19,9 @@
 #include "tracepoints/verbs_fields.h"
 
 /* clang-format off */
-/* What starts with statedump_ says how things are, the others what has just happened. */
+/*
+ * An event whose name begins with statedump_ describes a state, any other one a change.
+ */
 #define TAP_PROCESS_EVENT(name) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
 		LTTNG_UST_TP_ARGS(const struct tap_process *, p), \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lets every event of these libraries through the gate (common/gate.h), whoever writes it
- * and by which of LTTng's macros: all come to this one.  Read after LTTng's headers.
+ * Passes every event of these libraries through the gate (common/gate.h).  It hides that
+ * all of LTTng's macros that write an event end in the one that is redefined here.  To be
+ * included after LTTng's headers.
  */
 #ifndef TAP_TRACEPOINTS_THROUGH_GATE_H
 #define TAP_TRACEPOINTS_THROUGH_GATE_H
 
 #include "common/gate.h"
 
-/* Of each library: given to it before its first event. */
+/* Each library has one, set before its first event. */
 extern struct tap_gate *tap_tp_gate tap_hidden;
 
 /* clang-format off */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the events of the provider "verbs" say: the records of the hot ones, made of one
- * row each, and plain structures for the others.
+ * What the events of the provider "verbs" have: a record for each hot event, made from
+ * one row, and plain structures for the others.
  *
  * A row is X_ROW(INT, SEQ): INT(type, name, base of the number when shown) for a field,
- * SEQ(type, name, name of the field with its length, base) for an array.  The record is
- * what the row says, packed, in its order; the description that LTTng is given is
- * the same row (packed.h).  A released row may gain fields, never lose or rename one.
+ * SEQ(type, name, name of the field with its length, base) for an array.  The record has
+ * the fields of the row, packed, in its order; the description for LTTng is made from the
+ * same row (packed.h).  A released row may gain fields, never lose or rename one.
+ *
+ * It hides how a record and its arrays are laid out.
  */
 #ifndef TAP_TRACEPOINTS_VERBS_EVENTS_H
 #define TAP_TRACEPOINTS_VERBS_EVENTS_H
@@ -18,8 +20,9 @@
 
 /* clang-format off */
 /*
- * A request has what all have, and what its kind has: most that NCCL posts name memory of
- * the peer, few are datagrams.  generation is 0 where it is no number of 16 bits: the newest.
+ * The fields that all requests share; those of its kind follow.  Most requests that NCCL
+ * posts name memory of the peer, few are datagrams.  generation is 0 for the newest one
+ * if its number does not fit into 16 bits.
  */
 #define TAP_VERBS_POSTED(INT) \
 	INT(uint64_t, begin_ns, 10) \
@@ -122,7 +125,10 @@
 	SEQ(uint32_t, imm_data, num_wc, 16) \
 	SEQ(uint8_t, wc_flags, num_wc, 16)
 
-/* One of the completions is an error, a datagram, or of a queue that is not known. */
+/*
+ * For a poll with a failed completion, a datagram, or a completion of an unknown queue
+ * pair.
+ */
 #define TAP_VERBS_POLL_DETAILED_ROW(INT, SEQ) \
 	TAP_VERBS_POLL_ROW(INT, SEQ) \
 	SEQ(uint32_t, src_qp, num_wc, 10) \
@@ -130,7 +136,7 @@
 
 /*
  * A bit of wc_flags that the header leaves free: the program did not ask for all of
- * byte_len, imm_data and src_qp, and what it did not is 0.
+ * byte_len, imm_data and src_qp; a field that it did not ask for is 0.
  */
 #define TAP_VERBS_WC_UNREAD 0x80
 
@@ -152,7 +158,7 @@
 enum tap_verbs_hot { TAP_VERBS_HOT(TAP_VERBS_HOT_NUMBER) TAP_VERBS_HOT_NR };
 #undef TAP_VERBS_HOT_NUMBER
 
-/* The fields of a row, and its arrays, each of as many elements as the event has. */
+/* The fields of a row, and its arrays, which all have the same number of elements. */
 #define TAP_ROW_MEMBER(type, name, base) type name;
 #define TAP_ROW_ARRAY(type, name, of, base) \
 	struct { \
@@ -175,8 +181,9 @@ TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 
 
 /*
- * An event with arrays: its room, where they lie for nr elements, and what it takes; and
- * the same event with the first nr elements alone.
+ * For an event with arrays: _room holds it, _place() sets the addresses of the arrays for
+ * nr elements and returns the length of the event, _shorten() leaves only the first nr
+ * elements.
  */
 #define TAP_VERBS_LIST(name, ROW) \
 	struct tap_verbs_##name##_room { \
@@ -203,7 +210,7 @@ TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 		ROW(TAP_ROW_NO_INT, TAP_ROW_MOVE) \
 		return length; \
 	}
-/* At most so many requests or completions are one event. */
+/* The most requests or completions of one event. */
 #define TAP_VERBS_LIST_MAX 32
 TAP_VERBS_LIST(post_send_list, TAP_VERBS_POST_SEND_LIST_ROW)
 TAP_VERBS_LIST(post_rdma_list, TAP_VERBS_POST_RDMA_LIST_ROW)
@@ -222,7 +229,7 @@ struct tap_verbs_context {
 	uint32_t num_ports;
 	int32_t transport;
 	uint32_t vendor_id, vendor_part_id;
-	const char *provider; /* the file that the context's post_send lies in */
+	const char *provider; /* the file that contains the context's post_send */
 	bool extended, observed;
 };
 
@@ -237,7 +244,7 @@ struct tap_verbs_port {
 };
 
 struct tap_verbs_gid {
-	uint64_t hi, lo; /* the bytes in their order */
+	uint64_t hi, lo; /* the bytes of the GID in their order */
 };
 
 struct tap_verbs_port_gid {
@@ -281,7 +288,10 @@ struct tap_verbs_qp {
 	bool sq_sig_all, extended;
 };
 
-/* What a modification set, all that it did not being 0, and what it led to. */
+/*
+ * What a modification and earlier ones of the generation set, 0 for the rest, and its
+ * result.
+ */
 struct tap_verbs_qp_modify {
 	uint32_t qp_id, generation;
 	uint32_t attr_mask;
@@ -315,7 +325,7 @@ struct tap_verbs_async {
 	uint32_t port_num;
 };
 
-/* The events that say no more than what went. */
+/* The kinds of objects whose end is an event. */
 enum tap_verbs_gone {
 	TAP_GONE_CONTEXT,
 	TAP_GONE_PD,
@@ -327,7 +337,7 @@ enum tap_verbs_gone {
 };
 
 struct tap_verbs_events {
-	/* The switches and records of the hot events, by enum tap_verbs_hot. */
+	/* The switches and events of the rows, by enum tap_verbs_hot. */
 	const int *on[TAP_VERBS_HOT_NR];
 	void (*write[TAP_VERBS_HOT_NR])(const void *record, size_t length);
 

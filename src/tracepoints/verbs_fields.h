@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields that an event of "verbs" and a state event of "tap" have in common. */
+/* The fields that an event of "verbs" shares with a state dump event of "tap". */
 #ifndef TAP_TRACEPOINTS_VERBS_FIELDS_H
 #define TAP_TRACEPOINTS_VERBS_FIELDS_H
 

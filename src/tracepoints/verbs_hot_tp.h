@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracepoints of the provider "verbs" whose events are packed: names alone, since
- * their fields are described by their rows (verbs_hot_tp.c).
+ * The tracepoints of the packed events of the provider "verbs": only their names, since
+ * rows describe their fields (verbs_hot_tp.c).
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER verbs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LTTng-UST provider "verbs": what is set up and torn down, at level INFO.  Its hot
+ * LTTng-UST provider "verbs": what is set up and torn down, at level INFO.  The hot
  * events are in verbs_hot_tp.c.
  */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
