@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes apart the column api of cuda.def, (bare name, CUPTI's number, that of the twin):
- * the bare name, and the numbers of the rows whose class has them.
+ * Takes apart the column api of cuda.def, (base name, CUPTI's number, the variant's
+ * number): the base name, and the numbers of the rows whose class has them.
+ *
+ * It hides that only some classes have numbers.
  */
 #ifndef TAP_CALLS_CUDA_API_H
 #define TAP_CALLS_CUDA_API_H
@@ -14,8 +16,8 @@
 #define TAP_STRING__(name) #name
 
 /*
- * M(exported name, number) for each name of a row that CUPTI tells of by a number:
- * TAP_CBID_class(M, name, api), and TAP_CBIDS_class(M, name, twin, api).
+ * M(exported name, number) for each name of a row that has a number of CUPTI's:
+ * TAP_CBID_class(M, name, api), and TAP_CBIDS_class(M, name, variant, api).
  */
 #define TAP_CBID_WORK(M, name, api) M(name, TAP_CBID_ALONE_ api)
 #define TAP_CBID_WAIT TAP_CBID_WORK

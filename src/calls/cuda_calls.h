@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the rows of cuda.def and hip.def declare: for each call <name>_function, its type,
- * struct <name>_args, its arguments as an event gets to see them, and TAP_<name>, its
- * number in a table of TAP_CUDA_NR rows; and TAP_CBID_<symbol>, CUPTI's numbers.
+ * struct <name>_args, its arguments as an event reads them, and TAP_<name>, its number in
+ * a table of TAP_CUDA_NR rows; and TAP_CBID_<symbol>, CUPTI's numbers.
+ *
+ * It hides how a row is read.
  */
 #ifndef TAP_CALLS_CUDA_CALLS_H
 #define TAP_CALLS_CUDA_CALLS_H

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How each kind of argument of cuda.def and hip.def is recorded: kinds.h for calls that
- * are two events, this for what those have besides, and for calls that are one, packed
+ * How each kind of argument of cuda.def and hip.def is recorded.  For calls with two
+ * events it adds kinds to those of kinds.h; it has all kinds for calls with one, packed
  * event.
  *
- * A kind K of the latter has two lines: PACK_K(M, n), its fields as M(type, name, base of
- * the number when shown), and STORE_K(n), which fills in those of the record r from the
- * argument n; MEANS_K(n) notes in w which argument is the stream, the function, the
- * buffer of arguments.  ROLE_K(n) says for both which field has which role.  The rules are
- * those of kinds.h.
+ * A kind K of a packed event has these lines: PACK_K(M, n), its fields as M(type, name,
+ * base of the number when shown); STORE_K(n), which fills in those fields of the record r
+ * from the argument n; and MEANS_K(n), which notes in w which argument is the stream, the
+ * function, the buffer of arguments.  ROLE_K(n) gives the roles of fields, for both sorts
+ * of calls.  The rules are those of kinds.h.
+ *
+ * It hides which fields an argument becomes.
  */
 #ifndef TAP_CALLS_CUDA_KINDS_H
 #define TAP_CALLS_CUDA_KINDS_H
@@ -27,8 +29,10 @@ static inline uint64_t tap_cuda_bytes3d(const CUDA_MEMCPY3D *copy)
 	return copy ? copy->WidthInBytes * copy->Height * copy->Depth : 0;
 }
 
-/* A batch may be long: the first of its sizes are added up, which says whether that is
- * all. */
+/*
+ * A batch may be long: only its first sizes are added up, and the event has the count,
+ * too.
+ */
 #define TAP_CUDA_SIZES_MAX 256
 
 static inline uint64_t tap_cuda_sum(const size_t *sizes, size_t count)
@@ -41,7 +45,7 @@ static inline uint64_t tap_cuda_sum(const size_t *sizes, size_t count)
 	return sum;
 }
 
-/* The dimensions of the cluster, 0 where the launch asks for none. */
+/* The dimensions of the cluster; 0 if the launch asks for none. */
 static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 				    uint32_t *ret_dimensions)
 {
@@ -59,7 +63,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 
 /* clang-format off */
 
-/* ---- Calls that are two events ---- */
+/* ---- Calls with two events ---- */
 
 #define READ_SKIP(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_SKIP(n)
@@ -87,7 +91,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define ENTRY_NODE(n) lttng_ust_field_integer(int32_t, n##_type, a->n ? a->n->type : -1)
 #define EXIT_NODE(n)
 
-/* What the reader knows by its role, recorded as a pointer or a number is. */
+/* Arguments that the reader finds by their role, recorded as pointers or numbers. */
 #define READ_BYTES READ_U64
 #define ENTRY_BYTES ENTRY_U64
 #define EXIT_BYTES EXIT_U64
@@ -104,7 +108,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define ENTRY_OUT_GRAPH_EXEC ENTRY_OUT_PTR
 #define EXIT_OUT_GRAPH_EXEC EXIT_OUT_PTR
 
-/* ---- Calls that are one ---- */
+/* ---- Calls with one event ---- */
 
 #define PACK_SKIP(M, n)
 #define STORE_SKIP(n)
@@ -156,7 +160,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 	r->clusterDimX = cluster[0]; r->clusterDimY = cluster[1]; r->clusterDimZ = cluster[2]; \
 	} while (0);
 
-/* HIP's two, without clusters. */
+/* HIP's two configurations, without clusters. */
 #define PACK_HIP_CONFIG(M, n) \
 	M(uint32_t, gridDimX, 10) M(uint32_t, gridDimY, 10) M(uint32_t, gridDimZ, 10) \
 	M(uint32_t, blockDimX, 10) M(uint32_t, blockDimY, 10) M(uint32_t, blockDimZ, 10) \
@@ -195,7 +199,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define STORE_COPY2D(n) r->n##_bytes = tap_cuda_bytes2d(n);
 #define PACK_COPY3D(M, n) M(uint64_t, n##_bytes, 10)
 #define STORE_COPY3D(n) r->n##_bytes = tap_cuda_bytes3d(n);
-/* Of count copies, or of the first 256. */
+/* The sum of count copies, or of the first 256. */
 #define PACK_SIZES_count(M, n) M(uint64_t, n##_bytes, 10)
 #define STORE_SIZES_count(n) r->n##_bytes = tap_cuda_sum(n, count);
 
@@ -228,7 +232,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define MEANS_COPY3D(n)
 #define MEANS_SIZES_count(n)
 
-/* ---- Which field has which role ---- */
+/* ---- The roles of fields ---- */
 
 #define ROLE_SKIP(n)
 #define ROLE_DPTR(n)

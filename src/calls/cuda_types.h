@@ -3,9 +3,9 @@
  * The types of the CUDA driver API that the rows of cuda.def name.
  *
  * It hides that the build needs no CUDA: the layouts are declared here as in cuda.h of
- * CUDA 11.8 to 13.0, only as far as they are read, and a test compares them with
- * whichever header it finds (tests/calls/programs/check_cuda.c).  What is only handed on is left
- * incomplete.
+ * CUDA 11.8 to 13.0, only as far as the tracer reads them, and a test compares them with
+ * the headers that it finds (tests/calls/programs/check_cuda.c).  Types that the tracer
+ * only passes on are left incomplete.
  */
 #ifndef TAP_CALLS_CUDA_TYPES_H
 #define TAP_CALLS_CUDA_TYPES_H
@@ -86,7 +86,7 @@ struct tap_cuda_end3d {
 	const void *host;
 	CUdeviceptr device;
 	CUarray array;
-	void *context; /* between contexts; else reserved */
+	void *context; /* for copies between contexts; else reserved */
 	size_t pitch, height;
 };
 
@@ -96,7 +96,7 @@ typedef struct CUDA_MEMCPY3D_st {
 } CUDA_MEMCPY3D;
 typedef CUDA_MEMCPY3D CUDA_MEMCPY3D_PEER;
 
-/* The second form has more behind. */
+/* The second form of the structure has more fields at its end. */
 typedef struct CUDA_KERNEL_NODE_PARAMS_st {
 	CUfunction func;
 	unsigned int gridDimX, gridDimY, gridDimZ;

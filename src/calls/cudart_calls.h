@@ -3,8 +3,9 @@
  * The types of the CUDA runtime that the rows of cudart.def name, and a type for each of
  * its functions.
  *
- * It hides that the build needs no CUDA: only what is passed by value has a layout here,
- * which a test compares with the headers it finds (tests/calls/programs/check_cudart.c).
+ * It hides that the build needs no CUDA: only types passed by value have a layout here,
+ * which a test compares with the headers that it finds
+ * (tests/calls/programs/check_cudart.c).
  */
 #ifndef TAP_CALLS_CUDART_CALLS_H
 #define TAP_CALLS_CUDART_CALLS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rows of cupti.def declare: for each <name>_function, its type; and the versions
- * that libraries of CUPTI give to all their names, which is the library's own soname.
+ * What the rows of cupti.def declare: the type <name>_function of each function; and the
+ * versions of the symbols in CUPTI's libraries, which are each library's own soname.  It
+ * hides which libraries have a function.
  */
 #ifndef TAP_CALLS_CUPTI_CALLS_H
 #define TAP_CALLS_CUPTI_CALLS_H
@@ -9,7 +10,7 @@
 #include "common/args.h"
 
 /* clang-format off */
-/* X(how it is called in our symbols, version), then what it is given. */
+/* X(name in the tracer's symbols, version, further arguments...). */
 #define TAP_CUPTI_SINCE_13(X, ...) X(v13, "libcupti.so.13", ##__VA_ARGS__)
 #define TAP_CUPTI_SINCE_11(X, ...) \
 	X(v110, "libcupti.so.11.0", ##__VA_ARGS__) \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The types of HIP that the rows of hip.def name, where those of cuda_types.h do not
- * serve: handles, results and pitched copies are the same to whoever only hands them on.
+ * serve: handles, results and pitched copies are the same for code that only passes them
+ * on.
  *
  * It hides that the build needs no HIP: the layouts are those of hip_runtime_api.h of
- * ROCm 5.2 to 7, declared as far as they are read.
+ * ROCm 5.2 to 7, declared as far as the tracer reads them.
  */
 #ifndef TAP_CALLS_HIP_TYPES_H
 #define TAP_CALLS_HIP_TYPES_H

@@ -3,24 +3,25 @@
  * How each kind of argument is recorded: the only recording code written by hand.
  *
  * A kind K has five lines: READ_K(ON_ENTRY, ON_EXIT, n), what is read through the
- * argument and when; ENTRY_K(n), the fields before the call; EXIT_K(n), the fields after
- * it; KIND_FITS_K(t), whether the kind may stand beside the C type t (LTTng would cast in
- * silence); and ROLE_K(n), TAP_ROLE(role, field) for each field that means something to
- * the reader (join/model/call.h).  RET_K records a result, as the field "result", and
- * READ_RET_K reads it.
- * In the fields, n is the argument's name, a points to the call's arguments, call to what
- * else is known of it, and on exit ret is its result.
+ * argument, and when; ENTRY_K(n), the fields before the call; EXIT_K(n), the fields after
+ * it; KIND_FITS_K(t), whether the kind fits the C type t (LTTng would cast in silence);
+ * and ROLE_K(n), TAP_ROLE(role, field) for each field that means something to the reader
+ * (join/model/call.h).  RET_K records a result, as the field "result", and READ_RET_K
+ * reads it.  In the fields, n is the argument's name, a points to the call's arguments,
+ * call to the rest that is known of the call, and on exit ret is its result.
  *
- * LTTng evaluates the fields while a place in its buffer is reserved.  A process that
- * dies there takes with it what all others record on that processor; so the fields read
- * nothing of the program's.  Before the event READ_K copies that to the stack, where it
- * can be read at all, and lets the argument in a, which is a copy, lead there, or to
- * nothing.
+ * LTTng evaluates the fields while it holds a reserved place in its buffer.  A process
+ * that dies there destroys what all processes record on that processor; so the fields
+ * read no memory of the program's.  Before the event, READ_K copies that memory to the
+ * stack, if it can be read, and points the argument in a, which is itself a copy, to it,
+ * or sets it to NULL.
  *
- * The rules: no call into a traced library, no allocation, no lock.  Memory of the
- * program is read only where the call itself may read it; what a call gives back,
- * only once its result says that it was written, else the field is 0, the empty
- * string, or -1 in an enumeration.  Nothing that is secret is read.
+ * The rules: no call into a traced library, no allocation, no lock.  The tracer reads
+ * memory of the program only where the call itself may read it, and results only once the
+ * call's result says that they were written; else the field is 0, the empty string, or -1
+ * in an enumeration.  The tracer reads no secret.
+ *
+ * It hides which fields an argument becomes.
  */
 #ifndef TAP_CALLS_KINDS_H
 #define TAP_CALLS_KINDS_H
@@ -52,13 +53,15 @@
 #define TAP_POINTS_TO_POINTER(t) (TAP_IS_POINTER(t) && TAP_IS_POINTER(__typeof__(*(t) 0)))
 
 /*
- * A handle is already there when work on it goes on in the background; the
- * numbers are ncclSuccess and ncclInProgress.
+ * A call that goes on in the background has already written its handle; the numbers are
+ * ncclSuccess and ncclInProgress.
  */
 #define TAP_WROTE(n) ((ret) == 0 && a->n)
 #define TAP_WROTE_HANDLE(n) (((ret) == 0 || (ret) == 7) && a->n)
 
-/* A longer list than this is not a list; its length is an argument of its own. */
+/*
+ * A longer list is taken as invalid and not read; its length is an argument of its own.
+ */
 #define TAP_LIST_MAX 4096
 
 static inline uint32_t tap_list_length(const void *list, int64_t length)
@@ -66,12 +69,12 @@ static inline uint32_t tap_list_length(const void *list, int64_t length)
 	return list && length > 0 && length <= TAP_LIST_MAX ? (uint32_t) length : 0;
 }
 
-/* So much of the stack has room for: 256 numbers, 128 handles, 64 descriptors. */
+/* The room on the stack for one list: 256 numbers, 128 handles, 64 descriptors. */
 #define TAP_LIST_BYTES 1024
 #define TAP_STRING_BYTES 256
 #define TAP_RESULT_BYTES 1024
 
-/* The first of a long list are recorded. */
+/* How many items of a list are recorded: the first ones of a long list. */
 static inline uint32_t tap_list_shown(const void *list, int64_t length, size_t each)
 {
 	const uint32_t nr = tap_list_length(list, length), most = TAP_LIST_BYTES / each;
@@ -81,8 +84,8 @@ static inline uint32_t tap_list_shown(const void *list, int64_t length, size_t e
 
 /*
  * The communicator hash of NCCL 2.26 and later, so that the trace, NCCL's log and its
- * profiler plugins name a communicator alike; older releases had another.  It takes
- * the identifier as 16 words of the machine's byte order.  NULL gives 0.
+ * profiler plugins use one name for a communicator; older releases had another hash.  It
+ * takes the identifier as 16 words of the machine's byte order.  NULL gives 0.
  */
 static inline uint64_t tap_nccl_hash(const ncclUniqueId *id)
 {
@@ -104,9 +107,9 @@ static inline uint64_t tap_nccl_hash(const ncclUniqueId *id)
 }
 
 /*
- * Whether the program's copy of a structure has a field that ends at end bytes
- * and came with version since.  Size alone does not tell: an int that fills up
- * what was padding leaves the size as it was.
+ * Whether the program's copy of a structure has a field that ends at end bytes and came
+ * with version since.  The size alone does not tell: an int in the place of padding does
+ * not change it.
  */
 static inline bool tap_nccl_has(const void *versioned, unsigned int magic, size_t end,
 				unsigned int since)
@@ -117,7 +120,9 @@ static inline bool tap_nccl_has(const void *versioned, unsigned int magic, size_
 	       head->version >= since;
 }
 
-/* Copies a versioned structure, as far as it reaches and there is room; NULL: it is none.
+/*
+ * Copies a versioned structure, as far as it reaches and ret_copy has room; NULL if from
+ * is none.
  */
 static inline void *tap_read_versioned(void *ret_copy, size_t room, const void *from,
 				       unsigned int magic)
@@ -130,7 +135,7 @@ static inline void *tap_read_versioned(void *ret_copy, size_t room, const void *
 	return tap_safe_read(ret_copy, from, head.size < room ? head.size : room);
 }
 
-/* A configuration and the names that it leads to, cut. */
+/* A configuration and its names, cut to size. */
 struct tap_config_copy {
 	struct tap_nccl_config config;
 	char net_name[32], comm_name[128];
@@ -176,7 +181,7 @@ static inline void *tap_read_coll_config(struct tap_coll_config_copy *ret_copy,
 	return config;
 }
 
-/* A field of a versioned structure, or what to say when it is not there. */
+/* A field of a versioned structure, or `absent` if the structure does not have it. */
 #define TAP_FIELD_OF(type, n, field, since, absent) \
 	(tap_nccl_has(a->n, TAP_NCCL_MAGIC, \
 		      offsetof(struct type, field) + sizeof(((struct type *) 0)->field), \
@@ -191,7 +196,7 @@ static inline const char *tap_string(const char *string)
 
 /* clang-format off */
 
-/* What READ_K does: each declares the place of the copy. */
+/* The bodies of READ_K: each declares a copy on the stack. */
 #define TAP_READ_STRING(n) \
 	char n##_copy[TAP_STRING_BYTES]; \
 	a->n = tap_safe_read_string(n##_copy, sizeof(n##_copy), a->n);
@@ -204,7 +209,7 @@ static inline const char *tap_string(const char *string)
 #define TAP_READ_CONFIG(n, copy, read) \
 	struct copy n##_copy; \
 	a->n = read(&n##_copy, a->n);
-/* The string is cut as a result is: some tell all that there is to tell. */
+/* The string gets as much room as a result: some calls return a long text. */
 #define TAP_READ_OUT_STRING(n) \
 	char n##_text[TAP_RESULT_BYTES]; \
 	TAP_READ_BYTES(n, TAP_WROTE(n)) \
@@ -249,7 +254,7 @@ static inline const char *tap_string(const char *string)
 #define KIND_FITS_I32(t) TAP_IS_NUMBER(t, 4)
 #define ROLE_I32(n)
 
-/* What the reader knows by its role, recorded as a pointer or a number is. */
+/* Arguments that the reader finds by their role, recorded as pointers or numbers. */
 #define READ_STREAM READ_PTR
 #define ENTRY_STREAM ENTRY_PTR
 #define EXIT_STREAM EXIT_PTR
@@ -345,7 +350,7 @@ static inline const char *tap_string(const char *string)
 #define KIND_FITS_UNIQUE_ID_PTR(t) TAP_POINTS_TO(t, const ncclUniqueId)
 #define ROLE_UNIQUE_ID_PTR(n)
 
-/* NCCL makes a communicator's hash of the first of its identifiers. */
+/* NCCL computes a communicator's hash from the first of its identifiers. */
 #define READ_UNIQUE_IDS_nId(ON_ENTRY, ON_EXIT, n) \
 	ON_ENTRY(TAP_READ_BYTES(n, tap_list_length(a->n, a->nId)))
 #define ENTRY_UNIQUE_IDS_nId(n) \
@@ -488,7 +493,7 @@ static inline const char *tap_string(const char *string)
 #define KIND_FITS_OUT_HANDLES_ndev(t) TAP_POINTS_TO_POINTER(t)
 #define ROLE_OUT_HANDLES_ndev(n)
 
-/* What the call gives back. */
+/* Results of the call. */
 #define READ_OUT_PTR(ON_ENTRY, ON_EXIT, n) ON_EXIT(TAP_READ_BYTES(n, TAP_WROTE(n)))
 #define ENTRY_OUT_PTR(n)
 #define EXIT_OUT_PTR(n) \
@@ -576,8 +581,8 @@ static inline const char *tap_string(const char *string)
 #define ROLE_OUT_UNIQUE_ID(n)
 
 /*
- * What calls of a hook have besides (intercept/nccl/hooks.h): HOOK_ENTRY_H before the call,
- * HOOK_EXIT_H after it, and HOOK_KIND_H.
+ * The fields that calls of a hook have besides (intercept/nccl/hooks.h): HOOK_ENTRY_H
+ * before the call, HOOK_EXIT_H after it, and HOOK_KIND_H.
  */
 #define TAP_GROUP_FIELDS \
 	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
@@ -652,8 +657,8 @@ static inline const char *tap_string(const char *string)
 #define HOOK_EXIT_ON_COMM
 
 /*
- * What the calls of a hook are to their communicator's operations (join/model/call.h).  Of
- * those that are COLLECTIVE here only such count as have an op_number.
+ * What the calls of a hook mean for their communicator's operations (join/model/call.h).
+ * Of those that are COLLECTIVE here, only calls with an op_number count.
  */
 #define HOOK_KIND_COLLECTIVE COLLECTIVE
 #define HOOK_KIND_SEND SEND
@@ -681,7 +686,7 @@ static inline const char *tap_string(const char *string)
 #define HOOK_KIND_PLAIN COLLECTIVE
 #define HOOK_KIND_ON_COMM COLLECTIVE
 
-/* Results. */
+/* Return values. */
 #define READ_RET_RESULT
 #define READ_RET_I32
 #define READ_RET_SKIP

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Prints the rows of nccl.def, cuda.def, cudart.def, cupti.def, hip.def and verbs.def for
- * those who are not C: the export lists of the library, the reference table doc/calls.md, and the
- * lists of the coverage test.
+ * users other than C: the export lists of the library, the reference table doc/calls.md,
+ * and the lists of the coverage test.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct {
 };
 #undef CALL
 
-/* since: CUDA's release, and none of HIP's, whose names have versions. */
+/* since: CUDA's release; HIP's rows have none, since HIP's names have versions. */
 static const struct gpu {
 	const char *name, *variant, *class, *does, *version, *variant_version;
 	unsigned int since;
@@ -85,7 +85,7 @@ static const struct {
 #undef CALL_ALONE
 #undef CBID
 
-/* The libraries that have the call are those since a release. */
+/* The libraries of CUDA's releases from `since` on have the call. */
 #define CALL_ALONE(number, since, fn, ...) {#fn, NULL, number, since},
 #define CALL(number, since, fn, variant, ...) {#fn, #variant, number, since},
 static const struct runtime {
@@ -101,7 +101,7 @@ static const struct {
 	const char *version;
 } runtimes[] = {{11, "libcudart.so.11.0"}, {12, "libcudart.so.12"}, {13, "libcudart.so.13"}};
 
-/* Each of CUPTI's that is stood in for, under each version. */
+/* Each function of CUPTI that has a wrapper, under each version. */
 #define VERSIONED(binding, version, name) {#name, version},
 #define CALL(since, class, name, ...) TAP_CUPTI_SINCE_##since(VERSIONED, name)
 static const struct {
@@ -185,7 +185,7 @@ static const char verbs_markdown[] =
 	"| call | version | arguments | result |\n"
 	"|---|---|---|---|\n";
 
-/* They are no symbols, so no row makes them. */
+/* Functions without a symbol, so without a row. */
 static const char verbs_pointers[] =
 	"\n"
 	"Inline functions of the header call what is in a table or in an object. These are replaced\n"
@@ -234,7 +234,7 @@ static const struct form {
 	{"--markdown", markdown_head, print_markdown},
 };
 
-/* Each exported name, the row that it is of, and its class. */
+/* Each exported name, its row and its class. */
 static int print_cuda(void)
 {
 	const struct gpu *g;
@@ -292,7 +292,7 @@ static int print_cupti(void)
 	return fflush(stdout) || ferror(stdout);
 }
 
-/* By which number CUPTI's callbacks name a function of the driver. */
+/* The numbers by which CUPTI's callbacks name functions of the driver. */
 static int print_cbids(void)
 {
 	unsigned int i;
@@ -320,7 +320,7 @@ static void print_name(const char *name)
 		printf(" |");
 }
 
-/* What CUDA's and HIP's tables have in common. */
+/* The table that CUDA and HIP share. */
 static void print_gpu(const struct gpu *g)
 {
 	const unsigned int nr_args = ARRAY_SIZE(g->args);

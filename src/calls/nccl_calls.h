@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rows of nccl.def declare: for each call struct <call>_args, its
- * arguments as an event gets to see them, and TAP_<call>, its number in a table
- * of TAP_NCCL_NR rows.  It hides how a row is read, and refuses to compile one
- * whose kinds do not fit its types.
+ * What the rows of nccl.def declare: for each call struct <call>_args, its arguments as
+ * an event reads them, and TAP_<call>, its number in a table of TAP_NCCL_NR rows.
+ *
+ * It hides how a row is read.  A row whose kinds do not fit its types does not compile.
  */
 #ifndef TAP_CALLS_NCCL_CALLS_H
 #define TAP_CALLS_NCCL_CALLS_H

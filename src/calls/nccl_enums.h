@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The vendor's enumerations, one list each, read for the types, for the trace's
- * enumerations and for the check against the vendor's header.
+ * The vendor's enumerations, one list each, from which the types, the trace's
+ * enumerations and the check against the vendor's header are made.
  *
  * TAP_NCCL_ENUMS expands TAP_NCCL_ENUM(type, values) for each, TAP_NCCL_RESULTS for the
- * results alone, a value being
- * TAP_NCCL_VALUE(name, number).  A number never gets another name.  A reduction
- * that the program makes has a number of its own, which no list can name.
+ * results alone; a value is TAP_NCCL_VALUE(name, number).  A number never gets another
+ * name.  A reduction operator that the program makes has a number of its own, which is in
+ * no list.
  */
 #ifndef TAP_CALLS_NCCL_ENUMS_H
 #define TAP_CALLS_NCCL_ENUMS_H

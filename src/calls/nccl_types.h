@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The types of the NCCL API under the vendor's names, declared by ourselves, so
- * that no build needs a vendor's header.
+ * The types of the NCCL API under the vendor's names, declared here, so that no build
+ * needs a vendor's header.
  *
- * It hides which header, if any, was read before: where the vendor's <nccl.h> or
- * <nccl_device.h> was, only what that version lacks is added.  What is handed
- * over by address is not described here; the few structures that are read are
- * tap_nccl_* below, laid out as the newest release has them, and read only as far
- * as the program's own copy reaches (kinds.h).  tests/calls/programs/check_abi.c compares
- * all of it with the vendor's headers.
+ * It hides which header, if any, was included before: after the vendor's <nccl.h> or
+ * <nccl_device.h> it adds only what that version lacks.  Types that are passed by address
+ * are not described here.  The few structures that the tracer reads are tap_nccl_* below,
+ * with the newest release's layout, and are read only as far as the program's own copy
+ * reaches (kinds.h).  tests/calls/programs/check_abi.c compares all of it with the
+ * vendor's headers.
  */
 #ifndef TAP_CALLS_NCCL_TYPES_H
 #define TAP_CALLS_NCCL_TYPES_H
@@ -19,7 +19,7 @@
 
 #include "calls/nccl_enums.h"
 
-/* Opaque ones may be declared twice, as long as it is done alike. */
+/* Opaque types may be declared twice if both declarations are alike. */
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct ncclComm *ncclComm_t;
@@ -43,7 +43,7 @@ TAP_NCCL_ENUMS
 #undef TAP_NCCL_ENUM
 #endif
 
-/* Older headers lack these; for an argument only its size counts. */
+/* Older headers lack these; of an argument only the size matters. */
 #if TAP_NCCL_HEADER < 22200
 typedef struct ncclSimInfo ncclSimInfo_t;
 #endif
@@ -93,10 +93,10 @@ struct ncclGinOutboxHandle;
 struct ncclGinInboxA2AHandle;
 struct ncclParamHandle;
 
-/* RCCL's. */
+/* RCCL's own type. */
 typedef int mscclAlgoHandle_t;
 
-/* What every structure with a version begins with. */
+/* The beginning of every structure with a version. */
 struct tap_nccl_head {
 	size_t size;
 	unsigned int magic, version;
@@ -166,7 +166,7 @@ struct tap_nccl_properties {
 	uint64_t commHash;
 };
 
-/* The key that follows the mode is a secret and is not even given a name. */
+/* The key after the mode is a secret, so it has no name here. */
 struct tap_nccl_encryption_config {
 	struct tap_nccl_head head;
 	int mode;

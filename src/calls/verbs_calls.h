@@ -2,7 +2,7 @@
 /*
  * The types of libibverbs, and a type for each function of verbs.def.
  *
- * It hides that verbs.h makes macros of some functions' names.
+ * It hides that verbs.h defines some functions' names as macros.
  */
 #ifndef TAP_CALLS_VERBS_CALLS_H
 #define TAP_CALLS_VERBS_CALLS_H
