@@ -4,8 +4,8 @@
  * at once, from wherever it stands, and nothing is allocated.
  *
  * Hides the four pointers that an insertion or a removal has to set.  Walking is open:
- * for (item = list.first; item; item = item->link.after); whoever removes items while
- * walking takes link.after first.
+ * for (item = list.first; item; item = item->link.after); a loop that removes items
+ * takes link.after first.
  *
  * The list does not own its items: it neither frees them nor knows whether an item is in
  * a list.  An item that is removed has no neighbours; one with two links can be in two

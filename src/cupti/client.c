@@ -141,7 +141,7 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *buffer,
 	tap_guard_clear(guard);
 }
 
-/* The time by which CUPTI goes itself, for the client after the tracer. */
+/* The clock that CUPTI itself uses, for the client that takes CUPTI next. */
 static uint64_t time_of_day(void)
 {
 	struct timespec ts;

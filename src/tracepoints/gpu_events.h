@@ -102,8 +102,8 @@
 	INT(uint32_t, event, 10)
 
 /*
- * The thread of the event made a node of a graph: in the recorded call call_id, or as a
- * copy of the node `original` (0: no copy).
+ * The event is written by the thread that makes a node of a graph: in the recorded call
+ * call_id, or as a copy of the node `original`, 0 for none.
  */
 #define TAP_GPU_GRAPH_NODE_ROW(INT, SEQ) \
 	INT(uint64_t, call_id, 10) \

@@ -23,7 +23,10 @@ struct extended_cq {
 	__typeof__(((struct ibv_cq_ex *) NULL)->end_poll) end_poll;
 	/* The fields that the program asked for; the tracer must not read others. */
 	uint64_t wc_flags;
-	/* Completions without a queue pair number belong to the only queue pair. */
+	/*
+	 * A completion without a queue pair number belongs to the only queue pair of the
+	 * queue.
+	 */
 	uint32_t nr_qps, only_qp_num;
 	/* Valid from start_poll to end_poll. */
 	bool is_recorded;

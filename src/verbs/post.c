@@ -29,8 +29,8 @@ void tap_emit_failed(const struct tap_object *qp, const struct tap_object *srq,
 }
 
 /*
- * The context of a queue that was made by a bypass: its posts go to the provider of the
- * context.
+ * The context of a queue that the tracer did not see made: its posts go straight to the
+ * context's real functions.
  */
 static const struct tap_context *context_of(struct ibv_context *context)
 {
