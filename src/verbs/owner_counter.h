@@ -3,12 +3,12 @@
  * Owner-biased counters: exact counts of what threads do with a queue, and whether two
  * threads were in a call on it at once, so that the order of their requests is unknown.
  *
- * One thread uses nearly every queue, and a locked instruction costs as much as all else
- * that the tracer does for a post.  So the first thread owns the counter and uses plain
- * loads and stores.  A thread that comes later makes all processors see that it came
- * (membarrier), waits for the few instructions in which the owner may be counting, and
- * takes over.  After TAP_OWNER_COUNTER_OWNERS_MAX owners the counter is shared, and all
- * threads use locked instructions.
+ * Nearly every queue is used by one thread alone, and a locked instruction costs as much
+ * as all else that the tracer does for a post.  So the first thread owns the counter and
+ * uses plain loads and stores.  A thread that comes later makes all processors see that
+ * it came (membarrier), waits for the few instructions in which the owner may be
+ * counting, and takes over.  After TAP_OWNER_COUNTER_OWNERS_MAX owners the counter is
+ * shared, and all threads use locked instructions.
  *
  * It hides who owns the counter.  No thread holds anything while the real call runs.
  */

@@ -64,8 +64,9 @@ static inline bool wants_polls(void)
 }
 
 /*
- * Consecutive completions of one queue pair: the increments of its counts, which are
- * written once at the end.
+ * Consecutive completions of one queue pair: the increments of its counts, written once
+ * at the end.  A count without an increment is not written: it may be another completion
+ * queue's.
  */
 struct run {
 	struct tap_qp *q;
