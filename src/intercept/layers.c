@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of layers, in the order of their locks: a thread that holds the lock of a
- * layer takes only locks of later ones.  doc/INTERNALS.md describes what each lock is
- * held around.
+ * layer takes only locks of later ones.  README.md describes what each lock is held around.
  *
  * So a fork locks from the first to the last, after LTTng's own lock, and unlocks from
  * the last to the first.  announce, write_statedump and expire go from the last to the
