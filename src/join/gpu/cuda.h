@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layer of the CUDA driver: a call that has one event becomes a span, with what is
- * known of it besides: the name of the function that it launches, what a graph repeats,
- * and the call that it was made in.
+ * The CUDA driver layer: turns a call that has one event into a span, and adds the name
+ * of the launched function, what a graph repeats, and the enclosing call.
  *
- * Hides that one event stands for two.  Memory grows with the
- * functions, captures and graphs of a process, up to a bound, never with the length of
- * the trace.
+ * Hides that one event stands for an entry and an exit.  Memory grows with the functions,
+ * captures and graphs of a process, up to a bound, never with the length of the trace.
  */
 #ifndef TAP_JOIN_GPU_CUDA_H
 #define TAP_JOIN_GPU_CUDA_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a launch of a CUDA graph repeats: the calls of the capture that it was made by.
+ * Finds what a launch of a CUDA graph repeats: the calls of the capture that made the
+ * graph.
  *
- * Hides how captures become graphs and graphs what can be launched, and when nobody can
- * say which calls went into which: those of another stream join a capture by events,
- * which the trace does not tell.
+ * Hides how captures become graphs and graphs become executable graphs, and when the
+ * calls in a graph are uncertain: another stream joins a capture through CUDA events,
+ * which the trace does not record.
  */
 #ifndef TAP_JOIN_GPU_CUDA_GRAPH_H
 #define TAP_JOIN_GPU_CUDA_GRAPH_H
@@ -12,40 +13,43 @@
 #include "join/model/span.h"
 
 enum tap_graph_known {
-	TAP_GRAPH_UNKNOWN, /* how it was made was not seen */
-	TAP_GRAPH_IN_PART, /* there may be more in it */
+	TAP_GRAPH_UNKNOWN, /* its creation was not seen */
+	TAP_GRAPH_IN_PART, /* it may contain more */
 	TAP_GRAPH_EXACT,
 };
 
-/* What is in a graph. */
+/* The contents of a graph. */
 struct tap_graph {
 	enum tap_graph_known known;
-	uint64_t capture_id; /* that it was made by, from 1 in each process; 0 none */
-	uint64_t calls;	     /* that were captured */
-	uint64_t kernels;    /* of these */
+	uint64_t capture_id; /* capture that made it, from 1 in each process; 0: none */
+	uint64_t calls;	     /* captured calls */
+	uint64_t kernels;    /* kernels among these calls */
 };
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_graphs {
 	struct tap_table captures; /* by (process, stream) */
 	struct tap_table graphs;   /* by (process, address) */
 	struct tap_table execs;	   /* the same */
-	struct tap_table counts; /* of captures and of streams that joined, by process */
+	struct tap_table counts; /* of captures and calls in joined streams, by process */
 };
 
 /*
- * A call that was captured, on this stream if has_stream.  Gives the capture that it
- * surely went into, NULL: that is not told.  Returns 0 or -ENOMEM.
+ * Takes a captured call, on `stream` if has_stream.  Sets *ret to the capture that it
+ * certainly belongs to, or to NULL where the trace does not say.  Returns 0 or -ENOMEM.
  */
 int tap_graphs_captured(struct tap_graphs *graphs, const struct tap_span *span,
 			bool has_stream, uint64_t stream, const struct tap_graph **ret);
 
-/* A call that is no work has ended: it may make or end a graph.  Returns 0 or -ENOMEM. */
+/*
+ * Takes an ended call: it may begin or end a capture, or make, change or destroy a graph.
+ * Returns 0 or -ENOMEM.
+ */
 int tap_graphs_ended(struct tap_graphs *graphs, const struct tap_span *span);
 
 /*
- * What a launch of this one repeats, as far as the losses allow to say; NULL: how it was
- * made was not seen.
+ * What a launch of `exec` repeats, as certain as the losses allow; NULL where the
+ * creation of `exec` was not seen.
  */
 const struct tap_graph *tap_graphs_find(const struct tap_graphs *graphs,
 					const struct tap_loss *loss,

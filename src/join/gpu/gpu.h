@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layer of the GPU: what ran there, the launch that asked for it, and the collective
- * that it is a part of.
+ * The GPU layer: links each run (a kernel, copy or memset that ran on the GPU) to its
+ * launch and to the collective that it is a part of.
  *
- * What ran is reported long after it was over, by a thread that has nothing to do with
- * it. Hides that its launch may be in the trace before or after it, and its parts: the
- * launches (gpu_launch.h), what waits for them (gpu_run.h), the NCCL calls around them
- * (gpu_call.h), the graphs that run them again (gpu_graph.h), what becomes a span
- * (gpu_span.h), and who has CUPTI (gpu_cupti.h).  Memory grows with what is outstanding,
- * up to a bound, and with the names of kernels and the nodes of graphs, up to another.
+ * CUPTI reports a run long after its end, on an unrelated thread.  Hides that the trace
+ * may have the launch before or after the run, and the parts of the layer: launches
+ * (gpu_launch.h), waiting runs (gpu_run.h), enclosing NCCL calls (gpu_call.h), graphs
+ * that repeat launches (gpu_graph.h), spans of runs (gpu_span.h), and the owner of CUPTI
+ * (gpu_cupti.h).  Memory grows with what is outstanding, up to a bound, and with the
+ * names of kernels and the nodes of graphs, up to another.
  */
 #ifndef TAP_JOIN_GPU_GPU_H
 #define TAP_JOIN_GPU_GPU_H

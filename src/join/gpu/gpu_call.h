@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which collectives a launch may be of: those of the NCCL call that it was made in, which
- * is one, or, of the end of a group, those of the group.
+ * Finds the collectives that a launch may belong to: the one that the enclosing NCCL call
+ * asks for or, if that call ends a group, those of the group.
  *
- * Hides how a launch of a group finds its own: by the device communicator and the
- * functions that NCCL told its kernel, and by what is known of that communicator from
- * calls that are alone.  Where two readings are left, none is taken.
+ * Hides how a launch is matched within a group: by the device communicator and the
+ * functions in the kernel's arguments, and by what calls with a single communicator show
+ * about that device communicator.  Where two readings remain, neither is taken.
  */
 #ifndef TAP_JOIN_GPU_GPU_CALL_H
 #define TAP_JOIN_GPU_GPU_CALL_H
@@ -13,12 +13,12 @@
 #include "common/vec.h"
 #include "join/model/link.h"
 
-/* Operations of a group beyond so many are not told apart. */
+/* A group with more operations than this is given up. */
 #define TAP_GPU_OPS_MAX 1024
-/* Launches of kernels in one call, the same. */
+/* A call with more kernel launches than this is given up. */
 #define TAP_GPU_LAUNCHES_MAX 64
 
-/* A call of NCCL that asks for something. */
+/* An NCCL call that asks for an operation. */
 struct tap_gpu_op {
 	uint64_t call_id;
 	const struct tap_name *name;
@@ -27,7 +27,7 @@ struct tap_gpu_op {
 	int64_t begin_ns;
 };
 
-/* A call in which something was launched. */
+/* A call that encloses launches. */
 struct tap_gpu_call {
 	unsigned int references;
 	const struct tap_process *process;
@@ -35,15 +35,15 @@ struct tap_gpu_call {
 	uint64_t call_id;
 	int64_t begin_ns, end_ns;
 	bool is_over;
-	bool is_cut; /* there are more operations, or launches, than are kept */
+	bool is_cut; /* it has more operations, or launches, than are kept */
 	struct tap_gpu_op *ops;
 	size_t op_count;
 	TAP_VEC(struct tap_gpu_site_launch) launches; /* NCCL's kernels, in order */
 };
 
 /*
- * A call of the CUDA driver that put something on a stream.  Who keeps one has a
- * reference; gpu_launch.h makes it.
+ * A CUDA driver call that put work on a stream; gpu_launch.h makes it.  Each holder has a
+ * reference.
  */
 struct tap_gpu_launch {
 	unsigned int references;
@@ -51,11 +51,11 @@ struct tap_gpu_launch {
 	const struct tap_name *name;
 	uint64_t call_id;
 	int64_t begin_ns, end_ns;
-	struct tap_gpu_call *call; /* that it was made in, or NULL */
-	struct tap_fields about;   /* what is decoded of it: kernel.h */
+	struct tap_gpu_call *call; /* that encloses it, or NULL */
+	struct tap_fields about;   /* decoded fields: kernel.h */
 };
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_gpu_calls {
 	struct tap_table open;	       /* calls by (process, number) */
 	struct tap_table groups;       /* by (process, thread) */
@@ -65,26 +65,27 @@ struct tap_gpu_calls {
 
 /* Both return 0 or -ENOMEM. */
 
-/* A launch in this call, which is open; NULL: in none. */
+/* Adds a launch to the open call that encloses it; NULL: no call does. */
 int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *call,
 			 struct tap_gpu_launch *launch);
-/* The call that this span is, when something was launched in it; NULL: nothing was. */
+/* The call of this span if it encloses launches, else NULL. */
 const struct tap_gpu_call *tap_gpu_calls_find(const struct tap_gpu_calls *calls,
 					      const struct tap_span *span);
-/* A call of NCCL has ended. */
+/* Takes an NCCL call that has ended. */
 int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span);
 
-/* Which operations something is a part of. */
+/* The operations that a run is a part of. */
 struct tap_gpu_reading {
 	enum tap_known known;
-	enum tap_why why; /* NONE: it has some */
+	enum tap_why why; /* NONE: ops has some */
 	const struct tap_gpu_op **ops;
 	size_t count;
 };
 
 /*
- * What a launch, whose call is over, is a part of; about tells of the kernel itself where
- * the launch does not.  The list is the caller's to free.  Returns 0 or -ENOMEM.
+ * Finds the operations that a launch, whose call is over, is a part of; `about` describes
+ * the kernel where the launch does not.  The caller frees the list.  Returns 0 or
+ * -ENOMEM.
  */
 int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
 		       const struct tap_gpu_launch *launch,

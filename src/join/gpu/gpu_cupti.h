@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What CUPTI is to each process: whether the tracer has it, who else does, and what it
- * lost.  So a kernel that is not in the trace has a reason there.
+ * The state of CUPTI in each process: whether the tracer owns it, who else does, and how
+ * many records it lost.  This gives the reason why a kernel is not in the trace.
  *
- * Hides from when to when nothing could be seen, which is a problem of the trace, and for
- * which losses no launch has accounted yet.
+ * Hides the intervals in which the tracer could not see kernels, which are problems of
+ * the trace, and the losses that no launch accounts for yet.
  */
 #ifndef TAP_JOIN_GPU_GPU_CUPTI_H
 #define TAP_JOIN_GPU_GPU_CUPTI_H
@@ -12,34 +12,36 @@
 #include "common/list.h"
 #include "join/model/layer.h"
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_gpu_cupti {
-	int64_t first_ns; /* of the trace; set by the owner */
+	int64_t first_ns; /* begin of the trace; the owner sets it */
 	struct tap_table by_process;
 	TAP_LIST(struct tap_gpu_observer) all;
 };
 
 /* Each returns 0 or -errno. */
 
-/* Who has CUPTI now. */
+/* Takes an event that reports the owner of CUPTI. */
 int tap_gpu_cupti_owner(struct tap_gpu_cupti *cupti, struct tap_context *context,
 			const struct tap_process *process, const struct tap_event *event);
-/* Records that were lost. */
+/* Takes an event that reports lost records. */
 int tap_gpu_cupti_lost(struct tap_gpu_cupti *cupti, struct tap_context *context,
 		       const struct tap_process *process, const struct tap_event *event);
-/* All events are over. */
+/* Call after the last event: reports the intervals that have not ended. */
 int tap_gpu_cupti_finish(struct tap_gpu_cupti *cupti, struct tap_context *context);
 
-/* How well the clock of the GPU was compared with ours. */
+/*
+ * Takes an event that reports how well the tracer aligned the GPU's clock with its own.
+ */
 void tap_gpu_cupti_clock(struct tap_context *context, const struct tap_event *event);
 
-/* Whether it is known that another has CUPTI in this process. */
+/* Whether the tracer is known not to own CUPTI in this process. */
 bool tap_gpu_cupti_is_foreign(const struct tap_gpu_cupti *cupti,
 			      const struct tap_process *process);
 
 /*
- * Why nothing ran for a launch, when all events are over; a loss is the reason of as many
- * launches as were lost.  NONE: it may still run.
+ * Why nothing ran for a launch, at the end of the trace; each lost record is the reason
+ * for one launch.  NONE: it may still run.
  */
 enum tap_why tap_gpu_cupti_why_nothing(struct tap_gpu_cupti *cupti,
 				       const struct tap_process *process);

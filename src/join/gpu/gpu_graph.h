@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The nodes of CUDA graphs: each was made by a call, or is a copy of one that was.  So
- * what a graph runs again and again finds the call that was captured.
+ * The nodes of CUDA graphs: a call made each node, or it is a copy of such a node.  They
+ * lead from a run of a graph to the call that was captured.
  *
- * Hides that what was not used for longest is forgotten, so that a program which captures
- * anew in every step does not fill the memory.
+ * Hides that the least recently used entries are dropped, so that a program which
+ * captures anew in every step does not fill the memory.
  */
 #ifndef TAP_JOIN_GPU_GPU_GRAPH_H
 #define TAP_JOIN_GPU_GPU_GRAPH_H
@@ -12,7 +12,7 @@
 #include "common/list.h"
 #include "join/gpu/gpu_call.h"
 
-/* Of each kind. */
+/* Entries in each list. */
 #define TAP_GPU_NODES_MAX 262144
 
 struct tap_gpu_list {
@@ -20,7 +20,7 @@ struct tap_gpu_list {
 	TAP_LIST(struct tap_gpu_entry) used; /* the latest last */
 };
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_gpu_graphs {
 	struct tap_gpu_list nodes;    /* by (process, node) */
 	struct tap_gpu_list captured; /* launches by (process, call) */
@@ -28,11 +28,12 @@ struct tap_gpu_graphs {
 
 /* Both return 0 or -ENOMEM. */
 
-/* A node was made by a call (0: by none that was recorded), as a copy of another, or 0.
+/*
+ * Adds a node that a call made (0: no recorded call), as a copy of `original` unless 0.
  */
 int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process *process,
 			uint64_t node, uint64_t call_id, uint64_t original);
-/* A launch was captured; takes a reference. */
+/* Adds a captured launch; takes a reference. */
 int tap_gpu_graphs_captured(struct tap_gpu_graphs *graphs, struct tap_gpu_launch *launch);
 
 /* The launch that a node was captured from, or NULL. */

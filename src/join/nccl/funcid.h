@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the numbers of NCCL's device functions mean.
+ * Decodes the numbers of NCCL's device functions.
  *
- * They are places in a table that each release makes anew by a rule: funcid/ has one
- * table for each rule, written by scripts/nccl-function-ids, which also compares them
- * with the libraries that NVIDIA ships (doc/nccl-function-ids.md).  This hides which
- * release has which.
+ * A number is an index into a table that each NCCL release generates by a rule. funcid/
+ * has one table for each rule; scripts/nccl-function-ids writes these tables and compares
+ * them with the libraries that NVIDIA ships (doc/nccl-function-ids.md).  Hides which
+ * release uses which table.
  */
 #ifndef TAP_JOIN_NCCL_FUNCID_H
 #define TAP_JOIN_NCCL_FUNCID_H
@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In NCCL's own words; NULL where the function has none.  Nothing is owned. */
+/*
+ * Names as NCCL spells them, NULL where the function has none.  The caller frees nothing.
+ */
 struct tap_funcid {
 	const char *collective;
 	const char *op;	      /* MinMax is both */
@@ -23,12 +25,16 @@ struct tap_funcid {
 	const char *protocol;
 };
 
-/* Whether release `version`, as 22809, is known and has a function of this number. */
+/*
+ * Looks up function `id` of release `version`, such as 22809; false if either is unknown.
+ */
 bool tap_funcid_lookup(uint32_t version, uint64_t id, struct tap_funcid *ret_function);
 
 #define TAP_FUNCID_KERNEL_MAX 64
 
-/* The name of the kernel that runs the function when it is alone, without ncclDevKernel_.
+/*
+ * The name, without ncclDevKernel_, of the kernel that NCCL launches for this function
+ * alone.
  */
 void tap_funcid_kernel(uint32_t version, const struct tap_funcid *function,
 		       char ret_name[TAP_FUNCID_KERNEL_MAX]);

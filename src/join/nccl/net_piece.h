@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of messages: a list of writes, and the receive that it uses up.
+ * Pieces of messages: a piece is a list of writes, with the receive that it uses up.
  *
- * Both ends know a piece by the same ordinal: it is found under (receiver's queue pair,
- * ordinal) as well as under (sender's, ordinal).  Hides these two ways, and how many
- * pieces may wait for a message.
+ * Both ends give a piece the same ordinal, so it is found by (receiver's queue pair,
+ * ordinal) and by (sender's queue pair, ordinal).  Hides these two tables, and the bound
+ * on pieces that wait for a message.
  */
 #ifndef TAP_JOIN_NCCL_NET_PIECE_H
 #define TAP_JOIN_NCCL_NET_PIECE_H
@@ -19,7 +19,7 @@ struct tap_rdma_list;
 
 struct tap_net_piece {
 	struct tap_net_message *message; /* NULL: it has none yet */
-	struct tap_net *holder;		 /* of one that is held, else NULL */
+	struct tap_net *holder;		 /* connection that holds it, or NULL */
 	TAP_LIST_LINK(struct tap_net_piece) of_holder;
 	TAP_LIST_LINK(struct tap_net_piece) of_message;
 	struct tap_generation *receiver; /* NULL not known yet */
@@ -36,24 +36,24 @@ struct tap_net_piece {
 	int64_t sent_ns, received_ns;
 	uint64_t status;
 	bool is_sent, is_received, is_concurrent;
-	bool has_sizes; /* of its requests, in the last one */
+	bool has_sizes; /* of its requests, in the last request */
 };
 
 struct tap_net_pieces {
 	const struct tap_context
-		*context;	     /* set by the owner; the rest is zero at first */
+		*context;	     /* the owner sets it; the rest starts as zero */
 	struct tap_table arrivals;   /* by (receiver's generation, ordinal) */
 	struct tap_table departures; /* by (sender's generation, ordinal) */
 	TAP_LIST(struct tap_net_piece) unused;
 	size_t held;
 };
 
-/* NULL: memory is short. */
+/* NULL when memory is short. */
 struct tap_net_piece *tap_net_piece_make(struct tap_net_pieces *pieces, uint64_t ordinal);
-/* Of no message, or of one that drops it from its own list. */
+/* Drops a piece; the caller takes it out of its message's list. */
 void tap_net_piece_drop(struct tap_net_pieces *pieces, struct tap_net_piece *piece);
 
-/* It can be found from now on.  Return 0 or -ENOMEM. */
+/* Each files a piece so that it can be found.  Returns 0 or -ENOMEM. */
 int tap_net_piece_file_arrival(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
 			       struct tap_generation *receiver);
 int tap_net_piece_file_departure(struct tap_net_pieces *pieces,
@@ -67,17 +67,22 @@ struct tap_net_piece *tap_net_piece_find_departure(const struct tap_net_pieces *
 						   const struct tap_generation *sender,
 						   uint64_t ordinal);
 
-/* Holds one without a message.  A connection's oldest goes when there are too many. */
+/*
+ * Holds a piece without a message; drops the connection's oldest when too many are held.
+ */
 void tap_net_piece_hold(struct tap_net_pieces *pieces, struct tap_net *net,
 			struct tap_net_piece *piece);
 void tap_net_piece_unhold(struct tap_net_pieces *pieces, struct tap_net_piece *piece);
-/* Drops those that are held before this one, or all: NULL. */
+/* Drops the pieces held before `before`, or all where it is NULL. */
 void tap_net_piece_drop_held(struct tap_net_pieces *pieces, struct tap_net *net,
 			     const struct tap_net_piece *before);
 
-/* It is posted by this list. */
+/* Fills a piece from the list that posts it. */
 void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list *list);
-/* The same, of what was posted before its receive was known, and has no more use. */
+/*
+ * Fills a piece from one that was posted before the receive was known, and drops that
+ * one.  Returns 0 or -ENOMEM.
+ */
 int tap_net_piece_adopt(struct tap_net_pieces *pieces, struct tap_net_piece *piece,
 			struct tap_net_piece *held);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What NCCL's network code for InfiniBand and RoCE (NET/IB) does with queue pairs, seen
- * without its help: the receiver tells that it is ready, in a write to the sender's
- * memory (clear to send, CTS); the sender writes the data, the last piece on each queue
- * pair with a number; the receiver may read one byte back, which flushes.
+ * Recognises what NCCL's network code for InfiniBand and RoCE (NET/IB) does with queue
+ * pairs, without help from NCCL: the receiver reports that it is ready by a write to the
+ * sender's memory (clear to send, CTS); the sender writes the data, the last piece on
+ * each queue pair with immediate data; the receiver may read one byte back to flush.
  *
- * A connection is known by its first CTS: a write between two regions of a size that only
- * some release has, at the same place in both, of whole entries, after empty receives.
- * All that follows must fit, else nothing of the connection is named any more.
+ * The first CTS identifies a connection: a write of whole entries between two regions of
+ * a size that only an NCCL release uses, at the same offset in both, after empty
+ * receives.  All that follows must fit; otherwise the reader stops naming the
+ * connection's requests.
  *
- * Messages find their parts by ordinals alone: a CTS stands for the receives that were
- * posted since the one before, and each of these is used up by the request of the peer
- * that has its ordinal.  Where receives are posted beforehand, wr_id tells the slot.
- * Hides all of that, the layouts of releases, and what waits for its other part, which is
+ * Ordinals alone match the parts of a message: a CTS stands for the receives posted since
+ * the CTS before it, and the peer's request with the same ordinal uses up each of these.
+ * Where receives are posted ahead of the CTS, wr_id names the slot.  Hides this protocol,
+ * the layouts of NCCL releases, and the parts that wait for each other; their number is
  * bounded.
  */
 #ifndef TAP_JOIN_NCCL_NETIB_H
@@ -27,7 +28,7 @@ struct tap_memory;
 
 struct tap_netib {
 	struct tap_context *context; /* first: layer.h */
-	/* Of rdma, what a connection is known by. */
+	/* Of rdma: what identifies a connection. */
 	const struct tap_qps *qps;
 	const struct tap_memory *memory;
 	struct tap_rdma_observer observer;
@@ -35,7 +36,7 @@ struct tap_netib {
 	struct tap_net *all;
 	struct tap_table processes; /* by number */
 
-	/* Each of the file of its name. */
+	/* Each belongs to the file of its name. */
 	struct tap_net_pieces pieces;
 	struct tap_net_messages messages;
 	struct tap_net_match match;

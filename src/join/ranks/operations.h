@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which calls of different ranks are one operation: the same number of the same
- * communicator, counted in the traced processes.  No time is looked at.
+ * Links calls of different ranks that are one operation: calls of the same number of the
+ * same communicator, as counted in the traced processes.  The layer compares no times.
  *
- * Hides which calls count (a group may be dropped, a number given out again),
- * that a communicator may be known late, and what is held until all ranks are
- * there: a bounded number of operations, whatever the length of the trace.
+ * Hides which calls count (NCCL may drop a group, and use a number again), that a
+ * communicator may become known late, and what is held until all ranks are present: a
+ * bounded number of operations, whatever the length of the trace.
  */
 #ifndef TAP_JOIN_RANKS_OPERATIONS_H
 #define TAP_JOIN_RANKS_OPERATIONS_H

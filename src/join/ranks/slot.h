@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where calls wait for what they need to be linked: for the end of their group, for
- * a sign that they counted, for their rank to be known, or, in a slot, for the other
- * ranks' calls of the same number.  Of operations.c alone; hides how numbers meet, and
- * who has gone on.
+ * Queues where calls wait until they can be linked: for the end of their group, for
+ * evidence that they count, for their rank to become known or, in a slot, for the other
+ * ranks' calls of the same number.  Only operations.c and emit.c use it.  Hides how calls
+ * of one number meet in a slot, and which ranks have passed it.
  */
 #ifndef TAP_JOIN_RANKS_SLOT_H
 #define TAP_JOIN_RANKS_SLOT_H
@@ -20,12 +20,12 @@ struct tap_links {
 	struct tap_table sequences;	   /* by (member, direction and peer) */
 	struct tap_table channels;	   /* by (communicator, both ranks) */
 	struct tap_table slots;		   /* by (channel, number) */
-	TAP_LIST(struct tap_queue) queues; /* in order of their making */
+	TAP_LIST(struct tap_queue) queues; /* oldest first */
 	TAP_LIST(struct tap_queue) unused;
 	size_t held;
 	bool is_settling;
 	bool is_finishing; /* no more calls come */
-	uint64_t changes;  /* of comms, when it was looked at last */
+	uint64_t changes;  /* comms.changes at the last look */
 	struct tap_link_end *ends;
 	size_t end_room;
 	struct tap_held *free_held;
@@ -43,17 +43,17 @@ struct tap_held {
 	uint64_t number;
 	int64_t peer;
 	uint64_t group_id;   /* 0 none */
-	int64_t not_counted; /* calls and groups before it, -1 unknown */
+	int64_t not_counted; /* not counted before it, -1 unknown */
 	bool is_weak;	     /* it may not count: another call of the rank is preferred */
 	bool is_sure;	     /* in a group: it counts if the group does */
 	bool is_open;	     /* it has not returned */
 	/* In a slot. */
 	struct tap_queue *slot;
-	bool has_passed;			 /* its rank has gone on for certain */
-	TAP_LIST_LINK(struct tap_held) unpassed; /* of the sequence, else */
+	bool has_passed;			 /* its rank has called a later number */
+	TAP_LIST_LINK(struct tap_held) unpassed; /* in the sequence, unless has_passed */
 };
 
-/* What counts its numbers apart: collectives, or messages between two ranks. */
+/* A series with numbers of its own: collectives, or messages between two ranks. */
 struct tap_channel {
 	struct tap_comm *comm;
 	bool has_peers;
@@ -80,42 +80,47 @@ struct tap_queue {
 	struct tap_member *member;	     /* unsure */
 	struct tap_sequence *sequence;	     /* unplaced */
 	struct tap_channel *channel;	     /* slot */
-	size_t passed;			     /* slot: ranks that have gone on */
+	size_t passed;			     /* slot: ranks with has_passed */
 	bool is_ambiguous;		     /* slot: two calls of a rank count */
 };
 
-/* A queue at the newest end, or NULL when memory is short. */
+/* Makes a queue, the newest; NULL when memory is short. */
 struct tap_queue *tap_queue_make(struct tap_links *links, enum tap_queue_kind kind);
 void tap_queue_append(struct tap_queue *queue, struct tap_held *held);
-/* Takes all calls out of a queue, which is then no longer there. */
+/* Takes all calls out of a queue, and drops the queue. */
 struct tap_held *tap_queue_empty(struct tap_links *links, struct tap_queue *queue);
 
-/* Gives calls back. */
+/* Frees calls. */
 void tap_held_forget(struct tap_links *links, struct tap_held *held);
 void tap_held_forget_all(struct tap_links *links, struct tap_held *first);
 
-/* All take the calls, and return 0, -ENOMEM or what link returned. */
+/* Both take over the calls, and return 0, -ENOMEM or the consumer's error. */
 
-/* A call counts, or may: it gets its place. */
+/* Files a call that counts, or may count, in the slot of its number. */
 int tap_slots_file(struct tap_links *links, struct tap_held *held);
-/* A rank or a size has become known, or that two communicators are one. */
+/* Call when a rank or size has become known, or two communicators proved to be one. */
 int tap_slots_settle(struct tap_links *links);
 
-/* The rank of a call in a slot has gone on, or nobody waits for that any longer. */
+/*
+ * Notes that the rank of a call in a slot has passed it, or that this no longer matters.
+ */
 void tap_held_pass(struct tap_held *held);
 
 /* Frees the sequences and channels. */
 void tap_slots_free(struct tap_links *links);
 
 /*
- * Whether all of a collective's missing ranks, or the other side of a message, the peer,
- * are in the trace and had not come to this number when it ended.
+ * Whether all missing ranks of a collective, or the peer of a message, are in the trace
+ * and had not called this number when the trace ended.
  */
 bool tap_slot_is_pending(struct tap_links *links, const struct tap_link *link);
 
-/* Of emit.c: makes a link of what is in a slot, or counts why not; drops the slot. */
+/*
+ * Of emit.c: emits the link of a slot's calls, or counts why there is none; drops the
+ * slot.
+ */
 int tap_slot_emit(struct tap_links *links, struct tap_queue *slot);
-/* A call that can wait no longer has no other. */
+/* Counts a call that stays without a match. */
 void tap_slot_count_unmatched(struct tap_links *links, struct tap_comm *comm);
 
 #endif

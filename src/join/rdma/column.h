@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of an event, and columns of them where it is of several requests.
+ * Reads the numeric fields of an event, and arrays of numbers where one event describes
+ * several requests.
  *
- * Hides how a field is found: fields come in the order in which they are asked for, as a
- * rule, so that the next one is looked for behind the last.
+ * Hides how a field is found: callers ask for fields mostly in the event's order, so each
+ * search starts behind the field found last.
  */
 #ifndef TAP_JOIN_RDMA_COLUMN_H
 #define TAP_JOIN_RDMA_COLUMN_H
@@ -22,14 +23,14 @@ struct tap_column {
 	uint64_t number;
 };
 
-/* The number of this name, 0 where there is none. */
+/* The numeric field `name`, 0 where the event has none. */
 uint64_t tap_read_number(struct tap_reader *reader, const char *name);
-/* The same without an order. */
+/* The same, by a search from the first field. */
 uint64_t tap_event_number(const struct tap_event *event, const char *name);
 
 struct tap_column tap_read_column(struct tap_reader *reader, const char *name);
 
-/* Element i, 0 where there is none. */
+/* Element i, 0 beyond the end; a plain number stands for every i. */
 static inline uint64_t tap_column_at(const struct tap_column *column, size_t i)
 {
 	if (!column->elements)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completions find their posts: the k-th signalled request of a send queue has its k-th
- * completion, and the k-th posted receive the k-th receive.
+ * Matches completions to posts: the k-th completion of a send queue belongs to its k-th
+ * signalled request, the k-th completed receive to the k-th posted one.
  *
- * Hides in which order errors flush, that a completion may be read before its post, and
- * which one is meant where several have the same wr_id.
+ * Hides the order in which errors flush requests, completions that are read before the
+ * event of their post, and the choice between requests with the same wr_id.
  */
 #ifndef TAP_JOIN_RDMA_COMPLETION_H
 #define TAP_JOIN_RDMA_COMPLETION_H
@@ -12,7 +12,7 @@
 #include "join/rdma/outcome.h"
 
 struct tap_completions {
-	/* Set by the owner; the rest is zero at first. */
+	/* The owner sets these; the rest starts as zero. */
 	struct tap_context *context;
 	struct tap_qps *qps;
 	struct tap_requests *requests;
@@ -23,18 +23,18 @@ struct tap_completions {
 
 /* All return 0 or -errno. */
 
-/* Takes an event of completions that were polled. */
+/* Takes an event that describes polled completions. */
 int tap_completions_take(struct tap_completions *completions,
 			 const struct tap_process *process,
 			 const struct tap_event *event);
-/* Requests were posted to the queue, which completions may have waited for. */
+/* Call after posts to the queue: matches completions that waited for them. */
 int tap_completions_retry(struct tap_completions *completions,
 			  struct tap_work_queue *queue);
-/* Nothing completes in the queue any more. */
+/* Call when the queue is over: ends every request that is left in it. */
 int tap_completions_end(struct tap_completions *completions,
 			struct tap_work_queue *queue);
 
-/* Drops what waits for its posts. */
+/* Drops completions that wait for their posts. */
 void tap_completions_forget(struct tap_completions *completions,
 			    struct tap_work_queue *queue);
 void tap_completions_free(struct tap_completions *completions);

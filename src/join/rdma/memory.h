@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory regions: which bytes of which process a request names.
+ * Memory regions: finds the region of a peer's memory that a request names.
  *
- * A key names a region of one context, and is given out again.  Hides that several have
- * the same one.
+ * Hides that several regions of a process may have the same rkey: a key is valid in one
+ * context only, and the device reuses it.
  */
 #ifndef TAP_JOIN_RDMA_MEMORY_H
 #define TAP_JOIN_RDMA_MEMORY_H
@@ -18,28 +18,31 @@ struct tap_qp;
 
 struct tap_mr {
 	uint64_t id;
-	uint64_t context_id; /* keys are its own */
+	uint64_t context_id; /* an rkey is valid in this context only */
 	uint64_t addr, length, rkey;
-	struct tap_mr *older; /* with the same key */
+	struct tap_mr *older; /* with the same rkey */
 };
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_memory {
 	struct tap_table by_id;	 /* (process, number) */
 	struct tap_table by_key; /* (process, rkey) */
 };
 
-/* Takes an event.  The region that it adds, or NULL.  Returns 0 or -errno. */
+/*
+ * Takes the event of a registration.  Sets *added to the new region, or to NULL.  Returns
+ * 0 or -errno.
+ */
 int tap_memory_registered(struct tap_memory *memory, const struct tap_process *process,
 			  const struct tap_event *event, const struct tap_mr **added);
 void tap_memory_freed(struct tap_memory *memory, const struct tap_process *process,
 		      const struct tap_event *event);
 
-/* The region that has these bytes now for those who talk to qp, or NULL. */
+/* The region that now has these bytes and that qp's peers reach with rkey, or NULL. */
 const struct tap_mr *tap_memory_find(const struct tap_memory *memory,
 				     const struct tap_qp *qp, uint64_t rkey,
 				     uint64_t addr, uint64_t length);
-/* Whether there is a region of just these bytes. */
+/* Whether a region has exactly these bounds. */
 bool tap_memory_has(const struct tap_memory *memory, const struct tap_process *process,
 		    uint64_t addr, uint64_t length);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one who knows the program better wants to know of requests as they come: here
- * there are queues and peers alone, and nothing says what a program uses them for.
+ * Callbacks for a module that knows what the program uses its queue pairs for; the rdma
+ * modules know only queues and peers.
  *
- * Hides who that is.  What the observer knows of a queue pair is behind a pointer in
- * struct tap_qp, and what it knows of a request in a note; both are stored here, handed
- * back, and not read.
+ * Hides which module that is.  The observer keeps its data for a queue pair behind a
+ * pointer in struct tap_qp, and its data for a request in a note; the rdma modules store
+ * both and hand them back, and read only the note's owner.
  */
 #ifndef TAP_JOIN_RDMA_OBSERVER_H
 #define TAP_JOIN_RDMA_OBSERVER_H
@@ -19,12 +19,12 @@ struct tap_generation;
 struct tap_process;
 struct tap_qp;
 
-/* Longer lists are not reported: NCCL posts 8 writes and their sizes at most. */
+/* Longer lists are not reported: NCCL posts at most 8 writes and one with their sizes. */
 #define TAP_RDMA_LIST_MAX 9
 
-/* Of a request. */
+/* The observer's data for a request. */
 struct tap_rdma_note {
-	const void *owner; /* NULL: no more is to be reported of it */
+	const void *owner; /* NULL: the observer wants no more calls for it */
 	unsigned int role;
 	uint64_t number, ordinal;
 };
@@ -33,44 +33,48 @@ struct tap_rdma_request {
 	uint64_t opcode, flags, wr_id, num_sge, length, addr, remote_addr, rkey, imm_data;
 };
 
-/* Requests that were posted by one call. */
+/* Requests that one call posted. */
 struct tap_rdma_list {
 	struct tap_generation *generation;
 	int64_t begin_ns, end_ns;
 	int64_t tid;
-	uint64_t seq;	    /* of the first */
-	uint64_t consuming; /* ordinal of the last, where it uses up a receive */
+	uint64_t seq;	    /* of the first request */
+	uint64_t consuming; /* ordinal of the last, if it uses up a receive */
 	bool is_concurrent;
 	size_t count; /* from 1 to TAP_RDMA_LIST_MAX */
 	struct tap_rdma_request requests[TAP_RDMA_LIST_MAX];
 };
 
-/* Those that return a number return 0 or -errno, which ends the reading. */
+/* Callbacks with a result return 0 or -errno; an error ends the reading. */
 struct tap_rdma_observer {
 	void *data;
-	/* A memory region is registered. */
+	/* A memory region was registered. */
 	void (*registered)(void *data, const struct tap_process *process,
 			   uint64_t length);
-	/* Two are known to be each other's peers. */
+	/* The receiver is known to be the sender's peer; called for each direction. */
 	int (*met)(void *data, struct tap_generation *sender,
 		   struct tap_generation *receiver);
-	/* The queue pair is destroyed; what it has posted may complete yet. */
+	/* The queue pair was destroyed; its requests may still complete. */
 	void (*destroyed)(void *data, struct tap_qp *qp);
-	/* Requests are posted, before their spans begin; a note for each, all zero. */
+	/*
+	 * Requests were posted; their spans have not begun.  Fills zeroed notes, one for
+	 * each.
+	 */
 	int (*posted)(void *data, const struct tap_rdma_list *list,
 		      struct tap_rdma_note *notes);
-	/* A receive is posted, to a queue of the queue pair's own. */
+	/* A receive was posted to the queue pair's own receive queue. */
 	void (*receive_posted)(void *data, struct tap_generation *generation,
 			       uint64_t seq, uint64_t wr_id, uint64_t num_sge,
 			       struct tap_rdma_note *note);
-	/* A request with an owner is over, or will never be: what is added to its span.
-	 */
+	/* A request with an owner has ended, or was given up; adds fields to its span. */
 	void (*ended)(void *data, const struct tap_generation *generation,
 		      struct tap_rdma_note *note, struct tap_fields *exit);
-	/* A request with an owner has completed, which uses up this receive. */
+	/*
+	 * A request with an owner has completed; it uses up the peer's receive `ordinal`.
+	 */
 	int (*sent)(void *data, struct tap_generation *generation, uint64_t ordinal,
 		    int64_t time_ns, uint64_t status);
-	/* The receive of this ordinal has completed. */
+	/* The receive `ordinal` has completed. */
 	int (*received)(void *data, struct tap_generation *generation, uint64_t ordinal,
 			int64_t time_ns, uint32_t imm_data);
 };

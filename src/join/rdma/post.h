@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts become requests, one or a list at once, each with what its event says of it.
+ * Makes requests from the events of posts, of one request or of a list.
  *
- * Hides the kinds of events that there are of posts, and which flow a request is a
- * message of.
+ * Hides the layouts of these events, and which flow a request's message belongs to.
  */
 #ifndef TAP_JOIN_RDMA_POST_H
 #define TAP_JOIN_RDMA_POST_H
 
 #include "join/rdma/completion.h"
 
-/* Of whom posts need; they keep nothing themselves.  Set by the owner. */
+/* The modules that posts use, set by the owner; posts keep no state. */
 struct tap_posts {
 	struct tap_context *context;
 	const struct tap_rdma_observer *observer; /* NULL none */

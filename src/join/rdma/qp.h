@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue pairs, who is connected with whom, and what else of the verbs set-up that needs:
+ * Queue pairs and their connections, with the verbs objects that connections depend on:
  * shared receive queues, address handles, ports.
  *
- * A queue pair is (process, number of the tracer's); its qp_num is no identity: two
- * devices have equal ones, and a device gives one out again.  It has generations: a reset
- * begins a new one.  Hides how two generations find each other across processes and
- * hosts, without any time, and how sure that is.
+ * The reader identifies a queue pair by (process, the tracer's number), not by qp_num:
+ * two devices may use the same qp_num, and a device reuses it.  A reset begins a new
+ * generation of the queue pair.  Hides how peer generations are matched across processes
+ * and hosts without comparing times, and how certain a match is.
  */
 #ifndef TAP_JOIN_RDMA_QP_H
 #define TAP_JOIN_RDMA_QP_H
@@ -37,17 +37,17 @@ struct tap_generation {
 	uint64_t received; /* ordinal of the latest receive */
 	bool has_missed_receive;
 
-	/* Who it says to talk to. */
+	/* The connection, as the program set it up. */
 	struct tap_address local, remote;
 	uint64_t dest_qp_num;
 	uint64_t sq_psn, rq_psn;
 	bool is_global;
 	bool has_remote, has_sq_psn, has_rq_psn;
-	bool is_from_statedump; /* it was connected before recording began */
-	uint64_t ordinal;      /* among those that had these addresses, 0: not filed */
-	struct tap_generation *next; /* of the same addresses */
+	bool is_from_statedump; /* connected before recording began */
+	uint64_t ordinal;	/* among generations with these addresses, 0: not filed */
+	struct tap_generation *next; /* with the same addresses */
 	struct tap_generation *peer; /* NULL unknown */
-	bool is_doubtful;      /* the two do not quite agree */
+	bool is_doubtful;	     /* the PSNs of the two disagree */
 	struct tap_flow_side out, in;
 };
 
@@ -60,34 +60,34 @@ struct tap_qp {
 	uint64_t srq_id;
 	uint64_t send_cq_id;
 	uint64_t qp_context;
-	void *observed; /* of the observer alone */
+	void *observed; /* data of the observer */
 	bool is_sig_all;
-	bool is_known; /* its making, or its state, is in the trace */
+	bool is_known; /* its creation or state dump is in the trace */
 	bool is_over;
 	struct tap_generation *generations; /* newest first */
-	struct tap_qp *next;	    /* of all */
-	struct tap_qp *same_number; /* of the datagram kind, with equal qp_num */
+	struct tap_qp *next;		    /* of all */
+	struct tap_qp *same_number;	    /* datagram queue pairs of equal qp_num */
 };
 
 struct tap_srq {
-	uint64_t number; /* of all */
-	uint64_t qps;	 /* that were seen to use it */
-	bool has_same;	 /* two of equal wr_id waited at once */
+	uint64_t number; /* ordinal among all */
+	uint64_t qps;	 /* queue pairs seen to use it */
+	bool has_same;	 /* two open receives had equal wr_id */
 	struct tap_work_queue receives;
 	struct tap_srq *next;
 };
 
-/* Of a process: what of its set-up is in the trace. */
+/* How much of a process's verbs set-up is in the trace. */
 struct tap_rdma_process {
-	uint64_t first_qp; /* the first number that was seen made */
+	uint64_t first_qp; /* lowest number seen created */
 	uint64_t last_qp;
-	uint64_t qps;  /* that were seen made */
-	bool has_hole; /* something of a connection is missing */
+	uint64_t qps;  /* queue pairs seen created */
+	bool has_hole; /* events of a connection are missing */
 	struct tap_port *ports;
 	struct tap_rdma_process *next;
 };
 
-/* All zero is none. */
+/* Empty when all zero. */
 struct tap_qps {
 	struct tap_table by_id;	      /* (process, number) */
 	struct tap_table srqs;	      /* the same */
@@ -101,26 +101,26 @@ struct tap_qps {
 	struct tap_rdma_process *all_processes;
 };
 
-/* What an event has changed, of which others have to know, in this order; NULL none. */
+/* What an event changed; the caller handles the changes in this order.  NULL: none. */
 struct tap_qp_change {
 	struct tap_qp *destroyed;
-	struct tap_generation *ended; /* nothing completes in its queues any more */
-	struct tap_generation *met;   /* that has found its peer */
+	struct tap_generation *ended; /* no more requests complete in its queues */
+	struct tap_generation *met;   /* now has a peer */
 };
 
-/* NULL when memory is short. */
+/* Each finds or makes its object; NULL when memory is short. */
 struct tap_qp *tap_qp_get(struct tap_qps *qps, const struct tap_process *process,
 			  uint64_t id);
 struct tap_generation *tap_qp_generation(struct tap_qp *qp, uint64_t number);
 struct tap_srq *tap_srq_get(struct tap_qps *qps, const struct tap_process *process,
 			    uint64_t id);
 
-/* NULL: it has none of this number, or of this process there is none. */
+/* Each returns NULL where there is no such object. */
 struct tap_generation *tap_qp_find_generation(const struct tap_qp *qp, uint64_t number);
 struct tap_srq *tap_srq_find(const struct tap_qps *qps, const struct tap_process *process,
 			     uint64_t id);
 
-/* A receive that its peer has filled has completed, the one of this ordinal. */
+/* Counts the completed receive `ordinal`. */
 static inline void tap_generation_count_receive(struct tap_generation *generation,
 						uint64_t ordinal)
 {
@@ -129,14 +129,16 @@ static inline void tap_generation_count_receive(struct tap_generation *generatio
 	generation->received = ordinal;
 }
 
-/* The request of this number in one of the queues of a generation. */
+/* Names request `seq` in one of the generation's queues. */
 struct tap_work tap_generation_work(const struct tap_generation *generation,
 				    enum tap_work_kind kind, uint64_t seq);
 
-/* Of a process of which anything is in the trace, holes are noted.  0 or -ENOMEM. */
+/* Makes the record of a process, in which holes are noted.  Returns 0 or -ENOMEM. */
 int tap_qps_add_process(struct tap_qps *qps, const struct tap_process *process);
 
-/* Each takes an event of its kind; a change is all NULL at first.  Returns 0 or -errno.
+/*
+ * Each takes an event of its kind; the caller passes a change of all NULL.  Returns 0 or
+ * -errno.
  */
 int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
 		const struct tap_event *event, bool is_statedump,
@@ -150,21 +152,24 @@ int tap_qp_port(struct tap_qps *qps, const struct tap_process *process,
 int tap_qp_handle(struct tap_qps *qps, const struct tap_process *process,
 		  const struct tap_event *event, bool is_made);
 
-/* A request on a generation that nothing is known of: its connection was missed. */
+/* Notes a hole when a request is posted to a generation whose connection was missed. */
 void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *generation);
 
-/* Whether the ordinals of two generations that are each other's peers can be trusted. */
+/* Whether the ordinals of a generation and its peer can be trusted. */
 bool tap_generation_is_sure(const struct tap_qps *qps,
 			    const struct tap_generation *generation);
 
-/* Whether no other queue pair, and no generation before, has used its shared receive
- * queue. */
+/*
+ * Whether no other queue pair and no earlier generation has used its shared receive
+ * queue.
+ */
 bool tap_generation_is_alone(const struct tap_qps *qps,
 			     const struct tap_generation *generation);
 
 /*
- * The datagram queue pair that a handle leads to, or NULL: none, or not one alone.  A
- * guess by its number, where its addresses are not known.
+ * The datagram queue pair that an address handle and a qp_num lead to; NULL where there
+ * is none, or several.  *is_guess: only qp_num matches, the queue pair's addresses are
+ * not known.
  */
 struct tap_generation *tap_qp_find_datagram(const struct tap_qps *qps,
 					    const struct tap_process *process,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that have not completed, in the order of their queues.
+ * Open requests, in the order of their queues.
  *
- * A request becomes a span when it is posted; when it is over, the consumer and the
- * observer get it, and its message goes on its way.  Hides how many may be open at once,
- * that receives of a shared queue are found by wr_id, which several may have, and when
- * it is known which memory of its peer a request names.
+ * A request becomes a span when it is posted.  When it ends, the module emits its span,
+ * calls the observer and passes the message to its flow.  Hides the bound on open
+ * requests, the search by wr_id in a shared queue, where several requests may have the
+ * same one, and when the peer's memory that a request names becomes known.
  */
 #ifndef TAP_JOIN_RDMA_REQUEST_H
 #define TAP_JOIN_RDMA_REQUEST_H
@@ -26,13 +26,16 @@ struct tap_request {
 	struct tap_work_queue *queue;
 	TAP_LIST_LINK(struct tap_request) of_queue;
 	TAP_LIST_LINK(struct tap_request) of_all;
-	/* Of a shared queue, with equal wr_id; before the first is the last. */
+	/*
+	 * Receives of a shared queue with equal wr_id; same_earlier of the first is the
+	 * last.
+	 */
 	struct tap_request *same_earlier, *same_later;
-	bool is_doubtful; /* of the first: others that are over may be among them */
-	struct tap_flow_side *flow; /* that it is a message of, NULL none */
+	bool is_doubtful;	    /* of the first: one of the list may have completed */
+	struct tap_flow_side *flow; /* of its message, NULL: none */
 	uint64_t ordinal;	    /* of the message */
 	uint64_t signaled;	    /* ordinal of the completion, 0 none */
-	uint64_t due;		    /* ordinal of the one that it ends with */
+	uint64_t due;		    /* ordinal of the completion that ends it */
 	uint64_t wr_id;
 	uint64_t length;
 	uint64_t imm_data;
@@ -40,11 +43,11 @@ struct tap_request {
 	uint64_t remote_addr, rkey;
 	bool has_imm;
 	bool is_concurrent;
-	bool is_one_sided; /* and its memory is not known yet */
+	bool is_one_sided; /* and the peer's memory is not known yet */
 };
 
 struct tap_requests {
-	/* Set by the owner; the rest is zero at first. */
+	/* The owner sets these; the rest starts as zero. */
 	struct tap_context *context;
 	const struct tap_rdma_observer *observer; /* NULL none */
 	const struct tap_qps *qps;
@@ -53,41 +56,44 @@ struct tap_requests {
 
 	struct tap_table by_wr_id; /* of shared queues, by (queue, wr_id) */
 	TAP_LIST(struct tap_request) all, unused;
-	size_t open; /* of all */
+	size_t open; /* entries in all */
 };
 
-/* Of this span, which is its own now, and in no queue.  NULL: memory is short. */
+/* Makes a request that owns the span and is in no queue.  NULL: memory is short. */
 struct tap_request *tap_request_make(struct tap_requests *requests,
 				     struct tap_span *span);
 
-/* Those that return a number return 0 or -errno. */
+/* Functions with an int result return 0 or -errno. */
 
-/* It is posted: into its queue, and the consumer gets the span. */
+/* Puts a posted request into its queue, and emits the begin of its span. */
 int tap_request_begin(struct tap_requests *requests, struct tap_work_queue *queue,
 		      struct tap_request *request);
-/* Before that, into those that a shared queue has of equal wr_id. */
+/* Call before tap_request_begin() for a shared queue: files the request by wr_id. */
 int tap_request_share(struct tap_requests *requests, struct tap_srq *srq,
 		      struct tap_request *request);
-/* The first of a shared queue that has this wr_id, or NULL. */
+/* The first open request of a shared queue with this wr_id, or NULL. */
 struct tap_request *tap_request_find_shared(const struct tap_requests *requests,
 					    const struct tap_srq *srq, uint64_t wr_id);
-/* Adds to fields which memory of the peer it names, if that is traced and known. */
+/* Adds the peer's memory region that a request names to fields, if it is known. */
 void tap_request_find_memory(struct tap_requests *requests, struct tap_request *request,
 			     const struct tap_generation *generation,
 			     struct tap_fields *fields);
 
-/* It is over, and leaves its queue; failure says why its message may not arrive. */
+/*
+ * Ends a request and takes it out of its queue; failure says why its message may not
+ * arrive.
+ */
 int tap_request_end(struct tap_requests *requests, struct tap_request *request,
 		    enum tap_span_state state, enum tap_why failure);
-/* Gives up the span and what is kept of a request that is over. */
+/* Frees an ended request and its span. */
 void tap_request_release(struct tap_requests *requests, struct tap_request *request);
-/* Both, where its completion is missing, or is not to be told from others; */
+/* Ends and frees a request whose completion is missing or ambiguous. */
 int tap_request_lose(struct tap_requests *requests, struct tap_request *request,
 		     enum tap_why why);
-/* or where it had not completed when the queue ended. */
+/* Ends and frees a request that had not completed when its queue ended. */
 int tap_request_leave_open(struct tap_requests *requests, struct tap_request *request);
 
-/* Drops what is in a queue: a reading was broken off, or is over. */
+/* Drops the requests of a queue without emitting their ends, when the reading stops. */
 void tap_requests_forget(struct tap_requests *requests, struct tap_work_queue *queue);
 void tap_requests_free(struct tap_requests *requests);
 

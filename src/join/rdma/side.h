@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one queue pair sends to another, or gets from it: how many messages there were,
- * and how far their number can be trusted.
+ * One direction of messages at a queue pair: how many it sent to a peer, or received from
+ * it, and how far these counts can be trusted.
+ *
+ * Hides how messages before the recording are counted.
  */
 #ifndef TAP_JOIN_RDMA_SIDE_H
 #define TAP_JOIN_RDMA_SIDE_H
@@ -15,37 +17,37 @@ struct tap_generation;
 struct tap_message;
 
 struct tap_flow_side {
-	uint64_t number; /* of all, 0 before its first use */
+	uint64_t number; /* among all sides, 0 before its first use */
 	struct tap_generation *generation;
-	struct tap_flow_side *other; /* NULL unknown */
+	struct tap_flow_side *other; /* side of the peer, NULL: unknown */
 	bool is_lossy;
-	bool is_broken;	   /* something was missed: counts prove nothing */
-	bool is_ambiguous; /* several could be the other */
-	bool has_lost;	   /* of a sender: ordinals name the other no more */
-	uint64_t joined;   /* of a receiver: the largest that has its other half */
+	bool is_broken;	   /* events are missing: counts prove nothing */
+	bool is_ambiguous; /* several sides may be the peer's */
+	bool has_lost;	   /* of a sender: ordinals no longer match the peer's */
+	uint64_t joined;   /* of a receiver: the largest matched ordinal */
 	uint64_t count;	   /* the largest ordinal */
-	uint64_t before;   /* ordinals up to this one are of before the recording */
+	uint64_t before;   /* ordinals up to this one precede the recording */
 	uint64_t proved;   /* up to this ordinal nothing was lost */
-	int64_t last_ns;   /* of the latest */
-	/* By themselves; of a sender, with their receives. */
+	int64_t last_ns;   /* of the latest message */
+	/* Endpoints without a match; of a sender, pairs that are not proved exact. */
 	TAP_LIST(struct tap_message) waiting, held;
-	struct tap_flow_side *next; /* of datagrams, all */
+	struct tap_flow_side *next; /* of all datagram sides */
 };
 
-/* Before recording began, there were so many. */
+/* Starts a side that had this many messages before recording began. */
 static inline void tap_flow_side_resume(struct tap_flow_side *side, uint64_t before)
 {
 	side->before = before;
 	side->count = before;
 }
 
-/* The ordinal of its next message, where only the events count them. */
+/* The ordinal of the next message, for datagrams: only the reader counts these. */
 static inline uint64_t tap_flow_side_next(const struct tap_flow_side *side)
 {
 	return side->count + 1;
 }
 
-/* Whether it is known to have had a message of this ordinal. */
+/* Whether the side has had a message of this ordinal. */
 static inline bool tap_flow_side_has(const struct tap_flow_side *side, uint64_t ordinal)
 {
 	return ordinal <= side->count;

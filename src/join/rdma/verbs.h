@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layer of verbs: its events go in, spans and links of work requests come out.
+ * The verbs layer: turns verbs events into spans and links of work requests.
  *
- * Hides all other headers of this folder from the join.  Memory grows with the queue
- * pairs and memory regions, with what is outstanding, and up to a bound with what waits
- * for the other end; never with the length of the trace.
+ * Hides the other headers of this folder from the join.  Memory grows with queue pairs,
+ * memory regions and open requests, and up to a bound with messages that wait for the
+ * opposite endpoint; never with the length of the trace.
  */
 #ifndef TAP_JOIN_RDMA_VERBS_H
 #define TAP_JOIN_RDMA_VERBS_H
@@ -15,7 +15,7 @@
 #include "join/rdma/memory.h"
 #include "join/rdma/qp.h"
 
-/* Each part belongs to the file of its name, and knows those above it. */
+/* Each part belongs to the file of its name, and uses only the parts above it. */
 struct tap_verbs {
 	struct tap_context *context;		  /* first: layer.h */
 	const struct tap_rdma_observer *observer; /* NULL none */
@@ -30,7 +30,7 @@ struct tap_verbs {
 
 extern const struct tap_layer tap_verbs_layer;
 
-/* Before the first event; there is one observer at most, which lives as long. */
+/* Call before the first event.  At most one observer; it lives as long as the layer. */
 void tap_verbs_observe(struct tap_verbs *verbs, const struct tap_rdma_observer *observer);
 
 #endif
