@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One event as an entry and an exit, with more fields than it came with. */
+/* Turns one event into an entry and an exit, and adds fields. */
 #include "join/gpu/cuda.h"
 
 #include "join/gpu/cuda_graph.h"
@@ -26,13 +26,13 @@ struct cuda {
 	struct tap_graphs graphs;
 };
 
-/* What NCCL told. */
+/* The arguments that NCCL gave a kernel. */
 struct arguments {
 	uint64_t call_id; /* of the launch */
 	struct tap_fields fields;
 };
 
-/* ---- What is known besides ---- */
+/* ---- Added fields ---- */
 
 static int take_function(struct cuda *cuda, const struct tap_process *process,
 			 const struct tap_event *event)
@@ -45,7 +45,7 @@ static int take_function(struct cuda *cuda, const struct tap_process *process,
 		cuda->context->loss.malformed_events++;
 		return 0;
 	}
-	/* Another function may be there since: the driver does not tell its name. */
+	/* Another function may be there now, whose name the driver does not give. */
 	free(tap_table_remove(&cuda->functions, process->number, function));
 	if (!*name || cuda->functions.count >= FUNCTIONS_MAX)
 		return 0;
@@ -56,7 +56,7 @@ static int take_function(struct cuda *cuda, const struct tap_process *process,
 	return -ENOMEM;
 }
 
-/* A newer tracer may tell that itself, and no field may be there twice. */
+/* A newer tracer may record the field itself; no field may occur twice. */
 static void add_number(struct tap_fields *fields, const char *name, uint64_t number)
 {
 	struct tap_field *field = NULL;
@@ -113,7 +113,7 @@ static int describe_kernel(const struct cuda *cuda, struct tap_span *span)
 					   : NULL);
 }
 
-/* A copy, or a value, that NCCL makes a collective of. */
+/* Describes a copy or stream operation that NCCL makes a collective of. */
 static void describe_copy(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_span *parent =
@@ -131,7 +131,7 @@ static void describe_copy(const struct cuda *cuda, struct tap_span *span)
 		add_string(&span->entry, "kernel_kind", kind);
 }
 
-/* What it repeats, and how that is known. */
+/* Adds what a launch of a graph repeats, and how certain that is. */
 static void describe_graph(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_graph *graph = NULL;
@@ -157,7 +157,7 @@ static int describe_capture(struct cuda *cuda, struct tap_span *span)
 	bool has_stream = tap_cuda_stream(span, &stream);
 	int ret;
 
-	/* Where nobody can tell it may be in any. */
+	/* Where the trace does not say, the call may be in any capture. */
 	ret = tap_graphs_captured(&cuda->graphs, span,
 				  has_stream && tap_cuda_capture(span) !=
 							TAP_CAPTURE_REPORTED_NOT,
@@ -174,7 +174,7 @@ static bool has_failed(const struct tap_event *event)
 
 /* ---- Spans and links ---- */
 
-/* The call around it is open, so that it has begun for certain; it has not ended yet. */
+/* The enclosing call is still open, so that it has certainly begun. */
 static int emit_launch(struct cuda *cuda, const struct tap_process *process,
 		       const struct tap_event *event)
 {
@@ -221,7 +221,7 @@ static int take_work(struct cuda *cuda, struct tap_process *process,
 	ret = tap_pairs_entry(&cuda->context->pairs, process, event);
 	if (ret)
 		return ret;
-	/* Its fields are the entry's now. */
+	/* The entry has the fields now. */
 	tap_fields_clear(&event->fields);
 	if (event->has_result) {
 		result = tap_fields_add(&event->fields, "result", TAP_FIELD_SIGNED);

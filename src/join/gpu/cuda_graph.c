@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures by their stream, graphs and what can be launched by their addresses. */
+/* Keeps captures by stream, graphs and executable graphs by address. */
 #include "join/gpu/cuda_graph.h"
 
 #include "join/model/stream.h"
@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each kind, so that a damaged trace cannot fill the memory. */
+/* Most of each kind: a damaged trace cannot fill the memory. */
 #define GRAPHS_MAX 65536
 
 struct capture {
 	struct tap_graph graph;
-	uint64_t strangers; /* of the process, when it began */
+	uint64_t strangers; /* of the process, when the capture began */
 };
 
 /* Of one process. */
 struct count {
 	uint64_t captures;
-	uint64_t strangers; /* captured calls of which the capture is not told */
-	uint64_t doubted;   /* captures up to this number, that may have had one */
+	uint64_t strangers; /* captured calls whose capture is unknown */
+	uint64_t doubted;   /* captures up to this number may have one */
 	int64_t end_ns;	    /* of the last capture */
 };
 
@@ -38,7 +38,7 @@ static struct count *count_of(struct tap_graphs *graphs,
 	return NULL;
 }
 
-/* The thread's own stream is another one in each. */
+/* The per-thread stream is a different one in each thread. */
 static uint64_t key_of(const struct tap_span *span, uint64_t stream)
 {
 	return stream == TAP_STREAM_PER_THREAD
@@ -85,7 +85,7 @@ int tap_graphs_captured(struct tap_graphs *graphs, const struct tap_span *span,
 	if (!count)
 		return -ENOMEM;
 	count->strangers++;
-	/* The other thread's event comes when the capture may have ended. */
+	/* Another thread's event may come after the capture has ended. */
 	if (span->begin_ns <= count->end_ns)
 		count->doubted = count->captures;
 	return 0;
@@ -103,7 +103,7 @@ static int begin(struct tap_graphs *graphs, const struct tap_span *span)
 		return 0;
 	capture.graph.capture_id = ++count->captures;
 	capture.strangers = count->strangers;
-	/* Into a graph that was there, and may have had something in it. */
+	/* The capture extends an existing graph, which may have contents. */
 	if (span->name->cuda == TAP_CUDA_BEGIN_CAPTURE_TO_GRAPH)
 		capture.graph.known = TAP_GRAPH_IN_PART;
 	return keep(&graphs->captures, span->process->number, key_of(span, stream),
@@ -136,8 +136,7 @@ static int end(struct tap_graphs *graphs, const struct tap_span *span)
 	return ret;
 }
 
-/* What made one of another is in it, too; of a graph that was not seen nothing is known.
- */
+/* Gives `to` the contents of graph `from`; those of an unseen graph are unknown. */
 static int copy(struct tap_graphs *graphs, const struct tap_span *span,
 		struct tap_table *table, uint64_t from, uint64_t to)
 {
@@ -201,7 +200,7 @@ const struct tap_graph *tap_graphs_find(const struct tap_graphs *graphs,
 	struct tap_graph *graph = tap_table_find(&graphs->execs, process->number, exec);
 	const struct count *count = tap_table_find(&graphs->counts, process->number, 0);
 
-	/* What is missing from the trace may have been captured. */
+	/* Calls that are missing from the trace may have been captured. */
 	if (graph &&
 	    (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams ||
 	     (count && graph->capture_id <= count->doubted)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ran meets its launch here, whichever comes first. */
+/* Matches runs and launches, whichever comes first. */
 #include "join/gpu/gpu.h"
 
 #include <errno.h>
@@ -14,25 +14,28 @@
 #include "join/gpu/gpu_span.h"
 #include "join/model/stream.h"
 
-/* A launch is recorded when it has returned, which may be after its kernel was. */
+/*
+ * How long a run waits for its launch, which is recorded when the call has returned,
+ * perhaps after the kernel.
+ */
 #define LAUNCH_WAIT_NS 1000000000
 
-/* What begins before its launch by no more than this still has its place. */
+/* A run may begin before its launch by this, and still be in order for the views. */
 #define CLOCK_ERROR_NS 1000000
 
-/* A clock that is wrong by more is damage. */
+/* A run that ends after its report by more than this is damaged. */
 #define AHEAD_NS 1000000000
 
-/* How often it is looked what has waited for so long. */
+/* How often the layer looks for runs that have waited too long. */
 #define LOOK_NS 10000000
 
 struct gpu {
 	struct tap_context *context; /* first: layer.h */
 
 	int64_t now_ns, first_ns, looked_ns;
-	struct tap_gpu_calls calls; /* of NCCL, in which something was launched */
+	struct tap_gpu_calls calls; /* of NCCL, with launches */
 	struct tap_gpu_graphs graphs;
-	struct tap_gpu_launches launches; /* for which something may still run */
+	struct tap_gpu_launches launches; /* that may still have runs */
 	struct tap_gpu_runs runs;	  /* that wait */
 	struct tap_gpu_spans spans;
 	struct tap_gpu_cupti cupti;
@@ -50,9 +53,9 @@ static int64_t horizon_of(const void *state)
 		       : horizon - CLOCK_ERROR_NS;
 }
 
-/* ---- What ran ---- */
+/* ---- Runs ---- */
 
-/* All that can be known of it is. */
+/* Emits a run, and drops it. */
 static int settle(struct gpu *gpu, struct tap_gpu_run *run, enum tap_why why)
 {
 	int ret = tap_gpu_emit(gpu->context, &gpu->calls, run, why);
@@ -68,7 +71,7 @@ static bool is_call_open(const struct tap_gpu_run *run)
 	return run->root && run->root->call && !run->root->call->is_over;
 }
 
-/* Its launch is this one. */
+/* Gives a run its launch. */
 static int match(struct gpu *gpu, struct tap_gpu_run *run, struct tap_gpu_launch *launch)
 {
 	const int64_t early_ns = tap_since_ns(launch->begin_ns, run->span->begin_ns);
@@ -92,7 +95,7 @@ static int match(struct gpu *gpu, struct tap_gpu_run *run, struct tap_gpu_launch
 	return is_call_open(run) ? 0 : settle(gpu, run, TAP_WHY_NONE);
 }
 
-/* NULL: it is not there yet. */
+/* NULL: not recorded yet. */
 static struct tap_gpu_launch *
 find_launch(const struct gpu *gpu, const struct tap_gpu_run *run, bool *ret_is_ambiguous)
 {
@@ -121,7 +124,7 @@ static int give_up(struct gpu *gpu, struct tap_gpu_run *run, enum tap_why why)
 	return settle(gpu, run, why);
 }
 
-/* Something that ran, as its event has it.  NULL when memory is short. */
+/* Makes a run from its event.  NULL when memory is short. */
 static struct tap_gpu_run *make_run(struct gpu *gpu, const struct tap_process *process,
 				    struct tap_event *event)
 {
@@ -143,7 +146,7 @@ static struct tap_gpu_run *make_run(struct gpu *gpu, const struct tap_process *p
 	return run;
 }
 
-/* Its launch is looked for, or it waits for it. */
+/* Finds the launch of a run, or makes the run wait for it. */
 static int place_run(struct gpu *gpu, struct tap_gpu_run *run)
 {
 	struct tap_gpu_launch *launch = NULL;
@@ -178,7 +181,7 @@ static int take_run(struct gpu *gpu, const struct tap_process *process,
 		gpu->context->loss.gpu_zero_times++;
 		return 0;
 	}
-	/* It cannot have been reported before it was over. */
+	/* CUPTI cannot report a run before its end. */
 	if (event->end_ns < event->begin_ns || event->begin_ns > event->time_ns ||
 	    tap_since_ns(event->end_ns, event->time_ns) > AHEAD_NS) {
 		gpu->context->loss.malformed_events++;
@@ -188,7 +191,7 @@ static int take_run(struct gpu *gpu, const struct tap_process *process,
 	return run ? place_run(gpu, run) : -ENOMEM;
 }
 
-/* ---- What ends ---- */
+/* ---- Calls that end ---- */
 
 static bool is_launch(const struct tap_span *span)
 {
@@ -204,7 +207,10 @@ static bool is_launch(const struct tap_span *span)
 	}
 }
 
-/* The call of NCCL around it, the innermost that asks for something. */
+/*
+ * The innermost enclosing NCCL call that asks for an operation or ends a group; else the
+ * innermost one.
+ */
 static const struct tap_span *find_call(const struct gpu *gpu,
 					const struct tap_span *launch)
 {
@@ -238,7 +244,7 @@ static struct tap_gpu_launch *make_launch(struct gpu *gpu, const struct tap_span
 	return NULL;
 }
 
-/* What ran for it may have been reported already. */
+/* Matches runs that were reported before their launch. */
 static int match_waiting(struct gpu *gpu, struct tap_gpu_launch *launch, uint64_t number)
 {
 	struct tap_gpu_run *run = tap_gpu_runs_waiting(&gpu->runs, launch->process,
@@ -281,7 +287,7 @@ static int take_launch(struct gpu *gpu, const struct tap_span *span)
 	launch = make_launch(gpu, span);
 	if (!launch)
 		return -ENOMEM;
-	/* Where nobody knows, it may be captured. */
+	/* An unknown capture state counts as captured. */
 	if (capture)
 		ret = tap_gpu_graphs_captured(&gpu->graphs, launch);
 	if (!ret && capture <= 0)
@@ -338,7 +344,7 @@ static int advance(void *state, int64_t now_ns)
 	    tap_since_ns(now_ns, gpu->looked_ns) < LOOK_NS)
 		return 0;
 	gpu->looked_ns = now_ns;
-	/* In order of being reported: those that wait for the end of a call stay. */
+	/* By reported_ns: runs that wait for the end of a call stay. */
 	for (run = tap_gpu_runs_first(&gpu->runs);
 	     run && !ret && tap_since_ns(now_ns, run->reported_ns) > LAUNCH_WAIT_NS;
 	     run = after) {

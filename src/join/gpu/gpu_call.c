@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls with their operations and launches, and how a launch is read. */
+/* Keeps calls with their operations and launches, and reads launches. */
 #include "join/gpu/gpu_call.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads with groups, and communicators, so that a damaged trace cannot fill the memory.
- */
+/* Most threads with groups, and communicators: a damaged trace cannot fill the memory. */
 #define KEYS_MAX 65536
 
 /* Of ncclGroupEnd's enumeration group_outcome. */
 #define GROUP_INNER 0
 
-/* What a kernel does, as it stands in its call. */
+/* A launch of one of NCCL's kernels in its call. */
 struct tap_gpu_site_launch {
 	uint64_t call_id;
 	uint64_t device_comm; /* 0 unknown */
 	char *words;	      /* functions, with commas; NULL unknown */
 };
 
-/* The operations that a thread has asked for in a group that is not over. */
+/* The operations that a thread has asked for in an open group. */
 struct group {
 	uint64_t group_id;
 	TAP_VEC(struct tap_gpu_op) ops;
@@ -149,7 +148,7 @@ const struct tap_gpu_call *tap_gpu_calls_find(const struct tap_gpu_calls *calls,
 	return find_call(calls, span);
 }
 
-/* The call, made when it was not met before.  NULL when memory is short. */
+/* Finds or makes the call.  NULL when memory is short. */
 static struct tap_gpu_call *call_of(struct tap_gpu_calls *calls,
 				    const struct tap_span *span)
 {
@@ -173,7 +172,7 @@ static struct tap_gpu_call *call_of(struct tap_gpu_calls *calls,
 	return call;
 }
 
-/* All operations of the call are of this communicator, 0: of several. */
+/* The communicator of all operations of the call; 0: several, or unknown. */
 static uint64_t only_comm(const struct tap_gpu_call *call)
 {
 	size_t i;
@@ -184,7 +183,7 @@ static uint64_t only_comm(const struct tap_gpu_call *call)
 	return call->op_count && !call->is_cut ? call->ops[0].operation.comm_id : 0;
 }
 
-/* The memory of one that is no more may be another's. */
+/* Replaces older entries: a device communicator may reuse a freed one's memory. */
 static int learn(struct tap_gpu_calls *calls, const struct tap_gpu_call *call,
 		 uint64_t device_comm)
 {
@@ -268,7 +267,7 @@ int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span
 
 /* ---- Readings ---- */
 
-/* Whether a function of NCCL's kernels, as funcid.h has it, is what a call asks for. */
+/* Whether an operation asks for this kernel function, named as in funcid.h. */
 static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_op *op)
 {
 	const char *name = op->name->operation->name;
@@ -280,7 +279,7 @@ static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_o
 	       tap_call_is_made_of(name, TAP_MADE_OF_MESSAGES);
 }
 
-/* Whether it is known which kernels a call has; of a newer function nobody knows. */
+/* Whether the kernels of the operation are known; those of newer functions are not. */
 static bool is_known(const struct tap_gpu_op *op)
 {
 	static const char *const names[] = {"ncclAllReduce",	 "ncclAllGather",
@@ -307,7 +306,7 @@ static bool is_among(const char *words, const struct tap_gpu_op *op)
 	return false;
 }
 
-/* Whether both have a function in common; of one that tells none nobody knows. */
+/* Whether both may have a function in common; NULL: unknown functions. */
 static bool may_share(const char *words, const char *others)
 {
 	size_t length, other;
@@ -342,7 +341,7 @@ static bool is_comm_possible(const struct tap_gpu_calls *calls,
 	return !device || (uintptr_t) device == device_comm;
 }
 
-/* The other launches of the call that may be of the same operations. */
+/* Counts the other launches of the call that may belong to the same operations. */
 static size_t count_rivals(const struct tap_gpu_call *call,
 			   const struct tap_gpu_launch *launch, const char *words,
 			   uint64_t device_comm, size_t *before)
@@ -377,7 +376,7 @@ static bool are_alike(const struct tap_gpu_op *a, const struct tap_gpu_op *b)
 	       a->operation.peer == b->operation.peer;
 }
 
-/* In a group: those that the launch may be of. */
+/* Finds the operations of a group that the launch may belong to. */
 static enum tap_why read_group(const struct tap_gpu_calls *calls,
 			       const struct tap_gpu_launch *launch, const char *words,
 			       uint64_t device_comm, struct tap_gpu_reading *reading)
@@ -405,8 +404,7 @@ static enum tap_why read_group(const struct tap_gpu_calls *calls,
 			words && !is_left_out ? TAP_KNOWN_DECODED : TAP_KNOWN_INFERRED;
 		return TAP_WHY_NONE;
 	}
-	/* As many launches as there are operations, which nothing tells apart: in order.
-	 */
+	/* There are as many launches as operations, all alike: matched in order. */
 	if (rivals + 1 != reading->count)
 		return TAP_WHY_AMBIGUOUS;
 	for (i = 1; i < reading->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A state per process, and the span of time in which it saw nothing. */
+/* Keeps a state for each process, and the interval in which the tracer saw nothing. */
 #include "join/gpu/gpu_cupti.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct tap_gpu_observer {
 	bool is_unobserved; /* since begin_ns */
 	int64_t begin_ns;
 	char *why;
-	uint64_t dropped, zero_times; /* for which no launch has accounted yet */
+	uint64_t dropped, zero_times; /* that no launch accounts for yet */
 	TAP_LIST_LINK(struct tap_gpu_observer) all;
 };
 
@@ -26,7 +26,7 @@ static struct tap_gpu_observer *find(const struct tap_gpu_cupti *cupti,
 	return tap_table_find(&cupti->by_process, process->number, 0);
 }
 
-/* Made when the process has none.  NULL when memory is short. */
+/* Finds or makes a process's observer.  NULL when memory is short. */
 static struct tap_gpu_observer *observer_of(struct tap_gpu_cupti *cupti,
 					    const struct tap_process *process)
 {
@@ -55,7 +55,9 @@ static void add_seconds(struct tap_buffer *buffer, int64_t ns)
 	tap_buffer_add_string(buffer, " s");
 }
 
-/* From when to when nothing could be seen: seconds since the first event. */
+/*
+ * Reports an interval in which nothing could be seen, in seconds since the first event.
+ */
 static int emit_unobserved(const struct tap_gpu_cupti *cupti, struct tap_context *context,
 			   struct tap_gpu_observer *observer, int64_t end_ns)
 {
@@ -132,7 +134,7 @@ int tap_gpu_cupti_owner(struct tap_gpu_cupti *cupti, struct tap_context *context
 	add_part(&why, ", held by ", tap_fields_get_string(fields, "holder"));
 	add_part(&why, ": ", tap_fields_get_string(fields, "detail"));
 	tap_buffer_add_char(&why, '\0');
-	/* A state that is reported again is no other. */
+	/* The tracer may report one state several times. */
 	if (why.is_short || (is_unobserved && observer->is_unobserved &&
 			     !strcmp(observer->why, why.data))) {
 		ret = why.is_short ? -ENOMEM : 0;

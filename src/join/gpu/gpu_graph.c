@@ -7,7 +7,7 @@
 
 struct tap_gpu_entry {
 	uint64_t a, b;
-	uint64_t call_id;	       /* of a node: that its root was made by */
+	uint64_t call_id;	       /* of a node: that made its root */
 	struct tap_gpu_launch *launch; /* of a captured call */
 	TAP_LIST_LINK(struct tap_gpu_entry) used;
 };
@@ -32,7 +32,7 @@ static void drop(struct tap_gpu_list *list, struct tap_gpu_entry *entry)
 	free(entry);
 }
 
-/* The entry, made when new.  NULL when memory is short. */
+/* Finds or makes the entry.  NULL when memory is short. */
 static struct tap_gpu_entry *make(struct tap_gpu_list *list, uint64_t a, uint64_t b)
 {
 	struct tap_gpu_entry *entry = use(list, a, b);
@@ -59,7 +59,7 @@ int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process 
 {
 	const struct tap_gpu_entry *from =
 		original ? use(&graphs->nodes, process->number, original) : NULL;
-	/* A copy is made by another call, which says nothing of what it does. */
+	/* The call that makes a copy says nothing of what the node does. */
 	const uint64_t root = original ? (from ? from->call_id : 0) : call_id;
 	struct tap_gpu_entry *entry = make(&graphs->nodes, process->number, node);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table and three lists; a launch is in each of them for itself, with a reference. */
+/* A table and three lists; each has a reference of its own to a launch that is in it. */
 #include "join/gpu/gpu_launch.h"
 
 #include <errno.h>
@@ -8,19 +8,19 @@
 #include "join/base/chain.h"
 #include "join/base/time.h"
 
-/* Launches for which more than one thing may run, and which stay. */
+/* Most launches with several runs that are kept. */
 #define REPEATED_MAX 65536
 
-/* So long after the last that ran for one, nothing more is expected. */
+/* This long after its last run, no more runs of a launch are expected. */
 #define RETAIN_NS 100000000
 
-/* A launch with what only this file knows of it. */
+/* A launch with the state that only this file uses. */
 struct tap_gpu_pending {
 	struct tap_gpu_launch
 		launch; /* first: one allocation, which its last owner frees */
 	uint64_t number;
 	bool is_outstanding, is_retained, is_there, is_found;
-	int64_t found_ns;	       /* when something ran for it, the last time */
+	int64_t found_ns;	       /* time of the last run */
 	struct tap_gpu_pending *older; /* of the same number */
 	TAP_LIST_LINK(struct tap_gpu_pending) outstanding;
 	TAP_LIST_LINK(struct tap_gpu_pending) retained;
@@ -44,7 +44,7 @@ static void put(struct tap_gpu_pending *pending)
 
 int tap_gpu_launch_number(const struct tap_span *span, uint64_t *ret_number)
 {
-	/* A call that waits has it at its end. */
+	/* A call that waits has the number at its exit. */
 	return tap_fields_get_unsigned(span->name->is_cuda_wait ? &span->exit
 								: &span->entry,
 				       "correlation_id", ret_number);
@@ -70,13 +70,13 @@ struct tap_gpu_launch *tap_gpu_launch_make(const struct tap_span *span)
 
 bool tap_gpu_launch_is_repeated(const struct tap_gpu_launch *launch)
 {
-	/* A copy may be made of several, a set of several kernels. */
+	/* A copy may run as several, a memset as several kernels. */
 	return launch->name->cuda != TAP_CUDA_KERNEL;
 }
 
 /* ---- Lists ---- */
 
-/* In order of their beginnings; they come in that of their ends. */
+/* Inserts by begin_ns; launches come in order of their ends. */
 static void add_outstanding(struct tap_gpu_launches *launches,
 			    struct tap_gpu_pending *pending)
 {
@@ -110,7 +110,7 @@ static void release(struct tap_gpu_launches *launches, struct tap_gpu_pending *p
 	put(pending);
 }
 
-/* It becomes the last of those retained. */
+/* Moves a launch to the end of those retained. */
 static void retain(struct tap_gpu_launches *launches, struct tap_gpu_pending *pending)
 {
 	get(pending);
@@ -119,7 +119,7 @@ static void retain(struct tap_gpu_launches *launches, struct tap_gpu_pending *pe
 	pending->is_retained = true;
 }
 
-/* Its number finds it no longer. */
+/* Takes a launch out of the table. */
 static void forget(struct tap_gpu_launches *launches, struct tap_gpu_pending *pending)
 {
 	if (!pending->is_there)
@@ -134,7 +134,7 @@ static void forget(struct tap_gpu_launches *launches, struct tap_gpu_pending *pe
 	put(pending);
 }
 
-/* Nothing ran for it, as far as is known. */
+/* Drops a launch from the table and the lists; counts it if it had no run. */
 static void give_up(struct tap_gpu_launches *launches, struct tap_context *context,
 		    struct tap_gpu_pending *pending, enum tap_why why)
 {
@@ -171,7 +171,7 @@ int tap_gpu_launches_add(struct tap_gpu_launches *launches, struct tap_context *
 	return 0;
 }
 
-/* ---- What ran ---- */
+/* ---- Runs ---- */
 
 bool tap_gpu_launch_is_possible(const struct tap_gpu_launch *launch, int64_t reported_ns)
 {

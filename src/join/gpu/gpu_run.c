@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of all, and chains of those that wait for the same launch. */
+/* A list of all runs, and chains of those that wait for the same launch. */
 #include "join/gpu/gpu_run.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From an event to a span, and from a span with its launch to the consumer. */
+/* Makes a span from an event, and emits it with its launch. */
 #include "join/gpu/gpu_span.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "join/model/comm.h"
 #include "join/nccl/kernel.h"
 
-/* Names of kernels, so that a damaged trace cannot fill the memory. */
+/* Most names of kernels: a damaged trace cannot fill the memory. */
 #define FUNCTIONS_MAX 65536
 
 static int add_number(struct tap_fields *fields, const char *name, int64_t number)
@@ -65,7 +65,7 @@ int tap_gpu_spans_name(struct tap_gpu_spans *spans, struct tap_context *context,
 	return -ENOMEM;
 }
 
-/* Where it ran, and its ordinal among all that ran. */
+/* Names a run by device, stream and number among all runs. */
 static struct tap_work work_of(const struct tap_fields *fields, uint64_t number)
 {
 	return (struct tap_work){.kind = TAP_WORK_GPU,
@@ -150,7 +150,7 @@ static void set_operation(struct tap_gpu_run *run, const struct tap_gpu_reading 
 		span->operation.peer = op->operation.peer;
 	}
 	span->gpu.call = op->name->operation;
-	/* A graph runs again what was called once. */
+	/* A graph repeats a call, so that the time since the call means nothing. */
 	if (run->root != run->launch)
 		return;
 	span->gpu.has_call = true;
@@ -224,7 +224,7 @@ static int emit_collective(struct tap_context *context, const struct tap_gpu_run
 	return ret;
 }
 
-/* Which collective; nothing is claimed of a kernel that is not NCCL's. */
+/* Finds the collective of a run; none for a kernel that is not NCCL's. */
 static int find_collective(struct tap_context *context, const struct tap_gpu_calls *calls,
 			   struct tap_gpu_run *run, enum tap_why why,
 			   struct tap_gpu_reading *reading)

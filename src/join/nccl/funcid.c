@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A table is its runs: functions of one collective, operation and type, which differ in
- * algorithm and protocol as their shape says. */
+/*
+ * A table consists of runs: functions of one collective, operation and type, which differ
+ * in algorithm and protocol as the run's shape lists them.
+ */
 #include "join/nccl/funcid.h"
 
 #include <stdio.h>
@@ -78,7 +80,7 @@ static const struct {
 	TABLE(22900, 23300, v229),
 };
 
-/* From here on a kernel's name tells neither operation nor protocol. */
+/* From this release on a kernel's name has neither operation nor protocol. */
 #define SHORT_NAMES 23100
 
 static const char *name_or_none(const char *name)
@@ -141,8 +143,7 @@ void tap_funcid_kernel(uint32_t version, const struct tap_funcid *function,
 			 function->collective, is_short ? "" : "_LL");
 		return;
 	}
-	/* Kernels are there for sums, and those of signed numbers are of unsigned ones.
-	 */
+	/* NCCL has kernels for sums; those for signed numbers are the unsigned ones. */
 	slash = strchr(type, '/');
 	if (slash)
 		type = slash + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are taken apart as the compiler has put them together. */
+/* Takes kernel names apart as the compiler puts them together. */
 #include "join/nccl/kernel.h"
 
 #include "join/model/call.h"
@@ -19,7 +19,7 @@ struct part {
 	size_t length;
 };
 
-/* A function's own name: in _Z41<name><arguments> it has that length. */
+/* A function's own name; in _Z41<name><arguments> it has the stated length. */
 static struct part own_name(const char *function)
 {
 	struct part name = {function, strcspn(function, "(")};
@@ -64,7 +64,10 @@ static bool is_same(struct part part, const char *string)
 	return part.length == strlen(string) && !memcmp(part.at, string, part.length);
 }
 
-/* What stands before `separator`, which is taken too; all where there is none. */
+/*
+ * Splits off what is before `separator`, and drops the separator; takes all where there
+ * is none.
+ */
 static struct part split(struct part *rest, const char *separator)
 {
 	const char *found = memmem(rest->at, rest->length, separator, strlen(separator));
@@ -139,16 +142,16 @@ static int describe_symmetric(struct tap_fields *fields, struct part name)
 	return 0;
 }
 
-/* ---- Kernels that are told what to do ---- */
+/* ---- Kernels with arguments ---- */
 
-/* What cuda:nccl_args says. */
+/* The fields of cuda:nccl_args. */
 struct reported {
 	uint64_t comm, channel_mask, version, complete;
 	size_t count;
 	struct tap_funcid functions[FUNCTIONS_MAX];
 };
 
-/* Whether all of it is there, and every number means something. */
+/* Reads the fields; false where one is missing or a number has no meaning. */
 static bool read_reported(struct reported *reported, const struct tap_fields *args)
 {
 	const struct tap_field *ids = tap_fields_find(args, "func_id");
@@ -182,8 +185,9 @@ static unsigned int count_bits(uint64_t mask)
 }
 
 /*
- * A launch has a block for each channel, and its kernel is that of one of its functions.
- * NCCL takes the first one's: which of several it was the batches do not tell.
+ * Whether the arguments fit the launch, which has a block for each channel and the kernel
+ * of one of its functions.  NCCL takes the kernel of the first function, but the batches
+ * do not say which of several that is.
  */
 static bool is_plausible(const struct reported *reported, struct part kernel,
 			 uint64_t grid_x)
@@ -199,11 +203,11 @@ static bool is_plausible(const struct reported *reported, struct part kernel,
 		if (is_same(kernel, expected))
 			return true;
 	}
-	/* The functions that are left out may be what it was taken for. */
+	/* The kernel may be that of a function that was left out. */
 	return !reported->complete;
 }
 
-/* One word of each function; nothing where none has it. */
+/* Adds one word of each function; nothing where no function has it. */
 static int add_list(struct tap_fields *fields, const char *name,
 		    const struct reported *reported, size_t offset)
 {
@@ -255,7 +259,7 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
 		return describe_symmetric(fields, name);
 	if (take(&name, "oneRankReduce"))
 		return add_text(fields, "kernel_kind", "one_rank");
-	/* Before 2.19 they had another name, and their arguments are other ones. */
+	/* Before 2.19 the kernels have another name and other arguments. */
 	if (take(&name, "ncclKernel_"))
 		return add_text(fields, "kernel_kind", "collective");
 	if (!take(&name, DEVICE))
@@ -290,7 +294,9 @@ const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t
 		return NULL;
 	if (nr_ranks == 1)
 		return is_one_of(function, copies) ? "one_rank" : NULL;
-	/* Others put batches on a stream to signal, or end a group of who knows what. */
+	/*
+	 * Other calls put batches on a stream to signal, or end a group of unknown calls.
+	 */
 	if (is_one_of(function, batches) &&
 	    tap_call_is_made_of(nccl_call, TAP_MADE_OF_COPIES))
 		return "copy_engine";

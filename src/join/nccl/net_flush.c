@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flush waits until of all that was received before it is known what it is; then it is
- * of the latest message at its address, unless one that is not known whole may lie there.
+ * A flush waits until all messages received before it are matched.  It then belongs to
+ * the latest message at its address, unless an incomplete one may be there.
  */
 #include "join/nccl/net_flush.h"
 
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Received messages of a connection that a flush may mean. */
+/* Received messages of a connection that are kept for flushes. */
 #define RECENT_MAX 512
 /* Flushes whose message is not known yet. */
 #define WAITING_MAX 256
-/* That NCCL makes one of, each with a queue pair for flushes. */
+/* Devices that NCCL merges into one, each with a queue pair for flushes. */
 #define DEVICES_MAX 4
 
 struct tap_net_recent {
@@ -35,8 +35,8 @@ struct tap_net_flush {
 	const struct tap_name *name;
 	uint64_t address;
 	int64_t begin_ns;
-	uint64_t cts_number; /* the latest then */
-	bool is_after_hole;  /* one before it is missing */
+	uint64_t cts_number; /* latest CTS at that time */
+	bool is_after_hole;  /* an earlier request is missing */
 };
 
 static int emit(struct tap_context *context, const struct tap_net *net,
@@ -69,7 +69,7 @@ static int emit(struct tap_context *context, const struct tap_net *net,
 	return tap_emit_link(context, &link);
 }
 
-/* Whether this queue pair, so this device, has flushed it. */
+/* Whether this queue pair, and so its device, has flushed the message. */
 static bool has_flushed(const struct tap_net_recent *recent, uint64_t qp_id)
 {
 	unsigned int i;
@@ -80,7 +80,7 @@ static bool has_flushed(const struct tap_net_recent *recent, uint64_t qp_id)
 	return false;
 }
 
-/* Whether a later message may be meant, of which something is missing. */
+/* Whether the flush may belong to a later message, which is incomplete. */
 static bool may_be_later(const struct tap_net *net, const struct tap_net_recent *found,
 			 const struct tap_net_flush *flush)
 {
@@ -94,7 +94,7 @@ static bool may_be_later(const struct tap_net *net, const struct tap_net_recent 
 					 flush->cts_number);
 }
 
-/* The latest message that was received before it at its address. */
+/* Links a flush to the latest message received before it at its address. */
 static int take(struct tap_context *context, const struct tap_net *net,
 		const struct tap_net_flush *flush)
 {
@@ -123,13 +123,13 @@ static int take(struct tap_context *context, const struct tap_net *net,
 	}
 	if (found->flush_count < DEVICES_MAX)
 		found->flushed_by[found->flush_count++] = flush->work.request.qp_id;
-	/* By address alone, another that is missing could be meant. */
+	/* The address alone also fits a message that is missing. */
 	return emit(context, net, flush, found,
 		    flushes->lost_count || flush->is_after_hole ? TAP_WHY_UNPROVED
 								: TAP_WHY_NONE);
 }
 
-/* The first so many are over. */
+/* Drops the first `count` flushes. */
 static void drop(struct tap_net_flushes *flushes, size_t count)
 {
 	flushes->count -= count;
@@ -137,7 +137,7 @@ static void drop(struct tap_net_flushes *flushes, size_t count)
 		flushes->count * sizeof(*flushes->all));
 }
 
-/* Those for which it is time, or all. */
+/* Takes the flushes whose messages are known, or all. */
 static int take_due(struct tap_context *context, struct tap_net *net, bool is_end)
 {
 	struct tap_net_flushes *flushes = &net->flushes;
@@ -188,7 +188,7 @@ int tap_net_flush_add(struct tap_context *context, struct tap_net *net,
 	return ret ? ret : take_due(context, net, false);
 }
 
-/* A flush may follow, on a queue pair that is not there yet (2.32). */
+/* A flush may follow, on a queue pair that does not exist yet (2.32). */
 int tap_net_flush_received(struct tap_context *context, struct tap_net *net,
 			   uint64_t number, uint64_t address, int64_t received_ns)
 {

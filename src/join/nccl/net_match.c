@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces are kept under the ordinal that they have on both sides. */
+/* Finds pieces by the ordinal that they have at both ends. */
 #include "join/nccl/net_match.h"
 
 #include "join/nccl/net_flush.h"
@@ -11,7 +11,10 @@
 
 #define SLOT_MASK 0xff /* of wr_id */
 
-/* So many messages that do not fit, and none that does, are not NCCL's. */
+/*
+ * A connection with this many messages that do not fit, and none that does, is not
+ * NCCL's.
+ */
 #define REFUTED_AFTER 8
 
 void tap_net_refute(struct tap_net *net)
@@ -29,9 +32,9 @@ void tap_net_unmatched(const struct tap_net_match *match, struct tap_net *net,
 		net->early_whys[why]++;
 }
 
-/* ---- What a message comes to ---- */
+/* ---- The end of a message ---- */
 
-/* It waits no longer for what is missing. */
+/* Ends a message that no longer waits for missing pieces. */
 static int settle(const struct tap_net_match *match, struct tap_net_message *message,
 		  enum tap_why why)
 {
@@ -53,7 +56,7 @@ static int contradict(const struct tap_net_match *match, struct tap_net_message 
 
 	if (net->is_proved)
 		return settle(match, message, TAP_WHY_CONTRADICTED);
-	/* Something may be missing from one message, but not from all. */
+	/* The trace may lack a part of one message, but not of all. */
 	tap_net_message_drop(match->messages, message);
 	if (++net->early_whys[TAP_WHY_CONTRADICTED] < REFUTED_AFTER)
 		return 0;
@@ -64,7 +67,7 @@ static int contradict(const struct tap_net_match *match, struct tap_net_message 
 	return 0;
 }
 
-/* A message of it has fit: what was kept back is emitted. */
+/* A message has fit: emits what was held back. */
 static int prove(const struct tap_net_match *match, struct tap_net *net)
 {
 	struct tap_net_message *message;
@@ -87,7 +90,7 @@ static int prove(const struct tap_net_match *match, struct tap_net *net)
 	return ret;
 }
 
-/* All of it is posted. */
+/* Checks a message whose pieces are all posted. */
 static int complete_posts(const struct tap_net_match *match,
 			  struct tap_net_message *message, bool *is_gone)
 {
@@ -121,7 +124,7 @@ static int progress(const struct tap_net_match *match, struct tap_net_message *m
 	return ret;
 }
 
-/* A part of the message is posted. */
+/* Counts a posted piece of the message. */
 static int attach(const struct tap_net_match *match, struct tap_net_message *message,
 		  struct tap_net_piece *piece)
 {
@@ -142,17 +145,17 @@ static bool is_from(const struct tap_net_message *message,
 	return piece->sender->qp->observed == message->to->peer;
 }
 
-/* ---- Receives that were posted beforehand: the slot says which message ---- */
+/* ---- Receives posted ahead of the CTS: the slot identifies the message ---- */
 
-/* Of either end: the message that was filled may have come from another peer. */
+/* Looks at both ends: the message that was filled may have come from another peer. */
 static bool is_refuted(const struct tap_net *from)
 {
 	return from->is_refuted || from->peer->is_refuted;
 }
 
 /*
- * What has been posted for another message ends this one.  Where it does not fit, that
- * may refute the connection: then all messages of the receiver are gone.
+ * Ends the message being filled, when data of another one is posted.  If it does not fit,
+ * that may refute the connection: then all messages of the receiver are dropped.
  */
 static int close_filling(const struct tap_net_match *match, struct tap_net *from)
 {
@@ -161,7 +164,7 @@ static int close_filling(const struct tap_net_match *match, struct tap_net *from
 	from->filling = NULL;
 	if (!message)
 		return 0;
-	/* Each before may have lacked some, but none has had more. */
+	/* Earlier messages may have lacked pieces, but none had more. */
 	if (message->posted > from->pieces)
 		from->pieces = message->posted;
 	if (message->posted < from->pieces)
@@ -170,7 +173,10 @@ static int close_filling(const struct tap_net_match *match, struct tap_net *from
 	return progress(match, message);
 }
 
-/* Where it was posted before its receiver was known to be NCCL's. */
+/*
+ * Gives a piece its receiver, where the piece was posted before the receiver was known to
+ * be NCCL's.
+ */
 static int meet_receiver(const struct tap_net_match *match, struct tap_net_piece *piece)
 {
 	struct tap_generation *receiver = piece->sender->peer;
@@ -209,10 +215,13 @@ static int attach_by_slot(const struct tap_net_match *match, struct tap_net *fro
 	ret = meet_receiver(match, piece);
 	if (!ret && from->filling != message)
 		ret = close_filling(match, from);
-	/* A refuted connection has lost its messages, and what was held for them. */
+	/* A refuted connection has dropped its messages and the pieces held for them. */
 	if (ret || is_refuted(from))
 		return ret;
-	/* In order of posting: the CTS of what waits before it is missing. */
+	/*
+	 * Pieces are held in order of posting: the CTS of those before this one is
+	 * missing.
+	 */
 	tap_net_piece_drop_held(match->pieces, from, piece);
 	tap_net_piece_unhold(match->pieces, piece);
 	tap_net_message_add(message, piece);
@@ -222,7 +231,7 @@ static int attach_by_slot(const struct tap_net_match *match, struct tap_net *fro
 	return attach(match, message, piece);
 }
 
-/* A CTS has come, for which data may have been there. */
+/* Attaches held pieces to the message of a new CTS. */
 static int retry_by_slot(const struct tap_net_match *match, struct tap_net *from)
 {
 	struct tap_net_piece *piece, *later;
@@ -239,9 +248,9 @@ static int retry_by_slot(const struct tap_net_match *match, struct tap_net *from
 	return ret;
 }
 
-/* ---- What comes ---- */
+/* ---- Events ---- */
 
-/* Its receives, each of which what was posted before may use up. */
+/* Adds a piece for each pending receive, which an earlier post may use up. */
 static int add_pending(const struct tap_net_match *match, struct tap_net_message *message,
 		       bool *is_gone)
 {
@@ -255,7 +264,7 @@ static int add_pending(const struct tap_net_match *match, struct tap_net_message
 		struct tap_generation *generation = net->pending[i].generation;
 		const uint64_t ordinal = net->pending[i].seq;
 
-		/* Two claim one ordinal, in a damaged trace. */
+		/* In a damaged trace two pieces claim one ordinal. */
 		if (tap_net_piece_find_arrival(match->pieces, generation, ordinal)) {
 			*is_gone = true;
 			return settle(match, message, TAP_WHY_AMBIGUOUS);
@@ -286,7 +295,7 @@ int tap_net_match_cts(const struct tap_net_match *match, struct tap_net *net,
 	bool is_gone;
 	int ret = 0;
 
-	/* A slot is used again: what was in it is over. */
+	/* The CTS reuses a slot: the message that was in it is over. */
 	while (!ret && net->messages.first &&
 	       net->messages.first->number + net->layout->slots <= net->number)
 		ret = settle(match, net->messages.first, TAP_WHY_POST_LOST);
@@ -305,7 +314,7 @@ int tap_net_match_cts(const struct tap_net_match *match, struct tap_net *net,
 	ret = add_pending(match, message, &is_gone);
 	if (ret || is_gone)
 		return ret;
-	/* The message may go with its last piece. */
+	/* The message may be dropped with its last piece. */
 	for (piece = message->pieces.first; piece && !ret; piece = next) {
 		next = piece->of_message.after;
 		if (piece->sender)
@@ -342,7 +351,7 @@ int tap_net_match_post(const struct tap_net_match *match, struct tap_net *net,
 	}
 	if (piece->message)
 		return contradict(match, piece->message);
-	/* It may have been the receiver's. */
+	/* The receiver may hold it. */
 	tap_net_piece_unhold(match->pieces, piece);
 	tap_net_piece_hold(match->pieces, net, piece);
 	if (!net->peer || !net->peer->is_preposted || !net->peer->layout)
@@ -438,7 +447,7 @@ int tap_net_match_retry(const struct tap_net_match *match, struct tap_net *net)
 	return ret;
 }
 
-/* Nothing is missing: its sender had not posted it. */
+/* Whether nothing is missing: the sender had not posted the message. */
 static bool is_outstanding(const struct tap_net_message *message)
 {
 	const struct tap_net_piece *piece;

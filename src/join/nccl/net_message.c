@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A message's pieces are counted as they come; their addresses say where it lies. */
+/* Counts a message's pieces as they come; their addresses locate its data. */
 #include "join/nccl/net_message.h"
 
 #include "join/model/context.h"
@@ -152,7 +152,7 @@ bool tap_net_message_may_be_at(const struct tap_net *net, uint64_t address,
 		if (message->number > last ||
 		    (message->is_linked && message->received == message->count))
 			continue;
-		/* A later one was posted: of this one the post is missing. */
+		/* A later message was posted, so the post of this one is missing. */
 		if ((!message->is_linked && message->number < net->linked_number) ||
 		    (message->posted && tap_net_message_address(message) == address))
 			return true;
@@ -180,10 +180,10 @@ void tap_net_message_count_received(struct tap_net_message *message,
 
 /* ---- Whether its pieces fit ---- */
 
-/* What the number of a single request's last piece is. */
+/* What imm_data of a message with one request is. */
 enum { FORM_SIZE = 1, FORM_SIZE_SWAPPED = 2, FORM_ID = 4, FORM_ALL = 7 };
 
-/* The forms that the number of this piece can have. */
+/* The forms that the piece's imm_data fits. */
 static unsigned int forms_of(const struct tap_net_message *message,
 			     const struct tap_net_piece *piece)
 {
@@ -200,7 +200,7 @@ static unsigned int forms_of(const struct tap_net_message *message,
 	return forms;
 }
 
-/* Of several in 2.18: which of them are not empty. */
+/* imm_data of several requests in 2.18: which of them are not empty. */
 static uint32_t mask_of(const struct tap_net_message *message)
 {
 	uint32_t mask = 0;
@@ -211,7 +211,7 @@ static uint32_t mask_of(const struct tap_net_message *message)
 	return mask;
 }
 
-/* Whether what the parts have of a request lies in one piece: NCCL cuts it up. */
+/* Whether the pieces' parts of a request adjoin, as NCCL cuts it up. */
 static bool is_in_one_piece(const struct tap_net_message *message, unsigned int request)
 {
 	uint64_t first = UINT64_MAX, end = 0;
@@ -245,14 +245,16 @@ bool tap_net_message_fit(struct tap_net_message *message)
 			forms &= forms_of(message, piece);
 		else if (!piece->has_sizes && piece->imm_data != mask_of(message))
 			return false;
-		/* Receives may complete out of order: then the ordinal is another's. */
+		/*
+		 * Receives may complete out of order: then the ordinal names another one.
+		 */
 		if (piece->is_received && piece->received_imm != piece->imm_data)
 			return false;
 	}
 	for (i = 0; i < message->requests; i++)
 		if (!is_in_one_piece(message, i))
 			return false;
-	/* One slot, whatever release it is, or a number of the request's own. */
+	/* Receives are posted ahead of the CTS only where wr_id has the slot. */
 	if (message->to->is_preposted && !message->to->layout->has_slot)
 		return false;
 	if (!forms)

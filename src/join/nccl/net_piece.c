@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A receiver's piece is made with its CTS and found by the post, or the post was there
- * before and is held.
+ * A CTS makes the receiver's piece and the post finds it, or the post comes first and its
+ * piece is held.
  */
 #include "join/nccl/net_piece.h"
 
@@ -116,7 +116,7 @@ void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list 
 	}
 }
 
-/* What it says of the post. */
+/* Copies what the held piece has of the post. */
 static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *held)
 {
 	piece->begin_ns = held->begin_ns;

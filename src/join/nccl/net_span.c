@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spans are made early, and begin when the connection is known to be NCCL's. */
+/* Makes spans early, and emits them once the connection is known to be NCCL's. */
 #include "join/nccl/net_span.h"
 
 #include "join/model/context.h"
@@ -80,8 +80,10 @@ static bool have_one_clock(const struct tap_net_message *message)
 
 void tap_net_span_add_wait(struct tap_net_message *message)
 {
-	/* From the end of what was posted before until the CTS was posted; none where
-	 * the CTS came first: that is sure. */
+	/*
+	 * From the end of the posts before this message until the CTS was posted;
+	 * certainly none where the CTS came first.
+	 */
 	struct tap_net *from = message->from;
 	struct tap_fields *fields = &message->send->exit;
 	int64_t until_ns = message->cts_end_ns;

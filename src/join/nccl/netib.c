@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections, and which of their requests are what. */
+/* Finds NCCL's connections, and the role of each of their requests. */
 #include "join/nccl/netib.h"
 
 #include "join/nccl/net_flush.h"
@@ -18,10 +18,10 @@
 
 #define GROUP_MAX 8
 
-/* wr_id of a receive that is posted beforehand. */
+/* wr_id of a receive that is posted ahead of the CTS. */
 #define PREPOSTED UINT64_MAX
 
-/* Each has another size; the region has a slot for 8 requests times slots. */
+/* Each has a region of another size: one slot for 8 requests, times slots. */
 static const struct tap_net_layout layouts[] = {
 	{32, 64, false},  /* 2.18 */
 	{32, 256, false}, /* 2.19 */
@@ -34,18 +34,18 @@ enum role {
 	ROLE_NONE,
 	ROLE_CTS,
 	ROLE_DATA,     /* a write */
-	ROLE_DATA_IMM, /* the last, with a number */
-	ROLE_SIZES,    /* the last of several requests: how long each is */
+	ROLE_DATA_IMM, /* the last write, with immediate data */
+	ROLE_SIZES,    /* the last of several requests: writes their sizes */
 	ROLE_FLUSH,
 	ROLE_RECEIVE,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the network code has in a process. */
+/* The network code's state in a process. */
 struct process {
-	uint64_t nets;	 /* connections that have a number */
-	bool has_region; /* one that NCCL's sender may have made */
+	uint64_t nets;	 /* connections with an id */
+	bool has_region; /* that NCCL's sender may have made */
 };
 
 static const struct tap_net_layout *layout_of(uint64_t length)
@@ -85,10 +85,13 @@ static void take_region(void *data, const struct tap_process *process, uint64_t 
 		own->has_region = true;
 }
 
-/* NULL: it is none of NCCL's, or memory is short. */
+/* NULL: not NCCL's, or memory is short. */
 static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 {
-	/* Before 2.23 there is no owner, but each connection has a queue of its own. */
+	/*
+	 * Before 2.23 NCCL sets no owner, but each connection has its own completion
+	 * queue.
+	 */
 	const uint64_t key =
 		qp->qp_context ? qp->qp_context : UINT64_C(1) << 63 | qp->send_cq_id;
 	struct tap_net *net;
@@ -121,7 +124,7 @@ static void take_destroyed(void *data, struct tap_qp *qp)
 	struct tap_netib *netib = data;
 	struct tap_net *net = qp->observed;
 
-	/* The next owner may have its address. */
+	/* The next owner may have the same address. */
 	if (net && !--net->qp_count)
 		tap_table_remove(&netib->by_owner, net->process->number, net->key);
 }
@@ -141,9 +144,9 @@ static int take_met(void *data, struct tap_generation *sender,
 	return tap_net_match_retry(&netib->match, a);
 }
 
-/* ---- What a list is ---- */
+/* ---- Roles of requests ---- */
 
-/* Of request number i of the list, of which the first is this; other data follow it. */
+/* The role of request i in a list whose first request has the role `first`. */
 static enum role role_of(enum role first, const struct tap_rdma_list *list, size_t i)
 {
 	if (first != ROLE_DATA)
@@ -153,7 +156,10 @@ static enum role role_of(enum role first, const struct tap_rdma_list *list, size
 	return list->count > 2 && list->requests[i].length ? ROLE_SIZES : ROLE_DATA_IMM;
 }
 
-/* Writes, the last of them with a number: empty, or from 2.19 the sizes of the others. */
+/*
+ * Whether a list is data: writes, the last of them with immediate data.  The last of
+ * several is empty or, from 2.19, has the sizes of the others.
+ */
 static bool is_data(const struct tap_rdma_list *list)
 {
 	const struct tap_rdma_request *last = &list->requests[list->count - 1];
@@ -177,8 +183,8 @@ static bool is_flush(const struct tap_rdma_list *list)
 }
 
 /*
- * Where in its region a CTS goes; layout NULL: it is none.  NCCL fills it in a region of
- * the same size, at the same place.
+ * Where a CTS goes in the sender's region; layout NULL: not a CTS.  NCCL prepares the CTS
+ * in a region of the same size, at the same offset.
  */
 struct place {
 	const struct tap_net_layout *layout;
@@ -238,8 +244,8 @@ static void know(struct tap_netib *netib, struct tap_net *net)
 }
 
 /*
- * Whether the receives since the CTS before are this one's, and those of missed ones
- * before it.  Those of one message have one wr_id.
+ * Assigns the receives since the last CTS to this one, after those of missed ones before
+ * it.  The receives of one message have one wr_id.  Returns why that fails.
  */
 static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_first)
 {
@@ -253,7 +259,7 @@ static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_f
 	while (own < count &&
 	       net->pending[count - 1 - own].wr_id == net->pending[count - 1].wr_id)
 		own++;
-	/* Each before may have lacked some, but none has had more. */
+	/* Earlier messages may have lacked receives, but none had more. */
 	if (!missed && own == count && own > net->parts)
 		net->parts = own;
 	if (!net->parts || own < net->parts || count != net->parts * (missed + 1))
@@ -306,14 +312,14 @@ static void take_receive(void *data, struct tap_generation *generation, uint64_t
 	if (!net || net->is_refuted)
 		return;
 	if (num_sge) {
-		/* NCCL's are empty. */
+		/* NCCL's receives are empty. */
 		if (!net->id)
 			tap_net_refute(net);
 		return;
 	}
 	if (wr_id == PREPOSTED)
 		net->is_preposted = true;
-	/* So many are not one message's. */
+	/* One message does not have so many. */
 	if (net->pending_count == TAP_NET_PIECES_MAX)
 		net->pending_count = 0;
 	if (!net->is_preposted) {
@@ -328,7 +334,7 @@ static void take_receive(void *data, struct tap_generation *generation, uint64_t
 
 /* ---- Posts ---- */
 
-/* NCCL's sender has memory for what it is told. */
+/* Whether the process has a region for the CTS that NCCL's sender gets. */
 static bool may_send(const struct tap_netib *netib, const struct tap_net *net)
 {
 	const struct process *own =
@@ -337,7 +343,7 @@ static bool may_send(const struct tap_netib *netib, const struct tap_net *net)
 	return own && own->has_region;
 }
 
-/* What the first of the list is; a note without an owner: nothing of NCCL's. */
+/* Finds the role of the list's first request; a note without owner: not NCCL's. */
 static int take_list(struct tap_netib *netib, const struct tap_rdma_list *list,
 		     struct tap_rdma_note *first)
 {
@@ -381,7 +387,7 @@ static int take_posted(void *data, const struct tap_rdma_list *list,
 	return ret;
 }
 
-/* ---- What comes of them ---- */
+/* ---- Ends and completions ---- */
 
 static void take_ended(void *data, const struct tap_generation *generation,
 		       struct tap_rdma_note *note, struct tap_fields *exit)
@@ -394,7 +400,7 @@ static void take_ended(void *data, const struct tap_generation *generation,
 	const struct tap_net *net = note->owner;
 	const struct tap_netib *netib = data;
 
-	/* The event of its CTS may have come after its own. */
+	/* The event of the CTS may have come after the request's. */
 	if (!note->number && note->ordinal)
 		note->number =
 			tap_net_match_number(&netib->match, generation, note->ordinal,

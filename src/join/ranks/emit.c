@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of a slot: a link, or why there is none. */
+/* Makes a link of a slot, or counts why there is none. */
 #include "join/ranks/slot.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static int compare_ends(const void *left, const void *right)
 	return x < y ? -1 : x > y;
 }
 
-/* In order: the send first, or by rank.  Returns 0 or -ENOMEM. */
+/* Sets the ends in order: the send first, or by rank.  Returns 0 or -ENOMEM. */
 static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 		    struct tap_link *link)
 {
@@ -62,7 +62,7 @@ static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 	return 0;
 }
 
-/* Two handles of one rank, as when a trace is there twice, are no two ranks. */
+/* Whether two handles are of one rank, as when a trace is read twice. */
 static bool is_rank_twice(const struct tap_link *link)
 {
 	size_t i;
@@ -88,7 +88,7 @@ static bool is_mismatch(const struct tap_link *link)
 	return false;
 }
 
-/* The program lacks it where the trace does not. */
+/* Emits a defect; the program lacks the calls where the trace does not. */
 static int note_defect(struct tap_links *links, struct tap_link *link)
 {
 	link->is_pending = tap_slot_is_pending(links, link);
@@ -127,7 +127,7 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		return 0;
 	}
 	if (link.count == 1) {
-		/* A rank that is alone in its communicator lacks nobody. */
+		/* No rank is missing from a communicator of one. */
 		if (link.kind != TAP_LINK_SEND_RECV && link.nranks == 1)
 			return 0;
 		tap_slot_count_unmatched(links, comm);

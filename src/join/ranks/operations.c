@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which calls count.  One in a group does when the group was launched, which is
- * known when ncclGroupEnd returns: calls are held back until then.
+ * Decides which calls count.  A call in a group counts if NCCL launched the group, which
+ * is known when ncclGroupEnd returns; calls are held until then.
  *
- * Where a return or the end of a group is lost, the next call of that rank tells: it
- * says how many calls and groups did not count before it, and if that is no more than
- * before the one in doubt, that one counted.  Else nobody knows, and it is not linked.
+ * Where a call's return or the end of its group is lost, the rank's next call decides: it
+ * records how many calls and groups before it did not count.  If the call in doubt
+ * recorded the same number, that call counted.  Otherwise it is unknown, and the call is
+ * not linked.
  */
 #include "join/ranks/operations.h"
 
@@ -18,7 +19,7 @@
 /* Of ncclGroupEnd's enumeration group_outcome. */
 enum { GROUP_INNER, GROUP_LAUNCHED, GROUP_DROPPED, GROUP_SIMULATED };
 
-/* ncclInProgress: what a call answers that does not block. */
+/* ncclInProgress, the result of a call that does not block. */
 #define IN_PROGRESS 7
 
 static struct tap_queue *find_group(struct tap_links *links, const struct tap_span *span,
@@ -27,7 +28,10 @@ static struct tap_queue *find_group(struct tap_links *links, const struct tap_sp
 	uint64_t a = span->process->number, b = (uint64_t) span->tid;
 	struct tap_queue *group;
 
-	/* A thread has one at a time; without threads each is by itself. */
+	/*
+	 * A thread has one open group; without thread ids each group has a key of its
+	 * own.
+	 */
 	if (span->tid < 0)
 		b = span->operation.group_id | UINT64_C(1) << 63;
 	group = tap_table_find(&links->groups, a, b);
@@ -85,7 +89,7 @@ static void give_up_all(struct tap_links *links, struct tap_held *held)
 	}
 }
 
-/* The rank's next call on the communicator has something to say of those before it. */
+/* Resolves the calls in doubt by the rank's next call on the communicator. */
 static int resolve(struct tap_links *links, struct tap_member *member,
 		   const struct tap_span *span)
 {
@@ -97,7 +101,7 @@ static int resolve(struct tap_links *links, struct tap_member *member,
 		return 0;
 	for (held = tap_queue_empty(links, member->unsure); held && !ret; held = next) {
 		next = held->next;
-		/* The same group may fail yet. */
+		/* The group of both may still fail. */
 		if (span->call_id < held->call_id ||
 		    (held->group_id && held->group_id == operation->group_id)) {
 			ret = doubt(links, held);
@@ -114,7 +118,7 @@ static int resolve(struct tap_links *links, struct tap_member *member,
 	return ret;
 }
 
-/* Of ncclGroupEnd; -1 when the trace does not tell. */
+/* The outcome of ncclGroupEnd; -1 where the trace does not have it. */
 static int64_t group_outcome(const struct tap_span *span)
 {
 	int64_t outcome;
@@ -125,7 +129,7 @@ static int64_t group_outcome(const struct tap_span *span)
 									     : outcome;
 }
 
-/* The group counts.  In order: what follows one in doubt waits with it. */
+/* Files the calls of a launched group, in order: calls after one in doubt wait too. */
 static int launch(struct tap_links *links, struct tap_held *held)
 {
 	struct tap_held *next;
@@ -254,7 +258,7 @@ static int span_ended(void *state, struct tap_span *span)
 		return end_group(links, span);
 	if (ret || (!is_operation && span->name->kind != TAP_NAME_GROUP_START))
 		return ret;
-	/* The thread is in another group: the end of that one is lost. */
+	/* The thread is in another group, so the end of this one is lost. */
 	group = find_group(links, span, false);
 	if (group && group->group_id != span->operation.group_id)
 		ret = evict(links, group);
@@ -267,7 +271,7 @@ static int span_ended(void *state, struct tap_span *span)
 	return ret;
 }
 
-/* What hangs is linked: so it is seen which ranks have come. */
+/* Files calls that hang, so that links show which ranks have come. */
 static int file_open(struct tap_links *links, struct tap_queue *queue)
 {
 	struct tap_held *held, *next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slot is kept until every rank is there and has gone on: a call with a later
- * number counts for certain.  Until then a second call of a rank may claim the
- * number, and which of them is real is known only then.
+ * Keeps a slot until every rank is in it and has passed it: has made a call with a later
+ * number that certainly counts.  Until then a second call of a rank may claim the slot's
+ * number, and which of the two counts is unknown.
  */
 #include "join/ranks/slot.h"
 
@@ -20,10 +20,10 @@ struct tap_sequence {
 	int64_t peer;
 	uint64_t last;	  /* the highest number that may count, 0 none */
 	uint64_t certain; /* the highest that counts for certain, 0 none */
-	/* In slots, with no such number above theirs; the oldest first. */
+	/* Calls in slots with no certain number above theirs; the oldest first. */
 	TAP_LIST(struct tap_held) unpassed;
 	struct tap_queue *unplaced;  /* calls, while its rank is not known */
-	struct tap_channel *channel; /* NULL not asked yet */
+	struct tap_channel *channel; /* NULL: not looked up yet */
 	struct tap_sequence *next;   /* of all */
 };
 
@@ -127,7 +127,9 @@ static bool has_peers(const struct tap_sequence *sequence)
 	return sequence->kind != TAP_NAME_COLLECTIVE;
 }
 
-/* Where the rank's numbers meet those of others.  NULL when memory is short. */
+/*
+ * The channel where the rank's numbers meet those of others.  NULL when memory is short.
+ */
 static struct tap_channel *find_channel(struct tap_links *links,
 					struct tap_sequence *sequence)
 {
@@ -160,7 +162,7 @@ static struct tap_channel *find_channel(struct tap_links *links,
 	return channel;
 }
 
-/* Numbers between the last and this one are in no call that was seen. */
+/* Counts the numbers between the last and this one, which no recorded call has. */
 static void count_missing(struct tap_links *links, struct tap_sequence *sequence,
 			  uint64_t number)
 {
@@ -170,7 +172,7 @@ static void count_missing(struct tap_links *links, struct tap_sequence *sequence
 
 	if (!sequence->last || !missing)
 		return;
-	/* They had been counted when recording began, or began again. */
+	/* The tracer had counted these calls when recording began, or began again. */
 	if (!has_peers(sequence) && reported > sequence->last)
 		not_recorded = reported < number ? reported - sequence->last : missing;
 	missing -= not_recorded;
@@ -190,7 +192,7 @@ void tap_held_pass(struct tap_held *held)
 	tap_list_remove(&held->sequence->unpassed, held, unpassed);
 }
 
-/* Emits a slot when all ranks are there and have gone on. */
+/* Emits a slot when all ranks are in it and have passed it. */
 static int emit_if_done(struct tap_links *links, struct tap_queue *slot)
 {
 	int64_t nranks =
@@ -202,7 +204,7 @@ static int emit_if_done(struct tap_links *links, struct tap_queue *slot)
 	return tap_slot_emit(links, slot);
 }
 
-/* The rank has gone on: its numbers below are settled. */
+/* Marks the rank's calls with lower numbers as passed. */
 static int pass(struct tap_links *links, struct tap_sequence *sequence, uint64_t number)
 {
 	struct tap_held *held;
@@ -216,7 +218,7 @@ static int pass(struct tap_links *links, struct tap_sequence *sequence, uint64_t
 	return ret;
 }
 
-/* Two calls of one rank have one number.  Takes the newer one. */
+/* Decides between two calls of one rank with one number.  Takes the newer one. */
 static void settle_claim(struct tap_links *links, struct tap_queue *slot,
 			 struct tap_held *older, struct tap_held *newer)
 {
@@ -231,7 +233,7 @@ static void settle_claim(struct tap_links *links, struct tap_queue *slot,
 	tap_held_forget(links, newer);
 }
 
-/* The slot of a number, made when new.  NULL when memory is short. */
+/* Finds or makes the slot of a number.  NULL when memory is short. */
 static struct tap_queue *get_slot(struct tap_links *links, struct tap_channel *channel,
 				  uint64_t number)
 {
@@ -266,7 +268,7 @@ static void put(struct tap_queue *slot, struct tap_held *held)
 	tap_list_append(&sequence->unpassed, held, unpassed);
 }
 
-/* The number has been dealt with before this call of the rank came. */
+/* Gives up a call whose number was settled before. */
 static void give_up(struct tap_links *links, struct tap_held *held)
 {
 	struct tap_comm *comm = tap_member_comm(held->member);
@@ -280,7 +282,7 @@ static void give_up(struct tap_links *links, struct tap_held *held)
 	tap_held_forget(links, held);
 }
 
-/* A call whose number is not above all others of its rank. */
+/* Places a call whose number is not above all others of its rank. */
 static int place_again(struct tap_links *links, struct tap_channel *channel,
 		       struct tap_held *held, bool is_settled)
 {
@@ -299,7 +301,7 @@ static int place_again(struct tap_links *links, struct tap_channel *channel,
 		give_up(links, held);
 		return 0;
 	}
-	/* It was taken for lost. */
+	/* The number was counted as missing. */
 	if (held->number < held->sequence->last && member->missing) {
 		member->missing--;
 		links->context->loss.missing_operations--;
@@ -373,9 +375,9 @@ static int file_all(struct tap_links *links, struct tap_held *held)
 	return ret;
 }
 
-/* ---- Who had not come ---- */
+/* ---- Missing ranks ---- */
 
-/* Whether nothing says that the member has called what has this number. */
+/* Whether nothing shows that the member has called this number. */
 static bool has_not_come(struct tap_links *links, const struct tap_member *member,
 			 uint64_t key, uint64_t number)
 {
@@ -386,7 +388,7 @@ static bool has_not_come(struct tap_links *links, const struct tap_member *membe
 	       (key != COLLECTIVES || member->collectives < number);
 }
 
-/* The other side of a message that one end is of. */
+/* The key of the peer's sequence of a message. */
 static uint64_t other_side(const struct tap_link_end *end)
 {
 	const enum tap_name_kind kind =
@@ -395,7 +397,7 @@ static uint64_t other_side(const struct tap_link_end *end)
 	return (uint64_t) kind << 32 | (uint32_t) end->rank;
 }
 
-/* Whether calls may be missing from the end of the trace of which nothing tells. */
+/* Whether the trace's end may lack calls without a sign of it. */
 static bool may_lack_calls(const struct tap_loss *loss)
 {
 	return loss->discarded_events || loss->discarded_unknown ||
@@ -417,7 +419,7 @@ bool tap_slot_is_pending(struct tap_links *links, const struct tap_link *link)
 		if (is_message ? member->rank != link->peer
 			       : tap_link_has_rank(link, member->rank))
 			continue;
-		/* Another handle of a rank is one more, and one too many. */
+		/* A second handle of a rank counts as one too many. */
 		if (member->rank < 0 ||
 		    !has_not_come(links, member, key, link->op_number))
 			return false;
@@ -426,9 +428,9 @@ bool tap_slot_is_pending(struct tap_links *links, const struct tap_link *link)
 	return not_come == missing;
 }
 
-/* ---- What has become known late ---- */
+/* ---- Late knowledge ---- */
 
-/* Its communicator has become another one: so does the slot. */
+/* Moves the calls of a slot whose communicator was united with another. */
 static int replace(struct tap_links *links, struct tap_queue *slot)
 {
 	bool is_ambiguous = slot->is_ambiguous;

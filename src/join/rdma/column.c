@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A search begins where the last one ended. */
+/* Each search begins where the last one ended. */
 #include "join/rdma/column.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests wait in the order of their queue until their completion is read.
+ * Requests wait in the order of their queue until the reader has their completion.
  *
- * An ordinal that is not there is waited for, as long as its post may still come: the
- * event of a post is written after the call, when another thread may have polled the
- * completion already.  Nothing is ever matched to the next one instead.
+ * A completion whose request is missing waits as long as the post may still come: the
+ * tracer writes the event of a post after the call, when another thread may have polled
+ * the completion already.  The reader never matches it to the next request instead.
  */
 #include "join/rdma/completion.h"
 
@@ -14,8 +14,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Threads that poll one queue may write of its completions in another order: for so many
- * one that is overdue is waited for. */
+/*
+ * Threads that poll one queue may write its completions out of order: a request is given
+ * up when this many completions after its own have been read.
+ */
 #define OVERDUE 256
 
 /* Completions of one queue that wait for their posts. */
@@ -23,13 +25,13 @@
 
 enum match { MATCH_DONE, MATCH_WAITS };
 
-/* Completions long after theirs were read. */
+/* Gives up requests whose completions are overdue. */
 static int lose_overdue(struct tap_completions *completions, struct tap_work_queue *queue,
 			uint64_t completed)
 {
 	int ret = 0;
 
-	/* From an error on, the count is another. */
+	/* After an error unsignalled requests complete too: due does not hold. */
 	while (!ret && queue->requests.first && !queue->has_error &&
 	       queue->requests.first->due + OVERDUE < completed)
 		ret = tap_request_lose(completions->requests, queue->requests.first,
@@ -37,7 +39,10 @@ static int lose_overdue(struct tap_completions *completions, struct tap_work_que
 	return ret;
 }
 
-/* Of a send, whose request is not there; those before it are over all the same. */
+/*
+ * Counts a send's completion without its request; the requests before it end all the
+ * same.
+ */
 static int lose_sent(struct tap_completions *completions, struct tap_work_queue *queue,
 		     const struct tap_completion *wc, enum tap_why why)
 {
@@ -82,7 +87,7 @@ static int take_found(struct tap_completions *completions, struct tap_request *r
 	int ret = 0;
 
 	if (request->wr_id != wc->wr_id) {
-		/* Which of the two is wrong nobody knows. */
+		/* The request or the completion is wrong, unknown which. */
 		tap_matches_lack(
 			&completions->context->matches[TAP_MATCH_POST_COMPLETION],
 			why ? why : TAP_WHY_CONTRADICTED);
@@ -103,8 +108,9 @@ static int take_found(struct tap_completions *completions, struct tap_request *r
 }
 
 /*
- * The first error: an unsignalled request completes with one too.  So it may be any
- * after the one that completed before, up to the next signalled one; wr_id tells.
+ * Takes the first error.  An unsignalled request that fails completes too, so the failed
+ * one may be any after the last that completed, up to the next signalled one; wr_id
+ * decides.
  */
 static int take_first_error(struct tap_completions *completions,
 			    struct tap_work_queue *queue, const struct tap_completion *wc,
@@ -196,7 +202,7 @@ static int take_receive(struct tap_completions *completions, struct tap_work_que
 	return 0;
 }
 
-/* Which of two is wrong nobody knows. */
+/* Gives up a request and a completion, of which either may be wrong. */
 static int lose_both(struct tap_completions *completions, struct tap_request *request,
 		     const struct tap_completion *wc, enum tap_why why)
 {
@@ -206,8 +212,9 @@ static int lose_both(struct tap_completions *completions, struct tap_request *re
 }
 
 /*
- * Equal wr_ids on a shared queue that one queue pair alone uses: receives are used up in
- * the order in which they were posted, so the k-th receive of the pair is the k-th post.
+ * Takes a receive where wr_ids are equal, on a shared queue that a single queue pair
+ * uses: messages use up receives in the order of their posts, so the k-th completed
+ * receive is the k-th post.
  */
 static int take_in_order(struct tap_completions *completions,
 			 const struct tap_completion *wc, enum match *match)
@@ -234,9 +241,10 @@ static int take_in_order(struct tap_completions *completions,
 }
 
 /*
- * Receives of a shared queue complete in any order: wr_id tells which it was.  Where
- * several have one, and several queue pairs take them, nothing does: a message takes its
- * receive when it begins to arrive, and completes it when it is whole.
+ * Takes a receive of a shared queue.  These complete in any order; wr_id identifies the
+ * request.  Where several requests have the wr_id and several queue pairs use the queue,
+ * nothing does: a message takes its receive when it begins to arrive, and completes it
+ * when it has arrived completely.
  */
 static int take_shared(struct tap_completions *completions,
 		       const struct tap_completion *wc, enum match *match)
@@ -258,13 +266,16 @@ static int take_shared(struct tap_completions *completions,
 		*match = MATCH_WAITS;
 		return 0;
 	}
-	/* One of them is over.  The first was taken before the others: it will be. */
+	/*
+	 * One of them has completed.  The first was taken before the others, so it has or
+	 * will.
+	 */
 	if (request->same_later || request->is_doubtful ||
 	    (wc->srq->has_same && has_missed)) {
 		request->is_doubtful = true;
 		return lose_both(completions, request, wc, TAP_WHY_AMBIGUOUS);
 	}
-	/* One that was missed may have the same. */
+	/* A missed post may have the same wr_id. */
 	if (has_missed)
 		why = TAP_WHY_AMBIGUOUS;
 	return tap_outcome_complete(completions->outcomes, request, wc, why);
@@ -279,7 +290,10 @@ static struct tap_request *find_wr_id(const struct tap_work_queue *queue, uint64
 	return request;
 }
 
-/* The request of either queue that comes first; what was not flushed was sent. */
+/*
+ * Takes the first request with this wr_id, of the send queue or else of the receives; the
+ * unsignalled sends before it were sent.
+ */
 static int take_either(struct tap_completions *completions,
 		       const struct tap_completion *wc, enum match *match)
 {
@@ -296,7 +310,7 @@ static int take_either(struct tap_completions *completions,
 		*match = MATCH_WAITS;
 		return 0;
 	}
-	/* Of a shared queue others may have the same. */
+	/* Another receive of the shared queue has the same wr_id. */
 	if (!request || request->same_later)
 		return tap_outcome_lose(completions->outcomes, wc, TAP_WHY_QUEUE);
 	found.is_receive = request->span->work.kind == TAP_WORK_RECEIVE;
@@ -439,15 +453,15 @@ int tap_completions_take(struct tap_completions *completions,
 	return ret;
 }
 
-/* ---- What a queue that is over leaves ---- */
+/* ---- The end of a queue ---- */
 
-/* A later one has completed. */
+/* Whether a later request has completed. */
 static bool is_passed(const struct tap_work_queue *queue,
 		      const struct tap_request *request)
 {
 	const struct tap_work *work = &request->span->work;
 
-	/* On a shared queue only what was taken in order is counted. */
+	/* A shared queue counts only completions that were taken in order. */
 	if (work->request.srq_id && !queue->last_completed)
 		return false;
 	return queue->has_error ? work->request.seq < queue->done_seq

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Halves wait in a table under (side, ordinal).
+ * Endpoints wait in a table under (side, ordinal).
  *
- * Of what may lose, a message is known to be the k-th on both sides when both had
- * counted k at one moment with nothing under way.  That is so where the sender's next
+ * On a lossy connection a message is proved to be the k-th on both sides when both had
+ * counted k at a moment without messages in flight.  This is so where the sender's next
  * request began, on the clock of the same host, after the receiver had read its k-th
- * completion; and at the end of a trace that lacks nothing.
+ * completion; and at the end of a trace without losses.
  *
- * Where two of one ordinal are not alike, something was lost.  What arrives is in order
- * all the same, so from then on what it carries tells, and nothing is exact any more.
+ * Where two endpoints of one ordinal differ in content, a message was lost.  Messages
+ * still arrive in order, so from then on the reader matches them by content, and no match
+ * is exact.
  */
 #include "join/rdma/flow.h"
 
@@ -19,13 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far is looked for the other half of one after some were lost. */
+/* How many endpoints are searched for a match after a loss. */
 #define LOST_MAX 256
 
 struct tap_message {
 	struct tap_endpoint endpoint;
 	struct tap_flow_side *side;
-	struct tap_endpoint receive; /* that a held sender has found */
+	struct tap_endpoint receive; /* the match of a held send */
 	bool is_held;
 	int64_t begin_ns, end_ns; /* of the post, of the completion */
 	TAP_LIST_LINK(struct tap_message) of_side;
@@ -45,7 +46,7 @@ static void number_side(struct tap_flows *flows, struct tap_flow_side *side)
 		side->number = ++flows->side_count;
 }
 
-/* ---- What waits ---- */
+/* ---- Waiting endpoints ---- */
 
 static struct tap_message *make_message(struct tap_flows *flows)
 {
@@ -77,7 +78,7 @@ static void drop_message(struct tap_flows *flows, struct tap_message *message)
 	tap_list_prepend(&flows->unused, message, of_all);
 }
 
-/* In order of the ordinals, in which they come as a rule. */
+/* Inserts by ordinal; endpoints mostly come in this order. */
 static void insert(struct tap_message *message)
 {
 	struct tap_flow_side *side = message->side;
@@ -89,7 +90,7 @@ static void insert(struct tap_message *message)
 	tap_list_insert(list, before, message, of_side);
 }
 
-/* ---- What comes of it ---- */
+/* ---- Matches ---- */
 
 static int emit(struct tap_flows *flows, const struct tap_endpoint *send,
 		const struct tap_endpoint *receive, int64_t begin_ns, int64_t end_ns,
@@ -117,7 +118,7 @@ static int emit(struct tap_flows *flows, const struct tap_endpoint *send,
 
 	tap_matches_count(&flows->context->matches[TAP_MATCH_SEND_RECEIVE], link.known,
 			  why);
-	/* A receive whose post is missing is no span. */
+	/* A receive whose post is missing has no span to link. */
 	return receive->name ? tap_emit_link(flows->context, &link) : 0;
 }
 
@@ -147,14 +148,14 @@ static enum tap_why doubt(struct tap_flows *flows, const struct tap_flow_side *s
 		return TAP_WHY_LATE;
 	if (send->failure)
 		return send->failure;
-	/* The receive's own post is not sure, where several have one wr_id. */
+	/* The receive's post is uncertain where several have one wr_id. */
 	return send->why ? send->why : receive->why;
 }
 
 static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 			const struct tap_endpoint *endpoint, int64_t time_ns);
 
-/* Both halves are there. */
+/* Takes both endpoints of a message. */
 static int join(struct tap_flows *flows, struct tap_flow_side *sender,
 		const struct tap_endpoint *send, const struct tap_endpoint *receive,
 		int64_t begin_ns, int64_t end_ns)
@@ -194,7 +195,7 @@ static int join(struct tap_flows *flows, struct tap_flow_side *sender,
 		       : 0;
 }
 
-/* Why a half has no other one. */
+/* Why an endpoint has no match. */
 static enum tap_why why_alone(const struct tap_flow_side *side,
 			      const struct tap_endpoint *endpoint)
 {
@@ -210,7 +211,7 @@ static enum tap_why why_alone(const struct tap_flow_side *side,
 							: TAP_WHY_PEER_MISSING;
 }
 
-/* Nothing is missing: it had not completed, or its peer had not read it. */
+/* Whether nothing is missing: the send had not completed, or the peer had not read it. */
 static bool is_outstanding(const struct tap_flow_side *side,
 			   const struct tap_endpoint *endpoint)
 {
@@ -220,7 +221,7 @@ static bool is_outstanding(const struct tap_flow_side *side,
 	       (side->other && !side->is_lossy && endpoint->ordinal > side->other->count);
 }
 
-/* It waits no longer. */
+/* Ends the wait of an endpoint or a held pair. */
 static int settle(struct tap_flows *flows, struct tap_message *message, enum tap_why why)
 {
 	int ret = 0;
@@ -283,7 +284,7 @@ int tap_flow_posted(struct tap_flows *flows, struct tap_flow_side *side, uint64_
 	return ret;
 }
 
-/* ---- What was lost ---- */
+/* ---- Lost messages ---- */
 
 static struct tap_message *find_alike(const struct tap_flow_side *sender,
 				      const struct tap_endpoint *receive)
@@ -297,7 +298,7 @@ static struct tap_message *find_alike(const struct tap_flow_side *sender,
 	return NULL;
 }
 
-/* Those of a side that come before a message of it have no other half. */
+/* Settles the endpoints of a side before `message`, which have no match. */
 static int pass_over(struct tap_flows *flows, struct tap_flow_side *side,
 		     const struct tap_message *message, enum tap_why why)
 {
@@ -311,7 +312,7 @@ static int pass_over(struct tap_flows *flows, struct tap_flow_side *side,
 	return ret;
 }
 
-/* Whether all receives between the last that was joined and this one are waiting. */
+/* Whether all receives between the last one matched and this one are waiting. */
 static bool has_all_before(const struct tap_flow_side *receiver,
 			   const struct tap_message *message)
 {
@@ -368,7 +369,7 @@ static int keep_waiting(struct tap_flows *flows, struct tap_flow_side *side,
 	int ret = 0;
 
 	if (message) {
-		/* Two claim one ordinal, in a damaged trace. */
+		/* In a damaged trace two endpoints claim one ordinal. */
 		count_unmatched(flows, TAP_WHY_AMBIGUOUS);
 		drop_message(flows, message);
 	}
@@ -440,7 +441,7 @@ int tap_flow_meet(struct tap_flows *flows, struct tap_flow_side *sender,
 		drop_message(flows, message);
 		drop_message(flows, found);
 		ret = join(flows, sender, &send, &receive, begin_ns, end_ns);
-		/* What waited has been looked at, and later may have gone. */
+		/* join() has realigned the sides, and may have dropped `later`. */
 		if (sender->has_lost)
 			break;
 	}
@@ -484,7 +485,7 @@ struct tap_flow_side *tap_flow_datagram(struct tap_flows *flows,
 	out = make_datagram(flows, sender, (uintptr_t) sender, (uintptr_t) receiver);
 	if (!out || out->other || out->is_ambiguous)
 		return out;
-	/* Another device's number is the same: what comes tells no more than that. */
+	/* Another device uses the same number, and a completion names only the number. */
 	if (in->other) {
 		in->is_ambiguous = true;
 		out->is_ambiguous = true;

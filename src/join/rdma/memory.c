@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions with the same key of a process are in a list, the newest first. */
+/* A list has the regions of a process with the same key, the newest first. */
 #include "join/rdma/memory.h"
 
 #include "join/model/span.h"
@@ -23,7 +23,7 @@ static void forget_region(struct tap_memory *memory, const struct tap_process *p
 	tap_table_remove(&memory->by_id, process->number, mr->id);
 	if (first == mr) {
 		tap_table_remove(&memory->by_key, process->number, mr->rkey);
-		/* In the room that has become free: that cannot fail. */
+		/* This takes the slot just freed, so it cannot fail. */
 		if (mr->older)
 			tap_table_set(&memory->by_key, process->number, mr->rkey,
 				      mr->older);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A message that was received goes its way even where the receive's post is missing. */
+/* A flow gets a received message even where the receive's post is missing. */
 #include "join/rdma/outcome.h"
 
 #include "join/model/link.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #define WITH_IMM 2 /* of ibv_wc_flags */
-#define UNREAD 128 /* of ours: src/tracepoints/verbs_events.h */
+#define UNREAD 128 /* the tracer's: src/tracepoints/verbs_events.h */
 #define FLUSHED 5  /* of ibv_wc_status */
 
 static int emit_link(const struct tap_outcomes *outcomes, const struct tap_span *span,
@@ -68,7 +68,7 @@ static int receive_message(const struct tap_outcomes *outcomes,
 		if (!side)
 			return -ENOMEM;
 		endpoint.ordinal = tap_flow_side_next(side);
-		/* Its global routing header comes first. */
+		/* The global routing header comes first. */
 		endpoint.length -= 40;
 		tap_flow_side_doubt(side, false, generation->has_missed_receive);
 	}
@@ -115,7 +115,7 @@ static void add_outcome(struct tap_span *span, const struct tap_completion *wc,
 		tap_fields_add_text(exit, "why", tap_why_name(why));
 }
 
-/* A request is over, of which a completion says so. */
+/* Ends a request that a completion ends, and emits the link. */
 static int finish(const struct tap_outcomes *outcomes, struct tap_request *request,
 		  enum tap_why failure, enum tap_why why)
 {
@@ -174,8 +174,8 @@ int tap_outcome_complete_before(const struct tap_outcomes *outcomes,
 }
 
 /*
- * Which receive of a shared queue a message took is not known.  Whose message it is the
- * queue pair's ordinal tells all the same, so that it is a span, without a beginning.
+ * Emits a message that took an unknown receive of a shared queue, as a span without a
+ * beginning: the queue pair's ordinal still identifies the message.
  */
 static int emit_arrival(const struct tap_outcomes *outcomes,
 			const struct tap_completion *wc, enum tap_why why)
@@ -210,7 +210,7 @@ int tap_outcome_lose(const struct tap_outcomes *outcomes, const struct tap_compl
 	tap_matches_lack(&outcomes->context->matches[TAP_MATCH_POST_COMPLETION], why);
 	if (!wc->is_receive)
 		return 0;
-	/* It is a message all the same. */
+	/* The message is known all the same. */
 	return wc->srq && wc->seq ? emit_arrival(outcomes, wc, why)
 				  : receive_message(outcomes, wc, NULL, TAP_WHY_NONE);
 }

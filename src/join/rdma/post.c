@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is alike for a whole list is read once. */
+/* Reads once what all requests of a list have in common. */
 #include "join/rdma/post.h"
 
 #include "join/rdma/column.h"
@@ -11,7 +11,7 @@
 
 #define SIGNALED 2 /* of ibv_send_flags */
 
-/* When the call began that has this event, after it; but in a damaged trace. */
+/* When the call of this event began; in a damaged trace, the event's own time. */
 static int64_t begin_of(const struct tap_event *event)
 {
 	return event->begin_ns && event->begin_ns < event->time_ns ? event->begin_ns
@@ -30,7 +30,7 @@ static struct tap_span *make_posted(const struct tap_posts *posts,
 	return span;
 }
 
-/* What of a post is alike for all requests of a list. */
+/* A post: its event's fields, and the counts of the current request. */
 struct sends {
 	const struct tap_process *process;
 	const struct tap_event *event;
@@ -38,13 +38,13 @@ struct sends {
 	struct tap_column wr_id, opcode, flags, num_sge, length, addr, remote_addr, rkey,
 		imm_data, remote_qpn, ah_id;
 	uint64_t lkey;
-	uint64_t seq, signaled, consuming; /* of the request */
+	uint64_t seq, signaled, consuming; /* of the current request */
 	bool is_concurrent, is_list;
 	struct tap_rdma_list list;
 	struct tap_rdma_note notes[TAP_RDMA_LIST_MAX];
 };
 
-/* Which flow it is a message of. */
+/* Sets the flow of the request's message. */
 static int set_flow(const struct tap_posts *posts, const struct sends *sends, size_t i,
 		    struct tap_request *request)
 {
@@ -128,7 +128,7 @@ static int take_one_send(const struct tap_posts *posts, const struct sends *send
 		tap_fields_add_hex(entry, "rkey", tap_column_at(&sends->rkey, i));
 		request->remote_addr = tap_column_at(&sends->remote_addr, i);
 		request->rkey = tap_column_at(&sends->rkey, i);
-		/* Without bytes the key is not looked at. */
+		/* The device does not check the key of an empty request. */
 		request->is_one_sided = request->length != 0;
 		if (request->is_one_sided)
 			tap_request_find_memory(posts->requests, request, generation,
@@ -214,7 +214,7 @@ int tap_posts_sends(const struct tap_posts *posts, const struct tap_process *pro
 	sends.addr = tap_read_column(&reader, "addr");
 	sends.lkey = is_list ? 0 : tap_read_number(&reader, "lkey");
 	sends.imm_data = tap_read_column(&reader, "imm_data");
-	/* Those of memory, or of a datagram, or neither. */
+	/* One-sided requests have the first two, datagrams the last two. */
 	sends.remote_addr = tap_read_column(&reader, "remote_addr");
 	sends.rkey = tap_read_column(&reader, "rkey");
 	sends.remote_qpn = tap_read_column(&reader, "remote_qpn");

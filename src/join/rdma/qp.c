@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lives with the same pair of addresses, seen from both ends: the n-th that one end has
- * connected is the peer of the n-th of the other.  What was connected before recording
- * began is counted apart, since how many were before it nobody knows.
+ * Matches generations with the same pair of addresses by order: the n-th that one end
+ * connects is the peer of the n-th that the other end connects.  Generations connected
+ * before recording began are counted apart, since the number of earlier ones is unknown.
  */
 #include "join/rdma/qp.h"
 
@@ -187,7 +187,7 @@ static bool is_mutual(const struct tap_generation *a, const struct tap_generatio
 	       is_same(&b->remote, &a->local, a->is_global);
 }
 
-/* The numbers that packets begin with, as far as both have told theirs. */
+/* Whether the initial packet sequence numbers agree, as far as both are known. */
 static bool do_psns_agree(const struct tap_generation *a, const struct tap_generation *b)
 {
 	return !a->has_sq_psn || !b->has_rq_psn || !((a->sq_psn ^ b->rq_psn) & PSN_BITS);
@@ -230,7 +230,7 @@ static bool is_connected_kind(const struct tap_qp *qp)
 	return qp->type == TAP_QP_RC || qp->type == TAP_QP_UC;
 }
 
-/* What a modify, or a state, tells of the connection. */
+/* Takes what a modify, or a state dump, says of the connection. */
 static int connect(struct tap_qps *qps, struct tap_generation *generation,
 		   const struct tap_event *event, uint64_t mask,
 		   struct tap_qp_change *change)
@@ -270,7 +270,7 @@ static void start_generation(struct tap_generation *generation)
 	set_lossy(generation);
 }
 
-/* What was before recording began. */
+/* Sets the counts from before recording began. */
 static void set_counters(struct tap_generation *generation, const struct tap_event *event)
 {
 	const uint64_t received = tap_event_number(event, "recv_completed");
@@ -279,7 +279,7 @@ static void set_counters(struct tap_generation *generation, const struct tap_eve
 	tap_work_queue_resume(&generation->sends, tap_event_number(event, "signaled"),
 			      tap_event_number(event, "sent"),
 			      tap_event_number(event, "send_completed"));
-	/* Without anything under way, what completed last is the last. */
+	/* done_seq is unknown, since requests may be open. */
 	generation->sends.has_done = false;
 	tap_work_queue_resume(&generation->receives, posted, posted, received);
 	generation->received = received;
@@ -324,7 +324,7 @@ int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
 
 	if (!own || !qp)
 		return -ENOMEM;
-	/* A state changes nothing that is known. */
+	/* A state dump changes nothing of a known queue pair. */
 	if (qp->is_known || !id)
 		return 0;
 	is_new = !qp->generations;
@@ -400,7 +400,7 @@ void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *genera
 {
 	struct tap_rdma_process *own;
 
-	/* Only a connected one can send. */
+	/* Only a connected queue pair can send. */
 	if (generation->has_remote || !is_connected_kind(generation->qp))
 		return;
 	own = tap_table_find(&qps->processes, generation->qp->process->number, 0);
@@ -408,7 +408,7 @@ void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *genera
 		own->has_hole = true;
 }
 
-/* Whether all that its process connected is in the trace. */
+/* Whether the trace has all connections of the process. */
 static bool is_reported_whole(const struct tap_qps *qps,
 			      const struct tap_process *process)
 {
@@ -439,7 +439,7 @@ bool tap_generation_is_sure(const struct tap_qps *qps,
 	if (generation->is_doubtful || !is_reported_whole(qps, a) ||
 	    !is_reported_whole(qps, b))
 		return false;
-	/* One recording began at one time on both sides. */
+	/* A single recording began at the same time at both ends. */
 	return a->trace == b->trace ||
 	       (is_from_beginning(qps, a) && is_from_beginning(qps, b));
 }
@@ -517,7 +517,7 @@ static bool has_address(const struct tap_qps *qps, const struct tap_qp *qp,
 	return false;
 }
 
-/* Whether anything tells which addresses it has. */
+/* Whether any address of the queue pair is known. */
 static bool has_addresses(const struct tap_qps *qps, const struct tap_qp *qp)
 {
 	const struct tap_rdma_process *own =

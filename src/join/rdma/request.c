@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue's requests are in the order of their numbers, all requests in that of their
- * posts: the oldest is given up when there are too many.
+ * A queue orders its requests by number; all requests are in order of their posts, and
+ * the oldest is given up when too many are open.
  */
 #include "join/rdma/request.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What is in which list ---- */
+/* ---- Lists ---- */
 
 struct tap_request *tap_request_make(struct tap_requests *requests, struct tap_span *span)
 {
@@ -39,7 +39,7 @@ void tap_request_release(struct tap_requests *requests, struct tap_request *requ
 	tap_list_prepend(&requests->unused, request, of_all);
 }
 
-/* In order of seq: concurrent posts may be written in another one. */
+/* Inserts by seq: the events of concurrent posts may be out of order. */
 static void queue_request(struct tap_work_queue *queue, struct tap_request *request)
 {
 	struct tap_request *before = queue->requests.last;
@@ -93,7 +93,7 @@ static void forget_same(struct tap_requests *requests, struct tap_request *reque
 	first = tap_request_find_shared(requests, srq, request->wr_id);
 	if (first == request) {
 		tap_table_remove(&requests->by_wr_id, srq->number, request->wr_id);
-		/* In the room that has become free: that cannot fail. */
+		/* This takes the slot just freed, so it cannot fail. */
 		if (later) {
 			tap_table_set(&requests->by_wr_id, srq->number, request->wr_id,
 				      later);
@@ -112,9 +112,9 @@ static void unqueue_request(struct tap_requests *requests, struct tap_request *r
 	tap_list_remove(&request->queue->requests, request, of_queue);
 }
 
-/* ---- What comes of them ---- */
+/* ---- Ends ---- */
 
-/* Its message is on its way, whatever its completion said. */
+/* Passes the request's message to its flow, whatever the completion said. */
 static int send_message(struct tap_requests *requests, const struct tap_request *request,
 			enum tap_why failure)
 {
@@ -160,7 +160,7 @@ void tap_request_find_memory(struct tap_requests *requests, struct tap_request *
 			  is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
 }
 
-/* Of a request that has a queue pair of its own. */
+/* The generation of a request that is not on a shared queue. */
 static const struct tap_generation *generation_of(const struct tap_request *request)
 {
 	const struct tap_work *work = &request->span->work;
@@ -168,7 +168,7 @@ static const struct tap_generation *generation_of(const struct tap_request *requ
 	return tap_qp_find_generation(work->request.qp, work->request.generation);
 }
 
-/* At the latest now: a host's events may come later than another's. */
+/* Looks for the memory a last time: one host's events may come later than another's. */
 static void settle_memory(struct tap_requests *requests, struct tap_request *request,
 			  enum tap_why failure)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each event goes to the part that it concerns. */
+/* Passes each event to the part that handles it. */
 #include "join/rdma/verbs.h"
 
 #include "join/rdma/column.h"
@@ -46,7 +46,7 @@ static int take_context(struct tap_verbs *verbs, const struct tap_process *proce
 	return emit_unobserved(verbs, process, event, what, "its table is not patched");
 }
 
-/* What was posted to it before is not in the trace, and may complete. */
+/* Earlier posts to the queue are not in the trace, and may still complete. */
 static int take_srq_statedump(struct tap_verbs *verbs, const struct tap_process *process,
 			      const struct tap_event *event)
 {
@@ -82,7 +82,7 @@ static int take_freed(struct tap_verbs *verbs, const struct tap_process *process
 	return tap_qps_add_process(&verbs->qps, process);
 }
 
-/* ---- What queue pairs come to ---- */
+/* ---- Changes of queue pairs ---- */
 
 static int end_queues(struct tap_verbs *verbs, struct tap_generation *generation)
 {
@@ -114,7 +114,7 @@ static int take_change(struct tap_verbs *verbs, const struct tap_qp_change *chan
 	if (ret || !met)
 		return ret;
 	ret = meet(verbs, met, met->peer);
-	/* One may be connected with itself. */
+	/* A queue pair may be connected to itself. */
 	return ret || met == met->peer ? ret : meet(verbs, met->peer, met);
 }
 
