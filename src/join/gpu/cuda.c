@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that have names, so that a damaged trace cannot fill the memory. */
+/* Most functions with names: a damaged trace cannot fill the memory. */
 #define FUNCTIONS_MAX 65536
 
-/* Threads that launch, the same. */
+/* Most threads that launch, for the same reason. */
 #define THREADS_MAX 65536
 
 struct cuda {

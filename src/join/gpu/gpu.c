@@ -287,7 +287,7 @@ static int take_launch(struct gpu *gpu, const struct tap_span *span)
 	launch = make_launch(gpu, span);
 	if (!launch)
 		return -ENOMEM;
-	/* An unknown capture state counts as captured. */
+	/* capture below 0 is unknown: the launch may be captured. */
 	if (capture)
 		ret = tap_gpu_graphs_captured(&gpu->graphs, launch);
 	if (!ret && capture <= 0)

@@ -12,7 +12,7 @@
 #include "common/list.h"
 #include "join/gpu/gpu_call.h"
 
-/* Entries in each list. */
+/* Most entries in each list. */
 #define TAP_GPU_NODES_MAX 262144
 
 struct tap_gpu_list {

@@ -51,7 +51,7 @@ struct tap_gpu_launch *tap_gpu_launches_find(const struct tap_gpu_launches *laun
 					     const struct tap_gpu_wanted *wanted,
 					     bool *ret_is_ambiguous);
 
-/* Whether a run reported at this time may belong to the launch, which began earlier. */
+/* Whether the launch began before a run was reported, and so may be the run's. */
 bool tap_gpu_launch_is_possible(const struct tap_gpu_launch *launch, int64_t reported_ns);
 
 /* Notes a run of the launch. */

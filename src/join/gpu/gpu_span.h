@@ -30,7 +30,7 @@ struct tap_span *tap_gpu_spans_make(struct tap_gpu_spans *spans,
 int tap_gpu_copy_about(struct tap_fields *to, const struct tap_fields *from);
 
 /*
- * Emits a run that nothing more will become known about; `why` says why it has no launch.
+ * Emits a run about which nothing more can become known; `why` says why it has no launch.
  * Returns 0, -ENOMEM or the consumer's error.
  */
 int tap_gpu_emit(struct tap_context *context, const struct tap_gpu_calls *calls,

@@ -254,7 +254,10 @@ bool tap_net_message_fit(struct tap_net_message *message)
 	for (i = 0; i < message->requests; i++)
 		if (!is_in_one_piece(message, i))
 			return false;
-	/* Receives are posted ahead of the CTS only where wr_id has the slot. */
+	/*
+	 * Where receives are posted ahead of the CTS, only a slot in wr_id identifies
+	 * messages.
+	 */
 	if (message->to->is_preposted && !message->to->layout->has_slot)
 		return false;
 	if (!forms)

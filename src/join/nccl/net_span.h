@@ -28,7 +28,10 @@ int tap_net_span_send(struct tap_context *context, struct tap_net_message *messa
 		      const struct tap_net_piece *piece);
 /* Emits the begins of spans that have not begun, if the connection is proved. */
 int tap_net_span_begin(struct tap_context *context, struct tap_net_message *message);
-/* Both ends end, as far as they are known, and what they belong to. */
+/*
+ * Ends the spans of both ends, as far as they have begun, and emits the link of a linked
+ * message; frees the spans.  `otherwise` is the state of an end without a completion.
+ */
 int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 		     struct tap_net_message *message, enum tap_why why,
 		     enum tap_span_state otherwise);

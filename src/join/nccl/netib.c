@@ -244,8 +244,9 @@ static void know(struct tap_netib *netib, struct tap_net *net)
 }
 
 /*
- * Assigns the receives since the last CTS to this one, after those of missed ones before
- * it.  The receives of one message have one wr_id.  Returns why that fails.
+ * Keeps, of the receives since the last CTS, those of this one; the others belong to
+ * missed ones before it.  The receives of one message have one wr_id.  Returns why that
+ * fails.
  */
 static enum tap_why take_pending(struct tap_net *net, uint64_t missed, bool is_first)
 {

@@ -42,14 +42,15 @@ struct tap_held {
 	uint64_t call_id;
 	uint64_t number;
 	int64_t peer;
-	uint64_t group_id;   /* 0 none */
-	int64_t not_counted; /* not counted before it, -1 unknown */
-	bool is_weak;	     /* it may not count: another call of the rank is preferred */
-	bool is_sure;	     /* in a group: it counts if the group does */
-	bool is_open;	     /* it has not returned */
+	uint64_t group_id; /* 0 none */
+	/* Calls and groups before it that did not count, -1: unknown. */
+	int64_t not_counted;
+	bool is_weak; /* may not count: another call of the rank is preferred */
+	bool is_sure; /* in a group: it counts if the group does */
+	bool is_open; /* not returned */
 	/* In a slot. */
 	struct tap_queue *slot;
-	bool has_passed;			 /* its rank has called a later number */
+	bool has_passed;			 /* a later number certainly counts */
 	TAP_LIST_LINK(struct tap_held) unpassed; /* in the sequence, unless has_passed */
 };
 
@@ -84,7 +85,7 @@ struct tap_queue {
 	bool is_ambiguous;		     /* slot: two calls of a rank count */
 };
 
-/* Makes a queue, the newest; NULL when memory is short. */
+/* Makes a queue, the newest of links->queues.  NULL when memory is short. */
 struct tap_queue *tap_queue_make(struct tap_links *links, enum tap_queue_kind kind);
 void tap_queue_append(struct tap_queue *queue, struct tap_held *held);
 /* Takes all calls out of a queue, and drops the queue. */

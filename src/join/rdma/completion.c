@@ -267,8 +267,8 @@ static int take_shared(struct tap_completions *completions,
 		return 0;
 	}
 	/*
-	 * One of them has completed.  The first was taken before the others, so it has or
-	 * will.
+	 * One of these requests has completed.  A message took the first before the
+	 * others, so the first has completed or will.
 	 */
 	if (request->same_later || request->is_doubtful ||
 	    (wc->srq->has_same && has_missed)) {
