@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child's stderr is a file in memory: an assertion of babeltrace2's that fails says
- * so there.  It is shown a little later, so that what a process says before it dies is
- * not.
+ * The child's stderr is a file in memory, since a failed assertion of babeltrace2 writes
+ * there. The parent shows it with a delay, so that it can drop what the child writes just
+ * before it dies.
  */
 #include "tools/child.h"
 
@@ -25,14 +25,20 @@
 #include "tools/message.h"
 
 #define TICK_MS 250
-/* The same where somebody else knows when the child is to be ended. */
+/* Tick of work with must_end, which decides when the child is to end. */
 #define SHORT_TICK_MS 50
 
-/* Processor time for what takes a millisecond at most: a batch of messages. */
+/* Processor time for a batch of messages, which takes a millisecond at most. */
 #define READ_MS 2000
-/* To open a trace, whose packets may have to be counted: so much, and for each GiB. */
+/*
+ * Processor time to open a trace, whose packets may have to be counted: this, and again
+ * per GiB.
+ */
 #define OPEN_MS 4000
-/* Without processor time: it waits for what does not come, a pipe among the files. */
+/*
+ * Time without processor time: the child waits for data that does not come, as from a
+ * pipe.
+ */
 #define IDLE_MS 8000
 
 static volatile sig_atomic_t stopped_by;
@@ -44,7 +50,7 @@ static void note_stop(int number)
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
-/* A pipe's own size: what a process that reads little waits for. */
+/* The default size of a pipe: how much a slow reader of the output holds up. */
 #define RELAY_SIZE 65536
 
 struct child {
@@ -53,13 +59,13 @@ struct child {
 	int lifeline;	 /* readable once the child is gone */
 	int output[2];	 /* a pipe for its standard output, or -1 */
 	uint64_t read;	 /* bytes of its standard output */
-	int write_error; /* of ours */
+	int write_error; /* errno of this process */
 	int said;	 /* its stderr */
 	off_t shown, seen;
-	uint64_t steps;	     /* of the watch, when last looked at */
-	int64_t cpu_ms;	     /* then */
-	int64_t idle_ms;     /* since then, without processor time */
-	int64_t idle_cpu_us; /* when that began */
+	uint64_t steps;	     /* of the watch, at the last check */
+	int64_t cpu_ms;	     /* at that check */
+	int64_t idle_ms;     /* time since then without processor time */
+	int64_t idle_cpu_us; /* at the start of idle_ms */
 };
 
 /* ---- In the child ---- */
@@ -67,7 +73,9 @@ struct child {
 _Noreturn static void begin(const struct child *child, pid_t parent,
 			    const struct sigaction *before)
 {
-	/* 1 and not 0: a program that takes dumps through a pipe heeds it. */
+	/*
+	 * 1 and not 0: a program that receives core dumps through a pipe honours 1 only.
+	 */
 	const struct rlimit no_dump = {.rlim_cur = 1, .rlim_max = 1};
 	size_t i;
 
@@ -96,7 +104,7 @@ static void show(struct child *child, off_t end)
 		if ((off_t) size > end - child->shown)
 			size = (size_t) (end - child->shown);
 		length = pread(child->said, bytes, size, child->shown);
-		/* Nobody may be reading; there is nobody left to tell. */
+		/* If nobody reads stderr, there is nobody left to inform. */
 		if (length <= 0 || write(STDERR_FILENO, bytes, (size_t) length) < 0)
 			return;
 		child->shown += length;
@@ -121,7 +129,7 @@ static int64_t cpu_us(const struct child *child)
 	return (int64_t) used.tv_sec * 1000000 + used.tv_nsec / 1000;
 }
 
-/* Whether babeltrace2 has been at one thing for too long. */
+/* Whether babeltrace2 has taken too long for one step. */
 static bool is_late(struct child *child)
 {
 	struct tap_watch *watch = child->work->watch;
@@ -148,7 +156,9 @@ static bool is_late(struct child *child)
 					: OPEN_MS * (1 + (int64_t) (watch->size >> 30)));
 }
 
-/* What the child wrote.  Returns false when there is no more, or nobody takes it. */
+/*
+ * Relays what the child wrote. Returns false at its end, or when nobody reads the output.
+ */
 static bool pass_on(struct child *child)
 {
 	char bytes[RELAY_SIZE], *at = bytes;
@@ -179,7 +189,7 @@ static bool must_end(const struct child *child)
 	return stopped_by || (child->work->must_end && child->work->must_end());
 }
 
-/* Until the child is gone, or babeltrace2 is late, or we are to end. */
+/* Waits until the child is gone, babeltrace2 is late, or this process has to end. */
 static bool wait_for(struct child *child)
 {
 	struct pollfd files[] = {
@@ -193,7 +203,9 @@ static bool wait_for(struct child *child)
 		int ret = poll(files, ARRAY_SIZE(files), tick_ms);
 
 		if (ret > 0 && files[1].revents) {
-			/* It holds what the child wrote, also when that is gone. */
+			/*
+			 * The pipe holds the child's output even after the child is gone.
+			 */
 			if (pass_on(child))
 				continue;
 			if (child->write_error)
@@ -211,7 +223,10 @@ static bool wait_for(struct child *child)
 	return false;
 }
 
-/* An assertion, an access or an instruction: what the program itself did. */
+/*
+ * Whether the program itself caused the signal: an assertion, an access or an
+ * instruction.
+ */
 static bool is_own_doing(int number)
 {
 	return number == SIGABRT || number == SIGSEGV || number == SIGBUS ||
@@ -262,7 +277,10 @@ static void close_all(const struct child *child, const int *ends)
 			close(fds[i]);
 }
 
-/* The child begins.  Its ends of the pipes are closed here, so that their end is seen. */
+/*
+ * Starts the child. The parent closes the child's ends of the pipes, so that it sees
+ * their end.
+ */
 static int start(struct child *child, int *ends, const struct sigaction *before)
 {
 	const pid_t parent = getpid();
@@ -285,7 +303,7 @@ void tap_child_fill_standard(void)
 {
 	int fd;
 
-	/* The lowest that is free is what open() gives. */
+	/* open() returns the lowest free descriptor. */
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
 			return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading in a process of its own, which may die or come to no end.  Hides what keeps the
- * terminal clean of its last words, and that a signal to one of the two ends both.
+ * Runs the reading of traces in a child process, since babeltrace2 may die of a trace or
+ * hang on it. Hides how the child's last words are kept off the terminal, and that a
+ * signal to either of the two processes ends both.
  */
 #ifndef TAP_TOOLS_CHILD_H
 #define TAP_TOOLS_CHILD_H
@@ -9,41 +10,40 @@
 #include "tools/watch.h"
 
 enum tap_child_end {
-	TAP_CHILD_DONE,	  /* it has ended by itself; what it said is on stderr */
-	TAP_CHILD_DIED,	  /* of an assertion or a bad access; what it said is gone */
-	TAP_CHILD_LATE,	  /* babeltrace2 came to no end, so it was ended */
-	TAP_CHILD_KILLED, /* by a signal that is meant for us as well */
+	TAP_CHILD_DONE,	  /* it exited by itself; its stderr was shown */
+	TAP_CHILD_DIED,	  /* by an assertion or a bad access; its stderr was dropped */
+	TAP_CHILD_LATE,	  /* babeltrace2 hung, so the parent ended the child */
+	TAP_CHILD_KILLED, /* by a signal that is meant for this process too */
 };
 
 /*
- * Standard output that somebody reads while it is written: the child's goes through us,
- * so that what an earlier child wrote before it died is not written again.
+ * Standard output that is read while it is written: the parent relays the child's output,
+ * so that it does not repeat what an earlier child wrote before it died.
  */
 struct tap_relay {
 	uint64_t passed; /* bytes */
 };
 
-/* What is done in the child. */
+/* The work that the child does. */
 struct tap_child_work {
 	int (*run)(void *data); /* returns the exit status */
 	void *data;
-	struct tap_watch *watch; /* says whether babeltrace2 is late; NULL: it never is */
+	struct tap_watch *watch; /* tells whether babeltrace2 hangs; NULL: never */
 	struct tap_relay
-		*relay; /* of standard output; NULL: the child writes it itself */
-	/* Whether the child is to be ended, looked at often; NULL: only signals end it.
-	 */
+		*relay; /* of standard output; NULL: the child writes to it directly */
+	/* Whether to end the child; called often. NULL: only signals end it. */
 	bool (*must_end)(void);
 };
 
 /*
- * Runs work in a child.  Returns how that ended, *status is its exit status or its
- * signal; or -errno, and nothing has run.
+ * Runs work in a child. Returns how the child ended and sets *status to its exit status
+ * or signal; or returns -errno, and the work did not run.
  */
 int tap_child_run(const struct tap_child_work *work, int *status);
 
 /*
- * Standard streams that are closed become /dev/null, which cannot be written, so that no
- * file of ours is taken for one.
+ * Opens /dev/null, in a mode that cannot be written, for each standard stream that is
+ * closed, so that no file that is opened later becomes a standard stream.
  */
 void tap_child_fill_standard(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs of the ccltap command.  Each is a program of its own that happens to
- * share an executable: it gets its arguments with the verb as argv[0] and returns
- * the exit status.  What a verb needs stays in its own files.
+ * The verbs of the ccltap command. Each verb is a program of its own that shares an
+ * executable with the others: its main function gets the arguments with the verb as
+ * argv[0] and returns the exit status. The code of a verb stays in its own files.
  */
 #ifndef TAP_TOOLS_COMMANDS_H
 #define TAP_TOOLS_COMMANDS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `ccltap start|stop|status|snapshot|end`: steer a recording that goes on, from another
- * terminal.  Its supervisor does the work and says what it did.
+ * `ccltap start|stop|status|snapshot|end`: control a running recording from another
+ * terminal. Its supervisor does the work and reports what it did.
  */
 #include <argp.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "tools/remains.h"
 #include "tools/commands.h"
 
-/* A slow disk is waited for; a supervisor that was stopped is not, for ever. */
+/* Enough for a slow disk, but not endless: the supervisor may be stopped. */
 #define PATIENCE_SECONDS 120
 
 struct place {
@@ -30,7 +30,7 @@ struct place {
 
 struct found {
 	const char *wanted; /* a session or a directory, NULL: any */
-	char *real;	    /* the directory's name, NULL if it is none */
+	char *real;	    /* the directory's real path, NULL if it is none */
 	TAP_VEC(struct place) places;
 	int error;
 };
@@ -69,7 +69,7 @@ static void look_at(const char *name, void *data)
 	struct place place;
 
 	snprintf(place.name, sizeof(place.name), "%s", name);
-	/* One that has ended meanwhile is not there. */
+	/* A recording that has ended meanwhile is skipped. */
 	if (ask(name, TAP_LINK_STATUS, &place.answer))
 		return;
 	if (!is_wanted(found, &place.answer))
@@ -147,7 +147,7 @@ static void report_cleaned(const char *session)
 static void give_up(int signal_number)
 {
 	(void) signal_number;
-	/* What was asked returns when it is gone. */
+	/* Without the hung daemon, the pending request returns. */
 	if (tap_remains_end_hung())
 		return;
 	tap_message_write("the LTTng session daemon does not answer: look after "
@@ -155,7 +155,9 @@ static void give_up(int signal_number)
 	_exit(TAP_EXIT_FAILURE);
 }
 
-/* What recordings have left whose supervisors were killed; whether there was any. */
+/*
+ * Cleans up after recordings whose supervisor was killed; returns whether there were any.
+ */
 static bool clean(void)
 {
 	int lock = tap_link_lock_daemon();

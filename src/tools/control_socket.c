@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sequenced packets over a socket of unix(7): a message is whole or is not there. */
+/* Sequenced packets over a socket of unix(7): a message arrives whole or not at all. */
 #include "tools/control_socket.h"
 
 #include <dirent.h>
@@ -15,10 +15,10 @@
 
 #include "tools/user_folder.h"
 
-/* How long for somebody who takes or leaves a name, and to be let in. */
+/* Limit for the lock of the names, and for a connection to be accepted. */
 #define LISTEN_MS 10000
 #define CONNECT_SECONDS 10
-/* For whoever starts or ends the session daemon. */
+/* Limit for the lock of the session daemon. */
 #define DAEMON_MS 60000
 
 static const char names_lock[] = "lock", daemon_lock[] = "daemon.lock";
@@ -52,7 +52,10 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* With the lock of the names, so that a socket without a listener is a dead one's. */
+/*
+ * The caller holds the lock of the names, so the owner of a socket without a listener is
+ * dead.
+ */
 static int take_name(const char *folder, const char *place)
 {
 	struct sockaddr_un address;
@@ -95,7 +98,7 @@ void tap_link_leave(const char *place, int listen_fd)
 	char folder[TAP_USER_FOLDER_SIZE];
 	struct sockaddr_un address;
 
-	/* Nobody else can have taken the name meanwhile: we listen. */
+	/* Nobody else can have taken the name meanwhile: this process listens. */
 	if (lock >= 0 && !tap_user_folder_find(folder)) {
 		fill_address(&address, folder, place);
 		unlink(address.sun_path);
@@ -110,7 +113,7 @@ int tap_link_lock_daemon(void)
 	return tap_user_folder_lock(daemon_lock, DAEMON_MS);
 }
 
-/* Others cannot come into the folder; one whose it is not would be a mistake of ours. */
+/* Other users cannot enter the folder; this check guards against a bug. */
 static bool is_same_user(int fd)
 {
 	struct ucred peer;

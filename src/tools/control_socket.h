@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the processes of one recording speak to its supervisor: those that run a program
- * each, and the verbs that steer it from elsewhere.
+ * How the other processes of a recording talk to its supervisor: the recorders, which run
+ * a program each, and the verbs that control the recording from elsewhere.
  *
- * Hides the socket.  It is in the user's own directory of this host (user_folder.h),
- * named after the recording's directory: there can be but one that listens, and no other
- * user can reach it.  A file is left of it when its owner is killed, which the next one
- * replaces.
+ * Hides the socket. It lies in the user's own directory on this host (user_folder.h) and
+ * is named after the recording's directory: only one process can listen there, and no
+ * other user can reach it. When the owner is killed, the socket's file stays; the next
+ * owner replaces it.
  */
 #ifndef TAP_TOOLS_CONTROL_SOCKET_H
 #define TAP_TOOLS_CONTROL_SOCKET_H
@@ -20,31 +20,31 @@
 #define TAP_LINK_VERSION 1
 
 enum tap_link_verb {
-	TAP_LINK_JOIN, /* a program is to be recorded; its pidfd comes with it */
-	TAP_LINK_DONE, /* it has ended: code and status */
+	TAP_LINK_JOIN, /* record a program; its pidfd is passed along */
+	TAP_LINK_DONE, /* the program has ended: code and status */
 	TAP_LINK_STATUS,
 	TAP_LINK_START,
 	TAP_LINK_STOP,
 	TAP_LINK_SNAPSHOT,
-	TAP_LINK_ROTATE, /* what there is until now can be read */
+	TAP_LINK_ROTATE, /* make what was recorded until now readable */
 	TAP_LINK_END,
 };
 
 struct tap_question {
 	uint32_t version;
 	uint32_t verb;
-	int32_t pid, rank;    /* of the program; rank -1: not told */
-	int32_t code, status; /* as waitid() tells */
-	bool is_void;	      /* it could not be run: nothing is to be left of it */
+	int32_t pid, rank;    /* of the program; rank -1: not known */
+	int32_t code, status; /* of waitid() */
+	bool is_void;	      /* the program could not be run: leave no recording */
 	uint64_t job;	      /* tap_job.key */
 };
 
-/* Why a question is not answered as asked. */
+/* Why the supervisor does not do what a question asks. */
 enum tap_link_error {
 	TAP_LINK_FINE,
-	TAP_LINK_FAILED,  /* `text` says why; for a first JOIN the user knows already */
-	TAP_LINK_REFUSED, /* a directory that is in the way; the user knows already */
-	TAP_LINK_OTHER,	  /* it is another job's recording, or another version's */
+	TAP_LINK_FAILED,  /* `text` says why; for the first JOIN, the user knows */
+	TAP_LINK_REFUSED, /* the directory is taken; the user knows */
+	TAP_LINK_OTHER,	  /* the recording is another job's or another version's */
 	TAP_LINK_HUNG,	  /* LTTng's session daemon does not answer */
 };
 
@@ -56,8 +56,8 @@ struct tap_answer {
 	char job[NAME_MAX];
 	char recorder[NAME_MAX];   /* for CCLTAP_RECORDER */
 	char lttng_home[NAME_MAX]; /* for LTTNG_HOME, "" as it is */
-	char path[PATH_MAX];	   /* where the trace is */
-	/* On DONE: whether others are still recorded; if not, how it went. */
+	char path[PATH_MAX];	   /* of the trace */
+	/* On DONE: whether other programs are still recorded; if not, the outcome. */
 	bool is_going_on;
 	bool was_ended; /* by `ccltap end` */
 	bool has_hole;
@@ -66,7 +66,7 @@ struct tap_answer {
 	uint64_t discarded;
 	uint64_t unrecorded; /* processes that could not be recorded */
 	char why_unrecorded[256];
-	/* Of the others: what was done, or what is. */
+	/* For all other verbs: what was done, or the status. */
 	char text[4096];
 };
 
@@ -75,34 +75,45 @@ struct tap_answer {
 void tap_link_place(const char *path, char ret_place[TAP_LINK_PLACE_SIZE]);
 
 /*
- * Taken by whoever starts or ends this user's session daemon, so that nobody else does
- * meanwhile: a descriptor, to be closed. Waits; returns -errno when that takes too long.
+ * Takes the lock under which a process starts or ends this user's session daemon. Waits;
+ * returns a descriptor, which the caller closes to release the lock, or -errno when the
+ * wait takes too long.
  */
 int tap_link_lock_daemon(void);
 
-/* A socket that listens at a place, or -errno: -EADDRINUSE when somebody else does. */
+/*
+ * Returns a socket that listens at a place, or -errno: -EADDRINUSE when another process
+ * listens there.
+ */
 int tap_link_listen(const char *place);
-/* Ends that, and takes the name away. */
+/* Closes the socket and removes its name. */
 void tap_link_leave(const char *place, int listen_fd);
-/* A socket to who listens, or -errno: -ECONNREFUSED when nobody does, -ETIMEDOUT when it
- * lets nobody in. */
+/*
+ * Returns a socket that is connected to the listener, or -errno: -ECONNREFUSED when
+ * nobody listens, -ETIMEDOUT when the listener does not accept.
+ */
 int tap_link_connect(const char *place);
-/* How long an answer may take on it, which is then -ETIMEDOUT; else it is waited for. */
+/*
+ * Limits how long a receive waits for an answer before it returns -ETIMEDOUT; without
+ * this call it waits for ever.
+ */
 void tap_link_set_patience(int link, unsigned seconds);
-/* The next who connects, or -errno. */
+/* Returns the next connection, or -errno. */
 int tap_link_accept(int listen_fd);
 
-/* fd is passed on with the question unless it is -1.  Return 0 or -errno, -EPIPE when the
- * other side is gone. */
+/*
+ * fd is passed along with the question unless it is -1. Both return 0 or -errno, -EPIPE
+ * when the peer is gone.
+ */
 int tap_link_ask(int link, const struct tap_question *question, int fd);
 int tap_link_answer(int link, const struct tap_answer *answer);
-/* *ret_fd is what was passed on, to be closed, or -1. */
+/* *ret_fd is the descriptor that was passed along, which the caller closes, or -1. */
 int tap_link_receive_question(int link, struct tap_question *ret_question, int *ret_fd);
 int tap_link_receive_answer(int link, struct tap_answer *ret_answer);
 
-/* Calls each for every place of this user's, also where nobody listens any more. */
+/* Calls each for every place of this user, including those without a listener. */
 void tap_link_each(void (*each)(const char *place, void *data), void *data);
-/* Takes away the names of those that were killed. */
+/* Removes the names whose owners were killed. */
 void tap_link_clean(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `ccltap doctor`: what will go wrong on this machine, before a job is started on it.
- * Changes nothing: no daemon is started, no session made.
+ * `ccltap doctor`: looks for what will go wrong on this machine, before a job is started
+ * on it. Changes nothing: it starts no daemon and makes no session.
  *
- * What is tried of other libraries runs in a child: they may hang, print or abort.
+ * Trials of other libraries run in a child: they may hang, print or abort.
  */
 #include <argp.h>
 #include <babeltrace2/babeltrace.h>
@@ -41,7 +41,7 @@ struct doctor {
 	unsigned int wrong;
 };
 
-/* ---- What is told ---- */
+/* ---- Output ---- */
 
 static void print_quoted(const char *text)
 {
@@ -59,7 +59,9 @@ static void print_quoted(const char *text)
 	putchar('"');
 }
 
-/* One line: `remedy` says how to mend it, and is NULL where nothing is to be mended. */
+/*
+ * Writes one line: `remedy` says how to mend the fault, and is NULL where there is none.
+ */
 static void tap_printf(5, 6)
 	report(struct doctor *doctor, enum state state, const char *what,
 	       const char *remedy, const char *format, ...)
@@ -89,7 +91,7 @@ static void tap_printf(5, 6)
 	       remedy ? remedy : "");
 }
 
-/* ---- What is tried in a child ---- */
+/* ---- Trials in a child ---- */
 
 /* Fills `text` and returns an exit status. */
 typedef int (*trial)(const char *argument, char *text, size_t size);
@@ -108,7 +110,7 @@ static void run_trial(trial try, const char *argument, int out)
 	_exit(status);
 }
 
-/* Its exit status; -1 when it came to no end by itself. */
+/* Returns the exit status of the trial; -1 when it did not exit by itself. */
 static int try_apart(trial try, const char *argument, char *ret_text, size_t size)
 {
 	struct pollfd end;
@@ -146,11 +148,13 @@ static int try_daemon(const char *argument, char *text, size_t size)
 	snprintf(text, size, " ");
 	if (lttng_session_daemon_alive() != 1)
 		return 1;
-	/* That was no question: one that hangs lets everybody connect. */
+	/*
+	 * The call above sends no request: a daemon that hangs still accepts connections.
+	 */
 	return lttng_list_sessions(&sessions) >= 0 ? 0 : 1;
 }
 
-/* In the words of the program itself. */
+/* Fills in what `program` prints about its version. */
 static int try_version(const char *program, char *text, size_t size)
 {
 	FILE *said;
@@ -192,7 +196,7 @@ static int try_nccl(const char *library, char *text, size_t size)
 	return 0;
 }
 
-/* ---- What is looked at ---- */
+/* ---- Checks ---- */
 
 static void check_tracer(struct doctor *doctor)
 {
@@ -210,7 +214,7 @@ static void check_tracer(struct doctor *doctor)
 			return;
 		}
 	}
-	/* The last one needs LTTng, and starts it. */
+	/* The last file needs LTTng, and loading it initializes LTTng. */
 	if (try_apart(try_to_load, path, text, sizeof(text)))
 		report(doctor, WRONG, "tracer",
 		       "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
@@ -295,7 +299,7 @@ static void check_daemon(struct doctor *doctor)
 		       "used, if it runs: only this user's own processes are recorded");
 }
 
-/* The daemon that answers, or the one that would be started. */
+/* Finds the version of the daemon that answers, or of the one that would be started. */
 static bool find_daemon_version(char *ret_text, size_t size, unsigned *ret_major,
 				unsigned *ret_minor)
 {
@@ -309,7 +313,9 @@ static bool find_daemon_version(char *ret_text, size_t size, unsigned *ret_major
 	return sscanf(ret_text, "%u.%u", ret_major, ret_minor) == 2;
 }
 
-/* A daemon of 2.15 or later writes CTF 2 unless told, which babeltrace2 reads from 2.1 on. */
+/*
+ * A daemon of 2.15 or later writes CTF 2 by default, which babeltrace2 reads from 2.1 on.
+ */
 static void check_format(struct doctor *doctor)
 {
 	unsigned major, minor;
@@ -361,7 +367,10 @@ static void check_buffers(struct doctor *doctor)
 		       buffers.hot_bytes * buffers.hot_count >> 20);
 }
 
-/* LTTng-UST has two or three for each session and processor, and so its programs have. */
+/*
+ * LTTng-UST takes two or three descriptors per session and processor in each traced
+ * program.
+ */
 static void check_limits(struct doctor *doctor)
 {
 	struct rlimit limit;
@@ -393,7 +402,7 @@ static long read_setting(const char *path)
 	return number;
 }
 
-/* A line "name: 1" in what the driver tells of its parameters. */
+/* Whether the driver's parameters have the line "name: 1". */
 static bool is_profiling_for_root(void)
 {
 	char line[256];
@@ -472,7 +481,7 @@ static void check_libraries(struct doctor *doctor)
 		       "there is a CUDA driver, and access to it");
 }
 
-/* Only one tool of a process may hold it, and the first that asks does. */
+/* Only one tool per process can hold CUPTI: the first that requests it. */
 static void check_cupti(struct doctor *doctor)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
@@ -481,7 +490,7 @@ static void check_cupti(struct doctor *doctor)
 	char text[256];
 	size_t i;
 
-	/* Ours may be named there: see ccltap-events(7). */
+	/* The variable may name the tracer: see ccltap-events(7). */
 	if (holder && *holder && !strstr(holder, "libccltap.so"))
 		report(doctor, NOTE, "CUPTI", "unset CUDA_INJECTION64_PATH for the job",
 		       "%s is loaded by CUDA first, and may hold it", holder);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* `ccltap env`: the lines for a shell; hides where the tracer lies and its load order. */
+/*
+ * `ccltap env`: prints lines for a shell. Hides where the tracer lies and its load order.
+ */
 #include "tools/env.h"
 
 #include <argp.h>
@@ -57,8 +59,8 @@ static int find_tracer(char **ret_path)
 }
 
 /*
- * Where it is missing, ld.so would complain in every process of the program; and of a
- * name without a slash in every set-user-ID one.
+ * Without the library, ld.so would complain in every process of the program; and with a
+ * name without a slash, in every set-user-ID process.
  */
 static int find_fd_guard(char **ret_path)
 {
@@ -71,7 +73,7 @@ static int find_fd_guard(char **ret_path)
 		*ret_path = strdup(path);
 		return *ret_path ? 0 : -ENOMEM;
 	}
-	/* It stays: what its constructor allocated it never frees. */
+	/* NODELETE: the library's constructor allocates memory that is never freed. */
 	handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
 	if (!handle) {
 		tap_message_write("cannot load %s: install LTTng-UST 2.13 or later "
@@ -110,7 +112,7 @@ static bool is_same(const char *library, size_t length, const char *other)
 	return length == strlen(other) && !memcmp(library, other, length);
 }
 
-/* Writes those names of `present` that are sanitizers, or those that are not. */
+/* Writes the names in `present` that are sanitizers, or those that are not. */
 static void write_present(FILE *out, const char *present, bool sanitizers,
 			  const char *tracer_path, const char *guard_path)
 {
@@ -121,7 +123,7 @@ static void write_present(FILE *out, const char *present, bool sanitizers,
 		length = strcspn(present, separators);
 		if (!length || is_sanitizer(present, length) != sanitizers)
 			continue;
-		/* The line of `ccltap env` may be in effect already. */
+		/* The line of `ccltap env` may already be in effect. */
 		if (is_same(present, length, tracer_path) ||
 		    is_same(present, length, guard_path) ||
 		    is_same(present, length, fd_guard))
@@ -178,7 +180,7 @@ int tap_env_compose_nvtx(const char *present, char **ret_path)
 	return 0;
 }
 
-/* A word that sh reads back unchanged. */
+/* Prints a word that sh reads back unchanged. */
 static void print_quoted(const char *text)
 {
 	putchar('\'');
@@ -207,8 +209,8 @@ enum { KEY_STACKS = 256, KEY_GPU };
 struct request {
 	const char *session;
 	bool nvtx;
-	const char *depth; /* of stacks, NULL none */
-	const char *gpu; /* NULL: as the tracer does by itself */
+	const char *depth; /* of stacks, NULL: none */
+	const char *gpu; /* NULL: the tracer's default */
 };
 
 static const struct argp_option options[] = {
@@ -230,7 +232,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->err_stream = NULL;
 		return 0;
 	case 's':
-		/* It is printed into lines that a shell may be told to run. */
+		/* The name is printed into lines that a shell may run. */
 		if (!*arg || arg[strspn(arg, name_characters)]) {
 			tap_message_write("session name \"%s\": use letters, digits and "
 					  "any of . _ -", arg);
@@ -276,7 +278,7 @@ static void print_commands(const char *session)
 	       "#   lttng destroy %s\n", session, session);
 }
 
-/* On one line, which `eval` reads on an unquoted substitution as well. */
+/* On one line, so that `eval` also reads it from an unquoted substitution. */
 static void print_variables(const char *preload, const char *nvtx,
 			    const struct request *request)
 {

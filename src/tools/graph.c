@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From folders to a babeltrace2 graph, and from its errors to one line.  A child reads; what
- * it cannot read the parent leaves out, and has all read anew.
+ * Turns folders into a babeltrace2 graph, and its errors into one line. A child reads;
+ * the parent leaves out what the child cannot read, and starts another child.
  */
 #include "tools/graph.h"
 
@@ -32,10 +32,10 @@
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
 
-/* While a source has nothing yet; traces on disk never do that. */
+/* Pause while a source has no message yet, which does not happen for traces on disk. */
 #define AGAIN_NS 10000000
 
-/* nftw() has no argument for its callback: set during find_traces() alone. */
+/* nftw() passes no argument to its callback: set during find_traces() only. */
 static struct tap_traces *finding;
 static struct tap_parts finding_in;
 
@@ -75,7 +75,7 @@ static int compare_traces(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-/* The traces below a folder; says so when there is none.  Returns an exit status. */
+/* Adds the traces below a folder; reports when there is none. Returns an exit status. */
 static int find_traces(struct tap_traces *traces, const char *folder)
 {
 	size_t before = traces->count;
@@ -115,7 +115,7 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 				  "recorder writes at \"ccltap snapshot\")", folder);
 		return TAP_EXIT_FAILURE;
 	}
-	/* The same folder named twice is no mistake. */
+	/* Naming the same folder twice is no error. */
 	if (!traces->count) {
 		if (tap_output_describe(folder, &about))
 			tap_message_write("the recording in %s is empty: no call that is "
@@ -134,20 +134,26 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 					folder);
 	if (ret)
 		return ret;
-	/* The order of a directory is the file system's, and changes with a copy. */
+	/*
+	 * The order of directory entries depends on the file system and changes with a
+	 * copy.
+	 */
 	qsort(traces->list, traces->count, sizeof(*traces->list), compare_traces);
 	return 0;
 }
 
 /* ---- The graph ---- */
 
-/* Where the streams go: a sink of ours, or a filter of ours before a sink that is not. */
+/*
+ * Where the streams go: a sink of ccltap, or a filter of ccltap before babeltrace2's
+ * sink.
+ */
 struct reader {
 	const bt_component_sink *sink;
 	const bt_component_filter *filter;
 };
 
-/* The port that is free: each that is connected makes another. */
+/* The free port: the component adds one for each that is connected. */
 static const bt_port_input *free_port(const struct reader *reader)
 {
 	if (reader->filter)
@@ -204,14 +210,14 @@ static bool add_sink(bt_graph *graph, const bt_plugin *own, const char *name,
 					    BT_LOGGING_LEVEL_NONE, &reader->sink);
 }
 
-/* What babeltrace2's own sink for CTF is told.  NULL: memory is short. */
+/* Parameters of babeltrace2's own CTF sink. NULL: out of memory. */
 static bt_value *make_writer_params(const char *folder)
 {
 	bt_value *params = bt_value_map_create();
 
 	if (params && !bt_value_map_insert_string_entry(params, "path", folder) &&
 	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
-	    /* Before 2.1 it writes nothing but CTF 1.8, and knows no such parameter. */
+	    /* Before 2.1 the sink writes only CTF 1.8 and does not know the parameter. */
 	    ((bt_version_get_major() == 2 && bt_version_get_minor() == 0) ||
 	     !bt_value_map_insert_string_entry(params, "ctf-version", "1")))
 		return params;
@@ -245,7 +251,7 @@ static bool add_writer(bt_graph *graph, const bt_plugin *own, const bt_plugin *c
 	return is_added;
 }
 
-/* Returns an exit status; to is the folder that is written, or NULL. */
+/* Returns an exit status; `to` is the folder that is written, or NULL. */
 static int run(bt_graph *graph, const char *to)
 {
 	static const struct timespec pause = {.tv_nsec = AGAIN_NS};
@@ -260,7 +266,10 @@ static int run(bt_graph *graph, const char *to)
 		snprintf(cause, sizeof(cause), "out of memory");
 	else
 		tap_watched_take_cause(cause, sizeof(cause));
-	/* babeltrace2's writer does not say why it failed; our filter has only memory. */
+	/*
+	 * babeltrace2's writer gives no cause; ccltap's filter fails only when out of
+	 * memory.
+	 */
 	if (to && status != BT_GRAPH_RUN_STATUS_MEMORY_ERROR)
 		tap_message_write("cannot write all of %s, so nothing of it is kept: "
 				  "is there room for it?",
@@ -305,7 +314,7 @@ static bool open_trace(bt_graph *graph, const bt_plugin *ctf,
 	return trace->source;
 }
 
-/* babeltrace2 does not open the trace i: the parent is told, of those behind it as well. */
+/* babeltrace2 does not open trace i: tells the parent, also about the traces after it. */
 static void refuse_from(const bt_plugin *ctf, struct tap_traces *traces, unsigned int i)
 {
 	struct tap_watch *watch = traces->watch;
@@ -322,16 +331,16 @@ static void refuse_from(const bt_plugin *ctf, struct tap_traces *traces, unsigne
 		bt_graph_put_ref(graph);
 		if (++i == traces->count)
 			break;
-		/* A graph in which a source failed is of no more use. */
+		/* A graph in which a source failed cannot be used again. */
 		graph = bt_graph_create(0);
 		is_open = graph && open_trace(graph, ctf, traces, i);
 	}
 }
 
-/* A graph with all traces.  NULL: some cannot be opened. */
+/* Makes a graph with all traces. NULL: some cannot be opened. */
 static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
 {
-	/* Version 0 of the messages: all that 2.0 has, and 2.1 still does. */
+	/* Message protocol version 0: the only one of 2.0, and 2.1 supports it. */
 	bt_graph *graph = bt_graph_create(0);
 	unsigned int i;
 
@@ -345,8 +354,8 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
 }
 
 /*
- * What recordings say of themselves, for the sink: their jobs, unless a trace is of none,
- * and the chunks that are missing.
+ * Adds what the markers of the recordings say: their jobs, unless some trace has none,
+ * and the number of removed chunks.
  */
 static bool add_recordings(const struct tap_traces *traces, bt_value *params)
 {
@@ -356,7 +365,7 @@ static bool add_recordings(const struct tap_traces *traces, bt_value *params)
 	int64_t removed = 0;
 	size_t i;
 
-	/* They are in the order of their paths, so those of one recording are together. */
+	/* Traces are sorted by path, so those of one recording are adjacent. */
 	for (i = 0; i < traces->count; i++) {
 		const struct tap_trace *trace = &traces->list[i];
 
@@ -389,7 +398,7 @@ static bool add_recordings(const struct tap_traces *traces, bt_value *params)
 	return true;
 }
 
-/* What is made of the traces: a view of ours, or with a folder, traces in it. */
+/* What to make of the traces: a view, or traces in a folder. */
 struct target {
 	const char *sink;
 	const char *folder;
@@ -397,10 +406,10 @@ struct target {
 	bool is_streamed; /* standard output is read while it is written */
 };
 
-/* Where a view goes, as it is before anything is written. */
+/* The output of a view, as it is before anything is written. */
 struct before {
-	const char *made;   /* the file that the child makes, NULL: it is there */
-	off_t start, size; /* of standard output, if it is a file, else -1 */
+	const char *made;   /* the file that the child creates, NULL: it exists */
+	off_t start, size; /* of standard output if that is a file, else -1 */
 };
 
 static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *ctf,
@@ -413,8 +422,8 @@ static bool add_reader(bt_graph *graph, const bt_plugin *own, const bt_plugin *c
 }
 
 /*
- * A graph whose writer has failed: babeltrace2 2.0 frees again what it has freed when
- * that is taken apart, so it stays until the process ends.
+ * A graph whose writer has failed: destroying it makes babeltrace2 2.0 free memory twice,
+ * so it stays until the process exits.
  */
 static bt_graph *spoilt;
 
@@ -434,7 +443,7 @@ struct reading {
 	const struct target *target;
 };
 
-/* Returns an exit status; none is of use when the watch says that traces were refused. */
+/* Returns an exit status, to be ignored when the watch says that traces were refused. */
 static int run_target(void *data)
 {
 	const struct reading *reading = data;
@@ -508,7 +517,7 @@ static struct before look_at_output(const struct target *target)
 	return before;
 }
 
-/* What a child left that did not come to its end. */
+/* Removes the output of a child that did not finish. */
 static void undo(const struct target *target, const struct before *before)
 {
 	if (target->folder)
@@ -520,7 +529,10 @@ static void undo(const struct target *target, const struct before *before)
 		tap_message_write("cannot cut standard output: %s", strerror(errno));
 }
 
-/* As often as something has to be left out.  Returns an exit status, or minus a signal. */
+/*
+ * Runs children until nothing more has to be left out. Returns an exit status, or minus a
+ * signal.
+ */
 static int read_traces(struct tap_traces *traces, const struct target *target)
 {
 	const struct before before = look_at_output(target);
@@ -557,7 +569,9 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 			return TAP_EXIT_FAILURE;
 		}
 		undo(target, &before);
-		/* Other streams may change the order of what is out already. */
+		/*
+		 * With other streams, the order of lines that are already out may change.
+		 */
 		if (relay.passed && traces->is_changed) {
 			tap_message_write("cannot go on: babeltrace2 fails on a stream "
 					  "that is half shown; write to a file with -o");
@@ -605,7 +619,7 @@ int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *p
 	return ret;
 }
 
-/* Whether there is nothing in a folder; else that is said. */
+/* Whether a folder is empty; if not, reports that. */
 static bool is_empty(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -640,7 +654,7 @@ int tap_graph_write(char *const *folders, int count, const char *to, bt_value *p
 		return TAP_EXIT_USAGE;
 	}
 	ret = read_folders(folders, count, &target);
-	/* Half a trace is none. */
+	/* An incomplete trace is not kept. */
 	if (ret)
 		tap_traces_empty_folder(to);
 	if (ret && is_made)

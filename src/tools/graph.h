@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads traces into one of our sinks, or into traces of their calls.  Hides where traces are below a folder,
- * where our plugin is, and how babeltrace2 graphs are put together: every
- * stream goes into a port of its own, without the stock muxer.
+ * Reads traces into one of ccltap's sinks, or writes traces of their calls. Hides where
+ * traces lie below a folder, where the plugin is, and how babeltrace2 graphs are put
+ * together: every stream goes into a port of its own, without the stock muxer.
  */
 #ifndef TAP_TOOLS_GRAPH_H
 #define TAP_TOOLS_GRAPH_H
@@ -11,17 +11,17 @@
 #include <stdbool.h>
 
 /*
- * Reads all CTF traces below the count folders into the sink "ccltap.<sink>"
- * with params, a map whose reference it takes; NULL says that memory was short.
- * is_streamed tells that the sink writes to standard output as it reads, and not at its
- * end. Returns an exit status, after one line on stderr when it is not 0.
+ * Reads all CTF traces below the count folders into the sink "ccltap.<sink>" with params,
+ * a map whose reference it takes; NULL means out of memory. is_streamed: the sink writes
+ * to standard output while it reads, and not only at its end. Returns an exit status,
+ * after one line on stderr when it is not 0.
  */
 int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *params,
 		  bool is_streamed);
 
 /*
- * The same through the filter "ccltap.timeline" into CTF traces in the folder to, which
- * must not be there, or empty.
+ * Reads them through the filter "ccltap.timeline" into CTF traces in the folder to, which
+ * must be missing or empty.
  */
 int tap_graph_write(char *const *folders, int count, const char *to, bt_value *params);
 

@@ -11,8 +11,8 @@
 #include "common/launcher.h"
 
 /*
- * What tells one job from another, all that there are together: a batch job may have
- * several steps, a step several runs.
+ * The variables that distinguish jobs; all that are set count together: a batch job may
+ * have several steps, a step several runs.
  */
 static const char *const jobs[] = {
 	"CCLTAP_JOB",	"PMIX_NAMESPACE",      "OMPI_MCA_ess_base_jobid",
@@ -23,15 +23,15 @@ static const char *const jobs[] = {
 
 static void mix(uint64_t *hash, const char *text)
 {
-	/* With its end, so that "a", "b" is not "ab", "". */
+	/* Includes the terminating 0, so that "a", "b" differs from "ab", "". */
 	do
 		*hash = (*hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
 	while (*text++);
 }
 
 /*
- * When the process began that started us, in ticks since boot: its number alone may be
- * used again.  The name in the second field may have spaces and brackets in it.
+ * When the parent process began, in ticks since boot: its number alone may be reused. The
+ * name in the second field may contain spaces and brackets.
  */
 static unsigned long long parent_start(pid_t parent)
 {
@@ -69,7 +69,10 @@ struct tap_job tap_job_find(void)
 		mix(&job.key, jobs[i]);
 		mix(&job.key, value);
 	}
-	/* Ranks that a shell or an unknown launcher started have that in common. */
+	/*
+	 * Ranks that a shell or an unknown launcher started have their parent process in
+	 * common.
+	 */
 	if (!is_reported) {
 		snprintf(text, sizeof(text), "%d %llu", getppid(),
 			 parent_start(getppid()));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which job a program to be recorded belongs to, as far as its launcher tells: the ranks
- * of one job share a recording on each node.
+ * The job of a program that is to be recorded, as far as its launcher tells: the ranks of
+ * one job share a recording on each node.
  *
  * Hides launchers and their variables.
  */
@@ -14,12 +14,12 @@
 struct tap_job {
 	/* The same for all ranks of a job on this node, and for nothing else. */
 	uint64_t key;
-	int rank; /* -1: no launcher told it */
-	/* Others may take part: there is a rank, or the user has named the job. */
+	int rank; /* -1: no launcher sets it */
+	/* Other processes may take part: there is a rank, or the user named the job. */
 	bool is_shared;
 };
 
-/* From the environment and who started us. */
+/* Reads the environment and the parent process. */
 struct tap_job tap_job_find(void);
 
 #endif

@@ -28,7 +28,7 @@ void tap_message_write(const char *format, ...)
 	for (int i = 0; i < length - 1; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
-	/* Nobody may be reading; there is nobody left to tell. */
+	/* If nobody reads stderr, there is nobody left to inform. */
 	if (write(STDERR_FILENO, line, length) < 0)
 		goto out;
 out:

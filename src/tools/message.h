@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ccltap says to its user on stderr.  A traced program writes there too, so a
- * message is one line, leaves in one write, and cannot carry control characters
- * that came in with a path or with a trace.
+ * Messages of ccltap to its user on stderr. Hides how a line is kept whole and printable:
+ * the traced program writes to stderr too, so a message is one line, is written in one
+ * call, and cannot carry control characters from a path or a trace.
  */
 #ifndef TAP_TOOLS_MESSAGE_H
 #define TAP_TOOLS_MESSAGE_H
 
 #include "common/compiler.h"
 
-/* Exit statuses: a failure of ours, and wrong use or unreadable input. */
+/* Exit statuses: an internal failure, and wrong use or unreadable input. */
 enum tap_exit {
 	TAP_EXIT_FAILURE = 1,
 	TAP_EXIT_USAGE = 2,

@@ -18,7 +18,7 @@ struct file {
 	unsigned int nr_headers;
 };
 
-/* The file's bytes there; NULL where it does not have so many. */
+/* Returns the file's bytes at an offset; NULL where the file has fewer than `size`. */
 static const void *at(const struct file *f, uint64_t offset, uint64_t size)
 {
 	if (offset > f->size || size > f->size - offset || offset % _Alignof(Elf64_Dyn))
@@ -53,7 +53,7 @@ static const Elf64_Phdr *header_of(const struct file *f, uint32_t type, uint64_t
 	return NULL;
 }
 
-/* The strings, and how many bytes of them the file has. */
+/* Returns the string table, and how many bytes of it the file has. */
 static const char *strings_at(const struct file *f, uint64_t address, uint64_t *ret_size)
 {
 	const Elf64_Phdr *load = header_of(f, PT_LOAD, address);

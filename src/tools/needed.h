@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which libraries a program names as its needs, read from its file.
+ * The libraries that a program's file names as needed.
  *
- * It hides ELF. What is no 64-bit ELF file of this machine, a script for instance, or
- * is damaged, names none.
+ * Hides ELF. A file that is not a 64-bit ELF file for this machine (a script, for
+ * instance) or is damaged names none.
  */
 #ifndef TAP_TOOLS_NEEDED_H
 #define TAP_TOOLS_NEEDED_H

@@ -13,12 +13,15 @@
 #include "tools/control_socket.h"
 #include "tools/message.h"
 
-/* A slow disk is waited for. */
+/* Enough for a slow disk. */
 #define PATIENCE_SECONDS 120
 
 static const char snapshot[] = "snapshot-";
 
-/* The link to who records into a directory, or a folder that has it, or -errno. */
+/*
+ * Connects to the supervisor that records into a folder, or into this host's directory in
+ * it; -errno when there is none.
+ */
 static int connect_to(const char *folder)
 {
 	char host[256] = "", below[PATH_MAX], place[TAP_LINK_PLACE_SIZE];
@@ -52,7 +55,7 @@ int tap_parts_complete(struct tap_parts *parts, const char *folder)
 	if (!ret)
 		ret = tap_link_receive_answer(link, &answer);
 	close(link);
-	/* It has ended meanwhile. */
+	/* The recording has ended meanwhile. */
 	if (ret == -EPIPE || ret == -ECONNRESET)
 		return 0;
 	if (ret || answer.error) {
@@ -106,7 +109,9 @@ bool tap_parts_skip(const struct tap_parts *parts, const char *path, int base)
 
 	if (!strncmp(name, snapshot, strlen(snapshot)))
 		return !is_newest(path, base);
-	/* All but the archives, other parts and snapshots is being written. */
+	/*
+	 * Everything except archives, other parts and snapshots is still being written.
+	 */
 	if (parts->growing && strcmp(name, "archives") && strncmp(name, "part-", 5))
 		return is_in(path, base, parts->growing);
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks beside the running command first: a folder that was moved stays whole. */
+/* Looks beside the running command first, so that a folder that was moved still works. */
 #include "tools/place.h"
 
 #include <limits.h>
@@ -41,7 +41,7 @@ bool tap_place_bundled(const char *name, char *ret_path, size_t size)
 	return has_file(self, name, ret_path, size);
 }
 
-/* The folder of a file that may have come with us. */
+/* The folder of a file that may be bundled with this command. */
 static const char *find_folder(const char *bundled, const char *built, char *path,
 			       size_t size)
 {
@@ -76,7 +76,7 @@ const char *tap_place_plugins(void)
 			   sizeof(path));
 }
 
-/* Whose daemon it is decides whose consumer that daemon starts. */
+/* A bundled daemon starts the bundled consumer. */
 static bool is_daemon_bundled(char *ret_path, size_t size)
 {
 	return !get_variable("LTTNG_SESSIOND_PATH") &&
@@ -101,7 +101,10 @@ void tap_place_prepare_daemon(void)
 		return;
 	if (tap_place_bundled("libexec/lttng-consumerd", path, sizeof(path)))
 		setenv("LTTNG_CONSUMERD64_BIN", path, 0);
-	/* It ends where it does not find this, even with nothing to check by it. */
+	/*
+	 * The daemon exits if it does not find this file, even if it has nothing to
+	 * validate by it.
+	 */
 	if (tap_place_bundled("share/xml/lttng/session.xsd", path, sizeof(path))) {
 		*strrchr(path, '/') = '\0';
 		setenv("LTTNG_SESSION_CONFIG_XSD_PATH", path, 0);

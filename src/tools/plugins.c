@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* babeltrace2 has folders of its own; what came along is opened by its path. */
+/* babeltrace2 finds its own folders; a bundled plugin is opened by its path. */
 #include "tools/plugins.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the recorded program; hides gate, signals and job control. */
+/* Runs the recorded program; hides the gate, signals and job control. */
 #include "tools/program.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "common/compiler.h"
 #include "common/vec.h"
 
-/* Waited for instead of handled, so that nothing of ours is ever interrupted. */
+/* Waited for instead of handled, so that no call of this process is interrupted. */
 static const int expected[] = {
 	SIGINT,	 SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
 	SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT, SIGCHLD,
 };
 
-/* Room for so much is there whenever the gate is read. */
+/* Free room for each read from the gate. */
 #define READ_MIN 4096
 
 static void fill_expected(sigset_t *set)
@@ -80,8 +80,9 @@ int tap_program_find(const char *name, char *ret_path, size_t size)
 }
 
 /*
- * What came through the gate: "NAME=VALUE" with its end for each variable, and an empty
- * one last.  It is the environment's from here on.  False when nothing or half came.
+ * Receives the variables through the gate: "NAME=VALUE" and a 0 for each, and an empty
+ * one last. The text then belongs to the environment. False when nothing or only a part
+ * came.
  */
 static bool receive_variables(int gate_fd)
 {
@@ -106,7 +107,7 @@ static bool receive_variables(int gate_fd)
 	return true;
 }
 
-/* The child's side; `unanswered` is what its alarm clock had left. */
+/* The child's side; `unanswered` is the time left on the program's alarm clock. */
 static void run_program(int gate_fd, int failure_fd, char **argv, unsigned int unanswered)
 {
 	int failure;
@@ -136,9 +137,9 @@ int tap_program_fork(struct tap_program *program, char **argv)
 		ret = -errno;
 		goto out_gate;
 	}
-	/* An exec keeps the alarm clock, a fork does not: it is the program's. */
+	/* The alarm clock belongs to the program: exec keeps it, fork does not. */
 	unanswered = alarm(0);
-	/* Whoever ignores SIGCHLD never learns a status. */
+	/* A process that ignores SIGCHLD never gets a status. */
 	sigaction(SIGCHLD, &usual, &present);
 	program->pid = fork();
 	if (program->pid < 0) {
@@ -153,7 +154,10 @@ int tap_program_fork(struct tap_program *program, char **argv)
 	}
 	fill_expected(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* A closed pipe, ours or the daemon's, is an error and no reason to die. */
+	/*
+	 * A closed pipe, to the child or to the daemon, is an error and must not kill
+	 * ccltap.
+	 */
 	sigaction(SIGPIPE, &ignored, NULL);
 	close(gate[0]);
 	close(failure[1]);
@@ -172,7 +176,7 @@ out_gate:
 void tap_program_start(struct tap_program *program,
 		       const struct tap_program_variable *variables, size_t count)
 {
-	/* Where it fails the child has been killed, which tap_program_wait() reports. */
+	/* If this fails, the child has been killed, which tap_program_wait() reports. */
 	FILE *gate = fdopen(program->gate_fd, "w");
 
 	for (size_t i = 0; gate && i < count; i++) {
@@ -197,13 +201,13 @@ void tap_program_abandon(struct tap_program *program)
 
 	close(program->gate_fd);
 	close(program->failure_fd);
-	/* It may have been stopped with us while it waited. */
+	/* The child may have been stopped together with ccltap while it waited. */
 	kill(program->pid, SIGCONT);
 	while (waitid(P_PID, program->pid, &info, WEXITED) < 0 && errno == EINTR)
 		;
 }
 
-/* What is known of the child; a stop is wanted once we got a SIGTSTP. */
+/* The state of the child. is_stop_wanted: ccltap got a SIGTSTP. */
 struct state {
 	bool has_ended;
 	bool is_stopped;
@@ -211,8 +215,8 @@ struct state {
 };
 
 /*
- * Takes note of everything that changed state, also of orphans that we get where
- * ccltap is a container's first process.
+ * Collects every change of state, also of orphans, which ccltap gets as a container's
+ * first process.
  */
 static void collect(struct tap_program *program, struct state *state,
 		    struct tap_program_end *end)
@@ -242,9 +246,9 @@ static void collect(struct tap_program *program, struct state *state,
 }
 
 /*
- * The shell watches us, not the program, so we stop with it.  But only after a
- * SIGTSTP: whoever stops the program alone will continue it alone, and we would stay
- * behind.  The program may as well catch the signal and stop later, or never.
+ * The shell watches ccltap, not the program, so ccltap stops too. But only after a
+ * SIGTSTP: a process that stops the program alone will continue it alone, and ccltap
+ * would stay stopped. Besides, the program may catch the signal and stop later, or never.
  */
 static void stop_alike(struct state *state)
 {
@@ -255,8 +259,8 @@ static void stop_alike(struct state *state)
 }
 
 /*
- * What the terminal sends goes to the whole group, and what the program sends itself
- * through its group has reached it.
+ * A signal from the terminal goes to the whole group, and one that the program sends to
+ * its group has reached the program.
  */
 static bool has_reached_program(const siginfo_t *info,
 				const struct tap_program *program)
@@ -289,7 +293,7 @@ void tap_program_wait(struct tap_program *program, struct tap_program_end *ret_e
 		if (!has_reached_program(&info, program))
 			kill(program->pid, info.si_signo);
 	}
-	/* What came up to here was for the program; only what comes now is for us. */
+	/* Signals up to here were for the program; only later ones are for ccltap. */
 	while (sigtimedwait(&set, NULL, &at_once) > 0)
 		;
 	if (read(program->failure_fd, &failure, sizeof(failure)) == sizeof(failure))
@@ -305,13 +309,15 @@ void tap_program_end_alike(const struct tap_program_end *end)
 
 	if (end->code == CLD_EXITED)
 		_exit(end->status);
-	/* Also where the core file goes to a program, which ignores RLIMIT_CORE. */
+	/*
+	 * RLIMIT_CORE does not count where core files are piped to a program; this does.
+	 */
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(end->status, &usual, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, end->status);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	raise(end->status);
-	/* The first process of a container does not die by a signal. */
+	/* The first process of a container is not killed by its own signal. */
 	_exit(128 + end->status);
 }

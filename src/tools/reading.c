@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a parser that commands which read traces share. */
+/* The parser of the arguments that the commands which read traces share. */
 #include "tools/reading.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every command that reads traces is given: which, and where to write.  Hides how
- * argp gives arguments, and what is said when there are none.
+ * The arguments of every command that reads traces: which traces, and where to write.
+ * Hides how argp passes arguments, and the message when there are none.
  */
 #ifndef TAP_TOOLS_READING_H
 #define TAP_TOOLS_READING_H
@@ -9,7 +9,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-/* Of options that have no letter; a command's own begin behind. */
+/* Keys of options without a letter; a command's own keys begin at TAP_KEY_OTHERS. */
 enum { TAP_KEY_OVERWRITE = 256, TAP_KEY_OTHERS };
 
 struct tap_reading {
@@ -19,7 +19,7 @@ struct tap_reading {
 	bool overwrite;	    /* TAP_KEY_OVERWRITE */
 };
 
-/* What a command's own parser does not know. */
+/* For keys that a command's own parser does not know. */
 error_t tap_reading_parse(struct tap_reading *reading, int key, char *arg,
 			  struct argp_state *state);
 

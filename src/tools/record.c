@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `ccltap record`: runs a program with the tracer loaded and LTTng recording, and is
- * otherwise not there.  This file is the order of events; each part has its own.
+ * `ccltap record`: runs a program with the tracer loaded and LTTng recording, and
+ * otherwise stays out of its way. This file has the order of events; each step has a
+ * module of its own.
  */
 #include <argp.h>
 #include <errno.h>
@@ -39,24 +40,24 @@
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
 #define LAYER_NAMES "nccl, nvtx, verbs, cuda, gpu"
 
-/* Each part of what is kept has a description of all events with it, some 300 KiB. */
+/* Each chunk carries a description of all events, some 300 KiB. */
 #define LEAST_DISK_BYTES (UINT64_C(8) << 20)
 #define MOST_DISK_BYTES (UINT64_C(1) << 50)
 #define MOST_MEMORY_BYTES (UINT64_C(16) << 30)
 
-/* Some two seconds' reading; the user's shell waits for it. */
+/* Takes some two seconds to read, for which the user's shell waits. */
 #define READ_LIMIT_BYTES (256ull << 20)
 
-/* Below this a file system is taken for full: LTTng writes whole sub-buffers. */
+/* Below this a file system counts as full: LTTng writes whole sub-buffers. */
 #define FULL_DISK_BYTES (4ull << 20)
 
 struct request {
 	struct tap_plan plan;
 	bool nvtx;
-	const char *depth; /* of stacks, NULL: as the environment says */
-	const char *gpu; /* how much of CUPTI, the same */
+	const char *depth; /* of stacks, NULL: from the environment */
+	const char *gpu; /* of CUPTI, NULL: from the environment */
 	const char *ranks; /* NULL: all */
-	const char *stuck_after; /* in seconds, NULL: nothing is stuck */
+	const char *stuck_after; /* in seconds, NULL: stuck calls are not reported */
 	char **program;
 };
 
@@ -65,20 +66,23 @@ struct recording {
 	struct tap_program program;
 	struct tap_program_end end;
 	char *preload;
-	char *nvtx; /* NULL: NVTX_INJECTION64_PATH is somebody else's */
-	/* The session's name, and the job's unless the environment names one. */
+	char *nvtx; /* NULL: NVTX_INJECTION64_PATH names another library */
+	/* Name of the session, and of the job unless the environment sets one. */
 	char name[NAME_MAX];
 	int link;
-	/* What the supervisor said of the recording as we joined it, and of its end. */
+	/* What the supervisor answered to JOIN and to DONE. */
 	struct tap_answer joined, outcome;
 };
 
-/* How long to go on asking for a recording that ends just as we come. */
+/* How often to retry while a recording in the same place is ending. */
 #define TRIES 3000
 #define PAUSE_MS 10
-/* It may wait for a session daemon that another one starts or ends, and ask it much. */
+/*
+ * The supervisor may have to wait for another one that starts or ends the session daemon,
+ * and sends the daemon many requests.
+ */
 #define JOIN_SECONDS 300
-/* As long as a disk may take for what is in the buffers. */
+/* A disk may take this long for what is in the buffers. */
 #define LEAVE_SECONDS 3600
 
 enum {
@@ -274,7 +278,7 @@ static const struct argp argp = {
 	       "processes on this host. Ends as PROGRAM ends.",
 };
 
-/* Unique on this host, and so that the user finds it in `lttng list`. */
+/* Unique on this host, and easy to find in `lttng list`. */
 static void name_session(struct recording *recording, struct tap_plan *plan)
 {
 	const char *job = getenv("CCLTAP_JOB");
@@ -309,7 +313,7 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* Becomes the supervisor in a process of its own; returns the link to it, or -errno. */
+/* Forks the supervisor; returns the connection to it, or -errno. */
 static int make_supervisor(const struct tap_plan *plan, const char *place, int listen_fd)
 {
 	int pair[2];
@@ -319,7 +323,10 @@ static int make_supervisor(const struct tap_plan *plan, const char *place, int l
 		return -errno;
 	pid = fork();
 	if (!pid) {
-		/* No terminal, and no group of the program's, reaches it. */
+		/*
+		 * So that neither the terminal nor a signal to the program's group
+		 * reaches the supervisor.
+		 */
 		setsid();
 		tap_supervisor_run(plan, place, listen_fd, pair[1]);
 	}
@@ -331,8 +338,9 @@ static int make_supervisor(const struct tap_plan *plan, const char *place, int l
 }
 
 /*
- * Whoever listens at the place of this directory has its recording; else we make it.  The
- * name can be taken by one alone, so of many who come at once one makes it.
+ * The process that listens at the directory's place owns its recording; if none listens,
+ * this one makes the supervisor. Only one process can take the name, so of several that
+ * come at once one does.
  */
 static int find_supervisor(const struct tap_plan *plan, const char *place)
 {
@@ -355,7 +363,7 @@ static int find_supervisor(const struct tap_plan *plan, const char *place)
 	return -ETIMEDOUT;
 }
 
-/* The program's process as something that can be waited for by others, or -1. */
+/* A descriptor by which other processes can wait for the program, or -1. */
 static int open_pidfd(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
@@ -373,7 +381,7 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 	int pidfd, ret;
 
 	tap_link_place(recording->path ? recording->path : plan->folder, place);
-	/* Where it ends, or cannot be made by another, it is our turn. */
+	/* If the recording ends, or its maker fails, this process tries to make it. */
 	for (int tries = 0; tries < TRIES; tries++) {
 		recording->link = find_supervisor(plan, place);
 		if (recording->link < 0)
@@ -394,7 +402,7 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 	return -ETIMEDOUT;
 }
 
-/* Everything up to the running program; nothing is left of it where it fails. */
+/* Does everything up to starting the program; on failure nothing is left of it. */
 static int prepare(struct recording *recording, const struct request *request)
 {
 	int ret = join(recording, &request->plan);
@@ -429,7 +437,10 @@ static int prepare(struct recording *recording, const struct request *request)
 	return TAP_EXIT_FAILURE;
 }
 
-/* Tells how the program ended, and waits for the end of the recording if it was the last. */
+/*
+ * Reports how the program ended; after the last program, waits for the end of the
+ * recording.
+ */
 static void leave(struct recording *recording)
 {
 	const struct tap_question question = {
@@ -486,7 +497,7 @@ static bool is_disk_full(const char *path)
 	       (uint64_t)fs.f_bavail * fs.f_frsize < FULL_DISK_BYTES;
 }
 
-/* What went wrong around the program: the cause, and not what follows from it. */
+/* Writes what went wrong around the program: the cause, and not its consequences. */
 static void write_failure(FILE *out, const struct recording *recording, int read_error)
 {
 	const struct tap_answer *outcome = &recording->outcome;
@@ -523,7 +534,7 @@ static bool has_calls(const struct tap_summary *summary)
 	return false;
 }
 
-/* What is lost, or could not be recorded, may have been calls. */
+/* Discarded events and unrecorded processes may have had calls. */
 static bool is_nothing_attached(const struct recording *recording,
 				const struct tap_summary *summary, int read_error)
 {
@@ -534,7 +545,10 @@ static bool is_nothing_attached(const struct recording *recording,
 	       !outcome->has_hole && !outcome->session_error && !outcome->error;
 }
 
-/* Of a flight recorder that had no reason to write, and of one that was never started. */
+/*
+ * Whether an empty recording is expected: a flight recorder that had no reason to write,
+ * a recording that was never started or that was ended, or one of some ranks only.
+ */
 static bool is_nothing_wanted(const struct request *request, const struct recording *recording)
 {
 	return (request->plan.lttng.is_flight && !recording->outcome.snapshots) ||
@@ -585,7 +599,7 @@ static void write_body(FILE *out, const struct recording *recording,
 		fprintf(out, "; %" PRIu64 " process%s could not be recorded: %s",
 			outcome->unrecorded, outcome->unrecorded == 1 ? "" : "es",
 			outcome->why_unrecorded);
-	/* No trace is not an error of reading: LTTng writes one at the first event. */
+	/* A missing trace is no read error: LTTng makes it at the first event. */
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }
 

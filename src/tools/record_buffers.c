@@ -21,8 +21,8 @@
 static const char shared_memory[] = "/dev/shm";
 
 /*
- * From what a busy process fills without loss down to what still records a quiet
- * one.  The last step lets 120 processors live with half of a container's usual 64 MiB.
+ * From what a busy process fills without loss down to what still records a quiet one. The
+ * last step fits 120 processors into half of a container's usual 64 MiB.
  */
 static const struct tap_buffers steps[] = {
 	{ 4 * MIB, 8, 256 * KIB, 4 },
@@ -65,7 +65,7 @@ int tap_buffers_parse(const char *text, uint64_t *ret_bytes, uint64_t most)
 	return 0;
 }
 
-/* The first number in a file that holds one, or the largest number. */
+/* The first number in a file, or the largest number if it has none. */
 static uint64_t read_number(const char *path)
 {
 	uint64_t number = UINT64_MAX;
@@ -80,8 +80,8 @@ static uint64_t read_number(const char *path)
 }
 
 /*
- * LTTng has one buffer for each processor that could ever be, which is more than
- * are there. The list reads "0-127".
+ * LTTng has one buffer for each possible processor, which may be more than are present.
+ * The list reads "0-127".
  */
 static uint64_t count_possible_processors(void)
 {
@@ -118,7 +118,7 @@ static uint64_t free_memory(void)
 	return bytes;
 }
 
-/* What one control group leaves: its limit without what it uses. */
+/* What one control group leaves: its limit minus its usage. */
 static uint64_t free_in_group(const char *folder, const char *limit, const char *usage)
 {
 	char path[PATH_MAX + 64];
@@ -135,7 +135,7 @@ static uint64_t free_in_group(const char *folder, const char *limit, const char 
 	return used < most ? most - used : 0;
 }
 
-/* A group's parents limit it as well. In a container the root is its own group. */
+/* A group's parents limit it too. In a container the root is its own group. */
 static uint64_t free_up_to_root(const char *root, const char *group, const char *limit,
 				const char *usage)
 {
@@ -201,8 +201,8 @@ static uint64_t least_of(uint64_t a, uint64_t b)
 }
 
 /*
- * LTTng-UST 2.13 has one sub-buffer more than it is asked for, which the reader holds,
- * and was seen to take some 100 KiB beside them for two processors.
+ * LTTng-UST 2.13 makes one sub-buffer more than asked for, which the reader holds; in a
+ * measurement it took some 100 KiB more for two processors.
  */
 static uint64_t total(const struct tap_buffers *buffers, uint64_t processors)
 {
@@ -235,7 +235,7 @@ int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
 	struct tap_buffers least = asked_bytes ? enlarge(asked_bytes) :
 						 steps[ARRAY_SIZE(steps) - 1];
 
-	/* The rest is for others. */
+	/* Half is left to others. */
 	if (!asked_bytes)
 		available /= 2;
 	*ret_room = (struct tap_buffers_room){ processors, total(&least, processors),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How large LTTng's buffers may be on this machine.  LTTng takes them from /dev/shm
- * when the first traced process appears, for every possible processor at once, and
- * records nothing, silently, where they do not fit.  So they are fitted beforehand;
- * this module hides from what.
+ * How large LTTng's buffers may be on this machine. LTTng takes them from /dev/shm when
+ * the first traced process appears, for every possible processor at once, and silently
+ * records nothing where they do not fit. So ccltap fits them beforehand; this module
+ * hides the limits.
  */
 #ifndef TAP_TOOLS_RECORD_BUFFERS_H
 #define TAP_TOOLS_RECORD_BUFFERS_H
@@ -19,12 +19,15 @@ struct tap_buffers {
 };
 
 /*
- * Reads "64M" and the like: a whole number and perhaps K, M, G or T.
- * Returns 0, or -EINVAL where it is none or is not between 64 KiB and `most`.
+ * Reads "64M" and the like: a whole number and perhaps K, M, G or T. Returns 0, or
+ * -EINVAL when the text is no size or is not between 64 KiB and `most`.
  */
 int tap_buffers_parse(const char *text, uint64_t *ret_bytes, uint64_t most);
 
-/* What was compared: available is what may be taken of what is free. */
+/*
+ * The sizes that were compared: available_bytes is the share of free memory that may be
+ * taken.
+ */
 struct tap_buffers_room {
 	uint64_t processors;
 	uint64_t needed_bytes;
@@ -32,21 +35,23 @@ struct tap_buffers_room {
 };
 
 /*
- * Chooses the largest buffers that leave half of what is free to others.  With
- * `asked_bytes`, which is what one processor's hot buffer is to have in all (rounded
- * up to a power of two), it is that or nothing, and all that is free may be taken.
- * Returns 0, or -ENOSPC.
+ * Chooses the largest buffers that leave half of the free memory to others. With
+ * `asked_bytes`, the total for the hot buffer of one processor (rounded up to a power of
+ * two), it chooses that size or fails, and may take all of the free memory. Returns 0, or
+ * -ENOSPC.
  */
 int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
 		       struct tap_buffers_room *ret_room);
 
 /*
- * The largest buffers that take no more than `bytes` of all processors together, or with 0
- * as above. Returns 0, or -ENOSPC once it has told the user what does not fit.
+ * Chooses the largest buffers that take at most `bytes` for all processors together, or
+ * with 0 as above. Returns 0, or -ENOSPC after a message that says what does not fit.
  */
 int tap_buffers_fit_flight(uint64_t bytes, struct tap_buffers *ret_buffers);
 
-/* The same as tap_buffers_choose(), but -ENOSPC comes once it has told the user what does not fit. */
+/*
+ * Like tap_buffers_choose(), with a message that says what does not fit before -ENOSPC.
+ */
 int tap_buffers_fit(uint64_t asked_bytes, struct tap_buffers *ret_buffers);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A socket for datagrams in the abstract namespace: nothing is left of it, and a program
- * in a container reaches it, with other folders than ours, as long as the network is the
+ * A socket for datagrams in the abstract namespace: it leaves no file, and a program in a
+ * container with other folders can reach it, as long as the network namespace is the
  * same.
  */
 #include "tools/record_notes.h"
@@ -31,8 +31,8 @@ static uint64_t time_namespace(void)
 }
 
 /*
- * The kernel throws away what does not begin with the token, so that nobody else can fill
- * the queue.  Words are read as the network has them.
+ * The kernel drops datagrams that do not begin with the token, so that a stranger cannot
+ * fill the queue. The filter loads words in network byte order.
  */
 static void filter_strangers(int fd, const char *token)
 {
@@ -51,7 +51,7 @@ static void filter_strangers(int fd, const char *token)
 	}
 	code[program.len++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, UINT16_MAX);
 	code[program.len++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, 0);
-	/* Where there is no such filter, what is read is looked at all the same. */
+	/* If the filter is not available, the reading side still checks the token. */
 	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
@@ -78,7 +78,10 @@ void tap_notes_open(struct tap_notes *notes)
 	char name[32];
 
 	*notes = (struct tap_notes){.fd = -1};
-	/* The name is seen by all, in /proc/net/unix, and cannot be taken beforehand. */
+	/*
+	 * Everybody can see the name, in /proc/net/unix; nobody can guess and take it
+	 * beforehand.
+	 */
 	if (getrandom(bits, sizeof(bits), 0) != sizeof(bits))
 		return;
 	snprintf(name, sizeof(name), "ccltap-%016" PRIx64, bits[0]);
@@ -90,7 +93,7 @@ void tap_notes_open(struct tap_notes *notes)
 		tap_notes_close(notes);
 }
 
-/* Of a message without credentials nobody knows who sent it. */
+/* The sender of a message without credentials is unknown. */
 static bool is_own(struct msghdr *message)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and removes the directory of a recording; hides how it is known to be ours. */
+/* Makes and removes the directory of a recording; hides how ccltap knows its own. */
 #include "tools/record_output.h"
 
 #include <dirent.h>
@@ -19,24 +19,27 @@
 #include "common/compiler.h"
 #include "tools/message.h"
 
-/* Written once a directory is ours, and begins with `magic`. */
+/* Written once the directory is ccltap's; begins with `magic`. */
 static const char marker[] = "ccltap-recording";
 static const char magic[] = "ccltap recording 1\n";
 
 /*
- * What LTTng's daemons make for user space, the first for a recording that is never
- * rotated; and what we make for those who come late.
+ * What LTTng's daemons make for user space, "ust" for a recording that is never rotated;
+ * and ccltap's parts for late ranks.
  */
 static const char *const trees[] = { "ust", "archives", "snapshot-", "part-" };
 static const char archives[] = "archives";
 
-/* LTTng nests part-N/archives/CHUNK/ust/uid/N/64-bit/index; deeper is not LTTng's. */
+/*
+ * LTTng nests part-N/archives/CHUNK/ust/uid/N/64-bit/index; anything deeper is not
+ * LTTng's.
+ */
 #define DEEPEST 10
 
-/* More than a disk has room for: twice this is still a number for the reader. */
+/* More than fit on a disk; twice this is still a valid number for the reader. */
 #define CHUNKS_MAX 1000000000
 
-/* A chunk that is being written is called by its time: 20261121T193645+0000-1. */
+/* The name of a chunk that is being written is its time: 20261121T193645+0000-1. */
 static bool is_chunk(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -54,11 +57,11 @@ static bool is_tree(const char *name)
 	return is_chunk(name);
 }
 
-/* How long a recording may take to end once its last program has. */
+/* How long a recording may take to end after its last program has. */
 #define ENDING_TRIES 6000
 #define ENDING_PAUSE_MS 10
 
-/* How much later than the end of the others a rank of the same job may come. */
+/* How long after the end of the others a rank of the same job may come. */
 #define LATE_SECONDS 30
 
 enum visit { CHECK, REMOVE };
@@ -82,8 +85,8 @@ static int visit_entry(int folder, const char *name, dev_t device, enum visit vi
 }
 
 /*
- * Goes through a directory that may hold nothing but regular files and directories,
- * and with REMOVE takes it all away.
+ * Walks a directory that may hold nothing but regular files and directories, and with
+ * REMOVE removes it all.
  */
 static int visit_directory(int parent, const char *name, enum visit visit, int depth)
 {
@@ -116,7 +119,7 @@ static int visit_directory(int parent, const char *name, enum visit visit, int d
 	return ret;
 }
 
-/* The name of an entry other than those of a recording; the caller frees it. */
+/* The name of an entry that is not a recording's; the caller frees it. */
 static char *find_foreign(int fd, bool *ret_empty)
 {
 	struct dirent *entry;
@@ -139,7 +142,9 @@ static char *find_foreign(int fd, bool *ret_empty)
 	return foreign;
 }
 
-/* The marker, locked, or -errno: -EWOULDBLOCK when its recording goes on. */
+/*
+ * Opens and locks the marker, or returns -errno: -EWOULDBLOCK while its recording runs.
+ */
 static int open_marker(int fd)
 {
 	char start[sizeof(magic) - 1];
@@ -159,7 +164,7 @@ static int open_marker(int fd)
 	return ret;
 }
 
-/* All that LTTng and we have put beside the marker. */
+/* Visits everything that LTTng and ccltap have put beside the marker. */
 static int visit_trees(int fd, enum visit visit)
 {
 	int ret = 0, copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -182,11 +187,11 @@ static int remove_recording(int fd)
 
 	if (ret)
 		return ret;
-	/* Last, so that what could not be removed is still known to be ours. */
+	/* Last, so that what could not be removed is still marked as ccltap's. */
 	return unlinkat(fd, marker, 0) < 0 ? -errno : 0;
 }
 
-/* Replaces what is in the directory, if all of it is a recording that has ended. */
+/* Removes what is in the directory, if all of it is a recording that has ended. */
 static int overwrite_recording(struct tap_output *output, int fd)
 {
 	int file, ret;
@@ -218,7 +223,9 @@ out:
 	return ret;
 }
 
-/* Calls each for what the marker says after `key`, for every line that begins so. */
+/*
+ * Calls each for every line of the marker that begins with `key`, with the text after it.
+ */
 static void read_marker(int folder, const char *key,
 			void (*each)(const char *text, void *data), void *data)
 {
@@ -228,7 +235,7 @@ static void read_marker(int folder, const char *key,
 	char line[512];
 	struct stat st;
 
-	/* What came from elsewhere may be a device, of which there is no end. */
+	/* A file of unknown origin may be a device, which can be endless. */
 	if (!file || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		if (file)
 			fclose(file);
@@ -274,8 +281,8 @@ static void take_name(const char *text, void *data)
 }
 
 /*
- * The recording of our own job, which has ended before this rank came: it gets a
- * directory beside what is there.  Returns 1 when it is that, 0 when not, or -errno.
+ * If the directory has a recording of the same job that ended before this rank came,
+ * makes a directory for this rank beside it. Returns 1 if so, 0 if not, or -errno.
  */
 static int add_part(struct tap_output *output, int fd, const struct tap_job *job)
 {
@@ -293,7 +300,7 @@ static int add_part(struct tap_output *output, int fd, const struct tap_job *job
 	if (!reported.is_same || !reported.has_ranks || reported.has_rank)
 		return 0;
 	read_marker(fd, "name", take_name, output);
-	/* Nobody can join it any more, but it may not be complete yet. */
+	/* Nobody can join that recording any more, but it may not be complete yet. */
 	for (int tries = 0; tries < ENDING_TRIES; tries++) {
 		file = open_marker(fd);
 		if (file != -EWOULDBLOCK)
@@ -302,7 +309,7 @@ static int add_part(struct tap_output *output, int fd, const struct tap_job *job
 	}
 	if (file < 0)
 		return 0;
-	/* The same shell may have started another job since. */
+	/* The same shell may have started another job since then. */
 	if (fstat(file, &st) < 0 || time(NULL) - st.st_mtime > LATE_SECONDS) {
 		close(file);
 		return 0;
@@ -329,7 +336,10 @@ static int add_part(struct tap_output *output, int fd, const struct tap_job *job
 	return 1;
 }
 
-/* Returns 1 when the marker is there and ours, 0 when it is yet to be made, or -errno. */
+/*
+ * Returns 1 when the directory has this recording's marker, 0 when the caller has to
+ * write it, or -errno.
+ */
 static int make_room(struct tap_output *output, int fd, bool overwrite,
 		     const struct tap_job *job)
 {
@@ -407,7 +417,7 @@ static void add_removed(const char *text, void *data)
 	unsigned *removed = &((struct tap_output_about *)data)->removed;
 	unsigned long count = strtoul(text, NULL, 10);
 
-	/* What is damaged is no number, or one that no recording comes to. */
+	/* A damaged number reads as 0 or as more than any recording has. */
 	if (count <= CHUNKS_MAX && *removed <= CHUNKS_MAX)
 		*removed += (unsigned)count;
 }
@@ -554,7 +564,7 @@ static int is_complete_chunk(const struct dirent *entry)
 	return is_chunk(entry->d_name);
 }
 
-/* They are called by their times, and by their numbers where those are the same. */
+/* Chunks are named by their times, and by their numbers where the times are equal. */
 static int compare_chunks(const struct dirent **a, const struct dirent **b)
 {
 	return strverscmp((*a)->d_name, (*b)->d_name);
@@ -569,7 +579,7 @@ int tap_output_chunks(const struct tap_output *output, struct dirent ***ret_name
 	return scandir(path, ret_names, is_complete_chunk, compare_chunks);
 }
 
-/* The walk by nftw(), which has no argument of the caller's. */
+/* nftw() passes no argument to its callback. */
 static uint64_t walked_bytes;
 
 static int add_size(const char *path, const struct stat *st, int type, struct FTW *place)
@@ -689,7 +699,7 @@ void tap_output_discard_dead(const char *path, const char *session)
 		close(file);
 	} else if (file == -EEXIST && !fstatat(fd, marker, &st, AT_SYMLINK_NOFOLLOW) &&
 		   S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid()) {
-		/* It was killed before it wrote whose the directory is. */
+		/* The supervisor was killed before it wrote the session's name. */
 		unlinkat(fd, marker, 0);
 		rmdir(path);
 	}

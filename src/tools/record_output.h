@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory of a recording, DIR/<host>: made private, marked as ours, and removed
- * again only as far as it is ours.  Hides the marker and what LTTng puts beside it.
+ * The directory of a recording, DIR/<host>: made private, marked as ccltap's, and removed
+ * again only as far as ccltap made it. Hides the marker and what LTTng puts beside it.
  */
 #ifndef TAP_TOOLS_RECORD_OUTPUT_H
 #define TAP_TOOLS_RECORD_OUTPUT_H
@@ -14,75 +14,81 @@
 #include "tools/job.h"
 
 struct tap_output {
-	/* As the user would name it, for messages; and what a daemon must be told. */
+	/* As the user would name it, for messages; and the path for the daemon. */
 	char *shown;
 	char *absolute;
-	/* Whether it is a part of a recording that has others, which stay. */
+	/* It is a part of a recording that has other parts, which stay. */
 	bool is_part;
-	/* Open while the recording lasts; the lock on the marker says that it does. */
+	/* Open while the recording lasts; the lock on the marker shows that it does. */
 	int base_fd;
 	int marker_fd;
 	const char *base;
 	char host[256];
-	char job_name[NAME_MAX]; /* what CCLTAP_JOB is to be for its programs */
+	char job_name[NAME_MAX]; /* value of CCLTAP_JOB for its programs */
 	bool made_base;
 };
 
 /*
- * Where DIR/<host> is or will be, to be freed, whatever DIR is called; NULL when that
- * cannot be told, of which tap_output_make() says more.
+ * Returns where DIR/<host> is or will be, for any name of DIR; the caller frees it. NULL
+ * on failure, for which tap_output_make() gives the reason.
  */
 char *tap_output_find(const char *base);
 
 /*
  * Makes DIR/<host> below `base`, with mode 0700, and marks it with the session's name.
- * Where a recording is there already it is refused, or with `overwrite` removed; what
- * is not wholly a recording of ours, or is one that still goes on, is always refused.
- * One of the same job that has just ended, and that had other ranks than `job->rank`, gets
- * another part: that rank is late, and what the others left is not its to remove.
- * No symbolic link is followed below `base`. `base` must outlive the structure.
- * Returns 0, or -errno once it has told the user why.
+ * Refuses a directory that holds a recording, or with `overwrite` removes that; always
+ * refuses one that holds anything else, or a running recording. If the recording is of
+ * the same job, has just ended, and had other ranks than `job->rank`, the rank is late:
+ * it gets another part, and what the other ranks recorded stays. Follows no symbolic link
+ * below `base`. `base` must outlive the structure. Returns 0, or -errno after a message
+ * to the user.
  */
 int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
 		    const char *session, const char *job_name, const struct tap_job *job);
 
 /*
- * Writes down that a rank takes part, that the recording has ended, that chunks were
- * removed, that a snapshot was taken and why.
+ * Record in the marker that a rank takes part, that the recording has ended, that chunks
+ * were removed, and that a snapshot was taken and why.
  */
 void tap_output_note_rank(struct tap_output *output, int rank);
 void tap_output_note_end(struct tap_output *output);
 void tap_output_note_removed(struct tap_output *output, unsigned chunks);
 void tap_output_note_snapshot(struct tap_output *output, const char *reason);
 
-/* What is written down of the recording that a trace belongs to. */
+/* What the marker says about the recording of a trace. */
 struct tap_output_about {
-	char job[NAME_MAX]; /* the name that its processes say they are of */
+	char job[NAME_MAX]; /* the job name that its processes report */
 	unsigned removed;   /* chunks */
 	dev_t device;	    /* the recording's directory */
 	ino_t inode;
 };
 
-/* Looks at the directory of a trace and those above it; false where none is a recording. */
+/*
+ * Reads the marker in the directory of a trace or above it; false when there is no
+ * recording.
+ */
 bool tap_output_describe(const char *trace, struct tap_output_about *ret_about);
 
-/* The names of the chunks that are complete, the oldest first; frees them too. */
+/*
+ * The names of the complete chunks, the oldest first; the caller frees each and the
+ * array.
+ */
 struct dirent;
 int tap_output_chunks(const struct tap_output *output, struct dirent ***ret_names);
-/* Bytes of one, or with NULL of all that is there. */
+/* Bytes of a chunk, or with NULL of the whole directory. */
 uint64_t tap_output_size(const struct tap_output *output, const char *chunk);
 int tap_output_remove_chunk(const struct tap_output *output, const char *name);
 
-/* Takes back what tap_output_make() made, and what was recorded in it since. */
+/* Removes what tap_output_make() made, and what was recorded in it since. */
 void tap_output_discard(struct tap_output *output);
 
 /*
- * Removes the directory that was made for this session, if nobody holds the lock of its
- * marker any more.
+ * Removes the directory that was made for this session if no process holds the lock of
+ * its marker.
  */
 void tap_output_discard_dead(const char *path, const char *session);
 
-/* Ends the lock and frees what belongs to the structure. */
+/* Releases the lock and frees what belongs to the structure. */
 void tap_output_close(struct tap_output *output);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drives LTTng through liblttng-ctl; hides the daemon and the shape of the session. */
+/* Drives LTTng through liblttng-ctl; hides the daemon and the layout of the session. */
 #include "tools/record_session.h"
 
 #include <dirent.h>
@@ -25,22 +25,23 @@
 #include "tools/place.h"
 #include "tools/user_folder.h"
 
-/* A daemon that works answers in milliseconds, even while it writes. */
+/* A working daemon answers in milliseconds, even while it writes. */
 #define PATIENCE_SECONDS 30
 
-/* All is written by then but what nobody will ever write. */
+/* By then all data is written, except what no process will ever write. */
 #define DESTROY_MS 3000
 
-/* What the layers call their events; first those that are always there. */
+/* Patterns of the layers' events; first the one that is always on. */
 #define PATTERN(layer) #layer ":*",
 static const char *const patterns[] = { "tap:*", TAP_SESSION_LAYERS(PATTERN) };
 
-/* In the environment of a daemon that we started. */
+/* Set in the environment of a daemon that ccltap started. */
 static const char ours[] = "CCLTAP_STARTED";
 
 /*
- * Set-up calls have a channel of their own, so that hot ones cannot crowd them out.
- * A row's log level says which it is. A range would take in the other channel's.
+ * Set-up calls have a channel of their own, so that frequent calls cannot crowd them out.
+ * A row's log level selects the channel. A range of levels would include the other
+ * channel's.
  */
 static const struct {
 	const char *name;
@@ -50,7 +51,7 @@ static const struct {
 	{ "hot", LTTNG_LOGLEVEL_DEBUG },
 };
 
-/* Its own messages are none of ours, of which there is one line. */
+/* Silences the messages of liblttng-ctl: ccltap writes a single line. */
 extern int lttng_opt_quiet __attribute__((weak));
 
 void tap_session_set_watchdog(void (*expired)(int signal_number))
@@ -66,10 +67,10 @@ void tap_session_set_watchdog(void (*expired)(int signal_number))
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* While it writes a snapshot it answers nobody, and a disk may be slow. */
+/* The daemon answers nobody while it writes a snapshot, and a disk may be slow. */
 #define SNAPSHOT_PATIENCE_SECONDS 3600
 
-/* Stands around every request: ASK(lttng_...()) is the request's own value. */
+/* Wraps every request in the alarm: ASK(lttng_...()) has the request's own value. */
 #define ASK(request) ASK_FOR(PATIENCE_SECONDS, request)
 #define ASK_FOR(seconds, request)		\
 	({					\
@@ -79,7 +80,7 @@ void tap_session_set_watchdog(void (*expired)(int signal_number))
 		ask_answer_;			\
 	})
 
-/* How often a daemon is started that is killed as it starts. */
+/* How often to start a daemon that is killed while it starts. */
 #define STARTS 3
 
 bool tap_session_is_reached(void)
@@ -94,7 +95,7 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
-/* The daemon outlives the job, so it starts with nothing of the job's. */
+/* The daemon outlives the job, so it inherits nothing from the job. */
 static void run_daemon(const char *path)
 {
 	static const int reset[] = { SIGCHLD, SIGPIPE, SIGHUP, SIGINT, SIGQUIT };
@@ -105,7 +106,9 @@ static void run_daemon(const char *path)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (null_fd < 0 || dup2(null_fd, fd) < 0)
 			_exit(126);
-	/* Locks and pipes that we were started with would last as long as it does. */
+	/*
+	 * The daemon would keep inherited locks and pipes open for as long as it lives.
+	 */
 	closefrom(STDERR_FILENO + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(reset); i++)
 		sigaction(reset[i], &usual, NULL);
@@ -118,7 +121,7 @@ static void run_daemon(const char *path)
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Root's daemon lives in /run whoever asks. */
+/* Root's daemon lives in /run, whatever the environment says. */
 static int choose_home(char *ret_home, size_t size)
 {
 	char folder[TAP_USER_FOLDER_SIZE];
@@ -139,7 +142,7 @@ static int choose_home(char *ret_home, size_t size)
 	return setenv("LTTNG_HOME", ret_home, 1) < 0 ? -errno : 0;
 }
 
-/* A child that becomes the daemon's starter, until that ends; its status, or -errno. */
+/* Runs the daemon's starter in a child; returns its status, or -errno. */
 static int run_starter(const char *path)
 {
 	int status;
@@ -165,7 +168,7 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 	status = choose_home(ret_home, size);
 	if (status || tap_session_is_reached())
 		return status;
-	/* One that is killed as it starts is started once more. */
+	/* A daemon that is killed while it starts is started again. */
 	for (int starts = 0; starts < STARTS; starts++) {
 		status = run_starter(path);
 		if (status < 0) {
@@ -181,7 +184,7 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 				  "LTTNG_SESSIOND_PATH where it is", path);
 		return -ENOENT;
 	}
-	/* Where several start one at once, one of them wins and the others fail. */
+	/* If several processes start one at once, one wins and the others fail. */
 	for (int tries = 0; tries < 50; tries++) {
 		if (tap_session_is_reached())
 			return 0;
@@ -192,7 +195,7 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 	return -ECONNREFUSED;
 }
 
-/* What LTTng's daemon writes down of itself; `home` is not asked for root's. */
+/* Reads the number that LTTng's daemon writes down; `home` is ignored for root's. */
 static pid_t read_pid(const char *home)
 {
 	char path[PATH_MAX];
@@ -220,7 +223,10 @@ pid_t tap_session_daemon_pid(void)
 	return read_pid(home ? home : getenv("HOME"));
 }
 
-/* The value of a variable that a process was started with, to be freed, or NULL. */
+/*
+ * Value of a variable in a process's initial environment, which the caller frees, or
+ * NULL.
+ */
 static char *find_variable(pid_t pid, const char *name)
 {
 	const size_t length = strlen(name);
@@ -267,14 +273,17 @@ void tap_session_end_daemon(void)
 	if (count || pid <= 0 || !is_ours(pid))
 		return;
 	ended.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	/* So that who starts one next does not find this one on its way out. */
+	/*
+	 * So that the next process to start a daemon does not find this one while it
+	 * exits.
+	 */
 	if (!kill(pid, SIGTERM) && ended.fd >= 0)
 		poll(&ended, 1, PATIENCE_SECONDS * 1000);
 	if (ended.fd >= 0)
 		close(ended.fd);
 }
 
-/* What a process is called and who started it; false when it has ended. */
+/* Name and parent of a process; false when it has ended. */
 static bool read_process(pid_t pid, char ret_name[16], pid_t *ret_parent)
 {
 	char path[64], line[512] = "", state = 'Z', *name, *after;
@@ -308,8 +317,9 @@ static bool is_in_our_namespace(pid_t pid, const char *kind)
 }
 
 /*
- * A daemon that has not written down its number, or not any more.  Who starts or ends one
- * has the lock that we have, so whoever did so is dead.
+ * Whether the daemon has not written its number yet, or no longer has one. A process that
+ * starts or ends a daemon holds the lock that the caller holds, so the one that did is
+ * dead.
  */
 static bool is_lost_daemon(pid_t pid)
 {
@@ -327,7 +337,10 @@ static bool is_lost_daemon(pid_t pid)
 	return is;
 }
 
-/* A helper of a daemon's that ccltap started, and that has ended; or such a daemon. */
+/*
+ * Whether the process is a helper whose daemon ccltap started and has ended; or such a
+ * daemon.
+ */
 static bool is_orphan(pid_t pid)
 {
 	char path[64], name[16], parent_name[16];
@@ -420,8 +433,8 @@ static int add_events(struct lttng_handle *handle, const char *channel, int leve
 }
 
 /*
- * LTTng 2.15 and later write another format unless they are told, which older readers do not
- * know.  The function is of that release; its second argument is an enumeration.
+ * LTTng 2.15 and later write another format by default, which older readers do not know.
+ * The function exists from that release on; its second argument is an enumeration.
  */
 void *tap_session_format_function(void)
 {
@@ -507,8 +520,8 @@ int tap_session_start(const char *name)
 }
 
 /*
- * Waiting is done here, a question at a time, so that a disk that is slow can be told
- * from a daemon that is gone.
+ * Polls instead of blocking in one request, to tell a slow disk from a daemon that is
+ * gone.
  */
 int tap_session_stop(const char *name)
 {
@@ -522,9 +535,8 @@ int tap_session_stop(const char *name)
 }
 
 /*
- * A process writes its state once it has answered, and before it reads what it is asked
- * next.  The list of its events is the one thing more that it can be asked without
- * changing anything.
+ * A process writes its state dump after it has answered this request, and before it reads
+ * the next one. Listing its events is the only other request that changes nothing.
  */
 int tap_session_regenerate_statedump(const char *name)
 {
@@ -554,7 +566,7 @@ int tap_session_rotate(const char *name)
 	struct lttng_rotation_handle *handle = NULL;
 	int ret = ASK(lttng_rotate_session(name, NULL, &handle));
 
-	/* It has been, since it was stopped. */
+	/* Already rotated since the session was stopped. */
 	if (ret == -LTTNG_ERR_ROTATION_MULTIPLE_AFTER_STOP)
 		return 0;
 	if (ret < 0)
@@ -586,8 +598,8 @@ uint64_t tap_session_discarded(const char *name)
 }
 
 /*
- * A process that was killed while it wrote an event has left a hole that the daemon
- * waits for: for ever, though it answers all other questions.
+ * A process that was killed while it wrote an event has left a hole. The daemon waits for
+ * it for ever, though it answers all other requests.
  */
 static int destroy(const char *name, bool *ret_has_hole)
 {
@@ -617,7 +629,7 @@ int tap_session_end(const char *name, uint64_t *ret_discarded, bool *ret_has_hol
 	return first < 0 ? first : ret;
 }
 
-/* 0 when there is none of that name. */
+/* Returns 0 when there is no session of that name. */
 static int ask_made(const char *name, uint64_t *ret_made)
 {
 	struct lttng_session *sessions = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts a recording's events with a babeltrace2 graph.  Nothing here depends on the
- * order of events, so every stream is read on its own and none is merged.
+ * Counts a recording's events with a babeltrace2 graph. The order of events does not
+ * matter here, so every stream is read on its own and none is merged.
  *
  * A child reads: babeltrace2 fails assertions on some damaged traces, and the recorder
- * has the program's status to hand on.
+ * still has to return the program's status.
  */
 #include "tools/record_summary.h"
 
@@ -29,8 +29,8 @@
 #include "tools/plugins.h"
 
 /*
- * LTTng records by user, so other jobs of the same user are in the trace as well.  A
- * process tells its job in one event, which may be read after all of its others.
+ * LTTng records by user, so the trace also has the user's other jobs. A process names its
+ * job in one event, which may be read after all of its other events.
  */
 struct process {
 	int64_t vpid, namespace;
@@ -39,14 +39,14 @@ struct process {
 	uint64_t layer_events[TAP_SUMMARY_LAYERS];
 };
 
-/* Something to be told if its process turns out to be ours. */
+/* A text for the closing line if its process turns out to be of this job. */
 struct note {
 	size_t process;
 	bool is_problem;
 	char *text;
 };
 
-/* More than a line can tell; what a trace of garbage may cost. */
+/* More than a line can show; bounds the cost of a trace of garbage. */
 #define MOST_NOTES 4096
 
 /* The sink's iterators and what it counts; belongs to read_events(). */
@@ -63,7 +63,7 @@ struct counter {
 	bool is_out_of_memory;
 };
 
-/* The walk by nftw(), which has no argument of the caller's. */
+/* nftw() passes no argument to its callback. */
 static struct {
 	bt_value *traces;
 	uint64_t bytes;
@@ -120,7 +120,7 @@ static const char *text_of(const bt_field *record, const char *name)
 
 	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)
 		return "";
-	/* babeltrace 2.0 leaves an empty string with the text that it had before. */
+	/* babeltrace2 2.0 keeps the previous text in an empty string field. */
 	return bt_field_string_get_length(field) ? bt_field_string_get_value(field) : "";
 }
 
@@ -165,7 +165,7 @@ static struct process *find_process(struct counter *counter, const bt_event *eve
 	return &counter->processes.items[i];
 }
 
-/* The layer's place in the summary, or TAP_SUMMARY_LAYERS when there are too many. */
+/* Index of the layer in the summary, or TAP_SUMMARY_LAYERS when there are too many. */
 static size_t find_layer(struct tap_summary *summary, const char *name, size_t length)
 {
 	size_t i;
@@ -260,7 +260,7 @@ static void count_message(struct counter *counter, const bt_message *message)
 	}
 }
 
-/* Somebody wants us to end: the line is not worth their time. */
+/* Whether a signal asks ccltap to end: the closing line is not worth a delay. */
 static bool is_asked_to_end(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -310,7 +310,7 @@ static bt_component_class_sink_consume_method_status consume(bt_self_component_s
 		BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
 }
 
-/* There is always one port that is free, so that any number can be connected. */
+/* There is always one free port, so that any number can be connected. */
 static int add_port(bt_self_component_sink *self)
 {
 	char name[32];
@@ -437,7 +437,7 @@ static int add_source(bt_graph *graph, const bt_component_class_source *reader,
 	    bt_value_map_insert_empty_array_entry(parameters, "inputs", &inputs) ||
 	    bt_value_array_append_string_element(inputs, folder))
 		goto out;
-	/* Every component of a graph has a name of its own. */
+	/* babeltrace2 requires a distinct name for every component of a graph. */
 	if (bt_graph_add_source_component(graph, reader, folder, parameters,
 					  BT_LOGGING_LEVEL_NONE, &source))
 		goto out;
@@ -515,14 +515,17 @@ static void sum_up(struct counter *counter)
 	tap_vec_free(&counter->processes);
 }
 
-/* ---- In a child ---- */
+/* ---- The child ---- */
 
-/* What babeltrace2 may take: far longer than the largest trace that is read back. */
+/* Limit for the child: far more than the largest trace that is read back needs. */
 #define CPU_SECONDS 60
-/* A text that is longer is cut. */
+/* Longer texts are cut. */
 #define TEXT_BYTES 1024
 
-/* What the child found, in memory that both have; its texts stand behind the summary. */
+/*
+ * The child's findings, in shared memory; `attached` and `problems` have the summary's
+ * texts.
+ */
 struct result {
 	bool is_there;
 	int error;
@@ -537,7 +540,7 @@ static void pack(const struct tap_summary_texts *texts, char (*ret_texts)[TEXT_B
 		snprintf(ret_texts[i], TEXT_BYTES, "%s", texts->texts[i]);
 }
 
-/* Without memory for one it is among those that are only counted. */
+/* A text for which there is no memory is only counted. */
 static void unpack(struct tap_summary_texts *texts, char (*packed)[TEXT_BYTES])
 {
 	size_t count = texts->count;
@@ -553,7 +556,7 @@ static void unpack(struct tap_summary_texts *texts, char (*packed)[TEXT_BYTES])
 	}
 }
 
-/* What the child is to count. */
+/* The child's task. */
 struct task {
 	struct result *result;
 	const bt_value *traces;
@@ -611,7 +614,7 @@ static int read_in_child(struct tap_summary *summary, const bt_value *traces,
 		summary->was_read = !ret || summary->events;
 	}
 	munmap(result, sizeof(*result));
-	/* Then the line is not worth an error either. */
+	/* Then a failure is not worth an error either. */
 	return is_asked_to_end() ? 0 : ret;
 }
 

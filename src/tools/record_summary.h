@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a finished recording holds, for the closing line.  The trace is read back,
- * since only that shows that it can be read; hides libbabeltrace2.
+ * What a finished recording holds, for the closing line. ccltap reads the trace back,
+ * since only that shows that it can be read. Hides libbabeltrace2.
  */
 #ifndef TAP_TOOLS_RECORD_SUMMARY_H
 #define TAP_TOOLS_RECORD_SUMMARY_H
@@ -13,7 +13,7 @@
 #define TAP_SUMMARY_LAYERS 16
 #define TAP_SUMMARY_TEXTS 8
 
-/* Distinct texts; those beyond the room are only counted. */
+/* Distinct texts; those that do not fit are only counted. */
 struct tap_summary_texts {
 	char *texts[TAP_SUMMARY_TEXTS];
 	size_t count;
@@ -21,17 +21,17 @@ struct tap_summary_texts {
 };
 
 struct tap_summary {
-	/* What lies in the directory, read or not. */
+	/* Size of the directory, whether its events were read or not. */
 	uint64_t bytes;
 	/* Whether the events were read; else all that follows is 0. */
 	bool was_read;
 	uint64_t discarded;
-	/* Processes of other jobs of the user, of which nothing else is told here. */
+	/* Processes of the user's other jobs, which are only counted. */
 	size_t foreign_processes;
-	/* Of this job alone, up to the end. */
+	/* Of this job alone, up to the end of the structure. */
 	size_t processes;
 	uint64_t events;
-	/* A layer may be another job's alone, and have no events then. */
+	/* A layer with no events is another job's alone. */
 	struct {
 		char name[32];
 		uint64_t events;
@@ -42,11 +42,11 @@ struct tap_summary {
 };
 
 /*
- * Sums up what the processes of `job` left in the traces below `path`.  Above
- * `limit_bytes`, or once a signal that would end us is pending, the events are not read
- * and only the size is known.
- * Returns 0, or -errno: -ENOENT when there is no trace, -EIO when it cannot be read,
- * with what was read until then. The summary is to be freed in every case.
+ * Sums up the events of the processes of `job` in the traces below `path`. If these are
+ * larger than `limit_bytes`, or once a signal is pending that would end ccltap, only the
+ * size is known. Returns 0, or -errno: -ENOENT when there is no trace, -EIO when a trace
+ * cannot be read, with the counts up to there. The caller frees the summary in every
+ * case.
  */
 int tap_summary_read(struct tap_summary *summary, const char *path, const char *job,
 		     uint64_t limit_bytes);

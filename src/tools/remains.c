@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files "SESSION.session", with a lock that its owner's death lets go. */
+/* Files "SESSION.session", with a lock that the kernel releases when its owner dies. */
 #include "tools/remains.h"
 
 #include <dirent.h>
@@ -78,7 +78,7 @@ void tap_remains_forget(int note_fd, const char *session)
 	close(note_fd);
 }
 
-/* A note, which is to be closed; -errno when its recording lives. */
+/* Opens a note, which the caller closes; -errno while its recording lives. */
 static int open_dead(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -93,7 +93,7 @@ static int open_dead(const char *path)
 
 struct note {
 	char home[PATH_MAX], path[PATH_MAX]; /* LTTng's, the recording's */
-	uint64_t made;			     /* 0: it may not have been */
+	uint64_t made;			     /* 0: perhaps not made */
 	bool was_joined;
 };
 
@@ -128,7 +128,7 @@ static void set_home(const char *home)
 		unsetenv("LTTNG_HOME");
 }
 
-/* Whether no recording of this user's lives. */
+/* Whether this user has no live recording. */
 static bool is_alone(void)
 {
 	char folder[TAP_USER_FOLDER_SIZE], path[PATH_MAX];
@@ -157,7 +157,7 @@ static bool is_alone(void)
 	return is_it;
 }
 
-/* Read by a signal's handler. */
+/* Read by a signal handler. */
 static volatile pid_t doomed;
 
 void tap_remains_doom_daemon(void)
@@ -227,7 +227,10 @@ void tap_remains_clean(void (*ended)(const char *session))
 	tap_link_clean();
 	if (!tap_user_folder_find(folder)) {
 		clean_all(folder, ended);
-		/* One that was killed before it wrote a note has left a daemon alone. */
+		/*
+		 * A supervisor that was killed before it wrote a note may have left a
+		 * daemon.
+		 */
 		set_home(geteuid() ? folder : NULL);
 		tap_remains_doom_daemon();
 		tap_session_end_daemon();
@@ -235,7 +238,7 @@ void tap_remains_clean(void (*ended)(const char *session))
 	}
 	set_home(kept);
 	free(kept);
-	/* First the consumer, then who waits for that. */
+	/* First the consumer, then the process that waits for it. */
 	tap_session_end_orphans();
 	tap_session_end_orphans();
 }

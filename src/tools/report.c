@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `ccltap report`: how often and how long a recording called what. */
+/* `ccltap report`: how often each function was called, and for how long. */
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>

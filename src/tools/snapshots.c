@@ -15,10 +15,10 @@ static const char prefix[] = "snapshot-", inside[] = "/ust/";
 
 struct tap_snapshot {
 	struct tap_snapshot *next;
-	char *folder; /* that all snapshots of the recorder are in */
+	char *folder; /* the folder of all snapshots of the recorder */
 	const char *name;
-	unsigned int count; /* of these */
-	bool is_chosen;	    /* as the newest, by us */
+	unsigned int count; /* of snapshots in the folder */
+	bool is_chosen;	    /* by ccltap, as the newest */
 };
 
 static bool is_name(const char *name)
@@ -27,7 +27,7 @@ static bool is_name(const char *name)
 	       isdigit((unsigned char) name[strlen(prefix)]);
 }
 
-/* Where in a path the name of a snapshot begins, NULL: it is in none. */
+/* Where the name of a snapshot begins in a path, NULL: the path is in none. */
 static char *find_name(char *path)
 {
 	char *end, *name;
@@ -55,7 +55,7 @@ static unsigned int count_in(const char *folder)
 	return count;
 }
 
-/* Whether the user named a folder that the snapshot lies below. */
+/* Whether the snapshot lies below the folder that the user named. */
 static bool is_below(const struct tap_snapshot *snapshot, const char *named)
 {
 	char *real = realpath(named, NULL);
@@ -104,7 +104,7 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 		snapshot->is_chosen = is_below(snapshot, folder);
 		return 0;
 	}
-	/* Another user's part of the same one. */
+	/* The same snapshot, of another user's processes. */
 	if (!strcmp(other->name, snapshot->name)) {
 		free(snapshot->folder);
 		free(snapshot);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options about call stacks, and what they are to a sink. */
+/* The options about call stacks, and their parameters for a sink. */
 #include "tools/stacks.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* A name that is wrong would only show as missing names. */
+/* A wrong folder would otherwise only show as missing names. */
 static error_t check_folder(const char *path)
 {
 	struct stat status;

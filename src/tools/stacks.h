@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options about call stacks, which several verbs share: how deep they are recorded,
- * and how they are shown.
+ * The options about call stacks, which several verbs share: how deep to record them, and
+ * how to show them. Hides their wording and their defaults.
  */
 #ifndef TAP_TOOLS_STACKS_H
 #define TAP_TOOLS_STACKS_H
@@ -10,12 +10,12 @@
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 
-/* The tracer reads it in the program; the number of frames. */
+/* Number of frames; the tracer reads the variable in the program. */
 #define TAP_STACKS_VARIABLE "CCLTAP_STACKS"
 
 /*
- * The option for verbs that record.  Returns its argument, or the usual depth for NULL;
- * NULL after a line on stderr when it is no depth.
+ * The option for verbs that record. Returns its argument, or the default depth for NULL;
+ * NULL after a line on stderr when the argument is no depth.
  */
 #define TAP_STACKS_RECORD_OPTION(key) \
 	{ \
@@ -25,7 +25,7 @@
 	}
 const char *tap_stacks_depth(const char *argument);
 
-/* For verbs that show: how, and its options, whose input that is. */
+/* For verbs that show stacks. A tap_stacks_view is the input of tap_stacks_argp. */
 struct tap_stacks_view {
 	bool is_wanted;
 	const char *modules;
@@ -33,7 +33,7 @@ struct tap_stacks_view {
 };
 extern const struct argp tap_stacks_argp;
 
-/* Adds it to the parameters of a sink; false when memory is short. */
+/* Adds the view to the parameters of a sink; false when out of memory. */
 bool tap_stacks_add_params(const struct tap_stacks_view *view, bt_value *params);
 
 #endif

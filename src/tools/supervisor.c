@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One loop over everybody who may say something. */
+/* One loop over all connections, notes and signals. */
 #include "tools/supervisor.h"
 
 #include <dirent.h>
@@ -29,25 +29,25 @@
 #include "tools/record_session.h"
 #include "tools/remains.h"
 
-/* What is kept on disk is in so many parts; the oldest goes first. */
+/* The data on disk is divided into this many chunks; the oldest is removed first. */
 #define PARTS 8
 #define LOOK_MS 1000
-/* What processes say while nobody else is heard. */
+/* How many notes to read before other events are handled. */
 #define NOTES_AT_ONCE 1024
-/* How often a recording is begun whose session daemon is killed as it begins. */
+/* How often to try again when the session daemon is killed while the recording begins. */
 #define DAEMON_TRIES 3
-/* Of a sub-buffer, where little is to be kept. */
+/* Smallest sub-buffer where little is kept. */
 #define SMALLEST_BYTES (16 << 10)
 
-/* A program that is recorded, or somebody who has asked for something else. */
+/* A recorded program, or a connection with another request. */
 struct peer {
-	int link;  /* -1: gone */
-	int pidfd; /* -1: it has ended, or there is none */
+	int link;  /* -1: closed */
+	int pidfd; /* -1: the program has ended, or there is none */
 	pid_t pid;
 	int rank;
-	bool is_maker; /* the first of all, whose the recording is */
+	bool is_maker; /* the first member, for which the recording was made */
 	bool is_member;
-	bool is_waiting; /* asked DONE, and is owed an answer */
+	bool is_waiting; /* sent DONE and waits for an answer */
 };
 
 enum state { RUNNING, STOPPED, ENDED };
@@ -56,7 +56,7 @@ static struct supervisor {
 	const struct tap_plan *plan;
 	struct tap_output output;
 	struct tap_notes notes;
-	int remains_fd; /* says that this recording lives */
+	int remains_fd; /* the locked note of this recording */
 	bool has_joined;
 	const char *place; /* where listen_fd listens */
 	int listen_fd, signal_fd;
@@ -64,7 +64,7 @@ static struct supervisor {
 	enum state state;
 	bool was_started;
 	time_t begin;
-	size_t programs; /* that were run, or may yet be */
+	size_t programs; /* that were run or may still run */
 	/* Of a flight recorder. */
 	unsigned snapshots;
 	char last_reason[256];
@@ -75,7 +75,7 @@ static struct supervisor {
 	unsigned removed;
 	uint64_t size_at_rotation;
 	int64_t next_look_ms;
-	/* What is told everybody at the end. */
+	/* The answer to every member at the end. */
 	struct tap_answer outcome;
 } self;
 
@@ -96,7 +96,7 @@ static void close_fd(int *fd)
 
 /* ---- The recording ---- */
 
-/* Buffers as they are asked for, or as they fit. */
+/* Chooses the buffers as requested, or as they fit. */
 static int choose_buffers(struct tap_session_plan *lttng)
 {
 	const struct tap_plan *plan = self.plan;
@@ -106,7 +106,10 @@ static int choose_buffers(struct tap_session_plan *lttng)
 		ret = tap_buffers_fit_flight(plan->flight_bytes, &lttng->buffers);
 	else
 		ret = tap_buffers_fit(plan->buffer_bytes, &lttng->buffers);
-	/* A sub-buffer is written when it is full: it is what is known at a time. */
+	/*
+	 * LTTng writes a sub-buffer when it is full, so the size on disk is known only in
+	 * such steps.
+	 */
 	while (!ret && plan->max_bytes && lttng->buffers.hot_bytes > SMALLEST_BYTES &&
 	       lttng->buffers.hot_bytes > plan->max_bytes / PARTS / 2) {
 		lttng->buffers.hot_bytes /= 2;
@@ -115,7 +118,7 @@ static int choose_buffers(struct tap_session_plan *lttng)
 	return ret;
 }
 
-/* 0, -errno once it has told the user why, or LTTng's error, which is positive. */
+/* Returns 0, -errno after a message to the user, or LTTng's error, which is positive. */
 static int try_recording(void)
 {
 	const struct tap_plan *plan = self.plan;
@@ -150,7 +153,7 @@ static int make_recording(struct tap_answer *answer)
 	int ret = 0, lock = tap_link_lock_daemon();
 
 	tap_remains_clean(NULL);
-	/* A daemon that was killed meanwhile, by somebody else, is started anew. */
+	/* If another process kills the daemon meanwhile, it is started again. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
 		tap_remains_doom_daemon();
 		ret = tap_session_start_daemon(answer->lttng_home,
@@ -184,7 +187,7 @@ static void end_daemon(void)
 	close_fd(&lock);
 }
 
-/* What calls for one; the first that does not have to wait is the one that counts. */
+/* Requests a snapshot; when one is already due, its reason stays. */
 static void want_snapshot(const char *reason)
 {
 	if (!self.plan->lttng.is_flight || self.state != RUNNING || self.is_due)
@@ -193,7 +196,7 @@ static void want_snapshot(const char *reason)
 	snprintf(self.due_reason, sizeof(self.due_reason), "%s", reason);
 }
 
-/* What processes say: that they cannot be recorded, or that now is the time. */
+/* Handles notes: a process could not be recorded, or a snapshot is due. */
 static void handle_notes(void)
 {
 	static const char wish[] = "snapshot ";
@@ -235,7 +238,7 @@ static int take_snapshot(const char *reason)
 
 	self.is_due = false;
 	self.last_snapshot_ms = now_ms();
-	/* Without the state it still has the calls. */
+	/* If this fails, the snapshot lacks the state but has the calls. */
 	tap_session_regenerate_statedump(self.plan->session);
 	ret = tap_session_snapshot(self.plan->session);
 	if (ret < 0)
@@ -259,10 +262,9 @@ static void take_due_snapshot(void)
 		take_snapshot(self.due_reason);
 }
 
-/* ---- The bound ---- */
+/* ---- The limit on disk ---- */
 
-/* One that is larger than all that is to be kept stays while nothing is there after it.
- */
+/* A chunk that is larger than the limit stays as long as there is too little after it. */
 static void remove_oldest(void)
 {
 	struct dirent **chunks;
@@ -297,14 +299,14 @@ static void keep_bound(void)
 	size = tap_output_size(&self.output, NULL);
 	if (size < self.size_at_rotation + self.plan->max_bytes / PARTS)
 		return;
-	/* What begins then is to stand by itself, when what was before is gone. */
+	/* The new chunk must be readable by itself after the older ones are removed. */
 	if (!tap_session_rotate(self.plan->session))
 		tap_session_regenerate_statedump(self.plan->session);
 	remove_oldest();
 	self.size_at_rotation = tap_output_size(&self.output, NULL);
 }
 
-/* ---- Who is there ---- */
+/* ---- Peers ---- */
 
 static bool is_recorded(const struct peer *peer)
 {
@@ -339,7 +341,7 @@ static void drop_gone(void)
 	self.peers.count = kept;
 }
 
-/* ---- What is asked ---- */
+/* ---- Requests ---- */
 
 static void say(struct tap_answer *answer, const char *format, ...) tap_printf(2, 3);
 
@@ -419,7 +421,10 @@ static void name_peer(const struct peer *peer, char *ret_name, size_t size)
 		snprintf(ret_name, size, "process %d", peer->pid);
 }
 
-/* A rank that dies by a signal or says that it failed. */
+/*
+ * A rank that dies by a signal or exits with another status than 0 is a reason for a
+ * snapshot.
+ */
 static void look_at_end(const struct peer *peer, const struct tap_question *question)
 {
 	char name[64], reason[160];
@@ -526,8 +531,8 @@ static void snapshot_on_request(struct tap_answer *answer)
 }
 
 /*
- * What is stopped is complete as it lies there.  LTTng 2.13 was seen to lose what came
- * after a rotation of a stopped session.
+ * A stopped session is complete as it is. LTTng 2.13 was seen to lose events recorded
+ * after the rotation of a stopped session.
  */
 static void rotate(struct tap_answer *answer)
 {
@@ -580,7 +585,7 @@ static void steer(const struct tap_question *question, struct tap_answer *answer
 	}
 }
 
-/* The link of who asks is closed where it says nothing that we know. */
+/* Closes the connection of a peer whose message is not understood. */
 static void handle(struct peer *peer)
 {
 	struct tap_answer answer = {.version = TAP_LINK_VERSION};
@@ -592,7 +597,7 @@ static void handle(struct peer *peer)
 		close_fd(&peer->link);
 		return;
 	}
-	/* A program is counted once, and only as long as it is. */
+	/* A program joins once, and only a member can be done. */
 	if ((question.verb == TAP_LINK_JOIN && peer->is_member) ||
 	    (question.verb == TAP_LINK_DONE && !peer->is_member)) {
 		if (pidfd >= 0)
@@ -611,7 +616,10 @@ static void handle(struct peer *peer)
 				self.programs--;
 			else
 				look_at_end(peer, &question);
-			/* The last one is answered when the recording has ended. */
+			/*
+			 * Members whose recording ends with them are answered when it has
+			 * ended.
+			 */
 			if (!count_recorded())
 				return;
 			answer.is_going_on = true;
@@ -648,14 +656,17 @@ static void handle_signal(void)
 
 /* ---- The loop ---- */
 
-/* A daemon that hangs: everybody who waits for us hears of it.  In a signal's handler. */
+/* The daemon hangs: every connected peer gets that answer. Called in a signal handler. */
 static void give_up(int signal_number)
 {
 	static struct tap_answer hung = {.version = TAP_LINK_VERSION,
 					 .error = TAP_LINK_HUNG};
 
 	(void) signal_number;
-	/* What was asked returns when it is gone, and another one is started. */
+	/*
+	 * Without the hung daemon, the pending request returns, and another daemon is
+	 * started.
+	 */
 	if (tap_remains_end_hung())
 		return;
 	for (size_t i = 0; i < self.peers.count; i++)
@@ -677,7 +688,7 @@ static int next_look_ms(void)
 	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
 }
 
-/* Two for each peer after the three that are always there. */
+/* Two for each peer, after the three that are always there. */
 static struct pollfd *fill_polled(void)
 {
 	static TAP_VEC(struct pollfd) all;
@@ -692,7 +703,8 @@ static struct pollfd *fill_polled(void)
 	for (size_t i = 0; i < self.peers.count; i++) {
 		const struct peer *peer = &self.peers.items[i];
 
-		/* Who waits says nothing more; that it went away is seen when answered.
+		/*
+		 * A waiting peer sends nothing more; the answer shows whether it is gone.
 		 */
 		polled[3 + 2 * i] =
 			(struct pollfd){.fd = peer->is_waiting ? -1 : peer->link,
@@ -715,7 +727,9 @@ static void look_once(void)
 	for (size_t i = 0; i < count; i++) {
 		if (polled[3 + 2 * i].revents)
 			handle(&self.peers.items[i]);
-		/* Its recorder was killed, so nobody knows how it ended. */
+		/*
+		 * The program's recorder was killed, so how the program ended is unknown.
+		 */
 		if (polled[4 + 2 * i].revents) {
 			want_snapshot("a program ended whose recorder was killed");
 			close_fd(&self.peers.items[i].pidfd);
@@ -735,7 +749,7 @@ static void look_once(void)
 
 static void close_others(void)
 {
-	/* Descriptors of the user's, a pipe for instance, are not ours to keep open. */
+	/* The user's descriptors, a pipe for instance, must not be kept open. */
 	const int keep[] = {self.listen_fd, self.peers.items[0].link};
 	int top = STDERR_FILENO + 1;
 
@@ -791,7 +805,10 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	close_others();
 	stand_alone();
 	tap_session_set_watchdog(give_up);
-	/* Read first: it is lost to who asks when we end with it unread. */
+	/*
+	 * Read first: if this process exits with the question unread, the peer loses the
+	 * answer.
+	 */
 	if (tap_link_receive_question(link, &question, &pidfd))
 		_exit(TAP_EXIT_FAILURE);
 	ret = make_recording(&answer);
@@ -801,7 +818,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 		tap_link_answer(link, &answer);
 		_exit(TAP_EXIT_FAILURE);
 	}
-	/* From here on the user hears only the members. */
+	/* From here on only the members write to the user. */
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		close(STDERR_FILENO);
 	if (chdir("/") < 0)
@@ -815,13 +832,13 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	answer_joined(&self.peers.items[0], &answer);
 }
 
-/* Nobody can join any more, so whoever comes makes a recording of its own. */
+/* Nobody can join any more; a program that comes now makes a recording of its own. */
 static void finish(void) __attribute__((noreturn));
 
 static void finish(void)
 {
 	tap_link_leave(self.place, self.listen_fd);
-	/* The last chance for one that had to wait. */
+	/* The last chance for a snapshot that had to wait. */
 	if (self.is_due && self.state == RUNNING)
 		take_snapshot(self.due_reason);
 	if (self.state != ENDED)
@@ -832,7 +849,10 @@ static void finish(void)
 	if (!self.programs)
 		tap_output_discard(&self.output);
 	tap_output_close(&self.output);
-	/* First: who is answered may go on with "lttng create", and would find it dying. */
+	/*
+	 * First: a member that is answered may run "lttng create", and would find the
+	 * daemon exiting.
+	 */
 	end_daemon();
 	for (size_t i = 0; i < self.peers.count; i++)
 		if (self.peers.items[i].is_waiting)

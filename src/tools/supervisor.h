@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that owns a recording.  Those that run a program each are its members; they
- * may be killed at any time, and their programs with or without them, so that what ends
- * the recording is here: when the last program has ended and nobody waits for it any
- * more.
+ * The process that owns a recording. Its members are the recorders that run a program
+ * each. They may be killed at any time, and their programs with or without them, so the
+ * supervisor ends the recording: when the last program has ended and no member waits for
+ * it.
  *
- * Hides when a flight recorder's snapshot is due, and how the size of what is kept is
- * bounded.
+ * Hides when a flight recorder's snapshot is due, and how the size on disk is bounded.
  */
 #ifndef TAP_TOOLS_SUPERVISOR_H
 #define TAP_TOOLS_SUPERVISOR_H
@@ -21,21 +20,21 @@
 struct tap_plan {
 	const char *folder;
 	bool overwrite;
-	uint64_t buffer_bytes;	 /* of each processor, 0: what fits */
+	uint64_t buffer_bytes;	 /* per processor, 0: what fits */
 	uint64_t flight_bytes;	 /* of a flight recorder in all, 0: what fits */
 	uint64_t max_bytes;	 /* on disk, 0: without a bound */
-	unsigned min_interval_s; /* between snapshots that nobody asked for */
+	unsigned min_interval_s; /* between automatic snapshots */
 	const char *session;	 /* its name */
 	const char *job_name;	 /* for CCLTAP_JOB */
 	struct tap_job job;
-	struct tap_session_plan lttng; /* but for the buffers */
+	struct tap_session_plan lttng; /* except the buffers */
 };
 
 /*
- * Makes the recording and looks after it until its end; `link` is the first member's, and
- * others come by listen_fd, at `place`.  Errors before there is a recording are told on
- * stderr.  To be called in a process of its own, of which it takes everything; does not
- * return.
+ * Makes the recording and owns it until its end; `link` is the connection of the first
+ * member, others connect to listen_fd, at `place`. Errors before the recording exists are
+ * reported on stderr. The caller is a process of its own, which this function takes over
+ * entirely.
  */
 void tap_supervisor_run(const struct tap_plan *plan, const char *place, int listen_fd,
 			int link) __attribute__((noreturn));

@@ -68,7 +68,7 @@ static const struct argp argp = {
 	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order.",
 };
 
-/* Whether the lines are read as they come: text, to a terminal or a pipe. */
+/* Whether the lines are read while they are written: text, to a terminal or a pipe. */
 static bool is_streamed(const struct request *request)
 {
 	struct stat status;
@@ -89,7 +89,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "overwrite",
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
-	    /* The lines themselves are progress, where they come at once. */
+	    /* Streamed lines show the progress themselves. */
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
 						    !is_streamed(request)) &&
@@ -99,7 +99,7 @@ static bt_value *make_params(const struct request *request)
 	return NULL;
 }
 
-/* Traces of the calls instead of a file.  Returns an exit status. */
+/* Writes traces of the calls instead of a file. Returns an exit status. */
 static int write_traces(const struct request *request)
 {
 	bt_value *params;

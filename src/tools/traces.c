@@ -17,11 +17,11 @@
 /* Directories open at once while one is removed. */
 #define FOLDERS_OPEN 32
 
-/* How often babeltrace2 may die of one trace; coming to no end counts as many. */
+/* How often babeltrace2 may die of one trace; a hang counts as several. */
 #define DEATHS_MAX 64
 #define DEATHS_OF_LATE 16
 
-/* How often babeltrace2 may come to no end before what it was at is left out whole. */
+/* How often babeltrace2 may hang before what it was reading is left out whole. */
 #define LATES_MAX 4
 
 int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status)
@@ -80,7 +80,7 @@ void tap_traces_empty_folder(const char *path)
 		closedir(folder);
 }
 
-/* A folder with links to the metadata and to one stream, in parts; NULL: none. */
+/* Makes a folder with links to the metadata and to one stream, in parts; NULL: none. */
 static char *make_part(const char *parts, const char *trace, const char *stream)
 {
 	char *folder;
@@ -137,7 +137,7 @@ static bool add_part(struct tap_traces *traces, struct tap_damage *damage,
 	return true;
 }
 
-/* Each stream file of a trace becomes a trace. */
+/* Turns each stream file of a trace into a trace. */
 static void add_parts(struct tap_traces *traces, struct tap_damage *damage)
 {
 	DIR *folder = opendir(damage->trace);
@@ -171,7 +171,7 @@ static struct tap_damage *add_damage(struct tap_traces *traces, const char *caus
 	return damage;
 }
 
-/* What babeltrace2 only logs: why it makes no trace of this metadata. */
+/* Why babeltrace2 makes no trace of this metadata, which it only logs. */
 static const char *describe_metadata(const char *path, const char *cause)
 {
 	char name[PATH_MAX];
@@ -188,7 +188,7 @@ static const char *describe_metadata(const char *path, const char *cause)
 	return cause;
 }
 
-/* Its streams are not read as those of this trace any more. */
+/* Drops the stops of a trace, whose streams are no longer read as part of it. */
 static void drop_stops(struct tap_watch *watch, const char *trace)
 {
 	unsigned int i, kept = 0;
@@ -199,7 +199,8 @@ static void drop_stops(struct tap_watch *watch, const char *trace)
 	watch->stop_count = kept;
 }
 
-/* Takes a trace of the list out: its streams take its place, or it was a stream itself.
+/*
+ * Removes a trace from the list: its streams replace it, unless it was a single stream.
  */
 static void take_apart(struct tap_traces *traces, size_t i, const char *cause)
 {
@@ -227,7 +228,7 @@ static void take_apart(struct tap_traces *traces, size_t i, const char *cause)
 	add_parts(traces, damage);
 }
 
-/* The list is gone through from its end: what is taken apart is appended. */
+/* Walks the list from its end, since take_apart() appends. */
 void tap_traces_drop_refused(struct tap_traces *traces)
 {
 	struct tap_watch *watch = traces->watch;
@@ -241,7 +242,7 @@ void tap_traces_drop_refused(struct tap_traces *traces)
 	watch->has_refused = false;
 }
 
-/* No stream of a trace of which babeltrace2 dies again and again is read. */
+/* Leaves out all streams of a trace of which babeltrace2 dies again and again. */
 static void give_up(struct tap_traces *traces, const struct tap_damage *damage,
 		    const char *cause)
 {
@@ -280,7 +281,10 @@ bool tap_traces_blame(struct tap_traces *traces, bool is_late)
 		return false;
 	trace = &traces->list[watch->trace];
 	damage = trace->damage;
-	/* What was read before it died is good; to wait for that often is not. */
+	/*
+	 * The messages before the failure are good, but waiting for many hangs takes too
+	 * long.
+	 */
 	traces->lates += is_late;
 	if (traces->lates > LATES_MAX || stage != TAP_STAGE_READ || watch->batches < 2 ||
 	    !add_stop(trace, watch))

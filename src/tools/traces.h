@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The traces that are read, and what of them is left out.  babeltrace2 refuses a trace if
- * one of its stream files is cut short, and dies of others that are damaged: such a trace
- * is taken apart, so that each stream file is a trace by itself.  Hides where those lie.
+ * The traces that are read, and which parts of them are left out. babeltrace2 refuses a
+ * trace if one of its stream files is cut short, and dies of some other damaged ones:
+ * ccltap takes such a trace apart, so that each stream file becomes a trace of its own.
+ * Hides where those lie.
  */
 #ifndef TAP_TOOLS_TRACES_H
 #define TAP_TOOLS_TRACES_H
@@ -29,12 +30,11 @@ struct tap_damage {
 
 struct tap_trace {
 	char *path;
-	struct tap_damage
-		*damage; /* of the trace whose stream this is, NULL: it is whole */
-	char *stream;	 /* the file that is its one stream, then */
+	struct tap_damage *damage; /* of the trace that the stream is from, NULL: whole */
+	char *stream;		   /* then the file of its only stream */
 	dev_t device;
 	ino_t inode;
-	const bt_component_source *source; /* of the graph being made */
+	const bt_component_source *source; /* in the graph that is being made */
 };
 
 struct tap_traces {
@@ -45,24 +45,24 @@ struct tap_traces {
 	char *parts; /* a temporary folder with the streams of damaged traces, or NULL */
 	TAP_LIST(struct tap_damage) damages;
 	struct tap_snapshots snapshots;
-	unsigned int lates; /* how often babeltrace2 came to no end */
-	bool is_changed;    /* since the last child: others, not just shorter ones */
+	unsigned int lates; /* how often babeltrace2 hung */
+	bool is_changed;    /* since the last child: other streams, not just shorter */
 	struct tap_watch *watch;
 };
 
-/* Takes the path when it returns 0, else it returns an errno. */
+/* Takes ownership of the path when it returns 0, else returns an errno. */
 int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status);
 
-/* Does without what the child could not open. */
+/* Drops the traces that the child could not open. */
 void tap_traces_drop_refused(struct tap_traces *traces);
 
 /*
- * babeltrace2 died, or came to no end: the next child does without what it was at.
- * Returns whether it was at anything.
+ * For a child in which babeltrace2 died or hung: makes the next child leave out what it
+ * was reading then. Returns whether it was reading anything.
  */
 bool tap_traces_blame(struct tap_traces *traces, bool is_late);
 
-/* Says on stderr what was left out, and why. */
+/* Reports on stderr what was left out, and why. */
 void tap_traces_report(const struct tap_traces *traces);
 
 void tap_traces_free(struct tap_traces *traces);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Root's is below LTTng's, where nobody else writes: who shares root's session daemon, a
- * container for instance, shares root's recordings.  An ordinary user has one below /tmp,
- * whatever TMPDIR and XDG_RUNTIME_DIR say: they differ between a job and the terminal
- * from which it is steered, and what they name may go when the user logs out.
+ * Root's directory is below LTTng's, where nobody else writes: a process that shares
+ * root's session daemon, in a container for instance, shares root's recordings. An
+ * ordinary user's is below /tmp, whatever TMPDIR and XDG_RUNTIME_DIR say: they differ
+ * between a job and the terminal that controls it, and the directories they name may be
+ * removed when the user logs out.
  */
 #include "tools/user_folder.h"
 
@@ -21,7 +22,7 @@
 
 static const char roots_parent[] = "/var/run/lttng", parent[] = "/tmp";
 
-/* How often two of the user's may make one at the same time. */
+/* How often two processes of the user may make a directory at the same time. */
 #define MAKE_TRIES 100
 #define PAUSE_MS 10
 
@@ -49,7 +50,7 @@ static void fill_usual(char ret_path[TAP_USER_FOLDER_SIZE])
 		snprintf(ret_path, TAP_USER_FOLDER_SIZE, "%s/ccltap", roots_parent);
 }
 
-/* One that was made because another user had the usual name; but not `except`. */
+/* Finds one made because another user has the usual name, but not `except`. */
 static int find_other(const char *except, char ret_path[TAP_USER_FOLDER_SIZE])
 {
 	char path[TAP_USER_FOLDER_SIZE], prefix[32];
@@ -82,7 +83,7 @@ int tap_user_folder_find(char ret_path[TAP_USER_FOLDER_SIZE])
 	return is_own(ret_path) ? 0 : find_other("", ret_path);
 }
 
-/* Under the usual name, or beside what another user has put there. */
+/* Makes it under the usual name, or beside what another user put there. */
 static int make(char ret_path[TAP_USER_FOLDER_SIZE])
 {
 	fill_usual(ret_path);
@@ -90,7 +91,10 @@ static int make(char ret_path[TAP_USER_FOLDER_SIZE])
 		return 0;
 	if (errno != EEXIST)
 		return -errno;
-	/* Nobody else could make root's: it is there in another shape. */
+	/*
+	 * Nobody else could make root's: something that is no such directory has its
+	 * name.
+	 */
 	if (!geteuid())
 		return -EPERM;
 	snprintf(ret_path, TAP_USER_FOLDER_SIZE, "%s/ccltap-%u-XXXXXX", parent,
@@ -113,7 +117,9 @@ int tap_user_folder_make(char ret_path[TAP_USER_FOLDER_SIZE])
 			return 0;
 		if (ret)
 			return ret;
-		/* Who sees another one after it made its own gives way: so one is left.
+		/*
+		 * A process that sees another directory after it made its own removes its
+		 * own, so one is left.
 		 */
 		fill_usual(other);
 		if (find_other(ret_path, other) &&

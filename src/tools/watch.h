@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a process that reads traces tells its parent, in memory that both have, so that
- * the parent knows what was read when that process dies: babeltrace2 fails assertions, or
- * comes to no end, on some damaged traces.
+ * What a process that reads traces reports to its parent, in shared memory, so that the
+ * parent knows what was being read when that process dies: babeltrace2 fails assertions
+ * or hangs on some damaged traces.
  */
 #ifndef TAP_TOOLS_WATCH_H
 #define TAP_TOOLS_WATCH_H
@@ -21,29 +21,29 @@ enum tap_stage {
 	TAP_STAGE_READ, /* messages of one of its streams are made */
 };
 
-/* babeltrace2 does not open a trace. */
+/* A trace that babeltrace2 does not open. */
 struct tap_refusal {
 	bool is_refused;
 	char cause[256];
 };
 
-/* A stream of which no more than its first batches of messages can be made. */
+/* A stream that can be read only up to a number of batches of messages. */
 struct tap_stop {
 	const char *trace; /* the parent's; the child only compares */
 	uint64_t port;	   /* of the trace */
 	uint64_t batches;
-	char shown[PATH_MAX]; /* the trace, to people */
-	char name[256];	      /* of the stream, which the child gets to know */
+	char shown[PATH_MAX]; /* the trace, for messages */
+	char name[256];	      /* of the stream, as the child finds it */
 };
 
 struct tap_watch {
 	_Atomic enum tap_stage stage;
 	_Atomic uint64_t steps; /* grows with each stage */
-	unsigned int trace;	/* number of the one that the stage is about */
+	unsigned int trace;	/* number of the trace in this stage */
 	uint64_t port;
-	uint64_t batches; /* with the one being made */
-	uint64_t size;	  /* bytes of the trace that is opened */
-	/* The child found traces that cannot be opened, and ended for that. */
+	uint64_t batches; /* including the one being made */
+	uint64_t size;	  /* bytes of the trace that is being opened */
+	/* The child found traces that cannot be opened, and exited because of that. */
 	bool has_refused;
 	unsigned int stop_count;
 	struct tap_stop stops[TAP_WATCH_STOPS];

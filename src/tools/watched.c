@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of messages costs a copy of their pointers, and three numbers noted. */
+/* A batch of messages costs a copy of their pointers and three stores. */
 #include "tools/watched.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 /* ---- Causes ---- */
 
-/* babeltrace2's messages end in values of its own: ": msg-it-addr=0x..., magic=...". */
+/* babeltrace2's messages end in internal values: ": msg-it-addr=0x..., magic=...". */
 static size_t length_of_words(const char *message)
 {
 	const char *at, *key;
@@ -81,7 +81,7 @@ init(bt_self_component_filter *self,
 		if (bt_self_component_filter_add_input_port(self, name, NULL, NULL))
 			break;
 		snprintf(name, sizeof(name), "out%ju", (uintmax_t) i);
-		/* The number itself: 0 is no pointer. */
+		/* The port's number plus 1, as the pointer 0 means no data. */
 		if (bt_self_component_filter_add_output_port(self, name,
 							     (void *) (uintptr_t) (i + 1),
 							     NULL))
@@ -115,7 +115,7 @@ static struct tap_stop *find_stop(const struct watched_trace *trace, uint64_t po
 	return NULL;
 }
 
-/* Notes that babeltrace2 is about to do something with the stream. */
+/* Notes that babeltrace2 is about to work on the stream. */
 static void enter(const struct watched_stream *stream)
 {
 	stream->watch->trace = stream->trace;
@@ -150,7 +150,7 @@ begin(bt_self_message_iterator *self,
 		1;
 	stream->stop = find_stop(trace, stream->port);
 	enter(stream);
-	/* In these two classes filter is the only one that has both kinds of ports. */
+	/* Only a filter has input and output ports. */
 	status = bt_message_iterator_create_from_message_iterator(
 		self,
 		bt_self_component_filter_borrow_input_port_by_index(
@@ -175,7 +175,10 @@ static void end(bt_self_message_iterator *self)
 	free(stream);
 }
 
-/* What stops are told of: the stream's file, as its first message names it. */
+/*
+ * Fills in the name for messages about the stop: the stream's file, from its first
+ * message.
+ */
 static void note_name(struct tap_stop *stop, const bt_message *message)
 {
 	const char *name = NULL, *slash;
@@ -194,7 +197,7 @@ static void note_name(struct tap_stop *stop, const bt_message *message)
 	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, __VA_ARGS__), \
 	 BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR)
 
-/* Whether there was one. */
+/* Clears babeltrace2's error; returns whether there was one. */
 static bool forget_error(void)
 {
 	const bt_error *error = bt_current_thread_take_error();
@@ -214,14 +217,14 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	bt_message_iterator_next_status status;
 	char cause[256];
 
-	(void) capacity; /* babeltrace2 has one for all */
+	(void) capacity; /* babeltrace2 has one capacity for all iterators */
 	if (stream->stop && stream->batches >= stream->stop->batches)
 		return FAIL(self, "babeltrace2 fails on it");
 	stream->batches++;
 	enter(stream);
 	status = bt_message_iterator_next(stream->from, &from, count);
 	leave(stream);
-	/* babeltrace2 2.0 leaves errors behind that its status does not tell of. */
+	/* babeltrace2 2.0 leaves errors behind that its status does not report. */
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR &&
 	    status != BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR && forget_error())
 		stream->is_damaged = true;
