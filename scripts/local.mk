@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Scripts that travel with the source; the checks of the tree are tests too.
+# Scripts that are part of a release; the checks of the tree are tests too.
 
 EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-frameworks \
 	scripts/check-dist scripts/check-layers \
