@@ -59,7 +59,7 @@ static bt_value *make_params(const struct request *request, const char *output)
 	return NULL;
 }
 
-/* Copies what the view wrote, and sees what it says; the verdict stands first. */
+/* Copies the view's output and reads the verdict, which stands first. */
 static int show(FILE *file)
 {
 	char line[4096];

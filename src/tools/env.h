@@ -2,7 +2,7 @@
 /*
  * The environment variables that make a program traced. `record` and `env` share this
  * module, so that recording by hand loads the same libraries in the same order. Hides
- * what belongs into LD_PRELOAD and NVTX_INJECTION64_PATH.
+ * what belongs in LD_PRELOAD and NVTX_INJECTION64_PATH.
  */
 #ifndef TAP_TOOLS_ENV_H
 #define TAP_TOOLS_ENV_H

@@ -251,7 +251,7 @@ static void read_marker(int folder, const char *key,
 	fclose(file);
 }
 
-/* What a marker says of the job and of one rank. */
+/* What a marker says about the job and about one rank. */
 struct reported {
 	const struct tap_job *job;
 	bool is_same, has_ranks, has_rank;
