@@ -201,7 +201,7 @@ static void note_own_event(struct counter *counter, const char *name,
 	const char *text;
 	char line[256];
 
-	/* Also of those who were there before what is kept begins. */
+	/* The statedump has the same events, for processes that began before the trace. */
 	if (!strncmp(name, dump, strlen(dump)))
 		name += strlen(dump);
 	if (!strcmp(name, "process")) {
