@@ -291,7 +291,7 @@ static int set_up(void)
 	}
 	error = tap_cupti_callbacks_enable(&library, subscriber);
 	if (error)
-		tap_problem("gpu", "CUPTI does not tell which call a kernel is of", 1);
+		tap_problem("gpu", "CUPTI does not report which call a kernel belongs to", 1);
 	__atomic_store_n(&tap_cupti_is_reporting, 1, __ATOMIC_RELEASE);
 	error = enable_kinds();
 	if (error) {

@@ -49,7 +49,7 @@ void tap_cupti_clock_begin(const struct tap_cupti_library *library)
 	by_pairs = !library->ActivityRegisterTimestampCallback ||
 		   library->ActivityRegisterTimestampCallback(tap_cupti_now);
 	if (by_pairs && !read_pairs(library, &offset, &residual_ns))
-		tap_problem("gpu", "CUPTI does not tell its time", 1);
+		tap_problem("gpu", "CUPTI does not report its time", 1);
 	__atomic_store_n(&tap_cupti_offset_ns, offset, __ATOMIC_RELAXED);
 }
 

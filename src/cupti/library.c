@@ -189,7 +189,7 @@ static const char *find_functions(struct tap_cupti_library *l, void *handle)
 #define NEED(function, ...) \
 	MAY(function, __VA_ARGS__) \
 	if (!l->function && !missing) \
-		missing = "it lacks cupti" #function "()";
+		missing = "it has no cupti" #function "()";
 	TAP_CUPTI_FUNCTIONS(NEED, MAY)
 #undef MAY
 #undef NEED
@@ -212,7 +212,7 @@ int tap_cupti_open(struct tap_cupti_library *ret_library, const char **ret_why)
 	if (l->GetVersion && dladdr((void *) l->GetVersion, &info))
 		snprintf(l->path, sizeof(l->path), "%s", info.dli_fname);
 	if (l->GetVersion && l->GetVersion(&l->version) && !*ret_why)
-		*ret_why = "it does not tell its version";
+		*ret_why = "it does not report its version";
 	if (!*ret_why && l->version < TAP_CUPTI_OLDEST)
 		*ret_why = "it is older than CUDA 11.0";
 	return *ret_why ? -ENOTSUP : 0;

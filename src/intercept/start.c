@@ -165,7 +165,7 @@ static const void *load(const char *file, const char *symbol, const char **ret_w
 	void *handle;
 
 	if (tap_library_beside(file, path, sizeof(path))) {
-		*ret_why = "it cannot be told where libccltap.so is";
+		*ret_why = "the path of libccltap.so cannot be found";
 		return NULL;
 	}
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

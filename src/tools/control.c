@@ -86,13 +86,13 @@ static int check_found(const struct found *found, bool is_any)
 	}
 	if (!found->places.count && found->wanted) {
 		tap_message_write(
-			"no recording \"%s\" goes on for this user on this host: "
+			"no recording \"%s\" is running for this user on this host: "
 			"\"ccltap status\" lists those that do",
 			found->wanted);
 		return TAP_EXIT_FAILURE;
 	}
 	if (!found->places.count && !is_any) {
-		tap_message_write("no recording goes on for this user on this host");
+		tap_message_write("no recording is running for this user on this host");
 		return TAP_EXIT_FAILURE;
 	}
 	if (found->places.count > 1 && !is_any) {
@@ -107,7 +107,7 @@ static int check_found(const struct found *found, bool is_any)
 static int show(const struct found *found)
 {
 	if (!found->places.count)
-		puts("no recording goes on for this user on this host");
+		puts("no recording is running for this user on this host");
 	for (size_t i = 0; i < found->places.count; i++)
 		fputs(found->places.items[i].answer.text, stdout);
 	return fflush(stdout) ? TAP_EXIT_FAILURE : 0;
@@ -141,7 +141,7 @@ static unsigned cleaned;
 static void report_cleaned(const char *session)
 {
 	cleaned++;
-	printf("%s has ended, whose supervisor was killed\n", session);
+	printf("%s has ended; its supervisor was killed\n", session);
 }
 
 static void give_up(int signal_number)

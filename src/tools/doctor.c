@@ -544,7 +544,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		tap_message_write("doctor takes no argument, and got \"%s\": "
-				  "\"ccltap doctor --help\" tells more", arg);
+				  "\"ccltap doctor --help\" says more", arg);
 		return EINVAL;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -217,7 +217,7 @@ static const struct argp_option options[] = {
 	{ "session", 's', "NAME", 0,
 	  "name of the session in the commands shown [ccltap]", 0 },
 	{ "nvtx", 'n', NULL, 0,
-	  "record what the program itself tells NVTX, too", 0 },
+	  "also record what the program itself reports to NVTX", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	TAP_ENV_GPU_OPTION(KEY_GPU),
 	{ 0 },
@@ -251,7 +251,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return request->gpu ? 0 : EINVAL;
 	case ARGP_KEY_ARG:
 		tap_message_write("env takes no argument, and got \"%s\": "
-				  "\"ccltap env --help\" tells more", arg);
+				  "\"ccltap env --help\" says more", arg);
 		return EINVAL;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -27,7 +27,7 @@ int tap_env_compose_nvtx(const char *present, char **ret_path);
 #define TAP_ENV_GPU_VARIABLE "CCLTAP_GPU"
 #define TAP_ENV_GPU_OPTION(key) \
 	{ "gpu", key, "WHAT", 0, \
-	  "of what runs on the GPU record: off, kernels (copies and sets too), all " \
+	  "what to record of the GPU: off, kernels (with copies and memsets), all " \
 	  "(calls, waits and CUPTI's own cost too) [kernels]", 0 }
 
 /*

@@ -111,7 +111,7 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 		return TAP_EXIT_USAGE;
 	}
 	if (!traces->count && is_growing) {
-		tap_message_write("nothing is recorded in %s yet, which goes on (a flight "
+		tap_message_write("nothing is recorded in %s yet; the recording is running (a flight "
 				  "recorder writes at \"ccltap snapshot\")", folder);
 		return TAP_EXIT_FAILURE;
 	}
@@ -573,8 +573,8 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 		 * With other streams, the order of lines that are already out may change.
 		 */
 		if (relay.passed && traces->is_changed) {
-			tap_message_write("cannot go on: babeltrace2 fails on a stream "
-					  "that is half shown; write to a file with -o");
+			tap_message_write("cannot continue: babeltrace2 fails on a stream "
+					  "part of which is shown already; write to a file with -o");
 			return TAP_EXIT_FAILURE;
 		}
 	}

@@ -35,18 +35,18 @@ static const char doc[] =
 	"  record     runs a program and records its calls\n"
 	"  timeline   shows a recording call by call\n"
 	"  report     sums a recording up\n"
-	"  check      tells how far a recording can be trusted\n"
+	"  check      says how far a recording can be trusted\n"
 	"  env        prints what it takes to record with the lttng command\n"
 	"  doctor     looks for what will go wrong on this machine\n"
 	"\n"
 	"From another terminal, while a program is recorded:\n"
-	"  status     lists the recordings that go on\n"
-	"  start      goes on recording\n"
+	"  status     lists the running recordings\n"
+	"  start      resumes recording\n"
 	"  stop       records no more until then\n"
 	"  snapshot   writes what a flight recorder holds\n"
 	"  end        completes a recording before its program ends, or what a killed one left\n"
 	"\n"
-	"\"ccltap VERB --help\" tells more about a verb.";
+	"\"ccltap VERB --help\" says more about a verb.";
 
 struct line {
 	const struct verb *verb;

@@ -60,7 +60,7 @@ int tap_parts_complete(struct tap_parts *parts, const char *folder)
 		return 0;
 	if (ret || answer.error) {
 		tap_message_write(
-			"cannot complete the recording in %s, which goes on: %s", folder,
+			"cannot complete the running recording in %s: %s", folder,
 			ret	       ? strerror(-ret)
 			: *answer.text ? answer.text
 				       : "the LTTng session daemon does not answer");

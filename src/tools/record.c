@@ -107,7 +107,7 @@ static const struct argp_option options[] = {
 	  "buffer of each processor for the frequent calls, such as 64M "
 	  "[32M, or less where memory is short]", 0 },
 	{ "nvtx", 'n', NULL, 0,
-	  "record what the program itself tells NVTX, its steps for instance", 0 },
+	  "record what the program itself reports to NVTX, its steps for instance", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	TAP_ENV_GPU_OPTION(KEY_GPU),
 	{ "layers", KEY_LAYERS, "LIST", 0,

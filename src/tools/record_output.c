@@ -523,7 +523,7 @@ static int name_paths(struct tap_output *output)
 		output->shown = NULL;
 	if (output->absolute && output->shown)
 		return 0;
-	tap_message_write("cannot tell where %s is: %s; give another directory with -o",
+	tap_message_write("cannot find where %s is: %s; give another directory with -o",
 			  output->base, strerror(errno));
 	return -EINVAL;
 }

@@ -191,7 +191,7 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 		sleep_ms(100);
 	}
 	tap_message_write("%s cannot be started, or does not let this user in, and the "
-			  "program was not run: \"%s --verbose\" tells why", path, path);
+			  "program was not run: \"%s --verbose\" says why", path, path);
 	return -ECONNREFUSED;
 }
 

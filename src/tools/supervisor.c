@@ -169,7 +169,7 @@ static int make_recording(struct tap_answer *answer)
 	tap_remains_spare_daemon();
 	if (ret > 0) {
 		tap_message_write("LTTng cannot record into %s (%s), and the program was "
-				  "not run: \"lttng-sessiond --verbose\" tells why",
+				  "not run: \"lttng-sessiond --verbose\" says why",
 				  self.plan->folder, tap_session_error(-ret));
 		ret = -EIO;
 	}
@@ -453,7 +453,7 @@ static void describe_members(struct tap_answer *answer)
 		name_peer(peer, name, sizeof(name));
 		say(answer, "  %s: %s\n", name,
 		    peer->is_waiting	    ? "has ended"
-		    : self.state == ENDED ? "goes on, and is not recorded any more"
+		    : self.state == ENDED ? "is running and no longer recorded"
 		    : peer->link < 0 ? "is recorded, its recorder was killed"
 				     : "is recorded");
 	}
@@ -731,7 +731,7 @@ static void look_once(void)
 		 * The program's recorder was killed, so how the program ended is unknown.
 		 */
 		if (polled[4 + 2 * i].revents) {
-			want_snapshot("a program ended whose recorder was killed");
+			want_snapshot("a program ended after its recorder was killed");
 			close_fd(&self.peers.items[i].pidfd);
 		}
 	}

@@ -270,7 +270,7 @@ static bool add_stop(const struct tap_trace *trace, struct tap_watch *watch)
 
 bool tap_traces_blame(struct tap_traces *traces, bool is_late)
 {
-	const char *cause = is_late ? "babeltrace2 comes to no end with it"
+	const char *cause = is_late ? "babeltrace2 does not finish reading it"
 				    : "babeltrace2 fails on it";
 	struct tap_watch *watch = traces->watch;
 	enum tap_stage stage = atomic_load(&watch->stage);

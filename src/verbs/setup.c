@@ -360,7 +360,7 @@ static void join_cq(const struct tap_verbs_events *events, const struct ibv_cq *
 	if (!tap_extended_cq_joined(cq, q->about.qp_num) && events)
 		events->unobserved(
 			q->about.context_id, "ibv_wc_read_qp_num",
-			"not asked for: whose completions these are is not known");
+			"not asked for: the queue pair of these completions is not known");
 }
 
 /* A provider may put a copy of its table back in place of the patched one. */

@@ -142,7 +142,7 @@ anew
 rm "$trace/index/hot_1.idx"
 mkfifo "$trace/index/hot_1.idx"
 reads 0 timeline -f jsonl "$work/run" || status=1
-grep -q 'read each stream of .*/run/trace by itself: babeltrace2 comes to no end' \
+grep -q 'read each stream of .*/run/trace by itself: babeltrace2 does not finish' \
 	"$work/error" || status=1
 head -n 1 "$work/out" | grep -q '"damaged_streams":0,' || status=1
 judge "what babeltrace2 waits for in vain is read without it" $status

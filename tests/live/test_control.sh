@@ -50,7 +50,7 @@ ctl()
 
 check "nothing goes on" sh -c '"$0" status | grep -q "no recording"' "$ccltap"
 run 1 "nothing can be ended" "$ccltap" end
-said "it is told" "no recording goes on"
+said "it is told" "no recording is running"
 
 start --session mine-$$
 obey 5
@@ -73,7 +73,7 @@ said "it is told" 'no recording "nosuch"'
 obey 1
 check "it is ended before its program" ctl end
 check "its program is not said to be recorded" sh -c '
-    "$0" status | tail -n 1 | grep -q "process [0-9]*: goes on, and is not recorded any more$"' \
+    "$0" status | tail -n 1 | grep -q "process [0-9]*: is running and no longer recorded$"' \
     "$ccltap"
 obey 7
 finish

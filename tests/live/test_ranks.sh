@@ -126,7 +126,7 @@ said "the user does, and is told what to do" "ccltap end"
 check "its session is still there" sh -c 'lttng --no-sessiond list | grep -q "$0"' \
     "$(session "$work/trace")"
 "$ccltap" end >"$work/said"
-same "it is ended" "$(session "$work/trace") has ended, whose supervisor was killed" \
+same "it is ended" "$(session "$work/trace") has ended; its supervisor was killed" \
     "$(cat "$work/said")"
 check "and gone" sh -c '! lttng --no-sessiond list | grep -q "$0"' "$(session "$work/trace")"
 check "somebody else's is not" sh -c 'lttng --no-sessiond list | grep -q "$0"' somebodys-$$

@@ -50,7 +50,7 @@ static tap_cold struct tap_nvtx_stack *take_stack(void)
 		t->nvtx = stack;
 		return stack;
 	}
-	say_once(&is_said, "what more than 256 threads tell NVTX");
+	say_once(&is_said, "what more than 256 threads report to NVTX");
 	return NULL;
 }
 

@@ -32,7 +32,7 @@ struct tap_comm_sum {
 	uint64_t incomplete;
 };
 
-/* An operation that lacks ranks. */
+/* An operation that missing ranks. */
 struct tap_incomplete_operation {
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: different functions */

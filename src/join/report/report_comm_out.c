@@ -314,7 +314,7 @@ static void add_incomplete_text(struct tap_buffer *line,
 	tap_buffer_add_string(line, " #");
 	tap_buffer_add_unsigned(line, operation->op_number);
 	tap_buffer_add_string(line,
-			      *operation->ranks < 0 ? " lacks ranks" : " missing rank");
+			      *operation->ranks < 0 ? " missing ranks" : " missing rank");
 	tap_ranks_add_text(line, operation->ranks, operation->ranks_missing);
 	tap_buffer_add_char(line, '\n');
 }

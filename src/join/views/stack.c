@@ -79,7 +79,7 @@ int tap_stack_add_text(struct tap_buffer *line, struct tap_symbols *symbols,
 	tap_buffer_fill(line, line->used, indent, ' ');
 	tap_buffer_add_string(line, stack->end == TAP_STACK_DEPTH
 					    ? "... more were not recorded\n"
-					    : "... nothing tells who called that\n");
+					    : "... the caller is not known\n");
 	return 0;
 }
 
