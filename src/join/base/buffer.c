@@ -83,12 +83,12 @@ void tap_buffer_add_real(struct tap_buffer *buffer, double value)
 	char text[40], *comma;
 
 	snprintf(text, sizeof(text), "%.17g", value);
-	/* The program that loads us may have chosen a locale. */
+	/* The program that loads the plugin may have set a locale. */
 	comma = strchr(text, ',');
 	if (comma)
 		*comma = '.';
 	tap_buffer_add_string(buffer, text);
-	/* So that a reader does not take it for an integer. */
+	/* A reader of JSON must not take the value for an integer. */
 	if (isfinite(value) && !strpbrk(text, ".e"))
 		tap_buffer_add_string(buffer, ".0");
 }
@@ -129,7 +129,7 @@ size_t tap_buffer_character_length(const unsigned char *s)
 	return length;
 }
 
-/* Control characters of one byte, and those of two in UTF-8. */
+/* Whether the character is a control character: of one byte, or of two in UTF-8. */
 static bool is_control(const unsigned char *s)
 {
 	return *s < ' ' || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);

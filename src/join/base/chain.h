@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several items under one key of a table: the table has the first, each item the next.
+ * Several items under one key of a table: the table holds the first item, each item
+ * points to the next.
  *
- * Hides that the first may leave, too, when the table has to get another, and that this
- * cannot fail.  Neither the table nor the chain owns the items.  Walking is open:
- * for (item = tap_table_find(table, a, b); item; item = item->next).
+ * Hides that removing the first item makes the table hold the next one, which cannot
+ * fail.  Neither the table nor the chain owns the items.  Callers walk a chain
+ * themselves: for (item = tap_table_find(table, a, b); item; item = item->next).
  */
 #ifndef TAP_JOIN_BASE_CHAIN_H
 #define TAP_JOIN_BASE_CHAIN_H
 
 #include "join/base/table.h"
 
-/* `next` is the member of the item that the chain goes through. */
+/* In all macros, `next` is the member of the item that links the chain. */
 
-/* Before all others of this key.  Returns 0 or -ENOMEM. */
+/* Puts the item before all others of its key.  Returns 0 or -ENOMEM. */
 #define tap_chain_push(table, a, b, item, next) \
 	((item)->next = tap_table_find(table, a, b), tap_table_set(table, a, b, item))
 
-/* Behind all others of this key.  Returns 0 or -ENOMEM. */
+/* Puts the item behind all others of its key.  Returns 0 or -ENOMEM. */
 #define tap_chain_append(table, a, b, item, next) \
 	({ \
 		__typeof__(item) last_ = tap_table_find(table, a, b); \
@@ -29,7 +30,7 @@
 		last_ ? 0 : tap_table_set(table, a, b, item); \
 	})
 
-/* The item has this key. */
+/* Takes the item, which is in the chain of this key, out. */
 #define tap_chain_remove(table, a, b, item, next) \
 	do { \
 		__typeof__(item) other_ = tap_table_find(table, a, b); \

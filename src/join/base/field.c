@@ -8,7 +8,7 @@
 
 #include "common/vec.h"
 
-/* The least memory for strings and arrays: there is some for one of length 0, too. */
+/* The least memory for strings and arrays: even one of length 0 has an address. */
 #define DATA_MIN 64
 
 void tap_fields_clear(struct tap_fields *fields)
@@ -76,7 +76,10 @@ struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
 	return field;
 }
 
-/* Room for size bytes of a new field, or NULL; the field is then not there. */
+/*
+ * Adds a field with room for size bytes.  Returns NULL, and adds no field, when memory is
+ * short.
+ */
 static struct tap_field *add_data(struct tap_fields *fields, const char *name,
 				  enum tap_field_kind kind, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fields of an event as a short typed list, so that no part of the reader
- * knows the arguments of a call, nor how babeltrace2 keeps them.
+ * The fields of an event as a short typed list.
  *
- * What a list may hold is bounded: a damaged trace may announce strings of
+ * Hides the arguments of a call, and how babeltrace2 stores them, from all other parts of
+ * the reader.  The size of a list is bounded: a damaged trace may announce strings of
  * gigabytes.
  */
 #ifndef TAP_JOIN_BASE_FIELD_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longer strings and arrays are cut, and say so. */
+/* Longer strings and arrays are cut, and is_cut is set. */
 #define TAP_FIELD_STRING_MAX 8192 /* bytes */
 #define TAP_FIELD_ARRAY_MAX 1024  /* elements */
 #define TAP_FIELD_COUNT_MAX 256	  /* fields of one list */
@@ -28,7 +28,7 @@ enum tap_field_kind {
 
 struct tap_field {
 	const char *name;  /* not owned; outlives the list */
-	const char *label; /* of an enumeration's value, else NULL; not owned */
+	const char *label; /* the name of an enumeration's value, else NULL; not owned */
 	enum tap_field_kind kind;
 	bool is_hex;	/* an address or a mask: shown as 0x...; no enumeration */
 	bool is_signed; /* elements of an array */
@@ -73,7 +73,10 @@ bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b
 struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
 				 enum tap_field_kind kind);
 
-/* The same with a value; shown as 0x...; a text ended by 0. */
+/*
+ * Each adds a field with a value: a number, a number shown as 0x..., a text that ends
+ * with 0.
+ */
 struct tap_field *tap_fields_add_unsigned(struct tap_fields *fields, const char *name,
 					  uint64_t value);
 struct tap_field *tap_fields_add_hex(struct tap_fields *fields, const char *name,
@@ -86,8 +89,8 @@ struct tap_field *tap_fields_add_string(struct tap_fields *fields, const char *n
 					const char *string, size_t length);
 
 /*
- * Adds an array of length elements, cut when too long, and gives in *elements
- * where to store the value.data.length ones kept.  Returns the field or NULL.
+ * Adds an array of length elements, cut when too long.  The caller stores the
+ * value.data.length elements that are kept in *elements.  Returns the field or NULL.
  */
 struct tap_field *tap_fields_add_array(struct tap_fields *fields, const char *name,
 				       uint64_t length, uint64_t **elements);
@@ -108,20 +111,20 @@ const uint64_t *tap_fields_array(const struct tap_fields *fields,
 const char *tap_fields_get_string(const struct tap_fields *fields, const char *name);
 
 /*
- * The integer of this name into *value.  Returns 0, -ENOENT when there is
- * none, -EINVAL when it is no integer or does not fit.
+ * Gets the integer of this name into *value.  Returns 0, -ENOENT when there is none,
+ * -EINVAL when the field is no integer or its value does not fit.
  */
 int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
 			    uint64_t *value);
 int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
 			  int64_t *value);
 
-/* The integer of this name that is not negative; 0 when there is none. */
+/* The integer of this name; 0 when there is none or it is negative. */
 uint64_t tap_fields_number(const struct tap_fields *fields, const char *name);
 
 /*
- * Copies the field of this name, unless there is none, it is an array, or `to` has one
- * of that name.  Returns 0 or -ENOMEM.
+ * Copies the field of this name, unless `from` has none, the field is an array, or `to`
+ * has a field of that name.  Returns 0 or -ENOMEM.
  */
 int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
 		    const char *name);

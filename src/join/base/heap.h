@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hundreds of streams are merged by time: which one is next must cost the
- * logarithm of their number.  This hides how the order is kept.
+ * A priority queue ordered by time: the reader merges hundreds of streams, and finding
+ * the next event must cost the logarithm of their number.
+ *
+ * Hides how the order is kept.
  */
 #ifndef TAP_JOIN_BASE_HEAP_H
 #define TAP_JOIN_BASE_HEAP_H
@@ -13,7 +15,7 @@
 
 struct tap_heap_item {
 	int64_t time_ns;
-	/* Decides between equal times, so that two readings agree; unique. */
+	/* Decides between equal times, so that two readings agree; unique */
 	uint64_t order;
 	void *value;
 };

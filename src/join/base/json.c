@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Written as it is said, with no tree in between: a trace has millions of lines. */
+/* JSON is written at once, with no tree in between: a trace has millions of lines. */
 #include "join/base/json.h"
 
 #include <math.h>
 
 #define PLAIN_MAX 256 /* bytes */
 
-/* ASCII that stands in a string as it is. */
+/* ASCII that needs no escape in a string. */
 static const bool is_plain[256] = {
 	[' '] = true,
 	['!'] = true,
@@ -31,8 +31,9 @@ static void add_escaped(struct tap_buffer *line, unsigned char c)
 }
 
 /*
- * Any bytes; those that are not UTF-8 become U+FFFD.  Two names may become one by
- * it, which the CTF that is read forbids: readers of JSON take the later value.
+ * Adds a string of any bytes; bytes that are not UTF-8 become U+FFFD. Two names may
+ * thereby become equal, which the CTF that is read forbids: readers of JSON take the
+ * later value.
  */
 static void add_mended(struct tap_buffer *line, const char *string)
 {
@@ -51,7 +52,10 @@ static void add_mended(struct tap_buffer *line, const char *string)
 	}
 }
 
-/* Nearly all strings are short and plain: copied in one go, with no look ahead. */
+/*
+ * Adds a quoted string.  Nearly all strings are short and plain: the function copies them
+ * in one pass while it checks them.
+ */
 static void add_quoted(struct tap_buffer *line, const char *string)
 {
 	char *at = tap_buffer_reserve(line, 1 + PLAIN_MAX);
@@ -67,7 +71,10 @@ static void add_quoted(struct tap_buffer *line, const char *string)
 	tap_buffer_add_char(line, '"');
 }
 
-/* What comes before a value.  Returns the line, which the value is added to. */
+/*
+ * Adds the comma and the name before a value.  Returns the line, to which the caller adds
+ * the value.
+ */
 static struct tap_buffer *add_name(struct tap_json *json, const char *name)
 {
 	struct tap_buffer *line = &json->line;

@@ -12,7 +12,10 @@
 #define COPY_SIZE 65536
 #define BUFFER_SIZE 65536
 
-/* What is no file, a terminal, a pipe or /dev/null, has nothing that would be replaced. */
+/*
+ * Opens a terminal, a pipe or /dev/null: these have no content that the view would
+ * replace.
+ */
 static int open_special(const char *path)
 {
 	struct stat status;
@@ -32,7 +35,7 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 
 	memset(output, 0, sizeof(*output));
 	if (!strcmp(path, "-")) {
-		/* A descriptor of our own, so that closing it tells of errors. */
+		/* The plugin's own descriptor: closing it reports errors of writing. */
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
 		fd = open(path,
@@ -46,7 +49,7 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 		return -errno;
 	output->file = fdopen(fd, "w");
 	if (!output->file) {
-		/* Not open for writing, or memory is short. */
+		/* Standard output is not open for writing, or memory is short. */
 		int ret = errno == EINVAL ? -EBADF : -errno;
 
 		close(fd);
@@ -56,7 +59,7 @@ int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrit
 	return 0;
 }
 
-/* Whether bytes that were written may be written again. */
+/* Whether the output can seek back to bytes that were written. */
 static bool can_return(struct tap_outfile *output)
 {
 	int fd = fileno(output->file);
@@ -98,7 +101,10 @@ static FILE *open_temporary(void)
 	return file;
 }
 
-/* stdio's own buffer holds a few lines.  When memory is short, so be it. */
+/*
+ * Gives the stream a larger buffer: stdio's own holds a few lines.  Without memory,
+ * stdio's own stays.
+ */
 static void set_buffer(struct tap_outfile *output)
 {
 	output->buffer = malloc(BUFFER_SIZE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Few durations are kept in order.  All are counted by their size, too: eight counts for
- * each power of two, so that what is in the middle of a count is wrong by a sixteenth at
- * most.
+ * Up to TAP_SPREAD_FEW durations are stored in order.  Every duration is also counted by
+ * size: eight counts for each power of two, so that the middle of a count's range is
+ * wrong by a sixteenth at most.
  */
 #include "join/base/spread.h"
 
@@ -20,7 +20,7 @@ static unsigned int size_of(uint64_t ns)
 			       (TAP_SPREAD_STEPS - 1));
 }
 
-/* The middle of the durations that are counted there. */
+/* The middle of the range of durations of this count. */
 static uint64_t duration_of(unsigned int size)
 {
 	const unsigned int shift =

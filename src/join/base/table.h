@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The join looks things up by a pair of numbers: (process, call), (trace,
- * process), (process, thread).  This hides how such a table is kept.
+ * A hash table whose keys are pairs of numbers: (process, call), (trace, process),
+ * (process, thread).
+ *
+ * Hides how the table is stored.
  */
 #ifndef TAP_JOIN_BASE_TABLE_H
 #define TAP_JOIN_BASE_TABLE_H
@@ -22,22 +24,22 @@ struct tap_table {
 	size_t count;
 };
 
-/* Returns what is kept under (a, b), or NULL. */
+/* Returns the value of (a, b), or NULL. */
 void *tap_table_find(const struct tap_table *table, uint64_t a, uint64_t b);
 
 /*
- * Keeps value, which is not NULL, under (a, b) in place of what was there.
- * The table does not own its values.  Returns 0 or -ENOMEM.
+ * Stores value, which is not NULL, under (a, b) in place of the value there.  The table
+ * does not own its values.  Returns 0 or -ENOMEM.
  */
 int tap_table_set(struct tap_table *table, uint64_t a, uint64_t b, void *value);
 
-/* Keeps value, which is not NULL, in place of what is under (a, b): something is. */
+/* Replaces the value of (a, b), which exists, by another that is not NULL. */
 void tap_table_replace(struct tap_table *table, uint64_t a, uint64_t b, void *value);
 
-/* Returns what was kept under (a, b), which is no longer there, or NULL. */
+/* Removes (a, b).  Returns its value, or NULL. */
 void *tap_table_remove(struct tap_table *table, uint64_t a, uint64_t b);
 
-/* A number for a string that is half of a pair; two may have the same. */
+/* A hash of a string, as half of a key; two strings may have the same. */
 uint64_t tap_table_hash(const char *string);
 
 /* Frees the table, not the values. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Differences of times that a damaged trace may have, which overflow without harm. */
+/*
+ * Differences of times; a damaged trace may have times whose difference overflows, which
+ * does no harm here.
+ */
 #ifndef TAP_JOIN_BASE_TIME_H
 #define TAP_JOIN_BASE_TIME_H
 
