@@ -111,7 +111,7 @@ bool tap_call_is_made_of(const char *name, enum tap_call_made made)
 	return false;
 }
 
-/* What fields are called in calls that have no row. */
+/* The usual names of fields, for calls that have no row. */
 static const struct {
 	const char *field;
 	enum tap_call_role role;

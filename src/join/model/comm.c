@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members by (process, number), communicators by key.  A communicator whose key
- * is not known yet has one member and becomes another one when it is.
+ * Members by (process, number), communicators by key.  A communicator whose key is not
+ * known yet has one member; it is united with the communicator of the key when the key
+ * becomes known.
  */
 #include "join/model/comm.h"
 
@@ -11,7 +12,7 @@
 
 #include "common/vec.h"
 
-/* Of tap:comm's enumeration of the same name. */
+/* A value of tap:comm's enumeration `phase`. */
 #define PHASE_DESTROYED 5
 
 static struct tap_comm *make_comm(struct tap_comms *comms, uint64_t key)
@@ -34,7 +35,9 @@ static struct tap_comm *make_comm(struct tap_comms *comms, uint64_t key)
 	return comm;
 }
 
-/* The communicator of this key, made when new; each unknown key is another one. */
+/*
+ * The communicator of this key, made when new; each unknown key makes a new communicator.
+ */
 static struct tap_comm *find_comm(struct tap_comms *comms, uint64_t key)
 {
 	struct tap_comm *comm = key ? tap_table_find(&comms->by_key, key, 0) : NULL;
@@ -42,7 +45,7 @@ static struct tap_comm *find_comm(struct tap_comms *comms, uint64_t key)
 	return comm ? tap_comm_root(comm) : make_comm(comms, key);
 }
 
-/* Both are one; it has the key of into. */
+/* Unites two communicators under the key of `into`. */
 static void unite(struct tap_comms *comms, struct tap_comm *from, struct tap_comm *into)
 {
 	struct tap_member **last;
@@ -109,7 +112,7 @@ struct tap_member *tap_comms_member(struct tap_comms *comms,
 	other = find_comm(comms, key);
 	if (!other)
 		return NULL;
-	/* Under two keys: the one that was first stays, unless it was none. */
+	/* The member has two keys: the first one stays, unless it was unknown. */
 	member->comm = tap_member_comm(member);
 	if (member->comm->key)
 		unite(comms, other, member->comm);
@@ -158,7 +161,7 @@ int tap_comms_describe(struct tap_comms *comms, const struct tap_process *proces
 	    !tap_fields_get_unsigned(about, "collectives", &collectives) &&
 	    collectives > member->collectives)
 		member->collectives = collectives;
-	/* State is written by another thread, and may come after the end. */
+	/* Another thread writes the state dump, which may come after the end. */
 	if (member->is_over || tap_fields_are_equal(&member->about, about))
 		return 0;
 	learn(comms, &member->rank, about, "rank");

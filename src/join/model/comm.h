@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who belongs together: each process has a handle of its own for a communicator
- * (a member), and the members that know the same key make one communicator.
+ * Communicators and their members: each process has its own handle for a communicator (a
+ * member); members with the same key form one communicator.
  *
- * Hides that a member may be described late, repeatedly or never, and that two
- * keys may turn out to mean one communicator.
+ * Hides that a member may be described late, repeatedly or never, and that two keys may
+ * turn out to mean one communicator.
  */
 #ifndef TAP_JOIN_MODEL_COMM_H
 #define TAP_JOIN_MODEL_COMM_H
@@ -12,37 +12,44 @@
 #include "join/base/table.h"
 #include "join/model/event.h"
 
-/* What ranks share. */
+/* A communicator. */
 struct tap_comm {
-	unsigned int number;	 /* from 0 */
-	uint64_t key;		 /* 0 unknown */
-	struct tap_comm *united; /* the communicator that it turned out to be, or NULL */
-	int64_t nranks;		 /* -1 unknown */
+	unsigned int number; /* from 0 */
+	uint64_t key;	     /* 0 unknown */
+	struct tap_comm
+		*united; /* the communicator that this one turned out to be, or NULL */
+	int64_t nranks;	 /* -1 unknown */
 	struct tap_member *members;
-	/* Counted by whoever links; added up when two are united. */
-	uint64_t linked;     /* operations with all ranks there */
+	/*
+	 * Counted by the layer that links operations; added up when two communicators are
+	 * united.
+	 */
+	uint64_t linked;     /* operations with all ranks present */
 	uint64_t incomplete; /* linked without all ranks, or without knowing how many */
 	uint64_t unmatched;
 	uint64_t ambiguous;
 	uint64_t mismatched;
 };
 
-/* One rank's side, in one process. */
+/* One rank's side of a communicator, in one process. */
 struct tap_member {
 	unsigned int number; /* from 0 */
 	const struct tap_process *process;
 	uint64_t comm_id;
-	struct tap_comm *comm; /* ask tap_member_comm() */
+	struct tap_comm *comm; /* read by tap_member_comm() only */
 	int64_t rank;	       /* -1 unknown */
 	int64_t device;	       /* -1 unknown */
-	bool is_over;	       /* destroyed or aborted: nothing new comes */
+	bool is_over;	       /* destroyed or aborted: no later description counts */
 	struct tap_fields about;
-	uint64_t collectives; /* counted, as its latest state told */
+	uint64_t collectives; /* the count in its latest state dump */
 	uint64_t missing;
 	uint64_t not_recorded;
 	struct tap_member *next; /* of the same communicator */
 
-	/* Of ranks: its collectives, and its calls that may not count. */
+	/*
+	 * For the layer of ranks: the member's collectives, and its calls that may not
+	 * count.
+	 */
 	struct tap_sequence *sequence;
 	struct tap_queue *unsure;
 };
@@ -57,28 +64,28 @@ struct tap_comms {
 	struct tap_comm **all;
 	size_t count;
 	size_t room;
-	/* Grows when a rank, a size or a union becomes known, or a member is over. */
+	/* Increases when a rank, a size or a union becomes known, or a member is over. */
 	uint64_t changes;
 };
 
 /*
- * The member that has this number in the process, made when new; key is what
- * else is known of it, or 0.  NULL when memory is short.
+ * The member with this number in the process, made when new; key is the communicator's
+ * key, or 0 when unknown.  NULL when memory is short.
  */
 struct tap_member *tap_comms_member(struct tap_comms *comms,
 				    const struct tap_process *process, uint64_t comm_id,
 				    uint64_t key);
 
 /*
- * Takes a tap:comm or, with is_statedump, a tap:statedump_comm event, its fields too.
- * *member becomes what it describes, NULL when nothing in it is new.
- * Returns 0, -EINVAL when the event does not describe one, or -ENOMEM.
+ * Takes a tap:comm or, with is_statedump, a tap:statedump_comm event, and its fields.
+ * *member becomes the member that it describes, NULL when nothing in it is new.  Returns
+ * 0, -EINVAL when the event describes no communicator, or -ENOMEM.
  */
 int tap_comms_describe(struct tap_comms *comms, const struct tap_process *process,
 		       struct tap_event *event, bool is_statedump,
 		       struct tap_member **member);
 
-/* What the communicator has turned out to be. */
+/* The communicator that this one has turned out to be, or itself. */
 static inline struct tap_comm *tap_comm_root(struct tap_comm *comm)
 {
 	while (comm->united)

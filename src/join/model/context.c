@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the context belongs to no layer. */
+/* The names and losses of the context, which no layer owns. */
 #include "join/model/context.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Names beyond so many are not taken from a program any more. */
+/* Once so many names exist, no new name that a program reports is added. */
 #define NAMES_REPORTED_MAX 4096
 
 const struct tap_name *tap_context_name_reported(struct tap_context *context,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all layers of one reading share: who is in the trace, what is missing from it,
- * what was counted, and the consumer.  A layer gets it when the reading begins; a view
- * reads it.
+ * What all layers of one reading share: the processes and communicators in the trace, the
+ * losses, the counts, and the consumer.  A layer gets the context when the reading
+ * begins; a view reads it.
  *
- * Hides who else fills it: a layer needs no other layer's header to count a loss, to use
- * a span, or to give something to the consumer.
+ * Hides the layers from each other: a layer needs no other layer's header to count a
+ * loss, to use a span, or to give something to the consumer.
  */
 #ifndef TAP_JOIN_MODEL_CONTEXT_H
 #define TAP_JOIN_MODEL_CONTEXT_H
@@ -16,18 +16,18 @@
 #include "join/model/process.h"
 #include "join/model/trace.h"
 
-/* What may be kept at once; each at least 1. */
+/* Bounds of what the reader keeps at once; each at least 1. */
 struct tap_bounds {
-	size_t open_calls;	/* and as many work requests */
-	size_t held_operations; /* that wait for other ranks, and as many messages */
+	size_t open_calls;	/* as many work requests, too */
+	size_t held_operations; /* wait for other ranks; as many messages, too */
 };
 
 /* How far the times of the GPU can be trusted. */
 struct tap_gpu_times {
-	uint64_t clock_errors; /* what began before its launch */
+	uint64_t clock_errors; /* work that seems to begin before its launch */
 	int64_t clock_error_max_ns;
 	bool has_residual;
-	uint64_t residual_max_ns; /* as the tracer tells, of all its pairs of times */
+	uint64_t residual_max_ns; /* as the tracer reports, of all its pairs of times */
 };
 
 struct tap_layer;
@@ -48,49 +48,53 @@ struct tap_context {
 	struct tap_gpu_times gpu_times;
 
 	bool has_first;
-	int64_t first_ns;     /* of the first event, 0 before it came */
+	int64_t first_ns;     /* of the first event, 0 before any came */
 	int64_t last_ns;      /* of the latest one */
-	uint64_t event_count; /* that came */
-	char *jobs;	      /* that are looked at, one in each line; NULL: all */
+	uint64_t event_count; /* so far */
+	char *jobs;	      /* that are read, one in each line; NULL: all */
 	char *snapshots;      /* that are read, one in each line; NULL: none */
 
-	/* Of whoever has the table of layers: tap_context_horizon(), _state(). */
+	/*
+	 * Set by join.c, which has the table of layers: tap_context_horizon(), _state().
+	 */
 	int64_t (*horizon)(const void *layers);
 	void *(*state_of)(const void *layers, const struct tap_layer *layer);
 	const void *layers;
 };
 
 /*
- * The one name like this of the layer that other has; for a name that a program may have
- * made up: other once there are so many that they would fill the memory.  NULL when
- * memory is short.
+ * The name in the layer that `other` has.  For a name that a program may have invented:
+ * returns `other` once there are so many names that they could fill the memory.  NULL
+ * when memory is short.
  */
 const struct tap_name *tap_context_name_reported(struct tap_context *context,
 						 const struct tap_name *other,
 						 const char *name, size_t name_length);
 
-/* Adds to the losses of a stream and to the sums.  Returns 0 or -ENOMEM. */
+/*
+ * Adds discarded events and packets to the losses of a stream and to the sums.  Returns 0
+ * or -ENOMEM.
+ */
 int tap_loss_discarded(struct tap_loss *loss, const char *stream, uint64_t events,
 		       uint64_t packets);
 
 /*
- * Nothing that some layer gives later begins before this time; INT64_MAX: no layer holds
- * anything back.
+ * No layer emits anything that begins before this time any more; INT64_MAX: no layer
+ * holds anything back.
  */
 static inline int64_t tap_context_horizon(const struct tap_context *context)
 {
 	return context->horizon(context->layers);
 }
 
-/* The state of a layer, for another that stands on it; when all layers begin, or later.
- */
+/* The state of a layer, for a layer that depends on it; valid once layers begin. */
 static inline void *tap_context_state(const struct tap_context *context,
 				      const struct tap_layer *layer)
 {
 	return context->state_of(context->layers, layer);
 }
 
-/* What is no layer's. */
+/* Frees the context; the layers free their own states. */
 void tap_context_free(struct tap_context *context);
 
 static inline void tap_count_unmatched(struct tap_context *context,
@@ -100,7 +104,10 @@ static inline void tap_count_unmatched(struct tap_context *context,
 	context->matches[kind].why[why]++;
 }
 
-/* Each gives something to the consumer, if it wants that; returns 0 or what that does. */
+/*
+ * Each gives something to the consumer if it has a function for that; returns 0 or what
+ * the function returns.
+ */
 
 static inline int tap_emit_begun(const struct tap_context *context, struct tap_span *span)
 {

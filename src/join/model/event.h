@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One event of a raw trace in our own terms: what goes into the reader's layers.
+ * One event of a raw trace as the reader's layers take it.
  *
- * Hides how a trace is stored, and what its events and fields are called there.
+ * Hides how a trace is stored, and how its events and fields are named there.
  */
 #ifndef TAP_JOIN_MODEL_EVENT_H
 #define TAP_JOIN_MODEL_EVENT_H
@@ -10,10 +10,10 @@
 #include "join/model/span.h"
 
 enum tap_event_kind {
-	TAP_EVENT_OTHER, /* passed over */
+	TAP_EVENT_OTHER, /* ignored */
 	TAP_EVENT_ENTRY,
 	TAP_EVENT_EXIT,
-	TAP_EVENT_MARK, /* both at once */
+	TAP_EVENT_MARK, /* entry and exit at once */
 	TAP_EVENT_PROCESS,
 	TAP_EVENT_LIBRARY,
 	TAP_EVENT_PROBLEM,
@@ -21,22 +21,25 @@ enum tap_event_kind {
 	TAP_EVENT_STACK,
 	TAP_EVENT_OPEN_CALL,
 	TAP_EVENT_PROCESS_END,
-	/* How things are, written again and again: what is known already stays. */
+	/*
+	 * State dumps, which the tracer writes repeatedly: what is known already stays.
+	 */
 	TAP_EVENT_STATEDUMP_PROCESS,
 	TAP_EVENT_STATEDUMP_LIBRARY,
 	TAP_EVENT_STATEDUMP_COMM,
 	TAP_EVENT_STATEDUMP_THREAD,
 	TAP_EVENT_STATEDUMP_STACK,
 	TAP_EVENT_STATEDUMP_END,
-	TAP_EVENT_VERBS,     /* of the layer of verbs, its states too */
-	TAP_EVENT_WORK,	     /* a call of the CUDA driver that has one event, after it */
-	TAP_EVENT_NCCL_ARGS, /* what NCCL tells the kernel of the next launch */
-	TAP_EVENT_FUNCTION,  /* the name of one that may be launched; its state too */
-	TAP_EVENT_GPU,	     /* of what ran on a GPU: tap_gpu_event */
+	TAP_EVENT_VERBS, /* any event of the layer of verbs, state dumps included */
+	TAP_EVENT_WORK,	 /* a call of the CUDA driver with one event, after the call */
+	TAP_EVENT_NCCL_ARGS, /* the arguments that NCCL passes to the kernel of the next
+				launch */
+	TAP_EVENT_FUNCTION,  /* the name of a kernel function; in state dumps, too */
+	TAP_EVENT_GPU,	     /* of work that ran on a GPU: tap_gpu_event */
 	TAP_EVENT_KINDS,
 };
 
-/* What an event of the layer of the GPU is. */
+/* The events of the layer of the GPU. */
 enum tap_gpu_event {
 	TAP_GPU_KERNEL,
 	TAP_GPU_MEMCPY,
@@ -47,10 +50,10 @@ enum tap_gpu_event {
 	TAP_GPU_OWNER,
 	TAP_GPU_CLOCK,
 	TAP_GPU_LOST,
-	TAP_GPU_NONE, /* passed over */
+	TAP_GPU_NONE, /* ignored */
 };
 
-/* One event of a raw trace, in our own terms. */
+/* One event. */
 struct tap_event {
 	enum tap_event_kind kind;
 	struct tap_trace *trace;
@@ -58,28 +61,28 @@ struct tap_event {
 	enum tap_verbs_event verbs;
 	enum tap_gpu_event gpu;
 	int64_t time_ns;
-	int64_t begin_ns;      /* of a call that has one event, after it; 0 not told */
-	int64_t end_ns;	       /* of what ran on a GPU; 0 not told */
+	int64_t begin_ns;      /* of a call with one event, after the call; 0 unknown */
+	int64_t end_ns;	       /* of work that ran on a GPU; 0 unknown */
 	uint64_t name_number;  /* of a kernel's name; 0 none */
 	int64_t pid;	       /* -1 unknown */
 	int64_t tid;	       /* -1 unknown */
-	int64_t pid_namespace; /* that pid is a number in, as an inode; 0 unknown */
+	int64_t pid_namespace; /* the pid's namespace, as an inode; 0 unknown */
 	bool has_call_id;
 	bool has_result;
-	int64_t result; /* of a call that has one event */
+	int64_t result; /* of a call with one event */
 	bool is_inner;
-	bool is_from_nvtx; /* by NVTX */
-	bool is_range; /* the program's own: no call */
+	bool is_from_nvtx; /* NVTX reported it */
+	bool is_range;	   /* a range of the program, no call */
 	uint64_t call_id;
 	uint64_t parent_id;
 	uint64_t caller_number;
 	uint64_t caller_offset;
 	uint64_t stack_id;
 	struct tap_operation operation;
-	struct tap_fields fields; /* all others; the join may take them */
+	struct tap_fields fields; /* all others; the join may take their memory */
 };
 
-/* What the event of this name, which begins with "gpu:", is. */
+/* The event of this name, which begins with "gpu:". */
 enum tap_gpu_event tap_gpu_event(const char *name);
 
 #endif

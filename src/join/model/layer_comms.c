@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of communicators, and the member of each span. */
+/* Descriptions of communicators, and the member of each span. */
 #include "join/model/layer.h"
 #include "join/model/layers.h"
 

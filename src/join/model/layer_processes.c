@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What processes say of themselves, their libraries, stacks and problems. */
+/* Processes' descriptions of themselves, their libraries, stacks and problems. */
 #include "join/model/layer.h"
 #include "join/model/layers.h"
 
@@ -112,7 +112,7 @@ static void free_all(void *state)
 	tap_processes_free(&layer->context->processes);
 }
 
-/* A process is described before anything else of it is taken: so this layer is first. */
+/* This layer comes first: the other layers need a process's description. */
 const struct tap_layer tap_processes_layer = {
 	.name = "processes",
 	.size = sizeof(struct tap_layer_state),

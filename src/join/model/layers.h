@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layers that fill the context with what all others read: who runs, who belongs
- * together, and which calls there are.
+ * The layers that fill the context for all others: processes, communicators, and calls.
  *
  * Hides how each of them takes its events.
  */
@@ -10,9 +9,9 @@
 
 struct tap_layer;
 
-/* What processes say of themselves, their libraries, stacks and problems. */
+/* Processes' descriptions of themselves, their libraries, stacks and problems. */
 extern const struct tap_layer tap_processes_layer;
-/* What is known of communicators, and the member of each span. */
+/* Descriptions of communicators, and the member of each span. */
 extern const struct tap_layer tap_comms_layer;
 /* The entries and exits of calls. */
 extern const struct tap_layer tap_pairs_layer;

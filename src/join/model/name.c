@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names by their hash, each with its row. */
+/* Names by hash, each with its row. */
 #include "join/model/name.h"
 
 #include <stdbool.h>
@@ -20,9 +20,9 @@ static bool is_named(const char *string, const char *name, size_t length)
 }
 
 /*
- * Without row, as a newer tracer's calls and those that NVTX reports are: a call that
- * does another's work is what that is, and a function of the driver does what an earlier
- * form of it did.
+ * Fills in a name without a row, as a newer tracer's calls and those that NVTX reports
+ * have: a call that does another call's work is of its kind, and a function of the driver
+ * does what an earlier form of it did.
  */
 static void guess(struct tap_name *name)
 {
@@ -61,8 +61,8 @@ bool tap_name_is_launch(const struct tap_name *name)
 }
 
 /*
- * The function whose work a function does too: a rank that calls one may meet
- * ranks that call the other.  Returns NULL when memory is short.
+ * The function that does the same work under another name: a rank that calls the one may
+ * meet ranks that call the other.  Returns NULL when memory is short.
  */
 static const struct tap_name *find_operation(struct tap_names *names,
 					     const struct tap_name *name)
@@ -76,7 +76,10 @@ static const struct tap_name *find_operation(struct tap_names *names,
 	operation = tap_call_operation(name->name);
 	if (operation)
 		return tap_names_get(names, "nccl", 4, operation, strlen(operation));
-	/* A newer NCCL has more of these.  A damaged name may end so a million times. */
+	/*
+	 * Newer releases of NCCL may add calls with this ending.  The bound on the length
+	 * is for a damaged name, which may repeat the ending a million times.
+	 */
 	if (!name->row && length > end && length < 64 &&
 	    !strcmp(name->name + length - end, config))
 		return tap_names_get(names, "nccl", 4, name->name, length - end);

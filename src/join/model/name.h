@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of calls, each kept once, so that all other parts compare pointers.
- * Hides what is known of a call by its name, from its row or, where it has none, from the
- * rows of others.
+ * The names of calls, each stored once, so that all other parts compare pointers.
+ *
+ * Hides what a call's name says about the call: its row does or, where it has none, the
+ * rows of similar names.
  */
 #ifndef TAP_JOIN_MODEL_NAME_H
 #define TAP_JOIN_MODEL_NAME_H
@@ -18,7 +19,7 @@ struct tap_name {
 	char *name;
 	unsigned int number;		/* from 0 */
 	struct tap_name *next;		/* with the same hash */
-	const struct tap_call_row *row; /* NULL: it has none */
+	const struct tap_call_row *row; /* NULL: none */
 	enum tap_name_kind kind;
 	const struct tap_name *operation; /* ncclBcast is ncclBroadcast; often itself */
 	enum tap_cuda_kind cuda;
@@ -31,19 +32,21 @@ struct tap_names {
 	unsigned int count;
 };
 
-/* The one structure of (layer, name).  Returns NULL when memory is short. */
+/*
+ * The one structure of (layer, name), made when new.  Returns NULL when memory is short.
+ */
 const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 				     size_t layer_length, const char *name,
 				     size_t name_length);
 
-/* The same, NULL when there is none yet. */
+/* Likewise, but returns NULL when the name is new. */
 const struct tap_name *tap_names_find(const struct tap_names *names, const char *layer,
 				      size_t layer_length, const char *name,
 				      size_t name_length);
 
-/* Whether it is put on a stream, and has one event, after the call. */
+/* Whether the call puts work on a stream, and has one event, after the call. */
 bool tap_name_is_work(const struct tap_name *name);
-/* Whether that does something there, but for order and values. */
+/* Whether the call launches work: not one that only orders work or writes values. */
 bool tap_name_is_launch(const struct tap_name *name);
 
 void tap_names_free(struct tap_names *names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few numbers for each process, and for each thread that the tracer told of, until an
- * event of the thread itself shows that it is elsewhere.
+ * A few numbers for each process, and for each thread that the tracer reported, until an
+ * event of the thread shows that it has left the call.
  */
 #include "join/model/open.h"
 
@@ -14,19 +14,19 @@
 
 #include "common/vec.h"
 
-/* Streams that are kept, so that a damaged trace cannot fill the memory. */
+/* The most streams that are stored, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
 
 #define NAME_BYTES_MAX 1024
 
-/* Of one process. */
+/* What is known of one process. */
 struct stand {
 	struct tap_end_state is;
-	struct tap_open_call *calls; /* at the end, by their entries */
+	struct tap_open_call *calls; /* the open ones at the end, by their entries */
 	size_t room;
-	int64_t beginning_ns;  /* of the state that is being told */
-	uint64_t thread_count; /* that it has told */
-	int64_t statedump_ns;  /* when the last one began that was told to its end */
+	int64_t beginning_ns;  /* of the state dump that is being read */
+	uint64_t thread_count; /* threads in that state dump so far */
+	int64_t statedump_ns;  /* when the last complete state dump began */
 	bool has_beginning, has_statedump;
 };
 
@@ -35,8 +35,8 @@ struct opens {
 
 	TAP_VEC(struct stand *) all; /* by number of the process */
 	struct tap_table reported;   /* by (process, thread) */
-	struct tap_table open;	     /* whose calls are there, the same; numbers from 1 */
-	struct tap_table asked;	     /* the last operation by (process, stream) */
+	struct tap_table open;	/* by (process, thread): the index of the call, from 1 */
+	struct tap_table asked; /* the last operation by (process, stream) */
 };
 
 static struct stand *stand_of(struct opens *opens, const struct tap_process *process)
@@ -55,7 +55,7 @@ static struct stand *stand_of(struct opens *opens, const struct tap_process *pro
 	return *stand;
 }
 
-/* ---- What the tracer told ---- */
+/* ---- What the tracer reported ---- */
 
 static struct tap_open_call *reported_of(const struct opens *opens,
 					 const struct tap_process *process, int64_t tid)
@@ -71,9 +71,10 @@ static void forget(struct opens *opens, const struct tap_process *process, int64
 }
 
 /*
- * Call numbers grow along a process: so the thread is in the told call still only if what
- * it does lies in that.  Of a call without a number nothing tells, but that it is
- * outside.
+ * Whether the event shows that the thread has left the reported call.  Call numbers
+ * increase within a process: the thread is still in the call only if the event lies
+ * inside it.  A call without a number is known to be over only when the thread is outside
+ * all calls.
  */
 static bool is_elsewhere(const struct tap_open_call *reported,
 			 const struct tap_event *event)
@@ -152,7 +153,10 @@ static int begin_statedump(struct opens *opens, const struct tap_process *proces
 	return 0;
 }
 
-/* What was discarded of it might have told a thread. */
+/*
+ * Ends a state dump.  Returns whether all its threads are in the trace: a discarded event
+ * may have reported a thread.
+ */
 static bool end_statedump(struct opens *opens, const struct tap_process *process,
 			  uint64_t thread_count)
 {
@@ -174,8 +178,11 @@ static bool is_of_statedump(const struct stand *stand,
 	       reported->reported_ns >= stand->statedump_ns;
 }
 
-/* A thread can be seen to be in a call before the entry is written, and after the exit
- * is. */
+/*
+ * Whether an open call has returned, as the last state dump shows.  Calls that began
+ * later are left alone: the tracer may see a thread in a call before the entry is
+ * written, and after the exit is.
+ */
 static bool is_returned(const void *state, const struct tap_span *span)
 {
 	const struct opens *opens = state;
@@ -190,7 +197,7 @@ static bool is_returned(const void *state, const struct tap_span *span)
 	       reported->call_id > span->call_id;
 }
 
-/* ---- What the spans tell ---- */
+/* ---- What the spans show ---- */
 
 static struct tap_open_call *call_of(struct opens *opens, struct stand *stand,
 				     int64_t tid)
@@ -215,7 +222,10 @@ static int add(struct opens *opens, struct stand *stand, const struct tap_open_c
 					     (void *) (uintptr_t) stand->is.count);
 }
 
-/* What a program waits for on a stream is what it asked for there. */
+/*
+ * Notes the operation as the last one on its stream: a program that waits for the stream
+ * waits for it.
+ */
 static int note_asked(struct opens *opens, const struct tap_span *span,
 		      const struct tap_open_call *call)
 {
@@ -240,7 +250,10 @@ static int note_asked(struct opens *opens, const struct tap_span *span,
 	return 0;
 }
 
-/* What was asked for since, by another thread, it does not wait for. */
+/*
+ * The operation that a wait for a stream waits for.  It does not wait for one that
+ * another thread has asked for since.
+ */
 static const struct tap_open_call *find_waits_for(const struct opens *opens,
 						  const struct tap_span *span)
 {
@@ -277,7 +290,10 @@ static int span_ended(void *state, struct tap_span *span)
 		call.waits_for = find_waits_for(opens, span);
 		return add(opens, stand, &call);
 	}
-	/* What a program launches says less of where it stands. */
+	/*
+	 * Any other call says more about where a process stands than one of the CUDA
+	 * driver.
+	 */
 	if (!span->is_inner &&
 	    (!span->name->cuda || !stand->is.last.name || stand->is.last.name->cuda) &&
 	    (span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST)) {
@@ -294,7 +310,9 @@ static int set_end(struct opens *opens, const struct tap_process *process,
 
 	if (!stand)
 		return -ENOMEM;
-	/* A number is used again when its process is over. */
+	/*
+	 * The first end counts: the number is used again only when the process is over.
+	 */
 	if (stand->is.end != TAP_END_NOT_SEEN)
 		return 0;
 	stand->is.end = end;
@@ -304,7 +322,9 @@ static int set_end(struct opens *opens, const struct tap_process *process,
 
 /* ---- Events ---- */
 
-/* A traced program's word for it; only functions of the CUDA driver and of HIP begin so.
+/*
+ * The name of a function, as the traced program gives it; only functions of the CUDA
+ * driver and of HIP begin with "cu" and "hip".
  */
 static const struct tap_name *name_of(struct tap_context *context, const char *function)
 {
@@ -337,7 +357,7 @@ static int take_thread(struct opens *opens, const struct tap_process *process,
 		if (!thread.name)
 			return -ENOMEM;
 	}
-	/* Another thread wrote this. */
+	/* The event's own tid is that of the thread that wrote it. */
 	if (tap_fields_get_signed(fields, "tid", &thread.tid) || thread.tid < 0)
 		thread.tid = -1;
 	tap_fields_get_unsigned(fields, "call_id", &thread.call_id);
@@ -358,8 +378,10 @@ static int take_thread(struct opens *opens, const struct tap_process *process,
 		       : 0;
 }
 
-/* Of older traces, and of a tracer that could not look, nothing is known of other
- * threads. */
+/*
+ * Older tracers, and one that could not look, report not all threads: nothing follows
+ * from a thread that is missing.
+ */
 static int take_statedump_end(struct opens *opens, const struct tap_process *process,
 			      const struct tap_event *event)
 {
@@ -402,7 +424,10 @@ static int process_replaced(void *state, const struct tap_process *process,
 
 /* ---- At the end ---- */
 
-/* It was open when the tracer told, and nothing after that says otherwise. */
+/*
+ * The call was open when it began or was reported, and until the process's last event
+ * nothing shows that it ended.
+ */
 static void set_least(const struct stand *stand, struct tap_open_call *call)
 {
 	const int64_t since = call->is_begun_before ? call->reported_ns : call->begin_ns;
@@ -413,8 +438,9 @@ static void set_least(const struct stand *stand, struct tap_open_call *call)
 }
 
 /*
- * What a thread itself did since would have taken back what was told: so that is newer,
- * or it is around the call.
+ * Adds a reported call.  The report still stands, so no later event of the thread
+ * contradicts it: the reported call is newer than the one known by its entry, or encloses
+ * it.
  */
 static int merge(struct opens *opens, struct stand *stand,
 		 const struct tap_open_call *reported)
@@ -464,7 +490,7 @@ static int give(const struct tap_context *context, struct stand *stand)
 		       : 0;
 }
 
-/* Each process by rank, and then in order of appearance. */
+/* Gives the end states, in order of rank, then of appearance. */
 static int close_all(void *state)
 {
 	struct opens *opens = state;
@@ -479,7 +505,10 @@ static int close_all(void *state)
 		if (!reported)
 			continue;
 		stand = opens->all.items[reported->process->number];
-		/* Told before the last state, and not in it: it has returned since. */
+		/*
+		 * Otherwise: a call reported before the last complete state dump, and not
+		 * in it, has returned.
+		 */
 		if (!stand->has_statedump || is_of_statedump(stand, reported))
 			ret = merge(opens, stand, reported);
 	}

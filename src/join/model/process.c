@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes by (trace, namespace, number), and each one's libraries by their number. */
+/* Processes by (trace, namespace, number), and the libraries of each by number. */
 #include "join/model/process.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "common/vec.h"
 
-/* The inode numbers of namespaces have 32 bits. */
+/* A key made of a trace and a namespace, whose inode number has 32 bits. */
 static uint64_t place_of(const struct tap_trace *trace, int64_t pid_namespace)
 {
 	return (uint64_t) trace->number << 32 ^ (uint64_t) pid_namespace;
@@ -119,7 +119,10 @@ int tap_process_add_library(struct tap_process *process, const struct tap_event 
 	slash = strrchr(library->path, '/');
 	library->base_name = slash ? slash + 1 : library->path;
 	known = tap_table_find(&process->by_number, number, 0);
-	/* Spans point to it: an announcement that is repeated must not pile up. */
+	/*
+	 * Spans point to the library, so it cannot be freed: a repeated description must
+	 * not use memory each time.
+	 */
 	if (known && is_same(known, library)) {
 		free_library(library);
 		*ret_library = known;
@@ -164,7 +167,7 @@ int tap_process_add_stack(struct tap_process *process, const struct tap_event *e
 	    offsets->kind != TAP_FIELD_ARRAY || libraries->is_cut || offsets->is_cut ||
 	    libraries->value.data.length != offsets->value.data.length)
 		return -EINVAL;
-	/* A reason that is not known yet is none to take the stack for whole. */
+	/* With an unknown reason, of a newer tracer, the stack may not be complete. */
 	if (tap_fields_get_signed(&event->fields, "end", &end) || end < TAP_STACK_START ||
 	    end > TAP_STACK_LOST)
 		end = TAP_STACK_LOST;
@@ -180,7 +183,10 @@ int tap_process_add_stack(struct tap_process *process, const struct tap_event *e
 		stack->frames[i].offset = tap_fields_array(&event->fields, offsets)[i];
 	}
 	known = tap_process_stack(process, number);
-	/* Spans point to it: what is repeated must not pile up. */
+	/*
+	 * Spans point to the stack, so it cannot be freed: a repeated one must not use
+	 * memory each time.
+	 */
 	if (known && is_same_stack(known, stack)) {
 		free(stack);
 		return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked about a span in every output. */
+/* What every output derives from a span. */
 #include "join/model/span.h"
 
 #include "join/base/buffer.h"
 
 #include <string.h>
 
-/* Of ncclDataType_t's values. */
+/* Bytes, by the values of ncclDataType_t. */
 static const unsigned char datatype_sizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
 struct tap_span *tap_span_get(struct tap_span *span)

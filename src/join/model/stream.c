@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of calls that put something on a stream. */
+/* Arguments of calls that put work on a stream. */
 #include "join/model/stream.h"
 
 #include "join/base/buffer.h"

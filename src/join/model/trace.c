@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces in an array, and those with an identity by it. */
+/* Traces in an array, with a table of those that have an identity. */
 #include "join/model/trace.h"
 
 #include <stdlib.h>

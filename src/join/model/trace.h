@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The traces that are read together, one per host.  Hides that one of them may
- * come in parts.
+ * The traces that are read together, one per host.
+ *
+ * Hides that a trace may come in parts.
  */
 #ifndef TAP_JOIN_MODEL_TRACE_H
 #define TAP_JOIN_MODEL_TRACE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, as verbs.h has them, and what they say. */
+/* Names of verbs.h's constants, and what they mean. */
 #include "join/model/wire.h"
 
 #include <stddef.h>

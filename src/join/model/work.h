@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans that are no call: a work request, a message of NCCL's, something that ran on a GPU.
+ * Spans that are not calls: a work request, a message of NCCL's network code, work that
+ * ran on a GPU.
  *
- * Hides how such a span is made, and what every view calls it and its row.
+ * Hides how such a span is made, and how every view names it and its row.
  */
 #ifndef TAP_JOIN_MODEL_WORK_H
 #define TAP_JOIN_MODEL_WORK_H
@@ -11,17 +12,17 @@
 
 struct tap_context;
 
-/* A span of work, which is running.  NULL: memory is short. */
+/* Makes a running span of work.  Returns NULL when memory is short. */
 struct tap_span *tap_work_make_span(struct tap_context *context,
 				    const struct tap_process *process, const char *layer,
 				    const char *name, int64_t tid);
-/* Adds the status that work has completed with. */
+/* Adds the status of the work's completion. */
 void tap_work_add_status(struct tap_fields *fields, uint64_t status);
 
 /* "0.q3.1.s17", "0.n3.s17" or "0.g17", a number that no other span of the trace has. */
 void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *process,
 		     const struct tap_work *work);
-/* "qp 3 send", "gpu 0" or "net 3 send", the row that it is drawn on. */
+/* "qp 3 send", "gpu 0" or "net 3 send", the row that shows it. */
 void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work);
 
 #endif

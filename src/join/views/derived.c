@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans and links as events.  A span that ends without its return being known has an
- * end too, when that is noticed: what draws it must not wait for ever.
+ * Spans and links as events.  A span whose exit is missing gets an end, too, when the
+ * reader notices that it is over: a viewer must not wait for ever.
  */
 #include "join/views/derived.h"
 
@@ -15,7 +15,7 @@
 
 struct process {
 	char *who;
-	int64_t bytes;	   /* of its operations that are in a call */
+	int64_t bytes;	   /* of operations whose calls are open */
 	int64_t in_flight; /* of its work requests */
 };
 
@@ -24,14 +24,17 @@ struct derived {
 	struct tap_mark_taker taker;
 	struct tap_lanes lanes;
 	TAP_VEC(struct process) processes; /* by number */
-	struct tap_table by_pid; /* whether one was called so, by number and host */
+	struct tap_table by_pid;	   /* whether a name is in use, by pid and host */
 	uint64_t link_count;
 	int64_t last_ns;
 };
 
 /* ---- Processes ---- */
 
-/* "rank 3, pid 4711"; with its own number where another one was called so. */
+/*
+ * Names a process "rank 3, pid 4711"; adds its number where another process had that
+ * name.
+ */
 static int name_process(struct derived *derived, const struct tap_process *process,
 			struct process *to)
 {
@@ -78,7 +81,7 @@ static struct process *process_of(struct derived *derived,
 
 /* ---- Events ---- */
 
-/* A damaged trace may go back in time; what is written may not. */
+/* Emits an event.  A damaged trace may go back in time; the output may not. */
 static int give(struct derived *derived, struct tap_mark *mark, int64_t time_ns)
 {
 	if (time_ns > derived->last_ns)
@@ -87,7 +90,7 @@ static int give(struct derived *derived, struct tap_mark *mark, int64_t time_ns)
 	return derived->taker.mark(derived->taker.data, mark);
 }
 
-/* Bytes of a call that begins or, less than 0, ends. */
+/* Counts the bytes of a call: positive when it begins, negative when it ends. */
 static int count_bytes(struct derived *derived, const struct tap_span *span,
 		       struct process *process, int64_t bytes)
 {
@@ -109,14 +112,17 @@ static int64_t bytes_of(const struct tap_span *span)
 {
 	uint64_t bytes;
 
-	/* NVTX tells bytes, not elements; of a receive it is only room. */
+	/* NVTX reports bytes, not elements.  The bytes of a receive are only its room. */
 	if ((span->is_from_nvtx || span->work.kind == TAP_WORK_SEND) &&
 	    !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) && bytes <= INT64_MAX)
 		return (int64_t) bytes;
 	return tap_operation_bytes(&span->operation);
 }
 
-/* A clock that is wrong must not drag along what follows. */
+/*
+ * The time, at most that of the latest event of the trace: a wrong clock must not delay
+ * all later events.
+ */
 static int64_t not_ahead(const struct derived *derived, int64_t time_ns)
 {
 	const int64_t now_ns = derived->view.context->last_ns;
@@ -193,7 +199,7 @@ static int take_link(void *data, const struct tap_link *link)
 	struct tap_mark mark = {.kind = TAP_MARK_LINK, .link = link};
 	int ret = 0;
 
-	/* The span of a work request is that already. */
+	/* The span of a work request already shows this link. */
 	if (link->kind == TAP_LINK_POST_COMPLETION)
 		return 0;
 	mark.link_number = ++derived->link_count;
@@ -229,7 +235,7 @@ static enum tap_span_kind cuda_kind(const struct tap_name *name)
 		       : TAP_SPAN_LAUNCH;
 }
 
-/* What NCCL calls it; of several functions it is a list. */
+/* The kind of a kernel by NCCL's names; several functions are a list. */
 static enum tap_span_kind kernel_kind(const struct tap_span *span)
 {
 	static const struct {
@@ -289,7 +295,10 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 	case TAP_NAME_COLLECTIVE:
 		break;
 	}
-	/* So is a name of which nothing is known; NVTX tells bytes, and no number. */
+	/*
+	 * TAP_NAME_COLLECTIVE is also the kind of an unknown name.  NVTX reports bytes,
+	 * and no operation number.
+	 */
 	return span->operation.number || (span->is_from_nvtx && bytes_of(span) >= 0)
 		       ? TAP_SPAN_COLLECTIVE
 		       : TAP_SPAN_CALL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows by thread, or queue, and layer, each with lanes, each with what lies above each
- * other. */
+/*
+ * Rows by thread or queue, and layer; each has lanes, each lane has spans that lie above
+ * each other.
+ */
 #include "join/views/lane.h"
 
 #include <errno.h>
@@ -10,12 +12,12 @@
 #include "common/vec.h"
 #include "join/base/chain.h"
 
-/* What the spans of a lane have in common that makes one end before the other. */
+/* What the spans of a lane share, so that the upper one ends before the lower. */
 enum {
-	NEST_NOWHERE, /* nothing: alone in its lane */
+	NEST_NOWHERE, /* nothing: the span is alone in its lane */
 	NEST_AMONG_CALLS,
-	NEST_ANYWHERE,	/* it ends when it begins */
-	NEST_IN_DOMAIN, /* and more: a number made of the domain */
+	NEST_ANYWHERE,	/* the span ends when it begins */
+	NEST_IN_DOMAIN, /* and above: a hash of the domain */
 };
 
 struct lane {
@@ -40,7 +42,7 @@ static uint64_t nest_of(const struct tap_span *span)
 	const char *domain;
 	uint64_t hash;
 
-	/* Only a call is on its thread's stack of calls. */
+	/* Only calls have a thread. */
 	if (span->thread)
 		return NEST_AMONG_CALLS;
 	scope = tap_fields_find(&span->entry, "scope");
@@ -50,13 +52,13 @@ static uint64_t nest_of(const struct tap_span *span)
 		return NEST_ANYWHERE;
 	if (strcmp(scope->label, "thread"))
 		return NEST_NOWHERE;
-	/* A thread pops the last of a domain that it has pushed. */
+	/* A thread pops the last range that it has pushed in a domain. */
 	domain = tap_fields_get_string(&span->entry, "domain");
 	hash = tap_table_hash(domain ? domain : "");
 	return hash < NEST_IN_DOMAIN ? NEST_IN_DOMAIN : hash;
 }
 
-/* A thread, or a queue: those have numbers that no thread has. */
+/* The number of a thread, or of a queue, which no thread has. */
 static int64_t row_number(const struct tap_span *span)
 {
 	const struct tap_work *work = &span->work;
@@ -98,7 +100,7 @@ static struct tap_row *row_of(struct tap_lanes *lanes, const struct tap_span *sp
 	return row ? row : make_row(lanes, span);
 }
 
-/* Nothing is open in it: it is forgotten, and its memory kept for another. */
+/* Forgets a row without open spans, and keeps its memory for another. */
 static void drop_row(struct tap_lanes *lanes, struct tap_row *row)
 {
 	tap_chain_remove(&lanes->by_thread, row->process, (uint64_t) row->tid, row, next);
@@ -106,7 +108,7 @@ static void drop_row(struct tap_lanes *lanes, struct tap_row *row)
 	lanes->unused = row;
 }
 
-/* The first lane in which the span ends before what it lies above. */
+/* The first lane where the span ends before the one below it, or an empty one. */
 static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 {
 	struct lane *lane, *empty = NULL;
@@ -129,7 +131,7 @@ static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 	return empty;
 }
 
-/* Lays a span above what is in the lane.  Returns its depth, or 0: memory is short. */
+/* Lays a span on top of the lane.  Returns its depth, or 0 when memory is short. */
 static unsigned int lay(struct lane *lane)
 {
 	if (tap_vec_add(&lane->is_taken, true))
@@ -181,10 +183,10 @@ void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
 
 /* ---- The GPU ---- */
 
-/* Streams that have lanes, so that a damaged trace cannot fill the memory. */
+/* The most streams with lanes, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
 
-/* When the last span of each lane was over.  A stream has few, and is there for long. */
+/* The end of the last span in each lane.  A stream has few lanes, and exists for long. */
 struct tap_stream_lanes {
 	TAP_VEC(int64_t) end_ns;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where on its row a span is drawn: spans that overlap without one being in the
- * other get lanes of their own, and one that is in another lies above it.
+ * Where on its row a span is drawn: spans that overlap without nesting get separate
+ * lanes, a nested span lies above the one around it.
  *
- * A beginning is told when it comes, long before its end is known.  So a span lies
- * above another only where it is known beforehand to end first: calls of one
- * thread do, and what a thread pushes and pops.  Hides how that is decided and what
- * is kept, which is as much as is open at once.
+ * Hides how that is decided, long before the end of a span is known: a span lies above
+ * another only where it is certain to end first, as calls of one thread do, and ranges
+ * that a thread pushes and pops.  The memory is bounded by the number of spans that are
+ * open at once.
  */
 #ifndef TAP_JOIN_VIEWS_LANE_H
 #define TAP_JOIN_VIEWS_LANE_H
@@ -20,13 +20,15 @@ struct tap_lanes {
 	struct tap_table by_stream; /* of the GPU, by (process, device and stream) */
 };
 
-/* Sets the span's place; before anything of it is drawn.  Returns 0 or -ENOMEM. */
+/* Sets the span's place, before the span is drawn.  Returns 0 or -ENOMEM. */
 int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span);
 
-/* The same of a span that ran on a GPU, whose end is known. */
+/*
+ * Sets the place of a span that ran on a GPU, whose end is known.  Returns 0 or -ENOMEM.
+ */
 int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span);
 
-/* The span is over; its place is free for others, and still tells lane and depth. */
+/* Frees the span's place for others when it is over; lane and depth stay readable. */
 void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span);
 
 void tap_lanes_free(struct tap_lanes *lanes);

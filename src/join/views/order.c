@@ -72,7 +72,7 @@ static int take_run(struct tap_order *order)
 	return ret;
 }
 
-/* Whether what is next ran on a GPU. */
+/* Whether the next span ran on a GPU. */
 static bool is_run_next(const struct tap_order *order)
 {
 	const struct tap_heap_item *run = tap_heap_first(&order->runs);
@@ -80,7 +80,7 @@ static bool is_run_next(const struct tap_order *order)
 	return run && (!order->count || run->time_ns < begin_of(first(order)));
 }
 
-/* What is next must wait no longer. */
+/* Gives the next span, or stops waiting for its end. */
 static int take_next(struct tap_order *order)
 {
 	return is_run_next(order) ? take_run(order) : take_first(order);
@@ -108,7 +108,9 @@ int tap_order_begun(struct tap_order *order, struct tap_span *span)
 {
 	int ret = 0;
 
-	/* The head is open, or waits for the GPU, else it would have gone. */
+	/*
+	 * The head is open or waits for the GPU: otherwise flush() would have given it.
+	 */
 	while (!ret && order->count == order->size)
 		ret = take_next(order);
 	if (!ret)

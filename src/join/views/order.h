@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans come when they end; a person reads them in order of their beginning.
- * This holds them back until none that began earlier is open, at most a fixed
- * number of them: an earlier call that is still open then is not waited for,
- * and its line comes late.  What ran on a GPU is known when it has ended: what began
- * after it may have, too, is held as well, until nothing of the kind is awaited.
+ * Brings spans, which come when they end, in order of their beginning, for a person who
+ * reads them.
+ *
+ * Hides how spans are held back until no earlier one is open, at most a fixed number of
+ * them: beyond that the order no longer waits for an earlier call that is still open, and
+ * its line comes late.  A span on a GPU is known only after its end: spans that began
+ * after it are held as well, until no earlier work on a GPU is awaited.
  */
 #ifndef TAP_JOIN_VIEWS_ORDER_H
 #define TAP_JOIN_VIEWS_ORDER_H
@@ -14,7 +16,7 @@
 
 struct tap_context;
 
-/* Takes a span whose turn it is.  Returns 0 or -errno. */
+/* Takes the next span in order.  Returns 0 or -errno. */
 typedef int (*tap_order_take)(void *data, struct tap_span *span);
 
 struct tap_order {
@@ -22,9 +24,9 @@ struct tap_order {
 	size_t size;
 	size_t first;
 	size_t count;
-	struct tap_heap runs; /* of the GPU, by their beginnings */
+	struct tap_heap runs; /* on a GPU, by their beginnings */
 	uint64_t run_count;
-	int64_t last_ns;       /* the beginning of the latest that was given */
+	int64_t last_ns; /* the beginning of the latest span given to take */
 	const struct tap_context *context;
 	tap_order_take take;
 	void *data;
@@ -40,13 +42,13 @@ int tap_order_begun(struct tap_order *order, struct tap_span *span);
 /* A span has ended.  Returns 0 or what take returned. */
 int tap_order_ended(struct tap_order *order, struct tap_span *span);
 
-/* A span of the GPU, which has ended.  Returns 0, -ENOMEM or what take returned. */
+/* A span on a GPU has ended.  Returns 0, -ENOMEM or what take returned. */
 int tap_order_ran(struct tap_order *order, struct tap_span *span);
 
-/* No span comes any more.  Returns 0 or what take returned. */
+/* Gives all that is held, after the last span.  Returns 0 or what take returned. */
 int tap_order_finish(struct tap_order *order);
 
-/* Gives back what is held; before the join is destroyed. */
+/* Drops what is held; call it before the join is destroyed. */
 void tap_order_free(struct tap_order *order);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The names at a frame: their number, or -ENOMEM. */
+/* Gets the symbols at a frame.  Returns how many there are, or -ENOMEM. */
 static int names_of(struct tap_symbols *symbols, const struct tap_process *process,
 		    const struct tap_stack_frame *frame,
 		    const struct tap_library **ret_library,

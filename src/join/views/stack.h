@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call stacks as the views show them, alike in all.  Hides what becomes of a frame that
- * has no name, and of a stack that is not whole.
+ * Call stacks, formatted alike in all views.
+ *
+ * Hides how a frame without a name is shown, and a stack that is incomplete.
  */
 #ifndef TAP_JOIN_VIEWS_STACK_H
 #define TAP_JOIN_VIEWS_STACK_H
@@ -9,12 +10,15 @@
 #include "join/base/json.h"
 #include "join/views/symbol.h"
 
-/* A line for each function, indented; 0 or -ENOMEM. */
+/* A line for each function, indented.  Returns 0 or -ENOMEM. */
 int tap_stack_add_text(struct tap_buffer *line, struct tap_symbols *symbols,
 		       const struct tap_process *process, const struct tap_stack *stack,
 		       size_t indent);
 
-/* "stack":[...] and why it ends; null where stack is NULL.  0 or -ENOMEM. */
+/*
+ * "stack":[...] and the reason why it ends; null where stack is NULL. Returns 0 or
+ * -ENOMEM.
+ */
 int tap_stack_add_json(struct tap_json *json, struct tap_symbols *symbols,
 		       const struct tap_process *process, const struct tap_stack *stack);
 

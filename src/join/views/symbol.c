@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files by build id and name, each opened by libdwfl, and their places by offset. */
+/* Files by build id and name, each opened by libdwfl, with its places by offset. */
 #include "join/views/symbol.h"
 
 #include "common/compiler.h"
@@ -19,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the tracer keeps of a build id, in digits. */
+/* The digits of a build id that the tracer records. */
 #define ID_DIGITS 40
 
-/* Inlined functions at one place; more are not shown. */
+/* The most functions shown at one place. */
 #define SYMBOLS_MAX 64
 
 #define FOLDERS_OPEN 16
@@ -43,7 +43,7 @@ struct module {
 	struct tap_module about;
 	char *path, *build_id, *file, *problem;
 	Dwfl *dwfl;
-	Dwfl_Module *opened; /* NULL: nothing is known of it */
+	Dwfl_Module *opened; /* NULL: no file is used */
 	struct tap_table by_offset;
 	struct place *places;
 };
@@ -52,16 +52,16 @@ struct tap_symbols {
 	char *folder;
 	struct copy *copies;
 	size_t copy_count, copy_room;
-	bool has_looked; /* through the folder */
+	bool has_looked; /* the folder was searched */
 	char *debug_path;
 	struct tap_table by_library;
 	const struct tap_module *modules;
 	char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
-	char **names; /* that were demangled */
+	char **names; /* the demangled names */
 	size_t name_count, name_room;
 };
 
-/* nftw() has no argument for its callback: set during look_through() alone. */
+/* nftw() passes no argument to its callback: set during look_through() only. */
 static struct tap_symbols *looking;
 
 struct tap_symbols *tap_symbols_create(const char *modules, const char *debug)
@@ -72,7 +72,7 @@ struct tap_symbols *tap_symbols_create(const char *modules, const char *debug)
 	if (!symbols)
 		return NULL;
 	elf_version(EV_CURRENT);
-	/* libdwfl compares the build ids, and where there is none the checksum. */
+	/* libdwfl compares build ids, and where there is none the checksum. */
 	if (asprintf(&symbols->debug_path, "+%s%s:.debug:/usr/lib/debug",
 		     debug ? ":" : "", debug ? debug : "") < 0)
 		symbols->debug_path = NULL;
@@ -82,7 +82,7 @@ struct tap_symbols *tap_symbols_create(const char *modules, const char *debug)
 		tap_symbols_destroy(symbols);
 		return NULL;
 	}
-	/* Without it the names of C++ stay as they are in the file. */
+	/* Without libstdc++ the names of C++ stay mangled. */
 	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 	if (library)
 		symbols->demangle = (char *(*) (const char *, char *, size_t *,
@@ -142,7 +142,7 @@ static void write_id(char *ret_hex, const unsigned char *id, int length)
 		sprintf(ret_hex + 2 * i, "%02x", id[i]);
 }
 
-/* Whether the file is ELF; its build id, which may be empty. */
+/* Whether the file is ELF. Gets its build id, which may be empty. */
 static bool read_build_id(const char *path, char *ret_hex)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), length;
@@ -189,7 +189,7 @@ static int take_file(const char *path, const struct stat *status, int type,
 	return 0;
 }
 
-/* What cannot be read is not there. */
+/* Lists the folder of copies; files that cannot be read are ignored. */
 static int look_through(struct tap_symbols *symbols)
 {
 	int ret;
@@ -215,7 +215,10 @@ static bool is_named(const struct copy *copy, const char *name)
 	return !strcmp(base_name(copy->path), name);
 }
 
-/* The best copy: of the same build, rather under the same name; else by its name. */
+/*
+ * The best copy: with the same build id, preferably under the same name; else with the
+ * same name.
+ */
 static const char *find_copy(const struct tap_symbols *symbols,
 			     const struct tap_library *library)
 {
@@ -263,7 +266,7 @@ static tap_printf(2, 3) int set_problem(struct module *module, const char *forma
 	return -ENOMEM;
 }
 
-/* A file that is the library's, or a problem.  Returns 0 or -ENOMEM. */
+/* Opens a file if it is the library's, or notes the problem.  Returns 0 or -ENOMEM. */
 static int open_file(struct tap_symbols *symbols, struct module *module, const char *path)
 {
 	char build_id[ID_DIGITS + 1];
@@ -302,7 +305,10 @@ static int open_module(struct tap_symbols *symbols, struct module *module,
 	copy = find_copy(symbols, library);
 	if (copy)
 		ret = open_file(symbols, module, copy);
-	/* A copy that does not fit is of interest; that the path is not there is not. */
+	/*
+	 * A copy that does not match is a problem to show; a path that does not exist is
+	 * not.
+	 */
 	if (!ret && !module->opened && (!copy || !access(module->path, R_OK)))
 		ret = open_file(symbols, module, module->path);
 	module->about = (struct tap_module){.path = module->path,
@@ -313,7 +319,7 @@ static int open_module(struct tap_symbols *symbols, struct module *module,
 	return ret;
 }
 
-/* One for all processes that have loaded the same. */
+/* The module that all processes with the same library share. */
 static struct module *known_module(const struct tap_symbols *symbols,
 				   const struct tap_library *library)
 {
@@ -356,7 +362,7 @@ static struct module *module_of(struct tap_symbols *symbols,
 
 /* ---- Names ---- */
 
-/* A name of C++ as it is written in the source, where that can be told. */
+/* The name as the source has it, demangled where possible. */
 static const char *readable(struct tap_symbols *symbols, const char *name)
 {
 	char *demangled;
@@ -380,7 +386,7 @@ static const char *readable(struct tap_symbols *symbols, const char *name)
 	return demangled;
 }
 
-/* The symbol that covers an address; the nearest one may be of something else. */
+/* The symbol that covers an address; the nearest one may belong to other code. */
 static const char *symbol_name(Dwfl_Module *module, Dwarf_Addr address)
 {
 	const char *name;
@@ -404,7 +410,7 @@ static const char *die_name(Dwarf_Die *die)
 	return NULL;
 }
 
-/* Where an inlined function was called. */
+/* Sets the place where an inlined function was called. */
 static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct tap_symbol *symbol)
 {
 	Dwarf_Attribute attribute;
@@ -421,7 +427,7 @@ static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct tap_symbol *sym
 		symbol->line = (int) number;
 }
 
-/* The compilation unit; the table of their addresses is there with gcc alone. */
+/* Finds the compilation unit; only gcc writes the table of their addresses. */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *ret_bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, ret_bias);
@@ -434,7 +440,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr 
 	return unit;
 }
 
-/* Returns how many there are. */
+/* Returns how many symbols there are. */
 static int find_symbols(struct tap_symbols *symbols, struct module *module,
 			uint64_t offset, struct tap_symbol *ret)
 {
@@ -445,7 +451,7 @@ static int find_symbols(struct tap_symbols *symbols, struct module *module,
 
 	if (!dwfl_module_getelf(module->opened, &bias))
 		return 0;
-	/* The call stands before the place that it returns to. */
+	/* The call is before the return address. */
 	address = offset - 1 + bias;
 	unit = find_unit(module->opened, address, &bias);
 	line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
@@ -464,7 +470,7 @@ static int find_symbols(struct tap_symbols *symbols, struct module *module,
 		ret[count].function = readable(symbols, die_name(&scopes[i]));
 		set_call(unit, &scopes[i], &ret[++count]);
 	}
-	/* With the arguments, where it is C++. */
+	/* With the arguments, in C++. */
 	ret[count].function = readable(symbols, symbol_name(module->opened, address));
 	if (!ret[count].function && i < scope_count)
 		ret[count].function = readable(symbols, die_name(&scopes[i]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every view says in the same words. */
+/* Text and JSON that several views share. */
 #include "join/views/view.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a communicator's key that are shown where space is short. */
+/* The bits of a communicator's key that are shown where space is short. */
 #define KEY_BITS 32
 
 static bool is_host_new(const struct tap_context *context, size_t number)
@@ -45,7 +45,10 @@ void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *co
 	tap_json_close(json);
 }
 
-/* The next of the snapshots: its name, and of how many it is.  False: no more. */
+/*
+ * Gets the next snapshot: its name, and how many its recorder has.  Returns false after
+ * the last.
+ */
 static bool next_snapshot(const char **at, char *name, size_t size, uint64_t *of)
 {
 	const char *line = *at;
@@ -148,7 +151,10 @@ static void add_count(struct tap_buffer *buffer, uint64_t count, const char *wha
 	tap_buffer_add_unsigned(buffer, count);
 }
 
-/* Those that a flight recorder overwrites on purpose, or the others; else all. */
+/*
+ * Adds counts of losses: those that a flight recorder overwrites on purpose, or the
+ * others; of other recordings, all.
+ */
 static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 		       bool is_overwritten)
 {
@@ -184,7 +190,7 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 			add_count(buffer, counts[i].count, counts[i].what);
 }
 
-/* What is no fault of the trace. */
+/* Counts of what the program lacks, which is not a fault of the trace. */
 static void add_program(struct tap_buffer *buffer, const struct tap_loss *loss)
 {
 	if (!loss->incomplete_operations && !loss->mismatched_operations)

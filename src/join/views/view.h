@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The views: consumers of the join that write a file for a person or for a
- * program.  Hides what they have in common, so that the same thing is called
- * the same in all of them.
+ * The views: consumers of the join that write a file for a person or for a program.
+ *
+ * Hides what they have in common, so that all views use the same names and formats.
  */
 #ifndef TAP_JOIN_VIEWS_VIEW_H
 #define TAP_JOIN_VIEWS_VIEW_H
@@ -13,19 +13,19 @@
 #include "join/model/context.h"
 #include "join/views/symbol.h"
 
-/* The number of the machine-readable forms; additions do not change it. */
+/* The version of the machine-readable formats; additions do not change it. */
 #define TAP_VIEW_SCHEMA 1
 
 struct tap_view_settings {
 	bool is_absolute; /* text: times of day, else since the first event */
 	bool is_json;	  /* report, check */
-	size_t window;	  /* text: how many spans are held to bring them in order */
+	size_t window;	  /* text: how many spans are held to order them */
 };
 
 struct tap_view {
 	const struct tap_consumer *consumer;	/* called with the view */
 	void (*destroy)(struct tap_view *view); /* before the join is destroyed */
-	const struct tap_context *context;	/* set by whoever makes the join */
+	const struct tap_context *context;	/* set by the owner of the join */
 	struct tap_outfile *output;		/* not owned */
 	struct tap_symbols *symbols;		/* not owned; NULL: show no stacks */
 	struct tap_view_settings settings;
@@ -43,33 +43,36 @@ void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *co
 /* "snapshots":[{"name":...,"of":4}], only of flight recorders. */
 void tap_view_add_snapshots_json(struct tap_json *json,
 				 const struct tap_context *context);
-/* The same, a line for each. */
+/* Likewise as text, a line for each. */
 void tap_view_add_snapshots_text(struct tap_buffer *buffer,
 				 const struct tap_context *context);
 /* How many hosts the traces name. */
 size_t tap_view_host_count(const struct tap_context *context);
-/* "loss":{...}; without the streams in a line that may not grow. */
+/* "loss":{...}; without the streams in a line whose length is bounded. */
 void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 			    bool has_streams);
 /* Lines that begin with "loss:". */
 void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss);
-/* "library.so+0x12", "library 3+0x12" when it is not known; the number is not 0. */
+/*
+ * "library.so+0x12", or "library 3+0x12" when the library is unknown; the number is not
+ * 0.
+ */
 void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *library,
 			 uint64_t number, uint64_t offset);
 /* A duration with three decimals in the largest unit that fits. */
 void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns);
-/* A number at the right end of a column. */
+/* A number, aligned right in a column. */
 void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width);
 /* The value of a field, for a person. */
 void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
 			const struct tap_field *field);
-/* The beginning of a communicator's key, as long as a person can compare, or "?". */
+/* The beginning of a communicator's key, short enough for a person to compare, or "?". */
 void tap_view_add_key(struct tap_buffer *buffer, uint64_t key);
 /* "rank 3", or "pid 1234" where the rank is unknown. */
 void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *process);
-/* "pid 1234 on host"; "pid ?", and no host, where it is unknown. */
+/* "pid 1234 on host"; "pid ?" without a host where it is unknown. */
 void tap_view_add_pid(struct tap_buffer *buffer, const struct tap_process *process);
-/* The command that a process runs, or its executable, or "". */
+/* The command of a process, or its executable, or "". */
 const char *tap_view_command(const struct tap_process *process);
 
 #endif
