@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of fields, and the values in the same order. */
+/* Tables of the events' fields, and the values in the same order. */
 #include "join/bt/ctf.h"
 
 #include "join/base/heap.h"
@@ -14,10 +14,13 @@
 
 #define NS_PER_S 1000000000
 
-/* Messages that wait for what ran on a GPU; beyond these it is drawn too late. */
+/*
+ * The most messages that wait for earlier work on a GPU; work that comes later still gets
+ * a wrong time.
+ */
 #define HELD_MAX 262144
 
-/* What a field is made of; the classes and the values go through these alike. */
+/* The types of fields; classes and values use the same tables. */
 enum type { TEXT, UNSIGNED, SIGNED, SMALL };
 
 struct member {
@@ -88,15 +91,16 @@ struct tap_ctf {
 	bt_self_message_iterator *iterator;
 	const struct tap_decoder *decoder;
 	struct output *outputs;
-	TAP_VEC(struct output *) by_trace; /* its number; NULL: not looked for yet */
+	TAP_VEC(struct output *)
+	by_trace; /* by number of the trace; NULL: not looked for */
 	TAP_VEC(const bt_message *) messages;
-	size_t first; /* of the messages: those before it were taken */
+	size_t first; /* the first message not taken */
 	struct tap_buffer text;
-	/* Until nothing that ran on a GPU before is awaited any more. */
+	/* Messages that wait until no earlier work on a GPU is awaited. */
 	const struct tap_context *context;
 	struct tap_heap held;
 	uint64_t held_count;
-	int64_t last_ns; /* of the latest message that may be taken */
+	int64_t last_ns; /* of the latest message that can be taken */
 };
 
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
@@ -166,7 +170,7 @@ uint64_t tap_ctf_take(struct tap_ctf *ctf, bt_message_array_const messages,
 	return count;
 }
 
-/* Takes the message, NULL when there was no memory for it. */
+/* Appends the message, which is NULL when memory was short. */
 static int append(struct tap_ctf *ctf, const bt_message *message)
 {
 	if (message && !tap_vec_add(&ctf->messages, message))
@@ -184,8 +188,10 @@ static int append_held(struct tap_ctf *ctf)
 	return append(ctf, item.value);
 }
 
-/* Takes the message, NULL when there was no memory for it.  Its time is not before
- * last_ns. */
+/*
+ * Appends the message, which is NULL when memory was short, at a time that is not before
+ * last_ns.
+ */
 static int append_at(struct tap_ctf *ctf, bt_message *message, int64_t time_ns)
 {
 	const int64_t horizon_ns = tap_context_horizon(ctf->context);
@@ -257,7 +263,7 @@ static bt_event_class *make_event_class(bt_trace_class *traces, bt_stream_class 
 	return NULL;
 }
 
-/* vpid and vtid, as LTTng's own contexts are. */
+/* Adds vpid and vtid, as LTTng's contexts are. */
 static bool add_context(bt_trace_class *traces, bt_stream_class *streams)
 {
 	bt_field_class *context = bt_field_class_structure_create(traces);
@@ -279,7 +285,10 @@ static bool add_context(bt_trace_class *traces, bt_stream_class *streams)
 	return is_whole;
 }
 
-/* All but what says how LTTng's buffers were laid out: it has none any more. */
+/*
+ * Copies the environment, except entries that describe LTTng's buffers, which the output
+ * does not have.
+ */
 static bool copy_environment(const bt_trace *from, bt_trace *to)
 {
 	static const char *const passed_over[] = {
@@ -321,7 +330,7 @@ static const bt_clock_class *find_clock(const bt_trace *trace)
 	return clock;
 }
 
-/* A clock of ns that is that one in all else; LTTng's has ns already. */
+/* Makes a clock that counts ns and is otherwise a copy; LTTng's counts ns already. */
 static bt_clock_class *copy_clock(const bt_clock_class *from, bt_self_component *self,
 				  struct output *output)
 {
@@ -352,7 +361,7 @@ static bt_clock_class *copy_clock(const bt_clock_class *from, bt_self_component 
 	return to;
 }
 
-/* The stream, in a trace with the environment of from; NULL: memory is short. */
+/* Makes a stream, in a trace with the environment of `from`; NULL: memory is short. */
 static bt_stream *make_stream(bt_trace_class *traces, bt_stream_class *streams,
 			      const bt_trace *from, const char *host)
 {
@@ -393,7 +402,7 @@ static bool is_same(const struct output *a, const struct output *b)
 	       !memcmp(a->uuid, b->uuid, sizeof(a->uuid));
 }
 
-/* The output for a trace that was not met before.  NULL: memory is short. */
+/* Makes or finds the output for a trace not met before; NULL: memory is short. */
 static struct output *find_output(struct tap_ctf *ctf, const struct tap_trace *trace)
 {
 	const bt_trace *from = tap_decoder_find_trace(ctf->decoder, trace);
@@ -441,11 +450,11 @@ static struct output *output_of(struct tap_ctf *ctf, const struct tap_trace *tra
 
 /* ---- Events ---- */
 
-/* Values go into the members of a structure one after the other. */
+/* Writes values into the members of a structure, one after the other. */
 struct values {
 	bt_field *structure;
 	uint64_t next;
-	bool is_short; /* of memory */
+	bool is_short; /* memory was short */
 };
 
 static bt_field *next_field(struct values *values)
@@ -455,8 +464,8 @@ static bt_field *next_field(struct values *values)
 }
 
 /*
- * Never empty: where another text was before, babeltrace2 2.0 reads that one from an
- * empty string.
+ * Writes a text that is never empty: babeltrace2 2.0 reads an empty string as the text
+ * that was there before.
  */
 static void put_text(struct values *values, const char *text)
 {
@@ -464,7 +473,7 @@ static void put_text(struct values *values, const char *text)
 		values->is_short = true;
 }
 
-/* What is in the buffer, which is emptied. */
+/* Writes the content of the buffer and empties it. */
 static void put_buffer(struct values *values, struct tap_buffer *buffer)
 {
 	tap_buffer_add_char(buffer, '\0');
@@ -518,7 +527,7 @@ static void put_place(struct values *values, struct tap_buffer *text,
 	put_unsigned(values, span->place.depth);
 }
 
-/* Text, so that one can look for what jsonl has. */
+/* A key as text, so that a user can search for the text of the jsonl view. */
 static void put_key(struct values *values, struct tap_buffer *text, uint64_t key)
 {
 	if (key)
@@ -526,7 +535,7 @@ static void put_key(struct values *values, struct tap_buffer *text, uint64_t key
 	put_buffer(values, text);
 }
 
-/* Which work request, as in jsonl. */
+/* The id of a work request, as in the jsonl view. */
 static void put_work(struct values *values, struct tap_buffer *text,
 		     const struct tap_process *process, const struct tap_work *work)
 {
@@ -541,7 +550,10 @@ static uint64_t key_of(const struct tap_span *span)
 			    : span->operation.comm_key;
 }
 
-/* Of a call of the CUDA driver, and what ran for it: the stream, and which kernel. */
+/*
+ * Of a call of the CUDA driver, and of the work that ran for it: the stream and the
+ * kernel.
+ */
 static void put_launch(struct values *values, struct tap_buffer *text,
 		       const struct tap_span *span)
 {
@@ -648,7 +660,7 @@ static void put_link(struct values *values, struct tap_buffer *text,
 	put_buffer(values, text);
 }
 
-/* As LTTng has them: 32 bits. */
+/* LTTng's contexts have 32 bits. */
 static int64_t context_number(int64_t number)
 {
 	return number > INT32_MAX ? -1 : number;
@@ -664,7 +676,7 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 
 	if (!output)
 		return -ENOMEM;
-	/* Before its clock began there is nothing, but in a damaged trace. */
+	/* Times before the clock's origin occur only in a damaged trace. */
 	if (time_ns < ctf->last_ns)
 		time_ns = ctf->last_ns;
 	if (__builtin_sub_overflow(time_ns, output->offset_ns, &clock) || clock < 0)

@@ -2,8 +2,8 @@
 /*
  * The events of ccltap-trace(5) as babeltrace2's messages, one trace for each host.
  *
- * Hides how they are laid out, and that a host's trace keeps the environment and the
- * clock of what LTTng recorded there, so that other tools take it for LTTng's.
+ * Hides the layout of the events, and that a host's trace keeps the environment and the
+ * clock of the trace that LTTng recorded there, so that other tools treat it as LTTng's.
  */
 #ifndef TAP_JOIN_BT_CTF_H
 #define TAP_JOIN_BT_CTF_H
@@ -23,12 +23,12 @@ void tap_ctf_destroy(struct tap_ctf *ctf);
 int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark);
 
 /*
- * Appends what ends all traces; those of hosts where nothing happened are
- * there too.  Returns 0 or -ENOMEM.
+ * Appends the messages that end all traces; hosts without events have traces, too.
+ * Returns 0 or -ENOMEM.
  */
 int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context);
 
-/* How many messages there are to take. */
+/* The number of messages that can be taken. */
 size_t tap_ctf_count(const struct tap_ctf *ctf);
 
 /* Takes up to count messages, the oldest first.  Returns how many. */

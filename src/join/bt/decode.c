@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One plan per event class: what each member is, and what it is for. */
+/* One plan per event class: the type and the role of each member. */
 #include "join/bt/decode.h"
 
 #include "join/bt/decode_field.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer name of a span is a field. */
+/* A longer name of a span becomes a field. */
 #define NAME_MAX_BYTES 1024
 
 enum role {
 	ROLE_FIELD,
 	ROLE_NAME,  /* of the span */
-	ROLE_GIVEN, /* which of the fields after it are */
-	ROLE_NONE,  /* the length of an array, which the array has too */
+	ROLE_GIVEN, /* which of the fields after it are given */
+	ROLE_NONE,  /* the length of an array, which the array has, too */
 	ROLE_CALL_ID,
 	ROLE_PARENT_ID,
 	ROLE_CALLER_LIBRARY,
@@ -23,15 +23,15 @@ enum role {
 	ROLE_INNER,
 	ROLE_STACK_ID,
 	ROLE_RESULT, /* of a call that has one event */
-	ROLE_END,    /* when what ran on a GPU was over */
+	ROLE_END,    /* when work on a GPU ended */
 	ROLE_NAME_NUMBER,
-	ROLE_BEGIN, /* when the call began whose end this event is */
+	ROLE_BEGIN, /* when the call began that this event ends */
 	ROLE_COMM_ID,
 	ROLE_COMM_KEY,
 	ROLE_OP_NUMBER,
 	ROLE_NOT_COUNTED,
 	ROLE_GROUP_ID,
-	/* Arguments that the join looks at too; they stay fields. */
+	/* Arguments that the join reads; they stay fields. */
 	ROLE_PEER,
 	ROLE_COUNT,
 	ROLE_DATATYPE,
@@ -42,7 +42,7 @@ struct member {
 	enum role role;
 };
 
-/* Where a context has a number, or -1. */
+/* Indexes of members in a context, or -1. */
 struct context {
 	int pid;
 	int tid;
@@ -55,7 +55,7 @@ struct tap_event_class {
 	enum tap_verbs_event verbs;
 	enum tap_gpu_event gpu;
 	const struct tap_name *name;
-	const char *named_by; /* the member that has the span's name, or NULL */
+	const char *named_by; /* the member with the span's name, or NULL */
 	bool is_range;
 	bool has_clock;
 	int64_t clock_offset_ns; /* from the tracer's clock to ours */
@@ -181,7 +181,7 @@ static bool ends_with(const char *string, size_t length, const char *end)
 	       !memcmp(string + length - end_length, end, end_length);
 }
 
-/* What the event of this name of the layer "tap" is. */
+/* The kind of an event of the layer "tap". */
 static enum tap_event_kind find_kind(const char *name)
 {
 	static const struct {
@@ -211,7 +211,7 @@ static enum tap_event_kind find_kind(const char *name)
 	return TAP_EVENT_OTHER;
 }
 
-/* What NVTX tells of has one class of events, whatever it is called. */
+/* Events that NVTX reports have one class for all names. */
 static void set_reported(struct tap_event_class *class, const char *name)
 {
 	if (!strncmp(name, "nccl:nvtx_", 10)) {
@@ -223,8 +223,9 @@ static void set_reported(struct tap_event_class *class, const char *name)
 }
 
 /*
- * A call of the CUDA driver that has one event tells when it began, whatever its name: a
- * newer tracer may know more of them.
+ * Whether it is a call of the CUDA driver with one event, whatever its name: such an
+ * event has the time when the call began, and a newer tracer may know more of these
+ * calls.
  */
 static bool is_work(const bt_event_class *class)
 {
@@ -236,7 +237,7 @@ static bool is_work(const bt_event_class *class)
 	       bt_field_class_structure_borrow_member_by_name_const(payload, "begin_ns");
 }
 
-/* What an event named layer:call_entry is, and the layer and call. */
+/* Sets the kind of an event named layer:call_entry, its layer and call. */
 static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 {
 	const char *name = bt_event_class_get_name(class->class);
@@ -249,7 +250,10 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 	class->verbs = tap_verbs_event(name);
 	if (class->verbs != TAP_VERBS_NONE)
 		class->kind = TAP_EVENT_VERBS;
-	/* Whoever waits for an event of a channel is in no call that has a number. */
+	/*
+	 * A thread that waits for an event of a completion channel is in no numbered
+	 * call.
+	 */
 	if (class->kind == TAP_EVENT_VERBS || !strncmp(name, "verbs:comp_event_", 17))
 		return 0;
 	class->gpu = tap_gpu_event(name);
@@ -315,7 +319,10 @@ static struct context find_context(const bt_field_class *class)
 	return context;
 }
 
-/* LTTng writes the length of the array "x" before it as "_x_length". */
+/*
+ * Whether the member is the length of an array: LTTng writes that of "x" before it as
+ * "_x_length".
+ */
 static bool is_array_length(const bt_field_class *payload, const char *name)
 {
 	size_t length = strlen(name);
@@ -329,11 +336,11 @@ static bool is_array_length(const bt_field_class *payload, const char *name)
 	       bt_field_class_structure_borrow_member_by_name_const(payload, array + 1);
 }
 
-/* Which events have roles for members by their names. */
+/* The events in which members have roles by their names. */
 enum {
 	OF_ENTRY = 1,	  /* of a call, or a mark */
-	OF_CUDA = 2,	  /* of a call of the driver, however many events it has */
-	OF_EXIT = 4,	  /* the rest of it may be what the call gives back */
+	OF_CUDA = 2,	  /* of a call of the driver, with one event or two */
+	OF_EXIT = 4,	  /* other members may be values that the call returns */
 	OF_NCCL_ARGS = 8, /* of a launch */
 	OF_CALLS = OF_ENTRY | OF_CUDA,
 };
@@ -356,7 +363,7 @@ static unsigned int find_events(const struct tap_event_class *class)
 	}
 }
 
-/* What an argument of a call of NCCL is to the operation. */
+/* The role of an argument of a call of NCCL in its operation. */
 static enum role find_argument(const struct tap_event_class *class,
 			       const struct tap_field_plan *member)
 {
@@ -443,7 +450,7 @@ static void plan_member(const struct tap_event_class *class,
 			       : find_role(class, &member->plan);
 }
 
-/* Times in fields are LTTng's own, which has ns. */
+/* Times in fields use LTTng's clock, which counts ns. */
 static int64_t find_clock_offset(const bt_stream_class *stream)
 {
 	const bt_clock_class *clock =
@@ -539,7 +546,7 @@ static int64_t get_number(const bt_field *field, int64_t none)
 		       : (int64_t) bt_field_integer_unsigned_get_value(field);
 }
 
-/* The member's number, or none where there is no such member. */
+/* The member's number; `none` where there is no such member. */
 static int64_t get_member(const bt_field *structure, int index, int64_t none)
 {
 	return index < 0
@@ -571,7 +578,7 @@ static void keep_field(struct tap_decoder *decoder, struct member *member,
 		tap_join_loss(decoder->join)->ignored_fields++;
 }
 
-/* A name that cannot be the span's stays a field. */
+/* Reads the span's name; a text that cannot be a name stays a field. */
 static void read_name(struct tap_decoder *decoder, struct member *member,
 		      const bt_field *field, struct tap_event *event)
 {
@@ -719,7 +726,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 		if (class->members[i].role == ROLE_GIVEN)
 			left_out = ~bt_field_integer_unsigned_get_value(field);
 	}
-	/* Who told it says nothing of who did it. */
+	/* The thread that wrote the event is not the one that launched the work. */
 	if (class->kind == TAP_EVENT_GPU)
 		ret_event->tid = -1;
 	if (ret_event->end_ns &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One value after the other, as its class says; names of values are asked for once. */
+/* Values by the type of their class; labels are looked up once. */
 #include "join/bt/decode_field.h"
 
 static bool is_integer_hex(const bt_field_class *class)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From babeltrace2's fields to ours.  Hides their classes: what is asked about one
- * is asked once.
+ * Decodes babeltrace2's fields into the reader's.
+ *
+ * Hides their classes: each is examined once.
  */
 #ifndef TAP_JOIN_BT_DECODE_FIELD_H
 #define TAP_JOIN_BT_DECODE_FIELD_H
@@ -10,10 +11,10 @@
 
 #include <babeltrace2/babeltrace.h>
 
-/* Labels of values below are asked for once. */
+/* The labels of values below this are looked up once. */
 #define TAP_LABELS_KEPT 32
 
-/* What is known about one member of a class of events. */
+/* The plan for one member of a class of events. */
 struct tap_field_plan {
 	const char *name;
 	bt_field_class_type type;
@@ -27,7 +28,7 @@ struct tap_field_plan {
 void tap_field_plan_set(struct tap_field_plan *plan, const char *name,
 			const bt_field_class *class);
 
-/* Adds the field to a list.  Returns false when no list can hold it. */
+/* Adds the field to a list.  Returns false when a list cannot hold it. */
 bool tap_field_plan_add(struct tap_field_plan *plan, const bt_field *field,
 			struct tap_fields *fields);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The component has the parameters and ports; what reads is its iterator. */
+/* The component holds the parameters and ports; its iterator reads. */
 #include "join/bt/filter.h"
 
 #include "join/bt/ctf.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events read before it is looked whether they made any. */
+/* Events read before the iterator checks whether they produced messages. */
 #define BUDGET 16
 
 struct filter {
@@ -21,7 +21,7 @@ struct filter {
 	struct tap_bounds bounds;
 	uint64_t damaged_streams, removed_chunks;
 	bool is_window;
-	char *jobs; /* that are looked at, NULL: all */
+	char *jobs; /* that are read, NULL: all */
 	bool reports_loss;
 	bool has_progress;
 };
@@ -126,7 +126,7 @@ tap_filter_connected(bt_self_component_filter *self, bt_self_component_port_inpu
 {
 	(void) port;
 	(void) other;
-	/* There is always one port that is free. */
+	/* One port is always free. */
 	return add_port(get(self))
 		       ? BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR
 		       : BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK;
@@ -141,7 +141,7 @@ static int take_mark(void *data, const struct tap_mark *mark)
 	return tap_ctf_add(reading->ctf, mark);
 }
 
-/* The events cannot tell what is not there: that goes to standard error. */
+/* Events cannot show what is missing: losses go to standard error. */
 static int report_loss(void *data, const struct tap_loss *loss)
 {
 	static const char none[] = "loss: none\n";
@@ -207,7 +207,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 	return NULL;
 }
 
-/* Returns 0, -EIO after its cause is told, or -ENOMEM. */
+/* Returns 0, -EIO after reporting the cause, or -ENOMEM. */
 static int read_port(struct reading *reading, const struct filter *filter,
 		     unsigned int number)
 {
@@ -259,7 +259,7 @@ void tap_filter_end(bt_self_message_iterator *iterator)
 	destroy(bt_self_message_iterator_get_data(iterator));
 }
 
-/* Reads until there is a message, or none will be.  Returns 0 or -errno. */
+/* Reads until there is a message, or until there will be none.  Returns 0 or -errno. */
 static int read_more(struct reading *reading, bool *is_waiting)
 {
 	enum tap_merge_status status = TAP_MERGE_OK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filter component: a recording in, the events of ccltap-trace(5) out, over a
- * join, over a merge.  Hides babeltrace2's component life; plugin.c only names these
- * functions.
+ * The filter component: reads a recording through a merge and a join, and emits the
+ * events of ccltap-trace(5).
+ *
+ * Hides the life of a babeltrace2 component; plugin.c only names these functions.
  */
 #ifndef TAP_JOIN_BT_FILTER_H
 #define TAP_JOIN_BT_FILTER_H

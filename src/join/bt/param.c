@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One look at each value against a table. */
+/* Each value is checked against a table. */
 #include "join/bt/param.h"
 
 #include <stddef.h>

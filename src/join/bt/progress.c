@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line that is written over and over. */
+/* One line, overwritten each time. */
 #include "join/bt/progress.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ void tap_progress_show(struct tap_progress *progress, uint64_t events)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (now.tv_sec == progress->shown.tv_sec)
 		return;
-	/* The first look only starts the clock: short readings show nothing. */
+	/* The first call only starts the clock: short readings show nothing. */
 	if (progress->shown.tv_sec) {
 		fprintf(stderr, "\r%.1f million events read", (double) events / 1e6);
 		progress->has_shown = true;

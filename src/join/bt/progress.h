@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far a long reading is, told on standard error once a second.  Hides when that
- * is worth a line.
+ * The progress of a long reading, shown on standard error once a second.
+ *
+ * Hides when that is worth a line.
  */
 #ifndef TAP_JOIN_BT_PROGRESS_H
 #define TAP_JOIN_BT_PROGRESS_H
@@ -10,11 +11,11 @@
 #include <stdint.h>
 #include <time.h>
 
-/* All zero is none that is wanted. */
+/* All zero shows nothing. */
 struct tap_progress {
 	bool is_wanted;
 	bool has_shown;
-	struct timespec shown; /* when it was told last */
+	struct timespec shown; /* the time of the last line */
 };
 
 void tap_progress_show(struct tap_progress *progress, uint64_t events);

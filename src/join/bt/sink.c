@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters, ports and status codes: the join seen from babeltrace2. */
+/* Parameters, ports and status codes: the join as babeltrace2 sees it. */
 #include "join/bt/sink.h"
 
 #include "join/bt/merge.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events taken before babeltrace2 is asked whether the user wants to stop. */
+/* Events taken before babeltrace2 may check whether the user wants to stop. */
 #define BUDGET 16384
 
 #define WINDOW 100000
@@ -30,7 +30,7 @@ struct sink {
 	struct tap_progress progress;
 };
 
-/* The parameters of all sinks stand first. */
+/* The parameters that all sinks have come first. */
 enum {
 	OUTPUT,
 	OVERWRITE,
@@ -95,7 +95,7 @@ static int add_port(struct sink *sink)
 		       : 0;
 }
 
-/* Takes the view, and the ownership of it also when it fails. */
+/* Makes the component of a view, and owns the view, even on failure. */
 static bt_component_class_initialize_method_status
 make_sink(bt_self_component_sink *self, struct tap_view *view,
 	  const struct tap_param *params)
@@ -190,7 +190,7 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 	return make_sink(self, view, params);
 }
 
-/* A view that writes sums, for a person or a program. */
+/* Makes a view that writes sums, for a person or a program. */
 static bt_component_class_initialize_method_status
 init_sums(bt_self_component_sink *self, const bt_value *values,
 	  struct tap_view *(*create)(void) )
@@ -247,13 +247,13 @@ tap_sink_connected(bt_self_component_sink *self, bt_self_component_port_input *p
 {
 	(void) port;
 	(void) other;
-	/* There is always one port that is free. */
+	/* One port is always free. */
 	return add_port(get(self))
 		       ? BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_MEMORY_ERROR
 		       : BT_COMPONENT_CLASS_PORT_CONNECTED_METHOD_STATUS_OK;
 }
 
-/* Returns 0, -EIO after its cause is told, or -ENOMEM. */
+/* Returns 0, -EIO after reporting the cause, or -ENOMEM. */
 static int read_port(struct sink *sink, unsigned int number)
 {
 	bt_self_component_port_input *port =

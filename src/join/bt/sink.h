@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sink components: one view each, over a join, over a merge.  Hides
- * babeltrace2's component life; plugin.c only names these functions.
+ * The sink components: each writes one view of what it reads through a merge and a join.
+ *
+ * Hides the life of a babeltrace2 component; plugin.c only names these functions.
  */
 #ifndef TAP_JOIN_BT_SINK_H
 #define TAP_JOIN_BT_SINK_H

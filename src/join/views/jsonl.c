@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view for programs: one JSON object per line, as ccltap-jsonl(5) says.
+ * The view for programs: one JSON object per line, as ccltap-jsonl(5) describes.
  *
- * Spans are written when they end, so nothing is held.  The first line tells
- * of losses, which are known last: room is kept for it.
+ * Spans are written when they end, so that none is held.  The first line has the losses,
+ * which are known last: the file keeps room for it.
  */
 #include "join/model/comm.h"
 #include "join/model/link.h"
@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the first line; each may grow from one digit to twenty. */
+/* Counts in the first line; each may grow from one digit to twenty. */
 #define LOSS_COUNTS 19
 
-/* How the fields of a communicator's configuration begin. */
+/* The prefix of the fields of a communicator's configuration. */
 #define CONFIG "config_"
 
 struct jsonl {
@@ -43,8 +43,8 @@ static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 }
 
 /*
- * Every trace is known before the first event is taken, but for a live source;
- * so the line can grow by the digits of its counts alone.
+ * Writes the first line.  Every trace is known before the first event, except from a live
+ * source; so the line can grow only by the digits of its counts.
  */
 static int begin(struct jsonl *jsonl)
 {
@@ -90,7 +90,7 @@ static int end_line(struct jsonl *jsonl)
 	return tap_outfile_write(view->output, &view->line);
 }
 
-/* A number that no other span of the trace has, but for a damaged one. */
+/* The id of a call, which no other span of the trace has, except in a damaged trace. */
 static void add_id(struct tap_json *json, const char *name,
 		   const struct tap_process *process, uint64_t call_id)
 {
@@ -100,7 +100,7 @@ static void add_id(struct tap_json *json, const char *name,
 	tap_json_text(json, name);
 }
 
-/* The same, of what may be a work request. */
+/* The id of a span, which may be a work request. */
 static void add_span_id(struct tap_json *json, const char *name,
 			const struct tap_process *process, const struct tap_work *work,
 			uint64_t call_id)
@@ -138,7 +138,10 @@ static void add_number(struct tap_json *json, const char *name, uint64_t number)
 		tap_json_null(json, name);
 }
 
-/* Which operation: its number, what that counts, and a key that no other one has. */
+/*
+ * The operation: its number, what the number counts, and a key that no other operation
+ * has.
+ */
 static void add_op(struct tap_json *json, const struct tap_name *name,
 		   const struct tap_member *member, int64_t peer, uint64_t number)
 {
@@ -154,7 +157,7 @@ static void add_op(struct tap_json *json, const struct tap_name *name,
 		tap_json_null(json, "op_key");
 }
 
-/* Which call, who is in it, and of which operation. */
+/* An open call: the call, its thread, and its operation. */
 static void add_open_call(struct tap_json *json, const struct tap_open_call *call)
 {
 	const struct tap_member *member = call->member;
@@ -200,7 +203,7 @@ static void add_end_state(struct tap_json *json, const struct tap_end_state *end
 static int write_about(struct jsonl *jsonl, const struct tap_process *process,
 		       const struct tap_end_state *end_state)
 {
-	/* Written by themselves, so that they are always there. */
+	/* Fields written separately, so that they are always present. */
 	static const char *const done[] = {"host",    "pid",	 "rank", "world_size",
 					   "command", "process", "type", "end"};
 	struct tap_json *json = &jsonl->json;
@@ -262,7 +265,7 @@ static int write_open(struct jsonl *jsonl, const struct tap_open_call *call,
 	return end_line(jsonl);
 }
 
-/* Once more what the process is, now that it is known how it ended. */
+/* Repeats the description of the process, now that its end is known. */
 static int write_end_state(void *data, const struct tap_end_state *end_state)
 {
 	struct jsonl *jsonl = data;
@@ -310,7 +313,7 @@ static int write_problem(void *data, const struct tap_problem *problem)
 	return end_line(jsonl);
 }
 
-/* What of a communicator's configuration was asked for. */
+/* The values of a communicator's configuration that the program set. */
 static void add_config(struct tap_json *json, const struct tap_fields *about)
 {
 	size_t i;
@@ -332,7 +335,7 @@ static void add_config(struct tap_json *json, const struct tap_fields *about)
 
 static int write_communicator(void *data, const struct tap_member *member)
 {
-	/* Those that may be unknown: a number from 1, a key, a number from 0. */
+	/* Values that may be unknown: a number from 1, a key, a number from 0. */
 	static const struct {
 		const char *name;
 		enum { FROM_ONE, KEY, FROM_ZERO } kind;
@@ -403,7 +406,7 @@ static int write_thread(void *data, const struct tap_thread_state *thread)
 	return end_line(jsonl);
 }
 
-/* When a span, or the effect of a link, was over; or when it was, at the latest. */
+/* The end of a span, or of a link's effect; or its upper bound. */
 static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t end_ns)
 {
 	if (is_known && !is_bound)
@@ -414,8 +417,10 @@ static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t
 		tap_json_signed(json, "end_max_ns", end_ns);
 }
 
-/* A relation without communicator: of work requests from the cause's beginning to when
- * the effect was read; of a launch to its own beginning. */
+/*
+ * A link without communicator: of work requests, from the cause's beginning to when the
+ * effect was read; of a launch, to the launch's beginning.
+ */
 static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 {
 	struct tap_json *json = &jsonl->json;
@@ -434,7 +439,7 @@ static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 	return end_line(jsonl);
 }
 
-/* Its first end sends, if it is a message. */
+/* The key of a link's operation.  The first end of a message is the sender. */
 static void add_link_key(struct tap_json *json, const struct tap_link *link)
 {
 	const struct tap_link_end *ends = link->ends;
@@ -488,13 +493,13 @@ static void add_operation(struct tap_json *json, const struct tap_span *span)
 	tap_json_key(json, "comm_key",
 		     member ? tap_member_comm(member)->key : operation->comm_key);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
-	/* Of what ran on a GPU, the operation is that of a call. */
+	/* Work on a GPU has the operation of a call. */
 	add_op(json, span->gpu.call ? span->gpu.call : span->name, member,
 	       operation->peer, operation->number);
 	add_number(json, "group_id", operation->group_id);
 }
 
-/* The result stands apart: an argument may have its name. */
+/* The result is a member of its own: an argument may have the same name. */
 static void add_fields(struct tap_json *json, const struct tap_span *span,
 		       const struct tap_field *result)
 {
@@ -577,7 +582,7 @@ static int write_span(void *data, struct tap_span *span)
 	return end_line(jsonl);
 }
 
-/* Known when all places have been looked up. */
+/* Writes the modules, which are known when all places have been looked up. */
 static int write_modules(struct jsonl *jsonl)
 {
 	const struct tap_module *module;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view for people: a header, one line per call in order of beginning, and
- * what never returned.  The header is known last: where somebody reads at once, it comes
- * behind the lines.
+ * The view for people: a header, one line per call in order of beginning, and the calls
+ * that never returned.  The header is known last: it comes behind the lines where
+ * somebody reads while they are written.
  */
 #include "join/views/view.h"
 
@@ -15,29 +15,31 @@
 #include <string.h>
 #include <time.h>
 
-/* Bytes of problems and states in the header: they may be repeated for ever. */
+/*
+ * The most bytes of problems and states in the header: a trace may repeat them for ever.
+ */
 #define PROBLEMS_MAX 1000000
 
 /* Lines of the section of calls that never returned. */
 #define NOT_RETURNED_MAX 1000
 
-/* Before each frame of a stack. */
+/* The blanks before each frame of a stack. */
 #define STACK_INDENT 24
 
 struct text {
 	struct tap_view view;
 	struct tap_order order;
 	bool has_begun;
-	bool is_streamed; /* the lines are read as they come */
-	bool has_hosts;	 /* a column for them */
+	bool is_streamed; /* the lines are read while they are written */
+	bool has_hosts;	  /* a column for them */
 	uint64_t span_count;
-	const struct tap_process **processes; /* by number; NULL: not told */
+	const struct tap_process **processes; /* by number; NULL: not reported */
 	size_t process_room;
 	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
 	struct tap_buffer end_states;
 	uint64_t not_returned_count;
-	int64_t second; /* whose time of day is in clock */
+	int64_t second; /* the second whose time of day is in clock */
 	char clock[32];
 };
 
@@ -73,7 +75,7 @@ static void add_process(struct tap_buffer *line, const struct tap_process *proce
 	tap_view_add_pid(line, process);
 }
 
-/* One may describe itself after its first call, and is shown once. */
+/* A process may describe itself after its first call, and is shown once. */
 static int note_process(void *data, const struct tap_process *process)
 {
 	struct text *text = data;
@@ -170,13 +172,13 @@ static void add_thread(struct tap_buffer *line, int64_t tid)
 	tap_buffer_add_signed(line, tid);
 }
 
-/* Where a job stood, even if it hung before recording began. */
+/* A thread's call: shows where a job stood, even if it hung before recording began. */
 static int note_thread(void *data, const struct tap_thread_state *thread)
 {
 	struct text *text = data;
 	struct tap_buffer *line = &text->notes;
 
-	/* The line of a call that was recorded says so. */
+	/* A recorded call has a line of its own. */
 	if (thread->call_id || line->used > PROBLEMS_MAX)
 		return 0;
 	tap_buffer_add_string(line, "in a call when recording began: ");
@@ -223,7 +225,7 @@ static void add_time(struct text *text, struct tap_buffer *line, int64_t ns)
 		return;
 	}
 	since = (uint64_t) ns - (uint64_t) first_ns;
-	/* A call that has one event, after it, may be the first. */
+	/* The first may be a call with one event, after it. */
 	if (ns < first_ns) {
 		tap_buffer_add_char(line, '-');
 		since = -since;
@@ -268,7 +270,7 @@ static void add_who(struct text *text, const struct tap_span *span)
 	tap_buffer_fill(line, start, 15, ' ');
 }
 
-/* Which operation of which communicator: alike on all its ranks. */
+/* The operation and its communicator: the same text on all its ranks. */
 static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 {
 	if (span->operation.number) {
@@ -279,7 +281,7 @@ static void add_operation(struct tap_buffer *line, const struct tap_span *span)
 		add_member(line, span->member);
 }
 
-/* Whether the value says nothing that a reader of lines would look for. */
+/* Whether the line leaves the field out because its value is the usual one. */
 static bool is_plain(const struct tap_field *field)
 {
 	static const char *const names[] = {
@@ -290,7 +292,7 @@ static bool is_plain(const struct tap_field *field)
 		"clusterZ",	 "graph",	   "graph_node",     "queue_min_ns"};
 	size_t i;
 
-	/* By what way it came, and to which of several copies. */
+	/* How the library was found, and which of several copies. */
 	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library") ||
 	    !strcmp(field->name, "correlation_id"))
 		return true;
@@ -303,7 +305,7 @@ static bool is_plain(const struct tap_field *field)
 	return false;
 }
 
-/* The result stands apart: an argument may have its name. */
+/* The result is shown apart: an argument may have the same name. */
 static void add_fields(struct tap_buffer *line, const struct tap_fields *fields,
 		       const struct tap_field *result)
 {
@@ -468,7 +470,7 @@ static void add_where(struct tap_buffer *line, const struct tap_open_call *call)
 	tap_buffer_add_string(line, "in ");
 	add_open_call(line, call);
 	add_thread(line, call->tid);
-	/* What is put on a stream has its event when it returns. */
+	/* A call that puts work on a stream has its event when it returns. */
 	if (call->is_begun_before && !tap_name_is_work(call->name))
 		tap_buffer_add_string(line, ", begun before the trace");
 	if (call->min_ns > 0) {
@@ -533,7 +535,7 @@ static int note_end_state(void *data, const struct tap_end_state *end_state)
 	return 0;
 }
 
-/* The end of a title of what seems to be open. */
+/* The end of the title of calls that seem to be open. */
 static void add_doubt(struct tap_buffer *line, const struct tap_loss *loss)
 {
 	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams)
