@@ -15,8 +15,8 @@
 #define NS_PER_S 1000000000
 
 /*
- * The most messages that wait for earlier work on a GPU; work that comes later still gets
- * a wrong time.
+ * The most messages that wait for earlier work on a GPU; beyond them such work is drawn
+ * too late.
  */
 #define HELD_MAX 262144
 
@@ -92,7 +92,7 @@ struct tap_ctf {
 	const struct tap_decoder *decoder;
 	struct output *outputs;
 	TAP_VEC(struct output *)
-	by_trace; /* by number of the trace; NULL: not looked for */
+	by_trace; /* by number; NULL: not made yet */
 	TAP_VEC(const bt_message *) messages;
 	size_t first; /* the first message not taken */
 	struct tap_buffer text;

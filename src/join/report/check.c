@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view that tells how far a trace can be trusted: what is missing, what was matched
- * and how that is known, what has no match and why, what could not be seen at all.
+ * The view that shows how far a trace can be trusted: what is missing, what was matched
+ * and how the match is known, what has no match and why, and what could not be observed.
  */
 #include "join/model/comm.h"
 #include "join/report/columns.h"
@@ -22,7 +22,7 @@ struct unobserved {
 	uint64_t count;
 };
 
-/* One line: a kind of link. */
+/* One line of the table: a kind of link. */
 struct row {
 	const char *kind;
 	uint64_t exact, decoded, inferred, unmatched, outstanding;
@@ -81,7 +81,7 @@ static int count_link(void *data, const struct tap_link *link)
 	struct check *check = data;
 	struct tap_matches *calls;
 
-	/* The join counts all others itself. */
+	/* The join counts links of all other kinds itself. */
 	if (link->kind > TAP_LINK_SEND_RECV)
 		return 0;
 	calls = &check->calls[link->kind];
@@ -96,7 +96,7 @@ static int note_defect(void *data, const struct tap_link *link)
 {
 	struct check *check = data;
 
-	/* What a flight recorder has overwritten is missing. */
+	/* In a flight recorder's trace, overwritten calls look like missing ranks. */
 	if (link->is_mismatch || link->is_pending || !check->view.context->loss.is_window)
 		tap_defects_note(&check->defects, link);
 	return 0;
@@ -110,7 +110,7 @@ static void add_why(struct row *row, const char *why, uint64_t count)
 	row->whys[row->why_count++].count = count;
 }
 
-/* Operations that are missing are not told apart by kind. */
+/* The line of a kind of operations.  Missing operations are not counted by kind. */
 static struct row row_of_calls(const struct check *check, enum tap_link_kind kind,
 			       const struct tap_loss *loss)
 {
@@ -148,7 +148,7 @@ static struct row row_of_work(const struct tap_matches *matches, enum tap_match_
 	return row;
 }
 
-/* What a flight recorder has overwritten leaves what is newer without its other half. */
+/* Whether the cause may be that a flight recorder has overwritten one half of a match. */
 static bool is_overwritten(enum tap_why why)
 {
 	return why == TAP_WHY_POST_LOST || why == TAP_WHY_COMPLETION_LOST ||
@@ -167,14 +167,14 @@ static enum verdict judge_matches(const struct tap_matches *matches, bool is_win
 		if (why == TAP_WHY_CONTRADICTED || why == TAP_WHY_POST_LOST ||
 		    why == TAP_WHY_COMPLETION_LOST)
 			return VERDICT_BAD;
-		/* A request that failed has reached nobody: that is known. */
+		/* A failed request is known to have reached nobody. */
 		if (why != TAP_WHY_FAILED && why != TAP_WHY_FLUSHED)
 			verdict = VERDICT_DOUBTFUL;
 	}
 	return verdict;
 }
 
-/* Of what a flight recorder overwrites on purpose; nobody else does. */
+/* Whether losses are of the kinds that a flight recorder causes on purpose. */
 static bool has_lost_old(const struct check *check, const struct tap_loss *loss)
 {
 	return loss->lost_exits || loss->lost_entries || loss->missing_operations ||
@@ -184,8 +184,8 @@ static bool has_lost_old(const struct check *check, const struct tap_loss *loss)
 }
 
 /*
- * The trace.  Bad: something is missing of which nobody knows what it was, or what is
- * there contradicts itself.  Doubtful: something is not sure, or could not be seen.
+ * The verdict on the trace.  Bad: something unknown is missing, or the trace contradicts
+ * itself.  Doubtful: something is uncertain, or could not be observed.
  */
 static enum verdict judge(const struct check *check, const struct tap_loss *loss,
 			  const struct tap_matches *matches)
@@ -197,14 +197,17 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	    loss->malformed_events || loss->gpu_dropped ||
 	    (loss->discarded_packets && !loss->is_window))
 		return VERDICT_BAD;
-	/* A call may be left by a jump, or entered before the recording began. */
+	/*
+	 * A program may leave a call by a jump, or have entered it before the recording
+	 * began.
+	 */
 	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
 	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
 	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
 	    check->view.context->gpu_times.clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
-		/* Whose memory it is says nothing of what is missing. */
+		/* The owner of the memory does not show whether something is missing. */
 		if (kind == TAP_MATCH_REQUEST_MEMORY)
 			continue;
 		one = judge_matches(&matches[kind], loss->is_window);
@@ -252,7 +255,7 @@ static const struct tap_column row_columns[] = {
 
 /* ---- Text ---- */
 
-/* What began before its launch is where the GPU's clock says. */
+/* Work that seems to begin before its launch has the time of the GPU's clock. */
 static void add_times_text(struct tap_buffer *line, const struct tap_gpu_times *times)
 {
 	if (times->clock_errors) {

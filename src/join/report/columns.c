@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A column is shown by its unit; what a part says is as if it stood in its place. */
+/* A column is shown by its unit; the columns of a part are shown in its place. */
 #include "join/report/columns.h"
 
 #include "join/views/view.h"
@@ -11,7 +11,7 @@ static bool is_end(const struct tap_column *column)
 	return !column->value && !column->text && !column->part;
 }
 
-/* What a column of the row is read from. */
+/* The place in the row that the column reads. */
 static const void *place(const struct tap_column *column, const void *row)
 {
 	return (const char *) row + column->at;
@@ -80,7 +80,7 @@ const struct tap_column tap_spread_columns[] = {
 
 /* ---- Text ---- */
 
-/* "~1.2 ms": to two digits. */
+/* Adds "~1.2 ms": a duration rounded to two digits. */
 static void add_about(struct tap_buffer *line, uint64_t ns)
 {
 	static const struct {
@@ -141,7 +141,7 @@ static bool is_left(const struct tap_column *column)
 	return column->unit == TAP_UNIT_NAME || column->unit == TAP_UNIT_TEXT;
 }
 
-/* row NULL: the header. */
+/* Adds a cell, or with row NULL the header. */
 static void add_content(struct tap_buffer *line, const struct tap_column *column,
 			const void *row)
 {
@@ -165,7 +165,7 @@ static void add_cell(struct tap_buffer *line, const struct tap_column *column,
 	else if (column->width)
 		tap_buffer_fill(line, start, gap + column->width, ' ');
 	else if (line->used == start + gap)
-		line->used = start; /* nothing, and nothing comes after it */
+		line->used = start; /* an empty cell, with none after it */
 }
 
 static void add_line(struct tap_buffer *line, const struct tap_column *columns,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of the report's tables: each is one line of an array that says how it is
- * called in JSON, what stands above it in the text, how wide it is there, in which unit
- * its values are and where they come from.  Text and JSON are made of the same lines; one
- * without a key is in the text alone, one without a header in JSON alone.
+ * The columns of the report's tables: each is one line of an array with its key in JSON,
+ * its header and width in the text, its unit, and the source of its values.  Text and
+ * JSON use the same lines; a column without a key is only in the text, one without a
+ * header only in JSON.
  *
- * Hides how a value of each unit is printed, what stands where it is unknown, and how
+ * Hides how a value of each unit is printed, what replaces an unknown value, and how
  * cells and headers are aligned.
  */
 #ifndef TAP_JOIN_REPORT_COLUMNS_H
@@ -25,26 +25,27 @@ enum tap_unit {
 	TAP_UNIT_DURATION, /* nanoseconds; the text chooses the unit */
 	TAP_UNIT_HEX,
 	TAP_UNIT_NAME, /* a string of the trace */
-	TAP_UNIT_TEXT, /* what .text writes; nothing is null in JSON */
+	TAP_UNIT_TEXT, /* what .text writes; an empty text is null in JSON */
 };
 
 struct tap_value {
 	bool is_unknown;    /* "-" in the text, null in JSON */
-	bool is_rounded;    /* a duration of which two digits are known: "~1.2 ms" */
-	uint64_t number;    /* but of a name */
+	bool is_rounded;    /* a duration with two significant digits: */
+	uint64_t number;    /* except of a name */
 	const char *string; /* of a name; NULL unknown */
 };
 
 struct tap_column {
-	const char *key;    /* in JSON; NULL: the text alone has it */
-	const char *header; /* in the text; NULL: JSON alone has it */
-	size_t width;	    /* in the text; names and texts stand left, the rest right */
+	const char *key;    /* in JSON; NULL: only in the text */
+	const char *header; /* in the text; NULL: only in JSON */
+	size_t width; /* in the text; names and texts are aligned left, the rest right */
 	enum tap_unit unit;
 	struct tap_value (*value)(const struct tap_column *column, const void *row);
 	void (*text)(struct tap_buffer *buffer, const void *row);
-	size_t at;		       /* of the value in the row */
-	unsigned int percent;	       /* of a percentile */
-	const struct tap_column *part; /* columns of what is at `at`; key: its object */
+	size_t at;	      /* offset of the value in the row */
+	unsigned int percent; /* of a percentile */
+	const struct tap_column
+		*part; /* columns of the member at `at`; key: its object */
 };
 
 /* The end of an array of columns. */
@@ -53,7 +54,7 @@ struct tap_column {
 		0 \
 	}
 
-/* The offset of a member; does not compile where it is of another type. */
+/* The offset of a member; compiling fails where the member has another type. */
 #define TAP_MEMBER(row, member, type) \
 	(offsetof(row, member) + \
 	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((row *) 0)->member), \
@@ -74,7 +75,7 @@ struct tap_column {
 		.at = TAP_MEMBER(row, member, char *) \
 	}
 
-/* What a function finds out, as a value or as text. */
+/* The result of a function, as a value or as text. */
 #define TAP_COLUMN_VALUE(key_, header_, width_, unit_, function) \
 	{ \
 		.key = (key_), .header = (header_), .width = (width_), .unit = (unit_), \
@@ -93,7 +94,7 @@ struct tap_column {
 		.at = TAP_MEMBER(row, member, const struct tap_process *) \
 	}
 
-/* A member that is a const struct tap_name *: what a call is called, and its layer. */
+/* A member that is a const struct tap_name *: the call's name, or its layer. */
 #define TAP_COLUMN_CALL(key_, row, member) \
 	{ \
 		.key = (key_), .unit = TAP_UNIT_NAME, .value = tap_value_call, \
@@ -118,7 +119,7 @@ struct tap_column {
 	{ \
 		.key = (key_), .part = (columns), .at = offsetof(row, member) \
 	}
-/* Columns of the same row that several tables have. */
+/* Columns of the same row, shared by several tables. */
 #define TAP_COLUMNS_OF(columns) \
 	{ \
 		.part = (columns) \
@@ -130,25 +131,28 @@ struct tap_value tap_value_process(const struct tap_column *column, const void *
 struct tap_value tap_value_call(const struct tap_column *column, const void *row);
 struct tap_value tap_value_layer(const struct tap_column *column, const void *row);
 struct tap_value tap_value_percentile(const struct tap_column *column, const void *row);
-/* One that is less than 0 is unknown. */
+/* A value; a negative number is unknown. */
 struct tap_value tap_value_not_negative(int64_t number);
 
 /* "p50_ns", "p99_ns" and "max_ns" of a struct tap_spread, for JSON. */
 extern const struct tap_column tap_spread_columns[];
 
-/* Headers or cells without a newline; the members of an object that is open. */
+/* Adds headers or cells without a newline, or members to the open object. */
 void tap_columns_add_headers(struct tap_buffer *line, const struct tap_column *columns);
 void tap_columns_add_cells(struct tap_buffer *line, const struct tap_column *columns,
 			   const void *row);
 void tap_columns_add_members(struct tap_json *json, const struct tap_column *columns,
 			     const void *row);
 
-/* Headers and a line for each row; with a key an array with an object for each. */
+/*
+ * Adds headers and a line for each row, or an array with the key that has an object for
+ * each row.
+ */
 void tap_columns_add_text(struct tap_buffer *line, const struct tap_column *columns,
 			  const struct tap_rows *rows);
 void tap_columns_add_json(struct tap_json *json, const char *key,
 			  const struct tap_column *columns, const struct tap_rows *rows);
-/* The text with an empty line after it; nothing where there are no rows. */
+/* Adds the text and an empty line; nothing where there are no rows. */
 void tap_columns_add_section(struct tap_buffer *line, const struct tap_column *columns,
 			     const struct tap_rows *rows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring of the latest; ranks are kept in it as far as there is room. */
+/* A ring of the latest defects, with as many ranks as there is room for. */
 #include "join/report/defect.h"
 
 static void note_ranks(struct tap_defect *defect, const struct tap_link *link)
@@ -14,7 +14,7 @@ static void note_ranks(struct tap_defect *defect, const struct tap_link *link)
 	}
 	if (defect->is_message || !defect->missing)
 		return;
-	/* Somebody of unknown rank, who is last, may be any of them. */
+	/* An end of unknown rank, which is last, may be any missing rank. */
 	if (link->ends[link->count - 1].rank < 0)
 		return;
 	for (rank = 0; rank < link->nranks && kept < TAP_RANKS_MAX; rank++)
@@ -27,7 +27,7 @@ void tap_defects_note(struct tap_defects *defects, const struct tap_link *link)
 	struct tap_defect *defect = &defects->latest[defects->count % TAP_DEFECTS_MAX];
 	const bool is_message = link->kind == TAP_LINK_SEND_RECV;
 
-	/* Nobody knows whether one is missing. */
+	/* Whether a rank is missing is unknown. */
 	if (!is_message && !link->is_mismatch && link->nranks < 0)
 		return;
 	*defect = (struct tap_defect){
@@ -49,7 +49,7 @@ void tap_defects_note(struct tap_defects *defects, const struct tap_link *link)
 	defects->program += defect->is_program;
 }
 
-/* The one that is named first: i counts on to defects->count. */
+/* The index of the oldest kept defect; the caller counts it up to defects->count. */
 static uint64_t first(const struct tap_defects *defects)
 {
 	return defects->count > TAP_DEFECTS_MAX ? defects->count - TAP_DEFECTS_MAX : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows with the same hash are a list; the newest is the one that is found. */
+/* Rows with the same hash form a list, with the newest first. */
 #include "join/report/kernels.h"
 
 #include "join/views/view.h"
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernels that are told apart; launches of others are counted together. */
+/* The most kernels with rows of their own; launches of others are counted together. */
 #define KERNELS_MAX 65536
 
-/* Lines of the text; the JSON has all. */
+/* The most lines of the text; JSON has all. */
 #define KERNEL_LINES 40
 
 int tap_kernels_get(struct tap_rows *rows, const struct tap_process *process,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a table of kernels: one for each process and name of a function.
+ * The rows of a table of kernels: one for each process and function name.
  *
- * Hides that they are found by a hash, and what becomes of very many names.
+ * Hides that rows are found by a hash, and that names beyond a bound have no row.
  */
 #ifndef TAP_JOIN_REPORT_KERNELS_H
 #define TAP_JOIN_REPORT_KERNELS_H
@@ -14,19 +14,22 @@ struct tap_kernel_sum {
 	const struct tap_process *process;
 	char *name; /* or its address */
 	uint64_t launches;
-	uint64_t captured; /* into a graph: not launched */
+	uint64_t captured; /* into a graph, and not launched */
 	struct tap_times times;
 	struct tap_kernel_sum *next; /* with the same hash */
 };
 
-/* The row of a name, NULL where there are too many.  Returns 0 or -ENOMEM. */
+/*
+ * Gets the row of a name into *ret, NULL when there are too many names.  Returns 0 or
+ * -ENOMEM.
+ */
 int tap_kernels_get(struct tap_rows *rows, const struct tap_process *process,
 		    const char *name, struct tap_kernel_sum **ret);
 
-/* The process, as the first column of the text. */
+/* Adds the process, the first column of the text. */
 void tap_kernels_add_process(struct tap_buffer *line, const void *row);
 
-/* The first rows as text, and how many more there are. */
+/* Adds the first rows as text, and the number of the others. */
 void tap_kernels_add_text(const struct tap_rows *rows, struct tap_buffer *line,
 			  const struct tap_column *columns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view of sums: for each process and each called function how often, how
- * long, with which results and from where; and the same over all processes.
+ * The view of sums: for each process and each called function how often, how long, with
+ * which results and from where; and the same for all processes together.
  */
 #include "join/report/ranks.h"
 #include "join/report/report_calls.h"
@@ -38,7 +38,7 @@ static int note_process(void *data, const struct tap_process *process)
 	const struct tap_process **processes = report->processes;
 	size_t room = report->process_room;
 
-	/* It comes again when it describes itself late. */
+	/* A process comes again when it describes itself late. */
 	if (process->number < report->process_count)
 		return 0;
 	if (report->process_count == room) {
@@ -123,7 +123,7 @@ static void add_process_text(struct tap_buffer *line, const struct tap_process *
 	}
 }
 
-/* Of a process, or of all. */
+/* Adds the calls of a process, or of all. */
 static int add_calls_text(struct report *report, const struct tap_process *process)
 {
 	struct tap_buffer *line = &report->view.line;
@@ -266,8 +266,7 @@ static void sort(struct report *report)
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
-	int ret = tap_report_comms_finish(&report->comms,
-					  &report->view.context->comms);
+	int ret = tap_report_comms_finish(&report->comms, &report->view.context->comms);
 
 	if (ret)
 		return ret;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A row for each function of each process, and one for that of all processes. */
+/*
+ * A row for each function of each process, and a row for the function in all processes.
+ */
 #include "join/report/report_calls.h"
 
 #include "join/report/columns.h"
@@ -11,31 +13,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands below a function has its number in the column of the calls. */
+/*
+ * The columns of a function; the lines below a function have their number in the column
+ * of calls.
+ */
 #define NAME_WIDTH 40
 #define CALLS_WIDTH 10
 
-/* Callers and results that one function of one process may have; the rest are
- * counted together, so that a damaged trace cannot fill the memory. */
+/*
+ * The most callers and results of one function of one process; the rest are counted
+ * together, so that a damaged trace cannot fill the memory.
+ */
 #define CALLERS_MAX 4096
 #define RESULTS_MAX 64
 
 struct caller {
 	const struct tap_library *library;
-	const struct tap_stack *stack; /* NULL unknown, or not asked for */
+	const struct tap_stack *stack; /* NULL: unknown, or not requested */
 	uint64_t number;
 	uint64_t offset;
 	uint64_t calls;
 };
 
 struct outcome {
-	char *label; /* NULL: only a value */
+	char *label; /* NULL: the result is only a value */
 	int64_t value;
 	uint64_t calls;
 };
 
-/* Of one function, called by the program or, apart, by the traced library; apart, too,
- * when NVTX told of it. */
+/*
+ * The sum of one function.  Calls by the program, calls by the traced library and calls
+ * that NVTX reported have separate sums.
+ */
 struct sum {
 	const struct tap_process *process; /* NULL: of all */
 	const struct tap_name *name;
@@ -76,7 +85,7 @@ static struct sum *find_sum(struct tap_report_calls *report,
 static int count_caller(struct sum *sum, const struct tap_span *span,
 			const struct tap_stack *stack)
 {
-	/* Two libraries under one number are two keys, and so are two stacks. */
+	/* Libraries that share a number have different keys, and so have stacks. */
 	const uint64_t key = stack	    ? (uintptr_t) stack
 			     : span->caller ? (uintptr_t) span->caller
 					    : span->caller_number;
@@ -165,7 +174,7 @@ int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span 
 
 /* ---- Order: by process; functions by the time spent ---- */
 
-/* Of one process, or of all, the CUDA driver's calls come after the others. */
+/* The group of a process, or of all; the CUDA driver's calls come after the others. */
 static uint64_t group_of(const struct tap_process *process, bool is_cuda)
 {
 	return (process ? (uint64_t) process->number + 1 : 0) * 2 + is_cuda;
@@ -234,7 +243,7 @@ static uint64_t group_at(const struct tap_report_calls *report, size_t at)
 	return group_of(sum->process, sum->name->cuda);
 }
 
-/* The sums of a group stand together. */
+/* The sums of a group, which are adjacent. */
 static struct tap_rows group(const struct tap_report_calls *report,
 			     const struct tap_process *process, bool is_cuda)
 {

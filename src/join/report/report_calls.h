@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the report says of each called function, for each process and for all: how often,
+ * The report's part about each called function, for each process and for all: how often,
  * how long, with which results and from where.
  *
- * Hides that the CUDA driver's calls are a table of their own, and what becomes of very
- * many callers and results.
+ * Hides that calls of the CUDA driver have a table of their own, and that callers and
+ * results beyond a bound are counted together.
  */
 #ifndef TAP_JOIN_REPORT_REPORT_CALLS_H
 #define TAP_JOIN_REPORT_REPORT_CALLS_H
@@ -19,17 +19,20 @@ struct tap_report_calls {
 	struct tap_rows sums; /* by (process or all, function) */
 };
 
-/* A call has ended; callers are told apart by their stacks, too.  0 or -ENOMEM. */
+/*
+ * Counts a call that has ended; with has_stacks, callers with different stacks are
+ * different.  Returns 0 or -ENOMEM.
+ */
 int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span *span,
 			 bool has_stacks);
 
-/* Once, before what is written. */
+/* Sorts the tables, once, before they are written. */
 void tap_report_calls_sort(struct tap_report_calls *report);
 
 /*
- * Of a process, or, where it is NULL, of all: its tables, or "calls":[...] and
- * "cuda_calls":[...], of all "all" and "all_cuda".  symbols NULL: no stacks.  Both return
- * 0 or -ENOMEM.
+ * Adds the tables of a process, or of all when process is NULL: as text, or as
+ * "calls":[...] and "cuda_calls":[...], for all processes "all" and "all_cuda". symbols
+ * NULL: no stacks.  Both return 0 or -ENOMEM.
  */
 int tap_report_calls_text(const struct tap_report_calls *report,
 			  const struct tap_process *process, struct tap_symbols *symbols,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums by (member, function) while the trace is read; what they are by
- * communicator is known at its end.
+ * Sums by (member, function) while the trace is read; the sums by communicator are made
+ * at its end, when the communicators are known.
  */
 #include "join/report/report_comm.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- Counting ---- */
 
-/* Of a member, or, where it is NULL, of all ranks of a communicator. */
+/* The sum of a member, or, when member is NULL, of all ranks of a communicator. */
 static struct tap_comm_sum *find_sum(struct tap_report_comms *report,
 				     const struct tap_member *member,
 				     const struct tap_comm *comm,
@@ -43,7 +43,7 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 	const struct tap_operation *operation = &span->operation;
 	struct tap_comm_sum *sum;
 
-	/* NCCL's own calls are part of the program's. */
+	/* Inner calls are part of the program's calls. */
 	if (!span->member || span->is_inner)
 		return 0;
 	sum = find_sum(report, span->member, NULL, span->name->operation);
@@ -59,7 +59,7 @@ int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span
 	return 0;
 }
 
-/* Which ranks a link lacks; its ends are in order of their ranks. */
+/* Notes the ranks that a link lacks; its ends are in order of rank. */
 static void note_incomplete(struct tap_missing_ranks *missing_ranks,
 			    const struct tap_link *link)
 {
@@ -76,7 +76,7 @@ static void note_incomplete(struct tap_missing_ranks *missing_ranks,
 		while (i < link->count && link->ends[i].rank >= 0 &&
 		       link->ends[i].rank < rank)
 			i++;
-		/* Somebody of unknown rank may be any of the others. */
+		/* An end of unknown rank may be any of the others. */
 		if (i < link->count && link->ends[i].rank < 0)
 			break;
 		if (i == link->count || link->ends[i].rank != rank)
@@ -104,7 +104,7 @@ int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link
 	struct tap_missing_ranks *missing_ranks;
 	int ret = 0;
 
-	/* Work requests are of no communicator that is known. */
+	/* Links of work requests have no communicator. */
 	if (!link->comm)
 		return 0;
 	if (link->operation)

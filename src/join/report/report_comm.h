@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report's part about communicators: over all processes, who is in them, what
- * was done in them, and what did not come together.  Hides that two communicators
- * may turn out to be one after their calls were counted.
+ * The report's part about communicators: over all processes, their members, the
+ * operations in them, and those that lack ranks or differ.
+ *
+ * Hides that two communicators may turn out to be one after their calls were counted.
  */
 #ifndef TAP_JOIN_REPORT_REPORT_COMM_H
 #define TAP_JOIN_REPORT_REPORT_COMM_H
@@ -12,22 +13,24 @@
 #include "join/report/rows.h"
 #include "join/report/times.h"
 
-/* Operations of a communicator that are named since they lack ranks: the latest,
- * where a job hangs.  */
+/*
+ * The most operations of a communicator that are listed because they lack ranks: the
+ * latest, where a job hangs.
+ */
 #define TAP_INCOMPLETE_MAX 8
 
-/* Of one function in one communicator: of one rank, or of all. */
+/* The sum of one function in one communicator: of one rank, or of all. */
 struct tap_comm_sum {
 	const struct tap_comm *comm;	 /* set at the end */
 	const struct tap_member *member; /* NULL: of all ranks */
 	const struct tap_name *operation;
 	uint64_t calls;
 	uint64_t failures;
-	uint64_t bytes;	  /* as the rank passed them, where the call did not fail */
-	uint64_t unsized; /* operations of which the bytes are not known */
+	uint64_t bytes;	  /* as the rank passed them, of calls that did not fail */
+	uint64_t unsized; /* operations with an unknown number of bytes */
 	struct tap_times times;
 	bool is_operation;
-	bool is_moved; /* its communicator turned out to be another one */
+	bool is_moved; /* the sum was added to that of the united communicator */
 	uint64_t linked;
 	uint64_t incomplete;
 };
@@ -38,19 +41,21 @@ struct tap_incomplete_operation {
 	const struct tap_name *operation; /* NULL: different functions */
 	uint64_t ranks_present;
 	uint64_t ranks_missing;
-	int64_t ranks[TAP_RANKS_MAX]; /* those known, then -1 */
+	int64_t ranks[TAP_RANKS_MAX]; /* the known ones, then -1 */
 };
 
-/* Those of one communicator. */
+/* The operations of one communicator that lack ranks. */
 struct tap_missing_ranks {
 	struct tap_incomplete_operation operations[TAP_INCOMPLETE_MAX];
 	uint64_t count; /* the latest are kept */
 };
 
-/* All zero has counted nothing. */
+/* All zero is empty. */
 struct tap_report_comms {
-	/* Of one rank and function, and of all ranks; by communicator at the end, all
-	 * ranks by time, then each rank. */
+	/*
+	 * Sums of one rank and function, and of all ranks; at the end in order of
+	 * communicators, all ranks by time, then each rank.
+	 */
 	struct tap_rows sums;
 	struct tap_rows missing_ranks; /* by communicator */
 };
@@ -59,18 +64,18 @@ struct tap_report_comms {
 int tap_report_comms_span(struct tap_report_comms *report, const struct tap_span *span);
 int tap_report_comms_link(struct tap_report_comms *report, const struct tap_link *link);
 
-/* At the end, once: adds up.  Returns 0 or -ENOMEM. */
+/* Adds up the sums, once, at the end.  Returns 0 or -ENOMEM. */
 int tap_report_comms_finish(struct tap_report_comms *report,
 			    const struct tap_comms *comms);
 
-/* The first sum of a communicator; they stand together. */
+/* The index of the first sum of a communicator; its sums are adjacent. */
 size_t tap_report_comms_first(const struct tap_report_comms *report,
 			      const struct tap_comm *comm);
 
-/* Of report_comm_out.c: a section for each communicator. */
+/* In report_comm_out.c: adds a section for each communicator. */
 void tap_report_comms_text(const struct tap_report_comms *report,
 			   const struct tap_comms *comms, struct tap_buffer *line);
-/* And "communicators":[...] */
+/* Adds "communicators":[...] */
 void tap_report_comms_json(const struct tap_report_comms *report,
 			   const struct tap_comms *comms, struct tap_json *json);
 

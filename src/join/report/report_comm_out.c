@@ -34,13 +34,13 @@ static const struct tap_member **sort_members(const struct tap_comm *comm, size_
 	return members;
 }
 
-/* Whether there is something to say of it. */
+/* Whether the report shows the communicator. */
 static bool is_shown(const struct tap_comm *comm)
 {
 	return !comm->united && comm->members;
 }
 
-/* The one that describes the communicator best, or the first. */
+/* The member with the best description of the communicator, or the first. */
 static const struct tap_member *describer(const struct tap_member *const *members,
 					  size_t count)
 {
@@ -59,7 +59,7 @@ static const char *label(const struct tap_member *member, const char *name)
 	return field ? field->label : NULL;
 }
 
-/* The name of the first error that came after the calls, or NULL. */
+/* The name of the first error that was reported after the calls, or NULL. */
 static const char *async_error(const struct tap_member *member)
 {
 	const struct tap_field *field = tap_fields_find(&member->about, "async_error");
@@ -74,7 +74,7 @@ static const char *comm_name(const struct tap_member *member)
 	return name && *name ? name : NULL;
 }
 
-/* The communicator that it was made from, or NULL. */
+/* The communicator that the member's was made from, or NULL. */
 static const struct tap_comm *find_parent(const struct tap_comms *comms,
 					  const struct tap_member *member)
 {
@@ -88,7 +88,7 @@ static const struct tap_comm *find_parent(const struct tap_comms *comms,
 	return parent ? tap_member_comm(parent) : NULL;
 }
 
-/* A sum of the communicator, or NULL behind its last one. */
+/* The communicator's sum at this index, or NULL behind its last one. */
 static const struct tap_comm_sum *sum_at(const struct tap_report_comms *report, size_t at,
 					 const struct tap_comm *comm)
 {
@@ -100,7 +100,7 @@ static const struct tap_comm_sum *sum_at(const struct tap_report_comms *report, 
 	return sum->comm == comm ? sum : NULL;
 }
 
-/* Whether it is one rank's part of the sum of all. */
+/* Whether `one` is one rank's part of a sum of all ranks. */
 static bool is_rank_of(const struct tap_comm_sum *one, const struct tap_comm_sum *sum)
 {
 	return one->member && one->operation == sum->operation;
@@ -156,7 +156,7 @@ static struct tap_value comm_id(const struct tap_column *column, const void *row
 #define COLUMN(key, header, width, unit, member) \
 	TAP_COLUMN(key, header, width, unit, struct tap_comm_sum, member)
 
-/* Of one rank and of all. */
+/* The columns for one rank and for all. */
 static const struct tap_column sum_columns[] = {
 	TAP_COLUMN_TEXT(NULL, "  call", 40, add_name),
 	COLUMN("calls", "calls", 10, TAP_UNIT_COUNT, calls),
@@ -277,7 +277,7 @@ static void add_absent_text(struct tap_buffer *line, const struct tap_comm *comm
 	for (i = 0; i <= count; i++) {
 		int64_t rank = i < count ? members[i]->rank : comm->nranks;
 
-		/* Somebody of unknown rank may be any of them. */
+		/* A member of unknown rank may be any of the missing ones. */
 		if (rank < 0 || (i < count && rank >= comm->nranks)) {
 			is_next = false;
 			break;
@@ -295,7 +295,10 @@ static void add_absent_text(struct tap_buffer *line, const struct tap_comm *comm
 		line->used = start;
 }
 
-/* The operations that are named, oldest first: i counts on to lacking->count. */
+/*
+ * The index of the oldest listed operation; the caller counts it up to
+ * missing_ranks->count.
+ */
 static uint64_t first_incomplete(const struct tap_missing_ranks *missing_ranks)
 {
 	return missing_ranks->count > TAP_INCOMPLETE_MAX
@@ -445,7 +448,7 @@ static void add_incomplete_json(struct tap_json *json,
 	tap_json_close(json);
 }
 
-/* The parts of each rank stand behind the sums of all. */
+/* Each rank's part of a sum; these follow the sums of all. */
 static void add_ranks_json(struct tap_json *json, const struct tap_report_comms *report,
 			   size_t at, const struct tap_comm_sum *sum)
 {

@@ -11,15 +11,18 @@
 #include <errno.h>
 #include <string.h>
 
-/* What has no stream: a wait for an event, for all of a context, a copy that blocks. */
+/*
+ * The stream of calls without one: a wait for an event or for all of a context, a copy
+ * that blocks.
+ */
 #define NO_STREAM UINT64_MAX
 
 struct tap_stream_sum {
 	const struct tap_process *process;
 	uint64_t stream;
 	uint64_t kernels, graphs, functions, copies, bytes, memsets, others;
-	uint64_t captured; /* of all these: put into a graph and not done */
-	uint64_t failed;   /* not among them */
+	uint64_t captured; /* of all these: captured into a graph */
+	uint64_t failed;   /* not included above */
 	struct tap_times calls;
 	struct tap_times waits;
 	uint64_t open; /* waits that have not returned */
@@ -55,8 +58,7 @@ static int count_kernel(struct tap_report_cuda *report, const struct tap_span *s
 	int ret;
 
 	if (!name) {
-		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry,
-			     &function);
+		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry, &function);
 		tap_buffer_add_hex(&address, function);
 		tap_buffer_add_char(&address, '\0');
 		if (address.is_short)
@@ -111,7 +113,7 @@ int tap_report_cuda_end(struct tap_report_cuda *report, const struct tap_span *s
 	struct tap_stream_sum *sum;
 	uint64_t stream;
 
-	/* What the call is about is told by its entry. */
+	/* The entry has the call's arguments. */
 	if (!span->name->cuda || span->state == TAP_SPAN_BEGIN_LOST)
 		return 0;
 	if (!tap_cuda_stream(span, &stream)) {
@@ -191,7 +193,7 @@ static void add_stream(struct tap_buffer *line, const void *row)
 	}
 }
 
-/* Nothing where there is no stream. */
+/* Adds nothing where there is no stream. */
 static void add_stream_name(struct tap_buffer *text, const void *row)
 {
 	const struct tap_stream_sum *sum = row;

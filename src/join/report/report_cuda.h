@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the report says of the CUDA driver: sums for each stream, for each kernel, and for
- * each function that something was launched in.
+ * The report's part about the CUDA driver: sums for each stream, for each kernel, and for
+ * each function that launched something.
+ *
+ * Hides how spans and links become these sums, and that kernels beyond a bound are
+ * counted together.
  */
 #ifndef TAP_JOIN_REPORT_REPORT_CUDA_H
 #define TAP_JOIN_REPORT_REPORT_CUDA_H
@@ -10,19 +13,19 @@
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
-/* All zero is nothing. */
+/* All zero is empty. */
 struct tap_report_cuda {
 	struct tap_rows streams; /* by (process, stream) */
 	struct tap_rows kernels;
-	uint64_t other_launches; /* of kernels beyond a bound */
+	uint64_t other_launches; /* launches of kernels beyond a bound */
 	struct tap_rows calls;	 /* by (process, name of the call) */
 };
 
-/* Each returns 0 or -ENOMEM; spans and links of other layers are passed over. */
+/* Each returns 0 or -ENOMEM, and ignores spans and links of other layers. */
 int tap_report_cuda_end(struct tap_report_cuda *report, const struct tap_span *span);
 int tap_report_cuda_link(struct tap_report_cuda *report, const struct tap_link *link);
 
-/* Once, before what is written. */
+/* Sorts the tables, once, before they are written. */
 void tap_report_cuda_sort(struct tap_report_cuda *report);
 void tap_report_cuda_text(const struct tap_report_cuda *report, struct tap_buffer *line);
 /* "cuda":{...} */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three tables; a kernel counts in the one of its stream and in one of the others. */
+/* Three tables; a kernel counts in its stream's row and in a row of one other table. */
 #include "join/report/report_gpu.h"
 
 #include "join/model/comm.h"
@@ -11,7 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Streams, and collectives, told apart; others are counted together. */
+/*
+ * The most streams, and the most collectives, with rows of their own; others are counted
+ * together.
+ */
 #define SUMS_MAX 65536
 
 /* The times that lead to a kernel, and its own. */
@@ -24,7 +27,7 @@ struct tap_gpu_stream {
 	struct tap_times times;
 };
 
-/* Of a collective. */
+/* The sum of a collective. */
 struct tap_gpu_call {
 	const struct tap_process *process;
 	const struct tap_member *member; /* NULL unknown */
@@ -50,7 +53,9 @@ static void count(struct tap_gpu_stream *sum, const struct tap_span *span)
 	}
 }
 
-/* The row of a pair; *sum is NULL where there are too many.  Returns 0 or -ENOMEM. */
+/*
+ * Gets the row of a pair into *sum, NULL when there are too many.  Returns 0 or -ENOMEM.
+ */
 static int get(struct tap_report_gpu *report, struct tap_rows *rows, uint64_t a,
 	       uint64_t b, size_t size, void **sum)
 {
@@ -67,7 +72,8 @@ static int get(struct tap_report_gpu *report, struct tap_rows *rows, uint64_t a,
 
 static int count_stream(struct tap_report_gpu *report, const struct tap_span *span)
 {
-	const uint64_t key = span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
+	const uint64_t key =
+		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
 	struct tap_gpu_stream *sum;
 	void *row;
 	int ret = get(report, &report->streams, span->process->number, key, sizeof(*sum),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, filled by what the sent messages say of themselves when they end. */
+/* Sums of the fields of sent messages, added when the messages end. */
 #include "join/report/report_net.h"
 
 #include "join/model/process.h"
@@ -14,14 +14,14 @@ struct tap_net_sum {
 	uint64_t net_id;
 	const struct tap_process *peer; /* NULL unknown */
 	uint64_t peer_net_id;
-	uint64_t messages; /* that are known whole */
+	uint64_t messages; /* messages that are completely known */
 	uint64_t bytes;
-	uint64_t partial; /* of which something is missing, or had not completed */
+	uint64_t partial; /* messages of which a part is missing, or had not completed */
 	uint64_t failures;
 	struct tap_spread cts_to_post;
 	struct tap_spread post_to_receive;
-	uint64_t bounded; /* whose wait has a bound */
-	uint64_t none;	  /* of these, that surely have not waited */
+	uint64_t bounded; /* messages whose wait has an upper bound */
+	uint64_t none;	  /* of these, messages that certainly did not wait */
 	uint64_t wait_max_ns;
 };
 
@@ -147,7 +147,7 @@ static const struct tap_column columns[] = {
 	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
 	COLUMN("partial", NULL, 0, TAP_UNIT_COUNT, partial),
 	COLUMN("failures", NULL, 0, TAP_UNIT_COUNT, failures),
-	/* One blank more than its column has: so are all headers after it. */
+	/* One blank more than the column has, as in all headers after it. */
 	PERCENTILE("      CTS-post", 50, cts_to_post),
 	PERCENTILE("p99", 99, cts_to_post),
 	TAP_COLUMN_PART("cts_to_post", spread_columns, struct tap_net_sum, cts_to_post),

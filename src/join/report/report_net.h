@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the report says of NCCL's messages: sums for each connection at its sender, with
- * how long the sender may have waited for the receiver.
+ * The report's part about messages of NCCL's network code: sums for each connection at
+ * its sender, with the time that the sender may have waited for the receiver.
+ *
+ * Hides how spans and links become these sums.
  */
 #ifndef TAP_JOIN_REPORT_REPORT_NET_H
 #define TAP_JOIN_REPORT_REPORT_NET_H
@@ -10,12 +12,12 @@
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
-/* All zero is nothing. */
+/* All zero is empty. */
 struct tap_report_net {
 	struct tap_rows connections; /* by (process, connection) */
 };
 
-/* Each returns 0 or -ENOMEM; other spans and links are passed over. */
+/* Each returns 0 or -ENOMEM, and ignores other spans and links. */
 int tap_report_net_end(struct tap_report_net *report, const struct tap_span *span);
 int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, filled by spans as they come. */
+/* Sums, to which spans and links are added as they come. */
 #include "join/report/report_work.h"
 
 #include "join/rdma/qp.h"
@@ -10,15 +10,15 @@
 
 struct tap_work_sum {
 	const struct tap_process *process;
-	const struct tap_qp *qp;	/* of a queue pair */
+	const struct tap_qp *qp;	/* in a queue pair's sum */
 	const struct tap_process *peer; /* NULL unknown */
-	uint64_t messages;		/* send requests that have completed */
+	uint64_t messages;		/* completed send requests */
 	uint64_t bytes;
 	uint64_t errors; /* of both queues */
 	uint64_t refused;
 	uint64_t receives;
 	uint64_t open;
-	uint64_t depth, depth_max; /* send requests under way */
+	uint64_t depth, depth_max; /* outstanding send requests */
 	bool has_times;
 	int64_t first_ns, last_ns;
 	struct tap_spread times;
@@ -129,7 +129,7 @@ int tap_report_work_end(struct tap_report_work *report, const struct tap_span *s
 	if (span->work.kind == TAP_WORK_SEND)
 		queue->depth--;
 	count(queue, span);
-	/* Of datagrams, links tell. */
+	/* Datagrams are counted by their links. */
 	if (span->work.kind != TAP_WORK_SEND || span->work.request.qp->type == TAP_QP_UD)
 		return 0;
 	peer = sum_of_peer(report, span->process, peer_of(span));
@@ -216,7 +216,7 @@ static void add_peers(struct tap_buffer *line, const void *row)
 #define PERCENTILE(key, header, percent) \
 	TAP_COLUMN_PERCENTILE(key, header, 13, percent, struct tap_work_sum, times)
 
-/* Of a queue pair and of a pair of processes. */
+/* The columns for a queue pair and for a pair of processes. */
 static const struct tap_column sum_columns[] = {
 	COLUMN("sends", "sends", 10, TAP_UNIT_COUNT, messages),
 	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),

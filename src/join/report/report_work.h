@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the report says of the wire: sums for each queue pair and for each pair of
- * processes that talk, with percentiles of the time from post to completion.
+ * The report's part about work requests: sums for each queue pair and for each pair of
+ * processes that exchange messages, with percentiles of the time from post to completion.
  *
  * Hides how spans and links become the sums of a queue pair and of a pair of processes.
  */
@@ -12,13 +12,13 @@
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
-/* All zero is nothing. */
+/* All zero is empty. */
 struct tap_report_work {
 	struct tap_rows queues; /* by (process, queue pair) */
 	struct tap_rows peers;	/* by (process, process) */
 };
 
-/* Each returns 0 or -ENOMEM; spans and links of other layers are passed over. */
+/* Each returns 0 or -ENOMEM, and ignores spans and links of other layers. */
 int tap_report_work_begin(struct tap_report_work *report, const struct tap_span *span);
 int tap_report_work_end(struct tap_report_work *report, const struct tap_span *span);
 int tap_report_work_link(struct tap_report_work *report, const struct tap_link *link);

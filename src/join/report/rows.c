@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An array of pointers, since a row stays where it is, and a table of the same. */
+/* An array of pointers, since a row keeps its address, and a table of the same rows. */
 #include "join/report/rows.h"
 
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rows of one table of the report: sums that are found by a pair of numbers while
- * they are counted, and shown in the order in which they were added or sorted.
+ * they are counted, and shown in the order in which they were added, or sorted.
  *
- * Hides how rows are found, allocated and kept.
+ * Hides how rows are found, allocated and stored.
  */
 #ifndef TAP_JOIN_REPORT_ROWS_H
 #define TAP_JOIN_REPORT_ROWS_H
 
 #include "join/base/table.h"
 
-/* All zero is none. */
+/* All zero is empty. */
 struct tap_rows {
 	struct tap_table by_pair;
 	void **all;
@@ -21,24 +21,24 @@ struct tap_rows {
 void *tap_rows_find(const struct tap_rows *rows, uint64_t a, uint64_t b);
 
 /*
- * Adds a row of so many bytes, all zero, which the pair finds from now on, in place of
- * another one.  NULL when memory is short.
+ * Adds a row of `size` zero bytes, which the pair finds from now on, instead of another
+ * row.  NULL when memory is short.
  */
 void *tap_rows_add(struct tap_rows *rows, uint64_t a, uint64_t b, size_t size);
 
-/* Both: the row of a pair, which is added where there is none. */
+/* The row of a pair, added when there is none.  NULL when memory is short. */
 void *tap_rows_get(struct tap_rows *rows, uint64_t a, uint64_t b, size_t size);
 
-/* How two numbers are in order, for a comparison. */
+/* Compares two numbers, for qsort(). */
 static inline int tap_rows_compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-/* compare is that of qsort(): it has pointers to pointers to rows. */
+/* Sorts the rows. compare is that of qsort(): its arguments point to pointers to rows. */
 void tap_rows_sort(struct tap_rows *rows, int (*compare)(const void *, const void *));
 
-/* Frees the rows, too; what they point to is the caller's. */
+/* Frees the table and the rows, but not what the rows point to. */
 void tap_rows_free(struct tap_rows *rows);
 
 #endif

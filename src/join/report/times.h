@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long calls took, summed up and shown: the report's two tables share it.
+ * Sums of the durations of calls, and their columns, which two tables of the report
+ * share.
  *
- * Hides that not every complete call has a time, and what stands where none has.
+ * Hides that a complete call may have no known duration, and what a table shows then.
  */
 #ifndef TAP_JOIN_REPORT_TIMES_H
 #define TAP_JOIN_REPORT_TIMES_H
@@ -10,9 +11,9 @@
 #include "join/model/span.h"
 #include "join/report/columns.h"
 
-/* All zero is none. */
+/* All zero is empty. */
 struct tap_times {
-	uint64_t timed; /* with a known duration: the ones in total_ns and max_ns */
+	uint64_t timed; /* calls with a known duration, the ones in total_ns and max_ns */
 	uint64_t total_ns;
 	uint64_t max_ns;
 };
@@ -20,10 +21,13 @@ struct tap_times {
 void tap_times_add(struct tap_times *times, const struct tap_span *span);
 void tap_times_add_up(struct tap_times *times, const struct tap_times *others);
 
-/* Total, mean and maximum; JSON has the number of calls, too.  A part of columns. */
+/*
+ * The columns total, mean and maximum; JSON has the number of calls, too.  A part of
+ * columns.
+ */
 extern const struct tap_column tap_times_columns[];
 
-/* Values of the total alone, of a member that is a struct tap_times: "-" without one. */
+/* Only the total, of a member that is a struct tap_times: "-" where it is unknown. */
 #define TAP_COLUMN_TOTAL(header_, row, member) \
 	{ \
 		.header = (header_), .width = 13, .unit = TAP_UNIT_DURATION, \

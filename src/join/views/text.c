@@ -292,7 +292,7 @@ static bool is_plain(const struct tap_field *field)
 		"clusterZ",	 "graph",	   "graph_node",     "queue_min_ns"};
 	size_t i;
 
-	/* How the library was found, and which of several copies. */
+	/* How the function was found, in which of several copies, and CUPTI's number. */
 	if (!strcmp(field->name, "looked_up") || !strcmp(field->name, "library") ||
 	    !strcmp(field->name, "correlation_id"))
 		return true;
