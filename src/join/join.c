@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of layers, and loops over it: each event goes to the layers that take its
- * kind, each span to those that watch spans.
+ * kind, each span to the layers that watch spans.
  */
 #include "join/join.h"
 
@@ -48,27 +48,27 @@ static const struct tap_layer consumer_layer = {
 };
 
 /*
- * In the order in which they are called.  Those before the consumer complete a span,
- * those after it make links of spans that the consumer knows.
+ * The layers in the order in which they are called.  Those before the consumer complete a
+ * span, those after it link spans that the consumer knows.
  */
 static const struct tap_layer *const layers[] = {
-	&tap_processes_layer,  /* who runs */
+	&tap_processes_layer,  /* processes and libraries */
 	&tap_opens_layer,      /* where each process stands */
 	&tap_comms_layer,      /* communicators */
 	&tap_pairs_layer,      /* entries find their exits */
 	&tap_cuda_layer,       /* launches and graphs */
-	&consumer_layer,       /* gets the span */
+	&consumer_layer,       /* the consumer */
 	&tap_operations_layer, /* calls of all ranks that are one operation */
 	&tap_verbs_layer,      /* work requests and messages */
-	&tap_netib_layer,      /* NCCL's messages, made of those */
-	&tap_gpu_layer,	       /* what ran */
+	&tap_netib_layer,      /* messages of NCCL's network code, made of those */
+	&tap_gpu_layer,	       /* work on a GPU */
 };
 
 #define LAYER_COUNT (sizeof(layers) / sizeof(layers[0]))
 
 /*
- * The layers that have something to do, in order and with their states, sorted out once:
- * an event costs a look at those that it concerns.  A list ends with a NULL.
+ * The layers that have a certain function, in order and with their states, sorted out
+ * once: an event costs only the layers that it concerns.  A list ends with a NULL.
  */
 struct taker {
 	int (*call)(void *state, struct tap_process *process, struct tap_event *event);
@@ -226,7 +226,7 @@ void tap_join_destroy(struct tap_join *join)
 
 	if (!join)
 		return;
-	/* A layer may hold spans of those before it. */
+	/* A layer may hold spans of the layers before it. */
 	for (i = LAYER_COUNT; i-- > 0;) {
 		if (join->states[i] && layers[i]->free)
 			layers[i]->free(join->states[i]);
@@ -303,7 +303,7 @@ static int replace_process(struct tap_join *join, struct tap_process **process,
 	return *process ? 0 : -ENOMEM;
 }
 
-/* Ends what was under the same number before. */
+/* Ignores a process from now on, and ends the spans under its number. */
 static int ignore_process(struct tap_join *join, struct tap_process *process)
 {
 	process->is_foreign = true;
@@ -312,7 +312,7 @@ static int ignore_process(struct tap_join *join, struct tap_process *process)
 		       : 0;
 }
 
-/* *ret_process becomes the process that the event is of; NULL: nobody takes the event. */
+/* Gets the process of the event; NULL: no layer takes the event. */
 static int find_process(struct tap_join *join, const struct tap_event *event,
 			struct tap_process **ret_process)
 {

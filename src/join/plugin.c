@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What babeltrace2 finds in this plugin: a table of contents. */
+/* The table of the components in this plugin. */
 #include "join/bt/filter.h"
 #include "join/bt/sink.h"
 
-/* What babeltrace2 looks up by name, and all that this file may export. */
+/* The symbols that babeltrace2 looks up; this file exports nothing else. */
 #pragma GCC visibility push(default)
 BT_PLUGIN_MODULE();
 #pragma GCC visibility pop

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Only events, and the word that a stream has none yet, are brought in order.
- * All other messages are dealt with where the stream has them: they tell about
- * the stream, not about a moment.
+ * Only events, and messages that a stream has none yet, are ordered by time.  All other
+ * messages are handled as soon as they are read: they concern the stream, not a moment.
  */
 #include "join/bt/merge.h"
 
@@ -19,9 +18,9 @@ struct stream {
 	bt_message_iterator *iterator;
 	bt_message_array_const messages;
 	uint64_t count;
-	uint64_t next;		       /* the first message that is not dealt with */
-	int64_t time_ns;	       /* of that one */
-	struct tap_event_class *class; /* of that one, NULL: no event */
+	uint64_t next;		       /* the first message that is not handled */
+	int64_t time_ns;	       /* of that message */
+	struct tap_event_class *class; /* of that message, NULL: no event */
 	unsigned int number;
 	TAP_LIST_LINK(struct stream) waiting;
 };
@@ -30,8 +29,9 @@ struct tap_merge {
 	struct tap_decoder *decoder;
 	struct tap_join *join;
 	TAP_VEC(struct stream *) streams;
-	TAP_LIST(struct stream) waiting; /* for messages, first in order of numbers */
-	struct tap_heap heap;		 /* streams with an event in hand */
+	TAP_LIST(struct stream)
+	waiting;	      /* streams without a message, in order of numbers */
+	struct tap_heap heap; /* streams with a message that waits for its turn */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */
 	uint64_t event_count;
@@ -132,7 +132,10 @@ static int note_discarded_packets(struct tap_merge *merge, const bt_message *mes
 				  count);
 }
 
-/* What babeltrace2 says was wrong first; it is then no longer said. */
+/*
+ * Notes the first cause in babeltrace2's error, and takes the error, so that babeltrace2
+ * does not report it.
+ */
 static void note_damage(struct tap_merge *merge)
 {
 	struct tap_loss *loss = tap_join_loss(merge->join);
@@ -148,7 +151,10 @@ static void note_damage(struct tap_merge *merge)
 
 /* ---- Streams ---- */
 
-/* Notes the time of the message in hand; without one that 64 bits hold, it is now. */
+/*
+ * Sets the time of the current message; without a time that 64 bits hold, that of the
+ * latest event.
+ */
 static void set_time(struct tap_merge *merge, struct stream *stream,
 		     const bt_clock_snapshot *snapshot)
 {
@@ -166,8 +172,8 @@ static const bt_clock_snapshot *inactive_until(const bt_message *m)
 }
 
 /*
- * Deals with the message in hand unless it has to wait for its turn.
- * Returns 1 when it has to, 0 when it is done, or -errno.
+ * Handles the current message unless it has to wait for its turn.  Returns 1 when it has
+ * to wait, 0 when it is handled, or -errno.
  */
 static int look_at(struct tap_merge *merge, struct stream *stream)
 {
@@ -216,8 +222,8 @@ static void drop_message(struct stream *stream)
 enum { NOTHING, READY, AGAIN };
 
 /*
- * Goes on until the stream has something in hand that must wait for its turn.
- * Returns READY, AGAIN, NOTHING when the stream is over, or -errno.
+ * Reads until the stream has a message that must wait for its turn.  Returns READY,
+ * AGAIN, NOTHING when the stream has ended, or -errno.
  */
 static int advance(struct tap_merge *merge, struct stream *stream)
 {
@@ -259,14 +265,14 @@ static struct tap_heap_item item_of(struct stream *stream)
 {
 	struct tap_heap_item item = {.time_ns = stream->time_ns, .value = stream};
 
-	/* At one time, what describes a process comes before what it does. */
+	/* At equal times, a description of a process comes before its other events. */
 	item.order = stream->number;
 	if (!stream->class || !tap_event_class_is_setup(stream->class))
 		item.order |= UINT64_C(1) << 32;
 	return item;
 }
 
-/* Gives every stream that has nothing in hand the chance to have. */
+/* Reads every stream that has no message, as far as it has any. */
 static int fill(struct tap_merge *merge)
 {
 	struct stream *stream, *next;

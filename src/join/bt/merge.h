@@ -2,9 +2,9 @@
 /*
  * Brings the events of many streams into one order and gives them to a join.
  *
- * Each stream has its own iterator here.  babeltrace2's own muxer looks at
- * every stream for every event; this looks at the logarithm of their number.
- * It hides streams that come late, end, have nothing yet, or break off.
+ * Hides streams that begin late, end, have no event yet, or break off.  Each stream has
+ * its own iterator here. babeltrace2's own muxer looks at every stream for every event;
+ * this looks at the logarithm of their number.
  */
 #ifndef TAP_JOIN_BT_MERGE_H
 #define TAP_JOIN_BT_MERGE_H
@@ -15,7 +15,7 @@ struct tap_merge;
 
 enum tap_merge_status {
 	TAP_MERGE_OK,	 /* call again */
-	TAP_MERGE_AGAIN, /* a stream has nothing yet: call again later */
+	TAP_MERGE_AGAIN, /* a stream has no event yet: call again later */
 	TAP_MERGE_END,
 };
 
@@ -33,7 +33,7 @@ int tap_merge_add(struct tap_merge *merge, bt_message_iterator *iterator);
 int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 		  enum tap_merge_status *status);
 
-/* Events taken so far, those passed over too. */
+/* Events taken so far, including those that were ignored. */
 uint64_t tap_merge_event_count(const struct tap_merge *merge);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a layer of the reader is: a subject of the trace that takes some events, watches
- * the spans that others make, and makes spans and links of its own.  The table of layers
- * in join.c is in the order in which they are called.
+ * A layer of the reader: a subject of the trace that takes some events, watches the spans
+ * of other layers, and makes spans and links of its own.  The table of layers in join.c
+ * has the order in which they are called.
  *
  * Hides one layer from all others: what they share is in the context.
  */
@@ -12,7 +12,7 @@
 #include "join/model/context.h"
 #include "join/model/event.h"
 
-/* What the state of every layer begins with.  The rest of a state is zero at first. */
+/* The beginning of every layer's state.  The rest of a state is zero at first. */
 struct tap_layer_state {
 	struct tap_context *context;
 };
@@ -25,21 +25,23 @@ _Static_assert(TAP_EVENT_KINDS <= 64, "a set of kinds has 64 bits");
 /* Any function may be NULL; each that returns something returns 0 or -errno. */
 struct tap_layer {
 	const char *name;
-	size_t size;	 /* of its state */
-	uint64_t events; /* that it takes, as TAP_TAKES() of each */
+	size_t size;	 /* bytes of its state */
+	uint64_t events; /* the kinds it takes, TAP_TAKES() of each */
 
-	/* All layers have their states: a layer may ask for that of one it stands on. */
+	/* All layers have their states: a layer may get that of a layer it depends on. */
 	void (*begin)(void *state);
 	int (*take)(void *state, struct tap_process *process, struct tap_event *event);
-	/* With the event that began it.  The layers before the consumer complete the
-	 * span. */
+	/*
+	 * event is the one that began the span.  The layers before the consumer complete
+	 * the span.
+	 */
 	int (*span_begun)(void *state, struct tap_span *span,
 			  const struct tap_event *event);
 	int (*span_ended)(void *state, struct tap_span *span);
-	/* Another process has its number from now on. */
+	/* Another process has this process's number from now on. */
 	int (*process_replaced)(void *state, const struct tap_process *process,
 				int64_t time_ns);
-	/* Time goes on: before the event of that time is taken. */
+	/* Time has advanced to that of the next event, which no layer has taken yet. */
 	int (*advance)(void *state, int64_t now_ns);
 	/*
 	 * CUPTI reports what ran on a GPU long after its end.  What this layer has yet to

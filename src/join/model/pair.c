@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries find their exits by (process, call); what an event tells about calls
- * whose own event is missing is drawn from the order of call numbers.
+ * Entries are matched with exits by (process, call); the order of call numbers shows what
+ * became of calls with a missing event.
  *
- * Call numbers grow along a process.  So, when an event of a thread names P as
- * the call around it, every open call of that thread with a number above P has
- * returned, whether its exit is in the trace or not.  The program's own ranges need
- * not nest, and end in any thread: they have no part in that.
+ * Call numbers increase within a process.  So, when an event of a thread names P as the
+ * enclosing call, every open call of that thread with a number above P has returned,
+ * whether its exit is in the trace or not.  This does not apply to ranges of the program,
+ * which need not nest, and end in any thread.
  */
 #include "join/model/pair.h"
 
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread with open calls; it is dropped with its last one. */
+/* A thread with open calls; dropped with its last one. */
 struct tap_thread {
 	uint64_t process; /* number */
 	int64_t tid;
 	TAP_LIST(struct tap_span) nest; /* of open calls, the innermost last */
-	struct tap_thread *next;	/* unused one */
+	struct tap_thread *next;	/* next unused thread */
 };
 
 static void free_span(struct tap_span *span)
@@ -71,7 +71,7 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 	return span;
 }
 
-/* The span of a call. */
+/* Makes the span of a call. */
 static struct tap_span *make_span(struct tap_pairs *pairs,
 				  const struct tap_process *process,
 				  const struct tap_event *event)
@@ -138,7 +138,7 @@ static void leave_thread(struct tap_pairs *pairs, struct tap_span *span)
 	pairs->free_threads = thread;
 }
 
-/* A call is no longer open: it goes to the consumer in this state. */
+/* Ends a call in this state and gives its span to the consumer. */
 static int end(struct tap_pairs *pairs, struct tap_span *span, enum tap_span_state state)
 {
 	/* A library may be described after the first calls from it. */
@@ -155,12 +155,12 @@ static int end(struct tap_pairs *pairs, struct tap_span *span, enum tap_span_sta
 	return give(pairs, span);
 }
 
-/* The calls of a thread with a number above this one have returned. */
+/* Ends the open calls of a thread with a number above this one: they have returned. */
 static int end_above(struct tap_pairs *pairs, struct tap_thread *thread, uint64_t call_id)
 {
 	int ret = 0;
 
-	/* The thread is dropped with its last call: look before, not after. */
+	/* The thread is dropped with its last call: check before ending that. */
 	while (!ret && thread && thread->nest.last->call_id > call_id) {
 		struct tap_span *span = thread->nest.last;
 
@@ -184,7 +184,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 	struct tap_span *span, *parent;
 	int ret = 0;
 
-	/* Numbers grow: no call is in a later one. */
+	/* Numbers increase: the enclosing call has a lower one. */
 	if (event->parent_id >= event->call_id && event->parent_id) {
 		pairs->loss->malformed_events++;
 		event->parent_id = 0;
@@ -195,7 +195,7 @@ int tap_pairs_entry(struct tap_pairs *pairs, struct tap_process *process,
 		if (ret)
 			return ret;
 	}
-	/* Numbers are used again only by a program that did not announce itself. */
+	/* Only a program that did not announce itself reuses numbers. */
 	span = tap_table_find(&pairs->open, process->number, event->call_id);
 	if (span)
 		ret = end(pairs, span, TAP_SPAN_END_LOST);
@@ -246,7 +246,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 		tap_table_find(&pairs->open, process->number, event->call_id);
 	int ret = 0;
 
-	/* The end of a range does not say its name. */
+	/* The end of a range does not contain its name. */
 	if (span && (event->is_range ? strcmp(span->name->layer, event->name->layer) != 0
 				     : span->name != event->name)) {
 		pairs->loss->malformed_events++;
@@ -312,7 +312,7 @@ void tap_pairs_free(struct tap_pairs *pairs)
 	struct tap_span *span;
 	size_t i;
 
-	/* A reading that was broken off leaves open calls. */
+	/* An interrupted reading leaves open calls. */
 	while ((span = tap_list_take_first(&pairs->opened, open)))
 		free_span(span);
 	while ((span = tap_list_take_first(&pairs->unused, open)))

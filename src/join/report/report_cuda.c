@@ -21,7 +21,7 @@ struct tap_stream_sum {
 	const struct tap_process *process;
 	uint64_t stream;
 	uint64_t kernels, graphs, functions, copies, bytes, memsets, others;
-	uint64_t captured; /* of all these: captured into a graph */
+	uint64_t captured; /* of all these: only captured into a graph */
 	uint64_t failed;   /* not included above */
 	struct tap_times calls;
 	struct tap_times waits;
