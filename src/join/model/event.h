@@ -32,8 +32,7 @@ enum tap_event_kind {
 	TAP_EVENT_STATEDUMP_END,
 	TAP_EVENT_VERBS, /* any event of the layer of verbs, state dumps included */
 	TAP_EVENT_WORK,	 /* a call of the CUDA driver with one event, after the call */
-	TAP_EVENT_NCCL_ARGS, /* the arguments that NCCL passes to the kernel of the next
-				launch */
+	TAP_EVENT_NCCL_ARGS, /* NCCL's arguments for the kernel of the next launch */
 	TAP_EVENT_FUNCTION,  /* the name of a kernel function; in state dumps, too */
 	TAP_EVENT_GPU,	     /* of work that ran on a GPU: tap_gpu_event */
 	TAP_EVENT_KINDS,

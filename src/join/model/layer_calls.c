@@ -15,7 +15,7 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 
 	if (event->kind != TAP_EVENT_EXIT)
 		ret = tap_pairs_entry(pairs, process, event);
-	/* The span has taken the event's fields as those of the entry. */
+	/* Its fields are the entry's now. */
 	if (event->kind == TAP_EVENT_MARK)
 		tap_fields_clear(&event->fields);
 	if (!ret && event->kind != TAP_EVENT_ENTRY)

@@ -12,8 +12,7 @@
 enum tap_link_kind {
 	TAP_LINK_COLLECTIVE_RANKS,
 	TAP_LINK_SEND_RECV,	  /* ends[0] is the send */
-	TAP_LINK_POST_COMPLETION, /* of one work request: has one end, from begin_ns to
-				     end_ns */
+	TAP_LINK_POST_COMPLETION, /* of one work request: one end, begin_ns to end_ns */
 	TAP_LINK_SEND_RECEIVE,	  /* of two work requests: ends[0] is the sender's */
 	TAP_LINK_CTS_MESSAGE,	  /* of NCCL's network code: the CTS, the message sent and
 				     received, and the request that ends it on each queue pair

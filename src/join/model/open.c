@@ -19,7 +19,7 @@
 
 #define NAME_BYTES_MAX 1024
 
-/* What is known of one process. */
+/* Of one process. */
 struct stand {
 	struct tap_end_state is;
 	struct tap_open_call *calls; /* the open ones at the end, by their entries */
@@ -55,7 +55,7 @@ static struct stand *stand_of(struct opens *opens, const struct tap_process *pro
 	return *stand;
 }
 
-/* ---- What the tracer reported ---- */
+/* ---- What the tracer told ---- */
 
 static struct tap_open_call *reported_of(const struct opens *opens,
 					 const struct tap_process *process, int64_t tid)

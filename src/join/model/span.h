@@ -51,8 +51,7 @@ struct tap_stack {
 	size_t count;
 	struct tap_stack_frame {
 		uint64_t library; /* number, 0 none */
-		uint64_t offset;  /* of the return address; without a library, the address
-				     itself */
+		uint64_t offset;  /* return address, relative unless library is 0 */
 	} frames[];		  /* innermost first */
 };
 
@@ -121,8 +120,7 @@ struct tap_open_call {
 enum tap_end {
 	TAP_END_NOT_SEEN, /* the process ran on, or was killed */
 	TAP_END_EXIT,	  /* the process called exit(), or returned from main() */
-	TAP_END_REPLACED, /* the pid names another process: the program executed another,
-			     or had ended */
+	TAP_END_REPLACED, /* it executed another program, or its pid was reused */
 };
 
 /* The state of a process at the end. */
@@ -163,8 +161,7 @@ struct tap_operation {
 	uint64_t comm_id;    /* the process's own, from 1; 0 none */
 	uint64_t comm_key;   /* equal on all ranks, 0 unknown */
 	uint64_t number;     /* equal on all ranks, 0 none */
-	int64_t not_counted; /* uncounted calls and groups on the communicator until then,
-				-1 unknown */
+	int64_t not_counted; /* uncounted on the communicator so far, -1 unknown */
 	uint64_t group_id;   /* 0 none */
 	uint64_t count;	     /* of elements, where has_count */
 	int64_t peer;	     /* -1 none */

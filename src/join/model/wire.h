@@ -67,8 +67,7 @@ enum tap_match_kind {
 enum tap_known {
 	TAP_KNOWN_EXACT,    /* by a key */
 	TAP_KNOWN_DECODED,  /* by what a release of NCCL is known to write */
-	TAP_KNOWN_INFERRED, /* a call has not returned, and may yet fail; or see tap_why
-			     */
+	TAP_KNOWN_INFERRED, /* a call has not returned; or see tap_why */
 };
 
 /* Why a match is not exact, or is missing. */
@@ -78,13 +77,12 @@ enum tap_why {
 	TAP_WHY_BEFORE,		 /* the other event was before recording began */
 	TAP_WHY_COMPLETION_LOST, /* later ones have completed */
 	TAP_WHY_CONTRADICTED,	 /* two with the same ordinal differ */
-	TAP_WHY_DROPPED,  /* records are missing; the other event may be among them */
-	TAP_WHY_FAILED,	  /* the request completed with an error */
-	TAP_WHY_FLUSHED,  /* an earlier request failed */
-	TAP_WHY_GIVEN_UP, /* too many waited at once */
-	TAP_WHY_LATE, /* recording began late: earlier connections of the two are unknown
-		       */
-	TAP_WHY_LOST, /* lost on the way: later ones arrived */
+	TAP_WHY_DROPPED,      /* records are missing; the other event may be among them */
+	TAP_WHY_FAILED,	      /* the request completed with an error */
+	TAP_WHY_FLUSHED,      /* an earlier request failed */
+	TAP_WHY_GIVEN_UP,     /* too many waited at once */
+	TAP_WHY_LATE,	      /* earlier connections of the two are unknown */
+	TAP_WHY_LOST,	      /* lost on the way: later ones arrived */
 	TAP_WHY_NOT_RECORDED, /* its call was not recorded, and nothing was dropped */
 	TAP_WHY_IN_USE,	      /* another tool uses CUPTI */
 	TAP_WHY_ORDER,	      /* only the order matches them */
