@@ -33,7 +33,7 @@ struct tap_outfile {
 int tap_outfile_open(struct tap_outfile *output, const char *path, bool overwrite);
 
 /*
- * Begins the lines; nothing is written without this call. tap_outfile_finish() will put
+ * Begins the lines; nothing is written without this call.  tap_outfile_finish() will put
  * head bytes before them; with is_bound, never more.  Returns 0 or -errno.
  */
 int tap_outfile_begin(struct tap_outfile *output, size_t head, bool is_bound);
