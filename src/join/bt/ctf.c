@@ -91,8 +91,7 @@ struct tap_ctf {
 	bt_self_message_iterator *iterator;
 	const struct tap_decoder *decoder;
 	struct output *outputs;
-	TAP_VEC(struct output *)
-	by_trace; /* by number; NULL: not made yet */
+	TAP_VEC(struct output *) by_trace; /* by number; NULL: not made */
 	TAP_VEC(const bt_message *) messages;
 	size_t first; /* the first message not taken */
 	struct tap_buffer text;

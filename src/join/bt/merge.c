@@ -29,8 +29,7 @@ struct tap_merge {
 	struct tap_decoder *decoder;
 	struct tap_join *join;
 	TAP_VEC(struct stream *) streams;
-	TAP_LIST(struct stream)
-	waiting;	      /* streams without a message, in order of numbers */
+	TAP_LIST(struct stream) waiting; /* for a message, in order of numbers */
 	struct tap_heap heap; /* streams with a message that waits for its turn */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */

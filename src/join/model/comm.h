@@ -14,11 +14,10 @@
 
 /* A communicator. */
 struct tap_comm {
-	unsigned int number; /* from 0 */
-	uint64_t key;	     /* 0 unknown */
-	struct tap_comm
-		*united; /* the communicator that this one turned out to be, or NULL */
-	int64_t nranks;	 /* -1 unknown */
+	unsigned int number;	 /* from 0 */
+	uint64_t key;		 /* 0 unknown */
+	struct tap_comm *united; /* the one that it turned out to be, or NULL */
+	int64_t nranks;		 /* -1 unknown */
 	struct tap_member *members;
 	/*
 	 * Counted by the layer that links operations; added up when two communicators are

@@ -150,10 +150,9 @@ struct tap_row;
 
 /* Where a span is drawn on its row. */
 struct tap_place {
-	struct tap_row
-		*row; /* for lane.c only; NULL: the span is not drawn, or no longer */
-	unsigned int lane;  /* from 0 */
-	unsigned int depth; /* from 1 */
+	struct tap_row *row; /* for lane.c; NULL: not drawn, or no longer */
+	unsigned int lane;   /* from 0 */
+	unsigned int depth;  /* from 1 */
 };
 
 /* The communicator of an entry and the work that it asks for. */

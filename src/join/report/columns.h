@@ -42,10 +42,9 @@ struct tap_column {
 	enum tap_unit unit;
 	struct tap_value (*value)(const struct tap_column *column, const void *row);
 	void (*text)(struct tap_buffer *buffer, const void *row);
-	size_t at;	      /* offset of the value in the row */
-	unsigned int percent; /* of a percentile */
-	const struct tap_column
-		*part; /* columns of the member at `at`; key: its object */
+	size_t at;		       /* offset of the value in the row */
+	unsigned int percent;	       /* of a percentile */
+	const struct tap_column *part; /* of the member at `at`; key: its object */
 };
 
 /* The end of an array of columns. */

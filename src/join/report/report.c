@@ -266,7 +266,8 @@ static void sort(struct report *report)
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
-	int ret = tap_report_comms_finish(&report->comms, &report->view.context->comms);
+	int ret = tap_report_comms_finish(&report->comms,
+					  &report->view.context->comms);
 
 	if (ret)
 		return ret;

@@ -58,7 +58,8 @@ static int count_kernel(struct tap_report_cuda *report, const struct tap_span *s
 	int ret;
 
 	if (!name) {
-		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry, &function);
+		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry,
+			     &function);
 		tap_buffer_add_hex(&address, function);
 		tap_buffer_add_char(&address, '\0');
 		if (address.is_short)

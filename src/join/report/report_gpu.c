@@ -72,8 +72,7 @@ static int get(struct tap_report_gpu *report, struct tap_rows *rows, uint64_t a,
 
 static int count_stream(struct tap_report_gpu *report, const struct tap_span *span)
 {
-	const uint64_t key =
-		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
+	const uint64_t key = span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
 	struct tap_gpu_stream *sum;
 	void *row;
 	int ret = get(report, &report->streams, span->process->number, key, sizeof(*sum),
