@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Typed lists of fields: two arrays that grow and are used again. */
+/* Typed lists of fields: two arrays that grow and are reused. */
 #include "join/base/field.h"
 
 #include <errno.h>

@@ -46,7 +46,7 @@ enum tap_cuda_kind {
 	TAP_CUDA_HOST_FUNCTION,
 	TAP_CUDA_COPY,
 	TAP_CUDA_SET,
-	TAP_CUDA_STREAM, /* events, and values that are written and waited for */
+	TAP_CUDA_STREAM, /* records or waits for an event, writes or waits for a value */
 	TAP_CUDA_SYNCHRONIZE,
 	TAP_CUDA_OTHER,
 	/* These put no work on a stream: they capture, make and destroy graphs. */

@@ -22,7 +22,7 @@ struct tap_bounds {
 	size_t held_operations; /* wait for other ranks; as many messages, too */
 };
 
-/* How far the times of the GPU can be trusted. */
+/* The measured errors of the GPU's times. */
 struct tap_gpu_times {
 	uint64_t clock_errors; /* work that seems to begin before its launch */
 	int64_t clock_error_max_ns;
@@ -41,7 +41,7 @@ struct tap_context {
 	struct tap_traces traces;
 	struct tap_processes processes;
 	struct tap_comms comms;
-	struct tap_pairs pairs; /* whose spans all layers use */
+	struct tap_pairs pairs; /* all layers make their spans here */
 
 	struct tap_loss loss;
 	struct tap_matches matches[TAP_MATCH_KINDS];

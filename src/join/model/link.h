@@ -14,10 +14,9 @@ enum tap_link_kind {
 	TAP_LINK_SEND_RECV,	  /* ends[0] is the send */
 	TAP_LINK_POST_COMPLETION, /* of one work request: one end, begin_ns to end_ns */
 	TAP_LINK_SEND_RECEIVE,	  /* of two work requests: ends[0] is the sender's */
-	TAP_LINK_CTS_MESSAGE,	  /* of NCCL's network code: the CTS, the message sent and
-				     received, and the request that ends it on each queue pair
-				   */
-	TAP_LINK_FLUSH_MESSAGE,	  /* the message received, and its flush */
+	TAP_LINK_CTS_MESSAGE,	/* of NCCL: the CTS, the message sent and received, and on
+				   each queue pair the request that ends it */
+	TAP_LINK_FLUSH_MESSAGE, /* the message received, and its flush */
 	TAP_LINK_API_LAUNCH, /* a call, which goes on, and the launch inside it; from the
 				call's begin_ns to end_ns, when the launch began */
 	TAP_LINK_LAUNCH_KERNEL, /* the launch and the work that ran for it, likewise */

@@ -142,7 +142,7 @@ const struct tap_name *tap_names_get(struct tap_names *names, const char *layer,
 		return NULL;
 	}
 	found->row = tap_call_find(found->layer, found->name);
-	/* This may add a name: the hash is looked up again below. */
+	/* find_operation() may add a name: the hash is looked up again below. */
 	found->operation = find_operation(names, found);
 	found->next = tap_table_find(&names->by_hash, hash, 0);
 	if (!found->operation || tap_table_set(&names->by_hash, hash, 0, found)) {

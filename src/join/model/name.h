@@ -21,9 +21,9 @@ struct tap_name {
 	struct tap_name *next;		/* with the same hash */
 	const struct tap_call_row *row; /* NULL: none */
 	enum tap_name_kind kind;
-	const struct tap_name *operation; /* ncclBcast is ncclBroadcast; often itself */
+	const struct tap_name *operation; /* of ncclBcast ncclBroadcast; of most itself */
 	enum tap_cuda_kind cuda;
-	bool is_cuda_wait; /* the caller waits until it is done */
+	bool is_cuda_wait; /* the call returns when its work is done */
 };
 
 /* All zero is no name. */

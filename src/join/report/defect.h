@@ -30,7 +30,7 @@ struct tap_defect {
 	const struct tap_name *called[TAP_RANKS_MAX]; /* by those present */
 };
 
-/* All zero is none. */
+/* All zero is empty. */
 struct tap_defects {
 	struct tap_defect latest[TAP_DEFECTS_MAX];
 	uint64_t count;

@@ -14,7 +14,7 @@
 #include "join/report/rows.h"
 #include "join/views/symbol.h"
 
-/* All zero is nothing. */
+/* All zero is empty. */
 struct tap_report_calls {
 	struct tap_rows sums; /* by (process or all, function) */
 };
