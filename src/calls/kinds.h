@@ -581,8 +581,10 @@ static inline const char *tap_string(const char *string)
 #define ROLE_OUT_UNIQUE_ID(n)
 
 /*
- * The fields that calls of a hook have besides (intercept/nccl/hooks.h): HOOK_ENTRY_H
- * before the call, HOOK_EXIT_H after it, and HOOK_KIND_H.
+ * A hook H (intercept/nccl/hooks.h) is three lines here: HOOK_ENTRY_H has the fields that its
+ * calls add to their entry event, HOOK_EXIT_H those of the exit event, and HOOK_KIND_H says what
+ * the calls mean for their communicator's operations (join/model/call.h).  Of those that are
+ * COLLECTIVE here, only calls with an op_number count.
  */
 #define TAP_GROUP_FIELDS \
 	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
@@ -591,37 +593,33 @@ static inline const char *tap_string(const char *string)
 	TAP_GROUP_FIELDS \
 	lttng_ust_field_enum(nccl, capture, int32_t, capture, call->capture)
 
+#define TAP_GROUP_LIST(type, n, list) \
+	lttng_ust_field_sequence(type, n, call->group->list, uint32_t, call->group->nr_listed)
+
 #define HOOK_ENTRY_COLLECTIVE \
 	lttng_ust_field_integer(uint64_t, op_number, call->op_number) \
 	lttng_ust_field_integer(uint32_t, not_counted, call->not_counted) \
 	TAP_OPERATION_FIELDS
-#define HOOK_ENTRY_SEND HOOK_ENTRY_COLLECTIVE
-#define HOOK_ENTRY_RECV HOOK_ENTRY_COLLECTIVE
-#define HOOK_ENTRY_ONE_SIDED TAP_OPERATION_FIELDS
-#define HOOK_ENTRY_GROUP_START TAP_GROUP_FIELDS
-#define HOOK_ENTRY_GROUP_END TAP_GROUP_FIELDS
-#define HOOK_ENTRY_GROUP_SIMULATE TAP_GROUP_FIELDS
-#define HOOK_ENTRY_ASYNC_ERROR
-#define HOOK_ENTRY_UNIQUE_ID
-#define HOOK_ENTRY_INIT_RANK
-#define HOOK_ENTRY_INIT_CONFIG
-#define HOOK_ENTRY_INIT_SCALABLE
-#define HOOK_ENTRY_INIT_ALL
-#define HOOK_ENTRY_SPLIT
-#define HOOK_ENTRY_SHRINK
-#define HOOK_ENTRY_GROW_ID
-#define HOOK_ENTRY_GROW
-#define HOOK_ENTRY_FINALIZE
-#define HOOK_ENTRY_DESTROY
-#define HOOK_ENTRY_ABORT
-#define HOOK_ENTRY_REVOKE
-#define HOOK_ENTRY_SUSPEND
-#define HOOK_ENTRY_RESUME
-#define HOOK_ENTRY_PLAIN
-#define HOOK_ENTRY_ON_COMM
+#define HOOK_EXIT_COLLECTIVE
+#define HOOK_KIND_COLLECTIVE COLLECTIVE
 
-#define TAP_GROUP_LIST(type, n, list) \
-	lttng_ust_field_sequence(type, n, call->group->list, uint32_t, call->group->nr_listed)
+#define HOOK_ENTRY_SEND HOOK_ENTRY_COLLECTIVE
+#define HOOK_EXIT_SEND
+#define HOOK_KIND_SEND SEND
+
+#define HOOK_ENTRY_RECV HOOK_ENTRY_COLLECTIVE
+#define HOOK_EXIT_RECV
+#define HOOK_KIND_RECV RECEIVE
+
+#define HOOK_ENTRY_ONE_SIDED TAP_OPERATION_FIELDS
+#define HOOK_EXIT_ONE_SIDED
+#define HOOK_KIND_ONE_SIDED COLLECTIVE
+
+#define HOOK_ENTRY_GROUP_START TAP_GROUP_FIELDS
+#define HOOK_EXIT_GROUP_START
+#define HOOK_KIND_GROUP_START GROUP_START
+
+#define HOOK_ENTRY_GROUP_END TAP_GROUP_FIELDS
 #define HOOK_EXIT_GROUP_END \
 	lttng_ust_field_integer(uint64_t, group_id, call->group_id) \
 	lttng_ust_field_enum(nccl, group_outcome, int32_t, group_outcome, \
@@ -631,59 +629,82 @@ static inline const char *tap_string(const char *string)
 	TAP_GROUP_LIST(uint64_t, group_first_op, first_op) \
 	TAP_GROUP_LIST(uint64_t, group_collectives, collectives) \
 	TAP_GROUP_LIST(uint64_t, group_p2p, p2p)
-#define HOOK_EXIT_GROUP_SIMULATE HOOK_EXIT_GROUP_END
-#define HOOK_EXIT_COLLECTIVE
-#define HOOK_EXIT_SEND
-#define HOOK_EXIT_RECV
-#define HOOK_EXIT_ONE_SIDED
-#define HOOK_EXIT_GROUP_START
-#define HOOK_EXIT_ASYNC_ERROR
-#define HOOK_EXIT_UNIQUE_ID
-#define HOOK_EXIT_INIT_RANK
-#define HOOK_EXIT_INIT_CONFIG
-#define HOOK_EXIT_INIT_SCALABLE
-#define HOOK_EXIT_INIT_ALL
-#define HOOK_EXIT_SPLIT
-#define HOOK_EXIT_SHRINK
-#define HOOK_EXIT_GROW_ID
-#define HOOK_EXIT_GROW
-#define HOOK_EXIT_FINALIZE
-#define HOOK_EXIT_DESTROY
-#define HOOK_EXIT_ABORT
-#define HOOK_EXIT_REVOKE
-#define HOOK_EXIT_SUSPEND
-#define HOOK_EXIT_RESUME
-#define HOOK_EXIT_PLAIN
-#define HOOK_EXIT_ON_COMM
-
-/*
- * What the calls of a hook mean for their communicator's operations (join/model/call.h).
- * Of those that are COLLECTIVE here, only calls with an op_number count.
- */
-#define HOOK_KIND_COLLECTIVE COLLECTIVE
-#define HOOK_KIND_SEND SEND
-#define HOOK_KIND_RECV RECEIVE
-#define HOOK_KIND_ONE_SIDED COLLECTIVE
-#define HOOK_KIND_GROUP_START GROUP_START
 #define HOOK_KIND_GROUP_END GROUP_END
+
+#define HOOK_ENTRY_GROUP_SIMULATE TAP_GROUP_FIELDS
+#define HOOK_EXIT_GROUP_SIMULATE HOOK_EXIT_GROUP_END
 #define HOOK_KIND_GROUP_SIMULATE GROUP_END
+
+#define HOOK_ENTRY_ASYNC_ERROR
+#define HOOK_EXIT_ASYNC_ERROR
 #define HOOK_KIND_ASYNC_ERROR COLLECTIVE
+
+#define HOOK_ENTRY_UNIQUE_ID
+#define HOOK_EXIT_UNIQUE_ID
 #define HOOK_KIND_UNIQUE_ID COLLECTIVE
+
+#define HOOK_ENTRY_INIT_RANK
+#define HOOK_EXIT_INIT_RANK
 #define HOOK_KIND_INIT_RANK COLLECTIVE
+
+#define HOOK_ENTRY_INIT_CONFIG
+#define HOOK_EXIT_INIT_CONFIG
 #define HOOK_KIND_INIT_CONFIG COLLECTIVE
+
+#define HOOK_ENTRY_INIT_SCALABLE
+#define HOOK_EXIT_INIT_SCALABLE
 #define HOOK_KIND_INIT_SCALABLE COLLECTIVE
+
+#define HOOK_ENTRY_INIT_ALL
+#define HOOK_EXIT_INIT_ALL
 #define HOOK_KIND_INIT_ALL COLLECTIVE
+
+#define HOOK_ENTRY_SPLIT
+#define HOOK_EXIT_SPLIT
 #define HOOK_KIND_SPLIT COLLECTIVE
+
+#define HOOK_ENTRY_SHRINK
+#define HOOK_EXIT_SHRINK
 #define HOOK_KIND_SHRINK COLLECTIVE
+
+#define HOOK_ENTRY_GROW_ID
+#define HOOK_EXIT_GROW_ID
 #define HOOK_KIND_GROW_ID COLLECTIVE
+
+#define HOOK_ENTRY_GROW
+#define HOOK_EXIT_GROW
 #define HOOK_KIND_GROW COLLECTIVE
+
+#define HOOK_ENTRY_FINALIZE
+#define HOOK_EXIT_FINALIZE
 #define HOOK_KIND_FINALIZE COLLECTIVE
+
+#define HOOK_ENTRY_DESTROY
+#define HOOK_EXIT_DESTROY
 #define HOOK_KIND_DESTROY COLLECTIVE
+
+#define HOOK_ENTRY_ABORT
+#define HOOK_EXIT_ABORT
 #define HOOK_KIND_ABORT COLLECTIVE
+
+#define HOOK_ENTRY_REVOKE
+#define HOOK_EXIT_REVOKE
 #define HOOK_KIND_REVOKE COLLECTIVE
+
+#define HOOK_ENTRY_SUSPEND
+#define HOOK_EXIT_SUSPEND
 #define HOOK_KIND_SUSPEND COLLECTIVE
+
+#define HOOK_ENTRY_RESUME
+#define HOOK_EXIT_RESUME
 #define HOOK_KIND_RESUME COLLECTIVE
+
+#define HOOK_ENTRY_PLAIN
+#define HOOK_EXIT_PLAIN
 #define HOOK_KIND_PLAIN COLLECTIVE
+
+#define HOOK_ENTRY_ON_COMM
+#define HOOK_EXIT_ON_COMM
 #define HOOK_KIND_ON_COMM COLLECTIVE
 
 /* Return values. */

@@ -57,44 +57,6 @@
 	((fn##_function) ((is_linked) ? tap_entry_resolve(&(e), __builtin_return_address(0)) \
 				      : TAP_READ((e).real)))
 
-/* The path of a call that is not recorded.  PLAIN calls only call the real function. */
-#define TAP_PASS_PLAIN(fn, e, is_linked, ...) \
-	return TAP_REAL_FOR_CALLER(fn, e, is_linked)(NAMES(__VA_ARGS__));
-#define TAP_PASS_ON_COMM(fn, e, is_linked, ...) return TAP_REAL(fn, e)(NAMES(__VA_ARGS__));
-#define TAP_PASS_ONE_SIDED TAP_PASS_ON_COMM
-/* Operations are counted inline unless the slow path is needed. */
-#define TAP_PASS_COLLECTIVE(fn, e, is_linked, ...) \
-	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
-		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
-	return tap_collective_end(TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
-#define TAP_PASS_SEND(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, false, ##__VA_ARGS__)
-#define TAP_PASS_RECV(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, true, ##__VA_ARGS__)
-#define TAP_PASS_P2P(fn, e, is_recv, ...) \
-	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
-		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
-	return tap_p2p_end(peer, is_recv, TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
-#define TAP_PASS_SLOWLY(fn, e, is_linked, ...) \
-	return fn##_passed(TAP_REAL_FOR_CALLER(fn, e, is_linked) TAP_MORE(__VA_ARGS__));
-#define TAP_PASS_GROUP_START TAP_PASS_SLOWLY
-#define TAP_PASS_GROUP_END TAP_PASS_SLOWLY
-#define TAP_PASS_GROUP_SIMULATE TAP_PASS_SLOWLY
-#define TAP_PASS_ASYNC_ERROR TAP_PASS_SLOWLY
-#define TAP_PASS_UNIQUE_ID TAP_PASS_SLOWLY
-#define TAP_PASS_GROW_ID TAP_PASS_SLOWLY
-#define TAP_PASS_INIT_RANK TAP_PASS_SLOWLY
-#define TAP_PASS_INIT_CONFIG TAP_PASS_SLOWLY
-#define TAP_PASS_INIT_SCALABLE TAP_PASS_SLOWLY
-#define TAP_PASS_INIT_ALL TAP_PASS_SLOWLY
-#define TAP_PASS_SPLIT TAP_PASS_SLOWLY
-#define TAP_PASS_SHRINK TAP_PASS_SLOWLY
-#define TAP_PASS_GROW TAP_PASS_SLOWLY
-#define TAP_PASS_FINALIZE TAP_PASS_SLOWLY
-#define TAP_PASS_REVOKE TAP_PASS_SLOWLY
-#define TAP_PASS_SUSPEND TAP_PASS_SLOWLY
-#define TAP_PASS_RESUME TAP_PASS_SLOWLY
-#define TAP_PASS_DESTROY TAP_PASS_SLOWLY
-#define TAP_PASS_ABORT TAP_PASS_SLOWLY
-
 /*
  * The tracer's names begin with tap_, since a vendor's parameter may have any other name.
  * A void function has no hook, since hooks use the result.
