@@ -26,6 +26,8 @@ static void prepare(struct tap_gate *gate)
 	tap_tp_stay();
 }
 
+/* clang-format off */
+#define POINTER(name, params, args) .name = tap_tp_##name,
 struct tap_events tap_events = {
 	.version = TAP_EVENTS_VERSION,
 	.prepare = prepare,
@@ -35,26 +37,15 @@ struct tap_events tap_events = {
 	.range_exit = tap_tp_range_exit,
 	.mark = tap_tp_mark,
 	.cuda = {.rows = cuda_rows, .function = tap_tp_function},
-	.process = tap_tp_process,
-	.library = tap_tp_library,
-	.problem = tap_tp_problem,
-	.comm = tap_tp_comm,
-	.stack = tap_tp_stack,
-	.process_end = tap_tp_process_end,
-	.open_call = tap_tp_open_call,
+	TAP_EVENTS_OF_PROCESS(POINTER)
 	.set_statedump = tap_tp_set_statedump,
-	.statedump_process = tap_tp_statedump_process,
-	.statedump_library = tap_tp_statedump_library,
-	.statedump_comm = tap_tp_statedump_comm,
-	.statedump_thread = tap_tp_statedump_thread,
-	.statedump_stack = tap_tp_statedump_stack,
-	.statedump_end = tap_tp_statedump_end,
 	.fork_before = lttng_ust_before_fork,
 	.fork_parent = lttng_ust_after_fork_parent,
 	.fork_child = lttng_ust_after_fork_child,
 	.close_from = lttng_ust_safe_closefrom_fd,
 	.close_one = lttng_ust_safe_close_fd,
 };
+/* clang-format on */
 
 /* The switches are addresses in LTTng's tables, known only at run time. */
 __attribute__((constructor)) static void fill(void)

@@ -21,7 +21,7 @@
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
-#define TAP_EVENTS_VERSION 13
+#define TAP_EVENTS_VERSION 14
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and what it contained. */
@@ -227,6 +227,30 @@ struct tap_stack {
 	const uint64_t *offsets;   /* return addresses less the base of their library */
 };
 
+/*
+ * The events of the provider "tap" (tap_tp.h) that libccltap.so writes, one a
+ * line: X(name, the parameters, the arguments).  Each is a member of struct tap_events.
+ */
+#define TAP_EVENTS_OF_PROCESS(X) \
+	X(process, (const struct tap_process *process), (process)) \
+	X(library, (const struct tap_library *library), (library)) \
+	X(problem, (const char *what, const char *detail, uint64_t count), \
+	  (what, detail, count)) \
+	X(comm, (const struct tap_comm_state *comm), (comm)) \
+	X(stack, (const struct tap_stack *stack), (stack)) \
+	X(process_end, (void), (getpid())) \
+	X(open_call, (const struct tap_thread_state *thread), (thread)) \
+	X(statedump_process, (const struct tap_process *process), (process)) \
+	X(statedump_library, (const struct tap_library *library), (library)) \
+	X(statedump_comm, (const struct tap_comm_state *comm), (comm)) \
+	X(statedump_thread, (const struct tap_thread_state *thread), (thread)) \
+	X(statedump_stack, (const struct tap_stack *stack), (stack)) \
+	/* all_threads: every thread that is in a recorded call was written. */ \
+	X(statedump_end, \
+	  (uint32_t libraries, uint32_t comms, uint32_t threads, uint32_t stacks, \
+	   bool all_threads), \
+	  (libraries, comms, threads, stacks, all_threads))
+
 struct tap_events {
 	uint32_t version;
 	/*
@@ -248,29 +272,16 @@ struct tap_events {
 	struct tap_verbs_events verbs;
 	struct tap_cuda_events cuda;
 	struct tap_gpu_events gpu;
-	void (*process)(const struct tap_process *process);
-	void (*library)(const struct tap_library *library);
-	void (*problem)(const char *what, const char *detail, uint64_t count);
-	void (*comm)(const struct tap_comm_state *comm);
-	void (*stack)(const struct tap_stack *stack);
-	void (*process_end)(void);
-	/* A call that has been open for long: the switch, and the event. */
-	const int *open_call_on;
-	void (*open_call)(const struct tap_thread_state *thread);
+#define TAP_EVENT_POINTER(name, params, args) void(*name) params;
+	TAP_EVENTS_OF_PROCESS(TAP_EVENT_POINTER)
+#undef TAP_EVENT_POINTER
+	const int *open_call_on; /* whether that event is wanted */
 	/*
 	 * The state dump: LTTng calls `write` in a thread of its own whenever a session
 	 * starts or a user asks for a state dump.  set_statedump() returns false if LTTng
 	 * will not call.
 	 */
 	bool (*set_statedump)(void (*write)(void));
-	void (*statedump_process)(const struct tap_process *process);
-	void (*statedump_library)(const struct tap_library *library);
-	void (*statedump_comm)(const struct tap_comm_state *comm);
-	void (*statedump_thread)(const struct tap_thread_state *thread);
-	void (*statedump_stack)(const struct tap_stack *stack);
-	/* all_threads: every thread that is in a recorded call was written. */
-	void (*statedump_end)(uint32_t libraries, uint32_t comms, uint32_t threads,
-			      uint32_t stacks, bool all_threads);
 	/*
 	 * For LTTng's threads and locks across a fork; the caller keeps the mask between
 	 * fork_before() and one of the other two.

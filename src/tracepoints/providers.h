@@ -51,21 +51,11 @@ void tap_tp_statedump_function(uint64_t function, const char *name) tap_hidden;
 void tap_tp_gpu_fill(struct tap_gpu_events *ret_events) tap_hidden;
 void tap_tp_gpu_hot_fill(struct tap_gpu_events *ret_events) tap_hidden;
 
-void tap_tp_process(const struct tap_process *process) tap_hidden;
-void tap_tp_library(const struct tap_library *library) tap_hidden;
-void tap_tp_problem(const char *what, const char *detail, uint64_t count) tap_hidden;
-void tap_tp_comm(const struct tap_comm_state *comm) tap_hidden;
-void tap_tp_stack(const struct tap_stack *stack) tap_hidden;
-void tap_tp_process_end(void) tap_hidden;
+/* One for each of TAP_EVENTS_OF_PROCESS. */
+#define TAP_TP_DECLARE(name, params, args) void tap_tp_##name params tap_hidden;
+TAP_EVENTS_OF_PROCESS(TAP_TP_DECLARE)
+#undef TAP_TP_DECLARE
 const int *tap_tp_open_call_on(void) tap_hidden;
-void tap_tp_open_call(const struct tap_thread_state *thread) tap_hidden;
-void tap_tp_statedump_process(const struct tap_process *process) tap_hidden;
-void tap_tp_statedump_library(const struct tap_library *library) tap_hidden;
-void tap_tp_statedump_comm(const struct tap_comm_state *comm) tap_hidden;
-void tap_tp_statedump_thread(const struct tap_thread_state *thread) tap_hidden;
-void tap_tp_statedump_stack(const struct tap_stack *stack) tap_hidden;
-void tap_tp_statedump_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-			  uint32_t stacks, bool all_threads) tap_hidden;
 bool tap_tp_set_statedump(void (*write)(void)) tap_hidden;
 void tap_tp_stay(void) tap_hidden;
 

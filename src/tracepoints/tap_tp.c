@@ -12,81 +12,23 @@
 
 #include "tracepoints/providers.h"
 
-void tap_tp_process(const struct tap_process *process)
-{
-	lttng_ust_tracepoint(tap, process, process);
-}
-
-void tap_tp_library(const struct tap_library *library)
-{
-	lttng_ust_tracepoint(tap, library, library);
-}
-
-void tap_tp_problem(const char *what, const char *detail, uint64_t count)
-{
-	lttng_ust_tracepoint(tap, problem, what, detail, count);
-}
-
-void tap_tp_comm(const struct tap_comm_state *comm)
-{
-	lttng_ust_tracepoint(tap, comm, comm);
-}
-
-void tap_tp_stack(const struct tap_stack *stack)
-{
-	lttng_ust_tracepoint(tap, stack, stack);
-}
-
-void tap_tp_process_end(void)
-{
-	lttng_ust_tracepoint(tap, process_end, getpid());
-}
+/* The arguments without their brackets. */
+#define ARGUMENTS(...) __VA_ARGS__
+#define WRITE(name, params, args) \
+	void tap_tp_##name params \
+	{ \
+		lttng_ust_tracepoint(tap, name, ARGUMENTS args); \
+	}
+TAP_EVENTS_OF_PROCESS(WRITE)
 
 const int *tap_tp_open_call_on(void)
 {
 	return &lttng_ust_tracepoint_tap___open_call.state;
 }
 
-void tap_tp_open_call(const struct tap_thread_state *thread)
-{
-	lttng_ust_tracepoint(tap, open_call, thread);
-}
-
-void tap_tp_statedump_process(const struct tap_process *process)
-{
-	lttng_ust_tracepoint(tap, statedump_process, process);
-}
-
-void tap_tp_statedump_library(const struct tap_library *library)
-{
-	lttng_ust_tracepoint(tap, statedump_library, library);
-}
-
-void tap_tp_statedump_comm(const struct tap_comm_state *comm)
-{
-	lttng_ust_tracepoint(tap, statedump_comm, comm);
-}
-
-void tap_tp_statedump_thread(const struct tap_thread_state *thread)
-{
-	lttng_ust_tracepoint(tap, statedump_thread, thread);
-}
-
 void tap_tp_statedump_function(uint64_t function, const char *name)
 {
 	lttng_ust_tracepoint(tap, statedump_function, function, name);
-}
-
-void tap_tp_statedump_stack(const struct tap_stack *stack)
-{
-	lttng_ust_tracepoint(tap, statedump_stack, stack);
-}
-
-void tap_tp_statedump_end(uint32_t libraries, uint32_t comms, uint32_t threads,
-			  uint32_t stacks, bool all_threads)
-{
-	lttng_ust_tracepoint(tap, statedump_end, libraries, comms, threads, stacks,
-			     all_threads);
 }
 
 void tap_tp_statedump_context(const struct tap_verbs_context *context)
