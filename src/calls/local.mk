@@ -23,4 +23,4 @@ list_calls_SOURCES = \
 	src/calls/verbs.def \
 	src/calls/verbs_calls.h
 
-EXTRA_DIST += doc/calls.md doc/HOWTO_ADD_CALL.md scripts/update-exports
+EXTRA_DIST += doc/calls.md doc/HOWTO.md scripts/update-exports
