@@ -90,6 +90,11 @@ struct clock {
 	void *state;
 };
 
+struct horizon {
+	int64_t (*call)(const void *state);
+	const void *state;
+};
+
 struct tap_join {
 	struct tap_context context;
 	struct tap_layer_state *states[LAYER_COUNT];
@@ -97,6 +102,7 @@ struct tap_join {
 	struct beginner beginners[LAYER_COUNT + 1];
 	struct ender enders[LAYER_COUNT + 1];
 	struct clock clocks[LAYER_COUNT + 1];
+	struct horizon horizons[LAYER_COUNT + 1];
 };
 
 static int begin_span(void *data, struct tap_span *span, const struct tap_event *event)
@@ -135,13 +141,11 @@ static void *state_of(const void *data, const struct tap_layer *layer)
 static int64_t horizon_of(const void *data)
 {
 	const struct tap_join *join = data;
+	const struct horizon *horizon;
 	int64_t horizon_ns = INT64_MAX, layer_ns;
-	size_t i;
 
-	for (i = 0; i < LAYER_COUNT; i++) {
-		if (!layers[i]->horizon)
-			continue;
-		layer_ns = layers[i]->horizon(join->states[i]);
+	for (horizon = join->horizons; horizon->call; horizon++) {
+		layer_ns = horizon->call(horizon->state);
 		if (layer_ns < horizon_ns)
 			horizon_ns = layer_ns;
 	}
@@ -167,6 +171,7 @@ static void sort_out(struct tap_join *join)
 	struct beginner *beginner = join->beginners;
 	struct ender *ender = join->enders;
 	struct clock *clock = join->clocks;
+	struct horizon *horizon = join->horizons;
 	struct taker *taker;
 	size_t i, kind;
 
@@ -178,6 +183,9 @@ static void sort_out(struct tap_join *join)
 			*ender++ = (struct ender){layers[i]->span_ended, join->states[i]};
 		if (layers[i]->advance)
 			*clock++ = (struct clock){layers[i]->advance, join->states[i]};
+		if (layers[i]->horizon)
+			*horizon++ =
+				(struct horizon){layers[i]->horizon, join->states[i]};
 	}
 	for (kind = 0; kind < TAP_EVENT_KINDS; kind++) {
 		taker = join->takers[kind];
