@@ -2,6 +2,7 @@
 /* Turns one event into an entry and an exit, and adds fields. */
 #include "join/gpu/cuda.h"
 
+#include "common/compiler.h"
 #include "join/gpu/cuda_graph.h"
 #include "join/model/layer.h"
 #include "join/model/link.h"
@@ -251,8 +252,8 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	}
 }
 
-static int describe(struct cuda *cuda, struct tap_span *span,
-		    const struct tap_event *event)
+static tap_apart int describe(struct cuda *cuda, struct tap_span *span,
+			      const struct tap_event *event)
 {
 	const int64_t capture = tap_cuda_capture(span);
 	int ret = 0;

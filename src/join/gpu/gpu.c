@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/compiler.h"
 #include "join/base/time.h"
 #include "join/gpu/gpu_call.h"
 #include "join/gpu/gpu_cupti.h"
@@ -330,19 +331,11 @@ static int span_ended(void *state, struct tap_span *span)
 	return strcmp(span->name->layer, "nccl") ? 0 : take_call(gpu, span);
 }
 
-static int advance(void *state, int64_t now_ns)
+static tap_apart int give_up_old(struct gpu *gpu, int64_t now_ns)
 {
-	struct gpu *gpu = state;
 	struct tap_gpu_run *run, *after;
 	int ret = 0;
 
-	if (!gpu->now_ns)
-		gpu->first_ns = gpu->cupti.first_ns = now_ns;
-	gpu->now_ns = now_ns;
-	tap_gpu_launches_advance(&gpu->launches, now_ns);
-	if (!tap_gpu_runs_are_waiting(&gpu->runs) ||
-	    tap_since_ns(now_ns, gpu->looked_ns) < LOOK_NS)
-		return 0;
 	gpu->looked_ns = now_ns;
 	/* By reported_ns: runs that wait for the end of a call stay. */
 	for (run = tap_gpu_runs_first(&gpu->runs);
@@ -353,6 +346,22 @@ static int advance(void *state, int64_t now_ns)
 			ret = give_up(gpu, run, why_alone(gpu, run));
 	}
 	return ret;
+}
+
+/* Each event of the trace comes by here. */
+static int advance(void *state, int64_t now_ns)
+{
+	struct gpu *gpu = state;
+
+	if (!gpu->now_ns)
+		gpu->first_ns = gpu->cupti.first_ns = now_ns;
+	gpu->now_ns = now_ns;
+	if (tap_gpu_launches_are_retained(&gpu->launches))
+		tap_gpu_launches_advance(&gpu->launches, now_ns);
+	if (!tap_gpu_runs_are_waiting(&gpu->runs) ||
+	    tap_since_ns(now_ns, gpu->looked_ns) < LOOK_NS)
+		return 0;
+	return give_up_old(gpu, now_ns);
 }
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)

@@ -61,6 +61,11 @@ void tap_gpu_launches_found(struct tap_gpu_launches *launches,
 void tap_gpu_launches_emitted(struct tap_gpu_launches *launches,
 			      struct tap_gpu_launch *launch);
 
+static inline bool tap_gpu_launches_are_retained(const struct tap_gpu_launches *launches)
+{
+	return launches->retained.first != NULL;
+}
+
 void tap_gpu_launches_advance(struct tap_gpu_launches *launches, int64_t now_ns);
 /* Call after the last event: counts the launches without a run, with the reason. */
 void tap_gpu_launches_finish(struct tap_gpu_launches *launches,

@@ -11,16 +11,16 @@ static struct tap_pairs *pairs_of(void *state)
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
 	struct tap_pairs *pairs = pairs_of(state);
-	int ret = 0;
+	int ret;
 
-	if (event->kind != TAP_EVENT_EXIT)
-		ret = tap_pairs_entry(pairs, process, event);
+	if (event->kind == TAP_EVENT_ENTRY)
+		return tap_pairs_entry(pairs, process, event);
+	if (event->kind == TAP_EVENT_EXIT)
+		return tap_pairs_exit(pairs, process, event);
+	ret = tap_pairs_entry(pairs, process, event);
 	/* Its fields are the entry's now. */
-	if (event->kind == TAP_EVENT_MARK)
-		tap_fields_clear(&event->fields);
-	if (!ret && event->kind != TAP_EVENT_ENTRY)
-		ret = tap_pairs_exit(pairs, process, event);
-	return ret;
+	tap_fields_clear(&event->fields);
+	return ret ? ret : tap_pairs_exit(pairs, process, event);
 }
 
 static int process_replaced(void *state, const struct tap_process *process,

@@ -5,6 +5,15 @@
 
 #include <errno.h>
 
+#include "common/compiler.h"
+
+/* The events that say something of a process. */
+#define ABOUT \
+	(TAP_TAKES(TAP_EVENT_PROCESS) | TAP_TAKES(TAP_EVENT_STATEDUMP_PROCESS) | \
+	 TAP_TAKES(TAP_EVENT_LIBRARY) | TAP_TAKES(TAP_EVENT_STATEDUMP_LIBRARY) | \
+	 TAP_TAKES(TAP_EVENT_STACK) | TAP_TAKES(TAP_EVENT_STATEDUMP_STACK) | \
+	 TAP_TAKES(TAP_EVENT_PROBLEM))
+
 static int emit(const struct tap_context *context, struct tap_process *process)
 {
 	if (process->is_reported)
@@ -79,9 +88,9 @@ static int take_problem(const struct tap_context *context,
 	return tap_emit_problem(context, &problem);
 }
 
-static int take(void *state, struct tap_process *process, struct tap_event *event)
+static tap_apart int take_about(struct tap_context *context, struct tap_process *process,
+				struct tap_event *event)
 {
-	struct tap_context *context = ((struct tap_layer_state *) state)->context;
 	int ret;
 
 	if (event->kind == TAP_EVENT_PROCESS)
@@ -103,6 +112,16 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	default:
 		return 0;
 	}
+}
+
+/* Most events are of calls, of a process that the consumer knows. */
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	struct tap_context *context = ((struct tap_layer_state *) state)->context;
+
+	if (process->is_reported && !(ABOUT & TAP_TAKES(event->kind)))
+		return 0;
+	return take_about(context, process, event);
 }
 
 static void free_all(void *state)

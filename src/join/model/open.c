@@ -12,12 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/compiler.h"
 #include "common/vec.h"
 
 /* The most streams that are stored, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
 
 #define NAME_BYTES_MAX 1024
+
+/* The events that tell where a process stands, beyond that they came. */
+#define OWN \
+	(TAP_TAKES(TAP_EVENT_STATEDUMP_PROCESS) | TAP_TAKES(TAP_EVENT_OPEN_CALL) | \
+	 TAP_TAKES(TAP_EVENT_STATEDUMP_THREAD) | TAP_TAKES(TAP_EVENT_STATEDUMP_END) | \
+	 TAP_TAKES(TAP_EVENT_PROCESS_END))
 
 /* Of one process. */
 struct stand {
@@ -39,7 +46,8 @@ struct opens {
 	struct tap_table asked; /* the last operation by (process, stream) */
 };
 
-static struct stand *stand_of(struct opens *opens, const struct tap_process *process)
+static tap_apart struct stand *make_stand(struct opens *opens,
+					  const struct tap_process *process)
 {
 	struct stand **stand;
 
@@ -53,6 +61,15 @@ static struct stand *stand_of(struct opens *opens, const struct tap_process *pro
 			(*stand)->is.process = process;
 	}
 	return *stand;
+}
+
+static struct stand *stand_of(struct opens *opens, const struct tap_process *process)
+{
+	struct stand *stand = process->number < opens->all.count
+				      ? opens->all.items[process->number]
+				      : NULL;
+
+	return stand ? stand : make_stand(opens, process);
 }
 
 /* ---- What the tracer told ---- */
@@ -266,9 +283,8 @@ static const struct tap_open_call *find_waits_for(const struct opens *opens,
 	return last && last->end_ns <= span->begin_ns ? last : NULL;
 }
 
-static int span_ended(void *state, struct tap_span *span)
+static int take_span(struct opens *opens, const struct tap_span *span)
 {
-	struct opens *opens = state;
 	struct stand *stand = opens->all.items[span->process->number];
 	struct tap_open_call call = {.process = span->process,
 				     .name = span->name,
@@ -301,6 +317,14 @@ static int span_ended(void *state, struct tap_span *span)
 		stand->is.last.is_begun_before = span->state == TAP_SPAN_BEGIN_LOST;
 	}
 	return 0;
+}
+
+/* An enclosed call without an operation says nothing of where its process stands. */
+static int span_ended(void *state, struct tap_span *span)
+{
+	if ((span->is_range || span->is_enclosed) && !span->operation.number)
+		return 0;
+	return take_span(state, span);
 }
 
 static int set_end(struct opens *opens, const struct tap_process *process,
@@ -394,13 +418,9 @@ static int take_statedump_end(struct opens *opens, const struct tap_process *pro
 	return tap_pairs_returned(&opens->context->pairs, process, is_returned, opens);
 }
 
-static int take(void *state, struct tap_process *process, struct tap_event *event)
+static tap_apart int take_own(struct opens *opens, const struct tap_process *process,
+			      const struct tap_event *event)
 {
-	struct opens *opens = state;
-	int ret = note_event(opens, process, event);
-
-	if (ret)
-		return ret;
 	switch (event->kind) {
 	case TAP_EVENT_STATEDUMP_PROCESS:
 		return begin_statedump(opens, process, event->time_ns);
@@ -414,6 +434,16 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	default:
 		return 0;
 	}
+}
+
+/* Most events are of calls. */
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	struct opens *opens = state;
+	int ret = note_event(opens, process, event);
+
+	return ret || !(OWN & TAP_TAKES(event->kind)) ? ret
+						      : take_own(opens, process, event);
 }
 
 static int process_replaced(void *state, const struct tap_process *process,
