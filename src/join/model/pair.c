@@ -35,7 +35,8 @@ void tap_pairs_put(struct tap_pairs *pairs, struct tap_span *span)
 {
 	if (--span->references)
 		return;
-	tap_list_prepend(&pairs->unused, span, open);
+	span->open.after = pairs->unused;
+	pairs->unused = span;
 }
 
 void tap_span_put(struct tap_span *span)
@@ -47,10 +48,11 @@ struct tap_span *tap_pairs_make(struct tap_pairs *pairs,
 				const struct tap_process *process,
 				const struct tap_name *name, int64_t tid)
 {
-	struct tap_span *span = tap_list_take_first(&pairs->unused, open);
+	struct tap_span *span = pairs->unused;
 	struct tap_fields entry, exit;
 
 	if (span) {
+		pairs->unused = span->open.after;
 		entry = span->entry;
 		exit = span->exit;
 		memset(span, 0, sizeof(*span));
@@ -315,8 +317,10 @@ void tap_pairs_free(struct tap_pairs *pairs)
 	/* An interrupted reading leaves open calls. */
 	while ((span = tap_list_take_first(&pairs->opened, open)))
 		free_span(span);
-	while ((span = tap_list_take_first(&pairs->unused, open)))
+	while ((span = pairs->unused)) {
+		pairs->unused = span->open.after;
 		free_span(span);
+	}
 	for (i = 0; i < pairs->threads.size; i++)
 		free(pairs->threads.slots[i].value);
 	while ((thread = pairs->free_threads)) {

@@ -22,7 +22,7 @@ struct tap_pairs {
 	struct tap_table open;		  /* by (process, call) */
 	struct tap_table threads;	  /* by (process, tid) */
 	TAP_LIST(struct tap_span) opened; /* in order of beginning */
-	TAP_LIST(struct tap_span) unused;
+	struct tap_span *unused;	  /* each by its open.after */
 	struct tap_thread *free_threads;
 };
 
