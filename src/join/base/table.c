@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/compiler.h"
+
 #define SMALLEST 16
 
 static size_t place(const struct tap_table *table, uint64_t a, uint64_t b)
@@ -17,7 +19,8 @@ static size_t place(const struct tap_table *table, uint64_t a, uint64_t b)
 }
 
 /* The slot of (a, b), or the free slot where it belongs. */
-static struct tap_table_slot *probe(const struct tap_table *table, uint64_t a, uint64_t b)
+static inline tap_within struct tap_table_slot *probe(const struct tap_table *table,
+						      uint64_t a, uint64_t b)
 {
 	size_t i = place(table, a, b);
 
