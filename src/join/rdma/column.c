@@ -6,13 +6,17 @@
 
 static const struct tap_field *read_field(struct tap_reader *reader, const char *name)
 {
-	size_t i, at, count = reader->fields->count;
+	const struct tap_field *field;
+	size_t i, at = reader->next, count = reader->fields->count;
 
 	for (i = 0; i < count; i++) {
-		at = (reader->next + i) % count;
-		if (!strcmp(reader->fields->list[at].name, name)) {
-			reader->next = at + 1;
-			return &reader->fields->list[at];
+		if (at >= count)
+			at = 0;
+		field = &reader->fields->list[at++];
+		/* Most names differ in their first letter. */
+		if (*field->name == *name && !strcmp(field->name, name)) {
+			reader->next = at;
+			return field;
 		}
 	}
 	return NULL;
