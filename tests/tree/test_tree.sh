@@ -101,6 +101,10 @@ echo '#include "join/model/two.h"' >"$work/circle2/src/join/model/one.c"
 echo '#include "join/model/one.h"' >"$work/circle2/src/join/model/two.h"
 check "a circle in the reader is found" finds "in a circle: join/model/.* join/model/" "$work/circle2"
 
+mkdir -p "$work/allocates/src/verbs"
+echo '#include "common/vec.h"' >"$work/allocates/src/verbs/wrong.c"
+check "what allocates is found in the traced program" finds "verbs/wrong.c .*vec.h" "$work/allocates"
+
 check "the libraries export and call what they may" \
     "$top_srcdir/scripts/check-exports" "$top_builddir"
 mkdir -p "$work/build/.libs"

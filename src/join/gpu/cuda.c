@@ -60,12 +60,8 @@ static int take_function(struct cuda *cuda, const struct tap_process *process,
 /* A newer tracer may record the field itself; no field may occur twice. */
 static void add_number(struct tap_fields *fields, const char *name, uint64_t number)
 {
-	struct tap_field *field = NULL;
-
 	if (!tap_fields_find(fields, name))
-		field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
-	if (field)
-		field->value.u = number;
+		tap_fields_add_unsigned(fields, name, number);
 }
 
 static void add_string(struct tap_fields *fields, const char *name, const char *string)

@@ -101,13 +101,10 @@ static int add_text(struct tap_fields *fields, const char *name, const char *val
 static int add_number(struct tap_fields *fields, const char *name, uint64_t value,
 		      bool is_hex)
 {
-	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
-
-	if (!field)
-		return -ENOMEM;
-	field->value.u = value;
-	field->is_hex = is_hex;
-	return 0;
+	return (is_hex ? tap_fields_add_hex(fields, name, value)
+		       : tap_fields_add_unsigned(fields, name, value))
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* ---- Symmetric kernels: <collective>_<algorithm>[_sum_<type>][_profile] ---- */

@@ -3,6 +3,7 @@
  * The view of sums: for each process and each called function how often, how long, with
  * which results and from where; and the same for all processes together.
  */
+#include "common/vec.h"
 #include "join/report/ranks.h"
 #include "join/report/report_calls.h"
 #include "join/report/report_comm.h"
@@ -35,21 +36,14 @@ struct report {
 static int note_process(void *data, const struct tap_process *process)
 {
 	struct report *report = data;
-	const struct tap_process **processes = report->processes;
-	size_t room = report->process_room;
 
 	/* A process comes again when it describes itself late. */
 	if (process->number < report->process_count)
 		return 0;
-	if (report->process_count == room) {
-		room = room ? room * 2 : 16;
-		processes = realloc(processes, room * sizeof(*processes));
-		if (!processes)
-			return -ENOMEM;
-		report->processes = processes;
-		report->process_room = room;
-	}
-	processes[report->process_count++] = process;
+	if (tap_array_reserve(report->processes, report->process_room,
+			      report->process_count + 1))
+		return -ENOMEM;
+	report->processes[report->process_count++] = process;
 	return 0;
 }
 

@@ -2,25 +2,10 @@
 /* An array of pointers, since a row keeps its address, and a table of the same rows. */
 #include "join/report/rows.h"
 
+#include "common/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM_MIN 16
-
-static int grow(struct tap_rows *rows)
-{
-	const size_t room = rows->room ? rows->room * 2 : ROOM_MIN;
-	void **all;
-
-	if (rows->count < rows->room)
-		return 0;
-	all = realloc(rows->all, room * sizeof(*all));
-	if (!all)
-		return -1;
-	rows->all = all;
-	rows->room = room;
-	return 0;
-}
 
 void *tap_rows_find(const struct tap_rows *rows, uint64_t a, uint64_t b)
 {
@@ -31,7 +16,7 @@ void *tap_rows_add(struct tap_rows *rows, uint64_t a, uint64_t b, size_t size)
 {
 	void *row;
 
-	if (grow(rows))
+	if (tap_array_reserve(rows->all, rows->room, rows->count + 1))
 		return NULL;
 	row = calloc(1, size);
 	if (!row)

@@ -3,6 +3,7 @@
 #include "join/views/symbol.h"
 
 #include "common/compiler.h"
+#include "common/vec.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -171,15 +172,9 @@ static int take_file(const char *path, const struct stat *status, int type,
 	(void) at;
 	if (type != FTW_F || !S_ISREG(status->st_mode) || !read_build_id(path, build_id))
 		return 0;
-	if (symbols->copy_count == symbols->copy_room) {
-		size_t room = symbols->copy_room ? symbols->copy_room * 2 : 16;
-		struct copy *copies = realloc(symbols->copies, room * sizeof(*copies));
-
-		if (!copies)
-			return ENOMEM;
-		symbols->copies = copies;
-		symbols->copy_room = room;
-	}
+	if (tap_array_reserve(symbols->copies, symbols->copy_room,
+			      symbols->copy_count + 1))
+		return ENOMEM;
 	copy = &symbols->copies[symbols->copy_count];
 	copy->path = strdup(path);
 	if (!copy->path)
@@ -370,15 +365,8 @@ static const char *readable(struct tap_symbols *symbols, const char *name)
 
 	if (!name || strncmp(name, "_Z", 2) || !symbols->demangle)
 		return name;
-	if (symbols->name_count == symbols->name_room) {
-		size_t room = symbols->name_room ? symbols->name_room * 2 : 64;
-		char **names = realloc(symbols->names, room * sizeof(*names));
-
-		if (!names)
-			return name;
-		symbols->names = names;
-		symbols->name_room = room;
-	}
+	if (tap_array_reserve(symbols->names, symbols->name_room, symbols->name_count + 1))
+		return name;
 	demangled = symbols->demangle(name, NULL, NULL, &status);
 	if (!demangled)
 		return name;

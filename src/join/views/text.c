@@ -6,6 +6,7 @@
  */
 #include "join/views/view.h"
 
+#include "common/vec.h"
 #include "join/model/comm.h"
 #include "join/views/order.h"
 #include "join/views/stack.h"
@@ -33,8 +34,8 @@ struct text {
 	bool is_streamed; /* the lines are read while they are written */
 	bool has_hosts;	  /* a column for them */
 	uint64_t span_count;
-	const struct tap_process **processes; /* by number; NULL: not reported */
-	size_t process_room;
+	/* By number; NULL: not reported. */
+	TAP_VEC(const struct tap_process *) processes;
 	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
 	struct tap_buffer end_states;
@@ -79,24 +80,15 @@ static void add_process(struct tap_buffer *line, const struct tap_process *proce
 static int note_process(void *data, const struct tap_process *process)
 {
 	struct text *text = data;
-	const struct tap_process **grown;
-	size_t room = process->number + 1;
 	int ret;
 
 	ret = begin(text);
 	if (ret)
 		return ret;
-	if (room > text->process_room) {
-		room += room / 2;
-		grown = reallocarray(text->processes, room, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + text->process_room, 0,
-		       (room - text->process_room) * sizeof(*grown));
-		text->processes = grown;
-		text->process_room = room;
-	}
-	text->processes[process->number] = process;
+	if (process->number >= text->processes.count &&
+	    tap_vec_resize(&text->processes, (size_t) process->number + 1))
+		return -ENOMEM;
+	text->processes.items[process->number] = process;
 	return 0;
 }
 
@@ -587,9 +579,9 @@ static void add_header(struct text *text)
 					    ? "local time\n"
 					    : "seconds since the first event\n");
 	tap_view_add_snapshots_text(line, view->context);
-	for (size_t i = 0; i < text->process_room; i++)
-		if (text->processes[i])
-			add_process_line(line, text->processes[i]);
+	for (size_t i = 0; i < text->processes.count; i++)
+		if (text->processes.items[i])
+			add_process_line(line, text->processes.items[i]);
 	if (text->notes.used)
 		tap_buffer_add(line, text->notes.data, text->notes.used);
 	line->is_short |= text->notes.is_short;
@@ -632,7 +624,7 @@ static void destroy(struct tap_view *view)
 
 	if (text->order.ring)
 		tap_order_free(&text->order);
-	free(text->processes);
+	tap_vec_free(&text->processes);
 	tap_buffer_free(&text->notes);
 	tap_buffer_free(&text->not_returned);
 	tap_buffer_free(&text->end_states);
