@@ -86,7 +86,7 @@ check "it takes no snapshot" sh -c '"$0" status | grep -q "snapshots: 0"' "$cclt
 folder=/var/run/lttng/ccltap
 known=$(ls $folder 2>/dev/null || true)
 same "it reaches nothing" nothing "$(KNOWN="$known" stranger reach $folder)"
-check "it sees no recording" sh -c '"$@" status | grep -q "no recording goes on"' - \
+check "it sees no recording" sh -c '"$@" status | grep -q "no recording is running"' - \
     setpriv --reuid $stranger --regid $stranger --clear-groups "$ccltap"
 run 1 "it ends none" as $stranger "$ccltap" end
 finish
