@@ -20,13 +20,13 @@
 
 #define NAME_BYTES_MAX 1024
 
-/* The events that tell where a process stands, beyond that they came. */
+/* The events that say which calls a process's threads are in. */
 #define OWN \
 	(TAP_TAKES(TAP_EVENT_STATEDUMP_PROCESS) | TAP_TAKES(TAP_EVENT_OPEN_CALL) | \
 	 TAP_TAKES(TAP_EVENT_STATEDUMP_THREAD) | TAP_TAKES(TAP_EVENT_STATEDUMP_END) | \
 	 TAP_TAKES(TAP_EVENT_PROCESS_END))
 
-/* Of one process. */
+/* What the layer knows of one process. */
 struct stand {
 	struct tap_end_state is;
 	struct tap_open_call *calls; /* the open ones at the end, by their entries */
@@ -72,7 +72,7 @@ static struct stand *stand_of(struct opens *opens, const struct tap_process *pro
 	return stand ? stand : make_stand(opens, process);
 }
 
-/* ---- What the tracer told ---- */
+/* ---- What the tracer reported ---- */
 
 static struct tap_open_call *reported_of(const struct opens *opens,
 					 const struct tap_process *process, int64_t tid)
