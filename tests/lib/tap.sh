@@ -68,13 +68,13 @@ passed_on()
 alone()
 {
     [ -z "${TAP_APART-}" ] || return 0
-    if [ "$(id -u)" -eq 0 ] && unshare --mount --net ip link set lo up 2>/dev/null; then
+    tap_hide='ip link set lo up && mkdir -p /var/run/lttng &&
+        mount -t tmpfs none /var/run/lttng && mount -t tmpfs none /dev/shm'
+    if [ "$(id -u)" -eq 0 ] && unshare --mount --net sh -c "$tap_hide" 2>/dev/null; then
         TAP_APART=yes
         export TAP_APART
-        exec unshare --mount --net sh -c '
-            ip link set lo up && mkdir -p /var/run/lttng &&
-                mount -t tmpfs none /var/run/lttng && mount -t tmpfs none /dev/shm && exec "$@"' \
-            apart "${top_srcdir:?}/scripts/daemon" sh "$0" "$@"
+        exec unshare --mount --net sh -c "$tap_hide"' && exec "$@"' apart \
+            "${top_srcdir:?}/scripts/daemon" sh "$0" "$@"
     fi
     exec 9>"${top_builddir:?}/tests/alone.lock"
     flock 9
