@@ -194,13 +194,14 @@ static int emit_launch(struct cuda *cuda, const struct tap_process *process,
 				.count = 2};
 
 	if (!parent) {
-		cuda->context->matches[TAP_MATCH_API_LAUNCH].unmatched++;
-		cuda->context->matches[TAP_MATCH_API_LAUNCH].why[TAP_WHY_NOT_RECORDED]++;
+		tap_count_unmatched(cuda->context, TAP_MATCH_API_LAUNCH,
+				    TAP_WHY_NOT_RECORDED);
 		return 0;
 	}
 	ends[0].name = parent->name;
 	link.begin_ns = parent->begin_ns;
-	cuda->context->matches[TAP_MATCH_API_LAUNCH].exact++;
+	tap_count_match(cuda->context, TAP_MATCH_API_LAUNCH, TAP_KNOWN_EXACT,
+			TAP_WHY_NONE);
 	return tap_emit_link(cuda->context, &link);
 }
 

@@ -78,7 +78,8 @@ static int match(struct gpu *gpu, struct tap_gpu_run *run, struct tap_gpu_launch
 	const int64_t early_ns = tap_since_ns(launch->begin_ns, run->span->begin_ns);
 	struct tap_gpu_times *times = &gpu->context->gpu_times;
 
-	gpu->context->matches[TAP_MATCH_LAUNCH_KERNEL].exact++;
+	tap_count_match(gpu->context, TAP_MATCH_LAUNCH_KERNEL, TAP_KNOWN_EXACT,
+			TAP_WHY_NONE);
 	if (early_ns > 0) {
 		times->clock_errors++;
 		if (early_ns > times->clock_error_max_ns)

@@ -249,12 +249,8 @@ static int find_collective(struct tap_context *context, const struct tap_gpu_cal
 		tap_count_unmatched(context, TAP_MATCH_KERNEL_COLLECTIVE, reading->why);
 		return 0;
 	}
-	if (reading->known == TAP_KNOWN_EXACT)
-		context->matches[TAP_MATCH_KERNEL_COLLECTIVE].exact++;
-	else if (reading->known == TAP_KNOWN_DECODED)
-		context->matches[TAP_MATCH_KERNEL_COLLECTIVE].decoded++;
-	else
-		context->matches[TAP_MATCH_KERNEL_COLLECTIVE].inferred++;
+	tap_count_match(context, TAP_MATCH_KERNEL_COLLECTIVE, reading->known,
+			TAP_WHY_NONE);
 	set_operation(run, reading);
 	return 0;
 }

@@ -24,6 +24,28 @@ const struct tap_name *tap_context_name_reported(struct tap_context *context,
 	return tap_names_get(&context->names, layer, strlen(layer), name, name_length);
 }
 
+void tap_count_match(struct tap_context *context, enum tap_match_kind kind,
+		     enum tap_known known, enum tap_why why)
+{
+	struct tap_matches *matches = &context->matches[kind];
+
+	if (known == TAP_KNOWN_EXACT) {
+		matches->exact++;
+	} else if (known == TAP_KNOWN_DECODED) {
+		matches->decoded++;
+	} else {
+		matches->inferred++;
+		matches->why[why]++;
+	}
+}
+
+void tap_count_unmatched(struct tap_context *context, enum tap_match_kind kind,
+			 enum tap_why why)
+{
+	context->matches[kind].unmatched++;
+	context->matches[kind].why[why]++;
+}
+
 int tap_loss_discarded(struct tap_loss *loss, const char *name, uint64_t events,
 		       uint64_t packets)
 {

@@ -97,12 +97,11 @@ static inline void *tap_context_state(const struct tap_context *context,
 /* Frees the context; the layers free their own states. */
 void tap_context_free(struct tap_context *context);
 
-static inline void tap_count_unmatched(struct tap_context *context,
-				       enum tap_match_kind kind, enum tap_why why)
-{
-	context->matches[kind].unmatched++;
-	context->matches[kind].why[why]++;
-}
+/* Counts a match, with the reason why it is inferred; or that there is none, and why. */
+void tap_count_match(struct tap_context *context, enum tap_match_kind kind,
+		     enum tap_known known, enum tap_why why);
+void tap_count_unmatched(struct tap_context *context, enum tap_match_kind kind,
+			 enum tap_why why);
 
 /*
  * Each gives something to the consumer if it has a function for that; returns 0 or what

@@ -115,25 +115,6 @@ const char *tap_why_name(enum tap_why why)
 	return whys[why];
 }
 
-void tap_matches_count(struct tap_matches *matches, enum tap_known known,
-		       enum tap_why why)
-{
-	if (known == TAP_KNOWN_EXACT) {
-		matches->exact++;
-	} else if (known == TAP_KNOWN_DECODED) {
-		matches->decoded++;
-	} else {
-		matches->inferred++;
-		matches->why[why]++;
-	}
-}
-
-void tap_matches_lack(struct tap_matches *matches, enum tap_why why)
-{
-	matches->unmatched++;
-	matches->why[why]++;
-}
-
 enum tap_verbs_event tap_verbs_event(const char *name)
 {
 	static const struct {

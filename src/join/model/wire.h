@@ -106,11 +106,6 @@ struct tap_matches {
 	uint64_t why[TAP_WHY_COUNT]; /* of inferred and unmatched matches */
 };
 
-/* Counts a match that was found, or one that was not. */
-void tap_matches_count(struct tap_matches *matches, enum tap_known known,
-		       enum tap_why why);
-void tap_matches_lack(struct tap_matches *matches, enum tap_why why);
-
 const char *tap_match_name(enum tap_match_kind kind);
 const char *tap_why_name(enum tap_why why);
 

@@ -65,7 +65,7 @@ static int emit(struct tap_context *context, const struct tap_net *net,
 
 	if (!ends[0].name)
 		return -ENOMEM;
-	tap_matches_count(&context->matches[TAP_MATCH_FLUSH_MESSAGE], link.known, why);
+	tap_count_match(context, TAP_MATCH_FLUSH_MESSAGE, link.known, why);
 	return tap_emit_link(context, &link);
 }
 
@@ -118,7 +118,7 @@ static int take(struct tap_context *context, const struct tap_net *net,
 		why = TAP_WHY_AMBIGUOUS;
 	if (why) {
 		if (net->is_proved)
-			tap_matches_lack(&context->matches[TAP_MATCH_FLUSH_MESSAGE], why);
+			tap_count_unmatched(context, TAP_MATCH_FLUSH_MESSAGE, why);
 		return 0;
 	}
 	if (found->flush_count < DEVICES_MAX)

@@ -27,7 +27,7 @@ void tap_net_unmatched(const struct tap_net_match *match, struct tap_net *net,
 {
 	tap_net_flush_lost(net, number);
 	if (net->is_proved)
-		tap_matches_lack(&match->context->matches[TAP_MATCH_CTS_MESSAGE], why);
+		tap_count_unmatched(match->context, TAP_MATCH_CTS_MESSAGE, why);
 	else
 		net->early_whys[why]++;
 }
@@ -81,8 +81,7 @@ static int prove(const struct tap_net_match *match, struct tap_net *net)
 	for (why = TAP_WHY_NONE + 1; why < TAP_WHY_COUNT; why++)
 		while (net->early_whys[why]) {
 			net->early_whys[why]--;
-			tap_matches_lack(&match->context->matches[TAP_MATCH_CTS_MESSAGE],
-					 why);
+			tap_count_unmatched(match->context, TAP_MATCH_CTS_MESSAGE, why);
 		}
 	for (message = net->messages.first; message && !ret;
 	     message = message->of_net.after)

@@ -181,7 +181,7 @@ static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 									  TAP_WORK_SEND,
 									  piece->seq),
 					      .rank = -1};
-	tap_matches_count(&context->matches[TAP_MATCH_CTS_MESSAGE], link.known, why);
+	tap_count_match(context, TAP_MATCH_CTS_MESSAGE, link.known, why);
 	return tap_emit_link(context, &link);
 }
 

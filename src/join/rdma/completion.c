@@ -88,9 +88,8 @@ static int take_found(struct tap_completions *completions, struct tap_request *r
 
 	if (request->wr_id != wc->wr_id) {
 		/* The request or the completion is wrong, unknown which. */
-		tap_matches_lack(
-			&completions->context->matches[TAP_MATCH_POST_COMPLETION],
-			why ? why : TAP_WHY_CONTRADICTED);
+		tap_count_unmatched(completions->context, TAP_MATCH_POST_COMPLETION,
+				    why ? why : TAP_WHY_CONTRADICTED);
 		return tap_request_lose(completions->requests, request,
 					why ? why : TAP_WHY_CONTRADICTED);
 	}

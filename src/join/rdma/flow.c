@@ -37,7 +37,7 @@ static int give_up_oldest(struct tap_flows *flows);
 
 static void count_unmatched(struct tap_flows *flows, enum tap_why why)
 {
-	tap_matches_lack(&flows->context->matches[TAP_MATCH_SEND_RECEIVE], why);
+	tap_count_unmatched(flows->context, TAP_MATCH_SEND_RECEIVE, why);
 }
 
 static void number_side(struct tap_flows *flows, struct tap_flow_side *side)
@@ -116,8 +116,7 @@ static int emit(struct tap_flows *flows, const struct tap_endpoint *send,
 				      .end_ns = end_ns,
 				      .bytes = send->length};
 
-	tap_matches_count(&flows->context->matches[TAP_MATCH_SEND_RECEIVE], link.known,
-			  why);
+	tap_count_match(flows->context, TAP_MATCH_SEND_RECEIVE, link.known, why);
 	/* A receive whose post is missing has no span to link. */
 	return receive->name ? tap_emit_link(flows->context, &link) : 0;
 }

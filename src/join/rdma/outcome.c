@@ -73,8 +73,8 @@ static int receive_message(const struct tap_outcomes *outcomes,
 		tap_flow_side_doubt(side, false, generation->has_missed_receive);
 	}
 	if (!endpoint.ordinal) {
-		tap_matches_lack(&outcomes->context->matches[TAP_MATCH_SEND_RECEIVE],
-				 TAP_WHY_AMBIGUOUS);
+		tap_count_unmatched(outcomes->context, TAP_MATCH_SEND_RECEIVE,
+				    TAP_WHY_AMBIGUOUS);
 		return 0;
 	}
 	ret = tap_flow_take(outcomes->flows, side, &endpoint, wc->time_ns);
@@ -123,8 +123,7 @@ static int finish(const struct tap_outcomes *outcomes, struct tap_request *reque
 	const int ret =
 		tap_request_end(outcomes->requests, request, TAP_SPAN_COMPLETE, failure);
 
-	tap_matches_count(&outcomes->context->matches[TAP_MATCH_POST_COMPLETION], known,
-			  why);
+	tap_count_match(outcomes->context, TAP_MATCH_POST_COMPLETION, known, why);
 	return ret ? ret : emit_link(outcomes, request->span, known, why);
 }
 
@@ -207,7 +206,7 @@ static int emit_arrival(const struct tap_outcomes *outcomes,
 int tap_outcome_lose(const struct tap_outcomes *outcomes, const struct tap_completion *wc,
 		     enum tap_why why)
 {
-	tap_matches_lack(&outcomes->context->matches[TAP_MATCH_POST_COMPLETION], why);
+	tap_count_unmatched(outcomes->context, TAP_MATCH_POST_COMPLETION, why);
 	if (!wc->is_receive)
 		return 0;
 	/* The message is known all the same. */

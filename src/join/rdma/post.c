@@ -61,8 +61,8 @@ static int set_flow(const struct tap_posts *posts, const struct sends *sends, si
 				  tap_column_at(&sends->ah_id, i),
 				  tap_column_at(&sends->remote_qpn, i), &is_guess);
 	if (!to) {
-		tap_matches_lack(&posts->context->matches[TAP_MATCH_SEND_RECEIVE],
-				 TAP_WHY_PEER_UNKNOWN);
+		tap_count_unmatched(posts->context, TAP_MATCH_SEND_RECEIVE,
+				    TAP_WHY_PEER_UNKNOWN);
 		return 0;
 	}
 	request->flow = tap_flow_datagram(posts->flows, generation, to, 0);

@@ -155,9 +155,9 @@ void tap_request_find_memory(struct tap_requests *requests, struct tap_request *
 	tap_fields_add_unsigned(fields, "remote_process", peer->qp->process->number);
 	tap_fields_add_unsigned(fields, "remote_mr_id", mr->id);
 	is_sure = tap_generation_is_sure(requests->qps, generation);
-	tap_matches_count(&requests->context->matches[TAP_MATCH_REQUEST_MEMORY],
-			  is_sure ? TAP_KNOWN_EXACT : TAP_KNOWN_INFERRED,
-			  is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
+	tap_count_match(requests->context, TAP_MATCH_REQUEST_MEMORY,
+			is_sure ? TAP_KNOWN_EXACT : TAP_KNOWN_INFERRED,
+			is_sure ? TAP_WHY_NONE : TAP_WHY_LATE);
 }
 
 /* The generation of a request that is not on a shared queue. */
@@ -184,12 +184,12 @@ static void settle_memory(struct tap_requests *requests, struct tap_request *req
 	if (span->state == TAP_SPAN_OPEN)
 		requests->context->matches[TAP_MATCH_REQUEST_MEMORY].outstanding++;
 	else if (failure)
-		tap_matches_lack(&requests->context->matches[TAP_MATCH_REQUEST_MEMORY],
-				 failure);
+		tap_count_unmatched(requests->context, TAP_MATCH_REQUEST_MEMORY, failure);
 	else
-		tap_matches_lack(&requests->context->matches[TAP_MATCH_REQUEST_MEMORY],
-				 generation && generation->peer ? TAP_WHY_PEER_MISSING
-								: TAP_WHY_PEER_UNKNOWN);
+		tap_count_unmatched(requests->context, TAP_MATCH_REQUEST_MEMORY,
+				    generation && generation->peer
+					    ? TAP_WHY_PEER_MISSING
+					    : TAP_WHY_PEER_UNKNOWN);
 }
 
 int tap_request_end(struct tap_requests *requests, struct tap_request *request,
@@ -216,7 +216,7 @@ int tap_request_lose(struct tap_requests *requests, struct tap_request *request,
 {
 	int ret;
 
-	tap_matches_lack(&requests->context->matches[TAP_MATCH_POST_COMPLETION], why);
+	tap_count_unmatched(requests->context, TAP_MATCH_POST_COMPLETION, why);
 	ret = tap_request_end(requests, request, TAP_SPAN_END_LOST, TAP_WHY_NONE);
 	tap_request_release(requests, request);
 	return ret;
