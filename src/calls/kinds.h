@@ -270,6 +270,11 @@ static inline const char *tap_string(const char *string)
 #define EXIT_PEER EXIT_I32
 #define KIND_FITS_PEER(t) KIND_FITS_I32(t)
 #define ROLE_PEER(n) TAP_ROLE(PEER, #n)
+#define READ_ROOT READ_I32
+#define ENTRY_ROOT ENTRY_I32
+#define EXIT_ROOT EXIT_I32
+#define KIND_FITS_ROOT(t) KIND_FITS_I32(t)
+#define ROLE_ROOT(n) TAP_ROLE(ROOT, #n)
 
 #define READ_STR(ON_ENTRY, ON_EXIT, n) ON_ENTRY(TAP_READ_STRING(n))
 #define ENTRY_STR(n) lttng_ust_field_string(n, tap_string(a->n))
@@ -298,7 +303,7 @@ static inline const char *tap_string(const char *string)
 #define ENTRY_REDOP(n) TAP_ENUM_FIELD(ncclRedOp_t, n, a->n)
 #define EXIT_REDOP(n)
 #define KIND_FITS_REDOP(t) TAP_IS_NUMBER(t, 4)
-#define ROLE_REDOP(n)
+#define ROLE_REDOP(n) TAP_ROLE(REDOP, #n)
 
 #define READ_SCALAR_RESIDENCE(ON_ENTRY, ON_EXIT, n)
 #define ENTRY_SCALAR_RESIDENCE(n) TAP_ENUM_FIELD(ncclScalarResidence_t, n, a->n)

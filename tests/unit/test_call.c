@@ -24,7 +24,7 @@ static const struct expected {
 	struct {
 		enum tap_call_role role;
 		const char *field;
-	} fields[8];
+	} fields[10];
 } expected[] = {
 	{"nccl",
 	 "ncclAllReduce",
@@ -33,6 +33,7 @@ static const struct expected {
 	 TAP_CUDA_NONE,
 	 {{TAP_ROLE_COUNT, "count"},
 	  {TAP_ROLE_DATATYPE, "datatype"},
+	  {TAP_ROLE_REDOP, "op"},
 	  {TAP_ROLE_COMM, "comm"},
 	  {TAP_ROLE_COMM_ID, "comm_id"},
 	  {TAP_ROLE_COMM_KEY, "comm_key"},
@@ -44,6 +45,7 @@ static const struct expected {
 	 TAP_CUDA_NONE,
 	 {{TAP_ROLE_COUNT, "recvcount"},
 	  {TAP_ROLE_DATATYPE, "datatype"},
+	  {TAP_ROLE_REDOP, "op"},
 	  {TAP_ROLE_COMM, "comm"},
 	  {TAP_ROLE_COMM_ID, "comm_id"},
 	  {TAP_ROLE_COMM_KEY, "comm_key"},
@@ -67,6 +69,8 @@ static const struct expected {
 	 TAP_CUDA_NONE,
 	 {{TAP_ROLE_COUNT, "count"},
 	  {TAP_ROLE_DATATYPE, "dataType"},
+	  {TAP_ROLE_REDOP, "op"},
+	  {TAP_ROLE_ROOT, "root"},
 	  {TAP_ROLE_PEER, "peer"},
 	  {TAP_ROLE_COMM, "comm"},
 	  {TAP_ROLE_COMM_ID, "comm_id"},
@@ -353,7 +357,7 @@ static bool test_no_row(void)
 	CHECK(!name->row && !name->cuda && name->operation == name);
 	CHECK(tap_call_role(NULL, "peer") == TAP_ROLE_PEER);
 	CHECK(tap_call_role(NULL, "stream") == TAP_ROLE_STREAM);
-	CHECK(tap_call_role(NULL, "root") == TAP_ROLE_NONE);
+	CHECK(tap_call_role(NULL, "root") == TAP_ROLE_ROOT);
 	return is_passed;
 }
 

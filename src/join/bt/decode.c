@@ -35,6 +35,8 @@ enum role {
 	ROLE_PEER,
 	ROLE_COUNT,
 	ROLE_DATATYPE,
+	ROLE_REDOP,
+	ROLE_ROOT,
 };
 
 struct member {
@@ -380,6 +382,10 @@ static enum role find_argument(const struct tap_event_class *class,
 		return ROLE_PEER;
 	case TAP_ROLE_DATATYPE:
 		return ROLE_DATATYPE;
+	case TAP_ROLE_REDOP:
+		return ROLE_REDOP;
+	case TAP_ROLE_ROOT:
+		return ROLE_ROOT;
 	default:
 		return ROLE_FIELD;
 	}
@@ -665,6 +671,14 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 		event->operation.datatype = get_number(field, -1);
 		keep_field(decoder, member, field, event);
 		break;
+	case ROLE_REDOP:
+		event->operation.redop = get_number(field, -1);
+		keep_field(decoder, member, field, event);
+		break;
+	case ROLE_ROOT:
+		event->operation.root = get_number(field, -1);
+		keep_field(decoder, member, field, event);
+		break;
 	case ROLE_COUNT:
 		event->operation.count = bt_field_integer_unsigned_get_value(field);
 		event->operation.has_count = true;
@@ -704,8 +718,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->caller_number = 0;
 	ret_event->caller_offset = 0;
 	ret_event->stack_id = 0;
-	ret_event->operation =
-		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
+	ret_event->operation = TAP_OPERATION_NONE;
 	ret_event->trace =
 		find_trace(decoder, bt_stream_borrow_trace_const(
 					    bt_event_borrow_stream_const(event)));

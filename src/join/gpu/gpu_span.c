@@ -97,8 +97,7 @@ struct tap_span *tap_gpu_spans_make(struct tap_gpu_spans *spans,
 	span->state = TAP_SPAN_RUNNING;
 	span->begin_ns = event->begin_ns;
 	span->end_ns = event->end_ns;
-	span->operation =
-		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
+	span->operation = TAP_OPERATION_NONE;
 	span->work = work_of(&event->fields, ++spans->count);
 	if (event->name_number)
 		function = tap_table_find(&spans->functions, process->number,

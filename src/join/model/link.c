@@ -30,6 +30,17 @@ const char *tap_known_name(enum tap_known known)
 	return names[known];
 }
 
+const char *tap_mismatch_name(enum tap_mismatch mismatch)
+{
+	static const char *const names[] = {
+		[TAP_MISMATCH_FUNCTION] = "function", [TAP_MISMATCH_SIZE] = "size",
+		[TAP_MISMATCH_DATATYPE] = "datatype", [TAP_MISMATCH_REDOP] = "redop",
+		[TAP_MISMATCH_ROOT] = "root",
+	};
+
+	return names[mismatch];
+}
+
 bool tap_link_has_rank(const struct tap_link *link, int64_t rank)
 {
 	size_t i;

@@ -10,8 +10,10 @@
 #include "join/model/comm.h"
 
 enum tap_link_kind {
+	/* Of calls of NCCL, one of each rank: their ends have facts. */
 	TAP_LINK_COLLECTIVE_RANKS,
 	TAP_LINK_SEND_RECV,	  /* ends[0] is the send */
+	/* Of work. */
 	TAP_LINK_POST_COMPLETION, /* of one work request: one end, begin_ns to end_ns */
 	TAP_LINK_SEND_RECEIVE,	  /* of two work requests: ends[0] is the sender's */
 	TAP_LINK_CTS_MESSAGE,	/* of NCCL: the CTS, the message sent and received, and on
@@ -24,6 +26,29 @@ enum tap_link_kind {
 				       call's begin_ns to end_ns, when the kernel began */
 };
 
+/* How the calls of different ranks that are one operation contradict each other. */
+enum tap_mismatch {
+	TAP_MISMATCH_NONE,
+	TAP_MISMATCH_FUNCTION,
+	TAP_MISMATCH_SIZE,
+	TAP_MISMATCH_DATATYPE,
+	TAP_MISMATCH_REDOP,
+	TAP_MISMATCH_ROOT,
+};
+
+/* What a rank asked for, when and from where: of an end that is a call of NCCL. */
+struct tap_call_facts {
+	int64_t begin_ns;  /* -1 unknown */
+	int64_t end_ns;	   /* -1: it did not return, or when is unknown */
+	int64_t tid;	   /* -1 unknown */
+	uint64_t group_id; /* 0 none */
+	struct tap_operation operation;
+	uint64_t caller_number; /* of the library, 0 unknown */
+	const struct tap_library *caller; /* NULL unknown */
+	uint64_t caller_offset;
+	const struct tap_stack *stack; /* NULL unknown */
+};
+
 struct tap_link_end {
 	const struct tap_process *process;
 	const struct tap_member *member; /* NULL of a work request */
@@ -31,6 +56,7 @@ struct tap_link_end {
 	const struct tap_name *name;
 	uint64_t call_id;
 	int64_t rank; /* -1 unknown */
+	struct tap_call_facts facts; /* where the link's kind is one of calls */
 };
 
 /* One link.  It belongs to the join until the consumer's function returns. */
@@ -38,6 +64,7 @@ struct tap_link {
 	enum tap_link_kind kind;
 	enum tap_known known;
 	bool is_mismatch; /* the ranks called different functions */
+	enum tap_mismatch mismatch; /* the first of these that the calls show */
 	bool is_complete; /* all ranks are there */
 	bool is_pending;  /* the missing ranks had not called, as the trace shows */
 	int64_t peer;	  /* of the first end, for a message; else -1 */
@@ -56,6 +83,9 @@ struct tap_link {
 /* The names of a kind and of a degree of certainty in every output. */
 const char *tap_link_kind_name(enum tap_link_kind kind);
 const char *tap_known_name(enum tap_known known);
+
+/* "function", "size", "datatype", "redop", "root", or NULL for none. */
+const char *tap_mismatch_name(enum tap_mismatch mismatch);
 
 /* Whether an end of the link has this rank. */
 bool tap_link_has_rank(const struct tap_link *link, int64_t rank);

@@ -165,8 +165,17 @@ struct tap_operation {
 	uint64_t count;	     /* of elements, where has_count */
 	int64_t peer;	     /* -1 none */
 	int64_t datatype;    /* -1 none */
+	int64_t redop;	     /* -1 none */
+	int64_t root;	     /* -1 none */
 	bool has_count;
 };
+
+#define TAP_OPERATION_NONE \
+	((struct tap_operation){.not_counted = -1, \
+				.peer = -1, \
+				.datatype = -1, \
+				.redop = -1, \
+				.root = -1})
 
 /* Of work that ran on a GPU: the times that led to it. */
 struct tap_run {

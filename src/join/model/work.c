@@ -19,8 +19,7 @@ struct tap_span *tap_work_make_span(struct tap_context *context,
 	if (!span)
 		return NULL;
 	span->state = TAP_SPAN_RUNNING;
-	span->operation =
-		(struct tap_operation){.not_counted = -1, .peer = -1, .datatype = -1};
+	span->operation = TAP_OPERATION_NONE;
 	return span;
 }
 

@@ -45,6 +45,7 @@ static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 		ends->name = held->name;
 		ends->call_id = held->call_id;
 		ends->rank = held->member->rank;
+		ends->facts = held->facts;
 		ends++;
 		if (held->is_weak)
 			link->known = TAP_KNOWN_INFERRED;
@@ -78,14 +79,58 @@ static bool is_rank_twice(const struct tap_link *link)
 	return false;
 }
 
-static bool is_mismatch(const struct tap_link *link)
+/* Numbers of user-made reductions begin here; each rank has its own. */
+#define MADE_REDOPS 5
+
+static bool differs(int64_t a, int64_t b)
 {
+	return a >= 0 && b >= 0 && a != b;
+}
+
+/*
+ * How two calls contradict each other.  NCCL moves bytes where it does not reduce, so the
+ * types of such calls may differ.
+ */
+static enum tap_mismatch compare_calls(const struct tap_link_end *left,
+				       const struct tap_link_end *right)
+{
+	const struct tap_operation *a = &left->facts.operation,
+				   *b = &right->facts.operation;
+
+	if (left->name->operation != right->name->operation)
+		return TAP_MISMATCH_FUNCTION;
+	if (a->redop >= 0 && differs(a->datatype, b->datatype))
+		return TAP_MISMATCH_DATATYPE;
+	if (differs(tap_operation_bytes(a), tap_operation_bytes(b)))
+		return TAP_MISMATCH_SIZE;
+	if (a->redop < MADE_REDOPS && b->redop < MADE_REDOPS &&
+	    differs(a->redop, b->redop))
+		return TAP_MISMATCH_REDOP;
+	return differs(a->root, b->root) ? TAP_MISMATCH_ROOT : TAP_MISMATCH_NONE;
+}
+
+/* Of calls that differ in several ways, the first in the order of the enumeration. */
+static enum tap_mismatch find_mismatch(const struct tap_link *link)
+{
+	enum tap_mismatch mismatch = TAP_MISMATCH_NONE, one;
 	size_t i;
 
-	for (i = 1; i < link->count; i++)
-		if (link->ends[i].name->operation != link->ends[0].name->operation)
-			return true;
-	return false;
+	for (i = 1; i < link->count; i++) {
+		one = compare_calls(&link->ends[0], &link->ends[i]);
+		if (one && (!mismatch || one < mismatch))
+			mismatch = one;
+	}
+	return mismatch;
+}
+
+/* Send and receive are two functions, and agree about bytes alone. */
+static enum tap_mismatch find_message_mismatch(const struct tap_link *link)
+{
+	return link->count == 2 &&
+			       differs(tap_operation_bytes(&link->ends[0].facts.operation),
+				       tap_operation_bytes(&link->ends[1].facts.operation))
+		       ? TAP_MISMATCH_SIZE
+		       : TAP_MISMATCH_NONE;
 }
 
 /* Emits a defect; the program lacks the calls where the trace does not. */
@@ -135,9 +180,14 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		return note_defect(links, &link);
 	}
 	link.operation = link.ends[0].name->operation;
-	if (link.kind == TAP_LINK_COLLECTIVE_RANKS && is_mismatch(&link)) {
+	link.mismatch = link.kind == TAP_LINK_COLLECTIVE_RANKS
+				? find_mismatch(&link)
+				: find_message_mismatch(&link);
+	if (link.mismatch == TAP_MISMATCH_FUNCTION) {
 		link.is_mismatch = true;
 		link.operation = NULL;
+	}
+	if (link.mismatch) {
 		links->context->loss.mismatched_operations++;
 		comm->mismatched++;
 	}
@@ -145,7 +195,7 @@ int tap_slot_emit(struct tap_links *links, struct tap_queue *slot)
 		comm->linked++;
 	else
 		comm->incomplete++;
-	if (!link.is_complete || link.is_mismatch)
+	if (!link.is_complete || link.mismatch)
 		ret = note_defect(links, &link);
 	if (ret)
 		return ret;

@@ -228,6 +228,7 @@ static void settle_claim(struct tap_links *links, struct tap_queue *slot,
 		/* Had the older one counted, its number would not have come again. */
 		older->name = newer->name;
 		older->call_id = newer->call_id;
+		older->facts = newer->facts;
 		older->is_weak = newer->is_weak;
 	}
 	tap_held_forget(links, newer);

@@ -45,6 +45,7 @@ struct tap_held {
 	uint64_t group_id; /* 0 none */
 	/* Calls and groups before it that did not count, -1: unknown. */
 	int64_t not_counted;
+	struct tap_call_facts facts;
 	bool is_weak; /* may not count: another call of the rank is preferred */
 	bool is_sure; /* in a group: it counts if the group does */
 	bool is_open; /* not returned */

@@ -81,6 +81,7 @@ static const struct tap_call *const call = &(const struct tap_call){.comm_id = 1
 #define FILL_STREAM FILL_NOTHING
 #define FILL_COUNT FILL_NOTHING
 #define FILL_PEER FILL_NOTHING
+#define FILL_ROOT FILL_NOTHING
 #define FILL_RESULT FILL_NOTHING
 #define FILL_DATATYPE FILL_NOTHING
 #define FILL_REDOP FILL_NOTHING
