@@ -15,6 +15,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/table.c src/join/base/table.h \
 	src/join/base/time.h \
 	src/join/bt/progress.c src/join/bt/progress.h \
+	src/join/findings/analysis.h \
+	src/join/findings/collective.h \
+	src/join/findings/finding.c src/join/findings/finding.h \
+	src/join/findings/findings.c src/join/findings/findings.h \
+	src/join/findings/missing.c \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \
@@ -83,6 +88,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/report_work.c src/join/report/report_work.h \
 	src/join/report/rows.c src/join/report/rows.h \
 	src/join/report/times.c src/join/report/times.h \
+	src/join/report/why.c \
 	src/join/views/derived.c src/join/views/derived.h \
 	src/join/views/jsonl.c \
 	src/join/views/lane.c src/join/views/lane.h \
@@ -114,6 +120,6 @@ babeltrace_plugin_ccltap_la_LDFLAGS = \
 babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)
 
 EXTRA_DIST += src/join/README.md src/join/base/README.md src/join/bt/README.md \
-	src/join/gpu/README.md src/join/model/README.md src/join/nccl/README.md \
+	src/join/findings/README.md src/join/gpu/README.md src/join/model/README.md src/join/nccl/README.md \
 	src/join/ranks/README.md src/join/rdma/README.md src/join/report/README.md \
 	src/join/views/README.md

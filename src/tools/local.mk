@@ -34,7 +34,7 @@ ccltap_SOURCES = \
 	src/tools/user_folder.c src/tools/user_folder.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
-	src/tools/check.c
+	src/tools/check.c src/tools/why.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'
 ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \

@@ -16,6 +16,7 @@ static const struct verb {
 	{ "record", tap_record_main },
 	{ "timeline", tap_timeline_main },
 	{ "report", tap_report_main },
+	{ "why", tap_why_main },
 	{ "check", tap_check_main },
 	{ "env", tap_env_main },
 	{ "doctor", tap_doctor_main },
@@ -35,6 +36,7 @@ static const char doc[] =
 	"  record     runs a program and records its calls\n"
 	"  timeline   shows a recording call by call\n"
 	"  report     sums a recording up\n"
+	"  why        says what is wrong with the program\n"
 	"  check      says how far a recording can be trusted\n"
 	"  env        prints what it takes to record with the lttng command\n"
 	"  doctor     looks for what will go wrong on this machine\n"

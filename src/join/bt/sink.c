@@ -231,6 +231,16 @@ tap_sink_init_check(bt_self_component_sink *self,
 	return init_sums(self, values, tap_check_create);
 }
 
+bt_component_class_initialize_method_status
+tap_sink_init_why(bt_self_component_sink *self,
+		  bt_self_component_sink_configuration *configuration,
+		  const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_why_create);
+}
+
 static struct sink *get(bt_self_component_sink *self)
 {
 	return bt_self_component_get_data(bt_self_component_sink_as_self_component(self));

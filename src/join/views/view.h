@@ -18,7 +18,7 @@
 
 struct tap_view_settings {
 	bool is_absolute; /* text: times of day, else since the first event */
-	bool is_json;	  /* report, check */
+	bool is_json;	  /* report, check, why */
 	size_t window;	  /* text: how many spans are held to order them */
 };
 
@@ -37,6 +37,7 @@ struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_report_create(void);
 struct tap_view *tap_check_create(void);
+struct tap_view *tap_why_create(void);
 
 /* "hosts":[{"name":...}] of all traces, each once. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An analysis: watches the trace for findings of one kind, and makes them when the trace
+ * is over.  The table in findings.c has them all.
+ *
+ * Hides one analysis from all others: what they share is the context of the reading and
+ * the list of findings.
+ */
+#ifndef TAP_JOIN_FINDINGS_ANALYSIS_H
+#define TAP_JOIN_FINDINGS_ANALYSIS_H
+
+#include "join/findings/finding.h"
+#include "join/model/context.h"
+
+struct tap_collective;
+struct tap_findings;
+
+/* The beginning of the state of every analysis.  The rest is zero at first. */
+struct tap_analysis_state {
+	struct tap_findings *findings;
+};
+
+/* Any function may be NULL; each returns 0 or -errno. */
+struct tap_analysis {
+	const char *name;
+	size_t size; /* bytes of its state */
+	/* What the join gives, with the state as data; finish() is not called. */
+	struct tap_consumer takes;
+	/* An operation with what each rank did for it, once: collective.h. */
+	int (*collective)(void *state, const struct tap_collective *collective);
+	/* Nothing comes any more: the analysis makes its findings. */
+	int (*conclude)(void *state, const struct tap_loss *loss);
+	void (*free)(void *state);
+};
+
+/* The context of the reading; not before the first event. */
+const struct tap_context *tap_findings_context(const struct tap_findings *findings);
+
+/*
+ * Adds a finding, to be filled in; it stays where it is until the next is added.  NULL
+ * when memory is short.
+ */
+struct tap_finding *tap_findings_add(struct tap_findings *findings,
+				     enum tap_finding_kind kind,
+				     enum tap_severity severity);
+
+extern const struct tap_analysis tap_missing_analysis;
+
+#endif

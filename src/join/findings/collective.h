@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An operation with what each rank did for it: its call, its launch, its kernel.
+ *
+ * Hides that the link between the ranks' calls, the launches and what CUPTI reports of
+ * the kernels come at different times and in any order, and how long an operation waits
+ * for all of them: at most as many operations as the reader holds.
+ */
+#ifndef TAP_JOIN_FINDINGS_COLLECTIVE_H
+#define TAP_JOIN_FINDINGS_COLLECTIVE_H
+
+#include "join/model/context.h"
+#include "join/model/link.h"
+
+/* One rank's part of an operation.  A time that is not known is -1. */
+struct tap_arrival {
+	struct tap_link_end end; /* the call: process, rank, facts */
+	/*
+	 * From the end of the rank's previous call of NCCL in this thread to the beginning
+	 * of this one.
+	 */
+	int64_t gap_ns;
+	int64_t launch_begin_ns, launch_end_ns;
+	int64_t kernel_begin_ns, kernel_end_ns;
+	bool is_kernel_shared; /* the kernel carried other operations, too */
+};
+
+struct tap_collective {
+	const struct tap_comm *comm;
+	const struct tap_name *name; /* NULL: the ranks called different functions */
+	uint64_t number;
+	bool is_message;      /* a send and its receive; arrivals[0] is the send */
+	bool is_complete;     /* all ranks are there */
+	enum tap_known known; /* of the link */
+	enum tap_mismatch mismatch;
+	int64_t bytes; /* of one rank's count, as in tap_operation_bytes(); -1 unknown */
+	bool has_kernels; /* the kernels of all arrivals are known */
+	/* As NCCL's function numbers say; "" unknown. */
+	char algorithm[16], protocol[16];
+	const struct tap_arrival *arrivals; /* by rank */
+	size_t count;
+};
+
+struct tap_collectives;
+
+/*
+ * Makes a collector that gives each operation to take(), once, in any order.  Returns
+ * NULL when memory is short.
+ */
+struct tap_collectives *
+tap_collectives_create(int (*take)(void *data, const struct tap_collective *collective),
+		       void *data);
+void tap_collectives_destroy(struct tap_collectives *collectives);
+
+/* Each returns 0, -ENOMEM or what take() returns. */
+int tap_collectives_span(struct tap_collectives *collectives,
+			 const struct tap_context *context, const struct tap_span *span);
+int tap_collectives_link(struct tap_collectives *collectives,
+			 const struct tap_context *context, const struct tap_link *link);
+/* Nothing comes any more: gives what still waits. */
+int tap_collectives_finish(struct tap_collectives *collectives);
+
+#endif

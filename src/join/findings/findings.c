@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of analyses, loops over it, and the order of the findings. */
+#include "join/findings/findings.h"
+
+#include "join/findings/analysis.h"
+#include "join/views/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tap_analysis *const analyses[] = {
+	&tap_missing_analysis, /* operations to which ranks did not come */
+};
+
+#define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
+
+struct tap_findings {
+	const struct tap_view *view;
+	struct tap_analysis_state *states[ANALYSIS_COUNT];
+	TAP_VEC(struct tap_finding) all;
+};
+
+void tap_findings_destroy(struct tap_findings *findings)
+{
+	size_t i;
+
+	if (!findings)
+		return;
+	for (i = 0; i < ANALYSIS_COUNT; i++) {
+		if (findings->states[i] && analyses[i]->free)
+			analyses[i]->free(findings->states[i]);
+		free(findings->states[i]);
+	}
+	for (i = 0; i < findings->all.count; i++)
+		tap_finding_free(&findings->all.items[i]);
+	tap_vec_free(&findings->all);
+	free(findings);
+}
+
+struct tap_findings *tap_findings_create(const struct tap_view *view)
+{
+	struct tap_findings *findings = calloc(1, sizeof(*findings));
+	size_t i;
+
+	if (!findings)
+		return NULL;
+	findings->view = view;
+	for (i = 0; i < ANALYSIS_COUNT; i++) {
+		findings->states[i] = calloc(1, analyses[i]->size);
+		if (!findings->states[i]) {
+			tap_findings_destroy(findings);
+			return NULL;
+		}
+		findings->states[i]->findings = findings;
+	}
+	return findings;
+}
+
+const struct tap_context *tap_findings_context(const struct tap_findings *findings)
+{
+	return findings->view->context;
+}
+
+struct tap_finding *tap_findings_add(struct tap_findings *findings,
+				     enum tap_finding_kind kind,
+				     enum tap_severity severity)
+{
+	const size_t count = findings->all.count;
+	struct tap_finding *finding;
+
+	if (tap_vec_resize(&findings->all, count + 1))
+		return NULL;
+	finding = &findings->all.items[count];
+	finding->kind = kind;
+	finding->severity = severity;
+	finding->time_ns = -1;
+	return finding;
+}
+
+/* ---- What the join gives ---- */
+
+/* Calls a function of each analysis that has it, until one fails. */
+#define FEED(member, ...) \
+	do { \
+		struct tap_findings *findings = data; \
+		int ret = 0; \
+		size_t i; \
+\
+		for (i = 0; !ret && i < ANALYSIS_COUNT; i++) \
+			if (analyses[i]->takes.member) \
+				ret = analyses[i]->takes.member(findings->states[i], \
+								__VA_ARGS__); \
+		return ret; \
+	} while (0)
+
+static int take_process(void *data, const struct tap_process *process)
+{
+	FEED(process, process);
+}
+
+static int take_problem(void *data, const struct tap_problem *problem)
+{
+	FEED(problem, problem);
+}
+
+static int take_thread(void *data, const struct tap_thread_state *thread)
+{
+	FEED(thread, thread);
+}
+
+static int take_communicator(void *data, const struct tap_member *member)
+{
+	FEED(communicator, member);
+}
+
+static int take_begun(void *data, struct tap_span *span)
+{
+	FEED(span_begun, span);
+}
+
+static int take_ended(void *data, struct tap_span *span)
+{
+	FEED(span_ended, span);
+}
+
+static int take_link(void *data, const struct tap_link *link)
+{
+	FEED(link, link);
+}
+
+static int take_defect(void *data, const struct tap_link *link)
+{
+	FEED(defect, link);
+}
+
+static int take_end_state(void *data, const struct tap_end_state *end_state)
+{
+	FEED(end_state, end_state);
+}
+
+const struct tap_consumer tap_findings_consumer = {
+	.process = take_process,
+	.problem = take_problem,
+	.thread = take_thread,
+	.communicator = take_communicator,
+	.span_begun = take_begun,
+	.span_ended = take_ended,
+	.link = take_link,
+	.defect = take_defect,
+	.end_state = take_end_state,
+};
+
+/* ---- At the end ---- */
+
+/* What costs most first: by severity, then by cost, then by kind, then by time. */
+static int compare(const void *left, const void *right)
+{
+	const struct tap_finding *a = left, *b = right;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+/* Says that nothing is wrong, or that the trace does not tell. */
+static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
+{
+	const bool is_lossy = loss->discarded_events || loss->discarded_unknown ||
+			      loss->damaged_streams;
+	struct tap_finding *finding =
+		tap_findings_add(findings, is_lossy ? TAP_FINDING_UNKNOWN : TAP_FINDING_CLEAR,
+				 TAP_SEVERITY_NOTE);
+
+	if (!finding)
+		return -ENOMEM;
+	tap_buffer_add_string(&finding->headline,
+			      is_lossy ? "events are missing from the trace: it does not tell "
+					 "whether something is wrong"
+				       : "nothing is wrong, as far as the trace shows");
+	return 0;
+}
+
+int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
+		if (analyses[i]->conclude)
+			ret = analyses[i]->conclude(findings->states[i], loss);
+	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
+		ret = add_clear(findings, loss);
+	if (!ret)
+		qsort(findings->all.items, findings->all.count,
+		      sizeof(*findings->all.items), compare);
+	return ret;
+}
+
+size_t tap_findings_count(const struct tap_findings *findings)
+{
+	return findings->all.count;
+}
+
+const struct tap_finding *tap_findings_at(const struct tap_findings *findings, size_t i)
+{
+	return &findings->all.items[i];
+}
+
+enum tap_findings_verdict tap_findings_verdict(const struct tap_findings *findings)
+{
+	enum tap_findings_verdict verdict = TAP_VERDICT_CLEAR;
+	size_t i;
+
+	for (i = 0; i < findings->all.count; i++) {
+		if (findings->all.items[i].severity > TAP_SEVERITY_NOTE)
+			return TAP_VERDICT_FOUND;
+		if (findings->all.items[i].kind == TAP_FINDING_UNKNOWN)
+			verdict = TAP_VERDICT_UNKNOWN;
+	}
+	return verdict;
+}

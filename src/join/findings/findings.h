@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is wrong with the program, as far as the trace shows: one finding for each thing,
+ * what costs most first.
+ *
+ * Hides the analyses (analysis.h), each of which watches the trace for one kind of
+ * finding.  A view forwards to tap_findings_consumer what the join gives it, then
+ * concludes, then reads the findings.  Memory is bounded as that of the join.
+ */
+#ifndef TAP_JOIN_FINDINGS_FINDINGS_H
+#define TAP_JOIN_FINDINGS_FINDINGS_H
+
+#include "join/findings/finding.h"
+#include "join/model/context.h"
+
+struct tap_findings;
+struct tap_view;
+
+/*
+ * Makes the findings of a view, whose context is set before anything is forwarded.
+ * Returns NULL when memory is short.
+ */
+struct tap_findings *tap_findings_create(const struct tap_view *view);
+void tap_findings_destroy(struct tap_findings *findings);
+
+/*
+ * What a view forwards to, with the findings as data; finish and library are NULL.
+ */
+extern const struct tap_consumer tap_findings_consumer;
+
+/*
+ * The trace is over: makes the findings, and one that says that nothing is wrong, or that
+ * the trace does not tell, if there is no other.  Returns 0 or -ENOMEM.
+ */
+int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss);
+
+/* How many findings there are, and the one at this index, what costs most first. */
+size_t tap_findings_count(const struct tap_findings *findings);
+const struct tap_finding *tap_findings_at(const struct tap_findings *findings, size_t i);
+
+/* The worst kind of answer: what `ccltap why` returns. */
+enum tap_findings_verdict {
+	TAP_VERDICT_CLEAR,  /* nothing above a note */
+	TAP_VERDICT_FOUND,  /* a warning or an error */
+	TAP_VERDICT_UNKNOWN /* nothing found, and the trace lacks what it takes to tell */
+};
+enum tap_findings_verdict tap_findings_verdict(const struct tap_findings *findings);
+
+#endif
