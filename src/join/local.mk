@@ -16,6 +16,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/time.h \
 	src/join/bt/progress.c src/join/bt/progress.h \
 	src/join/findings/analysis.h \
+	src/join/findings/breakdown.c src/join/findings/breakdown.h \
 	src/join/findings/collective.h \
 	src/join/findings/finding.c src/join/findings/finding.h \
 	src/join/findings/findings.c src/join/findings/findings.h \

@@ -3,13 +3,15 @@
 #include "join/findings/findings.h"
 
 #include "join/findings/analysis.h"
+#include "join/findings/breakdown.h"
 #include "join/views/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct tap_analysis *const analyses[] = {
-	&tap_missing_analysis, /* operations to which ranks did not come */
+	&tap_breakdown_analysis, /* sums for the report: makes no finding */
+	&tap_missing_analysis,	 /* operations to which ranks did not come */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
@@ -59,6 +61,15 @@ struct tap_findings *tap_findings_create(const struct tap_view *view)
 const struct tap_context *tap_findings_context(const struct tap_findings *findings)
 {
 	return findings->view->context;
+}
+
+const struct tap_breakdown *tap_findings_breakdown(const struct tap_findings *findings)
+{
+	size_t i;
+
+	for (i = 0; analyses[i] != &tap_breakdown_analysis; i++)
+		continue;
+	return (const struct tap_breakdown *) findings->states[i];
 }
 
 struct tap_finding *tap_findings_add(struct tap_findings *findings,
