@@ -32,6 +32,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/gpu/gpu_span.c src/join/gpu/gpu_span.h \
 	src/join/join.c src/join/join.h \
 	src/join/model/call.c src/join/model/call.h \
+	src/join/model/clock.c src/join/model/clock.h \
 	src/join/model/comm.c src/join/model/comm.h \
 	src/join/model/context.c src/join/model/context.h \
 	src/join/model/event.c src/join/model/event.h \
