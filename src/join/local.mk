@@ -17,10 +17,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/bt/progress.c src/join/bt/progress.h \
 	src/join/findings/analysis.h \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
-	src/join/findings/collective.h \
+	src/join/findings/collective.c src/join/findings/collective.h \
 	src/join/findings/finding.c src/join/findings/finding.h \
 	src/join/findings/findings.c src/join/findings/findings.h \
 	src/join/findings/missing.c \
+	src/join/findings/sample.c src/join/findings/sample.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \

@@ -4,6 +4,7 @@
 
 #include "join/findings/analysis.h"
 #include "join/findings/breakdown.h"
+#include "join/findings/collective.h"
 #include "join/views/view.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ static const struct tap_analysis *const analyses[] = {
 struct tap_findings {
 	const struct tap_view *view;
 	struct tap_analysis_state *states[ANALYSIS_COUNT];
+	struct tap_collectives *collectives;
 	TAP_VEC(struct tap_finding) all;
 };
 
@@ -33,10 +35,23 @@ void tap_findings_destroy(struct tap_findings *findings)
 			analyses[i]->free(findings->states[i]);
 		free(findings->states[i]);
 	}
+	tap_collectives_destroy(findings->collectives);
 	for (i = 0; i < findings->all.count; i++)
 		tap_finding_free(&findings->all.items[i]);
 	tap_vec_free(&findings->all);
 	free(findings);
+}
+
+static int take_collective(void *data, const struct tap_collective *collective)
+{
+	struct tap_findings *findings = data;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
+		if (analyses[i]->collective)
+			ret = analyses[i]->collective(findings->states[i], collective);
+	return ret;
 }
 
 struct tap_findings *tap_findings_create(const struct tap_view *view)
@@ -55,7 +70,11 @@ struct tap_findings *tap_findings_create(const struct tap_view *view)
 		}
 		findings->states[i]->findings = findings;
 	}
-	return findings;
+	findings->collectives = tap_collectives_create(take_collective, findings);
+	if (findings->collectives)
+		return findings;
+	tap_findings_destroy(findings);
+	return NULL;
 }
 
 const struct tap_context *tap_findings_context(const struct tap_findings *findings)
@@ -90,11 +109,15 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 
 /* ---- What the join gives ---- */
 
-/* Calls a function of each analysis that has it, until one fails. */
-#define FEED(member, ...) \
+/*
+ * Calls a function of each analysis that has it, until one fails; nothing, if what came
+ * before has failed already.
+ */
+#define FEED(member, ...) FEED_AFTER(0, member, __VA_ARGS__)
+#define FEED_AFTER(before, member, ...) \
 	do { \
 		struct tap_findings *findings = data; \
-		int ret = 0; \
+		int ret = (before); \
 		size_t i; \
 \
 		for (i = 0; !ret && i < ANALYSIS_COUNT; i++) \
@@ -131,12 +154,16 @@ static int take_begun(void *data, struct tap_span *span)
 
 static int take_ended(void *data, struct tap_span *span)
 {
-	FEED(span_ended, span);
+	FEED_AFTER(tap_collectives_span(findings->collectives, findings->view->context,
+					span),
+		   span_ended, span);
 }
 
 static int take_link(void *data, const struct tap_link *link)
 {
-	FEED(link, link);
+	FEED_AFTER(tap_collectives_link(findings->collectives, findings->view->context,
+					link),
+		   link, link);
 }
 
 static int take_defect(void *data, const struct tap_link *link)
@@ -197,7 +224,7 @@ static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
 
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
 {
-	int ret = 0;
+	int ret = tap_collectives_finish(findings->collectives, findings->view->context);
 	size_t i;
 
 	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
