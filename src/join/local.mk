@@ -20,8 +20,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/collective.c src/join/findings/collective.h \
 	src/join/findings/finding.c src/join/findings/finding.h \
 	src/join/findings/findings.c src/join/findings/findings.h \
+	src/join/findings/late.c \
+	src/join/findings/lateness.c src/join/findings/lateness.h \
 	src/join/findings/missing.c \
 	src/join/findings/sample.c src/join/findings/sample.h \
+	src/join/findings/words.c src/join/findings/words.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \

@@ -93,7 +93,8 @@ EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
 # What its calls mean together, against what the program itself says.
 on_doubles = tests/live/programs/absent tests/live/programs/order \
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
-	tests/live/programs/slow tests/live/programs/storm
+	tests/live/programs/slow tests/live/programs/storm \
+	tests/live/programs/straggler
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -106,6 +107,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \
 	tests/live/programs/slow.c tests/live/programs/storm.c \
+	tests/live/programs/straggler.c \
 	tests/live/programs/stuck.c
 tests/live/programs/slow.so: tests/live/programs/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \

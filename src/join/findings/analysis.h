@@ -44,6 +44,7 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 				     enum tap_finding_kind kind,
 				     enum tap_severity severity);
 
+extern const struct tap_analysis tap_late_analysis;
 extern const struct tap_analysis tap_missing_analysis;
 
 #endif

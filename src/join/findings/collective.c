@@ -46,6 +46,12 @@ struct thread {
 	int64_t longest_ns;
 };
 
+/* The latest work on a stream that is not NCCL's. */
+struct stream {
+	int64_t begin_ns, end_ns;
+	char name[TAP_BLOCKER_SIZE];
+};
+
 /* What a communicator did last, as far as calls show. */
 struct last {
 	uint64_t number;
@@ -57,6 +63,7 @@ struct tap_collectives {
 	void *data;
 	struct tap_table calls;	  /* by (process, call_id) */
 	struct tap_table threads; /* by (process, tid) */
+	struct tap_table streams; /* by (process, device and stream) */
 	struct tap_table lasts;	  /* by communicator */
 	TAP_LIST(struct call) unlinked;
 	TAP_LIST(struct operation) waiting;
@@ -382,6 +389,75 @@ static void copy_word(char word[16], const struct tap_fields *fields, const char
 	}
 }
 
+static uint64_t stream_of(const struct tap_span *span)
+{
+	return span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
+}
+
+/* A function's own name is in _Z9my_kernelPf with its length before it. */
+static void copy_name(char name[TAP_BLOCKER_SIZE], const struct tap_span *span)
+{
+	const char *from = tap_fields_get_string(&span->entry, "function");
+	size_t length;
+	char *end;
+
+	if (!from)
+		from = span->name->name;
+	length = strlen(from);
+	if (!strncmp(from, "_Z", 2)) {
+		const unsigned long stated = strtoul(from + 2, &end, 10);
+
+		if (end > from + 2 && stated <= strlen(end)) {
+			from = end;
+			length = stated;
+		}
+	}
+	if (length >= TAP_BLOCKER_SIZE)
+		length = TAP_BLOCKER_SIZE - 1;
+	memcpy(name, from, length);
+	name[length] = 0;
+}
+
+/* Work on a stream is reported nearly in order. */
+static int note_other_work(struct tap_collectives *all, const struct tap_span *span)
+{
+	struct stream *stream =
+		tap_table_find(&all->streams, span->process->number, stream_of(span));
+
+	if (!stream) {
+		stream = calloc(1, sizeof(*stream));
+		if (!stream || tap_table_set(&all->streams, span->process->number,
+					     stream_of(span), stream)) {
+			free(stream);
+			return -ENOMEM;
+		}
+	}
+	stream->begin_ns = span->begin_ns;
+	stream->end_ns = span->end_ns;
+	copy_name(stream->name, span);
+	return 0;
+}
+
+/* Notes what of the time from a kernel's launch on the stream had other work. */
+static void note_blocker(const struct tap_collectives *all, const struct tap_span *span,
+			 struct tap_arrival *arrival)
+{
+	const struct stream *stream =
+		tap_table_find(&all->streams, span->process->number, stream_of(span));
+	int64_t begin_ns, end_ns;
+
+	arrival->blocked_ns = 0;
+	if (!stream || arrival->launch_begin_ns < 0)
+		return;
+	begin_ns = stream->begin_ns > arrival->launch_begin_ns ? stream->begin_ns
+							       : arrival->launch_begin_ns;
+	end_ns = stream->end_ns < span->begin_ns ? stream->end_ns : span->begin_ns;
+	if (end_ns <= begin_ns)
+		return;
+	arrival->blocked_ns = tap_since_ns(end_ns, begin_ns);
+	memcpy(arrival->blocker, stream->name, sizeof(arrival->blocker));
+}
+
 static void note_kernel(struct tap_collectives *all, const struct tap_span *span)
 {
 	struct call *kernel = &all->kernel;
@@ -397,6 +473,7 @@ static void note_kernel(struct tap_collectives *all, const struct tap_span *span
 			tap_since_ns(span->begin_ns, tap_since_ns(span->gpu.queue_ns,
 								  span->gpu.launch_ns));
 	}
+	note_blocker(all, span, &kernel->arrival);
 	kernel->arrival.is_captured = !span->gpu.has_call;
 	copy_word(kernel->algorithm, &span->entry, "algorithm");
 	copy_word(kernel->protocol, &span->entry, "protocol");
@@ -410,6 +487,8 @@ int tap_collectives_span(struct tap_collectives *all, const struct tap_context *
 	if (tap_work_is_run(&span->work)) {
 		if (span->gpu.call)
 			note_kernel(all, span);
+		else if (!span->gpu.is_nccl)
+			ret = note_other_work(all, span);
 	} else {
 		ret = take_call(all, span);
 	}
@@ -432,6 +511,8 @@ static void add_kernel(struct call *call, const struct call *kernel, bool is_sha
 		to->kernel_begin_ns = from->kernel_begin_ns;
 		to->launch_begin_ns = from->launch_begin_ns;
 		to->launch_end_ns = from->launch_end_ns;
+		to->blocked_ns = from->blocked_ns;
+		memcpy(to->blocker, from->blocker, sizeof(to->blocker));
 	}
 	if (from->kernel_end_ns > to->kernel_end_ns)
 		to->kernel_end_ns = from->kernel_end_ns;
@@ -588,6 +669,7 @@ void tap_collectives_destroy(struct tap_collectives *all)
 	}
 	free_values(&all->calls);
 	free_values(&all->threads);
+	free_values(&all->streams);
 	free_values(&all->lasts);
 	free(all->arrivals);
 	free(all);

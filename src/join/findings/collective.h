@@ -13,6 +13,9 @@
 #include "join/model/context.h"
 #include "join/model/link.h"
 
+/* Room for the name of a kernel. */
+#define TAP_BLOCKER_SIZE 48
+
 /* One rank's part of an operation.  A time that is not known is -1. */
 struct tap_arrival {
 	struct tap_link_end end; /* the call: process, rank, facts */
@@ -26,6 +29,9 @@ struct tap_arrival {
 	int64_t before_ns;
 	int64_t launch_begin_ns, launch_end_ns;
 	int64_t kernel_begin_ns, kernel_end_ns;
+	/* The longest part of this time with other work on the stream, and its name. */
+	int64_t blocked_ns;
+	char blocker[TAP_BLOCKER_SIZE];
 	bool is_shared;	  /* the kernel carried other operations, too */
 	bool is_captured; /* a CUDA graph repeats the call: its times say nothing */
 	/*

@@ -13,6 +13,7 @@
 static const struct tap_analysis *const analyses[] = {
 	&tap_breakdown_analysis, /* sums for the report: makes no finding */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
+	&tap_late_analysis,	 /* ranks that start after all others */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
@@ -210,15 +211,17 @@ static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
 	const bool is_lossy = loss->discarded_events || loss->discarded_unknown ||
 			      loss->damaged_streams;
 	struct tap_finding *finding =
-		tap_findings_add(findings, is_lossy ? TAP_FINDING_UNKNOWN : TAP_FINDING_CLEAR,
+		tap_findings_add(findings,
+				 is_lossy ? TAP_FINDING_UNKNOWN : TAP_FINDING_CLEAR,
 				 TAP_SEVERITY_NOTE);
 
 	if (!finding)
 		return -ENOMEM;
-	tap_buffer_add_string(&finding->headline,
-			      is_lossy ? "events are missing from the trace: it does not tell "
-					 "whether something is wrong"
-				       : "nothing is wrong, as far as the trace shows");
+	tap_buffer_add_string(
+		&finding->headline,
+		is_lossy ? "events are missing from the trace: it does not tell "
+			   "whether something is wrong"
+			 : "nothing is wrong, as far as the trace shows");
 	return 0;
 }
 
