@@ -178,6 +178,29 @@ static void find_where(struct late *late, const struct tap_collective *collectiv
 	kept->has_wheres = true;
 }
 
+/* Looks at those that came with the last rank, and at the others. */
+static void find_company(const struct tap_collective *collective,
+			 struct tap_lateness *lateness)
+{
+	const struct tap_arrival *arrivals = collective->arrivals;
+	const int64_t middle_ns = tap_since_ns(arrivals[collective->last].start_ns,
+					       lateness->lateness_ns / 2);
+	int64_t latest_ns = arrivals[collective->first].start_ns;
+	size_t i;
+
+	for (i = 0; i < collective->count; i++) {
+		if (!arrivals[i].is_comparable)
+			continue;
+		if (arrivals[i].start_ns > middle_ns)
+			lateness->together++;
+		else if (arrivals[i].start_ns > latest_ns)
+			latest_ns = arrivals[i].start_ns;
+	}
+	lateness->is_clear =
+		tap_since_ns(latest_ns, arrivals[collective->first].start_ns) <=
+		lateness->lateness_ns / 2;
+}
+
 static void fill(struct late *late, const struct tap_collective *collective,
 		 int64_t lateness_ns, struct kept *kept)
 {
@@ -197,6 +220,7 @@ static void fill(struct late *late, const struct tap_collective *collective,
 		.end = last->end,
 	};
 	memcpy(kept->blocker, last->blocker, sizeof(kept->blocker));
+	find_company(collective, &kept->lateness);
 	find_where(late, collective, kept);
 }
 
@@ -676,7 +700,8 @@ static int conclude_pattern(struct late *late, struct comm *comm,
 		return 0;
 	*has_reported = true;
 	return report(late, &found,
-		      share >= WARNING_SHARE && found.lost_ns >= WARNING_NS
+		      share >= WARNING_SHARE && found.lost_ns >= WARNING_NS &&
+				      !pattern->is_faint
 			      ? TAP_SEVERITY_WARNING
 			      : TAP_SEVERITY_NOTE);
 }

@@ -17,6 +17,7 @@
 #define CHANCE_ALIKE 0.35
 #define CHANCE_EQUAL_DISTANCE 0.1
 #define LEAST 4 /* operations */
+#define STANDS_OUT 3
 #define PERIOD_MAX 1024
 
 /* What is looked at: the series' operations in its order, and some of them. */
@@ -147,6 +148,41 @@ static size_t take_late(struct look *look, struct tap_late_pattern *pattern)
 	return alike;
 }
 
+/* ---- Whether it stands out ---- */
+
+/* Whether the ranks of a set come late together, and do not take turns. */
+static bool are_together(struct look *look, const struct tap_late_pattern *pattern)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < look->matter_count; i++)
+		if (is_among(pattern, look->matter[i]->last))
+			look->scratch[count++] = look->matter[i]->together;
+	return tap_median(look->scratch, count) >= (int64_t) pattern->rank_count;
+}
+
+/* Whether other ranks, when they are last, are nearly as late. */
+static bool is_faint(struct look *look, const struct tap_late_pattern *pattern)
+{
+	size_t i, clear = 0, late = 0, others = 0;
+
+	for (i = 0; i < look->count; i++) {
+		const struct tap_lateness *operation = &look->series[i];
+
+		if (operation->is_over)
+			continue;
+		if (!is_among(pattern, operation->last)) {
+			look->scratch[others++] = operation->lateness_ns;
+		} else if (operation->lateness_ns >= pattern->lateness_ns / 2) {
+			late++;
+			clear += operation->is_clear;
+		}
+	}
+	return 2 * clear < late ||
+	       (others >= LEAST &&
+		pattern->lateness_ns / STANDS_OUT < tap_median(look->scratch, others));
+}
+
 /* ---- In the course of time ---- */
 
 /* Whether the operation is one of those in which the ranks were late. */
@@ -235,7 +271,7 @@ static bool find_period(const struct look *look, struct tap_late_pattern *patter
 			pattern->period = distance;
 			return true;
 		}
-		tried = distance;
+		tried = last ? distance : 0;
 		last = look->series[i].number;
 	}
 	return false;
@@ -274,7 +310,8 @@ static bool judge(struct look *look, struct tap_late_pattern *pattern, size_t k)
 	double chance = chance_of(look->matter_count, k, p) * sets;
 	size_t alike, late, i;
 
-	if (chance > CHANCE_OF_RANK)
+	if (chance > CHANCE_OF_RANK ||
+	    (pattern->rank_count > 1 && !are_together(look, pattern)))
 		return false;
 	alike = take_late(look, pattern);
 	late = pattern->late;
@@ -283,6 +320,7 @@ static bool judge(struct look *look, struct tap_late_pattern *pattern, size_t k)
 		chance *= chance_of(late, alike, CHANCE_ALIKE);
 	for (i = 2; pattern->course == TAP_LATE_PERIOD && i < pattern->late; i++)
 		chance *= CHANCE_EQUAL_DISTANCE;
+	pattern->is_faint = is_faint(look, pattern);
 	return chance <= CHANCE_OF_ALL;
 }
 

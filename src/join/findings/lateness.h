@@ -16,6 +16,9 @@
  * would show all of it in less than 1 of 100,000 series.  Random times are taken to be
  * alike (within a quarter of their median) with a probability of 0.35, which is cautious:
  * it is 0.17 where they are distributed exponentially, and 0.21 where normally.
+ * - Ranks that take turns at being late are few ranks only if they come late together.
+ * - It stands out, or else it is faint: it is mostly clear (see below), and three times
+ * what it is when another rank is the last.
  * - Nothing is a mean: one long pause changes no result.
  *
  * So 4 ranks need 6 operations, 2 ranks 8, if the rank is as late each time.
@@ -34,7 +37,13 @@ struct tap_lateness {
 	int64_t lateness_ns; /* by so much later than the median of the others; at least 0
 			      */
 	unsigned int last;   /* an index of ranks */
-	bool is_over;	     /* explained by a pattern that was found already */
+	/*
+	 * So many ranks started nearer to the last one than to the median of the others;
+	 * and those that did not started all within half the lateness.
+	 */
+	unsigned int together;
+	bool is_clear;
+	bool is_over; /* explained by a pattern that was found already */
 };
 
 /* In the course of time. */
@@ -57,6 +66,7 @@ struct tap_late_pattern {
 	size_t late, of;
 	int64_t lateness_ns;  /* the median */
 	int64_t deviation_ns; /* the median deviation from it */
+	bool is_faint;	      /* it does not stand out */
 	uint64_t period;      /* of TAP_LATE_PERIOD */
 	int64_t change_ns;    /* of a sudden change, or the first that was late */
 };
