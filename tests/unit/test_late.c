@@ -272,6 +272,8 @@ static bool check_found(const struct world *world, const struct plan *plan, doub
 
 	CHECK(finding->kind == TAP_FINDING_LATE &&
 	      finding->severity == TAP_SEVERITY_WARNING);
+	if (!is_passed)
+		return false;
 	CHECK(finding->ranks.count == 1 && finding->ranks.items[0] == plan->late);
 	CHECK(finding->waiting.count == plan->ranks - 1);
 	CHECK(finding->evidence.count > 4 && !strcmp(lateness->name, "lateness_ns"));
@@ -369,7 +371,8 @@ static bool test_until(void)
 
 static void make_periodic(struct plan *plan)
 {
-	plan->sums += 60;
+	/* Of two ranks it takes eight. */
+	plan->sums += 90;
 	plan->every = 2 + draw(9);
 	plan->from = draw(10);
 	plan->late_ns *= 5;
@@ -414,8 +417,11 @@ static bool test_first(void)
 	return is_passed;
 }
 
-int main(void)
+/* An argument is another beginning of the numbers by chance. */
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		draw_state ^= strtoull(argv[1], NULL, 0) * UINT64_C(0x9e3779b97f4a7c15);
 	printf("1..7\n");
 	report("ranks that are well have no finding above a note", test_healthy);
 	report("a rank that is always late is found", test_always);
