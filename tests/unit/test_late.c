@@ -116,7 +116,7 @@ static int64_t draw_jitter(const struct plan *plan)
 		/* Mostly short, at times very long, as what a busy machine makes of a
 		 * sleep. */
 		return (int64_t) fmin((pow(x, -0.7) - 1) * (double) plan->jitter_ns,
-				      250.0 * MS);
+				      190.0 * MS);
 	}
 }
 

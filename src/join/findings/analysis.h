@@ -46,5 +46,6 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 
 extern const struct tap_analysis tap_late_analysis;
 extern const struct tap_analysis tap_missing_analysis;
+extern const struct tap_analysis tap_slow_analysis;
 
 #endif

@@ -14,6 +14,7 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_breakdown_analysis, /* sums for the report: makes no finding */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
 	&tap_late_analysis,	 /* ranks that start after all others */
+	&tap_slow_analysis,	 /* connections that stand out */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))

@@ -73,6 +73,8 @@ static void run(int rank, int ranks, ncclUniqueId id, char **argv)
 	const int every = atoi(argv[8]);
 	const long jitter_us = atol(argv[3]);
 	const bool is_gpu = !strcmp(argv[9], "gpu");
+	const bool is_net = !strcmp(argv[9], "net");
+	char faults[64];
 	struct rest rests = {.ms = atol(argv[6])};
 	CUdeviceptr from_memory, to_memory;
 	CUcontext context;
@@ -81,6 +83,10 @@ static void run(int rank, int ranks, ncclUniqueId id, char **argv)
 	ncclComm_t comm;
 	int i;
 
+	if (is_net && rank == late) {
+		snprintf(faults, sizeof(faults), "delay=%ld", rests.ms * 1000);
+		setenv("SOFTVERBS_FAULTS", faults, 1);
+	}
 	srandom((unsigned int) (atoi(argv[4]) * 1000 + rank));
 	CHECK(cuInit(0));
 	CHECK(cuDeviceGet(&device, rank));
@@ -94,7 +100,7 @@ static void run(int rank, int ranks, ncclUniqueId id, char **argv)
 		if (jitter_us)
 			rest_us(random() % jitter_us);
 		rests.sum = i;
-		if (rank == late && i >= from && !((i - from) % every)) {
+		if (rank == late && !is_net && i >= from && !((i - from) % every)) {
 			if (is_gpu)
 				CHECK(cuLaunchHostFunc(stream, rest, &rests));
 			else
