@@ -68,8 +68,9 @@ struct kept {
 struct rank {
 	int64_t rank;
 	uint64_t times_last;
-	int64_t lost_ns; /* the sum of its lateness */
-	int64_t cost_ns; /* what the others waited together */
+	int64_t lost_ns;  /* the sum of its lateness */
+	int64_t cost_ns;  /* what the others waited together */
+	int64_t ended_ns; /* its kernel of the operation before */
 };
 
 struct comm {
@@ -78,6 +79,7 @@ struct comm {
 	unsigned int nranks;
 	uint64_t timed; /* operations whose last rank is known */
 	uint64_t by_kernels;
+	uint64_t ended; /* the number of the operation before with kernels, 0 none */
 	int64_t first_ns, last_ns; /* of all of them */
 	int64_t uncertainty_ns;
 	struct tap_draw draw;
@@ -243,21 +245,61 @@ static int keep(struct late *late, struct comm *comm,
 	return 0;
 }
 
+/* Whether the operation before, and when each rank came out of it, is known. */
+static bool has_before(const struct comm *comm, const struct tap_collective *collective)
+{
+	return collective->has_kernels && comm->ended &&
+	       comm->ended + 1 == collective->number;
+}
+
+/* By how much the last rank came out of the operation before later than the median. */
+static int64_t carried(struct late *late, const struct comm *comm,
+		       const struct tap_collective *collective)
+{
+	int64_t carried_ns;
+	size_t i, count = 0;
+
+	if (!has_before(comm, collective))
+		return 0;
+	for (i = 0; i < collective->count; i++)
+		if (i != collective->last)
+			late->scratch[count++] = comm->ranks[i].ended_ns;
+	carried_ns = tap_since_ns(comm->ranks[collective->last].ended_ns,
+				  tap_median(late->scratch, count));
+	return carried_ns > 0 ? carried_ns : 0;
+}
+
 static void count_rank(struct comm *comm, const struct tap_collective *collective,
 		       int64_t lateness_ns)
 {
 	struct rank *rank = &comm->ranks[collective->last];
+	int64_t wait_ns, carried_ns;
 	size_t i;
 
 	rank->times_last++;
 	rank->lost_ns += lateness_ns;
 	for (i = 0; i < collective->count; i++) {
-		const int64_t wait_ns =
-			tap_collective_wait_ns(collective, &collective->arrivals[i]);
-
+		wait_ns = tap_collective_wait_ns(collective, &collective->arrivals[i]);
+		carried_ns =
+			has_before(comm, collective)
+				? tap_since_ns(rank->ended_ns, comm->ranks[i].ended_ns)
+				: 0;
+		if (carried_ns > 0)
+			wait_ns = tap_since_ns(wait_ns, carried_ns);
 		if (wait_ns > 0)
 			rank->cost_ns += wait_ns;
 	}
+}
+
+static void note_ends(struct comm *comm, const struct tap_collective *collective)
+{
+	size_t i;
+
+	if (!collective->has_kernels)
+		return;
+	comm->ended = collective->number;
+	for (i = 0; i < collective->count; i++)
+		comm->ranks[i].ended_ns = collective->arrivals[i].kernel_end_ns;
 }
 
 static void count_span(struct comm *comm, const struct tap_collective *collective)
@@ -300,6 +342,7 @@ static int count(void *state, const struct tap_collective *collective)
 		return ret;
 	lateness_ns = tap_since_ns(collective->arrivals[collective->last].start_ns,
 				   median_of_others(late, collective, start_of));
+	lateness_ns = tap_since_ns(lateness_ns, carried(late, comm, collective));
 	count_span(comm, collective);
 	/* What may be an error of the clocks is nobody's lateness. */
 	if (lateness_ns < 0 || lateness_ns <= collective->uncertainty_ns)
@@ -307,6 +350,7 @@ static int count(void *state, const struct tap_collective *collective)
 	comm->timed++;
 	if (lateness_ns)
 		count_rank(comm, collective, lateness_ns);
+	note_ends(comm, collective);
 	return keep(late, comm, collective, lateness_ns);
 }
 
