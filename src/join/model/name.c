@@ -39,8 +39,23 @@ static void guess(struct tap_name *name)
 		 !strstr(name->name, "Async"));
 }
 
+/* The tracer does not record the driver's queries; NVTX, or a newer tracer, may. */
+static bool is_poll(const char *name)
+{
+	static const char *const polls[] = {"ncclCommGetAsyncError", "cuStreamQuery",
+					    "cuEventQuery", "hipStreamQuery",
+					    "hipEventQuery"};
+	size_t i;
+
+	for (i = 0; i < sizeof(polls) / sizeof(polls[0]); i++)
+		if (!strncmp(name, polls[i], strlen(polls[i])))
+			return true;
+	return false;
+}
+
 static void describe(struct tap_name *name)
 {
+	name->is_poll = is_poll(name->name);
 	if (!name->row) {
 		guess(name);
 		return;

@@ -24,6 +24,7 @@ struct tap_name {
 	const struct tap_name *operation; /* of ncclBcast ncclBroadcast; of most itself */
 	enum tap_cuda_kind cuda;
 	bool is_cuda_wait; /* the call returns when its work is done */
+	bool is_poll;	   /* asks whether something is done, many times in a wait */
 };
 
 /* All zero is no name. */

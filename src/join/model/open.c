@@ -34,6 +34,7 @@ struct stand {
 	int64_t beginning_ns;  /* of the state dump that is being read */
 	uint64_t thread_count; /* threads in that state dump so far */
 	int64_t statedump_ns;  /* when the last complete state dump began */
+	int64_t idle_ns;       /* work asked for before this time is done */
 	bool has_beginning, has_statedump;
 };
 
@@ -57,8 +58,10 @@ static tap_apart struct stand *make_stand(struct opens *opens,
 	stand = &opens->all.items[process->number];
 	if (!*stand) {
 		*stand = calloc(1, sizeof(**stand));
-		if (*stand)
+		if (*stand) {
 			(*stand)->is.process = process;
+			(*stand)->idle_ns = INT64_MIN;
+		}
 	}
 	return *stand;
 }
@@ -239,6 +242,14 @@ static int add(struct opens *opens, struct stand *stand, const struct tap_open_c
 					     (void *) (uintptr_t) stand->is.count);
 }
 
+static void note_operation(struct stand *stand, const struct tap_span *span,
+			   const struct tap_open_call *call)
+{
+	if (call->op_number && !span->is_inner && !tap_cuda_is_captured(span) &&
+	    !tap_span_is_failure(tap_span_result(span)))
+		stand->is.last_operation = *call;
+}
+
 /*
  * Notes the operation as the last one on its stream: a program that waits for the stream
  * waits for it.
@@ -268,19 +279,68 @@ static int note_asked(struct opens *opens, const struct tap_span *span,
 }
 
 /*
- * The operation that a wait for a stream waits for.  It does not wait for one that
- * another thread has asked for since.
+ * The operation that a wait for a stream, or for all of them, waits for.  It does not
+ * wait for one that another thread has asked for since.
  */
 static const struct tap_open_call *find_waits_for(const struct opens *opens,
+						  const struct stand *stand,
 						  const struct tap_span *span)
+{
+	const struct tap_open_call *last = &stand->is.last_operation;
+	uint64_t stream;
+
+	if (span->name->cuda != TAP_CUDA_SYNCHRONIZE)
+		return NULL;
+	if (tap_cuda_stream(span, &stream))
+		last = tap_table_find(&opens->asked, span->process->number, stream);
+	else if (strncmp(span->name->name, "cuCtx", 5))
+		return NULL;
+	return last && last->name && last->end_ns <= span->begin_ns ? last : NULL;
+}
+
+/* A wait that returned shows that what was asked for before it is done. */
+static void note_wait(struct opens *opens, struct stand *stand,
+		      const struct tap_span *span)
 {
 	const struct tap_open_call *last;
 	uint64_t stream;
 
-	if (span->name->cuda != TAP_CUDA_SYNCHRONIZE || !tap_cuda_stream(span, &stream))
-		return NULL;
-	last = tap_table_find(&opens->asked, span->process->number, stream);
-	return last && last->end_ns <= span->begin_ns ? last : NULL;
+	if (span->name->cuda != TAP_CUDA_SYNCHRONIZE ||
+	    tap_span_is_failure(tap_span_result(span)))
+		return;
+	if (tap_cuda_stream(span, &stream)) {
+		last = tap_table_find(&opens->asked, span->process->number, stream);
+		if (!last || last->call_id != stand->is.last_operation.call_id)
+			return;
+	} else if (strncmp(span->name->name, "cuCtx", 5)) {
+		return;
+	}
+	if (span->begin_ns > stand->idle_ns)
+		stand->idle_ns = span->begin_ns;
+}
+
+/*
+ * Whether the call says more about where its process stands than the last one: any other
+ * does than a poll, or one of the CUDA driver.
+ */
+static bool is_telling(const struct stand *stand, const struct tap_name *name)
+{
+	return !name->cuda || !stand->is.last.name || stand->is.last.name->cuda;
+}
+
+static void note_returned(struct stand *stand, const struct tap_span *span,
+			  const struct tap_open_call *call)
+{
+	struct tap_open_call *last = &stand->is.last;
+
+	if (span->is_inner)
+		return;
+	if (span->name->is_poll)
+		last = &stand->is.poll;
+	else if (!is_telling(stand, span->name))
+		return;
+	*last = *call;
+	last->is_begun_before = span->state == TAP_SPAN_BEGIN_LOST;
 }
 
 static int take_span(struct opens *opens, const struct tap_span *span)
@@ -296,26 +356,25 @@ static int take_span(struct opens *opens, const struct tap_span *span)
 				     .comm_key = span->operation.comm_key,
 				     .op_number = span->operation.number,
 				     .peer = span->operation.peer,
-				     .member = span->member};
+				     .member = span->member,
+				     .caller_number = span->caller_number,
+				     .caller = span->caller,
+				     .caller_offset = span->caller_offset};
 
-	if (span->state == TAP_SPAN_COMPLETE && note_asked(opens, span, &call))
-		return -ENOMEM;
+	if (span->state == TAP_SPAN_COMPLETE) {
+		if (note_asked(opens, span, &call))
+			return -ENOMEM;
+		note_operation(stand, span, &call);
+		note_wait(opens, stand, span);
+	}
 	if (span->is_range || span->is_enclosed)
 		return 0;
 	if (span->state == TAP_SPAN_OPEN && !call_of(opens, stand, span->tid)) {
-		call.waits_for = find_waits_for(opens, span);
+		call.waits_for = find_waits_for(opens, stand, span);
 		return add(opens, stand, &call);
 	}
-	/*
-	 * Any other call says more about where a process stands than one of the CUDA
-	 * driver.
-	 */
-	if (!span->is_inner &&
-	    (!span->name->cuda || !stand->is.last.name || stand->is.last.name->cuda) &&
-	    (span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST)) {
-		stand->is.last = call;
-		stand->is.last.is_begun_before = span->state == TAP_SPAN_BEGIN_LOST;
-	}
+	if (span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST)
+		note_returned(stand, span, &call);
 	return 0;
 }
 
@@ -505,10 +564,23 @@ static int compare_stands(const void *left, const void *right)
 	return (x > y) - (x < y);
 }
 
+/* The last operation, if the program polls its communicator and it may not be done. */
+static void set_polled(struct stand *stand)
+{
+	const struct tap_open_call *operation = &stand->is.last_operation;
+	struct tap_open_call *poll = &stand->is.poll;
+
+	if (poll->name && operation->name && operation->end_ns <= poll->end_ns &&
+	    operation->end_ns > stand->idle_ns &&
+	    (!poll->comm_id || poll->comm_id == operation->comm_id))
+		poll->waits_for = operation;
+}
+
 static int give(const struct tap_context *context, struct stand *stand)
 {
 	size_t i;
 
+	set_polled(stand);
 	for (i = 0; i < stand->is.count; i++)
 		set_least(stand, &stand->calls[i]);
 	if (stand->is.count)

@@ -113,7 +113,13 @@ struct tap_open_call {
 	uint64_t op_number;
 	int64_t peer;
 	const struct tap_member *member; /* NULL unknown */
-	/* Of a wait: the last operation asked for on its stream; NULL unknown */
+	uint64_t caller_number;		 /* of the library, 0 unknown */
+	const struct tap_library *caller; /* NULL unknown */
+	uint64_t caller_offset;
+	/*
+	 * Of a wait or a poll: the last operation that it asked for, on its stream or
+	 * communicator, and that nothing shows to have ended; NULL unknown
+	 */
 	const struct tap_open_call *waits_for;
 };
 
@@ -131,7 +137,10 @@ struct tap_end_state {
 	int64_t seen_ns;		   /* the process's last event */
 	const struct tap_open_call *calls; /* by thread */
 	size_t count;
-	struct tap_open_call last; /* the last that returned; name NULL: none */
+	/* The last calls that returned, each of its kind; name NULL: none. */
+	struct tap_open_call last; /* not a poll: a watchdog's hides where a rank stands */
+	struct tap_open_call last_operation; /* that asked NCCL for work */
+	struct tap_open_call poll; /* waits_for: the last operation on its communicator */
 };
 
 enum tap_span_state {
