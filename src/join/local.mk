@@ -22,7 +22,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/findings.c src/join/findings/findings.h \
 	src/join/findings/late.c \
 	src/join/findings/lateness.c src/join/findings/lateness.h \
-	src/join/findings/missing.c \
+	src/join/findings/mismatch.c src/join/findings/missing.c \
 	src/join/findings/sample.c src/join/findings/sample.h \
 	src/join/findings/slow.c \
 	src/join/findings/words.c src/join/findings/words.h \
@@ -54,6 +54,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/span.c src/join/model/span.h \
 	src/join/model/stream.c src/join/model/stream.h \
 	src/join/model/trace.c src/join/model/trace.h \
+	src/join/model/vendor.c src/join/model/vendor.h \
 	src/join/model/wire.c src/join/model/wire.h \
 	src/join/model/work.c src/join/model/work.h \
 	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \

@@ -106,6 +106,21 @@ GOLDEN_CASES = \
 	tests/golden/traces/two-hosts \
 	tests/golden/traces/unknown \
 	tests/golden/traces/values \
+	tests/golden/traces/why-chain \
+	tests/golden/traces/why-clear \
+	tests/golden/traces/why-cycle \
+	tests/golden/traces/why-exited \
+	tests/golden/traces/why-function \
+	tests/golden/traces/why-lost \
+	tests/golden/traces/why-missing \
+	tests/golden/traces/why-order \
+	tests/golden/traces/why-pair \
+	tests/golden/traces/why-redop \
+	tests/golden/traces/why-root \
+	tests/golden/traces/why-same \
+	tests/golden/traces/why-size \
+	tests/golden/traces/why-type \
+	tests/golden/traces/why-young \
 	tests/golden/traces/window \
 	tests/golden/traces/wire-bound \
 	tests/golden/traces/wire-errors \

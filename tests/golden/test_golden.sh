@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each case is a text of events (source.c says how it is written) and what each
 # view makes of it.  "# params: NAME=VALUE" in a case gives parameters to the
-# views.  GOLDEN_UPDATE=1 writes the expectations anew: read the difference.
+# views, "# views: NAME..." names those that are shown.  GOLDEN_UPDATE=1 writes the expectations anew: read the difference.
 set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
@@ -34,15 +34,16 @@ views() { # EVENTS
 		*) others="${others-} $param" ;;
 		esac
 	done
+	shown=$(sed -n 's/^# views: //p' "$1")
 	# shellcheck disable=SC2086 # several words
-	{
-		view text "$1" timeline $window ${others-}
-		view jsonl "$1" timeline format=jsonl ${others-}
-		view report "$1" report ${others-}
-		view report-json "$1" report json=yes ${others-}
-		view check "$1" check ${others-}
-		view check-json "$1" check json=yes ${others-}
-	}
+	for one in ${shown:-text jsonl report report-json check check-json}; do
+		case $one in
+		text) view text "$1" timeline $window ${others-} ;;
+		jsonl) view jsonl "$1" timeline format=jsonl ${others-} ;;
+		*-json) view $one "$1" ${one%-json} json=yes ${others-} ;;
+		*) view $one "$1" $one ${others-} ;;
+		esac
+	done
 	unset others
 }
 

@@ -36,6 +36,20 @@ struct tap_analysis {
 /* The context of the reading; not before the first event. */
 const struct tap_context *tap_findings_context(const struct tap_findings *findings);
 
+/* Where the process stood at the end; NULL: unknown, or nothing has ended yet. */
+const struct tap_end_state *tap_findings_end_of(const struct tap_findings *findings,
+						const struct tap_process *process);
+
+/*
+ * Of analyses that conclude earlier in the table: an error of this kind on the
+ * communicator, or any error about the process; NULL: none.
+ */
+const struct tap_finding *tap_findings_on(const struct tap_findings *findings,
+					  enum tap_finding_kind kind,
+					  const struct tap_comm *comm);
+const struct tap_finding *tap_findings_about(const struct tap_findings *findings,
+					     const struct tap_process *process);
+
 /*
  * Adds a finding, to be filled in; it stays where it is until the next is added.  NULL
  * when memory is short.
@@ -45,6 +59,7 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 				     enum tap_severity severity);
 
 extern const struct tap_analysis tap_late_analysis;
+extern const struct tap_analysis tap_mismatch_analysis;
 extern const struct tap_analysis tap_missing_analysis;
 extern const struct tap_analysis tap_slow_analysis;
 

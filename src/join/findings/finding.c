@@ -20,7 +20,9 @@ int tap_finding_add_waiting(struct tap_finding *finding, int64_t rank)
 int tap_finding_add_evidence(struct tap_finding *finding, const char *name, int64_t value,
 			     enum tap_known known)
 {
-	const struct tap_evidence evidence = {.name = name, .value = value, .known = known};
+	const struct tap_evidence evidence = {.name = name,
+					      .value = value,
+					      .known = known};
 
 	return tap_vec_add(&finding->evidence, evidence);
 }
@@ -33,6 +35,36 @@ int tap_finding_add_site(struct tap_finding *finding, const struct tap_link_end 
 				      .facts = end->facts};
 
 	return tap_vec_add(&finding->sites, site);
+}
+
+int tap_finding_add_at_fault(struct tap_finding *finding,
+			     const struct tap_process *process)
+{
+	return process && !tap_finding_blames(finding, process)
+		       ? tap_vec_add(&finding->at_fault, process)
+		       : 0;
+}
+
+bool tap_finding_blames(const struct tap_finding *finding,
+			const struct tap_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < finding->at_fault.count; i++)
+		if (finding->at_fault.items[i] == process)
+			return true;
+	return false;
+}
+
+bool tap_finding_is_about(const struct tap_finding *finding,
+			  const struct tap_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < finding->sites.count; i++)
+		if (finding->sites.items[i].process == process)
+			return true;
+	return tap_finding_blames(finding, process);
 }
 
 const char *tap_finding_kind_name(enum tap_finding_kind kind)
@@ -192,7 +224,8 @@ void tap_finding_add_json(struct tap_json *json, const struct tap_finding *findi
 	add_text_json(json, "next", &finding->next);
 	add_ranks(json, "ranks", finding->ranks.items, finding->ranks.count);
 	add_ranks(json, "waiting_ranks", finding->waiting.items, finding->waiting.count);
-	tap_json_key(json, "comm_key", finding->comm ? finding->comm->key : 0);
+	tap_json_key(json, "comm_key",
+		     finding->comm ? finding->comm->key : finding->comm_key);
 	tap_json_string(json, "operation",
 			finding->operation ? finding->operation->name : NULL);
 	if (finding->op_number)
@@ -225,6 +258,7 @@ void tap_finding_free(struct tap_finding *finding)
 	tap_vec_free(&finding->waiting);
 	tap_vec_free(&finding->evidence);
 	tap_vec_free(&finding->sites);
+	tap_vec_free(&finding->at_fault);
 	tap_buffer_free(&finding->headline);
 	tap_buffer_free(&finding->detail);
 	tap_buffer_free(&finding->rules_out);

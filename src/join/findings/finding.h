@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One finding: what is wrong with the program, which ranks it concerns, what shows it, and
- * what to look at next.
+ * One finding: what is wrong with the program, which ranks it concerns, what shows it,
+ * and what to look at next.
  *
  * Hides how a finding is printed, so that report, why and every other view say the same
  * words under the same keys.
@@ -31,6 +31,17 @@ enum tap_severity {
 	TAP_SEVERITY_ERROR,   /* the program cannot go on, or its result is wrong */
 };
 
+/*
+ * Of findings of equal severity, the causes of others come first: a mismatch hangs all
+ * its ranks, a missing rank those that wait for it, and their calls fail in the end.
+ */
+enum tap_cause {
+	TAP_CAUSE_FIRST,     /* nothing else that is found explains it */
+	TAP_CAUSE_OF_WAIT,   /* others wait for it */
+	TAP_CAUSE_OWN,	     /* it may be a consequence of what others did */
+	TAP_CAUSE_EXPLAINED, /* another finding explains it */
+};
+
 /* A number that shows the finding. */
 struct tap_evidence {
 	const char *name; /* a key, with its unit: "waited_ns"; not owned */
@@ -46,14 +57,18 @@ struct tap_site {
 	struct tap_call_facts facts;
 };
 
-
 struct tap_finding {
 	enum tap_finding_kind kind;
 	enum tap_severity severity;
+	enum tap_cause cause;
 	int64_t cost_ns; /* of all ranks together; 0 unknown */
 	int64_t time_ns; /* when it began, -1 unknown */
-	/* The operation; comm NULL and number 0: none. */
+	/*
+	 * The operation; comm NULL and number 0: none.  The key is that of comm, or of a
+	 * communicator that nobody has made yet, 0 unknown.
+	 */
 	const struct tap_comm *comm;
+	uint64_t comm_key;
 	const struct tap_name *operation;
 	uint64_t op_number;
 
@@ -61,10 +76,12 @@ struct tap_finding {
 	TAP_VEC(int64_t) waiting; /* that suffer from it */
 	TAP_VEC(struct tap_evidence) evidence;
 	TAP_VEC(struct tap_site) sites;
+	/* The processes at fault, as far as they are known: printed as ranks only. */
+	TAP_VEC(const struct tap_process *) at_fault;
 
 	/*
-	 * Text without a newline at the end.  The headline is a sentence that stands alone; the
-	 * others may have several lines, or none.
+	 * Text without a newline at the end.  The headline is a sentence that stands
+	 * alone; the others may have several lines, or none.
 	 */
 	struct tap_buffer headline;
 	struct tap_buffer detail;
@@ -78,6 +95,14 @@ int tap_finding_add_waiting(struct tap_finding *finding, int64_t rank);
 int tap_finding_add_evidence(struct tap_finding *finding, const char *name, int64_t value,
 			     enum tap_known known);
 int tap_finding_add_site(struct tap_finding *finding, const struct tap_link_end *end);
+int tap_finding_add_at_fault(struct tap_finding *finding,
+			     const struct tap_process *process);
+
+/* Whether the process is at fault; whether the finding is about one of its calls. */
+bool tap_finding_blames(const struct tap_finding *finding,
+			const struct tap_process *process);
+bool tap_finding_is_about(const struct tap_finding *finding,
+			  const struct tap_process *process);
 
 /* "mismatch", "missing", ...; "note", "warning", "error". */
 const char *tap_finding_kind_name(enum tap_finding_kind kind);

@@ -11,7 +11,11 @@
 #include <string.h>
 
 static const struct tap_analysis *const analyses[] = {
+	/*
+	 * In this order they conclude: a later one leaves out what an earlier one explains.
+	 */
 	&tap_breakdown_analysis, /* sums for the report: makes no finding */
+	&tap_mismatch_analysis,	 /* ranks that called different things */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
@@ -24,6 +28,7 @@ struct tap_findings {
 	struct tap_analysis_state *states[ANALYSIS_COUNT];
 	struct tap_collectives *collectives;
 	TAP_VEC(struct tap_finding) all;
+	TAP_VEC(struct tap_end_state) ends; /* by number of the process */
 };
 
 void tap_findings_destroy(struct tap_findings *findings)
@@ -41,6 +46,7 @@ void tap_findings_destroy(struct tap_findings *findings)
 	for (i = 0; i < findings->all.count; i++)
 		tap_finding_free(&findings->all.items[i]);
 	tap_vec_free(&findings->all);
+	tap_vec_free(&findings->ends);
 	free(findings);
 }
 
@@ -91,6 +97,43 @@ const struct tap_breakdown *tap_findings_breakdown(const struct tap_findings *fi
 	for (i = 0; analyses[i] != &tap_breakdown_analysis; i++)
 		continue;
 	return (const struct tap_breakdown *) findings->states[i];
+}
+
+const struct tap_end_state *tap_findings_end_of(const struct tap_findings *findings,
+						const struct tap_process *process)
+{
+	const struct tap_end_state *end;
+
+	if (!process || process->number >= findings->ends.count)
+		return NULL;
+	end = &findings->ends.items[process->number];
+	return end->process ? end : NULL;
+}
+
+const struct tap_finding *tap_findings_on(const struct tap_findings *findings,
+					  enum tap_finding_kind kind,
+					  const struct tap_comm *comm)
+{
+	size_t i;
+
+	for (i = 0; i < findings->all.count; i++)
+		if (findings->all.items[i].severity == TAP_SEVERITY_ERROR &&
+		    findings->all.items[i].kind == kind &&
+		    findings->all.items[i].comm == comm)
+			return &findings->all.items[i];
+	return NULL;
+}
+
+const struct tap_finding *tap_findings_about(const struct tap_findings *findings,
+					     const struct tap_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < findings->all.count; i++)
+		if (findings->all.items[i].severity == TAP_SEVERITY_ERROR &&
+		    tap_finding_is_about(&findings->all.items[i], process))
+			return &findings->all.items[i];
+	return NULL;
 }
 
 struct tap_finding *tap_findings_add(struct tap_findings *findings,
@@ -173,9 +216,21 @@ static int take_defect(void *data, const struct tap_link *link)
 	FEED(defect, link);
 }
 
-static int take_end_state(void *data, const struct tap_end_state *end_state)
+static int feed_end_state(void *data, const struct tap_end_state *end_state)
 {
 	FEED(end_state, end_state);
+}
+
+/* What it points to lives as long as the join. */
+static int take_end_state(void *data, const struct tap_end_state *end_state)
+{
+	struct tap_findings *findings = data;
+	const unsigned int number = end_state->process->number;
+
+	if (number >= findings->ends.count && tap_vec_resize(&findings->ends, number + 1))
+		return -ENOMEM;
+	findings->ends.items[number] = *end_state;
+	return feed_end_state(data, end_state);
 }
 
 const struct tap_consumer tap_findings_consumer = {
@@ -192,13 +247,18 @@ const struct tap_consumer tap_findings_consumer = {
 
 /* ---- At the end ---- */
 
-/* What costs most first: by severity, then by cost, then by kind, then by time. */
+/*
+ * What costs most first: by severity, then causes before what follows from them, then by
+ * cost, by kind, and by time.
+ */
 static int compare(const void *left, const void *right)
 {
 	const struct tap_finding *a = left, *b = right;
 
 	if (a->severity != b->severity)
 		return a->severity > b->severity ? -1 : 1;
+	if (a->cause != b->cause)
+		return a->cause < b->cause ? -1 : 1;
 	if (a->cost_ns != b->cost_ns)
 		return a->cost_ns > b->cost_ns ? -1 : 1;
 	if (a->kind != b->kind)

@@ -503,7 +503,8 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 	const struct tap_late_pattern *pattern = &found->pattern;
 	const bool is_one = finding->ranks.count == 1;
 
-	tap_words_add_ranks(text, finding->ranks.items, finding->ranks.count, true);
+	tap_words_add_ranks(text, finding->ranks.items, finding->ranks.count);
+	tap_words_capitalize(text, 0);
 	if (found->single) {
 		tap_buffer_add_string(text, " was late once: ");
 		tap_words_add_duration(text, found->single->lateness.lateness_ns);
@@ -607,11 +608,11 @@ static void add_next(struct tap_buffer *text, const struct found *found,
 
 	if (found->has_where && found->where == IN_QUEUE) {
 		tap_buffer_add_string(text, "what runs on the GPU of ");
-		tap_words_add_ranks(text, &rank, 1, false);
+		tap_words_add_ranks(text, &rank, 1);
 		tap_buffer_add_string(text, " before the kernel of ");
 	} else {
 		tap_buffer_add_string(text, "what does ");
-		tap_words_add_ranks(text, &rank, 1, false);
+		tap_words_add_ranks(text, &rank, 1);
 		tap_buffer_add_string(text, " do before ");
 	}
 	tap_buffer_add_visible(text, example->end.name->name);

@@ -284,7 +284,7 @@ static void add_rank(struct tap_buffer *text, const struct slow *slow,
 	const int64_t rank = rank_of(slow, process);
 
 	if (rank >= 0)
-		tap_words_add_ranks(text, &rank, 1, false);
+		tap_words_add_ranks(text, &rank, 1);
 	else
 		tap_view_add_process(text, process);
 }
