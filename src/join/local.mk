@@ -25,6 +25,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/mismatch.c src/join/findings/missing.c \
 	src/join/findings/sample.c src/join/findings/sample.h \
 	src/join/findings/slow.c \
+	src/join/findings/setup.c \
 	src/join/findings/words.c src/join/findings/words.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \

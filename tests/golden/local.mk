@@ -111,6 +111,10 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-cycle \
 	tests/golden/traces/why-exited \
 	tests/golden/traces/why-function \
+	tests/golden/traces/why-init \
+	tests/golden/traces/why-init-behind \
+	tests/golden/traces/why-init-clear \
+	tests/golden/traces/why-init-polled \
 	tests/golden/traces/why-lost \
 	tests/golden/traces/why-missing \
 	tests/golden/traces/why-order \
@@ -118,7 +122,9 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-redop \
 	tests/golden/traces/why-root \
 	tests/golden/traces/why-same \
+	tests/golden/traces/why-shrink \
 	tests/golden/traces/why-size \
+	tests/golden/traces/why-split \
 	tests/golden/traces/why-type \
 	tests/golden/traces/why-young \
 	tests/golden/traces/window \

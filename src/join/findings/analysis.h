@@ -58,8 +58,18 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 				     enum tap_finding_kind kind,
 				     enum tap_severity severity);
 
+/* Takes back the finding that was added last. */
+void tap_findings_drop(struct tap_findings *findings);
+
+/*
+ * Whether calls may be missing from the trace without a sign of it.  What a flight recorder
+ * has overwritten is older than what is open.
+ */
+bool tap_findings_may_lack_calls(const struct tap_loss *loss);
+
 extern const struct tap_analysis tap_late_analysis;
 extern const struct tap_analysis tap_mismatch_analysis;
+extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_missing_analysis;
 extern const struct tap_analysis tap_slow_analysis;
 

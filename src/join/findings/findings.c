@@ -16,6 +16,7 @@ static const struct tap_analysis *const analyses[] = {
 	 */
 	&tap_breakdown_analysis, /* sums for the report: makes no finding */
 	&tap_mismatch_analysis,	 /* ranks that called different things */
+	&tap_setup_analysis,	/* communicators that are never made */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
@@ -152,6 +153,18 @@ struct tap_finding *tap_findings_add(struct tap_findings *findings,
 	return finding;
 }
 
+void tap_findings_drop(struct tap_findings *findings)
+{
+	tap_finding_free(&findings->all.items[--findings->all.count]);
+}
+
+bool tap_findings_may_lack_calls(const struct tap_loss *loss)
+{
+	return loss->discarded_events || loss->discarded_unknown ||
+	       loss->damaged_streams || loss->malformed_events || loss->removed_chunks ||
+	       (loss->discarded_packets && !loss->is_window);
+}
+
 /* ---- What the join gives ---- */
 
 /*
@@ -286,6 +299,37 @@ static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
 	return 0;
 }
 
+/* Whether one's process at fault is held up in the other. */
+static bool is_held_up_by(const struct tap_finding *finding,
+			  const struct tap_finding *other)
+{
+	size_t i;
+
+	if (finding->cause != TAP_CAUSE_OF_WAIT || other->cause > TAP_CAUSE_OF_WAIT ||
+	    finding == other || other->severity < finding->severity)
+		return false;
+	for (i = 0; i < finding->at_fault.count; i++)
+		if (tap_finding_is_about(other, finding->at_fault.items[i]) &&
+		    !tap_finding_blames(other, finding->at_fault.items[i]))
+			return true;
+	return false;
+}
+
+/* What is held up by something else that is found comes behind that. */
+static void settle_causes(struct tap_findings *findings)
+{
+	struct tap_finding *all = findings->all.items;
+	size_t i, j;
+
+	for (i = 0; i < findings->all.count; i++)
+		for (j = 0; j < findings->all.count; j++)
+			if (is_held_up_by(&all[i], &all[j]) &&
+			    !is_held_up_by(&all[j], &all[i])) {
+				all[i].cause = TAP_CAUSE_EXPLAINED;
+				break;
+			}
+}
+
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
 {
 	int ret = tap_collectives_finish(findings->collectives, findings->view->context);
@@ -296,6 +340,7 @@ int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *
 			ret = analyses[i]->conclude(findings->states[i], loss);
 	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
 		ret = add_clear(findings, loss);
+	settle_causes(findings);
 	if (!ret)
 		qsort(findings->all.items, findings->all.count,
 		      sizeof(*findings->all.items), compare);

@@ -3,6 +3,7 @@
  * The view that shows how far a trace can be trusted: what is missing, what was matched
  * and how the match is known, what has no match and why, and what could not be observed.
  */
+#include "join/findings/findings.h"
 #include "join/model/comm.h"
 #include "join/report/columns.h"
 #include "join/report/defect.h"
@@ -41,6 +42,7 @@ struct check {
 	size_t unobserved_count;
 	uint64_t other_unobserved;
 	struct tap_defects defects;
+	struct tap_findings *findings;
 };
 
 static const char *const verdicts[] = {[VERDICT_OK] = "ok",
@@ -48,14 +50,31 @@ static const char *const verdicts[] = {[VERDICT_OK] = "ok",
 				       [VERDICT_DOUBTFUL] = "doubtful",
 				       [VERDICT_BAD] = "bad"};
 
+/* FORWARD makes functions that pass on to the findings what the view itself has no use
+ * for. */
+#define FORWARD(function, type) \
+	static int function##_to_findings(void *data, type value) \
+	{ \
+		const struct check *check = data; \
+\
+		return tap_findings_consumer.function(check->findings, value); \
+	}
+FORWARD(process, const struct tap_process *)
+FORWARD(thread, const struct tap_thread_state *)
+FORWARD(communicator, const struct tap_member *)
+FORWARD(span_begun, struct tap_span *)
+FORWARD(span_ended, struct tap_span *)
+FORWARD(end_state, const struct tap_end_state *)
+
 static int note_problem(void *data, const struct tap_problem *problem)
 {
 	struct check *check = data;
 	struct unobserved *unobserved;
+	int ret = tap_findings_consumer.problem(check->findings, problem);
 	size_t i;
 
-	if (!problem->is_unobserved)
-		return 0;
+	if (ret || !problem->is_unobserved)
+		return ret;
 	for (i = 0; i < check->unobserved_count; i++) {
 		unobserved = &check->unobserved[i];
 		if (!strcmp(unobserved->what, problem->what) &&
@@ -80,10 +99,11 @@ static int count_link(void *data, const struct tap_link *link)
 {
 	struct check *check = data;
 	struct tap_matches *calls;
+	int ret = tap_findings_consumer.link(check->findings, link);
 
 	/* The join counts links of all other kinds itself. */
-	if (link->kind > TAP_LINK_SEND_RECV)
-		return 0;
+	if (ret || link->kind > TAP_LINK_SEND_RECV)
+		return ret;
 	calls = &check->calls[link->kind];
 	if (link->known == TAP_KNOWN_EXACT)
 		calls->exact++;
@@ -97,9 +117,9 @@ static int note_defect(void *data, const struct tap_link *link)
 	struct check *check = data;
 
 	/* In a flight recorder's trace, overwritten calls look like missing ranks. */
-	if (link->is_mismatch || link->is_pending || !check->view.context->loss.is_window)
+	if (link->mismatch || link->is_pending || !check->view.context->loss.is_window)
 		tap_defects_note(&check->defects, link);
-	return 0;
+	return tap_findings_consumer.defect(check->findings, link);
 }
 
 static void add_why(struct row *row, const char *why, uint64_t count)
@@ -217,6 +237,58 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	return verdict;
 }
 
+/* ---- What is wrong with the program ---- */
+
+/* Whether the program, and not the trace, is what lacks something. */
+static bool is_of_program(const struct tap_finding *finding)
+{
+	return finding->severity == TAP_SEVERITY_ERROR &&
+	       (finding->kind == TAP_FINDING_MISSING ||
+		finding->kind == TAP_FINDING_MISMATCH ||
+		finding->kind == TAP_FINDING_STUCK);
+}
+
+static bool is_incomplete(const struct check *check)
+{
+	size_t i;
+
+	for (i = 0; i < tap_findings_count(check->findings); i++)
+		if (is_of_program(tap_findings_at(check->findings, i)))
+			return true;
+	return check->defects.program;
+}
+
+/* Those that are no operation's, and so have no line among the defects. */
+static void add_findings_text(const struct check *check, struct tap_buffer *line)
+{
+	const struct tap_finding *finding;
+	size_t i;
+
+	for (i = 0; i < tap_findings_count(check->findings); i++) {
+		finding = tap_findings_at(check->findings, i);
+		if (!is_of_program(finding) || (finding->comm && finding->op_number))
+			continue;
+		tap_buffer_add_string(line, "program: ");
+		tap_buffer_add(line, finding->headline.data, finding->headline.used);
+		tap_buffer_add_char(line, '\n');
+	}
+}
+
+static void add_findings_json(const struct check *check, struct tap_json *json)
+{
+	size_t i;
+
+	if (!is_incomplete(check))
+		return;
+	if (!check->defects.count)
+		tap_json_string(json, "program", "incomplete");
+	tap_json_open(json, "findings", '[');
+	for (i = 0; i < tap_findings_count(check->findings); i++)
+		if (is_of_program(tap_findings_at(check->findings, i)))
+			tap_finding_add_json(json, tap_findings_at(check->findings, i));
+	tap_json_close(json);
+}
+
 /* ---- Columns of the links ---- */
 
 static void add_kind(struct tap_buffer *text, const void *data)
@@ -294,6 +366,7 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 				      "window: a flight recorder overwrites what is "
 				      "older on purpose; what belongs to that has "
 				      "no match here\n");
+	add_findings_text(check, line);
 	tap_defects_add_text(&check->defects, line);
 	tap_buffer_add_char(line, '\n');
 	tap_columns_add_headers(line, row_columns);
@@ -354,6 +427,7 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_string(json, "type", "check");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdicts[verdict]);
+	add_findings_json(check, json);
 	tap_defects_add_json(&check->defects, json);
 	tap_view_add_snapshots_json(json, check->view.context);
 	if (loss->is_window)
@@ -407,7 +481,9 @@ static int finish(void *data, const struct tap_loss *loss)
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
 	enum verdict verdict = judge(check, loss, matches);
 
-	if (verdict == VERDICT_OK && check->defects.program)
+	if (tap_findings_conclude(check->findings, loss))
+		return -ENOMEM;
+	if (verdict == VERDICT_OK && is_incomplete(check))
 		verdict = VERDICT_INCOMPLETE;
 
 	if (check->view.settings.is_json)
@@ -426,15 +502,22 @@ static void destroy(struct tap_view *view)
 		free(check->unobserved[i].what);
 		free(check->unobserved[i].why);
 	}
+	tap_findings_destroy(check->findings);
 	tap_json_free(&check->json);
 	tap_buffer_free(&view->line);
 	free(check);
 }
 
 static const struct tap_consumer consumer = {
+	.process = process_to_findings,
 	.problem = note_problem,
+	.thread = thread_to_findings,
+	.communicator = communicator_to_findings,
+	.span_begun = span_begun_to_findings,
+	.span_ended = span_ended_to_findings,
 	.link = count_link,
 	.defect = note_defect,
+	.end_state = end_state_to_findings,
 	.finish = finish,
 };
 
@@ -446,5 +529,9 @@ struct tap_view *tap_check_create(void)
 		return NULL;
 	check->view.consumer = &consumer;
 	check->view.destroy = destroy;
-	return &check->view;
+	check->findings = tap_findings_create(&check->view);
+	if (check->findings)
+		return &check->view;
+	free(check);
+	return NULL;
 }

@@ -28,20 +28,21 @@ void tap_defects_note(struct tap_defects *defects, const struct tap_link *link)
 	const bool is_message = link->kind == TAP_LINK_SEND_RECV;
 
 	/* Whether a rank is missing is unknown. */
-	if (!is_message && !link->is_mismatch && link->nranks < 0)
+	if (!is_message && !link->mismatch && link->nranks < 0)
 		return;
 	*defect = (struct tap_defect){
 		.comm = link->comm,
 		.name = link->ends[0].name,
 		.is_message = is_message,
+		.mismatch = link->mismatch,
 		.is_mismatch = link->is_mismatch,
-		.is_program = link->is_mismatch || link->is_pending,
+		.is_program = link->mismatch || link->is_pending,
 		.op_number = link->op_number,
 		.peer = link->peer,
 		.there = link->count,
 	};
 	if (is_message)
-		defect->missing = 1;
+		defect->missing = link->count < 2;
 	else if (link->nranks > (int64_t) link->count)
 		defect->missing = (uint64_t) link->nranks - link->count;
 	note_ranks(defect, link);
@@ -86,7 +87,11 @@ static void add_defect(struct tap_buffer *line, const struct tap_defect *defect)
 	tap_buffer_add_string(line, " of ");
 	tap_view_add_key(line, defect->comm->key);
 	tap_buffer_add_string(line, ": ");
-	if (defect->is_message) {
+	if (defect->mismatch && !defect->is_mismatch) {
+		tap_buffer_add_string(line, "the ranks differ in ");
+		tap_buffer_add_string(line, tap_mismatch_name(defect->mismatch));
+	}
+	if (defect->is_message && defect->missing) {
 		tap_ranks_add_one(line, defect->ranks_present[0]);
 		tap_buffer_add_string(line, is_receive ? " from " : " to ");
 		tap_ranks_add_one(line, defect->peer);
@@ -95,7 +100,7 @@ static void add_defect(struct tap_buffer *line, const struct tap_defect *defect)
 	}
 	if (defect->is_mismatch)
 		add_called(line, defect);
-	if (defect->is_mismatch && defect->missing)
+	if (defect->mismatch && defect->missing)
 		tap_buffer_add_string(line, ", ");
 	if (!defect->is_message && defect->missing) {
 		tap_buffer_add_string(line, defect->missing == 1 ? "missing rank"
@@ -141,6 +146,7 @@ void tap_defects_add_json(const struct tap_defects *defects, struct tap_json *js
 		tap_json_string(json, "name",
 				defect->is_mismatch ? NULL : defect->name->name);
 		tap_json_bool(json, "mismatch", defect->is_mismatch);
+		tap_json_string(json, "differ_in", tap_mismatch_name(defect->mismatch));
 		tap_json_unsigned(json, "ranks_present", defect->there);
 		tap_json_unsigned(json, "ranks_missing", defect->missing);
 		tap_ranks_add_json(json, "present", defect->ranks_present);

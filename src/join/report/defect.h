@@ -20,6 +20,7 @@ struct tap_defect {
 	const struct tap_comm *comm;
 	const struct tap_name *name; /* of its first rank */
 	bool is_message, is_mismatch, is_program;
+	enum tap_mismatch mismatch;
 	uint64_t op_number;
 	int64_t peer;	  /* of a message with one side */
 	uint64_t there;	  /* ranks */
