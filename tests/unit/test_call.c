@@ -335,6 +335,16 @@ static bool test_made_of(void)
 	return is_passed;
 }
 
+static bool test_polled(void)
+{
+	bool is_passed = true;
+
+	CHECK(tap_name_is_poll(get("nccl", "ncclCommGetAsyncError")));
+	CHECK(!tap_name_is_poll(get("nccl", "ncclCommAbort")));
+	CHECK(!tap_name_is_poll(get("nccl", "ncclCommGetAsyncErrors")));
+	return is_passed;
+}
+
 /* ---- Names without row ---- */
 
 static bool test_no_row(void)
@@ -385,11 +395,12 @@ static bool test_fields(void)
 
 int main(void)
 {
-	puts("1..6");
+	puts("1..7");
 	report("calls are what their rows say", test_rows);
 	report("every row is sound, and its name leads to it", test_all);
 	report("a call that does another's work is known for it", test_operations);
 	report("what NCCL makes a call of is in the rows", test_made_of);
+	report("polling calls are in the rows", test_polled);
 	report("a name without row is that of an earlier form, or of nothing",
 	       test_no_row);
 	report("fields are found by the row, and by usual names only without",

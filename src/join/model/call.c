@@ -58,6 +58,15 @@ static const struct {
 };
 #undef CALL
 #undef CALL_VOID
+
+static const char *const polled[] = {
+#define CALL(...)
+#define CALL_VOID(...)
+#define POLLED(name) #name,
+#include "calls/nccl.def"
+};
+#undef CALL
+#undef CALL_VOID
 /* clang-format on */
 
 const struct tap_call_row *tap_call_row(size_t at)
@@ -107,6 +116,16 @@ bool tap_call_is_made_of(const char *name, enum tap_call_made made)
 
 	for (i = 0; i < sizeof(made_of) / sizeof(made_of[0]); i++)
 		if (made_of[i].made == made && !strcmp(name, made_of[i].name))
+			return true;
+	return false;
+}
+
+bool tap_call_is_polled(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(polled) / sizeof(polled[0]); i++)
+		if (!strcmp(name, polled[i]))
 			return true;
 	return false;
 }

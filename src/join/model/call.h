@@ -117,6 +117,12 @@ enum tap_call_made { TAP_MADE_OF_MESSAGES, TAP_MADE_OF_COPIES };
 bool tap_call_is_made_of(const char *name, enum tap_call_made made);
 
 /*
+ * Whether programs make the call again and again while they wait for something else
+ * (POLLED in nccl.def).
+ */
+bool tap_call_is_polled(const char *name);
+
+/*
  * The role of a field of the call.  Without a row the name that the field has in most
  * calls decides: calls that NVTX reports and those of newer tracers have no rows.
  */

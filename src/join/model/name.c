@@ -39,23 +39,9 @@ static void guess(struct tap_name *name)
 		 !strstr(name->name, "Async"));
 }
 
-/* The tracer does not record the driver's queries; NVTX, or a newer tracer, may. */
-static bool is_poll(const char *name)
-{
-	static const char *const polls[] = {"ncclCommGetAsyncError", "cuStreamQuery",
-					    "cuEventQuery", "hipStreamQuery",
-					    "hipEventQuery"};
-	size_t i;
-
-	for (i = 0; i < sizeof(polls) / sizeof(polls[0]); i++)
-		if (!strncmp(name, polls[i], strlen(polls[i])))
-			return true;
-	return false;
-}
-
 static void describe(struct tap_name *name)
 {
-	name->is_poll = is_poll(name->name);
+	name->is_poll = tap_call_is_polled(name->name);
 	if (!name->row) {
 		guess(name);
 		return;
@@ -73,6 +59,11 @@ bool tap_name_is_work(const struct tap_name *name)
 bool tap_name_is_launch(const struct tap_name *name)
 {
 	return tap_name_is_work(name) && name->cuda != TAP_CUDA_STREAM;
+}
+
+bool tap_name_is_poll(const struct tap_name *name)
+{
+	return name->is_poll;
 }
 
 /*

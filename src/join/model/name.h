@@ -24,7 +24,7 @@ struct tap_name {
 	const struct tap_name *operation; /* of ncclBcast ncclBroadcast; of most itself */
 	enum tap_cuda_kind cuda;
 	bool is_cuda_wait; /* the call returns when its work is done */
-	bool is_poll;	   /* asks whether something is done, many times in a wait */
+	bool is_poll;
 };
 
 /* All zero is no name. */
@@ -49,6 +49,12 @@ const struct tap_name *tap_names_find(const struct tap_names *names, const char 
 bool tap_name_is_work(const struct tap_name *name);
 /* Whether the call launches work: not one that only orders work or writes values. */
 bool tap_name_is_launch(const struct tap_name *name);
+
+/*
+ * Whether programs make the call again and again while they wait for something else: a
+ * thread that is in it, or made it last, waits for another call.
+ */
+bool tap_name_is_poll(const struct tap_name *name);
 
 void tap_names_free(struct tap_names *names);
 

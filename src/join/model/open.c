@@ -335,7 +335,7 @@ static void note_returned(struct stand *stand, const struct tap_span *span,
 
 	if (span->is_inner)
 		return;
-	if (span->name->is_poll)
+	if (tap_name_is_poll(span->name))
 		last = &stand->is.poll;
 	else if (!is_telling(stand, span->name))
 		return;
