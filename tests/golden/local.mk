@@ -110,6 +110,9 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-clear \
 	tests/golden/traces/why-cycle \
 	tests/golden/traces/why-exited \
+	tests/golden/traces/why-failed \
+	tests/golden/traces/why-failed-cuda \
+	tests/golden/traces/why-failed-expected \
 	tests/golden/traces/why-function \
 	tests/golden/traces/why-init \
 	tests/golden/traces/why-init-behind \
@@ -119,6 +122,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-missing \
 	tests/golden/traces/why-order \
 	tests/golden/traces/why-pair \
+	tests/golden/traces/why-queue \
 	tests/golden/traces/why-redop \
 	tests/golden/traces/why-root \
 	tests/golden/traces/why-same \

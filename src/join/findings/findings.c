@@ -18,6 +18,7 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_mismatch_analysis,	 /* ranks that called different things */
 	&tap_setup_analysis,	/* communicators that are never made */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
+	&tap_failed_analysis,	/* calls and requests that failed */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
 };
