@@ -39,6 +39,12 @@ struct operation {
 	TAP_LIST_LINK(struct operation) waiting;
 };
 
+/* What of a process's kernels can be expected. */
+struct reports {
+	int64_t launched_ns; /* NCCL's first launch */
+	bool has_kernel;     /* one was reported */
+};
+
 /* What a thread did since its last operation. */
 struct thread {
 	int64_t ended_ns; /* of the operation, -1 none */
@@ -49,7 +55,7 @@ struct thread {
 /* The latest work on a stream that is not NCCL's. */
 struct stream {
 	int64_t begin_ns, end_ns;
-	char name[TAP_BLOCKER_SIZE];
+	const char *name;
 };
 
 /* What a communicator did last, as far as calls show. */
@@ -63,8 +69,10 @@ struct tap_collectives {
 	void *data;
 	struct tap_table calls;	  /* by (process, call_id) */
 	struct tap_table threads; /* by (process, tid) */
+	struct tap_table reports; /* by process; without a launch there is none */
 	struct tap_table streams; /* by (process, device and stream) */
 	struct tap_table lasts;	  /* by communicator */
+	struct tap_table names;	  /* of kernels, by hash */
 	TAP_LIST(struct call) unlinked;
 	TAP_LIST(struct operation) waiting;
 	size_t call_count, unlinked_count;
@@ -394,28 +402,47 @@ static uint64_t stream_of(const struct tap_span *span)
 	return span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
 }
 
+/* The most names of kernels that are kept. */
+#define NAMES_MAX 4096
+
 /* A function's own name is in _Z9my_kernelPf with its length before it. */
-static void copy_name(char name[TAP_BLOCKER_SIZE], const struct tap_span *span)
+static const char *own_name(const char *function, size_t *length)
 {
-	const char *from = tap_fields_get_string(&span->entry, "function");
-	size_t length;
 	char *end;
+	unsigned long stated;
 
-	if (!from)
-		from = span->name->name;
-	length = strlen(from);
-	if (!strncmp(from, "_Z", 2)) {
-		const unsigned long stated = strtoul(from + 2, &end, 10);
+	*length = strlen(function);
+	if (strncmp(function, "_Z", 2) != 0)
+		return function;
+	stated = strtoul(function + 2, &end, 10);
+	if (end == function + 2 || stated > strlen(end))
+		return function;
+	*length = stated;
+	return end;
+}
 
-		if (end > from + 2 && stated <= strlen(end)) {
-			from = end;
-			length = stated;
-		}
-	}
-	if (length >= TAP_BLOCKER_SIZE)
-		length = TAP_BLOCKER_SIZE - 1;
-	memcpy(name, from, length);
-	name[length] = 0;
+/* The name of work that is not NCCL's, kept once; NULL when memory is short. */
+static const char *name_of(struct tap_collectives *all, const struct tap_span *span)
+{
+	const char *function = tap_fields_get_string(&span->entry, "function");
+	uint64_t hash;
+	size_t length;
+	char *name;
+
+	if (!function)
+		return span->name->name;
+	hash = tap_table_hash(function);
+	name = tap_table_find(&all->names, hash, 0);
+	if (name)
+		return name;
+	if (all->names.count == NAMES_MAX)
+		return span->name->name;
+	function = own_name(function, &length);
+	name = strndup(function, length);
+	if (name && !tap_table_set(&all->names, hash, 0, name))
+		return name;
+	free(name);
+	return NULL;
 }
 
 /* Work on a stream is reported nearly in order. */
@@ -434,8 +461,8 @@ static int note_other_work(struct tap_collectives *all, const struct tap_span *s
 	}
 	stream->begin_ns = span->begin_ns;
 	stream->end_ns = span->end_ns;
-	copy_name(stream->name, span);
-	return 0;
+	stream->name = name_of(all, span);
+	return stream->name ? 0 : -ENOMEM;
 }
 
 /* Notes what of the time from a kernel's launch on the stream had other work. */
@@ -447,6 +474,7 @@ static void note_blocker(const struct tap_collectives *all, const struct tap_spa
 	int64_t begin_ns, end_ns;
 
 	arrival->blocked_ns = 0;
+	arrival->blocker = NULL;
 	if (!stream || arrival->launch_begin_ns < 0)
 		return;
 	begin_ns = stream->begin_ns > arrival->launch_begin_ns ? stream->begin_ns
@@ -455,7 +483,7 @@ static void note_blocker(const struct tap_collectives *all, const struct tap_spa
 	if (end_ns <= begin_ns)
 		return;
 	arrival->blocked_ns = tap_since_ns(end_ns, begin_ns);
-	memcpy(arrival->blocker, stream->name, sizeof(arrival->blocker));
+	arrival->blocker = stream->name;
 }
 
 static void note_kernel(struct tap_collectives *all, const struct tap_span *span)
@@ -512,7 +540,7 @@ static void add_kernel(struct call *call, const struct call *kernel, bool is_sha
 		to->launch_begin_ns = from->launch_begin_ns;
 		to->launch_end_ns = from->launch_end_ns;
 		to->blocked_ns = from->blocked_ns;
-		memcpy(to->blocker, from->blocker, sizeof(to->blocker));
+		to->blocker = from->blocker;
 	}
 	if (from->kernel_end_ns > to->kernel_end_ns)
 		to->kernel_end_ns = from->kernel_end_ns;
@@ -523,11 +551,15 @@ static void add_kernel(struct call *call, const struct call *kernel, bool is_sha
 static int take_kernel(struct tap_collectives *all, const struct tap_context *context,
 		       const struct tap_link *link)
 {
+	struct reports *reports;
 	int ret = 0;
 	size_t i;
 
 	if (link->ends[0].work.run.number != all->kernel_number)
 		return 0;
+	reports = tap_table_find(&all->reports, link->ends[0].process->number, 0);
+	if (reports)
+		reports->has_kernel = true;
 	for (i = 1; !ret && i < link->count; i++) {
 		const struct tap_link_end *end = &link->ends[i];
 		struct call *call = get_call(all, end->process, end->call_id);
@@ -545,13 +577,21 @@ static int take_kernel(struct tap_collectives *all, const struct tap_context *co
 	return ret;
 }
 
-/* The launch inside a call, of which CUPTI may report no kernel. */
-static void take_launch(const struct tap_collectives *all, const struct tap_link *link)
+/* The launch inside a call, whose kernel may be reported. */
+static int take_launch(struct tap_collectives *all, const struct tap_link *link)
 {
-	struct call *call = find_call(all, link->ends[0].process, link->ends[0].call_id);
+	const struct tap_process *process = link->ends[0].process;
+	struct reports *reports = tap_table_find(&all->reports, process->number, 0);
 
-	if (call && call->arrival.launch_begin_ns < 0)
-		call->arrival.launch_begin_ns = link->end_ns;
+	if (reports)
+		return 0;
+	reports = calloc(1, sizeof(*reports));
+	if (!reports || tap_table_set(&all->reports, process->number, 0, reports)) {
+		free(reports);
+		return -ENOMEM;
+	}
+	reports->launched_ns = link->end_ns;
+	return 0;
 }
 
 static int add_end(struct tap_collectives *all, struct operation *operation,
@@ -572,6 +612,29 @@ static int add_end(struct tap_collectives *all, struct operation *operation,
 	operation->collective.count++;
 	operation->without_kernel += call->arrival.kernel_begin_ns < 0;
 	return 0;
+}
+
+/*
+ * Whether kernels of the operation may still be reported.  What NCCL did not launch has
+ * none; and where nothing was reported for long after the first launch, nothing will be.
+ */
+static bool expects_kernels(const struct tap_collectives *all,
+			    const struct tap_context *context,
+			    const struct operation *operation)
+{
+	const struct reports *reports;
+	const struct call *call;
+
+	for (call = operation->first; call; call = call->next) {
+		if (call->arrival.kernel_begin_ns >= 0)
+			continue;
+		reports = tap_table_find(&all->reports, call->process, 0);
+		if (!reports || (!reports->has_kernel &&
+				 tap_since_ns(context->last_ns, reports->launched_ns) >
+					 KERNEL_WAIT_NS))
+			return false;
+	}
+	return operation->without_kernel > 0;
 }
 
 static int take_operation_link(struct tap_collectives *all,
@@ -606,7 +669,7 @@ static int take_operation_link(struct tap_collectives *all,
 	tap_list_append(&all->waiting, operation, waiting);
 	for (i = 0; !ret && i < link->count; i++)
 		ret = add_end(all, operation, &link->ends[i]);
-	if (!ret && !operation->without_kernel)
+	if (!ret && !expects_kernels(all, context, operation))
 		return give(all, context, operation);
 	return ret;
 }
@@ -621,8 +684,7 @@ int tap_collectives_link(struct tap_collectives *all, const struct tap_context *
 	case TAP_LINK_KERNEL_COLLECTIVE:
 		return take_kernel(all, context, link);
 	case TAP_LINK_API_LAUNCH:
-		take_launch(all, link);
-		return 0;
+		return take_launch(all, link);
 	default:
 		return 0;
 	}
@@ -669,8 +731,10 @@ void tap_collectives_destroy(struct tap_collectives *all)
 	}
 	free_values(&all->calls);
 	free_values(&all->threads);
+	free_values(&all->reports);
 	free_values(&all->streams);
 	free_values(&all->lasts);
+	free_values(&all->names);
 	free(all->arrivals);
 	free(all);
 }

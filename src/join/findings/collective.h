@@ -13,9 +13,6 @@
 #include "join/model/context.h"
 #include "join/model/link.h"
 
-/* Room for the name of a kernel. */
-#define TAP_BLOCKER_SIZE 48
-
 /* One rank's part of an operation.  A time that is not known is -1. */
 struct tap_arrival {
 	struct tap_link_end end; /* the call: process, rank, facts */
@@ -29,11 +26,12 @@ struct tap_arrival {
 	int64_t before_ns;
 	int64_t launch_begin_ns, launch_end_ns;
 	int64_t kernel_begin_ns, kernel_end_ns;
-	/* The longest part of this time with other work on the stream, and its name. */
+	/* How much of the time since the launch the stream had other work, and what, by
+	 * name. */
 	int64_t blocked_ns;
-	char blocker[TAP_BLOCKER_SIZE];
-	bool is_shared;	  /* the kernel carried other operations, too */
-	bool is_captured; /* a CUDA graph repeats the call: its times say nothing */
+	const char *blocker; /* of the collector; NULL for none */
+	bool is_shared;	     /* the kernel carried other operations, too */
+	bool is_captured;    /* a CUDA graph repeats the call: its times say nothing */
 	/*
 	 * When the rank was ready for the transfer: its kernel began or, without kernels
 	 * of all ranks, it had called, and the operation before was called by all.

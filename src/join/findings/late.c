@@ -60,7 +60,7 @@ struct kept {
 	int64_t wheres[WHERES];
 	int64_t gap_ns, before_ns, blocked_ns;
 	const struct tap_name *before;
-	char blocker[TAP_BLOCKER_SIZE];
+	const char *blocker;
 	struct tap_link_end end; /* the last rank's call */
 };
 
@@ -219,9 +219,9 @@ static void fill(struct late *late, const struct tap_collective *collective,
 		.before = last->before,
 		.before_ns = last->before_ns,
 		.blocked_ns = last->blocked_ns,
+		.blocker = last->blocker,
 		.end = last->end,
 	};
-	memcpy(kept->blocker, last->blocker, sizeof(kept->blocker));
 	find_company(collective, &kept->lateness);
 	find_where(late, collective, kept);
 }
@@ -564,7 +564,8 @@ static void add_where(struct tap_buffer *text, const struct found *found)
 		tap_buffer_add_string(text, ", most in ");
 		tap_buffer_add_visible(text, example->before->name);
 	}
-	if (found->where == IN_QUEUE && example->blocked_ns > found->where_ns / 2) {
+	if (found->where == IN_QUEUE && example->blocker &&
+	    example->blocked_ns > found->where_ns / 2) {
 		tap_buffer_add_string(text, ", behind ");
 		tap_buffer_add_visible(text, example->blocker);
 	}

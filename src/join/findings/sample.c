@@ -56,6 +56,8 @@ int64_t tap_median(int64_t *values, size_t count)
 {
 	if (!count)
 		return -1;
+	if (count == 1)
+		return values[0];
 	qsort(values, count, sizeof(*values), compare);
 	return values[(count - 1) / 2];
 }
