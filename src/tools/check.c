@@ -13,6 +13,7 @@
 #include "tools/message.h"
 #include "tools/commands.h"
 #include "tools/reading.h"
+#include "tools/terminal.h"
 
 enum { KEY_JSON = TAP_KEY_OTHERS };
 
@@ -53,10 +54,20 @@ static bt_value *make_params(const struct request *request, const char *output)
 	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
 	    !bt_value_map_insert_string_entry(params, "output", output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite", true) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
+	    tap_terminal_add_params(params))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
+}
+
+/* Whether the first line has the verdict "bad", in colour perhaps. */
+static bool has_bad_verdict(const char *line)
+{
+	static const char before[] = "verdict: ";
+
+	return strstr(line, "\"verdict\":\"bad\"") ||
+	       (!strncmp(line, before, strlen(before)) && strstr(line, "bad"));
 }
 
 /* Copies the view's output and reads the verdict, which stands first. */
@@ -67,8 +78,7 @@ static int show(FILE *file)
 
 	while (fgets(line, sizeof(line), file)) {
 		if (is_first)
-			is_bad = strstr(line, "\"verdict\":\"bad\"") ||
-				 !strcmp(line, "verdict: bad\n");
+			is_bad = has_bad_verdict(line);
 		is_first = false;
 		fputs(line, stdout);
 	}

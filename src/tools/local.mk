@@ -31,6 +31,7 @@ ccltap_SOURCES = \
 	src/tools/remains.c src/tools/remains.h \
 	src/tools/stacks.c src/tools/stacks.h \
 	src/tools/supervisor.c src/tools/supervisor.h \
+	src/tools/terminal.c src/tools/terminal.h \
 	src/tools/user_folder.c src/tools/user_folder.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \

@@ -9,6 +9,7 @@
 #include "tools/message.h"
 #include "tools/reading.h"
 #include "tools/stacks.h"
+#include "tools/terminal.h"
 #include "tools/commands.h"
 
 enum { KEY_JSON = TAP_KEY_OTHERS };
@@ -61,6 +62,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "overwrite",
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
+	    tap_terminal_add_params(params) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);

@@ -11,6 +11,7 @@
 #include "tools/message.h"
 #include "tools/reading.h"
 #include "tools/stacks.h"
+#include "tools/terminal.h"
 #include "tools/commands.h"
 
 enum { KEY_ABSOLUTE = TAP_KEY_OTHERS };
@@ -93,6 +94,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
 						    !is_streamed(request)) &&
+	    tap_terminal_add_params(params) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);

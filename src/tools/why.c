@@ -9,6 +9,7 @@
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
+#include "tools/terminal.h"
 
 enum { KEY_JSON = TAP_KEY_OTHERS };
 
@@ -44,7 +45,8 @@ static bt_value *make_params(const struct request *request)
 	bt_value *params = bt_value_map_create();
 
 	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
+	    tap_terminal_add_params(params))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;

@@ -160,7 +160,7 @@ head -n 1 "$work/patched" | grep -q '^{"type":"trace"' || status=1
 ok $status "a file that exists is not replaced"
 
 status=0
-for params in format=xml window=0 window=x colour=yes json=yes; do
+for params in format=xml window=0 window=x columns=0 shade=yes json=yes; do
 	got=0
 	"$convert" events "$traces/simple.events" timeline "$params" >/dev/null \
 		2>"$work/error" || got=$?
@@ -168,5 +168,16 @@ for params in format=xml window=0 window=x colour=yes json=yes; do
 	sed 's/^/# /' "$work/error"
 done
 ok $status "a wrong parameter is refused"
+
+# The escape sequences are all that differs.
+status=0
+for view in why check; do
+	"$convert" events "$traces/comm-missing.events" "$view" >"$work/plain" || status=1
+	"$convert" events "$traces/comm-missing.events" "$view" colour=yes \
+		>"$work/coloured" || status=1
+	grep -q "$(printf '\033')\[1;3[13]m[a-zA-Z]*$(printf '\033')\[m" "$work/coloured" || status=1
+	sed "s/$(printf '\033')\[[0-9;]*m//g" "$work/coloured" | cmp - "$work/plain" || status=1
+done
+ok $status "colour changes no other byte"
 
 tap_done

@@ -45,6 +45,9 @@ enum {
 	STACKS,
 	MODULES,
 	DEBUG_PATH,
+	COLUMNS,
+	LINES,
+	COLOUR,
 	COMMON_COUNT
 };
 
@@ -64,7 +67,10 @@ enum {
 	[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL}, \
 	[STACKS] = {.name = "stacks", .kind = TAP_PARAM_BOOL}, \
 	[MODULES] = {.name = "modules", .kind = TAP_PARAM_STRING}, \
-	[DEBUG_PATH] = {.name = "debug-path", .kind = TAP_PARAM_STRING}
+	[DEBUG_PATH] = {.name = "debug-path", .kind = TAP_PARAM_STRING}, \
+	[COLUMNS] = {.name = "columns", .kind = TAP_PARAM_COUNT, .count = 100}, \
+	[LINES] = {.name = "lines", .kind = TAP_PARAM_COUNT, .count = 24}, \
+	[COLOUR] = {.name = "colour", .kind = TAP_PARAM_BOOL}
 /* clang-format on */
 
 #define APPEND_CAUSE(self, ...) \
@@ -137,6 +143,9 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	view->context = tap_join_context(sink->join);
 	view->output = &sink->output;
 	view->symbols = sink->symbols;
+	view->settings.columns = (size_t) params[COLUMNS].count;
+	view->settings.lines = (size_t) params[LINES].count;
+	view->settings.has_colour = params[COLOUR].boolean;
 	ret = tap_outfile_open(&sink->output, output, params[OVERWRITE].boolean);
 	if (ret) {
 		if (ret == -EEXIST)

@@ -146,13 +146,29 @@ static void add_part(struct tap_buffer *text, const char *before,
 	add_lines(text, lines);
 }
 
-void tap_finding_add_text(struct tap_buffer *text, const struct tap_finding *finding)
+static enum tap_view_colour colour_of(const struct tap_finding *finding)
 {
-	const size_t start = text->used;
+	if (finding->kind == TAP_FINDING_CLEAR)
+		return TAP_VIEW_GREEN;
+	if (finding->severity == TAP_SEVERITY_ERROR)
+		return TAP_VIEW_RED;
+	return finding->severity == TAP_SEVERITY_WARNING ||
+			       finding->kind == TAP_FINDING_UNKNOWN
+		       ? TAP_VIEW_YELLOW
+		       : TAP_VIEW_PLAIN;
+}
 
-	tap_buffer_add_string(text, tap_finding_word(finding));
+void tap_finding_add_text(struct tap_buffer *text, const struct tap_finding *finding,
+			  bool has_colour)
+{
+	const char *word = tap_finding_word(finding);
+	size_t start;
+
+	tap_view_add_word(text, word, colour_of(finding), has_colour);
+	start = text->used;
 	tap_buffer_add_char(text, ' ');
-	tap_buffer_fill(text, start, INDENT, ' ');
+	if (strlen(word) < INDENT)
+		tap_buffer_fill(text, start, INDENT - strlen(word), ' ');
 	add_lines(text, &finding->headline);
 	add_part(text, "", &finding->detail);
 	add_part(text, "", &finding->rules_out);

@@ -112,9 +112,10 @@ const char *tap_finding_word(const struct tap_finding *finding);
 
 /*
  * Adds the finding as text: its word and headline, the details below it, and "-> " before
- * what to look at next; all lines end with a newline.
+ * what to look at next; all lines end with a newline. has_colour: of the word alone.
  */
-void tap_finding_add_text(struct tap_buffer *text, const struct tap_finding *finding);
+void tap_finding_add_text(struct tap_buffer *text, const struct tap_finding *finding,
+			  bool has_colour);
 /* Adds the finding as one object of an array. */
 void tap_finding_add_json(struct tap_json *json, const struct tap_finding *finding);
 

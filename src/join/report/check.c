@@ -45,6 +45,10 @@ struct check {
 	struct tap_findings *findings;
 };
 
+static const enum tap_view_colour colours[] = {[VERDICT_OK] = TAP_VIEW_GREEN,
+						[VERDICT_INCOMPLETE] = TAP_VIEW_YELLOW,
+						[VERDICT_DOUBTFUL] = TAP_VIEW_YELLOW,
+						[VERDICT_BAD] = TAP_VIEW_RED};
 static const char *const verdicts[] = {[VERDICT_OK] = "ok",
 				       [VERDICT_INCOMPLETE] = "incomplete",
 				       [VERDICT_DOUBTFUL] = "doubtful",
@@ -353,7 +357,8 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	size_t i;
 
 	tap_buffer_add_string(line, "verdict: ");
-	tap_buffer_add_string(line, verdicts[verdict]);
+	tap_view_add_word(line, verdicts[verdict], colours[verdict],
+			  check->view.settings.has_colour);
 	if (verdict == VERDICT_INCOMPLETE)
 		tap_buffer_add_string(line,
 				      ": the trace is complete, the program is not");

@@ -16,7 +16,8 @@ static void write_text(struct why *why)
 	size_t i;
 
 	for (i = 0; i < tap_findings_count(why->findings); i++)
-		tap_finding_add_text(&why->view.line, tap_findings_at(why->findings, i));
+		tap_finding_add_text(&why->view.line, tap_findings_at(why->findings, i),
+				     why->view.settings.has_colour);
 }
 
 static void write_json(struct why *why)

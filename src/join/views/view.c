@@ -283,6 +283,24 @@ void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width)
 	tap_buffer_align_right(line, start, width);
 }
 
+void tap_view_add_word(struct tap_buffer *buffer, const char *word,
+		       enum tap_view_colour colour, bool has_colour)
+{
+	/* Bold, and one of the eight colours that every terminal has. */
+	static const char *const begins[] = {
+		[TAP_VIEW_GREEN] = "\033[1;32m",
+		[TAP_VIEW_YELLOW] = "\033[1;33m",
+		[TAP_VIEW_RED] = "\033[1;31m",
+	};
+	const bool is_coloured = has_colour && colour != TAP_VIEW_PLAIN;
+
+	if (is_coloured)
+		tap_buffer_add_string(buffer, begins[colour]);
+	tap_buffer_add_string(buffer, word);
+	if (is_coloured)
+		tap_buffer_add_string(buffer, "\033[m");
+}
+
 static void add_integer(struct tap_buffer *buffer, bool is_hex, bool is_signed,
 			uint64_t value)
 {

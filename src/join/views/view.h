@@ -20,6 +20,9 @@ struct tap_view_settings {
 	bool is_absolute; /* text: times of day, else since the first event */
 	bool is_json;	  /* report, check, why */
 	size_t window;	  /* text: how many spans are held to order them */
+	bool has_colour;  /* text: who reads it sees colours */
+	size_t columns;	  /* text: of the terminal, or what a person is assumed to have */
+	size_t lines;
 };
 
 struct tap_view {
@@ -64,6 +67,16 @@ void tap_view_add_caller(struct tap_buffer *buffer, const struct tap_library *li
 void tap_view_add_duration(struct tap_buffer *buffer, int64_t duration_ns);
 /* A number, aligned right in a column. */
 void tap_view_add_cell(struct tap_buffer *line, uint64_t value, size_t width);
+/* The colour of a word that a person is to see first. */
+enum tap_view_colour {
+	TAP_VIEW_PLAIN,
+	TAP_VIEW_GREEN, /* all is well */
+	TAP_VIEW_YELLOW,
+	TAP_VIEW_RED, /* look at this first */
+};
+/* A word in its colour, in bold; the same bytes as tap_buffer_add_string() without. */
+void tap_view_add_word(struct tap_buffer *buffer, const char *word,
+		       enum tap_view_colour colour, bool has_colour);
 /* The value of a field, for a person. */
 void tap_view_add_value(struct tap_buffer *buffer, const struct tap_fields *fields,
 			const struct tap_field *field);

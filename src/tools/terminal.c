@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel knows of standard output's terminal, and the environment of its colours. */
+#include "tools/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define USUAL_COLUMNS 100
+#define USUAL_LINES 24
+
+struct tap_terminal_size tap_terminal_size(void)
+{
+	struct tap_terminal_size size = {.columns = USUAL_COLUMNS, .lines = USUAL_LINES};
+	struct winsize window;
+
+	/* A terminal that nobody told its size reports 0. */
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &window)) {
+		if (window.ws_col)
+			size.columns = window.ws_col;
+		if (window.ws_row)
+			size.lines = window.ws_row;
+	}
+	return size;
+}
+
+bool tap_terminal_has_colour(void)
+{
+	const char *refused = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(refused && *refused) && term && *term &&
+	       strcmp(term, "dumb");
+}
+
+bool tap_terminal_add_params(bt_value *params)
+{
+	const struct tap_terminal_size size = tap_terminal_size();
+
+	return !bt_value_map_insert_signed_integer_entry(params, "columns",
+							 size.columns) &&
+	       !bt_value_map_insert_signed_integer_entry(params, "lines", size.lines) &&
+	       !bt_value_map_insert_bool_entry(params, "colour",
+					       tap_terminal_has_colour());
+}
