@@ -94,6 +94,7 @@ enum {
 	KEY_MAX_SIZE,
 	KEY_PAUSED,
 	KEY_RANKS,
+	KEY_REFUSE,
 	KEY_SESSION,
 	KEY_STUCK,
 };
@@ -102,7 +103,9 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0,
 	  "record into DIR/<host> [ccltap-trace]", 0 },
 	{ "overwrite", 'w', NULL, 0,
-	  "replace the recording that DIR/<host> has", 0 },
+	  "replace the recording that DIR/<host> has, instead of moving it to DIR.old", 0 },
+	{ "no-overwrite", KEY_REFUSE, NULL, 0,
+	  "refuse a DIR/<host> that has a recording", 0 },
 	{ "buffer-size", 'b', "SIZE", 0,
 	  "buffer of each processor for the frequent calls, such as 64M "
 	  "[32M, or less where memory is short]", 0 },
@@ -241,7 +244,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		request->plan.folder = arg;
 		return 0;
 	case 'w':
-		request->plan.overwrite = true;
+		request->plan.older = TAP_OUTPUT_REPLACE_OLDER;
+		return 0;
+	case KEY_REFUSE:
+		request->plan.older = TAP_OUTPUT_REFUSE_OLDER;
 		return 0;
 	case 'b':
 		if (!tap_buffers_parse(arg, &request->plan.buffer_bytes, MOST_MEMORY_BYTES))

@@ -191,37 +191,166 @@ static int remove_recording(int fd)
 	return unlinkat(fd, marker, 0) < 0 ? -errno : 0;
 }
 
-/* Removes what is in the directory, if all of it is a recording that has ended. */
-static int overwrite_recording(struct tap_output *output, int fd)
+/*
+ * Locks the marker of a recording that has ended. Returns its descriptor, or -errno after
+ * a message.
+ */
+static int lock_recording(const char *shown, int fd)
 {
-	int file, ret;
+	int file = open_marker(fd);
 
-	file = open_marker(fd);
 	if (file == -EWOULDBLOCK) {
 		tap_message_write("%s is being recorded now: give another directory "
-				  "with -o", output->shown);
+				  "with -o", shown);
 		return -EBUSY;
 	}
 	if (file < 0) {
 		tap_message_write("%s is not a recording and is left alone: give another "
-				  "directory with -o", output->shown);
+				  "directory with -o", shown);
 		return -EEXIST;
 	}
+	return file;
+}
+
+/* Removes what is in the directory, if all of it is a recording that has ended. */
+static int overwrite_recording(const char *shown, int fd)
+{
+	int ret, file = lock_recording(shown, fd);
+
+	if (file < 0)
+		return file;
 	ret = visit_trees(fd, CHECK);
 	if (ret == -EEXIST) {
 		tap_message_write("%s holds what no recording has (a link, a device, "
 				  "another file system) and is left alone: give another "
-				  "directory with -o", output->shown);
+				  "directory with -o", shown);
 		goto out;
 	}
 	ret = remove_recording(fd);
 	if (ret)
 		tap_message_write("cannot remove the recording in %s: %s; give another "
-				  "directory with -o", output->shown, strerror(-ret));
+				  "directory with -o", shown, strerror(-ret));
 out:
 	close(file);
 	return ret;
 }
+
+/* Returns -EEXIST after a message if the directory holds what is not of a recording. */
+static int refuse_foreign(const char *shown, int fd, bool *ret_empty)
+{
+	char *foreign = find_foreign(fd, ret_empty);
+
+	if (!foreign)
+		return 0;
+	tap_message_write("%s holds \"%s\", which is not of a recording: give another "
+			  "directory with -o", shown, foreign);
+	free(foreign);
+	return -EEXIST;
+}
+
+/* ---- The older recording ---- */
+
+/* Removes DIR.old/<host>, if it is a recording. */
+static int remove_oldest(struct tap_output *output, int old_fd)
+{
+	int ret, fd = openat(old_fd, output->host,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char shown[PATH_MAX + sizeof(output->host)];
+	bool empty;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	snprintf(shown, sizeof(shown), "%s/%s", output->old, output->host);
+	ret = refuse_foreign(shown, fd, &empty);
+	if (!ret && !empty)
+		ret = overwrite_recording(shown, fd);
+	close(fd);
+	if (ret)
+		return -EEXIST; /* the user knows why */
+	return unlinkat(old_fd, output->host, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+/* Opens DIR.old, which is made if need be. */
+static int open_old(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && st.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/*
+ * Whether the directory is still in its place: another host's process, or one in another
+ * container, may have moved it before this one had the lock of its marker.
+ */
+static bool is_in_place(const struct tap_output *output, int fd)
+{
+	struct stat here, there;
+
+	return !fstat(fd, &here) &&
+	       !fstatat(output->base_fd, output->host, &there, AT_SYMLINK_NOFOLLOW) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/*
+ * Moves DIR/<host>, the recording in `fd`, to DIR.old. Whoever moves it has the lock of
+ * its marker, so of several processes one does. Each host moves its own: the processes of
+ * other hosts may be recording into DIR already.
+ */
+static int move_recording(struct tap_output *output, int fd)
+{
+	int file = lock_recording(output->shown, fd), old_fd = -1, ret = 0;
+
+	if (file < 0)
+		return file;
+	if (asprintf(&output->old, "%s.old", output->real) < 0) {
+		output->old = NULL;
+		ret = -ENOMEM;
+	} else {
+		old_fd = ret = open_old(output->old);
+	}
+	if (ret >= 0)
+		ret = remove_oldest(output, old_fd);
+	if (!ret && !is_in_place(output, fd))
+		ret = -EBUSY;
+	if (!ret && renameat(output->base_fd, output->host, old_fd, output->host) < 0)
+		ret = -errno;
+	if (ret && ret != -EEXIST)
+		tap_message_write("cannot keep the recording in %s as %s: %s; replace it "
+				  "with --overwrite, or give another directory with -o",
+				  output->shown, output->old ? output->old : "DIR.old",
+				  strerror(-ret));
+	if (ret) {
+		free(output->old);
+		output->old = NULL;
+	}
+	if (old_fd >= 0)
+		close(old_fd);
+	close(file);
+	return ret;
+}
+
+/* The new recording came to nothing: the older one returns. */
+static void return_older(struct tap_output *output)
+{
+	int old_fd = output->old ? open_old(output->old) : -1;
+
+	if (old_fd < 0)
+		return;
+	if (!renameat(old_fd, output->host, output->base_fd, output->host))
+		rmdir(output->old); /* unless other hosts' are in it */
+	close(old_fd);
+}
+
+/* ---- The marker ---- */
 
 /*
  * Calls each for every line of the marker that begins with `key`, with the text after it.
@@ -338,34 +467,31 @@ static int add_part(struct tap_output *output, int fd, const struct tap_job *job
 
 /*
  * Returns 1 when the directory has this recording's marker, 0 when the caller has to
- * write it, or -errno.
+ * write it into the directory, which may not be there any more, or -errno.
  */
-static int make_room(struct tap_output *output, int fd, bool overwrite,
+static int make_room(struct tap_output *output, int fd, enum tap_output_older older,
 		     const struct tap_job *job)
 {
-	char *foreign;
 	bool empty;
 	int ret;
 
-	foreign = find_foreign(fd, &empty);
-	if (foreign) {
-		tap_message_write("%s holds \"%s\", which is not of a recording: give "
-				  "another directory with -o", output->shown, foreign);
-		free(foreign);
-		return -EEXIST;
-	}
-	if (empty)
-		return 0;
+	ret = refuse_foreign(output->shown, fd, &empty);
+	if (ret || empty)
+		return ret;
 	ret = add_part(output, fd, job);
 	if (ret)
 		return ret;
-	if (!overwrite) {
-		tap_message_write("%s is not empty: give another directory with -o, or "
-				  "replace the recording with --overwrite",
-				  output->shown);
-		return -EEXIST;
+	switch (older) {
+	case TAP_OUTPUT_MOVE_OLDER:
+		return move_recording(output, fd);
+	case TAP_OUTPUT_REPLACE_OLDER:
+		return overwrite_recording(output->shown, fd);
+	case TAP_OUTPUT_REFUSE_OLDER:
+		break;
 	}
-	return overwrite_recording(output, fd);
+	tap_message_write("%s has a recording, which --no-overwrite keeps there: give "
+			  "another directory with -o", output->shown);
+	return -EEXIST;
 }
 
 static int write_marker(struct tap_output *output, int fd, const char *session,
@@ -486,18 +612,102 @@ static int open_host(struct tap_output *output, bool *ret_made)
 	return fd;
 }
 
+/*
+ * realpath() of a path whose last parts may be missing; the caller frees it. The same for
+ * the processes that come before the parts are made and for those that come after.
+ */
+static char *resolve(const char *path)
+{
+	char *real = realpath(path, NULL), *copy, *name, *slash;
+
+	if (real || errno != ENOENT || !*path)
+		return real;
+	copy = strdup(path);
+	if (!copy)
+		return NULL;
+	for (size_t end = strlen(copy); end > 1 && copy[end - 1] == '/'; end--)
+		copy[end - 1] = '\0';
+	name = strrchr(copy, '/');
+	if (name)
+		*name++ = '\0';
+	else
+		name = copy;
+	real = resolve(name == copy ? "." : *copy ? copy : "/");
+	if (real && !strcmp(name, "..")) {
+		/* Parts that are missing are no links, so this is the one above. */
+		slash = strrchr(real, '/');
+		slash[slash == real] = '\0';
+	} else if (real && *name && strcmp(name, ".")) {
+		char *above = real;
+
+		if (asprintf(&real, "%s/%s", strcmp(above, "/") ? above : "", name) < 0)
+			real = NULL;
+		free(above);
+	}
+	free(copy);
+	return real;
+}
+
+/* Makes a folder and those above it; adds how many to *ret_made. */
+static int make_folders(const char *path, mode_t mode, int *ret_made)
+{
+	char *above, *slash;
+	int ret = 0;
+
+	if (!mkdir(path, mode)) {
+		++*ret_made;
+		return 0;
+	}
+	if (errno != ENOENT)
+		return errno == EEXIST ? 0 : -errno;
+	above = strdup(path);
+	slash = above ? strrchr(above, '/') : NULL;
+	if (!slash || slash == above) {
+		free(above);
+		return -ENOENT;
+	}
+	*slash = '\0';
+	ret = make_folders(above, 0777, ret_made);
+	free(above);
+	if (ret)
+		return ret;
+	if (!mkdir(path, mode))
+		++*ret_made;
+	else if (errno != EEXIST)
+		ret = -errno;
+	return ret;
+}
+
+/* Removes the folders that were made for the recording and hold nothing else. */
+static void remove_folders(const struct tap_output *output)
+{
+	char *path = strdup(output->real), *slash;
+
+	for (int i = 0; path && i < output->made && !rmdir(path); i++) {
+		slash = strrchr(path, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	free(path);
+}
+
 static int open_base(struct tap_output *output)
 {
-	int ret;
+	int ret = 0;
 
-	output->made_base = !mkdir(output->base, 0700);
-	if (output->made_base || errno == EEXIST)
-		output->base_fd = open(output->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (output->base_fd >= 0)
-		return 0;
-	ret = -errno;
-	tap_message_write("cannot make %s: %s; give another directory with -o",
-			  output->base, strerror(-ret));
+	output->real = resolve(output->base);
+	if (!output->real)
+		ret = -errno;
+	else
+		ret = make_folders(output->real, 0700, &output->made);
+	if (!ret) {
+		output->base_fd = open(output->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ret = output->base_fd < 0 ? -errno : 0;
+	}
+	if (ret)
+		tap_message_write("cannot make %s: %s; give another directory with -o",
+				  output->base, strerror(-ret));
 	return ret;
 }
 
@@ -514,48 +724,26 @@ static int name_host(struct tap_output *output)
 
 static int name_paths(struct tap_output *output)
 {
-	char *real = realpath(output->base, NULL);
-
-	if (real && asprintf(&output->absolute, "%s/%s", real, output->host) < 0)
+	if (asprintf(&output->absolute, "%s/%s", output->real, output->host) < 0)
 		output->absolute = NULL;
-	free(real);
 	if (asprintf(&output->shown, "%s/%s", output->base, output->host) < 0)
 		output->shown = NULL;
 	if (output->absolute && output->shown)
 		return 0;
-	tap_message_write("cannot find where %s is: %s; give another directory with -o",
-			  output->base, strerror(errno));
-	return -EINVAL;
+	tap_message_write("cannot record into %s: out of memory", output->base);
+	return -ENOMEM;
 }
 
 char *tap_output_find(const char *base)
 {
-	char host[256] = "", *parent, *name, *real, *path = NULL;
+	char host[256] = "", *real, *path = NULL;
 
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		return NULL;
-	real = realpath(base, NULL);
-	if (real) {
-		if (asprintf(&path, "%s/%s", real, host) < 0)
-			path = NULL;
-		free(real);
-		return path;
-	}
-	parent = strdup(base);
-	if (!parent)
-		return NULL;
-	while (strlen(parent) > 1 && parent[strlen(parent) - 1] == '/')
-		parent[strlen(parent) - 1] = '\0';
-	name = strrchr(parent, '/');
-	if (name)
-		*name++ = '\0';
-	else
-		name = parent;
-	real = realpath(name == parent ? "." : *parent ? parent : "/", NULL);
-	if (real && asprintf(&path, "%s/%s/%s", real, name, host) < 0)
+	real = resolve(base);
+	if (real && asprintf(&path, "%s/%s", real, host) < 0)
 		path = NULL;
 	free(real);
-	free(parent);
 	return path;
 }
 
@@ -616,10 +804,30 @@ int tap_output_remove_chunk(const struct tap_output *output, const char *name)
 	return ret;
 }
 
-int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
-		    const char *session, const char *job_name, const struct tap_job *job)
+/*
+ * Makes room in DIR/<host>, and returns it as a descriptor, or -errno. *ret_is_part: it
+ * has this recording's marker.
+ */
+static int take_host(struct tap_output *output, enum tap_output_older older,
+		     const struct tap_job *job, bool *ret_made, bool *ret_is_part)
 {
-	bool made = false;
+	int ret, fd = open_host(output, ret_made);
+
+	if (fd < 0)
+		return fd;
+	ret = make_room(output, fd, older, job);
+	*ret_is_part = ret > 0;
+	if (ret >= 0 && !output->old)
+		return fd;
+	close(fd);
+	return ret < 0 ? ret : open_host(output, ret_made);
+}
+
+int tap_output_make(struct tap_output *output, const char *base,
+		    enum tap_output_older older, const char *session,
+		    const char *job_name, const struct tap_job *job)
+{
+	bool made = false, is_part = false;
 	int fd = -1, ret;
 
 	*output = (struct tap_output){ .base = base, .base_fd = -1, .marker_fd = -1 };
@@ -627,23 +835,19 @@ int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
 	ret = name_host(output);
 	if (!ret)
 		ret = open_base(output);
-	if (ret)
-		return ret;
-	ret = name_paths(output);
+	if (!ret)
+		ret = name_paths(output);
 	if (ret)
 		goto out;
-	fd = open_host(output, &made);
+	fd = take_host(output, older, job, &made, &is_part);
 	if (fd < 0) {
 		ret = fd;
 		goto out;
 	}
-	ret = make_room(output, fd, overwrite, job);
-	if (ret < 0)
-		goto out;
 	if (fchmod(fd, 0700) < 0)
 		ret = -errno;
 	else
-		ret = ret ? 0 : write_marker(output, fd, session, job);
+		ret = is_part ? 0 : write_marker(output, fd, session, job);
 	if (ret)
 		tap_message_write("cannot write to %s: %s; give another directory "
 				  "with -o", output->shown, strerror(-ret));
@@ -653,8 +857,9 @@ out:
 	if (ret) {
 		if (made)
 			unlinkat(output->base_fd, output->host, AT_REMOVEDIR);
-		if (output->made_base)
-			rmdir(base);
+		return_older(output);
+		if (output->real)
+			remove_folders(output);
 		tap_output_close(output);
 	}
 	return ret;
@@ -672,8 +877,8 @@ void tap_output_discard(struct tap_output *output)
 	else if (!remove_recording(fd))
 		unlinkat(output->base_fd, output->host, AT_REMOVEDIR);
 	close(fd);
-	if (output->made_base)
-		rmdir(output->base);
+	return_older(output);
+	remove_folders(output);
 }
 
 static void compare_session(const char *text, void *data)
@@ -714,5 +919,7 @@ void tap_output_close(struct tap_output *output)
 		close(output->base_fd);
 	free(output->shown);
 	free(output->absolute);
+	free(output->real);
+	free(output->old);
 	*output = (struct tap_output){ .base_fd = -1, .marker_fd = -1 };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The directory of a recording, DIR/<host>: made private, marked as ccltap's, and removed
- * again only as far as ccltap made it. Hides the marker and what LTTng puts beside it.
+ * again only as far as ccltap made it. Hides the marker, what LTTng puts beside it, and how
+ * an older recording makes room: it becomes DIR.old/<host>.
  */
 #ifndef TAP_TOOLS_RECORD_OUTPUT_H
 #define TAP_TOOLS_RECORD_OUTPUT_H
@@ -23,9 +24,18 @@ struct tap_output {
 	int base_fd;
 	int marker_fd;
 	const char *base;
+	char *real; /* the path of base, without links */
+	int made;   /* how many folders were made for it, itself and those above it */
 	char host[256];
 	char job_name[NAME_MAX]; /* value of CCLTAP_JOB for its programs */
-	bool made_base;
+	char *old;		 /* DIR.old, in which the older recording is; NULL: none */
+};
+
+/* What to do with a recording that is in the directory. */
+enum tap_output_older {
+	TAP_OUTPUT_MOVE_OLDER, /* to DIR.old, in place of what that has */
+	TAP_OUTPUT_REPLACE_OLDER,
+	TAP_OUTPUT_REFUSE_OLDER,
 };
 
 /*
@@ -36,14 +46,14 @@ char *tap_output_find(const char *base);
 
 /*
  * Makes DIR/<host> below `base`, with mode 0700, and marks it with the session's name.
- * Refuses a directory that holds a recording, or with `overwrite` removes that; always
- * refuses one that holds anything else, or a running recording. If the recording is of
- * the same job, has just ended, and had other ranks than `job->rank`, the rank is late:
+ * Makes room for it as `older` says; always refuses a directory that holds anything else
+ * than a recording, or a running one. If the recording is of the same job, has just ended, and had other ranks than `job->rank`, the rank is late:
  * it gets another part, and what the other ranks recorded stays. Follows no symbolic link
  * below `base`. `base` must outlive the structure. Returns 0, or -errno after a message
  * to the user.
  */
-int tap_output_make(struct tap_output *output, const char *base, bool overwrite,
+int tap_output_make(struct tap_output *output, const char *base,
+		    enum tap_output_older older,
 		    const char *session, const char *job_name, const struct tap_job *job);
 
 /*
@@ -79,7 +89,10 @@ int tap_output_chunks(const struct tap_output *output, struct dirent ***ret_name
 uint64_t tap_output_size(const struct tap_output *output, const char *chunk);
 int tap_output_remove_chunk(const struct tap_output *output, const char *name);
 
-/* Removes what tap_output_make() made, and what was recorded in it since. */
+/*
+ * Removes what tap_output_make() made, and what was recorded in it since; an older
+ * recording returns to its place.
+ */
 void tap_output_discard(struct tap_output *output);
 
 /*

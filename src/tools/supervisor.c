@@ -131,7 +131,7 @@ static int try_recording(void)
 	path = tap_output_find(plan->folder);
 	self.remains_fd = tap_remains_note(plan->session, path);
 	free(path);
-	ret = tap_output_make(&self.output, plan->folder, plan->overwrite, plan->session,
+	ret = tap_output_make(&self.output, plan->folder, plan->older, plan->session,
 			      plan->job_name, &plan->job);
 	if (!ret) {
 		ret = -tap_session_begin(plan->session, self.output.absolute, &lttng);

@@ -14,12 +14,13 @@
 #include <stdint.h>
 
 #include "tools/job.h"
+#include "tools/record_output.h"
 #include "tools/record_session.h"
 
 /* What the user asked for. */
 struct tap_plan {
 	const char *folder;
-	bool overwrite;
+	enum tap_output_older older;
 	uint64_t buffer_bytes;	 /* per processor, 0: what fits */
 	uint64_t flight_bytes;	 /* of a flight recorder in all, 0: what fits */
 	uint64_t max_bytes;	 /* on disk, 0: without a bound */

@@ -53,9 +53,10 @@ ranks 4
 check "a rank that comes when they have ended is recorded beside them" \
     grep -q "trace in .*: 5 processes" "$work/err"
 : >"$work/err"
+options=--no-overwrite
 ranks 4
 same "one that was there already is another recording's" " 2" "$statuses"
-said "which it is told" "not empty"
+said "which it is told" "has a recording"
 options=--overwrite
 : >"$work/err"
 ranks 4
