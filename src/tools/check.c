@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/child.h"
+#include "tools/command_line.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/commands.h"
@@ -96,7 +97,7 @@ int tap_check_main(int argc, char **argv)
 	int status, fd;
 	FILE *file;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
 	tap_child_fill_standard();
 	fd = memfd_create("ccltap-check", MFD_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The verbs of the ccltap command. Each verb is a program of its own that shares an
- * executable with the others: its main function gets the arguments with the verb as
+ * executable with the others: its main function gets the arguments with "ccltap VERB" as
  * argv[0] and returns the exit status. The code of a verb stays in its own files.
  */
 #ifndef TAP_TOOLS_COMMANDS_H
@@ -19,5 +19,6 @@ int tap_stop_main(int argc, char **argv);
 int tap_status_main(int argc, char **argv);
 int tap_snapshot_main(int argc, char **argv);
 int tap_end_main(int argc, char **argv);
+int tap_help_main(int argc, char **argv);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "common/compiler.h"
 #include "common/vec.h"
+#include "tools/command_line.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_session.h"
@@ -175,9 +176,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	const char **wanted = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->err_stream = NULL;
-		return 0;
 	case ARGP_KEY_ARG:
 		if (*wanted) {
 			tap_message_write("one recording at a time: \"%s\" is too much",
@@ -198,12 +196,9 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 	const bool is_status = verb == TAP_LINK_STATUS;
 	struct found found = {0};
 	bool was_cleaned = false;
-	char name[64];
 	int ret;
 
-	snprintf(name, sizeof(name), "ccltap %s", argv[0]);
-	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &found.wanted))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &found.wanted))
 		return TAP_EXIT_USAGE;
 	if (found.wanted)
 		found.real = realpath(found.wanted, NULL);

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "tools/command_line.h"
 #include "tools/message.h"
 #include "tools/place.h"
 #include "tools/record_buffers.h"
@@ -536,9 +537,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct doctor *doctor = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->err_stream = NULL;
-		return 0;
 	case 'j':
 		doctor->is_json = true;
 		return 0;
@@ -565,10 +563,8 @@ int tap_doctor_main(int argc, char **argv)
 		check_kernel, check_environment, check_libraries, check_cupti, check_verbs,
 	};
 	struct doctor doctor = { 0 };
-	char name[] = "ccltap doctor";
 
-	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &doctor))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &doctor))
 		return TAP_EXIT_USAGE;
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		checks[i](&doctor);

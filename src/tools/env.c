@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "tools/command_line.h"
 #include "tools/message.h"
 #include "tools/needed.h"
 #include "tools/place.h"
@@ -228,9 +229,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *request = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->err_stream = NULL;
-		return 0;
 	case 's':
 		/* The name is printed into lines that a shell may run. */
 		if (!*arg || arg[strspn(arg, name_characters)]) {
@@ -303,11 +301,9 @@ static void print_variables(const char *preload, const char *nvtx,
 int tap_env_main(int argc, char **argv)
 {
 	struct request request = { .session = "ccltap" };
-	char name[] = "ccltap env";
 	char *preload, *nvtx;
 
-	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
 	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, &preload))
 		return TAP_EXIT_FAILURE;

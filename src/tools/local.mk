@@ -9,12 +9,14 @@ ccltap_SOURCES = \
 	src/tools/main.c src/tools/commands.h \
 	src/tools/message.c src/tools/message.h \
 	src/tools/child.c src/tools/child.h \
+	src/tools/command_line.c src/tools/command_line.h \
 	src/tools/doctor.c \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/job.c src/tools/job.h \
 	src/tools/control_socket.c src/tools/control_socket.h \
+	src/tools/manual.c src/tools/manual.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/parts.c src/tools/parts.h \
 	src/tools/place.c src/tools/place.h \

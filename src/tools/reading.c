@@ -11,10 +11,6 @@ error_t tap_reading_parse(struct tap_reading *reading, int key, char *arg,
 			  struct argp_state *state)
 {
 	switch (key) {
-	case ARGP_KEY_INIT:
-		/* One line for an error is enough: no "Try --help" after it. */
-		state->err_stream = NULL;
-		return 0;
 	case 'o':
 		reading->output = arg;
 		return 0;

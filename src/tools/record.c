@@ -22,6 +22,7 @@
 
 #include "common/compiler.h"
 #include "common/ranks.h"
+#include "tools/command_line.h"
 #include "tools/env.h"
 #include "tools/job.h"
 #include "tools/control_socket.h"
@@ -232,9 +233,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *request = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->err_stream = NULL;
-		return 0;
 	case 'o':
 		if (!*arg) {
 			tap_message_write("the directory's name is empty: give one "
@@ -694,11 +692,10 @@ int tap_record_main(int argc, char **argv)
 		},
 	};
 	struct recording recording = { .link = -1 };
-	char name[] = "ccltap record", path[PATH_MAX];
+	char path[PATH_MAX];
 	int ret;
 
-	argv[0] = name;
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, ARGP_IN_ORDER, &request))
 		return TAP_EXIT_USAGE;
 	if (request.gpu && !strcmp(request.gpu, "off"))
 		request.plan.lttng.layers &= ~(1u << TAP_LAYER_gpu);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "tools/command_line.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -73,7 +74,7 @@ int tap_report_main(int argc, char **argv)
 {
 	struct request request = {.reading.output = "-"};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
 	return tap_graph_run(request.reading.traces, request.reading.trace_count,
 			     "report", make_params(&request), false);

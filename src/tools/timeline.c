@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/command_line.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -129,7 +130,7 @@ int tap_timeline_main(int argc, char **argv)
 {
 	struct request request = {.format = "text", .reading.output = "-"};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);

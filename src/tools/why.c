@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tools/commands.h"
+#include "tools/command_line.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -56,7 +57,7 @@ int tap_why_main(int argc, char **argv)
 {
 	struct request request = {0};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &request))
+	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
 	return tap_graph_run(request.reading.traces, request.reading.trace_count, "why",
 			     make_params(&request), false);

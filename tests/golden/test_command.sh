@@ -291,6 +291,39 @@ ccltap report --help | grep -q -- --json || status=1
 ok $status "a wrong command line is refused, --help explains"
 
 status=0
+refuses 'no verb "repotr": did you mean "report"?' ccltap repotr "$work/run" || status=1
+refuses 'no verb "xylophone": "ccltap --help" lists them' ccltap xylophone || status=1
+refuses 'did you mean "check"?' ccltap help chekc || status=1
+refuses 'no option "--jsom": did you mean "--json"? "ccltap report --help"' \
+	ccltap report "$work/run" --jsom || status=1
+refuses 'no option "--formt": did you mean "--format"?' \
+	ccltap timeline --formt=jsonl "$work/run" || status=1
+refuses 'no option "--modlues": did you mean "--modules"?' \
+	ccltap timeline -o --out --modlues x "$work/run" || status=1
+refuses 'no option "--xylophone": "ccltap report --help" lists' \
+	ccltap report --xylophone "$work/run" || status=1
+refuses "^ccltap report: option '--output' requires an argument" \
+	ccltap report "$work/run" --output || status=1
+ccltap timeline --form jsonl "$work/run" | grep -q '"type":"span"' || status=1
+refuses 'cannot read --odd: No such file' ccltap report -- --odd || status=1
+ok $status "a word that is not known is answered with the one it is like"
+
+status=0
+for verb in record timeline report why check env doctor status start stop snapshot end help; do
+	ccltap $verb --help >"$work/help" || status=1
+	head -n 1 "$work/help" | grep -q "^Usage: ccltap $verb " || status=1
+	ccltap $verb -h | cmp - "$work/help" || status=1
+	ccltap $verb '-?' | cmp - "$work/help" || status=1
+	ccltap help $verb | cmp - "$work/help" || status=1
+	ccltap --help | grep -q "^  $verb " || status=1
+	ccltap $verb --usage | head -n 1 | grep -q "^Usage: ccltap $verb " || status=1
+	[ "$(ccltap $verb -V)" = "$(ccltap --version)" ] || status=1
+done
+[ "$(ccltap help)" = "$(ccltap --help)" ] || status=1
+refuses 'one verb at a time: "check" is too much' ccltap help report check || status=1
+ok $status "every verb has its help, under its full name"
+
+status=0
 # Where ccltap is installed, that one is found instead.
 CCLTAP_LIBDIR=$work/empty ccltap timeline "$work/run" >"$work/out" 2>"$work/error" ||
 	grep -q 'set CCLTAP_LIBDIR' "$work/error" || status=1
