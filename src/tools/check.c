@@ -41,8 +41,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "TRACE...",
-	.doc = "Tells how far TRACE, a folder that was recorded into, can be trusted."
+	.args_doc = "[TRACE...]",
+	.doc = "Tells how far TRACE, a folder that was recorded into, can be trusted; "
+	       "without it, the newest recording here."
 	       "\v"
 	       "The exit status is 1 when the verdict is bad, so not when it is incomplete: "
 	       "then a rank of the program is missing, and nothing of the trace.",

@@ -79,6 +79,28 @@ static void look_at(const char *name, void *data)
 		found->error = ENOMEM;
 }
 
+/*
+ * Of several recordings, the one that goes on below the current folder is meant, if it is
+ * the only one there.
+ */
+static void prefer_here(struct found *found)
+{
+	struct found here = {.real = realpath(".", NULL), .wanted = "."};
+	size_t i, at = 0, count = 0;
+
+	for (i = 0; here.real && i < found->places.count; i++) {
+		if (!is_wanted(&here, &found->places.items[i].answer))
+			continue;
+		at = i;
+		count++;
+	}
+	free(here.real);
+	if (count != 1)
+		return;
+	found->places.items[0] = found->places.items[at];
+	found->places.count = 1;
+}
+
 static int check_found(const struct found *found, bool is_any)
 {
 	if (found->error) {
@@ -205,6 +227,8 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 	if (verb == TAP_LINK_END)
 		was_cleaned = clean();
 	tap_link_each(look_at, &found);
+	if (!found.wanted && !is_status && found.places.count > 1)
+		prefer_here(&found);
 	ret = found.places.count || !was_cleaned ? check_found(&found, is_status) : 0;
 	if (!ret && (found.places.count || is_status))
 		ret = is_status ? show(&found) : steer(&found.places.items[0], verb);

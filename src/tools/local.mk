@@ -14,6 +14,7 @@ ccltap_SOURCES = \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
+	src/tools/here.c src/tools/here.h \
 	src/tools/job.c src/tools/job.h \
 	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/manual.c src/tools/manual.h \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "tools/here.h"
 #include "tools/message.h"
 
 error_t tap_reading_parse(struct tap_reading *reading, int key, char *arg,
@@ -22,8 +23,13 @@ error_t tap_reading_parse(struct tap_reading *reading, int key, char *arg,
 		reading->trace_count = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		tap_message_write(
-			"a trace is missing: give the folder that was recorded into");
+		reading->here = tap_here_find();
+		reading->traces = &reading->here;
+		reading->trace_count = 1;
+		if (reading->here)
+			return 0;
+		tap_message_write("a trace is missing: no recording is in this folder; "
+				  "give the folder that was recorded into");
 		return EINVAL;
 	}
 	return ARGP_ERR_UNKNOWN;

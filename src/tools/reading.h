@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The arguments of every command that reads traces: which traces, and where to write.
- * Hides how argp passes arguments, and the message when there are none.
+ * Hides how argp passes arguments, and what is read when there are none.
  */
 #ifndef TAP_TOOLS_READING_H
 #define TAP_TOOLS_READING_H
@@ -13,7 +13,8 @@
 enum { TAP_KEY_OVERWRITE = 256, TAP_KEY_OTHERS };
 
 struct tap_reading {
-	char **traces;
+	char **traces; /* that are named, or the newest recording here */
+	char *here;    /* that one */
 	int trace_count;
 	const char *output; /* -o */
 	bool overwrite;	    /* TAP_KEY_OVERWRITE */

@@ -20,7 +20,7 @@
 #include "tools/message.h"
 
 /* Written once the directory is ccltap's; begins with `magic`. */
-static const char marker[] = "ccltap-recording";
+static const char marker[] = TAP_OUTPUT_MARKER;
 static const char magic[] = "ccltap recording 1\n";
 
 /*

@@ -14,6 +14,9 @@
 
 #include "tools/job.h"
 
+/* The file that marks DIR/<host> as ccltap's. */
+#define TAP_OUTPUT_MARKER "ccltap-recording"
+
 struct tap_output {
 	/* As the user would name it, for messages; and the path for the daemon. */
 	char *shown;

@@ -49,8 +49,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.args_doc = "TRACE...",
-	.doc = "Sums up the calls in TRACE, a folder that was recorded into.",
+	.args_doc = "[TRACE...]",
+	.doc = "Sums up the calls in TRACE, a folder that was recorded into; without it, the newest recording here.",
 };
 
 static bt_value *make_params(const struct request *request)

@@ -66,8 +66,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.args_doc = "TRACE...",
-	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order.",
+	.args_doc = "[TRACE...]",
+	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order; without it, those of the newest recording here.",
 };
 
 /* Whether the lines are read while they are written: text, to a terminal or a pipe. */

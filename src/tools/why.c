@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "TRACE...",
+	.args_doc = "[TRACE...]",
 	.doc = "Tells what is wrong with the program that was recorded into TRACE.",
 };
 

@@ -129,7 +129,7 @@ ok $status "what a flight recorder has overwritten makes no trace bad"
 status=0
 TMPDIR=$work/absent ccltap check "$work/wire" >"$work/out" || status=1
 grep -q '^verdict: ok$' "$work/out" || status=1
-refuses 'trace is missing' ccltap check || status=1
+refuses 'trace is missing: no recording is in this folder' ccltap check || status=1
 refuses 'cannot read .*/absent: No such file' ccltap check "$work/absent" || status=1
 ok $status "a check needs no room, and says why it cannot be made"
 
@@ -289,6 +289,37 @@ refuses 'option' ccltap report --colour "$work/run" || status=1
 ccltap timeline --help | grep -q -- --format || status=1
 ccltap report --help | grep -q -- --json || status=1
 ok $status "a wrong command line is refused, --help explains"
+
+# Of the recordings in a folder the newest is read, if none is named.
+status=0
+top=$(cd "$top_builddir" && pwd)
+CCLTAP_LIBDIR=$top/.libs
+here() { # FOLDER: the newest there, as reported
+	(cd "$1" && "$top/ccltap" check) >"$work/out" 2>"$work/error" || return 1
+	sed -n 's/^ccltap: reading \(.*\), the newest recording here, of [-0-9]* [:0-9]*$/\1/p' \
+		"$work/error"
+}
+mkdir -p "$work/here/b/alpha" "$work/here/c.old/alpha" "$work/here/d" "$work/here/a/alpha/ust"
+make_trace wire-rc "$work/here/a/alpha/ust/trace"
+cp -R "$work/here/a/alpha/ust" "$work/here/b/alpha/ust"
+for one in a b c.old; do
+	echo 'ccltap recording 1' >"$work/here/$one/alpha/ccltap-recording"
+done
+touch -d '2026-01-02 03:04:05' "$work/here/b/alpha/ccltap-recording"
+[ "$(here "$work/here")" = a ] || status=1
+touch -d '2025-01-02 03:04:05' "$work/here/a/alpha/ccltap-recording"
+[ "$(here "$work/here")" = b ] || status=1
+grep -q ', of 2026-01-02 03:04:05$' "$work/error" || status=1
+[ "$(here "$work/here/a")" = . ] || status=1
+[ "$(here "$work/here/a/alpha")" = . ] || status=1
+here "$work/here/d" && status=1
+grep -q 'no recording is in this folder' "$work/error" || status=1
+for verb in 'timeline -f jsonl' report why; do
+	# shellcheck disable=SC2086 # words
+	(cd "$work/here" && "$top/ccltap" $verb) >"$work/out" 2>/dev/null || [ $? -eq 1 ] || status=1
+	[ -s "$work/out" ] || status=1
+done
+ok $status "without a trace the newest recording here is read, and named"
 
 status=0
 refuses 'no verb "repotr": did you mean "report"?' ccltap repotr "$work/run" || status=1
