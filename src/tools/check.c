@@ -12,6 +12,7 @@
 #include "tools/command_line.h"
 #include "tools/graph.h"
 #include "tools/message.h"
+#include "tools/pager.h"
 #include "tools/commands.h"
 #include "tools/reading.h"
 #include "tools/terminal.h"
@@ -53,11 +54,12 @@ static bt_value *make_params(const struct request *request, const char *output)
 {
 	bt_value *params = bt_value_map_create();
 
-	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
+	/* The terminal first: the output is a file, and is shown there afterwards. */
+	if (params && tap_terminal_add_params(params) &&
+	    !bt_value_map_insert_bool_entry(params, "json", request->json) &&
 	    !bt_value_map_insert_string_entry(params, "output", output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite", true) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
-	    tap_terminal_add_params(params))
+	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
@@ -78,13 +80,14 @@ static int show(FILE *file)
 	char line[4096];
 	bool is_bad = false, is_first = true;
 
+	tap_pager_begin();
 	while (fgets(line, sizeof(line), file)) {
 		if (is_first)
 			is_bad = has_bad_verdict(line);
 		is_first = false;
 		fputs(line, stdout);
 	}
-	if (fflush(stdout)) {
+	if (fflush(stdout) && !(errno == EPIPE && tap_pager_is_running())) {
 		tap_message_write("cannot write standard output: %s", strerror(errno));
 		return TAP_EXIT_FAILURE;
 	}

@@ -23,6 +23,7 @@
 
 #include "common/compiler.h"
 #include "tools/message.h"
+#include "tools/pager.h"
 
 #define TICK_MS 250
 /* Tick of work with must_end, which decides when the child is to end. */
@@ -60,6 +61,7 @@ struct child {
 	int output[2];	 /* a pipe for its standard output, or -1 */
 	uint64_t read;	 /* bytes of its standard output */
 	int write_error; /* errno of this process */
+	bool has_left;	 /* the user the pager: what is read from here on is dropped */
 	int said;	 /* its stderr */
 	off_t shown, seen;
 	uint64_t steps;	     /* of the watch, at the last check */
@@ -168,12 +170,19 @@ static bool pass_on(struct child *child)
 	if (length <= 0)
 		return length < 0 && errno == EINTR && !stopped_by;
 	child->read += (uint64_t) length;
-	if (again >= (uint64_t) length)
+	if (again >= (uint64_t) length || child->has_left)
 		return true;
+	if (child->work->relay->is_paged)
+		tap_pager_begin();
 	for (at += again, length -= (ssize_t) again; length; at += written) {
 		written = write(STDOUT_FILENO, at, (size_t) length);
 		if (written < 0 && errno == EINTR && !stopped_by)
 			written = 0;
+		if (written < 0 && errno == EPIPE && tap_pager_is_running()) {
+			stopped_by = stopped_by == SIGPIPE ? 0 : stopped_by;
+			child->has_left = true;
+			return !child->work->relay->ends_with_pager;
+		}
 		if (written < 0) {
 			child->write_error = errno;
 			return false;
@@ -208,7 +217,7 @@ static bool wait_for(struct child *child)
 			 */
 			if (pass_on(child))
 				continue;
-			if (child->write_error)
+			if (child->write_error || child->has_left)
 				return false;
 			files[1].fd = -1;
 			continue;
@@ -246,6 +255,10 @@ static enum tap_child_end follow(struct child *child, int *status)
 	if (stopped_by) {
 		*status = stopped_by;
 		return TAP_CHILD_KILLED;
+	}
+	if (child->has_left && child->work->relay->ends_with_pager) {
+		*status = 0;
+		return TAP_CHILD_DONE;
 	}
 	if (child->write_error) {
 		tap_message_write("cannot write standard output: %s",
@@ -342,6 +355,7 @@ int tap_child_run(const struct tap_child_work *work, int *status)
 
 void tap_child_follow(int number)
 {
+	tap_pager_end();
 	signal(number, SIG_DFL);
 	raise(number);
 	exit(128 + number);

@@ -7,6 +7,8 @@
 #ifndef TAP_TOOLS_CHILD_H
 #define TAP_TOOLS_CHILD_H
 
+#include <stdbool.h>
+
 #include "tools/watch.h"
 
 enum tap_child_end {
@@ -22,6 +24,9 @@ enum tap_child_end {
  */
 struct tap_relay {
 	uint64_t passed; /* bytes */
+	bool is_paged;	 /* through the pager, which begins with the first byte */
+	/* A user who leaves the pager wants no more: the child ends, with status 0. */
+	bool ends_with_pager;
 };
 
 /* The work that the child does. */

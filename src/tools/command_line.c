@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/message.h"
+#include "tools/pager.h"
 
 /* Longer names are cut: no verb or option is as long. */
 #define NAME_SIZE 32
@@ -171,11 +172,12 @@ static error_t check_long_options(const struct argp *argp, int argc, char **argv
 
 /* ---- The options of all verbs ---- */
 
-enum { KEY_USAGE = 1024 };
+enum { KEY_USAGE = 1024, KEY_NO_PAGER };
 
 static const struct argp_option common_options[] = {
 	{"help", 'h', NULL, 0, "list the options", -1},
 	{NULL, '?', NULL, OPTION_HIDDEN, NULL, -1},
+	{"no-pager", KEY_NO_PAGER, NULL, 0, "show long output without a pager", -1},
 	{"usage", KEY_USAGE, NULL, 0, "show the usage in a few lines", -1},
 	{"version", 'V', NULL, 0, "print the version", -1},
 	{0},
@@ -193,6 +195,9 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 	case 'h':
 	case '?':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	case KEY_NO_PAGER:
+		tap_pager_refuse();
 		return 0;
 	case KEY_USAGE:
 		argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);

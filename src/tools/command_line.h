@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the command lines of all verbs have in common: -h, --usage and --version, and what
- * to say about a word that is not known. Hides how argp is told of these, how its options
+ * What the command lines of all verbs have in common: -h, --usage, --version and
+ * --no-pager, and what to say about a word that is not known. Hides how argp is told of these, how its options
  * are found, and which words are alike.
  */
 #ifndef TAP_TOOLS_COMMAND_LINE_H

@@ -23,6 +23,7 @@
 #include "tools/child.h"
 #include "tools/watched.h"
 #include "tools/message.h"
+#include "tools/pager.h"
 #include "tools/parts.h"
 #include "tools/plugins.h"
 #include "tools/record_output.h"
@@ -497,13 +498,18 @@ out:
 
 /* ---- Reading ---- */
 
-static struct before look_at_output(const struct target *target)
+/* The file that a view writes, "-" for standard output. */
+static const char *find_output(const struct target *target)
 {
 	const bt_value *value =
-		target->folder ? NULL
-			       : bt_value_map_borrow_entry_value_const(target->params,
-								       "output");
-	const char *output = value ? bt_value_string_get(value) : "";
+		bt_value_map_borrow_entry_value_const(target->params, "output");
+
+	return value ? bt_value_string_get(value) : "-";
+}
+
+static struct before look_at_output(const struct target *target)
+{
+	const char *output = target->folder ? "" : find_output(target);
 	struct before before = {.start = -1};
 	struct stat status;
 
@@ -529,6 +535,14 @@ static void undo(const struct target *target, const struct before *before)
 		tap_message_write("cannot cut standard output: %s", strerror(errno));
 }
 
+/* Whether the output is for a person who reads it in a pager. */
+static bool is_paged(const struct target *target)
+{
+	const char *output = target->folder ? NULL : find_output(target);
+
+	return output && !strcmp(output, "-") && tap_pager_is_due();
+}
+
 /*
  * Runs children until nothing more has to be left out. Returns an exit status, or minus a
  * signal.
@@ -537,11 +551,14 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 {
 	const struct before before = look_at_output(target);
 	struct reading reading = {.traces = traces, .target = target};
-	struct tap_relay relay = {0};
+	struct tap_relay relay = {.is_paged = is_paged(target),
+				  .ends_with_pager = target->is_streamed};
 	const struct tap_child_work work = {.run = run_target,
 					    .data = &reading,
 					    .watch = traces->watch,
-					    .relay = target->is_streamed ? &relay : NULL};
+					    .relay = target->is_streamed || relay.is_paged
+							     ? &relay
+							     : NULL};
 
 	while (traces->count) {
 		int status = 0;

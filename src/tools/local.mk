@@ -19,6 +19,7 @@ ccltap_SOURCES = \
 	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/manual.c src/tools/manual.h \
 	src/tools/needed.c src/tools/needed.h \
+	src/tools/pager.c src/tools/pager.h \
 	src/tools/parts.c src/tools/parts.h \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \

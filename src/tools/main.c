@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 #include "tools/manual.h"
 #include "tools/message.h"
+#include "tools/pager.h"
 
 #define NAME_SIZE 64
 
@@ -156,11 +157,14 @@ int main(int argc, char **argv)
 {
 	struct line line = { 0 };
 	char name[] = "ccltap";
+	int status;
 
 	argp_err_exit_status = TAP_EXIT_USAGE;
 	if (argc)
 		argv[0] = name;
 	if (tap_command_line_parse(&argp, argc, argv, ARGP_IN_ORDER, &line))
 		return TAP_EXIT_USAGE;
-	return run(line.verb, argc - line.first, argv + line.first);
+	status = run(line.verb, argc - line.first, argv + line.first);
+	tap_pager_end();
+	return status;
 }

@@ -36,10 +36,12 @@ bool tap_terminal_has_colour(void)
 bool tap_terminal_add_params(bt_value *params)
 {
 	const struct tap_terminal_size size = tap_terminal_size();
+	const bt_value *output = bt_value_map_borrow_entry_value_const(params, "output");
+	const bool is_shown = !output || !strcmp(bt_value_string_get(output), "-");
 
 	return !bt_value_map_insert_signed_integer_entry(params, "columns",
 							 size.columns) &&
 	       !bt_value_map_insert_signed_integer_entry(params, "lines", size.lines) &&
 	       !bt_value_map_insert_bool_entry(params, "colour",
-					       tap_terminal_has_colour());
+					       is_shown && tap_terminal_has_colour());
 }

@@ -22,7 +22,10 @@ struct tap_terminal_size tap_terminal_size(void);
  */
 bool tap_terminal_has_colour(void);
 
-/* Adds "columns", "lines" and "colour" to the parameters of a sink; false: no memory. */
+/*
+ * Adds "columns", "lines" and "colour" to the parameters of a sink; false: no memory. There
+ * is no colour where "output" is among them already and is not standard output.
+ */
 bool tap_terminal_add_params(bt_value *params);
 
 #endif

@@ -172,9 +172,11 @@ GOLDEN_ROWS = \
 	tests/golden/traces/two-hosts.rows
 
 dist_check_SCRIPTS += tests/golden/test_golden.sh tests/golden/test_command.sh \
+	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_damaged.sh
 GOLDEN_TESTS = tests/golden/test_golden.sh tests/golden/test_command.sh \
+	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
