@@ -250,6 +250,19 @@ struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 	return tap_traces_add(&join->context.traces, host, identity, pid);
 }
 
+int tap_join_set_clock(struct tap_join *join, struct tap_trace *trace,
+		       const unsigned char *boot)
+{
+	if (!trace->clock)
+		trace->clock = tap_clocks_get(&join->context.clocks, trace->host, boot);
+	return trace->clock ? 0 : -ENOMEM;
+}
+
+struct tap_clocks *tap_join_clocks(struct tap_join *join)
+{
+	return &join->context.clocks;
+}
+
 const struct tap_context *tap_join_context(const struct tap_join *join)
 {
 	return &join->context;

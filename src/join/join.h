@@ -33,6 +33,16 @@ void tap_join_destroy(struct tap_join *join);
 struct tap_trace *tap_join_add_trace(struct tap_join *join, const char *host,
 				     const unsigned char *identity, int64_t pid);
 
+/*
+ * Sets whose clock a trace has: that of its host, as this kernel booted (16 bytes, NULL
+ * unknown).  Returns 0 or -ENOMEM.
+ */
+int tap_join_set_clock(struct tap_join *join, struct tap_trace *trace,
+		       const unsigned char *boot);
+
+/* The clocks of the hosts, for the one who converts times. */
+struct tap_clocks *tap_join_clocks(struct tap_join *join);
+
 /* The context, which views read. */
 const struct tap_context *tap_join_context(const struct tap_join *join);
 

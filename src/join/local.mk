@@ -15,6 +15,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/table.c src/join/base/table.h \
 	src/join/base/time.h \
 	src/join/bt/progress.c src/join/bt/progress.h \
+	src/join/clock/band.c src/join/clock/band.h \
+	src/join/clock/estimate.c src/join/clock/estimate.h \
+	src/join/clock/observer.c src/join/clock/observer.h \
+	src/join/clock/order.c src/join/clock/order.h \
+	src/join/clock/solve.c src/join/clock/solve.h \
 	src/join/findings/analysis.h \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
 	src/join/findings/collective.c src/join/findings/collective.h \
@@ -119,6 +124,7 @@ babeltrace_plugin_ccltap_la_SOURCES = \
 	src/join/bt/decode.c src/join/bt/decode.h \
 	src/join/bt/decode_field.c src/join/bt/decode_field.h \
 	src/join/bt/filter.c src/join/bt/filter.h \
+	src/join/bt/first.c src/join/bt/first.h \
 	src/join/bt/merge.c src/join/bt/merge.h \
 	src/join/bt/param.c src/join/bt/param.h \
 	src/join/bt/sink.c src/join/bt/sink.h \

@@ -248,6 +248,31 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	}
 }
 
+/* The traces of several hosts are read twice. */
+static bt_message_iterator_class_can_seek_beginning_method_status
+can_rewind(bt_self_message_iterator *self, bt_bool *can)
+{
+	const struct watched_stream *stream = bt_self_message_iterator_get_data(self);
+
+	/* The two types of status have the same values. */
+	return (bt_message_iterator_class_can_seek_beginning_method_status)
+		bt_message_iterator_can_seek_beginning(stream->from, can);
+}
+
+static bt_message_iterator_class_seek_beginning_method_status
+rewind_stream(bt_self_message_iterator *self)
+{
+	struct watched_stream *stream = bt_self_message_iterator_get_data(self);
+	int status;
+
+	stream->batches = 0;
+	stream->is_damaged = false;
+	enter(stream);
+	status = bt_message_iterator_seek_beginning(stream->from);
+	leave(stream);
+	return (bt_message_iterator_class_seek_beginning_method_status) status;
+}
+
 static bt_component_class_filter *make_class(void)
 {
 	bt_message_iterator_class *iterator = bt_message_iterator_class_create(next);
@@ -255,7 +280,9 @@ static bt_component_class_filter *make_class(void)
 
 	if (iterator &&
 	    !bt_message_iterator_class_set_initialize_method(iterator, begin) &&
-	    !bt_message_iterator_class_set_finalize_method(iterator, end))
+	    !bt_message_iterator_class_set_finalize_method(iterator, end) &&
+	    !bt_message_iterator_class_set_seek_beginning_methods(iterator, rewind_stream,
+								  can_rewind))
 		class = bt_component_class_filter_create("watched", iterator);
 	bt_message_iterator_class_put_ref(iterator);
 	if (class && (bt_component_class_filter_set_initialize_method(class, init) ||

@@ -624,6 +624,19 @@ static void finalize_iterator(bt_self_message_iterator *self)
 	free(iterator);
 }
 
+static bt_message_iterator_class_seek_beginning_method_status
+rewind_iterator(bt_self_message_iterator *self)
+{
+	struct iterator *iterator = bt_self_message_iterator_get_data(self);
+
+	BT_PACKET_PUT_REF_AND_RESET(iterator->packet);
+	iterator->place = BEFORE;
+	iterator->next = 0;
+	iterator->has_waited = false;
+	iterator->time = 0;
+	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
+}
+
 static bt_message *make_event(bt_self_message_iterator *self, struct iterator *iterator,
 			      const struct line *line, const bt_packet *packet)
 {
@@ -774,3 +787,5 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(events
 									  init_iterator);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(
 	events, finalize_iterator);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
+	events, rewind_iterator, NULL);

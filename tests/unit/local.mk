@@ -44,6 +44,12 @@ tests_unit_fuzz_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_fuzz_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_fuzz_join_LDADD = src/join/libjoin.la
 
+check_PROGRAMS += tests/unit/test_clock
+tests_unit_test_clock_SOURCES = tests/unit/test_clock.c tests/unit/draw.h tests/unit/tap.h
+tests_unit_test_clock_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_clock_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_clock_LDADD = src/join/libjoin.la
+
 check_PROGRAMS += tests/unit/test_ranks
 tests_unit_test_ranks_SOURCES = tests/unit/test_ranks.c tests/unit/tap.h \
 	src/common/ranks.c src/common/ranks.h

@@ -329,9 +329,12 @@ static const bt_clock_class *find_clock(const bt_trace *trace)
 	return clock;
 }
 
-/* Makes a clock that counts ns and is otherwise a copy; LTTng's counts ns already. */
+/*
+ * Makes a clock that counts ns and is otherwise a copy; LTTng's counts ns already.  One
+ * that was ahead of the reference begins earlier, as the reference shows an earlier time.
+ */
 static bt_clock_class *copy_clock(const bt_clock_class *from, bt_self_component *self,
-				  struct output *output)
+				  int64_t ahead_s, struct output *output)
 {
 	bt_clock_class *to = bt_clock_class_create(self);
 	int64_t offset_s;
@@ -342,6 +345,7 @@ static bt_clock_class *copy_clock(const bt_clock_class *from, bt_self_component 
 	frequency = bt_clock_class_get_frequency(from);
 	bt_clock_class_get_offset(from, &offset_s, &offset);
 	offset = (uint64_t) ((__uint128_t) offset * NS_PER_S / frequency);
+	offset_s -= ahead_s;
 	if (__builtin_mul_overflow(offset_s, NS_PER_S, &output->offset_ns) ||
 	    __builtin_add_overflow(output->offset_ns, (int64_t) offset,
 				   &output->offset_ns))
@@ -374,11 +378,17 @@ static bt_stream *make_stream(bt_trace_class *traces, bt_stream_class *streams,
 }
 
 static bool fill_output(struct output *output, bt_self_component *self,
-			const bt_trace *from, const bt_clock_class *from_clock)
+			const bt_trace *from, const bt_clock_class *from_clock,
+			const struct tap_clock *converted)
 {
 	bt_trace_class *traces = bt_trace_class_create(self);
 	bt_stream_class *streams = traces ? bt_stream_class_create(traces) : NULL;
-	bt_clock_class *clock = copy_clock(from_clock, self, output);
+	bt_clock_class *clock =
+		copy_clock(from_clock, self,
+			   converted && converted->offset_ns > 0
+				   ? converted->offset_ns / NS_PER_S + 1
+				   : 0,
+			   output);
 	bool is_whole = streams && clock && add_context(traces, streams) &&
 			!bt_stream_class_set_default_clock_class(streams, clock);
 	size_t i;
@@ -422,7 +432,7 @@ static struct output *find_output(struct tap_ctf *ctf, const struct tap_trace *t
 		return output;
 	}
 	if (!fill_output(made, bt_self_message_iterator_borrow_component(ctf->iterator),
-			 from, clock) ||
+			 from, clock, trace->clock) ||
 	    append(ctf,
 		   bt_message_stream_beginning_create(ctf->iterator, made->stream))) {
 		free_output(made);

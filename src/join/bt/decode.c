@@ -168,9 +168,24 @@ const bt_trace *tap_decoder_find_trace(const struct tap_decoder *decoder,
 	return reference ? reference->trace : NULL;
 }
 
-int tap_decoder_add_stream(struct tap_decoder *decoder, const bt_stream *stream)
+/* The number of the boot, which LTTng gives its clock; NULL unknown. */
+static const unsigned char *find_boot(const bt_stream *stream)
 {
-	return find_trace(decoder, bt_stream_borrow_trace_const(stream)) ? 0 : -ENOMEM;
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(
+		bt_stream_borrow_class_const(stream));
+
+	return clock ? bt_clock_class_get_uuid(clock) : NULL;
+}
+
+struct tap_trace *tap_decoder_add_stream(struct tap_decoder *decoder,
+					 const bt_stream *stream)
+{
+	struct tap_trace *trace =
+		find_trace(decoder, bt_stream_borrow_trace_const(stream));
+
+	return trace && !tap_join_set_clock(decoder->join, trace, find_boot(stream))
+		       ? trace
+		       : NULL;
 }
 
 /* ---- Classes ---- */
@@ -687,6 +702,18 @@ static void read_member(struct tap_decoder *decoder, struct member *member,
 	}
 }
 
+/* A time in a field as one of the reference's clock; 0 unknown. */
+static int64_t convert(const struct tap_event_class *class, const struct tap_trace *trace,
+		       int64_t field_ns)
+{
+	int64_t time_ns;
+
+	if (!field_ns ||
+	    __builtin_add_overflow(field_ns, class->clock_offset_ns, &time_ns))
+		return 0;
+	return tap_clock_convert(trace->clock, time_ns);
+}
+
 int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class,
 		      const bt_event *event, int64_t time_ns, struct tap_event *ret_event)
 {
@@ -742,13 +769,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	/* The thread that wrote the event is not the one that launched the work. */
 	if (class->kind == TAP_EVENT_GPU)
 		ret_event->tid = -1;
-	if (ret_event->end_ns &&
-	    __builtin_add_overflow(ret_event->end_ns, class->clock_offset_ns,
-				   &ret_event->end_ns))
-		ret_event->end_ns = 0;
-	if (ret_event->begin_ns &&
-	    __builtin_add_overflow(ret_event->begin_ns, class->clock_offset_ns,
-				   &ret_event->begin_ns))
-		ret_event->begin_ns = 0;
+	ret_event->end_ns = convert(class, ret_event->trace, ret_event->end_ns);
+	ret_event->begin_ns = convert(class, ret_event->trace, ret_event->begin_ns);
 	return 0;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The traces of several hosts are read twice: how their clocks convert is known only after
+ * the last message, and the first event that is shown needs it.
+ *
  * Only events, and messages that a stream has none yet, are ordered by time.  All other
  * messages are handled as soon as they are read: they concern the stream, not a moment.
  */
 #include "join/bt/merge.h"
 
 #include "join/base/heap.h"
+#include "join/bt/first.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,21 +23,28 @@ struct stream {
 	bt_message_array_const messages;
 	uint64_t count;
 	uint64_t next;		       /* the first message that is not handled */
+	struct tap_trace *trace;       /* NULL: the stream has not begun */
 	int64_t time_ns;	       /* of that message */
+	int64_t own_ns;		       /* the same, on the host's own clock */
 	struct tap_event_class *class; /* of that message, NULL: no event */
 	unsigned int number;
 	TAP_LIST_LINK(struct stream) waiting;
 };
 
 struct tap_merge {
-	struct tap_decoder *decoder;
-	struct tap_join *join;
+	struct tap_decoder *decoder; /* of the reading that goes on */
+	struct tap_join *join;	     /* likewise */
+	struct tap_decoder *last_decoder;
+	struct tap_join *last_join;
+	struct tap_first first;
+	bool has_begun; /* it is known how often the traces are read */
 	TAP_VEC(struct stream *) streams;
 	TAP_LIST(struct stream) waiting; /* for a message, in order of numbers */
 	struct tap_heap heap; /* streams with a message that waits for its turn */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */
 	uint64_t event_count;
+	uint64_t damaged_streams; /* that were found here */
 };
 
 struct tap_merge *tap_merge_create(struct tap_decoder *decoder, struct tap_join *join)
@@ -42,8 +53,8 @@ struct tap_merge *tap_merge_create(struct tap_decoder *decoder, struct tap_join 
 
 	if (!merge)
 		return NULL;
-	merge->decoder = decoder;
-	merge->join = join;
+	merge->decoder = merge->last_decoder = decoder;
+	merge->join = merge->last_join = join;
 	return merge;
 }
 
@@ -67,6 +78,7 @@ void tap_merge_destroy(struct tap_merge *merge)
 		free(stream);
 	}
 	tap_vec_free(&merge->streams);
+	tap_first_free(&merge->first);
 	tap_heap_free(&merge->heap);
 	tap_fields_free(&merge->event.fields);
 	free(merge);
@@ -141,6 +153,7 @@ static void note_damage(struct tap_merge *merge)
 	const bt_error *error = bt_current_thread_take_error();
 
 	loss->damaged_streams++;
+	merge->damaged_streams++;
 	if (error && !loss->first_damage && bt_error_get_cause_count(error))
 		loss->first_damage = strdup(bt_error_cause_get_message(
 			bt_error_borrow_cause_by_index(error, 0)));
@@ -158,11 +171,15 @@ static void set_time(struct tap_merge *merge, struct stream *stream,
 		     const bt_clock_snapshot *snapshot)
 {
 	stream->time_ns = merge->time_ns;
-	if (snapshot &&
-	    bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->time_ns)) {
-		stream->time_ns = merge->time_ns;
+	if (!snapshot)
+		return;
+	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &stream->own_ns)) {
 		bt_current_thread_clear_error();
+		return;
 	}
+	stream->time_ns = stream->trace
+				  ? tap_clock_convert(stream->trace->clock, stream->own_ns)
+				  : stream->own_ns;
 }
 
 static const bt_clock_snapshot *inactive_until(const bt_message *m)
@@ -197,9 +214,10 @@ static int look_at(struct tap_merge *merge, struct stream *stream)
 		set_time(merge, stream, inactive_until(message));
 		return 1;
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
-		ret = tap_decoder_add_stream(
+		stream->trace = tap_decoder_add_stream(
 			merge->decoder,
 			bt_message_stream_beginning_borrow_stream_const(message));
+		ret = stream->trace ? 0 : -ENOMEM;
 		break;
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		ret = note_discarded_events(merge, message);
@@ -219,6 +237,14 @@ static void drop_message(struct stream *stream)
 }
 
 enum { NOTHING, READY, AGAIN };
+
+/* Lets go of what reads the stream, unless it has to be read once more. */
+static void end_stream(const struct tap_merge *merge, struct stream *stream)
+{
+	stream->count = 0;
+	if (merge->has_begun && merge->join == merge->last_join)
+		BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
+}
 
 /*
  * Reads until the stream has a message that must wait for its turn.  Returns READY,
@@ -248,13 +274,11 @@ static int advance(struct tap_merge *merge, struct stream *stream)
 			stream->count = 0;
 			return -ENOMEM;
 		case BT_MESSAGE_ITERATOR_NEXT_STATUS_ERROR:
-			stream->count = 0;
 			note_damage(merge);
-			BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
+			end_stream(merge, stream);
 			return NOTHING;
 		case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
-			stream->count = 0;
-			BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
+			end_stream(merge, stream);
 			return NOTHING;
 		}
 	}
@@ -293,6 +317,14 @@ static int fill(struct tap_merge *merge)
 	return 0;
 }
 
+static int see(struct tap_merge *merge, const struct stream *stream)
+{
+	return stream->trace && stream->next < stream->count
+		       ? tap_first_see(&merge->first, stream->trace->clock,
+				       stream->own_ns)
+		       : 0;
+}
+
 static int take(struct tap_merge *merge, struct stream *stream)
 {
 	int ret;
@@ -301,11 +333,121 @@ static int take(struct tap_merge *merge, struct stream *stream)
 	if (!stream->class)
 		return 0;
 	merge->event_count++;
+	if (merge->join != merge->last_join && see(merge, stream))
+		return -ENOMEM;
 	ret = tap_decoder_event(merge->decoder, stream->class,
 				bt_message_event_borrow_event_const(
 					stream->messages[stream->next]),
 				stream->time_ns, &merge->event);
 	return ret ? ret : tap_join_event(merge->join, &merge->event);
+}
+
+/* ---- Two readings ---- */
+
+static bool can_rewind(const struct tap_merge *merge)
+{
+	bt_bool can = BT_TRUE;
+	size_t i;
+
+	for (i = 0; can && i < merge->streams.count; i++)
+		if (bt_message_iterator_can_seek_beginning(
+			    merge->streams.items[i]->iterator, &can)) {
+			bt_current_thread_clear_error();
+			can = BT_FALSE;
+		}
+	return can;
+}
+
+/* Forgets what is missing from streams that are read once more. */
+static void forget_loss(struct tap_merge *merge)
+{
+	tap_loss_forget_streams(tap_join_loss(merge->join), merge->damaged_streams);
+	merge->damaged_streams = 0;
+}
+
+/* Starts all streams anew, and reads each up to its first event.  Returns 0 or -errno. */
+static int rewind_all(struct tap_merge *merge)
+{
+	size_t i;
+
+	while (tap_heap_first(&merge->heap))
+		tap_heap_pop(&merge->heap);
+	merge->time_ns = 0;
+	for (i = 0; i < merge->streams.count; i++) {
+		struct stream *stream = merge->streams.items[i];
+
+		drop_messages(stream);
+		stream->next = stream->count = 0;
+		stream->trace = NULL;
+		if (bt_message_iterator_seek_beginning(stream->iterator)) {
+			note_damage(merge);
+			end_stream(merge, stream);
+			continue;
+		}
+		tap_list_append(&merge->waiting, stream, waiting);
+	}
+	return fill(merge);
+}
+
+/* Orders what waits, for whose times a conversion has become known. */
+static int order_again(struct tap_merge *merge)
+{
+	struct tap_heap_item item;
+	size_t i;
+	int ret = 0;
+
+	while (tap_heap_first(&merge->heap))
+		tap_heap_pop(&merge->heap);
+	for (i = 0; !ret && i < merge->streams.count; i++) {
+		struct stream *stream = merge->streams.items[i];
+
+		if (stream->next == stream->count)
+			continue;
+		stream->time_ns =
+			tap_clock_convert(stream->trace ? stream->trace->clock : NULL,
+					  stream->own_ns);
+		item = item_of(stream);
+		ret = tap_heap_push(&merge->heap, &item);
+	}
+	return ret;
+}
+
+/*
+ * All streams have their first event, or none: if they are of several hosts, and can be
+ * read twice, the first reading begins.
+ */
+static int begin(struct tap_merge *merge)
+{
+	size_t i;
+	int ret;
+
+	merge->has_begun = true;
+	if (tap_join_clocks(merge->join)->count < 2 || !can_rewind(merge))
+		return 0;
+	forget_loss(merge);
+	ret = tap_first_begin(&merge->first, merge->join);
+	if (ret)
+		return ret;
+	merge->join = merge->first.join;
+	merge->decoder = merge->first.decoder;
+	ret = rewind_all(merge);
+	for (i = 0; !ret && i < merge->streams.count; i++)
+		ret = see(merge, merge->streams.items[i]);
+	if (!ret)
+		ret = tap_first_align(&merge->first);
+	return ret ? ret : order_again(merge);
+}
+
+static int start_last(struct tap_merge *merge)
+{
+	int ret = tap_first_finish(&merge->first, merge->last_join);
+
+	merge->join = merge->last_join;
+	merge->decoder = merge->last_decoder;
+	if (!ret)
+		ret = rewind_all(merge);
+	tap_first_free(&merge->first);
+	return ret;
 }
 
 int tap_merge_run(struct tap_merge *merge, unsigned int budget,
@@ -322,8 +464,15 @@ int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 		if (ret)
 			return ret;
 	}
+	if (!merge->has_begun && !merge->waiting.first) {
+		ret = begin(merge);
+		if (ret)
+			return ret;
+	}
 	while (budget-- && !merge->waiting.first) {
 		first = tap_heap_first(&merge->heap);
+		if (!first && merge->join != merge->last_join)
+			return start_last(merge);
 		if (!first) {
 			*status = TAP_MERGE_END;
 			return 0;

@@ -73,18 +73,29 @@ int tap_loss_discarded(struct tap_loss *loss, const char *name, uint64_t events,
 	return 0;
 }
 
-void tap_context_free(struct tap_context *context)
+void tap_loss_forget_streams(struct tap_loss *loss, uint64_t damaged_streams)
 {
 	struct tap_stream_loss *stream;
 
-	while ((stream = context->loss.streams)) {
-		context->loss.streams = stream->next;
+	while ((stream = loss->streams)) {
+		loss->streams = stream->next;
 		free(stream->name);
 		free(stream);
 	}
-	free(context->loss.first_damage);
+	free(loss->first_damage);
+	loss->first_damage = NULL;
+	loss->discarded_events = 0;
+	loss->discarded_packets = 0;
+	loss->discarded_unknown = 0;
+	loss->damaged_streams -= damaged_streams;
+}
+
+void tap_context_free(struct tap_context *context)
+{
+	tap_loss_forget_streams(&context->loss, 0);
 	free(context->jobs);
 	free(context->snapshots);
 	tap_names_free(&context->names);
 	tap_traces_free(&context->traces);
+	tap_clocks_free(&context->clocks);
 }

@@ -10,6 +10,7 @@
 #ifndef TAP_JOIN_MODEL_CONTEXT_H
 #define TAP_JOIN_MODEL_CONTEXT_H
 
+#include "join/model/clock.h"
 #include "join/model/comm.h"
 #include "join/model/name.h"
 #include "join/model/pair.h"
@@ -38,6 +39,7 @@ struct tap_context {
 	struct tap_bounds bounds;
 
 	struct tap_names names;
+	struct tap_clocks clocks;
 	struct tap_traces traces;
 	struct tap_processes processes;
 	struct tap_comms comms;
@@ -77,6 +79,12 @@ const struct tap_name *tap_context_name_reported(struct tap_context *context,
  */
 int tap_loss_discarded(struct tap_loss *loss, const char *stream, uint64_t events,
 		       uint64_t packets);
+
+/*
+ * Forgets what is missing from the streams, so many of which are damaged: they are read
+ * once more.
+ */
+void tap_loss_forget_streams(struct tap_loss *loss, uint64_t damaged_streams);
 
 /*
  * No layer emits anything that begins before this time any more; INT64_MAX: no layer

@@ -2,6 +2,8 @@
 /* Names of links. */
 #include "join/model/link.h"
 
+#include "join/model/clock.h"
+
 const char *tap_link_kind_name(enum tap_link_kind kind)
 {
 	static const char *const names[] = {
@@ -39,6 +41,31 @@ const char *tap_mismatch_name(enum tap_mismatch mismatch)
 	};
 
 	return names[mismatch];
+}
+
+int64_t tap_link_uncertainty_ns(const struct tap_link *link)
+{
+	const struct tap_clock *clock, *widest = NULL;
+	int64_t most_ns = 0, second_ns = 0;
+	bool is_one = true;
+	size_t i;
+
+	for (i = 0; i < link->count; i++) {
+		clock = link->ends[i].process->trace->clock;
+		if (!clock || clock == widest)
+			continue;
+		if (widest && clock->reference != widest->reference)
+			return -1;
+		is_one &= !widest;
+		if (!widest || clock->uncertainty_ns > most_ns) {
+			second_ns = widest ? most_ns : 0;
+			most_ns = clock->uncertainty_ns;
+			widest = clock;
+		} else if (clock->uncertainty_ns > second_ns) {
+			second_ns = clock->uncertainty_ns;
+		}
+	}
+	return is_one ? 0 : most_ns + second_ns;
 }
 
 bool tap_link_has_rank(const struct tap_link *link, int64_t rank)

@@ -87,6 +87,12 @@ const char *tap_known_name(enum tap_known known);
 /* "function", "size", "datatype", "redop", "root", or NULL for none. */
 const char *tap_mismatch_name(enum tap_mismatch mismatch);
 
+/*
+ * The most by which the times of two ends may be wrong to each other: 0 on one host, -1
+ * where they may not be compared.
+ */
+int64_t tap_link_uncertainty_ns(const struct tap_link *link);
+
 /* Whether an end of the link has this rank. */
 bool tap_link_has_rank(const struct tap_link *link, int64_t rank);
 

@@ -25,6 +25,7 @@ struct tap_trace {
 	unsigned int number; /* from 0 */
 	char *host;	     /* "" unknown */
 	int64_t pid;	     /* of a trace of a single process, else */
+	struct tap_clock *clock; /* of the host; NULL: of all hosts of this name */
 };
 
 struct tap_library {

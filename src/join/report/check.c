@@ -366,6 +366,7 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	tap_buffer_add_unsigned(line, check->view.context->event_count);
 	tap_buffer_add_char(line, '\n');
 	tap_view_add_snapshots_text(line, check->view.context);
+	tap_view_add_clocks_text(line, check->view.context);
 	if (loss->is_window)
 		tap_buffer_add_string(line,
 				      "window: a flight recorder overwrites what is "
@@ -434,6 +435,8 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	tap_json_string(json, "verdict", verdicts[verdict]);
 	add_findings_json(check, json);
 	tap_defects_add_json(&check->defects, json);
+	if (check->view.context->clocks.count > 1)
+		tap_view_add_hosts_json(json, check->view.context);
 	tap_view_add_snapshots_json(json, check->view.context);
 	if (loss->is_window)
 		tap_json_bool(json, "window", true);

@@ -229,6 +229,7 @@ static int write_text(struct report *report, const struct tap_loss *loss)
 	int ret = 0;
 
 	tap_view_add_snapshots_text(line, report->view.context);
+	tap_view_add_clocks_text(line, report->view.context);
 	if (line->used)
 		tap_buffer_add_char(line, '\n');
 	for (i = 0; !ret && i < report->process_count; i++)

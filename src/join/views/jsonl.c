@@ -421,6 +421,15 @@ static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t
  * A link without communicator: of work requests, from the cause's beginning to when the
  * effect was read; of a launch, to the launch's beginning.
  */
+/* Of a link between hosts, how far its times can be compared; null: not at all. */
+static void add_uncertainty(struct tap_json *json, const struct tap_link *link)
+{
+	const int64_t uncertainty_ns = tap_link_uncertainty_ns(link);
+
+	if (uncertainty_ns)
+		tap_json_not_negative(json, "uncertainty_ns", uncertainty_ns);
+}
+
 static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 {
 	struct tap_json *json = &jsonl->json;
@@ -464,6 +473,7 @@ static int write_link(void *data, const struct tap_link *link)
 	tap_json_bool(json, "directed",
 		      link->kind != TAP_LINK_COLLECTIVE_RANKS &&
 			      link->kind != TAP_LINK_KERNEL_COLLECTIVE);
+	add_uncertainty(json, link);
 	if (!link->comm)
 		return write_work_link(jsonl, link);
 	tap_json_key(json, "comm_key", link->comm->key);

@@ -579,6 +579,7 @@ static void add_header(struct text *text)
 					    ? "local time\n"
 					    : "seconds since the first event\n");
 	tap_view_add_snapshots_text(line, view->context);
+	tap_view_add_clocks_text(line, view->context);
 	for (size_t i = 0; i < text->processes.count; i++)
 		if (text->processes.items[i])
 			add_process_line(line, text->processes.items[i]);

@@ -12,12 +12,15 @@
 
 static bool is_host_new(const struct tap_context *context, size_t number)
 {
-	const char *host = context->traces.all[number]->host;
+	const struct tap_trace *trace = context->traces.all[number], *other;
 	size_t i;
 
-	for (i = 0; i < number; i++)
-		if (!strcmp(context->traces.all[i]->host, host))
+	for (i = 0; i < number; i++) {
+		other = context->traces.all[i];
+		if (trace->clock && other->clock ? trace->clock == other->clock
+						 : !strcmp(trace->host, other->host))
 			return false;
+	}
 	return true;
 }
 
@@ -30,6 +33,87 @@ size_t tap_view_host_count(const struct tap_context *context)
 	return count;
 }
 
+static void add_clock_json(struct tap_json *json, const struct tap_clock *clock)
+{
+	const bool is_converted = clock->reference != clock ||
+				  clock->how == TAP_CLOCK_REFERENCE;
+
+	tap_json_string(json, "clock", tap_clock_how_name(clock->how));
+	tap_json_string(json, "clock_of", clock->reference->host);
+	if (is_converted) {
+		tap_json_signed(json, "offset_ns", clock->offset_ns);
+		tap_json_signed(json, "drift_ppb", clock->drift_ppb);
+		tap_json_signed(json, "uncertainty_ns", clock->uncertainty_ns);
+	} else {
+		tap_json_null(json, "offset_ns");
+		tap_json_null(json, "drift_ppb");
+		tap_json_null(json, "uncertainty_ns");
+	}
+}
+
+/* Two significant digits, in the largest unit that does not make it less than 1. */
+static void add_rough(struct tap_buffer *buffer, int64_t ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{" s", 1e9}, {" ms", 1e6}, {" us", 1e3}, {" ns", 1}};
+	char text[32];
+	size_t i = 0;
+
+	while (i < 3 && (double) ns < units[i].ns)
+		i++;
+	snprintf(text, sizeof(text), (double) ns < 10 * units[i].ns && i < 3 ? "%.1f" : "%.0f",
+		 (double) ns / units[i].ns);
+	tap_buffer_add_string(buffer, text);
+	tap_buffer_add_string(buffer, units[i].name);
+}
+
+static void add_clock_text(struct tap_buffer *buffer, const struct tap_clock *clock)
+{
+	char drift[32];
+
+	tap_buffer_add_string(buffer, "clock: host ");
+	tap_buffer_add_visible(buffer, clock->host);
+	if (clock->reference == clock) {
+		tap_buffer_add_string(buffer, clock->is_contradicted
+						      ? ": unknown, as what happened on it "
+							"contradicts the others; its times are "
+							"not compared with theirs\n"
+						      : ": unknown, as no messages to and fro and no "
+							"collective connect it; its times are not "
+							"compared with others\n");
+		return;
+	}
+	tap_buffer_add_string(buffer, ": ");
+	add_rough(buffer, clock->offset_ns < 0 ? -clock->offset_ns : clock->offset_ns);
+	tap_buffer_add_string(buffer, clock->offset_ns < 0 ? " behind " : " ahead of ");
+	tap_buffer_add_visible(buffer, clock->reference->host);
+	snprintf(drift, sizeof(drift), ", %+.2g ppm, known to ",
+		 (double) clock->drift_ppb / 1000);
+	tap_buffer_add_string(buffer, drift);
+	add_rough(buffer, clock->uncertainty_ns);
+	tap_buffer_add_string(buffer, clock->how == TAP_CLOCK_COLLECTIVES
+					      ? " (from collectives)\n"
+					      : " (from messages)\n");
+}
+
+void tap_view_add_clocks_text(struct tap_buffer *buffer,
+			      const struct tap_context *context)
+{
+	size_t i;
+
+	for (i = 0; context->clocks.count > 1 && i < context->clocks.count; i++)
+		if (context->clocks.all[i]->how != TAP_CLOCK_REFERENCE)
+			add_clock_text(buffer, context->clocks.all[i]);
+}
+
+/* The clock of this host, if it has one and there are others. */
+static const struct tap_clock *clock_of(const struct tap_context *context, size_t trace)
+{
+	return context->clocks.count > 1 ? context->traces.all[trace]->clock : NULL;
+}
+
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context)
 {
 	size_t i;
@@ -40,6 +124,8 @@ void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *co
 			continue;
 		tap_json_open(json, NULL, '{');
 		tap_json_string(json, "name", context->traces.all[i]->host);
+		if (clock_of(context, i))
+			add_clock_json(json, clock_of(context, i));
 		tap_json_close(json);
 	}
 	tap_json_close(json);

@@ -42,8 +42,11 @@ struct tap_view *tap_report_create(void);
 struct tap_view *tap_check_create(void);
 struct tap_view *tap_why_create(void);
 
-/* "hosts":[{"name":...}] of all traces, each once. */
+/* "hosts":[{"name":...}] of all traces, each once; of several, with their clocks. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context);
+/* Of several hosts, a line for each whose clock is not the reference. */
+void tap_view_add_clocks_text(struct tap_buffer *buffer,
+			      const struct tap_context *context);
 /* "snapshots":[{"name":...,"of":4}], only of flight recorders. */
 void tap_view_add_snapshots_json(struct tap_json *json,
 				 const struct tap_context *context);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A first reading of the traces of several hosts, from which the second learns how their
+ * clocks convert.
+ *
+ * Hides the join and the decoder of that reading: nothing of it is left but the clocks.
+ */
+#ifndef TAP_JOIN_BT_FIRST_H
+#define TAP_JOIN_BT_FIRST_H
+
+#include "join/bt/decode.h"
+
+struct tap_first {
+	struct tap_join *join;
+	struct tap_decoder *decoder;
+	struct tap_clock_observer *observer;
+};
+
+/* For the same jobs, and with the same bounds, as the join.  Returns 0 or -ENOMEM. */
+int tap_first_begin(struct tap_first *first, const struct tap_join *join);
+void tap_first_free(struct tap_first *first);
+
+/* Notes that a host has an event at this time of its own clock.  Returns 0 or -ENOMEM. */
+int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host_ns);
+
+/*
+ * Call when each stream's first event has been seen: as the hosts' clocks have nothing in
+ * common yet, their times are counted from each host's first event.  Returns 0 or
+ * -ENOMEM.
+ */
+int tap_first_align(struct tap_first *first);
+
+/* Call after the last event: fills in the join's clocks.  Returns 0 or -errno. */
+int tap_first_finish(struct tap_first *first, struct tap_join *join);
+
+#endif
