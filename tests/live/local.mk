@@ -43,10 +43,13 @@ tests/live/programs/format.so: tests/live/programs/format.c
 tests/live/programs/dies.so: tests/live/programs/dies.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/dies.c
+tests/live/programs/skewed.so: tests/live/programs/skewed.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/programs/skewed.c -ldl
 check_DATA += tests/live/programs/calls tests/live/programs/count.so \
-	tests/live/programs/format.so tests/live/programs/dies.so
+	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
 CLEANFILES += tests/live/programs/calls tests/live/programs/count.so \
-	tests/live/programs/format.so tests/live/programs/dies.so
+	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
 check_PROGRAMS += tests/live/programs/nvtx tests/live/programs/nvtx-later
@@ -140,10 +143,11 @@ LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
 	tests/live/test_processes.sh tests/live/test_order.sh tests/live/test_late.sh \
 	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
-	tests/live/test_stock.sh tests/live/test_kernels.sh
+	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/expect/bundled.py \
 	tests/live/programs/calls.c tests/live/programs/calls.py \
 	tests/live/programs/count.c tests/live/programs/dies.c \
+	tests/live/programs/skewed.c tests/live/expect/clocks.py \
 	tests/live/programs/format.c tests/live/expect/processes.py \
 	tests/live/expect/stock.py tests/live/expect/ways.py \
 	tests/live/programs/wheels.py
