@@ -7,6 +7,7 @@ COMMON_SOURCES = \
 	src/common/barrier.c src/common/barrier.h \
 	src/common/clock.h \
 	src/common/compiler.h \
+	src/common/counters.c src/common/counters.h \
 	src/common/gate.c src/common/gate.h \
 	src/common/helper.c src/common/helper.h \
 	src/common/launcher.c src/common/launcher.h \

@@ -10,6 +10,7 @@
 #include "common/thread.h"
 #include "cupti/abi.h"
 #include "cupti/client.h"
+#include "cupti/nvml.h"
 #include "intercept/resolve.h"
 
 /* The function that a wrapper returned by dlsym() calls, in one copy of CUPTI. */
@@ -147,11 +148,18 @@ tap_exported int InitializeInjection(void)
 
 static const char *const prefixes[] = {"cupti", NULL};
 
+static void fork_child(void)
+{
+	tap_cupti_fork_child();
+	tap_cupti_sample_fork_child();
+}
+
 const struct tap_layer tap_layer_cupti = {
 	.stand_in = stand_in,
 	.prefixes = prefixes,
 	.write_statedump = tap_cupti_write_statedump,
-	.fork_child = tap_cupti_fork_child,
+	.fork_child = fork_child,
+	.sample = tap_cupti_sample,
 	.cuda_begins = cuda_begins,
 	.cuda_has_begun = cuda_has_begun,
 };

@@ -9,6 +9,7 @@ CUPTI_SOURCES = \
 	src/cupti/clock.c src/cupti/clock.h \
 	src/cupti/library.c src/cupti/library.h \
 	src/cupti/names.c src/cupti/names.h \
+	src/cupti/nvml.c src/cupti/nvml.h \
 	src/cupti/owner.c src/cupti/owner.h \
 	src/cupti/records.c src/cupti/records.h \
 	src/cupti/entry_point.c

@@ -27,6 +27,9 @@ struct tap_state_counts {
 			     list */
 };
 
+/* Sources of samples: the words of CCLTAP_SAMPLE. */
+enum { TAP_SAMPLE_THREADS = 1, TAP_SAMPLE_PORTS = 2, TAP_SAMPLE_GPU = 4 };
+
 /*
  * A hook may be NULL.  The caller holds no lock of the tracer's unless a comment says so.
  */
@@ -45,6 +48,12 @@ struct tap_layer {
 	void (*write_statedump)(struct tap_state_counts *counts);
 	/* Once a second, by the watchdog; stuck_ns 0: no call counts as stuck. */
 	void (*look)(int64_t stuck_ns);
+	/*
+	 * Once a second, after look() of all layers, while tap:sample is recorded: samples
+	 * the layer's source if that is among these.  It may
+	 * read files, and must end soon.
+	 */
+	void (*sample)(unsigned sources);
 	/* An entry leads into a library for the first time since it was resolved. */
 	void (*library_met)(void);
 	/* A watched library was unloaded. */

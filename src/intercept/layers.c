@@ -16,6 +16,7 @@
 /* clang-format off */
 #define LAYERS(X) \
 	X(watchdog) /* has no lock */ \
+	X(sample) /* has no lock */ \
 	X(cupti) /* client.c's lock: before LTTng's own too; no lock under its others */ \
 	/* LTTng's own lock; a fork takes it before all locks that follow */ \
 	X(verbs) \

@@ -53,6 +53,7 @@ libccltap_la_SOURCES = \
 	src/intercept/resolve.c src/intercept/resolve.h \
 	src/intercept/stack/cfi.c src/intercept/stack/cfi.h \
 	src/intercept/stack/stack.c src/intercept/stack/stack.h \
+	src/intercept/sample.c src/intercept/sample.h \
 	src/intercept/start.c src/intercept/start.h \
 	src/intercept/statedump.c src/intercept/statedump.h \
 	src/intercept/thread_state.c src/intercept/thread_state.h \

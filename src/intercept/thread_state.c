@@ -86,7 +86,7 @@ const struct tap_layer tap_layer_thread_state = {
 	.write_statedump = write_statedump,
 };
 
-/* Whether the call that t is in is due for a report or stuck. */
+/* Whether the call that t is in is new, due for a report, or stuck. */
 static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 		 struct tap_thread_seen *ret_seen)
 {
@@ -95,7 +95,8 @@ static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 
 	if (!read_open(t, &ret_seen->state))
 		return false;
-	if (open->seen_id != ret_seen->state.call_id) {
+	ret_seen->is_new = open->seen_id != ret_seen->state.call_id;
+	if (ret_seen->is_new) {
 		open->seen_id = ret_seen->state.call_id;
 		open->seen_ns = now_ns;
 		open->due_ns = TAP_SECOND_NS;
@@ -105,7 +106,7 @@ static bool look(struct tap_thread *t, int64_t now_ns, int64_t stuck_ns,
 	ret_seen->state.min_ns = (uint64_t) min_ns;
 	ret_seen->is_due = min_ns >= open->due_ns;
 	ret_seen->is_stuck = stuck_ns && min_ns >= stuck_ns && !open->is_stuck;
-	return ret_seen->is_due || ret_seen->is_stuck;
+	return ret_seen->is_new || ret_seen->is_due || ret_seen->is_stuck;
 }
 
 uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
@@ -120,6 +121,9 @@ uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
 	now_ns = tap_now_ns();
 	for (t = tap_threads_newest(); t && nr < room; t = t->earlier) {
 		if (!look(t, now_ns, stuck_ns, &ret_seen[nr]))
+			continue;
+		/* New calls, of which there may be many at each look, leave room for others. */
+		if (ret_seen[nr].is_new && nr >= room / 2)
 			continue;
 		while (t->open.due_ns <= now_ns - t->open.seen_ns)
 			t->open.due_ns *= 10;

@@ -15,16 +15,17 @@
 #include "common/compiler.h"
 #include "tracepoints/events.h"
 
-/* A recorded call that was open at an earlier look too. */
+/* A recorded call that is open. */
 struct tap_thread_seen {
 	struct tap_thread_state state;
+	bool is_new;   /* first look at which the call is open */
 	bool is_due;   /* to be reported: after 1 s, then after each tenfold time */
 	bool is_stuck; /* first look at which the call has taken stuck_ns */
 };
 
 /*
- * Looks at all threads; called by the watchdog alone.  Returns the number of calls to
- * report, at most `room`; the next look returns the rest.  stuck_ns 0: no call is ever
+ * Looks at all threads; called by the watchdog alone.  Returns the number of calls that
+ * are new, to report or stuck, at most `room`; the next look returns the rest.  stuck_ns 0: no call is ever
  * stuck.
  */
 uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,

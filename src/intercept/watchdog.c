@@ -16,6 +16,7 @@
 #include "common/helper.h"
 #include "intercept/layer.h"
 #include "intercept/recorder.h"
+#include "intercept/sample.h"
 #include "intercept/thread_state.h"
 #include "intercept/trace.h"
 
@@ -79,11 +80,16 @@ static void look(void)
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_due)
 			tap_events_table->open_call(&seen[i].state);
+	for (i = 0; i < nr; i++)
+		if (seen[i].is_new || seen[i].is_due)
+			tap_sample_thread(&seen[i]);
 	/* The snapshot must contain the events written above. */
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)
 			ask(&seen[i].state);
 	TAP_LAYERS_CALL(look, stuck_ns);
+	/* Last, since files are read for it, which may take long. */
+	tap_sample_layers();
 }
 
 static void *run_watchdog(void *unused)

@@ -58,4 +58,5 @@ __attribute__((constructor)) static void fill(void)
 	tap_tp_nccl_args_fill(&tap_events.cuda);
 	tap_tp_gpu_fill(&tap_events.gpu);
 	tap_events.open_call_on = tap_tp_open_call_on();
+	tap_events.sample_on = tap_tp_sample_on();
 }

@@ -21,7 +21,7 @@
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
-#define TAP_EVENTS_VERSION 14
+#define TAP_EVENTS_VERSION 15
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and what it contained. */
@@ -227,6 +227,19 @@ struct tap_stack {
 	const uint64_t *offsets;   /* return addresses less the base of their library */
 };
 
+/* What the counters of something say that the process uses: at most once a second. */
+struct tap_sample {
+	const char *source;  /* "port", "thread" or "gpu" */
+	const char *subject; /* the port ("mlx5_0/1"), the GPU's address, or "" */
+	const char *state;   /* of the port or thread, in the kernel's words, or "" */
+	int32_t tid;	     /* of a thread, 0 else */
+	uint64_t interval_ns; /* since the sample before; 0: there was none */
+	const char *names;   /* of the counters, with commas between them */
+	uint32_t nr;
+	const uint64_t *values;
+	const uint64_t *growth; /* in that interval; all 0 without one */
+};
+
 /*
  * The events of the provider "tap" (tap_tp.h) that libccltap.so writes, one a
  * line: X(name, the parameters, the arguments).  Each is a member of struct tap_events.
@@ -240,6 +253,7 @@ struct tap_stack {
 	X(stack, (const struct tap_stack *stack), (stack)) \
 	X(process_end, (void), (getpid())) \
 	X(open_call, (const struct tap_thread_state *thread), (thread)) \
+	X(sample, (const struct tap_sample *sample), (sample)) \
 	X(statedump_process, (const struct tap_process *process), (process)) \
 	X(statedump_library, (const struct tap_library *library), (library)) \
 	X(statedump_comm, (const struct tap_comm_state *comm), (comm)) \
@@ -276,6 +290,7 @@ struct tap_events {
 	TAP_EVENTS_OF_PROCESS(TAP_EVENT_POINTER)
 #undef TAP_EVENT_POINTER
 	const int *open_call_on; /* whether that event is wanted */
+	const int *sample_on;	 /* likewise */
 	/*
 	 * The state dump: LTTng calls `write` in a thread of its own whenever a session
 	 * starts or a user asks for a state dump.  set_statedump() returns false if LTTng

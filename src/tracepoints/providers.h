@@ -56,6 +56,7 @@ void tap_tp_gpu_hot_fill(struct tap_gpu_events *ret_events) tap_hidden;
 TAP_EVENTS_OF_PROCESS(TAP_TP_DECLARE)
 #undef TAP_TP_DECLARE
 const int *tap_tp_open_call_on(void) tap_hidden;
+const int *tap_tp_sample_on(void) tap_hidden;
 bool tap_tp_set_statedump(void (*write)(void)) tap_hidden;
 void tap_tp_stay(void) tap_hidden;
 

@@ -26,6 +26,11 @@ const int *tap_tp_open_call_on(void)
 	return &lttng_ust_tracepoint_tap___open_call.state;
 }
 
+const int *tap_tp_sample_on(void)
+{
+	return &lttng_ust_tracepoint_tap___sample.state;
+}
+
 void tap_tp_statedump_function(uint64_t function, const char *name)
 {
 	lttng_ust_tracepoint(tap, statedump_function, function, name);

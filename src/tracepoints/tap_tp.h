@@ -127,6 +127,19 @@ TAP_COMM_EVENT(statedump_comm)
 TAP_THREAD_EVENT(open_call)
 TAP_THREAD_EVENT(statedump_thread)
 
+LTTNG_UST_TRACEPOINT_EVENT(tap, sample,
+	LTTNG_UST_TP_ARGS(const struct tap_sample *, s),
+	LTTNG_UST_TP_FIELDS(
+		lttng_ust_field_string(source, s->source)
+		lttng_ust_field_string(subject, s->subject)
+		lttng_ust_field_string(state, s->state)
+		lttng_ust_field_integer(int32_t, tid, s->tid)
+		lttng_ust_field_integer(uint64_t, interval_ns, s->interval_ns)
+		lttng_ust_field_string(names, s->names)
+		lttng_ust_field_sequence(uint64_t, values, s->values, uint32_t, s->nr)
+		lttng_ust_field_sequence(uint64_t, growth, s->growth, uint32_t, s->nr)))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, sample, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+
 LTTNG_UST_TRACEPOINT_EVENT(tap, process_end,
 	LTTNG_UST_TP_ARGS(int32_t, pid_),
 	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int32_t, pid, pid_)))

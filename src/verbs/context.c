@@ -168,6 +168,7 @@ static void describe(struct tap_context *c, struct ibv_context *context)
 		.observed = c->real.post_send && c->real.poll_cq,
 	};
 	snprintf(c->device, sizeof(c->device), "%s", context->device->name);
+	snprintf(c->path, sizeof(c->path), "%s", context->device->ibdev_path);
 	if (c->real.post_send && dladdr((void *) c->real.post_send, &provider) &&
 	    provider.dli_fname)
 		snprintf(c->provider, sizeof(c->provider), "%s", provider.dli_fname);

@@ -133,6 +133,7 @@ const struct tap_layer tap_layer_verbs = {
 	.prefixes = prefixes,
 	.write_statedump = tap_verbs_write_statedump,
 	.look = tap_verbs_look,
+	.sample = tap_verbs_sample,
 	.fork_prepare = tap_verbs_fork_prepare,
 	.fork_parent = tap_verbs_fork_done,
 	.fork_child = tap_verbs_fork_done,

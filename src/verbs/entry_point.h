@@ -48,6 +48,8 @@ void tap_verbs_write(enum tap_verbs_hot event, const void *record,
 /* Defined in statedump.c for struct tap_layer. */
 void tap_verbs_write_statedump(struct tap_state_counts *counts) tap_hidden;
 void tap_verbs_look(int64_t stuck_ns) tap_hidden;
+/* Likewise, once a second: samples the ports. */
+void tap_verbs_sample(unsigned sources) tap_hidden;
 void tap_verbs_fork_prepare(void) tap_hidden;
 void tap_verbs_fork_done(void) tap_hidden;
 

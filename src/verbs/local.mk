@@ -10,6 +10,7 @@ VERBS_SOURCES = \
 	src/verbs/objects.c src/verbs/objects.h \
 	src/verbs/post.c src/verbs/post.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/request.c src/verbs/request.h \
+	src/verbs/sample.c \
 	src/verbs/setup.c \
 	src/verbs/statedump.c \
 	src/verbs/table.c src/verbs/table.h \

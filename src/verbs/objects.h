@@ -45,6 +45,7 @@ struct tap_context {
 	struct tap_verbs_context about;
 	bool is_put_back; /* the provider restored its table; reported once */
 	char device[64], provider[256];
+	char path[256]; /* in sysfs, "": unknown */
 };
 
 struct tap_pd {

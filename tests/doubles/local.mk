@@ -82,19 +82,25 @@ soft_verbs_all = $(soft_verbs_c) tests/doubles/verbs/soft.h \
 	tests/doubles/verbs/libibverbs.map
 soft_verbs_so = tests/doubles/verbs/libibverbs.so.1
 
-noinst_DATA += $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static) \
+double_nvml_so = tests/doubles/nvml/libnvidia-ml.so.1
+
+noinst_DATA += $(double_nvml_so) $(doubles_so) $(soft_verbs_so) $(mini_cudart_so) $(mini_cudart_static) \
 	$(double_cupti_so)
 CLEANFILES += $(doubles_so) tests/doubles/cuda/libcuda.so tests/doubles/nccl/libnccl.so \
 	$(soft_verbs_so) tests/doubles/verbs/libibverbs.so $(mini_cudart_so) \
-	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(double_cupti_so)
+	$(mini_cudart_static) $(mini_cudart_static:.a=.o) $(double_cupti_so) \
+	$(double_nvml_so)
 EXTRA_DIST += $(doubles_h) $(double_cuda_all) $(mini_cudart_all) $(mini_nccl_all) \
 	$(soft_verbs_all) $(double_cupti_all) tests/doubles/cupti/README \
-	tests/doubles/nccl/README tests/doubles/verbs/README
+	tests/doubles/nccl/README tests/doubles/verbs/README tests/doubles/nvml/nvml.c
 
 # Plain files with the names of the real ones: libtool would put a script in
 # the place of each, and dlopen() is part of what is imitated.
 doubles_link = $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -fPIC -fvisibility=hidden \
 	-shared -pthread -Wl,-z,defs -Wl,-soname,$(@F)
+
+$(double_nvml_so): tests/doubles/nvml/nvml.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -o $@ $(srcdir)/tests/doubles/nvml/nvml.c
 
 # What it hands out are its own functions, whoever else defines the names.
 tests/doubles/cuda/libcuda.so.1: $(double_cuda_all) $(doubles_h)

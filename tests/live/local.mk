@@ -16,11 +16,18 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_ranks.sh tests/live/test_control.sh tests/live/test_flight.sh \
 	tests/live/test_by_hand.sh tests/live/test_hip.sh tests/live/test_slow.sh \
 	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
-	tests/live/test_format.sh
+	tests/live/test_format.sh tests/live/test_samples.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
 	tests/live/programs/strangers.py tests/live/programs/kills.py \
 	tests/live/programs/recorder.py
 TESTS += $(LIVE_RECORD_TESTS)
+
+tests/live/programs/samples: tests/live/programs/samples.c $(doubles_so) $(soft_verbs_so)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
+		$(srcdir)/tests/live/programs/samples.c $(doubles_ld) -libverbs
+check_DATA += tests/live/programs/samples
+CLEANFILES += tests/live/programs/samples
+EXTRA_DIST += tests/live/programs/samples.c tests/live/expect/samples.py
 
 # What the library records, seen through the reader.
 check_PROGRAMS += tests/live/programs/light tests/live/programs/processes

@@ -212,6 +212,7 @@ static enum tap_event_kind find_kind(const char *name)
 		{"stack", TAP_EVENT_STACK},
 		{"open_call", TAP_EVENT_OPEN_CALL},
 		{"process_end", TAP_EVENT_PROCESS_END},
+		{"sample", TAP_EVENT_SAMPLE},
 		{"statedump_process", TAP_EVENT_STATEDUMP_PROCESS},
 		{"statedump_library", TAP_EVENT_STATEDUMP_LIBRARY},
 		{"statedump_comm", TAP_EVENT_STATEDUMP_COMM},

@@ -21,6 +21,7 @@ enum tap_event_kind {
 	TAP_EVENT_STACK,
 	TAP_EVENT_OPEN_CALL,
 	TAP_EVENT_PROCESS_END,
+	TAP_EVENT_SAMPLE,
 	/*
 	 * State dumps, which the tracer writes repeatedly: what is known already stays.
 	 */

@@ -4,6 +4,7 @@
 #include "join/model/layers.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "common/compiler.h"
 
@@ -12,7 +13,7 @@
 	(TAP_TAKES(TAP_EVENT_PROCESS) | TAP_TAKES(TAP_EVENT_STATEDUMP_PROCESS) | \
 	 TAP_TAKES(TAP_EVENT_LIBRARY) | TAP_TAKES(TAP_EVENT_STATEDUMP_LIBRARY) | \
 	 TAP_TAKES(TAP_EVENT_STACK) | TAP_TAKES(TAP_EVENT_STATEDUMP_STACK) | \
-	 TAP_TAKES(TAP_EVENT_PROBLEM))
+	 TAP_TAKES(TAP_EVENT_PROBLEM) | TAP_TAKES(TAP_EVENT_SAMPLE))
 
 static int emit(const struct tap_context *context, struct tap_process *process)
 {
@@ -88,6 +89,60 @@ static int take_problem(const struct tap_context *context,
 	return tap_emit_problem(context, &problem);
 }
 
+static const char *get_text(const struct tap_fields *fields, const char *name)
+{
+	const char *text = tap_fields_get_string(fields, name);
+
+	return text ? text : "";
+}
+
+/* The elements of an array, NULL without it; *count is lowered to their number. */
+static const uint64_t *get_array(const struct tap_fields *fields, const char *name,
+				 size_t *count)
+{
+	const struct tap_field *field = tap_fields_find(fields, name);
+
+	if (!field || field->kind != TAP_FIELD_ARRAY) {
+		*count = 0;
+		return NULL;
+	}
+	if (*count > field->value.data.length)
+		*count = field->value.data.length;
+	return tap_fields_array(fields, field);
+}
+
+static size_t count_names(const char *names)
+{
+	size_t count = *names != 0;
+
+	for (; *names; names++)
+		count += *names == ',';
+	return count;
+}
+
+static int take_sample(const struct tap_context *context,
+		       const struct tap_process *process, const struct tap_event *event)
+{
+	const struct tap_fields *fields = &event->fields;
+	struct tap_sample sample = {.process = process,
+				    .time_ns = event->time_ns,
+				    .source = get_text(fields, "source"),
+				    .subject = get_text(fields, "subject"),
+				    .state = get_text(fields, "state"),
+				    .names = get_text(fields, "names"),
+				    .tid = -1};
+
+	sample.interval_ns = tap_fields_number(fields, "interval_ns");
+	if (!strcmp(sample.source, "thread"))
+		tap_fields_get_signed(fields, "tid", &sample.tid);
+	sample.count = count_names(sample.names);
+	sample.values = get_array(fields, "values", &sample.count);
+	sample.growth = get_array(fields, "growth", &sample.count);
+	return context->consumer->sample
+		       ? context->consumer->sample(context->data, &sample)
+		       : 0;
+}
+
 static tap_apart int take_about(struct tap_context *context, struct tap_process *process,
 				struct tap_event *event)
 {
@@ -109,6 +164,8 @@ static tap_apart int take_about(struct tap_context *context, struct tap_process 
 		return take_stack(context, process, event);
 	case TAP_EVENT_PROBLEM:
 		return take_problem(context, process, event);
+	case TAP_EVENT_SAMPLE:
+		return take_sample(context, process, event);
 	default:
 		return 0;
 	}

@@ -83,6 +83,22 @@ struct tap_problem {
 	bool is_unobserved; /* something in the program cannot be observed */
 };
 
+/* What the counters of something that a process uses said at one moment. */
+struct tap_sample {
+	const struct tap_process *process;
+	int64_t time_ns;
+	const char *source;   /* "port", "thread", "gpu", or a newer tracer's */
+	const char *subject;  /* "mlx5_0/1", or "" */
+	const char *state;    /* in the kernel's words, or "" */
+	int64_t tid;	      /* of a thread, else -1 */
+	uint64_t interval_ns; /* since the sample before, 0: there was none */
+	/* The counters that differ from the sample before; all, where there was none. */
+	const char *names; /* with commas between them */
+	const uint64_t *values;
+	const uint64_t *growth; /* in that interval */
+	size_t count;
+};
+
 /* A thread that was in a call when recording began, or has been in one for long. */
 struct tap_thread_state {
 	const struct tap_process *process;
@@ -295,6 +311,7 @@ struct tap_consumer {
 	int (*library)(void *data, const struct tap_process *process,
 		       const struct tap_library *library);
 	int (*problem)(void *data, const struct tap_problem *problem);
+	int (*sample)(void *data, const struct tap_sample *sample);
 	/* At each report of the thread's state. */
 	int (*thread)(void *data, const struct tap_thread_state *thread);
 	/* Each time that something new is known of the member: comm.h. */

@@ -313,6 +313,48 @@ static int write_problem(void *data, const struct tap_problem *problem)
 	return end_line(jsonl);
 }
 
+/* "counters":[{"name":"link_downed","value":3,"growth":1}] */
+static void add_counters(struct tap_json *json, const struct tap_sample *sample)
+{
+	const char *name = sample->names;
+	size_t i, length;
+
+	tap_json_open(json, "counters", '[');
+	for (i = 0; i < sample->count; i++, name += length + (name[length] == ',')) {
+		length = strcspn(name, ",");
+		tap_json_open(json, NULL, '{');
+		tap_buffer_add(&json->text, name, length);
+		tap_json_text(json, "name");
+		tap_json_unsigned(json, "value", sample->values[i]);
+		tap_json_unsigned(json, "growth", sample->growth[i]);
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+}
+
+static int write_sample(void *data, const struct tap_sample *sample)
+{
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "sample");
+	if (ret)
+		return ret;
+	add_who(json, sample->process);
+	tap_json_signed(json, "time_ns", sample->time_ns);
+	tap_json_string(json, "source", sample->source);
+	tap_json_string(json, "subject", sample->subject);
+	tap_json_string(json, "state", sample->state);
+	tap_json_not_negative(json, "tid", sample->tid);
+	if (sample->interval_ns)
+		tap_json_unsigned(json, "interval_ns", sample->interval_ns);
+	else
+		tap_json_null(json, "interval_ns");
+	add_counters(json, sample);
+	return end_line(jsonl);
+}
+
 /* The values of a communicator's configuration that the program set. */
 static void add_config(struct tap_json *json, const struct tap_fields *about)
 {
@@ -638,6 +680,7 @@ static const struct tap_consumer consumer = {
 	.process = write_process,
 	.library = write_library,
 	.problem = write_problem,
+	.sample = write_sample,
 	.thread = write_thread,
 	.communicator = write_communicator,
 	.span_ended = write_span,

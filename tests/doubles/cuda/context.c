@@ -279,6 +279,34 @@ DOUBLE_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 	return res;
 }
 
+DOUBLE_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags,
+						  int *active)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!flags || !active)
+		return CUDA_ERROR_INVALID_VALUE;
+	pthread_mutex_lock(&double_lock);
+	*flags = 0;
+	*active = primary[dev].retained > 0;
+	pthread_mutex_unlock(&double_lock);
+	return CUDA_SUCCESS;
+}
+
+DOUBLE_EXPORT CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
+{
+	CUresult res = check_device(dev);
+
+	if (res != CUDA_SUCCESS)
+		return res;
+	if (!pciBusId || len < 13)
+		return CUDA_ERROR_INVALID_VALUE;
+	snprintf(pciBusId, (size_t) len, "0000:%02X:00.0", dev + 1);
+	return CUDA_SUCCESS;
+}
+
 static CUresult release_primary(CUdevice dev)
 {
 	struct CUctx_st *unused = NULL;

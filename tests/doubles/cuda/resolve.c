@@ -51,6 +51,8 @@ static const struct {
 	ENTRY_LEGACY(cuDeviceGetName, 2000, cuDeviceGetName),
 	ENTRY_LEGACY(cuDeviceGetAttribute, 2000, cuDeviceGetAttribute),
 	ENTRY_LEGACY(cuDeviceTotalMem, 3020, cuDeviceTotalMem_v2),
+	ENTRY_LEGACY(cuDeviceGetPCIBusId, 4010, cuDeviceGetPCIBusId),
+	ENTRY_LEGACY(cuDevicePrimaryCtxGetState, 7000, cuDevicePrimaryCtxGetState),
 	ENTRY_LEGACY(cuDevicePrimaryCtxRetain, 7000, cuDevicePrimaryCtxRetain),
 	ENTRY_LEGACY(cuDevicePrimaryCtxRelease, 7000, cuDevicePrimaryCtxRelease),
 	ENTRY_LEGACY(cuDevicePrimaryCtxRelease, 11000, cuDevicePrimaryCtxRelease_v2),

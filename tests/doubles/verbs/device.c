@@ -33,8 +33,8 @@ static void describe(struct soft_device *device, int index)
 	snprintf(base->dev_name, sizeof(base->dev_name), "uverbs%d", index);
 	snprintf(base->dev_path, sizeof(base->dev_path),
 		 "/sys/class/infiniband_verbs/uverbs%d", index);
-	snprintf(base->ibdev_path, sizeof(base->ibdev_path),
-		 "/sys/class/infiniband/soft%d", index);
+	snprintf(base->ibdev_path, sizeof(base->ibdev_path), "%s/soft%d",
+		 soft_settings()->sysfs, index);
 }
 
 struct ibv_device **ibv_get_device_list(int *num_devices)

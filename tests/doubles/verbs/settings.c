@@ -66,6 +66,11 @@ static void read_environment(void)
 			: 1;
 	settings.host = host ? number("SOFTVERBS_HOST", host, 0, 255) : 0;
 	settings.fabric = getenv("SOFTVERBS_FABRIC");
+	settings.sysfs = getenv("SOFTVERBS_SYSFS");
+	if (!settings.sysfs)
+		settings.sysfs = "/sys/class/infiniband";
+	if (strlen(settings.sysfs) > 128)
+		wrong("SOFTVERBS_SYSFS", settings.sysfs);
 	if (!settings.fabric)
 		settings.fabric = "";
 	if (strlen(settings.fabric) > 64)

@@ -46,6 +46,7 @@ struct soft_settings {
 	unsigned int host;
 	bool is_infiniband;
 	const char *fabric;
+	const char *sysfs; /* folder of the adapters' own folders */
 	/* Faults: the number of the request of each queue pair that they hit; 0: none. */
 	uint32_t rnr_at;
 	uint32_t retry_at;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples: what the kernel counts of a thread that does not return from a call, and what
+ * the layers sample (layer.h).
+ *
+ * Hides which sources the user wants (CCLTAP_SAMPLE), and what a sample is compared with.
+ */
+#ifndef TAP_INTERCEPT_SAMPLE_H
+#define TAP_INTERCEPT_SAMPLE_H
+
+#include "intercept/thread_state.h"
+
+/*
+ * Called by the watchdog alone: remembers the counters of a thread whose call it sees for
+ * the first time, and writes tap:sample when the call is to be reported.
+ */
+void tap_sample_thread(const struct tap_thread_seen *seen) tap_hidden;
+
+/* Called by the watchdog alone: lets the layers sample. */
+void tap_sample_layers(void) tap_hidden;
+
+#endif

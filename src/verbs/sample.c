@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples the counters of the ports of the devices that the program has opened, from
+ * sysfs.
+ *
+ * The state of queue pairs is not asked for: the program may destroy one while another
+ * thread queries it.  Their changes and their completions are recorded anyway.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/counters.h"
+#include "verbs/entry_point.h"
+#include "verbs/objects.h"
+
+/* Ports that are sampled; more than a node's adapters have. */
+#define PORTS_MAX 32
+
+/*
+ * A device whose firmware does not answer makes a read last long, and the watchdog has
+ * other work: after this time for one look nothing is sampled any more.
+ */
+#define LOOK_MAX_NS (TAP_SECOND_NS / 10)
+
+/*
+ * What tells of losses, congestion and traffic, as the drivers mlx5, mlx4, bnxt_re, irdma,
+ * efa, hns and rxe call it (Linux, drivers/infiniband: files below ports/N).
+ */
+static const char *const counters[] = {
+	"counters/port_xmit_data",
+	"counters/port_rcv_data",
+	"counters/port_xmit_wait",
+	"counters/port_xmit_discards",
+	"counters/port_rcv_errors",
+	"counters/symbol_error",
+	"counters/link_error_recovery",
+	"counters/link_downed",
+	"counters/local_link_integrity_errors",
+	"counters/excessive_buffer_overrun_errors",
+	"hw_counters/out_of_sequence",
+	"hw_counters/out_of_buffer",
+	"hw_counters/packet_seq_err",
+	"hw_counters/local_ack_timeout_err",
+	"hw_counters/implied_nak_seq_err",
+	"hw_counters/rnr_nak_retry_err",
+	"hw_counters/duplicate_request",
+	"hw_counters/req_cqe_error",
+	"hw_counters/resp_cqe_error",
+	"hw_counters/roce_adp_retrans",
+	"hw_counters/roce_adp_retrans_to",
+	"hw_counters/roce_slow_restart",
+	"hw_counters/rx_icrc_encapsulated",
+	"hw_counters/np_cnp_sent",
+	"hw_counters/np_ecn_marked_roce_packets",
+	"hw_counters/rp_cnp_handled",
+	"hw_counters/rp_cnp_ignored",
+	"hw_counters/to_retransmits",
+	"hw_counters/seq_err_naks_rcvd",
+	"hw_counters/max_retry_exceeded",
+	"hw_counters/rnr_naks_rcvd",
+	"hw_counters/retrans_pkts",
+	"hw_counters/retrans_timeout_events",
+	"hw_counters/unresponsive_remote_events",
+	"hw_counters/out_of_seq_request",
+	"hw_counters/rcvd_seq_err",
+	"hw_counters/rcvd_rnr_err",
+	"hw_counters/send_rnr_err",
+	"hw_counters/completer_retry_err",
+	"hw_counters/retry_exceeded_err",
+	"hw_counters/retry_rnr_exceeded_err",
+	"hw_counters/send_err",
+};
+_Static_assert(ARRAY_SIZE(counters) <= TAP_COUNTERS_MAX, "a bit for each");
+
+struct port {
+	char folder[320]; /* the port's in sysfs */
+	char subject[72]; /* "mlx5_0/1" */
+	char state[64];
+	struct tap_counters counters;
+	uint64_t is_missing; /* a bit for each counter without a file */
+};
+
+/* The watchdog alone uses these; a fork's child has its own. */
+static struct port ports[PORTS_MAX];
+static unsigned nr_ports;
+static bool is_given_up;
+
+static void add_port(const struct tap_context *c, unsigned number)
+{
+	char folder[sizeof(ports->folder)];
+	unsigned i;
+
+	/* A path that is cut names no file. */
+	snprintf(folder, sizeof(folder), "%s/ports/%u", c->path, number);
+	for (i = 0; i < nr_ports; i++)
+		if (!strcmp(ports[i].folder, folder))
+			return;
+	if (nr_ports == PORTS_MAX)
+		return;
+	memcpy(ports[nr_ports].folder, folder, sizeof(folder));
+	snprintf(ports[nr_ports].subject, sizeof(ports->subject), "%s/%u", c->device,
+		 number);
+	nr_ports++;
+}
+
+/* A device that was closed goes on being sampled: its ports still serve others. */
+static void find_ports(void)
+{
+	const struct tap_context *c;
+	unsigned number;
+
+	if (!tap_tables_lock())
+		return;
+	tap_table_each(&tap_contexts, c) for (number = 1;
+					      *c->path && number <= c->about.num_ports;
+					      number++) add_port(c, number);
+	tap_tables_unlock();
+}
+
+/* "4: ACTIVE" becomes "ACTIVE". */
+static void read_state(const struct port *port, char *ret_state, size_t size)
+{
+	char path[400], text[64];
+	const char *name;
+
+	snprintf(path, sizeof(path), "%s/state", port->folder);
+	*ret_state = 0;
+	if (!tap_counters_read(path, text, sizeof(text)))
+		return;
+	text[strcspn(text, "\n")] = 0;
+	name = strchr(text, ' ');
+	snprintf(ret_state, size, "%s", name ? name + 1 : text);
+}
+
+static void sample(struct port *port)
+{
+	static struct tap_counters_sample found;
+	char path[400], text[32], state[sizeof(port->state)];
+	uint64_t value;
+	bool is_new;
+	unsigned i;
+
+	tap_counters_begin(&port->counters, &found, tap_now_ns());
+	read_state(port, state, sizeof(state));
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (port->is_missing >> i & 1)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", port->folder, counters[i]);
+		if (tap_counters_read(path, text, sizeof(text)) &&
+		    tap_counters_number(text, &value))
+			tap_counters_note(&port->counters, &found, i,
+					  strchr(counters[i], '/') + 1, value);
+		else
+			port->is_missing |= UINT64_C(1) << i;
+	}
+	is_new = strcmp(state, port->state);
+	memcpy(port->state, state, sizeof(state));
+	if (!tap_counters_end(&port->counters, &found) && !is_new)
+		return;
+	tap_events_table->sample(&(struct tap_sample){
+		.source = "port",
+		.subject = port->subject,
+		.state = port->state,
+		.interval_ns = found.interval_ns,
+		.names = found.names,
+		.nr = found.nr,
+		.values = found.values,
+		.growth = found.growth,
+	});
+}
+
+void tap_verbs_sample(unsigned sources)
+{
+	const int64_t begin_ns = tap_now_ns();
+	unsigned i;
+
+	if (is_given_up || !(sources & TAP_SAMPLE_PORTS))
+		return;
+	find_ports();
+	for (i = 0; i < nr_ports; i++) {
+		sample(&ports[i]);
+		if (tap_now_ns() - begin_ns < LOOK_MAX_NS)
+			continue;
+		is_given_up = true;
+		tap_problem("not sampled", "the counters of a port take long to read", 1);
+		return;
+	}
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Compares samples with what the program and the doubles did.
+
+usage: samples.py JSONL
+"""
+import json
+import sys
+
+samples = [json.loads(line) for line in open(sys.argv[1])]
+
+
+def of(source):
+    found = [sample for sample in samples if sample["source"] == source]
+    assert found, f"no sample of source {source}"
+    return found
+
+
+def counters(sample):
+    return {counter["name"]: counter for counter in sample["counters"]}
+
+
+ports = of("port")
+first, last = counters(ports[0]), [counters(sample) for sample in ports[1:]]
+assert ports[0]["subject"] == "soft0/1" and ports[0]["state"] == "ACTIVE", ports[0]
+assert ports[0]["interval_ns"] is None, ports[0]
+assert first["packet_seq_err"]["value"] == 100 and first["link_downed"]["value"] == 7, first
+assert "symbol_error" not in first and "out_of_sequence" not in first, first
+# Only what has grown is written again.
+assert [c for c in last if "packet_seq_err" in c] == last and len(last) == 1, last
+assert last[0]["packet_seq_err"]["value"] == 412, last
+assert last[0]["packet_seq_err"]["growth"] == 312, last
+assert "link_downed" not in last[0], last
+
+threads = of("thread")
+assert all(sample["tid"] is not None and sample["state"] for sample in threads), threads
+# The call was seen once before it was old enough to be reported.
+assert all(sample["interval_ns"] for sample in threads), threads
+
+gpus = of("gpu")
+first = counters(gpus[0])
+assert gpus[0]["subject"] == "0000:01:00.0", gpus[0]
+assert first["busy_percent"]["value"] == 97 and first["sm_clock_mhz"]["value"] == 1980, first
+assert len(gpus) > 1 and counters(gpus[1]).keys() == {"power_mw"}, gpus
+assert counters(gpus[1])["power_mw"]["growth"] == 1000, gpus

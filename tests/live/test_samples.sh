@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Once a second the tracer samples what can be read without asking the program: the ports of
+# its adapters, the thread that does not return from a call, and, on request, the GPU.
+set -eu
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
+
+port=$work/sysfs/soft0/ports/1
+mkdir -p "$port/counters" "$port/hw_counters"
+echo "4: ACTIVE" >"$port/state"
+echo 7 >"$port/counters/link_downed"
+echo "N/A (no PMA)" >"$port/counters/symbol_error"
+doubles=$top_builddir/tests/doubles
+SOFTVERBS_SYSFS=$work/sysfs
+LD_LIBRARY_PATH=$doubles/verbs:$doubles/cuda:$doubles/nccl:$doubles/nvml
+export SOFTVERBS_SYSFS
+
+# recorded TRACE SOURCES
+recorded()
+{
+    CCLTAP_SAMPLE=$2 "$ccltap" record -o "$work/$1" -- \
+        env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" "$port/hw_counters"
+}
+
+# lines TRACE: the samples as one JSON record in each line.
+lines()
+{
+    "$ccltap" timeline --format jsonl "$work/$1" | grep '"type":"sample"' || true
+}
+
+run 0 "a program that waits for seconds" recorded all ports,threads,gpu
+same "it says what it says" ok "$(cat "$work/out")"
+lines all >"$work/all.jsonl"
+check "port, thread and GPU say what they count" \
+    python3 "$top_srcdir/tests/live/expect/samples.py" "$work/all.jsonl"
+check "the raw event has named fields" sh -c \
+    "babeltrace2 '$work/all' 2>/dev/null | grep -q 'tap:sample: .*source = \"port\".*names = \"'"
+
+run 0 "without GPUs, as is usual" recorded usual ""
+lines usual >"$work/usual.jsonl"
+same "nothing is sampled of them" 0 "$(grep -c '"source":"gpu"' "$work/usual.jsonl")"
+check "but of the port" grep -q '"source":"port"' "$work/usual.jsonl"
+
+run 0 "with nothing" recorded none none
+same "nothing is sampled" 0 "$(lines none | wc -l)"
+
+run 0 "a driver without NVML" env DOUBLE_NVML_FAILS=1 "$ccltap" record -o "$work/fails" -- \
+    env CCLTAP_SAMPLE=gpu LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" \
+    "$port/hw_counters"
+check "a problem says so" sh -c "'$ccltap' timeline --format jsonl '$work/fails' |
+    grep '\"what\":\"not sampled\"' | grep -q 'libnvidia-ml.so.1 cannot be used'"
+tap_done
