@@ -23,6 +23,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/analysis.h \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
 	src/join/findings/collective.c src/join/findings/collective.h \
+	src/join/findings/counters.c \
 	src/join/findings/failed.c \
 	src/join/findings/finding.c src/join/findings/finding.h \
 	src/join/findings/findings.c src/join/findings/findings.h \

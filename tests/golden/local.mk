@@ -100,6 +100,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/open-none \
 	tests/golden/traces/open-state \
 	tests/golden/traces/roles \
+	tests/golden/traces/samples \
 	tests/golden/traces/simple \
 	tests/golden/traces/stacks \
 	tests/golden/traces/too-many-open \

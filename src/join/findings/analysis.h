@@ -30,6 +30,8 @@ struct tap_analysis {
 	int (*collective)(void *state, const struct tap_collective *collective);
 	/* Nothing comes any more: the analysis makes its findings. */
 	int (*conclude)(void *state, const struct tap_loss *loss);
+	/* All have concluded: adds to a finding what the analysis knows of its cause. */
+	int (*explain)(void *state, struct tap_finding *finding);
 	void (*free)(void *state);
 };
 
@@ -67,11 +69,12 @@ void tap_findings_drop(struct tap_findings *findings);
  */
 bool tap_findings_may_lack_calls(const struct tap_loss *loss);
 
+extern const struct tap_analysis tap_counters_analysis;
+extern const struct tap_analysis tap_failed_analysis;
 extern const struct tap_analysis tap_late_analysis;
 extern const struct tap_analysis tap_mismatch_analysis;
-extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_missing_analysis;
+extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_slow_analysis;
-extern const struct tap_analysis tap_failed_analysis;
 
 #endif

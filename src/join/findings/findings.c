@@ -21,6 +21,7 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_failed_analysis,	/* calls and requests that failed */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
+	&tap_counters_analysis,	 /* makes none: what counters say of the others' */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
@@ -206,6 +207,11 @@ static int take_communicator(void *data, const struct tap_member *member)
 	FEED(communicator, member);
 }
 
+static int take_sample(void *data, const struct tap_sample *sample)
+{
+	FEED(sample, sample);
+}
+
 static int take_begun(void *data, struct tap_span *span)
 {
 	FEED(span_begun, span);
@@ -251,6 +257,7 @@ const struct tap_consumer tap_findings_consumer = {
 	.process = take_process,
 	.problem = take_problem,
 	.thread = take_thread,
+	.sample = take_sample,
 	.communicator = take_communicator,
 	.span_begun = take_begun,
 	.span_ended = take_ended,
@@ -331,6 +338,18 @@ static void settle_causes(struct tap_findings *findings)
 			}
 }
 
+static int explain_all(struct tap_findings *findings)
+{
+	int ret = 0;
+	size_t i, j;
+
+	for (i = 0; i < ANALYSIS_COUNT; i++)
+		for (j = 0; !ret && analyses[i]->explain && j < findings->all.count; j++)
+			ret = analyses[i]->explain(findings->states[i],
+						   &findings->all.items[j]);
+	return ret;
+}
+
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
 {
 	int ret = tap_collectives_finish(findings->collectives, findings->view->context);
@@ -339,6 +358,8 @@ int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *
 	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
 		if (analyses[i]->conclude)
 			ret = analyses[i]->conclude(findings->states[i], loss);
+	if (!ret)
+		ret = explain_all(findings);
 	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
 		ret = add_clear(findings, loss);
 	settle_causes(findings);

@@ -52,6 +52,7 @@ static void write_json(struct why *why)
 	}
 FORWARD(process, const struct tap_process *)
 FORWARD(problem, const struct tap_problem *)
+FORWARD(sample, const struct tap_sample *)
 FORWARD(thread, const struct tap_thread_state *)
 FORWARD(communicator, const struct tap_member *)
 FORWARD(span_begun, struct tap_span *)
@@ -87,6 +88,7 @@ static void destroy(struct tap_view *view)
 static const struct tap_consumer consumer = {
 	.process = process_to_findings,
 	.problem = problem_to_findings,
+	.sample = sample_to_findings,
 	.thread = thread_to_findings,
 	.communicator = communicator_to_findings,
 	.span_begun = span_begun_to_findings,
