@@ -93,7 +93,9 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/check.c \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
+	src/join/report/forward.c src/join/report/forward.h \
 	src/join/report/kernels.c src/join/report/kernels.h \
+	src/join/report/overview.c src/join/report/overview.h \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \
 	src/join/report/report_calls.c src/join/report/report_calls.h \
@@ -103,6 +105,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/report_net.c src/join/report/report_net.h \
 	src/join/report/report_work.c src/join/report/report_work.h \
 	src/join/report/rows.c src/join/report/rows.h \
+	src/join/report/screen.c src/join/report/screen.h \
 	src/join/report/times.c src/join/report/times.h \
 	src/join/report/why.c \
 	src/join/views/derived.c src/join/views/derived.h \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `ccltap report`: how often each function was called, and for how long. */
+/* `ccltap report`: what a run was like, in one screen or in tables. */
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -13,16 +13,27 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_JSON = TAP_KEY_OTHERS };
+enum { KEY_JSON = TAP_KEY_OTHERS, KEY_TABLES };
+
+/* The tables, as the parameters of the sink name them; their keys begin at KEY_TABLES. */
+enum { FULL, CALLS, COMM, NET, GPU, TABLES };
+static const char *const tables[TABLES] = {"full", "calls", "comm", "net", "gpu"};
 
 struct request {
 	bool json;
+	bool tables[TABLES];
 	struct tap_stacks_view stacks;
 	struct tap_reading reading;
 };
 
 static const struct argp_option options[] = {
-	{"json", KEY_JSON, NULL, 0, "write one JSON object, for programs", 0},
+	{"full", KEY_TABLES + FULL, NULL, 0, "show all tables", 0},
+	{"calls", KEY_TABLES + CALLS, NULL, 0, "show the tables of calls", 0},
+	{"comm", KEY_TABLES + COMM, NULL, 0, "show the tables of communicators", 0},
+	{"net", KEY_TABLES + NET, NULL, 0, "show the tables of the network", 0},
+	{"gpu", KEY_TABLES + GPU, NULL, 0, "show the tables of the GPUs and their driver",
+	 0},
+	{"json", KEY_JSON, NULL, 0, "write one JSON object with all, for programs", 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
 	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
 	{0},
@@ -39,6 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		request->json = true;
 		return 0;
+	case KEY_TABLES ... KEY_TABLES + TABLES - 1:
+		request->tables[key - KEY_TABLES] = true;
+		return 0;
 	}
 	return tap_reading_parse(&request->reading, key, arg, state);
 }
@@ -50,8 +64,25 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "[TRACE...]",
-	.doc = "Sums up the calls in TRACE, a folder that was recorded into; without it, the newest recording here.",
+	.doc = "Sums up TRACE, a folder that was recorded into; without it, the newest recording here: "
+	       "in one screen what is wrong, the collectives and the ranks; or in tables all that was "
+	       "counted.",
 };
+
+static bool add_tables(const struct request *request, bt_value *params)
+{
+	bool is_none = true;
+	size_t i;
+
+	for (i = 0; i < TABLES; i++) {
+		is_none = is_none && !request->tables[i];
+		if (bt_value_map_insert_bool_entry(params, tables[i], request->tables[i]))
+			return false;
+	}
+	/* The first screen has no stacks. */
+	return !is_none || !request->stacks.is_wanted ||
+	       !bt_value_map_insert_bool_entry(params, "calls", true);
+}
 
 static bt_value *make_params(const struct request *request)
 {
@@ -63,7 +94,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "overwrite",
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
-	    tap_terminal_add_params(params) &&
+	    tap_terminal_add_params(params) && add_tables(request, params) &&
 	    tap_stacks_add_params(&request->stacks, params))
 		return params;
 	bt_value_put_ref(params);

@@ -10,6 +10,15 @@
 #define USUAL_COLUMNS 100
 #define USUAL_LINES 24
 
+/* A number of the environment, as shells export it; 0: there is none. */
+static unsigned int number_of(const char *variable)
+{
+	const char *value = getenv(variable);
+	const long number = value ? strtol(value, NULL, 10) : 0;
+
+	return number > 0 && number < 10000 ? (unsigned int) number : 0;
+}
+
 struct tap_terminal_size tap_terminal_size(void)
 {
 	struct tap_terminal_size size = {.columns = USUAL_COLUMNS, .lines = USUAL_LINES};
@@ -19,9 +28,14 @@ struct tap_terminal_size tap_terminal_size(void)
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &window)) {
 		if (window.ws_col)
 			size.columns = window.ws_col;
-		if (window.ws_row)
-			size.lines = window.ws_row;
+		/* The last line is the prompt's. */
+		if (window.ws_row > 1)
+			size.lines = window.ws_row - 1;
 	}
+	if (number_of("COLUMNS"))
+		size.columns = number_of("COLUMNS");
+	if (number_of("LINES"))
+		size.lines = number_of("LINES");
 	return size;
 }
 

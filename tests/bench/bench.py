@@ -603,7 +603,7 @@ def calls_in_timeline(file):
 
 
 # Name, arguments, and how many calls are in what it wrote.
-VIEWS = (("report", ("report",), calls_in_report),
+VIEWS = (("report", ("report", "--full"), calls_in_report),
          ("timeline", ("timeline", "--format", "jsonl"), calls_in_timeline))
 
 

@@ -33,6 +33,7 @@ static const struct view {
 } views[] = {
 	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
 	{"report", "json", NULL},	{"check", "json", NULL},
+	{"report", "full", NULL},	{"report", NULL, NULL},
 	{"filter", NULL, NULL},
 };
 

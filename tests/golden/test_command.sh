@@ -56,8 +56,8 @@ ok $status "JSON lines have every call"
 
 status=0
 ccltap report --json "$work/run" >"$work/out" || status=1
-grep -q '"name":"ncclAllReduce","inner":false,"calls":2,' "$work/out" || status=1
-ccltap report "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
+grep -q '"name":"ncclAllReduce","inner":false,"wait":false,"calls":2,' "$work/out" || status=1
+ccltap report --calls "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
 ok $status "the report counts calls, inner ones apart"
 
 status=0
@@ -177,12 +177,12 @@ ok $status "a stream that is cut short leaves the others"
 status=0
 refuses 'jsonl exists' ccltap timeline -o "$work/jsonl" "$work/run" || status=1
 grep -q '^{"type":"trace"' "$work/jsonl" || status=1
-ccltap report --overwrite -o "$work/jsonl" "$work/run" || status=1
+ccltap report --full --overwrite -o "$work/jsonl" "$work/run" || status=1
 grep -q '^all processes' "$work/jsonl" || status=1
 ok $status "a file that exists is replaced only when told to"
 
 status=0
-for verb in timeline 'timeline -f jsonl' report; do
+for verb in timeline 'timeline -f jsonl' 'report --full'; do
 	# shellcheck disable=SC2086 # words
 	ccltap $verb -o /dev/null "$work/run" || status=1
 	rm -f "$work/fifo"

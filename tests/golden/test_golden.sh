@@ -36,10 +36,11 @@ views() { # EVENTS
 	done
 	shown=$(sed -n 's/^# views: //p' "$1")
 	# shellcheck disable=SC2086 # several words
-	for one in ${shown:-text jsonl report report-json check check-json}; do
+	for one in ${shown:-text jsonl report report-full report-json check check-json}; do
 		case $one in
 		text) view text "$1" timeline $window ${others-} ;;
 		jsonl) view jsonl "$1" timeline format=jsonl ${others-} ;;
+		report-full) view report-full "$1" report full=yes ${others-} ;;
 		*-json) view $one "$1" ${one%-json} json=yes ${others-} ;;
 		*) view $one "$1" $one ${others-} ;;
 		esac
@@ -138,7 +139,7 @@ ok $status "each kernel of 1000 replays is of its collective, in order"
 
 # All took 150 ns, and waited for 200, 400 or 600: a median of so many different ones has
 # two digits.
-"$convert" events "$work/replays.events" report output="$work/sums"
+"$convert" events "$work/replays.events" report gpu=yes output="$work/sums"
 status=0
 grep -q '^  pid 10 .* ncclAllReduce  *3000 .* 10 ns *~400 ns *150 ns *150 ns$' "$work/sums" || status=1
 [ "$status" -eq 0 ] || sed -n '/^collectives on the GPU/,/^$/s/^/# /p' "$work/sums"
@@ -153,7 +154,7 @@ head -n 1 "$work/piped" | grep -q '"discarded_events":12,' || status=1
 ok $status "a pipe gets what a file gets"
 
 status=0
-"$convert" events "$traces/simple.events" report output="$work/patched" 2>"$work/error" &&
+"$convert" events "$traces/simple.events" report full=yes output="$work/patched" 2>"$work/error" &&
 	status=1
 grep -q 'exists: choose another name' "$work/error" || status=1
 head -n 1 "$work/patched" | grep -q '^{"type":"trace"' || status=1

@@ -45,7 +45,7 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
         check "a user's first program" unshare -m sh -c '
             mount -t tmpfs tmpfs /dev/shm && exec "$@"' - "$top_builddir/ccltap" record \
             -o "$top_builddir/tests/host/trace" --overwrite -- "$first" error "$link"
-        "$top_builddir/ccltap" report "$top_builddir/tests/host/trace" \
+        "$top_builddir/ccltap" report --full "$top_builddir/tests/host/trace" \
             >"$top_builddir/tests/host/report" || true
         check "its first call is recorded" grep -q ncclGetVersion \
             "$top_builddir/tests/host/report"

@@ -45,7 +45,7 @@ check "it has exactly the calls that were made, and what was posted" /usr/bin/py
 check "its timeline has the messages that NCCL sent" sh -c \
     "'$ccltap' timeline '$work/verbs' | grep -q ' net_send net_id=1 request=1 requests=1 '"
 check "its report has them" sh -c \
-    "'$ccltap' report '$work/verbs' | grep -A 2 '^NCCL messages' | grep -q ' net 1, pid '"
+    "'$ccltap' report --net '$work/verbs' | grep -A 2 '^NCCL messages' | grep -q ' net 1, rank '"
 
 # Trace Compass takes it for one of LTTng's, on the same clock.
 for entry in 'domain = "ust"' 'tracer_name = "lttng-ust"' "hostname = \"$(uname -n)\"" \

@@ -141,7 +141,7 @@ check "rank 2 is in none, and what it did last is known" stands 2 \
 check "rank 3 is in a call that counts for nothing" stands 3 \
     "in ncclMemAlloc, thread $(pid_of 3), for at least [0-9.]* s; last seen at"
 check "rank 4 has ended" stands 4 "idle; last call ncclCommAbort on $key (rank 0/1), returned at .*; began to exit at"
-"$ccltap" report --overwrite -o "$work/report" "$work/$prefix-late"
+"$ccltap" report --full --overwrite -o "$work/report" "$work/$prefix-late"
 check "the report counts them" grep "^3 calls never returned" "$work/report"
 
 # asked COUNT VARIABLE...: the notes that a recorder gets.

@@ -225,7 +225,7 @@ trace host=alpha
 2200 hot 20 20 nccl:ncclMadeUp_exit call_id=2 result=0:ncclSuccess
 END
 top_builddir="$work" "$work/convert" events "$work/made-up.events" report \
-    output="$work/report"
+    full=yes output="$work/report"
 
 section() # TITLE: the lines below it, words apart by one blank
 {

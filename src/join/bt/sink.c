@@ -17,6 +17,7 @@
 
 #define WINDOW 100000
 
+
 struct sink {
 	bt_self_component_sink *self;
 	const char *output_name;
@@ -225,9 +226,33 @@ tap_sink_init_report(bt_self_component_sink *self,
 		     bt_self_component_sink_configuration *configuration,
 		     const bt_value *values, void *data)
 {
+	enum { JSON = COMMON_COUNT, FULL, CALLS, COMM, NET, GPU };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
+		[FULL] = {.name = "full", .kind = TAP_PARAM_BOOL},
+		[CALLS] = {.name = "calls", .kind = TAP_PARAM_BOOL},
+		[COMM] = {.name = "comm", .kind = TAP_PARAM_BOOL},
+		[NET] = {.name = "net", .kind = TAP_PARAM_BOOL},
+		[GPU] = {.name = "gpu", .kind = TAP_PARAM_BOOL},
+	};
+	struct tap_view *view;
+
 	(void) configuration;
 	(void) data;
-	return init_sums(self, values, tap_report_create);
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	view = tap_report_create();
+	if (view) {
+		view->settings.is_json = params[JSON].boolean;
+		view->settings.tables = (params[FULL].boolean ? TAP_TABLES_ALL : 0) |
+					(params[CALLS].boolean ? TAP_TABLES_CALLS : 0) |
+					(params[COMM].boolean ? TAP_TABLES_COMM : 0) |
+					(params[NET].boolean ? TAP_TABLES_NET : 0) |
+					(params[GPU].boolean ? TAP_TABLES_GPU : 0);
+	}
+	return make_sink(self, view, params);
 }
 
 bt_component_class_initialize_method_status

@@ -110,7 +110,7 @@ static int find_known(const char *name, size_t length)
 }
 
 static struct counter *make_counter(struct samples *samples,
-				    const struct tap_sample *sample, size_t number,
+				    const struct tap_sampled *sample, size_t number,
 				    uint64_t key)
 {
 	struct counter *counter = calloc(1, sizeof(*counter));
@@ -135,7 +135,7 @@ static struct counter *make_counter(struct samples *samples,
 }
 
 /* Returns 0 or -ENOMEM. */
-static int note_growth(struct samples *samples, const struct tap_sample *sample,
+static int note_growth(struct samples *samples, const struct tap_sampled *sample,
 		       size_t number, uint64_t growth)
 {
 	const uint64_t key = tap_table_hash(sample->subject) ^ number;
@@ -158,7 +158,7 @@ static int note_growth(struct samples *samples, const struct tap_sample *sample,
 	return 0;
 }
 
-static uint64_t growth_of(const struct tap_sample *sample, const char *wanted)
+static uint64_t growth_of(const struct tap_sampled *sample, const char *wanted)
 {
 	const char *name = sample->names;
 	size_t i, length;
@@ -172,7 +172,7 @@ static uint64_t growth_of(const struct tap_sample *sample, const char *wanted)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int note_latest(struct samples *samples, const struct tap_sample *sample,
+static int note_latest(struct samples *samples, const struct tap_sampled *sample,
 		       bool is_port)
 {
 	struct latest *latest = NULL;
@@ -202,7 +202,7 @@ static int note_latest(struct samples *samples, const struct tap_sample *sample,
 	return 0;
 }
 
-static int take_sample(void *state, const struct tap_sample *sample)
+static int take_sample(void *state, const struct tap_sampled *sample)
 {
 	struct samples *samples = state;
 	const bool is_port = !strcmp(sample->source, "port");

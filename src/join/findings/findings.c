@@ -207,7 +207,7 @@ static int take_communicator(void *data, const struct tap_member *member)
 	FEED(communicator, member);
 }
 
-static int take_sample(void *data, const struct tap_sample *sample)
+static int take_sample(void *data, const struct tap_sampled *sample)
 {
 	FEED(sample, sample);
 }

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 
+/* What a process has for comm_rank that is several ranks. */
+#define SEVERAL (-2)
+
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
 	struct tap_context *context = ((struct tap_layer_state *) state)->context;
@@ -35,6 +38,43 @@ static int span_begun(void *state, struct tap_span *span, const struct tap_event
 	return span->member ? 0 : -ENOMEM;
 }
 
+/* The communicator of which a rank is one of the job; NULL where several are as large. */
+static const struct tap_comm *largest(const struct tap_comms *comms)
+{
+	const struct tap_comm *comm, *found = NULL;
+	bool is_alone = false;
+	size_t i;
+
+	for (i = 0; i < comms->count; i++) {
+		comm = comms->all[i];
+		if (comm->united || !comm->members || comm->nranks < 1)
+			continue;
+		is_alone = !found || comm->nranks > found->nranks ||
+			   (is_alone && comm->nranks < found->nranks);
+		if (!found || comm->nranks > found->nranks)
+			found = comm;
+	}
+	return is_alone ? found : NULL;
+}
+
+/* Gives each process its rank in the largest communicator. */
+static int finish(void *state)
+{
+	struct tap_context *context = ((struct tap_layer_state *) state)->context;
+	const struct tap_comm *comm = largest(&context->comms);
+	const struct tap_member *member = comm ? comm->members : NULL;
+	struct tap_process *process;
+
+	for (; member; member = member->next) {
+		process = context->processes.all[member->process->number];
+		if (process->comm_rank == -1 || process->comm_rank == member->rank)
+			process->comm_rank = member->rank;
+		else
+			process->comm_rank = SEVERAL;
+	}
+	return 0;
+}
+
 static void free_all(void *state)
 {
 	struct tap_layer_state *layer = state;
@@ -48,5 +88,6 @@ const struct tap_layer tap_comms_layer = {
 	.events = TAP_TAKES(TAP_EVENT_COMM) | TAP_TAKES(TAP_EVENT_STATEDUMP_COMM),
 	.take = take,
 	.span_begun = span_begun,
+	.finish = finish,
 	.free = free_all,
 };

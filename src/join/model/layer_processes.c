@@ -124,7 +124,7 @@ static int take_sample(const struct tap_context *context,
 		       const struct tap_process *process, const struct tap_event *event)
 {
 	const struct tap_fields *fields = &event->fields;
-	struct tap_sample sample = {.process = process,
+	struct tap_sampled sample = {.process = process,
 				    .time_ns = event->time_ns,
 				    .source = get_text(fields, "source"),
 				    .subject = get_text(fields, "subject"),

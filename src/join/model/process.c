@@ -36,6 +36,7 @@ static struct tap_process *make(struct tap_processes *processes,
 	process->pid = pid;
 	process->pid_namespace = pid_namespace;
 	process->rank = -1;
+	process->comm_rank = -1;
 	processes->all[processes->count++] = process;
 	return process;
 }

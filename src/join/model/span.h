@@ -62,7 +62,8 @@ struct tap_process {
 	const char *host;
 	int64_t pid;		    /* -1 unknown */
 	int64_t pid_namespace;	    /* the pid's namespace, 0 unknown */
-	int64_t rank;		    /* -1 unknown */
+	int64_t rank;		    /* as the launcher says, -1 unknown */
+	int64_t comm_rank;	    /* tap_process_rank(), at the end; negative: none */
 	bool is_announced;	    /* the process described itself: about is filled */
 	bool is_foreign;	    /* of a job that is not read: nothing is known */
 	bool is_from_statedump;	    /* only a state dump has described it so far */
@@ -74,6 +75,17 @@ struct tap_process {
 	struct tap_stack *stacks;
 };
 
+/*
+ * The rank that the launcher says or, at the end, the rank in the largest communicator,
+ * unless the process is several ranks; -1 unknown.
+ */
+static inline int64_t tap_process_rank(const struct tap_process *process)
+{
+	if (process->rank >= 0)
+		return process->rank;
+	return process->comm_rank >= 0 ? process->comm_rank : -1;
+}
+
 struct tap_problem {
 	const struct tap_process *process;
 	int64_t time_ns;
@@ -84,7 +96,7 @@ struct tap_problem {
 };
 
 /* What the counters of something that a process uses said at one moment. */
-struct tap_sample {
+struct tap_sampled {
 	const struct tap_process *process;
 	int64_t time_ns;
 	const char *source;   /* "port", "thread", "gpu", or a newer tracer's */
@@ -311,7 +323,7 @@ struct tap_consumer {
 	int (*library)(void *data, const struct tap_process *process,
 		       const struct tap_library *library);
 	int (*problem)(void *data, const struct tap_problem *problem);
-	int (*sample)(void *data, const struct tap_sample *sample);
+	int (*sample)(void *data, const struct tap_sampled *sample);
 	/* At each report of the thread's state. */
 	int (*thread)(void *data, const struct tap_thread_state *thread);
 	/* Each time that something new is known of the member: comm.h. */

@@ -80,25 +80,44 @@ const struct tap_column tap_spread_columns[] = {
 
 /* ---- Text ---- */
 
+struct scale {
+	uint64_t unit;
+	const char *name;
+};
+
+static const struct scale durations[] = {{1000000000, " s"},
+					 {1000000, " ms"},
+					 {1000, " us"},
+					 {1, " ns"}};
+static const struct scale speeds[] = {{1000000000, " GB/s"},
+				      {1000000, " MB/s"},
+				      {1000, " kB/s"},
+				      {1, " B/s"}};
+
+/* Adds a number in the largest unit that fits, and a decimal where it is below ten. */
+static void add_scaled(struct tap_buffer *line, const struct scale *scale,
+		       uint64_t number)
+{
+	while (scale->unit > 1 && number < scale->unit)
+		scale++;
+	tap_buffer_add_unsigned(line, number / scale->unit);
+	if (scale->unit > 1 && number / scale->unit < 10) {
+		tap_buffer_add_char(line, '.');
+		tap_buffer_add_unsigned(line, number % scale->unit / (scale->unit / 10));
+	}
+	tap_buffer_add_string(line, scale->name);
+}
+
+void tap_columns_add_short(struct tap_buffer *line, uint64_t ns)
+{
+	add_scaled(line, durations, ns);
+}
+
 /* Adds "~1.2 ms": a duration rounded to two digits. */
 static void add_about(struct tap_buffer *line, uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}, {1, " ns"}};
-	size_t i = 0;
-
-	ns = tap_spread_round(ns);
-	while (units[i].ns > 1 && ns < units[i].ns)
-		i++;
 	tap_buffer_add_char(line, '~');
-	tap_buffer_add_unsigned(line, ns / units[i].ns);
-	if (units[i].ns > 1 && ns / units[i].ns < 10) {
-		tap_buffer_add_char(line, '.');
-		tap_buffer_add_unsigned(line, ns % units[i].ns / (units[i].ns / 10));
-	}
-	tap_buffer_add_string(line, units[i].name);
+	add_scaled(line, durations, tap_spread_round(ns));
 }
 
 static void add_known(struct tap_buffer *line, enum tap_unit unit,
@@ -113,6 +132,16 @@ static void add_known(struct tap_buffer *line, enum tap_unit unit,
 			add_about(line, value->number);
 		else
 			tap_view_add_duration(line, (int64_t) value->number);
+		break;
+	case TAP_UNIT_SHORT:
+		tap_columns_add_short(line, value->number);
+		break;
+	case TAP_UNIT_SPEED:
+		add_scaled(line, speeds, value->number);
+		break;
+	case TAP_UNIT_PERCENT:
+		tap_buffer_add_unsigned(line, value->number);
+		tap_buffer_add_char(line, '%');
 		break;
 	case TAP_UNIT_HEX:
 		tap_buffer_add_hex(line, value->number);
@@ -210,6 +239,21 @@ void tap_columns_add_text(struct tap_buffer *line, const struct tap_column *colu
 		tap_columns_add_cells(line, columns, rows->all[i]);
 		tap_buffer_add_char(line, '\n');
 	}
+}
+
+void tap_columns_add_top(struct tap_buffer *line, const struct tap_column *columns,
+			 const struct tap_rows *rows, size_t lines)
+{
+	struct tap_rows shown = *rows;
+
+	if (rows->count + 1 > lines)
+		shown.count = lines > 2 ? lines - 2 : 0;
+	tap_columns_add_text(line, columns, &shown);
+	if (shown.count == rows->count)
+		return;
+	tap_buffer_add_string(line, "  and ");
+	tap_buffer_add_unsigned(line, rows->count - shown.count);
+	tap_buffer_add_string(line, " more\n");
 }
 
 void tap_columns_add_section(struct tap_buffer *line, const struct tap_column *columns,

@@ -22,7 +22,10 @@ enum tap_unit {
 	TAP_UNIT_COUNT,
 	TAP_UNIT_BYTES,
 	TAP_UNIT_RATE,	   /* bytes in a second; the text has MB/s */
+	TAP_UNIT_SPEED,	   /* the same; the text chooses the unit */
 	TAP_UNIT_DURATION, /* nanoseconds; the text chooses the unit */
+	TAP_UNIT_SHORT,	   /* the same, with three digits at most */
+	TAP_UNIT_PERCENT,
 	TAP_UNIT_HEX,
 	TAP_UNIT_NAME, /* a string of the trace */
 	TAP_UNIT_TEXT, /* what .text writes; an empty text is null in JSON */
@@ -133,6 +136,9 @@ struct tap_value tap_value_percentile(const struct tap_column *column, const voi
 /* A value; a negative number is unknown. */
 struct tap_value tap_value_not_negative(int64_t number);
 
+/* Adds "2.4 s", "24 s" or "240 ms": a duration in as few digits as a person compares. */
+void tap_columns_add_short(struct tap_buffer *line, uint64_t ns);
+
 /* "p50_ns", "p99_ns" and "max_ns" of a struct tap_spread, for JSON. */
 extern const struct tap_column tap_spread_columns[];
 
@@ -151,6 +157,12 @@ void tap_columns_add_text(struct tap_buffer *line, const struct tap_column *colu
 			  const struct tap_rows *rows);
 void tap_columns_add_json(struct tap_json *json, const char *key,
 			  const struct tap_column *columns, const struct tap_rows *rows);
+/*
+ * Adds headers and the first rows in at most `lines` lines, of which the last says how
+ * many others there are.
+ */
+void tap_columns_add_top(struct tap_buffer *line, const struct tap_column *columns,
+			 const struct tap_rows *rows, size_t lines);
 /* Adds the text and an empty line; nothing where there are no rows. */
 void tap_columns_add_section(struct tap_buffer *line, const struct tap_column *columns,
 			     const struct tap_rows *rows);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view of sums: for each process and each called function how often, how long, with
- * which results and from where; and the same for all processes together.
+ * The view of sums: a first screen with the findings, or tables of all that was counted,
+ * or both as JSON.
  */
 #include "common/vec.h"
+#include "join/report/forward.h"
+#include "join/report/overview.h"
 #include "join/report/ranks.h"
 #include "join/report/report_calls.h"
 #include "join/report/report_comm.h"
@@ -11,16 +13,16 @@
 #include "join/report/report_gpu.h"
 #include "join/report/report_net.h"
 #include "join/report/report_work.h"
+#include "join/report/screen.h"
 #include "join/views/stack.h"
-#include "join/views/view.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct report {
-	struct tap_view view;
-	struct tap_json json;
+	struct tap_finding_view base;
+	struct tap_overview overview;
 	const struct tap_process **processes;
 	size_t process_count;
 	size_t process_room;
@@ -30,16 +32,16 @@ struct report {
 	struct tap_report_net net;
 	struct tap_report_cuda cuda;
 	struct tap_report_gpu gpu;
-	uint64_t never_returned; /* the outermost open call of each thread */
 };
 
 static int note_process(void *data, const struct tap_process *process)
 {
 	struct report *report = data;
+	int ret = tap_forward_process(data, process);
 
 	/* A process comes again when it describes itself late. */
-	if (process->number < report->process_count)
-		return 0;
+	if (ret || process->number < report->process_count)
+		return ret;
 	if (tap_array_reserve(report->processes, report->process_room,
 			      report->process_count + 1))
 		return -ENOMEM;
@@ -50,18 +52,21 @@ static int note_process(void *data, const struct tap_process *process)
 static int begin_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
+	int ret = tap_forward_begun(data, span);
 
-	return tap_report_work_begin(&report->work, span);
+	return ret ? ret : tap_report_work_begin(&report->work, span);
 }
 
 static int end_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
-	int ret;
+	int ret = tap_forward_ended(data, span);
 
+	if (ret)
+		return ret;
 	if (tap_work_is_run(&span->work))
 		return tap_report_gpu_end(&report->gpu, span);
-	ret = tap_report_calls_end(&report->calls, span, report->view.symbols);
+	ret = tap_report_calls_end(&report->calls, span, report->base.view.symbols);
 	if (!ret && span->name->cuda)
 		return tap_report_cuda_end(&report->cuda, span);
 	if (!ret && tap_work_is_message(&span->work))
@@ -74,8 +79,10 @@ static int end_span(void *data, struct tap_span *span)
 static int count_link(void *data, const struct tap_link *link)
 {
 	struct report *report = data;
-	int ret = tap_report_work_link(&report->work, link);
+	int ret = tap_forward_link(data, link);
 
+	if (!ret)
+		ret = tap_report_work_link(&report->work, link);
 	if (!ret)
 		ret = tap_report_net_link(&report->net, link);
 	if (!ret)
@@ -91,7 +98,8 @@ static int compare_processes(const void *left, const void *right)
 	int order;
 
 	/* An unknown rank, -1, is the largest unsigned one. */
-	order = tap_rows_compare((uint64_t) a->rank, (uint64_t) b->rank);
+	order = tap_rows_compare((uint64_t) tap_process_rank(a),
+				 (uint64_t) tap_process_rank(b));
 	if (!order)
 		order = strcmp(a->host, b->host);
 	if (!order)
@@ -106,8 +114,8 @@ static void add_process_text(struct tap_buffer *line, const struct tap_process *
 {
 	const char *command = tap_view_command(process);
 
-	if (process->rank >= 0) {
-		tap_ranks_add_one(line, process->rank);
+	if (tap_process_rank(process) >= 0) {
+		tap_ranks_add_one(line, tap_process_rank(process));
 		tap_buffer_add_string(line, ", ");
 	}
 	tap_view_add_pid(line, process);
@@ -120,7 +128,7 @@ static void add_process_text(struct tap_buffer *line, const struct tap_process *
 /* Adds the calls of a process, or of all. */
 static int add_calls_text(struct report *report, const struct tap_process *process)
 {
-	struct tap_buffer *line = &report->view.line;
+	struct tap_buffer *line = &report->base.view.line;
 	int ret;
 
 	if (process)
@@ -128,7 +136,8 @@ static int add_calls_text(struct report *report, const struct tap_process *proce
 	else
 		tap_buffer_add_string(line, "all processes");
 	tap_buffer_add_char(line, '\n');
-	ret = tap_report_calls_text(&report->calls, process, report->view.symbols, line);
+	ret = tap_report_calls_text(&report->calls, process, report->base.view.symbols,
+				    line);
 	tap_buffer_add_char(line, '\n');
 	return ret;
 }
@@ -137,24 +146,25 @@ static int add_calls_text(struct report *report, const struct tap_process *proce
 
 static int add_process_json(struct report *report, const struct tap_process *process)
 {
-	struct tap_json *json = &report->json;
+	struct tap_json *json = &report->base.json;
 	int ret;
 
 	tap_json_open(json, NULL, '{');
 	tap_json_unsigned(json, "process", process->number);
 	tap_json_string(json, "host", process->host);
 	tap_json_not_negative(json, "pid", process->pid);
-	tap_json_not_negative(json, "rank", process->rank);
+	tap_json_not_negative(json, "rank", tap_process_rank(process));
 	tap_json_string(json, "command", tap_view_command(process));
-	ret = tap_report_calls_json(&report->calls, process, report->view.symbols, json);
+	ret = tap_report_calls_json(&report->calls, process, report->base.view.symbols,
+				    json);
 	tap_json_close(json);
 	return ret;
 }
 
 static void add_modules_json(struct report *report)
 {
-	struct tap_json *json = &report->json;
-	const struct tap_module *module = tap_symbols_modules(report->view.symbols);
+	struct tap_json *json = &report->base.json;
+	const struct tap_module *module = tap_symbols_modules(report->base.view.symbols);
 
 	tap_json_open(json, "modules", '[');
 	for (; module; module = module->next) {
@@ -167,15 +177,18 @@ static void add_modules_json(struct report *report)
 
 static int write_json(struct report *report, const struct tap_loss *loss)
 {
-	struct tap_json *json = &report->json;
+	struct tap_json *json = &report->base.json;
 	size_t i;
 	int ret;
 
 	tap_json_open(json, NULL, '{');
 	tap_json_string(json, "type", "report");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
-	tap_view_add_hosts_json(json, report->view.context);
-	tap_view_add_snapshots_json(json, report->view.context);
+	tap_view_add_hosts_json(json, report->base.view.context);
+	tap_view_add_snapshots_json(json, report->base.view.context);
+	tap_overview_add_summary_json(json, &report->overview, report->base.view.context);
+	tap_forward_add_json(&report->base);
+	tap_overview_add_tables_json(json, &report->overview);
 	tap_json_open(json, "processes", '[');
 	for (i = 0; i < report->process_count; i++) {
 		ret = add_process_json(report, report->processes[i]);
@@ -183,12 +196,13 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 			return ret;
 	}
 	tap_json_close(json);
-	ret = tap_report_calls_json(&report->calls, NULL, report->view.symbols, json);
+	ret = tap_report_calls_json(&report->calls, NULL, report->base.view.symbols,
+				    json);
 	if (ret)
 		return ret;
-	if (report->view.symbols)
+	if (report->base.view.symbols)
 		add_modules_json(report);
-	tap_report_comms_json(&report->comms, &report->view.context->comms, json);
+	tap_report_comms_json(&report->comms, &report->base.view.context->comms, json);
 	if (report->work.queues.count)
 		tap_report_work_json(&report->work, json);
 	if (report->net.connections.count)
@@ -197,55 +211,86 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 		tap_report_cuda_json(&report->cuda, json);
 	if (report->gpu.streams.count)
 		tap_report_gpu_json(&report->gpu, json);
-	tap_json_unsigned(json, "never_returned", report->never_returned);
+	tap_json_unsigned(json, "never_returned", report->overview.never_returned);
 	tap_view_add_loss_json(json, loss, true);
-	tap_json_end_line(json, &report->view.line);
+	tap_json_end_line(json, &report->base.view.line);
 	return 0;
 }
 
 static void add_never_returned(struct report *report)
 {
-	struct tap_buffer *line = &report->view.line;
+	struct tap_buffer *line = &report->base.view.line;
+	const uint64_t count = report->overview.never_returned;
 
-	if (!report->never_returned)
+	if (!count)
 		return;
-	tap_buffer_add_unsigned(line, report->never_returned);
-	tap_buffer_add_string(line, report->never_returned == 1 ? " call" : " calls");
+	tap_buffer_add_unsigned(line, count);
+	tap_buffer_add_string(line, count == 1 ? " call" : " calls");
 	tap_buffer_add_string(line, " never returned; ccltap timeline ends with them\n");
 }
 
 static int count_open(void *data, const struct tap_end_state *end_state)
 {
 	struct report *report = data;
+	int ret = tap_forward_end_state(data, end_state);
 
-	report->never_returned += end_state->count;
-	return 0;
+	return ret ? ret : tap_overview_end_state(&report->overview, end_state);
 }
 
-static int write_text(struct report *report, const struct tap_loss *loss)
+static int add_all_calls_text(struct report *report)
 {
-	struct tap_buffer *line = &report->view.line;
 	size_t i;
 	int ret = 0;
 
-	tap_view_add_snapshots_text(line, report->view.context);
-	tap_view_add_clocks_text(line, report->view.context);
-	if (line->used)
-		tap_buffer_add_char(line, '\n');
 	for (i = 0; !ret && i < report->process_count; i++)
 		ret = add_calls_text(report, report->processes[i]);
 	if (!ret && report->process_count != 1)
 		ret = add_calls_text(report, NULL);
-	tap_report_comms_text(&report->comms, &report->view.context->comms, line);
-	tap_report_work_text(&report->work, line);
-	tap_report_net_text(&report->net, line);
-	tap_report_cuda_text(&report->cuda, line);
-	tap_report_gpu_text(&report->gpu, line);
-	if (report->view.symbols)
-		tap_stack_add_modules_text(line, report->view.symbols);
+	return ret;
+}
+
+static int write_tables(struct report *report, const struct tap_loss *loss)
+{
+	const unsigned int tables = report->base.view.settings.tables;
+	struct tap_buffer *line = &report->base.view.line;
+	int ret = 0;
+
+	tap_view_add_snapshots_text(line, report->base.view.context);
+	tap_view_add_clocks_text(line, report->base.view.context);
+	if (line->used)
+		tap_buffer_add_char(line, '\n');
+	if (tables & TAP_TABLES_CALLS)
+		ret = add_all_calls_text(report);
+	if (tables & TAP_TABLES_COMM)
+		tap_report_comms_text(&report->comms, &report->base.view.context->comms,
+				      line);
+	if (tables & TAP_TABLES_NET) {
+		tap_report_calls_requests(&report->calls, line);
+		tap_report_work_text(&report->work, line);
+		tap_report_net_text(&report->net, line);
+	}
+	if (tables & TAP_TABLES_GPU) {
+		tap_report_cuda_text(&report->cuda, line);
+		tap_report_gpu_text(&report->gpu, line);
+	}
+	if (tables & TAP_TABLES_CALLS && report->base.view.symbols)
+		tap_stack_add_modules_text(line, report->base.view.symbols);
 	add_never_returned(report);
 	tap_view_add_loss_text(line, loss);
 	return ret;
+}
+
+static int write_screen(struct report *report, const struct tap_loss *loss)
+{
+	const struct tap_screen screen = {.view = &report->base.view,
+					  .findings = report->base.findings,
+					  .overview = &report->overview,
+					  .calls = &report->calls,
+					  .work = &report->work,
+					  .loss = loss};
+
+	tap_screen_add(&report->base.view.line, &screen);
+	return 0;
 }
 
 static void sort(struct report *report)
@@ -254,6 +299,8 @@ static void sort(struct report *report)
 		qsort(report->processes, report->process_count,
 		      sizeof(*report->processes), compare_processes);
 	tap_report_calls_sort(&report->calls);
+	tap_report_work_sort(&report->work);
+	tap_report_net_sort(&report->net);
 	tap_report_cuda_sort(&report->cuda);
 	tap_report_gpu_sort(&report->gpu);
 }
@@ -261,19 +308,27 @@ static void sort(struct report *report)
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
-	int ret = tap_report_comms_finish(&report->comms,
-					  &report->view.context->comms);
+	const struct tap_context *context = report->base.view.context;
+	int ret = tap_findings_conclude(report->base.findings, loss);
 
+	if (!ret)
+		ret = tap_report_comms_finish(&report->comms, &context->comms);
 	if (ret)
 		return ret;
 	sort(report);
-	if (report->view.settings.is_json)
-		ret = write_json(report, loss);
-	else
-		ret = write_text(report, loss);
+	ret = tap_overview_finish(&report->overview, context, report->base.findings,
+				  &report->calls);
 	if (ret)
 		return ret;
-	return tap_outfile_finish(report->view.output, &report->view.line);
+	if (report->base.view.settings.is_json)
+		ret = write_json(report, loss);
+	else if (report->base.view.settings.tables)
+		ret = write_tables(report, loss);
+	else
+		ret = write_screen(report, loss);
+	if (ret)
+		return ret;
+	return tap_outfile_finish(report->base.view.output, &report->base.view.line);
 }
 
 static void destroy(struct tap_view *view)
@@ -281,22 +336,27 @@ static void destroy(struct tap_view *view)
 	struct report *report = (struct report *) view;
 
 	free(report->processes);
+	tap_overview_free(&report->overview);
 	tap_report_calls_free(&report->calls);
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
 	tap_report_net_free(&report->net);
 	tap_report_cuda_free(&report->cuda);
 	tap_report_gpu_free(&report->gpu);
-	tap_json_free(&report->json);
-	tap_buffer_free(&view->line);
+	tap_forward_free(&report->base);
 	free(report);
 }
 
 static const struct tap_consumer consumer = {
 	.process = note_process,
+	.problem = tap_forward_problem,
+	.sample = tap_forward_sample,
+	.thread = tap_forward_thread,
+	.communicator = tap_forward_communicator,
 	.span_begun = begin_span,
 	.span_ended = end_span,
 	.link = count_link,
+	.defect = tap_forward_defect,
 	.end_state = count_open,
 	.finish = finish,
 };
@@ -307,7 +367,11 @@ struct tap_view *tap_report_create(void)
 
 	if (!report)
 		return NULL;
-	report->view.consumer = &consumer;
-	report->view.destroy = destroy;
-	return &report->view;
+	report->base.view.consumer = &consumer;
+	report->base.view.destroy = destroy;
+	report->base.findings = tap_findings_create(&report->base.view);
+	if (report->base.findings)
+		return &report->base.view;
+	free(report);
+	return NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include "join/report/report_calls.h"
 
+#include "common/vec.h"
 #include "join/report/columns.h"
 #include "join/report/times.h"
 #include "join/views/stack.h"
@@ -41,6 +42,15 @@ struct outcome {
 	uint64_t calls;
 };
 
+/* The table in which a sum is shown. */
+enum table {
+	CALLS,
+	WAITS,	  /* their time is that of what they wait for */
+	REQUESTS, /* work requests */
+	RECEIVES, /* likewise; each waits for a message */
+	MESSAGES, /* report_net.h shows them */
+};
+
 /*
  * The sum of one function.  Calls by the program, calls by the traced library and calls
  * that NVTX reported have separate sums.
@@ -48,6 +58,8 @@ struct outcome {
 struct sum {
 	const struct tap_process *process; /* NULL: of all */
 	const struct tap_name *name;
+	enum table table;
+	bool is_wait;
 	bool is_inner;
 	bool is_from_nvtx;
 	uint64_t calls;
@@ -63,6 +75,22 @@ struct sum {
 	uint64_t other_outcomes;
 };
 
+/* A group ends when its work is launched, which waits for connections. */
+static bool is_wait(const struct tap_name *name)
+{
+	return name->is_cuda_wait || name->kind == TAP_NAME_GROUP_END ||
+	       (name->row && name->row->class == TAP_CLASS_WAIT);
+}
+
+static enum table table_of(const struct tap_span *span)
+{
+	if (tap_work_is_message(&span->work))
+		return MESSAGES;
+	if (span->work.kind)
+		return tap_work_is_receive(&span->work) ? RECEIVES : REQUESTS;
+	return is_wait(span->name) ? WAITS : CALLS;
+}
+
 static struct sum *find_sum(struct tap_report_calls *report,
 			    const struct tap_process *process,
 			    const struct tap_span *span)
@@ -74,6 +102,10 @@ static struct sum *find_sum(struct tap_report_calls *report,
 	struct sum *sum = tap_rows_get(&report->sums, a, b, sizeof(*sum));
 
 	if (sum) {
+		/* A refused request is in the table of the others with its name. */
+		if (!sum->name || span->work.kind != TAP_WORK_REFUSED)
+			sum->table = table_of(span);
+		sum->is_wait = sum->table == WAITS || tap_work_is_receive(&span->work);
 		sum->process = process;
 		sum->name = name;
 		sum->is_inner = span->is_inner;
@@ -304,15 +336,36 @@ static const struct tap_column sum_columns[] = {
 	TAP_COLUMNS_END,
 };
 
-static const struct tap_column call_columns[] = {
-	TAP_COLUMN_TEXT(NULL, "  call", NAME_WIDTH, add_name),
-	TAP_COLUMNS_OF(sum_columns),
+#define TABLE(name, header, columns) \
+	static const struct tap_column name[] = { \
+		TAP_COLUMN_TEXT(NULL, header, NAME_WIDTH, add_name), \
+		TAP_COLUMNS_OF(columns), \
+		TAP_COLUMNS_END, \
+	}
+
+TABLE(call_columns, "  call", sum_columns);
+TABLE(driver_columns, "  CUDA driver", sum_columns);
+
+/* Waits and requests overlap what they wait for, and each other: they have no total. */
+static const struct tap_column wait_sum_columns[] = {
+	COUNT(NULL, "calls", CALLS_WIDTH, calls),
+	COUNT(NULL, "failed", 9, failures),
+	COUNT(NULL, "open", 9, open),
+	TAP_COLUMN_VALUE(NULL, "lost", 7, TAP_UNIT_COUNT, lost),
+	TAP_COLUMN_PART(NULL, tap_times_wait_columns, struct sum, times),
 	TAP_COLUMNS_END,
 };
 
-static const struct tap_column driver_columns[] = {
-	TAP_COLUMN_TEXT(NULL, "  CUDA driver", NAME_WIDTH, add_name),
-	TAP_COLUMNS_OF(sum_columns),
+TABLE(wait_columns, "  wait", wait_sum_columns);
+TABLE(request_columns, "work requests", wait_sum_columns);
+TABLE(receive_columns, "receives, which wait for messages", wait_sum_columns);
+
+static const struct tap_column busiest_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "  busiest calls", 36, add_name),
+	COUNT(NULL, "calls", 10, calls),
+	COUNT(NULL, "failed", 9, failures),
+	TAP_COLUMN(NULL, "total", 10, TAP_UNIT_SHORT, struct sum, times.total_ns),
+	TAP_COLUMN(NULL, "longest", 10, TAP_UNIT_SHORT, struct sum, times.max_ns),
 	TAP_COLUMNS_END,
 };
 
@@ -373,19 +426,24 @@ static int add_callers_text(struct tap_buffer *line, struct tap_symbols *symbols
 	return ret;
 }
 
-static int add_group_text(struct tap_buffer *line, struct tap_symbols *symbols,
-			  const struct tap_column *columns, const struct tap_rows *group)
+/* Adds the sums of a group that are in this table; nothing where there are none. */
+static int add_table_text(struct tap_buffer *line, struct tap_symbols *symbols,
+			  const struct tap_column *columns, enum table table,
+			  const struct tap_rows *group, bool *has_headers)
 {
 	size_t i;
 	int ret = 0;
 
-	if (!group->count)
-		return 0;
-	tap_columns_add_headers(line, columns);
-	tap_buffer_add_char(line, '\n');
 	for (i = 0; !ret && i < group->count; i++) {
 		const struct sum *sum = group->all[i];
 
+		if (sum->table != table)
+			continue;
+		if (!*has_headers) {
+			tap_columns_add_headers(line, columns);
+			tap_buffer_add_char(line, '\n');
+		}
+		*has_headers = true;
 		tap_columns_add_cells(line, columns, sum);
 		tap_buffer_add_char(line, '\n');
 		add_outcomes_text(line, sum);
@@ -400,12 +458,134 @@ int tap_report_calls_text(const struct tap_report_calls *report,
 {
 	const struct tap_rows calls = group(report, process, false);
 	const struct tap_rows driver = group(report, process, true);
-	int ret;
+	bool has_calls = false, has_driver = false, has_waits = false;
+	int ret = add_table_text(line, symbols, call_columns, CALLS, &calls, &has_calls);
 
-	if (!calls.count && !driver.count)
+	if (!ret)
+		ret = add_table_text(line, symbols, driver_columns, CALLS, &driver,
+				     &has_driver);
+	if (!ret)
+		ret = add_table_text(line, symbols, wait_columns, WAITS, &calls,
+				     &has_waits);
+	if (!ret)
+		ret = add_table_text(line, symbols, wait_columns, WAITS, &driver,
+				     &has_waits);
+	if (!has_calls && !has_driver && !has_waits)
 		tap_buffer_add_string(line, "  no calls\n");
-	ret = add_group_text(line, symbols, call_columns, &calls);
-	return ret ? ret : add_group_text(line, symbols, driver_columns, &driver);
+	return ret;
+}
+
+void tap_report_calls_requests(const struct tap_report_calls *report,
+			       struct tap_buffer *line)
+{
+	const struct tap_rows all = group(report, NULL, false);
+	bool has_requests = false, has_receives = false;
+
+	/* Only the sums of one process have callers, which memory may be short for. */
+	add_table_text(line, NULL, request_columns, REQUESTS, &all, &has_requests);
+	add_table_text(line, NULL, receive_columns, RECEIVES, &all, &has_receives);
+	if (has_requests || has_receives)
+		tap_buffer_add_char(line, '\n');
+}
+
+static int compare_totals(const void *left, const void *right)
+{
+	const struct sum *a = *(const struct sum *const *) left;
+	const struct sum *b = *(const struct sum *const *) right;
+	int order = tap_rows_compare(b->times.total_ns, a->times.total_ns);
+
+	return order ? order : strcmp(a->name->name, b->name->name);
+}
+
+/* Adds the sums of a group that do work, and were not called by a traced library. */
+static int collect(struct tap_rows *busiest, const struct tap_rows *group)
+{
+	size_t i;
+
+	for (i = 0; i < group->count; i++) {
+		struct sum *sum = group->all[i];
+
+		if (sum->is_inner || sum->table != CALLS)
+			continue;
+		if (tap_array_reserve(busiest->all, busiest->room, busiest->count + 1))
+			return -ENOMEM;
+		busiest->all[busiest->count++] = sum;
+	}
+	return 0;
+}
+
+void tap_report_calls_busiest(const struct tap_report_calls *report, size_t lines,
+			      struct tap_buffer *line)
+{
+	const struct tap_rows calls = group(report, NULL, false);
+	const struct tap_rows driver = group(report, NULL, true);
+	struct tap_rows busiest = {0};
+
+	if (collect(&busiest, &calls) || collect(&busiest, &driver))
+		line->is_short = true;
+	tap_rows_sort(&busiest, compare_totals);
+	if (busiest.count && lines > 1)
+		tap_columns_add_top(line, busiest_columns, &busiest, lines);
+	free(busiest.all);
+}
+
+/* ---- Totals ---- */
+
+/* The most frequent failure, or another than a flush; NULL: none. */
+static const struct outcome *main_outcome(const struct sum *sum)
+{
+	size_t i;
+
+	for (i = 0; i < sum->outcome_count; i++)
+		if (!sum->outcomes[i].label ||
+		    strcmp(sum->outcomes[i].label, "WR_FLUSH_ERR"))
+			return &sum->outcomes[i];
+	return sum->outcome_count ? &sum->outcomes[0] : NULL;
+}
+
+static void add_failures(const struct sum *sum, uint64_t *total, uint64_t *most,
+			 const struct tap_name **name, const char **label)
+{
+	const struct outcome *outcome = main_outcome(sum);
+	const bool is_flush =
+		outcome && outcome->label && !strcmp(outcome->label, "WR_FLUSH_ERR");
+
+	*total += sum->failures;
+	/* A flush counts as less than one failure. */
+	if (!outcome || (*name && (is_flush ? 0 : outcome->calls) <= *most))
+		return;
+	*most = is_flush ? 0 : outcome->calls;
+	*name = sum->name;
+	*label = outcome->label;
+}
+
+struct tap_calls_total tap_report_calls_total(const struct tap_report_calls *report,
+					      const struct tap_process *process)
+{
+	const struct tap_rows groups[] = {group(report, process, false),
+					  group(report, process, true)};
+	struct tap_calls_total total = {0};
+	uint64_t most = 0, most_work = 0;
+	size_t i, j;
+
+	for (i = 0; i < 2; i++) {
+		for (j = 0; j < groups[i].count; j++) {
+			const struct sum *sum = groups[i].all[j];
+
+			if (sum->is_inner || sum->table == MESSAGES)
+				continue;
+			if (sum->table == REQUESTS || sum->table == RECEIVES) {
+				total.requests += sum->calls;
+				add_failures(sum, &total.work_errors, &most_work,
+					     &total.failed_work, &total.work_error);
+				continue;
+			}
+			total.calls += sum->calls;
+			add_failures(sum, &total.failures, &most, &total.failed,
+				     &total.failure);
+		}
+	}
+	return total;
 }
 
 /* ---- JSON ---- */
@@ -464,6 +644,7 @@ static int add_sum_json(struct tap_json *json, struct tap_symbols *symbols,
 	tap_json_string(json, "layer", sum->name->layer);
 	tap_json_string(json, "name", sum->name->name);
 	tap_json_bool(json, "inner", sum->is_inner);
+	tap_json_bool(json, "wait", sum->is_wait);
 	if (sum->is_from_nvtx)
 		tap_json_string(json, "known_by", "nvtx");
 	tap_columns_add_members(json, sum_columns, sum);

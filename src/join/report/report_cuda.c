@@ -58,8 +58,7 @@ static int count_kernel(struct tap_report_cuda *report, const struct tap_span *s
 	int ret;
 
 	if (!name) {
-		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry,
-			     &function);
+		tap_call_get(span->name->row, TAP_ROLE_FUNCTION, &span->entry, &function);
 		tap_buffer_add_hex(&address, function);
 		tap_buffer_add_char(&address, '\0');
 		if (address.is_short)
@@ -166,16 +165,43 @@ static int compare_kernels(const void *left, const void *right)
 	const struct tap_kernel_sum *a = *(const struct tap_kernel_sum *const *) left;
 	const struct tap_kernel_sum *b = *(const struct tap_kernel_sum *const *) right;
 
-	if (a->process != b->process)
-		return a->process->number < b->process->number ? -1 : 1;
-	if (a->launches != b->launches)
-		return a->launches > b->launches ? -1 : 1;
-	return strcmp(a->name, b->name);
+	int order = tap_rows_compare(b->times.total_ns, a->times.total_ns);
+
+	if (!order)
+		order = tap_rows_compare(b->launches, a->launches);
+	if (!order)
+		order = tap_rows_compare(a->process->number, b->process->number);
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+	const struct tap_stream_sum *a = *(const struct tap_stream_sum *const *) left;
+	const struct tap_stream_sum *b = *(const struct tap_stream_sum *const *) right;
+	int order = tap_rows_compare(b->calls.total_ns, a->calls.total_ns);
+
+	if (!order)
+		order = tap_rows_compare(a->process->number, b->process->number);
+	return order ? order : tap_rows_compare(a->stream, b->stream);
+}
+
+static int compare_launches(const void *left, const void *right)
+{
+	const struct tap_launch_sum *a = *(const struct tap_launch_sum *const *) left;
+	const struct tap_launch_sum *b = *(const struct tap_launch_sum *const *) right;
+	int order = tap_rows_compare((uint64_t) tap_spread_max(&b->delay),
+				     (uint64_t) tap_spread_max(&a->delay));
+
+	if (!order)
+		order = tap_rows_compare(a->process->number, b->process->number);
+	return order ? order : strcmp(a->name->name, b->name->name);
 }
 
 void tap_report_cuda_sort(struct tap_report_cuda *report)
 {
+	tap_rows_sort(&report->streams, compare_streams);
 	tap_rows_sort(&report->kernels, compare_kernels);
+	tap_rows_sort(&report->calls, compare_launches);
 }
 
 /* ---- Streams ---- */
@@ -203,6 +229,16 @@ static void add_stream_name(struct tap_buffer *text, const void *row)
 		tap_cuda_add_stream(text, sum->stream);
 }
 
+/* Time in calls that do not wait. */
+static struct tap_value in_calls(const struct tap_column *column, const void *row)
+{
+	const struct tap_stream_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->calls.timed == sum->waits.timed,
+				  .number = sum->calls.total_ns - sum->waits.total_ns};
+}
+
 #define STREAM(key, header, width, member) \
 	TAP_COLUMN(key, header, width, TAP_UNIT_COUNT, struct tap_stream_sum, member)
 #define STREAM_NS(key, member) \
@@ -221,7 +257,7 @@ static const struct tap_column stream_columns[] = {
 	STREAM("others", NULL, 0, others),
 	STREAM("captured", "captured", 9, captured),
 	STREAM("failed", "failed", 8, failed),
-	TAP_COLUMN_TOTAL("in calls", struct tap_stream_sum, calls),
+	TAP_COLUMN_VALUE(NULL, "in calls", 13, TAP_UNIT_DURATION, in_calls),
 	STREAM_NS("in_calls_ns", calls.total_ns),
 	STREAM("waits", NULL, 0, waits.timed),
 	TAP_COLUMN_TOTAL("waited", struct tap_stream_sum, waits),

@@ -94,6 +94,25 @@ int tap_report_net_link(struct tap_report_net *report, const struct tap_link *li
 	return 0;
 }
 
+/* What failed first, then what moved most. */
+static int compare_sums(const void *left, const void *right)
+{
+	const struct tap_net_sum *a = *(const struct tap_net_sum *const *) left;
+	const struct tap_net_sum *b = *(const struct tap_net_sum *const *) right;
+	int order = tap_rows_compare(b->failures + b->partial, a->failures + a->partial);
+
+	if (!order)
+		order = tap_rows_compare(b->bytes, a->bytes);
+	if (!order)
+		order = tap_rows_compare(a->process->number, b->process->number);
+	return order ? order : tap_rows_compare(a->net_id, b->net_id);
+}
+
+void tap_report_net_sort(struct tap_report_net *report)
+{
+	tap_rows_sort(&report->connections, compare_sums);
+}
+
 /* ---- Columns ---- */
 
 static void add_end(struct tap_buffer *line, const struct tap_process *process,
@@ -147,8 +166,7 @@ static const struct tap_column columns[] = {
 	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
 	COLUMN("partial", NULL, 0, TAP_UNIT_COUNT, partial),
 	COLUMN("failures", NULL, 0, TAP_UNIT_COUNT, failures),
-	/* One blank more than the column has, as in all headers after it. */
-	PERCENTILE("      CTS-post", 50, cts_to_post),
+	PERCENTILE("CTS-post", 50, cts_to_post),
 	PERCENTILE("p99", 99, cts_to_post),
 	TAP_COLUMN_PART("cts_to_post", spread_columns, struct tap_net_sum, cts_to_post),
 	PERCENTILE("post-receive", 50, post_to_receive),

@@ -21,6 +21,8 @@ struct tap_report_net {
 int tap_report_net_end(struct tap_report_net *report, const struct tap_span *span);
 int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link);
 
+/* Sorts the table, once, before it is written. */
+void tap_report_net_sort(struct tap_report_net *report);
 void tap_report_net_text(const struct tap_report_net *report, struct tap_buffer *line);
 /* "connections":[...] */
 void tap_report_net_json(const struct tap_report_net *report, struct tap_json *json);

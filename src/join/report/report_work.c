@@ -154,6 +154,30 @@ int tap_report_work_link(struct tap_report_work *report, const struct tap_link *
 	return 0;
 }
 
+/* What failed first, then what moved most. */
+static int compare_sums(const void *left, const void *right)
+{
+	const struct tap_work_sum *a = *(const struct tap_work_sum *const *) left;
+	const struct tap_work_sum *b = *(const struct tap_work_sum *const *) right;
+	int order = tap_rows_compare(b->errors + b->refused, a->errors + a->refused);
+
+	if (!order)
+		order = tap_rows_compare(b->bytes, a->bytes);
+	if (!order)
+		order = tap_rows_compare(a->process->number, b->process->number);
+	if (!order && a->qp)
+		return tap_rows_compare(a->qp->id, b->qp->id);
+	return order ? order
+		     : tap_rows_compare(a->peer ? a->peer->number : 0,
+					b->peer ? b->peer->number : 0);
+}
+
+void tap_report_work_sort(struct tap_report_work *report)
+{
+	tap_rows_sort(&report->queues, compare_sums);
+	tap_rows_sort(&report->peers, compare_sums);
+}
+
 /* ---- Columns ---- */
 
 /* From the first post to the last completion. */
@@ -250,6 +274,24 @@ static const struct tap_column peer_columns[] = {
 	TAP_COLUMNS_OF(sum_columns),
 	TAP_COLUMNS_END,
 };
+
+static const struct tap_column top_columns[] = {
+	TAP_COLUMN_TEXT(NULL, "  queue pair", 32, add_queue),
+	COLUMN(NULL, "sends", 9, TAP_UNIT_COUNT, messages),
+	COLUMN(NULL, "bytes", 14, TAP_UNIT_BYTES, bytes),
+	TAP_COLUMN_VALUE(NULL, "sent", 10, TAP_UNIT_SPEED, bandwidth),
+	PERCENTILE(NULL, "p50", 50),
+	COLUMN(NULL, "errors", 8, TAP_UNIT_COUNT, errors),
+	COLUMN(NULL, "receives", 10, TAP_UNIT_COUNT, receives),
+	TAP_COLUMNS_END,
+};
+
+void tap_report_work_top(const struct tap_report_work *report, size_t lines,
+			 struct tap_buffer *line)
+{
+	if (report->queues.count && lines > 1)
+		tap_columns_add_top(line, top_columns, &report->queues, lines);
+}
 
 void tap_report_work_text(const struct tap_report_work *report, struct tap_buffer *line)
 {

@@ -23,6 +23,11 @@ int tap_report_work_begin(struct tap_report_work *report, const struct tap_span 
 int tap_report_work_end(struct tap_report_work *report, const struct tap_span *span);
 int tap_report_work_link(struct tap_report_work *report, const struct tap_link *link);
 
+/* Sorts the tables, once, before they are written. */
+void tap_report_work_sort(struct tap_report_work *report);
+/* Adds a table of at most `lines` lines of the queue pairs that matter most. */
+void tap_report_work_top(const struct tap_report_work *report, size_t lines,
+			 struct tap_buffer *line);
 void tap_report_work_text(const struct tap_report_work *report, struct tap_buffer *line);
 /* "queue_pairs":[...],"peers":[...] */
 void tap_report_work_json(const struct tap_report_work *report, struct tap_json *json);

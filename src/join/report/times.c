@@ -61,3 +61,9 @@ const struct tap_column tap_times_columns[] = {
 	TAP_COLUMN_VALUE("max_ns", "max", 13, TAP_UNIT_DURATION, longest),
 	TAP_COLUMNS_END,
 };
+
+const struct tap_column tap_times_wait_columns[] = {
+	TAP_COLUMN_VALUE(NULL, "mean", 26, TAP_UNIT_DURATION, mean),
+	TAP_COLUMN_VALUE(NULL, "max", 13, TAP_UNIT_DURATION, longest),
+	TAP_COLUMNS_END,
+};

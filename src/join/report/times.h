@@ -26,6 +26,8 @@ void tap_times_add_up(struct tap_times *times, const struct tap_times *others);
  * columns.
  */
 extern const struct tap_column tap_times_columns[];
+/* Mean and maximum in the text, below the same headers. */
+extern const struct tap_column tap_times_wait_columns[];
 
 /* Only the total, of a member that is a struct tap_times: "-" where it is unknown. */
 #define TAP_COLUMN_TOTAL(header_, row, member) \

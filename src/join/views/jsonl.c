@@ -314,7 +314,7 @@ static int write_problem(void *data, const struct tap_problem *problem)
 }
 
 /* "counters":[{"name":"link_downed","value":3,"growth":1}] */
-static void add_counters(struct tap_json *json, const struct tap_sample *sample)
+static void add_counters(struct tap_json *json, const struct tap_sampled *sample)
 {
 	const char *name = sample->names;
 	size_t i, length;
@@ -332,7 +332,7 @@ static void add_counters(struct tap_json *json, const struct tap_sample *sample)
 	tap_json_close(json);
 }
 
-static int write_sample(void *data, const struct tap_sample *sample)
+static int write_sample(void *data, const struct tap_sampled *sample)
 {
 	struct jsonl *jsonl = data;
 	struct tap_json *json = &jsonl->json;

@@ -276,6 +276,11 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 			add_count(buffer, counts[i].count, counts[i].what);
 }
 
+void tap_view_add_lost(struct tap_buffer *buffer, const struct tap_loss *loss)
+{
+	add_counts(buffer, loss, false);
+}
+
 /* Counts of what the program lacks, which is not a fault of the trace. */
 static void add_program(struct tap_buffer *buffer, const struct tap_loss *loss)
 {
@@ -450,9 +455,9 @@ void tap_view_add_key(struct tap_buffer *buffer, uint64_t key)
 
 void tap_view_add_process(struct tap_buffer *buffer, const struct tap_process *process)
 {
-	if (process->rank >= 0) {
+	if (tap_process_rank(process) >= 0) {
 		tap_buffer_add_string(buffer, "rank ");
-		tap_buffer_add_signed(buffer, process->rank);
+		tap_buffer_add_signed(buffer, tap_process_rank(process));
 	} else {
 		tap_buffer_add_string(buffer, "pid ");
 		tap_buffer_add_signed(buffer, process->pid);

@@ -16,13 +16,23 @@
 /* The version of the machine-readable formats; additions do not change it. */
 #define TAP_VIEW_SCHEMA 1
 
+/* The tables of the report; none: the first screen. */
+enum tap_tables {
+	TAP_TABLES_CALLS = 1,
+	TAP_TABLES_COMM = 2,
+	TAP_TABLES_NET = 4,
+	TAP_TABLES_GPU = 8,
+	TAP_TABLES_ALL = 15,
+};
+
 struct tap_view_settings {
-	bool is_absolute; /* text: times of day, else since the first event */
-	bool is_json;	  /* report, check, why */
-	size_t window;	  /* text: how many spans are held to order them */
-	bool has_colour;  /* text: who reads it sees colours */
-	size_t columns;	  /* text: of the terminal, or what a person is assumed to have */
-	size_t lines;
+	bool is_absolute;    /* text: times of day, else since the first event */
+	bool is_json;	     /* report, check, why */
+	size_t window;	     /* text: how many spans are held to order them */
+	unsigned int tables; /* report: a set of enum tap_tables */
+	bool has_colour;     /* text: who reads it sees colours */
+	/* text: of the terminal, or what a person is assumed to have */
+	size_t columns, lines;
 };
 
 struct tap_view {
@@ -58,6 +68,9 @@ size_t tap_view_host_count(const struct tap_context *context);
 /* "loss":{...}; without the streams in a line whose length is bounded. */
 void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 			    bool has_streams);
+/* Adds " discarded events 12, ..." to a text that ends with ':'; nothing if all is there.
+ */
+void tap_view_add_lost(struct tap_buffer *buffer, const struct tap_loss *loss);
 /* Lines that begin with "loss:". */
 void tap_view_add_loss_text(struct tap_buffer *buffer, const struct tap_loss *loss);
 /*
