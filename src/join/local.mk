@@ -7,6 +7,7 @@ src_join_libjoin_la_SOURCES = \
 	src/common/list.h src/common/vec.h \
 	src/join/base/buffer.c src/join/base/buffer.h \
 	src/join/base/chain.h \
+	src/join/base/demangle.c src/join/base/demangle.h \
 	src/join/base/field.c src/join/base/field.h \
 	src/join/base/heap.c src/join/base/heap.h \
 	src/join/base/json.c src/join/base/json.h \

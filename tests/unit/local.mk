@@ -145,6 +145,12 @@ tests_unit_test_call_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_call_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_call
 
+check_PROGRAMS += tests/unit/test_demangle
+tests_unit_test_demangle_SOURCES = tests/unit/test_demangle.c tests/unit/tap.h
+tests_unit_test_demangle_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_demangle_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_demangle_LDADD = src/join/libjoin.la
+UNIT_TESTS += tests/unit/test_demangle
 check_PROGRAMS += tests/unit/test_spread
 tests_unit_test_spread_SOURCES = tests/unit/test_spread.c tests/unit/tap.h
 tests_unit_test_spread_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

@@ -17,6 +17,15 @@ static void fill(uint64_t count, int64_t first, int64_t step)
 		tap_spread_add(&spread, first + (int64_t) i * step);
 }
 
+static bool deviates(int64_t ns)
+{
+	const int64_t found = tap_spread_deviation(&spread);
+
+	if (found != ns)
+		printf("# deviation: %lld\n", (long long) found);
+	return found == ns;
+}
+
 static bool has(unsigned int percent, int64_t ns)
 {
 	const int64_t found = tap_spread_percentile(&spread, percent);
@@ -121,9 +130,27 @@ static bool rounded(void)
 	return is_passed;
 }
 
+static bool deviation(void)
+{
+	bool is_passed = true;
+
+	fill(0, 0, 0);
+	CHECK(deviates(-1));
+	fill(5, 100, 10);
+	tap_spread_add(&spread, 1000000);
+	CHECK(deviates(10));
+	fill(100, 5000, 0);
+	CHECK(deviates(0) || tap_spread_deviation(&spread) < 500);
+	/* Of 100 durations from 1 to 100 us half are within 25 us of the median. */
+	fill(100, 1000, 1000);
+	CHECK(tap_spread_deviation(&spread) > 22000 &&
+	      tap_spread_deviation(&spread) < 28000);
+	return is_passed;
+}
+
 int main(void)
 {
-	printf("1..7\n");
+	printf("1..8\n");
 	report("of none there is no percentile", none);
 	report("one duration is its own median", one);
 	report("few are exact", few);
@@ -131,5 +158,6 @@ int main(void)
 	report("many are right to a tenth, in two digits", many);
 	report("the longest are", extremes);
 	report("two digits are kept", rounded);
+	report("half are no farther from the median than the deviation", deviation);
 	return 0;
 }

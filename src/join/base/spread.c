@@ -6,6 +6,7 @@
  */
 #include "join/base/spread.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned int size_of(uint64_t ns)
@@ -65,6 +66,52 @@ int64_t tap_spread_percentile(const struct tap_spread *spread, unsigned int perc
 	if (ns < (uint64_t) spread->min_ns)
 		return spread->min_ns;
 	return ns > (uint64_t) spread->max_ns ? spread->max_ns : (int64_t) ns;
+}
+
+/* A distance, and how many durations have it. */
+struct distance {
+	uint64_t ns, count;
+};
+
+static int compare_distances(const void *left, const void *right)
+{
+	const struct distance *a = left, *b = right;
+
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
+}
+
+static uint64_t distance_between(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+int64_t tap_spread_deviation(const struct tap_spread *spread)
+{
+	const int64_t median = tap_spread_percentile(spread, 50);
+	struct distance distances[TAP_SPREAD_SIZES];
+	uint64_t seen = 0;
+	size_t i, count = 0;
+
+	if (median < 0)
+		return -1;
+	for (i = 0; spread->count <= TAP_SPREAD_FEW && i < spread->count; i++)
+		distances[count++] =
+			(struct distance){distance_between((uint64_t) spread->few[i],
+							   (uint64_t) median),
+					  1};
+	for (i = 0; spread->count > TAP_SPREAD_FEW && i < TAP_SPREAD_SIZES; i++)
+		if (spread->sizes[i])
+			distances[count++] = (struct distance){
+				distance_between(duration_of((unsigned int) i),
+						 (uint64_t) median),
+				spread->sizes[i]};
+	qsort(distances, count, sizeof(distances[0]), compare_distances);
+	for (i = 0; i < count; i++) {
+		seen += distances[i].count;
+		if (seen >= (spread->count + 1) / 2)
+			break;
+	}
+	return (int64_t) distances[i].ns;
 }
 
 static void keep(struct tap_spread *spread, int64_t ns)

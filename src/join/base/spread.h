@@ -36,6 +36,12 @@ void tap_spread_add(struct tap_spread *spread, int64_t ns);
  */
 int64_t tap_spread_percentile(const struct tap_spread *spread, unsigned int percent);
 
+/*
+ * How far durations are from their median: the median of the distances, which a few
+ * outliers do not change.  -1: there is none.
+ */
+int64_t tap_spread_deviation(const struct tap_spread *spread);
+
 /* Whether percentiles are exact. */
 bool tap_spread_is_exact(const struct tap_spread *spread);
 

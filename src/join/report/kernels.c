@@ -2,6 +2,7 @@
 /* Rows with the same hash form a list, with the newest first. */
 #include "join/report/kernels.h"
 
+#include "join/base/demangle.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -10,6 +11,9 @@
 
 /* The most kernels with rows of their own; launches of others are counted together. */
 #define KERNELS_MAX 65536
+
+/* The most bytes of a name in the text; JSON has the name as it was recorded. */
+#define FUNCTION_BYTES 120
 
 /* The most lines of the text; JSON has all. */
 #define KERNEL_LINES 40
@@ -66,6 +70,25 @@ void tap_kernels_add_process(struct tap_buffer *line, const void *row)
 
 	tap_buffer_add_string(line, "  ");
 	tap_view_add_process(line, sum->process);
+}
+
+void tap_kernels_add_function(struct tap_buffer *line, const void *row)
+{
+	const struct tap_kernel_sum *sum = row;
+	char *demangled = tap_demangle(sum->name);
+	const char *name = demangled ? demangled : sum->name;
+	char cut[FUNCTION_BYTES + 1];
+	size_t length = strnlen(name, FUNCTION_BYTES);
+
+	/* A character of several bytes is cut as a whole. */
+	while (name[length] && length && (name[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(cut, name, length);
+	cut[length] = '\0';
+	tap_buffer_add_visible(line, cut);
+	if (name[length])
+		tap_buffer_add_string(line, "...");
+	free(demangled);
 }
 
 void tap_kernels_free(struct tap_rows *rows)

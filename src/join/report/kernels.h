@@ -29,6 +29,9 @@ int tap_kernels_get(struct tap_rows *rows, const struct tap_process *process,
 /* Adds the process, the first column of the text. */
 void tap_kernels_add_process(struct tap_buffer *line, const void *row);
 
+/* Adds the name as the source has it, which is cut where it is long. */
+void tap_kernels_add_function(struct tap_buffer *line, const void *row);
+
 /* Adds the first rows as text, and the number of the others. */
 void tap_kernels_add_text(const struct tap_rows *rows, struct tap_buffer *line,
 			  const struct tap_column *columns);

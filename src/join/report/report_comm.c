@@ -70,6 +70,9 @@ static void note_incomplete(struct tap_missing_ranks *missing_ranks,
 
 	operation->op_number = link->op_number;
 	operation->operation = link->operation;
+	operation->called = link->ends[0].name;
+	operation->rank = link->ends[0].rank;
+	operation->peer = link->peer;
 	operation->ranks_present = link->count;
 	operation->ranks_missing = (uint64_t) link->nranks - link->count;
 	for (rank = 0; rank < link->nranks && kept < TAP_RANKS_MAX; rank++) {

@@ -35,10 +35,12 @@ struct tap_comm_sum {
 	uint64_t incomplete;
 };
 
-/* An operation that missing ranks. */
+/* An operation that lacks ranks. */
 struct tap_incomplete_operation {
 	uint64_t op_number;
 	const struct tap_name *operation; /* NULL: different functions */
+	const struct tap_name *called; /* by the first rank that is there */
+	int64_t rank, peer;	       /* of that call; -1 unknown or none */
 	uint64_t ranks_present;
 	uint64_t ranks_missing;
 	int64_t ranks[TAP_RANKS_MAX]; /* the known ones, then -1 */

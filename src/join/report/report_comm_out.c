@@ -440,6 +440,12 @@ static void add_incomplete_json(struct tap_json *json,
 		tap_json_string(json, "name",
 				operation->operation ? operation->operation->name : NULL);
 		tap_json_unsigned(json, "op_number", operation->op_number);
+		tap_operation_add_key(&json->text, operation->called, operation->rank,
+				      operation->peer, operation->op_number);
+		if (json->text.used)
+			tap_json_text(json, "op_key");
+		else
+			tap_json_null(json, "op_key");
 		tap_json_unsigned(json, "ranks_present", operation->ranks_present);
 		tap_json_unsigned(json, "ranks_missing", operation->ranks_missing);
 		tap_ranks_add_json(json, "ranks", operation->ranks);

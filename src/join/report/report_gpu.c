@@ -316,7 +316,7 @@ static const struct tap_column kernel_columns[] = {
 	TAP_COLUMN("kernels", "kernels", 10, TAP_UNIT_COUNT, struct tap_kernel_sum,
 		   launches),
 	TAP_COLUMN_PART(NULL, tap_times_columns, struct tap_kernel_sum, times),
-	TAP_COLUMN_NAME(NULL, "function", 0, struct tap_kernel_sum, name),
+	TAP_COLUMN_TEXT(NULL, "function", 0, tap_kernels_add_function),
 	TAP_COLUMNS_END,
 };
 

@@ -2,10 +2,11 @@
 /* Files by build id and name, each opened by libdwfl, with its places by offset. */
 #include "join/views/symbol.h"
 
+#include "join/base/demangle.h"
+
 #include "common/compiler.h"
 #include "common/vec.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
@@ -57,7 +58,6 @@ struct tap_symbols {
 	char *debug_path;
 	struct tap_table by_library;
 	const struct tap_module *modules;
-	char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
 	char **names; /* the demangled names */
 	size_t name_count, name_room;
 };
@@ -68,7 +68,6 @@ static struct tap_symbols *looking;
 struct tap_symbols *tap_symbols_create(const char *modules, const char *debug)
 {
 	struct tap_symbols *symbols = calloc(1, sizeof(*symbols));
-	void *library;
 
 	if (!symbols)
 		return NULL;
@@ -83,11 +82,6 @@ struct tap_symbols *tap_symbols_create(const char *modules, const char *debug)
 		tap_symbols_destroy(symbols);
 		return NULL;
 	}
-	/* Without libstdc++ the names of C++ stay mangled. */
-	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-	if (library)
-		symbols->demangle = (char *(*) (const char *, char *, size_t *,
-						int *) ) dlsym(library, "__cxa_demangle");
 	return symbols;
 }
 
@@ -361,13 +355,12 @@ static struct module *module_of(struct tap_symbols *symbols,
 static const char *readable(struct tap_symbols *symbols, const char *name)
 {
 	char *demangled;
-	int status;
 
-	if (!name || strncmp(name, "_Z", 2) || !symbols->demangle)
+	if (!name)
 		return name;
 	if (tap_array_reserve(symbols->names, symbols->name_room, symbols->name_count + 1))
 		return name;
-	demangled = symbols->demangle(name, NULL, NULL, &status);
+	demangled = tap_demangle(name);
 	if (!demangled)
 		return name;
 	symbols->names[symbols->name_count++] = demangled;
