@@ -5,6 +5,7 @@
 #include "join/report/report_calls.h"
 
 #include "common/vec.h"
+#include "join/model/vendor.h"
 #include "join/report/columns.h"
 #include "join/report/times.h"
 #include "join/views/stack.h"
@@ -300,6 +301,14 @@ static struct tap_rows group(const struct tap_report_calls *report,
 	return found;
 }
 
+/* The name of a result; of CUDA's driver events have only the number.  NULL unknown. */
+static const char *outcome_name(const struct sum *sum, const struct outcome *outcome)
+{
+	if (outcome->label || strncmp(sum->name->name, "cu", 2))
+		return outcome->label;
+	return tap_cuda_result_name(outcome->value);
+}
+
 /* ---- Columns ---- */
 
 static void add_name(struct tap_buffer *line, const void *row)
@@ -387,8 +396,8 @@ static void add_outcomes_text(struct tap_buffer *line, const struct sum *sum)
 
 		start = line->used;
 		tap_buffer_add_string(line, "    failed: ");
-		if (outcome->label)
-			tap_buffer_add_visible(line, outcome->label);
+		if (outcome_name(sum, outcome))
+			tap_buffer_add_visible(line, outcome_name(sum, outcome));
 		else
 			tap_buffer_add_signed(line, outcome->value);
 		add_detail(line, start, outcome->calls);
@@ -556,7 +565,7 @@ static void add_failures(const struct sum *sum, uint64_t *total, uint64_t *most,
 		return;
 	*most = is_flush ? 0 : outcome->calls;
 	*name = sum->name;
-	*label = outcome->label;
+	*label = outcome_name(sum, outcome);
 }
 
 struct tap_calls_total tap_report_calls_total(const struct tap_report_calls *report,
@@ -597,10 +606,13 @@ static void add_outcomes_json(struct tap_json *json, const struct sum *sum)
 	tap_json_open(json, "results", '[');
 	for (i = 0; i < sum->outcome_count; i++) {
 		tap_json_open(json, NULL, '{');
-		if (sum->outcomes[i].label)
+		if (sum->outcomes[i].label) {
 			tap_json_string(json, "result", sum->outcomes[i].label);
-		else
+		} else {
 			tap_json_signed(json, "result", sum->outcomes[i].value);
+			tap_json_string(json, "result_name",
+					outcome_name(sum, &sum->outcomes[i]));
+		}
 		tap_json_unsigned(json, "calls", sum->outcomes[i].calls);
 		tap_json_close(json);
 	}
