@@ -17,7 +17,8 @@ dist_man_MANS += \
 	doc/man/ccltap-status.1 \
 	doc/man/ccltap-stop.1 \
 	doc/man/ccltap-timeline.1 \
-	doc/man/ccltap-trace.5
+	doc/man/ccltap-trace.5 \
+	doc/man/ccltap-why.1
 
 EXTRA_DIST += \
 	doc/GLOSSARY.md \

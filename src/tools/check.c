@@ -15,6 +15,7 @@
 #include "tools/pager.h"
 #include "tools/commands.h"
 #include "tools/reading.h"
+#include "tools/snapshots.h"
 #include "tools/terminal.h"
 
 enum { KEY_JSON = TAP_KEY_OTHERS };
@@ -39,9 +40,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static const struct argp_child children[] = {{.argp = &tap_snapshots_argp}, {0}};
+
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
+	.children = children,
 	.args_doc = "[TRACE...]",
 	.doc = "Tells how far TRACE, a folder that was recorded into, can be trusted; "
 	       "without it, the newest recording here."

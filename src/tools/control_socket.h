@@ -28,6 +28,12 @@ enum tap_link_verb {
 	TAP_LINK_SNAPSHOT,
 	TAP_LINK_ROTATE, /* make what was recorded until now readable */
 	TAP_LINK_END,
+	/*
+	 * ROTATE, and have a flight recorder write what it holds into a folder of its own,
+	 * which `text` then names. The folder is the asker's, and is removed when the
+	 * asker is gone.
+	 */
+	TAP_LINK_LOOK,
 };
 
 struct tap_question {

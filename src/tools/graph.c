@@ -38,7 +38,7 @@
 
 /* nftw() passes no argument to its callback: set during find_traces() only. */
 static struct tap_traces *finding;
-static struct tap_parts finding_in;
+static const struct tap_parts *finding_in;
 
 static int add_trace(const char *metadata, const struct stat *status, size_t base)
 {
@@ -61,7 +61,7 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 {
 	if (type == FTW_DNR && !finding->error)
 		finding->error = EACCES;
-	if (type == FTW_D && at->level && tap_parts_skip(&finding_in, path, at->base))
+	if (type == FTW_D && at->level && tap_parts_skip(finding_in, path, at->base))
 		return FTW_SKIP_SUBTREE;
 	if (type != FTW_F || !S_ISREG(status->st_mode) ||
 	    strcmp(path + at->base, "metadata"))
@@ -77,9 +77,10 @@ static int compare_traces(const void *left, const void *right)
 }
 
 /* Adds the traces below a folder; reports when there is none. Returns an exit status. */
-static int find_traces(struct tap_traces *traces, const char *folder)
+static int find_traces(struct tap_traces *traces, struct tap_parts *parts,
+		       const char *folder)
 {
-	size_t before = traces->count;
+	size_t before = traces->count, growing = parts->growing.count;
 	struct tap_output_about about;
 	struct stat status;
 	bool is_growing;
@@ -95,15 +96,15 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 			folder);
 		return TAP_EXIT_USAGE;
 	}
-	ret = tap_parts_complete(&finding_in, folder);
+	ret = tap_parts_complete(parts, folder);
 	if (ret)
 		return ret;
 	finding = traces;
+	finding_in = parts;
 	traces->error = 0;
 	ret = nftw(folder, visit, FOLDERS_OPEN, FTW_ACTIONRETVAL);
 	finding = NULL;
-	is_growing = finding_in.growing;
-	tap_parts_free(&finding_in);
+	is_growing = parts->growing.count > growing;
 	if (ret || (traces->count == before && traces->error)) {
 		tap_message_write("cannot read %s: %s", folder,
 				  strerror(ret > 0   ? ENOMEM
@@ -111,6 +112,8 @@ static int find_traces(struct tap_traces *traces, const char *folder)
 						     : traces->error));
 		return TAP_EXIT_USAGE;
 	}
+	if (traces->count == before && tap_snapshots_report_absent())
+		return TAP_EXIT_USAGE;
 	if (!traces->count && is_growing) {
 		tap_message_write("nothing is recorded in %s yet; the recording is running (a flight "
 				  "recorder writes at \"ccltap snapshot\")", folder);
@@ -356,14 +359,16 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
 
 /*
  * Adds what the markers of the recordings say: their jobs, unless some trace has none,
- * and the number of removed chunks.
+ * and the number of removed chunks, with those that are
+ * left out now.
  */
-static bool add_recordings(const struct tap_traces *traces, bt_value *params)
+static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
+			   bt_value *params)
 {
 	struct tap_output_about about, before = {0};
 	char *jobs = NULL, *longer;
 	bool is_known = true;
-	int64_t removed = 0;
+	int64_t removed = left_out;
 	size_t i;
 
 	/* Traces are sorted by path, so those of one recording are adjacent. */
@@ -441,6 +446,7 @@ static bool add_losses(const struct tap_traces *traces, bt_value *params)
 
 struct reading {
 	struct tap_traces *traces;
+	unsigned left_out; /* older chunks */
 	const struct target *target;
 };
 
@@ -466,7 +472,7 @@ static int run_target(void *data)
 	if (!graph)
 		goto out;
 	if (!add_losses(traces, target->params) ||
-	    !add_recordings(traces, target->params) ||
+	    !add_recordings(traces, reading->left_out, target->params) ||
 	    !tap_snapshots_add_params(&traces->snapshots, target->params)) {
 		tap_message_write("out of memory");
 		goto out;
@@ -547,10 +553,12 @@ static bool is_paged(const struct target *target)
  * Runs children until nothing more has to be left out. Returns an exit status, or minus a
  * signal.
  */
-static int read_traces(struct tap_traces *traces, const struct target *target)
+static int read_traces(struct tap_traces *traces, unsigned left_out,
+		       const struct target *target)
 {
 	const struct before before = look_at_output(target);
-	struct reading reading = {.traces = traces, .target = target};
+	struct reading reading = {
+		.traces = traces, .left_out = left_out, .target = target};
 	struct tap_relay relay = {.is_paged = is_paged(target),
 				  .ends_with_pager = target->is_streamed};
 	const struct tap_child_work work = {.run = run_target,
@@ -602,6 +610,7 @@ static int read_traces(struct tap_traces *traces, const struct target *target)
 static int read_folders(char *const *folders, int count, const struct target *target)
 {
 	struct tap_traces traces = {0};
+	struct tap_parts parts = {0};
 	int i, ret = 0;
 
 	traces.watch = mmap(NULL, sizeof(*traces.watch), PROT_READ | PROT_WRITE,
@@ -611,13 +620,14 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 		return TAP_EXIT_FAILURE;
 	}
 	for (i = 0; !ret && i < count; i++)
-		ret = find_traces(&traces, folders[i]);
+		ret = find_traces(&traces, &parts, folders[i]);
 	if (!ret) {
 		tap_snapshots_report(&traces.snapshots);
-		ret = read_traces(&traces, target);
+		ret = read_traces(&traces, parts.left_out, target);
 		tap_traces_report(&traces);
 	}
 	tap_traces_free(&traces);
+	tap_parts_free(&parts);
 	munmap(traces.watch, sizeof(*traces.watch));
 	bt_value_put_ref(target->params);
 	return ret;

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,113 +13,256 @@
 
 #include "tools/control_socket.h"
 #include "tools/message.h"
+#include "tools/record_output.h"
+#include "tools/snapshots.h"
+#include "tools/traces.h"
 
 /* Enough for a slow disk. */
 #define PATIENCE_SECONDS 120
 
-static const char snapshot[] = "snapshot-";
+/* Directories open at once while a chunk is measured. */
+#define FOLDERS_OPEN 16
 
-/*
- * Connects to the supervisor that records into a folder, or into this host's directory in
- * it; -errno when there is none.
- */
-static int connect_to(const char *folder)
+static const char archives[] = "archives";
+
+static struct tap_parts_wish wished;
+
+void tap_parts_wish(const struct tap_parts_wish *wish)
 {
-	char host[256] = "", below[PATH_MAX], place[TAP_LINK_PLACE_SIZE];
-	char *real = realpath(folder, NULL);
-	int link = -ECONNREFUSED;
-
-	if (real && !gethostname(host, sizeof(host) - 1)) {
-		tap_link_place(real, place);
-		link = tap_link_connect(place);
-		if (link < 0 && snprintf(below, sizeof(below), "%s/%s", real, host) <
-					(int) sizeof(below)) {
-			tap_link_place(below, place);
-			link = tap_link_connect(place);
-		}
-	}
-	free(real);
-	return link;
+	wished = *wish;
 }
 
-int tap_parts_complete(struct tap_parts *parts, const char *folder)
-{
-	const struct tap_question question = {.verb = TAP_LINK_ROTATE};
-	struct tap_answer answer;
-	int ret, link = connect_to(folder);
+/* ---- Running recordings ---- */
 
-	*parts = (struct tap_parts){0};
-	if (link < 0)
+static int connect_to(const char *real)
+{
+	char place[TAP_LINK_PLACE_SIZE];
+
+	tap_link_place(real, place);
+	return tap_link_connect(place);
+}
+
+/*
+ * Calls each with the connections to the supervisors that record into a folder, or into
+ * the directories in it, one for each host. Returns the first status that is not 0; the
+ * connections belong to each().
+ */
+static int for_running(const char *folder,
+		       int (*each)(int link, const char *path, void *data), void *data)
+{
+	char below[PATH_MAX], *real = realpath(folder, NULL);
+	struct dirent *entry;
+	int link, ret = 0;
+	DIR *hosts;
+
+	if (!real)
 		return 0;
+	link = connect_to(real);
+	if (link >= 0) {
+		ret = each(link, real, data);
+		free(real);
+		return ret;
+	}
+	hosts = opendir(real);
+	while (!ret && hosts && (entry = readdir(hosts))) {
+		if (*entry->d_name == '.' ||
+		    snprintf(below, sizeof(below), "%s/%s", real, entry->d_name) >=
+			    (int) sizeof(below))
+			continue;
+		link = connect_to(below);
+		if (link >= 0)
+			ret = each(link, below, data);
+	}
+	if (hosts)
+		closedir(hosts);
+	free(real);
+	return ret;
+}
+
+static int note_running(int link, const char *path, void *data)
+{
+	(void) path;
+	close(link);
+	*(bool *) data = true;
+	return 1;
+}
+
+bool tap_parts_is_running(const char *folder)
+{
+	bool is_running = false;
+
+	for_running(folder, note_running, &is_running);
+	return is_running;
+}
+
+/* nftw() passes no argument to its callback. */
+static uint64_t measured;
+
+static int measure(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	/* Metadata is the same in each chunk, and costs little time. */
+	if (type == FTW_F && strcmp(path + at->base, "metadata"))
+		measured += (uint64_t) status->st_size;
+	return 0;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_chunk(const struct dirent *entry)
+{
+	return *entry->d_name != '.';
+}
+
+/* Finds the oldest chunk that is read. Returns 0 or an exit status. */
+static int choose_chunks(struct tap_parts *parts, struct tap_part *part)
+{
+	char path[PATH_MAX];
+	struct dirent **chunks;
+	uint64_t bytes = 0;
+	int count, i;
+
+	snprintf(path, sizeof(path), "%s/%s", part->path, archives);
+	count = scandir(path, &chunks, is_chunk, compare_names);
+	for (i = count; i-- > 0;) {
+		if (i == count - 1 || bytes < wished.newest_bytes) {
+			free(part->oldest);
+			part->oldest = strdup(chunks[i]->d_name);
+			snprintf(path, sizeof(path), "%s/%s/%s", part->path, archives,
+				 chunks[i]->d_name);
+			measured = 0;
+			nftw(path, measure, FOLDERS_OPEN, FTW_PHYS);
+			bytes += measured;
+		} else {
+			parts->left_out++;
+		}
+		free(chunks[i]);
+	}
+	if (count >= 0)
+		free(chunks);
+	return count > 0 && !part->oldest ? TAP_EXIT_FAILURE : 0;
+}
+
+static int complete(int link, const char *path, void *data)
+{
+	const struct tap_question question = {
+		.verb = wished.wants_look ? TAP_LINK_LOOK : TAP_LINK_ROTATE};
+	struct tap_part part = {.link = link};
+	struct tap_parts *parts = data;
+	struct tap_answer answer;
+	int ret;
+
 	tap_link_set_patience(link, PATIENCE_SECONDS);
 	ret = tap_link_ask(link, &question, -1);
 	if (!ret)
 		ret = tap_link_receive_answer(link, &answer);
-	close(link);
-	/* The recording has ended meanwhile. */
-	if (ret == -EPIPE || ret == -ECONNRESET)
+	/* The recording has ended meanwhile, or has a snapshot that is complete. */
+	if (ret == -EPIPE || ret == -ECONNRESET ||
+	    (!ret && !answer.error && !*answer.path)) {
+		close(link);
 		return 0;
+	}
 	if (ret || answer.error) {
+		close(link);
 		tap_message_write(
-			"cannot complete the running recording in %s: %s", folder,
+			"cannot complete the running recording in %s: %s", path,
 			ret	       ? strerror(-ret)
 			: *answer.text ? answer.text
 				       : "the LTTng session daemon does not answer");
 		return TAP_EXIT_FAILURE;
 	}
-	if (!*answer.path)
-		return 0;
-	parts->growing = strdup(answer.path);
-	return parts->growing ? 0 : TAP_EXIT_FAILURE;
+	part.path = strdup(answer.path);
+	if (*answer.text)
+		part.look = strdup(answer.text);
+	if (!part.path || (*answer.text && !part.look) ||
+	    tap_vec_add(&parts->growing, part)) {
+		close(link);
+		free(part.path);
+		free(part.look);
+		tap_message_write("out of memory");
+		return TAP_EXIT_FAILURE;
+	}
+	return wished.newest_bytes
+		       ? choose_chunks(parts,
+				       &parts->growing.items[parts->growing.count - 1])
+		       : 0;
 }
 
-static bool is_newest(const char *path, int base)
+int tap_parts_complete(struct tap_parts *parts, const char *folder)
 {
-	char folder[PATH_MAX];
-	const char *name = path + base;
-	struct dirent *entry;
-	bool newest = true;
-	DIR *siblings;
-
-	snprintf(folder, sizeof(folder), "%.*s", base, path);
-	siblings = opendir(folder);
-	if (!siblings)
-		return true;
-	while (newest && (entry = readdir(siblings)))
-		newest = strncmp(entry->d_name, snapshot, strlen(snapshot)) ||
-			 strverscmp(entry->d_name, name) <= 0;
-	closedir(siblings);
-	return newest;
+	return for_running(folder, complete, parts);
 }
 
-static bool is_in(const char *path, int base, const char *folder)
-{
-	char here[PATH_MAX], *real;
-	bool is;
+/* ---- What is read ---- */
 
-	snprintf(here, sizeof(here), "%.*s", base, path);
-	real = realpath(here, NULL);
-	is = real && !strcmp(real, folder);
+static bool is_same(const char *path, const char *other)
+{
+	char *real = realpath(path, NULL);
+	bool is = real && !strcmp(real, other);
+
 	free(real);
 	return is;
+}
+
+/* Whether a directory in a running recording is still being written, or not wanted. */
+static bool is_left_out(const struct tap_part *part, const char *path, int base)
+{
+	const char *name = path + base;
+
+	if (part->look)
+		return !is_same(path, part->look);
+	return strcmp(name, archives) && strncmp(name, "part-", 5) &&
+	       !tap_snapshots_is_name(name);
 }
 
 bool tap_parts_skip(const struct tap_parts *parts, const char *path, int base)
 {
 	const char *name = path + base;
+	char here[PATH_MAX], above[PATH_MAX];
+	size_t i;
 
-	if (!strncmp(name, snapshot, strlen(snapshot)))
-		return !is_newest(path, base);
-	/*
-	 * Everything except archives, other parts and snapshots is still being written.
-	 */
-	if (parts->growing && strcmp(name, "archives") && strncmp(name, "part-", 5))
-		return is_in(path, base, parts->growing);
-	return false;
+	snprintf(here, sizeof(here), "%.*s", base, path);
+	for (i = 0; i < parts->growing.count; i++) {
+		const struct tap_part *part = &parts->growing.items[i];
+
+		if (is_same(here, part->path)) {
+			if (is_left_out(part, path, base))
+				return true;
+			continue;
+		}
+		snprintf(above, sizeof(above), "%s/%s", part->path, archives);
+		if (part->oldest && is_same(here, above) &&
+		    strverscmp(name, part->oldest) < 0)
+			return true;
+	}
+	if (!strncmp(name, TAP_OUTPUT_LOOK, strlen(TAP_OUTPUT_LOOK))) {
+		for (i = 0; i < parts->growing.count; i++)
+			if (parts->growing.items[i].look &&
+			    is_same(path, parts->growing.items[i].look))
+				return false;
+		return true;
+	}
+	return tap_snapshots_is_name(name) && !tap_snapshots_is_wanted(path, base);
 }
 
 void tap_parts_free(struct tap_parts *parts)
 {
-	free(parts->growing);
+	size_t i;
+
+	for (i = 0; i < parts->growing.count; i++) {
+		struct tap_part *part = &parts->growing.items[i];
+
+		if (part->look) {
+			tap_traces_empty_folder(part->look);
+			rmdir(part->look);
+		}
+		close(part->link);
+		free(part->path);
+		free(part->look);
+		free(part->oldest);
+	}
+	tap_vec_free(&parts->growing);
 	*parts = (struct tap_parts){0};
 }

@@ -27,8 +27,12 @@ static const char magic[] = "ccltap recording 1\n";
  * What LTTng's daemons make for user space, "ust" for a recording that is never rotated;
  * and ccltap's parts for late ranks.
  */
-static const char *const trees[] = { "ust", "archives", "snapshot-", "part-" };
+static const char *const trees[] = { "ust", "archives", "snapshot-", "part-",
+				     TAP_OUTPUT_LOOK };
 static const char archives[] = "archives";
+
+/* What is wrong with the program, in words, and that before it is complete. */
+static const char *const verdicts[] = { TAP_OUTPUT_WHY, TAP_OUTPUT_WHY_NEW };
 
 /*
  * LTTng nests part-N/archives/CHUNK/ust/uid/N/64-bit/index; anything deeper is not
@@ -55,6 +59,14 @@ static bool is_tree(const char *name)
 		     !strncmp(name, trees[i], strlen(trees[i]))))
 			return true;
 	return is_chunk(name);
+}
+
+static bool is_verdict(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
+		if (!strcmp(name, verdicts[i]))
+			return true;
+	return false;
 }
 
 /* How long a recording may take to end after its last program has. */
@@ -135,7 +147,8 @@ static char *find_foreign(int fd, bool *ret_empty)
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		*ret_empty = false;
-		if (strcmp(entry->d_name, marker) && !is_tree(entry->d_name))
+		if (strcmp(entry->d_name, marker) && !is_tree(entry->d_name) &&
+		    !is_verdict(entry->d_name))
 			foreign = strdup(entry->d_name);
 	}
 	closedir(folder);
@@ -187,6 +200,9 @@ static int remove_recording(int fd)
 
 	if (ret)
 		return ret;
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++)
+		if (unlinkat(fd, verdicts[i], 0) < 0 && errno != ENOENT)
+			return -errno;
 	/* Last, so that what could not be removed is still marked as ccltap's. */
 	return unlinkat(fd, marker, 0) < 0 ? -errno : 0;
 }
@@ -802,6 +818,16 @@ int tap_output_remove_chunk(const struct tap_output *output, const char *name)
 	ret = visit_directory(fd, name, REMOVE, 0);
 	close(fd);
 	return ret;
+}
+
+void tap_output_remove_look(const struct tap_output *output, const char *name)
+{
+	int fd = open(output->absolute, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	visit_directory(fd, name, REMOVE, 0);
+	close(fd);
 }
 
 /*

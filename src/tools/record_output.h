@@ -16,6 +16,11 @@
 
 /* The file that marks DIR/<host> as ccltap's. */
 #define TAP_OUTPUT_MARKER "ccltap-recording"
+/* What a flight recorder held when it was asked: this and a number. */
+#define TAP_OUTPUT_LOOK "look-"
+/* What is wrong with the program; written under the second name first. */
+#define TAP_OUTPUT_WHY "why.txt"
+#define TAP_OUTPUT_WHY_NEW "why.txt.new"
 
 struct tap_output {
 	/* As the user would name it, for messages; and the path for the daemon. */
@@ -91,6 +96,7 @@ int tap_output_chunks(const struct tap_output *output, struct dirent ***ret_name
 /* Bytes of a chunk, or with NULL of the whole directory. */
 uint64_t tap_output_size(const struct tap_output *output, const char *chunk);
 int tap_output_remove_chunk(const struct tap_output *output, const char *name);
+void tap_output_remove_look(const struct tap_output *output, const char *name);
 
 /*
  * Removes what tap_output_make() made, and what was recorded in it since; an older

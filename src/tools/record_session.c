@@ -560,6 +560,21 @@ int tap_session_snapshot(const char *name)
 	return ASK_FOR(SNAPSHOT_PATIENCE_SECONDS, lttng_snapshot_record(name, NULL, 0));
 }
 
+int tap_session_look(const char *name, const char *path)
+{
+	struct lttng_snapshot_output *output = lttng_snapshot_output_create();
+	int ret = -LTTNG_ERR_NOMEM;
+
+	if (!output)
+		return ret;
+	ret = lttng_snapshot_output_set_local_path(path, output);
+	if (!ret)
+		ret = ASK_FOR(SNAPSHOT_PATIENCE_SECONDS,
+			      lttng_snapshot_record(name, output, 0));
+	lttng_snapshot_output_destroy(output);
+	return ret;
+}
+
 int tap_session_rotate(const char *name)
 {
 	enum lttng_rotation_state state = LTTNG_ROTATION_STATE_ONGOING;

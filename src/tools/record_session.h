@@ -81,6 +81,9 @@ int tap_session_regenerate_statedump(const char *name);
 /* Writes what a flight recorder holds into a new directory below its path. */
 int tap_session_snapshot(const char *name);
 
+/* The same into a new directory below another path, which is absolute. */
+int tap_session_look(const char *name, const char *path);
+
 /*
  * On return of 0, what was recorded until now is complete below archives/, and LTTng
  * writes to a new chunk.

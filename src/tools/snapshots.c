@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,56 @@ struct tap_snapshot {
 	struct tap_snapshot *next;
 	char *folder; /* the folder of all snapshots of the recorder */
 	const char *name;
-	unsigned int count; /* of snapshots in the folder */
-	bool is_chosen;	    /* by ccltap, as the newest */
+	unsigned int count;  /* of snapshots in the folder */
+	unsigned int number; /* of this one, from 1 on */
+	bool is_found;	     /* by ccltap, in a folder that the user named */
 };
 
-static bool is_name(const char *name)
+/* ---- The choice ---- */
+
+/* What the command line says; 0: the newest. */
+static struct {
+	bool is_made;
+	unsigned long number;
+	/* Of a folder that lacks it, the number of its snapshots. */
+	unsigned int had;
+} choice;
+
+enum { KEY_SNAPSHOT = 528 };
+
+static const struct argp_option options[] = {
+	{"snapshot", KEY_SNAPSHOT, "N", 0,
+	 "of a flight recorder, read its Nth snapshot, or the last [last]", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void) state;
+	if (key != KEY_SNAPSHOT)
+		return ARGP_ERR_UNKNOWN;
+	choice.is_made = true;
+	choice.number = strtoul(arg, NULL, 10);
+	if (!strcmp(arg, "last")) {
+		choice.number = 0;
+		return 0;
+	}
+	if (choice.number && !arg[strspn(arg, "0123456789")])
+		return 0;
+	tap_message_write("snapshot \"%s\": give its number, from 1 on, or last", arg);
+	return EINVAL;
+}
+
+const struct argp tap_snapshots_argp = {.options = options, .parser = parse};
+
+bool tap_snapshots_is_chosen(void)
+{
+	return choice.is_made;
+}
+
+/* ---- The snapshots ---- */
+
+bool tap_snapshots_is_name(const char *name)
 {
 	return !strncmp(name, prefix, strlen(prefix)) &&
 	       isdigit((unsigned char) name[strlen(prefix)]);
@@ -35,24 +81,57 @@ static char *find_name(char *path)
 	for (end = strstr(path, inside); end; end = strstr(end + 1, inside)) {
 		*end = '\0';
 		name = strrchr(path, '/');
-		if (name && is_name(name + 1))
+		if (name && tap_snapshots_is_name(name + 1))
 			return name + 1;
 		*end = '/';
 	}
 	return NULL;
 }
 
-static unsigned int count_in(const char *folder)
+/*
+ * How many snapshots there are in a folder, and, counted from 1, which one of them has
+ * this name. LTTng numbers them in order, with gaps where it wrote elsewhere.
+ */
+static unsigned int count_in(const char *folder, const char *name,
+			     unsigned int *ret_number)
 {
 	DIR *directory = opendir(folder);
 	unsigned int count = 0;
 	struct dirent *entry;
 
-	while (directory && (entry = readdir(directory)))
-		count += is_name(entry->d_name);
+	*ret_number = 0;
+	while (directory && (entry = readdir(directory))) {
+		if (!tap_snapshots_is_name(entry->d_name))
+			continue;
+		count++;
+		*ret_number += strverscmp(entry->d_name, name) <= 0;
+	}
 	if (directory)
 		closedir(directory);
 	return count;
+}
+
+bool tap_snapshots_is_wanted(const char *path, int base)
+{
+	char folder[PATH_MAX];
+	unsigned int number, count;
+
+	snprintf(folder, sizeof(folder), "%.*s", base ? base : 1, base ? path : ".");
+	count = count_in(folder, path + base, &number);
+	if (!choice.number)
+		return number == count;
+	if (choice.number > count)
+		choice.had = count;
+	return number == choice.number;
+}
+
+bool tap_snapshots_report_absent(void)
+{
+	if (!choice.had)
+		return false;
+	tap_message_write("there is no snapshot %lu: the flight recorder has written %u",
+			  choice.number, choice.had);
+	return true;
 }
 
 /* Whether the snapshot lies below the folder that the user named. */
@@ -74,7 +153,7 @@ static struct tap_snapshot *make(char *path, char *name)
 	name[-1] = '\0';
 	snapshot->folder = path;
 	snapshot->name = name;
-	snapshot->count = count_in(path);
+	snapshot->count = count_in(path, name, &snapshot->number);
 	return snapshot;
 }
 
@@ -101,7 +180,7 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 	if (!other) {
 		snapshot->next = snapshots->first;
 		snapshots->first = snapshot;
-		snapshot->is_chosen = is_below(snapshot, folder);
+		snapshot->is_found = is_below(snapshot, folder);
 		return 0;
 	}
 	/* The same snapshot, of another user's processes. */
@@ -123,11 +202,11 @@ void tap_snapshots_report(const struct tap_snapshots *snapshots)
 	const struct tap_snapshot *snapshot;
 
 	for (snapshot = snapshots->first; snapshot; snapshot = snapshot->next)
-		if (snapshot->is_chosen && snapshot->count > 1)
-			tap_message_write("reading %s, the newest of %u snapshots in %s; "
-					  "to read another one, name its folder",
-					  snapshot->name, snapshot->count,
-					  snapshot->folder);
+		if (snapshot->is_found && snapshot->count > 1)
+			tap_message_write("reading snapshot %u of %u in %s (%s): "
+					  "--snapshot=N reads another",
+					  snapshot->number, snapshot->count,
+					  snapshot->folder, snapshot->name);
 }
 
 bool tap_snapshots_add_params(const struct tap_snapshots *snapshots, bt_value *params)

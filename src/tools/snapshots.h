@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The snapshots of flight recorders among the traces that are read.
+ * The snapshots of flight recorders among the traces that are read, and the option
+ * --snapshot, which chooses them.
  *
- * Hides where a snapshot lies, and that two snapshots of one recorder share most of their
- * events.
+ * Hides where a snapshot lies, how snapshots are numbered, and that two snapshots of one
+ * recorder share most of their events.
  */
 #ifndef TAP_TOOLS_SNAPSHOTS_H
 #define TAP_TOOLS_SNAPSHOTS_H
 
+#include <argp.h>
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 
@@ -17,6 +19,21 @@ struct tap_snapshots {
 	bool has_others; /* traces that are in no snapshot */
 };
 
+/* The option --snapshot, for verbs that read; without it the newest snapshot is read. */
+extern const struct argp tap_snapshots_argp;
+
+/* Whether the option was given. */
+bool tap_snapshots_is_chosen(void);
+
+/* Whether the name of a directory is that of a snapshot. */
+bool tap_snapshots_is_name(const char *name);
+
+/*
+ * Whether a snapshot is the one that was chosen among those beside it. `base` is where
+ * its name begins in `path`.
+ */
+bool tap_snapshots_is_wanted(const char *path, int base);
+
 /*
  * Adds a trace found below a folder that the user named. Returns 0, or an exit status
  * after one line on stderr when the trace belongs to another snapshot of a recorder that
@@ -24,6 +41,12 @@ struct tap_snapshots {
  */
 int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 		      const char *folder);
+
+/*
+ * Reports on stderr that there are snapshots and the chosen one is not among them; false
+ * when that is not so.
+ */
+bool tap_snapshots_report_absent(void);
 
 /* Reports on stderr which snapshot is read of each folder that has several. */
 void tap_snapshots_report(const struct tap_snapshots *snapshots);

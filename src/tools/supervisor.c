@@ -48,6 +48,7 @@ struct peer {
 	bool is_maker; /* the first member, for which the recording was made */
 	bool is_member;
 	bool is_waiting; /* sent DONE and waits for an answer */
+	unsigned look;	 /* number of what it asked to look at, 0: none */
 };
 
 enum state { RUNNING, STOPPED, ENDED };
@@ -66,7 +67,7 @@ static struct supervisor {
 	time_t begin;
 	size_t programs; /* that were run or may still run */
 	/* Of a flight recorder. */
-	unsigned snapshots;
+	unsigned snapshots, looks;
 	char last_reason[256];
 	bool is_due;
 	char due_reason[256];
@@ -331,6 +332,17 @@ static void add_peer(int link)
 		close(link);
 }
 
+/* A reader removes what it looked at, unless it was killed. */
+static void remove_look(const struct peer *peer)
+{
+	char name[32];
+
+	if (!peer->look)
+		return;
+	snprintf(name, sizeof(name), TAP_OUTPUT_LOOK "%u", peer->look);
+	tap_output_remove_look(&self.output, name);
+}
+
 static void drop_gone(void)
 {
 	size_t kept = 0;
@@ -338,6 +350,8 @@ static void drop_gone(void)
 	for (size_t i = 0; i < self.peers.count; i++)
 		if (self.peers.items[i].link >= 0 || self.peers.items[i].pidfd >= 0)
 			self.peers.items[kept++] = self.peers.items[i];
+		else
+			remove_look(&self.peers.items[i]);
 	self.peers.count = kept;
 }
 
@@ -550,10 +564,39 @@ static void rotate(struct tap_answer *answer)
 		tap_session_regenerate_statedump(self.plan->session);
 }
 
-static void steer(const struct tap_question *question, struct tap_answer *answer)
+/*
+ * Has the flight recorder write what it holds, for this peer alone: a snapshot that stays
+ * would count, and there may be a thousand of them.
+ */
+static void look(struct peer *peer, struct tap_answer *answer)
+{
+	int ret;
+
+	if (!self.plan->lttng.is_flight || !self.was_started || self.state == ENDED) {
+		rotate(answer);
+		return;
+	}
+	fill_joined(answer);
+	remove_look(peer);
+	peer->look = ++self.looks;
+	if (snprintf(answer->text, sizeof(answer->text), "%s/" TAP_OUTPUT_LOOK "%u",
+		     self.output.absolute, peer->look) >= (int) sizeof(answer->text)) {
+		refuse(answer, "its path is too long");
+		return;
+	}
+	/* If this fails, the state is missing and the calls are there. */
+	tap_session_regenerate_statedump(self.plan->session);
+	ret = tap_session_look(self.plan->session, answer->text);
+	if (ret < 0)
+		refuse(answer, "LTTng cannot write what it holds into %s: %s",
+		       self.output.absolute, tap_session_error(ret));
+}
+
+static void steer(struct peer *peer, const struct tap_question *question,
+		  struct tap_answer *answer)
 {
 	if (self.state == ENDED && question->verb != TAP_LINK_STATUS &&
-	    question->verb != TAP_LINK_ROTATE) {
+	    question->verb != TAP_LINK_ROTATE && question->verb != TAP_LINK_LOOK) {
 		refuse(answer, "%s has ended, only its programs go on",
 		       self.plan->session);
 		return;
@@ -573,6 +616,9 @@ static void steer(const struct tap_question *question, struct tap_answer *answer
 		break;
 	case TAP_LINK_ROTATE:
 		rotate(answer);
+		break;
+	case TAP_LINK_LOOK:
+		look(peer, answer);
 		break;
 	case TAP_LINK_END:
 		self.outcome.was_ended = true;
@@ -624,7 +670,7 @@ static void handle(struct peer *peer)
 				return;
 			answer.is_going_on = true;
 		} else {
-			steer(&question, &answer);
+			steer(peer, &question, &answer);
 		}
 	}
 	if (question.verb == TAP_LINK_JOIN) {

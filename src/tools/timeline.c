@@ -11,6 +11,7 @@
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
+#include "tools/snapshots.h"
 #include "tools/stacks.h"
 #include "tools/terminal.h"
 #include "tools/commands.h"
@@ -60,7 +61,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return tap_reading_parse(&request->reading, key, arg, state);
 }
 
-static const struct argp_child children[] = {{.argp = &tap_stacks_argp}, {0}};
+static const struct argp_child children[] = {
+	{.argp = &tap_stacks_argp}, {.argp = &tap_snapshots_argp}, {0}};
 
 static const struct argp argp = {
 	.options = options,

@@ -96,7 +96,7 @@ make_trace wire-lost "$flight/$second/ust/uid/0/64-bit"
 status=0
 ccltap report "$work/flight" >"$work/out" 2>"$work/error" || status=1
 sed 's/^/# /' "$work/error"
-grep -q "^ccltap: reading $second, the newest of 2 snapshots in .*/flight/alpha; to read" \
+grep -q "^ccltap: reading snapshot 2 of 2 in .*/flight/alpha ($second): --snapshot=N reads" \
 	"$work/error" || status=1
 [ "$(wc -l <"$work/error")" -eq 1 ] || status=1
 head -n 1 "$work/out" | grep -qx "snapshot: $second, one of 2 of a flight recorder" || status=1
@@ -109,6 +109,15 @@ ccltap report "$flight/$first" >"$work/out" 2>"$work/error" || status=1
 [ ! -s "$work/error" ] || status=1
 head -n 1 "$work/out" | grep -qx "snapshot: $first, one of 2 of a flight recorder" || status=1
 ok $status "one that is named is read without a word"
+
+status=0
+ccltap report --snapshot=1 "$work/flight" >"$work/out" 2>"$work/error" || status=1
+head -n 1 "$work/out" | grep -qx "snapshot: $first, one of 2 of a flight recorder" || status=1
+grep -q "^ccltap: reading snapshot 1 of 2 in " "$work/error" || status=1
+refuses 'there is no snapshot 3: the flight recorder has written 2' \
+	ccltap check --snapshot=3 "$work/flight" || status=1
+refuses 'snapshot "0": give its number' ccltap timeline --snapshot=0 "$work/flight" || status=1
+ok $status "another one is read by its number"
 
 status=0
 refuses "$first and $second in .*/flight/alpha are of one flight recorder" \

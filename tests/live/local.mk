@@ -16,7 +16,7 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_ranks.sh tests/live/test_control.sh tests/live/test_flight.sh \
 	tests/live/test_by_hand.sh tests/live/test_hip.sh tests/live/test_slow.sh \
 	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
-	tests/live/test_format.sh tests/live/test_samples.sh
+	tests/live/test_format.sh tests/live/test_samples.sh tests/live/test_why.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
 	tests/live/programs/strangers.py tests/live/programs/kills.py \
 	tests/live/programs/recorder.py
@@ -104,7 +104,7 @@ EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
 on_doubles = tests/live/programs/absent tests/live/programs/order \
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm \
-	tests/live/programs/straggler
+	tests/live/programs/missing tests/live/programs/straggler
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -116,7 +116,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/absent.c tests/live/expect/absent.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \
-	tests/live/programs/slow.c tests/live/programs/storm.c \
+	tests/live/programs/slow.c tests/live/programs/storm.c tests/live/programs/missing.c \
 	tests/live/programs/straggler.c \
 	tests/live/programs/stuck.c
 tests/live/programs/slow.so: tests/live/programs/slow.c

@@ -270,9 +270,33 @@ tap_sink_init_why(bt_self_component_sink *self,
 		  bt_self_component_sink_configuration *configuration,
 		  const bt_value *values, void *data)
 {
+	enum { JSON = COMMON_COUNT, VERDICT };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
+		[VERDICT] = {.name = "verdict", .kind = TAP_PARAM_STRING},
+	};
+	struct tap_view *view;
+	int ret;
+
 	(void) configuration;
 	(void) data;
-	return init_sums(self, values, tap_why_create);
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	view = tap_why_create();
+	if (view)
+		view->settings.is_json = params[JSON].boolean;
+	ret = view && params[VERDICT].string
+		      ? tap_why_tell_verdict(view, params[VERDICT].string)
+		      : 0;
+	if (ret) {
+		APPEND_CAUSE(self, "Cannot write %s: %s", params[VERDICT].string,
+			     strerror(-ret));
+		view->destroy(view);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	return make_sink(self, view, params);
 }
 
 static struct sink *get(bt_self_component_sink *self)

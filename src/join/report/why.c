@@ -2,7 +2,18 @@
 /* The view of the findings alone. */
 #include "join/report/forward.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+struct why {
+	struct tap_finding_view base;
+	FILE *verdict; /* NULL: nobody asked */
+};
+
+static const char *const verdicts[] = {[TAP_VERDICT_CLEAR] = "clear",
+				       [TAP_VERDICT_FOUND] = "found",
+				       [TAP_VERDICT_UNKNOWN] = "unknown"};
 
 static void write_text(struct tap_finding_view *why)
 {
@@ -15,9 +26,6 @@ static void write_text(struct tap_finding_view *why)
 
 static void write_json(struct tap_finding_view *why)
 {
-	static const char *const verdicts[] = {[TAP_VERDICT_CLEAR] = "clear",
-					       [TAP_VERDICT_FOUND] = "found",
-					       [TAP_VERDICT_UNKNOWN] = "unknown"};
 	struct tap_json *json = &why->json;
 
 	tap_json_open(json, NULL, '{');
@@ -26,6 +34,15 @@ static void write_json(struct tap_finding_view *why)
 	tap_json_string(json, "verdict", verdicts[tap_findings_verdict(why->findings)]);
 	tap_forward_add_json(why);
 	tap_json_end_line(json, &why->view.line);
+}
+
+/* Returns 0 or -errno. */
+static int write_verdict(struct why *why)
+{
+	if (!why->verdict)
+		return 0;
+	fprintf(why->verdict, "%s\n", verdicts[tap_findings_verdict(why->base.findings)]);
+	return fflush(why->verdict) ? -errno : 0;
 }
 
 static int finish(void *data, const struct tap_loss *loss)
@@ -39,14 +56,17 @@ static int finish(void *data, const struct tap_loss *loss)
 		write_json(why);
 	else
 		write_text(why);
-	return tap_outfile_finish(why->view.output, &why->view.line);
+	ret = tap_outfile_finish(why->view.output, &why->view.line);
+	return ret ? ret : write_verdict(data);
 }
 
 static void destroy(struct tap_view *view)
 {
-	struct tap_finding_view *why = (struct tap_finding_view *) view;
+	struct why *why = (struct why *) view;
 
-	tap_forward_free(why);
+	if (why->verdict)
+		fclose(why->verdict);
+	tap_forward_free(&why->base);
 	free(why);
 }
 
@@ -66,15 +86,23 @@ static const struct tap_consumer consumer = {
 
 struct tap_view *tap_why_create(void)
 {
-	struct tap_finding_view *why = calloc(1, sizeof(*why));
+	struct why *why = calloc(1, sizeof(*why));
 
 	if (!why)
 		return NULL;
-	why->view.consumer = &consumer;
-	why->view.destroy = destroy;
-	why->findings = tap_findings_create(&why->view);
-	if (why->findings)
-		return &why->view;
+	why->base.view.consumer = &consumer;
+	why->base.view.destroy = destroy;
+	why->base.findings = tap_findings_create(&why->base.view);
+	if (why->base.findings)
+		return &why->base.view;
 	free(why);
 	return NULL;
+}
+
+int tap_why_tell_verdict(struct tap_view *view, const char *path)
+{
+	struct why *why = (struct why *) view;
+
+	why->verdict = fopen(path, "we");
+	return why->verdict ? 0 : -errno;
 }

@@ -51,6 +51,11 @@ struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_report_create(void);
 struct tap_view *tap_check_create(void);
 struct tap_view *tap_why_create(void);
+/*
+ * Has the view of tap_why_create() write its verdict alone, one word, to this file of its
+ * own, once its output is complete.  Returns 0 or -errno.
+ */
+int tap_why_tell_verdict(struct tap_view *view, const char *path);
 
 /* "hosts":[{"name":...}] of all traces, each once; of several, with their clocks. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context);

@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is wrong with a program is said while it runs: of a recording that goes on, of a
+# flight recorder, again and again until the end; and it is kept beside the trace.
+# shellcheck disable=SC2016 # programs for other shells
+set -eu
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
+
+finding='^HUNG .*ncclAllReduce #3 on .*: ranks 0, 1, 2, 3, 4, 5, 6 wait; MISSING rank 7'
+
+# start FOLDER OPTION...: eight ranks that do as they are told, and are recorded.
+start()
+{
+    folder=$1
+    shift
+    rm -f "$work/orders" "$work/answers"
+    mkfifo "$work/orders" "$work/answers"
+    "$ccltap" record -o "$folder" "$@" -- "$programs/missing" 8 \
+        <"$work/orders" >"$work/answers" 2>"$work/record" &
+    pid=$!
+    exec 3>"$work/orders" 4<"$work/answers"
+    read -r _ <&4
+}
+
+# obey ORDER: and waits until it is done.
+obey()
+{
+    echo "$1" >&3
+    read -r _ <&4
+}
+
+finish()
+{
+    exec 3>&-
+    status=0
+    wait "$pid" || status=$?
+    exec 4<&-
+}
+
+# has PATTERN: what was said does, and says nothing else.
+has()
+{
+    cat "$work/out" "$work/err"
+    [ "$(wc -l <"$work/out")" -eq 1 ] && [ ! -s "$work/err" ] && grep -q "$1" "$work/out"
+}
+
+start "$work/plain"
+run 0 "nothing is wrong with what goes on" "$ccltap" why "$work/plain"
+check "which is said" has '^OK '
+obey hang
+run 1 "a rank that does not come is found while the others wait" "$ccltap" why "$work/plain"
+check "with all that it takes" has "$finding"
+run 1 "as JSON" "$ccltap" why --json "$work/plain"
+check "it has a verdict" has '"verdict":"found".*"ranks":\[7\]'
+run 1 "into a file" "$ccltap" why -o "$work/file" "$work/plain"
+check "which then has it" grep -q "$finding" "$work/file"
+run 2 "a file that is there stays" "$ccltap" why -o "$work/file" "$work/plain"
+said "it is told" "exists"
+run 1 "but where it may be replaced" "$ccltap" why --overwrite -o "$work/file" "$work/plain"
+obey come
+run 0 "when the rank has come all is well" "$ccltap" why "$work/plain"
+finish
+same "the program ends as ever" 0 "$status"
+
+run 2 "what is not there cannot be told" "$ccltap" why "$work/nothing"
+run 2 "nor what is no recording" "$ccltap" why "$programs"
+run 2 "an option that is none" "$ccltap" why --wath "$work/plain"
+run 2 "a pause that is none" "$ccltap" why --watch=soon "$work/plain"
+said "it is told what is one" "whole number of seconds"
+run 2 "a watch does not write to a file" "$ccltap" why --watch -o "$work/no" "$work/plain"
+run 0 "a watch of what has ended is one look" "$ccltap" why --watch "$work/plain"
+check "which is shown" has '^OK '
+
+# watch OPTION...: in the background; what it says comes to $work/seen.
+watch()
+{
+    : >"$work/seen"
+    "$ccltap" why --watch=1 "$@" >"$work/seen" 2>"$work/err" 3>&- 4<&- &
+    watcher=$!
+}
+
+seen()
+{
+    cat "$work/seen" "$work/err"
+    [ "$(grep -c "$1" "$work/seen")" -eq 1 ] && [ ! -s "$work/err" ]
+}
+
+watched()
+{
+    status=0
+    wait "$watcher" || status=$?
+}
+
+start "$work/watched"
+watch "$work/watched"
+check "a watch says that all is well" within 60 seen '^OK '
+obey hang
+check "and when a rank does not come" within 60 seen "$finding"
+sleep 3
+check "once, however long that takes" seen "$finding"
+obey come
+watched
+same "it ends when all is well again" 0 "$status"
+check "and says what is gone" seen '^GONE     HUNG .*ncclAllReduce #3 '
+watch "$work/watched"
+check "a watch of what is well" within 60 seen '^OK '
+finish
+watched
+same "ends with the recording" 0 "$status"
+
+start "$work/killed"
+obey hang
+watch "$work/killed" "$work/plain"
+check "two recordings are watched together" within 60 seen "$finding"
+kill -INT "$watcher"
+watched
+same "a watch that is interrupted ends with what it said last" 1 "$status"
+run 1 "both are read together" "$ccltap" why "$work/killed" "$work/plain"
+watch --json "$work/killed"
+check "as JSON a watch has one object for each look" within 60 \
+    sh -c '[ "$(grep -c "^{.*\"verdict\":\"found\".*}$" "$0")" -ge 2 ]' "$work/seen"
+kill -KILL "$(sed 's/ .*//' "/proc/$pid/task/$pid/children")"
+wait "$pid" || true
+exec 3>&- 4<&-
+watched
+same "it ends with the job, which hung" 1 "$status"
+
+start "$work/flight" --flight-recorder=4M --stuck-after=1000
+run 0 "a flight recorder is asked for what it holds" "$ccltap" why "$work/flight"
+obey hang
+run 1 "also what is wrong" "$ccltap" why "$work/flight"
+check "that is said" has "$finding"
+watch "$work/flight"
+check "again and again" within 60 seen "$finding"
+kill -KILL "$watcher"
+watched
+check "nothing is left of that, though a reader was killed" within 60 \
+    sh -c 'test "$(find "$0" -name "look-*" -o -name "snapshot-*" | wc -l)" -eq 0' "$work/flight"
+check "a snapshot is asked for" "$ccltap" snapshot "$work/flight"
+obey come
+check "and another" "$ccltap" snapshot "$work/flight"
+run 0 "what is held now is read, and not a snapshot" "$ccltap" why "$work/flight"
+run 1 "the first snapshot" "$ccltap" why --snapshot=1 "$work/flight"
+check "it is said which is read, and of how many" \
+    grep -q "^ccltap: reading snapshot 1 of 2 in .*: --snapshot=N reads another" "$work/err"
+run 0 "the last" "$ccltap" why --snapshot=last "$work/flight"
+check "it is said that it is the second" grep -q "reading snapshot 2 of 2" "$work/err"
+for verb in report timeline check why; do
+    run 2 "$verb has no third" "$ccltap" $verb --snapshot=3 "$work/flight"
+    said "it is told how many there are" "no snapshot 3: .* written 2"
+    run 2 "$verb has none that is no number" "$ccltap" $verb --snapshot=first "$work/flight"
+done
+finish
+tap_done
