@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/control_socket.h"
@@ -19,6 +20,10 @@
 
 /* Enough for a slow disk. */
 #define PATIENCE_SECONDS 120
+
+/* How long a recording may take to end. */
+#define ENDING_TRIES 6000
+#define ENDING_PAUSE_MS 10
 
 /* Directories open at once while a chunk is measured. */
 #define FOLDERS_OPEN 16
@@ -43,12 +48,13 @@ static int connect_to(const char *real)
 }
 
 /*
- * Calls each with the connections to the supervisors that record into a folder, or into
- * the directories in it, one for each host. Returns the first status that is not 0; the
- * connections belong to each().
+ * Calls each for a folder, or else for the directories in it, one for each host, with the
+ * connection to the supervisor that records there, which belongs to each(), or -1. Returns
+ * the first status that is not 0.
  */
-static int for_running(const char *folder,
-		       int (*each)(int link, const char *path, void *data), void *data)
+static int for_recordings(const char *folder,
+			  int (*each)(int link, const char *path, void *data),
+			  void *data)
 {
 	char below[PATH_MAX], *real = realpath(folder, NULL);
 	struct dirent *entry;
@@ -58,21 +64,13 @@ static int for_running(const char *folder,
 	if (!real)
 		return 0;
 	link = connect_to(real);
-	if (link >= 0) {
-		ret = each(link, real, data);
-		free(real);
-		return ret;
-	}
-	hosts = opendir(real);
-	while (!ret && hosts && (entry = readdir(hosts))) {
-		if (*entry->d_name == '.' ||
-		    snprintf(below, sizeof(below), "%s/%s", real, entry->d_name) >=
+	ret = each(link, real, data);
+	hosts = link < 0 && !ret ? opendir(real) : NULL;
+	while (!ret && hosts && (entry = readdir(hosts)))
+		if (*entry->d_name != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", real, entry->d_name) <
 			    (int) sizeof(below))
-			continue;
-		link = connect_to(below);
-		if (link >= 0)
-			ret = each(link, below, data);
-	}
+			ret = each(connect_to(below), below, data);
 	if (hosts)
 		closedir(hosts);
 	free(real);
@@ -81,18 +79,37 @@ static int for_running(const char *folder,
 
 static int note_running(int link, const char *path, void *data)
 {
-	(void) path;
-	close(link);
-	*(bool *) data = true;
-	return 1;
+	bool *is_running = data;
+
+	*is_running = link >= 0 || tap_output_is_held(path);
+	if (link >= 0)
+		close(link);
+	return *is_running;
 }
 
 bool tap_parts_is_running(const char *folder)
 {
 	bool is_running = false;
 
-	for_running(folder, note_running, &is_running);
+	for_recordings(folder, note_running, &is_running);
 	return is_running;
+}
+
+/*
+ * Once nobody can join a recording any more, it is completed. Of another host nothing is
+ * waited for: whether it goes on there is not known.
+ */
+static void wait_until_complete(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = ENDING_PAUSE_MS * 1000000};
+	const char *name = strrchr(path, '/');
+	char host[256] = "";
+	int i;
+
+	if (!name || gethostname(host, sizeof(host) - 1) || strcmp(name + 1, host))
+		return;
+	for (i = 0; i < ENDING_TRIES && tap_output_is_held(path); i++)
+		nanosleep(&pause, NULL);
 }
 
 /* nftw() passes no argument to its callback. */
@@ -154,6 +171,10 @@ static int complete(int link, const char *path, void *data)
 	struct tap_answer answer;
 	int ret;
 
+	if (link < 0) {
+		wait_until_complete(path);
+		return 0;
+	}
 	tap_link_set_patience(link, PATIENCE_SECONDS);
 	ret = tap_link_ask(link, &question, -1);
 	if (!ret)
@@ -162,6 +183,8 @@ static int complete(int link, const char *path, void *data)
 	if (ret == -EPIPE || ret == -ECONNRESET ||
 	    (!ret && !answer.error && !*answer.path)) {
 		close(link);
+		if (ret)
+			wait_until_complete(path);
 		return 0;
 	}
 	if (ret || answer.error) {
@@ -192,7 +215,7 @@ static int complete(int link, const char *path, void *data)
 
 int tap_parts_complete(struct tap_parts *parts, const char *folder)
 {
-	return for_running(folder, complete, parts);
+	return for_recordings(folder, complete, parts);
 }
 
 /* ---- What is read ---- */

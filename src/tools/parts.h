@@ -44,7 +44,10 @@ void tap_parts_wish(const struct tap_parts_wish *wish);
  */
 int tap_parts_complete(struct tap_parts *parts, const char *folder);
 
-/* Whether there is a running recording in a folder, on this host. */
+/*
+ * Whether there is a running recording in a folder; on another host, as far as that can be
+ * seen from here.
+ */
 bool tap_parts_is_running(const char *folder);
 
 /*

@@ -598,6 +598,30 @@ bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)
 	return found;
 }
 
+static void note_ended(const char *text, void *data)
+{
+	(void)text;
+	*(bool *)data = true;
+}
+
+bool tap_output_is_held(const char *path)
+{
+	int file, fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool has_ended = false, is_held;
+
+	if (fd < 0)
+		return false;
+	read_marker(fd, "ended", note_ended, &has_ended);
+	file = has_ended ? -1 :
+			   openat(fd, marker,
+				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	is_held = file >= 0 && flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (file >= 0)
+		close(file);
+	close(fd);
+	return is_held;
+}
+
 static int open_host(struct tap_output *output, bool *ret_made)
 {
 	struct stat st;

@@ -88,6 +88,12 @@ struct tap_output_about {
 bool tap_output_describe(const char *trace, struct tap_output_about *ret_about);
 
 /*
+ * Whether a recording in DIR/<host> has not ended and a supervisor holds it, as far as
+ * this host can see.
+ */
+bool tap_output_is_held(const char *path);
+
+/*
  * The names of the complete chunks, the oldest first; the caller frees each and the
  * array.
  */
