@@ -39,6 +39,7 @@ ccltap_SOURCES = \
 	src/tools/user_folder.c src/tools/user_folder.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
+	src/tools/why_beside.c src/tools/why_beside.h \
 	src/tools/why_look.c src/tools/why_look.h src/tools/why_watch.c src/tools/why_watch.h \
 	src/tools/check.c src/tools/why.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \

@@ -35,6 +35,7 @@
 #include "tools/stacks.h"
 #include "tools/supervisor.h"
 #include "tools/user_folder.h"
+#include "tools/why_beside.h"
 #include "tools/commands.h"
 
 #define LAYER_TEXT(name) #name,
@@ -48,6 +49,9 @@ static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
 
 /* Takes some two seconds to read, for which the user's shell waits. */
 #define READ_LIMIT_BYTES (256ull << 20)
+
+/* As much is read once more, in less than a second, to say what is wrong. */
+#define WHY_LIMIT_BYTES (32ull << 20)
 
 /* Below this a file system counts as full: LTTng writes whole sub-buffers. */
 #define FULL_DISK_BYTES (4ull << 20)
@@ -607,6 +611,27 @@ static void write_body(FILE *out, const struct recording *recording,
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }
 
+/*
+ * Writes the first finding: of the snapshot that a flight recorder wrote when something
+ * happened, and else of what is in the trace at the end.
+ */
+static void write_finding(FILE *out, const struct recording *recording,
+			  const struct tap_summary *summary)
+{
+	char *line = tap_why_beside_line(recording->joined.path);
+	size_t word;
+
+	if (!line && summary->was_read && summary->bytes <= WHY_LIMIT_BYTES)
+		line = tap_why_first_line(recording->joined.path, tap_summary_must_end);
+	if (!line)
+		return;
+	/* A word, blanks, and a sentence. */
+	word = strcspn(line, " ");
+	fprintf(out, "; %.*s: %s (\"ccltap why %s\" says more)", (int)word, line,
+		line + word + strspn(line + word, " "), recording->shown);
+	free(line);
+}
+
 static void write_closing_line(const struct recording *recording,
 			       const struct request *request)
 {
@@ -621,6 +646,7 @@ static void write_closing_line(const struct recording *recording,
 	out = open_memstream(&line, &size);
 	if (out) {
 		write_body(out, recording, request, &summary, error);
+		write_finding(out, recording, &summary);
 		if (fclose(out) != EOF)
 			tap_message_write("%s", line);
 	}

@@ -260,8 +260,7 @@ static void count_message(struct counter *counter, const bt_message *message)
 	}
 }
 
-/* Whether a signal asks ccltap to end: the closing line is not worth a delay. */
-static bool is_asked_to_end(void)
+bool tap_summary_must_end(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t pending;
@@ -284,7 +283,7 @@ static bt_component_class_sink_consume_method_status consume(bt_self_component_s
 
 	if (counter->next == counter->iterator_count)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
-	if (is_asked_to_end()) {
+	if (tap_summary_must_end()) {
 		counter->is_interrupted = true;
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
 	}
@@ -587,7 +586,7 @@ static int count_events(struct result *result, const bt_value *traces, const cha
 	struct task task = { .result = result, .traces = traces, .job = job };
 	const struct tap_child_work work = { .run = count_in_child,
 					     .data = &task,
-					     .must_end = is_asked_to_end };
+					     .must_end = tap_summary_must_end };
 	int status, ret = tap_child_run(&work, &status);
 
 	if (ret < 0)
@@ -615,7 +614,7 @@ static int read_in_child(struct tap_summary *summary, const bt_value *traces,
 	}
 	munmap(result, sizeof(*result));
 	/* Then a failure is not worth an error either. */
-	return is_asked_to_end() ? 0 : ret;
+	return tap_summary_must_end() ? 0 : ret;
 }
 
 int tap_summary_read(struct tap_summary *summary, const char *path, const char *job,

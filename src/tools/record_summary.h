@@ -51,6 +51,9 @@ struct tap_summary {
 int tap_summary_read(struct tap_summary *summary, const char *path, const char *job,
 		     uint64_t limit_bytes);
 
+/* Whether a signal is pending that would end ccltap: nothing more is worth a delay. */
+bool tap_summary_must_end(void);
+
 void tap_summary_free(struct tap_summary *summary);
 
 #endif

@@ -111,6 +111,23 @@ static unsigned int count_in(const char *folder, const char *name,
 	return count;
 }
 
+char *tap_snapshots_newest(const char *folder)
+{
+	DIR *directory = opendir(folder);
+	char newest[NAME_MAX + 1] = "", *path;
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (tap_snapshots_is_name(entry->d_name) &&
+		    strverscmp(entry->d_name, newest) > 0)
+			snprintf(newest, sizeof(newest), "%s", entry->d_name);
+	if (directory)
+		closedir(directory);
+	if (!*newest || asprintf(&path, "%s/%s", folder, newest) < 0)
+		return NULL;
+	return path;
+}
+
 bool tap_snapshots_is_wanted(const char *path, int base)
 {
 	char folder[PATH_MAX];

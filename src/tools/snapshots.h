@@ -28,6 +28,9 @@ bool tap_snapshots_is_chosen(void);
 /* Whether the name of a directory is that of a snapshot. */
 bool tap_snapshots_is_name(const char *name);
 
+/* The path of the newest snapshot in a folder, which the caller frees; NULL: none. */
+char *tap_snapshots_newest(const char *folder);
+
 /*
  * Whether a snapshot is the one that was chosen among those beside it. `base` is where
  * its name begins in `path`.

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +29,8 @@
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/remains.h"
+#include "tools/snapshots.h"
+#include "tools/why_beside.h"
 
 /* The data on disk is divided into this many chunks; the oldest is removed first. */
 #define PARTS 8
@@ -72,6 +75,10 @@ static struct supervisor {
 	bool is_due;
 	char due_reason[256];
 	int64_t last_snapshot_ms;
+	/* What reads the last snapshot, 0: none; and whether a later one is to be read. */
+	pid_t why_pid;
+	int why_fd;
+	bool why_is_due;
 	/* Of a bounded recording. */
 	unsigned removed;
 	uint64_t size_at_rotation;
@@ -257,10 +264,46 @@ static int64_t snapshot_due_ms(void)
 	return self.last_snapshot_ms + (int64_t) self.plan->min_interval_s * 1000;
 }
 
+/* Has the newest snapshot read, so that what is wrong stands beside the trace. */
+static void start_why(void)
+{
+	char *newest = tap_snapshots_newest(self.output.absolute);
+
+	self.why_is_due = false;
+	if (!newest)
+		return;
+	self.why_pid = tap_why_beside_start(self.output.absolute, newest);
+	if (self.why_pid > 0)
+		self.why_fd = (int) syscall(SYS_pidfd_open, self.why_pid, 0);
+	else
+		self.why_pid = 0;
+	free(newest);
+}
+
+/* The program that reads has ended: a later snapshot may be next. */
+static void end_why(int status)
+{
+	tap_why_beside_end(self.output.absolute, status);
+	self.why_pid = 0;
+	close_fd(&self.why_fd);
+	if (self.why_is_due)
+		start_why();
+}
+
+static void take_unasked_snapshot(void)
+{
+	if (take_snapshot(self.due_reason))
+		return;
+	if (self.why_pid)
+		self.why_is_due = true;
+	else
+		start_why();
+}
+
 static void take_due_snapshot(void)
 {
 	if (self.is_due && self.state == RUNNING && now_ms() >= snapshot_due_ms())
-		take_snapshot(self.due_reason);
+		take_unasked_snapshot();
 }
 
 /* ---- The limit on disk ---- */
@@ -734,28 +777,31 @@ static int next_look_ms(void)
 	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
 }
 
-/* Two for each peer, after the three that are always there. */
+/* Two for each peer, after those that are always there. */
+#define POLLED_FIRST 4
+
 static struct pollfd *fill_polled(void)
 {
 	static TAP_VEC(struct pollfd) all;
 	struct pollfd *polled;
 
-	if (tap_vec_reserve(&all, 3 + 2 * self.peers.count))
+	if (tap_vec_reserve(&all, POLLED_FIRST + 2 * self.peers.count))
 		return NULL;
 	polled = all.items;
 	polled[0] = (struct pollfd){.fd = self.listen_fd, .events = POLLIN};
 	polled[1] = (struct pollfd){.fd = self.notes.fd, .events = POLLIN};
 	polled[2] = (struct pollfd){.fd = self.signal_fd, .events = POLLIN};
+	polled[3] = (struct pollfd){.fd = self.why_fd, .events = POLLIN};
 	for (size_t i = 0; i < self.peers.count; i++) {
 		const struct peer *peer = &self.peers.items[i];
 
 		/*
 		 * A waiting peer sends nothing more; the answer shows whether it is gone.
 		 */
-		polled[3 + 2 * i] =
+		polled[POLLED_FIRST + 2 * i] =
 			(struct pollfd){.fd = peer->is_waiting ? -1 : peer->link,
 					.events = POLLIN};
-		polled[4 + 2 * i] =
+		polled[POLLED_FIRST + 1 + 2 * i] =
 			(struct pollfd){.fd = peer->link < 0 ? peer->pidfd : -1,
 					.events = POLLIN};
 	}
@@ -768,15 +814,15 @@ static void look_once(void)
 	size_t count = self.peers.count;
 	int link;
 
-	if (!polled || poll(polled, 3 + 2 * count, next_look_ms()) < 0)
+	if (!polled || poll(polled, POLLED_FIRST + 2 * count, next_look_ms()) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		if (polled[3 + 2 * i].revents)
+		if (polled[POLLED_FIRST + 2 * i].revents)
 			handle(&self.peers.items[i]);
 		/*
 		 * The program's recorder was killed, so how the program ended is unknown.
 		 */
-		if (polled[4 + 2 * i].revents) {
+		if (polled[POLLED_FIRST + 1 + 2 * i].revents) {
 			want_snapshot("a program ended after its recorder was killed");
 			close_fd(&self.peers.items[i].pidfd);
 		}
@@ -786,6 +832,12 @@ static void look_once(void)
 		handle_notes();
 	if (polled[2].revents)
 		handle_signal();
+	if (polled[3].revents) {
+		int status = -1;
+
+		waitpid(self.why_pid, &status, 0);
+		end_why(status);
+	}
 	if (polled[0].revents) {
 		link = tap_link_accept(self.listen_fd);
 		if (link >= 0)
@@ -843,6 +895,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.plan = plan;
 	self.place = place;
 	self.listen_fd = listen_fd;
+	self.why_fd = -1;
 	self.outcome.version = TAP_LINK_VERSION;
 	add_peer(link);
 	if (!self.peers.count)
@@ -886,9 +939,11 @@ static void finish(void)
 	tap_link_leave(self.place, self.listen_fd);
 	/* The last chance for a snapshot that had to wait. */
 	if (self.is_due && self.state == RUNNING)
-		take_snapshot(self.due_reason);
+		take_unasked_snapshot();
 	if (self.state != ENDED)
 		end_recording();
+	while (self.why_pid)
+		end_why(tap_why_beside_wait(self.why_pid, NULL));
 	if (self.plan->max_bytes)
 		remove_oldest();
 	tap_output_note_end(&self.output);

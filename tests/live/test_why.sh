@@ -38,6 +38,17 @@ finish()
     exec 4<&-
 }
 
+# end_hung: kills the program, and with it its ranks.
+end_hung()
+{
+    for child in $(cat "/proc/$pid/task/$pid/children"); do
+        # The other one is the supervisor.
+        [ "$(cat "/proc/$child/comm")" != missing ] || kill -KILL "$child"
+    done
+    wait "$pid" || true
+    exec 3>&- 4<&-
+}
+
 # has PATTERN: what was said does, and says nothing else.
 has()
 {
@@ -120,11 +131,12 @@ run 1 "both are read together" "$ccltap" why "$work/killed" "$work/plain"
 watch --json "$work/killed"
 check "as JSON a watch has one object for each look" within 60 \
     sh -c '[ "$(grep -c "^{.*\"verdict\":\"found\".*}$" "$0")" -ge 2 ]' "$work/seen"
-kill -KILL "$(sed 's/ .*//' "/proc/$pid/task/$pid/children")"
-wait "$pid" || true
-exec 3>&- 4<&-
+end_hung
 watched
 same "it ends with the job, which hung" 1 "$status"
+closing='; HUNG: ncclAllReduce #3 on .*: ranks 0, .* wait; MISSING rank 7 ("ccltap why [^"]*" says more)$'
+check "whose closing line says why" grep -q "^ccltap: trace in .*$closing" "$work/record"
+check "without a file beside the trace, which tells it again" test ! -e "$work/killed/$host/why.txt"
 
 start "$work/flight" --flight-recorder=4M --stuck-after=1000
 run 0 "a flight recorder is asked for what it holds" "$ccltap" why "$work/flight"
@@ -152,4 +164,19 @@ for verb in report timeline check why; do
     run 2 "$verb has none that is no number" "$ccltap" $verb --snapshot=first "$work/flight"
 done
 finish
+check "a rank that came in the end is not in the closing line" \
+    sh -c 'grep -q "2 snapshots" "$0" && ! grep -q HUNG "$0"' "$work/record"
+
+start "$work/stuck" --flight-recorder=4M --stuck-after=2 --min-interval=1000
+obey hang
+beside=$work/stuck/$host/why.txt
+check "what hangs leaves a file beside the trace" within 60 test -s "$beside"
+check "with what is wrong" grep -q "$finding" "$beside"
+check "which is all that is there" sh -c 'ls "$1" >"$0" && [ "$(wc -l <"$0")" -eq 3 ]' \
+    "$work/out" "$work/stuck/$host"
+end_hung
+check "and is in the closing line" grep -q "2 snapshots, .*$closing" "$work/record"
+run 1 "the snapshot says so too" "$ccltap" why "$work/stuck"
+run 0 "all that may be replaced" "$ccltap" record --overwrite -o "$work/stuck" -- true
+check "with the file" test ! -e "$beside"
 tap_done
