@@ -41,7 +41,8 @@ finish()
 # end_hung: kills the program, and with it its ranks.
 end_hung()
 {
-    for child in $(cat "/proc/$pid/task/$pid/children"); do
+    children=$(cat "/proc/$pid/task/$pid/children")
+    for child in $children; do
         # The other one is the supervisor.
         [ "$(cat "/proc/$child/comm")" != missing ] || kill -KILL "$child"
     done
