@@ -8,6 +8,7 @@ ccltap_SOURCES = \
 	src/common/vec.h \
 	src/tools/main.c src/tools/commands.h \
 	src/tools/message.c src/tools/message.h \
+	src/tools/chunks.c src/tools/chunks.h \
 	src/tools/child.c src/tools/child.h \
 	src/tools/command_line.c src/tools/command_line.h \
 	src/tools/doctor.c \

@@ -22,6 +22,7 @@
 
 #include "common/compiler.h"
 #include "common/vec.h"
+#include "tools/chunks.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
 #include "tools/record_buffers.h"
@@ -35,6 +36,11 @@
 /* The data on disk is divided into this many chunks; the oldest is removed first. */
 #define PARTS 8
 #define LOOK_MS 1000
+/*
+ * A chunk that was made for a reader grows to this size: one that looks every second would
+ * leave thousands.
+ */
+#define CHUNK_BYTES (UINT64_C(8) << 20)
 /* How many notes to read before other events are handled. */
 #define NOTES_AT_ONCE 1024
 /* How often to try again when the session daemon is killed while the recording begins. */
@@ -79,6 +85,8 @@ static struct supervisor {
 	pid_t why_pid;
 	int why_fd;
 	bool why_is_due;
+	/* The last chunk that was made for a reader, NULL: there is none. */
+	char *chunk;
 	/* Of a bounded recording. */
 	unsigned removed;
 	uint64_t size_at_rotation;
@@ -587,11 +595,48 @@ static void snapshot_on_request(struct tap_answer *answer)
 		say(answer, "snapshot %u in %s\n", self.snapshots, self.output.absolute);
 }
 
+/* Whether somebody else reads the recording, or may. */
+static bool has_other_readers(const struct peer *peer)
+{
+	for (size_t i = 0; i < self.peers.count; i++)
+		if (&self.peers.items[i] != peer && !self.peers.items[i].is_member &&
+		    self.peers.items[i].link >= 0)
+			return true;
+	return false;
+}
+
+/* Joins the newest chunk to the one before it, if that was made for a reader, too. */
+static void join_chunks(const struct peer *peer)
+{
+	uint64_t most = self.plan->max_bytes ? self.plan->max_bytes / PARTS : UINT64_MAX;
+	struct dirent **chunks;
+	int count = tap_output_chunks(&self.output, &chunks), i;
+	char *joined = NULL, *archives;
+
+	if (most > CHUNK_BYTES)
+		most = CHUNK_BYTES;
+	if (count > 1 && self.chunk && !strcmp(self.chunk, chunks[count - 2]->d_name) &&
+	    !has_other_readers(peer) &&
+	    tap_output_size(&self.output, self.chunk) < most &&
+	    asprintf(&archives, "%s/archives", self.output.absolute) >= 0) {
+		joined = tap_chunks_join(archives, self.chunk, chunks[count - 1]->d_name);
+		free(archives);
+	}
+	free(self.chunk);
+	self.chunk = joined		? joined
+		     : count > 0 ? strdup(chunks[count - 1]->d_name)
+				 : NULL;
+	for (i = 0; i < count; i++)
+		free(chunks[i]);
+	if (count >= 0)
+		free(chunks);
+}
+
 /*
  * A stopped session is complete as it is. LTTng 2.13 was seen to lose events recorded
  * after the rotation of a stopped session.
  */
-static void rotate(struct tap_answer *answer)
+static void rotate(const struct peer *peer, struct tap_answer *answer)
 {
 	int ret = 0;
 
@@ -605,6 +650,8 @@ static void rotate(struct tap_answer *answer)
 		refuse(answer, "LTTng: %s", tap_session_error(ret));
 	else
 		tap_session_regenerate_statedump(self.plan->session);
+	if (!ret)
+		join_chunks(peer);
 }
 
 /*
@@ -616,7 +663,7 @@ static void look(struct peer *peer, struct tap_answer *answer)
 	int ret;
 
 	if (!self.plan->lttng.is_flight || !self.was_started || self.state == ENDED) {
-		rotate(answer);
+		rotate(peer, answer);
 		return;
 	}
 	fill_joined(answer);
@@ -658,7 +705,7 @@ static void steer(struct peer *peer, const struct tap_question *question,
 		snapshot_on_request(answer);
 		break;
 	case TAP_LINK_ROTATE:
-		rotate(answer);
+		rotate(peer, answer);
 		break;
 	case TAP_LINK_LOOK:
 		look(peer, answer);

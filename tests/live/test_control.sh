@@ -59,12 +59,21 @@ check "a recording is listed" sh -c '"$0" status mine-$1 | grep -q "recording si
 same "what goes on is read, without ending it" 5 "$(calls)"
 obey 3
 same "and again" 8 "$(calls)"
+i=0
+while [ $i -lt 5 ]; do
+    obey 10
+    calls >"$work/count"
+    i=$((i + 1))
+done
+same "however often, nothing is lost" 58 "$(cat "$work/count")"
+same "and no heap of chunks is left" 1 "$(find "$work/trace/$host/archives" -name '2*' | wc -l)"
+check "what LTTng wrote in several reads as one" "$ccltap" check "$work/trace"
 check "it is found by its directory" ctl stop "$work/trace"
 obey 2
-same "stopped it records nothing" 8 "$(calls)"
+same "stopped it records nothing" 58 "$(calls)"
 check "it goes on" ctl start mine-$$
 obey 4
-same "what comes then is recorded" 12 "$(calls)"
+same "what comes then is recorded" 62 "$(calls)"
 run 1 "it is no flight recorder" "$ccltap" snapshot mine-$$
 said "it is told how to make one" "flight-recorder"
 run 2 "one recording at a time" "$ccltap" stop one two
@@ -78,8 +87,8 @@ check "its program is not said to be recorded" sh -c '
 obey 7
 finish
 same "the program ends as ever" 0 "$status"
-check "all is there that was recorded" grep -q "nccl 26" "$work/err"
-same "and read as before" 13 "$(calls)"
+check "all is there that was recorded" grep -q "nccl 126" "$work/err"
+same "and read as before" 63 "$(calls)"
 
 start --paused
 obey 2
