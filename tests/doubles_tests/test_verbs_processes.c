@@ -414,6 +414,7 @@ int main(void)
 	fault("loss/2", IBV_QPT_UC, "...... ...", 0, "each second is lost");
 	fault("loss/2", IBV_QPT_RC, "...... ......", 0, "not where it is reliable");
 	fault("delay=20000", IBV_QPT_RC, "...... ......", 20000, "all are late");
+	fault("delay-to=0:20000", IBV_QPT_RC, "...... ......", 20000, "a link is slow");
 	fault("rnr@2,delay=100", IBV_QPT_RC, ".nffff .", 0, "two faults");
 	test_hosts();
 	test_processes();

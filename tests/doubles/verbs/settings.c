@@ -31,7 +31,19 @@ static unsigned long number(const char *name, const char *text, unsigned long le
 	return value;
 }
 
-static void read_fault(const char *fault)
+/* HOST:US, in a copy of our own. */
+static void read_slow_link(const char *name, char *text)
+{
+	char *colon = strchr(text, ':');
+
+	if (!colon)
+		wrong(name, text);
+	*colon = '\0';
+	settings.slow_host = (unsigned int) number(name, text, 0, 255);
+	settings.slow_ns = number(name, colon + 1, 1, 1000000000) * 1000;
+}
+
+static void read_fault(char *fault)
 {
 	const char *name = "SOFTVERBS_FAULTS";
 
@@ -47,6 +59,8 @@ static void read_fault(const char *fault)
 		settings.loss_every = number(name, fault + 5, 1, UINT32_MAX);
 	else if (!strncmp(fault, "delay=", 6))
 		settings.delay_ns = number(name, fault + 6, 0, 1000000000) * 1000;
+	else if (!strncmp(fault, "delay-to=", 9))
+		read_slow_link(name, fault + 9);
 	else
 		wrong(name, fault);
 }

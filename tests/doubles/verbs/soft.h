@@ -54,6 +54,9 @@ struct soft_settings {
 	uint32_t fatal_at;
 	uint32_t loss_every;
 	uint64_t delay_ns;
+	/* More of it, towards this host. */
+	unsigned int slow_host;
+	uint64_t slow_ns;
 };
 
 /* Where a queue pair is: the adapter, and the slot within it that its context has. */
