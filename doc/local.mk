@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	doc/nccl-function-ids.md \
 	doc/real-rdma.md \
 	doc/trace-compass.md \
+	doc/verdict.md \
 	doc/decisions/0001-one-row-per-call.md \
 	doc/decisions/0002-names-that-dlsym-passes-over.md \
 	doc/decisions/0003-the-reader-is-a-sink.md \

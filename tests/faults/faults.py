@@ -1,0 +1,278 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Records jobs with one fault each, asks `ccltap why`, and compares its first finding with what
+the job wrote itself.
+
+usage: faults.py [OPTION...] CCLTAP BUILD WORK
+
+  --runs N          N runs whose fault, ranks, rank and moment are drawn (0)
+  --healthy N       N runs without a fault (0)
+  --each            one run of each fault
+  --seed S          what all is drawn from (today's date)
+  --only KIND,...   of these faults alone
+  --ranks N,...     with so many ranks (2,4,8)
+  --case K:N:R:M:S  one run: fault, ranks, rank, moment, seed; may be given again
+  --table FILE      put the table of all runs between the marks in that file
+  --keep            leave the traces in WORK
+
+Prints a line of TAP without a number for each run; what a case is repeated with is its name.
+Each judgement that a finding is right is tried on the same finding with something wrong in it.
+"""
+import argparse
+import datetime
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import judge
+
+SILENT_S = 2.0  # a job in which nothing happened for so long hangs
+LIMIT_S = 60
+NET_FAULTS = ("slow-link", "broken-qp")
+
+
+class Case:
+    def __init__(self, kind, ranks, rank, moment, seed):
+        self.kind, self.ranks, self.rank = kind, ranks, rank
+        self.moment, self.seed = moment, seed
+
+    def __str__(self):
+        return f"{self.kind}:{self.ranks}:{self.rank}:{self.moment}:{self.seed}"
+
+    @property
+    def has_verbs(self):
+        return self.kind in NET_FAULTS or self.seed % 3 == 0
+
+
+def parse_case(text):
+    kind, *numbers = text.split(":")
+    if kind not in judge.KINDS or len(numbers) != 4:
+        raise argparse.ArgumentTypeError("a case is KIND:RANKS:RANK:MOMENT:SEED")
+    return Case(kind, *map(int, numbers))
+
+
+def draw_case(drawn, kind, ranks):
+    count = drawn.choice(ranks)
+    return Case(kind, count, drawn.randrange(count), drawn.randrange(100),
+                drawn.randrange(1 << 31))
+
+
+class Job:
+    """A job that is recorded."""
+
+    def __init__(self, how, case, folder):
+        self.case, self.folder, self.ccltap = case, folder, how.ccltap
+        self.trace = os.path.join(folder, "trace")
+        os.makedirs(folder)
+        doubles = os.path.join(how.build, "tests/doubles")
+        libraries = [doubles + "/cupti"] + [doubles + "/verbs"] * case.has_verbs
+        environment = dict(os.environ, LD_LIBRARY_PATH=":".join(libraries),
+                           SOFTVERBS_FABRIC=f"faults.{os.getpid()}.{case.seed}",
+                           NCCL_IB_DISABLE="0" if case.has_verbs else "1")
+        environment.pop("SOFTVERBS_FAULTS", None)
+        inner = ["env", "LD_LIBRARY_PATH=" + environment.pop("LD_LIBRARY_PATH")]
+        with open(os.path.join(folder, "recorder"), "w", encoding="utf-8") as said:
+            self.recorder = subprocess.Popen(
+                [how.ccltap, "record", "-o", self.trace, "--", *inner,
+                 os.path.join(how.build, "tests/faults/programs/faulty"), folder, case.kind,
+                 *map(str, (case.ranks, case.rank, case.moment, case.seed))],
+                env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+    def _quiet_s(self):
+        """For how long no rank has written anything."""
+        times = [os.stat(path).st_mtime for path in glob.glob(self.folder + "/rank.*")]
+        return time.time() - max(times) if len(times) == self.case.ranks else 0
+
+    def hangs(self):
+        """Waits until it has ended, or hangs."""
+        limit = time.monotonic() + LIMIT_S
+        while self.recorder.poll() is None:
+            if self._quiet_s() > SILENT_S or time.monotonic() > limit:
+                return True
+            time.sleep(0.05)
+        return False
+
+    def end(self):
+        """Ends it, and the recording with it."""
+        if self.recorder.poll() is None:
+            self.recorder.send_signal(signal.SIGTERM)
+        try:
+            self.recorder.wait(30)
+        except subprocess.TimeoutExpired:
+            self.recorder.kill()
+            self.recorder.wait()
+
+    def why(self):
+        """What the tool says, and how long it took to say it."""
+        begin = time.monotonic()
+        asked = subprocess.run([self.ccltap, "why", "--json", self.trace],
+                               capture_output=True, text=True, timeout=60)
+        took = time.monotonic() - begin
+        try:
+            return json.loads(asked.stdout), took
+        except ValueError:
+            return {"findings": [], "error": asked.stderr.strip() or "it said nothing"}, took
+
+    def communicators(self):
+        """By key of a communicator: how many ranks it has."""
+        asked = subprocess.run([self.ccltap, "timeline", "--format", "jsonl", self.trace],
+                               capture_output=True, text=True, timeout=60)
+        found = {}
+        for line in asked.stdout.splitlines():
+            record = json.loads(line)
+            if record["type"] == "communicator":
+                found[record["comm_key"]] = record["nranks"]
+        return found
+
+    def log(self):
+        """What each rank wrote, by rank."""
+        ranks = {}
+        for rank in range(self.case.ranks):
+            try:
+                with open(f"{self.folder}/rank.{rank}", encoding="utf-8") as file:
+                    ranks[rank] = [json.loads(line) for line in file if line.endswith("}\n")]
+            except OSError:
+                ranks[rank] = []
+        return ranks
+
+
+class Outcome:
+    def __init__(self, case, hung, first, complaint, took):
+        self.case, self.hung, self.complaint, self.took = case, hung, complaint, took
+        self.kind = first["kind"] if first else "-"
+        self.line = first["headline"] if first else "-"
+
+
+def judge_all(job, said):
+    """The first finding, and what is wrong with it, or with the judgement."""
+    log = job.log()
+    first, complaint = judge.judge(job.case, log, said, job.communicators)
+    if complaint:
+        return first, complaint
+    for what, spoilt in judge.spoil(job.case, first):
+        if not judge.judge(job.case, log, {"findings": [spoilt]}, job.communicators)[1]:
+            return first, f"the judgement lets pass a finding with another {what}"
+    return first, None
+
+
+def run_case(how, case):
+    folder = os.path.join(how.work, str(case).replace(":", "-"))
+    shutil.rmtree(folder, ignore_errors=True)
+    job = Job(how, case, folder)
+    hung, took, complaints, first = False, 0, [], None
+    try:
+        hung = job.hangs()
+        if hung:
+            said, took = job.why()
+            first, complaint = judge_all(job, said)
+            complaints += [f"while it hung: {complaint}"] * bool(complaint)
+    finally:
+        job.end()
+    said, _ = job.why()
+    first_at_end, complaint = judge_all(job, said)
+    complaints += [f"at the end: {complaint}"] * bool(complaint)
+    if complaint or first is None:
+        first = first_at_end
+    if not how.keep and not complaints:
+        shutil.rmtree(folder, ignore_errors=True)
+    return Outcome(case, hung, first, "; ".join(complaints), took)
+
+
+def report(outcome):
+    case = outcome.case
+    print(f"{'not ' * bool(outcome.complaint)}ok - {case}"
+          f"{', which hung' * outcome.hung}: {outcome.kind}", flush=True)
+    if outcome.complaint:
+        print(f"# {outcome.complaint}\n# first line: {outcome.line}\n"
+              f"# again: tests/faults/faults.py --keep --case {case} CCLTAP BUILD WORK", flush=True)
+    elif outcome.hung:
+        print(f"# answered within {outcome.took:.1f} s: {outcome.line}", flush=True)
+
+
+def make_table(outcomes, seed):
+    """One row for each fault and number of ranks, and an example of the first line."""
+    lines = [f"Drawn from seed {seed}; {len(outcomes)} runs.", "",
+             "| seeded | ranks | runs | found | wrong | first line, of one run |",
+             "|---|---|---|---|---|---|"]
+    rows = {}
+    for outcome in outcomes:
+        rows.setdefault((judge.KINDS.index(outcome.case.kind), outcome.case.ranks),
+                        []).append(outcome)
+    for (kind, ranks), row in sorted(rows.items()):
+        wrong = [outcome for outcome in row if outcome.complaint]
+        example = (wrong or row)[0].line.replace("|", "\\|")
+        lines.append(f"| {judge.KINDS[kind]} | {ranks} | {len(row)} | {len(row) - len(wrong)} "
+                     f"| {len(wrong)} | {example} |")
+    slowest = max((outcome.took for outcome in outcomes), default=0)
+    lines += ["", f"`ccltap why` answered on a job that hung within {slowest:.1f} s."]
+    return "\n".join(lines)
+
+
+def put_table(path, table):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    begin, rest = text.split("<!-- table -->\n", 1)
+    end = rest.split("<!-- end of table -->\n", 1)[1]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{begin}<!-- table -->\n{table}\n<!-- end of table -->\n{end}")
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+def parse():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--runs", type=int, default=0)
+    parser.add_argument("--healthy", type=int, default=0)
+    parser.add_argument("--each", action="store_true")
+    parser.add_argument("--seed", type=int,
+                        default=int(datetime.datetime.now(datetime.timezone.utc)
+                                    .strftime("%Y%m%d")))
+    parser.add_argument("--only", type=lambda text: text.split(","), default=judge.FAULTS)
+    parser.add_argument("--ranks", type=numbers, default=[2, 4, 8])
+    parser.add_argument("--case", type=parse_case, action="append", default=[])
+    parser.add_argument("--table")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("ccltap")
+    parser.add_argument("build")
+    parser.add_argument("work")
+    return parser.parse_args()
+
+
+def cases_of(how):
+    drawn = random.Random(how.seed)
+    cases = list(how.case)
+    if how.each:
+        cases += [draw_case(drawn, kind, how.ranks) for kind in how.only]
+    # Each fault as often as the others, in an order of its own.
+    kinds = [how.only[i % len(how.only)] for i in range(how.runs)]
+    drawn.shuffle(kinds)
+    cases += [draw_case(drawn, kind, how.ranks) for kind in kinds]
+    cases += [draw_case(drawn, "healthy", how.ranks) for _ in range(how.healthy)]
+    return cases
+
+
+def main():
+    how = parse()
+    how.build = os.path.abspath(how.build)
+    how.work = os.path.abspath(how.work)
+    cases = cases_of(how)
+    print(f"# seed {how.seed}: {len(cases)} runs", flush=True)
+    outcomes = []
+    for case in cases:
+        outcomes.append(run_case(how, case))
+        report(outcomes[-1])
+    if how.table:
+        put_table(how.table, make_table(outcomes, how.seed))
+    return any(outcome.complaint for outcome in outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

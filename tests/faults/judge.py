@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Whether the first finding is the fault that a job had.  What is accepted is written here, and
+nothing else is."""
+import statistics
+
+FAULTS = ["missing", "missing-init", "missing-split", "half-pair", "function", "size", "type",
+          "root", "order", "late-host", "late-gpu", "slow-link", "broken-qp", "killed",
+          "stuck-kernel", "polling"]
+KINDS = ["healthy"] + FAULTS
+
+# Which kind of finding says it.  A rank that was killed has not come, and the communicators of
+# the others fail; a queue pair in error is a failure, behind which operations are stuck.
+ACCEPTED = {
+    "missing": ["missing"],
+    "missing-init": ["missing"],
+    "missing-split": ["missing"],
+    "half-pair": ["missing"],
+    "function": ["mismatch"],
+    "size": ["mismatch"],
+    "type": ["mismatch"],
+    "root": ["mismatch"],
+    "order": ["mismatch"],
+    "late-host": ["late"],
+    "late-gpu": ["late"],
+    "slow-link": ["slow"],
+    "broken-qp": ["failed", "stuck"],
+    "killed": ["missing", "failed", "stuck"],
+    "stuck-kernel": ["stuck"],
+    "polling": ["missing"],
+}
+# In these the finding is of no one operation.
+WITHOUT_OPERATION = ("late-host", "late-gpu", "slow-link", "broken-qp")
+MISMATCHES = ("function", "size", "type", "root", "order")
+LATE = ("late-host", "late-gpu")
+TOLERANCE = 0.05
+
+
+def fault_of(case, log):
+    for record in log[case.rank]:
+        if "fault" in record:
+            return record
+    return None
+
+
+def judge_ranks(case, fault, finding, communicators):
+    """None, or what is wrong with the ranks that the finding blames."""
+    ranks = finding["ranks"]
+    size, guilty = fault["comm_size"], fault["comm_rank"]
+    if case.kind in LATE and case.ranks > 2 and \
+            communicators().get(finding["comm_key"]) == case.ranks // 2:
+        # Of the child: from the last to the first, even and odd ranks apart.
+        guilty = (case.ranks - 1 - case.rank) // 2
+    if case.kind == "slow-link":
+        # Between the two ends of a link nobody can tell whose it is.
+        wanted = {case.rank, fault["peer"]}
+        good = bool(ranks) and set(ranks) <= wanted
+    elif case.kind == "broken-qp":
+        # The one whose queue pair it is, and maybe the other end, a neighbour in the ring.
+        wanted = {guilty}
+        near = {guilty, (guilty + 1) % size, (guilty - 1) % size}
+        good = guilty in ranks and set(ranks) <= near and len(ranks) <= 2
+    elif case.kind in MISMATCHES and size == 2:
+        # Of two that differ nobody can tell who is right.
+        wanted = {0, 1}
+        good = set(ranks) <= wanted
+    else:
+        wanted = {guilty}
+        good = set(ranks) == wanted
+    return None if good else f"it blames {ranks}, not {sorted(wanted)}"
+
+
+def calls_of(case, fault):
+    """The names under which the operation may be told."""
+    if case.kind in MISMATCHES:
+        return None
+    return [fault["call"]]
+
+
+def judge_operation(case, fault, finding):
+    if case.kind in WITHOUT_OPERATION:
+        return None
+    calls = calls_of(case, fault)
+    if calls and finding["operation"] not in calls:
+        return f"it names {finding['operation']}, not {fault['call']}"
+    wanted = fault["number"] or None
+    if finding["op_number"] != wanted:
+        return f"it names number {finding['op_number']}, not {wanted}"
+    return None
+
+
+def arrivals(log, fault):
+    """By operation of the world: when each rank was ready for it, for its call was made and the
+    kernel before it was over."""
+    ready = {}
+    for rank, records in log.items():
+        ends = {record["work"]: record["end_ns"] for record in records if "work" in record}
+        for record in records:
+            if "op" in record and "fault" not in record and record["comm"] == "world" and \
+                    record["op"] >= fault["op"] and record["call"] not in (
+                        "ncclSend", "ncclCommSplit"):
+                ready.setdefault(record["op"], {})[rank] = max(
+                    record["begin_ns"], ends.get(record["op"], 0))
+    return {op: ranks for op, ranks in ready.items() if len(ranks) == len(log)}
+
+
+def judge_lateness(case, log, fault, finding):
+    """What the finding says of how late the rank is, against the job's own log."""
+    said = [evidence["value"] for evidence in finding["evidence"]
+            if evidence["name"] == "lateness_ns"]
+    if not said:
+        return "it does not say how late: no lateness_ns"
+    late = []
+    for ranks in arrivals(log, fault).values():
+        others = [when for rank, when in ranks.items() if rank != case.rank]
+        late.append(ranks[case.rank] - max(others))
+    true = statistics.median(late)
+    if abs(said[0] - true) > TOLERANCE * true:
+        return f"it says {said[0] / 1e6:.1f} ms, and the log {true / 1e6:.1f} ms"
+    return None
+
+
+def judge(case, log, said, communicators):
+    """The first finding, and what is wrong with it, or None."""
+    first = said["findings"][0] if said["findings"] else None
+    if case.kind == "healthy":
+        bad = [finding for finding in said["findings"] if finding["severity"] != "note"]
+        if not first:
+            return None, "it says nothing: " + said.get("error", "")
+        return (bad[0], "nothing is wrong with the job") if bad else (first, None)
+    fault = fault_of(case, log)
+    if not fault:
+        return first, "the job came to no fault: the test is wrong"
+    if not first:
+        return None, "it says nothing: " + said.get("error", "")
+    if first["kind"] not in ACCEPTED[case.kind]:
+        return first, f"it finds {first['kind']}, not {' or '.join(ACCEPTED[case.kind])}"
+    wrong = judge_ranks(case, fault, first, communicators) or \
+        judge_operation(case, fault, first)
+    if not wrong and case.kind in LATE:
+        wrong = judge_lateness(case, log, fault, first)
+    return first, wrong
+
+
+def spoil(case, finding):
+    """The finding with one thing wrong in it, each time another: what, and the finding."""
+    if case.kind == "healthy":
+        yield "severity", dict(finding, severity="warning")
+        return
+    yield "kind", dict(finding, kind="clear")
+    yield "rank", dict(finding, ranks=[rank + case.ranks for rank in finding["ranks"]] or [99])
+    if case.kind not in WITHOUT_OPERATION:
+        yield "number", dict(finding, op_number=(finding["op_number"] or 0) + 1)
+        if case.kind not in MISMATCHES:
+            yield "operation", dict(finding, operation="ncclNothing")
+    if case.kind in LATE:
+        yield "lateness", dict(finding, evidence=[
+            dict(evidence, value=evidence["value"] * 1.2) for evidence in finding["evidence"]])
