@@ -20,15 +20,23 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long the rank sleeps that is late. */
+#define LATE_MS 200
+
 /* Small enough that a sum over all ranks is exact in a float. */
 #define VALUES 1021
 #define MAX_RANKS 1024
+
+/* The round of a rank that never joins the others. */
+#define NEVER (-1)
 
 struct options {
 	int ranks;
 	int iterations;
 	size_t count;
 	int hang_rank;
+	int hang_round;
+	int late_rank;
 	const char *id_file;
 };
 
@@ -141,6 +149,8 @@ static void verify(struct rank *rank, int first, int last, int round, const char
 static void all_reduce(struct rank *rank, int round)
 {
 	fill(rank, round);
+	if (rank->number == rank->options->late_rank)
+		pause_ms(LATE_MS);
 	NCCL(rank,
 	     ncclAllReduce((void *) rank->send, (void *) rank->recv, rank->options->count,
 			   ncclFloat, ncclSum, rank->comm, rank->stream));
@@ -203,6 +213,13 @@ static void close_device(struct rank *rank)
 	CUDA(rank, cuDevicePrimaryCtxRelease(rank->device));
 }
 
+/* One rank stays away from the others: from all, or from one all-reduce. */
+static void hang(const struct options *options, int rank, int round)
+{
+	while (rank == options->hang_rank && round == options->hang_round)
+		pause();
+}
+
 static void run_rank(const struct options *options, int number, ncclUniqueId id)
 {
 	struct rank rank = {.options = options, .number = number};
@@ -210,8 +227,10 @@ static void run_rank(const struct options *options, int number, ncclUniqueId id)
 
 	open_device(&rank);
 	NCCL(&rank, ncclCommInitRank(&rank.comm, options->ranks, id, number));
-	for (i = 0; i < options->iterations; i++)
+	for (i = 0; i < options->iterations; i++) {
+		hang(options, number, i);
 		all_reduce(&rank, i);
+	}
 	pass_around(&rank);
 	broadcast(&rank);
 	NCCL(&rank, ncclCommFinalize(rank.comm));
@@ -220,12 +239,6 @@ static void run_rank(const struct options *options, int number, ncclUniqueId id)
 	printf("rank %d: %d all-reduces of %.1f MiB, sums right\n", number,
 	       options->iterations,
 	       (double) (options->count * sizeof(float)) / (1 << 20));
-}
-
-static void hang(const struct options *options, int rank)
-{
-	while (rank == options->hang_rank)
-		pause();
 }
 
 static void make_id(ncclUniqueId *id)
@@ -262,7 +275,7 @@ static pid_t start_rank(const struct options *options, int rank, const int id_pi
 	if (rank != 0 && read(id_pipe[0], &id, sizeof(id)) != (ssize_t) sizeof(id))
 		fail(rank, "cannot get the id", "rank 0 ended before it made one");
 	close(id_pipe[0]);
-	hang(options, rank);
+	hang(options, rank, NEVER);
 	run_rank(options, rank, id);
 	exit(0);
 }
@@ -359,7 +372,7 @@ static int run_one(const struct options *options, int rank)
 	} else {
 		read_id(rank, options->id_file, &id);
 	}
-	hang(options, rank);
+	hang(options, rank, NEVER);
 	run_rank(options, rank, id);
 	return 0;
 }
@@ -376,8 +389,10 @@ static const char help[] =
 	"  -c COUNT         how many floats in a buffer (1048576)\n"
 	"  --id-file PATH   be the one rank that RANK and WORLD_SIZE name; rank 0 makes\n"
 	"                   this file, which must not exist, and the others read it\n"
+	"  --late-rank R    rank R sleeps 200 ms before each all-reduce\n"
 	"  --hang-rank R    rank R never joins: it sleeps until it is killed, and the\n"
 	"                   others wait for it in ncclCommInitRank()\n"
+	"  --hang-round I   and with this it joins, and stays away from all-reduce I\n"
 	"  --help           this text\n";
 
 static void __attribute__((noreturn)) misuse(const char *what)
@@ -403,13 +418,17 @@ int main(int argc, char **argv)
 	static const struct option long_options[] = {
 		{"id-file", required_argument, NULL, 'f'},
 		{"hang-rank", required_argument, NULL, 'r'},
+		{"hang-round", required_argument, NULL, 'o'},
+		{"late-rank", required_argument, NULL, 'l'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	struct options options = {.ranks = 2,
 				  .iterations = 4,
 				  .count = 1 << 20,
-				  .hang_rank = -1};
+				  .hang_rank = -1,
+				  .hang_round = NEVER,
+				  .late_rank = -1};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "n:i:c:h", long_options, NULL)) != -1) {
@@ -432,6 +451,14 @@ int main(int argc, char **argv)
 		case 'r':
 			options.hang_rank = (int) number(optarg, 0, MAX_RANKS,
 							 "--hang-rank takes a rank");
+			break;
+		case 'o':
+			options.hang_round = (int) number(optarg, 0, 1000000000,
+							  "--hang-round takes a number");
+			break;
+		case 'l':
+			options.late_rank = (int) number(optarg, 0, MAX_RANKS,
+							 "--late-rank takes a rank");
 			break;
 		case 'h':
 			fputs(help, stdout);
