@@ -215,6 +215,14 @@ void draw_plan(struct plan *plan, int ranks, enum fault_kind fault, int guilty,
 		make_pair(plan);
 }
 
+/* What is only moved may have another type of the same size, and nothing is wrong. */
+static int other_type(const struct op *op)
+{
+	if (op->kind == BROADCAST || op->kind == ALL_GATHER)
+		return op->type == ncclFloat64 ? ncclFloat32 : ncclFloat64;
+	return op->type == ncclFloat32 ? ncclInt32 : ncclFloat32;
+}
+
 struct op wrong_op(const struct plan *plan)
 {
 	struct op op = plan->ops[plan->at];
@@ -229,7 +237,7 @@ struct op wrong_op(const struct plan *plan)
 		op.count += 1 + op.count / 2;
 		break;
 	case OTHER_TYPE:
-		op.type = op.type == ncclFloat32 ? ncclInt32 : ncclFloat32;
+		op.type = other_type(&op);
 		break;
 	case OTHER_ROOT:
 		op.root = (op.root + 1) % size;
