@@ -25,6 +25,8 @@ EXTRA_DIST += \
 	doc/INTERNALS.md \
 	doc/frameworks.md \
 	doc/gpu-results.md \
+	doc/late.svg \
+	doc/limitations.md \
 	doc/nccl-function-ids.md \
 	doc/real-rdma.md \
 	doc/trace-compass.md \
