@@ -119,17 +119,6 @@ class Job:
         except ValueError:
             return {"findings": [], "error": asked.stderr.strip() or "it said nothing"}, took
 
-    def communicators(self):
-        """By key of a communicator: how many ranks it has."""
-        asked = subprocess.run([self.ccltap, "timeline", "--format", "jsonl", self.trace],
-                               capture_output=True, text=True, timeout=60)
-        found = {}
-        for line in asked.stdout.splitlines():
-            record = json.loads(line)
-            if record["type"] == "communicator":
-                found[record["comm_key"]] = record["nranks"]
-        return found
-
     def log(self):
         """What each rank wrote, by rank."""
         ranks = {}
@@ -142,6 +131,12 @@ class Job:
         return ranks
 
 
+    def cuda(self, rank):
+        """The lines of the driver's log of that rank."""
+        with open(f"{self.folder}/cuda.{rank}", encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
 class Outcome:
     def __init__(self, case, hung, first, complaint, took):
         self.case, self.hung, self.complaint, self.took = case, hung, complaint, took
@@ -152,11 +147,11 @@ class Outcome:
 def judge_all(job, said):
     """The first finding, and what is wrong with it, or with the judgement."""
     log = job.log()
-    first, complaint = judge.judge(job.case, log, said, job.communicators)
+    first, complaint = judge.judge(job.case, log, job.cuda, said)
     if complaint:
         return first, complaint
     for what, spoilt in judge.spoil(job.case, first):
-        if not judge.judge(job.case, log, {"findings": [spoilt]}, job.communicators)[1]:
+        if not judge.judge(job.case, log, job.cuda, {"findings": [spoilt]})[1]:
             return first, f"the judgement lets pass a finding with another {what}"
     return first, None
 

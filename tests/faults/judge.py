@@ -42,14 +42,10 @@ def fault_of(case, log):
     return None
 
 
-def judge_ranks(case, fault, finding, communicators):
+def judge_ranks(case, fault, finding):
     """None, or what is wrong with the ranks that the finding blames."""
     ranks = finding["ranks"]
     size, guilty = fault["comm_size"], fault["comm_rank"]
-    if case.kind in LATE and case.ranks > 2 and \
-            communicators().get(finding["comm_key"]) == case.ranks // 2:
-        # Of the child: from the last to the first, even and odd ranks apart.
-        guilty = (case.ranks - 1 - case.rank) // 2
     if case.kind == "slow-link":
         # Between the two ends of a link nobody can tell whose it is.
         wanted = {case.rank, fault["peer"]}
@@ -88,38 +84,40 @@ def judge_operation(case, fault, finding):
     return None
 
 
-def arrivals(log, fault):
-    """By operation of the world: when each rank was ready for it, for its call was made and the
-    kernel before it was over."""
-    ready = {}
+def starts(log, cuda):
+    """By operation of all ranks: when its kernel began on each, as the driver double wrote."""
+    found = {}
     for rank, records in log.items():
-        ends = {record["work"]: record["end_ns"] for record in records if "work" in record}
-        for record in records:
-            if "op" in record and "fault" not in record and record["comm"] == "world" and \
-                    record["op"] >= fault["op"] and record["call"] not in (
-                        "ncclSend", "ncclCommSplit"):
-                ready.setdefault(record["op"], {})[rank] = max(
-                    record["begin_ns"], ends.get(record["op"], 0))
-    return {op: ranks for op, ranks in ready.items() if len(ranks) == len(log)}
+        begun = [int(line.split(" ns=", 1)[1].split(" ", 1)[0]) for line in cuda(rank)
+                 if line.startswith("begin ") and "ncclDevKernel" in line]
+        done = [record for record in records if record.get("kernels")]
+        for record, begin in zip(done, begun):
+            if record["of_all"]:
+                found.setdefault(record["op"], {})[rank] = begin
+    return {op: ranks for op, ranks in found.items() if len(ranks) == len(log)}
 
 
-def judge_lateness(case, log, fault, finding):
-    """What the finding says of how late the rank is, against the job's own log."""
+def judge_lateness(case, log, cuda, fault, finding):
+    """What the finding says of how late the rank is, against the logs of job and driver: the
+    median of what it was later than the median of the others."""
     said = [evidence["value"] for evidence in finding["evidence"]
             if evidence["name"] == "lateness_ns"]
     if not said:
         return "it does not say how late: no lateness_ns"
     late = []
-    for ranks in arrivals(log, fault).values():
+    for op, ranks in starts(log, cuda).items():
         others = [when for rank, when in ranks.items() if rank != case.rank]
-        late.append(ranks[case.rank] - max(others))
+        if op >= fault["op"]:
+            late.append(ranks[case.rank] - statistics.median(others))
+    if len(late) < 12:
+        return f"only {len(late)} operations are logged: the test is wrong"
     true = statistics.median(late)
     if abs(said[0] - true) > TOLERANCE * true:
         return f"it says {said[0] / 1e6:.1f} ms, and the log {true / 1e6:.1f} ms"
     return None
 
 
-def judge(case, log, said, communicators):
+def judge(case, log, cuda, said):
     """The first finding, and what is wrong with it, or None."""
     first = said["findings"][0] if said["findings"] else None
     if case.kind == "healthy":
@@ -134,10 +132,10 @@ def judge(case, log, said, communicators):
         return None, "it says nothing: " + said.get("error", "")
     if first["kind"] not in ACCEPTED[case.kind]:
         return first, f"it finds {first['kind']}, not {' or '.join(ACCEPTED[case.kind])}"
-    wrong = judge_ranks(case, fault, first, communicators) or \
+    wrong = judge_ranks(case, fault, first) or \
         judge_operation(case, fault, first)
     if not wrong and case.kind in LATE:
-        wrong = judge_lateness(case, log, fault, first)
+        wrong = judge_lateness(case, log, cuda, fault, first)
     return first, wrong
 
 

@@ -6,12 +6,15 @@
  * usage: faulty FOLDER FAULT RANKS RANK MOMENT SEED
  *
  * Each rank writes FOLDER/rank.N as it goes, a JSON object on each line; all times are of
- * CLOCK_MONOTONIC:
- *   op      the number of the operation in the plan, its call, its number in the
- *           communicator, when the rank began and ended the call
- *   work    when a kernel of its own, before that operation in the stream, began and
- * ended fault   what the rank with the fault does wrong from now on done    the rank has
- * done all that it was to do
+ * CLOCK_MONOTONIC.  Where a rank is late, FOLDER/cuda.N beside it is the log of the
+ * driver double.  An object begins with
+ *
+ * - "op": the number of the operation in the plan, its call, its number in the
+ *   communicator, whether all ranks are in it and it has a kernel here, the call's ends;
+ * - "work": the ends of a kernel of its own before that operation in the stream;
+ * - "fault": what the rank with the fault does wrong from now on;
+ * - "failed": what call failed, after which the rank exits;
+ * - "done": the rank has done all that it was to do.
  */
 #include "plan.h"
 
@@ -368,7 +371,7 @@ static bool is_faulty(int i)
 	switch (plan.fault) {
 	case LATE_HOST:
 	case LATE_GPU:
-		return i >= plan.at;
+		return i >= plan.at && is_of_all(&plan.ops[i]);
 	case OTHER_ORDER:
 		return i == plan.at || i == plan.at + 1;
 	default:
@@ -377,6 +380,12 @@ static bool is_faulty(int i)
 }
 
 /* ---- A rank ---- */
+
+static bool has_kernel(const struct op *op)
+{
+	return op->kind != SPLIT &&
+	       (op->kind != PAIR || rank == op->root || rank == op->peer);
+}
 
 static void do_op(int i)
 {
@@ -397,9 +406,10 @@ static void do_op(int i)
 		do_call(op);
 	fprintf(log_file,
 		"{\"op\":%d,\"call\":\"%s\",\"comm\":\"%s\",\"number\":%d,"
-		"\"begin_ns\":%" PRId64 ",\"end_ns\":%" PRId64 "}\n",
+		"\"of_all\":%d,\"kernels\":%d,\"begin_ns\":%" PRId64
+		",\"end_ns\":%" PRId64 "}\n",
 		i, call_of(op->kind), op->comm == CHILD ? "child" : "world",
-		collectives[op->comm], begin, now());
+		collectives[op->comm], is_of_all(op), has_kernel(op), begin, now());
 	if (op->is_synced)
 		synchronize();
 }
@@ -454,7 +464,7 @@ static void open_log(const char *folder)
 
 static void __attribute__((noreturn)) run(const char *folder)
 {
-	char host[16];
+	char host[16], path[512];
 	int i;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -464,6 +474,10 @@ static void __attribute__((noreturn)) run(const char *folder)
 	jitter = plan.seed * MAX_RANKS + (uint64_t) rank;
 	snprintf(host, sizeof(host), "%d", rank);
 	setenv("SOFTVERBS_HOST", host, 1);
+	if (plan.fault == LATE_HOST || plan.fault == LATE_GPU) {
+		snprintf(path, sizeof(path), "%s/cuda.%d", folder, rank);
+		setenv("DOUBLE_CUDA_LOG", path, 1);
+	}
 	open_device();
 	get_id();
 	prepare_fault();

@@ -5,6 +5,9 @@
 #include <nccl.h>
 #include <string.h>
 
+/* Before so many operations, at least, a rank is late. */
+enum { LATE_OPS = 12 };
+
 const char *const fault_names[FAULTS] = {
 	[HEALTHY] = "healthy",
 	[MISSING] = "missing",
@@ -115,6 +118,11 @@ static void draw_job(struct plan *plan, uint64_t *state)
 
 /* ---- The fault ---- */
 
+bool is_of_all(const struct op *op)
+{
+	return op->comm == WORLD && (op->kind < COLLECTIVES || op->kind == TWO);
+}
+
 static bool can_have(const struct plan *plan, int i)
 {
 	const struct op *op = &plan->ops[i];
@@ -141,7 +149,7 @@ static bool can_have(const struct plan *plan, int i)
 		return is_collective && i + 1 < OPS && plan->ops[i + 1].kind != SPLIT;
 	case LATE_HOST:
 	case LATE_GPU:
-		return i < OPS / 4;
+		return i < OPS / 4 && is_of_all(op);
 	default:
 		return false;
 	}
@@ -157,6 +165,31 @@ static int find_moment(const struct plan *plan, unsigned int moment)
 	return count ? fitting[moment % (unsigned int) count] : -1;
 }
 
+/*
+ * Of few operations nobody can tell whether a rank is late, or was by chance.  And where
+ * data goes one way only, as from a root, the ranks before it run ahead, so that a rank
+ * is not as late to one operation as to the next.
+ */
+static void make_room_for_late(struct plan *plan)
+{
+	int of_all = 0, i;
+
+	plan->ops[2].kind = ALL_REDUCE;
+	plan->ops[2].comm = WORLD;
+	for (i = 0; i < OPS; i++)
+		if (is_of_all(&plan->ops[i]) &&
+		    (plan->ops[i].kind == BROADCAST || plan->ops[i].kind == REDUCE))
+			plan->ops[i].kind = ALL_GATHER;
+	for (i = OPS - 1; i > OPS / 4; i--)
+		of_all += is_of_all(&plan->ops[i]);
+	for (i = OPS - 1; of_all < LATE_OPS; i--)
+		if (plan->ops[i].kind != SPLIT && !is_of_all(&plan->ops[i])) {
+			plan->ops[i].comm = WORLD;
+			plan->ops[i].kind = ALL_REDUCE;
+			of_all++;
+		}
+}
+
 /* An operation that can have the fault, where the job that was drawn has none. */
 static void make_room(struct plan *plan)
 {
@@ -166,6 +199,8 @@ static void make_room(struct plan *plan)
 	}
 	if (plan->fault == OTHER_ROOT)
 		plan->ops[2].kind = BROADCAST;
+	if (plan->fault == LATE_HOST || plan->fault == LATE_GPU)
+		make_room_for_late(plan);
 }
 
 /* The next operation is another one of the same communicator. */

@@ -80,6 +80,9 @@ extern const char *const fault_names[FAULTS];
 void draw_plan(struct plan *plan, int ranks, enum fault_kind fault, int guilty,
 	       unsigned int moment, uint64_t seed);
 
+/* Whether it is a collective of all ranks. */
+bool is_of_all(const struct op *op);
+
 /* The next number of a generator, whose state is `*state`. */
 uint64_t draw(uint64_t *state);
 /* A number below the limit. */
