@@ -6,8 +6,8 @@
  * usage: faulty FOLDER FAULT RANKS RANK MOMENT SEED
  *
  * Each rank writes FOLDER/rank.N as it goes, a JSON object on each line; all times are of
- * CLOCK_MONOTONIC.  Where a rank is late, FOLDER/cuda.N beside it is the log of the
- * driver double.  An object begins with
+ * CLOCK_MONOTONIC.  Where a rank is late, or none, FOLDER/cuda.N beside it is the log of
+ * the driver double.  An object begins with
  *
  * - "op": the number of the operation in the plan, its call, its number in the
  *   communicator, whether all ranks are in it and it has a kernel here, the call's ends;
@@ -474,7 +474,7 @@ static void __attribute__((noreturn)) run(const char *folder)
 	jitter = plan.seed * MAX_RANKS + (uint64_t) rank;
 	snprintf(host, sizeof(host), "%d", rank);
 	setenv("SOFTVERBS_HOST", host, 1);
-	if (plan.fault == LATE_HOST || plan.fault == LATE_GPU) {
+	if (plan.fault == LATE_HOST || plan.fault == LATE_GPU || plan.fault == HEALTHY) {
 		snprintf(path, sizeof(path), "%s/cuda.%d", folder, rank);
 		setenv("DOUBLE_CUDA_LOG", path, 1);
 	}

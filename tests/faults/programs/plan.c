@@ -218,6 +218,7 @@ static void make_pair(struct plan *plan)
 {
 	struct op *op = &plan->ops[plan->at];
 	int other = plan->is_sender ? op->root : op->peer;
+	int i;
 
 	if (other == plan->guilty)
 		other = (plan->guilty + 1) % plan->ranks;
@@ -225,6 +226,11 @@ static void make_pair(struct plan *plan)
 	op->peer = plan->is_sender ? plan->guilty : other;
 	/* More than what an unused connection takes. */
 	op->count = MAX_COUNT;
+	/* The next message between the two would take the place of the half that is not
+	 * there. */
+	for (i = plan->at + 1; i < OPS; i++)
+		if (plan->ops[i].kind == PAIR || plan->ops[i].kind == EXCHANGE)
+			plan->ops[i].kind = ALL_REDUCE;
 }
 
 void draw_plan(struct plan *plan, int ranks, enum fault_kind fault, int guilty,
