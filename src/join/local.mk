@@ -110,7 +110,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/times.c src/join/report/times.h \
 	src/join/report/why.c \
 	src/join/views/derived.c src/join/views/derived.h \
+	src/join/views/filtered.c src/join/views/filtered.h \
+	src/join/views/filters.c src/join/views/filters.h \
+	src/join/views/held.c src/join/views/held.h \
 	src/join/views/jsonl.c \
+	src/join/views/known.c src/join/views/known.h \
 	src/join/views/lane.c src/join/views/lane.h \
 	src/join/views/order.c src/join/views/order.h \
 	src/join/views/stack.c src/join/views/stack.h \

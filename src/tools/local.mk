@@ -14,6 +14,7 @@ ccltap_SOURCES = \
 	src/tools/doctor.c \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
+	src/tools/filters.c src/tools/filters.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/here.c src/tools/here.h \
 	src/tools/job.c src/tools/job.h \

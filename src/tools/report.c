@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tools/command_line.h"
+#include "tools/filters.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -24,6 +25,7 @@ struct request {
 	bool json;
 	bool tables[TABLES];
 	struct tap_stacks_view stacks;
+	struct tap_filters_view filters;
 	struct tap_reading reading;
 };
 
@@ -47,6 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &request->stacks;
+		state->child_inputs[1] = &request->filters;
 		break;
 	case KEY_JSON:
 		request->json = true;
@@ -59,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{.argp = &tap_stacks_argp}, {.argp = &tap_snapshots_argp}, {0}};
+	{.argp = &tap_stacks_argp}, {.argp = &tap_filters_argp}, {.argp = &tap_snapshots_argp}, {0}};
 
 static const struct argp argp = {
 	.options = options,
@@ -97,7 +100,8 @@ static bt_value *make_params(const struct request *request)
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
 	    tap_terminal_add_params(params) && add_tables(request, params) &&
-	    tap_stacks_add_params(&request->stacks, params))
+	    tap_stacks_add_params(&request->stacks, params) &&
+	    tap_filters_add_params(&request->filters, params))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/command_line.h"
+#include "tools/filters.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -22,6 +23,7 @@ struct request {
 	const char *format;
 	bool absolute;
 	struct tap_stacks_view stacks;
+	struct tap_filters_view filters;
 	struct tap_reading reading;
 };
 
@@ -44,6 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &request->stacks;
+		state->child_inputs[1] = &request->filters;
 		break;
 	case 'f':
 		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "ctf")) {
@@ -62,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{.argp = &tap_stacks_argp}, {.argp = &tap_snapshots_argp}, {0}};
+	{.argp = &tap_stacks_argp}, {.argp = &tap_filters_argp}, {.argp = &tap_snapshots_argp}, {0}};
 
 static const struct argp argp = {
 	.options = options,
@@ -98,7 +101,8 @@ static bt_value *make_params(const struct request *request)
 					    isatty(STDERR_FILENO) &&
 						    !is_streamed(request)) &&
 	    tap_terminal_add_params(params) &&
-	    tap_stacks_add_params(&request->stacks, params))
+	    tap_stacks_add_params(&request->stacks, params) &&
+	    tap_filters_add_params(&request->filters, params))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
@@ -122,7 +126,8 @@ static int write_traces(const struct request *request)
 	params = bt_value_map_create();
 	if (params &&
 	    (bt_value_map_insert_bool_entry(params, "loss", BT_TRUE) ||
-	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))))
+	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) ||
+	     !tap_filters_add_params(&request->filters, params)))
 		BT_VALUE_PUT_REF_AND_RESET(params);
 	return tap_graph_write(request->reading.traces, request->reading.trace_count,
 			       request->reading.output, params);

@@ -6,6 +6,7 @@
 #include "join/bt/merge.h"
 #include "join/bt/param.h"
 #include "join/bt/progress.h"
+#include "join/views/filtered.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,11 +25,13 @@ struct filter {
 	char *jobs; /* that are read, NULL: all */
 	bool reports_loss;
 	bool has_progress;
+	struct tap_filters filters;
 };
 
 struct reading {
 	bt_self_message_iterator *iterator;
 	struct tap_view *view;
+	struct tap_filtered *filtered; /* NULL: no filters are given */
 	struct tap_join *join;
 	struct tap_decoder *decoder;
 	struct tap_merge *merge;
@@ -59,7 +62,8 @@ tap_filter_init(bt_self_component_filter *self,
 		bt_self_component_filter_configuration *configuration,
 		const bt_value *values, void *data)
 {
-	enum { OPEN, HELD, DAMAGED, REMOVED, JOBS, SNAPSHOTS, FLIGHT, LOSS, PROGRESS };
+	enum { OPEN, HELD, DAMAGED, REMOVED, JOBS, SNAPSHOTS, FLIGHT, LOSS, PROGRESS,
+	       FILTERS };
 	struct tap_param params[] = {
 		[OPEN] = {.name = "open-calls",
 			  .kind = TAP_PARAM_COUNT,
@@ -74,6 +78,7 @@ tap_filter_init(bt_self_component_filter *self,
 		[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL},
 		[LOSS] = {.name = "loss", .kind = TAP_PARAM_BOOL},
 		[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL},
+		TAP_PARAM_FILTERS(FILTERS),
 	};
 	bt_self_component *component = bt_self_component_filter_as_self_component(self);
 	struct filter *filter;
@@ -96,8 +101,14 @@ tap_filter_init(bt_self_component_filter *self,
 		filter->jobs = strdup(params[JOBS].string);
 	filter->reports_loss = params[LOSS].boolean;
 	filter->has_progress = params[PROGRESS].boolean;
+	if (!tap_params_take_filters(component, &params[FILTERS], &filter->filters)) {
+		free(filter->jobs);
+		free(filter);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
 	if ((params[JOBS].string && !filter->jobs) || add_port(filter) ||
 	    bt_self_component_filter_add_output_port(self, "out", NULL, NULL)) {
+		tap_filters_free(&filter->filters);
 		free(filter->jobs);
 		free(filter);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
@@ -116,6 +127,7 @@ void tap_filter_finalize(bt_self_component_filter *self)
 {
 	struct filter *filter = get(self);
 
+	tap_filters_free(&filter->filters);
 	free(filter->jobs);
 	free(filter);
 }
@@ -141,19 +153,24 @@ static int take_mark(void *data, const struct tap_mark *mark)
 	return tap_ctf_add(reading->ctf, mark);
 }
 
-/* Events cannot show what is missing: losses go to standard error. */
+/* Events cannot show what is left out or lost: both go to standard error. */
 static int report_loss(void *data, const struct tap_loss *loss)
 {
 	static const char none[] = "loss: none\n";
 	struct reading *reading = data;
 	struct tap_buffer line = {0};
+	size_t head;
 
 	tap_progress_end(&reading->progress);
 	if (!reading->reports_loss)
 		return 0;
+	tap_filtered_add_text(&line, reading->view);
+	head = line.used;
 	tap_view_add_loss_text(&line, loss);
-	if (!line.is_short &&
-	    (line.used != strlen(none) || memcmp(line.data, none, line.used)))
+	if (line.used - head == strlen(none) &&
+	    !memcmp(line.data + head, none, strlen(none)))
+		line.used = head;
+	if (!line.is_short)
 		fwrite(line.data, 1, line.used, stderr);
 	tap_buffer_free(&line);
 	return 0;
@@ -166,10 +183,26 @@ static void destroy(struct reading *reading)
 	tap_merge_destroy(reading->merge);
 	if (reading->view)
 		reading->view->destroy(reading->view);
+	tap_filtered_destroy(reading->filtered);
 	tap_ctf_destroy(reading->ctf);
 	tap_join_destroy(reading->join);
 	tap_decoder_destroy(reading->decoder);
 	free(reading);
+}
+
+/* Makes the join, and between it and the view what leaves out what nobody wants to see. */
+static void make_join(struct reading *reading, const struct filter *filter)
+{
+	if (!tap_filters_are_given(&filter->filters)) {
+		reading->join = tap_join_create(reading->view->consumer, reading->view,
+						&filter->bounds);
+		return;
+	}
+	reading->filtered = tap_filtered_create(reading->view, &filter->filters,
+						filter->bounds.open_calls);
+	if (reading->filtered)
+		reading->join = tap_join_create(&tap_filtered_consumer,
+						reading->filtered, &filter->bounds);
 }
 
 static struct reading *create(bt_self_message_iterator *iterator,
@@ -186,8 +219,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 	reading->progress.is_wanted = filter->has_progress;
 	reading->view = tap_derived_create(&taker);
 	if (reading->view)
-		reading->join = tap_join_create(reading->view->consumer, reading->view,
-						&filter->bounds);
+		make_join(reading, filter);
 	if (reading->join) {
 		reading->view->context = tap_join_context(reading->join);
 		reading->decoder = tap_decoder_create(reading->join);

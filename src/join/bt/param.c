@@ -2,7 +2,10 @@
 /* Each value is checked against a table. */
 #include "join/bt/param.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 struct reading {
@@ -10,6 +13,20 @@ struct reading {
 	struct tap_param *params;
 	size_t count;
 };
+
+/* NULL: the value is no number. */
+static const char *number_as_string(struct tap_param *param, const bt_value *value)
+{
+	if (bt_value_is_signed_integer(value))
+		snprintf(param->number, sizeof(param->number), "%" PRId64,
+			 bt_value_integer_signed_get(value));
+	else if (bt_value_is_unsigned_integer(value))
+		snprintf(param->number, sizeof(param->number), "%" PRIu64,
+			 bt_value_integer_unsigned_get(value));
+	else
+		return NULL;
+	return param->number;
+}
 
 static bt_value_map_foreach_entry_const_func_status
 read_param(const char *name, const bt_value *value, void *data)
@@ -51,6 +68,10 @@ read_param(const char *name, const bt_value *value, void *data)
 		}
 		break;
 	case TAP_PARAM_STRING:
+		/* "rank=2" is a number to babeltrace2. */
+		param->string = number_as_string(param, value);
+		if (param->string)
+			break;
 		if (!bt_value_is_string(value)) {
 			BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 				reading->self, "Parameter \"%s\" is not a string", name);
@@ -69,4 +90,26 @@ bool tap_params_read(bt_self_component *self, const bt_value *from,
 
 	return bt_value_map_foreach_entry_const(from, read_param, &reading) ==
 	       BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK;
+}
+
+bool tap_params_take_filters(bt_self_component *self, const struct tap_param *params,
+			     struct tap_filters *filters)
+{
+	const char *value, *problem;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < TAP_FILTERS; i++) {
+		value = params[i].boolean ? "yes" : params[i].string;
+		ret = value ? tap_filters_set(filters, i, value, &problem) : 0;
+		if (!ret)
+			continue;
+		if (ret == -ENOMEM)
+			problem = "out of memory";
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
+			self, "Filter %s, \"%s\": %s", params[i].name, value, problem);
+		tap_filters_free(filters);
+		return false;
+	}
+	return true;
 }

@@ -7,6 +7,8 @@
 #ifndef TAP_JOIN_BT_PARAM_H
 #define TAP_JOIN_BT_PARAM_H
 
+#include "join/views/filters.h"
+
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +24,22 @@ struct tap_param {
 	bt_bool boolean;
 	int64_t count;	    /* at least 1 */
 	const char *string; /* NULL: not given */
+	char number[24];    /* of a string that is given as a number */
 };
+
+/* The parameters of the filters, in a table from this index on. */
+#define TAP_PARAM_FILTERS(at) \
+	[(at) + TAP_FILTER_RANK] = {.name = "rank", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_HOST] = {.name = "host", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_COMM] = {.name = "comm", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_OP] = {.name = "op", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_LAYER] = {.name = "layer", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_CALL] = {.name = "call", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_BEGIN] = {.name = "begin", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_END] = {.name = "end", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_LAST] = {.name = "last", .kind = TAP_PARAM_STRING}, \
+	[(at) + TAP_FILTER_ERRORS] = {.name = "errors", .kind = TAP_PARAM_BOOL}, \
+	[(at) + TAP_FILTER_SLOWEST] = {.name = "slowest", .kind = TAP_PARAM_STRING}
 
 /*
  * Reads the parameters.  Returns whether all values are right; otherwise it reports the
@@ -30,5 +47,12 @@ struct tap_param {
  */
 bool tap_params_read(bt_self_component *self, const bt_value *from,
 		     struct tap_param *params, size_t count);
+
+/*
+ * Sets the filters from the parameters of TAP_PARAM_FILTERS, of which params is the first.
+ * Returns whether they are right; otherwise it reports the cause.
+ */
+bool tap_params_take_filters(bt_self_component *self, const struct tap_param *params,
+			     struct tap_filters *filters);
 
 #endif

@@ -5,6 +5,7 @@
 #include "join/bt/merge.h"
 #include "join/bt/param.h"
 #include "join/bt/progress.h"
+#include "join/views/filtered.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@ struct sink {
 	const char *output_name;
 	struct tap_outfile output;
 	struct tap_view *view;
+	struct tap_filters filters;
+	struct tap_filtered *filtered; /* NULL: no filters are given */
 	struct tap_symbols *symbols;
 	struct tap_join *join;
 	struct tap_decoder *decoder;
@@ -49,7 +52,8 @@ enum {
 	COLUMNS,
 	LINES,
 	COLOUR,
-	COMMON_COUNT
+	FILTERS,
+	COMMON_COUNT = FILTERS + TAP_FILTERS
 };
 
 /* clang-format off */
@@ -71,7 +75,8 @@ enum {
 	[DEBUG_PATH] = {.name = "debug-path", .kind = TAP_PARAM_STRING}, \
 	[COLUMNS] = {.name = "columns", .kind = TAP_PARAM_COUNT, .count = 100}, \
 	[LINES] = {.name = "lines", .kind = TAP_PARAM_COUNT, .count = 24}, \
-	[COLOUR] = {.name = "colour", .kind = TAP_PARAM_BOOL}
+	[COLOUR] = {.name = "colour", .kind = TAP_PARAM_BOOL}, \
+	TAP_PARAM_FILTERS(FILTERS)
 /* clang-format on */
 
 #define APPEND_CAUSE(self, ...) \
@@ -85,6 +90,8 @@ static void destroy(struct sink *sink)
 	tap_merge_destroy(sink->merge);
 	if (sink->view)
 		sink->view->destroy(sink->view);
+	tap_filtered_destroy(sink->filtered);
+	tap_filters_free(&sink->filters);
 	tap_symbols_destroy(sink->symbols);
 	tap_join_destroy(sink->join);
 	tap_decoder_destroy(sink->decoder);
@@ -100,6 +107,22 @@ static int add_port(struct sink *sink)
 	return bt_self_component_sink_add_input_port(sink->self, name, NULL, NULL)
 		       ? -ENOMEM
 		       : 0;
+}
+
+/* Makes the join, and between it and the view what leaves out what nobody wants to see. */
+static bool make_join(struct sink *sink, const struct tap_bounds *bounds)
+{
+	struct tap_view *view = sink->view;
+
+	if (!tap_filters_are_given(&sink->filters)) {
+		sink->join = tap_join_create(view->consumer, view, bounds);
+		return sink->join;
+	}
+	sink->filtered = tap_filtered_create(view, &sink->filters, bounds->open_calls);
+	if (sink->filtered)
+		sink->join = tap_join_create(&tap_filtered_consumer, sink->filtered,
+					     bounds);
+	return sink->join;
 }
 
 /* Makes the component of a view, and owns the view, even on failure. */
@@ -124,8 +147,13 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	sink->self = self;
 	sink->view = view;
 	sink->progress.is_wanted = params[PROGRESS].boolean;
-	sink->join = tap_join_create(view->consumer, view, &bounds);
-	sink->decoder = sink->join ? tap_decoder_create(sink->join) : NULL;
+	if (!tap_params_take_filters(bt_self_component_sink_as_self_component(self),
+				     &params[FILTERS], &sink->filters)) {
+		destroy(sink);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (make_join(sink, &bounds))
+		sink->decoder = tap_decoder_create(sink->join);
 	sink->merge = sink->decoder ? tap_merge_create(sink->decoder, sink->join) : NULL;
 	if (params[STACKS].boolean)
 		sink->symbols = tap_symbols_create(params[MODULES].string,
@@ -200,6 +228,24 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 	return make_sink(self, view, params);
 }
 
+/*
+ * How far a trace can be trusted is asked of all of it: what check says of a rank alone
+ * would be no verdict.
+ */
+static bool refuse_filters(bt_self_component_sink *self, const struct tap_param *params)
+{
+	size_t i;
+
+	for (i = 0; i < TAP_FILTERS; i++)
+		if (params[FILTERS + i].string || params[FILTERS + i].boolean) {
+			APPEND_CAUSE(self, "There is no filter %s: check judges the whole "
+					   "trace",
+				     params[FILTERS + i].name);
+			return true;
+		}
+	return false;
+}
+
 /* Makes a view that writes sums, for a person or a program. */
 static bt_component_class_initialize_method_status
 init_sums(bt_self_component_sink *self, const bt_value *values,
@@ -214,6 +260,8 @@ init_sums(bt_self_component_sink *self, const bt_value *values,
 
 	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
 			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	if (create == tap_check_create && refuse_filters(self, params))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	view = create();
 	if (view)

@@ -255,6 +255,7 @@ struct tap_span {
 	struct tap_fields entry;   /* arguments */
 	struct tap_fields exit;	   /* result and values that the call returned */
 	struct tap_place place;	   /* set by lane.c, where the consumer uses it */
+	unsigned char filter;	   /* set by filtered.c, where filters are given */
 
 	/* For pair.c only. */
 	unsigned int references;

@@ -14,6 +14,7 @@
 #include "join/report/report_net.h"
 #include "join/report/report_work.h"
 #include "join/report/screen.h"
+#include "join/views/filtered.h"
 #include "join/views/stack.h"
 
 #include <errno.h>
@@ -185,6 +186,7 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 	tap_json_string(json, "type", "report");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_view_add_hosts_json(json, report->base.view.context);
+	tap_filtered_add_json(json, &report->base.view);
 	tap_view_add_snapshots_json(json, report->base.view.context);
 	tap_overview_add_summary_json(json, &report->overview, report->base.view.context);
 	tap_forward_add_json(&report->base);
@@ -255,6 +257,7 @@ static int write_tables(struct report *report, const struct tap_loss *loss)
 	struct tap_buffer *line = &report->base.view.line;
 	int ret = 0;
 
+	tap_filtered_add_text(line, &report->base.view);
 	tap_view_add_snapshots_text(line, report->base.view.context);
 	tap_view_add_clocks_text(line, report->base.view.context);
 	if (line->used)

@@ -8,6 +8,7 @@
 #include "join/model/comm.h"
 #include "join/model/link.h"
 #include "join/model/work.h"
+#include "join/views/filtered.h"
 #include "join/views/stack.h"
 #include "join/views/view.h"
 
@@ -18,6 +19,7 @@
 
 /* Counts in the first line; each may grow from one digit to twenty. */
 #define LOSS_COUNTS 19
+#define FILTER_COUNTS 2
 
 /* The prefix of the fields of a communicator's configuration. */
 #define CONFIG "config_"
@@ -38,6 +40,7 @@ static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 	tap_view_add_hosts_json(json, jsonl->view.context);
 	tap_json_string(json, "time_base", "unix-epoch-ns");
 	tap_view_add_snapshots_json(json, jsonl->view.context);
+	tap_filtered_add_json(json, &jsonl->view);
 	tap_view_add_loss_json(json, loss, false);
 	tap_json_end_line(json, &jsonl->view.line);
 }
@@ -58,6 +61,8 @@ static int begin(struct jsonl *jsonl)
 	jsonl->has_begun = true;
 	add_trace_line(jsonl, &none);
 	room = line->used + LOSS_COUNTS * 20;
+	if (view->filters)
+		room += FILTER_COUNTS * 20;
 	if (line->is_short)
 		return -ENOMEM;
 	line->used = 0;

@@ -8,6 +8,7 @@
 
 #include "common/vec.h"
 #include "join/model/comm.h"
+#include "join/views/filtered.h"
 #include "join/views/order.h"
 #include "join/views/stack.h"
 
@@ -27,6 +28,11 @@
 /* The blanks before each frame of a stack. */
 #define STACK_INDENT 24
 
+struct known_process {
+	const struct tap_process *process; /* NULL: not reported */
+	bool is_shown;			   /* something of it is */
+};
+
 struct text {
 	struct tap_view view;
 	struct tap_order order;
@@ -34,8 +40,7 @@ struct text {
 	bool is_streamed; /* the lines are read while they are written */
 	bool has_hosts;	  /* a column for them */
 	uint64_t span_count;
-	/* By number; NULL: not reported. */
-	TAP_VEC(const struct tap_process *) processes;
+	TAP_VEC(struct known_process) processes; /* by number */
 	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
 	struct tap_buffer end_states;
@@ -88,8 +93,14 @@ static int note_process(void *data, const struct tap_process *process)
 	if (process->number >= text->processes.count &&
 	    tap_vec_resize(&text->processes, (size_t) process->number + 1))
 		return -ENOMEM;
-	text->processes.items[process->number] = process;
+	text->processes.items[process->number].process = process;
 	return 0;
+}
+
+/* Something is shown of the process, which has been reported. */
+static void show_process(struct text *text, const struct tap_process *process)
+{
+	text->processes.items[process->number].is_shown = true;
 }
 
 static void add_process_line(struct tap_buffer *line, const struct tap_process *process)
@@ -114,6 +125,7 @@ static int note_problem(void *data, const struct tap_problem *problem)
 	struct text *text = data;
 	struct tap_buffer *line = &text->notes;
 
+	show_process(text, problem->process);
 	if (line->used > PROBLEMS_MAX)
 		return 0;
 	tap_buffer_add_string(line, "problem: ");
@@ -173,6 +185,7 @@ static int note_thread(void *data, const struct tap_thread_state *thread)
 	/* A recorded call has a line of its own. */
 	if (thread->call_id || line->used > PROBLEMS_MAX)
 		return 0;
+	show_process(text, thread->process);
 	tap_buffer_add_string(line, "in a call when recording began: ");
 	add_process(line, thread->process);
 	add_thread(line, thread->tid);
@@ -392,6 +405,7 @@ static int write_line(void *data, struct tap_span *span)
 		if (ret)
 			return ret;
 	}
+	show_process(text, span->process);
 	start = line->used;
 	add_time(text, line,
 		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
@@ -514,6 +528,7 @@ static int note_end_state(void *data, const struct tap_end_state *end_state)
 	struct tap_buffer *line = &text->end_states;
 	size_t i = 0;
 
+	show_process(text, end_state->process);
 	do {
 		tap_buffer_add_string(line, "  ");
 		add_process(line, end_state->process);
@@ -578,11 +593,16 @@ static void add_header(struct text *text)
 	tap_buffer_add_string(line, view->settings.is_absolute
 					    ? "local time\n"
 					    : "seconds since the first event\n");
+	tap_filtered_add_text(line, view);
 	tap_view_add_snapshots_text(line, view->context);
 	tap_view_add_clocks_text(line, view->context);
-	for (size_t i = 0; i < text->processes.count; i++)
-		if (text->processes.items[i])
-			add_process_line(line, text->processes.items[i]);
+	for (size_t i = 0; i < text->processes.count; i++) {
+		const struct known_process *known = &text->processes.items[i];
+
+		/* Filters leave out processes of which nothing is shown. */
+		if (known->process && (!view->filters || known->is_shown))
+			add_process_line(line, known->process);
+	}
 	if (text->notes.used)
 		tap_buffer_add(line, text->notes.data, text->notes.used);
 	line->is_short |= text->notes.is_short;

@@ -35,12 +35,22 @@ struct tap_view_settings {
 	size_t columns, lines;
 };
 
+struct tap_filters;
+struct tap_filtered;
+
 struct tap_view {
 	const struct tap_consumer *consumer;	/* called with the view */
+	/*
+	 * Where filters are given, these are called instead: `all` gets everything, and
+	 * then `passed` what passes.  Both NULL: `passed` is the consumer.
+	 */
+	const struct tap_consumer *all, *passed;
 	void (*destroy)(struct tap_view *view); /* before the join is destroyed */
 	const struct tap_context *context;	/* set by the owner of the join */
 	struct tap_outfile *output;		/* not owned */
 	struct tap_symbols *symbols;		/* not owned; NULL: show no stacks */
+	const struct tap_filters *filters;	/* not owned; NULL: none */
+	const struct tap_filtered *filtered;	/* what they left out; NULL: nothing */
 	struct tap_view_settings settings;
 	struct tap_buffer line;
 };

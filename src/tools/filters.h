@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options that choose what a view shows, the same for every verb that reads traces.
+ * Hides their wording, and that the reader and not the command understands their values.
+ */
+#ifndef TAP_TOOLS_FILTERS_H
+#define TAP_TOOLS_FILTERS_H
+
+#include <argp.h>
+#include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
+
+#define TAP_FILTER_OPTIONS 11
+
+/* What the user gave; the input of tap_filters_argp. All zero is nothing. */
+struct tap_filters_view {
+	const char *values[TAP_FILTER_OPTIONS];
+};
+extern const struct argp tap_filters_argp;
+
+/* Adds the filters to the parameters of a sink; false when out of memory. */
+bool tap_filters_add_params(const struct tap_filters_view *view, bt_value *params);
+
+#endif
