@@ -112,6 +112,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/derived.c src/join/views/derived.h \
 	src/join/views/filtered.c src/join/views/filtered.h \
 	src/join/views/filters.c src/join/views/filters.h \
+	src/join/views/fold.c src/join/views/fold.h \
 	src/join/views/held.c src/join/views/held.h \
 	src/join/views/jsonl.c \
 	src/join/views/known.c src/join/views/known.h \

@@ -17,11 +17,12 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_ABSOLUTE = TAP_KEY_OTHERS };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL };
 
 struct request {
 	const char *format;
 	bool absolute;
+	bool all;
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
 	struct tap_reading reading;
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
 	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
 	{"absolute", KEY_ABSOLUTE, NULL, 0,
 	 "text: times of day instead of seconds since the first event", 0},
+	{"all", KEY_ALL, NULL, 0,
+	 "text: a line for each polling call, as ncclCommGetAsyncError", 0},
 	{0},
 };
 
@@ -59,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ABSOLUTE:
 		request->absolute = true;
+		return 0;
+	case KEY_ALL:
+		request->all = true;
 		return 0;
 	}
 	return tap_reading_parse(&request->reading, key, arg, state);
@@ -96,6 +102,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "overwrite",
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
+	    !bt_value_map_insert_bool_entry(params, "all", request->all) &&
 	    /* Streamed lines show the progress themselves. */
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
@@ -117,10 +124,10 @@ static int write_traces(const struct request *request)
 		tap_message_write("format ctf is a folder of files: name it with -o");
 		return TAP_EXIT_USAGE;
 	}
-	if (request->reading.overwrite || request->absolute ||
+	if (request->reading.overwrite || request->absolute || request->all ||
 	    request->stacks.is_wanted) {
 		tap_message_write(
-			"format ctf has no --overwrite, --absolute or --stacks");
+			"format ctf has no --overwrite, --absolute, --all or --stacks");
 		return TAP_EXIT_USAGE;
 	}
 	params = bt_value_map_create();

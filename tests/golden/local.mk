@@ -99,6 +99,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/open-entry \
 	tests/golden/traces/open-none \
 	tests/golden/traces/open-state \
+	tests/golden/traces/polls \
 	tests/golden/traces/roles \
 	tests/golden/traces/samples \
 	tests/golden/traces/simple \

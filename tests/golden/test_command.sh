@@ -223,7 +223,7 @@ refuses 'absent/new: No such file' \
 	ccltap timeline -f ctf -o "$work/absent/new" "$work/run" || status=1
 refuses 'it is not a folder' ccltap timeline -f ctf -o "$work/text" "$work/run" || status=1
 refuses 'name it with -o' ccltap timeline -f ctf "$work/run" || status=1
-for option in --overwrite --absolute --stacks; do
+for option in --overwrite --absolute --all --stacks; do
 	refuses 'format ctf has no' \
 		ccltap timeline -f ctf $option -o "$work/other" "$work/run" || status=1
 done

@@ -137,6 +137,34 @@ grep -q 'late line' "$work/lines" && status=1
 awk '/cu|kernel/ { if ($1 < last) exit 1; last = $1 }' "$work/lines" || status=1
 ok $status "each kernel of 1000 replays is of its collective, in order"
 
+# A thread polls while another one makes 5000 calls: a line of polls waits for the end of the
+# polling, but not for ever.
+awk 'BEGIN {
+	for (i = 1; i <= 5000; i++) {
+		print i * 100, "a 10 11 nccl:ncclCommGetAsyncError_entry call_id=" i, "parent_id=0"
+		print i * 100 + 5, "a 10 11 nccl:ncclCommGetAsyncError_exit call_id=" i, \
+			"result=0:ok asyncError=0:ok"
+		print i * 100 + 50, "b 10 12 nccl:ncclSend_entry call_id=" i + 5000, "parent_id=0"
+		print i * 100 + 60, "b 10 12 nccl:ncclSend_exit call_id=" i + 5000, "result=0:ok"
+	}
+}' >"$work/polling.events"
+"$convert" events "$work/polling.events" timeline output="$work/folded"
+sed -n '/^ *seconds/,/^$/p' "$work/folded" | sed '1d;/^$/d' >"$work/lines"
+sed -n 's/.*GetAsyncError [^0-9 ]*\([0-9]*\).*/\1/p' "$work/lines" >"$work/counts"
+status=0
+sed 's/^/# polls in a line: /' "$work/counts"
+[ "$(grep -c ' ncclSend$' "$work/lines")" = 5000 ] || status=1
+lines=$(wc -l <"$work/counts")
+if [ "$lines" -lt 2 ] || [ "$lines" -gt 10 ]; then status=1; fi
+[ "$(awk '{ sum += $1 } END { print sum }' "$work/counts")" = 5000 ] || status=1
+[ "$(wc -l <"$work/lines")" = $((5000 + lines)) ] || status=1
+awk '{ if ($1 < last) exit 1; last = $1 }' "$work/lines" || status=1
+grep -q "^folded: 5000 polling calls in $lines lines" "$work/folded" || status=1
+"$convert" events "$work/polling.events" timeline all=yes output="$work/unfolded"
+[ "$(grep -c ' ncclCommGetAsyncError ' "$work/unfolded")" = 5000 ] || status=1
+grep -q '^folded' "$work/unfolded" && status=1
+ok $status "polling calls are folded, in order, and with a bound"
+
 # All took 150 ns, and waited for 200, 400 or 600: a median of so many different ones has
 # two digits.
 "$convert" events "$work/replays.events" report gpu=yes output="$work/sums"

@@ -196,11 +196,12 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 		       bt_self_component_sink_configuration *configuration,
 		       const bt_value *values, void *data)
 {
-	enum { FORMAT = COMMON_COUNT, ABSOLUTE, WINDOW_SIZE };
+	enum { FORMAT = COMMON_COUNT, ABSOLUTE, ALL, WINDOW_SIZE };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "text"},
 		[ABSOLUTE] = {.name = "absolute", .kind = TAP_PARAM_BOOL},
+		[ALL] = {.name = "all", .kind = TAP_PARAM_BOOL},
 		[WINDOW_SIZE] = {.name = "window",
 				 .kind = TAP_PARAM_COUNT,
 				 .count = WINDOW},
@@ -223,6 +224,7 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 	}
 	if (view) {
 		view->settings.is_absolute = params[ABSOLUTE].boolean;
+		view->settings.is_unfolded = params[ALL].boolean;
 		view->settings.window = (size_t) params[WINDOW_SIZE].count;
 	}
 	return make_sink(self, view, params);

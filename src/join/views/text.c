@@ -9,6 +9,7 @@
 #include "common/vec.h"
 #include "join/model/comm.h"
 #include "join/views/filtered.h"
+#include "join/views/fold.h"
 #include "join/views/order.h"
 #include "join/views/stack.h"
 
@@ -25,6 +26,12 @@
 /* Lines of the section of calls that never returned. */
 #define NOT_RETURNED_MAX 1000
 
+/*
+ * How many spans are held to order them where somebody waits for the first line: as many
+ * as are read in a tenth of a second or two.
+ */
+#define WINDOW_STREAMED 30000
+
 /* The blanks before each frame of a stack. */
 #define STACK_INDENT 24
 
@@ -36,10 +43,12 @@ struct known_process {
 struct text {
 	struct tap_view view;
 	struct tap_order order;
+	struct tap_fold fold; /* behind the order */
 	bool has_begun;
 	bool is_streamed; /* the lines are read while they are written */
 	bool has_hosts;	  /* a column for them */
 	uint64_t span_count;
+	uint64_t folded_count, fold_count; /* calls in how many lines */
 	TAP_VEC(struct known_process) processes; /* by number */
 	struct tap_buffer notes; /* lines of the header, after those of processes */
 	struct tap_buffer not_returned;
@@ -49,22 +58,28 @@ struct text {
 	char clock[32];
 };
 
-static int write_line(void *data, struct tap_span *span);
+static int fold_line(void *data, struct tap_span *span);
+static int write_line(void *data, const struct tap_fold_line *of);
 
 static int begin(struct text *text)
 {
 	struct tap_view *view = &text->view;
+	size_t window = view->settings.window;
 	int ret;
 
 	if (text->has_begun)
 		return 0;
 	text->has_begun = true;
 	text->has_hosts = tap_view_host_count(view->context) > 1;
-	ret = tap_order_init(&text->order, view->settings.window, view->context,
-			     write_line, text);
+	text->is_streamed = tap_outfile_is_streamed(view->output);
+	if (text->is_streamed && window > WINDOW_STREAMED)
+		window = WINDOW_STREAMED;
+	ret = tap_order_init(&text->order, window, view->context, fold_line, text);
+	if (!ret)
+		ret = tap_fold_init(&text->fold, view->settings.is_unfolded, write_line,
+				    text);
 	if (ret)
 		return ret;
-	text->is_streamed = tap_outfile_is_streamed(view->output);
 	if (!text->is_streamed)
 		return tap_outfile_begin(view->output, 0, false);
 	tap_outfile_begin_headless(view->output);
@@ -345,13 +360,17 @@ static void add_result(struct tap_buffer *line, const struct tap_span *span)
 		line->used = start;
 }
 
-static void add_call(struct tap_buffer *line, const struct tap_span *span)
+static void add_call(struct tap_buffer *line, const struct tap_span *span, uint64_t count)
 {
 	unsigned int i;
 
 	for (i = 0; i < span->depth && i < 16; i++)
 		tap_buffer_add_string(line, "  ");
 	tap_buffer_add_visible(line, span->name->name);
+	if (count > 1) {
+		tap_buffer_add_string(line, " \303\227"); /* a multiplication sign */
+		tap_buffer_add_unsigned(line, count);
+	}
 	if (span->is_inner)
 		tap_buffer_add_string(line, " (inner)");
 	if (span->is_from_nvtx && strcmp(span->name->layer, "nvtx"))
@@ -392,20 +411,38 @@ static void add_title(struct text *text)
 	tap_buffer_add_string(line, "rank pid/thread      call\n");
 }
 
-static int write_line(void *data, struct tap_span *span)
+static int fold_line(void *data, struct tap_span *span)
 {
 	struct text *text = data;
+
+	return tap_fold_add(&text->fold, span);
+}
+
+static void count_line(struct text *text, const struct tap_fold_line *of)
+{
+	text->span_count += of->count;
+	if (of->count > 1) {
+		text->folded_count += of->count;
+		text->fold_count++;
+	}
+	show_process(text, of->span->process);
+}
+
+static int write_line(void *data, const struct tap_fold_line *of)
+{
+	struct text *text = data;
+	const struct tap_span *span = of->span;
 	struct tap_buffer *line = &text->view.line;
 	size_t start;
 	int ret;
 
-	if (!text->span_count++ && text->is_streamed) {
+	if (!text->span_count && text->is_streamed) {
 		add_title(text);
 		ret = tap_outfile_write(text->view.output, line);
 		if (ret)
 			return ret;
 	}
-	show_process(text, span->process);
+	count_line(text, of);
 	start = line->used;
 	add_time(text, line,
 		 span->state == TAP_SPAN_BEGIN_LOST ? span->end_ns : span->begin_ns);
@@ -414,7 +451,10 @@ static int write_line(void *data, struct tap_span *span)
 	start = line->used;
 	if (span->state == TAP_SPAN_COMPLETE && span->is_end_bound)
 		tap_buffer_add_string(line, "<=");
-	if (span->state == TAP_SPAN_COMPLETE)
+	if (of->count > 1)
+		tap_view_add_duration(line, (int64_t) ((uint64_t) of->end_ns -
+						       (uint64_t) span->begin_ns));
+	else if (span->state == TAP_SPAN_COMPLETE)
 		tap_view_add_duration(line, tap_span_duration(span));
 	else
 		tap_buffer_add_char(line, '-');
@@ -422,7 +462,7 @@ static int write_line(void *data, struct tap_span *span)
 	tap_buffer_add_char(line, ' ');
 	add_who(text, span);
 	tap_buffer_add_char(line, ' ');
-	add_call(line, span);
+	add_call(line, span, of->count);
 	if (text->view.symbols && span->stack) {
 		ret = tap_stack_add_text(line, text->view.symbols, span->process,
 					 span->stack, STACK_INDENT);
@@ -579,6 +619,20 @@ static int write_end(struct text *text, const struct tap_loss *loss)
 	return tap_outfile_write(text->view.output, line);
 }
 
+static void add_folded(struct text *text)
+{
+	struct tap_buffer *line = &text->view.line;
+
+	if (!text->fold_count)
+		return;
+	tap_buffer_add_string(line, "folded: ");
+	tap_buffer_add_unsigned(line, text->folded_count);
+	tap_buffer_add_string(line, " polling calls in ");
+	tap_buffer_add_unsigned(line, text->fold_count);
+	tap_buffer_add_string(line, text->fold_count == 1 ? " line; --all shows each\n"
+							  : " lines; --all shows each\n");
+}
+
 static void add_header(struct text *text)
 {
 	struct tap_view *view = &text->view;
@@ -594,6 +648,7 @@ static void add_header(struct text *text)
 					    ? "local time\n"
 					    : "seconds since the first event\n");
 	tap_filtered_add_text(line, view);
+	add_folded(text);
 	tap_view_add_snapshots_text(line, view->context);
 	tap_view_add_clocks_text(line, view->context);
 	for (size_t i = 0; i < text->processes.count; i++) {
@@ -618,6 +673,8 @@ static int finish(void *data, const struct tap_loss *loss)
 	ret = begin(text);
 	if (!ret)
 		ret = tap_order_finish(&text->order);
+	if (!ret)
+		ret = tap_fold_finish(&text->fold);
 	if (!ret && text->is_streamed) {
 		if (text->span_count)
 			tap_buffer_add_char(line, '\n');
@@ -645,6 +702,8 @@ static void destroy(struct tap_view *view)
 
 	if (text->order.ring)
 		tap_order_free(&text->order);
+	if (text->fold.ring)
+		tap_fold_free(&text->fold);
 	tap_vec_free(&text->processes);
 	tap_buffer_free(&text->notes);
 	tap_buffer_free(&text->not_returned);

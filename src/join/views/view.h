@@ -29,6 +29,7 @@ struct tap_view_settings {
 	bool is_absolute;    /* text: times of day, else since the first event */
 	bool is_json;	     /* report, check, why */
 	size_t window;	     /* text: how many spans are held to order them */
+	bool is_unfolded;    /* text: each polling call has a line of its own */
 	unsigned int tables; /* report: a set of enum tap_tables */
 	bool has_colour;     /* text: who reads it sees colours */
 	/* text: of the terminal, or what a person is assumed to have */
