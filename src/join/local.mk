@@ -23,6 +23,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/clock/solve.c src/join/clock/solve.h \
 	src/join/findings/analysis.h \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
+	src/join/findings/choice.c src/join/findings/choice.h \
 	src/join/findings/collective.c src/join/findings/collective.h \
 	src/join/findings/counters.c \
 	src/join/findings/failed.c \

@@ -5,13 +5,13 @@
 #include <stddef.h>
 
 /* The keys of options begin here, in the order of their values. */
-enum { KEY_FIRST = 768 };
+enum { KEY_FIRST = 768, KEY_COMM = KEY_FIRST + 2 };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to show, each alone or several together:", 2},
 	{"rank", KEY_FIRST, "LIST", 0, "these ranks of the job, as 0,2-5", 2},
 	{"host", KEY_FIRST + 1, "NAME", 0, "this host", 2},
-	{"comm", KEY_FIRST + 2, "KEY|NAME", 0,
+	{"comm", KEY_COMM, "KEY|NAME", 0,
 	 "the communicator whose key begins so (0x1f2e), or that has this name", 2},
 	{"op", KEY_FIRST + 3, "LIST", 0,
 	 "operations of these numbers, as 5 or 5..6, and what was launched for them", 2},
@@ -39,6 +39,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tap_filters_argp = {.options = options, .parser = parse};
+
+void tap_filters_set_comm(struct tap_filters_view *view, const char *value)
+{
+	view->values[KEY_COMM - KEY_FIRST] = value;
+}
 
 bool tap_filters_add_params(const struct tap_filters_view *view, bt_value *params)
 {

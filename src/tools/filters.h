@@ -18,6 +18,9 @@ struct tap_filters_view {
 };
 extern const struct argp tap_filters_argp;
 
+/* As --comm, for a verb that has an option of this name, too. */
+void tap_filters_set_comm(struct tap_filters_view *view, const char *value);
+
 /* Adds the filters to the parameters of a sink; false when out of memory. */
 bool tap_filters_add_params(const struct tap_filters_view *view, bt_value *params);
 

@@ -32,7 +32,8 @@ struct request {
 static const struct argp_option options[] = {
 	{"full", KEY_TABLES + FULL, NULL, 0, "show all tables", 0},
 	{"calls", KEY_TABLES + CALLS, NULL, 0, "show the tables of calls", 0},
-	{"comm", KEY_TABLES + COMM, NULL, 0, "show the tables of communicators", 0},
+	{"comm", KEY_TABLES + COMM, "KEY|NAME", OPTION_ARG_OPTIONAL,
+	 "show the tables of communicators; or choose one, as below", 0},
 	{"net", KEY_TABLES + NET, NULL, 0, "show the tables of the network", 0},
 	{"gpu", KEY_TABLES + GPU, NULL, 0, "show the tables of the GPUs and their driver",
 	 0},
@@ -54,7 +55,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		request->json = true;
 		return 0;
-	case KEY_TABLES ... KEY_TABLES + TABLES - 1:
+	case KEY_TABLES + COMM:
+		/* A table, and with a value a filter. */
+		if (arg)
+			tap_filters_set_comm(&request->filters, arg);
+		request->tables[COMM] |= !arg;
+		return 0;
+	case KEY_TABLES ... KEY_TABLES + COMM - 1:
+	case KEY_TABLES + COMM + 1 ... KEY_TABLES + TABLES - 1:
 		request->tables[key - KEY_TABLES] = true;
 		return 0;
 	}
@@ -81,7 +89,8 @@ static bool add_tables(const struct request *request, bt_value *params)
 
 	for (i = 0; i < TABLES; i++) {
 		is_none = is_none && !request->tables[i];
-		if (bt_value_map_insert_bool_entry(params, tables[i], request->tables[i]))
+		if (request->tables[i] &&
+		    bt_value_map_insert_bool_entry(params, tables[i], BT_TRUE))
 			return false;
 	}
 	/* The first screen has no stacks. */

@@ -10,6 +10,7 @@
 #include "tools/child.h"
 #include "tools/commands.h"
 #include "tools/command_line.h"
+#include "tools/filters.h"
 #include "tools/message.h"
 #include "tools/parts.h"
 #include "tools/reading.h"
@@ -26,6 +27,7 @@ enum { KEY_JSON = TAP_KEY_OTHERS, KEY_WATCH };
 struct request {
 	struct tap_why why;
 	unsigned pause_s; /* 0: look once */
+	struct tap_filters_view filters;
 	struct tap_reading reading;
 };
 
@@ -58,6 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct request *request = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &request->filters;
+		break;
 	case KEY_JSON:
 		request->why.is_json = true;
 		return 0;
@@ -67,7 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return tap_reading_parse(&request->reading, key, arg, state);
 }
 
-static const struct argp_child children[] = {{.argp = &tap_snapshots_argp}, {0}};
+static const struct argp_child children[] = {
+	{.argp = &tap_filters_argp}, {.argp = &tap_snapshots_argp}, {0}};
 
 static const struct argp argp = {
 	.options = options,
@@ -93,6 +99,7 @@ int tap_why_main(int argc, char **argv)
 	why->count = request.reading.trace_count;
 	why->output = request.reading.output;
 	why->overwrite = request.reading.overwrite;
+	why->filters = &request.filters;
 	tap_child_fill_standard();
 	if (!request.pause_s) {
 		tap_parts_wish(&(struct tap_parts_wish){

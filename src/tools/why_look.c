@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tools/filters.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/terminal.h"
@@ -23,7 +24,8 @@ static bt_value *make_params(const struct tap_why *why, const char *verdict,
 	    !bt_value_map_insert_bool_entry(params, "overwrite", why->overwrite) &&
 	    !bt_value_map_insert_string_entry(params, "verdict", verdict) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", shows_progress) &&
-	    tap_terminal_add_params(params))
+	    tap_terminal_add_params(params) &&
+	    (!why->filters || tap_filters_add_params(why->filters, params)))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;

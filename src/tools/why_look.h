@@ -16,12 +16,15 @@ enum tap_verdict {
 	TAP_VERDICT_NONE, /* it cannot be told */
 };
 
+struct tap_filters_view;
+
 struct tap_why {
 	char *const *folders;
 	int count;
 	const char *output; /* a file, or "-" */
 	bool overwrite;
 	bool is_json;
+	const struct tap_filters_view *filters; /* NULL: none */
 };
 
 /*

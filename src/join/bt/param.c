@@ -32,12 +32,17 @@ static bt_value_map_foreach_entry_const_func_status
 read_param(const char *name, const bt_value *value, void *data)
 {
 	struct reading *reading = data;
-	struct tap_param *param = reading->params;
+	struct tap_param *param = NULL;
 	size_t i;
 
-	for (i = 0; i < reading->count && strcmp(param->name, name); i++)
-		param++;
-	if (i == reading->count) {
+	const bool is_bool = bt_value_is_bool(value);
+
+	/* Of two with one name, one is yes or no: "comm" of a report. */
+	for (i = 0; i < reading->count; i++)
+		if (!strcmp(reading->params[i].name, name) &&
+		    (!param || is_bool == (reading->params[i].kind == TAP_PARAM_BOOL)))
+			param = &reading->params[i];
+	if (!param) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
 			reading->self, "There is no parameter \"%s\"", name);
 		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;

@@ -3,6 +3,7 @@
 #include "join/findings/findings.h"
 
 #include "join/findings/analysis.h"
+#include "join/findings/choice.h"
 #include "join/findings/breakdown.h"
 #include "join/findings/collective.h"
 #include "join/views/view.h"
@@ -268,6 +269,29 @@ const struct tap_consumer tap_findings_consumer = {
 
 /* ---- At the end ---- */
 
+const struct tap_filters *tap_findings_filters(const struct tap_findings *findings)
+{
+	return findings->view->filters;
+}
+
+/* Drops the findings that the filters do not choose.  Returns how many. */
+static size_t choose(struct tap_findings *findings)
+{
+	const struct tap_filters *filters = tap_findings_filters(findings);
+	struct tap_finding *all = findings->all.items;
+	const size_t count = findings->all.count;
+	size_t i, kept = 0;
+
+	for (i = 0; i < count; i++)
+		if (!filters ||
+		    tap_finding_passes(&all[i], filters, findings->view->context))
+			all[kept++] = all[i];
+		else
+			tap_finding_free(&all[i]);
+	findings->all.count = kept;
+	return count - kept;
+}
+
 /*
  * What costs most first: by severity, then causes before what follows from them, then by
  * cost, by kind, and by time.
@@ -288,7 +312,8 @@ static int compare(const void *left, const void *right)
 }
 
 /* Says that nothing is wrong, or that the trace does not tell. */
-static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
+static int add_clear(struct tap_findings *findings, const struct tap_loss *loss,
+		     size_t left_out)
 {
 	const bool is_lossy = loss->discarded_events || loss->discarded_unknown ||
 			      loss->damaged_streams;
@@ -299,11 +324,19 @@ static int add_clear(struct tap_findings *findings, const struct tap_loss *loss)
 
 	if (!finding)
 		return -ENOMEM;
-	tap_buffer_add_string(
-		&finding->headline,
-		is_lossy ? "events are missing from the trace: it does not tell "
-			   "whether something is wrong"
-			 : "nothing is wrong, as far as the trace shows");
+	if (left_out) {
+		tap_buffer_add_string(&finding->headline,
+				      "nothing is found in what the filters choose; ");
+		tap_buffer_add_unsigned(&finding->headline, left_out);
+		tap_buffer_add_string(&finding->headline,
+				      left_out == 1 ? " finding is left out"
+						    : " findings are left out");
+		return 0;
+	}
+	tap_buffer_add_string(&finding->headline,
+			      is_lossy ? "events are missing from the trace: it does not tell "
+					 "whether something is wrong"
+				       : "nothing is wrong, as far as the trace shows");
 	return 0;
 }
 
@@ -353,16 +386,17 @@ static int explain_all(struct tap_findings *findings)
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
 {
 	int ret = tap_collectives_finish(findings->collectives, findings->view->context);
-	size_t i;
+	size_t i, left_out;
 
 	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
 		if (analyses[i]->conclude)
 			ret = analyses[i]->conclude(findings->states[i], loss);
 	if (!ret)
 		ret = explain_all(findings);
-	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
-		ret = add_clear(findings, loss);
 	settle_causes(findings);
+	left_out = choose(findings);
+	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
+		ret = add_clear(findings, loss, left_out);
 	if (!ret)
 		qsort(findings->all.items, findings->all.count,
 		      sizeof(*findings->all.items), compare);

@@ -13,6 +13,7 @@
 #include "join/findings/finding.h"
 #include "join/model/context.h"
 
+struct tap_filters;
 struct tap_findings;
 struct tap_view;
 
@@ -29,10 +30,14 @@ void tap_findings_destroy(struct tap_findings *findings);
 extern const struct tap_consumer tap_findings_consumer;
 
 /*
- * The trace is over: makes the findings, and one that says that nothing is wrong, or that
+ * The trace is over: makes the findings, drops those that the view's filters do not choose,
+ * and adds one that says that nothing is wrong, or that
  * the trace does not tell, if there is no other.  Returns 0 or -ENOMEM.
  */
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss);
+
+/* The filters that choose among the findings; NULL: none. */
+const struct tap_filters *tap_findings_filters(const struct tap_findings *findings);
 
 /* How many findings there are, and the one at this index, what costs most first. */
 size_t tap_findings_count(const struct tap_findings *findings);

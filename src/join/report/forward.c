@@ -3,11 +3,17 @@
 #include "join/report/forward.h"
 
 #define FORWARD(name, function, type) \
-	int tap_forward_##name(void *data, type value) \
+	static int give_##name(void *data, type value) \
 	{ \
 		const struct tap_finding_view *view = data; \
 \
 		return tap_findings_consumer.function(view->findings, value); \
+	} \
+	int tap_forward_##name(void *data, type value) \
+	{ \
+		const struct tap_finding_view *view = data; \
+\
+		return view->view.filtered ? 0 : give_##name(data, value); \
 	}
 FORWARD(process, process, const struct tap_process *)
 FORWARD(problem, problem, const struct tap_problem *)
@@ -19,6 +25,19 @@ FORWARD(ended, span_ended, struct tap_span *)
 FORWARD(link, link, const struct tap_link *)
 FORWARD(defect, defect, const struct tap_link *)
 FORWARD(end_state, end_state, const struct tap_end_state *)
+
+const struct tap_consumer tap_forward_all = {
+	.process = give_process,
+	.problem = give_problem,
+	.sample = give_sample,
+	.thread = give_thread,
+	.communicator = give_communicator,
+	.span_begun = give_begun,
+	.span_ended = give_ended,
+	.link = give_link,
+	.defect = give_defect,
+	.end_state = give_end_state,
+};
 
 void tap_forward_add_json(struct tap_finding_view *view)
 {

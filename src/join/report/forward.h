@@ -21,7 +21,8 @@ struct tap_finding_view {
 
 /*
  * For the consumer of such a view; a view with a function of its own calls these first.
- * Each returns what the findings do.
+ * Each returns what the findings do.  Where filters are given they do nothing: the findings
+ * then get everything by tap_forward_all, and the view what passes.
  */
 int tap_forward_process(void *data, const struct tap_process *process);
 int tap_forward_problem(void *data, const struct tap_problem *problem);
@@ -33,6 +34,9 @@ int tap_forward_ended(void *data, struct tap_span *span);
 int tap_forward_link(void *data, const struct tap_link *link);
 int tap_forward_defect(void *data, const struct tap_link *link);
 int tap_forward_end_state(void *data, const struct tap_end_state *end_state);
+
+/* The member `all` of such a view. */
+extern const struct tap_consumer tap_forward_all;
 
 /* Adds "findings":[...] */
 void tap_forward_add_json(struct tap_finding_view *view);

@@ -3,6 +3,7 @@
 #include "join/report/overview.h"
 
 #include "join/report/columns.h"
+#include "join/views/filters.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -208,6 +209,34 @@ static int compare_weight(const void *left, const void *right)
 	return order ? order : compare_ranks(left, right);
 }
 
+static bool is_operation_wanted(const void *row, const void *filters)
+{
+	const struct tap_breakdown_operation *operation = row;
+
+	return tap_filters_pass_communicator(filters, operation->comm) &&
+	       tap_filters_pass_name(filters, operation->name);
+}
+
+static bool is_rank_wanted(const void *row, const void *filters)
+{
+	const struct tap_overview_rank *rank = row;
+
+	return tap_filters_pass_rank(filters, rank->sums.rank) &&
+	       tap_filters_pass_host(filters, rank->sums.process);
+}
+
+/*
+ * Leaves out rows that nobody wants to see.  What is in the others is of the whole run, as
+ * the findings are.
+ */
+static void choose_rows(struct tap_overview *overview, const struct tap_filters *filters)
+{
+	if (!filters)
+		return;
+	tap_rows_keep(&overview->operations, is_operation_wanted, filters);
+	tap_rows_keep(&overview->ranks, is_rank_wanted, filters);
+}
+
 int tap_overview_finish(struct tap_overview *overview, const struct tap_context *context,
 			const struct tap_findings *findings,
 			const struct tap_report_calls *calls)
@@ -234,6 +263,7 @@ int tap_overview_finish(struct tap_overview *overview, const struct tap_context 
 	for (i = 0; i < tap_findings_count(findings); i++)
 		mark(overview, tap_findings_at(findings, i));
 	tap_rows_sort(&overview->ranks, compare_ranks);
+	choose_rows(overview, tap_findings_filters(findings));
 	return 0;
 }
 

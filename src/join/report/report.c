@@ -371,6 +371,7 @@ struct tap_view *tap_report_create(void)
 	if (!report)
 		return NULL;
 	report->base.view.consumer = &consumer;
+	report->base.view.all = &tap_forward_all;
 	report->base.view.destroy = destroy;
 	report->base.findings = tap_findings_create(&report->base.view);
 	if (report->base.findings)

@@ -42,6 +42,19 @@ void tap_rows_sort(struct tap_rows *rows, int (*compare)(const void *, const voi
 		qsort(rows->all, rows->count, sizeof(*rows->all), compare);
 }
 
+void tap_rows_keep(struct tap_rows *rows,
+		   bool (*keeps)(const void *row, const void *data), const void *data)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < rows->count; i++)
+		if (keeps(rows->all[i], data))
+			rows->all[kept++] = rows->all[i];
+		else
+			free(rows->all[i]);
+	rows->count = kept;
+}
+
 void tap_rows_free(struct tap_rows *rows)
 {
 	size_t i;

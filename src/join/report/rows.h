@@ -10,6 +10,8 @@
 
 #include "join/base/table.h"
 
+#include <stdbool.h>
+
 /* All zero is empty. */
 struct tap_rows {
 	struct tap_table by_pair;
@@ -37,6 +39,12 @@ static inline int tap_rows_compare(uint64_t a, uint64_t b)
 
 /* Sorts the rows. compare is that of qsort(): its arguments point to pointers to rows. */
 void tap_rows_sort(struct tap_rows *rows, int (*compare)(const void *, const void *));
+
+/*
+ * Drops the rows of which keeps() says no; no row is looked up or added after that.
+ */
+void tap_rows_keep(struct tap_rows *rows,
+		   bool (*keeps)(const void *row, const void *data), const void *data);
 
 /* Frees the table and the rows, but not what the rows point to. */
 void tap_rows_free(struct tap_rows *rows);

@@ -3,6 +3,7 @@
 #include "join/report/screen.h"
 
 #include "join/report/columns.h"
+#include "join/views/filtered.h"
 #include "join/views/view.h"
 
 #include <string.h>
@@ -132,6 +133,7 @@ static void add_headline(struct tap_buffer *text, const struct tap_screen *scree
 	const size_t width = screen->view->settings.columns;
 	struct tap_buffer line = {0};
 
+	tap_filtered_add_text(&line, screen->view);
 	tap_view_add_snapshots_text(&line, screen->view->context);
 	tap_overview_add_headline(&line, screen->overview);
 	add_lost(&line, screen->loss);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The view of the findings alone. */
 #include "join/report/forward.h"
+#include "join/views/filtered.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static void write_text(struct tap_finding_view *why)
 {
 	size_t i;
 
+	tap_filtered_add_filters(&why->view.line, &why->view);
 	for (i = 0; i < tap_findings_count(why->findings); i++)
 		tap_finding_add_text(&why->view.line, tap_findings_at(why->findings, i),
 				     why->view.settings.has_colour);
@@ -32,6 +34,8 @@ static void write_json(struct tap_finding_view *why)
 	tap_json_string(json, "type", "why");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdicts[tap_findings_verdict(why->findings)]);
+	if (why->view.filters)
+		tap_filters_add_json(json, why->view.filters);
 	tap_forward_add_json(why);
 	tap_json_end_line(json, &why->view.line);
 }
@@ -91,6 +95,7 @@ struct tap_view *tap_why_create(void)
 	if (!why)
 		return NULL;
 	why->base.view.consumer = &consumer;
+	why->base.view.all = &tap_forward_all;
 	why->base.view.destroy = destroy;
 	why->base.findings = tap_findings_create(&why->base.view);
 	if (why->base.findings)

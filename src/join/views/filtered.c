@@ -510,6 +510,15 @@ void tap_filtered_add_text(struct tap_buffer *text, const struct tap_view *view)
 	tap_buffer_add_char(text, '\n');
 }
 
+void tap_filtered_add_filters(struct tap_buffer *text, const struct tap_view *view)
+{
+	if (!view->filters)
+		return;
+	tap_buffer_add_string(text, "filtered: ");
+	tap_filters_add_text(text, view->filters);
+	tap_buffer_add_char(text, '\n');
+}
+
 void tap_filtered_add_json(struct tap_json *json, const struct tap_view *view)
 {
 	const struct tap_filtered *filtered = view->filtered;

@@ -30,6 +30,8 @@ extern const struct tap_consumer tap_filtered_consumer;
 
 /* "filtered: rank 2, op 5..6: 14 of 13600 spans", a line; nothing without filters. */
 void tap_filtered_add_text(struct tap_buffer *text, const struct tap_view *view);
+/* "filtered: rank 2, op 5..6", a line, where spans are not counted. */
+void tap_filtered_add_filters(struct tap_buffer *text, const struct tap_view *view);
 /* "filters":{...},"spans_passed":14,"spans":13600; nothing without filters. */
 void tap_filtered_add_json(struct tap_json *json, const struct tap_view *view);
 

@@ -369,18 +369,41 @@ static bool begins_with(uint64_t key, const char *value)
 	return key && length <= have && key >> (have - length) * 4 == wanted;
 }
 
+/* Whether the program gave the communicator this name. */
+static bool is_named(const struct tap_member *member, const char *wanted)
+{
+	const char *name = tap_fields_get_string(&member->about, "config_commName");
+
+	return name && !strcmp(name, wanted);
+}
+
 bool tap_filters_pass_comm(const struct tap_filters *filters,
 			   const struct tap_member *member, uint64_t comm_key)
 {
-	const char *comm = filters->given[TAP_FILTER_COMM], *name;
+	const char *comm = filters->given[TAP_FILTER_COMM];
 
 	if (!comm)
 		return true;
 	if (is_key(comm))
 		return begins_with(member ? tap_member_comm(member)->key : comm_key,
 				   comm);
-	name = member ? tap_fields_get_string(&member->about, "config_commName") : NULL;
-	return name && !strcmp(name, comm);
+	return member && is_named(member, comm);
+}
+
+bool tap_filters_pass_communicator(const struct tap_filters *filters,
+				   const struct tap_comm *comm)
+{
+	const char *wanted = filters->given[TAP_FILTER_COMM];
+	const struct tap_member *member;
+
+	while (comm->united)
+		comm = comm->united;
+	if (!wanted || is_key(wanted))
+		return !wanted || begins_with(comm->key, wanted);
+	for (member = comm->members; member; member = member->next)
+		if (is_named(member, wanted))
+			return true;
+	return false;
 }
 
 bool tap_filters_pass_number(const struct tap_filters *filters, uint64_t number)

@@ -83,6 +83,8 @@ bool tap_filters_pass_name(const struct tap_filters *filters,
  */
 bool tap_filters_pass_comm(const struct tap_filters *filters,
 			   const struct tap_member *member, uint64_t comm_key);
+bool tap_filters_pass_communicator(const struct tap_filters *filters,
+				   const struct tap_comm *comm);
 /* By the number of the operation; 0 is no operation. */
 bool tap_filters_pass_number(const struct tap_filters *filters, uint64_t number);
 /* By rank of the job; -1 is unknown. */
