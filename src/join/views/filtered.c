@@ -342,6 +342,16 @@ static int take_problem(void *data, const struct tap_problem *problem)
 		       : GIVE(filtered, passed, problem, problem);
 }
 
+static int take_sample(void *data, const struct tap_sampled *sample)
+{
+	struct tap_filtered *filtered = data;
+	int ret = GIVE(filtered, all, sample, sample);
+
+	return ret || !is_process_wanted(filtered, sample->process)
+		       ? ret
+		       : GIVE(filtered, passed, sample, sample);
+}
+
 static int take_thread(void *data, const struct tap_thread_state *thread)
 {
 	struct tap_filtered *filtered = data;
@@ -436,6 +446,7 @@ const struct tap_consumer tap_filtered_consumer = {
 	.process = take_process,
 	.library = take_library,
 	.problem = take_problem,
+	.sample = take_sample,
 	.thread = take_thread,
 	.communicator = take_communicator,
 	.span_begun = begin_span,
