@@ -120,6 +120,13 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-init-behind \
 	tests/golden/traces/why-init-clear \
 	tests/golden/traces/why-init-polled \
+	tests/golden/traces/why-late \
+	tests/golden/traces/why-late-calls \
+	tests/golden/traces/why-late-clear \
+	tests/golden/traces/why-late-few \
+	tests/golden/traces/why-late-gpu \
+	tests/golden/traces/why-late-once \
+	tests/golden/traces/why-late-period \
 	tests/golden/traces/why-lost \
 	tests/golden/traces/why-missing \
 	tests/golden/traces/why-order \

@@ -117,7 +117,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \
 	tests/live/programs/slow.c tests/live/programs/storm.c tests/live/programs/missing.c \
-	tests/live/programs/straggler.c \
+	tests/live/programs/straggler.c tests/live/expect/straggler.py \
 	tests/live/programs/stuck.c
 tests/live/programs/slow.so: tests/live/programs/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
@@ -150,7 +150,8 @@ LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
 	tests/live/test_processes.sh tests/live/test_order.sh tests/live/test_late.sh \
 	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
-	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh
+	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh \
+	tests/live/test_straggler.sh
 EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/expect/bundled.py \
 	tests/live/programs/calls.c tests/live/programs/calls.py \
 	tests/live/programs/count.c tests/live/programs/dies.c \

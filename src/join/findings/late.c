@@ -89,10 +89,28 @@ struct comm {
 	struct tap_sample transfers;
 };
 
+/* A pattern, or a single operation, and what it costs. */
+struct found {
+	struct comm *comm;
+	enum tap_severity severity;
+	struct tap_late_pattern pattern;
+	const struct kept *single; /* NULL: the pattern */
+	uint64_t times_last; /* of all operations, also of those that are not kept */
+	int64_t lost_ns, cost_ns;
+	const struct tap_name *name; /* of nearly all that are late; NULL: of several */
+	const struct kept *example;
+	bool has_where;
+	enum where where;
+	int64_t where_ns; /* there, of each */
+	size_t few;	  /* one of so many operations is kept */
+	size_t repeats;	  /* communicators in which the same rank is late, too */
+};
+
 struct late {
 	struct tap_analysis_state state;
 	struct tap_table comms; /* by number */
-	int64_t *scratch;	/* a number of each rank */
+	TAP_VEC(struct found) found;
+	int64_t *scratch; /* a number of each rank */
 	size_t scratch_room;
 };
 
@@ -356,21 +374,6 @@ static int count(void *state, const struct tap_collective *collective)
 
 /* ---- What is found ---- */
 
-/* A pattern, or a single operation, and what it costs. */
-struct found {
-	struct comm *comm;
-	struct tap_late_pattern pattern;
-	const struct kept *single; /* NULL: the pattern */
-	uint64_t times_last; /* of all operations, also of those that are not kept */
-	int64_t lost_ns, cost_ns;
-	const struct tap_name *name; /* of nearly all that are late; NULL: of several */
-	const struct kept *example;
-	bool has_where;
-	enum where where;
-	int64_t where_ns; /* there, of each */
-	size_t few;	  /* of so many operations is kept each */
-};
-
 static bool is_of(const struct found *found, const struct kept *kept)
 {
 	const struct tap_late_pattern *pattern = &found->pattern;
@@ -505,6 +508,10 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 
 	tap_words_add_ranks(text, finding->ranks.items, finding->ranks.count);
 	tap_words_capitalize(text, 0);
+	if (context->comms.count > 1) {
+		tap_buffer_add_string(text, " of ");
+		tap_view_add_key(text, found->comm->comm->key);
+	}
 	if (found->single) {
 		tap_buffer_add_string(text, " was late once: ");
 		tap_words_add_duration(text, found->single->lateness.lateness_ns);
@@ -583,8 +590,14 @@ static void add_detail(struct tap_buffer *text, const struct found *found,
 	tap_words_add_duration(text, waiting ? found->cost_ns / (int64_t) waiting : 0);
 	tap_buffer_add_string(text, waiting > 1 ? " each" : "");
 	tap_buffer_add_string(text, by_kernels ? " inside NCCL kernels."
-					       : ", by when each rank called.");
+					       : ", as the calls show.");
 	add_where(text, found);
+	if (!found->repeats)
+		return;
+	tap_buffer_add_string(text, "\nIt is late in ");
+	tap_buffer_add_unsigned(text, found->repeats);
+	tap_buffer_add_string(text, found->repeats == 1 ? " other communicator, too."
+							: " other communicators, too.");
 }
 
 static void add_rules_out(struct tap_buffer *text, const struct found *found)
@@ -698,11 +711,11 @@ static int add_sides(struct tap_finding *finding, const struct found *found)
 	return tap_finding_add_site(finding, &found->example->end);
 }
 
-static int report(struct late *late, struct found *found, enum tap_severity severity)
+static int report(struct late *late, const struct found *found)
 {
 	const struct tap_context *context = tap_findings_context(late->state.findings);
 	struct tap_finding *finding =
-		tap_findings_add(late->state.findings, TAP_FINDING_LATE, severity);
+		tap_findings_add(late->state.findings, TAP_FINDING_LATE, found->severity);
 
 	if (!finding || add_sides(finding, found) || add_evidence(finding, found))
 		return -ENOMEM;
@@ -731,7 +744,7 @@ static double share_of(const struct comm *comm, int64_t ns)
 }
 
 static int conclude_pattern(struct late *late, struct comm *comm,
-			    const struct tap_late_pattern *pattern, bool *has_reported)
+			    const struct tap_late_pattern *pattern, bool *has_found)
 {
 	struct found found = {.comm = comm, .pattern = *pattern, .few = 1};
 	double share;
@@ -744,12 +757,12 @@ static int conclude_pattern(struct late *late, struct comm *comm,
 	share = share_of(comm, found.lost_ns);
 	if (share < NOTE_SHARE || !found.example)
 		return 0;
-	*has_reported = true;
-	return report(late, &found,
-		      share >= WARNING_SHARE && found.lost_ns >= WARNING_NS &&
-				      !pattern->is_faint
-			      ? TAP_SEVERITY_WARNING
-			      : TAP_SEVERITY_NOTE);
+	*has_found = true;
+	found.severity = share >= WARNING_SHARE && found.lost_ns >= WARNING_NS &&
+					 !pattern->is_faint
+				 ? TAP_SEVERITY_WARNING
+				 : TAP_SEVERITY_NOTE;
+	return tap_vec_add(&late->found, found);
 }
 
 /* One long pause, which stands out from all else. */
@@ -768,7 +781,8 @@ static int conclude_single(struct late *late, struct comm *comm)
 	found.cost_ns = ns * (int64_t) (comm->nranks - 1);
 	sum_wheres(late, &found);
 	find_example(&found);
-	return report(late, &found, TAP_SEVERITY_WARNING);
+	found.severity = TAP_SEVERITY_WARNING;
+	return tap_vec_add(&late->found, found);
 }
 
 static int compare_kept(const void *left, const void *right)
@@ -783,7 +797,7 @@ static int conclude_comm(struct late *late, struct comm *comm)
 	const size_t count = comm->kept.count;
 	struct tap_late_pattern pattern;
 	struct tap_lateness *series;
-	bool has_reported = false;
+	bool has_found = false;
 	int ret = 1;
 	size_t i;
 
@@ -799,13 +813,62 @@ static int conclude_comm(struct late *late, struct comm *comm)
 		series[i] = comm->kept.items[i].lateness;
 	for (i = 0; ret == 1 && i < PATTERNS_MAX; i++) {
 		ret = tap_late_find(series, count, comm->nranks, &pattern);
-		if (ret == 1 && conclude_pattern(late, comm, &pattern, &has_reported))
+		if (ret == 1 && conclude_pattern(late, comm, &pattern, &has_found))
 			ret = -ENOMEM;
 	}
 	free(series);
 	if (ret < 0)
 		return ret;
-	return has_reported ? 0 : conclude_single(late, comm);
+	return has_found ? 0 : conclude_single(late, comm);
+}
+
+/* What costs most first. */
+static int compare_found(const void *left, const void *right)
+{
+	const struct found *a = left, *b = right;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	if (a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	return a->comm->comm->number < b->comm->comm->number ? -1 : 1;
+}
+
+/* Whether the second is a pattern of the same rank in another communicator. */
+static bool is_same_gpu(const struct found *a, const struct found *b)
+{
+	const struct tap_link_end *left = &a->example->end, *right;
+
+	if (a->comm == b->comm || b->single || !b->example)
+		return false;
+	right = &b->example->end;
+	return left->process == right->process &&
+	       (!left->member || !right->member ||
+		left->member->device == right->member->device);
+}
+
+/* A rank that is late in several communicators is one finding, that of the worst. */
+static int report_all(struct late *late)
+{
+	struct found *all = late->found.items;
+	const size_t count = late->found.count;
+	size_t i, j;
+	int ret = 0;
+
+	if (count)
+		qsort(all, count, sizeof(*all), compare_found);
+	for (i = 0; !ret && i < count; i++) {
+		if (!all[i].example)
+			continue;
+		for (j = i + 1; j < count; j++) {
+			if (!is_same_gpu(&all[i], &all[j]))
+				continue;
+			all[i].repeats++;
+			all[j].example = NULL;
+		}
+		ret = report(late, &all[i]);
+	}
+	return ret;
 }
 
 static int conclude(void *state, const struct tap_loss *loss)
@@ -818,7 +881,7 @@ static int conclude(void *state, const struct tap_loss *loss)
 	for (i = 0; !ret && i < late->comms.size; i++)
 		if (late->comms.slots[i].value)
 			ret = conclude_comm(late, late->comms.slots[i].value);
-	return ret;
+	return ret ? ret : report_all(late);
 }
 
 static void free_all(void *state)
@@ -836,6 +899,7 @@ static void free_all(void *state)
 		free(comm);
 	}
 	tap_table_free(&late->comms);
+	tap_vec_free(&late->found);
 	free(late->scratch);
 }
 
