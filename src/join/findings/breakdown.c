@@ -19,6 +19,7 @@
 struct operation {
 	struct tap_breakdown_operation sum;
 	struct tap_sample lasted, transfers;
+	struct tap_sample calls, launches, queues; /* of each rank */
 	int64_t nranks;
 };
 
@@ -43,7 +44,8 @@ struct busy {
 struct rank {
 	struct tap_breakdown_rank sum;
 	struct busy busy;
-	uint64_t operations; /* of the communicator that names the rank */
+	uint64_t nranks; /* of the communicator that names the rank */
+	bool has_kernels;
 };
 
 struct tap_breakdown {
@@ -161,12 +163,21 @@ static int count_arrival(struct tap_breakdown *breakdown,
 		return ret;
 	/* Of several communicators the largest one's numbers are those of the job. */
 	if (arrival->end.process->rank < 0 && collective->nranks >= 0 &&
-	    (uint64_t) collective->nranks > rank->operations) {
-		rank->operations = (uint64_t) collective->nranks;
+	    (uint64_t) collective->nranks > rank->nranks) {
+		rank->nranks = (uint64_t) collective->nranks;
 		rank->sum.rank = arrival->end.rank;
 	}
 	if (collective->is_message || wait_ns < 0)
 		return 0;
+	/* What kernels show is not mixed with what calls show. */
+	if (!collective->has_kernels && rank->has_kernels)
+		return 0;
+	if (collective->has_kernels && !rank->has_kernels) {
+		rank->has_kernels = true;
+		rank->sum.collectives = rank->sum.times_last = 0;
+		rank->sum.waited_ns = 0;
+		rank->sum.waited_known = TAP_KNOWN_EXACT;
+	}
 	rank->sum.collectives++;
 	rank->sum.times_last += collective->last == i;
 	rank->sum.waited_ns += wait_ns;
@@ -261,6 +272,30 @@ static void merge_word(char *word, const char *other)
 		strcpy(word, "various");
 }
 
+/* The way of each rank from its call to its kernel. */
+static void count_ways(struct operation *operation,
+		       const struct tap_collective *collective)
+{
+	size_t i;
+
+	for (i = 0; i < collective->count; i++) {
+		const struct tap_arrival *arrival = &collective->arrivals[i];
+		const int64_t call_ns = arrival->end.facts.begin_ns;
+
+		if (arrival->launch_begin_ns < 0)
+			continue;
+		if (call_ns >= 0)
+			tap_sample_add(&operation->calls,
+				       tap_since_ns(arrival->launch_begin_ns, call_ns));
+		tap_sample_add(&operation->launches,
+			       tap_since_ns(arrival->launch_end_ns,
+					    arrival->launch_begin_ns));
+		tap_sample_add(&operation->queues,
+			       tap_since_ns(arrival->kernel_begin_ns,
+					    arrival->launch_begin_ns));
+	}
+}
+
 static void count_times(struct operation *operation,
 			const struct tap_collective *collective)
 {
@@ -281,6 +316,7 @@ static void count_times(struct operation *operation,
 	}
 	sum->total_ns += tap_since_ns(collective->end_ns, first_ns);
 	sum->waiting_ns += tap_since_ns(last_ns, first_ns);
+	count_ways(operation, collective);
 	tap_sample_add(&operation->lasted, tap_since_ns(collective->end_ns, first_ns));
 	tap_sample_add(&operation->transfers, tap_since_ns(collective->end_ns, last_ns));
 }
@@ -345,6 +381,9 @@ static void finish_operation(struct operation *operation)
 	sum->comm = tap_comm_root((struct tap_comm *) sum->comm);
 	sum->median_ns = tap_sample_median(&operation->lasted);
 	sum->transfer_ns = tap_sample_median(&operation->transfers);
+	sum->call_ns = tap_sample_median(&operation->calls);
+	sum->launch_ns = tap_sample_median(&operation->launches);
+	sum->queue_ns = tap_sample_median(&operation->queues);
 	sum->waiting_percent = sum->total_ns > 0
 				       ? (int64_t) (100.0 * (double) sum->waiting_ns /
 							    (double) sum->total_ns +

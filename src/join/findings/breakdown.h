@@ -36,6 +36,11 @@ struct tap_breakdown_operation {
 	int64_t waiting_percent;
 	int64_t transfer_ns; /* the median from the last rank's start to the end */
 	/*
+	 * Medians of the ranks' ways to it: from the call to the launch of the kernel, of
+	 * the launch, and from the launch's beginning to the kernel's.
+	 */
+	int64_t call_ns, launch_ns, queue_ns;
+	/*
 	 * Bytes per second while the transfer lasts, as nccl-tests defines both
 	 * (tap_breakdown_bandwidth()); medians.
 	 */

@@ -342,6 +342,23 @@ static void count_span(struct comm *comm, const struct tap_collective *collectiv
 	comm->by_kernels += collective->has_kernels;
 }
 
+/*
+ * Forgets what calls said when the first kernels come: one operation whose kernels are
+ * missing, among others, tells how far a rank's host runs ahead, not that it is late.
+ */
+static void forget_calls(struct comm *comm)
+{
+	const struct comm fresh = {.comm = comm->comm,
+				   .ranks = comm->ranks,
+				   .nranks = comm->nranks,
+				   .first_ns = INT64_MAX,
+				   .last_ns = INT64_MIN};
+
+	tap_vec_free(&comm->kept);
+	memset(comm->ranks, 0, comm->nranks * sizeof(*comm->ranks));
+	*comm = fresh;
+}
+
 static int count(void *state, const struct tap_collective *collective)
 {
 	struct late *late = state;
@@ -358,6 +375,10 @@ static int count(void *state, const struct tap_collective *collective)
 	ret = get_comm(late, collective, &comm);
 	if (ret || !comm || comm->nranks != collective->count)
 		return ret;
+	if (comm->by_kernels && !collective->has_kernels)
+		return 0;
+	if (comm->timed && !comm->by_kernels && collective->has_kernels)
+		forget_calls(comm);
 	lateness_ns = tap_since_ns(collective->arrivals[collective->last].start_ns,
 				   median_of_others(late, collective, start_of));
 	lateness_ns = tap_since_ns(lateness_ns, carried(late, comm, collective));

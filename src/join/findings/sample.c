@@ -34,17 +34,6 @@ void tap_sample_add(struct tap_sample *sample, int64_t value)
 		sample->values[at] = value;
 }
 
-int64_t tap_sample_median(const struct tap_sample *sample)
-{
-	int64_t values[TAP_SAMPLE_SIZE];
-	size_t count = TAP_SAMPLE_SIZE;
-
-	if (sample->draw.seen < count)
-		count = (size_t) sample->draw.seen;
-	memcpy(values, sample->values, count * sizeof(*values));
-	return tap_median(values, count);
-}
-
 static int compare(const void *left, const void *right)
 {
 	const int64_t a = *(const int64_t *) left, b = *(const int64_t *) right;
@@ -60,6 +49,31 @@ int64_t tap_median(int64_t *values, size_t count)
 		return values[0];
 	qsort(values, count, sizeof(*values), compare);
 	return values[(count - 1) / 2];
+}
+
+/* The value that so many quarters do not exceed; -1 of an empty sample. */
+static int64_t value_at(const struct tap_sample *sample, size_t quarters)
+{
+	int64_t values[TAP_SAMPLE_SIZE];
+	size_t count = TAP_SAMPLE_SIZE;
+
+	if (sample->draw.seen < count)
+		count = (size_t) sample->draw.seen;
+	if (!count)
+		return -1;
+	memcpy(values, sample->values, count * sizeof(*values));
+	tap_median(values, count);
+	return values[(count - 1) * quarters / 4];
+}
+
+int64_t tap_sample_median(const struct tap_sample *sample)
+{
+	return value_at(sample, 2);
+}
+
+int64_t tap_sample_quartile(const struct tap_sample *sample)
+{
+	return value_at(sample, 1);
 }
 
 int64_t tap_median_deviation(int64_t *values, size_t count, int64_t center)

@@ -38,6 +38,7 @@
 
 #define TIMES 4
 #define DEVIATIONS 6
+#define FASTEST_TIMES 3
 #define WARNING_SHARE 0.1
 #define NOTE_SHARE 0.02
 #define WARNING_NS 20000000
@@ -254,7 +255,8 @@ static void compare_with_others(const struct slow *slow, struct pair *pair,
 	center = tap_median(scratch, count);
 	deviation = tap_median_deviation(scratch, count, center);
 	if (pair->median_ns / TIMES < center ||
-	    pair->median_ns - center < DEVIATIONS * deviation)
+	    pair->median_ns - center < DEVIATIONS * deviation ||
+	    tap_sample_quartile(&pair->times) / FASTEST_TIMES < center)
 		return;
 	pair->others_ns = center;
 	if (__builtin_mul_overflow(pair->median_ns - center, (int64_t) pair->messages,
