@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 # The core of the join, without babeltrace2, and what of the traced side can stand alone.
 
-check_PROGRAMS += tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
+check_PROGRAMS += tests/unit/test_collective tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
 	tests/unit/test_net tests/unit/test_shared tests/unit/test_symbol \
 	tests/unit/test_wire tests/unit/fuzz_join
 tests_unit_test_join_SOURCES = tests/unit/test_join.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_join_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_join_LDADD = src/join/libjoin.la
+tests_unit_test_collective_SOURCES = tests/unit/test_collective.c tests/unit/draw.h \
+	tests/unit/tap.h
+tests_unit_test_collective_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_collective_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_collective_LDADD = src/join/libjoin.la
 tests_unit_test_late_SOURCES = tests/unit/test_late.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_late_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE -I$(top_srcdir)/tests
 tests_unit_test_late_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -130,7 +135,7 @@ tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c tests/unit/tap.h \
 tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
-UNIT_TESTS = tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
+UNIT_TESTS = tests/unit/test_collective tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
 	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_kernel \
 	tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
