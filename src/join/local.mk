@@ -36,6 +36,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/slow.c \
 	src/join/findings/setup.c \
 	src/join/findings/words.c src/join/findings/words.h \
+	src/join/findings/quantity.c src/join/findings/quantity.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \

@@ -23,7 +23,7 @@
 #include "join/findings/collective.h"
 #include "join/findings/lateness.h"
 #include "join/findings/sample.h"
-#include "join/findings/words.h"
+#include "join/findings/quantity.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -527,15 +527,14 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 	const struct tap_late_pattern *pattern = &found->pattern;
 	const bool is_one = finding->ranks.count == 1;
 
-	tap_words_add_ranks(text, finding->ranks.items, finding->ranks.count);
-	tap_words_capitalize(text, 0);
+	tap_quantity_add_ranks(text, finding->ranks.items, finding->ranks.count, true);
 	if (context->comms.count > 1) {
 		tap_buffer_add_string(text, " of ");
 		tap_view_add_key(text, found->comm->comm->key);
 	}
 	if (found->single) {
 		tap_buffer_add_string(text, " was late once: ");
-		tap_words_add_duration(text, found->single->lateness.lateness_ns);
+		tap_quantity_add_duration(text, found->single->lateness.lateness_ns);
 		tap_buffer_add_string(text, " after the others to ");
 		tap_buffer_add_visible(text,
 				       found->name ? found->name->name : "operation");
@@ -562,7 +561,7 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 		break;
 	case TAP_LATE_PERIOD:
 		tap_buffer_add_string(text, " to every ");
-		tap_words_add_ordinal(text, pattern->period);
+		tap_quantity_add_ordinal(text, pattern->period);
 		tap_buffer_add_string(text, " collective: ");
 		break;
 	}
@@ -570,7 +569,7 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 			      is_one ? "last to start " : "one of them last to start ");
 	add_counts(text, found, pattern->course == TAP_LATE_ALWAYS);
 	tap_buffer_add_string(text, ", by ");
-	tap_words_add_duration(text, pattern->lateness_ns);
+	tap_quantity_add_duration(text, pattern->lateness_ns);
 	tap_buffer_add_string(text, " each.");
 }
 
@@ -585,7 +584,7 @@ static void add_where(struct tap_buffer *text, const struct found *found)
 	if (!found->has_where)
 		return;
 	tap_buffer_add_string(text, "\nThe late rank loses ");
-	tap_words_add_duration(text, found->where_ns);
+	tap_quantity_add_duration(text, found->where_ns);
 	tap_buffer_add_string(text, wheres[found->where]);
 	if (found->where == BEFORE_CALL && example->before &&
 	    example->before_ns > found->where_ns / 2) {
@@ -608,7 +607,7 @@ static void add_detail(struct tap_buffer *text, const struct found *found,
 
 	tap_buffer_add_string(text, waiting == 1 ? "The other rank waits about "
 						 : "The other ranks wait about ");
-	tap_words_add_duration(text, waiting ? found->cost_ns / (int64_t) waiting : 0);
+	tap_quantity_add_duration(text, waiting ? found->cost_ns / (int64_t) waiting : 0);
 	tap_buffer_add_string(text, waiting > 1 ? " each" : "");
 	tap_buffer_add_string(text, by_kernels ? " inside NCCL kernels."
 					       : ", as the calls show.");
@@ -630,7 +629,7 @@ static void add_rules_out(struct tap_buffer *text, const struct found *found)
 	if (transfer_ns < 0 || transfer_ns > late_ns / 5)
 		return;
 	tap_buffer_add_string(text, "The transfer is not the problem: ");
-	tap_words_add_duration(text, transfer_ns);
+	tap_quantity_add_duration(text, transfer_ns);
 	tap_buffer_add_string(text, " from the last rank's start.");
 }
 
@@ -643,11 +642,11 @@ static void add_next(struct tap_buffer *text, const struct found *found,
 
 	if (found->has_where && found->where == IN_QUEUE) {
 		tap_buffer_add_string(text, "what runs on the GPU of ");
-		tap_words_add_ranks(text, &rank, 1);
+		tap_quantity_add_ranks(text, &rank, 1, false);
 		tap_buffer_add_string(text, " before the kernel of ");
 	} else {
 		tap_buffer_add_string(text, "what does ");
-		tap_words_add_ranks(text, &rank, 1);
+		tap_quantity_add_ranks(text, &rank, 1, false);
 		tap_buffer_add_string(text, " do before ");
 	}
 	tap_buffer_add_visible(text, example->end.name->name);

@@ -22,7 +22,7 @@
 #include "join/base/time.h"
 #include "join/findings/collective.h"
 #include "join/findings/sample.h"
-#include "join/findings/words.h"
+#include "join/findings/quantity.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -286,7 +286,7 @@ static void add_rank(struct tap_buffer *text, const struct slow *slow,
 	const int64_t rank = rank_of(slow, process);
 
 	if (rank >= 0)
-		tap_words_add_ranks(text, &rank, 1);
+		tap_quantity_add_ranks(text, &rank, 1, false);
 	else
 		tap_view_add_process(text, process);
 }
@@ -302,7 +302,7 @@ static void add_headline(struct tap_buffer *text, const struct slow *slow,
 	tap_buffer_add_string(text, " to ");
 	add_rank(text, slow, pair->to);
 	tap_buffer_add_string(text, " are slow: ");
-	tap_words_add_duration(text, pair->median_ns);
+	tap_quantity_add_duration(text, pair->median_ns);
 	tap_buffer_add_string(text, " each, ");
 	tap_buffer_add_unsigned(text, times);
 	tap_buffer_add_string(text, " times as long as between others.");
@@ -312,14 +312,14 @@ static void add_detail(struct tap_buffer *text, const struct pair *pair)
 {
 	tap_buffer_add_unsigned(text, pair->messages);
 	tap_buffer_add_string(text, " messages of up to ");
-	tap_words_add_bytes(text, pair->bytes);
+	tap_quantity_add_bytes(text, pair->bytes);
 	tap_buffer_add_string(text,
 			      pair->is_received
 				      ? ", from the post to the receipt; "
 				      : ", from the post to the sender's completion; ");
-	tap_words_add_duration(text, pair->others_ns);
+	tap_quantity_add_duration(text, pair->others_ns);
 	tap_buffer_add_string(text, " between others.\nThat costs up to ");
-	tap_words_add_duration(text, pair->cost_ns);
+	tap_quantity_add_duration(text, pair->cost_ns);
 	tap_buffer_add_char(text, '.');
 }
 

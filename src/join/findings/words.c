@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Clauses that are put together from what is known; numbers as a person reads them. */
+/* Clauses that are put together from what is known. */
 #include "join/findings/words.h"
 
-#include "common/compiler.h"
-#include "join/base/spread.h"
 #include "join/views/view.h"
 
 /* A longer list ends with how many more there are. */
@@ -263,70 +261,4 @@ void tap_words_add_next(struct tap_buffer *text, const struct tap_end_state *end
 		tap_buffer_add_string(text, " on ");
 		tap_buffer_add_visible(text, end->process->host);
 	}
-}
-
-/* ---- Figures ---- */
-
-/* A number of tenths, without ".0" from 10 on. */
-static void add_tenths(struct tap_buffer *text, uint64_t tenths)
-{
-	tap_buffer_add_unsigned(text, tenths / 10);
-	if (tenths >= 100)
-		return;
-	tap_buffer_add_char(text, '.');
-	tap_buffer_add_unsigned(text, tenths % 10);
-}
-
-void tap_words_add_duration(struct tap_buffer *text, int64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = {{1000000000, " s"}, {1000000, " ms"}, {1000, " us"}};
-	const uint64_t rounded = tap_spread_round(ns > 0 ? (uint64_t) ns : 0);
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(units); i++) {
-		if (rounded < units[i].ns)
-			continue;
-		add_tenths(text, rounded / (units[i].ns / 10));
-		tap_buffer_add_string(text, units[i].name);
-		return;
-	}
-	tap_buffer_add_unsigned(text, rounded);
-	tap_buffer_add_string(text, " ns");
-}
-
-void tap_words_add_bytes(struct tap_buffer *text, int64_t bytes)
-{
-	static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-	uint64_t number = bytes > 0 ? (uint64_t) bytes : 0, below = 0;
-	size_t i = 0;
-
-	while (number >= 1024 && i + 1 < ARRAY_SIZE(units)) {
-		below = number % 1024;
-		number /= 1024;
-		i++;
-	}
-	if (number < 10 && below)
-		add_tenths(text, number * 10 + below * 10 / 1024);
-	else
-		tap_buffer_add_unsigned(text, number);
-	tap_buffer_add_string(text, units[i]);
-}
-
-void tap_words_add_ordinal(struct tap_buffer *text, uint64_t number)
-{
-	static const char *const ends[] = {"th", "st", "nd", "rd"};
-	const uint64_t last = number % 10;
-
-	tap_buffer_add_unsigned(text, number);
-	tap_buffer_add_string(text,
-			      number / 10 % 10 == 1 || last > 3 ? ends[0] : ends[last]);
-}
-
-void tap_words_capitalize(struct tap_buffer *text, size_t start)
-{
-	if (start < text->used && text->data[start] >= 'a' && text->data[start] <= 'z')
-		text->data[start] = (char) (text->data[start] - 'a' + 'A');
 }

@@ -44,15 +44,6 @@ void tap_words_add_since(struct tap_buffer *text, const struct tap_context *cont
 void tap_words_add_next(struct tap_buffer *text, const struct tap_end_state *end,
 			int64_t rank);
 
-/* "200 ms", "2.0 s", "35 us": two digits in the largest unit that fits. */
-void tap_words_add_duration(struct tap_buffer *text, int64_t ns);
-/* "256 KiB", "1.5 MiB", "100 B": exact where the unit divides it, else two digits. */
-void tap_words_add_bytes(struct tap_buffer *text, int64_t bytes);
-/* "1st", "2nd", "10th" */
-void tap_words_add_ordinal(struct tap_buffer *text, uint64_t number);
-/* Makes the letter at this place, where a sentence begins, a capital one. */
-void tap_words_capitalize(struct tap_buffer *text, size_t start);
-
 /* The open call of the process that has been open longest, or NULL. */
 const struct tap_open_call *tap_words_open_call(const struct tap_end_state *end);
 
