@@ -31,7 +31,7 @@
 #include <string.h>
 
 /* So many operations of a communicator are kept, at random when there are more. */
-#define KEPT 512
+#define KEPT 256
 /* The most ranks and communicators: a damaged trace cannot fill the memory. */
 #define RANKS_MAX 65536
 #define COMMS_MAX 4096

@@ -19,6 +19,7 @@
 #define LEAST 4 /* operations */
 #define STANDS_OUT 3
 #define PERIOD_MAX 1024
+#define PARTS_MAX 32
 
 /* What is looked at: the series' operations in its order, and some of them. */
 struct look {
@@ -254,7 +255,28 @@ static bool fits_period(const struct look *look, const struct tap_late_pattern *
 	       (double) hits >= (1 - SELDOM) * (double) on;
 }
 
-/* The period is a distance between two late operations that follow each other. */
+/*
+ * The period is a distance between two late operations that follow each other, or a part
+ * of it: of a long series not all operations are here.
+ */
+static bool try_distance(const struct look *look, struct tap_late_pattern *pattern,
+			 size_t late, uint64_t number, uint64_t distance)
+{
+	uint64_t part;
+
+	for (part = 1; part <= PARTS_MAX; part++) {
+		const uint64_t period = distance / part;
+
+		if (distance % part || period < 2 || period > PERIOD_MAX ||
+		    !fits_period(look, pattern, late, period, number % period))
+			continue;
+		pattern->course = TAP_LATE_PERIOD;
+		pattern->period = period;
+		return true;
+	}
+	return false;
+}
+
 static bool find_period(const struct look *look, struct tap_late_pattern *pattern,
 			size_t late)
 {
@@ -264,14 +286,11 @@ static bool find_period(const struct look *look, struct tap_late_pattern *patter
 	for (i = 0; i < look->count; i++) {
 		if (!is_late(pattern, &look->series[i]))
 			continue;
-		distance = look->series[i].number - last;
-		if (last && distance > 1 && distance <= PERIOD_MAX && distance != tried &&
-		    fits_period(look, pattern, late, distance, last % distance)) {
-			pattern->course = TAP_LATE_PERIOD;
-			pattern->period = distance;
+		distance = last ? look->series[i].number - last : 0;
+		if (distance && distance != tried &&
+		    try_distance(look, pattern, late, last, distance))
 			return true;
-		}
-		tried = last ? distance : 0;
+		tried = distance;
 		last = look->series[i].number;
 	}
 	return false;
