@@ -31,12 +31,14 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/findings.c src/join/findings/findings.h \
 	src/join/findings/late.c \
 	src/join/findings/lateness.c src/join/findings/lateness.h \
-	src/join/findings/mismatch.c src/join/findings/missing.c \
-	src/join/findings/sample.c src/join/findings/sample.h \
-	src/join/findings/slow.c \
-	src/join/findings/setup.c \
-	src/join/findings/words.c src/join/findings/words.h \
+	src/join/findings/mismatch.c \
+	src/join/findings/missing.c \
 	src/join/findings/quantity.c src/join/findings/quantity.h \
+	src/join/findings/sample.c src/join/findings/sample.h \
+	src/join/findings/setup.c \
+	src/join/findings/slow.c \
+	src/join/findings/stuck.c \
+	src/join/findings/words.c src/join/findings/words.h \
 	src/join/gpu/cuda.c src/join/gpu/cuda.h \
 	src/join/gpu/cuda_graph.c src/join/gpu/cuda_graph.h \
 	src/join/gpu/gpu.c src/join/gpu/gpu.h \

@@ -111,6 +111,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-chain \
 	tests/golden/traces/why-clear \
 	tests/golden/traces/why-cycle \
+	tests/golden/traces/why-device \
 	tests/golden/traces/why-exited \
 	tests/golden/traces/why-failed \
 	tests/golden/traces/why-failed-cuda \
@@ -138,6 +139,10 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-shrink \
 	tests/golden/traces/why-size \
 	tests/golden/traces/why-split \
+	tests/golden/traces/why-stuck-call \
+	tests/golden/traces/why-stuck-clear \
+	tests/golden/traces/why-stuck-kernel \
+	tests/golden/traces/why-stuck-wait \
 	tests/golden/traces/why-type \
 	tests/golden/traces/why-young \
 	tests/golden/traces/window \

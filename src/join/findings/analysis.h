@@ -76,5 +76,6 @@ extern const struct tap_analysis tap_mismatch_analysis;
 extern const struct tap_analysis tap_missing_analysis;
 extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_slow_analysis;
+extern const struct tap_analysis tap_stuck_analysis;
 
 #endif

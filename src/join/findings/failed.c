@@ -38,13 +38,21 @@ enum {
 			     (result) != 704 && (result) != 705 && (result) != 708 && \
 			     (result) != 709 && (result) != 712 && (result) != 713))
 
-enum failure_kind { FAILED_CALL, FAILED_CUDA, FAILED_ASYNC, FAILED_WORK, REFUSED_WORK };
+enum failure_kind {
+	FAILED_CALL,
+	FAILED_CUDA,
+	FAILED_ASYNC,
+	FAILED_WORK,
+	REFUSED_WORK,
+	FAILED_DEVICE, /* the device reports it, of a queue pair or of itself */
+};
 
 /* The first failure of this kind of a process, and how many like it followed. */
 struct failure {
 	enum failure_kind kind;
 	const struct tap_process *process;
-	const struct tap_name *name;
+	const struct tap_name *name; /* NULL of a device's report */
+	const char *what;	     /* that the device reports; lives for ever */
 	int64_t result;
 	int64_t time_ns;
 	uint64_t count;
@@ -103,10 +111,8 @@ static struct tap_link_end end_of(const struct tap_span *span)
 	};
 }
 
-static void set_queue(struct failure *failure, const struct tap_span *span)
+static void set_queue(struct failure *failure, const struct tap_qp *qp)
 {
-	const struct tap_qp *qp =
-		tap_work_is_request(&span->work) ? span->work.request.qp : NULL;
 	const struct tap_generation *generation;
 
 	if (!qp)
@@ -141,7 +147,43 @@ static int note(struct failed *failed, enum failure_kind kind,
 	failure->count = 1;
 	failure->member = span->member;
 	failure->end = end_of(span);
-	set_queue(failure, span);
+	if (tap_work_is_request(&span->work))
+		set_queue(failure, span->work.request.qp);
+	return 0;
+}
+
+/* Whether a request of the process, or its device, has failed before. */
+static bool has_failed(const struct failed *failed, const struct tap_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < failed->all.count; i++)
+		if (failed->all.items[i].process == process &&
+		    failed->all.items[i].kind >= FAILED_WORK)
+			return true;
+	return false;
+}
+
+static int note_problem(void *data, const struct tap_problem *problem)
+{
+	struct failed *failed = data;
+	struct failure *failure;
+
+	if (!problem->is_device_error || has_failed(failed, problem->process))
+		return 0;
+	if (tap_vec_resize(&failed->all, failed->all.count + 1))
+		return -ENOMEM;
+	failure = &failed->all.items[failed->all.count - 1];
+	failure->kind = FAILED_DEVICE;
+	failure->process = problem->process;
+	failure->what = problem->what;
+	failure->time_ns = problem->time_ns;
+	failure->count = 1;
+	failure->end = (struct tap_link_end){.process = problem->process, .rank = -1};
+	failure->end.facts.begin_ns = failure->end.facts.end_ns = problem->time_ns;
+	failure->end.facts.tid = -1;
+	failure->end.facts.operation = TAP_OPERATION_NONE;
+	set_queue(failure, problem->qp);
 	return 0;
 }
 
@@ -193,7 +235,10 @@ static int note_work(struct failed *failed, const struct tap_span *span, int64_t
 {
 	if (span->work.kind == TAP_WORK_REFUSED)
 		return note(failed, REFUSED_WORK, span, status);
-	if (!tap_work_is_request(&span->work) || !status || status == WC_FLUSHED)
+	if (!tap_work_is_request(&span->work) || !status)
+		return 0;
+	/* What stands behind a request that failed is flushed, and says nothing more. */
+	if (status == WC_FLUSHED && has_failed(failed, span->process))
 		return 0;
 	return note(failed, FAILED_WORK, span, status);
 }
@@ -235,6 +280,22 @@ static int note_span(void *data, struct tap_span *span)
 
 /* ---- How bad it is ---- */
 
+/* Whether the process is in a call that does not return, or reported an error of NCCL. */
+static bool is_hung(const struct failed *failed, const struct tap_process *process)
+{
+	const struct tap_end_state *end =
+		tap_findings_end_of(failed->state.findings, process);
+	size_t i;
+
+	if (end && (end->count || end->poll.waits_for) && end->end != TAP_END_EXIT)
+		return true;
+	for (i = 0; i < failed->all.count; i++)
+		if (failed->all.items[i].process == process &&
+		    failed->all.items[i].kind == FAILED_ASYNC)
+			return true;
+	return false;
+}
+
 static enum tap_severity severity_of(const struct failed *failed,
 				     const struct failure *failure)
 {
@@ -242,7 +303,13 @@ static enum tap_severity severity_of(const struct failed *failed,
 
 	switch (failure->kind) {
 	case FAILED_WORK:
+		/* A program may put a queue pair into error to empty it before its end.
+		 */
+		return failure->result == WC_FLUSHED && !is_hung(failed, failure->process)
+			       ? TAP_SEVERITY_NOTE
+			       : TAP_SEVERITY_ERROR;
 	case REFUSED_WORK:
+	case FAILED_DEVICE:
 		return TAP_SEVERITY_ERROR;
 	case FAILED_CUDA:
 		if (IS_CUDA_STICKY(failure->result))
@@ -278,7 +345,7 @@ static enum tap_cause cause_of(const struct failed *failed, const struct failure
 	if (failure->peer && is_blamed(failed, failure->peer) &&
 	    !is_blamed(failed, failure->process))
 		return TAP_CAUSE_EXPLAINED;
-	if (failure->kind == FAILED_WORK || failure->kind == REFUSED_WORK)
+	if (failure->kind >= FAILED_WORK)
 		return TAP_CAUSE_FIRST;
 	if (failure->kind == FAILED_CUDA && IS_CUDA_STICKY(failure->result))
 		return TAP_CAUSE_FIRST;
@@ -306,7 +373,7 @@ static const char *result_name(const struct failure *failure)
 
 static void add_result(struct tap_buffer *text, const struct failure *failure)
 {
-	const char *name = result_name(failure);
+	const char *name = failure->what ? failure->what : result_name(failure);
 
 	if (name) {
 		tap_buffer_add_string(text, name);
@@ -329,38 +396,51 @@ static void add_who(struct tap_buffer *text, const struct tap_context *context,
 	tap_buffer_add_char(text, ')');
 }
 
-/* The rank of a process whose call names no communicator: its own, or in its last one. */
-static int64_t rank_of(const struct failed *failed, const struct failure *failure)
+/*
+ * The process's side of the job's communicator, that with most ranks, for a failure that
+ * is of no communicator.
+ */
+static const struct tap_member *member_of(const struct failed *failed,
+					  const struct tap_process *process)
 {
-	const struct tap_end_state *end;
+	const struct tap_comms *comms =
+		&tap_findings_context(failed->state.findings)->comms;
+	const struct tap_member *member = NULL, *one;
+	size_t i;
 
-	if (failure->member && failure->member->rank >= 0)
-		return failure->member->rank;
-	end = tap_findings_end_of(failed->state.findings, failure->process);
-	if (failure->process->rank < 0 && end && end->last_operation.member)
-		return end->last_operation.member->rank;
-	return failure->process->rank;
+	for (i = 0; i < comms->member_count; i++) {
+		one = comms->members[i];
+		if (one->process == process && one->rank >= 0 &&
+		    (!member ||
+		     tap_member_comm(one)->nranks > tap_member_comm(member)->nranks))
+			member = one;
+	}
+	return member;
 }
 
 static void add_headline(const struct failed *failed, struct tap_finding *finding,
 			 const struct failure *failure)
 {
 	const struct tap_context *context = tap_findings_context(failed->state.findings);
-	const bool is_work =
-		failure->kind == FAILED_WORK || failure->kind == REFUSED_WORK;
+	const struct tap_member *peer = member_of(failed, failure->peer);
+	const bool is_work = failure->kind >= FAILED_WORK;
 	struct tap_buffer *text = &finding->headline;
 
 	add_result(text, failure);
 	if (failure->kind == FAILED_ASYNC)
 		tap_buffer_add_string(text, ": asynchronous error of ");
 	else if (is_work)
-		tap_buffer_add_string(text, ": queue pair in error, ");
+		tap_buffer_add_string(text, failure->qp_num ? ": queue pair in error"
+							    : ": device in error");
 	else
 		tap_buffer_add_string(text, ": ");
 	if (failure->kind == FAILED_ASYNC)
 		tap_words_add_operation(text, finding->operation, finding->op_number,
 					finding->comm);
-	else
+	else if (failure->name && is_work) {
+		tap_buffer_add_string(text, ", ");
+		tap_buffer_add_visible(text, failure->name->name);
+	} else if (failure->name)
 		tap_words_add_operation(text, failure->name,
 					failure->end.facts.operation.number,
 					failure->kind == FAILED_CALL ? finding->comm
@@ -369,7 +449,8 @@ static void add_headline(const struct failed *failed, struct tap_finding *findin
 	add_who(text, context, failure->process, finding->ranks.items[0]);
 	if (failure->peer && failure->peer != failure->process) {
 		tap_buffer_add_string(text, " to ");
-		add_who(text, context, failure->peer, failure->peer->rank);
+		add_who(text, context, failure->peer,
+			peer ? peer->rank : failure->peer->rank);
 	}
 	tap_buffer_add_string(text, failure->kind == FAILED_ASYNC ? ", reported at "
 				    : is_work			  ? ", failed at "
@@ -380,6 +461,23 @@ static void add_headline(const struct failed *failed, struct tap_finding *findin
 	tap_buffer_add_string(text, ", ");
 	tap_buffer_add_unsigned(text, failure->count);
 	tap_buffer_add_string(text, " times");
+}
+
+/* The last operation asked for, where it is of another communicator than the finding. */
+static void add_under_way(const struct failed *failed, struct tap_finding *finding,
+			  const struct failure *failure)
+{
+	const struct tap_end_state *end =
+		tap_findings_end_of(failed->state.findings, failure->process);
+	const struct tap_open_call *last = end ? &end->last_operation : NULL;
+
+	if (finding->operation || !last || !last->name ||
+	    last->begin_ns > failure->time_ns)
+		return;
+	tap_buffer_add_string(&finding->detail,
+			      finding->detail.used ? "; after " : "after ");
+	tap_words_add_operation(&finding->detail, last->name, last->op_number,
+				last->member ? tap_member_comm(last->member) : NULL);
 }
 
 static void add_detail(struct tap_finding *finding, const struct failure *failure)
@@ -410,6 +508,7 @@ static void add_next(struct tap_finding *finding, const struct failure *failure)
 		return;
 	switch (failure->kind) {
 	case FAILED_WORK:
+	case FAILED_DEVICE:
 		next = "look at the link and at the other end: ccltap report --net";
 		break;
 	case FAILED_CUDA:
@@ -428,25 +527,31 @@ static void add_next(struct tap_finding *finding, const struct failure *failure)
 		tap_buffer_add_string(&finding->next, next);
 }
 
-/* The operation that was under way: of the call, or the last one asked for. */
-static void set_operation(const struct failed *failed, struct tap_finding *finding,
-			  const struct failure *failure)
+/*
+ * The communicator, and the operation that was under way: of the call or, if it is of the
+ * communicator, the last one asked for.
+ */
+static const struct tap_member *set_operation(const struct failed *failed,
+					      struct tap_finding *finding,
+					      const struct failure *failure)
 {
+	const struct tap_member *member =
+		failure->member ? failure->member : member_of(failed, failure->process);
 	const struct tap_end_state *end =
 		tap_findings_end_of(failed->state.findings, failure->process);
 	const struct tap_open_call *last = end ? &end->last_operation : NULL;
 
-	if (failure->member)
-		finding->comm = tap_member_comm(failure->member);
+	if (member)
+		finding->comm = tap_member_comm(member);
 	if (failure->end.facts.operation.number || failure->kind == FAILED_CALL) {
 		finding->operation = failure->name;
 		finding->op_number = failure->end.facts.operation.number;
-	} else if (last && last->name && last->begin_ns <= failure->time_ns) {
+	} else if (last && last->name && last->begin_ns <= failure->time_ns &&
+		   (!last->member || last->member == member)) {
 		finding->operation = last->name;
 		finding->op_number = last->op_number;
-		if (last->member)
-			finding->comm = tap_member_comm(last->member);
 	}
+	return member;
 }
 
 static int add_finding(struct failed *failed, const struct failure *failure)
@@ -455,13 +560,15 @@ static int add_finding(struct failed *failed, const struct failure *failure)
 	const enum tap_cause cause = cause_of(failed, failure);
 	struct tap_finding *finding =
 		tap_findings_add(failed->state.findings, TAP_FINDING_FAILED, severity);
+	const struct tap_member *member;
 
 	if (!finding)
 		return -ENOMEM;
 	finding->cause = cause;
 	finding->time_ns = failure->time_ns;
-	set_operation(failed, finding, failure);
-	if (tap_finding_add_rank(finding, rank_of(failed, failure)) ||
+	member = set_operation(failed, finding, failure);
+	if (tap_finding_add_rank(finding,
+				 member ? member->rank : failure->process->rank) ||
 	    tap_finding_add_at_fault(finding, failure->process) ||
 	    tap_finding_add_site(finding, &failure->end) ||
 	    tap_finding_add_evidence(finding, "result", failure->result,
@@ -471,6 +578,7 @@ static int add_finding(struct failed *failed, const struct failure *failure)
 		return -ENOMEM;
 	add_headline(failed, finding, failure);
 	add_detail(finding, failure);
+	add_under_way(failed, finding, failure);
 	add_next(finding, failure);
 	return 0;
 }
@@ -498,7 +606,7 @@ static void free_all(void *data)
 const struct tap_analysis tap_failed_analysis = {
 	.name = "failed",
 	.size = sizeof(struct failed),
-	.takes = {.span_ended = note_span},
+	.takes = {.span_ended = note_span, .problem = note_problem},
 	.conclude = conclude,
 	.free = free_all,
 };

@@ -20,6 +20,7 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_setup_analysis,	/* communicators that are never made */
 	&tap_missing_analysis,	 /* operations to which ranks did not come */
 	&tap_failed_analysis,	/* calls and requests that failed */
+	&tap_stuck_analysis,	/* calls and kernels that do not end */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
 	&tap_counters_analysis,	 /* makes none: what counters say of the others' */

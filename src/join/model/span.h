@@ -93,6 +93,8 @@ struct tap_problem {
 	const char *detail;
 	uint64_t count;
 	bool is_unobserved; /* something in the program cannot be observed */
+	bool is_device_error; /* of the program's network device: `what` names the event */
+	const struct tap_qp *qp; /* that the device reports to be in error, or NULL */
 };
 
 /* What the counters of something that a process uses said at one moment. */

@@ -70,6 +70,13 @@ static const char *const statuses[] = {
 	"TM_RNDV_INCOMPLETE",
 };
 
+/* Of enum ibv_event_type, those that are errors. */
+static const char *const async_errors[] = {
+	[0] = "CQ_ERR",	       [1] = "QP_FATAL",     [2] = "QP_REQ_ERR",
+	[3] = "QP_ACCESS_ERR", [7] = "PATH_MIG_ERR", [8] = "DEVICE_FATAL",
+	[10] = "PORT_ERR",     [14] = "SRQ_ERR",     [19] = "WQ_FATAL",
+};
+
 static const char *const whys[] = {
 	[TAP_WHY_AMBIGUOUS] = "ambiguous",
 	[TAP_WHY_BEFORE] = "before-recording",
@@ -143,6 +150,7 @@ enum tap_verbs_event tap_verbs_event(const char *name)
 		{"verbs:ah", TAP_VERBS_AH},
 		{"verbs:ah_destroy", TAP_VERBS_AH_DESTROY},
 		{"verbs:unobserved", TAP_VERBS_UNOBSERVED},
+		{"verbs:async_event", TAP_VERBS_ASYNC},
 		{"tap:statedump_context", TAP_VERBS_CONTEXT},
 		{"tap:statedump_port", TAP_VERBS_PORT},
 		{"tap:statedump_gid", TAP_VERBS_GID},
@@ -167,6 +175,11 @@ const char *tap_opcode_name(uint64_t opcode)
 const char *tap_wc_status_name(uint64_t status)
 {
 	return status < COUNT(statuses) ? statuses[status] : NULL;
+}
+
+const char *tap_async_error_name(uint64_t event)
+{
+	return event < COUNT(async_errors) ? async_errors[event] : NULL;
 }
 
 bool tap_opcode_is_consuming(uint64_t opcode)

@@ -124,6 +124,7 @@ enum tap_verbs_event {
 	TAP_VERBS_AH,
 	TAP_VERBS_AH_DESTROY,
 	TAP_VERBS_UNOBSERVED,
+	TAP_VERBS_ASYNC,
 	TAP_VERBS_POST_SEND,
 	TAP_VERBS_POST_SEND_LIST,
 	TAP_VERBS_POST_RECV,
@@ -140,6 +141,8 @@ enum tap_verbs_event tap_verbs_event(const char *name);
 const char *tap_opcode_name(uint64_t opcode);
 /* "RETRY_EXC_ERR", or NULL: unknown. */
 const char *tap_wc_status_name(uint64_t status);
+/* "QP_FATAL", or NULL: no asynchronous event that is an error. */
+const char *tap_async_error_name(uint64_t event);
 /* Whether a request of this opcode uses up a receive of the peer. */
 bool tap_opcode_is_consuming(uint64_t opcode);
 /* Whether the request names memory of the peer. */

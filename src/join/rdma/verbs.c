@@ -5,6 +5,7 @@
 #include "join/rdma/column.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define DETAIL_MAX 512
@@ -30,6 +31,29 @@ static int take_unobserved(struct tap_verbs *verbs, const struct tap_process *pr
 
 	return emit_unobserved(verbs, process, event, what ? what : "verbs",
 			       tap_fields_get_string(&event->fields, "why"));
+}
+
+/* The device tells the program of it: that a queue pair carries out nothing any more. */
+static int take_async(struct tap_verbs *verbs, const struct tap_process *process,
+		      const struct tap_event *event)
+{
+	const struct tap_qp *qp = tap_table_find(&verbs->qps.by_id, process->number,
+						 tap_event_number(event, "qp_id"));
+	char detail[DETAIL_MAX] = "";
+	const struct tap_problem problem = {.process = process,
+					    .time_ns = event->time_ns,
+					    .what = tap_async_error_name(
+						    tap_event_number(event, "event")),
+					    .detail = detail,
+					    .count = 1,
+					    .is_device_error = true,
+					    .qp = qp};
+
+	if (!problem.what)
+		return 0;
+	if (qp)
+		snprintf(detail, sizeof(detail), "queue pair %" PRIu64, qp->qp_num);
+	return tap_emit_problem(verbs->context, &problem);
 }
 
 static int take_context(struct tap_verbs *verbs, const struct tap_process *process,
@@ -177,6 +201,8 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 		return take_context(verbs, process, event);
 	case TAP_VERBS_UNOBSERVED:
 		return take_unobserved(verbs, process, event);
+	case TAP_VERBS_ASYNC:
+		return take_async(verbs, process, event);
 	case TAP_VERBS_PORT:
 	case TAP_VERBS_GID:
 		return tap_qp_port(&verbs->qps, process, event);
