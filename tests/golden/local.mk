@@ -132,6 +132,9 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-missing \
 	tests/golden/traces/why-order \
 	tests/golden/traces/why-pair \
+	tests/golden/traces/why-pair-behind \
+	tests/golden/traces/why-pair-size \
+	tests/golden/traces/why-pair-skipped \
 	tests/golden/traces/why-queue \
 	tests/golden/traces/why-redop \
 	tests/golden/traces/why-root \

@@ -77,5 +77,6 @@ extern const struct tap_analysis tap_missing_analysis;
 extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_slow_analysis;
 extern const struct tap_analysis tap_stuck_analysis;
+extern const struct tap_analysis tap_clear_analysis;
 
 #endif

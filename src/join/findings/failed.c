@@ -25,6 +25,8 @@
 
 /* Of ncclResult_t. */
 enum {
+	NCCL_SYSTEM_ERROR = 2,
+	NCCL_INTERNAL_ERROR = 3,
 	NCCL_INVALID_ARGUMENT = 4,
 	NCCL_INVALID_USAGE = 5,
 	NCCL_REMOTE_ERROR = 6,
@@ -336,6 +338,13 @@ static bool is_blamed(const struct failed *failed, const struct tap_process *pro
 	return finding && tap_finding_blames(finding, process);
 }
 
+/* What NCCL met, and not what the program asked for. */
+static bool is_from_outside(int64_t result)
+{
+	return result == NCCL_SYSTEM_ERROR || result == NCCL_INTERNAL_ERROR ||
+	       result == NCCL_REMOTE_ERROR;
+}
+
 /*
  * What failed is the cause where its own rank is missing elsewhere; it follows from what
  * the other side did where that one is missing.
@@ -349,7 +358,7 @@ static enum tap_cause cause_of(const struct failed *failed, const struct failure
 		return TAP_CAUSE_FIRST;
 	if (failure->kind == FAILED_CUDA && IS_CUDA_STICKY(failure->result))
 		return TAP_CAUSE_FIRST;
-	if (failure->kind == FAILED_ASYNC || failure->result == NCCL_REMOTE_ERROR)
+	if (failure->kind == FAILED_ASYNC || is_from_outside(failure->result))
 		return TAP_CAUSE_OWN;
 	return is_blamed(failed, failure->process) ? TAP_CAUSE_FIRST : TAP_CAUSE_OWN;
 }

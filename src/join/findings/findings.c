@@ -24,6 +24,7 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
 	&tap_counters_analysis,	 /* makes none: what counters say of the others' */
+	&tap_clear_analysis,	/* that nothing is wrong; last */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
@@ -284,7 +285,8 @@ static size_t choose(struct tap_findings *findings)
 	size_t i, kept = 0;
 
 	for (i = 0; i < count; i++)
-		if (!filters ||
+		if (!filters || all[i].kind == TAP_FINDING_CLEAR ||
+		    all[i].kind == TAP_FINDING_UNKNOWN ||
 		    tap_finding_passes(&all[i], filters, findings->view->context))
 			all[kept++] = all[i];
 		else
@@ -312,32 +314,20 @@ static int compare(const void *left, const void *right)
 	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
 }
 
-/* Says that nothing is wrong, or that the trace does not tell. */
-static int add_clear(struct tap_findings *findings, const struct tap_loss *loss,
-		     size_t left_out)
+/* Says that all that was found is left out. */
+static int add_left_out(struct tap_findings *findings, size_t left_out)
 {
-	const bool is_lossy = loss->discarded_events || loss->discarded_unknown ||
-			      loss->damaged_streams;
 	struct tap_finding *finding =
-		tap_findings_add(findings,
-				 is_lossy ? TAP_FINDING_UNKNOWN : TAP_FINDING_CLEAR,
-				 TAP_SEVERITY_NOTE);
+		tap_findings_add(findings, TAP_FINDING_CLEAR, TAP_SEVERITY_NOTE);
 
 	if (!finding)
 		return -ENOMEM;
-	if (left_out) {
-		tap_buffer_add_string(&finding->headline,
-				      "nothing is found in what the filters choose; ");
-		tap_buffer_add_unsigned(&finding->headline, left_out);
-		tap_buffer_add_string(&finding->headline,
-				      left_out == 1 ? " finding is left out"
-						    : " findings are left out");
-		return 0;
-	}
 	tap_buffer_add_string(&finding->headline,
-			      is_lossy ? "events are missing from the trace: it does not tell "
-					 "whether something is wrong"
-				       : "nothing is wrong, as far as the trace shows");
+			      "nothing is found in what the filters choose; ");
+	tap_buffer_add_unsigned(&finding->headline, left_out);
+	tap_buffer_add_string(&finding->headline, left_out == 1
+							  ? " finding is left out"
+							  : " findings are left out");
 	return 0;
 }
 
@@ -396,8 +386,8 @@ int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *
 		ret = explain_all(findings);
 	settle_causes(findings);
 	left_out = choose(findings);
-	if (!ret && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
-		ret = add_clear(findings, loss, left_out);
+	if (!ret && left_out && tap_findings_verdict(findings) == TAP_VERDICT_CLEAR)
+		ret = add_left_out(findings, left_out);
 	if (!ret)
 		qsort(findings->all.items, findings->all.count,
 		      sizeof(*findings->all.items), compare);

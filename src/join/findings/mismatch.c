@@ -26,9 +26,24 @@ struct first {
 	uint64_t others;
 };
 
+/* A message that waits for its other side. */
+struct half {
+	const struct tap_comm *comm;
+	int64_t from, to;
+	uint64_t number;
+};
+
+/* More of them are not looked at. */
+#define HALVES_MAX 256
+
+/* So many communicators, and pairs of ranks that exchange messages, may be out of step.
+ */
+#define SERIES_MAX 1024
+
 struct mismatch {
 	struct tap_analysis_state state;
 	TAP_VEC(struct first) all;
+	TAP_VEC(struct half) halves;
 };
 
 static int copy(struct operation *to, const struct tap_link *link)
@@ -44,10 +59,44 @@ static int copy(struct operation *to, const struct tap_link *link)
 	return 0;
 }
 
-/* Those of a communicator's collectives are in order; the messages of two ranks, too. */
 static bool is_earlier(const struct tap_link *link, const struct tap_link *other)
 {
-	return link->op_number < other->op_number && link->kind == other->kind;
+	return link->op_number < other->op_number;
+}
+
+static bool is_message(const struct tap_link *link)
+{
+	return link->kind == TAP_LINK_SEND_RECV;
+}
+
+static struct half half_of(const struct tap_link *link)
+{
+	const struct tap_link_end *end = &link->ends[0];
+	const bool is_receive = end->name->kind == TAP_NAME_RECEIVE;
+
+	return (struct half){.comm = link->comm,
+			     .from = is_receive ? link->peer : end->rank,
+			     .to = is_receive ? end->rank : link->peer,
+			     .number = link->op_number};
+}
+
+static bool is_same_channel(const struct half *a, const struct half *b)
+{
+	return a->comm == b->comm && a->from == b->from && a->to == b->to;
+}
+
+/* Collectives of a communicator are in order, and so are the messages of two ranks. */
+static bool is_same_series(const struct tap_link *a, const struct tap_link *b)
+{
+	struct half x, y;
+
+	if (a->comm != b->comm || a->kind != b->kind)
+		return false;
+	if (!is_message(a))
+		return true;
+	x = half_of(a);
+	y = half_of(b);
+	return is_same_channel(&x, &y);
 }
 
 static int note_defect(void *data, const struct tap_link *link)
@@ -57,10 +106,15 @@ static int note_defect(void *data, const struct tap_link *link)
 	size_t i;
 
 	if (!link->mismatch)
-		return 0;
+		return is_message(link) && link->is_pending &&
+				       mismatch->halves.count < HALVES_MAX
+			       ? tap_vec_add(&mismatch->halves, half_of(link))
+			       : 0;
 	for (i = 0; !first && i < mismatch->all.count; i++)
-		if (mismatch->all.items[i].first.link.comm == link->comm)
+		if (is_same_series(&mismatch->all.items[i].first.link, link))
 			first = &mismatch->all.items[i];
+	if (!first && mismatch->all.count >= SERIES_MAX)
+		return 0;
 	if (!first) {
 		if (tap_vec_resize(&mismatch->all, mismatch->all.count + 1))
 			return -ENOMEM;
@@ -74,8 +128,7 @@ static int note_defect(void *data, const struct tap_link *link)
 		first->first.ends = NULL;
 		return copy(&first->first, link);
 	}
-	if (link->op_number == first->first.link.op_number + 1 &&
-	    link->kind == first->first.link.kind)
+	if (link->op_number == first->first.link.op_number + 1)
 		return copy(&first->next, link);
 	return 0;
 }
@@ -361,6 +414,24 @@ static int add_finding(struct mismatch *mismatch, const struct first *first)
 	return 0;
 }
 
+/*
+ * Whether a side of the message was left out, so that each that follows met the next one:
+ * then one is left over, which missing.c explains.
+ */
+static bool is_out_of_step(const struct mismatch *mismatch, const struct tap_link *link)
+{
+	struct half half;
+	size_t i;
+
+	if (!is_message(link))
+		return false;
+	half = half_of(link);
+	for (i = 0; i < mismatch->halves.count; i++)
+		if (is_same_channel(&mismatch->halves.items[i], &half))
+			return true;
+	return false;
+}
+
 static int conclude(void *data, const struct tap_loss *loss)
 {
 	struct mismatch *mismatch = data;
@@ -369,7 +440,8 @@ static int conclude(void *data, const struct tap_loss *loss)
 
 	(void) loss;
 	for (i = 0; !ret && i < mismatch->all.count; i++)
-		ret = add_finding(mismatch, &mismatch->all.items[i]);
+		if (!is_out_of_step(mismatch, &mismatch->all.items[i].first.link))
+			ret = add_finding(mismatch, &mismatch->all.items[i]);
 	return ret;
 }
 
@@ -383,6 +455,7 @@ static void free_all(void *data)
 		free(mismatch->all.items[i].next.ends);
 	}
 	tap_vec_free(&mismatch->all);
+	tap_vec_free(&mismatch->halves);
 }
 
 const struct tap_analysis tap_mismatch_analysis = {

@@ -43,6 +43,9 @@ struct pending {
 struct missing {
 	struct tap_analysis_state state;
 	TAP_VEC(struct pending) all;
+	/* Messages whose sides contradict each other: one may have been left out before.
+	 */
+	TAP_VEC(struct pending) unequal;
 	size_t messages;
 	uint64_t other_messages;
 };
@@ -83,6 +86,11 @@ static int note_defect(void *data, const struct tap_link *link)
 	struct missing *missing = data;
 	struct pending *pending = NULL;
 
+	if (is_one_sided && link->mismatch && missing->unequal.count < MESSAGES_MAX) {
+		if (tap_vec_resize(&missing->unequal, missing->unequal.count + 1))
+			return -ENOMEM;
+		return copy(&missing->unequal.items[missing->unequal.count - 1], link);
+	}
 	if (!link->is_pending || link->mismatch)
 		return 0;
 	if (is_one_sided && missing->messages >= MESSAGES_MAX) {
@@ -201,6 +209,50 @@ static void explain(struct missing *missing, struct pending *pending)
 		     (waits_for(pending, other) && !waits_for(other, pending))))
 			explain_by(pending, other);
 	}
+}
+
+/*
+ * The side of an earlier message of the two ranks that has the place of the message's own
+ * side, and was met by the wrong one; NULL: it is of other ranks, or later.
+ */
+static const struct tap_link_end *find_left_out(const struct pending *pending,
+						const struct tap_link *unequal)
+{
+	const struct tap_link_end *end = &pending->ends[0], *own, *other;
+
+	if (unequal->comm != pending->link.comm || unequal->count != 2 ||
+	    unequal->op_number >= pending->link.op_number)
+		return NULL;
+	own = &unequal->ends[end->name->kind == TAP_NAME_RECEIVE];
+	other = &unequal->ends[end->name->kind != TAP_NAME_RECEIVE];
+	return own->rank == end->rank && other->rank == pending->link.peer ? own : NULL;
+}
+
+/*
+ * Where messages contradict each other before the one that is left over, the first of
+ * them is the one whose other side was left out: after that each met the next one's.
+ */
+static void find_first_left_out(const struct missing *missing, struct pending *pending)
+{
+	const struct tap_link_end *own, *first = NULL;
+	const struct tap_link *unequal;
+	uint64_t number = pending->link.op_number;
+	size_t i;
+
+	for (i = 0; i < missing->unequal.count; i++) {
+		unequal = &missing->unequal.items[i].link;
+		own = find_left_out(pending, unequal);
+		if (!own || unequal->op_number >= number)
+			continue;
+		number = unequal->op_number;
+		first = own;
+	}
+	if (!first)
+		return;
+	pending->later += pending->link.op_number - number;
+	pending->link.op_number = number;
+	pending->link.known = TAP_KNOWN_INFERRED;
+	pending->ends[0] = *first;
 }
 
 /* ---- Words ---- */
@@ -491,6 +543,12 @@ static int report(struct missing *missing, struct pending *pending)
 	if (pending->is_explained)
 		return 0;
 	other = pending->is_sure ? find_opposite(missing, pending) : NULL;
+	/* A rank that leaves out its side of a message goes on to the next collective. */
+	if (other && is_message(pending) != is_message(other)) {
+		explain_by(is_message(pending) ? other : pending,
+			   is_message(pending) ? pending : other);
+		return is_message(pending) ? add_finding(missing, pending) : 0;
+	}
 	return other ? add_cycle(missing, pending, other) : add_finding(missing, pending);
 }
 
@@ -501,6 +559,9 @@ static int conclude(void *data, const struct tap_loss *loss)
 	size_t i;
 
 	(void) loss;
+	for (i = 0; i < missing->all.count; i++)
+		if (is_message(&missing->all.items[i]))
+			find_first_left_out(missing, &missing->all.items[i]);
 	for (i = 0; i < missing->all.count; i++)
 		measure(missing, &missing->all.items[i]);
 	for (i = 0; i < missing->all.count; i++)
@@ -518,6 +579,9 @@ static void free_all(void *data)
 	for (i = 0; i < missing->all.count; i++)
 		free(missing->all.items[i].ends);
 	tap_vec_free(&missing->all);
+	for (i = 0; i < missing->unequal.count; i++)
+		free(missing->unequal.items[i].ends);
+	tap_vec_free(&missing->unequal);
 }
 
 const struct tap_analysis tap_missing_analysis = {

@@ -241,6 +241,20 @@ static int64_t since(const struct stuck *stuck, const struct launch *launch)
 }
 
 /*
+ * Whether work of the process would be in the trace if it had ended.  That the tracer
+ * reported the GPU's clock shows that it had CUPTI.
+ */
+static bool is_gpu_seen(const struct stuck *stuck, const struct progress *progress)
+{
+	const struct tap_context *context = tap_findings_context(stuck->state.findings);
+
+	return progress &&
+	       (progress->has_runs ||
+		(context->gpu_times.has_residual &&
+		 !context->matches[TAP_MATCH_LAUNCH_KERNEL].why[TAP_WHY_IN_USE]));
+}
+
+/*
  * The launch that the stream is at, if it is the program's own and holds up an operation
  * of NCCL; NULL otherwise.
  */
@@ -250,7 +264,7 @@ static const struct launch *find_stuck(const struct stuck *stuck,
 	const struct progress *progress = progress_at(stuck, stream->process);
 	const struct launch *first;
 
-	if (stream->done >= stream->launches.count || !progress || !progress->has_runs)
+	if (stream->done >= stream->launches.count || !is_gpu_seen(stuck, progress))
 		return NULL;
 	first = &stream->launches.items[stream->done];
 	return first->is_own && first->behind.name ? first : NULL;
@@ -523,6 +537,9 @@ static int conclude(void *data, const struct tap_loss *loss)
 	int ret = 0;
 	size_t i;
 
+	/* A return that is lost looks like a call that is open. */
+	if (tap_findings_may_lack_calls(loss))
+		return 0;
 	/* Of work whose record is lost, nobody knows whether it ran. */
 	for (i = 0; !ret && !loss->gpu_dropped && i < stuck->streams.count; i++)
 		ret = add_kernel(stuck, stuck->streams.items[i]);
