@@ -328,7 +328,7 @@ static void add_headline(const struct missing *missing, struct tap_finding *find
 				      finding->waiting.count == 1 ? " waits" : " wait");
 	}
 	if (pending->waited_ns) {
-		tap_buffer_add_string(text, is_message(pending) ? ", for " : " for ");
+		tap_buffer_add_string(text, " for ");
 		tap_words_add_about(text, pending->waited_ns);
 		tap_buffer_add_string(text, " and more");
 	}

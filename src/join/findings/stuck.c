@@ -393,6 +393,19 @@ static enum tap_severity severity_of(const struct stuck *stuck, const struct wai
 	return TAP_SEVERITY_WARNING;
 }
 
+/* Whether an error is found about a rank of the communicator that the wait is for. */
+static bool is_explained(const struct stuck *stuck, const struct wait *wait)
+{
+	const struct tap_member *member =
+		wait->about->member ? tap_member_comm(wait->about->member)->members
+				    : NULL;
+
+	for (; member; member = member->next)
+		if (tap_findings_about(stuck->state.findings, member->process))
+			return true;
+	return false;
+}
+
 static bool is_same(const struct wait *a, const struct wait *b)
 {
 	return a->about->name == b->about->name &&
@@ -477,15 +490,17 @@ static void add_call_text(const struct stuck *stuck, struct tap_finding *finding
 /* One finding for all ranks that wait for the same. */
 static int add_call(struct stuck *stuck, struct wait *waits, size_t count, size_t at)
 {
+	const bool is_behind = is_explained(stuck, &waits[at]);
 	struct tap_finding *finding =
 		tap_findings_add(stuck->state.findings, TAP_FINDING_STUCK,
-				 severity_of(stuck, &waits[at]));
+				 is_behind ? TAP_SEVERITY_NOTE
+					   : severity_of(stuck, &waits[at]));
 	int64_t waited_ns = 0;
 	size_t i;
 
 	if (!finding)
 		return -ENOMEM;
-	finding->cause = TAP_CAUSE_OWN;
+	finding->cause = is_behind ? TAP_CAUSE_EXPLAINED : TAP_CAUSE_OWN;
 	finding->operation = waits[at].about->name;
 	finding->op_number = waits[at].about->op_number;
 	finding->comm_key = waits[at].about->comm_key;

@@ -161,16 +161,15 @@ static void add_open_call(struct tap_buffer *text, const struct tap_open_call *c
 
 	tap_buffer_add_string(text, ", in ");
 	tap_words_add_operation(text, call->name, call->op_number, comm_of(call));
-	if (call->min_ns) {
+	if (waits_for) {
+		tap_buffer_add_string(text, " behind ");
+		tap_words_add_operation(text, waits_for->name, waits_for->op_number,
+					comm_of(waits_for));
+	} else if (call->min_ns) {
 		tap_buffer_add_string(text, " for ");
 		tap_words_add_about(text, call->min_ns);
 		tap_buffer_add_string(text, " and more");
 	}
-	if (!waits_for)
-		return;
-	tap_buffer_add_string(text, ", waits for ");
-	tap_words_add_operation(text, waits_for->name, waits_for->op_number,
-				comm_of(waits_for));
 }
 
 void tap_words_add_place(struct tap_buffer *text, const struct tap_context *context,
