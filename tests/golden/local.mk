@@ -117,6 +117,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-failed-cuda \
 	tests/golden/traces/why-failed-expected \
 	tests/golden/traces/why-function \
+	tests/golden/traces/why-gone \
 	tests/golden/traces/why-init \
 	tests/golden/traces/why-init-behind \
 	tests/golden/traces/why-init-clear \

@@ -52,6 +52,9 @@ const struct tap_finding *tap_findings_on(const struct tap_findings *findings,
 const struct tap_finding *tap_findings_about(const struct tap_findings *findings,
 					     const struct tap_process *process);
 
+/* Ranks that were not there at the end of the trace do not come to the communicator. */
+void tap_findings_confirm(struct tap_findings *findings, const struct tap_comm *comm);
+
 /*
  * Adds a finding, to be filled in; it stays where it is until the next is added.  NULL
  * when memory is short.

@@ -428,7 +428,7 @@ static const struct tap_member *member_of(const struct failed *failed,
 }
 
 static void add_headline(const struct failed *failed, struct tap_finding *finding,
-			 const struct failure *failure)
+			 const struct failure *failure, int64_t rank)
 {
 	const struct tap_context *context = tap_findings_context(failed->state.findings);
 	const struct tap_member *peer = member_of(failed, failure->peer);
@@ -455,7 +455,7 @@ static void add_headline(const struct failed *failed, struct tap_finding *findin
 					failure->kind == FAILED_CALL ? finding->comm
 								     : NULL);
 	tap_buffer_add_string(text, " of ");
-	add_who(text, context, failure->process, finding->ranks.items[0]);
+	add_who(text, context, failure->process, rank);
 	if (failure->peer && failure->peer != failure->process) {
 		tap_buffer_add_string(text, " to ");
 		add_who(text, context, failure->peer,
@@ -563,6 +563,53 @@ static const struct tap_member *set_operation(const struct failed *failed,
 	return member;
 }
 
+/*
+ * Whether a rank may be the one that is gone where others get remote errors: it has not
+ * exited, it reports no failure itself, and nothing of it is younger than the error.
+ */
+static bool is_gone(const struct failed *failed, const struct failure *failure,
+		    const struct tap_member *member)
+{
+	const struct tap_end_state *end =
+		tap_findings_end_of(failed->state.findings, member->process);
+	size_t i;
+
+	if (!end || end->end != TAP_END_NOT_SEEN || end->seen_ns >= failure->time_ns)
+		return false;
+	for (i = 0; i < failed->all.count; i++)
+		if (failed->all.items[i].process == member->process)
+			return false;
+	return true;
+}
+
+/* The ranks that are gone are at fault, and not the one that noticed it. */
+static int blame_gone(const struct failed *failed, struct tap_finding *finding,
+		      const struct failure *failure)
+{
+	const struct tap_context *context = tap_findings_context(failed->state.findings);
+	const struct tap_member *member = finding->comm->members;
+	struct tap_buffer *text = &finding->headline;
+
+	for (; member; member = member->next) {
+		if (!is_gone(failed, failure, member))
+			continue;
+		if (tap_finding_add_rank(finding, member->rank) ||
+		    tap_finding_add_at_fault(finding, member->process))
+			return -ENOMEM;
+		if (finding->ranks.count > 1)
+			continue;
+		tap_buffer_add_string(text, "; rank ");
+		tap_buffer_add_signed(text, member->rank);
+		tap_buffer_add_string(text, " is gone (");
+		tap_words_add_place(text, context,
+				    tap_findings_end_of(failed->state.findings,
+							member->process),
+				    finding->comm);
+		tap_buffer_add_char(text, ')');
+	}
+	return 0;
+}
+
 static int add_finding(struct failed *failed, const struct failure *failure)
 {
 	const enum tap_severity severity = severity_of(failed, failure);
@@ -570,22 +617,31 @@ static int add_finding(struct failed *failed, const struct failure *failure)
 	struct tap_finding *finding =
 		tap_findings_add(failed->state.findings, TAP_FINDING_FAILED, severity);
 	const struct tap_member *member;
+	int64_t rank;
 
 	if (!finding)
 		return -ENOMEM;
 	finding->cause = cause;
 	finding->time_ns = failure->time_ns;
 	member = set_operation(failed, finding, failure);
-	if (tap_finding_add_rank(finding,
-				 member ? member->rank : failure->process->rank) ||
-	    tap_finding_add_at_fault(finding, failure->process) ||
-	    tap_finding_add_site(finding, &failure->end) ||
+	if (tap_finding_add_site(finding, &failure->end) ||
 	    tap_finding_add_evidence(finding, "result", failure->result,
 				     TAP_KNOWN_EXACT) ||
 	    tap_finding_add_evidence(finding, "failures", (int64_t) failure->count,
 				     TAP_KNOWN_EXACT))
 		return -ENOMEM;
-	add_headline(failed, finding, failure);
+	rank = member ? member->rank : failure->process->rank;
+	add_headline(failed, finding, failure, rank);
+	if (failure->result == NCCL_REMOTE_ERROR && finding->comm &&
+	    (failure->kind == FAILED_CALL || failure->kind == FAILED_ASYNC)) {
+		tap_findings_confirm(failed->state.findings, finding->comm);
+		if (blame_gone(failed, finding, failure))
+			return -ENOMEM;
+	}
+	if (!finding->ranks.count &&
+	    (tap_finding_add_rank(finding, rank) ||
+	     tap_finding_add_at_fault(finding, failure->process)))
+		return -ENOMEM;
 	add_detail(finding, failure);
 	add_under_way(failed, finding, failure);
 	add_next(finding, failure);

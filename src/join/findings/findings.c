@@ -142,6 +142,18 @@ const struct tap_finding *tap_findings_about(const struct tap_findings *findings
 	return NULL;
 }
 
+void tap_findings_confirm(struct tap_findings *findings, const struct tap_comm *comm)
+{
+	struct tap_finding *finding;
+	size_t i;
+
+	for (i = 0; i < findings->all.count; i++) {
+		finding = &findings->all.items[i];
+		if (finding->kind == TAP_FINDING_MISSING && finding->comm == comm)
+			finding->severity = TAP_SEVERITY_ERROR;
+	}
+}
+
 struct tap_finding *tap_findings_add(struct tap_findings *findings,
 				     enum tap_finding_kind kind,
 				     enum tap_severity severity)

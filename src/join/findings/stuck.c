@@ -372,8 +372,8 @@ static bool find_wait(const struct stuck *stuck, const struct tap_end_state *end
 /*
  * An operation that all ranks came to may wait for work of the program's own, so a wait
  * is an error only if the GPU has come to a halt, or if it is very long; a wait for
- * nothing of NCCL's is none of the communication.  A call of NCCL that does not return
- * within a second is always one.
+ * nothing of NCCL's is none of the communication.  An operation whose call does not
+ * return within a second is always one.
  */
 static enum tap_severity severity_of(const struct stuck *stuck, const struct wait *wait)
 {
@@ -385,8 +385,15 @@ static enum tap_severity severity_of(const struct stuck *stuck, const struct wai
 	if (end->end == TAP_END_EXIT || (is_of_cuda && wait->about == wait->call) ||
 	    wait->is_poll)
 		return TAP_SEVERITY_NOTE;
-	if (!is_of_cuda || wait->waited_ns >= LONG_NS)
+	if (wait->waited_ns >= LONG_NS)
 		return TAP_SEVERITY_ERROR;
+	/* To make a communicator takes NCCL seconds, at times. */
+	if (!is_of_cuda)
+		return !wait->call->op_number &&
+				       !strncmp(wait->call->name->name, "ncclComm", 8) &&
+				       strcmp(wait->call->name->name, "ncclCommAbort")
+			       ? TAP_SEVERITY_NOTE
+			       : TAP_SEVERITY_ERROR;
 	if (progress && progress->has_runs)
 		return end->seen_ns - progress->end_ns >= HUNG_NS ? TAP_SEVERITY_ERROR
 								  : TAP_SEVERITY_NOTE;
