@@ -81,13 +81,12 @@ static const struct argp argp = {
 	.doc = "Shows the calls in TRACE, a folder that was recorded into, in order; without it, those of the newest recording here.",
 };
 
-/* Whether the lines are read while they are written: text, to a terminal or a pipe. */
+/* Whether the lines are read while they are written: to a terminal or a pipe. */
 static bool is_streamed(const struct request *request)
 {
 	struct stat status;
 
-	return !strcmp(request->format, "text") &&
-	       !strcmp(request->reading.output, "-") && !fstat(STDOUT_FILENO, &status) &&
+	return !strcmp(request->reading.output, "-") && !fstat(STDOUT_FILENO, &status) &&
 	       !S_ISREG(status.st_mode);
 }
 

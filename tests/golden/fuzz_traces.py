@@ -323,15 +323,14 @@ def judge(view, status, out, err, made, temporary):
         return "wrote half a line"
     if "jsonl" in view:
         try:
-            first = json.loads(out.decode("utf-8").splitlines()[0])
-            for line in out.splitlines():
-                json.loads(line)
+            records = [json.loads(line) for line in out.decode("utf-8").splitlines()]
         except ValueError as error:
             return f"no JSON: {error}"
-        if first.get("type") != "trace":
-            return "JSON lines without a head, or with two"
-        if sum(line.startswith(b'{"type":"trace"') for line in out.splitlines()) != 1:
-            return "JSON lines with two heads"
+        heads = [record for record in records if record["type"] == "trace"]
+        if len(heads) != 2 or heads != [records[0], records[-1]]:
+            return "JSON lines without a head at both ends"
+        if heads[0]["loss"] is not None or not heads[1]["loss"]:
+            return "JSON lines with the losses at the wrong end"
     return None
 
 

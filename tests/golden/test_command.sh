@@ -263,6 +263,10 @@ grep "$lines" "$work/out" | cmp - "$work/expected" || status=1
 sed -n '/^$/,$p' "$work/out" | grep -q '^7 calls, 1 host,' || status=1
 [ "$(grep -c '^loss: ' "$work/out")" -eq 1 ] || status=1
 ccltap timeline "$work/many" | head -n 1 | grep -q 'seconds .*call$' || status=1
+TMPDIR=$work/absent ccltap timeline -f jsonl "$work/run" | cat >"$work/out" || status=1
+[ "$(grep -c '^{"type":"span",.*}$' "$work/out")" -eq 7 ] || status=1
+head -n 1 "$work/out" | grep -q '"type":"trace",.*"loss":null}$' || status=1
+tail -n 1 "$work/out" | grep -q '"type":"trace",.*"loss":{"discarded_events":0,' || status=1
 ok $status "lines are shown before the trace is read"
 
 # The same limit as above, of which the output itself knows nothing.

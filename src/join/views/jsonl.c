@@ -3,7 +3,8 @@
  * The view for programs: one JSON object per line, as ccltap-jsonl(5) describes.
  *
  * Spans are written when they end, so that none is held.  The first line has the losses,
- * which are known last: the file keeps room for it.
+ * which are known last: a file keeps room for it; where somebody reads while it is written,
+ * the first line lacks them, and comes once more at the end.
  */
 #include "join/model/comm.h"
 #include "join/model/link.h"
@@ -30,6 +31,7 @@ struct jsonl {
 	bool has_begun;
 };
 
+/* loss NULL: it is not known yet. */
 static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 {
 	struct tap_json *json = &jsonl->json;
@@ -40,8 +42,13 @@ static void add_trace_line(struct jsonl *jsonl, const struct tap_loss *loss)
 	tap_view_add_hosts_json(json, jsonl->view.context);
 	tap_json_string(json, "time_base", "unix-epoch-ns");
 	tap_view_add_snapshots_json(json, jsonl->view.context);
-	tap_filtered_add_json(json, &jsonl->view);
-	tap_view_add_loss_json(json, loss, false);
+	/* In a pipe, what the end shows is in the last line. */
+	if (loss) {
+		tap_filtered_add_json(json, &jsonl->view);
+		tap_view_add_loss_json(json, loss, false);
+	} else {
+		tap_json_null(json, "loss");
+	}
 	tap_json_end_line(json, &jsonl->view.line);
 }
 
@@ -59,6 +66,11 @@ static int begin(struct jsonl *jsonl)
 	if (jsonl->has_begun)
 		return 0;
 	jsonl->has_begun = true;
+	if (tap_outfile_is_streamed(view->output)) {
+		tap_outfile_begin_headless(view->output);
+		add_trace_line(jsonl, NULL);
+		return tap_outfile_write(view->output, line);
+	}
 	add_trace_line(jsonl, &none);
 	room = line->used + LOSS_COUNTS * 20;
 	if (view->filters)
