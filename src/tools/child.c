@@ -24,6 +24,7 @@
 #include "common/compiler.h"
 #include "tools/message.h"
 #include "tools/pager.h"
+#include "tools/percent.h"
 
 #define TICK_MS 250
 /* Tick of work with must_end, which decides when the child is to end. */
@@ -68,6 +69,7 @@ struct child {
 	int64_t cpu_ms;	     /* at that check */
 	int64_t idle_ms;     /* time since then without processor time */
 	int64_t idle_cpu_us; /* at the start of idle_ms */
+	struct tap_percent percent;
 };
 
 /* ---- In the child ---- */
@@ -99,6 +101,8 @@ static void show(struct child *child, off_t end)
 {
 	char bytes[4096];
 
+	if (child->shown < end)
+		tap_percent_clear(&child->percent);
 	while (child->shown < end) {
 		size_t size = sizeof(bytes);
 		ssize_t length;
@@ -172,6 +176,7 @@ static bool pass_on(struct child *child)
 	child->read += (uint64_t) length;
 	if (again >= (uint64_t) length || child->has_left)
 		return true;
+	tap_percent_clear(&child->percent);
 	if (child->work->relay->is_paged)
 		tap_pager_begin();
 	for (at += again, length -= (ssize_t) again; length; at += written) {
@@ -196,6 +201,19 @@ static bool pass_on(struct child *child)
 static bool must_end(const struct child *child)
 {
 	return stopped_by || (child->work->must_end && child->work->must_end());
+}
+
+static void show_percent(struct child *child)
+{
+	struct tap_watch *watch = child->work->watch;
+
+	/* What is shown while it is read shows itself how far it is. */
+	if (watch && !(child->work->relay && child->read))
+		tap_percent_show(&child->percent,
+				 atomic_load_explicit(&watch->read_bytes,
+						      memory_order_relaxed),
+				 atomic_load_explicit(&watch->all_bytes,
+						      memory_order_relaxed));
 }
 
 /* Waits until the child is gone, babeltrace2 is late, or this process has to end. */
@@ -228,6 +246,7 @@ static bool wait_for(struct child *child)
 			return false;
 		show(child, child->seen);
 		child->seen = said(child);
+		show_percent(child);
 	}
 	return false;
 }
@@ -248,6 +267,7 @@ static enum tap_child_end follow(struct child *child, int *status)
 	bool is_over = wait_for(child);
 	int how = 0;
 
+	tap_percent_clear(&child->percent);
 	if (!is_over)
 		kill(child->pid, SIGKILL);
 	while (waitpid(child->pid, &how, 0) < 0 && errno == EINTR)
@@ -326,10 +346,13 @@ int tap_child_run(const struct tap_child_work *work, int *status)
 {
 	const struct sigaction stop = {.sa_handler = note_stop};
 	struct sigaction before[ARRAY_SIZE(stops)];
-	struct child child = {.work = work, .output = {-1, -1}};
+	struct child child = {.work = work,
+			      .output = {-1, -1},
+			      .percent.is_wanted = work->shows_percent};
 	int ends[2] = {-1, -1}, ret = 0;
 	size_t i;
 
+	tap_percent_begin(&child.percent);
 	tap_child_fill_standard();
 	child.said = memfd_create("ccltap", MFD_CLOEXEC);
 	if (child.said < 0 || pipe2(ends, O_CLOEXEC) ||

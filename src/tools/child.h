@@ -36,6 +36,7 @@ struct tap_child_work {
 	struct tap_watch *watch; /* tells whether babeltrace2 hangs; NULL: never */
 	struct tap_relay
 		*relay; /* of standard output; NULL: the child writes to it directly */
+	bool shows_percent; /* how much is read, on standard error */
 	/* Whether to end the child; called often. NULL: only signals end it. */
 	bool (*must_end)(void);
 };

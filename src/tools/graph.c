@@ -541,12 +541,24 @@ static void undo(const struct target *target, const struct before *before)
 		tap_message_write("cannot cut standard output: %s", strerror(errno));
 }
 
-/* Whether the output is for a person who reads it in a pager. */
-static bool is_paged(const struct target *target)
+/* Whether the output is shown on the terminal. */
+static bool is_shown(const struct target *target)
 {
-	const char *output = target->folder ? NULL : find_output(target);
+	return !target->folder && !strcmp(find_output(target), "-") &&
+	       isatty(STDOUT_FILENO);
+}
 
-	return output && !strcmp(output, "-") && tap_pager_is_due();
+/*
+ * Whether the user wants progress. This process shows it, and not the plugin, which counts
+ * events and cannot know how many there are.
+ */
+static bool take_progress(const struct target *target)
+{
+	const bt_value *wish =
+		bt_value_map_borrow_entry_value_const(target->params, "progress");
+
+	return wish && bt_value_bool_get(wish) &&
+	       !bt_value_map_insert_bool_entry(target->params, "progress", BT_FALSE);
 }
 
 /*
@@ -559,18 +571,20 @@ static int read_traces(struct tap_traces *traces, unsigned left_out,
 	const struct before before = look_at_output(target);
 	struct reading reading = {
 		.traces = traces, .left_out = left_out, .target = target};
-	struct tap_relay relay = {.is_paged = is_paged(target),
+	const bool is_relayed = target->is_streamed || is_shown(target);
+	struct tap_relay relay = {.is_paged = is_shown(target) && tap_pager_is_due(),
 				  .ends_with_pager = target->is_streamed};
 	const struct tap_child_work work = {.run = run_target,
 					    .data = &reading,
 					    .watch = traces->watch,
-					    .relay = target->is_streamed || relay.is_paged
-							     ? &relay
-							     : NULL};
+					    .relay = is_relayed ? &relay : NULL,
+					    .shows_percent = take_progress(target)};
 
 	while (traces->count) {
-		int status = 0;
-		int end = tap_child_run(&work, &status);
+		int status = 0, end;
+
+		traces->watch->all_bytes = traces->watch->read_bytes = 0;
+		end = tap_child_run(&work, &status);
 
 		if (end < 0) {
 			tap_message_write("cannot start to read: %s", strerror(-end));

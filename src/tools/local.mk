@@ -23,6 +23,7 @@ ccltap_SOURCES = \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/pager.c src/tools/pager.h \
 	src/tools/parts.c src/tools/parts.h \
+	src/tools/percent.c src/tools/percent.h \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/program.c src/tools/program.h \

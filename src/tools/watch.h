@@ -43,6 +43,8 @@ struct tap_watch {
 	uint64_t port;
 	uint64_t batches; /* including the one being made */
 	uint64_t size;	  /* bytes of the trace that is being opened */
+	/* Bytes of the streams that have begun, and how many of them are read. */
+	_Atomic uint64_t all_bytes, read_bytes;
 	/* The child found traces that cannot be opened, and exited because of that. */
 	bool has_refused;
 	unsigned int stop_count;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch of messages costs a copy of their pointers and three stores. */
+/* A batch of messages costs a copy of their pointers, a look at their types and three stores. */
 #include "tools/watched.h"
 
 #include <ctype.h>
+#include <endian.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Causes ---- */
 
@@ -59,6 +63,8 @@ struct watched_stream {
 	bt_message_iterator *from;
 	uint64_t batches;
 	bool is_damaged;
+	/* Of its file: bytes, those of a packet on average, and those read so far. */
+	uint64_t size, packet_size, read;
 };
 
 static bt_component_class_initialize_method_status
@@ -193,6 +199,91 @@ static void note_name(struct tap_stop *stop, const bt_message *message)
 			: "");
 }
 
+/* ---- How much is read ---- */
+
+/* The beginning of LTTng's index of a stream; numbers are big-endian. */
+struct index_head {
+	uint32_t magic, major, minor, entry_size;
+};
+
+/* How many packets the stream in a file has, by its index; 0 without one. */
+static uint64_t count_packets(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct index_head head;
+	char index[PATH_MAX];
+	struct stat status;
+	uint64_t count = 0;
+	int fd;
+
+	if (!slash || snprintf(index, sizeof(index), "%.*s/index/%s.idx",
+			       (int) (slash - path), path, slash + 1) >=
+			      (int) sizeof(index))
+		return 0;
+	/* Of unknown origin, it may be a pipe. */
+	fd = open(index, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
+	    read(fd, &head, sizeof(head)) == (ssize_t) sizeof(head) && head.entry_size)
+		count = ((uint64_t) status.st_size - sizeof(head)) /
+			be32toh(head.entry_size);
+	close(fd);
+	return count;
+}
+
+/* babeltrace2 calls a stream as its file. */
+static void begin_counting(struct watched_stream *stream, const bt_message *message)
+{
+	const char *path = bt_stream_get_name(
+		bt_message_stream_beginning_borrow_stream_const(message));
+	struct stat status;
+	uint64_t packets;
+
+	stream->size = stream->packet_size = stream->read = 0;
+	if (!path || stat(path, &status) || !S_ISREG(status.st_mode))
+		return;
+	packets = count_packets(path);
+	stream->size = (uint64_t) status.st_size;
+	stream->packet_size = packets ? stream->size / packets : 0;
+	atomic_fetch_add_explicit(&stream->watch->all_bytes, stream->size,
+				  memory_order_relaxed);
+}
+
+static void count_read(struct watched_stream *stream, uint64_t bytes)
+{
+	if (bytes > stream->size - stream->read)
+		bytes = stream->size - stream->read;
+	stream->read += bytes;
+	atomic_fetch_add_explicit(&stream->watch->read_bytes, bytes,
+				  memory_order_relaxed);
+}
+
+/* All packets of a stream count as equally long, which all but LTTng's last ones are. */
+static void count_batch(struct watched_stream *stream, bt_message_array_const messages,
+			uint64_t count)
+{
+	uint64_t i;
+
+	for (i = 0; i < count; i++) {
+		switch (bt_message_get_type(messages[i])) {
+		case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+			begin_counting(stream, messages[i]);
+			break;
+		case BT_MESSAGE_TYPE_PACKET_END:
+			count_read(stream, stream->packet_size);
+			break;
+		case BT_MESSAGE_TYPE_STREAM_END:
+			count_read(stream, stream->size);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* ---- Reading on ---- */
+
 #define FAIL(self, ...) \
 	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(self, __VA_ARGS__), \
 	 BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR)
@@ -231,6 +322,7 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	switch (status) {
 	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
 		memcpy(messages, from, *count * sizeof(*from));
+		count_batch(stream, from, *count);
 		if (stream->stop && stream->batches == 1)
 			note_name(stream->stop, from[0]);
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;

@@ -124,6 +124,36 @@ on 0 "$ccltap" report --overwrite -o "$work/file" "$work/missing" || status=1
 grep -q "$escape" "$work/file" && status=1
 ok $status "words are coloured on a terminal that has colours, unless that is refused"
 
+# Reading that is over within a second shows nothing: there is more of it until it does.
+xz -dc "$top_srcdir/tests/golden/fuzz-seed.tar.xz" | tar xf - -C "$work"
+mkdir "$work/copies"
+copies=0
+more=100
+: >"$work/out"
+while [ "$more" -le 6400 ] && ! grep -q '% read' "$work/out"; do
+	while [ "$copies" -lt "$more" ]; do
+		cp -r "$work/recorded" "$work/copies/$copies"
+		copies=$((copies + 1))
+	done
+	more=$((more * 2))
+	on 0 "$ccltap" report "$work/copies" || break
+done
+if grep -q '% read' "$work/out"; then
+	status=0
+	tr '\r' '\n' <"$work/out" | sed -n 's/ % read$//p' >"$work/shares"
+	sort -nc "$work/shares" || status=1
+	grep -qv '^[0-9]*$' "$work/shares" && status=1
+	[ "$(tail -n 1 "$work/shares")" -le 100 ] || status=1
+	grep -q "% read$(printf '\r')$escape\[K[^%]*$" "$work/out" || status=1
+	"$ccltap" report "$work/copies" >"$work/plain" 2>&1 || status=1
+	grep -q '% read' "$work/plain" && status=1
+	ok $status "a long reading shows how far it is, and clears that away"
+else
+	skip "reading $copies traces takes no second" \
+		"a long reading shows how far it is, and clears that away"
+fi
+rm -rf "$work/copies"
+
 # A man that knows one page.
 mkdir "$work/bin"
 cat >"$work/bin/man" <<'END'
