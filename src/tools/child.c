@@ -162,6 +162,12 @@ static bool is_late(struct child *child)
 					: OPEN_MS * (1 + (int64_t) (watch->size >> 30)));
 }
 
+/* Whether nobody wants what the child still has to write: it ends. */
+static bool has_left_for_good(const struct child *child)
+{
+	return child->has_left && child->work->relay->ends_with_pager;
+}
+
 /*
  * Relays what the child wrote. Returns false at its end, or when nobody reads the output.
  */
@@ -186,7 +192,7 @@ static bool pass_on(struct child *child)
 		if (written < 0 && errno == EPIPE && tap_pager_is_running()) {
 			stopped_by = stopped_by == SIGPIPE ? 0 : stopped_by;
 			child->has_left = true;
-			return !child->work->relay->ends_with_pager;
+			return !has_left_for_good(child);
 		}
 		if (written < 0) {
 			child->write_error = errno;
@@ -235,7 +241,7 @@ static bool wait_for(struct child *child)
 			 */
 			if (pass_on(child))
 				continue;
-			if (child->write_error || child->has_left)
+			if (child->write_error || has_left_for_good(child))
 				return false;
 			files[1].fd = -1;
 			continue;
@@ -276,7 +282,7 @@ static enum tap_child_end follow(struct child *child, int *status)
 		*status = stopped_by;
 		return TAP_CHILD_KILLED;
 	}
-	if (child->has_left && child->work->relay->ends_with_pager) {
+	if (has_left_for_good(child)) {
 		*status = 0;
 		return TAP_CHILD_DONE;
 	}

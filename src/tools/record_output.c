@@ -361,8 +361,10 @@ static void return_older(struct tap_output *output)
 
 	if (old_fd < 0)
 		return;
-	if (!renameat(old_fd, output->host, output->base_fd, output->host))
-		rmdir(output->old); /* unless other hosts' are in it */
+	if (renameat(old_fd, output->host, output->base_fd, output->host) < 0)
+		tap_message_write("the older recording is now in %s/%s", output->old,
+				  output->host);
+	rmdir(output->old); /* unless others are in it */
 	close(old_fd);
 }
 

@@ -10,32 +10,28 @@
 #define USUAL_COLUMNS 100
 #define USUAL_LINES 24
 
-/* A number of the environment, as shells export it; 0: there is none. */
+/* A number of the environment; 0: there is none. */
 static unsigned int number_of(const char *variable)
 {
 	const char *value = getenv(variable);
-	const long number = value ? strtol(value, NULL, 10) : 0;
+	long number = value ? strtol(value, NULL, 10) : 0;
 
 	return number > 0 && number < 10000 ? (unsigned int) number : 0;
 }
 
 struct tap_terminal_size tap_terminal_size(void)
 {
-	struct tap_terminal_size size = {.columns = USUAL_COLUMNS, .lines = USUAL_LINES};
-	struct winsize window;
+	struct tap_terminal_size size = {.columns = number_of("COLUMNS"),
+					 .lines = number_of("LINES")};
+	struct winsize window = {0};
 
-	/* A terminal that nobody told its size reports 0. */
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &window)) {
-		if (window.ws_col)
-			size.columns = window.ws_col;
-		/* The last line is the prompt's. */
-		if (window.ws_row > 1)
-			size.lines = window.ws_row - 1;
-	}
-	if (number_of("COLUMNS"))
-		size.columns = number_of("COLUMNS");
-	if (number_of("LINES"))
-		size.lines = number_of("LINES");
+	/* A terminal that nobody told its size has 0 of both. */
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) < 0)
+		window = (struct winsize){0};
+	if (!size.columns)
+		size.columns = window.ws_col ? window.ws_col : USUAL_COLUMNS;
+	if (!size.lines)
+		size.lines = window.ws_row > 1 ? window.ws_row - 1u : USUAL_LINES;
 	return size;
 }
 

@@ -13,7 +13,10 @@ struct tap_terminal_size {
 	unsigned int columns, lines;
 };
 
-/* Of standard output; 100 columns and 24 lines where that is no terminal. */
+/*
+ * What fits the terminal of standard output, whose last line is the prompt's; COLUMNS and
+ * LINES count before. 100 columns and 24 lines where standard output is no terminal.
+ */
 struct tap_terminal_size tap_terminal_size(void);
 
 /*
