@@ -40,7 +40,7 @@ while [ "$number" -lt "$runs" ]; do
     run=$work/$number
     mkdir "$run"
     hosts=$(draw "$seed" 1 2 4)
-    iterations=$(draw "$seed" 2 20 100)
+    iterations=$(draw "$seed" 2 100 600)
     base=$(awk '{ printf "%d", $1 * 1000000000 }' /proc/uptime)
     NCCL_IB_DISABLE=0 LD_LIBRARY_PATH=$top_builddir/tests/doubles/verbs \
         SOFTVERBS_FABRIC=clocks.$$.$number WORLD_SIZE=$hosts

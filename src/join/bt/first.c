@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Until they are aligned, a clock's one point has the earliest time and adds nothing. */
+/* Before they are known, a clock's one point has the earliest time. */
 #include "join/bt/first.h"
 
 #include <errno.h>
@@ -7,6 +7,12 @@
 #include <string.h>
 
 #include "join/clock/observer.h"
+
+/* Hosts that begin within so much may well have set their clocks by one source. */
+#define ALIKE_NS INT64_C(10000000000)
+
+/* The most by which times may be off when NCCL's messages are looked for. */
+#define OFF_NS 1000000
 
 int tap_first_begin(struct tap_first *first, const struct tap_join *join)
 {
@@ -37,21 +43,33 @@ void tap_first_free(struct tap_first *first)
 
 int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host_ns)
 {
-	if (!clock->count) {
+	if (!clock->count && !first->is_known) {
 		clock->points = calloc(1, sizeof(*clock->points));
 		if (!clock->points)
 			return -ENOMEM;
 		clock->count = 1;
 		clock->points[0].host_ns = host_ns;
 	}
-	if (host_ns < clock->points[0].host_ns)
+	if (!first->is_known && host_ns < clock->points[0].host_ns)
 		clock->points[0].host_ns = host_ns;
 	return tap_clock_observer_see(first->observer, clock, host_ns);
 }
 
-int tap_first_align(struct tap_first *first)
+/* What makes this host begin when the reference does, unless it nearly does. */
+static int64_t find_shift(const struct tap_clock *clock, const struct tap_clock *reference)
 {
-	struct tap_clocks *clocks = tap_join_clocks(first->join);
+	int64_t shift_ns;
+
+	if (__builtin_sub_overflow(reference->points[0].host_ns, clock->points[0].host_ns,
+				   &shift_ns) ||
+	    (shift_ns < ALIKE_NS && shift_ns > -ALIKE_NS))
+		return 0;
+	return shift_ns;
+}
+
+void tap_first_align(struct tap_first *first)
+{
+	const struct tap_clocks *clocks = tap_join_clocks(first->join);
 	const struct tap_clock *reference = NULL;
 	size_t i;
 
@@ -62,12 +80,8 @@ int tap_first_align(struct tap_first *first)
 			continue;
 		if (!reference)
 			reference = clock;
-		if (__builtin_sub_overflow(reference->points[0].host_ns,
-					   clock->points[0].host_ns,
-					   &clock->points[0].add_ns))
-			clock->points[0].add_ns = 0;
+		clock->points[0].add_ns = find_shift(clock, reference);
 	}
-	return 0;
 }
 
 static struct tap_clock *same_in(struct tap_clocks *clocks, const struct tap_clock *clock)
@@ -75,7 +89,7 @@ static struct tap_clock *same_in(struct tap_clocks *clocks, const struct tap_clo
 	return tap_clocks_get(clocks, clock->host, clock->has_boot ? clock->boot : NULL);
 }
 
-/* Gives all of a clock to that of the same host in the other reading. */
+/* Gives all of a clock to that of the same host in another reading. */
 static int move(struct tap_clock *from, struct tap_clocks *clocks)
 {
 	struct tap_clock *to = same_in(clocks, from);
@@ -89,26 +103,58 @@ static int move(struct tap_clock *from, struct tap_clocks *clocks)
 	to->offset_ns = from->offset_ns;
 	to->drift_ppb = from->drift_ppb;
 	to->uncertainty_ns = from->uncertainty_ns;
+	free(to->points);
 	to->points = from->points;
 	to->count = from->count;
+	to->latest = 0;
 	from->points = NULL;
 	from->count = 0;
 	return 0;
 }
 
-int tap_first_finish(struct tap_first *first, struct tap_join *join)
+static int move_all(struct tap_clocks *from, struct tap_clocks *to)
 {
-	struct tap_clocks *from = tap_join_clocks(first->join);
-	struct tap_clocks *to = tap_join_clocks(join);
 	size_t i;
-	int ret = tap_join_finish(first->join);
+	int ret = 0;
 
-	/* Clocks without a solution have no points. */
-	for (i = 0; i < from->count; i++)
-		from->all[i]->count = 0;
-	if (!ret)
-		ret = tap_clock_observer_solve(first->observer, from);
 	for (i = 0; !ret && i < from->count; i++)
 		ret = move(from->all[i], to);
 	return ret;
+}
+
+int tap_first_know(struct tap_first *first, struct tap_join *join)
+{
+	first->is_known = true;
+	return move_all(tap_join_clocks(join), tap_join_clocks(first->join));
+}
+
+/* Whether a host is elsewhere than what was added to its times put it. */
+static bool is_off(const struct tap_clock *clock, int64_t added_ns)
+{
+	const int64_t by_ns = clock->count ? clock->points[0].add_ns - added_ns : 0;
+
+	return by_ns > OFF_NS || by_ns < -OFF_NS;
+}
+
+int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_is_off)
+{
+	struct tap_clocks *clocks = tap_join_clocks(first->join);
+	int64_t *added = calloc(clocks->count, sizeof(*added));
+	size_t i;
+	int ret = added ? tap_join_finish(first->join) : -ENOMEM;
+
+	*ret_is_off = false;
+	/* Clocks without a solution have no points. */
+	for (i = 0; !ret && i < clocks->count; i++) {
+		struct tap_clock *clock = clocks->all[i];
+
+		added[i] = clock->count ? clock->points[0].add_ns : 0;
+		clock->count = 0;
+	}
+	if (!ret)
+		ret = tap_clock_observer_solve(first->observer, clocks);
+	for (i = 0; !ret && i < clocks->count; i++)
+		*ret_is_off |= !first->is_known && is_off(clocks->all[i], added[i]);
+	free(added);
+	return ret ? ret : move_all(clocks, tap_join_clocks(join));
 }

@@ -14,6 +14,7 @@ struct tap_first {
 	struct tap_join *join;
 	struct tap_decoder *decoder;
 	struct tap_clock_observer *observer;
+	bool is_known; /* the clocks convert as an earlier reading has found out */
 };
 
 /* For the same jobs, and with the same bounds, as the join.  Returns 0 or -ENOMEM. */
@@ -24,13 +25,20 @@ void tap_first_free(struct tap_first *first);
 int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host_ns);
 
 /*
- * Call when each stream's first event has been seen: as the hosts' clocks have nothing in
- * common yet, their times are counted from each host's first event.  Returns 0 or
- * -ENOMEM.
+ * Call when each stream's first event has been seen: hosts whose first events are not
+ * within seconds have no time in common, so theirs are counted from the first event.
  */
-int tap_first_align(struct tap_first *first);
+void tap_first_align(struct tap_first *first);
 
-/* Call after the last event: fills in the join's clocks.  Returns 0 or -errno. */
-int tap_first_finish(struct tap_first *first, struct tap_join *join);
+/* The same, where an earlier reading knows the join's clocks.  Returns 0 or -ENOMEM. */
+int tap_first_know(struct tap_first *first, struct tap_join *join);
+
+/*
+ * Call after the last event: fills in the join's clocks.  *is_off becomes true where some
+ * host was so far from what was found that not everything on it was understood: messages
+ * of NCCL are found only where they do not come long before what they rest on.  Returns 0
+ * or -errno.
+ */
+int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *is_off);
 
 #endif

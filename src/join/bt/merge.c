@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The traces of several hosts are read twice: how their clocks convert is known only after
- * the last message, and the first event that is shown needs it.
+ * the last message, and the first event that is shown needs it.  Where the clocks disagree
+ * much, they are read once more before that.
  *
  * Only events, and messages that a stream has none yet, are ordered by time.  All other
  * messages are handled as soon as they are read: they concern the stream, not a moment.
@@ -342,7 +343,7 @@ static int take(struct tap_merge *merge, struct stream *stream)
 	return ret ? ret : tap_join_event(merge->join, &merge->event);
 }
 
-/* ---- Two readings ---- */
+/* ---- Several readings ---- */
 
 static bool can_rewind(const struct tap_merge *merge)
 {
@@ -412,42 +413,53 @@ static int order_again(struct tap_merge *merge)
 	return ret;
 }
 
-/*
- * All streams have their first event, or none: if they are of several hosts, and can be
- * read twice, the first reading begins.
- */
-static int begin(struct tap_merge *merge)
+/* Reads all streams anew for the clocks alone; is_known: for the second time. */
+static int begin_first(struct tap_merge *merge, bool is_known)
 {
 	size_t i;
-	int ret;
+	int ret = tap_first_begin(&merge->first, merge->last_join);
 
-	merge->has_begun = true;
-	if (tap_join_clocks(merge->join)->count < 2 || !can_rewind(merge))
-		return 0;
-	forget_loss(merge);
-	ret = tap_first_begin(&merge->first, merge->join);
 	if (ret)
 		return ret;
 	merge->join = merge->first.join;
 	merge->decoder = merge->first.decoder;
 	ret = rewind_all(merge);
+	if (!ret && is_known)
+		ret = tap_first_know(&merge->first, merge->last_join);
 	for (i = 0; !ret && i < merge->streams.count; i++)
 		ret = see(merge, merge->streams.items[i]);
-	if (!ret)
-		ret = tap_first_align(&merge->first);
-	return ret ? ret : order_again(merge);
+	if (ret)
+		return ret;
+	if (!is_known)
+		tap_first_align(&merge->first);
+	return order_again(merge);
 }
 
-static int start_last(struct tap_merge *merge)
+/*
+ * All streams have their first event, or none: if they are of several hosts, and can be
+ * read more than once, a first reading begins.
+ */
+static int begin(struct tap_merge *merge)
 {
-	int ret = tap_first_finish(&merge->first, merge->last_join);
+	merge->has_begun = true;
+	if (tap_join_clocks(merge->join)->count < 2 || !can_rewind(merge))
+		return 0;
+	forget_loss(merge);
+	return begin_first(merge, false);
+}
 
+/* A reading for the clocks is over: the last one begins, or another of these. */
+static int go_on(struct tap_merge *merge)
+{
+	bool is_off;
+	int ret = tap_first_finish(&merge->first, merge->last_join, &is_off);
+
+	tap_first_free(&merge->first);
 	merge->join = merge->last_join;
 	merge->decoder = merge->last_decoder;
-	if (!ret)
-		ret = rewind_all(merge);
-	tap_first_free(&merge->first);
-	return ret;
+	if (ret)
+		return ret;
+	return is_off ? begin_first(merge, true) : rewind_all(merge);
 }
 
 int tap_merge_run(struct tap_merge *merge, unsigned int budget,
@@ -472,7 +484,7 @@ int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 	while (budget-- && !merge->waiting.first) {
 		first = tap_heap_first(&merge->heap);
 		if (!first && merge->join != merge->last_join)
-			return start_last(merge);
+			return go_on(merge);
 		if (!first) {
 			*status = TAP_MERGE_END;
 			return 0;

@@ -16,6 +16,10 @@
 /* An order keeps at least so many pairs. */
 #define PAIRS_MIN 64
 
+/* Slopes are narrowed so often, while each time leaves less than so much. */
+#define NARROW_MAX 8
+#define GAIN 0.9
+
 struct host {
 	bool is_seen;
 	int64_t first_ns, last_ns;
@@ -238,30 +242,37 @@ static bool narrow(struct work *work, unsigned int reference)
 
 	for (i = 0; i < work->count; i++) {
 		struct tap_solve_host *host = &work->hosts[i];
+		struct tap_slopes slopes = host->slopes;
 
 		if (!host->is_in || i == reference ||
-		    !tap_band_fit(host->points, host->count, &host->slopes))
+		    !tap_band_fit(host->points, host->count, &slopes))
+			continue;
+		slopes.min -= TAP_CLOCK_WANDER_MAX;
+		slopes.max += TAP_CLOCK_WANDER_MAX;
+		if (slopes.max - slopes.min > GAIN * (host->slopes.max - host->slopes.min))
 			continue;
 		is_narrow = true;
-		host->slopes.min -= TAP_CLOCK_WANDER_MAX;
-		host->slopes.max += TAP_CLOCK_WANDER_MAX;
+		host->slopes = slopes;
 	}
 	return is_narrow;
 }
 
-/* Returns 0, -EDOM when the orders contradict each other, or -ENOMEM. */
+/*
+ * Narrower slopes of one host make narrower bounds of the others, so it is done several
+ * times.  Returns 0, -EDOM when the orders contradict each other, or -ENOMEM.
+ */
 static int bound(struct work *work, unsigned int reference)
 {
 	static const struct tap_slopes widest = {-TAP_CLOCK_DRIFT_MAX,
 						 TAP_CLOCK_DRIFT_MAX};
+	unsigned int i;
 	int ret;
 
 	set_slopes(work, widest);
 	ret = solve(work, reference);
-	if (ret || !narrow(work, reference))
-		return ret;
-	ret = solve(work, reference);
-	if (ret != -EDOM)
+	for (i = 0; !ret && i < NARROW_MAX && narrow(work, reference); i++)
+		ret = solve(work, reference);
+	if (ret != -EDOM || !i)
 		return ret;
 	set_slopes(work, widest);
 	return solve(work, reference);

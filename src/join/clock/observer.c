@@ -84,7 +84,7 @@ void tap_clock_observer_begin(struct tap_clock_observer *observer,
 /* The time that the host's own clock showed. */
 static int64_t own_time(const struct tap_clock *clock, int64_t time_ns)
 {
-	return time_ns - (clock->count ? clock->points[0].add_ns : 0);
+	return tap_clock_invert(clock, time_ns);
 }
 
 static int note(struct tap_clock_observer *observer, const struct tap_process *cause,

@@ -22,8 +22,8 @@ struct tap_clock_observer *tap_clock_observer_create(void);
 void tap_clock_observer_destroy(struct tap_clock_observer *observer);
 
 /*
- * Sets the context of the reading.  Each of its clocks has one point: the host's first
- * event, and what is added so that all hosts seem to begin at one time.
+ * Sets the context of the reading, whose clocks may convert anyhow: the observer goes back
+ * to the hosts' own times.
  */
 void tap_clock_observer_begin(struct tap_clock_observer *observer,
 			      const struct tap_context *context);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* An effect is at least so much later than its cause: room for rounding to ns. */
-#define ROUNDING_NS 2
+#define ROUNDING_NS 6
 
 /* A change that is not passed on any more. */
 #define TOLERANCE_NS 0.01

@@ -113,6 +113,31 @@ int64_t tap_clock_convert(struct tap_clock *clock, int64_t host_ns)
 		   from->add_ns + floor_of((double) (to->add_ns - from->add_ns) * part));
 }
 
+int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns)
+{
+	const struct tap_clock_point *points = clock->points;
+	size_t low = 0, high = clock->count, middle;
+	int64_t since_ns, whole_ns;
+
+	if (!clock->count)
+		return time_ns;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (points[middle].host_ns + points[middle].add_ns <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	since_ns = time_ns - points[low].host_ns - points[low].add_ns;
+	if (since_ns <= 0 || low + 1 == clock->count)
+		return time_ns - points[low].add_ns;
+	whole_ns = points[low + 1].host_ns - points[low].host_ns;
+	return points[low].host_ns +
+	       (int64_t) ((double) since_ns * (double) whole_ns /
+			  (double) (whole_ns + points[low + 1].add_ns -
+				    points[low].add_ns));
+}
+
 int64_t tap_clock_uncertainty_ns(const struct tap_context *context,
 				 const struct tap_process *a, const struct tap_process *b)
 {

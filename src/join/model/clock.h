@@ -72,6 +72,9 @@ void tap_clocks_free(struct tap_clocks *clocks);
 /* Converts a time of the host, also when it is NULL; never makes time run backwards. */
 int64_t tap_clock_convert(struct tap_clock *clock, int64_t host_ns);
 
+/* The time of the host that is converted to this one, to within 2 ns. */
+int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns);
+
 /*
  * The most by which the difference of a time of process a and a time of process b may be
  * wrong: 0 on one host, -1 where nothing connects the two hosts and their times may not be

@@ -7,7 +7,8 @@ usage: clocks.py JOINT HOST=ALONE,FOLDER,AHEAD_NS,PPM,BASE_NS...
 JOINT is the timeline of all hosts together, ALONE that of one, both as JSON lines; FOLDER
 is the host's recording.  ALONE has the times of the host's own clock, and how that runs is
 known (programs/skewed.c), so the true time of each event of JOINT is known, too.  Prints a
-line for the table of runs: hosts, the largest error, the uncertainty, the one-way time.
+line for the table of runs: hosts, the largest error, the median and the largest uncertainty of
+a host, the one-way time.
 """
 import glob
 import json
@@ -85,8 +86,9 @@ def main():
         assert clock["clock"] == ("reference" if name == reference.name else "messages"), clocks
         assert worst[name] <= clock["uncertainty_ns"] + 1, \
             f"host {name} is wrong by {worst[name]} ns: {clock}"
-    print(f"{len(hosts)} hosts, wrong by {max(worst.values()):.0f} ns, known to",
-          max(c["uncertainty_ns"] for c in clocks.values()),
+    known = [c["uncertainty_ns"] for c in clocks.values() if c["name"] != reference.name]
+    print(f"{len(hosts)} hosts, wrong by {max(worst.values()):.0f} ns,",
+          f"known to {statistics.median(known):.0f} ns, at most {max(known)}",
           f"ns, one way {statistics.median(one_way):.0f} ns,",
           "offset", max(abs(c["offset_ns"]) for c in clocks.values()), "ns, drift",
           max(abs(c["drift_ppb"]) for c in clocks.values()), "ppb")
