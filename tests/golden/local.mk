@@ -26,6 +26,8 @@ tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
 GOLDEN_CASES = \
 	tests/golden/traces/begin-lost \
 	tests/golden/traces/callers \
+	tests/golden/traces/clock-collectives \
+	tests/golden/traces/clock-messages \
 	tests/golden/traces/comm \
 	tests/golden/traces/comm-absent \
 	tests/golden/traces/comm-alias \

@@ -38,6 +38,7 @@ struct meeting {
 struct tap_clock_observer {
 	const struct tap_context *context;
 	struct tap_clock_estimate *estimate;
+	struct tap_table made_by; /* a communicator, by (process, the call that made it) */
 	struct tap_table by_key;
 	TAP_LIST(struct meeting) all;
 	size_t held;
@@ -71,6 +72,7 @@ void tap_clock_observer_destroy(struct tap_clock_observer *observer)
 	while (observer->all.first)
 		drop_meeting(observer, observer->all.first);
 	tap_table_free(&observer->by_key);
+	tap_table_free(&observer->made_by);
 	tap_clock_estimate_destroy(observer->estimate);
 	free(observer);
 }
@@ -212,6 +214,28 @@ static bool is_init(const struct tap_span *span)
 		!strcmp(span->name->name, "ncclCommInitRankConfig"));
 }
 
+/* Remembers which communicator a call makes; the call itself does not say. */
+static int take_member(void *data, const struct tap_member *member)
+{
+	struct tap_clock_observer *observer = data;
+	const uint64_t call_id = tap_fields_number(&member->about, "call_id");
+
+	return call_id ? tap_table_set(&observer->made_by, member->process->number,
+				       call_id, (void *) (uintptr_t) member)
+		       : 0;
+}
+
+/* The key of the communicator that a call has made, 0 unknown. */
+static uint64_t take_made(struct tap_clock_observer *observer,
+			  const struct tap_span *span)
+{
+	const struct tap_member *member =
+		tap_table_remove(&observer->made_by, span->process->number,
+				 span->call_id);
+
+	return member ? tap_member_comm(member)->key : 0;
+}
+
 static int end_span(void *data, struct tap_span *span)
 {
 	struct tap_clock_observer *observer = data;
@@ -229,8 +253,7 @@ static int end_span(void *data, struct tap_span *span)
 	if (!is_init(span))
 		return 0;
 	result = tap_span_result(span);
-	if (span->member)
-		key = tap_member_comm(span->member)->key;
+	key = take_made(observer, span);
 	return key && result && !result->value.u
 		       ? meet(observer, span, key, INIT_NUMBER)
 		       : 0;
@@ -248,6 +271,7 @@ static int finish(void *data, const struct tap_loss *loss)
 }
 
 const struct tap_consumer tap_clock_consumer = {
+	.communicator = take_member,
 	.span_ended = end_span,
 	.link = take_link,
 	.finish = finish,
