@@ -44,4 +44,5 @@ EXTRA_DIST += \
 	doc/decisions/0011-ordinals-without-locked-instructions.md \
 	doc/decisions/0012-cupti-is-had-while-somebody-records.md \
 	doc/decisions/0013-the-bench-takes-the-least.md \
-	doc/decisions/0014-lists-and-arrays-are-two-small-headers.md
+	doc/decisions/0014-lists-and-arrays-are-two-small-headers.md \
+	doc/decisions/0015-hosts-are-put-on-one-clock-by-shortest-paths.md

@@ -150,7 +150,7 @@ babeltrace_plugin_ccltap_la_LDFLAGS = \
 	-module -avoid-version -shared -Wl,-z,now $(JOIN_DEFS)
 babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)
 
-EXTRA_DIST += src/join/README.md src/join/base/README.md src/join/bt/README.md \
+EXTRA_DIST += src/join/README.md src/join/base/README.md src/join/bt/README.md src/join/clock/README.md \
 	src/join/findings/README.md src/join/gpu/README.md src/join/model/README.md src/join/nccl/README.md \
 	src/join/ranks/README.md src/join/rdma/README.md src/join/report/README.md \
 	src/join/views/README.md
