@@ -38,6 +38,7 @@ void tap_first_free(struct tap_first *first)
 	tap_join_destroy(first->join);
 	tap_decoder_destroy(first->decoder);
 	tap_clock_observer_destroy(first->observer);
+	tap_vec_free(&first->last);
 	memset(first, 0, sizeof(*first));
 }
 
@@ -52,6 +53,10 @@ int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host
 	}
 	if (!first->is_known && host_ns < clock->points[0].host_ns)
 		clock->points[0].host_ns = host_ns;
+	if (clock->number >= first->last.count &&
+	    tap_vec_resize(&first->last, (size_t) clock->number + 1))
+		return -ENOMEM;
+	first->last.items[clock->number] = host_ns;
 	return tap_clock_observer_see(first->observer, clock, host_ns);
 }
 
@@ -136,6 +141,37 @@ static bool is_off(const struct tap_clock *clock, int64_t added_ns)
 	return by_ns > OFF_NS || by_ns < -OFF_NS;
 }
 
+/* Lets the hosts that nothing connects end when the reference does. */
+static int align_ends(const struct tap_first *first, const struct tap_clocks *clocks,
+		      bool *is_changed)
+{
+	const struct tap_clock *reference = NULL;
+	size_t i;
+
+	for (i = 0; i < clocks->count; i++)
+		if (clocks->all[i]->how == TAP_CLOCK_REFERENCE)
+			reference = clocks->all[i];
+	for (i = 0; reference && i < clocks->count; i++) {
+		struct tap_clock *clock = clocks->all[i];
+		const size_t most = clock->number > reference->number ? clock->number
+								      : reference->number;
+
+		if (clock->how != TAP_CLOCK_APART || most >= first->last.count)
+			continue;
+		free(clock->points);
+		clock->points = calloc(1, sizeof(*clock->points));
+		if (!clock->points)
+			return -ENOMEM;
+		clock->count = 1;
+		if (__builtin_sub_overflow(first->last.items[reference->number],
+					   first->last.items[clock->number],
+					   &clock->points[0].add_ns))
+			clock->points[0].add_ns = 0;
+		*is_changed = true;
+	}
+	return 0;
+}
+
 int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_is_off)
 {
 	struct tap_clocks *clocks = tap_join_clocks(first->join);
@@ -150,11 +186,16 @@ int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_i
 
 		added[i] = clock->count ? clock->points[0].add_ns : 0;
 		clock->count = 0;
+		clock->how = TAP_CLOCK_APART;
+		clock->reference = clock;
+		clock->is_contradicted = false;
 	}
 	if (!ret)
 		ret = tap_clock_observer_solve(first->observer, clocks);
 	for (i = 0; !ret && i < clocks->count; i++)
 		*ret_is_off |= !first->is_known && is_off(clocks->all[i], added[i]);
 	free(added);
+	if (!ret && !first->is_known)
+		ret = align_ends(first, clocks, ret_is_off);
 	return ret ? ret : move_all(clocks, tap_join_clocks(join));
 }

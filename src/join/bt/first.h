@@ -8,6 +8,7 @@
 #ifndef TAP_JOIN_BT_FIRST_H
 #define TAP_JOIN_BT_FIRST_H
 
+#include "common/vec.h"
 #include "join/bt/decode.h"
 
 struct tap_first {
@@ -15,6 +16,7 @@ struct tap_first {
 	struct tap_decoder *decoder;
 	struct tap_clock_observer *observer;
 	bool is_known; /* the clocks convert as an earlier reading has found out */
+	TAP_VEC(int64_t) last; /* the latest event of each host, on its own clock */
 };
 
 /* For the same jobs, and with the same bounds, as the join.  Returns 0 or -ENOMEM. */
@@ -36,8 +38,9 @@ int tap_first_know(struct tap_first *first, struct tap_join *join);
 /*
  * Call after the last event: fills in the join's clocks.  *is_off becomes true where some
  * host was so far from what was found that not everything on it was understood: messages
- * of NCCL are found only where they do not come long before what they rest on.  Returns 0
- * or -errno.
+ * of NCCL are found only where they do not come long before what they rest on.  Hosts that
+ * nothing connects then seem to end at one time, as ranks of a job do.  Returns 0 or
+ * -errno.
  */
 int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *is_off);
 
