@@ -87,6 +87,8 @@ static struct supervisor {
 	bool why_is_due;
 	/* The last chunk that was made for a reader, NULL: there is none. */
 	char *chunk;
+	/* The chunk that is being written has no state dump yet. */
+	bool lacks_state;
 	/* Of a bounded recording. */
 	unsigned removed;
 	uint64_t size_at_rotation;
@@ -649,9 +651,9 @@ static void rotate(const struct peer *peer, struct tap_answer *answer)
 	if (ret < 0)
 		refuse(answer, "LTTng: %s", tap_session_error(ret));
 	else
-		tap_session_regenerate_statedump(self.plan->session);
-	if (!ret)
 		join_chunks(peer);
+	/* The new chunk begins with it; whoever asked does not wait for that. */
+	self.lacks_state = !ret;
 }
 
 /*
@@ -855,6 +857,13 @@ static struct pollfd *fill_polled(void)
 	return polled;
 }
 
+static void add_state(void)
+{
+	if (self.lacks_state && self.state == RUNNING)
+		tap_session_regenerate_statedump(self.plan->session);
+	self.lacks_state = false;
+}
+
 static void look_once(void)
 {
 	struct pollfd *polled = fill_polled();
@@ -1014,6 +1023,7 @@ void tap_supervisor_run(const struct tap_plan *plan, const char *place, int list
 	begin(plan, place, listen_fd, link);
 	while (count_recorded()) {
 		look_once();
+		add_state();
 		take_due_snapshot();
 		keep_bound();
 	}

@@ -21,7 +21,7 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/programs/bursts.h \
 	tests/bench/programs/pair.c tests/bench/programs/pair_tp.h \
 	tests/bench/programs/post.c tests/bench/programs/post_tp.h \
 	tests/bench/programs/queue.h tests/bench/programs/spawn.c \
-	tests/bench/test_bench.sh tests/bench/programs/trace.c \
+	tests/bench/test_bench.sh tests/bench/verdict.sh tests/bench/programs/trace.c \
 	tests/bench/doubles/cupti.c tests/bench/doubles/cupti.map \
 	tests/bench/programs/cupti.c tests/bench/doubles/cuda.c \
 	tests/bench/doubles/cudart.map tests/bench/programs/launch.c \
