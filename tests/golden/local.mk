@@ -194,13 +194,16 @@ GOLDEN_ROWS = \
 dist_check_SCRIPTS += tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
+	tests/golden/test_filters.sh \
 	tests/golden/test_damaged.sh
 GOLDEN_TESTS = tests/golden/test_golden.sh tests/golden/test_command.sh \
-	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
+	tests/golden/test_derived.sh tests/golden/test_filters.sh \
+	tests/golden/test_terminal.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
+	tests/golden/traces/filters.shown tests/golden/filters.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.

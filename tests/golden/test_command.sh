@@ -75,6 +75,36 @@ ccltap check --json "$work/lost" >"$work/out" || got=$?
 if [ "$got" -ne 1 ] || ! grep -q '"verdict":"bad"' "$work/out"; then status=1; fi
 ok $status "a check tells how sure things are, and fails where they are bad"
 
+# Several filters over one trace, in every form.
+status=0
+make_trace gpu "$work/gpu"
+ccltap timeline --rank 0 --op 1 --layer cuda,gpu "$work/gpu" >"$work/out" || status=1
+[ "$(grep -c '^ .*/.* \(cuLaunch\|kernel\)' "$work/out")" -eq 2 ] || status=1
+grep -q '^filtered: rank 0, op 1, layer cuda,gpu: 2 of 21 spans$' "$work/out" || status=1
+grep -q '^process: rank 1' "$work/out" && status=1
+sed 's/^/# /' "$work/out"
+ccltap timeline -f jsonl --rank 0 --op 1 "$work/gpu" >"$work/out" || status=1
+head -n 1 "$work/out" | grep -q '"filters":{"rank":"0","op":"1"},"spans_passed":3,"spans":21,' ||
+	status=1
+[ "$(grep -c '^{"type":"span",' "$work/out")" -eq 3 ] || status=1
+ccltap timeline -f ctf -o "$work/chosen" --rank 0 --op 1 "$work/gpu" 2>"$work/error" || status=1
+[ "$(babeltrace2 "$work/chosen" | grep -c ' ccltap:end: ')" -eq 3 ] || status=1
+grep -qx 'filtered: rank 0, op 1: 3 of 21 spans' "$work/error" || status=1
+ccltap report --full --rank 0 --comm=0xab "$work/gpu" >"$work/out" || status=1
+head -n 1 "$work/out" | grep -qx 'filtered: rank 0, comm 0xab: 3 of 21 spans' || status=1
+ccltap why --rank 7 "$work/gpu" >"$work/out" || status=1
+head -n 1 "$work/out" | grep -qx 'filtered: rank 7' || status=1
+ok $status "filters choose in every view what it shows"
+
+status=0
+refuses 'ilter rank, "x": give ranks, as 0,2-5' ccltap timeline --rank x "$work/gpu" || status=1
+refuses 'ilter op, "1..": ' ccltap report --op 1.. "$work/gpu" || status=1
+refuses 'ilter last, "": ' ccltap timeline -f ctf -o "$work/other" --last= "$work/gpu" ||
+	status=1
+[ ! -e "$work/other" ] || status=1
+refuses 'unrecognized option' ccltap check --rank 0 "$work/gpu" || status=1
+ok $status "a filter that makes no sense is refused in one line"
+
 # A program that hangs is no fault of the trace.
 status=0
 make_trace comm-missing "$work/missing"

@@ -19,6 +19,7 @@ struct tap_known_id tap_known_span(const struct tap_process *process,
 				   const struct tap_work *work, uint64_t call_id)
 {
 	struct tap_known_id id = {.process = process->number, .number = call_id};
+	const bool is_shared = tap_work_is_request(work) && work->request.srq_id;
 
 	if (work->kind == TAP_WORK_NONE)
 		return id;
@@ -28,8 +29,8 @@ struct tap_known_id tap_known_span(const struct tap_process *process,
 	else if (tap_work_is_message(work))
 		id.number = mix(mix(0, work->message.net_id), work->message.number);
 	else
-		id.number = mix(mix(mix(0, tap_work_queue_id(work)),
-				    work->request.generation),
+		id.number = mix(mix(mix(is_shared, tap_work_queue_id(work)),
+				    is_shared ? 0 : work->request.generation),
 				work->request.seq);
 	return id;
 }
