@@ -55,7 +55,7 @@ sed 's/^/# /' "$work/diff"
 ok $status "each filter shows what it says"
 
 status=0
-for param in rank=x rank=1, rank=5-2 rank= op=0x1 comm= comm=0x comm=0x12g layer=mpi layer=nccl, \
+for param in rank=x 'rank=1,' rank=5-2 rank= op=0x1 comm= comm=0x comm=0x12g layer=mpi 'layer=nccl,' \
 	begin=soon begin=25:00 begin=1.5d end=10:61 last=0 last=-1 slowest=0 slowest=x \
 	slowest=100001 errors=1 call= host=; do
 	got=0
