@@ -162,13 +162,14 @@ def judge_all(job, said):
 
 
 def run_case(how, case):
-    """The outcome of a run in which nothing else was late."""
+    """The outcome of a run; of one that is not right, and in which the machine made something else
+    late, that of another one."""
     for _ in range(ATTEMPTS):
         outcome = run_once(how, case)
-        if not outcome.disturbance:
+        if not outcome.complaint or not outcome.disturbance:
             return outcome
         print(f"# {case}, not counted: {outcome.disturbance}", flush=True)
-    outcome.complaint = f"the machine is too busy: {outcome.disturbance}"
+    outcome.complaint += f"; the machine is too busy: {outcome.disturbance}"
     return outcome
 
 

@@ -9,6 +9,7 @@
  * CLOCK_MONOTONIC.  Where a rank is late, or none, FOLDER/cuda.N beside it is the log of
  * the driver double.  An object begins with
  *
+ * - "init": the rank joins the others;
  * - "op": the number of the operation in the plan, its call, its number in the
  *   communicator, whether all ranks are in it and it has a kernel here, the call's ends;
  * - "work": the ends of a kernel of its own before that operation in the stream;
@@ -481,6 +482,7 @@ static void __attribute__((noreturn)) run(const char *folder)
 	open_device();
 	get_id();
 	prepare_fault();
+	fprintf(log_file, "{\"init\":%" PRId64 "}\n", now());
 	OK(ncclCommInitRank(&comms[WORLD], plan.ranks, board->id, rank));
 	for (i = 0; i < OPS; i++)
 		do_op(i);
