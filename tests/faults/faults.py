@@ -264,8 +264,9 @@ def cases_of(how):
     cases = list(how.case)
     if how.each:
         cases += [draw_case(drawn, kind, how.ranks) for kind in how.only]
-    # Each fault as often as the others, in an order of its own.
-    kinds = [how.only[i % len(how.only)] for i in range(how.runs)]
+    # Each fault as often as the others, and the rest by chance, in an order of its own.
+    times, rest = divmod(how.runs, len(how.only))
+    kinds = list(how.only) * times + random.Random(how.seed).sample(how.only, rest)
     drawn.shuffle(kinds)
     cases += [draw_case(drawn, kind, how.ranks) for kind in kinds]
     cases += [draw_case(drawn, "healthy", how.ranks) for _ in range(how.healthy)]
