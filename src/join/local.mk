@@ -99,8 +99,10 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/check.c \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
+	src/join/report/diff.c src/join/report/diff.h \
 	src/join/report/forward.c src/join/report/forward.h \
 	src/join/report/kernels.c src/join/report/kernels.h \
+	src/join/report/measures.c src/join/report/measures.h \
 	src/join/report/overview.c src/join/report/overview.h \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \

@@ -3,8 +3,12 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "tools/child.h"
 #include "tools/command_line.h"
 #include "tools/filters.h"
 #include "tools/graph.h"
@@ -15,7 +19,7 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_JSON = TAP_KEY_OTHERS, KEY_TABLES };
+enum { KEY_JSON = TAP_KEY_OTHERS, KEY_DIFF, KEY_TABLES };
 
 /* The tables, as the parameters of the sink name them; their keys begin at KEY_TABLES. */
 enum { FULL, CALLS, COMM, NET, GPU, TABLES };
@@ -24,6 +28,7 @@ static const char *const tables[TABLES] = {"full", "calls", "comm", "net", "gpu"
 struct request {
 	bool json;
 	bool tables[TABLES];
+	char *other; /* that TRACE is compared with */
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
 	struct tap_reading reading;
@@ -37,6 +42,7 @@ static const struct argp_option options[] = {
 	{"net", KEY_TABLES + NET, NULL, 0, "show the tables of the network", 0},
 	{"gpu", KEY_TABLES + GPU, NULL, 0, "show the tables of the GPUs and their driver",
 	 0},
+	{"diff", KEY_DIFF, "OTHER", 0, "say what changed since the trace OTHER", 0},
 	{"json", KEY_JSON, NULL, 0, "write one JSON object with all, for programs", 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
 	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
@@ -54,6 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_JSON:
 		request->json = true;
+		return 0;
+	case KEY_DIFF:
+		request->other = arg;
 		return 0;
 	case KEY_TABLES + COMM:
 		/* A table, and with a value a filter. */
@@ -116,12 +125,54 @@ static bt_value *make_params(const struct request *request)
 	return NULL;
 }
 
+/* Reads the trace, compared with measures in a file where there is one. */
+static int read_trace(const struct request *request, const char *baseline)
+{
+	bt_value *params = make_params(request);
+
+	if (params && baseline &&
+	    bt_value_map_insert_string_entry(params, "baseline", baseline)) {
+		bt_value_put_ref(params);
+		params = NULL;
+	}
+	return tap_graph_run(request->reading.traces, request->reading.trace_count,
+			     "report", params, false);
+}
+
+/* Reads the other trace into measures, which the second reading compares with its own. */
+static int compare(struct request *request)
+{
+	bt_value *params = bt_value_map_create();
+	char path[64];
+	int status, fd;
+
+	tap_child_fill_standard();
+	fd = memfd_create("ccltap-diff", MFD_CLOEXEC);
+	if (fd < 0) {
+		tap_message_write("cannot begin: %s", strerror(errno));
+		bt_value_put_ref(params);
+		return TAP_EXIT_FAILURE;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (bt_value_map_insert_bool_entry(params, "measures", true) ||
+	    bt_value_map_insert_string_entry(params, "output", path) ||
+	    bt_value_map_insert_bool_entry(params, "overwrite", true) ||
+	    bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))) {
+		bt_value_put_ref(params);
+		params = NULL;
+	}
+	status = tap_graph_run(&request->other, 1, "report", params, false);
+	if (!status)
+		status = read_trace(request, path);
+	close(fd);
+	return status;
+}
+
 int tap_report_main(int argc, char **argv)
 {
 	struct request request = {.reading.output = "-"};
 
 	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
-	return tap_graph_run(request.reading.traces, request.reading.trace_count,
-			     "report", make_params(&request), false);
+	return request.other ? compare(&request) : read_trace(&request, NULL);
 }

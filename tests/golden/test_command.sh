@@ -61,6 +61,17 @@ ccltap report --calls "$work/run" | grep -q 'ncclGetVersion (inner)' || status=1
 ok $status "the report counts calls, inner ones apart"
 
 status=0
+ccltap report --diff "$work/run" "$work/run" >"$work/out" 2>"$work/error" || status=1
+[ ! -s "$work/error" ] || status=1
+head -n 1 "$work/out" | grep -qx 'No difference is larger than the noise of either run.' ||
+	status=1
+ccltap report --json --diff "$work/run" "$work/run" |
+	grep -q '^{"type":"report-diff","schema":1,"changes":\[\],' || status=1
+refuses 'is not a folder' ccltap report --diff "$work/text" "$work/run" || status=1
+sed 's/^/# /' "$work/out"
+ok $status "a run does not differ from itself"
+
+status=0
 make_trace wire-rc "$work/wire"
 make_trace wire-lost "$work/lost"
 ccltap check "$work/wire" >"$work/out" || status=1

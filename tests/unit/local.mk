@@ -151,6 +151,12 @@ tests_unit_test_call_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_call
 UNIT_TESTS += tests/unit/test_clock
 
+check_PROGRAMS += tests/unit/test_diff
+tests_unit_test_diff_SOURCES = tests/unit/test_diff.c tests/unit/tap.h
+tests_unit_test_diff_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_diff_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_diff_LDADD = src/join/libjoin.la
+UNIT_TESTS += tests/unit/test_diff
 check_PROGRAMS += tests/unit/test_demangle
 tests_unit_test_demangle_SOURCES = tests/unit/test_demangle.c tests/unit/tap.h
 tests_unit_test_demangle_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

@@ -276,7 +276,7 @@ tap_sink_init_report(bt_self_component_sink *self,
 		     bt_self_component_sink_configuration *configuration,
 		     const bt_value *values, void *data)
 {
-	enum { JSON = COMMON_COUNT, FULL, CALLS, COMM, NET, GPU };
+	enum { JSON = COMMON_COUNT, FULL, CALLS, COMM, NET, GPU, MEASURES, BASELINE };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
@@ -285,8 +285,11 @@ tap_sink_init_report(bt_self_component_sink *self,
 		[COMM] = {.name = "comm", .kind = TAP_PARAM_BOOL},
 		[NET] = {.name = "net", .kind = TAP_PARAM_BOOL},
 		[GPU] = {.name = "gpu", .kind = TAP_PARAM_BOOL},
+		[MEASURES] = {.name = "measures", .kind = TAP_PARAM_BOOL},
+		[BASELINE] = {.name = "baseline", .kind = TAP_PARAM_STRING},
 	};
 	struct tap_view *view;
+	int ret;
 
 	(void) configuration;
 	(void) data;
@@ -296,11 +299,21 @@ tap_sink_init_report(bt_self_component_sink *self,
 	view = tap_report_create();
 	if (view) {
 		view->settings.is_json = params[JSON].boolean;
+		view->settings.is_baseline = params[MEASURES].boolean;
 		view->settings.tables = (params[FULL].boolean ? TAP_TABLES_ALL : 0) |
 					(params[CALLS].boolean ? TAP_TABLES_CALLS : 0) |
 					(params[COMM].boolean ? TAP_TABLES_COMM : 0) |
 					(params[NET].boolean ? TAP_TABLES_NET : 0) |
 					(params[GPU].boolean ? TAP_TABLES_GPU : 0);
+	}
+	ret = view && params[BASELINE].string
+		      ? tap_report_compare(view, params[BASELINE].string)
+		      : 0;
+	if (ret) {
+		APPEND_CAUSE(self, "Cannot read %s: %s", params[BASELINE].string,
+			     strerror(-ret));
+		view->destroy(view);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	return make_sink(self, view, params);
 }

@@ -113,6 +113,11 @@ void tap_columns_add_short(struct tap_buffer *line, uint64_t ns)
 	add_scaled(line, durations, ns);
 }
 
+void tap_columns_add_speed(struct tap_buffer *line, uint64_t bytes_per_second)
+{
+	add_scaled(line, speeds, bytes_per_second);
+}
+
 /* Adds "~1.2 ms": a duration rounded to two digits. */
 static void add_about(struct tap_buffer *line, uint64_t ns)
 {
@@ -137,7 +142,7 @@ static void add_known(struct tap_buffer *line, enum tap_unit unit,
 		tap_columns_add_short(line, value->number);
 		break;
 	case TAP_UNIT_SPEED:
-		add_scaled(line, speeds, value->number);
+		tap_columns_add_speed(line, value->number);
 		break;
 	case TAP_UNIT_PERCENT:
 		tap_buffer_add_unsigned(line, value->number);

@@ -138,6 +138,8 @@ struct tap_value tap_value_not_negative(int64_t number);
 
 /* Adds "2.4 s", "24 s" or "240 ms": a duration in as few digits as a person compares. */
 void tap_columns_add_short(struct tap_buffer *line, uint64_t ns);
+/* Adds "2.4 GB/s", likewise. */
+void tap_columns_add_speed(struct tap_buffer *line, uint64_t bytes_per_second);
 
 /* "p50_ns", "p99_ns" and "max_ns" of a struct tap_spread, for JSON. */
 extern const struct tap_column tap_spread_columns[];

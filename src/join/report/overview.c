@@ -378,7 +378,7 @@ static void add_name(struct tap_buffer *line, const void *row)
 	}
 }
 
-static void add_size(struct tap_buffer *line, const void *row)
+void tap_overview_add_size(struct tap_buffer *line, const void *row)
 {
 	const struct tap_breakdown_operation *operation = row;
 
@@ -440,7 +440,7 @@ static void add_protocol(struct tap_buffer *line, const void *row)
 
 static const struct tap_column operation_columns[] = {
 	TAP_COLUMN_TEXT(NULL, "  collective", 32, add_name),
-	TAP_COLUMN_TEXT(NULL, "size", 18, add_size),
+	TAP_COLUMN_TEXT(NULL, "size", 18, tap_overview_add_size),
 	TAP_COLUMN_VALUE("comm_key", NULL, 0, TAP_UNIT_HEX, comm_key),
 	TAP_COLUMN_CALL("name", OPERATION, name),
 	SIGNED("min_bytes", NULL, 0, TAP_UNIT_BYTES, OPERATION, min_bytes),
@@ -448,6 +448,7 @@ static const struct tap_column operation_columns[] = {
 	TAP_COLUMN("count", "count", 7, TAP_UNIT_COUNT, OPERATION, count),
 	TAP_COLUMN("timed", NULL, 0, TAP_UNIT_COUNT, OPERATION, timed),
 	SIGNED("median_ns", "median", 9, TAP_UNIT_SHORT, OPERATION, median_ns),
+	SIGNED("deviation_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, deviation_ns),
 	SIGNED("total_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, total_ns),
 	SIGNED("waiting_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, waiting_ns),
 	TAP_COLUMN_TEXT("waiting_known", NULL, 0, add_waiting_known),

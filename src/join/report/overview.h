@@ -52,6 +52,8 @@ void tap_overview_add_headline(struct tap_buffer *line,
 /* "failures: none     hung: none     network errors: none" */
 void tap_overview_add_failures(struct tap_buffer *line,
 			       const struct tap_overview *overview);
+/* "256 KiB", or "1.0 KiB to 1.5 KiB": the sizes of a row of the collectives. */
+void tap_overview_add_size(struct tap_buffer *line, const void *row);
 /* Tables of at most `lines` lines; nothing where there is nothing to show. */
 void tap_overview_add_operations(struct tap_buffer *line,
 				 const struct tap_overview *overview, size_t lines);

@@ -4,6 +4,7 @@
  * or both as JSON.
  */
 #include "common/vec.h"
+#include "join/report/diff.h"
 #include "join/report/forward.h"
 #include "join/report/overview.h"
 #include "join/report/ranks.h"
@@ -24,6 +25,8 @@
 struct report {
 	struct tap_finding_view base;
 	struct tap_overview overview;
+	bool is_compared; /* with the run before */
+	struct tap_measures before;
 	const struct tap_process **processes;
 	size_t process_count;
 	size_t process_room;
@@ -308,6 +311,37 @@ static void sort(struct report *report)
 	tap_report_gpu_sort(&report->gpu);
 }
 
+/* Writes what the next reading is compared with, or compares with the one before. */
+static int write_measures(struct report *report)
+{
+	const struct tap_view_settings *settings = &report->base.view.settings;
+	struct tap_buffer *line = &report->base.view.line;
+	struct tap_json *json = &report->base.json;
+	struct tap_measures measures = {0};
+	struct tap_diff diff = {0};
+	int ret = tap_measures_take(&measures, report->base.findings, &report->overview,
+				    &report->net);
+
+	if (!ret && report->is_compared)
+		ret = tap_diff_make(&diff, &report->before, &measures);
+	if (ret) {
+		/* Memory is short. */
+	} else if (!report->is_compared) {
+		tap_measures_write(line, &measures);
+	} else if (settings->is_json) {
+		tap_json_open(json, NULL, '{');
+		tap_json_string(json, "type", "report-diff");
+		tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+		tap_diff_add_json(json, &diff);
+		tap_json_end_line(json, line);
+	} else {
+		tap_diff_add_text(line, &diff, settings->columns, settings->lines);
+	}
+	tap_diff_free(&diff);
+	tap_measures_free(&measures);
+	return ret;
+}
+
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct report *report = data;
@@ -323,7 +357,9 @@ static int finish(void *data, const struct tap_loss *loss)
 				  &report->calls);
 	if (ret)
 		return ret;
-	if (report->base.view.settings.is_json)
+	if (report->is_compared || report->base.view.settings.is_baseline)
+		ret = write_measures(report);
+	else if (report->base.view.settings.is_json)
 		ret = write_json(report, loss);
 	else if (report->base.view.settings.tables)
 		ret = write_tables(report, loss);
@@ -340,6 +376,7 @@ static void destroy(struct tap_view *view)
 
 	free(report->processes);
 	tap_overview_free(&report->overview);
+	tap_measures_free(&report->before);
 	tap_report_calls_free(&report->calls);
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
@@ -378,4 +415,12 @@ struct tap_view *tap_report_create(void)
 		return &report->base.view;
 	free(report);
 	return NULL;
+}
+
+int tap_report_compare(struct tap_view *view, const char *path)
+{
+	struct report *report = (struct report *) view;
+
+	report->is_compared = true;
+	return tap_measures_read(&report->before, path);
 }

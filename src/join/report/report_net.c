@@ -123,17 +123,37 @@ static void add_end(struct tap_buffer *line, const struct tap_process *process,
 	tap_buffer_add_unsigned(line, net_id);
 }
 
-static void add_ends(struct tap_buffer *line, const void *row)
+static void add_both(struct tap_buffer *line, const struct tap_net_sum *sum)
 {
-	const struct tap_net_sum *sum = row;
-
-	tap_buffer_add_string(line, "  ");
 	add_end(line, sum->process, sum->net_id);
 	tap_buffer_add_string(line, ", ");
 	if (sum->peer)
 		add_end(line, sum->peer, sum->peer_net_id);
 	else
 		tap_buffer_add_char(line, '?');
+}
+
+static void add_ends(struct tap_buffer *line, const void *row)
+{
+	tap_buffer_add_string(line, "  ");
+	add_both(line, row);
+}
+
+void tap_report_net_add_ends(struct tap_buffer *line, const struct tap_report_net *report,
+			     size_t at)
+{
+	add_both(line, report->connections.all[at]);
+}
+
+struct tap_net_latency tap_report_net_latency(const struct tap_report_net *report,
+					      size_t at)
+{
+	const struct tap_net_sum *sum = report->connections.all[at];
+	const struct tap_spread *latency = &sum->post_to_receive;
+
+	return (struct tap_net_latency){.count = latency->count,
+					.median_ns = tap_spread_percentile(latency, 50),
+					.deviation_ns = tap_spread_deviation(latency)};
 }
 
 static struct tap_value wait_max(const struct tap_column *column, const void *row)

@@ -21,6 +21,17 @@ struct tap_report_net {
 int tap_report_net_end(struct tap_report_net *report, const struct tap_span *span);
 int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link);
 
+/* From the posts of a connection's messages until they are received. */
+struct tap_net_latency {
+	uint64_t count;
+	int64_t median_ns, deviation_ns; /* -1: there is none */
+};
+struct tap_net_latency tap_report_net_latency(const struct tap_report_net *report,
+					      size_t at);
+/* Adds "rank 0 net 1, rank 1 net 2": the ends of the connection at this index. */
+void tap_report_net_add_ends(struct tap_buffer *line, const struct tap_report_net *report,
+			     size_t at);
+
 /* Sorts the table, once, before it is written. */
 void tap_report_net_sort(struct tap_report_net *report);
 void tap_report_net_text(const struct tap_report_net *report, struct tap_buffer *line);

@@ -12,7 +12,7 @@
 #define INDENT 9
 
 /* The lines that parts share where the screen is tiny. */
-#define LEAST 8
+#define LEAST 7
 
 #define MORE \
 	"more: ccltap report --full | --comm | --net | --gpu | --calls; ccltap timeline"
@@ -274,20 +274,26 @@ static size_t larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* Findings get half, collectives half of the rest, and each what others do not need. */
+/*
+ * Findings get half, collectives half of the rest, and each what others do not need; but
+ * a table with rows has one, a header, and the number of its other rows.
+ */
 static struct shares share(const struct tap_screen *screen, size_t lines)
 {
 	const size_t ranks = screen->overview->ranks.count;
 	const size_t want_ranks = ranks ? ranks + 1 : 0, want_work = work_lines(screen);
 	struct shares shares;
-	size_t others = want_ranks + want_work;
+	const size_t others = want_ranks + want_work;
+	const size_t least = smaller(want_ranks, 3) + smaller(want_work, 3);
 
-	shares.findings = smaller(findings_lines(screen),
-				  larger(lines / 2, lines > others ? lines - others : 0));
+	shares.findings = larger(lines / 2, lines > others ? lines - others : 0);
+	shares.findings = smaller(shares.findings, lines - least);
+	shares.findings = smaller(shares.findings, findings_lines(screen));
 	lines -= shares.findings;
 	shares.work =
 		smaller(want_work,
 			larger(lines / 2, lines > want_ranks ? lines - want_ranks : 0));
+	shares.work = smaller(shares.work, lines - smaller(want_ranks, 3));
 	shares.ranks = smaller(want_ranks, lines - shares.work);
 	return shares;
 }

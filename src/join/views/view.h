@@ -34,6 +34,7 @@ struct tap_view_settings {
 	bool has_colour;     /* text: who reads it sees colours */
 	/* text: of the terminal, or what a person is assumed to have */
 	size_t columns, lines;
+	bool is_baseline; /* report: write what another run is compared with */
 };
 
 struct tap_filters;
@@ -60,6 +61,11 @@ struct tap_view {
 struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_report_create(void);
+/*
+ * Makes a report tell what changed since the run whose measures are in the file.  Returns
+ * 0 or -errno.
+ */
+int tap_report_compare(struct tap_view *view, const char *path);
 struct tap_view *tap_check_create(void);
 struct tap_view *tap_why_create(void);
 /*
