@@ -380,6 +380,7 @@ static void finish_operation(struct operation *operation)
 
 	sum->comm = tap_comm_root((struct tap_comm *) sum->comm);
 	sum->median_ns = tap_sample_median(&operation->lasted);
+	sum->deviation_ns = tap_sample_deviation(&operation->lasted);
 	sum->transfer_ns = tap_sample_median(&operation->transfers);
 	sum->call_ns = tap_sample_median(&operation->calls);
 	sum->launch_ns = tap_sample_median(&operation->launches);

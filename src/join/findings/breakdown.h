@@ -26,7 +26,7 @@ struct tap_breakdown_operation {
 	uint64_t timed;		      /* of them with the kernels of all ranks */
 	/* Of those with kernels: from the first rank's start to the end. */
 	int64_t median_ns, total_ns;
-	int64_t deviation_ns; /* of the median: tap_spread_deviation() */
+	int64_t deviation_ns; /* the median of the distances from median_ns */
 	/*
 	 * From the first rank's start to the last one's: of total_ns; without kernels, by
 	 * the beginnings of the calls.

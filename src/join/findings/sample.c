@@ -34,6 +34,25 @@ void tap_sample_add(struct tap_sample *sample, int64_t value)
 		sample->values[at] = value;
 }
 
+/* Copies the values, which the callers reorder; returns how many there are. */
+static size_t copy(const struct tap_sample *sample, int64_t *values)
+{
+	size_t count = TAP_SAMPLE_SIZE;
+
+	if (sample->draw.seen < count)
+		count = (size_t) sample->draw.seen;
+	memcpy(values, sample->values, count * sizeof(*values));
+	return count;
+}
+
+int64_t tap_sample_deviation(const struct tap_sample *sample)
+{
+	int64_t values[TAP_SAMPLE_SIZE];
+
+	return tap_median_deviation(values, copy(sample, values),
+				    tap_sample_median(sample));
+}
+
 static int compare(const void *left, const void *right)
 {
 	const int64_t a = *(const int64_t *) left, b = *(const int64_t *) right;
@@ -55,13 +74,10 @@ int64_t tap_median(int64_t *values, size_t count)
 static int64_t value_at(const struct tap_sample *sample, size_t quarters)
 {
 	int64_t values[TAP_SAMPLE_SIZE];
-	size_t count = TAP_SAMPLE_SIZE;
+	const size_t count = copy(sample, values);
 
-	if (sample->draw.seen < count)
-		count = (size_t) sample->draw.seen;
 	if (!count)
 		return -1;
-	memcpy(values, sample->values, count * sizeof(*values));
 	tap_median(values, count);
 	return values[(count - 1) * quarters / 4];
 }

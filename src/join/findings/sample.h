@@ -36,6 +36,8 @@ void tap_sample_add(struct tap_sample *sample, int64_t value);
 int64_t tap_sample_median(const struct tap_sample *sample);
 /* Likewise: a quarter of the values are below it. */
 int64_t tap_sample_quartile(const struct tap_sample *sample);
+/* The median of how far the values are from their median; -1 of an empty sample. */
+int64_t tap_sample_deviation(const struct tap_sample *sample);
 
 /*
  * The lower median of values, which it sorts; -1 of none.

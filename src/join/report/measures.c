@@ -96,15 +96,15 @@ static int take_finding(struct tap_measures *measures, const struct tap_finding 
 }
 
 static int take_collective(struct tap_measures *measures,
-			   const struct tap_breakdown_operation *operation,
-			   uint64_t ranks_all)
+			   const struct tap_overview_operation *row, uint64_t ranks_all)
 {
+	const struct tap_breakdown_operation *operation = &row->sums;
 	struct tap_buffer name = {0};
 
 	tap_buffer_add_visible(&name, operation->name->name);
 	if (operation->min_bytes >= 0) {
 		tap_buffer_add_char(&name, ' ');
-		tap_overview_add_size(&name, operation);
+		tap_overview_add_size(&name, row);
 	}
 	if (operation->comm->nranks > 0 &&
 	    (uint64_t) operation->comm->nranks != ranks_all) {

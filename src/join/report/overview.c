@@ -62,14 +62,14 @@ static int take_breakdown(struct tap_overview *overview,
 	const struct tap_breakdown_operation *operations;
 	const struct tap_breakdown_rank *ranks;
 	size_t i, count = tap_breakdown_operations(breakdown, &operations);
-	struct tap_breakdown_operation *operation;
+	struct tap_overview_operation *operation;
 	struct tap_overview_rank *row;
 
 	for (i = 0; i < count; i++) {
 		operation = tap_rows_add(&overview->operations, i, 0, sizeof(*operation));
 		if (!operation)
 			return -ENOMEM;
-		*operation = operations[i];
+		operation->sums = operations[i];
 	}
 	count = tap_breakdown_ranks(breakdown, &ranks);
 	for (i = 0; i < count; i++) {
@@ -250,6 +250,9 @@ int tap_overview_finish(struct tap_overview *overview, const struct tap_context 
 	overview->has_ranks = overview->ranks.count > 0;
 	if (take_processes(overview, context, calls))
 		return -ENOMEM;
+	for (i = 0; i < overview->operations.count; i++)
+		((struct tap_overview_operation *) overview->operations.all[i])
+			->has_others = overview->communicators > 1;
 	overview->hosts = tap_view_host_count(context);
 	overview->duration_ns = context->last_ns - context->first_ns;
 	overview->total = tap_report_calls_total(calls, NULL);
@@ -349,6 +352,11 @@ void tap_overview_add_failures(struct tap_buffer *line,
 
 /* ---- Collectives ---- */
 
+static const struct tap_breakdown_operation *operation_of(const void *row)
+{
+	return &((const struct tap_overview_operation *) row)->sums;
+}
+
 /* "256 KiB", "1.5 MiB": exact, or with one decimal. */
 static void add_bytes(struct tap_buffer *line, uint64_t bytes)
 {
@@ -369,18 +377,19 @@ static void add_bytes(struct tap_buffer *line, uint64_t bytes)
 
 static void add_name(struct tap_buffer *line, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_overview_operation *operation = row;
 
-	tap_buffer_add_visible(line, operation->name->name);
-	if (operation->comm->key) {
+	tap_buffer_add_string(line, "  ");
+	tap_buffer_add_visible(line, operation->sums.name->name);
+	if (operation->has_others) {
 		tap_buffer_add_char(line, ' ');
-		tap_view_add_key(line, operation->comm->key);
+		tap_view_add_key(line, operation->sums.comm->key);
 	}
 }
 
 void tap_overview_add_size(struct tap_buffer *line, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_breakdown_operation *operation = operation_of(row);
 
 	if (operation->min_bytes < 0) {
 		tap_buffer_add_char(line, '-');
@@ -402,7 +411,7 @@ static struct tap_value signed_value(const struct tap_column *column, const void
 
 static struct tap_value comm_key(const struct tap_column *column, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_breakdown_operation *operation = operation_of(row);
 
 	(void) column;
 	return (struct tap_value){.is_unknown = !operation->comm->key,
@@ -411,7 +420,7 @@ static struct tap_value comm_key(const struct tap_column *column, const void *ro
 
 static void add_waiting_known(struct tap_buffer *line, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_breakdown_operation *operation = operation_of(row);
 
 	if (operation->waiting_ns >= 0)
 		tap_buffer_add_string(line, tap_known_name(operation->waiting_known));
@@ -419,19 +428,19 @@ static void add_waiting_known(struct tap_buffer *line, const void *row)
 
 static void add_algorithm(struct tap_buffer *line, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_breakdown_operation *operation = operation_of(row);
 
 	tap_buffer_add_visible(line, operation->algorithm);
 }
 
 static void add_protocol(struct tap_buffer *line, const void *row)
 {
-	const struct tap_breakdown_operation *operation = row;
+	const struct tap_breakdown_operation *operation = operation_of(row);
 
 	tap_buffer_add_visible(line, operation->protocol);
 }
 
-#define OPERATION struct tap_breakdown_operation
+#define OPERATION struct tap_overview_operation
 #define SIGNED(key_, header_, width_, unit_, row, member) \
 	{ \
 		.key = (key_), .header = (header_), .width = (width_), .unit = (unit_), \
@@ -442,22 +451,24 @@ static const struct tap_column operation_columns[] = {
 	TAP_COLUMN_TEXT(NULL, "  collective", 32, add_name),
 	TAP_COLUMN_TEXT(NULL, "size", 18, tap_overview_add_size),
 	TAP_COLUMN_VALUE("comm_key", NULL, 0, TAP_UNIT_HEX, comm_key),
-	TAP_COLUMN_CALL("name", OPERATION, name),
-	SIGNED("min_bytes", NULL, 0, TAP_UNIT_BYTES, OPERATION, min_bytes),
-	SIGNED("max_bytes", NULL, 0, TAP_UNIT_BYTES, OPERATION, max_bytes),
-	TAP_COLUMN("count", "count", 7, TAP_UNIT_COUNT, OPERATION, count),
-	TAP_COLUMN("timed", NULL, 0, TAP_UNIT_COUNT, OPERATION, timed),
-	SIGNED("median_ns", "median", 9, TAP_UNIT_SHORT, OPERATION, median_ns),
-	SIGNED("deviation_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, deviation_ns),
-	SIGNED("total_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, total_ns),
-	SIGNED("waiting_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, waiting_ns),
+	TAP_COLUMN_CALL("name", OPERATION, sums.name),
+	SIGNED("min_bytes", NULL, 0, TAP_UNIT_BYTES, OPERATION, sums.min_bytes),
+	SIGNED("max_bytes", NULL, 0, TAP_UNIT_BYTES, OPERATION, sums.max_bytes),
+	TAP_COLUMN("count", "count", 7, TAP_UNIT_COUNT, OPERATION, sums.count),
+	TAP_COLUMN("timed", NULL, 0, TAP_UNIT_COUNT, OPERATION, sums.timed),
+	SIGNED("median_ns", "median", 9, TAP_UNIT_SHORT, OPERATION, sums.median_ns),
+	SIGNED("deviation_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, sums.deviation_ns),
+	SIGNED("total_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, sums.total_ns),
+	SIGNED("waiting_ns", NULL, 0, TAP_UNIT_DURATION, OPERATION, sums.waiting_ns),
 	TAP_COLUMN_TEXT("waiting_known", NULL, 0, add_waiting_known),
 	SIGNED("waiting_percent", "waiting", 9, TAP_UNIT_PERCENT, OPERATION,
-	       waiting_percent),
-	SIGNED("transfer_ns", "transfer", 10, TAP_UNIT_SHORT, OPERATION, transfer_ns),
+	       sums.waiting_percent),
+	SIGNED("transfer_ns", "transfer", 10, TAP_UNIT_SHORT, OPERATION,
+	       sums.transfer_ns),
 	SIGNED("algorithm_bandwidth", NULL, 0, TAP_UNIT_RATE, OPERATION,
-	       algorithm_bandwidth),
-	SIGNED("bus_bandwidth", "busbw", 11, TAP_UNIT_SPEED, OPERATION, bus_bandwidth),
+	       sums.algorithm_bandwidth),
+	SIGNED("bus_bandwidth", "busbw", 11, TAP_UNIT_SPEED, OPERATION,
+	       sums.bus_bandwidth),
 	TAP_COLUMN_TEXT("algorithm", NULL, 0, add_algorithm),
 	TAP_COLUMN_TEXT("protocol", NULL, 0, add_protocol),
 	TAP_COLUMNS_END,

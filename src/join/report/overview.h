@@ -14,6 +14,12 @@
 #include "join/report/report_calls.h"
 #include "join/report/rows.h"
 
+/* A row of the collectives. */
+struct tap_overview_operation {
+	struct tap_breakdown_operation sums;
+	bool has_others; /* there are other communicators */
+};
+
 /* A rank: a GPU of a process.  Without communicators, a process. */
 struct tap_overview_rank {
 	struct tap_breakdown_rank sums;
@@ -31,8 +37,8 @@ struct tap_overview {
 	struct tap_calls_total total;
 	uint64_t never_returned;    /* the outermost open call of each thread */
 	struct tap_open_call open;  /* the first of these; name NULL: none */
-	struct tap_rows operations; /* of struct tap_breakdown_operation */
-	struct tap_rows ranks;	    /* by rank */
+	struct tap_rows operations; /* of struct tap_overview_operation; by time */
+	struct tap_rows ranks;	    /* of struct tap_overview_rank; by rank */
 	struct tap_rows open_calls; /* by process; while the trace is read */
 };
 
