@@ -304,7 +304,6 @@ static void sort(struct report *report)
 	if (report->process_count)
 		qsort(report->processes, report->process_count,
 		      sizeof(*report->processes), compare_processes);
-	tap_report_calls_sort(&report->calls);
 	tap_report_work_sort(&report->work);
 	tap_report_net_sort(&report->net);
 	tap_report_cuda_sort(&report->cuda);
@@ -350,6 +349,8 @@ static int finish(void *data, const struct tap_loss *loss)
 
 	if (!ret)
 		ret = tap_report_comms_finish(&report->comms, &context->comms);
+	if (!ret)
+		ret = tap_report_calls_finish(&report->calls);
 	if (ret)
 		return ret;
 	sort(report);

@@ -83,13 +83,30 @@ static bool is_wait(const struct tap_name *name)
 	       (name->row && name->row->class == TAP_CLASS_WAIT);
 }
 
+/* A receive that was refused is in the table of the others. */
+static bool is_receive(const struct tap_span *span)
+{
+	return tap_work_is_receive(&span->work) ||
+	       (span->work.kind == TAP_WORK_REFUSED && !strcmp(span->name->name, "RECV"));
+}
+
 static enum table table_of(const struct tap_span *span)
 {
 	if (tap_work_is_message(&span->work))
 		return MESSAGES;
 	if (span->work.kind)
-		return tap_work_is_receive(&span->work) ? RECEIVES : REQUESTS;
+		return is_receive(span) ? RECEIVES : REQUESTS;
 	return is_wait(span->name) ? WAITS : CALLS;
+}
+
+static uint64_t key_of(const struct tap_process *process)
+{
+	return process ? process->number + 1 : 0;
+}
+
+static uint64_t kind_of(const struct tap_name *name, bool is_from_nvtx, bool is_inner)
+{
+	return (uint64_t) name->number * 4 + is_from_nvtx * 2 + is_inner;
 }
 
 static struct sum *find_sum(struct tap_report_calls *report,
@@ -97,18 +114,15 @@ static struct sum *find_sum(struct tap_report_calls *report,
 			    const struct tap_span *span)
 {
 	const struct tap_name *name = span->name;
-	const uint64_t a = process ? process->number + 1 : 0;
-	const uint64_t b =
-		(uint64_t) name->number * 4 + span->is_from_nvtx * 2 + span->is_inner;
-	struct sum *sum = tap_rows_get(&report->sums, a, b, sizeof(*sum));
+	struct sum *sum = tap_rows_get(&report->sums, key_of(process),
+				       kind_of(name, span->is_from_nvtx, span->is_inner),
+				       sizeof(*sum));
 
-	if (sum) {
-		/* A refused request is in the table of the others with its name. */
-		if (!sum->name || span->work.kind != TAP_WORK_REFUSED)
-			sum->table = table_of(span);
-		sum->is_wait = sum->table == WAITS || tap_work_is_receive(&span->work);
+	if (sum && !sum->name) {
 		sum->process = process;
 		sum->name = name;
+		sum->table = table_of(span);
+		sum->is_wait = sum->table == WAITS || is_receive(span);
 		sum->is_inner = span->is_inner;
 		sum->is_from_nvtx = span->is_from_nvtx;
 	}
@@ -142,30 +156,28 @@ static int count_caller(struct sum *sum, const struct tap_span *span,
 	return 0;
 }
 
-static int count_failure(struct sum *sum, const struct tap_field *result)
+static int add_outcome(struct sum *sum, int64_t value, const char *label, uint64_t calls)
 {
 	struct outcome *outcome;
 	size_t i;
 
-	sum->failures++;
 	for (i = 0; i < sum->outcome_count; i++) {
 		outcome = &sum->outcomes[i];
-		if (outcome->value == result->value.i &&
-		    !strcmp(outcome->label ? outcome->label : "",
-			    result->label ? result->label : "")) {
-			outcome->calls++;
+		if (outcome->value == value &&
+		    !strcmp(outcome->label ? outcome->label : "", label ? label : "")) {
+			outcome->calls += calls;
 			return 0;
 		}
 	}
 	if (sum->outcome_count == RESULTS_MAX) {
-		sum->other_outcomes++;
+		sum->other_outcomes += calls;
 		return 0;
 	}
 	outcome = &sum->outcomes[sum->outcome_count];
-	outcome->value = result->value.i;
-	outcome->calls = 1;
-	if (result->label) {
-		outcome->label = strdup(result->label);
+	outcome->value = value;
+	outcome->calls = calls;
+	if (label) {
+		outcome->label = strdup(label);
 		if (!outcome->label)
 			return -ENOMEM;
 	}
@@ -173,35 +185,64 @@ static int count_failure(struct sum *sum, const struct tap_field *result)
 	return 0;
 }
 
-static int count_span(struct sum *sum, const struct tap_span *span)
+int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span *span,
+			 bool has_stacks)
 {
 	const struct tap_field *result = tap_span_result(span);
+	struct sum *sum = find_sum(report, span->process, span);
 	int ret = 0;
 
+	if (!sum)
+		return -ENOMEM;
 	sum->calls++;
 	sum->open += span->state == TAP_SPAN_OPEN;
 	sum->end_lost += span->state == TAP_SPAN_END_LOST;
 	sum->begin_lost += span->state == TAP_SPAN_BEGIN_LOST;
 	tap_times_add(&sum->times, span);
-	if (tap_span_is_failure(result))
-		ret = count_failure(sum, result);
+	if (tap_span_is_failure(result)) {
+		sum->failures++;
+		ret = add_outcome(sum, result->value.i, result->label, 1);
+	}
+	if (!ret && span->caller_number)
+		ret = count_caller(sum, span, has_stacks ? span->stack : NULL);
 	return ret;
 }
 
-int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span *span,
-			 bool has_stacks)
-{
-	struct sum *sum = find_sum(report, span->process, span);
-	struct sum *all = find_sum(report, NULL, span);
-	int ret;
+/* ---- Adding up ---- */
 
-	if (!sum || !all)
-		return -ENOMEM;
-	ret = count_span(sum, span);
-	if (!ret)
-		ret = count_span(all, span);
-	if (!ret && span->caller_number)
-		ret = count_caller(sum, span, has_stacks ? span->stack : NULL);
+/* The sum of a function in all processes, which has what the sum of one has. */
+static struct sum *find_all(struct tap_report_calls *report, const struct sum *one)
+{
+	struct sum *all =
+		tap_rows_get(&report->sums, key_of(NULL),
+			     kind_of(one->name, one->is_from_nvtx, one->is_inner),
+			     sizeof(*all));
+
+	if (all && !all->name) {
+		all->name = one->name;
+		all->table = one->table;
+		all->is_wait = one->is_wait;
+		all->is_inner = one->is_inner;
+		all->is_from_nvtx = one->is_from_nvtx;
+	}
+	return all;
+}
+
+static int add_up(struct sum *all, const struct sum *one)
+{
+	size_t i;
+	int ret = 0;
+
+	all->calls += one->calls;
+	all->failures += one->failures;
+	all->open += one->open;
+	all->end_lost += one->end_lost;
+	all->begin_lost += one->begin_lost;
+	all->other_outcomes += one->other_outcomes;
+	tap_times_add_up(&all->times, &one->times);
+	for (i = 0; !ret && i < one->outcome_count; i++)
+		ret = add_outcome(all, one->outcomes[i].value, one->outcomes[i].label,
+				  one->outcomes[i].calls);
 	return ret;
 }
 
@@ -255,7 +296,7 @@ static int compare_outcomes(const void *left, const void *right)
 	return order ? order : tap_rows_compare((uint64_t) a->value, (uint64_t) b->value);
 }
 
-void tap_report_calls_sort(struct tap_report_calls *report)
+static void sort(struct tap_report_calls *report)
 {
 	size_t i;
 
@@ -267,6 +308,23 @@ void tap_report_calls_sort(struct tap_report_calls *report)
 		qsort(sum->outcomes, sum->outcome_count, sizeof(sum->outcomes[0]),
 		      compare_outcomes);
 	}
+}
+
+int tap_report_calls_finish(struct tap_report_calls *report)
+{
+	const size_t count = report->sums.count;
+	struct sum *all;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct sum *one = report->sums.all[i];
+
+		all = find_all(report, one);
+		if (!all || add_up(all, one))
+			return -ENOMEM;
+	}
+	sort(report);
+	return 0;
 }
 
 static uint64_t group_at(const struct tap_report_calls *report, size_t at)

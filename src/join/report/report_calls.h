@@ -26,8 +26,8 @@ struct tap_report_calls {
 int tap_report_calls_end(struct tap_report_calls *report, const struct tap_span *span,
 			 bool has_stacks);
 
-/* Sorts the tables, once, before they are written. */
-void tap_report_calls_sort(struct tap_report_calls *report);
+/* Adds up all processes, and sorts, once, at the end.  Returns 0 or -ENOMEM. */
+int tap_report_calls_finish(struct tap_report_calls *report);
 
 /* What the calls of a process add up to; inner calls are part of others. */
 struct tap_calls_total {
