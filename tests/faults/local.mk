@@ -11,3 +11,4 @@ check_DATA += tests/faults/programs/faulty
 CLEANFILES += tests/faults/programs/faulty
 EXTRA_DIST += $(faulty_c) $(faulty_h) tests/faults/faults.py tests/faults/judge.py \
 	tests/faults/test_faults.sh
+TESTS += tests/faults/test_faults.sh
