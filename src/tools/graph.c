@@ -183,8 +183,22 @@ static bool connect_watched(bt_graph *graph, const bt_component_filter *watched,
 	return true;
 }
 
+/* Adds the paths of a trace and of those that its source reads, too. */
+static bool add_inputs(bt_value *inputs, const struct tap_traces *traces, size_t number)
+{
+	size_t i;
+
+	for (i = number; i < traces->count; i++)
+		if ((i == number || traces->list[i].part_of == number + 1) &&
+		    bt_value_array_append_string_element(inputs, traces->list[i].path))
+			return false;
+	return true;
+}
+
+/* babeltrace2 drops packets that two traces of one source have in common. */
 static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *ctf,
-					     const char *path, size_t number)
+					     const struct tap_traces *traces,
+					     size_t number)
 {
 	const bt_component_class_source *class =
 		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
@@ -196,7 +210,7 @@ static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *c
 	params = bt_value_map_create();
 	if (class && params &&
 	    !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
-	    !bt_value_array_append_string_element(inputs, path))
+	    add_inputs(inputs, traces, number))
 		bt_graph_add_source_component(graph, class, name, params,
 					      BT_LOGGING_LEVEL_NONE, &source);
 	bt_value_put_ref(params);
@@ -313,7 +327,7 @@ static bool open_trace(bt_graph *graph, const bt_plugin *ctf,
 	watch->trace = i;
 	watch->size = size_of(trace->path);
 	tap_watch_enter(watch, TAP_STAGE_OPEN);
-	trace->source = add_source(graph, ctf, trace->path, i);
+	trace->source = add_source(graph, ctf, traces, i);
 	tap_watch_enter(watch, TAP_STAGE_OWN);
 	return trace->source;
 }
@@ -337,7 +351,8 @@ static void refuse_from(const bt_plugin *ctf, struct tap_traces *traces, unsigne
 			break;
 		/* A graph in which a source failed cannot be used again. */
 		graph = bt_graph_create(0);
-		is_open = graph && open_trace(graph, ctf, traces, i);
+		is_open = graph && (traces->list[i].part_of ||
+				    open_trace(graph, ctf, traces, i));
 	}
 }
 
@@ -349,7 +364,7 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
 	unsigned int i;
 
 	for (i = 0; graph && i < traces->count; i++) {
-		if (open_trace(graph, ctf, traces, i))
+		if (traces->list[i].part_of || open_trace(graph, ctf, traces, i))
 			continue;
 		refuse_from(ctf, traces, i);
 		BT_GRAPH_PUT_REF_AND_RESET(graph);
@@ -480,9 +495,12 @@ static int run_target(void *data)
 	is_whole = add_reader(graph, own, ctf, target, &reader);
 	for (i = 0; is_whole && i < traces->count; i++) {
 		const struct tap_trace *trace = &traces->list[i];
-		const bt_component_filter *watched =
-			tap_watched_add(graph, trace->source, traces->watch, i, trace->path);
+		const bt_component_filter *watched;
 
+		if (trace->part_of)
+			continue;
+		watched = tap_watched_add(graph, trace->source, traces->watch, i,
+					  trace->path);
 		is_whole = watched && connect_watched(graph, watched, &reader);
 	}
 	if (is_whole) {
@@ -599,6 +617,11 @@ static int read_traces(struct tap_traces *traces, unsigned left_out,
 		}
 		if (end == TAP_CHILD_DONE && !traces->watch->has_refused)
 			return status;
+		if (tap_snapshots_wants_all()) {
+			tap_message_write("cannot read all snapshots together: one is "
+					  "damaged; --snapshot=N reads one");
+			return TAP_EXIT_FAILURE;
+		}
 		if (end == TAP_CHILD_DONE) {
 			tap_traces_drop_refused(traces);
 		} else if (!tap_traces_blame(traces, end == TAP_CHILD_LATE)) {
@@ -620,6 +643,19 @@ static int read_traces(struct tap_traces *traces, unsigned left_out,
 	return TAP_EXIT_USAGE;
 }
 
+/* Has one source read what all snapshots have of the same stream. */
+static void join_snapshots(struct tap_traces *traces)
+{
+	size_t i, j;
+
+	for (i = 1; i < traces->count; i++)
+		for (j = 0; j < i && !traces->list[i].part_of; j++)
+			if (!traces->list[j].part_of &&
+			    tap_snapshots_are_alike(traces->list[i].path,
+						    traces->list[j].path))
+				traces->list[i].part_of = j + 1;
+}
+
 /* Takes the reference of the parameters. */
 static int read_folders(char *const *folders, int count, const struct target *target)
 {
@@ -635,6 +671,8 @@ static int read_folders(char *const *folders, int count, const struct target *ta
 	}
 	for (i = 0; !ret && i < count; i++)
 		ret = find_traces(&traces, &parts, folders[i]);
+	if (!ret && tap_snapshots_wants_all())
+		join_snapshots(&traces);
 	if (!ret) {
 		tap_snapshots_report(&traces.snapshots);
 		ret = read_traces(&traces, parts.left_out, target);

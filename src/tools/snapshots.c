@@ -25,9 +25,9 @@ struct tap_snapshot {
 
 /* ---- The choice ---- */
 
-/* What the command line says; 0: the newest. */
+/* What the command line says; 0: the newest, unless all are wanted. */
 static struct {
-	bool is_made;
+	bool is_made, is_all;
 	unsigned long number;
 	/* Of a folder that lacks it, the number of its snapshots. */
 	unsigned int had;
@@ -37,7 +37,7 @@ enum { KEY_SNAPSHOT = 528 };
 
 static const struct argp_option options[] = {
 	{"snapshot", KEY_SNAPSHOT, "N", 0,
-	 "of a flight recorder, read its Nth snapshot, or the last [last]", 0},
+	 "of a flight recorder, read its Nth snapshot, the last, or all [last]", 0},
 	{0},
 };
 
@@ -48,13 +48,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	choice.is_made = true;
 	choice.number = strtoul(arg, NULL, 10);
-	if (!strcmp(arg, "last")) {
+	choice.is_all = !strcmp(arg, "all");
+	if (choice.is_all || !strcmp(arg, "last")) {
 		choice.number = 0;
 		return 0;
 	}
 	if (choice.number && !arg[strspn(arg, "0123456789")])
 		return 0;
-	tap_message_write("snapshot \"%s\": give its number, from 1 on, or last", arg);
+	tap_message_write("snapshot \"%s\": give its number, from 1 on, last, or all", arg);
 	return EINVAL;
 }
 
@@ -63,6 +64,11 @@ const struct argp tap_snapshots_argp = {.options = options, .parser = parse};
 bool tap_snapshots_is_chosen(void)
 {
 	return choice.is_made;
+}
+
+bool tap_snapshots_wants_all(void)
+{
+	return choice.is_all;
 }
 
 /* ---- The snapshots ---- */
@@ -133,6 +139,8 @@ bool tap_snapshots_is_wanted(const char *path, int base)
 	char folder[PATH_MAX];
 	unsigned int number, count;
 
+	if (choice.is_all)
+		return true;
 	snprintf(folder, sizeof(folder), "%.*s", base ? base : 1, base ? path : ".");
 	count = count_in(folder, path + base, &number);
 	if (!choice.number)
@@ -149,6 +157,20 @@ bool tap_snapshots_report_absent(void)
 	tap_message_write("there is no snapshot %lu: the flight recorder has written %u",
 			  choice.number, choice.had);
 	return true;
+}
+
+bool tap_snapshots_are_alike(const char *trace, const char *other)
+{
+	char *a = realpath(trace, NULL), *b = realpath(other, NULL);
+	char *in_a = a ? find_name(a) : NULL, *in_b = b ? find_name(b) : NULL;
+	/* find_name() has ended both paths behind the snapshot's name. */
+	const bool are = in_a && in_b && in_a - a == in_b - b &&
+			 !strncmp(a, b, (size_t) (in_a - a)) &&
+			 !strcmp(in_a + strlen(in_a) + 1, in_b + strlen(in_b) + 1);
+
+	free(a);
+	free(b);
+	return are;
 }
 
 /* Whether the snapshot lies below the folder that the user named. */
@@ -201,7 +223,7 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 		return 0;
 	}
 	/* The same snapshot, of another user's processes. */
-	if (!strcmp(other->name, snapshot->name)) {
+	if (choice.is_all || !strcmp(other->name, snapshot->name)) {
 		free(snapshot->folder);
 		free(snapshot);
 		return 0;
@@ -214,16 +236,25 @@ int tap_snapshots_add(struct tap_snapshots *snapshots, const char *trace,
 	return TAP_EXIT_USAGE;
 }
 
+static void report(const struct tap_snapshot *snapshot)
+{
+	if (choice.is_all)
+		tap_message_write("reading all %u snapshots in %s", snapshot->count,
+				  snapshot->folder);
+	else
+		tap_message_write("reading snapshot %u of %u in %s (%s): --snapshot=N "
+				  "reads another, --snapshot=all all of them",
+				  snapshot->number, snapshot->count, snapshot->folder,
+				  snapshot->name);
+}
+
 void tap_snapshots_report(const struct tap_snapshots *snapshots)
 {
 	const struct tap_snapshot *snapshot;
 
 	for (snapshot = snapshots->first; snapshot; snapshot = snapshot->next)
 		if (snapshot->is_found && snapshot->count > 1)
-			tap_message_write("reading snapshot %u of %u in %s (%s): "
-					  "--snapshot=N reads another",
-					  snapshot->number, snapshot->count,
-					  snapshot->folder, snapshot->name);
+			report(snapshot);
 }
 
 bool tap_snapshots_add_params(const struct tap_snapshots *snapshots, bt_value *params)

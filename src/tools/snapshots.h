@@ -31,6 +31,12 @@ bool tap_snapshots_is_name(const char *name);
 /* The path of the newest snapshot in a folder, which the caller frees; NULL: none. */
 char *tap_snapshots_newest(const char *folder);
 
+/* Whether all snapshots of a recorder are to be read as one trace. */
+bool tap_snapshots_wants_all(void);
+
+/* Whether these traces are the same part of two snapshots of one recorder. */
+bool tap_snapshots_are_alike(const char *trace, const char *other);
+
 /*
  * Whether a snapshot is the one that was chosen among those beside it. `base` is where
  * its name begins in `path`.

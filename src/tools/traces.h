@@ -34,6 +34,11 @@ struct tap_trace {
 	char *stream;		   /* then the file of its only stream */
 	dev_t device;
 	ino_t inode;
+	/*
+	 * 1 + the index of the trace whose source reads this one, too, and leaves out what
+	 * both have; 0: none.
+	 */
+	size_t part_of;
 	const bt_component_source *source; /* in the graph that is being made */
 };
 

@@ -65,6 +65,15 @@ wrong()
     [ "$status" -eq 1 ]
 }
 
+# over ARGUMENT...: `ccltap why` says of nothing that it hangs; that the rank came late it may
+# say.
+over()
+{
+    status=0
+    "$ccltap" why "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -le 1 ] && ! grep -q '^HUNG ' "$work/out"
+}
+
 start "$work/plain"
 run 0 "nothing is wrong with what goes on" "$ccltap" why "$work/plain"
 check "which is said" has '^OK '
@@ -79,7 +88,7 @@ run 2 "a file that is there stays" "$ccltap" why -o "$work/file" "$work/plain"
 said "it is told" "exists"
 run 1 "but where it may be replaced" "$ccltap" why --overwrite -o "$work/file" "$work/plain"
 obey come
-run 0 "when the rank has come all is well" "$ccltap" why "$work/plain"
+check "when the rank has come nothing hangs any more" over "$work/plain"
 finish
 same "the program ends as ever" 0 "$status"
 
@@ -89,8 +98,8 @@ run 2 "an option that is none" "$ccltap" why --wath "$work/plain"
 run 2 "a pause that is none" "$ccltap" why --watch=soon "$work/plain"
 said "it is told what is one" "whole number of seconds"
 run 2 "a watch does not write to a file" "$ccltap" why --watch -o "$work/no" "$work/plain"
-run 0 "a watch of what has ended is one look" "$ccltap" why --watch "$work/plain"
-check "which is shown" has '^OK '
+check "a watch of what has ended is one look" over --watch "$work/plain"
+check "which is shown" has '^OK \|^FINDING  Rank 7 was late '
 
 # watch OPTION...: in the background; what it says comes to $work/seen.
 watch()
@@ -121,13 +130,13 @@ sleep 3
 check "once, however long that takes" seen "$finding"
 obey come
 watched
-same "it ends when all is well again" 0 "$status"
+check "it ends when all is well again, or with the job" test "$status" -le 1
 check "and says what is gone" seen '^GONE     HUNG .*ncclAllReduce #3 '
 watch "$work/watched"
-check "a watch of what is well" within 60 seen '^OK '
+check "a watch of what goes on again" within 60 seen '^OK \|^FINDING '
 finish
 watched
-same "ends with the recording" 0 "$status"
+check "ends with the recording" test "$status" -le 1
 
 # Two hosts that share a file system, as this machine can be two.
 if unshare --uts sh -c 'hostname elsewhere' 2>/dev/null; then
@@ -146,7 +155,7 @@ if unshare --uts sh -c 'hostname elsewhere' 2>/dev/null; then
     check "or by its name" wrong "$work/hosts/elsewhere" "$work/hosts/$host"
     obey come
     finish
-    same "nothing is wrong in the end" 0 "$("$ccltap" why "$work/hosts" >"$work/out"; echo $?)"
+    check "nothing hangs in the end" over "$work/hosts"
 else
     skip "needs root, to be two hosts" "another host's folder is completed and read too"
 fi
@@ -183,12 +192,25 @@ check "nothing is left of that, though a reader was killed" within 60 \
 check "a snapshot is asked for" "$ccltap" snapshot "$work/flight"
 obey come
 check "and another" "$ccltap" snapshot "$work/flight"
-run 0 "what is held now is read, and not a snapshot" "$ccltap" why "$work/flight"
+check "what is held now is read, and not a snapshot" over "$work/flight"
 run 1 "the first snapshot" "$ccltap" why --snapshot=1 "$work/flight"
 check "it is said which is read, and of how many" \
     grep -q "^ccltap: reading snapshot 1 of 2 in .*: --snapshot=N reads another" "$work/err"
-run 0 "the last" "$ccltap" why --snapshot=last "$work/flight"
+check "the last" over --snapshot=last "$work/flight"
 check "it is said that it is the second" grep -q "reading snapshot 2 of 2" "$work/err"
+check "all of them" over --snapshot=all "$work/flight"
+check "that is said" grep -q "reading all 2 snapshots in " "$work/err"
+spans()
+{
+    "$ccltap" timeline --format jsonl --snapshot="$1" "$work/flight" 2>/dev/null |
+        sed -n 's/.*"type":"span","id":"\([^"]*\)".*/\1/p' | sort
+}
+spans all >"$work/all"
+same "what both have is read once" "" "$(uniq -d "$work/all")"
+for one in 1 2; do
+    spans $one >"$work/one"
+    same "and all that is in snapshot $one" "" "$(comm -13 "$work/all" "$work/one")"
+done
 for verb in report timeline check why; do
     run 2 "$verb has no third" "$ccltap" $verb --snapshot=3 "$work/flight"
     said "it is told how many there are" "no snapshot 3: .* written 2"
