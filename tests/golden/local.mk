@@ -68,6 +68,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/gpu-owner \
 	tests/golden/traces/gpu-reuse \
 	tests/golden/traces/library-again \
+	tests/golden/traces/mixed-clocks \
 	tests/golden/traces/nesting \
 	tests/golden/traces/net-adaptive \
 	tests/golden/traces/net-base \

@@ -172,6 +172,10 @@ static void add_lacking(const struct clear *clear, struct tap_finding *finding)
 		return;
 	end_line(text);
 	tap_words_add_operation(text, clear->operation, clear->op_number, clear->comm);
+	if (!clear->ranks.count) {
+		tap_buffer_add_string(text, ": the trace does not show who else came");
+		return;
+	}
 	tap_buffer_add_string(text, ": the trace does not show whether ");
 	tap_words_add_ranks(text, clear->ranks.items, clear->ranks.count);
 	tap_buffer_add_string(text, " came");
@@ -189,6 +193,9 @@ static void add_lost(struct tap_buffer *text, const struct tap_loss *loss)
 	} else if (loss->removed_chunks) {
 		add_count(text, loss->removed_chunks, "chunk");
 		tap_buffer_add_string(text, " removed for --max-size");
+	} else if (loss->mixed_clocks) {
+		tap_buffer_add_string(text, "processes of two time namespaces, so of two "
+					    "clocks, are in one trace");
 	} else if (loss->malformed_events) {
 		add_count(text, loss->malformed_events, "event");
 		tap_buffer_add_string(text, " malformed");

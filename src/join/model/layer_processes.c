@@ -25,7 +25,21 @@ static int emit(const struct tap_context *context, struct tap_process *process)
 		       : 0;
 }
 
-static void take_description(struct tap_process *process, struct tap_event *event)
+/* An inode number: equal ones are one namespace, different ones may differ in time. */
+static void note_clock(struct tap_context *context, const struct tap_process *process)
+{
+	struct tap_trace *trace = (struct tap_trace *) process->trace;
+	const uint64_t namespace = tap_fields_number(&process->about, "time_namespace");
+
+	if (!trace || !namespace)
+		return;
+	if (!trace->time_namespace)
+		trace->time_namespace = namespace;
+	context->loss.mixed_clocks += trace->time_namespace != namespace;
+}
+
+static void take_description(struct tap_context *context, struct tap_process *process,
+			     struct tap_event *event)
 {
 	if (tap_process_is_known(process, event)) {
 		process->is_from_statedump = false;
@@ -33,13 +47,16 @@ static void take_description(struct tap_process *process, struct tap_event *even
 	}
 	tap_process_describe(process, event);
 	process->is_reported = false;
+	note_clock(context, process);
 }
 
-static void take_state(struct tap_process *process, struct tap_event *event)
+static void take_state(struct tap_context *context, struct tap_process *process,
+		       struct tap_event *event)
 {
 	if (process->is_announced)
 		return;
 	tap_process_describe(process, event);
+	note_clock(context, process);
 	process->is_from_statedump = true;
 	process->is_reported = false;
 }
@@ -149,9 +166,9 @@ static tap_apart int take_about(struct tap_context *context, struct tap_process 
 	int ret;
 
 	if (event->kind == TAP_EVENT_PROCESS)
-		take_description(process, event);
+		take_description(context, process, event);
 	else if (event->kind == TAP_EVENT_STATEDUMP_PROCESS)
-		take_state(process, event);
+		take_state(context, process, event);
 	ret = emit(context, process);
 	if (ret)
 		return ret;

@@ -25,6 +25,7 @@ struct tap_trace {
 	unsigned int number; /* from 0 */
 	char *host;	     /* "" unknown */
 	int64_t pid;	     /* of a trace of a single process, else */
+	uint64_t time_namespace; /* of its first process that says it; 0 unknown */
 	struct tap_clock *clock; /* of the host; NULL: of all hosts of this name */
 };
 
@@ -287,6 +288,11 @@ struct tap_loss {
 	uint64_t ignored_fields;  /* of a type that a list cannot hold */
 	uint64_t damaged_streams; /* whose rest could not be read */
 	uint64_t removed_chunks;  /* the oldest, to keep the recording small */
+	/*
+	 * Processes in another time namespace than the first of their trace: one trace
+	 * cannot hold two clocks.
+	 */
+	uint64_t mixed_clocks;
 	/*
 	 * Operations: called by one rank only, absent between others of their rank,
 	 * claimed by several calls, called as different functions on different ranks.

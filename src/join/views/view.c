@@ -200,6 +200,8 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "ignored_fields", loss->ignored_fields);
 	tap_json_unsigned(json, "damaged_streams", loss->damaged_streams);
 	tap_json_unsigned(json, "removed_chunks", loss->removed_chunks);
+	if (loss->mixed_clocks)
+		tap_json_unsigned(json, "mixed_clocks", loss->mixed_clocks);
 	tap_json_unsigned(json, "unmatched_operations", loss->unmatched_operations);
 	tap_json_unsigned(json, "missing_operations", loss->missing_operations);
 	tap_json_unsigned(json, "not_recorded_operations", loss->not_recorded_operations);
@@ -259,6 +261,7 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 		{loss->ignored_fields, "ignored fields", false},
 		{loss->damaged_streams, "damaged streams", false},
 		{loss->removed_chunks, "chunks removed for --max-size", false},
+		{loss->mixed_clocks, "processes with another clock (time namespace)", false},
 		{loss->unmatched_operations - loss->incomplete_alone,
 		 "operations called by one rank only", true},
 		{loss->missing_operations, "operations missing", true},
