@@ -33,8 +33,13 @@
 #define PAIRS_MAX 65536
 /* The most findings. */
 #define FINDINGS_MAX 4
-/* A median of fewer messages says nothing. */
+/*
+ * A median of fewer messages says nothing.  Of messages that overlap one counts: a process
+ * that is off its processor for a moment delays all that are under way.
+ */
 #define MESSAGES_MIN 8
+/* One other pair is no crowd to stand out from. */
+#define OTHERS_MIN 2
 
 #define TIMES 4
 #define DEVIATIONS 6
@@ -49,6 +54,8 @@ struct pair {
 	unsigned int size_class;
 	bool is_received; /* the time ends with the receipt */
 	uint64_t messages;
+	uint64_t alone; /* that began after the last of these had ended */
+	int64_t alone_until_ns;
 	int64_t bytes; /* of the largest */
 	struct tap_sample times;
 	int64_t median_ns;
@@ -174,8 +181,12 @@ static int count_message(void *state, const struct tap_link *link)
 		pair->wait_max_ns += message->wait_max_ns;
 	if (link->count > 3)
 		pair->qp_id = link->ends[3].work.request.qp_id;
-	tap_sample_add(&pair->times, message->time_ns);
 	end_ns = message->begin_ns + message->time_ns;
+	if (!pair->alone || message->begin_ns >= pair->alone_until_ns) {
+		pair->alone++;
+		pair->alone_until_ns = end_ns;
+		tap_sample_add(&pair->times, message->time_ns);
+	}
 	if (!slow->first_ns || message->begin_ns < slow->first_ns)
 		slow->first_ns = message->begin_ns;
 	if (end_ns > slow->last_ns)
@@ -241,16 +252,16 @@ static void compare_with_others(const struct slow *slow, struct pair *pair,
 	size_t i, count = 0;
 
 	pair->cost_ns = -1;
-	if (pair->messages < MESSAGES_MIN)
+	if (pair->alone < MESSAGES_MIN)
 		return;
 	for (i = 0; i < slow->all.count; i++) {
 		const struct pair *other = slow->all.items[i];
 
-		if (other != pair && other->messages >= MESSAGES_MIN &&
+		if (other != pair && other->alone >= MESSAGES_MIN &&
 		    is_like(pair, other))
 			scratch[count++] = other->median_ns;
 	}
-	if (!count)
+	if (count < OTHERS_MIN)
 		return;
 	center = tap_median(scratch, count);
 	deviation = tap_median_deviation(scratch, count, center);
@@ -259,7 +270,7 @@ static void compare_with_others(const struct slow *slow, struct pair *pair,
 	    tap_sample_quartile(&pair->times) / FASTEST_TIMES < center)
 		return;
 	pair->others_ns = center;
-	if (__builtin_mul_overflow(pair->median_ns - center, (int64_t) pair->messages,
+	if (__builtin_mul_overflow(pair->median_ns - center, (int64_t) pair->alone,
 				   &pair->cost_ns))
 		pair->cost_ns = INT64_MAX;
 }
