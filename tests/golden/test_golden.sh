@@ -206,8 +206,8 @@ ok $status "a wrong parameter is refused"
 # The escape sequences are all that differs.
 status=0
 for view in why check; do
-	"$convert" events "$traces/comm-missing.events" "$view" >"$work/plain" || status=1
-	"$convert" events "$traces/comm-missing.events" "$view" colour=yes \
+	"$convert" events "$traces/why-missing.events" "$view" >"$work/plain" || status=1
+	"$convert" events "$traces/why-missing.events" "$view" colour=yes \
 		>"$work/coloured" || status=1
 	grep -q "$(printf '\033')\[1;3[13]m[a-zA-Z]*$(printf '\033')\[m" "$work/coloured" || status=1
 	sed "s/$(printf '\033')\[[0-9;]*m//g" "$work/coloured" | cmp - "$work/plain" || status=1

@@ -35,7 +35,7 @@ on() {
 }
 
 ccltap=$top_builddir/ccltap
-"$convert" events "$traces/comm-missing.events" ctf path="$work/missing" quiet=yes
+"$convert" events "$traces/why-missing.events" ctf path="$work/missing" quiet=yes
 "$convert" events "$traces/wire-lost.events" ctf path="$work/lost" quiet=yes
 awk 'BEGIN {
 	for (i = 1; i <= 30000; i++) {

@@ -40,6 +40,21 @@ static size_t step(const struct tap_buffer *text, size_t at)
 }
 
 /*
+ * The bytes of the escape sequence at `at` that colours what follows, which takes no room;
+ * 0: there is none.  Text of a trace has none.
+ */
+static size_t skip_colour(const struct tap_buffer *text, size_t at)
+{
+	size_t end = at;
+
+	if (text->data[at] != '\033')
+		return 0;
+	while (end < text->used && text->data[end] != 'm')
+		end++;
+	return end < text->used ? end + 1 - at : 0;
+}
+
+/*
  * The end of the part of a line that fits into `width` characters: a blank, the line's
  * end, or where no blank is, any character.
  */
@@ -48,6 +63,10 @@ static size_t break_at(const struct tap_buffer *lines, size_t at, size_t width)
 	size_t blank = 0, count = 0, i = at;
 
 	while (i < lines->used && lines->data[i] != '\n') {
+		if (skip_colour(lines, i)) {
+			i += skip_colour(lines, i);
+			continue;
+		}
 		if (lines->data[i] == ' ' && count && lines->data[i - 1] != ' ')
 			blank = i;
 		if (count == width)
@@ -94,6 +113,11 @@ static void add_cut(struct tap_buffer *text, const struct tap_buffer *lines, siz
 	for (; count && at < lines->used; count--) {
 		for (characters = 0; at < lines->used && lines->data[at] != '\n';
 		     at += length) {
+			length = skip_colour(lines, at);
+			if (length) {
+				tap_buffer_add(text, lines->data + at, length);
+				continue;
+			}
 			length = step(lines, at);
 			if (characters++ < width)
 				tap_buffer_add(text, lines->data + at, length);
