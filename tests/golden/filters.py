@@ -245,10 +245,12 @@ def choices(case):
         yield {"layer": layer}
     yield {"op": "1", "layer": "gpu"}
     yield {"call": "*Reduce*"}
-    yield {"begin": half}
-    yield {"end": half}
-    yield {"begin": quarter, "end": half, "layer": "nccl"}
-    yield {"last": half}
+    # Of several hosts whose clocks are known, the file does not have the times that are shown.
+    if not any("clock" in host for host in case.lines[0]["hosts"]):
+        yield {"begin": half}
+        yield {"end": half}
+        yield {"begin": quarter, "end": half, "layer": "nccl"}
+        yield {"last": half}
     yield {"errors": "yes"}
     yield {"slowest": "3"}
 

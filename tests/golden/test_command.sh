@@ -113,7 +113,7 @@ refuses 'ilter op, "1..": ' ccltap report --op 1.. "$work/gpu" || status=1
 refuses 'ilter last, "": ' ccltap timeline -f ctf -o "$work/other" --last= "$work/gpu" ||
 	status=1
 [ ! -e "$work/other" ] || status=1
-refuses 'unrecognized option' ccltap check --rank 0 "$work/gpu" || status=1
+refuses 'no option "--rank"' ccltap check --rank 0 "$work/gpu" || status=1
 ok $status "a filter that makes no sense is refused in one line"
 
 # A program that hangs is no fault of the trace.
