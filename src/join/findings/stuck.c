@@ -181,9 +181,8 @@ static int note_span(void *data, struct tap_span *span)
 		return 0;
 	}
 	if (span->state != TAP_SPAN_COMPLETE || span->work.kind ||
+	    (span->name->cuda != TAP_CUDA_KERNEL && !span->operation.number) ||
 	    tap_span_is_failure(tap_span_result(span)))
-		return 0;
-	if (span->name->cuda != TAP_CUDA_KERNEL && !span->operation.number)
 		return 0;
 	if (tap_cuda_is_captured(span) || !tap_cuda_stream(span, &number))
 		return 0;

@@ -242,26 +242,21 @@ static int add(struct opens *opens, struct stand *stand, const struct tap_open_c
 					     (void *) (uintptr_t) stand->is.count);
 }
 
-static void note_operation(struct stand *stand, const struct tap_span *span,
-			   const struct tap_open_call *call)
-{
-	if (call->op_number && !span->is_inner && !tap_cuda_is_captured(span) &&
-	    !tap_span_is_failure(tap_span_result(span)))
-		stand->is.last_operation = *call;
-}
-
 /*
- * Notes the operation as the last one on its stream: a program that waits for the stream
- * waits for it.
+ * Notes the operation as the process's last one, and the last one on its stream: a program
+ * that waits for the stream waits for it.
  */
-static int note_asked(struct opens *opens, const struct tap_span *span,
-		      const struct tap_open_call *call)
+static int note_operation(struct opens *opens, struct stand *stand,
+			  const struct tap_span *span, const struct tap_open_call *call)
 {
 	struct tap_open_call *last;
 	uint64_t stream;
 
 	if (!call->op_number || span->is_inner || tap_cuda_is_captured(span) ||
-	    tap_span_is_failure(tap_span_result(span)) || !tap_cuda_stream(span, &stream))
+	    tap_span_is_failure(tap_span_result(span)))
+		return 0;
+	stand->is.last_operation = *call;
+	if (!tap_cuda_stream(span, &stream))
 		return 0;
 	last = tap_table_find(&opens->asked, span->process->number, stream);
 	if (!last) {
@@ -362,9 +357,8 @@ static int take_span(struct opens *opens, const struct tap_span *span)
 				     .caller_offset = span->caller_offset};
 
 	if (span->state == TAP_SPAN_COMPLETE) {
-		if (note_asked(opens, span, &call))
+		if (note_operation(opens, stand, span, &call))
 			return -ENOMEM;
-		note_operation(stand, span, &call);
 		note_wait(opens, stand, span);
 	}
 	if (span->is_range || span->is_enclosed)
