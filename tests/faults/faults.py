@@ -11,6 +11,7 @@ usage: faults.py [OPTION...] CCLTAP BUILD WORK
   --seed S          what all is drawn from (today's date)
   --only KIND,...   of these faults alone
   --ranks N,...     with so many ranks (2,4,8)
+  --jobs N          so many runs at once (1); on a busy machine more of them are made again
   --case K:N:R:M:S  one run: fault, ranks, rank, moment, seed; may be given again
   --table FILE      put the table of all runs between the marks in that file
   --keep            leave the traces in WORK
@@ -19,6 +20,7 @@ Prints a line of TAP without a number for each run; what a case is repeated with
 Each judgement that a finding is right is tried on the same finding with something wrong in it.
 """
 import argparse
+import concurrent.futures
 import datetime
 import glob
 import json
@@ -245,6 +247,7 @@ def parse():
     parser.add_argument("--runs", type=int, default=0)
     parser.add_argument("--healthy", type=int, default=0)
     parser.add_argument("--each", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int,
                         default=int(datetime.datetime.now(datetime.timezone.utc)
                                     .strftime("%Y%m%d")))
@@ -280,9 +283,10 @@ def main():
     cases = cases_of(how)
     print(f"# seed {how.seed}: {len(cases)} runs", flush=True)
     outcomes = []
-    for case in cases:
-        outcomes.append(run_case(how, case))
-        report(outcomes[-1])
+    with concurrent.futures.ThreadPoolExecutor(how.jobs) as pool:
+        for outcome in pool.map(lambda case: run_case(how, case), cases):
+            outcomes.append(outcome)
+            report(outcome)
     if how.table:
         put_table(how.table, make_table(outcomes, how.seed))
     return any(outcome.complaint for outcome in outcomes)

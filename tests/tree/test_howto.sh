@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # doc/HOWTO.md is right: what it says is added to a copy of the sources, and works.  A call
 # of NCCL and one of the CUDA driver, with arguments named as no other call's, are in every
-# view where their kind belongs; so are a hook, an event, a layer and a column.
+# view where their kind belongs; so are a hook, an event, a layer, a column and a finding.
 set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"
@@ -156,6 +156,46 @@ same "a layer and a column are in one file each, and in the table of layers" \
 join/model/event.h join/ranks/made_up.c join/ranks/made_up.h join/report/report_cuda.c \
 tracepoints/events.h tracepoints/tap_tp.h" "$(touched)"
 
+cat >"$work/src/join/findings/made_up.c" <<'END'
+#include "join/findings/analysis.h"
+#include "join/findings/collective.h"
+struct made_up {
+	struct tap_analysis_state state;
+	uint64_t count;
+};
+static int note_collective(void *state, const struct tap_collective *collective)
+{
+	((struct made_up *) state)->count += collective->count;
+	return 0;
+}
+static int conclude(void *state, const struct tap_loss *loss)
+{
+	struct made_up *made_up = state;
+	struct tap_finding *finding = tap_findings_add(
+		made_up->state.findings, TAP_FINDING_SLOW, TAP_SEVERITY_WARNING);
+
+	(void) loss;
+	if (!finding)
+		return -1;
+	tap_buffer_add_string(&finding->headline, "made up of calls: ");
+	tap_buffer_add_unsigned(&finding->headline, made_up->count);
+	return 0;
+}
+const struct tap_analysis tap_made_up_analysis = {
+	.name = "made-up",
+	.size = sizeof(struct made_up),
+	.collective = note_collective,
+	.conclude = conclude,
+};
+END
+before join/findings/analysis.h 'extern const struct tap_analysis tap_missing_analysis;' <<'END'
+extern const struct tap_analysis tap_made_up_analysis;
+END
+before join/findings/findings.c '&tap_clear_analysis,' <<'END'
+	&tap_made_up_analysis,
+END
+check "an analysis may include what it needs" "$top_srcdir/scripts/check-layers" "$work"
+
 # ---- What is made of them ----
 
 compile() # OPTION...
@@ -238,6 +278,9 @@ same "the copy is one that the call of NCCL launches" "rank 0 ncclMadeUp 0 0 1" 
 same "the collective is in its communicator's table, with its bytes, and linked" \
     "ncclMadeUp 2 0 8192 1 0" \
     "$(section 'communicator 0xa1' | sed -n 's/^\(ncclMadeUp [0-9]* [0-9]* [0-9]*\) .* ns .* ns .* ns /\1 /p')"
+top_builddir="$work" "$work/convert" events "$work/made-up.events" why output="$work/why"
+same "the finding is the first, of the calls of both ranks" "FINDING  made up of calls: 2" \
+    "$(head -n 1 "$work/why")"
 same "the layer has taken the events" "loss: malformed events 2" \
     "$(grep malformed "$work/report")"
 tap_done
