@@ -34,10 +34,11 @@
 /* The most findings. */
 #define FINDINGS_MAX 4
 /*
- * A median of fewer messages says nothing.  Of messages that overlap one counts: a process
- * that is off its processor for a moment delays all that are under way.
+ * A median of fewer messages says nothing; nor one of many that overlap: a process that is
+ * off its processor for a moment delays all that are under way.
  */
 #define MESSAGES_MIN 8
+#define ALONE_MIN 3
 /* One other pair is no crowd to stand out from. */
 #define OTHERS_MIN 2
 
@@ -185,8 +186,8 @@ static int count_message(void *state, const struct tap_link *link)
 	if (!pair->alone || message->begin_ns >= pair->alone_until_ns) {
 		pair->alone++;
 		pair->alone_until_ns = end_ns;
-		tap_sample_add(&pair->times, message->time_ns);
 	}
+	tap_sample_add(&pair->times, message->time_ns);
 	if (!slow->first_ns || message->begin_ns < slow->first_ns)
 		slow->first_ns = message->begin_ns;
 	if (end_ns > slow->last_ns)
@@ -244,33 +245,72 @@ static bool is_like(const struct pair *a, const struct pair *b)
 	       is_between_hosts(a) == is_between_hosts(b);
 }
 
+/*
+ * The median of the medians of others that are like the pair, of so many messages each; -1:
+ * there are too few.
+ */
+static int64_t center_of(const struct slow *slow, const struct pair *pair,
+			 uint64_t messages, int64_t *scratch, size_t *ret_count)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < slow->all.count; i++) {
+		const struct pair *other = slow->all.items[i];
+
+		if (other != pair && other->messages >= messages && is_like(pair, other))
+			scratch[count++] = other->median_ns;
+	}
+	*ret_count = count;
+	return count < OTHERS_MIN ? -1 : tap_median(scratch, count);
+}
+
+/*
+ * Whether most messages between these processes are slow, of all sizes: those of one size
+ * may belong to one moment.
+ */
+static bool is_slow_in_all_sizes(const struct slow *slow, const struct pair *pair,
+				 int64_t *scratch)
+{
+	uint64_t all = 0, slow_ones = 0;
+	size_t i, count;
+
+	for (i = 0; i < slow->all.count; i++) {
+		const struct pair *other = slow->all.items[i];
+		int64_t center;
+
+		if (other->from != pair->from || other->to != pair->to)
+			continue;
+		center = center_of(slow, other, 1, scratch, &count);
+		if (center < 0)
+			continue;
+		all += other->messages;
+		if (other->median_ns / FASTEST_TIMES >= center)
+			slow_ones += other->messages;
+	}
+	return slow_ones > all - all / 4;
+}
+
 /* Sets what a pair costs, compared with the medians of the others that are like it. */
 static void compare_with_others(const struct slow *slow, struct pair *pair,
 				int64_t *scratch)
 {
 	int64_t center, deviation;
-	size_t i, count = 0;
+	size_t count;
 
 	pair->cost_ns = -1;
-	if (pair->alone < MESSAGES_MIN)
+	if (pair->messages < MESSAGES_MIN || pair->alone < ALONE_MIN)
 		return;
-	for (i = 0; i < slow->all.count; i++) {
-		const struct pair *other = slow->all.items[i];
-
-		if (other != pair && other->alone >= MESSAGES_MIN &&
-		    is_like(pair, other))
-			scratch[count++] = other->median_ns;
-	}
-	if (count < OTHERS_MIN)
+	center = center_of(slow, pair, MESSAGES_MIN, scratch, &count);
+	if (center < 0)
 		return;
-	center = tap_median(scratch, count);
 	deviation = tap_median_deviation(scratch, count, center);
 	if (pair->median_ns / TIMES < center ||
 	    pair->median_ns - center < DEVIATIONS * deviation ||
-	    tap_sample_quartile(&pair->times) / FASTEST_TIMES < center)
+	    tap_sample_quartile(&pair->times) / FASTEST_TIMES < center ||
+	    !is_slow_in_all_sizes(slow, pair, scratch))
 		return;
 	pair->others_ns = center;
-	if (__builtin_mul_overflow(pair->median_ns - center, (int64_t) pair->alone,
+	if (__builtin_mul_overflow(pair->median_ns - center, (int64_t) pair->messages,
 				   &pair->cost_ns))
 		pair->cost_ns = INT64_MAX;
 }
