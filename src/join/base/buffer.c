@@ -27,8 +27,12 @@ char *tap_buffer_grow(struct tap_buffer *buffer, size_t length)
 
 void tap_buffer_add(struct tap_buffer *buffer, const char *bytes, size_t length)
 {
-	char *at = tap_buffer_reserve(buffer, length);
+	char *at;
 
+	/* An empty part of an empty buffer is a null pointer, which C adds nothing to. */
+	if (!length)
+		return;
+	at = tap_buffer_reserve(buffer, length);
 	if (!at)
 		return;
 	memcpy(at, bytes, length);
