@@ -117,7 +117,7 @@ static struct tap_link_end end_of(const struct tap_span *span)
 /* Forgets the launches that are done, once they are half of all. */
 static void compact(struct stream *stream)
 {
-	if (stream->done * 2 < stream->launches.count)
+	if (!stream->done || stream->done * 2 < stream->launches.count)
 		return;
 	stream->launches.count -= stream->done;
 	memmove(stream->launches.items, stream->launches.items + stream->done,
