@@ -26,16 +26,10 @@
 
 int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status)
 {
-	struct tap_trace *trace;
-
 	if (tap_array_reserve(traces->list, traces->room, traces->count + 1))
 		return ENOMEM;
-	trace = &traces->list[traces->count++];
-	trace->path = path;
-	trace->device = status->st_dev;
-	trace->inode = status->st_ino;
-	trace->damage = NULL;
-	trace->stream = NULL;
+	traces->list[traces->count++] = (struct tap_trace){
+		.path = path, .device = status->st_dev, .inode = status->st_ino};
 	return 0;
 }
 
