@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Connections that are slow: the messages of one rank to another take much longer than
- * those of the same size between other ranks, from the post by the sender to the receipt,
- * or to the sender's completion where the two have no common clock.
+ * those of the same size between other ranks, from the post by the sender to the receipt
+ * or to the sender's completion, whichever is earlier: a rank that is off its processor
+ * looks late at what has long arrived.  Where the two have no common clock, to the
+ * sender's completion.
  *
  * The median of a pair's messages is compared with those of the pairs that are like it:
  * that send as many bytes, and are on one host or on two, too.  A pair stands out if it
@@ -105,6 +107,7 @@ static int note_message(void *state, struct tap_span *span)
 {
 	struct slow *slow = state;
 	struct message *latest = &slow->latest;
+	int64_t sent_ns;
 
 	if (span->work.kind != TAP_WORK_NET_SEND)
 		return 0;
@@ -120,9 +123,16 @@ static int note_message(void *state, struct tap_span *span)
 				   .wait_max_ns = number_of(span, "wait_max_ns"),
 				   .bytes = number_of(span, "bytes"),
 				   .is_received = true};
+	sent_ns = tap_span_duration(span);
 	if (latest->time_ns < 0) {
-		latest->time_ns = tap_span_duration(span);
+		latest->time_ns = sent_ns;
 		latest->is_received = false;
+	} else if (sent_ns >= 0 && sent_ns < latest->time_ns) {
+		/*
+		 * It had arrived when the sender saw it complete: what follows is the time
+		 * until the receiver looked.
+		 */
+		latest->time_ns = sent_ns;
 	}
 	return 0;
 }
@@ -366,7 +376,7 @@ static void add_detail(struct tap_buffer *text, const struct pair *pair)
 	tap_quantity_add_bytes(text, pair->bytes);
 	tap_buffer_add_string(text,
 			      pair->is_received
-				      ? ", from the post to the receipt; "
+				      ? ", from the post until they had arrived; "
 				      : ", from the post to the sender's completion; ");
 	tap_quantity_add_duration(text, pair->others_ns);
 	tap_buffer_add_string(text, " between others.\nThat costs up to ");
