@@ -203,7 +203,7 @@ check "that is said" grep -q "reading all 2 snapshots in " "$work/err"
 spans()
 {
     "$ccltap" timeline --format jsonl --snapshot="$1" "$work/flight" 2>/dev/null |
-        sed -n 's/.*"type":"span","id":"\([^"]*\)".*/\1/p' | sort
+        sed -n 's/.*"type":"span".*"pid":\([0-9]*\),.*"call_id":\([0-9]*\),.*/\1.\2/p' | sort
 }
 spans all >"$work/all"
 same "what both have is read once" "" "$(uniq -d "$work/all")"
