@@ -2,8 +2,9 @@
 /*
  * Counters that the kernel shows as text in /sys and /proc, and how they grow.
  *
- * Hides the files and their format, and which counters are worth an event.  A descriptor is open only while a file is read: a
- * traced program may close descriptors that are not its own.  Nothing is allocated.
+ * Hides the files and their format, and which counters are worth an event.  A descriptor
+ * is open only while a file is read: a traced program may close descriptors that are not
+ * its own.  Nothing is allocated.
  */
 #ifndef TAP_COMMON_COUNTERS_H
 #define TAP_COMMON_COUNTERS_H

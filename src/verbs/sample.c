@@ -112,9 +112,11 @@ static void find_ports(void)
 
 	if (!tap_tables_lock())
 		return;
-	tap_table_each(&tap_contexts, c) for (number = 1;
-					      *c->path && number <= c->about.num_ports;
-					      number++) add_port(c, number);
+	tap_table_each(&tap_contexts, c)
+	{
+		for (number = 1; *c->path && number <= c->about.num_ports; number++)
+			add_port(c, number);
+	}
 	tap_tables_unlock();
 }
 
