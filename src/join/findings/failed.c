@@ -102,14 +102,7 @@ static struct tap_link_end end_of(const struct tap_span *span)
 		.name = span->name,
 		.call_id = span->call_id,
 		.rank = span->member ? span->member->rank : span->process->rank,
-		.facts = {.begin_ns = span->begin_ns,
-			  .end_ns = span->end_ns,
-			  .tid = span->tid,
-			  .operation = span->operation,
-			  .caller_number = span->caller_number,
-			  .caller = span->caller,
-			  .caller_offset = span->caller_offset,
-			  .stack = span->stack},
+		.facts = tap_call_facts_of(span),
 	};
 }
 

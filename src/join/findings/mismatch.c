@@ -48,15 +48,7 @@ struct mismatch {
 
 static int copy(struct operation *to, const struct tap_link *link)
 {
-	struct tap_link_end *ends = malloc(link->count * sizeof(*ends));
-
-	if (!ends)
-		return -ENOMEM;
-	memcpy(ends, link->ends, link->count * sizeof(*ends));
-	free(to->ends);
-	to->link = *link;
-	to->link.ends = to->ends = ends;
-	return 0;
+	return tap_link_copy(&to->link, &to->ends, link);
 }
 
 static bool is_earlier(const struct tap_link *link, const struct tap_link *other)

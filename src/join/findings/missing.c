@@ -57,15 +57,7 @@ static bool is_message(const struct pending *pending)
 
 static int copy(struct pending *to, const struct tap_link *link)
 {
-	struct tap_link_end *ends = malloc(link->count * sizeof(*ends));
-
-	if (!ends)
-		return -ENOMEM;
-	memcpy(ends, link->ends, link->count * sizeof(*ends));
-	free(to->ends);
-	to->link = *link;
-	to->link.ends = to->ends = ends;
-	return 0;
+	return tap_link_copy(&to->link, &to->ends, link);
 }
 
 /* The communicator's first collective so far, or NULL. */

@@ -2,6 +2,10 @@
 /* Names of links. */
 #include "join/model/link.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "join/model/clock.h"
 
 const char *tap_link_kind_name(enum tap_link_kind kind)
@@ -76,4 +80,37 @@ bool tap_link_has_rank(const struct tap_link *link, int64_t rank)
 		if (link->ends[i].rank == rank)
 			return true;
 	return false;
+}
+
+struct tap_call_facts tap_call_facts_of(const struct tap_span *span)
+{
+	return (struct tap_call_facts){
+		.begin_ns = span->state == TAP_SPAN_BEGIN_LOST ? -1 : span->begin_ns,
+		.end_ns = span->state == TAP_SPAN_COMPLETE ||
+					  span->state == TAP_SPAN_BEGIN_LOST
+				  ? span->end_ns
+				  : -1,
+		.tid = span->tid,
+		.group_id = span->operation.group_id,
+		.operation = span->operation,
+		.caller_number = span->caller_number,
+		.caller = span->caller,
+		.caller_offset = span->caller_offset,
+		.stack = span->stack,
+	};
+}
+
+int tap_link_copy(struct tap_link *to, struct tap_link_end **ends,
+		  const struct tap_link *link)
+{
+	struct tap_link_end *copy = malloc(link->count * sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, link->ends, link->count * sizeof(*copy));
+	free(*ends);
+	*ends = copy;
+	*to = *link;
+	to->ends = copy;
+	return 0;
 }

@@ -80,6 +80,16 @@ struct tap_link {
 	size_t count;			  /* at least 2, but for a link of one request */
 };
 
+/* What a call's span says of it as an end of a link. */
+struct tap_call_facts tap_call_facts_of(const struct tap_span *span);
+
+/*
+ * Copies a link and its ends, which *ends owns from now on instead of those that it had.
+ * Returns 0 or -ENOMEM.
+ */
+int tap_link_copy(struct tap_link *to, struct tap_link_end **ends,
+		  const struct tap_link *link);
+
 /* The names of a kind and of a degree of certainty in every output. */
 const char *tap_link_kind_name(enum tap_link_kind kind);
 const char *tap_known_name(enum tap_known known);

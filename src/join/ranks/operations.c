@@ -186,24 +186,6 @@ static int does_count(const struct tap_span *span)
 	return result->value.u && result->value.u != IN_PROGRESS ? COUNTS_NOT : COUNTS;
 }
 
-static struct tap_call_facts facts_of(const struct tap_span *span)
-{
-	return (struct tap_call_facts){
-		.begin_ns = span->state == TAP_SPAN_BEGIN_LOST ? -1 : span->begin_ns,
-		.end_ns = span->state == TAP_SPAN_COMPLETE ||
-					  span->state == TAP_SPAN_BEGIN_LOST
-				  ? span->end_ns
-				  : -1,
-		.tid = span->tid,
-		.group_id = span->operation.group_id,
-		.operation = span->operation,
-		.caller_number = span->caller_number,
-		.caller = span->caller,
-		.caller_offset = span->caller_offset,
-		.stack = span->stack,
-	};
-}
-
 static int hold(struct tap_links *links, const struct tap_span *span)
 {
 	int counts = does_count(span);
@@ -232,7 +214,7 @@ static int hold(struct tap_links *links, const struct tap_span *span)
 	held->peer = span->operation.peer;
 	held->group_id = span->operation.group_id;
 	held->not_counted = span->operation.not_counted;
-	held->facts = facts_of(span);
+	held->facts = tap_call_facts_of(span);
 	held->is_open = span->state == TAP_SPAN_OPEN;
 	held->is_weak = false;
 	held->is_sure = counts == COUNTS;
