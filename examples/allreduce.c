@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An ordinary program of NCCL and the CUDA driver API, to be recorded: one
- * process per rank sums buffers, passes one around a ring and broadcasts one,
- * and checks every value.  It knows nothing of the tracer.
+ * process per rank sums buffers, passes one around a ring, broadcasts one, sums in each
+ * half of the ranks if it is asked to, and checks every value.  It knows nothing of the
+ * tracer.
  */
 #include <cuda.h>
 #include <nccl.h>
@@ -37,6 +38,7 @@ struct options {
 	int hang_rank;
 	int hang_round;
 	int late_rank;
+	bool is_split;
 	const char *id_file;
 };
 
@@ -185,6 +187,25 @@ static void broadcast(struct rank *rank)
 	verify(rank, 0, 0, 0, "broadcast");
 }
 
+/* The lower and the upper half of the ranks have a communicator each. */
+static void sum_halves(struct rank *rank)
+{
+	int ranks = rank->options->ranks;
+	int half = (ranks + 1) / 2;
+	bool is_lower = rank->number < half;
+	ncclComm_t comm;
+
+	fill(rank, 0);
+	NCCL(rank, ncclCommSplit(rank->comm, !is_lower, rank->number, &comm, NULL));
+	NCCL(rank,
+	     ncclAllReduce((void *) rank->send, (void *) rank->recv, rank->options->count,
+			   ncclFloat, ncclSum, comm, rank->stream));
+	synchronize(rank);
+	verify(rank, is_lower ? 0 : half, is_lower ? half - 1 : ranks - 1, 0,
+	       "sum of half");
+	NCCL(rank, ncclCommDestroy(comm));
+}
+
 static void open_device(struct rank *rank)
 {
 	size_t bytes = rank->options->count * sizeof(float);
@@ -233,6 +254,8 @@ static void run_rank(const struct options *options, int number, ncclUniqueId id)
 	}
 	pass_around(&rank);
 	broadcast(&rank);
+	if (options->is_split)
+		sum_halves(&rank);
 	NCCL(&rank, ncclCommFinalize(rank.comm));
 	NCCL(&rank, ncclCommDestroy(rank.comm));
 	close_device(&rank);
@@ -389,6 +412,7 @@ static const char help[] =
 	"  -c COUNT         how many floats in a buffer (1048576)\n"
 	"  --id-file PATH   be the one rank that RANK and WORLD_SIZE name; rank 0 makes\n"
 	"                   this file, which must not exist, and the others read it\n"
+	"  --split          sum in each half of the ranks, too, with a communicator of its own\n"
 	"  --late-rank R    rank R sleeps 200 ms before each all-reduce\n"
 	"  --hang-rank R    rank R never joins: it sleeps until it is killed, and the\n"
 	"                   others wait for it in ncclCommInitRank()\n"
@@ -420,6 +444,7 @@ int main(int argc, char **argv)
 		{"hang-rank", required_argument, NULL, 'r'},
 		{"hang-round", required_argument, NULL, 'o'},
 		{"late-rank", required_argument, NULL, 'l'},
+		{"split", no_argument, NULL, 's'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -459,6 +484,9 @@ int main(int argc, char **argv)
 		case 'l':
 			options.late_rank = (int) number(optarg, 0, MAX_RANKS,
 							 "--late-rank takes a rank");
+			break;
+		case 's':
+			options.is_split = true;
 			break;
 		case 'h':
 			fputs(help, stdout);

@@ -36,6 +36,10 @@ for ranks in 1 2 4; do
     same "$ranks ranks sum right" "$(expected $ranks 3)" \
         "$(status "$program" -n $ranks -i 3 -c 100003 2>&1 | sort)"
 done
+for ranks in 1 2 5; do
+    same "$ranks ranks sum right, also in each half, over two channels" "$(expected $ranks 2)" \
+        "$(NCCL_MIN_NCHANNELS=2 status "$program" -n $ranks -i 2 -c 100003 --split 2>&1 | sort)"
+done
 same "it takes defaults" "$(expected 2 4 | sed 's/0\.4/4.0/')" \
     "$(status "$program" 2>&1 | sort)"
 same "one element is enough" "$(expected 3 1 | sed 's/0\.4/0.0/')" \

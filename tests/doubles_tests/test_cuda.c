@@ -420,6 +420,37 @@ static void test_fork(void)
 	ok(status == 0, "a child of fork cannot use its parent's driver");
 }
 
+/* Elements of each width, an odd number of them, and nothing beside them. */
+static void test_fills(void)
+{
+	enum { COUNT = 333 };
+	unsigned char bytes[4 * COUNT + 8];
+	bool is_right = true;
+	CUdeviceptr memory;
+	size_t width;
+	size_t i;
+
+	cuMemAlloc(&memory, sizeof(bytes));
+	for (width = 1; width <= 4; width *= 2) {
+		cuMemsetD8(memory, 0xee, sizeof(bytes));
+		if (width == 1)
+			cuMemsetD8(memory + 4, 0x12, COUNT);
+		else if (width == 2)
+			cuMemsetD16Async(memory + 4, 0x3412, COUNT, NULL);
+		else
+			cuMemsetD32(memory + 4, 0x78563412, COUNT);
+		cuMemcpyDtoH(bytes, memory, sizeof(bytes));
+		for (i = 0; i < sizeof(bytes); i++) {
+			bool is_inside = i >= 4 && i < 4 + width * COUNT;
+
+			is_right &= bytes[i] ==
+				    (is_inside ? 0x12 + 0x22 * ((i - 4) % width) : 0xee);
+		}
+	}
+	ok(is_right, "memory is filled with elements of each width, as many as was said");
+	cuMemFree(memory);
+}
+
 int main(void)
 {
 	CUcontext context;
@@ -434,6 +465,7 @@ int main(void)
 	test_built_graph();
 	test_values();
 	test_memory();
+	test_fills();
 	test_entry_points();
 	test_fork();
 	cuCtxGetCurrent(&context);

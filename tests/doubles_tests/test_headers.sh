@@ -48,7 +48,7 @@ done
 for file in driver.c handle.c; do
     check "programs/$file uses what NVIDIA declares" real "$programs/$file"
 done
-for file in api.c api_comm.c; do
+for file in api.c api_comm.c copies.c symmetric.c window.c; do
     check "nccl/$file defines what NVIDIA declares" real "$doubles/nccl/$file"
 done
 check "nccl/driver.c uses what NVIDIA declares" real "$doubles/nccl/driver.c"

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of the NCCL double are launched with, read as a tracer would: the
- * launch is met where the runtime in the library looks the driver up, and the argument
- * buffer is read by what is known of NCCL's.
+ * What the kernels of the NCCL double are launched with, read as a tracer would: by what
+ * is known of NCCL's argument buffer.
  */
+#include "programs/met_launch.h"
+
 #include "../lib/tap.h"
 
-#include <cuda.h>
 #include <nccl.h>
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@ struct seen {
 	unsigned int cluster;
 	size_t size;
 	int storage;
-	/* Of the list of the first channel. */
+	/* Of the lists of all channels. */
 	unsigned int functions[MAX_BATCHES];
 	unsigned int types[MAX_BATCHES];
 	unsigned int works[MAX_BATCHES];
@@ -33,15 +32,10 @@ struct seen {
 
 static struct seen launches[MAX_LAUNCHES];
 static unsigned int launch_count;
-static unsigned int ask_count;
 
-static CUresult (*real_launch)(const CUlaunchConfig *, CUfunction, void **, void **);
-static CUresult (*real_ask)(const char *, void **, int, cuuint64_t,
-			    CUdriverProcAddressQueryResult *);
-
-static void read_batches(const char *buffer, struct seen *seen)
+/* The list of one channel, which begins where the channel stands among those in use. */
+static void read_channel(const char *buffer, unsigned int place, struct seen *seen)
 {
-	unsigned int place = 0;
 	uint32_t flags;
 	uint64_t bits;
 
@@ -55,8 +49,16 @@ static void read_batches(const char *buffer, struct seen *seen)
 	} while ((flags & 0x3fff) && seen->count < MAX_BATCHES);
 }
 
-static CUresult see_launch(const CUlaunchConfig *config, CUfunction f,
-			   void **kernelParams, void **extra)
+static void read_batches(const char *buffer, struct seen *seen)
+{
+	unsigned int channel;
+
+	for (channel = 0; channel < seen->grid; channel++)
+		read_channel(buffer, channel, seen);
+}
+
+static void meet_launch(const CUlaunchConfig *config, CUfunction f, void **parameters,
+			void **extra)
 {
 	struct seen *seen = &launches[launch_count % MAX_LAUNCHES];
 	const char *buffer = extra ? extra[1] : NULL;
@@ -67,7 +69,7 @@ static CUresult see_launch(const CUlaunchConfig *config, CUfunction f,
 	strncpy(seen->kernel, name, sizeof(seen->kernel) - 1);
 	seen->grid = config->gridDimX;
 	seen->cluster = config->numAttrs ? config->attrs[0].value.clusterDim.x : 0;
-	if (buffer && extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER && !kernelParams) {
+	if (buffer && extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER && !parameters) {
 		seen->size = *(size_t *) extra[3];
 		memcpy(&seen->communicator, buffer, 8);
 		memcpy(&seen->mask, buffer + 8, 8);
@@ -75,41 +77,6 @@ static CUresult see_launch(const CUlaunchConfig *config, CUfunction f,
 		read_batches(buffer, seen);
 	}
 	launch_count++;
-	return real_launch(config, f, kernelParams, extra);
-}
-
-static CUresult see_ask(const char *symbol, void **pfn, int version, cuuint64_t flags,
-			CUdriverProcAddressQueryResult *status)
-{
-	CUresult res = real_ask(symbol, pfn, version, flags, status);
-
-	ask_count++;
-	if (res == CUDA_SUCCESS && strcmp(symbol, "cuGetProcAddress") == 0 &&
-	    version >= 12000)
-		*pfn = (void *) see_ask;
-	if (res == CUDA_SUCCESS && strcmp(symbol, "cuLaunchKernelEx") == 0 &&
-	    flags == 0) {
-		*(void **) &real_launch = *pfn;
-		*pfn = (void *) see_launch;
-	}
-	return res;
-}
-
-/* That of every library in the process, since the program's comes first. */
-void *dlsym(void *handle, const char *name)
-{
-	static void *(*real)(void *, const char *);
-	void *found;
-
-	if (!real)
-		*(void **) &real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-	if (!real)
-		*(void **) &real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-	found = real(handle, name);
-	if (!found || strcmp(name, "cuGetProcAddress_v2") != 0)
-		return found;
-	*(void **) &real_ask = found;
-	return (void *) see_ask;
 }
 
 static ncclComm_t comms[RANKS];
@@ -191,7 +158,8 @@ static void test_one(void)
 	ok(is_kernel(0, "AllReduce_Sum_f32_RING_LL") && launches[0].mask == 0xf &&
 		   launches[0].grid == 4 && launches[0].cluster == 4,
 	   "a large one has more channels, and the kernel of another function");
-	ok(launches[0].functions[0] != 296 && launches[0].storage == 0,
+	ok(launches[0].functions[0] != 296 && launches[0].count == 4 &&
+		   launches[0].storage == 0,
 	   "which its number tells");
 }
 
@@ -213,7 +181,7 @@ static void test_fused(void)
 	}
 	ncclGroupEnd();
 	wait_for_all();
-	ok(launch_count == RANKS && launches[0].count >= 2,
+	ok(launch_count == RANKS && launches[0].count >= 3,
 	   "a group is one kernel for each communicator");
 	ok(is_kernel(0, "SendRecv"), "that of the only function that has one of its own");
 }
@@ -278,17 +246,83 @@ static void test_graph(void)
 	}
 }
 
+/* What does not go through a stream in order is found by doing it over and over. */
+static void capture_exchange(CUgraphExec *exec, CUgraph *graphs)
+{
+	int rank;
+
+	for (rank = 0; rank < RANKS; rank++) {
+		cuCtxSetCurrent(contexts[rank]);
+		cuStreamBeginCapture(streams[rank], CU_STREAM_CAPTURE_MODE_RELAXED);
+	}
+	ncclGroupStart();
+	for (rank = 0; rank < RANKS; rank++) {
+		ncclSend(data(rank, 0), 300000, ncclUint8, 1 - rank, comms[rank],
+			 streams[rank]);
+		ncclRecv(data(rank, 1), 300000, ncclUint8, 1 - rank, comms[rank],
+			 streams[rank]);
+		ncclSend(data(rank, 0), 10, ncclUint8, rank, comms[rank], streams[rank]);
+		ncclRecv((char *) data(rank, 1) + 300000, 10, ncclUint8, rank,
+			 comms[rank], streams[rank]);
+	}
+	ncclGroupEnd();
+	ncclGroupStart();
+	for (rank = 0; rank < RANKS; rank++)
+		ncclAllReduce(data(rank, 1), data(rank, 0), 300010, ncclUint8, ncclSum,
+			      comms[rank], streams[rank]);
+	ncclGroupEnd();
+	for (rank = 0; rank < RANKS; rank++) {
+		cuStreamEndCapture(streams[rank], &graphs[rank]);
+		cuCtxSetCurrent(contexts[rank]);
+		cuGraphInstantiate(&exec[rank], graphs[rank], 0);
+	}
+}
+
+static void test_exchange(void)
+{
+	CUgraphExec exec[RANKS];
+	CUgraph graphs[RANKS];
+	uint8_t host[300010];
+	bool is_right = true;
+	int rank;
+	int i;
+
+	capture_exchange(exec, graphs);
+	for (rank = 0; rank < RANKS; rank++)
+		cuMemsetD8(buffers[rank][0], (unsigned char) (rank + 1), BUFFER_BYTES);
+	for (i = 0; i < 6; i++) {
+		for (rank = 0; rank < RANKS; rank++) {
+			cuCtxSetCurrent(contexts[rank]);
+			cuGraphLaunch(exec[rank], streams[rank]);
+		}
+	}
+	wait_for_all();
+	cuMemcpyDtoH(host, buffers[0][0], sizeof(host));
+	/* The sum of both doubles what is the same on both: 3, 6 and so on, modulo 256.
+	 */
+	for (i = 0; i < 300010; i++)
+		is_right &= host[i] == 3 * 32;
+	ok(is_right, "transfers, one of them to itself, and what uses them are repeated");
+	for (rank = 0; rank < RANKS; rank++) {
+		cuGraphExecDestroy(exec[rank]);
+		cuGraphDestroy(graphs[rank]);
+	}
+}
+
 int main(void)
 {
 	int rank;
 
 	setenv("NCCL_MIN_NCHANNELS", "4", 1);
+	setenv("NCCL_ALGO", "ring", 1);
+	setenv("NCCL_PROTO", "simple", 1);
 	cuInit(0);
 	set_up();
 	test_one();
 	test_fused();
 	test_many();
 	test_graph();
+	test_exchange();
 	for (rank = 0; rank < RANKS; rank++)
 		ncclCommDestroy(comms[rank]);
 	return tap_done();

@@ -158,9 +158,15 @@ static void encode(void *to, ncclDataType_t type, int value)
 	}
 }
 
+/*
+ * NCCL multiplies by a third before it adds, which is not exact, but is so where what is
+ * multiplied is a multiple of three.
+ */
+static int factor = 1;
+
 static int value_of(int rank, size_t i)
 {
-	return (int) (i % 5) + rank;
+	return factor * ((int) (i % 5) + rank);
 }
 
 /* Over the ranks 0 to 2 every operation gives a whole number. */
@@ -178,7 +184,7 @@ static int result_of(ncclRedOp_t op, size_t i)
 	case ncclMin:
 		return v;
 	default:
-		return v + 1;
+		return factor * (v + 1);
 	}
 }
 
@@ -252,9 +258,11 @@ static void test_all_reduce(void)
 		for (op = 0; op < 5; op++) {
 			snprintf(sentence, sizeof(sentence), "%s of %s", ops[op],
 				 types[type]);
+			factor = op == ncclAvg ? 3 : 1;
 			ok(all_reduce_is_right((ncclDataType_t) type, (ncclRedOp_t) op,
 					       1003, op % 2),
 			   sentence);
+			factor = 1;
 		}
 	}
 	ok(all_reduce_is_right(ncclInt32, ncclSum, 1, false),
@@ -300,6 +308,65 @@ static void test_rounding(void)
 	   "-1 + 0.5 is -0.5 in float16");
 	ok(half_sum(ncclBfloat16, 0x4380, 0x3f80) == 0x4380,
 	   "256 + 1 rounds to even in bfloat16");
+}
+
+static int twice_reduced(int op, size_t i)
+{
+	return 2 * reduced(op, i);
+}
+
+/* Sums of what each rank has, times two. */
+static bool multiplies(ncclDataType_t type, const ncclRedOp_t *ops)
+{
+	bool is_right;
+	int r;
+
+	fill(type, 1003);
+	ncclGroupStart();
+	for (r = 0; r < RANKS; r++)
+		ncclAllReduce(at(sends[r]), at(recvs[r]), 1003, type, ops[r], comms[r],
+			      streams[r]);
+	is_right = ncclGroupEnd() == ncclSuccess;
+	synchronize();
+	for (r = 0; r < RANKS; r++)
+		is_right &= holds(recvs[r], type, 1003, twice_reduced, ncclSum, 0);
+	return is_right;
+}
+
+static void test_pre_mul_sum(void)
+{
+	ncclRedOp_t ops[RANKS];
+	CUdeviceptr scalar;
+	float single = 2;
+	int r;
+
+	for (r = 0; r < RANKS; r++)
+		ncclRedOpCreatePreMulSum(&ops[r], &single, ncclFloat32,
+					 ncclScalarHostImmediate, comms[r]);
+	single = 5;
+	ok(multiplies(ncclFloat32, ops), "an operator of a program multiplies first");
+	ok(ncclAllReduce(at(sends[0]), at(recvs[0]), 1, ncclFloat64, ops[0], comms[0],
+			 streams[0]) == ncclInvalidArgument,
+	   "only data of its type");
+	ok(ncclAllReduce(at(sends[1]), at(recvs[1]), 1, ncclFloat32, ops[0], comms[1],
+			 streams[1]) == ncclInvalidArgument,
+	   "and only in its communicator");
+	for (r = 0; r < RANKS; r++)
+		ncclRedOpDestroy(ops[r], comms[r]);
+	ok(ncclRedOpDestroy(ops[0], comms[0]) == ncclInvalidArgument &&
+		   ncclRedOpDestroy(ncclSum, comms[0]) == ncclInvalidArgument,
+	   "it is destroyed once, and those that there are always never");
+
+	cuMemAlloc(&scalar, 4);
+	cuMemsetD32(scalar, 7, 1);
+	for (r = 0; r < RANKS; r++)
+		ncclRedOpCreatePreMulSum(&ops[r], at(scalar), ncclInt32, ncclScalarDevice,
+					 comms[r]);
+	cuMemsetD32(scalar, 2, 1);
+	ok(multiplies(ncclInt32, ops), "what is on the device is read when it runs");
+	for (r = 0; r < RANKS; r++)
+		ncclRedOpDestroy(ops[r], comms[r]);
+	cuMemFree(scalar);
 }
 
 static int own(int rank, size_t i)
@@ -525,7 +592,11 @@ static bool has_sent(size_t size, int first, int end)
 	return false;
 }
 
-/* Three ranks in a ring: an all-reduce has four messages of a third per rank. */
+/*
+ * Three ranks in a ring: an all-reduce has four chunks per rank, of two messages each,
+ * and a chunk is a multiple of 16 bytes; what is left over for the last of them is
+ * nothing.
+ */
 static void test_messages(void)
 {
 	int count;
@@ -534,19 +605,19 @@ static void test_messages(void)
 	atomic_store(&sent_count, 0);
 	ncclGroupStart();
 	for (r = 0; r < RANKS; r++) {
-		ncclAllReduce(at(sends[r]), at(recvs[r]), 3, ncclInt32, ncclSum, comms[r],
-			      streams[r]);
 		ncclAllReduce(at(sends[r] + 64), at(recvs[r] + 64), 300, ncclInt32,
 			      ncclSum, comms[r], streams[r]);
+		ncclAllReduce(at(sends[r]), at(recvs[r]), 3, ncclInt32, ncclSum, comms[r],
+			      streams[r]);
 	}
 	ncclGroupEnd();
 	synchronize();
 	count = atomic_load(&sent_count);
-	ok(count == RANKS * 4 * (2 + 1) && has_sent(400, 0, count) &&
-		   has_sent(8, 0, count),
+	ok(count == RANKS * (2 * 8 + 4) && has_sent(400, 0, count) &&
+		   has_sent(4 + 12, 0, count),
 	   "the size goes before the data, and with it when there is little");
-	/* Each rank's first four messages are those of the larger one. */
-	ok(sent[0] == 4 && sent[1] != 8, "the larger collective of a group goes first");
+	ok(sent[0] == 4 || sent[0] == 4 + 12,
+	   "of like collectives of a group the smaller goes first");
 }
 
 static void test_arguments(void)
@@ -631,8 +702,15 @@ static void test_split(void)
 	ok(all_succeed(results), "they are destroyed like others");
 }
 
+static int twice_own(int rank, size_t i)
+{
+	return 2 * own(rank, i);
+}
+
 static void test_alone(void)
 {
+	int32_t factor_of_two = 2;
+	ncclRedOp_t twice;
 	ncclComm_t comm;
 	ncclUniqueId id;
 
@@ -647,6 +725,12 @@ static void test_alone(void)
 	ok(holds(recvs[0], ncclInt32, 10, own, 0, 0),
 	   "a communicator of one rank copies at once, even inside a group");
 	ncclGroupEnd();
+	ncclRedOpCreatePreMulSum(&twice, &factor_of_two, ncclInt32,
+				 ncclScalarHostImmediate, comm);
+	ncclAllReduce(at(sends[0]), at(sends[0]), 10, ncclInt32, twice, comm, streams[0]);
+	cuStreamSynchronize(streams[0]);
+	ok(holds(sends[0], ncclInt32, 10, twice_own, 0, 0),
+	   "and multiplies, where that is wanted, in place");
 	ncclCommDestroy(comm);
 }
 
@@ -793,6 +877,8 @@ static void set_up(void)
 
 	sem_init(&gate, 0, 0);
 	host = malloc(BYTES);
+	setenv("NCCL_ALGO", "ring", 1);
+	setenv("NCCL_PROTO", "simple", 1);
 	cuInit(0);
 	for (r = 0; r < RANKS; r++) {
 		cuDevicePrimaryCtxRetain(&contexts[r], r);
@@ -832,6 +918,7 @@ int main(void)
 	set_up();
 	test_all_reduce();
 	test_rounding();
+	test_pre_mul_sum();
 	test_rooted();
 	test_parts();
 	test_point_to_point();

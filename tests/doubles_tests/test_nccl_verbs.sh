@@ -11,7 +11,9 @@ truth=$PWD/truth.$$
 trap 'rm -rf "$truth"' EXIT
 SOFTVERBS_FABRIC=nccl.$$
 MININCCL_TRUTH=$truth
-export SOFTVERBS_FABRIC MININCCL_TRUTH
+NCCL_ALGO=ring
+NCCL_PROTO=simple
+export SOFTVERBS_FABRIC MININCCL_TRUTH NCCL_ALGO NCCL_PROTO
 
 # over WHAT RANKS CHANNELS QPS SETTING...: values and truth
 over()
@@ -44,6 +46,11 @@ over "InfiniBand" 2 1 1 SOFTVERBS_LINK=infiniband
 over "all at once" 4 2 4 NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=1 \
     NCCL_IB_ADAPTIVE_ROUTING=1 MININCCL_FLUSH=1 NCCL_MIN_NCHANNELS=2
 rounds=12 over "more messages than the list of clears has places" 2 1 1
+over "the protocol LL" 4 2 1 NCCL_MIN_NCHANNELS=2 NCCL_PROTO=ll
+over "the protocol LL128" 3 1 1 NCCL_PROTO=ll128
+over "smaller buffers" 3 2 1 NCCL_MIN_NCHANNELS=2 NCCL_BUFFSIZE=65536
+over "one step for each message" 3 1 1 MININCCL_CHUNK_STEPS=2 MININCCL_SLICE_STEPS=1 \
+    NCCL_BUFFSIZE=1048576 MININCCL_ORDER=3
 over "one adapter of two" 2 1 1 SOFTVERBS_DEVICES=2 NCCL_IB_HCA==soft1:1
 over "TCP, as no adapter is wanted" 2 1 0 NCCL_IB_DISABLE=1
 over "TCP, as the adapter is not wanted" 2 2 0 NCCL_IB_HCA=^soft0 NCCL_MIN_NCHANNELS=2

@@ -22,6 +22,7 @@
 /* One end: a queue pair with all that belongs to it, and memory. */
 struct end {
 	struct ibv_context *context;
+	uint8_t port;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
@@ -43,6 +44,7 @@ struct address {
 
 struct options {
 	enum ibv_qp_type type;
+	uint8_t port;
 	bool has_srq;
 	bool sig_all;
 	int cqe;
@@ -56,6 +58,7 @@ struct options {
 
 static const struct options usual = {
 	.type = IBV_QPT_RC,
+	.port = 1,
 	.cqe = 256,
 	.inline_bytes = 128,
 	.timeout = 10,
@@ -107,6 +110,7 @@ static inline void make_end(struct end *end, struct ibv_context *context,
 
 	memset(end, 0, sizeof(*end));
 	end->context = context;
+	end->port = options->port;
 	end->pd = ibv_alloc_pd(context);
 	end->channel = ibv_create_comp_channel(context);
 	end->cq = ibv_create_cq(context, options->cqe, end, end->channel, 0);
@@ -142,8 +146,8 @@ static inline struct address address_of(const struct end *end, uint32_t psn)
 	};
 	struct ibv_port_attr port;
 
-	ibv_query_gid(end->context, 1, 1, &address.gid);
-	ibv_query_port(end->context, 1, &port);
+	ibv_query_gid(end->context, end->port, 1, &address.gid);
+	ibv_query_port(end->context, end->port, &port);
 	address.lid = port.lid;
 	return address;
 }
@@ -161,7 +165,7 @@ static inline struct ibv_ah_attr route_to(const struct address *to)
 static inline int to_init(struct ibv_qp *qp, const struct options *options)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
-				   .port_num = 1,
+				   .port_num = options->port,
 				   .qkey = 0x1234,
 				   .qp_access_flags = options->access};
 
@@ -183,6 +187,7 @@ static inline int to_rtr(struct ibv_qp *qp, const struct options *options,
 				   .ah_attr = route_to(to)};
 	int mask = IBV_QP_STATE;
 
+	attr.ah_attr.port_num = options->port;
 	if (options->type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (options->type == IBV_QPT_RC)

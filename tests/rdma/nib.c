@@ -2,7 +2,7 @@
 /*
  * Runs NCCL's own network code without a GPU: opens a stock libnccl.so.2, finds the table
  * of NET/IB in it and moves messages between two processes over whatever libibverbs is
- * there.  So what is traced is what NCCL posts, and what happened is known from
+ * there; or that of NET/Socket, over the interfaces that NCCL finds.  So what is traced is what NCCL posts, and what happened is known from
  *elsewhere: the log.
  *
  * Each rank, 0 and 1, sends to the other over a connection of its own.  Both know what is
@@ -31,7 +31,6 @@
 
 #include <getopt.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +42,7 @@ static const char usage[] =
 	"usage: nib [OPTION...] LIBNCCL\n"
 	"Moves messages between two processes by NET/IB of a stock libnccl.so.2.\n"
 	"\n"
+	"  --socket              by NET/Socket, in a thread of NCCL's\n"
 	"  --messages N          each way (1000)\n"
 	"  --groups N            receives take 1 to N messages, at most 8 (1)\n"
 	"  --max-size BYTES      of the few large ones (16777216)\n"
@@ -53,41 +53,13 @@ static const char usage[] =
 	"  --env RANK:NAME=VALUE in the environment of that rank alone\n"
 	"  --stall PERCENT,US    of all sends, receives and tests wait up to so long (10,300)\n"
 	"  --seed N              of sizes, groups and stalls (1)\n"
-	"  --timeout SECONDS     (120)\n"
+	"  --timeout SECONDS     in which nothing moves (120)\n"
 	"  --log FILE            write FILE.0 and FILE.1: nib.c says in which form\n"
 	"  --rank R              be only this one; the other is another command's,\n"
 	"  --rendezvous FOLDER   and they meet in this folder, which is empty\n"
 	"  --describe            say which release and table it is, and end\n"
 	"\n"
 	"Ends with 0; 1: something went wrong; 2: usage; 77: it cannot be done here.\n";
-
-static void __attribute__((format(printf, 1, 0)))
-say(const char *format, va_list arguments)
-{
-	fputs("nib: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
-}
-
-void nib_die(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(format, arguments);
-	va_end(arguments);
-	exit(1);
-}
-
-void nib_cannot(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(format, arguments);
-	va_end(arguments);
-	exit(NIB_CANNOT);
-}
 
 uint64_t nib_now(void)
 {
@@ -142,6 +114,7 @@ enum {
 	RANK,
 	RENDEZVOUS,
 	DESCRIBE,
+	SOCKET,
 	HELP,
 };
 
@@ -160,6 +133,7 @@ static const struct option names[] = {
 	{"rank", required_argument, NULL, RANK},
 	{"rendezvous", required_argument, NULL, RENDEZVOUS},
 	{"describe", no_argument, NULL, DESCRIBE},
+	{"socket", no_argument, NULL, SOCKET},
 	{"help", no_argument, NULL, HELP},
 	{NULL, 0, NULL, 0},
 };
@@ -212,6 +186,9 @@ static void read_option(struct nib_options *options, int option, bool *describe)
 		break;
 	case DESCRIBE:
 		*describe = true;
+		break;
+	case SOCKET:
+		options->is_socket = true;
 		break;
 	case HELP:
 		fputs(usage, stdout);
@@ -292,7 +269,7 @@ int main(int argc, char **argv)
 		wrong_usage();
 	options.library = argv[optind];
 	if (describe) {
-		puts(nib_describe(nib_open(options.library)));
+		puts(nib_describe(nib_open(options.library, options.is_socket)));
 		return 0;
 	}
 	return options.rendezvous ? be(&options, options.rank) : be_both(&options);

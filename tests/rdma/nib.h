@@ -33,6 +33,8 @@ struct nib_options {
 	unsigned int timeout_s;
 	uint32_t seed;
 	bool flush;
+	/* NET/Socket, and not NET/IB. */
+	bool is_socket;
 	/* Make one of these devices: 0, no. */
 	int num_merged;
 	/* Of the connection from 0 to 1, and of that from 1 to 0. */
@@ -44,10 +46,12 @@ _Noreturn void nib_die(const char *format, ...) __attribute__((format(printf, 1,
 _Noreturn void nib_cannot(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t nib_now(void);
 
-/* nib_table.c: NET/IB of one library.  What returns an int returns NCCL's result. */
+/* nib_table.c: NET/IB or NET/Socket of one library.  What returns an int returns NCCL's result. */
 struct nib_net;
 
-struct nib_net *nib_open(const char *path);
+struct nib_net *nib_open(const char *path, bool is_socket);
+/* Where the function is whose name begins so, in .symtab. */
+void *nib_function(struct nib_net *net, const char *name);
 /* As 22809, and as "2.28.9, table v11". */
 int nib_version(const struct nib_net *net);
 const char *nib_describe(const struct nib_net *net);
@@ -73,6 +77,17 @@ int nib_told(const struct nib_net *net, uint32_t size, int of);
 int nib_close_send(struct nib_net *net, void *comm);
 int nib_close_recv(struct nib_net *net, void *comm);
 int nib_close_listen(struct nib_net *net, void *comm);
+
+/*
+ * nib_socket.c: what NET/Socket asks CUDA for, its number of the GPU, and where there is none:
+ * takes the step that connect and accept have failed in, with NCCL's own functions.  Returns
+ * whether they go on.
+ */
+bool nib_socket_connect(struct nib_net *net, void *handle);
+bool nib_socket_accept(struct nib_net *net, void *listening);
+size_t nib_socket_bytes(struct nib_net *net);
+/* Runs a function in a thread of NCCL's, as its groups run jobs; returns what it returns. */
+int nib_in_thread(struct nib_net *net, int (*run)(void *data), void *data);
 
 /* nib_plan.c: what is sent over one connection, the same at both ends. */
 struct nib_message {

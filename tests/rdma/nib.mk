@@ -4,8 +4,13 @@
 check_PROGRAMS += tests/rdma/nib
 tests_rdma_nib_SOURCES = tests/rdma/nib.c tests/rdma/nib.h tests/rdma/nib_end.c \
 	tests/rdma/nib_log.c tests/rdma/nib_meet.c tests/rdma/nib_plan.c \
-	tests/rdma/nib_table.c
+	tests/rdma/nib_say.c tests/rdma/nib_socket.c tests/rdma/nib_table.c
 tests_rdma_nib_LDADD = -ldl
+
+check_PROGRAMS += tests/rdma/service
+tests_rdma_service_SOURCES = tests/rdma/service.c tests/rdma/nib.h tests/rdma/nib_meet.c \
+	tests/rdma/nib_say.c tests/rdma/nib_socket.c tests/rdma/nib_table.c
+tests_rdma_service_LDADD = -ldl
 
 tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map \
 		tests/verbs/programs/count.c
@@ -15,7 +20,7 @@ tests/rdma/nib_count.so: tests/rdma/nib_count.c tests/rdma/nib_count.map \
 check_DATA += tests/rdma/nib_count.so
 CLEANFILES += tests/rdma/nib_count.so
 
-NIB_TESTS = tests/rdma/test_nib.sh
-EXTRA_DIST += $(NIB_TESTS) tests/rdma/nib_count.c tests/rdma/nib_count.map \
+NIB_TESTS = tests/rdma/test_nib.sh tests/rdma/test_service.sh tests/rdma/test_socket.sh
+EXTRA_DIST += $(NIB_TESTS) tests/rdma/socket_score.py tests/rdma/connections.py tests/rdma/nib_count.c tests/rdma/nib_count.map \
 	tests/rdma/nib-settings tests/rdma/nib_log.py tests/rdma/score.py
 TESTS += $(NIB_TESTS)

@@ -2,7 +2,8 @@
 /*
  * One of the two processes: it connects to the other and takes its connection, then sends
  * and receives what the plans say, as a proxy thread of NCCL does: one thread asks all
- * that is under way in turn and gives way when nothing has come.  Hidden here are the
+ * that is under way in turn and gives way when nothing has come.  Of NET/Socket it asks for
+ * the oldest alone, as NCCL does: all share a stream.  Hidden here are the
  * buffers and what is under way.
  */
 #include "nib.h"
@@ -51,11 +52,12 @@ struct receiving {
 
 struct end {
 	const struct nib_options *options;
+	struct nib_options *chosen; /* the same, while devices are chosen */
 	const char *folder;
 	int rank;
 	struct nib_net *net;
 	uint64_t random;
-	uint64_t deadline;
+	uint64_t deadline; /* unless something moves before */
 	/* Of the connection from rank 0, and of that from rank 1. */
 	struct nib_plan plans[2];
 	struct nib_times *times[2];
@@ -88,11 +90,17 @@ static void must(struct end *end, int result, const char *what)
 		nib_die("rank %d: %s: NCCL's result %d", end->rank, what, result);
 }
 
+/* A machine that is busy is slow, and no failure: NCCL's helper threads never rest. */
+static void begin_waiting(struct end *end)
+{
+	end->deadline = nib_now() + end->options->timeout_s * 1000000000ULL;
+}
+
 static void in_time(struct end *end, const char *what)
 {
 	if (nib_now() > end->deadline)
-		nib_die("rank %d: %s after %u s: %d sent, %d under way; %d received, %d under "
-			"way",
+		nib_die("rank %d: %s, and nothing moves for %u s: %d sent, %d under way; "
+			"%d received, %d under way",
 			end->rank, what, end->options->timeout_s,
 			end->offered - end->num_sendings, end->num_sendings, end->posted,
 			end->num_receivings);
@@ -275,11 +283,18 @@ static bool ask_sendings(struct end *end)
 		sending = &end->sendings[i];
 		must(end, nib_test(end->net, sending->request, &done, sizes),
 		     "test of a send");
+		if (!done && end->options->is_socket)
+			break;
 		if (!done)
 			continue;
 		end->times[end->rank][sending->ordinal].done = nib_now();
 		*busy(&end->out, plan, sending->ordinal) = false;
-		*sending = end->sendings[--end->num_sendings];
+		end->num_sendings--;
+		if (end->options->is_socket)
+			memmove(sending, sending + 1,
+				(size_t) (end->num_sendings - i) * sizeof(*sending));
+		else
+			*sending = end->sendings[end->num_sendings];
 		i--;
 		has_moved = true;
 	}
@@ -355,6 +370,8 @@ static bool ask_receivings(struct end *end)
 		     nib_test(end->net, receiving->request, &done,
 			      receiving->is_flush ? NULL : receiving->sizes),
 		     "test of a receive");
+		if (!done && end->options->is_socket)
+			break;
 		if (!done)
 			continue;
 		has_moved = true;
@@ -368,7 +385,12 @@ static bool ask_receivings(struct end *end)
 		for (k = 0; k < receiving->n; k++)
 			*busy(&end->in, &end->plans[connection],
 			      receiving->first + (uint32_t) k) = false;
-		*receiving = end->receivings[--end->num_receivings];
+		end->num_receivings--;
+		if (end->options->is_socket)
+			memmove(receiving, receiving + 1,
+				(size_t) (end->num_receivings - i) * sizeof(*receiving));
+		else
+			*receiving = end->receivings[end->num_receivings];
 		i--;
 	}
 	return has_moved;
@@ -392,7 +414,9 @@ static void move_all(struct end *end)
 			has_moved |= is_done;
 		}
 		idle = has_moved ? 0 : idle + 1;
-		if (idle) {
+		if (has_moved) {
+			begin_waiting(end);
+		} else {
 			in_time(end, "not done");
 			sched_yield();
 		}
@@ -407,6 +431,7 @@ static void close_both(struct end *end)
 	char unused = 0;
 
 	nib_tell(end->folder, "done", end->rank, &unused, 1);
+	begin_waiting(end);
 	while (!nib_heard(end->folder, "done", 1 - end->rank, &unused, 1)) {
 		in_time(end, "the other is not done");
 		usleep(1000);
@@ -440,34 +465,50 @@ static void choose_devices(struct end *end, struct nib_options *options)
 	}
 }
 
+static int run(void *data)
+{
+	struct end *end = data;
+	uint64_t began;
+
+	choose_devices(end, end->chosen);
+	connect_both(end);
+	pool_make(end, &end->out, end->send_comm);
+	pool_make(end, &end->in, end->recv_comm);
+	began = nib_now();
+	begin_waiting(end);
+	move_all(end);
+	printf("rank %d: %s, %s and %s: %d messages each way, %d flushes, %d bad, %.2f s\n",
+	       end->rank, nib_describe(end->net),
+	       nib_device_name(end->net, end->options->devices[0]),
+	       nib_device_name(end->net, end->options->devices[1]), end->options->messages,
+	       end->flushes, end->bad, (double) (nib_now() - began) / 1e9);
+	fflush(stdout);
+	close_both(end);
+	return 0;
+}
+
 int nib_run(const struct nib_options *given, int rank)
 {
 	struct nib_options options = *given;
-	struct end end = {.options = &options, .folder = given->rendezvous, .rank = rank};
-	uint64_t began;
+	struct end end = {.options = &options,
+			  .chosen = &options,
+			  .folder = given->rendezvous,
+			  .rank = rank};
 	int c;
 
 	end.random = options.seed * 31ULL + (unsigned int) rank;
-	end.deadline = nib_now() + options.timeout_s * 1000000000ULL;
-	end.net = nib_open(options.library);
-	choose_devices(&end, &options);
+	begin_waiting(&end);
+	end.net = nib_open(options.library, options.is_socket);
 	for (c = 0; c < 2; c++) {
 		nib_plan(&end.plans[c], &options, c);
 		end.times[c] = calloc((size_t) options.messages, sizeof(*end.times[c]));
 		if (!end.times[c])
 			nib_die("no memory");
 	}
-	connect_both(&end);
-	pool_make(&end, &end.out, end.send_comm);
-	pool_make(&end, &end.in, end.recv_comm);
-	began = nib_now();
-	move_all(&end);
-	printf("rank %d: %s, %s and %s: %d messages each way, %d flushes, %d bad, %.2f s\n",
-	       rank, nib_describe(end.net), nib_device_name(end.net, options.devices[0]),
-	       nib_device_name(end.net, options.devices[1]), options.messages,
-	       end.flushes, end.bad, (double) (nib_now() - began) / 1e9);
-	fflush(stdout);
-	close_both(&end);
+	if (options.is_socket)
+		must(&end, nib_in_thread(end.net, run, &end), "a thread of NCCL's");
+	else
+		run(&end);
 	if (options.log)
 		nib_log_write(&options, rank, end.net, end.plans, end.times);
 	return end.bad ? 1 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NET/IB of a stock libnccl.so.2.  It is a table of functions, ncclNetIb, that no release
- * exports: .symtab of the file says where it is, so the file must not be stripped.  How
+ * NET/IB or NET/Socket of a stock libnccl.so.2.  Each is a table of functions, ncclNetIb and
+ * ncclNetSocket, that no release exports: .symtab of the file says where it is, so the file must not be stripped.  How
  * the table looks is said by a header of each release, and by the size of the symbol.
  * Hidden here are the differences between them: the others see one set of functions.
  */
@@ -210,6 +210,9 @@ static const struct layout {
 };
 
 struct nib_net {
+	const char *path;
+	uintptr_t base;
+	bool is_socket;
 	int version;
 	int layout;
 	char description[64];
@@ -229,8 +232,8 @@ struct nib_net {
 
 #define PTR_HOST 1
 
-/* Where in the file's own addresses a symbol of .symtab is. */
-static bool find(const char *path, const char *name, Elf64_Sym *found)
+/* Where in the file's own addresses a symbol of .symtab is, or one that begins so. */
+static bool find(const char *path, const char *name, bool is_beginning, Elf64_Sym *found)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const Elf64_Ehdr *file;
@@ -259,7 +262,10 @@ static bool find(const char *path, const char *name, Elf64_Sym *found)
 		names = (const char *) file + sections[sections[s].sh_link].sh_offset;
 		count = sections[s].sh_size / sizeof(*symbols);
 		for (i = 0; i < count && !is_found; i++) {
-			is_found = !strcmp(names + symbols[i].st_name, name);
+			const char *its = names + symbols[i].st_name;
+
+			is_found = is_beginning ? !strncmp(its, name, strlen(name))
+						: !strcmp(its, name);
 			if (is_found)
 				*found = symbols[i];
 		}
@@ -268,8 +274,18 @@ static bool find(const char *path, const char *name, Elf64_Sym *found)
 	return is_found;
 }
 
-struct nib_net *nib_open(const char *path)
+void *nib_function(struct nib_net *net, const char *name)
 {
+	Elf64_Sym symbol;
+
+	if (!find(net->path, name, true, &symbol))
+		nib_cannot("%s: %s is not in .symtab", net->path, name);
+	return (void *) (net->base + symbol.st_value);
+}
+
+struct nib_net *nib_open(const char *path, bool is_socket)
+{
+	const char *const name = is_socket ? "ncclNetSocket" : "ncclNetIb";
 	struct nib_net *net = calloc(1, sizeof(*net));
 	int (*get_version)(int *version);
 	struct link_map *map;
@@ -280,9 +296,8 @@ struct nib_net *nib_open(const char *path)
 
 	if (!net)
 		nib_die("no memory");
-	if (!find(path, "ncclNetIb", &symbol))
-		nib_cannot("%s: ncclNetIb is not in .symtab; is the file stripped?",
-			   path);
+	if (!find(path, name, false, &symbol))
+		nib_cannot("%s: %s is not in .symtab; is the file stripped?", path, name);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		nib_cannot("%s", dlerror());
@@ -292,19 +307,27 @@ struct nib_net *nib_open(const char *path)
 		nib_cannot("%s: does not say which release it is", path);
 	for (row = layouts; row->layout && version >= row[1].since; row++)
 		;
+	/* A double has one form, whichever release it is. */
+	if (version < 22800 && symbol.st_size == sizeof(struct table_v11))
+		for (row = layouts; row->layout != 11; row++)
+			;
 	if (version < layouts[0].since || !row->layout)
 		nib_cannot("%s: the table of release %d is not known", path, version);
 	if (symbol.st_size != row->size)
 		nib_cannot("%s: the table of release %d has %zu bytes, and not %zu", path,
 			   version, (size_t) symbol.st_size, row->size);
+	net->path = path;
+	net->base = map->l_addr;
+	net->is_socket = is_socket;
 	net->version = version;
 	net->layout = row->layout;
 	net->at = (void *) (map->l_addr + symbol.st_value);
 	net->config.traffic_class = -1;
 	snprintf(net->description, sizeof(net->description), "NCCL %d.%d.%d, table v%d",
 		 version / 10000, version / 100 % 100, version % 100, row->layout);
-	if (strcmp(net->v6->name, "IB"))
-		nib_cannot("%s: the table is not that of NET/IB", path);
+	if (strcmp(net->v6->name, is_socket ? "Socket" : "IB"))
+		nib_cannot("%s: the table is not that of NET/%s", path,
+			   is_socket ? "Socket" : "IB");
 	return net;
 }
 
@@ -379,7 +402,7 @@ int nib_listen(struct nib_net *net, int device, void *handle, void **comm)
 	return net->v6->listen(device, handle, comm);
 }
 
-int nib_connect(struct nib_net *net, int device, void *handle, void **comm)
+static int connect_once(struct nib_net *net, int device, void *handle, void **comm)
 {
 	void *offload = NULL;
 
@@ -399,13 +422,31 @@ int nib_connect(struct nib_net *net, int device, void *handle, void **comm)
 	}
 }
 
-int nib_accept(struct nib_net *net, void *listening, void **comm)
+int nib_connect(struct nib_net *net, int device, void *handle, void **comm)
+{
+	const int result = connect_once(net, device, handle, comm);
+
+	if (!result || !net->is_socket || !nib_socket_connect(net, handle))
+		return result;
+	return connect_once(net, device, handle, comm);
+}
+
+static int accept_once(struct nib_net *net, void *listening, void **comm)
 {
 	void *offload = NULL;
 
 	if (net->layout == 6)
 		return net->v6->accept(listening, comm);
 	return net->v7->accept(listening, comm, &offload);
+}
+
+int nib_accept(struct nib_net *net, void *listening, void **comm)
+{
+	const int result = accept_once(net, listening, comm);
+
+	if (!result || !net->is_socket || !nib_socket_accept(net, listening))
+		return result;
+	return accept_once(net, listening, comm);
 }
 
 int nib_reg(struct nib_net *net, void *comm, void *data, size_t size, void **mr)
@@ -482,9 +523,12 @@ int nib_told(const struct nib_net *net, uint32_t size, int of)
 	const char *split = getenv("NCCL_IB_SPLIT_DATA_ON_QPS");
 	const char *qps = getenv("NCCL_IB_QPS_PER_CONNECTION");
 
+	if (net->is_socket)
+		return (int) size;
 	if (of > 1)
-		return net->layout <= 7 ? size > 0 : (int) size;
-	if (net->version >= 22100 || !qps || (split ? !atoi(split) : net->layout > 7))
+		return net->version < 22000 ? size > 0 : (int) size;
+	if (net->version >= 22100 || !qps ||
+	    (split ? !atoi(split) : net->version >= 22000))
 		return (int) size;
 	return (int) size * atoi(qps);
 }

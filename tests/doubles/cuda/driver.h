@@ -184,6 +184,9 @@ void double_graph_free(struct CUgraph_st *graph);
 CUresult double_stream_enqueue_graph(struct double_call *call, CUstream handle,
 				     const struct CUgraph_st *graph);
 
+/* Whether an address is of mapped memory, and which mapping.  With double_lock held. */
+bool double_virtual_find(CUdeviceptr address, CUdeviceptr *ret_base, size_t *ret_size);
+
 /* Work, made of the arguments of the calls that add nodes and of those that do it now. */
 CUresult double_kernel_work(CUfunction function, const unsigned int grid[3],
 			    const unsigned int block[3], void **parameters, void **extra,

@@ -122,14 +122,45 @@ static bool is_device_memory(CUdeviceptr address, size_t bytes)
 {
 	const struct block *b;
 	bool is_inside = false;
+	CUdeviceptr base = 0;
+	size_t size = 0;
 
 	pthread_mutex_lock(&double_lock);
 	for (b = blocks; b && !is_inside; b = b->next) {
 		is_inside = address >= b->address && address - b->address <= b->bytes &&
 			    bytes <= b->bytes - (address - b->address);
 	}
+	if (!is_inside && double_virtual_find(address, &base, &size))
+		is_inside = bytes <= size - (address - base);
 	pthread_mutex_unlock(&double_lock);
 	return is_inside;
+}
+
+DOUBLE_EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize,
+					       CUdeviceptr dptr)
+{
+	const struct block *b;
+	CUdeviceptr base = 0;
+	size_t size = 0;
+	bool is_there;
+
+	pthread_mutex_lock(&double_lock);
+	for (b = blocks; b && (dptr < b->address || dptr - b->address >= b->bytes);
+	     b = b->next)
+		;
+	is_there = b || double_virtual_find(dptr, &base, &size);
+	if (b) {
+		base = b->address;
+		size = b->bytes;
+	}
+	pthread_mutex_unlock(&double_lock);
+	if (!is_there)
+		return CUDA_ERROR_NOT_FOUND;
+	if (pbase)
+		*pbase = base;
+	if (psize)
+		*psize = size;
+	return CUDA_SUCCESS;
 }
 
 DOUBLE_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
@@ -244,18 +275,17 @@ CUresult double_copy_work(const CUDA_MEMCPY3D *c, struct double_work **ret_work)
 	return CUDA_SUCCESS;
 }
 
+/* What is filled already is copied behind it, twice as much each time. */
 static void fill_row(char *to, unsigned int value, unsigned int width, size_t count)
 {
-	uint16_t half = (uint16_t) value;
-	size_t i;
+	size_t bytes = count * width;
+	size_t filled = bytes < width ? bytes : width;
+	size_t more;
 
-	for (i = 0; i < count; i++) {
-		if (width == 1)
-			to[i] = (char) value;
-		else if (width == 2)
-			memcpy(to + 2 * i, &half, 2);
-		else
-			memcpy(to + 4 * i, &value, 4);
+	memcpy(to, &value, filled);
+	for (; filled < bytes; filled += more) {
+		more = bytes - filled < filled ? bytes - filled : filled;
+		memcpy(to + filled, to, more);
 	}
 }
 

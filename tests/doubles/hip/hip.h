@@ -90,4 +90,26 @@ hipError_t hipGetProcAddress(const char *symbol, void **pfn, int hipVersion,
 const char *hipKernelNameRef(hipFunction_t f);
 const char *hipKernelNameRefByPtr(const void *function, hipStream_t stream);
 
+/* What only the one with a GPU has, whose kernels are these. */
+struct double_hip_running_kernel {
+	struct double_hip_kernel kernel;
+	void (*run)(const void *argument);
+	/* Of the one argument. */
+	size_t argument_bytes;
+};
+hipError_t hipGetDeviceCount(int *count);
+hipError_t hipGetDevice(int *device);
+hipError_t hipSetDevice(int device);
+hipError_t hipDeviceGetAttribute(int *value, int attribute, int device);
+const char *hipGetErrorString(hipError_t error);
+hipError_t hipMalloc(void **memory, size_t bytes);
+hipError_t hipFree(void *memory);
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned int flags);
+hipError_t hipStreamDestroy(hipStream_t stream);
+hipError_t hipStreamQuery(hipStream_t stream);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags);
+hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned int flags);
+hipError_t hipEventDestroy(hipEvent_t event);
+enum { hipErrorNotReady = 600, hipStreamNonBlocking = 1 };
+
 #endif

@@ -32,9 +32,16 @@ extern "C" {
 #define NCCL_SHRINK_DEFAULT 0x00
 #define NCCL_SHRINK_ABORT 0x01
 #define NCCL_REVOKE_DEFAULT 0x00
+#define NCCL_WIN_DEFAULT 0x00
+#define NCCL_WIN_COLL_SYMMETRIC 0x01
+#define NCCL_WIN_REQUIRED_ALIGNMENT 4096
+#define NCCL_CTA_POLICY_DEFAULT 0x00
+#define NCCL_CTA_POLICY_EFFICIENCY 0x01
+#define NCCL_CTA_POLICY_ZERO 0x02
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct ncclComm *ncclComm_t;
+typedef struct ncclWindow_vidmem *ncclWindow_t;
 
 typedef struct {
 	char internal[NCCL_UNIQUE_ID_BYTES];
@@ -61,6 +68,11 @@ typedef enum {
 	ncclNumOps = 5,
 	ncclMaxRedOp = 0x7fffffff
 } ncclRedOp_t;
+
+typedef enum {
+	ncclScalarDevice = 0,
+	ncclScalarHostImmediate = 1
+} ncclScalarResidence_t;
 
 typedef enum {
 	ncclInt8 = 0,
@@ -212,6 +224,15 @@ MINI_NCCL_CALL(ncclResult_t, CommUserRank, (const ncclComm_t comm, int *rank));
 MINI_NCCL_CALL(ncclResult_t, CommRegister,
 	(const ncclComm_t comm, void *buff, size_t size, void **handle));
 MINI_NCCL_CALL(ncclResult_t, CommDeregister, (const ncclComm_t comm, void *handle));
+MINI_NCCL_CALL(ncclResult_t, CommWindowRegister,
+	(ncclComm_t comm, void *buff, size_t size, ncclWindow_t *win, int winFlags));
+MINI_NCCL_CALL(ncclResult_t, CommWindowDeregister, (ncclComm_t comm, ncclWindow_t win));
+MINI_NCCL_CALL(ncclResult_t, WinGetUserPtr,
+	(ncclComm_t comm, ncclWindow_t win, void **outUserPtr));
+MINI_NCCL_CALL(ncclResult_t, RedOpCreatePreMulSum,
+	(ncclRedOp_t *op, void *scalar, ncclDataType_t datatype,
+	 ncclScalarResidence_t residence, ncclComm_t comm));
+MINI_NCCL_CALL(ncclResult_t, RedOpDestroy, (ncclRedOp_t op, ncclComm_t comm));
 
 MINI_NCCL_CALL(ncclResult_t, AllReduce,
 	(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t datatype,

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exported functions but those of communicators: what they check and in
- * which order, and which result a wrong argument has, all as NCCL does it.
+ * The exported functions but those of communicators and of memory: what they check and
+ * in which order, and which result a wrong argument has, all as NCCL does it.
  */
 #include "api.h"
-#include "reduce.h"
 
-#include <stdlib.h>
+#include "copies.h"
+#include "functions.h"
+#include "one_rank.h"
+#include "redop.h"
+#include "reduce.h"
+#include "release.h"
 
 /* Versions and errors. */
 
 MINI_API ncclResult_t ncclGetVersion(int *version)
 {
 	CHECK(check_pointer(version, "GetVersion", "version"));
-	*version = NCCL_VERSION_CODE;
+	*version = mini_release();
 	return ncclSuccess;
 }
 
@@ -37,7 +41,9 @@ MINI_API const char *ncclGetErrorString(ncclResult_t result)
 	case ncclInProgress:
 		return "NCCL operation in progress";
 	default:
-		return "unknown result code";
+		/* Which a program of 2.28 has no name for. */
+		return result == 8 && mini_release() >= 23000 ? "timeout"
+							      : "unknown result code";
 	}
 }
 
@@ -47,67 +53,24 @@ MINI_API const char *ncclGetLastError(ncclComm_t comm)
 	return mini_last_error();
 }
 
-/* Memory and its registration. */
-
-MINI_API ncclResult_t ncclMemAlloc(void **ptr, size_t size)
-{
-	CUcontext context;
-	CUdeviceptr address;
-	int device;
-
-	CHECK(mini_driver_load());
-	CHECK(mini_driver_current(&context, &device));
-	/* NCCL hands both to cudaMalloc(), which minds only the first. */
-	if (!ptr)
-		return mini_driver_check(CUDA_ERROR_INVALID_VALUE);
-	*ptr = NULL;
-	if (size == 0)
-		return ncclSuccess;
-	CHECK(mini_driver_check(mini_driver.MemAlloc(&address, size)));
-	*ptr = (void *) (uintptr_t) address;
-	return ncclSuccess;
-}
-
-MINI_API ncclResult_t ncclMemFree(void *ptr)
-{
-	CHECK(mini_driver_load());
-	return mini_driver_check(mini_driver.MemFree((CUdeviceptr) (uintptr_t) ptr));
-}
-
-MINI_API ncclResult_t ncclCommRegister(const ncclComm_t comm, void *buff, size_t size,
-				       void **handle)
-{
-	CHECK(mini_comm_check(comm, "CommRegister"));
-	CHECK(check_pointer(handle, "CommRegister", "handle"));
-	(void) buff;
-	(void) size;
-	/* Nothing is faster for it here; the handle is one to be given back. */
-	*handle = malloc(1);
-	return *handle ? ncclSuccess : mini_fail(ncclSystemError, "out of memory");
-}
-
-MINI_API ncclResult_t ncclCommDeregister(const ncclComm_t comm, void *handle)
-{
-	CHECK(mini_comm_check(comm, "CommDeregister"));
-	free(handle);
-	return ncclSuccess;
-}
-
 /* Groups. */
 
 MINI_API ncclResult_t ncclGroupStart(void)
 {
+	MINI_RANGE(GroupStart);
 	mini_group_start();
 	return ncclSuccess;
 }
 
 MINI_API ncclResult_t ncclGroupEnd(void)
 {
+	MINI_RANGE(GroupEnd);
 	return mini_group_end(NULL);
 }
 
 MINI_API ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t *simInfo)
 {
+	MINI_RANGE(GroupSimulateEnd);
 	return mini_group_end(simInfo);
 }
 
@@ -128,13 +91,18 @@ static ncclResult_t check_op(struct ncclComm *comm, const struct mini_op *op,
 			ncclInvalidArgument,
 			"%s : invalid root %d (root should be in the 0..%d range)", name,
 			op->root, comm->nranks);
-	if ((int) op->type < 0 || op->type >= ncclNumTypes)
+	if ((int) op->type < 0 || op->type >= ncclNumTypes || !mini_type_is_there(op->type))
 		return mini_fail(ncclInvalidArgument, "%s : invalid type %d", name,
 				 (int) op->type);
-	if ((int) op->op < 0 || op->op >= ncclNumOps)
+	if ((int) op->op < 0)
 		return mini_fail(ncclInvalidArgument,
 				 "%s : invalid reduction operation %d", name,
 				 (int) op->op);
+	if (!mini_redop_exists(comm, op->op))
+		return mini_fail(ncclInvalidArgument,
+				 "%s : reduction operation %d unknown to this "
+				 "communicator",
+				 name, (int) op->op);
 	/* The GPU double is of a kind for which NCCL refuses these. */
 	if (is_reduction(op) &&
 	    (op->type == ncclFloat8e4m3 || op->type == ncclFloat8e5m2))
@@ -144,32 +112,18 @@ static ncclResult_t check_op(struct ncclComm *comm, const struct mini_op *op,
 	return ncclSuccess;
 }
 
-/*
- * A communicator of one rank has no kernel: NCCL copies, at once even inside a
- * group, and only if the buffers differ.
- */
-static ncclResult_t copy_alone(const struct mini_op *op)
-{
-	size_t bytes = op->count * mini_type_size(op->type);
-
-	if (op->send == op->recv)
-		return ncclSuccess;
-	return mini_driver_check(
-		mini_driver.MemcpyDtoDAsync((CUdeviceptr) (uintptr_t) op->recv,
-					    (CUdeviceptr) (uintptr_t) op->send, bytes,
-					    op->stream));
-}
-
 static ncclResult_t add_op(struct ncclComm *comm, struct mini_op *op, const char *name)
 {
 	CHECK(check_op(comm, op, name));
 	op->name = name;
 	op->ordinal = comm->op_count++;
+	CHECK(mini_redop_operation(comm, op->op, op->type, &op->operation));
 	if (!mini_op_is_p2p(op)) {
 		if (op->count == 0)
 			return ncclSuccess;
 		if (comm->nranks == 1)
-			return copy_alone(op);
+			return mini_one_rank_run(comm, op);
+		op->is_by_copies = mini_copies_do(comm, op);
 	}
 	return mini_group_add_op(comm, op);
 }
@@ -196,6 +150,8 @@ MINI_API ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t
 				    ncclDataType_t datatype, ncclRedOp_t op,
 				    ncclComm_t comm, cudaStream_t stream)
 {
+	MINI_RANGE_WITH(AllReduce, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) op);
 	struct mini_op what = {
 		.function = MINI_ALL_REDUCE,
 		.send = sendbuff,
@@ -213,6 +169,8 @@ MINI_API ncclResult_t ncclBroadcast(const void *sendbuff, void *recvbuff, size_t
 				    ncclDataType_t datatype, int root, ncclComm_t comm,
 				    cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Broadcast, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) root);
 	struct mini_op what = {
 		.function = MINI_BROADCAST,
 		.send = sendbuff,
@@ -237,6 +195,8 @@ MINI_API ncclResult_t ncclReduce(const void *sendbuff, void *recvbuff, size_t co
 				 ncclDataType_t datatype, ncclRedOp_t op, int root,
 				 ncclComm_t comm, cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Reduce, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) root, (uint64_t) op);
 	struct mini_op what = {
 		.function = MINI_REDUCE,
 		.send = sendbuff,
@@ -255,8 +215,10 @@ MINI_API ncclResult_t ncclAllGather(const void *sendbuff, void *recvbuff,
 				    size_t sendcount, ncclDataType_t datatype,
 				    ncclComm_t comm, cudaStream_t stream)
 {
+	MINI_RANGE_WITH(AllGather, told_hash(comm), told_bytes(sendcount, datatype));
 	struct mini_op what = {
 		.function = MINI_ALL_GATHER,
+		.copies = MINI_COPIES_ALL_GATHER,
 		.send = sendbuff,
 		.recv = recvbuff,
 		.count = sendcount,
@@ -272,6 +234,8 @@ MINI_API ncclResult_t ncclReduceScatter(const void *sendbuff, void *recvbuff,
 					ncclRedOp_t op, ncclComm_t comm,
 					cudaStream_t stream)
 {
+	MINI_RANGE_WITH(ReduceScatter, told_hash(comm), told_bytes(recvcount, datatype),
+			(uint64_t) op);
 	struct mini_op what = {
 		.function = MINI_REDUCE_SCATTER,
 		.send = sendbuff,
@@ -289,6 +253,8 @@ MINI_API ncclResult_t ncclSend(const void *sendbuff, size_t count,
 			       ncclDataType_t datatype, int peer, ncclComm_t comm,
 			       cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Send, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) peer);
 	struct mini_op what = {
 		.function = MINI_SEND,
 		.send = sendbuff,
@@ -304,6 +270,8 @@ MINI_API ncclResult_t ncclSend(const void *sendbuff, size_t count,
 MINI_API ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t datatype,
 			       int peer, ncclComm_t comm, cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Recv, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) peer);
 	struct mini_op what = {
 		.function = MINI_RECV,
 		.recv = recvbuff,
@@ -383,7 +351,10 @@ static ncclResult_t add_parts(struct parts *p)
 	if (p->whole.count == 0)
 		return ncclSuccess;
 	if (p->comm->nranks == 1)
-		return copy_alone(&p->whole);
+		return mini_one_rank_run(p->comm, &p->whole);
+	p->whole.is_by_copies = mini_copies_do(p->comm, &p->whole);
+	if (p->whole.is_by_copies)
+		return mini_group_add_op(p->comm, &p->whole);
 	return p->add(p);
 }
 
@@ -398,11 +369,13 @@ MINI_API ncclResult_t ncclAlltoAll(const void *sendbuff, void *recvbuff, size_t 
 				   ncclDataType_t datatype, ncclComm_t comm,
 				   cudaStream_t stream)
 {
+	MINI_RANGE_WITH(AlltoAll, told_hash(comm), told_bytes(count, datatype));
 	struct parts p = {
 		.comm = comm,
 		.name = "AlltoAll",
 		.add = add_all_to_all,
 		.whole = {.function = MINI_SEND,
+			  .copies = MINI_COPIES_ALL_TO_ALL,
 			  .send = sendbuff,
 			  .recv = recvbuff,
 			  .count = count,
@@ -417,11 +390,14 @@ MINI_API ncclResult_t ncclGather(const void *sendbuff, void *recvbuff, size_t co
 				 ncclDataType_t datatype, int root, ncclComm_t comm,
 				 cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Gather, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) root);
 	struct parts p = {
 		.comm = comm,
 		.name = "Gather",
 		.add = add_gather,
 		.whole = {.function = MINI_SEND,
+			  .copies = MINI_COPIES_GATHER,
 			  .send = sendbuff,
 			  .recv = recvbuff,
 			  .count = count,
@@ -437,11 +413,14 @@ MINI_API ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t c
 				  ncclDataType_t datatype, int root, ncclComm_t comm,
 				  cudaStream_t stream)
 {
+	MINI_RANGE_WITH(Scatter, told_hash(comm), told_bytes(count, datatype),
+			(uint64_t) root);
 	struct parts p = {
 		.comm = comm,
 		.name = "Scatter",
 		.add = add_scatter,
 		.whole = {.function = MINI_SEND,
+			  .copies = MINI_COPIES_SCATTER,
 			  .send = sendbuff,
 			  .recv = recvbuff,
 			  .count = count,
@@ -458,10 +437,6 @@ MINI_API ncclResult_t ncclScatter(const void *sendbuff, void *recvbuff, size_t c
 MINI_ALIAS(GetVersion);
 MINI_ALIAS(GetErrorString);
 MINI_ALIAS(GetLastError);
-MINI_ALIAS(MemAlloc);
-MINI_ALIAS(MemFree);
-MINI_ALIAS(CommRegister);
-MINI_ALIAS(CommDeregister);
 MINI_ALIAS(GroupStart);
 MINI_ALIAS(GroupEnd);
 MINI_ALIAS(GroupSimulateEnd);

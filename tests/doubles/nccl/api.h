@@ -8,6 +8,8 @@
 
 #include "comm.h"
 #include "group.h"
+#include "nvtx.h"
+#include "reduce.h"
 #include "result.h"
 
 /*
@@ -27,6 +29,17 @@
 		if (check_result != ncclSuccess) \
 			return check_result; \
 	} while (0)
+
+/* What a range tells of the communicator of a call, and of its data. */
+static inline uint64_t told_hash(const struct ncclComm *comm)
+{
+	return comm ? comm->hash : 0;
+}
+
+static inline uint64_t told_bytes(size_t count, ncclDataType_t type)
+{
+	return (int) type >= 0 && type < ncclNumTypes ? count * mini_type_size(type) : 0;
+}
 
 static inline ncclResult_t check_pointer(const void *pointer, const char *function,
 					 const char *name)

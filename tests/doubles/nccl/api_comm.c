@@ -6,6 +6,8 @@
  */
 #include "api.h"
 
+#include "release.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,22 @@ MINI_API ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
 {
 	CHECK(check_pointer(uniqueId, "GetUniqueId", "out"));
 	return mini_result(mini_bootstrap_create_root(uniqueId));
+}
+
+/* Since then the device is asked for before all else, and fails first. */
+static bool asks_device_first(void)
+{
+	return mini_release() >= 22300;
+}
+
+/* What there is to tell of a communicator at the end of a call. */
+static void tell_comm(struct mini_range *range, const struct ncclComm *comm)
+{
+	/* It may be in the making, and then nothing is known. */
+	mini_range_tell(range, (const uint64_t[8]){comm->is_nonblocking ? 0 : comm->hash,
+						   (uint64_t) comm->nranks,
+						   (uint64_t) comm->rank,
+						   (uint64_t) comm->device});
 }
 
 static ncclResult_t check_ids(int id_count, int nranks)
@@ -45,7 +63,7 @@ static ncclResult_t create(ncclComm_t *newcomm, int nranks, const ncclUniqueId *
 	if (result == ncclSuccess && rank == 0)
 		result = mini_result(mini_bootstrap_serve(&ids[0]));
 	if (result == ncclSuccess)
-		result = mini_comm_create(&request->comm, nranks, rank, config);
+		result = mini_comm_create(&request->comm, nranks, rank, config, NULL);
 	if (result != ncclSuccess) {
 		mini_comm_request_free(request);
 		return result;
@@ -61,29 +79,38 @@ MINI_API ncclResult_t ncclCommInitRankScalable(ncclComm_t *newcomm, int nranks,
 					       int myrank, int nId, ncclUniqueId *commIds,
 					       ncclConfig_t *config)
 {
+	MINI_RANGE(CommInitRankScalable);
 	ncclResult_t result;
 
 	CHECK(mini_driver_load());
 	mini_group_start();
 	result = create(newcomm, nranks, commIds, nId, myrank, config, false);
-	return end_with_state(result == ncclSuccess ? *newcomm : NULL, result);
+	result = end_with_state(result == ncclSuccess ? *newcomm : NULL, result);
+	if (newcomm && *newcomm)
+		tell_comm(&range, *newcomm);
+	return result;
 }
 
 MINI_API ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks,
 					     ncclUniqueId commId, int rank,
 					     ncclConfig_t *config)
 {
+	MINI_RANGE(CommInitRankConfig);
 	ncclResult_t result;
 
 	CHECK(mini_driver_load());
 	mini_group_start();
 	result = create(comm, nranks, &commId, 1, rank, config, false);
-	return end_with_state(result == ncclSuccess ? *comm : NULL, result);
+	result = end_with_state(result == ncclSuccess ? *comm : NULL, result);
+	if (comm && *comm)
+		tell_comm(&range, *comm);
+	return result;
 }
 
 MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId,
 				       int rank)
 {
+	MINI_RANGE(CommInitRank);
 	/* For NCCL this one is no group when the program has none. */
 	bool is_alone = mini_group_depth() == 0;
 
@@ -91,7 +118,9 @@ MINI_API ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueI
 	/* Nor does this fail a group. */
 	CHECK(check_ids(1, nranks));
 	mini_group_start();
-	return end_after(create(comm, nranks, &commId, 1, rank, NULL, is_alone));
+	CHECK(end_after(create(comm, nranks, &commId, 1, rank, NULL, is_alone)));
+	tell_comm(&range, *comm);
+	return ncclSuccess;
 }
 
 static ncclResult_t init_on_device(ncclComm_t *comm, int ndev, int rank, int device,
@@ -130,16 +159,19 @@ static ncclResult_t check_devices(int ndev, const int *devlist)
 
 MINI_API ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *devlist)
 {
+	MINI_RANGE(CommInitAll);
 	CUcontext before = NULL;
 	ncclUniqueId id;
 	ncclResult_t result = ncclSuccess;
 	int i;
 
-	CHECK(mini_driver_load());
+	if (asks_device_first())
+		CHECK(mini_driver_load());
 	CHECK(check_pointer(comm, "CommInitAll", "comms"));
 	if (ndev < 0)
 		return mini_fail(ncclInvalidArgument,
 				 "Invalid device count requested : %d", ndev);
+	CHECK(mini_driver_load());
 	CHECK(check_devices(ndev, devlist));
 	CHECK(ncclGetUniqueId(&id));
 	mini_driver.CtxGetCurrent(&before);
@@ -147,7 +179,23 @@ MINI_API ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *dev
 	for (i = 0; i < ndev && result == ncclSuccess; i++)
 		result = init_on_device(&comm[i], ndev, i, devlist ? devlist[i] : i, &id);
 	mini_driver.CtxSetCurrent(before);
-	return end_after(result);
+	CHECK(end_after(result));
+	if (ndev > 0)
+		mini_range_tell(&range,
+				(const uint64_t[8]){comm[0]->hash, (uint64_t) ndev});
+	return ncclSuccess;
+}
+
+/* As NCCL: what is broken is not shared. */
+static bool shares(const struct mini_comm_request *request)
+{
+	const struct ncclComm *parent = request->parent;
+
+	if (parent->is_revoked)
+		return false;
+	if (!request->excluded)
+		return parent->shares_splits;
+	return parent->shares_shrinks && !request->is_after_abort;
 }
 
 /* A child has the device of its parent and, without one of its own, its configuration. */
@@ -159,7 +207,11 @@ static ncclResult_t create_child(struct mini_comm_request *request,
 
 	CHECK(mini_config_check(config));
 	inherited.blocking = !parent->is_nonblocking;
-	CHECK(mini_comm_create(&request->comm, 1, 0, config ? config : &inherited));
+	inherited.splitShare = parent->shares_splits;
+	inherited.shrinkShare = parent->shares_shrinks;
+	inherited.CTAPolicy = parent->cta_policy;
+	CHECK(mini_comm_create(&request->comm, 1, 0, config ? config : &inherited,
+			       shares(request) ? parent : NULL));
 	request->comm->context = parent->context;
 	request->comm->device = parent->device;
 	return ncclSuccess;
@@ -226,10 +278,11 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 {
 	struct mini_comm_request *request;
 
-	/* Before all else NCCL asks for the device, so that fails first. */
-	CHECK(mini_driver_load());
+	if (asks_device_first())
+		CHECK(mini_driver_load());
 	CHECK(mini_comm_check(parent, "CommSplit"));
 	CHECK(check_pointer(newcomm, "CommSplit", "newcomm"));
+	CHECK(mini_driver_load());
 	request = mini_comm_request();
 	if (!request)
 		return mini_fail(ncclSystemError, "out of memory");
@@ -240,11 +293,39 @@ static ncclResult_t split(struct ncclComm *parent, int color, int key,
 	return add_child(request, "CommSplit", config);
 }
 
+/* Once there is a child: of a shrink the parent's hash is all that NCCL tells. */
+static void tell_child(struct mini_range *range, const struct ncclComm *parent,
+		       ncclComm_t *newcomm, const int *numbers, int count)
+{
+	struct ncclComm *child = __atomic_load_n(newcomm, __ATOMIC_ACQUIRE);
+	uint64_t values[8] = {0};
+	int n = 0;
+	int i;
+
+	if (!child)
+		return;
+	if (range->name == MINI_RANGE_CommSplit)
+		values[n++] = child->hash;
+	values[n++] = parent->hash;
+	values[n++] = (uint64_t) parent->nranks;
+	values[n++] = (uint64_t) parent->rank;
+	values[n++] = (uint64_t) parent->device;
+	for (i = 0; i < count; i++)
+		values[n++] = (uint64_t) numbers[i];
+	mini_range_tell(range, values);
+}
+
 MINI_API ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 				    ncclComm_t *newcomm, ncclConfig_t *config)
 {
+	MINI_RANGE(CommSplit);
+	/* In these it is no failure of a group. */
+	if (mini_release() >= 22300 && mini_release() < 22700)
+		CHECK(mini_driver_load());
 	mini_group_start();
-	return end_after(split(comm, color, key, newcomm, config));
+	CHECK(end_after(split(comm, color, key, newcomm, config)));
+	tell_child(&range, comm, newcomm, (const int[]){color, key}, 2);
+	return ncclSuccess;
 }
 
 static ncclResult_t shrink(struct ncclComm *parent, int *ranks, int count,
@@ -265,6 +346,7 @@ static ncclResult_t shrink(struct ncclComm *parent, int *ranks, int count,
 		return mini_fail(ncclSystemError, "out of memory");
 	request->parent = parent;
 	request->newcomm = newcomm;
+	request->is_after_abort = flags & NCCL_SHRINK_ABORT;
 	result = exclude(request, ranks, count);
 	if (result != ncclSuccess) {
 		mini_comm_request_free(request);
@@ -277,14 +359,18 @@ MINI_API ncclResult_t ncclCommShrink(ncclComm_t comm, int *excludeRanksList,
 				     int excludeRanksCount, ncclComm_t *newcomm,
 				     ncclConfig_t *config, int shrinkFlags)
 {
+	MINI_RANGE(CommShrink);
 	mini_group_start();
-	return end_after(shrink(comm, excludeRanksList, excludeRanksCount, newcomm,
-				config, shrinkFlags));
+	CHECK(end_after(shrink(comm, excludeRanksList, excludeRanksCount, newcomm, config,
+			       shrinkFlags)));
+	tell_child(&range, comm, newcomm, &excludeRanksCount, 1);
+	return ncclSuccess;
 }
 
 /* Ends what is under way; what is left is good for children and for its end. */
 MINI_API ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags)
 {
+	MINI_RANGE(CommRevoke);
 	if (!comm)
 		return ncclSuccess;
 	CHECK(mini_comm_check(comm, "CommRevoke"));
@@ -293,6 +379,7 @@ MINI_API ncclResult_t ncclCommRevoke(ncclComm_t comm, int revokeFlags)
 	if (comm->is_destroyed || comm->is_finalized || comm->is_revoked)
 		return mini_fail(ncclInvalidArgument,
 				 "CommRevoke : already finalized or revoked");
+	tell_comm(&range, comm);
 	mini_group_start();
 	mini_comm_stop(comm);
 	comm->is_revoked = true;
@@ -312,9 +399,11 @@ static ncclResult_t finalize(struct ncclComm *comm)
 
 MINI_API ncclResult_t ncclCommFinalize(ncclComm_t comm)
 {
+	MINI_RANGE(CommFinalize);
 	if (!comm)
 		return ncclSuccess;
 	CHECK(mini_comm_check(comm, "CommFinalize"));
+	mini_range_tell(&range, (const uint64_t[8]){comm->hash});
 	mini_group_start();
 	return end_with_state(comm, finalize(comm));
 }
@@ -326,20 +415,36 @@ static ncclResult_t destroy(struct ncclComm *comm)
 	return mini_group_add_job(comm, mini_comm_destroy, NULL, comm);
 }
 
-MINI_API ncclResult_t ncclCommDestroy(ncclComm_t comm)
+static ncclResult_t destroy_nothing(void)
 {
-	if (!comm)
-		return ncclSuccess;
-	CHECK(mini_comm_check(comm, "CommDestroy"));
+	MINI_RANGE(CommDestroy);
+	return ncclSuccess;
+}
+
+static ncclResult_t destroy_in_group(struct ncclComm *comm)
+{
+	MINI_RANGE_WITH(CommDestroy, comm->hash, (uint64_t) comm->nranks,
+			(uint64_t) comm->rank, (uint64_t) comm->device);
 	mini_group_start();
 	return end_after(destroy(comm));
 }
 
+/* The other calls tell what it was at their end; this one at its beginning. */
+MINI_API ncclResult_t ncclCommDestroy(ncclComm_t comm)
+{
+	if (!comm)
+		return destroy_nothing();
+	CHECK(mini_comm_check(comm, "CommDestroy"));
+	return destroy_in_group(comm);
+}
+
 MINI_API ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
+	MINI_RANGE(CommAbort);
 	if (!comm)
 		return ncclSuccess;
 	CHECK(mini_comm_check(comm, "CommAbort"));
+	tell_comm(&range, comm);
 	mini_group_start();
 	/* At once, even inside a group; what is left is taken away at its end. */
 	mini_comm_stop(comm);
@@ -357,6 +462,7 @@ MINI_API ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *async
 
 MINI_API ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
 {
+	MINI_RANGE(CommCount);
 	CHECK(mini_comm_check(comm, "CommCount"));
 	CHECK(check_pointer(count, "CommCount", "count"));
 	CHECK(mini_comm_ensure_ready(comm, "CommCount"));
@@ -366,6 +472,7 @@ MINI_API ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
 
 MINI_API ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
 {
+	MINI_RANGE(CommCuDevice);
 	CHECK(mini_comm_check(comm, "CommCuDevice"));
 	CHECK(check_pointer(device, "CommCuDevice", "devid"));
 	CHECK(mini_comm_ensure_ready(comm, "CommCuDevice"));
@@ -375,6 +482,7 @@ MINI_API ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
 
 MINI_API ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
 {
+	MINI_RANGE(CommUserRank);
 	CHECK(mini_comm_check(comm, "CommUserRank"));
 	CHECK(check_pointer(rank, "CommUserRank", "rank"));
 	CHECK(mini_comm_ensure_ready(comm, "CommUserRank"));

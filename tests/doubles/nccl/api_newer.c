@@ -53,9 +53,11 @@ static ncclResult_t grow_old(struct mini_comm_request *request, const ncclUnique
 		return mini_fail(ncclInvalidArgument, "ncclCommGrow: magic mismatch");
 	CHECK(mini_comm_request_ids(request, id, id != NULL));
 	inherited.blocking = !parent->is_nonblocking;
+	inherited.CTAPolicy = parent->cta_policy;
 	config = config ? config : &inherited;
 	CHECK(mini_config_check(config));
-	CHECK(mini_comm_create(&request->comm, request->growth, parent->rank, config));
+	CHECK(mini_comm_create(&request->comm, request->growth, parent->rank, config,
+			       NULL));
 	request->comm->context = parent->context;
 	request->comm->device = parent->device;
 	return ncclSuccess;
@@ -67,7 +69,7 @@ static ncclResult_t grow_new(struct mini_comm_request *request, const ncclUnique
 	request->growth_magic = mini_bootstrap_magic(id);
 	CHECK(mini_comm_request_ids(request, id, 1));
 	CHECK(mini_config_check(config));
-	return mini_comm_create(&request->comm, request->growth, rank, config);
+	return mini_comm_create(&request->comm, request->growth, rank, config, NULL);
 }
 
 static ncclResult_t grow(struct ncclComm *parent, int nranks, const ncclUniqueId *id,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fills the argument buffer by the rules of NCCL 2.28.9: works of one function that
- * follow each other on a channel share a batch, and the batches of the channels are
- * interleaved, each with the distance to the next of its channel.
+ * Fills the argument buffer: works of one function that follow each other on a channel
+ * share a batch, and the batches of the channels are interleaved, each with the distance
+ * to the next of its channel.  All of that is the same in all releases from 2.22 on, but
+ * what arguments_work.h hides.
  */
 #include "arguments.h"
 
+#include "arguments_work.h"
 #include "comm.h"
 #include "functions.h"
-#include "reduce.h"
+#include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,9 @@ enum {
 	WORK_COLL = 1,
 	/* Of batches in one argument buffer, with room for the plan at its end. */
 	MAX_BATCHES = (MINI_ARGUMENT_BYTES - 32 - 16) / 16,
-	MAX_BATCH_BYTES = 1024,
-	MAX_BATCH_P2P = 8
+	MAX_BATCH_P2P = 8,
+	/* Of a kernel with transfers. */
+	P2P_WARPS = 20
 };
 
 struct head {
@@ -37,34 +40,6 @@ struct batch {
 	uint64_t offset_bits;
 };
 
-struct work_p2p {
-	const void *send_address;
-	void *recv_address;
-	size_t send_bytes;
-	size_t recv_bytes;
-	int send_rank;
-	int recv_rank;
-	uint8_t channels;
-	uint8_t channel_base;
-	uint8_t send_channels;
-	uint8_t recv_channels;
-	uint8_t chunk_sizes[2];
-	uint8_t flags;
-	uint8_t pad;
-};
-
-struct work_coll {
-	uint32_t channel_low : 8, channel_high : 8, warps : 8, flags : 8;
-	uint32_t root;
-	void *recv;
-	const void *send;
-	uintptr_t offsets[2];
-	uintptr_t *remote[2];
-	size_t counts[3];
-	uint64_t chunk_grains;
-	uint64_t operator_argument;
-};
-
 /* What follows everything that NCCL has. */
 struct tail {
 	struct mini_plan *plan;
@@ -73,8 +48,6 @@ struct tail {
 
 _Static_assert(sizeof(struct head) == 32, "the head is as NCCL's");
 _Static_assert(sizeof(struct batch) == 16, "a batch is as NCCL's");
-_Static_assert(sizeof(struct work_p2p) == 48, "a transfer is as NCCL's");
-_Static_assert(sizeof(struct work_coll) == 96, "a collective is as NCCL's");
 
 struct channel {
 	/* Of the batches of this channel, in order; indices into the list below. */
@@ -82,8 +55,10 @@ struct channel {
 	unsigned int count;
 	/* Of the last of them, extensions included. */
 	size_t work_bytes;
-	int peers[MAX_BATCH_P2P];
-	int peer_count;
+	int rounds[MAX_BATCH_P2P];
+	int round_count;
+	/* Batches of transfers, extensions not counted. */
+	unsigned int p2p_batches;
 };
 
 struct mini_arguments {
@@ -113,25 +88,30 @@ void mini_launch_free(struct mini_launch *launch)
 	launch->buffer = NULL;
 }
 
+/*
+ * One round's connections are used once in a batch, and its rounds are of one eighth, so
+ * that it is the same on all ranks.
+ */
 static bool shares_batch(const struct channel *channel, const struct batch *batch,
-			 unsigned int type, unsigned int number, size_t size, int peer)
+			 unsigned int type, unsigned int number, size_t size, int round)
 {
 	int i;
 
 	if (batch->work_type != type || batch->function != number ||
-	    channel->work_bytes + size > MAX_BATCH_BYTES)
+	    channel->work_bytes + size > mini_batch_bytes())
 		return false;
 	if (type != WORK_P2P)
 		return true;
-	for (i = 0; i < channel->peer_count; i++) {
-		if (channel->peers[i] == peer)
+	for (i = 0; i < channel->round_count; i++) {
+		if (channel->rounds[i] == round ||
+		    channel->rounds[i] / MAX_BATCH_P2P != round / MAX_BATCH_P2P)
 			return false;
 	}
-	return channel->peer_count < MAX_BATCH_P2P;
+	return channel->round_count < MAX_BATCH_P2P;
 }
 
 static void add_to_channel(struct mini_launch *launch, unsigned int index,
-			   unsigned int type, unsigned int number, size_t size, int peer)
+			   unsigned int type, unsigned int number, size_t size, int round)
 {
 	struct mini_arguments *args = launch->arguments;
 	struct channel *channel = &args->channels[index];
@@ -142,7 +122,7 @@ static void add_to_channel(struct mini_launch *launch, unsigned int index,
 
 	if (channel->count) {
 		batch = &args->batches[channel->batches[channel->count - 1]];
-		is_new = !shares_batch(channel, batch, type, number, size, peer);
+		is_new = !shares_batch(channel, batch, type, number, size, round);
 	}
 	if (!is_new) {
 		offset = args->work_bytes - batch->offset_base;
@@ -159,12 +139,13 @@ static void add_to_channel(struct mini_launch *launch, unsigned int index,
 	}
 	if (is_new) {
 		channel->work_bytes = 0;
-		channel->peer_count = 0;
+		channel->round_count = 0;
+		channel->p2p_batches += type == WORK_P2P;
 	}
 	batch->offset_bits |= 1ULL << (offset / size);
 	channel->work_bytes += size;
 	if (type == WORK_P2P)
-		channel->peers[channel->peer_count++] = peer;
+		channel->rounds[channel->round_count++] = round;
 	launch->channel_mask |= 1ULL << index;
 }
 
@@ -180,51 +161,6 @@ static bool append_work(struct mini_arguments *args, const void *work, size_t si
 	return true;
 }
 
-static struct work_p2p p2p_work(const struct mini_op *op, int channels,
-				unsigned int channel)
-{
-	bool is_send = op->function == MINI_SEND;
-	size_t bytes = op->count * mini_type_size(op->type);
-
-	return (struct work_p2p){
-		.send_address = is_send ? op->send : NULL,
-		.recv_address = is_send ? NULL : op->recv,
-		.send_bytes = is_send ? bytes : (size_t) -1,
-		.recv_bytes = is_send ? (size_t) -1 : bytes,
-		.send_rank = is_send ? op->root : -1,
-		.recv_rank = is_send ? -1 : op->root,
-		.channels = (uint8_t) channels,
-		.channel_base = (uint8_t) channel,
-		.send_channels = is_send,
-		.recv_channels = !is_send,
-	};
-}
-
-/* The first and the last channel may have less to do than those between. */
-static struct work_coll coll_work(const struct mini_op *op, size_t part, int channels,
-				  int warps)
-{
-	struct work_coll work = {
-		.channel_high = (uint32_t) (channels - 1) & 0xff,
-		.warps = (uint32_t) warps & 0xff,
-		.root = (uint32_t) op->root,
-		.recv = op->recv,
-		.send = op->send,
-	};
-
-	work.counts[0] = channels > 1 ? part : op->count;
-	work.counts[1] = channels > 2 ? part : 0;
-	work.counts[2] = channels > 1 ? op->count - part * (size_t) (channels - 1) : 0;
-	return work;
-}
-
-static int warp_count(enum mini_protocol protocol)
-{
-	if (protocol == MINI_LL)
-		return 16;
-	return protocol == MINI_LL128 ? 20 : 17;
-}
-
 /* The kernel is that of the last function before one that has a kernel of its own. */
 static void choose_kernel(struct mini_launch *launch,
 			  const struct mini_device_function *f)
@@ -235,40 +171,104 @@ static void choose_kernel(struct mini_launch *launch,
 	launch->has_own_kernel = f->is_own_kernel;
 }
 
-bool mini_launch_add(struct mini_launch *launch, const struct mini_op *op)
+bool mini_launch_fits(const struct mini_launch *launch, unsigned int batches,
+		      size_t work_bytes)
+{
+	size_t room = MINI_ARGUMENT_BYTES - sizeof(struct head) - sizeof(struct tail);
+	size_t batch_bytes = batches * sizeof(struct batch);
+
+	if (launch) {
+		batch_bytes += launch->batch_count * sizeof(struct batch);
+		work_bytes += launch->arguments->work_bytes;
+	}
+	return batch_bytes + work_bytes <= room ||
+	       (batch_bytes <= room && work_bytes <= MINI_FIFO_BYTES / 2);
+}
+
+static bool add_part(struct mini_launch *launch, struct mini_plan *plan,
+		     struct mini_work *work, int channel)
+{
+	struct mini_part *parts;
+	size_t count = plan->part_count;
+
+	/* Doubled where a power of two is full. */
+	if ((count & (count - 1)) == 0) {
+		parts = realloc(plan->parts, 2 * (count + 1) * sizeof(*parts));
+		if (!parts)
+			return false;
+		plan->parts = parts;
+	}
+	plan->parts[plan->part_count++] = (struct mini_part){
+		.work = work,
+		.channel = channel,
+		.batch = launch->arguments->channels[channel].p2p_batches,
+	};
+	plan->channel_mask |= 1ULL << channel;
+	return true;
+}
+
+/* All channels of a work, as many as its wider side has. */
+static uint64_t channels_of(const struct ncclComm *comm, const struct mini_work *work)
+{
+	const struct mini_pair *pair = &work->pair;
+	uint64_t mask = 0;
+	int channels = 0;
+	int direction;
+	int part;
+
+	if (!work->is_pair)
+		return work->coll.op->channels;
+	for (direction = 0; direction < MINI_DIRECTIONS; direction++) {
+		if (pair->sides[direction].channels > channels)
+			channels = pair->sides[direction].channels;
+	}
+	for (part = 0; part < channels; part++)
+		mask |= 1ULL << mini_topology_channel(comm, pair->base, part);
+	return mask;
+}
+
+static const struct mini_op *any_op(const struct mini_pair *pair)
+{
+	const struct mini_op *send = pair->sides[MINI_SENDING].op;
+
+	return send ? send : pair->sides[MINI_RECEIVING].op;
+}
+
+bool mini_launch_add(struct mini_launch *launch, struct mini_plan *plan,
+		     struct mini_work *work)
 {
 	struct mini_arguments *args = launch->arguments;
-	const struct mini_device_function *f = mini_device_function(op);
-	uint64_t mask = mini_op_channels(args->comm, op);
-	bool is_p2p = mini_op_is_p2p(op);
-	int warps = is_p2p ? 20 : warp_count(f->protocol);
-	struct work_coll coll;
-	struct work_p2p p2p;
-	unsigned int i;
+	const struct mini_op *op = work->is_pair ? any_op(&work->pair) : work->coll.op;
+	struct mini_device_function f = mini_device_function(op);
+	size_t size = work->is_pair ? MINI_P2P_BYTES : mini_coll_bytes();
+	uint64_t mask = channels_of(args->comm, work);
+	int warps = work->is_pair ? P2P_WARPS : work->coll.warps;
+	char bytes[MINI_MOST_WORK_BYTES];
+	int i;
 
-	/* To itself a rank sends on the first. */
-	if (!mask)
-		mask = 1;
-	if (launch->batch_count + (unsigned int) __builtin_popcountll(mask) > MAX_BATCHES)
-		return false;
 	for (i = 0; i < MINI_MAX_CHANNELS; i++) {
-		if (mask >> i & 1)
-			add_to_channel(launch, i, is_p2p ? WORK_P2P : WORK_COLL,
-				       f->number, is_p2p ? sizeof(p2p) : sizeof(coll),
-				       op->root);
+		if (!(mask >> i & 1))
+			continue;
+		add_to_channel(launch, (unsigned int) i,
+			       work->is_pair ? WORK_P2P : WORK_COLL,
+			       mini_batch_function(op, f.number), size, work->pair.round);
+		if (!add_part(launch, plan, work, i))
+			return false;
 	}
-	choose_kernel(launch, f);
+	choose_kernel(launch, &f);
 	if ((unsigned int) warps * 32 > launch->threads)
 		launch->threads = (unsigned int) warps * 32;
-	launch->op_count++;
-	if (is_p2p) {
-		p2p = p2p_work(op, args->comm->channels,
-			       (unsigned int) __builtin_ctzll(mask));
-		return append_work(args, &p2p, sizeof(p2p));
-	}
-	coll = coll_work(op, mini_op_elements_per_channel(args->comm, op),
-			 __builtin_popcountll(mask), warps);
-	return append_work(args, &coll, sizeof(coll));
+	if (work->is_pair)
+		launch->op_count +=
+			(unsigned int) (work->pair.sides[MINI_SENDING].op != NULL) +
+			(unsigned int) (work->pair.sides[MINI_RECEIVING].op != NULL);
+	else
+		launch->op_count++;
+	if (work->is_pair)
+		mini_write_pair(bytes, &work->pair, args->comm->topology->p2p_channels);
+	else
+		mini_write_coll(bytes, args->comm, &work->coll);
+	return append_work(args, bytes, size);
 }
 
 /* One batch of each channel in turn, so that a channel's first is at its rank. */
@@ -320,6 +320,8 @@ bool mini_launch_finish(struct mini_launch *launch, struct mini_plan *plan,
 	uint32_t cursor = 0;
 	struct head *head;
 
+	if (mini_launch_is_ring())
+		return mini_launch_finish_ring(launch, plan, is_captured);
 	if (size + args->work_bytes + sizeof(tail) <= MINI_ARGUMENT_BYTES)
 		launch->storage = MINI_IN_ARGUMENTS;
 	else
@@ -352,11 +354,17 @@ bool mini_launch_finish(struct mini_launch *launch, struct mini_plan *plan,
 
 void mini_arguments_run(const void *arguments, size_t size)
 {
+	struct mini_plan *plan;
 	struct tail tail;
 
+	if (mini_launch_is_ring()) {
+		memcpy(&plan, (const char *) arguments + MINI_RING_PARAMETER_BYTES,
+		       sizeof(plan));
+		mini_plan_kernel(plan);
+		return;
+	}
 	if (size < sizeof(struct head) + sizeof(tail))
 		return;
 	memcpy(&tail, (const char *) arguments + size - sizeof(tail), sizeof(tail));
-	if (tail.plan)
-		mini_plan_kernel(tail.plan);
+	mini_plan_kernel(tail.plan);
 }

@@ -3,6 +3,7 @@
 #include "bootstrap.h"
 
 #include "thread.h"
+#include "truth.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -134,6 +135,7 @@ static void *root_main(void *arg)
 {
 	struct root *root = arg;
 
+	mini_truth_thread(MINI_THREAD_ROOT, NULL);
 	do
 		serve(root);
 	while (root->is_lasting);
@@ -144,17 +146,17 @@ static void *root_main(void *arg)
 
 static int start_root(struct root *root)
 {
-	pthread_t thread;
+	struct mini_thread thread;
 	/* NCCL detaches its root too, and gives it this name. */
-	int err = pthread_create(&thread, NULL, root_main, root);
+	int err = mini_thread_start(&thread, MINI_ARGUMENT_ROOT, root_main, root);
 
 	if (err) {
 		close(root->listen_fd);
 		free(root);
-		return -err;
+		return err;
 	}
-	mini_thread_set_name(thread, "NCCL BootstrapR");
-	pthread_detach(thread);
+	mini_thread_name(&thread, "NCCL BootstrapR");
+	mini_thread_detach(&thread);
 	return 0;
 }
 

@@ -3,7 +3,12 @@
 #include "comm.h"
 
 #include "arguments.h"
+#include "copies.h"
+#include "ras.h"
+#include "release.h"
 #include "result.h"
+#include "settings.h"
+#include "truth.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +34,7 @@ ncclResult_t mini_comm_state(const struct ncclComm *comm)
 {
 	int state = atomic_load(&comm->async_result);
 
-	return (ncclResult_t) (state ? state : atomic_load(&comm->proxy.error));
+	return state ? (ncclResult_t) state : mini_proxy_error(&comm->proxy);
 }
 
 ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
@@ -48,6 +53,36 @@ ncclResult_t mini_comm_ensure_ready(struct ncclComm *comm, const char *function)
 	return state != ncclSuccess ? state : comm->init_result;
 }
 
+/* What a program of an earlier release says nothing of, and what it leaves to NCCL. */
+static bool has_field(const ncclConfig_t *config, size_t end)
+{
+	return config && config->size >= end;
+}
+#define FIELD(config, field) \
+	(has_field(config, offsetof(ncclConfig_t, field) + sizeof((config)->field)) \
+		 ? (config)->field \
+		 : NCCL_CONFIG_UNDEF_INT)
+
+static int split_share(const ncclConfig_t *config)
+{
+	return FIELD(config, splitShare);
+}
+
+static int shrink_share(const ncclConfig_t *config)
+{
+	return FIELD(config, shrinkShare);
+}
+
+static int cta_policy(const ncclConfig_t *config)
+{
+	return FIELD(config, CTAPolicy);
+}
+
+static bool is_share(int value)
+{
+	return value == NCCL_CONFIG_UNDEF_INT || value == 0 || value == 1;
+}
+
 ncclResult_t mini_config_check(const ncclConfig_t *config)
 {
 	if (!config)
@@ -63,6 +98,20 @@ ncclResult_t mini_config_check(const ncclConfig_t *config)
 				 "Invalid config blocking attribute "
 				 "value %d",
 				 config->blocking);
+	if (!is_share(split_share(config)))
+		return mini_fail(ncclInvalidArgument,
+				 "Invalid config splitShare attribute value %d",
+				 split_share(config));
+	if (!is_share(shrink_share(config)))
+		return mini_fail(ncclInvalidArgument,
+				 "Invalid config shrinkShare attribute value %d",
+				 shrink_share(config));
+	if (cta_policy(config) != NCCL_CONFIG_UNDEF_INT &&
+	    (cta_policy(config) < NCCL_CTA_POLICY_DEFAULT ||
+	     cta_policy(config) > NCCL_CTA_POLICY_ZERO))
+		return mini_fail(ncclInvalidArgument,
+				 "Invalid config policy attribute value %d",
+				 cta_policy(config));
 	return ncclSuccess;
 }
 
@@ -110,19 +159,33 @@ static int channel_count(void)
 
 	if (most && atoi(most) > 0 && count > atoi(most))
 		count = atoi(most);
-	if (count > MINI_MAX_CHANNELS)
-		count = MINI_MAX_CHANNELS;
+	/* NCCL's MAXCHANNELS grew. */
+	if (count > (mini_release() < 22500 ? MINI_MAX_CHANNELS / 2 : MINI_MAX_CHANNELS))
+		count = mini_release() < 22500 ? MINI_MAX_CHANNELS / 2
+					       : MINI_MAX_CHANNELS;
 	return count < 1 ? 1 : count;
 }
 
+/* The environment has the last word. */
+static void configure(struct ncclComm *comm, const ncclConfig_t *config)
+{
+	comm->is_nonblocking = config && config->blocking == 0;
+	comm->cta_policy = (int) mini_number_or(SET_NCCL_CTA_POLICY, cta_policy(config));
+	comm->shares_splits = mini_number_or(SET_NCCL_COMM_SPLIT_SHARE_RESOURCES,
+					     split_share(config)) == 1;
+	comm->shares_shrinks = mini_number_or(SET_NCCL_COMM_SHRINK_SHARE_RESOURCES,
+					      shrink_share(config)) == 1;
+}
+
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
-			      const ncclConfig_t *config)
+			      const ncclConfig_t *config, struct ncclComm *with)
 {
 	struct ncclComm *comm;
 	CUcontext context;
 	int device;
 	ncclResult_t result;
 
+	mini_settings_check();
 	result = mini_driver_current(&context, &device);
 	if (result != ncclSuccess)
 		return result;
@@ -135,11 +198,13 @@ ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
 	comm->nranks = nranks;
 	comm->rank = rank;
 	comm->channels = channel_count();
-	comm->is_nonblocking = config && config->blocking == 0;
+	configure(comm, config);
 	mini_bootstrap_prepare(&comm->bootstrap);
 	pthread_mutex_init(&comm->lock, NULL);
 	pthread_cond_init(&comm->idle, NULL);
-	if (mini_proxy_open(&comm->proxy, comm)) {
+	if (with) {
+		mini_proxy_share(&comm->proxy, comm, &with->proxy);
+	} else if (mini_proxy_open(&comm->proxy, comm)) {
 		mini_comm_destroy(comm);
 		return mini_fail(ncclSystemError, "cannot listen on loopback");
 	}
@@ -196,6 +261,20 @@ static ncclResult_t make_device_comm(struct ncclComm *comm)
 	return ncclSuccess;
 }
 
+/* Since 2.22 a connection is made when it is needed, unless that is not wanted. */
+static bool connects_early(void)
+{
+	return mini_release() < 22200 || !mini_number(SET_NCCL_RUNTIME_CONNECT);
+}
+
+static void tell_sockets(const struct ncclComm *comm)
+{
+	if (comm->nranks == 1)
+		return;
+	mini_truth_socket(comm, "bootstrap", comm->bootstrap.next_fd);
+	mini_truth_socket(comm, "bootstrap", comm->bootstrap.previous_fd);
+}
+
 ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 {
 	int version;
@@ -207,19 +286,32 @@ ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 		return mini_fail(ncclSystemError, "out of memory");
 	/* NCCL asks itself, through the exported name, on the initialising thread. */
 	ncclGetVersion(&version);
-	comm->peers[comm->rank].address = comm->proxy.address;
+	comm->peers[comm->rank].address = comm->proxy.state->address;
+	comm->peers[comm->rank].top_rank = mini_proxy_rank(&comm->proxy);
 	comm->peers[comm->rank].bootstrap = comm->bootstrap.address;
+	mini_ras_start(&comm->peers[comm->rank].ras);
 	comm->peers[comm->rank].host_hash = host_hash();
 	comm->peers[comm->rank].device = comm->device;
+	comm->peers[comm->rank].pid = (int) getpid();
 	err = mini_bootstrap_allgather(&comm->bootstrap, comm->peers,
 				       sizeof(*comm->peers));
 	result = mini_result(err);
-	if (result == ncclSuccess)
+	if (result == ncclSuccess) {
+		tell_sockets(comm);
+		mini_ras_add_ranks(comm);
 		result = check_peers(comm);
+	}
+	if (result == ncclSuccess) {
+		comm->topology = mini_topology_create(comm);
+		if (!comm->topology)
+			result = mini_fail(ncclSystemError, "out of memory");
+	}
 	if (result == ncclSuccess)
 		result = make_device_comm(comm);
 	if (result == ncclSuccess)
 		result = mini_result(mini_proxy_start(&comm->proxy));
+	if (result == ncclSuccess && connects_early())
+		result = mini_result(mini_comm_connect_all(comm));
 	return result;
 }
 
@@ -436,6 +528,21 @@ static ncclResult_t init_child(const struct mini_comm_request *request)
 	return result;
 }
 
+static void tell(const struct mini_comm_request *request)
+{
+	const struct mini_truth_comm told = {
+		.comm = request->comm,
+		.origin = request->growth	    ? "grow"
+			  : !request->parent	    ? "init"
+			  : request->excluded_count ? "shrink"
+						    : "split",
+		.parent_hash = request->parent ? request->parent->hash : 0,
+		.proxy_hash = request->comm->proxy.state->hash,
+	};
+
+	mini_truth_comm(&told);
+}
+
 ncclResult_t mini_comm_init(void *argument)
 {
 	struct mini_comm_request *request = argument;
@@ -452,6 +559,8 @@ ncclResult_t mini_comm_init(void *argument)
 	else
 		result = init_by_ids(request);
 	mini_driver.CtxSetCurrent(before);
+	if (result == ncclSuccess && request->comm)
+		tell(request);
 	settle(request, result);
 	return result;
 }
@@ -516,7 +625,7 @@ ncclResult_t mini_comm_finish(void *argument)
 void mini_comm_restart(struct ncclComm *comm)
 {
 	mini_proxy_drain(&comm->proxy);
-	atomic_store(&comm->aborted, false);
+	mini_proxy_mark(&comm->proxy, false);
 }
 
 ncclResult_t mini_comm_quiesce(void *argument)
@@ -535,12 +644,17 @@ ncclResult_t mini_comm_destroy(void *argument)
 
 	wait_for_jobs(comm);
 	mini_proxy_drain(&comm->proxy);
+	mini_copies_close(comm);
+	mini_windows_close(comm);
 	mini_proxy_close(&comm->proxy);
 	mini_bootstrap_close(&comm->bootstrap);
 	free(comm->device_comm);
 	pthread_cond_destroy(&comm->idle);
 	pthread_mutex_destroy(&comm->lock);
 	free(comm->peers);
+	mini_topology_destroy(comm->topology);
+	free(comm->scratch);
+	mini_redops_free(&comm->redops);
 	release(comm);
 	return ncclSuccess;
 }
@@ -548,9 +662,8 @@ ncclResult_t mini_comm_destroy(void *argument)
 void mini_comm_stop(struct ncclComm *comm)
 {
 	pthread_mutex_lock(&comm->lock);
-	atomic_store(&comm->aborted, true);
+	mini_proxy_mark(&comm->proxy, true);
 	if (comm->child)
 		atomic_store(&comm->child->aborted, true);
 	pthread_mutex_unlock(&comm->lock);
-	mini_proxy_wake(&comm->proxy);
 }

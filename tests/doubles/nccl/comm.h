@@ -8,19 +8,27 @@
 #define MINI_NCCL_COMM_H
 
 #include "bootstrap.h"
+#include "copy_engines.h"
 #include "driver.h"
 #include "proxy.h"
+#include "redop.h"
+#include "topology.h"
+#include "window.h"
 
 #define MINI_COMM_MAGIC 0x6d696e696e63636cULL
-/* NCCL's MAXCHANNELS. */
-#define MINI_MAX_CHANNELS 64
 
 struct mini_peer {
+	/* Of its service thread. */
 	struct sockaddr_in address;
 	/* Where mini_bootstrap_send() reaches it. */
 	struct sockaddr_in bootstrap;
+	/* Of the RAS thread of its process; zeros: none. */
+	struct sockaddr_in ras;
 	uint64_t host_hash;
 	int device;
+	int pid;
+	/* Its rank in the communicator whose proxy it uses. */
+	int top_rank;
 };
 
 struct ncclComm {
@@ -31,14 +39,20 @@ struct ncclComm {
 	CUcontext context;
 	/* What its kernels are told of it. */
 	struct mini_device_comm *device_comm;
+	/* Bytes of its ring, or works until 2.21. */
 	uint32_t fifo_produced;
 	/* Equal on all ranks, and the magic number of all its connections. */
 	uint64_t hash;
 	/* Among which a collective is divided; the same on all ranks. */
 	int channels;
+	/* Operators that the program has made. */
+	struct mini_redops redops;
 	/* How many operations were called. */
 	uint64_t op_count;
 	bool is_nonblocking;
+	/* Whether children by a split or a shrink use its proxy. */
+	bool shares_splits;
+	bool shares_shrinks;
 	bool is_finalized;
 	bool is_revoked;
 	bool is_suspended;
@@ -52,6 +66,17 @@ struct ncclComm {
 	struct ncclComm *child;
 	struct mini_bootstrap bootstrap;
 	struct mini_peer *peers;
+	struct mini_topology *topology;
+	/* The progress thread's: kernels that are not over, and who else has some. */
+	struct mini_plan *kernels;
+	struct mini_plan *last_kernel;
+	struct ncclComm *next_busy;
+	/* Its device's room for chunks without flags; NULL until it is needed. */
+	char *scratch;
+	/* NCCL_CTA_POLICY_...: how much of the GPU collectives may have. */
+	int cta_policy;
+	struct mini_windows windows;
+	struct mini_copy_engines copy_engines;
 	struct mini_proxy proxy;
 	/* Ends every wait while it is set. */
 	atomic_bool aborted;
@@ -86,6 +111,7 @@ struct mini_comm_request {
 	/* Of the parent, sorted and owned; a split excludes none. */
 	int *excluded;
 	int excluded_count;
+	bool is_after_abort;
 };
 
 /* Empty; NULL without memory. */
@@ -107,9 +133,12 @@ ncclResult_t mini_config_check(const ncclConfig_t *config);
 /* Equal on all ranks of a child that is the `count`-th of its parent. */
 uint64_t mini_comm_child_hash(const struct ncclComm *parent, unsigned int count,
 			      int color);
-/* On the current device.  Rank and size are known later for a split: 0. */
+/*
+ * On the current device.  Rank and size are known later for a split: 0.  With one whose
+ * proxy it uses, unless NULL.
+ */
 ncclResult_t mini_comm_create(struct ncclComm **ret_comm, int nranks, int rank,
-			      const ncclConfig_t *config);
+			      const ncclConfig_t *config, struct ncclComm *with);
 /* Waits for all ranks.  `argument` is a struct mini_comm_request, freed here. */
 ncclResult_t mini_comm_init(void *argument);
 /* Instead of the above, when the ranks are not to meet after all. */
@@ -127,6 +156,8 @@ int mini_comm_wait_for_invitation(struct ncclComm *comm, ncclUniqueId *ret_id,
 uint64_t mini_comm_growth_magic(const struct ncclComm *comm);
 /* The initialisation of a communicator that has grown. */
 ncclResult_t mini_comm_init_grown(const struct mini_comm_request *request);
+/* All that collectives may use, before any of them.  0 or -errno. */
+int mini_comm_connect_all(struct ncclComm *comm);
 /* Waits for all ranks. */
 ncclResult_t mini_comm_barrier(struct ncclComm *comm);
 /* Waits until all work is done.  `argument` is the communicator. */

@@ -14,11 +14,13 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Written under `once`. */
 static bool is_loaded;
 
-static const struct {
+struct function {
 	const char *name;
 	int version;
 	void *place;
-} wanted[] = {
+};
+
+static const struct function needed[] = {
 	{"cuGetErrorString", 6000, &mini_driver.GetErrorString},
 	{"cuDeviceGetCount", 2000, &mini_driver.DeviceGetCount},
 	{"cuDeviceGetAttribute", 2000, &mini_driver.DeviceGetAttribute},
@@ -39,18 +41,48 @@ static const struct {
 	{"cuStreamWaitEvent", 3020, &mini_driver.StreamWaitEvent},
 };
 
-static void load(void)
+/* HIP in the place of CUDA has none of these: then they are NULL. */
+static const struct function others[] = {
+	{"cuEventSynchronize", 2000, &mini_driver.EventSynchronize},
+	{"cuStreamBatchMemOp", 11070, &mini_driver.StreamBatchMemOp},
+	{"cuMemcpyBatchAsync", 13000, &mini_driver.MemcpyBatchAsync},
+	{"cuDeviceTotalMem", 3020, &mini_driver.DeviceTotalMem},
+	{"cuMemGetAddressRange", 3020, &mini_driver.MemGetAddressRange},
+	{"cuMemCreate", 10020, &mini_driver.MemCreate},
+	{"cuMemRelease", 10020, &mini_driver.MemRelease},
+	{"cuMemRetainAllocationHandle", 11000, &mini_driver.MemRetainAllocationHandle},
+	{"cuMemExportToShareableHandle", 10020, &mini_driver.MemExportToShareableHandle},
+	{"cuMemGetAllocationGranularity", 10020,
+	 &mini_driver.MemGetAllocationGranularity},
+	{"cuMemImportFromShareableHandle", 10020,
+	 &mini_driver.MemImportFromShareableHandle},
+	{"cuMemAddressReserve", 10020, &mini_driver.MemAddressReserve},
+	{"cuMemAddressFree", 10020, &mini_driver.MemAddressFree},
+	{"cuMemMap", 10020, &mini_driver.MemMap},
+	{"cuMemSetAccess", 10020, &mini_driver.MemSetAccess},
+	{"cuMemUnmap", 10020, &mini_driver.MemUnmap},
+};
+
+static bool find(const struct function *function)
 {
 	enum cudaDriverEntryPointQueryResult status;
+
+	return !cudaGetDriverEntryPointByVersion(function->name, function->place,
+						 (unsigned int) function->version,
+						 cudaEnableDefault, &status) &&
+	       status == cudaDriverEntryPointSuccess;
+}
+
+static void load(void)
+{
 	size_t i;
 
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (cudaGetDriverEntryPointByVersion(wanted[i].name, wanted[i].place,
-						     (unsigned int) wanted[i].version,
-						     cudaEnableDefault, &status) ||
-		    status != cudaDriverEntryPointSuccess)
+	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (!find(&needed[i]))
 			return;
 	}
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		find(&others[i]);
 	is_loaded = true;
 }
 

@@ -29,8 +29,44 @@ struct mini_driver {
 	CUresult (*EventCreate)(CUevent *event, unsigned int flags);
 	CUresult (*EventDestroy)(CUevent event);
 	CUresult (*EventRecord)(CUevent event, CUstream stream);
+	CUresult (*EventSynchronize)(CUevent event);
 	CUresult (*StreamIsCapturing)(CUstream stream, CUstreamCaptureStatus *status);
 	CUresult (*StreamWaitEvent)(CUstream stream, CUevent event, unsigned int flags);
+	CUresult (*StreamBatchMemOp)(CUstream stream, unsigned int count,
+				     CUstreamBatchMemOpParams *ops, unsigned int flags);
+	CUresult (*MemcpyBatchAsync)(CUdeviceptr *targets, CUdeviceptr *sources,
+				     size_t *sizes, size_t count,
+				     CUmemcpyAttributes *attributes,
+				     size_t *attribute_indices, size_t attribute_count,
+				     CUstream stream);
+	/* Memory that is an object, and the addresses at which it is. */
+	CUresult (*DeviceTotalMem)(size_t *bytes, CUdevice device);
+	CUresult (*MemGetAddressRange)(CUdeviceptr *base, size_t *size,
+				       CUdeviceptr address);
+	CUresult (*MemCreate)(CUmemGenericAllocationHandle *handle, size_t size,
+			      const CUmemAllocationProp *properties,
+			      unsigned long long flags);
+	CUresult (*MemRelease)(CUmemGenericAllocationHandle handle);
+	CUresult (*MemRetainAllocationHandle)(CUmemGenericAllocationHandle *handle,
+					      void *address);
+	CUresult (*MemExportToShareableHandle)(void *shareable,
+					       CUmemGenericAllocationHandle handle,
+					       CUmemAllocationHandleType type,
+					       unsigned long long flags);
+	CUresult (*MemImportFromShareableHandle)(CUmemGenericAllocationHandle *handle,
+						 void *shareable,
+						 CUmemAllocationHandleType type);
+	CUresult (*MemGetAllocationGranularity)(size_t *granularity,
+						const CUmemAllocationProp *properties,
+						CUmemAllocationGranularity_flags option);
+	CUresult (*MemAddressReserve)(CUdeviceptr *address, size_t size, size_t alignment,
+				      CUdeviceptr wanted, unsigned long long flags);
+	CUresult (*MemAddressFree)(CUdeviceptr address, size_t size);
+	CUresult (*MemMap)(CUdeviceptr address, size_t size, size_t offset,
+			   CUmemGenericAllocationHandle handle, unsigned long long flags);
+	CUresult (*MemSetAccess)(CUdeviceptr address, size_t size,
+				 const CUmemAccessDesc *access, size_t count);
+	CUresult (*MemUnmap)(CUdeviceptr address, size_t size);
 };
 
 /* Valid once mini_driver_load() succeeded. */

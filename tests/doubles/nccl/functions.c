@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernels are registered with the runtime as nvcc has every library do it, each under the
- * address of something in the library that stands for it.
- */
+/* The table of functions.def, how to find an operation in it, and its kernels. */
 #include "functions.h"
 
 #include "arguments.h"
-#include "double_image.h"
+#include "kernels.h"
+#include "release.h"
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 /* clang-format off */
 enum {
@@ -19,62 +19,158 @@ enum {
 	COLL_Reduce = MINI_REDUCE, COLL_ReduceScatter = MINI_REDUCE_SCATTER
 };
 enum {
-	TYPE_None = -1, TYPE_i8 = ncclInt8, TYPE_u8 = ncclUint8, TYPE_i32 = ncclInt32,
+	OP_None = MINI_SUM, OP_Sum = MINI_SUM, OP_Prod = MINI_PROD, OP_MinMax = MINI_MIN_MAX,
+	OP_PreMulSum = MINI_PRE_MUL_SUM, OP_SumPostDiv = MINI_SUM_POST_DIV
+};
+enum {
+	TYPE_None = ncclInt8, TYPE_i8 = ncclInt8, TYPE_u8 = ncclUint8, TYPE_i32 = ncclInt32,
 	TYPE_u32 = ncclUint32, TYPE_i64 = ncclInt64, TYPE_u64 = ncclUint64,
 	TYPE_f16 = ncclFloat16, TYPE_f32 = ncclFloat32, TYPE_f64 = ncclFloat64,
 	TYPE_bf16 = ncclBfloat16, TYPE_f8e4m3 = ncclFloat8e4m3, TYPE_f8e5m2 = ncclFloat8e5m2
 };
 enum { ALGO_None = MINI_NO_ALGORITHM, ALGO_TREE = MINI_TREE, ALGO_RING = MINI_RING };
-enum {
-	PROTO_None = MINI_NO_PROTOCOL, PROTO_LL = MINI_LL, PROTO_LL128 = MINI_LL128,
-	PROTO_SIMPLE = MINI_SIMPLE
-};
 
-static const struct mini_device_function functions[] = {
-#define KERNEL(name)
-#define FUNCTION(number, kernel, is_own, coll, op, type, algo, proto) \
-	{number, kernel, is_own, (enum mini_function) COLL_##coll, #op, #type, TYPE_##type, \
-	 (enum mini_algorithm) ALGO_##algo, (enum mini_protocol) PROTO_##proto},
-#include "functions.def"
-#undef KERNEL
-#undef FUNCTION
-};
+/* The first release of each numbering. */
+static const int since[] = {21900, 22000, 22300, 22400, 22900};
+enum { NUMBERINGS = sizeof(since) / sizeof(since[0]) };
 
-static const struct double_kernel kernels[] = {
-#define KERNEL(function) {.name = #function, .run = mini_arguments_run},
-#define FUNCTION(...)
+/* What differs in the protocol alone is one. */
+static const struct row {
+	enum mini_function function;
+	const char *function_name;
+	enum mini_reduction operator;
+	const char *operator_name;
+	int type;
+	const char *type_name;
+	enum mini_algorithm algorithm;
+	int numbers[NUMBERINGS];
+} rows[] = {
+#define FUNCTION(coll, op, type, algo, ...) \
+	{(enum mini_function) COLL_##coll, #coll, (enum mini_reduction) OP_##op, #op, \
+	 TYPE_##type, #type, (enum mini_algorithm) ALGO_##algo, {__VA_ARGS__}},
 #include "functions.def"
-#undef KERNEL
 #undef FUNCTION
 };
 /* clang-format on */
 
-enum {
-	KERNELS = sizeof(kernels) / sizeof(kernels[0]),
-	FUNCTIONS = sizeof(functions) / sizeof(functions[0])
-};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]), NAME_BYTES = 128 };
 
-static const struct double_image image = {DOUBLE_IMAGE_MAGIC, KERNELS, kernels};
-static char stubs[KERNELS];
-static void **registered;
+/* Until 2.21, and one of our own that nobody else asks for. */
+static const size_t parameter_sizes[] = {8, 8, 8, 8};
 
-__attribute__((constructor)) static void register_kernels(void)
+static char kernel_names[ROWS][NAME_BYTES];
+static struct double_kernel kernels[ROWS];
+static struct double_image image = {DOUBLE_IMAGE_MAGIC, 0, kernels};
+static char stubs[ROWS];
+/* Of each row. */
+static unsigned int kernel_of[ROWS];
+
+static bool has_operator(enum mini_function function)
 {
-	int i;
+	return function == MINI_ALL_REDUCE || function == MINI_REDUCE ||
+	       function == MINI_REDUCE_SCATTER;
+}
 
-	registered = __cudaRegisterFatBinary((void *) (uintptr_t) &image);
-	if (!registered)
+/* Sums alone have kernels, and signed integers those of unsigned ones. */
+static void kernel_name(const struct row *row, char *name, size_t size)
+{
+	const char *type = row->type_name[0] == 'i' ? row->type_name + 1 : "";
+	const char *shape = mini_algorithm_name(row->algorithm);
+	bool is_short = mini_release() >= 23100;
+
+	if (row->function == MINI_SEND)
+		snprintf(name, size, "ncclDevKernel_SendRecv");
+	else if (has_operator(row->function))
+		snprintf(name, size, "ncclDevKernel_%s_%s%s%s_%s%s", row->function_name,
+			 is_short ? "" : "Sum_", *type ? "u" : "",
+			 *type ? type : row->type_name, shape, is_short ? "" : "_LL");
+	else
+		snprintf(name, size, "ncclDevKernel_%s_RING%s", row->function_name,
+			 is_short ? "" : "_LL");
+}
+
+/* NCCL 2.18.3, include/collectives.h:29 and enqueue.cc:26: by the types of C. */
+static void kernel_name_2_18(const struct row *row, char *name, size_t size)
+{
+	static const char *const types[] = {
+		[ncclInt8] = "int8_t",	  [ncclUint8] = "uint8_t",
+		[ncclInt32] = "int32_t",  [ncclUint32] = "uint32_t",
+		[ncclInt64] = "int64_t",  [ncclUint64] = "uint64_t",
+		[ncclFloat16] = "half",	  [ncclFloat32] = "float",
+		[ncclFloat64] = "double", [ncclBfloat16] = "__nv_bfloat16",
+	};
+
+	if (row->function == MINI_SEND)
+		snprintf(name, size, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t");
+	else
+		snprintf(name, size, "ncclKernel_%s_%s_LL_Sum_%s", row->function_name,
+			 mini_algorithm_name(row->algorithm), types[row->type]);
+}
+
+/* As the compiler writes it, with the types of the parameters. */
+static void mangled_name(const struct row *row, char *name)
+{
+	char plain[NAME_BYTES - 48];
+
+	if (mini_release() < 21900)
+		kernel_name_2_18(row, plain, sizeof(plain));
+	else
+		kernel_name(row, plain, sizeof(plain));
+	snprintf(name, NAME_BYTES, "_Z%zu%s%s", strlen(plain), plain,
+		 mini_release() < 22200 ? "P11ncclDevCommmP8ncclWork"
+					: "24ncclDevKernelArgsStorageILm4096EE");
+}
+
+bool mini_type_is_there(ncclDataType_t type)
+{
+	return mini_release() >= 22400 || type < ncclFloat8e4m3;
+}
+
+/* Several rows have one. */
+static void add_kernel(int row)
+{
+	char name[NAME_BYTES];
+	unsigned int i = 0;
+
+	mangled_name(&rows[row], name);
+	while (i < image.kernel_count && strcmp(kernel_names[i], name) != 0)
+		i++;
+	kernel_of[row] = i;
+	if (i < image.kernel_count)
 		return;
-	for (i = 0; i < KERNELS; i++)
-		__cudaRegisterFunction(registered, &stubs[i],
-				       (char *) (uintptr_t) kernels[i].name,
-				       kernels[i].name, -1, NULL, NULL, NULL, NULL, NULL);
-	__cudaRegisterFatBinaryEnd(registered);
+	strcpy(kernel_names[i], name);
+	kernels[i] = (struct double_kernel){.name = kernel_names[i],
+					    .run = mini_arguments_run};
+	if (mini_release() < 22200) {
+		kernels[i].parameter_sizes = parameter_sizes;
+		kernels[i].parameter_count =
+			sizeof(parameter_sizes) / sizeof(parameter_sizes[0]);
+	}
+	image.kernel_count++;
+}
+
+static void register_kernels(void)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++) {
+		if (mini_type_is_there((ncclDataType_t) rows[i].type))
+			add_kernel((int) i);
+	}
+	mini_kernels_register(&image, stubs);
+}
+
+/* As late as can be: a test may choose the release when the library is loaded already. */
+static void prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_kernels);
 }
 
 const char *mini_kernel_name(unsigned int kernel)
 {
-	return kernels[kernel].name;
+	return kernel_names[kernel];
 }
 
 CUresult mini_kernel(unsigned int kernel, CUfunction *ret_function)
@@ -82,70 +178,67 @@ CUresult mini_kernel(unsigned int kernel, CUfunction *ret_function)
 	return (CUresult) cudaGetFuncBySymbol(ret_function, &stubs[kernel]);
 }
 
-static const char *operator_name(const struct mini_op *op)
-{
-	bool is_float = op->type == ncclFloat16 || op->type == ncclFloat32 ||
-			op->type == ncclFloat64 || op->type == ncclBfloat16 ||
-			op->type == ncclFloat8e4m3 || op->type == ncclFloat8e5m2;
-
-	switch (op->op) {
-	case ncclProd:
-		return "Prod";
-	case ncclMax:
-	case ncclMin:
-		return "MinMax";
-	case ncclAvg:
-		return is_float ? "PreMulSum" : "SumPostDiv";
-	default:
-		return "Sum";
-	}
-}
-
-static bool has_operator(const struct mini_op *op)
-{
-	return op->function == MINI_ALL_REDUCE || op->function == MINI_REDUCE ||
-	       op->function == MINI_REDUCE_SCATTER;
-}
-
-static enum mini_algorithm choose_algorithm(const struct mini_op *op)
-{
-	const char *wanted = getenv("NCCL_ALGO");
-
-	if (op->function == MINI_ALL_REDUCE && wanted && strcasecmp(wanted, "tree") == 0)
-		return MINI_TREE;
-	return MINI_RING;
-}
-
-static enum mini_protocol choose_protocol(void)
-{
-	const char *wanted = getenv("NCCL_PROTO");
-
-	if (wanted && strcasecmp(wanted, "ll") == 0)
-		return MINI_LL;
-	return wanted && strcasecmp(wanted, "ll128") == 0 ? MINI_LL128 : MINI_SIMPLE;
-}
-
-static bool is_it(const struct mini_device_function *f, const struct mini_op *op)
+static bool is_it(const struct row *row, const struct mini_op *op)
 {
 	if (mini_op_is_p2p(op))
-		return f->function == MINI_SEND;
-	if (f->function != op->function || f->algorithm != choose_algorithm(op) ||
-	    f->protocol != choose_protocol())
+		return row->function == MINI_SEND;
+	if (row->function != op->function || row->algorithm != op->algorithm)
 		return false;
-	return !has_operator(op) ||
-	       (f->type == (int) op->type &&
-		strcasecmp(f->operator_name, operator_name(op)) == 0);
+	return !has_operator(op->function) ||
+	       (row->type == (int) op->type && row->operator== op->operation.kind);
 }
 
-const struct mini_device_function *mini_device_function(const struct mini_op *op)
+/* NCCL 2.18.3, include/collectives.h:12-24: maximum and minimum are two operators. */
+static unsigned int number_2_18(const struct row *row, const struct mini_op *op)
 {
-	int i;
+	enum { TYPES = 10, ALGORITHMS = 6, OPERATORS = 6 };
+	static const unsigned int functions[] = {
+		[MINI_BROADCAST] = 0,	   [MINI_REDUCE] = 1,	  [MINI_ALL_GATHER] = 2,
+		[MINI_REDUCE_SCATTER] = 3, [MINI_ALL_REDUCE] = 4,
+	};
+	static const unsigned int operators[] = {
+		[MINI_SUM] = 0,		[MINI_PROD] = 1,	 [MINI_MIN_MAX] = 3,
+		[MINI_PRE_MUL_SUM] = 4, [MINI_SUM_POST_DIV] = 5,
+	};
+	unsigned int number = functions[row->function] * OPERATORS;
 
-	for (i = 0; i < FUNCTIONS; i++) {
-		if (is_it(&functions[i], op))
-			return &functions[i];
-	}
-	return &functions[0];
+	number += operators[row->operator] -
+		  (row->operator == MINI_MIN_MAX && op->operation.is_max);
+	number = (number * TYPES + (unsigned int) row->type) * ALGORITHMS;
+	number = (number + (unsigned int) row->algorithm) * MINI_PROTOCOLS;
+	return 1 + TYPES + number + (unsigned int) op->protocol;
+}
+
+static unsigned int number_of(const struct row *row, const struct mini_op *op)
+{
+	int numbering = NUMBERINGS - 1;
+
+	if (mini_release() < since[0])
+		return mini_op_is_p2p(op) ? 0 : number_2_18(row, op);
+	while (mini_release() < since[numbering])
+		numbering--;
+	return (unsigned int) row->numbers[numbering] +
+	       (mini_op_is_p2p(op) ? 0 : (unsigned int) op->protocol);
+}
+
+struct mini_device_function mini_device_function(const struct mini_op *op)
+{
+	const struct row *row = rows;
+	bool is_p2p = mini_op_is_p2p(op);
+
+	prepare();
+	while (row < rows + ROWS - 1 && !is_it(row, op))
+		row++;
+	return (struct mini_device_function){
+		.number = number_of(row, op),
+		.kernel = kernel_of[row - rows],
+		.is_own_kernel =
+			is_p2p || (row->operator== MINI_SUM && op->protocol == MINI_LL),
+		.operator_name = row->operator_name,
+		.type_name = row->type_name,
+		.algorithm = row->algorithm,
+		.protocol = is_p2p ? MINI_NO_PROTOCOL : op->protocol,
+	};
 }
 
 const char *mini_function_name(const struct mini_op *op)

@@ -3,8 +3,11 @@
 #include "group.h"
 
 #include "comm.h"
+#include "group_share.h"
 #include "reduce.h"
 #include "result.h"
+#include "thread.h"
+#include "truth.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,18 +15,6 @@
 
 /* Of NCCL_SIM_INFO_INITIALIZER. */
 #define SIM_INFO_MAGIC 0x74685283
-
-/* A communicator's share of a group. */
-struct share {
-	struct share *next;
-	struct ncclComm *comm;
-	struct mini_op *ops;
-	struct mini_op **last;
-	/* For the thread that connects, where there are several shares. */
-	struct mini_plan *plan;
-	pthread_t thread;
-	int err;
-};
 
 struct job {
 	struct job *next;
@@ -34,7 +25,7 @@ struct job {
 	mini_job_function run;
 	mini_job_cancel cancel;
 	void *argument;
-	pthread_t thread;
+	struct mini_thread thread;
 	ncclResult_t result;
 };
 
@@ -42,8 +33,8 @@ struct job {
 enum mode { UNDECIDED, BLOCKING, NONBLOCKING };
 
 struct group {
-	struct share *shares;
-	struct share **last_share;
+	struct mini_share *shares;
+	struct mini_share **last_share;
 	struct job *jobs;
 	struct job **last_job;
 	enum mode mode;
@@ -82,18 +73,16 @@ static struct group *current_group(void)
 	return current;
 }
 
-static struct share *share_of(struct group *group, struct ncclComm *comm)
+static struct mini_share *share_of(struct group *group, struct ncclComm *comm)
 {
-	struct share *share;
+	struct mini_share *share;
 
 	for (share = group->shares; share; share = share->next) {
 		if (share->comm == comm)
 			return share;
 	}
-	share = calloc(1, sizeof(*share));
+	share = mini_share_create(comm);
 	if (share) {
-		share->comm = comm;
-		share->last = &share->ops;
 		*group->last_share = share;
 		group->last_share = &share->next;
 	}
@@ -108,16 +97,26 @@ static enum mode mode_of(const struct ncclComm *comm)
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
 {
 	struct group *group = current_group();
-	struct share *share = group ? share_of(group, comm) : NULL;
-	struct mini_op *copy = share ? malloc(sizeof(*copy)) : NULL;
+	struct mini_share *share = group ? share_of(group, comm) : NULL;
 
-	if (!copy)
+	if (!share || !mini_share_add_op(share, op))
 		return mini_fail(ncclSystemError, "out of memory");
-	*copy = *op;
-	copy->next = NULL;
-	*share->last = copy;
-	share->last = &copy->next;
 	/* Of operations it is the last one that decides. */
+	group->mode = mode_of(comm);
+	return ncclSuccess;
+}
+
+ncclResult_t mini_group_add_registration(struct ncclComm *comm,
+					 struct mini_registration *registration)
+{
+	struct group *group = current_group();
+	struct mini_share *share = group ? share_of(group, comm) : NULL;
+
+	if (!share) {
+		free(registration);
+		return mini_fail(ncclSystemError, "out of memory");
+	}
+	mini_share_add_registration(share, registration);
 	group->mode = mode_of(comm);
 	return ncclSuccess;
 }
@@ -183,6 +182,14 @@ static void *job_main(void *arg)
 	return NULL;
 }
 
+static void *job_thread(void *arg)
+{
+	struct job *job = arg;
+
+	mini_truth_thread(MINI_THREAD_GROUP, job->comm);
+	return job_main(job);
+}
+
 /*
  * A job alone runs in the caller's thread.  Several wait for each other, so each
  * has a thread, created by the caller of ncclGroupEnd().
@@ -195,90 +202,28 @@ static ncclResult_t run_jobs(struct group *group)
 	for (job = group->jobs; job; job = job->next) {
 		if (!group->jobs->next)
 			job_main(job);
-		else if (pthread_create(&job->thread, NULL, job_main, job))
+		else if (mini_thread_start(&job->thread, MINI_ARGUMENT_JOB, job_thread,
+					   job))
 			job->result =
 				mini_fail(ncclSystemError, "cannot create a thread");
 	}
 	for (job = group->jobs; job; job = job->next) {
-		if (job->thread)
-			pthread_join(job->thread, NULL);
+		mini_thread_join(&job->thread);
 		if (result == ncclSuccess)
 			result = job->result;
 	}
 	return result;
 }
 
-static void *connect_main(void *arg)
-{
-	struct share *share = arg;
-
-	share->err = mini_plan_connect(share->plan);
-	return NULL;
-}
-
-/*
- * Like NCCL: what is connected already has no job; one job runs inline, and of
- * several each has a thread, since they may wait for each other.
- */
-static ncclResult_t connect_shares(struct group *group)
-{
-	ncclResult_t result = ncclSuccess;
-	struct share *share;
-
-	for (share = group->shares; share; share = share->next) {
-		if (mini_plan_is_connected(share->plan))
-			continue;
-		if (!group->shares->next)
-			connect_main(share);
-		else if (pthread_create(&share->thread, NULL, connect_main, share))
-			share->err = -EAGAIN;
-	}
-	for (share = group->shares; share; share = share->next) {
-		if (share->thread)
-			pthread_join(share->thread, NULL);
-		if (result == ncclSuccess)
-			result = mini_result(share->err);
-	}
-	return result;
-}
-
-static ncclResult_t launch_shares(struct group *group)
-{
-	ncclResult_t result = ncclSuccess;
-	struct share *share;
-
-	for (share = group->shares; share; share = share->next) {
-		share->plan = mini_plan_create(share->comm, share->ops);
-		if (!share->plan)
-			return mini_fail(ncclSystemError, "out of memory");
-		share->ops = NULL;
-		result = mini_plan_check(share->plan);
-		if (result != ncclSuccess)
-			return result;
-	}
-	result = connect_shares(group);
-	for (share = group->shares; share && result == ncclSuccess; share = share->next) {
-		struct mini_plan *plan = share->plan;
-
-		/* From here on the plan is not the group's any more. */
-		share->plan = NULL;
-		result = mini_plan_launch(plan);
-	}
-	return result;
-}
-
 static void destroy_group(struct group *group)
 {
-	struct share *share;
+	struct mini_share *share;
 	struct job *job;
 
 	while (group->shares) {
 		share = group->shares;
 		group->shares = share->next;
-		mini_ops_destroy(share->ops);
-		if (share->plan)
-			mini_plan_destroy(share->plan);
-		free(share);
+		mini_share_destroy(share);
 	}
 	while (group->jobs) {
 		job = group->jobs;
@@ -294,7 +239,7 @@ static void destroy_group(struct group *group)
  */
 static void cancel_group(struct group *group, ncclResult_t result)
 {
-	struct share *share;
+	struct mini_share *share;
 	struct job *job;
 
 	for (share = group->shares; share; share = share->next) {
@@ -312,7 +257,7 @@ static void cancel_group(struct group *group, ncclResult_t result)
 /* What NCCL's tuning model gives for the last collective; any number will do. */
 static void estimate(const struct group *group, ncclSimInfo_t *info)
 {
-	const struct share *share;
+	const struct mini_share *share;
 	const struct mini_op *op;
 
 	for (share = group->shares; share; share = share->next) {
@@ -330,17 +275,19 @@ static ncclResult_t run_group(struct group *group, ncclSimInfo_t *info)
 {
 	ncclResult_t result = run_jobs(group);
 
+	if (result == ncclSuccess)
+		result = mini_shares_register(group->shares);
 	if (result == ncclSuccess && info)
 		estimate(group, info);
 	else if (result == ncclSuccess)
-		result = launch_shares(group);
+		result = mini_shares_launch(group->shares);
 	return result;
 }
 
 static void *background_main(void *arg)
 {
 	struct group *group = arg;
-	struct share *share;
+	struct mini_share *share;
 	struct job *job;
 	ncclResult_t result;
 
@@ -355,15 +302,25 @@ static void *background_main(void *arg)
 	return NULL;
 }
 
+/* Of several communicators the first is told. */
+static void *background_thread(void *arg)
+{
+	struct group *group = arg;
+
+	mini_truth_thread(MINI_THREAD_GROUP,
+			  group->jobs ? group->jobs->comm : group->shares->comm);
+	return background_main(group);
+}
+
 /*
  * NCCL creates a thread for each group of a nonblocking communicator, and the
  * call returns before the work is launched.
  */
 static ncclResult_t run_in_background(struct group *group)
 {
-	struct share *share;
+	struct mini_share *share;
 	struct job *job;
-	pthread_t thread;
+	struct mini_thread thread;
 
 	for (share = group->shares; share; share = share->next)
 		mini_comm_begin_job(share->comm);
@@ -371,11 +328,11 @@ static ncclResult_t run_in_background(struct group *group)
 		if (!job->is_destroy)
 			mini_comm_begin_job(job->comm);
 	}
-	if (pthread_create(&thread, NULL, background_main, group)) {
+	if (mini_thread_start(&thread, MINI_ARGUMENT_JOB, background_thread, group)) {
 		background_main(group);
 		return ncclSuccess;
 	}
-	pthread_detach(thread);
+	mini_thread_detach(&thread);
 	return ncclInProgress;
 }
 

@@ -7,6 +7,7 @@
 #define MINI_NCCL_GROUP_H
 
 #include "plan.h"
+#include "window.h"
 
 typedef ncclResult_t (*mini_job_function)(void *argument);
 typedef void (*mini_job_cancel)(void *argument);
@@ -23,6 +24,12 @@ ncclResult_t mini_group_fail(ncclResult_t result);
 /* How many groups of the thread are open. */
 int mini_group_depth(void);
 
+/*
+ * Takes the registration, which is carried out at the end of the group, after its jobs
+ * and before its operations.  Called inside a group.
+ */
+ncclResult_t mini_group_add_registration(struct ncclComm *comm,
+					 struct mini_registration *registration);
 /* Copies the operation.  Called inside a group. */
 ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op);
 /*

@@ -1,200 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* From the operations of a group to a kernel in a stream. */
+/* From plans to kernels in a stream. */
 #include "plan.h"
 
 #include "arguments.h"
 #include "comm.h"
+#include "copies.h"
+#include "delay.h"
 #include "functions.h"
 #include "launches.h"
-#include "reduce.h"
+#include "nvtx.h"
 #include "result.h"
+#include "symmetric.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 /* All that graphs were captured of, which may be launched until the process ends. */
 static struct mini_plan *captured;
 static pthread_mutex_t captured_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static size_t traffic(const struct mini_op *op)
-{
-	return op->count * mini_type_size(op->type);
-}
-
-/*
- * NCCL does not keep the order of the calls inside a group: collectives go by
- * falling traffic, and sends and receives come after them.
- */
-static bool goes_before(const struct mini_op *a, const struct mini_op *b)
-{
-	if (mini_op_is_p2p(a) || mini_op_is_p2p(b))
-		return !mini_op_is_p2p(a) && mini_op_is_p2p(b);
-	return traffic(a) > traffic(b);
-}
-
-struct mini_plan *mini_plan_create(struct ncclComm *comm, struct mini_op *ops)
-{
-	struct mini_plan *plan = calloc(1, sizeof(*plan));
-	struct mini_op *op;
-	struct mini_op **place;
-
-	if (!plan)
-		return NULL;
-	plan->comm = comm;
-	while (ops) {
-		op = ops;
-		ops = op->next;
-		for (place = &plan->ops; *place && !goes_before(op, *place);
-		     place = &(*place)->next)
-			;
-		op->next = *place;
-		*place = op;
-	}
-	return plan;
-}
-
-void mini_ops_destroy(struct mini_op *ops)
-{
-	struct mini_op *op;
-
-	while (ops) {
-		op = ops;
-		ops = op->next;
-		free(op);
-	}
-}
-
-void mini_plan_destroy(struct mini_plan *plan)
-{
-	mini_ops_destroy(plan->ops);
-	free(plan);
-}
-
-ncclResult_t mini_plan_check(const struct mini_plan *plan)
-{
-	const struct mini_op *op;
-	int sends = 0;
-	int receives = 0;
-
-	for (op = plan->ops; op; op = op->next) {
-		if (mini_op_is_p2p(op) && op->root == plan->comm->rank) {
-			sends += op->function == MINI_SEND;
-			receives += op->function == MINI_RECV;
-		}
-	}
-	if (sends > receives)
-		return mini_fail(ncclInvalidUsage,
-				 "Trying to send to self without a matching recv");
-	if (receives > sends)
-		return mini_fail(ncclInvalidUsage,
-				 "Trying to recv to self without a matching send");
-	return ncclSuccess;
-}
-
-/*
- * Point to point the channel follows from how far the peer is, so that sends to several
- * go on several; a collective uses all of them as long as it has an element for each.
- */
-static int p2p_channel(const struct ncclComm *comm, const struct mini_op *op)
-{
-	int distance =
-		op->function == MINI_SEND ? op->root - comm->rank : comm->rank - op->root;
-
-	return (distance + comm->nranks) % comm->nranks % comm->channels;
-}
-
-size_t mini_op_elements_per_channel(const struct ncclComm *comm, const struct mini_op *op)
-{
-	size_t channels = (size_t) comm->channels;
-
-	return (op->count + channels - 1) / channels;
-}
-
-uint64_t mini_op_channels(const struct ncclComm *comm, const struct mini_op *op)
-{
-	size_t part = mini_op_elements_per_channel(comm, op);
-
-	if (mini_op_is_p2p(op))
-		return op->root == comm->rank ? 0 : 1ULL << p2p_channel(comm, op);
-	return ~0ULL >> (MINI_MAX_CHANNELS - (op->count + part - 1) / part);
-}
-
-/* The connection of one direction that an operation needs on a channel, if any. */
-static bool needed_connection(const struct ncclComm *comm, const struct mini_op *op,
-			      int channel, bool is_send, struct mini_end *ret_end)
-{
-	int step = is_send ? 1 : comm->nranks - 1;
-
-	if (!(mini_op_channels(comm, op) >> channel & 1) ||
-	    (mini_op_is_p2p(op) && is_send != (op->function == MINI_SEND)))
-		return false;
-	*ret_end = (struct mini_end){
-		.peer = mini_op_is_p2p(op) ? op->root
-					   : (comm->rank + step) % comm->nranks,
-		.channel = channel,
-		.index = mini_op_is_p2p(op),
-		.is_send = is_send,
-	};
-	return true;
-}
-
-static int connect_direction(struct mini_plan *plan, bool is_send)
-{
-	struct mini_proxy *proxy = &plan->comm->proxy;
-	const struct mini_op *op;
-	struct mini_end end;
-	int channel;
-	int err = 0;
-
-	for (op = plan->ops; op && !err; op = op->next) {
-		for (channel = 0; channel < plan->comm->channels && !err; channel++) {
-			if (needed_connection(plan->comm, op, channel, is_send, &end) &&
-			    !mini_proxy_is_connected(proxy, &end))
-				err = mini_proxy_connect(proxy, &end);
-		}
-	}
-	return err;
-}
-
-static bool is_connected(const struct mini_plan *plan, const struct mini_op *op,
-			 bool is_send)
-{
-	struct mini_end end;
-	int channel;
-
-	for (channel = 0; channel < plan->comm->channels; channel++) {
-		if (needed_connection(plan->comm, op, channel, is_send, &end) &&
-		    !mini_proxy_is_connected(&plan->comm->proxy, &end))
-			return false;
-	}
-	return true;
-}
-
-bool mini_plan_is_connected(const struct mini_plan *plan)
-{
-	const struct mini_op *op;
-
-	for (op = plan->ops; op; op = op->next) {
-		if (!is_connected(plan, op, true) || !is_connected(plan, op, false))
-			return false;
-	}
-	return mini_proxy_has_progress(&plan->comm->proxy);
-}
-
-int mini_plan_connect(struct mini_plan *plan)
-{
-	int err;
-
-	/* What the peers wait for comes first, then what we wait for. */
-	err = connect_direction(plan, true);
-	if (!err)
-		err = connect_direction(plan, false);
-	/* To itself a rank needs no connection, but the progress thread. */
-	if (!err && !mini_proxy_has_progress(&plan->comm->proxy))
-		err = mini_proxy_need_progress(&plan->comm->proxy);
-	return err;
-}
 
 /* Has one stream wait for what another holds up to now. */
 static CUresult order(CUstream first, CUstream then)
@@ -212,73 +35,57 @@ static CUresult order(CUstream first, CUstream then)
 }
 
 /*
- * One kernel stands for calls that may have named several streams: it runs in
- * the first one's, after and before what is in the others.
- */
-static CUresult order_all(const struct mini_plan *plan, bool is_before)
-{
-	CUstream main_stream = plan->ops->stream;
-	const struct mini_op *op;
-	CUstream last = main_stream;
-	CUresult res = CUDA_SUCCESS;
-
-	for (op = plan->ops; op && !res; op = op->next) {
-		if (op->stream == main_stream || op->stream == last)
-			continue;
-		last = op->stream;
-		res = is_before ? order(last, main_stream) : order(main_stream, last);
-	}
-	return res;
-}
-
-/*
  * What a graph carries out at every launch of it is a copy of what was captured: it is
- * handed to the progress thread by the host function before the kernel.
+ * handed to the progress thread by the host function before the kernel, or by the kernel
+ * where the proxy has nothing to do and so there is none.
  */
-static struct mini_plan *copy_plan(const struct mini_plan *plan)
-{
-	struct mini_plan *copy = calloc(1, sizeof(*copy));
-	const struct mini_op *op;
-	struct mini_op **last;
-
-	if (!copy)
-		return NULL;
-	copy->comm = plan->comm;
-	last = &copy->ops;
-	for (op = plan->ops; op; op = op->next) {
-		*last = malloc(sizeof(**last));
-		if (!*last) {
-			mini_plan_destroy(copy);
-			return NULL;
-		}
-		**last = *op;
-		(*last)->next = NULL;
-		last = &(*last)->next;
-	}
-	return copy;
-}
-
 static void begin_replay(void *data)
 {
+	struct mini_range range __attribute__((unused, cleanup(mini_range_end))) =
+		mini_range_begin(MINI_RANGE_HOST_FUNCTION);
 	struct mini_plan *plan = data;
+	struct mini_plan *copy = calloc(1, sizeof(*copy));
 
-	plan->replay = copy_plan(plan);
-	if (!plan->replay)
+	if (!copy)
 		return;
+	copy->comm = plan->comm;
+	copy->ops = plan->ops;
+	copy->works = plan->works;
+	copy->parts = plan->parts;
+	copy->part_count = plan->part_count;
+	copy->channel_mask = plan->channel_mask;
+	copy->is_copy = true;
+	plan->replay = copy;
+	mini_launches_replayed(plan);
 	mini_proxy_expect(&plan->comm->proxy);
-	mini_proxy_append(&plan->comm->proxy, plan->replay);
+	mini_proxy_append(&plan->comm->proxy, copy);
+}
+
+static bool has_messages(const struct mini_plan *plan)
+{
+	const struct mini_op *op;
+
+	for (op = plan->ops; op; op = op->next) {
+		if (op->channels)
+			return true;
+	}
+	return false;
 }
 
 void mini_plan_kernel(struct mini_plan *plan)
 {
-	struct mini_plan *replay = plan->replay;
+	struct mini_plan *replay;
 
 	if (!plan->is_captured) {
 		mini_proxy_kernel(plan);
-	} else if (replay) {
-		plan->replay = NULL;
-		mini_proxy_kernel(replay);
+		return;
 	}
+	if (!has_messages(plan))
+		begin_replay(plan);
+	replay = plan->replay;
+	plan->replay = NULL;
+	if (replay)
+		mini_proxy_kernel(replay);
 }
 
 /* Clusters divide the grid. */
@@ -291,69 +98,61 @@ static unsigned int cluster_size(unsigned int grid)
 	return size;
 }
 
-static CUresult launch_kernel(struct mini_plan *plan, struct mini_launch *launch)
+/* With parameters or, where these are NULL, a buffer. */
+static CUresult launch_with(CUfunction function, CUstream stream, unsigned int blocks,
+			    unsigned int threads, void **parameters, void *buffer,
+			    size_t size)
 {
-	unsigned int grid = (unsigned int) __builtin_popcountll(launch->channel_mask);
-	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, launch->buffer,
-			 CU_LAUNCH_PARAM_BUFFER_SIZE, &launch->size, CU_LAUNCH_PARAM_END};
+	void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer,
+			 CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
 	CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-				     .value.clusterDim = {cluster_size(grid), 1, 1}};
+				     .value.clusterDim = {cluster_size(blocks), 1, 1}};
 	CUlaunchConfig config = {
-		.gridDimX = grid,
+		.gridDimX = blocks,
 		.gridDimY = 1,
 		.gridDimZ = 1,
-		.blockDimX = launch->threads,
+		.blockDimX = threads,
 		.blockDimY = 1,
 		.blockDimZ = 1,
-		.hStream = plan->ops->stream,
+		.hStream = stream,
 		.attrs = &cluster,
 		.numAttrs = 1,
 	};
+
+	if (parameters)
+		return mini_driver.LaunchKernelEx(&config, function, parameters, NULL);
+	return mini_driver.LaunchKernelEx(&config, function, NULL, extra);
+}
+
+CUresult mini_kernel_launch(CUfunction function, CUstream stream, unsigned int blocks,
+			    unsigned int threads, void *buffer, size_t size)
+{
+	return launch_with(function, stream, blocks, threads, NULL, buffer, size);
+}
+
+static CUresult launch_kernel(struct mini_plan *plan, struct mini_launch *launch)
+{
+	unsigned int blocks = (unsigned int) __builtin_popcountll(launch->channel_mask);
+	void *parameters[] = {&plan->comm->device_comm, &launch->channel_mask,
+			      &launch->work_head, &plan};
 	CUfunction function;
 	CUresult res = mini_kernel(launch->kernel, &function);
 
-	return res ? res : mini_driver.LaunchKernelEx(&config, function, NULL, extra);
+	return res ? res
+		   : launch_with(function, plan->ops->stream, blocks, launch->threads,
+				 mini_launch_is_ring() ? parameters : NULL,
+				 launch->buffer, launch->size);
 }
 
-/* `first` is the first operation of the launch, whose kernel runs `run` of the plan. */
-static CUresult finish(struct mini_plan *plan, struct mini_launch *launch,
-		       const struct mini_op *first, struct mini_plan *run)
+static CUresult launch(struct mini_plan *plan)
 {
 	CUresult res = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (mini_launch_finish(launch, run, plan->is_captured))
-		res = launch_kernel(plan, launch);
-	mini_launches_write(plan->comm, launch, first, plan->ops->stream,
+	if (mini_launch_finish(plan->launch, plan, plan->is_captured))
+		res = launch_kernel(plan, plan->launch);
+	mini_launches_write(plan->comm, plan->launch, plan->ops, plan->ops->stream,
 			    plan->is_captured, (int) res);
-	mini_launch_free(launch);
 	return res;
-}
-
-/*
- * What does not fit into the arguments of one kernel goes into another one after it.  All
- * the data moves during the last, which is as well where only the last one's end counts.
- */
-static CUresult launch_all(struct mini_plan *plan)
-{
-	const struct mini_op *first = plan->ops;
-	struct mini_launch launch;
-	const struct mini_op *op;
-	CUresult res;
-
-	if (!mini_launch_begin(&launch, plan->comm))
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	for (op = plan->ops; op; op = op->next) {
-		if (mini_launch_add(&launch, op))
-			continue;
-		res = finish(plan, &launch, first, NULL);
-		if (res)
-			return res;
-		first = op;
-		if (!mini_launch_begin(&launch, plan->comm) ||
-		    !mini_launch_add(&launch, op))
-			return CUDA_ERROR_OUT_OF_MEMORY;
-	}
-	return finish(plan, &launch, first, plan);
 }
 
 static CUresult launch_once(struct mini_plan *plan)
@@ -362,52 +161,149 @@ static CUresult launch_once(struct mini_plan *plan)
 	CUresult res;
 
 	mini_proxy_expect(&comm->proxy);
-	res = launch_all(plan);
+	res = launch(plan);
 	if (res) {
 		mini_proxy_forget(&comm->proxy);
 		mini_plan_destroy(plan);
 		return res;
 	}
 	/* The plan belongs to the kernel once it can run to its end. */
-	res = order_all(plan, false);
 	mini_proxy_append(&comm->proxy, plan);
 	return res;
 }
 
-static CUresult launch_captured(struct mini_plan *plan)
+void mini_plan_keep(struct mini_plan *plan)
 {
-	CUresult res = mini_driver.LaunchHostFunc(plan->ops->stream, begin_replay, plan);
-
-	plan->is_captured = true;
-	if (!res)
-		res = launch_all(plan);
-	if (!res)
-		res = order_all(plan, false);
 	pthread_mutex_lock(&captured_lock);
 	plan->next = captured;
 	captured = plan;
 	pthread_mutex_unlock(&captured_lock);
+}
+
+static CUresult launch_captured(struct mini_plan *plan)
+{
+	CUresult res = CUDA_SUCCESS;
+
+	plan->is_captured = true;
+	if (has_messages(plan))
+		res = mini_driver.LaunchHostFunc(plan->ops->stream, begin_replay, plan);
+	if (!res)
+		res = launch(plan);
+	mini_plan_keep(plan);
 	return res;
 }
 
-ncclResult_t mini_plan_launch(struct mini_plan *plan)
+static CUresult launch_plan(struct mini_plan *plan, bool is_captured)
+{
+	switch (plan->kind) {
+	case MINI_BY_SYMMETRIC_KERNEL:
+		return mini_symmetric_launch(plan, is_captured);
+	case MINI_BY_COPIES:
+		return mini_copies_launch(plan, is_captured);
+	default:
+		return is_captured ? launch_captured(plan) : launch_once(plan);
+	}
+}
+
+/* All streams that the calls of a group named; the first one's is that of the kernels. */
+struct streams {
+	CUstream *streams;
+	size_t count;
+};
+
+static bool has_stream(const struct streams *streams, CUstream stream)
+{
+	size_t i;
+
+	for (i = 0; i < streams->count; i++) {
+		if (streams->streams[i] == stream)
+			return true;
+	}
+	return false;
+}
+
+static bool find_streams(struct streams *streams, const struct mini_plan *plans)
+{
+	const struct mini_plan *plan;
+	const struct mini_op *op;
+	size_t count = 0;
+
+	for (plan = plans; plan; plan = plan->next) {
+		for (op = plan->ops; op; op = op->next)
+			count++;
+	}
+	streams->count = 0;
+	streams->streams = calloc(count + 1, sizeof(*streams->streams));
+	if (!streams->streams)
+		return false;
+	for (plan = plans; plan; plan = plan->next) {
+		for (op = plan->ops; op; op = op->next) {
+			if (!has_stream(streams, op->stream))
+				streams->streams[streams->count++] = op->stream;
+		}
+	}
+	return true;
+}
+
+/* The kernels come after and before what is in the streams besides the first. */
+static CUresult order_all(const struct streams *streams, bool is_before)
+{
+	CUresult res = CUDA_SUCCESS;
+	size_t i;
+
+	for (i = 1; i < streams->count && !res; i++)
+		res = is_before ? order(streams->streams[i], streams->streams[0])
+				: order(streams->streams[0], streams->streams[i]);
+	return res;
+}
+
+/* Those that are not launched any more after a failure are gone. */
+static CUresult launch_all(struct mini_plan *plans, CUstream stream, bool is_captured)
+{
+	CUresult res = CUDA_SUCCESS;
+	struct mini_plan *plan;
+	struct mini_op *op;
+
+	while (plans) {
+		plan = plans;
+		plans = plan->next;
+		plan->next = NULL;
+		for (op = plan->ops; op; op = op->next)
+			op->stream = stream;
+		if (res)
+			mini_plan_destroy(plan);
+		else
+			res = launch_plan(plan, is_captured);
+	}
+	return res;
+}
+
+ncclResult_t mini_plans_launch(struct mini_plan *plans)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 	CUcontext before = NULL;
+	struct streams streams;
 	CUresult res;
 
+	if (!find_streams(&streams, plans)) {
+		mini_plans_destroy(plans);
+		return mini_fail(ncclSystemError, "out of memory");
+	}
+	mini_delay_launch(plans->comm, plans->ops->ordinal);
 	mini_driver.CtxGetCurrent(&before);
-	res = mini_driver.CtxSetCurrent(plan->comm->context);
+	res = mini_driver.CtxSetCurrent(plans->comm->context);
 	if (!res)
-		res = mini_driver.StreamIsCapturing(plan->ops->stream, &status);
+		res = mini_driver.StreamIsCapturing(streams.streams[0], &status);
 	if (!res)
-		res = order_all(plan, true);
+		res = order_all(&streams, true);
 	if (res)
-		mini_plan_destroy(plan);
-	else if (status == CU_STREAM_CAPTURE_STATUS_ACTIVE)
-		res = launch_captured(plan);
+		mini_plans_destroy(plans);
 	else
-		res = launch_once(plan);
+		res = launch_all(plans, streams.streams[0],
+				 status == CU_STREAM_CAPTURE_STATUS_ACTIVE);
+	if (!res)
+		res = order_all(&streams, false);
+	free(streams.streams);
 	mini_driver.CtxSetCurrent(before);
 	return mini_driver_check(res);
 }

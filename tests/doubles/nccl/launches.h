@@ -8,9 +8,14 @@
 
 #include "arguments.h"
 
-/* The operations are the launch's, the first of them `ops`. */
-void mini_launches_write(const struct ncclComm *comm, const struct mini_launch *launch,
+/* The operations are the launch's, the first of them `ops`; gives it its number. */
+void mini_launches_write(const struct ncclComm *comm, struct mini_launch *launch,
 			 const struct mini_op *ops, CUstream stream, bool is_captured,
 			 int result);
+/* The same, for the truth alone, of what has no such arguments; without a kernel: NULL. */
+void mini_launches_told(const struct mini_plan *plan, const char *kind,
+			const char *kernel, int result);
+/* A graph launches once more what was captured. */
+void mini_launches_replayed(const struct mini_plan *plan);
 
 #endif

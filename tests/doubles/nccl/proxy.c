@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The service, UDS and progress threads, and the connections between ranks. */
+/* The life of a proxy: who shares it, its threads, and their ends. */
 #include "proxy.h"
 
 #include "comm.h"
+#include "progress.h"
+#include "proxy_guest.h"
+#include "release.h"
 #include "result.h"
-#include "thread.h"
+#include "truth.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,473 +23,261 @@
 /* NCCL's service threads look at their flags twice a second. */
 #define SERVICE_POLL_MS 500
 
-/* And more often while a connection is being made. */
-#define UNFINISHED_POLL_MS 1
-
-struct mini_link {
-	struct mini_link *next;
-	struct mini_end end;
-	/* Why there is no connection. */
-	int err;
-	struct mini_flow flow;
-};
-
-/* Lives on the stack of the thread that waits for it. */
-struct request {
-	/* NULL: only the progress thread is wanted. */
-	const struct mini_end *end;
-	bool is_done;
-	int err;
-};
+static void add_sharer(struct mini_proxy *proxy, struct ncclComm *comm,
+		       struct mini_proxy_state *state)
+{
+	proxy->comm = comm;
+	proxy->state = state;
+	pthread_mutex_lock(state->lock);
+	proxy->next_sharer = state->sharers;
+	state->sharers = proxy;
+	state->references++;
+	pthread_mutex_unlock(state->lock);
+}
 
 int mini_proxy_open(struct mini_proxy *proxy, struct ncclComm *comm)
 {
-	proxy->comm = comm;
-	/* NCCL prefers InfiniBand to sockets where both are there. */
-	proxy->transport = mini_transport_verbs();
-	if (!proxy->transport)
-		proxy->transport = &mini_transport_tcp;
-	proxy->last = &proxy->first;
-	proxy->request_fds[0] = -1;
-	proxy->request_fds[1] = -1;
-	proxy->uds_fd = -1;
-	pthread_mutex_init(&proxy->lock, NULL);
-	pthread_cond_init(&proxy->changed, NULL);
-	proxy->listen_fd = proxy->transport->listen(&proxy->address);
-	if (proxy->listen_fd < 0)
-		return proxy->listen_fd;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, proxy->request_fds))
-		return -errno;
-	proxy->uds_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	return proxy->uds_fd < 0 ? -errno : 0;
-}
+	struct mini_proxy_state *state = calloc(1, sizeof(*state));
 
-static bool is_same(const struct mini_end *a, const struct mini_end *b)
-{
-	return a->peer == b->peer && a->channel == b->channel && a->index == b->index &&
-	       a->is_send == b->is_send;
-}
-
-/* Called with the lock held. */
-static struct mini_link *find_link(const struct mini_proxy *proxy,
-				   const struct mini_end *end)
-{
-	struct mini_link *link;
-
-	for (link = proxy->links; link; link = link->next) {
-		if (is_same(&link->end, end))
-			return link;
-	}
-	return NULL;
-}
-
-/* A connection that was begun, to be gone on with by the service thread. */
-static int add_link(struct mini_proxy *proxy, const struct mini_end *end,
-		    struct mini_connection *connection)
-{
-	struct mini_link *link = calloc(1, sizeof(*link));
-
-	if (!link) {
-		proxy->transport->close(connection);
+	if (!state)
+		return -ENOMEM;
+	state->top = comm;
+	state->device = comm->device;
+	/* The adapters are opened by the thread that initialises. */
+	mini_transport_net();
+	state->last = &state->first;
+	state->uds_fd = -1;
+	mini_caller_init(&state->caller);
+	if (mini_inbox_make(state)) {
+		free(state);
 		return -ENOMEM;
 	}
-	link->end = *end;
-	link->flow.comm = proxy->comm;
-	link->flow.connection = connection;
-	link->flow.peer = end->peer;
-	link->flow.channel = end->channel;
-	link->flow.index = end->index;
-	link->flow.is_send = end->is_send;
-	link->next = proxy->unfinished;
-	proxy->unfinished = link;
-	return 0;
+	add_sharer(proxy, comm, state);
+	state->listen_fd = mini_socket_listen(&state->address);
+	return state->listen_fd < 0 ? state->listen_fd : 0;
 }
 
-/* All see it from now on. */
-static void publish(struct mini_proxy *proxy, struct mini_link *link)
+void mini_proxy_share(struct mini_proxy *proxy, struct ncclComm *comm,
+		      struct mini_proxy *with)
 {
-	pthread_mutex_lock(&proxy->lock);
-	link->next = proxy->links;
-	proxy->links = link;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
+	add_sharer(proxy, comm, with->state);
 }
 
-static void drop(struct mini_proxy *proxy, struct mini_link *link)
+int mini_proxy_rank(const struct mini_proxy *proxy)
 {
-	if (link->flow.connection)
-		proxy->transport->close(link->flow.connection);
-	free(link);
+	return proxy->state->top == proxy->comm ? proxy->comm->rank : proxy->state->rank;
 }
 
-static void finish_links(struct mini_proxy *proxy)
+ncclResult_t mini_proxy_error(const struct mini_proxy *proxy)
 {
-	struct mini_link **place = &proxy->unfinished;
-	struct mini_link *link;
-
-	while (*place) {
-		link = *place;
-		link->err = proxy->transport->finish(link->flow.connection);
-		if (link->err == -EAGAIN) {
-			place = &link->next;
-			continue;
-		}
-		*place = link->next;
-		/* Somebody waits for what was begun here; a peer may try once more. */
-		if (link->err && !link->end.is_send)
-			drop(proxy, link);
-		else
-			publish(proxy, link);
-	}
-}
-
-static void *progress_main(void *arg);
-
-/*
- * NCCL's progress thread begins with the first connection that needs it, and
- * its creator is the service thread.
- */
-static int start_progress(struct mini_proxy *proxy)
-{
-	int err;
-
-	if (proxy->has_progress)
-		return 0;
-	err = pthread_create(&proxy->progress, NULL, progress_main, proxy);
-	if (err)
-		return -err;
-	mini_thread_set_name(proxy->progress, "NCCL Progress%2d", proxy->comm->device);
-	pthread_mutex_lock(&proxy->lock);
-	proxy->has_progress = true;
-	pthread_mutex_unlock(&proxy->lock);
-	return 0;
-}
-
-static int make_connection(struct mini_proxy *proxy, const struct mini_end *end)
-{
-	struct ncclComm *comm = proxy->comm;
-	struct mini_connect_info info = {comm->hash, comm->rank, end->channel,
-					 end->index};
-	struct mini_connection *connection;
-	int err;
-
-	err = proxy->transport->connect(&comm->peers[end->peer].address, comm->hash,
-					&info, &proxy->is_stopping, &connection);
-	return err ? err : add_link(proxy, end, connection);
-}
-
-static void serve_request(struct mini_proxy *proxy)
-{
-	struct request *request;
-	int err;
-
-	if (recv(proxy->request_fds[1], &request, sizeof(request), 0) !=
-	    (ssize_t) sizeof(request))
-		return;
-	err = start_progress(proxy);
-	if (!err && request->end && request->end->is_send)
-		err = make_connection(proxy, request->end);
-	pthread_mutex_lock(&proxy->lock);
-	request->err = err;
-	request->is_done = true;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-static void serve_peer(struct mini_proxy *proxy)
-{
-	struct ncclComm *comm = proxy->comm;
-	struct mini_connect_info info;
-	struct mini_connection *connection;
-	struct mini_end end;
-
-	if (proxy->transport->accept(proxy->listen_fd, comm->hash, &info,
-				     &proxy->is_stopping, &connection))
-		return;
-	if (info.comm_hash != comm->hash || info.rank < 0 || info.rank >= comm->nranks) {
-		proxy->transport->close(connection);
-		return;
-	}
-	end = (struct mini_end){info.rank, info.channel, info.index, false};
-	add_link(proxy, &end, connection);
-}
-
-static void *service_main(void *arg)
-{
-	struct mini_proxy *proxy = arg;
-	struct pollfd fds[2] = {
-		{.fd = proxy->request_fds[1], .events = POLLIN},
-		{.fd = proxy->listen_fd, .events = POLLIN},
-	};
-
-	while (!atomic_load(&proxy->is_stopping)) {
-		finish_links(proxy);
-		if (poll(fds, 2,
-			 proxy->unfinished ? UNFINISHED_POLL_MS : SERVICE_POLL_MS) <= 0)
-			continue;
-		if (fds[0].revents & POLLIN)
-			serve_request(proxy);
-		if (fds[1].revents & POLLIN)
-			serve_peer(proxy);
-		/* The other end was shut: mini_proxy_close() wants us gone. */
-		if (fds[0].revents & POLLHUP)
-			break;
-	}
-	return NULL;
+	return proxy->state ? (ncclResult_t) atomic_load(&proxy->state->error)
+			    : ncclSuccess;
 }
 
 /* Without cuMem handles to pass nobody ever writes to it, as in many a real run. */
-static void *uds_main(void *arg)
+static void *uds_main(void *argument)
 {
-	struct mini_proxy *proxy = arg;
-	struct pollfd fd = {.fd = proxy->uds_fd, .events = POLLIN};
+	struct mini_proxy_state *state = argument;
+	struct pollfd fd = {.fd = state->uds_fd, .events = POLLIN};
 
-	while (!atomic_load(&proxy->is_stopping))
+	mini_truth_thread(MINI_THREAD_UDS, state->top);
+	while (!atomic_load(&state->is_over))
 		poll(&fd, 1, SERVICE_POLL_MS);
 	return NULL;
 }
 
-int mini_proxy_start(struct mini_proxy *proxy)
+/* The name is NCCL's, abstract since its first byte is 0. */
+static int open_uds(struct mini_proxy_state *state)
 {
-	struct sockaddr_un any = {.sun_family = AF_UNIX};
-	int device = proxy->comm->device;
-	int err;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint64_t number = 0;
+	int length;
 
-	/* A length without a path has the kernel choose an abstract name. */
-	if (bind(proxy->uds_fd, (struct sockaddr *) &any, sizeof(sa_family_t)))
+	/* Two children of a shrink may have one hash. */
+	if (getrandom(&number, sizeof(number), 0) < 0)
 		return -errno;
-	err = pthread_create(&proxy->service, NULL, service_main, proxy);
-	if (err) {
-		proxy->service = 0;
-		return -err;
-	}
-	mini_thread_set_name(proxy->service, "NCCL Service %2d", device);
-	err = pthread_create(&proxy->uds, NULL, uds_main, proxy);
-	if (err) {
-		proxy->uds = 0;
-		return -err;
-	}
-	mini_thread_set_name(proxy->uds, "NCCL UDS Service %2d", device);
+	state->uds_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (state->uds_fd < 0)
+		return -errno;
+	length = snprintf(address.sun_path, sizeof(address.sun_path),
+			  "/tmp/nccl-socket-%d-%" PRIx64, state->rank, number);
+	address.sun_path[0] = '\0';
+	if (bind(state->uds_fd, (struct sockaddr *) &address,
+		 (socklen_t) (offsetof(struct sockaddr_un, sun_path) + (size_t) length)))
+		return -errno;
 	return 0;
 }
 
-static int ask_service(struct mini_proxy *proxy, struct request *request)
+static int start_threads(struct mini_proxy_state *state)
 {
-	/* An initialisation that failed has started no thread, a revoked one ended it. */
-	if (!proxy->service)
-		return -ECANCELED;
-	if (send(proxy->request_fds[0], &request, sizeof(request), MSG_NOSIGNAL) < 0)
-		return -errno;
-	pthread_mutex_lock(&proxy->lock);
-	/* The request is the caller's again only when it is done, aborted or not. */
-	while (!request->is_done)
-		pthread_cond_wait(&proxy->changed, &proxy->lock);
-	pthread_mutex_unlock(&proxy->lock);
-	return request->err;
-}
-
-bool mini_proxy_has_progress(struct mini_proxy *proxy)
-{
-	bool is_there;
-
-	pthread_mutex_lock(&proxy->lock);
-	is_there = proxy->has_progress;
-	pthread_mutex_unlock(&proxy->lock);
-	return is_there;
-}
-
-int mini_proxy_need_progress(struct mini_proxy *proxy)
-{
-	struct request request = {.end = NULL};
-
-	return ask_service(proxy, &request);
-}
-
-bool mini_proxy_is_connected(struct mini_proxy *proxy, const struct mini_end *end)
-{
-	struct mini_link *link;
-	bool is_there;
-
-	pthread_mutex_lock(&proxy->lock);
-	link = find_link(proxy, end);
-	is_there = link && !link->err && proxy->has_progress;
-	pthread_mutex_unlock(&proxy->lock);
-	return is_there;
-}
-
-int mini_proxy_connect(struct mini_proxy *proxy, const struct mini_end *end)
-{
-	struct request request = {.end = end};
-	struct mini_link *link = NULL;
 	int err;
 
-	err = ask_service(proxy, &request);
-	pthread_mutex_lock(&proxy->lock);
-	while (!err && !(link = find_link(proxy, end))) {
-		if (atomic_load(&proxy->comm->aborted))
-			err = -ECANCELED;
-		else
-			pthread_cond_wait(&proxy->changed, &proxy->lock);
-	}
-	if (link)
-		err = link->err;
-	pthread_mutex_unlock(&proxy->lock);
-	return err;
+	err = mini_thread_start(&state->service, MINI_ARGUMENT_PROXY, mini_service_main,
+				state);
+	if (err)
+		return err;
+	mini_thread_name(&state->service, "NCCL Service %2d", state->device);
+	/* There are no handles of memory to pass before. */
+	if (mini_release() < 22000)
+		return 0;
+	err = open_uds(state);
+	if (!err)
+		err = mini_thread_start(&state->uds, MINI_ARGUMENT_PROXY, uds_main,
+					state);
+	if (err)
+		return err;
+	mini_thread_name(&state->uds, "NCCL UDS Service %2d", state->device);
+	return 0;
 }
 
-struct mini_flow *mini_proxy_flow(struct mini_proxy *proxy, const struct mini_end *end)
+int mini_proxy_start(struct mini_proxy *proxy)
 {
-	struct mini_link *link;
+	struct mini_proxy_state *state = proxy->state;
+	struct ncclComm *comm = proxy->comm;
+	int i;
 
-	pthread_mutex_lock(&proxy->lock);
-	link = find_link(proxy, end);
-	pthread_mutex_unlock(&proxy->lock);
-	return link ? &link->flow : NULL;
+	if (state->top != comm)
+		return 0;
+	state->rank = comm->rank;
+	state->nranks = comm->nranks;
+	state->hash = comm->hash;
+	state->local_rank = comm->topology->local_rank;
+	state->has_posters = comm->topology->has_posters;
+	state->addresses = calloc((size_t) comm->nranks, sizeof(*state->addresses));
+	if (!state->addresses)
+		return -ENOMEM;
+	for (i = 0; i < comm->nranks; i++)
+		state->addresses[i] = comm->peers[i].address;
+	for (i = 0; i < 2; i++)
+		state->pools[i].size = mini_pool_size(comm);
+	if (state->has_posters)
+		mini_crew_join(state);
+	return start_threads(state);
 }
 
-void mini_proxy_expect(struct mini_proxy *proxy)
+int mini_proxy_start_progress(struct mini_proxy_state *state)
 {
-	pthread_mutex_lock(&proxy->lock);
-	proxy->kernels++;
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-void mini_proxy_forget(struct mini_proxy *proxy)
-{
-	pthread_mutex_lock(&proxy->lock);
-	proxy->kernels--;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-void mini_proxy_append(struct mini_proxy *proxy, struct mini_plan *plan)
-{
-	pthread_mutex_lock(&proxy->lock);
-	*proxy->last = plan;
-	proxy->last = &plan->next;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-void mini_proxy_kernel(struct mini_plan *plan)
-{
-	struct mini_proxy *proxy = &plan->comm->proxy;
-
-	pthread_mutex_lock(&proxy->lock);
-	plan->has_begun = true;
-	pthread_cond_broadcast(&proxy->changed);
-	while (!plan->is_done)
-		pthread_cond_wait(&proxy->changed, &proxy->lock);
-	mini_plan_destroy(plan);
-	proxy->kernels--;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-/*
- * A failed transfer shows only in ncclCommGetAsyncError(): the kernel keeps
- * waiting until the communicator is aborted, as a real one does.
- */
-static void wait_for_abort(struct mini_proxy *proxy, int err)
-{
-	atomic_store(&proxy->error, (int) mini_result(err));
-	while (!atomic_load(&proxy->comm->aborted))
-		pthread_cond_wait(&proxy->changed, &proxy->lock);
-}
-
-static void *progress_main(void *arg)
-{
-	struct mini_proxy *proxy = arg;
-	struct mini_plan *plan;
 	int err;
 
-	pthread_mutex_lock(&proxy->lock);
-	while (proxy->first || !proxy->is_closed) {
-		plan = proxy->first;
-		if (!plan) {
-			pthread_cond_wait(&proxy->changed, &proxy->lock);
-			continue;
-		}
-		while (!plan->has_begun && !atomic_load(&proxy->comm->aborted))
-			pthread_cond_wait(&proxy->changed, &proxy->lock);
-		proxy->first = plan->next;
-		if (!proxy->first)
-			proxy->last = &proxy->first;
-		pthread_mutex_unlock(&proxy->lock);
-		err = mini_plan_run(plan);
-		pthread_mutex_lock(&proxy->lock);
-		if (err && err != -ECANCELED)
-			wait_for_abort(proxy, err);
-		plan->is_done = true;
-		pthread_cond_broadcast(&proxy->changed);
+	if (state->has_progress)
+		return 0;
+	err = mini_thread_start(&state->progress, MINI_ARGUMENT_PROXY, mini_progress_main,
+				state);
+	if (err)
+		return err;
+	mini_thread_name(&state->progress, "NCCL Progress%2d", state->device);
+	pthread_mutex_lock(state->lock);
+	state->has_progress = true;
+	pthread_mutex_unlock(state->lock);
+	return 0;
+}
+
+/* As in NCCL, where they have one flag: who aborts a child aborts its parent. */
+void mini_proxy_mark(struct mini_proxy *proxy, bool is_aborted)
+{
+	struct mini_proxy_state *state = proxy->state;
+	struct mini_proxy *sharer;
+
+	pthread_mutex_lock(state->lock);
+	atomic_store(&proxy->comm->aborted, is_aborted);
+	for (sharer = state->sharers; sharer; sharer = sharer->next_sharer)
+		atomic_store(&sharer->comm->aborted, is_aborted);
+	pthread_cond_broadcast(state->changed);
+	pthread_mutex_unlock(state->lock);
+}
+
+/* Whether nobody is left. */
+static bool leave(struct mini_proxy *proxy)
+{
+	struct mini_proxy_state *state = proxy->state;
+	struct mini_proxy **place = &state->sharers;
+	bool is_last;
+
+	pthread_mutex_lock(state->lock);
+	while (*place && *place != proxy)
+		place = &(*place)->next_sharer;
+	if (*place)
+		*place = proxy->next_sharer;
+	if (state->top == proxy->comm)
+		state->top = NULL;
+	is_last = !state->sharers;
+	state->is_closed = is_last;
+	pthread_cond_broadcast(state->changed);
+	pthread_mutex_unlock(state->lock);
+	return is_last;
+}
+
+/* The service thread is told to stop, unless it finds out by itself. */
+static void end_threads(struct mini_proxy_state *state, bool is_aborted)
+{
+	if (is_aborted) {
+		atomic_store(&state->is_aborted, true);
+		/* Wakes its poll, which would otherwise go on for half a second. */
+		shutdown(state->listen_fd, SHUT_RDWR);
+	} else if (state->service.is_there) {
+		mini_call_stop(&state->address, state->hash);
 	}
-	pthread_mutex_unlock(&proxy->lock);
-	return NULL;
-}
-
-void mini_proxy_drain(struct mini_proxy *proxy)
-{
-	pthread_mutex_lock(&proxy->lock);
-	while (proxy->kernels > 0)
-		pthread_cond_wait(&proxy->changed, &proxy->lock);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-void mini_proxy_wake(struct mini_proxy *proxy)
-{
-	pthread_mutex_lock(&proxy->lock);
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-}
-
-static void join(pthread_t *thread)
-{
-	if (*thread)
-		pthread_join(*thread, NULL);
-	*thread = 0;
+	mini_caller_close(&state->caller);
+	mini_posters_leave(state, is_aborted);
+	atomic_store(&state->is_over, true);
+	if (state->uds_fd >= 0)
+		shutdown(state->uds_fd, SHUT_RDWR);
+	mini_crew_end(state);
 }
 
 void mini_proxy_stop(struct mini_proxy *proxy)
 {
-	atomic_store(&proxy->is_stopping, true);
-	pthread_mutex_lock(&proxy->lock);
-	proxy->is_closed = true;
-	pthread_cond_broadcast(&proxy->changed);
-	pthread_mutex_unlock(&proxy->lock);
-	/* Wakes both polls, which would otherwise go on for half a second. */
-	if (proxy->request_fds[0] >= 0)
-		shutdown(proxy->request_fds[0], SHUT_RDWR);
-	if (proxy->uds_fd >= 0)
-		shutdown(proxy->uds_fd, SHUT_RDWR);
-	join(&proxy->service);
-	join(&proxy->uds);
-	join(&proxy->progress);
+	bool was_closed = proxy->state->is_closed;
+
+	if (leave(proxy) && !was_closed)
+		end_threads(proxy->state, atomic_load(&proxy->comm->aborted));
 }
 
-static void drop_all(struct mini_proxy *proxy, struct mini_link **links)
+void mini_link_close(struct mini_link *link)
+{
+	mini_flow_close(&link->flow);
+	if (link->flow.connection)
+		mini_connection_close(link->flow.connection);
+	mini_shared_close(&link->front);
+	free(link);
+}
+
+void mini_proxy_state_free(struct mini_proxy_state *state)
 {
 	struct mini_link *link;
 
-	while (*links) {
-		link = *links;
-		*links = link->next;
-		drop(proxy, link);
+	while (state->links) {
+		link = state->links;
+		state->links = link->next;
+		mini_link_close(link);
 	}
+	mini_guests_close(state);
+	mini_shares_free(&state->shares);
+	mini_pool_free(&state->pools[0]);
+	mini_pool_free(&state->pools[1]);
+	if (state->listen_fd >= 0)
+		close(state->listen_fd);
+	if (state->uds_fd >= 0)
+		close(state->uds_fd);
+	pthread_cond_destroy(state->changed);
+	pthread_mutex_destroy(state->lock);
+	mini_shared_close(&state->inbox_memory);
+	free(state->addresses);
+	free(state);
 }
 
 void mini_proxy_close(struct mini_proxy *proxy)
 {
+	struct mini_proxy_state *state = proxy->state;
+	bool is_last;
+
+	if (!state)
+		return;
 	mini_proxy_stop(proxy);
-	drop_all(proxy, &proxy->unfinished);
-	drop_all(proxy, &proxy->links);
-	if (proxy->listen_fd >= 0)
-		close(proxy->listen_fd);
-	if (proxy->uds_fd >= 0)
-		close(proxy->uds_fd);
-	if (proxy->request_fds[0] >= 0) {
-		close(proxy->request_fds[0]);
-		close(proxy->request_fds[1]);
-	}
-	pthread_cond_destroy(&proxy->changed);
-	pthread_mutex_destroy(&proxy->lock);
+	pthread_mutex_lock(state->lock);
+	is_last = --state->references == 0;
+	pthread_mutex_unlock(state->lock);
+	if (is_last && !mini_crew_keeps(state))
+		mini_proxy_state_free(state);
+	proxy->state = NULL;
 }

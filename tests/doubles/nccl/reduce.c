@@ -2,6 +2,8 @@
 /* One loop per type and operation; half precision goes through float. */
 #include "reduce.h"
 
+#include "arithmetic.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -29,110 +31,8 @@ size_t mini_type_size(ncclDataType_t type)
 	}
 }
 
-static float bits_to_float(uint32_t bits)
-{
-	float value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static uint32_t float_to_bits(float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static float load_bf16(uint16_t half)
-{
-	return bits_to_float((uint32_t) half << 16);
-}
-
-/* To nearest, ties to even; a NaN must not round to infinity. */
-static uint16_t store_bf16(float value)
-{
-	uint32_t bits = float_to_bits(value);
-
-	if (value != value)
-		return 0x7fff;
-	return (uint16_t) ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-static float load_fp16(uint16_t half)
-{
-	uint32_t sign = (uint32_t) (half & 0x8000) << 16;
-	uint32_t exponent = (half >> 10) & 0x1f;
-	uint32_t mantissa = half & 0x3ff;
-	/* 2^-24, the value of the last bit of a number without exponent. */
-	float tiny = (float) mantissa * 0x1p-24f;
-
-	if (exponent == 0)
-		return sign ? -tiny : tiny;
-	if (exponent == 31)
-		return bits_to_float(sign | 0x7f800000 | mantissa << 13);
-	return bits_to_float(sign | (exponent + 112) << 23 | mantissa << 13);
-}
-
-static uint16_t store_fp16(float value)
-{
-	uint32_t bits = float_to_bits(value);
-	uint32_t sign = (bits >> 16) & 0x8000;
-	uint32_t magnitude = bits & 0x7fffffff;
-	uint32_t scaled;
-
-	if (magnitude > 0x7f800000)
-		return (uint16_t) (sign | 0x7fff);
-	/* From 65520 on, the nearest is infinity. */
-	if (magnitude >= 0x477ff000)
-		return (uint16_t) (sign | 0x7c00);
-	/*
-	 * Below 2^-14 there is no exponent: adding 0.5 puts the last bit of the
-	 * result at the last bit of a float, which rounds in hardware.
-	 */
-	if (magnitude < 0x38800000) {
-		scaled = float_to_bits(bits_to_float(magnitude) + 0.5f);
-		return (uint16_t) (sign | (scaled - float_to_bits(0.5f)));
-	}
-	magnitude += 0xfff + ((magnitude >> 13) & 1);
-	return (uint16_t) (sign | ((magnitude - 0x38000000) >> 13));
-}
-
 /* clang-format off */
 #define SAME(x) (x)
-
-/*
- * `work` is the type of the arithmetic.  Unsigned for integers: it wraps
- * around, as on the GPU, and the stored bits are the same for both signs.
- */
-#define REDUCE_LOOP(type, work, compare, load, store, op) \
-	do { \
-		type *a = into; \
-		const type *b = from; \
-		size_t i; \
-		\
-		for (i = 0; i < count; i++) { \
-			compare x = (compare) load(a[i]); \
-			compare y = (compare) load(b[i]); \
-			\
-			switch (op) { \
-			case ncclProd: \
-				a[i] = (type) store((work) x * (work) y); \
-				break; \
-			case ncclMax: \
-				a[i] = x < y ? b[i] : a[i]; \
-				break; \
-			case ncclMin: \
-				a[i] = y < x ? b[i] : a[i]; \
-				break; \
-			default: \
-				a[i] = (type) store((work) x + (work) y); \
-				break; \
-			} \
-		} \
-		return; \
-	} while (0)
 
 #define DIVIDE_LOOP(type, work, load, store) \
 	do { \
@@ -144,33 +44,21 @@ static uint16_t store_fp16(float value)
 		return; \
 	} while (0)
 
-void mini_reduce(void *into, const void *from, size_t count, ncclDataType_t type,
-		 ncclRedOp_t op)
+/* clang-format on */
+
+static enum mini_operator operator_of(const struct mini_operation *operation)
 {
-	switch (type) {
-	case ncclInt8:
-		REDUCE_LOOP(int8_t, uint32_t, int8_t, SAME, SAME, op);
-	case ncclUint8:
-		REDUCE_LOOP(uint8_t, uint32_t, uint8_t, SAME, SAME, op);
-	case ncclInt32:
-		REDUCE_LOOP(int32_t, uint32_t, int32_t, SAME, SAME, op);
-	case ncclUint32:
-		REDUCE_LOOP(uint32_t, uint32_t, uint32_t, SAME, SAME, op);
-	case ncclInt64:
-		REDUCE_LOOP(int64_t, uint64_t, int64_t, SAME, SAME, op);
-	case ncclUint64:
-		REDUCE_LOOP(uint64_t, uint64_t, uint64_t, SAME, SAME, op);
-	case ncclFloat16:
-		REDUCE_LOOP(uint16_t, float, float, load_fp16, store_fp16, op);
-	case ncclBfloat16:
-		REDUCE_LOOP(uint16_t, float, float, load_bf16, store_bf16, op);
-	case ncclFloat32:
-		REDUCE_LOOP(float, float, float, SAME, SAME, op);
-	case ncclFloat64:
-		REDUCE_LOOP(double, double, double, SAME, SAME, op);
-	default:
-		return;
-	}
+	if (operation->kind == MINI_PROD)
+		return MINI_MULTIPLY;
+	if (operation->kind == MINI_MIN_MAX)
+		return operation->is_max ? MINI_GREATER : MINI_SMALLER;
+	return MINI_ADD;
+}
+
+void mini_reduce(void *into, const void *from, size_t count, ncclDataType_t type,
+		 const struct mini_operation *operation)
+{
+	mini_combine(into, from, count, type, operator_of(operation));
 }
 
 void mini_reduce_divide(void *data, size_t count, ncclDataType_t type, int nranks)
@@ -188,15 +76,70 @@ void mini_reduce_divide(void *data, size_t count, ncclDataType_t type, int nrank
 		DIVIDE_LOOP(int64_t, int64_t, SAME, SAME);
 	case ncclUint64:
 		DIVIDE_LOOP(uint64_t, uint64_t, SAME, SAME);
-	case ncclFloat16:
-		DIVIDE_LOOP(uint16_t, float, load_fp16, store_fp16);
-	case ncclBfloat16:
-		DIVIDE_LOOP(uint16_t, float, load_bf16, store_bf16);
-	case ncclFloat32:
-		DIVIDE_LOOP(float, float, SAME, SAME);
-	case ncclFloat64:
-		DIVIDE_LOOP(double, double, SAME, SAME);
 	default:
 		return;
 	}
+}
+
+/* clang-format off */
+#define MULTIPLY_LOOP(type, work, load, store) \
+	do { \
+		type *a = data; \
+		type scalar; \
+		work factor; \
+		size_t i; \
+		\
+		memcpy(&scalar, value, sizeof(scalar)); \
+		factor = (work) load(scalar); \
+		for (i = 0; i < count; i++) \
+			a[i] = (type) store((work) load(a[i]) * factor); \
+		return; \
+	} while (0)
+/* clang-format on */
+
+void mini_reduce_multiply(void *data, size_t count, ncclDataType_t type,
+			  const struct mini_operation *operation)
+{
+	/* The program's is read when the kernel runs. */
+	const void *value =
+		operation->scalar_at ? operation->scalar_at : &operation->scalar;
+
+	switch (type) {
+	case ncclInt8:
+	case ncclUint8:
+		MULTIPLY_LOOP(uint8_t, uint32_t, SAME, SAME);
+	case ncclInt32:
+	case ncclUint32:
+		MULTIPLY_LOOP(uint32_t, uint32_t, SAME, SAME);
+	case ncclInt64:
+	case ncclUint64:
+		MULTIPLY_LOOP(uint64_t, uint64_t, SAME, SAME);
+	case ncclFloat16:
+		MULTIPLY_LOOP(uint16_t, float, mini_load_fp16, mini_store_fp16);
+	case ncclBfloat16:
+		MULTIPLY_LOOP(uint16_t, float, mini_load_bf16, mini_store_bf16);
+	case ncclFloat32:
+		MULTIPLY_LOOP(float, float, SAME, SAME);
+	case ncclFloat64:
+		MULTIPLY_LOOP(double, double, SAME, SAME);
+	default:
+		return;
+	}
+}
+
+uint64_t mini_reduce_share(ncclDataType_t type, int n)
+{
+	float single = (float) (1.0 / n);
+	double twice = 1.0 / n;
+	uint16_t half =
+		type == ncclFloat16 ? mini_store_fp16(single) : mini_store_bf16(single);
+	uint64_t bits = 0;
+
+	if (type == ncclFloat64)
+		memcpy(&bits, &twice, sizeof(twice));
+	else if (type == ncclFloat32)
+		memcpy(&bits, &single, sizeof(single));
+	else
+		memcpy(&bits, &half, sizeof(half));
+	return bits;
 }

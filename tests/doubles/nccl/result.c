@@ -36,6 +36,8 @@ ncclResult_t mini_result(int err)
 	case -ECANCELED:
 		/* What NCCL's sockets return once the communicator is aborted. */
 		return mini_fail(ncclInternalError, "operation aborted");
+	case -EPROTO:
+		return mini_fail(ncclInternalError, "an answer to nothing that was asked");
 	default:
 		return mini_fail(ncclSystemError, "system call failed: %s",
 				 strerror(-err));

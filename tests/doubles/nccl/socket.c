@@ -57,17 +57,24 @@ int mini_socket_listen(struct sockaddr_in *ret_address)
 	return mini_socket_listen_at(ret_address);
 }
 
+/* A short part of an answer would wait until the parts before it are acknowledged. */
+static void send_at_once(int fd)
+{
+	int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
 int mini_socket_connect(const struct sockaddr_in *address, uint64_t magic,
 			enum mini_socket_type type, const atomic_bool *aborted)
 {
 	struct handshake hello = {magic, type};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int one = 1;
 	int err = 0;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	send_at_once(fd);
 	if (connect(fd, (const struct sockaddr *) address, sizeof(*address)))
 		err = -errno;
 	if (!err)
@@ -93,6 +100,7 @@ int mini_socket_accept(int listen_fd, uint64_t magic, enum mini_socket_type type
 		fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			return -errno;
+		send_at_once(fd);
 		err = mini_socket_recv(fd, &hello, sizeof(hello), aborted);
 		if (!err && hello.magic == magic && hello.type == (int32_t) type)
 			return fd;

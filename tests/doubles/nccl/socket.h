@@ -19,8 +19,10 @@
 /* What the connection is for, in the handshake. */
 enum mini_socket_type {
 	MINI_SOCKET_BOOTSTRAP = 1,
+	MINI_SOCKET_PROXY = 2,
 	MINI_SOCKET_NET = 3,
-	MINI_SOCKET_NET_IB = 4
+	MINI_SOCKET_NET_IB = 4,
+	MINI_SOCKET_RAS = 5
 };
 
 /* Listens on a free port of 127.0.0.1, which it returns. */

@@ -32,6 +32,9 @@ static const struct {
 	{"ibv_dealloc_pd", "IBVERBS_1.1", &mini_verbs.dealloc_pd, false},
 	{"ibv_reg_mr", "IBVERBS_1.1", &mini_verbs.reg_mr, false},
 	{"ibv_reg_mr_iova2", "IBVERBS_1.8", &mini_verbs.reg_mr_iova2, true},
+	{"ibv_reg_dmabuf_mr", "IBVERBS_1.12", &mini_verbs.reg_dmabuf_mr, true},
+	{"ibv_query_ece", "IBVERBS_1.10", &mini_verbs.query_ece, true},
+	{"ibv_set_ece", "IBVERBS_1.10", &mini_verbs.set_ece, true},
 	{"ibv_dereg_mr", "IBVERBS_1.1", &mini_verbs.dereg_mr, false},
 	{"ibv_create_cq", "IBVERBS_1.1", &mini_verbs.create_cq, false},
 	{"ibv_destroy_cq", "IBVERBS_1.1", &mini_verbs.destroy_cq, false},
@@ -61,11 +64,4 @@ bool mini_verbs_load(void)
 		memcpy(symbols[i].place, &symbol, sizeof(symbol));
 	}
 	return true;
-}
-
-int mini_verbs_setting(const char *name, int otherwise)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? atoi(value) : otherwise;
 }

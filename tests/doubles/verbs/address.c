@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses of adapters, and back.  GIDs are as a RoCE adapter's: index 0 is link-local,
- * made of the GUID, index 1 the IPv4 address of its interface (10.77.host.device + 1); on
- * InfiniBand only the first exists, and a LID.  A queue pair number names the slot of its
- * context in its upper bits; two adapters hand out equal numbers, as real ones do.
+ * made of the GUID, index 1 the IPv4 address of its interface (10.77.host.device + 1, and
+ * 16 more for each further port); on InfiniBand only the first exists, and a LID.  A
+ * queue pair number names the slot of its context in its upper bits; two adapters hand
+ * out equal numbers, as real ones do.
  */
 #include "soft.h"
 
@@ -17,16 +18,26 @@ uint64_t soft_guid(unsigned int host, unsigned int device)
 	return 0x0200c0fffe000000 | (uint64_t) host << 8 | device;
 }
 
-/* Not 0, which is reserved, nor 0xc000 and above, which are multicast. */
-uint16_t soft_lid(unsigned int host, unsigned int device)
+bool soft_is_port(unsigned int port)
 {
-	return (uint16_t) (host * SOFT_MAX_DEVICES + device + 1);
+	return port >= 1 && port <= soft_settings()->ports;
 }
 
-void soft_gid(unsigned int host, unsigned int device, int index, union ibv_gid *gid)
+/* Not 0, which is reserved, nor 0xc000 and above, which are multicast. */
+uint16_t soft_lid(const struct soft_place *place)
 {
-	uint64_t guid = soft_guid(host, device);
-	uint8_t address[] = {10, 77, (uint8_t) host, (uint8_t) (device + 1)};
+	return (uint16_t) (((place->port - 1) * SOFT_HOSTS + place->host) *
+				   SOFT_MAX_DEVICES +
+			   place->device + 1);
+}
+
+void soft_gid(const struct soft_place *place, int index, union ibv_gid *gid)
+{
+	uint64_t guid = soft_guid(place->host, place->device) |
+			(uint64_t) (place->port - 1) << 16;
+	uint8_t address[] = {10, 77, (uint8_t) place->host,
+			     (uint8_t) (place->device + 1 +
+					SOFT_MAX_DEVICES * (place->port - 1))};
 	int i;
 
 	memset(gid, 0, sizeof(*gid));
@@ -42,13 +53,13 @@ void soft_gid(unsigned int host, unsigned int device, int index, union ibv_gid *
 	}
 }
 
-int soft_gid_index(struct soft_context *context, const union ibv_gid *gid)
+int soft_gid_index(const struct soft_place *place, const union ibv_gid *gid)
 {
 	union ibv_gid own;
 	int i;
 
 	for (i = 0; i < SOFT_GIDS; i++) {
-		soft_gid(context->place.host, context->place.device, i, &own);
+		soft_gid(place, i, &own);
 		if (!memcmp(&own, gid, sizeof(own)))
 			return i;
 	}
@@ -68,14 +79,17 @@ int soft_resolve(const struct ibv_ah_attr *attr, uint32_t qpn, struct soft_place
 		/* A switch looks at the LID alone. */
 		if (!attr->dlid)
 			return -EINVAL;
-		place->host = (attr->dlid - 1) / SOFT_MAX_DEVICES;
 		place->device = (attr->dlid - 1) % SOFT_MAX_DEVICES;
+		place->host = (attr->dlid - 1) / SOFT_MAX_DEVICES % SOFT_HOSTS;
+		place->port = (attr->dlid - 1) / SOFT_MAX_DEVICES / SOFT_HOSTS + 1;
 	} else if (raw[0] == 0xfe && raw[1] == 0x80) {
+		place->port = raw[13] + 1;
 		place->host = raw[14];
 		place->device = raw[15];
 	} else if (raw[10] == 0xff && raw[11] == 0xff) {
 		place->host = raw[14];
-		place->device = raw[15] - 1;
+		place->device = (raw[15] - 1) % SOFT_MAX_DEVICES;
+		place->port = (raw[15] - 1) / SOFT_MAX_DEVICES + 1;
 	} else {
 		return -EINVAL;
 	}

@@ -2,14 +2,15 @@
 /*
  * Completion queues, read in either way (ibv_poll_cq, ibv_start_poll), and completion
  * channels, whose descriptor is a pipe: it can be polled and set non-blocking like the
- * kernel's.  A poll that finds nothing takes no lock, but every 32nd of them does what
- * came from other processes: who polls may well leave the thread that does it no
+ * kernel's.  A poll that finds nothing does what came from other processes, and now and
+ * then gives way: who polls may well leave the thread or the process that it waits for no
  * processor.
  */
 #include "soft.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,17 +68,17 @@ static bool has_none(struct soft_cq *cq)
 
 static bool is_empty(struct soft_cq *cq)
 {
-	unsigned int polls;
+	static _Thread_local unsigned int polls;
 
 	if (!has_none(cq))
 		return false;
-	/* Approximately, when several threads poll. */
-	polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed) + 1;
-	atomic_store_explicit(&cq->empty_polls, polls, memory_order_relaxed);
-	if (polls % 32)
-		return true;
 	soft_progress();
-	return has_none(cq);
+	if (!has_none(cq))
+		return false;
+	/* What is waited for may need the processor. */
+	if (++polls % 32 == 0)
+		sched_yield();
+	return true;
 }
 
 int soft_poll_cq(struct ibv_cq *base, int num_entries, struct ibv_wc *wc)

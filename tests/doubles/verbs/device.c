@@ -22,6 +22,13 @@ static struct soft_device *device_of(struct ibv_context *context)
 	return (struct soft_device *) context->device;
 }
 
+struct soft_place soft_port_of(struct ibv_context *context, unsigned int port)
+{
+	return (struct soft_place){.host = (uint16_t) soft_settings()->host,
+				   .device = (uint16_t) device_of(context)->index,
+				   .port = (uint16_t) port};
+}
+
 static void describe(struct soft_device *device, int index)
 {
 	struct ibv_device *base = &device->base;
@@ -37,18 +44,26 @@ static void describe(struct soft_device *device, int index)
 		 soft_settings()->sysfs, index);
 }
 
+static void describe_all(void)
+{
+	int i;
+
+	for (i = 0; i < SOFT_MAX_DEVICES; i++)
+		describe(&devices[i], i);
+}
+
 struct ibv_device **ibv_get_device_list(int *num_devices)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int count = soft_settings()->devices;
 	struct ibv_device **list = calloc((size_t) count + 1, sizeof(*list));
 	int i;
 
 	if (!list)
 		return NULL;
-	for (i = 0; i < count; i++) {
-		describe(&devices[i], i);
+	pthread_once(&once, describe_all);
+	for (i = 0; i < count; i++)
 		list[i] = &devices[i].base;
-	}
 	if (num_devices)
 		*num_devices = count;
 	return list;
@@ -105,7 +120,7 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.max_srq_sge = SOFT_MAX_SGE,
 		.max_pkeys = 1,
 		.local_ca_ack_delay = 15,
-		.phys_port_cnt = 1,
+		.phys_port_cnt = (uint8_t) soft_settings()->ports,
 	};
 	return 0;
 }
@@ -123,7 +138,7 @@ static int query_device_ex(struct ibv_context *context,
 	/* Completion times are CLOCK_MONOTONIC, in nanoseconds. */
 	all.completion_timestamp_mask = UINT64_MAX;
 	all.hca_core_clock = 1000000;
-	all.phys_port_cnt_ex = 1;
+	all.phys_port_cnt_ex = soft_settings()->ports;
 	memset(attr, 0, attr_size);
 	memcpy(attr, &all, attr_size < sizeof(all) ? attr_size : sizeof(all));
 	return 0;
@@ -145,6 +160,7 @@ static int query_port(struct ibv_context *context, uint8_t port_num,
 		      struct ibv_port_attr *attr, size_t attr_size)
 {
 	bool is_infiniband = soft_settings()->is_infiniband;
+	struct soft_place place = soft_port_of(context, port_num);
 	struct ibv_port_attr all = {
 		.state = IBV_PORT_ACTIVE,
 		.max_mtu = IBV_MTU_4096,
@@ -160,11 +176,10 @@ static int query_port(struct ibv_context *context, uint8_t port_num,
 					    : IBV_LINK_LAYER_ETHERNET,
 	};
 
-	if (port_num != SOFT_PORT)
+	if (!soft_is_port(port_num))
 		return EINVAL;
 	if (is_infiniband) {
-		all.lid = soft_lid(soft_settings()->host,
-				   (unsigned int) device_of(context)->index);
+		all.lid = soft_lid(&place);
 		all.sm_lid = 1;
 	} else {
 		all.flags = IBV_QPF_GRH_REQUIRED;
@@ -186,25 +201,26 @@ int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 		  union ibv_gid *gid)
 {
-	if (port_num != SOFT_PORT || index < 0 || index >= SOFT_GID_TABLE) {
+	struct soft_place place = soft_port_of(context, port_num);
+
+	if (!soft_is_port(port_num) || index < 0 || index >= SOFT_GID_TABLE) {
 		errno = EINVAL;
 		return -1;
 	}
-	soft_gid(soft_settings()->host, (unsigned int) device_of(context)->index, index,
-		 gid);
+	soft_gid(&place, index, gid);
 	return 0;
 }
 
-static void set_entry(struct ibv_context *context, uint32_t index,
+static void set_entry(struct ibv_context *context, uint32_t port, uint32_t index,
 		      struct ibv_gid_entry *entry)
 {
 	*entry = (struct ibv_gid_entry){
 		.gid_index = index,
-		.port_num = SOFT_PORT,
+		.port_num = port,
 		.gid_type = soft_settings()->is_infiniband ? IBV_GID_TYPE_IB
 							   : IBV_GID_TYPE_ROCE_V2,
 	};
-	ibv_query_gid(context, SOFT_PORT, (int) index, &entry->gid);
+	ibv_query_gid(context, (uint8_t) port, (int) index, &entry->gid);
 }
 
 static uint32_t gids(void)
@@ -219,12 +235,12 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t i
 
 	if (flags)
 		return EOPNOTSUPP;
-	if (port_num != SOFT_PORT || index >= SOFT_GID_TABLE)
+	if (!soft_is_port(port_num) || index >= SOFT_GID_TABLE)
 		return EINVAL;
 	/* ibv_query_gid_ex(3): an empty one. */
 	if (index >= gids())
 		return ENODATA;
-	set_entry(context, index, &all);
+	set_entry(context, port_num, index, &all);
 	memcpy(entry, &all, entry_size < sizeof(all) ? entry_size : sizeof(all));
 	return 0;
 }
@@ -232,7 +248,7 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t i
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 			     size_t max_entries, uint32_t flags, size_t entry_size)
 {
-	uint32_t count = gids();
+	uint32_t count = gids() * soft_settings()->ports;
 	uint32_t i;
 
 	if (flags)
@@ -240,7 +256,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 	if (entry_size < sizeof(*entries) || max_entries < count)
 		return -EINVAL;
 	for (i = 0; i < count; i++)
-		set_entry(context, i,
+		set_entry(context, i / gids() + 1, i % gids(),
 			  (struct ibv_gid_entry *) ((char *) entries + i * entry_size));
 	return (ssize_t) count;
 }
@@ -248,7 +264,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
 	(void) context;
-	if (port_num != SOFT_PORT || index) {
+	if (!soft_is_port(port_num) || index) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -259,7 +275,7 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __b
 int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
 {
 	(void) context;
-	if (port_num != SOFT_PORT || pkey != htobe16(0xffff)) {
+	if (!soft_is_port(port_num) || pkey != htobe16(0xffff)) {
 		errno = EINVAL;
 		return -1;
 	}

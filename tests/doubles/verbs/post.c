@@ -147,14 +147,9 @@ static int fill(struct soft_qp *qp, uint32_t position, const struct ibv_send_wr 
 static void admit(struct soft_qp *qp)
 {
 	struct soft_send *send = slot(qp, qp->tail);
-	const struct soft_settings *settings = soft_settings();
-	uint64_t delay = settings->delay_ns;
 
-	if (qp->ex.qp_base.qp_type != IBV_QPT_UD &&
-	    qp->remote.host == settings->slow_host)
-		delay += settings->slow_ns;
 	send->number = ++qp->requests;
-	send->due_ns = delay ? soft_now() + delay : 0;
+	send->due_ns = soft_fault_due(qp, send, soft_send_bytes(qp, qp->tail));
 	qp->tail++;
 }
 

@@ -211,6 +211,8 @@ static void reset(struct soft_qp *qp)
 	soft_drop_parked(qp);
 	qp->head = qp->tail;
 	qp->next = qp->tail;
+	qp->answered = 0;
+	qp->answered_at = 0;
 	qp->reads = 0;
 	qp->requests = 0;
 	qp->retry_at = SOFT_NEVER;
@@ -265,7 +267,7 @@ static void take_attributes(struct soft_qp *qp, const struct ibv_qp_attr *new, i
 static int check_values(const struct ibv_qp_attr *attr, int mask,
 			struct soft_place *remote)
 {
-	if ((mask & IBV_QP_PORT) && attr->port_num != SOFT_PORT)
+	if ((mask & IBV_QP_PORT) && !soft_is_port(attr->port_num))
 		return EINVAL;
 	if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index)
 		return EINVAL;
@@ -281,7 +283,7 @@ static int check_values(const struct ibv_qp_attr *attr, int mask,
 	if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) && attr->max_rd_atomic > 128)
 		return EINVAL;
 	if (mask & IBV_QP_AV) {
-		if (attr->ah_attr.port_num != SOFT_PORT ||
+		if (!soft_is_port(attr->ah_attr.port_num) ||
 		    (attr->ah_attr.is_global &&
 		     attr->ah_attr.grh.sgid_index >= SOFT_GIDS))
 			return EINVAL;
@@ -327,6 +329,8 @@ int ibv_modify_qp(struct ibv_qp *base, struct ibv_qp_attr *attr, int mask)
 	if (!err)
 		err = check_values(attr, mask, &remote);
 	if (!err) {
+		if (!soft_same_place(&qp->remote, &remote))
+			qp->wire = NULL;
 		qp->remote = remote;
 		take_attributes(qp, attr, mask);
 		if (mask & IBV_QP_STATE)
@@ -397,7 +401,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	struct soft_place place;
 	struct soft_ah *ah;
 
-	if (attr->port_num != SOFT_PORT || soft_resolve(attr, 0, &place) ||
+	if (!soft_is_port(attr->port_num) || soft_resolve(attr, 0, &place) ||
 	    (attr->is_global && attr->grh.sgid_index >= SOFT_GIDS)) {
 		errno = EINVAL;
 		return NULL;
@@ -428,6 +432,7 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
 			struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
+	struct soft_place place = soft_port_of(context, port_num);
 	int index;
 
 	memset(attr, 0, sizeof(*attr));
@@ -437,7 +442,7 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 	attr->port_num = port_num;
 	if (!(wc->wc_flags & IBV_WC_GRH))
 		return 0;
-	index = soft_gid_index(soft_context(context), &grh->dgid);
+	index = soft_gid_index(&place, &grh->dgid);
 	if (index < 0)
 		return -1;
 	attr->is_global = 1;

@@ -55,7 +55,7 @@ static enum ibv_wc_opcode wc_opcode(enum ibv_wr_opcode opcode)
 	}
 }
 
-static uint32_t length_of(struct soft_qp *qp, uint32_t position)
+uint32_t soft_send_bytes(struct soft_qp *qp, uint32_t position)
 {
 	const struct soft_send *send = slot(qp, position);
 	const struct ibv_sge *sges = qp->send_sges + (size_t) (position & qp->mask) *
@@ -76,7 +76,7 @@ static void finish(struct soft_qp *qp, enum ibv_wc_status status)
 		.wr_id = send->wr_id,
 		.status = status,
 		.opcode = wc_opcode(send->opcode),
-		.byte_len = length_of(qp, qp->head),
+		.byte_len = soft_send_bytes(qp, qp->head),
 		.qp_num = qp->ex.qp_base.qp_num,
 	};
 
@@ -90,10 +90,27 @@ static void finish(struct soft_qp *qp, enum ibv_wc_status status)
 	qp->head++;
 }
 
+/* Those whose answers are there end well, if it is time. */
+static void retire(struct soft_qp *qp, uint64_t now)
+{
+	if (!qp->answered || qp->answered_at > now)
+		return;
+	for (; qp->answered; qp->answered--) {
+		qp->psn = (qp->psn + 1) & SOFT_PSN_MASK;
+		finish(qp, IBV_WC_SUCCESS);
+	}
+	qp->answered_at = 0;
+	if (qp->ex.qp_base.state == IBV_QPS_SQD && qp->head == qp->next &&
+	    qp->attr.en_sqd_async_notify)
+		soft_event_qp(qp, IBV_EVENT_SQ_DRAINED);
+}
+
 void soft_send_flush(struct soft_qp *qp)
 {
 	while (qp->head != qp->tail)
 		finish(qp, IBV_WC_WR_FLUSH_ERR);
+	qp->answered = 0;
+	qp->answered_at = 0;
 	qp->reads = 0;
 	qp->retry_at = SOFT_NEVER;
 	qp->due_at = SOFT_NEVER;
@@ -102,6 +119,7 @@ void soft_send_flush(struct soft_qp *qp)
 
 static void fail(struct soft_qp *qp, enum ibv_wc_status status)
 {
+	retire(qp, SOFT_NEVER);
 	finish(qp, status);
 	/* As InfiniBand has it: without reliability only the send queue is in error. */
 	if (!is_reliable(qp)) {
@@ -123,24 +141,14 @@ static void wait_for_answer(struct soft_qp *qp)
 	uint64_t timeout = timeout_ns(qp);
 
 	/* All that is on its way goes again, and old answers count no more. */
+	retire(qp, SOFT_NEVER);
+	if (qp->head == qp->next)
+		return;
 	qp->next = qp->head;
 	qp->reads = 0;
 	qp->epoch++;
 	qp->retry_at = timeout == SOFT_NEVER ? SOFT_NEVER - 1 : soft_now() + timeout;
 	soft_timer(qp->retry_at);
-}
-
-static enum ibv_wc_status injected(const struct soft_qp *qp, const struct soft_send *send)
-{
-	const struct soft_settings *settings = soft_settings();
-
-	if (!is_reliable(qp))
-		return IBV_WC_SUCCESS;
-	if (send->number == settings->rnr_at && consumes_receive(send))
-		return IBV_WC_RNR_RETRY_EXC_ERR;
-	if (send->number == settings->retry_at)
-		return IBV_WC_RETRY_EXC_ERR;
-	return IBV_WC_SUCCESS;
 }
 
 /* The pieces of memory that a request reads, or those that its answer goes to. */
@@ -167,6 +175,7 @@ static void address(struct soft_qp *qp, const struct soft_send *send,
 	const struct ibv_ah_attr *attr = &send->address;
 
 	frame->source = context->place;
+	frame->source.port = qp->attr.port_num;
 	frame->source_qpn = qp->ex.qp_base.qp_num;
 	if (qp->ex.qp_base.qp_type != IBV_QPT_UD) {
 		frame->target = qp->remote;
@@ -180,10 +189,9 @@ static void address(struct soft_qp *qp, const struct soft_send *send,
 	frame->has_grh = attr->is_global;
 	frame->service_level = attr->sl;
 	frame->dgid = attr->grh.dgid;
-	soft_gid(context->place.host, context->place.device, attr->grh.sgid_index,
-		 &frame->sgid);
+	soft_gid(&frame->source, attr->grh.sgid_index, &frame->sgid);
 	if (soft_settings()->is_infiniband)
-		frame->source_lid = soft_lid(context->place.host, context->place.device);
+		frame->source_lid = soft_lid(&frame->source);
 }
 
 static void transmit(struct soft_qp *qp, struct soft_send *send,
@@ -210,12 +218,19 @@ static void transmit(struct soft_qp *qp, struct soft_send *send,
 	address(qp, send, &frame);
 	if (reads(send))
 		num_spans = 0;
+	if (soft_fault_is_silent()) {
+		if (is_reliable(qp))
+			wait_for_answer(qp);
+		return;
+	}
 	if (soft_context_at(&frame.target)) {
 		soft_respond(NULL, &frame, spans, num_spans);
 		return;
 	}
-	*wire = soft_wire_to(&frame.target);
+	*wire = qp->wire ? qp->wire : soft_wire_to(&frame.target);
 	if (*wire) {
+		if (qp->ex.qp_base.qp_type != IBV_QPT_UD)
+			qp->wire = *wire;
 		soft_wire_hold(*wire);
 		soft_wire_send(*wire, &frame, spans, num_spans);
 		return;
@@ -228,11 +243,9 @@ static void transmit(struct soft_qp *qp, struct soft_send *send,
 static bool is_lost(const struct soft_qp *qp, const struct soft_send *send,
 		    uint64_t bytes)
 {
-	uint32_t every = soft_settings()->loss_every;
-
 	if (qp->ex.qp_base.qp_type == IBV_QPT_UD && bytes > SOFT_MTU_BYTES)
 		return true;
-	return !is_reliable(qp) && every && send->number % every == 0;
+	return soft_fault_loses(qp, send);
 }
 
 static bool is_local(const struct soft_send *send)
@@ -276,7 +289,8 @@ static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 	if (is_local(send))
 		return do_local(qp, send);
 	count = spans_of(qp, qp->next, spans);
-	status = count < 0 ? IBV_WC_LOC_PROT_ERR : injected(qp, send);
+	status = count < 0 ? IBV_WC_LOC_PROT_ERR
+			   : soft_fault_status(qp, send, consumes_receive(send));
 	if (status != IBV_WC_SUCCESS || send->number == soft_settings()->flush_at ||
 	    send->number == soft_settings()->fatal_at) {
 		/* Those before it end first. */
@@ -291,6 +305,12 @@ static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 			soft_qp_fail(qp);
 		}
 		return false;
+	}
+	if (soft_fault_silences(send)) {
+		soft_unanswered();
+		/* Those before it were on their way: it has its turn after them. */
+		if (qp->retry_at != SOFT_NEVER)
+			return false;
 	}
 	send->psn = qp->psn + (qp->next - qp->head);
 	send->psn &= SOFT_PSN_MASK;
@@ -308,6 +328,8 @@ static bool send_next(struct soft_qp *qp, struct soft_wire **wire)
 
 static bool may_send(const struct soft_qp *qp, const struct soft_wire *wire)
 {
+	if (!wire)
+		wire = qp->wire;
 	return qp->ex.qp_base.state == IBV_QPS_RTS && qp->next != qp->tail &&
 	       qp->retry_at == SOFT_NEVER && !(wire && soft_wire_is_full(wire));
 }
@@ -364,20 +386,25 @@ void soft_take_answer(const struct soft_frame *answer, struct soft_span *payload
 	struct soft_span spans[SOFT_MAX_SGE];
 	enum ibv_wc_status status;
 	struct soft_send *send;
+	uint32_t position;
+	uint64_t late;
 	int count;
 
-	if (!qp || qp->head == qp->next || answer->epoch != qp->epoch ||
-	    slot(qp, qp->head)->psn != answer->psn)
+	if (!qp || soft_fault_is_silent())
+		return;
+	position = qp->head + qp->answered;
+	send = slot(qp, position);
+	if (position == qp->next || answer->epoch != qp->epoch ||
+	    send->psn != answer->psn)
 		return;
 	if (answer->answer == SOFT_SILENCE) {
 		wait_for_answer(qp);
 		return;
 	}
-	send = slot(qp, qp->head);
 	status = status_of(answer);
 	if (status == IBV_WC_SUCCESS && reads(send)) {
 		/* The region may have gone meanwhile. */
-		count = spans_of(qp, qp->head, spans);
+		count = spans_of(qp, position, spans);
 		if (count < 0)
 			status = IBV_WC_LOC_PROT_ERR;
 		else
@@ -388,11 +415,13 @@ void soft_take_answer(const struct soft_frame *answer, struct soft_span *payload
 		return;
 	}
 	qp->retries_left = qp->attr.retry_cnt;
-	qp->psn = (qp->psn + 1) & SOFT_PSN_MASK;
-	finish(qp, IBV_WC_SUCCESS);
-	if (qp->ex.qp_base.state == IBV_QPS_SQD && qp->head == qp->next &&
-	    qp->attr.en_sqd_async_notify)
-		soft_event_qp(qp, IBV_EVENT_SQ_DRAINED);
+	qp->answered++;
+	late = soft_fault_late(qp, send);
+	if (late && soft_now() + late > qp->answered_at)
+		qp->answered_at = soft_now() + late;
+	if (qp->answered_at)
+		soft_timer(qp->answered_at);
+	retire(qp, qp->answered_at ? soft_now() : 0);
 	soft_pump(qp);
 }
 
@@ -404,6 +433,18 @@ void soft_unreachable(const struct soft_place *place)
 	if (is_reliable(qp) && qp->head != qp->next &&
 	    soft_same_place(&qp->remote, place))
 		wait_for_answer(qp);
+}
+
+void soft_unanswered(void)
+{
+	struct soft_qp *qp;
+
+	LIST_FOREACH(qp, &soft_qps, link)
+	{
+		soft_drop_parked(qp);
+		if (is_reliable(qp) && qp->head + qp->answered != qp->next)
+			wait_for_answer(qp);
+	}
 }
 
 void soft_request_timer(struct soft_qp *qp, uint64_t now)
@@ -421,6 +462,12 @@ void soft_request_timer(struct soft_qp *qp, uint64_t now)
 		qp->due_at = SOFT_NEVER;
 		soft_pump(qp);
 	}
+	if (qp->answered && qp->answered_at <= now) {
+		retire(qp, now);
+		soft_pump(qp);
+	}
+	if (qp->answered)
+		soft_timer(qp->answered_at);
 	if (qp->retry_at < SOFT_NEVER - 1)
 		soft_timer(qp->retry_at);
 	soft_timer(qp->due_at);

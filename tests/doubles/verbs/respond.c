@@ -298,12 +298,13 @@ static bool listens(const struct soft_qp *qp, const struct soft_frame *request)
 	enum ibv_qp_state state = qp->ex.qp_base.state;
 
 	if ((uint8_t) qp->ex.qp_base.qp_type != request->qp_type || state < IBV_QPS_RTR ||
-	    state == IBV_QPS_ERR)
+	    state == IBV_QPS_ERR || qp->attr.port_num != request->target.port)
 		return false;
 	if (request->qp_type == IBV_QPT_UD)
 		return request->qkey == qp->attr.qkey;
 	return qp->attr.dest_qp_num == request->source_qpn &&
-	       soft_same_place(&qp->remote, &request->source);
+	       soft_same_place(&qp->remote, &request->source) &&
+	       qp->remote.port == request->source.port;
 }
 
 void soft_respond(struct soft_wire *wire, const struct soft_frame *request,
@@ -311,7 +312,7 @@ void soft_respond(struct soft_wire *wire, const struct soft_frame *request,
 {
 	struct soft_qp *qp = soft_qp_at(&request->target, request->target_qpn);
 
-	if (!qp || !listens(qp, request)) {
+	if (!qp || soft_fault_is_silent() || !listens(qp, request)) {
 		answer(wire, request, SOFT_SILENCE, NULL);
 		return;
 	}
@@ -405,13 +406,17 @@ void soft_forget_wire(const struct soft_wire *wire)
 	struct soft_qp *qp;
 
 	LIST_FOREACH(qp, &soft_qps, link)
-	for (parked = STAILQ_FIRST(&qp->parked); parked; parked = after) {
-		after = STAILQ_NEXT(parked, link);
-		if (parked->wire != wire)
-			continue;
-		STAILQ_REMOVE(&qp->parked, parked, soft_parked, link);
-		qp->expected_psn = (qp->expected_psn - 1) & SOFT_PSN_MASK;
-		free(parked);
+	{
+		if (qp->wire == wire)
+			qp->wire = NULL;
+		for (parked = STAILQ_FIRST(&qp->parked); parked; parked = after) {
+			after = STAILQ_NEXT(parked, link);
+			if (parked->wire != wire)
+				continue;
+			STAILQ_REMOVE(&qp->parked, parked, soft_parked, link);
+			qp->expected_psn = (qp->expected_psn - 1) & SOFT_PSN_MASK;
+			free(parked);
+		}
 	}
 }
 

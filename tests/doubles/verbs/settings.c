@@ -31,16 +31,58 @@ static unsigned long number(const char *name, const char *text, unsigned long le
 	return value;
 }
 
-/* HOST:US, in a copy of our own. */
-static void read_slow_link(const char *name, char *text)
+/* Cuts at the colon, in a copy of our own; what follows it. */
+static char *behind_colon(const char *name, char *text)
 {
 	char *colon = strchr(text, ':');
 
 	if (!colon)
 		wrong(name, text);
 	*colon = '\0';
-	settings.slow_host = (unsigned int) number(name, text, 0, 255);
-	settings.slow_ns = number(name, colon + 1, 1, 1000000000) * 1000;
+	return colon + 1;
+}
+
+static uint64_t microseconds(const char *name, const char *text, unsigned long least)
+{
+	return number(name, text, least, 1000000000) * 1000;
+}
+
+static double percent(const char *name, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0 && value <= 100))
+		wrong(name, text);
+	return value;
+}
+
+/* HOST:US */
+static void read_slow_link(const char *name, char *text)
+{
+	char *rest = behind_colon(name, text);
+
+	settings.slow_host = (unsigned int) number(name, text, 0, SOFT_HOSTS - 1);
+	settings.slow_ns = microseconds(name, rest, 1);
+}
+
+/* DEVICE:MB */
+static void read_rate(const char *name, char *text)
+{
+	char *rest = behind_colon(name, text);
+
+	settings.bytes_per_us[number(name, text, 0, SOFT_MAX_DEVICES - 1)] =
+		number(name, rest, 1, 1000000);
+}
+
+/* PERCENT:US */
+static void read_chance(const char *name, char *text, double *ret_percent,
+			uint64_t *ret_ns)
+{
+	char *rest = behind_colon(name, text);
+
+	*ret_percent = percent(name, text);
+	*ret_ns = microseconds(name, rest, 1);
 }
 
 static void read_fault(char *fault)
@@ -57,8 +99,21 @@ static void read_fault(char *fault)
 		settings.fatal_at = number(name, fault + 6, 1, UINT32_MAX);
 	else if (!strncmp(fault, "loss/", 5))
 		settings.loss_every = number(name, fault + 5, 1, UINT32_MAX);
+	else if (!strncmp(fault, "lost@", 5))
+		settings.lost_at = number(name, fault + 5, 1, UINT32_MAX);
+	else if (!strncmp(fault, "seed=", 5))
+		settings.seed = number(name, fault + 5, 0, UINT64_MAX);
+	else if (!strncmp(fault, "loss=", 5))
+		settings.loss_percent = percent(name, fault + 5);
+	else if (!strncmp(fault, "resend=", 7))
+		read_chance(name, fault + 7, &settings.resend_percent,
+			    &settings.resend_ns);
+	else if (!strncmp(fault, "late=", 5))
+		read_chance(name, fault + 5, &settings.late_percent, &settings.late_ns);
+	else if (!strncmp(fault, "rate=", 5))
+		read_rate(name, fault + 5);
 	else if (!strncmp(fault, "delay=", 6))
-		settings.delay_ns = number(name, fault + 6, 0, 1000000000) * 1000;
+		settings.delay_ns = microseconds(name, fault + 6, 0);
 	else if (!strncmp(fault, "delay-to=", 9))
 		read_slow_link(name, fault + 9);
 	else
@@ -68,6 +123,7 @@ static void read_fault(char *fault)
 static void read_environment(void)
 {
 	const char *devices = getenv("SOFTVERBS_DEVICES");
+	const char *ports = getenv("SOFTVERBS_PORTS");
 	const char *host = getenv("SOFTVERBS_HOST");
 	const char *link = getenv("SOFTVERBS_LINK");
 	const char *faults = getenv("SOFTVERBS_FAULTS");
@@ -78,7 +134,8 @@ static void read_environment(void)
 	settings.devices =
 		devices ? (int) number("SOFTVERBS_DEVICES", devices, 0, SOFT_MAX_DEVICES)
 			: 1;
-	settings.host = host ? number("SOFTVERBS_HOST", host, 0, 255) : 0;
+	settings.ports = ports ? number("SOFTVERBS_PORTS", ports, 1, SOFT_MAX_PORTS) : 1;
+	settings.host = host ? number("SOFTVERBS_HOST", host, 0, SOFT_HOSTS - 1) : 0;
 	settings.fabric = getenv("SOFTVERBS_FABRIC");
 	settings.sysfs = getenv("SOFTVERBS_SYSFS");
 	if (!settings.sysfs)

@@ -3,8 +3,8 @@
  * What the parts of softverbs share.  softverbs stands in for libibverbs and the adapters
  * below it, between the processes of one host, so that programs that talk RDMA can be
  * tested where there is no adapter.  It hides how messages travel: within a process they
- * are carried out by the thread that posts, between processes over a socket, by one
- * thread per process that sleeps when nothing comes.
+ * are carried out by the thread that posts, between processes through shared memory, by
+ * who polls a completion queue, or by a thread that sleeps when nothing comes.
  *
  * One lock, soft_lock, guards everything but the reading end of a completion queue;
  * functions here are called with it held where they do not say otherwise.
@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#define SOFT_PORT 1
+#define SOFT_MAX_PORTS 4
 #define SOFT_GIDS 2
 #define SOFT_GID_TABLE 1024
 #define SOFT_MAX_SGE 32
@@ -29,6 +29,7 @@
 #define SOFT_MAX_CQE 4194303
 #define SOFT_MAX_INLINE 1024
 #define SOFT_MAX_DEVICES 16
+#define SOFT_HOSTS 256
 #define SOFT_MAX_SLOTS 256
 #define SOFT_MAX_QPS 0x10000
 #define SOFT_MAX_MESSAGE (1U << 30)
@@ -43,6 +44,7 @@
 /* What the environment asks for: README. */
 struct soft_settings {
 	int devices;
+	unsigned int ports; /* of each */
 	unsigned int host;
 	bool is_infiniband;
 	const char *fabric;
@@ -52,19 +54,34 @@ struct soft_settings {
 	uint32_t retry_at;
 	uint32_t flush_at;
 	uint32_t fatal_at;
+	uint32_t lost_at;
 	uint32_t loss_every;
+	/* Faults by chance: of how many of a hundred requests. */
+	uint64_t seed;
+	double loss_percent;
+	double resend_percent;
+	uint64_t resend_ns;
+	double late_percent;
+	uint64_t late_ns;
+	/* What an adapter sends; 0: as much as it is given. */
+	uint64_t bytes_per_us[SOFT_MAX_DEVICES];
 	uint64_t delay_ns;
 	/* More of it, towards this host. */
 	unsigned int slow_host;
 	uint64_t slow_ns;
 };
 
-/* Where a queue pair is: the adapter, and the slot within it that its context has. */
+/* Where a queue pair is: the adapter, the slot within it that its context has, and by
+ * which port it is reached. */
 struct soft_place {
 	uint16_t host;
 	uint16_t device;
 	uint16_t slot;
+	/* Of an address; the place of a context has none. */
+	uint16_t port;
 };
+
+struct soft_wire;
 
 struct soft_device {
 	struct ibv_device base;
@@ -127,7 +144,6 @@ struct soft_cq {
 	uint32_t async_events;
 	/* Readers take turns by this lock; the writer has soft_lock. */
 	pthread_mutex_t read_lock;
-	atomic_uint empty_polls;
 	atomic_uint head;
 	atomic_uint tail;
 	uint32_t mask;
@@ -232,8 +248,6 @@ struct soft_frame {
 	union ibv_gid dgid;
 };
 
-struct soft_wire;
-
 /* A request that waits at the target until a receive is posted. */
 struct soft_parked {
 	STAILQ_ENTRY(soft_parked) link;
@@ -253,6 +267,8 @@ struct soft_qp {
 	bool sq_sig_all;
 	struct ibv_qp_attr attr;
 	struct soft_place remote;
+	/* To there, once something went; not of datagrams. */
+	struct soft_wire *wire;
 	uint32_t async_events;
 
 	/* Sends: [head, next) are on their way, [next, tail) wait to leave. */
@@ -266,6 +282,10 @@ struct soft_qp {
 	uint32_t psn;
 	uint32_t epoch;
 	uint32_t requests;
+	/* Of those on their way the oldest, whose answers are there but not to be seen
+	 * before that time: an injected delay. */
+	uint32_t answered;
+	uint64_t answered_at;
 	/* READs and atomics on their way; a fence waits for them. */
 	uint32_t reads;
 	bool is_pumping;
@@ -322,16 +342,17 @@ uint32_t soft_pow2(uint32_t at_least);
 uint32_t soft_new_handle(void);
 
 /* address.c */
+/* Of an adapter. */
 uint64_t soft_guid(unsigned int host, unsigned int device);
-uint16_t soft_lid(unsigned int host, unsigned int device);
-void soft_gid(unsigned int host, unsigned int device, int index, union ibv_gid *gid);
-int soft_gid_index(struct soft_context *context, const union ibv_gid *gid);
+bool soft_is_port(unsigned int port);
+uint16_t soft_lid(const struct soft_place *place);
+void soft_gid(const struct soft_place *place, int index, union ibv_gid *gid);
+/* -1: the port has no such GID. */
+int soft_gid_index(const struct soft_place *place, const union ibv_gid *gid);
 /* -EINVAL: the address is none that this link layer has. */
 int soft_resolve(const struct ibv_ah_attr *attr, uint32_t qpn, struct soft_place *place);
+/* Whether both are of one context. */
 bool soft_same_place(const struct soft_place *one, const struct soft_place *other);
-
-/* device.c */
-struct soft_context *soft_context_at(const struct soft_place *place);
 
 /* memory.c */
 struct ibv_mr *soft_alloc_null_mr(struct ibv_pd *pd);
@@ -398,6 +419,8 @@ int soft_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 void soft_build_init(struct soft_qp *qp, uint64_t operations);
 
 /* request.c */
+/* What a request moves. */
+uint32_t soft_send_bytes(struct soft_qp *qp, uint32_t position);
 /* Lets leave what may. */
 void soft_pump(struct soft_qp *qp);
 void soft_send_flush(struct soft_qp *qp);
@@ -405,6 +428,23 @@ void soft_take_answer(const struct soft_frame *answer, struct soft_span *payload
 /* The way to that place broke. */
 void soft_unreachable(const struct soft_place *place);
 void soft_request_timer(struct soft_qp *qp, uint64_t now);
+
+/* All queue pairs of the process: nobody answers what is on its way. */
+void soft_unanswered(void);
+
+/* faults.c */
+/* When a request leaves that is posted now; 0: at once. */
+uint64_t soft_fault_due(const struct soft_qp *qp, const struct soft_send *send,
+			uint64_t bytes);
+bool soft_fault_loses(const struct soft_qp *qp, const struct soft_send *send);
+/* How much later than it is there its answer is seen, in nanoseconds. */
+uint64_t soft_fault_late(const struct soft_qp *qp, const struct soft_send *send);
+enum ibv_wc_status soft_fault_status(const struct soft_qp *qp,
+				     const struct soft_send *send, bool consumes_receive);
+/* Whether the adapters of this process hear and say nothing any more. */
+bool soft_fault_is_silent(void);
+/* Whether they begin to with this request. */
+bool soft_fault_silences(const struct soft_send *send);
 
 /* respond.c */
 void soft_respond(struct soft_wire *wire, const struct soft_frame *request,
@@ -415,11 +455,17 @@ void soft_drop_parked(struct soft_qp *qp);
 void soft_forget_wire(const struct soft_wire *wire);
 void soft_respond_timer(struct soft_qp *qp, uint64_t now);
 
-/* wire.c */
+struct soft_place soft_port_of(struct ibv_context *context, unsigned int port);
+
+/* link.c */
 int soft_wire_listen(struct soft_context *context);
 void soft_wire_unlisten(struct soft_context *context);
+/* The context of this process that is there, or NULL. */
+struct soft_context *soft_context_at(const struct soft_place *place);
 /* NULL: nobody listens there. */
 struct soft_wire *soft_wire_to(const struct soft_place *place);
+
+/* wire.c */
 bool soft_wire_is_full(const struct soft_wire *wire);
 void soft_wire_send(struct soft_wire *wire, const struct soft_frame *frame,
 		    const struct soft_span *spans, int num_spans);

@@ -1,146 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cable: sockets between the processes of one host, in the abstract namespace, so
- * that nothing is left of a process that is killed.  Each open context listens under a
- * name made of its place; whoever sends there connects, and gets its answers on the same
- * socket.  One thread per process sleeps in epoll_wait() and does what comes in, and so
- * does who polls in vain; who posts writes to the socket itself.
+ * Messages between the processes of one host, through memory that two of them share.  Who
+ * posts writes into it; what has come is done by who polls in vain, and by one thread per
+ * process where nobody polls, which sleeps until it is rung for or a timer is due.
  */
-#include "soft.h"
+#include "wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#define FULL_BYTES (4U << 20)
-#define DIRECT_BYTES (16U << 10)
-#define READ_BYTES (256U << 10)
-#define EVENTS 64
+/* How long what nobody polls for may lie there when somebody has polled just before. */
+#define NAP_NS 1000000
 
-struct soft_wire {
-	LIST_ENTRY(soft_wire) link;
-	int fd;
-	/* Whose requests go out here: where to; else: whose context took it. */
-	bool is_outgoing;
-	bool is_dead;
-	bool is_watched;
-	int held;
-	struct soft_place place;
-	struct soft_context *context;
-	char *in;
-	size_t in_used;
-	size_t in_size;
-	char *out;
-	size_t out_start;
-	size_t out_end;
-	size_t out_size;
-};
-
-static LIST_HEAD(, soft_wire) wires = LIST_HEAD_INITIALIZER(wires);
-static LIST_HEAD(, soft_context) listeners = LIST_HEAD_INITIALIZER(listeners);
-static int epoll_fd = -1;
-static int timer_fd = -1;
 static uint64_t timer_at = SOFT_NEVER;
-static atomic_bool has_wires;
-
-static socklen_t name_of(const struct soft_place *place, struct sockaddr_un *name)
-{
-	int length;
-
-	memset(name, 0, sizeof(*name));
-	name->sun_family = AF_UNIX;
-	length = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1,
-			  "softverbs/%s/%u.%u.%u", soft_settings()->fabric, place->host,
-			  place->device, place->slot);
-	return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) length);
-}
-
-struct soft_context *soft_context_at(const struct soft_place *place)
-{
-	struct soft_context *context;
-
-	LIST_FOREACH(context, &listeners, link)
-	if (soft_same_place(&context->place, place))
-		return context;
-	return NULL;
-}
-
-static int watch(int fd, int operation, uint32_t events)
-{
-	struct epoll_event event = {.events = events, .data.fd = fd};
-
-	return epoll_ctl(epoll_fd, operation, fd, &event);
-}
-
-static struct soft_wire *new_wire(int fd)
-{
-	struct soft_wire *wire = calloc(1, sizeof(*wire));
-
-	if (!wire || watch(fd, EPOLL_CTL_ADD, EPOLLIN)) {
-		free(wire);
-		close(fd);
-		return NULL;
-	}
-	wire->fd = fd;
-	LIST_INSERT_HEAD(&wires, wire, link);
-	atomic_store_explicit(&has_wires, true, memory_order_relaxed);
-	return wire;
-}
-
-/* Freed by the thread that reads, when nobody has it in hand. */
-static void die(struct soft_wire *wire)
-{
-	if (wire->is_dead)
-		return;
-	wire->is_dead = true;
-	shutdown(wire->fd, SHUT_RDWR);
-	soft_forget_wire(wire);
-	if (wire->is_outgoing)
-		soft_unreachable(&wire->place);
-}
-
-struct soft_wire *soft_wire_to(const struct soft_place *place)
-{
-	struct soft_wire *wire;
-	struct sockaddr_un name;
-	socklen_t length;
-	int fd;
-
-	LIST_FOREACH(wire, &wires, link)
-	if (wire->is_outgoing && !wire->is_dead && soft_same_place(&wire->place, place))
-		return wire;
-	length = name_of(place, &name);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return NULL;
-	if (connect(fd, (struct sockaddr *) &name, length)) {
-		close(fd);
-		return NULL;
-	}
-	wire = new_wire(fd);
-	if (wire) {
-		wire->is_outgoing = true;
-		wire->place = *place;
-	}
-	return wire;
-}
-
-bool soft_wire_is_full(const struct soft_wire *wire)
-{
-	return wire->out_end - wire->out_start > FULL_BYTES;
-}
+/* How long the thread sleeps; 0 while it does not. */
+static uint64_t asleep_until;
+/* The rings of the bell that were heeded, and how often it was by who polled. */
+static atomic_uint heeded;
+static unsigned int polled;
+/* A wire has room again, for which queue pairs may wait. */
+static bool has_room;
 
 static int reserve(char **buffer, size_t *size, size_t needed)
 {
-	size_t grown = *size ? *size : READ_BYTES;
+	size_t grown = *size ? *size : SOFT_RING_BYTES;
 	char *larger;
 
 	if (needed <= *size)
@@ -155,96 +39,77 @@ static int reserve(char **buffer, size_t *size, size_t needed)
 	return 0;
 }
 
-static void append(struct soft_wire *wire, const struct iovec *iov, int count,
-		   size_t skip)
+static void tell(struct soft_wire *wire)
 {
-	size_t bytes = 0;
-	int i;
+	if (wire->bell)
+		soft_bell_ring(wire->bell);
+}
 
-	for (i = 0; i < count; i++)
-		bytes += iov[i].iov_len;
-	if (bytes == skip)
+static void publish(struct soft_wire *wire)
+{
+	if (soft_ring_publish(&wire->out))
+		tell(wire);
+}
+
+/* By whomever: also who sends over a full wire may find room for all that waits. */
+static void flush(struct soft_wire *wire)
+{
+	while (wire->out_start != wire->out_end) {
+		wire->out_start +=
+			soft_ring_put(&wire->out, wire->out_data + wire->out_start,
+				      wire->out_end - wire->out_start);
+		if (wire->out_start != wire->out_end &&
+		    !soft_ring_ask_for_room(&wire->out))
+			break;
+	}
+	publish(wire);
+	if (wire->out_start != wire->out_end)
 		return;
-	if (wire->out_start == wire->out_end) {
+	has_room = true;
+	if (asleep_until)
+		soft_bell_wake(soft_own_bell);
+}
+
+bool soft_wire_is_full(const struct soft_wire *wire)
+{
+	return wire->out_start != wire->out_end;
+}
+
+static void put(struct soft_wire *wire, const void *data, size_t size)
+{
+	size_t went = 0;
+
+	if (!soft_wire_is_full(wire))
+		went = soft_ring_put(&wire->out, data, size);
+	if (went == size)
+		return;
+	if (!soft_wire_is_full(wire)) {
 		wire->out_start = 0;
 		wire->out_end = 0;
 	}
-	if (reserve(&wire->out, &wire->out_size, wire->out_end + bytes - skip)) {
+	if (reserve(&wire->out_data, &wire->out_size, wire->out_end + size - went)) {
 		/* A message that is half on its way. */
-		die(wire);
+		soft_wire_die(wire);
 		return;
 	}
-	for (i = 0; i < count; i++) {
-		size_t skipped = skip < iov[i].iov_len ? skip : iov[i].iov_len;
-
-		memcpy(wire->out + wire->out_end, (char *) iov[i].iov_base + skipped,
-		       iov[i].iov_len - skipped);
-		wire->out_end += iov[i].iov_len - skipped;
-		skip -= skipped;
-	}
-}
-
-/* How much of it went. */
-static size_t put(struct soft_wire *wire, struct iovec *iov, int count)
-{
-	struct msghdr message = {.msg_iov = iov, .msg_iovlen = (size_t) count};
-	ssize_t bytes;
-
-	bytes = sendmsg(wire->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (bytes >= 0)
-		return (size_t) bytes;
-	if (errno != EAGAIN && errno != EINTR)
-		die(wire);
-	return 0;
-}
-
-static void watch_output(struct soft_wire *wire)
-{
-	bool is_left = wire->out_start != wire->out_end;
-
-	if (is_left == wire->is_watched || wire->is_dead)
-		return;
-	wire->is_watched = is_left;
-	watch(wire->fd, EPOLL_CTL_MOD, is_left ? EPOLLIN | EPOLLOUT : EPOLLIN);
-}
-
-static void flush(struct soft_wire *wire)
-{
-	struct iovec iov;
-
-	if (wire->is_dead || wire->out_start == wire->out_end)
-		return;
-	iov.iov_base = wire->out + wire->out_start;
-	iov.iov_len = wire->out_end - wire->out_start;
-	wire->out_start += put(wire, &iov, 1);
-	watch_output(wire);
+	memcpy(wire->out_data + wire->out_end, (const char *) data + went, size - went);
+	wire->out_end += size - went;
 }
 
 void soft_wire_send(struct soft_wire *wire, const struct soft_frame *frame,
 		    const struct soft_span *spans, int num_spans)
 {
-	struct iovec iov[SOFT_MAX_SGE + 1];
-	size_t went = 0;
 	int i;
 
 	if (wire->is_dead)
 		return;
-	iov[0].iov_base = (void *) frame;
-	iov[0].iov_len = sizeof(*frame);
-	for (i = 0; i < num_spans; i++) {
-		iov[i + 1].iov_base = spans[i].data;
-		iov[i + 1].iov_len = spans[i].size;
-	}
-	/* A large one is not copied if the socket takes it. */
-	if (frame->size > DIRECT_BYTES) {
+	put(wire, frame, sizeof(*frame));
+	for (i = 0; i < num_spans && !wire->is_dead; i++)
+		put(wire, spans[i].data, spans[i].size);
+	if (soft_wire_is_full(wire))
 		flush(wire);
-		if (wire->out_start == wire->out_end)
-			went = put(wire, iov, num_spans + 1);
-	}
-	if (!wire->is_dead)
-		append(wire, iov, num_spans + 1, went);
-	if (!wire->held)
-		flush(wire);
+	else if (!wire->held)
+		publish(wire);
 }
 
 void soft_wire_hold(struct soft_wire *wire)
@@ -255,7 +120,7 @@ void soft_wire_hold(struct soft_wire *wire)
 void soft_wire_release(struct soft_wire *wire)
 {
 	if (--wire->held == 0)
-		flush(wire);
+		publish(wire);
 }
 
 static void dispatch(struct soft_wire *wire, const struct soft_frame *frame, char *data)
@@ -268,90 +133,126 @@ static void dispatch(struct soft_wire *wire, const struct soft_frame *frame, cha
 		soft_respond(wire, frame, &payload, payload.size ? 1 : 0);
 }
 
-/* Does what is complete; returns how many bytes the next message needs in all. */
-static size_t consume(struct soft_wire *wire)
+static void take(struct soft_wire *wire, size_t bytes)
 {
-	struct soft_frame frame;
-	size_t done = 0;
-	size_t needed = sizeof(frame);
-
-	while (wire->in_used - done >= sizeof(frame)) {
-		memcpy(&frame, wire->in + done, sizeof(frame));
-		needed = sizeof(frame) + frame.size;
-		if (wire->in_used - done < needed)
-			break;
-		dispatch(wire, &frame, wire->in + done + sizeof(frame));
-		done += needed;
-		needed = sizeof(frame);
-	}
-	if (done) {
-		wire->in_used -= done;
-		memmove(wire->in, wire->in + done, wire->in_used);
-	}
-	return needed;
+	if (soft_ring_take(&wire->in, bytes))
+		tell(wire);
 }
 
-static void receive(struct soft_wire *wire)
+/* More of a message that is larger than the ring. */
+static void collect(struct soft_wire *wire, size_t left)
 {
-	size_t needed = sizeof(struct soft_frame);
-	ssize_t bytes;
+	struct soft_frame frame;
+	size_t needed;
 
+	memcpy(&frame, wire->in_used ? wire->in_data : soft_ring_data(&wire->in),
+	       sizeof(frame));
+	needed = sizeof(frame) + frame.size;
+	if (reserve(&wire->in_data, &wire->in_size, needed)) {
+		soft_wire_die(wire);
+		return;
+	}
+	if (left > needed - wire->in_used)
+		left = needed - wire->in_used;
+	memcpy(wire->in_data + wire->in_used, soft_ring_data(&wire->in), left);
+	wire->in_used += left;
+	take(wire, left);
+	if (wire->in_used < needed)
+		return;
+	wire->in_used = 0;
+	dispatch(wire, &frame, wire->in_data + sizeof(frame));
+}
+
+/* False: what there is is not a whole message. */
+static bool receive_next(struct soft_wire *wire)
+{
+	size_t left = soft_ring_left(&wire->in);
+	struct soft_frame frame;
+	size_t needed;
+
+	if (wire->in_used) {
+		if (left)
+			collect(wire, left);
+		return left;
+	}
+	if (left < sizeof(frame))
+		return false;
+	memcpy(&frame, soft_ring_data(&wire->in), sizeof(frame));
+	needed = sizeof(frame) + frame.size;
+	if (needed > SOFT_RING_BYTES) {
+		collect(wire, left);
+		return true;
+	}
+	if (left < needed)
+		return false;
+	dispatch(wire, &frame, soft_ring_data(&wire->in) + sizeof(frame));
+	take(wire, needed);
+	return true;
+}
+
+void soft_wire_receive(struct soft_wire *wire)
+{
+	/* What comes meanwhile has its turn after the others. */
+	uint64_t end = wire->in.position + soft_ring_left(&wire->in);
+
+	if (end == wire->in.position)
+		return;
 	soft_wire_hold(wire);
-	do {
-		size_t room = needed > READ_BYTES ? needed : READ_BYTES;
-
-		if (reserve(&wire->in, &wire->in_size, room)) {
-			die(wire);
+	while (!wire->is_dead && wire->in.position < end)
+		if (!receive_next(wire))
 			break;
-		}
-		bytes = recv(wire->fd, wire->in + wire->in_used,
-			     wire->in_size - wire->in_used, MSG_DONTWAIT);
-		if (bytes > 0) {
-			wire->in_used += (size_t) bytes;
-			needed = consume(wire);
-		} else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
-			die(wire);
-		}
-		/* The rest of a large message is waited for; others get their turn. */
-	} while (bytes > 0 && wire->in_used && !wire->is_dead);
 	soft_wire_release(wire);
 }
 
-static void accept_from(struct soft_context *context)
+static void pump_all(void)
+{
+	struct soft_qp *qp;
+
+	while (has_room) {
+		has_room = false;
+		LIST_FOREACH(qp, &soft_qps, link)
+		soft_pump(qp);
+	}
+}
+
+/* Whatever has come, and what waited for room. */
+static void carry(void)
 {
 	struct soft_wire *wire;
-	int fd;
 
-	while ((fd = accept4(context->listen_fd, NULL, NULL,
-			     SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		wire = new_wire(fd);
-		if (wire)
-			wire->context = context;
+	atomic_store_explicit(&heeded, soft_bell_rings(soft_own_bell),
+			      memory_order_relaxed);
+	LIST_FOREACH(wire, &soft_wires, link)
+	{
+		if (!wire->is_mapped || wire->is_dead)
+			continue;
+		soft_wire_receive(wire);
+		if (soft_wire_is_full(wire))
+			flush(wire);
 	}
+	pump_all();
 }
 
 void soft_timer(uint64_t at)
 {
-	struct itimerspec when = {0};
-
 	if (at >= timer_at || at >= SOFT_NEVER - 1)
 		return;
 	timer_at = at;
-	when.it_value.tv_sec = (time_t) (at / 1000000000);
-	when.it_value.tv_nsec = (long) (at % 1000000000);
-	timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+	if (at < asleep_until)
+		soft_bell_wake(soft_own_bell);
 }
 
 static void run_timers(void)
 {
-	uint64_t expirations;
 	struct soft_qp *qp;
 	uint64_t now;
 
-	if (read(timer_fd, &expirations, sizeof(expirations)) != sizeof(expirations))
+	if (timer_at == SOFT_NEVER)
+		return;
+	now = soft_now();
+	if (timer_at > now)
 		return;
 	timer_at = SOFT_NEVER;
-	now = soft_now();
 	LIST_FOREACH(qp, &soft_qps, link)
 	{
 		soft_request_timer(qp, now);
@@ -359,197 +260,63 @@ static void run_timers(void)
 	}
 }
 
-static void handle(const struct epoll_event *event)
+void *soft_wire_serve(void *unused)
 {
-	struct soft_context *context;
-	struct soft_wire *wire;
-	struct soft_qp *qp;
-
-	if (event->data.fd == timer_fd) {
-		run_timers();
-		return;
-	}
-	LIST_FOREACH(context, &listeners, link)
-	if (context->listen_fd == event->data.fd) {
-		accept_from(context);
-		return;
-	}
-	LIST_FOREACH(wire, &wires, link)
-	if (wire->fd == event->data.fd)
-		break;
-	if (!wire || wire->is_dead)
-		return;
-	if (event->events & EPOLLOUT) {
-		flush(wire);
-		/* Who waited for room goes on. */
-		if (wire->out_start == wire->out_end)
-			LIST_FOREACH(qp, &soft_qps, link)
-		soft_pump(qp);
-	}
-	if (event->events & ~(uint32_t) EPOLLOUT)
-		receive(wire);
-}
-
-static void bury(void)
-{
-	struct soft_wire *wire;
-	struct soft_wire *after;
-
-	for (wire = LIST_FIRST(&wires); wire; wire = after) {
-		after = LIST_NEXT(wire, link);
-		if (!wire->is_dead)
-			continue;
-		LIST_REMOVE(wire, link);
-		close(wire->fd);
-		free(wire->in);
-		free(wire->out);
-		free(wire);
-	}
-}
-
-static void handle_all(const struct epoll_event *events, int count)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		handle(&events[i]);
-	bury();
-}
-
-static void *serve(void *unused)
-{
-	struct epoll_event events[EVENTS];
-	int count;
+	struct soft_bell *bell = soft_own_bell;
+	unsigned int polled_before = 0;
 
 	(void) unused;
 	for (;;) {
-		count = epoll_wait(epoll_fd, events, EVENTS, -1);
+		uint32_t wakes;
+		uint32_t rings;
+		bool is_polled;
+		uint64_t now;
+		uint64_t most;
+
 		pthread_mutex_lock(&soft_lock);
-		handle_all(events, count);
+		asleep_until = 0;
+		wakes = soft_bell_wakes(bell);
+		carry();
+		rings = atomic_load_explicit(&heeded, memory_order_relaxed);
+		run_timers();
+		pump_all();
+		is_polled = polled != polled_before;
+		polled_before = polled;
+		now = soft_now();
+		most = timer_at == SOFT_NEVER ? SOFT_NEVER
+		       : timer_at > now	      ? timer_at - now
+					      : 0;
+		if (is_polled && most > NAP_NS)
+			most = NAP_NS;
+		asleep_until = most == SOFT_NEVER ? SOFT_NEVER : now + most;
 		pthread_mutex_unlock(&soft_lock);
+		if (is_polled)
+			soft_bell_nap(bell, wakes, most);
+		else
+			soft_bell_sleep(bell, rings, wakes, most);
 	}
 	return NULL;
 }
 
 void soft_progress(void)
 {
-	struct epoll_event events[EVENTS];
+	struct soft_bell *bell = soft_own_bell;
 
-	/* Nobody to hear from, or somebody else is at it. */
-	if (!atomic_load_explicit(&has_wires, memory_order_relaxed) ||
+	/* Nothing has come, or somebody else is at it. */
+	if (!bell ||
+	    soft_bell_rings(bell) ==
+		    atomic_load_explicit(&heeded, memory_order_relaxed) ||
 	    pthread_mutex_trylock(&soft_lock))
 		return;
-	handle_all(events, epoll_wait(epoll_fd, events, EVENTS, 0));
+	carry();
+	polled++;
 	pthread_mutex_unlock(&soft_lock);
 }
 
-/* A child has none of the adapter's objects: as ibv_fork_init(3), it may only exec, or
- * open the device anew. */
-static void before_fork(void)
+void soft_wire_forget_all(void)
 {
-	pthread_mutex_lock(&soft_lock);
-}
-
-static void after_fork_in_parent(void)
-{
-	pthread_mutex_unlock(&soft_lock);
-}
-
-static void after_fork_in_child(void)
-{
-	struct soft_context *context;
-	struct soft_wire *wire;
-
-	LIST_FOREACH(context, &listeners, link)
-	close(context->listen_fd);
-	LIST_FOREACH(wire, &wires, link)
-	close(wire->fd);
-	if (epoll_fd >= 0)
-		close(epoll_fd);
-	if (timer_fd >= 0)
-		close(timer_fd);
-	LIST_INIT(&listeners);
-	LIST_INIT(&wires);
-	LIST_INIT(&soft_qps);
-	has_wires = false;
-	epoll_fd = -1;
-	timer_fd = -1;
+	LIST_INIT(&soft_wires);
 	timer_at = SOFT_NEVER;
-	pthread_mutex_init(&soft_lock, NULL);
-}
-
-static void look_after_forks(void)
-{
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
-static int start(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_attr_t attr;
-	pthread_t thread;
-	sigset_t all;
-	sigset_t old;
-	int err;
-
-	if (epoll_fd >= 0)
-		return 0;
-	pthread_once(&once, look_after_forks);
-	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (epoll_fd < 0 || timer_fd < 0 || watch(timer_fd, EPOLL_CTL_ADD, EPOLLIN))
-		return errno;
-	/* The program's signals are for its own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &attr, serve, NULL);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err;
-}
-
-/* Takes the first slot that is free. */
-int soft_wire_listen(struct soft_context *context)
-{
-	struct sockaddr_un name;
-	socklen_t length;
-	int err;
-	int fd;
-
-	err = start();
-	if (err)
-		return err;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return errno;
-	err = EADDRINUSE;
-	for (context->place.slot = 0; context->place.slot < SOFT_MAX_SLOTS;
-	     context->place.slot++) {
-		length = name_of(&context->place, &name);
-		err = bind(fd, (struct sockaddr *) &name, length) ? errno : 0;
-		if (err != EADDRINUSE)
-			break;
-	}
-	if (!err && (listen(fd, SOMAXCONN) || watch(fd, EPOLL_CTL_ADD, EPOLLIN)))
-		err = errno;
-	if (err) {
-		close(fd);
-		return err;
-	}
-	context->listen_fd = fd;
-	LIST_INSERT_HEAD(&listeners, context, link);
-	return 0;
-}
-
-void soft_wire_unlisten(struct soft_context *context)
-{
-	struct soft_wire *wire;
-
-	LIST_REMOVE(context, link);
-	close(context->listen_fd);
-	LIST_FOREACH(wire, &wires, link)
-	if (wire->context == context)
-		die(wire);
+	asleep_until = 0;
+	heeded = 0;
 }

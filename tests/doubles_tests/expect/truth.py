@@ -15,10 +15,13 @@ folder, ranks, channels, qps = sys.argv[1], *map(int, sys.argv[2:])
 lines = []
 for path in glob.glob(folder + "/truth.*.jsonl"):
     with open(path, encoding="utf-8") as file:
-        lines += [json.loads(line) for line in file]
+        lines += [line for line in map(json.loads, file) if line["record"] == "message"]
 
 assert {line["rank"] for line in lines} == set(range(ranks)), "not all ranks have told"
-assert {line["channel"] for line in lines} == set(range(channels)), "channels"
+# Point to point there is a power of two of them.
+collective = {line["channel"] for line in lines if line["index"] == 0}
+assert collective == set(range(channels)), collective
+assert max(line["channel"] for line in lines) < 1 << (channels - 1).bit_length()
 assert len({line["comm_hash"] for line in lines}) == 1, "communicators"
 
 ends = collections.defaultdict(list)
@@ -55,17 +58,24 @@ for connection in {connection for connection, is_send in ends}:
     for end in sends, receives:
         used = {qp for message in end for qp in message["qps"]}
         assert len(used) <= max(qps, 4), used
-assert (grouped > 0) == (qps > 0), "receives of one group share a request"
+# Only what one proxy sends for several ranks shares a request.
+assert grouped == 0, grouped
 
-# An all-reduce of 700001 elements: loops of a step of 512 KiB per rank and channel.
-large = collections.Counter(
-    line["channel"]
+# LL has 8 bytes of flags in 16, and LL128 a warp's 128 in 2048.
+for line in lines:
+    unit = {"LL": 16, "LL128": 2048, "Simple": 1}[line["protocol"]]
+    assert line["bytes"] % unit == 0, line
+
+# An all-reduce of 700001 elements by a ring with SIMPLE: all ranks send each of them twice
+# to all others but one, in whole loops of two messages per chunk, none of more than two steps.
+large = [
+    line
     for line in lines
-    if (line["name"], line["rank"], line["op"], line["direction"])
-    == ("AllReduce", 0, 2, "send")
-)
-part = -(-700001 // channels)
-for channel in range(channels):
-    elements = min(part, 700001 - channel * part)
-    loops = -(-elements // (ranks * (1 << 17)))
-    assert large[channel] == loops * 2 * (ranks - 1), large
+    if (line["name"], line["op"], line["direction"]) == ("AllReduce", 2, "send")
+]
+if large[0]["protocol"] == "Simple":
+    assert sum(line["bytes"] for line in large) == 2 * (ranks - 1) * 700001 * 4
+    assert max(line["bytes"] for line in large) <= 1 << 20
+    for channel in range(channels):
+        own = [line for line in large if (line["rank"], line["channel"]) == (0, channel)]
+        assert own and len(own) % (2 * 2 * (ranks - 1)) == 0, len(own)

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How collectives are put in order, and divided among channels and into chunks
+ * (NCCL 2.28.9, enqueue.cc:353-480, 520-735 and 1979-2150).
+ */
+#include "work.h"
+
+#include "choice.h"
+#include "comm.h"
+#include "settings.h"
+#include "reduce.h"
+
+#include <stdlib.h>
+
+enum {
+	/* Less on a channel is not worth it. */
+	LEAST_TRAFFIC = 16 << 10,
+	/* Between two powers of two there are four sizes. */
+	SIZE_BITS = 2,
+	KIB = 1 << 10
+};
+
+static size_t divide_up(size_t a, size_t b)
+{
+	return (a + b - 1) / b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How often each byte of the operation's count goes over a channel. */
+static size_t traffic_per_byte(const struct ncclComm *comm, const struct mini_op *op)
+{
+	if (op->function == MINI_ALL_REDUCE)
+		return 2;
+	return op->function == MINI_ALL_GATHER || op->function == MINI_REDUCE_SCATTER
+		       ? (size_t) comm->nranks
+		       : 1;
+}
+
+/* And how many bytes of all ranks' data stand for it. */
+static size_t whole_per_byte(const struct ncclComm *comm, const struct mini_op *op)
+{
+	return op->function == MINI_ALL_REDUCE ? 1 : traffic_per_byte(comm, op);
+}
+
+static int log2_of(size_t n)
+{
+	int log = 0;
+
+	while (n >>= 1)
+		log++;
+	return log;
+}
+
+/* Sizes of KiB with so few bits are alike; NCCL does not tell apart what is. */
+static size_t rough_size(size_t bytes)
+{
+	size_t n = smaller(bytes, (size_t) 1 << 30) / KIB;
+	int log = log2_of(n | 1);
+
+	return log < SIZE_BITS ? n
+			       : ((size_t) (log - SIZE_BITS + 1) << SIZE_BITS |
+				  (n >> (log - SIZE_BITS) & ((1 << SIZE_BITS) - 1)));
+}
+
+/* Falling sizes; of like ones the last call is first. */
+static struct mini_work *sort_by_size(struct mini_work *works)
+{
+	struct mini_work *sorted = NULL;
+	struct mini_work **place;
+	struct mini_work *work;
+
+	while (works) {
+		work = works;
+		works = work->next;
+		for (place = &sorted; *place && rough_size((*place)->coll.traffic) >
+							rough_size(work->coll.traffic);
+		     place = &(*place)->next)
+			;
+		work->next = *place;
+		*place = work;
+	}
+	return sorted;
+}
+
+static bool is_alike(const struct mini_coll *a, const struct mini_coll *b)
+{
+	return a->op->function == b->op->function && a->type == b->type &&
+	       a->op->operation.kind == b->op->operation.kind;
+}
+
+/*
+ * Those of one function, type and operator follow each other, rising; which kind is first
+ * says the largest of each.
+ */
+static struct mini_work *sort_by_kind(struct mini_work *works)
+{
+	struct mini_work *sorted = NULL;
+	struct mini_work **end = &sorted;
+
+	while (works) {
+		const struct mini_coll *kind = &works->coll;
+		struct mini_work **place = &works;
+		struct mini_work *bin = NULL;
+		struct mini_work *work;
+
+		while (*place) {
+			work = *place;
+			if (!is_alike(&work->coll, kind)) {
+				place = &work->next;
+				continue;
+			}
+			*place = work->next;
+			work->next = bin;
+			bin = work;
+		}
+		*end = bin;
+		while (*end)
+			end = &(*end)->next;
+	}
+	return sorted;
+}
+
+static size_t whole_bytes(const struct ncclComm *comm, const struct mini_coll *coll)
+{
+	return coll->count * mini_type_size(coll->type) * whole_per_byte(comm, coll->op);
+}
+
+/* Those of one kind that differ by less than a factor of four are chosen for together. */
+static bool choose(struct ncclComm *comm, struct mini_work *works, int count)
+{
+	int operations = (count + comm->channels - 1) / comm->channels;
+	struct mini_work *first = works;
+	struct mini_work *work;
+	struct mini_choice choice;
+	size_t bytes;
+
+	while (first) {
+		bytes = 0;
+		for (work = first;
+		     work && is_alike(&work->coll, &first->coll) &&
+		     (work == first || work->coll.traffic < 4 * first->coll.traffic);
+		     work = work->next)
+			bytes += whole_bytes(comm, &work->coll);
+		if (!mini_choose(comm, first->coll.op, bytes, operations, &choice))
+			return false;
+		for (; first != work; first = first->next) {
+			first->coll.op->algorithm = choice.algorithm;
+			first->coll.op->protocol = choice.protocol;
+			first->coll.most_channels = choice.channels;
+			first->coll.warps = choice.warps;
+			if (choice.protocol == MINI_LL)
+				first->coll.traffic *= 4;
+		}
+	}
+	return true;
+}
+
+bool mini_colls_prepare(struct ncclComm *comm, struct mini_work **works)
+{
+	struct mini_work *work;
+	int count = 0;
+
+	for (work = *works; work; work = work->next) {
+		struct mini_coll *coll = &work->coll;
+
+		coll->type = coll->op->type;
+		coll->count = coll->op->count;
+		if (coll->op->function == MINI_ALL_GATHER ||
+		    coll->op->function == MINI_BROADCAST) {
+			coll->count *= mini_type_size(coll->type);
+			coll->type = ncclInt8;
+		}
+		coll->traffic = coll->count * mini_type_size(coll->type) *
+				traffic_per_byte(comm, coll->op);
+		count++;
+	}
+	if (!mini_number(SET_MININCCL_CALL_ORDER))
+		*works = sort_by_kind(sort_by_size(*works));
+	return choose(comm, *works, count);
+}
+
+void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
+		       const struct mini_work *works, int count)
+{
+	size_t traffic = 0;
+	int channels = 0;
+
+	for (; count > 0; count--, works = works->next) {
+		traffic += larger(LEAST_TRAFFIC, works->coll.traffic);
+		channels += works->coll.most_channels;
+	}
+	if (channels > comm->channels)
+		channels = comm->channels;
+	*cutter = (struct mini_cutter){.comm = comm, .most_channels = comm->channels};
+	if (channels > 0)
+		cutter->traffic_per_channel =
+			larger(LEAST_TRAFFIC, traffic / (size_t) channels);
+}
+
+/* The unit of the division, of which the traffic is at least what is worth a channel. */
+struct cells {
+	size_t elements;
+	size_t traffic;
+	size_t count;
+	size_t first;
+	size_t middle;
+	size_t last;
+	size_t middle_channels;
+};
+
+static void measure(const struct mini_cutter *cutter, const struct mini_coll *coll,
+		    struct cells *cells)
+{
+	size_t type_size = mini_type_size(coll->type);
+	size_t per_byte = traffic_per_byte(cutter->comm, coll->op);
+	size_t bytes;
+
+	if (coll->op->protocol == MINI_LL)
+		per_byte *= 4;
+	bytes = divide_up(divide_up(LEAST_TRAFFIC, per_byte), 16) * 16;
+	cells->elements = bytes / type_size;
+	cells->traffic = bytes * per_byte;
+	cells->count = divide_up(coll->count * type_size, bytes);
+}
+
+static void divide(struct mini_cutter *cutter, struct cells *cells)
+{
+	size_t per_channel = smaller(cells->count, divide_up(cutter->traffic_per_channel,
+							     cells->traffic));
+	size_t left = (size_t) (cutter->most_channels - cutter->channel);
+	size_t rest;
+
+	cells->first =
+		left == 1
+			? cells->count
+			: smaller(cells->count,
+				  divide_up(cutter->traffic_per_channel - cutter->traffic,
+					    cells->traffic));
+	rest = cells->count - cells->first;
+	cells->middle_channels = rest / per_channel;
+	cells->last = rest % per_channel;
+	if (left < (cells->first != 0) + cells->middle_channels + (cells->last != 0)) {
+		cells->middle_channels = left - 2;
+		per_channel = rest / (cells->middle_channels + 1);
+		cells->last = per_channel + rest % (cells->middle_channels + 1);
+	}
+	if (cells->last == 0 && cells->middle_channels != 0) {
+		cells->last = per_channel;
+		cells->middle_channels--;
+	}
+	if (cells->first == 0) {
+		cutter->channel++;
+		cells->first = cells->middle_channels ? per_channel : cells->last;
+		if (cells->middle_channels)
+			cells->middle_channels--;
+		else
+			cells->last = 0;
+	}
+	cells->middle = cells->middle_channels ? per_channel : 0;
+}
+
+/* Where the next collective begins: what a channel has room for is filled up first. */
+static void move_on(struct mini_cutter *cutter, const struct cells *cells)
+{
+	if (cells->last != 0) {
+		cutter->channel += (int) cells->middle_channels + 1;
+		cutter->traffic = cells->last * cells->traffic;
+	} else {
+		cutter->traffic += cells->first * cells->traffic;
+	}
+	if (cutter->traffic >= cutter->traffic_per_channel &&
+	    cutter->channel + 1 != cutter->most_channels) {
+		cutter->channel++;
+		cutter->traffic = 0;
+	}
+}
+
+int mini_chunk_steps(const struct mini_op *op)
+{
+	if (op->protocol != MINI_SIMPLE || op->algorithm != MINI_RING ||
+	    op->function == MINI_BROADCAST || op->function == MINI_REDUCE)
+		return 1;
+	return (int) mini_number(SET_MININCCL_CHUNK_STEPS);
+}
+
+int mini_slice_steps(const struct mini_op *op)
+{
+	int chunk_steps = mini_chunk_steps(op);
+	int steps = (int) mini_number(SET_MININCCL_SLICE_STEPS);
+
+	return steps < chunk_steps && chunk_steps % steps == 0 ? steps : chunk_steps;
+}
+
+/* A tree with LL128 has smaller chunks where there are few. */
+static size_t tree_chunk(const struct ncclComm *comm, size_t chunk, size_t bytes)
+{
+	int nodes = comm->topology->nnodes;
+	float ranks = (float) comm->nranks / (float) nodes;
+	float steps = 1 + (float) log2_of((size_t) nodes) + 0.1f * ranks;
+
+	while ((float) (bytes / chunk) < steps * 64 / ranks && chunk > 131072)
+		chunk /= 2;
+	while ((float) (bytes / chunk) < steps * 16 / ranks && chunk > 32768)
+		chunk /= 2;
+	return chunk;
+}
+
+static size_t chunk_of(const struct ncclComm *comm, const struct mini_coll *coll,
+		       size_t count)
+{
+	enum mini_protocol protocol = coll->op->protocol;
+	size_t grain = mini_protocol_grain(protocol);
+	size_t step = mini_protocol_buffer(protocol) / MINI_STEPS;
+	size_t chunk =
+		mini_protocol_room(protocol, step * (size_t) mini_chunk_steps(coll->op));
+	size_t bytes =
+		count * mini_type_size(coll->type) * whole_per_byte(comm, coll->op);
+
+	if (coll->op->algorithm == MINI_TREE && protocol == MINI_LL128)
+		chunk = tree_chunk(comm, chunk, bytes);
+	chunk /= (size_t) mini_number(SET_MININCCL_CHUNK_DIVISOR);
+	return larger(chunk / grain, 1) * grain;
+}
+
+void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll)
+{
+	struct cells cells;
+	size_t *rest;
+	int i;
+
+	measure(cutter, coll, &cells);
+	divide(cutter, &cells);
+	coll->first_channel = cutter->channel;
+	coll->last_channel =
+		cutter->channel + (int) cells.middle_channels + (cells.last != 0);
+	coll->counts[MINI_FIRST] = cells.first * cells.elements;
+	coll->counts[MINI_MIDDLE] = cells.middle * cells.elements;
+	coll->counts[MINI_LAST] = cells.last * cells.elements;
+	rest = &coll->counts[cells.last ? MINI_LAST : MINI_FIRST];
+	*rest -= cells.count * cells.elements - coll->count;
+	for (i = 0; i < MINI_PARTS; i++)
+		coll->chunks[i] = coll->counts[i]
+					  ? chunk_of(cutter->comm, coll, coll->counts[i])
+					  : 0;
+	for (i = coll->first_channel; i <= coll->last_channel; i++)
+		coll->op->channels |= 1ULL << i;
+	move_on(cutter, &cells);
+}
+
+void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin,
+		    size_t *ret_count, size_t *ret_chunk)
+{
+	int part = MINI_MIDDLE;
+
+	*ret_begin = 0;
+	if (channel == coll->first_channel)
+		part = MINI_FIRST;
+	else
+		*ret_begin = coll->counts[MINI_FIRST] +
+			     (size_t) (channel - coll->first_channel - 1) *
+				     coll->counts[MINI_MIDDLE];
+	if (channel == coll->last_channel && part != MINI_FIRST)
+		part = MINI_LAST;
+	*ret_count = coll->counts[part];
+	*ret_chunk = coll->chunks[part];
+}
+
+int mini_coll_steps(const struct ncclComm *comm, const struct mini_coll *coll,
+		    int channel)
+{
+	const struct mini_op *op = coll->op;
+	size_t chunks_per_loop = 1;
+	size_t steps_per_loop = 1;
+	size_t begin;
+	size_t count;
+	size_t chunk;
+	size_t loop;
+
+	mini_coll_part(coll, channel, &begin, &count, &chunk);
+	if (op->algorithm == MINI_RING && op->function != MINI_BROADCAST &&
+	    op->function != MINI_REDUCE) {
+		chunks_per_loop = (size_t) comm->nranks;
+		steps_per_loop = (size_t) (comm->nranks - 1) *
+				 (op->function == MINI_ALL_REDUCE ? 2 : 1);
+	}
+	loop = chunks_per_loop * chunk;
+	count *= mini_type_size(coll->type) * whole_per_byte(comm, op);
+	return (int) (divide_up(count, loop) * steps_per_loop) * mini_chunk_steps(op);
+}

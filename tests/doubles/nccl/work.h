@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a kernel is given to do: a collective on a range of channels, or a transfer to one
+ * peer together with one from another.  NCCL's ncclDevWorkColl and ncclDevWorkP2p.
+ *
+ * Hides how operations are cut into channels, chunks and messages.
+ */
+#ifndef MINI_NCCL_WORK_H
+#define MINI_NCCL_WORK_H
+
+#include "plan.h"
+
+/* Of a collective's channels the first and the last may have less than those between. */
+enum { MINI_FIRST, MINI_MIDDLE, MINI_LAST, MINI_PARTS };
+
+struct mini_coll {
+	struct mini_op *op;
+	/* All-gather and broadcast are of bytes. */
+	ncclDataType_t type;
+	size_t count;
+	size_t traffic;
+	int most_channels;
+	int warps;
+	int first_channel;
+	int last_channel;
+	/* Elements of a channel, and bytes of a chunk. */
+	size_t counts[MINI_PARTS];
+	size_t chunks[MINI_PARTS];
+};
+
+/* One direction of a transfer; no operation: nothing to do. */
+struct mini_side {
+	struct mini_op *op;
+	int peer;
+	size_t bytes;
+	enum mini_protocol protocol;
+	int channels;
+	/* Of data, and as NCCL writes it in a byte. */
+	size_t chunk;
+	uint8_t chunk_code;
+};
+
+enum { MINI_RECEIVING, MINI_SENDING, MINI_DIRECTIONS };
+
+struct mini_pair {
+	struct mini_side sides[MINI_DIRECTIONS];
+	int round;
+	/* The channel of the first part. */
+	int base;
+};
+
+struct mini_work {
+	struct mini_work *next;
+	bool is_pair;
+	struct mini_coll coll;
+	struct mini_pair pair;
+};
+
+/* What of a collective a channel has: elements, and bytes of a chunk. */
+void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin,
+		    size_t *ret_count, size_t *ret_chunk);
+/* Which bytes of a transfer a part has; empty beyond its channels. */
+void mini_side_part(const struct mini_side *side, int part, size_t *ret_begin,
+		    size_t *ret_end);
+
+/* Steps of a collective's chunks and of its messages: of a ring with SIMPLE more than
+ * one. */
+int mini_chunk_steps(const struct mini_op *op);
+int mini_slice_steps(const struct mini_op *op);
+/* How many steps a connection of the collective takes on a channel. */
+int mini_coll_steps(const struct ncclComm *comm, const struct mini_coll *coll,
+		    int channel);
+
+/*
+ * Puts the collectives of a group in the order in which they run, and chooses how.  False
+ * when NCCL_ALGO and NCCL_PROTO allow nothing for one of them.
+ */
+bool mini_colls_prepare(struct ncclComm *comm, struct mini_work **works);
+/* Gives those of one launch their channels, one after another. */
+struct mini_cutter {
+	struct ncclComm *comm;
+	size_t traffic_per_channel;
+	size_t traffic;
+	int most_channels;
+	int channel;
+};
+void mini_cutter_begin(struct mini_cutter *cutter, struct ncclComm *comm,
+		       const struct mini_work *works, int count);
+void mini_cutter_cut(struct mini_cutter *cutter, struct mini_coll *coll);
+
+/* Cuts a transfer; `least` and `most` channels if it is large enough. */
+void mini_pair_cut(const struct ncclComm *comm, struct mini_pair *pair, int least,
+		   int most);
+
+#endif
