@@ -2,6 +2,8 @@
 /* Reads by system calls alone: no stream of libc is involved. */
 #include "common/counters.h"
 
+#include "common/clock.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -84,4 +86,24 @@ bool tap_counters_end(struct tap_counters *counters,
 {
 	counters->read_ns = sample->now_ns;
 	return sample->nr;
+}
+
+#define LOOK_MAX_NS (TAP_SECOND_NS / 10)
+#define LONG_LOOKS_MAX 3
+
+bool tap_counters_look(struct tap_counters_looks *looks)
+{
+	looks->begin_ns = tap_now_ns();
+	return looks->nr_long < LONG_LOOKS_MAX;
+}
+
+bool tap_counters_look_is_long(const struct tap_counters_looks *looks)
+{
+	return tap_now_ns() - looks->begin_ns > LOOK_MAX_NS;
+}
+
+bool tap_counters_look_end(struct tap_counters_looks *looks)
+{
+	looks->nr_long = tap_counters_look_is_long(looks) ? looks->nr_long + 1 : 0;
+	return looks->nr_long == LONG_LOOKS_MAX;
 }

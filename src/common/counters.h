@@ -57,4 +57,21 @@ void tap_counters_note(struct tap_counters *counters, struct tap_counters_sample
 bool tap_counters_end(struct tap_counters *counters,
 		      const struct tap_counters_sample *sample) tap_hidden;
 
+/*
+ * The looks at one source, whose device or driver may be long in answering while the thread
+ * that looks has other work; all zero: none yet.  A single long look may be the machine's
+ * fault, several in a row are not.
+ */
+struct tap_counters_looks {
+	int64_t begin_ns;
+	unsigned nr_long; /* in a row */
+};
+
+/* Returns false where the source was given up: nobody is to look any more. */
+bool tap_counters_look(struct tap_counters_looks *looks) tap_hidden;
+/* Whether the look has lasted too long already, and is to stop where it is. */
+bool tap_counters_look_is_long(const struct tap_counters_looks *looks) tap_hidden;
+/* Returns whether the source is given up now: this is true once. */
+bool tap_counters_look_end(struct tap_counters_looks *looks) tap_hidden;
+
 #endif

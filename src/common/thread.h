@@ -51,7 +51,48 @@ struct tap_open {
 	bool is_stuck;	/* and that was reported */
 };
 
+/* Why a thread counts as a CCL's (enum, since an event has it). */
+enum tap_thread_via {
+	TAP_THREAD_ROUTINE, /* its start routine lies in the library */
+	TAP_THREAD_STATE,   /* it is a std::thread, whose state's class lies there */
+};
+
+/* What the thread does, as its calls show: bits that the first such call sets. */
+enum {
+	TAP_THREAD_ASYNC = 1 << 0, /* waits for asynchronous events of a device */
+	TAP_THREAD_SLEEP = 1 << 1, /* waits on a condition variable */
+	TAP_THREAD_YIELD = 1 << 2, /* offers its processor to others */
+};
+
+/*
+ * How a thread that a CCL library (NCCL, RCCL) created came to be; all zero in every
+ * other thread.  intercept/ccl_threads.c fills it in before the library's code runs.
+ */
+struct tap_ccl_thread {
+	int32_t creator;     /* its thread id */
+	bool creator_is_ccl; /* a thread of this kind itself */
+	enum tap_thread_via via;
+	uint64_t call_id;	/* the recorded call that the creator was in, 0: none */
+	uint64_t outer_call_id; /* the outermost such call */
+	const char *function;	/* the name of call_id or of the outermost call, "" */
+	uint64_t begin_ns;	/* before pthread_create() */
+	uintptr_t routine;	/* what the library wants run, 0 unknown */
+	uintptr_t argument;	/* of that */
+	uintptr_t caller;	/* where pthread_create() returned to */
+	uint8_t nr_arguments;	/* of the routine; 0 too while that is unknown */
+	/* Only the thread itself writes these, as it runs. */
+	uint8_t does;	 /* TAP_THREAD_ASYNC ... */
+	bool is_asleep;	 /* in a wait on a condition variable */
+	uint64_t yields; /* how often it has offered its processor */
+};
+
 struct tap_thread {
+	/*
+	 * A CCL library created the thread: what a wrapper tests first that looks only at
+	 * such threads.  `ccl` is valid then.
+	 */
+	bool is_ccl;
+	struct tap_ccl_thread ccl;
 	/*
 	 * Set while the thread runs code of the tracer or of LTTng: a wrapped call made
 	 * there is passed on unrecorded.  Not set during a real call, since what NCCL
@@ -81,8 +122,9 @@ struct tap_thread {
 	/* The same for a thread that found no free word, and whether that is so. */
 	uint32_t nr_crowd_events;
 	bool is_crowded;
-	/* The recorded call that the thread is in; 0: none. */
+	/* The recorded call that the thread is in, 0: none; the name of NCCL's call. */
 	uint64_t call_id;
+	const char *function;
 	struct tap_open open;
 
 	/*

@@ -47,6 +47,28 @@
 	tap_vec_resize_bytes(&(vec)->items, &(vec)->count, &(vec)->room, wanted, \
 			     sizeof(*(vec)->items))
 
+/*
+ * The index of the first item, from index `from` on, for which the condition holds; it
+ * holds for all behind that one, too.  The count of items: it holds for none.  `item` is
+ * what the condition calls a pointer to an item.
+ */
+#define tap_vec_search(vec, from, item, condition) \
+	({ \
+		size_t tap_low = (from), tap_high = (vec)->count; \
+\
+		while (tap_low < tap_high) { \
+			const size_t tap_middle = tap_low + (tap_high - tap_low) / 2; \
+			const __typeof__((vec)->items[0]) *item = \
+				&(vec)->items[tap_middle]; \
+\
+			if (condition) \
+				tap_high = tap_middle; \
+			else \
+				tap_low = tap_middle + 1; \
+		} \
+		tap_low; \
+	})
+
 /* Frees the items' memory; then the array is empty. */
 #define tap_vec_free(vec) \
 	do { \

@@ -20,9 +20,6 @@
 #define GPUS_MAX 16
 #define BUS_ID_BYTES 32
 
-/* A look that lasts longer is the last one: see src/verbs/sample.c. */
-#define LOOK_MAX_NS (TAP_SECOND_NS / 10)
-
 #define NVML_CLOCK_SM 1
 #define NVML_CLOCK_MEM 2
 
@@ -51,6 +48,7 @@ static struct gpu {
 	struct tap_counters counters;
 } gpus[GPUS_MAX];
 
+static struct tap_counters_looks looks;
 static int nr_gpus; /* that the process uses, as far as known */
 static enum { UNTRIED, OPEN, UNAVAILABLE } state;
 
@@ -177,19 +175,15 @@ static bool is_open(void)
 
 void tap_cupti_sample(unsigned sources)
 {
-	int64_t begin_ns;
 	int i;
 
-	if (!(sources & TAP_SAMPLE_GPU) || !is_open())
+	if (!(sources & TAP_SAMPLE_GPU) || !is_open() || !tap_counters_look(&looks))
 		return;
-	begin_ns = tap_now_ns();
 	find_gpus();
-	for (i = 0; i < nr_gpus; i++)
+	for (i = 0; i < nr_gpus && !tap_counters_look_is_long(&looks); i++)
 		sample(&gpus[i]);
-	if (tap_now_ns() - begin_ns > LOOK_MAX_NS) {
-		state = UNAVAILABLE;
+	if (tap_counters_look_end(&looks))
 		tap_problem("not sampled", "the GPUs take long to ask", 1);
-	}
 }
 
 void tap_cupti_sample_fork_child(void)

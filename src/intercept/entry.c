@@ -298,6 +298,7 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 	tap_announce();
 	call->call_id = tap_call_number();
 	call->parent_id = tap_thread.call_id;
+	call->parent = tap_thread.function;
 	call->caller_library = tap_library_of(caller, &call->caller_offset);
 	call->inner = tap_library_calls_itself(call->caller_library, call->parent_id);
 	call->pnccl = e->pnccl;
@@ -324,6 +325,7 @@ void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 			tap_thread_know();
 		fill_call(ret_call, e, real, caller);
 		tap_thread.call_id = ret_call->call_id;
+		tap_thread.function = e->name + e->pnccl;
 		return real;
 	}
 	tap_guard_clear(*ret_guard);
@@ -334,6 +336,7 @@ void tap_call_leave(const struct tap_call *call)
 {
 	tap_call_hide(call->call_id);
 	tap_thread.call_id = call->parent_id;
+	tap_thread.function = call->parent;
 }
 
 /* ---- The layer ---- */

@@ -22,7 +22,7 @@
  * that the reader detects lost events.
  */
 struct tap_state_counts {
-	uint32_t libraries, comms, threads, stacks;
+	uint32_t libraries, comms, threads, ccl_threads, stacks;
 	bool all_threads; /* every thread that may be inside a recorded call is on the
 			     list */
 };

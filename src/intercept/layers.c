@@ -20,17 +20,20 @@
 	X(cupti) /* client.c's lock: before LTTng's own too; no lock under its others */ \
 	/* LTTng's own lock; a fork takes it before all locks that follow */ \
 	X(verbs) \
+	X(net) /* no lock is taken under it */ \
 	X(functions) \
 	X(stack) /* held while tap:stack is written; if it stays taken, no number */ \
 	X(bypass) /* has no lock */ \
 	X(capture) /* has no lock */ \
 	X(nvtx) \
 	X(thread_state) /* takes the lock of threads */ \
+	X(ccl_threads) /* takes the lock of threads */ \
 	X(comm) /* looks at threads, and walks libraries, under its lock */ \
 	X(threads) \
 	X(libraries) /* walks under its lock */ \
 	X(walk) /* only the linker's own lock is taken under it */ \
 	/* no lock is taken under these */ \
+	X(nccl_at) \
 	X(nccl_version) \
 	X(cuda) /* has no lock */ \
 	X(entry) \

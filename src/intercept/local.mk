@@ -6,7 +6,7 @@ lib_LTLIBRARIES += libccltap.la
 noinst_LTLIBRARIES += libccltap-lookup.la
 
 EXTRA_DIST += src/intercept/README.md src/intercept/cuda/README.md src/intercept/dl/README.md \
-	src/intercept/nccl/README.md src/intercept/nvtx/README.md src/intercept/stack/README.md
+	src/intercept/nccl/README.md src/intercept/net/README.md src/intercept/nvtx/README.md src/intercept/stack/README.md
 
 # These run while sanitizers and libc itself are not ready: no call may be made
 # out of them that the source does not show.
@@ -20,6 +20,8 @@ libccltap_lookup_la_CFLAGS = $(AM_CFLAGS) $(PLAIN_CFLAGS) -fvisibility=hidden \
 
 libccltap_la_SOURCES = \
 	$(COMMON_SOURCES) \
+	src/intercept/ccl_rest.c \
+	src/intercept/ccl_threads.c src/intercept/ccl_threads.h \
 	src/intercept/close.c \
 	src/intercept/cuda/capture.c src/intercept/cuda/capture.h \
 	src/intercept/cuda/cuda.c src/intercept/cuda/cuda.h \
@@ -31,6 +33,7 @@ libccltap_la_SOURCES = \
 	src/intercept/cuda/runtime.c \
 	src/intercept/descriptors.c \
 	src/intercept/dl/libraries.c src/intercept/dl/libraries.h \
+	src/intercept/dl/nccl_at.c src/intercept/dl/nccl_at.h \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/guard.c src/intercept/guard.h \
@@ -42,6 +45,11 @@ libccltap_la_SOURCES = \
 	src/intercept/nccl/hooks.c src/intercept/nccl/hooks.h \
 	src/intercept/nccl/nccl.c \
 	src/intercept/nccl/nccl_wrap.h \
+	src/intercept/net/met.c src/intercept/net/moved.c \
+	src/intercept/net/net.c src/intercept/net/net.h \
+	src/intercept/net/service.c src/intercept/net/service.h \
+	src/intercept/net/sockets.c src/intercept/net/sockets.h \
+	src/intercept/net/stream.c src/intercept/net/stream.h \
 	src/intercept/nvtx/nvtx.c src/intercept/nvtx/nvtx.h \
 	src/intercept/nvtx/nvtx_abi.h \
 	src/intercept/nvtx/nvtx_call.c \
@@ -49,6 +57,7 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
 	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
 	src/intercept/process.c \
+	src/intercept/decode.c src/intercept/decode.h \
 	src/intercept/recorder.c src/intercept/recorder.h \
 	src/intercept/resolve.c src/intercept/resolve.h \
 	src/intercept/stack/cfi.c src/intercept/stack/cfi.h \
@@ -73,9 +82,9 @@ CLEANFILES += src/intercept/libccltap.map
 # CUPTI and the CUDA runtime, which have several, each its own.  libc's functions are
 # not named here: ours stand in for every version of theirs; nor are those that NVTX
 # looks up.
-src/intercept/libccltap.map: list-calls$(EXEEXT)
+src/intercept/libccltap.map: list-calls$(EXEEXT) $(top_srcdir)/src/intercept/local.mk
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '	tap_cupti_*;' && echo '};' && \
+		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '	tap_cupti_*;' && echo '	tap_libc_*;' && echo '};' && \
 		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip && ./list-calls$(EXEEXT) --runtime && ./list-calls$(EXEEXT) --cupti; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
-			END { for (v in of) print v " { global:" of[v] " };" }'; \
+			END { of["GLIBC_2.3.2"] = " pthread_cond_wait;"; for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "common/compiler.h"
+#include "intercept/ccl_threads.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/start.h"

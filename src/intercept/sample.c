@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a thread in a call spins, sleeps or waits for a processor is in
- * /proc/self/task/TID/stat and status (proc(5)): its state, its page faults, the time that
- * it ran, and how often it was taken off the processor.
+ * Whether a thread in a call, or one that moves messages meanwhile, spins, sleeps or waits
+ * for a processor is in /proc/self/task/TID/stat and status (proc(5)): its state, its page
+ * faults, the time that it ran, and how often it was taken off the processor.
  */
 #include "intercept/sample.h"
 
@@ -20,6 +20,9 @@
 /* Threads whose counters are remembered, by the last digits of their number. */
 #define SLOTS 64
 
+/* Threads of a CCL's that are looked at; a process has one for each communicator. */
+#define PROXIES_MAX 64
+
 static unsigned sources = TAP_SAMPLE_THREADS | TAP_SAMPLE_PORTS;
 
 /* The watchdog alone uses these. */
@@ -29,7 +32,10 @@ static struct slot {
 	struct tap_counters counters;
 } slots[SLOTS];
 
-enum { RUN_NS, MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, INVOLUNTARY };
+static struct tap_counters_sample found;
+static char stat[1024], status[4096];
+
+enum { RUN_NS, MINOR_FAULTS, MAJOR_FAULTS, VOLUNTARY, INVOLUNTARY, YIELDS };
 
 static bool is_in_list(const char *list, const char *word)
 {
@@ -58,7 +64,7 @@ static void prepare(void)
 }
 
 /* The n-th field from 3 on; the second, the name, may contain blanks and brackets. */
-static bool find_field(const char *stat, unsigned n, uint64_t *ret)
+static bool find_field(unsigned n, uint64_t *ret)
 {
 	const char *at = strrchr(stat, ')');
 
@@ -67,7 +73,7 @@ static bool find_field(const char *stat, unsigned n, uint64_t *ret)
 	return at && tap_counters_number(at, ret);
 }
 
-static const char *name_state(const char *stat)
+static const char *name_state(void)
 {
 	const char *at = strrchr(stat, ')');
 
@@ -86,69 +92,106 @@ static const char *name_state(const char *stat)
 	}
 }
 
-static void note_stat(struct tap_counters *counters, struct tap_counters_sample *found,
-		      const char *stat)
+static void note_stat(struct tap_counters *counters)
 {
 	const uint64_t tick_ns = (uint64_t) (TAP_SECOND_NS / sysconf(_SC_CLK_TCK));
 	uint64_t user, system, value;
 
-	if (find_field(stat, 14, &user) && find_field(stat, 15, &system))
-		tap_counters_note(counters, found, RUN_NS, "run_ns",
+	if (find_field(14, &user) && find_field(15, &system))
+		tap_counters_note(counters, &found, RUN_NS, "run_ns",
 				  (user + system) * tick_ns);
-	if (find_field(stat, 10, &value))
-		tap_counters_note(counters, found, MINOR_FAULTS, "minor_faults", value);
-	if (find_field(stat, 12, &value))
-		tap_counters_note(counters, found, MAJOR_FAULTS, "major_faults", value);
+	if (find_field(10, &value))
+		tap_counters_note(counters, &found, MINOR_FAULTS, "minor_faults", value);
+	if (find_field(12, &value))
+		tap_counters_note(counters, &found, MAJOR_FAULTS, "major_faults", value);
 }
 
-static void note_status(struct tap_counters *counters, struct tap_counters_sample *found,
-			const char *status)
+static void note_status(struct tap_counters *counters)
 {
 	uint64_t value;
 
 	if (tap_counters_find(status, "voluntary_ctxt_switches", &value))
-		tap_counters_note(counters, found, VOLUNTARY, "voluntary_switches",
+		tap_counters_note(counters, &found, VOLUNTARY, "voluntary_switches",
 				  value);
 	if (tap_counters_find(status, "nonvoluntary_ctxt_switches", &value))
-		tap_counters_note(counters, found, INVOLUNTARY, "involuntary_switches",
+		tap_counters_note(counters, &found, INVOLUNTARY, "involuntary_switches",
 				  value);
 }
 
-void tap_sample_thread(const struct tap_thread_seen *seen)
+static bool is_wanted(void)
 {
-	static struct tap_counters_sample found;
-	static char stat[1024], status[4096];
-	struct slot *slot = &slots[(uint32_t) seen->state.tid % SLOTS];
+	return sources & TAP_SAMPLE_THREADS && *tap_events_table->sample_on;
+}
+
+/*
+ * Reads the counters of a thread, which is in this call or, 0, in none, since the look
+ * before.  NULL: the thread has ended.
+ */
+static struct tap_counters *read_thread(int32_t tid, uint64_t call_id)
+{
+	struct slot *slot = &slots[(uint32_t) tid % SLOTS];
 	char path[64];
 
-	if (!(sources & TAP_SAMPLE_THREADS) || !*tap_events_table->sample_on)
-		return;
-	if (slot->tid != seen->state.tid || slot->call_id != seen->state.call_id)
-		*slot = (struct slot){.tid = seen->state.tid,
-				      .call_id = seen->state.call_id};
+	if (slot->tid != tid || slot->call_id != call_id)
+		*slot = (struct slot){.tid = tid, .call_id = call_id};
 	tap_counters_begin(&slot->counters, &found, tap_now_ns());
-	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/stat", seen->state.tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/stat", tid);
 	if (!tap_counters_read(path, stat, sizeof(stat)))
-		return;
-	note_stat(&slot->counters, &found, stat);
-	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/status",
-		 seen->state.tid);
+		return NULL;
+	note_stat(&slot->counters);
+	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/status", tid);
 	if (tap_counters_read(path, status, sizeof(status)))
-		note_status(&slot->counters, &found, status);
-	tap_counters_end(&slot->counters, &found);
-	if (!seen->is_due)
+		note_status(&slot->counters);
+	return &slot->counters;
+}
+
+static void end_thread(struct tap_counters *counters, const char *source, int32_t tid,
+		       bool is_due)
+{
+	tap_counters_end(counters, &found);
+	if (!is_due)
 		return;
 	tap_events_table->sample(&(struct tap_sample){
-		.source = "thread",
+		.source = source,
 		.subject = "",
-		.state = name_state(stat),
-		.tid = seen->state.tid,
+		.state = name_state(),
+		.tid = tid,
 		.interval_ns = found.interval_ns,
 		.names = found.names,
 		.nr = found.nr,
 		.values = found.values,
 		.growth = found.growth,
 	});
+}
+
+void tap_sample_thread(const struct tap_thread_seen *seen)
+{
+	const int32_t tid = seen->state.tid;
+	struct tap_counters *counters;
+
+	if (!is_wanted())
+		return;
+	counters = read_thread(tid, seen->state.call_id);
+	if (counters)
+		end_thread(counters, "thread", tid, seen->is_due);
+}
+
+void tap_sample_proxies(bool is_due)
+{
+	static struct tap_proxy_seen seen[PROXIES_MAX];
+	struct tap_counters *counters;
+	uint32_t i, nr;
+
+	if (!is_wanted())
+		return;
+	nr = tap_threads_look_proxies(seen, PROXIES_MAX);
+	for (i = 0; i < nr; i++) {
+		counters = read_thread(seen[i].tid, 0);
+		if (!counters)
+			continue;
+		tap_counters_note(counters, &found, YIELDS, "yields", seen[i].yields);
+		end_thread(counters, "proxy", seen[i].tid, is_due || !seen[i].is_asleep);
+	}
 }
 
 void tap_sample_layers(void)

@@ -27,6 +27,7 @@
 #include "common/log.h"
 #include "common/ranks.h"
 #include "common/thread.h"
+#include "intercept/decode.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/real.h"
 #include "intercept/guard.h"
@@ -315,6 +316,7 @@ static pid_t start(void)
 		__atomic_store_n(&hip_state, start_hip(), __ATOMIC_RELEASE);
 	if (is_wanted < 0)
 		tap_problem("recorded", "CCLTAP_RANKS is no list such as 0,8-15", 1);
+	tap_decode_prepare();
 	tap_recorder_prepare();
 	TAP_LAYERS_CALL(prepare);
 	tap_statedump_prepare();

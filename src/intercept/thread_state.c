@@ -133,3 +133,23 @@ uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
 	tap_threads_unlock();
 	return nr;
 }
+
+uint32_t tap_threads_look_proxies(struct tap_proxy_seen *ret_seen, uint32_t room)
+{
+	const uint8_t rests = TAP_THREAD_SLEEP | TAP_THREAD_YIELD;
+	const struct tap_thread *t;
+	uint32_t nr = 0;
+
+	if (!tap_threads_lock())
+		return 0;
+	for (t = tap_threads_newest(); t && nr < room; t = t->earlier)
+		if (t->is_ccl && __atomic_load_n(&t->ccl.does, __ATOMIC_RELAXED) & rests)
+			ret_seen[nr++] = (struct tap_proxy_seen){
+				.tid = t->tid,
+				.is_asleep = __atomic_load_n(&t->ccl.is_asleep,
+							     __ATOMIC_RELAXED),
+				.yields = __atomic_load_n(&t->ccl.yields,
+							  __ATOMIC_RELAXED)};
+	tap_threads_unlock();
+	return nr;
+}

@@ -31,4 +31,15 @@ struct tap_thread_seen {
 uint32_t tap_threads_look(int64_t stuck_ns, struct tap_thread_seen *ret_seen,
 			  uint32_t room) tap_hidden;
 
+/* A thread of a CCL's that has rested: it waits for work by itself, as a proxy's does. */
+struct tap_proxy_seen {
+	int32_t tid;
+	bool is_asleep;
+	uint64_t yields;
+};
+
+/* Looks at all of them, at most `room`; called by the watchdog alone. */
+uint32_t tap_threads_look_proxies(struct tap_proxy_seen *ret_seen,
+				  uint32_t room) tap_hidden;
+
 #endif

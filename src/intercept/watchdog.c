@@ -75,14 +75,18 @@ static void look(void)
 {
 	static struct tap_thread_seen seen[NR_SEEN];
 	const uint32_t nr = tap_threads_look(stuck_ns, seen, NR_SEEN);
+	bool is_due = false;
 	uint32_t i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		if (seen[i].is_due)
 			tap_events_table->open_call(&seen[i].state);
+		is_due |= seen[i].is_due;
+	}
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_new || seen[i].is_due)
 			tap_sample_thread(&seen[i]);
+	tap_sample_proxies(is_due);
 	/* The snapshot must contain the events written above. */
 	for (i = 0; i < nr; i++)
 		if (seen[i].is_stuck)

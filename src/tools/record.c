@@ -40,7 +40,7 @@
 
 #define LAYER_TEXT(name) #name,
 static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
-#define LAYER_NAMES "nccl, nvtx, verbs, cuda, gpu"
+#define LAYER_NAMES "nccl, nvtx, verbs, net, cuda, gpu"
 
 /* Each chunk carries a description of all events, some 300 KiB. */
 #define LEAST_DISK_BYTES (UINT64_C(8) << 20)

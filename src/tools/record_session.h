@@ -45,7 +45,7 @@ void *tap_session_format_function(void);
 void tap_session_end_daemon(void);
 
 /* Layers that may be left out; the tracer's own events (tap) are always recorded. */
-#define TAP_SESSION_LAYERS(X) X(nccl) X(nvtx) X(verbs) X(cuda) X(gpu)
+#define TAP_SESSION_LAYERS(X) X(nccl) X(nvtx) X(verbs) X(net) X(cuda) X(gpu)
 #define TAP_SESSION_LAYER(name) TAP_LAYER_##name,
 enum tap_session_layer { TAP_SESSION_LAYERS(TAP_SESSION_LAYER) TAP_NR_LAYERS };
 #undef TAP_SESSION_LAYER

@@ -57,6 +57,7 @@ __attribute__((constructor)) static void fill(void)
 	tap_tp_cuda_hot_fill(tap_events.cuda.rows);
 	tap_tp_nccl_args_fill(&tap_events.cuda);
 	tap_tp_gpu_fill(&tap_events.gpu);
+	tap_tp_net_fill(&tap_events.net);
 	tap_events.open_call_on = tap_tp_open_call_on();
 	tap_events.sample_on = tap_tp_sample_on();
 }

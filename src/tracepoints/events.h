@@ -16,12 +16,14 @@
 
 #include "calls/nccl_calls.h"
 #include "common/gate.h"
+#include "common/thread.h"
 #include "tracepoints/cuda_events.h"
 #include "tracepoints/gpu_events.h"
+#include "tracepoints/net_events.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
-#define TAP_EVENTS_VERSION 15
+#define TAP_EVENTS_VERSION 17
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and what it contained. */
@@ -49,6 +51,7 @@ struct tap_group_end {
 struct tap_call {
 	uint64_t call_id;	 /* counted per process, from 1 */
 	uint64_t parent_id;	 /* the enclosing call of this thread, 0: none */
+	const char *parent;	 /* tap_thread.function there */
 	uint64_t caller_offset;	 /* return address less the base of its library */
 	uint32_t caller_library; /* id of a tap:library, 0: in no library */
 	uint8_t inner;		 /* the traced library made the call itself */
@@ -125,6 +128,14 @@ struct tap_thread_state {
 	uint32_t comm_id;	      /* of the recorded call, else the last one used */
 	uint64_t comm_key, op_number; /* of the recorded call, else 0 */
 	uint64_t min_ns;	      /* the call has been open for at least this long */
+};
+
+/* A thread that a CCL created, and where its routine and pthread_create()'s caller lie. */
+struct tap_ccl_thread_event {
+	int32_t tid;
+	const struct tap_ccl_thread *ccl;
+	uint32_t routine_library, caller_library; /* ids of tap:library, 0: in none */
+	uint64_t routine_offset, caller_offset;
 };
 
 /* The two events of a row; args is its <name>_args, ret its result (or NULL). */
@@ -253,11 +264,17 @@ struct tap_sample {
 	X(stack, (const struct tap_stack *stack), (stack)) \
 	X(process_end, (void), (getpid())) \
 	X(open_call, (const struct tap_thread_state *thread), (thread)) \
+	X(ccl_thread, (const struct tap_ccl_thread_event *thread), (thread)) \
+	X(ccl_thread_does, (const struct tap_thread *thread), (thread)) \
+	X(ccl_thread_sleep, (const struct tap_thread *thread), (thread)) \
+	X(ccl_thread_wake, (const struct tap_thread *thread), (thread)) \
+	X(ccl_thread_end, (const struct tap_thread *thread), (thread)) \
 	X(sample, (const struct tap_sample *sample), (sample)) \
 	X(statedump_process, (const struct tap_process *process), (process)) \
 	X(statedump_library, (const struct tap_library *library), (library)) \
 	X(statedump_comm, (const struct tap_comm_state *comm), (comm)) \
 	X(statedump_thread, (const struct tap_thread_state *thread), (thread)) \
+	X(statedump_ccl_thread, (const struct tap_ccl_thread_event *thread), (thread)) \
 	X(statedump_stack, (const struct tap_stack *stack), (stack)) \
 	/* all_threads: every thread that is in a recorded call was written. */ \
 	X(statedump_end, \
@@ -286,6 +303,7 @@ struct tap_events {
 	struct tap_verbs_events verbs;
 	struct tap_cuda_events cuda;
 	struct tap_gpu_events gpu;
+	struct tap_net_events net;
 #define TAP_EVENT_POINTER(name, params, args) void(*name) params;
 	TAP_EVENTS_OF_PROCESS(TAP_EVENT_POINTER)
 #undef TAP_EVENT_POINTER

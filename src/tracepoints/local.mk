@@ -15,6 +15,9 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/gpu_tp.c src/tracepoints/gpu_tp.h \
 	src/tracepoints/guest.h src/tracepoints/providers.h \
 	src/tracepoints/nccl_tp.c src/tracepoints/nccl_tp.h \
+	src/tracepoints/net_events.h src/tracepoints/net_fields.h \
+	src/tracepoints/net_hot_tp.c src/tracepoints/net_hot_tp.h \
+	src/tracepoints/net_tp.c src/tracepoints/net_tp.h \
 	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \
 	src/tracepoints/packed.c src/tracepoints/packed.h \
 	src/tracepoints/statedump_tp.c \

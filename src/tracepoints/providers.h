@@ -51,6 +51,11 @@ void tap_tp_statedump_function(uint64_t function, const char *name) tap_hidden;
 void tap_tp_gpu_fill(struct tap_gpu_events *ret_events) tap_hidden;
 void tap_tp_gpu_hot_fill(struct tap_gpu_events *ret_events) tap_hidden;
 
+/* The same for sockets. */
+void tap_tp_net_fill(struct tap_net_events *ret_events) tap_hidden;
+void tap_tp_net_hot_fill(struct tap_net_events *ret_events) tap_hidden;
+void tap_tp_statedump_socket(const struct tap_net_socket_event *socket) tap_hidden;
+
 /* One for each of TAP_EVENTS_OF_PROCESS. */
 #define TAP_TP_DECLARE(name, params, args) void tap_tp_##name params tap_hidden;
 TAP_EVENTS_OF_PROCESS(TAP_TP_DECLARE)

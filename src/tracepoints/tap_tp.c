@@ -51,6 +51,11 @@ void tap_tp_statedump_gid(const struct tap_verbs_port_gid *gid)
 	lttng_ust_tracepoint(tap, statedump_gid, gid);
 }
 
+void tap_tp_statedump_socket(const struct tap_net_socket_event *socket)
+{
+	lttng_ust_tracepoint(tap, statedump_socket, socket);
+}
+
 void tap_tp_statedump_mr(const struct tap_verbs_mr *mr)
 {
 	lttng_ust_tracepoint(tap, statedump_mr, mr);

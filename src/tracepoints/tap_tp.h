@@ -16,6 +16,7 @@
 
 #include "calls/kinds.h"
 #include "tracepoints/events.h"
+#include "tracepoints/net_fields.h"
 #include "tracepoints/verbs_fields.h"
 
 /* clang-format off */
@@ -127,6 +128,49 @@ TAP_COMM_EVENT(statedump_comm)
 TAP_THREAD_EVENT(open_call)
 TAP_THREAD_EVENT(statedump_thread)
 
+LTTNG_UST_TRACEPOINT_ENUM(tap, thread_via,
+	LTTNG_UST_TP_ENUM_VALUES(
+		lttng_ust_field_enum_value("routine", TAP_THREAD_ROUTINE)
+		lttng_ust_field_enum_value("state", TAP_THREAD_STATE)))
+#define TAP_CCL_THREAD_EVENT(name) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_ccl_thread_event *, t), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(int32_t, tid, t->tid) \
+			lttng_ust_field_integer(int32_t, creator_tid, t->ccl->creator) \
+			lttng_ust_field_integer(uint8_t, creator_is_ccl, t->ccl->creator_is_ccl) \
+			lttng_ust_field_integer(uint64_t, call_id, t->ccl->call_id) \
+			lttng_ust_field_integer(uint64_t, outer_call_id, t->ccl->outer_call_id) \
+			lttng_ust_field_string(function, t->ccl->function) \
+			lttng_ust_field_integer(uint64_t, begin_ns, t->ccl->begin_ns) \
+			lttng_ust_field_enum(tap, thread_via, int32_t, via, t->ccl->via) \
+			lttng_ust_field_integer(uint32_t, routine_library, t->routine_library) \
+			lttng_ust_field_integer_hex(uint64_t, routine_offset, t->routine_offset) \
+			lttng_ust_field_integer_hex(uint64_t, argument, t->ccl->argument) \
+			lttng_ust_field_integer(uint8_t, nr_arguments, t->ccl->nr_arguments) \
+			lttng_ust_field_integer(uint32_t, caller_library, t->caller_library) \
+			lttng_ust_field_integer_hex(uint64_t, caller_offset, t->caller_offset) \
+			lttng_ust_field_integer_hex(uint8_t, does, t->ccl->does) \
+			lttng_ust_field_integer(uint8_t, is_asleep, t->ccl->is_asleep) \
+			lttng_ust_field_integer(uint64_t, yields, t->ccl->yields))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_CCL_THREAD_EVENT(ccl_thread)
+TAP_CCL_THREAD_EVENT(statedump_ccl_thread)
+
+/* Sleep and wake are as frequent as operations, so they are among the hot events. */
+#define TAP_CCL_THREAD_NOW(name, level) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
+		LTTNG_UST_TP_ARGS(const struct tap_thread *, t), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_integer(int32_t, tid, t->tid) \
+			lttng_ust_field_integer_hex(uint8_t, does, t->ccl.does) \
+			lttng_ust_field_integer(uint64_t, yields, t->ccl.yields))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, name, LTTNG_UST_TRACEPOINT_LOGLEVEL_##level)
+TAP_CCL_THREAD_NOW(ccl_thread_does, INFO)
+TAP_CCL_THREAD_NOW(ccl_thread_sleep, DEBUG)
+TAP_CCL_THREAD_NOW(ccl_thread_wake, DEBUG)
+TAP_CCL_THREAD_NOW(ccl_thread_end, INFO)
+
 LTTNG_UST_TRACEPOINT_EVENT(tap, sample,
 	LTTNG_UST_TP_ARGS(const struct tap_sample *, s),
 	LTTNG_UST_TP_FIELDS(
@@ -186,6 +230,11 @@ TAP_VERBS_STATEDUMP_EVENT(statedump_qp,
 	lttng_ust_field_integer(uint32_t, recv_posted, n->recv_posted)
 	lttng_ust_field_integer(uint32_t, send_completed, n->send_completed)
 	lttng_ust_field_integer(uint32_t, recv_completed, n->recv_completed))
+
+LTTNG_UST_TRACEPOINT_EVENT(tap, statedump_socket,
+	LTTNG_UST_TP_ARGS(const struct tap_net_socket_event *, s),
+	LTTNG_UST_TP_FIELDS(TAP_NET_SOCKET_FIELDS TAP_NET_STREAM_FIELDS))
+LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, statedump_socket, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
 
 LTTNG_UST_TRACEPOINT_EVENT(tap, statedump_function,
 	LTTNG_UST_TP_ARGS(uint64_t, f, const char *, name_),

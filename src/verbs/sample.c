@@ -18,12 +18,6 @@
 #define PORTS_MAX 32
 
 /*
- * A device whose firmware does not answer makes a read last long, and the watchdog has
- * other work: after this time for one look nothing is sampled any more.
- */
-#define LOOK_MAX_NS (TAP_SECOND_NS / 10)
-
-/*
  * What tells of losses, congestion and traffic, as the drivers mlx5, mlx4, bnxt_re, irdma,
  * efa, hns and rxe call it (Linux, drivers/infiniband: files below ports/N).
  */
@@ -84,7 +78,7 @@ struct port {
 /* The watchdog alone uses these; a fork's child has its own. */
 static struct port ports[PORTS_MAX];
 static unsigned nr_ports;
-static bool is_given_up;
+static struct tap_counters_looks looks;
 
 static void add_port(const struct tap_context *c, unsigned number)
 {
@@ -145,7 +139,7 @@ static void sample(struct port *port)
 
 	tap_counters_begin(&port->counters, &found, tap_now_ns());
 	read_state(port, state, sizeof(state));
-	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+	for (i = 0; i < ARRAY_SIZE(counters) && !tap_counters_look_is_long(&looks); i++) {
 		if (port->is_missing >> i & 1)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", port->folder, counters[i]);
@@ -174,18 +168,13 @@ static void sample(struct port *port)
 
 void tap_verbs_sample(unsigned sources)
 {
-	const int64_t begin_ns = tap_now_ns();
 	unsigned i;
 
-	if (is_given_up || !(sources & TAP_SAMPLE_PORTS))
+	if (!(sources & TAP_SAMPLE_PORTS) || !tap_counters_look(&looks))
 		return;
 	find_ports();
-	for (i = 0; i < nr_ports; i++) {
+	for (i = 0; i < nr_ports && !tap_counters_look_is_long(&looks); i++)
 		sample(&ports[i]);
-		if (tap_now_ns() - begin_ns < LOOK_MAX_NS)
-			continue;
-		is_given_up = true;
+	if (tap_counters_look_end(&looks))
 		tap_problem("not sampled", "the counters of a port take long to read", 1);
-		return;
-	}
 }

@@ -686,8 +686,11 @@ int tap_on_ibv_get_async_event(ibv_get_async_event_function real,
 	struct tap_verbs_async async = {.context_id = tap_id_of(&tap_contexts, context)};
 	const struct tap_verbs_events *events;
 	struct tap_guard guard;
-	const int ret = real(context, event);
+	int ret;
 
+	if (tap_thread_is_ccls())
+		tap_thread_does(TAP_THREAD_ASYNC);
+	ret = real(context, event);
 	if (ret)
 		return ret;
 	events = tap_verbs_begin_emit(&guard);

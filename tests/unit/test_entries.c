@@ -11,6 +11,7 @@
 #include "intercept/cuda/cuda.h"
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/nccl_args.h"
+#include "intercept/decode.h"
 #include "intercept/cuda/nccl_version.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
@@ -31,6 +32,7 @@ static struct tap_cuda_row rows[TAP_CUDA_NR];
 static struct tap_events events = {.cuda = {.rows = rows, .nccl_args_on = &on}};
 const struct tap_events *tap_events_table = &events;
 unsigned tap_stack_depth;
+bool tap_is_decoding = true;
 struct tap_comm tap_no_comm;
 
 static int copies[2], calls;

@@ -10,6 +10,7 @@
 #include "intercept/cuda/functions.h"
 #include "intercept/cuda/nccl_args.h"
 #include "intercept/cuda/nccl_version.h"
+#include "intercept/decode.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
@@ -243,7 +244,7 @@ static void emit_nccl_args(const struct tap_cuda_common *common,
 	const void *buffer;
 	size_t size, length;
 
-	if (!*events->nccl_args_on || !tap_nccl_args_known(version))
+	if (!*events->nccl_args_on || !tap_is_decoding || !tap_nccl_args_known(version))
 		return;
 	buffer = tap_nccl_args_buffer(what->extra, &size);
 	if (!buffer)

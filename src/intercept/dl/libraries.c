@@ -32,7 +32,7 @@ static struct library {
 	char *path;
 	char build_id[41]; /* 20 bytes in hexadecimal, or "" */
 	char layer[8];
-	enum { NO_NCCL, HAS_NCCL, IS_NCCL } nccl;
+	enum tap_library_nccl nccl;
 } libraries[NR_LIBRARIES];
 static unsigned nr_libraries;
 /*
@@ -43,6 +43,7 @@ static struct tap_lock lock;
 /* dlpi_subs at the last look: how often objects were unloaded. */
 static unsigned long long last_unloads;
 uint32_t tap_library_unloads;
+uint32_t tap_any_unloads;
 
 static struct tap_library describe(unsigned i)
 {
@@ -203,17 +204,17 @@ static char *path_of(const struct object *o)
  * Distinguishes NCCL from a library that interposes its calls: the latter does not define
  * the profiling names.
  */
-static int nccl_in(const struct object *o)
+static enum tap_library_nccl nccl_in(const struct object *o)
 {
 	const char *soname;
 
 	if (!o->dynamic || !tap_elf_find(o->base, o->dynamic, "ncclCommInitRank") ||
 	    !tap_elf_find(o->base, o->dynamic, "pncclCommInitRank"))
-		return NO_NCCL;
+		return TAP_NO_NCCL;
 	soname = tap_elf_soname(o->base, o->dynamic);
 	if (soname && (!strncmp(soname, "libnccl", 7) || !strncmp(soname, "librccl", 7)))
-		return IS_NCCL;
-	return HAS_NCCL;
+		return TAP_IS_NCCL;
+	return TAP_HAS_NCCL;
 }
 
 struct append {
@@ -334,9 +335,9 @@ uintptr_t tap_library_address(uint32_t library_id)
 
 bool tap_library_calls_itself(uint32_t library_id, bool inside_call)
 {
-	if (!library_id || libraries[library_id - 1].nccl == NO_NCCL)
+	if (!library_id || libraries[library_id - 1].nccl == TAP_NO_NCCL)
 		return false;
-	return inside_call || libraries[library_id - 1].nccl == IS_NCCL;
+	return inside_call || libraries[library_id - 1].nccl == TAP_IS_NCCL;
 }
 
 /* tap:library for every object numbered so far. */
@@ -493,6 +494,7 @@ bool tap_libraries_unloaded(void)
 	tap_walk(read_unloads, &unloads);
 	if (__atomic_exchange_n(&last_unloads, unloads, __ATOMIC_RELAXED) == unloads)
 		return false;
+	__atomic_fetch_add(&tap_any_unloads, 1, __ATOMIC_RELEASE);
 	if (!tap_lock_take(&lock)) {
 		__atomic_fetch_add(&tap_library_unloads, 1, __ATOMIC_RELEASE);
 		return true;
@@ -652,6 +654,47 @@ bool tap_library_loaded(const void *address)
 	struct search d = {.caller = (uintptr_t) address};
 
 	return visit((uintptr_t) address, find_caller, &d);
+}
+
+/*
+ * libstdc++ exports the function behind the constructor of std::thread (since GCC 6).  An
+ * object with NCCL may have libstdc++ linked in, out of sight, unless it needs the library.
+ */
+static bool starts_threads(const struct object *o, enum tap_library_nccl nccl)
+{
+	if (!o->dynamic)
+		return false;
+	if (nccl != TAP_NO_NCCL)
+		return !tap_elf_needs(o->base, o->dynamic, "libstdc++.so.6");
+	return tap_elf_find(o->base, o->dynamic,
+			    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14"
+			    "default_deleteIS1_EEPFvvE");
+}
+
+static int find_range(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const struct object o = object_of(info);
+	struct tap_library_range *range = data;
+
+	(void) size;
+	if (!holds(&o, range->start))
+		return 0;
+	*range = (struct tap_library_range){.start = o.start,
+					    .end = o.end,
+					    .code_start = o.code_start,
+					    .code_end = o.code_end,
+					    .nccl = nccl_in(&o)};
+	range->starts_std_threads = starts_threads(&o, range->nccl);
+	return 1;
+}
+
+struct tap_library_range tap_library_range(const void *address)
+{
+	struct tap_library_range range = {.start = (uintptr_t) address};
+
+	if (!visit(range.start, find_range, &range))
+		range.start = 0;
+	return range;
 }
 
 static struct base {

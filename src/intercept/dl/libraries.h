@@ -37,6 +37,25 @@ uint32_t tap_library_traced(const void *address, const char *layer) tap_hidden;
  */
 bool tap_library_calls_itself(uint32_t library_id, bool inside_call) tap_hidden;
 
+/* An object, and what it has of NCCL or RCCL. */
+enum tap_library_nccl {
+	TAP_NO_NCCL,
+	TAP_HAS_NCCL, /* NCCL is linked into it, beside other code */
+	TAP_IS_NCCL,
+};
+struct tap_library_range {
+	uintptr_t start, end; /* 0 when no object holds the address */
+	uintptr_t code_start, code_end;
+	enum tap_library_nccl nccl;
+	bool starts_std_threads; /* it is libstdc++, or may have it linked in */
+};
+
+/* The object that holds address; walks the loaded objects. */
+struct tap_library_range tap_library_range(const void *address) tap_hidden;
+
+/* Counts how often dlclose() unloaded an object of any kind. */
+extern uint32_t tap_any_unloads tap_hidden;
+
 /*
  * The function of this name that the dynamic linker would have found for the caller
  * without the tracer.
