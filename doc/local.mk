@@ -28,7 +28,9 @@ EXTRA_DIST += \
 	doc/late.svg \
 	doc/limitations.md \
 	doc/nccl-function-ids.md \
+	doc/parity.md \
 	doc/real-rdma.md \
+	doc/score.md \
 	doc/trace-compass.md \
 	doc/verdict.md \
 	doc/decisions/0001-one-row-per-call.md \
@@ -45,4 +47,5 @@ EXTRA_DIST += \
 	doc/decisions/0012-cupti-is-had-while-somebody-records.md \
 	doc/decisions/0013-the-bench-takes-the-least.md \
 	doc/decisions/0014-lists-and-arrays-are-two-small-headers.md \
-	doc/decisions/0015-hosts-are-put-on-one-clock-by-shortest-paths.md
+	doc/decisions/0015-hosts-are-put-on-one-clock-by-shortest-paths.md \
+	doc/decisions/0016-messages-over-sockets-without-decoding.md

@@ -34,6 +34,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/lateness.c src/join/findings/lateness.h \
 	src/join/findings/mismatch.c \
 	src/join/findings/missing.c \
+	src/join/findings/progress.c src/join/findings/progress.h \
+	src/join/findings/proxy.c \
 	src/join/findings/quantity.c src/join/findings/quantity.h \
 	src/join/findings/sample.c src/join/findings/sample.h \
 	src/join/findings/setup.c \
@@ -47,6 +49,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/gpu/gpu_cupti.c src/join/gpu/gpu_cupti.h \
 	src/join/gpu/gpu_graph.c src/join/gpu/gpu_graph.h \
 	src/join/gpu/gpu_launch.c src/join/gpu/gpu_launch.h \
+	src/join/gpu/gpu_repeat.c src/join/gpu/gpu_repeat.h \
 	src/join/gpu/gpu_run.c src/join/gpu/gpu_run.h \
 	src/join/gpu/gpu_span.c src/join/gpu/gpu_span.h \
 	src/join/join.c src/join/join.h \
@@ -58,6 +61,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/layer.h \
 	src/join/model/link.c src/join/model/link.h \
 	src/join/model/name.c src/join/model/name.h \
+	src/join/model/nccl_connection.c src/join/model/nccl_connection.h \
+	src/join/model/nccl_thread.c src/join/model/nccl_thread.h \
 	src/join/model/open.c src/join/model/open.h \
 	src/join/model/layers.h \
 	src/join/model/layer_calls.c \
@@ -65,22 +70,49 @@ src_join_libjoin_la_SOURCES = \
 	src/join/model/layer_processes.c \
 	src/join/model/pair.c src/join/model/pair.h \
 	src/join/model/process.c src/join/model/process.h \
+	src/join/model/profiler.c src/join/model/profiler.h \
 	src/join/model/span.c src/join/model/span.h \
 	src/join/model/stream.c src/join/model/stream.h \
 	src/join/model/trace.c src/join/model/trace.h \
 	src/join/model/vendor.c src/join/model/vendor.h \
 	src/join/model/wire.c src/join/model/wire.h \
 	src/join/model/work.c src/join/model/work.h \
+	src/join/nccl/attribution.c src/join/nccl/attribution.h \
+	src/join/nccl/candidate.c src/join/nccl/candidate.h \
+	src/join/nccl/connection.c src/join/nccl/connection.h \
+	src/join/nccl/connection_order.c src/join/nccl/connection_order.h \
+	src/join/nccl/expected.c src/join/nccl/expected.h \
 	src/join/nccl/funcid.c src/join/nccl/funcid.h src/join/nccl/funcid/v222.def \
 	src/join/nccl/funcid/v223.def src/join/nccl/funcid/v224.def src/join/nccl/funcid/v229.def \
+	src/join/nccl/graph_ops.c src/join/nccl/graph_ops.h \
 	src/join/nccl/kernel.c src/join/nccl/kernel.h \
+	src/join/nccl/kernel_ops.c src/join/nccl/kernel_ops.h \
 	src/join/nccl/net.h \
+	src/join/nccl/net_calls.c src/join/nccl/net_calls.h \
+	src/join/nccl/net_channel.c src/join/nccl/net_channel.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
 	src/join/nccl/net_match.c src/join/nccl/net_match.h \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \
 	src/join/nccl/net_piece.c src/join/nccl/net_piece.h \
+	src/join/nccl/net_region.c src/join/nccl/net_region.h \
+	src/join/nccl/net_route.c src/join/nccl/net_route.h \
+	src/join/nccl/net_served.c src/join/nccl/net_served.h \
+	src/join/nccl/net_lane.c src/join/nccl/net_lane.h \
+	src/join/nccl/net_serving.c src/join/nccl/net_serving.h \
+	src/join/nccl/net_socket.c src/join/nccl/net_socket.h \
 	src/join/nccl/net_span.c src/join/nccl/net_span.h \
+	src/join/nccl/net_stream.c src/join/nccl/net_stream.h \
+	src/join/nccl/net_stream_span.c src/join/nccl/net_stream_span.h \
 	src/join/nccl/netib.c src/join/nccl/netib.h \
+	src/join/nccl/op_times.c src/join/nccl/op_times.h \
+	src/join/nccl/proxy_ctrl.c src/join/nccl/proxy_ctrl.h \
+	src/join/nccl/proxy_op.c src/join/nccl/proxy_op.h \
+	src/join/nccl/rank_ops.c src/join/nccl/rank_ops.h \
+	src/join/nccl/net_run.c src/join/nccl/net_run.h \
+	src/join/nccl/run_count.c src/join/nccl/run_count.h \
+	src/join/nccl/transfer.c src/join/nccl/transfer.h \
+	src/join/nccl/thread.c src/join/nccl/thread.h \
+	src/join/nccl/thread_role.c src/join/nccl/thread_role.h \
 	src/join/ranks/emit.c \
 	src/join/ranks/operations.c src/join/ranks/operations.h \
 	src/join/ranks/slot.c src/join/ranks/slot.h \
@@ -96,6 +128,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/rdma/request.c src/join/rdma/request.h \
 	src/join/rdma/side.h \
 	src/join/rdma/verbs.c src/join/rdma/verbs.h \
+	src/join/report/check_connections.c src/join/report/check_connections.h \
 	src/join/report/check.c \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
@@ -106,11 +139,14 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/overview.c src/join/report/overview.h \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \
+	src/join/report/report_ascribed.c src/join/report/report_ascribed.h \
 	src/join/report/report_calls.c src/join/report/report_calls.h \
 	src/join/report/report_comm.c src/join/report/report_comm.h src/join/report/report_comm_out.c \
 	src/join/report/report_cuda.c src/join/report/report_cuda.h \
 	src/join/report/report_gpu.c src/join/report/report_gpu.h \
 	src/join/report/report_net.c src/join/report/report_net.h \
+	src/join/report/report_threads.c src/join/report/report_threads.h \
+	src/join/report/report_transports.c src/join/report/report_transports.h \
 	src/join/report/report_work.c src/join/report/report_work.h \
 	src/join/report/rows.c src/join/report/rows.h \
 	src/join/report/screen.c src/join/report/screen.h \
@@ -127,9 +163,16 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/order.c src/join/views/order.h \
 	src/join/views/stack.c src/join/views/stack.h \
 	src/join/views/symbol.c src/join/views/symbol.h \
+	src/join/views/tree.c src/join/views/tree_view.h \
+	src/join/views/tree_fields.c src/join/views/tree_fields.h \
+	src/join/views/tree_json.c src/join/views/tree_order.c src/join/views/tree_text.c \
+	src/join/views/tree_hold.c src/join/views/tree_hold.h \
+	src/join/views/tree_parts.c src/join/views/tree_parts.h \
+	src/join/views/tree_path.c src/join/views/tree_path.h \
 	src/join/views/text.c \
 	src/join/views/view.c src/join/views/view.h
-src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(READER_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) \
+	-fvisibility=hidden
 src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) -ldl
 
 # A sanitizer's functions are in the program that loads the plugin.
@@ -147,7 +190,8 @@ babeltrace_plugin_ccltap_la_SOURCES = \
 	src/join/bt/sink.c src/join/bt/sink.h \
 	src/join/plugin.c
 babeltrace_plugin_ccltap_la_CPPFLAGS = $(AM_CPPFLAGS) $(BABELTRACE2_CFLAGS)
-babeltrace_plugin_ccltap_la_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) -fvisibility=hidden
+babeltrace_plugin_ccltap_la_CFLAGS = $(AM_CFLAGS) $(READER_CFLAGS) $(SAN_CFLAGS) \
+	-fvisibility=hidden
 babeltrace_plugin_ccltap_la_LDFLAGS = \
 	-module -avoid-version -shared -Wl,-z,now $(JOIN_DEFS)
 babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)

@@ -17,12 +17,13 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE };
 
 struct request {
 	const char *format;
 	bool absolute;
 	bool all;
+	bool tree;
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
 	struct tap_reading reading;
@@ -39,6 +40,9 @@ static const struct argp_option options[] = {
 	 "text: times of day instead of seconds since the first event", 0},
 	{"all", KEY_ALL, NULL, 0,
 	 "text: a line for each polling call, as ncclCommGetAsyncError", 0},
+	{"tree", KEY_TREE, NULL, 0,
+	 "text, jsonl: each operation of all ranks as one tree, with its critical path",
+	 0},
 	{0},
 };
 
@@ -65,6 +69,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ALL:
 		request->all = true;
+		return 0;
+	case KEY_TREE:
+		request->tree = true;
 		return 0;
 	}
 	return tap_reading_parse(&request->reading, key, arg, state);
@@ -102,6 +109,7 @@ static bt_value *make_params(const struct request *request)
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "absolute", request->absolute) &&
 	    !bt_value_map_insert_bool_entry(params, "all", request->all) &&
+	    !bt_value_map_insert_bool_entry(params, "tree", request->tree) &&
 	    /* Streamed lines show the progress themselves. */
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
@@ -124,9 +132,9 @@ static int write_traces(const struct request *request)
 		return TAP_EXIT_USAGE;
 	}
 	if (request->reading.overwrite || request->absolute || request->all ||
-	    request->stacks.is_wanted) {
-		tap_message_write(
-			"format ctf has no --overwrite, --absolute, --all or --stacks");
+	    request->tree || request->stacks.is_wanted) {
+		tap_message_write("format ctf has no --overwrite, --absolute, --all, "
+				  "--tree or --stacks");
 		return TAP_EXIT_USAGE;
 	}
 	params = bt_value_map_create();
@@ -147,6 +155,11 @@ int tap_timeline_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);
+	if (request.tree &&
+	    (request.absolute || request.all || request.stacks.is_wanted)) {
+		tap_message_write("--tree has no --absolute, --all or --stacks");
+		return TAP_EXIT_USAGE;
+	}
 	return tap_graph_run(request.reading.traces, request.reading.trace_count,
 			     "timeline", make_params(&request), is_streamed(&request));
 }

@@ -122,7 +122,7 @@ def operation_filter(case, filters):
 
 def has_failed(span):
     if span["state"] == "open":
-        return not (span["layer"] == "verbs" and
+        return not (span["layer"] == "proxy" or span["layer"] == "verbs" and
                     (span["fields"].get("signaled_seq") == 0 or ".r" in span["id"]))
     if span["name"] in ("ncclGetErrorString", "ncclGetLastError"):
         return False    # the result is a string
@@ -241,7 +241,7 @@ def choices(case):
         yield {"comm": key[:-1] if len(key) > 4 else key, "op": "1"}
     yield {"op": "2"}
     yield {"op": "1-2,5", "rank": "0"}
-    for layer in ("nccl", "cuda,gpu", "verbs", "net"):
+    for layer in ("nccl", "cuda,gpu", "verbs", "net", "proxy"):
         yield {"layer": layer}
     yield {"op": "1", "layer": "gpu"}
     yield {"call": "*Reduce*"}

@@ -36,6 +36,7 @@ static const struct view {
 	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
 	{"report", "json", NULL},	{"check", "json", NULL},
 	{"report", "full", NULL},	{"report", NULL, NULL},
+	{"timeline", "tree", NULL},
 	{"filter", NULL, NULL},
 };
 

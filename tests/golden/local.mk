@@ -24,6 +24,13 @@ tests_golden_fuzz_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
 
 GOLDEN_CASES = \
+	tests/golden/traces/ascribed \
+	tests/golden/traces/ascribed-ambiguous \
+	tests/golden/traces/ascribed-contradicted \
+	tests/golden/traces/ascribed-graph \
+	tests/golden/traces/ascribed-replay \
+	tests/golden/traces/ascribed-shared \
+	tests/golden/traces/ascribed-unobserved \
 	tests/golden/traces/begin-lost \
 	tests/golden/traces/callers \
 	tests/golden/traces/clock-collectives \
@@ -69,10 +76,13 @@ GOLDEN_CASES = \
 	tests/golden/traces/gpu-reuse \
 	tests/golden/traces/library-again \
 	tests/golden/traces/mixed-clocks \
+	tests/golden/traces/nccl-threads \
 	tests/golden/traces/nesting \
 	tests/golden/traces/net-adaptive \
 	tests/golden/traces/net-base \
 	tests/golden/traces/net-bound \
+	tests/golden/traces/net-buffers \
+	tests/golden/traces/net-buffers-unlike \
 	tests/golden/traces/net-by-id \
 	tests/golden/traces/net-first-lost \
 	tests/golden/traces/net-flush \
@@ -87,11 +97,19 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-merged \
 	tests/golden/traces/net-old \
 	tests/golden/traces/net-old-groups \
+	tests/golden/traces/net-one-process \
 	tests/golden/traces/net-preposted \
 	tests/golden/traces/net-preposted-early \
 	tests/golden/traces/net-preposted-two \
 	tests/golden/traces/net-preposted-unfit \
 	tests/golden/traces/net-qps \
+	tests/golden/traces/net-sockets \
+	tests/golden/traces/net-sockets-bare \
+	tests/golden/traces/net-sockets-channels \
+	tests/golden/traces/net-sockets-fewer \
+	tests/golden/traces/net-sockets-inferred \
+	tests/golden/traces/net-sockets-order \
+	tests/golden/traces/net-sockets-trees \
 	tests/golden/traces/net-split \
 	tests/golden/traces/net-stranger \
 	tests/golden/traces/net-swapped \
@@ -103,11 +121,15 @@ GOLDEN_CASES = \
 	tests/golden/traces/open-none \
 	tests/golden/traces/open-state \
 	tests/golden/traces/polls \
+	tests/golden/traces/proxy-ctrl \
 	tests/golden/traces/roles \
 	tests/golden/traces/samples \
 	tests/golden/traces/simple \
 	tests/golden/traces/stacks \
 	tests/golden/traces/too-many-open \
+	tests/golden/traces/tree \
+	tests/golden/traces/tree-group \
+	tests/golden/traces/tree-verbs \
 	tests/golden/traces/two-hosts \
 	tests/golden/traces/unknown \
 	tests/golden/traces/values \
@@ -121,6 +143,8 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-failed-expected \
 	tests/golden/traces/why-function \
 	tests/golden/traces/why-gone \
+	tests/golden/traces/why-gone-other \
+	tests/golden/traces/why-gone-split \
 	tests/golden/traces/why-init \
 	tests/golden/traces/why-init-behind \
 	tests/golden/traces/why-init-clear \
@@ -136,10 +160,12 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-missing \
 	tests/golden/traces/why-order \
 	tests/golden/traces/why-pair \
+	tests/golden/traces/why-pair-split \
 	tests/golden/traces/why-pair-behind \
 	tests/golden/traces/why-pair-size \
 	tests/golden/traces/why-pair-skipped \
 	tests/golden/traces/why-queue \
+	tests/golden/traces/why-reached-late \
 	tests/golden/traces/why-redop \
 	tests/golden/traces/why-root \
 	tests/golden/traces/why-same \
@@ -148,8 +174,10 @@ GOLDEN_CASES = \
 	tests/golden/traces/why-split \
 	tests/golden/traces/why-stuck-call \
 	tests/golden/traces/why-stuck-clear \
-	tests/golden/traces/why-stuck-kernel \
-	tests/golden/traces/why-stuck-wait \
+	tests/golden/traces/why-stuck-kernel tests/golden/traces/why-stuck-poll \
+	tests/golden/traces/why-stuck-proxy \
+	tests/golden/traces/why-stuck-receiver tests/golden/traces/why-stuck-sender \
+	tests/golden/traces/why-stuck-wait tests/golden/traces/why-stuck-wire \
 	tests/golden/traces/why-type \
 	tests/golden/traces/why-young \
 	tests/golden/traces/window \
@@ -190,21 +218,23 @@ GOLDEN_ROWS = \
 	tests/golden/traces/net-groups.rows \
 	tests/golden/traces/not-returned.rows \
 	tests/golden/traces/nvtx.rows \
+	tests/golden/traces/proxy-ctrl.rows \
+	tests/golden/traces/tree.rows \
 	tests/golden/traces/two-hosts.rows
 
-dist_check_SCRIPTS += tests/golden/test_golden.sh tests/golden/test_command.sh \
+dist_check_SCRIPTS += tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_filters.sh \
 	tests/golden/test_damaged.sh
-GOLDEN_TESTS = tests/golden/test_golden.sh tests/golden/test_command.sh \
+GOLDEN_TESTS = tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_derived.sh tests/golden/test_filters.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
-	tests/golden/traces/filters.shown tests/golden/filters.py \
+	tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.

@@ -40,6 +40,8 @@ views() { # EVENTS
 		case $one in
 		text) view text "$1" timeline $window ${others-} ;;
 		jsonl) view jsonl "$1" timeline format=jsonl ${others-} ;;
+		tree) view tree "$1" timeline tree=yes ${others-} ;;
+		tree-jsonl) view tree-jsonl "$1" timeline tree=yes format=jsonl ${others-} ;;
 		report-full) view report-full "$1" report full=yes ${others-} ;;
 		*-json) view $one "$1" ${one%-json} json=yes ${others-} ;;
 		*) view $one "$1" $one ${others-} ;;

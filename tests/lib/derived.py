@@ -52,7 +52,8 @@ def span_id(event, name="call_id"):
 def span_of(end):
     """What jsonl has of a span."""
     return {"id": span_id(end), "parent": span_id(end, "parent_id"),
-            "layer": end["layer"], "name": end["name"], "process": end["process"],
+            "layer": end["layer"], "name": end["name"], "nccl_event": or_none(end["nccl_event"], "-"),
+            "process": end["process"],
             "host": end["host"], "pid": or_none(end["vpid"], -1),
             "tid": or_none(end["vtid"], -1), "row": end["row"],
             "begin_ns": None if end["state"] == "begin-lost" else end["begin_ns"],
@@ -92,10 +93,15 @@ def is_at(event, time_ns):
     return event["time"] == time_ns
 
 
+def is_late(span):
+    """Whether the reader learns of it when it is long over."""
+    return span["layer"] == "gpu" or span["name"] == "ProxyOp"
+
+
 def in_order(spans, name):
-    """Those of the GPU last, by their names."""
-    return ([span for span in spans if span["layer"] != "gpu"] +
-            sorted((span for span in spans if span["layer"] == "gpu"), key=name))
+    """Those that are known late last, by their names."""
+    return ([span for span in spans if not is_late(span)] +
+            sorted((span for span in spans if is_late(span)), key=name))
 
 
 def compare(events, records):

@@ -28,7 +28,8 @@ rm -rf "$work"
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
 
-# run STATUS-EXPECTED SENTENCE COMMAND...: stdout to $work/out, stderr to $work/err.
+# run STATUS-EXPECTED SENTENCE COMMAND...: stdout to $work/out, stderr to $work/err; shows the
+# end of both when the status is another.
 run()
 {
     run_expected=$1
@@ -37,7 +38,8 @@ run()
     run_status=0
     "$@" >"$work/out" 2>"$work/err" </dev/null || run_status=$?
     same "$run_sentence" "$run_expected" "$run_status"
-    [ "$run_status" = "$run_expected" ] || sed 's/^/# /' "$work/err"
+    [ "$run_status" = "$run_expected" ] ||
+        tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'
 }
 
 # said SENTENCE PATTERN: stderr has one line of ours, and it holds the pattern. Some

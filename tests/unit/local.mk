@@ -69,6 +69,20 @@ tests_unit_test_vec_SOURCES = tests/unit/test_vec.c tests/unit/tap.h src/common/
 tests_unit_test_vec_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_vec_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_expected tests/unit/test_net_run tests/unit/test_transfer
+tests_unit_test_transfer_SOURCES = tests/unit/test_transfer.c tests/unit/tap.h
+tests_unit_test_transfer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_transfer_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_transfer_LDADD = src/join/libjoin.la
+tests_unit_test_expected_SOURCES = tests/unit/test_expected.c tests/unit/tap.h
+tests_unit_test_expected_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_expected_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_expected_LDADD = src/join/libjoin.la
+tests_unit_test_net_run_SOURCES = tests/unit/test_net_run.c tests/unit/draw.h tests/unit/tap.h
+tests_unit_test_net_run_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_net_run_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_net_run_LDADD = src/join/libjoin.la
+
 check_PROGRAMS += tests/unit/test_kernel
 tests_unit_test_kernel_SOURCES = tests/unit/test_kernel.c tests/unit/tap.h
 tests_unit_test_kernel_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
@@ -87,6 +101,12 @@ tests_unit_test_helper_SOURCES = tests/unit/test_helper.c tests/unit/tap.h \
 	src/common/helper.c src/common/helper.h src/common/thread.c src/common/thread.h
 tests_unit_test_helper_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_helper_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
+check_PROGRAMS += tests/unit/test_counters
+tests_unit_test_counters_SOURCES = tests/unit/test_counters.c tests/unit/tap.h \
+	src/common/counters.c src/common/counters.h
+tests_unit_test_counters_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_safe_read
 tests_unit_test_safe_read_SOURCES = tests/unit/test_safe_read.c tests/unit/tap.h \
@@ -110,6 +130,16 @@ tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
 	src/intercept/entry.c src/intercept/entry.h src/intercept/guard.c src/intercept/guard.h
 tests_unit_test_entries_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_entries_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
+check_PROGRAMS += tests/unit/test_net_service tests/unit/test_net_stream
+tests_unit_test_net_service_SOURCES = tests/unit/test_net_service.c tests/unit/tap.h \
+	src/intercept/net/service.c src/intercept/net/service.h
+tests_unit_test_net_service_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_net_service_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_net_stream_SOURCES = tests/unit/test_net_stream.c tests/unit/tap.h \
+	src/intercept/net/stream.c src/intercept/net/stream.h
+tests_unit_test_net_stream_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_net_stream_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_gate
 tests_unit_test_gate_SOURCES = tests/unit/test_gate.c tests/unit/tap.h \
@@ -137,8 +167,8 @@ tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_collective tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
-	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_kernel \
-	tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
+	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_expected tests/unit/test_net_run tests/unit/test_transfer tests/unit/test_kernel \
+	tests/unit/test_counters tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
 	tests/unit/test_comm tests/unit/test_entries tests/unit/test_races.sh tests/unit/test_gate \
 	tests/unit/test_poll \
 	tests/unit/fuzz_join
@@ -150,6 +180,7 @@ tests_unit_test_call_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_call_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_call
 UNIT_TESTS += tests/unit/test_clock
+UNIT_TESTS += tests/unit/test_net_service tests/unit/test_net_stream
 
 check_PROGRAMS += tests/unit/test_diff
 tests_unit_test_diff_SOURCES = tests/unit/test_diff.c tests/unit/tap.h

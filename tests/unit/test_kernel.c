@@ -160,25 +160,25 @@ static bool arguments_are_decoded(void)
 	emit(&args, 22809, 0x80000003, 1, (uint64_t[]){260});
 	SAYS("kernel_kind=collective known=decoded collective=AllReduce op=Sum datatype=f32 "
 	     "algorithm=RING protocol=SIMPLE channels=3 channel_mask=0x80000003 "
-	     "device_comm=0x7000",
+	     "device_comm=0x7000 nccl_version=22809",
 	     F32, 3, &args);
 	SAYS("kernel_kind=collective known=decoded collective=AllReduce op=Sum datatype=f32 "
 	     "algorithm=RING protocol=SIMPLE channels=3 channel_mask=0x80000003 "
-	     "device_comm=0x7000",
+	     "device_comm=0x7000 nccl_version=22809",
 	     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 	     3, &args);
 	emit(&args, 22809, 1, 3, (uint64_t[]){669, 298, 2});
 	SAYS("kernel_kind=collective known=decoded collective=SendRecv,AllReduce,AllGather "
 	     "op=-,Sum,- datatype=-,i32/u32,- algorithm=-,TREE,PAT protocol=-,LL128,SIMPLE "
-	     "channels=1 channel_mask=0x1 device_comm=0x7000",
+	     "channels=1 channel_mask=0x1 device_comm=0x7000 nccl_version=22809",
 	     KERNEL(39, "AllReduce_Sum_u32_TREE_LL"), 1, &args);
 	emit(&args, 23203, 1, 1, (uint64_t[]){2});
 	SAYS("kernel_kind=collective known=decoded collective=AllGather algorithm=PAT "
-	     "protocol=SIMPLE channels=1 channel_mask=0x1 device_comm=0x7000",
+	     "protocol=SIMPLE channels=1 channel_mask=0x1 device_comm=0x7000 nccl_version=23203",
 	     KERNEL(28, "AllGather_RING"), 1, &args);
 	emit(&args, 22203, 1, 1, (uint64_t[]){554});
 	SAYS("kernel_kind=collective known=decoded collective=SendRecv channels=1 "
-	     "channel_mask=0x1 device_comm=0x7000",
+	     "channel_mask=0x1 device_comm=0x7000 nccl_version=22203",
 	     KERNEL(22, "SendRecv"), 1, &args);
 	tap_fields_free(&args);
 	return is_passed;

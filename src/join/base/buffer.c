@@ -56,9 +56,58 @@ void tap_buffer_add_padded(struct tap_buffer *buffer, uint64_t value, unsigned i
 	tap_buffer_add(buffer, digits + i, sizeof(digits) - i);
 }
 
+static unsigned int bits_of(uint64_t value)
+{
+	return 64 - (unsigned int) __builtin_clzll(value | 1);
+}
+
+static unsigned int digits_of(uint64_t value)
+{
+	static const uint64_t powers[] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		UINT64_C(10000000000000000000),
+	};
+	/* 1233 / 4096 is log10(2), as near as it takes. */
+	const unsigned int about = bits_of(value) * 1233 >> 12;
+
+	return about + (value >= powers[about]);
+}
+
+/* Half of a line is numbers: they are written where they stay, two digits at a time. */
 void tap_buffer_add_unsigned(struct tap_buffer *buffer, uint64_t value)
 {
-	tap_buffer_add_padded(buffer, value, 1);
+	const unsigned int count = digits_of(value);
+	char *at = tap_buffer_reserve(buffer, count), *end;
+
+	if (!at)
+		return;
+	for (end = at + count; end > at + 1; value /= 100) {
+		const unsigned int two = (unsigned int) (value % 100);
+
+		*--end = (char) ('0' + two % 10);
+		*--end = (char) ('0' + two / 10);
+	}
+	if (end > at)
+		*at = (char) ('0' + value);
+	buffer->used += count;
 }
 
 void tap_buffer_add_signed(struct tap_buffer *buffer, int64_t value)
@@ -70,16 +119,17 @@ void tap_buffer_add_signed(struct tap_buffer *buffer, int64_t value)
 
 void tap_buffer_add_hex(struct tap_buffer *buffer, uint64_t value)
 {
-	char digits[18];
-	unsigned int i = sizeof(digits);
+	const unsigned int count = 2 + (bits_of(value) + 3) / 4;
+	char *at = tap_buffer_reserve(buffer, count);
+	unsigned int i;
 
-	do {
-		digits[--i] = hex_digits[value & 15];
-		value >>= 4;
-	} while (value);
-	digits[--i] = 'x';
-	digits[--i] = '0';
-	tap_buffer_add(buffer, digits + i, sizeof(digits) - i);
+	if (!at)
+		return;
+	at[0] = '0';
+	at[1] = 'x';
+	for (i = count; i > 2; value >>= 4)
+		at[--i] = hex_digits[value & 15];
+	buffer->used += count;
 }
 
 void tap_buffer_add_real(struct tap_buffer *buffer, double value)
@@ -139,21 +189,31 @@ static bool is_control(const unsigned char *s)
 	return *s < ' ' || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
 }
 
+/* Adds the character at s, or its first byte as \xHH.  Returns the bytes it took. */
+static size_t add_special(struct tap_buffer *buffer, const unsigned char *s)
+{
+	const char code[4] = {'\\', 'x', hex_digits[*s >> 4], hex_digits[*s & 15]};
+	const size_t length = tap_buffer_character_length(s);
+
+	if (!length || is_control(s)) {
+		tap_buffer_add(buffer, code, sizeof(code));
+		return 1;
+	}
+	tap_buffer_add(buffer, (const char *) s, length);
+	return length;
+}
+
 void tap_buffer_add_visible(struct tap_buffer *buffer, const char *string)
 {
-	const unsigned char *s = (const unsigned char *) string;
+	const unsigned char *s = (const unsigned char *) string, *plain;
 
 	while (*s) {
-		char code[4] = {'\\', 'x', hex_digits[*s >> 4], hex_digits[*s & 15]};
-		size_t length = tap_buffer_character_length(s);
-
-		if (length && !is_control(s)) {
-			tap_buffer_add(buffer, (const char *) s, length);
-			s += length;
-		} else {
-			tap_buffer_add(buffer, code, sizeof(code));
-			s++;
-		}
+		/* Nearly all text is ASCII. */
+		for (plain = s; *s >= ' ' && *s < 0x7f; s++)
+			;
+		tap_buffer_add(buffer, (const char *) plain, (size_t) (s - plain));
+		if (*s)
+			s += add_special(buffer, s);
 	}
 }
 

@@ -60,8 +60,8 @@ void tap_fields_swap(struct tap_fields *a, struct tap_fields *b)
 	*b = kept;
 }
 
-struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
-				 enum tap_field_kind kind)
+struct tap_field *tap_fields_add_headed(struct tap_fields *fields, const char *name,
+					uint64_t head, enum tap_field_kind kind)
 {
 	struct tap_field *field;
 
@@ -71,6 +71,7 @@ struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
 		return NULL;
 	field = &fields->list[fields->count++];
 	memset(field, 0, sizeof(*field));
+	field->head = head;
 	field->name = name;
 	field->kind = kind;
 	return field;
@@ -94,16 +95,6 @@ static struct tap_field *add_data(struct tap_fields *fields, const char *name,
 		return NULL;
 	field->value.data.offset = offset;
 	fields->data_used = offset + size;
-	return field;
-}
-
-struct tap_field *tap_fields_add_unsigned(struct tap_fields *fields, const char *name,
-					  uint64_t value)
-{
-	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
-
-	if (field)
-		field->value.u = value;
 	return field;
 }
 
@@ -153,14 +144,17 @@ struct tap_field *tap_fields_add_array(struct tap_fields *fields, const char *na
 	return field;
 }
 
-const struct tap_field *tap_fields_find(const struct tap_fields *fields, const char *name)
+const struct tap_field *tap_fields_find_headed(const struct tap_fields *fields,
+					       const char *name, uint64_t head)
 {
-	size_t i;
+	const struct tap_field *field = fields->list;
+	size_t left;
 
-	/* Most names differ in their first letter, which costs no call. */
-	for (i = 0; i < fields->count; i++)
-		if (*fields->list[i].name == *name && !strcmp(fields->list[i].name, name))
-			return &fields->list[i];
+	/* A head that ends with a zero is all of the name. */
+	for (left = fields->count; left; left--, field++)
+		if (field->head == head &&
+		    (!((const char *) &head)[7] || !strcmp(field->name + 8, name + 8)))
+			return field;
 	return NULL;
 }
 
@@ -176,20 +170,8 @@ const uint64_t *tap_fields_array(const struct tap_fields *fields,
 	return (const uint64_t *) (fields->data + field->value.data.offset);
 }
 
-const char *tap_fields_get_string(const struct tap_fields *fields, const char *name)
+int tap_field_get_unsigned(const struct tap_field *field, uint64_t *value)
 {
-	const struct tap_field *field = tap_fields_find(fields, name);
-
-	if (!field || field->kind != TAP_FIELD_STRING)
-		return NULL;
-	return tap_fields_string(fields, field);
-}
-
-int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
-			    uint64_t *value)
-{
-	const struct tap_field *field = tap_fields_find(fields, name);
-
 	if (!field)
 		return -ENOENT;
 	if (field->kind == TAP_FIELD_SIGNED ? field->value.i < 0
@@ -199,11 +181,8 @@ int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
 	return 0;
 }
 
-int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
-			  int64_t *value)
+int tap_field_get_signed(const struct tap_field *field, int64_t *value)
 {
-	const struct tap_field *field = tap_fields_find(fields, name);
-
 	if (!field)
 		return -ENOENT;
 	if (field->kind == TAP_FIELD_UNSIGNED ? field->value.u > INT64_MAX
@@ -213,22 +192,13 @@ int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
 	return 0;
 }
 
-uint64_t tap_fields_number(const struct tap_fields *fields, const char *name)
+int tap_fields_copy_field(struct tap_fields *to, const struct tap_fields *from,
+			  const struct tap_field *field)
 {
-	uint64_t number = 0;
-
-	tap_fields_get_unsigned(fields, name, &number);
-	return number;
-}
-
-int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
-		    const char *name)
-{
-	const struct tap_field *field = tap_fields_find(from, name);
+	const char *name = field->name, *string;
 	struct tap_field *copy;
-	const char *string;
 
-	if (!field || tap_fields_find(to, name))
+	if (tap_fields_find_headed(to, name, field->head))
 		return 0;
 	if (field->kind == TAP_FIELD_STRING) {
 		string = tap_fields_string(from, field);
@@ -237,7 +207,7 @@ int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
 	}
 	if (field->kind == TAP_FIELD_ARRAY)
 		return 0;
-	copy = tap_fields_add(to, name, field->kind);
+	copy = tap_fields_add_headed(to, name, field->head, field->kind);
 	if (!copy)
 		return -ENOMEM;
 	copy->is_hex = field->is_hex;

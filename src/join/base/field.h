@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "common/compiler.h"
 
 /* Longer strings and arrays are cut, and is_cut is set. */
 #define TAP_FIELD_STRING_MAX 8192 /* bytes */
@@ -27,6 +30,7 @@ enum tap_field_kind {
 };
 
 struct tap_field {
+	uint64_t head;	   /* tap_field_head() of the name */
 	const char *name;  /* not owned; outlives the list */
 	const char *label; /* the name of an enumeration's value, else NULL; not owned */
 	enum tap_field_kind kind;
@@ -67,18 +71,50 @@ void tap_fields_swap(struct tap_fields *a, struct tap_fields *b);
 bool tap_fields_are_equal(const struct tap_fields *a, const struct tap_fields *b);
 
 /*
+ * The first eight bytes of a name, or all of it with zeros behind it: nearly all names
+ * differ in them.  Of a constant the compiler knows them.
+ */
+static inline tap_within uint64_t tap_field_head(const char *name)
+{
+	uint64_t head = 0;
+	size_t i;
+
+	if (__builtin_constant_p(strlen(name))) {
+		memcpy(&head, name, strlen(name) < 8 ? strlen(name) : 8);
+		return head;
+	}
+	for (i = 0; i < 8 && name[i]; i++)
+		((char *) &head)[i] = name[i];
+	return head;
+}
+
+/*
  * Adds a field, which has value 0, and returns it, valid until the next
  * addition; NULL when the list is full or memory is short.
  */
-struct tap_field *tap_fields_add(struct tap_fields *fields, const char *name,
-				 enum tap_field_kind kind);
+struct tap_field *tap_fields_add_headed(struct tap_fields *fields, const char *name,
+					uint64_t head, enum tap_field_kind kind);
+
+static inline tap_within struct tap_field *
+tap_fields_add(struct tap_fields *fields, const char *name, enum tap_field_kind kind)
+{
+	return tap_fields_add_headed(fields, name, tap_field_head(name), kind);
+}
 
 /*
  * Each adds a field with a value: a number, a number shown as 0x..., a text that ends
  * with 0.
  */
-struct tap_field *tap_fields_add_unsigned(struct tap_fields *fields, const char *name,
-					  uint64_t value);
+static inline tap_within struct tap_field *
+tap_fields_add_unsigned(struct tap_fields *fields, const char *name, uint64_t value)
+{
+	struct tap_field *field = tap_fields_add(fields, name, TAP_FIELD_UNSIGNED);
+
+	if (field)
+		field->value.u = value;
+	return field;
+}
+
 struct tap_field *tap_fields_add_hex(struct tap_fields *fields, const char *name,
 				     uint64_t value);
 struct tap_field *tap_fields_add_text(struct tap_fields *fields, const char *name,
@@ -95,10 +131,6 @@ struct tap_field *tap_fields_add_string(struct tap_fields *fields, const char *n
 struct tap_field *tap_fields_add_array(struct tap_fields *fields, const char *name,
 				       uint64_t length, uint64_t **elements);
 
-/* The first field of this name, or NULL. */
-const struct tap_field *tap_fields_find(const struct tap_fields *fields,
-					const char *name);
-
 /* The text of a TAP_FIELD_STRING, ended by 0. */
 const char *tap_fields_string(const struct tap_fields *fields,
 			      const struct tap_field *field);
@@ -107,26 +139,69 @@ const char *tap_fields_string(const struct tap_fields *fields,
 const uint64_t *tap_fields_array(const struct tap_fields *fields,
 				 const struct tap_field *field);
 
+/* For the functions below; field may be NULL. */
+const struct tap_field *tap_fields_find_headed(const struct tap_fields *fields,
+					       const char *name, uint64_t head);
+int tap_field_get_unsigned(const struct tap_field *field, uint64_t *value);
+int tap_field_get_signed(const struct tap_field *field, int64_t *value);
+
+/* The first field of this name, or NULL. */
+static inline tap_within const struct tap_field *
+tap_fields_find(const struct tap_fields *fields, const char *name)
+{
+	return tap_fields_find_headed(fields, name, tap_field_head(name));
+}
+
 /* The string of this name, or NULL when there is none or it is not a string. */
-const char *tap_fields_get_string(const struct tap_fields *fields, const char *name);
+static inline tap_within const char *
+tap_fields_get_string(const struct tap_fields *fields, const char *name)
+{
+	const struct tap_field *field = tap_fields_find(fields, name);
+
+	return field && field->kind == TAP_FIELD_STRING ? tap_fields_string(fields, field)
+							: NULL;
+}
 
 /*
  * Gets the integer of this name into *value.  Returns 0, -ENOENT when there is none,
  * -EINVAL when the field is no integer or its value does not fit.
  */
-int tap_fields_get_unsigned(const struct tap_fields *fields, const char *name,
-			    uint64_t *value);
-int tap_fields_get_signed(const struct tap_fields *fields, const char *name,
-			  int64_t *value);
+static inline tap_within int tap_fields_get_unsigned(const struct tap_fields *fields,
+						     const char *name, uint64_t *value)
+{
+	return tap_field_get_unsigned(tap_fields_find(fields, name), value);
+}
+
+static inline tap_within int tap_fields_get_signed(const struct tap_fields *fields,
+						   const char *name, int64_t *value)
+{
+	return tap_field_get_signed(tap_fields_find(fields, name), value);
+}
 
 /* The integer of this name; 0 when there is none or it is negative. */
-uint64_t tap_fields_number(const struct tap_fields *fields, const char *name);
+static inline tap_within uint64_t tap_fields_number(const struct tap_fields *fields,
+						    const char *name)
+{
+	uint64_t number = 0;
+
+	tap_fields_get_unsigned(fields, name, &number);
+	return number;
+}
+
+/* For the function below: of a field that `from` has. */
+int tap_fields_copy_field(struct tap_fields *to, const struct tap_fields *from,
+			  const struct tap_field *field);
 
 /*
  * Copies the field of this name, unless `from` has none, the field is an array, or `to`
  * has a field of that name.  Returns 0 or -ENOMEM.
  */
-int tap_fields_copy(struct tap_fields *to, const struct tap_fields *from,
-		    const char *name);
+static inline tap_within int
+tap_fields_copy(struct tap_fields *to, const struct tap_fields *from, const char *name)
+{
+	const struct tap_field *field = tap_fields_find(from, name);
+
+	return field ? tap_fields_copy_field(to, from, field) : 0;
+}
 
 #endif

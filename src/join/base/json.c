@@ -71,11 +71,7 @@ static void add_quoted(struct tap_buffer *line, const char *string)
 	tap_buffer_add_char(line, '"');
 }
 
-/*
- * Adds the comma and the name before a value.  Returns the line, to which the caller adds
- * the value.
- */
-static struct tap_buffer *add_name(struct tap_json *json, const char *name)
+struct tap_buffer *tap_json_add_name(struct tap_json *json, const char *name)
 {
 	struct tap_buffer *line = &json->line;
 
@@ -89,9 +85,9 @@ static struct tap_buffer *add_name(struct tap_json *json, const char *name)
 	return line;
 }
 
-void tap_json_open(struct tap_json *json, const char *name, char bracket)
+void tap_json_add_bracket(struct tap_json *json, char bracket)
 {
-	tap_buffer_add_char(add_name(json, name), bracket);
+	tap_buffer_add_char(&json->line, bracket);
 	json->closing[json->depth++] = bracket == '{' ? '}' : ']';
 	json->has_before = false;
 }
@@ -102,69 +98,47 @@ void tap_json_close(struct tap_json *json)
 	json->has_before = true;
 }
 
-void tap_json_text(struct tap_json *json, const char *name)
+void tap_json_add_text(struct tap_json *json)
 {
-	struct tap_buffer *text = &json->text, *line = add_name(json, name);
+	struct tap_buffer *text = &json->text;
 
 	tap_buffer_add_char(text, '\0');
 	if (text->is_short)
-		line->is_short = true;
+		json->line.is_short = true;
 	else
-		add_quoted(line, text->data);
+		add_quoted(&json->line, text->data);
 	text->used = 0;
 }
 
-void tap_json_string(struct tap_json *json, const char *name, const char *value)
+void tap_json_add_string(struct tap_buffer *line, const char *value)
 {
 	if (value)
-		add_quoted(add_name(json, name), value);
+		add_quoted(line, value);
 	else
-		tap_json_null(json, name);
+		tap_buffer_add_string(line, "null");
 }
 
-void tap_json_unsigned(struct tap_json *json, const char *name, uint64_t value)
-{
-	tap_buffer_add_unsigned(add_name(json, name), value);
-}
-
-void tap_json_signed(struct tap_json *json, const char *name, int64_t value)
-{
-	tap_buffer_add_signed(add_name(json, name), value);
-}
-
-void tap_json_not_negative(struct tap_json *json, const char *name, int64_t value)
+void tap_json_add_not_negative(struct tap_buffer *line, int64_t value)
 {
 	if (value < 0)
-		tap_json_null(json, name);
+		tap_buffer_add_string(line, "null");
 	else
-		tap_json_signed(json, name, value);
+		tap_buffer_add_signed(line, value);
 }
 
-void tap_json_hex(struct tap_json *json, const char *name, uint64_t value)
+void tap_json_add_hex(struct tap_buffer *line, uint64_t value)
 {
-	struct tap_buffer *line = add_name(json, name);
-
 	tap_buffer_add_char(line, '"');
 	tap_buffer_add_hex(line, value);
 	tap_buffer_add_char(line, '"');
 }
 
-void tap_json_key(struct tap_json *json, const char *name, uint64_t key)
+void tap_json_add_key(struct tap_buffer *line, uint64_t key)
 {
 	if (key)
-		tap_json_hex(json, name, key);
+		tap_json_add_hex(line, key);
 	else
-		tap_json_null(json, name);
-}
-
-void tap_json_bool(struct tap_json *json, const char *name, bool value)
-{
-	tap_buffer_add_string(add_name(json, name), value ? "true" : "false");
-}
-
-void tap_json_null(struct tap_json *json, const char *name)
-{
-	tap_buffer_add_string(add_name(json, name), "null");
+		tap_buffer_add_string(line, "null");
 }
 
 static void add_integer(struct tap_json *json, const char *name, bool is_hex,
@@ -195,7 +169,7 @@ void tap_json_field(struct tap_json *json, const struct tap_fields *fields,
 	case TAP_FIELD_REAL:
 		/* JSON has neither infinity nor NaN. */
 		if (isfinite(field->value.real))
-			tap_buffer_add_real(add_name(json, field->name),
+			tap_buffer_add_real(tap_json_add_name(json, field->name),
 					    field->value.real);
 		else
 			tap_json_null(json, field->name);

@@ -3,6 +3,7 @@
 #include "join/bt/ctf.h"
 
 #include "join/base/heap.h"
+#include "join/model/profiler.h"
 #include "join/model/stream.h"
 #include "join/model/work.h"
 
@@ -40,7 +41,7 @@ struct member {
 	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
 	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}, \
 	{"stream", TEXT}, {"function", TEXT}, {"collective", TEXT}, \
-	{"launch", TEXT}, {"queue_ns", SIGNED}, {"op_key", TEXT}
+	{"launch", TEXT}, {"queue_ns", SIGNED}, {"op_key", TEXT}, {"nccl_event", TEXT}
 static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
 static const struct member end_members[] = {
 	WHO_MEMBERS, SPAN_MEMBERS,
@@ -597,6 +598,7 @@ static void put_span(struct values *values, struct tap_buffer *text,
 		     const struct tap_mark *mark)
 {
 	const struct tap_span *span = mark->span;
+	const char *event = tap_profiler_event(span);
 
 	put_place(values, text, span);
 	put_text(values, span->name->layer);
@@ -624,6 +626,7 @@ static void put_span(struct values *values, struct tap_buffer *text,
 			      span->member ? span->member->rank : -1,
 			      span->operation.peer, span->operation.number);
 	put_buffer(values, text);
+	put_text(values, event ? event : "-");
 }
 
 static void put_end(struct values *values, struct tap_buffer *text,
@@ -657,15 +660,13 @@ static void put_link(struct values *values, struct tap_buffer *text,
 	put_text(values, tap_known_name(link->known));
 	put_text(values, link->operation ? link->operation->name : "-");
 	put_unsigned(values, link->is_mismatch);
-	put_key(values, text, link->comm ? link->comm->key : 0);
+	put_key(values, text, tap_link_comm_key(link));
 	put_unsigned(values, link->op_number);
 	put_signed(values, link->nranks);
 	put_signed(values, mark->end->rank);
 	put_unsigned(values, mark->end->call_id);
 	put_work(values, text, mark->end->process, &mark->end->work);
-	if (link->comm)
-		tap_operation_add_key(text, link->ends[0].name, link->ends[0].rank,
-				      link->ends[1].rank, link->op_number);
+	tap_link_add_op_key(text, link);
 	put_buffer(values, text);
 }
 

@@ -56,6 +56,7 @@ struct tap_event_class {
 	enum tap_event_kind kind;
 	enum tap_verbs_event verbs;
 	enum tap_gpu_event gpu;
+	enum tap_net_event net;
 	const struct tap_name *name;
 	const char *named_by; /* the member with the span's name, or NULL */
 	bool is_range;
@@ -71,6 +72,9 @@ struct tap_decoder {
 	struct tap_join *join;
 	struct tap_table classes; /* by bt_event_class */
 	struct tap_table traces;  /* by bt_trace */
+	/* What was asked for last: often all events are of one trace. */
+	const bt_trace *last_trace;
+	struct tap_trace *last_found;
 	struct trace_reference {
 		const bt_trace *trace; /* a reference: its address stays its own */
 		const struct tap_trace *found;
@@ -135,12 +139,18 @@ static int64_t environment_pid(const bt_trace *trace)
 
 static struct tap_trace *find_trace(struct tap_decoder *decoder, const bt_trace *trace)
 {
-	struct tap_trace *found = tap_table_find(&decoder->traces, (uintptr_t) trace, 0);
 	struct trace_reference *reference;
+	struct tap_trace *found;
 	const char *host;
 
-	if (found)
+	if (trace == decoder->last_trace)
+		return decoder->last_found;
+	found = tap_table_find(&decoder->traces, (uintptr_t) trace, 0);
+	if (found) {
+		decoder->last_trace = trace;
+		decoder->last_found = found;
 		return found;
+	}
 	host = environment_string(trace, "hostname");
 	found = tap_join_add_trace(decoder->join, host ? host : "",
 				   bt_trace_get_uuid(trace), environment_pid(trace));
@@ -213,10 +223,16 @@ static enum tap_event_kind find_kind(const char *name)
 		{"open_call", TAP_EVENT_OPEN_CALL},
 		{"process_end", TAP_EVENT_PROCESS_END},
 		{"sample", TAP_EVENT_SAMPLE},
+		{"ccl_thread", TAP_EVENT_CCL_THREAD},
+		{"ccl_thread_does", TAP_EVENT_CCL_THREAD_DOES},
+		{"ccl_thread_sleep", TAP_EVENT_CCL_THREAD_SLEEP},
+		{"ccl_thread_wake", TAP_EVENT_CCL_THREAD_WAKE},
+		{"ccl_thread_end", TAP_EVENT_CCL_THREAD_END},
 		{"statedump_process", TAP_EVENT_STATEDUMP_PROCESS},
 		{"statedump_library", TAP_EVENT_STATEDUMP_LIBRARY},
 		{"statedump_comm", TAP_EVENT_STATEDUMP_COMM},
 		{"statedump_thread", TAP_EVENT_STATEDUMP_THREAD},
+		{"statedump_ccl_thread", TAP_EVENT_STATEDUMP_CCL_THREAD},
 		{"statedump_stack", TAP_EVENT_STATEDUMP_STACK},
 		{"statedump_end", TAP_EVENT_STATEDUMP_END},
 		{"statedump_function", TAP_EVENT_FUNCTION},
@@ -280,6 +296,13 @@ static int set_name(struct tap_decoder *decoder, struct tap_event_class *class)
 			class->kind = TAP_EVENT_GPU;
 		return 0;
 	}
+	class->net = tap_net_event(name);
+	if (class->net != TAP_NET_NONE) {
+		class->kind = TAP_EVENT_NET;
+		return 0;
+	}
+	if (!strncmp(name, "net:", 4))
+		return 0;
 	if (!strncmp(name, "tap:", 4)) {
 		class->kind = find_kind(colon + 1);
 		return 0;
@@ -436,7 +459,8 @@ static enum role find_role(const struct tap_event_class *class,
 	if (class->named_by && !strcmp(member->name, "given") &&
 	    tap_field_is_unsigned(member->type))
 		return ROLE_GIVEN;
-	if ((class->kind == TAP_EVENT_VERBS || class->kind == TAP_EVENT_WORK) &&
+	if ((class->kind == TAP_EVENT_VERBS || class->kind == TAP_EVENT_WORK ||
+	     class->kind == TAP_EVENT_NET) &&
 	    !strcmp(member->name, "begin_ns") && tap_field_is_unsigned(member->type))
 		return ROLE_BEGIN;
 	if (class->kind == TAP_EVENT_GPU && tap_field_is_unsigned(member->type)) {
@@ -536,6 +560,8 @@ bool tap_event_class_is_setup(const struct tap_event_class *class)
 	switch (class->kind) {
 	case TAP_EVENT_VERBS:
 		return class->verbs < TAP_VERBS_POST_SEND;
+	case TAP_EVENT_NET:
+		return class->net < TAP_NET_SEND;
 	case TAP_EVENT_GPU:
 		return class->gpu == TAP_GPU_NAME || class->gpu == TAP_GPU_GRAPH_NODE;
 	case TAP_EVENT_PROCESS:
@@ -733,6 +759,7 @@ int tap_decoder_event(struct tap_decoder *decoder, struct tap_event_class *class
 	ret_event->pid_namespace = 0;
 	ret_event->verbs = class->verbs;
 	ret_event->gpu = class->gpu;
+	ret_event->net = class->net;
 	ret_event->begin_ns = 0;
 	ret_event->end_ns = 0;
 	ret_event->name_number = 0;

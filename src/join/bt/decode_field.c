@@ -12,6 +12,7 @@ void tap_field_plan_set(struct tap_field_plan *plan, const char *name,
 			const bt_field_class *class)
 {
 	plan->name = name;
+	plan->head = tap_field_head(name);
 	plan->type = bt_field_class_get_type(class);
 	if (bt_field_class_type_is(plan->type, BT_FIELD_CLASS_TYPE_ARRAY)) {
 		class = bt_field_class_array_borrow_element_field_class_const(class);
@@ -81,8 +82,8 @@ static bool add_integer(struct tap_fields *fields, struct tap_field_plan *plan,
 {
 	bool is_plain = tap_field_is_unsigned(plan->type);
 	struct tap_field *added =
-		tap_fields_add(fields, plan->name,
-			       is_plain ? TAP_FIELD_UNSIGNED : TAP_FIELD_SIGNED);
+		tap_fields_add_headed(fields, plan->name, plan->head,
+				      is_plain ? TAP_FIELD_UNSIGNED : TAP_FIELD_SIGNED);
 
 	if (!added)
 		return false;

@@ -17,6 +17,7 @@
 /* The plan for one member of a class of events. */
 struct tap_field_plan {
 	const char *name;
+	uint64_t head; /* tap_field_head() of the name */
 	bt_field_class_type type;
 	bt_field_class_type element; /* of an array */
 	bool is_hex;

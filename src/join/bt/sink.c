@@ -42,6 +42,7 @@ enum {
 	HELD,
 	DAMAGED,
 	REMOVED,
+	UNRECORDED,
 	JOBS,
 	SNAPSHOTS,
 	FLIGHT,
@@ -66,6 +67,7 @@ enum {
 		  .count = TAP_PARAM_HELD_OPERATIONS}, \
 	[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT}, \
 	[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT}, \
+	[UNRECORDED] = {.name = "unrecorded-processes", .kind = TAP_PARAM_COUNT}, \
 	[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING}, \
 	[SNAPSHOTS] = {.name = "snapshots", .kind = TAP_PARAM_STRING}, \
 	[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL}, \
@@ -168,6 +170,7 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	}
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
 	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
+	tap_join_loss(sink->join)->unrecorded = (uint64_t) params[UNRECORDED].count;
 	tap_join_loss(sink->join)->is_window = params[FLIGHT].boolean;
 	view->context = tap_join_context(sink->join);
 	view->output = &sink->output;
@@ -191,38 +194,67 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
 }
 
+/* A tree is shown whole: filters choose operations, and ranks of them. */
+static bool refuse_filters_of_trees(bt_self_component_sink *self,
+				    const struct tap_param *params)
+{
+	static const enum tap_filter refused[] = {TAP_FILTER_LAYER,  TAP_FILTER_CALL,
+						  TAP_FILTER_BEGIN,  TAP_FILTER_END,
+						  TAP_FILTER_LAST,   TAP_FILTER_ERRORS,
+						  TAP_FILTER_SLOWEST};
+	size_t i;
+
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct tap_param *param = &params[FILTERS + refused[i]];
+
+		if (!param->string && !param->boolean)
+			continue;
+		APPEND_CAUSE(self,
+			     "Trees have no filter %s: choose by rank, host, comm or op",
+			     param->name);
+		return true;
+	}
+	return false;
+}
+
 bt_component_class_initialize_method_status
 tap_sink_init_timeline(bt_self_component_sink *self,
 		       bt_self_component_sink_configuration *configuration,
 		       const bt_value *values, void *data)
 {
-	enum { FORMAT = COMMON_COUNT, ABSOLUTE, ALL, WINDOW_SIZE };
+	enum { FORMAT = COMMON_COUNT, ABSOLUTE, ALL, TREE, WINDOW_SIZE };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "text"},
 		[ABSOLUTE] = {.name = "absolute", .kind = TAP_PARAM_BOOL},
 		[ALL] = {.name = "all", .kind = TAP_PARAM_BOOL},
+		[TREE] = {.name = "tree", .kind = TAP_PARAM_BOOL},
 		[WINDOW_SIZE] = {.name = "window",
 				 .kind = TAP_PARAM_COUNT,
 				 .count = WINDOW},
 	};
 	struct tap_view *view;
+	bool is_json;
 
 	(void) configuration;
 	(void) data;
 	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
 			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	if (!strcmp(params[FORMAT].string, "text")) {
-		view = tap_text_create();
-	} else if (!strcmp(params[FORMAT].string, "jsonl")) {
-		view = tap_jsonl_create();
-	} else {
+	is_json = !strcmp(params[FORMAT].string, "jsonl");
+	if (!is_json && strcmp(params[FORMAT].string, "text")) {
 		APPEND_CAUSE(self, "Format \"%s\" is not text or jsonl",
 			     params[FORMAT].string);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
+	if (params[TREE].boolean && refuse_filters_of_trees(self, params))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	if (params[TREE].boolean)
+		view = tap_tree_create();
+	else
+		view = is_json ? tap_jsonl_create() : tap_text_create();
 	if (view) {
+		view->settings.is_json = is_json;
 		view->settings.is_absolute = params[ABSOLUTE].boolean;
 		view->settings.is_unfolded = params[ALL].boolean;
 		view->settings.window = (size_t) params[WINDOW_SIZE].count;

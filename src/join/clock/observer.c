@@ -107,7 +107,8 @@ static int take_link(void *data, const struct tap_link *link)
 	/* An inferred link may be wrong, and one wrong pair contradicts all others. */
 	if (link->known == TAP_KNOWN_INFERRED)
 		return 0;
-	if (link->kind == TAP_LINK_SEND_RECEIVE || link->kind == TAP_LINK_CTS_MESSAGE)
+	if (link->kind == TAP_LINK_SEND_RECEIVE || link->kind == TAP_LINK_CTS_MESSAGE ||
+	    link->kind == TAP_LINK_SOCKET_MESSAGE)
 		return note(observer, link->ends[0].process, link->begin_ns,
 			    link->ends[1].process, link->end_ns);
 	return 0;

@@ -77,6 +77,7 @@ extern const struct tap_analysis tap_failed_analysis;
 extern const struct tap_analysis tap_late_analysis;
 extern const struct tap_analysis tap_mismatch_analysis;
 extern const struct tap_analysis tap_missing_analysis;
+extern const struct tap_analysis tap_proxy_analysis;
 extern const struct tap_analysis tap_setup_analysis;
 extern const struct tap_analysis tap_slow_analysis;
 extern const struct tap_analysis tap_stuck_analysis;

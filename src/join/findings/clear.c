@@ -40,6 +40,7 @@ static int note_link(void *data, const struct tap_link *link)
 		clear->kernels++;
 		break;
 	case TAP_LINK_CTS_MESSAGE:
+	case TAP_LINK_SOCKET_MESSAGE:
 		clear->messages++;
 		break;
 	case TAP_LINK_POST_COMPLETION:
@@ -199,6 +200,12 @@ static void add_lost(struct tap_buffer *text, const struct tap_loss *loss)
 	} else if (loss->malformed_events) {
 		add_count(text, loss->malformed_events, "event");
 		tap_buffer_add_string(text, " malformed");
+	} else if (loss->unrecorded) {
+		tap_buffer_add_unsigned(text, loss->unrecorded);
+		tap_buffer_add_string(text, loss->unrecorded == 1
+						    ? " process of the program was"
+						    : " processes of the program were");
+		tap_buffer_add_string(text, " not recorded, at least not from the start");
 	} else {
 		tap_buffer_add_string(text, "events discarded, how many is unknown");
 	}
@@ -206,7 +213,7 @@ static void add_lost(struct tap_buffer *text, const struct tap_loss *loss)
 
 static int conclude(void *data, const struct tap_loss *loss)
 {
-	const bool is_lossy = tap_findings_may_lack_calls(loss);
+	const bool is_lossy = tap_findings_may_lack_calls(loss) || loss->unrecorded;
 	struct clear *clear = data;
 	struct tap_finding *finding;
 

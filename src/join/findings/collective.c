@@ -22,12 +22,12 @@
 
 /* A call of one rank. */
 struct call {
-	struct tap_arrival arrival;
 	uint64_t process, call_id;
 	char algorithm[16], protocol[16];
 	struct operation *operation; /* NULL: its link has not come */
 	struct call *next;	     /* of the operation; unused */
 	TAP_LIST_LINK(struct call) unlinked;
+	struct tap_arrival arrival; /* its end, which is last, is set by the link */
 };
 
 struct operation {
@@ -118,7 +118,7 @@ static struct call *make_call(struct tap_collectives *all,
 		call = malloc(sizeof(*call));
 	if (!call)
 		return NULL;
-	memset(call, 0, sizeof(*call));
+	memset(call, 0, offsetof(struct call, arrival.end));
 	call->process = process->number;
 	call->call_id = call_id;
 	call->arrival.gap_ns = -1;
@@ -163,9 +163,11 @@ static void drop_call(struct tap_collectives *all, struct call *call)
 /* A word that several calls share, or "various". */
 static void merge_word(char *word, const char *other)
 {
+	if (!*other)
+		return;
 	if (!*word)
 		strcpy(word, other);
-	else if (*other && strcmp(word, other) != 0)
+	else if (strcmp(word, other) != 0)
 		strcpy(word, "various");
 }
 

@@ -15,7 +15,6 @@
 
 /* One rank's part of an operation.  A time that is not known is -1. */
 struct tap_arrival {
-	struct tap_link_end end; /* the call: process, rank, facts */
 	/*
 	 * From the end of the rank's previous operation in this thread to the beginning
 	 * of this one; and the longest other call of the thread in between, NULL for
@@ -39,6 +38,7 @@ struct tap_arrival {
 	int64_t start_ns;
 	/* Whether start_ns may be compared with that of other ranks. */
 	bool is_comparable;
+	struct tap_link_end end; /* the call: process, rank, facts */
 };
 
 struct tap_collective {

@@ -158,19 +158,6 @@ static int note_growth(struct samples *samples, const struct tap_sampled *sample
 	return 0;
 }
 
-static uint64_t growth_of(const struct tap_sampled *sample, const char *wanted)
-{
-	const char *name = sample->names;
-	size_t i, length;
-
-	for (i = 0; i < sample->count; i++, name += length + (name[length] == ',')) {
-		length = strcspn(name, ",");
-		if (length == strlen(wanted) && !strncmp(name, wanted, length))
-			return sample->growth[i];
-	}
-	return 0;
-}
-
 /* Returns 0 or -ENOMEM. */
 static int note_latest(struct samples *samples, const struct tap_sampled *sample,
 		       bool is_port)
@@ -198,7 +185,7 @@ static int note_latest(struct samples *samples, const struct tap_sampled *sample
 	}
 	strncpy(latest->state, sample->state, sizeof(latest->state) - 1);
 	latest->interval_ns = sample->interval_ns;
-	latest->run_ns = growth_of(sample, "run_ns");
+	latest->run_ns = tap_sampled_growth(sample, "run_ns");
 	return 0;
 }
 

@@ -23,16 +23,6 @@
 /* Of enum ibv_wc_status: flushed is what stands behind a request that failed. */
 #define WC_FLUSHED 5
 
-/* Of ncclResult_t. */
-enum {
-	NCCL_SYSTEM_ERROR = 2,
-	NCCL_INTERNAL_ERROR = 3,
-	NCCL_INVALID_ARGUMENT = 4,
-	NCCL_INVALID_USAGE = 5,
-	NCCL_REMOTE_ERROR = 6,
-	NCCL_IN_PROGRESS = 7,
-};
-
 /* Of CUresult: work is not done yet, which is an answer; all later calls fail, too. */
 #define CUDA_NOT_READY 600
 #define IS_CUDA_STICKY(result) \
@@ -244,7 +234,7 @@ static int note_async(struct failed *failed, const struct tap_span *span)
 	int64_t error;
 
 	if (!get(tap_fields_find(&span->exit, "asyncError"), &error) || error <= 0 ||
-	    error == NCCL_IN_PROGRESS)
+	    error == TAP_RESULT_ncclInProgress)
 		return 0;
 	return note(failed, FAILED_ASYNC, span, error);
 }
@@ -261,14 +251,14 @@ static int note_span(void *data, struct tap_span *span)
 		return 0;
 	if (span->work.kind)
 		return note_work(failed, span, result);
-	if (!result || (!is_cuda && result == NCCL_IN_PROGRESS)) {
+	if (!result || (!is_cuda && result == TAP_RESULT_ncclInProgress)) {
 		if (tap_name_is_poll(span->name))
 			return note_async(failed, span);
 		return note_success(failed, span);
 	}
 	if (is_cuda && result == CUDA_NOT_READY)
 		return 0;
-	if (!is_cuda && (strcmp(span->name->layer, "nccl") || span->is_inner))
+	if (!is_cuda && (!span->name->is_nccl || span->is_inner))
 		return 0;
 	return note(failed, is_cuda ? FAILED_CUDA : FAILED_CALL, span, result);
 }
@@ -313,8 +303,8 @@ static enum tap_severity severity_of(const struct failed *failed,
 	case FAILED_CALL:
 		if (!has_recovered)
 			return TAP_SEVERITY_ERROR;
-		return failure->result == NCCL_INVALID_ARGUMENT ||
-				       failure->result == NCCL_INVALID_USAGE
+		return failure->result == TAP_RESULT_ncclInvalidArgument ||
+				       failure->result == TAP_RESULT_ncclInvalidUsage
 			       ? TAP_SEVERITY_NOTE
 			       : TAP_SEVERITY_WARNING;
 	default:
@@ -334,8 +324,9 @@ static bool is_blamed(const struct failed *failed, const struct tap_process *pro
 /* What NCCL met, and not what the program asked for. */
 static bool is_from_outside(int64_t result)
 {
-	return result == NCCL_SYSTEM_ERROR || result == NCCL_INTERNAL_ERROR ||
-	       result == NCCL_REMOTE_ERROR;
+	return result == TAP_RESULT_ncclSystemError ||
+	       result == TAP_RESULT_ncclInternalError ||
+	       result == TAP_RESULT_ncclRemoteError;
 }
 
 /*
@@ -518,7 +509,7 @@ static void add_next(struct tap_finding *finding, const struct failure *failure)
 		break;
 	case FAILED_CALL:
 	case FAILED_ASYNC:
-		next = failure->result == NCCL_REMOTE_ERROR
+		next = failure->result == TAP_RESULT_ncclRemoteError
 			       ? "look at the ranks that this one talks to: one of them failed, or is gone"
 			       : "run it with NCCL_DEBUG=WARN, which says why NCCL refuses";
 		break;
@@ -625,7 +616,7 @@ static int add_finding(struct failed *failed, const struct failure *failure)
 		return -ENOMEM;
 	rank = member ? member->rank : failure->process->rank;
 	add_headline(failed, finding, failure, rank);
-	if (failure->result == NCCL_REMOTE_ERROR && finding->comm &&
+	if (failure->result == TAP_RESULT_ncclRemoteError && finding->comm &&
 	    (failure->kind == FAILED_CALL || failure->kind == FAILED_ASYNC)) {
 		tap_findings_confirm(failed->state.findings, finding->comm);
 		if (blame_gone(failed, finding, failure))

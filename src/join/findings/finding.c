@@ -45,6 +45,19 @@ int tap_finding_add_at_fault(struct tap_finding *finding,
 		       : 0;
 }
 
+bool tap_finding_concerns(const struct tap_finding *finding,
+			  const struct tap_process *process)
+{
+	const struct tap_member *member;
+
+	if (!finding->comm)
+		return true;
+	for (member = finding->comm->members; member; member = member->next)
+		if (member->process == process)
+			return true;
+	return false;
+}
+
 bool tap_finding_blames(const struct tap_finding *finding,
 			const struct tap_process *process)
 {

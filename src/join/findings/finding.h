@@ -98,6 +98,9 @@ int tap_finding_add_site(struct tap_finding *finding, const struct tap_link_end 
 int tap_finding_add_at_fault(struct tap_finding *finding,
 			     const struct tap_process *process);
 
+/* Whether the process has a rank in the finding's communicator, or there is none. */
+bool tap_finding_concerns(const struct tap_finding *finding,
+			  const struct tap_process *process);
 /* Whether the process is at fault; whether the finding is about one of its calls. */
 bool tap_finding_blames(const struct tap_finding *finding,
 			const struct tap_process *process);

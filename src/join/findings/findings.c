@@ -6,6 +6,7 @@
 #include "join/findings/choice.h"
 #include "join/findings/breakdown.h"
 #include "join/findings/collective.h"
+#include "join/findings/progress.h"
 #include "join/views/view.h"
 
 #include <stdlib.h>
@@ -23,15 +24,30 @@ static const struct tap_analysis *const analyses[] = {
 	&tap_stuck_analysis,	/* calls and kernels that do not end */
 	&tap_late_analysis,	 /* ranks that start after all others */
 	&tap_slow_analysis,	 /* connections that stand out */
+	&tap_progress_analysis,	 /* makes none: how far messages came, for the others' */
+	&tap_proxy_analysis,	 /* makes none: what NCCL's progress threads do meanwhile */
 	&tap_counters_analysis,	 /* makes none: what counters say of the others' */
 	&tap_clear_analysis,	/* that nothing is wrong; last */
 };
 
 #define ANALYSIS_COUNT (sizeof(analyses) / sizeof(analyses[0]))
 
+/* Of millions of spans and links only the analyses are called that take them. */
+struct of_span {
+	int (*take)(void *state, struct tap_span *span);
+	void *state;
+};
+
+struct of_link {
+	int (*take)(void *state, const struct tap_link *link);
+	void *state;
+};
+
 struct tap_findings {
 	const struct tap_view *view;
 	struct tap_analysis_state *states[ANALYSIS_COUNT];
+	struct of_span of_spans[ANALYSIS_COUNT + 1]; /* the last is empty */
+	struct of_link of_links[ANALYSIS_COUNT + 1];
 	struct tap_collectives *collectives;
 	TAP_VEC(struct tap_finding) all;
 	TAP_VEC(struct tap_end_state) ends; /* by number of the process */
@@ -68,6 +84,24 @@ static int take_collective(void *data, const struct tap_collective *collective)
 	return ret;
 }
 
+static void sort_out(struct tap_findings *findings)
+{
+	struct of_span *of_span = findings->of_spans;
+	struct of_link *of_link = findings->of_links;
+	size_t i;
+
+	for (i = 0; i < ANALYSIS_COUNT; i++) {
+		const struct tap_consumer *takes = &analyses[i]->takes;
+
+		if (takes->span_ended)
+			*of_span++ = (struct of_span){takes->span_ended,
+						      findings->states[i]};
+		if (takes->link)
+			*of_link++ =
+				(struct of_link){takes->link, findings->states[i]};
+	}
+}
+
 struct tap_findings *tap_findings_create(const struct tap_view *view)
 {
 	struct tap_findings *findings = calloc(1, sizeof(*findings));
@@ -84,6 +118,7 @@ struct tap_findings *tap_findings_create(const struct tap_view *view)
 		}
 		findings->states[i]->findings = findings;
 	}
+	sort_out(findings);
 	findings->collectives = tap_collectives_create(take_collective, findings);
 	if (findings->collectives)
 		return findings;
@@ -96,13 +131,24 @@ const struct tap_context *tap_findings_context(const struct tap_findings *findin
 	return findings->view->context;
 }
 
-const struct tap_breakdown *tap_findings_breakdown(const struct tap_findings *findings)
+static const void *state_of(const struct tap_findings *findings,
+			    const struct tap_analysis *analysis)
 {
 	size_t i;
 
-	for (i = 0; analyses[i] != &tap_breakdown_analysis; i++)
+	for (i = 0; analyses[i] != analysis; i++)
 		continue;
-	return (const struct tap_breakdown *) findings->states[i];
+	return findings->states[i];
+}
+
+const struct tap_breakdown *tap_findings_breakdown(const struct tap_findings *findings)
+{
+	return state_of(findings, &tap_breakdown_analysis);
+}
+
+const struct tap_progress *tap_findings_progress(const struct tap_findings *findings)
+{
+	return state_of(findings, &tap_progress_analysis);
 }
 
 const struct tap_end_state *tap_findings_end_of(const struct tap_findings *findings,
@@ -184,15 +230,11 @@ bool tap_findings_may_lack_calls(const struct tap_loss *loss)
 
 /* ---- What the join gives ---- */
 
-/*
- * Calls a function of each analysis that has it, until one fails; nothing, if what came
- * before has failed already.
- */
-#define FEED(member, ...) FEED_AFTER(0, member, __VA_ARGS__)
-#define FEED_AFTER(before, member, ...) \
+/* Calls a function of each analysis that has it, until one fails. */
+#define FEED(member, ...) \
 	do { \
 		struct tap_findings *findings = data; \
-		int ret = (before); \
+		int ret = 0; \
 		size_t i; \
 \
 		for (i = 0; !ret && i < ANALYSIS_COUNT; i++) \
@@ -227,23 +269,38 @@ static int take_sample(void *data, const struct tap_sampled *sample)
 	FEED(sample, sample);
 }
 
-static int take_begun(void *data, struct tap_span *span)
+static int take_nccl_thread(void *data, const struct tap_nccl_thread *thread)
 {
-	FEED(span_begun, span);
+	FEED(nccl_thread, thread);
+}
+
+static int take_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	FEED(connection, connection);
 }
 
 static int take_ended(void *data, struct tap_span *span)
 {
-	FEED_AFTER(tap_collectives_span(findings->collectives, findings->view->context,
-					span),
-		   span_ended, span);
+	const struct tap_findings *findings = data;
+	const struct of_span *of;
+	int ret = tap_collectives_span(findings->collectives, findings->view->context,
+				       span);
+
+	for (of = findings->of_spans; !ret && of->take; of++)
+		ret = of->take(of->state, span);
+	return ret;
 }
 
 static int take_link(void *data, const struct tap_link *link)
 {
-	FEED_AFTER(tap_collectives_link(findings->collectives, findings->view->context,
-					link),
-		   link, link);
+	const struct tap_findings *findings = data;
+	const struct of_link *of;
+	int ret = tap_collectives_link(findings->collectives, findings->view->context,
+				       link);
+
+	for (of = findings->of_links; !ret && of->take; of++)
+		ret = of->take(of->state, link);
+	return ret;
 }
 
 static int take_defect(void *data, const struct tap_link *link)
@@ -274,7 +331,8 @@ const struct tap_consumer tap_findings_consumer = {
 	.thread = take_thread,
 	.sample = take_sample,
 	.communicator = take_communicator,
-	.span_begun = take_begun,
+	.nccl_thread = take_nccl_thread,
+	.connection = take_connection,
 	.span_ended = take_ended,
 	.link = take_link,
 	.defect = take_defect,
@@ -359,6 +417,24 @@ static bool is_held_up_by(const struct tap_finding *finding,
 	return false;
 }
 
+static bool is_message(const struct tap_finding *finding)
+{
+	return finding->operation && (finding->operation->kind == TAP_NAME_SEND ||
+				      finding->operation->kind == TAP_NAME_RECEIVE);
+}
+
+/*
+ * Of two that hold each other up, a message is the cause: a rank that leaves out its side of
+ * it goes on to what all ranks call.
+ */
+static bool is_explained_by(const struct tap_finding *finding,
+			    const struct tap_finding *other)
+{
+	return is_held_up_by(finding, other) &&
+	       (!is_held_up_by(other, finding) ||
+		(is_message(other) && !is_message(finding)));
+}
+
 /* What is held up by something else that is found comes behind that. */
 static void settle_causes(struct tap_findings *findings)
 {
@@ -367,8 +443,7 @@ static void settle_causes(struct tap_findings *findings)
 
 	for (i = 0; i < findings->all.count; i++)
 		for (j = 0; j < findings->all.count; j++)
-			if (is_held_up_by(&all[i], &all[j]) &&
-			    !is_held_up_by(&all[j], &all[i])) {
+			if (is_explained_by(&all[i], &all[j])) {
 				all[i].cause = TAP_CAUSE_EXPLAINED;
 				break;
 			}

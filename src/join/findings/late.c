@@ -24,6 +24,7 @@
 #include "join/findings/lateness.h"
 #include "join/findings/sample.h"
 #include "join/findings/quantity.h"
+#include "join/findings/words.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -527,7 +528,7 @@ static void add_headline(struct tap_buffer *text, const struct tap_context *cont
 	const struct tap_late_pattern *pattern = &found->pattern;
 	const bool is_one = finding->ranks.count == 1;
 
-	tap_quantity_add_ranks(text, finding->ranks.items, finding->ranks.count, true);
+	tap_words_begin_with_ranks(text, finding->ranks.items, finding->ranks.count);
 	if (context->comms.count > 1) {
 		tap_buffer_add_string(text, " of ");
 		tap_view_add_key(text, found->comm->comm->key);
@@ -642,11 +643,11 @@ static void add_next(struct tap_buffer *text, const struct found *found,
 
 	if (found->has_where && found->where == IN_QUEUE) {
 		tap_buffer_add_string(text, "what runs on the GPU of ");
-		tap_quantity_add_ranks(text, &rank, 1, false);
+		tap_words_add_ranks(text, &rank, 1);
 		tap_buffer_add_string(text, " before the kernel of ");
 	} else {
 		tap_buffer_add_string(text, "what does ");
-		tap_quantity_add_ranks(text, &rank, 1, false);
+		tap_words_add_ranks(text, &rank, 1);
 		tap_buffer_add_string(text, " do before ");
 	}
 	tap_buffer_add_visible(text, example->end.name->name);

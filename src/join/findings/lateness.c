@@ -319,6 +319,21 @@ static void find_course(const struct look *look, struct tap_late_pattern *patter
 	pattern->course = TAP_LATE_SOMETIMES;
 }
 
+/* How late the ranks were in the operations that the course counts. */
+static void measure(struct look *look, struct tap_late_pattern *pattern)
+{
+	const size_t first =
+		pattern->course == TAP_LATE_SINCE ? look->count - pattern->of : 0;
+	size_t i, count = 0;
+
+	for (i = first; i < first + pattern->of; i++)
+		if (is_late(pattern, &look->series[i]))
+			look->scratch[count++] = look->series[i].lateness_ns;
+	pattern->lateness_ns = tap_median(look->scratch, count);
+	pattern->deviation_ns =
+		tap_median_deviation(look->scratch, count, pattern->lateness_ns);
+}
+
 /* ---- All together ---- */
 
 /* Whether the ranks of the pattern, which were last k times, are late. */
@@ -340,7 +355,10 @@ static bool judge(struct look *look, struct tap_late_pattern *pattern, size_t k)
 	for (i = 2; pattern->course == TAP_LATE_PERIOD && i < pattern->late; i++)
 		chance *= CHANCE_EQUAL_DISTANCE;
 	pattern->is_faint = is_faint(look, pattern);
-	return chance <= CHANCE_OF_ALL;
+	if (chance > CHANCE_OF_ALL)
+		return false;
+	measure(look, pattern);
+	return true;
 }
 
 static bool find(struct look *look, struct tap_late_pattern *pattern)

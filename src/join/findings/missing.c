@@ -6,9 +6,13 @@
  * communicator, where another rank is missing.  So operations form a graph, in which one
  * waits for another if a rank that it misses waits in the other; the finding is the one
  * that waits for none, and one per process that is missing.
+ *
+ * A rank to which NCCL reported that a peer is gone, and which asked for nothing since, stays
+ * away because of that peer: beside ranks without such an error it is not at fault.
  */
 #include "join/findings/analysis.h"
 #include "join/findings/words.h"
+#include "join/model/vendor.h"
 #include "join/views/view.h"
 
 #include <errno.h>
@@ -48,6 +52,7 @@ struct missing {
 	TAP_VEC(struct pending) unequal;
 	size_t messages;
 	uint64_t other_messages;
+	TAP_VEC(int64_t) remote_error_ns; /* the last, by number of the process; 0 none */
 };
 
 static bool is_message(const struct pending *pending)
@@ -102,6 +107,23 @@ static int note_defect(void *data, const struct tap_link *link)
 	return copy(&missing->all.items[missing->all.count - 1], link);
 }
 
+static int note_span(void *data, struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+	const unsigned int number = span->process->number;
+	struct missing *missing = data;
+
+	if (span->state != TAP_SPAN_COMPLETE || span->is_range || span->is_inner ||
+	    !span->name->is_nccl || !result ||
+	    result->value.i != TAP_RESULT_ncclRemoteError)
+		return 0;
+	if (number >= missing->remote_error_ns.count &&
+	    tap_vec_resize(&missing->remote_error_ns, number + 1))
+		return -ENOMEM;
+	missing->remote_error_ns.items[number] = span->end_ns;
+	return 0;
+}
+
 /* ---- Which one is the cause ---- */
 
 static bool is_missing(const struct pending *pending, int64_t rank)
@@ -132,13 +154,36 @@ static bool waits_for(const struct pending *pending, const struct pending *other
 	return false;
 }
 
-/* Whether the two miss the same process, and the other one began earlier. */
+/* By how much one process called the operation after the other one; 0: none is in both. */
+static int64_t called_later_ns(const struct pending *pending, const struct pending *other)
+{
+	const struct tap_link_end *end, *other_end;
+	size_t i, j;
+
+	for (i = 0; i < pending->link.count; i++) {
+		end = &pending->ends[i];
+		for (j = 0; j < other->link.count; j++) {
+			other_end = &other->ends[j];
+			if (end->process == other_end->process &&
+			    end->facts.begin_ns >= 0 && other_end->facts.begin_ns >= 0)
+				return end->facts.begin_ns - other_end->facts.begin_ns;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether the two miss the same process, and the other one comes earlier in the program: as
+ * a process that is in both called them, else by time.
+ */
 static bool is_later_of(const struct pending *pending, const struct pending *other)
 {
 	const struct tap_member *member = pending->link.comm->members;
+	int64_t later_ns = called_later_ns(pending, other);
 
-	if (other->is_explained || other->begin_ns > pending->begin_ns ||
-	    (other->begin_ns == pending->begin_ns && other > pending))
+	if (!later_ns)
+		later_ns = pending->begin_ns - other->begin_ns;
+	if (other->is_explained || later_ns < 0 || (!later_ns && other > pending))
 		return false;
 	for (; member; member = member->next)
 		if (is_missing(pending, member->rank) &&
@@ -267,8 +312,36 @@ static const struct tap_end_state *end_of(const struct missing *missing,
 		      : NULL;
 }
 
-static int add_sides(struct tap_finding *finding, const struct pending *pending)
+/* When NCCL reported to the rank that a peer is gone, after which it asked for nothing; 0:
+ * it did not. */
+static int64_t remote_error_of(const struct missing *missing,
+			       const struct pending *pending, int64_t rank)
 {
+	const struct tap_end_state *end = end_of(missing, pending, rank);
+	int64_t time_ns;
+
+	if (!end || end->process->number >= missing->remote_error_ns.count)
+		return 0;
+	time_ns = missing->remote_error_ns.items[end->process->number];
+	return end->last_operation.begin_ns <= time_ns ? time_ns : 0;
+}
+
+/* Whether a rank is missing to which no peer was reported to be gone. */
+static bool has_first(const struct missing *missing, const struct pending *pending)
+{
+	int64_t rank;
+
+	for (rank = 0; rank < pending->link.nranks; rank++)
+		if (is_missing(pending, rank) &&
+		    !remote_error_of(missing, pending, rank))
+			return true;
+	return false;
+}
+
+static int add_sides(const struct missing *missing, struct tap_finding *finding,
+		     const struct pending *pending)
+{
+	const bool leaves_out = has_first(missing, pending);
 	const struct tap_link *link = &pending->link;
 	const struct tap_member *member;
 	int64_t rank;
@@ -279,7 +352,8 @@ static int add_sides(struct tap_finding *finding, const struct pending *pending)
 		    tap_finding_add_site(finding, &link->ends[i]))
 			return -ENOMEM;
 	for (rank = 0; rank < link->nranks; rank++) {
-		if (!is_missing(pending, rank))
+		if (!is_missing(pending, rank) ||
+		    (leaves_out && remote_error_of(missing, pending, rank)))
 			continue;
 		member = member_of(pending, rank);
 		if (tap_finding_add_rank(finding, rank) ||
@@ -370,6 +444,31 @@ static void add_missing_rank(const struct missing *missing, struct tap_finding *
 	tap_words_add_since(text, context, end);
 }
 
+/* "rank 1 got ncclRemoteError at 0.245 s, and asked for nothing since" */
+static void add_consequences(const struct missing *missing, struct tap_finding *finding,
+			     const struct pending *pending)
+{
+	struct tap_buffer *text = &finding->detail;
+	int64_t rank, time_ns;
+
+	if (!has_first(missing, pending))
+		return;
+	for (rank = 0; rank < pending->link.nranks; rank++) {
+		time_ns = is_missing(pending, rank)
+				  ? remote_error_of(missing, pending, rank)
+				  : 0;
+		if (!time_ns)
+			continue;
+		end_line(text);
+		tap_words_add_ranks(text, &rank, 1);
+		tap_buffer_add_string(text,
+				      " does not come either: it got ncclRemoteError at ");
+		tap_words_add_time(text, tap_findings_context(missing->state.findings),
+				   time_ns);
+		tap_buffer_add_string(text, ", and asked for nothing since");
+	}
+}
+
 static void add_called_at(struct tap_finding *finding)
 {
 	const struct tap_call_facts *facts = &finding->sites.items[0].facts;
@@ -396,6 +495,7 @@ static void add_detail(const struct missing *missing, struct tap_finding *findin
 		if (end)
 			add_missing_rank(missing, finding, finding->ranks.items[i], end);
 	}
+	add_consequences(missing, finding, pending);
 	add_called_at(finding);
 	if (!behind)
 		return;
@@ -437,7 +537,7 @@ static int add_finding(struct missing *missing, const struct pending *pending)
 	finding->op_number = pending->link.op_number;
 	finding->time_ns = pending->begin_ns;
 	finding->cost_ns = pending->cost_ns;
-	if (add_sides(finding, pending) ||
+	if (add_sides(missing, finding, pending) ||
 	    tap_finding_add_evidence(finding, "waited_ns", pending->waited_ns,
 				     pending->link.known) ||
 	    tap_finding_add_evidence(finding, "operations_behind",
@@ -574,12 +674,13 @@ static void free_all(void *data)
 	for (i = 0; i < missing->unequal.count; i++)
 		free(missing->unequal.items[i].ends);
 	tap_vec_free(&missing->unequal);
+	tap_vec_free(&missing->remote_error_ns);
 }
 
 const struct tap_analysis tap_missing_analysis = {
 	.name = "missing",
 	.size = sizeof(struct missing),
-	.takes = {.defect = note_defect},
+	.takes = {.span_ended = note_span, .defect = note_defect},
 	.conclude = conclude,
 	.free = free_all,
 };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and ranks as a person reads them. */
+/* Numbers as a person reads them. */
 #include "join/findings/quantity.h"
 
 #include "common/compiler.h"
 #include "join/base/spread.h"
-
-/* So many ranks are named. */
-#define RANKS_MAX 8
 
 /* A number of tenths, without ".0" from 10 on. */
 static void add_tenths(struct tap_buffer *text, uint64_t tenths)
@@ -54,28 +51,6 @@ void tap_quantity_add_bytes(struct tap_buffer *text, int64_t bytes)
 	else
 		tap_buffer_add_unsigned(text, number);
 	tap_buffer_add_string(text, units[i]);
-}
-
-void tap_quantity_add_ranks(struct tap_buffer *text, const int64_t *ranks, size_t count,
-			    bool is_first)
-{
-	const size_t named = count > RANKS_MAX ? RANKS_MAX : count;
-	size_t i;
-
-	tap_buffer_add_string(text, is_first ? "Rank" : "rank");
-	tap_buffer_add_string(text, count == 1 ? " " : "s ");
-	for (i = 0; i < named; i++) {
-		tap_buffer_add_string(text, i ? ", " : "");
-		if (ranks[i] < 0)
-			tap_buffer_add_char(text, '?');
-		else
-			tap_buffer_add_signed(text, ranks[i]);
-	}
-	if (named == count)
-		return;
-	tap_buffer_add_string(text, " and ");
-	tap_buffer_add_unsigned(text, count - named);
-	tap_buffer_add_string(text, " others");
 }
 
 void tap_quantity_add_ordinal(struct tap_buffer *text, uint64_t number)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Durations, sizes and ranks in the sentences of a finding.
+ * Durations and sizes in the sentences of a finding.
  *
  * Hides how many digits of an estimate mean something: two.
  */
@@ -13,9 +13,6 @@
 void tap_quantity_add_duration(struct tap_buffer *text, int64_t ns);
 /* "256 KiB", "1.5 MiB", "100 B": exact where the unit divides it, else two digits. */
 void tap_quantity_add_bytes(struct tap_buffer *text, int64_t bytes);
-/* "rank 2", "ranks 2, 5", "ranks 0, 1, 2, 3 and 4 others"; with is_first "Rank". */
-void tap_quantity_add_ranks(struct tap_buffer *text, const int64_t *ranks, size_t count,
-			    bool is_first);
 /* "1st", "2nd", "10th" */
 void tap_quantity_add_ordinal(struct tap_buffer *text, uint64_t number);
 

@@ -70,8 +70,8 @@ int64_t tap_median(int64_t *values, size_t count)
 	return values[(count - 1) / 2];
 }
 
-/* The value that so many quarters do not exceed; -1 of an empty sample. */
-static int64_t value_at(const struct tap_sample *sample, size_t quarters)
+/* The value that so many tenths do not exceed; -1 of an empty sample. */
+static int64_t value_at(const struct tap_sample *sample, size_t tenths)
 {
 	int64_t values[TAP_SAMPLE_SIZE];
 	const size_t count = copy(sample, values);
@@ -79,15 +79,15 @@ static int64_t value_at(const struct tap_sample *sample, size_t quarters)
 	if (!count)
 		return -1;
 	tap_median(values, count);
-	return values[(count - 1) * quarters / 4];
+	return values[(count - 1) * tenths / 10];
 }
 
 int64_t tap_sample_median(const struct tap_sample *sample)
 {
-	return value_at(sample, 2);
+	return value_at(sample, 5);
 }
 
-int64_t tap_sample_quartile(const struct tap_sample *sample)
+int64_t tap_sample_decile(const struct tap_sample *sample)
 {
 	return value_at(sample, 1);
 }

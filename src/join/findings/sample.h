@@ -34,8 +34,8 @@ struct tap_sample {
 void tap_sample_add(struct tap_sample *sample, int64_t value);
 /* -1 of an empty sample. */
 int64_t tap_sample_median(const struct tap_sample *sample);
-/* Likewise: a quarter of the values are below it. */
-int64_t tap_sample_quartile(const struct tap_sample *sample);
+/* Likewise: a tenth of the values are below it. */
+int64_t tap_sample_decile(const struct tap_sample *sample);
 /* The median of how far the values are from their median; -1 of an empty sample. */
 int64_t tap_sample_deviation(const struct tap_sample *sample);
 

@@ -69,7 +69,8 @@ static const struct row *find_row(const struct tap_name *name)
 {
 	size_t i;
 
-	if (strcmp(name->layer, "nccl"))
+	/* Of most calls the row says that they make nothing. */
+	if (!name->is_nccl || (name->row && name->row->class != TAP_CLASS_SETUP))
 		return NULL;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!strcmp(name->name, rows[i].name))
@@ -519,8 +520,11 @@ static int conclude(void *data, const struct tap_loss *loss)
 	int ret = 0;
 	size_t i;
 
-	/* An open call whose event is lost looks like a rank that did not come. */
-	if (tap_findings_may_lack_calls(loss))
+	/*
+	 * An open call whose event is lost looks like a rank that did not come, and so does a
+	 * process that is not in the trace.
+	 */
+	if (tap_findings_may_lack_calls(loss) || loss->unrecorded)
 		return 0;
 	for (i = 0; !ret && i < comms->count; i++)
 		if (comms->all[i]->key && !comms->all[i]->united)

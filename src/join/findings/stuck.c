@@ -18,7 +18,10 @@
 /* As in missing.c. */
 #define HUNG_NS INT64_C(1000000000)
 
-/* Without kernels to see, a wait may be for work of the program's own. */
+/*
+ * Without kernels to see, a wait may be for work of the program's own; CUPTI reports those
+ * that ended some seconds later.
+ */
 #define LONG_NS INT64_C(10000000000)
 
 /* Launches of a stream for which nothing has run; beyond that the oldest is given up. */
@@ -174,7 +177,8 @@ static int note_span(void *data, struct tap_span *span)
 		return 0;
 	}
 	if (span->state != TAP_SPAN_COMPLETE || span->work.kind ||
-	    (span->name->cuda != TAP_CUDA_KERNEL && !span->operation.number) ||
+	    (span->name->cuda != TAP_CUDA_KERNEL &&
+	     (!span->operation.number || !stuck->streams.count)) ||
 	    tap_span_is_failure(tap_span_result(span)))
 		return 0;
 	if (tap_cuda_is_captured(span) || !tap_cuda_stream(span, &number))
@@ -361,11 +365,29 @@ static bool find_wait(const struct stuck *stuck, const struct tap_end_state *end
 	       !tap_findings_about(stuck->state.findings, end->process);
 }
 
+/* Whether a stream of the process has stood at one of NCCL's launches for very long. */
+static bool is_at_nccl(const struct stuck *stuck, const struct tap_end_state *end)
+{
+	const struct progress *progress = progress_at(stuck, end->process);
+	const struct stream *stream;
+
+	if (!is_gpu_seen(stuck, progress))
+		return false;
+	for (stream = progress->streams; stream; stream = stream->next)
+		if (stream->done < stream->launches.count &&
+		    !stream->launches.items[stream->done].is_own &&
+		    end->seen_ns - since(stuck, &stream->launches.items[stream->done]) >=
+			    LONG_NS)
+			return true;
+	return false;
+}
+
 /*
  * An operation that all ranks came to may wait for work of the program's own, so a wait
  * is an error only if the GPU has come to a halt, or if it is very long; a wait for
  * nothing of NCCL's is none of the communication.  An operation whose call does not
- * return within a second is always one.
+ * return within a second is always one.  A poll is no wait by itself: a program polls, too,
+ * when nothing is to be done, so the GPU has to stand at NCCL's work.
  */
 static enum tap_severity severity_of(const struct stuck *stuck, const struct wait *wait)
 {
@@ -374,9 +396,10 @@ static enum tap_severity severity_of(const struct stuck *stuck, const struct wai
 	const struct progress *progress = progress_at(stuck, wait->process);
 	const bool is_of_cuda = wait->call->name->cuda;
 
-	if (end->end == TAP_END_EXIT || (is_of_cuda && wait->about == wait->call) ||
-	    wait->is_poll)
+	if (end->end == TAP_END_EXIT || (is_of_cuda && wait->about == wait->call))
 		return TAP_SEVERITY_NOTE;
+	if (wait->is_poll)
+		return is_at_nccl(stuck, end) ? TAP_SEVERITY_ERROR : TAP_SEVERITY_NOTE;
 	if (wait->waited_ns >= LONG_NS)
 		return TAP_SEVERITY_ERROR;
 	/* To make a communicator takes NCCL seconds, at times. */

@@ -4,6 +4,8 @@
 
 #include "join/views/view.h"
 
+#include <ctype.h>
+
 /* A longer list ends with how many more there are. */
 #define RANGES_MAX 12
 
@@ -46,6 +48,16 @@ void tap_words_add_ranks(struct tap_buffer *text, const int64_t *ranks, size_t c
 	tap_buffer_add_string(text, " and ");
 	tap_buffer_add_unsigned(text, count - i);
 	tap_buffer_add_string(text, " more");
+}
+
+void tap_words_begin_with_ranks(struct tap_buffer *text, const int64_t *ranks,
+				size_t count)
+{
+	const size_t first = text->used;
+
+	tap_words_add_ranks(text, ranks, count);
+	if (text->used > first)
+		text->data[first] = (char) toupper((unsigned char) text->data[first]);
 }
 
 void tap_words_add_about(struct tap_buffer *text, int64_t duration_ns)

@@ -15,6 +15,9 @@
 
 /* "rank 1", "ranks 0-6, 8", "no rank"; an unknown rank is "?".  The ranks are sorted. */
 void tap_words_add_ranks(struct tap_buffer *text, const int64_t *ranks, size_t count);
+/* The same as the beginning of a sentence. */
+void tap_words_begin_with_ranks(struct tap_buffer *text, const int64_t *ranks,
+				size_t count);
 /* "6.2 s": two significant digits, for what is only known to be that long or longer. */
 void tap_words_add_about(struct tap_buffer *text, int64_t duration_ns);
 /* "0.378 s": since the first event of the trace. */

@@ -8,6 +8,7 @@
 #include "join/model/link.h"
 #include "join/model/stream.h"
 #include "join/nccl/kernel.h"
+#include "join/nccl/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 struct cuda {
 	struct tap_context *context; /* first: layer.h */
 
+	const struct tap_threads *threads;
 	struct tap_table functions; /* names by (process, address) */
 	struct tap_table arguments; /* of the next launch, by (process, thread) */
 	struct tap_graphs graphs;
@@ -114,12 +116,10 @@ static int describe_kernel(const struct cuda *cuda, struct tap_span *span)
 static void describe_copy(const struct cuda *cuda, struct tap_span *span)
 {
 	const struct tap_span *parent =
-		span->parent_id ? tap_table_find(&cuda->context->pairs.open,
-						 span->process->number, span->parent_id)
-				: NULL;
+		tap_threads_span(cuda->threads, span->process, span->parent_id);
 	const char *kind;
 
-	if (!parent || strcmp(parent->name->layer, "nccl"))
+	if (!parent || !parent->name->is_nccl)
 		return;
 	kind = tap_kernel_copy(span->name->name, parent->name->name,
 			       parent->member ? tap_member_comm(parent->member)->nranks
@@ -171,12 +171,22 @@ static bool has_failed(const struct tap_event *event)
 
 /* ---- Spans and links ---- */
 
-/* The enclosing call is still open, so that it has certainly begun. */
-static int emit_launch(struct cuda *cuda, const struct tap_process *process,
-		       const struct tap_event *event)
+/* How it is known that what this thread launches belongs to a call of another thread. */
+static enum tap_known thread_known(const struct cuda *cuda,
+				   const struct tap_process *process, int64_t tid)
 {
-	const struct tap_span *parent = tap_table_find(&cuda->context->pairs.open,
-						       process->number, event->parent_id);
+	const struct tap_nccl_thread *thread =
+		tap_threads_find(cuda->threads, process, tid);
+
+	return thread ? tap_thread_known(thread->how) : TAP_KNOWN_INFERRED;
+}
+
+/* The enclosing call is still open, or kept, so that it has certainly begun. */
+static int emit_launch(struct cuda *cuda, const struct tap_process *process,
+		       const struct tap_event *event, enum tap_known known)
+{
+	const struct tap_span *parent =
+		tap_threads_span(cuda->threads, process, event->parent_id);
 	struct tap_link_end ends[2] = {
 		{.process = process, .call_id = event->parent_id, .rank = process->rank},
 		{.process = process,
@@ -185,7 +195,7 @@ static int emit_launch(struct cuda *cuda, const struct tap_process *process,
 		 .rank = process->rank},
 	};
 	struct tap_link link = {.kind = TAP_LINK_API_LAUNCH,
-				.known = TAP_KNOWN_EXACT,
+				.known = known,
 				.is_complete = true,
 				.operation = event->name,
 				.end_ns = event->begin_ns,
@@ -200,8 +210,7 @@ static int emit_launch(struct cuda *cuda, const struct tap_process *process,
 	}
 	ends[0].name = parent->name;
 	link.begin_ns = parent->begin_ns;
-	tap_count_match(cuda->context, TAP_MATCH_API_LAUNCH, TAP_KNOWN_EXACT,
-			TAP_WHY_NONE);
+	tap_count_match(cuda->context, TAP_MATCH_API_LAUNCH, known, TAP_WHY_NONE);
 	return tap_emit_link(cuda->context, &link);
 }
 
@@ -210,8 +219,14 @@ static int take_work(struct cuda *cuda, struct tap_process *process,
 {
 	const int64_t end_ns = event->time_ns;
 	struct tap_field *result;
+	bool is_of_thread = false;
 	int ret;
 
+	/* NCCL launches on threads of its own, too, for the call that made these. */
+	if (!event->parent_id) {
+		event->parent_id = tap_threads_call(cuda->threads, process, event->tid);
+		is_of_thread = event->parent_id != 0;
+	}
 	/* A damaged event may begin after it has ended. */
 	if (!event->begin_ns || event->begin_ns > end_ns)
 		event->begin_ns = end_ns;
@@ -232,10 +247,19 @@ static int take_work(struct cuda *cuda, struct tap_process *process,
 	if (ret || !event->parent_id || has_failed(event) ||
 	    !tap_name_is_launch(event->name))
 		return ret;
-	return emit_launch(cuda, process, event);
+	return emit_launch(cuda, process, event,
+			   is_of_thread ? thread_known(cuda, process, event->tid)
+					: TAP_KNOWN_EXACT);
 }
 
 /* ---- The layer ---- */
+
+static void begin(void *state)
+{
+	struct cuda *cuda = state;
+
+	cuda->threads = tap_context_state(cuda->context, &tap_threads_layer);
+}
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
@@ -304,6 +328,7 @@ const struct tap_layer tap_cuda_layer = {
 	.size = sizeof(struct cuda),
 	.events = TAP_TAKES(TAP_EVENT_WORK) | TAP_TAKES(TAP_EVENT_NCCL_ARGS) |
 		  TAP_TAKES(TAP_EVENT_FUNCTION),
+	.begin = begin,
 	.take = take,
 	.span_begun = span_begun,
 	.span_ended = span_ended,

@@ -11,9 +11,13 @@
 #include "join/gpu/gpu_cupti.h"
 #include "join/gpu/gpu_graph.h"
 #include "join/gpu/gpu_launch.h"
+#include "join/gpu/gpu_repeat.h"
 #include "join/gpu/gpu_run.h"
 #include "join/gpu/gpu_span.h"
 #include "join/model/stream.h"
+#include "join/nccl/attribution.h"
+#include "join/nccl/kernel.h"
+#include "join/nccl/thread.h"
 
 /*
  * How long a run waits for its launch, which is recorded when the call has returned,
@@ -27,19 +31,25 @@
 /* A run that ends after its report by more than this is damaged. */
 #define AHEAD_NS 1000000000
 
+/* Calls that returned while threads of NCCL's work for them. */
+#define KEPT_MAX 64
+
 /* How often the layer looks for runs that have waited too long. */
 #define LOOK_NS 10000000
 
 struct gpu {
 	struct tap_context *context; /* first: layer.h */
 
+	const struct tap_threads *threads;
 	int64_t now_ns, first_ns, looked_ns;
 	struct tap_gpu_calls calls; /* of NCCL, with launches */
 	struct tap_gpu_graphs graphs;
+	struct tap_gpu_repeats repeats;
 	struct tap_gpu_launches launches; /* that may still have runs */
 	struct tap_gpu_runs runs;	  /* that wait */
 	struct tap_gpu_spans spans;
 	struct tap_gpu_cupti cupti;
+	struct tap_attribution *attribution;
 };
 
 static int64_t horizon_of(const void *state)
@@ -219,11 +229,10 @@ static const struct tap_span *find_call(const struct gpu *gpu,
 	const struct tap_span *span = launch, *found = NULL;
 
 	while (span->parent_id) {
-		span = tap_table_find(&gpu->context->pairs.open, launch->process->number,
-				      span->parent_id);
+		span = tap_threads_span(gpu->threads, launch->process, span->parent_id);
 		if (!span)
 			break;
-		if (strcmp(span->name->layer, "nccl"))
+		if (!span->name->is_nccl)
 			continue;
 		if (span->operation.number || span->name->kind == TAP_NAME_GROUP_END)
 			return span;
@@ -266,17 +275,35 @@ static int match_waiting(struct gpu *gpu, struct tap_gpu_launch *launch, uint64_
 	return ret;
 }
 
+/* Takes one that graphs may repeat, or that repeats others. */
+static int take_graph(struct gpu *gpu, const struct tap_span *span, int64_t capture,
+		      uint64_t number)
+{
+	if (span->name->cuda == TAP_CUDA_GRAPH)
+		return tap_gpu_repeats_launched(&gpu->repeats, gpu->context, span,
+						capture);
+	if (span->name->cuda != TAP_CUDA_KERNEL || !capture ||
+	    !tap_fields_find(&span->entry, "kernel_kind") ||
+	    (capture == TAP_CAPTURE_ACTIVE && number &&
+	     tap_gpu_graphs_have(&gpu->graphs, span->process, span->call_id)))
+		return 0;
+	return tap_attribution_unknown(gpu->attribution, span->process);
+}
+
 static int take_launch(struct gpu *gpu, const struct tap_span *span)
 {
 	struct tap_gpu_launch *launch;
 	int64_t capture = 0;
 	uint64_t number;
-	int ret = 0;
+	int ret;
 
 	/* An older tracer does not record the number. */
 	if (!is_launch(span) || tap_gpu_launch_number(span, &number))
 		return 0;
 	tap_fields_get_signed(&span->entry, "capture", &capture);
+	ret = take_graph(gpu, span, capture, number);
+	if (ret)
+		return ret;
 	if (!number) {
 		if (capture <= 0 && tap_gpu_cupti_is_foreign(&gpu->cupti, span->process))
 			tap_count_unmatched(gpu->context, TAP_MATCH_LAUNCH_KERNEL,
@@ -301,19 +328,13 @@ static int take_launch(struct gpu *gpu, const struct tap_span *span)
 	return ret;
 }
 
-static int take_call(struct gpu *gpu, const struct tap_span *span)
+/* Emits the runs that waited for the end of a call. */
+static int settle_call(struct gpu *gpu, const struct tap_gpu_call *call)
 {
-	const struct tap_gpu_call *call = tap_gpu_calls_find(&gpu->calls, span);
 	struct tap_gpu_run *run, *after;
-	bool is_pending = false;
-	int ret;
+	int ret = 0;
 
-	for (run = tap_gpu_runs_first(&gpu->runs); call && run && !is_pending;
-	     run = tap_gpu_runs_next(run))
-		is_pending = run->root && run->root->call == call;
-	ret = tap_gpu_calls_ended(&gpu->calls, span);
-	for (run = tap_gpu_runs_first(&gpu->runs); is_pending && !ret && run;
-	     run = after) {
+	for (run = tap_gpu_runs_first(&gpu->runs); !ret && run; run = after) {
 		after = tap_gpu_runs_next(run);
 		if (run->root && run->root->call == call)
 			ret = settle(gpu, run, TAP_WHY_NONE);
@@ -321,15 +342,77 @@ static int take_call(struct gpu *gpu, const struct tap_span *span)
 	return ret;
 }
 
+static bool has_runs(const struct gpu *gpu, const struct tap_gpu_call *call)
+{
+	struct tap_gpu_run *run = tap_gpu_runs_first(&gpu->runs);
+
+	while (run && !(run->root && run->root->call == call))
+		run = tap_gpu_runs_next(run);
+	return run;
+}
+
+/* A call that was kept is over: its runs know all its launches now. */
+static int end_kept(struct gpu *gpu, const struct tap_gpu_call *call)
+{
+	const bool is_pending = has_runs(gpu, call);
+
+	tap_gpu_calls_drop(&gpu->calls, call);
+	return is_pending ? settle_call(gpu, call) : 0;
+}
+
+static int end_all_kept(struct gpu *gpu, size_t more_than)
+{
+	const struct tap_gpu_call *call;
+	int ret = 0;
+
+	while (!ret && (call = tap_gpu_calls_kept(&gpu->calls, more_than)))
+		ret = end_kept(gpu, call);
+	return ret;
+}
+
+/* Of a call that does not block, launches may come until a thread of NCCL's ends. */
+static int take_call(struct gpu *gpu, const struct tap_span *span)
+{
+	const struct tap_gpu_call *call = tap_gpu_calls_find(&gpu->calls, span);
+	const bool is_kept =
+		tap_threads_is_kept(span) && !(call && call->is_worked) &&
+		(span->name->kind == TAP_NAME_GROUP_END ||
+		 (span->operation.number && !span->operation.group_id));
+	const bool is_pending = call && !is_kept && has_runs(gpu, call);
+	int ret = tap_gpu_calls_ended(&gpu->calls, span, is_kept);
+
+	if (!ret && is_pending)
+		ret = settle_call(gpu, call);
+	return ret ? ret : end_all_kept(gpu, KEPT_MAX);
+}
+
+/* The first thread that a call made ends last: it waits for those that it made itself. */
+static int take_thread_end(struct gpu *gpu, const struct tap_process *process,
+			   const struct tap_event *event)
+{
+	const struct tap_nccl_thread *thread =
+		tap_threads_ended(gpu->threads, process, event);
+	const struct tap_gpu_call *call = NULL;
+
+	if (thread && !thread->creator_is_nccls)
+		call = tap_gpu_calls_worked(&gpu->calls, process, thread->call_id);
+	return call ? end_kept(gpu, call) : 0;
+}
+
 /* ---- The layer ---- */
 
 static int span_ended(void *state, struct tap_span *span)
 {
 	struct gpu *gpu = state;
+	int ret;
 
-	if (span->name->cuda)
-		return take_launch(gpu, span);
-	return strcmp(span->name->layer, "nccl") ? 0 : take_call(gpu, span);
+	if (span->name->cuda) {
+		ret = tap_gpu_repeats_ended(&gpu->repeats, span);
+		if (!ret && tap_kernel_is_batch(span->name->name))
+			ret = tap_gpu_calls_batch(&gpu->calls, find_call(gpu, span));
+		return ret ? ret : take_launch(gpu, span);
+	}
+	return span->name->is_nccl ? take_call(gpu, span) : 0;
 }
 
 static tap_apart int give_up_old(struct gpu *gpu, int64_t now_ns)
@@ -365,11 +448,36 @@ static int advance(void *state, int64_t now_ns)
 	return give_up_old(gpu, now_ns);
 }
 
+static void begin(void *state)
+{
+	struct gpu *gpu = state;
+
+	gpu->threads = tap_context_state(gpu->context, &tap_threads_layer);
+	gpu->attribution = tap_context_state(gpu->context, &tap_attribution_layer);
+}
+
+static int take_node(struct gpu *gpu, const struct tap_process *process,
+		     const struct tap_event *event)
+{
+	const struct tap_fields *fields = &event->fields;
+	const uint64_t node = tap_fields_number(fields, "node");
+	const uint64_t call_id = tap_fields_number(fields, "call_id");
+	const uint64_t original = tap_fields_number(fields, "original");
+	struct tap_gpu_launch *launch;
+	int ret = tap_gpu_graphs_node(&gpu->graphs, process, node, call_id, original);
+
+	if (ret || !original)
+		return ret;
+	launch = tap_gpu_graphs_find(&gpu->graphs, process, node);
+	return launch ? tap_gpu_repeats_copied(&gpu->repeats, call_id, launch) : 0;
+}
+
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
 	struct gpu *gpu = state;
-	const struct tap_fields *fields = &event->fields;
 
+	if (event->kind == TAP_EVENT_CCL_THREAD_END)
+		return take_thread_end(gpu, process, event);
 	switch (event->gpu) {
 	case TAP_GPU_KERNEL:
 	case TAP_GPU_MEMCPY:
@@ -377,10 +485,7 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	case TAP_GPU_MEMSET:
 		return take_run(gpu, process, event);
 	case TAP_GPU_GRAPH_NODE:
-		return tap_gpu_graphs_node(&gpu->graphs, process,
-					   tap_fields_number(fields, "node"),
-					   tap_fields_number(fields, "call_id"),
-					   tap_fields_number(fields, "original"));
+		return take_node(gpu, process, event);
 	case TAP_GPU_NAME:
 		return tap_gpu_spans_name(&gpu->spans, gpu->context, process, event);
 	case TAP_GPU_OWNER:
@@ -400,7 +505,7 @@ static int finish(void *state)
 {
 	struct gpu *gpu = state;
 	struct tap_gpu_run *run;
-	int ret = 0;
+	int ret = end_all_kept(gpu, 0);
 
 	while (!ret && (run = tap_gpu_runs_first(&gpu->runs)))
 		ret = give_up(gpu, run, why_alone(gpu, run));
@@ -416,6 +521,7 @@ static void free_all(void *state)
 	tap_gpu_launches_free(&gpu->launches, gpu->context);
 	tap_gpu_spans_free(&gpu->spans);
 	tap_gpu_cupti_free(&gpu->cupti);
+	tap_gpu_repeats_free(&gpu->repeats);
 	tap_gpu_graphs_free(&gpu->graphs);
 	tap_gpu_calls_free(&gpu->calls);
 }
@@ -423,7 +529,8 @@ static void free_all(void *state)
 const struct tap_layer tap_gpu_layer = {
 	.name = "gpu",
 	.size = sizeof(struct gpu),
-	.events = TAP_TAKES(TAP_EVENT_GPU),
+	.events = TAP_TAKES(TAP_EVENT_GPU) | TAP_TAKES(TAP_EVENT_CCL_THREAD_END),
+	.begin = begin,
 	.take = take,
 	.span_ended = span_ended,
 	.advance = advance,

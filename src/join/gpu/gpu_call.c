@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/model/stream.h"
+
 /* Most threads with groups, and communicators: a damaged trace cannot fill the memory. */
 #define KEYS_MAX 65536
 
@@ -16,6 +18,7 @@
 struct tap_gpu_site_launch {
 	uint64_t call_id;
 	uint64_t device_comm; /* 0 unknown */
+	uint64_t context;     /* likewise */
 	char *words;	      /* functions, with commas; NULL unknown */
 };
 
@@ -64,7 +67,20 @@ static struct tap_gpu_op op_of(const struct tap_span *span)
 				   .name = span->name,
 				   .member = span->member,
 				   .operation = span->operation,
-				   .begin_ns = span->begin_ns};
+				   .begin_ns = span->begin_ns,
+				   .is_captured = tap_cuda_is_captured(span)};
+}
+
+/*
+ * Whether NCCL has nothing to do at the end of the group: for a collective of no
+ * elements, and for one of a single rank, which it carries out in the call.
+ */
+static bool is_done(const struct tap_span *span)
+{
+	if (span->name->kind == TAP_NAME_SEND || span->name->kind == TAP_NAME_RECEIVE)
+		return false;
+	return (span->operation.has_count && !span->operation.count) ||
+	       (span->member && tap_member_comm(span->member)->nranks == 1);
 }
 
 static int add_to_group(struct tap_gpu_calls *calls, const struct tap_span *span)
@@ -212,7 +228,8 @@ static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *l
 {
 	const char *words = words_of(&launch->about);
 	struct tap_gpu_site_launch added = {.call_id = launch->call_id,
-					    .device_comm = device_comm};
+					    .device_comm = device_comm,
+					    .context = launch->context};
 
 	if (call->launches.count == TAP_GPU_LAUNCHES_MAX) {
 		call->is_cut = true;
@@ -244,17 +261,85 @@ int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *spa
 	return ret ? ret : learn(calls, call, device_comm);
 }
 
-int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span)
+int tap_gpu_calls_batch(struct tap_gpu_calls *calls, const struct tap_span *span)
+{
+	struct tap_gpu_call *call = span ? call_of(calls, span) : NULL;
+
+	if (call)
+		call->has_batches = true;
+	return span && !call ? -ENOMEM : 0;
+}
+
+/* Keeps the call in the table, with the operations that it asks for. */
+static int keep_call(struct tap_gpu_calls *calls, const struct tap_span *span)
+{
+	struct tap_gpu_call *call = call_of(calls, span);
+
+	if (!call)
+		return -ENOMEM;
+	call->end_ns = span->end_ns;
+	if (call->is_kept || tap_vec_add(&calls->kept, call))
+		return call->is_kept ? 0 : -ENOMEM;
+	call->is_kept = true;
+	return 0;
+}
+
+const struct tap_gpu_call *tap_gpu_calls_kept(const struct tap_gpu_calls *calls,
+					      size_t more_than)
+{
+	return calls->kept.count > more_than ? calls->kept.items[0] : NULL;
+}
+
+const struct tap_gpu_call *tap_gpu_calls_worked(struct tap_gpu_calls *calls,
+						const struct tap_process *process,
+						uint64_t call_id)
 {
 	struct tap_gpu_call *call =
-		tap_table_remove(&calls->open, span->process->number, span->call_id);
+		call_id ? tap_table_find(&calls->open, process->number, call_id) : NULL;
+
+	if (call)
+		call->is_worked = true;
+	return call && call->is_kept ? call : NULL;
+}
+
+void tap_gpu_calls_drop(struct tap_gpu_calls *calls, const struct tap_gpu_call *call)
+{
+	struct tap_gpu_call *kept;
+	size_t i;
+
+	for (i = 0; i < calls->kept.count && calls->kept.items[i] != call; i++)
+		;
+	if (i == calls->kept.count)
+		return;
+	kept = calls->kept.items[i];
+	calls->kept.count--;
+	memmove(&calls->kept.items[i], &calls->kept.items[i + 1],
+		(calls->kept.count - i) * sizeof(calls->kept.items[0]));
+	tap_table_remove(&calls->open, kept->process->number, kept->call_id);
+	kept->is_kept = false;
+	kept->is_over = true;
+	put_call(kept);
+}
+
+int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span,
+			bool is_kept)
+{
+	struct tap_gpu_call *call = NULL;
 	int ret = 0;
+
+	if (is_kept)
+		ret = keep_call(calls, span);
+	else
+		call = tap_table_remove(&calls->open, span->process->number,
+					span->call_id);
+	if (ret)
+		return ret;
 
 	if (span->is_inner || span->is_from_nvtx || span->state == TAP_SPAN_BEGIN_LOST)
 		;
 	else if (span->name->kind == TAP_NAME_GROUP_END)
 		end_group(calls, span);
-	else if (span->operation.number && span->operation.group_id &&
+	else if (span->operation.number && span->operation.group_id && !is_done(span) &&
 		 !tap_span_is_failure(tap_span_result(span)))
 		ret = add_to_group(calls, span);
 	if (!call)
@@ -276,7 +361,7 @@ static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_o
 	    !memcmp(name + 4, word, length))
 		return true;
 	return length == strlen("SendRecv") && !memcmp(word, "SendRecv", length) &&
-	       tap_call_is_made_of(name, TAP_MADE_OF_MESSAGES);
+	       op->name->operation->is_made_of_messages;
 }
 
 /* Whether the kernels of the operation are known; those of newer functions are not. */
@@ -325,6 +410,27 @@ static bool may_share(const char *words, const char *others)
 	return false;
 }
 
+/* A communicator's kernels run on its own GPU. */
+static bool is_on(const struct tap_gpu_op *op, int64_t device)
+{
+	return op->member && op->member->device == device;
+}
+
+/* The GPU that the kernel ran on, if any operation of the call is for that one, else -1.
+ */
+static int64_t device_of(const struct tap_gpu_call *call, const struct tap_fields *about)
+{
+	uint64_t device;
+	size_t i;
+
+	if (tap_fields_get_unsigned(about, "device", &device) || device > INT32_MAX)
+		return -1;
+	for (i = 0; i < call->op_count; i++)
+		if (is_on(&call->ops[i], (int64_t) device))
+			return (int64_t) device;
+	return -1;
+}
+
 static bool is_comm_possible(const struct tap_gpu_calls *calls,
 			     const struct tap_gpu_call *call, const struct tap_gpu_op *op,
 			     uint64_t device_comm)
@@ -359,12 +465,27 @@ static size_t count_rivals(const struct tap_gpu_call *call,
 		}
 		if ((device_comm && other->device_comm &&
 		     device_comm != other->device_comm) ||
+		    (launch->context && other->context &&
+		     launch->context != other->context) ||
 		    !may_share(words, other->words))
 			continue;
 		*before += is_before;
 		count++;
 	}
 	return count;
+}
+
+/* Whether copy engines may have carried out one of the operations. */
+static bool may_be_copied(const struct tap_gpu_call *call,
+			  const struct tap_gpu_reading *reading)
+{
+	size_t i;
+
+	for (i = 0; call->has_batches && i < reading->count; i++)
+		if (tap_call_is_made_of(reading->ops[i]->name->operation->name,
+					TAP_MADE_OF_COPIES))
+			return true;
+	return false;
 }
 
 static bool are_alike(const struct tap_gpu_op *a, const struct tap_gpu_op *b)
@@ -379,7 +500,8 @@ static bool are_alike(const struct tap_gpu_op *a, const struct tap_gpu_op *b)
 /* Finds the operations of a group that the launch may belong to. */
 static enum tap_why read_group(const struct tap_gpu_calls *calls,
 			       const struct tap_gpu_launch *launch, const char *words,
-			       uint64_t device_comm, struct tap_gpu_reading *reading)
+			       uint64_t device_comm, int64_t device,
+			       struct tap_gpu_reading *reading)
 {
 	const struct tap_gpu_call *call = launch->call;
 	size_t i, rivals, before;
@@ -389,6 +511,7 @@ static enum tap_why read_group(const struct tap_gpu_calls *calls,
 		const struct tap_gpu_op *op = &call->ops[i];
 
 		if (is_comm_possible(calls, call, op, device_comm) &&
+		    (device < 0 || is_on(op, device)) &&
 		    (!words || is_left_out || is_among(words, op)))
 			reading->ops[reading->count++] = op;
 	}
@@ -398,6 +521,8 @@ static enum tap_why read_group(const struct tap_gpu_calls *calls,
 		if (reading->ops[i]->operation.comm_id !=
 		    reading->ops[0]->operation.comm_id)
 			return TAP_WHY_AMBIGUOUS;
+	if (may_be_copied(call, reading))
+		return TAP_WHY_AMBIGUOUS;
 	rivals = count_rivals(call, launch, words, device_comm, &before);
 	if (!rivals) {
 		reading->known =
@@ -435,9 +560,10 @@ int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
 	if (!reading->ops)
 		return -ENOMEM;
 	if (call->op_count > 1 || call->is_cut) {
-		reading->why = call->is_cut ? TAP_WHY_GIVEN_UP
-					    : read_group(calls, launch, words,
-							 device_comm, reading);
+		reading->why = call->is_cut
+				       ? TAP_WHY_GIVEN_UP
+				       : read_group(calls, launch, words, device_comm,
+						    device_of(call, about), reading);
 		return 0;
 	}
 	reading->ops[0] = &call->ops[0];
@@ -447,6 +573,23 @@ int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
 			       : TAP_WHY_NONE;
 	reading->count = !reading->why;
 	return 0;
+}
+
+bool tap_gpu_calls_is_whole(const struct tap_gpu_launch *launch,
+			    const struct tap_gpu_reading *reading)
+{
+	const struct tap_gpu_call *call = launch->call;
+	uint64_t device_comm = 0;
+	size_t i, count = 0, before;
+
+	if (!call || call->is_cut || !reading->count)
+		return false;
+	for (i = 0; i < call->op_count; i++)
+		count += call->ops[i].operation.comm_id ==
+			 reading->ops[0]->operation.comm_id;
+	tap_fields_get_unsigned(&launch->about, "device_comm", &device_comm);
+	return count == reading->count &&
+	       !count_rivals(call, launch, NULL, device_comm, &before);
 }
 
 void tap_gpu_calls_free(struct tap_gpu_calls *calls)
@@ -462,6 +605,7 @@ void tap_gpu_calls_free(struct tap_gpu_calls *calls)
 			tap_vec_free(&group->ops);
 		free(group);
 	}
+	tap_vec_free(&calls->kept);
 	tap_table_free(&calls->open);
 	tap_table_free(&calls->groups);
 	tap_table_free(&calls->device_comms);

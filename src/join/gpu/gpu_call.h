@@ -3,9 +3,10 @@
  * Finds the collectives that a launch may belong to: the one that the enclosing NCCL call
  * asks for or, if that call ends a group, those of the group.
  *
- * Hides how a launch is matched within a group: by the device communicator and the
- * functions in the kernel's arguments, and by what calls with a single communicator show
- * about that device communicator.  Where two readings remain, neither is taken.
+ * Hides how a launch is matched within a group: by the GPU, by the device communicator
+ * and the functions in the kernel's arguments, and by what calls with a single
+ * communicator show about that device communicator.  Where two readings remain, neither
+ * is taken.
  */
 #ifndef TAP_JOIN_GPU_GPU_CALL_H
 #define TAP_JOIN_GPU_GPU_CALL_H
@@ -25,6 +26,7 @@ struct tap_gpu_op {
 	struct tap_member *member;
 	struct tap_operation operation;
 	int64_t begin_ns;
+	bool is_captured; /* it is for a graph */
 };
 
 /* A call that encloses launches. */
@@ -35,7 +37,10 @@ struct tap_gpu_call {
 	uint64_t call_id;
 	int64_t begin_ns, end_ns;
 	bool is_over;
-	bool is_cut; /* it has more operations, or launches, than are kept */
+	bool is_kept;	  /* it returned, but a thread of NCCL's still works for it */
+	bool is_worked;	  /* that thread has ended */
+	bool is_cut;	  /* it has more operations, or launches, than are kept */
+	bool has_batches; /* copy engines may carry some of its operations out */
 	struct tap_gpu_op *ops;
 	size_t op_count;
 	TAP_VEC(struct tap_gpu_site_launch) launches; /* NCCL's kernels, in order */
@@ -52,6 +57,7 @@ struct tap_gpu_launch {
 	uint64_t call_id;
 	int64_t begin_ns, end_ns;
 	struct tap_gpu_call *call; /* that encloses it, or NULL */
+	uint64_t context;	   /* 0 unknown */
 	struct tap_fields about;   /* decoded fields: kernel.h */
 };
 
@@ -61,18 +67,36 @@ struct tap_gpu_calls {
 	struct tap_table groups;       /* by (process, thread) */
 	struct tap_table device_comms; /* comm_id by (process, device communicator) */
 	struct tap_table comms;	       /* a device communicator by (process, comm_id) */
+	/* Calls that are kept, in the order in which they returned. */
+	TAP_VEC(struct tap_gpu_call *) kept;
 };
 
-/* Both return 0 or -ENOMEM. */
+/* All return 0 or -ENOMEM. */
 
 /* Adds a launch to the open call that encloses it; NULL: no call does. */
 int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *call,
 			 struct tap_gpu_launch *launch);
+/* The call encloses what NCCL makes collectives of by copy engines; NULL: none does. */
+int tap_gpu_calls_batch(struct tap_gpu_calls *calls, const struct tap_span *call);
 /* The call of this span if it encloses launches, else NULL. */
 const struct tap_gpu_call *tap_gpu_calls_find(const struct tap_gpu_calls *calls,
 					      const struct tap_span *span);
-/* Takes an NCCL call that has ended. */
-int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span);
+/* Takes an NCCL call that has ended; is_kept: until tap_gpu_calls_drop(). */
+int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span,
+			bool is_kept);
+
+/* The oldest call that is kept, if there are more than so many; NULL: there are not. */
+const struct tap_gpu_call *tap_gpu_calls_kept(const struct tap_gpu_calls *calls,
+					      size_t more_than);
+/*
+ * A thread has done what it was created for in this call.  Returns the call if it is
+ * kept; else NULL, and the call will not be.
+ */
+const struct tap_gpu_call *tap_gpu_calls_worked(struct tap_gpu_calls *calls,
+						const struct tap_process *process,
+						uint64_t call_id);
+/* No thread works any more for a call that is kept: it is over. */
+void tap_gpu_calls_drop(struct tap_gpu_calls *calls, const struct tap_gpu_call *call);
 
 /* The operations that a run is a part of. */
 struct tap_gpu_reading {
@@ -90,6 +114,13 @@ struct tap_gpu_reading {
 int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
 		       const struct tap_gpu_launch *launch,
 		       const struct tap_fields *about, struct tap_gpu_reading *reading);
+
+/*
+ * Whether the reading has all operations of the call on its communicator, and no other
+ * launch of the call has a part in them.
+ */
+bool tap_gpu_calls_is_whole(const struct tap_gpu_launch *launch,
+			    const struct tap_gpu_reading *reading);
 
 void tap_gpu_launch_put(struct tap_gpu_launch *launch);
 

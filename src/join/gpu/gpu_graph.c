@@ -8,7 +8,7 @@
 struct tap_gpu_entry {
 	uint64_t a, b;
 	uint64_t call_id;	       /* of a node: that made its root */
-	struct tap_gpu_launch *launch; /* of a captured call */
+	struct tap_gpu_launch *launch; /* of a captured call; NULL: not recorded yet */
 	TAP_LIST_LINK(struct tap_gpu_entry) used;
 };
 
@@ -66,7 +66,15 @@ int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process 
 	if (!entry)
 		return -ENOMEM;
 	entry->call_id = root;
-	return 0;
+	return !call_id || original || make(&graphs->captured, process->number, call_id)
+		       ? 0
+		       : -ENOMEM;
+}
+
+bool tap_gpu_graphs_have(const struct tap_gpu_graphs *graphs,
+			 const struct tap_process *process, uint64_t call_id)
+{
+	return tap_table_find(&graphs->captured.by_id, process->number, call_id);
 }
 
 int tap_gpu_graphs_captured(struct tap_gpu_graphs *graphs, struct tap_gpu_launch *launch)

@@ -36,6 +36,10 @@ int tap_gpu_graphs_node(struct tap_gpu_graphs *graphs, const struct tap_process 
 /* Adds a captured launch; takes a reference. */
 int tap_gpu_graphs_captured(struct tap_gpu_graphs *graphs, struct tap_gpu_launch *launch);
 
+/* Whether the call has made a node that is known. */
+bool tap_gpu_graphs_have(const struct tap_gpu_graphs *graphs,
+			 const struct tap_process *process, uint64_t call_id);
+
 /* The launch that a node was captured from, or NULL. */
 struct tap_gpu_launch *tap_gpu_graphs_find(struct tap_gpu_graphs *graphs,
 					   const struct tap_process *process,

@@ -62,6 +62,7 @@ struct tap_gpu_launch *tap_gpu_launch_make(const struct tap_span *span)
 	launch->process = span->process;
 	launch->name = span->name;
 	launch->call_id = span->call_id;
+	launch->context = tap_fields_number(&span->entry, "context");
 	launch->begin_ns = span->begin_ns;
 	launch->end_ns = span->end_ns;
 	tap_gpu_launch_number(span, &pending->number);

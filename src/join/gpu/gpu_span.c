@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/compiler.h"
 #include "join/base/time.h"
+#include "join/gpu/gpu_repeat.h"
 #include "join/model/comm.h"
+#include "join/nccl/attribution.h"
 #include "join/nccl/kernel.h"
 
 /* Most names of kernels: a damaged trace cannot fill the memory. */
@@ -28,17 +29,25 @@ static int add_number(struct tap_fields *fields, const char *name, int64_t numbe
 	return 0;
 }
 
+/* Each name by itself: the compiler knows the head of a constant. */
 int tap_gpu_copy_about(struct tap_fields *to, const struct tap_fields *from)
 {
-	static const char *const names[] = {"kernel_kind", "known",    "collective",
-					    "op",	   "datatype", "algorithm",
-					    "protocol",	   "channels", "device_comm",
-					    "left_out"};
-	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < ARRAY_SIZE(names); i++)
-		ret = tap_fields_copy(to, from, names[i]);
+#define COPY(name) ret = ret ? ret : tap_fields_copy(to, from, name)
+	COPY("kernel_kind");
+	COPY("known");
+	COPY("collective");
+	COPY("op");
+	COPY("datatype");
+	COPY("algorithm");
+	COPY("protocol");
+	COPY("channels");
+	COPY("device_comm");
+	COPY("left_out");
+	COPY("channel_mask");
+	COPY("nccl_version");
+#undef COPY
 	return ret;
 }
 
@@ -223,6 +232,39 @@ static int emit_collective(struct tap_context *context, const struct tap_gpu_run
 	return ret;
 }
 
+/* A kernel of its own for all that a call asked for bounds the messages of others. */
+static int ascribe(struct tap_context *context, const struct tap_gpu_run *run,
+		   const struct tap_gpu_reading *reading)
+{
+	struct tap_attribution_kernel kernel = {.span = run->span,
+						.member = run->span->member,
+						.about = &run->root->about,
+						.count = reading->count};
+	struct tap_attribution *attribution =
+		tap_context_state(context, &tap_attribution_layer);
+	const bool is_repeated = run->root != run->launch;
+	bool is_contradicted = false;
+	size_t i;
+	int ret;
+
+	if (!kernel.member || run->root->name->cuda != TAP_CUDA_KERNEL ||
+	    !tap_gpu_calls_is_whole(run->root, reading))
+		return 0;
+	if (is_repeated)
+		kernel.graph_launch_id = run->launch->call_id;
+	kernel.operations = malloc(reading->count * sizeof(*kernel.operations));
+	if (!kernel.operations)
+		return -ENOMEM;
+	for (i = 0; i < reading->count; i++) {
+		kernel.operations[i] = tap_gpu_operation_of(reading->ops[i]);
+		is_contradicted |= reading->ops[i]->is_captured != is_repeated;
+	}
+	ret = is_contradicted ? tap_attribution_unknown(attribution, kernel.span->process)
+			      : tap_attribution_kernel(attribution, &kernel);
+	free(kernel.operations);
+	return ret;
+}
+
 /* Finds the collective of a run; none for a kernel that is not NCCL's. */
 static int find_collective(struct tap_context *context, const struct tap_gpu_calls *calls,
 			   struct tap_gpu_run *run, enum tap_why why,
@@ -274,6 +316,13 @@ int tap_gpu_emit(struct tap_context *context, const struct tap_gpu_calls *calls,
 		ret = emit_launch(context, run);
 	if (!ret && span->gpu.call)
 		ret = emit_collective(context, run, &reading);
+	if (!ret && span->gpu.call)
+		ret = ascribe(context, run, &reading);
+	/* Of a node that is not known, nothing was told when its graph was launched. */
+	if (!ret && span->gpu.is_nccl && run->is_in_graph && !run->root)
+		ret = tap_attribution_unknown(tap_context_state(context,
+								&tap_attribution_layer),
+					      span->process);
 	free(reading.ops);
 	return ret;
 }

@@ -161,6 +161,7 @@ int tap_comms_describe(struct tap_comms *comms, const struct tap_process *proces
 	    !tap_fields_get_unsigned(about, "collectives", &collectives) &&
 	    collectives > member->collectives)
 		member->collectives = collectives;
+	member->is_made |= !is_statedump && phase < PHASE_DESTROYED;
 	/* Another thread writes the state dump, which may come after the end. */
 	if (member->is_over || tap_fields_are_equal(&member->about, about))
 		return 0;

@@ -39,6 +39,7 @@ struct tap_member {
 	int64_t rank;	       /* -1 unknown */
 	int64_t device;	       /* -1 unknown */
 	bool is_over;	       /* destroyed or aborted: no later description counts */
+	bool is_made;	       /* the recording has seen it being made */
 	struct tap_fields about;
 	uint64_t collectives; /* the count in its latest state dump */
 	uint64_t missing;

@@ -143,6 +143,14 @@ static inline int tap_emit_defect(const struct tap_context *context,
 					 : 0;
 }
 
+static inline int tap_emit_connection(const struct tap_context *context,
+				      const struct tap_nccl_connection *connection)
+{
+	return context->consumer->connection
+		       ? context->consumer->connection(context->data, connection)
+		       : 0;
+}
+
 static inline int tap_emit_problem(const struct tap_context *context,
 				   const struct tap_problem *problem)
 {

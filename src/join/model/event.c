@@ -29,3 +29,29 @@ enum tap_gpu_event tap_gpu_event(const char *name)
 			return events[i].event;
 	return TAP_GPU_NONE;
 }
+
+enum tap_net_event tap_net_event(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum tap_net_event event;
+	} events[] = {
+		{"net:connect", TAP_NET_CONNECT},
+		{"net:accept", TAP_NET_ACCEPT},
+		{"net:close", TAP_NET_CLOSE},
+		{"tap:statedump_socket", TAP_NET_STATEDUMP},
+		{"net:handshake", TAP_NET_HANDSHAKE},
+		{"net:stream_end", TAP_NET_STREAM_END},
+		{"net:undecoded", TAP_NET_UNDECODED},
+		{"net:service_request", TAP_NET_SERVICE_REQUEST},
+		{"net:service_response", TAP_NET_SERVICE_RESPONSE},
+		{"net:send", TAP_NET_SEND},
+		{"net:recv", TAP_NET_RECV},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (!strcmp(name, events[i].name))
+			return events[i].event;
+	return TAP_NET_NONE;
+}

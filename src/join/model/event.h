@@ -22,6 +22,11 @@ enum tap_event_kind {
 	TAP_EVENT_OPEN_CALL,
 	TAP_EVENT_PROCESS_END,
 	TAP_EVENT_SAMPLE,
+	TAP_EVENT_CCL_THREAD,
+	TAP_EVENT_CCL_THREAD_DOES,
+	TAP_EVENT_CCL_THREAD_SLEEP,
+	TAP_EVENT_CCL_THREAD_WAKE,
+	TAP_EVENT_CCL_THREAD_END,
 	/*
 	 * State dumps, which the tracer writes repeatedly: what is known already stays.
 	 */
@@ -29,6 +34,7 @@ enum tap_event_kind {
 	TAP_EVENT_STATEDUMP_LIBRARY,
 	TAP_EVENT_STATEDUMP_COMM,
 	TAP_EVENT_STATEDUMP_THREAD,
+	TAP_EVENT_STATEDUMP_CCL_THREAD,
 	TAP_EVENT_STATEDUMP_STACK,
 	TAP_EVENT_STATEDUMP_END,
 	TAP_EVENT_VERBS, /* any event of the layer of verbs, state dumps included */
@@ -36,6 +42,7 @@ enum tap_event_kind {
 	TAP_EVENT_NCCL_ARGS, /* NCCL's arguments for the kernel of the next launch */
 	TAP_EVENT_FUNCTION,  /* the name of a kernel function; in state dumps, too */
 	TAP_EVENT_GPU,	     /* of work that ran on a GPU: tap_gpu_event */
+	TAP_EVENT_NET,	     /* of sockets: tap_net_event */
 	TAP_EVENT_KINDS,
 };
 
@@ -53,6 +60,22 @@ enum tap_gpu_event {
 	TAP_GPU_NONE, /* ignored */
 };
 
+/* The events of the layer of sockets. */
+enum tap_net_event {
+	TAP_NET_CONNECT,
+	TAP_NET_ACCEPT,
+	TAP_NET_CLOSE,
+	TAP_NET_STATEDUMP,
+	TAP_NET_HANDSHAKE,
+	TAP_NET_STREAM_END,
+	TAP_NET_UNDECODED,
+	TAP_NET_SERVICE_REQUEST,
+	TAP_NET_SERVICE_RESPONSE,
+	TAP_NET_SEND,
+	TAP_NET_RECV,
+	TAP_NET_NONE, /* ignored */
+};
+
 /* One event. */
 struct tap_event {
 	enum tap_event_kind kind;
@@ -60,6 +83,7 @@ struct tap_event {
 	const struct tap_name *name; /* of an entry or exit */
 	enum tap_verbs_event verbs;
 	enum tap_gpu_event gpu;
+	enum tap_net_event net;
 	int64_t time_ns;
 	int64_t begin_ns;      /* of a call with one event, after the call; 0 unknown */
 	int64_t end_ns;	       /* of work that ran on a GPU; 0 unknown */
@@ -84,5 +108,7 @@ struct tap_event {
 
 /* The event of this name, which begins with "gpu:". */
 enum tap_gpu_event tap_gpu_event(const char *name);
+/* The event of this name, which begins with "net:", or tap:statedump_socket. */
+enum tap_net_event tap_net_event(const char *name);
 
 #endif

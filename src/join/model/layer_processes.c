@@ -150,7 +150,7 @@ static int take_sample(const struct tap_context *context,
 				    .tid = -1};
 
 	sample.interval_ns = tap_fields_number(fields, "interval_ns");
-	if (!strcmp(sample.source, "thread"))
+	if (!strcmp(sample.source, "thread") || !strcmp(sample.source, "proxy"))
 		tap_fields_get_signed(fields, "tid", &sample.tid);
 	sample.count = count_names(sample.names);
 	sample.values = get_array(fields, "values", &sample.count);

@@ -17,9 +17,12 @@ const char *tap_link_kind_name(enum tap_link_kind kind)
 		[TAP_LINK_SEND_RECEIVE] = "send-receive",
 		[TAP_LINK_CTS_MESSAGE] = "cts-message",
 		[TAP_LINK_FLUSH_MESSAGE] = "flush-message",
+		[TAP_LINK_SOCKET_MESSAGE] = "socket-message",
 		[TAP_LINK_API_LAUNCH] = "api-launch",
 		[TAP_LINK_LAUNCH_KERNEL] = "launch-kernel",
 		[TAP_LINK_KERNEL_COLLECTIVE] = "kernel-collective",
+		[TAP_LINK_MESSAGE_KERNEL] = "message-kernel",
+		[TAP_LINK_PROXY_OP] = "proxy-op",
 	};
 
 	return names[kind];
@@ -45,6 +48,25 @@ const char *tap_mismatch_name(enum tap_mismatch mismatch)
 	};
 
 	return names[mismatch];
+}
+
+uint64_t tap_link_comm_key(const struct tap_link *link)
+{
+	if (link->kind == TAP_LINK_MESSAGE_KERNEL)
+		return tap_member_comm(link->ends[0].member)->key;
+	return link->comm ? link->comm->key : 0;
+}
+
+void tap_link_add_op_key(struct tap_buffer *buffer, const struct tap_link *link)
+{
+	const bool is_message = link->kind == TAP_LINK_MESSAGE_KERNEL;
+	const struct tap_link_end *last = &link->ends[is_message ? link->count - 1 : 1];
+
+	/* The first end of a message is the sender. */
+	if (is_message || link->comm)
+		tap_operation_add_key(buffer,
+				      is_message ? link->operation : link->ends[0].name,
+				      link->ends[0].rank, last->rank, link->op_number);
 }
 
 int64_t tap_link_uncertainty_ns(const struct tap_link *link)

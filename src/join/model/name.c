@@ -42,6 +42,8 @@ static void guess(struct tap_name *name)
 static void describe(struct tap_name *name)
 {
 	name->is_poll = tap_call_is_polled(name->name);
+	name->is_nccl = !strcmp(name->layer, "nccl");
+	name->is_made_of_messages = tap_call_is_made_of(name->name, TAP_MADE_OF_MESSAGES);
 	if (!name->row) {
 		guess(name);
 		return;

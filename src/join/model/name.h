@@ -25,6 +25,8 @@ struct tap_name {
 	enum tap_cuda_kind cuda;
 	bool is_cuda_wait; /* the call returns when its work is done */
 	bool is_poll;
+	bool is_nccl;		  /* a function of NCCL */
+	bool is_made_of_messages; /* tap_call_is_made_of() */
 };
 
 /* All zero is no name. */

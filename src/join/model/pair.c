@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread with open calls; dropped with its last one. */
+/* So many threads without open calls are kept: most will have the next one. */
+#define THREADS_KEPT 4096
+
+/* A thread with open calls, or that had some. */
 struct tap_thread {
 	uint64_t process; /* number */
 	int64_t tid;
@@ -133,11 +136,18 @@ static void leave_thread(struct tap_pairs *pairs, struct tap_span *span)
 		return;
 	tap_list_remove(&thread->nest, span, nest);
 	span->thread = NULL;
-	if (thread->nest.first)
+	if (thread->nest.first || pairs->threads.count <= THREADS_KEPT)
 		return;
 	tap_table_remove(&pairs->threads, thread->process, (uint64_t) thread->tid);
 	thread->next = pairs->free_threads;
 	pairs->free_threads = thread;
+}
+
+/* The result is asked for by many. */
+static void note_result(struct tap_span *span)
+{
+	span->result = tap_span_find_result(span);
+	span->is_result_known = true;
 }
 
 /* Ends a call in this state and gives its span to the consumer. */
@@ -152,6 +162,7 @@ static int end(struct tap_pairs *pairs, struct tap_span *span, enum tap_span_sta
 	tap_table_remove(&pairs->open, span->process->number, span->call_id);
 	tap_list_remove(&pairs->opened, span, open);
 	span->state = state;
+	note_result(span);
 	if (state == TAP_SPAN_END_LOST)
 		pairs->loss->lost_exits++;
 	return give(pairs, span);
@@ -162,8 +173,9 @@ static int end_above(struct tap_pairs *pairs, struct tap_thread *thread, uint64_
 {
 	int ret = 0;
 
-	/* The thread is dropped with its last call: check before ending that. */
-	while (!ret && thread && thread->nest.last->call_id > call_id) {
+	/* The thread may be dropped with its last call: check before ending that. */
+	while (!ret && thread && thread->nest.last &&
+	       thread->nest.last->call_id > call_id) {
 		struct tap_span *span = thread->nest.last;
 
 		if (!span->nest.before)
@@ -276,6 +288,7 @@ int tap_pairs_exit(struct tap_pairs *pairs, struct tap_process *process,
 	span->state = TAP_SPAN_BEGIN_LOST;
 	span->end_ns = event->time_ns;
 	tap_fields_swap(&span->exit, &event->fields);
+	note_result(span);
 	return give(pairs, span);
 }
 

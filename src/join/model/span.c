@@ -53,7 +53,14 @@ int64_t tap_operation_bytes(const struct tap_operation *operation)
 	return bytes;
 }
 
-const struct tap_field *tap_span_result(const struct tap_span *span)
+bool tap_loss_is_none(const struct tap_loss *loss)
+{
+	return !loss->discarded_events && !loss->discarded_packets &&
+	       !loss->discarded_unknown && !loss->damaged_streams &&
+	       !loss->removed_chunks && !loss->is_window;
+}
+
+const struct tap_field *tap_span_find_result(const struct tap_span *span)
 {
 	return tap_fields_find(&span->exit, span->work.kind ? "status" : "result");
 }
@@ -98,4 +105,17 @@ void tap_operation_add_key(struct tap_buffer *buffer, const struct tap_name *nam
 	}
 	tap_buffer_add_char(buffer, '.');
 	tap_buffer_add_unsigned(buffer, number);
+}
+
+uint64_t tap_sampled_growth(const struct tap_sampled *sample, const char *name)
+{
+	const char *one = sample->names;
+	size_t i, length;
+
+	for (i = 0; i < sample->count; i++, one += length + (one[length] == ',')) {
+		length = strcspn(one, ",");
+		if (length == strlen(name) && !strncmp(one, name, length))
+			return sample->growth[i];
+	}
+	return 0;
 }

@@ -102,7 +102,7 @@ struct tap_problem {
 struct tap_sampled {
 	const struct tap_process *process;
 	int64_t time_ns;
-	const char *source;   /* "port", "thread", "gpu", or a newer tracer's */
+	const char *source; /* "port", "thread", "proxy", "gpu", or a newer tracer's */
 	const char *subject;  /* "mlx5_0/1", or "" */
 	const char *state;    /* in the kernel's words, or "" */
 	int64_t tid;	      /* of a thread, else -1 */
@@ -113,6 +113,9 @@ struct tap_sampled {
 	const uint64_t *growth; /* in that interval */
 	size_t count;
 };
+
+/* How much the counter of this name has grown; 0: it is as it was, or there is none. */
+uint64_t tap_sampled_growth(const struct tap_sampled *sample, const char *name);
 
 /* A thread that was in a call when recording began, or has been in one for long. */
 struct tap_thread_state {
@@ -183,6 +186,8 @@ enum tap_span_state {
 	TAP_SPAN_BEGIN_LOST, /* only its exit is in the trace */
 };
 
+struct tap_nccl_connection;
+struct tap_nccl_thread;
 struct tap_pairs;
 struct tap_thread;
 struct tap_member;
@@ -257,6 +262,8 @@ struct tap_span {
 	struct tap_member *member; /* of its communicator (comm.h), NULL none */
 	struct tap_fields entry;   /* arguments */
 	struct tap_fields exit;	   /* result and values that the call returned */
+	const struct tap_field *result; /* in exit, once is_result_known */
+	bool is_result_known;
 	struct tap_place place;	   /* set by lane.c, where the consumer uses it */
 	unsigned char filter;	   /* set by filtered.c, where filters are given */
 
@@ -288,6 +295,7 @@ struct tap_loss {
 	uint64_t ignored_fields;  /* of a type that a list cannot hold */
 	uint64_t damaged_streams; /* whose rest could not be read */
 	uint64_t removed_chunks;  /* the oldest, to keep the recording small */
+	uint64_t unrecorded;	  /* processes of the program, as the recorder knows */
 	/*
 	 * Processes in another time namespace than the first of their trace: one trace
 	 * cannot hold two clocks.
@@ -322,6 +330,9 @@ struct tap_loss {
 	struct tap_stream_loss *streams;
 };
 
+/* Whether, as far as is known, no event is missing. */
+bool tap_loss_is_none(const struct tap_loss *loss);
+
 /*
  * Any function may be NULL. Each returns 0 or -errno, which ends the reading.  The join
  * reports a process before anything else about it, and again if the process describes
@@ -335,6 +346,10 @@ struct tap_consumer {
 	int (*sample)(void *data, const struct tap_sampled *sample);
 	/* At each report of the thread's state. */
 	int (*thread)(void *data, const struct tap_thread_state *thread);
+	/* A thread of NCCL's own, once, when it ends or the trace does: nccl_thread.h. */
+	int (*nccl_thread)(void *data, const struct tap_nccl_thread *thread);
+	/* Each end of a connection of NCCL's, once, at the end: nccl_connection.h. */
+	int (*connection)(void *data, const struct tap_nccl_connection *connection);
 	/* Each time that something new is known of the member: comm.h. */
 	int (*communicator)(void *data, const struct tap_member *member);
 	/* A consumer keeps the span by tap_span_get(); its state then changes. */
@@ -380,7 +395,11 @@ void tap_operation_add_key(struct tap_buffer *buffer, const struct tap_name *nam
 			   int64_t rank, int64_t peer, uint64_t number);
 
 /* The call's result, or the status of a work request's completion; or NULL. */
-const struct tap_field *tap_span_result(const struct tap_span *span);
+const struct tap_field *tap_span_find_result(const struct tap_span *span);
+static inline const struct tap_field *tap_span_result(const struct tap_span *span)
+{
+	return span->is_result_known ? span->result : tap_span_find_result(span);
+}
 
 /*
  * Whether a result says that the call failed.  A call that does not block returns

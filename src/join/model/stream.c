@@ -18,9 +18,10 @@ bool tap_cuda_stream(const struct tap_span *span, uint64_t *ret)
 
 	if (tap_call_get(span->name->row, TAP_ROLE_STREAM, &span->entry, ret))
 		return false;
+	if (*ret)
+		return true;
 	tap_fields_get_unsigned(&span->entry, "per_thread", &is_per_thread);
-	if (!*ret)
-		*ret = is_per_thread ? TAP_STREAM_PER_THREAD : TAP_STREAM_LEGACY;
+	*ret = is_per_thread ? TAP_STREAM_PER_THREAD : TAP_STREAM_LEGACY;
 	return true;
 }
 

@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include "calls/nccl_enums.h"
-
 struct value {
 	const char *name; /* NULL: the end */
 	int64_t number;

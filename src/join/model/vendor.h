@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the values of NCCL's and CUDA's enumerations, where an event has a number
- * alone.
+ * NCCL's results, and names of the values of NCCL's and CUDA's enumerations, where an
+ * event has a number alone.
  *
  * Hides the vendors' numbers.  Each function returns NULL for a number that it does not
  * know.
@@ -10,6 +10,17 @@
 #define TAP_JOIN_MODEL_VENDOR_H
 
 #include <stdint.h>
+
+#include "calls/nccl_enums.h"
+
+/* Of ncclResult_t: TAP_RESULT_ncclRemoteError ... */
+/* clang-format off */
+#define TAP_NCCL_VALUE(name, number) TAP_RESULT_##name = (number),
+#define TAP_NCCL_ENUM(type, values) enum tap_nccl_result { values };
+TAP_NCCL_RESULTS
+#undef TAP_NCCL_ENUM
+#undef TAP_NCCL_VALUE
+/* clang-format on */
 
 /* "ncclInvalidArgument", "ncclFloat32", "ncclSum" */
 const char *tap_nccl_result_name(int64_t result);

@@ -85,6 +85,7 @@ static const char *const whys[] = {
 	[TAP_WHY_DROPPED] = "dropped",
 	[TAP_WHY_FAILED] = "failed",
 	[TAP_WHY_FLUSHED] = "flushed",
+	[TAP_WHY_GRAPH] = "graph",
 	[TAP_WHY_GIVEN_UP] = "given-up",
 	[TAP_WHY_LATE] = "late",
 	[TAP_WHY_LOST] = "lost",
@@ -97,6 +98,7 @@ static const char *const whys[] = {
 	[TAP_WHY_QUEUE] = "queue-unknown",
 	[TAP_WHY_CONCURRENT] = "concurrent",
 	[TAP_WHY_SETUP] = "setup-missing",
+	[TAP_WHY_TIMES] = "times",
 	[TAP_WHY_UNPROVED] = "unproved",
 	[TAP_WHY_ZERO_TIME] = "zero-time",
 };
@@ -109,9 +111,11 @@ const char *tap_match_name(enum tap_match_kind kind)
 		[TAP_MATCH_SEND_RECEIVE] = "send-receive",
 		[TAP_MATCH_CTS_MESSAGE] = "cts-message",
 		[TAP_MATCH_FLUSH_MESSAGE] = "flush-message",
+		[TAP_MATCH_SOCKET_MESSAGE] = "socket-message",
 		[TAP_MATCH_API_LAUNCH] = "api-launch",
 		[TAP_MATCH_LAUNCH_KERNEL] = "launch-kernel",
 		[TAP_MATCH_KERNEL_COLLECTIVE] = "kernel-collective",
+		[TAP_MATCH_MESSAGE_KERNEL] = "message-kernel",
 	};
 
 	return names[kind];
@@ -217,9 +221,20 @@ bool tap_work_is_run(const struct tap_work *work)
 	return work->kind == TAP_WORK_GPU;
 }
 
+bool tap_work_is_proxy(const struct tap_work *work)
+{
+	return work->kind == TAP_WORK_PROXY_OP || work->kind == TAP_WORK_PROXY_CTRL;
+}
+
+bool tap_work_is_known_late(const struct tap_work *work)
+{
+	return tap_work_is_run(work) || work->kind == TAP_WORK_PROXY_OP;
+}
+
 bool tap_work_is_receive(const struct tap_work *work)
 {
-	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE;
+	return work->kind == TAP_WORK_RECEIVE || work->kind == TAP_WORK_NET_RECEIVE ||
+	       (work->kind == TAP_WORK_PROXY_OP && work->proxy.is_receive);
 }
 
 bool tap_work_is_shared(const struct tap_work *work)
@@ -231,5 +246,7 @@ uint64_t tap_work_queue_id(const struct tap_work *work)
 {
 	if (tap_work_is_message(work))
 		return work->message.net_id;
+	if (tap_work_is_proxy(work))
+		return work->proxy.id;
 	return work->request.srq_id ? work->request.srq_id : work->request.qp_id;
 }

@@ -22,6 +22,9 @@ enum tap_work_kind {
 	TAP_WORK_NET_SEND,
 	TAP_WORK_NET_RECEIVE,
 	TAP_WORK_GPU, /* work that ran on a GPU */
+	/* Of NCCL's proxy: an operation on a connection; what a thread does. */
+	TAP_WORK_PROXY_OP,
+	TAP_WORK_PROXY_CTRL,
 };
 
 /* The work that a span represents: the kind selects the member. */
@@ -48,6 +51,12 @@ struct tap_work {
 			uint64_t device, stream;
 			uint64_t number; /* among all work on GPUs */
 		} run;
+		/* Of a connection, or of a thread. */
+		struct {
+			uint64_t id;	 /* net_id, or the thread's id */
+			uint64_t number; /* among all of its kind */
+			bool is_receive;
+		} proxy;
 	};
 };
 
@@ -58,9 +67,11 @@ enum tap_match_kind {
 	TAP_MATCH_SEND_RECEIVE,
 	TAP_MATCH_CTS_MESSAGE,
 	TAP_MATCH_FLUSH_MESSAGE,
+	TAP_MATCH_SOCKET_MESSAGE,
 	TAP_MATCH_API_LAUNCH, /* of a launch inside a call */
 	TAP_MATCH_LAUNCH_KERNEL,
 	TAP_MATCH_KERNEL_COLLECTIVE,
+	TAP_MATCH_MESSAGE_KERNEL,
 	TAP_MATCH_KINDS,
 };
 
@@ -80,6 +91,7 @@ enum tap_why {
 	TAP_WHY_DROPPED,      /* records are missing; the other event may be among them */
 	TAP_WHY_FAILED,	      /* the request completed with an error */
 	TAP_WHY_FLUSHED,      /* an earlier request failed */
+	TAP_WHY_GRAPH,	      /* what graphs repeat is unknown */
 	TAP_WHY_GIVEN_UP,     /* too many waited at once */
 	TAP_WHY_LATE,	      /* earlier connections of the two are unknown */
 	TAP_WHY_LOST,	      /* lost on the way: later ones arrived */
@@ -92,6 +104,7 @@ enum tap_why {
 	TAP_WHY_QUEUE,	    /* an error, of either queue of a queue pair */
 	TAP_WHY_CONCURRENT, /* two threads took ordinals at once */
 	TAP_WHY_SETUP,	    /* the creation of the queue pair is unknown */
+	TAP_WHY_TIMES,	    /* no other one fits the times */
 	TAP_WHY_UNPROVED,   /* something may have been lost on the way */
 	TAP_WHY_ZERO_TIME,  /* CUPTI reported no times of that many */
 	TAP_WHY_COUNT,
@@ -163,5 +176,10 @@ uint64_t tap_work_queue_id(const struct tap_work *work);
 
 /* Whether the work ran on a GPU. */
 bool tap_work_is_run(const struct tap_work *work);
+
+/* Whether the work is of NCCL's proxy: a ProxyOp or a ProxyCtrl. */
+bool tap_work_is_proxy(const struct tap_work *work);
+/* Whether the reader learns of the work long after its end. */
+bool tap_work_is_known_late(const struct tap_work *work);
 
 #endif

@@ -49,6 +49,12 @@ void tap_work_add_id(struct tap_buffer *buffer, const struct tap_process *proces
 		tap_buffer_add_unsigned(buffer, work->run.number);
 		return;
 	}
+	if (tap_work_is_proxy(work)) {
+		tap_buffer_add_string(buffer,
+				      work->kind == TAP_WORK_PROXY_OP ? ".p" : ".c");
+		tap_buffer_add_unsigned(buffer, work->proxy.number);
+		return;
+	}
 	if (tap_work_is_message(work)) {
 		tap_buffer_add_string(buffer, ".n");
 		tap_buffer_add_unsigned(buffer, work->message.net_id);
@@ -77,7 +83,14 @@ void tap_work_add_row(struct tap_buffer *buffer, const struct tap_work *work)
 		tap_buffer_add_unsigned(buffer, work->run.device);
 		return;
 	}
-	tap_buffer_add_string(buffer, tap_work_is_message(work) ? "net " : kind);
+	if (work->kind == TAP_WORK_PROXY_CTRL) {
+		tap_buffer_add_string(buffer, "thread ");
+		tap_buffer_add_unsigned(buffer, work->proxy.id);
+		return;
+	}
+	if (tap_work_is_message(work) || tap_work_is_proxy(work))
+		kind = "net ";
+	tap_buffer_add_string(buffer, kind);
 	tap_buffer_add_unsigned(buffer, tap_work_queue_id(work));
 	tap_buffer_add_string(buffer, tap_work_is_receive(work) ? " receive" : " send");
 }

@@ -237,6 +237,7 @@ static int describe_reported(struct tap_fields *fields, const struct reported *r
 	    add_number(fields, "channels", count_bits(reported->channel_mask), false) ||
 	    add_number(fields, "channel_mask", reported->channel_mask, true) ||
 	    add_number(fields, "device_comm", reported->comm, true) ||
+	    add_number(fields, "nccl_version", reported->version, false) ||
 	    (!reported->complete && add_number(fields, "left_out", 1, false)))
 		return -ENOMEM;
 	return 0;
@@ -279,14 +280,20 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t nr_ranks)
+bool tap_kernel_is_batch(const char *function)
 {
-	static const char *const copies[] = {"cuMemcpyAsync", "cuMemcpyDtoDAsync_v2",
-					     NULL};
 	static const char *const batches[] = {"cuMemcpyBatchAsync",
 					      "cuMemcpyBatchAsync_v2",
 					      "cuStreamBatchMemOp",
 					      "cuStreamBatchMemOp_v2", NULL};
+
+	return is_one_of(function, batches);
+}
+
+const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t nr_ranks)
+{
+	static const char *const copies[] = {"cuMemcpyAsync", "cuMemcpyDtoDAsync_v2",
+					     NULL};
 	if (!function || !nccl_call)
 		return NULL;
 	if (nr_ranks == 1)
@@ -294,7 +301,7 @@ const char *tap_kernel_copy(const char *function, const char *nccl_call, int64_t
 	/*
 	 * Other calls put batches on a stream to signal, or end a group of unknown calls.
 	 */
-	if (is_one_of(function, batches) &&
+	if (tap_kernel_is_batch(function) &&
 	    tap_call_is_made_of(nccl_call, TAP_MADE_OF_COPIES))
 		return "copy_engine";
 	return NULL;

@@ -22,7 +22,7 @@
  *   the kind is certain;
  * - collective, op, datatype, algorithm, protocol as NCCL spells them; of several
  *   functions each is a list in one order, with commas, "-" for none;
- * - channels, channel_mask, device_comm;
+ * - channels, channel_mask, device_comm, nccl_version;
  * - left_out: 1 if the launch has more functions than these.
  *
  * function is the name that the driver gives, or NULL; args the fields of the event, or
@@ -38,5 +38,9 @@ int tap_kernel_describe(struct tap_fields *fields, const char *function, uint64_
  */
 const char *tap_kernel_copy(const char *function, const char *nccl_call,
 			    int64_t nr_ranks);
+
+/* Whether NCCL makes collectives of operations in batches, as this function takes them.
+ */
+bool tap_kernel_is_batch(const char *function);
 
 #endif

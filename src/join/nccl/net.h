@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct tap_generation;
+struct tap_net_channel;
 struct tap_net_flush;
 struct tap_net_message;
 struct tap_net_piece;
@@ -48,6 +49,8 @@ struct tap_net {
 	uint64_t id;	 /* 0: not known to be NCCL's */
 	size_t qp_count; /* queue pairs not destroyed */
 	bool is_late;	 /* existed before recording began */
+	int64_t tid;	 /* of the thread that made it, -1 unknown */
+	
 	struct tap_net *peer;
 	struct tap_net *next; /* of all */
 	/* Of netib.c, of a receiver. */
@@ -72,7 +75,11 @@ struct tap_net {
 	/* Of a sender: what imm_data may mean; 0: not determined yet. */
 	unsigned int forms;
 
-	/* Of net_span.c, of a sender. */
+	/* Of net_span.c. */
+	const struct tap_net_channel *channel; /* that it is for, NULL not known yet */
+	uint64_t whole;	 /* messages of which all parts are known */
+	bool has_buffer; /* of these, some lie in a buffer that one protocol has */
+	/* The same, of a sender. */
 	uint64_t posted_number;
 	int64_t posted_begin_ns, posted_end_ns; /* of that message's posts */
 

@@ -84,7 +84,10 @@ void tap_net_message_count_posted(struct tap_net_message *message,
 		message->from = piece->sender->qp->observed;
 		message->begin_ns = piece->begin_ns;
 		message->end_ns = piece->end_ns;
+		message->source = piece->source;
 	}
+	if (piece->source < message->source)
+		message->source = piece->source;
 	if (piece->begin_ns < message->begin_ns)
 		message->begin_ns = piece->begin_ns;
 	if (piece->end_ns > message->end_ns)

@@ -29,6 +29,7 @@ struct tap_net_message {
 	bool is_noted;	/* net_flush knows that all is received */
 	uint64_t lengths[TAP_NET_REQUESTS_MAX];
 	uint64_t addresses[TAP_NET_REQUESTS_MAX];
+	uint64_t source;	      /* of the first request at the sender */
 	uint64_t status;	      /* of the first piece that failed */
 	int64_t begin_ns, end_ns;     /* of its posts */
 	int64_t sent_ns, received_ns; /* the latest */

@@ -5,6 +5,9 @@
 #include "join/model/context.h"
 #include "join/model/link.h"
 #include "join/model/work.h"
+#include "join/nccl/attribution.h"
+#include "join/nccl/net_channel.h"
+#include "join/nccl/net_region.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
 
@@ -17,7 +20,33 @@ struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
 				 .message = {.net_id = net->id, .number = number}};
 }
 
-static struct tap_span *make_span(struct tap_context *context, const struct tap_net *net,
+static const struct tap_net_channel *find_channel(const struct tap_context *context,
+						  const struct tap_net *net)
+{
+	const struct tap_net_channels *channels =
+		tap_context_state(context, &tap_net_channels_layer);
+	const struct tap_net_channel *own =
+		tap_net_channel_of(channels, net->process, net->key);
+	const struct tap_net_channel *others =
+		net->peer ? tap_net_channel_of(channels, net->peer->process,
+					       net->peer->key)
+			  : NULL;
+
+	if (!own || !others)
+		return tap_loss_is_none(&context->loss) ? own : NULL;
+	return tap_net_channels_agree(own, others) ? own : NULL;
+}
+
+const struct tap_net_channel *tap_net_channel(const struct tap_context *context,
+					      struct tap_net *net)
+{
+	/* Once its queue pairs are gone, its owner's address may be another one's. */
+	if (!net->channel && net->qp_count)
+		net->channel = find_channel(context, net);
+	return net->channel;
+}
+
+static struct tap_span *make_span(struct tap_context *context, struct tap_net *net,
 				  const char *name, enum tap_work_kind kind,
 				  const struct tap_net_message *message, int64_t tid,
 				  int64_t begin_ns)
@@ -34,6 +63,7 @@ static struct tap_span *make_span(struct tap_context *context, const struct tap_
 	tap_fields_add_unsigned(&span->entry, "requests", message->requests);
 	tap_fields_add_unsigned(&span->entry, "peer_process", net->peer->process->number);
 	tap_fields_add_unsigned(&span->entry, "peer_net_id", net->peer->id);
+	tap_net_channel_describe(tap_net_channel(context, net), &span->entry);
 	return span;
 }
 
@@ -185,6 +215,64 @@ static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 	return tap_emit_link(context, &link);
 }
 
+/* Where a message of one request lies; the addresses of several are not in one buffer. */
+static struct tap_net_buffer buffer_of(const struct tap_context *context,
+				       const struct tap_net_message *message)
+{
+	const struct tap_net_regions *regions =
+		tap_context_state(context, &tap_net_regions_layer);
+	const uint64_t bytes = message->lengths[0];
+	struct tap_net_buffer sent_from, received_in;
+
+	if (message->requests != 1)
+		return (struct tap_net_buffer){0};
+	sent_from = tap_net_regions_find(regions, message->from->process,
+					 message->source, bytes);
+	received_in = tap_net_regions_find(regions, message->to->process,
+					   message->addresses[0], bytes);
+	return tap_net_buffer_common(&sent_from, &received_in);
+}
+
+static void count_whole(struct tap_net *net, const struct tap_net_buffer *buffer)
+{
+	net->whole++;
+	net->has_buffer |= buffer->protocol != TAP_NET_PROTOCOL_UNKNOWN;
+}
+
+static void add_data(struct tap_fields *fields, const struct tap_net_message *message,
+		     const struct tap_net_buffer *buffer)
+{
+	tap_fields_add_unsigned(fields, "bytes", tap_net_message_bytes(message));
+	tap_fields_add_unsigned(fields, "parts", message->count);
+	if (!buffer->protocol)
+		return;
+	tap_fields_add_text(fields, "protocol", tap_net_protocol_name(buffer->protocol));
+	tap_fields_add_unsigned(fields, "slot", buffer->slot);
+	tap_fields_add_text(fields, "buffer_known", "inferred");
+}
+
+/* A link that is doubtful proves nothing of times. */
+static int ascribe(struct tap_context *context, const struct tap_qps *qps,
+		   const struct tap_net_message *message, const struct tap_span *send,
+		   const struct tap_span *receive, const struct tap_net_buffer *buffer)
+{
+	struct tap_attribution *attribution =
+		tap_context_state(context, &tap_attribution_layer);
+	const enum tap_why why = doubt(qps, message);
+	const struct tap_net_passed added = {
+		.send = send,
+		.receive = receive,
+		.posted_ns = message->begin_ns,
+		.arrived_ns = message->received_ns,
+		.bytes = tap_net_message_bytes(message),
+		.buffer = *buffer};
+
+	if (!why)
+		return tap_attribution_message(attribution, &added);
+	tap_attribution_doubtful(attribution, why);
+	return 0;
+}
+
 int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 		     struct tap_net_message *message, enum tap_why why,
 		     enum tap_span_state otherwise)
@@ -194,18 +282,18 @@ int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 	const bool is_received = is_whole && message->received == message->count;
 	struct tap_span *send = message->send, *receive = message->receive;
 	const enum tap_span_state unsent = otherwise;
+	struct tap_net_buffer buffer = {0};
 	int ret;
 
 	message->send = NULL;
 	message->receive = NULL;
 
 	if (is_whole) {
-		tap_fields_add_unsigned(&send->exit, "bytes",
-					tap_net_message_bytes(message));
-		tap_fields_add_unsigned(&send->exit, "parts", message->count);
-		tap_fields_add_unsigned(&receive->exit, "bytes",
-					tap_net_message_bytes(message));
-		tap_fields_add_unsigned(&receive->exit, "parts", message->count);
+		buffer = buffer_of(context, message);
+		count_whole(message->from, &buffer);
+		count_whole(message->to, &buffer);
+		add_data(&send->exit, message, &buffer);
+		add_data(&receive->exit, message, &buffer);
 		if (is_received && have_one_clock(message) &&
 		    message->received_ns >= message->begin_ns)
 			tap_fields_add_unsigned(&send->exit, "post_to_receive_ns",
@@ -232,6 +320,8 @@ int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 				       : unsent);
 	if (!ret && is_whole)
 		ret = emit_link(context, qps, message, send, receive);
+	if (!ret && is_received)
+		ret = ascribe(context, qps, message, send, receive, &buffer);
 	tap_pairs_put(&context->pairs, receive);
 	if (send)
 		tap_pairs_put(&context->pairs, send);

@@ -13,6 +13,15 @@
 
 struct tap_qps;
 
+struct tap_net_channel;
+
+/*
+ * What the connection is for, NULL unknown: nothing if its ends contradict each other, or
+ * events are missing, and only one end tells.
+ */
+const struct tap_net_channel *tap_net_channel(const struct tap_context *context,
+					      struct tap_net *net);
+
 /* Names message `number` at one end of a connection. */
 struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
 			     uint64_t number);

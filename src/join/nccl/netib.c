@@ -3,6 +3,7 @@
 #include "join/nccl/netib.h"
 
 #include "join/nccl/net_flush.h"
+#include "join/nccl/net_span.h"
 #include "join/model/process.h"
 #include "join/rdma/verbs.h"
 
@@ -109,6 +110,8 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		}
 		net->process = qp->process;
 		net->key = key;
+		net->tid = qp->tid;
+		
 		net->next = netib->all;
 		netib->all = net;
 	}
@@ -124,6 +127,8 @@ static void take_destroyed(void *data, struct tap_qp *qp)
 	struct tap_netib *netib = data;
 	struct tap_net *net = qp->observed;
 
+	if (net)
+		tap_net_channel(netib->context, net);
 	/* The next owner may have the same address. */
 	if (net && !--net->qp_count)
 		tap_table_remove(&netib->by_owner, net->process->number, net->key);
@@ -230,9 +235,9 @@ static void find_place(struct tap_netib *netib, const struct tap_net *net,
 
 /* ---- The receiver ---- */
 
-static uint64_t new_id(struct tap_netib *netib, const struct tap_net *net)
+uint64_t tap_netib_new_id(struct tap_netib *netib, const struct tap_process *process)
 {
-	struct process *own = process_of(netib, net->process);
+	struct process *own = process_of(netib, process);
 
 	return own ? ++own->nets : 0;
 }
@@ -240,7 +245,7 @@ static uint64_t new_id(struct tap_netib *netib, const struct tap_net *net)
 static void know(struct tap_netib *netib, struct tap_net *net)
 {
 	if (!net->id)
-		net->id = new_id(netib, net);
+		net->id = tap_netib_new_id(netib, net->process);
 }
 
 /*

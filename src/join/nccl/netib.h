@@ -44,4 +44,7 @@ struct tap_netib {
 
 extern const struct tap_layer tap_netib_layer;
 
+/* The next number of a connection of a process; 0: memory is short. */
+uint64_t tap_netib_new_id(struct tap_netib *netib, const struct tap_process *process);
+
 #endif

@@ -26,6 +26,18 @@ static int compare_ends(const void *left, const void *right)
 	return x < y ? -1 : x > y;
 }
 
+/* Often the calls came in order of rank. */
+static void sort_ends(struct tap_link_end *ends, size_t count)
+{
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		if (compare_ends(&ends[i - 1], &ends[i]) > 0) {
+			qsort(ends, count, sizeof(*ends), compare_ends);
+			return;
+		}
+}
+
 /* Sets the ends in order: the send first, or by rank.  Returns 0 or -ENOMEM. */
 static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 		    struct tap_link *link)
@@ -58,7 +70,7 @@ static int set_ends(struct tap_links *links, const struct tap_queue *slot,
 		links->ends[1] = links->ends[0];
 		links->ends[0] = send;
 	} else if (!slot->channel->has_peers) {
-		qsort(links->ends, link->count, sizeof(*links->ends), compare_ends);
+		sort_ends(links->ends, link->count);
 	}
 	return 0;
 }

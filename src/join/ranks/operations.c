@@ -11,6 +11,7 @@
 #include "join/ranks/operations.h"
 
 #include "join/model/layer.h"
+#include "join/model/vendor.h"
 #include "join/ranks/slot.h"
 
 #include <errno.h>
@@ -18,9 +19,6 @@
 
 /* Of ncclGroupEnd's enumeration group_outcome. */
 enum { GROUP_INNER, GROUP_LAUNCHED, GROUP_DROPPED, GROUP_SIMULATED };
-
-/* ncclInProgress, the result of a call that does not block. */
-#define IN_PROGRESS 7
 
 static struct tap_queue *find_group(struct tap_links *links, const struct tap_span *span,
 				    bool is_made)
@@ -183,7 +181,9 @@ static int does_count(const struct tap_span *span)
 	if (!result ||
 	    (result->kind != TAP_FIELD_UNSIGNED && result->kind != TAP_FIELD_SIGNED))
 		return MAY_COUNT;
-	return result->value.u && result->value.u != IN_PROGRESS ? COUNTS_NOT : COUNTS;
+	return result->value.u && result->value.u != TAP_RESULT_ncclInProgress
+		       ? COUNTS_NOT
+		       : COUNTS;
 }
 
 static int hold(struct tap_links *links, const struct tap_span *span)

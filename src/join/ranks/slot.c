@@ -378,15 +378,21 @@ static int file_all(struct tap_links *links, struct tap_held *held)
 
 /* ---- Missing ranks ---- */
 
-/* Whether nothing shows that the member has called this number. */
+/*
+ * Whether the member has certainly not called this number.  A call of which there is no later one
+ * may have been made before recording began; only of collectives a state dump tells how many.
+ */
 static bool has_not_come(struct tap_links *links, const struct tap_member *member,
 			 uint64_t key, uint64_t number)
 {
 	const struct tap_sequence *sequence =
 		tap_table_find(&links->sequences, member->number, key);
 
-	return (!sequence || sequence->last < number) &&
-	       (key != COLLECTIVES || member->collectives < number);
+	if (sequence && sequence->last >= number)
+		return false;
+	if (key == COLLECTIVES)
+		return member->collectives < number;
+	return sequence || (member->is_made && !links->context->loss.is_window);
 }
 
 /* The key of the peer's sequence of a message. */

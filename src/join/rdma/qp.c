@@ -329,6 +329,7 @@ int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
 		return 0;
 	is_new = !qp->generations;
 	know(qps, qp, event);
+	qp->tid = is_statedump ? -1 : event->tid;
 	generation =
 		tap_qp_generation(qp, is_statedump ? tap_event_number(event, "generation")
 						   : 1);

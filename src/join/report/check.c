@@ -5,6 +5,7 @@
  */
 #include "join/findings/findings.h"
 #include "join/model/comm.h"
+#include "join/report/check_connections.h"
 #include "join/report/columns.h"
 #include "join/report/defect.h"
 
@@ -41,6 +42,7 @@ struct check {
 	struct unobserved unobserved[UNOBSERVED_MAX];
 	size_t unobserved_count;
 	uint64_t other_unobserved;
+	struct tap_check_connections connections;
 	struct tap_defects defects;
 	struct tap_findings *findings;
 };
@@ -66,7 +68,6 @@ static const char *const verdicts[] = {[VERDICT_OK] = "ok",
 FORWARD(process, const struct tap_process *)
 FORWARD(thread, const struct tap_thread_state *)
 FORWARD(communicator, const struct tap_member *)
-FORWARD(span_begun, struct tap_span *)
 FORWARD(span_ended, struct tap_span *)
 FORWARD(end_state, const struct tap_end_state *)
 
@@ -97,6 +98,14 @@ static int note_problem(void *data, const struct tap_problem *problem)
 	unobserved->count = 1;
 	check->unobserved_count++;
 	return unobserved->what && unobserved->why ? 0 : -ENOMEM;
+}
+
+static int count_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	struct check *check = data;
+
+	tap_check_connections_add(&check->connections, connection);
+	return tap_findings_consumer.connection(check->findings, connection);
 }
 
 static int count_link(void *data, const struct tap_link *link)
@@ -226,13 +235,17 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	 * began.
 	 */
 	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
-	    loss->ignored_fields || loss->removed_chunks || loss->ambiguous_operations ||
+	    loss->ignored_fields || loss->removed_chunks || loss->unrecorded ||
+	    loss->ambiguous_operations ||
 	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
 	    check->view.context->gpu_times.clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
-		/* The owner of the memory does not show whether something is missing. */
-		if (kind == TAP_MATCH_REQUEST_MEMORY)
+		/*
+		 * The owner of the memory does not show whether something is missing, nor
+		 * does a message for which the times leave several kernels.
+		 */
+		if (kind == TAP_MATCH_REQUEST_MEMORY || kind == TAP_MATCH_MESSAGE_KERNEL)
 			continue;
 		one = judge_matches(&matches[kind], loss->is_window);
 		if (one > verdict)
@@ -383,6 +396,7 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	}
 	tap_buffer_add_char(line, '\n');
 	add_times_text(line, &check->view.context->gpu_times);
+	tap_check_connections_text(&check->connections, line);
 	for (i = 0; i < check->unobserved_count; i++) {
 		const struct unobserved *unobserved = &check->unobserved[i];
 
@@ -446,6 +460,7 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 	for (i = 0; i < count; i++)
 		add_row_json(json, &rows[i]);
 	tap_json_close(json);
+	tap_check_connections_json(&check->connections, json);
 	tap_json_open(json, "clock_errors", '{');
 	tap_json_unsigned(json, "count", times->clock_errors);
 	tap_json_signed(json, "max_ns", times->clock_error_max_ns);
@@ -484,6 +499,9 @@ static int finish(void *data, const struct tap_loss *loss)
 		row_of_work(&matches[TAP_MATCH_SEND_RECEIVE], TAP_MATCH_SEND_RECEIVE),
 		row_of_work(&matches[TAP_MATCH_CTS_MESSAGE], TAP_MATCH_CTS_MESSAGE),
 		row_of_work(&matches[TAP_MATCH_FLUSH_MESSAGE], TAP_MATCH_FLUSH_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_SOCKET_MESSAGE],
+			    TAP_MATCH_SOCKET_MESSAGE),
+		row_of_work(&matches[TAP_MATCH_MESSAGE_KERNEL], TAP_MATCH_MESSAGE_KERNEL),
 		row_of_work(&matches[TAP_MATCH_REQUEST_MEMORY], TAP_MATCH_REQUEST_MEMORY),
 	};
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
@@ -521,7 +539,7 @@ static const struct tap_consumer consumer = {
 	.problem = note_problem,
 	.thread = thread_to_findings,
 	.communicator = communicator_to_findings,
-	.span_begun = span_begun_to_findings,
+	.connection = count_connection,
 	.span_ended = span_ended_to_findings,
 	.link = count_link,
 	.defect = note_defect,

@@ -20,7 +20,8 @@ FORWARD(problem, problem, const struct tap_problem *)
 FORWARD(sample, sample, const struct tap_sampled *)
 FORWARD(thread, thread, const struct tap_thread_state *)
 FORWARD(communicator, communicator, const struct tap_member *)
-FORWARD(begun, span_begun, struct tap_span *)
+FORWARD(nccl_thread, nccl_thread, const struct tap_nccl_thread *)
+FORWARD(connection, connection, const struct tap_nccl_connection *)
 FORWARD(ended, span_ended, struct tap_span *)
 FORWARD(link, link, const struct tap_link *)
 FORWARD(defect, defect, const struct tap_link *)
@@ -32,7 +33,8 @@ const struct tap_consumer tap_forward_all = {
 	.sample = give_sample,
 	.thread = give_thread,
 	.communicator = give_communicator,
-	.span_begun = give_begun,
+	.nccl_thread = give_nccl_thread,
+	.connection = give_connection,
 	.span_ended = give_ended,
 	.link = give_link,
 	.defect = give_defect,

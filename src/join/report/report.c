@@ -12,7 +12,10 @@
 #include "join/report/report_comm.h"
 #include "join/report/report_cuda.h"
 #include "join/report/report_gpu.h"
+#include "join/report/report_ascribed.h"
 #include "join/report/report_net.h"
+#include "join/report/report_threads.h"
+#include "join/report/report_transports.h"
 #include "join/report/report_work.h"
 #include "join/report/screen.h"
 #include "join/views/filtered.h"
@@ -34,6 +37,9 @@ struct report {
 	struct tap_report_comms comms;
 	struct tap_report_work work;
 	struct tap_report_net net;
+	struct tap_report_ascribed ascribed;
+	struct tap_report_threads threads;
+	struct tap_report_transports transports;
 	struct tap_report_cuda cuda;
 	struct tap_report_gpu gpu;
 };
@@ -56,9 +62,8 @@ static int note_process(void *data, const struct tap_process *process)
 static int begin_span(void *data, struct tap_span *span)
 {
 	struct report *report = data;
-	int ret = tap_forward_begun(data, span);
 
-	return ret ? ret : tap_report_work_begin(&report->work, span);
+	return tap_report_work_begin(&report->work, span);
 }
 
 static int end_span(void *data, struct tap_span *span)
@@ -70,6 +75,10 @@ static int end_span(void *data, struct tap_span *span)
 		return ret;
 	if (tap_work_is_run(&span->work))
 		return tap_report_gpu_end(&report->gpu, span);
+	/* They are sums of messages, which count, and of their threads, which have a
+	 * table. */
+	if (tap_work_is_proxy(&span->work))
+		return 0;
 	ret = tap_report_calls_end(&report->calls, span, report->base.view.symbols);
 	if (!ret && span->name->cuda)
 		return tap_report_cuda_end(&report->cuda, span);
@@ -78,6 +87,30 @@ static int end_span(void *data, struct tap_span *span)
 	if (!ret && span->work.kind)
 		return tap_report_work_end(&report->work, span);
 	return ret ? ret : tap_report_comms_span(&report->comms, span);
+}
+
+static int count_thread(void *data, const struct tap_nccl_thread *thread)
+{
+	struct report *report = data;
+	int ret = tap_forward_nccl_thread(data, thread);
+
+	return ret ? ret : tap_report_threads_add(&report->threads, thread);
+}
+
+static int count_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	struct report *report = data;
+	int ret = tap_forward_connection(data, connection);
+
+	return ret ? ret : tap_report_transports_add(&report->transports, connection);
+}
+
+static int note_library(void *data, const struct tap_process *process,
+			const struct tap_library *library)
+{
+	struct report *report = data;
+
+	return tap_report_transports_library(&report->transports, process, library);
 }
 
 static int count_link(void *data, const struct tap_link *link)
@@ -89,6 +122,8 @@ static int count_link(void *data, const struct tap_link *link)
 		ret = tap_report_work_link(&report->work, link);
 	if (!ret)
 		ret = tap_report_net_link(&report->net, link);
+	if (!ret)
+		ret = tap_report_ascribed_link(&report->ascribed, link);
 	if (!ret)
 		ret = tap_report_cuda_link(&report->cuda, link);
 	return ret ? ret : tap_report_comms_link(&report->comms, link);
@@ -212,6 +247,11 @@ static int write_json(struct report *report, const struct tap_loss *loss)
 		tap_report_work_json(&report->work, json);
 	if (report->net.connections.count)
 		tap_report_net_json(&report->net, json);
+	if (report->ascribed.functions.count)
+		tap_report_ascribed_json(&report->ascribed, json);
+	if (report->threads.roles.count)
+		tap_report_threads_json(&report->threads, json);
+	tap_report_transports_json(&report->transports, json);
 	if (report->cuda.streams.count || report->cuda.calls.count)
 		tap_report_cuda_json(&report->cuda, json);
 	if (report->gpu.streams.count)
@@ -274,6 +314,9 @@ static int write_tables(struct report *report, const struct tap_loss *loss)
 		tap_report_calls_requests(&report->calls, line);
 		tap_report_work_text(&report->work, line);
 		tap_report_net_text(&report->net, line);
+		tap_report_ascribed_text(&report->ascribed, line);
+		tap_report_transports_text(&report->transports, line);
+		tap_report_threads_text(&report->threads, line);
 	}
 	if (tables & TAP_TABLES_GPU) {
 		tap_report_cuda_text(&report->cuda, line);
@@ -306,6 +349,9 @@ static void sort(struct report *report)
 		      sizeof(*report->processes), compare_processes);
 	tap_report_work_sort(&report->work);
 	tap_report_net_sort(&report->net);
+	tap_report_ascribed_sort(&report->ascribed);
+	tap_report_threads_sort(&report->threads);
+	tap_report_transports_sort(&report->transports);
 	tap_report_cuda_sort(&report->cuda);
 	tap_report_gpu_sort(&report->gpu);
 }
@@ -351,6 +397,8 @@ static int finish(void *data, const struct tap_loss *loss)
 		ret = tap_report_comms_finish(&report->comms, &context->comms);
 	if (!ret)
 		ret = tap_report_calls_finish(&report->calls);
+	if (!ret)
+		ret = tap_report_net_take(&report->net, report->base.findings);
 	if (ret)
 		return ret;
 	sort(report);
@@ -382,6 +430,9 @@ static void destroy(struct tap_view *view)
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
 	tap_report_net_free(&report->net);
+	tap_report_ascribed_free(&report->ascribed);
+	tap_report_threads_free(&report->threads);
+	tap_report_transports_free(&report->transports);
 	tap_report_cuda_free(&report->cuda);
 	tap_report_gpu_free(&report->gpu);
 	tap_forward_free(&report->base);
@@ -390,9 +441,12 @@ static void destroy(struct tap_view *view)
 
 static const struct tap_consumer consumer = {
 	.process = note_process,
+	.library = note_library,
 	.problem = tap_forward_problem,
 	.sample = tap_forward_sample,
 	.thread = tap_forward_thread,
+	.nccl_thread = count_thread,
+	.connection = count_connection,
 	.communicator = tap_forward_communicator,
 	.span_begun = begin_span,
 	.span_ended = end_span,

@@ -2,6 +2,8 @@
 /* Sums of the fields of sent messages, added when the messages end. */
 #include "join/report/report_net.h"
 
+#include "join/findings/findings.h"
+#include "join/findings/progress.h"
 #include "join/model/process.h"
 #include "join/report/columns.h"
 #include "join/views/view.h"
@@ -23,6 +25,10 @@ struct tap_net_sum {
 	uint64_t bounded; /* messages whose wait has an upper bound */
 	uint64_t none;	  /* of these, messages that certainly did not wait */
 	uint64_t wait_max_ns;
+	uint64_t announced, posted, arrived, sent; /* struct tap_progress_connection */
+	bool is_socket, is_channel_inferred;
+	bool is_inferred; /* what has not arrived is not known */
+	int64_t channel; /* -1 unknown */
 };
 
 static struct tap_net_sum *sum_of(struct tap_report_net *report,
@@ -31,9 +37,10 @@ static struct tap_net_sum *sum_of(struct tap_report_net *report,
 	struct tap_net_sum *sum =
 		tap_rows_get(&report->connections, process->number, id, sizeof(*sum));
 
-	if (sum) {
+	if (sum && !sum->process) {
 		sum->process = process;
 		sum->net_id = id;
+		sum->channel = -1;
 	}
 	return sum;
 }
@@ -58,6 +65,7 @@ int tap_report_net_end(struct tap_report_net *report, const struct tap_span *spa
 	sum = sum_of(report, span->process, span->work.message.net_id);
 	if (!sum)
 		return -ENOMEM;
+	sum->is_inferred |= !!tap_fields_get_string(&span->entry, "message_known");
 	if (span->state != TAP_SPAN_COMPLETE) {
 		sum->partial++;
 		return 0;
@@ -82,15 +90,49 @@ int tap_report_net_end(struct tap_report_net *report, const struct tap_span *spa
 
 int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link)
 {
+	const size_t sender = link->kind == TAP_LINK_CTS_MESSAGE;
+	const struct tap_link_end *ends = link->ends + sender;
 	struct tap_net_sum *sum;
 
-	if (link->kind != TAP_LINK_CTS_MESSAGE)
+	if (link->kind != TAP_LINK_CTS_MESSAGE && link->kind != TAP_LINK_SOCKET_MESSAGE)
 		return 0;
-	sum = sum_of(report, link->ends[1].process, link->ends[1].work.message.net_id);
+	sum = sum_of(report, ends[0].process, ends[0].work.message.net_id);
 	if (!sum)
 		return -ENOMEM;
-	sum->peer = link->ends[2].process;
-	sum->peer_net_id = link->ends[2].work.message.net_id;
+	sum->peer = ends[1].process;
+	sum->peer_net_id = ends[1].work.message.net_id;
+	return 0;
+}
+
+int tap_report_net_take(struct tap_report_net *report,
+			const struct tap_findings *findings)
+{
+	struct tap_progress_connection *const *connections;
+	const size_t count =
+		tap_progress_connections(tap_findings_progress(findings), &connections);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct tap_progress_connection *one = connections[i];
+		struct tap_net_sum *sum = tap_rows_find(
+			&report->connections, one->from->number, one->from_id);
+
+		if (!sum && tap_findings_filters(findings))
+			continue;
+		if (!sum)
+			sum = sum_of(report, one->from, one->from_id);
+		if (!sum)
+			return -ENOMEM;
+		sum->peer = one->to;
+		sum->peer_net_id = one->to_id;
+		sum->announced = one->announced;
+		sum->posted = one->posted;
+		sum->arrived = one->arrived;
+		sum->sent = one->sent;
+		sum->is_socket = one->is_socket;
+		sum->channel = one->channel;
+		sum->is_channel_inferred = one->is_channel_inferred;
+	}
 	return 0;
 }
 
@@ -156,6 +198,57 @@ struct tap_net_latency tap_report_net_latency(const struct tap_report_net *repor
 					.deviation_ns = tap_spread_deviation(latency)};
 }
 
+/* Over sockets nobody announces. */
+static struct tap_value announced(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->is_socket || sum->is_inferred,
+				  .number = sum->announced};
+}
+
+static struct tap_value posted(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->is_inferred, .number = sum->posted};
+}
+
+static struct tap_value arrived(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->is_inferred, .number = sum->arrived};
+}
+
+static struct tap_value sent(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->is_inferred, .number = sum->sent};
+}
+
+static struct tap_value channel(const struct tap_column *column, const void *row)
+{
+	(void) column;
+	return tap_value_not_negative(((const struct tap_net_sum *) row)->channel);
+}
+
+static struct tap_value channel_known(const struct tap_column *column, const void *row)
+{
+	const struct tap_net_sum *sum = row;
+
+	(void) column;
+	return (struct tap_value){.is_unknown = sum->channel < 0,
+				  .string = tap_known_name(sum->is_channel_inferred
+								   ? TAP_KNOWN_INFERRED
+								   : TAP_KNOWN_DECODED)};
+}
+
 static struct tap_value wait_max(const struct tap_column *column, const void *row)
 {
 	const struct tap_net_sum *sum = row;
@@ -182,8 +275,14 @@ static const struct tap_column columns[] = {
 	COLUMN("net_id", NULL, 0, TAP_UNIT_COUNT, net_id),
 	TAP_COLUMN_PROCESS("peer", struct tap_net_sum, peer),
 	COLUMN("peer_net_id", NULL, 0, TAP_UNIT_COUNT, peer_net_id),
-	COLUMN("messages", "messages", 10, TAP_UNIT_COUNT, messages),
+	COLUMN("messages", NULL, 0, TAP_UNIT_COUNT, messages),
 	COLUMN("bytes", "bytes", 14, TAP_UNIT_BYTES, bytes),
+	TAP_COLUMN_VALUE("channel", "channel", 8, TAP_UNIT_COUNT, channel),
+	TAP_COLUMN_VALUE("channel_known", NULL, 0, TAP_UNIT_NAME, channel_known),
+	TAP_COLUMN_VALUE("announced", "announced", 11, TAP_UNIT_COUNT, announced),
+	TAP_COLUMN_VALUE("posted", "posted", 10, TAP_UNIT_COUNT, posted),
+	TAP_COLUMN_VALUE("arrived", "arrived", 10, TAP_UNIT_COUNT, arrived),
+	TAP_COLUMN_VALUE("sent", "done", 10, TAP_UNIT_COUNT, sent),
 	COLUMN("partial", NULL, 0, TAP_UNIT_COUNT, partial),
 	COLUMN("failures", NULL, 0, TAP_UNIT_COUNT, failures),
 	PERCENTILE("CTS-post", 50, cts_to_post),

@@ -12,6 +12,8 @@
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
+struct tap_findings;
+
 /* All zero is empty. */
 struct tap_report_net {
 	struct tap_rows connections; /* by (process, connection) */
@@ -20,6 +22,13 @@ struct tap_report_net {
 /* Each returns 0 or -ENOMEM, and ignores other spans and links. */
 int tap_report_net_end(struct tap_report_net *report, const struct tap_span *span);
 int tap_report_net_link(struct tap_report_net *report, const struct tap_link *link);
+
+/*
+ * Takes how far the messages of each connection have come, at the end.  With filters, of
+ * those that have a span alone.
+ */
+int tap_report_net_take(struct tap_report_net *report,
+			const struct tap_findings *findings);
 
 /* From the posts of a connection's messages until they are received. */
 struct tap_net_latency {

@@ -151,7 +151,7 @@ static int take_begin(void *data, struct tap_span *span)
 		return -ENOMEM;
 	mark.who = process->who;
 	mark.span = span;
-	if (tap_work_is_run(&span->work)) {
+	if (tap_work_is_known_late(&span->work)) {
 		mark.bytes = bytes_of_copy(span);
 		ret = tap_lanes_place(&derived->lanes, span);
 		mark.time_ns = not_ahead(derived, span->begin_ns);
@@ -179,7 +179,7 @@ static int take_end(void *data, struct tap_span *span)
 		return -ENOMEM;
 	mark.who = process->who;
 	mark.span = span;
-	if (tap_work_is_run(&span->work)) {
+	if (tap_work_is_known_late(&span->work)) {
 		mark.bytes = bytes_of_copy(span);
 		mark.time_ns = not_ahead(derived, span->end_ns);
 		return derived->taker.mark(derived->taker.data, &mark);
@@ -277,6 +277,9 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 		return cuda_kind(span->name);
 	if (!strcmp(span->name->layer, "nvtx"))
 		return TAP_SPAN_RANGE;
+	if (tap_work_is_proxy(&span->work))
+		return span->work.kind == TAP_WORK_PROXY_OP ? TAP_SPAN_PROXY_OP
+							    : TAP_SPAN_PROXY_CTRL;
 	if (span->work.kind == TAP_WORK_SEND)
 		return TAP_SPAN_WORK_SEND;
 	if (span->work.kind == TAP_WORK_RECEIVE)
@@ -330,6 +333,8 @@ const char *tap_span_kind_name(enum tap_span_kind kind)
 		[TAP_SPAN_KERNEL_SEND_RECV] = "kernel-send-recv",
 		[TAP_SPAN_GPU_COPY] = "gpu-copy",
 		[TAP_SPAN_GPU_SET] = "gpu-set",
+		[TAP_SPAN_PROXY_OP] = "proxy-op",
+		[TAP_SPAN_PROXY_CTRL] = "proxy-ctrl",
 	};
 
 	return names[kind];

@@ -24,7 +24,7 @@ enum tap_mark_kind {
 struct tap_mark {
 	enum tap_mark_kind kind;
 	/*
-	 * Not before that of the previous event, except for work on a GPU:
+	 * Not before that of the previous event, except for what is known late:
 	 * tap_context_horizon().
 	 */
 	int64_t time_ns;
@@ -81,6 +81,8 @@ enum tap_span_kind {
 	TAP_SPAN_KERNEL_SEND_RECV,
 	TAP_SPAN_GPU_COPY,
 	TAP_SPAN_GPU_SET,
+	TAP_SPAN_PROXY_OP,
+	TAP_SPAN_PROXY_CTRL, /* of a progress thread */
 };
 enum tap_span_kind tap_span_kind(const struct tap_span *span);
 const char *tap_span_kind_name(enum tap_span_kind kind);

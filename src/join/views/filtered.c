@@ -3,6 +3,8 @@
 #include "join/views/filtered.h"
 
 #include "join/model/link.h"
+#include "join/model/nccl_connection.h"
+#include "join/model/nccl_thread.h"
 #include "join/views/held.h"
 #include "join/views/known.h"
 
@@ -261,7 +263,7 @@ static int begin_span(void *data, struct tap_span *span)
 	if (ret || !is_wanted || filtered->holds ||
 	    span->begin_ns > filtered->period.end_ns)
 		return ret;
-	if (tap_work_is_run(&span->work)) {
+	if (tap_work_is_known_late(&span->work)) {
 		if (span->end_ns < filtered->period.begin_ns)
 			return 0;
 	} else if (now_ns < filtered->period.begin_ns) {
@@ -362,6 +364,26 @@ static int take_thread(void *data, const struct tap_thread_state *thread)
 		       : GIVE(filtered, passed, thread, thread);
 }
 
+static int take_nccl_thread(void *data, const struct tap_nccl_thread *thread)
+{
+	struct tap_filtered *filtered = data;
+	int ret = GIVE(filtered, all, nccl_thread, thread);
+
+	return ret || !is_process_wanted(filtered, thread->process)
+		       ? ret
+		       : GIVE(filtered, passed, nccl_thread, thread);
+}
+
+static int take_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	struct tap_filtered *filtered = data;
+	int ret = GIVE(filtered, all, connection, connection);
+
+	return ret || !is_process_wanted(filtered, connection->process)
+		       ? ret
+		       : GIVE(filtered, passed, connection, connection);
+}
+
 static int take_communicator(void *data, const struct tap_member *member)
 {
 	struct tap_filtered *filtered = data;
@@ -448,6 +470,8 @@ const struct tap_consumer tap_filtered_consumer = {
 	.problem = take_problem,
 	.sample = take_sample,
 	.thread = take_thread,
+	.nccl_thread = take_nccl_thread,
+	.connection = take_connection,
 	.communicator = take_communicator,
 	.span_begun = begin_span,
 	.span_ended = end_span,

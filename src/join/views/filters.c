@@ -22,7 +22,8 @@ static const char *const names[] = {
 	[TAP_FILTER_SLOWEST] = "slowest",
 };
 
-static const char *const layers[] = {"nccl", "cuda", "gpu", "verbs", "net", "nvtx"};
+static const char *const layers[] = {"nccl", "cuda",  "gpu", "verbs",
+				     "net",  "proxy", "nvtx"};
 
 #define LAYER_COUNT (sizeof(layers) / sizeof(layers[0]))
 
@@ -266,10 +267,11 @@ int tap_filters_set(struct tap_filters *filters, enum tap_filter filter,
 	static const char *const wanted[] = {
 		[TAP_FILTER_RANK] = "give ranks, as 0,2-5",
 		[TAP_FILTER_HOST] = "give the name of a host",
-		[TAP_FILTER_COMM] = "give the first digits of a key, as 0x1f2e, or a name",
+		[TAP_FILTER_COMM] =
+			"give the first digits of a key, as 0x1f2e, or a name",
 		[TAP_FILTER_OP] = "give numbers of operations, as 5 or 5..6",
 		[TAP_FILTER_LAYER] =
-			"give some of nccl, cuda, gpu, verbs, net and nvtx, apart by commas",
+			"give some of nccl, cuda, gpu, verbs, net, proxy and nvtx, apart by commas",
 		[TAP_FILTER_CALL] = "give the name of a call, or a pattern, as 'nccl*'",
 		[TAP_FILTER_BEGIN] =
 			"give seconds since the first event, or a time of day as 10:00:05",
@@ -459,7 +461,8 @@ bool tap_filters_is_pending(const struct tap_span *span)
 {
 	const struct tap_field *signaled;
 
-	if (span->state != TAP_SPAN_OPEN || span->work.kind == TAP_WORK_RECEIVE)
+	if (span->state != TAP_SPAN_OPEN || span->work.kind == TAP_WORK_RECEIVE ||
+	    tap_work_is_proxy(&span->work))
 		return false;
 	/* A request that is not signaled asks for no completion. */
 	signaled = span->work.kind == TAP_WORK_SEND

@@ -159,7 +159,7 @@ static int compare_moments(const void *left, const void *right)
 }
 
 /*
- * Adds the moments of a span.  A view takes work on a GPU when it began, and a span
+ * Adds the moments of a span.  A view takes what is known late when it began, and a span
  * without an end at the end of the trace.
  */
 static size_t add_moments(struct moment *moments, struct tap_span *span, size_t order)
@@ -168,7 +168,7 @@ static size_t add_moments(struct moment *moments, struct tap_span *span, size_t 
 	int64_t end_ns = has_end(span) ? span->end_ns : INT64_MAX;
 	size_t count = 0;
 
-	if (tap_work_is_run(&span->work))
+	if (tap_work_is_known_late(&span->work))
 		end_ns = span->begin_ns;
 	if (has_begin)
 		moments[count++] = (struct moment){span->begin_ns, BEGIN, order, span};

@@ -3,11 +3,14 @@
  * The view for programs: one JSON object per line, as ccltap-jsonl(5) describes.
  *
  * Spans are written when they end, so that none is held.  The first line has the losses,
- * which are known last: a file keeps room for it; where somebody reads while it is written,
- * the first line lacks them, and comes once more at the end.
+ * which are known last: a file keeps room for it; where somebody reads while it is
+ * written, the first line lacks them, and comes once more at the end.
  */
 #include "join/model/comm.h"
 #include "join/model/link.h"
+#include "join/model/nccl_connection.h"
+#include "join/model/nccl_thread.h"
+#include "join/model/profiler.h"
 #include "join/model/work.h"
 #include "join/views/filtered.h"
 #include "join/views/stack.h"
@@ -476,6 +479,91 @@ static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t
 		tap_json_signed(json, "end_max_ns", end_ns);
 }
 
+/* A thread that NCCL made for itself, when it has ended or the trace has. */
+static int write_nccl_thread(void *data, const struct tap_nccl_thread *thread)
+{
+	const struct tap_member *member = thread->member;
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	int ret;
+
+	ret = start_line(jsonl, "nccl_thread");
+	if (ret)
+		return ret;
+	add_who(json, thread->process);
+	tap_json_not_negative(json, "tid", thread->tid);
+	tap_json_string(json, "role", tap_thread_role_name(thread->role));
+	if (thread->how) {
+		tap_json_string(json, "known",
+				tap_known_name(tap_thread_known(thread->how)));
+		tap_json_string(json, "how", tap_thread_how_name(thread->how));
+	} else {
+		tap_json_null(json, "known");
+		tap_json_null(json, "how");
+	}
+	tap_json_signed(json, "begin_ns", thread->begin_ns);
+	tap_json_bool(json, "is_begun_before", thread->is_late);
+	add_end(json, thread->is_over, false, thread->end_ns);
+	tap_json_not_negative(json, "creator_tid", thread->creator);
+	tap_json_bool(json, "creator_is_nccls", thread->creator_is_nccls);
+	if (thread->call_id)
+		add_id(json, "call", thread->process, thread->call_id);
+	else
+		tap_json_null(json, "call");
+	if (thread->call)
+		tap_json_string(json, "function", thread->call->name);
+	else
+		tap_json_null(json, "function");
+	add_number(json, "comm_id", thread->comm_id);
+	tap_json_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
+	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	tap_json_unsigned(json, "comms_of_call", thread->comm_count);
+	add_number(json, "routine_library", thread->routine_library);
+	tap_json_unsigned(json, "routine_offset", thread->routine_offset);
+	tap_json_key(json, "argument", thread->argument);
+	tap_json_bool(json, "asleep", thread->is_asleep);
+	tap_json_unsigned(json, "sleeps", thread->sleeps);
+	tap_json_signed(json, "asleep_ns", thread->asleep_ns);
+	tap_json_unsigned(json, "yields", thread->yields);
+	return end_line(jsonl);
+}
+
+/* One end of a connection of NCCL's. */
+static int write_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	const struct tap_member *member = connection->member;
+	struct jsonl *jsonl = data;
+	struct tap_json *json = &jsonl->json;
+	const bool is_known = connection->channel >= 0 || connection->peer_rank >= 0;
+	int ret;
+
+	ret = start_line(jsonl, "connection");
+	if (ret)
+		return ret;
+	add_who(json, connection->process);
+	add_number(json, "net_id", connection->net_id);
+	tap_json_string(json, "transport",
+			tap_nccl_transport_name(connection->transport));
+	tap_json_string(json, "direction", connection->is_send ? "send" : "receive");
+	tap_json_not_negative(json, "peer_process",
+			      connection->peer ? (int64_t) connection->peer->number : -1);
+	add_number(json, "peer_net_id", connection->peer_net_id);
+	add_number(json, "comm_id", member ? member->comm_id : 0);
+	tap_json_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
+	tap_json_not_negative(json, "rank", connection->rank);
+	tap_json_not_negative(json, "peer_rank", connection->peer_rank);
+	tap_json_not_negative(json, "channel", connection->channel);
+	tap_json_not_negative(json, "connection_index", connection->index);
+	if (is_known)
+		tap_json_string(json, "known", tap_known_name(connection->known));
+	else
+		tap_json_null(json, "known");
+	if (connection->why)
+		tap_json_string(json, "why", tap_why_name(connection->why));
+	tap_json_unsigned(json, "messages", connection->messages);
+	return end_line(jsonl);
+}
+
 /*
  * A link without communicator: of work requests, from the cause's beginning to when the
  * effect was read; of a launch, to the launch's beginning.
@@ -489,6 +577,19 @@ static void add_uncertainty(struct tap_json *json, const struct tap_link *link)
 		tap_json_not_negative(json, "uncertainty_ns", uncertainty_ns);
 }
 
+/* The operation of the kernels that a message served, unless they have several. */
+static void add_served(struct tap_json *json, const struct tap_link *link)
+{
+	tap_json_key(json, "comm_key", tap_link_comm_key(link));
+	if (link->op_number)
+		tap_json_unsigned(json, "op_number", link->op_number);
+	tap_link_add_op_key(&json->text, link);
+	tap_json_text(json, "op_key");
+	tap_json_unsigned(json, "bytes", link->bytes);
+	tap_json_not_negative(json, "channel", link->channel);
+	tap_json_not_negative(json, "step", link->step);
+}
+
 static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 {
 	struct tap_json *json = &jsonl->json;
@@ -499,22 +600,14 @@ static int write_work_link(struct jsonl *jsonl, const struct tap_link *link)
 	tap_json_string(json, "name", link->operation->name);
 	tap_json_signed(json, "begin_ns", link->begin_ns);
 	add_end(json, true, link->is_end_bound, link->end_ns);
+	if (link->kind == TAP_LINK_MESSAGE_KERNEL)
+		add_served(json, link);
 	tap_json_open(json, "spans", '[');
 	for (i = 0; i < link->count; i++)
 		add_span_id(json, NULL, link->ends[i].process, &link->ends[i].work,
 			    link->ends[i].call_id);
 	tap_json_close(json);
 	return end_line(jsonl);
-}
-
-/* The key of a link's operation.  The first end of a message is the sender. */
-static void add_link_key(struct tap_json *json, const struct tap_link *link)
-{
-	const struct tap_link_end *ends = link->ends;
-
-	tap_operation_add_key(&json->text, ends[0].name, ends[0].rank, ends[1].rank,
-			      link->op_number);
-	tap_json_text(json, "op_key");
 }
 
 static int write_link(void *data, const struct tap_link *link)
@@ -537,7 +630,8 @@ static int write_link(void *data, const struct tap_link *link)
 		return write_work_link(jsonl, link);
 	tap_json_key(json, "comm_key", link->comm->key);
 	tap_json_unsigned(json, "op_number", link->op_number);
-	add_link_key(json, link);
+	tap_link_add_op_key(&json->text, link);
+	tap_json_text(json, "op_key");
 	tap_json_string(json, "name", link->operation ? link->operation->name : NULL);
 	if (link->is_mismatch)
 		tap_json_bool(json, "mismatch", true);
@@ -578,7 +672,8 @@ static void add_fields(struct tap_json *json, const struct tap_span *span,
 	tap_json_open(json, "fields", '{');
 	for (i = 0; i < entry->count; i++) {
 		const struct tap_field *after =
-			tap_fields_find(exit, entry->list[i].name);
+			tap_fields_find_headed(exit, entry->list[i].name,
+					       entry->list[i].head);
 
 		if (!after || after == result)
 			tap_json_field(json, entry, &entry->list[i]);
@@ -608,6 +703,8 @@ static int write_span(void *data, struct tap_span *span)
 		tap_json_null(json, "parent");
 	tap_json_string(json, "layer", span->name->layer);
 	tap_json_string(json, "name", span->name->name);
+	if (tap_profiler_event(span))
+		tap_json_string(json, "nccl_event", tap_profiler_event(span));
 	add_who(json, span->process);
 	tap_json_not_negative(json, "tid", span->tid);
 	add_row(json, span);
@@ -699,6 +796,8 @@ static const struct tap_consumer consumer = {
 	.problem = write_problem,
 	.sample = write_sample,
 	.thread = write_thread,
+	.nccl_thread = write_nccl_thread,
+	.connection = write_connection,
 	.communicator = write_communicator,
 	.span_ended = write_span,
 	.link = write_link,

@@ -26,6 +26,8 @@ struct tap_known_id tap_known_span(const struct tap_process *process,
 	id.process |= (uint64_t) work->kind << 32;
 	if (tap_work_is_run(work))
 		id.number = work->run.number;
+	else if (tap_work_is_proxy(work))
+		id.number = work->proxy.number;
 	else if (tap_work_is_message(work))
 		id.number = mix(mix(0, work->message.net_id), work->message.number);
 	else

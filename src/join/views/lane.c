@@ -63,7 +63,7 @@ static int64_t row_number(const struct tap_span *span)
 {
 	const struct tap_work *work = &span->work;
 
-	if (!work->kind)
+	if (!work->kind || work->kind == TAP_WORK_PROXY_CTRL)
 		return span->tid;
 	return (int64_t) (UINT64_C(1) << 62 | tap_work_queue_id(work) << 2 |
 			  tap_work_is_shared(work) << 1 | tap_work_is_receive(work));
@@ -181,7 +181,7 @@ void tap_lanes_end(struct tap_lanes *lanes, struct tap_span *span)
 		drop_row(lanes, row);
 }
 
-/* ---- The GPU ---- */
+/* ---- What is known late: work on a GPU, and a ProxyOp ---- */
 
 /* The most streams with lanes, so that a damaged trace cannot fill the memory. */
 #define STREAMS_MAX 65536
@@ -191,11 +191,17 @@ struct tap_stream_lanes {
 	TAP_VEC(int64_t) end_ns;
 };
 
+static uint64_t late_row_of(const struct tap_work *work)
+{
+	if (tap_work_is_run(work))
+		return work->run.device << 32 | (work->run.stream & UINT32_MAX);
+	return UINT64_C(1) << 63 | work->proxy.id << 1 | work->proxy.is_receive;
+}
+
 static struct tap_stream_lanes *stream_of(struct tap_lanes *lanes,
 					  const struct tap_span *span)
 {
-	const uint64_t key =
-		span->work.run.device << 32 | (span->work.run.stream & UINT32_MAX);
+	const uint64_t key = late_row_of(&span->work);
 	struct tap_stream_lanes *stream =
 		tap_table_find(&lanes->by_stream, span->process->number, key);
 

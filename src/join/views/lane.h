@@ -17,15 +17,14 @@
 struct tap_lanes {
 	struct tap_table by_thread; /* rows, by (process, thread) */
 	struct tap_row *unused;
-	struct tap_table by_stream; /* of the GPU, by (process, device and stream) */
+	/* Of the GPU, by (process, device and stream), or of a connection. */
+	struct tap_table by_stream;
 };
 
 /* Sets the span's place, before the span is drawn.  Returns 0 or -ENOMEM. */
 int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span);
 
-/*
- * Sets the place of a span that ran on a GPU, whose end is known.  Returns 0 or -ENOMEM.
- */
+/* Sets the place of a span that is known late, with its end.  Returns 0 or -ENOMEM. */
 int tap_lanes_place(struct tap_lanes *lanes, struct tap_span *span);
 
 /* Frees the span's place for others when it is over; lane and depth stay readable. */

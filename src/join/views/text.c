@@ -8,6 +8,7 @@
 
 #include "common/vec.h"
 #include "join/model/comm.h"
+#include "join/model/nccl_thread.h"
 #include "join/views/filtered.h"
 #include "join/views/fold.h"
 #include "join/views/order.h"
@@ -212,6 +213,33 @@ static int note_thread(void *data, const struct tap_thread_state *thread)
 	return 0;
 }
 
+/*
+ * A thread of NCCL's own: what its number in the lines means.  Threads that do what one
+ * call asked for are too many.
+ */
+static int note_nccl_thread(void *data, const struct tap_nccl_thread *thread)
+{
+	struct text *text = data;
+	struct tap_buffer *line = &text->notes;
+
+	if (thread->role == TAP_THREAD_JOB || line->used > PROBLEMS_MAX)
+		return 0;
+	show_process(text, thread->process);
+	tap_buffer_add_string(line, "NCCL's ");
+	tap_buffer_add_string(line, tap_thread_role_name(thread->role));
+	tap_buffer_add_string(line, " thread: ");
+	add_process(line, thread->process);
+	add_thread(line, thread->tid);
+	if (thread->member)
+		add_member(line, thread->member);
+	if (thread->how && tap_thread_known(thread->how) != TAP_KNOWN_EXACT)
+		tap_buffer_add_string(line, " (inferred)");
+	if (thread->is_asleep)
+		tap_buffer_add_string(line, ", asleep at the end");
+	tap_buffer_add_char(line, '\n');
+	return 0;
+}
+
 static void add_time_of_day(struct text *text, struct tap_buffer *line, int64_t ns)
 {
 	int64_t second = ns / 1000000000, rest = ns % 1000000000;
@@ -383,7 +411,7 @@ static void add_call(struct tap_buffer *line, const struct tap_span *span, uint6
 		tap_view_add_caller(line, span->caller, span->caller_number,
 				    span->caller_offset);
 	}
-	if (span->state == TAP_SPAN_OPEN)
+	if (span->state == TAP_SPAN_OPEN && span->work.kind != TAP_WORK_PROXY_CTRL)
 		tap_buffer_add_string(line, span->work.kind ? "  ** not completed"
 							    : "  ** never returned");
 	if (span->state == TAP_SPAN_END_LOST)
@@ -481,15 +509,16 @@ static int hold_span(void *data, struct tap_span *span)
 {
 	struct text *text = data;
 
-	return tap_work_is_run(&span->work) ? 0 : tap_order_begun(&text->order, span);
+	return tap_work_is_known_late(&span->work) ? 0
+						   : tap_order_begun(&text->order, span);
 }
 
 static int end_span(void *data, struct tap_span *span)
 {
 	struct text *text = data;
 
-	return tap_work_is_run(&span->work) ? tap_order_ran(&text->order, span)
-					    : tap_order_ended(&text->order, span);
+	return tap_work_is_known_late(&span->work) ? tap_order_ran(&text->order, span)
+						   : tap_order_ended(&text->order, span);
 }
 
 /* ---- Where each process stood ---- */
@@ -716,6 +745,7 @@ static const struct tap_consumer consumer = {
 	.process = note_process,
 	.problem = note_problem,
 	.thread = note_thread,
+	.nccl_thread = note_nccl_thread,
 	.span_begun = hold_span,
 	.span_ended = end_span,
 	.end_state = note_end_state,

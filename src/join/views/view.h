@@ -27,7 +27,7 @@ enum tap_tables {
 
 struct tap_view_settings {
 	bool is_absolute;    /* text: times of day, else since the first event */
-	bool is_json;	     /* report, check, why */
+	bool is_json;	     /* report, check, why, tree */
 	size_t window;	     /* text: how many spans are held to order them */
 	bool is_unfolded;    /* text: each polling call has a line of its own */
 	unsigned int tables; /* report: a set of enum tap_tables */
@@ -60,6 +60,7 @@ struct tap_view {
 /* Each returns NULL when memory is short. */
 struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
+struct tap_view *tap_tree_create(void); /* operations as trees; is_json */
 struct tap_view *tap_report_create(void);
 /*
  * Makes a report tell what changed since the run whose measures are in the file.  Returns

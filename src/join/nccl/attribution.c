@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages wait at their connection until kernels are reported; each kernel tries them.
+ */
+#include "join/nccl/attribution.h"
+
+#include <errno.h>
+
+#include "join/model/stream.h"
+#include "join/model/work.h"
+#include "join/nccl/candidate.h"
+#include "join/nccl/graph_ops.h"
+#include "join/nccl/net_route.h"
+#include "join/nccl/net_served.h"
+#include "join/nccl/rank_ops.h"
+#include "join/nccl/proxy_op.h"
+#include "join/nccl/thread.h"
+
+/* A kernel tries so many messages of a connection of which it cannot decide any. */
+#define TRIED_MAX 8
+
+/*
+ * Kernels of one rank are reported nearly in their order: so many later ones have come
+ * before a missing one is no longer expected.
+ */
+#define TRIES_MAX 256
+
+/*
+ * So many messages and kernels are new before the messages of a connection are looked at
+ * again, and half as many as there are, so that each is looked at a few times only.
+ */
+#define FRESH_MIN 32
+
+struct tap_attribution {
+	struct tap_context *context; /* first: layer.h */
+
+	struct tap_ranks_ops ranks;
+	struct tap_net_routes routes;
+	struct tap_graph_ops graphs;
+	struct tap_serving serving;
+	bool is_over; /* all events have been read */
+};
+
+/* ---- One message ---- */
+
+/* The most by which GPUs' times were seen to be wrong. */
+static int64_t error_of(const struct tap_attribution *attribution)
+{
+	const struct tap_gpu_times *times = &attribution->context->gpu_times;
+	const int64_t residual_ns = times->residual_max_ns < INT32_MAX
+					    ? (int64_t) times->residual_max_ns
+					    : INT32_MAX;
+
+	return times->clock_error_max_ns > residual_ns ? times->clock_error_max_ns
+						       : residual_ns;
+}
+
+static bool is_whole(const struct tap_attribution *attribution)
+{
+	return tap_loss_is_none(&attribution->context->loss);
+}
+
+static struct tap_candidate_world world_of(const struct tap_attribution *attribution)
+{
+	return (struct tap_candidate_world){.ranks = &attribution->ranks,
+					    .error_ns = error_of(attribution),
+					    .is_whole = is_whole(attribution),
+					    .is_over = attribution->is_over};
+}
+
+static struct tap_link_end kernel_end(const struct tap_member *member,
+				      const struct tap_op_kernel *kernel)
+{
+	return (struct tap_link_end){.process = member->process,
+				     .member = member,
+				     .name = kernel->name,
+				     .work = kernel->work,
+				     .rank = member->rank};
+}
+
+static int emit_link(const struct tap_attribution *attribution,
+		     const struct tap_net_route *route, const struct tap_rank_pair *pair,
+		     const struct tap_served *served)
+{
+	const struct tap_routed_message *message = served->message;
+	const struct tap_op_kernel *from = served->from;
+	const struct tap_link_end ends[4] = {kernel_end(pair->from, from),
+					     {.process = route->from,
+					      .name = message->send_name,
+					      .work = message->send,
+					      .rank = -1},
+					     {.process = route->to,
+					      .name = message->receive_name,
+					      .work = message->receive,
+					      .rank = -1},
+					     kernel_end(pair->to, served->to)};
+	const struct tap_link link = {
+		.kind = TAP_LINK_MESSAGE_KERNEL,
+		.known = served->known,
+		.why = served->why,
+		.is_complete = true,
+		.peer = -1,
+		.nranks = -1,
+		.op_number =
+			from->first == from->last && !served->is_mixed ? from->number : 0,
+		.operation = served->is_mixed ? from->name : from->operation,
+		.ends = ends,
+		.count = 4,
+		.begin_ns = from->begin_ns,
+		.end_ns = served->to->end_ns,
+		.bytes = message->bytes,
+		.channel = message->facts.channel,
+		.step = served->step == TAP_STEP_UNKNOWN ? -1 : (int64_t) served->step};
+	int ret;
+
+	tap_count_match(attribution->context, TAP_MATCH_MESSAGE_KERNEL, served->known,
+			served->why);
+	ret = tap_emit_link(attribution->context, &link);
+	return ret ? ret
+		   : tap_proxy_ops_add(tap_context_state(attribution->context,
+							 &tap_proxy_ops_layer),
+				       route, &link, &message->times);
+}
+
+/* Whether graphs hide what the process does at this time. */
+static bool is_hidden(const struct tap_attribution *attribution,
+		      const struct tap_process *process, int64_t time_ns)
+{
+	return tap_graph_ops_hide(&attribution->graphs, process, time_ns,
+				  is_whole(attribution));
+}
+
+static enum tap_why why_not(enum tap_candidates found)
+{
+	switch (found) {
+	case TAP_CANDIDATES_BEFORE:
+		return TAP_WHY_BEFORE;
+	case TAP_CANDIDATES_MISSING:
+		return TAP_WHY_NOT_RECORDED;
+	default:
+		return TAP_WHY_AMBIGUOUS;
+	}
+}
+
+/* Whether any kernel of one of the communicators has been reported, on both ranks. */
+static bool has_kernels(const struct tap_attribution *attribution,
+			const struct tap_net_route *route)
+{
+	const struct tap_rank_ops *from, *to;
+	size_t i;
+
+	for (i = 0; i < route->pairs.count; i++) {
+		from = tap_table_find(&attribution->ranks.by_member,
+				      route->pairs.items[i].from->number, 0);
+		to = tap_table_find(&attribution->ranks.by_member,
+				    route->pairs.items[i].to->number, 0);
+		if (from && from->kernels && to && to->kernels)
+			return true;
+	}
+	return false;
+}
+
+static int leave_out(struct tap_attribution *attribution, struct tap_net_route *route,
+		     struct tap_routed_message *message, enum tap_why why)
+{
+	tap_count_unmatched(attribution->context, TAP_MATCH_MESSAGE_KERNEL, why);
+	tap_net_route_drop(&attribution->routes, route, message);
+	return 0;
+}
+
+/*
+ * Ascribes the message, or counts why not, and drops it; keeps it where more may become
+ * known, unless is_last.
+ */
+static int try_one(struct tap_attribution *attribution, struct tap_net_route *route,
+		   struct tap_routed_message *message, bool is_last, bool *ret_is_gone)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	const struct tap_message_facts facts = tap_net_route_facts(message);
+	struct tap_candidate candidate;
+	enum tap_candidates found;
+	int ret;
+
+	*ret_is_gone = true;
+	if (!route->pairs.count)
+		return leave_out(attribution, route, message, TAP_WHY_PEER_UNKNOWN);
+	if (is_hidden(attribution, route->from, message->facts.posted_ns) ||
+	    is_hidden(attribution, route->to, message->facts.arrived_ns))
+		return leave_out(attribution, route, message, TAP_WHY_GRAPH);
+	found = tap_candidates_find(&world, route->pairs.items, route->pairs.count,
+				    &facts, &candidate);
+	if (found == TAP_CANDIDATES_ONE) {
+		ret = emit_link(attribution, route,
+				&(struct tap_rank_pair){candidate.from_member,
+							candidate.to_member},
+				&(struct tap_served){.message = message,
+						     .from = candidate.from,
+						     .to = candidate.to,
+						     .step = TAP_STEP_UNKNOWN,
+						     .known = TAP_KNOWN_INFERRED,
+						     .why = TAP_WHY_TIMES});
+		tap_net_route_drop(&attribution->routes, route, message);
+		return ret;
+	}
+	if (!is_last && found != TAP_CANDIDATES_NONE &&
+	    tap_candidates_are_reported(&world, &route->pairs.items[0], &facts))
+		is_last = ++message->tries > TRIES_MAX;
+	if (found == TAP_CANDIDATES_NONE)
+		return leave_out(attribution, route, message, TAP_WHY_CONTRADICTED);
+	if (is_last)
+		return leave_out(attribution, route, message,
+				 has_kernels(attribution, route) ? why_not(found)
+								 : TAP_WHY_NOT_RECORDED);
+	*ret_is_gone = false;
+	return 0;
+}
+
+/* ---- The messages of a connection ---- */
+
+/* Each by itself. */
+static int try_each(struct tap_attribution *attribution, struct tap_net_route *route,
+		    bool is_last)
+{
+	struct tap_routed_message *message, *after;
+	unsigned int tried = 0;
+	bool is_gone;
+	int ret = 0;
+
+	for (message = route->messages.first;
+	     message && !ret && (is_last || tried < TRIED_MAX); message = after) {
+		after = message->of_route.after;
+		ret = try_one(attribution, route, message, is_last, &is_gone);
+		tried += !is_gone;
+	}
+	return ret;
+}
+
+static int carry_out(struct tap_attribution *attribution, struct tap_net_route *route,
+		     bool *ret_is_any)
+{
+	struct tap_serving *serving = &attribution->serving;
+	bool is_gone;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < serving->served.count; i++) {
+		const struct tap_served *served = &serving->served.items[i];
+
+		*ret_is_any |= served->verdict != TAP_VERDICT_OPEN;
+		switch (served->verdict) {
+		case TAP_VERDICT_SERVED:
+			ret = emit_link(attribution, route, &served->pair, served);
+			tap_net_route_drop(&attribution->routes, route, served->message);
+			break;
+		case TAP_VERDICT_CONTRADICTED:
+			ret = leave_out(attribution, route, served->message,
+					TAP_WHY_CONTRADICTED);
+			break;
+		case TAP_VERDICT_GIVEN_UP:
+			ret = try_one(attribution, route, served->message, true,
+				      &is_gone);
+			break;
+		case TAP_VERDICT_OPEN:
+			break;
+		}
+	}
+	return ret;
+}
+
+/* Whether they may be of ranks that run their operations in a known order. */
+static bool is_ordered(const struct tap_attribution *attribution,
+		       const struct tap_net_route *route)
+{
+	return route->pairs.count && !is_hidden(attribution, route->from, INT64_MAX) &&
+	       !is_hidden(attribution, route->to, INT64_MAX);
+}
+
+/* All of them, in their order. */
+static int try_route(struct tap_attribution *attribution, struct tap_net_route *route,
+		     bool is_last)
+{
+	bool is_any = true;
+	int ret = 0;
+
+	route->order.fresh = 0;
+	if (!is_ordered(attribution, route))
+		return try_each(attribution, route, is_last);
+	while (!ret && is_any && route->messages.first) {
+		const struct tap_candidate_world world = world_of(attribution);
+
+		is_any = false;
+		ret = tap_served_find(&attribution->serving, &world, route, is_last);
+		if (ret == -EAGAIN)
+			return try_each(attribution, route, is_last);
+		if (!ret)
+			ret = carry_out(attribution, route, &is_any);
+	}
+	return ret || !is_last ? ret : try_each(attribution, route, true);
+}
+
+/* Gives up the older half of the messages, of which there are too many. */
+static int give_up(struct tap_attribution *attribution, struct tap_net_route *route)
+{
+	size_t count = route->held / 2 + 1;
+	bool is_gone;
+	int ret = 0;
+
+	while (!ret && count-- && route->messages.first)
+		ret = try_one(attribution, route, route->messages.first, true, &is_gone);
+	tap_served_restart(route);
+	return ret;
+}
+
+/* ---- Messages ---- */
+
+/* Notes the connection at each rank that it may be of: the rank's kernels try it. */
+static int note_route(struct tap_attribution *attribution, struct tap_net_route *route)
+{
+	size_t i, end;
+
+	for (i = 0; i < route->pairs.count; i++)
+		for (end = 0; end < 2; end++) {
+			const struct tap_rank_pair *pair = &route->pairs.items[i];
+			struct tap_rank_ops *rank =
+				tap_rank_ops_of(&attribution->ranks,
+						end ? pair->to : pair->from);
+			size_t at = 0;
+
+			if (!rank)
+				return -ENOMEM;
+			while (at < rank->routes.count && rank->routes.items[at] != route)
+				at++;
+			if (at == rank->routes.count && tap_vec_add(&rank->routes, route))
+				return -ENOMEM;
+		}
+	return 0;
+}
+
+int tap_attribution_message(struct tap_attribution *attribution,
+			    const struct tap_net_passed *message)
+{
+	const size_t held_max = attribution->context->bounds.held_operations;
+	struct tap_net_route *route;
+	bool has_changed = false;
+	int ret = tap_net_routes_add(&attribution->routes, message, &route, &has_changed);
+
+	if (!ret && has_changed)
+		ret = note_route(attribution, route);
+	if (ret || attribution->routes.held <= held_max)
+		return ret;
+	route = attribution->routes.messages.first->route;
+	ret = try_route(attribution, route, false);
+	return ret || attribution->routes.held <= held_max ? ret
+							   : give_up(attribution, route);
+}
+
+void tap_attribution_doubtful(struct tap_attribution *attribution, enum tap_why why)
+{
+	tap_count_unmatched(attribution->context, TAP_MATCH_MESSAGE_KERNEL, why);
+}
+
+/* ---- Kernels and calls ---- */
+
+int tap_attribution_kernel(struct tap_attribution *attribution,
+			   const struct tap_attribution_kernel *kernel)
+{
+	const struct tap_process *process = kernel->member->process;
+	struct tap_rank_ops *rank = tap_rank_ops_of(&attribution->ranks, kernel->member);
+	size_t i;
+	int ret;
+
+	/* A graph may run a part of itself more than once. */
+	if (kernel->graph_launch_id &&
+	    !tap_graph_ops_place(&attribution->graphs, process, kernel->graph_launch_id,
+				 kernel->operations, kernel->count))
+		return tap_attribution_unknown(attribution, process);
+	ret = rank ? tap_kernel_ops_add(&attribution->ranks, kernel,
+					error_of(attribution))
+		   : -ENOMEM;
+	if (ret)
+		return ret;
+	rank->kernels++;
+	for (i = 0; !ret && i < rank->routes.count; i++) {
+		struct tap_net_route *route = rank->routes.items[i];
+
+		if (!is_ordered(attribution, route) ||
+		    ++route->order.fresh > FRESH_MIN + route->held / 2)
+			ret = try_route(attribution, route, false);
+	}
+	return ret;
+}
+
+int tap_attribution_graph(struct tap_attribution *attribution,
+			  const struct tap_graph_launch *launch)
+{
+	return tap_graph_ops_launched(&attribution->graphs, &attribution->ranks, launch);
+}
+
+int tap_attribution_unknown(struct tap_attribution *attribution,
+			    const struct tap_process *process)
+{
+	return tap_graph_ops_unknown(&attribution->graphs, process,
+				     attribution->context->last_ns);
+}
+
+/* ---- The layer ---- */
+
+static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)
+{
+	struct tap_attribution *attribution = state;
+	const struct tap_operation *operation = &span->operation;
+	const enum tap_op_series series = tap_kernel_ops_series(span->name);
+	const int64_t peer = tap_kernel_ops_peer(span->name, operation->peer);
+	struct tap_op_call call = {.begin_ns = span->begin_ns,
+				   .is_messages = tap_kernel_ops_are_messages(span->name),
+				   .is_empty = series == TAP_OPS_COLLECTIVE &&
+					       operation->has_count && !operation->count};
+	int ret;
+
+	(void) event;
+	if (!operation->number || !span->member || span->is_inner || span->is_from_nvtx ||
+	    span->work.kind)
+		return 0;
+	tap_kernel_ops_transfer(span->name, operation, &call.transfer);
+	if (!tap_cuda_is_captured(span))
+		return tap_rank_ops_call(&attribution->ranks, span->member, series, peer,
+					 operation->number, &call);
+	ret = tap_graph_ops_captured(&attribution->graphs, span->process, span->begin_ns);
+	return ret ? ret
+		   : tap_rank_ops_captured(&attribution->ranks, span->member, series,
+					   peer, operation->number);
+}
+
+static void begin(void *state)
+{
+	struct tap_attribution *attribution = state;
+	struct tap_context *context = attribution->context;
+
+	attribution->ranks.kept_max = 2 * context->bounds.held_operations;
+	attribution->graphs.held_max = attribution->ranks.kept_max;
+	attribution->routes.context = context;
+	attribution->routes.threads = tap_context_state(context, &tap_threads_layer);
+}
+
+/*
+ * A message becomes part of a ProxyOp when it is ascribed; the oldest one began first, or
+ * nearly so.
+ */
+static int64_t horizon(const void *state)
+{
+	const struct tap_attribution *attribution = state;
+	const struct tap_routed_message *oldest = attribution->routes.messages.first;
+
+	if (!oldest || !has_kernels(attribution, oldest->route))
+		return INT64_MAX;
+	return oldest->times.send_begin_ns < oldest->times.receive_begin_ns
+		       ? oldest->times.send_begin_ns
+		       : oldest->times.receive_begin_ns;
+}
+
+static int finish(void *state)
+{
+	struct tap_attribution *attribution = state;
+	int ret = 0;
+
+	attribution->is_over = true;
+	while (!ret && attribution->routes.messages.first)
+		ret = try_route(attribution, attribution->routes.messages.first->route,
+				true);
+	return ret;
+}
+
+static void free_all(void *state)
+{
+	struct tap_attribution *attribution = state;
+
+	tap_net_routes_free(&attribution->routes);
+	tap_ranks_ops_free(&attribution->ranks);
+	tap_serving_free(&attribution->serving);
+	tap_graph_ops_free(&attribution->graphs);
+}
+
+const struct tap_layer tap_attribution_layer = {
+	.name = "attribution",
+	.size = sizeof(struct tap_attribution),
+	.begin = begin,
+	.span_begun = span_begun,
+	.horizon = horizon,
+	.finish = finish,
+	.free = free_all,
+};

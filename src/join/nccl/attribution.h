@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layer that ascribes messages of NCCL's network code to the kernels that they
+ * served, on both ranks: by times (candidate.h), and by their order and number
+ * (net_served.h).
+ *
+ * Hides which communicators a connection may serve, and what waits until GPUs have
+ * reported their kernels, which they do late; its number is bounded.  A message for which
+ * several kernels remain is ascribed to none, and counted with the reason.
+ */
+#ifndef TAP_JOIN_NCCL_ATTRIBUTION_H
+#define TAP_JOIN_NCCL_ATTRIBUTION_H
+
+#include "join/model/layer.h"
+#include "join/nccl/net_route.h"
+
+struct tap_attribution;
+struct tap_attribution_kernel; /* kernel_ops.h */
+struct tap_graph_launch;       /* graph_ops.h */
+
+extern const struct tap_layer tap_attribution_layer;
+
+/* Each returns 0 or -errno. */
+int tap_attribution_message(struct tap_attribution *attribution,
+			    const struct tap_net_passed *message);
+/* Counts a message whose ends may not be of one message. */
+void tap_attribution_doubtful(struct tap_attribution *attribution, enum tap_why why);
+int tap_attribution_kernel(struct tap_attribution *attribution,
+			   const struct tap_attribution_kernel *kernel);
+/* Takes the launch of a graph that repeats operations, before any that is later. */
+int tap_attribution_graph(struct tap_attribution *attribution,
+			  const struct tap_graph_launch *launch);
+/* From now on a graph may repeat in this process what is not known. */
+int tap_attribution_unknown(struct tap_attribution *attribution,
+			    const struct tap_process *process);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathers the ends that other layers know when no event comes any more, while the layer
+ * of threads still knows whom they served; emits them after all messages.
+ */
+#include "join/nccl/connection.h"
+
+#include "common/vec.h"
+#include "join/model/comm.h"
+#include "join/model/process.h"
+#include "join/nccl/connection_order.h"
+#include "join/nccl/net_channel.h"
+#include "join/nccl/net_span.h"
+#include "join/nccl/net_socket.h"
+#include "join/nccl/netib.h"
+#include "join/nccl/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a process was seen to ask NCCL for. */
+struct process {
+	uint64_t channels;	    /* most of a kernel of collectives */
+	bool has_transfers;	    /* it sends and receives, too */
+	bool has_begun;		    /* it has asked for an operation */
+	bool begins_with_transfers; /* in its first operation, or that one's group */
+	uint64_t first_group;	    /* 0 none */
+	bool has_trees;		    /* collectives over a tree */
+	bool has_kernels;	    /* of its own that may send by themselves */
+	bool has_network;	    /* verbs or sockets */
+	uint64_t ends[TAP_TRANSPORTS];
+};
+
+struct connections {
+	struct tap_context *context; /* first: layer.h */
+	struct tap_table processes;  /* struct process, by number */
+	struct tap_table by_net;     /* ends, by (process, net_id) */
+	TAP_VEC(struct tap_connection_end *) ends;
+	struct tap_table seen; /* channels that have an end, by themselves */
+};
+
+/* ---- What processes ask for ---- */
+
+static struct process *process_of(struct connections *connections,
+				  const struct tap_process *process)
+{
+	struct process *own = tap_table_find(&connections->processes, process->number, 0);
+
+	if (own)
+		return own;
+	own = calloc(1, sizeof(*own));
+	if (own && tap_table_set(&connections->processes, process->number, 0, own)) {
+		free(own);
+		own = NULL;
+	}
+	return own;
+}
+
+static int note_call(struct connections *connections, const struct tap_span *span)
+{
+	const bool is_transfer = span->name->is_made_of_messages;
+	const bool is_operation = span->operation.has_count;
+	const uint64_t group_id = span->operation.group_id;
+	struct process *own;
+
+	if (!is_operation && strcmp(span->name->name, "ncclDevCommCreate"))
+		return 0;
+	own = process_of(connections, span->process);
+	if (!own)
+		return -ENOMEM;
+	own->has_kernels |= !is_operation;
+	if (!is_operation)
+		return 0;
+	own->has_transfers |= is_transfer;
+	if (!own->has_begun)
+		own->first_group = group_id;
+	if (!own->has_begun || (group_id && group_id == own->first_group))
+		own->begins_with_transfers |= is_transfer;
+	own->has_begun = true;
+	return 0;
+}
+
+static int span_ended(void *state, struct tap_span *span)
+{
+	struct connections *connections = state;
+	const char *kind, *function;
+	uint64_t grid = 0;
+	struct process *own;
+
+	if (span->name->is_nccl)
+		return note_call(connections, span);
+	if (span->name->cuda != TAP_CUDA_KERNEL)
+		return 0;
+	kind = tap_fields_get_string(&span->entry, "kernel_kind");
+	function = tap_fields_get_string(&span->entry, "function");
+	if (!kind || strcmp(kind, "collective") || !function ||
+	    strstr(function, "SendRecv"))
+		return 0;
+	own = process_of(connections, span->process);
+	if (!own)
+		return -ENOMEM;
+	tap_call_get(span->name->row, TAP_ROLE_GRID, &span->entry, &grid);
+	if (grid > own->channels)
+		own->channels = grid;
+	own->has_trees |= strstr(function, "_TREE_") != NULL;
+	return 0;
+}
+
+/* ---- Ends ---- */
+
+static void describe(struct tap_nccl_connection *about,
+		     const struct tap_net_channel *channel)
+{
+	if (!channel || !channel->has_setup)
+		return;
+	about->rank = channel->rank;
+	about->peer_rank = channel->peer_rank;
+	about->channel = channel->channel;
+	about->index = channel->index;
+	about->known = TAP_KNOWN_DECODED;
+}
+
+static enum tap_connection_use use_of(const struct process *own)
+{
+	if (!own || !own->has_transfers)
+		return TAP_CONNECTION_COLLECTIVES;
+	return own->begins_with_transfers ? TAP_CONNECTION_ANY : TAP_CONNECTION_FIRST;
+}
+
+static struct tap_connection_end *add_end(struct connections *connections,
+					  const struct tap_process *process, int64_t tid,
+					  const struct tap_net_channel *channel)
+{
+	const struct process *own;
+	struct tap_connection_end *end = calloc(1, sizeof(*end));
+
+	if (!end || tap_vec_add(&connections->ends, end)) {
+		free(end);
+		return NULL;
+	}
+	if (channel && tap_table_set(&connections->seen, (uintptr_t) channel, 0, end))
+		return NULL;
+	own = tap_table_find(&connections->processes, process->number, 0);
+	end->channels = own ? own->channels : 0;
+	end->use = use_of(own);
+	end->tid = tid;
+	end->about = (struct tap_nccl_connection){
+		.process = process,
+		.member = tap_threads_served(tap_context_state(connections->context,
+							       &tap_threads_layer),
+					     process, tid),
+		.rank = -1,
+		.peer_rank = -1,
+		.channel = -1,
+		.index = -1};
+	describe(&end->about, channel);
+	/* Of two ranks each tree is a ring. */
+	end->has_trees =
+		own && own->has_trees &&
+		!(end->about.member && tap_member_comm(end->about.member)->nranks == 2);
+	return end;
+}
+
+/* Files an end of a network whose traffic is seen. */
+static int file(struct connections *connections, struct tap_connection_end *end)
+{
+	struct process *own = process_of(connections, end->about.process);
+
+	if (!own)
+		return -ENOMEM;
+	own->has_network = true;
+	return end->about.net_id
+		       ? tap_table_set(&connections->by_net, end->about.process->number,
+				       end->about.net_id, end)
+		       : 0;
+}
+
+/* Queue pairs of other libraries, and those of which it is not known yet, are none. */
+static int add_queues(struct connections *connections,
+		      const struct tap_net_channels *channels)
+{
+	const struct tap_netib *netib =
+		tap_context_state(connections->context, &tap_netib_layer);
+	struct tap_net *net;
+	int ret = 0;
+
+	for (net = netib->all; net && !ret; net = net->next) {
+		const struct tap_net_channel *channel =
+			tap_net_channel(connections->context, net);
+		struct tap_connection_end *end;
+
+		if (net->is_refuted || (!net->is_proved && !channel))
+			continue;
+		end = add_end(connections, net->process, net->tid, channel);
+		if (!end)
+			return -ENOMEM;
+		end->ordinal = tap_net_channel_socket(channels, net->process, net->key);
+		end->is_used = net->whole;
+		/* Those of sends and receives have no buffers of their own. */
+		end->use =
+			net->has_buffer ? TAP_CONNECTION_COLLECTIVES : TAP_CONNECTION_ANY;
+		end->about.transport = TAP_TRANSPORT_NET_IB;
+		end->about.net_id = net->id;
+		end->about.is_send = channel ? channel->is_send : !net->layout;
+		end->messages = &net->whole;
+		end->about.peer = net->peer ? net->peer->process : NULL;
+		end->about.peer_net_id = net->peer ? net->peer->id : 0;
+		ret = file(connections, end);
+	}
+	return ret;
+}
+
+static int add_sockets(struct connections *connections,
+		       const struct tap_net_channels *channels)
+{
+	const struct tap_net_sockets *sockets =
+		tap_context_state(connections->context, &tap_net_sockets_layer);
+	const struct tap_socket_net *net;
+	int ret = 0;
+
+	for (net = sockets->all_nets; net && !ret; net = net->next) {
+		const struct tap_stream_end *peer = net->end.peer;
+		struct tap_connection_end *end =
+			add_end(connections, net->end.process, net->tid,
+				tap_net_channel_at(channels, net->end.process,
+						   net->listener, net->end.is_sender));
+
+		if (!end)
+			return -ENOMEM;
+		end->ordinal = net->end.is_sender ? net->ordinal : 0;
+		end->is_used = net->is_used;
+		end->about.transport = TAP_TRANSPORT_NET_SOCKET;
+		end->about.net_id = net->end.net_id;
+		end->about.is_send = net->end.is_sender;
+		end->messages = &net->end.whole;
+		end->about.peer = peer ? peer->process : NULL;
+		end->about.peer_net_id = peer ? peer->net_id : 0;
+		ret = file(connections, end);
+	}
+	return ret;
+}
+
+static enum tap_nccl_transport transport_of(int64_t number)
+{
+	static const enum tap_nccl_transport transports[] = {TAP_TRANSPORT_P2P,
+							     TAP_TRANSPORT_SHM,
+							     TAP_TRANSPORT_NET,
+							     TAP_TRANSPORT_COLLNET};
+
+	return number >= 0 && number < 4 ? transports[number] : TAP_TRANSPORT_OTHER;
+}
+
+/* Whether a connection of the process is known to use verbs or sockets. */
+static bool has_network(const struct connections *connections,
+			const struct tap_net_channel *channel)
+{
+	const struct process *own =
+		tap_table_find(&connections->processes, channel->process->number, 0);
+
+	return own && own->has_network;
+}
+
+/* What NCCL has asked its service thread for, and nothing else shows. */
+static int add_others(struct connections *connections,
+		      const struct tap_net_channels *channels)
+{
+	const struct tap_net_channel *channel;
+	struct tap_connection_end *end;
+
+	for (channel = channels->all; channel; channel = channel->next) {
+		/* What a network shows of a connection it may show later, or elsewhere.
+		 */
+		if (channel->transport < 0 ||
+		    (channel->transport == TAP_NET_TRANSPORT_NET &&
+		     (!channel->is_connected || has_network(connections, channel))) ||
+		    tap_table_find(&connections->seen, (uintptr_t) channel, 0))
+			continue;
+		end = add_end(connections, channel->process, channel->tid, NULL);
+		if (!end)
+			return -ENOMEM;
+		describe(&end->about, channel);
+		end->about.transport = transport_of(channel->transport);
+		end->about.is_send = channel->is_send;
+	}
+	return 0;
+}
+
+/* The rank that the peer's process has in the communicator; -1: not known, or several. */
+static int64_t rank_in(const struct tap_member *member, const struct tap_process *process)
+{
+	const struct tap_member *one;
+	int64_t rank = -1;
+
+	for (one = member ? tap_member_comm(member)->members : NULL; one;
+	     one = one->next) {
+		if (one->process != process)
+			continue;
+		if (rank >= 0)
+			return -1;
+		rank = one->rank;
+	}
+	return rank;
+}
+
+static void complete(struct connections *connections)
+{
+	size_t i;
+
+	for (i = 0; i < connections->ends.count; i++) {
+		struct tap_connection_end *end = connections->ends.items[i];
+
+		if (!end->about.peer)
+			continue;
+		end->other = tap_table_find(&connections->by_net, end->about.peer->number,
+					    end->about.peer_net_id);
+		if (end->about.channel >= 0)
+			continue;
+		end->about.known = TAP_KNOWN_INFERRED;
+		end->about.peer_rank = rank_in(end->about.member, end->about.peer);
+		if (end->about.member)
+			end->about.rank = end->about.member->rank;
+	}
+	tap_connection_order(connections->ends.items, connections->ends.count,
+			     tap_loss_is_none(&connections->context->loss));
+}
+
+/* ---- The layer ---- */
+
+static int emit_unobserved(const struct connections *connections,
+			   const struct tap_process *process, const char *what,
+			   const char *detail)
+{
+	const struct tap_problem problem = {.process = process,
+					    .time_ns = connections->context->last_ns,
+					    .what = what,
+					    .detail = detail,
+					    .is_unobserved = true,
+					    .count = 1};
+
+	return tap_emit_problem(connections->context, &problem);
+}
+
+/* The network plugin that NCCL has loaded into the process, or NULL. */
+static const struct tap_library *plugin_of(const struct tap_process *process)
+{
+	const struct tap_library *library = process->libraries;
+
+	while (library && strcmp(library->layer, "net"))
+		library = library->next;
+	return library;
+}
+
+/* Reports the traffic of a process that is missing from the trace. */
+static int emit_unseen(const struct connections *connections,
+		       const struct tap_process *process, const struct process *own)
+{
+	const struct tap_library *plugin = plugin_of(process);
+	char detail[PATH_MAX + 64];
+	int ret = 0;
+
+	if (own->ends[TAP_TRANSPORT_NET]) {
+		snprintf(detail, sizeof(detail), "%s",
+			 plugin ? plugin->path
+				: "connections without queue pairs or sockets");
+		ret = emit_unobserved(connections, process, "NCCL's network traffic",
+				      detail);
+	}
+	if (!ret && own->ends[TAP_TRANSPORT_COLLNET])
+		ret = emit_unobserved(connections, process, "NCCL's CollNet traffic", "");
+	if (!ret && own->has_kernels)
+		ret = emit_unobserved(connections, process,
+				      "what kernels send themselves",
+				      "ncclDevCommCreate was called");
+	return ret;
+}
+
+/* Layers that have finished after this one may have told of more messages. */
+static int emit_all(void *state)
+{
+	struct connections *connections = state;
+	const struct tap_processes *processes = &connections->context->processes;
+	struct tap_connection_end *end;
+	struct process *own;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < connections->ends.count; i++) {
+		end = connections->ends.items[i];
+		own = process_of(connections, end->about.process);
+		if (!own)
+			return -ENOMEM;
+		own->ends[end->about.transport]++;
+		end->about.messages = end->messages ? *end->messages : 0;
+		ret = tap_emit_connection(connections->context, &end->about);
+	}
+	for (i = 0; !ret && i < processes->count; i++) {
+		own = tap_table_find(&connections->processes, processes->all[i]->number,
+				     0);
+		ret = own ? emit_unseen(connections, processes->all[i], own) : 0;
+	}
+	return ret;
+}
+
+static int finish(void *state)
+{
+	struct connections *connections = state;
+	const struct tap_net_channels *channels =
+		tap_context_state(connections->context, &tap_net_channels_layer);
+	int ret = add_queues(connections, channels);
+
+	if (!ret)
+		ret = add_sockets(connections, channels);
+	if (!ret)
+		ret = add_others(connections, channels);
+	if (ret)
+		return ret;
+	complete(connections);
+	return 0;
+}
+
+static void free_all(void *state)
+{
+	struct connections *connections = state;
+	size_t i;
+
+	for (i = 0; i < connections->ends.count; i++)
+		free(connections->ends.items[i]);
+	for (i = 0; i < connections->processes.size; i++)
+		free(connections->processes.slots[i].value);
+	tap_vec_free(&connections->ends);
+	tap_table_free(&connections->seen);
+	tap_table_free(&connections->processes);
+	tap_table_free(&connections->by_net);
+}
+
+const struct tap_layer tap_connections_layer = {
+	.name = "connections",
+	.size = sizeof(struct connections),
+	.span_ended = span_ended,
+	.finish = finish,
+	.close = emit_all,
+	.free = free_all,
+};

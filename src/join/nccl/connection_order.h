@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which channel a connection is for, by the order in which the sender connects: NCCL does
+ * so in the order of channels (NCCL 2.28.9, transport.cc: ncclTransportP2pSetup), so the
+ * k-th connection of collectives to a peer is of channel k, if the peer is on all
+ * channels.  The receiver accepts in any order.
+ *
+ * Hides when that is believed: no event is missing, no kernel uses a tree, and at both
+ * ends as many are used for collectives as NCCL's kernels have channels.
+ */
+#ifndef TAP_JOIN_NCCL_CONNECTION_ORDER_H
+#define TAP_JOIN_NCCL_CONNECTION_ORDER_H
+
+#include "join/model/nccl_connection.h"
+
+#include <stddef.h>
+
+/* What a connection may be for. */
+enum tap_connection_use {
+	TAP_CONNECTION_ANY,
+	TAP_CONNECTION_COLLECTIVES,
+	/* Those for collectives were made first, and others for sends and receives. */
+	TAP_CONNECTION_FIRST,
+};
+
+/* What one end shows of its use. */
+struct tap_connection_end {
+	struct tap_nccl_connection about;
+	const uint64_t *messages; /* that are whole, or NULL */
+	int64_t tid; /* of the thread that made it, -1 unknown */
+	/* Of a sender: when it connected, among the process's of this transport; 0
+	 * unknown */
+	uint64_t ordinal;
+	bool is_used;
+	enum tap_connection_use use;
+	bool has_trees;	   /* which are connected by themselves, not on all channels */
+	uint64_t channels; /* of the kernels of collectives in the process; 0 unknown */
+	struct tap_connection_end *other; /* NULL unknown */
+	/* Of connection_order.c: those of the same thread, direction and other thread. */
+	struct tap_connection_end *const *group;
+	size_t group_count;
+};
+
+/*
+ * Sets channel, index and known of those that are not known, or why.  Sorts the ends by
+ * process, transport, direction and peer.  is_whole: no event is missing.
+ */
+void tap_connection_order(struct tap_connection_end **ends, size_t count, bool is_whole);
+
+#endif

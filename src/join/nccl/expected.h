@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The messages that NCCL's network code sends for one collective over one connection of a
+ * channel: how many, and of which size.
+ *
+ * Hides NCCL's rules for dividing data among channels, into loops, chunks and slices.
+ * They are those of 2.23 to 2.30; for other releases, algorithms other than ring and
+ * tree, and where a rule needs what the trace does not say, there is no answer.  Where
+ * from, in 2.28.9:
+ *
+ * - elements of each channel: enqueue.cc:606-642 (scheduleCollTasksToPlan); 2.23 to 2.25
+ *   do not weigh LL by 4, 2.29 and 2.30 have cells of twice the size
+ * - chunk, steps and loops: enqueue.cc:1979-2134 (calcCollChunking)
+ * - steps of a chunk and of a slice: include/collectives.h:17-32; buffers:
+ * init.cc:697-715; grains: include/device.h:309-314
+ * - who sends to whom: proxy.cc:30-43 and 587-620 (NeedProxy, ncclProxySaveOp)
+ * - what a message carries: device/all_reduce.h:30-83, prims_ll.h:56-65,
+ * prims_ll128.h:301
+ *
+ * Buffers have NCCL's default sizes; sizes of messages show where they do not. Since 2.30
+ * a tuner plugin may choose chunks, and a registered buffer changes the number: both show
+ * in the same way.
+ */
+#ifndef TAP_JOIN_NCCL_EXPECTED_H
+#define TAP_JOIN_NCCL_EXPECTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tap_ccl_function {
+	TAP_CCL_NO_FUNCTION,
+	TAP_CCL_ALL_REDUCE,
+	TAP_CCL_ALL_GATHER,
+	TAP_CCL_REDUCE_SCATTER,
+	TAP_CCL_BROADCAST,
+	TAP_CCL_REDUCE,
+};
+
+enum tap_ccl_algorithm { TAP_CCL_NO_ALGORITHM, TAP_CCL_RING, TAP_CCL_TREE };
+
+enum tap_ccl_protocol {
+	TAP_CCL_NO_PROTOCOL,
+	TAP_CCL_LL,
+	TAP_CCL_LL128,
+	TAP_CCL_SIMPLE,
+};
+
+/* What a kernel with a single collective was launched for. */
+struct tap_ccl_work {
+	uint32_t version; /* of NCCL, such as 22809 */
+	enum tap_ccl_function function;
+	enum tap_ccl_algorithm algorithm;
+	enum tap_ccl_protocol protocol;
+	uint64_t count; /* as the program gave it */
+	uint64_t element_bytes;
+	int64_t root; /* -1 none */
+	uint64_t channel_mask;
+};
+
+/* From NCCL's names, as funcid.h gives them; what is not known stays 0. */
+struct tap_ccl_work tap_ccl_work_named(const char *collective, const char *algorithm,
+				       const char *protocol);
+
+struct tap_expected {
+	uint32_t messages;
+	uint64_t least_bytes, most_bytes; /* of all of them together */
+	uint64_t largest_bytes;		  /* no message is larger */
+};
+
+/* A connection: from which rank to which, of how many, over which channel. */
+struct tap_ccl_place {
+	int64_t nranks, from, to, channel; /* -1 unknown */
+};
+
+/*
+ * What is sent over the connection, where it is between neighbours in the ring, or in the
+ * tree.  Where the rule has several answers, it is the one with so many messages (0: none
+ * is known).  Returns false where there is no rule, or no single answer.
+ */
+bool tap_expected_find(const struct tap_ccl_work *work, const struct tap_ccl_place *place,
+		       uint32_t messages, struct tap_expected *ret);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages on their way to be ascribed: those of one connection in their order, with the
+ * ranks that may have sent and received them.
+ *
+ * Over one connection messages are in the order in which their kernels were launched, so
+ * that none was posted before an earlier one, nor arrived after a later one, as far as
+ * its kernel is concerned.
+ *
+ * Hides how ranks are found: the thread that moves a message may serve one communicator,
+ * or several, or be unknown.
+ */
+#ifndef TAP_JOIN_NCCL_NET_ROUTE_H
+#define TAP_JOIN_NCCL_NET_ROUTE_H
+
+#include "common/list.h"
+#include "join/model/context.h"
+#include "join/nccl/candidate.h"
+#include "join/nccl/net_region.h"
+#include "join/nccl/run_count.h"
+
+struct tap_threads;
+
+/* A message of which both ends are known. */
+struct tap_net_passed {
+	const struct tap_span *send, *receive;
+	int64_t posted_ns;  /* when its first post began */
+	int64_t arrived_ns; /* when the receiver had seen all of it */
+	uint64_t bytes;
+	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
+};
+
+/* When its ends began and were over. */
+struct tap_message_times {
+	int64_t send_begin_ns, send_end_ns;
+	int64_t receive_begin_ns, receive_end_ns;
+};
+
+struct tap_routed_message {
+	struct tap_net_route *route;
+	uint64_t number, bytes;
+	struct tap_work send, receive;
+	const struct tap_name *send_name, *receive_name;
+	struct tap_message_facts facts; /* of this message alone */
+	/* With those of its neighbours. */
+	int64_t posted_ns, arrived_ns;
+	struct tap_message_times times;
+	unsigned int tries;
+	TAP_LIST_LINK(struct tap_routed_message) of_route, of_all;
+};
+
+/* Of which operations the messages of a connection are. */
+enum tap_series {
+	TAP_SERIES_UNKNOWN,
+	TAP_SERIES_COLLECTIVES,
+	TAP_SERIES_MESSAGES, /* sends and receives, and what is made of them */
+};
+
+/* Most kinds of operations of a connection: two of each communicator (net_lane.h). */
+#define TAP_LANES_MAX (2 * TAP_RUN_COMMS_MAX)
+
+/* How far the messages are ascribed in their order (net_served.h). */
+struct tap_route_order {
+	enum tap_series series;
+	/* Operations of each lane from which on messages are not ascribed yet. */
+	uint64_t firsts[TAP_LANES_MAX];
+	/* The first of them, and the number of its first message. */
+	size_t head_lane;
+	uint64_t head, begin_least, begin_most;
+	struct tap_run_counts counts;
+	size_t fresh; /* messages and kernels since the last search */
+};
+
+/* One direction of a connection. */
+struct tap_net_route {
+	const struct tap_process *from, *to;
+	int64_t from_tid, to_tid;   /* threads of the latest message */
+	int64_t from_rank, to_rank; /* as NCCL set the connection up; -1 unknown */
+	TAP_VEC(struct tap_rank_pair) pairs;
+	uint64_t changes; /* comms.changes when pairs were found */
+	size_t members;	  /* there were at that time */
+	uint64_t ranks;	  /* a hash of all pairs */
+	TAP_LIST(struct tap_routed_message) messages; /* by number */
+	size_t held;				      /* messages */
+	struct tap_route_order order;
+	/* The latest message that is gone. */
+	uint64_t gone;
+	int64_t gone_arrived_ns;
+	struct tap_net_route *next; /* of all */
+};
+
+struct tap_net_routes {
+	/* The owner sets these; the rest starts as zero. */
+	struct tap_context *context;
+	const struct tap_threads *threads;
+
+	struct tap_table by_receiver; /* by (process, net_id) */
+	struct tap_net_route *all;
+	TAP_LIST(struct tap_routed_message)
+	messages; /* in the order in which they came */
+	size_t held;
+};
+
+/*
+ * Adds a message to its connection; *ret_has_changed: other ranks than before may have
+ * sent it.  Returns 0 or -ENOMEM.
+ */
+int tap_net_routes_add(struct tap_net_routes *routes,
+		       const struct tap_net_passed *message,
+		       struct tap_net_route **ret_route, bool *ret_has_changed);
+void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *route,
+			struct tap_routed_message *message);
+
+/* What is known of the message, and of its neighbours where that says more. */
+struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *message);
+
+void tap_net_routes_free(struct tap_net_routes *routes);
+
+#endif

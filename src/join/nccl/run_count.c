@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts by what kernels were launched for. */
+#include "join/nccl/run_count.h"
+
+#include <stdlib.h>
+
+/* Times must show so many runs' messages before others are taken to have as many. */
+#define SEEN_MIN 4
+
+void tap_run_counts_free(struct tap_run_counts *counts)
+{
+	size_t i;
+
+	for (i = 0; i < counts->by_signature.size; i++)
+		free(counts->by_signature.slots[i].value);
+	tap_table_free(&counts->by_signature);
+	counts->by_signature = (struct tap_table){0};
+}
+
+/* Finds what the shapes that are left have for the sends. */
+static void find_range(struct tap_run_count *count)
+{
+	if (!count->sends.count || count->is_unruly)
+		return;
+	count->range = tap_sends_find(count->shapes, &count->sends);
+	count->range_changes = count->shapes->changes;
+	count->has_rule = count->range.is_single;
+	count->rule = count->range.first;
+}
+
+static bool has_range(struct tap_run_count *count)
+{
+	if (count->sends.count && count->range_changes != count->shapes->changes)
+		find_range(count);
+	return count->sends.count && !count->is_unruly && count->range.is_any;
+}
+
+struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
+					 const struct tap_run_about *about)
+{
+	struct tap_run_count *count =
+		tap_table_find(&counts->by_signature, about->signature, 0);
+
+	if (count)
+		return count;
+	count = calloc(1, sizeof(*count));
+	if (!count || tap_table_set(&counts->by_signature, about->signature, 0, count)) {
+		free(count);
+		return NULL;
+	}
+	count->uses = counts->uses[about->comm];
+	count->shapes = &counts->shapes[about->comm];
+	count->most = TAP_RUN_UNKNOWN;
+	count->work = *about->work;
+	count->place = *about->place;
+	count->sends = about->sends;
+	if (count->sends.count)
+		find_range(count);
+	else
+		count->has_rule =
+			tap_expected_find(about->work, about->place, 0, &count->rule);
+	/* Two ranks are neighbours in each ring and tree. */
+	if (about->place->nranks == 2)
+		count->uses[TAP_CCL_RING] = count->uses[TAP_CCL_TREE] = TAP_USE_YES;
+	return count;
+}
+
+bool tap_run_count_is_ruled(const struct tap_run_count *count)
+{
+	return count->has_rule && (!count->rule.messages || count->sends.count ||
+				   count->uses[count->work.algorithm]);
+}
+
+void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run)
+{
+	if (has_range(count)) {
+		run->least = count->range.least;
+		run->most = count->range.most;
+		return;
+	}
+	if (count->has_rule) {
+		const enum tap_use use = count->uses[count->work.algorithm];
+
+		run->least = use == TAP_USE_YES ? count->rule.messages : 0;
+		run->most = use == TAP_USE_NO ? 0 : count->rule.messages;
+		return;
+	}
+	run->least = 0;
+	run->most = TAP_RUN_UNKNOWN;
+	if (count->is_irregular || count->seen < SEEN_MIN)
+		return;
+	run->least = count->least;
+	run->most = count->most;
+}
+
+/* The least and the most messages of a run between bounds. */
+static uint64_t least_of(const struct tap_net_run *run)
+{
+	return run[1].begin_least > run->begin_most ? run[1].begin_least - run->begin_most
+						    : 0;
+}
+
+static uint64_t most_of(const struct tap_net_run *run)
+{
+	return run[1].begin_most == TAP_RUN_UNKNOWN
+		       ? TAP_RUN_UNKNOWN
+		       : run[1].begin_most - run->begin_least;
+}
+
+/* Of several answers that the rule has, runs may have shown which is right. */
+static void find_rule(struct tap_run_count *count)
+{
+	if (count->is_unruly || count->is_irregular || !count->least ||
+	    count->sends.count || count->least != count->most || count->most > UINT32_MAX)
+		return;
+	count->has_rule = tap_expected_find(&count->work, &count->place,
+					    (uint32_t) count->least, &count->rule);
+	if (count->has_rule && count->uses[count->work.algorithm] == TAP_USE_UNKNOWN)
+		count->uses[count->work.algorithm] = TAP_USE_YES;
+}
+
+static bool learn_use(const struct tap_run_count *count, uint64_t least, uint64_t most)
+{
+	enum tap_use *use = &count->uses[count->work.algorithm];
+
+	if (!count->has_rule || !count->rule.messages || *use || count->sends.count)
+		return false;
+	if (least)
+		*use = TAP_USE_YES;
+	else if (!most)
+		*use = TAP_USE_NO;
+	return *use;
+}
+
+bool tap_run_count_learn(struct tap_run_count *count, const struct tap_net_run *run)
+{
+	const uint64_t least = least_of(run), most = most_of(run);
+	bool is_new = learn_use(count, least, most);
+
+	if (has_range(count))
+		return tap_shapes_drop(count->shapes, &count->sends, least, most,
+				       UINT64_MAX);
+	if (count->has_rule || count->is_irregular || most == TAP_RUN_UNKNOWN)
+		return is_new;
+	if (least == most && run->number > count->latest) {
+		count->latest = run->number;
+		is_new |= ++count->seen == SEEN_MIN;
+	}
+	if (least > count->least) {
+		count->least = least;
+		is_new |= count->seen >= SEEN_MIN;
+	}
+	if (most < count->most) {
+		count->most = most;
+		is_new |= count->seen >= SEEN_MIN;
+	}
+	count->is_irregular = count->least > count->most;
+	if (is_new && count->seen >= SEEN_MIN)
+		find_rule(count);
+	return is_new;
+}
+
+bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages, uint64_t bytes)
+{
+	return has_range(count) &&
+	       tap_shapes_drop(count->shapes, &count->sends, messages, messages, bytes);
+}
+
+void tap_run_count_drop_rule(struct tap_run_count *count)
+{
+	count->has_rule = false;
+	count->is_unruly = true;
+}
+
+bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *run)
+{
+	const uint64_t least = least_of(run), most = most_of(run);
+	struct tap_net_run expected = {0};
+	enum tap_use *use = &count->uses[count->work.algorithm];
+
+	if (has_range(count))
+		return tap_shapes_drop(count->shapes, &count->sends, least, most,
+				       UINT64_MAX);
+	tap_run_count_expect(count, &expected);
+	if (expected.least <= most && least <= expected.most &&
+	    !(count->has_rule && least && most < count->rule.messages))
+		return false;
+	if (!count->has_rule) {
+		count->is_irregular = true;
+	} else if (*use == TAP_USE_NO && least <= count->rule.messages) {
+		*use = TAP_USE_YES;
+	} else {
+		tap_run_count_drop_rule(count);
+	}
+	return true;
+}

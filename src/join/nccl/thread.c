@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads by (process, thread id), the calls they were created for, and what they do. */
+#include "join/nccl/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vec.h"
+#include "join/model/process.h"
+#include "join/model/vendor.h"
+#include "join/nccl/thread_role.h"
+
+/*
+ * Threads that have ended, and are kept since one that they created may show what they
+ * were: its first event may come after their last one.
+ */
+#define GONE_MAX 256
+
+/* Most threads that live, and calls that make communicators: a damaged trace ends. */
+#define LIVE_MAX 65536
+#define CALLS_MAX 65536
+
+/* Communicators of a call that are counted, besides the first. */
+#define MADE_MAX 1024
+
+/* Calls that returned while a thread works for them. */
+#define KEPT_MAX 64
+
+/* As the tracer writes them: common/thread.h, tracepoints/events.h. */
+#define DOES_ASYNC 1
+#define PHASE_INITIALISING 0
+#define PHASE_READY 1
+
+/* The communicators that a call makes. */
+struct made {
+	uint64_t comm_id; /* the first that was reported */
+	uint64_t count;	  /* different ones */
+	TAP_VEC(uint64_t) others;
+};
+
+struct tap_threads {
+	struct tap_context *context; /* first: layer.h */
+
+	struct tap_thread_roles roles;
+	struct tap_table by_tid; /* live threads, by (process, tid) */
+	size_t gone_count;
+	struct tap_table made; /* struct made, by (process, call) */
+	struct tap_span *kept[KEPT_MAX];
+	size_t next_kept;
+};
+
+/* ---- Calls ---- */
+
+bool tap_threads_is_kept(const struct tap_span *span)
+{
+	const struct tap_field *result = tap_span_result(span);
+
+	return span->state == TAP_SPAN_COMPLETE && !span->is_inner &&
+	       span->name->is_nccl && result &&
+	       (result->kind == TAP_FIELD_SIGNED || result->kind == TAP_FIELD_UNSIGNED) &&
+	       result->value.u == TAP_RESULT_ncclInProgress;
+}
+
+static void keep(struct tap_threads *threads, struct tap_span *span)
+{
+	struct tap_span **place = &threads->kept[threads->next_kept++ % KEPT_MAX];
+
+	if (*place)
+		tap_span_put(*place);
+	*place = tap_span_get(span);
+}
+
+const struct tap_span *tap_threads_span(const struct tap_threads *threads,
+					const struct tap_process *process,
+					uint64_t call_id)
+{
+	const struct tap_span *span =
+		call_id ? tap_table_find(&threads->context->pairs.open, process->number,
+					 call_id)
+			: NULL;
+	size_t i;
+
+	for (i = 0; call_id && !span && i < KEPT_MAX; i++)
+		if (threads->kept[i] && threads->kept[i]->process == process &&
+		    threads->kept[i]->call_id == call_id)
+			span = threads->kept[i];
+	return span;
+}
+
+/* A group reports its communicators in any order, and each repeatedly. */
+static int note_made(struct made *made, uint64_t comm_id)
+{
+	size_t i;
+
+	if (made->comm_id == comm_id || made->others.count >= MADE_MAX)
+		return 0;
+	for (i = 0; i < made->others.count; i++)
+		if (made->others.items[i] == comm_id)
+			return 0;
+	made->count++;
+	return tap_vec_add(&made->others, comm_id);
+}
+
+/* Notes that a call makes a communicator. */
+static int take_comm(struct tap_threads *threads, const struct tap_process *process,
+		     const struct tap_event *event)
+{
+	const uint64_t call_id = tap_fields_number(&event->fields, "call_id");
+	const uint64_t comm_id = tap_fields_number(&event->fields, "comm_id");
+	int64_t phase = -1;
+	struct made *made;
+
+	tap_fields_get_signed(&event->fields, "phase", &phase);
+	if (!call_id || !comm_id || (phase != PHASE_INITIALISING && phase != PHASE_READY))
+		return 0;
+	made = tap_table_find(&threads->made, process->number, call_id);
+	if (made)
+		return note_made(made, comm_id);
+	if (threads->made.count >= CALLS_MAX)
+		return 0;
+	made = malloc(sizeof(*made));
+	if (!made)
+		return -ENOMEM;
+	*made = (struct made){.comm_id = comm_id, .count = 1};
+	if (!tap_table_set(&threads->made, process->number, call_id, made))
+		return 0;
+	free(made);
+	return -ENOMEM;
+}
+
+/* ---- Threads ---- */
+
+static struct tap_thread_entry *find(const struct tap_threads *threads,
+				     const struct tap_process *process, int64_t tid)
+{
+	return tid < 0 ? NULL
+		       : tap_table_find(&threads->by_tid, process->number,
+					(uint64_t) tid);
+}
+
+const struct tap_nccl_thread *tap_threads_find(const struct tap_threads *threads,
+					       const struct tap_process *process,
+					       int64_t tid)
+{
+	const struct tap_thread_entry *thread = find(threads, process, tid);
+
+	return thread ? &thread->about : NULL;
+}
+
+uint64_t tap_threads_call(const struct tap_threads *threads,
+			  const struct tap_process *process, int64_t tid)
+{
+	const struct tap_thread_entry *thread = find(threads, process, tid);
+
+	return thread && (thread->about.role == TAP_THREAD_UNKNOWN ||
+			  thread->about.role == TAP_THREAD_JOB)
+		       ? thread->about.call_id
+		       : 0;
+}
+
+/* Other threads serve the whole process, or no communicator yet. */
+static bool has_comm(enum tap_thread_role role)
+{
+	switch (role) {
+	case TAP_THREAD_SERVICE:
+	case TAP_THREAD_UDS:
+	case TAP_THREAD_PROGRESS:
+	case TAP_THREAD_SOCKET:
+	case TAP_THREAD_JOB:
+	case TAP_THREAD_GIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const struct made *made_by(const struct tap_threads *threads,
+				  const struct tap_thread_entry *thread)
+{
+	return thread->outer_call_id ? tap_table_find(&threads->made,
+						      thread->about.process->number,
+						      thread->outer_call_id)
+				     : NULL;
+}
+
+const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
+					    const struct tap_process *process, int64_t tid)
+{
+	const struct tap_thread_entry *thread = find(threads, process, tid);
+	const struct made *made = thread ? made_by(threads, thread) : NULL;
+
+	if (!made || made->count != 1 ||
+	    (thread->about.role != TAP_THREAD_PROGRESS &&
+	     thread->about.role != TAP_THREAD_SOCKET))
+		return NULL;
+	return tap_table_find(&threads->context->comms.by_id, process->number,
+			      made->comm_id);
+}
+
+const struct tap_member *tap_threads_served(const struct tap_threads *threads,
+					    const struct tap_process *process, int64_t tid)
+{
+	const struct tap_thread_entry *thread =
+		tap_thread_role_find(&threads->roles, process, tid, UINT64_MAX);
+	const struct made *made = thread ? made_by(threads, thread) : NULL;
+
+	return made && made->count == 1 && has_comm(thread->about.role)
+		       ? tap_table_find(&threads->context->comms.by_id, process->number,
+					made->comm_id)
+		       : NULL;
+}
+
+/* Completes a thread: its role, and the communicator that its call makes, if it is one.
+ */
+static void settle(struct tap_threads *threads, struct tap_thread_entry *thread)
+{
+	struct tap_nccl_thread *about = &thread->about;
+	const struct made *made = made_by(threads, thread);
+
+	about->comm_count = made ? made->count : 0;
+	tap_thread_role_end(&threads->roles, thread);
+	if (about->comm_count != 1 || !has_comm(about->role))
+		return;
+	about->comm_id = made->comm_id;
+	about->member = tap_table_find(&threads->context->comms.by_id,
+				       about->process->number, made->comm_id);
+}
+
+const struct tap_nccl_thread *tap_threads_ended(const struct tap_threads *threads,
+						const struct tap_process *process,
+						const struct tap_event *event)
+{
+	const struct tap_thread_entry *thread;
+	int64_t tid = -1;
+
+	tap_fields_get_signed(&event->fields, "tid", &tid);
+	thread = tap_thread_role_find(&threads->roles, process, tid, UINT64_MAX);
+	return thread && thread->about.is_over ? &thread->about : NULL;
+}
+
+/* Gives a settled thread to the consumer, and forgets it. */
+static int emit(struct tap_threads *threads, struct tap_thread_entry *thread)
+{
+	const struct tap_context *context = threads->context;
+	int ret = 0;
+
+	if (context->consumer->nccl_thread)
+		ret = context->consumer->nccl_thread(context->data, &thread->about);
+	threads->gone_count -= thread->is_gone;
+	tap_list_remove(&threads->roles.live, thread, live);
+	free(thread);
+	return ret;
+}
+
+/* Takes a thread from the living; the oldest of too many is not kept any longer. */
+static int bury(struct tap_threads *threads, struct tap_thread_entry *thread)
+{
+	struct tap_thread_entry *oldest = threads->roles.live.first;
+
+	tap_table_remove(&threads->by_tid, thread->about.process->number,
+			 (uint64_t) thread->about.tid);
+	thread->is_gone = true;
+	if (++threads->gone_count <= GONE_MAX)
+		return 0;
+	while (!oldest->is_gone)
+		oldest = oldest->live.after;
+	settle(threads, oldest);
+	return emit(threads, oldest);
+}
+
+static void describe(struct tap_thread_entry *thread, const struct tap_event *event)
+{
+	struct tap_nccl_thread *about = &thread->about;
+	const struct tap_fields *fields = &event->fields;
+
+	about->begin_ns = event->time_ns;
+	about->is_late = event->kind == TAP_EVENT_STATEDUMP_CCL_THREAD;
+	about->creator = -1;
+	tap_fields_get_signed(fields, "creator_tid", &about->creator);
+	about->creator_is_nccls = tap_fields_number(fields, "creator_is_ccl") != 0;
+	about->call_id = tap_fields_number(fields, "call_id");
+	about->routine_library = tap_fields_number(fields, "routine_library");
+	about->routine_offset = tap_fields_number(fields, "routine_offset");
+	about->argument = tap_fields_number(fields, "argument");
+	thread->nr_arguments = tap_fields_number(fields, "nr_arguments");
+	thread->created = tap_fields_number(fields, "begin_ns");
+}
+
+/* The call that a thread was created for: of its own creation, or its creator's. */
+static int find_call(struct tap_threads *threads, struct tap_thread_entry *thread,
+		     const struct tap_thread_entry *creator,
+		     const struct tap_event *event)
+{
+	const char *function = tap_fields_get_string(&event->fields, "function");
+	struct tap_nccl_thread *about = &thread->about;
+	const struct tap_span *span;
+
+	if (!about->call_id && creator) {
+		about->call_id = creator->about.call_id;
+		about->call = creator->about.call;
+		thread->outer_call_id = creator->outer_call_id;
+		return 0;
+	}
+	thread->outer_call_id = tap_fields_number(&event->fields, "outer_call_id");
+	span = tap_threads_span(threads, about->process, about->call_id);
+	if (span)
+		about->call = span->name;
+	else if (function && *function)
+		about->call = tap_names_get(&threads->context->names, "nccl", 4, function,
+					    strlen(function));
+	return span || !function || !*function || about->call ? 0 : -ENOMEM;
+}
+
+static int begin_thread(struct tap_threads *threads, const struct tap_process *process,
+			const struct tap_event *event, int64_t tid)
+{
+	struct tap_thread_entry *thread, *creator;
+	int ret;
+
+	if (threads->by_tid.count >= LIVE_MAX)
+		return 0;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return -ENOMEM;
+	thread->about.process = process;
+	thread->about.tid = tid;
+	describe(thread, event);
+	creator = thread->about.creator_is_nccls
+			  ? tap_thread_role_find(&threads->roles, process,
+						 thread->about.creator, thread->created)
+			  : NULL;
+	ret = find_call(threads, thread, creator, event);
+	if (ret ||
+	    tap_table_set(&threads->by_tid, process->number, (uint64_t) tid, thread)) {
+		free(thread);
+		return -ENOMEM;
+	}
+	tap_list_append(&threads->roles.live, thread, live);
+	return tap_thread_role_begin(&threads->roles, thread, creator);
+}
+
+/* ---- What a thread does ---- */
+
+static void fall_asleep(struct tap_nccl_thread *thread, int64_t now_ns)
+{
+	thread->is_asleep = true;
+	thread->asleep_since_ns = now_ns;
+	thread->sleeps++;
+}
+
+static void wake(struct tap_nccl_thread *thread, int64_t now_ns)
+{
+	if (thread->is_asleep && now_ns > thread->asleep_since_ns)
+		thread->asleep_ns += now_ns - thread->asleep_since_ns;
+	thread->is_asleep = false;
+}
+
+static int take_state(struct tap_threads *threads, struct tap_thread_entry *thread,
+		      const struct tap_event *event)
+{
+	struct tap_nccl_thread *about = &thread->about;
+
+	about->yields = tap_fields_number(&event->fields, "yields");
+	if (event->kind == TAP_EVENT_CCL_THREAD_SLEEP)
+		fall_asleep(about, event->time_ns);
+	else if (event->kind == TAP_EVENT_CCL_THREAD_WAKE)
+		wake(about, event->time_ns);
+	else if (about->is_late && !about->is_asleep &&
+		 tap_fields_number(&event->fields, "is_asleep"))
+		fall_asleep(about, event->time_ns);
+	return tap_fields_number(&event->fields, "does") & DOES_ASYNC
+		       ? tap_thread_role_does(&threads->roles, thread, TAP_THREAD_DEVICE)
+		       : 0;
+}
+
+/* State dumps repeat what is known; a number may be that of a thread that has ended. */
+static int take_thread(struct tap_threads *threads, const struct tap_process *process,
+		       const struct tap_event *event)
+{
+	struct tap_thread_entry *thread;
+	int64_t tid = -1;
+	int ret = 0;
+
+	tap_fields_get_signed(&event->fields, "tid", &tid);
+	if (tid < 0) {
+		threads->context->loss.malformed_events++;
+		return 0;
+	}
+	thread = find(threads, process, tid);
+	if (event->kind == TAP_EVENT_CCL_THREAD ||
+	    event->kind == TAP_EVENT_STATEDUMP_CCL_THREAD) {
+		if (thread &&
+		    thread->created != tap_fields_number(&event->fields, "begin_ns")) {
+			ret = bury(threads, thread);
+			thread = NULL;
+		}
+		if (!ret && !thread)
+			ret = begin_thread(threads, process, event, tid);
+		thread = find(threads, process, tid);
+	}
+	if (ret || !thread)
+		return ret;
+	ret = take_state(threads, thread, event);
+	if (ret || event->kind != TAP_EVENT_CCL_THREAD_END)
+		return ret;
+	wake(&thread->about, event->time_ns);
+	thread->about.is_over = true;
+	thread->about.end_ns = event->time_ns;
+	return bury(threads, thread);
+}
+
+/* ---- The layer ---- */
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	return event->kind == TAP_EVENT_COMM ? take_comm(state, process, event)
+					     : take_thread(state, process, event);
+}
+
+/* Only a thread that does what a call asked for launches kernels of NCCL's. */
+static int span_ended(void *state, struct tap_span *span)
+{
+	struct tap_threads *threads = state;
+	struct tap_thread_entry *thread;
+
+	if (tap_threads_is_kept(span))
+		keep(threads, span);
+	if (!threads->by_tid.count || span->name->cuda != TAP_CUDA_KERNEL ||
+	    !tap_fields_find(&span->entry, "kernel_kind"))
+		return 0;
+	thread = find(threads, span->process, span->tid);
+	return thread ? tap_thread_role_does(&threads->roles, thread, TAP_THREAD_JOB) : 0;
+}
+
+static int emit_all(struct tap_threads *threads, const struct tap_process *process)
+{
+	struct tap_thread_entry *thread, *after;
+	int ret = 0;
+
+	/* A role may follow from those of others, so these are all there until then. */
+	for (thread = threads->roles.live.first; thread; thread = thread->live.after)
+		if (!process || thread->about.process == process)
+			settle(threads, thread);
+	for (thread = threads->roles.live.first; thread && !ret; thread = after) {
+		after = thread->live.after;
+		if (process && thread->about.process != process)
+			continue;
+		if (!thread->is_gone)
+			tap_table_remove(&threads->by_tid, thread->about.process->number,
+					 (uint64_t) thread->about.tid);
+		ret = emit(threads, thread);
+	}
+	return ret;
+}
+
+static int process_replaced(void *state, const struct tap_process *process,
+			    int64_t time_ns)
+{
+	(void) time_ns;
+	return emit_all(state, process);
+}
+
+static int finish(void *state)
+{
+	return emit_all(state, NULL);
+}
+
+/* Others look for calls until they have finished; spans are freed before this layer. */
+static int let_go(void *state)
+{
+	struct tap_threads *threads = state;
+	size_t i;
+
+	for (i = 0; i < KEPT_MAX; i++) {
+		if (threads->kept[i])
+			tap_span_put(threads->kept[i]);
+		threads->kept[i] = NULL;
+	}
+	return 0;
+}
+
+static void free_all(void *state)
+{
+	struct tap_threads *threads = state;
+	struct tap_thread_entry *thread;
+	size_t i;
+
+	while ((thread = tap_list_take_first(&threads->roles.live, live)))
+		free(thread);
+	for (i = 0; i < threads->made.size; i++) {
+		struct made *made = threads->made.slots[i].value;
+
+		if (made)
+			tap_vec_free(&made->others);
+		free(made);
+	}
+	tap_table_free(&threads->made);
+	tap_table_free(&threads->by_tid);
+	tap_table_free(&threads->roles.by_routine);
+}
+
+const struct tap_layer tap_threads_layer = {
+	.name = "threads",
+	.size = sizeof(struct tap_threads),
+	.events = TAP_TAKES(TAP_EVENT_COMM) | TAP_TAKES(TAP_EVENT_CCL_THREAD) |
+		  TAP_TAKES(TAP_EVENT_CCL_THREAD_DOES) |
+		  TAP_TAKES(TAP_EVENT_CCL_THREAD_SLEEP) |
+		  TAP_TAKES(TAP_EVENT_CCL_THREAD_WAKE) |
+		  TAP_TAKES(TAP_EVENT_CCL_THREAD_END) |
+		  TAP_TAKES(TAP_EVENT_STATEDUMP_CCL_THREAD),
+	.take = take,
+	.span_ended = span_ended,
+	.process_replaced = process_replaced,
+	.finish = finish,
+	.close = let_go,
+	.free = free_all,
+};

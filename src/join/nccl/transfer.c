@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Each shape is tried: there are not many, and few remain after the first messages. */
+#include "join/nccl/transfer.h"
+
+#include <stddef.h>
+
+/* Channels that one send uses; NCCL has more for a very fast network only. */
+#define CHANNELS_MAX 32
+#define PART_ALIGN 4096
+
+bool tap_sends_have_rule(uint32_t version)
+{
+	return version >= 22200 && version < 23100;
+}
+
+static uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* ---- Shapes ---- */
+
+/* What follows from the nodes that a communicator has, and from what joins their GPUs. */
+struct steps {
+	uint64_t bytes;
+	uint64_t part_least, part_most;
+};
+
+static const struct steps steps_of[] = {
+	{131072, 131072 / 2, 131072},	   /* several nodes */
+	{131072, 131072 / 8, 131072 * 32}, /* one */
+	{524288, 524288 / 8, 524288 * 32}, /* one, with NVLink */
+};
+
+struct shape {
+	const struct steps *steps;
+	uint64_t least, most; /* channels that a send uses, if large enough */
+	uint64_t part;	      /* that the connection has */
+	size_t number;
+};
+
+static const struct shape first_shape = {steps_of, 1, 1, 0, 0};
+
+static bool is_shape(const struct shape *shape)
+{
+	return shape->number < TAP_SHAPES;
+}
+
+static void go_on(struct shape *shape)
+{
+	shape->number++;
+	if (++shape->part < shape->most)
+		return;
+	shape->part = 0;
+	shape->least *= 2;
+	if (shape->least <= shape->most)
+		return;
+	shape->least = 1;
+	shape->most *= 2;
+	if (shape->most <= CHANNELS_MAX)
+		return;
+	shape->most = 1;
+	shape->steps++;
+}
+
+static bool is_dropped(const struct tap_shapes *shapes, const struct shape *shape)
+{
+	return shapes->dropped[shape->number / 64] >> shape->number % 64 & 1;
+}
+
+/* ---- Messages ---- */
+
+static uint64_t channels_of(const struct shape *shape, uint64_t bytes)
+{
+	const struct steps *steps = shape->steps;
+	uint64_t channels = div_up(bytes, steps->part_least), part;
+
+	if (channels > shape->least)
+		channels = shape->least;
+	part = div_up(bytes, channels);
+	if (part < steps->part_least)
+		part = steps->part_least;
+	while (part > steps->part_most && channels <= shape->most / 2) {
+		channels *= 2;
+		part = div_up(bytes, channels);
+	}
+	return channels;
+}
+
+static uint64_t chunk_of(const struct shape *shape, uint64_t bytes)
+{
+	const uint64_t step = shape->steps->bytes;
+
+	if (bytes < step)
+		return step / 4;
+	return bytes < 8 * step ? step / 2 : step;
+}
+
+/* Adds the messages of one send over the connection. */
+static void add_send(const struct shape *shape, uint64_t bytes,
+		     struct tap_expected *expected)
+{
+	const uint64_t chunk = chunk_of(shape, bytes);
+	uint64_t part, begin, end;
+
+	if (!bytes) {
+		expected->messages += !shape->part;
+		return;
+	}
+	part = div_up(div_up(bytes, channels_of(shape, bytes)), PART_ALIGN) * PART_ALIGN;
+	begin = shape->part * part;
+	end = begin + part;
+	if (shape->part >= channels_of(shape, bytes) || begin >= bytes)
+		return;
+	if (end > bytes)
+		end = bytes;
+	expected->messages += (uint32_t) div_up(end - begin, chunk);
+	expected->least_bytes += end - begin;
+	expected->most_bytes = expected->least_bytes;
+	if (expected->largest_bytes < chunk)
+		expected->largest_bytes = chunk;
+}
+
+static struct tap_expected find(const struct shape *shape, const struct tap_sends *sends)
+{
+	struct tap_expected expected = {0};
+	unsigned int i;
+
+	for (i = 0; i < sends->count; i++)
+		add_send(shape, sends->bytes[i], &expected);
+	return expected;
+}
+
+static bool is_equal(const struct tap_expected *a, const struct tap_expected *b)
+{
+	return a->messages == b->messages && a->least_bytes == b->least_bytes;
+}
+
+struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
+				      const struct tap_sends *sends)
+{
+	struct tap_sends_range range = {.is_single = true};
+	struct shape shape;
+
+	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
+		struct tap_expected one;
+
+		if (is_dropped(shapes, &shape))
+			continue;
+		one = find(&shape, sends);
+		if (!range.is_any) {
+			range.is_any = true;
+			range.least = range.most = one.messages;
+			range.first = one;
+		}
+		range.is_single &= is_equal(&range.first, &one);
+		if (one.largest_bytes > range.first.largest_bytes)
+			range.first.largest_bytes = one.largest_bytes;
+		if (one.messages < range.least)
+			range.least = one.messages;
+		if (one.messages > range.most)
+			range.most = one.messages;
+	}
+	range.is_single &= range.is_any;
+	return range;
+}
+
+bool tap_shapes_drop(struct tap_shapes *shapes, const struct tap_sends *sends,
+		     uint64_t least, uint64_t most, uint64_t bytes)
+{
+	const uint64_t changes = shapes->changes;
+	struct shape shape;
+
+	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
+		struct tap_expected one;
+
+		if (is_dropped(shapes, &shape))
+			continue;
+		one = find(&shape, sends);
+		if (one.messages >= least && one.messages <= most &&
+		    (bytes == UINT64_MAX || bytes == one.least_bytes))
+			continue;
+		shapes->dropped[shape.number / 64] |= UINT64_C(1) << shape.number % 64;
+		shapes->changes++;
+	}
+	return shapes->changes != changes;
+}

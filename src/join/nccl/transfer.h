@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The messages that NCCL's network code sends for a send, or for each of those that
+ * all-to-all, gather and scatter are made of, over the connection of one channel.
+ *
+ * A send is divided into parts, one for each channel that it uses.  How many these are
+ * depends on what the trace does not say: the network, the number of channels, whether
+ * there are several nodes.  All of that is the same for each send of a connection, so
+ * every shape that a connection may have is tried, and those that its messages contradict
+ * are dropped.
+ *
+ * Hides NCCL's rules, which are those of 2.22 to 2.30.  Where from, in 2.28.9:
+ *
+ * - how many channels: enqueue.cc:891-903, 1025-1029 (addP2pToPlan,
+ *   scheduleP2pTasksToPlan); all numbers are powers of 2: graph/paths.cc:880-886
+ * - which part a channel has: include/device.h:254-276; the same each time, as
+ *   include/channel.h:23-36 is of the two ranks alone
+ * - chunks: enqueue.cc:838-856, init.cc:704-718; nothing is one message: enqueue.cc:970
+ * - no LL: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS)
+ *
+ * Settings and registered buffers make others; then no shape is left.
+ */
+#ifndef TAP_JOIN_NCCL_TRANSFER_H
+#define TAP_JOIN_NCCL_TRANSFER_H
+
+#include "join/nccl/expected.h"
+
+#define TAP_SHAPES 963
+
+/* The shapes that a connection may have; all zero is all of them. */
+struct tap_shapes {
+	uint64_t dropped[(TAP_SHAPES + 63) / 64];
+	uint64_t changes;
+};
+
+/* Larger ones are of no real program, and would overflow. */
+#define TAP_SEND_BYTES_MAX (UINT64_C(1) << 44)
+#define TAP_SENDS_MAX 8
+
+/* What one kernel sends from one rank to another one. */
+struct tap_sends {
+	uint64_t bytes[TAP_SENDS_MAX];
+	unsigned int count; /* 0: not known */
+};
+
+/* What the shapes have for them. */
+struct tap_sends_range {
+	uint32_t least, most; /* messages */
+	bool is_any;	      /* there is a shape */
+	bool is_single;	      /* all have the same messages: */
+	struct tap_expected first;
+};
+
+/* Whether there are rules for this release. */
+bool tap_sends_have_rule(uint32_t version);
+
+struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
+				      const struct tap_sends *sends);
+
+/*
+ * Drops the shapes that have fewer or more messages than these were, or, of all of them,
+ * other bytes (UINT64_MAX: not known).  Returns whether there were any.
+ */
+bool tap_shapes_drop(struct tap_shapes *shapes, const struct tap_sends *sends,
+		     uint64_t least, uint64_t most, uint64_t bytes);
+
+#endif

@@ -1,0 +1,609 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Made-up ranks whose kernels and messages are known, and a judge of what the reader says.
+
+usage: attribution.py make SEED SETTING... >EVENTS 2>TRUTH
+       attribution.py judge TRUTH JSONL LEAST [DECODED [WRONG]]
+
+Ranks of one or two communicators run collectives round a ring, and groups of sends and
+receives.  A kernel begins when the one before it has ended; its messages are posted after
+that, some when the sender's kernel is over; the receiver's ends when all have arrived.
+Kernels are reported late, and for each rank at other times.  A message is found again by its
+sender and the time when it was posted.  The judge demands that so many percent are ascribed, and
+are claimed as decoded, and that nothing is wrong, or, of what is inferred, so many in 1000.
+Settings:
+
+  ranks=N comms=N ops=N channels=N  how much there is
+  split         the second communicator was split off, and shares the threads of the first
+  undecoded     nothing says which channel and index a connection is for
+  unthreaded    nothing says which communicator a thread was made for
+  late          recording begins in the middle
+  lost=N        of so many messages, one is missing
+  gone=N        of so many kernels, one is not reported
+  skew          the GPUs' clocks are wrong by what the tracer says
+  uncupti       no kernel is reported
+  rule          all-reduces of several sizes, with as many messages, and of those sizes, as
+                NCCL's ring sends; sends and receives have as many messages as their size says
+  sends         with rule: sends and receives have the messages that NCCL makes of their size,
+                and the arguments of their kernels are recorded, too
+  close         kernels follow one another at once, and many messages are posted late
+  blind         as undecoded, and nothing says what a kernel was launched for
+  made          the groups are collectives, which NCCL makes of sends and receives
+  odd=N         of so many all-reduces, one has another number of messages
+  graphs=N      of so many operations, one begins a graph of some, which is then launched now
+                and then; these have the places of what was captured in no other way
+  fused=N       of so many all-reduces, one is two of a group, and one of no elements between them
+  idle=N        of so many operations, all but one send nothing
+  nodeless      nobody tells of the nodes of graphs
+"""
+import copy
+import json
+import random
+import sys
+
+KERNELS = {"all": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "p2p": "ncclDevKernel_SendRecv"}
+ERROR_NS = 15
+
+
+class Op:
+    """One operation of a communicator, or a group of sends and receives, on all ranks."""
+
+    def __init__(self, kind, mask):
+        self.kind, self.mask = kind, mask
+        self.begin, self.end, self.launch, self.call = {}, {}, {}, {}
+        self.node, self.captured = {}, {}
+        self.count = 64
+        self.parts = None
+        self.is_simple = True
+        self.serial = 0
+        self.is_captured = self.is_fused = self.is_idle = False
+
+
+def divide(count, wanted, per_byte):
+    """How 2.28.9 divides numbers of 4 bytes among the channels that it wants."""
+    cell = (-(-16384 // per_byte) + 15) // 16 * 16
+    cells = -(-4 * count // cell)
+    share = min(cells, -(-max(16384, max(16384, 4 * count * per_byte) // wanted) //
+                         (cell * per_byte)))
+    parts = [share * cell // 4] * (cells // share)
+    if cells % share:
+        parts.append(cells % share * cell // 4)
+    parts[-1] -= cells * cell // 4 - count
+    return parts if len(parts) <= wanted else None
+
+
+def ring(count, ranks, place, is_simple):
+    """The bytes of each message that the rank at this place of a ring sends of its part."""
+    chunk = 2097152 // 4 if is_simple else 32768 // 4
+    sizes = []
+    while count > 0:
+        if count < ranks * chunk:
+            chunk = -(-(-(-count // ranks)) // 4) * 4
+        for step in range(2 * (ranks - 1)):
+            at = (place - 1 - step) % ranks
+            length = max(0, min(chunk, count - at * chunk))
+            if not is_simple:
+                sizes.append(-(-length // 2) * 16)
+                continue
+            part = min(length, max(-(-length // 32) * 16, 1048576 // 4 // 32))
+            sizes += [4 * part, 4 * min(part, length - part)]
+        count -= min(count, ranks * chunk)
+    return sizes
+
+
+def send(count, channels, part):
+    """The bytes of each message of a send of so many bytes, over the channel with this part,
+    between nodes: NCCL begins with one channel, and takes more for a large send."""
+    wanted = 1
+    while -(-count // wanted) > 131072 and wanted <= channels // 2:
+        wanted *= 2
+    each = (-(-count // wanted) + 4095) // 4096 * 4096
+    size = min(count, (part + 1) * each) - part * each
+    if part >= wanted or size <= 0:
+        return []
+    chunk = 32768 if count < 131072 else 65536 if count < 1048576 else 131072
+    return [min(chunk, size - at) for at in range(0, size, chunk)]
+
+
+class Graph:
+    """Some operations that were captured, of all ranks."""
+
+    def __init__(self, number, ops):
+        self.number, self.ops = number, ops
+
+
+class World:
+    def __init__(self, seed, settings):
+        self.random = random.Random(seed)
+        self.set = settings
+        self.ranks = settings.get("ranks", 3)
+        self.channels = settings.get("channels", 2)
+        self.events = []
+        self.truth = {}
+        self.cut = 0
+        self.calls = [10 * rank for rank in range(self.ranks)]
+        self.numbers = [0] * self.ranks
+        self.sockets = [0] * self.ranks
+        self.nodes = [0] * self.ranks
+        self.nets = {}
+        self.graphs, self.owners = [], []
+        self.runs, self.frees = [], []
+
+    def at(self, time, rank, stream, tid, what, /, **fields):
+        texts = [stream + str(rank), str(100 + rank), str(tid), what]
+        for name, value in fields.items():
+            if isinstance(value, bool):
+                value = int(value)
+            texts.append(f"{name}={value}")
+        self.events.append((time, len(self.events), " ".join(texts)))
+
+    def text(self, string):
+        return '"' + string + '"'
+
+    # -- What there is from the beginning
+
+    def describe(self, comm, time):
+        late = self.set.get("late")
+        for rank in range(self.ranks):
+            fields = dict(
+                comm_id=comm + 1, comm=hex(0xA00 + comm), comm_key=hex(0xA1 + comm),
+                alias_key="0x0", origin="1:init",
+                parent_comm_id=1 if comm and self.set.get("split") else 0,
+                ordinal=comm + 1, phase="1:ready", async_error="0:ncclSuccess",
+                nranks=f"+{self.ranks}", rank=f"+{rank}", device=f"+{rank}", collectives=0)
+            self.at(time, rank, "setup", 10, "tap:comm", call_id=1000 + comm, **fields)
+            if late:
+                self.at(self.cut + 1, rank, "setup", 10, "tap:statedump_comm", **fields)
+            self.threads(comm, rank, time)
+
+    def threads(self, comm, rank, time):
+        """The service thread and the progress thread of the communicator's proxy."""
+        if self.set.get("unthreaded") or (comm and self.set.get("split")):
+            return
+        for tid, creator in ((500 + comm, 10), (600 + comm, 500 + comm)):
+            self.at(time, rank, "setup", tid, "tap:ccl_thread", tid=f"+{tid}",
+                    creator_tid=f"+{creator}", creator_is_ccl=creator >= 500,
+                    call_id=1000 + comm if creator == 10 else 0,
+                    outer_call_id=1000 + comm if creator == 10 else 0,
+                    function=self.text("ncclCommInitRank" if creator == 10 else ""),
+                    routine_library=1,
+                    routine_offset=1 if creator == 10 else 2, argument=hex(0xF00 + comm),
+                    nr_arguments=1, begin_ns=time)
+
+    def progress(self, comm):
+        if self.set.get("split"):
+            comm = 0
+        return 600 + comm
+
+    # -- Connections
+
+    def net(self, comm, sender, receiver, channel, index, time):
+        """The two sockets of a connection; made when first used."""
+        if self.set.get("split"):
+            comm = 0
+        key = comm, sender, receiver, channel, index
+        if key in self.nets:
+            return self.nets[key]
+        port = 20000 + 2 * len(self.nets)
+        listener, local = f"10.0.0.{receiver}:{port}", f"10.0.0.{sender}:{port + 1}"
+        ids = []
+        for rank, accepted in ((sender, 0), (receiver, 1)):
+            self.sockets[rank] += 1
+            ids.append(self.sockets[rank])
+            if not self.set.get("undecoded") and not self.set.get("blind"):
+                self.service(rank, comm, accepted, listener, channel, index,
+                             sender if accepted else receiver, time)
+            fields = dict(socket_id=ids[-1],
+                          local=self.text(listener if accepted else local),
+                          peer=self.text(local if accepted else listener), accepted=accepted)
+            if self.set.get("late"):
+                self.at(self.cut + 2, rank, "setup", 10, "tap:statedump_socket", use=3,
+                        index="+0", **fields)
+            self.at(time, rank, "setup", 500, "net:accept" if accepted else "net:connect",
+                    **fields)
+            self.at(time, rank, "setup", 500, "net:handshake", socket_id=ids[-1], use=3,
+                    index="+0")
+        # Number of the message, offset in the stream, time of the last post and arrival.
+        self.nets[key] = [*ids, 0, 13, time, time]
+        return self.nets[key]
+
+    def service(self, rank, comm, is_receive, listener, channel, index, peer, time):
+        pointer = hex(0x1000 + len(self.events))
+
+        def ask(what, values, address=""):
+            operation = hex(0x5000 + len(self.events))
+            self.at(time, rank, "setup", 500, "net:service_request", socket_id=900,
+                    type=what, connection=pointer, operation=operation,
+                    values="[" + ",".join(str(v) for v in values) + "]",
+                    address=self.text("" if is_receive else address))
+            self.at(time, rank, "setup", 500, "net:service_response", socket_id=900,
+                    operation=operation, connection=pointer,
+                    address=self.text(address if is_receive and what == 3 else ""))
+
+        ask(1, [2, int(not is_receive), 0, 0, 0])
+        ask(3, [rank, 0, peer, 0, 0, 0, 0, channel, index], listener)
+        ask(4, [], listener)
+
+    def message(self, comm, op, sender, receiver, channel, index, size, step):
+        draw = self.random.randrange
+        net = self.net(comm, sender, receiver, channel, index, op.begin[sender] - 1)
+        posted = max(op.begin[sender] + 1 + draw(self.spread(sender)), net[4] + 1)
+        while (sender, posted) in self.truth:
+            posted += 1
+        arrived = max(posted + 5 + draw(40), op.begin[receiver] + 1, net[5] + 3)
+        net[2] += 1
+        net[4], net[5] = posted, arrived
+        lost = self.set.get("lost")
+        self.truth[sender, posted] = dict(comm=comm, op=op, channel=channel, step=step,
+                                          bytes=size, receiver=receiver)
+        for rank, time, socket, call, drop in (
+                (sender, posted, net[0], "send", lost and not draw(lost)),
+                (receiver, arrived, net[1], "recv", lost and not draw(lost))):
+            if drop:
+                continue
+            begin = time if call == "send" else time - 2
+            end = time + 1 if call == "send" else time
+            shared = dict(begin_ns=begin, result=f"+{size + 4}", socket_id=socket,
+                          message=net[2], size=size)
+            self.at(end, rank, "hot", self.progress(comm), "net:" + call, part=2, offset=net[3],
+                    length=size + 4, left=0, **shared)
+        net[3] += size + 4
+        return arrived
+
+    def spread(self, rank):
+        """The sender's proxy may be slow, so that its kernel is over before its posts."""
+        if self.set.get("close"):
+            return 100 if self.random.randrange(3) else 20
+        return 400 if not self.random.randrange(4) else 60 + rank
+
+    # -- Operations
+
+    def run_op(self, comm, op, free):
+        draw = self.random.randrange
+        for rank in range(self.ranks):
+            op.begin[rank] = max(free[rank], op.launch[rank] + 20) + 1 + draw(30)
+        arrived = dict(op.begin)
+        pairs = []
+        for rank in range(self.ranks):
+            if op.kind == "all":
+                pairs.append((rank, (rank + 1) % self.ranks, 0))
+            else:
+                pairs += [(rank, (rank + 1) % self.ranks, 1), ((rank + 1) % self.ranks, rank, 1)]
+        for sender, receiver, index in sorted(set(pairs)):
+            for channel in range(self.channels):
+                if op.is_idle or not op.mask >> channel & 1:
+                    continue
+                sizes = self.sizes_of(op, sender, receiver, channel)
+                for step, size in enumerate(sizes):
+                    time = self.message(comm, op, sender, receiver, channel, index, size, step)
+                    arrived[receiver] = max(arrived[receiver], time)
+        for rank in range(self.ranks):
+            op.end[rank] = max(arrived[rank], op.begin[rank] + 10) + 1 + draw(60)
+            free[rank] = op.end[rank] + (draw(200) if not draw(5) else draw(3))
+            if self.set.get("close"):
+                free[rank] = op.end[rank] + draw(2)
+
+    def sizes_of(self, op, sender, receiver, channel):
+        if not self.set.get("rule"):
+            return [self.random.randrange(1000, 9000) for _ in range(1 + self.random.randrange(4))]
+        if op.kind == "p2p" and self.set.get("sends"):
+            # Which channel has the first part depends on how far the ranks are apart.
+            return send(4 * op.count, self.channels,
+                        (channel - (receiver - sender)) % self.channels)
+        if op.kind == "p2p":
+            return [op.count // 4] * (1 + op.count % 3)
+        # The ring of a channel begins with another rank.
+        place = (sender + channel) % self.ranks
+        sizes = ring(op.parts[channel], self.ranks, place, op.is_simple)
+        return sizes[:-1] if self.set.get("odd") and not op.serial % self.set["odd"] else sizes
+
+    def draw_op(self, serial):
+        """An operation, and how it is divided."""
+        draw = self.random.randrange
+        op = Op("all" if draw(3) else "p2p", 1 + draw((1 << self.channels) - 1))
+        op.serial = serial
+        fused = self.set.get("fused")
+        op.is_idle = bool(self.set.get("idle") and serial % self.set["idle"])
+        op.is_fused = bool(fused and op.kind == "all" and not draw(fused))
+        if not self.set.get("rule"):
+            return op
+        op.count = (64, 1000, 5001, 40000, 300000)[draw(5)]
+        op.is_simple = op.count > 30000
+        op.mask = (1 << (self.channels if op.count > 1000 or self.set.get("sends") else 1)) - 1
+        if op.kind == "all":
+            op.parts = divide(op.count, self.channels, 2 if op.is_simple else 8)
+            op.mask = (1 << len(op.parts)) - 1
+        return op
+
+    def call_op(self, comm, op, now, numbers):
+        """The calls of all ranks, and the launches in them."""
+        draw = self.random.randrange
+        for rank in range(self.ranks):
+            time = now + draw(40)
+            op.launch[rank] = time
+            if op.is_fused:
+                self.call_fused(comm, op, rank, time, numbers)
+            elif op.kind == "all" or self.set.get("made"):
+                self.call_one(comm, op, rank, time, numbers)
+            else:
+                self.call_messages(comm, op, rank, time, numbers)
+
+    def next_call(self, rank):
+        self.calls[rank] += 1
+        return self.calls[rank]
+
+    def entry(self, comm, rank, time, function, number, group=0, peer=None, count=64,
+              is_captured=False):
+        call = self.next_call(rank)
+        fields = dict(call_id=call, parent_id=0, inner=0, count=count, datatype="7:ncclFloat32",
+                      comm=hex(0xA00 + comm), comm_id=comm + 1, comm_key=hex(0xA1 + comm),
+                      op_number=number, not_counted=0, group_id=group)
+        if number:
+            fields["capture"] = "1:active" if is_captured else "0:none"
+        if peer is not None:
+            fields["peer"] = f"+{peer}"
+        self.at(time, rank, "hot", 20 + comm, f"nccl:{function}_entry", **fields)
+        return call
+
+    def leave(self, comm, rank, time, function, call, **more):
+        self.at(time, rank, "hot", 20 + comm, f"nccl:{function}_exit", call_id=call,
+                result="0:ncclSuccess", **more)
+
+    def function_of(self, op):
+        if op.kind != "all":
+            return "[669]"
+        return "[260]" if op.is_simple else "[258]"
+
+    def launch(self, comm, op, rank, time, parent):
+        call = self.next_call(rank)
+        op.call[rank] = call
+        kernel = 0xF0 + (op.kind != "all")
+        if (op.kind == "all" or self.set.get("sends")) and not self.set.get("blind"):
+            self.at(time, rank, "hot", 20 + comm, "cuda:nccl_args", call_id=call,
+                    comm=hex(0xC00 + comm), channel_mask=hex(op.mask), version=22809,
+                    args_bytes=96, nr_batches=1, work_storage=1, complete=1, nr_functions=1,
+                    func_id=self.function_of(op), work_type="[1]")
+        if op.is_captured:
+            op.node[rank] = self.make_node(rank, time + 1, call)
+        self.at(time + 2, rank, "hot", 20 + comm, "cuda:cuLaunchKernelEx", begin_ns=time + 1,
+                call_id=call, parent_id=parent, context="0xc0", result="+0", per_thread=0,
+                runtime=0, capture=f"+{int(op.is_captured)}", correlation_id=1000 + call,
+                gridDimX=bin(op.mask).count("1"), hStream="0x50", f=hex(kernel))
+
+    def call_one(self, comm, op, rank, time, numbers):
+        op.number = numbers.setdefault((rank, "all"), 0) + 1
+        numbers[rank, "all"] = op.number
+        function = "ncclAllReduce" if op.kind == "all" else "ncclAlltoAll"
+        call = self.entry(comm, rank, time, function, op.number, count=op.count,
+                          is_captured=op.is_captured)
+        self.launch(comm, op, rank, time + 2, call)
+        self.leave(comm, rank, time + 6, function, call)
+
+    def call_fused(self, comm, op, rank, time, numbers):
+        """All-reduces that one kernel carries out; the second has nothing to do."""
+        first = numbers.get((rank, "all"), 0) + 1
+        numbers[rank, "all"] = first + 2
+        self.call_group(comm, op, rank, time, [
+            ("ncclAllReduce", first + i, None, count)
+            for i, count in enumerate((op.count, 0, op.count))])
+
+    def call_messages(self, comm, op, rank, time, numbers):
+        peers = sorted({(rank + 1) % self.ranks, (rank - 1) % self.ranks})
+        calls = []
+        for function, peer in ([("ncclSend", p) for p in peers] +
+                               [("ncclRecv", p) for p in peers]):
+            key = rank, function, peer
+            numbers[key] = numbers.get(key, 0) + 1
+            calls.append((function, numbers[key], peer, op.count))
+        self.call_group(comm, op, rank, time, calls)
+
+    def call_group(self, comm, op, rank, time, calls):
+        self.numbers[rank] += 1
+        group = self.numbers[rank]
+        start = self.entry(comm, rank, time, "ncclGroupStart", 0, group)
+        self.leave(comm, rank, time + 1, "ncclGroupStart", start)
+        time += 2
+        for function, number, peer, count in calls:
+            call = self.entry(comm, rank, time, function, number, group, peer, count,
+                              op.is_captured)
+            self.leave(comm, rank, time + 1, function, call)
+            time += 2
+        call = self.entry(comm, rank, time, "ncclGroupEnd", 0, group)
+        self.launch(comm, op, rank, time + 1, call)
+        self.leave(comm, rank, time + 4, "ncclGroupEnd", call, group_outcome="+1")
+        op.launch[rank] = time
+
+    # -- Graphs
+
+    def make_node(self, rank, time, call, original=0):
+        self.nodes[rank] += 1
+        if not self.set.get("nodeless"):
+            self.at(time, rank, "setup", 20, "gpu:graph_node", call_id=call, correlation_id=1,
+                    graph=1 + bool(original), node=self.nodes[rank], original=original)
+        return self.nodes[rank]
+
+    def capture(self, comm, ops, now, numbers):
+        """Captures the operations, and makes them a graph that can be launched."""
+        graph = Graph(len(self.graphs) + 1, ops)
+        for op in ops:
+            op.is_captured = True
+            self.call_op(comm, op, now, numbers)
+            now += 60
+        for rank in range(self.ranks):
+            call = self.next_call(rank)
+            self.at(now, rank, "hot", 20 + comm, "cuda:cuGraphInstantiateWithFlags_entry",
+                    call_id=call, parent_id=0, per_thread=0, hGraph="0x900", flags=0)
+            for op in ops:
+                op.node[rank] = self.make_node(rank, now + 1, call, op.node[rank])
+            self.at(now + 2, rank, "hot", 20 + comm, "cuda:cuGraphInstantiateWithFlags_exit",
+                    call_id=call, result="+0", phGraphExec=hex(0xE000 + graph.number))
+        self.graphs.append(graph)
+        return now + 5
+
+    def launch_graph(self, comm, graph, now):
+        """Each operation of it once more."""
+        draw = self.random.randrange
+        again = [copy.copy(op) for op in graph.ops]
+        for op in again:
+            op.begin, op.end, op.launch, op.captured, op.call = {}, {}, {}, op.call, {}
+        for rank in range(self.ranks):
+            time = now + draw(40)
+            call = self.next_call(rank)
+            self.at(time + 2, rank, "hot", 20 + comm, "cuda:cuGraphLaunch", begin_ns=time,
+                    call_id=call, parent_id=0, context="0xc0", result="+0", per_thread=0,
+                    runtime=0, capture="+0", correlation_id=1000 + call,
+                    hGraphExec=hex(0xE000 + graph.number), hStream="0x50")
+            for op in again:
+                op.launch[rank], op.call[rank] = time, call
+        for op in again:
+            self.run_op(comm, op, self.frees[comm])
+            self.runs[comm].append(op)
+
+    def report(self, comm, op, rank, flushed):
+        if self.set.get("uncupti"):
+            return
+        gone = self.set.get("gone")
+        if gone and not self.random.randrange(gone):
+            return
+        wrong = self.random.randrange(-ERROR_NS, ERROR_NS + 1) if self.set.get("skew") else 0
+        begin, end = op.begin[rank] + wrong, op.end[rank] + wrong
+        self.at(max(flushed, end + 1000), rank, "hot", 90, "gpu:kernel", start_ns=begin,
+                end_ns=end, correlation_id=1000 + op.call[rank], device=rank, context=1,
+                stream=7 + comm, name=1 + (op.kind != "all"), graph=2 * op.is_captured,
+                graph_node=op.node.get(rank, 0))
+
+    def names(self, time):
+        for rank in range(self.ranks):
+            self.at(time, rank, "setup", 10, "tap:process", pid=f"+{100 + rank}",
+                    host='"alpha"', rank=f"+{rank}", command='"app"')
+            for i, kernel in enumerate(KERNELS.values()):
+                self.at(time, rank, "setup", 10, "gpu:name", name=i + 1, text=self.text(kernel))
+                self.at(time, rank, "setup", 10, "cuda:function", function=hex(0xF0 + i),
+                        name=self.text(kernel))
+            if not self.set.get("uncupti"):
+                self.at(time, rank, "setup", 90, "gpu:owner", state='"taken"', holder='""',
+                        library='""', version=22, detail='""')
+            self.at(time, rank, "setup", 90, "gpu:clock", kind=1, offset_ns="+0",
+                    residual_ns=ERROR_NS if self.set.get("skew") else 10)
+
+    def step(self, comm, op, now, numbers):
+        """An operation; or some are captured, or those of a graph are launched."""
+        draw = self.random.randrange
+        if self.set.get("graphs") and not draw(self.set["graphs"]):
+            ops = [op] + [self.draw_op(op.serial) for _ in range(draw(3))]
+            now = self.capture(comm, ops, now, numbers)
+            self.launch_graph(comm, self.graphs[-1], now)
+            self.owners.append(comm)
+            return now + 40
+        self.call_op(comm, op, now, numbers)
+        self.run_op(comm, op, self.frees[comm])
+        self.runs[comm].append(op)
+        mine = [graph for graph, owner in zip(self.graphs, self.owners) if owner == comm]
+        while mine and not draw(3):
+            now += 60
+            self.launch_graph(comm, mine[draw(len(mine))], now)
+        return now
+
+    def make(self):
+        draw = self.random.randrange
+        comms, count = self.set.get("comms", 1), self.set.get("ops", 60)
+        self.cut = 20000 + 100 * count if self.set.get("late") else 0
+        plans, numbers = [], []
+        for comm in range(comms):
+            self.describe(comm, 1000)
+            plans.append([self.draw_op(serial + 1) for serial in range(count)])
+            self.frees.append([10000] * self.ranks)
+            self.runs.append([])
+            numbers.append({})
+        now = 10000
+        for i in range(count):
+            for comm in range(comms):
+                # Calls are ahead of kernels, now and then by much.
+                now = max(now + 60, min(self.frees[comm]) - (2000 if draw(2) else 50))
+                now = self.step(comm, plans[comm][i], now, numbers[comm])
+        self.names(900)
+        if self.set.get("late"):
+            self.names(self.cut)
+        for comm in range(comms):
+            for rank in range(self.ranks):
+                flushed = 0
+                for i, op in enumerate(self.runs[comm]):
+                    if i % 7 == 0:
+                        flushed = op.end[rank] + 3000 + draw(20000)
+                    self.report(comm, op, rank, flushed)
+
+    def write(self):
+        print("trace host=alpha")
+        for time, _, text in sorted(self.events):
+            if time >= self.cut:
+                print(time, text)
+        truth = {f"{sender} {posted}": dict(
+            comm=one["comm"], channel=one["channel"], step=one["step"], bytes=one["bytes"],
+            receiver=one["receiver"], calls=[list(one["op"].call.values()),
+                                             list(one["op"].captured.values())])
+                 for (sender, posted), one in self.truth.items()}
+        json.dump(dict(cut=self.cut, messages=truth), sys.stderr)
+
+
+def make(seed, words):
+    settings = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        settings[name] = int(value) if value else 1
+    world = World(seed, settings)
+    world.make()
+    world.write()
+
+
+def is_right(link, spans, truth):
+    """Whether the link is of one message, and of its kernels, channel and place."""
+    sent_kernel, sent, received, received_kernel = (spans[one] for one in link["spans"])
+    true = truth[f"{sent['process']} {sent['begin_ns']}"]
+    right = sent["fields"]["bytes"] == received["fields"]["bytes"] == true["bytes"]
+    right &= received["process"] == true["receiver"]
+    right &= link["channel"] in (None, true["channel"])
+    right &= link["step"] in (None, true["step"])
+    for message, kernel in (sent, sent_kernel), (received, received_kernel):
+        right &= kernel["process"] == message["process"]
+        launches, captured = true["calls"]
+        right &= kernel["fields"]["launch_call_id"] == launches[message["process"]]
+        right &= kernel["fields"].get("captured_call_id") == (
+            captured[message["process"]] if captured else None)
+    return right
+
+
+def judge(truth_path, jsonl_path, least, least_decoded=0, most_wrong=0):
+    """Prints how many messages are ascribed; fails where too few are, or too many wrongly."""
+    with open(truth_path, encoding="utf-8") as file:
+        truth = json.load(file)["messages"]
+    spans, links, known = {}, [], 0
+    with open(jsonl_path, encoding="utf-8") as file:
+        for line in file:
+            record = json.loads(line)
+            if record["type"] == "span" and record["layer"] in ("net", "gpu"):
+                spans[record["id"]] = record
+            elif record["type"] == "link" and record["kind"] == "message-kernel":
+                links.append(record)
+            elif record["type"] == "link" and record["kind"] == "socket-message":
+                known += 1
+    right = wrong = wrongly_decoded = decoded = 0
+    for link in links:
+        one = is_right(link, spans, truth)
+        right += one
+        wrong += not one
+        decoded += link["known"] == "decoded"
+        if not one:
+            wrongly_decoded += link["known"] == "decoded"
+            print("wrong:", json.dumps(link))
+    share, of_decoded = (100 * n / known if known else 0 for n in (right, decoded))
+    print(f"{known} messages at both ends, {right} ascribed ({share:.1f} %), "
+          f"{decoded} of them decoded ({of_decoded:.1f} %), {wrong} wrong")
+    return not (known and share >= least and of_decoded >= least_decoded and
+                not wrongly_decoded and 1000 * wrong <= most_wrong * right)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(int(sys.argv[2]), sys.argv[3:])
+    else:
+        sys.exit(judge(sys.argv[2], sys.argv[3], *map(float, sys.argv[4:])))

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many messages NCCL sends for sends, against numbers that were worked out by hand
+ * from its source (transfer.h says where each rule is), and which shapes messages leave.
+ */
+#include "join/nccl/transfer.h"
+#include "unit/tap.h"
+
+#define KiB UINT64_C(1024)
+#define MiB (1024 * KiB)
+#define ANY UINT64_MAX
+
+struct run {
+	struct tap_sends sends;
+	uint64_t messages, bytes; /* that it was found to have */
+};
+
+struct line {
+	const char *what;
+	struct run found[2]; /* no sends: none */
+	struct tap_sends sends;
+	int64_t least, most; /* -1: no shape is left */
+	bool is_single;
+	uint64_t bytes; /* where is_single */
+};
+
+#define SENDS(...) \
+	{ \
+		{__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t) \
+	}
+
+/* clang-format off */
+static const struct line lines[] = {
+	/* Another channel has all of it; or this one, in chunks of 32 KiB. */
+	{"a send on any connection", {{{{0}, 0}, 0, 0}}, SENDS(100000), 0, 4, false, 0},
+	/* One channel, so this one: 2 chunks of 32 KiB. */
+	{"less, where a send of one channel is known",
+	 {{SENDS(100000), 4, 100000}}, SENDS(64 * KiB), 2, 2, true, 64 * KiB},
+	{"nothing is one message, on the first channel",
+	 {{SENDS(100000), 4, 100000}}, SENDS(0), 1, 1, true, 0},
+	{"two sends of one kernel",
+	 {{SENDS(100000), 4, 100000}}, SENDS(64 * KiB, 0), 3, 3, true, 64 * KiB},
+	/* 1 MiB in chunks of 128 KiB, if no send uses more channels; else in two parts, ... */
+	{"more, where only a small send is known",
+	 {{SENDS(100000), 4, 100000}}, SENDS(MiB), 1, 8, false, 0},
+	{"more, where a large send is known, too",
+	 {{SENDS(100000), 4, 100000}, {SENDS(MiB), 8, MiB}}, SENDS(2 * MiB),
+	 16, 16, true, 2 * MiB},
+	/* Two parts of 64 KiB and less: 52 KiB, and 46752 bytes, each in 2 chunks. */
+	{"the second part of two", {{SENDS(100000), 2, 46752}}, SENDS(0), 0, 0, true, 0},
+	/* 120000 bytes are 61440 and 58560, whatever shape has two channels for them. */
+	{"the second part of another send",
+	 {{SENDS(100000), 2, 46752}}, SENDS(120000), 2, 2, true, 58560},
+	/* On one node the smallest part has 16 KiB, so that 40000 bytes are two. */
+	{"less than two parts on several nodes",
+	 {{SENDS(100000), 2, 46752}}, SENDS(40000), 0, 1, false, 0},
+	{"no send of NCCL's has so many", {{SENDS(100000), 3, ANY}}, SENDS(0), -1, 0, false, 0},
+	{"no part has so many bytes", {{SENDS(100000), 4, 99999}}, SENDS(0), -1, 0, false, 0},
+	/* One of 32 parts in chunks of 512 KiB; all of it in chunks of 128 KiB. */
+	{"the largest", {{{{0}, 0}, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
+	 1 << 20, 1 << 27, false, 0},
+};
+/* clang-format on */
+
+static bool is_as_worked_out(const struct line *line)
+{
+	struct tap_shapes shapes = {0};
+	struct tap_sends_range range;
+	size_t i;
+
+	for (i = 0; i < 2 && line->found[i].sends.count; i++) {
+		const struct run *run = &line->found[i];
+
+		if (!tap_shapes_drop(&shapes, &run->sends, run->messages, run->messages,
+				     run->bytes))
+			return false;
+	}
+	range = tap_sends_find(&shapes, &line->sends);
+	printf("# %u to %u messages, %s, %llu bytes\n", range.least, range.most,
+	       range.is_single ? "all the same" : "several shapes",
+	       (unsigned long long) range.first.least_bytes);
+	if (line->least < 0 || !range.is_any)
+		return line->least < 0 && !range.is_any;
+	return range.least == line->least && range.most == line->most &&
+	       range.is_single == line->is_single &&
+	       (!range.is_single || range.first.least_bytes == line->bytes);
+}
+
+int main(void)
+{
+	size_t i;
+
+	printf("1..%zu\n", sizeof(lines) / sizeof(lines[0]) + 1);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ok(is_as_worked_out(&lines[i]), lines[i].what);
+	ok(!tap_sends_have_rule(22105) && tap_sends_have_rule(22203) &&
+		   tap_sends_have_rule(23007) && !tap_sends_have_rule(23102),
+	   "releases with a rule");
+	return 0;
+}
