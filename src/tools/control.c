@@ -79,26 +79,49 @@ static void look_at(const char *name, void *data)
 		found->error = ENOMEM;
 }
 
-/*
- * Of several recordings, the one that goes on below the current folder is meant, if it is
- * the only one there.
- */
-static void prefer_here(struct found *found)
+/* Leaves one recording of several, if it is the only one that is meant. */
+static void prefer(struct found *found,
+		   bool (*is_meant)(const struct tap_answer *answer, const void *data),
+		   const void *data)
 {
-	struct found here = {.real = realpath(".", NULL), .wanted = "."};
 	size_t i, at = 0, count = 0;
 
-	for (i = 0; here.real && i < found->places.count; i++) {
-		if (!is_wanted(&here, &found->places.items[i].answer))
+	for (i = 0; i < found->places.count; i++) {
+		if (!is_meant(&found->places.items[i].answer, data))
 			continue;
 		at = i;
 		count++;
 	}
-	free(here.real);
 	if (count != 1)
 		return;
 	found->places.items[0] = found->places.items[at];
 	found->places.count = 1;
+}
+
+static bool is_recorder(const struct tap_answer *answer, const void *address)
+{
+	return *answer->recorder && !strcmp(answer->recorder, address);
+}
+
+static bool is_below(const struct tap_answer *answer, const void *folder)
+{
+	return is_wanted(folder, answer);
+}
+
+/*
+ * Of several recordings, the one that records the program which runs this is meant, else
+ * the one that goes on below the current folder.
+ */
+static void prefer_nearest(struct found *found)
+{
+	struct found here = {.real = realpath(".", NULL), .wanted = "."};
+	const char *recorder = getenv("CCLTAP_RECORDER");
+
+	if (recorder)
+		prefer(found, is_recorder, recorder);
+	if (here.real && found->places.count > 1)
+		prefer(found, is_below, &here);
+	free(here.real);
 }
 
 static int check_found(const struct found *found, bool is_any)
@@ -228,7 +251,7 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 		was_cleaned = clean();
 	tap_link_each(look_at, &found);
 	if (!found.wanted && !is_status && found.places.count > 1)
-		prefer_here(&found);
+		prefer_nearest(&found);
 	ret = found.places.count || !was_cleaned ? check_found(&found, is_status) : 0;
 	if (!ret && (found.places.count || is_status))
 		ret = is_status ? show(&found) : steer(&found.places.items[0], verb);

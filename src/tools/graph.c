@@ -372,9 +372,17 @@ static bt_graph *make_graph(const bt_plugin *ctf, struct tap_traces *traces)
 	return graph;
 }
 
+/* Nothing for 0. */
+static bool insert_count(bt_value *params, const char *name, int64_t count)
+{
+	return !count ||
+	       !bt_value_map_insert_signed_integer_entry(
+		       params, name, count > INT32_MAX ? INT32_MAX : count);
+}
+
 /*
  * Adds what the markers of the recordings say: their jobs, unless some trace has none,
- * and the number of removed chunks, with those that are
+ * and the numbers of removed chunks and of processes that were not recorded, with those that are
  * left out now.
  */
 static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
@@ -383,7 +391,7 @@ static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
 	struct tap_output_about about, before = {0};
 	char *jobs = NULL, *longer;
 	bool is_known = true;
-	int64_t removed = left_out;
+	int64_t removed = left_out, unrecorded = 0;
 	size_t i;
 
 	/* Traces are sorted by path, so those of one recording are adjacent. */
@@ -401,6 +409,7 @@ static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
 			continue;
 		before = about;
 		removed += about.removed;
+		unrecorded += about.unrecorded;
 		if (asprintf(&longer, "%s%s\n", jobs ? jobs : "", about.job) < 0) {
 			free(jobs);
 			return false;
@@ -408,10 +417,8 @@ static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
 		free(jobs);
 		jobs = longer;
 	}
-	if (removed > INT32_MAX)
-		removed = INT32_MAX;
-	if (removed && bt_value_map_insert_signed_integer_entry(params, "removed-chunks",
-								removed))
+	if (!insert_count(params, "removed-chunks", removed) ||
+	    !insert_count(params, "unrecorded-processes", unrecorded))
 		is_known = false;
 	if (is_known && jobs)
 		bt_value_map_insert_string_entry(params, "jobs", jobs);

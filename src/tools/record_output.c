@@ -41,7 +41,7 @@ static const char *const verdicts[] = { TAP_OUTPUT_WHY, TAP_OUTPUT_WHY_NEW };
 #define DEEPEST 10
 
 /* More than fit on a disk; twice this is still a valid number for the reader. */
-#define CHUNKS_MAX 1000000000
+#define COUNT_MAX 1000000000
 
 /* The name of a chunk that is being written is its time: 20261121T193645+0000-1. */
 static bool is_chunk(const char *name)
@@ -550,20 +550,35 @@ void tap_output_note_removed(struct tap_output *output, unsigned chunks)
 		errno = 0;
 }
 
+void tap_output_note_unrecorded(struct tap_output *output)
+{
+	if (dprintf(output->marker_fd, "unrecorded 1\n") < 0)
+		errno = 0;
+}
+
 void tap_output_note_snapshot(struct tap_output *output, const char *reason)
 {
 	if (dprintf(output->marker_fd, "snapshot %s\n", reason) < 0)
 		errno = 0;
 }
 
-static void add_removed(const char *text, void *data)
+/* A damaged number reads as 0 or as more than any recording has. */
+static void add(unsigned *sum, const char *text)
 {
-	unsigned *removed = &((struct tap_output_about *)data)->removed;
 	unsigned long count = strtoul(text, NULL, 10);
 
-	/* A damaged number reads as 0 or as more than any recording has. */
-	if (count <= CHUNKS_MAX && *removed <= CHUNKS_MAX)
-		*removed += (unsigned)count;
+	if (count <= COUNT_MAX && *sum <= COUNT_MAX)
+		*sum += (unsigned)count;
+}
+
+static void add_removed(const char *text, void *data)
+{
+	add(&((struct tap_output_about *)data)->removed, text);
+}
+
+static void add_unrecorded(const char *text, void *data)
+{
+	add(&((struct tap_output_about *)data)->unrecorded, text);
 }
 
 static void take_job(const char *text, void *data)
@@ -587,6 +602,7 @@ bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)
 		if (found) {
 			read_marker(fd, "name", take_job, ret_about);
 			read_marker(fd, "removed", add_removed, ret_about);
+			read_marker(fd, "unrecorded", add_unrecorded, ret_about);
 			ret_about->device = st.st_dev;
 			ret_about->inode = st.st_ino;
 		}

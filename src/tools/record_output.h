@@ -71,12 +71,15 @@ int tap_output_make(struct tap_output *output, const char *base,
 void tap_output_note_rank(struct tap_output *output, int rank);
 void tap_output_note_end(struct tap_output *output);
 void tap_output_note_removed(struct tap_output *output, unsigned chunks);
+/* A process of the program could not be recorded. */
+void tap_output_note_unrecorded(struct tap_output *output);
 void tap_output_note_snapshot(struct tap_output *output, const char *reason);
 
 /* What the marker says about the recording of a trace. */
 struct tap_output_about {
 	char job[NAME_MAX]; /* the job name that its processes report */
 	unsigned removed;   /* chunks */
+	unsigned unrecorded; /* processes */
 	dev_t device;	    /* the recording's directory */
 	ino_t inode;
 };

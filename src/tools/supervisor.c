@@ -214,6 +214,12 @@ static void want_snapshot(const char *reason)
 	snprintf(self.due_reason, sizeof(self.due_reason), "%s", reason);
 }
 
+static void note_unrecorded(const char *text)
+{
+	tap_notes_keep(&self.notes, text);
+	tap_output_note_unrecorded(&self.output);
+}
+
 /* Handles notes: a process could not be recorded, or a snapshot is due. */
 static void handle_notes(void)
 {
@@ -225,8 +231,7 @@ static void handle_notes(void)
 		if (!tap_notes_next(&self.notes, text, sizeof(text), &is_own))
 			return;
 		if (strncmp(text, wish, strlen(wish)))
-			tap_notes_keep(&self.notes,
-				       is_own ? text : "a process of another user");
+			note_unrecorded(is_own ? text : "a process of another user");
 		else if (is_own)
 			want_snapshot(text + strlen(wish));
 	}
@@ -569,8 +574,8 @@ static void change_state(struct tap_answer *answer, enum state state)
 	self.state = state;
 	if (state == RUNNING)
 		self.was_started = true;
-	say(answer, "%s is %s\n", self.plan->session,
-	    state == RUNNING ? "recording" : "stopped");
+	say(answer, "%s is %s, in %s\n", self.plan->session,
+	    state == RUNNING ? "recording" : "stopped", self.output.absolute);
 }
 
 static void snapshot_on_request(struct tap_answer *answer)
