@@ -170,6 +170,23 @@ static error_t check_long_options(const struct argp *argp, int argc, char **argv
 	return 0;
 }
 
+/* ---- What completion in a shell asks for ---- */
+
+/* "--output=", a tab, and what it does; "=" where an argument must follow. */
+static bool list_option(const struct argp_option *option, void *data)
+{
+	const char *doc = option->doc ? option->doc : "";
+
+	(void) data;
+	if (option->flags & OPTION_HIDDEN)
+		return false;
+	if (option->name)
+		printf("--%s%s\t%s\n", option->name, needs_argument(option) ? "=" : "", doc);
+	if (option->key > ' ' && option->key < 127)
+		printf("-%c\t%s\n", option->key, doc);
+	return false;
+}
+
 /* ---- The options of all verbs ---- */
 
 enum { KEY_USAGE = 1024, KEY_NO_PAGER };
@@ -218,8 +235,13 @@ error_t tap_command_line_parse(const struct argp *argp, int argc, char **argv,
 		.parser = parse_common,
 		.children = children,
 	};
-	error_t ret = check_long_options(&whole, argc, argv, flags & ARGP_IN_ORDER);
+	error_t ret;
 
+	if (argc == 2 && !strcmp(argv[1], "--list-options")) {
+		find_option(&whole, list_option, NULL);
+		exit(0);
+	}
+	ret = check_long_options(&whole, argc, argv, flags & ARGP_IN_ORDER);
 	return ret ? ret
 		   : argp_parse(&whole, argc, argv, flags | ARGP_NO_HELP, NULL, input);
 }

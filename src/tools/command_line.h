@@ -12,7 +12,8 @@
 
 /*
  * argp_parse() for a verb, whose full name is argv[0]. Returns 0, or an errno after a line
- * on stderr; does not return after --help.
+ * on stderr; does not return after --help, nor after --list-options, which completion in a
+ * shell asks for and no help mentions.
  */
 error_t tap_command_line_parse(const struct argp *argp, int argc, char **argv,
 			       unsigned flags, void *input);

@@ -153,6 +153,14 @@ int tap_help_main(int argc, char **argv)
 	return tap_command_line_parse(&argp, 2, line, ARGP_IN_ORDER, NULL);
 }
 
+/* For completion in a shell. */
+static int list_verbs(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		puts(verbs[i].name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct line line = { 0 };
@@ -160,6 +168,8 @@ int main(int argc, char **argv)
 	int status;
 
 	argp_err_exit_status = TAP_EXIT_USAGE;
+	if (argc == 2 && !strcmp(argv[1], "--list-verbs"))
+		return list_verbs();
 	if (argc)
 		argv[0] = name;
 	if (tap_command_line_parse(&argp, argc, argv, ARGP_IN_ORDER, &line))
