@@ -4,7 +4,7 @@
 
 noinst_DATA += examples/allreduce
 CLEANFILES += examples/allreduce
-EXTRA_DIST += examples/allreduce.c
+EXTRA_DIST += examples/allreduce.c examples/late_rank.py
 
 examples/allreduce: examples/allreduce.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) examples && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) \

@@ -13,7 +13,10 @@ for tool in patchelf dpkg-query; do
         exit 0
     }
 done
-alone "$@" # the build folder has one portable form
+alone "$@"
+# The build folder has one portable form.
+exec 8>"$top_builddir/tests/portable.lock"
+flock 8
 work=$top_builddir/tests/portable/work.$$
 mkdir -p "$work"
 trap 'rm -rf "$work" "$top_builddir/old" "$top_builddir/old.tar.xz"' EXIT
