@@ -232,6 +232,34 @@ def name_lookup(bench):
     return loops(bench, "dlsym", bench.sizes["bursts"] // 10, "dlsym", 5)
 
 
+def thread_rounds(bench, how, whose, name):
+    """The ns of a thread, bare and ours; recorded if the session has a name."""
+    command = (bench.program("threads"), how, whose, str(max(10, bench.sizes["bursts"] // 5)),
+               "20")
+
+    def ours():
+        return bench.number(*command, pin=True, preload=bench.preload)
+
+    def recorded():
+        with Session(bench, name, "tap:*"):
+            return ours()
+
+    return interleaved(bench.sizes["rounds"], lambda: bench.number(*command, pin=True),
+                       recorded if name else ours)
+
+
+def threads(bench):
+    figures = []
+    for how, whose, session, name, promise in (
+            ("create", "own", None, "pthread_create, the program's", 1000),
+            ("create", "nccl", None, "pthread_create, NCCL's", 1000),
+            ("create", "nccl", "create", "pthread_create, NCCL's, tracing on", 1000),
+            ("live", "nccl", "live", "a thread of NCCL's, tracing on", 6000)):
+        bare, ours = thread_rounds(bench, how, whose, session and f"threads-{session}")
+        figures.append(row(name, "ns", bare, ours, promise, "over"))
+    return figures
+
+
 def call_round(bench, name):
     """The ns of the call, of it with a bare pair and with ours; or None when events were
     lost."""
@@ -372,6 +400,39 @@ def verbs_on(bench):
             row("list of 16, each, tracing on", "ns", six, each, 0.13, "ratio"),
             row("poll of 1, tracing on", "ns", six, less(one, poll), 1.05, "ratio"),
             row("poll of 16, tracing on", "ns", six, less(many, poll), 1.4, "ratio")]
+
+
+def sockets_off(bench):
+    """On a thread that is not NCCL's."""
+    figures = []
+    for what in "send", "recv":
+        figures += loops(bench, what, bench.sizes["bursts"] // 5, f"{what}, not NCCL's thread",
+                         2, "sockets")
+    return figures
+
+
+def sockets_round(bench, name):
+    """The ns of the call, of the yardstick and of ours; or None."""
+    bursts, turns = bench.sizes["post_bursts"], bench.sizes["pair_turns"]
+
+    def measure(program, what, **how):
+        return bench.number(bench.program(program), what, str(bursts), str(turns), "2000",
+                            pin=True, **how)
+
+    with Session(bench, name, "net:send", "ccltap_bench_post:*") as session:
+        costs = [measure("sockets", "send"), measure("sockets-six", "send"),
+                 measure("sockets", "data", preload=bench.preload)]
+        nr_bytes, discarded = session.contents()
+        if discarded or not nr_bytes:
+            return None
+    return costs
+
+
+def sockets_on(bench):
+    call, six, ours = whole_rounds(
+        bench, lambda number: sockets_round(bench, f"sockets-{number}"))
+    return [row("send of NCCL's, tracing on", "ns", less(six, call), less(ours, call), 1.2,
+                "ratio")]
 
 
 def launch_off(bench):
@@ -750,8 +811,9 @@ def measure(build, quick, is_meaningless):
         show_head()
         figures = []
         for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
-                     storms, launch_off, launch_on, launch_arguments, launch_told, start,
-                     name_lookup, join, join_memory, derived):
+                     sockets_off, sockets_on, storms, launch_off, launch_on,
+                     launch_arguments, launch_told, start, threads, name_lookup, join,
+                     join_memory, derived):
             some = part(bench)
             if is_meaningless:
                 for figure in some:

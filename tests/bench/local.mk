@@ -10,11 +10,15 @@ tap_bench_made = tests/bench/doubles/nccl.so tests/bench/programs/calls \
 	tests/bench/programs/post tests/bench/doubles/libcuda.so.1 \
 	tests/bench/doubles/libcudart.so.12 tests/bench/programs/launch \
 	tests/bench/programs/launched tests/bench/programs/arguments \
+	tests/bench/doubles/libnccl-threads.so tests/bench/programs/threads \
 	tests/bench/doubles/libcupti.so.12 tests/bench/doubles/cupti/libcuda.so.1 \
-	tests/bench/programs/cupti
+	tests/bench/programs/cupti tests/bench/doubles/sockets.so \
+	tests/bench/programs/sockets tests/bench/programs/sockets-six
 check_DATA += $(tap_bench_made)
 CLEANFILES += $(tap_bench_made) bench.json
 EXTRA_DIST += tests/bench/bench.py tests/bench/programs/bursts.h \
+	tests/bench/doubles/threads.c tests/bench/doubles/threads.h \
+	tests/bench/programs/threads.c \
 	tests/bench/programs/calls.c tests/bench/doubles/nccl.c \
 	tests/bench/doubles/nccl.h tests/bench/doubles/verbs.c \
 	tests/bench/doubles/verbs.map tests/bench/programs/one.c \
@@ -28,7 +32,8 @@ EXTRA_DIST += tests/bench/bench.py tests/bench/programs/bursts.h \
 	tests/bench/programs/arguments.c tests/bench/programs/many.c \
 	tests/bench/programs/many_tp.h tests/bench/doubles/cuda.h \
 	tests/bench/programs/launched.c tests/bench/programs/launched_tp.h \
-	tests/bench/programs/verbs.c doc/overhead.md
+	tests/bench/programs/verbs.c tests/bench/doubles/sockets.c \
+	tests/bench/doubles/sockets.h tests/bench/programs/sockets.c doc/overhead.md
 TESTS += tests/bench/test_bench.sh
 
 tap_bench_h = tests/bench/programs/bursts.h tests/bench/doubles/nccl.h
@@ -64,6 +69,16 @@ tests/bench/programs/none: tests/bench/programs/one.c tests/bench/doubles/nccl.s
 tests/bench/programs/many: tests/bench/programs/many.c tests/bench/programs/many_tp.h
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/programs/many.c \
 		$(LTTNG_UST_LIBS)
+tests/bench/doubles/libnccl-threads.so: tests/bench/doubles/threads.c \
+		tests/bench/doubles/threads.h
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \
+		$(srcdir)/tests/bench/doubles/threads.c \
+		-Wl,--no-as-needed -l:libstdc++.so.6
+tests/bench/programs/threads: tests/bench/programs/threads.c \
+		tests/bench/doubles/libnccl-threads.so tests/bench/doubles/nccl.so \
+		$(tap_bench_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/programs/threads.c $(tap_bench_nccl) \
+		-l:libnccl-threads.so -pthread
 tests/bench/programs/spawn: tests/bench/programs/spawn.c $(tap_bench_h)
 	$(tap_bench_compile) $(srcdir)/tests/bench/programs/spawn.c
 tests/bench/programs/trace: tests/bench/programs/trace.c
@@ -85,6 +100,20 @@ tests/bench/programs/post: tests/bench/programs/post.c tests/bench/programs/post
 		$(tap_bench_verbs_h)
 	$(tap_bench_compile) $(LTTNG_UST_CFLAGS) $(srcdir)/tests/bench/programs/post.c \
 		$(tap_bench_verbs) $(LTTNG_UST_LIBS)
+
+tests/bench/doubles/sockets.so: tests/bench/doubles/sockets.c tests/bench/doubles/sockets.h
+	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \
+		$(srcdir)/tests/bench/doubles/sockets.c
+tap_bench_sockets_h = $(tap_bench_h) tests/bench/doubles/sockets.h \
+	tests/bench/doubles/nccl.so tests/bench/doubles/sockets.so
+tests/bench/programs/sockets: tests/bench/programs/sockets.c $(tap_bench_sockets_h)
+	$(tap_bench_compile) $(srcdir)/tests/bench/programs/sockets.c \
+		$(tap_bench_nccl) -l:sockets.so
+tests/bench/programs/sockets-six: tests/bench/programs/sockets.c \
+		tests/bench/programs/post_tp.h $(tap_bench_sockets_h)
+	$(tap_bench_compile) -DSIX $(LTTNG_UST_CFLAGS) \
+		$(srcdir)/tests/bench/programs/sockets.c $(tap_bench_nccl) -l:sockets.so \
+		$(LTTNG_UST_LIBS)
 
 tests/bench/doubles/libcuda.so.1: tests/bench/doubles/cuda.c tests/bench/doubles/cuda.h
 	$(tap_bench_compile) -fPIC -shared -Wl,-soname,$(@F) \

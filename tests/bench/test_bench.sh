@@ -67,13 +67,16 @@ names = ["wrapper, tracing off", "NCCL call, tracing on", "NCCL call, flight rec
          "poll of 1, tracing on", "poll of 16, tracing on", "bytes, request that sends",
          "bytes, request that writes", "bytes, each of 16 that send",
          "bytes, each of 16 that write", "bytes, completion",
-         "bytes, each of 16 completions", "events of 4 M posts/s",
+         "bytes, each of 16 completions", "send, not NCCL's thread", "recv, not NCCL's thread",
+         "send of NCCL's, tracing on", "events of 4 M posts/s",
          "events of 1 M posts and polls/s", "launch, tracing off",
          "runtime's call, tracing off", "launch, tracing on", "launch, against a pair",
          "arguments of a launch, 24 alike", "arguments of a launch, 24 of 4 kinds",
          "launch, CUPTI tells its number", "record of a kernel to event",
          "start, touches nothing",
-         "start, one call, no session", "start, one call, all events", "dlsym",
+         "start, one call, no session", "start, one call, all events",
+         "pthread_create, the program's", "pthread_create, NCCL's",
+         "pthread_create, NCCL's, tracing on", "a thread of NCCL's, tracing on", "dlsym",
          "join, report, 2 streams", "join, timeline, 2 streams",
          "join, report, 256 streams", "join, timeline, 256 streams",
          "join, report, memory", "join, timeline, memory",
@@ -92,7 +95,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio", "value"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 43 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
+same "each is in the table" 50 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"

@@ -11,8 +11,11 @@ usage: faults.py [OPTION...] CCLTAP BUILD WORK
   --seed S          what all is drawn from (today's date)
   --only KIND,...   of these faults alone
   --ranks N,...     with so many ranks (2,4,8)
+  --transport T     verbs, socket, p2p or shm, and of the faults those that can be there
+                    (any: a network that is drawn)
   --jobs N          so many runs at once (1); on a busy machine more of them are made again
-  --case K:N:R:M:S  one run: fault, ranks, rank, moment, seed; may be given again
+  --case K:N:R:M:S  one run: fault, ranks, rank, moment, seed; may be given again, and :T
+                    at its end is the transport
   --table FILE      put the table of all runs between the marks in that file
   --keep            leave the traces in WORK
 
@@ -32,39 +35,59 @@ import subprocess
 import sys
 import time
 
-import judge
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import judge  # pylint: disable=wrong-import-position
+import page  # pylint: disable=wrong-import-position
 
 SILENT_S = 2.0  # a job in which nothing happened for so long hangs
 LIMIT_S = 60
 ATTEMPTS = 5
 NET_FAULTS = ("slow-link", "broken-qp")
+# Ranks of one node.  A message is not to fit into what an unused connection takes.
+ONE_NODE = {"MININCCL_RANKS_PER_NODE": "0", "NCCL_BUFFSIZE": "32768"}
+TRANSPORTS = {"any": {}, "verbs": {}, "socket": {}, "p2p": ONE_NODE,
+              "shm": ONE_NODE | {"NCCL_P2P_DISABLE": "1"}}
 
 
 class Case:
-    def __init__(self, kind, ranks, rank, moment, seed):
+    def __init__(self, kind, ranks, rank, moment, seed, transport):
         self.kind, self.ranks, self.rank = kind, ranks, rank
-        self.moment, self.seed = moment, seed
+        self.moment, self.seed, self.transport = moment, seed, transport
 
     def __str__(self):
-        return f"{self.kind}:{self.ranks}:{self.rank}:{self.moment}:{self.seed}"
+        return (f"{self.kind}:{self.ranks}:{self.rank}:{self.moment}:{self.seed}"
+                + f":{self.transport}" * (self.transport != "any"))
 
     @property
     def has_verbs(self):
-        return self.kind in NET_FAULTS or self.seed % 3 == 0
+        if self.transport == "any":
+            return self.kind in NET_FAULTS or self.seed % 3 == 0
+        return self.transport == "verbs"
+
+    def settings(self):
+        """How NCCL moves the data, drawn like all else from the seed."""
+        drawn = random.Random(self.seed)
+        channels = str(drawn.choice((1, 1, 2, 4)))
+        return TRANSPORTS[self.transport] | {
+                "NCCL_IB_DISABLE": "0" if self.has_verbs else "1",
+                "NCCL_MIN_NCHANNELS": channels, "NCCL_MAX_NCHANNELS": channels,
+                "NCCL_PROTO": drawn.choice(("ll", "ll128", "simple", "simple")),
+                "NCCL_ALGO": drawn.choice(("ring", "ring;allreduce:tree"))}
 
 
 def parse_case(text):
     kind, *numbers = text.split(":")
+    transport = numbers.pop() if numbers and numbers[-1] in TRANSPORTS else "any"
     if kind not in judge.KINDS or len(numbers) != 4:
-        raise argparse.ArgumentTypeError("a case is KIND:RANKS:RANK:MOMENT:SEED")
-    return Case(kind, *map(int, numbers))
+        raise argparse.ArgumentTypeError("a case is KIND:RANKS:RANK:MOMENT:SEED[:TRANSPORT]")
+    return Case(kind, *map(int, numbers), transport)
 
 
-def draw_case(drawn, kind, ranks):
+def draw_case(drawn, kind, ranks, transport):
     # Two ranks have one link, and nothing to compare it with.
     count = drawn.choice([count for count in ranks if kind != "slow-link" or count > 2])
     return Case(kind, count, drawn.randrange(count), drawn.randrange(100),
-                drawn.randrange(1 << 31))
+                drawn.randrange(1 << 31), transport)
 
 
 class Job:
@@ -78,7 +101,7 @@ class Job:
         libraries = [doubles + "/cupti"] + [doubles + "/verbs"] * case.has_verbs
         environment = dict(os.environ, LD_LIBRARY_PATH=":".join(libraries),
                            SOFTVERBS_FABRIC=f"faults.{os.getpid()}.{case.seed}",
-                           NCCL_IB_DISABLE="0" if case.has_verbs else "1")
+                           **case.settings())
         environment.pop("SOFTVERBS_FAULTS", None)
         inner = ["env", "LD_LIBRARY_PATH=" + environment.pop("LD_LIBRARY_PATH")]
         with open(os.path.join(folder, "recorder"), "w", encoding="utf-8") as said:
@@ -229,15 +252,6 @@ def make_table(outcomes, seed):
     return "\n".join(lines)
 
 
-def put_table(path, table):
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    begin, rest = text.split("<!-- table -->\n", 1)
-    end = rest.split("<!-- end of table -->\n", 1)[1]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{begin}<!-- table -->\n{table}\n<!-- end of table -->\n{end}")
-
-
 def numbers(text):
     return [int(number) for number in text.split(",")]
 
@@ -253,6 +267,7 @@ def parse():
                                     .strftime("%Y%m%d")))
     parser.add_argument("--only", type=lambda text: text.split(","), default=judge.FAULTS)
     parser.add_argument("--ranks", type=numbers, default=[2, 4, 8])
+    parser.add_argument("--transport", choices=TRANSPORTS, default="any")
     parser.add_argument("--case", type=parse_case, action="append", default=[])
     parser.add_argument("--table")
     parser.add_argument("--keep", action="store_true")
@@ -264,16 +279,15 @@ def parse():
 
 def cases_of(how):
     drawn = random.Random(how.seed)
-    cases = list(how.case)
-    if how.each:
-        cases += [draw_case(drawn, kind, how.ranks) for kind in how.only]
+    faults = [kind for kind in how.only
+              if how.transport in ("any", "verbs") or kind not in NET_FAULTS]
+    kinds = list(faults) * how.each
     # Each fault as often as the others, and the rest by chance, in an order of its own.
-    times, rest = divmod(how.runs, len(how.only))
-    kinds = list(how.only) * times + random.Random(how.seed).sample(how.only, rest)
-    drawn.shuffle(kinds)
-    cases += [draw_case(drawn, kind, how.ranks) for kind in kinds]
-    cases += [draw_case(drawn, "healthy", how.ranks) for _ in range(how.healthy)]
-    return cases
+    times, rest = divmod(how.runs, len(faults))
+    many = list(faults) * times + random.Random(how.seed).sample(faults, rest)
+    drawn.shuffle(many)
+    kinds += many + ["healthy"] * how.healthy
+    return how.case + [draw_case(drawn, kind, how.ranks, how.transport) for kind in kinds]
 
 
 def main():
@@ -288,7 +302,7 @@ def main():
             outcomes.append(outcome)
             report(outcome)
     if how.table:
-        put_table(how.table, make_table(outcomes, how.seed))
+        page.put(how.table, make_table(outcomes, how.seed))
     return any(outcome.complaint for outcome in outcomes)
 
 

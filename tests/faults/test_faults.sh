@@ -20,6 +20,12 @@ run_faults() # OPTION...
     passed_on "$work/out"
 }
 
-run_faults --each --ranks 2,4 --seed 19
+# The case: a slow link with few messages of each size.
+run_faults --each --ranks 2,4 --seed 19 --case slow-link:4:3:64:104175694
+# Ranks of one node, and those that have sockets alone.
+for transport in p2p shm socket; do
+    seed=$((seed + 1))
+    run_faults --seed "$seed" --runs 1 --ranks 2,4 --transport "$transport"
+done
 run_faults --seed "$seed" --runs "$runs" --healthy "$runs" --ranks 2,4,8
 tap_done

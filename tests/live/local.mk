@@ -51,12 +51,17 @@ tests/live/programs/format.so: tests/live/programs/format.c
 tests/live/programs/dies.so: tests/live/programs/dies.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/dies.c
+tests/live/programs/net_plugin.so: tests/live/programs/net_plugin.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/programs/net_plugin.c
 tests/live/programs/skewed.so: tests/live/programs/skewed.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/skewed.c -ldl
 check_DATA += tests/live/programs/calls tests/live/programs/count.so \
+	tests/live/programs/net_plugin.so \
 	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
 CLEANFILES += tests/live/programs/calls tests/live/programs/count.so \
+	tests/live/programs/net_plugin.so \
 	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
@@ -105,7 +110,8 @@ EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
 on_doubles = tests/live/programs/absent tests/live/programs/order \
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm \
-	tests/live/programs/missing tests/live/programs/straggler
+	tests/live/programs/missing tests/live/programs/straggler \
+	tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -119,6 +125,8 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \
 	tests/live/programs/slow.c tests/live/programs/storm.c tests/live/programs/missing.c \
 	tests/live/programs/straggler.c tests/live/expect/straggler.py \
+	tests/live/programs/flows.c tests/live/expect/tree.py \
+	tests/live/expect/tree-sockets.txt tests/live/expect/tree-verbs.txt \
 	tests/live/programs/stuck.c
 tests/live/programs/slow.so: tests/live/programs/slow.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
@@ -131,6 +139,26 @@ tests/live/programs/stuck.so: tests/live/programs/stuck.c
 		-Wl,-soname,libnccl-stuck.so -o $@ $(srcdir)/tests/live/programs/stuck.c
 check_DATA += tests/live/programs/stuck.so
 CLEANFILES += tests/live/programs/stuck.so
+
+# Threads as a NCCL makes them.
+tap_live_threads = tests/live/programs/threads-c/libnccl.so.2 \
+	tests/live/programs/threads-std/libnccl.so.2 \
+	tests/live/programs/threads-r/libnccl.so.2
+tests/live/programs/threads-std/libnccl.so.2: threads_flags = -DSTD -l:libstdc++.so.6
+tests/live/programs/threads-r/libnccl.so.2: threads_flags = -Wl,-soname,librccl.so.1
+$(tap_live_threads): tests/live/programs/threads_nccl.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC -shared \
+		-pthread -Wl,-soname,$(@F) -o $@ $(srcdir)/tests/live/programs/threads_nccl.c \
+		$(threads_flags)
+tests/live/programs/threads: tests/live/programs/threads.c \
+		tests/live/programs/threads-c/libnccl.so.2 $(doubles_h)
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -pthread \
+		-o $@ $(srcdir)/tests/live/programs/threads.c \
+		-Ltests/live/programs/threads-c -l:libnccl.so.2
+check_DATA += $(tap_live_threads) tests/live/programs/threads
+CLEANFILES += $(tap_live_threads) tests/live/programs/threads
+EXTRA_DIST += tests/live/programs/threads.c tests/live/programs/threads_nccl.c \
+	tests/live/expect/threads.py
 
 # Launches as a NCCL makes them.
 check_PROGRAMS += tests/live/programs/kernels
@@ -149,15 +177,18 @@ CLEANFILES += $(kernels_so)
 
 LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
 	tests/live/test_processes.sh tests/live/test_order.sh tests/live/test_late.sh \
+	tests/live/test_threads.sh \
 	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
 	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh \
-	tests/live/test_straggler.sh
-EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/expect/bundled.py \
+	tests/live/test_straggler.sh tests/live/test_net_plugin.sh tests/live/test_tree.sh
+EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/programs/net_plugin.c \
+	tests/live/programs/net_plugin.py tests/live/expect/bundled.py \
 	tests/live/programs/calls.c tests/live/programs/calls.py \
 	tests/live/programs/count.c tests/live/programs/dies.c \
 	tests/live/programs/skewed.c tests/live/expect/clocks.py \
 	tests/live/programs/format.c tests/live/expect/processes.py \
-	tests/live/expect/stock.py tests/live/expect/ways.py \
+	tests/live/expect/stock.py tests/live/expect/stock_threads.py tests/live/expect/ways.py \
+	tests/live/programs/bootstrap.py \
 	tests/live/programs/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)

@@ -14,20 +14,33 @@ export NCCL_IB_DISABLE
 
 for ranks in 2 4; do
     # The oracle stands behind us in the same run: polls are as many as they are.
+    mkdir "$work/truth-$ranks"
     run 0 "$ranks ranks are recorded" env LD_PRELOAD="$programs/count.so" \
-        COUNT_FILE="$work/counts-$ranks" \
+        COUNT_FILE="$work/counts-$ranks" MININCCL_TRUTH="$work/truth-$ranks" \
         "$ccltap" record -o "$work/$ranks" -- "$allreduce" -n $ranks -i 3 -c 10000
     said "nothing was discarded" "$ranks processes.* 0 discarded"
     same "$ranks ranks have the right sums" "$ranks" "$(grep -c 'sums right' "$work/out")"
     check "its report reads" "$ccltap" report --json -o "$work/report-$ranks" "$work/$ranks"
-    check "its report has exactly the calls that were made" /usr/bin/python3 \
-        "$top_srcdir/tests/live/expect/bundled.py" "$work/counts-$ranks" "$work/report-$ranks" $ranks
+    check "its report has exactly the calls that were made, and the messages" /usr/bin/python3 \
+        "$top_srcdir/tests/live/expect/bundled.py" "$work/counts-$ranks" "$work/report-$ranks" $ranks \
+        "$work/truth-$ranks"
     check "a trace of its calls is made" "$ccltap" timeline --format ctf \
         -o "$work/calls-$ranks" "$work/$ranks"
     "$ccltap" timeline --format jsonl -o "$work/jsonl-$ranks" "$work/$ranks"
     check "which tells what jsonl tells" /usr/bin/python3 "$top_srcdir/tests/lib/derived.py" \
         "$work/calls-$ranks" "$work/jsonl-$ranks"
 done
+
+# read_of TRACE: how many events hold what NCCL keeps to itself.
+read_of()
+{
+    babeltrace2 "$1" | grep -cE ' (cuda:nccl_args|net:handshake|net:service_[a-z]*):' || true
+}
+run 0 "2 ranks are recorded without decoding" env CCLTAP_DECODE=0 \
+    "$ccltap" record -o "$work/opaque" -- "$allreduce" -n 2 -i 3 -c 10000
+same "they have the right sums" 2 "$(grep -c 'sums right' "$work/out")"
+same "nothing that NCCL keeps to itself was read" 0 "$(read_of "$work/opaque")"
+check "with decoding it is" test "$(read_of "$work/2")" -gt 0
 
 # The same over softverbs: its calls are no others, and each message is there.
 mkdir "$work/truth"

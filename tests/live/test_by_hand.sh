@@ -14,8 +14,8 @@ program()
     "$top_builddir/examples/allreduce" -n 2 -i 3 -c 10000 >/dev/null
 }
 
-# spans TRACE: each span without its times, numbers of processes and addresses; a rank
-# polls as often as it has to.
+# spans TRACE: each span without its times, numbers of processes and addresses; a rank polls,
+# and its proxy rests, as often as it has to.
 spans()
 {
     "$ccltap" timeline --format jsonl "$1" | /usr/bin/python3 -c '
@@ -25,9 +25,11 @@ for line in sys.stdin:
     record = json.loads(line)
     if record["type"] == "process":
         ranks[record["process"]] = record["rank"]
-    elif record["type"] == "span" and record["name"] != "ncclCommGetAsyncError":
+    elif record["type"] == "span" and record["name"] not in ("ncclCommGetAsyncError", "ProxyCtrl"):
         fields = {name: value for name, value in record["fields"].items()
-                  if isinstance(value, (int, str)) and not str(value).startswith("0x")}
+                  if isinstance(value, (int, str)) and not str(value).startswith("0x")
+                  and not name.endswith("_ns")
+                  and name not in ("peer_process", "wait_known")}
         lines.append(json.dumps([ranks[record["process"]], record["name"], record["state"],
                                  record["op_number"], record["comm_rank"], record["inner"],
                                  record["caller"], record["result"], fields], sort_keys=True))

@@ -44,6 +44,17 @@ same "it runs as ever" "$bare" "$(cat "$work/out")"
 said "it is told" "; 1 process could not be recorded: process [0-9]*: it reaches no session"
 same "it is not said that nobody called" 0 "$(grep -c 'nothing was attached' "$work/err")"
 
+# shellcheck disable=SC2016
+run 0 "one process that is recorded and one that is not" "$ccltap" record -o "$work/half" -- \
+    sh -c '"$0" -n 2 -i 2 && unshare -T --monotonic 1000 "$1"' \
+    "$top_builddir/examples/allreduce" "$program"
+run 2 "why cannot tell then" "$ccltap" why "$work/half"
+check "and says of what it has no trace" grep -q \
+    "cannot tell whether something is wrong: 1 process of the program was not recorded" "$work/out"
+"$ccltap" check "$work/half" >"$work/checked" || true
+check "check has it among the losses" grep -q \
+    "^loss: processes that could not be recorded 1" "$work/checked"
+
 # As a daemon of an ordinary user's that this one does not belong to.
 check "a process of another user" /usr/bin/python3 - "$program" "$CCLTAP_LIBDIR" <<'EOF'
 import os, socket, subprocess, sys

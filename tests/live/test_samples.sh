@@ -45,6 +45,14 @@ check "but of the port" grep -q '"source":"port"' "$work/usual.jsonl"
 run 0 "with nothing" recorded none none
 same "nothing is sampled" 0 "$(lines none | wc -l)"
 
+# A rank's kernels do nothing any more: the other's proxy looks for messages in vain.
+run 137 "a transfer that hangs" "$ccltap" record -o "$work/hang" -- timeout -s KILL 5 env \
+    MININCCL_DEAD_RANK=1 MININCCL_DEAD_OP=2 LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$doubles/cupti" \
+    SOFTVERBS_FABRIC="samples.$$" "$top_builddir/examples/allreduce" -n 2 -i 4
+"$ccltap" timeline --format jsonl "$work/hang" >"$work/hang.jsonl"
+check "the proxy says that it runs" \
+    python3 "$top_srcdir/tests/live/expect/samples.py" --proxies "$work/hang.jsonl"
+
 run 0 "a driver without NVML" env DOUBLE_NVML_FAILS=1 "$ccltap" record -o "$work/fails" -- \
     env CCLTAP_SAMPLE=gpu LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" \
     "$port/hw_counters"

@@ -31,6 +31,13 @@ for library in $(echo "${CCLTAP_REAL_NCCL-}" | tr ':' ' '); do
     release=$(basename "$(dirname "$library")")
     try "linked-$release" calls env LD_LIBRARY_PATH="$(dirname "$library")" "$programs/calls"
     try "ctypes-$release" libffi.so $python "$top_srcdir/tests/live/programs/calls.py" "$library"
+    run 0 "threads-$release: records" "$ccltap" record -o "$work/threads-$release" -- \
+        $python "$top_srcdir/tests/live/programs/bootstrap.py" "$library"
+    check "threads-$release: reads" "$ccltap" timeline --format jsonl \
+        -o "$work/threads-$release.jsonl" "$work/threads-$release"
+    check "threads-$release: the thread of ncclGetUniqueId is known" \
+        $python "$top_srcdir/tests/live/expect/stock_threads.py" "$work/threads-$release.jsonl" \
+        bootstrap
 done
 
 case ${CCLTAP_REAL_NCCL-} in

@@ -158,6 +158,13 @@ if ! cmp -s "$work/counted" "$work/traced"; then
     babeltrace2 "$work/trace" | sed -n 's/.* tap:problem: /# problem: /p'
 fi
 
+check "recorded: its timeline reads" "$ccltap" timeline --format jsonl -o "$work/jsonl" "$work/trace"
+check "recorded: the threads that wait for events of the adapters are known" \
+    python3 "$top_srcdir/tests/live/expect/stock_threads.py" "$work/jsonl" device-events
+check "recorded: each connection is told, and no other" \
+    python3 "$here/connections.py" "$work/jsonl" NET/IB "$work"/recorded/*/*
+rm -f "$work/jsonl"
+
 # The same, of a log in which both ends say that a message was longer.
 cp -r "$(find "$work/recorded" -name base | head -n 1)" "$work/longer"
 sed -i 's/^\(0>1 [a-z]* 7 7 0 1\) /\1 1/' "$work"/longer/log.?

@@ -60,6 +60,7 @@ ok "$status" "each message is in the trace once, as it was"
 # The same, of another truth.
 cp -r "$work/truth/two" "$work/other"
 first=$(find "$work/other" -name 'truth.*' | head -n 1)
+sed -i '/"record":"message"/!d' "$first"
 sed -i '3s/"bytes":\([0-9]*\)/"bytes":1\1/' "$first"
 check "a message of another size is noticed" sh -c \
     "! /usr/bin/python3 '$top_srcdir/tests/verbs/expect/messages.py' '$work/trace' '$work/other' >/dev/null"

@@ -8,6 +8,11 @@
 int ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count, int datatype,
 		  int op, void *comm, void *stream);
 void bench_unrelated(void);
+int ncclGroupEnd(void);
+int ncclCommInitRank(void);
+int pncclCommInitRank(void);
+/* Runs a function in a thread that this library's group creates, and waits for it. */
+void bench_thread(void (*run)(void));
 
 /* One set of arguments for all that calls: a handle is a pointer that nobody follows. */
 #define BENCH_ARGUMENTS(turn) \

@@ -2,11 +2,13 @@
 """Compares samples with what the program and the doubles did.
 
 usage: samples.py JSONL
+       samples.py --proxies JSONL: of NCCL's progress threads, some of which have work
 """
 import json
 import sys
 
-samples = [json.loads(line) for line in open(sys.argv[1])]
+records = [json.loads(line) for line in open(sys.argv[-1])]
+samples = [record for record in records if record["type"] == "sample"]
 
 
 def of(source):
@@ -18,6 +20,17 @@ def of(source):
 def counters(sample):
     return {counter["name"]: counter for counter in sample["counters"]}
 
+
+if sys.argv[1] == "--proxies":
+    threads = {(record["process"], record["tid"]) for record in records
+               if record["type"] == "nccl_thread" and record["role"] == "progress"}
+    proxies = of("proxy")
+    # One that sleeps all the time has none.
+    assert {(one["process"], one["tid"]) for one in proxies} <= threads, proxies
+    # The first of each has no interval.
+    ran = [counters(one) for one in proxies if one["interval_ns"]]
+    assert ran and all(one.get("run_ns", one.get("yields"))["growth"] for one in ran), ran
+    sys.exit()
 
 ports = of("port")
 first, last = counters(ports[0]), [counters(sample) for sample in ports[1:]]

@@ -4,13 +4,14 @@
 
 usage: messages.py TRACE TRUTH...
 
-Each TRUTH is what MININCCL_TRUTH names, of a run in the trace, and has a file shape with the
-numbers of its ranks and channels.
+Each TRUTH is what MININCCL_TRUTH names, of a run in the trace, and may have a file shape with
+the numbers of its ranks and channels.
 
 Each line of the truth (tests/doubles/nccl/README) is in the trace once, at its end, with its
 size, posted and done when it says; receives of one group share a message of the trace.
 Nothing else is there of these processes.  CCLTAP is the ccltap command.  Prints a line, and
 what is wrong."""
+import bisect
 import collections
 import glob
 import itertools
@@ -23,6 +24,7 @@ import nccl_wire  # pylint: disable=wrong-import-position
 
 SHOWN = 5
 wrong = []
+taken = {}  # by end of a connection, the line that has it
 
 
 def read(folder):
@@ -31,6 +33,8 @@ def read(folder):
     for path in glob.glob(folder + "/truth.*.jsonl"):
         with open(path, encoding="utf-8") as file:
             for line in map(json.loads, file):
+                if line["record"] != "message":
+                    continue
                 ends[line["comm_hash"], line["rank"], line["peer"], line["channel"],
                      line["index"], line["direction"]].append(line)
     for lines in ends.values():
@@ -47,18 +51,38 @@ def shared(sent, received):
 
 
 def told_of(trace, end, lines):
-    """The end of a connection in the trace that has these queues in this process."""
+    """The end of a connection in the trace that has these queues in this process, by number.
+
+    Two adapters have equal numbers: of several it is the one that was posted just after each
+    of the lines."""
     queues = {number for line in lines for number in line["qps"]}
     first = lines[0]
-    found = [messages for messages in trace.messages[end].values()
+    found = [(waited, messages) for messages in trace.messages[end].values()
              if messages[0].pid == first["pid"]
              and trace.queues[messages[0].key + (end,)] == queues
-             # Two adapters may have equal numbers.
-             and first["posted_ns"] <= min(m.begin for m in messages) <= first["done_ns"]]
-    if len(found) != 1:
-        wrong.append(f"{first}: {len(found)} ends of connections have its queues")
+             and (waited := from_post_to_begin(messages, lines)) is not None]
+    if not found:
+        wrong.append(f"{first}: no end of a connection has its queues and times")
         return {}
-    return {message.number: message for message in found[0]}
+    messages = min(found, key=lambda one: one[0])[1]
+    key = end, messages[0].key
+    if key in taken:
+        wrong.append(f"{first} has the messages that {taken[key]} has")
+    taken[key] = first
+    return {message.number: message for message in messages}
+
+
+def from_post_to_begin(messages, lines):
+    """How long after the lines the messages began, in all; nothing if one does not lie in a
+    line."""
+    posted = [line["posted_ns"] for line in lines]
+    waited = 0
+    for message in messages:
+        place = bisect.bisect(posted, message.begin) - 1
+        if place < 0 or message.begin > lines[place]["done_ns"]:
+            return None
+        waited += message.begin - posted[place]
+    return waited / len(messages)
 
 
 def main():
@@ -69,15 +93,21 @@ def main():
     sys.exit(bool(wrong))
 
 
+def has_shape(folder, ends):
+    if not os.path.exists(folder + "/shape"):
+        return bool(ends)
+    with open(folder + "/shape", encoding="ascii") as file:
+        ranks, channels = map(int, file.read().split())
+    return {end[1] for end in ends} == set(range(ranks)) \
+        and {end[3] for end in ends if end[4] == 0} == set(range(channels))
+
+
 def score(trace, folder):
     wrong_before = len(wrong)
-    with open(folder + "/shape", encoding="ascii") as file:
-        ranks, channels = file.read().split()
     ends = read(folder)
     pids = {lines[0]["pid"] for lines in ends.values()}
     named = first_end(trace, pids)
-    if {end[1] for end in ends} != set(range(int(ranks))) \
-            or {end[3] for end in ends} != set(range(int(channels))):
+    if not has_shape(folder, ends):
         wrong.append(f"the truth is of {sorted(ends)}")
     known = collections.Counter()
     lines = told = 0
