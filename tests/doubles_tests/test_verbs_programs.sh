@@ -39,17 +39,25 @@ fi
 same "it has the real soname" libibverbs.so.1 \
     "$(readelf -dW "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')"
 
-port=$((20000 + $$ % 20000))
+# Below the ports that the kernel gives to sockets of other tests.
+port=$((10000 + $$ % 20000))
+
+used() # STATE: whether a socket in this state (in the kernel's numbers) has the port
+{
+    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+        grep -q "$(printf ': [0-9A-F]*:%04X [0-9A-F:]* %s ' "$port" "$1")"
+}
 
 # pair PROGRAM ARGUMENT...: runs it twice, as server and as client; fails if one does.
 pair()
 {
-    port=$((port + 1))
+    while used '..'; do
+        port=$((port + 1))
+    done
     LD_LIBRARY_PATH=$here timeout 60 "$@" -p "$port" >"$log.server" 2>&1 &
     server=$!
-    listening=$(printf ':%04X 0' "$port")
     tries=0
-    until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q "$listening"'.* 0A '; do
+    until used 0A; do
         tries=$((tries + 1))
         [ "$tries" -lt 100 ] || break
         sleep 0.05
