@@ -191,6 +191,6 @@ void tap_net_moved_none(struct tap_socket *socket, struct tap_net_stream *stream
 {
 	if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		stream->empty_calls++;
-	else if (call->asked)
+	else if (result < 0 || call->asked)
 		write_end(socket, stream->is_received, result ? errno : 0);
 }

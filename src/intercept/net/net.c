@@ -197,50 +197,47 @@ tap_hot static ssize_t on_recv(int fd, void *data, size_t size, int flags)
 	return result;
 }
 
-/* One buffer's address, or NULL, and the bytes of all. */
-static const void *buffer_of(const struct msghdr *message, size_t *ret_size)
+/*
+ * Fills in where the bytes are, if in one buffer, and how many of them all buffers take. Only
+ * a call that did not fail has shown that the message can be read.
+ */
+static void note_buffers(const struct msghdr *message, struct tap_net_call *call)
 {
 	size_t i;
 
-	*ret_size = 0;
 	for (i = 0; i < message->msg_iovlen; i++)
-		*ret_size += message->msg_iov[i].iov_len;
-	return message->msg_iovlen == 1 ? message->msg_iov[0].iov_base : NULL;
+		call->asked += message->msg_iov[i].iov_len;
+	if (message->msg_iovlen == 1)
+		call->data = message->msg_iov[0].iov_base;
+}
+
+static void moved_message(struct tap_socket *socket, struct tap_net_call *call,
+			  const struct msghdr *message, ssize_t result)
+{
+	if (result >= 0)
+		note_buffers(message, call);
+	moved(socket, call, result);
 }
 
 static ssize_t on_sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	struct tap_net_call call;
-	struct tap_socket *socket = NULL;
-	const void *data;
-	ssize_t result;
-	size_t size;
+	struct tap_socket *const socket = begin(fd, TAP_NET_HOT_send, NULL, 0, &call);
+	const ssize_t result = real_sendmsg(fd, message, flags);
 
-	if (message) {
-		data = buffer_of(message, &size);
-		socket = begin(fd, TAP_NET_HOT_send, data, size, &call);
-	}
-	result = real_sendmsg(fd, message, flags);
 	if (socket)
-		moved(socket, &call, result);
+		moved_message(socket, &call, message, result);
 	return result;
 }
 
 static ssize_t on_recvmsg(int fd, struct msghdr *message, int flags)
 {
 	struct tap_net_call call;
-	struct tap_socket *socket = NULL;
-	const void *data;
-	ssize_t result;
-	size_t size;
+	struct tap_socket *const socket = begin(fd, TAP_NET_HOT_recv, NULL, 0, &call);
+	const ssize_t result = real_recvmsg(fd, message, flags);
 
-	if (message) {
-		data = buffer_of(message, &size);
-		socket = begin(fd, TAP_NET_HOT_recv, data, size, &call);
-	}
-	result = real_recvmsg(fd, message, flags);
 	if (socket && !(flags & MSG_PEEK))
-		moved(socket, &call, result);
+		moved_message(socket, &call, message, result);
 	return result;
 }
 
