@@ -25,6 +25,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
 	src/join/findings/choice.c src/join/findings/choice.h \
 	src/join/findings/clear.c \
+	src/join/findings/unobserved.c src/join/findings/unobserved.h \
 	src/join/findings/collective.c src/join/findings/collective.h \
 	src/join/findings/counters.c \
 	src/join/findings/failed.c \

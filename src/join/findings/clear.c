@@ -5,6 +5,7 @@
  */
 #include "join/findings/analysis.h"
 #include "join/findings/findings.h"
+#include "join/findings/unobserved.h"
 #include "join/findings/words.h"
 
 #include <errno.h>
@@ -17,9 +18,7 @@
 struct clear {
 	struct tap_analysis_state state;
 	uint64_t operations, kernels, messages, requests;
-	char *unobserved[UNOBSERVED_MAX]; /* owned */
-	size_t unobserved_count;
-	uint64_t others;
+	struct tap_unobserved unobserved;
 	/* The first operation that lacks ranks, or seems to; comm NULL: none. */
 	const struct tap_comm *comm;
 	const struct tap_name *operation;
@@ -55,29 +54,8 @@ static int note_link(void *data, const struct tap_link *link)
 static int note_problem(void *data, const struct tap_problem *problem)
 {
 	struct clear *clear = data;
-	struct tap_buffer text = {0};
-	size_t i;
 
-	if (!problem->is_unobserved)
-		return 0;
-	tap_buffer_add_visible(&text, problem->what);
-	tap_buffer_add_string(&text, *problem->detail ? ": " : "");
-	tap_buffer_add_visible(&text, problem->detail);
-	tap_buffer_add_char(&text, '\0');
-	if (text.is_short) {
-		tap_buffer_free(&text);
-		return -ENOMEM;
-	}
-	for (i = 0; i < clear->unobserved_count; i++)
-		if (!strcmp(clear->unobserved[i], text.data))
-			break;
-	if (i == clear->unobserved_count && i < UNOBSERVED_MAX) {
-		clear->unobserved[clear->unobserved_count++] = text.data;
-		return 0;
-	}
-	clear->others += i == clear->unobserved_count;
-	tap_buffer_free(&text);
-	return 0;
+	return tap_unobserved_add(&clear->unobserved, UNOBSERVED_MAX, problem);
 }
 
 static int note_defect(void *data, const struct tap_link *link)
@@ -148,20 +126,20 @@ static void end_line(struct tap_buffer *text)
 		tap_buffer_add_char(text, '\n');
 }
 
-static void add_unobserved(const struct clear *clear, struct tap_buffer *text)
+static void add_unobserved(const struct tap_unobserved *unobserved, struct tap_buffer *text)
 {
 	size_t i;
 
-	for (i = 0; i < clear->unobserved_count; i++) {
+	for (i = 0; i < unobserved->kinds.count; i++) {
 		end_line(text);
 		tap_buffer_add_string(text, "not observable: ");
-		tap_buffer_add_string(text, clear->unobserved[i]);
+		tap_unobserved_add_kind(text, &unobserved->kinds.items[i]);
 	}
-	if (!clear->others)
+	if (!unobserved->others)
 		return;
 	end_line(text);
 	tap_buffer_add_string(text, "not observable: ");
-	tap_buffer_add_unsigned(text, clear->others);
+	tap_buffer_add_unsigned(text, unobserved->others);
 	tap_buffer_add_string(text, " more");
 }
 
@@ -235,7 +213,7 @@ static int conclude(void *data, const struct tap_loss *loss)
 	}
 	if (!loss->is_window)
 		add_lacking(clear, finding);
-	add_unobserved(clear, &finding->detail);
+	add_unobserved(&clear->unobserved, &finding->detail);
 	return tap_finding_add_evidence(finding, "operations",
 					(int64_t) clear->operations, TAP_KNOWN_EXACT) ||
 			       tap_finding_add_evidence(finding, "kernels",
@@ -251,10 +229,8 @@ static int conclude(void *data, const struct tap_loss *loss)
 static void free_all(void *data)
 {
 	struct clear *clear = data;
-	size_t i;
 
-	for (i = 0; i < clear->unobserved_count; i++)
-		free(clear->unobserved[i]);
+	tap_unobserved_free(&clear->unobserved);
 	tap_vec_free(&clear->ranks);
 }
 

@@ -65,6 +65,7 @@ static int emit_unobserved(const struct tap_gpu_cupti *cupti, struct tap_context
 	struct tap_problem problem = {.process = observer->process,
 				      .time_ns = observer->begin_ns,
 				      .what = "kernels on the GPU",
+				      .why = observer->why,
 				      .count = 1,
 				      .is_unobserved = true};
 	int ret = 0;

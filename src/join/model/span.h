@@ -92,6 +92,7 @@ struct tap_problem {
 	int64_t time_ns;
 	const char *what;
 	const char *detail;
+	const char *why; /* the detail without when that was; NULL: the detail says no time */
 	uint64_t count;
 	bool is_unobserved; /* something in the program cannot be observed */
 	bool is_device_error; /* of the program's network device: `what` names the event */

@@ -4,6 +4,7 @@
  * and how the match is known, what has no match and why, and what could not be observed.
  */
 #include "join/findings/findings.h"
+#include "join/findings/unobserved.h"
 #include "join/model/comm.h"
 #include "join/report/check_connections.h"
 #include "join/report/columns.h"
@@ -17,12 +18,6 @@
 #define UNOBSERVED_MAX 256
 
 enum verdict { VERDICT_OK, VERDICT_INCOMPLETE, VERDICT_DOUBTFUL, VERDICT_BAD };
-
-struct unobserved {
-	char *what;
-	char *why;
-	uint64_t count;
-};
 
 /* One line of the table: a kind of link. */
 struct row {
@@ -39,9 +34,7 @@ struct check {
 	struct tap_view view;
 	struct tap_json json;
 	struct tap_matches calls[TAP_LINK_SEND_RECV + 1];
-	struct unobserved unobserved[UNOBSERVED_MAX];
-	size_t unobserved_count;
-	uint64_t other_unobserved;
+	struct tap_unobserved unobserved;
 	struct tap_check_connections connections;
 	struct tap_defects defects;
 	struct tap_findings *findings;
@@ -74,30 +67,10 @@ FORWARD(end_state, const struct tap_end_state *)
 static int note_problem(void *data, const struct tap_problem *problem)
 {
 	struct check *check = data;
-	struct unobserved *unobserved;
 	int ret = tap_findings_consumer.problem(check->findings, problem);
-	size_t i;
 
-	if (ret || !problem->is_unobserved)
-		return ret;
-	for (i = 0; i < check->unobserved_count; i++) {
-		unobserved = &check->unobserved[i];
-		if (!strcmp(unobserved->what, problem->what) &&
-		    !strcmp(unobserved->why, problem->detail)) {
-			unobserved->count++;
-			return 0;
-		}
-	}
-	if (check->unobserved_count == UNOBSERVED_MAX) {
-		check->other_unobserved++;
-		return 0;
-	}
-	unobserved = &check->unobserved[check->unobserved_count];
-	unobserved->what = strdup(problem->what);
-	unobserved->why = strdup(problem->detail);
-	unobserved->count = 1;
-	check->unobserved_count++;
-	return unobserved->what && unobserved->why ? 0 : -ENOMEM;
+	return ret ? ret
+		   : tap_unobserved_add(&check->unobserved, UNOBSERVED_MAX, problem);
 }
 
 static int count_connection(void *data, const struct tap_nccl_connection *connection)
@@ -237,7 +210,7 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	if ((!loss->is_window && has_lost_old(check, loss)) || loss->evicted_calls ||
 	    loss->ignored_fields || loss->removed_chunks || loss->unrecorded ||
 	    loss->ambiguous_operations ||
-	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved_count ||
+	    loss->gpu_zero_times || loss->gpu_unknown || check->unobserved.kinds.count ||
 	    check->view.context->gpu_times.clock_errors)
 		verdict = VERDICT_DOUBTFUL;
 	for (kind = 0; kind < TAP_MATCH_KINDS; kind++) {
@@ -366,6 +339,7 @@ static void add_times_text(struct tap_buffer *line, const struct tap_gpu_times *
 static void write_text(struct check *check, const struct row *rows, size_t count,
 		       enum verdict verdict, const struct tap_loss *loss)
 {
+	const struct tap_unobserved *unobserved = &check->unobserved;
 	struct tap_buffer *line = &check->view.line;
 	size_t i;
 
@@ -397,25 +371,14 @@ static void write_text(struct check *check, const struct row *rows, size_t count
 	tap_buffer_add_char(line, '\n');
 	add_times_text(line, &check->view.context->gpu_times);
 	tap_check_connections_text(&check->connections, line);
-	for (i = 0; i < check->unobserved_count; i++) {
-		const struct unobserved *unobserved = &check->unobserved[i];
-
+	for (i = 0; i < unobserved->kinds.count; i++) {
 		tap_buffer_add_string(line, "not observable: ");
-		tap_buffer_add_visible(line, unobserved->what);
-		if (*unobserved->why) {
-			tap_buffer_add_string(line, ": ");
-			tap_buffer_add_visible(line, unobserved->why);
-		}
-		if (unobserved->count > 1) {
-			tap_buffer_add_string(line, " (");
-			tap_buffer_add_unsigned(line, unobserved->count);
-			tap_buffer_add_string(line, " times)");
-		}
+		tap_unobserved_add_kind(line, &unobserved->kinds.items[i]);
 		tap_buffer_add_char(line, '\n');
 	}
-	if (check->other_unobserved) {
+	if (unobserved->others) {
 		tap_buffer_add_string(line, "not observable: ");
-		tap_buffer_add_unsigned(line, check->other_unobserved);
+		tap_buffer_add_unsigned(line, unobserved->others);
 		tap_buffer_add_string(line, " more\n");
 	}
 	tap_view_add_loss_text(line, loss);
@@ -433,6 +396,19 @@ static void add_row_json(struct tap_json *json, const struct row *row)
 	for (i = 0; i < row->why_count; i++)
 		tap_json_unsigned(json, row->whys[i].why, row->whys[i].count);
 	tap_json_close(json);
+	tap_json_close(json);
+}
+
+static void add_unobserved_json(struct tap_json *json,
+				const struct tap_unobserved_kind *kind)
+{
+	const bool is_several = kind->processes.count > 1;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "what", kind->what);
+	tap_json_string(json, "why", is_several ? kind->why : kind->detail);
+	tap_json_unsigned(json, "count", kind->count);
+	tap_json_unsigned(json, "processes", kind->processes.count);
 	tap_json_close(json);
 }
 
@@ -470,15 +446,10 @@ static void write_json(struct check *check, const struct row *rows, size_t count
 		tap_json_null(json, "residual_ns");
 	tap_json_close(json);
 	tap_json_open(json, "not_observable", '[');
-	for (i = 0; i < check->unobserved_count; i++) {
-		tap_json_open(json, NULL, '{');
-		tap_json_string(json, "what", check->unobserved[i].what);
-		tap_json_string(json, "why", check->unobserved[i].why);
-		tap_json_unsigned(json, "count", check->unobserved[i].count);
-		tap_json_close(json);
-	}
+	for (i = 0; i < check->unobserved.kinds.count; i++)
+		add_unobserved_json(json, &check->unobserved.kinds.items[i]);
 	tap_json_close(json);
-	tap_json_unsigned(json, "other_not_observable", check->other_unobserved);
+	tap_json_unsigned(json, "other_not_observable", check->unobserved.others);
 	tap_view_add_loss_json(json, loss, true);
 	tap_json_end_line(json, &check->view.line);
 }
@@ -522,12 +493,8 @@ static int finish(void *data, const struct tap_loss *loss)
 static void destroy(struct tap_view *view)
 {
 	struct check *check = (struct check *) view;
-	size_t i;
 
-	for (i = 0; i < check->unobserved_count; i++) {
-		free(check->unobserved[i].what);
-		free(check->unobserved[i].why);
-	}
+	tap_unobserved_free(&check->unobserved);
 	tap_findings_destroy(check->findings);
 	tap_json_free(&check->json);
 	tap_buffer_free(&view->line);
