@@ -42,6 +42,8 @@ mini_nccl_c = tests/doubles/nccl/api.c tests/doubles/nccl/api_comm.c \
 	tests/doubles/nccl/launch.c \
 	tests/doubles/nccl/launches.c tests/doubles/nccl/plan.c \
 	tests/doubles/nccl/progress.c tests/doubles/nccl/protocol.c \
+	tests/doubles/nccl/profiler_calls.c tests/doubles/nccl/profiler_load.c \
+	tests/doubles/nccl/profiler_plans.c tests/doubles/nccl/profiler_proxy.c \
 	tests/doubles/nccl/proxy.c tests/doubles/nccl/proxy_batch.c \
 	tests/doubles/nccl/proxy_line.c \
 	tests/doubles/nccl/proxy_ops_create.c \
@@ -77,6 +79,7 @@ mini_nccl_all = $(mini_nccl_c) tests/doubles/nccl/arguments.h \
 	tests/doubles/nccl/kernels.h \
 	tests/doubles/nccl/one_rank.h tests/doubles/nccl/order.h \
 	tests/doubles/nccl/ras.h tests/doubles/nccl/redop.h tests/doubles/nccl/progress.h \
+	tests/doubles/nccl/profiler.h tests/doubles/nccl/profiler_plugin.h \
 	tests/doubles/nccl/protocol.h tests/doubles/nccl/proxy_batch.h \
 	tests/doubles/nccl/proxy_guest.h tests/doubles/nccl/proxy_op.h \
 	tests/doubles/nccl/shared_memory.h \

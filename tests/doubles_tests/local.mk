@@ -13,6 +13,7 @@ doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test
 	tests/doubles_tests/test_cupti_real.sh tests/doubles_tests/test_interface.sh \
 	tests/doubles_tests/test_knobs.sh tests/doubles_tests/test_matrix.sh tests/doubles_tests/test_nccl_verbs.sh \
 	tests/doubles_tests/test_netib.sh tests/doubles_tests/test_networks.sh \
+	tests/doubles_tests/test_profiler.sh \
 	tests/doubles_tests/test_pxn.sh tests/doubles_tests/test_races.sh \
 	tests/doubles_tests/test_ras.sh tests/doubles_tests/test_sanitized.sh \
 	tests/doubles_tests/test_symmetric.sh tests/doubles_tests/test_verbs_programs.sh
@@ -51,6 +52,7 @@ EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c \
 	tests/doubles_tests/programs/cupti_probe.c tests/doubles_tests/test_cupti.c \
 	tests/doubles_tests/expect/truth.py \
 	tests/doubles_tests/expect/facts.py tests/doubles_tests/expect/posted.py \
+	tests/doubles_tests/expect/profiled.py \
 	tests/doubles_tests/expect/ras.py \
 	tests/doubles_tests/matrix.py \
 	tests/doubles_tests/verbs_pair.h \
@@ -105,6 +107,17 @@ tests/doubles_tests/programs/nvtx_log.so: tests/doubles_tests/programs/nvtx_log.
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC \
 		-fvisibility=hidden -shared -o $@ \
 		$(srcdir)/tests/doubles_tests/programs/nvtx_log.c
+
+profiler_logs = tests/doubles_tests/programs/profiler_log-4.so \
+	tests/doubles_tests/programs/profiler_log-5.so
+check_DATA += $(profiler_logs)
+CLEANFILES += $(profiler_logs)
+EXTRA_DIST += tests/doubles_tests/programs/profiler_log.c
+$(profiler_logs): tests/doubles_tests/programs/profiler_log.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -fPIC \
+		-fvisibility=hidden -shared \
+		-DPROFILER_VERSION=`echo $@ | sed 's/.*-//; s/[.]so//'` -o $@ \
+		$(srcdir)/tests/doubles_tests/programs/profiler_log.c
 
 # Programs that launch, in all the ways in which programs reach the driver.
 cuda_programs = tests/doubles_tests/programs/driver tests/doubles_tests/programs/handle \

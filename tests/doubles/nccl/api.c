@@ -142,6 +142,7 @@ static ncclResult_t check_usable(const struct ncclComm *comm, const char *name)
 static ncclResult_t enqueue(struct ncclComm *comm, struct mini_op *op, const char *name)
 {
 	CHECK(check_usable(comm, name));
+	MINI_PROFILE(enter());
 	mini_group_start();
 	return end_with_state(comm, add_op(comm, op, name));
 }
@@ -361,6 +362,7 @@ static ncclResult_t add_parts(struct parts *p)
 static ncclResult_t enqueue_parts(struct parts *p)
 {
 	CHECK(check_usable(p->comm, p->name));
+	MINI_PROFILE(enter());
 	mini_group_start();
 	return end_with_state(p->comm, add_parts(p));
 }

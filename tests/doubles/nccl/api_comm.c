@@ -210,6 +210,7 @@ static ncclResult_t create_child(struct mini_comm_request *request,
 	inherited.splitShare = parent->shares_splits;
 	inherited.shrinkShare = parent->shares_shrinks;
 	inherited.CTAPolicy = parent->cta_policy;
+	inherited.commName = parent->profile.name;
 	CHECK(mini_comm_create(&request->comm, 1, 0, config ? config : &inherited,
 			       shares(request) ? parent : NULL));
 	request->comm->context = parent->context;

@@ -88,6 +88,12 @@ unsigned int mini_batch_function(const struct mini_op *op, unsigned int number)
 	return number | functions[op->function] << form_of_release()->function_bits;
 }
 
+/* Whether the kernel is to say when it begins and ends each channel's part, from 2.27 on. */
+static bool is_profiled(const struct mini_op *op)
+{
+	return op->profile.mask & MINI_EVENT_KERNEL_CHANNEL;
+}
+
 static struct work_p2p p2p_work(const struct mini_pair *pair, int channels)
 {
 	const struct mini_side *send = &pair->sides[MINI_SENDING];
@@ -106,7 +112,9 @@ static struct work_p2p p2p_work(const struct mini_pair *pair, int channels)
 		.recv_channels = (uint8_t) receive->channels,
 		.chunk_sizes = {send->chunk_code, receive->chunk_code},
 		.flags = (uint8_t) ((send->protocol == MINI_LL && send->op) |
-				    (receive->protocol == MINI_LL && receive->op) << 1),
+				    (receive->protocol == MINI_LL && receive->op) << 1 |
+				    is_profiled(receive->op ? receive->op : send->op)
+					    << 6),
 	};
 }
 
@@ -118,7 +126,7 @@ static uint32_t coll_flags(const struct ncclComm *comm, const struct mini_coll *
 	bool is_alone = comm->topology->most_local_ranks == 1 && mini_release() >= 22400;
 
 	return (coll->op->operation.scalar_at != NULL) | (uint32_t) is_one_host << 3 |
-	       (uint32_t) is_alone << 6;
+	       (uint32_t) is_alone << 6 | (uint32_t) is_profiled(coll->op) << 7;
 }
 
 uint64_t mini_operator_argument(const struct mini_operation *operation)

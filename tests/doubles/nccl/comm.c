@@ -78,6 +78,14 @@ static int cta_policy(const ncclConfig_t *config)
 	return FIELD(config, CTAPolicy);
 }
 
+/* NULL where there is none. */
+static const char *comm_name(const ncclConfig_t *config)
+{
+	size_t end = offsetof(ncclConfig_t, commName) + sizeof(config->commName);
+
+	return has_field(config, end) ? config->commName : NULL;
+}
+
 static bool is_share(int value)
 {
 	return value == NCCL_CONFIG_UNDEF_INT || value == 0 || value == 1;
@@ -170,6 +178,7 @@ static int channel_count(void)
 static void configure(struct ncclComm *comm, const ncclConfig_t *config)
 {
 	comm->is_nonblocking = config && config->blocking == 0;
+	comm->profile.name = comm_name(config);
 	comm->cta_policy = (int) mini_number_or(SET_NCCL_CTA_POLICY, cta_policy(config));
 	comm->shares_splits = mini_number_or(SET_NCCL_COMM_SPLIT_SHARE_RESOURCES,
 					     split_share(config)) == 1;
@@ -308,6 +317,8 @@ ncclResult_t mini_comm_meet_peers(struct ncclComm *comm)
 	}
 	if (result == ncclSuccess)
 		result = make_device_comm(comm);
+	if (result == ncclSuccess)
+		mini_profiler_open(comm);
 	if (result == ncclSuccess)
 		result = mini_result(mini_proxy_start(&comm->proxy));
 	if (result == ncclSuccess && connects_early())
@@ -647,6 +658,7 @@ ncclResult_t mini_comm_destroy(void *argument)
 	mini_copies_close(comm);
 	mini_windows_close(comm);
 	mini_proxy_close(&comm->proxy);
+	mini_profiler_close(comm);
 	mini_bootstrap_close(&comm->bootstrap);
 	free(comm->device_comm);
 	pthread_cond_destroy(&comm->idle);

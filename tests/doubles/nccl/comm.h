@@ -10,6 +10,7 @@
 #include "bootstrap.h"
 #include "copy_engines.h"
 #include "driver.h"
+#include "profiler.h"
 #include "proxy.h"
 #include "redop.h"
 #include "topology.h"
@@ -78,6 +79,7 @@ struct ncclComm {
 	struct mini_windows windows;
 	struct mini_copy_engines copy_engines;
 	struct mini_proxy proxy;
+	struct mini_comm_profile profile;
 	/* Ends every wait while it is set. */
 	atomic_bool aborted;
 	/* The result of what runs in the background: an ncclResult_t. */

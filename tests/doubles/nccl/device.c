@@ -18,6 +18,7 @@ struct block {
 	/* Of the plan's parts, those of the channel; the first that has not begun. */
 	size_t next;
 	struct mini_strand *strands;
+	struct mini_kernel_profile *profile;
 	bool is_done;
 };
 
@@ -81,8 +82,10 @@ void mini_device_destroy(struct mini_device *device)
 
 	if (!device)
 		return;
-	for (i = 0; i < device->count; i++)
+	for (i = 0; i < device->count; i++) {
 		drop_strands(&device->blocks[i]);
+		free(device->blocks[i].profile);
+	}
 	free(device);
 }
 
@@ -102,13 +105,16 @@ static int begin_works(struct mini_plan *plan, struct block *block)
 	const struct mini_part *part = first;
 	int err = 0;
 
+	MINI_PROFILE(kernel_end(block->profile));
 	block->is_done = !first;
 	if (first && !first->work->is_pair) {
 		block->next++;
+		MINI_PROFILE(kernel_begin(&block->profile, plan, first));
 		return mini_collective_strands(plan->comm, &first->work->coll,
 					       block->channel, &block->strands);
 	}
 	while (part && part->work->is_pair && part->batch == first->batch && !err) {
+		MINI_PROFILE(kernel_begin(&block->profile, plan, part));
 		err = mini_transfer_strands(plan->comm, &part->work->pair, block->channel,
 					    &block->strands);
 		block->next++;

@@ -94,12 +94,16 @@ static enum mode mode_of(const struct ncclComm *comm)
 	return comm->is_nonblocking ? NONBLOCKING : BLOCKING;
 }
 
-ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op)
+ncclResult_t mini_group_add_op(struct ncclComm *comm, struct mini_op *op)
 {
 	struct group *group = current_group();
 	struct mini_share *share = group ? share_of(group, comm) : NULL;
+	bool is_added;
 
-	if (!share || !mini_share_add_op(share, op))
+	MINI_PROFILE(call_begin(comm, op, depth));
+	is_added = share && mini_share_add_op(share, op);
+	MINI_PROFILE(call_end(op));
+	if (!is_added)
 		return mini_fail(ncclSystemError, "out of memory");
 	/* Of operations it is the last one that decides. */
 	group->mode = mode_of(comm);
@@ -350,15 +354,13 @@ static ncclResult_t read_info(const ncclSimInfo_t *info, ncclSimInfo_t *ret_copy
 					      "via NCCL_SIM_INFO_INITIALIZER");
 }
 
-ncclResult_t mini_group_end(ncclSimInfo_t *info)
+static ncclResult_t end_group(ncclSimInfo_t *info)
 {
 	struct group *group = current;
 	ncclResult_t result = failure;
 	ncclSimInfo_t copy;
 	size_t size = 0;
 
-	if (depth == 0)
-		return mini_fail(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
 	if (--depth > 0)
 		return ncclSuccess;
 	current = NULL;
@@ -377,5 +379,17 @@ ncclResult_t mini_group_end(ncclSimInfo_t *info)
 		cancel_group(group, result);
 	}
 	destroy_group(group);
+	return result;
+}
+
+ncclResult_t mini_group_end(ncclSimInfo_t *info)
+{
+	ncclResult_t result;
+
+	if (depth == 0)
+		return mini_fail(ncclInvalidUsage, "ncclGroupEnd: not in a group call.");
+	MINI_PROFILE(group_end());
+	result = end_group(info);
+	MINI_PROFILE(group_over());
 	return result;
 }

@@ -30,8 +30,8 @@ int mini_group_depth(void);
  */
 ncclResult_t mini_group_add_registration(struct ncclComm *comm,
 					 struct mini_registration *registration);
-/* Copies the operation.  Called inside a group. */
-ncclResult_t mini_group_add_op(struct ncclComm *comm, const struct mini_op *op);
+/* Copies the operation, once the profiler is told of it.  Called inside a group. */
+ncclResult_t mini_group_add_op(struct ncclComm *comm, struct mini_op *op);
 /*
  * Runs at the end of the group: in a thread of its own where there are several.
  * `cancel`, unless NULL, gets the argument where the group fails before that.  On

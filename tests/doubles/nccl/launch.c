@@ -39,11 +39,8 @@ static CUresult order(CUstream first, CUstream then)
  * handed to the progress thread by the host function before the kernel, or by the kernel
  * where the proxy has nothing to do and so there is none.
  */
-static void begin_replay(void *data)
+static void begin_replay(struct mini_plan *plan)
 {
-	struct mini_range range __attribute__((unused, cleanup(mini_range_end))) =
-		mini_range_begin(MINI_RANGE_HOST_FUNCTION);
-	struct mini_plan *plan = data;
 	struct mini_plan *copy = calloc(1, sizeof(*copy));
 
 	if (!copy)
@@ -61,12 +58,25 @@ static void begin_replay(void *data)
 	mini_proxy_append(&plan->comm->proxy, copy);
 }
 
-static bool has_messages(const struct mini_plan *plan)
+static void host_function(void *data)
+{
+	struct mini_range range __attribute__((unused, cleanup(mini_range_end))) =
+		mini_range_begin(MINI_RANGE_HOST_FUNCTION);
+	struct mini_plan_profile profile = {.count = 0};
+	struct mini_plan *plan = data;
+
+	MINI_PROFILE(plan_begin(plan, &profile));
+	begin_replay(plan);
+	MINI_PROFILE(plan_end(&profile));
+}
+
+/* Where the proxy has messages to post, or a profiler to tell of the channels. */
+static bool has_host_function(const struct mini_plan *plan)
 {
 	const struct mini_op *op;
 
 	for (op = plan->ops; op; op = op->next) {
-		if (op->channels)
+		if (op->channels || op->profile.mask & MINI_EVENT_KERNEL_CHANNEL)
 			return true;
 	}
 	return false;
@@ -80,7 +90,7 @@ void mini_plan_kernel(struct mini_plan *plan)
 		mini_proxy_kernel(plan);
 		return;
 	}
-	if (!has_messages(plan))
+	if (!has_host_function(plan))
 		begin_replay(plan);
 	replay = plan->replay;
 	plan->replay = NULL;
@@ -148,8 +158,11 @@ static CUresult launch(struct mini_plan *plan)
 {
 	CUresult res = CUDA_ERROR_OUT_OF_MEMORY;
 
-	if (mini_launch_finish(plan->launch, plan, plan->is_captured))
+	if (mini_launch_finish(plan->launch, plan, plan->is_captured)) {
+		MINI_PROFILE(launch_begin(plan, plan->ops->stream));
 		res = launch_kernel(plan, plan->launch);
+		MINI_PROFILE(launch_end(plan));
+	}
 	mini_launches_write(plan->comm, plan->launch, plan->ops, plan->ops->stream,
 			    plan->is_captured, (int) res);
 	return res;
@@ -157,6 +170,7 @@ static CUresult launch(struct mini_plan *plan)
 
 static CUresult launch_once(struct mini_plan *plan)
 {
+	struct mini_plan_profile profile = {.count = 0};
 	struct ncclComm *comm = plan->comm;
 	CUresult res;
 
@@ -167,8 +181,10 @@ static CUresult launch_once(struct mini_plan *plan)
 		mini_plan_destroy(plan);
 		return res;
 	}
+	MINI_PROFILE(plan_begin(plan, &profile));
 	/* The plan belongs to the kernel once it can run to its end. */
 	mini_proxy_append(&comm->proxy, plan);
+	MINI_PROFILE(plan_end(&profile));
 	return res;
 }
 
@@ -182,13 +198,19 @@ void mini_plan_keep(struct mini_plan *plan)
 
 static CUresult launch_captured(struct mini_plan *plan)
 {
+	struct mini_plan_profile profile = {.count = 0};
 	CUresult res = CUDA_SUCCESS;
 
 	plan->is_captured = true;
-	if (has_messages(plan))
-		res = mini_driver.LaunchHostFunc(plan->ops->stream, begin_replay, plan);
+	if (has_host_function(plan))
+		res = mini_driver.LaunchHostFunc(plan->ops->stream, host_function, plan);
 	if (!res)
 		res = launch(plan);
+	/* What no host function does at each launch is done once, and now. */
+	if (!res && !has_host_function(plan)) {
+		MINI_PROFILE(plan_begin(plan, &profile));
+		MINI_PROFILE(plan_end(&profile));
+	}
 	mini_plan_keep(plan);
 	return res;
 }

@@ -9,6 +9,7 @@
 #ifndef MINI_NCCL_PLAN_H
 #define MINI_NCCL_PLAN_H
 
+#include "profiler.h"
 #include "protocol.h"
 
 #include <cuda.h>
@@ -85,6 +86,8 @@ struct mini_op {
 	enum mini_protocol protocol;
 	/* A mask; none where a rank sends to itself. */
 	uint64_t channels;
+
+	struct mini_op_profile profile;
 };
 
 /* A work on one of its channels; transfers of one batch are carried out at once. */
@@ -128,6 +131,8 @@ struct mini_plan {
 	/* The operations and works are those of the plan that was captured. */
 	bool is_copy;
 	struct mini_plan *replay;
+	/* The profiler's. */
+	void *launch_event;
 
 	/* The progress thread's. */
 	struct mini_device *device;

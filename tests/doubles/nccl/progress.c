@@ -24,6 +24,8 @@ struct progress {
 	struct ncclComm *comms;
 	/* That are not over. */
 	size_t plans;
+	/* Whether no message went on in the last round. */
+	bool is_idle;
 };
 
 /* Called with the lock held.  Whoever is the last to use a plan ends it. */
@@ -160,12 +162,21 @@ static void drop(struct progress *progress, struct ncclComm *comm)
 		end_kernel(progress, comm->kernels);
 }
 
+static void set_idle(struct progress *progress, bool is_idle)
+{
+	if (is_idle != progress->is_idle)
+		MINI_PROFILE(control(progress->state->profiler_context,
+				     is_idle ? MINI_STATE_IDLE : MINI_STATE_ACTIVE));
+	progress->is_idle = is_idle;
+}
+
 static void step(struct progress *progress, bool *moved)
 {
 	struct ncclComm **place = &progress->comms;
 	struct ncclComm *comm;
 
 	comm = mini_proxy_ops_step(&progress->actives, moved, hear, progress);
+	set_idle(progress, !*moved);
 	if (comm)
 		mini_proxy_ops_drop(&progress->actives, comm, hear, progress);
 	while (*place) {
@@ -202,30 +213,68 @@ static bool is_over(const struct progress *progress)
 	       progress->actives.guests == 0 && !mini_errands_are_there(state);
 }
 
-/* Waits for something to do; false when there will be nothing any more. */
-static bool take_plans(struct progress *progress, bool moved)
+/* Called with the lock held. */
+static bool has_to_wait(const struct progress *progress)
+{
+	const struct mini_proxy_state *state = progress->state;
+
+	return !state->first && !mini_errands_are_there(state) && !can_go_on(progress) &&
+	       !is_over(progress);
+}
+
+/* Called with the lock held.  It sleeps as NCCL's does when no message is under way. */
+static void wait(struct progress *progress)
 {
 	struct mini_proxy_state *state = progress->state;
-	struct mini_plan *plans;
-	struct mini_plan *plan;
-	bool is_closed;
+	void *event = NULL;
 
-	mini_errands_take(state, &progress->actives);
-	pthread_mutex_lock(state->lock);
-	while (!moved && !state->first && !mini_errands_are_there(state) &&
-	       !can_go_on(progress) && !is_over(progress))
+	if (!progress->actives.first)
+		MINI_PROFILE(
+			control_begin(state->profiler_context, &event, MINI_STATE_SLEEP));
+	do
 		pthread_cond_wait(state->changed, state->lock);
-	plans = state->first;
-	state->first = NULL;
-	state->last = &state->first;
-	is_closed = is_over(progress) && !plans;
-	pthread_mutex_unlock(state->lock);
+	while (has_to_wait(progress));
+	MINI_PROFILE(control_end(event, MINI_STATE_WAKEUP, 0));
+}
+
+static void append(struct progress *progress, struct mini_plan *plans)
+{
+	struct mini_proxy_state *state = progress->state;
+	int before = progress->actives.added;
+	struct mini_plan *plan;
+	void *event = NULL;
+
+	MINI_PROFILE(control_begin(state->profiler_context, &event, MINI_STATE_APPEND));
+	mini_errands_take(state, &progress->actives);
 	while (plans) {
 		plan = plans;
 		plans = plan->next;
 		plan->next = NULL;
 		begin(progress, plan);
 	}
+	MINI_PROFILE(control_end(event, MINI_STATE_APPEND_END,
+				 progress->actives.added - before));
+}
+
+/* Waits for something to do; false when there will be nothing any more. */
+static bool take_plans(struct progress *progress, bool moved)
+{
+	struct mini_proxy_state *state = progress->state;
+	struct mini_plan *plans;
+	bool has_some;
+	bool is_closed;
+
+	pthread_mutex_lock(state->lock);
+	if (!moved && has_to_wait(progress))
+		wait(progress);
+	plans = state->first;
+	has_some = plans || mini_errands_are_there(state);
+	state->first = NULL;
+	state->last = &state->first;
+	is_closed = is_over(progress) && !plans;
+	pthread_mutex_unlock(state->lock);
+	if (has_some)
+		append(progress, plans);
 	return !is_closed;
 }
 
@@ -240,6 +289,7 @@ void *mini_progress_main(void *argument)
 	progress.actives.is_aborted = &progress.state->is_aborted;
 	progress.actives.order = (uint64_t) mini_number(SET_MININCCL_ORDER);
 	mini_truth_thread(MINI_THREAD_PROGRESS, progress.state->top);
+	set_idle(&progress, true);
 	while (take_plans(&progress, moved)) {
 		moved = false;
 		step(&progress, &moved);

@@ -138,6 +138,7 @@ int mini_proxy_start(struct mini_proxy *proxy)
 
 	if (state->top != comm)
 		return 0;
+	state->profiler_context = comm->profile.context;
 	state->rank = comm->rank;
 	state->nranks = comm->nranks;
 	state->hash = comm->hash;

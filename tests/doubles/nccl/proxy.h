@@ -53,6 +53,8 @@ struct mini_proxy_state {
 	uint64_t hash;
 	/* The top parent while it lives, for the truth. */
 	struct ncclComm *_Atomic top;
+	/* What the profiler calls it, even when it lives no more. */
+	void *profiler_context;
 	/* Where the services of all its ranks are. */
 	struct sockaddr_in *addresses;
 	int listen_fd;

@@ -165,11 +165,14 @@ static int start_batch(struct mini_proxy_batch *batch)
 	}
 	if (!err && !batch->is_send)
 		group(batch);
+	for (i = 0; i < batch->count && !err; i++)
+		MINI_PROFILE(op_progress(batch->ops[i]));
 	return err;
 }
 
 static void finish_step(struct mini_proxy_batch *batch, struct mini_proxy_op *op)
 {
+	MINI_PROFILE(step_end(op, op->done));
 	op->done += op->slice_steps;
 	batch->done += op->done == op->steps;
 }
@@ -178,38 +181,43 @@ static void finish_step(struct mini_proxy_batch *batch, struct mini_proxy_op *op
 static void post_to_send(struct mini_proxy_batch *batch, int which)
 {
 	struct mini_proxy_op *op = batch->ops[which];
+	int step = op->posted;
 
+	MINI_PROFILE(step_begin(op, step));
 	if (mini_proxy_op_is_pooled(op))
 		slot_of(op, op->posted)->offset = place_in_pool(batch, which);
 	op->posted += op->slice_steps;
 	if (mini_proxy_op_is_pooled(op))
 		mini_flow_set_head(op->flow, op->base + op->posted - MINI_STEPS);
+	MINI_PROFILE(step_state(op, step, MINI_STATE_SEND_GPU_WAIT));
 }
 
 static int transmit(struct mini_proxy_op *op, bool *moved)
 {
 	struct mini_flow *flow = op->flow;
-	struct mini_slot *slot = slot_of(op, op->transmitted);
-	struct mini_net_request **request =
-		&op->requests[(op->base + op->transmitted) % MINI_STEPS];
+	int step = op->transmitted;
+	struct mini_slot *slot = slot_of(op, step);
+	struct mini_net_request **request = &op->requests[(op->base + step) % MINI_STEPS];
 	int err;
 
-	if (slot->size < 0 || mini_flow_tail(flow) <= op->base + op->transmitted)
+	if (slot->size < 0 || mini_flow_tail(flow) <= op->base + step)
 		return 0;
 	want(op);
 	if (is_late(op))
 		return 0;
+	MINI_PROFILE(step_state(op, step, MINI_STATE_SEND_PEER_WAIT));
 	/* The tag is the sender's rank in the top parent (NCCL 2.28.9,
 	 * transport/net.cc:1322). */
 	err = mini_connection_isend(flow->connection,
-				    mini_flow_slot(flow, op->protocol,
-						   op->base + op->transmitted),
+				    mini_flow_slot(flow, op->protocol, op->base + step),
 				    (size_t) slot->size, op->whose.tag, region_of(op),
 				    request);
 	if (err || !*request)
 		return err;
-	begun(op, op->transmitted);
+	begun(op, step);
+	op->profile.bytes = (size_t) slot->size;
 	op->transmitted += op->slice_steps;
+	MINI_PROFILE(step_state(op, step, MINI_STATE_SEND_WAIT));
 	*moved = true;
 	return 0;
 }
@@ -328,6 +336,12 @@ static int post_receive(struct mini_proxy_batch *batch, int first, bool *moved)
 
 	if (!prepare(batch, first, &receive))
 		return 0;
+	for (i = 0; i < op->group; i++) {
+		struct mini_proxy_op *other = batch->ops[first + i];
+
+		if (other->posted < other->steps)
+			MINI_PROFILE(step_begin(other, other->posted));
+	}
 	request = &op->requests[op->posted % MINI_STEPS];
 	err = mini_connection_irecv(op->flow->connection, receive.count, receive.data,
 				    receive.sizes, receive.tags, receive.regions,
@@ -335,8 +349,12 @@ static int post_receive(struct mini_proxy_batch *batch, int first, bool *moved)
 	if (err || !*request)
 		return err;
 	for (i = 0; i < op->group; i++) {
-		begun(batch->ops[first + i], batch->ops[first + i]->posted);
-		batch->ops[first + i]->posted += op->slice_steps;
+		struct mini_proxy_op *other = batch->ops[first + i];
+		int step = other->posted;
+
+		begun(other, step);
+		other->posted += op->slice_steps;
+		MINI_PROFILE(step_state(other, step, MINI_STATE_RECV_WAIT));
 	}
 	*moved = true;
 	return 0;
@@ -391,6 +409,9 @@ static int test_received(struct mini_proxy_batch *batch, int first, bool *moved)
 		if (step < batch->ops[i]->steps)
 			tell_truth(batch->ops[i], step, sizes[n++], &way);
 		batch->ops[i]->received += op->slice_steps;
+		/* By its place, as in NCCL: wrong where another one has no step left. */
+		batch->ops[i]->profile.bytes = sizes[i - first];
+		MINI_PROFILE(step_state(batch->ops[i], step, MINI_STATE_RECV_FLUSH_WAIT));
 	}
 	*moved = true;
 	return flush(batch, first, step, sizes);
@@ -418,6 +439,7 @@ static int pass_on(struct mini_proxy_batch *batch, int first, bool *moved)
 		struct mini_proxy_op *other = batch->ops[i];
 
 		other->transmitted += op->slice_steps;
+		MINI_PROFILE(step_state(other, step, MINI_STATE_RECV_GPU_WAIT));
 		if (step < other->steps)
 			mini_flow_set_tail(other->flow, other->base + other->transmitted);
 	}
@@ -471,10 +493,15 @@ static int step_receives(struct mini_proxy_batch *batch, bool *moved)
 
 int mini_proxy_batch_step(struct mini_proxy_batch *batch, bool *moved)
 {
+	bool is_over;
 	int err = start_batch(batch);
+	int i;
 
 	if (!err)
 		err = batch->is_send ? step_sends(batch, moved)
 				     : step_receives(batch, moved);
-	return err ? err : batch->done == batch->count;
+	is_over = !err && batch->done == batch->count;
+	for (i = 0; i < batch->count && is_over; i++)
+		MINI_PROFILE(op_end(batch->ops[i]));
+	return err ? err : is_over;
 }

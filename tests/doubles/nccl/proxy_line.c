@@ -205,6 +205,13 @@ static struct mini_line *line_of(const struct mini_proxy_op *op)
 	return &op->flow->pool->lines[op->channel];
 }
 
+static void begin_op(struct mini_actives *actives, const struct mini_proxy_batch *batch,
+		     struct mini_proxy_op *op)
+{
+	actives->added++;
+	MINI_PROFILE(op_begin(op, batch->ops[0]->profile.chunk));
+}
+
 /* Transfers with one number, which are of one batch of the kernel, stand together. */
 static int queue(struct mini_actives *actives, struct mini_plan *plan,
 		 struct mini_proxy_op *op)
@@ -216,6 +223,7 @@ static int queue(struct mini_actives *actives, struct mini_plan *plan,
 	    batch->number == op->number && batch->count < MINI_BATCH_OPS &&
 	    !batch->is_started) {
 		batch->ops[batch->count++] = op;
+		begin_op(actives, batch, op);
 		return 0;
 	}
 	batch = calloc(1, sizeof(*batch));
@@ -236,6 +244,7 @@ static int queue(struct mini_actives *actives, struct mini_plan *plan,
 		actives->first = batch;
 	}
 	line->last = batch;
+	begin_op(actives, batch, op);
 	return 0;
 }
 

@@ -55,6 +55,7 @@ struct mini_proxy_op {
 	/* Since when what comes next is wanted, and what is under way was. */
 	uint64_t wanted_ns;
 	uint64_t wanted[MINI_STEPS];
+	struct mini_proxy_profile profile;
 };
 
 /* Which there are, in the order in which they are begun.  0 or -errno. */
@@ -68,6 +69,8 @@ struct mini_actives {
 	const atomic_bool *is_aborted;
 	/* Where MININCCL_ORDER draws with which to begin. */
 	uint64_t order;
+	/* How many it was ever given. */
+	int added;
 };
 
 /* Gives a plan's proxy operations their places in the lines.  0 or -errno. */

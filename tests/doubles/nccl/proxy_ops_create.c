@@ -103,7 +103,12 @@ static int add_collective(struct mini_plan *plan, const struct mini_part *part)
 		.bytes = step * (size_t) mini_slice_steps(op),
 		.group = 1,
 	};
+	size_t begin;
+	size_t count;
+	size_t chunk;
 
+	mini_coll_part(coll, part->channel, &begin, &count, &chunk);
+	MINI_PROFILE(op(&common.profile, plan->comm, op, chunk));
 	return op->algorithm == MINI_TREE ? add_tree(plan, &common)
 					  : add_ring(plan, &common, op);
 }
@@ -112,7 +117,7 @@ static int add_transfers(struct mini_plan *plan, const struct mini_part *part)
 {
 	const struct mini_pair *pair = &part->work->pair;
 	const struct ncclComm *comm = plan->comm;
-	int number = (part->channel - pair->base) & (comm->topology->p2p_channels - 1);
+	int number = mini_topology_part(comm, pair->base, part->channel);
 	int direction;
 	int err = 0;
 
@@ -141,6 +146,8 @@ static int add_transfers(struct mini_plan *plan, const struct mini_part *part)
 			mini_protocol_wire(side->protocol, end - begin < side->chunk
 								   ? end - begin
 								   : side->chunk);
+		MINI_PROFILE(op(&common.profile, comm, side->op,
+				side->chunk * (side->protocol == MINI_LL ? 2 : 1)));
 		add(plan, &common, side->peer, 1, direction == MINI_SENDING, &err);
 	}
 	return err;

@@ -412,3 +412,8 @@ int mini_topology_channel(const struct ncclComm *comm, int base, int part)
 {
 	return (base + part) & (comm->topology->p2p_channels - 1);
 }
+
+int mini_topology_part(const struct ncclComm *comm, int base, int channel)
+{
+	return (channel - base) & (comm->topology->p2p_channels - 1);
+}

@@ -62,5 +62,7 @@ int mini_topology_round(const struct ncclComm *comm, int peer, int is_send);
 /* The first channel of a round, and that of a part. */
 int mini_topology_base(const struct ncclComm *comm, int round);
 int mini_topology_channel(const struct ncclComm *comm, int base, int part);
+/* The other way round. */
+int mini_topology_part(const struct ncclComm *comm, int base, int channel);
 
 #endif

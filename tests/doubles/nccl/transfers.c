@@ -122,7 +122,7 @@ static int add_copy(struct ncclComm *comm, const struct mini_pair *pair, int par
 int mini_transfer_strands(struct ncclComm *comm, const struct mini_pair *pair,
 			  int channel, struct mini_strand **strands)
 {
-	int part = (channel - pair->base) & (comm->topology->p2p_channels - 1);
+	int part = mini_topology_part(comm, pair->base, channel);
 	int direction;
 	int err = 0;
 
