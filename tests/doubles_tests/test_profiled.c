@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a profiler plugin, here the program itself, is told of groups within groups, of
- * graphs that have nothing to send, of names, and of what it does not want (any more).
+ * graphs that have nothing to send, of names, of what it does not want (any more), and of
+ * all.
  */
 #include "ranks.h"
 
 #define PROFILER_VERSION 5
 #include "programs/profiler_event.h"
 
-enum { GROUP_START_STOP = 23, GROUP_END_START = 24, MOST_EVENTS = 64 };
+enum { GROUP_START_STOP = 23, GROUP_END_START = 24, MOST_EVENTS = 4096 };
 
 /* Of this rank's process; a handle is one of these. */
 static struct told {
@@ -22,6 +23,9 @@ static atomic_int event_count;
 static const char *last_name;
 static int *wanted;
 static int comm_count;
+/* What the calling threads tell, which tests look at while others run. */
+static int mask_at_first =
+	GROUP | COLL | P2P | GROUP_API | COLL_API | P2P_API | KERNEL_LAUNCH;
 
 static int init_plugin(void **context, uint64_t hash, int *mask, const char *name,
 		       int nnodes, int nranks, int rank, void (*log)(void))
@@ -35,7 +39,7 @@ static int init_plugin(void **context, uint64_t hash, int *mask, const char *nam
 	comm_count++;
 	last_name = name;
 	wanted = mask;
-	*mask = GROUP | COLL | P2P | GROUP_API | COLL_API | P2P_API | KERNEL_LAUNCH;
+	*mask = mask_at_first;
 	return 0;
 }
 
@@ -74,7 +78,8 @@ static int finalize(void *context)
 	return 0;
 }
 
-const struct {
+/* Found by its name, however the program is compiled. */
+__attribute__((visibility("default"))) const struct {
 	const char *name;
 	__typeof__(init_plugin) *init;
 	__typeof__(start_event) *start;
@@ -202,25 +207,53 @@ static void name_comms(int rank)
 	REQUIRE(comm_count == 0);
 }
 
+/* A progress thread looks at it meanwhile. */
+static void want(int mask)
+{
+	__atomic_store_n(wanted, mask, __ATOMIC_RELAXED);
+}
+
 /* What is wanted is asked for at each call. */
 static void want_less(int rank)
 {
 	ncclComm_t comm = init(rank, 2, NULL);
 
-	*wanted = COLL;
+	want(COLL);
 	add_up(comm, rank);
 	/* Those that are asked for by what is wanted below them are begun as well. */
 	REQUIRE(count(GROUP_API) == 1 && count(COLL_API) == 1 && count(GROUP) == 1);
 	REQUIRE(count(COLL) == 1 && count(KERNEL_LAUNCH) == 0);
 	forget();
-	*wanted = 0;
+	want(0);
 	add_up(comm, rank);
 	REQUIRE(atomic_load(&event_count) == 0);
-	*wanted = COLL;
+	want(COLL);
 	add_up(comm, rank);
 	REQUIRE(nth(COLL, 0)->event.coll.seqNumber == 2);
 	cuStreamSynchronize(stream);
 	leave(comm, rank, 2);
+}
+
+/* Looked at when no thread is left. */
+static void want_all(int rank)
+{
+	ncclComm_t comm;
+	int steps = 0;
+	int i;
+
+	mask_at_first = 0xfff;
+	comm = init(rank, 2, NULL);
+	for (i = 0; i < 3; i++)
+		add_up(comm, rank);
+	cuStreamSynchronize(stream);
+	leave(comm, rank, 2);
+	for (i = 0; i < atomic_load(&event_count); i++) {
+		REQUIRE(events[i].is_over);
+		if (events[i].event.type == PROXY_OP)
+			steps += events[i].event.proxyOp.nSteps;
+	}
+	REQUIRE(count(COLL) == 3 && count(KERNEL_CH) == 3 && count(PROXY_OP) == 6);
+	REQUIRE(count(PROXY_STEP) == steps && count(PROXY_CTRL) > 0);
 }
 
 int main(void)
@@ -232,5 +265,6 @@ int main(void)
 	ok(in_processes(2, capture_copy), "a graph that has nothing to send");
 	ok(in_processes(2, name_comms), "names of communicators");
 	ok(in_processes(2, want_less), "what is not wanted is not told");
+	ok(in_processes(2, want_all), "all that is begun is over in the end");
 	return tap_done();
 }

@@ -99,7 +99,7 @@ program()
         -L"$folder/doubles/nccl" -L"$folder/doubles/cuda" -lnccl -lcuda -lm \
         -Wl,-rpath,"$folder/doubles/nccl:$folder/doubles/cuda"
 }
-programs="test_dead test_death test_lost test_posters test_windows"
+programs="test_dead test_death test_lost test_posters test_profiled test_windows"
 
 # kinds SANITIZER: what a share may not have
 kinds()
