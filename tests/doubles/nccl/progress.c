@@ -222,19 +222,19 @@ static bool has_to_wait(const struct progress *progress)
 	       !is_over(progress);
 }
 
-/* Called with the lock held.  It sleeps as NCCL's does when no message is under way. */
+/* Called with the lock held.  NCCL tells of each time that its thread goes to sleep. */
 static void wait(struct progress *progress)
 {
 	struct mini_proxy_state *state = progress->state;
-	void *event = NULL;
+	void *event;
 
-	if (!progress->actives.first)
+	do {
+		event = NULL;
 		MINI_PROFILE(
 			control_begin(state->profiler_context, &event, MINI_STATE_SLEEP));
-	do
 		pthread_cond_wait(state->changed, state->lock);
-	while (has_to_wait(progress));
-	MINI_PROFILE(control_end(event, MINI_STATE_WAKEUP, 0));
+		MINI_PROFILE(control_end(event, MINI_STATE_WAKEUP, 0));
+	} while (has_to_wait(progress));
 }
 
 static void append(struct progress *progress, struct mini_plan *plans)
