@@ -5,14 +5,15 @@ gpu_programs = tests/gpu/collectives tests/gpu/graphs tests/gpu/launches tests/g
 gpu_h = tests/gpu/gpu.h tests/gpu/ranks.h tests/gpu/bare_cupti.h $(doubles_h)
 gpu_c = tests/gpu/collectives.c tests/gpu/graphs.c tests/gpu/launches.c tests/gpu/cost.c \
 	tests/gpu/gpu.c tests/gpu/ranks.c tests/gpu/kernels.c tests/gpu/bare_cupti.c
-gpu_py = tests/gpu/judge.py tests/gpu/machine.py tests/gpu/overhead.py \
+gpu_py = tests/gpu/judge.py tests/gpu/machine.py tests/gpu/oracle.py tests/gpu/overhead.py \
 	tests/gpu/recording.py tests/gpu/results.py tests/gpu/run.py tests/gpu/spoilt.py \
 	tests/gpu/torch_allreduce.py
 TESTS += tests/gpu/test_check_gpu.sh
-check_DATA += $(gpu_programs) tests/gpu/count_launches.so
-CLEANFILES += $(gpu_programs) tests/gpu/count_launches.so
+gpu_so = tests/gpu/count_launches.so tests/gpu/oracle.so
+check_DATA += $(gpu_programs) $(gpu_so)
+CLEANFILES += $(gpu_programs) $(gpu_so)
 EXTRA_DIST += $(gpu_c) $(gpu_py) tests/gpu/gpu.h tests/gpu/ranks.h \
-	tests/gpu/bare_cupti.h tests/gpu/count_launches.c tests/gpu/check-gpu \
+	tests/gpu/bare_cupti.h $(gpu_so:.so=.c) tests/gpu/check-gpu \
 	tests/gpu/README tests/gpu/test_check_gpu.sh scripts/make-gpu-tarball \
 	tests/doubles/torch/torch/__init__.py
 
@@ -24,15 +25,15 @@ tests/gpu/collectives tests/gpu/graphs: gpu_more = $(srcdir)/tests/gpu/ranks.c
 tests/gpu/launches: gpu_more = $(srcdir)/tests/gpu/kernels.c
 tests/gpu/cost: gpu_more = $(srcdir)/tests/gpu/ranks.c $(srcdir)/tests/gpu/kernels.c \
 	$(srcdir)/tests/gpu/bare_cupti.c
-tests/gpu/count_launches.so: tests/gpu/count_launches.c
+$(gpu_so): tests/gpu/%.so: tests/gpu/%.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -O2 -D_GNU_SOURCE \
 		-fPIC \
-		-shared -o $@ $(srcdir)/tests/gpu/count_launches.c
+		-shared -o $@ $(srcdir)/tests/gpu/$*.c
 
 GPU_TARBALL = ccltap-$(VERSION)-gpu
 
 .PHONY: gpu-tarball check-gpu doc-gpu
-gpu-tarball: portable $(gpu_programs) tests/gpu/count_launches.so tests/rdma/nib_count.so
+gpu-tarball: portable $(gpu_programs) $(gpu_so) tests/rdma/nib_count.so
 	$(AM_V_GEN)$(top_srcdir)/scripts/make-gpu-tarball . $(PORTABLE) $(GPU_TARBALL)
 
 # The same here as there: the tarball, unpacked somewhere else.

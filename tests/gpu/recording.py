@@ -82,10 +82,22 @@ def record(machine, folder, command, env, timeout, gpu="kernels"):
     return Recording(folder)
 
 
+def add_trees(machine, folder, timeout):
+    """What ccltap says of each operation of all ranks, for Recording.tree."""
+    run([machine.ccltap, "timeline", "--tree", "--format", "jsonl", f"{folder}/trace"],
+        dict(os.environ), folder, "tree", timeout)
+
+
+def lines_of(path):
+    return [json.loads(line) for line in text_of(path).splitlines()]
+
+
 class Recording:
     """What is in such a folder.
 
-    gpu_events: as babeltrace2 shows them, of the provider gpu alone.  logs: of each rank the lines that the program wrote.  ranks: its number by its pid."""
+    gpu_events: as babeltrace2 shows them, of the provider gpu alone.  logs: of each rank the
+    lines that the program wrote.  ranks: its number by its pid.  tree: nodes of all trees, and
+    oracle: by pid, what the profiler plugin oracle.c wrote, if there are any."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -106,10 +118,14 @@ class Recording:
                            if re.search(" gpu:[a-z_]+: ", line)]
         self.said = "\n".join(line for line in text_of(f"{folder}/program.err").splitlines()
                               if line.startswith("ccltap: "))
+        self.tree = [record for record in lines_of(f"{folder}/tree.out")
+                     if record["type"] == "node"]
+        self.oracle = {int(path.rpartition(".")[2]): lines_of(path)
+                       for path in glob.glob(f"{folder}/oracle.*")}
         self.logs = {}
         self.ranks = {}
         for path in glob.glob(f"{folder}/log.*"):
-            lines = [json.loads(line) for line in text_of(path).splitlines()]
+            lines = lines_of(path)
             self.logs[lines[0]["pid"]] = lines[1:]
             self.ranks[lines[0]["pid"]] = lines[0]["rank"]
 

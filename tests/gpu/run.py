@@ -6,7 +6,8 @@ checked here is skipped, and why is said.
 usage: check-gpu [--quick] [--only PART,...] [--results FOLDER] [--keep FOLDER]
                  [--seconds N]
   --quick     fewer and smaller runs
-  --only      of the parts calls, algorithms, choice, wire, work, graphs, pytorch, cost
+  --only      of the parts calls, algorithms, choice, wire, oracle, work, graphs, pytorch,
+              cost
   --results   write results.json and results.md there [results]
   --keep      leave traces, logs and outputs there
   --seconds   how long at most the cost is measured, after two rounds [240]
@@ -27,12 +28,14 @@ import traceback
 
 import judge
 import machine as machines
+import oracle
 import overhead
 import recording
 from results import Results
 
 # Each is a method of Run.
-PARTS = ("calls", "algorithms", "choice", "wire", "work", "graphs", "pytorch", "cost")
+PARTS = ("calls", "algorithms", "choice", "wire", "oracle", "work", "graphs", "pytorch",
+         "cost")
 SOCKETS = {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1"}
 ALGORITHMS = [(algorithm, protocol) for algorithm in ("RING", "TREE")
               for protocol in ("LL", "LL128", "SIMPLE")]
@@ -162,9 +165,6 @@ class Run:
         sizes = "8192" if self.is_quick else "8192,1048576"
         for algorithm, protocol in ALGORITHMS:
             sentence = f"all-reduces forced to {algorithm} and {protocol} are decoded as these"
-            if self.machine.is_double and (algorithm, protocol) != ("RING", "SIMPLE"):
-                self.results.add(part, sentence, "skip", "the double has rings of SIMPLE alone")
-                continue
             forced = {"NCCL_ALGO": algorithm, "NCCL_PROTO": protocol, **SOCKETS}
             arguments = ("collectives", "-a", "-s", sizes)
             try:
@@ -223,6 +223,40 @@ class Run:
         judged(part, "the requests are those that were counted",
                judge.posted(trace, recording.text_of(counted)))
         self.on_gpu(part, trace, ("each operation has its kernel", judge.carried_out))
+
+    def oracle(self, part):
+        """Against NCCL's own events, over sockets and over NET/IB on softverbs."""
+        sizes = "8192" if self.is_quick else "8192,1048576,16777216"
+        for words, folders, settings in (
+                ("sockets", (), SOCKETS),
+                ("NET/IB", (f"{self.machine.doubles}/verbs",),
+                 {"NCCL_NET": "IB", "SOFTVERBS_FABRIC": f"check-gpu-oracle-{os.getpid()}"})):
+            folder = f"{self.folder}/{part}-{words.replace('/', '')}"
+            env = self.machine.environment(
+                *folders, ORACLE_LOG=folder,
+                NCCL_PROFILER_PLUGIN=f"{self.machine.programs}/oracle.so", **settings)
+            recording.record(self.machine, folder,
+                             [f"{self.machine.programs}/collectives", "-s", sizes,
+                              "-l", folder], env, 240)
+            recording.add_trees(self.machine, folder, 240)
+            self.against_nccl(part, words, recording.Recording(folder))
+
+    def against_nccl(self, part, words, trace):
+        if not trace.oracle:
+            self.results.add(part, f"{words}: what NCCL says of itself", "skip",
+                             "this NCCL calls no profiler plugin of version 5")
+            return
+        for sentence, check, numbers in (
+                ("each call is one that NCCL saw, in its group", oracle.called, None),
+                ("as many kernels are launched for each as NCCL says", oracle.launched, None),
+                ("algorithm, protocol and channels are NCCL's", oracle.chosen, None),
+                ("no message is of another operation, channel or peer than NCCL says",
+                 oracle.claimed, oracle.numbers),
+                ("each message of NCCL's has its operation", oracle.told, oracle.numbers),
+                ("each message is on its way while NCCL's step goes on", oracle.timed, None),
+                ("progress threads sleep as often as NCCL says", oracle.slept, None)):
+            self.results.judge(part, f"{words}: {sentence}", judge.whole(trace) + check(trace),
+                               numbers(trace) if numbers else "")
 
     def work(self, part):
         arguments = ("launches", "-i", "10" if self.is_quick else "100")

@@ -9,6 +9,7 @@ import copy
 import sys
 
 import judge
+import oracle
 from recording import Recording, text_of
 
 top = sys.argv[1]
@@ -144,6 +145,47 @@ tried("what record lost is noticed", judge.whole, calls,
       lambda run: setattr(run, "said", run.said.replace(" 0 discarded", " 1 discarded")))
 tried("a bad verdict is noticed", judge.whole, calls,
       lambda run: run.check.update(verdict="incomplete"))
+
+
+
+def last_node(run, event):
+    return [node for node in run.tree if node["event"] == event][-1]
+
+
+def other_field(run, event, field, value):
+    last_node(run, event)["fields"][field] = value
+
+
+def without_node(run, event):
+    """And without what is below it."""
+    gone = {last_node(run, event)["id"]}
+    for node in run.tree:
+        if node["parent"] in gone:
+            gone.add(node["id"])
+    run.tree = [node for node in run.tree if node["id"] not in gone]
+
+
+for name in "sockets", "NETIB":
+    own = Recording(f"{top}/oracle-{name}")
+    tried(f"{name}: a call of another count than NCCL's is noticed", oracle.called, own,
+          lambda run: other_field(run, "CollApi", "count", 1))
+    tried(f"{name}: a launch that is missing is noticed", oracle.launched, own,
+          lambda run: without_node(run, "KernelLaunch"))
+    tried(f"{name}: another protocol than NCCL's is noticed", oracle.chosen, own,
+          lambda run: [node["fields"].update(proto="none") for node in run.tree
+                       if node["event"] == "Coll"])
+    tried(f"{name}: a message of another size than NCCL's is noticed", oracle.claimed, own,
+          lambda run: other_field(run, "ProxyStep", "transSize", 1))
+    tried(f"{name}: another channel than NCCL's is noticed", oracle.claimed, own,
+          lambda run: other_field(run, "ProxyOp", "channelId", 63))
+    tried(f"{name}: a message that is missing is noticed", oracle.told, own,
+          lambda run: without_node(run, "ProxyStep"))
+    tried(f"{name}: a message that ends after NCCL's step is noticed", oracle.timed, own,
+          lambda run: [node.update(end_ns=node["end_ns"] + 10**10) for node in run.tree
+                       if node["event"] == "ProxyStep"])
+    tried(f"{name}: a sleep that is missing is noticed", oracle.slept, own,
+          lambda run: [span.update(name="") for spans in run.of_pid.values()
+                       for span in spans if span["name"] == "ProxyCtrl"])
 
 # NCCL's log, as NCCL writes it; the double writes none.
 SAID = "vm:1:2 [0] NCCL INFO AllReduce: 8192 Bytes -> Algo RING proto SIMPLE " \

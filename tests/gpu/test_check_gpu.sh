@@ -29,7 +29,7 @@ here=$work/gpu
 
 run 0 "without a GPU it ends well" env CHECK_GPU_LIBCUDA="$work/none" "$here/check-gpu" \
     --quick --results "$work/without"
-same "and skips all parts" "8 8" \
+same "and skips all parts" "9 9" \
     "$(sed -n 's/^1\.\.//p' "$work/out") $(grep -c '# SKIP no GPU: .*none: cannot open' "$work/out")"
 run 0 "without python3 it says so" env PYTHON="$work/none" "$here/check-gpu"
 check "as TAP does" grep -q '^1..0 # SKIP there is no python3' "$work/out"
@@ -46,7 +46,7 @@ check "it comes to its end" grep -q '^1\.\.[0-9]' "$work/out"
 same "what a double cannot show is skipped with a reason" 0 \
     "$(grep -c '# SKIP *$' "$work/out")"
 for sentence in 'calls: each operation.s launch says' 'algorithms: .* RING and SIMPLE' \
-    'wire: the requests' 'work: as many' 'graphs: each replay says' 'pytorch: 2 ranks with' \
+    'wire: the requests' 'oracle: NET/IB: no message' 'work: as many' 'graphs: each replay says' 'pytorch: 2 ranks with' \
     'cost: launches'; do
     check "checked and not skipped: $sentence" \
         sh -c "grep -v SKIP '$work/out' | grep -q '^ok .* - $sentence'"
