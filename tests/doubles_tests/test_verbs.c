@@ -100,6 +100,64 @@ static void test_write(struct end *a, struct end *b)
 	   "with immediate data it uses up a receive");
 }
 
+enum { ENTRIES = 8, WORDS = 8 };
+
+struct watched {
+	uint64_t *words;
+	atomic_bool is_over;
+	int wrong;
+};
+
+/* NCCL's sender looks so at its list: an entry is there when its last word is. */
+static void *watch(void *arg)
+{
+	struct watched *watched = arg;
+	int i;
+
+	while (!atomic_load(&watched->is_over)) {
+		for (i = 0; i < ENTRIES * WORDS; i++) {
+			uint64_t *last = &watched->words[i / WORDS * WORDS + WORDS - 1];
+			uint64_t there = __atomic_load_n(last, __ATOMIC_ACQUIRE);
+
+			watched->wrong += __atomic_load_n(&watched->words[i],
+							  __ATOMIC_RELAXED) < there;
+		}
+	}
+	return NULL;
+}
+
+static void test_rising(struct end *a, struct end *b)
+{
+	enum { OFFSET = 1024, WRITES = 300000 };
+	struct ibv_send_wr wr = {.wr_id = 21,
+				 .opcode = IBV_WR_RDMA_WRITE,
+				 .send_flags = IBV_SEND_SIGNALED};
+	/* A line of the cache for each. */
+	uintptr_t there = ((uintptr_t) b->memory + OFFSET) & -(uintptr_t) 64;
+	struct watched watched = {.words = (uint64_t *) there};
+	uint64_t *words = (uint64_t *) (a->memory + OFFSET);
+	bool is_right = true;
+	pthread_t thread;
+	uint64_t n;
+	int i;
+
+	memset(watched.words, 0, ENTRIES * WORDS * sizeof(*words));
+	wr.wr.rdma.remote_addr = (uintptr_t) watched.words;
+	wr.wr.rdma.rkey = b->mr->rkey;
+	pthread_create(&thread, NULL, watch, &watched);
+	for (n = 1; n <= WRITES && is_right; n++) {
+		for (i = 0; i < ENTRIES * WORDS; i++)
+			words[i] = n;
+		is_right = !post(a, &wr, OFFSET, ENTRIES * WORDS * sizeof(*words)) &&
+			   completes(a->cq, 21, IBV_WC_SUCCESS);
+	}
+	atomic_store(&watched.is_over, true);
+	pthread_join(thread, NULL);
+	if (watched.wrong)
+		printf("# seen %d times the other way round\n", watched.wrong);
+	ok(is_right && !watched.wrong, "of a short write the beginning is there first");
+}
+
 static void test_read_and_atomics(struct end *a, struct end *b)
 {
 	uint64_t *word = (uint64_t *) (b->memory + 512);
@@ -542,6 +600,7 @@ int main(void)
 	ok(a.qp->qp_num == b.qp->qp_num, "two devices hand out equal numbers");
 	test_send(&a, &b, "a send with immediate data is received");
 	test_write(&a, &b);
+	test_rising(&a, &b);
 	test_read_and_atomics(&a, &b);
 	test_null_region(&a, &b);
 	test_order(&a, &b);
