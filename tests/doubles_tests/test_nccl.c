@@ -819,13 +819,14 @@ static void test_addresses(void)
 	   "which is none when nothing is there");
 }
 
-static bool has_creation(pthread_t creator, const void *argument,
+/* From this creation on: threads and arguments of before may be where others were. */
+static bool has_creation(int first, pthread_t creator, const void *argument,
 			 struct creation *ret_creation)
 {
 	int count = atomic_load(&creation_count);
 	int i;
 
-	for (i = 0; i < count && i < MAX_CREATIONS; i++) {
+	for (i = first; i < count && i < MAX_CREATIONS; i++) {
 		if (pthread_equal(creations[i].creator, creator) &&
 		    creations[i].argument == argument) {
 			*ret_creation = creations[i];
@@ -842,8 +843,9 @@ static void test_threads(void)
 	ncclUniqueId id;
 	struct creation service;
 	struct creation uds;
-	struct creation progress;
+	struct creation progress = {.argument = NULL};
 	char name[16] = "";
+	bool is_there;
 	int first;
 
 	setenv("NCCL_SET_THREAD_NAME", "1", 1);
@@ -864,8 +866,13 @@ static void test_threads(void)
 	ncclSend(at(sends[0]), 10, ncclInt32, 0, comm, streams[0]);
 	ncclRecv(at(recvs[0]), 10, ncclInt32, 0, comm, streams[0]);
 	ncclGroupEnd();
-	ok(has_creation(service.thread, service.argument, &progress),
+	is_there = has_creation(first, service.thread, service.argument, &progress);
+	ok(is_there,
 	   "the first of them creates the progress thread, with the same argument");
+	/* NCCL 2.28.9, proxy.cc:1014. */
+	ok(is_there && pthread_getname_np(progress.thread, name, sizeof(name)) == 0 &&
+		   strcmp(name, "NCCL Progress 1") == 0,
+	   "whose name has the number of ranks of its node");
 	cuStreamSynchronize(streams[0]);
 	ncclCommDestroy(comm);
 	unsetenv("NCCL_SET_THREAD_NAME");

@@ -143,6 +143,7 @@ int mini_proxy_start(struct mini_proxy *proxy)
 	state->nranks = comm->nranks;
 	state->hash = comm->hash;
 	state->local_rank = comm->topology->local_rank;
+	state->local_ranks = comm->topology->local_ranks;
 	state->has_posters = comm->topology->has_posters;
 	state->addresses = calloc((size_t) comm->nranks, sizeof(*state->addresses));
 	if (!state->addresses)
@@ -166,7 +167,9 @@ int mini_proxy_start_progress(struct mini_proxy_state *state)
 				state);
 	if (err)
 		return err;
-	mini_thread_name(&state->progress, "NCCL Progress%2d", state->device);
+	/* Not the device, which it is named after for NVTX (NCCL 2.28.9, proxy.cc:950 and
+	 * 1014). */
+	mini_thread_name(&state->progress, "NCCL Progress%2d", state->local_ranks);
 	pthread_mutex_lock(state->lock);
 	state->has_progress = true;
 	pthread_mutex_unlock(state->lock);

@@ -47,8 +47,10 @@ struct mini_proxy_state {
 	int rank;
 	int nranks;
 	int device;
-	/* Which of its node's ranks it is, and whether these post for each other. */
+	/* Which of its node's ranks it is, of how many, and whether these post for each
+	 * other. */
 	int local_rank;
+	int local_ranks;
 	bool has_posters;
 	uint64_t hash;
 	/* The top parent while it lives, for the truth. */
