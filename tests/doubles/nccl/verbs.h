@@ -18,7 +18,7 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 
-/* NCCL 2.28.9: 960 and 961. */
+/* NCCL 2.28.9: 971 and 102. */
 #define MINI_IB_MAX_SLOTS 256
 #define MINI_IB_MAX_DEVICES 32
 #define MINI_IB_MAX_NICS 256

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Making and unmaking a connection: both ends tell each other over a socket where their
- * queues and lists are (NCCL 2.28.9: 1354 and 1681).  The sender connects.  No step
+ * queues and lists are (NCCL 2.28.9: 1354 and 1661).  The sender connects.  No step
  * waits: each is gone on with when it is asked about again.
  */
 #include "verbs.h"
@@ -125,7 +125,7 @@ static struct mini_net_connection *new_connection(int nic, bool is_send)
 	return connection;
 }
 
-/* NCCL 2.28.9: 1407-1412: both have as many queue pairs as the one with more devices. */
+/* NCCL 2.28.9: 1420-1423: both have as many queue pairs as the one with more devices. */
 static void choose_qps(struct mini_net_connection *connection, int remote_count)
 {
 	int qps = mini_number(SET_NCCL_IB_QPS_PER_CONNECTION);
@@ -288,7 +288,7 @@ static int make_flush(struct mini_net_connection *connection, int s)
 	return err ? err : mini_ib_create_flush_qp(connection, s);
 }
 
-/* NCCL 2.28.9: 1808-1860: all of one device after all of the other. */
+/* NCCL 2.28.9: 1828-1866: all of one device after all of the other. */
 static int register_by_side(struct mini_net_connection *connection)
 {
 	int err = 0;
@@ -533,7 +533,7 @@ static void close_side(struct mini_ib_side *side)
 		put_pd(side->device);
 }
 
-/* NCCL 2.28.9: 2585-2633. */
+/* NCCL 2.28.9: 2604-2657. */
 void mini_ib_close(struct mini_net_connection *connection)
 {
 	int i;

@@ -55,7 +55,7 @@ int mini_ib_reg_flush(struct mini_net_connection *connection, int s)
 			       &connection->sides[s].flush_mr);
 }
 
-/* NCCL 2.28.9: 1972-1990; with a libibverbs that can, in relaxed order. */
+/* NCCL 2.28.9: 1938-1985; with a libibverbs that can, in relaxed order. */
 static struct ibv_mr *reg_pages(struct ibv_pd *pd, uintptr_t address, size_t size)
 {
 	unsigned int access = MINI_IB_OF_PEERS;

@@ -33,7 +33,7 @@ static int completions(const struct mini_net_connection *connection)
 }
 
 /*
- * NCCL 2.28.9: 1176-1193: all queues of a connection have the same context, by which
+ * NCCL 2.28.9: 1221-1236: all queues of a connection have the same context, by which
  * they can be told to belong together.
  */
 int mini_ib_create_queues(struct mini_net_connection *connection)
@@ -78,7 +78,7 @@ static int initialise(struct ibv_qp *qp, const struct mini_ib_device *device,
 					     IBV_QP_ACCESS_FLAGS);
 }
 
-/* NCCL 2.28.9: 1206-1235. */
+/* NCCL 2.28.9: 1248-1272. */
 int mini_ib_create_qp(struct mini_net_connection *connection, struct mini_ib_side *side,
 		      struct ibv_cq *cq, const struct mini_ib_room *room,
 		      struct ibv_qp **ret_qp)
@@ -103,7 +103,7 @@ int mini_ib_create_qp(struct mini_net_connection *connection, struct mini_ib_sid
 	return *ret_qp ? initialise(*ret_qp, side->device, room->access) : -errno;
 }
 
-/* Where it goes: NCCL 2.28.9: 1237-1275. */
+/* Where it goes: NCCL 2.28.9: 1274-1318. */
 static int make_ready_to_receive(const struct mini_net_connection *connection,
 				 const struct mini_ib_side *side, struct ibv_qp *qp,
 				 uint32_t dest_qp_num,
@@ -138,7 +138,7 @@ static int make_ready_to_receive(const struct mini_net_connection *connection,
 					     IBV_QP_MIN_RNR_TIMER);
 }
 
-/* NCCL 2.28.9: 1277-1292. */
+/* NCCL 2.28.9: 1320-1331. */
 static int make_ready_to_send(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr;
@@ -281,7 +281,7 @@ int mini_ib_create_receiver_qps(struct mini_net_connection *connection)
 	return err;
 }
 
-/* NCCL 2.28.9: 1817-1848: connected to itself. */
+/* NCCL 2.28.9: 1838-1854: connected to itself. */
 int mini_ib_create_flush_qp(struct mini_net_connection *connection, int s)
 {
 	const struct mini_ib_rules *rules = mini_ib_rules();

@@ -47,7 +47,7 @@ static struct mini_ib_qp *clear_qp(struct mini_net_connection *connection)
 	return &connection->qps[device];
 }
 
-/* NCCL 2.28.9: 2265-2344. */
+/* NCCL 2.28.9: 2283-2358. */
 static int clear_to_send(struct mini_net_connection *connection,
 			 struct mini_net_request *request, int slot)
 {
@@ -82,7 +82,7 @@ static int clear_to_send(struct mini_net_connection *connection,
 	return mini_ib_post_send(qp->qp, &wr);
 }
 
-/* NCCL 2.28.9: 2380-2400. */
+/* NCCL 2.28.9: 2391-2417. */
 static int post_receives(struct mini_net_connection *connection,
 			 struct mini_net_request *request, int slot)
 {
@@ -107,7 +107,7 @@ static int post_receives(struct mini_net_connection *connection,
 	return err;
 }
 
-/* NCCL 2.28.9: 2346-2408. */
+/* NCCL 2.28.9: 2360-2427. */
 int mini_ib_irecv(struct mini_net_connection *connection, int count, void *const *data,
 		  const size_t *sizes, const int *tags,
 		  struct mini_net_region *const *regions,
@@ -180,7 +180,7 @@ static int make_flush_qps(struct mini_net_connection *connection)
 	return err;
 }
 
-/* NCCL 2.28.9: 2410-2452: of the last receive that got something, on each device. */
+/* NCCL 2.28.9: 2429-2466: of the last receive that got something, on each device. */
 int mini_ib_iflush(struct mini_net_connection *connection, int count, void *const *data,
 		   const size_t *sizes, struct mini_net_region *const *regions,
 		   struct mini_net_request **ret_request)

@@ -22,7 +22,7 @@ bool mini_ib_is_broken(const struct mini_net_connection *connection)
 	return atomic_load(&connection->stats.fatal);
 }
 
-/* NCCL 2.28.9: 1909: the lowest number that is free, so that few are in use. */
+/* NCCL 2.28.9: 1914: the lowest number that is free, so that few are in use. */
 struct mini_net_request *mini_ib_new_request(struct mini_net_connection *connection,
 					     int type)
 {
@@ -56,7 +56,7 @@ int mini_ib_pieces(const struct mini_net_connection *connection)
 }
 
 /*
- * NCCL 2.28.9: 2133 and 2385: each takes the next.  NCCL 2.29.7, common.h: 325: by the
+ * NCCL 2.28.9: 2184 and 2415: each takes the next.  NCCL 2.29.7, common.h: 325: by the
  * number of the list, so that with two pieces on four the third is used by two lists in
  * turn.  NCCL 2.30.7, common.h: 376: as up to 2.28, if nothing is sent again.
  */
@@ -206,7 +206,7 @@ static int poll_side(struct mini_net_connection *connection, int side)
 }
 
 /*
- * NCCL 2.28.9: 2466-2580: whichever request is asked about, the completions of all are
+ * NCCL 2.28.9: 2479-2602: whichever request is asked about, the completions of all are
  * taken, four at a time, until there is none or the request is done.
  */
 static int poll_for(struct mini_net_request *request)

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* NCCL 2.28.9: 2132: what LL and LL128 need. */
+/* NCCL 2.28.9: 2120: what LL and LL128 need. */
 #define ALIGNMENT 128
 
 /* What all lists that answer an entry have in common, but for the pieces of data. */
@@ -51,7 +51,7 @@ static void add_sizes(struct mini_net_connection *connection, struct answer *ans
 	answer->last->num_sge = 1;
 }
 
-/* NCCL 2.28.9: 2091; NCCL 2.30.7, p2p.cc: 122. */
+/* NCCL 2.28.9: 2087-2097; NCCL 2.30.7, p2p.cc: 122. */
 static uint32_t immediate(const struct mini_net_connection *connection,
 			  const struct answer *answer)
 {
@@ -71,7 +71,7 @@ static uint32_t immediate(const struct mini_net_connection *connection,
 	return value;
 }
 
-/* NCCL 2.28.9: 2072-2130. */
+/* NCCL 2.28.9: 2064-2117. */
 static void build(struct mini_net_connection *connection, struct answer *answer)
 {
 	const struct mini_ib_rules *rules = mini_ib_rules();
@@ -143,7 +143,7 @@ static void take_share(struct mini_net_connection *connection, struct answer *an
 	}
 }
 
-/* NCCL 2.28.9: 2131-2205: the same list on each of the queue pairs. */
+/* NCCL 2.28.9: 2119-2187: the same list on each of the queue pairs. */
 static int send_answer(struct mini_net_connection *connection, struct answer *answer)
 {
 	int pieces = mini_ib_pieces(connection);
@@ -215,7 +215,7 @@ static struct mini_net_request *new_send(struct mini_net_connection *connection,
 	return request;
 }
 
-/* The entry was answered: NCCL 2.28.9: 2252-2258; the newer ones keep who answered it. */
+/* The entry was answered: NCCL 2.28.9: 2271-2274; the newer ones keep who answered it. */
 static void leave_slot(struct mini_net_connection *connection, int slot)
 {
 	if (!mini_ib_rules()->is_new) {
@@ -227,7 +227,7 @@ static void leave_slot(struct mini_net_connection *connection, int slot)
 	connection->lists++;
 }
 
-/* NCCL 2.28.9: 2208-2262. */
+/* NCCL 2.28.9: 2190-2281. */
 int mini_ib_isend(struct mini_net_connection *connection, const void *data, size_t size,
 		  int tag, struct mini_net_region *region,
 		  struct mini_net_request **ret_request)
