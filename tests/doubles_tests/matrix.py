@@ -9,7 +9,7 @@ usage: matrix.py [OPTION...] CONFIGURATION
   --random N        N configurations of which all is drawn
   --seed S          what all is drawn from (1)
   --jobs N          so many at once (2)
-  --share N         of those, every N-th alone (1)
+  --part N/M        of those, every M-th alone, from the N-th on (1/1)
   --transport T     of this transport alone
   --list            say them, one a line, instead
   --limit S         seconds after which one is said to hang (60)
@@ -164,6 +164,14 @@ class Case:
         return f"status {done.returncode}\n{done.stdout}"
 
 
+def part(text):
+    number, _, count = text.partition("/")
+    number, count = int(number), int(count)
+    if not 1 <= number <= count:
+        raise ValueError
+    return number, count
+
+
 def parse():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--pairs", action="store_true")
@@ -171,7 +179,7 @@ def parse():
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--share", type=int, default=1)
+    parser.add_argument("--part", type=part, default=(1, 1))
     parser.add_argument("--transport")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--limit", type=int, default=60)
@@ -190,7 +198,8 @@ def cases_of(how):
         cases += product(DIMENSIONS)
     cases = [case | {"seed": drawn.randrange(1 << 31)} for case in cases]
     cases += at_random(drawn, how.random)
-    return [Case(how, case) for case in cases[::how.share]]
+    first, step = how.part
+    return [Case(how, case) for case in cases[first - 1::step]]
 
 
 def main():
