@@ -101,10 +101,12 @@ struct team {
 	uint64_t state;
 };
 
+/* From here on it has all its time again: who goes on does not hang, however slowly. */
 static void say_what(const struct team *team, const char *what)
 {
 	int i;
 
+	alarm((unsigned int) run.limit_s);
 	for (i = 0; i < team->count; i++)
 		snprintf(doing[team->members[i].number], sizeof(doing[0]), "%s", what);
 }
@@ -726,7 +728,7 @@ static const char help[] =
 	"  seed=N         all that is drawn: sizes, types, operators, roots, manners (1)\n"
 	"  jitter=US      at most so long before each message (0)\n"
 	"  release=R      of NCCL (the double's own default)\n"
-	"  limit=S        until it is said to hang (60)\n"
+	"  limit=S        for each step, until it is said to hang in it (60)\n"
 	"  spoil=0|1      a byte of each result is changed before it is looked at (0)\n"
 	"\n"
 	"Other settings of the doubles come from the environment.\n";
