@@ -128,6 +128,38 @@ static inline int thread_count(void)
 	return count;
 }
 
+static inline bool has_root(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	bool is_there = false;
+	char path[64];
+	char name[32];
+	FILE *file;
+
+	while ((task = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", task->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file))
+			is_there |= strcmp(name, "NCCL BootstrapR\n") == 0;
+		fclose(file);
+	}
+	closedir(tasks);
+	return is_there;
+}
+
+/*
+ * The root of a communicator ends by itself once all have met, and no rank waits for that: until
+ * then it is a thread and some descriptors more.
+ */
+static inline void wait_for_root(void)
+{
+	while (has_root())
+		sched_yield();
+}
+
 static inline void wait_for(atomic_int *value, int wanted)
 {
 	while (atomic_load(value) < wanted)
@@ -185,6 +217,7 @@ static inline ncclComm_t init(int rank, int nranks, ncclConfig_t *config)
 
 	ncclCommInitRankConfig(&comm, nranks, shared_id(rank), rank, config);
 	wait_until_ready(comm, rank);
+	wait_for_root();
 	return comm;
 }
 
@@ -201,6 +234,8 @@ static inline bool prepare_ranks(void)
 {
 	/* Over TCP wherever this runs: an adapter has a thread that stays. */
 	setenv("NCCL_IB_DISABLE", "1", 1);
+	/* By which wait_for_root() knows one. */
+	setenv("NCCL_SET_THREAD_NAME", "1", 1);
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return board != MAP_FAILED;

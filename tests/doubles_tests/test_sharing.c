@@ -232,6 +232,7 @@ static void share_in_one_process(int rank)
 
 	setenv("NCCL_COMM_SPLIT_SHARE_RESOURCES", "1", 1);
 	REQUIRE(ncclCommInitAll(parents, RANKS, NULL) == ncclSuccess);
+	wait_for_root();
 	threads = thread_count();
 	ncclGroupStart();
 	for (r = 0; r < RANKS; r++)
