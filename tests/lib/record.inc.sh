@@ -73,6 +73,14 @@ session()
     sed -n 's/^session //p' "$1/$host/ccltap-recording"
 }
 
+# heard: returns once every process that is traced has done what LTTng asked of it, and has
+# written its state.  LTTng answers before that, but a process does one after the other, and of
+# each one is asked here what events it has.
+heard()
+{
+    quietly list --userspace
+}
+
 # without SYMBOL: from here on the library lacks it, and so a way in.
 without()
 {

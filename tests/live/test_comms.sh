@@ -42,8 +42,7 @@ quietly enable-channel -u -s "$session" --buffers-uid --subbuf-size 1M --num-sub
 quietly add-context -u -s "$session" -c all -t vpid -t vtid
 quietly enable-event -u -s "$session" -c all 'tap:*,nccl:*'
 quietly start "$session"
-# LTTng answers before the processes do.
-sleep 1
+heard
 touch "$work/go"
 status=0
 wait "$pid" || status=$?

@@ -166,7 +166,8 @@ before=$(memory)
 "$ccltap" record --overwrite -o "$work/trace" --flight-recorder=16M -- \
     "$programs/storm" 200 6 >"$work/storm" 2>"$work/err" &
 pid=$!
-sleep 4
+check "a program makes 200 communicators" within 60 grep -q ready "$work/storm"
+sleep 2
 used=$(($(memory) - before))
 check "at full speed memory is bounded ($used KiB of 16384)" test $used -le 16384
 check "then a snapshot is taken" ctl snapshot

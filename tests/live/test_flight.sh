@@ -20,6 +20,14 @@ stands()
     [ "$(grep -c "^  rank $1 pid $pid on [^ ]*: $2" "$work/text")" -eq 1 ]
 }
 
+# stand: the newest snapshot says it of all that hang.
+stand()
+{
+    "$ccltap" timeline --overwrite -o "$work/text" "$work/trace" &&
+        stands 0 "in ncclCommSplit" && stands 1 "in ncclCommSplit" &&
+        stands 2 "idle" && stands 3 "in [A-Za-z]*, .*for at least"
+}
+
 "$ccltap" record -o "$work/trace" --flight-recorder=4M --stuck-after=2 --min-interval=1 -- \
     "$programs/hang" "$work" "$programs/stuck.so" often >"$work/pids" 2>"$work/err" &
 recorder=$!
@@ -30,7 +38,7 @@ check "an error or an abort is a reason" \
 check "a call that does not return is one, too" \
     within 60 because 'process [0-9]*: [A-Za-z]* has not returned for [0-9]* s'
 # Each rank asks for itself: until the last has.
-sleep 4
+within 60 stand >/dev/null || true
 check "the snapshot reads while all hang" \
     "$ccltap" timeline --overwrite -o "$work/text" "$work/trace"
 check "it says of the first that it is in a split" stands 0 "in ncclCommSplit on .*(rank 0/3)"

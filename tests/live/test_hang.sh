@@ -41,6 +41,14 @@ pid_of() # RANK
     sed -n "s/^$1 //p" "$work/pids"
 }
 
+# They say that they have come before they wait, all but the one that ends.
+wait_all()
+{
+    for rank in 0 1 2 3; do
+        grep -q '^State:.S' "/proc/$(pid_of $rank)/status" || return
+    done
+}
+
 stop_ranks()
 {
     kill -KILL "$pid" 2>/dev/null || true
@@ -70,9 +78,9 @@ trap 'stop_ranks
 session_of "$prefix-paused"
 start_ranks
 check "the ranks come to where they hang while a session is paused" within 60 arrived
-sleep 1
+check "and wait there" within 60 wait_all
 quietly start "$prefix-paused"
-sleep 1
+heard
 quietly stop "$prefix-paused"
 stop_ranks
 quietly destroy "$prefix-paused"

@@ -31,17 +31,16 @@ trap 'kill "$pid" 2>/dev/null || true
 
 check "the ranks are a fifth of the way" at 1
 start_session "$session" "$work/trace" nccl 1M 4
-# LTTng answers before the processes do.
-sleep 1
+heard
 touch "$work/logs/go.1"
 check "they go on while it records" at 2
 quietly stop "$session"
-sleep 1
+heard
 touch "$work/logs/go.2"
 check "and while it does not" at 3
 quietly start "$session"
 quietly regenerate statedump -s "$session"
-sleep 1
+heard
 touch "$work/logs/go.3"
 check "and while it does again" at 4
 touch "$work/logs/go.4"

@@ -70,16 +70,24 @@ if [ -e "$programs/stacks-framed" ]; then
     pid=$!
     trap 'rm -f "$work/on"; lttng --no-sessiond destroy "$session" >/dev/null 2>&1 || true
         rm -rf "$work"' EXIT
-    sleep 1
-    lttng --no-sessiond create "$session" --output "$work/late" >/dev/null
-    lttng --no-sessiond enable-event -u -s "$session" 'tap:*,nccl:*' >/dev/null
-    lttng --no-sessiond add-context -u -s "$session" -t vpid -t vtid >/dev/null
-    lttng --no-sessiond start "$session" >/dev/null
-    sleep 1
-    lttng --no-sessiond stop "$session" >/dev/null
+    # called MORE: so many times more than was seen.
+    called()
+    {
+        [ "$(stat -c %s "$work/on")" -ge $((seen + $1)) ]
+    }
+    seen=0
+    check "a program calls while nobody records" within 60 called 3
+    quietly create "$session" --output "$work/late"
+    quietly enable-event -u -s "$session" 'tap:*,nccl:*'
+    quietly add-context -u -s "$session" -t vpid -t vtid
+    quietly start "$session"
+    heard
+    seen=$(stat -c %s "$work/on")
+    check "and while it is recorded" within 60 called 3
+    quietly stop "$session"
     rm -f "$work/on"
     wait "$pid" || true
-    lttng --no-sessiond destroy "$session" >/dev/null
+    quietly destroy "$session"
     timeline "$work/late"
     check "a recording that begins late knows the stacks" stacks_py names "$work/jsonl" \
         ncclGetVersion inner:1 middle:1 outer:1 again:1
