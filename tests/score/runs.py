@@ -94,7 +94,9 @@ def attempt(way, *arguments):
 
 
 def environment():
-    return {name: value for name, value in os.environ.items() if name not in OURS}
+    # LTTng gives up after 3 s: a process that waits longer for a processor is not recorded.
+    return {"LTTNG_UST_REGISTER_TIMEOUT": "60000"} | \
+        {name: value for name, value in os.environ.items() if name not in OURS}
 
 
 def run(command, **more):
