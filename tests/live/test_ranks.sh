@@ -26,13 +26,15 @@ else
     skip "needs a mount namespace" "recorders and ranks are killed at random"
 fi
 
-# ranks NUMBER...: each with a recorder of its own; until all have ended.
+# ranks NUMBER...: each with a recorder of its own, none of which ends before all are there; until
+# all have ended.
 ranks()
 {
     started=
+    rm -f "$work/count"
     for number; do
         RANK=$number "$ccltap" record $options -o "$work/trace" -- \
-            "$rank" "$library" "$work/count" 100 1000 2>>"$work/err" &
+            "$rank" "$library" "$work/count" 100 1000 $# 2>>"$work/err" &
         started="$started $!"
     done
     statuses=
@@ -70,10 +72,11 @@ check "of some ranks alone it is said" grep -q "trace in .*: 2 processes" "$work
 
 # Another launcher, which has pipes and process groups of its own.
 if command -v mpirun >/dev/null; then
+    rm -f "$work/count"
     run 0 "the ranks of Open MPI" env OMPI_ALLOW_RUN_AS_ROOT=1 \
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 8 \
         "$ccltap" record --overwrite -o "$work/trace" -- \
-        sh -c '"$0" "$@" || [ $? -ge 10 ]' "$rank" "$library" "$work/count" 100 1000
+        sh -c '"$0" "$@" || [ $? -ge 10 ]' "$rank" "$library" "$work/count" 100 1000 8
     check "share a recording" grep -q "trace in .*: 8 processes" "$work/err"
     same "which knows their numbers" "0 1 2 3 4 5 6 7" "$("$ccltap" timeline --format jsonl \
         "$work/trace" | sed -n 's/.*"type":"process".*"rank":\([0-9]*\).*/\1/p' |
@@ -88,11 +91,11 @@ launched()
 {
     launcher=$1
     shift
-    rm -rf "$work/trace"
+    rm -rf "$work/trace" "$work/count"
     : >"$work/err"
     for number in 0 1; do
         sh -c '"$@"; :' - env $(echo "$@" | sed "s/=RANK/=$number/g") "$ccltap" record \
-            -o "$work/trace" -- "$rank" "$library" "$work/count" 1500 1000 2>>"$work/err" &
+            -o "$work/trace" -- "$rank" "$library" "$work/count" 100 1000 2 2>>"$work/err" &
     done
     wait
     check "two ranks as $launcher tells them share a recording" \
