@@ -56,10 +56,7 @@ pair()
     done
     LD_LIBRARY_PATH=$here timeout 60 "$@" -p "$port" >"$log.server" 2>&1 &
     server=$!
-    tries=0
-    until used 0A; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 100 ] || break
+    until used 0A || ! kill -0 "$server" 2>/dev/null; do
         sleep 0.05
     done
     pair_status=0

@@ -25,7 +25,10 @@ shift
 [ -z "$preload" ] || export LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$preload"
 "$@" >"$PAIR_OUT.server" 2>&1 &
 server=$!
-sleep 1
+# Port 18515 is that of all of them.
+until grep -q ':4853 0*:0000 0A' /proc/net/tcp /proc/net/tcp6 || ! kill -0 "$server"; do
+    sleep 0.1
+done
 status=0
 timeout -s KILL 60 "$@" localhost >"$PAIR_OUT.client" 2>&1 || status=$?
 [ "$status" = 0 ] || kill "$server" 2>/dev/null
