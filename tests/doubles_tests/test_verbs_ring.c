@@ -11,6 +11,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ struct end {
 struct rank {
 	pthread_t thread;
 	int number;
+	int threads;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct end sends[MAX_CHANNELS];
@@ -262,6 +264,18 @@ static int receive_some(struct end *end, int from)
 	return moved || count;
 }
 
+static int threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	int count = 0;
+
+	while ((task = readdir(tasks)))
+		count += task->d_name[0] != '.';
+	closedir(tasks);
+	return count;
+}
+
 static void prepare(struct rank *rank)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -278,6 +292,8 @@ static void prepare(struct rank *rank)
 		make(rank, &rank->receives[c], &job->receiver[rank->number][c]);
 	}
 	meet(1);
+	/* Nobody is connected yet. */
+	rank->threads = threads();
 	for (c = 0; c < channels; c++) {
 		join(&rank->sends[c], &job->receiver[after][c]);
 		join(&rank->receives[c], &job->sender[before][c]);
@@ -324,6 +340,7 @@ static void *exchange(void *arg)
 		if (!moved)
 			sched_yield();
 	} while (left && !__atomic_load_n(&job->failed, __ATOMIC_RELAXED));
+	need(threads() == rank->threads, "there are threads for connections");
 	/* A peer may wait for the acknowledgement of its last. */
 	meet(3);
 	take_apart(rank);
