@@ -41,6 +41,7 @@ fails 1 "a rank that hangs" ranks=2 limit=1 jitter=1000000 rounds=100 operation=
 check "and it is said in what" grep -q 'rank [01] hangs in ' "$work"
 check "one that goes on does not, though all of it takes longer" "$configuration" ranks=2 limit=6 \
     jitter=20000 rounds=18 operation=all-reduce manner=alone most=4096
+check "the least that may be is enough" "$configuration" ranks=2 most=64
 # As NCCL hangs: a kernel waits for room in a share of nothing, of which its proxy is not told.
 NCCL_LL_BUFFSIZE=16384
 NCCL_ALLOC_P2P_NET_LL_BUFFERS=1

@@ -47,7 +47,7 @@ static size_t draw_count(uint64_t *state, size_t most)
 {
 	unsigned int bits = 1;
 
-	if (draw(state, 16) == 0)
+	if (draw(state, 16) == 0 || !most)
 		return 0;
 	while (most >> bits)
 		bits++;
