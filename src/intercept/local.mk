@@ -29,11 +29,11 @@ libccltap_la_SOURCES = \
 	src/intercept/cuda/functions.c src/intercept/cuda/functions.h \
 	src/intercept/cuda/getproc.c src/intercept/cuda/getproc.h \
 	src/intercept/cuda/nccl_args.c src/intercept/cuda/nccl_args.h \
-	src/intercept/cuda/nccl_version.c src/intercept/cuda/nccl_version.h \
 	src/intercept/cuda/runtime.c \
 	src/intercept/descriptors.c \
 	src/intercept/dl/libraries.c src/intercept/dl/libraries.h \
 	src/intercept/dl/nccl_at.c src/intercept/dl/nccl_at.h \
+	src/intercept/dl/nccl_version.c src/intercept/dl/nccl_version.h \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
 	src/intercept/guard.c src/intercept/guard.h \

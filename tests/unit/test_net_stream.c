@@ -37,12 +37,24 @@ static void greet(struct tap_net_stream *stream, uint64_t magic, int32_t use, in
 		pass(stream, &number, 1, 1);
 }
 
-static struct tap_net_stream data_stream(bool is_received, bool is_control, bool has_tasks)
+/* Of the only socket of a connection. */
+static struct tap_net_stream data_stream(bool is_received)
 {
 	struct tap_net_stream stream = begin(is_received);
 
 	greet(&stream, MAGIC, TAP_NET_USE_DATA, 0);
-	tap_net_stream_set_tasks(&stream, is_control, has_tasks);
+	tap_net_stream_set_alone(&stream);
+	return stream;
+}
+
+/* Of one of several. */
+static struct tap_net_stream shared_stream(bool is_received, bool is_control,
+					   int64_t inline_bytes)
+{
+	struct tap_net_stream stream = begin(is_received);
+
+	greet(&stream, MAGIC, TAP_NET_USE_DATA, 0);
+	tap_net_stream_set_tasks(&stream, is_control, inline_bytes);
 	return stream;
 }
 
@@ -122,7 +134,7 @@ static bool follows_messages(void)
 	int is_received;
 
 	for (is_received = 0; is_received < 2; is_received++) {
-		stream = data_stream(is_received, true, false);
+		stream = data_stream(is_received);
 		header(&stream, 1000);
 		CHECK(is_at(TAP_NET_PART_HEADER, 1, 1000, 1000));
 		pass(&stream, payload, 1000, 400);
@@ -142,7 +154,7 @@ static bool follows_messages(void)
 
 static bool follows_headers_in_pieces(void)
 {
-	struct tap_net_stream stream = data_stream(true, true, false);
+	struct tap_net_stream stream = data_stream(true);
 	const int32_t size = 70000;
 	bool is_passed = true;
 
@@ -155,7 +167,7 @@ static bool follows_headers_in_pieces(void)
 
 static bool follows_short_payloads_with_their_header(void)
 {
-	struct tap_net_stream stream = data_stream(false, true, false);
+	struct tap_net_stream stream = data_stream(false);
 	uint8_t bytes[104] = {100};
 	bool is_passed = true;
 
@@ -176,8 +188,8 @@ static bool follows_short_payloads_with_their_header(void)
 
 static bool follows_tasks(void)
 {
-	struct tap_net_stream control = data_stream(true, true, true);
-	struct tap_net_stream tasks = data_stream(true, false, true);
+	struct tap_net_stream control = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	struct tap_net_stream tasks = shared_stream(true, false, 128);
 	bool is_passed = true;
 
 	header(&control, 200000);
@@ -201,9 +213,69 @@ static bool follows_tasks(void)
 	return is_passed;
 }
 
+/* What a receiver makes of a header of four bytes and of the four bytes behind it. */
+static bool takes_four(struct tap_net_stream *stream, int32_t bytes)
+{
+	header(stream, 4);
+	pass(stream, &bytes, 4, 4);
+	return !piece.mismatch;
+}
+
+/*
+ * They look like the next header, and are payload where short ones go with their header.
+ * Here they would be the header of 7 bytes.
+ */
+static bool tells_four_bytes_of_payload_from_a_header(void)
+{
+	struct tap_net_stream stream = shared_stream(true, true, 128);
+	bool is_passed = true;
+
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_PAYLOAD, 1, 4, 0));
+	header(&stream, 7);
+	CHECK(is_at(TAP_NET_PART_HEADER, 2, 7, 0));
+	pass(&stream, payload, 7, 7);
+	CHECK(is_at(TAP_NET_PART_PAYLOAD, 2, 7, 0));
+	stream = shared_stream(true, true, 4);
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_PAYLOAD, 1, 4, 0));
+	/* Here they go over another socket. */
+	stream = shared_stream(true, true, 3);
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_HEADER, 2, 7, 0));
+	stream = shared_stream(true, true, 0);
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_HEADER, 2, 7, 0));
+	return is_passed;
+}
+
+static bool learns_which_it_is(void)
+{
+	struct tap_net_stream stream = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	bool is_passed = true;
+
+	/* Nothing tells. */
+	CHECK(!takes_four(&stream, 7) && stream.state == TAP_NET_OPAQUE);
+	CHECK(piece.part == TAP_NET_PART_OTHER && stream.offset == 13 + 8);
+	/* A shorter one went with its header: one of four bytes need not. */
+	stream = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	header(&stream, 3);
+	pass(&stream, payload, 3, 3);
+	CHECK(!takes_four(&stream, 7));
+	/* A longer one did not: one of four bytes may. */
+	stream = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	header(&stream, 100);
+	CHECK(!takes_four(&stream, 7));
+	/* A longer one did, or a shorter one did not: that tells. */
+	stream = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	header(&stream, 5);
+	pass(&stream, payload, 5, 5);
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_PAYLOAD, 2, 4, 0));
+	stream = shared_stream(true, true, TAP_NET_INLINE_UNKNOWN);
+	header(&stream, 3);
+	CHECK(takes_four(&stream, 7) && is_at(TAP_NET_PART_HEADER, 3, 7, 0));
+	return is_passed;
+}
+
 static bool gives_up(void)
 {
-	struct tap_net_stream stream = data_stream(true, true, false);
+	struct tap_net_stream stream = data_stream(true);
 	bool is_passed = true;
 
 	header(&stream, 1000);
@@ -211,13 +283,13 @@ static bool gives_up(void)
 	CHECK(piece.mismatch && stream.state == TAP_NET_OPAQUE);
 	pass(&stream, payload, 100, 100);
 	CHECK(!piece.mismatch && piece.part == TAP_NET_PART_OTHER && !piece.message);
-	stream = data_stream(true, true, false);
+	stream = data_stream(true);
 	header(&stream, -1);
 	CHECK(piece.mismatch);
-	stream = data_stream(true, true, false);
+	stream = data_stream(true);
 	pass(&stream, payload, 100, 100);
 	CHECK(piece.mismatch);
-	stream = data_stream(false, false, true);
+	stream = shared_stream(false, false, 128);
 	pass(&stream, payload, 100, 50);
 	pass(&stream, payload, 100, 50);
 	CHECK(piece.mismatch);
@@ -234,6 +306,9 @@ int main(void)
 	report("short payloads are followed with their headers",
 	       follows_short_payloads_with_their_header);
 	report("tasks are followed on their sockets", follows_tasks);
+	report("four bytes of payload are told from a header",
+	       tells_four_bytes_of_payload_from_a_header);
+	report("where nothing tells what four bytes are, decoding ends", learns_which_it_is);
 	report("a call that fits no part ends the decoding", gives_up);
 	return tap_done();
 }

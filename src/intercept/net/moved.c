@@ -4,8 +4,10 @@
  * and what cannot be decoded.  What most calls move is in net.c.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "intercept/dl/nccl_version.h"
 #include "intercept/net/net.h"
 #include "intercept/trace.h"
 
@@ -77,6 +79,52 @@ static void write_service(void *data, const struct tap_service_message *message)
 	tap_guard_clear(guard);
 }
 
+/* ---- What goes with a header ---- */
+
+#define RELEASE_WITH_INLINE 22700
+#define DEFAULT_INLINE 128
+
+bool tap_net_has_env_plugin;
+
+/* As NCCL reads its parameters: once, at its first connection. */
+static int64_t setting(void)
+{
+	static int64_t value = TAP_NET_INLINE_UNKNOWN;
+	int64_t read = __atomic_load_n(&value, __ATOMIC_RELAXED);
+	const char *text;
+
+	if (read != TAP_NET_INLINE_UNKNOWN)
+		return read;
+	text = getenv("NCCL_SOCKET_INLINE");
+	errno = 0;
+	read = text && *text ? strtoll(text, NULL, 0) : DEFAULT_INLINE;
+	if (errno)
+		read = DEFAULT_INLINE;
+	if (read < 0)
+		read = 0;
+	__atomic_store_n(&value, read, __ATOMIC_RELAXED);
+	return read;
+}
+
+/* Up to how many bytes of payload the library of the calling thread sends with a header. */
+static int64_t inline_bytes(void)
+{
+	const void *code = (const void *) tap_thread.ccl.routine;
+	const uint32_t release = code ? tap_nccl_version_at(code) : 0;
+	const int saved_errno = errno;
+	int64_t bytes;
+
+	if (!release)
+		return TAP_NET_INLINE_UNKNOWN;
+	if (release < RELEASE_WITH_INLINE)
+		return 0;
+	if (__atomic_load_n(&tap_net_has_env_plugin, __ATOMIC_RELAXED))
+		return TAP_NET_INLINE_UNKNOWN;
+	bytes = setting();
+	errno = saved_errno;
+	return bytes;
+}
+
 /* ---- Which socket of a connection it is ---- */
 
 struct siblings {
@@ -123,9 +171,12 @@ tap_cold static void find_siblings(const struct tap_socket *socket,
 	struct siblings siblings = {.of = socket};
 
 	tap_sockets_each(look_at_sibling, &siblings);
-	tap_net_stream_set_tasks(stream,
-				 socket->handshake.index == siblings.greatest_index,
-				 siblings.greatest_index > 0);
+	if (siblings.greatest_index)
+		tap_net_stream_set_tasks(stream,
+					 socket->handshake.index == siblings.greatest_index,
+					 inline_bytes());
+	else
+		tap_net_stream_set_alone(stream);
 }
 
 /* The other direction of a socket for requests has the answers. */

@@ -302,24 +302,30 @@ static void prepare(void)
 		tap_net_stream_set_magic(strtoull(magic, NULL, 0));
 }
 
+#define ENV_PLUGIN "ncclEnvPlugin_v"
+
 /*
- * NCCL asks a network plugin for its table: tap:library names the plugin.  The program gets
- * what it asked for.
+ * NCCL asks a plugin for its table.  tap:library names a network plugin; one for parameters
+ * is noted.  The program gets what it asked for.
  */
 static void *note_plugin(const char *name, void *found)
 {
 	struct tap_guard guard;
 
-	(void) name;
 	if (tap_thread.in_tracer)
 		return NULL;
+	if (!strncmp(name, ENV_PLUGIN, strlen(ENV_PLUGIN))) {
+		__atomic_store_n(&tap_net_has_env_plugin, true, __ATOMIC_RELAXED);
+		return NULL;
+	}
 	guard = tap_guard_set();
 	tap_library_traced(found, "net");
 	tap_guard_clear(guard);
 	return NULL;
 }
 
-static const char *const plugins[] = {"ncclNetPlugin_v", "ncclCollNetPlugin_v", NULL};
+static const char *const plugins[] = {"ncclNetPlugin_v", "ncclCollNetPlugin_v", ENV_PLUGIN,
+				      NULL};
 
 static void write_one(void *data, const struct tap_socket *socket)
 {

@@ -8,6 +8,7 @@
 #ifndef TAP_INTERCEPT_NET_NET_H
 #define TAP_INTERCEPT_NET_NET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -45,6 +46,8 @@ struct tap_net_call {
 	uint64_t begin_ns;
 };
 
+/* Another than the environment may say what NCCL's parameters are. */
+extern bool tap_net_has_env_plugin tap_hidden;
 /* moved.c: the call moved bytes that tap_net_stream_pass_quickly() does not take. */
 void tap_net_pass_slowly(struct tap_socket *socket, struct tap_net_stream *stream,
 			 const struct tap_net_call *call, size_t bytes,

@@ -7,9 +7,6 @@
 /* NCCL_SOCKET_MAGIC of every release; from 2.30 on the environment may say another. */
 static uint64_t data_magic = UINT64_C(0x564ab9f2fc4b9d6c);
 
-/* A payload in one call with its header was seen: this NCCL sends short ones so. */
-static bool has_inline;
-
 enum {
 	MAGIC_BYTES = 8,
 	USE_BYTES = 4,
@@ -98,8 +95,6 @@ static void begin_payload(struct tap_net_stream *stream, size_t beside,
 		give_up(stream, piece, "a header with a payload of another size");
 		return;
 	}
-	if (beside)
-		__atomic_store_n(&has_inline, true, __ATOMIC_RELAXED);
 	stream->left = beside || !stream->has_tasks ? stream->size : 0;
 	if (stream->left)
 		stream->state = TAP_NET_PAYLOAD;
@@ -153,18 +148,35 @@ static void take_payload(struct tap_net_stream *stream, struct call *call,
 		stream->state = next;
 }
 
-/* A payload of four bytes looks like a header: then what was seen before decides. */
-static void decide_payload(struct tap_net_stream *stream, const struct call *call)
+/* What one payload shows of all that are shorter, or longer. */
+static void learn(struct tap_net_stream *stream, bool is_payload)
 {
-	const bool is_payload =
-		call->asked == stream->size &&
-		(stream->size != HEADER_BYTES || __atomic_load_n(&has_inline, __ATOMIC_RELAXED));
+	if (is_payload && stream->size > stream->inline_most)
+		stream->inline_most = stream->size;
+	if (!is_payload && stream->size < stream->apart_least)
+		stream->apart_least = stream->size;
+}
 
-	if (is_payload) {
-		if (stream->size != HEADER_BYTES)
-			__atomic_store_n(&has_inline, true, __ATOMIC_RELAXED);
-		stream->left = stream->size;
+/*
+ * A call for the rest of four bytes may be for a payload, or for the next header: what is
+ * known of the connection decides, and nothing else may.
+ */
+static void decide_payload(struct tap_net_stream *stream, const struct call *call,
+			   struct tap_net_piece *piece)
+{
+	bool is_payload = call->asked == stream->size;
+
+	if (stream->size != HEADER_BYTES) {
+		learn(stream, is_payload);
+	} else if (is_payload) {
+		is_payload = stream->inline_most >= HEADER_BYTES;
+		if (is_payload == (stream->apart_least <= HEADER_BYTES)) {
+			give_up(stream, piece, "four bytes of a payload or of a header");
+			return;
+		}
 	}
+	if (is_payload)
+		stream->left = stream->size;
 	stream->state = is_payload ? TAP_NET_PAYLOAD : TAP_NET_HEADER;
 }
 
@@ -187,7 +199,7 @@ static void take(struct tap_net_stream *stream, struct call *call,
 		 struct tap_net_handshake *handshake, struct tap_net_piece *piece)
 {
 	if (stream->state == TAP_NET_MAYBE_PAYLOAD)
-		decide_payload(stream, call);
+		decide_payload(stream, call, piece);
 	switch (stream->state) {
 	case TAP_NET_HANDSHAKE:
 		take_handshake(stream, call, handshake, piece);
@@ -226,8 +238,18 @@ void tap_net_stream_pass(struct tap_net_stream *stream, const void *data, size_t
 	ret_piece->left = stream->left;
 }
 
-void tap_net_stream_set_tasks(struct tap_net_stream *stream, bool is_control, bool has_tasks)
+void tap_net_stream_set_alone(struct tap_net_stream *stream)
 {
-	stream->has_tasks = has_tasks;
+	stream->state = TAP_NET_HEADER;
+}
+
+void tap_net_stream_set_tasks(struct tap_net_stream *stream, bool is_control,
+			      int64_t inline_bytes)
+{
+	const bool is_known = inline_bytes >= 0 && inline_bytes < INT32_MAX;
+
+	stream->has_tasks = true;
 	stream->state = is_control ? TAP_NET_HEADER : TAP_NET_TASK;
+	stream->inline_most = is_known ? (uint32_t) inline_bytes : 0;
+	stream->apart_least = is_known ? (uint32_t) inline_bytes + 1 : UINT32_MAX;
 }

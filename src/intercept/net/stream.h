@@ -61,6 +61,9 @@ struct tap_net_stream {
 	uint32_t size;	  /* of it */
 	uint32_t left;	  /* of it, on this socket */
 	uint32_t empty_calls; /* since the last that moved bytes */
+	/* With tasks: payloads of up to inline_most bytes go with their header, those of
+	   apart_least and more do not; what is between is not known. */
+	uint32_t inline_most, apart_least;
 	uint8_t kept_bytes;
 	uint8_t kept[16]; /* of a handshake or header that is not complete */
 };
@@ -125,8 +128,15 @@ static inline bool tap_net_stream_pass_quickly(struct tap_net_stream *stream,
 	return true;
 }
 
-/* Of a stream whose state is FIRST: which of a connection's sockets it belongs to. */
+#define TAP_NET_INLINE_UNKNOWN (-1)
+
+/* Of a stream whose state is FIRST: it is the only socket of its connection. */
+void tap_net_stream_set_alone(struct tap_net_stream *stream) tap_hidden;
+/*
+ * It is one of several.  Payloads of up to inline_bytes go with their header: 0 for none,
+ * or TAP_NET_INLINE_UNKNOWN.
+ */
 void tap_net_stream_set_tasks(struct tap_net_stream *stream, bool is_control,
-			      bool has_tasks) tap_hidden;
+			      int64_t inline_bytes) tap_hidden;
 
 #endif

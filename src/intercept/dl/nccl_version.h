@@ -6,8 +6,8 @@
  * It hides that it calls the object's ncclGetVersion(), and that it keeps the answer
  * while the object is loaded.
  */
-#ifndef TAP_INTERCEPT_CUDA_NCCL_VERSION_H
-#define TAP_INTERCEPT_CUDA_NCCL_VERSION_H
+#ifndef TAP_INTERCEPT_DL_NCCL_VERSION_H
+#define TAP_INTERCEPT_DL_NCCL_VERSION_H
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 /*
  * A cache of a few addresses, read without a lock.
  */
-#include "intercept/cuda/nccl_version.h"
+#include "intercept/dl/nccl_version.h"
 
 #include "calls/nccl_types.h"
 #include "common/lock.h"
