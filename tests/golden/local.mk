@@ -108,6 +108,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-sockets-channels \
 	tests/golden/traces/net-sockets-fewer \
 	tests/golden/traces/net-sockets-inferred \
+	tests/golden/traces/net-sockets-misread \
 	tests/golden/traces/net-sockets-order \
 	tests/golden/traces/net-sockets-trees \
 	tests/golden/traces/net-split \

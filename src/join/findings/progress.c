@@ -88,10 +88,14 @@ static bool is_over_socket(const struct tap_span *span)
 	return transport && !strcmp(transport, "socket");
 }
 
-/* Of these nobody knows what is under way: a message is inferred when it has arrived. */
-static bool is_inferred(const struct tap_span *span)
+/*
+ * Of these nobody knows what is under way: a message is inferred when it has arrived, and one
+ * whose ends contradict each other may be none.
+ */
+static bool is_unsure(const struct tap_span *span)
 {
-	return tap_fields_get_string(&span->entry, "message_known");
+	return tap_fields_get_string(&span->entry, "message_known") ||
+	       tap_fields_get_string(&span->exit, "message_known");
 }
 
 static int note_span(void *data, struct tap_span *span)
@@ -102,7 +106,7 @@ static int note_span(void *data, struct tap_span *span)
 	uint64_t peer, peer_id, sender, sender_id;
 
 	if ((!is_send && span->work.kind != TAP_WORK_NET_RECEIVE) ||
-	    span->state == TAP_SPAN_BEGIN_LOST || is_inferred(span) ||
+	    span->state == TAP_SPAN_BEGIN_LOST || is_unsure(span) ||
 	    get_peer(span, "peer_process", &peer) ||
 	    get_peer(span, "peer_net_id", &peer_id))
 		return 0;

@@ -45,22 +45,69 @@ static struct tap_stream_message *find(const struct tap_stream_end *end, uint64_
 	return message && message->number == number ? message : NULL;
 }
 
+static void forget_tasks(struct tap_stream_end *end)
+{
+	struct tap_stream_task *task;
+	unsigned int i;
+
+	for (i = 0; i < end->turn_count; i++)
+		for (task = end->turns[i] ? end->turns[i]->list.first : NULL; task;
+		     task = task->link.after)
+			task->message = NULL;
+}
+
+static void count_contradicted(struct tap_streams *streams)
+{
+	tap_count_unmatched(streams->context, TAP_MATCH_SOCKET_MESSAGE,
+			    TAP_WHY_CONTRADICTED);
+}
+
+/*
+ * The ends of a message differ, so one end has been misread, and where that began is not
+ * known: no message of this end is believed that the other has not confirmed.
+ */
+static int doubt(struct tap_streams *streams, struct tap_stream_end *end)
+{
+	struct tap_stream_message *message;
+	int ret = 0;
+
+	end->is_contradicted = end->is_broken = true;
+	forget_tasks(end);
+	while (!ret && (message = end->messages.first)) {
+		message->is_doubted = true;
+		message->is_end_lost = !message->is_over;
+		count_contradicted(streams);
+		ret = tap_stream_span_end(streams, message, NULL);
+		drop(streams, message);
+	}
+	return ret;
+}
+
+/* Compares a message with what the other end says of it, if that is there. */
+static int compare(struct tap_streams *streams, const struct tap_stream_message *message)
+{
+	struct tap_stream_end *end = message->end, *peer;
+	const struct tap_stream_message *other =
+		end->peer ? find(end->peer, message->number) : NULL;
+	int ret;
+
+	if (!other || !other->has_size ||
+	    (other->offset == message->offset && other->size == message->size))
+		return 0;
+	peer = other->end;
+	ret = doubt(streams, end);
+	return ret ? ret : doubt(streams, peer);
+}
+
 static int end_both(struct tap_streams *streams, struct tap_stream_message *sent,
 		    struct tap_stream_message *received)
 {
-	const bool is_same = sent->offset == received->offset && sent->size == received->size;
 	int ret = tap_stream_span_end(streams, sent, received);
 
 	if (!ret)
 		ret = tap_stream_span_end(streams, received, sent);
-	if (!ret && is_same)
+	if (!ret)
 		ret = tap_stream_span_link(streams, sent, received);
-	if (!is_same) {
-		tap_count_unmatched(streams->context, TAP_MATCH_SOCKET_MESSAGE,
-				    TAP_WHY_CONTRADICTED);
-		tap_count_unmatched(streams->context, TAP_MATCH_SOCKET_MESSAGE,
-				    TAP_WHY_CONTRADICTED);
-	}
 	drop(streams, sent);
 	drop(streams, received);
 	return ret;
@@ -182,8 +229,9 @@ static int take_header(struct tap_streams *streams, struct tap_stream_end *end,
 		return ret;
 	message->has_size = true;
 	message->size = number_of(event, "size");
-	if (number_of(event, "left"))
-		return 0;
+	ret = compare(streams, message);
+	if (ret || end->is_contradicted || number_of(event, "left"))
+		return ret;
 	if (!message->size || has_payload_beside(message, event))
 		return complete(streams, message, event->time_ns);
 	message->has_tasks = true;
@@ -195,7 +243,7 @@ static int take_payload(struct tap_streams *streams, struct tap_stream_end *end,
 {
 	struct tap_stream_message *message = find(end, number_of(event, "message"));
 
-	if (!message || message->is_over)
+	if (!message || message->is_over || !message->has_size)
 		return 0;
 	/* A receiver asks for a short payload after the header. */
 	message->has_tasks = false;
@@ -310,7 +358,14 @@ static int take_task(struct tap_streams *streams, struct tap_stream_end *end,
 int tap_streams_take(struct tap_streams *streams, struct tap_stream_end *end,
 		     struct tap_stream_tasks *tasks, const struct tap_event *event)
 {
-	switch (number_of(event, "part")) {
+	const uint64_t part = number_of(event, "part");
+
+	if (end->is_contradicted) {
+		if (part == TAP_STREAM_HEADER)
+			count_contradicted(streams);
+		return 0;
+	}
+	switch (part) {
 	case TAP_STREAM_HEADER:
 		return take_header(streams, end, event, true);
 	case TAP_STREAM_HEADER_BEGIN:

@@ -41,7 +41,9 @@ int tap_stream_span_end(struct tap_streams *streams, struct tap_stream_message *
 	struct tap_span *span = message->span;
 	struct tap_fields *exit = &span->exit;
 
-	if (message->has_size)
+	if (message->is_doubted)
+		tap_fields_add_text(exit, "message_known", "unknown");
+	else if (message->has_size)
 		tap_fields_add_unsigned(exit, "bytes", message->size);
 	tap_fields_add_unsigned(exit, "parts", message->tasks ? message->tasks : 1);
 	if (message->end->peer) {

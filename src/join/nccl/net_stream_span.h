@@ -41,6 +41,7 @@ struct tap_stream_end {
 	uint64_t whole; /* messages that are over */
 	bool is_broken; /* events of tasks are missing: which message they are of is
 			   unknown */
+	bool is_contradicted; /* the other end reads the stream otherwise */
 	TAP_LIST(struct tap_stream_message) messages; /* not linked yet, by number */
 	/* Of a connection with several sockets: those for tasks, by index. */
 	struct tap_stream_tasks *turns[256];
@@ -66,6 +67,7 @@ struct tap_stream_message {
 	uint64_t tasks, tasks_over;
 	bool is_over;
 	bool is_end_lost;
+	bool is_doubted; /* its end was contradicted */
 	int64_t begin_ns, end_ns;
 	struct tap_span *span;
 	TAP_LIST_LINK(struct tap_stream_message) link;

@@ -66,7 +66,8 @@ int tap_report_net_end(struct tap_report_net *report, const struct tap_span *spa
 	if (!sum)
 		return -ENOMEM;
 	sum->is_inferred |= !!tap_fields_get_string(&span->entry, "message_known");
-	if (span->state != TAP_SPAN_COMPLETE) {
+	if (span->state != TAP_SPAN_COMPLETE ||
+	    tap_fields_get_string(&span->exit, "message_known")) {
 		sum->partial++;
 		return 0;
 	}
