@@ -5,7 +5,7 @@
 usage: score.py [OPTION...] CCLTAP BUILD WORK
 
   --matrix FILE     the configurations (matrix, beside this)
-  --only NAME,...   of these lines of it alone
+  --only NAME,...   of these lines of it alone, or of configurations: ib, random-17
   --share N         every N-th configuration alone (1)
   --random N        N configurations of which all is drawn, instead
   --seed S          what these are drawn from
@@ -91,7 +91,7 @@ def configs_of(how):
         cases = []
         for name, settings in read_matrix(how.matrix):
             drawn = random.Random(name)
-            if how.only and name not in how.only:
+            if how.only and not any(f"{one}-".startswith(f"{name}-") for one in how.only):
                 continue
             cases += [(name, case | {"seed": drawn.randrange(1 << 31)})
                       for case in matrix.pairs(settings, drawn)]
@@ -100,7 +100,9 @@ def configs_of(how):
     configs = []
     for name, case in cases:
         numbers[name] += 1
-        configs.append(Config(f"{name}-{numbers[name]}", case))
+        config = Config(f"{name}-{numbers[name]}", case)
+        if not how.only or name in how.only or config.name in how.only:
+            configs.append(config)
     return configs
 
 
