@@ -225,8 +225,7 @@ static int add_sockets(struct connections *connections,
 		const struct tap_stream_end *peer = net->end.peer;
 		struct tap_connection_end *end =
 			add_end(connections, net->end.process, net->tid,
-				tap_net_channel_at(channels, net->end.process,
-						   net->listener, net->end.is_sender));
+				tap_socket_net_channel(channels, net));
 
 		if (!end)
 			return -ENOMEM;

@@ -287,10 +287,15 @@ static void free_all(void *state)
 
 const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *channels,
 						 const struct tap_process *process,
-						 const char *address, bool is_send)
+						 uint64_t socket, const char *address,
+						 bool is_send)
 {
-	return tap_table_find(&channels->addresses, process->number,
-			      hash(address, is_send));
+	const struct tap_net_channel *channel =
+		tap_table_find(&channels->sockets, process->number, socket);
+
+	return channel ? channel
+		       : tap_table_find(&channels->addresses, process->number,
+					hash(address, is_send));
 }
 
 const struct tap_net_channel *tap_net_channel_of(const struct tap_net_channels *channels,

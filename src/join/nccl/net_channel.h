@@ -48,10 +48,14 @@ struct tap_net_channels {
 
 extern const struct tap_layer tap_net_channels_layer;
 
-/* NULL: not known.  Both ends of a connection may be in one process. */
+/*
+ * Of a socket by its number, and else of an address, which another connection may have had
+ * before.  NULL: not known.  Both ends of a connection may be in one process.
+ */
 const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *channels,
 						 const struct tap_process *process,
-						 const char *address, bool is_send);
+						 uint64_t socket, const char *address,
+						 bool is_send);
 const struct tap_net_channel *tap_net_channel_of(const struct tap_net_channels *channels,
 						 const struct tap_process *process,
 						 uint64_t owner);

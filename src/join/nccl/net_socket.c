@@ -104,6 +104,29 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	return tap_table_set(&sockets->nets, socket->process->number, key, net);
 }
 
+const struct tap_net_channel *tap_socket_net_channel(const struct tap_net_channels *channels,
+						     const struct tap_socket_net *net)
+{
+	return tap_net_channel_at(channels, net->end.process, net->ordinal, net->listener,
+				  net->end.is_sender);
+}
+
+/* Whether the connection has such a socket: the next one is of another, at the same port. */
+static bool has_socket(const struct tap_socket_net *net, int64_t index)
+{
+	return index >= 0 && index <= 255 && net->end.turns[index];
+}
+
+/* A port is free again when its connection is closed. */
+static void leave_port(struct tap_net_sockets *sockets, const struct tap_socket_end *socket)
+{
+	const struct tap_socket_net *net = socket->net;
+	const uint64_t process = socket->process->number;
+
+	if (net && tap_table_find(&sockets->nets, process, net->key) == net)
+		tap_table_remove(&sockets->nets, process, net->key);
+}
+
 /* Which socket has headers shows when they pass; before, each may be for tasks. */
 static void add_turn(struct tap_socket_end *socket)
 {
@@ -126,6 +149,8 @@ static int join_connection(struct tap_net_sockets *sockets, struct tap_socket_en
 		return 0;
 	key = hash(socket, listener(socket)) ^ socket->is_accepted;
 	socket->net = tap_table_find(&sockets->nets, socket->process->number, key);
+	if (socket->net && has_socket(socket->net, socket->index))
+		socket->net = NULL;
 	ret = socket->net ? 0 : make_net(sockets, socket, key);
 	if (ret)
 		return ret;
@@ -206,8 +231,7 @@ static bool is_undecoded(const struct tap_net_sockets *sockets,
 		if (!socket->other || socket->other->net != to || socket->use ||
 		    socket->other->use)
 			return false;
-	return !tap_net_channel_at(channels, from->end.process, from->listener, true) &&
-	       !tap_net_channel_at(channels, to->end.process, to->listener, false);
+	return !tap_socket_net_channel(channels, from) && !tap_socket_net_channel(channels, to);
 }
 
 static bool is_sorted(const struct tap_socket_net *net)
@@ -373,6 +397,10 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 		return socket ? 0 : make_socket(sockets, process, event, number);
 	case TAP_NET_HANDSHAKE:
 		return socket ? set_use(sockets, socket, event) : 0;
+	case TAP_NET_CLOSE:
+		if (socket)
+			leave_port(sockets, socket);
+		return 0;
 	case TAP_NET_RECV:
 	case TAP_NET_SEND:
 		return socket ? take_moved(sockets, socket, event) : 0;
@@ -388,9 +416,7 @@ static void describe(void *data, const struct tap_stream_end *end, struct tap_fi
 	struct tap_net_channels *channels =
 		tap_context_state(sockets->context, &tap_net_channels_layer);
 
-	tap_net_channel_describe(tap_net_channel_at(channels, end->process,
-						    net->listener, end->is_sender),
-				 fields);
+	tap_net_channel_describe(tap_socket_net_channel(channels, net), fields);
 }
 
 static void begin(void *state)

@@ -18,6 +18,8 @@
 #include "join/nccl/net_calls.h"
 #include "join/nccl/net_stream.h"
 
+struct tap_net_channel;
+struct tap_net_channels;
 struct tap_socket_end;
 
 /* One end of a connection. */
@@ -48,5 +50,9 @@ struct tap_net_sockets {
 };
 
 extern const struct tap_layer tap_net_sockets_layer;
+
+/* What NCCL has said of the connection; NULL: nothing. */
+const struct tap_net_channel *tap_socket_net_channel(const struct tap_net_channels *channels,
+						     const struct tap_socket_net *net);
 
 #endif
