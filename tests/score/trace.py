@@ -14,7 +14,7 @@ import subprocess
 EVENTS = re.compile(r" (?:verbs|tap|net):(?:statedump_)?"
                     r"(context|qp|connect|accept|socket|send|recv): .*?vpid = (\d+),")
 FIELD = {name: re.compile(rf"\b{name} = \"?([^,}} \"]+)") for name in (
-    "context_id", "device", "qp_id", "qp_num", "socket_id", "local", "peer", "begin_ns")}
+    "vtid", "context_id", "device", "qp_id", "qp_num", "socket_id", "local", "peer", "begin_ns")}
 # In the id of a work request.
 QUEUE = re.compile(r"\d+\.q(\d+)\.")
 # Of work requests that data goes over.
@@ -60,7 +60,9 @@ class Trace:
                 numbers[pid, int(field(line, "qp_id"))] = \
                     field(line, "context_id"), int(field(line, "qp_num"), 0)
             elif event in ("send", "recv"):
-                self.headers[pid, event, int(field(line, "begin_ns"))] = \
+                # Two threads of a process may begin in the same nanosecond.
+                thread = pid, int(field(line, "vtid"))
+                self.headers[*thread, event, int(field(line, "begin_ns"))] = \
                     field(line, "socket_id")
             else:
                 ends = [field(line, name).rpartition(":")[2] for name in ("local", "peer")]
@@ -72,7 +74,7 @@ class Trace:
     def port_of(self, message):
         """Of a message over sockets, that of its header."""
         direction, begin = message["name"][4:], self.begin(message)
-        socket = self.headers.get((message["pid"], direction, begin))
+        socket = self.headers.get((message["pid"], message["tid"], direction, begin))
         return self.ports.get((message["pid"], socket))
 
     def queues_of(self, message):
