@@ -7,9 +7,7 @@ EXTRA_DIST += $(score_py) tests/score/matrix tests/score/mutants tests/score/mut
 TESTS += tests/score/test_score.sh
 
 # CCLTAP_SCORE_SEED makes a matrix of CCLTAP_SCORE_RUNS configurations of which all is drawn.
-# On a busy machine LTTng is waited for longer, or the first calls are not recorded.
-score_run = $(AM_V_at)CCLTAP_LIBDIR='$(abs_top_builddir)/.libs' \
-	LTTNG_UST_REGISTER_TIMEOUT=$${LTTNG_UST_REGISTER_TIMEOUT-60000} $(srcdir)/scripts/daemon \
+score_run = $(AM_V_at)CCLTAP_LIBDIR='$(abs_top_builddir)/.libs' $(srcdir)/scripts/daemon \
 	/usr/bin/python3 $(srcdir)/tests/score/score.py $(SCORE_FLAGS)
 score_end = '$(abs_top_builddir)/ccltap' '$(abs_top_builddir)' score.work; \
 	status=$$?; rm -rf score.work; exit $$status
