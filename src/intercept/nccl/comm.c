@@ -666,6 +666,14 @@ void tap_comm_was_split(struct tap_comm *parent)
 	tap_lock_drop(&lock);
 }
 
+void tap_comm_goes_on(struct tap_comm *c, uint64_t call_id)
+{
+	if (!call_id || !take_lock())
+		return;
+	emit(c, call_id);
+	tap_lock_drop(&lock);
+}
+
 /* Queries what is not known yet, without the lock. */
 void tap_comm_ready(struct tap_comm *c, uint64_t call_id)
 {

@@ -141,6 +141,9 @@ void tap_comm_set_grow_key(struct tap_comm *c, uint64_t hash) tap_hidden;
 /* Counts a split of the parent, also in a rank that is not in the new communicator. */
 void tap_comm_was_split(struct tap_comm *parent) tap_hidden;
 
+/* Reports that this call, the end of a group, has NCCL go on with the creation of c. */
+void tap_comm_goes_on(struct tap_comm *c, uint64_t call_id) tap_hidden;
+
 /*
  * Marks c as ready when NCCL has finished creating it, and queries what was unknown
  * before.  A non-blocking communicator must report through its state that it has

@@ -6,6 +6,7 @@
 
 #include "intercept/guard.h"
 
+#define IN_PROGRESS 7 /* ncclInProgress */
 
 /* Every outermost group of the process counts it. */
 static uint64_t last_group_id;
@@ -172,8 +173,10 @@ static void settle(struct tap_comm *c, int result, uint64_t call_id)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (tap_comm_find_handle(c, result != 7) && result == 0)
+	if (tap_comm_find_handle(c, result != IN_PROGRESS) && result == 0)
 		tap_comm_ready(c, call_id);
+	else if (result == IN_PROGRESS)
+		tap_comm_goes_on(c, call_id);
 	tap_guard_clear(guard);
 }
 

@@ -126,6 +126,8 @@ def main():
             seen.add(who)
             members[number, rank] = who
             check_member(number, rank, comms[who], link, libraries)
+            if number in (102, 106) and not is_late:
+                check_group(comms[who], spans)
             keys[number] |= {comms[who][-1]["comm_key"]}
             if parent and processes[rank] != NEWCOMER:
                 at = COMMS[parent][2].index(processes[rank])
@@ -142,6 +144,14 @@ def main():
     assert others == [["aborted"]] + ([] if is_late else [["gone"]] * len(WORLD)), others
     assert loss.pop("unmatched_operations") == 1, loss
     assert not any(loss.values()), loss
+
+
+def check_group(records, spans):
+    """A group that does not block says at its end what NCCL goes on to make."""
+    process = records[0]["process"]
+    calls = [spans[f"{process}.{record['call_id']}"]["name"] for record in records
+             if record["phase"] == "initialising"]
+    assert calls[0] != "ncclGroupEnd" and calls[1] == "ncclGroupEnd", (records, calls)
 
 
 def check_member(number, rank, records, link, libraries):
