@@ -79,6 +79,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/nccl-threads \
 	tests/golden/traces/nesting \
 	tests/golden/traces/net-adaptive \
+	tests/golden/traces/net-asking \
 	tests/golden/traces/net-base \
 	tests/golden/traces/net-bound \
 	tests/golden/traces/net-buffers \
