@@ -113,6 +113,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/run_count.c src/join/nccl/run_count.h \
 	src/join/nccl/transfer.c src/join/nccl/transfer.h \
 	src/join/nccl/thread.c src/join/nccl/thread.h \
+	src/join/nccl/thread_comm.c src/join/nccl/thread_comm.h \
 	src/join/nccl/thread_role.c src/join/nccl/thread_role.h \
 	src/join/ranks/emit.c \
 	src/join/ranks/operations.c src/join/ranks/operations.h \

@@ -77,6 +77,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/library-again \
 	tests/golden/traces/mixed-clocks \
 	tests/golden/traces/nccl-threads \
+	tests/golden/traces/nccl-threads-group \
 	tests/golden/traces/nesting \
 	tests/golden/traces/net-adaptive \
 	tests/golden/traces/net-asking \

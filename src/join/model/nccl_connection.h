@@ -31,6 +31,7 @@ struct tap_nccl_connection {
 	const struct tap_process *peer;	 /* NULL unknown */
 	uint64_t peer_net_id;		 /* 0 unknown */
 	const struct tap_member *member; /* whose threads serve it, NULL unknown */
+	enum tap_known member_known;	 /* valid if member */
 	/* What it was made for, each -1 where unknown, and how that is known. */
 	int64_t rank, peer_rank, channel, index;
 	enum tap_known known;

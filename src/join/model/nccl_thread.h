@@ -50,7 +50,8 @@ struct tap_nccl_thread {
 	bool creator_is_nccls;
 	uint64_t call_id;	     /* that the thread was created for, 0 unknown */
 	const struct tap_name *call; /* of that call, NULL unknown */
-	uint64_t comm_id;	     /* the communicator that the call makes, 0 unknown */
+	uint64_t comm_id;	     /* the communicator it was made for, 0 unknown */
+	enum tap_known comm_known;   /* valid if comm_id */
 	uint64_t comm_count;	     /* how many the call makes */
 	const struct tap_member *member;	  /* that communicator, NULL unknown */
 	uint64_t routine_library, routine_offset; /* 0 unknown */

@@ -147,15 +147,14 @@ static struct tap_connection_end *add_end(struct connections *connections,
 	end->channels = own ? own->channels : 0;
 	end->use = use_of(own);
 	end->tid = tid;
-	end->about = (struct tap_nccl_connection){
-		.process = process,
-		.member = tap_threads_served(tap_context_state(connections->context,
-							       &tap_threads_layer),
-					     process, tid),
-		.rank = -1,
-		.peer_rank = -1,
-		.channel = -1,
-		.index = -1};
+	end->about = (struct tap_nccl_connection){.process = process,
+						  .rank = -1,
+						  .peer_rank = -1,
+						  .channel = -1,
+						  .index = -1};
+	end->about.member = tap_threads_served(tap_context_state(connections->context,
+								 &tap_threads_layer),
+					       process, tid, &end->about.member_known);
 	describe(&end->about, channel);
 	/* Of two ranks each tree is a ring. */
 	end->has_trees =

@@ -39,14 +39,16 @@ static int64_t value_of(const struct tap_event *event, size_t i, size_t *ret_cou
 /* ---- Requests ---- */
 
 static struct tap_net_channel *make_channel(struct tap_net_channels *channels,
-					    const struct tap_process *process, int64_t tid)
+					    const struct tap_process *process,
+					    const struct tap_event *event)
 {
 	struct tap_net_channel *channel = calloc(1, sizeof(*channel));
 
 	if (!channel)
 		return NULL;
 	channel->process = process;
-	channel->tid = tid;
+	channel->tid = event->tid;
+	channel->made_ns = event->time_ns;
 	channel->transport = -1;
 	channel->next = channels->all;
 	channels->all = channel;
@@ -63,7 +65,8 @@ static void read_init(struct tap_net_channel *channel, const struct tap_event *e
 		channel->transport = -1;
 }
 
-static void read_setup(struct tap_net_channel *channel, const struct tap_event *event)
+static int read_setup(struct tap_net_channels *channels, struct tap_net_channel *channel,
+		      const struct tap_event *event)
 {
 	size_t count;
 
@@ -75,6 +78,10 @@ static void read_setup(struct tap_net_channel *channel, const struct tap_event *
 			     channel->transport == TAP_NET_TRANSPORT_NET &&
 			     channel->channel >= 0 && channel->channel < 1024 &&
 			     channel->peer_rank >= 0;
+	return channel->has_setup && !channel->is_send
+		       ? tap_table_set(&channels->receivers, channel->process->number,
+				       (uint64_t) channel->tid, channel)
+		       : 0;
 }
 
 /* The address is the receiver's, at both ends. */
@@ -128,13 +135,13 @@ static int take_request(struct tap_net_channels *channels, const struct tap_proc
 	const uint64_t pointer = tap_fields_number(&event->fields, "connection");
 	struct tap_net_channel *channel =
 		tap_table_find(&channels->connections, process->number, pointer);
-	int ret;
+	int ret = 0;
 
 	/* A thread of NCCL's that asks shows what the service thread will show, too. */
 	if (is_asking(channels, process, event))
 		return 0;
 	if (type == INIT) {
-		channel = make_channel(channels, process, event->tid);
+		channel = make_channel(channels, process, event);
 		if (!channel)
 			return -ENOMEM;
 		read_init(channel, event);
@@ -143,8 +150,9 @@ static int take_request(struct tap_net_channels *channels, const struct tap_proc
 	if (!channel || (type != SETUP && type != CONNECT))
 		return 0;
 	if (type == SETUP)
-		read_setup(channel, event);
-	ret = type == CONNECT ? set_address(channels, process, event, channel) : 0;
+		ret = read_setup(channels, channel, event);
+	else
+		ret = set_address(channels, process, event, channel);
 	return ret ? ret : add_operation(channels, process, event, type, channel);
 }
 
@@ -293,6 +301,7 @@ static void free_all(void *state)
 	tap_table_free(&channels->owners);
 	tap_table_free(&channels->connected);
 	tap_table_free(&channels->numbers);
+	tap_table_free(&channels->receivers);
 }
 
 const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *channels,
@@ -319,6 +328,16 @@ uint64_t tap_net_channel_socket(const struct tap_net_channels *channels,
 				const struct tap_process *process, uint64_t owner)
 {
 	return (uintptr_t) tap_table_find(&channels->numbers, process->number, owner);
+}
+
+int64_t tap_net_channels_rank(const struct tap_net_channels *channels,
+			      const struct tap_process *process, int64_t tid,
+			      int64_t since_ns)
+{
+	const struct tap_net_channel *channel = tap_table_find(
+		&channels->receivers, process->number, (uint64_t) tid);
+
+	return channel && channel->made_ns >= since_ns ? channel->rank : -1;
 }
 
 bool tap_net_channels_agree(const struct tap_net_channel *a,

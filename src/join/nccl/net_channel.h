@@ -20,6 +20,7 @@
 struct tap_net_channel {
 	const struct tap_process *process; /* that serves it */
 	int64_t tid;			   /* of the service thread, -1 unknown */
+	int64_t made_ns;
 	int64_t transport;		   /* NCCL's number, -1 unknown */
 	bool is_send;
 	bool is_connected;
@@ -43,6 +44,7 @@ struct tap_net_channels {
 	struct tap_table owners;      /* connections by (process, owner) */
 	struct tap_table connected;   /* sockets that NCCL's threads connected */
 	struct tap_table numbers;     /* of such sockets, by (process, owner) */
+	struct tap_table receivers;   /* latest connections, by (process, service thread) */
 	struct tap_net_channel *all;
 };
 
@@ -67,6 +69,14 @@ const struct tap_net_channel *tap_net_channel_of(const struct tap_net_channels *
  */
 uint64_t tap_net_channel_socket(const struct tap_net_channels *channels,
 				const struct tap_process *process, uint64_t owner);
+
+/*
+ * The rank for which a service thread has set up a receiving end since then, which is its
+ * own: ranks receive by themselves, and may send by each other.  -1: none.
+ */
+int64_t tap_net_channels_rank(const struct tap_net_channels *channels,
+			      const struct tap_process *process, int64_t tid,
+			      int64_t since_ns);
 
 /* Whether the two are what the ends of one connection say of themselves. */
 bool tap_net_channels_agree(const struct tap_net_channel *a,

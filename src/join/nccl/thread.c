@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/vec.h"
 #include "join/model/process.h"
 #include "join/model/vendor.h"
+#include "join/nccl/thread_comm.h"
 #include "join/nccl/thread_role.h"
 
 /*
@@ -17,27 +17,14 @@
  */
 #define GONE_MAX 256
 
-/* Most threads that live, and calls that make communicators: a damaged trace ends. */
+/* Most threads that live: a damaged trace ends. */
 #define LIVE_MAX 65536
-#define CALLS_MAX 65536
-
-/* Communicators of a call that are counted, besides the first. */
-#define MADE_MAX 1024
 
 /* Calls that returned while a thread works for them. */
 #define KEPT_MAX 64
 
-/* As the tracer writes them: common/thread.h, tracepoints/events.h. */
+/* As the tracer writes it: common/thread.h. */
 #define DOES_ASYNC 1
-#define PHASE_INITIALISING 0
-#define PHASE_READY 1
-
-/* The communicators that a call makes. */
-struct made {
-	uint64_t comm_id; /* the first that was reported */
-	uint64_t count;	  /* different ones */
-	TAP_VEC(uint64_t) others;
-};
 
 struct tap_threads {
 	struct tap_context *context; /* first: layer.h */
@@ -45,7 +32,7 @@ struct tap_threads {
 	struct tap_thread_roles roles;
 	struct tap_table by_tid; /* live threads, by (process, tid) */
 	size_t gone_count;
-	struct tap_table made; /* struct made, by (process, call) */
+	struct tap_thread_comms comms;
 	struct tap_span *kept[KEPT_MAX];
 	size_t next_kept;
 };
@@ -88,47 +75,6 @@ const struct tap_span *tap_threads_span(const struct tap_threads *threads,
 	return span;
 }
 
-/* A group reports its communicators in any order, and each repeatedly. */
-static int note_made(struct made *made, uint64_t comm_id)
-{
-	size_t i;
-
-	if (made->comm_id == comm_id || made->others.count >= MADE_MAX)
-		return 0;
-	for (i = 0; i < made->others.count; i++)
-		if (made->others.items[i] == comm_id)
-			return 0;
-	made->count++;
-	return tap_vec_add(&made->others, comm_id);
-}
-
-/* Notes that a call makes a communicator. */
-static int take_comm(struct tap_threads *threads, const struct tap_process *process,
-		     const struct tap_event *event)
-{
-	const uint64_t call_id = tap_fields_number(&event->fields, "call_id");
-	const uint64_t comm_id = tap_fields_number(&event->fields, "comm_id");
-	int64_t phase = -1;
-	struct made *made;
-
-	tap_fields_get_signed(&event->fields, "phase", &phase);
-	if (!call_id || !comm_id || (phase != PHASE_INITIALISING && phase != PHASE_READY))
-		return 0;
-	made = tap_table_find(&threads->made, process->number, call_id);
-	if (made)
-		return note_made(made, comm_id);
-	if (threads->made.count >= CALLS_MAX)
-		return 0;
-	made = malloc(sizeof(*made));
-	if (!made)
-		return -ENOMEM;
-	*made = (struct made){.comm_id = comm_id, .count = 1};
-	if (!tap_table_set(&threads->made, process->number, call_id, made))
-		return 0;
-	free(made);
-	return -ENOMEM;
-}
-
 /* ---- Threads ---- */
 
 static struct tap_thread_entry *find(const struct tap_threads *threads,
@@ -159,72 +105,60 @@ uint64_t tap_threads_call(const struct tap_threads *threads,
 		       : 0;
 }
 
-/* Other threads serve the whole process, or no communicator yet. */
-static bool has_comm(enum tap_thread_role role)
-{
-	switch (role) {
-	case TAP_THREAD_SERVICE:
-	case TAP_THREAD_UDS:
-	case TAP_THREAD_PROGRESS:
-	case TAP_THREAD_SOCKET:
-	case TAP_THREAD_JOB:
-	case TAP_THREAD_GIN:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static const struct made *made_by(const struct tap_threads *threads,
-				  const struct tap_thread_entry *thread)
-{
-	return thread->outer_call_id ? tap_table_find(&threads->made,
-						      thread->about.process->number,
-						      thread->outer_call_id)
-				     : NULL;
-}
-
 const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
 					    const struct tap_process *process, int64_t tid)
 {
 	const struct tap_thread_entry *thread = find(threads, process, tid);
-	const struct made *made = thread ? made_by(threads, thread) : NULL;
+	struct tap_thread_comm comm;
 
-	if (!made || made->count != 1 ||
-	    (thread->about.role != TAP_THREAD_PROGRESS &&
-	     thread->about.role != TAP_THREAD_SOCKET))
+	if (!thread || (thread->about.role != TAP_THREAD_PROGRESS &&
+			thread->about.role != TAP_THREAD_SOCKET))
 		return NULL;
-	return tap_table_find(&threads->context->comms.by_id, process->number,
-			      made->comm_id);
+	comm = tap_thread_comms_of(&threads->comms, thread);
+	return comm.known == TAP_KNOWN_INFERRED ? NULL : comm.member;
 }
 
 const struct tap_member *tap_threads_served(const struct tap_threads *threads,
-					    const struct tap_process *process, int64_t tid)
+					    const struct tap_process *process, int64_t tid,
+					    enum tap_known *ret_known)
 {
 	const struct tap_thread_entry *thread =
 		tap_thread_role_find(&threads->roles, process, tid, UINT64_MAX);
-	const struct made *made = thread ? made_by(threads, thread) : NULL;
+	struct tap_thread_comm comm = {0};
 
-	return made && made->count == 1 && has_comm(thread->about.role)
-		       ? tap_table_find(&threads->context->comms.by_id, process->number,
-					made->comm_id)
-		       : NULL;
+	if (thread)
+		comm = tap_thread_comms_of(&threads->comms, thread);
+	*ret_known = comm.known;
+	return comm.member;
 }
 
-/* Completes a thread: its role, and the communicator that its call makes, if it is one.
- */
+/* Completes the role of a thread. */
+static void settle_role(struct tap_threads *threads, struct tap_thread_entry *thread)
+{
+	thread->about.comm_count = tap_thread_comms_count(&threads->comms, thread);
+	tap_thread_role_end(&threads->roles, thread);
+}
+
+/* Keeps the communicator that is known of a thread now. */
+static void settle_comm(struct tap_threads *threads, struct tap_thread_entry *thread)
+{
+	const struct tap_thread_comm comm = tap_thread_comms_of(&threads->comms, thread);
+
+	thread->about.comm_id = comm.comm_id;
+	thread->about.comm_known = comm.known;
+	thread->about.member = comm.member;
+}
+
+/* Completes a thread, and what the other threads of its call are known by through it. */
 static void settle(struct tap_threads *threads, struct tap_thread_entry *thread)
 {
-	struct tap_nccl_thread *about = &thread->about;
-	const struct made *made = made_by(threads, thread);
+	struct tap_thread_entry *other;
 
-	about->comm_count = made ? made->count : 0;
-	tap_thread_role_end(&threads->roles, thread);
-	if (about->comm_count != 1 || !has_comm(about->role))
-		return;
-	about->comm_id = made->comm_id;
-	about->member = tap_table_find(&threads->context->comms.by_id,
-				       about->process->number, made->comm_id);
+	settle_role(threads, thread);
+	for (other = threads->roles.live.first; other; other = other->live.after)
+		if (other->about.process == thread->about.process &&
+		    other->outer_call_id == thread->outer_call_id)
+			settle_comm(threads, other);
 }
 
 const struct tap_nccl_thread *tap_threads_ended(const struct tap_threads *threads,
@@ -330,6 +264,10 @@ static int begin_thread(struct tap_threads *threads, const struct tap_process *p
 			  ? tap_thread_role_find(&threads->roles, process,
 						 thread->about.creator, thread->created)
 			  : NULL;
+	if (creator) {
+		thread->creator_created = creator->created;
+		thread->creators_creator = creator->about.creator;
+	}
 	ret = find_call(threads, thread, creator, event);
 	if (ret ||
 	    tap_table_set(&threads->by_tid, process->number, (uint64_t) tid, thread)) {
@@ -414,8 +352,11 @@ static int take_thread(struct tap_threads *threads, const struct tap_process *pr
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
-	return event->kind == TAP_EVENT_COMM ? take_comm(state, process, event)
-					     : take_thread(state, process, event);
+	struct tap_threads *threads = state;
+
+	return event->kind == TAP_EVENT_COMM
+		       ? tap_thread_comms_take(&threads->comms, process, event)
+		       : take_thread(threads, process, event);
 }
 
 /* Only a thread that does what a call asked for launches kernels of NCCL's. */
@@ -438,10 +379,13 @@ static int emit_all(struct tap_threads *threads, const struct tap_process *proce
 	struct tap_thread_entry *thread, *after;
 	int ret = 0;
 
-	/* A role may follow from those of others, so these are all there until then. */
+	/* Both may follow from other threads, so these are all there until then. */
 	for (thread = threads->roles.live.first; thread; thread = thread->live.after)
 		if (!process || thread->about.process == process)
-			settle(threads, thread);
+			settle_role(threads, thread);
+	for (thread = threads->roles.live.first; thread; thread = thread->live.after)
+		if (!process || thread->about.process == process)
+			settle_comm(threads, thread);
 	for (thread = threads->roles.live.first; thread && !ret; thread = after) {
 		after = thread->live.after;
 		if (process && thread->about.process != process)
@@ -484,20 +428,20 @@ static void free_all(void *state)
 {
 	struct tap_threads *threads = state;
 	struct tap_thread_entry *thread;
-	size_t i;
 
 	while ((thread = tap_list_take_first(&threads->roles.live, live)))
 		free(thread);
-	for (i = 0; i < threads->made.size; i++) {
-		struct made *made = threads->made.slots[i].value;
-
-		if (made)
-			tap_vec_free(&made->others);
-		free(made);
-	}
-	tap_table_free(&threads->made);
+	tap_thread_comms_free(&threads->comms);
 	tap_table_free(&threads->by_tid);
 	tap_table_free(&threads->roles.by_routine);
+}
+
+static void begin(void *state)
+{
+	struct tap_threads *threads = state;
+
+	threads->comms.context = threads->context;
+	threads->comms.roles = &threads->roles;
 }
 
 const struct tap_layer tap_threads_layer = {
@@ -509,6 +453,7 @@ const struct tap_layer tap_threads_layer = {
 		  TAP_TAKES(TAP_EVENT_CCL_THREAD_WAKE) |
 		  TAP_TAKES(TAP_EVENT_CCL_THREAD_END) |
 		  TAP_TAKES(TAP_EVENT_STATEDUMP_CCL_THREAD),
+	.begin = begin,
 	.take = take,
 	.span_ended = span_ended,
 	.process_replaced = process_replaced,

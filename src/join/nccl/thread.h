@@ -23,8 +23,8 @@ const struct tap_nccl_thread *tap_threads_find(const struct tap_threads *threads
 					       int64_t tid);
 
 /*
- * The communicator that a thread which moves messages was made for; NULL: none alone, or
- * unknown.  It may serve communicators that were split off, too.
+ * The communicator that a thread which moves messages was made for; NULL: none, or not
+ * known for certain.  It may serve communicators that were split off, too.
  */
 const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
 					    const struct tap_process *process,
@@ -32,11 +32,11 @@ const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
 
 /*
  * The same of the thread that had this number latest, also of one that serves what moves
- * messages, and has ended.
+ * messages, and has ended; *ret_known: how it is known, if it is.
  */
 const struct tap_member *tap_threads_served(const struct tap_threads *threads,
 					    const struct tap_process *process,
-					    int64_t tid);
+					    int64_t tid, enum tap_known *ret_known);
 
 /* The thread that ended with this event, TAP_EVENT_CCL_THREAD_END; NULL: unknown. */
 const struct tap_nccl_thread *tap_threads_ended(const struct tap_threads *threads,

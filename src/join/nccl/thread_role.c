@@ -28,6 +28,15 @@ struct tap_thread_entry *tap_thread_role_find(const struct tap_thread_roles *rol
 	return thread;
 }
 
+struct tap_thread_entry *tap_thread_role_creator(const struct tap_thread_roles *roles,
+						 const struct tap_thread_entry *thread)
+{
+	return thread->about.creator_is_nccls
+		       ? tap_thread_role_find(roles, thread->about.process,
+					      thread->about.creator, thread->created)
+		       : NULL;
+}
+
 /* ---- Routines ---- */
 
 /* The key of an object that several processes have loaded, or of one of this process. */
@@ -87,15 +96,6 @@ static bool change(struct tap_nccl_thread *thread, enum tap_thread_role role,
 	return is_exact(thread);
 }
 
-static struct tap_thread_entry *find_creator(const struct tap_thread_roles *roles,
-					     const struct tap_thread_entry *thread)
-{
-	return thread->about.creator_is_nccls
-		       ? tap_thread_role_find(roles, thread->about.process,
-					      thread->about.creator, thread->created)
-		       : NULL;
-}
-
 /*
  * Sets a role, and what follows from one that is certain: that of all threads with the
  * same routine and, since only a thread that initialises a communicator makes the two of
@@ -111,7 +111,7 @@ static int set_role(struct tap_thread_roles *roles, struct tap_thread_entry *thr
 		return 0;
 	ret = keep_routine(roles, &thread->about);
 	creator = role == TAP_THREAD_SERVICE || role == TAP_THREAD_UDS
-			  ? find_creator(roles, thread)
+			  ? tap_thread_role_creator(roles, thread)
 			  : NULL;
 	if (!ret && creator)
 		ret = set_role(roles, creator, TAP_THREAD_JOB, TAP_THREAD_HOW_DOES);

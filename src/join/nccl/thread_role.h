@@ -18,6 +18,9 @@ struct tap_thread_entry {
 	uint64_t created;	/* when, on the clock of the process; orders siblings */
 	uint64_t outer_call_id; /* of the calls around about.call_id, the outermost */
 	uint64_t nr_arguments;
+	/* Of a creator that is NCCL's: when it was created, and by whom; else 0. */
+	uint64_t creator_created;
+	int64_t creators_creator;
 	bool is_gone; /* it has ended, or another thread has its number */
 	TAP_LIST_LINK(struct tap_thread_entry) live;
 };
@@ -32,6 +35,10 @@ struct tap_thread_roles {
 struct tap_thread_entry *tap_thread_role_find(const struct tap_thread_roles *roles,
 					      const struct tap_process *process,
 					      int64_t tid, uint64_t created);
+
+/* The thread of NCCL's that created it, NULL: none, or not kept any more. */
+struct tap_thread_entry *tap_thread_role_creator(const struct tap_thread_roles *roles,
+						 const struct tap_thread_entry *thread);
 
 /* Finds out what a new thread shows of itself and of others.  Returns 0 or -ENOMEM. */
 int tap_thread_role_begin(struct tap_thread_roles *roles, struct tap_thread_entry *thread,

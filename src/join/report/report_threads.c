@@ -17,7 +17,7 @@ struct role_sum {
 	uint64_t comm_id;
 	const struct tap_member *member; /* NULL unknown */
 	uint64_t threads;
-	uint64_t exact; /* of these, threads whose role is certain */
+	uint64_t exact; /* of these, threads whose role and communicator are certain */
 	uint64_t sleeps;
 	uint64_t asleep_ns;
 	uint64_t yields;
@@ -39,7 +39,8 @@ int tap_report_threads_add(struct tap_report_threads *report,
 	sum->comm_id = thread->comm_id;
 	sum->member = thread->member;
 	sum->threads++;
-	sum->exact += thread->how && tap_thread_known(thread->how) == TAP_KNOWN_EXACT;
+	sum->exact += thread->how && tap_thread_known(thread->how) == TAP_KNOWN_EXACT &&
+		      !(thread->comm_id && thread->comm_known == TAP_KNOWN_INFERRED);
 	sum->sleeps += thread->sleeps;
 	sum->asleep_ns += (uint64_t) thread->asleep_ns;
 	sum->yields += thread->yields;

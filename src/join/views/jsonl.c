@@ -479,6 +479,15 @@ static void add_end(struct tap_json *json, bool is_known, bool is_bound, int64_t
 		tap_json_signed(json, "end_max_ns", end_ns);
 }
 
+static void add_known(struct tap_json *json, const char *name, bool is_known,
+		      enum tap_known known)
+{
+	if (is_known)
+		tap_json_string(json, name, tap_known_name(known));
+	else
+		tap_json_null(json, name);
+}
+
 /* A thread that NCCL made for itself, when it has ended or the trace has. */
 static int write_nccl_thread(void *data, const struct tap_nccl_thread *thread)
 {
@@ -517,6 +526,7 @@ static int write_nccl_thread(void *data, const struct tap_nccl_thread *thread)
 	add_number(json, "comm_id", thread->comm_id);
 	tap_json_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
 	tap_json_not_negative(json, "comm_rank", member ? member->rank : -1);
+	add_known(json, "comm_known", thread->comm_id, thread->comm_known);
 	tap_json_unsigned(json, "comms_of_call", thread->comm_count);
 	add_number(json, "routine_library", thread->routine_library);
 	tap_json_unsigned(json, "routine_offset", thread->routine_offset);
@@ -550,14 +560,12 @@ static int write_connection(void *data, const struct tap_nccl_connection *connec
 	add_number(json, "peer_net_id", connection->peer_net_id);
 	add_number(json, "comm_id", member ? member->comm_id : 0);
 	tap_json_key(json, "comm_key", member ? tap_member_comm(member)->key : 0);
+	add_known(json, "comm_known", member, connection->member_known);
 	tap_json_not_negative(json, "rank", connection->rank);
 	tap_json_not_negative(json, "peer_rank", connection->peer_rank);
 	tap_json_not_negative(json, "channel", connection->channel);
 	tap_json_not_negative(json, "connection_index", connection->index);
-	if (is_known)
-		tap_json_string(json, "known", tap_known_name(connection->known));
-	else
-		tap_json_null(json, "known");
+	add_known(json, "known", is_known, connection->known);
 	if (connection->why)
 		tap_json_string(json, "why", tap_why_name(connection->why));
 	tap_json_unsigned(json, "messages", connection->messages);

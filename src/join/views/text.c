@@ -232,6 +232,8 @@ static int note_nccl_thread(void *data, const struct tap_nccl_thread *thread)
 	add_thread(line, thread->tid);
 	if (thread->member)
 		add_member(line, thread->member);
+	if (thread->member && thread->comm_known == TAP_KNOWN_INFERRED)
+		tap_buffer_add_string(line, " (communicator inferred)");
 	if (thread->how && tap_thread_known(thread->how) != TAP_KNOWN_EXACT)
 		tap_buffer_add_string(line, " (inferred)");
 	if (thread->is_asleep)
