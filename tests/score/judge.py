@@ -242,7 +242,7 @@ def claim_comm(score, trace, span, names, connection):
         return
     hashes = {end.comm for end in connection.ends}
     said = names.hashes.get(thread["comm_key"])
-    score.add("connection-communicator", thread["known"], said in hashes,
+    score.add("connection-communicator", thread["comm_known"], said in hashes,
               f"{span['id']} is of {hashes}, not of {said}")
 
 
@@ -262,7 +262,7 @@ def judge_threads(score, trace, truth, names):
             score.miss("thread-communicator")
             continue
         place = names.hashes.get(said["comm_key"]), said["comm_rank"]
-        score.add("thread-communicator", said["known"],
+        score.add("thread-communicator", said["comm_known"],
                   place == (thread["comm_hash"], thread["rank"]),
                   f"{key}, {thread['role']}, is not of {place}")
     for key, said in trace.threads.items():

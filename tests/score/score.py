@@ -45,12 +45,10 @@ WIDTH = 400
 SURE = ("exact", "decoded", "unsure")
 OUTCOMES = ("right", "wrong", "not_ascribed")
 NOISE = 1.0  # percent by which two runs of the same may differ
-# Of a whole recording nothing of these may be missing,
-COMPLETE = ("message", "request-message", "message-message", "thread-role",
-            "connection-direction", "connection-channel", "connection-peer", "connection-index")
-# and of these neither, but where one call makes several communicators, or returns before they
-# are there: whose their threads are is not said then.
-COMMUNICATORS = ("connection-communicator", "thread-communicator")
+# Of a whole recording nothing of these may be missing.
+COMPLETE = ("message", "request-message", "message-message", "thread-role", "thread-communicator",
+            "connection-direction", "connection-channel", "connection-peer", "connection-index",
+            "connection-communicator")
 
 
 def parse():
@@ -126,28 +124,22 @@ def spoil(how, config, trace, truth, names):
     """What is wrong on purpose must be noticed in any configuration."""
     def has_fault():
         rows = judge(trace, truth, names).rows(str(config))
-        return any(has_failed(how, config, row) for row in rows)
+        return any(has_failed(how, row) for row in rows)
     for name, is_noticed in spoilt.unnoticed(trace, truth, has_fault):
         how.spoilt[name, is_noticed] += 1
 
 
-def has_failed(how, config, row):
+def has_failed(how, row):
     if row["wrong"] and row["known"] in SURE:
         return True
-    return bool(how.whole and row["link"] in demanded(config) and row["not_ascribed"])
-
-
-def demanded(config):
-    is_open = config.settings.get("layout") == "single" or \
-        str(config.settings.get("blocking")) == "0"
-    return COMPLETE if is_open else COMPLETE + COMMUNICATORS
+    return bool(how.whole and row["link"] in COMPLETE and row["not_ascribed"])
 
 
 def report(how, config, score, rows):
     sums = collections.Counter()
     for row in rows:
         sums.update({name: row[name] for name in OUTCOMES})
-    wrong = [row for row in rows if has_failed(how, config, row)]
+    wrong = [row for row in rows if has_failed(how, row)]
     print(f"{'not ok' if wrong else 'ok'} - {config}: {sums['right']} right, "
           f"{sums['wrong']} wrong, {sums['not_ascribed']} not ascribed", flush=True)
     if wrong:

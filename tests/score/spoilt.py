@@ -95,7 +95,8 @@ def stranger(trace, truth):
 
 def communicator(trace, truth):
     for (pid, _), thread in trace.threads.items():
-        if pid in truth.pids and thread["role"] == "progress" and thread["comm_key"]:
+        if pid in truth.pids and thread["role"] == "progress" and \
+                thread["comm_known"] not in (None, "inferred"):
             return thread, "comm_rank", thread["comm_rank"] + 1
     return None
 
