@@ -17,6 +17,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/time.h \
 	src/join/bt/progress.c src/join/bt/progress.h \
 	src/join/clock/band.c src/join/clock/band.h \
+	src/join/clock/central.c src/join/clock/central.h \
 	src/join/clock/estimate.c src/join/clock/estimate.h \
 	src/join/clock/observer.c src/join/clock/observer.h \
 	src/join/clock/order.c src/join/clock/order.h \

@@ -279,7 +279,10 @@ static bool knows_random_hosts(void)
 		send_many((size_t) draw_between(300, 6000));
 		clocks = estimate(true);
 		for (k = 0; k < world.hosts; k++) {
-			CHECK(clocks.all[k]->how == (k ? TAP_CLOCK_MESSAGES : TAP_CLOCK_REFERENCE));
+			CHECK(clocks.all[k]->how ==
+			      (clocks.all[k] == clocks.all[0]->reference
+				       ? TAP_CLOCK_REFERENCE
+				       : TAP_CLOCK_MESSAGES));
 			if (clocks.all[k]->uncertainty_ns > uncertainties[i])
 				uncertainties[i] = clocks.all[k]->uncertainty_ns;
 		}
@@ -360,6 +363,35 @@ static bool says_what_is_apart(void)
 	return is_passed;
 }
 
+/* All others are one message away from it, and two from each other. */
+static bool prefers_the_host_in_the_middle(void)
+{
+	const unsigned int middle = 2;
+	struct tap_clocks clocks;
+	bool is_passed = true;
+	unsigned int i, k;
+
+	make_world(4, 2 * SECOND);
+	for (i = 0; i < 2000; i++) {
+		for (k = 0; k < world.hosts; k++) {
+			if (k == middle)
+				continue;
+			send_at(k, middle, START + i * (SECOND / 1000), 20000, 4000);
+			send_at(middle, k, START + i * (SECOND / 1000), 20000, 4000);
+		}
+	}
+	clocks = estimate(true);
+	for (i = 0; i < world.hosts; i++) {
+		CHECK(clocks.all[i]->reference == clocks.all[middle]);
+		CHECK(clocks.all[i]->uncertainty_ns < 30000);
+	}
+	CHECK(clocks.all[middle]->how == TAP_CLOCK_REFERENCE);
+	CHECK(!clocks.all[middle]->count);
+	CHECK(has_all_right(&clocks));
+	tap_clocks_free(&clocks);
+	return is_passed;
+}
+
 static bool knows_drift_and_offset(void)
 {
 	struct tap_clocks clocks;
@@ -415,6 +447,7 @@ int main(void)
 	report("so it is when few pairs are kept", is_right_when_thinned);
 	report("so it is when rates change", is_right_when_rates_change);
 	report("offset and drift are those of the clock", knows_drift_and_offset);
+	report("the reference is the host in the middle", prefers_the_host_in_the_middle);
 	report("hosts without a way to and fro are apart", says_what_is_apart);
 	report("what contradicts itself is not believed", notices_contradictions);
 	return tap_done();

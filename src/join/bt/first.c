@@ -133,11 +133,20 @@ int tap_first_know(struct tap_first *first, struct tap_join *join)
 	return move_all(tap_join_clocks(join), tap_join_clocks(first->join));
 }
 
-/* Whether a host is elsewhere than what was added to its times put it. */
-static bool is_off(const struct tap_clock *clock, int64_t added_ns)
+/*
+ * Whether a host is elsewhere, seen from its reference, than what was added to the times of
+ * both put it.
+ */
+static bool is_off(const struct tap_clock *clock, const int64_t *added)
 {
-	const int64_t by_ns = clock->count ? clock->points[0].add_ns - added_ns : 0;
+	int64_t was_ns, by_ns;
 
+	if (!clock->count)
+		return false;
+	if (__builtin_sub_overflow(added[clock->number], added[clock->reference->number],
+				   &was_ns) ||
+	    __builtin_sub_overflow(clock->points[0].add_ns, was_ns, &by_ns))
+		return true;
 	return by_ns > OFF_NS || by_ns < -OFF_NS;
 }
 
@@ -193,7 +202,7 @@ int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_i
 	if (!ret)
 		ret = tap_clock_observer_solve(first->observer, clocks);
 	for (i = 0; !ret && i < clocks->count; i++)
-		*ret_is_off |= !first->is_known && is_off(clocks->all[i], added[i]);
+		*ret_is_off |= !first->is_known && is_off(clocks->all[i], added);
 	free(added);
 	if (!ret && !first->is_known)
 		ret = align_ends(first, clocks, ret_is_off);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/vec.h"
+#include "join/clock/central.h"
 #include "join/clock/solve.h"
 
 /* An order keeps at least so many pairs. */
@@ -364,22 +365,61 @@ static int fill_clock(const struct work *work, unsigned int number,
 	return fill_points(clock, host, shift_ns);
 }
 
-/* Solves for the hosts that this one bounds; they are taken out of the rest. */
-static int solve_around(struct work *work, unsigned int reference)
+/* Of all hosts but the reference, whose bounds are its own clock. */
+static double sum_uncertainties(const struct work *work, unsigned int reference)
 {
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < work->count; i++)
+		if (work->hosts[i].is_in && i != reference)
+			sum += find_uncertainty(&work->hosts[i]);
+	return sum;
+}
+
+/*
+ * Bounds the hosts by the first of them, or by the central one, which shows only then, if
+ * all are better known so.  Returns what bound() does.
+ */
+static int bound_by_best(struct work *work, unsigned int *reference)
+{
+	const unsigned int first = *reference;
+	int ret = bound(work, first);
+	double sum;
+
+	if (!ret)
+		ret = tap_central_find(work->hosts, work->count, first, work->orders,
+				       work->order_count, reference);
+	if (ret || *reference == first)
+		return ret;
+	sum = sum_uncertainties(work, first);
+	ret = bound(work, *reference);
+	if (!ret && sum_uncertainties(work, *reference) < sum)
+		return 0;
+	/* Seen from another clock, rates may be out of their bounds, too. */
+	if (ret && ret != -EDOM)
+		return ret;
+	*reference = first;
+	return bound(work, first);
+}
+
+/* Solves for the hosts that this one bounds; they are taken out of the rest. */
+static int solve_around(struct work *work, unsigned int first)
+{
+	unsigned int reference = first;
 	bool *is_connected = calloc(work->count + 1, sizeof(*is_connected));
 	bool *has_message = calloc(work->count + 1, sizeof(*has_message));
 	int ret = is_connected && has_message ? 0 : -ENOMEM;
 	unsigned int i;
 
 	if (!ret)
-		ret = mark_connected(work, reference, false, is_connected);
-	if (!ret)
-		ret = mark_connected(work, reference, true, has_message);
+		ret = mark_connected(work, first, false, is_connected);
 	for (i = 0; !ret && i < work->count; i++)
 		work->hosts[i].is_in = is_connected[i];
 	if (!ret)
-		ret = bound(work, reference);
+		ret = bound_by_best(work, &reference);
+	if (!ret)
+		ret = mark_connected(work, reference, true, has_message);
 	for (i = 0; !ret && i < work->count; i++) {
 		if (!work->hosts[i].is_in)
 			continue;
@@ -389,8 +429,8 @@ static int solve_around(struct work *work, unsigned int reference)
 	}
 	/* Contradicted: the host remains a reference of its own. */
 	if (ret == -EDOM) {
-		work->clocks->all[reference]->is_contradicted = true;
-		work->is_done[reference] = true;
+		work->clocks->all[first]->is_contradicted = true;
+		work->is_done[first] = true;
 		ret = 0;
 	}
 	free(is_connected);
