@@ -232,6 +232,28 @@ static bool is_monotone(const struct tap_clocks *clocks)
 	return true;
 }
 
+/* Whether each time is as right as is said of that time. */
+static bool has_right_errors_at(const struct tap_clocks *clocks, unsigned int host)
+{
+	struct tap_clock *clock = clocks->all[host];
+	int64_t at_ns, said_ns, error_ns;
+	unsigned int i;
+
+	for (i = 0; i <= 2000; i++) {
+		at_ns = START + world.length_ns / 2000 * i;
+		error_ns = error_at(clocks, host, at_ns);
+		said_ns = tap_clock_uncertainty_at(
+			clock, tap_clock_convert(clock, show(host, at_ns)));
+		if (error_ns <= said_ns && said_ns <= clock->uncertainty_ns)
+			continue;
+		printf("# host %u of %u: wrong by %lld ns at part %u, says %lld then, "
+		       "%lld at most\n", host, world.hosts, (long long) error_ns, i,
+		       (long long) said_ns, (long long) clock->uncertainty_ns);
+		return false;
+	}
+	return true;
+}
+
 static bool has_right_errors(const struct tap_clocks *clocks)
 {
 	unsigned int i;
@@ -241,6 +263,7 @@ static bool has_right_errors(const struct tap_clocks *clocks)
 		const struct tap_clock *clock = clocks->all[i];
 		const int64_t worst = worst_error(clocks, i);
 
+		is_passed &= has_right_errors_at(clocks, i);
 		if (worst <= clock->uncertainty_ns)
 			continue;
 		printf("# host %u of %u: wrong by %lld ns, says %lld\n", i, world.hosts,

@@ -244,7 +244,7 @@ static bool test_all(void)
 		run(world, 0);
 		for (j = 1; j <= OPERATIONS; j++)
 			CHECK(world->given[j] == 1);
-		CHECK(!tap_collectives_finish(world->collectives, &world->context));
+		CHECK(!tap_collectives_finish(world->collectives));
 		CHECK(world->is_right);
 		free_world(world);
 	}
@@ -260,7 +260,7 @@ static bool test_loss(void)
 		struct world *world = make_world(40 + draw(400));
 
 		run(world, 2 + (unsigned int) draw(20));
-		CHECK(!tap_collectives_finish(world->collectives, &world->context));
+		CHECK(!tap_collectives_finish(world->collectives));
 		for (j = 1; j <= OPERATIONS; j++)
 			CHECK(world->given[j] == 1);
 		CHECK(world->is_right);

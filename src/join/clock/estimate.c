@@ -284,23 +284,37 @@ static double middle_of(const struct tap_band_point *point)
 	return (point->lower + point->upper) / 2;
 }
 
-/* The most by which the middle of the bounds may be wrong, at any time. */
+static double half_of(const struct tap_band_point *point)
+{
+	return (point->upper - point->lower) / 2;
+}
+
+/*
+ * The most by which the middle of the bounds may be wrong from this point to the next, or at
+ * the last point: between two points the bounds open by their slopes, and close again.
+ */
+static double uncertainty_from(const struct tap_solve_host *host, size_t i)
+{
+	const struct tap_band_point *point = &host->points[i], *next = point + 1;
+	const double fan = host->slopes.max - host->slopes.min;
+	double most = half_of(point), half;
+
+	if (i + 1 == host->count)
+		return most;
+	half = half_of(next);
+	most = half > most ? half : most;
+	half = (half + half_of(point) + fan * (next->time - point->time) / 2) / 2;
+	return half > most ? half : most;
+}
+
 static double find_uncertainty(const struct tap_solve_host *host)
 {
-	const double fan = host->slopes.max - host->slopes.min;
-	double most = 0, half, gap;
+	double most = 0, from;
 	size_t i;
 
 	for (i = 0; i < host->count; i++) {
-		half = (host->points[i].upper - host->points[i].lower) / 2;
-		most = half > most ? half : most;
-		if (!i)
-			continue;
-		/* Between two points the bounds open by their slopes, and close again. */
-		gap = host->points[i].time - host->points[i - 1].time;
-		half = (half + (host->points[i - 1].upper - host->points[i - 1].lower) / 2 +
-			fan * gap / 2) / 2;
-		most = half > most ? half : most;
+		from = uncertainty_from(host, i);
+		most = from > most ? from : most;
 	}
 	return most;
 }
@@ -321,9 +335,15 @@ static int64_t whole(double value)
 	return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
 }
 
-/* Of points at one time, only the first is kept. */
+/* With what rounding adds. */
+static int64_t whole_uncertainty(double uncertainty, double lost)
+{
+	return whole(uncertainty + lost + 0.5) + 1;
+}
+
+/* Of points at one time, the first says what to add, and the least certain how certain. */
 static int fill_points(struct tap_clock *clock, const struct tap_solve_host *host,
-		       int64_t shift_ns)
+		       int64_t shift_ns, double lost)
 {
 	struct tap_clock_point *points = malloc(host->count * sizeof(*points));
 	size_t i, count = 0;
@@ -333,11 +353,16 @@ static int fill_points(struct tap_clock *clock, const struct tap_solve_host *hos
 	for (i = 0; i < host->count; i++) {
 		const int64_t host_ns = host->origin_ns + (int64_t) host->points[i].time;
 		const double middle = middle_of(&host->points[i]);
+		const int64_t uncertainty_ns =
+			whole_uncertainty(uncertainty_from(host, i), lost);
 
-		if (count && points[count - 1].host_ns == host_ns)
+		if (count && points[count - 1].host_ns == host_ns) {
+			if (uncertainty_ns > points[count - 1].uncertainty_ns)
+				points[count - 1].uncertainty_ns = uncertainty_ns;
 			continue;
+		}
 		points[count++] = (struct tap_clock_point){
-			host_ns, shift_ns + whole(middle)};
+			host_ns, shift_ns + whole(middle), uncertainty_ns};
 	}
 	free(clock->points);
 	clock->points = points;
@@ -361,8 +386,19 @@ static int fill_clock(const struct work *work, unsigned int number,
 		clock->drift_ppb = -whole((middle_of(last) - middle_of(host->points)) /
 					  last->time * 1e9);
 	clock->uncertainty_ns =
-		whole(find_uncertainty(host) + find_lost(work) + 0.5) + 1;
-	return fill_points(clock, host, shift_ns);
+		whole_uncertainty(find_uncertainty(host), find_lost(work));
+	return fill_points(clock, host, shift_ns, find_lost(work));
+}
+
+/* Where the host's times are compared with others'; before and after, it is less certain. */
+static double mean_uncertainty(const struct tap_solve_host *host)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < host->count; i++)
+		sum += half_of(&host->points[i]);
+	return host->count ? sum / (double) host->count : 0;
 }
 
 /* Of all hosts but the reference, whose bounds are its own clock. */
@@ -373,7 +409,7 @@ static double sum_uncertainties(const struct work *work, unsigned int reference)
 
 	for (i = 0; i < work->count; i++)
 		if (work->hosts[i].is_in && i != reference)
-			sum += find_uncertainty(&work->hosts[i]);
+			sum += mean_uncertainty(&work->hosts[i]);
 	return sum;
 }
 

@@ -229,8 +229,7 @@ static void set_starts_by_kernels(struct tap_collectives *all,
 }
 
 /* Compares all arrivals with the first whose start is known. */
-static void compare_starts(const struct tap_context *context,
-			   struct tap_arrival *arrivals,
+static void compare_starts(struct tap_arrival *arrivals,
 			   struct tap_collective *collective)
 {
 	const struct tap_arrival *reference = NULL;
@@ -247,8 +246,9 @@ static void compare_starts(const struct tap_context *context,
 			reference = arrival;
 			collective->first = collective->last = i;
 		}
-		uncertainty_ns = tap_clock_uncertainty_ns(context, reference->end.process,
-							  arrival->end.process);
+		uncertainty_ns = tap_clock_uncertainty_ns(
+			reference->end.process, reference->start_ns, arrival->end.process,
+			arrival->start_ns);
 		if (uncertainty_ns < 0)
 			continue;
 		arrival->is_comparable = true;
@@ -263,8 +263,7 @@ static void compare_starts(const struct tap_context *context,
 	collective->is_timed = comparable >= 2;
 }
 
-static int give(struct tap_collectives *all, const struct tap_context *context,
-		struct operation *operation)
+static int give(struct tap_collectives *all, struct operation *operation)
 {
 	struct tap_collective *collective = &operation->collective;
 	struct call *call, *next;
@@ -288,7 +287,7 @@ static int give(struct tap_collectives *all, const struct tap_context *context,
 		set_starts_by_kernels(all, collective);
 	else
 		ret = set_starts_by_calls(all, collective);
-	compare_starts(context, all->arrivals, collective);
+	compare_starts(all->arrivals, collective);
 	if (!ret)
 		ret = all->take(all->data, collective);
 	operation->next = all->unused_operations;
@@ -305,12 +304,12 @@ static int evict(struct tap_collectives *all, const struct tap_context *context)
 
 	while (!ret && (oldest = all->waiting.first) &&
 	       tap_since_ns(context->last_ns, oldest->linked_ns) > KERNEL_WAIT_NS)
-		ret = give(all, context, oldest);
+		ret = give(all, oldest);
 	while (!ret && all->call_count > held_max) {
 		if (all->unlinked_count > held_max / 2 || !all->waiting.first)
 			drop_call(all, all->unlinked.first);
 		else
-			ret = give(all, context, all->waiting.first);
+			ret = give(all, all->waiting.first);
 	}
 	return ret;
 }
@@ -550,8 +549,7 @@ static void add_kernel(struct call *call, const struct call *kernel, bool is_sha
 	merge_word(call->protocol, kernel->protocol);
 }
 
-static int take_kernel(struct tap_collectives *all, const struct tap_context *context,
-		       const struct tap_link *link)
+static int take_kernel(struct tap_collectives *all, const struct tap_link *link)
 {
 	struct reports *reports;
 	int ret = 0;
@@ -574,7 +572,7 @@ static int take_kernel(struct tap_collectives *all, const struct tap_context *co
 		if (call->operation && !had_kernel &&
 		    call->arrival.kernel_begin_ns >= 0 &&
 		    !--call->operation->without_kernel)
-			ret = give(all, context, call->operation);
+			ret = give(all, call->operation);
 	}
 	return ret;
 }
@@ -672,7 +670,7 @@ static int take_operation_link(struct tap_collectives *all,
 	for (i = 0; !ret && i < link->count; i++)
 		ret = add_end(all, operation, &link->ends[i]);
 	if (!ret && !expects_kernels(all, context, operation))
-		return give(all, context, operation);
+		return give(all, operation);
 	return ret;
 }
 
@@ -684,7 +682,7 @@ int tap_collectives_link(struct tap_collectives *all, const struct tap_context *
 	case TAP_LINK_SEND_RECV:
 		return take_operation_link(all, context, link);
 	case TAP_LINK_KERNEL_COLLECTIVE:
-		return take_kernel(all, context, link);
+		return take_kernel(all, link);
 	case TAP_LINK_API_LAUNCH:
 		return take_launch(all, link);
 	default:
@@ -694,12 +692,12 @@ int tap_collectives_link(struct tap_collectives *all, const struct tap_context *
 
 /* ---- The end ---- */
 
-int tap_collectives_finish(struct tap_collectives *all, const struct tap_context *context)
+int tap_collectives_finish(struct tap_collectives *all)
 {
 	int ret = 0;
 
 	while (!ret && all->waiting.first)
-		ret = give(all, context, all->waiting.first);
+		ret = give(all, all->waiting.first);
 	return ret;
 }
 

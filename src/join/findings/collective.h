@@ -96,7 +96,6 @@ int tap_collectives_span(struct tap_collectives *collectives,
 int tap_collectives_link(struct tap_collectives *collectives,
 			 const struct tap_context *context, const struct tap_link *link);
 /* Nothing comes any more: gives what still waits. */
-int tap_collectives_finish(struct tap_collectives *collectives,
-			   const struct tap_context *context);
+int tap_collectives_finish(struct tap_collectives *collectives);
 
 #endif

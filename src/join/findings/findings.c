@@ -463,7 +463,7 @@ static int explain_all(struct tap_findings *findings)
 
 int tap_findings_conclude(struct tap_findings *findings, const struct tap_loss *loss)
 {
-	int ret = tap_collectives_finish(findings->collectives, findings->view->context);
+	int ret = tap_collectives_finish(findings->collectives);
 	size_t i, left_out;
 
 	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)

@@ -113,14 +113,12 @@ int64_t tap_clock_convert(struct tap_clock *clock, int64_t host_ns)
 		   from->add_ns + floor_of((double) (to->add_ns - from->add_ns) * part));
 }
 
-int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns)
+/* The last point that is not after this converted time, or the first. */
+static size_t find_converted(const struct tap_clock *clock, int64_t time_ns)
 {
 	const struct tap_clock_point *points = clock->points;
 	size_t low = 0, high = clock->count, middle;
-	int64_t since_ns, whole_ns;
 
-	if (!clock->count)
-		return time_ns;
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
 		if (points[middle].host_ns + points[middle].add_ns <= time_ns)
@@ -128,6 +126,18 @@ int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns)
 		else
 			high = middle;
 	}
+	return low;
+}
+
+int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns)
+{
+	const struct tap_clock_point *points = clock->points;
+	int64_t since_ns, whole_ns;
+	size_t low;
+
+	if (!clock->count)
+		return time_ns;
+	low = find_converted(clock, time_ns);
 	since_ns = time_ns - points[low].host_ns - points[low].add_ns;
 	if (since_ns <= 0 || low + 1 == clock->count)
 		return time_ns - points[low].add_ns;
@@ -138,12 +148,18 @@ int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns)
 				    points[low].add_ns));
 }
 
-int64_t tap_clock_uncertainty_ns(const struct tap_context *context,
-				 const struct tap_process *a, const struct tap_process *b)
+int64_t tap_clock_uncertainty_at(const struct tap_clock *clock, int64_t time_ns)
+{
+	if (time_ns < 0 || !clock->count)
+		return clock->uncertainty_ns;
+	return clock->points[find_converted(clock, time_ns)].uncertainty_ns;
+}
+
+int64_t tap_clock_uncertainty_ns(const struct tap_process *a, int64_t a_ns,
+				 const struct tap_process *b, int64_t b_ns)
 {
 	const struct tap_clock *left = a->trace->clock, *right = b->trace->clock;
 
-	(void) context;
 	if (a->trace == b->trace)
 		return 0;
 	if (!left || !right)
@@ -152,7 +168,8 @@ int64_t tap_clock_uncertainty_ns(const struct tap_context *context,
 		return 0;
 	if (left->reference != right->reference)
 		return -1;
-	return left->uncertainty_ns + right->uncertainty_ns;
+	return tap_clock_uncertainty_at(left, a_ns) +
+	       tap_clock_uncertainty_at(right, b_ns);
 }
 
 const char *tap_clock_how_name(enum tap_clock_how how)

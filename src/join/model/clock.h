@@ -26,10 +26,14 @@ enum tap_clock_how {
 	TAP_CLOCK_COLLECTIVES, /* of which messages alone do not reach the reference */
 };
 
-/* At this time of the host's clock, what to add to get the reference's. */
+/*
+ * At this time of the host's clock, what to add to get the reference's, and the most by
+ * which a time from here to the next point may be wrong then.
+ */
 struct tap_clock_point {
 	int64_t host_ns;
 	int64_t add_ns;
+	int64_t uncertainty_ns;
 };
 
 /* The clock of one host.  It belongs to the context. */
@@ -44,7 +48,7 @@ struct tap_clock {
 	const struct tap_clock *reference; /* of a reference, or without any: itself */
 	/*
 	 * How far it is ahead of the reference at its first event, how much faster it
-	 * runs (in 10^-9), and the most by which a converted time may be wrong.
+	 * runs (in 10^-9), and the most by which any converted time may be wrong.
 	 */
 	int64_t offset_ns, drift_ppb, uncertainty_ns;
 
@@ -75,14 +79,16 @@ int64_t tap_clock_convert(struct tap_clock *clock, int64_t host_ns);
 /* The time of the host that is converted to this one, to within 2 ns. */
 int64_t tap_clock_invert(const struct tap_clock *clock, int64_t time_ns);
 
+/* The most by which this converted time of the host may be wrong; -1: one at any time. */
+int64_t tap_clock_uncertainty_at(const struct tap_clock *clock, int64_t time_ns);
+
 /*
- * The most by which the difference of a time of process a and a time of process b may be
- * wrong: 0 on one host, -1 where nothing connects the two hosts and their times may not be
- * compared.
+ * The most by which the difference of these converted times of two processes may be wrong
+ * (-1: of any times of theirs): 0 on one host, -1 where nothing connects the two hosts and
+ * their times may not be compared.
  */
-int64_t tap_clock_uncertainty_ns(const struct tap_context *context,
-				 const struct tap_process *a,
-				 const struct tap_process *b);
+int64_t tap_clock_uncertainty_ns(const struct tap_process *a, int64_t a_ns,
+				 const struct tap_process *b, int64_t b_ns);
 
 /* "apart", "reference", "messages", "collectives". */
 const char *tap_clock_how_name(enum tap_clock_how how);

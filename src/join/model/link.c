@@ -69,26 +69,51 @@ void tap_link_add_op_key(struct tap_buffer *buffer, const struct tap_link *link)
 				      link->ends[0].rank, last->rank, link->op_number);
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Of the times that the link says of this end: those of the call, or cause and effect. */
+static int64_t end_uncertainty_ns(const struct tap_link *link,
+				  const struct tap_link_end *end)
+{
+	const struct tap_clock *clock = end->process->trace->clock;
+	const bool is_call = link->kind == TAP_LINK_COLLECTIVE_RANKS ||
+			     link->kind == TAP_LINK_SEND_RECV;
+	const int64_t begin_ns = is_call ? end->facts.begin_ns : link->begin_ns;
+	const int64_t end_ns = is_call ? end->facts.end_ns : link->end_ns;
+
+	if (begin_ns < 0 || end_ns < 0)
+		return tap_clock_uncertainty_at(clock, larger(begin_ns, end_ns));
+	return larger(tap_clock_uncertainty_at(clock, begin_ns),
+		      tap_clock_uncertainty_at(clock, end_ns));
+}
+
 int64_t tap_link_uncertainty_ns(const struct tap_link *link)
 {
 	const struct tap_clock *clock, *widest = NULL;
-	int64_t most_ns = 0, second_ns = 0;
+	int64_t end_ns, most_ns = 0, second_ns = 0;
 	bool is_one = true;
 	size_t i;
 
 	for (i = 0; i < link->count; i++) {
 		clock = link->ends[i].process->trace->clock;
-		if (!clock || clock == widest)
+		if (!clock)
 			continue;
 		if (widest && clock->reference != widest->reference)
 			return -1;
-		is_one &= !widest;
-		if (!widest || clock->uncertainty_ns > most_ns) {
-			second_ns = widest ? most_ns : 0;
-			most_ns = clock->uncertainty_ns;
+		is_one &= !widest || clock == widest;
+		end_ns = end_uncertainty_ns(link, &link->ends[i]);
+		if (!widest || clock == widest) {
 			widest = clock;
-		} else if (clock->uncertainty_ns > second_ns) {
-			second_ns = clock->uncertainty_ns;
+			most_ns = larger(most_ns, end_ns);
+		} else if (end_ns > most_ns) {
+			second_ns = most_ns;
+			most_ns = end_ns;
+			widest = clock;
+		} else {
+			second_ns = larger(second_ns, end_ns);
 		}
 	}
 	return is_one ? 0 : most_ns + second_ns;

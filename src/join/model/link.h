@@ -112,8 +112,8 @@ uint64_t tap_link_comm_key(const struct tap_link *link);
 void tap_link_add_op_key(struct tap_buffer *buffer, const struct tap_link *link);
 
 /*
- * The most by which the times of two ends may be wrong to each other: 0 on one host, -1
- * where they may not be compared.
+ * The most by which the link's times of two ends may be wrong to each other: 0 on one
+ * host, -1 where they may not be compared.
  */
 int64_t tap_link_uncertainty_ns(const struct tap_link *link);
 

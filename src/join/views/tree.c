@@ -27,7 +27,7 @@ static int take_tree(void *data, const struct tap_tree *tree)
 	/* A group whose calls were not recorded. */
 	if (!tap_tree_is_wanted(view, tree))
 		return 0;
-	ret = tap_tree_path_find(&view->path, tree, view->view.context);
+	ret = tap_tree_path_find(&view->path, tree);
 	if (ret)
 		return ret;
 	return view->view.settings.is_json ? tap_tree_write_json(view, tree)

@@ -200,8 +200,7 @@ static struct tap_tree_hop last_of(const struct tap_tree *tree)
 	return to;
 }
 
-int tap_tree_path_find(struct tap_tree_path *path, const struct tap_tree *tree,
-		       const struct tap_context *context)
+int tap_tree_path_find(struct tap_tree_path *path, const struct tap_tree *tree)
 {
 	struct tap_tree_hop hop = last_of(tree), next;
 	const int ret = find_all(path, tree);
@@ -217,8 +216,9 @@ int tap_tree_path_find(struct tap_tree_path *path, const struct tap_tree *tree,
 		if (!next.part || next.time_ns < 0)
 			break;
 		/* What comes later on another host's clock may have been before. */
-		path->is_cut = tap_clock_uncertainty_ns(context, hop.part->process,
-							next.part->process) < 0;
+		path->is_cut = tap_clock_uncertainty_ns(hop.part->process, hop.time_ns,
+							next.part->process,
+							next.time_ns) < 0;
 		if (path->is_cut)
 			break;
 		hop = next;

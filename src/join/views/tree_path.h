@@ -44,8 +44,7 @@ struct tap_tree_path {
 const char *tap_tree_moment_name(enum tap_tree_moment moment);
 
 /* Fills a path that is all zero, or empty; returns 0 or -ENOMEM. */
-int tap_tree_path_find(struct tap_tree_path *path, const struct tap_tree *tree,
-		       const struct tap_context *context);
+int tap_tree_path_find(struct tap_tree_path *path, const struct tap_tree *tree);
 void tap_tree_path_free(struct tap_tree_path *path);
 
 #endif

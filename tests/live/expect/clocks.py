@@ -7,8 +7,8 @@ usage: clocks.py JOINT HOST=ALONE,FOLDER,AHEAD_NS,PPM,BASE_NS...
 JOINT is the timeline of all hosts together, ALONE that of one, both as JSON lines; FOLDER
 is the host's recording.  ALONE has the times of the host's own clock, and how that runs is
 known (programs/skewed.c), so the true time of each event of JOINT is known, too.  Prints a
-line for the table of runs: hosts, the largest error, the median and the largest uncertainty of
-a host, the one-way time.
+line for the table of runs: hosts, the largest error, the median uncertainty of a message between
+hosts, the largest of a host, the median one-way time.
 """
 import glob
 import json
@@ -71,25 +71,28 @@ def main():
             truth[span["id"], time] = true
             error = abs(reference.true(span[time]) - true)
             worst[host.name] = max(worst[host.name], error)
-    one_way = []
+    one_way, said = [], []
     for link in joint:
         if link["type"] != "link" or link["kind"] not in ("send-receive", "cts-message"):
             continue
         assert link["end_ns"] >= link["begin_ns"], f"the effect comes first: {link}"
         between = [s.split(".")[0] for s in link["spans"][:2]]
         if link["kind"] == "send-receive" and between[0] != between[1]:
-            one_way.append(truth[link["spans"][1], "end_ns"]
-                           - truth[link["spans"][0], "begin_ns"])
-            assert link["uncertainty_ns"] > 0, link
+            took = truth[link["spans"][1], "end_ns"] - truth[link["spans"][0], "begin_ns"]
+            one_way.append(took)
+            said.append(link["uncertainty_ns"])
+            shown = reference.true(link["end_ns"]) - reference.true(link["begin_ns"])
+            error = abs(shown - took)
+            assert error <= link["uncertainty_ns"] + 1, f"wrong by {error} ns: {link}"
     assert one_way, "no message between hosts"
     for name, clock in clocks.items():
         # A reference says nothing else than its own clock.
         assert clock["clock"] == ("reference" if name == reference.name else "messages"), clocks
         assert worst[name] <= clock["uncertainty_ns"] + 1, \
             f"host {name} is wrong by {worst[name]} ns: {clock}"
-    known = [c["uncertainty_ns"] for c in clocks.values() if c["name"] != reference.name]
     print(f"{len(hosts)} hosts, wrong by {max(worst.values()):.0f} ns,",
-          f"known to {statistics.median(known):.0f} ns, at most {max(known)}",
+          f"messages known to {statistics.median(said):.0f} ns, hosts to",
+          max(clock["uncertainty_ns"] for clock in clocks.values()),
           f"ns, one way {statistics.median(one_way):.0f} ns,",
           "offset", max(abs(c["offset_ns"]) for c in clocks.values()), "ns, drift",
           max(abs(c["drift_ppb"]) for c in clocks.values()), "ppb")
