@@ -97,6 +97,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-generations \
 	tests/golden/traces/net-lost \
 	tests/golden/traces/net-merged \
+	tests/golden/traces/net-merged-old \
 	tests/golden/traces/net-old \
 	tests/golden/traces/net-old-groups \
 	tests/golden/traces/net-one-process \

@@ -21,10 +21,17 @@ struct tap_service_operation {
 	struct tap_net_channel *channel;
 };
 
+#define ADAPTERS_MAX 4 /* that NCCL merges into one */
+
 /* The owners of queue pairs that a thread has created for one connection. */
 struct owners {
 	uint64_t owner; /* whose connection is not found yet */
 	uint64_t untold; /* the same, until any socket has been used */
+	/* Of queue pairs with none of their own, until the thread's next send. */
+	uint64_t made;
+	uint64_t adapters[ADAPTERS_MAX]; /* that have a completion queue of it */
+	size_t adapter_count;
+	bool has_sent; /* sends are recorded */
 };
 
 static int64_t value_of(const struct tap_event *event, size_t i, size_t *ret_count)
@@ -181,26 +188,83 @@ static int take_response(struct tap_net_channels *channels,
 
 /* ---- Queue pairs ---- */
 
+static uint64_t queue_key(uint64_t cq_id)
+{
+	return UINT64_C(1) << 63 | cq_id;
+}
+
+uint64_t tap_net_channel_owner(const struct tap_net_channels *channels,
+			       const struct tap_process *process, uint64_t qp_context,
+			       uint64_t send_cq_id)
+{
+	const uint64_t key = queue_key(send_cq_id);
+	const void *first = tap_table_find(&channels->queues, process->number, key);
+
+	if (qp_context)
+		return qp_context;
+	return first ? (uint64_t) (uintptr_t) first : key;
+}
+
+static struct owners *owners_of(struct tap_net_channels *channels,
+				const struct tap_process *process, int64_t tid)
+{
+	const uint64_t thread = (uint64_t) tid;
+	struct owners *owners = tap_table_find(&channels->threads, process->number, thread);
+
+	if (owners)
+		return owners;
+	owners = calloc(1, sizeof(*owners));
+	if (owners && !tap_table_set(&channels->threads, process->number, thread, owners))
+		return owners;
+	free(owners);
+	return NULL;
+}
+
+static bool has_adapter(const struct owners *owners, uint64_t context)
+{
+	size_t i;
+
+	for (i = 0; i < owners->adapter_count; i++)
+		if (owners->adapters[i] == context)
+			return true;
+	return false;
+}
+
+/*
+ * NCCL makes all queue pairs of a connection, and then tells the peer.  So a completion queue
+ * on another adapter, before the thread has sent anything, is of the same connection.
+ */
+static int note_queue(struct tap_net_channels *channels, const struct tap_process *process,
+		      const struct tap_event *event, struct owners *owners)
+{
+	const uint64_t context = tap_fields_number(&event->fields, "context_id");
+	const uint64_t key = queue_key(tap_fields_number(&event->fields, "send_cq_id"));
+
+	if (tap_table_find(&channels->queues, process->number, key))
+		return 0;
+	if (!owners->made || !owners->has_sent || owners->adapter_count == ADAPTERS_MAX ||
+	    has_adapter(owners, context)) {
+		owners->made = key;
+		owners->adapter_count = 0;
+	}
+	owners->adapters[owners->adapter_count++] = context;
+	return tap_table_set(&channels->queues, process->number, key,
+			     (void *) (uintptr_t) owners->made);
+}
+
 /* Adds the owner of a queue pair to those that the thread has yet to tell its peer of. */
 static int take_queue_pair(struct tap_net_channels *channels,
 			   const struct tap_process *process, const struct tap_event *event)
 {
-	const uint64_t thread = (uint64_t) event->tid;
-	struct owners *owners = tap_table_find(&channels->threads, process->number, thread);
+	const uint64_t qp_context = tap_fields_number(&event->fields, "qp_context");
+	struct owners *owners = owners_of(channels, process, event->tid);
 
-	if (!owners) {
-		owners = malloc(sizeof(*owners));
-		if (!owners || tap_table_set(&channels->threads, process->number, thread,
-					     owners)) {
-			free(owners);
-			return -ENOMEM;
-		}
-	}
-	/* As in netib.c: before 2.23 NCCL sets no owner. */
-	owners->owner = tap_fields_number(&event->fields, "qp_context");
-	if (!owners->owner)
-		owners->owner = UINT64_C(1) << 63 |
-				tap_fields_number(&event->fields, "send_cq_id");
+	if (!owners ||
+	    (!qp_context && note_queue(channels, process, event, owners)))
+		return -ENOMEM;
+	owners->owner = tap_net_channel_owner(
+		channels, process, qp_context,
+		tap_fields_number(&event->fields, "send_cq_id"));
 	owners->untold = owners->owner;
 	return 0;
 }
@@ -229,11 +293,14 @@ static int take_send(struct tap_net_channels *channels, const struct tap_process
 		     const struct tap_event *event)
 {
 	const uint64_t number = tap_fields_number(&event->fields, "socket_id");
-	struct owners *owners = tap_table_find(&channels->threads, process->number,
-					       (uint64_t) event->tid);
+	struct owners *owners = owners_of(channels, process, event->tid);
 	struct tap_net_channel *channel;
 
-	if (!owners || !owners->owner)
+	if (!owners)
+		return -ENOMEM;
+	owners->made = 0;
+	owners->has_sent = true;
+	if (!owners->owner)
 		return 0;
 	if (owners->untold && number &&
 	    tap_table_find(&channels->connected, process->number, number) &&
@@ -299,6 +366,7 @@ static void free_all(void *state)
 	tap_table_free(&channels->addresses);
 	tap_table_free(&channels->sockets);
 	tap_table_free(&channels->owners);
+	tap_table_free(&channels->queues);
 	tap_table_free(&channels->connected);
 	tap_table_free(&channels->numbers);
 	tap_table_free(&channels->receivers);

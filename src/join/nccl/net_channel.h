@@ -42,6 +42,7 @@ struct tap_net_channels {
 	struct tap_table sockets;     /* of NET/IB: the hashes of their addresses */
 	struct tap_table threads;     /* owners of queue pairs not assigned, by thread */
 	struct tap_table owners;      /* connections by (process, owner) */
+	struct tap_table queues;      /* owners by (process, completion queue) */
 	struct tap_table connected;   /* sockets that NCCL's threads connected */
 	struct tap_table numbers;     /* of such sockets, by (process, owner) */
 	struct tap_table receivers;   /* latest connections, by (process, service thread) */
@@ -58,6 +59,13 @@ const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *
 						 const struct tap_process *process,
 						 uint64_t socket, const char *address,
 						 bool is_send);
+/*
+ * The owner of a queue pair.  Before 2.23 NCCL sets none: then it is the first completion queue
+ * of the connection, which has one on each adapter.
+ */
+uint64_t tap_net_channel_owner(const struct tap_net_channels *channels,
+			       const struct tap_process *process, uint64_t qp_context,
+			       uint64_t send_cq_id);
 const struct tap_net_channel *tap_net_channel_of(const struct tap_net_channels *channels,
 						 const struct tap_process *process,
 						 uint64_t owner);

@@ -2,6 +2,7 @@
 /* Finds NCCL's connections, and the role of each of their requests. */
 #include "join/nccl/netib.h"
 
+#include "join/nccl/net_channel.h"
 #include "join/nccl/net_flush.h"
 #include "join/nccl/net_span.h"
 #include "join/model/process.h"
@@ -89,16 +90,14 @@ static void take_region(void *data, const struct tap_process *process, uint64_t 
 /* NULL: not NCCL's, or memory is short. */
 static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 {
-	/*
-	 * Before 2.23 NCCL sets no owner, but each connection has its own completion
-	 * queue.
-	 */
-	const uint64_t key =
-		qp->qp_context ? qp->qp_context : UINT64_C(1) << 63 | qp->send_cq_id;
 	struct tap_net *net;
+	uint64_t key;
 
 	if (qp->observed || !qp->is_known || qp->type != TAP_QP_RC)
 		return qp->observed;
+	key = tap_net_channel_owner(
+		tap_context_state(netib->context, &tap_net_channels_layer), qp->process,
+		qp->qp_context, qp->send_cq_id);
 	net = tap_table_find(&netib->by_owner, qp->process->number, key);
 	if (!net) {
 		net = calloc(1, sizeof(*net));
