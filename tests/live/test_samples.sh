@@ -16,11 +16,14 @@ SOFTVERBS_SYSFS=$work/sysfs
 LD_LIBRARY_PATH=$doubles/verbs:$doubles/cuda:$doubles/nccl:$doubles/nvml
 export SOFTVERBS_SYSFS
 
-# recorded TRACE SOURCES
+# recorded TRACE SOURCES [read]
 recorded()
 {
-    CCLTAP_SAMPLE=$2 "$ccltap" record -o "$work/$1" -- \
-        env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" "$port/hw_counters"
+    recorded_to=$work/$1
+    recorded_from=$2
+    shift 2
+    CCLTAP_SAMPLE=$recorded_from "$ccltap" record -o "$recorded_to" -- \
+        env LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" "$port/hw_counters" "$@"
 }
 
 # lines TRACE: the samples as one JSON record in each line.
@@ -29,7 +32,7 @@ lines()
     "$ccltap" timeline --format jsonl "$work/$1" | grep '"type":"sample"' || true
 }
 
-run 0 "a program that waits for seconds" recorded all ports,threads,gpu
+run 0 "a program that waits for seconds" recorded all ports,threads,gpu read
 same "it says what it says" ok "$(cat "$work/out")"
 lines all >"$work/all.jsonl"
 check "port, thread and GPU say what they count" \
@@ -46,12 +49,24 @@ run 0 "with nothing" recorded none none
 same "nothing is sampled" 0 "$(lines none | wc -l)"
 
 # A rank's kernels do nothing any more: the other's proxy looks for messages in vain.
-run 137 "a transfer that hangs" "$ccltap" record -o "$work/hang" -- timeout -s KILL 5 env \
+"$ccltap" record -o "$work/hang" -- env \
     MININCCL_DEAD_RANK=1 MININCCL_DEAD_OP=2 LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$doubles/cupti" \
-    SOFTVERBS_FABRIC="samples.$$" "$top_builddir/examples/allreduce" -n 2 -i 4
-"$ccltap" timeline --format jsonl "$work/hang" >"$work/hang.jsonl"
-check "the proxy says that it runs" \
-    python3 "$top_srcdir/tests/live/expect/samples.py" --proxies "$work/hang.jsonl"
+    SOFTVERBS_FABRIC="samples.$$" "$top_builddir/examples/allreduce" -n 2 -i 4 >"$work/out" 2>&1 &
+recorder=$!
+proxies()
+{
+    "$ccltap" timeline --format jsonl --overwrite -o "$work/hang.jsonl" "$work/hang" &&
+        python3 "$top_srcdir/tests/live/expect/samples.py" --proxies "$work/hang.jsonl"
+}
+check "of a transfer that hangs the proxy says that it runs" within 60 proxies
+children=$(cat "/proc/$recorder/task/$recorder/children")
+for child in $children; do
+    # The other one is the supervisor.
+    [ "$(cat "/proc/$child/comm")" != allreduce ] || kill -KILL "$child"
+done
+status=0
+wait "$recorder" || status=$?
+same "it is killed" 137 "$status"
 
 run 0 "a driver without NVML" env DOUBLE_NVML_FAILS=1 "$ccltap" record -o "$work/fails" -- \
     env CCLTAP_SAMPLE=gpu LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$programs/samples" \
