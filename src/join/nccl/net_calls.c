@@ -14,6 +14,9 @@
 /* NCCL has 8 messages of a connection under way; a clock that is wrong adds to them. */
 #define PARTS_MAX 1024
 
+/* So many are looked at for what waits behind empty messages. */
+#define WAITING_MAX 256
+
 /* ---- Parts ---- */
 
 static void free_part(struct tap_call_stream *stream, struct tap_call_part *part)
@@ -161,11 +164,35 @@ static enum tap_calls_next take_beside(const struct tap_calls_end *from,
 }
 
 /*
+ * Whether what waits shows a short payload that was sent with its header: then the
+ * receiver's parts are not the sender's.
+ */
+static bool is_beside_shown(const struct tap_calls_end *from,
+			    const struct tap_calls_end *to)
+{
+	const struct tap_call_part *sent = from->control->parts.first;
+	const struct tap_call_part *received = to->control->parts.first;
+
+	while (sent && received) {
+		if (sent->offset == received->offset &&
+		    sent->size >= 2 * HEADER_BYTES && received->size == HEADER_BYTES)
+			return true;
+		if (sent->offset + sent->size < received->offset + received->size)
+			sent = sent->link.after;
+		else
+			received = received->link.after;
+	}
+	return false;
+}
+
+/*
  * Whether a header at both ends is an empty message's, with another part of four bytes
- * behind it: a payload is never followed by another.
+ * behind it: a payload is never followed by another.  Four bytes once more may be
+ * anything, until a short message shows where its payload goes.
  */
 static enum tap_calls_next judge_four(const struct tap_calls_end *from,
-				      const struct tap_calls_end *to, bool has_beside)
+				      const struct tap_calls_end *to, bool has_beside,
+				      bool is_end)
 {
 	const struct tap_call_part *third = second(to->control)->link.after;
 
@@ -173,7 +200,12 @@ static enum tap_calls_next judge_four(const struct tap_calls_end *from,
 		return TAP_CALLS_MESSAGE;
 	if (!third)
 		return TAP_CALLS_WAIT;
-	return third->size == HEADER_BYTES ? TAP_CALLS_UNKNOWN : TAP_CALLS_MESSAGE;
+	if (third->size != HEADER_BYTES || is_beside_shown(from, to))
+		return TAP_CALLS_MESSAGE;
+	return is_end || from->control->count > WAITING_MAX ||
+			       to->control->count > WAITING_MAX
+		       ? TAP_CALLS_UNKNOWN
+		       : TAP_CALLS_WAIT;
 }
 
 /* The sender has sent a header alone, on the only socket. */
@@ -199,7 +231,7 @@ static enum tap_calls_next take_behind(const struct tap_calls_end *from,
 	}
 	if (sent->size < HEADER_BYTES)
 		return TAP_CALLS_UNKNOWN;
-	next = judge_four(from, to, has_beside);
+	next = judge_four(from, to, has_beside, is_end);
 	return next == TAP_CALLS_MESSAGE ? end_message(from, to, 0, ret_message) : next;
 }
 

@@ -255,16 +255,22 @@ static void give_up(struct tap_socket_net *net)
 		tap_calls_give_up(&socket->calls);
 }
 
-/* Whether the process's NCCL is seen to send short payloads with their headers. */
+/* Whether NCCL at either end is seen to send short payloads with their headers: both do. */
 static bool has_beside(const struct tap_net_sockets *sockets,
 		       const struct tap_socket_net *from)
 {
-	return tap_table_find(&sockets->beside, from->end.process->number, 0);
+	return tap_table_find(&sockets->beside, from->end.process->number, 0) ||
+	       tap_table_find(&sockets->beside, from->end.peer->process->number, 0);
 }
 
 static int note_beside(struct tap_net_sockets *sockets, struct tap_socket_net *from)
 {
-	return tap_table_set(&sockets->beside, from->end.process->number, 0, from);
+	const int ret =
+		tap_table_set(&sockets->beside, from->end.process->number, 0, from);
+
+	return ret ? ret
+		   : tap_table_set(&sockets->beside, from->end.peer->process->number, 0,
+				   from);
 }
 
 /* Emits the messages that what has passed over a connection shows. */
