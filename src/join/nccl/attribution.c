@@ -195,6 +195,7 @@ static int try_one(struct tap_attribution *attribution, struct tap_net_route *ro
 				&(struct tap_served){.message = message,
 						     .from = candidate.from,
 						     .to = candidate.to,
+						     .is_mixed = candidate.is_mixed,
 						     .step = TAP_STEP_UNKNOWN,
 						     .known = TAP_KNOWN_INFERRED,
 						     .why = TAP_WHY_TIMES});

@@ -217,6 +217,7 @@ static enum tap_candidates look_at(const struct tap_candidate_world *world,
 	const uint64_t end = find_end(world, &series, message);
 	uint64_t begin;
 
+	candidate->is_mixed = false;
 	candidate->from_member = pair->from;
 	candidate->to_member = pair->to;
 	if ((series.from && series.from->is_irregular) ||
@@ -254,6 +255,20 @@ bool tap_candidates_have(const struct tap_candidate_world *world,
 	       TAP_CANDIDATES_NONE;
 }
 
+static bool is_one_kernel(const struct tap_op_kernel *a, const struct tap_op_kernel *b)
+{
+	return a->work.run.device == b->work.run.device &&
+	       a->work.run.number == b->work.run.number;
+}
+
+/* Whether two kinds of operations lead to one kernel: it carries out both. */
+static bool are_of_one_kernel(const struct tap_candidate *a,
+			      const struct tap_candidate *b)
+{
+	return a->from_member == b->from_member && a->to_member == b->to_member &&
+	       is_one_kernel(a->from, b->from) && is_one_kernel(a->to, b->to);
+}
+
 enum tap_candidates tap_candidates_find(const struct tap_candidate_world *world,
 					const struct tap_rank_pair *pairs, size_t count,
 					const struct tap_message_facts *message,
@@ -269,6 +284,11 @@ enum tap_candidates tap_candidates_find(const struct tap_candidate_world *world,
 		one = look_at(world, &pairs[i / 2], i % 2, message, &found);
 		if (one == TAP_CANDIDATES_NONE)
 			continue;
+		if (all == TAP_CANDIDATES_ONE && one == all &&
+		    are_of_one_kernel(candidate, &found)) {
+			candidate->is_mixed = true;
+			continue;
+		}
 		if (all != TAP_CANDIDATES_NONE)
 			return TAP_CANDIDATES_SEVERAL;
 		all = one;

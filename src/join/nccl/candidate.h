@@ -48,6 +48,7 @@ enum tap_candidates {
 
 /* The kernel on both ranks; its `first` is the same. */
 struct tap_candidate {
+	bool is_mixed; /* of a group: its operations are numbered apart */
 	const struct tap_member *from_member, *to_member;
 	const struct tap_op_kernel *from, *to;
 };

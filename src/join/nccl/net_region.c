@@ -18,6 +18,7 @@
 struct run {
 	struct service *service;
 	unsigned int count;
+	bool is_of_connection; /* queue pairs were made before */
 	uint64_t lengths[PROTOCOLS]; /* of the first regions */
 	uint64_t latest;	     /* address of the latest one */
 	struct run *next;	     /* of the thread */
@@ -26,6 +27,10 @@ struct run {
 /* A thread that registers memory. */
 struct service {
 	bool is_open; /* the latest run may go on */
+	/* Connections whose queue pairs are made, and memory is not registered. */
+	unsigned int made;
+	uint64_t owner; /* of the latest queue pair */
+	uint64_t pool_length; /* 0: none is known */
 	struct run *runs;
 	uint64_t lengths[PROTOCOLS]; /* of all connections; 0: none is known */
 };
@@ -85,6 +90,8 @@ static struct run *open_run(struct tap_net_regions *regions, struct service *ser
 	run->service = service;
 	run->next = service->runs;
 	service->runs = run;
+	run->is_of_connection = service->made;
+	service->made -= service->made > 0;
 	service->is_open = true;
 	regions->open++;
 	return run;
@@ -170,6 +177,18 @@ static bool is_connection(const struct run *run)
 	return true;
 }
 
+/* Whether a run is the pool of connections for sends and receives. */
+static bool is_pool(const struct run *run)
+{
+	struct service *service = run->service;
+
+	if (run->count != 1 || !run->is_of_connection ||
+	    (service->pool_length && service->pool_length != run->lengths[0]))
+		return false;
+	service->pool_length = run->lengths[0];
+	return true;
+}
+
 struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions,
 					   const struct tap_process *process,
 					   uint64_t addr, uint64_t bytes)
@@ -184,8 +203,11 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 		return (struct tap_net_buffer){0};
 	region = &own->regions.items[at];
 	slot_bytes = region->length / SLOTS;
-	if (addr < region->addr || bytes > region->addr + region->length - addr ||
-	    !is_connection(region->run) || (addr - region->addr) % slot_bytes)
+	if (addr < region->addr || bytes > region->addr + region->length - addr)
+		return (struct tap_net_buffer){0};
+	if (is_pool(region->run))
+		return (struct tap_net_buffer){.is_pool = true};
+	if (!is_connection(region->run) || (addr - region->addr) % slot_bytes)
 		return (struct tap_net_buffer){0};
 	return (struct tap_net_buffer){.protocol = TAP_NET_PROTOCOL_LL + region->place,
 				       .slot = (unsigned int) ((addr - region->addr) /
@@ -197,12 +219,33 @@ struct tap_net_buffer tap_net_buffer_common(const struct tap_net_buffer *sent_fr
 					    const struct tap_net_buffer *received_in)
 {
 	const bool are_alike = sent_from->protocol == received_in->protocol &&
-			       sent_from->slot == received_in->slot;
+			       sent_from->slot == received_in->slot &&
+			       sent_from->is_pool == received_in->is_pool;
 
 	return are_alike ? *sent_from : (struct tap_net_buffer){0};
 }
 
 /* ---- The layer ---- */
+
+static int take_queue_pair(struct tap_net_regions *regions,
+			   const struct tap_process *process, const struct tap_event *event)
+{
+	const uint64_t owner = tap_fields_number(&event->fields, "qp_context");
+	struct service *service;
+
+	if (!owner || !tap_threads_find(tap_context_state(regions->context,
+							  &tap_threads_layer),
+					process, event->tid))
+		return 0;
+	service = get(&regions->threads, process->number, (uint64_t) event->tid,
+		      sizeof(*service));
+	if (!service)
+		return -ENOMEM;
+	close_run(regions, service);
+	service->made += owner != service->owner;
+	service->owner = owner;
+	return 0;
+}
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
@@ -211,6 +254,8 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 
 	if (event->kind == TAP_EVENT_VERBS && event->verbs == TAP_VERBS_MR)
 		return take_region(regions, process, event);
+	if (event->kind == TAP_EVENT_VERBS && event->verbs == TAP_VERBS_QP)
+		return take_queue_pair(regions, process, event);
 	if (!regions->open || event->tid < 0)
 		return 0;
 	service =

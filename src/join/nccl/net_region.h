@@ -29,6 +29,11 @@ struct tap_net_buffer {
 	enum tap_net_protocol protocol;
 	unsigned int slot;   /* 0 to 7: the step modulo 8; if protocol is known */
 	uint64_t slot_bytes; /* likewise */
+	/*
+	 * It is of no connection alone: those for sends and receives share a pool, the
+	 * only memory that is registered when the first of them is connected.
+	 */
+	bool is_pool;
 };
 
 struct tap_net_regions {

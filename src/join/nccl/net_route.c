@@ -194,7 +194,9 @@ static int64_t index_of(const struct tap_net_passed *message)
 {
 	const int64_t index = common(message, "connection_index");
 
-	return index < 0 && message->buffer.protocol ? 0 : index;
+	if (index >= 0)
+		return index;
+	return message->buffer.protocol ? 0 : message->buffer.is_pool ? 1 : -1;
 }
 
 static struct tap_message_times times_of(const struct tap_net_passed *message)
