@@ -92,6 +92,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net.h \
 	src/join/nccl/net_calls.c src/join/nccl/net_calls.h \
 	src/join/nccl/net_channel.c src/join/nccl/net_channel.h \
+	src/join/nccl/net_guest.c src/join/nccl/net_guest.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
 	src/join/nccl/net_match.c src/join/nccl/net_match.h \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \

@@ -24,6 +24,9 @@
  */
 #define TRIES_MAX 256
 
+/* Which of several ranks a connection is for is looked for so often, for one message. */
+#define SENDER_TRIES_MAX 8
+
 /*
  * So many messages and kernels are new before the messages of a connection are looked at
  * again, and half as many as there are, so that each is looked at a few times only.
@@ -141,6 +144,24 @@ static enum tap_why why_not(enum tap_candidates found)
 	}
 }
 
+/* Whether they hide it in a process of a rank that may have sent, or received. */
+static bool are_hidden(const struct tap_attribution *attribution,
+		       const struct tap_net_route *route, int64_t from_ns, int64_t to_ns)
+{
+	size_t i;
+
+	if (is_hidden(attribution, route->from, from_ns) ||
+	    is_hidden(attribution, route->to, to_ns))
+		return true;
+	for (i = 0; i < route->pairs.count; i++) {
+		const struct tap_process *from = route->pairs.items[i].from->process;
+
+		if (from != route->from && is_hidden(attribution, from, from_ns))
+			return true;
+	}
+	return false;
+}
+
 /* Whether any kernel of one of the communicators has been reported, on both ranks. */
 static bool has_kernels(const struct tap_attribution *attribution,
 			const struct tap_net_route *route)
@@ -183,15 +204,15 @@ static int try_one(struct tap_attribution *attribution, struct tap_net_route *ro
 	*ret_is_gone = true;
 	if (!route->pairs.count)
 		return leave_out(attribution, route, message, TAP_WHY_PEER_UNKNOWN);
-	if (is_hidden(attribution, route->from, message->facts.posted_ns) ||
-	    is_hidden(attribution, route->to, message->facts.arrived_ns))
+	if (are_hidden(attribution, route, message->facts.posted_ns,
+		       message->facts.arrived_ns))
 		return leave_out(attribution, route, message, TAP_WHY_GRAPH);
 	found = tap_candidates_find(&world, route->pairs.items, route->pairs.count,
 				    &facts, &candidate);
 	if (found == TAP_CANDIDATES_ONE) {
 		ret = emit_link(attribution, route,
-				&(struct tap_rank_pair){candidate.from_member,
-							candidate.to_member},
+				&(struct tap_rank_pair){.from = candidate.from_member,
+							.to = candidate.to_member},
 				&(struct tap_served){.message = message,
 						     .from = candidate.from,
 						     .to = candidate.to,
@@ -267,22 +288,111 @@ static int carry_out(struct tap_attribution *attribution, struct tap_net_route *
 	return ret;
 }
 
+/* ---- Which rank a connection is for ---- */
+
+/* Whether the messages cannot be of the rank. */
+static bool is_contradicted(const struct tap_attribution *attribution,
+			    const struct tap_net_route *route,
+			    const struct tap_member *sender)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	const struct tap_routed_message *message;
+	struct tap_candidate candidate;
+	size_t i;
+
+	for (message = route->messages.first; message;
+	     message = message->of_route.after) {
+		const struct tap_message_facts facts = tap_net_route_facts(message);
+		bool is_possible = false;
+
+		for (i = 0; !is_possible && i < route->pairs.count; i++)
+			is_possible = route->pairs.items[i].made_for == sender &&
+				      tap_candidates_find(&world, &route->pairs.items[i],
+							  1, &facts, &candidate) !=
+					      TAP_CANDIDATES_NONE;
+		if (!is_possible)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Refutes the ranks that the messages contradict, where the connection may be for one of
+ * several.  *ret_is_one: it is for one.
+ */
+static int find_sender(struct tap_attribution *attribution, struct tap_net_route *route,
+		       bool *ret_is_one)
+{
+	const struct tap_member *sender = tap_net_route_sender(route, NULL), *next;
+	size_t left = 0;
+	int ret = 0;
+
+	for (; sender && !ret; sender = next) {
+		next = tap_net_route_sender(route, sender);
+		if (!is_contradicted(attribution, route, sender))
+			left++;
+		else
+			ret = tap_net_route_refute(&attribution->routes, route, sender);
+	}
+	*ret_is_one = left == 1;
+	return ret;
+}
+
+/* Whether all ranks that it may be of have reported their kernels from its time on. */
+static bool is_reported(const struct tap_attribution *attribution,
+			const struct tap_net_route *route,
+			const struct tap_routed_message *message)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	size_t i;
+
+	for (i = 0; i < route->pairs.count; i++)
+		if (!tap_candidates_are_reported(&world, &route->pairs.items[i],
+						 &message->facts))
+			return false;
+	return true;
+}
+
+/* Leaves out what may be of any of several ranks, unless more may become known of it. */
+static int leave_ambiguous(struct tap_attribution *attribution,
+			   struct tap_net_route *route, bool is_last)
+{
+	struct tap_routed_message *message, *after;
+
+	for (message = route->messages.first; message; message = after) {
+		after = message->of_route.after;
+		if (!is_last && (!is_reported(attribution, route, message) ||
+				 ++message->tries <= SENDER_TRIES_MAX))
+			break;
+		leave_out(attribution, route, message,
+			  route->pairs.count ? TAP_WHY_AMBIGUOUS : TAP_WHY_PEER_UNKNOWN);
+	}
+	return 0;
+}
+
+/* ---- The messages of a connection, in their order ---- */
+
 /* Whether they may be of ranks that run their operations in a known order. */
 static bool is_ordered(const struct tap_attribution *attribution,
 		       const struct tap_net_route *route)
 {
-	return route->pairs.count && !is_hidden(attribution, route->from, INT64_MAX) &&
-	       !is_hidden(attribution, route->to, INT64_MAX);
+	return route->pairs.count && !route->is_shared &&
+	       !are_hidden(attribution, route, INT64_MAX, INT64_MAX);
 }
 
 /* All of them, in their order. */
 static int try_route(struct tap_attribution *attribution, struct tap_net_route *route,
 		     bool is_last)
 {
-	bool is_any = true;
+	bool is_any = true, is_one = true;
 	int ret = 0;
 
 	route->order.fresh = 0;
+	if (!route->is_shared && route->messages.first &&
+	    tap_net_route_sender(route, NULL))
+		ret = find_sender(attribution, route, &is_one);
+	if (ret || !is_one)
+		return ret ? ret : leave_ambiguous(attribution, route, is_last);
 	if (!is_ordered(attribution, route))
 		return try_each(attribution, route, is_last);
 	while (!ret && is_any && route->messages.first) {

@@ -16,6 +16,7 @@
 /* Two ranks of one communicator. */
 struct tap_rank_pair {
 	const struct tap_member *from, *to;
+	const struct tap_member *made_for; /* whose connection it is; NULL: one's own */
 };
 
 /* Operations of two ranks with common numbers; NULL: none is known. */

@@ -50,6 +50,7 @@ struct tap_net {
 	size_t qp_count; /* queue pairs not destroyed */
 	bool is_late;	 /* existed before recording began */
 	int64_t tid;	 /* of the thread that made it, -1 unknown */
+	int64_t made_ns; /* when that was; INT64_MIN unknown */
 	
 	struct tap_net *peer;
 	struct tap_net *next; /* of all */

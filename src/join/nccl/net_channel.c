@@ -163,6 +163,33 @@ static int take_request(struct tap_net_channels *channels, const struct tap_proc
 	return ret ? ret : add_operation(channels, process, event, type, channel);
 }
 
+/* What connections have in common that share queue pairs. */
+static uint64_t shared_key(const struct tap_net_channel *channel)
+{
+	return (uint64_t) channel->tid << 40 ^ (uint64_t) channel->peer_rank << 16 ^
+	       (uint64_t) channel->channel;
+}
+
+/* A sender that is connected without a socket of its own sends over another one. */
+static int end_connect(struct tap_net_channels *channels,
+		       const struct tap_process *process, struct tap_net_channel *channel)
+{
+	channel->is_connected = true;
+	if (!channel->has_setup || !channel->is_send || channel->index != 1 ||
+	    channel->has_socket)
+		return 0;
+	return tap_table_set(&channels->shared, process->number, shared_key(channel),
+			     channel);
+}
+
+bool tap_net_channel_is_shared(const struct tap_net_channels *channels,
+			       const struct tap_net_channel *channel)
+{
+	return channel->has_setup && channel->is_send && channel->index == 1 &&
+	       tap_table_find(&channels->shared, channel->process->number,
+			      shared_key(channel));
+}
+
 static int take_response(struct tap_net_channels *channels,
 			 const struct tap_process *process, const struct tap_event *event)
 {
@@ -181,7 +208,7 @@ static int take_response(struct tap_net_channels *channels,
 	else if (operation->type == SETUP)
 		ret = set_address(channels, process, event, operation->channel);
 	else if (operation->type == CONNECT)
-		operation->channel->is_connected = true;
+		ret = end_connect(channels, process, operation->channel);
 	free(operation);
 	return ret;
 }
@@ -281,6 +308,8 @@ static int note_socket(struct tap_net_channels *channels, const struct tap_proce
 					 hash(address, !is_accepted))
 			: NULL;
 
+	if (channel && !is_accepted)
+		channel->has_socket = true;
 	if (!is_accepted &&
 	    tap_table_set(&channels->connected, process->number, number, channels))
 		return -ENOMEM;
@@ -370,6 +399,7 @@ static void free_all(void *state)
 	tap_table_free(&channels->connected);
 	tap_table_free(&channels->numbers);
 	tap_table_free(&channels->receivers);
+	tap_table_free(&channels->shared);
 }
 
 const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *channels,

@@ -24,6 +24,7 @@ struct tap_net_channel {
 	int64_t transport;		   /* NCCL's number, -1 unknown */
 	bool is_send;
 	bool is_connected;
+	bool has_socket; /* was connected to its address */
 	bool has_setup; /* the next are known; only of the network */
 	int64_t rank, channel, peer_rank, index;
 	struct tap_net_channel *next; /* of all */
@@ -46,6 +47,7 @@ struct tap_net_channels {
 	struct tap_table connected;   /* sockets that NCCL's threads connected */
 	struct tap_table numbers;     /* of such sockets, by (process, owner) */
 	struct tap_table receivers;   /* latest connections, by (process, service thread) */
+	struct tap_table shared;      /* connections that others share, by what they are for */
 	struct tap_net_channel *all;
 };
 
@@ -89,6 +91,13 @@ int64_t tap_net_channels_rank(const struct tap_net_channels *channels,
 /* Whether the two are what the ends of one connection say of themselves. */
 bool tap_net_channels_agree(const struct tap_net_channel *a,
 			    const struct tap_net_channel *b);
+
+/*
+ * Whether the sender posts for several ranks on this connection: NCCL has asked for
+ * another one to the same peer, and made none.
+ */
+bool tap_net_channel_is_shared(const struct tap_net_channels *channels,
+			       const struct tap_net_channel *channel);
 
 /* Adds what is known of a connection to a span's fields; NULL: nothing. */
 void tap_net_channel_describe(const struct tap_net_channel *channel,

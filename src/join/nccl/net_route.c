@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "join/model/process.h"
+#include "join/nccl/net_guest.h"
 #include "join/nccl/thread.h"
 
 /* ---- Which ranks ---- */
@@ -60,13 +61,66 @@ static bool is_made_for(const struct tap_net_routes *routes, int64_t rank,
 	return rank < 0;
 }
 
+/*
+ * The rank of the communicator that a thread was made for, `served`, that this one is:
+ * itself or, of a communicator that was split off and may share its threads, an ancestor.
+ */
+static const struct tap_member *top_of(const struct tap_net_routes *routes,
+				       const struct tap_member *served,
+				       const struct tap_member *member)
+{
+	unsigned int depth;
+
+	for (depth = 0; served && member && depth < DEPTH_MAX; depth++) {
+		if (tap_member_comm(member) == tap_member_comm(served))
+			return member;
+		member = parent_of(routes, member);
+	}
+	return NULL;
+}
+
+static bool is_refuted(const struct tap_net_route *route, const struct tap_member *sender)
+{
+	size_t i;
+
+	for (i = 0; i < route->refuted.count; i++)
+		if (route->refuted.items[i] == sender)
+			return true;
+	return false;
+}
+
+/*
+ * Whether the rank may have sent, by the thread that was made for `served`: its own, or
+ * that of another rank of its host (PXN).  Where that is not known to be one rank,
+ * *ret_made_for is the one that it would be.
+ */
+static bool may_send(const struct tap_net_routes *routes,
+		     const struct tap_net_route *route, const struct tap_member *served,
+		     const struct tap_member *member,
+		     const struct tap_member **ret_made_for)
+{
+	const bool is_own = member->process == route->from &&
+			    may_serve(routes, served, member);
+	const struct tap_member *top = top_of(routes, served, member);
+	const bool is_guest = top && top != served &&
+			      member->process->trace == route->from->trace;
+
+	*ret_made_for = NULL;
+	if (!route->is_shared && (route->from_rank >= 0 || !route->has_guests))
+		return (is_own && is_made_for(routes, route->from_rank, member)) ||
+		       (is_guest && top->rank == route->from_rank);
+	*ret_made_for = top;
+	return top && (is_own || is_guest) && !is_refuted(route, top);
+}
+
 static int add_pairs(struct tap_net_routes *routes, struct tap_net_route *route,
-		     const struct tap_member *from, const struct tap_member *served)
+		     const struct tap_member *from, const struct tap_member *made_for,
+		     const struct tap_member *served)
 {
 	const struct tap_member *to;
 
 	for (to = tap_member_comm(from)->members; to; to = to->next) {
-		const struct tap_rank_pair pair = {from, to};
+		const struct tap_rank_pair pair = {from, to, made_for};
 
 		if (to == from || to->process != route->to || to->rank < 0 ||
 		    to->rank == from->rank || !may_serve(routes, served, to) ||
@@ -80,13 +134,27 @@ static int add_pairs(struct tap_net_routes *routes, struct tap_net_route *route,
 	return 0;
 }
 
+/* Of messages that are told late the thread may have ended. */
+static const struct tap_member *served_by_sender(const struct tap_net_routes *routes,
+						 const struct tap_net_route *route)
+{
+	const struct tap_member *member;
+	enum tap_known known;
+
+	if (!route->has_guests && !route->is_shared)
+		return tap_threads_serves(routes->threads, route->from, route->from_tid);
+	member = tap_threads_served(routes->threads, route->from, route->from_tid,
+				    &known);
+	return member && known != TAP_KNOWN_INFERRED ? member : NULL;
+}
+
 static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route)
 {
 	const struct tap_comms *comms = &routes->context->comms;
-	const struct tap_member *sender =
-		tap_threads_serves(routes->threads, route->from, route->from_tid);
+	const struct tap_member *sender = served_by_sender(routes, route);
 	const struct tap_member *receiver =
 		tap_threads_serves(routes->threads, route->to, route->to_tid);
+	const struct tap_member *made_for;
 	size_t i;
 	int ret = 0;
 
@@ -97,10 +165,8 @@ static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route
 	for (i = 0; !ret && i < comms->member_count; i++) {
 		const struct tap_member *from = comms->members[i];
 
-		if (from->process == route->from && from->rank >= 0 &&
-		    may_serve(routes, sender, from) &&
-		    is_made_for(routes, route->from_rank, from))
-			ret = add_pairs(routes, route, from, receiver);
+		if (from->rank >= 0 && may_send(routes, route, sender, from, &made_for))
+			ret = add_pairs(routes, route, from, made_for, receiver);
 	}
 	return ret;
 }
@@ -145,6 +211,7 @@ static struct tap_net_route *route_of(struct tap_net_routes *routes,
 	route->from = message->send->process;
 	route->to = receive->process;
 	route->members = SIZE_MAX;
+	route->made_ns = message->made_ns;
 	start_order(route);
 	return route;
 }
@@ -158,21 +225,58 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 	const int64_t from_rank = number_of(message->receive, "peer_rank");
 	const int64_t to_rank = number_of(message->send, "peer_rank");
 	const uint64_t before = route->ranks;
+	const bool may_have =
+		from_rank < 0 &&
+		tap_net_guests_are_there(tap_context_state(routes->context,
+							   &tap_net_guests_layer),
+					 route->from, route->made_ns);
+	const bool is_shared = message->is_shared || (may_have && message->is_grouped);
 	int ret;
 
 	*ret_has_changed = route->changes != comms->changes ||
 			   route->members != comms->member_count ||
 			   route->from_tid != from_tid || route->to_tid != to_tid ||
-			   route->from_rank != from_rank || route->to_rank != to_rank;
+			   route->from_rank != from_rank || route->to_rank != to_rank ||
+			   (may_have && !route->has_guests) ||
+			   (is_shared && !route->is_shared);
 	if (!*ret_has_changed)
 		return 0;
 	route->from_tid = from_tid;
 	route->to_tid = to_tid;
 	route->from_rank = from_rank;
 	route->to_rank = to_rank;
+	route->has_guests |= may_have;
+	route->is_shared |= is_shared;
 	ret = find_pairs(routes, route);
 	if (!ret && route->ranks != before)
 		start_order(route);
+	return ret;
+}
+
+const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
+					      const struct tap_member *before)
+{
+	const struct tap_member *next = NULL;
+	size_t i;
+
+	for (i = 0; i < route->pairs.count; i++) {
+		const struct tap_member *one = route->pairs.items[i].made_for;
+
+		if (one && (!before || one->number > before->number) &&
+		    (!next || one->number < next->number))
+			next = one;
+	}
+	return next;
+}
+
+int tap_net_route_refute(struct tap_net_routes *routes, struct tap_net_route *route,
+			 const struct tap_member *sender)
+{
+	int ret = tap_vec_add(&route->refuted, sender) ? -ENOMEM : 0;
+
+	if (!ret)
+		ret = find_pairs(routes, route);
+	start_order(route);
 	return ret;
 }
 
@@ -292,6 +396,9 @@ struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *me
 {
 	struct tap_message_facts facts = message->facts;
 
+	/* Messages of several ranks have no order. */
+	if (message->route->is_shared)
+		return facts;
 	facts.posted_ns = message->posted_ns;
 	facts.arrived_ns = message->arrived_ns;
 	return facts;
@@ -307,6 +414,7 @@ void tap_net_routes_free(struct tap_net_routes *routes)
 	while ((route = routes->all)) {
 		routes->all = route->next;
 		tap_vec_free(&route->pairs);
+		tap_vec_free(&route->refuted);
 		tap_run_counts_free(&route->order.counts);
 		free(route);
 	}

@@ -26,7 +26,10 @@ struct tap_net_passed {
 	const struct tap_span *send, *receive;
 	int64_t posted_ns;  /* when its first post began */
 	int64_t arrived_ns; /* when the receiver had seen all of it */
+	int64_t made_ns;    /* when the sender made the connection; INT64_MIN unknown */
 	uint64_t bytes;
+	bool is_grouped; /* it is made of several requests */
+	bool is_shared;	 /* several ranks send over the connection, by one of them */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
 
@@ -76,7 +79,14 @@ struct tap_net_route {
 	const struct tap_process *from, *to;
 	int64_t from_tid, to_tid;   /* threads of the latest message */
 	int64_t from_rank, to_rank; /* as NCCL set the connection up; -1 unknown */
+	int64_t made_ns;	    /* by the sender; INT64_MIN unknown */
 	TAP_VEC(struct tap_rank_pair) pairs;
+	/*
+	 * Its sender may post for other ranks of its host (PXN): for one of them over
+	 * this connection or, is_shared, for several.
+	 */
+	bool has_guests, is_shared;
+	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */
 	size_t members;	  /* there were at that time */
 	uint64_t ranks;	  /* a hash of all pairs */
@@ -113,6 +123,16 @@ void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *rou
 
 /* What is known of the message, and of its neighbours where that says more. */
 struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *message);
+
+/*
+ * Each of the ranks that the connection may be for, while there are several: the next
+ * one after `before` (NULL: the first); NULL: no more.
+ */
+const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
+					      const struct tap_member *before);
+/* It is not for this rank.  Returns 0 or -ENOMEM. */
+int tap_net_route_refute(struct tap_net_routes *routes, struct tap_net_route *route,
+			 const struct tap_member *sender);
 
 void tap_net_routes_free(struct tap_net_routes *routes);
 

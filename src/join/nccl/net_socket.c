@@ -19,6 +19,7 @@ struct tap_socket_end {
 	const struct tap_process *process;
 	uint64_t number;
 	int64_t tid; /* of the thread that made it, -1 unknown */
+	int64_t made_ns; /* when that was; INT64_MIN unknown */
 	bool is_accepted;
 	char *local, *peer;
 	uint64_t use;
@@ -94,6 +95,7 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	net->end.net_id = tap_netib_new_id(netib, socket->process);
 	net->key = key;
 	net->tid = socket->tid;
+	net->end.made_ns = socket->made_ns;
 	net->ordinal = socket->number;
 	net->listener = strdup(listener(socket));
 	net->next = sockets->all_nets;
@@ -371,6 +373,8 @@ static int make_socket(struct tap_net_sockets *sockets, const struct tap_process
 	socket->process = process;
 	socket->number = number;
 	socket->tid = event->net == TAP_NET_STATEDUMP ? -1 : event->tid;
+	socket->made_ns =
+		event->net == TAP_NET_STATEDUMP ? INT64_MIN : event->time_ns;
 	socket->index = -1;
 	socket->is_accepted = tap_fields_number(&event->fields, "accepted");
 	socket->local = copy(event, "local");

@@ -259,12 +259,19 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 	struct tap_attribution *attribution =
 		tap_context_state(context, &tap_attribution_layer);
 	const enum tap_why why = doubt(qps, message);
+	const struct tap_net_channel *channel = tap_net_channel(context, message->from);
 	const struct tap_net_passed added = {
 		.send = send,
 		.receive = receive,
 		.posted_ns = message->begin_ns,
 		.arrived_ns = message->received_ns,
+		.made_ns = message->from->made_ns,
 		.bytes = tap_net_message_bytes(message),
+		.is_grouped = message->requests > 1,
+		.is_shared = channel &&
+			     tap_net_channel_is_shared(
+				     tap_context_state(context, &tap_net_channels_layer),
+				     channel),
 		.buffer = *buffer};
 
 	if (!why)

@@ -103,6 +103,7 @@ static int ascribe(struct tap_streams *streams, const struct tap_stream_message 
 					       .receive = received->span,
 					       .posted_ns = sent->begin_ns,
 					       .arrived_ns = received->end_ns,
+					       .made_ns = sent->end->made_ns,
 					       .bytes = sent->size};
 
 	return tap_attribution_message(tap_context_state(streams->context,

@@ -35,6 +35,7 @@ struct tap_stream_end {
 	const struct tap_process *process;
 	bool is_sender;
 	uint64_t net_id;
+	int64_t made_ns; /* INT64_MIN unknown */
 	const struct tap_stream_end *peer; /* NULL unknown */
 
 	uint64_t last_number;

@@ -110,6 +110,7 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		net->process = qp->process;
 		net->key = key;
 		net->tid = qp->tid;
+		net->made_ns = qp->made_ns;
 		
 		net->next = netib->all;
 		netib->all = net;

@@ -76,7 +76,9 @@ static int emit_span(struct tap_proxy_ops *ops, const struct op *op,
 						 .number = ++ops->count,
 						 .is_receive = !op->is_send}};
 	span->member = (struct tap_member *) op->member;
-	span->operation.comm_id = op->member->comm_id;
+	/* Of a rank that this one posts for, the communicator is another process's. */
+	if (op->member->process == op->process)
+		span->operation.comm_id = op->member->comm_id;
 	span->operation.number = op->op_number;
 	span->operation.peer = op->peer_rank;
 	span->gpu.call = op->operation;
@@ -272,11 +274,12 @@ static struct op *op_of(struct tap_proxy_ops *ops, const struct tap_net_route *r
 			const struct tap_link *link, bool is_send)
 {
 	const struct tap_link_end *message = &link->ends[is_send ? 1 : 2];
-	const uint64_t kernel = link->ends[is_send ? 0 : 3].work.run.number;
+	const struct tap_link_end *kernel = &link->ends[is_send ? 0 : 3];
 	struct op *op = tap_table_find(&ops->by_end, end_key(message->process, is_send),
 				       message->work.message.net_id);
 
-	while (op && op->kernel.run.number != kernel)
+	while (op && (op->member != kernel->member ||
+		      op->kernel.run.number != kernel->work.run.number))
 		op = op->next;
 	return op ? op : make_op(ops, route, link, is_send);
 }

@@ -330,6 +330,7 @@ int tap_qp_made(struct tap_qps *qps, const struct tap_process *process,
 	is_new = !qp->generations;
 	know(qps, qp, event);
 	qp->tid = is_statedump ? -1 : event->tid;
+	qp->made_ns = is_statedump ? INT64_MIN : event->time_ns;
 	generation =
 		tap_qp_generation(qp, is_statedump ? tap_event_number(event, "generation")
 						   : 1);

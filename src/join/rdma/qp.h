@@ -61,6 +61,7 @@ struct tap_qp {
 	uint64_t send_cq_id;
 	uint64_t qp_context;
 	int64_t tid; /* of the thread that made it, -1 unknown */
+	int64_t made_ns; /* when that was; INT64_MIN unknown */
 	void *observed; /* data of the observer */
 	bool is_sig_all;
 	bool is_known; /* its creation or state dump is in the trace */
