@@ -32,10 +32,10 @@ same "each reset begins a life" "1 2 3 4 5" \
     "$(events "$work/reset" | sed -n 's/.* verbs:post_[a-z]*: .* generation = \([0-9]*\),.*/\1/p' |
         uniq | tr '\n' ' ' | sed 's/ $//')"
 way threads "threads that share a queue pair"
-COUNT_SLOW_US=20000
-export COUNT_SLOW_US
+COUNT_TOGETHER=2
+export COUNT_TOGETHER
 way race "threads that are in a post at once"
-unset COUNT_SLOW_US
+unset COUNT_TOGETHER
 same "all ten posts are told to have raced" "raced 10" \
     "$(events "$work/race" | python3 "$trace_py" --raced | grep raced)"
 same "those of one thread after the other are not" "raced 0" \

@@ -4,7 +4,7 @@
  * ends.  It shares nothing with ccltap: preloaded behind it, it sees what the provider is
  * given.  To the file that COUNT_TO names it appends one line:
  *	sent N received N failed N completed N polls N
- * COUNT_SLOW_US makes each send that long, for threads that are to meet in one.
+ * COUNT_TOGETHER has each send wait until so many threads are in one.
  * COUNT_RESETS has each ibv_modify_qp() put the functions of an extended queue pair there
  * anew, as a provider might.
  */
@@ -16,10 +16,20 @@
 #include <unistd.h>
 
 static struct ibv_context_ops real; /* all contexts are one provider's */
-static useconds_t slow_us;
+static unsigned long together, entered;
 static unsigned long sent, received, failed, completed, polls;
 
 #define ADD(count, n) __atomic_fetch_add(&(count), n, __ATOMIC_RELAXED)
+
+/* Not for ever: who is traced must not be kept from it. */
+static void meet(void)
+{
+	unsigned long all = together ? ADD(entered, 1) / together * together + together : 0;
+	int tries;
+
+	for (tries = 0; ADD(entered, 0) < all && tries < 100000; tries++)
+		usleep(100);
+}
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -29,8 +39,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 
 	for (at = wr; at; at = at->next)
 		nr++;
-	if (slow_us)
-		usleep(slow_us);
+	meet();
 	ret = real.post_send(qp, wr, bad);
 	if (ret) {
 		ADD(failed, 1);
@@ -121,8 +130,7 @@ static int wr_complete(struct ibv_qp_ex *qp)
 {
 	int ret;
 
-	if (slow_us)
-		usleep(slow_us);
+	meet();
 	ret = real_qp.wr_complete(qp);
 	ADD(failed, !!ret);
 	ADD(sent, ret ? 0 : built);
@@ -244,8 +252,8 @@ struct ibv_context *count_open(struct ibv_device *device)
 	if (!context)
 		return NULL;
 	real = context->ops;
-	if (getenv("COUNT_SLOW_US"))
-		slow_us = (useconds_t) atoi(getenv("COUNT_SLOW_US"));
+	if (getenv("COUNT_TOGETHER"))
+		together = strtoul(getenv("COUNT_TOGETHER"), NULL, 10);
 	context->ops.post_send = post_send;
 	context->ops.post_recv = post_recv;
 	context->ops.post_srq_recv = post_srq_recv;
