@@ -143,6 +143,12 @@ static inline int tap_emit_defect(const struct tap_context *context,
 					 : 0;
 }
 
+static inline int tap_emit_half(const struct tap_context *context,
+				const struct tap_half *half)
+{
+	return context->consumer->half ? context->consumer->half(context->data, half) : 0;
+}
+
 static inline int tap_emit_connection(const struct tap_context *context,
 				      const struct tap_nccl_connection *connection)
 {

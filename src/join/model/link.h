@@ -89,6 +89,36 @@ struct tap_link {
 	size_t count;			 /* at least 2, but for a link of one request */
 };
 
+struct tap_generation;
+
+/*
+ * A message of which this trace has one end, since the other end is on a host whose trace
+ * is not read.  The two halves of a message have the same key: its number, and who sends
+ * it to whom.
+ */
+struct tap_half {
+	/*
+	 * What the link would be: with this end alone, its begin_ns of a sender, its
+	 * end_ns of a receiver, and exact unless this end gives a reason for doubt.
+	 */
+	struct tap_link link;
+	bool is_receive;
+	uint64_t ordinal; /* of the message, from 1, among those of the sender to the
+			     receiver */
+	bool is_unread;	  /* the program did not read what arrived */
+	bool has_bytes;	  /* link.bytes is what both ends must have */
+	bool has_imm;
+	uint32_t imm_data; /* likewise */
+	/* Of a message between queue pairs (qp.h), else NULL: the pair's end here. */
+	const struct tap_generation *generation;
+	/*
+	 * Of a message over sockets, else NULL: the address that the receiver listened at
+	 * for this connection; and where the message begins in the stream.
+	 */
+	const char *listener;
+	uint64_t offset;
+};
+
 /* What a call's span says of it as an end of a link. */
 struct tap_call_facts tap_call_facts_of(const struct tap_span *span);
 

@@ -192,6 +192,7 @@ struct tap_nccl_thread;
 struct tap_pairs;
 struct tap_thread;
 struct tap_member;
+struct tap_half;
 struct tap_link;
 struct tap_row;
 
@@ -364,6 +365,8 @@ struct tap_consumer {
 	 * functions; with two ranks or more it becomes a link, too.
 	 */
 	int (*defect)(void *data, const struct tap_link *link);
+	/* A message whose other end is on a host that is not read: link.h. */
+	int (*half)(void *data, const struct tap_half *half);
 	/* Each process once, after all spans and links. */
 	int (*end_state)(void *data, const struct tap_end_state *end_state);
 	int (*finish)(void *data, const struct tap_loss *loss);

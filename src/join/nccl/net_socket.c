@@ -40,12 +40,17 @@ static const char *listener(const struct tap_socket_end *socket)
 }
 
 /* An address of loopback means another socket on each host. */
+static bool is_local(const char *address)
+{
+	return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]", 5);
+}
+
 static uint64_t hash(const struct tap_socket_end *socket, const char *address)
 {
-	const bool is_local = !strncmp(address, "127.", 4) || !strncmp(address, "[::1]", 5);
 	const uint64_t hashed = tap_table_hash(address);
 
-	return is_local ? hashed ^ tap_table_hash(socket->process->host) : hashed;
+	return is_local(address) ? hashed ^ tap_table_hash(socket->process->host)
+				 : hashed;
 }
 
 /* ---- The other end ---- */
@@ -98,6 +103,7 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	net->end.made_ns = socket->made_ns;
 	net->ordinal = socket->number;
 	net->listener = strdup(listener(socket));
+	net->end.listener = is_local(listener(socket)) ? NULL : net->listener;
 	net->next = sockets->all_nets;
 	sockets->all_nets = net;
 	socket->net = net;

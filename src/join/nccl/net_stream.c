@@ -134,8 +134,11 @@ static void count_alone(struct tap_streams *streams,
 static int end_alone(struct tap_streams *streams, struct tap_stream_message *message,
 		     enum tap_why why)
 {
-	const int ret = tap_stream_span_end(streams, message, NULL);
+	const struct tap_stream_end *end = message->end;
+	int ret = tap_stream_span_end(streams, message, NULL);
 
+	if (!ret && message->is_over && !end->peer && end->listener)
+		ret = tap_stream_span_half(streams, message);
 	count_alone(streams, message, why);
 	drop(streams, message);
 	return ret;

@@ -96,6 +96,29 @@ static int emit_link(struct tap_streams *streams, const struct tap_stream_messag
 	return tap_emit_link(streams->context, &link);
 }
 
+int tap_stream_span_half(struct tap_streams *streams,
+			 const struct tap_stream_message *message)
+{
+	const struct tap_link_end end = link_end(message);
+	const struct tap_half half = {.link = {.kind = TAP_LINK_SOCKET_MESSAGE,
+					       .known = TAP_KNOWN_EXACT,
+					       .peer = -1,
+					       .nranks = -1,
+					       .operation = message->span->name,
+					       .ends = &end,
+					       .count = 1,
+					       .begin_ns = message->begin_ns,
+					       .end_ns = message->end_ns,
+					       .bytes = message->size},
+				      .is_receive = !message->end->is_sender,
+				      .ordinal = message->number,
+				      .has_bytes = message->has_size,
+				      .listener = message->end->listener,
+				      .offset = message->offset};
+
+	return tap_emit_half(streams->context, &half);
+}
+
 static int ascribe(struct tap_streams *streams, const struct tap_stream_message *sent,
 		   const struct tap_stream_message *received)
 {

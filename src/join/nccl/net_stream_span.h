@@ -37,6 +37,8 @@ struct tap_stream_end {
 	uint64_t net_id;
 	int64_t made_ns; /* INT64_MIN unknown */
 	const struct tap_stream_end *peer; /* NULL unknown */
+	const char *listener; /* the address that names the connection at both ends; NULL:
+				 at those of one host alone */
 
 	uint64_t last_number;
 	uint64_t whole; /* messages that are over */
@@ -80,6 +82,9 @@ int tap_stream_span_begin(struct tap_streams *streams, struct tap_stream_message
 /* other: the message at the other end, NULL unknown. */
 int tap_stream_span_end(struct tap_streams *streams, struct tap_stream_message *message,
 			const struct tap_stream_message *other);
+/* The message's other end is on a host whose trace is not read. */
+int tap_stream_span_half(struct tap_streams *streams,
+			 const struct tap_stream_message *message);
 /* The ends are one message, and their spans have ended. */
 int tap_stream_span_link(struct tap_streams *streams,
 			 const struct tap_stream_message *sent,

@@ -210,6 +210,48 @@ static enum tap_why why_alone(const struct tap_flow_side *side,
 							: TAP_WHY_PEER_MISSING;
 }
 
+/*
+ * Emits an endpoint whose peer no trace has.  Datagrams have none: they name the
+ * receiver's queue pair, and not the sender's.
+ */
+static int emit_half(struct tap_flows *flows, const struct tap_message *message)
+{
+	const struct tap_endpoint *endpoint = &message->endpoint;
+	const struct tap_flow_side *side = message->side;
+	const struct tap_generation *generation = side->generation;
+	const struct tap_link_end end = {.process = endpoint->process,
+					 .name = endpoint->name,
+					 .work = endpoint->work,
+					 .rank = -1};
+	struct tap_half half = {.link = {.kind = TAP_LINK_SEND_RECEIVE,
+					 .peer = -1,
+					 .nranks = -1,
+					 .operation = endpoint->name,
+					 .ends = &end,
+					 .count = 1,
+					 .begin_ns = message->begin_ns,
+					 .end_ns = message->begin_ns,
+					 .bytes = (uint32_t) endpoint->length},
+				.is_receive = endpoint->is_receive,
+				.ordinal = endpoint->ordinal,
+				.is_unread = endpoint->is_unread,
+				.has_bytes = endpoint->has_length && !endpoint->is_unread,
+				.has_imm = endpoint->has_imm && !endpoint->is_unread,
+				.imm_data = endpoint->imm_data,
+				.generation = generation};
+
+	if (side->other || !generation || !generation->ordinal || !endpoint->name ||
+	    (side != &generation->out && side != &generation->in))
+		return 0;
+	half.link.why = endpoint->failure ? endpoint->failure : endpoint->why;
+	if (!half.link.why && !tap_generation_is_sure_here(flows->qps, generation))
+		half.link.why = TAP_WHY_LATE;
+	if (!half.link.why && side->is_lossy)
+		half.link.why = TAP_WHY_UNPROVED;
+	half.link.known = half.link.why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT;
+	return tap_emit_half(flows->context, &half);
+}
+
 /* Whether nothing is missing: the send had not completed, or the peer had not read it. */
 static bool is_outstanding(const struct tap_flow_side *side,
 			   const struct tap_endpoint *endpoint)
@@ -220,19 +262,25 @@ static bool is_outstanding(const struct tap_flow_side *side,
 	       (side->other && !side->is_lossy && endpoint->ordinal > side->other->count);
 }
 
-/* Ends the wait of an endpoint or a held pair. */
-static int settle(struct tap_flows *flows, struct tap_message *message, enum tap_why why)
+/* Ends the wait of an endpoint, which has no match. */
+static int settle_alone(struct tap_flows *flows, const struct tap_message *message,
+			enum tap_why why)
 {
-	int ret = 0;
-
-	if (message->is_held)
-		ret = emit(flows, &message->endpoint, &message->receive,
-			   message->begin_ns, message->end_ns, why);
-	else if (why != TAP_WHY_GIVEN_UP &&
-		 is_outstanding(message->side, &message->endpoint))
+	if (why != TAP_WHY_GIVEN_UP && is_outstanding(message->side, &message->endpoint))
 		flows->context->matches[TAP_MATCH_SEND_RECEIVE].outstanding++;
 	else
 		count_unmatched(flows, why);
+	return emit_half(flows, message);
+}
+
+/* Ends the wait of an endpoint or a held pair. */
+static int settle(struct tap_flows *flows, struct tap_message *message, enum tap_why why)
+{
+	const int ret = message->is_held
+				? emit(flows, &message->endpoint, &message->receive,
+				       message->begin_ns, message->end_ns, why)
+				: settle_alone(flows, message, why);
+
 	drop_message(flows, message);
 	return ret;
 }

@@ -446,6 +446,15 @@ bool tap_generation_is_sure(const struct tap_qps *qps,
 	       (is_from_beginning(qps, a) && is_from_beginning(qps, b));
 }
 
+bool tap_generation_is_sure_here(const struct tap_qps *qps,
+				 const struct tap_generation *generation)
+{
+	const struct tap_process *process = generation->qp->process;
+
+	return !generation->is_doubtful && is_reported_whole(qps, process) &&
+	       is_from_beginning(qps, process);
+}
+
 bool tap_generation_is_alone(const struct tap_qps *qps,
 			     const struct tap_generation *generation)
 {

@@ -161,6 +161,10 @@ void tap_qp_note_missed(struct tap_qps *qps, const struct tap_generation *genera
 bool tap_generation_is_sure(const struct tap_qps *qps,
 			    const struct tap_generation *generation);
 
+/* Whether this end's can be, whatever is known of the peer. */
+bool tap_generation_is_sure_here(const struct tap_qps *qps,
+				 const struct tap_generation *generation);
+
 /*
  * Whether no other queue pair and no earlier generation has used its shared receive
  * queue.
