@@ -22,6 +22,11 @@ src_join_libjoin_la_SOURCES = \
 	src/join/clock/observer.c src/join/clock/observer.h \
 	src/join/clock/order.c src/join/clock/order.h \
 	src/join/clock/solve.c src/join/clock/solve.h \
+	src/join/export/column.c src/join/export/column.h \
+	src/join/export/export.c \
+	src/join/export/files.c src/join/export/files.h \
+	src/join/export/span_tables.c \
+	src/join/export/tables.c src/join/export/tables.h \
 	src/join/findings/analysis.h \
 	src/join/findings/breakdown.c src/join/findings/breakdown.h \
 	src/join/findings/choice.c src/join/findings/choice.h \
@@ -201,6 +206,7 @@ babeltrace_plugin_ccltap_la_LDFLAGS = \
 babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)
 
 EXTRA_DIST += src/join/README.md src/join/base/README.md src/join/bt/README.md src/join/clock/README.md \
+	src/join/export/README.md \
 	src/join/findings/README.md src/join/gpu/README.md src/join/model/README.md src/join/nccl/README.md \
 	src/join/ranks/README.md src/join/rdma/README.md src/join/report/README.md \
 	src/join/views/README.md

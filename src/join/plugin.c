@@ -47,6 +47,14 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(why, tap_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(why, tap_sink_connected);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(why, tap_sink_configured);
 
+BT_PLUGIN_SINK_COMPONENT_CLASS(export, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(export, "Write tables for engines");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(export, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(export, tap_sink_init_export);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(export, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(export, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(export, tap_sink_configured);
+
 BT_PLUGIN_FILTER_COMPONENT_CLASS(timeline, tap_filter_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(timeline,
 					     "Make a trace of the calls of a trace");

@@ -430,6 +430,7 @@ static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
 struct target {
 	const char *sink;
 	const char *folder;
+	const char *filled; /* by a sink: a folder that is empty at first, or NULL */
 	bt_value *params;
 	bool is_streamed; /* standard output is read while it is written */
 };
@@ -559,6 +560,8 @@ static void undo(const struct target *target, const struct before *before)
 {
 	if (target->folder)
 		tap_traces_empty_folder(target->folder);
+	if (target->filled)
+		tap_traces_empty_folder(target->filled);
 	if (before->made)
 		unlink(before->made);
 	if (before->start >= 0 && lseek(STDOUT_FILENO, before->start, SEEK_SET) >= 0 &&
@@ -703,6 +706,14 @@ int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *p
 	if (ret < 0)
 		tap_child_follow(-ret);
 	return ret;
+}
+
+int tap_graph_fill(char *const *folders, int count, const char *sink, bt_value *params,
+		   const char *folder)
+{
+	const struct target target = {.sink = sink, .params = params, .filled = folder};
+
+	return read_folders(folders, count, &target);
 }
 
 /* Whether a folder is empty; if not, reports that. */

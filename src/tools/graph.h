@@ -20,6 +20,13 @@ int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *p
 		  bool is_streamed);
 
 /*
+ * Likewise, into a sink that fills a folder, which exists and is empty. Returns an exit status,
+ * or minus the signal that ended the reading: then whoever calls this ends by it, too.
+ */
+int tap_graph_fill(char *const *folders, int count, const char *sink, bt_value *params,
+		   const char *folder);
+
+/*
  * Reads them through the filter "ccltap.timeline" into CTF traces in the folder to, which
  * must be missing or empty.
  */

@@ -10,10 +10,13 @@ ccltap_SOURCES = \
 	src/tools/message.c src/tools/message.h \
 	src/tools/chunks.c src/tools/chunks.h \
 	src/tools/child.c src/tools/child.h \
+	src/tools/columns.c src/tools/columns.h \
 	src/tools/command_line.c src/tools/command_line.h \
 	src/tools/doctor.c \
+	src/tools/duckdb.c src/tools/duckdb.h \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
+	src/tools/export.c \
 	src/tools/filters.c src/tools/filters.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/here.c src/tools/here.h \

@@ -69,6 +69,11 @@ join/report/wrong.c join/gpu/cuda.h
 join/report/wrong.c join/rdma/wr.h
 join/report/wrong.c join/bt/merge.h
 join/report/wrong.c join/join.h
+join/views/wrong.c join/export/tables.h
+join/export/wrong.c join/gpu/cuda.h
+join/export/wrong.c join/report/defect.h
+join/export/wrong.c join/bt/merge.h
+join/bt/wrong.c join/export/tables.h
 join/bt/wrong.c join/gpu/gpu.h
 join/bt/wrong.c join/report/defect.h
 join/bt/wrong.c calls/kinds.h

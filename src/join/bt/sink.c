@@ -22,6 +22,7 @@
 struct sink {
 	bt_self_component_sink *self;
 	const char *output_name;
+	char *folder; /* that the view fills instead of the output, or NULL */
 	struct tap_outfile output;
 	struct tap_view *view;
 	struct tap_filters filters;
@@ -98,6 +99,7 @@ static void destroy(struct sink *sink)
 	tap_join_destroy(sink->join);
 	tap_decoder_destroy(sink->decoder);
 	tap_outfile_close(&sink->output);
+	free(sink->folder);
 	free(sink);
 }
 
@@ -399,6 +401,47 @@ static struct sink *get(bt_self_component_sink *self)
 	return bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
 }
 
+bt_component_class_initialize_method_status
+tap_sink_init_export(bt_self_component_sink *self,
+		     bt_self_component_sink_configuration *configuration,
+		     const bt_value *values, void *data)
+{
+	enum { FORMAT = COMMON_COUNT, FOLDER, KEPT };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "csv"},
+		[FOLDER] = {.name = "folder", .kind = TAP_PARAM_STRING},
+		[KEPT] = {.name = "kept", .kind = TAP_PARAM_STRING},
+	};
+	bt_component_class_initialize_method_status status;
+	bool is_json;
+
+	(void) configuration;
+	(void) data;
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	is_json = !strcmp(params[FORMAT].string, "jsonl");
+	if (!is_json && strcmp(params[FORMAT].string, "csv")) {
+		APPEND_CAUSE(self, "Format \"%s\" is not csv or jsonl",
+			     params[FORMAT].string);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (!params[FOLDER].string) {
+		APPEND_CAUSE(self, "The parameter folder is missing");
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	status = make_sink(
+		self,
+		tap_export_create(params[FOLDER].string, params[KEPT].string, is_json),
+		params);
+	/* Nothing is written to the output: what fails is the folder. */
+	if (status == BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK)
+		get(self)->folder = strdup(params[KEPT].string ? params[KEPT].string
+							       : params[FOLDER].string);
+	return status;
+}
+
 void tap_sink_finalize(bt_self_component_sink *self)
 {
 	destroy(get(self));
@@ -458,13 +501,19 @@ static bt_component_class_sink_consume_method_status fail(struct sink *sink, int
 {
 	if (ret == -ENOMEM)
 		return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_MEMORY_ERROR;
-	if (sink->output.failed_folder)
+	if (sink->folder && ret == -EEXIST)
+		APPEND_CAUSE(sink->self,
+			     "%s has tables of a host of this trace already: choose another "
+			     "folder or overwrite them",
+			     sink->folder);
+	else if (sink->output.failed_folder)
 		APPEND_CAUSE(sink->self,
 			     "Cannot write a temporary file in %s: %s; set TMPDIR to a "
 			     "folder that has room",
 			     sink->output.failed_folder, strerror(-ret));
 	else
-		APPEND_CAUSE(sink->self, "Cannot write %s: %s", sink->output_name,
+		APPEND_CAUSE(sink->self, "Cannot write %s: %s",
+			     sink->folder ? sink->folder : sink->output_name,
 			     strerror(-ret));
 	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
 }

@@ -25,6 +25,10 @@ bt_component_class_initialize_method_status
 tap_sink_init_why(bt_self_component_sink *self,
 		  bt_self_component_sink_configuration *configuration,
 		  const bt_value *params, void *data);
+bt_component_class_initialize_method_status
+tap_sink_init_export(bt_self_component_sink *self,
+		     bt_self_component_sink_configuration *configuration,
+		     const bt_value *params, void *data);
 void tap_sink_finalize(bt_self_component_sink *self);
 bt_component_class_port_connected_method_status
 tap_sink_connected(bt_self_component_sink *self, bt_self_component_port_input *port,

@@ -67,6 +67,11 @@ struct tap_view *tap_report_create(void);
  * 0 or -errno.
  */
 int tap_report_compare(struct tap_view *view, const char *path);
+/*
+ * Tables in a folder that exists, as JSON lines or CSV.  A host that the folder `kept` has
+ * already is an error, -EEXIST; NULL: none is.
+ */
+struct tap_view *tap_export_create(const char *folder, const char *kept, bool is_json);
 struct tap_view *tap_check_create(void);
 struct tap_view *tap_why_create(void);
 /*
