@@ -11,6 +11,7 @@ dist_man_MANS += \
 	doc/man/ccltap-events.7 \
 	doc/man/ccltap-export.1 \
 	doc/man/ccltap-jsonl.5 \
+	doc/man/ccltap-query.1 \
 	doc/man/ccltap-record.1 \
 	doc/man/ccltap-report.1 \
 	doc/man/ccltap-snapshot.1 \

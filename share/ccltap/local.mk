@@ -4,6 +4,19 @@
 tracecompassdir = $(datadir)/ccltap/tracecompass
 dist_tracecompass_DATA = share/ccltap/tracecompass/ccltap.xml
 
+# The questions of "ccltap query", which run on other engines, too.
+sqldir = $(datadir)/ccltap/sql
+dist_sql_DATA = \
+	share/ccltap/sql/busbw.sql \
+	share/ccltap/sql/diff.sql \
+	share/ccltap/sql/last-ranks.sql \
+	share/ccltap/sql/links.sql \
+	share/ccltap/sql/mismatch.sql \
+	share/ccltap/sql/missing.sql \
+	share/ccltap/sql/phases.sql \
+	share/ccltap/sql/skew.sql \
+	share/ccltap/sql/slow-links.sql
+
 # Completion, where each shell looks for it.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

@@ -15,6 +15,7 @@ int tap_why_main(int argc, char **argv);
 int tap_check_main(int argc, char **argv);
 int tap_doctor_main(int argc, char **argv);
 int tap_export_main(int argc, char **argv);
+int tap_query_main(int argc, char **argv);
 int tap_start_main(int argc, char **argv);
 int tap_stop_main(int argc, char **argv);
 int tap_status_main(int argc, char **argv);

@@ -16,7 +16,7 @@ ccltap_SOURCES = \
 	src/tools/duckdb.c src/tools/duckdb.h \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
-	src/tools/export.c \
+	src/tools/export.c src/tools/query.c \
 	src/tools/filters.c src/tools/filters.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/here.c src/tools/here.h \
@@ -49,7 +49,8 @@ ccltap_SOURCES = \
 	src/tools/why_look.c src/tools/why_look.h src/tools/why_watch.c src/tools/why_watch.h \
 	src/tools/check.c src/tools/why.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"'
+	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"' \
+	-DTAP_DATADIR='"$(datadir)/ccltap"'
 ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \
 	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS)
 ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS)

@@ -24,6 +24,7 @@ static const struct verb {
 	{ "why", tap_why_main },
 	{ "check", tap_check_main },
 	{ "export", tap_export_main },
+	{ "query", tap_query_main },
 	{ "env", tap_env_main },
 	{ "doctor", tap_doctor_main },
 	{ "start", tap_start_main },
@@ -46,6 +47,7 @@ static const char doc[] =
 	"  why        says what is wrong with the program\n"
 	"  check      says how far a recording can be trusted\n"
 	"  export     writes a recording as tables for engines\n"
+	"  query      asks such tables\n"
 	"  env        prints what it takes to record with the lttng command\n"
 	"  doctor     looks for what will go wrong on this machine\n"
 	"  help       shows the manual of a verb\n"

@@ -10,6 +10,7 @@
 
 #define TRACER_FILE "libccltap.so"
 #define PLUGIN_FILE "babeltrace-plugin-ccltap.so"
+#define QUERY_FILE "skew.sql"
 
 static const char *get_variable(const char *name)
 {
@@ -74,6 +75,16 @@ const char *tap_place_plugins(void)
 	}
 	return find_folder("lib/babeltrace2/plugins/" PLUGIN_FILE, TAP_BT2PLUGINDIR, path,
 			   sizeof(path));
+}
+
+const char *tap_place_queries(void)
+{
+	static char path[PATH_MAX];
+	const char *folder = get_variable("CCLTAP_SQLDIR");
+
+	return folder ? folder
+		      : find_folder("share/ccltap/sql/" QUERY_FILE, TAP_DATADIR "/sql", path,
+				    sizeof(path));
 }
 
 /* A bundled daemon starts the bundled consumer. */

@@ -16,6 +16,9 @@ const char *tap_place_libraries(void);
 /* The folder of the plugin, likewise. */
 const char *tap_place_plugins(void);
 
+/* The folder of the questions of "ccltap query", likewise. */
+const char *tap_place_queries(void);
+
 /*
  * Fills in the path of a file that came with this command, as "lib/NAME"; false: the
  * caller has to use the system's.

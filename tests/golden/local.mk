@@ -237,19 +237,19 @@ GOLDEN_TABLES = \
 	tests/golden/traces/why-missing.tables \
 	tests/golden/traces/wire-hosts.tables
 
-dist_check_SCRIPTS += tests/golden/test_export.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
+dist_check_SCRIPTS += tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_filters.sh \
 	tests/golden/test_damaged.sh
-GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
+GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_derived.sh tests/golden/test_filters.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
-	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
+	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/spread.awk tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.
