@@ -51,4 +51,5 @@ EXTRA_DIST += \
 	doc/decisions/0014-lists-and-arrays-are-two-small-headers.md \
 	doc/decisions/0015-hosts-are-put-on-one-clock-by-shortest-paths.md \
 	doc/decisions/0016-messages-over-sockets-without-decoding.md \
-	doc/decisions/0017-messages-that-a-rank-posts-for-others.md
+	doc/decisions/0017-messages-that-a-rank-posts-for-others.md \
+	doc/decisions/0019-tables-are-csv-that-duckdb-makes-parquet.md

@@ -17,6 +17,10 @@ dist_sql_DATA = \
 	share/ccltap/sql/skew.sql \
 	share/ccltap/sql/slow-links.sql
 
+# Their entry to Spark.
+sparkdir = $(datadir)/ccltap/spark
+dist_spark_DATA = share/ccltap/spark/ccltap_tables.py
+
 # Completion, where each shell looks for it.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

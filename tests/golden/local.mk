@@ -249,7 +249,7 @@ GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/gold
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
-	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/spread.awk tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
+	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/spread.awk tests/golden/spark.py tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.
