@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -102,14 +103,19 @@ static void tell_first(int errors)
 	tap_message_write("duckdb failed: %s", *text ? text : "it does not say why");
 }
 
+/* The exit status, or minus the signal that ended it. */
 static int wait_for(pid_t pid)
 {
+	/* Who interrupts it wants this process to clean up, and then to end, too. */
+	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
+	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	signal(SIGINT, interrupt);
+	signal(SIGQUIT, quit);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
@@ -117,7 +123,7 @@ int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
 {
 	const int errors = is_quiet ? memfd_create("ccltap-duckdb", MFD_CLOEXEC) : -1;
 	const bool is_whole = !fflush(statements) && !ferror(statements);
-	int status = -1;
+	int status = TAP_EXIT_FAILURE;
 	pid_t pid;
 
 	rewind(statements);
@@ -131,12 +137,14 @@ int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
 		tap_message_write("cannot start %s: %s", program, strerror(errno));
 	else if (status == NOT_STARTED)
 		tap_message_write("cannot run %s", program);
-	else if (status < 0)
+	else if (status == -SIGKILL)
 		tap_message_write("duckdb was killed; is memory short?");
-	else if (status && is_quiet)
+	else if (status > 0 && is_quiet)
 		tell_first(errors);
 	if (errors >= 0)
 		close(errors);
 	fclose(statements);
+	if (status < 0 && status != -SIGKILL)
+		return status;
 	return status ? TAP_EXIT_FAILURE : 0;
 }

@@ -25,7 +25,8 @@ void tap_duckdb_add_quoted(FILE *statements, const char *text);
 /*
  * Runs the statements, which it closes, in a folder (NULL: here), with options of the
  * program's (up to NULL). is_quiet: what it says on stderr is one line of ours. Returns
- * an exit status, after a message when it is not 0.
+ * an exit status, after a message when it is not 0, or minus the signal that ended the
+ * program: then whoever calls this ends by it, too.
  */
 int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
 		   const char *const *options, bool is_quiet);

@@ -209,7 +209,7 @@ static int remove_csv(const char *host, void *data)
 	return unlink(path) ? errno : 0;
 }
 
-/* Returns an exit status. */
+/* Returns an exit status, or minus a signal. */
 static int convert(const struct request *request, const char *staging)
 {
 	struct tap_columns columns = {0};

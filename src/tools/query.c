@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "common/compiler.h"
+#include "tools/child.h"
 #include "tools/columns.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
@@ -432,5 +433,7 @@ int tap_query_main(int argc, char **argv)
 			      : open_and_ask(&request, duckdb, question, current, 1);
 	if (question)
 		fclose(question);
+	if (ret < 0)
+		tap_child_follow(-ret);
 	return ret;
 }

@@ -224,6 +224,22 @@ refuses 2 'no program "duckdb"' env CCLTAP_DUCKDB= PATH=/nowhere "$top_builddir/
 refuses 1 'nonsense' ccltap query --sql 'SELECT nonsense FROM call' "$work/csv" || status=1
 ok $status "wrong use is refused"
 
+# Who has seen enough of an answer says so by closing the pipe: that is no failure to report.
+ccltap query --format csv --sql 'SELECT * FROM range(1000000)' "$work/csv" 2>"$work/error" |
+	head -n 1 >/dev/null
+same "who leaves early gets no message" "" "$(cat "$work/error")"
+
+# One that is interrupted leaves nothing, and ends by the signal, which a shell lets who runs in
+# the background ignore.
+# shellcheck disable=SC2016 # for that shell
+printf '#!/bin/sh\nkill -INT $PPID; kill -INT $$\n' >"$work/bad"
+chmod +x "$work/bad"
+got=0
+env --default-signal=INT CCLTAP_DUCKDB="$work/bad" "$top_builddir/ccltap" export \
+	-o "$work/none" "$work/trace" 2>"$work/error" || got=$?
+same "an export that is interrupted leaves nothing" "130 absent" \
+	"$got $([ -e "$work/none" ] || echo absent)"
+
 # DuckDB that fails leaves no tables.
 printf '#!/bin/sh\necho "no room" >&2\nexit 1\n' >"$work/bad"
 chmod +x "$work/bad"
