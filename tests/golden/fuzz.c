@@ -28,6 +28,9 @@
 #define READ_MEMORY_MAX (512L << 10)
 #define FILE_MAX 65536
 
+/* What the view of tables fills, and expects to be empty. */
+#define TABLES "fuzz.tables"
+
 static const struct view {
 	const char *sink;
 	const char *parameter;
@@ -36,7 +39,7 @@ static const struct view {
 	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
 	{"report", "json", NULL},	{"check", "json", NULL},
 	{"report", "full", NULL},	{"report", NULL, NULL},
-	{"timeline", "tree", NULL},
+	{"timeline", "tree", NULL},	{"export", "folder", TABLES},
 	{"filter", NULL, NULL},
 };
 
@@ -109,12 +112,37 @@ static size_t damage(char *data, size_t size, bool is_text)
 	return size;
 }
 
+static bool make_folder(const char *path)
+{
+	return !mkdir(path, 0777) || errno == EEXIST;
+}
+
+static void remove_folder(const char *path)
+{
+	char file[4096 + 512];
+	struct dirent *entry;
+	DIR *folder = opendir(path);
+
+	while (folder && (entry = readdir(folder))) {
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		if (*entry->d_name != '.' && unlink(file) && errno == EISDIR)
+			remove_folder(file);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(path);
+}
+
 static bool run_views(const struct test_plugins *plugins, const char *path, bool is_ctf,
 		      unsigned int *sound)
 {
 	char cause[512];
 	size_t i;
 
+	/* A reading that died has left it full. */
+	remove_folder(TABLES);
+	if (!make_folder(TABLES))
+		return false;
 	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
 		bt_value *params = bt_value_map_create();
 
@@ -136,6 +164,7 @@ static bool run_views(const struct test_plugins *plugins, const char *path, bool
 		*sound += test_graph_run(plugins, path, is_ctf, views[i].sink, params,
 					 cause, sizeof(cause));
 	}
+	remove_folder(TABLES);
 	return true;
 }
 
@@ -163,11 +192,6 @@ static unsigned int fuzz_texts(const struct test_plugins *plugins, unsigned int 
 	unlink("fuzz.events");
 	globfree(&found);
 	return round;
-}
-
-static bool make_folder(const char *path)
-{
-	return !mkdir(path, 0777) || errno == EEXIST;
 }
 
 /* Copies the trace with one of its files damaged. */
@@ -200,22 +224,6 @@ static bool copy_damaged(const char *from, const char *to)
 	}
 	closedir(folder);
 	return !entry;
-}
-
-static void remove_folder(const char *path)
-{
-	char file[4096 + 512];
-	struct dirent *entry;
-	DIR *folder = opendir(path);
-
-	while (folder && (entry = readdir(folder))) {
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		if (*entry->d_name != '.' && unlink(file) && errno == EISDIR)
-			remove_folder(file);
-	}
-	if (folder)
-		closedir(folder);
-	rmdir(path);
 }
 
 /* Whether a process of its own, which reads the trace, ends by itself. */
