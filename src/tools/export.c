@@ -146,8 +146,6 @@ static int make_staging(const char *folder, char staging[PATH_MAX])
 		ret = ENAMETOOLONG;
 	if (!ret && !mkdtemp(staging))
 		ret = errno;
-	if (!ret && chmod(staging, 0755))
-		ret = errno;
 	if (!ret)
 		return 0;
 	tap_message_write("cannot write %s: %s", folder,

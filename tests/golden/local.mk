@@ -232,6 +232,7 @@ GOLDEN_TABLES = \
 	tests/golden/traces/columns.tables \
 	tests/golden/traces/comm.tables \
 	tests/golden/traces/gpu.tables \
+	tests/golden/traces/halves.tables \
 	tests/golden/traces/net-sockets.tables \
 	tests/golden/traces/samples.tables \
 	tests/golden/traces/why-missing.tables \

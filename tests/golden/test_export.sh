@@ -57,6 +57,17 @@ for case in comm gpu net-sockets samples why-missing wire-hosts; do
 	done) >"$work/tables"
 	check "the tables of $case are as expected" golden "$case" "$work/tables"
 done
+# One host of two: each message has one end there, and the key of the other.
+for case in wire-rc wire-uc net-sockets; do
+	awk -v both=/dev/null -v alpha="$work/alpha.events" -v beta="$work/beta.events" \
+		-f "$top_srcdir/tests/golden/spread.awk" "$traces/$case.events"
+	for host in alpha beta; do
+		export_events "$work/$host.events" "$work/half-$case-$host"
+		echo "==> $case host=$host"
+		awk -F, 'NR == 1 || $7 == "true"' "$work/half-$case-$host/link/host=$host/part-0.csv"
+	done
+done >"$work/tables"
+check "what has one end on a host is told with its key" golden halves "$work/tables"
 check "the columns are as expected" golden columns "$work/comm/columns.csv"
 
 status=0

@@ -392,7 +392,8 @@ AT(link_end_ns,
    tap_export_number_if((!at->half || at->half->is_receive) && !at->link->is_end_bound,
 			at->link->end_ns))
 AT(link_end_max_ns, tap_export_number_if(at->link->is_end_bound, at->link->end_ns))
-AT(link_uncertainty, uncertainty(at->link))
+/* How far the times of a half and of its other end can be compared is not known. */
+AT(link_uncertainty, at->half ? tap_export_number_if(false, 0) : uncertainty(at->link))
 AT(link_end_host, tap_export_text(at->end->process->host))
 AT(link_span_kind, tap_export_text(end_kind(at->end)))
 AT(link_queue, tap_export_work_queue(&at->end->work))
