@@ -12,6 +12,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/heap.c src/join/base/heap.h \
 	src/join/base/json.c src/join/base/json.h \
 	src/join/base/outfile.c src/join/base/outfile.h \
+	src/join/base/quantity.c src/join/base/quantity.h \
 	src/join/base/spread.c src/join/base/spread.h \
 	src/join/base/table.c src/join/base/table.h \
 	src/join/base/time.h \
@@ -43,7 +44,6 @@ src_join_libjoin_la_SOURCES = \
 	src/join/findings/missing.c \
 	src/join/findings/progress.c src/join/findings/progress.h \
 	src/join/findings/proxy.c \
-	src/join/findings/quantity.c src/join/findings/quantity.h \
 	src/join/findings/sample.c src/join/findings/sample.h \
 	src/join/findings/setup.c \
 	src/join/findings/slow.c \

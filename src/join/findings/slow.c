@@ -27,7 +27,7 @@
 #include "join/base/time.h"
 #include "join/findings/collective.h"
 #include "join/findings/sample.h"
-#include "join/findings/quantity.h"
+#include "join/base/quantity.h"
 #include "join/findings/words.h"
 #include "join/views/view.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as a person reads them. */
-#include "join/findings/quantity.h"
+#include "join/base/quantity.h"
 
 #include "common/compiler.h"
 #include "join/base/spread.h"

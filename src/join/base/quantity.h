@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Durations and sizes in the sentences of a finding.
+ * Durations and sizes as a person reads them, in a sentence or a name.
  *
  * Hides how many digits of an estimate mean something: two.
  */
-#ifndef TAP_JOIN_FINDINGS_QUANTITY_H
-#define TAP_JOIN_FINDINGS_QUANTITY_H
+#ifndef TAP_JOIN_BASE_QUANTITY_H
+#define TAP_JOIN_BASE_QUANTITY_H
 
 #include "join/base/buffer.h"
 
