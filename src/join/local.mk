@@ -142,6 +142,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/defect.c src/join/report/defect.h \
 	src/join/report/diff.c src/join/report/diff.h \
+	src/join/report/focus.c src/join/report/focus.h \
 	src/join/report/forward.c src/join/report/forward.h \
 	src/join/report/kernels.c src/join/report/kernels.h \
 	src/join/report/measures.c src/join/report/measures.h \

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* The keys of options begin here, in the order of their values. */
-enum { KEY_FIRST = 768, KEY_COMM = KEY_FIRST + 2 };
+enum { KEY_FIRST = 768, KEY_COMM = KEY_FIRST + 2, KEY_BEGIN = KEY_FIRST + 6, KEY_END };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to show, each alone or several together:", 2},
@@ -18,9 +18,9 @@ static const struct argp_option options[] = {
 	{"layer", KEY_FIRST + 4, "LIST", 0,
 	 "some of nccl, cuda, gpu, verbs, net and nvtx", 2},
 	{"call", KEY_FIRST + 5, "PATTERN", 0, "calls of this name, as 'nccl*'", 2},
-	{"begin", KEY_FIRST + 6, "TIME", 0,
+	{"begin", KEY_BEGIN, "TIME", 0,
 	 "from this time on: seconds since the first event, or a time of day", 2},
-	{"end", KEY_FIRST + 7, "TIME", 0, "until this time", 2},
+	{"end", KEY_END, "TIME", 0, "until this time", 2},
 	{"last", KEY_FIRST + 8, "DURATION", 0, "the last seconds, or 200ms, 5min", 2},
 	{"errors", KEY_FIRST + 9, NULL, 0,
 	 "what failed, never returned or was not completed", 2},
@@ -43,6 +43,20 @@ const struct argp tap_filters_argp = {.options = options, .parser = parse};
 void tap_filters_set_comm(struct tap_filters_view *view, const char *value)
 {
 	view->values[KEY_COMM - KEY_FIRST] = value;
+}
+
+void tap_filters_set_focus(struct tap_filters_view *view, const char *rank,
+			   const char *begin, const char *end)
+{
+	view->values[0] = rank;
+	view->values[KEY_BEGIN - KEY_FIRST] = begin;
+	view->values[KEY_END - KEY_FIRST] = end;
+}
+
+bool tap_filters_have_focus(const struct tap_filters_view *view)
+{
+	return view->values[0] || view->values[KEY_BEGIN - KEY_FIRST] ||
+	       view->values[KEY_END - KEY_FIRST];
 }
 
 bool tap_filters_add_params(const struct tap_filters_view *view, bt_value *params)

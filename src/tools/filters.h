@@ -21,6 +21,12 @@ extern const struct argp tap_filters_argp;
 /* As --comm, for a verb that has an option of this name, too. */
 void tap_filters_set_comm(struct tap_filters_view *view, const char *value);
 
+/* As --rank, --begin and --end, each NULL: not given. */
+void tap_filters_set_focus(struct tap_filters_view *view, const char *rank,
+			   const char *begin, const char *end);
+/* Whether the user gave one of these. */
+bool tap_filters_have_focus(const struct tap_filters_view *view);
+
 /* Adds the filters to the parameters of a sink; false when out of memory. */
 bool tap_filters_add_params(const struct tap_filters_view *view, bt_value *params);
 

@@ -18,6 +18,7 @@ ccltap_SOURCES = \
 	src/tools/env.c src/tools/env.h \
 	src/tools/export.c src/tools/query.c \
 	src/tools/filters.c src/tools/filters.h \
+	src/tools/focus.c src/tools/focus.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/here.c src/tools/here.h \
 	src/tools/job.c src/tools/job.h \

@@ -9,6 +9,7 @@
 
 #include "tools/command_line.h"
 #include "tools/filters.h"
+#include "tools/focus.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -17,7 +18,7 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE, KEY_FINDING };
 
 struct request {
 	const char *format;
@@ -26,6 +27,7 @@ struct request {
 	bool tree;
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
+	struct tap_focus focus;
 	struct tap_reading reading;
 };
 
@@ -43,6 +45,8 @@ static const struct argp_option options[] = {
 	{"tree", KEY_TREE, NULL, 0,
 	 "text, jsonl: each operation of all ranks as one tree, with its critical path",
 	 0},
+	{"finding", KEY_FINDING, "N", 0,
+	 "the ranks at fault in the Nth finding of \"ccltap why\", and its interval, alone", 0},
 	{0},
 };
 
@@ -72,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TREE:
 		request->tree = true;
+		return 0;
+	case KEY_FINDING:
+		request->focus.finding = arg;
 		return 0;
 	}
 	return tap_reading_parse(&request->reading, key, arg, state);
@@ -147,19 +154,38 @@ static int write_traces(const struct request *request)
 			       request->reading.output, params);
 }
 
+/* Whether the options go together; else says so. */
+static bool is_sensible(const struct request *request)
+{
+	if (request->focus.finding && tap_filters_have_focus(&request->filters)) {
+		tap_message_write("--finding chooses ranks and times: it has no --rank, "
+				  "--begin or --end");
+		return false;
+	}
+	if (request->tree &&
+	    (request->absolute || request->all || request->stacks.is_wanted)) {
+		tap_message_write("--tree has no --absolute, --all or --stacks");
+		return false;
+	}
+	return true;
+}
+
 int tap_timeline_main(int argc, char **argv)
 {
 	struct request request = {.format = "text", .reading.output = "-"};
+	int ret = 0;
 
 	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
+	if (!is_sensible(&request))
+		return TAP_EXIT_USAGE;
+	if (request.focus.finding)
+		ret = tap_focus_find(&request.focus, request.reading.traces,
+				     request.reading.trace_count, &request.filters);
+	if (ret)
+		return ret;
 	if (!strcmp(request.format, "ctf"))
 		return write_traces(&request);
-	if (request.tree &&
-	    (request.absolute || request.all || request.stacks.is_wanted)) {
-		tap_message_write("--tree has no --absolute, --all or --stacks");
-		return TAP_EXIT_USAGE;
-	}
 	return tap_graph_run(request.reading.traces, request.reading.trace_count,
 			     "timeline", make_params(&request), is_streamed(&request));
 }

@@ -344,6 +344,26 @@ ccltap timeline --help | grep -q -- --format || status=1
 ccltap report --help | grep -q -- --json || status=1
 ok $status "a wrong command line is refused, --help explains"
 
+# Rank 2 is process 30.
+make_trace why-late "$work/of-late"
+status=0
+ccltap timeline --finding 1 -f jsonl -o "$work/focus" "$work/of-late" || status=1
+grep -q '"filters":{"rank":"2","begin":"0.301290000","end":"2.314580000"},"spans_passed":29,' \
+	"$work/focus" || status=1
+[ "$(sed -n 's/^{"type":"span",.*"pid":\([0-9]*\),"tid".*/\1/p' "$work/focus" | sort -u)" = 30 ] ||
+	status=1
+make_trace why-missing "$work/of-missing"
+ccltap timeline --finding 1 "$work/of-missing" |
+	grep -q '^filtered: rank 1,0,2,3, begin 0.299999010: 8 of 17 spans' || status=1
+refuses 'there is no finding 2' ccltap timeline --finding 2 "$work/of-late" || status=1
+for number in 0 x 1x 99999999999; do
+	refuses 'give its number' ccltap timeline --finding $number "$work/of-late" || status=1
+done
+for option in --rank=2 --begin=1 --end=1; do
+	refuses 'it has no --rank' ccltap timeline --finding 1 $option "$work/of-late" || status=1
+done
+ok $status "--finding shows the ranks at fault in a finding, and its time, alone"
+
 # Of the recordings in a folder the newest is read, if none is named.
 status=0
 top=$(cd "$top_builddir" && pwd)

@@ -367,12 +367,15 @@ tap_sink_init_why(bt_self_component_sink *self,
 		  bt_self_component_sink_configuration *configuration,
 		  const bt_value *values, void *data)
 {
-	enum { JSON = COMMON_COUNT, VERDICT };
+	enum { JSON = COMMON_COUNT, VERDICT, FINDING, FOCUS };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
 		[VERDICT] = {.name = "verdict", .kind = TAP_PARAM_STRING},
+		[FINDING] = {.name = "finding", .kind = TAP_PARAM_COUNT, .count = 1},
+		[FOCUS] = {.name = "focus", .kind = TAP_PARAM_STRING},
 	};
+	const char *path;
 	struct tap_view *view;
 	int ret;
 
@@ -384,12 +387,14 @@ tap_sink_init_why(bt_self_component_sink *self,
 	view = tap_why_create();
 	if (view)
 		view->settings.is_json = params[JSON].boolean;
-	ret = view && params[VERDICT].string
-		      ? tap_why_tell_verdict(view, params[VERDICT].string)
-		      : 0;
+	path = params[VERDICT].string;
+	ret = view && path ? tap_why_tell_verdict(view, path) : 0;
+	if (!ret && view && params[FOCUS].string) {
+		path = params[FOCUS].string;
+		ret = tap_why_tell_finding(view, (size_t) params[FINDING].count, path);
+	}
 	if (ret) {
-		APPEND_CAUSE(self, "Cannot write %s: %s", params[VERDICT].string,
-			     strerror(-ret));
+		APPEND_CAUSE(self, "Cannot write %s: %s", path, strerror(-ret));
 		view->destroy(view);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The view of the findings alone. */
+#include "join/report/focus.h"
 #include "join/report/forward.h"
 #include "join/views/filtered.h"
 
@@ -10,6 +11,8 @@
 struct why {
 	struct tap_finding_view base;
 	FILE *verdict; /* NULL: nobody asked */
+	FILE *focus;   /* likewise */
+	size_t number; /* of the finding that it is about, from 1 */
 };
 
 static const char *const verdicts[] = {[TAP_VERDICT_CLEAR] = "clear",
@@ -49,6 +52,23 @@ static int write_verdict(struct why *why)
 	return fflush(why->verdict) ? -errno : 0;
 }
 
+/* Returns 0 or -errno. */
+static int write_focus(struct why *why)
+{
+	struct tap_buffer *text = &why->base.view.line;
+	int ret;
+
+	if (!why->focus || why->number > tap_findings_count(why->base.findings))
+		return 0;
+	text->used = 0;
+	ret = tap_focus_add(text, tap_findings_at(why->base.findings, why->number - 1),
+			    why->base.view.context);
+	if (ret)
+		return ret;
+	fwrite(text->data, 1, text->used, why->focus);
+	return fflush(why->focus) ? -errno : 0;
+}
+
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct tap_finding_view *why = data;
@@ -61,7 +81,9 @@ static int finish(void *data, const struct tap_loss *loss)
 	else
 		write_text(why);
 	ret = tap_outfile_finish(why->view.output, &why->view.line);
-	return ret ? ret : write_verdict(data);
+	if (!ret)
+		ret = write_verdict(data);
+	return ret ? ret : write_focus(data);
 }
 
 static void destroy(struct tap_view *view)
@@ -70,6 +92,8 @@ static void destroy(struct tap_view *view)
 
 	if (why->verdict)
 		fclose(why->verdict);
+	if (why->focus)
+		fclose(why->focus);
 	tap_forward_free(&why->base);
 	free(why);
 }
@@ -111,4 +135,13 @@ int tap_why_tell_verdict(struct tap_view *view, const char *path)
 
 	why->verdict = fopen(path, "we");
 	return why->verdict ? 0 : -errno;
+}
+
+int tap_why_tell_finding(struct tap_view *view, size_t number, const char *path)
+{
+	struct why *why = (struct why *) view;
+
+	why->number = number;
+	why->focus = fopen(path, "we");
+	return why->focus ? 0 : -errno;
 }

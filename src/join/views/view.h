@@ -79,6 +79,12 @@ struct tap_view *tap_why_create(void);
  * own, once its output is complete.  Returns 0 or -errno.
  */
 int tap_why_tell_verdict(struct tap_view *view, const char *path);
+/*
+ * Likewise has it write what `timeline --finding` shows of a finding, the first being 1: as
+ * values of the filters rank, begin and end, a line each.  The file stays empty where there
+ * are not so many findings.
+ */
+int tap_why_tell_finding(struct tap_view *view, size_t number, const char *path);
 
 /* "hosts":[{"name":...}] of all traces, each once; of several, with their clocks. */
 void tap_view_add_hosts_json(struct tap_json *json, const struct tap_context *context);
