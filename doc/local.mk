@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	doc/limitations.md \
 	doc/nccl-function-ids.md \
 	doc/parity.md \
+	doc/perfetto.md \
 	doc/real-rdma.md \
 	doc/score.md \
 	doc/trace-compass.md \
@@ -52,4 +53,5 @@ EXTRA_DIST += \
 	doc/decisions/0015-hosts-are-put-on-one-clock-by-shortest-paths.md \
 	doc/decisions/0016-messages-over-sockets-without-decoding.md \
 	doc/decisions/0017-messages-that-a-rank-posts-for-others.md \
+	doc/decisions/0018-perfetto-traces-are-encoded-by-ourselves.md \
 	doc/decisions/0019-tables-are-csv-that-duckdb-makes-parquet.md

@@ -12,6 +12,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/base/heap.c src/join/base/heap.h \
 	src/join/base/json.c src/join/base/json.h \
 	src/join/base/outfile.c src/join/base/outfile.h \
+	src/join/base/proto.c src/join/base/proto.h \
 	src/join/base/quantity.c src/join/base/quantity.h \
 	src/join/base/spread.c src/join/base/spread.h \
 	src/join/base/table.c src/join/base/table.h \
@@ -147,6 +148,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/kernels.c src/join/report/kernels.h \
 	src/join/report/measures.c src/join/report/measures.h \
 	src/join/report/overview.c src/join/report/overview.h \
+	src/join/report/perfetto.c \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \
 	src/join/report/report_ascribed.c src/join/report/report_ascribed.h \
@@ -171,6 +173,12 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/known.c src/join/views/known.h \
 	src/join/views/lane.c src/join/views/lane.h \
 	src/join/views/order.c src/join/views/order.h \
+	src/join/views/perfetto.c src/join/views/perfetto.h \
+	src/join/views/perfetto_count.c src/join/views/perfetto_count.h \
+	src/join/views/perfetto_name.c src/join/views/perfetto_name.h \
+	src/join/views/perfetto_packet.c src/join/views/perfetto_packet.h \
+	src/join/views/perfetto_proto.h \
+	src/join/views/perfetto_track.c src/join/views/perfetto_track.h \
 	src/join/views/stack.c src/join/views/stack.h \
 	src/join/views/symbol.c src/join/views/symbol.h \
 	src/join/views/tree.c src/join/views/tree_view.h \

@@ -33,7 +33,8 @@ struct request {
 
 static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0,
-	 "text, for people (default), jsonl, for programs, or ctf, a trace for viewers",
+	 "text, for people (default), jsonl, for programs, perfetto, for ui.perfetto.dev, or "
+	 "ctf, a trace for viewers",
 	 0},
 	{"output", 'o', "FILE", 0,
 	 "write to FILE, which must not exist; ctf: to a folder, which may be empty", 0},
@@ -60,10 +61,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &request->filters;
 		break;
 	case 'f':
-		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "ctf")) {
-			tap_message_write(
-				"format \"%s\" is not known: choose text, jsonl or ctf",
-				arg);
+		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "perfetto") &&
+		    strcmp(arg, "ctf")) {
+			tap_message_write("format \"%s\" is not known: choose text, jsonl, "
+					  "perfetto or ctf",
+					  arg);
 			return EINVAL;
 		}
 		request->format = arg;
@@ -157,9 +159,21 @@ static int write_traces(const struct request *request)
 /* Whether the options go together; else says so. */
 static bool is_sensible(const struct request *request)
 {
+	const bool is_perfetto = !strcmp(request->format, "perfetto");
+
 	if (request->focus.finding && tap_filters_have_focus(&request->filters)) {
 		tap_message_write("--finding chooses ranks and times: it has no --rank, "
 				  "--begin or --end");
+		return false;
+	}
+	if (is_perfetto && (request->absolute || request->all || request->tree ||
+			    request->stacks.is_wanted)) {
+		tap_message_write("format perfetto has no --absolute, --all, --tree or "
+				  "--stacks");
+		return false;
+	}
+	if (is_perfetto && !strcmp(request->reading.output, "-") && isatty(STDOUT_FILENO)) {
+		tap_message_write("format perfetto is not for terminals: name a file with -o");
 		return false;
 	}
 	if (request->tree &&

@@ -176,13 +176,14 @@ check_DATA += $(kernels_so)
 CLEANFILES += $(kernels_so)
 
 LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
+	tests/live/test_perfetto.sh \
 	tests/live/test_processes.sh tests/live/test_order.sh tests/live/test_late.sh \
 	tests/live/test_threads.sh \
 	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
 	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh \
 	tests/live/test_straggler.sh tests/live/test_net_plugin.sh tests/live/test_tree.sh
-EXTRA_DIST += $(LIVE_TRACE_TESTS) tests/live/programs/net_plugin.c \
+EXTRA_DIST += tests/live/expect/perfetto_follow.py $(LIVE_TRACE_TESTS) tests/live/programs/net_plugin.c \
 	tests/live/programs/net_plugin.py tests/live/expect/bundled.py \
 	tests/live/programs/calls.c tests/live/programs/calls.py \
 	tests/live/programs/count.c tests/live/programs/dies.c \

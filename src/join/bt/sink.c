@@ -236,7 +236,7 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 				 .count = WINDOW},
 	};
 	struct tap_view *view;
-	bool is_json;
+	bool is_json, is_perfetto;
 
 	(void) configuration;
 	(void) data;
@@ -244,15 +244,22 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	is_json = !strcmp(params[FORMAT].string, "jsonl");
-	if (!is_json && strcmp(params[FORMAT].string, "text")) {
-		APPEND_CAUSE(self, "Format \"%s\" is not text or jsonl",
+	is_perfetto = !strcmp(params[FORMAT].string, "perfetto");
+	if (!is_json && !is_perfetto && strcmp(params[FORMAT].string, "text")) {
+		APPEND_CAUSE(self, "Format \"%s\" is not text, jsonl or perfetto",
 			     params[FORMAT].string);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	if (params[TREE].boolean && is_perfetto) {
+		APPEND_CAUSE(self, "Format \"perfetto\" has no trees");
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	if (params[TREE].boolean && refuse_filters_of_trees(self, params))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	if (params[TREE].boolean)
 		view = tap_tree_create();
+	else if (is_perfetto)
+		view = tap_perfetto_create();
 	else
 		view = is_json ? tap_jsonl_create() : tap_text_create();
 	if (view) {

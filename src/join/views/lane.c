@@ -12,14 +12,6 @@
 #include "common/vec.h"
 #include "join/base/chain.h"
 
-/* What the spans of a lane share, so that the upper one ends before the lower. */
-enum {
-	NEST_NOWHERE, /* nothing: the span is alone in its lane */
-	NEST_AMONG_CALLS,
-	NEST_ANYWHERE,	/* the span ends when it begins */
-	NEST_IN_DOMAIN, /* and above: a hash of the domain */
-};
-
 struct lane {
 	uint64_t nest;
 	unsigned int open;
@@ -36,7 +28,7 @@ struct tap_row {
 	unsigned int open;
 };
 
-static uint64_t nest_of(const struct tap_span *span)
+uint64_t tap_lanes_nest(const struct tap_span *span)
 {
 	const struct tap_field *scope;
 	const char *domain;
@@ -44,18 +36,18 @@ static uint64_t nest_of(const struct tap_span *span)
 
 	/* Only calls have a thread. */
 	if (span->thread)
-		return NEST_AMONG_CALLS;
+		return TAP_NEST_AMONG_CALLS;
 	scope = tap_fields_find(&span->entry, "scope");
 	if (span->tid < 0 || !scope || !scope->label)
-		return NEST_NOWHERE;
+		return TAP_NEST_NOWHERE;
 	if (!strcmp(scope->label, "mark"))
-		return NEST_ANYWHERE;
+		return TAP_NEST_ANYWHERE;
 	if (strcmp(scope->label, "thread"))
-		return NEST_NOWHERE;
+		return TAP_NEST_NOWHERE;
 	/* A thread pops the last range that it has pushed in a domain. */
 	domain = tap_fields_get_string(&span->entry, "domain");
 	hash = tap_table_hash(domain ? domain : "");
-	return hash < NEST_IN_DOMAIN ? NEST_IN_DOMAIN : hash;
+	return hash < TAP_NEST_IN_DOMAIN ? TAP_NEST_IN_DOMAIN : hash;
 }
 
 /* The number of a thread, or of a queue, which no thread has. */
@@ -119,8 +111,8 @@ static struct lane *lane_of(struct tap_row *row, uint64_t nest)
 		if (!lane->open) {
 			if (!empty)
 				empty = lane;
-		} else if (nest == NEST_ANYWHERE ||
-			   (nest != NEST_NOWHERE && lane->nest == nest)) {
+		} else if (nest == TAP_NEST_ANYWHERE ||
+			   (nest != TAP_NEST_NOWHERE && lane->nest == nest)) {
 			return lane;
 		}
 	}
@@ -148,7 +140,7 @@ int tap_lanes_begin(struct tap_lanes *lanes, struct tap_span *span)
 
 	if (!row)
 		return -ENOMEM;
-	lane = lane_of(row, nest_of(span));
+	lane = lane_of(row, tap_lanes_nest(span));
 	depth = lane ? lay(lane) : 0;
 	if (!depth) {
 		if (!row->open)

@@ -13,6 +13,15 @@
 
 #include "join/model/span.h"
 
+/* What the spans of a lane share, so that the upper one ends before the lower. */
+enum {
+	TAP_NEST_NOWHERE, /* nothing: the span is alone in its lane */
+	TAP_NEST_AMONG_CALLS,
+	TAP_NEST_ANYWHERE,  /* the span ends when it begins */
+	TAP_NEST_IN_DOMAIN, /* and above: a hash of the domain */
+};
+uint64_t tap_lanes_nest(const struct tap_span *span);
+
 /* All zero is no row. */
 struct tap_lanes {
 	struct tap_table by_thread; /* rows, by (process, thread) */

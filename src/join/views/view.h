@@ -60,6 +60,7 @@ struct tap_view {
 /* Each returns NULL when memory is short. */
 struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
+struct tap_view *tap_perfetto_create(void);
 struct tap_view *tap_tree_create(void); /* operations as trees; is_json */
 struct tap_view *tap_report_create(void);
 /*

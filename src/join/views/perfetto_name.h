@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a slice of a Perfetto trace is called.
+ *
+ * Hides that a call, the kernel that ran for it and its ProxyOps have the name of the
+ * operation, so that a search finds all of them and they have one colour.
+ */
+#ifndef TAP_JOIN_VIEWS_PERFETTO_NAME_H
+#define TAP_JOIN_VIEWS_PERFETTO_NAME_H
+
+#include "join/base/buffer.h"
+#include "join/model/span.h"
+
+/* "AllReduce #3 4 MiB", "RDMA_WRITE 64 KiB", "cuLaunchKernelEx" */
+void tap_perfetto_add_name(struct tap_buffer *name, const struct tap_span *span);
+
+#endif

@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of lanes, and their names. */
+#include "join/views/perfetto_track.h"
+
+#include "join/base/chain.h"
+#include "join/base/proto.h"
+#include "join/model/work.h"
+#include "join/views/lane.h"
+#include "join/views/perfetto_proto.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a row shows. */
+enum row_kind {
+	ROW_CALLS,  /* of a thread */
+	ROW_RANGES, /* of a thread, by NVTX */
+	ROW_CTRL,   /* whether a progress thread is asleep */
+	ROW_STREAM,
+	ROW_OPS, /* ProxyOps of a connection */
+	ROW_MESSAGES,
+	ROW_REQUESTS, /* of a queue */
+};
+
+struct tap_track_row {
+	enum row_kind kind;
+	const struct tap_process *process;
+	uint64_t number;      /* among the rows of this kind and process */
+	struct tap_work work; /* of a span in it; none: of a thread */
+	enum tap_thread_role role;
+	struct tap_nccl_connection about; /* process NULL: nothing is known */
+	TAP_VEC(struct tap_track_lane *) lanes;
+};
+
+/* ---- Rows ---- */
+
+static enum row_kind kind_of(const struct tap_span *span)
+{
+	const struct tap_work *work = &span->work;
+
+	if (tap_work_is_run(work))
+		return ROW_STREAM;
+	if (work->kind == TAP_WORK_PROXY_CTRL)
+		return ROW_CTRL;
+	if (work->kind == TAP_WORK_PROXY_OP)
+		return ROW_OPS;
+	if (tap_work_is_message(work))
+		return ROW_MESSAGES;
+	if (work->kind)
+		return ROW_REQUESTS;
+	return span->is_range ? ROW_RANGES : ROW_CALLS;
+}
+
+static uint64_t number_of(const struct tap_span *span, enum row_kind kind)
+{
+	const struct tap_work *work = &span->work;
+
+	switch (kind) {
+	case ROW_CALLS:
+	case ROW_RANGES:
+		return (uint64_t) span->tid;
+	case ROW_CTRL:
+		return work->proxy.id;
+	case ROW_STREAM:
+		return work->run.device << 32 | (work->run.stream & UINT32_MAX);
+	case ROW_OPS:
+		return work->proxy.id << 1 | work->proxy.is_receive;
+	case ROW_MESSAGES:
+	case ROW_REQUESTS:
+		break;
+	}
+	return tap_work_queue_id(work) << 2 | tap_work_is_shared(work) << 1 |
+	       tap_work_is_receive(work);
+}
+
+/* Half of the key of a row; the other is its number. */
+static uint64_t key_of(const struct tap_process *process, enum row_kind kind)
+{
+	return (uint64_t) kind << 32 | process->number;
+}
+
+static struct tap_track_row *find_row(const struct tap_tracks *tracks,
+				      const struct tap_process *process,
+				      enum row_kind kind, uint64_t number)
+{
+	return tap_table_find(&tracks->by_key, key_of(process, kind), number);
+}
+
+static struct tap_track_row *make_row(struct tap_tracks *tracks,
+				      const struct tap_span *span, enum row_kind kind,
+				      uint64_t number)
+{
+	struct tap_track_row *row = calloc(1, sizeof(*row));
+
+	if (!row || tap_vec_reserve(&tracks->rows, tracks->rows.count + 1) ||
+	    tap_table_set(&tracks->by_key, key_of(span->process, kind), number, row)) {
+		free(row);
+		return NULL;
+	}
+	row->kind = kind;
+	row->process = span->process;
+	row->number = number;
+	row->work = span->work;
+	row->about.channel = row->about.peer_rank = -1;
+	tracks->rows.items[tracks->rows.count++] = row;
+	return row;
+}
+
+/* ---- Lanes ---- */
+
+static bool can_begin(const struct tap_track_lane *lane, uint64_t nest, int64_t begin_ns)
+{
+	if (begin_ns < lane->last_ns)
+		return false;
+	return !lane->open || nest == TAP_NEST_ANYWHERE ||
+	       (nest != TAP_NEST_NOWHERE && nest == lane->nest);
+}
+
+static struct tap_track_lane *make_lane(struct tap_tracks *tracks,
+					struct tap_track_row *row)
+{
+	struct tap_track_lane *lane = calloc(1, sizeof(*lane));
+
+	if (!lane || tap_vec_add(&row->lanes, lane)) {
+		free(lane);
+		return NULL;
+	}
+	lane->track = ++tracks->last_track;
+	return lane;
+}
+
+struct tap_track_lane *tap_tracks_begin(struct tap_tracks *tracks,
+					const struct tap_span *span, int64_t begin_ns)
+{
+	const enum row_kind kind = kind_of(span);
+	const uint64_t number = number_of(span, kind), nest = tap_lanes_nest(span);
+	struct tap_track_row *row = find_row(tracks, span->process, kind, number);
+	struct tap_track_lane *lane = NULL;
+	size_t i;
+
+	if (!row)
+		row = make_row(tracks, span, kind, number);
+	for (i = 0; row && !lane && i < row->lanes.count; i++)
+		if (can_begin(row->lanes.items[i], nest, begin_ns))
+			lane = row->lanes.items[i];
+	if (row && !lane)
+		lane = make_lane(tracks, row);
+	if (!lane)
+		return NULL;
+	if (!lane->open++)
+		lane->nest = nest;
+	lane->last_ns = begin_ns;
+	return lane;
+}
+
+int64_t tap_tracks_end(struct tap_track_lane *lane, int64_t end_ns)
+{
+	/* Only in a damaged trace a call ends before what it called. */
+	if (end_ns > lane->last_ns)
+		lane->last_ns = end_ns;
+	lane->open--;
+	return lane->last_ns;
+}
+
+/* ---- Hosts and processes ---- */
+
+static struct tap_track_owner *host_of(struct tap_tracks *tracks, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < tracks->hosts.count; i++)
+		if (!strcmp(tracks->hosts.items[i].host, host))
+			return &tracks->hosts.items[i];
+	if (tap_vec_add(&tracks->hosts,
+			((struct tap_track_owner){.host = host,
+						  .track = tracks->last_track + 1})))
+		return NULL;
+	tracks->last_track++;
+	return &tracks->hosts.items[i];
+}
+
+static struct tap_track_owner *owner_of(struct tap_tracks *tracks,
+					const struct tap_process *process)
+{
+	struct tap_track_owner *owner = &tracks->trace;
+
+	if (process) {
+		if (process->number >= tracks->processes.count &&
+		    tap_vec_resize(&tracks->processes, (size_t) process->number + 1))
+			return NULL;
+		owner = &tracks->processes.items[process->number];
+		owner->process = process;
+	}
+	if (!owner->track)
+		owner->track = ++tracks->last_track;
+	return owner;
+}
+
+uint64_t tap_tracks_findings(struct tap_tracks *tracks, const struct tap_process *process)
+{
+	struct tap_track_owner *owner = owner_of(tracks, process);
+
+	if (owner && !owner->findings)
+		owner->findings = ++tracks->last_track;
+	return owner ? owner->findings : 0;
+}
+
+/* ---- What becomes known ---- */
+
+void tap_tracks_thread(struct tap_tracks *tracks, const struct tap_nccl_thread *thread)
+{
+	static const enum row_kind kinds[] = {ROW_CALLS, ROW_RANGES, ROW_CTRL};
+	struct tap_track_row *row;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		row = find_row(tracks, thread->process, kinds[i], (uint64_t) thread->tid);
+		if (row)
+			row->role = thread->role;
+	}
+}
+
+void tap_tracks_connection(struct tap_tracks *tracks,
+			   const struct tap_nccl_connection *connection)
+{
+	const uint64_t is_receive = !connection->is_send;
+	struct tap_track_row *row;
+
+	row = find_row(tracks, connection->process, ROW_MESSAGES,
+		       connection->net_id << 2 | is_receive);
+	if (row)
+		row->about = *connection;
+	row = find_row(tracks, connection->process, ROW_OPS,
+		       connection->net_id << 1 | is_receive);
+	if (row)
+		row->about = *connection;
+}
+
+/* ---- Names ---- */
+
+static void add_thread(struct tap_buffer *name, const struct tap_track_row *row)
+{
+	tap_buffer_add_string(name, "thread ");
+	if ((int64_t) row->number < 0)
+		tap_buffer_add_char(name, '?');
+	else
+		tap_buffer_add_unsigned(name, row->number);
+	if (row->role) {
+		tap_buffer_add_string(name, " (NCCL ");
+		tap_buffer_add_string(name, tap_thread_role_name(row->role));
+		tap_buffer_add_char(name, ')');
+	}
+	if (row->kind == ROW_RANGES)
+		tap_buffer_add_string(name, ": ranges");
+	if (row->kind == ROW_CTRL)
+		tap_buffer_add_string(name, ": asleep or awake");
+}
+
+static void add_connection(struct tap_buffer *name, const struct tap_track_row *row)
+{
+	const struct tap_nccl_connection *about = &row->about;
+
+	tap_work_add_row(name, &row->work);
+	if (about->process && about->transport) {
+		tap_buffer_add_string(name, ", ");
+		tap_buffer_add_string(name, tap_nccl_transport_name(about->transport));
+	}
+	if (about->channel >= 0) {
+		tap_buffer_add_string(name, ", channel ");
+		tap_buffer_add_signed(name, about->channel);
+	}
+	if (about->peer_rank >= 0) {
+		tap_buffer_add_string(name, about->is_send ? ", to rank " : ", from rank ");
+		tap_buffer_add_signed(name, about->peer_rank);
+	}
+	if (row->kind == ROW_OPS)
+		tap_buffer_add_string(name, ": ProxyOps");
+}
+
+static void add_row_name(struct tap_buffer *name, const struct tap_track_row *row)
+{
+	switch (row->kind) {
+	case ROW_CALLS:
+	case ROW_RANGES:
+	case ROW_CTRL:
+		add_thread(name, row);
+		break;
+	case ROW_STREAM:
+		tap_buffer_add_string(name, "GPU ");
+		tap_buffer_add_unsigned(name, row->work.run.device);
+		tap_buffer_add_string(name, ", stream ");
+		tap_buffer_add_unsigned(name, row->work.run.stream);
+		break;
+	case ROW_OPS:
+	case ROW_MESSAGES:
+		add_connection(name, row);
+		break;
+	case ROW_REQUESTS:
+		tap_work_add_row(name, &row->work);
+		break;
+	}
+}
+
+/* "rank 2 (pid 118) on node1" */
+static void add_process_name(struct tap_buffer *name, const struct tap_process *process)
+{
+	if (tap_process_rank(process) >= 0) {
+		tap_view_add_process(name, process);
+		tap_buffer_add_string(name, " (pid ");
+		tap_buffer_add_signed(name, process->pid);
+		tap_buffer_add_char(name, ')');
+		if (*process->host)
+			tap_buffer_add_string(name, " on ");
+		tap_buffer_add_visible(name, process->host);
+	} else {
+		tap_view_add_pid(name, process);
+	}
+}
+
+/*
+ * Where a row stands below its process: calls of the program's threads, streams, NCCL's
+ * threads, connections, queues.  What belongs to one thread or connection is together.
+ */
+static int64_t place_of(const struct tap_track_row *row)
+{
+	enum { GROUP = 100000000, PROGRAM = 1, STREAMS, NCCL, CONNECTIONS, QUEUES };
+	const int64_t number = (int64_t) (row->number % (GROUP / 4));
+
+	switch (row->kind) {
+	case ROW_CALLS:
+	case ROW_RANGES:
+	case ROW_CTRL:
+		return (row->role ? NCCL : PROGRAM) * (int64_t) GROUP + number * 3 +
+		       row->kind;
+	case ROW_STREAM:
+		return STREAMS * (int64_t) GROUP + number;
+	case ROW_OPS:
+		return CONNECTIONS * (int64_t) GROUP + (number >> 1) * 4 +
+		       (number & 1) * 2;
+	case ROW_MESSAGES:
+		return CONNECTIONS * (int64_t) GROUP + (number >> 2) * 4 +
+		       (number & 1) * 2 + 1;
+	case ROW_REQUESTS:
+		break;
+	}
+	return QUEUES * (int64_t) GROUP + number;
+}
+
+/* ---- Descriptions ---- */
+
+struct about_track {
+	uint64_t track, parent;
+	int64_t place; /* among its siblings */
+	bool has_children, is_merged;
+};
+
+static void add_track(struct tap_buffer *message, const struct about_track *about,
+		      const struct tap_buffer *name)
+{
+	message->used = 0;
+	tap_proto_unsigned(message, TRACK_ID, about->track);
+	if (about->parent)
+		tap_proto_unsigned(message, TRACK_PARENT, about->parent);
+	tap_proto_message(message, TRACK_NAME, name);
+	if (about->has_children)
+		tap_proto_unsigned(message, TRACK_CHILD_ORDER, ORDER_EXPLICIT);
+	tap_proto_signed(message, TRACK_RANK_AMONG_SIBLINGS, about->place);
+	tap_proto_unsigned(message, TRACK_MERGE,
+			   about->is_merged ? MERGE_BY_NAME : MERGE_NONE);
+}
+
+static int describe(struct tap_tracks *tracks, const struct about_track *about,
+		    const struct tap_buffer *name)
+{
+	struct tap_buffer *message = &tracks->packets->event;
+
+	add_track(message, about, name);
+	return message->is_short ? -ENOMEM
+				 : tap_packets_describe(tracks->packets, message);
+}
+
+static int describe_findings(struct tap_tracks *tracks,
+			     const struct tap_track_owner *owner, struct tap_buffer *name)
+{
+	if (!owner->findings)
+		return 0;
+	name->used = 0;
+	tap_buffer_add_string(name, "findings");
+	return describe(tracks,
+			&(struct about_track){.track = owner->findings,
+					      .parent = owner->track},
+			name);
+}
+
+static int describe_trace(struct tap_tracks *tracks, struct tap_buffer *name)
+{
+	int ret;
+
+	if (!tracks->trace.track)
+		return 0;
+	name->used = 0;
+	tap_buffer_add_string(name, "ccltap");
+	ret = describe(tracks,
+		       &(struct about_track){.track = tracks->trace.track,
+					     .has_children = true},
+		       name);
+	return ret ? ret : describe_findings(tracks, &tracks->trace, name);
+}
+
+static int describe_process(struct tap_tracks *tracks,
+			    const struct tap_track_owner *owner, struct tap_buffer *name)
+{
+	struct tap_track_owner *host;
+	int ret;
+
+	if (!owner->track)
+		return 0;
+	host = host_of(tracks, owner->process->host);
+	if (!host)
+		return -ENOMEM;
+	name->used = 0;
+	add_process_name(name, owner->process);
+	ret = describe(tracks,
+		       &(struct about_track){
+			       .track = owner->track,
+			       .parent = host->track,
+			       .place = tap_process_rank(owner->process) >= 0
+						? tap_process_rank(owner->process)
+						: (int64_t) 1000000 +
+							  owner->process->number,
+			       .has_children = true},
+		       name);
+	return ret ? ret : describe_findings(tracks, owner, name);
+}
+
+static int describe_host(struct tap_tracks *tracks, size_t number, struct tap_buffer *name)
+{
+	const struct tap_track_owner *host = &tracks->hosts.items[number];
+
+	name->used = 0;
+	tap_buffer_add_string(name, "host ");
+	tap_buffer_add_visible(name, *host->host ? host->host : "?");
+	return describe(tracks,
+			&(struct about_track){.track = host->track,
+					      .place = (int64_t) number + 1,
+					      .has_children = true},
+			name);
+}
+
+static int describe_row(struct tap_tracks *tracks, const struct tap_track_row *row,
+			struct tap_buffer *name)
+{
+	const struct tap_track_owner *owner = owner_of(tracks, row->process);
+	struct about_track about;
+	int ret = 0;
+	size_t i;
+
+	if (!owner)
+		return -ENOMEM;
+	about = (struct about_track){.parent = owner->track,
+				     .place = place_of(row),
+				     .is_merged = true};
+	name->used = 0;
+	add_row_name(name, row);
+	for (i = 0; !ret && i < row->lanes.count; i++) {
+		about.track = row->lanes.items[i]->track;
+		ret = describe(tracks, &about, name);
+	}
+	return ret;
+}
+
+int tap_tracks_describe(struct tap_tracks *tracks)
+{
+	struct tap_buffer name = {0};
+	int ret = describe_trace(tracks, &name);
+	size_t i;
+
+	for (i = 0; !ret && i < tracks->rows.count; i++)
+		ret = describe_row(tracks, tracks->rows.items[i], &name);
+	for (i = 0; !ret && i < tracks->processes.count; i++)
+		ret = describe_process(tracks, &tracks->processes.items[i], &name);
+	for (i = 0; !ret && i < tracks->hosts.count; i++)
+		ret = describe_host(tracks, i, &name);
+	tap_buffer_free(&name);
+	return ret;
+}
+
+static void add_unit(struct tap_buffer *counter, enum tap_track_unit unit)
+{
+	switch (unit) {
+	case TAP_TRACK_PLAIN:
+		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_COUNT);
+		break;
+	case TAP_TRACK_BYTES:
+		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_BYTES);
+		break;
+	case TAP_TRACK_NS:
+		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_NS);
+		break;
+	case TAP_TRACK_PER_SECOND:
+		tap_proto_string(counter, COUNTER_UNIT_NAME, "1/s");
+		break;
+	case TAP_TRACK_RANKS:
+		tap_proto_string(counter, COUNTER_UNIT_NAME, "ranks");
+		break;
+	}
+}
+
+int tap_tracks_counter(struct tap_tracks *tracks, const struct tap_process *process,
+		       const char *name, enum tap_track_unit unit, uint64_t *track)
+{
+	/* Behind all rows. */
+	enum { COUNTERS = 900000000 };
+	struct tap_buffer *message = &tracks->packets->event;
+	struct tap_buffer text = {0}, counter = {0};
+	struct tap_track_owner *owner = owner_of(tracks, process);
+	int ret;
+
+	if (!owner)
+		return -ENOMEM;
+	*track = ++tracks->last_track;
+	tap_buffer_add_visible(&text, name);
+	add_unit(&counter, unit);
+	add_track(message,
+		  &(struct about_track){.track = *track,
+					.parent = owner->track,
+					.place = COUNTERS},
+		  &text);
+	tap_proto_message(message, TRACK_COUNTER, &counter);
+	ret = message->is_short ? -ENOMEM
+				: tap_packets_describe(tracks->packets, message);
+	tap_buffer_free(&text);
+	tap_buffer_free(&counter);
+	return ret;
+}
+
+void tap_tracks_free(struct tap_tracks *tracks)
+{
+	struct tap_track_row *row;
+	size_t i, j;
+
+	for (i = 0; i < tracks->rows.count; i++) {
+		row = tracks->rows.items[i];
+		for (j = 0; j < row->lanes.count; j++)
+			free(row->lanes.items[j]);
+		tap_vec_free(&row->lanes);
+		free(row);
+	}
+	tap_vec_free(&tracks->rows);
+	tap_vec_free(&tracks->processes);
+	tap_vec_free(&tracks->hosts);
+	tap_table_free(&tracks->by_key);
+}
