@@ -39,7 +39,8 @@ static const struct view {
 	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
 	{"report", "json", NULL},	{"check", "json", NULL},
 	{"report", "full", NULL},	{"report", NULL, NULL},
-	{"timeline", "tree", NULL},	{"export", "folder", TABLES},
+	{"timeline", "tree", NULL},	{"timeline", "format", "perfetto"},
+	{"export", "folder", TABLES},
 	{"filter", NULL, NULL},
 };
 

@@ -2,6 +2,8 @@
 /* The calls that a finding is about, and what it says of time, as an interval. */
 #include "join/report/focus.h"
 
+#include "join/base/time.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -133,12 +135,14 @@ static int64_t end_of(const struct tap_finding *finding, int64_t begin_ns)
 {
 	const int64_t span_ns = evidence_of(finding, "span_ns");
 	const int64_t end_ns = last_return(finding);
+	int64_t last_ns;
 
 	if (finding->kind == TAP_FINDING_MISSING || finding->kind == TAP_FINDING_STUCK ||
 	    finding->kind == TAP_FINDING_MISMATCH)
 		return -1;
-	if (begin_ns >= 0 && span_ns >= 0 && begin_ns + span_ns > end_ns)
-		return begin_ns + span_ns;
+	if (begin_ns >= 0 && span_ns >= 0 &&
+	    !__builtin_add_overflow(begin_ns, span_ns, &last_ns) && last_ns > end_ns)
+		return last_ns;
 	return end_ns;
 }
 
@@ -146,7 +150,7 @@ static int64_t end_of(const struct tap_finding *finding, int64_t begin_ns)
 static void add_time(struct tap_buffer *text, const struct tap_context *context,
 		     int64_t time_ns)
 {
-	const int64_t since_ns = time_ns - context->first_ns;
+	const int64_t since_ns = tap_since_ns(time_ns, context->first_ns);
 
 	if (time_ns >= 0 && since_ns >= 0) {
 		tap_buffer_add_signed(text, since_ns / 1000000000);

@@ -11,7 +11,7 @@
 #include "join/views/perfetto_proto.h"
 
 /* Changes that wait for earlier ones. */
-#define CHANGES_MAX 65536
+#define CHANGES_MAX 16384
 /* Counters of devices, so that a damaged trace cannot fill the memory. */
 #define SAMPLED_MAX 65536
 /* Messages are counted for so long, and shown per second. */
@@ -23,8 +23,9 @@ struct tap_counter {
 	enum tap_track_unit unit;
 	uint64_t track; /* 0: it has no value yet */
 	int64_t value;
-	bool is_rate;	   /* value counts in the period */
-	int64_t period;	   /* since the epoch */
+	int64_t last_ns; /* of its latest value */
+	bool is_rate;	 /* value counts in the period */
+	int64_t period;	 /* since the epoch */
 };
 
 struct tap_count_process {
@@ -61,9 +62,12 @@ static int show(struct tap_counts *counts, struct tap_counter *counter,
 					 counter->unit, &counter->track);
 	if (ret)
 		return ret;
+	/* A change that was known too late stands with the latest value, which it is in. */
+	if (time_ns > counter->last_ns)
+		counter->last_ns = time_ns;
 	tap_packets_begin(counts->packets, TYPE_COUNTER, counter->track);
 	tap_proto_signed(&counts->packets->event, EVENT_COUNTER_VALUE, value);
-	return tap_packets_end(counts->packets, time_ns, NULL, NULL);
+	return tap_packets_end(counts->packets, counter->last_ns, NULL, NULL);
 }
 
 /* The period of a rate is over: its value stands at its beginning. */
@@ -75,7 +79,8 @@ static int end_period(struct tap_counts *counts, struct tap_counter *counter,
 	if (counter->value)
 		ret = show(counts, counter, process, counter->period * PERIOD_NS,
 			   counter->value * PERIODS_PER_SECOND);
-	if (!ret && counter->value && next > counter->period + 1)
+	if (!ret && counter->value && next > counter->period + 1 &&
+	    counter->period < INT64_MAX / PERIOD_NS)
 		ret = show(counts, counter, process, (counter->period + 1) * PERIOD_NS,
 			   0);
 	counter->value = 0;

@@ -36,9 +36,10 @@ struct tap_packet {
 	}) flows;
 };
 
-struct text {
-	struct text *next; /* with the same hash */
+struct tap_text {
+	struct tap_text *next; /* with the same hash */
 	uint64_t iid;
+	enum tap_interned kind;
 	char text[];
 };
 
@@ -46,7 +47,7 @@ struct text {
 
 static void forget_texts(struct tap_packets *packets)
 {
-	struct text *text, *next;
+	struct tap_text *text, *next;
 	size_t i;
 
 	for (i = 0; i < packets->texts.size; i++)
@@ -57,10 +58,11 @@ static void forget_texts(struct tap_packets *packets)
 	tap_table_free(&packets->texts);
 	packets->text_count = 0;
 	memset(packets->last_iid, 0, sizeof(packets->last_iid));
+	memset(packets->recent, 0, sizeof(packets->recent));
 	packets->has_state = false;
 }
 
-static struct text *make_text(struct tap_packets *packets, enum tap_interned kind,
+static struct tap_text *make_text(struct tap_packets *packets, enum tap_interned kind,
 			      uint64_t hash, const char *string)
 {
 	static const unsigned int fields[] = {
@@ -69,13 +71,14 @@ static struct text *make_text(struct tap_packets *packets, enum tap_interned kin
 		[TAP_INTERNED_FIELD] = INTERNED_ANNOTATION_NAME,
 		[TAP_INTERNED_VALUE] = INTERNED_ANNOTATION_STRING,
 	};
-	struct text *text = malloc(sizeof(*text) + strlen(string) + 1);
+	struct tap_text *text = malloc(sizeof(*text) + strlen(string) + 1);
 
 	if (!text || tap_chain_push(&packets->texts, hash, kind, text, next)) {
 		free(text);
 		return NULL;
 	}
 	strcpy(text->text, string);
+	text->kind = kind;
 	text->iid = ++packets->last_iid[kind];
 	packets->text_count++;
 	packets->packet.used = 0;
@@ -85,19 +88,31 @@ static struct text *make_text(struct tap_packets *packets, enum tap_interned kin
 	return text;
 }
 
-/* The number of a text; 0 when memory is short. */
-static uint64_t iid_of(struct tap_packets *packets, enum tap_interned kind,
-		       const char *string)
+static struct tap_text *text_of(struct tap_packets *packets, enum tap_interned kind,
+			    const char *string)
 {
 	const uint64_t hash = tap_table_hash(string);
-	struct text *text = tap_table_find(&packets->texts, hash, kind);
+	struct tap_text *text = tap_table_find(&packets->texts, hash, kind);
 
 	while (text && strcmp(text->text, string))
 		text = text->next;
-	if (!text)
-		text = make_text(packets, kind, hash, string);
-	if (text)
-		return text->iid;
+	return text ? text : make_text(packets, kind, hash, string);
+}
+
+/*
+ * The number of a text; 0 when memory is short.  Names of fields are the same few pointers
+ * in millions of events: most are found without a hash of their letters.
+ */
+static uint64_t iid_of(struct tap_packets *packets, enum tap_interned kind,
+		       const char *string)
+{
+	struct tap_text **recent =
+		&packets->recent[((uintptr_t) string >> 3 ^ kind) % TAP_TEXTS_RECENT];
+
+	if (!*recent || (*recent)->kind != kind || strcmp((*recent)->text, string))
+		*recent = text_of(packets, kind, string);
+	if (*recent)
+		return (*recent)->iid;
 	packets->event.is_short = true;
 	return 0;
 }
@@ -286,15 +301,17 @@ static void begin_file(struct tap_packets *packets)
 static void add_flows(struct tap_buffer *event, const struct tap_packet *packet,
 		      bool is_arrival)
 {
-	const struct flow *flow = packet->flows.items;
-	const struct flow *end = flow + packet->flows.count;
+	size_t i;
 
-	for (; flow < end; flow++)
+	for (i = 0; i < packet->flows.count; i++) {
+		const struct flow *flow = &packet->flows.items[i];
+
 		if (is_arrival == (flow->end == TAP_FLOW_ARRIVES))
 			tap_proto_fixed64(event,
 					  flow->end == TAP_FLOW_BEGINS ? EVENT_FLOW
 								       : EVENT_LAST_FLOW,
 					  flow->flow);
+	}
 }
 
 /* A tag of two bytes, and eight bytes. */

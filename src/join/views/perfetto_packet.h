@@ -22,6 +22,10 @@ enum tap_interned {
 };
 
 struct tap_packet;
+struct tap_text;
+
+/* A power of two. */
+#define TAP_TEXTS_RECENT 1024
 
 struct tap_packets {
 	/* Set by the owner. */
@@ -35,6 +39,7 @@ struct tap_packets {
 	uint64_t track; /* of the event */
 	struct tap_buffer interned, annotation, element, packet, out;
 	struct tap_table texts; /* by (hash, kind) */
+	struct tap_text *recent[TAP_TEXTS_RECENT]; /* by address */
 	uint64_t text_count;
 	uint64_t last_iid[TAP_INTERNED_KINDS];
 	bool has_begun; /* the file has */
