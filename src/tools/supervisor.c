@@ -78,7 +78,7 @@ static struct supervisor {
 	/* Of a flight recorder. */
 	unsigned snapshots, looks;
 	char last_reason[256];
-	bool is_due;
+	bool is_due, is_due_to_death;
 	char due_reason[256];
 	int64_t last_snapshot_ms;
 	/* What reads the last snapshot, 0: none; and whether a later one is to be read. */
@@ -205,12 +205,17 @@ static void end_daemon(void)
 	close_fd(&lock);
 }
 
-/* Requests a snapshot; when one is already due, its reason stays. */
-static void want_snapshot(const char *reason)
+/*
+ * Requests a snapshot; when one is already due, its reason stays, unless this is that a rank
+ * died: that explains why others wait.
+ */
+static void want_snapshot(const char *reason, bool is_death)
 {
-	if (!self.plan->lttng.is_flight || self.state != RUNNING || self.is_due)
+	if (!self.plan->lttng.is_flight || self.state != RUNNING ||
+	    (self.is_due && (!is_death || self.is_due_to_death)))
 		return;
 	self.is_due = true;
+	self.is_due_to_death = is_death;
 	snprintf(self.due_reason, sizeof(self.due_reason), "%s", reason);
 }
 
@@ -233,7 +238,7 @@ static void handle_notes(void)
 		if (strncmp(text, wish, strlen(wish)))
 			note_unrecorded(is_own ? text : "a process of another user");
 		else if (is_own)
-			want_snapshot(text + strlen(wish));
+			want_snapshot(text + strlen(wish), false);
 	}
 }
 
@@ -510,7 +515,7 @@ static void look_at_end(const struct peer *peer, const struct tap_question *ques
 			 question->status);
 	else
 		return;
-	want_snapshot(reason);
+	want_snapshot(reason, true);
 }
 
 static void describe_members(struct tap_answer *answer)
@@ -884,7 +889,8 @@ static void look_once(void)
 		 * The program's recorder was killed, so how the program ended is unknown.
 		 */
 		if (polled[POLLED_FIRST + 1 + 2 * i].revents) {
-			want_snapshot("a program ended after its recorder was killed");
+			want_snapshot("a program ended after its recorder was killed",
+				      true);
 			close_fd(&self.peers.items[i].pidfd);
 		}
 	}
