@@ -408,6 +408,18 @@ static void test_entry_points(void)
 	ok(res == CUDA_ERROR_INVALID_VALUE, "unknown flags are refused");
 }
 
+/*
+ * Not with the thread sanitizer: GCC 12's does not see to its allocator's locks around a
+ * fork, so that the child of a program with threads now and then waits for one for ever.
+ */
+#ifdef __SANITIZE_THREAD__
+#define HAS_FORK 0
+#elif defined(__has_feature)
+#define HAS_FORK !__has_feature(thread_sanitizer)
+#else
+#define HAS_FORK 1
+#endif
+
 static void test_fork(void)
 {
 	int status = 0;
@@ -467,7 +479,8 @@ int main(void)
 	test_memory();
 	test_fills();
 	test_entry_points();
-	test_fork();
+	if (HAS_FORK)
+		test_fork();
 	cuCtxGetCurrent(&context);
 	ok(cuCtxDestroy(context) == CUDA_SUCCESS, "a context can be destroyed");
 	return tap_done();
