@@ -63,18 +63,20 @@ static void join(struct tap_comm *c)
 	g->nr_comms++;
 }
 
+int tap_operation_failed(int result)
+{
+	tap_thread.last_comm->not_counted++;
+	return result;
+}
+
 int tap_collective_count(int result)
 {
 	struct tap_comm *c = tap_thread.last_comm;
 
+	if (!tap_call_counts(result))
+		return tap_operation_failed(result);
 	join(c);
 	tap_comm_count(c);
-	return result;
-}
-
-int tap_operation_failed(int result)
-{
-	tap_thread.last_comm->not_counted++;
 	return result;
 }
 

@@ -62,7 +62,7 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 
 /*
  * The slow cases of the two functions below: the first operation in a group or after one,
- * and a call that failed.  All return result.
+ * a call that goes on in a thread of NCCL's, and one that failed.  All return result.
  */
 int tap_operation_failed(int result) tap_hidden;
 int tap_collective_count(int result) tap_hidden;
@@ -75,9 +75,8 @@ static inline int tap_collective_end(int result)
 	struct tap_comm *c = t->last_comm;
 
 	__atomic_store_n(&t->inside, NULL, __ATOMIC_RELAXED);
-	if (unlikely(!tap_call_counts(result)))
-		return tap_operation_failed(result);
-	if (unlikely(c->group_id != t->group_id))
+	/* Of the results that count, only ncclSuccess is worth instructions here. */
+	if (unlikely(result || c->group_id != t->group_id))
 		return tap_collective_count(result);
 	tap_comm_count(c);
 	return result;
