@@ -28,15 +28,17 @@ TRIES = 3
 
 FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
         "post_bursts": 20, "storm_seconds": 10, "starts": 101, "recorded_starts": 21,
-        "events": 1000000, "long_rounds": 5, "rounds": 11, "storms": TRIES}
+        "events": 1000000, "long_rounds": 5, "rounds": 11, "storms": TRIES,
+        # With fewer, what babeltrace2 maps of each stream is not full, and memory would grow
+        # with it.
+        "memory_events": (1000000, 4000000)}
 # All pairs fit into the buffers, so a machine that is busy with tests loses none.
 QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
          "post_bursts": 3, "storm_seconds": 0.5,
-         "starts": 11, "recorded_starts": 3, "events": 100000, "long_rounds": 1, "rounds": 2, "storms": 1}
+         "starts": 11, "recorded_starts": 3, "events": 100000, "long_rounds": 1, "rounds": 2,
+         "storms": 1, "memory_events": (50000, 200000)}
 # What a second of a storm of requests takes in a trace, at most.
 STORM_BYTES = 512 << 20
-# Fewer would not fill what babeltrace2 maps of a stream, and memory would grow with it.
-MEMORY_EVENTS = (250000, 1000000)
 
 
 class Failure(Exception):
@@ -705,14 +707,14 @@ def join(bench):
 
 
 def join_memory(bench):
-    """Two streams: babeltrace2 maps up to 8 MiB of each, all of a short one."""
-    traces = [make_trace(bench, 2, events) for events in MEMORY_EVENTS]
+    """Two streams, four times as long."""
+    traces = [make_trace(bench, 2, events) for events in bench.sizes["memory_events"]]
     figures = []
     for view in VIEWS:
         short, long = interleaved(bench.sizes["long_rounds"],
                                   *(lambda trace=trace: read(bench, trace, *view[1:])[1]
                                     for trace in traces))
-        figures.append(row(f"join, {view[0]}, memory", "KiB", short, long, 1.2, "ratio"))
+        figures.append(row(f"join, {view[0]}, memory", "KiB", short, long, 1.1, "ratio"))
     for trace in traces:
         shutil.rmtree(trace)
     return figures
