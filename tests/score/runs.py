@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+import matrix
+
 TOGETHER = 12  # runs of a recording
 LIMIT_S = 120
 BEGUN = 40  # launches that were made before a late recording begins
@@ -114,6 +116,7 @@ def path_of(how, configs):
 
 def record(how, configs):
     path = path_of(how, configs)
+    matrix.wait_for_ports()
     # One that fails must not keep the others from being recorded, and is said.
     script = "failed=0\n" + "".join(
         f"{shlex.join(config.command(how))} || {{ echo 'again: {config}'; failed=1; }}\n"

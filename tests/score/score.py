@@ -8,6 +8,9 @@ usage: score.py [OPTION...] CCLTAP BUILD WORK
   --only NAME,...   of these lines of it alone, or of configurations: ib, random-17
   --share N         every N-th configuration alone (1)
   --random N        N configurations of which all is drawn, instead
+  --all             each of protocol, algorithm, channels, ranks and transport with all others,
+                    instead: the whole matrix of the doubles, an hour and more
+  --part N/M        of those, every M-th alone, from the N-th on (1/1)
   --seed S          what these are drawn from
   --mutants FILE    each configuration as it is, and once more with the settings of each line
                     of FILE, which must lower the score, or with may=stay not raise it
@@ -57,6 +60,8 @@ def parse():
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--share", type=int, default=1)
     parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--part", type=matrix.part, default=(1, 1))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants")
     parser.add_argument("--json")
@@ -82,9 +87,12 @@ def read_matrix(path):
 
 
 def configs_of(how):
+    drawn = random.Random(how.seed)
     if how.random:
-        drawn = random.Random(how.seed)
         cases = [("random", case) for case in matrix.at_random(drawn, how.random)]
+    elif how.all:
+        cases = [("all", case | {"seed": drawn.randrange(1 << 31)})
+                 for case in matrix.product(matrix.DIMENSIONS)]
     else:
         cases = []
         for name, settings in read_matrix(how.matrix):
@@ -93,15 +101,15 @@ def configs_of(how):
                 continue
             cases += [(name, case | {"seed": drawn.randrange(1 << 31)})
                       for case in matrix.pairs(settings, drawn)]
-    cases = cases[::how.share]
+    first, step = how.part
     numbers = collections.Counter()
     configs = []
-    for name, case in cases:
+    for name, case in cases[::how.share]:
         numbers[name] += 1
         config = Config(f"{name}-{numbers[name]}", case)
         if not how.only or name in how.only or config.name in how.only:
             configs.append(config)
-    return configs
+    return configs[first - 1::step]
 
 
 # -- Scores
