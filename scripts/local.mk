@@ -3,5 +3,5 @@
 
 EXTRA_DIST += scripts/build scripts/check scripts/check-exports scripts/check-frameworks \
 	scripts/check-dist scripts/check-layers \
-	scripts/daemon scripts/demo scripts/fetch-cuda scripts/fetch-duckdb scripts/fetch-kernel scripts/fetch-nccl \
+	scripts/daemon scripts/demo scripts/fuzz scripts/fetch-cuda scripts/fetch-duckdb scripts/fetch-kernel scripts/fetch-nccl \
 	scripts/install-deps scripts/list-tests scripts/nccl-function-ids

@@ -4,10 +4,9 @@
  * always the same ones.  The reader must come to an end each time, with or
  * without an error, and must not crash; sanitizers make the test stricter.
  */
-#include "golden/graph.h"
+#include "golden/views.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -15,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,22 +25,6 @@
 /* In kilobytes: it takes all that a damaged length asks for, once for each view. */
 #define READ_MEMORY_MAX (512L << 10)
 #define FILE_MAX 65536
-
-/* What the view of tables fills, and expects to be empty. */
-#define TABLES "fuzz.tables"
-
-static const struct view {
-	const char *sink;
-	const char *parameter;
-	const char *value;
-} views[] = {
-	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
-	{"report", "json", NULL},	{"check", "json", NULL},
-	{"report", "full", NULL},	{"report", NULL, NULL},
-	{"timeline", "tree", NULL},	{"timeline", "format", "perfetto"},
-	{"export", "folder", TABLES},
-	{"filter", NULL, NULL},
-};
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
 
@@ -113,62 +95,6 @@ static size_t damage(char *data, size_t size, bool is_text)
 	return size;
 }
 
-static bool make_folder(const char *path)
-{
-	return !mkdir(path, 0777) || errno == EEXIST;
-}
-
-static void remove_folder(const char *path)
-{
-	char file[4096 + 512];
-	struct dirent *entry;
-	DIR *folder = opendir(path);
-
-	while (folder && (entry = readdir(folder))) {
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		if (*entry->d_name != '.' && unlink(file) && errno == EISDIR)
-			remove_folder(file);
-	}
-	if (folder)
-		closedir(folder);
-	rmdir(path);
-}
-
-static bool run_views(const struct test_plugins *plugins, const char *path, bool is_ctf,
-		      unsigned int *sound)
-{
-	char cause[512];
-	size_t i;
-
-	/* A reading that died has left it full. */
-	remove_folder(TABLES);
-	if (!make_folder(TABLES))
-		return false;
-	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-		bt_value *params = bt_value_map_create();
-
-		/* The sink behind the filter has no parameters. */
-		if (!strcmp(views[i].sink, "filter")) {
-			*sound += test_graph_run(plugins, path, is_ctf, views[i].sink,
-						 params, cause, sizeof(cause));
-			continue;
-		}
-		if (views[i].parameter && views[i].value)
-			bt_value_map_insert_string_entry(params, views[i].parameter,
-							 views[i].value);
-		else if (views[i].parameter)
-			bt_value_map_insert_bool_entry(params, views[i].parameter,
-						       BT_TRUE);
-		bt_value_map_insert_bool_entry(params, "stacks", BT_TRUE);
-		bt_value_map_insert_string_entry(params, "output", "/dev/null");
-		bt_value_map_insert_bool_entry(params, "overwrite", BT_TRUE);
-		*sound += test_graph_run(plugins, path, is_ctf, views[i].sink, params,
-					 cause, sizeof(cause));
-	}
-	remove_folder(TABLES);
-	return true;
-}
-
 static unsigned int fuzz_texts(const struct test_plugins *plugins, unsigned int *sound)
 {
 	static char original[FILE_MAX], data[FILE_MAX];
@@ -188,7 +114,7 @@ static unsigned int fuzz_texts(const struct test_plugins *plugins, unsigned int 
 		size = damage(data, size, true);
 		if (!write_file("fuzz.events", data, size))
 			break;
-		run_views(plugins, "fuzz.events", false, sound);
+		*sound += test_views_run(plugins, "fuzz.events", false);
 	}
 	unlink("fuzz.events");
 	globfree(&found);
@@ -248,7 +174,7 @@ static bool survives(const struct test_plugins *plugins, bool is_own, unsigned i
 		if (!is_own && !freopen("/dev/null", "w", stderr))
 			_exit(99);
 		if (is_own)
-			run_views(plugins, "fuzz.damaged", true, &count);
+			count = test_views_run(plugins, "fuzz.damaged", true);
 		else
 			test_graph_run(plugins, "fuzz.damaged", true, "dummy", NULL,
 				       cause, sizeof(cause));
@@ -257,7 +183,7 @@ static bool survives(const struct test_plugins *plugins, bool is_own, unsigned i
 	if (wait4(pid, &status, 0, &usage) != pid || !WIFEXITED(status) ||
 	    (!is_own && usage.ru_maxrss > READ_MEMORY_MAX))
 		return false;
-	if (WEXITSTATUS(status) > sizeof(views) / sizeof(views[0]))
+	if (WEXITSTATUS(status) > test_view_count)
 		return false;
 	*sound += (unsigned int) WEXITSTATUS(status);
 	return true;
@@ -276,8 +202,8 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *nam
 	unsigned int round, given_up = 0;
 	char path[4096], cause[512];
 
-	remove_folder("fuzz.ctf");
-	remove_folder("fuzz.damaged");
+	test_folder_remove("fuzz.ctf");
+	test_folder_remove("fuzz.damaged");
 	snprintf(path, sizeof(path), "%s/tests/golden/traces/%s.events", source ? source : ".",
 		 name);
 	bt_value_map_insert_string_entry(params, "path", "fuzz.ctf");
@@ -287,7 +213,7 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *nam
 		printf("# cannot write a trace: %s\n", cause);
 		return 0;
 	}
-	if (!make_folder("fuzz.damaged"))
+	if (!test_folder_make("fuzz.damaged"))
 		return 0;
 	for (round = 0; round < CTF_ROUNDS; round++) {
 		if (!copy_damaged("fuzz.ctf", "fuzz.damaged"))
@@ -302,8 +228,8 @@ static unsigned int fuzz_ctf(const struct test_plugins *plugins, const char *nam
 		}
 	}
 	printf("# babeltrace2 itself did not survive %u of %u\n", given_up, CTF_ROUNDS);
-	remove_folder("fuzz.ctf");
-	remove_folder("fuzz.damaged");
+	test_folder_remove("fuzz.ctf");
+	test_folder_remove("fuzz.damaged");
 	return round;
 }
 
@@ -323,7 +249,7 @@ int main(void)
 	printf("%s 1 - damaged texts of events are read to an end\n",
 	       fuzz_texts(&plugins, &sound) == TEXT_ROUNDS && sound ? "ok" : "not ok");
 	printf("# %u of %u readings went through\n", sound,
-	       TEXT_ROUNDS * (unsigned int) (sizeof(views) / sizeof(views[0])));
+	       TEXT_ROUNDS * (unsigned int) test_view_count);
 	fflush(stdout);
 	for (i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
 		sound = 0;
@@ -333,7 +259,7 @@ int main(void)
 			       : "not ok",
 		       i + 2, traces[i]);
 		printf("# %u of %u readings went through\n", sound,
-		       CTF_ROUNDS * (unsigned int) (sizeof(views) / sizeof(views[0])));
+		       CTF_ROUNDS * (unsigned int) (test_view_count));
 		fflush(stdout);
 	}
 	test_plugins_unload(&plugins);

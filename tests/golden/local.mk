@@ -17,11 +17,23 @@ tests_golden_convert_SOURCES = tests/golden/convert.c tests/golden/graph.c \
 tests_golden_convert_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(BABELTRACE2_CFLAGS)
 tests_golden_convert_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_golden_convert_LDADD = $(BABELTRACE2_LIBS)
-tests_golden_fuzz_SOURCES = tests/golden/fuzz.c tests/golden/graph.c tests/golden/graph.h
+tests_golden_fuzz_SOURCES = tests/golden/fuzz.c tests/golden/graph.c tests/golden/graph.h \
+	tests/golden/views.c tests/golden/views.h
 tests_golden_fuzz_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE -I$(top_srcdir)/tests \
 	$(BABELTRACE2_CFLAGS)
 tests_golden_fuzz_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
+
+# What scripts/fuzz runs; the plugin's counters are in the program that loads it.
+if FUZZER
+check_PROGRAMS += tests/golden/fuzz_events
+endif
+tests_golden_fuzz_events_SOURCES = tests/golden/fuzz_events.c tests/golden/graph.c \
+	tests/golden/graph.h tests/golden/views.c tests/golden/views.h
+tests_golden_fuzz_events_CPPFLAGS = $(tests_golden_fuzz_CPPFLAGS)
+tests_golden_fuzz_events_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_golden_fuzz_events_LDFLAGS = -fsanitize=fuzzer -Wl,--export-dynamic
+tests_golden_fuzz_events_LDADD = $(BABELTRACE2_LIBS)
 
 GOLDEN_CASES = \
 	tests/golden/traces/ascribed \
