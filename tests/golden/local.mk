@@ -86,6 +86,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/gpu-group \
 	tests/golden/traces/gpu-owner \
 	tests/golden/traces/gpu-reuse \
+	tests/golden/traces/gpu-twice \
 	tests/golden/traces/library-again \
 	tests/golden/traces/mixed-clocks \
 	tests/golden/traces/nccl-threads \

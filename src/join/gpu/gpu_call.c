@@ -302,7 +302,9 @@ const struct tap_gpu_call *tap_gpu_calls_worked(struct tap_gpu_calls *calls,
 	return call && call->is_kept ? call : NULL;
 }
 
-void tap_gpu_calls_drop(struct tap_gpu_calls *calls, const struct tap_gpu_call *call)
+/* Returns the call if it was kept, and keeps it no longer; else NULL. */
+static struct tap_gpu_call *unkeep(struct tap_gpu_calls *calls,
+				   const struct tap_gpu_call *call)
 {
 	struct tap_gpu_call *kept;
 	size_t i;
@@ -310,13 +312,22 @@ void tap_gpu_calls_drop(struct tap_gpu_calls *calls, const struct tap_gpu_call *
 	for (i = 0; i < calls->kept.count && calls->kept.items[i] != call; i++)
 		;
 	if (i == calls->kept.count)
-		return;
+		return NULL;
 	kept = calls->kept.items[i];
 	calls->kept.count--;
 	memmove(&calls->kept.items[i], &calls->kept.items[i + 1],
 		(calls->kept.count - i) * sizeof(calls->kept.items[0]));
-	tap_table_remove(&calls->open, kept->process->number, kept->call_id);
 	kept->is_kept = false;
+	return kept;
+}
+
+void tap_gpu_calls_drop(struct tap_gpu_calls *calls, const struct tap_gpu_call *call)
+{
+	struct tap_gpu_call *kept = unkeep(calls, call);
+
+	if (!kept)
+		return;
+	tap_table_remove(&calls->open, kept->process->number, kept->call_id);
 	kept->is_over = true;
 	put_call(kept);
 }
@@ -334,6 +345,9 @@ int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span
 					span->call_id);
 	if (ret)
 		return ret;
+	/* In a damaged trace a call that was kept ends once more. */
+	if (call && call->is_kept)
+		unkeep(calls, call);
 
 	if (span->is_inner || span->is_from_nvtx || span->state == TAP_SPAN_BEGIN_LOST)
 		;
