@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 /* Another number means another version of ccltap, which is refused. */
-#define TAP_LINK_VERSION 1
+#define TAP_LINK_VERSION 2
 
 enum tap_link_verb {
 	TAP_LINK_JOIN, /* record a program; its pidfd is passed along */
@@ -62,7 +62,9 @@ struct tap_answer {
 	char job[NAME_MAX];
 	char recorder[NAME_MAX];   /* for CCLTAP_RECORDER */
 	char lttng_home[NAME_MAX]; /* for LTTNG_HOME, "" as it is */
-	char path[PATH_MAX];	   /* of the trace */
+	char path[PATH_MAX];	   /* of the trace, or of what is here about it */
+	/* Of a relay daemon that the trace is sent to, and its folder there; "" none. */
+	char relay[280], relay_folder[PATH_MAX + 256];
 	/* On DONE: whether other programs are still recorded; if not, the outcome. */
 	bool is_going_on;
 	bool was_ended; /* by `ccltap end` */
@@ -72,6 +74,8 @@ struct tap_answer {
 	uint64_t discarded;
 	uint64_t unrecorded; /* processes that could not be recorded */
 	char why_unrecorded[256];
+	char lost[256];	 /* since the relay daemon was gone, in words */
+	uint32_t unsent; /* snapshots */
 	/* For all other verbs: what was done, or the status. */
 	char text[4096];
 };

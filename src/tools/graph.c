@@ -27,6 +27,7 @@
 #include "tools/parts.h"
 #include "tools/plugins.h"
 #include "tools/record_output.h"
+#include "tools/sending.h"
 #include "tools/snapshots.h"
 #include "tools/traces.h"
 
@@ -76,6 +77,19 @@ static int compare_traces(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
+/* The trace is with a relay daemon. */
+static void report_sent(const char *folder, const struct tap_output_about *about)
+{
+	const size_t length = strcspn(about->sent, " ");
+
+	tap_message_write(
+		"the recording in %s was sent to the relay daemon at %.*s: read it "
+		"there, in %s below that daemon's folder%s%s",
+		folder, (int) length, about->sent,
+		about->sent + length + !!about->sent[length],
+		*about->lost ? "; not complete: " : "", about->lost);
+}
+
 /* Adds the traces below a folder; reports when there is none. Returns an exit status. */
 static int find_traces(struct tap_traces *traces, struct tap_parts *parts,
 		       const char *folder)
@@ -114,6 +128,10 @@ static int find_traces(struct tap_traces *traces, struct tap_parts *parts,
 	}
 	if (traces->count == before && tap_snapshots_report_absent())
 		return TAP_EXIT_USAGE;
+	if (!traces->count && tap_output_find_sent(folder, &about)) {
+		report_sent(folder, &about);
+		return TAP_EXIT_USAGE;
+	}
 	if (!traces->count && is_growing) {
 		tap_message_write("nothing is recorded in %s yet; the recording is running (a flight "
 				  "recorder writes at \"ccltap snapshot\")", folder);
@@ -380,6 +398,39 @@ static bool insert_count(bt_value *params, const char *name, int64_t count)
 		       params, name, count > INT32_MAX ? INT32_MAX : count);
 }
 
+/* The length of the path of the part of a recording that the trace is in; 0: the first.
+ */
+static size_t find_again(const char *trace)
+{
+	static const char name[] = "/" TAP_SENDING_AGAIN;
+	const char *again = strstr(trace, name);
+
+	return again ? (size_t) (again - trace) + strlen(name) +
+			       strspn(again + strlen(name), "0123456789")
+		     : 0;
+}
+
+/* How often a relay daemon has come back: a part of the recording begins there. */
+static int64_t count_gaps(const struct tap_traces *traces)
+{
+	const char *path, *before = "";
+	int64_t count = 0;
+	size_t i, length;
+
+	/* Traces are sorted by path, so those of one part are adjacent. */
+	for (i = 0; i < traces->count; i++) {
+		path = traces->list[i].damage ? traces->list[i].damage->trace
+					      : traces->list[i].path;
+		length = find_again(path);
+		if (!length)
+			continue;
+		if (find_again(before) != length || strncmp(path, before, length))
+			count++;
+		before = path;
+	}
+	return count;
+}
+
 /*
  * Adds what the markers of the recordings say: their jobs, unless some trace has none,
  * and the numbers of removed chunks and of processes that were not recorded, with those that are
@@ -418,7 +469,8 @@ static bool add_recordings(const struct tap_traces *traces, int64_t left_out,
 		jobs = longer;
 	}
 	if (!insert_count(params, "removed-chunks", removed) ||
-	    !insert_count(params, "unrecorded-processes", unrecorded))
+	    !insert_count(params, "unrecorded-processes", unrecorded) ||
+	    !insert_count(params, "relay-gaps", count_gaps(traces)))
 		is_known = false;
 	if (is_known && jobs)
 		bt_value_map_insert_string_entry(params, "jobs", jobs);

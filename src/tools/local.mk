@@ -32,7 +32,8 @@ ccltap_SOURCES = \
 	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/program.c src/tools/program.h \
 	src/tools/reading.c src/tools/reading.h \
-	src/tools/record.c \
+	src/tools/record.c src/tools/relayd.c src/tools/relayd.h \
+	src/tools/sending.c src/tools/sending.h \
 	src/tools/record_buffers.c src/tools/record_buffers.h \
 	src/tools/record_notes.c src/tools/record_notes.h \
 	src/tools/record_output.c src/tools/record_output.h \

@@ -32,6 +32,7 @@
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/record_summary.h"
+#include "tools/relayd.h"
 #include "tools/stacks.h"
 #include "tools/supervisor.h"
 #include "tools/user_folder.h"
@@ -58,6 +59,7 @@ static const char *const layers[] = { TAP_SESSION_LAYERS(LAYER_TEXT) };
 
 struct request {
 	struct tap_plan plan;
+	struct tap_relayd relayd;
 	bool nvtx;
 	const char *depth; /* of stacks, NULL: from the environment */
 	const char *gpu; /* of CUPTI, NULL: from the environment */
@@ -100,6 +102,7 @@ enum {
 	KEY_PAUSED,
 	KEY_RANKS,
 	KEY_REFUSE,
+	KEY_RELAY,
 	KEY_SESSION,
 	KEY_STUCK,
 };
@@ -123,6 +126,8 @@ static const struct argp_option options[] = {
 	{ "ranks", KEY_RANKS, "LIST", 0, "record these ranks alone, such as 0,8-15", 0 },
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
 	  "keep about SIZE on disk, the newest, such as 2G", 0 },
+	{ "relay", KEY_RELAY, "HOST[:PORT]", 0,
+	  "send the trace to the lttng-relayd of this host, instead of to a disk", 0 },
 	{ "paused", KEY_PAUSED, NULL, 0, "record nothing until \"ccltap start\"", 0 },
 	{ "session", KEY_SESSION, "NAME", 0, "call LTTng's session NAME", 0 },
 	{ "flight-recorder", KEY_FLIGHT, "SIZE", OPTION_ARG_OPTIONAL,
@@ -198,6 +203,13 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 			return 0;
 		tap_message_write("size \"%s\": give a number of bytes from 8M to 1024T, "
 				  "such as 2G", arg);
+		return EINVAL;
+	case KEY_RELAY:
+		plan->relayd = &request->relayd;
+		if (!tap_relayd_parse(arg, &request->relayd))
+			return 0;
+		tap_message_write("relay daemon \"%s\": give the name of its host, or with "
+				  "a port HOST:PORT", arg);
 		return EINVAL;
 	case KEY_PAUSED:
 		plan->lttng.is_paused = true;
@@ -511,10 +523,15 @@ static void write_failure(FILE *out, const struct recording *recording, int read
 	const struct tap_answer *outcome = &recording->outcome;
 	const char *path = recording->joined.path;
 
+	if (*outcome->lost)
+		fprintf(out, "; not complete: %s", outcome->lost);
+	if (outcome->unsent)
+		fprintf(out, "; %" PRIu32 " snapshot%s could not be written", outcome->unsent,
+			outcome->unsent == 1 ? "" : "s");
 	if (access(path, F_OK) < 0)
 		fputs("; the directory was removed while the program ran, record again",
 		      out);
-	else if (is_disk_full(path))
+	else if (!*recording->joined.relay && is_disk_full(path))
 		fputs("; not complete: the disk is full, record elsewhere with -o", out);
 	else if (outcome->error == TAP_LINK_HUNG)
 		fputs("; not complete: the LTTng session daemon does not answer, look "
@@ -548,7 +565,7 @@ static bool is_nothing_attached(const struct recording *recording,
 {
 	const struct tap_answer *outcome = &recording->outcome;
 
-	return !summary->attached.count && !has_calls(summary) &&
+	return !*recording->joined.relay && !summary->attached.count && !has_calls(summary) &&
 	       (summary->was_read || read_error == -ENOENT) && !outcome->unrecorded &&
 	       !outcome->has_hole && !outcome->session_error && !outcome->error;
 }
@@ -564,6 +581,12 @@ static bool is_nothing_wanted(const struct request *request, const struct record
 	       request->ranks;
 }
 
+static void write_sent(FILE *out, const struct tap_answer *joined)
+{
+	fprintf(out, "trace sent to the relay daemon at %s; \"ccltap report\" reads it there, "
+		"in %s below that daemon's folder", joined->relay, joined->relay_folder);
+}
+
 static void write_body(FILE *out, const struct recording *recording,
 		       const struct request *request, const struct tap_summary *summary,
 		       int read_error)
@@ -572,7 +595,9 @@ static void write_body(FILE *out, const struct recording *recording,
 	uint64_t discarded = outcome->discarded > summary->discarded ?
 		outcome->discarded : summary->discarded;
 
-	if (summary->was_read) {
+	if (*recording->joined.relay) {
+		write_sent(out, &recording->joined);
+	} else if (summary->was_read) {
 		fprintf(out, "trace in %s: ", recording->shown);
 		write_counts(out, summary);
 	} else if (read_error == -ENOENT) {
@@ -641,8 +666,11 @@ static void write_closing_line(const struct recording *recording,
 	FILE *out;
 	int error;
 
-	error = tap_summary_read(&summary, recording->path, recording->joined.job,
-				 READ_LIMIT_BYTES);
+	/* What was sent is not here; 0: its size is not shown either. */
+	summary = (struct tap_summary){ 0 };
+	error = *recording->joined.relay ?
+		0 : tap_summary_read(&summary, recording->path, recording->joined.job,
+				     READ_LIMIT_BYTES);
 	out = open_memstream(&line, &size);
 	if (out) {
 		write_body(out, recording, request, &summary, error);
@@ -728,6 +756,11 @@ int tap_record_main(int argc, char **argv)
 	if (request.stuck_after && !request.plan.lttng.is_flight) {
 		tap_message_write("--stuck-after says when a flight recorder is written: "
 				  "give --flight-recorder too");
+		return TAP_EXIT_USAGE;
+	}
+	if (request.plan.relayd && request.plan.max_bytes) {
+		tap_message_write("--max-size bounds what is on this host, and --relay sends "
+				  "everything to another: give one of them");
 		return TAP_EXIT_USAGE;
 	}
 	if (request.plan.lttng.is_flight && !request.stuck_after)

@@ -562,6 +562,19 @@ void tap_output_note_snapshot(struct tap_output *output, const char *reason)
 		errno = 0;
 }
 
+void tap_output_note_sent(struct tap_output *output, const char *relay,
+			  const char *folder)
+{
+	if (dprintf(output->marker_fd, "sent %s %s/%s\n", relay, output->host, folder) < 0)
+		errno = 0;
+}
+
+void tap_output_note_lost(struct tap_output *output, const char *lost)
+{
+	if (*lost && dprintf(output->marker_fd, "lost %s\n", lost) < 0)
+		errno = 0;
+}
+
 /* A damaged number reads as 0 or as more than any recording has. */
 static void add(unsigned *sum, const char *text)
 {
@@ -586,6 +599,51 @@ static void take_job(const char *text, void *data)
 	struct tap_output_about *about = data;
 
 	snprintf(about->job, sizeof(about->job), "%s", text);
+}
+
+static void take_sent(const char *text, void *data)
+{
+	struct tap_output_about *about = data;
+
+	snprintf(about->sent, sizeof(about->sent), "%s", text);
+}
+
+static void take_lost(const char *text, void *data)
+{
+	struct tap_output_about *about = data;
+
+	snprintf(about->lost, sizeof(about->lost), "%s", text);
+}
+
+/* Returns whether the recording whose directory this is was sent to a relay daemon. */
+static bool is_sent(const char *path, struct tap_output_about *ret_about)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*ret_about = (struct tap_output_about){ 0 };
+	if (fd < 0)
+		return false;
+	read_marker(fd, "sent", take_sent, ret_about);
+	read_marker(fd, "lost", take_lost, ret_about);
+	close(fd);
+	return *ret_about->sent;
+}
+
+bool tap_output_find_sent(const char *folder, struct tap_output_about *ret_about)
+{
+	bool found = is_sent(folder, ret_about);
+	char below[PATH_MAX];
+	struct dirent *entry;
+	DIR *hosts = found ? NULL : opendir(folder);
+
+	while (!found && hosts && (entry = readdir(hosts)))
+		if (*entry->d_name != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", folder, entry->d_name) <
+			    (int)sizeof(below))
+			found = is_sent(below, ret_about);
+	if (hosts)
+		closedir(hosts);
+	return found;
 }
 
 bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)

@@ -74,12 +74,19 @@ void tap_output_note_removed(struct tap_output *output, unsigned chunks);
 /* A process of the program could not be recorded. */
 void tap_output_note_unrecorded(struct tap_output *output);
 void tap_output_note_snapshot(struct tap_output *output, const char *reason);
+/* It is sent to a folder of a relay daemon; and what was lost of it, in words. */
+void tap_output_note_sent(struct tap_output *output, const char *relay,
+			  const char *folder);
+void tap_output_note_lost(struct tap_output *output, const char *lost);
 
 /* What the marker says about the recording of a trace. */
 struct tap_output_about {
 	char job[NAME_MAX]; /* the job name that its processes report */
 	unsigned removed;   /* chunks */
 	unsigned unrecorded; /* processes */
+	/* Where else the trace is, as "HOST:PORT FOLDER", and what was lost; "" nothing.
+	 */
+	char sent[512], lost[256];
 	dev_t device;	    /* the recording's directory */
 	ino_t inode;
 };
@@ -89,6 +96,12 @@ struct tap_output_about {
  * recording.
  */
 bool tap_output_describe(const char *trace, struct tap_output_about *ret_about);
+
+/*
+ * Reads the marker of a recording in a folder, or in the directories in it, that was sent
+ * to a relay daemon; false when there is none.
+ */
+bool tap_output_find_sent(const char *folder, struct tap_output_about *ret_about);
 
 /*
  * Whether a recording in DIR/<host> has not ended and a supervisor holds it, as far as

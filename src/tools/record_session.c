@@ -31,6 +31,13 @@
 /* By then all data is written, except what no process will ever write. */
 #define DESTROY_MS 3000
 
+/* How long events may wait in a buffer that is not full before they are sent. */
+#define SENDING_US 1000000
+
+/* LTTng's own sizes of the channel that describes the events. */
+#define METADATA_BYTES 4096
+#define METADATA_COUNT 2
+
 /* Patterns of the layers' events; first the one that is always on. */
 #define PATTERN(layer) #layer ":*",
 static const char *const patterns[] = { "tap:*", TAP_SESSION_LAYERS(PATTERN) };
@@ -117,6 +124,8 @@ static void run_daemon(const char *path)
 	unsetenv("LD_PRELOAD");
 	tap_place_prepare_daemon();
 	setenv(ours, "1", 1);
+	/* For a relay daemon on a host that says nothing any more; less than our patience. */
+	setenv("LTTNG_NETWORK_SOCKET_TIMEOUT", "20000", 0);
 	execlp(path, path, "--daemonize", (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -377,7 +386,7 @@ void tap_session_end_orphans(void)
 }
 
 static int add_channel(struct lttng_handle *handle, const char *name, uint64_t bytes,
-		       uint64_t count, bool is_flight)
+		       uint64_t count, const struct tap_session_plan *plan)
 {
 	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
 	int ret;
@@ -385,7 +394,9 @@ static int add_channel(struct lttng_handle *handle, const char *name, uint64_t b
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
-	channel->attr.overwrite = is_flight;
+	channel->attr.overwrite = plan->is_flight;
+	if (plan->is_sent && !plan->is_flight)
+		channel->attr.switch_timer_interval = SENDING_US;
 	channel->attr.output = LTTNG_EVENT_MMAP;
 	channel->attr.subbuf_size = bytes;
 	channel->attr.num_subbuf = count;
@@ -452,13 +463,24 @@ static void ask_for_ctf_1(struct lttng_session_descriptor *descriptor)
 		set_format(descriptor, ctf_1_8);
 }
 
-static int make_session(const char *name, const char *path, bool is_flight)
+/* `to` is an absolute path, or the URL of a relay daemon for control and data. */
+static struct lttng_session_descriptor *describe_session(const char *name, const char *to,
+							 bool is_flight)
+{
+	if (*to == '/')
+		return is_flight ? lttng_session_descriptor_snapshot_local_create(name, to) :
+				   lttng_session_descriptor_local_create(name, to);
+	return is_flight ?
+		lttng_session_descriptor_snapshot_network_create(name, to, NULL) :
+		lttng_session_descriptor_network_create(name, to, NULL);
+}
+
+static int make_session(const char *name, const char *to, bool is_flight)
 {
 	struct lttng_session_descriptor *descriptor;
 	int code;
 
-	descriptor = is_flight ? lttng_session_descriptor_snapshot_local_create(name, path) :
-				 lttng_session_descriptor_local_create(name, path);
+	descriptor = describe_session(name, to, is_flight);
 	if (!descriptor)
 		return -LTTNG_ERR_INVALID;
 	ask_for_ctf_1(descriptor);
@@ -477,14 +499,14 @@ static struct lttng_handle *open_session(const char *name)
 	return lttng_create_handle(name, &domain);
 }
 
-int tap_session_begin(const char *name, const char *path,
+int tap_session_begin(const char *name, const char *to,
 		      const struct tap_session_plan *plan)
 {
 	const struct tap_buffers *buffers = &plan->buffers;
 	struct lttng_handle *handle;
 	int ret;
 
-	ret = make_session(name, path, plan->is_flight);
+	ret = make_session(name, to, plan->is_flight);
 	if (ret)
 		return ret;
 	handle = open_session(name);
@@ -492,11 +514,15 @@ int tap_session_begin(const char *name, const char *path,
 		ret = -LTTNG_ERR_NOMEM;
 		goto out;
 	}
-	ret = add_channel(handle, "setup", buffers->setup_bytes, buffers->setup_count,
-			  plan->is_flight);
+	/* Else LTTng sends the descriptions, without which nothing reads, at the end alone. */
+	ret = plan->is_sent && !plan->is_flight ?
+		add_channel(handle, "metadata", METADATA_BYTES, METADATA_COUNT, plan) : 0;
+	if (!ret)
+		ret = add_channel(handle, "setup", buffers->setup_bytes, buffers->setup_count,
+			  plan);
 	if (!ret)
 		ret = add_channel(handle, "hot", buffers->hot_bytes, buffers->hot_count,
-				  plan->is_flight);
+				  plan);
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(channels); i++) {
 		ret = add_contexts(handle, channels[i].name);
 		if (!ret)

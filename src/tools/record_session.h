@@ -61,14 +61,15 @@ struct tap_session_plan {
 	struct tap_buffers buffers;
 	bool is_flight;	 /* a ring buffer in memory that keeps the newest events */
 	bool is_paused;	 /* made, but not started */
+	bool is_sent;	 /* to a relay daemon, once a second */
 	unsigned layers; /* a bit for each tap_session_layer */
 };
 
 /*
- * Makes and starts session `name`, which writes to the absolute path `path`. Leaves no
- * session on failure. Returns 0 or an error.
+ * Makes and starts session `name`, which writes to `to`: an absolute path, or the URL of
+ * a folder of a relay daemon. Leaves no session on failure. Returns 0 or an error.
  */
-int tap_session_begin(const char *name, const char *path,
+int tap_session_begin(const char *name, const char *to,
 		      const struct tap_session_plan *plan);
 
 /* Return 0 or an error; a session that is in that state already is no error. */

@@ -30,6 +30,7 @@
 #include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/remains.h"
+#include "tools/sending.h"
 #include "tools/snapshots.h"
 #include "tools/why_beside.h"
 
@@ -65,6 +66,8 @@ enum state { RUNNING, STOPPED, ENDED };
 static struct supervisor {
 	const struct tap_plan *plan;
 	struct tap_output output;
+	struct tap_buffers buffers;
+	struct tap_sending sending;
 	struct tap_notes notes;
 	int remains_fd; /* the locked note of this recording */
 	bool has_joined;
@@ -136,6 +139,21 @@ static int choose_buffers(struct tap_session_plan *lttng)
 	return ret;
 }
 
+/* Makes the session of the trace, or of its next part. Returns 0 or LTTng's error. */
+static int begin_session(const struct tap_session_plan *lttng)
+{
+	char *url;
+	int ret;
+
+	if (!self.sending.relayd)
+		return tap_session_begin(self.plan->session, self.output.absolute, lttng);
+	url = tap_sending_url(&self.sending);
+	/* Without memory for it, LTTng refuses the URL. */
+	ret = tap_session_begin(self.plan->session, url ? url : "", lttng);
+	free(url);
+	return ret;
+}
+
 /* Returns 0, -errno after a message to the user, or LTTng's error, which is positive. */
 static int try_recording(void)
 {
@@ -146,15 +164,22 @@ static int try_recording(void)
 
 	if (ret)
 		return ret;
+	lttng.is_sent = plan->relayd;
 	path = tap_output_find(plan->folder);
 	self.remains_fd = tap_remains_note(plan->session, path);
 	free(path);
 	ret = tap_output_make(&self.output, plan->folder, plan->older, plan->session,
 			      plan->job_name, &plan->job);
 	if (!ret) {
-		ret = -tap_session_begin(plan->session, self.output.absolute, &lttng);
+		ret = -begin_session(&lttng);
 		if (!ret) {
 			tap_remains_note_made(self.remains_fd, plan->session);
+			self.buffers = lttng.buffers;
+			if (plan->relayd) {
+				tap_sending_begun(&self.sending);
+				tap_output_note_sent(&self.output, plan->relayd->shown,
+						     self.sending.folder);
+			}
 			return 0;
 		}
 		tap_output_discard(&self.output);
@@ -165,11 +190,29 @@ static int try_recording(void)
 	return ret;
 }
 
+/* Before anything is made. Returns 0, or -errno after a message. */
+static int find_relayd(void)
+{
+	char *path;
+	int ret;
+
+	if (!self.plan->relayd)
+		return 0;
+	path = tap_output_find(self.plan->folder);
+	ret = tap_sending_open(&self.sending, self.plan->relayd, path,
+			       self.plan->session);
+	free(path);
+	return ret;
+}
+
 static int make_recording(struct tap_answer *answer)
 {
-	/* A daemon that another supervisor is about to end would still answer. */
-	int ret = 0, lock = tap_link_lock_daemon();
+	int ret = find_relayd(), lock;
 
+	if (ret)
+		return ret;
+	/* A daemon that another supervisor is about to end would still answer. */
+	lock = tap_link_lock_daemon();
 	tap_remains_clean(NULL);
 	/* If another process kills the daemon meanwhile, it is started again. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
@@ -188,7 +231,9 @@ static int make_recording(struct tap_answer *answer)
 	if (ret > 0) {
 		tap_message_write("LTTng cannot record into %s (%s), and the program was "
 				  "not run: \"lttng-sessiond --verbose\" says why",
-				  self.plan->folder, tap_session_error(-ret));
+				  self.plan->relayd ? self.plan->relayd->shown
+						    : self.plan->folder,
+				  tap_session_error(-ret));
 		ret = -EIO;
 	}
 	if (ret)
@@ -242,17 +287,36 @@ static void handle_notes(void)
 	}
 }
 
+static void end_session(struct tap_answer *outcome)
+{
+	uint64_t discarded;
+	bool has_hole;
+	int ret;
+
+	ret = tap_session_end(self.plan->session, &discarded, &has_hole);
+	outcome->discarded += discarded;
+	/* What goes wrong since the relay daemon is gone is said as that. */
+	if (tap_sending_is_lost(&self.sending))
+		return;
+	outcome->session_error = ret;
+	outcome->has_hole = has_hole;
+}
+
 static void end_recording(void)
 {
 	struct tap_answer *outcome = &self.outcome;
 
-	outcome->session_error = tap_session_end(self.plan->session, &outcome->discarded,
-						 &outcome->has_hole);
+	/* A session whose relay daemon is gone has ended already. */
+	if (!tap_sending_is_lost(&self.sending))
+		end_session(outcome);
 	handle_notes();
 	outcome->unrecorded = self.notes.count;
 	snprintf(outcome->why_unrecorded, sizeof(outcome->why_unrecorded), "%s",
 		 self.notes.first);
 	outcome->snapshots = self.snapshots;
+	outcome->unsent = self.sending.unsent;
+	tap_sending_describe(&self.sending, outcome->lost, sizeof(outcome->lost));
+	tap_output_note_lost(&self.output, outcome->lost);
 	tap_remains_forget(self.remains_fd, self.plan->session);
 	self.remains_fd = -1;
 	self.state = ENDED;
@@ -269,8 +333,10 @@ static int take_snapshot(const char *reason)
 	/* If this fails, the snapshot lacks the state but has the calls. */
 	tap_session_regenerate_statedump(self.plan->session);
 	ret = tap_session_snapshot(self.plan->session);
-	if (ret < 0)
+	if (ret < 0) {
+		self.sending.unsent += !!self.plan->relayd;
 		return ret;
+	}
 	self.snapshots++;
 	snprintf(self.last_reason, sizeof(self.last_reason), "%s", reason);
 	tap_output_note_snapshot(&self.output, reason);
@@ -370,6 +436,40 @@ static void keep_bound(void)
 	self.size_at_rotation = tap_output_size(&self.output, NULL);
 }
 
+/* ---- The relay daemon ---- */
+
+/* A flight recorder's snapshots each have a connection of their own. */
+static bool is_watching_relayd(void)
+{
+	return self.sending.relayd && !self.plan->lttng.is_flight && self.state != ENDED;
+}
+
+static void lose_relayd(void)
+{
+	tap_sending_lose(&self.sending);
+	end_session(&self.outcome);
+}
+
+/* Begins another session once the daemon is back. */
+static void find_relayd_again(void)
+{
+	struct tap_session_plan lttng = self.plan->lttng;
+	int ret;
+
+	if (!is_watching_relayd() || !tap_sending_is_lost(&self.sending) ||
+	    !tap_sending_retry(&self.sending))
+		return;
+	lttng.buffers = self.buffers;
+	lttng.is_sent = true;
+	lttng.is_paused = self.state == STOPPED;
+	ret = begin_session(&lttng);
+	tap_sending_resume(&self.sending, !ret);
+	if (!ret)
+		tap_remains_note_made(self.remains_fd, self.plan->session);
+	else
+		end_session(&self.outcome); /* the one before may not have ended */
+}
+
 /* ---- Peers ---- */
 
 static bool is_recorded(const struct peer *peer)
@@ -451,6 +551,12 @@ static void fill_joined(struct tap_answer *answer)
 	snprintf(answer->session, sizeof(answer->session), "%s", self.plan->session);
 	snprintf(answer->job, sizeof(answer->job), "%s", self.output.job_name);
 	snprintf(answer->path, sizeof(answer->path), "%s", self.output.absolute);
+	if (self.plan->relayd) {
+		snprintf(answer->relay, sizeof(answer->relay), "%s",
+			 self.plan->relayd->shown);
+		snprintf(answer->relay_folder, sizeof(answer->relay_folder), "%s/%s",
+			 self.output.host, self.sending.folder);
+	}
 	if (self.notes.address)
 		snprintf(answer->recorder, sizeof(answer->recorder), "%s",
 			 self.notes.address);
@@ -536,6 +642,15 @@ static void describe_members(struct tap_answer *answer)
 	}
 }
 
+static void describe_sending(struct tap_answer *answer)
+{
+	char lost[sizeof(answer->lost)];
+
+	tap_sending_describe(&self.sending, lost, sizeof(lost));
+	say(answer, "  sent to: the relay daemon at %s, %s there%s%s\n", answer->relay,
+	    answer->relay_folder, *lost ? "; " : "", lost);
+}
+
 static void describe(struct tap_answer *answer)
 {
 	static const char *const states[] = {"recording", "stopped", "ended"};
@@ -553,8 +668,11 @@ static void describe(struct tap_answer *answer)
 	    "  supervisor: process %d; %" PRIu64 " KiB on disk, %" PRIu64
 	    " events discarded\n",
 	    getpid(), tap_output_size(&self.output, NULL) / 1024,
-	    self.state == ENDED ? self.outcome.discarded
-				: tap_session_discarded(self.plan->session));
+	    self.outcome.discarded +
+		    (self.state == ENDED ? 0
+					 : tap_session_discarded(self.plan->session)));
+	if (self.plan->relayd)
+		describe_sending(answer);
 	if (self.plan->lttng.is_flight)
 		say(answer, "  snapshots: %u%s%s\n", self.snapshots,
 		    self.snapshots ? ", the last for: " : "", self.last_reason);
@@ -568,7 +686,10 @@ static void change_state(struct tap_answer *answer, enum state state)
 {
 	int ret;
 
-	if (state == RUNNING)
+	/* The next session begins in that state. */
+	if (tap_sending_is_lost(&self.sending))
+		ret = 0;
+	else if (state == RUNNING)
 		ret = tap_session_start(self.plan->session);
 	else
 		ret = tap_session_stop(self.plan->session);
@@ -655,7 +776,8 @@ static void rotate(const struct peer *peer, struct tap_answer *answer)
 	if (self.state != RUNNING && self.was_started)
 		return;
 	fill_joined(answer);
-	if (self.plan->lttng.is_flight || !self.was_started)
+	/* What is sent is read where it is. */
+	if (self.plan->lttng.is_flight || !self.was_started || self.plan->relayd)
 		return;
 	ret = tap_session_rotate(self.plan->session);
 	if (ret < 0)
@@ -831,13 +953,16 @@ static int next_look_ms(void)
 		next = self.next_look_ms;
 	if (self.is_due && snapshot_due_ms() < next)
 		next = snapshot_due_ms();
+	if (is_watching_relayd() && tap_sending_is_lost(&self.sending) &&
+	    tap_sending_due_ms(&self.sending) < next)
+		next = tap_sending_due_ms(&self.sending);
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
 }
 
 /* Two for each peer, after those that are always there. */
-#define POLLED_FIRST 4
+#define POLLED_FIRST 5
 
 static struct pollfd *fill_polled(void)
 {
@@ -851,6 +976,8 @@ static struct pollfd *fill_polled(void)
 	polled[1] = (struct pollfd){.fd = self.notes.fd, .events = POLLIN};
 	polled[2] = (struct pollfd){.fd = self.signal_fd, .events = POLLIN};
 	polled[3] = (struct pollfd){.fd = self.why_fd, .events = POLLIN};
+	polled[4] = (struct pollfd){.fd = is_watching_relayd() ? self.sending.fd : -1,
+				    .events = POLLIN};
 	for (size_t i = 0; i < self.peers.count; i++) {
 		const struct peer *peer = &self.peers.items[i];
 
@@ -905,6 +1032,9 @@ static void look_once(void)
 		waitpid(self.why_pid, &status, 0);
 		end_why(status);
 	}
+	/* A verb may have lost it, or ended the recording, meanwhile. */
+	if (polled[4].revents && is_watching_relayd() && self.sending.fd >= 0)
+		lose_relayd();
 	if (polled[0].revents) {
 		link = tap_link_accept(self.listen_fd);
 		if (link >= 0)
@@ -963,6 +1093,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.place = place;
 	self.listen_fd = listen_fd;
 	self.why_fd = -1;
+	self.sending.fd = -1;
 	self.outcome.version = TAP_LINK_VERSION;
 	add_peer(link);
 	if (!self.peers.count)
@@ -1017,6 +1148,7 @@ static void finish(void)
 	if (!self.programs)
 		tap_output_discard(&self.output);
 	tap_output_close(&self.output);
+	tap_sending_close(&self.sending);
 	/*
 	 * First: a member that is answered may run "lttng create", and would find the
 	 * daemon exiting.
@@ -1037,6 +1169,7 @@ void tap_supervisor_run(const struct tap_plan *plan, const char *place, int list
 		add_state();
 		take_due_snapshot();
 		keep_bound();
+		find_relayd_again();
 	}
 	finish();
 }

@@ -16,6 +16,7 @@
 #include "tools/job.h"
 #include "tools/record_output.h"
 #include "tools/record_session.h"
+#include "tools/relayd.h"
 
 /* What the user asked for. */
 struct tap_plan {
@@ -28,6 +29,7 @@ struct tap_plan {
 	const char *session;	 /* its name */
 	const char *job_name;	 /* for CCLTAP_JOB */
 	struct tap_job job;
+	const struct tap_relayd *relayd; /* that the trace is sent to, NULL: none */
 	struct tap_session_plan lttng; /* except the buffers */
 };
 

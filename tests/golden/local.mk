@@ -140,6 +140,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/open-state \
 	tests/golden/traces/polls \
 	tests/golden/traces/proxy-ctrl \
+	tests/golden/traces/relay-gaps \
 	tests/golden/traces/roles \
 	tests/golden/traces/samples \
 	tests/golden/traces/simple \

@@ -34,7 +34,8 @@ WITH calls AS (
     FROM loss
     WHERE value > 0 AND counter IN ('discarded_events', 'discarded_packets', 'discarded_unknown',
         'lost_exits', 'lost_entries', 'evicted_calls', 'malformed_events', 'damaged_streams',
-        'removed_chunks', 'unrecorded_processes', 'missing_operations', 'not_recorded_operations',
+        'removed_chunks', 'unrecorded_processes', 'relay_gaps', 'missing_operations',
+        'not_recorded_operations',
         'ambiguous_operations', 'unsure_operations', 'flight_recorder')
 ), latest AS (
     SELECT comm_key, rank, max(op_number) AS op_number

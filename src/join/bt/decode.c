@@ -137,11 +137,29 @@ static int64_t environment_pid(const bt_trace *trace)
 	return pid < 0 ? -1 : pid;
 }
 
+/*
+ * What the parts of one recording have in common, in 16 bytes; NULL: nothing. A recording
+ * whose relay daemon was gone goes on in another session, so in a trace with another
+ * number but of the same name, which `ccltap record` gives to no other recording.
+ */
+static const unsigned char *find_identity(const bt_trace *trace, uint64_t room[2])
+{
+	static const char ours[] = "ccltap-";
+	const char *name = environment_string(trace, "trace_name");
+
+	if (!name || strncmp(name, ours, strlen(ours)))
+		return bt_trace_get_uuid(trace);
+	room[0] = tap_table_hash(name);
+	room[1] = tap_table_hash(name + strlen(ours));
+	return (const unsigned char *) room;
+}
+
 static struct tap_trace *find_trace(struct tap_decoder *decoder, const bt_trace *trace)
 {
 	struct trace_reference *reference;
 	struct tap_trace *found;
 	const char *host;
+	uint64_t room[2];
 
 	if (trace == decoder->last_trace)
 		return decoder->last_found;
@@ -153,7 +171,7 @@ static struct tap_trace *find_trace(struct tap_decoder *decoder, const bt_trace 
 	}
 	host = environment_string(trace, "hostname");
 	found = tap_join_add_trace(decoder->join, host ? host : "",
-				   bt_trace_get_uuid(trace), environment_pid(trace));
+				   find_identity(trace, room), environment_pid(trace));
 	reference = malloc(sizeof(*reference));
 	if (!found || !reference ||
 	    tap_table_set(&decoder->traces, (uintptr_t) trace, 0, found)) {

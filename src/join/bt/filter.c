@@ -20,7 +20,7 @@ struct filter {
 	bt_self_component_filter *self;
 	unsigned int port_count;
 	struct tap_bounds bounds;
-	uint64_t damaged_streams, removed_chunks, unrecorded;
+	uint64_t damaged_streams, removed_chunks, unrecorded, relay_gaps;
 	bool is_window;
 	char *jobs; /* that are read, NULL: all */
 	bool reports_loss;
@@ -62,8 +62,20 @@ tap_filter_init(bt_self_component_filter *self,
 		bt_self_component_filter_configuration *configuration,
 		const bt_value *values, void *data)
 {
-	enum { OPEN, HELD, DAMAGED, REMOVED, UNRECORDED, JOBS, SNAPSHOTS, FLIGHT, LOSS, PROGRESS,
-	       FILTERS };
+	enum {
+		OPEN,
+		HELD,
+		DAMAGED,
+		REMOVED,
+		UNRECORDED,
+		RELAY,
+		JOBS,
+		SNAPSHOTS,
+		FLIGHT,
+		LOSS,
+		PROGRESS,
+		FILTERS
+	};
 	struct tap_param params[] = {
 		[OPEN] = {.name = "open-calls",
 			  .kind = TAP_PARAM_COUNT,
@@ -73,8 +85,8 @@ tap_filter_init(bt_self_component_filter *self,
 			  .count = TAP_PARAM_HELD_OPERATIONS},
 		[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT},
 		[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT},
-		[UNRECORDED] = {.name = "unrecorded-processes",
-				.kind = TAP_PARAM_COUNT},
+		[UNRECORDED] = {.name = "unrecorded-processes", .kind = TAP_PARAM_COUNT},
+		[RELAY] = {.name = "relay-gaps", .kind = TAP_PARAM_COUNT},
 		[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING},
 		[SNAPSHOTS] = {.name = "snapshots", .kind = TAP_PARAM_STRING},
 		[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL},
@@ -99,6 +111,7 @@ tap_filter_init(bt_self_component_filter *self,
 	filter->damaged_streams = (uint64_t) params[DAMAGED].count;
 	filter->removed_chunks = (uint64_t) params[REMOVED].count;
 	filter->unrecorded = (uint64_t) params[UNRECORDED].count;
+	filter->relay_gaps = (uint64_t) params[RELAY].count;
 	filter->is_window = params[FLIGHT].boolean;
 	if (params[JOBS].string)
 		filter->jobs = strdup(params[JOBS].string);
@@ -229,6 +242,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 		tap_join_loss(reading->join)->damaged_streams = filter->damaged_streams;
 		tap_join_loss(reading->join)->removed_chunks = filter->removed_chunks;
 		tap_join_loss(reading->join)->unrecorded = filter->unrecorded;
+		tap_join_loss(reading->join)->relay_gaps = filter->relay_gaps;
 		tap_join_loss(reading->join)->is_window = filter->is_window;
 		is_short = filter->jobs && tap_join_set_jobs(reading->join, filter->jobs);
 	}

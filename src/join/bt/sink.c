@@ -44,6 +44,7 @@ enum {
 	DAMAGED,
 	REMOVED,
 	UNRECORDED,
+	RELAY,
 	JOBS,
 	SNAPSHOTS,
 	FLIGHT,
@@ -69,6 +70,7 @@ enum {
 	[DAMAGED] = {.name = "damaged-streams", .kind = TAP_PARAM_COUNT}, \
 	[REMOVED] = {.name = "removed-chunks", .kind = TAP_PARAM_COUNT}, \
 	[UNRECORDED] = {.name = "unrecorded-processes", .kind = TAP_PARAM_COUNT}, \
+	[RELAY] = {.name = "relay-gaps", .kind = TAP_PARAM_COUNT}, \
 	[JOBS] = {.name = "jobs", .kind = TAP_PARAM_STRING}, \
 	[SNAPSHOTS] = {.name = "snapshots", .kind = TAP_PARAM_STRING}, \
 	[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL}, \
@@ -173,6 +175,7 @@ make_sink(bt_self_component_sink *self, struct tap_view *view,
 	tap_join_loss(sink->join)->damaged_streams = (uint64_t) params[DAMAGED].count;
 	tap_join_loss(sink->join)->removed_chunks = (uint64_t) params[REMOVED].count;
 	tap_join_loss(sink->join)->unrecorded = (uint64_t) params[UNRECORDED].count;
+	tap_join_loss(sink->join)->relay_gaps = (uint64_t) params[RELAY].count;
 	tap_join_loss(sink->join)->is_window = params[FLIGHT].boolean;
 	view->context = tap_join_context(sink->join);
 	view->output = &sink->output;

@@ -297,6 +297,8 @@ static int write_losses(struct export *export, const struct tap_loss *loss)
 	size_t i;
 	int ret = 0;
 
+	if (loss->relay_gaps)
+		ret = write_loss(export, "relay_gaps", NULL, loss->relay_gaps);
 	for (i = 0; !ret && i < sizeof(all) / sizeof(all[0]); i++)
 		ret = write_loss(export, all[i].counter, NULL, all[i].value);
 	for (stream = loss->streams; !ret && stream; stream = stream->next) {

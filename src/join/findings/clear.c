@@ -172,6 +172,12 @@ static void add_lost(struct tap_buffer *text, const struct tap_loss *loss)
 	} else if (loss->removed_chunks) {
 		add_count(text, loss->removed_chunks, "chunk");
 		tap_buffer_add_string(text, " removed for --max-size");
+	} else if (loss->relay_gaps) {
+		tap_buffer_add_string(text, "the relay daemon was gone");
+		if (loss->relay_gaps > 1) {
+			tap_buffer_add_char(text, ' ');
+			add_count(text, loss->relay_gaps, "time");
+		}
 	} else if (loss->mixed_clocks) {
 		tap_buffer_add_string(text, "processes of two time namespaces, so of two "
 					    "clocks, are in one trace");

@@ -225,7 +225,8 @@ bool tap_findings_may_lack_calls(const struct tap_loss *loss)
 {
 	return loss->discarded_events || loss->discarded_unknown ||
 	       loss->damaged_streams || loss->malformed_events || loss->removed_chunks ||
-	       loss->mixed_clocks || (loss->discarded_packets && !loss->is_window);
+	       loss->relay_gaps || loss->mixed_clocks ||
+	       (loss->discarded_packets && !loss->is_window);
 }
 
 /* ---- What the join gives ---- */

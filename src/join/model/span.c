@@ -57,7 +57,7 @@ bool tap_loss_is_none(const struct tap_loss *loss)
 {
 	return !loss->discarded_events && !loss->discarded_packets &&
 	       !loss->discarded_unknown && !loss->damaged_streams &&
-	       !loss->removed_chunks && !loss->is_window;
+	       !loss->removed_chunks && !loss->relay_gaps && !loss->is_window;
 }
 
 const struct tap_field *tap_span_find_result(const struct tap_span *span)

@@ -298,6 +298,7 @@ struct tap_loss {
 	uint64_t damaged_streams; /* whose rest could not be read */
 	uint64_t removed_chunks;  /* the oldest, to keep the recording small */
 	uint64_t unrecorded;	  /* processes of the program, as the recorder knows */
+	uint64_t relay_gaps;	  /* times that a relay daemon was gone, and came back */
 	/*
 	 * Processes in another time namespace than the first of their trace: one trace
 	 * cannot hold two clocks.

@@ -200,8 +200,8 @@ static enum verdict judge(const struct check *check, const struct tap_loss *loss
 	unsigned int kind;
 
 	if (loss->discarded_events || loss->discarded_unknown || loss->damaged_streams ||
-	    loss->malformed_events || loss->gpu_dropped || loss->mixed_clocks ||
-	    (loss->discarded_packets && !loss->is_window))
+	    loss->malformed_events || loss->relay_gaps || loss->gpu_dropped ||
+	    loss->mixed_clocks || (loss->discarded_packets && !loss->is_window))
 		return VERDICT_BAD;
 	/*
 	 * A program may leave a call by a jump, or have entered it before the recording

@@ -202,6 +202,8 @@ void tap_view_add_loss_json(struct tap_json *json, const struct tap_loss *loss,
 	tap_json_unsigned(json, "removed_chunks", loss->removed_chunks);
 	if (loss->unrecorded)
 		tap_json_unsigned(json, "unrecorded_processes", loss->unrecorded);
+	if (loss->relay_gaps)
+		tap_json_unsigned(json, "relay_gaps", loss->relay_gaps);
 	if (loss->mixed_clocks)
 		tap_json_unsigned(json, "mixed_clocks", loss->mixed_clocks);
 	tap_json_unsigned(json, "unmatched_operations", loss->unmatched_operations);
@@ -264,7 +266,9 @@ static void add_counts(struct tap_buffer *buffer, const struct tap_loss *loss,
 		{loss->damaged_streams, "damaged streams", false},
 		{loss->removed_chunks, "chunks removed for --max-size", false},
 		{loss->unrecorded, "processes that could not be recorded", false},
-		{loss->mixed_clocks, "processes with another clock (time namespace)", false},
+		{loss->relay_gaps, "gaps while the relay daemon was gone", false},
+		{loss->mixed_clocks, "processes with another clock (time namespace)",
+		 false},
 		{loss->unmatched_operations - loss->incomplete_alone,
 		 "operations called by one rank only", true},
 		{loss->missing_operations, "operations missing", true},
