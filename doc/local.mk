@@ -5,6 +5,7 @@ dist_man_MANS += \
 	doc/man/babeltrace2-plugin-ccltap.7 \
 	doc/man/ccltap.1 \
 	doc/man/ccltap-check.1 \
+	doc/man/ccltap-collect.1 \
 	doc/man/ccltap-doctor.1 \
 	doc/man/ccltap-end.1 \
 	doc/man/ccltap-env.1 \

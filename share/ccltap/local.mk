@@ -8,6 +8,7 @@ dist_tracecompass_DATA = share/ccltap/tracecompass/ccltap.xml
 sqldir = $(datadir)/ccltap/sql
 dist_sql_DATA = \
 	share/ccltap/sql/busbw.sql \
+	share/ccltap/sql/complete.sql \
 	share/ccltap/sql/diff.sql \
 	share/ccltap/sql/last-ranks.sql \
 	share/ccltap/sql/links.sql \

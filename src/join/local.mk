@@ -141,6 +141,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/check_connections.c src/join/report/check_connections.h \
 	src/join/report/check.c \
 	src/join/report/columns.c src/join/report/columns.h \
+	src/join/report/complete.c \
 	src/join/report/defect.c src/join/report/defect.h \
 	src/join/report/diff.c src/join/report/diff.h \
 	src/join/report/focus.c src/join/report/focus.h \

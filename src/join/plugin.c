@@ -39,6 +39,15 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(check, tap_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(check, tap_sink_connected);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(check, tap_sink_configured);
 
+BT_PLUGIN_SINK_COMPONENT_CLASS(complete, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(complete,
+					   "Write whether all ranks of a job are there");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(complete, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(complete, tap_sink_init_complete);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(complete, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(complete, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(complete, tap_sink_configured);
+
 BT_PLUGIN_SINK_COMPONENT_CLASS(why, tap_sink_consume);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(why, "Write what is wrong with the program");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(why, "See babeltrace2-plugin-ccltap(7)");

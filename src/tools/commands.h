@@ -14,6 +14,7 @@ int tap_report_main(int argc, char **argv);
 int tap_why_main(int argc, char **argv);
 int tap_check_main(int argc, char **argv);
 int tap_doctor_main(int argc, char **argv);
+int tap_collect_main(int argc, char **argv);
 int tap_export_main(int argc, char **argv);
 int tap_query_main(int argc, char **argv);
 int tap_start_main(int argc, char **argv);

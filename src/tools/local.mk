@@ -10,6 +10,8 @@ ccltap_SOURCES = \
 	src/tools/message.c src/tools/message.h \
 	src/tools/chunks.c src/tools/chunks.h \
 	src/tools/child.c src/tools/child.h \
+	src/tools/collect.c \
+	src/tools/collected.c src/tools/collected.h \
 	src/tools/columns.c src/tools/columns.h \
 	src/tools/command_line.c src/tools/command_line.h \
 	src/tools/doctor.c \
@@ -17,10 +19,12 @@ ccltap_SOURCES = \
 	src/tools/control.c \
 	src/tools/env.c src/tools/env.h \
 	src/tools/export.c src/tools/query.c \
+	src/tools/fetching.c src/tools/fetching.h \
 	src/tools/filters.c src/tools/filters.h \
 	src/tools/focus.c src/tools/focus.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \
 	src/tools/here.c src/tools/here.h \
+	src/tools/hosts.c src/tools/hosts.h \
 	src/tools/job.c src/tools/job.h \
 	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/manual.c src/tools/manual.h \

@@ -601,6 +601,12 @@ static void take_job(const char *text, void *data)
 	snprintf(about->job, sizeof(about->job), "%s", text);
 }
 
+static void note_ended(const char *text, void *data)
+{
+	(void)text;
+	*(bool *)data = true;
+}
+
 static void take_sent(const char *text, void *data)
 {
 	struct tap_output_about *about = data;
@@ -661,6 +667,7 @@ bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)
 			read_marker(fd, "name", take_job, ret_about);
 			read_marker(fd, "removed", add_removed, ret_about);
 			read_marker(fd, "unrecorded", add_unrecorded, ret_about);
+			read_marker(fd, "ended", note_ended, &ret_about->has_ended);
 			ret_about->device = st.st_dev;
 			ret_about->inode = st.st_ino;
 		}
@@ -672,12 +679,6 @@ bool tap_output_describe(const char *trace, struct tap_output_about *ret_about)
 	}
 	free(path);
 	return found;
-}
-
-static void note_ended(const char *text, void *data)
-{
-	(void)text;
-	*(bool *)data = true;
 }
 
 bool tap_output_is_held(const char *path)

@@ -84,6 +84,7 @@ struct tap_output_about {
 	char job[NAME_MAX]; /* the job name that its processes report */
 	unsigned removed;   /* chunks */
 	unsigned unrecorded; /* processes */
+	bool has_ended;	     /* the supervisor has completed it */
 	/* Where else the trace is, as "HOST:PORT FOLDER", and what was lost; "" nothing.
 	 */
 	char sent[512], lost[256];

@@ -60,6 +60,9 @@ GOLDEN_CASES = \
 	tests/golden/traces/comm-missing \
 	tests/golden/traces/comm-mismatch \
 	tests/golden/traces/comm-reuse \
+	tests/golden/traces/complete-launched \
+	tests/golden/traces/complete-mixed \
+	tests/golden/traces/complete-whole \
 	tests/golden/traces/cuda \
 	tests/golden/traces/cuda-args \
 	tests/golden/traces/cuda-copy-engine \

@@ -307,7 +307,7 @@ init_sums(bt_self_component_sink *self, const bt_value *values,
 	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
 			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	if (create == tap_check_create && refuse_filters(self, params))
+	if (create != tap_why_create && refuse_filters(self, params))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	view = create();
 	if (view)
@@ -370,6 +370,16 @@ tap_sink_init_check(bt_self_component_sink *self,
 	(void) configuration;
 	(void) data;
 	return init_sums(self, values, tap_check_create);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_complete(bt_self_component_sink *self,
+		       bt_self_component_sink_configuration *configuration,
+		       const bt_value *values, void *data)
+{
+	(void) configuration;
+	(void) data;
+	return init_sums(self, values, tap_complete_create);
 }
 
 bt_component_class_initialize_method_status

@@ -22,6 +22,10 @@ tap_sink_init_check(bt_self_component_sink *self,
 		    bt_self_component_sink_configuration *configuration,
 		    const bt_value *params, void *data);
 bt_component_class_initialize_method_status
+tap_sink_init_complete(bt_self_component_sink *self,
+		       bt_self_component_sink_configuration *configuration,
+		       const bt_value *params, void *data);
+bt_component_class_initialize_method_status
 tap_sink_init_why(bt_self_component_sink *self,
 		  bt_self_component_sink_configuration *configuration,
 		  const bt_value *params, void *data);

@@ -74,6 +74,7 @@ int tap_report_compare(struct tap_view *view, const char *path);
  */
 struct tap_view *tap_export_create(const char *folder, const char *kept, bool is_json);
 struct tap_view *tap_check_create(void);
+struct tap_view *tap_complete_create(void);
 struct tap_view *tap_why_create(void);
 /*
  * Has the view of tap_why_create() write its verdict alone, one word, to this file of its
