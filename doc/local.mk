@@ -26,6 +26,7 @@ dist_man_MANS += \
 EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/INTERNALS.md \
+	doc/clusters.md \
 	doc/frameworks.md \
 	doc/gpu-results.md \
 	doc/late.svg \
