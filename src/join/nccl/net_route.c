@@ -136,24 +136,23 @@ static int add_pairs(struct tap_net_routes *routes, struct tap_net_route *route,
 
 /* Of messages that are told late the thread may have ended. */
 static const struct tap_member *served_by_sender(const struct tap_net_routes *routes,
-						 const struct tap_net_route *route)
+						 const struct tap_net_route *route,
+						 enum tap_known *ret_known)
 {
-	const struct tap_member *member;
-	enum tap_known known;
-
 	if (!route->has_guests && !route->is_shared)
-		return tap_threads_serves(routes->threads, route->from, route->from_tid);
-	member = tap_threads_served(routes->threads, route->from, route->from_tid,
-				    &known);
-	return member && known != TAP_KNOWN_INFERRED ? member : NULL;
+		return tap_threads_serves(routes->threads, route->from, route->from_tid,
+					  ret_known);
+	return tap_threads_served(routes->threads, route->from, route->from_tid,
+				  ret_known);
 }
 
 static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route)
 {
 	const struct tap_comms *comms = &routes->context->comms;
-	const struct tap_member *sender = served_by_sender(routes, route);
+	enum tap_known from_known = TAP_KNOWN_EXACT, to_known = TAP_KNOWN_EXACT;
+	const struct tap_member *sender = served_by_sender(routes, route, &from_known);
 	const struct tap_member *receiver =
-		tap_threads_serves(routes->threads, route->to, route->to_tid);
+		tap_threads_serves(routes->threads, route->to, route->to_tid, &to_known);
 	const struct tap_member *made_for;
 	size_t i;
 	int ret = 0;
@@ -162,6 +161,8 @@ static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route
 	route->members = comms->member_count;
 	route->pairs.count = 0;
 	route->ranks = 1;
+	route->is_inferred =
+		from_known == TAP_KNOWN_INFERRED || to_known == TAP_KNOWN_INFERRED;
 	for (i = 0; !ret && i < comms->member_count; i++) {
 		const struct tap_member *from = comms->members[i];
 

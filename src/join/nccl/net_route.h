@@ -90,6 +90,7 @@ struct tap_net_route {
 	uint64_t changes; /* comms.changes when pairs were found */
 	size_t members;	  /* there were at that time */
 	uint64_t ranks;	  /* a hash of all pairs */
+	bool is_inferred; /* whom its threads serve, and so all that follows */
 	TAP_LIST(struct tap_routed_message) messages; /* by number */
 	size_t held;				      /* messages */
 	struct tap_route_order order;

@@ -218,8 +218,9 @@ static enum tap_known judge(const struct tap_candidate_world *world,
 {
 	const struct tap_expected *rule = about->count ? &about->count->rule : NULL;
 
-	return rule && world->is_whole && is_exact(run) && found->has_certain &&
-			       about->from->is_decoded && about->to->is_decoded &&
+	return rule && !route->is_inferred && world->is_whole && is_exact(run) &&
+			       found->has_certain && about->from->is_decoded &&
+			       about->to->is_decoded &&
 			       route->messages.first->facts.channel >= 0 &&
 			       tap_run_count_is_ruled(about->count) &&
 			       found->count == rule->messages &&

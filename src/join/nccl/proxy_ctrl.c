@@ -55,6 +55,8 @@ static struct tap_span *make_span(struct ctrls *ctrls, const struct tap_process 
 {
 	struct tap_span *span =
 		tap_work_make_span(ctrls->context, process, "proxy", "ProxyCtrl", tid);
+	enum tap_known known = TAP_KNOWN_EXACT;
+	const struct tap_member *member;
 
 	if (!span)
 		return NULL;
@@ -62,8 +64,9 @@ static struct tap_span *make_span(struct ctrls *ctrls, const struct tap_process 
 	span->work = (struct tap_work){.kind = TAP_WORK_PROXY_CTRL,
 				       .proxy = {.id = (uint64_t) tid,
 						 .number = ++ctrls->count}};
-	span->member =
-		(struct tap_member *) tap_threads_serves(ctrls->threads, process, tid);
+	member = tap_threads_serves(ctrls->threads, process, tid, &known);
+	if (known != TAP_KNOWN_INFERRED)
+		span->member = (struct tap_member *) member;
 	if (span->member)
 		span->operation.comm_id = span->member->comm_id;
 	tap_fields_add_text(&span->entry, "state", state);

@@ -106,7 +106,8 @@ uint64_t tap_threads_call(const struct tap_threads *threads,
 }
 
 const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
-					    const struct tap_process *process, int64_t tid)
+					    const struct tap_process *process,
+					    int64_t tid, enum tap_known *ret_known)
 {
 	const struct tap_thread_entry *thread = find(threads, process, tid);
 	struct tap_thread_comm comm;
@@ -115,7 +116,9 @@ const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
 			thread->about.role != TAP_THREAD_SOCKET))
 		return NULL;
 	comm = tap_thread_comms_of(&threads->comms, thread);
-	return comm.known == TAP_KNOWN_INFERRED ? NULL : comm.member;
+	if (comm.member)
+		*ret_known = comm.known;
+	return comm.member;
 }
 
 const struct tap_member *tap_threads_served(const struct tap_threads *threads,

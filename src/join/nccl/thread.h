@@ -24,15 +24,16 @@ const struct tap_nccl_thread *tap_threads_find(const struct tap_threads *threads
 
 /*
  * The communicator that a thread which moves messages was made for; NULL: none, or not
- * known for certain.  It may serve communicators that were split off, too.
+ * known.  It may serve communicators that were split off, too.  *ret_known: how it is
+ * known, if it is.
  */
 const struct tap_member *tap_threads_serves(const struct tap_threads *threads,
 					    const struct tap_process *process,
-					    int64_t tid);
+					    int64_t tid, enum tap_known *ret_known);
 
 /*
  * The same of the thread that had this number latest, also of one that serves what moves
- * messages, and has ended; *ret_known: how it is known, if it is.
+ * messages, and has ended.
  */
 const struct tap_member *tap_threads_served(const struct tap_threads *threads,
 					    const struct tap_process *process,
