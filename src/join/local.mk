@@ -98,12 +98,14 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net.h \
 	src/join/nccl/net_calls.c src/join/nccl/net_calls.h \
 	src/join/nccl/net_channel.c src/join/nccl/net_channel.h \
+	src/join/nccl/net_client.c src/join/nccl/net_client.h \
 	src/join/nccl/net_guest.c src/join/nccl/net_guest.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
 	src/join/nccl/net_match.c src/join/nccl/net_match.h \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \
 	src/join/nccl/net_piece.c src/join/nccl/net_piece.h \
 	src/join/nccl/net_region.c src/join/nccl/net_region.h \
+	src/join/nccl/net_share.c src/join/nccl/net_share.h \
 	src/join/nccl/net_route.c src/join/nccl/net_route.h \
 	src/join/nccl/net_served.c src/join/nccl/net_served.h \
 	src/join/nccl/net_lane.c src/join/nccl/net_lane.h \

@@ -35,6 +35,7 @@ Settings:
   fused=N       of so many all-reduces, one is two of a group, and one of no elements between them
   idle=N        of so many operations, all but one send nothing
   nodeless      nobody tells of the nodes of graphs
+  pxn=N         so many ranks are a node, whose first one posts what they all send (PXN)
 """
 import copy
 import json
@@ -156,6 +157,31 @@ class World:
                 self.at(self.cut + 1, rank, "setup", 10, "tap:statedump_comm", **fields)
             self.threads(comm, rank, time)
 
+    def poster(self, rank):
+        """The rank whose threads send what this one does."""
+        return rank // self.set["pxn"] * self.set["pxn"] if self.set.get("pxn") else rank
+
+    def clients(self, comm, time):
+        """Each rank connects to the service thread of its own and of whoever posts for it."""
+        for rank in range(self.ranks):
+            for poster in sorted({rank, self.poster(rank)}, reverse=True):
+                self.at(time + 1 + (rank != poster) * (1 + rank), poster, "setup", 500 + comm,
+                        "net:accept", accepted=1, socket_id=self.client(comm, rank),
+                        local=self.text(f"127.0.0.1:{7000 + 100 * comm + poster}"),
+                        peer=self.text(f"127.0.0.1:{8000 + 100 * comm + rank}"))
+
+    def client(self, comm, rank):
+        """The socket of a rank at the service threads that it asks."""
+        return 900 + 100 * comm + rank
+
+    def ask(self, rank, comm, poster, socket, accepted, time):
+        """A connection that the service thread makes for the rank, as its calls alone show."""
+        for what, one in (("recv", self.client(comm, rank)), ("recv" if accepted else "send", socket),
+                          ("send", self.client(comm, rank))):
+            self.at(time, poster, "hot", 500 + comm, "net:" + what, begin_ns=time - 1, socket_id=one,
+                    offset=0, length=13, bytes=13, part=0, message=0, size=0, left=0,
+                    empty_calls=0)
+
     def threads(self, comm, rank, time):
         """The service thread and the progress thread of the communicator's proxy."""
         if self.set.get("unthreaded") or (comm and self.set.get("split")):
@@ -187,11 +213,12 @@ class World:
         port = 20000 + 2 * len(self.nets)
         listener, local = f"10.0.0.{receiver}:{port}", f"10.0.0.{sender}:{port + 1}"
         ids = []
-        for rank, accepted in ((sender, 0), (receiver, 1)):
+        for asker, accepted in ((sender, 0), (receiver, 1)):
+            rank = asker if accepted else self.poster(asker)
             self.sockets[rank] += 1
             ids.append(self.sockets[rank])
             if not self.set.get("undecoded") and not self.set.get("blind"):
-                self.service(rank, comm, accepted, listener, channel, index,
+                self.service(asker, rank, comm, accepted, listener, channel, index,
                              sender if accepted else receiver, time)
             fields = dict(socket_id=ids[-1],
                           local=self.text(listener if accepted else local),
@@ -203,20 +230,23 @@ class World:
                     **fields)
             self.at(time, rank, "setup", 500, "net:handshake", socket_id=ids[-1], use=3,
                     index="+0")
+            if self.set.get("pxn"):
+                self.ask(asker, comm, rank, ids[-1], accepted, time)
         # Number of the message, offset in the stream, time of the last post and arrival.
         self.nets[key] = [*ids, 0, 13, time, time]
         return self.nets[key]
 
-    def service(self, rank, comm, is_receive, listener, channel, index, peer, time):
+    def service(self, rank, poster, comm, is_receive, listener, channel, index, peer, time):
         pointer = hex(0x1000 + len(self.events))
 
         def ask(what, values, address=""):
             operation = hex(0x5000 + len(self.events))
-            self.at(time, rank, "setup", 500, "net:service_request", socket_id=900,
+            socket = self.client(comm, rank)
+            self.at(time, poster, "setup", 500, "net:service_request", socket_id=socket,
                     type=what, connection=pointer, operation=operation,
                     values="[" + ",".join(str(v) for v in values) + "]",
                     address=self.text("" if is_receive else address))
-            self.at(time, rank, "setup", 500, "net:service_response", socket_id=900,
+            self.at(time, poster, "setup", 500, "net:service_response", socket_id=socket,
                     operation=operation, connection=pointer,
                     address=self.text(address if is_receive and what == 3 else ""))
 
@@ -227,17 +257,18 @@ class World:
     def message(self, comm, op, sender, receiver, channel, index, size, step):
         draw = self.random.randrange
         net = self.net(comm, sender, receiver, channel, index, op.begin[sender] - 1)
+        poster = self.poster(sender)
         posted = max(op.begin[sender] + 1 + draw(self.spread(sender)), net[4] + 1)
-        while (sender, posted) in self.truth:
+        while (poster, posted) in self.truth:
             posted += 1
         arrived = max(posted + 5 + draw(40), op.begin[receiver] + 1, net[5] + 3)
         net[2] += 1
         net[4], net[5] = posted, arrived
         lost = self.set.get("lost")
-        self.truth[sender, posted] = dict(comm=comm, op=op, channel=channel, step=step,
-                                          bytes=size, receiver=receiver)
+        self.truth[poster, posted] = dict(comm=comm, op=op, channel=channel, step=step,
+                                          bytes=size, sender=sender, receiver=receiver)
         for rank, time, socket, call, drop in (
-                (sender, posted, net[0], "send", lost and not draw(lost)),
+                (poster, posted, net[0], "send", lost and not draw(lost)),
                 (receiver, arrived, net[1], "recv", lost and not draw(lost))):
             if drop:
                 continue
@@ -511,6 +542,8 @@ class World:
         plans, numbers = [], []
         for comm in range(comms):
             self.describe(comm, 1000)
+            if self.set.get("pxn"):
+                self.clients(comm, 1001)
             plans.append([self.draw_op(serial + 1) for serial in range(count)])
             self.frees.append([10000] * self.ranks)
             self.runs.append([])
@@ -539,7 +572,7 @@ class World:
                 print(time, text)
         truth = {f"{sender} {posted}": dict(
             comm=one["comm"], channel=one["channel"], step=one["step"], bytes=one["bytes"],
-            receiver=one["receiver"], calls=[list(one["op"].call.values()),
+            sender=one["sender"], receiver=one["receiver"], calls=[list(one["op"].call.values()),
                                              list(one["op"].captured.values())])
                  for (sender, posted), one in self.truth.items()}
         json.dump(dict(cut=self.cut, messages=truth), sys.stderr)
@@ -563,12 +596,11 @@ def is_right(link, spans, truth):
     right &= received["process"] == true["receiver"]
     right &= link["channel"] in (None, true["channel"])
     right &= link["step"] in (None, true["step"])
-    for message, kernel in (sent, sent_kernel), (received, received_kernel):
-        right &= kernel["process"] == message["process"]
+    for rank, kernel in (true["sender"], sent_kernel), (true["receiver"], received_kernel):
+        right &= kernel["process"] == rank
         launches, captured = true["calls"]
-        right &= kernel["fields"]["launch_call_id"] == launches[message["process"]]
-        right &= kernel["fields"].get("captured_call_id") == (
-            captured[message["process"]] if captured else None)
+        right &= kernel["fields"]["launch_call_id"] == launches[rank]
+        right &= kernel["fields"].get("captured_call_id") == (captured[rank] if captured else None)
     return right
 
 

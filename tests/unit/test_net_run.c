@@ -32,7 +32,7 @@ static void make(const int *counts, size_t count)
 /* A message that may be of these operations. */
 static struct tap_net_run_message may_be(uint64_t number, uint64_t first, uint64_t last)
 {
-	return (struct tap_net_run_message){number, first, last + 1};
+	return (struct tap_net_run_message){number, first, last + 1, 0};
 }
 
 static bool begins_at(size_t run, uint64_t number)
@@ -153,7 +153,7 @@ static bool chance(void)
 			if (draw(10))
 				messages[count++] =
 					(struct tap_net_run_message){at, begin[at],
-								     end[at]};
+								     end[at], 0};
 		CHECK(tap_net_runs_solve(runs, RUNS + 1, messages, count));
 		for (i = 0; i <= RUNS; i++)
 			CHECK(runs[i].begin_least <= begins[i] &&

@@ -290,6 +290,29 @@ static int carry_out(struct tap_attribution *attribution, struct tap_net_route *
 
 /* ---- Which rank a connection is for ---- */
 
+/* Notes the connection at each rank that it may be of: the rank's kernels try it. */
+static int note_route(struct tap_attribution *attribution, struct tap_net_route *route)
+{
+	size_t i, end;
+
+	for (i = 0; i < route->pairs.count; i++)
+		for (end = 0; end < 2; end++) {
+			const struct tap_rank_pair *pair = &route->pairs.items[i];
+			struct tap_rank_ops *rank =
+				tap_rank_ops_of(&attribution->ranks,
+						end ? pair->to : pair->from);
+			size_t at = 0;
+
+			if (!rank)
+				return -ENOMEM;
+			while (at < rank->routes.count && rank->routes.items[at] != route)
+				at++;
+			if (at == rank->routes.count && tap_vec_add(&rank->routes, route))
+				return -ENOMEM;
+		}
+	return 0;
+}
+
 /* Whether the messages cannot be of the rank. */
 static bool is_contradicted(const struct tap_attribution *attribution,
 			    const struct tap_net_route *route,
@@ -334,7 +357,8 @@ static int find_sender(struct tap_attribution *attribution, struct tap_net_route
 		else
 			ret = tap_net_route_refute(&attribution->routes, route, sender);
 	}
-	*ret_is_one = left == 1;
+	sender = tap_net_route_sender(route, NULL);
+	*ret_is_one = left == 1 && sender && tap_net_route_settle(route, sender);
 	return ret;
 }
 
@@ -384,11 +408,14 @@ static bool is_ordered(const struct tap_attribution *attribution,
 static int try_route(struct tap_attribution *attribution, struct tap_net_route *route,
 		     bool is_last)
 {
-	bool is_any = true, is_one = true;
-	int ret = 0;
+	bool is_any = true, is_one = true, has_changed;
+	int ret;
 
 	route->order.fresh = 0;
-	if (!route->is_shared && route->messages.first &&
+	ret = tap_net_route_refresh(&attribution->routes, route, &has_changed);
+	if (!ret && has_changed)
+		ret = note_route(attribution, route);
+	if (!ret && !route->is_shared && route->messages.first &&
 	    tap_net_route_sender(route, NULL))
 		ret = find_sender(attribution, route, &is_one);
 	if (ret || !is_one)
@@ -422,29 +449,6 @@ static int give_up(struct tap_attribution *attribution, struct tap_net_route *ro
 }
 
 /* ---- Messages ---- */
-
-/* Notes the connection at each rank that it may be of: the rank's kernels try it. */
-static int note_route(struct tap_attribution *attribution, struct tap_net_route *route)
-{
-	size_t i, end;
-
-	for (i = 0; i < route->pairs.count; i++)
-		for (end = 0; end < 2; end++) {
-			const struct tap_rank_pair *pair = &route->pairs.items[i];
-			struct tap_rank_ops *rank =
-				tap_rank_ops_of(&attribution->ranks,
-						end ? pair->to : pair->from);
-			size_t at = 0;
-
-			if (!rank)
-				return -ENOMEM;
-			while (at < rank->routes.count && rank->routes.items[at] != route)
-				at++;
-			if (at == rank->routes.count && tap_vec_add(&rank->routes, route))
-				return -ENOMEM;
-		}
-	return 0;
-}
 
 int tap_attribution_message(struct tap_attribution *attribution,
 			    const struct tap_net_passed *message)

@@ -9,6 +9,7 @@
 
 #include "common/list.h"
 #include "join/model/wire.h"
+#include "join/nccl/net_share.h"
 
 #include <stddef.h>
 
@@ -51,7 +52,6 @@ struct tap_net {
 	bool is_late;	 /* existed before recording began */
 	int64_t tid;	 /* of the thread that made it, -1 unknown */
 	int64_t made_ns; /* when that was; INT64_MIN unknown */
-	
 	struct tap_net *peer;
 	struct tap_net *next; /* of all */
 	/* Of netib.c, of a receiver. */
@@ -66,6 +66,7 @@ struct tap_net {
 	} pending[TAP_NET_PIECES_MAX]; /* receives since the last CTS */
 	size_t pending_count;
 	bool is_preposted; /* receives are posted ahead of the CTS */
+	struct tap_net_shares shares; /* of net_share.c */
 
 	/* Of net_piece.c: pieces without a message. */
 	TAP_LIST(struct tap_net_piece) held;

@@ -415,6 +415,13 @@ const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *
 					hash(address, is_send));
 }
 
+const struct tap_net_channel *
+tap_net_channel_named(const struct tap_net_channels *channels,
+		      const struct tap_process *process, uint64_t pointer)
+{
+	return tap_table_find(&channels->connections, process->number, pointer);
+}
+
 const struct tap_net_channel *tap_net_channel_of(const struct tap_net_channels *channels,
 						 const struct tap_process *process,
 						 uint64_t owner)

@@ -61,6 +61,10 @@ const struct tap_net_channel *tap_net_channel_at(const struct tap_net_channels *
 						 const struct tap_process *process,
 						 uint64_t socket, const char *address,
 						 bool is_send);
+/* The one that the service thread's client names by this pointer now. */
+const struct tap_net_channel *
+tap_net_channel_named(const struct tap_net_channels *channels,
+		      const struct tap_process *process, uint64_t pointer);
 /*
  * The owner of a queue pair.  Before 2.23 NCCL sets none: then it is the first completion queue
  * of the connection, which has one on each adapter.

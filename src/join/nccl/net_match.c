@@ -97,6 +97,8 @@ static int complete_posts(const struct tap_net_match *match,
 	if (*is_gone)
 		return contradict(match, message);
 	tap_net_span_add_wait(message);
+	if (tap_net_share_split(match->context, message))
+		return -ENOMEM;
 	return prove(match, message->to);
 }
 

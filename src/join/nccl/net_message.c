@@ -84,10 +84,7 @@ void tap_net_message_count_posted(struct tap_net_message *message,
 		message->from = piece->sender->qp->observed;
 		message->begin_ns = piece->begin_ns;
 		message->end_ns = piece->end_ns;
-		message->source = piece->source;
 	}
-	if (piece->source < message->source)
-		message->source = piece->source;
 	if (piece->begin_ns < message->begin_ns)
 		message->begin_ns = piece->begin_ns;
 	if (piece->end_ns > message->end_ns)
@@ -96,6 +93,10 @@ void tap_net_message_count_posted(struct tap_net_message *message,
 		message->lengths[i] += piece->lengths[i];
 		if (!message->addresses[i] || piece->addresses[i] < message->addresses[i])
 			message->addresses[i] = piece->addresses[i];
+		/* A part of no bytes may have no address. */
+		if (!message->sources[i] ||
+		    (piece->sources[i] && piece->sources[i] < message->sources[i]))
+			message->sources[i] = piece->sources[i];
 	}
 }
 

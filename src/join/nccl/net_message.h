@@ -10,6 +10,7 @@
 #define TAP_JOIN_NCCL_NET_MESSAGE_H
 
 #include "join/nccl/net_piece.h"
+#include "join/nccl/net_share.h"
 
 struct tap_span;
 
@@ -29,7 +30,11 @@ struct tap_net_message {
 	bool is_noted;	/* net_flush knows that all is received */
 	uint64_t lengths[TAP_NET_REQUESTS_MAX];
 	uint64_t addresses[TAP_NET_REQUESTS_MAX];
-	uint64_t source;	      /* of the first request at the sender */
+	uint64_t sources[TAP_NET_REQUESTS_MAX]; /* at the sender */
+	/* Of net_share.c: what each rank has of it, where several share the connection.
+	 */
+	struct tap_net_part parts[TAP_NET_REQUESTS_MAX];
+	unsigned int part_count;      /* 0: not known */
 	uint64_t status;	      /* of the first piece that failed */
 	int64_t begin_ns, end_ns;     /* of its posts */
 	int64_t sent_ns, received_ns; /* the latest */

@@ -107,13 +107,13 @@ void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list 
 	piece->seq = list->seq + list->count - 1;
 	piece->wr_id = last->wr_id;
 	piece->imm_data = (uint32_t) last->imm_data;
-	piece->source = list->requests[0].addr;
 	piece->is_concurrent = list->is_concurrent;
 	piece->requests = list->count > 2 ? (unsigned int) list->count - 1 : 1;
 	piece->has_sizes = list->count > 2 && last->length;
 	for (i = 0; i < piece->requests; i++) {
 		piece->lengths[i] = list->requests[i].length;
 		piece->addresses[i] = list->requests[i].remote_addr;
+		piece->sources[i] = list->requests[i].addr;
 	}
 }
 
@@ -126,12 +126,12 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 	piece->seq = held->seq;
 	piece->wr_id = held->wr_id;
 	piece->imm_data = held->imm_data;
-	piece->source = held->source;
 	piece->is_concurrent = held->is_concurrent;
 	piece->requests = held->requests;
 	piece->has_sizes = held->has_sizes;
 	memcpy(piece->lengths, held->lengths, sizeof(piece->lengths));
 	memcpy(piece->addresses, held->addresses, sizeof(piece->addresses));
+	memcpy(piece->sources, held->sources, sizeof(piece->sources));
 	piece->is_sent = held->is_sent;
 	piece->sent_ns = held->sent_ns;
 	piece->status = held->status;

@@ -33,7 +33,7 @@ struct tap_net_piece {
 	unsigned int requests;
 	uint64_t lengths[TAP_NET_REQUESTS_MAX];
 	uint64_t addresses[TAP_NET_REQUESTS_MAX]; /* remote */
-	uint64_t source; /* address of the first request at the sender */
+	uint64_t sources[TAP_NET_REQUESTS_MAX];	  /* at the sender */
 	int64_t sent_ns, received_ns;
 	uint64_t status;
 	bool is_sent, is_received, is_concurrent;

@@ -21,6 +21,7 @@ struct run {
 	bool is_of_connection; /* queue pairs were made before */
 	uint64_t lengths[PROTOCOLS]; /* of the first regions */
 	uint64_t latest;	     /* address of the latest one */
+	uint64_t answered; /* the socket that the thread wrote to next; 0: none */
 	struct run *next;	     /* of the thread */
 };
 
@@ -215,6 +216,18 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 				       .slot_bytes = slot_bytes};
 }
 
+uint64_t tap_net_regions_answered(const struct tap_net_regions *regions,
+				  const struct tap_process *process, uint64_t addr)
+{
+	const struct process *own =
+		tap_table_find(&regions->processes, process->number, 0);
+	const size_t at = own ? find_place(own, addr) : 0;
+
+	return own && at < own->regions.count && addr >= own->regions.items[at].addr
+		       ? own->regions.items[at].run->answered
+		       : 0;
+}
+
 struct tap_net_buffer tap_net_buffer_common(const struct tap_net_buffer *sent_from,
 					    const struct tap_net_buffer *received_in)
 {
@@ -260,8 +273,12 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 		return 0;
 	service =
 		tap_table_find(&regions->threads, process->number, (uint64_t) event->tid);
-	if (service)
-		close_run(regions, service);
+	if (!service || !service->is_open)
+		return 0;
+	if (event->kind == TAP_EVENT_NET &&
+	    (event->net == TAP_NET_SEND || event->net == TAP_NET_SERVICE_RESPONSE))
+		service->runs->answered = tap_fields_number(&event->fields, "socket_id");
+	close_run(regions, service);
 	return 0;
 }
 

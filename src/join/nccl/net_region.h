@@ -50,6 +50,12 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 					   const struct tap_process *process,
 					   uint64_t addr, uint64_t bytes);
 /*
+ * The number of the socket that the service thread wrote to right after it had registered
+ * the memory at this address: of whoever it did that for (net_client.h).  0: none.
+ */
+uint64_t tap_net_regions_answered(const struct tap_net_regions *regions,
+				  const struct tap_process *process, uint64_t addr);
+/*
  * The buffer of a message, from the two in which its ends lie: none, unless these are
  * alike, since both ends count the same steps.
  */

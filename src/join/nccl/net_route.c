@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "join/model/comm.h"
 #include "join/model/process.h"
+#include "join/nccl/net_client.h"
 #include "join/nccl/net_guest.h"
+#include "join/nccl/net_share.h"
 #include "join/nccl/thread.h"
 
 /* ---- Which ranks ---- */
@@ -106,6 +109,17 @@ static bool may_send(const struct tap_net_routes *routes,
 			      member->process->trace == route->from->trace;
 
 	*ret_made_for = NULL;
+	if (route->client && (route->is_part || route->from_rank < 0)) {
+		const struct tap_net_client *client = route->client;
+
+		if (client->rank >= 0)
+			return (is_own && is_made_for(routes, client->rank, member)) ||
+			       (is_guest && top->rank == client->rank);
+		if (tap_net_client_is_own(client))
+			return is_own;
+		*ret_made_for = top;
+		return is_guest && tap_net_client_may_be(client, top);
+	}
 	if (!route->is_shared && (route->from_rank >= 0 || !route->has_guests))
 		return (is_own && is_made_for(routes, route->from_rank, member)) ||
 		       (is_guest && top->rank == route->from_rank);
@@ -134,40 +148,55 @@ static int add_pairs(struct tap_net_routes *routes, struct tap_net_route *route,
 	return 0;
 }
 
-/* Of messages that are told late the thread may have ended. */
-static const struct tap_member *served_by_sender(const struct tap_net_routes *routes,
-						 const struct tap_net_route *route,
-						 enum tap_known *ret_known)
+/*
+ * Finds whom the threads serve that move the messages.  Of messages that are told late
+ * they may have ended.
+ */
+static void find_served(struct tap_net_routes *routes, struct tap_net_route *route)
 {
-	if (!route->has_guests && !route->is_shared)
-		return tap_threads_serves(routes->threads, route->from, route->from_tid,
-					  ret_known);
-	return tap_threads_served(routes->threads, route->from, route->from_tid,
-				  ret_known);
+	struct tap_route_served *from = &route->from_served, *to = &route->to_served;
+	const struct tap_member *member;
+	enum tap_known known = TAP_KNOWN_EXACT;
+
+	if (!route->has_guests && !route->is_shared && !route->client)
+		member = tap_threads_serves(routes->threads, route->from, route->from_tid,
+					    &known);
+	else
+		member = tap_threads_served(routes->threads, route->from, route->from_tid,
+					    &known);
+	if (member)
+		*from = (struct tap_route_served){member, known};
+	known = TAP_KNOWN_EXACT;
+	member = tap_threads_serves(routes->threads, route->to, route->to_tid, &known);
+	if (member)
+		*to = (struct tap_route_served){member, known};
 }
 
 static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route)
 {
 	const struct tap_comms *comms = &routes->context->comms;
-	enum tap_known from_known = TAP_KNOWN_EXACT, to_known = TAP_KNOWN_EXACT;
-	const struct tap_member *sender = served_by_sender(routes, route, &from_known);
-	const struct tap_member *receiver =
-		tap_threads_serves(routes->threads, route->to, route->to_tid, &to_known);
+	const struct tap_route_served *sender = &route->from_served;
+	const struct tap_route_served *receiver = &route->to_served;
 	const struct tap_member *made_for;
 	size_t i;
 	int ret = 0;
+
+	find_served(routes, route);
 
 	route->changes = comms->changes;
 	route->members = comms->member_count;
 	route->pairs.count = 0;
 	route->ranks = 1;
-	route->is_inferred =
-		from_known == TAP_KNOWN_INFERRED || to_known == TAP_KNOWN_INFERRED;
+	route->client_changes = route->client ? tap_net_client_changes(route->client) : 0;
+	route->is_inferred = sender->known == TAP_KNOWN_INFERRED ||
+			     receiver->known == TAP_KNOWN_INFERRED ||
+			     (route->has_guests && route->from_rank < 0);
 	for (i = 0; !ret && i < comms->member_count; i++) {
 		const struct tap_member *from = comms->members[i];
 
-		if (from->rank >= 0 && may_send(routes, route, sender, from, &made_for))
-			ret = add_pairs(routes, route, from, made_for, receiver);
+		if (from->rank >= 0 &&
+		    may_send(routes, route, sender->member, from, &made_for))
+			ret = add_pairs(routes, route, from, made_for, receiver->member);
 	}
 	return ret;
 }
@@ -191,14 +220,43 @@ static void start_order(struct tap_net_route *route)
 		(struct tap_route_order){.begin_least = 1, .begin_most = TAP_RUN_UNKNOWN};
 }
 
+static uint64_t last_number(const struct tap_net_route *route)
+{
+	const struct tap_routed_message *last = route->messages.last;
+
+	return last && last->number > route->gone ? last->number : route->gone;
+}
+
+/* Of those of a connection the one that the message is of; NULL: there is none yet. */
+static struct tap_net_route *find_route(struct tap_net_route *first,
+					const struct tap_net_passed *message)
+{
+	const uint64_t epoch = message->number / TAP_NET_SHARE_GAP;
+	struct tap_net_route *route = first;
+	const bool is_only = first && !first->other && !first->is_shared;
+
+	while (route && (route->client != message->client || route->epoch != epoch))
+		route = route->other;
+	if (route || !is_only)
+		return route;
+	/* For whom it is may become known later, and a message may not show it. */
+	if (!message->client)
+		return message->is_shared || message->is_grouped ? NULL : first;
+	if (first->client || last_number(first) >= message->number)
+		return NULL;
+	first->client = message->client;
+	return first;
+}
+
 static struct tap_net_route *route_of(struct tap_net_routes *routes,
 				      const struct tap_net_passed *message)
 {
 	const struct tap_span *receive = message->receive;
 	const uint64_t process = receive->process->number,
 		       net_id = receive->work.message.net_id;
-	struct tap_net_route *route =
+	struct tap_net_route *first =
 		tap_table_find(&routes->by_receiver, process, net_id);
+	struct tap_net_route *route = find_route(first, message);
 
 	if (route)
 		return route;
@@ -207,6 +265,9 @@ static struct tap_net_route *route_of(struct tap_net_routes *routes,
 		free(route);
 		return NULL;
 	}
+	route->client = message->client;
+	route->epoch = message->number / TAP_NET_SHARE_GAP;
+	route->other = first;
 	route->next = routes->all;
 	routes->all = route;
 	route->from = message->send->process;
@@ -222,6 +283,7 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 {
 	const struct tap_comms *comms = &routes->context->comms;
 	const int64_t from_tid = message->send->tid, to_tid = message->receive->tid;
+	struct tap_net_route *other;
 	/* Each end names the other one. */
 	const int64_t from_rank = number_of(message->receive, "peer_rank");
 	const int64_t to_rank = number_of(message->send, "peer_rank");
@@ -231,23 +293,34 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 		tap_net_guests_are_there(tap_context_state(routes->context,
 							   &tap_net_guests_layer),
 					 route->from, route->made_ns);
-	const bool is_shared = message->is_shared || (may_have && message->is_grouped);
+	const bool are_several = message->is_shared || (may_have && message->is_grouped);
+	const bool is_shared = are_several && !route->client;
+	const bool is_part = (are_several || route->other) && route->client;
 	int ret;
 
-	*ret_has_changed = route->changes != comms->changes ||
-			   route->members != comms->member_count ||
-			   route->from_tid != from_tid || route->to_tid != to_tid ||
-			   route->from_rank != from_rank || route->to_rank != to_rank ||
-			   (may_have && !route->has_guests) ||
-			   (is_shared && !route->is_shared);
+	*ret_has_changed =
+		route->changes != comms->changes ||
+		route->members != comms->member_count || route->from_tid != from_tid ||
+		route->to_tid != to_tid || route->from_rank != from_rank ||
+		route->to_rank != to_rank || (may_have && !route->has_guests) ||
+		(is_shared && !route->is_shared) || (is_part && !route->is_part) ||
+		(route->client &&
+		 route->client_changes != tap_net_client_changes(route->client));
 	if (!*ret_has_changed)
 		return 0;
+	for (other = route->other; other; other = other->other)
+		other->is_part |= other->client && other->client != route->client;
+	if (route->from_tid != from_tid)
+		route->from_served = (struct tap_route_served){0};
+	if (route->to_tid != to_tid)
+		route->to_served = (struct tap_route_served){0};
 	route->from_tid = from_tid;
 	route->to_tid = to_tid;
 	route->from_rank = from_rank;
 	route->to_rank = to_rank;
 	route->has_guests |= may_have;
 	route->is_shared |= is_shared;
+	route->is_part |= is_part;
 	ret = find_pairs(routes, route);
 	if (!ret && route->ranks != before)
 		start_order(route);
@@ -273,11 +346,45 @@ const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
 int tap_net_route_refute(struct tap_net_routes *routes, struct tap_net_route *route,
 			 const struct tap_member *sender)
 {
-	int ret = tap_vec_add(&route->refuted, sender) ? -ENOMEM : 0;
+	int ret = route->client ? tap_net_client_refute(route->client, sender)
+				: tap_vec_add(&route->refuted, sender);
 
 	if (!ret)
 		ret = find_pairs(routes, route);
 	start_order(route);
+	return ret;
+}
+
+bool tap_net_route_settle(struct tap_net_route *route, const struct tap_member *sender)
+{
+	const struct tap_comm *comm = tap_member_comm(sender);
+	const struct tap_member *member;
+	int64_t ranks = 0;
+
+	if (!route->client)
+		return true;
+	for (member = comm->members; member; member = member->next)
+		ranks += member->rank >= 0;
+	if (comm->nranks < 0 || ranks < comm->nranks)
+		return false;
+	tap_net_client_settle(route->client, sender);
+	return true;
+}
+
+int tap_net_route_refresh(struct tap_net_routes *routes, struct tap_net_route *route,
+			  bool *ret_has_changed)
+{
+	const uint64_t before = route->ranks;
+	int ret;
+
+	*ret_has_changed = route->client &&
+			   route->client_changes != tap_net_client_changes(route->client);
+	if (!*ret_has_changed)
+		return 0;
+	ret = find_pairs(routes, route);
+	*ret_has_changed = route->ranks != before;
+	if (!ret && *ret_has_changed)
+		start_order(route);
 	return ret;
 }
 
@@ -355,22 +462,25 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 	added = malloc(sizeof(*added));
 	if (!added)
 		return -ENOMEM;
-	*added = (struct tap_routed_message){
-		.route = route,
-		.number = message->receive->work.message.number,
-		.bytes = message->bytes,
-		.send = message->send->work,
-		.receive = message->receive->work,
-		.send_name = message->send->name,
-		.receive_name = message->receive->name,
-		.times = times_of(message),
-		.facts = {.posted_ns = message->posted_ns,
-			  .arrived_ns = message->arrived_ns,
-			  .awaited_ns = message->receive->begin_ns,
-			  .channel = common(message, "channel"),
-			  .index = index_of(message)},
-		.posted_ns = message->posted_ns,
-		.arrived_ns = message->arrived_ns};
+	*added = (struct tap_routed_message){.route = route,
+					     .number = message->number,
+					     .requests = message->requests,
+					     .bytes = message->bytes,
+					     .largest = message->largest,
+					     .send = message->send->work,
+					     .receive = message->receive->work,
+					     .send_name = message->send->name,
+					     .receive_name = message->receive->name,
+					     .times = times_of(message),
+					     .facts = {.posted_ns = message->posted_ns,
+						       .arrived_ns = message->arrived_ns,
+						       .awaited_ns =
+							       message->receive->begin_ns,
+						       .channel =
+							       common(message, "channel"),
+						       .index = index_of(message)},
+					     .posted_ns = message->posted_ns,
+					     .arrived_ns = message->arrived_ns};
 	file(route, added);
 	tap_list_append(&routes->messages, added, of_all);
 	routes->held++;
@@ -382,8 +492,10 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *route,
 			struct tap_routed_message *message)
 {
-	if (message->number > route->gone) {
-		route->gone = message->number;
+	const uint64_t last = message->number + message->requests - 1;
+
+	if (last > route->gone) {
+		route->gone = last;
 		route->gone_arrived_ns = message->arrived_ns;
 	}
 	tap_list_remove(&route->messages, message, of_route);

@@ -19,6 +19,7 @@
 #include "join/nccl/net_region.h"
 #include "join/nccl/run_count.h"
 
+struct tap_net_client;
 struct tap_threads;
 
 /* A message of which both ends are known. */
@@ -27,9 +28,16 @@ struct tap_net_passed {
 	int64_t posted_ns;  /* when its first post began */
 	int64_t arrived_ns; /* when the receiver had seen all of it */
 	int64_t made_ns;    /* when the sender made the connection; INT64_MIN unknown */
-	uint64_t bytes;
+	/*
+	 * Of the messages of the connection or, where the client has a part of it, of
+	 * what the client has sent.
+	 */
+	uint64_t number;
+	unsigned int requests; /* numbers that it has */
+	uint64_t bytes, largest;
 	bool is_grouped; /* it is made of several requests */
 	bool is_shared;	 /* several ranks send over the connection, by one of them */
+	struct tap_net_client *client; /* that the sender posted it for; NULL unknown */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
 
@@ -41,7 +49,8 @@ struct tap_message_times {
 
 struct tap_routed_message {
 	struct tap_net_route *route;
-	uint64_t number, bytes;
+	uint64_t number, bytes, largest;
+	unsigned int requests; /* from its number on */
 	struct tap_work send, receive;
 	const struct tap_name *send_name, *receive_name;
 	struct tap_message_facts facts; /* of this message alone */
@@ -74,10 +83,26 @@ struct tap_route_order {
 	size_t fresh; /* messages and kernels since the last search */
 };
 
-/* One direction of a connection. */
+/* The rank that a thread was made for; NULL: not known. */
+struct tap_route_served {
+	const struct tap_member *member;
+	enum tap_known known;
+};
+
+/* One direction of a connection; of a shared one, what it has of one rank. */
 struct tap_net_route {
 	const struct tap_process *from, *to;
+	struct tap_net_client *client; /* that the sender posted for; NULL: not known */
+	uint64_t client_changes;
+	uint64_t
+		epoch; /* numbers of the client that may lack some are of another route */
+	/*
+	 * Which rank this is, or whose threads serve the connection, is inferred, and so
+	 * is all that follows.
+	 */
+	bool is_inferred;
 	int64_t from_tid, to_tid;   /* threads of the latest message */
+	struct tap_route_served from_served, to_served;
 	int64_t from_rank, to_rank; /* as NCCL set the connection up; -1 unknown */
 	int64_t made_ns;	    /* by the sender; INT64_MIN unknown */
 	TAP_VEC(struct tap_rank_pair) pairs;
@@ -86,18 +111,19 @@ struct tap_net_route {
 	 * this connection or, is_shared, for several.
 	 */
 	bool has_guests, is_shared;
+	bool is_part; /* others have messages between those of this rank */
 	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */
 	size_t members;	  /* there were at that time */
 	uint64_t ranks;	  /* a hash of all pairs */
-	bool is_inferred; /* whom its threads serve, and so all that follows */
 	TAP_LIST(struct tap_routed_message) messages; /* by number */
 	size_t held;				      /* messages */
 	struct tap_route_order order;
 	/* The latest message that is gone. */
 	uint64_t gone;
 	int64_t gone_arrived_ns;
-	struct tap_net_route *next; /* of all */
+	struct tap_net_route *other; /* of the same connection, of another client */
+	struct tap_net_route *next;  /* of all */
 };
 
 struct tap_net_routes {
@@ -105,7 +131,7 @@ struct tap_net_routes {
 	struct tap_context *context;
 	const struct tap_threads *threads;
 
-	struct tap_table by_receiver; /* by (process, net_id) */
+	struct tap_table by_receiver; /* the first one, by (process, net_id) */
 	struct tap_net_route *all;
 	TAP_LIST(struct tap_routed_message)
 	messages; /* in the order in which they came */
@@ -134,6 +160,17 @@ const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
 /* It is not for this rank.  Returns 0 or -ENOMEM. */
 int tap_net_route_refute(struct tap_net_routes *routes, struct tap_net_route *route,
 			 const struct tap_member *sender);
+/*
+ * It is for this rank, if for any that is known.  Returns false where a rank of the
+ * communicator is not known.
+ */
+bool tap_net_route_settle(struct tap_net_route *route, const struct tap_member *sender);
+/*
+ * Takes over what other connections have shown of whom it is for; *ret_has_changed: other
+ * ranks than before may have sent.  Returns 0 or -ENOMEM.
+ */
+int tap_net_route_refresh(struct tap_net_routes *routes, struct tap_net_route *route,
+			  bool *ret_has_changed);
 
 void tap_net_routes_free(struct tap_net_routes *routes);
 

@@ -39,7 +39,8 @@ static void take_messages(struct tap_net_run *runs, size_t run_count,
 			later++;
 		if (earlier)
 			raise_to(&runs[run].begin_least,
-				 messages[earlier - 1].number + 1);
+				 messages[earlier - 1].number +
+					 messages[earlier - 1].more + 1);
 		if (later < message_count)
 			lower_to(&runs[run].begin_most, messages[later].number);
 	}

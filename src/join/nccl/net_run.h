@@ -27,6 +27,7 @@ struct tap_net_run {
 struct tap_net_run_message {
 	uint64_t number;
 	uint64_t begin, end; /* operations that it may be of: begin <= operation < end */
+	uint64_t more;	     /* numbers after the first that it has, too */
 };
 
 /*

@@ -56,7 +56,8 @@ static bool solve(const struct tap_candidate_world *world, struct tap_serving *s
 	runs[0].begin_most = route->order.begin_most;
 	/* Later messages may have been ascribed before earlier ones. */
 	if (is_last && is_complete(world, serving, route)) {
-		latest = serving->bounds.items[messages - 1].number;
+		latest = serving->bounds.items[messages - 1].number +
+			 serving->bounds.items[messages - 1].more;
 		runs[count - 1].begin_most =
 			(latest > route->gone ? latest : route->gone) + 1;
 	}
@@ -124,13 +125,14 @@ static struct found_run look_at_run(const struct tap_serving *serving, size_t at
 	for (; at < serving->served.count &&
 	       serving->bounds.items[at].number < run[1].begin_least;
 	     at++) {
-		const uint64_t bytes = serving->served.items[at].message->bytes;
+		const struct tap_routed_message *message =
+			serving->served.items[at].message;
 
-		found.count++;
-		found.last = serving->bounds.items[at].number;
-		found.bytes += bytes;
-		if (bytes > found.largest_bytes)
-			found.largest_bytes = bytes;
+		found.count += message->requests;
+		found.last = message->number + message->requests - 1;
+		found.bytes += message->bytes;
+		if (message->largest > found.largest_bytes)
+			found.largest_bytes = message->largest;
 		found.has_certain |= is_certain(&serving->bounds.items[at], run);
 	}
 	return found;
@@ -218,9 +220,9 @@ static enum tap_known judge(const struct tap_candidate_world *world,
 {
 	const struct tap_expected *rule = about->count ? &about->count->rule : NULL;
 
-	return rule && !route->is_inferred && world->is_whole && is_exact(run) &&
-			       found->has_certain && about->from->is_decoded &&
-			       about->to->is_decoded &&
+	return rule && !route->is_inferred && !route->is_part && world->is_whole &&
+			       is_exact(run) && found->has_certain &&
+			       about->from->is_decoded && about->to->is_decoded &&
 			       route->messages.first->facts.channel >= 0 &&
 			       tap_run_count_is_ruled(about->count) &&
 			       found->count == rule->messages &&
@@ -274,7 +276,8 @@ static struct tap_served served_by(const struct tap_served *open,
 	served.known = known;
 	if (known != TAP_KNOWN_DECODED)
 		served.why = is_certain(bounds, run) ? TAP_WHY_TIMES : TAP_WHY_ORDER;
-	if (run->begin_least == run->begin_most)
+	/* Of a shared connection's messages a step would be of this rank's alone. */
+	if (run->begin_least == run->begin_most && !open->message->route->is_part)
 		served.step = bounds->number - run->begin_least;
 	return served;
 }
@@ -328,8 +331,9 @@ static void advance(const struct tap_serving *serving, struct tap_net_route *rou
 
 	while (i < serving->served.count && served[i].verdict)
 		i++;
-	open = i < serving->served.count ? served[i].message->number
-					 : served[i - 1].message->number + 1;
+	open = i < serving->served.count
+		       ? served[i].message->number
+		       : served[i - 1].message->number + served[i - 1].message->requests;
 	for (at = serving->lanes.runs.count; at--;)
 		if (runs[at].begin_most <= open)
 			break;

@@ -87,7 +87,8 @@ static int add_messages(struct tap_serving *serving,
 		const struct tap_message_facts facts = tap_net_route_facts(message);
 		const struct tap_served served = {.message = message,
 						  .step = TAP_STEP_UNKNOWN};
-		struct tap_net_run_message bounds = {.number = message->number};
+		struct tap_net_run_message bounds = {.number = message->number,
+						     .more = message->requests - 1};
 
 		if (!find_bounds(&serving->lanes, world, &facts, &bounds))
 			return -EAGAIN;

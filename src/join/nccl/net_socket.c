@@ -101,7 +101,7 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	net->key = key;
 	net->tid = socket->tid;
 	net->end.made_ns = socket->made_ns;
-	net->ordinal = socket->number;
+	net->ordinal = net->end.socket = socket->number;
 	net->listener = strdup(listener(socket));
 	net->end.listener = is_local(listener(socket)) ? NULL : net->listener;
 	net->next = sockets->all_nets;

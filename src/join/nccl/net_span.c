@@ -7,6 +7,7 @@
 #include "join/model/work.h"
 #include "join/nccl/attribution.h"
 #include "join/nccl/net_channel.h"
+#include "join/nccl/net_client.h"
 #include "join/nccl/net_region.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
@@ -227,7 +228,7 @@ static struct tap_net_buffer buffer_of(const struct tap_context *context,
 	if (message->requests != 1)
 		return (struct tap_net_buffer){0};
 	sent_from = tap_net_regions_find(regions, message->from->process,
-					 message->source, bytes);
+					 message->sources[0], bytes);
 	received_in = tap_net_regions_find(regions, message->to->process,
 					   message->addresses[0], bytes);
 	return tap_net_buffer_common(&sent_from, &received_in);
@@ -251,7 +252,40 @@ static void add_data(struct tap_fields *fields, const struct tap_net_message *me
 	tap_fields_add_text(fields, "buffer_known", "inferred");
 }
 
-/* A link that is doubtful proves nothing of times. */
+static bool is_shared(const struct tap_context *context,
+		      const struct tap_net_message *message)
+{
+	const struct tap_net_channel *channel = tap_net_channel(context, message->from);
+
+	return channel &&
+	       tap_net_channel_is_shared(tap_context_state(context,
+							   &tap_net_channels_layer),
+					 channel);
+}
+
+/*
+ * Who asked for the connection: several may use it, so that only memory tells for whom a
+ * message with several requests is.
+ */
+static struct tap_net_client *asked_for(const struct tap_context *context,
+					const struct tap_net_message *message)
+{
+	const struct tap_net *from = message->from;
+	const struct tap_net_channels *channels =
+		tap_context_state(context, &tap_net_channels_layer);
+
+	if (message->requests > 1 || is_shared(context, message))
+		return NULL;
+	return tap_net_client_of(tap_context_state(context, &tap_net_clients_layer),
+				 from->process,
+				 tap_net_channel_socket(channels, from->process,
+							from->key));
+}
+
+/*
+ * Each rank that has a part of the message has it ascribed.  A link that is doubtful
+ * proves nothing of times.
+ */
 static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 		   const struct tap_net_message *message, const struct tap_span *send,
 		   const struct tap_span *receive, const struct tap_net_buffer *buffer)
@@ -259,25 +293,40 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 	struct tap_attribution *attribution =
 		tap_context_state(context, &tap_attribution_layer);
 	const enum tap_why why = doubt(qps, message);
-	const struct tap_net_channel *channel = tap_net_channel(context, message->from);
-	const struct tap_net_passed added = {
-		.send = send,
-		.receive = receive,
-		.posted_ns = message->begin_ns,
-		.arrived_ns = message->received_ns,
-		.made_ns = message->from->made_ns,
-		.bytes = tap_net_message_bytes(message),
-		.is_grouped = message->requests > 1,
-		.is_shared = channel &&
-			     tap_net_channel_is_shared(
-				     tap_context_state(context, &tap_net_channels_layer),
-				     channel),
-		.buffer = *buffer};
+	struct tap_net_passed added = {.send = send,
+				       .receive = receive,
+				       .posted_ns = message->begin_ns,
+				       .arrived_ns = message->received_ns,
+				       .made_ns = message->from->made_ns,
+				       .number = message->number,
+				       .requests = 1,
+				       .bytes = tap_net_message_bytes(message),
+				       .largest = tap_net_message_bytes(message),
+				       .is_grouped = message->requests > 1,
+				       .is_shared = is_shared(context, message),
+				       .buffer = *buffer};
+	unsigned int i;
+	int ret = 0;
 
-	if (!why)
+	if (why) {
+		tap_attribution_doubtful(attribution, why);
+		return 0;
+	}
+	if (!message->part_count) {
+		added.client = asked_for(context, message);
 		return tap_attribution_message(attribution, &added);
-	tap_attribution_doubtful(attribution, why);
-	return 0;
+	}
+	for (i = 0; !ret && i < message->part_count; i++) {
+		const struct tap_net_part *part = &message->parts[i];
+
+		added.client = part->client;
+		added.number = part->number;
+		added.requests = part->requests;
+		added.bytes = part->bytes;
+		added.largest = part->largest;
+		ret = tap_attribution_message(attribution, &added);
+	}
+	return ret;
 }
 
 int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,

@@ -6,6 +6,7 @@
 #include "join/model/process.h"
 #include "join/model/work.h"
 #include "join/nccl/attribution.h"
+#include "join/nccl/net_client.h"
 
 #include <errno.h>
 
@@ -122,12 +123,20 @@ int tap_stream_span_half(struct tap_streams *streams,
 static int ascribe(struct tap_streams *streams, const struct tap_stream_message *sent,
 		   const struct tap_stream_message *received)
 {
-	const struct tap_net_passed message = {.send = sent->span,
-					       .receive = received->span,
-					       .posted_ns = sent->begin_ns,
-					       .arrived_ns = received->end_ns,
-					       .made_ns = sent->end->made_ns,
-					       .bytes = sent->size};
+	const struct tap_net_clients *clients =
+		tap_context_state(streams->context, &tap_net_clients_layer);
+	const struct tap_net_passed message = {
+		.send = sent->span,
+		.receive = received->span,
+		.posted_ns = sent->begin_ns,
+		.arrived_ns = received->end_ns,
+		.made_ns = sent->end->made_ns,
+		.number = received->number,
+		.requests = 1,
+		.bytes = sent->size,
+		.largest = sent->size,
+		.client = tap_net_client_of(clients, sent->end->process,
+					    sent->end->socket)};
 
 	return tap_attribution_message(tap_context_state(streams->context,
 							 &tap_attribution_layer),

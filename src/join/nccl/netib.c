@@ -111,7 +111,6 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		net->key = key;
 		net->tid = qp->tid;
 		net->made_ns = qp->made_ns;
-		
 		net->next = netib->all;
 		netib->all = net;
 	}
@@ -491,6 +490,7 @@ static void free_all(void *state)
 	while ((net = netib->all)) {
 		netib->all = net->next;
 		tap_net_flush_free(&net->flushes);
+		tap_net_shares_free(&net->shares);
 		free(net);
 	}
 	tap_net_messages_free(&netib->messages);

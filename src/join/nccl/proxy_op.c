@@ -327,8 +327,8 @@ static int close_earlier(struct tap_proxy_ops *ops, const struct tap_net_route *
 	int ret = 0;
 
 	if (!latest || !latest->next ||
-	    (route->messages.first &&
-	     route->messages.first->number < message->work.message.number))
+	    (route->messages.first && route->messages.first->receive.message.number <
+					      message->work.message.number))
 		return 0;
 	for (op = latest->next; op && !ret; op = next) {
 		next = op->next;

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket over which a service thread has passed something last is the connection's.
+ */
+#include "join/nccl/net_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "join/model/process.h"
+#include "join/nccl/net_channel.h"
+
+struct tap_net_service {
+	uint64_t address; /* where it accepted first: it listens there */
+	/* The connection's socket that the latest call was on; 0: on a client's. */
+	uint64_t latest;
+	size_t count; /* clients that were answered */
+	struct tap_net_client *clients;
+	uint64_t changes;
+};
+
+/* ---- Clients ---- */
+
+static struct tap_net_service *service_of(struct tap_net_clients *clients,
+					  const struct tap_process *process, uint64_t tid,
+					  uint64_t address)
+{
+	struct tap_net_service *service =
+		tap_table_find(&clients->services, process->number, tid);
+
+	if (service)
+		return service;
+	service = calloc(1, sizeof(*service));
+	if (!service ||
+	    tap_table_set(&clients->services, process->number, tid, service)) {
+		free(service);
+		return NULL;
+	}
+	service->address = address;
+	return service;
+}
+
+static int add_client(struct tap_net_clients *clients, const struct tap_process *process,
+		      struct tap_net_service *service, uint64_t socket)
+{
+	struct tap_net_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return -ENOMEM;
+	client->service = service;
+	client->rank = -1;
+	client->is_first = !service->clients;
+	client->next = service->clients;
+	service->clients = client;
+	return tap_table_set(&clients->sockets, process->number, socket, client);
+}
+
+static int take_accepted(struct tap_net_clients *clients,
+			 const struct tap_process *process, const struct tap_event *event)
+{
+	const uint64_t socket = tap_fields_number(&event->fields, "socket_id");
+	const char *local = tap_fields_get_string(&event->fields, "local");
+	struct tap_net_service *service;
+	uint64_t address;
+
+	/* What the thread is for may become known later; only a service thread answers.
+	 */
+	if (!local || event->tid < 0)
+		return 0;
+	address = tap_table_hash(local);
+	service = service_of(clients, process, (uint64_t) event->tid, address);
+	if (!service)
+		return -ENOMEM;
+	return service->address == address
+		       ? add_client(clients, process, service, socket)
+		       : tap_table_set(&clients->accepted, process->number, socket,
+				       service);
+}
+
+/* ---- What is done for them ---- */
+
+static void note_receiver(struct tap_net_client *client)
+{
+	client->service->changes += !client->receives;
+	client->receives = true;
+}
+
+/* The thread answers: what it was busy with is done. */
+static int take_answer(struct tap_net_clients *clients, const struct tap_process *process,
+		       struct tap_net_client *client)
+{
+	struct tap_net_service *service = client->service;
+	const uint64_t socket = service->latest;
+
+	/* Who only tells the thread to end is not answered. */
+	if (!client->is_answered) {
+		client->is_answered = true;
+		service->count++;
+		service->changes++;
+	}
+	if (!socket || tap_table_find(&clients->made, process->number, socket))
+		return 0;
+	if (tap_table_find(&clients->accepted, process->number, socket))
+		note_receiver(client);
+	return tap_table_set(&clients->made, process->number, socket, client);
+}
+
+static int take_moved(struct tap_net_clients *clients, const struct tap_process *process,
+		      const struct tap_event *event)
+{
+	const uint64_t socket = tap_fields_number(&event->fields, "socket_id");
+	struct tap_net_service *service =
+		event->tid < 0 ? NULL
+			       : tap_table_find(&clients->services, process->number,
+						(uint64_t) event->tid);
+	struct tap_net_client *client;
+	int ret = 0;
+
+	if (!service)
+		return 0;
+	client = tap_table_find(&clients->sockets, process->number, socket);
+	if (client && client->service == service && event->net == TAP_NET_SEND)
+		ret = take_answer(clients, process, client);
+	service->latest = client ? 0 : socket;
+	return ret;
+}
+
+/* Only the network's requests say for which rank they are. */
+static void take_request(const struct tap_net_clients *clients,
+			 const struct tap_process *process, const struct tap_event *event)
+{
+	struct tap_net_client *client =
+		tap_table_find(&clients->sockets, process->number,
+			       tap_fields_number(&event->fields, "socket_id"));
+	const struct tap_net_channel *channel =
+		tap_net_channel_named(tap_context_state(clients->context,
+							&tap_net_channels_layer),
+				      process,
+				      tap_fields_number(&event->fields, "connection"));
+
+	if (!client || !channel || !channel->has_setup || client->rank >= 0)
+		return;
+	client->rank = channel->rank;
+	client->service->changes++;
+}
+
+/* ---- Who they are ---- */
+
+static struct tap_net_client *find(const struct tap_table *table,
+				   const struct tap_process *process, uint64_t socket)
+{
+	struct tap_net_client *client =
+		socket ? tap_table_find(table, process->number, socket) : NULL;
+
+	return client && client->service->count > 1 ? client : NULL;
+}
+
+struct tap_net_client *tap_net_client_of(const struct tap_net_clients *clients,
+					 const struct tap_process *process,
+					 uint64_t socket)
+{
+	return find(&clients->made, process, socket);
+}
+
+struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
+					 const struct tap_process *process,
+					 uint64_t socket)
+{
+	return find(&clients->sockets, process, socket);
+}
+
+bool tap_net_client_is_own(const struct tap_net_client *client)
+{
+	const struct tap_net_client *other;
+
+	if (client->receives || !client->is_first)
+		return client->receives;
+	for (other = client->service->clients; other; other = other->next)
+		if (other->receives)
+			return false;
+	return true;
+}
+
+bool tap_net_client_may_be(const struct tap_net_client *client,
+			   const struct tap_member *member)
+{
+	const struct tap_net_client *other;
+	size_t i;
+
+	if (client->is)
+		return client->is == member;
+	for (i = 0; i < client->refuted.count; i++)
+		if (client->refuted.items[i] == member)
+			return false;
+	for (other = client->service->clients; other; other = other->next)
+		if (other->is == member)
+			return false;
+	return true;
+}
+
+int tap_net_client_refute(struct tap_net_client *client, const struct tap_member *member)
+{
+	client->service->changes++;
+	return tap_vec_add(&client->refuted, member);
+}
+
+void tap_net_client_settle(struct tap_net_client *client, const struct tap_member *member)
+{
+	client->service->changes += client->is != member;
+	client->is = member;
+}
+
+uint64_t tap_net_client_changes(const struct tap_net_client *client)
+{
+	return client->service->changes;
+}
+
+/* ---- The layer ---- */
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	struct tap_net_clients *clients = state;
+
+	switch (event->net) {
+	case TAP_NET_ACCEPT:
+		return take_accepted(clients, process, event);
+	case TAP_NET_SEND:
+	case TAP_NET_RECV:
+		return take_moved(clients, process, event);
+	case TAP_NET_SERVICE_REQUEST:
+		take_request(clients, process, event);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void free_all(void *state)
+{
+	struct tap_net_clients *clients = state;
+	struct tap_net_client *client;
+	size_t i;
+
+	for (i = 0; i < clients->services.size; i++) {
+		struct tap_net_service *service = clients->services.slots[i].value;
+
+		while (service && (client = service->clients)) {
+			service->clients = client->next;
+			tap_vec_free(&client->refuted);
+			free(client);
+		}
+		free(service);
+	}
+	tap_table_free(&clients->services);
+	tap_table_free(&clients->sockets);
+	tap_table_free(&clients->accepted);
+	tap_table_free(&clients->made);
+}
+
+const struct tap_layer tap_net_clients_layer = {
+	.name = "clients",
+	.size = sizeof(struct tap_net_clients),
+	.events = TAP_TAKES(TAP_EVENT_NET),
+	.take = take,
+	.free = free_all,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranks that a message of NET/IB was posted for.  With PXN one rank posts for others
+ * of its node, and what several of them send to one rank on one channel may go over one
+ * connection, as requests of one message too (NCCL_NET_SHARED_COMMS).  Each rank's data
+ * lie in memory that the poster's service thread has registered for this rank
+ * (NCCL 2.28.9, transport/net.cc: sharedNetBuffersInit, sendProxyConnect), so their
+ * addresses tell them apart.
+ *
+ * Of each rank the requests are numbered by themselves, since they alone are in the order
+ * of its kernels.  Hides how these numbers go on where messages are missing.
+ */
+#ifndef TAP_JOIN_NCCL_NET_SHARE_H
+#define TAP_JOIN_NCCL_NET_SHARE_H
+
+#include "common/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tap_context;
+struct tap_net_client;
+struct tap_net_message;
+
+/* What one rank has of a message. */
+struct tap_net_part {
+	struct tap_net_client *client;
+	uint64_t number; /* of its first request, among those of the rank, from 1 */
+	unsigned int requests;
+	uint64_t bytes, largest;
+};
+
+/* Numbers of a rank differ by no less where some may be missing in between. */
+#define TAP_NET_SHARE_GAP (UINT64_C(1) << 32)
+
+/* How far one rank's numbers are. */
+struct tap_net_share {
+	struct tap_net_client *client;
+	uint64_t next;
+};
+
+/* Of a receiving end; all zero is without messages. */
+struct tap_net_shares {
+	TAP_VEC(struct tap_net_share) all;
+	uint64_t latest; /* message; 0: none */
+	bool has_missed; /* of the only rank so far, as it seemed */
+};
+
+/*
+ * Finds the parts of a message whose posts are known; calls are in the order of messages.
+ * Returns 0 or -ENOMEM.
+ */
+int tap_net_share_split(const struct tap_context *context,
+			struct tap_net_message *message);
+void tap_net_shares_free(struct tap_net_shares *shares);
+
+#endif
