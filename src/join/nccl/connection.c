@@ -10,6 +10,8 @@
 #include "join/model/process.h"
 #include "join/nccl/connection_order.h"
 #include "join/nccl/net_channel.h"
+#include "join/nccl/net_client.h"
+#include "join/nccl/net_guest.h"
 #include "join/nccl/net_span.h"
 #include "join/nccl/net_socket.h"
 #include "join/nccl/netib.h"
@@ -163,6 +165,22 @@ static struct tap_connection_end *add_end(struct connections *connections,
 	return end;
 }
 
+/* For whom a sender was made, by the number of its socket and the time of that. */
+static void find_client(const struct connections *connections,
+			struct tap_connection_end *end, uint64_t socket, int64_t made_ns)
+{
+	const struct tap_net_guests *guests =
+		tap_context_state(connections->context, &tap_net_guests_layer);
+	const struct tap_net_clients *clients =
+		tap_context_state(connections->context, &tap_net_clients_layer);
+
+	if (!end->about.is_send ||
+	    !tap_net_guests_are_there(guests, end->about.process, made_ns))
+		return;
+	end->client = tap_net_client_of(clients, end->about.process, socket);
+	end->may_be_others = !end->client || !tap_net_client_is_own(end->client);
+}
+
 /* Files an end of a network whose traffic is seen. */
 static int file(struct connections *connections, struct tap_connection_end *end)
 {
@@ -204,6 +222,7 @@ static int add_queues(struct connections *connections,
 		end->about.transport = TAP_TRANSPORT_NET_IB;
 		end->about.net_id = net->id;
 		end->about.is_send = channel ? channel->is_send : !net->layout;
+		find_client(connections, end, end->ordinal, net->made_ns);
 		end->messages = &net->whole;
 		end->about.peer = net->peer ? net->peer->process : NULL;
 		end->about.peer_net_id = net->peer ? net->peer->id : 0;
@@ -233,6 +252,7 @@ static int add_sockets(struct connections *connections,
 		end->about.transport = TAP_TRANSPORT_NET_SOCKET;
 		end->about.net_id = net->end.net_id;
 		end->about.is_send = net->end.is_sender;
+		find_client(connections, end, net->end.socket, net->end.made_ns);
 		end->messages = &net->end.whole;
 		end->about.peer = peer ? peer->process : NULL;
 		end->about.peer_net_id = peer ? peer->net_id : 0;
@@ -303,6 +323,20 @@ static int64_t rank_in(const struct tap_member *member, const struct tap_process
 	return rank;
 }
 
+/* Of a connection that the sender's process has for another rank that one has the name.
+ */
+static void name_others(struct tap_connection_end *end)
+{
+	const struct tap_connection_end *sender = end->about.is_send ? end : end->other;
+	const struct tap_member *is;
+
+	if (!sender || !sender->may_be_others)
+		return;
+	is = sender->client ? sender->client->is : NULL;
+	*(end->about.is_send ? &end->about.rank : &end->about.peer_rank) =
+		is ? is->rank : -1;
+}
+
 static void complete(struct connections *connections)
 {
 	size_t i;
@@ -320,6 +354,7 @@ static void complete(struct connections *connections)
 		end->about.peer_rank = rank_in(end->about.member, end->about.peer);
 		if (end->about.member)
 			end->about.rank = end->about.member->rank;
+		name_others(end);
 	}
 	tap_connection_order(connections->ends.items, connections->ends.count,
 			     tap_loss_is_none(&connections->context->loss));
@@ -385,6 +420,7 @@ static int emit_all(void *state)
 	int ret = 0;
 	size_t i;
 
+	complete(connections);
 	for (i = 0; !ret && i < connections->ends.count; i++) {
 		end = connections->ends.items[i];
 		own = process_of(connections, end->about.process);
@@ -413,10 +449,7 @@ static int finish(void *state)
 		ret = add_sockets(connections, channels);
 	if (!ret)
 		ret = add_others(connections, channels);
-	if (ret)
-		return ret;
-	complete(connections);
-	return 0;
+	return ret;
 }
 
 static void free_all(void *state)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ends with one thread, direction and other thread are a group.  A sender that is not
- * used may be for anything, so it makes the places of later ones doubtful.
+ * The ends with one thread, client, direction and other thread are a group.  A sender
+ * that is not used may be for anything, so it makes the places of later ones doubtful.
  */
 #include "join/nccl/connection_order.h"
 
 #include <stdlib.h>
+
+#include "join/nccl/net_client.h"
 
 /* ---- Groups ---- */
 
@@ -24,6 +26,15 @@ static uint64_t thread_of(const struct tap_connection_end *end)
 	return end ? (uint64_t) end->tid : 0;
 }
 
+/* The number of whom its sender was made for; 0: the process's own rank, or unknown. */
+static uint64_t client_of(const struct tap_connection_end *end)
+{
+	const struct tap_connection_end *sender = end->about.is_send ? end : end->other;
+
+	return sender && sender->may_be_others && sender->client ? sender->client->number
+								 : 0;
+}
+
 static int compare_groups(const struct tap_connection_end *a,
 			  const struct tap_connection_end *b)
 {
@@ -33,6 +44,8 @@ static int compare_groups(const struct tap_connection_end *a,
 		order = compare_numbers(a->about.transport, b->about.transport);
 	if (!order)
 		order = compare_numbers(b->about.is_send, a->about.is_send);
+	if (!order)
+		order = compare_numbers(client_of(a), client_of(b));
 	if (!order)
 		order = compare_numbers(process_of(a->other), process_of(b->other));
 	if (!order)
@@ -99,7 +112,8 @@ static enum tap_why doubt(const struct tap_connection_end *end, const struct pla
 {
 	if (end->tid < 0)
 		return TAP_WHY_BEFORE;
-	if (place->is_doubtful || end->has_trees || end->use == TAP_CONNECTION_ANY)
+	if (end->may_be_others || place->is_doubtful || end->has_trees ||
+	    end->use == TAP_CONNECTION_ANY)
 		return TAP_WHY_AMBIGUOUS;
 	if (!end->channels)
 		return TAP_WHY_NOT_RECORDED;

@@ -15,6 +15,8 @@
 
 #include <stddef.h>
 
+struct tap_net_client;
+
 /* What a connection may be for. */
 enum tap_connection_use {
 	TAP_CONNECTION_ANY,
@@ -31,6 +33,12 @@ struct tap_connection_end {
 	/* Of a sender: when it connected, among the process's of this transport; 0
 	 * unknown */
 	uint64_t ordinal;
+	/*
+	 * Of a sender: whom its process made it for, NULL unknown, and whether that may
+	 * be another rank than its own.
+	 */
+	const struct tap_net_client *client;
+	bool may_be_others;
 	bool is_used;
 	enum tap_connection_use use;
 	bool has_trees;	   /* which are connected by themselves, not on all channels */

@@ -47,6 +47,7 @@ static int add_client(struct tap_net_clients *clients, const struct tap_process 
 	if (!client)
 		return -ENOMEM;
 	client->service = service;
+	client->number = ++clients->count;
 	client->rank = -1;
 	client->is_first = !service->clients;
 	client->next = service->clients;

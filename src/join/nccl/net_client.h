@@ -26,6 +26,7 @@ struct tap_net_service;
 
 struct tap_net_client {
 	struct tap_net_service *service;
+	uint64_t number;  /* from 1, of all */
 	int64_t rank;	  /* as its requests say; -1: unknown */
 	bool is_first;	  /* to connect */
 	bool is_answered; /* it has asked for something */
@@ -37,6 +38,7 @@ struct tap_net_client {
 
 struct tap_net_clients {
 	struct tap_context *context; /* first: layer.h */
+	uint64_t count;
 	struct tap_table services;   /* by (process, thread) */
 	struct tap_table sockets;    /* clients, by (process, their socket) */
 	struct tap_table accepted;   /* sockets of connections, by (process, socket) */
