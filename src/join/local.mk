@@ -183,6 +183,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/perfetto_proto.h \
 	src/join/views/perfetto_track.c src/join/views/perfetto_track.h \
 	src/join/views/stack.c src/join/views/stack.h \
+	src/join/views/span_row.c src/join/views/span_row.h \
 	src/join/views/symbol.c src/join/views/symbol.h \
 	src/join/views/tree.c src/join/views/tree_view.h \
 	src/join/views/tree_fields.c src/join/views/tree_fields.h \

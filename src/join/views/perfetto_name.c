@@ -18,7 +18,7 @@ static void add_bytes(struct tap_buffer *name, int64_t bytes)
 	tap_quantity_add_bytes(name, bytes);
 }
 
-static int64_t bytes_of(const struct tap_span *span)
+int64_t tap_perfetto_bytes(const struct tap_span *span)
 {
 	const int64_t bytes = tap_operation_bytes(&span->operation);
 
@@ -31,54 +31,54 @@ static const char *without_prefix(const char *call)
 	return strncmp(call, PREFIX, strlen(PREFIX)) ? call : call + strlen(PREFIX);
 }
 
-/* "AllReduce #3 4 MiB", "Send #3 to 1 4 MiB" */
-static void add_operation(struct tap_buffer *name, const struct tap_span *span,
-			  const struct tap_name *call)
-{
-	const struct tap_operation *operation = &span->operation;
-	bool is_send;
-
-	tap_buffer_add_string(name, without_prefix(call->name));
-	tap_buffer_add_string(name, " #");
-	tap_buffer_add_unsigned(name, operation->number);
-	if (operation->peer >= 0) {
-		is_send = tap_work_is_proxy(&span->work) ? !span->work.proxy.is_receive
-							 : call->kind == TAP_NAME_SEND;
-		tap_buffer_add_string(name, is_send ? " to " : " from ");
-		tap_buffer_add_signed(name, operation->peer);
-	}
-	add_bytes(name, bytes_of(span));
-}
-
-/* The name of a kernel as its source has it, or what else ran. */
-static void add_run(struct tap_buffer *name, const struct tap_span *span)
+/* The name of a kernel as its source has it. */
+static bool add_function(struct tap_buffer *name, const struct tap_span *span)
 {
 	const char *function = tap_fields_get_string(&span->entry, "function");
-	char *demangled = function ? tap_demangle(function) : NULL;
+	char *demangled;
 
-	if (function) {
-		tap_buffer_add_visible(name, demangled ? demangled : function);
-	} else {
-		tap_buffer_add_visible(name, span->name->name);
-		add_bytes(name, bytes_of(span));
-	}
+	if (!function)
+		return false;
+	demangled = tap_demangle(function);
+	tap_buffer_add_visible(name, demangled ? demangled : function);
 	free(demangled);
+	return true;
+}
+
+struct tap_perfetto_subject tap_perfetto_add_subject(struct tap_buffer *name,
+						     const struct tap_span *span)
+{
+	const struct tap_name *call = span->gpu.call ? span->gpu.call : span->name;
+	const bool is_proxy = tap_work_is_proxy(&span->work);
+	struct tap_perfetto_subject subject = {0};
+
+	if (span->operation.number && (is_proxy || !span->work.kind || span->gpu.call)) {
+		if (is_proxy)
+			tap_buffer_add_string(name, "ProxyOp ");
+		tap_buffer_add_string(name, without_prefix(call->name));
+		subject.is_operation = subject.has_bytes = true;
+		subject.is_send = is_proxy ? !span->work.proxy.is_receive
+					   : call->kind == TAP_NAME_SEND;
+	} else if (!tap_work_is_run(&span->work) || !add_function(name, span)) {
+		tap_buffer_add_visible(name, span->name->name);
+		subject.has_bytes = span->work.kind;
+	}
+	return subject;
 }
 
 void tap_perfetto_add_name(struct tap_buffer *name, const struct tap_span *span)
 {
-	const struct tap_name *call = span->gpu.call ? span->gpu.call : span->name;
+	const struct tap_perfetto_subject subject = tap_perfetto_add_subject(name, span);
+	const struct tap_operation *operation = &span->operation;
 
-	if (tap_work_is_proxy(&span->work) && span->operation.number) {
-		tap_buffer_add_string(name, "ProxyOp ");
-		add_operation(name, span, call);
-	} else if (span->operation.number && (!span->work.kind || span->gpu.call)) {
-		add_operation(name, span, call);
-	} else if (tap_work_is_run(&span->work)) {
-		add_run(name, span);
-	} else {
-		tap_buffer_add_visible(name, span->name->name);
-		if (span->work.kind)
-			add_bytes(name, bytes_of(span));
+	if (subject.is_operation) {
+		tap_buffer_add_string(name, " #");
+		tap_buffer_add_unsigned(name, operation->number);
 	}
+	if (subject.is_operation && operation->peer >= 0) {
+		tap_buffer_add_string(name, subject.is_send ? " to " : " from ");
+		tap_buffer_add_signed(name, operation->peer);
+	}
+	if (subject.has_bytes)
+		add_bytes(name, tap_perfetto_bytes(span));
 }

@@ -2,107 +2,41 @@
 /* Rows of lanes, and their names. */
 #include "join/views/perfetto_track.h"
 
-#include "join/base/chain.h"
+#include "common/compiler.h"
 #include "join/base/proto.h"
-#include "join/model/work.h"
 #include "join/views/lane.h"
 #include "join/views/perfetto_proto.h"
+#include "join/views/span_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row shows. */
-enum row_kind {
-	ROW_CALLS,  /* of a thread */
-	ROW_RANGES, /* of a thread, by NVTX */
-	ROW_CTRL,   /* whether a progress thread is asleep */
-	ROW_STREAM,
-	ROW_OPS, /* ProxyOps of a connection */
-	ROW_MESSAGES,
-	ROW_REQUESTS, /* of a queue */
-};
-
 struct tap_track_row {
-	enum row_kind kind;
-	const struct tap_process *process;
-	uint64_t number;      /* among the rows of this kind and process */
-	struct tap_work work; /* of a span in it; none: of a thread */
-	enum tap_thread_role role;
-	struct tap_nccl_connection about; /* process NULL: nothing is known */
+	struct tap_span_row what;
 	TAP_VEC(struct tap_track_lane *) lanes;
 };
 
 /* ---- Rows ---- */
 
-static enum row_kind kind_of(const struct tap_span *span)
-{
-	const struct tap_work *work = &span->work;
-
-	if (tap_work_is_run(work))
-		return ROW_STREAM;
-	if (work->kind == TAP_WORK_PROXY_CTRL)
-		return ROW_CTRL;
-	if (work->kind == TAP_WORK_PROXY_OP)
-		return ROW_OPS;
-	if (tap_work_is_message(work))
-		return ROW_MESSAGES;
-	if (work->kind)
-		return ROW_REQUESTS;
-	return span->is_range ? ROW_RANGES : ROW_CALLS;
-}
-
-static uint64_t number_of(const struct tap_span *span, enum row_kind kind)
-{
-	const struct tap_work *work = &span->work;
-
-	switch (kind) {
-	case ROW_CALLS:
-	case ROW_RANGES:
-		return (uint64_t) span->tid;
-	case ROW_CTRL:
-		return work->proxy.id;
-	case ROW_STREAM:
-		return work->run.device << 32 | (work->run.stream & UINT32_MAX);
-	case ROW_OPS:
-		return work->proxy.id << 1 | work->proxy.is_receive;
-	case ROW_MESSAGES:
-	case ROW_REQUESTS:
-		break;
-	}
-	return tap_work_queue_id(work) << 2 | tap_work_is_shared(work) << 1 |
-	       tap_work_is_receive(work);
-}
-
-/* Half of the key of a row; the other is its number. */
-static uint64_t key_of(const struct tap_process *process, enum row_kind kind)
-{
-	return (uint64_t) kind << 32 | process->number;
-}
-
 static struct tap_track_row *find_row(const struct tap_tracks *tracks,
-				      const struct tap_process *process,
-				      enum row_kind kind, uint64_t number)
+				      struct tap_span_row_key key)
 {
-	return tap_table_find(&tracks->by_key, key_of(process, kind), number);
+	return tap_table_find(&tracks->by_key, key.kind_and_process, key.number);
 }
 
 static struct tap_track_row *make_row(struct tap_tracks *tracks,
-				      const struct tap_span *span, enum row_kind kind,
-				      uint64_t number)
+				      const struct tap_span *span)
 {
+	const struct tap_span_row_key key = tap_span_row_key(span);
 	struct tap_track_row *row = calloc(1, sizeof(*row));
 
 	if (!row || tap_vec_reserve(&tracks->rows, tracks->rows.count + 1) ||
-	    tap_table_set(&tracks->by_key, key_of(span->process, kind), number, row)) {
+	    tap_table_set(&tracks->by_key, key.kind_and_process, key.number, row)) {
 		free(row);
 		return NULL;
 	}
-	row->kind = kind;
-	row->process = span->process;
-	row->number = number;
-	row->work = span->work;
-	row->about.channel = row->about.peer_rank = -1;
+	row->what = tap_span_row_of(span);
 	tracks->rows.items[tracks->rows.count++] = row;
 	return row;
 }
@@ -133,14 +67,13 @@ static struct tap_track_lane *make_lane(struct tap_tracks *tracks,
 struct tap_track_lane *tap_tracks_begin(struct tap_tracks *tracks,
 					const struct tap_span *span, int64_t begin_ns)
 {
-	const enum row_kind kind = kind_of(span);
-	const uint64_t number = number_of(span, kind), nest = tap_lanes_nest(span);
-	struct tap_track_row *row = find_row(tracks, span->process, kind, number);
+	const uint64_t nest = tap_lanes_nest(span);
+	struct tap_track_row *row = find_row(tracks, tap_span_row_key(span));
 	struct tap_track_lane *lane = NULL;
 	size_t i;
 
 	if (!row)
-		row = make_row(tracks, span, kind, number);
+		row = make_row(tracks, span);
 	for (i = 0; row && !lane && i < row->lanes.count; i++)
 		if (can_begin(row->lanes.items[i], nest, begin_ns))
 			lane = row->lanes.items[i];
@@ -210,97 +143,34 @@ uint64_t tap_tracks_findings(struct tap_tracks *tracks, const struct tap_process
 
 void tap_tracks_thread(struct tap_tracks *tracks, const struct tap_nccl_thread *thread)
 {
-	static const enum row_kind kinds[] = {ROW_CALLS, ROW_RANGES, ROW_CTRL};
+	struct tap_span_row_key keys[TAP_SPAN_ROWS_OF_THREAD];
 	struct tap_track_row *row;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		row = find_row(tracks, thread->process, kinds[i], (uint64_t) thread->tid);
+	tap_span_row_keys_of_thread(thread, keys);
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		row = find_row(tracks, keys[i]);
 		if (row)
-			row->role = thread->role;
+			row->what.role = thread->role;
 	}
 }
 
 void tap_tracks_connection(struct tap_tracks *tracks,
 			   const struct tap_nccl_connection *connection)
 {
-	const uint64_t is_receive = !connection->is_send;
+	struct tap_span_row_key keys[TAP_SPAN_ROWS_OF_CONNECTION];
 	struct tap_track_row *row;
+	size_t i;
 
-	row = find_row(tracks, connection->process, ROW_MESSAGES,
-		       connection->net_id << 2 | is_receive);
-	if (row)
-		row->about = *connection;
-	row = find_row(tracks, connection->process, ROW_OPS,
-		       connection->net_id << 1 | is_receive);
-	if (row)
-		row->about = *connection;
+	tap_span_row_keys_of_connection(connection, keys);
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		row = find_row(tracks, keys[i]);
+		if (row)
+			row->what.about = *connection;
+	}
 }
 
 /* ---- Names ---- */
-
-static void add_thread(struct tap_buffer *name, const struct tap_track_row *row)
-{
-	tap_buffer_add_string(name, "thread ");
-	if ((int64_t) row->number < 0)
-		tap_buffer_add_char(name, '?');
-	else
-		tap_buffer_add_unsigned(name, row->number);
-	if (row->role) {
-		tap_buffer_add_string(name, " (NCCL ");
-		tap_buffer_add_string(name, tap_thread_role_name(row->role));
-		tap_buffer_add_char(name, ')');
-	}
-	if (row->kind == ROW_RANGES)
-		tap_buffer_add_string(name, ": ranges");
-	if (row->kind == ROW_CTRL)
-		tap_buffer_add_string(name, ": asleep or awake");
-}
-
-static void add_connection(struct tap_buffer *name, const struct tap_track_row *row)
-{
-	const struct tap_nccl_connection *about = &row->about;
-
-	tap_work_add_row(name, &row->work);
-	if (about->process && about->transport) {
-		tap_buffer_add_string(name, ", ");
-		tap_buffer_add_string(name, tap_nccl_transport_name(about->transport));
-	}
-	if (about->channel >= 0) {
-		tap_buffer_add_string(name, ", channel ");
-		tap_buffer_add_signed(name, about->channel);
-	}
-	if (about->peer_rank >= 0) {
-		tap_buffer_add_string(name, about->is_send ? ", to rank " : ", from rank ");
-		tap_buffer_add_signed(name, about->peer_rank);
-	}
-	if (row->kind == ROW_OPS)
-		tap_buffer_add_string(name, ": ProxyOps");
-}
-
-static void add_row_name(struct tap_buffer *name, const struct tap_track_row *row)
-{
-	switch (row->kind) {
-	case ROW_CALLS:
-	case ROW_RANGES:
-	case ROW_CTRL:
-		add_thread(name, row);
-		break;
-	case ROW_STREAM:
-		tap_buffer_add_string(name, "GPU ");
-		tap_buffer_add_unsigned(name, row->work.run.device);
-		tap_buffer_add_string(name, ", stream ");
-		tap_buffer_add_unsigned(name, row->work.run.stream);
-		break;
-	case ROW_OPS:
-	case ROW_MESSAGES:
-		add_connection(name, row);
-		break;
-	case ROW_REQUESTS:
-		tap_work_add_row(name, &row->work);
-		break;
-	}
-}
 
 /* "rank 2 (pid 118) on node1" */
 static void add_process_name(struct tap_buffer *name, const struct tap_process *process)
@@ -316,35 +186,6 @@ static void add_process_name(struct tap_buffer *name, const struct tap_process *
 	} else {
 		tap_view_add_pid(name, process);
 	}
-}
-
-/*
- * Where a row stands below its process: calls of the program's threads, streams, NCCL's
- * threads, connections, queues.  What belongs to one thread or connection is together.
- */
-static int64_t place_of(const struct tap_track_row *row)
-{
-	enum { GROUP = 100000000, PROGRAM = 1, STREAMS, NCCL, CONNECTIONS, QUEUES };
-	const int64_t number = (int64_t) (row->number % (GROUP / 4));
-
-	switch (row->kind) {
-	case ROW_CALLS:
-	case ROW_RANGES:
-	case ROW_CTRL:
-		return (row->role ? NCCL : PROGRAM) * (int64_t) GROUP + number * 3 +
-		       row->kind;
-	case ROW_STREAM:
-		return STREAMS * (int64_t) GROUP + number;
-	case ROW_OPS:
-		return CONNECTIONS * (int64_t) GROUP + (number >> 1) * 4 +
-		       (number & 1) * 2;
-	case ROW_MESSAGES:
-		return CONNECTIONS * (int64_t) GROUP + (number >> 2) * 4 +
-		       (number & 1) * 2 + 1;
-	case ROW_REQUESTS:
-		break;
-	}
-	return QUEUES * (int64_t) GROUP + number;
 }
 
 /* ---- Descriptions ---- */
@@ -421,20 +262,21 @@ static int describe_process(struct tap_tracks *tracks,
 		return -ENOMEM;
 	name->used = 0;
 	add_process_name(name, owner->process);
-	ret = describe(tracks,
-		       &(struct about_track){
-			       .track = owner->track,
-			       .parent = host->track,
-			       .place = tap_process_rank(owner->process) >= 0
-						? tap_process_rank(owner->process)
-						: (int64_t) 1000000 +
-							  owner->process->number,
-			       .has_children = true},
-		       name);
+	ret = describe(
+		tracks,
+		&(struct about_track){.track = owner->track,
+				      .parent = host->track,
+				      .place = tap_process_rank(owner->process) >= 0
+						       ? tap_process_rank(owner->process)
+						       : (int64_t) 1000000 +
+								 owner->process->number,
+				      .has_children = true},
+		name);
 	return ret ? ret : describe_findings(tracks, owner, name);
 }
 
-static int describe_host(struct tap_tracks *tracks, size_t number, struct tap_buffer *name)
+static int describe_host(struct tap_tracks *tracks, size_t number,
+			 struct tap_buffer *name)
 {
 	const struct tap_track_owner *host = &tracks->hosts.items[number];
 
@@ -451,7 +293,7 @@ static int describe_host(struct tap_tracks *tracks, size_t number, struct tap_bu
 static int describe_row(struct tap_tracks *tracks, const struct tap_track_row *row,
 			struct tap_buffer *name)
 {
-	const struct tap_track_owner *owner = owner_of(tracks, row->process);
+	const struct tap_track_owner *owner = owner_of(tracks, row->what.process);
 	struct about_track about;
 	int ret = 0;
 	size_t i;
@@ -459,10 +301,10 @@ static int describe_row(struct tap_tracks *tracks, const struct tap_track_row *r
 	if (!owner)
 		return -ENOMEM;
 	about = (struct about_track){.parent = owner->track,
-				     .place = place_of(row),
+				     .place = tap_span_row_place(&row->what),
 				     .is_merged = true};
 	name->used = 0;
-	add_row_name(name, row);
+	tap_span_row_add_name(name, &row->what);
 	for (i = 0; !ret && i < row->lanes.count; i++) {
 		about.track = row->lanes.items[i]->track;
 		ret = describe(tracks, &about, name);
