@@ -142,6 +142,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/rdma/verbs.c src/join/rdma/verbs.h \
 	src/join/report/check_connections.c src/join/report/check_connections.h \
 	src/join/report/check.c \
+	src/join/report/checked.c src/join/report/checked.h \
 	src/join/report/columns.c src/join/report/columns.h \
 	src/join/report/complete.c \
 	src/join/report/defect.c src/join/report/defect.h \

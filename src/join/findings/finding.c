@@ -45,6 +45,14 @@ int tap_finding_add_at_fault(struct tap_finding *finding,
 		       : 0;
 }
 
+bool tap_finding_is_of_program(const struct tap_finding *finding)
+{
+	return finding->severity == TAP_SEVERITY_ERROR &&
+	       (finding->kind == TAP_FINDING_MISSING ||
+		finding->kind == TAP_FINDING_MISMATCH ||
+		finding->kind == TAP_FINDING_STUCK);
+}
+
 bool tap_finding_concerns(const struct tap_finding *finding,
 			  const struct tap_process *process)
 {

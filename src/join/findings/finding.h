@@ -107,6 +107,9 @@ bool tap_finding_blames(const struct tap_finding *finding,
 bool tap_finding_is_about(const struct tap_finding *finding,
 			  const struct tap_process *process);
 
+/* Whether the program, and not the trace, is what lacks something. */
+bool tap_finding_is_of_program(const struct tap_finding *finding);
+
 /* "mismatch", "missing", ...; "note", "warning", "error". */
 const char *tap_finding_kind_name(enum tap_finding_kind kind);
 const char *tap_severity_name(enum tap_severity severity);

@@ -49,6 +49,7 @@ struct tap_findings {
 	struct of_span of_spans[ANALYSIS_COUNT + 1]; /* the last is empty */
 	struct of_link of_links[ANALYSIS_COUNT + 1];
 	struct tap_collectives *collectives;
+	bool is_lack_left_out; /* one of the program, by filters */
 	TAP_VEC(struct tap_finding) all;
 	TAP_VEC(struct tap_end_state) ends; /* by number of the process */
 };
@@ -355,13 +356,16 @@ static size_t choose(struct tap_findings *findings)
 	const size_t count = findings->all.count;
 	size_t i, kept = 0;
 
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		if (!filters || all[i].kind == TAP_FINDING_CLEAR ||
 		    all[i].kind == TAP_FINDING_UNKNOWN ||
-		    tap_finding_passes(&all[i], filters, findings->view->context))
+		    tap_finding_passes(&all[i], filters, findings->view->context)) {
 			all[kept++] = all[i];
-		else
-			tap_finding_free(&all[i]);
+			continue;
+		}
+		findings->is_lack_left_out |= tap_finding_is_of_program(&all[i]);
+		tap_finding_free(&all[i]);
+	}
 	findings->all.count = kept;
 	return count - kept;
 }
@@ -504,4 +508,14 @@ enum tap_findings_verdict tap_findings_verdict(const struct tap_findings *findin
 			verdict = TAP_VERDICT_UNKNOWN;
 	}
 	return verdict;
+}
+
+bool tap_findings_lack_of_program(const struct tap_findings *findings)
+{
+	size_t i;
+
+	for (i = 0; i < findings->all.count; i++)
+		if (tap_finding_is_of_program(&findings->all.items[i]))
+			return true;
+	return findings->is_lack_left_out;
 }

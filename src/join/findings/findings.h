@@ -51,4 +51,10 @@ enum tap_findings_verdict {
 };
 enum tap_findings_verdict tap_findings_verdict(const struct tap_findings *findings);
 
+/*
+ * Whether the program, and not the trace, lacks something, as far as any finding says:
+ * also one that filters left out.
+ */
+bool tap_findings_lack_of_program(const struct tap_findings *findings);
+
 #endif
