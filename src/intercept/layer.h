@@ -56,6 +56,11 @@ struct tap_layer {
 	void (*sample)(unsigned sources);
 	/* An entry leads into a library for the first time since it was resolved. */
 	void (*library_met)(void);
+	/*
+	 * A call has made a communicator, or has failed to, in the thread of that call.  The
+	 * caller has set the guard; events may not be written yet.
+	 */
+	void (*comm_made)(void);
 	/* A watched library was unloaded. */
 	void (*expire)(void);
 	/* Run by a thread on the list of threads.c when it ends. */

@@ -37,6 +37,7 @@
 	X(nccl_version) \
 	X(cuda) /* has no lock */ \
 	X(entry) \
+	X(environment) \
 	X(process)
 /* clang-format on */
 

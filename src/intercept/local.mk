@@ -36,6 +36,7 @@ libccltap_la_SOURCES = \
 	src/intercept/dl/nccl_version.c src/intercept/dl/nccl_version.h \
 	src/intercept/dl/walk.c src/intercept/dl/walk.h \
 	src/intercept/entry.c src/intercept/entry.h \
+	src/intercept/environment.c \
 	src/intercept/guard.c src/intercept/guard.h \
 	src/intercept/layer.h src/intercept/layers.c \
 	src/intercept/leave.c \

@@ -23,7 +23,7 @@
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
-#define TAP_EVENTS_VERSION 17
+#define TAP_EVENTS_VERSION 18
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and what it contained. */
@@ -213,6 +213,13 @@ struct tap_process {
 	const char *nvtx_injection; /* the library that NVTX is told to load, "" none */
 };
 
+/* An environment variable that steers NCCL; name "": there are none. */
+struct tap_variable {
+	const char *name, *value;
+	uint8_t is_cut;	     /* the value is longer */
+	uint8_t is_withheld; /* the value, "" here, may be a secret */
+};
+
 struct tap_library {
 	uint32_t library_id;
 	uintptr_t base;
@@ -257,6 +264,7 @@ struct tap_sample {
  */
 #define TAP_EVENTS_OF_PROCESS(X) \
 	X(process, (const struct tap_process *process), (process)) \
+	X(environment, (const struct tap_variable *variable), (variable)) \
 	X(library, (const struct tap_library *library), (library)) \
 	X(problem, (const char *what, const char *detail, uint64_t count), \
 	  (what, detail, count)) \
@@ -271,6 +279,7 @@ struct tap_sample {
 	X(ccl_thread_end, (const struct tap_thread *thread), (thread)) \
 	X(sample, (const struct tap_sample *sample), (sample)) \
 	X(statedump_process, (const struct tap_process *process), (process)) \
+	X(statedump_environment, (const struct tap_variable *variable), (variable)) \
 	X(statedump_library, (const struct tap_library *library), (library)) \
 	X(statedump_comm, (const struct tap_comm_state *comm), (comm)) \
 	X(statedump_thread, (const struct tap_thread_state *thread), (thread)) \

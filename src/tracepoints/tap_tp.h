@@ -47,6 +47,18 @@
 TAP_PROCESS_EVENT(process)
 TAP_PROCESS_EVENT(statedump_process)
 
+#define TAP_ENVIRONMENT_EVENT(event) \
+	LTTNG_UST_TRACEPOINT_EVENT(tap, event, \
+		LTTNG_UST_TP_ARGS(const struct tap_variable *, v), \
+		LTTNG_UST_TP_FIELDS( \
+			lttng_ust_field_string(name, v->name) \
+			lttng_ust_field_string(value, v->value) \
+			lttng_ust_field_integer(uint8_t, cut, v->is_cut) \
+			lttng_ust_field_integer(uint8_t, withheld, v->is_withheld))) \
+	LTTNG_UST_TRACEPOINT_LOGLEVEL(tap, event, LTTNG_UST_TRACEPOINT_LOGLEVEL_INFO)
+TAP_ENVIRONMENT_EVENT(environment)
+TAP_ENVIRONMENT_EVENT(statedump_environment)
+
 #define TAP_LIBRARY_EVENT(name) \
 	LTTNG_UST_TRACEPOINT_EVENT(tap, name, \
 		LTTNG_UST_TP_ARGS(const struct tap_library *, l), \

@@ -7,22 +7,26 @@ set -eu
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 program=$top_builddir/tests/link/programs/linked
+# There is an event for each of these, and one that says that there are none.
+for variable in $(env | sed -nE 's/^([RN]CCL_[A-Z0-9_]*|[A-Z_]*VISIBLE_DEVICES|CUDA_[A-Z_]*)=.*/\1/p'); do
+    unset "$variable"
+done
 
 run 0 "a program with NCCL" "$ccltap" record -o "$work/one" "$program"
-said "its calls are counted" "trace in $work/one/$host: 1 process, 12 events (.*nccl 8"
+said "its calls are counted" "trace in $work/one/$host: 1 process, 13 events (.*nccl 8"
 said "none is lost" ", 0 discarded"
 said "the library is named, and that it refuses" "attached: copy2.so; FAILED: ncclSystemError: "
 
 # shellcheck disable=SC2016
 run 0 "several processes" "$ccltap" record -o "$work/three" -- \
     sh -c '"$0" & "$0" & "$0"; wait' "$program"
-said "they are summed up" ": 3 processes, 36 events (.*attached: copy2.so; FAILED: "
+said "they are summed up" ": 3 processes, 39 events (.*attached: copy2.so; FAILED: "
 
 # shellcheck disable=SC2016
 run 0 "two jobs at once" "$ccltap" record -o "$work/two" -- \
     sh -c 'CCLTAP_JOB=other "$0"; "$0"' "$program"
 said "the other one is told apart" \
-    ": 1 process, 12 events (.*, and [1-9][0-9]* process.* of other jobs"
+    ": 1 process, 13 events (.*, and [1-9][0-9]* process.* of other jobs"
 # shellcheck disable=SC2016
 run 0 "only another job" "$ccltap" record -o "$work/other" -- \
     sh -c 'CCLTAP_JOB=other exec "$0"' "$program"
@@ -44,7 +48,7 @@ if command -v babeltrace2 >/dev/null; then
     babeltrace2 --no-delta "$work/read" >"$work/text"
     grep "vpid = $pid, vtid = $pid, " "$work/text" >"$work/mine" || :
     same "every event has the process and the thread, and is there once" \
-        "12 12" "$(wc -l <"$work/mine") $(sort -u "$work/mine" | wc -l)"
+        "13 13" "$(wc -l <"$work/mine") $(sort -u "$work/mine" | wc -l)"
     for call in ncclGetVersion ncclGroupStart; do
         same "$call: as many returns as calls" \
             "$(grep -c "nccl:${call}_entry" "$work/mine")" \

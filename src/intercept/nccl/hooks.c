@@ -12,6 +12,7 @@
 #include "intercept/cuda/capture.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
+#include "intercept/layer.h"
 #include "intercept/recorder.h"
 
 static const struct tap_comm *comm_of(ncclComm_t handle, bool is_meant)
@@ -103,6 +104,7 @@ void tap_change_end_made(ncclComm_t *newcomm, int result, struct tap_comm_made m
 	made.handle = tap_safe_pointer((void **) newcomm);
 	if (made.handle || (newcomm && is_pending(&made)))
 		tap_group_made(tap_comm_made(newcomm, &made));
+	TAP_LAYERS_CALL(comm_made);
 	tap_change_end();
 	tap_guard_clear(guard);
 }
@@ -126,6 +128,7 @@ void tap_change_end_made_all(ncclComm_t *comms, int ndev, int result, const void
 		if (made.handle)
 			tap_group_made(tap_comm_made(&comms[i], &made));
 	}
+	TAP_LAYERS_CALL(comm_made);
 	tap_change_end();
 	tap_guard_clear(guard);
 }

@@ -235,6 +235,7 @@ static enum tap_event_kind find_kind(const char *name)
 	} kinds[] = {
 		{"process", TAP_EVENT_PROCESS},
 		{"library", TAP_EVENT_LIBRARY},
+		{"environment", TAP_EVENT_ENVIRONMENT},
 		{"problem", TAP_EVENT_PROBLEM},
 		{"comm", TAP_EVENT_COMM},
 		{"stack", TAP_EVENT_STACK},
@@ -248,6 +249,7 @@ static enum tap_event_kind find_kind(const char *name)
 		{"ccl_thread_end", TAP_EVENT_CCL_THREAD_END},
 		{"statedump_process", TAP_EVENT_STATEDUMP_PROCESS},
 		{"statedump_library", TAP_EVENT_STATEDUMP_LIBRARY},
+		{"statedump_environment", TAP_EVENT_STATEDUMP_ENVIRONMENT},
 		{"statedump_comm", TAP_EVENT_STATEDUMP_COMM},
 		{"statedump_thread", TAP_EVENT_STATEDUMP_THREAD},
 		{"statedump_ccl_thread", TAP_EVENT_STATEDUMP_CCL_THREAD},
@@ -584,9 +586,11 @@ bool tap_event_class_is_setup(const struct tap_event_class *class)
 		return class->gpu == TAP_GPU_NAME || class->gpu == TAP_GPU_GRAPH_NODE;
 	case TAP_EVENT_PROCESS:
 	case TAP_EVENT_LIBRARY:
+	case TAP_EVENT_ENVIRONMENT:
 	case TAP_EVENT_COMM:
 	case TAP_EVENT_STATEDUMP_PROCESS:
 	case TAP_EVENT_STATEDUMP_LIBRARY:
+	case TAP_EVENT_STATEDUMP_ENVIRONMENT:
 	case TAP_EVENT_STATEDUMP_COMM:
 	case TAP_EVENT_STACK:
 	case TAP_EVENT_STATEDUMP_STACK:

@@ -12,6 +12,7 @@
 #define ABOUT \
 	(TAP_TAKES(TAP_EVENT_PROCESS) | TAP_TAKES(TAP_EVENT_STATEDUMP_PROCESS) | \
 	 TAP_TAKES(TAP_EVENT_LIBRARY) | TAP_TAKES(TAP_EVENT_STATEDUMP_LIBRARY) | \
+	 TAP_TAKES(TAP_EVENT_ENVIRONMENT) | TAP_TAKES(TAP_EVENT_STATEDUMP_ENVIRONMENT) | \
 	 TAP_TAKES(TAP_EVENT_STACK) | TAP_TAKES(TAP_EVENT_STATEDUMP_STACK) | \
 	 TAP_TAKES(TAP_EVENT_PROBLEM) | TAP_TAKES(TAP_EVENT_SAMPLE))
 
@@ -113,6 +114,24 @@ static const char *get_text(const struct tap_fields *fields, const char *name)
 	return text ? text : "";
 }
 
+static int take_variable(const struct tap_context *context,
+			 const struct tap_process *process, const struct tap_event *event)
+{
+	const struct tap_fields *fields = &event->fields;
+	const struct tap_variable variable = {
+		.process = process,
+		.time_ns = event->time_ns,
+		.name = get_text(fields, "name"),
+		.value = get_text(fields, "value"),
+		.is_cut = tap_fields_number(fields, "cut"),
+		.is_withheld = tap_fields_number(fields, "withheld"),
+	};
+
+	return context->consumer->variable
+		       ? context->consumer->variable(context->data, &variable)
+		       : 0;
+}
+
 /* The elements of an array, NULL without it; *count is lowered to their number. */
 static const uint64_t *get_array(const struct tap_fields *fields, const char *name,
 				 size_t *count)
@@ -176,6 +195,9 @@ static tap_apart int take_about(struct tap_context *context, struct tap_process 
 	case TAP_EVENT_LIBRARY:
 	case TAP_EVENT_STATEDUMP_LIBRARY:
 		return take_library(context, process, event);
+	case TAP_EVENT_ENVIRONMENT:
+	case TAP_EVENT_STATEDUMP_ENVIRONMENT:
+		return take_variable(context, process, event);
 	case TAP_EVENT_STACK:
 	case TAP_EVENT_STATEDUMP_STACK:
 		return take_stack(context, process, event);

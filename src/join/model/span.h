@@ -99,6 +99,16 @@ struct tap_problem {
 	const struct tap_qp *qp; /* that the device reports to be in error, or NULL */
 };
 
+/* An environment variable that steers NCCL; name "": the process has none. */
+struct tap_variable {
+	const struct tap_process *process;
+	int64_t time_ns;
+	const char *name;
+	const char *value;
+	bool is_cut;	  /* the value is longer */
+	bool is_withheld; /* the value, "" here, may be a secret */
+};
+
 /* What the counters of something that a process uses said at one moment. */
 struct tap_sampled {
 	const struct tap_process *process;
@@ -345,6 +355,8 @@ struct tap_consumer {
 	int (*process)(void *data, const struct tap_process *process);
 	int (*library)(void *data, const struct tap_process *process,
 		       const struct tap_library *library);
+	/* Again when it has another value, and when a state dump repeats it. */
+	int (*variable)(void *data, const struct tap_variable *variable);
 	int (*problem)(void *data, const struct tap_problem *problem);
 	int (*sample)(void *data, const struct tap_sampled *sample);
 	/* At each report of the thread's state. */
