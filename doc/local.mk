@@ -4,6 +4,7 @@
 dist_man_MANS += \
 	doc/man/babeltrace2-plugin-ccltap.7 \
 	doc/man/ccltap.1 \
+	doc/man/ccltap-audit.1 \
 	doc/man/ccltap-check.1 \
 	doc/man/ccltap-collect.1 \
 	doc/man/ccltap-doctor.1 \

@@ -5,6 +5,22 @@
 noinst_LTLIBRARIES += src/join/libjoin.la
 src_join_libjoin_la_SOURCES = \
 	src/common/list.h src/common/vec.h \
+	src/join/audit/audit.c \
+	src/join/audit/buffers.c \
+	src/join/audit/communicators.c \
+	src/join/audit/environment.c \
+	src/join/audit/left.c \
+	src/join/audit/libraries.c \
+	src/join/audit/matching.c \
+	src/join/audit/object.c src/join/audit/object.h \
+	src/join/audit/open.c \
+	src/join/audit/page.c src/join/audit/page.h \
+	src/join/audit/polling.c \
+	src/join/audit/remark.c src/join/audit/subject.h \
+	src/join/audit/sites.c \
+	src/join/audit/sizes.c \
+	src/join/audit/unobserved.c \
+	src/join/audit/waits.c \
 	src/join/base/buffer.c src/join/base/buffer.h \
 	src/join/base/chain.h \
 	src/join/base/demangle.c src/join/base/demangle.h \
@@ -219,7 +235,7 @@ babeltrace_plugin_ccltap_la_LDFLAGS = \
 	-module -avoid-version -shared -Wl,-z,now $(JOIN_DEFS)
 babeltrace_plugin_ccltap_la_LIBADD = src/join/libjoin.la $(BABELTRACE2_LIBS)
 
-EXTRA_DIST += src/join/README.md src/join/base/README.md src/join/bt/README.md src/join/clock/README.md \
+EXTRA_DIST += src/join/README.md src/join/audit/README.md src/join/base/README.md src/join/bt/README.md src/join/clock/README.md \
 	src/join/export/README.md \
 	src/join/findings/README.md src/join/gpu/README.md src/join/model/README.md src/join/nccl/README.md \
 	src/join/ranks/README.md src/join/rdma/README.md src/join/report/README.md \

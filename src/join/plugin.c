@@ -56,6 +56,15 @@ BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(why, tap_sink_finalize);
 BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(why, tap_sink_connected);
 BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(why, tap_sink_configured);
 
+BT_PLUGIN_SINK_COMPONENT_CLASS(audit, tap_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(
+	audit, "Write what the program does with its collective library");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(audit, "See babeltrace2-plugin-ccltap(7)");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(audit, tap_sink_init_audit);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(audit, tap_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(audit, tap_sink_connected);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(audit, tap_sink_configured);
+
 BT_PLUGIN_SINK_COMPONENT_CLASS(export, tap_sink_consume);
 BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(export, "Write tables for engines");
 BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(export, "See babeltrace2-plugin-ccltap(7)");

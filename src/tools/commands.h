@@ -13,6 +13,7 @@ int tap_timeline_main(int argc, char **argv);
 int tap_report_main(int argc, char **argv);
 int tap_why_main(int argc, char **argv);
 int tap_check_main(int argc, char **argv);
+int tap_audit_main(int argc, char **argv);
 int tap_doctor_main(int argc, char **argv);
 int tap_collect_main(int argc, char **argv);
 int tap_export_main(int argc, char **argv);

@@ -53,7 +53,7 @@ ccltap_SOURCES = \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
 	src/tools/why_beside.c src/tools/why_beside.h \
 	src/tools/why_look.c src/tools/why_look.h src/tools/why_watch.c src/tools/why_watch.h \
-	src/tools/check.c src/tools/why.c
+	src/tools/audit.c src/tools/check.c src/tools/why.c
 ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"' \
 	-DTAP_DATADIR='"$(datadir)/ccltap"'

@@ -23,6 +23,7 @@ static const struct verb {
 	{ "report", tap_report_main },
 	{ "why", tap_why_main },
 	{ "check", tap_check_main },
+	{ "audit", tap_audit_main },
 	{ "collect", tap_collect_main },
 	{ "export", tap_export_main },
 	{ "query", tap_query_main },
@@ -47,6 +48,7 @@ static const char doc[] =
 	"  report     sums a recording up\n"
 	"  why        says what is wrong with the program\n"
 	"  check      says how far a recording can be trusted\n"
+	"  audit      says what the program does with its collective library\n"
 	"  collect    brings the recordings of several hosts together\n"
 	"  export     writes a recording as tables for engines\n"
 	"  query      asks such tables\n"

@@ -23,6 +23,7 @@ static bt_value *make_params(const struct tap_why *why, const char *verdict,
 	    !bt_value_map_insert_string_entry(params, "output", why->output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite", why->overwrite) &&
 	    !bt_value_map_insert_string_entry(params, "verdict", verdict) &&
+	    (!why->is_full || !bt_value_map_insert_bool_entry(params, "full", true)) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", shows_progress) &&
 	    tap_terminal_add_params(params) &&
 	    (!why->filters || tap_filters_add_params(why->filters, params)))
@@ -53,7 +54,7 @@ enum tap_verdict tap_why_look(const struct tap_why *why, bool shows_progress)
 		return TAP_VERDICT_NONE;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (!tap_graph_run(why->folders, why->count, "why",
+	if (!tap_graph_run(why->folders, why->count, why->sink ? why->sink : "why",
 			   make_params(why, path, shows_progress), false))
 		verdict = read_verdict(fd);
 	close(fd);

@@ -19,11 +19,13 @@ enum tap_verdict {
 struct tap_filters_view;
 
 struct tap_why {
+	const char *sink; /* that looks: NULL: "why"; or "audit" */
 	char *const *folders;
 	int count;
 	const char *output; /* a file, or "-" */
 	bool overwrite;
 	bool is_json;
+	bool is_full; /* only of an audit */
 	const struct tap_filters_view *filters; /* NULL: none */
 };
 

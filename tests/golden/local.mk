@@ -43,6 +43,10 @@ GOLDEN_CASES = \
 	tests/golden/traces/ascribed-replay \
 	tests/golden/traces/ascribed-shared \
 	tests/golden/traces/ascribed-unobserved \
+	tests/golden/traces/audit \
+	tests/golden/traces/audit-clean \
+	tests/golden/traces/audit-lost \
+	tests/golden/traces/audit-running \
 	tests/golden/traces/begin-lost \
 	tests/golden/traces/callers \
 	tests/golden/traces/clock-collectives \

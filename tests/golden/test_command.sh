@@ -414,7 +414,7 @@ refuses 'cannot read --odd: No such file' ccltap report -- --odd || status=1
 ok $status "a word that is not known is answered with the one it is like"
 
 status=0
-for verb in record timeline report why check env doctor status start stop snapshot end help; do
+for verb in record timeline report why check audit env doctor status start stop snapshot end help; do
 	ccltap $verb --help >"$work/help" || status=1
 	head -n 1 "$work/help" | grep -q "^Usage: ccltap $verb " || status=1
 	ccltap $verb -h | cmp - "$work/help" || status=1

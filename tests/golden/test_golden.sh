@@ -42,7 +42,7 @@ views() { # EVENTS
 		jsonl) view jsonl "$1" timeline format=jsonl ${others-} ;;
 		tree) view tree "$1" timeline tree=yes ${others-} ;;
 		tree-jsonl) view tree-jsonl "$1" timeline tree=yes format=jsonl ${others-} ;;
-		report-full) view report-full "$1" report full=yes ${others-} ;;
+		*-full) view $one "$1" ${one%-full} full=yes ${others-} ;;
 		*-json) view $one "$1" ${one%-json} json=yes ${others-} ;;
 		*) view $one "$1" $one ${others-} ;;
 		esac

@@ -22,6 +22,7 @@ static const struct view {
 	{"report", "full", NULL},	{"report", NULL, NULL},
 	{"timeline", "tree", NULL},	{"timeline", "format", "perfetto"},
 	{"export", "folder", TABLES},	{"why", NULL, NULL},
+	{"audit", "json", NULL},	{"audit", "full", NULL},
 	{"filter", NULL, NULL},
 };
 

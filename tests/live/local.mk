@@ -111,7 +111,8 @@ EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
 on_doubles = tests/live/programs/absent tests/live/programs/order \
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm \
-	tests/live/programs/missing tests/live/programs/straggler \
+	tests/live/programs/missing tests/live/programs/misuses \
+	tests/live/programs/straggler \
 	tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
@@ -125,6 +126,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \
 	tests/live/programs/slow.c tests/live/programs/storm.c tests/live/programs/missing.c \
+	tests/live/programs/misuses.c tests/live/expect/audit.py \
 	tests/live/programs/straggler.c tests/live/expect/straggler.py \
 	tests/live/programs/flows.c tests/live/expect/tree.py \
 	tests/live/expect/tree-sockets.txt tests/live/expect/tree-verbs.txt \
@@ -183,7 +185,8 @@ LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
 	tests/live/test_ways.sh tests/live/test_comms.sh tests/live/test_namespaces.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
 	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh \
-	tests/live/test_straggler.sh tests/live/test_net_plugin.sh tests/live/test_tree.sh
+	tests/live/test_straggler.sh tests/live/test_net_plugin.sh tests/live/test_tree.sh \
+	tests/live/test_audit.sh
 EXTRA_DIST += tests/live/expect/perfetto_follow.py $(LIVE_TRACE_TESTS) tests/live/programs/net_plugin.c \
 	tests/live/programs/net_plugin.py tests/live/expect/bundled.py \
 	tests/live/programs/calls.c tests/live/programs/calls.py \

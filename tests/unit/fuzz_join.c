@@ -56,7 +56,7 @@ static struct tap_view *create_derived(void)
 
 static struct tap_view *(*const views[])(void) = {
 	tap_text_create, tap_jsonl_create, tap_report_create,
-	create_derived,	 tap_check_create, tap_complete_create,
+	create_derived,	 tap_check_create, tap_complete_create, tap_audit_create,
 };
 
 static const char *const calls[] = {

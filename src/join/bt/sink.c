@@ -275,18 +275,18 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 }
 
 /*
- * How far a trace can be trusted is asked of all of it: what check says of a rank alone
- * would be no verdict.
+ * How far a trace can be trusted is asked of all of it, and so is what its program does:
+ * what check or audit says of a rank alone would be no verdict.
  */
-static bool refuse_filters(bt_self_component_sink *self, const struct tap_param *params)
+static bool refuse_filters(bt_self_component_sink *self, const struct tap_param *params,
+			   const char *verb)
 {
 	size_t i;
 
 	for (i = 0; i < TAP_FILTERS; i++)
 		if (params[FILTERS + i].string || params[FILTERS + i].boolean) {
-			APPEND_CAUSE(self, "There is no filter %s: check judges the whole "
-					   "trace",
-				     params[FILTERS + i].name);
+			APPEND_CAUSE(self, "There is no filter %s: %s judges the whole trace",
+				     params[FILTERS + i].name, verb);
 			return true;
 		}
 	return false;
@@ -307,7 +307,8 @@ init_sums(bt_self_component_sink *self, const bt_value *values,
 	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
 			     params, sizeof(params) / sizeof(params[0])))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-	if (create != tap_why_create && refuse_filters(self, params))
+	if (refuse_filters(self, params,
+			   create == tap_check_create ? "check" : "complete"))
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	view = create();
 	if (view)
@@ -415,6 +416,44 @@ tap_sink_init_why(bt_self_component_sink *self,
 	}
 	if (ret) {
 		APPEND_CAUSE(self, "Cannot write %s: %s", path, strerror(-ret));
+		view->destroy(view);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	}
+	return make_sink(self, view, params);
+}
+
+bt_component_class_initialize_method_status
+tap_sink_init_audit(bt_self_component_sink *self,
+		    bt_self_component_sink_configuration *configuration,
+		    const bt_value *values, void *data)
+{
+	enum { JSON = COMMON_COUNT, FULL, VERDICT };
+	struct tap_param params[] = {
+		COMMON_PARAMS,
+		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
+		[FULL] = {.name = "full", .kind = TAP_PARAM_BOOL},
+		[VERDICT] = {.name = "verdict", .kind = TAP_PARAM_STRING},
+	};
+	struct tap_view *view;
+	int ret;
+
+	(void) configuration;
+	(void) data;
+	if (!tap_params_read(bt_self_component_sink_as_self_component(self), values,
+			     params, sizeof(params) / sizeof(params[0])) ||
+	    refuse_filters(self, params, "audit"))
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
+	view = tap_audit_create();
+	if (view) {
+		view->settings.is_json = params[JSON].boolean;
+		view->settings.tables = params[FULL].boolean ? TAP_TABLES_ALL : 0;
+	}
+	ret = view && params[VERDICT].string
+		      ? tap_audit_tell_verdict(view, params[VERDICT].string)
+		      : 0;
+	if (ret) {
+		APPEND_CAUSE(self, "Cannot write %s: %s", params[VERDICT].string,
+			     strerror(-ret));
 		view->destroy(view);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

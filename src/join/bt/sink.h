@@ -30,6 +30,10 @@ tap_sink_init_why(bt_self_component_sink *self,
 		  bt_self_component_sink_configuration *configuration,
 		  const bt_value *params, void *data);
 bt_component_class_initialize_method_status
+tap_sink_init_audit(bt_self_component_sink *self,
+		    bt_self_component_sink_configuration *configuration,
+		    const bt_value *params, void *data);
+bt_component_class_initialize_method_status
 tap_sink_init_export(bt_self_component_sink *self,
 		     bt_self_component_sink_configuration *configuration,
 		     const bt_value *params, void *data);

@@ -103,8 +103,7 @@ void tap_screen_wrap(struct tap_buffer *text, const struct tap_buffer *lines,
 	}
 }
 
-/* Adds the first lines, each cut to the width. */
-static void add_cut(struct tap_buffer *text, const struct tap_buffer *lines, size_t width,
+void tap_screen_cut(struct tap_buffer *text, const struct tap_buffer *lines, size_t width,
 		    size_t count)
 {
 	size_t at = 0, characters, length;
@@ -186,7 +185,7 @@ static void add_others(struct tap_buffer *text, const struct tap_screen *screen,
 		finding.used = 0;
 		tap_finding_add_text(&finding, tap_findings_at(screen->findings, next),
 				     screen->view->settings.has_colour);
-		add_cut(text, &finding, screen->view->settings.columns, 1);
+		tap_screen_cut(text, &finding, screen->view->settings.columns, 1);
 		lines--;
 	}
 	if (next < count && lines) {
@@ -217,9 +216,9 @@ static void add_findings(struct tap_buffer *text, const struct tap_screen *scree
 	if (used + wanted > lines)
 		used = lines > wanted ? lines - wanted : lines;
 	if (count_lines(&all) <= lines) {
-		add_cut(text, &all, width, lines);
+		tap_screen_cut(text, &all, width, lines);
 	} else {
-		add_cut(text, &first, width, used);
+		tap_screen_cut(text, &first, width, used);
 		add_others(text, screen, 1, lines - used);
 	}
 	tap_buffer_free(&all);
@@ -345,6 +344,6 @@ void tap_screen_add(struct tap_buffer *text, const struct tap_screen *screen)
 		tap_buffer_add_char(&all, '\n');
 	tap_overview_add_failures(&all, screen->overview);
 	add_more(&all, screen);
-	add_cut(text, &all, settings->columns, SIZE_MAX);
+	tap_screen_cut(text, &all, settings->columns, SIZE_MAX);
 	tap_buffer_free(&all);
 }

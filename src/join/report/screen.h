@@ -30,4 +30,8 @@ void tap_screen_add(struct tap_buffer *text, const struct tap_screen *screen);
 void tap_screen_wrap(struct tap_buffer *text, const struct tap_buffer *lines,
 		     size_t width, size_t indent);
 
+/* Adds the first lines, each cut to the width, and without blanks at its end. */
+void tap_screen_cut(struct tap_buffer *text, const struct tap_buffer *lines, size_t width,
+		    size_t count);
+
 #endif

@@ -27,7 +27,7 @@ enum tap_tables {
 
 struct tap_view_settings {
 	bool is_absolute;    /* text: times of day, else since the first event */
-	bool is_json;	     /* report, check, why, tree */
+	bool is_json;	     /* report, check, why, audit, tree */
 	size_t window;	     /* text: how many spans are held to order them */
 	bool is_unfolded;    /* text: each polling call has a line of its own */
 	unsigned int tables; /* report: a set of enum tap_tables */
@@ -75,6 +75,10 @@ int tap_report_compare(struct tap_view *view, const char *path);
 struct tap_view *tap_export_create(const char *folder, const char *kept, bool is_json);
 struct tap_view *tap_check_create(void);
 struct tap_view *tap_complete_create(void);
+/* What the program does with its collective library; tables: all of it. */
+struct tap_view *tap_audit_create(void);
+/* As tap_why_tell_verdict(), of the audit. */
+int tap_audit_tell_verdict(struct tap_view *view, const char *path);
 struct tap_view *tap_why_create(void);
 /*
  * Has the view of tap_why_create() write its verdict alone, one word, to this file of its
