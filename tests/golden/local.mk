@@ -126,6 +126,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-preposted-two \
 	tests/golden/traces/net-preposted-unfit \
 	tests/golden/traces/net-qps \
+	tests/golden/traces/net-shared \
 	tests/golden/traces/net-sockets \
 	tests/golden/traces/net-sockets-bare \
 	tests/golden/traces/net-sockets-channels \

@@ -85,8 +85,8 @@ done <<'END'
 99 2 0 rule ops=60 fused=2 graphs=6 close
 30 0 0 blind idle=40 ops=300
 70 0 2 pxn=2 ranks=4
-60 0 2 pxn=2 ranks=4 undecoded
-60 0 2 pxn=3 ranks=6 undecoded
+60 0 0 pxn=3 ranks=3 ops=20 undecoded
+75 0 0 pxn=4 ranks=8 ops=10 undecoded
 99 60 0 rule sends ops=100 pxn=2 ranks=4 close
 95 0 0 rule sends ops=100 pxn=3 ranks=6 undecoded close
 0 0 0 graphs=6 nodeless
