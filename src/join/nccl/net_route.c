@@ -115,10 +115,11 @@ static bool may_send(const struct tap_net_routes *routes,
 		if (client->rank >= 0)
 			return (is_own && is_made_for(routes, client->rank, member)) ||
 			       (is_guest && top->rank == client->rank);
-		if (tap_net_client_is_own(client))
+		if (client->receives)
 			return is_own;
 		*ret_made_for = top;
-		return is_guest && tap_net_client_may_be(client, top);
+		return top && tap_net_client_may_be(client, top) &&
+		       (tap_net_client_is_own(client) ? is_own : is_guest);
 	}
 	if (!route->is_shared && (route->from_rank >= 0 || !route->has_guests))
 		return (is_own && is_made_for(routes, route->from_rank, member)) ||
@@ -242,7 +243,7 @@ static struct tap_net_route *find_route(struct tap_net_route *first,
 	/* For whom it is may become known later, and a message may not show it. */
 	if (!message->client)
 		return message->is_shared || message->is_grouped ? NULL : first;
-	if (first->client || last_number(first) >= message->number)
+	if (first->client || !message->is_makers || last_number(first) >= message->number)
 		return NULL;
 	first->client = message->client;
 	return first;

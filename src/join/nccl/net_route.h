@@ -38,6 +38,7 @@ struct tap_net_passed {
 	bool is_grouped; /* it is made of several requests */
 	bool is_shared;	 /* several ranks send over the connection, by one of them */
 	struct tap_net_client *client; /* that the sender posted it for; NULL unknown */
+	bool is_makers;		       /* the connection was made for this client */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
 

@@ -263,19 +263,13 @@ static bool is_shared(const struct tap_context *context,
 					 channel);
 }
 
-/*
- * Who asked for the connection: several may use it, so that only memory tells for whom a
- * message with several requests is.
- */
-static struct tap_net_client *asked_for(const struct tap_context *context,
-					const struct tap_net_message *message)
+/* Who asked for the connection first; others may use it, too. */
+static struct tap_net_client *maker_of(const struct tap_context *context,
+				       const struct tap_net *from)
 {
-	const struct tap_net *from = message->from;
 	const struct tap_net_channels *channels =
 		tap_context_state(context, &tap_net_channels_layer);
 
-	if (message->requests > 1 || is_shared(context, message))
-		return NULL;
 	return tap_net_client_of(tap_context_state(context, &tap_net_clients_layer),
 				 from->process,
 				 tap_net_channel_socket(channels, from->process,
@@ -305,6 +299,7 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 				       .is_grouped = message->requests > 1,
 				       .is_shared = is_shared(context, message),
 				       .buffer = *buffer};
+	struct tap_net_client *maker;
 	unsigned int i;
 	int ret = 0;
 
@@ -312,14 +307,19 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 		tap_attribution_doubtful(attribution, why);
 		return 0;
 	}
+	maker = maker_of(context, message->from);
 	if (!message->part_count) {
-		added.client = asked_for(context, message);
+		/* Only memory tells whose it is where several may use the connection. */
+		if (!added.is_grouped && !added.is_shared)
+			added.client = maker;
+		added.is_makers = true;
 		return tap_attribution_message(attribution, &added);
 	}
 	for (i = 0; !ret && i < message->part_count; i++) {
 		const struct tap_net_part *part = &message->parts[i];
 
 		added.client = part->client;
+		added.is_makers = part->client == maker;
 		added.number = part->number;
 		added.requests = part->requests;
 		added.bytes = part->bytes;

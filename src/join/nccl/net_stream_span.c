@@ -135,6 +135,7 @@ static int ascribe(struct tap_streams *streams, const struct tap_stream_message 
 		.requests = 1,
 		.bytes = sent->size,
 		.largest = sent->size,
+		.is_makers = true,
 		.client = tap_net_client_of(clients, sent->end->process,
 					    sent->end->socket)};
 
