@@ -22,6 +22,16 @@ dist_sql_DATA = \
 sparkdir = $(datadir)/ccltap/spark
 dist_spark_DATA = share/ccltap/spark/ccltap_tables.py
 
+# The template of the page that "ccltap report --html" writes.
+pagedir = $(datadir)/ccltap/page
+dist_page_DATA = \
+	share/ccltap/page/base.js \
+	share/ccltap/page/charts.js \
+	share/ccltap/page/page.css \
+	share/ccltap/page/page.html \
+	share/ccltap/page/page.js \
+	share/ccltap/page/timeline.js
+
 # Completion, where each shell looks for it.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

@@ -168,6 +168,10 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/kernels.c src/join/report/kernels.h \
 	src/join/report/measures.c src/join/report/measures.h \
 	src/join/report/overview.c src/join/report/overview.h \
+	src/join/report/page.c src/join/report/page.h \
+	src/join/report/page_arrivals.c src/join/report/page_arrivals.h \
+	src/join/report/page_spans.c src/join/report/page_spans.h \
+	src/join/report/page_traffic.c src/join/report/page_traffic.h \
 	src/join/report/perfetto.c \
 	src/join/report/ranks.c src/join/report/ranks.h \
 	src/join/report/report.c \

@@ -11,6 +11,7 @@
 #define TRACER_FILE "libccltap.so"
 #define PLUGIN_FILE "babeltrace-plugin-ccltap.so"
 #define QUERY_FILE "skew.sql"
+#define PAGE_FILE "page.html"
 
 static const char *get_variable(const char *name)
 {
@@ -85,6 +86,16 @@ const char *tap_place_queries(void)
 	return folder ? folder
 		      : find_folder("share/ccltap/sql/" QUERY_FILE, TAP_DATADIR "/sql", path,
 				    sizeof(path));
+}
+
+const char *tap_place_page(void)
+{
+	static char path[PATH_MAX];
+	const char *folder = get_variable("CCLTAP_PAGEDIR");
+
+	return folder ? folder
+		      : find_folder("share/ccltap/page/" PAGE_FILE, TAP_DATADIR "/page",
+				    path, sizeof(path));
 }
 
 /* A bundled daemon starts the bundled consumer. */

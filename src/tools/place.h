@@ -19,6 +19,9 @@ const char *tap_place_plugins(void);
 /* The folder of the questions of "ccltap query", likewise. */
 const char *tap_place_queries(void);
 
+/* The folder of the template of "ccltap report --html", likewise. */
+const char *tap_place_page(void);
+
 /*
  * Fills in the path of a file that came with this command, as "lib/NAME"; false: the
  * caller has to use the system's.

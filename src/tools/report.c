@@ -2,8 +2,10 @@
 /* `ccltap report`: what a run was like, in one screen or in tables. */
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,13 +15,14 @@
 #include "tools/filters.h"
 #include "tools/graph.h"
 #include "tools/message.h"
+#include "tools/place.h"
 #include "tools/reading.h"
 #include "tools/snapshots.h"
 #include "tools/stacks.h"
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_JSON = TAP_KEY_OTHERS, KEY_DIFF, KEY_TABLES };
+enum { KEY_JSON = TAP_KEY_OTHERS, KEY_DIFF, KEY_HTML, KEY_TABLES };
 
 /* The tables, as the parameters of the sink name them; their keys begin at KEY_TABLES. */
 enum { FULL, CALLS, COMM, NET, GPU, TABLES };
@@ -27,6 +30,7 @@ static const char *const tables[TABLES] = {"full", "calls", "comm", "net", "gpu"
 
 struct request {
 	bool json;
+	const char *html; /* the page to write */
 	bool tables[TABLES];
 	char *other; /* that TRACE is compared with */
 	struct tap_stacks_view stacks;
@@ -43,9 +47,13 @@ static const struct argp_option options[] = {
 	{"gpu", KEY_TABLES + GPU, NULL, 0, "show the tables of the GPUs and their driver",
 	 0},
 	{"diff", KEY_DIFF, "OTHER", 0, "say what changed since the trace OTHER", 0},
+	{"html", KEY_HTML, "FILE", 0,
+	 "write a page for a browser to FILE, which must not exist: findings, charts, a timeline",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "write one JSON object with all, for programs", 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which must not exist", 0},
-	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0, "replace the file of --output", 0},
+	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0,
+	 "replace the file of --output or --html", 0},
 	{0},
 };
 
@@ -63,6 +71,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_DIFF:
 		request->other = arg;
+		return 0;
+	case KEY_HTML:
+		request->html = arg;
 		return 0;
 	case KEY_TABLES + COMM:
 		/* A table, and with a value a filter. */
@@ -91,6 +102,66 @@ static const struct argp argp = {
 	       "counted.",
 };
 
+/* "trace", or "a, b": what the page is of. */
+static char *make_title(const struct request *request)
+{
+	char *title = NULL;
+	size_t size;
+	FILE *file = open_memstream(&title, &size);
+	int i;
+
+	if (!file)
+		return NULL;
+	for (i = 0; i < request->reading.trace_count; i++)
+		fprintf(file, "%s%s", i ? ", " : "", request->reading.traces[i]);
+	return fclose(file) ? NULL : title;
+}
+
+static bool add_page(const struct request *request, bt_value *params)
+{
+	char *title;
+	bool is_added;
+
+	if (!request->html)
+		return true;
+	title = make_title(request);
+	is_added = title &&
+		   !bt_value_map_insert_string_entry(params, "page", tap_place_page()) &&
+		   !bt_value_map_insert_string_entry(params, "title", title) &&
+		   (!request->other ||
+		    !bt_value_map_insert_string_entry(params, "baseline-name",
+						      request->other));
+	free(title);
+	return is_added;
+}
+
+/* Whether the page can be written as it is asked for; else one line says why not. */
+static bool is_page_possible(const struct request *request)
+{
+	char path[PATH_MAX];
+	size_t i;
+
+	if (!request->html)
+		return true;
+	for (i = 0; i < TABLES && !request->tables[i]; i++)
+		continue;
+	if (i < TABLES || request->json || request->stacks.is_wanted ||
+	    strcmp(request->reading.output, "-") != 0) {
+		tap_message_write(
+			"--html FILE is a page of its own: leave out --json, --output, "
+			"--stacks and tables");
+		return false;
+	}
+	snprintf(path, sizeof(path), "%s/page.html", tap_place_page());
+	if (!access(path, R_OK))
+		return true;
+	tap_message_write(
+		"cannot read %s, the template of the page: %s; install ccltap anew, or set "
+		"CCLTAP_PAGEDIR",
+		path, strerror(errno));
+	return false;
+}
+
 static bool add_tables(const struct request *request, bt_value *params)
 {
 	bool is_none = true;
@@ -113,11 +184,13 @@ static bt_value *make_params(const struct request *request)
 
 	if (params && !bt_value_map_insert_bool_entry(params, "json", request->json) &&
 	    !bt_value_map_insert_string_entry(params, "output",
-					      request->reading.output) &&
+					      request->html ? request->html
+							    : request->reading.output) &&
 	    !bt_value_map_insert_bool_entry(params, "overwrite",
 					    request->reading.overwrite) &&
 	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) &&
 	    tap_terminal_add_params(params) && add_tables(request, params) &&
+	    add_page(request, params) &&
 	    tap_stacks_add_params(&request->stacks, params) &&
 	    tap_filters_add_params(&request->filters, params))
 		return params;
@@ -173,6 +246,8 @@ int tap_report_main(int argc, char **argv)
 	struct request request = {.reading.output = "-"};
 
 	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
+		return TAP_EXIT_USAGE;
+	if (!is_page_possible(&request))
 		return TAP_EXIT_USAGE;
 	return request.other ? compare(&request) : read_trace(&request, NULL);
 }

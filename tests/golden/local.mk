@@ -20,7 +20,7 @@ tests_golden_convert_LDADD = $(BABELTRACE2_LIBS)
 tests_golden_fuzz_SOURCES = tests/golden/fuzz.c tests/golden/graph.c tests/golden/graph.h \
 	tests/golden/views.c tests/golden/views.h
 tests_golden_fuzz_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE -I$(top_srcdir)/tests \
-	$(BABELTRACE2_CFLAGS)
+	-DTAP_PAGE_FOLDER='"$(abs_top_srcdir)/share/ccltap/page"' $(BABELTRACE2_CFLAGS)
 tests_golden_fuzz_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_golden_fuzz_LDADD = $(BABELTRACE2_LIBS)
 
@@ -265,15 +265,17 @@ dist_check_SCRIPTS += tests/golden/test_export.sh tests/golden/test_query.sh tes
 	tests/golden/test_derived.sh \
 	tests/golden/test_perfetto.sh \
 	tests/golden/test_filters.sh \
+	tests/golden/test_page.sh \
 	tests/golden/test_damaged.sh
 GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_derived.sh \
 	tests/golden/test_perfetto.sh tests/golden/test_filters.sh \
-	tests/golden/test_terminal.sh \
+	tests/golden/test_terminal.sh tests/golden/test_page.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
 	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/spread.awk tests/golden/spark.py tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
+	tests/golden/page.inc.sh tests/golden/page.py tests/golden/page_hashes.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.

@@ -17,12 +17,19 @@ static const struct view {
 	const char *parameter;
 	const char *value;
 } views[] = {
-	{"timeline", "format", "text"}, {"timeline", "format", "jsonl"},
-	{"report", "json", NULL},	{"check", "json", NULL},
-	{"report", "full", NULL},	{"report", NULL, NULL},
-	{"timeline", "tree", NULL},	{"timeline", "format", "perfetto"},
-	{"export", "folder", TABLES},	{"why", NULL, NULL},
-	{"audit", "json", NULL},	{"audit", "full", NULL},
+	{"timeline", "format", "text"},
+	{"timeline", "format", "jsonl"},
+	{"report", "json", NULL},
+	{"check", "json", NULL},
+	{"report", "full", NULL},
+	{"report", NULL, NULL},
+	{"timeline", "tree", NULL},
+	{"timeline", "format", "perfetto"},
+	{"export", "folder", TABLES},
+	{"why", NULL, NULL},
+	{"report", "page", TAP_PAGE_FOLDER},
+	{"audit", "json", NULL},
+	{"audit", "full", NULL},
 	{"filter", NULL, NULL},
 };
 

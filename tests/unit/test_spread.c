@@ -148,9 +148,79 @@ static bool deviation(void)
 	return is_passed;
 }
 
+/* Whether both spreads say the same. */
+static bool is_same(const struct tap_spread *other)
+{
+	unsigned int percent;
+
+	for (percent = 1; percent <= 100; percent++)
+		if (!has(percent, tap_spread_percentile(other, percent)))
+			return false;
+	return spread.count == other->count &&
+	       tap_spread_max(&spread) == tap_spread_max(other) &&
+	       tap_spread_is_exact(&spread) == tap_spread_is_exact(other) &&
+	       !memcmp(spread.sizes, other->sizes, sizeof(spread.sizes));
+}
+
+/* Whether `count` durations in two spreads that are added up are as those in one. */
+static bool is_sum(uint64_t count, uint64_t in_first)
+{
+	static struct tap_spread first, second, whole;
+	uint64_t i;
+
+	memset(&first, 0, sizeof(first));
+	memset(&second, 0, sizeof(second));
+	memset(&whole, 0, sizeof(whole));
+	for (i = 0; i < count; i++) {
+		const int64_t ns = (int64_t) (i * 7919 % 1000) * 1000;
+
+		tap_spread_add(i < in_first ? &first : &second, ns);
+		tap_spread_add(&whole, ns);
+	}
+	tap_spread_add_up(&first, &second);
+	spread = first;
+	return is_same(&whole);
+}
+
+static bool added_up(void)
+{
+	bool is_passed = true;
+
+	CHECK(is_sum(0, 0));
+	CHECK(is_sum(9, 0));
+	CHECK(is_sum(9, 4));
+	CHECK(is_sum(9, 9));
+	CHECK(is_sum(TAP_SPREAD_FEW, 1));
+	CHECK(is_sum(TAP_SPREAD_FEW + 1, 5));
+	CHECK(is_sum(1000, 3));
+	CHECK(is_sum(1000, 997));
+	return is_passed;
+}
+
+/* Each duration is in the range of its count, and the ranges follow each other. */
+static bool ranges(void)
+{
+	bool is_passed = true;
+	uint64_t from, to, before = 0;
+	unsigned int i;
+
+	for (i = 0; i < TAP_SPREAD_SIZES; i++) {
+		tap_spread_range(i, &from, &to);
+		CHECK(from == before && to > from);
+		before = to;
+		if (from > INT64_MAX / 2)
+			break;
+		fill(1, (int64_t) from, 0);
+		CHECK(spread.sizes[i] == 1);
+		fill(1, (int64_t) to - 1, 0);
+		CHECK(spread.sizes[i] == 1);
+	}
+	return is_passed;
+}
+
 int main(void)
 {
-	printf("1..8\n");
+	printf("1..10\n");
 	report("of none there is no percentile", none);
 	report("one duration is its own median", one);
 	report("few are exact", few);
@@ -159,5 +229,7 @@ int main(void)
 	report("the longest are", extremes);
 	report("two digits are kept", rounded);
 	report("half are no farther from the median than the deviation", deviation);
+	report("spreads that are added up are one of all", added_up);
+	report("a count says which durations it has", ranges);
 	return 0;
 }

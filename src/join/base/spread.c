@@ -33,6 +33,20 @@ static uint64_t duration_of(unsigned int size)
 	       (UINT64_C(1) << shift) / 2;
 }
 
+void tap_spread_range(unsigned int size, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+	const unsigned int shift =
+		size < TAP_SPREAD_STEPS ? 0 : size / TAP_SPREAD_STEPS - 1;
+	const uint64_t from =
+		size < TAP_SPREAD_STEPS
+			? size
+			: (uint64_t) (TAP_SPREAD_STEPS + size % TAP_SPREAD_STEPS)
+				  << shift;
+
+	*ret_from_ns = from;
+	*ret_to_ns = from + (UINT64_C(1) << shift);
+}
+
 uint64_t tap_spread_round(uint64_t ns)
 {
 	uint64_t unit = 1;
@@ -137,6 +151,33 @@ void tap_spread_add(struct tap_spread *spread, int64_t ns)
 		spread->max_ns = ns;
 	spread->count++;
 	spread->sizes[size_of((uint64_t) ns)]++;
+}
+
+void tap_spread_add_up(struct tap_spread *spread, const struct tap_spread *other)
+{
+	size_t i;
+
+	if (!other->count)
+		return;
+	/* With more than a few, those that are stored are not looked at. */
+	for (i = 0;
+	     i < other->count && i < TAP_SPREAD_FEW && spread->count + i < TAP_SPREAD_FEW;
+	     i++) {
+		uint64_t at = spread->count + i;
+
+		while (at && spread->few[at - 1] > other->few[i])
+			at--;
+		memmove(&spread->few[at + 1], &spread->few[at],
+			(spread->count + i - at) * sizeof(spread->few[0]));
+		spread->few[at] = other->few[i];
+	}
+	if (!spread->count || other->min_ns < spread->min_ns)
+		spread->min_ns = other->min_ns;
+	if (other->max_ns > spread->max_ns)
+		spread->max_ns = other->max_ns;
+	spread->count += other->count;
+	for (i = 0; i < TAP_SPREAD_SIZES; i++)
+		spread->sizes[i] += other->sizes[i];
 }
 
 int64_t tap_spread_max(const struct tap_spread *spread)

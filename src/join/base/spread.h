@@ -30,6 +30,12 @@ struct tap_spread {
 /* Adds a duration; a negative one, from a damaged trace, is ignored. */
 void tap_spread_add(struct tap_spread *spread, int64_t ns);
 
+/* Adds all durations of another spread. */
+void tap_spread_add_up(struct tap_spread *spread, const struct tap_spread *other);
+
+/* The durations that sizes[size] counts: from the first up to, but not, the second. */
+void tap_spread_range(unsigned int size, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
 /*
  * The duration that `percent` of a hundred do not exceed; -1: there is none.  Where
  * percentiles are not exact, rounded to the two significant digits.

@@ -321,7 +321,19 @@ tap_sink_init_report(bt_self_component_sink *self,
 		     bt_self_component_sink_configuration *configuration,
 		     const bt_value *values, void *data)
 {
-	enum { JSON = COMMON_COUNT, FULL, CALLS, COMM, NET, GPU, MEASURES, BASELINE };
+	enum {
+		JSON = COMMON_COUNT,
+		FULL,
+		CALLS,
+		COMM,
+		NET,
+		GPU,
+		MEASURES,
+		BASELINE,
+		BASELINE_NAME,
+		PAGE,
+		TITLE
+	};
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
@@ -332,8 +344,12 @@ tap_sink_init_report(bt_self_component_sink *self,
 		[GPU] = {.name = "gpu", .kind = TAP_PARAM_BOOL},
 		[MEASURES] = {.name = "measures", .kind = TAP_PARAM_BOOL},
 		[BASELINE] = {.name = "baseline", .kind = TAP_PARAM_STRING},
+		[BASELINE_NAME] = {.name = "baseline-name", .kind = TAP_PARAM_STRING},
+		[PAGE] = {.name = "page", .kind = TAP_PARAM_STRING},
+		[TITLE] = {.name = "title", .kind = TAP_PARAM_STRING},
 	};
 	struct tap_view *view;
+	const char *path;
 	int ret;
 
 	(void) configuration;
@@ -351,12 +367,15 @@ tap_sink_init_report(bt_self_component_sink *self,
 					(params[NET].boolean ? TAP_TABLES_NET : 0) |
 					(params[GPU].boolean ? TAP_TABLES_GPU : 0);
 	}
-	ret = view && params[BASELINE].string
-		      ? tap_report_compare(view, params[BASELINE].string)
-		      : 0;
+	path = params[BASELINE].string;
+	ret = view && path ? tap_report_compare(view, path) : 0;
+	if (!ret && view && params[PAGE].string) {
+		path = params[PAGE].string;
+		ret = tap_report_make_page(view, path, params[TITLE].string,
+					   params[BASELINE_NAME].string);
+	}
 	if (ret) {
-		APPEND_CAUSE(self, "Cannot read %s: %s", params[BASELINE].string,
-			     strerror(-ret));
+		APPEND_CAUSE(self, "Cannot read %s: %s", path, strerror(-ret));
 		view->destroy(view);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}

@@ -49,6 +49,7 @@ struct tap_findings {
 	struct of_span of_spans[ANALYSIS_COUNT + 1]; /* the last is empty */
 	struct of_link of_links[ANALYSIS_COUNT + 1];
 	struct tap_collectives *collectives;
+	struct tap_findings_watcher watcher;
 	bool is_lack_left_out; /* one of the program, by filters */
 	TAP_VEC(struct tap_finding) all;
 	TAP_VEC(struct tap_end_state) ends; /* by number of the process */
@@ -82,7 +83,15 @@ static int take_collective(void *data, const struct tap_collective *collective)
 	for (i = 0; !ret && i < ANALYSIS_COUNT; i++)
 		if (analyses[i]->collective)
 			ret = analyses[i]->collective(findings->states[i], collective);
+	if (!ret && findings->watcher.collective)
+		ret = findings->watcher.collective(findings->watcher.data, collective);
 	return ret;
+}
+
+void tap_findings_watch(struct tap_findings *findings,
+			struct tap_findings_watcher watcher)
+{
+	findings->watcher = watcher;
 }
 
 static void sort_out(struct tap_findings *findings)

@@ -13,6 +13,7 @@
 #include "join/findings/finding.h"
 #include "join/model/context.h"
 
+struct tap_collective;
 struct tap_filters;
 struct tap_findings;
 struct tap_view;
@@ -28,6 +29,17 @@ void tap_findings_destroy(struct tap_findings *findings);
  * What a view forwards to, with the findings as data; finish and library are NULL.
  */
 extern const struct tap_consumer tap_findings_consumer;
+
+/*
+ * Who also wants each operation with what each rank did for it (collective.h), once, of
+ * the whole trace.  Its function returns 0 or -errno.
+ */
+struct tap_findings_watcher {
+	int (*collective)(void *data, const struct tap_collective *collective);
+	void *data;
+};
+void tap_findings_watch(struct tap_findings *findings,
+			struct tap_findings_watcher watcher);
 
 /*
  * The trace is over: makes the findings, drops those that the view's filters do not choose,

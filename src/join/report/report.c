@@ -7,6 +7,7 @@
 #include "join/report/diff.h"
 #include "join/report/forward.h"
 #include "join/report/overview.h"
+#include "join/report/page.h"
 #include "join/report/ranks.h"
 #include "join/report/report_calls.h"
 #include "join/report/report_comm.h"
@@ -27,8 +28,10 @@
 
 struct report {
 	struct tap_finding_view base;
+	struct tap_consumer all; /* with filters: what gets the whole trace */
 	struct tap_overview overview;
-	bool is_compared; /* with the run before */
+	struct tap_page *page; /* NULL: none is wanted */
+	bool is_compared;      /* with the run before */
 	struct tap_measures before;
 	const struct tap_process **processes;
 	size_t process_count;
@@ -71,6 +74,9 @@ static int end_span(void *data, struct tap_span *span)
 	struct report *report = data;
 	int ret = tap_forward_ended(data, span);
 
+	if (!ret && report->page)
+		ret = tap_page_spans_end(&report->page->spans, report->base.view.context,
+					 span);
 	if (ret)
 		return ret;
 	if (tap_work_is_run(&span->work))
@@ -89,11 +95,19 @@ static int end_span(void *data, struct tap_span *span)
 	return ret ? ret : tap_report_comms_span(&report->comms, span);
 }
 
+/* Whether the page gets the whole trace here; with filters it does so by `all`, below. */
+static bool is_whole(const struct report *report)
+{
+	return report->page && !report->base.view.filtered;
+}
+
 static int count_thread(void *data, const struct tap_nccl_thread *thread)
 {
 	struct report *report = data;
 	int ret = tap_forward_nccl_thread(data, thread);
 
+	if (report->page)
+		tap_page_spans_thread(&report->page->spans, thread);
 	return ret ? ret : tap_report_threads_add(&report->threads, thread);
 }
 
@@ -102,6 +116,10 @@ static int count_connection(void *data, const struct tap_nccl_connection *connec
 	struct report *report = data;
 	int ret = tap_forward_connection(data, connection);
 
+	if (report->page)
+		tap_page_spans_connection(&report->page->spans, connection);
+	if (is_whole(report))
+		tap_checked_connection(&report->page->checked, connection);
 	return ret ? ret : tap_report_transports_add(&report->transports, connection);
 }
 
@@ -118,6 +136,10 @@ static int count_link(void *data, const struct tap_link *link)
 	struct report *report = data;
 	int ret = tap_forward_link(data, link);
 
+	if (is_whole(report))
+		tap_checked_link(&report->page->checked, link);
+	if (!ret && report->page)
+		ret = tap_page_spans_link(&report->page->spans, link);
 	if (!ret)
 		ret = tap_report_work_link(&report->work, link);
 	if (!ret)
@@ -127,6 +149,35 @@ static int count_link(void *data, const struct tap_link *link)
 	if (!ret)
 		ret = tap_report_cuda_link(&report->cuda, link);
 	return ret ? ret : tap_report_comms_link(&report->comms, link);
+}
+
+static int note_problem(void *data, const struct tap_problem *problem)
+{
+	struct report *report = data;
+	int ret = tap_forward_problem(data, problem);
+
+	return ret || !is_whole(report)
+		       ? ret
+		       : tap_checked_problem(&report->page->checked, problem);
+}
+
+static int note_defect(void *data, const struct tap_link *link)
+{
+	struct report *report = data;
+
+	if (is_whole(report))
+		tap_checked_defect(&report->page->checked,
+				   &report->base.view.context->loss, link);
+	return tap_forward_defect(data, link);
+}
+
+/* An operation with what each rank did for it, of the whole trace. */
+static int note_collective(void *data, const struct tap_collective *collective)
+{
+	struct report *report = data;
+
+	return tap_page_arrivals_add(&report->page->arrivals, report->base.view.context,
+				     report->base.view.filters, collective);
 }
 
 /* By rank, then host, then process. */
@@ -329,19 +380,6 @@ static int write_tables(struct report *report, const struct tap_loss *loss)
 	return ret;
 }
 
-static int write_screen(struct report *report, const struct tap_loss *loss)
-{
-	const struct tap_screen screen = {.view = &report->base.view,
-					  .findings = report->base.findings,
-					  .overview = &report->overview,
-					  .calls = &report->calls,
-					  .work = &report->work,
-					  .loss = loss};
-
-	tap_screen_add(&report->base.view.line, &screen);
-	return 0;
-}
-
 static void sort(struct report *report)
 {
 	if (report->process_count)
@@ -356,12 +394,38 @@ static void sort(struct report *report)
 	tap_report_gpu_sort(&report->gpu);
 }
 
-/* Writes what the next reading is compared with, or compares with the one before. */
-static int write_measures(struct report *report)
+static int write_page(struct report *report, const struct tap_screen *screen,
+		      struct tap_diff *diff)
+{
+	const struct tap_page_content content = {.screen = screen,
+						 .net = &report->net,
+						 .processes = report->processes,
+						 .process_count = report->process_count,
+						 .diff = diff};
+
+	return tap_page_write(report->page, &content, &report->base.view.line);
+}
+
+static void write_diff(struct report *report, const struct tap_diff *diff)
 {
 	const struct tap_view_settings *settings = &report->base.view.settings;
 	struct tap_buffer *line = &report->base.view.line;
 	struct tap_json *json = &report->base.json;
+
+	if (!settings->is_json) {
+		tap_diff_add_text(line, diff, settings->columns, settings->lines);
+		return;
+	}
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "type", "report-diff");
+	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
+	tap_diff_add_json(json, diff);
+	tap_json_end_line(json, line);
+}
+
+/* Writes what the next reading is compared with, or compares with the one before. */
+static int write_measures(struct report *report, const struct tap_screen *screen)
+{
 	struct tap_measures measures = {0};
 	struct tap_diff diff = {0};
 	int ret = tap_measures_take(&measures, report->base.findings, &report->overview,
@@ -369,22 +433,37 @@ static int write_measures(struct report *report)
 
 	if (!ret && report->is_compared)
 		ret = tap_diff_make(&diff, &report->before, &measures);
-	if (ret) {
-		/* Memory is short. */
-	} else if (!report->is_compared) {
-		tap_measures_write(line, &measures);
-	} else if (settings->is_json) {
-		tap_json_open(json, NULL, '{');
-		tap_json_string(json, "type", "report-diff");
-		tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
-		tap_diff_add_json(json, &diff);
-		tap_json_end_line(json, line);
-	} else {
-		tap_diff_add_text(line, &diff, settings->columns, settings->lines);
-	}
+	if (!ret && !report->is_compared)
+		tap_measures_write(&report->base.view.line, &measures);
+	else if (!ret && report->page)
+		ret = write_page(report, screen, &diff);
+	else if (!ret)
+		write_diff(report, &diff);
 	tap_diff_free(&diff);
 	tap_measures_free(&measures);
 	return ret;
+}
+
+static int write_output(struct report *report, const struct tap_loss *loss)
+{
+	const struct tap_view_settings *settings = &report->base.view.settings;
+	const struct tap_screen screen = {.view = &report->base.view,
+					  .findings = report->base.findings,
+					  .overview = &report->overview,
+					  .calls = &report->calls,
+					  .work = &report->work,
+					  .loss = loss};
+
+	if (report->is_compared || settings->is_baseline)
+		return write_measures(report, &screen);
+	if (report->page)
+		return write_page(report, &screen, NULL);
+	if (settings->is_json)
+		return write_json(report, loss);
+	if (settings->tables)
+		return write_tables(report, loss);
+	tap_screen_add(&report->base.view.line, &screen);
+	return 0;
 }
 
 static int finish(void *data, const struct tap_loss *loss)
@@ -406,14 +485,7 @@ static int finish(void *data, const struct tap_loss *loss)
 				  &report->calls);
 	if (ret)
 		return ret;
-	if (report->is_compared || report->base.view.settings.is_baseline)
-		ret = write_measures(report);
-	else if (report->base.view.settings.is_json)
-		ret = write_json(report, loss);
-	else if (report->base.view.settings.tables)
-		ret = write_tables(report, loss);
-	else
-		ret = write_screen(report, loss);
+	ret = write_output(report, loss);
 	if (ret)
 		return ret;
 	return tap_outfile_finish(report->base.view.output, &report->base.view.line);
@@ -426,6 +498,9 @@ static void destroy(struct tap_view *view)
 	free(report->processes);
 	tap_overview_free(&report->overview);
 	tap_measures_free(&report->before);
+	if (report->page)
+		tap_page_free(report->page);
+	free(report->page);
 	tap_report_calls_free(&report->calls);
 	tap_report_comms_free(&report->comms);
 	tap_report_work_free(&report->work);
@@ -442,7 +517,7 @@ static void destroy(struct tap_view *view)
 static const struct tap_consumer consumer = {
 	.process = note_process,
 	.library = note_library,
-	.problem = tap_forward_problem,
+	.problem = note_problem,
 	.sample = tap_forward_sample,
 	.thread = tap_forward_thread,
 	.nccl_thread = count_thread,
@@ -451,10 +526,50 @@ static const struct tap_consumer consumer = {
 	.span_begun = begin_span,
 	.span_ended = end_span,
 	.link = count_link,
-	.defect = tap_forward_defect,
+	.defect = note_defect,
 	.end_state = count_open,
 	.finish = finish,
 };
+
+/* With filters: the whole trace, for the findings and for what check says. */
+
+static int all_problem(void *data, const struct tap_problem *problem)
+{
+	struct report *report = data;
+	int ret = tap_forward_all.problem(data, problem);
+
+	return ret || !report->page
+		       ? ret
+		       : tap_checked_problem(&report->page->checked, problem);
+}
+
+static int all_connection(void *data, const struct tap_nccl_connection *connection)
+{
+	struct report *report = data;
+
+	if (report->page)
+		tap_checked_connection(&report->page->checked, connection);
+	return tap_forward_all.connection(data, connection);
+}
+
+static int all_link(void *data, const struct tap_link *link)
+{
+	struct report *report = data;
+
+	if (report->page)
+		tap_checked_link(&report->page->checked, link);
+	return tap_forward_all.link(data, link);
+}
+
+static int all_defect(void *data, const struct tap_link *link)
+{
+	struct report *report = data;
+
+	if (report->page)
+		tap_checked_defect(&report->page->checked,
+				   &report->base.view.context->loss, link);
+	return tap_forward_all.defect(data, link);
+}
 
 struct tap_view *tap_report_create(void)
 {
@@ -463,7 +578,12 @@ struct tap_view *tap_report_create(void)
 	if (!report)
 		return NULL;
 	report->base.view.consumer = &consumer;
-	report->base.view.all = &tap_forward_all;
+	report->all = tap_forward_all;
+	report->all.problem = all_problem;
+	report->all.connection = all_connection;
+	report->all.link = all_link;
+	report->all.defect = all_defect;
+	report->base.view.all = &report->all;
 	report->base.view.destroy = destroy;
 	report->base.findings = tap_findings_create(&report->base.view);
 	if (report->base.findings)
@@ -478,4 +598,17 @@ int tap_report_compare(struct tap_view *view, const char *path)
 
 	report->is_compared = true;
 	return tap_measures_read(&report->before, path);
+}
+
+int tap_report_make_page(struct tap_view *view, const char *folder, const char *title,
+			 const char *baseline)
+{
+	struct report *report = (struct report *) view;
+
+	report->page = calloc(1, sizeof(*report->page));
+	if (!report->page)
+		return -ENOMEM;
+	tap_findings_watch(report->base.findings,
+			   (struct tap_findings_watcher){note_collective, report});
+	return tap_page_open(report->page, folder, title, baseline);
 }

@@ -188,6 +188,19 @@ void tap_report_net_add_ends(struct tap_buffer *line, const struct tap_report_ne
 	add_both(line, report->connections.all[at]);
 }
 
+struct tap_net_traffic tap_report_net_traffic(const struct tap_report_net *report,
+					      size_t at)
+{
+	const struct tap_net_sum *sum = report->connections.all[at];
+
+	return (struct tap_net_traffic){.from = sum->process,
+					.to = sum->peer,
+					.messages = sum->messages,
+					.bytes = sum->bytes,
+					.is_inferred = sum->is_inferred,
+					.latency = &sum->post_to_receive};
+}
+
 struct tap_net_latency tap_report_net_latency(const struct tap_report_net *report,
 					      size_t at)
 {

@@ -9,6 +9,7 @@
 #define TAP_JOIN_REPORT_REPORT_NET_H
 
 #include "join/base/json.h"
+#include "join/base/spread.h"
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
@@ -29,6 +30,16 @@ int tap_report_net_link(struct tap_report_net *report, const struct tap_link *li
  */
 int tap_report_net_take(struct tap_report_net *report,
 			const struct tap_findings *findings);
+
+/* What went over a connection; NULL: the peer is not known. */
+struct tap_net_traffic {
+	const struct tap_process *from, *to;
+	uint64_t messages, bytes;
+	bool is_inferred;
+	const struct tap_spread *latency; /* from the posts until they are received */
+};
+struct tap_net_traffic tap_report_net_traffic(const struct tap_report_net *report,
+					      size_t at);
 
 /* From the posts of a connection's messages until they are received. */
 struct tap_net_latency {

@@ -103,6 +103,18 @@ static const struct tap_process *peer_of(const struct tap_span *span)
 	return generation && generation->peer ? generation->peer->qp->process : NULL;
 }
 
+struct tap_work_traffic tap_report_work_traffic(const struct tap_report_work *report,
+						size_t at)
+{
+	const struct tap_work_sum *sum = report->peers.all[at];
+
+	return (struct tap_work_traffic){.from = sum->process,
+					 .to = sum->peer,
+					 .messages = sum->messages,
+					 .bytes = sum->bytes,
+					 .latency = &sum->times};
+}
+
 int tap_report_work_begin(struct tap_report_work *report, const struct tap_span *span)
 {
 	struct tap_work_sum *sum;

@@ -9,6 +9,7 @@
 #define TAP_JOIN_REPORT_REPORT_WORK_H
 
 #include "join/base/json.h"
+#include "join/base/spread.h"
 #include "join/model/link.h"
 #include "join/report/rows.h"
 
@@ -22,6 +23,15 @@ struct tap_report_work {
 int tap_report_work_begin(struct tap_report_work *report, const struct tap_span *span);
 int tap_report_work_end(struct tap_report_work *report, const struct tap_span *span);
 int tap_report_work_link(struct tap_report_work *report, const struct tap_link *link);
+
+/* What a process sent to another, NULL: the peer is not known. */
+struct tap_work_traffic {
+	const struct tap_process *from, *to;
+	uint64_t messages, bytes;
+	const struct tap_spread *latency; /* from the posts until they are completed */
+};
+struct tap_work_traffic tap_report_work_traffic(const struct tap_report_work *report,
+						size_t at);
 
 /* Sorts the tables, once, before they are written. */
 void tap_report_work_sort(struct tap_report_work *report);

@@ -151,15 +151,20 @@ static void add_lost(struct tap_buffer *line, const struct tap_loss *loss)
 				      : " Trace complete, nothing lost.");
 }
 
+void tap_screen_add_headline(struct tap_buffer *line, const struct tap_screen *screen)
+{
+	tap_filtered_add_text(line, screen->view);
+	tap_view_add_snapshots_text(line, screen->view->context);
+	tap_overview_add_headline(line, screen->overview);
+	add_lost(line, screen->loss);
+}
+
 static void add_headline(struct tap_buffer *text, const struct tap_screen *screen)
 {
 	const size_t width = screen->view->settings.columns;
 	struct tap_buffer line = {0};
 
-	tap_filtered_add_text(&line, screen->view);
-	tap_view_add_snapshots_text(&line, screen->view->context);
-	tap_overview_add_headline(&line, screen->overview);
-	add_lost(&line, screen->loss);
+	tap_screen_add_headline(&line, screen);
 	tap_screen_wrap(text, &line, width, 2);
 	tap_buffer_free(&line);
 }

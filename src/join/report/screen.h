@@ -23,6 +23,9 @@ struct tap_screen {
 /* Adds the screen, whose lines are at most as many and as long as the settings say. */
 void tap_screen_add(struct tap_buffer *text, const struct tap_screen *screen);
 
+/* Adds its first lines alone, as long as they are: what the trace has, and what it lacks. */
+void tap_screen_add_headline(struct tap_buffer *line, const struct tap_screen *screen);
+
 /*
  * Adds lines that are broken at blanks to be at most `width` characters long; what is
  * broken off is indented.  Ends with a newline unless `lines` is empty.

@@ -69,6 +69,13 @@ struct tap_view *tap_report_create(void);
  */
 int tap_report_compare(struct tap_view *view, const char *path);
 /*
+ * Has a report write a page for a browser, of the template in this folder. The title names
+ * what is read, the baseline what it is compared with; each may be NULL.  Returns 0 or
+ * -errno.
+ */
+int tap_report_make_page(struct tap_view *view, const char *folder, const char *title,
+			 const char *baseline);
+/*
  * Tables in a folder that exists, as JSON lines or CSV.  A host that the folder `kept` has
  * already is an error, -EEXIST; NULL: none is.
  */
