@@ -8,13 +8,16 @@
 #define TAP_JOIN_NCCL_NET_H
 
 #include "common/list.h"
+#include "common/vec.h"
 #include "join/model/wire.h"
-#include "join/nccl/net_share.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct tap_generation;
 struct tap_net_channel;
+struct tap_net_client;
 struct tap_net_flush;
 struct tap_net_message;
 struct tap_net_piece;
@@ -41,6 +44,29 @@ struct tap_net_flushes {
 	size_t count;
 	uint64_t lost[TAP_NET_LOST]; /* latest numbers of such messages */
 	uint64_t lost_count;
+};
+
+/* For whom messages are, where several ranks share a connection: net_share.h. */
+
+/* What one rank has of a message. */
+struct tap_net_part {
+	struct tap_net_client *client;
+	uint64_t number; /* of its first request, among those of the rank, from 1 */
+	unsigned int requests;
+	uint64_t bytes, largest;
+};
+
+/* How far one rank's numbers are. */
+struct tap_net_share {
+	struct tap_net_client *client;
+	uint64_t next;
+};
+
+/* Of a receiving end; all zero is without messages. */
+struct tap_net_shares {
+	TAP_VEC(struct tap_net_share) all;
+	uint64_t latest; /* message; 0: none */
+	bool has_missed; /* of the only rank so far, as it seemed */
 };
 
 struct tap_net {

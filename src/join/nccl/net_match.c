@@ -3,6 +3,7 @@
 #include "join/nccl/net_match.h"
 
 #include "join/nccl/net_flush.h"
+#include "join/nccl/net_share.h"
 #include "join/nccl/net_span.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"

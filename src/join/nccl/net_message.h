@@ -10,7 +10,6 @@
 #define TAP_JOIN_NCCL_NET_MESSAGE_H
 
 #include "join/nccl/net_piece.h"
-#include "join/nccl/net_share.h"
 
 struct tap_span;
 

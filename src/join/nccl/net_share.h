@@ -13,38 +13,12 @@
 #ifndef TAP_JOIN_NCCL_NET_SHARE_H
 #define TAP_JOIN_NCCL_NET_SHARE_H
 
-#include "common/vec.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "join/nccl/net_message.h"
 
 struct tap_context;
-struct tap_net_client;
-struct tap_net_message;
-
-/* What one rank has of a message. */
-struct tap_net_part {
-	struct tap_net_client *client;
-	uint64_t number; /* of its first request, among those of the rank, from 1 */
-	unsigned int requests;
-	uint64_t bytes, largest;
-};
 
 /* Numbers of a rank differ by no less where some may be missing in between. */
 #define TAP_NET_SHARE_GAP (UINT64_C(1) << 32)
-
-/* How far one rank's numbers are. */
-struct tap_net_share {
-	struct tap_net_client *client;
-	uint64_t next;
-};
-
-/* Of a receiving end; all zero is without messages. */
-struct tap_net_shares {
-	TAP_VEC(struct tap_net_share) all;
-	uint64_t latest; /* message; 0: none */
-	bool has_missed; /* of the only rank so far, as it seemed */
-};
 
 /*
  * Finds the parts of a message whose posts are known; calls are in the order of messages.

@@ -4,6 +4,7 @@
 
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_flush.h"
+#include "join/nccl/net_share.h"
 #include "join/nccl/net_span.h"
 #include "join/model/process.h"
 #include "join/rdma/verbs.h"
