@@ -74,11 +74,18 @@ void tap_session_set_watchdog(void (*expired)(int signal_number))
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static unsigned patience_s = PATIENCE_SECONDS;
+
+void tap_session_set_patience(unsigned seconds)
+{
+	patience_s = seconds ? seconds : PATIENCE_SECONDS;
+}
+
 /* The daemon answers nobody while it writes a snapshot, and a disk may be slow. */
 #define SNAPSHOT_PATIENCE_SECONDS 3600
 
 /* Wraps every request in the alarm: ASK(lttng_...()) has the request's own value. */
-#define ASK(request) ASK_FOR(PATIENCE_SECONDS, request)
+#define ASK(request) ASK_FOR(patience_s, request)
 #define ASK_FOR(seconds, request)		\
 	({					\
 		alarm(seconds);			\

@@ -21,6 +21,9 @@
  */
 void tap_session_set_watchdog(void (*expired)(int signal_number));
 
+/* Sets how long that is; 0: half a minute. */
+void tap_session_set_patience(unsigned seconds);
+
 /* Whether a session daemon answers this process. */
 bool tap_session_is_reached(void);
 

@@ -160,9 +160,10 @@ static bool is_alone(void)
 /* Read by a signal handler. */
 static volatile pid_t doomed;
 
-void tap_remains_doom_daemon(void)
+bool tap_remains_doom_daemon(void)
 {
 	doomed = is_alone() ? tap_session_own_daemon() : 0;
+	return doomed;
 }
 
 void tap_remains_spare_daemon(void)

@@ -30,10 +30,10 @@ void tap_remains_forget(int note_fd, const char *session);
 
 /*
  * A session daemon that ccltap started and that no recording of this user needs may be
- * ended if it does not answer: doom checks whether LTTng's daemon is such a one.
+ * ended if it does not answer: doom returns whether LTTng's daemon is such a one.
  * tap_remains_clean() does so by itself.
  */
-void tap_remains_doom_daemon(void);
+bool tap_remains_doom_daemon(void);
 void tap_remains_spare_daemon(void);
 
 /*

@@ -46,6 +46,8 @@
 #define NOTES_AT_ONCE 1024
 /* How often to try again when the session daemon is killed while the recording begins. */
 #define DAEMON_TRIES 3
+/* A daemon that does not answer in this time costs a part of the recording. */
+#define LOST_PATIENCE_SECONDS 10
 /* Smallest sub-buffer where little is kept. */
 #define SMALLEST_BYTES (16 << 10)
 
@@ -444,30 +446,66 @@ static bool is_watching_relayd(void)
 	return self.sending.relayd && !self.plan->lttng.is_flight && self.state != ENDED;
 }
 
+/*
+ * LTTng 2.13 was seen to hang in requests about a session whose relay daemon was killed:
+ * its consumer waits for ever until that has the events' descriptions. Then LTTng's
+ * daemon is ended if ccltap started it and nobody else records; this recording's note
+ * would say that somebody does.
+ */
+static void end_lost_session(void)
+{
+	int lock = tap_link_lock_daemon();
+
+	tap_remains_forget(self.remains_fd, self.plan->session);
+	if (tap_remains_doom_daemon())
+		tap_session_set_patience(LOST_PATIENCE_SECONDS);
+	end_session(&self.outcome);
+	tap_session_set_patience(0);
+	tap_remains_spare_daemon();
+	if (!tap_session_is_reached())
+		tap_session_end_orphans();
+	self.remains_fd = tap_remains_note(self.plan->session, self.output.absolute);
+	tap_remains_note_joined(self.remains_fd);
+	close_fd(&lock);
+}
+
 static void lose_relayd(void)
 {
 	tap_sending_lose(&self.sending);
-	end_session(&self.outcome);
+	end_lost_session();
+}
+
+/* Begins the next part, by another daemon if that was ended. Returns 0 or an error. */
+static int begin_part(void)
+{
+	struct tap_session_plan lttng = self.plan->lttng;
+	char home[sizeof(self.outcome.lttng_home)];
+	int lock = tap_link_lock_daemon(), ret;
+
+	lttng.buffers = self.buffers;
+	lttng.is_sent = true;
+	lttng.is_paused = self.state == STOPPED;
+	ret = tap_session_start_daemon(home, sizeof(home));
+	if (!ret)
+		ret = begin_session(&lttng);
+	close_fd(&lock);
+	return ret;
 }
 
 /* Begins another session once the daemon is back. */
 static void find_relayd_again(void)
 {
-	struct tap_session_plan lttng = self.plan->lttng;
 	int ret;
 
 	if (!is_watching_relayd() || !tap_sending_is_lost(&self.sending) ||
 	    !tap_sending_retry(&self.sending))
 		return;
-	lttng.buffers = self.buffers;
-	lttng.is_sent = true;
-	lttng.is_paused = self.state == STOPPED;
-	ret = begin_session(&lttng);
+	ret = begin_part();
 	tap_sending_resume(&self.sending, !ret);
 	if (!ret)
 		tap_remains_note_made(self.remains_fd, self.plan->session);
 	else
-		end_session(&self.outcome); /* the one before may not have ended */
+		end_lost_session(); /* the one before may not have ended */
 }
 
 /* ---- Peers ---- */
