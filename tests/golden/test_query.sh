@@ -99,6 +99,13 @@ tables "$work/hole.events" "$work/hole"
 same "nor where it came to the next one" "2,1,not-recorded" \
 	"$(ccltap query --format csv missing "$work/hole" | grep ',not-rec' | cut -d, -f2,6,10)"
 same "nor where no table has it" "1,,not-here" "$(asked comm-absent op_number,rank,state missing)"
+same "complete counts ranks that no table has" "ranks-not-here,2,3" \
+	"$(asked comm-absent what,ranks_here,ranks complete | sort -u)"
+same "and those of a launcher" "ranks-not-here,job,2,3" \
+	"$(asked complete-launched what,subject,ranks_here,ranks complete)"
+same "and tells jobs apart" "several-jobs,beta, gamma" \
+	"$(asked complete-mixed what,subject complete | grep several)"
+same "and has nothing of what is whole" "" "$(asked complete-whole what complete)"
 same "mismatch has both sizes" "2,size,4096,2,0 2,size,4000,1,1" \
 	"$(asked why-size op_number,mismatch,bytes,ranks,lowest_rank mismatch | paste -sd' ')"
 same "and both functions" "2,function,ncclAllReduce 2,function,ncclBroadcast" \
