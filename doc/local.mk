@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	doc/frameworks.md \
 	doc/gpu-results.md \
 	doc/late.svg \
+	doc/page.png \
 	doc/limitations.md \
 	doc/nccl-function-ids.md \
 	doc/parity.md \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The page of `ccltap report --html`: it asks for nothing, no name of a trace becomes markup, its
-# numbers are those of --json, and a long trace is thinned out.
+# numbers are those of --json, and a long trace is thinned out. test_browser.sh opens it.
 set -eu
 # shellcheck source=tests/lib/tap.sh
 . "${top_srcdir:?}/tests/lib/tap.sh"

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The page of `ccltap report --html` in a browser: it opens, its timeline zooms and moves by keys,
+# wheel and buttons, spans and findings are chosen, nothing is asked of a network, and names that
+# would be markup are text. It needs Chromium (scripts/install-deps browser, or CCLTAP_CHROMIUM).
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/golden/page.inc.sh
+. "$top_srcdir/tests/golden/page.inc.sh"
+
+if ! (cd "$top_srcdir/tests/lib" && python3 -B -c 'import chromium, sys; sys.exit(not chromium.find())'); then
+	skip "no Chromium: scripts/install-deps browser" "the page works in a browser"
+	tap_done
+	exit
+fi
+
+tar -xJf "$top_srcdir/tests/tree/screens/late.tar.xz" -C "$work"
+check "a page is written" "${top_builddir:?}/ccltap" report --html "$work/late.html" "$work/late"
+hostile_comm >"$work/hostile.events"
+page "$work/hostile.events" "$work/hostile.html"
+many_calls >"$work/many.events"
+page "$work/many.events" "$work/many.html"
+status=0
+timeout 300 python3 -B "$top_srcdir/tests/golden/browser.py" "$work/late.html" "$work/hostile.html" \
+	"$work/many.html" >"$work/tap" 2>"$work/error" || status=$?
+passed_on "$work/tap"
+sed 's/^/# /' "$work/error"
+ok $status "the browser comes to its end"
+[ -z "${SCREENS_UPDATE-}" ] ||
+	python3 -B "$top_srcdir/tests/golden/page_picture.py" "$work/late.html" "$top_srcdir/doc/page.png"
+
+tap_done
