@@ -85,14 +85,11 @@ static void add(struct tap_net_message *message, struct tap_net_client *client,
 /* Returns false where the rank of a request is not known. */
 static bool find_parts(const struct tap_context *context, struct tap_net_message *message)
 {
-	const struct tap_net_shares *shares = &message->to->shares;
 	struct tap_net_client *client;
 	unsigned int i;
 
 	for (i = 0; i < message->requests; i++) {
 		client = client_of(context, message, i);
-		if (!client && !message->lengths[i] && shares->all.count == 1)
-			client = shares->all.items[0].client;
 		if (!client)
 			return false;
 		add(message, client, message->lengths[i]);
