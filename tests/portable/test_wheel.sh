@@ -23,6 +23,11 @@ PYTHONDONTWRITEBYTECODE=1
 PATH=$top_builddir:$PATH
 export PYTHONPATH PYTHONDONTWRITEBYTECODE PATH
 
+# A rank that waits for a processor for longer than 3 s would not be recorded, and then no rank is
+# late: builds run beside these tests.
+LTTNG_UST_REGISTER_TIMEOUT=60000
+export LTTNG_UST_REGISTER_TIMEOUT
+
 # ---- The module, with the program that was built ----
 
 check "the module is typed" "$tools/bin/mypy" --strict --cache-dir="$work/mypy" "$top_srcdir/python/ccltap"
