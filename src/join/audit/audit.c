@@ -6,6 +6,7 @@
 #include "join/audit/page.h"
 #include "join/audit/subject.h"
 #include "join/findings/analysis.h"
+#include "join/report/columns.h"
 #include "join/report/forward.h"
 
 #include <errno.h>
@@ -95,6 +96,10 @@ static void add_subject_json(struct tap_json *json,
 		section->subject->summary(section->state, &json->text);
 	tap_json_text(json, "summary");
 	tap_audit_add_remarks_json(json, section->state);
+	if (section->subject->table.key)
+		tap_columns_add_json(json, section->subject->table.key,
+				     section->subject->table.columns,
+				     tap_audit_rows(section->subject, section->state));
 	if (section->subject->json)
 		section->subject->json(section->state, json);
 	tap_json_close(json);

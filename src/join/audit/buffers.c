@@ -284,14 +284,6 @@ static void summary(const void *data, struct tap_buffer *line)
 	tap_audit_add_count(line, buffers->registrations, "registration");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct buffers *buffers = data;
-
-	if (buffers->rows.count)
-		tap_columns_add_text(line, columns, &buffers->rows);
-}
-
 static void json(const void *data, struct tap_json *json)
 {
 	const struct buffers *buffers = data;
@@ -316,11 +308,11 @@ const struct tap_audit_subject tap_audit_buffers = {
 	.key = "buffers",
 	.title = "buffers",
 	.size = sizeof(struct buffers),
+	.table = {.columns = columns, .rows = offsetof(struct buffers, rows)},
 	.is_of_absence = true,
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
 	.json = json,
 	.free = free_all,
 };

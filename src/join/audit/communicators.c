@@ -348,21 +348,6 @@ static void summary(const void *data, struct tap_buffer *line)
 	tap_audit_add_count(line, collectives, "collective");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct communicators *communicators = data;
-
-	if (communicators->rows.count)
-		tap_columns_add_text(line, columns, &communicators->rows);
-}
-
-static void json(const void *data, struct tap_json *json)
-{
-	const struct communicators *communicators = data;
-
-	tap_columns_add_json(json, "communicators", columns, &communicators->rows);
-}
-
 static void free_all(void *data)
 {
 	struct communicators *communicators = data;
@@ -379,10 +364,11 @@ const struct tap_audit_subject tap_audit_communicators = {
 	.key = "communicators",
 	.title = "communicators",
 	.size = sizeof(struct communicators),
+	.table = {.columns = columns,
+		  .rows = offsetof(struct communicators, rows),
+		  .key = "communicators"},
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
-	.json = json,
 	.free = free_all,
 };

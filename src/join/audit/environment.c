@@ -370,14 +370,6 @@ static void summary(const void *data, struct tap_buffer *line)
 						    : "not recorded");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct environment *environment = data;
-
-	if (environment->rows.count)
-		tap_columns_add_text(line, columns, &environment->rows);
-}
-
 static void json(const void *data, struct tap_json *json)
 {
 	const struct environment *environment = data;
@@ -403,10 +395,10 @@ const struct tap_audit_subject tap_audit_environment = {
 	.key = "environment",
 	.title = "environment",
 	.size = sizeof(struct environment),
+	.table = {.columns = columns, .rows = offsetof(struct environment, rows)},
 	.takes = {.variable = take_variable},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
 	.json = json,
 	.free = free_all,
 };

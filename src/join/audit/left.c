@@ -327,21 +327,6 @@ static const struct tap_column columns[] = {
 	TAP_COLUMNS_END,
 };
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct left *left = data;
-
-	if (left->rows.count)
-		tap_columns_add_text(line, columns, &left->rows);
-}
-
-static void json(const void *data, struct tap_json *json)
-{
-	const struct left *left = data;
-
-	tap_columns_add_json(json, "objects", columns, &left->rows);
-}
-
 static void free_all(void *data)
 {
 	struct left *left = data;
@@ -356,11 +341,12 @@ const struct tap_audit_subject tap_audit_left = {
 	.key = "left_behind",
 	.title = "never destroyed",
 	.size = sizeof(struct left),
+	.table = {.columns = columns,
+		  .rows = offsetof(struct left, rows),
+		  .key = "objects"},
 	.is_of_absence = true,
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
-	.json = json,
 	.free = free_all,
 };

@@ -478,21 +478,6 @@ static void summary(const void *data, struct tap_buffer *line)
 	}
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct libraries *libraries = data;
-
-	if (libraries->rows.count)
-		tap_columns_add_text(line, columns, &libraries->rows);
-}
-
-static void json(const void *data, struct tap_json *json)
-{
-	const struct libraries *libraries = data;
-
-	tap_columns_add_json(json, "libraries", columns, &libraries->rows);
-}
-
 static void free_all(void *data)
 {
 	struct libraries *libraries = data;
@@ -514,10 +499,11 @@ const struct tap_audit_subject tap_audit_libraries = {
 	.key = "libraries",
 	.title = "libraries",
 	.size = sizeof(struct libraries),
+	.table = {.columns = columns,
+		  .rows = offsetof(struct libraries, rows),
+		  .key = "libraries"},
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
-	.json = json,
 	.free = free_all,
 };

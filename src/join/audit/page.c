@@ -4,6 +4,7 @@
 #include "join/audit/page.h"
 
 #include "join/base/quantity.h"
+#include "join/report/columns.h"
 #include "join/report/screen.h"
 
 #include <string.h>
@@ -176,12 +177,15 @@ static void add_screen(struct tap_buffer *text, const struct tap_audit_shared *s
 static void add_section(struct tap_buffer *text, const struct tap_audit_section *section,
 			const struct tap_view_settings *settings)
 {
+	const struct tap_rows *rows = tap_audit_rows(section->subject, section->state);
 	struct tap_buffer table = {0};
 	size_t i;
 
 	add_title(text, section, 0, settings, SIZE_MAX);
 	for (i = 0; i < section->state->remarks.count; i++)
 		add_remark(text, &section->state->remarks.items[i], settings, true);
+	if (rows && rows->count)
+		tap_columns_add_text(&table, section->subject->table.columns, rows);
 	if (section->subject->text)
 		section->subject->text(section->state, &table);
 	/* Without the blanks behind the last cells. */

@@ -219,21 +219,6 @@ static void summary(const void *data, struct tap_buffer *line)
 			      "recorded");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct polling *polling = data;
-
-	if (polling->rows.count)
-		tap_columns_add_text(line, columns, &polling->rows);
-}
-
-static void json(const void *data, struct tap_json *json)
-{
-	const struct polling *polling = data;
-
-	tap_columns_add_json(json, "polls", columns, &polling->rows);
-}
-
 static void free_all(void *data)
 {
 	struct polling *polling = data;
@@ -247,11 +232,12 @@ const struct tap_audit_subject tap_audit_polling = {
 	.key = "polling",
 	.title = "polling",
 	.size = sizeof(struct polling),
+	.table = {.columns = columns,
+		  .rows = offsetof(struct polling, rows),
+		  .key = "polls"},
 	.is_of_absence = true,
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
-	.json = json,
 	.free = free_all,
 };

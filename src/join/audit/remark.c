@@ -91,6 +91,14 @@ struct tap_audit_remark *tap_audit_add(void *data, enum tap_audit_grade grade,
 	return remark;
 }
 
+const struct tap_rows *tap_audit_rows(const struct tap_audit_subject *subject,
+				      const struct tap_audit_state *state)
+{
+	return subject->table.columns
+		       ? (const void *) ((const char *) state + subject->table.rows)
+		       : NULL;
+}
+
 const char *tap_audit_grade_name(enum tap_audit_grade grade)
 {
 	static const char *const names[] = {[TAP_AUDIT_OK] = "ok",

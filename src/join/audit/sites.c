@@ -199,8 +199,6 @@ static void text(const void *data, struct tap_buffer *line)
 {
 	const struct sites *sites = data;
 
-	if (sites->rows.count)
-		tap_columns_add_text(line, columns, &sites->rows);
 	if (!sites->others)
 		return;
 	tap_buffer_add_string(line, "  and ");
@@ -232,6 +230,7 @@ const struct tap_audit_subject tap_audit_sites = {
 	.key = "calls",
 	.title = "calls",
 	.size = sizeof(struct sites),
+	.table = {.columns = columns, .rows = offsetof(struct sites, rows)},
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,

@@ -225,21 +225,6 @@ static void summary(const void *data, struct tap_buffer *line)
 	tap_buffer_add_string(line, " move 8 KiB or less");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct sizes *sizes = data;
-
-	if (sizes->rows.count)
-		tap_columns_add_text(line, columns, &sizes->rows);
-}
-
-static void json(const void *data, struct tap_json *json)
-{
-	const struct sizes *sizes = data;
-
-	tap_columns_add_json(json, "operations", columns, &sizes->rows);
-}
-
 static void free_all(void *data)
 {
 	struct sizes *sizes = data;
@@ -253,11 +238,12 @@ const struct tap_audit_subject tap_audit_sizes = {
 	.key = "sizes",
 	.title = "sizes",
 	.size = sizeof(struct sizes),
+	.table = {.columns = columns,
+		  .rows = offsetof(struct sizes, rows),
+		  .key = "operations"},
 	.is_of_absence = true,
 	.takes = {.span_ended = take_span},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
-	.json = json,
 	.free = free_all,
 };

@@ -15,6 +15,11 @@
 #include "join/model/link.h"
 #include "join/views/view.h"
 
+#include <stddef.h>
+
+struct tap_column;
+struct tap_rows;
+
 /* How bad a remark is, and a subject by its worst remark. */
 enum tap_audit_grade {
 	TAP_AUDIT_OK,	   /* no remark */
@@ -60,13 +65,22 @@ struct tap_audit_subject {
 	const char *key, *title; /* in JSON, and in the text */
 	size_t size;		 /* bytes of its state */
 	bool is_of_absence;	 /* that it says nothing means that there is nothing */
+	/*
+	 * The details, if they are rows of columns: where in its state the rows are, and
+	 * their name in JSON, NULL where json() adds them between others.
+	 */
+	struct {
+		const struct tap_column *columns;
+		size_t rows; /* offset of a struct tap_rows */
+		const char *key;
+	} table;
 	/* What the join gives, with the state as data; finish() is not called. */
 	struct tap_consumer takes;
 	/* The findings are concluded: adds the remarks. */
 	int (*conclude)(void *state);
 	/* What is so, in a few words without a newline. */
 	void (*summary)(const void *state, struct tap_buffer *line);
-	/* The details: lines, or members of the subject's object. */
+	/* More details: lines behind the table, or members of the subject's object. */
 	void (*text)(const void *state, struct tap_buffer *text);
 	void (*json)(const void *state, struct tap_json *json);
 	void (*free)(void *state);
@@ -119,6 +133,9 @@ extern const struct tap_audit_subject tap_audit_waits;
 
 /* ---- For the view ---- */
 
+/* The rows of a subject's table; NULL: it has none. */
+const struct tap_rows *tap_audit_rows(const struct tap_audit_subject *subject,
+				      const struct tap_audit_state *state);
 const char *tap_audit_grade_name(enum tap_audit_grade grade);
 /* The worst grade of the remarks. */
 enum tap_audit_grade tap_audit_grade_of(const struct tap_audit_state *state);

@@ -433,14 +433,6 @@ static void summary(const void *data, struct tap_buffer *line)
 	tap_buffer_add_string(line, " inside groups");
 }
 
-static void text(const void *data, struct tap_buffer *line)
-{
-	const struct waits *waits = data;
-
-	if (waits->rows.count)
-		tap_columns_add_text(line, columns, &waits->rows);
-}
-
 static void json(const void *data, struct tap_json *json)
 {
 	const struct waits *waits = data;
@@ -465,11 +457,11 @@ const struct tap_audit_subject tap_audit_waits = {
 	.key = "waits",
 	.title = "streams and waits",
 	.size = sizeof(struct waits),
+	.table = {.columns = columns, .rows = offsetof(struct waits, rows)},
 	.is_of_absence = true,
 	.takes = {.span_ended = take_span, .nccl_thread = take_nccl_thread},
 	.conclude = conclude,
 	.summary = summary,
-	.text = text,
 	.json = json,
 	.free = free_all,
 };
