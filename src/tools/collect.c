@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/child.h"
@@ -19,6 +18,7 @@
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/fetching.h"
+#include "tools/folders.h"
 #include "tools/hosts.h"
 #include "tools/message.h"
 
@@ -131,22 +131,6 @@ static int check_request(const struct request *request)
 	return 0;
 }
 
-static int make_output(const char *path)
-{
-	char part[PATH_MAX];
-	char *slash;
-
-	if (snprintf(part, sizeof(part), "%s", path) >= (int) sizeof(part))
-		return -ENAMETOOLONG;
-	for (slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(part, 0777) && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
-}
-
 /* A job's folder has one path on all hosts, which is relative to where its user is. */
 static char *find_source(const char *source)
 {
@@ -197,7 +181,7 @@ int tap_collect_main(int argc, char **argv)
 	if (!ret) {
 		tap_child_fill_standard();
 		source = find_source(request.source);
-		made = source ? make_output(request.output) : -errno;
+		made = source ? tap_folders_make(request.output, 0700, NULL) : -errno;
 		if (made) {
 			tap_message_write("cannot write %s: %s", request.output,
 					  strerror(-made));

@@ -20,6 +20,7 @@
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/duckdb.h"
+#include "tools/folders.h"
 #include "tools/graph.h"
 #include "tools/message.h"
 #include "tools/reading.h"
@@ -80,23 +81,6 @@ static bool is_parquet(const struct request *request)
 
 /* ---- Folders ---- */
 
-/* Makes a folder and those above it. Returns 0 or an errno. */
-static int make_folders(const char *path)
-{
-	char part[PATH_MAX];
-	char *slash;
-
-	if (snprintf(part, sizeof(part), "%s", path) >= (int) sizeof(part))
-		return ENAMETOOLONG;
-	for (slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(part, 0777) && errno != EEXIST)
-			return errno;
-		*slash = '/';
-	}
-	return mkdir(part, 0777) && errno != EEXIST ? errno : 0;
-}
-
 /* Calls each for the entries of a folder; returns 0 or the first errno. */
 static int for_each(const char *path, int (*each)(const char *name, void *data),
 		    void *data)
@@ -138,7 +122,7 @@ static bool is_fit(const char *folder)
 /* Makes the folder and in it another one, which is filled. Returns an exit status. */
 static int make_staging(const char *folder, char staging[PATH_MAX])
 {
-	int ret = make_folders(folder);
+	int ret = -tap_folders_make(folder, 0777, NULL);
 
 	if (!ret && !is_fit(folder))
 		return TAP_EXIT_USAGE;

@@ -20,6 +20,7 @@ ccltap_SOURCES = \
 	src/tools/env.c src/tools/env.h \
 	src/tools/export.c src/tools/query.c \
 	src/tools/fetching.c src/tools/fetching.h \
+	src/tools/folders.c src/tools/folders.h \
 	src/tools/filters.c src/tools/filters.h \
 	src/tools/focus.c src/tools/focus.h \
 	src/tools/watch.h src/tools/watched.c src/tools/watched.h \

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "tools/folders.h"
 #include "tools/message.h"
 
 /* Written once the directory is ccltap's; begins with `magic`. */
@@ -765,36 +766,6 @@ static char *resolve(const char *path)
 	return real;
 }
 
-/* Makes a folder and those above it; adds how many to *ret_made. */
-static int make_folders(const char *path, mode_t mode, int *ret_made)
-{
-	char *above, *slash;
-	int ret = 0;
-
-	if (!mkdir(path, mode)) {
-		++*ret_made;
-		return 0;
-	}
-	if (errno != ENOENT)
-		return errno == EEXIST ? 0 : -errno;
-	above = strdup(path);
-	slash = above ? strrchr(above, '/') : NULL;
-	if (!slash || slash == above) {
-		free(above);
-		return -ENOENT;
-	}
-	*slash = '\0';
-	ret = make_folders(above, 0777, ret_made);
-	free(above);
-	if (ret)
-		return ret;
-	if (!mkdir(path, mode))
-		++*ret_made;
-	else if (errno != EEXIST)
-		ret = -errno;
-	return ret;
-}
-
 /* Removes the folders that were made for the recording and hold nothing else. */
 static void remove_folders(const struct tap_output *output)
 {
@@ -817,7 +788,7 @@ static int open_base(struct tap_output *output)
 	if (!output->real)
 		ret = -errno;
 	else
-		ret = make_folders(output->real, 0700, &output->made);
+		ret = tap_folders_make(output->real, 0700, &output->made);
 	if (!ret) {
 		output->base_fd = open(output->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		ret = output->base_fd < 0 ? -errno : 0;
