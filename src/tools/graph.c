@@ -403,17 +403,26 @@ static bool insert_count(bt_value *params, const char *name, int64_t count)
 static size_t find_again(const char *trace)
 {
 	static const char name[] = "/" TAP_SENDING_AGAIN;
-	const char *again = strstr(trace, name);
+	const char *at = trace;
+	size_t digits;
 
-	return again ? (size_t) (again - trace) + strlen(name) +
-			       strspn(again + strlen(name), "0123456789")
-		     : 0;
+	while ((at = strstr(at, name))) {
+		at += strlen(name);
+		digits = strspn(at, "0123456789");
+		if (digits && (!at[digits] || at[digits] == '/'))
+			return (size_t) (at - trace) + digits;
+	}
+	return 0;
 }
 
-/* How often a relay daemon has come back: a part of the recording begins there. */
+/*
+ * How often a relay daemon has come back: a part of the recording begins there. Where a
+ * marker is, the recording was not sent, whatever its folder is called.
+ */
 static int64_t count_gaps(const struct tap_traces *traces)
 {
 	const char *path, *before = "";
+	struct tap_output_about about;
 	int64_t count = 0;
 	size_t i, length;
 
@@ -422,7 +431,7 @@ static int64_t count_gaps(const struct tap_traces *traces)
 		path = traces->list[i].damage ? traces->list[i].damage->trace
 					      : traces->list[i].path;
 		length = find_again(path);
-		if (!length)
+		if (!length || tap_output_describe(path, &about))
 			continue;
 		if (find_again(before) != length || strncmp(path, before, length))
 			count++;

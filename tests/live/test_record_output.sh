@@ -173,6 +173,11 @@ ln -s "$work/keep" "$work/scratch"
 run 0 "the directory that the user names may be a link" \
     "$ccltap" record -o "$work/scratch" true
 check "the recording is where it leads" test -e "$work/keep/$host/ccltap-recording"
+run 0 "a directory that is called as what comes after a relay daemon's return" \
+    "$ccltap" record -o "$work/again-2" "$top_builddir/tests/link/programs/linked"
+"$ccltap" check "$work/again-2" >"$work/out" || true
+check "is read" grep -q '^verdict: ' "$work/out"
+check "and has no gap for that" sh -c "! grep -q 'relay daemon' '$work/out'"
 (cd "$work" && "$ccltap" record true 2>/dev/null)
 check "the usual directory" test -e "$work/ccltap-trace/$host/ccltap-recording"
 tap_done
