@@ -802,8 +802,8 @@ def show(figures):
               f"{ {True: 'holds', False: 'BROKEN', None: '-'}[f['holds']]}", flush=True)
 
 
-def measure(build, quick, is_meaningless):
-    """All figures, each shown as soon as it is there."""
+def measure(build, parts, quick, is_meaningless):
+    """The figures of some parts, each shown as soon as it is there."""
     # Traces are read in the build's folder; what is written must not wait for a disk.
     prefix = f"ccltap-bench-{os.getpid()}."
     with tempfile.TemporaryDirectory(prefix=prefix, dir=build) as folder, \
@@ -812,10 +812,7 @@ def measure(build, quick, is_meaningless):
         check_machine(bench)
         show_head()
         figures = []
-        for part in (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes,
-                     sockets_off, sockets_on, storms, launch_off, launch_on,
-                     launch_arguments, launch_told, start, threads, name_lookup, join,
-                     join_memory, derived):
+        for part in parts:
             some = part(bench)
             if is_meaningless:
                 for figure in some:
@@ -825,6 +822,9 @@ def measure(build, quick, is_meaningless):
         return figures
 
 
+PARTS = (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes, sockets_off,
+         sockets_on, storms, launch_off, launch_on, launch_arguments, launch_told, start, threads,
+         name_lookup, join, join_memory, derived)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -840,8 +840,16 @@ def main():
                                      description="Measures what ccltap costs.")
     parser.add_argument("--quick", action="store_true",
                         help="report only, in less than a minute")
+    parser.add_argument("--only", metavar="PART[,PART...]",
+                        help="measure some parts again, of: " +
+                        " ".join(part.__name__ for part in PARTS))
     parser.add_argument("--output", help="where the figures go [bench.json in the build]")
     options = parser.parse_args()
+    names = options.only.split(",") if options.only else [part.__name__ for part in PARTS]
+    parts = [part for part in PARTS if part.__name__ in names]
+    if len(parts) != len(names):
+        parser.error("no such part: " +
+                     " ".join(set(names) - {part.__name__ for part in PARTS}))
     build = os.environ.get("top_builddir")
     if not build:
         print("bench: top_builddir is not set: run make bench", file=sys.stderr)
@@ -851,7 +859,7 @@ def main():
         signal.signal(number, end)
     try:
         meaningless = why_meaningless(build)
-        figures = measure(build, options.quick, bool(meaningless))
+        figures = measure(build, parts, options.quick, bool(meaningless))
     except (Failure, OSError) as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
