@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock by which the tracer measures durations.  It hides which clock that is and its
+ * The clock by which the tracer and the command measure durations.  It hides which clock that is and its
  * unit.
  */
 #ifndef TAP_COMMON_CLOCK_H
@@ -18,6 +18,11 @@ static inline int64_t tap_now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * TAP_SECOND_NS + now.tv_nsec;
+}
+
+static inline int64_t tap_now_ms(void)
+{
+	return tap_now_ns() / 1000000;
 }
 
 #endif

@@ -47,7 +47,12 @@ ccltap_SOURCES = \
 	src/tools/snapshots.c src/tools/snapshots.h \
 	src/tools/remains.c src/tools/remains.h \
 	src/tools/stacks.c src/tools/stacks.h \
-	src/tools/supervisor.c src/tools/supervisor.h \
+	src/tools/supervisor.c src/tools/supervisor.h src/tools/plan.h \
+	src/tools/recording.c src/tools/recording.h \
+	src/tools/flight.c src/tools/flight.h src/tools/bound.c src/tools/bound.h \
+	src/tools/peers.c src/tools/peers.h src/tools/requests.c src/tools/requests.h \
+	src/tools/readers.c src/tools/readers.h src/tools/answer.c src/tools/answer.h \
+	src/tools/descriptor.h \
 	src/tools/terminal.c src/tools/terminal.h \
 	src/tools/user_folder.c src/tools/user_folder.h \
 	src/tools/traces.c src/tools/traces.h \

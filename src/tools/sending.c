@@ -8,18 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tools/message.h"
 
 /* How long to wait before the daemon is looked for again. */
 #define RETRY_MS 1000
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Fills the folder's name, from DIR/<host>. */
 static int name_folder(struct tap_sending *sending, const char *path, const char *session)
@@ -81,13 +74,13 @@ static void disconnect(struct tap_sending *sending)
 	if (sending->fd >= 0)
 		close(sending->fd);
 	sending->fd = -1;
-	sending->next_try_ms = now_ms() + RETRY_MS;
+	sending->next_try_ms = tap_now_ms() + RETRY_MS;
 }
 
 void tap_sending_lose(struct tap_sending *sending)
 {
 	disconnect(sending);
-	sending->gone_ms = now_ms();
+	sending->gone_ms = tap_now_ms();
 	if (!sending->losses++)
 		sending->first_lost = time(NULL);
 }
@@ -106,10 +99,10 @@ bool tap_sending_retry(struct tap_sending *sending)
 {
 	const char *why;
 
-	if (now_ms() < sending->next_try_ms)
+	if (tap_now_ms() < sending->next_try_ms)
 		return false;
 	sending->fd = tap_relayd_connect(sending->relayd, sending->number, &why);
-	sending->next_try_ms = now_ms() + RETRY_MS;
+	sending->next_try_ms = tap_now_ms() + RETRY_MS;
 	return sending->fd >= 0;
 }
 
@@ -120,7 +113,7 @@ void tap_sending_resume(struct tap_sending *sending, bool was_begun)
 		return;
 	}
 	tap_sending_begun(sending);
-	sending->lost_ms += now_ms() - sending->gone_ms;
+	sending->lost_ms += tap_now_ms() - sending->gone_ms;
 	sending->last_back = time(NULL);
 }
 
@@ -145,7 +138,7 @@ void tap_sending_describe(const struct tap_sending *sending, char *ret_text, siz
 {
 	const bool is_lost = tap_sending_is_lost(sending);
 	const int64_t lost_ms =
-		sending->lost_ms + (is_lost ? now_ms() - sending->gone_ms : 0);
+		sending->lost_ms + (is_lost ? tap_now_ms() - sending->gone_ms : 0);
 	char number[64];
 
 	*ret_text = '\0';

@@ -5,33 +5,13 @@
  * supervisor ends the recording: when the last program has ended and no member waits for
  * it.
  *
- * Hides when a flight recorder's snapshot is due, and how the size on disk is bounded.
+ * Hides the loop over connections, notes and signals. What is recorded is
+ * tools/recording.h; who is recorded and who asks, tools/peers.h.
  */
 #ifndef TAP_TOOLS_SUPERVISOR_H
 #define TAP_TOOLS_SUPERVISOR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "tools/job.h"
-#include "tools/record_output.h"
-#include "tools/record_session.h"
-#include "tools/relayd.h"
-
-/* What the user asked for. */
-struct tap_plan {
-	const char *folder;
-	enum tap_output_older older;
-	uint64_t buffer_bytes;	 /* per processor, 0: what fits */
-	uint64_t flight_bytes;	 /* of a flight recorder in all, 0: what fits */
-	uint64_t max_bytes;	 /* on disk, 0: without a bound */
-	unsigned min_interval_s; /* between automatic snapshots */
-	const char *session;	 /* its name */
-	const char *job_name;	 /* for CCLTAP_JOB */
-	struct tap_job job;
-	const struct tap_relayd *relayd; /* that the trace is sent to, NULL: none */
-	struct tap_session_plan lttng; /* except the buffers */
-};
+#include "tools/plan.h"
 
 /*
  * Makes the recording and owns it until its end; `link` is the connection of the first

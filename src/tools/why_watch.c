@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/vec.h"
 #include "tools/message.h"
 #include "tools/parts.h"
@@ -56,14 +57,6 @@ struct said {
 	char *output, *messages;
 	time_t at; /* what is read was complete then */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- One look ---- */
 
@@ -333,7 +326,7 @@ static int watch_until_end(struct watch *watch)
 	bool goes_on = true;
 
 	while (goes_on) {
-		const int64_t begin = now_ms();
+		const int64_t begin = tap_now_ms();
 		struct said said = {0};
 		int64_t rest;
 		int ret;
@@ -348,7 +341,7 @@ static int watch_until_end(struct watch *watch)
 		if (watch->was_wrong && watch->verdict == TAP_VERDICT_WELL)
 			return 0;
 		watch->was_wrong |= watch->verdict == TAP_VERDICT_WRONG;
-		rest = begin + watch->pause_s * INT64_C(1000) - now_ms();
+		rest = begin + watch->pause_s * INT64_C(1000) - tap_now_ms();
 		if (goes_on && is_asked_to_end(watch, rest > 0 ? (int) rest : 0))
 			return 0;
 	}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Text and the names of a recording. */
+#include "tools/answer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/recording.h"
+
+void tap_answer_say(struct tap_answer *answer, const char *format, ...)
+{
+	size_t used = strlen(answer->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(answer->text + used, sizeof(answer->text) - used, format, arguments);
+	va_end(arguments);
+}
+
+void tap_answer_refuse(struct tap_answer *answer, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->error = TAP_LINK_FAILED;
+	va_start(arguments, format);
+	vsnprintf(answer->text, sizeof(answer->text), format, arguments);
+	va_end(arguments);
+}
+
+void tap_answer_fill_joined(struct tap_answer *answer,
+			    const struct tap_recording *recording)
+{
+	const char *home = getenv("LTTNG_HOME");
+
+	snprintf(answer->session, sizeof(answer->session), "%s",
+		 recording->plan->session);
+	snprintf(answer->job, sizeof(answer->job), "%s", recording->output.job_name);
+	snprintf(answer->path, sizeof(answer->path), "%s", recording->output.absolute);
+	if (recording->plan->relayd) {
+		snprintf(answer->relay, sizeof(answer->relay), "%s",
+			 recording->plan->relayd->shown);
+		snprintf(answer->relay_folder, sizeof(answer->relay_folder), "%s/%s",
+			 recording->output.host, recording->sending.folder);
+	}
+	if (recording->notes.address)
+		snprintf(answer->recorder, sizeof(answer->recorder), "%s",
+			 recording->notes.address);
+	snprintf(answer->lttng_home, sizeof(answer->lttng_home), "%s", home ? home : "");
+}

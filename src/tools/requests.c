@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* One function for each verb. */
+#include "tools/requests.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/answer.h"
+#include "tools/peers.h"
+#include "tools/readers.h"
+#include "tools/recording.h"
+
+static void describe_members(const struct tap_recording *recording,
+			     const struct tap_peers *peers, struct tap_answer *answer)
+{
+	char name[64];
+
+	for (size_t i = 0; i < peers->all.count; i++) {
+		const struct tap_peer *peer = &peers->all.items[i];
+
+		if (!peer->is_member)
+			continue;
+		tap_peer_name(peer, name, sizeof(name));
+		tap_answer_say(answer, "  %s: %s\n", name,
+			       peer->is_waiting ? "has ended"
+			       : recording->state == TAP_RECORDING_ENDED
+				       ? "is running and no longer recorded"
+			       : peer->link < 0 ? "is recorded, its recorder was killed"
+						: "is recorded");
+	}
+}
+
+static void describe_sending(const struct tap_recording *recording,
+			     struct tap_answer *answer)
+{
+	char lost[sizeof(answer->lost)];
+
+	tap_sending_describe(&recording->sending, lost, sizeof(lost));
+	tap_answer_say(answer, "  sent to: the relay daemon at %s, %s there%s%s\n",
+		       answer->relay, answer->relay_folder, *lost ? "; " : "", lost);
+}
+
+static void describe(const struct tap_recording *recording, const struct tap_peers *peers,
+		     struct tap_answer *answer)
+{
+	static const char *const states[] = {"recording", "stopped", "ended"};
+	struct tm begin;
+	char time_text[32] = "";
+
+	if (localtime_r(&recording->begin, &begin))
+		strftime(time_text, sizeof(time_text), "%Y-%m-%d %H:%M:%S", &begin);
+	tap_answer_fill_joined(answer, recording);
+	tap_answer_say(answer, "%s: %s%s since %s, in %s\n", recording->plan->session,
+		       recording->state == TAP_RECORDING_STOPPED &&
+				       !recording->was_started
+			       ? "paused"
+			       : states[recording->state],
+		       recording->plan->lttng.is_flight ? " (flight recorder)" : "",
+		       time_text, recording->output.absolute);
+	tap_answer_say(answer,
+		       "  supervisor: process %d; %" PRIu64 " KiB on disk, %" PRIu64
+		       " events discarded\n",
+		       getpid(), tap_output_size(&recording->output, NULL) / 1024,
+		       recording->outcome.discarded +
+			       (recording->state == TAP_RECORDING_ENDED
+					? 0
+					: tap_session_discarded(
+						  recording->plan->session)));
+	if (recording->plan->relayd)
+		describe_sending(recording, answer);
+	if (recording->plan->lttng.is_flight)
+		tap_answer_say(answer, "  snapshots: %u%s%s\n",
+			       recording->flight.snapshots,
+			       recording->flight.snapshots ? ", the last for: " : "",
+			       recording->flight.last_reason);
+	if (recording->bound.removed)
+		tap_answer_say(answer,
+			       "  removed: the %u oldest chunks, for --max-size\n",
+			       recording->bound.removed);
+	describe_members(recording, peers, answer);
+}
+
+static void change_state(struct tap_recording *recording, struct tap_answer *answer,
+			 enum tap_recording_state state)
+{
+	int ret;
+
+	/* The next session begins in that state. */
+	if (tap_sending_is_lost(&recording->sending))
+		ret = 0;
+	else if (state == TAP_RECORDING_RUNS)
+		ret = tap_session_start(recording->plan->session);
+	else
+		ret = tap_session_stop(recording->plan->session);
+	if (ret < 0) {
+		tap_answer_refuse(answer, "LTTng: %s", tap_session_error(ret));
+		return;
+	}
+	recording->state = state;
+	if (state == TAP_RECORDING_RUNS)
+		recording->was_started = true;
+	tap_answer_say(answer, "%s is %s, in %s\n", recording->plan->session,
+		       state == TAP_RECORDING_RUNS ? "recording" : "stopped",
+		       recording->output.absolute);
+}
+
+static void snapshot_on_request(struct tap_recording *recording,
+				struct tap_answer *answer)
+{
+	int ret;
+
+	if (!recording->plan->lttng.is_flight) {
+		tap_answer_refuse(answer,
+				  "%s is no flight recorder: all of it is in %s; "
+				  "\"record --flight-recorder\" makes one",
+				  recording->plan->session, recording->output.absolute);
+		return;
+	}
+	if (!recording->was_started) {
+		tap_answer_refuse(answer,
+				  "%s was never started: \"ccltap start\" does it",
+				  recording->plan->session);
+		return;
+	}
+	ret = tap_flight_take(recording, "it was asked for");
+	if (ret < 0)
+		tap_answer_refuse(answer, "LTTng cannot write a snapshot into %s: %s",
+				  recording->output.absolute, tap_session_error(ret));
+	else
+		tap_answer_say(answer, "snapshot %u in %s\n", recording->flight.snapshots,
+			       recording->output.absolute);
+}
+
+void tap_requests_carry_out(struct tap_recording *recording,
+			    const struct tap_peers *peers, struct tap_peer *peer,
+			    const struct tap_question *question,
+			    struct tap_answer *answer)
+{
+	if (recording->state == TAP_RECORDING_ENDED &&
+	    question->verb != TAP_LINK_STATUS && question->verb != TAP_LINK_ROTATE &&
+	    question->verb != TAP_LINK_LOOK) {
+		tap_answer_refuse(answer, "%s has ended, only its programs go on",
+				  recording->plan->session);
+		return;
+	}
+	switch (question->verb) {
+	case TAP_LINK_STATUS:
+		describe(recording, peers, answer);
+		break;
+	case TAP_LINK_START:
+		change_state(recording, answer, TAP_RECORDING_RUNS);
+		break;
+	case TAP_LINK_STOP:
+		change_state(recording, answer, TAP_RECORDING_STOPPED);
+		break;
+	case TAP_LINK_SNAPSHOT:
+		snapshot_on_request(recording, answer);
+		break;
+	case TAP_LINK_ROTATE:
+		tap_readers_rotate(recording, peers, peer, answer);
+		break;
+	case TAP_LINK_LOOK:
+		tap_readers_look(recording, peers, peer, answer);
+		break;
+	case TAP_LINK_END:
+		recording->outcome.was_ended = true;
+		tap_recording_end(recording);
+		tap_answer_say(answer, "%s has ended; the trace is in %s\n",
+			       recording->plan->session, recording->output.absolute);
+		break;
+	default:
+		answer->error = TAP_LINK_OTHER;
+	}
+}
