@@ -26,10 +26,14 @@ FINE = {None, 0, "0", "ok", "OK", "ncclSuccess", "ncclInProgress", "SUCCESS", "s
 def view(convert, case, work, *params):
     """The lines of a view, or None where the filters are refused."""
     out = os.path.join(work, "out")
-    done = subprocess.run([convert, "events", case, "timeline", *params, "output=" + out,
-                           "overwrite=yes"], stderr=subprocess.PIPE, check=False)
-    if done.returncode:
-        print("#", done.stderr.decode().strip())
+    words = ["events", case, "timeline", *params, "output=" + out, "overwrite=yes"]
+    convert.stdin.write("\t".join(words) + "\n")
+    convert.stdin.flush()
+    status, _, cause = convert.stdout.readline().rstrip().partition(" ")
+    if not status:
+        sys.exit(f"# convert ended with {convert.wait()} at {words}")
+    if status != "0":
+        print("#", cause)
         return None
     with open(out, encoding="utf-8") as lines:
         return lines.read().splitlines()
@@ -275,7 +279,9 @@ def examine(convert, path, work):
 
 
 def main():
-    convert, folder, work = sys.argv[1:]
+    program, folder, work = sys.argv[1:]
+    convert = subprocess.Popen([program, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
     for path in sorted(glob.glob(os.path.join(folder, "*.events"))):
         with open(path, encoding="utf-8") as case:
             # What is left out of a trace must not be left out for another reason, too.
@@ -283,6 +289,9 @@ def main():
                 continue
         name = os.path.basename(path)[:-len(".events")]
         print(0 if examine(convert, path, work) else 1, name, flush=True)
+    convert.stdin.close()
+    if convert.wait():
+        print(1, "what the sanitizers say at the end")
 
 
 main()
