@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +86,7 @@ static _Noreturn void start(const char *program, int input, int errors,
 
 	for (i = 0; options && options[i] && i < OPTIONS_MAX; i++)
 		line[count++] = options[i];
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (dup2(input, STDIN_FILENO) >= 0 &&
 	    (errors < 0 || dup2(errors, STDERR_FILENO) >= 0) &&
 	    (!folder || !chdir(folder)))

@@ -27,15 +27,21 @@
 #include "tools/snapshots.h"
 #include "tools/traces.h"
 
+/* Processes at a time are at most as many. */
+#define JOBS_MAX 1024
+
 struct request {
 	const char *format;
 	const char *duckdb; /* of Parquet */
+	unsigned int jobs;  /* 0: all hosts are joined, in one process */
 	struct tap_reading reading;
 };
 
 static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0,
 	 "parquet, by the program duckdb (default), csv or jsonl, without it", 0},
+	{"jobs", 'j', "N", 0,
+	 "convert each host's traces by themselves, N of them at a time", 0},
 	{"output", 'o', "DIR", 0,
 	 "write to the folder DIR, which may have other hosts' tables", 0},
 	{"overwrite", TAP_KEY_OVERWRITE, NULL, 0,
@@ -43,11 +49,27 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static error_t parse_jobs(struct request *request, const char *text)
+{
+	char *end;
+	const unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !number || number > JOBS_MAX) {
+		tap_message_write("--jobs needs a number of processes from 1 to %d: %s",
+				  JOBS_MAX, text);
+		return EINVAL;
+	}
+	request->jobs = (unsigned int) number;
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct request *request = state->input;
 
 	switch (key) {
+	case 'j':
+		return parse_jobs(request, arg);
 	case 'f':
 		if (strcmp(arg, "parquet") && strcmp(arg, "csv") &&
 		    strcmp(arg, "jsonl")) {
@@ -205,6 +227,10 @@ static int convert(const struct request *request, const char *staging)
 	/* The rows of a file stay in order, and what is read at once has a bound. */
 	fputs("SET memory_limit='1GB'; SET temp_directory='.duckdb';\n",
 	      conversion.statements);
+	/* One of several is itself one thread, so that all of them give the same bytes. */
+	if (request->jobs)
+		fputs("SET threads=1; SET memory_limit='512MB';\n",
+		      conversion.statements);
 	ret = tap_columns_read(&columns, staging);
 	if (!ret)
 		ret = for_each_host(&conversion, convert_host);
@@ -224,6 +250,7 @@ static int convert(const struct request *request, const char *staging)
 struct move {
 	const char *from, *to;
 	const char *table;
+	bool is_into_ours; /* in which nothing may be replaced */
 };
 
 static int move_host(const char *host, void *data)
@@ -237,7 +264,8 @@ static int move_host(const char *host, void *data)
 		    (int) sizeof(to))
 		return ENAMETOOLONG;
 	/* The reader has refused what may not be overwritten. */
-	tap_traces_empty_folder(to);
+	if (!move->is_into_ours)
+		tap_traces_empty_folder(to);
 	return rename(from, to) ? errno : 0;
 }
 
@@ -269,10 +297,49 @@ static int move_all(const char *staging, const char *folder)
 	return TAP_EXIT_FAILURE;
 }
 
+static bool is_of_host(const char *name)
+{
+	return !name[strspn(name, "0123456789")];
+}
+
+/* Moves the tables of one host, from a folder of their own, to those of the others. */
+static int gather_host(const char *name, void *data)
+{
+	struct move move = {.to = data, .is_into_ours = true};
+	char from[PATH_MAX];
+	int ret;
+
+	if (!is_of_host(name))
+		return 0;
+	if (snprintf(from, sizeof(from), "%s/%s", move.to, name) >= (int) sizeof(from))
+		return ENAMETOOLONG;
+	move.from = from;
+	ret = for_each(from, move_table, &move);
+	if (ret)
+		return ret;
+	tap_traces_empty_folder(from);
+	return rmdir(from) ? errno : 0;
+}
+
+static int gather(char *staging)
+{
+	const int ret = for_each(staging, gather_host, staging);
+
+	if (!ret)
+		return 0;
+	tap_message_write("cannot put the tables of all hosts together: %s",
+			  ret == ENOTEMPTY || ret == EEXIST
+				  ? "two traces say in different ways that they are of one "
+				    "host; export without --jobs"
+				  : strerror(ret));
+	return TAP_EXIT_FAILURE;
+}
+
 /* ---- The verb ---- */
 
-static bt_value *make_params(const struct request *request, const char *staging)
+static bt_value *make_params(const char *staging, void *data)
 {
+	const struct request *request = data;
 	bt_value *params = bt_value_map_create();
 
 	if (params && !bt_value_map_insert_string_entry(params, "folder", staging) &&
@@ -282,20 +349,55 @@ static bt_value *make_params(const struct request *request, const char *staging)
 	    !bt_value_map_insert_string_entry(params, "format",
 					      is_parquet(request) ? "csv"
 								  : request->format) &&
-	    !bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)))
+	    /* Of several processes, the one that has started them shows it. */
+	    !bt_value_map_insert_bool_entry(params, "progress",
+					    !request->jobs && isatty(STDERR_FILENO)))
 		return params;
 	bt_value_put_ref(params);
 	return NULL;
 }
 
-/* Returns an exit status, or minus a signal. */
-static int export(const struct request *request, const char *staging)
+static int convert_host_folder(const char *folder, void *data)
 {
-	int ret = tap_graph_fill(request->reading.traces, request->reading.trace_count,
-				 "export", make_params(request, staging), staging);
+	const struct request *request = data;
 
-	if (!ret && is_parquet(request))
-		ret = convert(request, staging);
+	return is_parquet(request) ? convert(request, folder) : 0;
+}
+
+/* Returns an exit status, or minus a signal. */
+static int fill_each(struct request *request, char *staging)
+{
+	const struct tap_graph_each each = {
+		.sink = "export",
+		.make_params = make_params,
+		.finish = convert_host_folder,
+		.folder = staging,
+		.processes = request->jobs,
+		.shows_percent = isatty(STDERR_FILENO),
+		.data = request,
+	};
+	const int ret = tap_graph_fill_each(request->reading.traces,
+					    request->reading.trace_count, &each);
+
+	return ret ? ret : gather(staging);
+}
+
+/* Returns an exit status, or minus a signal. */
+static int fill(struct request *request, const char *staging)
+{
+	const int ret =
+		tap_graph_fill(request->reading.traces, request->reading.trace_count,
+			       "export", make_params(staging, request), staging);
+
+	return !ret && is_parquet(request) ? convert(request, staging) : ret;
+}
+
+/* Returns an exit status, or minus a signal. */
+static int export(struct request *request, char *staging)
+{
+	const int ret =
+		request->jobs ? fill_each(request, staging) : fill(request, staging);
+
 	return ret ? ret : move_all(staging, request->reading.output);
 }
 

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/by_host.h"
 #include "tools/child.h"
 #include "tools/watched.h"
 #include "tools/message.h"
@@ -30,6 +31,7 @@
 #include "tools/sending.h"
 #include "tools/snapshots.h"
 #include "tools/traces.h"
+#include "tools/workers.h"
 
 /* Directories open at once while looking for traces. */
 #define FOLDERS_OPEN 32
@@ -317,25 +319,6 @@ static int run(bt_graph *graph, const char *to)
 
 /* ---- Opening, in the child ---- */
 
-/* Bytes of the files of a trace. */
-static uint64_t size_of(const char *path)
-{
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-	uint64_t size = 0;
-
-	while (folder && (entry = readdir(folder))) {
-		struct stat status;
-
-		if (!fstatat(dirfd(folder), entry->d_name, &status, 0) &&
-		    S_ISREG(status.st_mode))
-			size += (uint64_t) status.st_size;
-	}
-	if (folder)
-		closedir(folder);
-	return size;
-}
-
 static bool open_trace(bt_graph *graph, const bt_plugin *ctf,
 		       struct tap_traces *traces, unsigned int i)
 {
@@ -343,7 +326,7 @@ static bool open_trace(bt_graph *graph, const bt_plugin *ctf,
 	struct tap_watch *watch = traces->watch;
 
 	watch->trace = i;
-	watch->size = size_of(trace->path);
+	watch->size = tap_traces_size(trace->path);
 	tap_watch_enter(watch, TAP_STAGE_OPEN);
 	trace->source = add_source(graph, ctf, traces, i);
 	tap_watch_enter(watch, TAP_STAGE_OWN);
@@ -730,13 +713,13 @@ static void join_snapshots(struct tap_traces *traces)
 /* Takes the reference of the parameters. */
 static int read_folders(char *const *folders, int count, const struct target *target)
 {
-	struct tap_traces traces = {0};
+	struct tap_traces traces = {.watch = tap_traces_make_watch()};
 	struct tap_parts parts = {0};
 	int i, ret = 0;
 
-	traces.watch = mmap(NULL, sizeof(*traces.watch), PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (!target->params || traces.watch == MAP_FAILED) {
+	if (!traces.watch)
+		return TAP_EXIT_FAILURE;
+	if (!target->params) {
 		tap_message_write("out of memory");
 		return TAP_EXIT_FAILURE;
 	}
@@ -775,6 +758,104 @@ int tap_graph_fill(char *const *folders, int count, const char *sink, bt_value *
 	const struct target target = {.sink = sink, .params = params, .filled = folder};
 
 	return read_folders(folders, count, &target);
+}
+
+/* ---- Each host by itself ---- */
+
+struct hosts {
+	struct tap_by_host by_host;
+	const struct tap_graph_each *each;
+	unsigned left_out; /* older chunks */
+};
+
+static const char *name_host(size_t number, void *data)
+{
+	const struct hosts *hosts = data;
+	const char *name = hosts->by_host.hosts.items[number].name;
+
+	return *name ? name : "the host without a name";
+}
+
+static void measure_hosts(void *data, uint64_t *done, uint64_t *all)
+{
+	const struct hosts *hosts = data;
+
+	tap_by_host_measure(&hosts->by_host, done, all);
+}
+
+/* In a process of its own. Returns an exit status, or minus a signal. */
+static int read_host(size_t number, void *data)
+{
+	const struct hosts *hosts = data;
+	const struct tap_graph_each *each = hosts->each;
+	struct tap_traces *traces = &hosts->by_host.hosts.items[number].traces;
+	struct target target = {.sink = each->sink};
+	char folder[PATH_MAX];
+	int ret = TAP_EXIT_FAILURE;
+
+	if (snprintf(folder, sizeof(folder), "%s/%zu", each->folder, number) >=
+		    (int) sizeof(folder) ||
+	    mkdir(folder, 0777)) {
+		tap_message_write("cannot write %s: %s", each->folder, strerror(errno));
+		return TAP_EXIT_FAILURE;
+	}
+	target.filled = folder;
+	target.params = each->make_params(folder, each->data);
+	if (!target.params) {
+		tap_message_write("out of memory");
+		return TAP_EXIT_FAILURE;
+	}
+	if (tap_snapshots_wants_all())
+		join_snapshots(traces);
+	ret = read_traces(traces, hosts->left_out, &target);
+	tap_traces_report(traces);
+	/* A host that cannot be read does not keep the others from being read. */
+	if (!traces->count)
+		ret = TAP_WORKERS_NOTHING;
+	if (!ret)
+		ret = each->finish(folder, each->data);
+	bt_value_put_ref(target.params);
+	tap_traces_remove_parts(traces);
+	return ret;
+}
+
+static int read_hosts(struct hosts *hosts)
+{
+	const struct tap_graph_each *each = hosts->each;
+	const struct tap_workers workers = {
+		.count = hosts->by_host.hosts.count,
+		.processes = each->processes,
+		.run = read_host,
+		.name = name_host,
+		.progress = measure_hosts,
+		.shows_percent = each->shows_percent,
+		.data = hosts,
+	};
+	const int ret = tap_workers_run(&workers);
+
+	return ret == TAP_WORKERS_NOTHING ? TAP_EXIT_USAGE : ret;
+}
+
+int tap_graph_fill_each(char *const *folders, int count, const struct tap_graph_each *each)
+{
+	struct hosts hosts = {.each = each};
+	struct tap_traces traces = {0};
+	struct tap_parts parts = {0};
+	int i, ret = 0;
+
+	for (i = 0; !ret && i < count; i++)
+		ret = find_traces(&traces, &parts, folders[i]);
+	if (!ret)
+		ret = tap_by_host_sort(&hosts.by_host, &traces);
+	if (!ret) {
+		tap_snapshots_report(&traces.snapshots);
+		hosts.left_out = parts.left_out;
+		ret = read_hosts(&hosts);
+	}
+	tap_by_host_free(&hosts.by_host);
+	tap_traces_free(&traces);
+	tap_parts_free(&parts);
+	return ret;
 }
 
 /* Whether a folder is empty; if not, reports that. */

@@ -26,6 +26,26 @@ int tap_graph_run(char *const *folders, int count, const char *sink, bt_value *p
 int tap_graph_fill(char *const *folders, int count, const char *sink, bt_value *params,
 		   const char *folder);
 
+/* How the traces of each host are read by themselves, several at a time. */
+struct tap_graph_each {
+	const char *sink;
+	/* In a host's process: the parameters of its sink, which fills the folder. */
+	bt_value *(*make_params)(const char *folder, void *data);
+	/* Then, with the full folder: returns an exit status, or minus a signal. */
+	int (*finish)(const char *folder, void *data);
+	const char *folder; /* exists; hosts get "0", "1", ... in it, in order of names */
+	unsigned int processes;
+	bool shows_percent;
+	void *data;
+};
+
+/*
+ * Likewise, each host's traces in a process of its own: what is on several hosts is not
+ * joined. A host whose traces cannot be read has an empty folder, or none.
+ */
+int tap_graph_fill_each(char *const *folders, int count,
+			const struct tap_graph_each *each);
+
 /*
  * Reads them through the filter "ccltap.timeline" into CTF traces in the folder to, which
  * must be missing or empty.

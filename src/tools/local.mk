@@ -8,6 +8,7 @@ ccltap_SOURCES = \
 	src/common/vec.h \
 	src/tools/main.c src/tools/commands.h \
 	src/tools/message.c src/tools/message.h \
+	src/tools/by_host.c src/tools/by_host.h \
 	src/tools/chunks.c src/tools/chunks.h \
 	src/tools/child.c src/tools/child.h \
 	src/tools/collect.c \
@@ -29,6 +30,7 @@ ccltap_SOURCES = \
 	src/tools/job.c src/tools/job.h \
 	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/manual.c src/tools/manual.h \
+	src/tools/metadata.c src/tools/metadata.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/pager.c src/tools/pager.h \
 	src/tools/parts.c src/tools/parts.h \
@@ -55,6 +57,7 @@ ccltap_SOURCES = \
 	src/tools/descriptor.h \
 	src/tools/terminal.c src/tools/terminal.h \
 	src/tools/user_folder.c src/tools/user_folder.h \
+	src/tools/workers.c src/tools/workers.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
 	src/tools/why_beside.c src/tools/why_beside.h \

@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Of whom the messages are, "" this process alone. */
+static char subject[256];
+
+void tap_message_set_subject(const char *name)
+{
+	snprintf(subject, sizeof(subject), "%s", name);
+}
+
 void tap_message_write(const char *format, ...)
 {
 	int saved_errno = errno;
@@ -20,7 +28,7 @@ void tap_message_write(const char *format, ...)
 	va_end(args);
 	if (length < 0)
 		goto out;
-	length = asprintf(&line, "ccltap: %s\n", text);
+	length = asprintf(&line, "ccltap: %s%s%s\n", subject, *subject ? ": " : "", text);
 	if (length < 0) {
 		line = NULL;
 		goto out;

@@ -18,4 +18,7 @@ enum tap_exit {
 /* Writes "ccltap: ", the message and a newline. Keeps errno. */
 void tap_message_write(const char *format, ...) tap_printf(1, 2);
 
+/* For a process with a part of the work: each message says first which part; "": all. */
+void tap_message_set_subject(const char *name);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/vec.h"
@@ -31,6 +32,35 @@ int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *
 	traces->list[traces->count++] = (struct tap_trace){
 		.path = path, .device = status->st_dev, .inode = status->st_ino};
 	return 0;
+}
+
+struct tap_watch *tap_traces_make_watch(void)
+{
+	void *watch = mmap(NULL, sizeof(struct tap_watch), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (watch != MAP_FAILED)
+		return watch;
+	tap_message_write("out of memory");
+	return NULL;
+}
+
+uint64_t tap_traces_size(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	uint64_t size = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		struct stat status;
+
+		if (!fstatat(dirfd(folder), entry->d_name, &status, 0) &&
+		    S_ISREG(status.st_mode))
+			size += (uint64_t) status.st_size;
+	}
+	if (folder)
+		closedir(folder);
+	return size;
 }
 
 static int link_into(const char *folder, const char *trace, const char *name)
@@ -316,6 +346,14 @@ void tap_traces_report(const struct tap_traces *traces)
 				  watch->stops[i].name, watch->stops[i].shown);
 }
 
+void tap_traces_remove_parts(struct tap_traces *traces)
+{
+	if (traces->parts)
+		nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
+	free(traces->parts);
+	traces->parts = NULL;
+}
+
 void tap_traces_free(struct tap_traces *traces)
 {
 	struct tap_damage *damage;
@@ -331,8 +369,5 @@ void tap_traces_free(struct tap_traces *traces)
 		free(damage);
 	}
 	tap_snapshots_free(&traces->snapshots);
-	if (!traces->parts)
-		return;
-	nftw(traces->parts, remove_one, FOLDERS_OPEN, FTW_DEPTH | FTW_PHYS);
-	free(traces->parts);
+	tap_traces_remove_parts(traces);
 }

@@ -58,6 +58,12 @@ struct tap_traces {
 /* Takes ownership of the path when it returns 0, else returns an errno. */
 int tap_traces_append(struct tap_traces *traces, char *path, const struct stat *status);
 
+/* Memory that a child shares, for the traces' watch; NULL after a message. */
+struct tap_watch *tap_traces_make_watch(void);
+
+/* Bytes of the files of a trace. */
+uint64_t tap_traces_size(const char *path);
+
 /* Drops the traces that the child could not open. */
 void tap_traces_drop_refused(struct tap_traces *traces);
 
@@ -69,6 +75,9 @@ bool tap_traces_blame(struct tap_traces *traces, bool is_late);
 
 /* Reports on stderr what was left out, and why. */
 void tap_traces_report(const struct tap_traces *traces);
+
+/* Removes the temporary folder; for a process that ends without freeing the rest. */
+void tap_traces_remove_parts(struct tap_traces *traces);
 
 void tap_traces_free(struct tap_traces *traces);
 

@@ -168,6 +168,85 @@ sed 's/^/# /' "$work/error"
 grep -q '^damaged_streams,,[1-9]' "$work/shortened"/loss/host=*/part-0.csv || status=1
 ok $status "a damaged trace is exported as far as it can be read"
 
+# ---- Each host by itself ----
+
+# Two hosts, in two folders, the one of which sorts after the other by one name and before it by the
+# other.
+awk -v both=/dev/null -v alpha="$work/alpha.events" -v beta="$work/beta.events" \
+	-f "$top_srcdir/tests/golden/spread.awk" "$traces/wire-rc.events"
+mkdir "$work/several"
+"$convert" events "$work/alpha.events" ctf path="$work/several/z" assume-single-trace=yes quiet=yes
+"$convert" events "$work/beta.events" ctf path="$work/several/a" assume-single-trace=yes quiet=yes
+status=0
+for jobs in 1 2 4; do
+	ccltap export --format csv --jobs "$jobs" -o "$work/jobs-$jobs" "$work/several" || status=1
+	diff -r "$work/jobs-1" "$work/jobs-$jobs" || status=1
+done
+ccltap export --format csv -j 2 -o "$work/jobs-turned" "$work/several/z" "$work/several/a" || status=1
+diff -r "$work/jobs-1" "$work/jobs-turned" || status=1
+ok $status "the tables are the same for 1, 2 and 4 processes, and in any order of hosts"
+status=0
+for host in alpha beta; do
+	ccltap export --format csv -o "$work/alone" "$work/several/$([ $host = alpha ] && echo z || echo a)" ||
+		status=1
+	cmp "$work/half-wire-rc-$host/link/host=$host/part-0.csv" \
+		"$work/jobs-1/link/host=$host/part-0.csv" || status=1
+done
+diff -r "$work/alone" "$work/jobs-1" || status=1
+[ -z "$(find "$work/jobs-1" -name '.*' -o -name '[0-9]*')" ] || status=1
+ok $status "and those that each host would have exported"
+
+status=0
+refuses 'has tables of a host of this trace already' \
+	ccltap export --format csv --jobs 2 -o "$work/jobs-1" "$work/several" || status=1
+for number in 0 -1 x 1x 99999; do
+	refuses 'needs a number of processes' \
+		ccltap export --format csv --jobs=$number -o "$work/x" "$work/several" || status=1
+done
+[ ! -e "$work/x" ] || status=1
+ok $status "what --jobs cannot do is refused"
+
+# One host is damaged: the others are exported, and somebody says so.
+cp -r "$work/several" "$work/half"
+echo nonsense >"$work/half/a/metadata"
+status=0
+ccltap export --format csv --jobs 2 -o "$work/jobs-half" "$work/half" 2>"$work/error" || status=1
+sed 's/^/# /' "$work/error"
+grep -q 'cannot read the trace .*/a: its metadata is damaged' "$work/error" || status=1
+[ "$(cd "$work/jobs-half/process" && echo *)" = host=alpha ] || status=1
+diff -r "$work/jobs-half/call" "$work/jobs-1/call" | grep -v 'Only in .*jobs-1/call: host=beta' &&
+	status=1
+cp "$work/half/a/metadata" "$work/half/z/metadata"
+got=0
+ccltap export --format csv --jobs 2 -o "$work/x" "$work/half" 2>"$work/error" || got=$?
+[ $got -eq 2 ] && [ "$(grep -c 'metadata is damaged' "$work/error")" -eq 2 ] && [ ! -e "$work/x" ] ||
+	status=1
+ok $status "a host that cannot be read is left out; if none can, nothing is written"
+
+# The process of a host is killed while it converts: DuckDB's parent is that process.
+# shellcheck disable=SC2016 # for that shell
+printf '#!/bin/sh\nkill -KILL $PPID; sleep 10\n' >"$work/duckdb"
+chmod +x "$work/duckdb"
+status=0
+CCLTAP_DUCKDB=$work/duckdb refuses 'cannot go on: the process for alpha was killed' \
+	ccltap export --jobs 1 -o "$work/x" "$work/several" || status=1
+CCLTAP_DUCKDB=$work/duckdb refuses 'the process for [a-z]* was killed' \
+	ccltap export --jobs 4 -o "$work/x" "$work/several" || status=1
+# It fails, and says which host that was.
+printf '#!/bin/sh\necho "no room" >&2\nexit 1\n' >"$work/duckdb"
+CCLTAP_DUCKDB=$work/duckdb refuses 'ccltap: alpha: duckdb failed: no room' \
+	ccltap export --jobs 1 -o "$work/x" "$work/several" || status=1
+# It ends because of a signal to the command, whose processes do so, too.
+# shellcheck disable=SC2016 # for that shell
+printf '#!/bin/sh\nkill -TERM $(ps -o ppid= -p $PPID); exec sleep 10\n' >"$work/duckdb"
+got=0
+env --default-signal=TERM CCLTAP_DUCKDB="$work/duckdb" "$top_builddir/ccltap" export --jobs 2 \
+	-o "$work/x" "$work/several" 2>"$work/error" || got=$?
+sed 's/^/# /' "$work/error"
+[ $got -eq 143 ] || status=1
+[ ! -e "$work/x" ] || status=1
+ok $status "when one of the processes dies, fails or is ended, nothing of the export is left"
+
 # A host whose name is no name of a file.
 sed 's/alpha/a%2F\/b/' "$traces/simple.events" >"$work/odd.events"
 export_events "$work/odd.events" "$work/odd"
