@@ -157,6 +157,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/tree \
 	tests/golden/traces/tree-group \
 	tests/golden/traces/tree-verbs \
+	tests/golden/traces/tree-verbs-early \
 	tests/golden/traces/two-hosts \
 	tests/golden/traces/unknown \
 	tests/golden/traces/values \

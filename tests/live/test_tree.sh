@@ -7,17 +7,14 @@ set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
-# What differs from one run to the next: times, ids, addresses, which rank is last, and whether
-# the CTS and the data of a connection's first message were over before the connection was known
-# to be NCCL's: it is from where the CTS's call returns, which the receiver's thread may do late.
+# What differs from one run to the next: times, ids, addresses, and which rank is last.
 without_times()
 {
-    sed -E -e '/^  critical path/,/^$/{/^$/!d}' -e '/ net="cts"/d' \
+    sed -E -e '/^  critical path/,/^$/{/^$/!d}' \
         -e 's/^ +[-0-9.]+( [a-z]+)? +[-0-9.]+( [a-z]+)?(  +)/\3/' \
         -e 's/ [0-9]+\.[a-z]*[0-9][.a-z0-9]*//' -e 's/, pid .*//' \
         -e 's/ (pid|wr_id|qpNum|remote_addr|rkey|sendBuff|recvBuff|buff|stream|queue_ns|net_id|request|[A-Za-z_]*_ns|SendPeerWait_known)=[^ ]*//g' \
-        -e 's/ on 0x[0-9a-f.]+/ on COMM/' "$1" |
-        sed '/ ProxyStep step=0 /{n;/ net="data-imm"/d;}'
+        -e 's/ on 0x[0-9a-f.]+/ on COMM/' "$1"
 }
 
 recorded() # NAME SETTING...

@@ -395,6 +395,16 @@ static int take_posted(void *data, const struct tap_rdma_list *list,
 
 /* ---- Ends and completions ---- */
 
+/*
+ * Whether the connection is NCCL's: a message has fit, or the service thread was asked for
+ * it.  A request may end before the CTS of its message is known.
+ */
+static bool is_nccls(struct tap_netib *netib, struct tap_net *net)
+{
+	return net->is_proved ||
+	       (!net->is_refuted && tap_net_channel(netib->context, net));
+}
+
 static void take_ended(void *data, const struct tap_generation *generation,
 		       struct tap_rdma_note *note, struct tap_fields *exit)
 {
@@ -403,16 +413,17 @@ static void take_ended(void *data, const struct tap_generation *generation,
 		[ROLE_DATA_IMM] = "data-imm", [ROLE_SIZES] = "sizes",
 		[ROLE_FLUSH] = "flush",	      [ROLE_RECEIVE] = "receive",
 	};
-	const struct tap_net *net = note->owner;
-	const struct tap_netib *netib = data;
+	struct tap_netib *netib = data;
+	struct tap_net *net = (struct tap_net *) note->owner;
 
 	/* The event of the CTS may have come after the request's. */
 	if (!note->number && note->ordinal)
 		note->number =
 			tap_net_match_number(&netib->match, generation, note->ordinal,
 					     note->role == ROLE_RECEIVE);
-	if (!net->is_proved)
+	if (!is_nccls(netib, net))
 		return;
+	know(netib, net);
 	tap_fields_add_text(exit, "net", roles[note->role]);
 	tap_fields_add_unsigned(exit, "net_id", net->id);
 	if (note->number)

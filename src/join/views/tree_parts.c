@@ -384,6 +384,29 @@ static void set_wire(struct tap_tree_part *step, enum tap_known known)
 			request->known = known;
 }
 
+static void link_request(struct tap_trees *trees, const struct tap_link_end *message,
+			 const struct tap_link_end *end, enum tap_known known)
+{
+	struct tap_tree_part *step = tap_trees_find_end(trees, message);
+	struct tap_tree_part *request = tap_trees_find_end(trees, end);
+
+	if (step && request)
+		tap_trees_put_below(trees, step, request, known);
+}
+
+/*
+ * The CTS, and the pieces of its message: those that ended before their message was known
+ * wait for this link.
+ */
+static void link_requests(struct tap_trees *trees, const struct tap_link *link)
+{
+	size_t i;
+
+	link_request(trees, &link->ends[2], &link->ends[0], link->known);
+	for (i = 3; i < link->count; i++)
+		link_request(trees, &link->ends[1], &link->ends[i], link->known);
+}
+
 /* Ends of one message know each other. */
 static void link_message(struct tap_trees *trees, const struct tap_link *link,
 			 size_t first)
@@ -432,6 +455,7 @@ int tap_trees_link(struct tap_trees *trees, const struct tap_link *link)
 		return link_kernel(trees, link);
 	case TAP_LINK_CTS_MESSAGE:
 		link_message(trees, link, 1);
+		link_requests(trees, link);
 		return 0;
 	case TAP_LINK_SOCKET_MESSAGE:
 		link_message(trees, link, 0);
