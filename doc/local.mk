@@ -59,4 +59,5 @@ EXTRA_DIST += \
 	doc/decisions/0017-messages-that-a-rank-posts-for-others.md \
 	doc/decisions/0018-perfetto-traces-are-encoded-by-ourselves.md \
 	doc/decisions/0019-tables-are-csv-that-duckdb-makes-parquet.md \
-	doc/decisions/0020-the-page-is-a-template-with-data.md
+	doc/decisions/0020-the-page-is-a-template-with-data.md \
+	doc/decisions/0021-connections-without-decoding.md

@@ -249,9 +249,10 @@ CONNECTION(connection_rank, tap_export_not_negative(at->rank))
 CONNECTION(connection_peer_rank, tap_export_not_negative(at->peer_rank))
 CONNECTION(connection_channel, tap_export_not_negative(at->channel))
 CONNECTION(connection_index, tap_export_not_negative(at->index))
-CONNECTION(connection_known, tap_export_text(at->channel >= 0 || at->peer_rank >= 0
-						     ? tap_known_name(at->known)
-						     : NULL))
+CONNECTION(connection_known,
+	   tap_export_text(at->channel >= 0 || at->peer_rank >= 0 || at->index >= 0
+				   ? tap_known_name(at->known)
+				   : NULL))
 CONNECTION(connection_messages, tap_export_number((int64_t) at->messages))
 
 static const struct tap_export_column connection_columns[] = {

@@ -517,6 +517,16 @@ int tap_attribution_unknown(struct tap_attribution *attribution,
 				     attribution->context->last_ns);
 }
 
+enum tap_series tap_attribution_series(const struct tap_attribution *attribution,
+				       const struct tap_process *process, uint64_t net_id)
+{
+	const struct tap_net_route *route =
+		tap_table_find(&attribution->routes.by_receiver, process->number, net_id);
+
+	/* Where several ranks share a connection, it is not for collectives. */
+	return route && !route->other ? route->order.series : TAP_SERIES_UNKNOWN;
+}
+
 /* ---- The layer ---- */
 
 static int span_begun(void *state, struct tap_span *span, const struct tap_event *event)

@@ -30,6 +30,13 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 /* Takes the launch of a graph that repeats operations, before any that is later. */
 int tap_attribution_graph(struct tap_attribution *attribution,
 			  const struct tap_graph_launch *launch);
+/*
+ * Of which operations the messages of a connection are, by its receiving end: what NCCL
+ * says, or else their times.
+ */
+enum tap_series tap_attribution_series(const struct tap_attribution *attribution,
+				       const struct tap_process *process,
+				       uint64_t net_id);
 /* From now on a graph may repeat in this process what is not known. */
 int tap_attribution_unknown(struct tap_attribution *attribution,
 			    const struct tap_process *process);

@@ -8,6 +8,7 @@
 #include "common/vec.h"
 #include "join/model/comm.h"
 #include "join/model/process.h"
+#include "join/nccl/attribution.h"
 #include "join/nccl/connection_order.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
@@ -26,6 +27,7 @@
 /* What a process was seen to ask NCCL for. */
 struct process {
 	uint64_t channels;	    /* most of a kernel of collectives */
+	uint64_t transfer_channels; /* likewise, of sends and receives */
 	bool has_transfers;	    /* it sends and receives, too */
 	bool has_begun;		    /* it has asked for an operation */
 	bool begins_with_transfers; /* in its first operation, or that one's group */
@@ -89,7 +91,7 @@ static int span_ended(void *state, struct tap_span *span)
 {
 	struct connections *connections = state;
 	const char *kind, *function;
-	uint64_t grid = 0;
+	uint64_t grid = 0, *most;
 	struct process *own;
 
 	if (span->name->is_nccl)
@@ -98,15 +100,15 @@ static int span_ended(void *state, struct tap_span *span)
 		return 0;
 	kind = tap_fields_get_string(&span->entry, "kernel_kind");
 	function = tap_fields_get_string(&span->entry, "function");
-	if (!kind || strcmp(kind, "collective") || !function ||
-	    strstr(function, "SendRecv"))
+	if (!kind || strcmp(kind, "collective") || !function)
 		return 0;
 	own = process_of(connections, span->process);
 	if (!own)
 		return -ENOMEM;
+	most = strstr(function, "SendRecv") ? &own->transfer_channels : &own->channels;
 	tap_call_get(span->name->row, TAP_ROLE_GRID, &span->entry, &grid);
-	if (grid > own->channels)
-		own->channels = grid;
+	if (grid > *most)
+		*most = grid;
 	own->has_trees |= strstr(function, "_TREE_") != NULL;
 	return 0;
 }
@@ -147,6 +149,7 @@ static struct tap_connection_end *add_end(struct connections *connections,
 		return NULL;
 	own = tap_table_find(&connections->processes, process->number, 0);
 	end->channels = own ? own->channels : 0;
+	end->transfer_channels = own ? own->transfer_channels : 0;
 	end->use = use_of(own);
 	end->tid = tid;
 	end->about = (struct tap_nccl_connection){.process = process,
@@ -306,12 +309,19 @@ static int add_others(struct connections *connections,
 	return 0;
 }
 
-/* The rank that the peer's process has in the communicator; -1: not known, or several. */
-static int64_t rank_in(const struct tap_member *member, const struct tap_process *process)
+/*
+ * The rank that the peer has in the communicator: the one whose threads serve its end, or
+ * its process's; -1: not known, or several.
+ */
+static int64_t peer_rank(const struct tap_member *member,
+			 const struct tap_connection_end *other,
+			 const struct tap_process *process)
 {
-	const struct tap_member *one;
+	const struct tap_member *one, *served = other ? other->about.member : NULL;
 	int64_t rank = -1;
 
+	if (member && served && tap_member_comm(member) == tap_member_comm(served))
+		return served->rank;
 	for (one = member ? tap_member_comm(member)->members : NULL; one;
 	     one = one->next) {
 		if (one->process != process)
@@ -337,6 +347,26 @@ static void name_others(struct tap_connection_end *end)
 		is ? is->rank : -1;
 }
 
+/* What the messages of an end show of its use. */
+static void find_use(const struct connections *connections,
+		     struct tap_connection_end *end)
+{
+	const struct tap_connection_end *receiver = end->about.is_send ? end->other : end;
+	enum tap_series series = TAP_SERIES_UNKNOWN;
+
+	if (receiver && receiver->about.net_id)
+		series = tap_attribution_series(tap_context_state(connections->context,
+								  &tap_attribution_layer),
+						receiver->about.process,
+						receiver->about.net_id);
+	if (series == TAP_SERIES_COLLECTIVES)
+		end->use = TAP_CONNECTION_COLLECTIVES;
+	if (series == TAP_SERIES_MESSAGES)
+		end->use = TAP_CONNECTION_TRANSFERS;
+	if (series)
+		end->about.index = end->use == TAP_CONNECTION_TRANSFERS;
+}
+
 static void complete(struct connections *connections)
 {
 	size_t i;
@@ -351,7 +381,9 @@ static void complete(struct connections *connections)
 		if (end->about.channel >= 0)
 			continue;
 		end->about.known = TAP_KNOWN_INFERRED;
-		end->about.peer_rank = rank_in(end->about.member, end->about.peer);
+		find_use(connections, end);
+		end->about.peer_rank =
+			peer_rank(end->about.member, end->other, end->about.peer);
 		if (end->about.member)
 			end->about.rank = end->about.member->rank;
 		name_others(end);

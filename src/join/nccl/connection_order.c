@@ -9,6 +9,8 @@
 
 #include "join/nccl/net_client.h"
 
+#define CHANNELS_MAX 64
+
 /* ---- Groups ---- */
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -89,6 +91,11 @@ struct place {
 	bool is_doubtful;
 };
 
+static bool is_sure(enum tap_connection_use use)
+{
+	return use == TAP_CONNECTION_COLLECTIVES || use == TAP_CONNECTION_TRANSFERS;
+}
+
 static struct place place_of(const struct tap_connection_end *end)
 {
 	struct place place = {0};
@@ -98,6 +105,8 @@ static struct place place_of(const struct tap_connection_end *end)
 		const struct tap_connection_end *one = end->group[i];
 		const bool is_before = one->ordinal && one->ordinal < end->ordinal;
 
+		if (one->use != end->use && is_sure(one->use) && is_sure(end->use))
+			continue;
 		if (one->is_used && one->use == end->use)
 			place.used++;
 		else
@@ -107,16 +116,31 @@ static struct place place_of(const struct tap_connection_end *end)
 	return place;
 }
 
+/* The channels that NCCL has for sends and receives. */
+static uint64_t transfer_channels(const struct tap_connection_end *end)
+{
+	uint64_t channels = 1;
+
+	while (channels < end->channels && channels < CHANNELS_MAX)
+		channels *= 2;
+	return channels > end->transfer_channels ? channels : end->transfer_channels;
+}
+
 /* Why the place at one end says nothing, or TAP_WHY_NONE. */
 static enum tap_why doubt(const struct tap_connection_end *end, const struct place *place)
 {
 	if (end->tid < 0)
 		return TAP_WHY_BEFORE;
-	if (end->may_be_others || place->is_doubtful || end->has_trees ||
-	    end->use == TAP_CONNECTION_ANY)
+	if (end->may_be_others || place->is_doubtful || end->use == TAP_CONNECTION_ANY)
 		return TAP_WHY_AMBIGUOUS;
 	if (!end->channels)
 		return TAP_WHY_NOT_RECORDED;
+	/* A peer may have some of the channels alone. */
+	if (end->use == TAP_CONNECTION_TRANSFERS)
+		return place->used == transfer_channels(end) ? TAP_WHY_NONE
+							     : TAP_WHY_AMBIGUOUS;
+	if (end->has_trees)
+		return TAP_WHY_AMBIGUOUS;
 	/* Other peers have the other channels; or this is no channel each. */
 	if (place->used < end->channels)
 		return TAP_WHY_AMBIGUOUS;
@@ -149,7 +173,7 @@ static void infer(struct tap_connection_end *end)
 	if (end->about.why)
 		return;
 	end->about.channel = (int64_t) from.before;
-	end->about.index = 0;
+	end->about.index = end->use == TAP_CONNECTION_TRANSFERS;
 	end->about.known = TAP_KNOWN_INFERRED;
 }
 

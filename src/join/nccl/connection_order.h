@@ -3,10 +3,12 @@
  * Which channel a connection is for, by the order in which the sender connects: NCCL does
  * so in the order of channels (NCCL 2.28.9, transport.cc: ncclTransportP2pSetup), so the
  * k-th connection of collectives to a peer is of channel k, if the peer is on all
- * channels.  The receiver accepts in any order.
+ * channels.  The receiver accepts in any order.  For sends and receives NCCL rounds the
+ * number of channels up to a power of two, and divides them among peers (graph/paths.cc:
+ * ncclTopoComputeP2pChannels): those of a peer are in the same order where it has all.
  *
  * Hides when that is believed: no event is missing, no kernel uses a tree, and at both
- * ends as many are used for collectives as NCCL's kernels have channels.
+ * ends as many are used as NCCL's kernels have channels.
  */
 #ifndef TAP_JOIN_NCCL_CONNECTION_ORDER_H
 #define TAP_JOIN_NCCL_CONNECTION_ORDER_H
@@ -23,13 +25,14 @@ enum tap_connection_use {
 	TAP_CONNECTION_COLLECTIVES,
 	/* Those for collectives were made first, and others for sends and receives. */
 	TAP_CONNECTION_FIRST,
+	TAP_CONNECTION_TRANSFERS, /* sends and receives */
 };
 
 /* What one end shows of its use. */
 struct tap_connection_end {
 	struct tap_nccl_connection about;
 	const uint64_t *messages; /* that are whole, or NULL */
-	int64_t tid; /* of the thread that made it, -1 unknown */
+	int64_t tid;		  /* of the thread that made it, -1 unknown */
 	/* Of a sender: when it connected, among the process's of this transport; 0
 	 * unknown */
 	uint64_t ordinal;
@@ -41,8 +44,9 @@ struct tap_connection_end {
 	bool may_be_others;
 	bool is_used;
 	enum tap_connection_use use;
-	bool has_trees;	   /* which are connected by themselves, not on all channels */
-	uint64_t channels; /* of the kernels of collectives in the process; 0 unknown */
+	bool has_trees; /* which are connected by themselves, not on all channels */
+	/* Of the kernels in the process, of collectives and others; 0 unknown. */
+	uint64_t channels, transfer_channels;
 	struct tap_connection_end *other; /* NULL unknown */
 	/* Of connection_order.c: those of the same thread, direction and other thread. */
 	struct tap_connection_end *const *group;

@@ -544,7 +544,8 @@ static int write_connection(void *data, const struct tap_nccl_connection *connec
 	const struct tap_member *member = connection->member;
 	struct jsonl *jsonl = data;
 	struct tap_json *json = &jsonl->json;
-	const bool is_known = connection->channel >= 0 || connection->peer_rank >= 0;
+	const bool is_known = connection->channel >= 0 || connection->peer_rank >= 0 ||
+			      connection->index >= 0;
 	int ret;
 
 	ret = start_line(jsonl, "connection");
