@@ -404,6 +404,19 @@ static bool is_ordered(const struct tap_attribution *attribution,
 	       !are_hidden(attribution, route, INT64_MAX, INT64_MAX);
 }
 
+/* Leaves out what may be of another rank after all. */
+static void leave_guesses(struct tap_attribution *attribution,
+			  struct tap_net_route *route)
+{
+	struct tap_routed_message *message, *after;
+
+	for (message = route->messages.first; message; message = after) {
+		after = message->of_route.after;
+		if (message->is_guess)
+			leave_out(attribution, route, message, TAP_WHY_AMBIGUOUS);
+	}
+}
+
 /* All of them, in their order. */
 static int try_route(struct tap_attribution *attribution, struct tap_net_route *route,
 		     bool is_last)
@@ -412,6 +425,8 @@ static int try_route(struct tap_attribution *attribution, struct tap_net_route *
 	int ret;
 
 	route->order.fresh = 0;
+	if (route->is_part)
+		leave_guesses(attribution, route);
 	ret = tap_net_route_refresh(&attribution->routes, route, &has_changed);
 	if (!ret && has_changed)
 		ret = note_route(attribution, route);

@@ -169,12 +169,22 @@ struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
 	return find(&clients->sockets, process, socket);
 }
 
+bool tap_net_client_receives(const struct tap_net_client *client)
+{
+	const struct tap_net_client *other;
+
+	for (other = client->service->clients; other; other = other->next)
+		if (other->is_first && other->receives)
+			return other == client;
+	return client->receives;
+}
+
 bool tap_net_client_is_own(const struct tap_net_client *client)
 {
 	const struct tap_net_client *other;
 
 	if (client->receives || !client->is_first)
-		return client->receives;
+		return tap_net_client_receives(client);
 	for (other = client->service->clients; other; other = other->next)
 		if (other->receives)
 			return false;

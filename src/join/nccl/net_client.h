@@ -58,6 +58,13 @@ struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
 					 const struct tap_process *process,
 					 uint64_t socket);
 
+/*
+ * Whether the thread receives for the client.  It answers who shares another one's
+ * connection without a socket of its own, and may have used one that it has accepted last:
+ * where it receives for who connected first, it does so for no other.
+ */
+bool tap_net_client_receives(const struct tap_net_client *client);
+
 /* Whether the client is the rank that the service thread was made for. */
 bool tap_net_client_is_own(const struct tap_net_client *client);
 

@@ -115,7 +115,7 @@ static bool may_send(const struct tap_net_routes *routes,
 		if (client->rank >= 0)
 			return (is_own && is_made_for(routes, client->rank, member)) ||
 			       (is_guest && top->rank == client->rank);
-		if (client->receives)
+		if (tap_net_client_receives(client))
 			return is_own;
 		*ret_made_for = top;
 		return top && tap_net_client_may_be(client, top) &&
@@ -466,6 +466,7 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 	*added = (struct tap_routed_message){.route = route,
 					     .number = message->number,
 					     .requests = message->requests,
+					     .is_guess = message->is_guess,
 					     .bytes = message->bytes,
 					     .largest = message->largest,
 					     .send = message->send->work,

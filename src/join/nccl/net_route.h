@@ -39,6 +39,7 @@ struct tap_net_passed {
 	bool is_shared;	 /* several ranks send over the connection, by one of them */
 	struct tap_net_client *client; /* that the sender posted it for; NULL unknown */
 	bool is_makers;		       /* the connection was made for this client */
+	bool is_guess; /* it is not this client's where another one sends, too */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
 
@@ -52,6 +53,7 @@ struct tap_routed_message {
 	struct tap_net_route *route;
 	uint64_t number, bytes, largest;
 	unsigned int requests; /* from its number on */
+	bool is_guess;	       /* as in tap_net_passed */
 	struct tap_work send, receive;
 	const struct tap_name *send_name, *receive_name;
 	struct tap_message_facts facts; /* of this message alone */

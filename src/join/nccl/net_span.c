@@ -8,6 +8,7 @@
 #include "join/nccl/attribution.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
+#include "join/nccl/net_guest.h"
 #include "join/nccl/net_region.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
@@ -29,9 +30,9 @@ static const struct tap_net_channel *find_channel(const struct tap_context *cont
 	const struct tap_net_channel *own =
 		tap_net_channel_of(channels, net->process, net->key);
 	const struct tap_net_channel *others =
-		net->peer ? tap_net_channel_of(channels, net->peer->process,
-					       net->peer->key)
-			  : NULL;
+		net->peer
+			? tap_net_channel_of(channels, net->peer->process, net->peer->key)
+			: NULL;
 
 	if (!own || !others)
 		return tap_loss_is_none(&context->loss) ? own : NULL;
@@ -263,6 +264,29 @@ static bool is_shared(const struct tap_context *context,
 					 channel);
 }
 
+/*
+ * Whether several ranks may send over the connection where nobody says that: one that has
+ * buffers of its own is for collectives, and for one rank.
+ */
+static bool may_be_shared(const struct tap_context *context,
+			  const struct tap_net_message *message)
+{
+	return !message->from->has_buffer && !tap_net_channel(context, message->from) &&
+	       tap_net_guests_are_there(tap_context_state(context, &tap_net_guests_layer),
+					message->from->process, INT64_MIN);
+}
+
+/* Whether another one than who asked for the connection has sent over it. */
+static bool has_others(const struct tap_net *to, const struct tap_net_client *maker)
+{
+	size_t i;
+
+	for (i = 0; i < to->shares.all.count; i++)
+		if (to->shares.all.items[i].client != maker)
+			return true;
+	return false;
+}
+
 /* Who asked for the connection first; others may use it, too. */
 static struct tap_net_client *maker_of(const struct tap_context *context,
 				       const struct tap_net *from)
@@ -309,6 +333,8 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 	}
 	maker = maker_of(context, message->from);
 	if (!message->part_count) {
+		added.is_guess = may_be_shared(context, message);
+		added.is_shared |= added.is_guess && has_others(message->to, maker);
 		/* Only memory tells whose it is where several may use the connection. */
 		if (!added.is_grouped && !added.is_shared)
 			added.client = maker;
