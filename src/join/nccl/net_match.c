@@ -135,6 +135,7 @@ static int attach(const struct tap_net_match *match, struct tap_net_message *mes
 	tap_net_message_count_posted(message, piece);
 	if (message->posted == 1 && tap_net_span_send(match->context, message, piece))
 		return -ENOMEM;
+	piece->is_early = piece->is_sent;
 	if (piece->is_sent)
 		tap_net_message_count_sent(message, piece);
 	ret = tap_net_span_begin(match->context, message);

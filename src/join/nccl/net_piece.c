@@ -105,6 +105,7 @@ void tap_net_piece_fill(struct tap_net_piece *piece, const struct tap_rdma_list 
 	piece->end_ns = list->end_ns;
 	piece->tid = list->tid;
 	piece->seq = list->seq + list->count - 1;
+	piece->listed = (unsigned int) list->count;
 	piece->wr_id = last->wr_id;
 	piece->imm_data = (uint32_t) last->imm_data;
 	piece->is_concurrent = list->is_concurrent;
@@ -124,6 +125,7 @@ static void take_over(struct tap_net_piece *piece, const struct tap_net_piece *h
 	piece->end_ns = held->end_ns;
 	piece->tid = held->tid;
 	piece->seq = held->seq;
+	piece->listed = held->listed;
 	piece->wr_id = held->wr_id;
 	piece->imm_data = held->imm_data;
 	piece->is_concurrent = held->is_concurrent;

@@ -31,6 +31,7 @@ struct tap_net_piece {
 	uint64_t wr_id;
 	uint32_t imm_data, received_imm;
 	unsigned int requests;
+	unsigned int listed; /* work requests, of which seq is the last */
 	uint64_t lengths[TAP_NET_REQUESTS_MAX];
 	uint64_t addresses[TAP_NET_REQUESTS_MAX]; /* remote */
 	uint64_t sources[TAP_NET_REQUESTS_MAX];	  /* at the sender */
@@ -38,6 +39,7 @@ struct tap_net_piece {
 	uint64_t status;
 	bool is_sent, is_received, is_concurrent;
 	bool has_sizes; /* of its requests, in the last request */
+	bool is_early;	/* it was sent before its message was known */
 };
 
 struct tap_net_pieces {

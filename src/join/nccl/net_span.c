@@ -15,6 +15,9 @@
 
 #include <errno.h>
 
+/* A CTS, both ends of its message, and requests. */
+#define ENDS_MAX (3 + 2 * TAP_NET_PIECES_MAX)
+
 struct tap_work tap_net_work(const struct tap_net *net, enum tap_work_kind kind,
 			     uint64_t number)
 {
@@ -173,22 +176,42 @@ static enum tap_why doubt(const struct tap_qps *qps,
 	return TAP_WHY_NONE;
 }
 
+/*
+ * Names the requests of a piece: the last one, which stands for all; where they had ended
+ * before, so that they do not say of which message they are, each.
+ */
+static void add_requests(const struct tap_net_message *message,
+			 const struct tap_net_piece *piece, const struct tap_name *name,
+			 struct tap_link *link, struct tap_link_end *ends)
+{
+	uint64_t left = piece->is_early ? piece->listed : 1;
+
+	for (; left && link->count < ENDS_MAX; left--)
+		ends[link->count++] = (struct tap_link_end){
+			.process = message->from->process,
+			.name = name,
+			.work = tap_generation_work(piece->sender, TAP_WORK_SEND,
+						    piece->seq - (left - 1)),
+			.rank = -1};
+}
+
 static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 		     const struct tap_net_message *message, const struct tap_span *send,
 		     const struct tap_span *receive)
 {
 	const enum tap_why why = doubt(qps, message);
 	const struct tap_net_piece *piece;
-	struct tap_link_end ends[3 + TAP_NET_PIECES_MAX] = {
-		{.process = message->to->process, .work = message->cts, .rank = -1},
-		{.process = message->from->process,
-		 .name = send->name,
-		 .work = send->work,
-		 .rank = -1},
-		{.process = message->to->process,
-		 .name = receive->name,
-		 .work = receive->work,
-		 .rank = -1}};
+	struct tap_link_end ends[ENDS_MAX] = {{.process = message->to->process,
+					       .work = message->cts,
+					       .rank = -1},
+					      {.process = message->from->process,
+					       .name = send->name,
+					       .work = send->work,
+					       .rank = -1},
+					      {.process = message->to->process,
+					       .name = receive->name,
+					       .work = receive->work,
+					       .rank = -1}};
 	struct tap_link link = {.kind = TAP_LINK_CTS_MESSAGE,
 				.known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
 				.why = why,
@@ -204,15 +227,8 @@ static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 	if (!why && message->to->is_preposted)
 		link.known = TAP_KNOWN_DECODED;
 	ends[0].name = tap_names_get(&context->names, "verbs", 5, "RDMA_WRITE", 10);
-	for (piece = message->pieces.first; piece && link.count < 3 + TAP_NET_PIECES_MAX;
-	     piece = piece->of_message.after)
-		ends[link.count++] =
-			(struct tap_link_end){.process = message->from->process,
-					      .name = send->name,
-					      .work = tap_generation_work(piece->sender,
-									  TAP_WORK_SEND,
-									  piece->seq),
-					      .rank = -1};
+	for (piece = message->pieces.first; piece; piece = piece->of_message.after)
+		add_requests(message, piece, send->name, &link, ends);
 	tap_count_match(context, TAP_MATCH_CTS_MESSAGE, link.known, why);
 	return tap_emit_link(context, &link);
 }
