@@ -590,10 +590,11 @@ static void add_uncertainty(struct tap_json *json, const struct tap_link *link)
 static void add_served(struct tap_json *json, const struct tap_link *link)
 {
 	tap_json_key(json, "comm_key", tap_link_comm_key(link));
-	if (link->op_number)
+	if (link->op_number) {
 		tap_json_unsigned(json, "op_number", link->op_number);
-	tap_link_add_op_key(&json->text, link);
-	tap_json_text(json, "op_key");
+		tap_link_add_op_key(&json->text, link);
+		tap_json_text(json, "op_key");
+	}
 	tap_json_unsigned(json, "bytes", link->bytes);
 	tap_json_not_negative(json, "channel", link->channel);
 	tap_json_not_negative(json, "step", link->step);
