@@ -60,4 +60,5 @@ EXTRA_DIST += \
 	doc/decisions/0018-perfetto-traces-are-encoded-by-ourselves.md \
 	doc/decisions/0019-tables-are-csv-that-duckdb-makes-parquet.md \
 	doc/decisions/0020-the-page-is-a-template-with-data.md \
-	doc/decisions/0021-connections-without-decoding.md
+	doc/decisions/0021-connections-without-decoding.md \
+	doc/decisions/0022-many-hosts-are-exported-one-by-one.md

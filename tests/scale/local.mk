@@ -7,4 +7,4 @@ tests_scale_multiply_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_scale_multiply_LDADD = $(BABELTRACE2_LIBS)
 
 TESTS += tests/scale/test_scale.sh
-EXTRA_DIST += tests/scale/test_scale.sh
+EXTRA_DIST += tests/scale/test_scale.sh tests/scale/unfinished.py tests/scale/memory.py

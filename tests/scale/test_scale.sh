@@ -83,7 +83,7 @@ if [ -n "$CCLTAP_DUCKDB" ]; then
         "$("$ccltap" query --format csv --sql 'SELECT count(*) FROM request' "$work/parquet" |
             tail -n 1)"
     # A link that one side has lost is found to be missing.
-    sed -i '0,/,send,/{/,send,/d}' "$work/jobs-1/link/host=node0001/part-0.csv"
+    sed -i '0,/send-receive/{/send-receive/d}' "$work/jobs-1/link/host=node0001/part-0.csv"
     "$ccltap" query --format csv links "$work/jobs-1" | sort >"$work/links-alone"
     status=0
     cmp -s "$work/links-joined" "$work/links-alone" && status=1
@@ -91,5 +91,27 @@ if [ -n "$CCLTAP_DUCKDB" ]; then
 else
     skip "no program duckdb" "the links of 8 hosts"
 fi
+
+# ---- What never completes ----
+
+# Of a hundred requests one has no completion, of as many operations one has one rank alone, whose
+# call does not return.
+for rounds in 4000 20000; do
+    python3 "$top_srcdir/tests/scale/unfinished.py" $rounds >"$work/events"
+    "$top_builddir/tests/golden/convert" events "$work/events" ctf path="$work/never-$rounds" \
+        assume-single-trace=yes quiet=yes
+done
+"$ccltap" check "$work/never-20000" >"$work/check" || true
+check "what never completes is counted" grep -q 'completion-missing 398$' "$work/check"
+for verb in report check why 'timeline --format jsonl'; do
+    # shellcheck disable=SC2086 # several words
+    short=$(python3 "$top_srcdir/tests/scale/memory.py" "$ccltap" $verb "$work/never-4000")
+    # shellcheck disable=SC2086 # several words
+    long=$(python3 "$top_srcdir/tests/scale/memory.py" "$ccltap" $verb "$work/never-20000")
+    echo "# $verb: $short KiB, $long KiB"
+    check "$verb has a limit of 64 MB" test "$long" -lt $((64 * 1024))
+    check "$verb takes no more than 8 MB more for a trace of five times the length" \
+        test "$long" -lt $((short + 8 * 1024))
+done
 
 tap_done
