@@ -17,15 +17,24 @@ if ! unshare --mount --uts true 2>/dev/null; then
     exit 0
 fi
 
-# A ring, so that hosts send each other what the first rank and the last did; many packets.
-# shellcheck disable=SC2016 # for that shell
-run 0 "4 ranks of a host are recorded" env NCCL_ALGO=ring SOFTVERBS_FABRIC="scale.$$" \
-    unshare --mount --uts --fork sh -c '
-    hostname node0000 && mount -t tmpfs none /var/run/lttng && exec "$@"' named \
-    "$top_srcdir/scripts/daemon" "$ccltap" record -b 64K -o "$work/one" -- \
-    env LD_LIBRARY_PATH="$top_builddir/tests/doubles/verbs:$top_builddir/tests/doubles/cupti" \
-    "$top_builddir/examples/allreduce" -n 4 -i 20 -c 10000
-template=$(dirname "$(find "$work/one" -name metadata)")
+# record_host FOLDER RANKS ROUNDS [OPTION]...: sets template. A ring, so that hosts send each other
+# what the first rank and the last did.
+record_host()
+{
+    folder=$1 ranks=$2 rounds=$3
+    shift 3
+    # shellcheck disable=SC2016 # for that shell
+    run 0 "$ranks ranks of a host are recorded" env NCCL_ALGO=ring SOFTVERBS_FABRIC="scale.$$" \
+        unshare --mount --uts --fork sh -c '
+        hostname node0000 && mount -t tmpfs none /var/run/lttng && exec "$@"' named \
+        "$top_srcdir/scripts/daemon" "$ccltap" record "$@" -o "$folder" -- env \
+        LD_LIBRARY_PATH="$top_builddir/tests/doubles/verbs:$top_builddir/tests/doubles/cupti" \
+        "$top_builddir/examples/allreduce" -n "$ranks" -i "$rounds" -c 10000
+    template=$(dirname "$(find "$folder" -name metadata)")
+}
+
+# Many packets.
+record_host "$work/one" 4 20 -b 64K
 
 # The value of a key in the tables of a report, or how many there are.
 asked() # PYTHON FILE
@@ -113,5 +122,29 @@ for verb in report check why 'timeline --format jsonl'; do
     check "$verb takes no more than 8 MB more for a trace of five times the length" \
         test "$long" -lt $((short + 8 * 1024))
 done
+
+# ---- As many as asked for ----
+
+if [ -n "${SCALE_HOSTS-}" ] && [ -n "$CCLTAP_DUCKDB" ]; then
+    record_host "$work/template" "${SCALE_RANKS-8}" "${SCALE_ROUNDS-200}"
+    "$multiply" --seed=3 --skew=1000000000 --wrong=$((SCALE_HOSTS / 2)) --failed=0 \
+        --cut=$((SCALE_HOSTS - 1)) "$template" "$work/many" "$SCALE_HOSTS" | sed 's/^/# /'
+    du -sm "$work/many" | sed 's/^/# MB of CTF: /; s/\t.*//'
+    begun=$(date +%s)
+    check "$SCALE_HOSTS hosts are exported" \
+        "$ccltap" export --jobs "$(nproc)" -o "$work/tables" "$work/many"
+    echo "# in $(($(date +%s) - begun)) s; MB of Parquet: $(du -sm "$work/tables" | cut -f1)"
+    begun=$(date +%s%N)
+    memory=$(python3 "$top_srcdir/tests/scale/memory.py" \
+        "$ccltap" query --format csv last-ranks "$work/tables")
+    echo "# last-ranks: $((($(date +%s%N) - begun) / 1000000)) ms, $memory KiB"
+    check "last-ranks has a limit of 2 GB" test "$memory" -lt $((2 * 1024 * 1024))
+    same "every rank is in the tables" $((SCALE_HOSTS * ${SCALE_RANKS-8})) \
+        "$("$ccltap" query --format csv --sql 'SELECT count(DISTINCT rank) FROM communicator' \
+            "$work/tables" | tail -n 1)"
+    same "mismatch has the rank that is wrong" 1 \
+        "$("$ccltap" query --format csv mismatch "$work/tables" | cut -d, -f2- |
+            grep -c ',size,.*,1,')"
+fi
 
 tap_done
