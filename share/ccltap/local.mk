@@ -2,7 +2,9 @@
 # What other tools read.
 
 tracecompassdir = $(datadir)/ccltap/tracecompass
-dist_tracecompass_DATA = share/ccltap/tracecompass/ccltap.xml
+dist_tracecompass_DATA = \
+	share/ccltap/tracecompass/ccltap.xml \
+	share/ccltap/tracecompass/ccltap-raw.xml
 
 # The questions of "ccltap query", which run on other engines, too.
 sqldir = $(datadir)/ccltap/sql

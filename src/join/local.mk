@@ -189,6 +189,10 @@ src_join_libjoin_la_SOURCES = \
 	src/join/report/times.c src/join/report/times.h \
 	src/join/report/why.c \
 	src/join/views/derived.c src/join/views/derived.h \
+	src/join/views/derived_mark.h \
+	src/join/views/derived_place.c src/join/views/derived_place.h \
+	src/join/views/derived_queue.c src/join/views/derived_queue.h \
+	src/join/views/derived_subject.c src/join/views/derived_subject.h \
 	src/join/views/filtered.c src/join/views/filtered.h \
 	src/join/views/filters.c src/join/views/filters.h \
 	src/join/views/fold.c src/join/views/fold.h \

@@ -18,13 +18,14 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE, KEY_FINDING };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE, KEY_FINDING, KEY_LINKS };
 
 struct request {
 	const char *format;
 	bool absolute;
 	bool all;
 	bool tree;
+	bool links;
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
 	struct tap_focus focus;
@@ -45,6 +46,9 @@ static const struct argp_option options[] = {
 	 "text: a line for each polling call, as ncclCommGetAsyncError", 0},
 	{"tree", KEY_TREE, NULL, 0,
 	 "text, jsonl: each operation of all ranks as one tree, with its critical path",
+	 0},
+	{"links", KEY_LINKS, NULL, 0,
+	 "ctf: the links between spans, too, which a plug-in of Trace Compass draws as arrows",
 	 0},
 	{"finding", KEY_FINDING, "N", 0,
 	 "the ranks at fault in the Nth finding of \"ccltap why\", and its interval, alone", 0},
@@ -78,6 +82,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TREE:
 		request->tree = true;
+		return 0;
+	case KEY_LINKS:
+		request->links = true;
 		return 0;
 	case KEY_FINDING:
 		request->focus.finding = arg;
@@ -150,6 +157,7 @@ static int write_traces(const struct request *request)
 	if (params &&
 	    (bt_value_map_insert_bool_entry(params, "loss", BT_TRUE) ||
 	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO)) ||
+	     bt_value_map_insert_bool_entry(params, "links", request->links) ||
 	     !tap_filters_add_params(&request->filters, params)))
 		BT_VALUE_PUT_REF_AND_RESET(params);
 	return tap_graph_write(request->reading.traces, request->reading.trace_count,
@@ -164,6 +172,10 @@ static bool is_sensible(const struct request *request)
 	if (request->focus.finding && tap_filters_have_focus(&request->filters)) {
 		tap_message_write("--finding chooses ranks and times: it has no --rank, "
 				  "--begin or --end");
+		return false;
+	}
+	if (request->links && strcmp(request->format, "ctf") != 0) {
+		tap_message_write("--links is for format ctf: the other formats have them");
 		return false;
 	}
 	if (is_perfetto && (request->absolute || request->all || request->tree ||

@@ -43,7 +43,7 @@ derive() # NAME: makes the trace, its jsonl, and the trace of its calls
     "$top_builddir/tests/golden/convert" events "$traces/$1.events" ctf path="$work/$1" \
         quiet=yes &&
         ccltap timeline --format jsonl -o "$work/$1.jsonl" "$work/$1" &&
-        ccltap timeline --format ctf -o "$work/$1.out" "$work/$1" 2>"$work/$1.err"
+        ccltap timeline --format ctf --links -o "$work/$1.out" "$work/$1" 2>"$work/$1.err"
 }
 
 for events in "$traces"/*.events; do
@@ -87,7 +87,7 @@ done
 sed 's/stack="pop"/stack="popAll"/' "$xml" >"$work/other.xml"
 check "XML that is not understood here is refused" fails /usr/bin/python3 \
     "$top_srcdir/tests/lib/tracecompass.py" "$work/other.xml" "$work/nesting.out"
-sed 's/id="ccltap.view.bytes"/id="ccltap.rows"/' "$xml" >"$work/other.xml"
+sed 's/id="ccltap.view.flight"/id="ccltap.rows"/' "$xml" >"$work/other.xml"
 check "and an id that is there twice" fails /usr/bin/python3 \
     "$top_srcdir/tests/lib/tracecompass.py" "$work/other.xml" "$work/nesting.out"
 

@@ -7,12 +7,14 @@ usage: derived.py FOLDER JSONL
 """
 
 import collections
+import heapq
 import json
+import os
 import re
 import subprocess
 import sys
 
-LINE = re.compile(r"\[(-?\d+)\.(\d{9})\] (?:\S+ )?ccltap:(\w+): "
+LINE = re.compile(r"\[(-?\d+)\.(\d{9})\] (?:(\S+) )?ccltap:(\w+): "
                   r"\{ vpid = (-?\d+), vtid = (-?\d+) \}, \{ (.*) \}$", re.DOTALL)
 FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|(0x[0-9A-F]+|-?\d+))(?:, |$)', re.DOTALL)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -23,20 +25,26 @@ def unescape(text):
                   flags=re.DOTALL)
 
 
-def read(folder):
-    """The events in order: dictionaries with the fields, and event, time, vpid, vtid."""
+def read_trace(folder, host):
     text = subprocess.run(["babeltrace2", "--no-delta", "--clock-seconds", folder],
                           stdout=subprocess.PIPE, check=True).stdout
     for line in text.decode(errors="replace").splitlines():
-        seconds, ns, name, vpid, vtid, rest = LINE.match(line).groups()
-        event = {"event": name, "time": int(seconds) * 10**9 + int(ns),
-                 "vpid": int(vpid), "vtid": int(vtid)}
+        seconds, ns, named, name, vpid, vtid, rest = LINE.match(line).groups()
+        event = {"event": name, "host": named or host,
+                 "time": int(seconds) * 10**9 + int(ns), "vpid": int(vpid), "vtid": int(vtid)}
         at = 0
         while at < len(rest):
             found = FIELD.match(rest, at)
             at = found.end()
             event[found[1]] = unescape(found[2]) if found[3] is None else int(found[3], 0)
         yield event
+
+
+def read(folder):
+    """The events in order: dictionaries with the fields, and event, host, time, vpid, vtid."""
+    traces = [read_trace(os.path.join(folder, name), name)
+              for name in sorted(os.listdir(folder))]
+    return heapq.merge(*traces, key=lambda event: event["time"])
 
 
 def or_none(value, none):
@@ -49,22 +57,48 @@ def span_id(event, name="call_id"):
     return f"{event['process']}.{event[name]}" if event[name] else None
 
 
-def span_of(end):
-    """What jsonl has of a span."""
-    return {"id": span_id(end), "parent": span_id(end, "parent_id"),
-            "layer": end["layer"], "name": end["name"], "nccl_event": or_none(end["nccl_event"], "-"),
-            "process": end["process"],
-            "host": end["host"], "pid": or_none(end["vpid"], -1),
-            "tid": or_none(end["vtid"], -1), "row": end["row"],
-            "begin_ns": None if end["state"] == "begin-lost" else end["begin_ns"],
-            "end_ns": end["end_ns"] if end["end_known"] == "exact" else None,
-            "state": end["state"], "caller": or_none(end["caller"], "-"),
-            "inner": bool(end["inner"]), "known_by": or_none(end["known_by"], "-"),
-            "call_id": or_none(end["call_id"], 0 if end["work"] != "-" else None),
-            "comm_id": or_none(end["comm_id"], 0),
-            "comm_key": or_none(end["comm_key"], "-"), "comm_rank": or_none(end["comm_rank"], -1),
-            "op_number": or_none(end["op_number"], 0), "op_key": or_none(end["op_key"], "-"),
-            "group_id": or_none(end["group_id"], 0)}
+def row_of(event):
+    """The row that jsonl names: there connections and queues have one each."""
+    if event["row"].startswith(("calls ", "progress ")):
+        return event["row"].replace("calls", "thread").replace("progress", "thread")
+    if event["row"].startswith("gpu "):
+        return event["row"]
+    lane = event["lane"].replace("ProxyOps ", "").rpartition(" ")[0]
+    return f"{event['row'].split()[0]} {lane}"
+
+
+# What is not known where the value is this; "work" has no call.
+NONE = {"nccl_event": "-", "caller": "-", "known_by": "-", "comm_id": 0, "comm_key": "-",
+        "comm_rank": -1, "op_number": 0, "op_key": "-", "group_id": 0}
+# What the derived trace may know where jsonl does not: it waits, and links tell it.
+BY_LINKS = ("comm_key", "comm_rank", "op_number", "op_key")
+
+
+def span_of(begin, end):
+    """What jsonl has of a span, as far as the two events tell."""
+    event = {**(begin or {}), **end}
+    span = {"id": span_id(event), "name": event["name"], "process": event["process"],
+            "host": event["host"], "pid": or_none(event["vpid"], -1),
+            "tid": or_none(event["vtid"], -1), "row": row_of(event),
+            "begin_ns": None if event["state"] == "begin-lost" else event["begin_ns"]}
+    if event["end_known"] != "at-most":
+        span["end_ns"] = event["end_ns"] if event["end_known"] == "exact" else None
+        span["state"] = event["state"]
+    if begin:
+        span["layer"] = begin["layer"]
+    for name, none in NONE.items():
+        if name in event:
+            span[name] = or_none(event[name], none)
+    if begin and "parent_id" in begin:
+        span["parent"] = span_id(event, "parent_id")
+        span["inner"] = bool(event["inner"])
+    return span
+
+
+def same_span(span, record):
+    for name, value in span.items():
+        there = record.get(name)
+        assert value == there or (name in BY_LINKS and there is None), f"{name}: expected: {there}\nthere: {span}"
 
 
 def same_result(told, record):
@@ -76,90 +110,109 @@ def same_result(told, record):
     return told in (str(result), f"{result}")
 
 
-def counter(event):
-    return "bytes in flight" if event["work"] != "-" else "bytes in calls"
-
-
-def counted_bytes(event):
-    """What runs on a GPU is counted by nobody: it is told when it is over."""
-    return 0 if event["layer"] == "gpu" else max(event["bytes"], 0)
+def open_bytes(event):
+    """What a call adds to the bytes that are open; what runs on a GPU adds nothing."""
+    is_late = event["layer"] == "gpu" or event["name"] == "ProxyOp"
+    return 0 if is_late else max(event["bytes"], 0)
 
 
 def is_at(event, time_ns):
     """A work request is known when its post has returned, and its completion, too; so is
     what was put on a stream.  What ran on a GPU may be known later yet."""
-    if event["work"] != "-" or event["layer"] == "cuda":
+    if event["work"] != "-" or event.get("lane", "").startswith("launches "):
         return event["time"] >= time_ns
     return event["time"] == time_ns
 
 
-def is_late(span):
-    """Whether the reader learns of it when it is long over."""
-    return span["layer"] == "gpu" or span["name"] == "ProxyOp"
+class Reading:
+    """What the events say, checked for what holds in every trace."""
 
+    def __init__(self):
+        self.ends = collections.defaultdict(list)  # (begin, end) by host and id
+        self.links = collections.defaultdict(list)
+        self.begun = {}
+        self.stacks = collections.defaultdict(list)
+        self.counted = collections.Counter()
+        self.open = {}
+        self.times = {}
 
-def in_order(spans, name):
-    """Those that are known late last, by their names."""
-    return ([span for span in spans if not is_late(span)] +
-            sorted((span for span in spans if is_late(span)), key=name))
+    def take(self, event):
+        host = event["host"]
+        assert event["time"] >= self.times.get(host, event["time"]), event
+        self.times[host] = event["time"]
+        if event["event"] == "link":
+            self.links[event["link"]].append(event)
+            return
+        assert event["event"] in ("begin", "end", "wire_begin", "wire_end"), event
+        is_wire = event["event"].startswith("wire_")
+        count = host, event["who"], is_wire
+        if event["event"].endswith("begin"):
+            self.begin(event, count)
+        else:
+            self.end(event, count)
+        if not is_wire:
+            assert event["open_bytes"] == self.counted[count], event
+        self.open[count] = event["open_bytes"]
+
+    def begin(self, event, count):
+        place = event["host"], event["who"], event["row"], event["lane"]
+        # Calls that are told twice are damage, and end before they begin anew.
+        assert span_id(event) not in self.begun, event
+        self.begun[span_id(event)] = event
+        assert event["label"] != "-", event
+        stack = self.stacks[place]
+        assert event["depth"] not in [e["depth"] for e in stack], event
+        if stack:
+            assert event["depth"] > max(e["depth"] for e in stack), event
+        stack.append(event)
+        self.counted[count] += open_bytes(event)
+
+    def end(self, event, count):
+        begin = self.begun.pop(span_id(event), None) if event["depth"] else None
+        assert (begin is None) == (event["state"] == "begin-lost"), event
+        if begin:
+            for name in ("row", "lane", "depth", "name", "who", "kind_id"):
+                assert begin[name] == event[name], (name, event)
+            assert is_at(begin, event["begin_ns"]), event
+            self.counted[count] -= open_bytes(begin)
+            self.stacks[begin["host"], begin["who"], begin["row"], begin["lane"]].remove(begin)
+        if event["end_ns"] != -1:
+            assert is_at(event, event["end_ns"]), event
+        self.ends[event["host"], span_id(event)].append((begin, event))
 
 
 def compare(events, records):
     """Raises AssertionError where both do not tell the same."""
+    reading = Reading()
+    for event in events:
+        reading.take(event)
+    assert not reading.begun, reading.begun
+    assert not any(reading.counted.values()), reading.counted
+    assert not any(reading.open.values()), reading.open
     expected = collections.defaultdict(list)
     for record in records:
         if record["type"] == "span":
-            expected[record["host"]].append(record)
-    ends = collections.defaultdict(list)
-    links = collections.defaultdict(list)
-    begun, stacks, counted = {}, collections.defaultdict(list), collections.Counter()
-    times = {}
-    for event in events:
-        host = event["host"]
-        assert event["time"] >= times.get(host, event["time"]), event
-        times[host] = event["time"]
-        place = host, event["who"], event.get("row"), event.get("lane")
-        if event["event"] == "begin":
-            # Calls that are told twice are damage, and end before they begin anew.
-            assert span_id(event) not in begun, event
-            begun[span_id(event)] = event
-            assert event["depth"] not in [e["depth"] for e in stacks[place]], event
-            if stacks[place]:
-                assert event["depth"] > max(e["depth"] for e in stacks[place]), event
-            stacks[place].append(event)
-            counted[event["who"], host, counter(event)] += counted_bytes(event)
-        elif event["event"] == "end":
-            ends[host].append(event)
-            begin = begun.pop(span_id(event), None) if event["depth"] else None
-            assert (begin is None) == (event["state"] == "begin-lost"), event
-            if begin:
-                for name in ("row", "lane", "depth", "name", "who", "parent_id", "kind"):
-                    assert begin[name] == event[name], (name, event)
-                assert is_at(begin, event["begin_ns"]), event
-                counted[event["who"], host, counter(event)] -= counted_bytes(begin)
-                stacks[place].remove(begin)
-            if event["end_ns"] != -1:
-                assert is_at(event, event["end_ns"]), event
-        elif event["event"] == "counter":
-            assert event["value"] == counted[event["who"], host, event["name"]], event
-        elif event["event"] == "link":
-            links[event["link"]].append(event)
-        else:
-            raise AssertionError(event)
-    assert not begun, begun
-    assert not any(counted.values()), counted
-    for host in expected.keys() | ends.keys():
-        assert len(expected[host]) == len(ends[host]), (host, len(ends[host]))
-        # What ran on a GPU is here in its place, and there when it was known.
-        for record, end in zip(in_order(expected[host], lambda record: record["id"]),
-                               in_order(ends[host], span_id)):
-            span = span_of(end)
-            there = {name: record.get(name) for name in span}
-            assert span == there, f"expected: {there}\nthere: {span}"
-            # Where only a bound is known, the event stands there.
-            assert ("end_max_ns" in record) == (end["end_known"] == "at-most"), record
-            assert end["time"] >= record.get("end_max_ns", end["time"]), (record, end)
+            expected[record["host"], record["id"]].append(record)
+    # A trace may leave it to its process to name the host.
+    for host in {h for h, _ in expected} - {h for h, _ in reading.ends}:
+        for key in [key for key in reading.ends if key[0] == "trace"]:
+            reading.ends[host, key[1]] = [
+                tuple(e and {**e, "host": host} for e in pair) for pair in reading.ends.pop(key)]
+    assert expected.keys() == reading.ends.keys(), expected.keys() ^ reading.ends.keys()
+    for key, spans in expected.items():
+        assert len(spans) == len(reading.ends[key]), (spans, reading.ends[key])
+        for record, (begin, end) in zip(spans, reading.ends[key]):
+            same_span(span_of(begin, end), record)
+            if end["end_known"] == "at-most":
+                # A message that came of it may prove earlier that it is over.
+                assert end["time"] <= record.get("end_max_ns", end["time"]), (record, end)
+                continue
+            assert "end_max_ns" not in record, (record, end)
             assert same_result(end["result"], record), (end["result"], record)
+    compare_links(reading.links, records)
+
+
+def compare_links(links, records):
     # The span of a work request is the link from its post to its completion.
     told = [r for r in records if r["type"] == "link" and r["kind"] != "post-completion"]
     assert len(told) == len(links), (len(told), len(links))

@@ -2,11 +2,13 @@
 """What Trace Compass would show of a derived trace, by exactly the part of its XML that
 we use: anything else in the file is an error here.
 
-usage: tracecompass.py XML FOLDER
+usage: tracecompass.py [--lines] XML FOLDER        --lines: the lines of each view alone
 """
 
 import collections
+import operator
 import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -28,12 +30,12 @@ KNOWN = {
     "if": ("not and condition", "", ""), "not": ("condition", "", ""),
     "and": ("condition not", "", ""),
     "then": ("stateAttribute stateValue", "", ""),
-    "condition": ("field stateValue", "", ""), "field": ("", "name", ""),
+    "condition": ("field stateValue", "", "operator"), "field": ("", "name", ""),
     "stateValue": ("", "type", "value stack forcedType"),
     "timeGraphView": ("head definedValue entry", "id", ""),
     "xyView": ("head entry", "id", ""),
     "definedValue": ("", "name value color", ""),
-    "entry": ("display entry", "path", "displayText"), "display": ("", "type", ""),
+    "entry": ("display entry", "path", "displayText"), "display": ("", "type", "value"),
     "callstack": ("callstackGroup analysis", "id", ""),
     "callstackGroup": ("level", "name", ""), "level": ("", "path", ""),
     "pattern": ("head patternHandler", "id version", ""),
@@ -45,6 +47,7 @@ KNOWN = {
     "state": ("transition", "id", ""), "final": ("", "id", ""),
     "transition": ("", "event cond target action", ""),
 }
+OPERATORS = {"eq": operator.eq, "ne": operator.ne, "ge": operator.ge, "le": operator.le}
 UST = "org.eclipse.linuxtools.lttng2.ust.tracetype"
 
 
@@ -65,12 +68,16 @@ class Attributes:
 
     def __init__(self):
         self.now = {}
+        self.indexed = 0
         self.intervals = collections.defaultdict(list)
 
-    def set(self, path, value, time):
+    def set(self, path, value, time, ends=False):
         for length in range(1, len(path)):
             self.now.setdefault(path[:length], (None, time))
         old, since = self.now.get(path, (None, time))
+        # A value that is there already goes on.
+        if old == value and type(old) is type(value) and path in self.now and not ends:
+            return
         if old is not None and time > since:
             self.intervals[path].append((since, time, old))
         self.now[path] = (value, time)
@@ -89,14 +96,23 @@ class Attributes:
     def end(self, time):
         for path, (value, _) in list(self.now.items()):
             if value is not None:
-                self.set(path, value, time)
+                self.set(path, value, time, ends=True)
+
+    def children(self, path):
+        if self.indexed != len(self.now):
+            self.of = collections.defaultdict(list)
+            for known in self.now:
+                self.of[known[:-1]].append(known)
+            self.indexed = len(self.now)
+        return self.of[path]
 
     def below(self, base, pattern):
         """The paths of a pattern below another, in order of their names."""
         paths = [base]
         for part in pattern.split("/"):
-            paths = sorted(path for path in self.now for above in paths
-                           if path[:-1] == above and part in ("*", path[-1]))
+            wanted = re.compile(part.replace("*", ".*") if part != "*" else ".*")
+            paths = sorted(path for above in paths for path in self.children(above)
+                           if wanted.fullmatch(path[-1]))
         return paths
 
 
@@ -104,6 +120,8 @@ def value_of(element, event):
     kind, value = element.get("type"), element.get("value")
     if kind == "null":
         return None
+    if kind in ("int", "long"):
+        return int(value)
     if kind == "string":
         return value
     assert kind == "eventField", kind
@@ -121,7 +139,9 @@ def holds(condition, event):
     if condition.tag == "and":
         return all(holds(part, event) for part in condition)
     field, value = condition
-    return event[field.get("name")] == value_of(value, event)
+    there, wanted = event[field.get("name")], value_of(value, event)
+    assert type(there) is type(wanted), (there, wanted)
+    return OPERATORS[condition.get("operator", "eq")](there, wanted)
 
 
 def path_of(attributes, locations, event):
@@ -173,12 +193,23 @@ def show(title, path, intervals, names=None):
         print(f"{title}: {' | '.join(path)} | {begin}-{end} {value}")
 
 
-def show_entries(attributes, element, base, names):
+def entries(attributes, element, base):
+    """The lines of a view: the path of each, and of what it shows, in order."""
     for path in attributes.below(base, element.get("path")):
-        assert element.find("display").get("type") == "self"
-        show(path[0], path[1:], attributes.intervals[path], names)
+        display = element.find("display")
+        assert display.get("type") in ("self", "constant")
+        shown = path if display.get("type") == "self" else path + (display.get("value"),)
+        # Trace Compass drops a line whose attribute is not there.
+        if shown not in attributes.now:
+            continue
+        yield path, shown
         for child in element.findall("entry"):
-            show_entries(attributes, child, path, names)
+            yield from entries(attributes, child, path)
+
+
+def show_entries(title, attributes, element, names):
+    for path, shown in entries(attributes, element, ()):
+        show(title, path[1:], attributes.intervals[shown], names)
 
 
 def show_stacks(attributes, callstack):
@@ -194,28 +225,44 @@ def show_segments(pattern, events):
     handler = pattern.find("patternHandler")
     tests = {t.get("id"): t.find("if")[0] for t in handler.findall("test")}
     actions = {a.get("id"): a.find("segment") for a in handler.findall("action")}
-    transition = handler.find("fsm/state/transition")
-    assert transition.get("target") == handler.find("fsm/final").get("id")
-    for event in events:
-        if "ccltap:" + event["event"] != transition.get("event") or \
-                not holds(tests[transition.get("cond")], event):
-            continue
-        segment = actions[transition.get("action")]
-        begin, end = (value_of(segment.find(f"segTime/{w}"), event) for w in ("begin", "end"))
-        name = value_of(segment.find("segType/segName/stateValue"), event)
-        print(f"duration: {name} {begin}-{end}")
+    for fsm in handler.findall("fsm"):
+        transition = fsm.find("state/transition")
+        assert transition.get("target") == fsm.find("final").get("id")
+        for event in events:
+            if "ccltap:" + event["event"] != transition.get("event") or \
+                    not holds(tests[transition.get("cond")], event):
+                continue
+            segment = actions[transition.get("action")]
+            begin, end = (value_of(segment.find(f"segTime/{w}"), event)
+                          for w in ("begin", "end"))
+            name = value_of(segment.find("segType/segName/stateValue"), event)
+            print(f"latency: {name} {begin}-{end}")
+
+
+def title_of(view):
+    """The last word of the view's id: it tells the views of one tree apart."""
+    return view.get("id").split(".")[-1].capitalize()
 
 
 def main():
-    root = ElementTree.parse(sys.argv[1]).getroot()
+    only_lines = sys.argv[1] == "--lines"
+    xml, folder = sys.argv[2:] if only_lines else sys.argv[1:]
+    root = ElementTree.parse(xml).getroot()
     check(root, set())
-    events = list(derived.read(sys.argv[2]))
+    events = list(derived.read(folder))
     made = {p.get("id"): provide(p, events) for p in root.findall("stateProvider")}
     for view in root:
         if view.tag in ("timeGraphView", "xyView"):
             names = {v.get("value"): v.get("name") for v in view.findall("definedValue")}
-            show_entries(made[view.find("head/analysis").get("id")], view.find("entry"), (),
-                         names)
+            attributes = made[view.find("head/analysis").get("id")]
+            if not only_lines:
+                show_entries(title_of(view), attributes, view.find("entry"), names)
+                continue
+            for root_entry in view.findall("entry"):
+                for path, shown in entries(attributes, root_entry, ()):
+                    print(f"{title_of(view)}: {' | '.join(path[1:])}")
+        elif only_lines:
+            continue
         elif view.tag == "callstack":
             show_stacks(made[view.find("analysis").get("id")], view)
         elif view.tag == "pattern":

@@ -24,7 +24,7 @@ for ranks in 2 4; do
     check "its report has exactly the calls that were made, and the messages" /usr/bin/python3 \
         "$top_srcdir/tests/live/expect/bundled.py" "$work/counts-$ranks" "$work/report-$ranks" $ranks \
         "$work/truth-$ranks"
-    check "a trace of its calls is made" "$ccltap" timeline --format ctf \
+    check "a trace of its calls is made" "$ccltap" timeline --format ctf --links \
         -o "$work/calls-$ranks" "$work/$ranks"
     "$ccltap" timeline --format jsonl -o "$work/jsonl-$ranks" "$work/$ranks"
     check "which tells what jsonl tells" /usr/bin/python3 "$top_srcdir/tests/lib/derived.py" \

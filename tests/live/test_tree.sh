@@ -45,7 +45,7 @@ recorded verbs "SOFTVERBS_FABRIC=tree.$$" MININCCL_FLUSH=1 \
 
 # The views have the spans of the proxy, too.
 "$ccltap" timeline --format jsonl -o "$work/jsonl" "$work/verbs"
-check "a trace of the spans is made" "$ccltap" timeline --format ctf -o "$work/ctf" "$work/verbs"
+check "a trace of the spans is made" "$ccltap" timeline --format ctf --links -o "$work/ctf" "$work/verbs"
 check "which tells what jsonl tells" /usr/bin/python3 "$top_srcdir/tests/lib/derived.py" \
     "$work/ctf" "$work/jsonl"
 check "the text has them" sh -c "'$ccltap' timeline '$work/verbs' | grep -q ' ProxyOp #[0-9]* on '"

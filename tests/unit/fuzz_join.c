@@ -30,9 +30,6 @@ static int64_t mark_ns;
 static int take_mark(void *data, const struct tap_mark *mark)
 {
 	(void) data;
-	/* What ran on a GPU is told when it was over long ago. */
-	if (mark->span && tap_work_is_run(&mark->span->work))
-		return 0;
 	if (mark->time_ns < mark_ns)
 		abort();
 	mark_ns = mark->time_ns;
@@ -51,7 +48,7 @@ static struct tap_view *create_derived(void)
 	const struct tap_mark_taker taker = {take_mark, finish_marks, NULL};
 
 	mark_ns = INT64_MIN;
-	return tap_derived_create(&taker);
+	return tap_derived_create(&taker, true);
 }
 
 static struct tap_view *(*const views[])(void) = {

@@ -2,10 +2,11 @@
 /* Tables of the events' fields, and the values in the same order. */
 #include "join/bt/ctf.h"
 
-#include "join/base/heap.h"
 #include "join/model/profiler.h"
 #include "join/model/stream.h"
 #include "join/model/work.h"
+#include "join/views/derived_place.h"
+#include "join/views/derived_subject.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,13 +17,10 @@
 #define NS_PER_S 1000000000
 
 /*
- * The most messages that wait for earlier work on a GPU; beyond them such work is drawn
- * too late.
+ * The types of fields; classes and values use the same tables.  A NUMBER is signed and has
+ * 32 bits, a SMALL one has 8.
  */
-#define HELD_MAX 262144
-
-/* The types of fields; classes and values use the same tables. */
-enum type { TEXT, UNSIGNED, SIGNED, SMALL };
+enum type { TEXT, UNSIGNED, SIGNED, NUMBER, SMALL };
 
 struct member {
 	const char *name;
@@ -30,37 +28,47 @@ struct member {
 };
 
 /* clang-format off */
-#define WHO_MEMBERS \
-	{"host", TEXT}, {"who", TEXT}, {"process", UNSIGNED}, {"rank", SIGNED}
-#define SPAN_MEMBERS \
-	{"row", TEXT}, {"lane", TEXT}, {"depth", UNSIGNED}, \
-	{"layer", TEXT}, {"name", TEXT}, {"kind", TEXT}, {"kind_id", SMALL}, \
-	{"call_id", UNSIGNED}, {"parent_id", UNSIGNED}, \
-	{"inner", SMALL}, {"known_by", TEXT}, {"caller", TEXT}, \
-	{"comm_id", UNSIGNED}, {"comm_key", TEXT}, {"comm_rank", SIGNED}, \
-	{"op_number", UNSIGNED}, {"group_id", UNSIGNED}, \
-	{"peer", SIGNED}, {"bytes", SIGNED}, {"work", TEXT}, \
-	{"stream", TEXT}, {"function", TEXT}, {"collective", TEXT}, \
-	{"launch", TEXT}, {"queue_ns", SIGNED}, {"op_key", TEXT}, {"nccl_event", TEXT}
-static const struct member begin_members[] = {WHO_MEMBERS, SPAN_MEMBERS, {0}};
+#define WHO_MEMBERS {"who", TEXT}, {"process", NUMBER}
+#define PLACE_MEMBERS {"row", TEXT}, {"lane", TEXT}, {"depth", SMALL}
+#define BEGIN_MEMBERS \
+	WHO_MEMBERS, PLACE_MEMBERS, \
+	{"layer", TEXT}, {"name", TEXT}, {"label", TEXT}, {"kind_id", SMALL}, \
+	{"work", TEXT}, {"comm_key", TEXT}, {"comm_rank", NUMBER}, \
+	{"op_number", UNSIGNED}, {"op_key", TEXT}, {"peer", NUMBER}, {"bytes", SIGNED}, \
+	{"open_bytes", SIGNED}
+#define END_MEMBERS \
+	{"open_bytes", SIGNED}, {"state", TEXT}, {"result", TEXT}, {"failed", SMALL}, \
+	{"begin_ns", SIGNED}, {"end_ns", SIGNED}, {"end_known", TEXT}
+static const struct member begin_members[] = {
+	BEGIN_MEMBERS,
+	{"rank", NUMBER}, {"kind", TEXT}, {"call_id", UNSIGNED}, {"parent_id", UNSIGNED}, {"inner", SMALL},
+	{"known_by", TEXT}, {"caller", TEXT}, {"comm_id", UNSIGNED}, {"group_id", UNSIGNED},
+	{"stream", TEXT}, {"function", TEXT}, {"collective", TEXT}, {"launch", TEXT},
+	{"queue_ns", SIGNED}, {"nccl_event", TEXT},
+	{0},
+};
 static const struct member end_members[] = {
-	WHO_MEMBERS, SPAN_MEMBERS,
-	{"state", TEXT}, {"result", TEXT}, {"failed", SMALL},
-	{"begin_ns", SIGNED}, {"end_ns", SIGNED}, {"end_known", TEXT},
+	WHO_MEMBERS, PLACE_MEMBERS,
+	{"name", TEXT}, {"kind_id", SMALL}, {"work", TEXT}, {"call_id", UNSIGNED},
+	{"comm_key", TEXT}, {"op_number", UNSIGNED}, {"queued_ns", SIGNED},
+	END_MEMBERS,
+	{0},
+};
+static const struct member wire_begin_members[] = {BEGIN_MEMBERS, {"shade", SMALL}, {0}};
+static const struct member wire_end_members[] = {
+	WHO_MEMBERS, PLACE_MEMBERS,
+	{"name", TEXT}, {"kind_id", SMALL}, {"work", TEXT},
+	END_MEMBERS,
+	{"shade", SMALL},
 	{0},
 };
 static const struct member link_members[] = {
 	WHO_MEMBERS,
-	{"link", UNSIGNED}, {"part", UNSIGNED}, {"parts", UNSIGNED},
+	{"link", UNSIGNED}, {"part", NUMBER}, {"parts", NUMBER},
 	{"kind", TEXT}, {"known", TEXT}, {"name", TEXT}, {"mismatch", SMALL},
-	{"comm_key", TEXT}, {"op_number", UNSIGNED}, {"nranks", SIGNED},
-	{"comm_rank", SIGNED}, {"call_id", UNSIGNED}, {"work", TEXT},
+	{"comm_key", TEXT}, {"op_number", UNSIGNED}, {"nranks", NUMBER},
+	{"comm_rank", NUMBER}, {"call_id", UNSIGNED}, {"work", TEXT},
 	{"op_key", TEXT},
-	{0},
-};
-static const struct member counter_members[] = {
-	WHO_MEMBERS,
-	{"layer", TEXT}, {"name", TEXT}, {"value", SIGNED},
 	{0},
 };
 /* clang-format on */
@@ -71,8 +79,9 @@ static const struct {
 } classes[] = {
 	[TAP_MARK_BEGIN] = {"ccltap:begin", begin_members},
 	[TAP_MARK_END] = {"ccltap:end", end_members},
+	[TAP_MARK_WIRE_BEGIN] = {"ccltap:wire_begin", wire_begin_members},
+	[TAP_MARK_WIRE_END] = {"ccltap:wire_end", wire_end_members},
 	[TAP_MARK_LINK] = {"ccltap:link", link_members},
-	[TAP_MARK_COUNTER] = {"ccltap:counter", counter_members},
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
@@ -96,16 +105,10 @@ struct tap_ctf {
 	TAP_VEC(const bt_message *) messages;
 	size_t first; /* the first message not taken */
 	struct tap_buffer text;
-	/* Messages that wait until no earlier work on a GPU is awaited. */
-	const struct tap_context *context;
-	struct tap_heap held;
-	uint64_t held_count;
-	int64_t last_ns; /* of the latest message that can be taken */
 };
 
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
-			       const struct tap_decoder *decoder,
-			       const struct tap_context *context)
+			       const struct tap_decoder *decoder)
 {
 	struct tap_ctf *ctf = calloc(1, sizeof(*ctf));
 
@@ -113,8 +116,6 @@ struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
 		return NULL;
 	ctf->iterator = iterator;
 	ctf->decoder = decoder;
-	ctf->context = context;
-	ctf->last_ns = INT64_MIN;
 	return ctf;
 }
 
@@ -136,9 +137,6 @@ void tap_ctf_destroy(struct tap_ctf *ctf)
 		return;
 	for (; ctf->first < ctf->messages.count; ctf->first++)
 		bt_message_put_ref(ctf->messages.items[ctf->first]);
-	for (; ctf->held.count; tap_heap_pop(&ctf->held))
-		bt_message_put_ref(tap_heap_first(&ctf->held)->value);
-	tap_heap_free(&ctf->held);
 	while ((output = ctf->outputs)) {
 		ctf->outputs = output->next;
 		free_output(output);
@@ -179,40 +177,6 @@ static int append(struct tap_ctf *ctf, const bt_message *message)
 	return -ENOMEM;
 }
 
-static int append_held(struct tap_ctf *ctf)
-{
-	const struct tap_heap_item item = *tap_heap_first(&ctf->held);
-
-	tap_heap_pop(&ctf->held);
-	ctf->last_ns = item.time_ns;
-	return append(ctf, item.value);
-}
-
-/*
- * Appends the message, which is NULL when memory was short, at a time that is not before
- * last_ns.
- */
-static int append_at(struct tap_ctf *ctf, bt_message *message, int64_t time_ns)
-{
-	const int64_t horizon_ns = tap_context_horizon(ctf->context);
-	const struct tap_heap_item item = {.time_ns = time_ns,
-					   .order = ctf->held_count++,
-					   .value = message};
-	int ret = 0;
-
-	if (!message)
-		return -ENOMEM;
-	if (tap_heap_push(&ctf->held, &item)) {
-		bt_message_put_ref(message);
-		return -ENOMEM;
-	}
-	while (!ret && ctf->held.count &&
-	       (ctf->held.count > HELD_MAX ||
-		tap_heap_first(&ctf->held)->time_ns <= horizon_ns))
-		ret = append_held(ctf);
-	return ret;
-}
-
 /* ---- Traces ---- */
 
 static bool is_unsigned(enum type type)
@@ -228,8 +192,9 @@ static bt_field_class *make_field_class(bt_trace_class *traces, enum type type)
 		return bt_field_class_string_create(traces);
 	class = is_unsigned(type) ? bt_field_class_integer_unsigned_create(traces)
 				  : bt_field_class_integer_signed_create(traces);
-	if (class && type == SMALL)
-		bt_field_class_integer_set_field_value_range(class, 8);
+	if (class && (type == SMALL || type == NUMBER))
+		bt_field_class_integer_set_field_value_range(class,
+							     type == SMALL ? 8 : 32);
 	return class;
 }
 
@@ -503,38 +468,30 @@ static void put_signed(struct values *values, int64_t value)
 	bt_field_integer_signed_set_value(next_field(values), value);
 }
 
-static void put_who(struct values *values, const struct tap_mark *mark)
+/* What has no room is unknown: it occurs only in a damaged trace. */
+static void put_number(struct values *values, int64_t value)
 {
-	put_text(values, mark->process->host);
-	put_text(values, mark->who);
-	put_unsigned(values, mark->process->number);
-	put_signed(values, mark->process->rank);
+	put_signed(values, value < INT32_MIN || value > INT32_MAX ? -1 : value);
 }
 
-/* "thread 11", "nccl 0". */
-static void put_place(struct values *values, struct tap_buffer *text,
-		      const struct tap_span *span)
+static void put_who(struct values *values, const struct tap_mark *mark)
 {
-	if (span->work.kind) {
-		tap_work_add_row(text, &span->work);
-	} else {
-		tap_buffer_add_string(text, "thread ");
-		if (span->tid < 0)
-			tap_buffer_add_char(text, '?');
-		else
-			tap_buffer_add_signed(text, span->tid);
-	}
+	put_text(values, mark->who);
+	put_number(values, mark->process->number);
+}
+
+static void put_place(struct values *values, struct tap_buffer *text,
+		      const struct tap_mark *mark)
+{
+	const unsigned int depth = mark->span->place.depth;
+
+	put_text(values, mark->row);
+	tap_places_add_lane(text, mark->span);
 	put_buffer(values, text);
-	if (tap_work_is_run(&span->work)) {
-		tap_buffer_add_string(text, "stream ");
-		tap_buffer_add_unsigned(text, span->work.run.stream);
-	} else {
-		tap_buffer_add_string(text, span->name->layer);
-	}
-	tap_buffer_add_char(text, ' ');
-	tap_buffer_add_unsigned(text, span->place.lane);
-	put_buffer(values, text);
-	put_unsigned(values, span->place.depth);
+	if (mark->state == TAP_SPAN_BEGIN_LOST)
+		put_unsigned(values, 0);
+	else
+		put_unsigned(values, depth < UINT8_MAX ? depth : UINT8_MAX);
 }
 
 /* A key as text, so that a user can search for the text of the jsonl view. */
@@ -554,10 +511,41 @@ static void put_work(struct values *values, struct tap_buffer *text,
 	put_buffer(values, text);
 }
 
-static uint64_t key_of(const struct tap_span *span)
+/* The member that a span is of, or works for; NULL unknown. */
+static const struct tap_member *member_of(const struct tap_mark *mark)
 {
-	return span->member ? tap_member_comm(span->member)->key
-			    : span->operation.comm_key;
+	return mark->span->member ? mark->span->member : mark->subject->member;
+}
+
+static uint64_t key_of(const struct tap_mark *mark)
+{
+	const struct tap_member *member = member_of(mark);
+
+	return member ? tap_member_comm(member)->key : mark->span->operation.comm_key;
+}
+
+static uint64_t op_number_of(const struct tap_mark *mark)
+{
+	return mark->span->operation.number ? mark->span->operation.number
+					    : mark->subject->operation.number;
+}
+
+static void put_op_key(struct values *values, struct tap_buffer *text,
+		       const struct tap_mark *mark)
+{
+	const struct tap_span *span = mark->span;
+	const struct tap_member *member = member_of(mark);
+	const bool is_own = span->operation.number;
+
+	if (is_own || mark->subject->name)
+		tap_operation_add_key(text,
+				      is_own ? span->gpu.call ? span->gpu.call : span->name
+					     : mark->subject->name,
+				      member ? member->rank : -1,
+				      is_own ? span->operation.peer
+					     : mark->subject->operation.peer,
+				      op_number_of(mark));
+	put_buffer(values, text);
 }
 
 /*
@@ -594,17 +582,37 @@ static void put_launch(struct values *values, struct tap_buffer *text,
 	put_signed(values, span->gpu.has_launch ? span->gpu.queue_ns : -1);
 }
 
-static void put_span(struct values *values, struct tap_buffer *text,
+static void put_begin(struct values *values, struct tap_buffer *text,
+		      const struct tap_mark *mark)
+{
+	const struct tap_span *span = mark->span;
+	const struct tap_member *member = member_of(mark);
+
+	put_place(values, text, mark);
+	put_text(values, span->name->layer);
+	put_text(values, span->name->name);
+	tap_subject_add_label(text, mark->subject, span);
+	put_buffer(values, text);
+	put_unsigned(values, tap_span_kind(span));
+	put_work(values, text, span->process, &span->work);
+	put_key(values, text, key_of(mark));
+	put_number(values, member ? member->rank : -1);
+	put_unsigned(values, op_number_of(mark));
+	put_op_key(values, text, mark);
+	put_number(values, mark->peer);
+	put_signed(values, mark->bytes);
+	put_signed(values, mark->open_bytes);
+}
+
+/* What only a call has, or what ran on a GPU. */
+static void put_call(struct values *values, struct tap_buffer *text,
 		     const struct tap_mark *mark)
 {
 	const struct tap_span *span = mark->span;
 	const char *event = tap_profiler_event(span);
 
-	put_place(values, text, span);
-	put_text(values, span->name->layer);
-	put_text(values, span->name->name);
+	put_number(values, mark->rank);
 	put_text(values, tap_span_kind_name(tap_span_kind(span)));
-	put_unsigned(values, tap_span_kind(span));
 	put_unsigned(values, span->call_id);
 	put_unsigned(values, span->parent_id);
 	put_unsigned(values, span->is_inner);
@@ -614,60 +622,70 @@ static void put_span(struct values *values, struct tap_buffer *text,
 				    span->caller_offset);
 	put_buffer(values, text);
 	put_unsigned(values, span->operation.comm_id);
-	put_key(values, text, key_of(span));
-	put_signed(values, span->member ? span->member->rank : -1);
-	put_unsigned(values, span->operation.number);
 	put_unsigned(values, span->operation.group_id);
-	put_signed(values, span->operation.peer);
-	put_signed(values, mark->bytes);
-	put_work(values, text, span->process, &span->work);
 	put_launch(values, text, span);
-	tap_operation_add_key(text, span->gpu.call ? span->gpu.call : span->name,
-			      span->member ? span->member->rank : -1,
-			      span->operation.peer, span->operation.number);
-	put_buffer(values, text);
 	put_text(values, event ? event : "-");
 }
 
-static void put_end(struct values *values, struct tap_buffer *text,
-		    const struct tap_span *span)
+/* What identifies the span and its place once more. */
+static void put_again(struct values *values, struct tap_buffer *text,
+		      const struct tap_mark *mark)
 {
-	const struct tap_field *result = tap_span_result(span);
-	bool has_end =
-		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
+	put_place(values, text, mark);
+	put_text(values, mark->span->name->name);
+	put_unsigned(values, tap_span_kind(mark->span));
+	put_work(values, text, mark->span->process, &mark->span->work);
+}
 
-	put_text(values, tap_span_state_name(span->state));
+static void put_end(struct values *values, struct tap_buffer *text,
+		    const struct tap_mark *mark)
+{
+	const struct tap_span *span = mark->span;
+	const bool has_end = mark->state == TAP_SPAN_COMPLETE ||
+			     mark->state == TAP_SPAN_BEGIN_LOST;
+	const bool is_exact = has_end && !mark->is_end_bound;
+	const struct tap_field *result = tap_span_result(span);
+
+	put_signed(values, mark->open_bytes);
+	put_text(values, tap_span_state_name(mark->state));
 	if (result && result->kind == TAP_FIELD_STRING)
 		tap_buffer_add_string(text, tap_fields_string(&span->exit, result));
 	else if (result)
 		tap_view_add_value(text, &span->exit, result);
 	put_buffer(values, text);
 	put_unsigned(values, tap_span_is_failure(result));
-	put_signed(values, span->state == TAP_SPAN_BEGIN_LOST ? -1 : span->begin_ns);
-	put_signed(values, has_end && !span->is_end_bound ? span->end_ns : -1);
-	put_text(values, !has_end ? "-" : span->is_end_bound ? "at-most" : "exact");
+	put_signed(values, mark->state == TAP_SPAN_BEGIN_LOST ? -1 : span->begin_ns);
+	put_signed(values, is_exact ? span->end_ns : -1);
+	put_text(values, is_exact ? "exact" : has_end ? "at-most" : "-");
+}
+
+/* When what ran on a GPU was launched. */
+static int64_t queued_ns(const struct tap_span *span)
+{
+	return tap_work_is_run(&span->work) && span->gpu.has_launch
+		       ? span->begin_ns - span->gpu.queue_ns
+		       : -1;
 }
 
 static void put_link(struct values *values, struct tap_buffer *text,
 		     const struct tap_mark *mark)
 {
-	const struct tap_link *link = mark->link;
+	const struct tap_mark_link *link = mark->link;
 
-	put_unsigned(values, mark->link_number);
-	put_unsigned(values, mark->part);
-	put_unsigned(values, link->count);
+	put_unsigned(values, link->number);
+	put_number(values, (int64_t) link->part);
+	put_number(values, (int64_t) link->count);
 	put_text(values, tap_link_kind_name(link->kind));
 	put_text(values, tap_known_name(link->known));
 	put_text(values, link->operation ? link->operation->name : "-");
 	put_unsigned(values, link->is_mismatch);
-	put_key(values, text, tap_link_comm_key(link));
+	put_key(values, text, link->comm_key);
 	put_unsigned(values, link->op_number);
-	put_signed(values, link->nranks);
-	put_signed(values, mark->end->rank);
-	put_unsigned(values, mark->end->call_id);
-	put_work(values, text, mark->end->process, &mark->end->work);
-	tap_link_add_op_key(text, link);
-	put_buffer(values, text);
+	put_number(values, link->nranks);
+	put_number(values, link->rank);
+	put_unsigned(values, link->call_id);
+	put_work(values, text, mark->process, &link->work);
+	put_text(values, link->op_key);
 }
 
 /* LTTng's contexts have 32 bits. */
@@ -682,14 +700,12 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 	struct values values = {0};
 	bt_message *message;
 	bt_event *event;
-	int64_t clock, time_ns = mark->time_ns;
+	int64_t clock;
 
 	if (!output)
 		return -ENOMEM;
 	/* Times before the clock's origin occur only in a damaged trace. */
-	if (time_ns < ctf->last_ns)
-		time_ns = ctf->last_ns;
-	if (__builtin_sub_overflow(time_ns, output->offset_ns, &clock) || clock < 0)
+	if (__builtin_sub_overflow(mark->time_ns, output->offset_ns, &clock) || clock < 0)
 		clock = 0;
 	message = bt_message_event_create_with_default_clock_snapshot(
 		ctf->iterator, output->classes[mark->kind], output->stream,
@@ -704,27 +720,36 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 	values.next = 0;
 	put_who(&values, mark);
 	switch (mark->kind) {
-	case TAP_MARK_END:
-		put_span(&values, &ctf->text, mark);
-		put_end(&values, &ctf->text, mark->span);
-		break;
 	case TAP_MARK_BEGIN:
-		put_span(&values, &ctf->text, mark);
+		put_begin(&values, &ctf->text, mark);
+		put_call(&values, &ctf->text, mark);
+		break;
+	case TAP_MARK_WIRE_BEGIN:
+		put_begin(&values, &ctf->text, mark);
+		put_unsigned(&values, mark->shade);
+		break;
+	case TAP_MARK_END:
+		put_again(&values, &ctf->text, mark);
+		put_unsigned(&values, mark->span->call_id);
+		put_key(&values, &ctf->text, key_of(mark));
+		put_unsigned(&values, op_number_of(mark));
+		put_signed(&values, queued_ns(mark->span));
+		put_end(&values, &ctf->text, mark);
+		break;
+	case TAP_MARK_WIRE_END:
+		put_again(&values, &ctf->text, mark);
+		put_end(&values, &ctf->text, mark);
+		put_unsigned(&values, mark->shade);
 		break;
 	case TAP_MARK_LINK:
 		put_link(&values, &ctf->text, mark);
-		break;
-	case TAP_MARK_COUNTER:
-		put_text(&values, mark->layer);
-		put_text(&values, mark->counter);
-		put_signed(&values, mark->value);
 		break;
 	}
 	if (values.is_short) {
 		bt_message_put_ref(message);
 		return -ENOMEM;
 	}
-	return append_at(ctf, message, time_ns);
+	return append(ctf, message);
 }
 
 int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context)
@@ -733,8 +758,6 @@ int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context)
 	size_t i;
 	int ret = 0;
 
-	while (!ret && ctf->held.count)
-		ret = append_held(ctf);
 	for (i = 0; i < context->traces.count; i++)
 		if (!output_of(ctf, context->traces.all[i]))
 			return -ENOMEM;

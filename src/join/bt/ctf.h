@@ -15,8 +15,7 @@ struct tap_ctf;
 
 /* Returns NULL when memory is short. */
 struct tap_ctf *tap_ctf_create(bt_self_message_iterator *iterator,
-			       const struct tap_decoder *decoder,
-			       const struct tap_context *context);
+			       const struct tap_decoder *decoder);
 void tap_ctf_destroy(struct tap_ctf *ctf);
 
 /* Appends the message of an event.  Returns 0 or -ENOMEM. */

@@ -25,6 +25,7 @@ struct filter {
 	char *jobs; /* that are read, NULL: all */
 	bool reports_loss;
 	bool has_progress;
+	bool has_links;
 	struct tap_filters filters;
 };
 
@@ -74,6 +75,7 @@ tap_filter_init(bt_self_component_filter *self,
 		FLIGHT,
 		LOSS,
 		PROGRESS,
+		LINKS,
 		FILTERS
 	};
 	struct tap_param params[] = {
@@ -92,6 +94,7 @@ tap_filter_init(bt_self_component_filter *self,
 		[FLIGHT] = {.name = "flight-recorder", .kind = TAP_PARAM_BOOL},
 		[LOSS] = {.name = "loss", .kind = TAP_PARAM_BOOL},
 		[PROGRESS] = {.name = "progress", .kind = TAP_PARAM_BOOL},
+		[LINKS] = {.name = "links", .kind = TAP_PARAM_BOOL},
 		TAP_PARAM_FILTERS(FILTERS),
 	};
 	bt_self_component *component = bt_self_component_filter_as_self_component(self);
@@ -117,6 +120,7 @@ tap_filter_init(bt_self_component_filter *self,
 		filter->jobs = strdup(params[JOBS].string);
 	filter->reports_loss = params[LOSS].boolean;
 	filter->has_progress = params[PROGRESS].boolean;
+	filter->has_links = params[LINKS].boolean;
 	if (!tap_params_take_filters(component, &params[FILTERS], &filter->filters)) {
 		free(filter->jobs);
 		free(filter);
@@ -233,7 +237,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 	reading->iterator = iterator;
 	reading->reports_loss = filter->reports_loss;
 	reading->progress.is_wanted = filter->has_progress;
-	reading->view = tap_derived_create(&taker);
+	reading->view = tap_derived_create(&taker, filter->has_links);
 	if (reading->view)
 		make_join(reading, filter);
 	if (reading->join) {
@@ -248,8 +252,7 @@ static struct reading *create(bt_self_message_iterator *iterator,
 	}
 	if (reading->decoder && !is_short) {
 		reading->merge = tap_merge_create(reading->decoder, reading->join);
-		reading->ctf = tap_ctf_create(iterator, reading->decoder,
-					      tap_join_context(reading->join));
+		reading->ctf = tap_ctf_create(iterator, reading->decoder);
 	}
 	if (reading->merge && reading->ctf)
 		return reading;

@@ -5,6 +5,7 @@
  */
 #include "join/views/derived.h"
 
+#include "join/views/derived_queue.h"
 #include "join/views/lane.h"
 
 #include <errno.h>
@@ -13,110 +14,26 @@
 
 #include "common/vec.h"
 
-struct process {
-	char *who;
-	int64_t bytes;	   /* of operations whose calls are open */
-	int64_t in_flight; /* of its work requests */
-};
-
 struct derived {
 	struct tap_view view;
 	struct tap_mark_taker taker;
+	bool has_links;
 	struct tap_lanes lanes;
-	TAP_VEC(struct process) processes; /* by number */
-	struct tap_table by_pid;	   /* whether a name is in use, by pid and host */
+	struct tap_places places;
+	struct tap_subjects subjects;
+	struct tap_mark_queue queue;
 	uint64_t link_count;
 	int64_t last_ns;
 };
 
-/* ---- Processes ---- */
+/* ---- Spans ---- */
 
-/*
- * Names a process "rank 3, pid 4711"; adds its number where another process had that
- * name.
- */
-static int name_process(struct derived *derived, const struct tap_process *process,
-			struct process *to)
-{
-	struct tap_buffer *line = &derived->view.line;
-	const uint64_t pid = (uint64_t) process->pid;
-	const uint64_t host = tap_table_hash(process->host);
-
-	line->used = 0;
-	if (process->rank >= 0) {
-		tap_buffer_add_string(line, "rank ");
-		tap_buffer_add_signed(line, process->rank);
-		tap_buffer_add_string(line, ", ");
-	}
-	tap_buffer_add_string(line, "pid ");
-	if (process->pid < 0)
-		tap_buffer_add_char(line, '?');
-	else
-		tap_buffer_add_signed(line, process->pid);
-	if (tap_table_find(&derived->by_pid, pid, host)) {
-		tap_buffer_add_string(line, ", process ");
-		tap_buffer_add_unsigned(line, process->number);
-	}
-	tap_buffer_add_char(line, '\0');
-	if (line->is_short || tap_table_set(&derived->by_pid, pid, host, derived))
-		return -ENOMEM;
-	to->who = strdup(line->data);
-	return to->who ? 0 : -ENOMEM;
-}
-
-/* NULL when memory is short. */
-static struct process *process_of(struct derived *derived,
-				  const struct tap_process *process)
-{
-	struct process *found;
-
-	if (process->number >= derived->processes.count &&
-	    tap_vec_resize(&derived->processes, process->number + 1))
-		return NULL;
-	found = &derived->processes.items[process->number];
-	if (!found->who && name_process(derived, process, found))
-		return NULL;
-	return found;
-}
-
-/* ---- Events ---- */
-
-/* Emits an event.  A damaged trace may go back in time; the output may not. */
-static int give(struct derived *derived, struct tap_mark *mark, int64_t time_ns)
+/* A damaged trace may go back in time. */
+static int64_t not_back(struct derived *derived, int64_t time_ns)
 {
 	if (time_ns > derived->last_ns)
 		derived->last_ns = time_ns;
-	mark->time_ns = derived->last_ns;
-	return derived->taker.mark(derived->taker.data, mark);
-}
-
-/* Counts the bytes of a call: positive when it begins, negative when it ends. */
-static int count_bytes(struct derived *derived, const struct tap_span *span,
-		       struct process *process, int64_t bytes)
-{
-	struct tap_mark mark = {.kind = TAP_MARK_COUNTER,
-				.process = span->process,
-				.who = process->who,
-				.layer = span->name->layer,
-				.counter = span->work.kind ? "bytes in flight"
-							   : "bytes in calls"};
-	int64_t *sum = span->work.kind ? &process->in_flight : &process->bytes;
-
-	if (__builtin_add_overflow(*sum, bytes, sum))
-		*sum = bytes < 0 ? INT64_MIN : INT64_MAX;
-	mark.value = *sum;
-	return give(derived, &mark, derived->last_ns);
-}
-
-static int64_t bytes_of(const struct tap_span *span)
-{
-	uint64_t bytes;
-
-	/* NVTX reports bytes, not elements.  The bytes of a receive are only its room. */
-	if ((span->is_from_nvtx || span->work.kind == TAP_WORK_SEND) &&
-	    !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) && bytes <= INT64_MAX)
-		return (int64_t) bytes;
-	return tap_operation_bytes(&span->operation);
+	return derived->last_ns;
 }
 
 /*
@@ -130,99 +47,313 @@ static int64_t not_ahead(const struct derived *derived, int64_t time_ns)
 	return time_ns < now_ns ? time_ns : now_ns;
 }
 
-static int64_t bytes_of_copy(const struct tap_span *span)
+static bool is_wire(const struct tap_span *span)
 {
-	uint64_t bytes;
+	return tap_work_is_request(&span->work) || tap_work_is_message(&span->work);
+}
 
-	return !tap_fields_get_unsigned(&span->entry, "bytes", &bytes) &&
-			       bytes <= INT64_MAX
-		       ? (int64_t) bytes
-		       : -1;
+static int add(struct derived *derived, const struct tap_waiting *waiting,
+	       int64_t time_ns)
+{
+	return tap_mark_queue_add(&derived->queue, waiting, time_ns,
+				  tap_context_horizon(derived->view.context));
+}
+
+static int add_end(struct derived *derived, struct tap_shown *shown,
+		   enum tap_span_state state, bool is_end_bound, int64_t time_ns)
+{
+	const struct tap_waiting waiting = {.kind = is_wire(shown->span)
+							    ? TAP_MARK_WIRE_END
+							    : TAP_MARK_END,
+					    .process = shown->span->process,
+					    .shown = shown,
+					    .state = state,
+					    .is_end_bound = is_end_bound};
+
+	shown->is_ended = true;
+	return add(derived, &waiting, time_ns);
 }
 
 static int take_begin(void *data, struct tap_span *span)
 {
 	struct derived *derived = data;
-	struct process *process = process_of(derived, span->process);
-	struct tap_mark mark = {.kind = TAP_MARK_BEGIN, .process = span->process};
-	int ret;
+	const bool is_late = tap_work_is_known_late(&span->work);
+	struct tap_waiting waiting = {.kind = is_wire(span) ? TAP_MARK_WIRE_BEGIN
+							    : TAP_MARK_BEGIN,
+				      .process = span->process};
+	int ret = is_late ? tap_lanes_place(&derived->lanes, span)
+			  : tap_lanes_begin(&derived->lanes, span);
 
-	if (!process)
-		return -ENOMEM;
-	mark.who = process->who;
-	mark.span = span;
-	if (tap_work_is_known_late(&span->work)) {
-		mark.bytes = bytes_of_copy(span);
-		ret = tap_lanes_place(&derived->lanes, span);
-		mark.time_ns = not_ahead(derived, span->begin_ns);
-		return ret ? ret : derived->taker.mark(derived->taker.data, &mark);
-	}
-	ret = tap_lanes_begin(&derived->lanes, span);
 	if (ret)
 		return ret;
-	mark.bytes = bytes_of(span);
-	ret = give(derived, &mark, span->begin_ns);
-	return ret || mark.bytes <= 0 ? ret
-				      : count_bytes(derived, span, process, mark.bytes);
+	waiting.shown = tap_mark_queue_open(&derived->queue, span);
+	if (!waiting.shown)
+		return -ENOMEM;
+	if (!span->work.kind && span->operation.number) {
+		waiting.shown->subject = tap_subject_of_call(span);
+		ret = tap_subjects_add(&derived->subjects, span);
+	}
+	if (span->gpu.is_nccl)
+		derived->queue.has_kernels = true;
+	return ret ? ret
+		   : add(derived, &waiting,
+			 is_late ? not_ahead(derived, span->begin_ns)
+				 : not_back(derived, span->begin_ns));
+}
+
+/* A span whose exit is missing is over when the reader notices it. */
+static int64_t end_of(struct derived *derived, const struct tap_span *span)
+{
+	const bool has_end =
+		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
+
+	if (tap_work_is_known_late(&span->work))
+		return not_ahead(derived, span->end_ns);
+	return not_back(derived, has_end ? span->end_ns : derived->view.context->last_ns);
 }
 
 static int take_end(void *data, struct tap_span *span)
 {
 	struct derived *derived = data;
-	struct process *process = process_of(derived, span->process);
-	struct tap_mark mark = {.kind = TAP_MARK_END, .process = span->process};
-	bool has_end =
-		span->state == TAP_SPAN_COMPLETE || span->state == TAP_SPAN_BEGIN_LOST;
-	int ret;
+	struct tap_shown *shown = tap_mark_queue_of(&derived->queue, span);
+	int ret = 0;
 
-	if (!process)
+	if (!shown)
+		shown = tap_mark_queue_open(&derived->queue, span);
+	if (!shown)
 		return -ENOMEM;
-	mark.who = process->who;
-	mark.span = span;
-	if (tap_work_is_known_late(&span->work)) {
-		mark.bytes = bytes_of_copy(span);
-		mark.time_ns = not_ahead(derived, span->end_ns);
-		return derived->taker.mark(derived->taker.data, &mark);
-	}
 	tap_lanes_end(&derived->lanes, span);
-	mark.bytes = bytes_of(span);
-	ret = give(derived, &mark,
-		   has_end ? span->end_ns : derived->view.context->last_ns);
-	if (ret || mark.bytes <= 0 || span->state == TAP_SPAN_BEGIN_LOST)
-		return ret;
-	return count_bytes(derived, span, process, -mark.bytes);
+	/* What a message proved has ended before. */
+	if (!shown->is_ended)
+		ret = add_end(derived, shown, span->state, span->is_end_bound,
+			      end_of(derived, span));
+	tap_mark_queue_close(&derived->queue, shown);
+	return ret;
+}
+
+/* ---- What links tell of spans ---- */
+
+static struct tap_shown *shown_of(const struct derived *derived,
+				  const struct tap_link_end *end)
+{
+	return tap_mark_queue_find(&derived->queue, end->process, &end->work,
+				   end->call_id);
+}
+
+/*
+ * The receiver's clear-to-send asked for the message that has arrived: it was over by
+ * now, though nothing completes it.
+ */
+static int close_proved(struct derived *derived, const struct tap_link *link)
+{
+	struct tap_shown *shown = shown_of(derived, &link->ends[0]);
+
+	if (!shown || shown->is_ended || link->known == TAP_KNOWN_INFERRED ||
+	    shown->span->state != TAP_SPAN_RUNNING)
+		return 0;
+	tap_lanes_end(&derived->lanes, shown->span);
+	return add_end(derived, shown, TAP_SPAN_COMPLETE, true,
+		       not_back(derived, derived->view.context->last_ns));
+}
+
+static int set_peers(struct derived *derived, const struct tap_link_end *end,
+		     const struct tap_process *peer)
+{
+	struct tap_shown *shown = shown_of(derived, end);
+
+	if (shown)
+		shown->subject.peer = peer;
+	return tap_places_note_peer(&derived->places, end->process, &end->work, peer);
+}
+
+static int take_message(struct derived *derived, const struct tap_link *link)
+{
+	const struct tap_link_end *ends = link->ends;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < link->count; i++) {
+		/* The first is the receiver's clear-to-send, the third its message. */
+		struct tap_shown *message =
+			shown_of(derived, &ends[i == 0 || i == 2 ? 2 : 1]);
+		struct tap_shown *shown = shown_of(derived, &ends[i]);
+
+		ret = set_peers(derived, &ends[i],
+				ends[i == 0 || i == 2 ? 1 : 2].process);
+		if (shown && message)
+			tap_mark_queue_set_message(&derived->queue, shown, message);
+	}
+	return ret ? ret : close_proved(derived, link);
+}
+
+/* A kernel, and the calls that it ran for. */
+static void take_kernel(struct derived *derived, const struct tap_link *link)
+{
+	struct tap_shown *kernel = shown_of(derived, &link->ends[0]), *launch;
+	const struct tap_link_end *call = &link->ends[1];
+	const struct tap_subject *subject;
+	uint64_t launch_id;
+
+	subject = tap_subjects_find(&derived->subjects, call->process, call->call_id);
+	if (link->count != 2 || !subject || !kernel)
+		return;
+	kernel->subject = *subject;
+	if (tap_fields_get_unsigned(&kernel->span->entry, "launch_call_id", &launch_id))
+		return;
+	launch = tap_mark_queue_find(&derived->queue, call->process,
+				     &(struct tap_work){0}, launch_id);
+	if (launch)
+		launch->subject = *subject;
+}
+
+/* A launch inside a call. */
+static void take_launch(struct derived *derived, const struct tap_link *link)
+{
+	struct tap_shown *launch = shown_of(derived, &link->ends[1]);
+	const struct tap_subject *subject =
+		tap_subjects_find(&derived->subjects, link->ends[0].process,
+				  link->ends[0].call_id);
+
+	if (launch && subject)
+		launch->subject = *subject;
+}
+
+/* One end of a message, and the kernels of both ranks. */
+static void settle(struct derived *derived, const struct tap_link *link,
+		   const struct tap_link_end *message, const struct tap_link_end *own,
+		   const struct tap_link_end *other)
+{
+	struct tap_shown *shown = shown_of(derived, message);
+	const struct tap_shown *kernel = shown_of(derived, own);
+	struct tap_subject *subject = shown ? &shown->subject : NULL;
+
+	if (!shown)
+		return;
+	shown->is_settled = true;
+	if (kernel && kernel->subject.name && link->op_number) {
+		subject->name = kernel->subject.name;
+		subject->operation = kernel->subject.operation;
+	} else if (link->operation && link->op_number) {
+		subject->name = link->operation;
+		subject->operation = TAP_OPERATION_NONE;
+		subject->operation.number = link->op_number;
+	}
+	subject->member = own->member;
+	subject->has_peer_rank = other->rank >= 0;
+	subject->peer_rank = other->rank;
+}
+
+static int learn(struct derived *derived, const struct tap_link *link)
+{
+	const struct tap_link_end *ends = link->ends;
+	int ret = 0;
+
+	switch (link->kind) {
+	case TAP_LINK_SEND_RECEIVE:
+	case TAP_LINK_SOCKET_MESSAGE:
+		ret = set_peers(derived, &ends[0], ends[1].process);
+		return ret ? ret : set_peers(derived, &ends[1], ends[0].process);
+	case TAP_LINK_CTS_MESSAGE:
+		return take_message(derived, link);
+	case TAP_LINK_FLUSH_MESSAGE:
+		if (shown_of(derived, &ends[0]) && shown_of(derived, &ends[1]))
+			tap_mark_queue_set_message(&derived->queue,
+						   shown_of(derived, &ends[1]),
+						   shown_of(derived, &ends[0]));
+		return 0;
+	case TAP_LINK_API_LAUNCH:
+		take_launch(derived, link);
+		return 0;
+	case TAP_LINK_KERNEL_COLLECTIVE:
+		take_kernel(derived, link);
+		return 0;
+	case TAP_LINK_MESSAGE_KERNEL:
+		if (link->count < 4)
+			return 0;
+		settle(derived, link, &ends[1], &ends[0], &ends[3]);
+		settle(derived, link, &ends[2], &ends[3], &ends[0]);
+		return 0;
+	case TAP_LINK_COLLECTIVE_RANKS:
+	case TAP_LINK_SEND_RECV:
+	case TAP_LINK_POST_COMPLETION:
+	case TAP_LINK_LAUNCH_KERNEL:
+	case TAP_LINK_PROXY_OP:
+		break;
+	}
+	return 0;
+}
+
+/* ---- Links as events ---- */
+
+static struct tap_mark_link *copy_link(struct derived *derived,
+				       const struct tap_link *link, size_t part)
+{
+	struct tap_mark_link *copy = calloc(1, sizeof(*copy));
+	const struct tap_link_end *end = &link->ends[part];
+	struct tap_buffer *line = &derived->view.line;
+
+	if (!copy)
+		return NULL;
+	*copy = (struct tap_mark_link){.number = derived->link_count,
+				       .part = part + 1,
+				       .count = link->count,
+				       .kind = link->kind,
+				       .known = link->known,
+				       .is_mismatch = link->is_mismatch,
+				       .operation = link->operation,
+				       .comm_key = tap_link_comm_key(link),
+				       .op_number = link->op_number,
+				       .nranks = link->nranks,
+				       .rank = end->rank,
+				       .call_id = end->call_id,
+				       .work = end->work};
+	line->used = 0;
+	tap_link_add_op_key(line, link);
+	if (!line->is_short && line->used < sizeof(copy->op_key))
+		memcpy(copy->op_key, line->data, line->used);
+	return copy;
 }
 
 static int take_link(void *data, const struct tap_link *link)
 {
 	struct derived *derived = data;
-	struct tap_mark mark = {.kind = TAP_MARK_LINK, .link = link};
-	int ret = 0;
+	int ret = learn(derived, link);
+	size_t part;
 
-	/* The span of a work request already shows this link. */
-	if (link->kind == TAP_LINK_POST_COMPLETION)
-		return 0;
-	mark.link_number = ++derived->link_count;
-	while (!ret && mark.part < link->count) {
-		const struct tap_link_end *end = &link->ends[mark.part++];
-		struct process *process = process_of(derived, end->process);
+	/* The span of a work request already shows the link to its completion. */
+	if (ret || !derived->has_links || link->kind == TAP_LINK_POST_COMPLETION)
+		return ret;
+	derived->link_count++;
+	for (part = 0; !ret && part < link->count; part++) {
+		const struct tap_waiting waiting = {.kind = TAP_MARK_LINK,
+						    .process = link->ends[part].process,
+						    .link = copy_link(derived, link,
+								      part)};
 
-		if (!process)
+		if (!waiting.link)
 			return -ENOMEM;
-		mark.process = end->process;
-		mark.who = process->who;
-		mark.end = end;
-		ret = give(derived, &mark, derived->view.context->last_ns);
+		ret = add(derived, &waiting,
+			  not_back(derived, derived->view.context->last_ns));
 	}
 	return ret;
+}
+
+static int take_communicator(void *data, const struct tap_member *member)
+{
+	struct derived *derived = data;
+
+	return tap_places_note_member(&derived->places, member);
 }
 
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct derived *derived = data;
+	int ret = tap_mark_queue_finish(&derived->queue);
 
-	return derived->taker.finish(derived->taker.data, loss);
+	return ret ? ret : derived->taker.finish(derived->taker.data, loss);
 }
+
+/* ---- Kinds ---- */
 
 static enum tap_span_kind cuda_kind(const struct tap_name *name)
 {
@@ -302,7 +433,8 @@ enum tap_span_kind tap_span_kind(const struct tap_span *span)
 	 * TAP_NAME_COLLECTIVE is also the kind of an unknown name.  NVTX reports bytes,
 	 * and no operation number.
 	 */
-	return span->operation.number || (span->is_from_nvtx && bytes_of(span) >= 0)
+	return span->operation.number || (span->is_from_nvtx &&
+					  tap_fields_find(&span->entry, "bytes"))
 		       ? TAP_SPAN_COLLECTIVE
 		       : TAP_SPAN_CALL;
 }
@@ -343,25 +475,24 @@ const char *tap_span_kind_name(enum tap_span_kind kind)
 static void destroy(struct tap_view *view)
 {
 	struct derived *derived = (struct derived *) view;
-	size_t i;
 
-	for (i = 0; i < derived->processes.count; i++)
-		free(derived->processes.items[i].who);
-	tap_vec_free(&derived->processes);
+	tap_mark_queue_free(&derived->queue);
 	tap_lanes_free(&derived->lanes);
-	tap_table_free(&derived->by_pid);
+	tap_places_free(&derived->places);
+	tap_subjects_free(&derived->subjects);
 	tap_buffer_free(&view->line);
 	free(derived);
 }
 
 static const struct tap_consumer consumer = {
+	.communicator = take_communicator,
 	.span_begun = take_begin,
 	.span_ended = take_end,
 	.link = take_link,
 	.finish = finish,
 };
 
-struct tap_view *tap_derived_create(const struct tap_mark_taker *taker)
+struct tap_view *tap_derived_create(const struct tap_mark_taker *taker, bool has_links)
 {
 	struct derived *derived = calloc(1, sizeof(*derived));
 
@@ -370,6 +501,9 @@ struct tap_view *tap_derived_create(const struct tap_mark_taker *taker)
 	derived->view.consumer = &consumer;
 	derived->view.destroy = destroy;
 	derived->taker = *taker;
+	derived->has_links = has_links;
+	derived->queue.places = &derived->places;
+	derived->queue.taker = &derived->taker;
 	derived->last_ns = INT64_MIN;
 	return &derived->view;
 }
