@@ -6,6 +6,17 @@ dist_tracecompass_DATA = \
 	share/ccltap/tracecompass/ccltap.xml \
 	share/ccltap/tracecompass/ccltap-raw.xml
 
+# A plug-in that a user builds with the Trace Compass that is there.
+tracecompassplugindir = $(tracecompassdir)/plugin
+dist_tracecompassplugin_SCRIPTS = share/ccltap/tracecompass/plugin/build
+dist_tracecompassplugin_DATA = \
+	share/ccltap/tracecompass/plugin/MANIFEST.MF \
+	share/ccltap/tracecompass/plugin/plugin.xml
+tracecompassjavadir = $(tracecompassplugindir)/src/ccltap/tracecompass
+dist_tracecompassjava_DATA = \
+	share/ccltap/tracecompass/plugin/src/ccltap/tracecompass/Arrows.java \
+	share/ccltap/tracecompass/plugin/src/ccltap/tracecompass/Provider.java
+
 # The questions of "ccltap query", which run on other engines, too.
 sqldir = $(datadir)/ccltap/sql
 dist_sql_DATA = \
