@@ -186,6 +186,7 @@ LIVE_TRACE_TESTS = tests/live/test_bundled.sh tests/live/test_light.sh \
 	tests/live/test_nvtx.sh tests/live/test_stacks.sh tests/live/test_hang.sh \
 	tests/live/test_stock.sh tests/live/test_kernels.sh tests/live/test_clocks.sh \
 	tests/live/test_straggler.sh tests/live/test_net_plugin.sh tests/live/test_tree.sh \
+	tests/live/test_tracecompass.sh \
 	tests/live/test_audit.sh
 EXTRA_DIST += tests/live/expect/perfetto_follow.py $(LIVE_TRACE_TESTS) tests/live/programs/net_plugin.c \
 	tests/live/programs/net_plugin.py tests/live/expect/bundled.py \
@@ -197,3 +198,7 @@ EXTRA_DIST += tests/live/expect/perfetto_follow.py $(LIVE_TRACE_TESTS) tests/liv
 	tests/live/programs/bootstrap.py \
 	tests/live/programs/wheels.py
 TESTS += $(LIVE_TRACE_TESTS)
+
+# By hand: pictures of the views in a Trace Compass.
+EXTRA_DIST += tests/tracecompass/shots tests/tracecompass/MANIFEST.MF tests/tracecompass/plugin.xml \
+	tests/tracecompass/src/ccltap/shots/Shots.java
