@@ -62,3 +62,15 @@ EXTRA_DIST += \
 	doc/decisions/0020-the-page-is-a-template-with-data.md \
 	doc/decisions/0021-connections-without-decoding.md \
 	doc/decisions/0022-many-hosts-are-exported-one-by-one.md
+
+# Pictures of one page.
+tracecompassdocdir = $(docdir)/trace-compass
+dist_tracecompassdoc_DATA = \
+	doc/trace-compass/arrows.png \
+	doc/trace-compass/bytes-in-calls.png \
+	doc/trace-compass/bytes-in-flight.png \
+	doc/trace-compass/flame-chart.png \
+	doc/trace-compass/lanes.png \
+	doc/trace-compass/latencies.png \
+	doc/trace-compass/operations.png \
+	doc/trace-compass/overview.png
