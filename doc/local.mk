@@ -61,7 +61,8 @@ EXTRA_DIST += \
 	doc/decisions/0019-tables-are-csv-that-duckdb-makes-parquet.md \
 	doc/decisions/0020-the-page-is-a-template-with-data.md \
 	doc/decisions/0021-connections-without-decoding.md \
-	doc/decisions/0022-many-hosts-are-exported-one-by-one.md
+	doc/decisions/0022-many-hosts-are-exported-one-by-one.md \
+	doc/decisions/0023-weak-ordering.md
 
 # Pictures of one page.
 tracecompassdocdir = $(docdir)/trace-compass

@@ -103,6 +103,8 @@ static void choose(struct tap_entry *e, const struct tap_definition *d, uint32_t
 	c = take_choice(e, epoch, &is_new);
 	if (!c)
 		return;
+	/* A reader that sees one of these sees that the epoch was cleared, too. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	__atomic_store_n(&c->start, d->caller_start, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->end, d->caller_end, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->real, d->function, __ATOMIC_RELAXED);

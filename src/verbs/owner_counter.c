@@ -46,7 +46,16 @@ static bool take_over(struct tap_owner_counter *counter)
 		sched_yield();
 		owner = __atomic_load_n(&counter->owner, __ATOMIC_ACQUIRE);
 	}
-	if (owner == &shared || owner == &changing)
+	/* This may be a signal handler that interrupted who changes it. */
+	if (owner == &changing &&
+	    __atomic_compare_exchange_n(&counter->owner, &owner, &shared, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		tap_barrier();
+		for (nr = 0; nr < TAP_OWNER_COUNTER_OWNERS_MAX; nr++)
+			wait_while_counting(&counter->stage[nr]);
+		return false;
+	}
+	if (owner == &shared)
 		return false;
 	if (!owner && tap_barrier_is_there())
 		return __atomic_compare_exchange_n(&counter->owner, &owner,
@@ -65,8 +74,10 @@ static bool take_over(struct tap_owner_counter *counter)
 	    wait_while_counting(&counter->stage[nr]) == TAP_OWNER_COUNTER_OUT &&
 	    nr + 1 < TAP_OWNER_COUNTER_OWNERS_MAX)
 		next = tap_owner_counter_me(nr + 1);
-	__atomic_store_n(&counter->owner, next, __ATOMIC_RELEASE);
-	return next != &shared;
+	owner = &changing;
+	return __atomic_compare_exchange_n(&counter->owner, &owner, next, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) &&
+	       next != &shared;
 }
 
 static bool is_somebody_in(const struct tap_owner_counter *counter)
@@ -114,12 +125,6 @@ void tap_owner_counter_begin_slow(struct tap_owner_counter *counter,
 void tap_owner_counter_end_slow(struct tap_owner_counter *counter,
 				struct tap_visit *visit)
 {
-	if (visit->stage) {
-		/* Another thread took over while this one was in its call. */
-		visit->stage = NULL;
-		visit->concurrent = true;
-		return;
-	}
 	if (__atomic_load_n(&counter->entries, __ATOMIC_SEQ_CST) != visit->nr + 1)
 		visit->concurrent = true;
 	__atomic_fetch_add(&counter->exits, 1, __ATOMIC_SEQ_CST);

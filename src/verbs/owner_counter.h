@@ -46,7 +46,7 @@ struct tap_visit {
 
 void tap_owner_counter_begin_slow(struct tap_owner_counter *counter,
 				  struct tap_visit *ret_visit) tap_hidden;
-/* Ends a visit when this thread does not own the counter, or no longer. */
+/* Ends a visit of a thread that did not own the counter when it began. */
 void tap_owner_counter_end_slow(struct tap_owner_counter *counter,
 				struct tap_visit *visit) tap_hidden;
 
@@ -104,8 +104,9 @@ static inline void tap_owner_counter_leave(uint32_t *stage)
 }
 
 /*
- * Whether the thread still owns the counter and may use plain loads and stores; if not,
- * the visit is over.
+ * Whether the thread still owns the counter and may use plain loads and stores.  If not,
+ * it counts with locked instructions, and stays in its visit until it has: else the
+ * thread that takes over could own the counter meanwhile and use plain ones.
  */
 static inline bool tap_owner_counter_is_plain(const struct tap_owner_counter *counter,
 					      uint32_t *stage)
@@ -114,7 +115,7 @@ static inline bool tap_owner_counter_is_plain(const struct tap_owner_counter *co
 	if (likely(tap_owner_counter_owner(counter) ==
 		   tap_owner_counter_me((size_t) (stage - counter->stage))))
 		return true;
-	tap_owner_counter_leave(stage);
+	tap_owner_counter_set(stage, TAP_OWNER_COUNTER_IN);
 	return false;
 }
 
@@ -134,9 +135,14 @@ static inline struct tap_visit tap_owner_counter_begin(struct tap_owner_counter 
 static inline bool tap_owner_counter_count(struct tap_owner_counter *counter,
 					   struct tap_visit *visit)
 {
-	if (likely(visit->stage) && tap_owner_counter_is_plain(counter, visit->stage))
-		return true;
-	tap_owner_counter_end_slow(counter, visit);
+	if (likely(visit->stage)) {
+		if (likely(tap_owner_counter_is_plain(counter, visit->stage)))
+			return true;
+		/* Another thread took over while this one was in its call. */
+		visit->concurrent = true;
+	} else {
+		tap_owner_counter_end_slow(counter, visit);
+	}
 	return false;
 }
 

@@ -260,8 +260,6 @@ tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		tap_owner_counter_add(is_plain, &q->counts.sent, 1);
 		tap_owner_counter_add(is_plain, &q->counts.signaled, sends.signaled);
 		tap_owner_counter_add(is_plain, &q->counts.consuming, sends.consuming);
-		if (unlikely(!is_plain))
-			return ret;
 	}
 	tap_owner_counter_leave(stage);
 	return ret;
@@ -514,8 +512,6 @@ tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	if (likely(!ret)) {
 		is_plain = tap_owner_counter_is_plain(&q->recv_counter, stage);
 		tap_owner_counter_add(is_plain, &q->counts.recv_posted, 1);
-		if (unlikely(!is_plain))
-			return ret;
 	}
 	tap_owner_counter_leave(stage);
 	return ret;

@@ -122,7 +122,7 @@ tests_unit_test_comm_SOURCES = tests/unit/test_comm.c tests/unit/tap.h \
 	src/intercept/threads.c src/intercept/threads.h
 tests_unit_test_comm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_comm_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
-EXTRA_DIST += tests/unit/test_races.sh
+EXTRA_DIST += tests/unit/test_races.sh tests/unit/test_ordering.sh tests/unit/ordering.py
 
 check_PROGRAMS += tests/unit/test_entries
 tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
@@ -169,7 +169,7 @@ UNIT_TESTS = tests/unit/test_collective tests/unit/test_join tests/unit/test_lan
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
 	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_expected tests/unit/test_net_run tests/unit/test_transfer tests/unit/test_kernel \
 	tests/unit/test_counters tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
-	tests/unit/test_comm tests/unit/test_entries tests/unit/test_races.sh tests/unit/test_gate \
+	tests/unit/test_comm tests/unit/test_entries tests/unit/test_ordering.sh tests/unit/test_races.sh tests/unit/test_gate \
 	tests/unit/test_poll \
 	tests/unit/fuzz_join
 

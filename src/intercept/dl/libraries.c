@@ -703,26 +703,37 @@ static struct base {
 } bases[16];
 static unsigned next_base;
 
-/* Entries are written under the lock, function last, so readers see complete ones. */
+/*
+ * Entries are written under the lock, function cleared first and written last: a reader
+ * that finds it unchanged has read one entry.
+ */
 uintptr_t tap_library_base(const void *function)
 {
 	struct search d = {.caller = (uintptr_t) function};
 	struct tap_guard guard;
 	struct base *b;
+	uintptr_t base;
+	uint32_t epoch;
 	unsigned i;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
 		b = &bases[i];
-		if (__atomic_load_n(&b->function, __ATOMIC_ACQUIRE) == d.caller &&
-		    b->epoch == tap_epoch)
-			return b->base;
+		if (__atomic_load_n(&b->function, __ATOMIC_ACQUIRE) != d.caller)
+			continue;
+		base = __atomic_load_n(&b->base, __ATOMIC_RELAXED);
+		epoch = __atomic_load_n(&b->epoch, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&b->function, __ATOMIC_RELAXED) == d.caller &&
+		    epoch == tap_epoch)
+			return base;
 	}
 	guard = tap_guard_set();
 	if (visit(d.caller, find_caller, &d) && tap_lock_take(&lock)) {
 		b = &bases[next_base++ % ARRAY_SIZE(bases)];
-		__atomic_store_n(&b->function, 0, __ATOMIC_RELEASE);
-		b->base = d.caller_object.base;
-		b->epoch = tap_epoch;
+		__atomic_store_n(&b->function, 0, __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		__atomic_store_n(&b->base, d.caller_object.base, __ATOMIC_RELAXED);
+		__atomic_store_n(&b->epoch, tap_epoch, __ATOMIC_RELAXED);
 		__atomic_store_n(&b->function, d.caller, __ATOMIC_RELEASE);
 		tap_lock_drop(&lock);
 	}

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the tracer does without locked instructions is right on a machine with weak ordering, in
+# every order of a model, and would not be with any of its orders taken away.
+set -eu
+# shellcheck source=tests/lib/tap.sh
+. "${top_srcdir:?}/tests/lib/tap.sh"
+
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+check "the model comes to its end" sh -c '/usr/bin/python3 "$0" >"$1" ${2:+--long}' \
+    "$top_srcdir/tests/unit/ordering.py" "$said" "${CCLTAP_ORDERING_LONG-}"
+passed_on "$said"
+
+tap_done
