@@ -22,7 +22,7 @@ static const char shared_memory[] = "/dev/shm";
 
 /*
  * From what a busy process fills without loss down to what still records a quiet one. The
- * last step fits 120 processors into half of a container's usual 64 MiB.
+ * last step fits 160 processors into half of a container's usual 64 MiB.
  */
 static const struct tap_buffers steps[] = {
 	{ 4 * MIB, 8, 256 * KIB, 4 },
@@ -34,6 +34,7 @@ static const struct tap_buffers steps[] = {
 	{ 64 * KIB, 8, 32 * KIB, 4 },
 	{ 64 * KIB, 4, 32 * KIB, 4 },
 	{ 32 * KIB, 4, 16 * KIB, 4 },
+	{ 16 * KIB, 4, 16 * KIB, 4 },
 };
 
 int tap_buffers_parse(const char *text, uint64_t *ret_bytes, uint64_t most)
@@ -211,6 +212,18 @@ static uint64_t total(const struct tap_buffers *buffers, uint64_t processors)
 			     buffers->setup_bytes * (buffers->setup_count + 1));
 }
 
+/* LTTng takes no sub-buffer that is smaller than a page, which may have 64 KiB. */
+static struct tap_buffers of_pages(struct tap_buffers buffers)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+
+	if (page > 0 && buffers.hot_bytes < (uint64_t) page)
+		buffers.hot_bytes = page;
+	if (page > 0 && buffers.setup_bytes < (uint64_t) page)
+		buffers.setup_bytes = page;
+	return buffers;
+}
+
 static struct tap_buffers enlarge(uint64_t asked_bytes)
 {
 	struct tap_buffers chosen = steps[ARRAY_SIZE(steps) - 1];
@@ -232,8 +245,8 @@ int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
 	uint64_t processors = count_possible_processors();
 	uint64_t available = least_of(free_shared_memory(),
 				      least_of(free_memory(), free_in_groups()));
-	struct tap_buffers least = asked_bytes ? enlarge(asked_bytes) :
-						 steps[ARRAY_SIZE(steps) - 1];
+	struct tap_buffers least = of_pages(asked_bytes ? enlarge(asked_bytes)
+							: steps[ARRAY_SIZE(steps) - 1]);
 
 	/* Half is left to others. */
 	if (!asked_bytes)
@@ -243,7 +256,7 @@ int tap_buffers_choose(uint64_t asked_bytes, struct tap_buffers *ret_buffers,
 	if (ret_room->needed_bytes > available)
 		return -ENOSPC;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		*ret_buffers = steps[i];
+		*ret_buffers = of_pages(steps[i]);
 		if (asked_bytes) {
 			ret_buffers->hot_bytes = least.hot_bytes;
 			ret_buffers->hot_count = least.hot_count;

@@ -49,6 +49,9 @@ tests/live/programs/count.so: tests/live/programs/count.c
 tests/live/programs/format.so: tests/live/programs/format.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/format.c
+tests/live/programs/machine.so: tests/live/programs/machine.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-o $@ $(srcdir)/tests/live/programs/machine.c -ldl
 tests/live/programs/dies.so: tests/live/programs/dies.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/dies.c
@@ -60,10 +63,12 @@ tests/live/programs/skewed.so: tests/live/programs/skewed.c
 		-o $@ $(srcdir)/tests/live/programs/skewed.c -ldl
 check_DATA += tests/live/programs/calls tests/live/programs/count.so \
 	tests/live/programs/net_plugin.so \
-	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
+	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so \
+	tests/live/programs/machine.so
 CLEANFILES += tests/live/programs/calls tests/live/programs/count.so \
 	tests/live/programs/net_plugin.so \
-	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so
+	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so \
+	tests/live/programs/machine.so
 
 # What is told to NVTX, by a client of the protocol as NCCL has it, and of a later one.
 check_PROGRAMS += tests/live/programs/nvtx tests/live/programs/nvtx-later
@@ -193,7 +198,7 @@ EXTRA_DIST += tests/live/expect/perfetto_follow.py $(LIVE_TRACE_TESTS) tests/liv
 	tests/live/programs/calls.c tests/live/programs/calls.py \
 	tests/live/programs/count.c tests/live/programs/dies.c \
 	tests/live/programs/skewed.c tests/live/expect/clocks.py \
-	tests/live/programs/format.c tests/live/expect/processes.py \
+	tests/live/programs/format.c tests/live/programs/machine.c tests/live/expect/processes.py \
 	tests/live/expect/stock.py tests/live/expect/stock_threads.py tests/live/expect/ways.py \
 	tests/live/programs/bootstrap.py \
 	tests/live/programs/wheels.py

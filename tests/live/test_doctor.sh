@@ -66,6 +66,17 @@ if unshare -m true 2>/dev/null; then
     run 1 "little shared memory" unshare -m sh -c \
         'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$0" doctor' "$ccltap"
     found "it says how much is needed" "wrong  shared memory .* need [0-9]* KiB.*--shm-size"
+    # large PAGE: of a machine with 144 processors, in a container with the usual shared memory.
+    large()
+    {
+        # shellcheck disable=SC2016
+        MACHINE_PAGE=$1 MACHINE_PROCESSORS=144 LD_PRELOAD=$programs/machine.so unshare -m sh -c \
+            'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$0" doctor' "$ccltap"
+    }
+    large 4096 >"$work/out" || true # descriptors may be too few for so many processors
+    found "144 processors and 64 MB: small buffers fit" "note   shared memory .* a buffer of 64 KiB"
+    large 65536 >"$work/out" || true
+    found "with pages of 64 KB no buffer is smaller than a page" "wrong  shared memory .*144 processors need 968.. KiB.*--shm-size"
 else
     skip "no mount namespace: run as root" "what is wrong with daemons and memory"
 fi
