@@ -21,7 +21,7 @@ tests/link/programs/constructor.so: tests/host/programs/constructor.c \
 # One program for each subject, linked to the smallest NCCL, or to one that takes its time.
 tap_host_programs = tests/host/programs/processes tests/host/programs/descriptors \
 	tests/host/programs/loading tests/host/programs/ends tests/host/programs/leaves \
-	tests/host/programs/limits tests/host/programs/forks
+	tests/host/programs/limits tests/host/programs/contained tests/host/programs/forks
 tap_host_libraries = tests/host/programs/early.so tests/host/programs/next_all.so \
 	tests/host/programs/asks.so tests/host/programs/careless.so
 tap_host_slow_programs = tests/host/programs/signals tests/host/programs/threads

@@ -18,6 +18,7 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
 	tests/live/test_format.sh tests/live/test_samples.sh tests/live/test_why.sh \
 	tests/live/test_errors.sh tests/live/test_relay.sh tests/live/test_collect.sh \
+	tests/live/test_containers.sh \
 	tests/live/test_clusters.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
 	tests/live/programs/strangers.py tests/live/programs/kills.py \
