@@ -32,10 +32,14 @@ extern struct tap_gate tap_gate tap_hidden;
 
 static inline char *tap_thread_pointer(void)
 {
+#ifdef __x86_64__
 	char *at;
 
 	__asm__("mov %%fs:0, %0" : "=r"(at));
 	return at;
+#else
+	return __builtin_thread_pointer();
+#endif
 }
 
 static inline void tap_gate_leave(const struct tap_gate *gate, uint32_t *nr_events)

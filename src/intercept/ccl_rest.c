@@ -75,7 +75,7 @@ tap_exported int tap_libc_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex
 		return wait_traced(cond, mutex);
 	return real_wait(cond, mutex);
 }
-__asm__(".symver tap_libc_cond_wait, pthread_cond_wait@@GLIBC_2.3.2");
+__asm__(".symver tap_libc_cond_wait, pthread_cond_wait@@" TAP_COND_WAIT_VERSION);
 
 tap_exported int sched_yield(void)
 {

@@ -85,7 +85,7 @@ CLEANFILES += src/intercept/libccltap.map
 # looks up.
 src/intercept/libccltap.map: list-calls$(EXEEXT) $(top_srcdir)/src/intercept/local.mk
 	$(AM_V_GEN)mkdir -p src/intercept && { \
-		echo 'CCLTAP_0 { global:' && { ./list-calls$(EXEEXT) --exports && ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '	tap_cupti_*;' && echo '	tap_libc_*;' && echo '};' && \
-		{ ./list-calls$(EXEEXT) --versions && ./list-calls$(EXEEXT) --hip && ./list-calls$(EXEEXT) --runtime && ./list-calls$(EXEEXT) --cupti; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
-			END { of["GLIBC_2.3.2"] = " pthread_cond_wait;"; for (v in of) print v " { global:" of[v] " };" }'; \
+		echo 'CCLTAP_0 { global:' && { $(EMULATOR) ./list-calls$(EXEEXT) --exports && $(EMULATOR) ./list-calls$(EXEEXT) --cuda | sed 's/ .*//'; } | sed 's/.*/	&;/' && echo 'local:' && echo '	tap_linked_*;' && echo '	tap_verbs_*;' && echo '	tap_runtime_*;' && echo '	tap_cupti_*;' && echo '	tap_libc_*;' && echo '};' && \
+		{ $(EMULATOR) ./list-calls$(EXEEXT) --versions && $(EMULATOR) ./list-calls$(EXEEXT) --hip && $(EMULATOR) ./list-calls$(EXEEXT) --runtime && $(EMULATOR) ./list-calls$(EXEEXT) --cupti; } | $(AWK) '{ of[$$2] = of[$$2] " " $$1 ";" } \
+			END { of["$(COND_WAIT_VERSION)"] = " pthread_cond_wait;"; for (v in of) print v " { global:" of[v] " };" }'; \
 	} > $@.tmp && mv $@.tmp $@

@@ -51,7 +51,7 @@ tests/calls/programs/every_call: tests/calls/programs/every_call.c tests/calls/g
 tap_verbs_rows = src/calls/verbs.def src/calls/verbs_calls.h tests/calls/doubles/verbs.h
 # Each version is a node of its own, as in the real one, and the last has what the test reads.
 tests/calls/doubles/verbs/map: list-calls$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./list-calls --versions | \
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(EMULATOR) ./list-calls --versions | \
 		awk '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (node in of) print node " { global:" of[node] " };"; \
 				print "DOUBLE { global: double_fails; double_device; \
@@ -84,7 +84,7 @@ tests/calls/programs/every_cuda: tests/calls/programs/every_cuda.c tests/calls/g
 # Each version is a node of its own, as in the real one.
 tap_hip_rows = $(tap_cuda_rows) src/calls/hip.def src/calls/hip_types.h
 tests/calls/doubles/hip.map: list-calls$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && ./list-calls --hip | \
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(EMULATOR) ./list-calls --hip | \
 		awk '{ of[$$2] = of[$$2] " " $$1 ";" } \
 			END { for (node in of) print node " { global:" of[node] " };" }' \
 		>$@

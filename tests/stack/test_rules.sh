@@ -11,10 +11,15 @@ for tool in readelf /usr/bin/python3; do
     command -v "$tool" >/dev/null || { echo "1..0 # SKIP $tool is not installed"; exit 0; }
 done
 
+case $(uname -m) in
+aarch64) kind=AArch64 ;;
+*) kind=x86-64 ;;
+esac
+
 # The path of a library that the linker finds, or nothing.
 path_of() # NAME
 {
-    LC_ALL=C ldconfig -p | sed -n "s|^[[:space:]]*$1 (libc6,x86-64.*=> ||p" | head -n 1
+    LC_ALL=C ldconfig -p | sed -n "s|^[[:space:]]*$1 (libc6,$kind.*=> ||p" | head -n 1
 }
 
 for name in libc.so.6 libm.so.6 libstdc++.so.6 libcrypto.so.3 liblttng-ust.so.1 libdw.so.1; do

@@ -5,8 +5,8 @@
  * The linker binds a name in a library opened with RTLD_DEEPBIND, or in a namespace of
  * dlmopen(), to the nearest definition: a preloaded library cannot intercept it.  This
  * module hides how it detects that: it reads the targets of the slots of a library's
- * calls (System V ABI, "Global Offset Table", with the relocations of its supplement for
- * AMD64), and the objects of each namespace.  It does not detect a name that was never
+ * calls (System V ABI, "Global Offset Table", with the relocations of its supplements for
+ * AMD64 and AArch64), and the objects of each namespace.  It does not detect a name that was never
  * called and is not bound yet.
  */
 #include <stdbool.h>
@@ -19,6 +19,13 @@
 #include "intercept/layer.h"
 #include "intercept/nvtx/nvtx.h"
 #include "intercept/trace.h"
+
+/* Relocations that fill a slot with a function's address: of a call, and of a pointer. */
+#if defined(__x86_64__)
+enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, GLOB_DAT = R_X86_64_GLOB_DAT };
+#elif defined(__aarch64__)
+enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, GLOB_DAT = R_AARCH64_GLOB_DAT };
+#endif
 
 /*
  * Libraries reported already, by load address.  When it is full, some are reported twice.
@@ -99,7 +106,7 @@ static bool has_bypass(const struct found *found, uintptr_t base, uintptr_t end,
 		const unsigned type = ELF64_R_TYPE(r->r_info);
 		uintptr_t to;
 
-		if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+		if ((type != JUMP_SLOT && type != GLOB_DAT) ||
 		    !tap_entry_find(strings + symbols[ELF64_R_SYM(r->r_info)].st_name))
 			continue;
 		to = *(const uintptr_t *) (base + r->r_offset);

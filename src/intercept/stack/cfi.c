@@ -13,7 +13,11 @@ enum { ENC_ABSOLUTE = 0x00, ENC_UDATA4 = 0x03, ENC_SDATA4 = 0x0b, ENC_SDATA8 = 0
 enum { ENC_FORMAT = 0x0f, ENC_PCREL = 0x10, ENC_DATAREL = 0x30, ENC_OMIT = 0xff };
 
 /* DWARF's numbers of the registers that are followed. */
-enum { DWARF_RBP = 6, DWARF_RSP = 7, DWARF_RA = 16 };
+#if defined(__x86_64__)
+enum { DWARF_FP = 6, DWARF_SP = 7, DWARF_RA = 16 };
+#elif defined(__aarch64__)
+enum { DWARF_FP = 29, DWARF_SP = 31, DWARF_RA = 30 };
+#endif
 
 /* The first three hold an operand in their low six bits. */
 enum {
@@ -42,11 +46,14 @@ enum {
 	CFA_VAL_OFFSET = 0x14,
 	CFA_VAL_OFFSET_SF = 0x15,
 	CFA_VAL_EXPRESSION = 0x16,
+	/* AArch64: the return address is signed from here on, or no longer. */
+	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
+	CFA_NEGATE_RA_STATE = 0x2d,
 	CFA_GNU_ARGS_SIZE = 0x2e,
 };
 
 /* The operations in the one kind of expression that compilers write for a CFA. */
-enum { OP_DEREF = 0x06, OP_BREG_RBP = 0x70 + DWARF_RBP };
+enum { OP_DEREF = 0x06, OP_BREG_FP = 0x70 + DWARF_FP };
 
 /* Nested CFA_REMEMBER_STATE; compilers nest one. */
 #define STATES 8
@@ -211,6 +218,9 @@ static bool read_common(const struct tap_cfi_tables *tables, uintptr_t at,
 		case 'S':
 			ret->is_signal = true;
 			break;
+		case 'B': /* AArch64: which key signs return addresses */
+		case 'G': /* AArch64: frames are tagged */
+			break;
 		default:
 			return false;
 		}
@@ -222,72 +232,80 @@ static bool read_common(const struct tap_cfi_tables *tables, uintptr_t at,
 struct state {
 	struct tap_cfi_rule rule;
 	bool is_cfa_other; /* uses a register or an expression that is not supported */
-	bool is_rbp_other;
-	enum { RA_BELOW_CFA, RA_NONE, RA_OTHER } ra;
+	bool is_fp_other;
+	enum { RA_SAME, RA_AT_CFA, RA_NONE, RA_OTHER } ra;
+	int64_t ra_offset;
 };
 
 static void set_cfa(struct state *s, uint64_t reg, int64_t offset)
 {
 	s->is_cfa_other =
-		(reg != DWARF_RSP && reg != DWARF_RBP) || offset != (int32_t) offset;
-	s->rule.cfa = reg == DWARF_RBP ? TAP_CFA_RBP : TAP_CFA_RSP;
+		(reg != DWARF_SP && reg != DWARF_FP) || offset != (int32_t) offset;
+	s->rule.cfa = reg == DWARF_FP ? TAP_CFA_FP : TAP_CFA_SP;
 	s->rule.cfa_offset = (int32_t) offset;
 }
 
 static void set_cfa_offset(struct state *s, int64_t offset)
 {
-	s->is_cfa_other |= s->rule.cfa == TAP_CFA_AT_RBP || offset != (int32_t) offset;
+	s->is_cfa_other |= s->rule.cfa == TAP_CFA_AT_FP || offset != (int32_t) offset;
 	s->rule.cfa_offset = (int32_t) offset;
+}
+
+static void set_fp_offset(struct state *s, int64_t offset)
+{
+	s->rule.fp_offset = (int16_t) (offset / TAP_CFI_UNIT);
+	s->is_fp_other = (int64_t) s->rule.fp_offset * TAP_CFI_UNIT != offset;
 }
 
 static void set_saved(struct state *s, uint64_t reg, int64_t offset)
 {
-	if (reg == DWARF_RBP) {
-		s->rule.rbp = TAP_RBP_AT_CFA;
-		s->rule.rbp_offset = (int16_t) offset;
-		s->is_rbp_other = offset != (int16_t) offset;
+	if (reg == DWARF_FP) {
+		s->rule.fp = TAP_FP_AT_CFA;
+		set_fp_offset(s, offset);
 	} else if (reg == DWARF_RA) {
-		s->ra = offset == -8 ? RA_BELOW_CFA : RA_OTHER;
+		s->ra = RA_AT_CFA;
+		s->ra_offset = offset;
 	}
 }
 
 static void set_same(struct state *s, uint64_t reg)
 {
-	if (reg == DWARF_RBP) {
-		s->rule.rbp = TAP_RBP_SAME;
-		s->is_rbp_other = false;
+	if (reg == DWARF_FP) {
+		s->rule.fp = TAP_FP_SAME;
+		s->is_fp_other = false;
 	} else if (reg == DWARF_RA) {
-		s->ra = RA_OTHER;
+		s->ra = RA_SAME;
 	}
 }
 
 static void set_other(struct state *s, uint64_t reg)
 {
-	if (reg == DWARF_RBP)
-		s->is_rbp_other = true;
+	if (reg == DWARF_FP)
+		s->is_fp_other = true;
 	else if (reg == DWARF_RA)
 		s->ra = RA_OTHER;
 }
 
 static void restore(struct state *s, const struct state *initial, uint64_t reg)
 {
-	if (reg == DWARF_RBP) {
-		s->rule.rbp = initial->rule.rbp;
-		s->rule.rbp_offset = initial->rule.rbp_offset;
-		s->is_rbp_other = initial->is_rbp_other;
+	if (reg == DWARF_FP) {
+		s->rule.fp = initial->rule.fp;
+		s->rule.fp_offset = initial->rule.fp_offset;
+		s->is_fp_other = initial->is_fp_other;
 	} else if (reg == DWARF_RA) {
 		s->ra = initial->ra;
+		s->ra_offset = initial->ra_offset;
 	}
 }
 
-/* The function realigned the stack: the CFA is the word at rbp + n. */
+/* The function realigned the stack: the CFA is the word at the frame pointer + n. */
 static void set_cfa_expression(struct state *s, struct reader block)
 {
 	int64_t offset = 0;
 
-	s->rule.cfa = TAP_CFA_AT_RBP;
+	s->rule.cfa = TAP_CFA_AT_FP;
 	s->is_cfa_other = true;
-	if (read_bytes(&block, 1) != OP_BREG_RBP)
+	if (read_bytes(&block, 1) != OP_BREG_FP)
 		return;
 	offset = read_sleb(&block);
 	s->rule.cfa_offset = (int32_t) offset;
@@ -295,19 +313,18 @@ static void set_cfa_expression(struct state *s, struct reader block)
 			  block.is_bad || offset != (int32_t) offset;
 }
 
-/* Such a function saves rbp at rbp + n; other registers are ignored. */
+/* Such a function saves the frame pointer at itself + n; other registers are ignored. */
 static void set_expression(struct state *s, uint64_t reg, struct reader block)
 {
 	int64_t offset;
 
 	set_other(s, reg);
-	if (reg != DWARF_RBP || read_bytes(&block, 1) != OP_BREG_RBP)
+	if (reg != DWARF_FP || read_bytes(&block, 1) != OP_BREG_FP)
 		return;
 	offset = read_sleb(&block);
-	s->rule.rbp = TAP_RBP_AT_RBP;
-	s->rule.rbp_offset = (int16_t) offset;
-	s->is_rbp_other =
-		block.at != block.end || block.is_bad || offset != (int16_t) offset;
+	s->rule.fp = TAP_FP_AT_FP;
+	set_fp_offset(s, offset);
+	s->is_fp_other |= block.at != block.end || block.is_bad;
 }
 
 struct run {
@@ -396,6 +413,12 @@ static bool run_extended(struct run *run, struct reader *r, uint8_t code)
 	case CFA_GNU_ARGS_SIZE:
 		read_uleb(r);
 		return true;
+#ifdef __aarch64__
+	/* A walk takes a signature off, whether there is one or not. */
+	case CFA_NEGATE_RA_STATE:
+	case CFA_NEGATE_RA_STATE_WITH_PC:
+		return true;
+#endif
 	}
 	return false;
 }
@@ -472,6 +495,30 @@ static uintptr_t find_entry(const struct tap_cfi_tables *tables, uintptr_t pc)
 	return (uintptr_t) header + (uintptr_t) (intptr_t) low->entry;
 }
 
+/* Finds where the return address is; false where that is in no rule. */
+static bool finish(struct state *s)
+{
+	if (s->is_cfa_other || s->is_fp_other)
+		return false;
+#if defined(__x86_64__)
+	return s->ra == RA_AT_CFA && s->ra_offset == -8;
+#elif defined(__aarch64__)
+	if (s->rule.cfa == TAP_CFA_AT_FP || s->rule.fp == TAP_FP_AT_FP)
+		return false;
+	if (s->ra == RA_SAME)
+		return s->rule.fp == TAP_FP_SAME;
+	if (s->ra != RA_AT_CFA)
+		return false;
+	if (s->rule.fp == TAP_FP_SAME) {
+		set_fp_offset(s, s->ra_offset);
+		s->rule.fp = TAP_FP_SAME_RA_AT_CFA;
+		return !s->is_fp_other;
+	}
+	return s->rule.fp == TAP_FP_AT_CFA &&
+	       (int64_t) s->rule.fp_offset * TAP_CFI_UNIT + 8 == s->ra_offset;
+#endif
+}
+
 struct tap_cfi_rule tap_cfi_find(const struct tap_cfi_tables *tables, uintptr_t pc)
 {
 	const struct tap_cfi_rule unknown = {.cfa = TAP_CFA_UNKNOWN};
@@ -497,7 +544,6 @@ struct tap_cfi_rule tap_cfi_find(const struct tap_cfi_tables *tables, uintptr_t 
 		return unknown;
 	if (common.is_signal)
 		return (struct tap_cfi_rule){.cfa = TAP_CFA_SIGNAL};
-	run.now.ra = RA_OTHER;
 	if (!run_program(&run, common.program, UINTPTR_MAX))
 		return unknown;
 	run.initial = run.now;
@@ -505,7 +551,5 @@ struct tap_cfi_rule tap_cfi_find(const struct tap_cfi_tables *tables, uintptr_t 
 		return unknown;
 	if (run.now.ra == RA_NONE)
 		return (struct tap_cfi_rule){.cfa = TAP_CFA_START};
-	if (run.now.is_cfa_other || run.now.is_rbp_other || run.now.ra != RA_BELOW_CFA)
-		return unknown;
-	return run.now.rule;
+	return finish(&run.now) ? run.now.rule : unknown;
 }

@@ -42,8 +42,8 @@
 unsigned tap_stack_depth;
 
 /*
- * A frame: its return address and the number of its library, 0 for none, in one word.  A
- * user-space address has 47 bits, and there are 512 libraries.
+ * A frame: its return address and the number of its library, 0 for none, in one word.
+ * Addresses of code have at most 48 bits (AArch64), and there are 512 libraries.
  */
 #define LIBRARY_BITS 16
 
@@ -83,6 +83,20 @@ static struct place *place_of(uintptr_t address)
 	return &places[hash_of_address(address, PLACE_BITS)];
 }
 
+#ifdef __aarch64__
+/*
+ * The kernel's code to which a signal handler returns has no table: unwinders know it by
+ * its two instructions, mov x8, #__NR_rt_sigreturn and svc #0.
+ */
+static bool is_signal_return(uintptr_t address)
+{
+	uint32_t code[2];
+
+	return tap_safe_read(code, (const void *) address, sizeof(code)) &&
+	       code[0] == 0xd2801168 && code[1] == 0xd4000001;
+}
+#endif
+
 tap_cold static uint64_t learn(uintptr_t address, struct tap_cfi_rule *ret_rule)
 {
 	union packed_rule packed = {.rule = {.cfa = TAP_CFA_UNKNOWN}};
@@ -97,6 +111,10 @@ tap_cold static uint64_t learn(uintptr_t address, struct tap_cfi_rule *ret_rule)
 		tables = tap_library_unwind(library);
 		packed.rule = tap_cfi_find(&tables, address - 1);
 	}
+#ifdef __aarch64__
+	if (packed.rule.cfa == TAP_CFA_UNKNOWN && is_signal_return(address))
+		packed.rule.cfa = TAP_CFA_SIGNAL;
+#endif
 	frame = (uint64_t) address << LIBRARY_BITS | library;
 	*ret_rule = packed.rule;
 	/* A library without a number now may get one later: do not cache. */
@@ -173,7 +191,10 @@ static inline bool read_word(uintptr_t sp, uintptr_t address, uintptr_t *ret_wor
 /* ---- Walking ---- */
 
 struct registers {
-	uintptr_t pc, sp, bp;
+	uintptr_t pc, sp, fp;
+#ifdef __aarch64__
+	uintptr_t lr; /* the return address, where a function has not saved it; else 0 */
+#endif
 };
 
 struct walk {
@@ -190,50 +211,101 @@ struct walk {
  */
 static bool step_over_signal(struct registers *regs)
 {
+	struct registers next;
+#if defined(__x86_64__)
 	const ucontext_t *saved = (const ucontext_t *) regs->sp;
 	const greg_t *from = saved->uc_mcontext.gregs;
-	struct registers next;
 
 	if (!read_word(regs->sp, (uintptr_t) &from[REG_RIP], &next.pc) ||
 	    !read_word(regs->sp, (uintptr_t) &from[REG_RSP], &next.sp) ||
-	    !read_word(regs->sp, (uintptr_t) &from[REG_RBP], &next.bp))
+	    !read_word(regs->sp, (uintptr_t) &from[REG_RBP], &next.fp))
 		return false;
+#elif defined(__aarch64__)
+	const ucontext_t *saved = (const ucontext_t *) (regs->sp + sizeof(siginfo_t));
+	const mcontext_t *from = &saved->uc_mcontext;
+
+	if (!read_word(regs->sp, (uintptr_t) &from->pc, &next.pc) ||
+	    !read_word(regs->sp, (uintptr_t) &from->sp, &next.sp) ||
+	    !read_word(regs->sp, (uintptr_t) &from->regs[29], &next.fp) ||
+	    !read_word(regs->sp, (uintptr_t) &from->regs[30], &next.lr))
+		return false;
+#endif
 	next.pc++;
 	*regs = next;
 	return true;
 }
 
+#if defined(__x86_64__)
 /* Goes from a frame to its caller; false where the stack is inconsistent. */
 static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
 {
 	uintptr_t cfa = (uintptr_t) (intptr_t) rule.cfa_offset;
-	uintptr_t saved = (uintptr_t) (intptr_t) rule.rbp_offset;
+	uintptr_t saved = (uintptr_t) (intptr_t) rule.fp_offset;
 	const uintptr_t sp = regs->sp;
 
 	if (unlikely(rule.cfa == TAP_CFA_SIGNAL))
 		return step_over_signal(regs);
 	/* Most functions are of this or the next kind; the branch is well predicted. */
 	if (tap_cfi_is_frame_pointer(rule)) {
-		cfa = regs->bp + 16;
+		cfa = regs->fp + 16;
 		regs->sp = cfa;
 		return cfa > sp && read_word(sp, cfa - 8, &regs->pc) &&
-		       read_word(sp, cfa - 16, &regs->bp);
+		       read_word(sp, cfa - 16, &regs->fp);
 	}
-	cfa += rule.cfa == TAP_CFA_RSP ? sp : regs->bp;
-	if (unlikely(rule.cfa == TAP_CFA_AT_RBP) && !read_word(sp, cfa, &cfa))
+	cfa += rule.cfa == TAP_CFA_SP ? sp : regs->fp;
+	if (unlikely(rule.cfa == TAP_CFA_AT_FP) && !read_word(sp, cfa, &cfa))
 		return false;
 	/* A call always uses some of the stack. */
 	if (cfa <= sp)
 		return false;
-	saved += rule.rbp == TAP_RBP_AT_CFA ? cfa : regs->bp;
+	saved += rule.fp == TAP_FP_AT_CFA ? cfa : regs->fp;
 	if (!read_word(sp, cfa - 8, &regs->pc) ||
-	    (rule.rbp != TAP_RBP_SAME && !read_word(sp, saved, &regs->bp)))
+	    (rule.fp != TAP_FP_SAME && !read_word(sp, saved, &regs->fp)))
 		return false;
 	regs->sp = cfa;
 	return true;
 }
+#elif defined(__aarch64__)
+/* Where an address is signed, the signature is in the bits that it does not need. */
+static uintptr_t without_signature(uintptr_t address)
+{
+	return address & ((UINT64_C(1) << 48) - 1);
+}
 
-/* The same; returns why the stack ends here, TAP_STACK_DEPTH if it does not end. */
+static inline bool step(struct registers *regs, struct tap_cfi_rule rule)
+{
+	const uintptr_t sp = regs->sp;
+	const uintptr_t cfa = (uintptr_t) (intptr_t) rule.cfa_offset +
+			      (rule.cfa == TAP_CFA_FP ? regs->fp : sp);
+	const uintptr_t saved =
+		cfa + (uintptr_t) ((intptr_t) rule.fp_offset * TAP_CFI_UNIT);
+	uintptr_t pc = regs->lr;
+
+	if (unlikely(rule.cfa == TAP_CFA_SIGNAL))
+		return step_over_signal(regs);
+	if (unlikely(rule.fp == TAP_FP_SAME)) {
+		/* The innermost function, or one that a signal interrupted. */
+		if (!pc || cfa < sp)
+			return false;
+	} else if (rule.fp == TAP_FP_AT_CFA) {
+		if (cfa <= sp || !read_word(sp, saved + 8, &pc) ||
+		    !read_word(sp, saved, &regs->fp))
+			return false;
+	} else if (rule.fp != TAP_FP_SAME_RA_AT_CFA || cfa <= sp ||
+		   !read_word(sp, saved, &pc)) {
+		return false;
+	}
+	regs->pc = without_signature(pc);
+	regs->sp = cfa;
+	regs->lr = 0;
+	return true;
+}
+#endif
+
+/*
+ * Goes on to the caller; returns why the stack ends here, TAP_STACK_DEPTH if it does not
+ * end.
+ */
 static inline enum tap_stack_end go_on(struct registers *regs, struct tap_cfi_rule rule)
 {
 	if (unlikely(rule.cfa == TAP_CFA_START))
@@ -256,6 +328,7 @@ static void walk(struct walk *w, struct registers regs)
 	} while (w->end == TAP_STACK_DEPTH && w->nr < tap_stack_depth);
 }
 
+#if defined(__x86_64__)
 /*
  * Finds the program's registers at its call of the wrapper: all functions of the tracer
  * have frame pointers, if compiled as intended, and the outermost one returns to caller.
@@ -271,7 +344,7 @@ static bool find_program(struct registers *ret_regs, const void *caller)
 			return false;
 		if (ret_regs->pc == (uintptr_t) caller) {
 			ret_regs->sp = frame + 16;
-			ret_regs->bp = next;
+			ret_regs->fp = next;
 			return true;
 		}
 		if (next <= frame)
@@ -280,6 +353,33 @@ static bool find_program(struct registers *ret_regs, const void *caller)
 	}
 	return false;
 }
+#elif defined(__aarch64__)
+/*
+ * Finds the program's registers at its call of the wrapper, by the unwind tables of our own
+ * functions: a frame pointer alone does not tell where the caller's frame begins.
+ */
+static bool find_program(struct registers *ret_regs, const void *caller)
+{
+	struct registers regs;
+	struct tap_cfi_rule rule;
+	unsigned tries;
+
+	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"
+			 : "=&r"(regs.pc), "=&r"(regs.sp), "=&r"(regs.fp),
+			   "=&r"(regs.lr));
+	regs.pc++; /* as if it were a return address */
+	for (tries = 0; tries < 8; tries++) {
+		look_up(regs.pc, &rule);
+		if (go_on(&regs, rule) != TAP_STACK_DEPTH)
+			return false;
+		if (regs.pc == (uintptr_t) caller) {
+			*ret_regs = regs;
+			return true;
+		}
+	}
+	return false;
+}
+#endif
 
 /* ---- Known stacks ---- */
 

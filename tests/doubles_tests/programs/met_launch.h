@@ -55,6 +55,8 @@ void *dlsym(void *handle, const char *name)
 		*(void **) &real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 	if (!real)
 		*(void **) &real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!real)
+		*(void **) &real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
 	found = real(handle, name);
 	if (!found || strcmp(name, "cuGetProcAddress_v2") != 0)
 		return found;

@@ -14,6 +14,9 @@ void *dlsym(void *restrict handle, const char *restrict name)
 	if (!real)
 		real = (void *(*) (void *, const char *) ) dlvsym(RTLD_NEXT, "dlsym",
 								  "GLIBC_2.2.5");
+	if (!real) /* aarch64's first version */
+		real = (void *(*) (void *, const char *) ) dlvsym(RTLD_NEXT, "dlsym",
+								  "GLIBC_2.17");
 	if (!real || !strcmp(name, "cuGetProcAddress"))
 		return NULL;
 	return real(handle, name);

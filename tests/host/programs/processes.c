@@ -125,7 +125,11 @@ static void bare_fork(void)
 	pid_t child;
 
 	call("before");
+#ifdef SYS_fork
 	child = (pid_t) syscall(SYS_fork);
+#else /* aarch64 */
+	child = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+#endif
 	if (!child)
 		_exit(outcome());
 	wait_for("fork", child);

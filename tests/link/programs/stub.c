@@ -28,6 +28,7 @@ void *stub_resolve(void)
 	return cached;
 }
 
+#if defined(__x86_64__)
 __asm__(".text\n"
 	".globl stub_version\n"
 	".type stub_version, @function\n"
@@ -40,3 +41,20 @@ __asm__(".text\n"
 	"	popq %rdi\n"
 	"1:	jmp *%rax\n"
 	".size stub_version, .-stub_version\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl stub_version\n"
+	".type stub_version, %function\n"
+	"stub_version:\n"
+	"	adrp x16, cached\n"
+	"	ldr x16, [x16, #:lo12:cached]\n"
+	"	cbnz x16, 1f\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	str x0, [sp, #16]\n"
+	"	bl stub_resolve\n"
+	"	mov x16, x0\n"
+	"	ldr x0, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"1:	br x16\n"
+	".size stub_version, .-stub_version\n");
+#endif

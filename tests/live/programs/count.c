@@ -22,11 +22,21 @@
 	DO(ncclRecv) DO(ncclGroupStart) DO(ncclGroupEnd) DO(ncclMemAlloc) DO(ncclMemFree) \
 	DO(ncclCommRegister) DO(ncclCommDeregister)
 
+/* Adds one, and jumps on with the arguments as they came. */
+#if defined(__x86_64__)
+#define COUNT_JUMP(name) "\tlock incq count_" name "(%rip)\n\tjmp *real_" name "(%rip)\n"
+#elif defined(__aarch64__)
+#define COUNT_JUMP(name) \
+	"\tadrp x16, count_" name "\n\tadd x16, x16, #:lo12:count_" name "\n" \
+	"1:\tldxr x17, [x16]\n\tadd x17, x17, #1\n\tstxr w15, x17, [x16]\n" \
+	"\tcbnz w15, 1b\n\tadrp x16, real_" name "\n\tldr x16, [x16, #:lo12:real_" name "]\n" \
+	"\tbr x16\n"
+#endif
+
 #define COUNT(name) \
 	void *real_##name; \
 	unsigned long count_##name; \
-	__asm__(".globl " #name "\n.type " #name ", @function\n" #name ":\n" \
-		"\tlock incq count_" #name "(%rip)\n\tjmp *real_" #name "(%rip)\n");
+	__asm__(".globl " #name "\n.type " #name ", %function\n" #name ":\n" COUNT_JUMP(#name));
 #pragma GCC visibility push(hidden)
 NAMES(COUNT)
 #pragma GCC visibility pop

@@ -127,7 +127,11 @@ apart static void interrupted(int flags)
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 	sigaction(SIGTRAP, &action, NULL);
+#ifdef __x86_64__
 	__asm__ volatile("int3");
+#else
+	raise(SIGTRAP);
+#endif
 	KEEP_FRAME();
 }
 
@@ -178,10 +182,17 @@ static void lost(void)
 apart static void made(void)
 {
 	static const unsigned char code[] = {
+#if defined(__x86_64__)
 		0x48, 0x83, 0xec, 0x08, /* sub $8,%rsp */
 		0xff, 0xd7,		/* call *%rdi */
 		0x48, 0x83, 0xc4, 0x08, /* add $8,%rsp */
 		0xc3,			/* ret */
+#elif defined(__aarch64__)
+		0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, #-16]! */
+		0x00, 0x00, 0x3f, 0xd6, /* blr x0 */
+		0xfd, 0x7b, 0xc1, 0xa8, /* ldp x29, x30, [sp], #16 */
+		0xc0, 0x03, 0x5f, 0xd6, /* ret */
+#endif
 	};
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -189,12 +200,14 @@ apart static void made(void)
 	if (page == MAP_FAILED)
 		abort();
 	memcpy(page, code, sizeof(code));
+	__builtin___clear_cache(page, (char *) page + sizeof(code));
 	((void (*)(void (*)(void))) page)(lost);
 	KEEP_FRAME();
 }
 
 /* Keeps a frame pointer, as its table says, and something else in the register. */
 void call_with_frame(uintptr_t frame, void (*function)(void));
+#if defined(__x86_64__)
 __asm__(".text\n.type call_with_frame, @function\ncall_with_frame:\n"
 	".cfi_startproc\n"
 	"push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
@@ -205,6 +218,17 @@ __asm__(".text\n.type call_with_frame, @function\ncall_with_frame:\n"
 	"pop %rbp\npop %rbp\n"
 	"pop %rbp\n.cfi_def_cfa %rsp, 8\n"
 	"ret\n.cfi_endproc\n.size call_with_frame, .-call_with_frame\n");
+#elif defined(__aarch64__)
+__asm__(".text\n.type call_with_frame, %function\ncall_with_frame:\n"
+	".cfi_startproc\n"
+	"stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n"
+	".cfi_offset x29, -32\n.cfi_offset x30, -24\n"
+	"mov x29, sp\n.cfi_def_cfa_register x29\n"
+	"mov x29, x0\n"
+	"blr x1\n"
+	"ldp x29, x30, [sp], #32\n.cfi_restore x30\n.cfi_restore x29\n.cfi_def_cfa sp, 0\n"
+	"ret\n.cfi_endproc\n.size call_with_frame, .-call_with_frame\n");
+#endif
 
 apart static void damaged(void)
 {

@@ -3,9 +3,13 @@
 
 rules.py RULES FILE: RULES is the program of rules.c.  Prints how many rows were compared.
 """
+import os
 import re
 import subprocess
 import sys
+
+IS_ARM = os.uname().machine == "aarch64"
+SP, FP = ("sp", "x29") if IS_ARM else ("rsp", "rbp")
 
 
 def rows(file):
@@ -33,17 +37,25 @@ def expected(is_signal, row):
     """Ours for it; None where only a look at the expression could tell."""
     if is_signal:
         return "signal"
-    if row["ra"] == "u":
+    address = row.get("ra", "u")  # on aarch64 no column, or "u", is the register itself
+    saved = row.get(FP, "u")
+    if address == "u" and not IS_ARM:
         return "start"
-    if row["ra"] != "c-8" or row["CFA"] == "exp" or row.get("rbp") == "exp":
+    if row["CFA"] == "exp" or "exp" in (saved, address) or not IS_ARM and address != "c-8":
         return None
     register, offset = re.match(r"(\w+)([+-]\d+)$", row["CFA"]).groups()
-    if register not in ("rsp", "rbp"):
+    if register not in (SP, FP):
         return "unknown"
-    saved = row.get("rbp", "u")
+    rule = f"{'sp' if register == SP else 'fp'} {int(offset)}"
+    if not IS_ARM:
+        return f"{rule} same" if saved in ("u", "s") else f"{rule} at-cfa {int(saved[1:])}"
     if saved in ("u", "s"):
-        return f"{register} {int(offset)} same"
-    return f"{register} {int(offset)} at-cfa {int(saved[1:])}"
+        if address in ("u", "s"):
+            return f"{rule} same|start"
+        return f"{rule} same-ra-at-cfa {int(address[1:])}"
+    if address in ("u", "s") or int(address[1:]) != int(saved[1:]) + 8:
+        return "unknown"
+    return f"{rule} at-cfa {int(saved[1:])}"
 
 
 def main():
@@ -61,11 +73,12 @@ def main():
         is_signal, row = wanted[int(address, 16)]
         expect = expected(is_signal, row)
         if expect is None:
-            # Followed where it is rbp's, else not known: never as a plain register.
-            assert re.match(r"unknown|at-rbp|\w+ -?\d+ at-rbp", rule), (line, row)
+            # Followed where it is the frame pointer's, else not known: never as a plain
+            # register.
+            assert re.match(r"unknown|at-fp|\w+ -?\d+ at-fp", rule), (line, row)
             expressions += rule != "unknown"
         else:
-            assert rule == expect, f"{line}: {row} should be {expect}"
+            assert rule in expect.split("|"), f"{line}: {row} should be {expect}"
             compared += 1
     assert compared + expressions > 10
     print(compared, expressions)

@@ -44,12 +44,12 @@ static int find(struct dl_phdr_info *info, size_t size, void *data)
 
 static void print_rule(uintptr_t address, struct tap_cfi_rule rule)
 {
-	static const char *const cfa[] = {"unknown", "rsp",    "rbp",
-					  "at-rbp",  "signal", "start"};
-	static const char *const rbp[] = {"same", "at-cfa", "at-rbp"};
+	static const char *const cfa[] = {"unknown", "sp",     "fp",
+					  "at-fp",   "signal", "start"};
+	static const char *const fp[] = {"same", "at-cfa", "at-fp", "same-ra-at-cfa"};
 
 	printf("%" PRIxPTR " %s %d %s %d\n", address, cfa[rule.cfa], rule.cfa_offset,
-	       rbp[rule.rbp], rule.rbp_offset);
+	       fp[rule.fp], rule.fp_offset * TAP_CFI_UNIT);
 }
 
 static uint32_t next(uint32_t *seed)
