@@ -51,9 +51,8 @@ run 0 "doctor finds nothing wrong there" within 'mount -t tmpfs -o size=64m tmpf
 run 1 "shared memory of 512 KB: doctor finds it wrong" \
     within 'mount -t tmpfs -o size=512k tmpfs /dev/shm' "$ccltap" doctor
 check "and says what mends it" grep -q '^wrong  shared memory .*--shm-size' "$work/out"
-status=0
 within 'mount -t tmpfs -o size=512k tmpfs /dev/shm' "$ccltap" record --overwrite -o "$work/trace" -- \
-    "$allreduce" -n 2 -i 3 >"$work/out" 2>"$work/err" || status=$?
+    "$allreduce" -n 2 -i 3 >"$work/out" 2>"$work/err" || true
 check "record says so, too, before the program starts" grep -q 'shm' "$work/err"
 
 records "a root that cannot be written to" 'mount -t tmpfs tmpfs /dev/shm
