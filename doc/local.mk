@@ -36,6 +36,7 @@ EXTRA_DIST += \
 	doc/nccl-function-ids.md \
 	doc/parity.md \
 	doc/perfetto.md \
+	doc/platforms.md \
 	doc/real-rdma.md \
 	doc/score.md \
 	doc/trace-compass.md \

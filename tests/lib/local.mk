@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the tests share.
 
-EXTRA_DIST += tests/README.md tests/lib/tap.sh tests/lib/tap.h tests/lib/record.inc.sh \
+EXTRA_DIST += tests/README.md tests/emulated tests/lib/tap.sh tests/lib/tap.h tests/lib/record.inc.sh \
 	tests/lib/chromium.py \
 	tests/lib/derived.py tests/lib/driver_log.py tests/lib/drop-packets.py \
 	tests/lib/nccl_wire.py tests/lib/page.py tests/lib/tracecompass.py tests/lib/view_ids.py \
