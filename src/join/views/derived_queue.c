@@ -165,7 +165,8 @@ static int set_span(struct tap_mark *mark, const struct tap_mark_queue *queue,
 	mark->row = tap_shown_row_text(row);
 	mark->bytes = bytes_of(mark->span);
 	set_peer(mark, queue->places);
-	sum = mark->span->work.kind && !tap_work_is_known_late(&mark->span->work)
+	sum = tap_work_is_request(&mark->span->work) ||
+			      tap_work_is_message(&mark->span->work)
 		      ? &process->in_flight
 		      : &process->bytes;
 	if (is_begin) {
