@@ -203,6 +203,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/order.c src/join/views/order.h \
 	src/join/views/perfetto.c src/join/views/perfetto.h \
 	src/join/views/perfetto_count.c src/join/views/perfetto_count.h \
+	src/join/views/perfetto_form.h \
+	src/join/views/perfetto_form_json.c src/join/views/perfetto_form_proto.c \
 	src/join/views/perfetto_name.c src/join/views/perfetto_name.h \
 	src/join/views/perfetto_packet.c src/join/views/perfetto_packet.h \
 	src/join/views/perfetto_proto.h \
@@ -219,8 +221,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/text.c \
 	src/join/views/view.c src/join/views/view.h
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(READER_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) \
-	-fvisibility=hidden
-src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) -ldl
+	$(ZLIB_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) $(ZLIB_LIBS) -ldl
 
 # A sanitizer's functions are in the program that loads the plugin.
 JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/compiler.h"
 #include "tools/command_line.h"
 #include "tools/filters.h"
 #include "tools/focus.h"
@@ -34,8 +35,8 @@ struct request {
 
 static const struct argp_option options[] = {
 	{"format", 'f', "FORMAT", 0,
-	 "text, for people (default), jsonl, for programs, perfetto, for ui.perfetto.dev, or "
-	 "ctf, a trace for viewers",
+	 "text, for people (default), jsonl, for programs, perfetto, for ui.perfetto.dev, json or "
+	 "json.gz, for chrome://tracing, or ctf, a trace for viewers",
 	 0},
 	{"output", 'o', "FILE", 0,
 	 "write to FILE, which must not exist; ctf: to a folder, which may be empty", 0},
@@ -55,6 +56,19 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const char *const formats[] = {"text", "jsonl",	 "perfetto",
+				      "json", "json.gz", "ctf"};
+
+static bool is_format(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(name, formats[i]))
+			return true;
+	return false;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct request *request = state->input;
@@ -65,10 +79,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &request->filters;
 		break;
 	case 'f':
-		if (strcmp(arg, "text") && strcmp(arg, "jsonl") && strcmp(arg, "perfetto") &&
-		    strcmp(arg, "ctf")) {
+		if (!is_format(arg)) {
 			tap_message_write("format \"%s\" is not known: choose text, jsonl, "
-					  "perfetto or ctf",
+					  "perfetto, json, json.gz or ctf",
 					  arg);
 			return EINVAL;
 		}
@@ -167,7 +180,9 @@ static int write_traces(const struct request *request)
 /* Whether the options go together; else says so. */
 static bool is_sensible(const struct request *request)
 {
+	const bool is_gzip = !strcmp(request->format, "json.gz");
 	const bool is_perfetto = !strcmp(request->format, "perfetto");
+	const bool is_sliced = is_gzip || is_perfetto || !strcmp(request->format, "json");
 
 	if (request->focus.finding && tap_filters_have_focus(&request->filters)) {
 		tap_message_write("--finding chooses ranks and times: it has no --rank, "
@@ -178,14 +193,17 @@ static bool is_sensible(const struct request *request)
 		tap_message_write("--links is for format ctf: the other formats have them");
 		return false;
 	}
-	if (is_perfetto && (request->absolute || request->all || request->tree ||
-			    request->stacks.is_wanted)) {
-		tap_message_write("format perfetto has no --absolute, --all, --tree or "
-				  "--stacks");
+	if (is_sliced && (request->absolute || request->all || request->tree ||
+			  request->stacks.is_wanted)) {
+		tap_message_write("format %s has no --absolute, --all, --tree or "
+				  "--stacks",
+				  request->format);
 		return false;
 	}
-	if (is_perfetto && !strcmp(request->reading.output, "-") && isatty(STDOUT_FILENO)) {
-		tap_message_write("format perfetto is not for terminals: name a file with -o");
+	if ((is_gzip || is_perfetto) && !strcmp(request->reading.output, "-") &&
+	    isatty(STDOUT_FILENO)) {
+		tap_message_write("format %s is not for terminals: name a file with -o",
+				  request->format);
 		return false;
 	}
 	if (request->tree &&

@@ -266,13 +266,13 @@ GOLDEN_TABLES = \
 dist_check_SCRIPTS += tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_terminal.sh \
 	tests/golden/test_derived.sh \
-	tests/golden/test_perfetto.sh \
+	tests/golden/test_perfetto.sh tests/golden/test_trace_events.sh \
 	tests/golden/test_filters.sh \
 	tests/golden/test_page.sh tests/golden/test_browser.sh \
 	tests/golden/test_damaged.sh
 GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_derived.sh \
-	tests/golden/test_perfetto.sh tests/golden/test_filters.sh \
+	tests/golden/test_perfetto.sh tests/golden/test_trace_events.sh tests/golden/test_filters.sh \
 	tests/golden/test_terminal.sh tests/golden/test_page.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 # What the browser does with a page needs no sanitizers.

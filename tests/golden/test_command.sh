@@ -338,7 +338,7 @@ ok $status "a temporary file, and an output, that cannot be written is named"
 
 status=0
 refuses 'trace is missing' ccltap timeline || status=1
-refuses 'choose text, jsonl, perfetto or ctf' ccltap timeline -f xml "$work/run" || status=1
+refuses 'choose text, jsonl, perfetto, json, json.gz or ctf' ccltap timeline -f xml "$work/run" || status=1
 refuses 'option' ccltap report --colour "$work/run" || status=1
 ccltap timeline --help | grep -q -- --format || status=1
 ccltap report --help | grep -q -- --json || status=1

@@ -25,6 +25,8 @@ static const struct view {
 	{"report", NULL, NULL},
 	{"timeline", "tree", NULL},
 	{"timeline", "format", "perfetto"},
+	{"timeline", "format", "json"},
+	{"timeline", "format", "json.gz"},
 	{"export", "folder", TABLES},
 	{"why", NULL, NULL},
 	{"report", "page", TAP_PAGE_FOLDER},

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The bundled program with four ranks in Perfetto's own importer: it has all that jsonl tells,
-# and each all-reduce can be followed along arrows from the first rank's call to the last's kernel.
+# and each all-reduce can be followed along arrows from the first rank's call to the last's kernel;
+# and so has the form for chrome://tracing, in which the importer sees the same.
 set -eu
 # shellcheck source=tests/lib/perfetto.inc.sh
 . "${top_srcdir:?}/tests/lib/perfetto.inc.sh"
@@ -18,6 +19,17 @@ shown()
     "$ccltap" timeline -f perfetto -o "$work/$1.perfetto" "$work/$1"
     "$ccltap" timeline -f jsonl -o "$work/$1.jsonl" "$work/$1"
     "$ccltap" why --json -o "$work/$1.why" "$work/$1" || true
+    "$ccltap" timeline -f json -o "$work/$1.json" "$work/$1"
+    python3 -B "$top_srcdir/tests/lib/trace_event_check.py" "$work/$1" >"$work/checked" ||
+        echo "not ok - $1: the JSON is read" >>"$work/checked"
+    passed_on "$work/checked"
+    # The importer takes times of JSON from floating point, and cuts them.
+    for sql in "select count(*), sum(dur >= 0) from slice where category != 'arrival'" \
+        "select count(*) from flow" "select count(*), sum(value) from counter"; do
+        same "$1: the importer sees the same in JSON: $sql" \
+            "-> $(perfetto_query "$work/$1.perfetto" "$sql")" \
+            "-> $(perfetto_query "$work/$1.json" "$sql")"
+    done
     perfetto_check "$work/$1" >"$work/checked" || echo "not ok - $1: the importer answers" >>"$work/checked"
     passed_on "$work/checked"
     check "$1: each all-reduce leads from rank 0 to rank $((ranks - 1))" "$tools/bin/python" \

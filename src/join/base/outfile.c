@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define COPY_SIZE 65536
 #define BUFFER_SIZE 65536
@@ -148,12 +149,50 @@ void tap_outfile_begin_headless(struct tap_outfile *output)
 	set_buffer(output);
 }
 
+int tap_outfile_begin_gzip(struct tap_outfile *output)
+{
+	int fd = fcntl(fileno(output->file), F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return -errno;
+	output->gzip = gzdopen(fd, "wb");
+	if (output->gzip)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
+/* What zlib says went wrong: mostly it is what the system says. */
+static int gzip_error(int error)
+{
+	if (error == Z_ERRNO && errno)
+		return -errno;
+	return error == Z_MEM_ERROR ? -ENOMEM : -EIO;
+}
+
+/* Appends the buffer to the compressed file. */
+static int compress_buffer(struct tap_outfile *output, struct tap_buffer *buffer)
+{
+	int error;
+
+	errno = 0;
+	if (buffer->used &&
+	    gzfwrite(buffer->data, 1, buffer->used, output->gzip) != buffer->used) {
+		gzerror(output->gzip, &error);
+		return gzip_error(error);
+	}
+	buffer->used = 0;
+	return 0;
+}
+
 int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer)
 {
 	size_t written;
 
 	if (buffer->is_short)
 		return -ENOMEM;
+	if (output->gzip)
+		return compress_buffer(output, buffer);
 	written = fwrite_unlocked(buffer->data, 1, buffer->used, output->body);
 	if (written != buffer->used) {
 		if (output->body != output->file)
@@ -206,12 +245,25 @@ static int write_at_start(struct tap_outfile *output, struct tap_buffer *head)
 	return 0;
 }
 
+/* The last lines, and the end of the compressed file. */
+static int finish_gzip(struct tap_outfile *output, struct tap_buffer *lines)
+{
+	int ret = compress_buffer(output, lines), error;
+
+	errno = 0;
+	error = gzclose(output->gzip);
+	output->gzip = NULL;
+	return ret || error == Z_OK ? ret : gzip_error(error);
+}
+
 int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head)
 {
 	int ret = 0;
 
 	if (head->is_short)
 		return -ENOMEM;
+	if (output->gzip)
+		return finish_gzip(output, head);
 	if (output->body != output->file) {
 		if (fwrite(head->data, 1, head->used, output->file) != head->used)
 			return -errno;
@@ -230,6 +282,8 @@ int tap_outfile_finish(struct tap_outfile *output, struct tap_buffer *head)
 
 void tap_outfile_close(struct tap_outfile *output)
 {
+	if (output->gzip)
+		gzclose(output->gzip);
 	if (output->body && output->body != output->file)
 		fclose(output->body);
 	if (output->file)

@@ -22,6 +22,7 @@ struct tap_outfile {
 	char *buffer;	 /* of body, or NULL */
 	long long start; /* of the room kept in file, bytes */
 	size_t kept;	 /* bytes of room */
+	struct gzFile_s *gzip; /* where lines go instead, or NULL */
 	/* The folder in which the temporary file could not be written, or NULL. */
 	const char *failed_folder;
 };
@@ -45,6 +46,9 @@ bool tap_outfile_is_streamed(const struct tap_outfile *output);
 
 /* Begins the lines like tap_outfile_begin(), but the head comes behind them. */
 void tap_outfile_begin_headless(struct tap_outfile *output);
+
+/* Likewise, and compresses the file.  Returns 0 or -errno. */
+int tap_outfile_begin_gzip(struct tap_outfile *output);
 
 /* Appends the buffer and empties it.  Returns 0 or -errno. */
 int tap_outfile_write(struct tap_outfile *output, struct tap_buffer *buffer);

@@ -239,7 +239,7 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 				 .count = WINDOW},
 	};
 	struct tap_view *view;
-	bool is_json, is_perfetto;
+	bool is_json, is_perfetto, is_events, is_gzip;
 
 	(void) configuration;
 	(void) data;
@@ -248,13 +248,17 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	is_json = !strcmp(params[FORMAT].string, "jsonl");
 	is_perfetto = !strcmp(params[FORMAT].string, "perfetto");
-	if (!is_json && !is_perfetto && strcmp(params[FORMAT].string, "text")) {
-		APPEND_CAUSE(self, "Format \"%s\" is not text, jsonl or perfetto",
+	is_gzip = !strcmp(params[FORMAT].string, "json.gz");
+	is_events = is_gzip || !strcmp(params[FORMAT].string, "json");
+	if (!is_json && !is_perfetto && !is_events &&
+	    strcmp(params[FORMAT].string, "text")) {
+		APPEND_CAUSE(self,
+			     "Format \"%s\" is not text, jsonl, perfetto, json or json.gz",
 			     params[FORMAT].string);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
-	if (params[TREE].boolean && is_perfetto) {
-		APPEND_CAUSE(self, "Format \"perfetto\" has no trees");
+	if (params[TREE].boolean && (is_perfetto || is_events)) {
+		APPEND_CAUSE(self, "Format \"%s\" has no trees", params[FORMAT].string);
 		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	if (params[TREE].boolean && refuse_filters_of_trees(self, params))
@@ -263,10 +267,13 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 		view = tap_tree_create();
 	else if (is_perfetto)
 		view = tap_perfetto_create();
+	else if (is_events)
+		view = tap_trace_events_create();
 	else
 		view = is_json ? tap_jsonl_create() : tap_text_create();
 	if (view) {
 		view->settings.is_json = is_json;
+		view->settings.is_gzip = is_gzip;
 		view->settings.is_absolute = params[ABSOLUTE].boolean;
 		view->settings.is_unfolded = params[ALL].boolean;
 		view->settings.window = (size_t) params[WINDOW_SIZE].count;

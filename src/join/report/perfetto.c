@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The view for Perfetto: what views/perfetto.h makes of spans and links, and the findings
- * as instants, each at the rank at fault.
+ * The view for Perfetto, and that as JSON: what views/perfetto.h makes of spans and
+ * links, and the findings as instants, each at the rank at fault.
  */
 #include "join/report/focus.h"
 #include "join/report/forward.h"
@@ -195,7 +195,7 @@ static const struct tap_consumer consumer = {
 	.finish = finish,
 };
 
-struct tap_view *tap_perfetto_create(void)
+static struct tap_view *create(const struct tap_packet_form *form)
 {
 	struct view *view = calloc(1, sizeof(*view));
 
@@ -204,10 +204,20 @@ struct tap_view *tap_perfetto_create(void)
 	view->base.view.consumer = &consumer;
 	view->base.view.all = &tap_forward_all;
 	view->base.view.destroy = destroy;
-	tap_perfetto_init(&view->perfetto, &view->base.view);
+	tap_perfetto_init(&view->perfetto, &view->base.view, form);
 	view->base.findings = tap_findings_create(&view->base.view);
 	if (view->base.findings)
 		return &view->base.view;
 	free(view);
 	return NULL;
+}
+
+struct tap_view *tap_perfetto_create(void)
+{
+	return create(&tap_packet_form_proto);
+}
+
+struct tap_view *tap_trace_events_create(void)
+{
+	return create(&tap_packet_form_json);
 }

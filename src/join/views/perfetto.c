@@ -50,8 +50,10 @@ static void take_written(void *owner, uint64_t number)
 	drop_if_done(slice);
 }
 
-void tap_perfetto_init(struct tap_perfetto *perfetto, const struct tap_view *view)
+void tap_perfetto_init(struct tap_perfetto *perfetto, const struct tap_view *view,
+		       const struct tap_packet_form *form)
 {
+	perfetto->packets.form = form;
 	perfetto->packets.view = view;
 	perfetto->packets.written = take_written;
 	perfetto->tracks.packets = &perfetto->packets;
@@ -293,7 +295,9 @@ static int end_in(struct tap_perfetto *perfetto, const struct slice *effect,
 static int arrive_in(struct tap_perfetto *perfetto, const struct slice *cause,
 		     const struct slice *effect, bool is_receive, uint64_t flow)
 {
-	if (is_receive)
+	/* At the very end, too, the arrow must come before the slice is over. */
+	if (is_receive || (tap_packets_holds(&perfetto->packets, effect->end) &&
+			   cause->end_ns == effect->end_ns))
 		return tap_packets_flow(&perfetto->packets, effect->end, flow,
 					TAP_FLOW_ARRIVES);
 	return tap_packets_arrival(&perfetto->packets, effect->lane->track,

@@ -34,7 +34,8 @@ struct tap_perfetto {
 	uint64_t contradicted; /* or the importer would turn it around */
 };
 
-void tap_perfetto_init(struct tap_perfetto *perfetto, const struct tap_view *view);
+void tap_perfetto_init(struct tap_perfetto *perfetto, const struct tap_view *view,
+		       const struct tap_packet_form *form);
 
 /* Each returns 0 or -errno. */
 int tap_perfetto_begun(struct tap_perfetto *perfetto, const struct tap_span *span);

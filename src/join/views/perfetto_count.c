@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/base/proto.h"
 #include "join/views/perfetto_proto.h"
 
 /* Changes that wait for earlier ones. */
@@ -66,7 +65,7 @@ static int show(struct tap_counts *counts, struct tap_counter *counter,
 	if (time_ns > counter->last_ns)
 		counter->last_ns = time_ns;
 	tap_packets_begin(counts->packets, TYPE_COUNTER, counter->track);
-	tap_proto_signed(&counts->packets->event, EVENT_COUNTER_VALUE, value);
+	tap_packets_value(counts->packets, counter->name, value);
 	return tap_packets_end(counts->packets, counter->last_ns, NULL, NULL);
 }
 

@@ -1,58 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets of a Perfetto trace: each is one event of a track, or describes a track.
+ * The packets of a trace of slices and flows, for Perfetto or as JSON: each is one event
+ * of a track, or describes a track.
  *
- * Hides how a packet is encoded, that a text is written once and then referred to by a
- * number, and that the last packets are held back: a flow (an arrow) is a number that the
- * packets at its two ends share, and the reader knows a link only after the spans at its
- * ends.  Memory is bounded by how many packets are held.
+ * Hides in which form a packet is encoded (perfetto_form.h), and that the last packets
+ * are held back: a flow (an arrow) is a number that the packets at its two ends share,
+ * and the reader knows a link only after the spans at its ends.  Memory is bounded by how
+ * many packets are held.
  */
 #ifndef TAP_JOIN_VIEWS_PERFETTO_PACKET_H
 #define TAP_JOIN_VIEWS_PERFETTO_PACKET_H
 
-#include "join/views/view.h"
-
-/* Texts that are written once. */
-enum tap_interned {
-	TAP_INTERNED_CATEGORY,
-	TAP_INTERNED_NAME,
-	TAP_INTERNED_FIELD,
-	TAP_INTERNED_VALUE,
-	TAP_INTERNED_KINDS,
-};
-
-struct tap_packet;
-struct tap_text;
-
-/* A power of two. */
-#define TAP_TEXTS_RECENT 1024
-
-struct tap_packets {
-	/* Set by the owner. */
-	const struct tap_view *view;
-	void (*written)(void *owner, uint64_t number); /* of packets that have an owner */
-
-	/* The event that is being made: the message TrackEvent. */
-	struct tap_buffer event;
-
-	/* The rest is for perfetto_packet.c. */
-	uint64_t track; /* of the event */
-	struct tap_buffer interned, annotation, element, packet, out;
-	struct tap_table texts; /* by (hash, kind) */
-	struct tap_text *recent[TAP_TEXTS_RECENT]; /* by address */
-	uint64_t text_count;
-	uint64_t last_iid[TAP_INTERNED_KINDS];
-	bool has_begun; /* the file has */
-	bool has_state; /* the interned texts have a packet that says they begin */
-	struct tap_packet *ring;
-	uint64_t first, next; /* numbers of the packets that are held; from 1 */
-	size_t held_bytes;
-};
+#include "join/views/perfetto_form.h"
 
 /* Begins the event of a track: a type of perfetto_proto.h. */
 void tap_packets_begin(struct tap_packets *packets, unsigned int type, uint64_t track);
 void tap_packets_name(struct tap_packets *packets, const char *name);
 void tap_packets_category(struct tap_packets *packets, const char *category);
+/* The value of a counter, with the counter's name. */
+void tap_packets_value(struct tap_packets *packets, const char *name, int64_t value);
 
 /* Each adds a field to the event. */
 void tap_packets_unsigned(struct tap_packets *packets, const char *name, uint64_t value);
@@ -67,8 +33,8 @@ void tap_packets_field(struct tap_packets *packets, const struct tap_fields *fie
 		       const struct tap_field *field, const char *name);
 
 /*
- * Ends the event, and holds it.  *number becomes its number, unless number is NULL; owner,
- * which is not NULL then, is told when it is written.  Returns 0 or -errno.
+ * Ends the event, and holds it.  *number becomes its number, unless number is NULL;
+ * owner, which is not NULL then, is told when it is written.  Returns 0 or -errno.
  */
 int tap_packets_end(struct tap_packets *packets, int64_t time_ns, void *owner,
 		    uint64_t *number);
@@ -76,13 +42,6 @@ int tap_packets_end(struct tap_packets *packets, int64_t time_ns, void *owner,
 /* Whether this packet is still held; 0 never is. */
 bool tap_packets_holds(const struct tap_packets *packets, uint64_t number);
 
-/* Where an arrow is fastened to a slice. */
-enum tap_flow_end {
-	TAP_FLOW_BEGINS,
-	TAP_FLOW_ENDS,
-	/* In an instant on the slice's track, when the slice ends: its packet is the last. */
-	TAP_FLOW_ARRIVES,
-};
 /* Adds one end of an arrow to a packet that is held.  Returns 0 or -ENOMEM. */
 int tap_packets_flow(struct tap_packets *packets, uint64_t number, uint64_t flow,
 		     enum tap_flow_end end);
@@ -90,8 +49,14 @@ int tap_packets_flow(struct tap_packets *packets, uint64_t number, uint64_t flow
 int tap_packets_arrival(struct tap_packets *packets, uint64_t track, int64_t time_ns,
 			uint64_t flow);
 
-/* Writes a description of a track, a message, at once.  Returns 0 or -errno. */
-int tap_packets_describe(struct tap_packets *packets, const struct tap_buffer *track);
+/*
+ * Says of which process, or other owner of tracks, a track is: before its first event.
+ * Returns 0 or -ENOMEM.
+ */
+int tap_packets_place(struct tap_packets *packets, uint64_t track, uint64_t parent);
+/* Writes a description of a track at once.  Returns 0 or -errno. */
+int tap_packets_describe(struct tap_packets *packets, const struct tap_about_track *about,
+			 const struct tap_buffer *name);
 
 /* Writes all that is held, and completes the file.  Returns 0 or -errno. */
 int tap_packets_finish(struct tap_packets *packets);

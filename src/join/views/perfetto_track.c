@@ -3,9 +3,7 @@
 #include "join/views/perfetto_track.h"
 
 #include "common/compiler.h"
-#include "join/base/proto.h"
 #include "join/views/lane.h"
-#include "join/views/perfetto_proto.h"
 #include "join/views/span_row.h"
 
 #include <errno.h>
@@ -16,85 +14,6 @@ struct tap_track_row {
 	struct tap_span_row what;
 	TAP_VEC(struct tap_track_lane *) lanes;
 };
-
-/* ---- Rows ---- */
-
-static struct tap_track_row *find_row(const struct tap_tracks *tracks,
-				      struct tap_span_row_key key)
-{
-	return tap_table_find(&tracks->by_key, key.kind_and_process, key.number);
-}
-
-static struct tap_track_row *make_row(struct tap_tracks *tracks,
-				      const struct tap_span *span)
-{
-	const struct tap_span_row_key key = tap_span_row_key(span);
-	struct tap_track_row *row = calloc(1, sizeof(*row));
-
-	if (!row || tap_vec_reserve(&tracks->rows, tracks->rows.count + 1) ||
-	    tap_table_set(&tracks->by_key, key.kind_and_process, key.number, row)) {
-		free(row);
-		return NULL;
-	}
-	row->what = tap_span_row_of(span);
-	tracks->rows.items[tracks->rows.count++] = row;
-	return row;
-}
-
-/* ---- Lanes ---- */
-
-static bool can_begin(const struct tap_track_lane *lane, uint64_t nest, int64_t begin_ns)
-{
-	if (begin_ns < lane->last_ns)
-		return false;
-	return !lane->open || nest == TAP_NEST_ANYWHERE ||
-	       (nest != TAP_NEST_NOWHERE && nest == lane->nest);
-}
-
-static struct tap_track_lane *make_lane(struct tap_tracks *tracks,
-					struct tap_track_row *row)
-{
-	struct tap_track_lane *lane = calloc(1, sizeof(*lane));
-
-	if (!lane || tap_vec_add(&row->lanes, lane)) {
-		free(lane);
-		return NULL;
-	}
-	lane->track = ++tracks->last_track;
-	return lane;
-}
-
-struct tap_track_lane *tap_tracks_begin(struct tap_tracks *tracks,
-					const struct tap_span *span, int64_t begin_ns)
-{
-	const uint64_t nest = tap_lanes_nest(span);
-	struct tap_track_row *row = find_row(tracks, tap_span_row_key(span));
-	struct tap_track_lane *lane = NULL;
-	size_t i;
-
-	if (!row)
-		row = make_row(tracks, span);
-	for (i = 0; row && !lane && i < row->lanes.count; i++)
-		if (can_begin(row->lanes.items[i], nest, begin_ns))
-			lane = row->lanes.items[i];
-	if (row && !lane)
-		lane = make_lane(tracks, row);
-	if (!lane)
-		return NULL;
-	if (!lane->open++)
-		lane->nest = nest;
-	lane->last_ns = begin_ns;
-	return lane;
-}
-
-int64_t tap_tracks_end(struct tap_track_lane *lane, int64_t end_ns)
-{
-	/* Only in a damaged trace a call ends before what it called. */
-	if (end_ns > lane->last_ns)
-		lane->last_ns = end_ns;
-	lane->open--;
-	return lane->last_ns;
-}
 
 /* ---- Hosts and processes ---- */
 
@@ -134,9 +53,94 @@ uint64_t tap_tracks_findings(struct tap_tracks *tracks, const struct tap_process
 {
 	struct tap_track_owner *owner = owner_of(tracks, process);
 
-	if (owner && !owner->findings)
+	if (!owner)
+		return 0;
+	if (!owner->findings &&
+	    !tap_packets_place(tracks->packets, tracks->last_track + 1, owner->track))
 		owner->findings = ++tracks->last_track;
-	return owner ? owner->findings : 0;
+	return owner->findings;
+}
+
+/* ---- Rows ---- */
+
+static struct tap_track_row *find_row(const struct tap_tracks *tracks,
+				      struct tap_span_row_key key)
+{
+	return tap_table_find(&tracks->by_key, key.kind_and_process, key.number);
+}
+
+static struct tap_track_row *make_row(struct tap_tracks *tracks,
+				      const struct tap_span *span)
+{
+	const struct tap_span_row_key key = tap_span_row_key(span);
+	struct tap_track_row *row = calloc(1, sizeof(*row));
+
+	if (!row || tap_vec_reserve(&tracks->rows, tracks->rows.count + 1) ||
+	    tap_table_set(&tracks->by_key, key.kind_and_process, key.number, row)) {
+		free(row);
+		return NULL;
+	}
+	row->what = tap_span_row_of(span);
+	tracks->rows.items[tracks->rows.count++] = row;
+	return row;
+}
+
+/* ---- Lanes ---- */
+
+static bool can_begin(const struct tap_track_lane *lane, uint64_t nest, int64_t begin_ns)
+{
+	if (begin_ns < lane->last_ns)
+		return false;
+	return !lane->open || nest == TAP_NEST_ANYWHERE ||
+	       (nest != TAP_NEST_NOWHERE && nest == lane->nest);
+}
+
+static struct tap_track_lane *make_lane(struct tap_tracks *tracks,
+					struct tap_track_row *row)
+{
+	const struct tap_track_owner *owner = owner_of(tracks, row->what.process);
+	struct tap_track_lane *lane = owner ? calloc(1, sizeof(*lane)) : NULL;
+
+	if (!lane ||
+	    tap_packets_place(tracks->packets, tracks->last_track + 1, owner->track) ||
+	    tap_vec_add(&row->lanes, lane)) {
+		free(lane);
+		return NULL;
+	}
+	lane->track = ++tracks->last_track;
+	return lane;
+}
+
+struct tap_track_lane *tap_tracks_begin(struct tap_tracks *tracks,
+					const struct tap_span *span, int64_t begin_ns)
+{
+	const uint64_t nest = tap_lanes_nest(span);
+	struct tap_track_row *row = find_row(tracks, tap_span_row_key(span));
+	struct tap_track_lane *lane = NULL;
+	size_t i;
+
+	if (!row)
+		row = make_row(tracks, span);
+	for (i = 0; row && !lane && i < row->lanes.count; i++)
+		if (can_begin(row->lanes.items[i], nest, begin_ns))
+			lane = row->lanes.items[i];
+	if (row && !lane)
+		lane = make_lane(tracks, row);
+	if (!lane)
+		return NULL;
+	if (!lane->open++)
+		lane->nest = nest;
+	lane->last_ns = begin_ns;
+	return lane;
+}
+
+int64_t tap_tracks_end(struct tap_track_lane *lane, int64_t end_ns)
+{
+	/* Only in a damaged trace a call ends before what it called. */
+	if (end_ns > lane->last_ns)
+		lane->last_ns = end_ns;
+	lane->open--;
+	return lane->last_ns;
 }
 
 /* ---- What becomes known ---- */
@@ -190,68 +194,39 @@ static void add_process_name(struct tap_buffer *name, const struct tap_process *
 
 /* ---- Descriptions ---- */
 
-struct about_track {
-	uint64_t track, parent;
-	int64_t place; /* among its siblings */
-	bool has_children, is_merged;
-};
-
-static void add_track(struct tap_buffer *message, const struct about_track *about,
-		      const struct tap_buffer *name)
-{
-	message->used = 0;
-	tap_proto_unsigned(message, TRACK_ID, about->track);
-	if (about->parent)
-		tap_proto_unsigned(message, TRACK_PARENT, about->parent);
-	tap_proto_message(message, TRACK_NAME, name);
-	if (about->has_children)
-		tap_proto_unsigned(message, TRACK_CHILD_ORDER, ORDER_EXPLICIT);
-	tap_proto_signed(message, TRACK_RANK_AMONG_SIBLINGS, about->place);
-	tap_proto_unsigned(message, TRACK_MERGE,
-			   about->is_merged ? MERGE_BY_NAME : MERGE_NONE);
-}
-
-static int describe(struct tap_tracks *tracks, const struct about_track *about,
-		    const struct tap_buffer *name)
-{
-	struct tap_buffer *message = &tracks->packets->event;
-
-	add_track(message, about, name);
-	return message->is_short ? -ENOMEM
-				 : tap_packets_describe(tracks->packets, message);
-}
-
 static int describe_findings(struct tap_tracks *tracks,
 			     const struct tap_track_owner *owner, struct tap_buffer *name)
 {
+	const struct tap_about_track about = {.kind = TAP_TRACK_FINDINGS,
+					      .track = owner->findings,
+					      .parent = owner->track};
+
 	if (!owner->findings)
 		return 0;
 	name->used = 0;
 	tap_buffer_add_string(name, "findings");
-	return describe(tracks,
-			&(struct about_track){.track = owner->findings,
-					      .parent = owner->track},
-			name);
+	return tap_packets_describe(tracks->packets, &about, name);
 }
 
 static int describe_trace(struct tap_tracks *tracks, struct tap_buffer *name)
 {
+	const struct tap_about_track about = {.kind = TAP_TRACK_TRACE,
+					      .track = tracks->trace.track};
 	int ret;
 
 	if (!tracks->trace.track)
 		return 0;
 	name->used = 0;
 	tap_buffer_add_string(name, "ccltap");
-	ret = describe(tracks,
-		       &(struct about_track){.track = tracks->trace.track,
-					     .has_children = true},
-		       name);
+	ret = tap_packets_describe(tracks->packets, &about, name);
 	return ret ? ret : describe_findings(tracks, &tracks->trace, name);
 }
 
 static int describe_process(struct tap_tracks *tracks,
 			    const struct tap_track_owner *owner, struct tap_buffer *name)
 {
+	struct tap_about_track about = {.kind = TAP_TRACK_PROCESS,
+					.track = owner->track};
 	struct tap_track_owner *host;
 	int ret;
 
@@ -260,18 +235,13 @@ static int describe_process(struct tap_tracks *tracks,
 	host = host_of(tracks, owner->process->host);
 	if (!host)
 		return -ENOMEM;
+	about.parent = host->track;
+	about.place = tap_process_rank(owner->process);
+	if (about.place < 0)
+		about.place = (int64_t) 1000000 + owner->process->number;
 	name->used = 0;
 	add_process_name(name, owner->process);
-	ret = describe(
-		tracks,
-		&(struct about_track){.track = owner->track,
-				      .parent = host->track,
-				      .place = tap_process_rank(owner->process) >= 0
-						       ? tap_process_rank(owner->process)
-						       : (int64_t) 1000000 +
-								 owner->process->number,
-				      .has_children = true},
-		name);
+	ret = tap_packets_describe(tracks->packets, &about, name);
 	return ret ? ret : describe_findings(tracks, owner, name);
 }
 
@@ -279,35 +249,33 @@ static int describe_host(struct tap_tracks *tracks, size_t number,
 			 struct tap_buffer *name)
 {
 	const struct tap_track_owner *host = &tracks->hosts.items[number];
+	const struct tap_about_track about = {.kind = TAP_TRACK_HOST,
+					      .track = host->track,
+					      .place = (int64_t) number + 1};
 
 	name->used = 0;
 	tap_buffer_add_string(name, "host ");
 	tap_buffer_add_visible(name, *host->host ? host->host : "?");
-	return describe(tracks,
-			&(struct about_track){.track = host->track,
-					      .place = (int64_t) number + 1,
-					      .has_children = true},
-			name);
+	return tap_packets_describe(tracks->packets, &about, name);
 }
 
 static int describe_row(struct tap_tracks *tracks, const struct tap_track_row *row,
 			struct tap_buffer *name)
 {
 	const struct tap_track_owner *owner = owner_of(tracks, row->what.process);
-	struct about_track about;
+	struct tap_about_track about = {.kind = TAP_TRACK_LANE,
+					.place = tap_span_row_place(&row->what)};
 	int ret = 0;
 	size_t i;
 
 	if (!owner)
 		return -ENOMEM;
-	about = (struct about_track){.parent = owner->track,
-				     .place = tap_span_row_place(&row->what),
-				     .is_merged = true};
+	about.parent = owner->track;
 	name->used = 0;
 	tap_span_row_add_name(name, &row->what);
 	for (i = 0; !ret && i < row->lanes.count; i++) {
 		about.track = row->lanes.items[i]->track;
-		ret = describe(tracks, &about, name);
+		ret = tap_packets_describe(tracks->packets, &about, name);
 	}
 	return ret;
 }
@@ -328,52 +296,30 @@ int tap_tracks_describe(struct tap_tracks *tracks)
 	return ret;
 }
 
-static void add_unit(struct tap_buffer *counter, enum tap_track_unit unit)
-{
-	switch (unit) {
-	case TAP_TRACK_PLAIN:
-		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_COUNT);
-		break;
-	case TAP_TRACK_BYTES:
-		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_BYTES);
-		break;
-	case TAP_TRACK_NS:
-		tap_proto_unsigned(counter, COUNTER_UNIT, UNIT_NS);
-		break;
-	case TAP_TRACK_PER_SECOND:
-		tap_proto_string(counter, COUNTER_UNIT_NAME, "1/s");
-		break;
-	case TAP_TRACK_RANKS:
-		tap_proto_string(counter, COUNTER_UNIT_NAME, "ranks");
-		break;
-	}
-}
-
 int tap_tracks_counter(struct tap_tracks *tracks, const struct tap_process *process,
 		       const char *name, enum tap_track_unit unit, uint64_t *track)
 {
 	/* Behind all rows. */
 	enum { COUNTERS = 900000000 };
-	struct tap_buffer *message = &tracks->packets->event;
-	struct tap_buffer text = {0}, counter = {0};
 	struct tap_track_owner *owner = owner_of(tracks, process);
+	struct tap_buffer text = {0};
 	int ret;
 
 	if (!owner)
 		return -ENOMEM;
 	*track = ++tracks->last_track;
+	ret = tap_packets_place(tracks->packets, *track, owner->track);
+	if (ret)
+		return ret;
 	tap_buffer_add_visible(&text, name);
-	add_unit(&counter, unit);
-	add_track(message,
-		  &(struct about_track){.track = *track,
-					.parent = owner->track,
-					.place = COUNTERS},
-		  &text);
-	tap_proto_message(message, TRACK_COUNTER, &counter);
-	ret = message->is_short ? -ENOMEM
-				: tap_packets_describe(tracks->packets, message);
+	ret = tap_packets_describe(tracks->packets,
+				   &(struct tap_about_track){.kind = TAP_TRACK_COUNTER,
+							     .unit = unit,
+							     .track = *track,
+							     .parent = owner->track,
+							     .place = COUNTERS},
+				   &text);
 	tap_buffer_free(&text);
-	tap_buffer_free(&counter);
 	return ret;
 }
 

@@ -46,15 +46,6 @@ struct tap_tracks {
 	struct tap_track_owner trace;
 };
 
-/* The unit of a counter. */
-enum tap_track_unit {
-	TAP_TRACK_PLAIN,
-	TAP_TRACK_BYTES,
-	TAP_TRACK_NS,
-	TAP_TRACK_PER_SECOND,
-	TAP_TRACK_RANKS,
-};
-
 /*
  * The lane in which a span that begins at this time is drawn, marked as used.  NULL when
  * memory is short.

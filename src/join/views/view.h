@@ -34,6 +34,7 @@ struct tap_view_settings {
 	bool has_colour;     /* text: who reads it sees colours */
 	/* text: of the terminal, or what a person is assumed to have */
 	size_t columns, lines;
+	bool is_gzip;	  /* trace events: the file is compressed */
 	bool is_baseline; /* report: write what another run is compared with */
 };
 
@@ -61,6 +62,8 @@ struct tap_view {
 struct tap_view *tap_text_create(void);
 struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_perfetto_create(void);
+/* The same as JSON, for chrome://tracing; is_gzip. */
+struct tap_view *tap_trace_events_create(void);
 struct tap_view *tap_tree_create(void); /* operations as trees; is_json */
 struct tap_view *tap_report_create(void);
 /*
