@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		serve(&plugins);
 	else
 		status = run(&plugins, argc - 1, argv + 1, cause, sizeof(cause));
-	if (*cause)
+	if (status)
 		fprintf(stderr, "convert: %s\n", cause);
 	test_plugins_unload(&plugins);
 	return status;

@@ -243,8 +243,14 @@ enum { NOTHING, READY, AGAIN };
 static void end_stream(const struct tap_merge *merge, struct stream *stream)
 {
 	stream->count = 0;
-	if (merge->has_begun && merge->join == merge->last_join)
-		BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
+	if (!merge->has_begun || merge->join != merge->last_join)
+		return;
+	BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
+	/*
+	 * babeltrace2's reader of CTF keeps the error that comes after messages for the next
+	 * call, and leaves it to the thread when there is none; nothing may be made then.
+	 */
+	bt_current_thread_clear_error();
 }
 
 /*
