@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock by which the tracer and the command measure durations.  It hides which clock that is and its
- * unit.
+ * The clock by which the tracer and the command measure durations.  It hides which clock that
+ * is and its unit.
  */
 #ifndef TAP_COMMON_CLOCK_H
 #define TAP_COMMON_CLOCK_H
