@@ -309,7 +309,7 @@ static struct tap_mark_link *copy_link(struct derived *derived,
 				       .work = end->work};
 	line->used = 0;
 	tap_link_add_op_key(line, link);
-	if (!line->is_short && line->used < sizeof(copy->op_key))
+	if (!line->is_short && line->used && line->used < sizeof(copy->op_key))
 		memcpy(copy->op_key, line->data, line->used);
 	return copy;
 }

@@ -390,7 +390,9 @@ static void link_request(struct tap_trees *trees, const struct tap_link_end *mes
 	struct tap_tree_part *step = tap_trees_find_end(trees, message);
 	struct tap_tree_part *request = tap_trees_find_end(trees, end);
 
-	if (step && request)
+	/* In a damaged trace anything may have the number of either. */
+	if (step && request && step->kind == TAP_TREE_STEP &&
+	    request->kind == TAP_TREE_REQUEST)
 		tap_trees_put_below(trees, step, request, known);
 }
 
@@ -407,6 +409,17 @@ static void link_requests(struct tap_trees *trees, const struct tap_link *link)
 		link_request(trees, &link->ends[1], &link->ends[i], link->known);
 }
 
+/* A part knows one other, which knows it, also where a damaged trace says otherwise. */
+static void pair(struct tap_tree_part *send, struct tap_tree_part *receive)
+{
+	if (send->other)
+		send->other->other = NULL;
+	if (receive->other)
+		receive->other->other = NULL;
+	send->other = receive;
+	receive->other = send;
+}
+
 /* Ends of one message know each other. */
 static void link_message(struct tap_trees *trees, const struct tap_link *link,
 			 size_t first)
@@ -416,8 +429,7 @@ static void link_message(struct tap_trees *trees, const struct tap_link *link,
 
 	if (!send || !receive)
 		return;
-	send->other = receive;
-	receive->other = send;
+	pair(send, receive);
 	set_wire(send, link->known);
 	set_wire(receive, link->known);
 }
