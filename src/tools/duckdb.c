@@ -77,7 +77,8 @@ void tap_duckdb_add_quoted(FILE *statements, const char *text)
 }
 
 static _Noreturn void start(const char *program, int input, int errors,
-			    const char *folder, const char *const *options)
+			    const char *folder, const char *const *options,
+			    const sigset_t *mask)
 {
 	/* Not the user's ~/.duckdbrc; and it stops at the first error. */
 	const char *line[OPTIONS_MAX + 6] = {"duckdb", "-init", "/dev/null", "-batch",
@@ -87,6 +88,7 @@ static _Noreturn void start(const char *program, int input, int errors,
 	for (i = 0; options && options[i] && i < OPTIONS_MAX; i++)
 		line[count++] = options[i];
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (dup2(input, STDIN_FILENO) >= 0 &&
 	    (errors < 0 || dup2(errors, STDERR_FILENO) >= 0) &&
 	    (!folder || !chdir(folder)))
@@ -108,16 +110,43 @@ static void tell_first(int errors)
 /* The exit status, or minus the signal that ended it. */
 static int wait_for(pid_t pid)
 {
-	/* Who interrupts it wants this process to clean up, and then to end, too. */
-	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
-	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/*
+ * Starts it and waits. Who interrupts it wants this process to clean up, and then to end,
+ * too. The signals are blocked from before fork(), so that none ends this process before
+ * it passes over them. Returns as tap_duckdb_run(), or NOT_STARTED, or minus a signal; if
+ * there is no process, *error is why.
+ */
+static int run_one(const char *program, int input, int errors, const char *folder,
+		   const char *const *options, int *error)
+{
+	void (*interrupt)(int), (*quit)(int);
+	sigset_t keyboard, mask;
+	pid_t pid;
+	int status = TAP_EXIT_FAILURE;
+
+	sigemptyset(&keyboard);
+	sigaddset(&keyboard, SIGINT);
+	sigaddset(&keyboard, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &keyboard, &mask);
+	pid = fork();
+	if (!pid)
+		start(program, input, errors, folder, options, &mask);
+	*error = pid < 0 ? errno : 0;
+	interrupt = signal(SIGINT, SIG_IGN);
+	quit = signal(SIGQUIT, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (pid > 0)
+		status = wait_for(pid);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+	return status;
 }
 
 int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
@@ -125,18 +154,15 @@ int tap_duckdb_run(const char *program, FILE *statements, const char *folder,
 {
 	const int errors = is_quiet ? memfd_create("ccltap-duckdb", MFD_CLOEXEC) : -1;
 	const bool is_whole = !fflush(statements) && !ferror(statements);
-	int status = TAP_EXIT_FAILURE;
-	pid_t pid;
+	int status = TAP_EXIT_FAILURE, error = is_whole ? 0 : errno;
 
 	rewind(statements);
 	fflush(NULL);
-	pid = is_whole ? fork() : -1;
-	if (!pid)
-		start(program, fileno(statements), errors, folder, options);
-	if (pid > 0)
-		status = wait_for(pid);
-	if (pid < 0)
-		tap_message_write("cannot start %s: %s", program, strerror(errno));
+	if (is_whole)
+		status = run_one(program, fileno(statements), errors, folder, options,
+				 &error);
+	if (error)
+		tap_message_write("cannot start %s: %s", program, strerror(error));
 	else if (status == NOT_STARTED)
 		tap_message_write("cannot run %s", program);
 	else if (status == -SIGKILL)

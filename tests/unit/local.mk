@@ -202,6 +202,15 @@ tests_unit_test_spread_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_spread
 UNIT_TESTS += tests/unit/test_list tests/unit/test_vec
 
+check_PROGRAMS += tests/unit/test_duckdb
+tests_unit_test_duckdb_SOURCES = tests/unit/test_duckdb.c tests/unit/tap.h \
+	src/tools/duckdb.c src/tools/duckdb.h src/tools/message.c src/tools/message.h \
+	src/tools/program.c src/tools/program.h
+tests_unit_test_duckdb_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_duckdb_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_duckdb_LDFLAGS = -Wl,--wrap=fork
+UNIT_TESTS += tests/unit/test_duckdb
+
 check_PROGRAMS += tests/unit/test_columns
 tests_unit_test_columns_SOURCES = tests/unit/test_columns.c tests/unit/tap.h
 tests_unit_test_columns_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
