@@ -108,11 +108,15 @@
 	INT(uint32_t, accepted, 10) \
 	INT(uint64_t, wr_id, 10)
 
-#define TAP_VERBS_POLL_ROW(INT, SEQ) \
+/* What all polls begin with. */
+#define TAP_VERBS_POLLED(INT) \
 	INT(uint32_t, cq_id, 10) \
 	INT(uint64_t, first_seq, 10) \
 	INT(uint32_t, empty_polls, 10) \
-	INT(uint8_t, concurrent, 10) \
+	INT(uint8_t, concurrent, 10)
+
+#define TAP_VERBS_POLL_ROW(INT, SEQ) \
+	TAP_VERBS_POLLED(INT) \
 	INT(uint8_t, num_wc, 10) \
 	SEQ(uint64_t, wr_id, num_wc, 10) \
 	SEQ(uint32_t, qp_id, num_wc, 10) \
@@ -135,6 +139,21 @@
 	SEQ(uint32_t, vendor_err, num_wc, 10)
 
 /*
+ * For sends and writes of one queue pair that all succeeded: of such a completion verbs
+ * define no byte_len and no imm_data (ibv_poll_cq(3)).  seq is that of the first one; the
+ * others follow.
+ */
+#define TAP_VERBS_POLL_SENT_ROW(INT, SEQ) \
+	TAP_VERBS_POLLED(INT) \
+	INT(uint32_t, qp_id, 10) \
+	INT(uint16_t, generation, 10) \
+	INT(uint32_t, seq, 10) \
+	INT(uint8_t, opcode, 10) \
+	INT(uint8_t, is_recv, 10) \
+	INT(uint8_t, num_wc, 10) \
+	SEQ(uint64_t, wr_id, num_wc, 10)
+
+/*
  * A bit of wc_flags that the header leaves free: the program did not ask for all of
  * byte_len, imm_data and src_qp; a field that it did not ask for is 0.
  */
@@ -152,7 +171,8 @@
 	X(post_recv_list, TAP_VERBS_POST_RECV_LIST_ROW) \
 	X(post_failed, TAP_VERBS_POST_FAILED_ROW) \
 	X(poll, TAP_VERBS_POLL_ROW) \
-	X(poll_detailed, TAP_VERBS_POLL_DETAILED_ROW)
+	X(poll_detailed, TAP_VERBS_POLL_DETAILED_ROW) \
+	X(poll_sent, TAP_VERBS_POLL_SENT_ROW)
 
 #define TAP_VERBS_HOT_NUMBER(name, ROW) TAP_VERBS_##name,
 enum tap_verbs_hot { TAP_VERBS_HOT(TAP_VERBS_HOT_NUMBER) TAP_VERBS_HOT_NR };
@@ -178,7 +198,9 @@ enum tap_verbs_hot { TAP_VERBS_HOT(TAP_VERBS_HOT_NUMBER) TAP_VERBS_HOT_NR };
 	} __attribute__((packed));
 TAP_VERBS_HOT(TAP_VERBS_HOT_RECORD)
 #undef TAP_VERBS_HOT_RECORD
-
+struct tap_verbs_polled {
+	TAP_VERBS_POLLED(TAP_ROW_MEMBER)
+} __attribute__((packed));
 
 /*
  * For an event with arrays: _room holds it, _place() sets the addresses of the arrays for
@@ -218,6 +240,7 @@ TAP_VERBS_LIST(post_datagram_list, TAP_VERBS_POST_DATAGRAM_LIST_ROW)
 TAP_VERBS_LIST(post_recv_list, TAP_VERBS_POST_RECV_LIST_ROW)
 TAP_VERBS_LIST(poll, TAP_VERBS_POLL_ROW)
 TAP_VERBS_LIST(poll_detailed, TAP_VERBS_POLL_DETAILED_ROW)
+TAP_VERBS_LIST(poll_sent, TAP_VERBS_POLL_SENT_ROW)
 /* clang-format on */
 
 /* ---- Set-up.  Strings are never NULL, an unknown number is 0. ---- */

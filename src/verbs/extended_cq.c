@@ -92,8 +92,7 @@ tap_apart static void gather_first(struct extended_cq *x, struct ibv_cq_ex *cq)
 {
 	/* The batch before, if the program never ended it. */
 	emit(x);
-	x->is_recorded = tap_verbs_wants(TAP_VERBS_poll) ||
-			 tap_verbs_wants(TAP_VERBS_poll_detailed);
+	x->is_recorded = tap_poll_is_wanted();
 	gather(x, cq);
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "verbs/poll.h"
-#include "verbs/entry_point.h"
 
 /* Which queue a completion came from; EITHER: a failed completion that does not tell. */
 enum { IS_SEND, IS_RECV, IS_EITHER };
@@ -55,12 +54,6 @@ static inline struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
 		__atomic_store_n(&c->last, q, __ATOMIC_RELAXED);
 	}
 	return q;
-}
-
-static inline bool wants_polls(void)
-{
-	return tap_verbs_wants(TAP_VERBS_poll) ||
-	       tap_verbs_wants(TAP_VERBS_poll_detailed);
 }
 
 /*
@@ -164,34 +157,75 @@ static inline void repeat(void *at, uint64_t pattern, size_t nr_bytes)
 		memcpy((char *) at + i, &pattern, sizeof(pattern));
 }
 
-/*
- * Counts and describes what the owner found, in the most common case: all completions are
- * of q and of one side, and none failed.  Fields that they share are written several at a
- * time.  Returns the length of the event, or 0, with nothing counted, in any other case.
- * Inlined into its callers, so that record_one() needs no loop.
- */
-tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_wc *wc,
-					     size_t nr, struct tap_verbs_poll_room *room)
+/* The completions of one event. */
+union part {
+	struct tap_verbs_polled polled;
+	struct tap_verbs_poll_room poll;
+	struct tap_verbs_poll_detailed_room detailed;
+	struct tap_verbs_poll_sent_room sent;
+};
+
+/* A send or a write, of which byte_len and imm_data have no meaning. */
+static inline bool is_sent(const struct ibv_wc *wc)
 {
-	const uint32_t qp_num = q->about.qp_num, side = wc->opcode & IBV_WC_RECV;
-	const bool is_recv = side;
-	uint32_t *const count =
-		is_recv ? &q->counts.recv_completed : &q->counts.send_completed;
-	const uint32_t seq = 1 + __atomic_load_n(count, __ATOMIC_RELAXED);
-	struct tap_verbs_poll_arrays a;
-	const size_t length = tap_verbs_poll_place(room, nr, &a);
+	return wc->opcode == IBV_WC_SEND || wc->opcode == IBV_WC_RDMA_WRITE;
+}
+
+/*
+ * Counts and describes what the owner found, in the two most common cases: completions of
+ * q, none of which failed, that are all of requests of one opcode without data (_sent),
+ * or all received (_received).  Return the length of the event, or 0, with nothing
+ * counted, in any other case.  Inlined into their callers, so that record_one() needs no
+ * loop.
+ */
+tap_within static inline size_t record_sent(struct tap_qp *q, const struct ibv_wc *wc,
+					    size_t nr, union part *part)
+{
+	struct tap_verbs_poll_sent *const record = &part->sent.record;
+	const uint32_t qp_num = q->about.qp_num;
+	const unsigned opcode = wc->opcode;
+	struct tap_verbs_poll_sent_arrays a;
+	const size_t length = tap_verbs_poll_sent_place(&part->sent, nr, &a);
 	unsigned differ = 0;
 	size_t i;
 
+	record->qp_id = q->head.id;
+	record->generation = tap_generation_of(q);
+	record->seq = 1 + __atomic_load_n(&q->counts.send_completed, __ATOMIC_RELAXED);
+	record->opcode = (uint8_t) opcode;
+	record->is_recv = IS_SEND;
+	record->num_wc = (uint8_t) nr;
+	for (i = 0; i < nr; i++, wc++) {
+		differ |= wc->status | (wc->qp_num ^ qp_num) | (wc->opcode ^ opcode);
+		a.wr_id[i].is = wc->wr_id;
+	}
+	if (unlikely(differ))
+		return 0;
+	tap_owner_counter_add(true, &q->counts.send_completed, (uint32_t) nr);
+	return length;
+}
+
+/* Fields that all share are written several at a time. */
+tap_within static inline size_t record_received(struct tap_qp *q, const struct ibv_wc *wc,
+						size_t nr, union part *part)
+{
+	const uint32_t qp_num = q->about.qp_num;
+	const uint32_t seq =
+		1 + __atomic_load_n(&q->counts.recv_completed, __ATOMIC_RELAXED);
+	struct tap_verbs_poll_arrays a;
+	const size_t length = tap_verbs_poll_place(&part->poll, nr, &a);
+	unsigned differ = 0;
+	size_t i;
+
+	part->poll.record.num_wc = (uint8_t) nr;
 	repeat(a.qp_id, q->head.id * 0x100000001ull, nr * sizeof(*a.qp_id));
 	repeat(a.generation, tap_generation_of(q) * 0x1000100010001ull,
 	       nr * sizeof(*a.generation));
 	repeat(a.status, IBV_WC_SUCCESS, nr * sizeof(*a.status));
-	repeat(a.is_recv, (is_recv ? IS_RECV : IS_SEND) * 0x101010101010101ull,
-	       nr * sizeof(*a.is_recv));
+	repeat(a.is_recv, IS_RECV * 0x101010101010101ull, nr * sizeof(*a.is_recv));
 	for (i = 0; i < nr; i++, wc++) {
-		differ |= wc->status | (wc->qp_num ^ qp_num) |
-			  ((wc->opcode & IBV_WC_RECV) ^ side);
+		differ |=
+			wc->status | (wc->qp_num ^ qp_num) | (~wc->opcode & IBV_WC_RECV);
 		a.wr_id[i].is = wc->wr_id;
 		a.seq[i].is = seq + (uint32_t) i;
 		a.opcode[i].is = (uint8_t) wc->opcode;
@@ -201,8 +235,21 @@ tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_
 	}
 	if (unlikely(differ))
 		return 0;
-	tap_owner_counter_add(true, count, (uint32_t) nr);
+	tap_owner_counter_add(true, &q->counts.recv_completed, (uint32_t) nr);
 	return length;
+}
+
+/* Either of the two; sets the event where it is the first. */
+tap_within static inline size_t record_alike(struct tap_qp *q, const struct ibv_wc *wc,
+					     size_t nr, union part *part,
+					     enum tap_verbs_hot *event)
+{
+	if (wc->opcode & IBV_WC_RECV)
+		return record_received(q, wc, nr, part);
+	if (unlikely(!is_sent(wc)))
+		return 0;
+	*event = TAP_VERBS_poll_sent;
+	return record_sent(q, wc, nr, part);
 }
 
 /* Returns the count before. */
@@ -216,12 +263,6 @@ static inline uint64_t count_completions(struct tap_cq *c, int nr, bool is_plain
 	__atomic_store_n(&c->completions, before + (uint64_t) nr, __ATOMIC_RELAXED);
 	return before;
 }
-
-/* The completions of one event. */
-union part {
-	struct tap_verbs_poll_room poll;
-	struct tap_verbs_poll_detailed_room detailed;
-};
 
 static size_t fill_details(union part *part, const struct ibv_wc *wc, int nr)
 {
@@ -255,27 +296,44 @@ static inline uint32_t take_empty_polls(struct tap_cq *c, bool is_plain)
 	return polls;
 }
 
-/* Fills the fields before the arrays, and takes the ordinals of nr completions. */
-static inline void fill_head(struct tap_verbs_poll *record, struct tap_cq *c, int nr,
-			     bool is_plain, bool concurrent)
+/* Fills what all polls begin with, and takes the ordinals of nr completions. */
+static inline void fill_polled(struct tap_verbs_polled *polled, struct tap_cq *c, int nr,
+			       bool is_plain, bool concurrent)
 {
-	record->cq_id = c->head.id;
-	record->first_seq = count_completions(c, nr, is_plain);
-	record->empty_polls = take_empty_polls(c, is_plain);
-	record->concurrent = concurrent;
-	record->num_wc = (uint8_t) nr;
+	polled->cq_id = c->head.id;
+	polled->first_seq = count_completions(c, nr, is_plain);
+	polled->empty_polls = take_empty_polls(c, is_plain);
+	polled->concurrent = concurrent;
+}
+
+/* Any completions. */
+static size_t record_any(struct tap_cq *c, const struct ibv_wc *wc, int nr, bool is_plain,
+			 union part *part, enum tap_verbs_hot *event)
+{
+	struct tap_verbs_poll_arrays arrays;
+	const size_t length = tap_verbs_poll_place(&part->poll, (size_t) nr, &arrays);
+
+	*event = TAP_VERBS_poll;
+	part->poll.record.num_wc = (uint8_t) nr;
+	if (!count_found(c, wc, nr, is_plain, &arrays))
+		return length;
+	*event = TAP_VERBS_poll_detailed;
+	return fill_details(part, wc, nr);
 }
 
 /* The most common poll: the owner finds one completion, of q, that did not fail. */
 tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 					const struct ibv_wc *wc, uint32_t *stage)
 {
-	struct tap_verbs_poll_room room;
-	const size_t length = record_alike(q, wc, 1, &room);
+	enum tap_verbs_hot event = TAP_VERBS_poll;
+	union part part;
+	size_t length = record_alike(q, wc, 1, &part, &event);
 
-	fill_head(&room.record, c, 1, true, false);
+	if (unlikely(!length))
+		length = record_any(c, wc, 1, true, &part, &event);
+	fill_polled(&part.polled, c, 1, true, false);
 	tap_owner_counter_leave(stage);
-	tap_verbs_write(TAP_VERBS_poll, &room, length);
+	tap_verbs_write(event, &part, length);
 	return 1;
 }
 
@@ -287,9 +345,7 @@ tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc
 					   int nr, struct tap_visit *visit)
 {
 	const bool is_plain = tap_owner_counter_count(&c->counter, visit);
-	struct tap_verbs_poll_arrays arrays;
 	union part part;
-	struct tap_verbs_poll *const record = &part.poll.record;
 	enum tap_verbs_hot event;
 	struct tap_qp *q;
 	size_t length;
@@ -300,16 +356,11 @@ tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc
 		event = TAP_VERBS_poll;
 		q = qp_of(c, wc->qp_num);
 		length = likely(is_plain && q && !q->is_ud)
-				 ? record_alike(q, wc, (size_t) some, &part.poll)
+				 ? record_alike(q, wc, (size_t) some, &part, &event)
 				 : 0;
-		if (unlikely(!length)) {
-			length = tap_verbs_poll_place(&part.poll, (size_t) some, &arrays);
-			if (count_found(c, wc, some, is_plain, &arrays)) {
-				event = TAP_VERBS_poll_detailed;
-				length = fill_details(&part, wc, some);
-			}
-		}
-		fill_head(record, c, some, is_plain, visit->concurrent);
+		if (unlikely(!length))
+			length = record_any(c, wc, some, is_plain, &part, &event);
+		fill_polled(&part.polled, c, some, is_plain, visit->concurrent);
 		if (nr == some)
 			tap_owner_counter_end(visit);
 		tap_verbs_write(event, &part, length);
@@ -341,7 +392,7 @@ void tap_poll_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 static int take_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		      struct tap_visit *visit)
 {
-	if (wants_polls())
+	if (tap_poll_is_wanted())
 		record_found(c, wc, found, visit);
 	else
 		count_only(c, wc, found, visit);
@@ -403,7 +454,7 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 	q = last_if(c, wc->qp_num);
 	if (likely(found == 1 && q && wc->status == IBV_WC_SUCCESS &&
 		   tap_owner_counter_is_plain(&c->counter, stage))) {
-		if (wants_polls())
+		if (tap_poll_is_wanted())
 			return q->is_ud ? take_found(c, wc, found, &visit)
 					: record_one(c, q, wc, stage);
 		tap_owner_counter_add(true,

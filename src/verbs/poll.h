@@ -8,7 +8,15 @@
 #ifndef TAP_VERBS_POLL_H
 #define TAP_VERBS_POLL_H
 
+#include "verbs/entry_point.h"
 #include "verbs/objects.h"
+
+/* Whether a session records any event of a poll. */
+static inline bool tap_poll_is_wanted(void)
+{
+	return tap_verbs_wants(TAP_VERBS_poll) || tap_verbs_wants(TAP_VERBS_poll_sent) ||
+	       tap_verbs_wants(TAP_VERBS_poll_detailed);
+}
 
 /*
  * Counts the completions and, if is_recorded, describes them.  All fields of each wc must

@@ -91,7 +91,7 @@ function follows(queue, first, nr)
     follows("recv " pid " " value("qp_id") " " value("generation"), value("seq"), nr)
 }
 / verbs:post_failed:/ { failed[pid]++ }
-/ verbs:poll(_detailed)?:/ {
+/ verbs:poll(_detailed|_sent)?:/ {
     nr = value("num_wc", 0)
     completed[pid] += nr
     polls[pid]++

@@ -26,17 +26,19 @@ fi
 session all-$$ 'verbs:post_send'
 session one-$$ 'verbs:post_send' 'seq == 7'
 session range-$$ 'verbs:post_send' 'seq > 10 && length == 4096 && concurrent == 0'
-session array-$$ 'verbs:poll' 'wr_id[0] == 2 && num_wc == 1'
-session never-$$ 'verbs:poll' 'wr_id[0] == 3'
+session array-$$ 'verbs:poll*' 'wr_id[0] == 2 && num_wc == 1'
+session sent-$$ 'verbs:poll_sent' 'wr_id[0] == 2 && num_wc == 1 && opcode == 0'
+session never-$$ 'verbs:poll*' 'wr_id[0] == 3'
 LD_PRELOAD=$CCLTAP_LIBDIR/libccltap.so run 0 "ibv_rc_pingpong runs" \
     "$work/pair" "" ibv_rc_pingpong -g 0 -n 100
-for name in all one range array never; do
+for name in all one range array sent never; do
     lttng destroy "$name-$$" >/dev/null
 done
 same "without a filter all are there" 200 "$(nr all-$$)"
 same "a filter on a field" 2 "$(nr one-$$)"
 same "a filter on several" 180 "$(nr range-$$)"
 check "a filter on an element of an array" test "$(nr array-$$)" -gt 0
+check "also where that is all they have" test "$(nr sent-$$)" -gt 0
 same "one that never holds" 0 "$(nr never-$$)"
 
 tap_done

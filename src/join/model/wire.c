@@ -143,6 +143,7 @@ enum tap_verbs_event tap_verbs_event(const char *name)
 		{"verbs:post_failed", TAP_VERBS_POST_FAILED},
 		{"verbs:poll", TAP_VERBS_POLL},
 		{"verbs:poll_detailed", TAP_VERBS_POLL},
+		{"verbs:poll_sent", TAP_VERBS_POLL},
 		{"verbs:context", TAP_VERBS_CONTEXT},
 		{"verbs:port", TAP_VERBS_PORT},
 		{"verbs:gid", TAP_VERBS_GID},

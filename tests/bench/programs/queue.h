@@ -50,6 +50,19 @@ static inline void queue_make(struct queue *queue, enum ibv_wr_opcode opcode, in
 	}
 }
 
+/* The provider leaves in wc what is there: from now on polls find what NCCL receives. */
+static inline void queue_receives(struct queue *queue)
+{
+	int i;
+
+	for (i = 0; i < QUEUE_LIST; i++) {
+		queue->wc[i].opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+		queue->wc[i].wc_flags = IBV_WC_WITH_IMM;
+		queue->wc[i].byte_len = 4096;
+		queue->wc[i].imm_data = 4096;
+	}
+}
+
 static inline void queue_post(struct queue *queue)
 {
 	struct ibv_send_wr *bad;

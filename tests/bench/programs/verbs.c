@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts and polls, in a loop: verbs send|sends|write|writes|poll-0|poll-1|poll-16 BURSTS
- * TURNS PAUSE-US; or at a rate, for as long as something else can keep up with it or not:
+ * Posts and polls, in a loop: verbs send|sends|write|writes|poll-0|poll-1|poll-16|
+ * received-16 BURSTS TURNS PAUSE-US; or at a rate, for as long as something else can keep up with it or not:
  * verbs storm PER-SECOND SECONDS COMPLETIONS prints how many requests were posted, each
  * of which was followed by a poll that found one if COMPLETIONS is 1.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "bursts.h"
@@ -60,14 +61,16 @@ int main(int argc, char **argv)
 		void (*burst)(long turns);
 		enum ibv_wr_opcode opcode;
 		int count, found;
+		bool receives; /* polls find completions of receives with a number */
 	} kinds[] = {
-		{"send", post, IBV_WR_SEND, 1, 0},
-		{"sends", post, IBV_WR_SEND, QUEUE_LIST, 0},
-		{"write", post, IBV_WR_RDMA_WRITE, 1, 0},
-		{"writes", post, IBV_WR_RDMA_WRITE, QUEUE_LIST, 0},
-		{"poll-0", poll, IBV_WR_SEND, 1, 0},
-		{"poll-1", poll, IBV_WR_SEND, 1, 1},
-		{"poll-16", poll, IBV_WR_SEND, 1, QUEUE_LIST},
+		{"send", post, IBV_WR_SEND, 1, 0, false},
+		{"sends", post, IBV_WR_SEND, QUEUE_LIST, 0, false},
+		{"write", post, IBV_WR_RDMA_WRITE, 1, 0, false},
+		{"writes", post, IBV_WR_RDMA_WRITE, QUEUE_LIST, 0, false},
+		{"poll-0", poll, IBV_WR_SEND, 1, 0, false},
+		{"poll-1", poll, IBV_WR_SEND, 1, 1, false},
+		{"poll-16", poll, IBV_WR_SEND, 1, QUEUE_LIST, false},
+		{"received-16", poll, IBV_WR_SEND, 1, QUEUE_LIST, true},
 	};
 	size_t i;
 
@@ -79,6 +82,8 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], kinds[i].name))
 			continue;
 		queue_make(&queue, kinds[i].opcode, kinds[i].count, kinds[i].found);
+		if (kinds[i].receives)
+			queue_receives(&queue);
 		return bursts_print(kinds[i].burst, strtol(argv[2], NULL, 10),
 				    strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
 	}

@@ -56,12 +56,16 @@ for line in sys.stdin:
                number(event["seq"]), nr)
     elif name == "post_failed":
         count["failed"] += 1
-    elif name in ("poll", "poll_detailed"):
+    elif name in ("poll", "poll_detailed", "poll_sent"):
         nr = number(event["num_wc"])
         count["completed"] += nr
         count["polls"] += 1
         raced += nr * number(event["concurrent"])
         expect(pid, ("poll", event["cq_id"]), number(event["first_seq"]) + 1, nr)
+        if name == "poll_sent":
+            expect(pid, ("completion", event["qp_id"], event["generation"], event["is_recv"]),
+                   number(event["seq"]), nr)
+            continue
         for i in range(nr):
             if number(event["seq"][i]):
                 expect(pid, ("completion", event["qp_id"][i], event["generation"][i],
