@@ -62,7 +62,16 @@ if [ -z "${CCLTAP_REAL_NCCL-}" ]; then
     exit
 fi
 
-run 0 "bare: all settings" sh "$work/all" "$work/bare" 300 '*'
+# On a busy machine the stock library has told, without ccltap, a length that no message had:
+# what it does wrong by itself once is not for this test to find.
+bare()
+{
+    sh "$work/all" "$work/bare" 300 '*' && return
+    echo "bare: once more"
+    rm -rf "$work/bare"
+    sh "$work/all" "$work/bare" 300 '*'
+}
+run 0 "bare: all settings" bare
 run 0 "recorded: all settings" "$ccltap" record -o "$work/trace" -- \
     sh "$work/all" "$work/recorded" 300 '*'
 status=0
