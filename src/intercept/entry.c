@@ -21,6 +21,19 @@ static const int never = 0;
  */
 static uint64_t last_call_id;
 
+/* Several threads may do so at once, with the same values; a switch may be set again. */
+void tap_entry_prepare(struct tap_entry *copy, const struct tap_entry *linked)
+{
+	if (__atomic_load_n(&copy->name, __ATOMIC_ACQUIRE))
+		return;
+	__atomic_store_n(&copy->missing, linked->missing, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->row, linked->row, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->pnccl, linked->pnccl, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->entry_on, &tap_not_ready, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->exit_on, &tap_not_ready, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->name, linked->name, __ATOMIC_RELEASE);
+}
+
 static uint32_t epoch_now(void)
 {
 	return __atomic_load_n(&tap_epoch, __ATOMIC_ACQUIRE);
@@ -123,12 +136,19 @@ static void expire(struct tap_entry *e)
 	__atomic_store_n(&e->exit_on, &tap_not_ready, __ATOMIC_RELEASE);
 }
 
+/* A copy that is not ready has no switches. */
+static void expire_ready(struct tap_entry *e)
+{
+	if (__atomic_load_n(&e->name, __ATOMIC_ACQUIRE))
+		expire(e);
+}
+
 /* Under the lock. */
 static void expire_all(void)
 {
 	most_definitions = 0;
 	__atomic_fetch_add(&tap_epoch, 1, __ATOMIC_SEQ_CST);
-	tap_entries_each(expire);
+	tap_entries_each(expire_ready);
 }
 
 /*

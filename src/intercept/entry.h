@@ -54,6 +54,13 @@ struct tap_entry {
 	struct tap_choice *choices; /* of a linked entry, newest first */
 };
 
+/*
+ * Makes the entry of a copy, which is empty, ready for calls as the linked one of its
+ * name. A process binds few copies: what is not written at the start needs no page of
+ * memory.
+ */
+void tap_entry_prepare(struct tap_entry *copy, const struct tap_entry *linked) tap_hidden;
+
 /* Sets the real function of e, valid in the current epoch. */
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;
 

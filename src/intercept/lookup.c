@@ -97,9 +97,11 @@ static void *stand_in(const struct tap_entry_bindings *bindings, void *found)
 {
 	unsigned i;
 
-	for (i = 0; i < TAP_NR_COPIES; i++)
+	for (i = 0; i < TAP_NR_COPIES; i++) {
+		tap_entry_prepare(bindings->looked_up[i].entry, bindings->linked);
 		if (binds_to(bindings->looked_up[i].entry, found))
 			return bindings->looked_up[i].wrapper;
+	}
 	say_too_many();
 	return NULL;
 }

@@ -97,12 +97,17 @@
 #define CBID_CAPTURED(sym) 0
 #define CBID_UNLOAD(sym) 0
 
-#define BINDING(linkage, binding, class, fn, sym, is_variant, is_linked, ...) \
-	static struct tap_cuda_entry sym##_##binding = { \
+/* Those of copies are empty until one is bound (tap_cuda_bind()). */
+#define ENTRY_false(class, fn, sym, is_variant)
+#define ENTRY_true(class, fn, sym, is_variant) = { \
 		.on = {&tap_not_ready, &tap_not_ready}, .name = #sym, .row = TAP_##fn, \
 		.cbid = CBID_##class(sym), \
-		.library = &LIBRARY, .per_thread = is_variant, .linked = is_linked, \
-	}; \
+		.library = &LIBRARY, .per_thread = is_variant, .linked = true, \
+	}
+
+#define BINDING(linkage, binding, class, fn, sym, is_variant, is_linked, ...) \
+	static struct tap_cuda_entry sym##_##binding \
+		ENTRY_##is_linked(class, fn, sym, is_variant); \
 	linkage CUresult tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
 	linkage CUresult tap_##binding##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \

@@ -72,6 +72,20 @@ void *tap_cuda_real(struct tap_cuda_entry *e)
 	return real;
 }
 
+/* Makes the entry of a copy ready, as tap_entry_prepare() does. */
+static void prepare(struct tap_cuda_entry *copy, const struct tap_cuda_entry *linked)
+{
+	if (__atomic_load_n(&copy->name, __ATOMIC_ACQUIRE))
+		return;
+	__atomic_store_n(&copy->library, linked->library, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->row, linked->row, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->cbid, linked->cbid, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->per_thread, linked->per_thread, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->on[1], &tap_not_ready, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->on[0], &tap_not_ready, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->name, linked->name, __ATOMIC_RELEASE);
+}
+
 /* The real function of an unloaded driver may be replaced. */
 static bool binds_to(struct tap_cuda_entry *e, void *found)
 {
@@ -105,9 +119,11 @@ void *tap_cuda_bind(const struct tap_cuda_name *name, void *found)
 	if (is_ours(name, found))
 		return found;
 	guard = tap_guard_set();
-	for (i = 0; i < TAP_CUDA_COPIES; i++)
+	for (i = 0; i < TAP_CUDA_COPIES; i++) {
+		prepare(name->looked_up[i].entry, name->linked);
 		if (binds_to(name->looked_up[i].entry, found))
 			break;
+	}
 	if (i == TAP_CUDA_COPIES && !guard.was_inside)
 		tap_problem("not recorded", "one CUDA driver too many was looked up", 1);
 	tap_guard_clear(guard);

@@ -30,15 +30,17 @@
 
 #define TAP_RECORDS(e) unlikely(*TAP_READ((e).entry_on) | *TAP_READ((e).exit_on))
 
-#define TAP_ENTRY(fn, sym, is_pnccl, is_linked) { \
+/* Those of copies are empty until one is bound (lookup.c). */
+#define TAP_ENTRY_0(fn, sym, is_pnccl)
+#define TAP_ENTRY_1(fn, sym, is_pnccl) = { \
 	.entry_on = &tap_not_ready, .exit_on = &tap_not_ready, .name = #sym, \
 	.missing = (void *) fn##_missing, .row = TAP_##fn, \
-	.pnccl = is_pnccl, .linked = is_linked \
+	.pnccl = is_pnccl, .linked = true \
 }
 
 /* One binding of one name: its entry, and the function that the program calls. */
 #define TAP_BINDING(linkage, binding, hook, fn, sym, is_pnccl, is_linked, ret_t, ...) \
-	static struct tap_entry sym##_##binding = TAP_ENTRY(fn, sym, is_pnccl, is_linked); \
+	static struct tap_entry sym##_##binding TAP_ENTRY_##is_linked(fn, sym, is_pnccl); \
 	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
 	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \
