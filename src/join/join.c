@@ -125,6 +125,11 @@ struct tap_join {
 	struct horizon horizons[LAYER_COUNT + 1];
 };
 
+static bool is_idle(const struct tap_join *join, size_t layer)
+{
+	return layers[layer]->is_of_views && join->context.consumer->is_of_clocks;
+}
+
 static int begin_span(void *data, struct tap_span *span, const struct tap_event *event)
 {
 	const struct tap_join *join = data;
@@ -196,6 +201,8 @@ static void sort_out(struct tap_join *join)
 	size_t i, kind;
 
 	for (i = 0; i < LAYER_COUNT; i++) {
+		if (is_idle(join, i))
+			continue;
 		if (layers[i]->span_begun)
 			*beginner++ =
 				(struct beginner){layers[i]->span_begun, join->states[i]};
@@ -210,7 +217,7 @@ static void sort_out(struct tap_join *join)
 	for (kind = 0; kind < TAP_EVENT_KINDS; kind++) {
 		taker = join->takers[kind];
 		for (i = 0; i < LAYER_COUNT; i++)
-			if (layers[i]->events & TAP_TAKES(kind))
+			if (layers[i]->events & TAP_TAKES(kind) && !is_idle(join, i))
 				*taker++ =
 					(struct taker){layers[i]->take, join->states[i]};
 	}
@@ -243,7 +250,7 @@ struct tap_join *tap_join_create(const struct tap_consumer *consumer, void *data
 	}
 	sort_out(join);
 	for (i = 0; i < LAYER_COUNT; i++)
-		if (layers[i]->begin)
+		if (layers[i]->begin && !is_idle(join, i))
 			layers[i]->begin(join->states[i]);
 	return join;
 }
@@ -335,7 +342,7 @@ static int replace_process(struct tap_join *join, struct tap_process **process,
 	size_t i;
 
 	for (i = 0; !ret && i < LAYER_COUNT; i++)
-		if (layers[i]->process_replaced)
+		if (layers[i]->process_replaced && !is_idle(join, i))
 			ret = layers[i]->process_replaced(join->states[i], *process,
 							  time_ns);
 	if (ret)
@@ -420,10 +427,10 @@ int tap_join_finish(struct tap_join *join)
 	size_t i;
 
 	for (i = 0; !ret && i < LAYER_COUNT; i++)
-		if (layers[i]->finish)
+		if (layers[i]->finish && !is_idle(join, i))
 			ret = layers[i]->finish(join->states[i]);
 	for (i = 0; !ret && i < LAYER_COUNT; i++)
-		if (layers[i]->close)
+		if (layers[i]->close && !is_idle(join, i))
 			ret = layers[i]->close(join->states[i]);
 	return ret;
 }

@@ -276,6 +276,7 @@ const struct tap_consumer tap_clock_consumer = {
 	.span_ended = end_span,
 	.link = take_link,
 	.finish = finish,
+	.is_of_clocks = true,
 };
 
 int tap_clock_observer_see(struct tap_clock_observer *observer,

@@ -27,6 +27,11 @@ struct tap_layer {
 	const char *name;
 	size_t size;	 /* bytes of its state */
 	uint64_t events; /* the kinds it takes, TAP_TAKES() of each */
+	/*
+	 * Nothing that bounds clocks comes of it: a reading for the clocks alone calls none of
+	 * its functions but free(), and leaves its state all zero.
+	 */
+	bool is_of_views;
 
 	/* All layers have their states: a layer may get that of a layer it depends on. */
 	void (*begin)(void *state);

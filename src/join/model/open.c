@@ -642,6 +642,7 @@ static void free_all(void *state)
 const struct tap_layer tap_opens_layer = {
 	.name = "open calls",
 	.size = sizeof(struct opens),
+	.is_of_views = true,
 	.events = TAP_TAKES_ALL,
 	.take = take,
 	.span_ended = span_ended,

@@ -383,6 +383,8 @@ struct tap_consumer {
 	/* Each process once, after all spans and links. */
 	int (*end_state)(void *data, const struct tap_end_state *end_state);
 	int (*finish)(void *data, const struct tap_loss *loss);
+	/* It wants what bounds the clocks of hosts: layers that only views need are idle. */
+	bool is_of_clocks;
 };
 
 /* Keeps a span; tap_span_put() in pair.h gives it back. */

@@ -465,14 +465,23 @@ static int give_up(struct tap_attribution *attribution, struct tap_net_route *ro
 
 /* ---- Messages ---- */
 
+/* In a reading for the clocks nobody asks which kernels messages served. */
+static bool is_idle(const struct tap_attribution *attribution)
+{
+	return attribution->context->consumer->is_of_clocks;
+}
+
 int tap_attribution_message(struct tap_attribution *attribution,
 			    const struct tap_net_passed *message)
 {
 	const size_t held_max = attribution->context->bounds.held_operations;
 	struct tap_net_route *route;
 	bool has_changed = false;
-	int ret = tap_net_routes_add(&attribution->routes, message, &route, &has_changed);
+	int ret;
 
+	if (is_idle(attribution))
+		return 0;
+	ret = tap_net_routes_add(&attribution->routes, message, &route, &has_changed);
 	if (!ret && has_changed)
 		ret = note_route(attribution, route);
 	if (ret || attribution->routes.held <= held_max)
@@ -494,10 +503,13 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 			   const struct tap_attribution_kernel *kernel)
 {
 	const struct tap_process *process = kernel->member->process;
-	struct tap_rank_ops *rank = tap_rank_ops_of(&attribution->ranks, kernel->member);
+	struct tap_rank_ops *rank;
 	size_t i;
 	int ret;
 
+	if (is_idle(attribution))
+		return 0;
+	rank = tap_rank_ops_of(&attribution->ranks, kernel->member);
 	/* A graph may run a part of itself more than once. */
 	if (kernel->graph_launch_id &&
 	    !tap_graph_ops_place(&attribution->graphs, process, kernel->graph_launch_id,
@@ -522,14 +534,18 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 int tap_attribution_graph(struct tap_attribution *attribution,
 			  const struct tap_graph_launch *launch)
 {
-	return tap_graph_ops_launched(&attribution->graphs, &attribution->ranks, launch);
+	return is_idle(attribution) ? 0
+				    : tap_graph_ops_launched(&attribution->graphs,
+							     &attribution->ranks, launch);
 }
 
 int tap_attribution_unknown(struct tap_attribution *attribution,
 			    const struct tap_process *process)
 {
-	return tap_graph_ops_unknown(&attribution->graphs, process,
-				     attribution->context->last_ns);
+	return is_idle(attribution)
+		       ? 0
+		       : tap_graph_ops_unknown(&attribution->graphs, process,
+					       attribution->context->last_ns);
 }
 
 enum tap_series tap_attribution_series(const struct tap_attribution *attribution,
@@ -622,6 +638,7 @@ static void free_all(void *state)
 const struct tap_layer tap_attribution_layer = {
 	.name = "attribution",
 	.size = sizeof(struct tap_attribution),
+	.is_of_views = true,
 	.begin = begin,
 	.span_begun = span_begun,
 	.horizon = horizon,

@@ -502,6 +502,7 @@ static void free_all(void *state)
 const struct tap_layer tap_connections_layer = {
 	.name = "connections",
 	.size = sizeof(struct connections),
+	.is_of_views = true,
 	.span_ended = span_ended,
 	.finish = finish,
 	.close = emit_all,

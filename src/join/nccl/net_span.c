@@ -418,7 +418,7 @@ int tap_net_span_end(struct tap_context *context, const struct tap_qps *qps,
 				       : unsent);
 	if (!ret && is_whole)
 		ret = emit_link(context, qps, message, send, receive);
-	if (!ret && is_received)
+	if (!ret && is_received && !context->consumer->is_of_clocks)
 		ret = ascribe(context, qps, message, send, receive, &buffer);
 	tap_pairs_put(&context->pairs, receive);
 	if (send)

@@ -185,6 +185,7 @@ static void free_all(void *state)
 const struct tap_layer tap_proxy_ctrls_layer = {
 	.name = "proxy-ctrls",
 	.size = sizeof(struct ctrls),
+	.is_of_views = true,
 	.events = TAP_TAKES(TAP_EVENT_CCL_THREAD) |
 		  TAP_TAKES(TAP_EVENT_CCL_THREAD_SLEEP) |
 		  TAP_TAKES(TAP_EVENT_CCL_THREAD_WAKE) |

@@ -413,6 +413,7 @@ static void free_all(void *state)
 const struct tap_layer tap_proxy_ops_layer = {
 	.name = "proxy-ops",
 	.size = sizeof(struct tap_proxy_ops),
+	.is_of_views = true,
 	.begin = begin,
 	.advance = advance,
 	.horizon = horizon,

@@ -335,6 +335,7 @@ static void free_all(void *state)
 const struct tap_layer tap_operations_layer = {
 	.name = "operations",
 	.size = sizeof(struct tap_links),
+	.is_of_views = true,
 	.span_ended = span_ended,
 	.finish = finish,
 	.free = free_all,
