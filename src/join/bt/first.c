@@ -21,8 +21,8 @@ int tap_first_begin(struct tap_first *first, const struct tap_join *join)
 	first->observer = tap_clock_observer_create();
 	if (!first->observer)
 		return -ENOMEM;
-	first->join = tap_join_create(&tap_clock_consumer, first->observer,
-				      &context->bounds);
+	first->join =
+		tap_join_create(&tap_clock_consumer, first->observer, &context->bounds);
 	if (!first->join)
 		return -ENOMEM;
 	first->decoder = tap_decoder_create(first->join);
@@ -60,19 +60,20 @@ int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host
 	return tap_clock_observer_see(first->observer, clock, host_ns);
 }
 
-/* What makes this host begin when the reference does, unless it nearly does. */
-static int64_t find_shift(const struct tap_clock *clock, const struct tap_clock *reference)
+/* What makes this host begin when the reference does, unless it does within so much. */
+static int64_t find_shift(const struct tap_clock *clock,
+			  const struct tap_clock *reference, int64_t alike_ns)
 {
 	int64_t shift_ns;
 
 	if (__builtin_sub_overflow(reference->points[0].host_ns, clock->points[0].host_ns,
 				   &shift_ns) ||
-	    (shift_ns < ALIKE_NS && shift_ns > -ALIKE_NS))
+	    (shift_ns < alike_ns && shift_ns > -alike_ns))
 		return 0;
 	return shift_ns;
 }
 
-void tap_first_align(struct tap_first *first)
+static void align(struct tap_first *first, int64_t alike_ns)
 {
 	const struct tap_clocks *clocks = tap_join_clocks(first->join);
 	const struct tap_clock *reference = NULL;
@@ -85,8 +86,18 @@ void tap_first_align(struct tap_first *first)
 			continue;
 		if (!reference)
 			reference = clock;
-		clock->points[0].add_ns = find_shift(clock, reference);
+		clock->points[0].add_ns = find_shift(clock, reference, alike_ns);
 	}
+}
+
+void tap_first_align(struct tap_first *first)
+{
+	align(first, ALIKE_NS);
+}
+
+void tap_first_align_all(struct tap_first *first)
+{
+	align(first, 0);
 }
 
 static struct tap_clock *same_in(struct tap_clocks *clocks, const struct tap_clock *clock)
@@ -133,21 +144,38 @@ int tap_first_know(struct tap_first *first, struct tap_join *join)
 	return move_all(tap_join_clocks(join), tap_join_clocks(first->join));
 }
 
-/*
- * Whether a host is elsewhere, seen from its reference, than what was added to the times of
- * both put it.
- */
-static bool is_off(const struct tap_clock *clock, const int64_t *added)
+/* What was added to a time of the host. */
+static int64_t added(struct tap_clock *clock, int64_t host_ns)
 {
-	int64_t was_ns, by_ns;
+	return tap_clock_convert(clock, host_ns) - host_ns;
+}
 
-	if (!clock->count)
-		return false;
-	if (__builtin_sub_overflow(added[clock->number], added[clock->reference->number],
+/*
+ * Whether a host is elsewhere, seen from its reference, than what was added to the times
+ * of both put it.  `was` has the same clocks as the reading had them.
+ */
+static bool is_off_at(const struct tap_clock *clock, const struct tap_clock_point *point,
+		      const struct tap_clocks *was)
+{
+	int64_t reference_ns, was_ns, by_ns;
+
+	if (__builtin_add_overflow(point->host_ns, point->add_ns, &reference_ns) ||
+	    __builtin_sub_overflow(added(was->all[clock->number], point->host_ns),
+				   added(was->all[clock->reference->number],
+					 reference_ns),
 				   &was_ns) ||
-	    __builtin_sub_overflow(clock->points[0].add_ns, was_ns, &by_ns))
+	    __builtin_sub_overflow(point->add_ns, was_ns, &by_ns))
 		return true;
 	return by_ns > OFF_NS || by_ns < -OFF_NS;
+}
+
+/* At its first time; or, where what was added was a guess from the first ones, at any. */
+static bool is_off(const struct tap_clock *clock, const struct tap_clocks *was,
+		   bool is_guess)
+{
+	return clock->count &&
+	       (is_off_at(clock, &clock->points[0], was) ||
+		(is_guess && is_off_at(clock, &clock->points[clock->count - 1], was)));
 }
 
 /* Lets the hosts that nothing connects end when the reference does. */
@@ -181,19 +209,76 @@ static int align_ends(const struct tap_first *first, const struct tap_clocks *cl
 	return 0;
 }
 
+/* Makes the same clocks, which do not convert yet. */
+static int make_same(const struct tap_clocks *clocks, struct tap_clocks *same)
+{
+	size_t i;
+
+	for (i = 0; i < clocks->count; i++)
+		if (!same_in(same, clocks->all[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Whether each host is connected, and known well at some time. */
+static bool is_sure(const struct tap_clocks *clocks)
+{
+	size_t i, k;
+
+	for (i = 0; i < clocks->count; i++) {
+		const struct tap_clock *clock = clocks->all[i];
+
+		if (clock->reference != clocks->all[0]->reference)
+			return false;
+		for (k = 0; k < clock->count; k++)
+			if (clock->points[k].uncertainty_ns < OFF_NS / 2)
+				break;
+		if (clock->count && k == clock->count)
+			return false;
+	}
+	return true;
+}
+
+int tap_first_look(struct tap_first *first, struct tap_join *join,
+		   enum tap_first_look *ret_look)
+{
+	const struct tap_clocks *clocks = tap_join_clocks(first->join);
+	struct tap_clocks found = {0};
+	size_t i;
+	int ret = make_same(clocks, &found);
+
+	*ret_look = TAP_FIRST_UNSURE;
+	if (!ret)
+		ret = tap_clock_observer_solve(first->observer, &found);
+	if (!ret && is_sure(&found)) {
+		*ret_look = TAP_FIRST_NEAR;
+		for (i = 0; i < found.count; i++)
+			if (is_off(found.all[i], clocks, true))
+				*ret_look = TAP_FIRST_OFF;
+		ret = move_all(&found, tap_join_clocks(join));
+	}
+	tap_clocks_free(&found);
+	return ret;
+}
+
 int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_is_off)
 {
 	struct tap_clocks *clocks = tap_join_clocks(first->join);
-	int64_t *added = calloc(clocks->count, sizeof(*added));
+	const bool may_be_off = !first->is_known || first->is_guess;
+	struct tap_clocks was = {0};
 	size_t i;
-	int ret = added ? tap_join_finish(first->join) : -ENOMEM;
+	int ret = make_same(clocks, &was);
 
 	*ret_is_off = false;
+	if (!ret)
+		ret = tap_join_finish(first->join);
 	/* Clocks without a solution have no points. */
 	for (i = 0; !ret && i < clocks->count; i++) {
 		struct tap_clock *clock = clocks->all[i];
 
-		added[i] = clock->count ? clock->points[0].add_ns : 0;
+		was.all[i]->points = clock->points;
+		was.all[i]->count = clock->count;
+		clock->points = NULL;
 		clock->count = 0;
 		clock->how = TAP_CLOCK_APART;
 		clock->reference = clock;
@@ -202,9 +287,10 @@ int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *ret_i
 	if (!ret)
 		ret = tap_clock_observer_solve(first->observer, clocks);
 	for (i = 0; !ret && i < clocks->count; i++)
-		*ret_is_off |= !first->is_known && is_off(clocks->all[i], added);
-	free(added);
-	if (!ret && !first->is_known)
+		*ret_is_off |=
+			may_be_off && is_off(clocks->all[i], &was, first->is_guess);
+	if (!ret && may_be_off)
 		ret = align_ends(first, clocks, ret_is_off);
+	tap_clocks_free(&was);
 	return ret ? ret : move_all(clocks, tap_join_clocks(join));
 }

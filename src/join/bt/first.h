@@ -16,6 +16,7 @@ struct tap_first {
 	struct tap_decoder *decoder;
 	struct tap_clock_observer *observer;
 	bool is_known; /* the clocks convert as an earlier reading has found out */
+	bool is_guess; /* which did not go to the end */
 	TAP_VEC(int64_t) last; /* the latest event of each host, on its own clock */
 };
 
@@ -32,14 +33,32 @@ int tap_first_see(struct tap_first *first, struct tap_clock *clock, int64_t host
  */
 void tap_first_align(struct tap_first *first);
 
-/* The same, where an earlier reading knows the join's clocks.  Returns 0 or -ENOMEM. */
+/* The same, but all hosts begin at one time. */
+void tap_first_align_all(struct tap_first *first);
+
+/* What a reading shows before its end. */
+enum tap_first_look {
+	TAP_FIRST_UNSURE, /* where some host is */
+	TAP_FIRST_NEAR,	  /* hosts are about where they were taken to be */
+	TAP_FIRST_OFF,	  /* some are not */
+};
+
+/*
+ * Finds out what is known already, and fills in the join's clocks if that is where all
+ * hosts are.  The reading may go on.  Returns 0 or -ENOMEM.
+ */
+int tap_first_look(struct tap_first *first, struct tap_join *join,
+		   enum tap_first_look *ret_look);
+
+/* The same as tap_first_align(), where an earlier reading knows the join's clocks.
+ * Returns 0 or -ENOMEM. */
 int tap_first_know(struct tap_first *first, struct tap_join *join);
 
 /*
  * Call after the last event: fills in the join's clocks.  *is_off becomes true where some
  * host was so far from what was found that not everything on it was understood: messages
- * of NCCL are found only where they do not come long before what they rest on.  Hosts that
- * nothing connects then seem to end at one time, as ranks of a job do.  Returns 0 or
+ * of NCCL are found only where they do not come long before what they rest on.  Hosts
+ * that nothing connects then seem to end at one time, as ranks of a job do.  Returns 0 or
  * -errno.
  */
 int tap_first_finish(struct tap_first *first, struct tap_join *join, bool *is_off);

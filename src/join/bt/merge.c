@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The traces of several hosts are read twice: how their clocks convert is known only after
- * the last message, and the first event that is shown needs it.  Where the clocks disagree
- * much, they are read once more before that.
+ * The traces of several hosts are read twice: how their clocks convert is known only
+ * after the last message, and the first event that is shown needs it.  Where the clocks
+ * disagree much, they are read once more before that, but to their end only if their
+ * beginning did not show by how much.
  *
  * Only events, and messages that a stream has none yet, are ordered by time.  All other
  * messages are handled as soon as they are read: they concern the stream, not a moment.
@@ -18,6 +19,13 @@
 
 #include "common/list.h"
 #include "common/vec.h"
+
+/*
+ * Where clocks disagree much, so many events mostly show by how much; the readings after
+ * that know it.
+ */
+#define LOOK_EVENTS 65536
+#define LOOKS_MAX 4
 
 struct stream {
 	bt_message_iterator *iterator;
@@ -39,12 +47,16 @@ struct tap_merge {
 	struct tap_join *last_join;
 	struct tap_first first;
 	bool has_begun; /* it is known how often the traces are read */
+	bool is_look;	/* this reading goes on until it is known where the hosts are */
+	unsigned int looks; /* that were taken */
+	uint64_t look_at;   /* events before the next one, 0: none comes */
 	TAP_VEC(struct stream *) streams;
 	TAP_LIST(struct stream) waiting; /* for a message, in order of numbers */
 	struct tap_heap heap; /* streams with a message that waits for its turn */
 	struct tap_event event;
 	int64_t time_ns; /* of the latest event */
 	uint64_t event_count;
+	uint64_t reading_events;  /* of the reading that goes on */
 	uint64_t damaged_streams; /* that were found here */
 };
 
@@ -178,9 +190,9 @@ static void set_time(struct tap_merge *merge, struct stream *stream,
 		bt_current_thread_clear_error();
 		return;
 	}
-	stream->time_ns = stream->trace
-				  ? tap_clock_convert(stream->trace->clock, stream->own_ns)
-				  : stream->own_ns;
+	stream->time_ns =
+		stream->trace ? tap_clock_convert(stream->trace->clock, stream->own_ns)
+			      : stream->own_ns;
 }
 
 static const bt_clock_snapshot *inactive_until(const bt_message *m)
@@ -247,8 +259,9 @@ static void end_stream(const struct tap_merge *merge, struct stream *stream)
 		return;
 	BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(stream->iterator);
 	/*
-	 * babeltrace2's reader of CTF keeps the error that comes after messages for the next
-	 * call, and leaves it to the thread when there is none; nothing may be made then.
+	 * babeltrace2's reader of CTF keeps the error that comes after messages for the
+	 * next call, and leaves it to the thread when there is none; nothing may be made
+	 * then.
 	 */
 	bt_current_thread_clear_error();
 }
@@ -340,6 +353,7 @@ static int take(struct tap_merge *merge, struct stream *stream)
 	if (!stream->class)
 		return 0;
 	merge->event_count++;
+	merge->reading_events++;
 	if (merge->join != merge->last_join && see(merge, stream))
 		return -ENOMEM;
 	ret = tap_decoder_event(merge->decoder, stream->class,
@@ -419,9 +433,18 @@ static int order_again(struct tap_merge *merge)
 	return ret;
 }
 
-/* Reads all streams anew for the clocks alone; is_known: for the second time. */
-static int begin_first(struct tap_merge *merge, bool is_known)
+/* What a reading for the clocks begins with. */
+enum start {
+	START_AS_SHOWN,	  /* the times that hosts show */
+	START_TOGETHER,	  /* all hosts begin at one time, to see where they really do */
+	START_FROM_GUESS, /* where hosts are by the beginning of the traces */
+	START_FROM_SOLUTION, /* where they are by all of it */
+};
+
+/* Reads all streams anew for the clocks alone. */
+static int begin_first(struct tap_merge *merge, enum start start)
 {
+	const bool is_known = start == START_FROM_GUESS || start == START_FROM_SOLUTION;
 	size_t i;
 	int ret = tap_first_begin(&merge->first, merge->last_join);
 
@@ -429,6 +452,9 @@ static int begin_first(struct tap_merge *merge, bool is_known)
 		return ret;
 	merge->join = merge->first.join;
 	merge->decoder = merge->first.decoder;
+	merge->first.is_guess = start == START_FROM_GUESS;
+	merge->is_look = start == START_TOGETHER;
+	merge->reading_events = 0;
 	ret = rewind_all(merge);
 	if (!ret && is_known)
 		ret = tap_first_know(&merge->first, merge->last_join);
@@ -436,9 +462,44 @@ static int begin_first(struct tap_merge *merge, bool is_known)
 		ret = see(merge, merge->streams.items[i]);
 	if (ret)
 		return ret;
-	if (!is_known)
+	if (start == START_AS_SHOWN)
 		tap_first_align(&merge->first);
+	else if (start == START_TOGETHER)
+		tap_first_align_all(&merge->first);
 	return order_again(merge);
+}
+
+static int begin_again(struct tap_merge *merge, enum start start)
+{
+	tap_first_free(&merge->first);
+	return begin_first(merge, start);
+}
+
+/*
+ * Begins anew if what was read shows that hosts are not where they seem to be.  Where it
+ * does not show where they are, as when one host's clock is ahead of all that was read,
+ * the beginnings of all hosts are read together.
+ */
+static int look(struct tap_merge *merge)
+{
+	enum tap_first_look look;
+	int ret = tap_first_look(&merge->first, merge->last_join, &look);
+
+	merge->look_at = 0;
+	merge->looks++;
+	if (ret)
+		return ret;
+	if (look == TAP_FIRST_OFF || (look == TAP_FIRST_NEAR && merge->is_look))
+		return begin_again(merge, START_FROM_GUESS);
+	if (look == TAP_FIRST_NEAR)
+		return 0;
+	if (merge->looks > LOOKS_MAX)
+		return begin_again(merge, START_AS_SHOWN);
+	merge->look_at = LOOK_EVENTS;
+	if (!merge->is_look)
+		return begin_again(merge, START_TOGETHER);
+	merge->look_at += merge->reading_events;
+	return 0;
 }
 
 /*
@@ -451,21 +512,27 @@ static int begin(struct tap_merge *merge)
 	if (tap_join_clocks(merge->join)->count < 2 || !can_rewind(merge))
 		return 0;
 	forget_loss(merge);
-	return begin_first(merge, false);
+	merge->look_at = LOOK_EVENTS;
+	return begin_first(merge, START_AS_SHOWN);
 }
 
 /* A reading for the clocks is over: the last one begins, or another of these. */
 static int go_on(struct tap_merge *merge)
 {
 	bool is_off;
-	int ret = tap_first_finish(&merge->first, merge->last_join, &is_off);
+	int ret;
 
+	merge->look_at = 0;
+	/* All was read while looking for where hosts are: nothing more shows it. */
+	if (merge->is_look)
+		return begin_again(merge, START_AS_SHOWN);
+	ret = tap_first_finish(&merge->first, merge->last_join, &is_off);
 	tap_first_free(&merge->first);
 	merge->join = merge->last_join;
 	merge->decoder = merge->last_decoder;
 	if (ret)
 		return ret;
-	return is_off ? begin_first(merge, true) : rewind_all(merge);
+	return is_off ? begin_first(merge, START_FROM_SOLUTION) : rewind_all(merge);
 }
 
 int tap_merge_run(struct tap_merge *merge, unsigned int budget,
@@ -488,6 +555,12 @@ int tap_merge_run(struct tap_merge *merge, unsigned int budget,
 			return ret;
 	}
 	while (budget-- && !merge->waiting.first) {
+		if (merge->look_at && merge->reading_events >= merge->look_at) {
+			ret = look(merge);
+			if (ret)
+				return ret;
+			continue;
+		}
 		first = tap_heap_first(&merge->heap);
 		if (!first && merge->join != merge->last_join)
 			return go_on(merge);
