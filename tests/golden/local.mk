@@ -133,6 +133,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-sockets-bare \
 	tests/golden/traces/net-sockets-channels \
 	tests/golden/traces/net-sockets-fewer \
+	tests/golden/traces/net-sockets-frames \
 	tests/golden/traces/net-sockets-inferred \
 	tests/golden/traces/net-sockets-misread \
 	tests/golden/traces/net-sockets-order \

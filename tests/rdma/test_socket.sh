@@ -101,12 +101,12 @@ run 0 "not decoded: all settings" "$ccltap" record -o "$work/undecoded" -- \
     sh "$work/all" "$work/plain" 100 '*'
 unset CCLTAP_DECODE
 status=0
-python3 "$here/socket_score.py" --inferred 95 "$work/undecoded" "$work"/plain/* >"$work/scored" \
+python3 "$here/socket_score.py" --inferred 99 "$work/undecoded" "$work"/plain/* >"$work/scored" \
     2>&1 || status=$?
 sed 's/^/# /' "$work/scored"
 ok "$status" "not decoded: messages are inferred, and none is wrong"
 first=$(find "$work/plain" -name '*.one' | head -n 1)
 sed -i 's/^\(0>1 [a-z]* 7 7 0 1\) /\1 1/' "$first"/log.?
 check "not decoded: and not as another log says" \
-    sh -c "! python3 '$here/socket_score.py' --inferred 95 '$work/undecoded' '$work'/plain/*"
+    sh -c "! python3 '$here/socket_score.py' --inferred 99 '$work/undecoded' '$work'/plain/*"
 tap_done

@@ -4,9 +4,11 @@
  * and what cannot be decoded.  What most calls move is in net.c.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "intercept/decode.h"
 #include "intercept/dl/nccl_version.h"
 #include "intercept/net/net.h"
 #include "intercept/trace.h"
@@ -221,6 +223,27 @@ static void pass(struct tap_socket *socket, struct tap_net_stream *stream,
 		write_undecoded(socket, stream->is_received, ret_piece->mismatch);
 }
 
+/*
+ * Whether the caller's data are a variable of its own or of its callers, as headers are up
+ * to NCCL 2.26; payload is in buffers.  The C library keeps a thread's descriptor, which
+ * pthread_self() points to, behind the thread's first frame, on the same stack.
+ */
+static bool is_in_frame(const struct tap_net_call *call)
+{
+	const uintptr_t data = (uintptr_t) call->data;
+
+	return data > (uintptr_t) __builtin_frame_address(0) &&
+	       data < (uintptr_t) pthread_self();
+}
+
+static void pass_unread(struct tap_net_stream *stream, const struct tap_net_call *call,
+			size_t bytes, struct tap_net_piece *ret_piece)
+{
+	stream->offset += bytes;
+	if (!tap_is_decoding && is_in_frame(call))
+		ret_piece->part = TAP_NET_PART_STACK;
+}
+
 void tap_net_pass_slowly(struct tap_socket *socket, struct tap_net_stream *stream,
 			 const struct tap_net_call *call, size_t bytes,
 			 struct tap_net_piece *ret_piece)
@@ -230,7 +253,7 @@ void tap_net_pass_slowly(struct tap_socket *socket, struct tap_net_stream *strea
 		write_undecoded(socket, stream->is_received, "a call with several buffers");
 	}
 	if (stream->state == TAP_NET_OPAQUE)
-		stream->offset += bytes;
+		pass_unread(stream, call, bytes, ret_piece);
 	else if (stream->state == TAP_NET_SERVICE)
 		pass_service(socket, stream, call, bytes);
 	else

@@ -38,6 +38,7 @@ enum tap_net_part {
 	TAP_NET_PART_HEADER_BEGIN, /* the first bytes of one */
 	TAP_NET_PART_PAYLOAD,
 	TAP_NET_PART_TASK, /* a part of a message, on a socket that has no headers */
+	TAP_NET_PART_STACK, /* not decoded; it lies on the calling thread's stack */
 };
 
 enum tap_net_state {

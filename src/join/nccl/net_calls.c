@@ -38,6 +38,39 @@ void tap_calls_give_up(struct tap_call_stream *stream)
 	tap_calls_free(stream);
 }
 
+/* ---- Where parts lie ---- */
+
+/* enum tap_net_part of the tracer, of what is not decoded. */
+enum { PART_OTHER, PART_STACK = 6 };
+
+/* The first part is a header; payload is no variable. */
+static void note_frame(struct tap_call_stream *stream, const struct tap_call_part *part)
+{
+	if (part->offset == HANDSHAKE_BYTES)
+		stream->has_frames = part->is_in_frame;
+	else if (part->is_in_frame && part->size != HEADER_BYTES)
+		stream->has_frames = false;
+}
+
+enum four { FOUR_UNKNOWN, FOUR_HEADER, FOUR_PAYLOAD };
+
+/* What four bytes behind a header are, by where they and the header lie at both ends. */
+static enum four find_four(const struct tap_calls_end *from,
+			   const struct tap_calls_end *to)
+{
+	const struct tap_call_part *sent = from->control->parts.first;
+	const struct tap_call_part *received = to->control->parts.first;
+	const bool is_header = sent->link.after->is_in_frame;
+
+	if (!from->control->has_frames || !to->control->has_frames ||
+	    !sent->is_in_frame || !received->is_in_frame ||
+	    received->link.after->is_in_frame != is_header)
+		return FOUR_UNKNOWN;
+	return is_header ? FOUR_HEADER : FOUR_PAYLOAD;
+}
+
+/* ---- What passes ---- */
+
 static void take_handshake(struct tap_call_stream *stream, uint64_t asked, uint64_t bytes)
 {
 	if (stream->offset == INDEX_OFFSET && asked == 1)
@@ -63,9 +96,18 @@ static struct tap_call_part *begin_part(struct tap_call_stream *stream, uint64_t
 	part->size = asked;
 	part->begin_ns = event->begin_ns ? event->begin_ns : event->time_ns;
 	part->tid = event->tid;
+	part->is_in_frame = tap_fields_number(&event->fields, "part") == PART_STACK;
+	note_frame(stream, part);
 	tap_list_append(&stream->parts, part, link);
 	stream->count++;
 	return part;
+}
+
+bool tap_calls_are(const struct tap_event *event)
+{
+	const uint64_t part = tap_fields_number(&event->fields, "part");
+
+	return part == PART_OTHER || part == PART_STACK;
 }
 
 int tap_calls_take(struct tap_call_stream *stream, const struct tap_event *event)
@@ -196,7 +238,8 @@ static enum tap_calls_next judge_four(const struct tap_calls_end *from,
 {
 	const struct tap_call_part *third = second(to->control)->link.after;
 
-	if (has_beside || second(from->control)->size > HEADER_BYTES)
+	if (has_beside || second(from->control)->size > HEADER_BYTES ||
+	    find_four(from, to) == FOUR_HEADER)
 		return TAP_CALLS_MESSAGE;
 	if (!third)
 		return TAP_CALLS_WAIT;
@@ -222,7 +265,8 @@ static enum tap_calls_next take_behind(const struct tap_calls_end *from,
 		return end_message(from, to, 0, ret_message);
 	if (!sent || !received)
 		return TAP_CALLS_WAIT;
-	if (received->size != HEADER_BYTES) {
+	if (received->size != HEADER_BYTES ||
+	    (!has_beside && find_four(from, to) == FOUR_PAYLOAD)) {
 		if (sent->size != received->size)
 			return TAP_CALLS_UNKNOWN;
 		return is_whole(sent) && is_whole(received)

@@ -6,8 +6,10 @@
  * others.  A receiver cannot ask for a payload before it has read the header.  Both ends
  * have the same offsets, so that the parts of one end are the check of the other's.
  *
- * Two parts of four bytes at both ends are two empty messages, or one of four bytes:
- * there, and where anything does not fit, a connection is given up.  Hides how parts
+ * Two parts of four bytes at both ends are two empty messages, or one of four bytes.  Up
+ * to NCCL 2.26 a header is a variable of the function that calls, and payload is in a
+ * buffer: the tracer says where the bytes lie, and both ends must agree.  Where it does not, and where
+ * anything does not fit, a connection is given up.  Hides how parts
  * become messages, and what waits for the other end; it is bounded.
  */
 #ifndef TAP_JOIN_NCCL_NET_CALLS_H
@@ -23,6 +25,7 @@
 struct tap_call_part {
 	uint64_t offset, size, passed;
 	int64_t begin_ns, end_ns, tid;
+	bool is_in_frame; /* a variable of the function that has called */
 	TAP_LIST_LINK(struct tap_call_part) link;
 };
 
@@ -31,6 +34,7 @@ struct tap_call_stream {
 	uint64_t offset;
 	bool is_greeting; /* its handshake has the sizes of NET/Socket's */
 	bool is_odd;	  /* something does not fit */
+	bool has_frames;  /* its headers are variables, and nothing else is */
 	TAP_LIST(struct tap_call_part)
 	parts; /* not of a message yet, without the handshake */
 	size_t count;
@@ -62,7 +66,9 @@ enum tap_calls_next {
 	TAP_CALLS_UNKNOWN, /* it cannot be told, nor any after it */
 };
 
-/* A call that moved bytes.  Returns 0 or -ENOMEM. */
+/* Whether the tracer has decoded nothing of a call that moved bytes. */
+bool tap_calls_are(const struct tap_event *event);
+/* Takes such a call.  Returns 0 or -ENOMEM. */
 int tap_calls_take(struct tap_call_stream *stream, const struct tap_event *event);
 /* What passes is not looked at any more. */
 void tap_calls_give_up(struct tap_call_stream *stream);

@@ -333,7 +333,7 @@ static int take_undecoded(struct tap_net_sockets *sockets, struct tap_socket_end
 {
 	int ret = 0;
 
-	if (!tap_fields_number(&event->fields, "part"))
+	if (tap_calls_are(event))
 		ret = tap_calls_take(&socket->calls, event);
 	if (!ret && !socket->net &&
 	    (socket->calls.is_greeting || is_for_data(sockets, socket, event->tid)))
