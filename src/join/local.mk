@@ -114,6 +114,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net.h \
 	src/join/nccl/net_calls.c src/join/nccl/net_calls.h \
 	src/join/nccl/net_channel.c src/join/nccl/net_channel.h \
+	src/join/nccl/net_caller.c src/join/nccl/net_caller.h \
 	src/join/nccl/net_client.c src/join/nccl/net_client.h \
 	src/join/nccl/net_guest.c src/join/nccl/net_guest.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \

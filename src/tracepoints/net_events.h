@@ -83,6 +83,8 @@ struct tap_net_events {
 
 	void (*connect)(const struct tap_net_socket_event *socket);
 	void (*accept)(const struct tap_net_socket_event *socket);
+	/* A thread of the program's has connected a socket inside a call of NCCL. */
+	void (*caller_connect)(const char *local, const char *peer);
 	void (*close)(const struct tap_net_socket_event *socket);
 	void (*statedump_socket)(const struct tap_net_socket_event *socket);
 	/* The handshake is complete: what the socket is for. */

@@ -20,6 +20,11 @@ static void write_accept(const struct tap_net_socket_event *s)
 	lttng_ust_tracepoint(net, accept, s);
 }
 
+static void caller_connect(const char *local, const char *peer)
+{
+	lttng_ust_tracepoint(net, caller_connect, local, peer);
+}
+
 static void write_close(const struct tap_net_socket_event *s)
 {
 	lttng_ust_tracepoint(net, close, s);
@@ -55,6 +60,7 @@ void tap_tp_net_fill(struct tap_net_events *ret_events)
 	*ret_events = (struct tap_net_events){
 		.connect = write_connect,
 		.accept = write_accept,
+		.caller_connect = caller_connect,
 		.close = write_close,
 		.statedump_socket = tap_tp_statedump_socket,
 		.handshake = handshake,

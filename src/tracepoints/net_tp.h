@@ -25,6 +25,9 @@ TAP_NET_EVENT(connect, (const struct tap_net_socket_event *, s),
 	TAP_NET_SOCKET_FIELDS
 	lttng_ust_field_integer(int32_t, error, s->error))
 TAP_NET_EVENT(accept, (const struct tap_net_socket_event *, s), TAP_NET_SOCKET_FIELDS)
+TAP_NET_EVENT(caller_connect, (const char *, local_, const char *, peer_),
+	lttng_ust_field_string(local, local_)
+	lttng_ust_field_string(peer, peer_))
 TAP_NET_EVENT(close, (const struct tap_net_socket_event *, s),
 	lttng_ust_field_integer(uint32_t, socket_id, s->socket_id)
 	TAP_NET_STREAM_FIELDS)

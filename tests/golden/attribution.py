@@ -36,6 +36,7 @@ Settings:
   idle=N        of so many operations, all but one send nothing
   nodeless      nobody tells of the nodes of graphs
   pxn=N         so many ranks are a node, whose first one posts what they all send (PXN)
+  callers       with pxn: who connects to a service thread is recorded
 """
 import copy
 import json
@@ -165,10 +166,15 @@ class World:
         """Each rank connects to the service thread of its own and of whoever posts for it."""
         for rank in range(self.ranks):
             for poster in sorted({rank, self.poster(rank)}, reverse=True):
-                self.at(time + 1 + (rank != poster) * (1 + rank), poster, "setup", 500 + comm,
-                        "net:accept", accepted=1, socket_id=self.client(comm, rank),
-                        local=self.text(f"127.0.0.1:{7000 + 100 * comm + poster}"),
-                        peer=self.text(f"127.0.0.1:{8000 + 100 * comm + rank}"))
+                when = time + 1 + (rank != poster) * (1 + rank)
+                listener = self.text(f"127.0.0.1:{7000 + 100 * comm + poster}")
+                caller = self.text(f"127.0.0.1:{8000 + 100 * comm + rank}")
+                # The event of who connects may come after that of who accepts.
+                if self.set.get("callers"):
+                    self.at(when + rank % 2, rank, "setup", 10, "net:caller_connect",
+                            local=caller, peer=listener)
+                self.at(when, poster, "setup", 500 + comm, "net:accept", accepted=1,
+                        socket_id=self.client(comm, rank), local=listener, peer=caller)
 
     def client(self, comm, rank):
         """The socket of a rank at the service threads that it asks."""

@@ -117,6 +117,30 @@ void tap_net_connected(int fd, const struct sockaddr *peer, socklen_t length, in
 	tap_guard_clear(guard);
 }
 
+/*
+ * NCCL's service threads are asked by other ranks, too: the addresses of the socket say
+ * who does, where what is asked for does not.
+ */
+void tap_net_caller_connected(int fd, const struct sockaddr *peer, socklen_t length)
+{
+	char local_text[ADDRESS_MAX], peer_text[ADDRESS_MAX];
+	union tap_net_address local, to = {.any.sa_family = AF_UNSPEC};
+	const struct tap_net_events *events;
+	struct tap_guard guard;
+
+	events = tap_net_begin_emit(&guard);
+	if (events && !tap_is_decoding) {
+		memcpy(&to, peer, length < sizeof(to) ? length : sizeof(to));
+		ask_name(fd, getsockname, &local);
+		if (is_internet(&local) && is_internet(&to)) {
+			tap_net_add_address(&local, local_text, sizeof(local_text));
+			tap_net_add_address(&to, peer_text, sizeof(peer_text));
+			events->caller_connect(local_text, peer_text);
+		}
+	}
+	tap_guard_clear(guard);
+}
+
 void tap_net_accepted(int fd)
 {
 	struct tap_socket like = {.fd = fd, .is_whole = true, .is_accepted = true}, *socket;

@@ -88,7 +88,8 @@ WRAP(sendmsg, ssize_t, (int fd, const struct msghdr *message, int flags),
 WRAP(recvmsg, ssize_t, (int fd, struct msghdr *message, int flags), (fd, message, flags),
      tap_thread.is_ccl, (SYS_recvmsg, fd, message, flags))
 WRAP(connect, int, (int fd, const struct sockaddr *peer, socklen_t length),
-     (fd, peer, length), tap_thread.is_ccl, (SYS_connect, fd, peer, length))
+     (fd, peer, length), tap_thread.is_ccl || tap_thread.inside || tap_thread.function,
+     (SYS_connect, fd, peer, length))
 WRAP(accept, int, (int fd, struct sockaddr *peer, socklen_t *length), (fd, peer, length),
      tap_thread.is_ccl, (SYS_accept4, fd, peer, length, 0))
 WRAP(accept4, int, (int fd, struct sockaddr *peer, socklen_t *length, int flags),
@@ -247,9 +248,13 @@ static int on_connect(int fd, const struct sockaddr *peer, socklen_t length)
 	const int error = result && errno != EINPROGRESS ? errno : 0;
 
 	/* A second call asks whether the first has succeeded. */
-	if (!tap_thread.in_tracer && peer && error != EALREADY && error != EISCONN &&
-	    error != EBADF && error != ENOTSOCK && error != EFAULT)
+	if (tap_thread.in_tracer || !peer || error == EALREADY || error == EISCONN ||
+	    error == EBADF || error == ENOTSOCK || error == EFAULT)
+		return result;
+	if (tap_thread.is_ccl)
 		tap_net_connected(fd, peer, length, error);
+	else if (!error)
+		tap_net_caller_connected(fd, peer, length);
 	return result;
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "common/compiler.h"
@@ -29,6 +30,9 @@ const struct tap_net_events *tap_net_begin_emit(struct tap_guard *ret_guard) tap
 void tap_net_connected(int fd, const struct sockaddr *peer, socklen_t length,
 		       int error) tap_hidden;
 void tap_net_accepted(int fd) tap_hidden;
+/* A thread of the program's has connected a socket inside a call of NCCL. */
+void tap_net_caller_connected(int fd, const struct sockaddr *peer,
+			      socklen_t length) tap_hidden;
 /* A socket that the thread uses and nobody saw connected; NULL: no socket. */
 struct tap_socket *tap_net_meet(int fd) tap_hidden;
 /* The socket as it was, after its descriptor was closed. */

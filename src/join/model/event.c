@@ -38,6 +38,7 @@ enum tap_net_event tap_net_event(const char *name)
 	} events[] = {
 		{"net:connect", TAP_NET_CONNECT},
 		{"net:accept", TAP_NET_ACCEPT},
+		{"net:caller_connect", TAP_NET_CALLER_CONNECT},
 		{"net:close", TAP_NET_CLOSE},
 		{"tap:statedump_socket", TAP_NET_STATEDUMP},
 		{"net:handshake", TAP_NET_HANDSHAKE},

@@ -66,6 +66,7 @@ enum tap_gpu_event {
 enum tap_net_event {
 	TAP_NET_CONNECT,
 	TAP_NET_ACCEPT,
+	TAP_NET_CALLER_CONNECT,
 	TAP_NET_CLOSE,
 	TAP_NET_STATEDUMP,
 	TAP_NET_HANDSHAKE,

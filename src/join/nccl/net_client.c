@@ -7,9 +7,12 @@
 #include <stdlib.h>
 
 #include "join/model/process.h"
+#include "join/nccl/net_caller.h"
 #include "join/nccl/net_channel.h"
 
 struct tap_net_service {
+	const struct tap_process *process;
+	const struct tap_net_callers *callers;
 	uint64_t address; /* where it accepted first: it listens there */
 	/* The connection's socket that the latest call was on; 0: on a client's. */
 	uint64_t latest;
@@ -35,12 +38,15 @@ static struct tap_net_service *service_of(struct tap_net_clients *clients,
 		free(service);
 		return NULL;
 	}
+	service->process = process;
+	service->callers = tap_context_state(clients->context, &tap_net_callers_layer);
 	service->address = address;
 	return service;
 }
 
 static int add_client(struct tap_net_clients *clients, const struct tap_process *process,
-		      struct tap_net_service *service, uint64_t socket)
+		      struct tap_net_service *service, uint64_t socket,
+		      const struct tap_event *event)
 {
 	struct tap_net_client *client = calloc(1, sizeof(*client));
 
@@ -49,6 +55,7 @@ static int add_client(struct tap_net_clients *clients, const struct tap_process 
 	client->service = service;
 	client->number = ++clients->count;
 	client->rank = -1;
+	client->caller_key = tap_net_caller_key(event);
 	client->is_first = !service->clients;
 	client->next = service->clients;
 	service->clients = client;
@@ -72,7 +79,7 @@ static int take_accepted(struct tap_net_clients *clients,
 	if (!service)
 		return -ENOMEM;
 	return service->address == address
-		       ? add_client(clients, process, service, socket)
+		       ? add_client(clients, process, service, socket, event)
 		       : tap_table_set(&clients->accepted, process->number, socket,
 				       service);
 }
@@ -179,10 +186,21 @@ bool tap_net_client_receives(const struct tap_net_client *client)
 	return client->receives;
 }
 
+/* NULL: not known (yet). */
+static const struct tap_net_caller *caller_of(const struct tap_net_client *client)
+{
+	const struct tap_net_service *service = client->service;
+
+	return tap_net_caller_of(service->callers, service->process, client->caller_key);
+}
+
 bool tap_net_client_is_own(const struct tap_net_client *client)
 {
+	const struct tap_net_caller *caller = caller_of(client);
 	const struct tap_net_client *other;
 
+	if (caller && caller->process != client->service->process)
+		return false;
 	if (client->receives || !client->is_first)
 		return tap_net_client_receives(client);
 	for (other = client->service->clients; other; other = other->next)
@@ -194,11 +212,14 @@ bool tap_net_client_is_own(const struct tap_net_client *client)
 bool tap_net_client_may_be(const struct tap_net_client *client,
 			   const struct tap_member *member)
 {
+	const struct tap_net_caller *caller = caller_of(client);
 	const struct tap_net_client *other;
 	size_t i;
 
 	if (client->is)
 		return client->is == member;
+	if (caller && !tap_net_caller_may_be(client->service->callers, caller, member))
+		return false;
 	for (i = 0; i < client->refuted.count; i++)
 		if (client->refuted.items[i] == member)
 			return false;
@@ -222,7 +243,7 @@ void tap_net_client_settle(struct tap_net_client *client, const struct tap_membe
 
 uint64_t tap_net_client_changes(const struct tap_net_client *client)
 {
-	return client->service->changes;
+	return client->service->changes + client->service->callers->changes;
 }
 
 /* ---- The layer ---- */

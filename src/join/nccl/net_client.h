@@ -9,8 +9,9 @@
  *
  * That needs nothing that is decoded.  Who a client is, its requests tell where they are
  * decoded; else it is one of the ranks of the node: its own one if the thread receives
- * for it, as ranks receive by themselves, or if it connected first; no other one twice;
- * and none that a message contradicts.
+ * for it, as ranks receive by themselves, or if it connected first; one whose thread has
+ * connected the socket (net_caller.h); no other one twice; and none that a message
+ * contradicts.
  *
  * Hides which sockets are of clients, and what is known of who they are.
  */
@@ -26,10 +27,11 @@ struct tap_net_service;
 
 struct tap_net_client {
 	struct tap_net_service *service;
-	uint64_t number;  /* from 1, of all */
-	int64_t rank;	  /* as its requests say; -1: unknown */
-	bool is_first;	  /* to connect */
-	bool is_answered; /* it has asked for something */
+	uint64_t number;     /* from 1, of all */
+	int64_t rank;	     /* as its requests say; -1: unknown */
+	uint64_t caller_key; /* of whoever has connected its socket */
+	bool is_first;	     /* to connect */
+	bool is_answered;    /* it has asked for something */
 	bool receives;
 	TAP_VEC(const struct tap_member *) refuted; /* that it is not */
 	const struct tap_member *is; /* the only one that it can be; NULL: unknown */
@@ -39,10 +41,10 @@ struct tap_net_client {
 struct tap_net_clients {
 	struct tap_context *context; /* first: layer.h */
 	uint64_t count;
-	struct tap_table services;   /* by (process, thread) */
-	struct tap_table sockets;    /* clients, by (process, their socket) */
-	struct tap_table accepted;   /* sockets of connections, by (process, socket) */
-	struct tap_table made;	     /* clients, by (process, socket of a connection) */
+	struct tap_table services; /* by (process, thread) */
+	struct tap_table sockets;  /* clients, by (process, their socket) */
+	struct tap_table accepted; /* sockets of connections, by (process, socket) */
+	struct tap_table made;	   /* clients, by (process, socket of a connection) */
 };
 
 extern const struct tap_layer tap_net_clients_layer;
@@ -60,8 +62,8 @@ struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
 
 /*
  * Whether the thread receives for the client.  It answers who shares another one's
- * connection without a socket of its own, and may have used one that it has accepted last:
- * where it receives for who connected first, it does so for no other.
+ * connection without a socket of its own, and may have used one that it has accepted
+ * last: where it receives for who connected first, it does so for no other.
  */
 bool tap_net_client_receives(const struct tap_net_client *client);
 
