@@ -31,12 +31,12 @@ FULL = {"bursts": 1000, "turns": 20000, "pair_bursts": 40, "pair_turns": 20000,
         "events": 1000000, "long_rounds": 5, "rounds": 11, "storms": TRIES,
         # With fewer, what babeltrace2 maps of each stream is not full, and memory would grow
         # with it.
-        "memory_events": (1000000, 4000000)}
+        "memory_events": (1000000, 4000000), "job_rounds": 300}
 # All pairs fit into the buffers, so a machine that is busy with tests loses none.
 QUICK = {"bursts": 100, "turns": 20000, "pair_bursts": 6, "pair_turns": 4000,
          "post_bursts": 3, "storm_seconds": 0.5,
          "starts": 11, "recorded_starts": 3, "events": 100000, "long_rounds": 1, "rounds": 2,
-         "storms": 1, "memory_events": (50000, 200000)}
+         "storms": 1, "memory_events": (50000, 200000), "job_rounds": 10}
 # What a second of a storm of requests takes in a trace, at most.
 STORM_BYTES = 512 << 20
 
@@ -723,6 +723,43 @@ def join_memory(bench):
     return figures
 
 
+def record_job(bench):
+    """A recording of all layers: two ranks of mini-NCCL, whose messages go over verbs."""
+    path = os.path.join(bench.folder, "job")
+    doubles = os.path.join(bench.build, "tests/doubles")
+    bench.run(bench.ccltap, "record", "-o", path, "--", "env",
+              f"LD_LIBRARY_PATH={doubles}/verbs:{doubles}/cupti",
+              f"SOFTVERBS_FABRIC=bench.{os.getpid()}",
+              os.path.join(bench.build, "tests/doubles_tests/programs/configuration"),
+              "transport=verbs", "operation=any", "manner=queued", "ranks=2", "channels=2",
+              f"rounds={bench.sizes['job_rounds']}", "seed=1")
+    return path
+
+
+def read_job(bench, trace, arguments, mark):
+    """Processor seconds of a view that has this mark for what is ascribed to kernels."""
+    out = os.path.join(bench.shm, "view")
+    _, _, usage = bench.run(bench.ccltap, *arguments, "-o", out, trace, pin=True)
+    with open(out, encoding="utf-8") as file:
+        is_there = any(mark in line for line in file)
+    os.unlink(out)
+    if not is_there:
+        raise Failure(f"ccltap {' '.join(arguments)} shows no {mark}: what does not join all "
+                      "layers cannot be timed")
+    return usage.ru_utime + usage.ru_stime
+
+
+def join_layers(bench):
+    trace = record_job(bench)
+    marks = {"report": "ncclAllReduce", "timeline": '"kind":"message-kernel"'}
+    bare, *ours = interleaved(bench.sizes["long_rounds"], lambda: read_bare(bench, trace),
+                              *(lambda view=view: read_job(bench, trace, view[1], marks[view[0]])
+                                for view in VIEWS))
+    shutil.rmtree(trace)
+    return [row(f"join, {view[0]}, all layers", "s", bare, result, 3.0, "ratio")
+            for view, result in zip(VIEWS, ours)]
+
+
 def write_calls(bench, trace, to):
     """Processor seconds of the trace of a trace's calls."""
     shutil.rmtree(to, ignore_errors=True)
@@ -827,7 +864,7 @@ def measure(build, parts, quick, is_meaningless):
 
 PARTS = (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes, sockets_off,
          sockets_on, storms, launch_off, launch_on, launch_arguments, launch_told, start, threads,
-         name_lookup, join, join_memory, derived)
+         name_lookup, join, join_memory, join_layers, derived)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -164,6 +164,6 @@ tests/bench/programs/cupti: tests/bench/programs/cupti.c tests/bench/programs/bu
 
 # BENCH_FLAGS=--quick reports in less than a minute; see doc/overhead.md.
 .PHONY: bench
-bench: all $(tap_bench_made)
+bench: all $(check_DATA)
 	$(AM_V_at)top_builddir='$(abs_top_builddir)' /usr/bin/python3 \
 		$(srcdir)/tests/bench/bench.py $(BENCH_FLAGS)

@@ -80,6 +80,7 @@ names = ["wrapper, tracing off", "NCCL call, tracing on", "NCCL call, flight rec
          "join, report, 2 streams", "join, timeline, 2 streams",
          "join, report, 256 streams", "join, timeline, 256 streams",
          "join, report, memory", "join, timeline, memory",
+         "join, report, all layers", "join, timeline, all layers",
          "trace of the calls, 2 streams"]
 assert [f["name"] for f in figures] == names, [f["name"] for f in figures]
 for f in figures:
@@ -95,7 +96,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio", "value"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 50 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
+same "each is in the table" 52 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"
