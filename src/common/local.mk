@@ -12,6 +12,7 @@ COMMON_SOURCES = \
 	src/common/helper.c src/common/helper.h \
 	src/common/launcher.c src/common/launcher.h \
 	src/common/lock.h \
+	src/common/metrics_page.h \
 	src/common/log.c src/common/log.h \
 	src/common/names.h \
 	src/common/ranks.c src/common/ranks.h \

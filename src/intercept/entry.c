@@ -9,12 +9,14 @@
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/metrics.h"
 #include "intercept/stack/stack.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
 
 static const int never = 0;
+const int tap_counts = 1, tap_counts_alone = 1;
 
 /*
  * Every recorded call of the process counts it; the child of a fork continues the count.
@@ -29,6 +31,7 @@ void tap_entry_prepare(struct tap_entry *copy, const struct tap_entry *linked)
 	__atomic_store_n(&copy->missing, linked->missing, __ATOMIC_RELAXED);
 	__atomic_store_n(&copy->row, linked->row, __ATOMIC_RELAXED);
 	__atomic_store_n(&copy->pnccl, linked->pnccl, __ATOMIC_RELAXED);
+	__atomic_store_n(&copy->is_counted, linked->is_counted, __ATOMIC_RELAXED);
 	__atomic_store_n(&copy->entry_on, &tap_not_ready, __ATOMIC_RELAXED);
 	__atomic_store_n(&copy->exit_on, &tap_not_ready, __ATOMIC_RELAXED);
 	__atomic_store_n(&copy->name, linked->name, __ATOMIC_RELEASE);
@@ -143,6 +146,17 @@ static void expire_ready(struct tap_entry *e)
 		expire(e);
 }
 
+static bool is_counting(const int *entry_on)
+{
+	return entry_on == &tap_counts || entry_on == &tap_counts_alone;
+}
+
+static void expire_counted(struct tap_entry *e)
+{
+	if (is_counting(__atomic_load_n(&e->entry_on, __ATOMIC_RELAXED)))
+		expire(e);
+}
+
 /* Under the lock. */
 static void expire_all(void)
 {
@@ -252,13 +266,22 @@ static void set_switches(struct tap_entry *e, const int *entry_on, const int *ex
 /*
  * If a library was loaded or unloaded meanwhile, the next call resolves the entry again.
  */
-static void point_switches(struct tap_entry *e, const int *entry_on, const int *exit_on)
+static void point_switches(struct tap_entry *e, const int *entry_on, const int *exit_on,
+			   enum tap_metrics_state counting)
 {
-	if (!tap_lock_take(&lock))
+	if (counting == TAP_METRICS_MAKING || !tap_lock_take(&lock))
 		return;
 	if (!e->by_caller && __atomic_load_n(&e->epoch, __ATOMIC_RELAXED) ==
-				     __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST))
+				     __atomic_load_n(&tap_epoch, __ATOMIC_SEQ_CST)) {
+		if (counting == TAP_METRICS_ON && e->is_counted) {
+			__atomic_store_n(&e->counted_entry_on, entry_on,
+					 __ATOMIC_RELAXED);
+			__atomic_store_n(&e->counted_exit_on, exit_on, __ATOMIC_RELAXED);
+			entry_on = exit_on =
+				entry_on == &never ? &tap_counts_alone : &tap_counts;
+		}
 		set_switches(e, entry_on, exit_on);
+	}
 	tap_lock_drop(&lock);
 }
 
@@ -267,16 +290,21 @@ static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 {
 	const int *entry_on = __atomic_load_n(&e->entry_on, __ATOMIC_ACQUIRE);
 	const struct tap_call_events *events;
+	enum tap_metrics_state counting;
 
+	if (is_counting(entry_on))
+		return *__atomic_load_n(&e->counted_entry_on, __ATOMIC_RELAXED) ||
+		       *__atomic_load_n(&e->counted_exit_on, __ATOMIC_RELAXED);
 	if (likely(entry_on != &tap_not_ready))
 		return *entry_on || *__atomic_load_n(&e->exit_on, __ATOMIC_ACQUIRE);
+	counting = tap_metrics_begin();
 	switch (tap_start(guard)) {
 	case TAP_STARTED:
 		events = &tap_events_table->nccl[e->row];
-		point_switches(e, events->entry_on, events->exit_on);
+		point_switches(e, events->entry_on, events->exit_on, counting);
 		return *events->entry_on || *events->exit_on;
 	case TAP_FAILED:
-		point_switches(e, &never, &never);
+		point_switches(e, &never, &never, counting);
 		break;
 	case TAP_STARTING:
 		break;
@@ -376,7 +404,14 @@ static void expire_entries(void)
 		tap_lock_drop(&lock);
 }
 
+/* The child has no counters yet: its next call makes them. */
+static void fork_child(void)
+{
+	tap_entries_each(expire_counted);
+}
+
 const struct tap_layer tap_layer_entry = {
+	.fork_child = fork_child,
 	.expire = expire_entries,
 	.lock = &lock,
 };

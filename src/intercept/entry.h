@@ -38,6 +38,12 @@ struct tap_entry {
 	 */
 	const int *entry_on, *exit_on;
 	void *real;
+	/*
+	 * While calls are counted both switches point to tap_counts_alone, or to
+	 * tap_counts where LTTng is loaded; these are what they would point to otherwise:
+	 * whether the call is recorded, too.
+	 */
+	const int *counted_entry_on, *counted_exit_on;
 
 	uint32_t epoch;	  /* tap_epoch when real was resolved, 0: never */
 	uint32_t library; /* id in tap:library of the library that holds real, 0: not
@@ -46,6 +52,7 @@ struct tap_entry {
 	void *missing; /* the function called when no library defines the name */
 	uint16_t row;
 	bool pnccl, linked;
+	bool is_counted; /* --metrics counts its calls */
 	/*
 	 * Several libraries define the function and the caller decides which one is
 	 * called: the switches stay at tap_not_ready, and every call is looked up.
@@ -60,6 +67,9 @@ struct tap_entry {
  * memory.
  */
 void tap_entry_prepare(struct tap_entry *copy, const struct tap_entry *linked) tap_hidden;
+
+/* Where the switches of an entry point whose calls are counted; both 1. */
+extern const int tap_counts tap_hidden, tap_counts_alone tap_hidden;
 
 /* Sets the real function of e, valid in the current epoch. */
 void tap_entry_set(struct tap_entry *e, void *real) tap_hidden;

@@ -39,6 +39,7 @@ libccltap_la_SOURCES = \
 	src/intercept/environment.c \
 	src/intercept/guard.c src/intercept/guard.h \
 	src/intercept/layer.h src/intercept/layers.c \
+	src/intercept/metrics.c src/intercept/metrics.h \
 	src/intercept/leave.c \
 	src/intercept/nccl/bypass.c \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h \

@@ -4,6 +4,7 @@
  */
 #include "intercept/recorder.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,8 +13,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "common/metrics_page.h"
 
 struct recorder {
 	unsigned uid;
@@ -109,6 +113,47 @@ void tap_recorder_notify_unreached(void)
 			"serve");
 	else if (!is_paused)
 		tap_recorder_notify("it reaches no session daemon");
+}
+
+bool tap_recorder_send_page(int page_fd)
+{
+	const struct timeval patience = {.tv_usec = 500 * 1000};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char text[80];
+	struct iovec part = {text, 0};
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct recorder recorder;
+	ssize_t sent;
+	int fd;
+
+	if (!find(&recorder))
+		return false;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	part.iov_len =
+		(size_t) snprintf(text, sizeof(text), "%s" TAP_METRICS_NOTE "process %d",
+				  recorder.token, getpid());
+	message.msg_name = &recorder.socket;
+	message.msg_namelen = recorder.socket_length;
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.header), &page_fd, sizeof(page_fd));
+	do {
+		sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	close(fd);
+	return sent >= 0;
 }
 
 static bool is_set(const char *variable)

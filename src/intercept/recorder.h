@@ -36,6 +36,12 @@ void tap_recorder_notify_unreached(void) tap_hidden;
 void tap_recorder_prepare(void) tap_hidden;
 
 /*
+ * Gives the recorder the descriptor of this process's counters.  Waits half a second at
+ * most for a recorder that is busy; returns whether it was sent.
+ */
+bool tap_recorder_send_page(int page_fd) tap_hidden;
+
+/*
  * Asks a flight recorder for a snapshot; does nothing under any other.  Never blocks,
  * takes no lock.
  */

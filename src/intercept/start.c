@@ -32,6 +32,7 @@
 #include "intercept/dl/real.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/metrics.h"
 #include "intercept/recorder.h"
 #include "intercept/statedump.h"
 #include "intercept/trace.h"
@@ -480,8 +481,14 @@ static enum tap_started bring(pid_t *at, void *(*run)(void *), struct tap_guard 
 
 enum tap_started tap_start(struct tap_guard *guard)
 {
-	const enum tap_started started = bring(&state, run_starter, guard);
+	enum tap_started started;
+	pid_t seen = NOT_STARTED;
 
+	if (unlikely(__atomic_load_n(&state, __ATOMIC_RELAXED) == NOT_STARTED) &&
+	    tap_metrics_are_alone())
+		__atomic_compare_exchange_n(&state, &seen, OFF, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE);
+	started = bring(&state, run_starter, guard);
 	if (started == TAP_STARTING)
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
 	return started;

@@ -44,6 +44,10 @@ void tap_answer_fill_joined(struct tap_answer *answer,
 		snprintf(answer->relay_folder, sizeof(answer->relay_folder), "%s/%s",
 			 recording->output.host, recording->sending.folder);
 	}
+	if (recording->plan->metrics)
+		snprintf(answer->metrics, sizeof(answer->metrics), "%s",
+			 recording->plan->metrics);
+	answer->is_metrics_alone = recording->plan->is_metrics_alone;
 	if (recording->notes.address)
 		snprintf(answer->recorder, sizeof(answer->recorder), "%s",
 			 recording->notes.address);

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 /* Another number means another version of ccltap, which is refused. */
-#define TAP_LINK_VERSION 2
+#define TAP_LINK_VERSION 3
 
 enum tap_link_verb {
 	TAP_LINK_JOIN, /* record a program; its pidfd is passed along */
@@ -65,6 +65,8 @@ struct tap_answer {
 	char path[PATH_MAX];	   /* of the trace, or of what is here about it */
 	/* Of a relay daemon that the trace is sent to, and its folder there; "" none. */
 	char relay[280], relay_folder[PATH_MAX + 256];
+	char metrics[PATH_MAX]; /* the file of --metrics, "" none */
+	bool is_metrics_alone;	/* nothing is recorded */
 	/* On DONE: whether other programs are still recorded; if not, the outcome. */
 	bool is_going_on;
 	bool was_ended; /* by `ccltap end` */
@@ -76,6 +78,8 @@ struct tap_answer {
 	char why_unrecorded[256];
 	char lost[256];	 /* since the relay daemon was gone, in words */
 	uint32_t unsent; /* snapshots */
+	uint32_t metrics_processes; /* that were counted */
+	int32_t metrics_error;	    /* why the file was not written the last time, 0 */
 	/* For all other verbs: what was done, or the status. */
 	char text[4096];
 };

@@ -17,6 +17,7 @@
 
 #include "common/compiler.h"
 #include "tools/command_line.h"
+#include "tools/env_metrics.h"
 #include "tools/message.h"
 #include "tools/needed.h"
 #include "tools/place.h"
@@ -126,7 +127,7 @@ static void write_present(FILE *out, const char *present, bool sanitizers,
 			continue;
 		/* The line of `ccltap env` may already be in effect. */
 		if (is_same(present, length, tracer_path) ||
-		    is_same(present, length, guard_path) ||
+		    (guard_path && is_same(present, length, guard_path)) ||
 		    is_same(present, length, fd_guard))
 			continue;
 		fprintf(out, sanitizers ? "%.*s:" : ":%.*s", (int)length, present);
@@ -139,7 +140,8 @@ static void write_need(const char *library, void *out)
 		fprintf(out, "%s:", library);
 }
 
-int tap_env_compose_preload(const char *present, const char *program, char **ret_preload)
+int tap_env_compose_preload(const char *present, const char *program,
+			    bool is_metrics_alone, char **ret_preload)
 {
 	char *path = NULL, *guard = NULL;
 	size_t size;
@@ -149,7 +151,7 @@ int tap_env_compose_preload(const char *present, const char *program, char **ret
 	ret = find_tracer(&path);
 	if (ret)
 		return ret;
-	ret = find_fd_guard(&guard);
+	ret = is_metrics_alone ? 0 : find_fd_guard(&guard);
 	if (ret)
 		goto out;
 	out = open_memstream(ret_preload, &size);
@@ -160,7 +162,9 @@ int tap_env_compose_preload(const char *present, const char *program, char **ret
 	write_present(out, present, true, path, guard);
 	if (program && !ftell(out))
 		tap_needed_each(program, write_need, out);
-	fprintf(out, "%s:%s", path, guard);
+	fputs(path, out);
+	if (guard)
+		fprintf(out, ":%s", guard);
 	write_present(out, present, false, path, guard);
 	if (fclose(out) == EOF)
 		ret = -ENOMEM;
@@ -205,13 +209,15 @@ const char *tap_env_gpu(const char *text)
 	return NULL;
 }
 
-enum { KEY_STACKS = 256, KEY_GPU };
+enum { KEY_STACKS = 256, KEY_GPU, KEY_METRICS };
 
 struct request {
 	const char *session;
 	bool nvtx;
 	const char *depth; /* of stacks, NULL: none */
 	const char *gpu; /* NULL: the tracer's default */
+	bool has_metrics;
+	const char *counting; /* which supervisor, NULL: the only one */
 };
 
 static const struct argp_option options[] = {
@@ -221,6 +227,8 @@ static const struct argp_option options[] = {
 	  "also record what the program itself reports to NVTX", 0 },
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	TAP_ENV_GPU_OPTION(KEY_GPU),
+	{ "metrics", KEY_METRICS, "SESSION", OPTION_ARG_OPTIONAL,
+	  "count and record nothing, for a recording with metrics that runs", 0 },
 	{ 0 },
 };
 
@@ -247,6 +255,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_GPU:
 		request->gpu = tap_env_gpu(arg);
 		return request->gpu ? 0 : EINVAL;
+	case KEY_METRICS:
+		request->has_metrics = true;
+		request->counting = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		tap_message_write("env takes no argument, and got \"%s\": "
 				  "\"ccltap env --help\" says more", arg);
@@ -298,6 +310,41 @@ static void print_variables(const char *preload, const char *nvtx,
 		       "is.\n");
 }
 
+static int finish(void)
+{
+	if (fflush(stdout) != EOF && !ferror(stdout))
+		return 0;
+	tap_message_write("cannot write to the standard output: %s", strerror(errno));
+	return TAP_EXIT_FAILURE;
+}
+
+static int print_counting(const struct request *request)
+{
+	char *preload, *recorder;
+	int ret;
+
+	if (request->nvtx || request->depth || request->gpu) {
+		tap_message_write("--metrics records nothing: leave out --nvtx, --stacks "
+				  "and --gpu");
+		return TAP_EXIT_USAGE;
+	}
+	ret = tap_env_metrics_find(request->counting, &recorder);
+	if (ret)
+		return ret;
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, true, &preload)) {
+		free(recorder);
+		return TAP_EXIT_FAILURE;
+	}
+	printf("export LD_PRELOAD=");
+	print_quoted(preload);
+	printf(" CCLTAP_RECORDER=");
+	print_quoted(recorder);
+	printf(" %s=alone\n", TAP_ENV_METRICS_VARIABLE);
+	free(preload);
+	free(recorder);
+	return finish();
+}
+
 int tap_env_main(int argc, char **argv)
 {
 	struct request request = { .session = "ccltap" };
@@ -305,7 +352,9 @@ int tap_env_main(int argc, char **argv)
 
 	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
 		return TAP_EXIT_USAGE;
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, &preload))
+	if (request.has_metrics)
+		return print_counting(&request);
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, false, &preload))
 		return TAP_EXIT_FAILURE;
 	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &nvtx)) {
 		free(preload);
@@ -315,10 +364,5 @@ int tap_env_main(int argc, char **argv)
 	print_commands(request.session);
 	free(preload);
 	free(nvtx);
-	if (fflush(stdout) == EOF || ferror(stdout)) {
-		tap_message_write("cannot write to the standard output: %s",
-				  strerror(errno));
-		return TAP_EXIT_FAILURE;
-	}
-	return 0;
+	return finish();
 }

@@ -7,14 +7,18 @@
 #ifndef TAP_TOOLS_ENV_H
 #define TAP_TOOLS_ENV_H
 
+#include <stdbool.h>
+
 /*
  * Composes the value of LD_PRELOAD: first the runtimes of sanitizers, which refuse to
  * start after another library (those in present, or else those that the program's file
  * needs), then the tracer, LTTng's guard of its descriptors, and the rest of present.
- * present and program may be NULL. On success the caller owns *ret_preload. Returns 0, or
- * -errno after a message to the user.
+ * present and program may be NULL. With metrics alone nothing of LTTng is loaded: the guard
+ * is left out. On success the caller owns *ret_preload. Returns 0, or -errno after a message
+ * to the user.
  */
-int tap_env_compose_preload(const char *present, const char *program, char **ret_preload);
+int tap_env_compose_preload(const char *present, const char *program,
+			    bool is_metrics_alone, char **ret_preload);
 
 /*
  * Composes the value of NVTX_INJECTION64_PATH, the library to which NCCL announces its
@@ -22,6 +26,9 @@ int tap_env_compose_preload(const char *present, const char *program, char **ret
  * *ret_path is NULL. Ownership and errors as above.
  */
 int tap_env_compose_nvtx(const char *present, char **ret_path);
+
+/* Tells the tracer to count, "1", or to count and record nothing, "alone". */
+#define TAP_ENV_METRICS_VARIABLE "CCLTAP_METRICS"
 
 /* Tells the tracer what to request from CUPTI. */
 #define TAP_ENV_GPU_VARIABLE "CCLTAP_GPU"

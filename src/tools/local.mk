@@ -18,7 +18,7 @@ ccltap_SOURCES = \
 	src/tools/doctor.c \
 	src/tools/duckdb.c src/tools/duckdb.h \
 	src/tools/control.c \
-	src/tools/env.c src/tools/env.h \
+	src/tools/env.c src/tools/env.h src/tools/env_metrics.c src/tools/env_metrics.h \
 	src/tools/export.c src/tools/query.c \
 	src/tools/fetching.c src/tools/fetching.h \
 	src/tools/folders.c src/tools/folders.h \
@@ -31,6 +31,8 @@ ccltap_SOURCES = \
 	src/tools/control_socket.c src/tools/control_socket.h \
 	src/tools/manual.c src/tools/manual.h \
 	src/tools/metadata.c src/tools/metadata.h \
+	src/tools/metrics.c src/tools/metrics.h \
+	src/tools/metrics_text.c src/tools/metrics_text.h src/common/metrics_page.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/pager.c src/tools/pager.h \
 	src/tools/parts.c src/tools/parts.h \

@@ -3,6 +3,7 @@
 #ifndef TAP_TOOLS_PLAN_H
 #define TAP_TOOLS_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tools/job.h"
@@ -20,6 +21,8 @@ struct tap_plan {
 	const char *session;	 /* its name */
 	const char *job_name;	 /* for CCLTAP_JOB */
 	struct tap_job job;
+	const char *metrics;	 /* the file's absolute path, NULL: none */
+	bool is_metrics_alone;	 /* nothing is recorded */
 	const struct tap_relayd *relayd; /* that the trace is sent to, NULL: none */
 	struct tap_session_plan lttng;	 /* except the buffers */
 };

@@ -64,6 +64,9 @@ struct request {
 	const char *depth; /* of stacks, NULL: from the environment */
 	const char *gpu; /* of CUPTI, NULL: from the environment */
 	const char *ranks; /* NULL: all */
+	bool is_none; /* of the layers is recorded */
+	bool has_metrics;
+	const char *metrics; /* as it is given, NULL: the default */
 	const char *stuck_after; /* in seconds, NULL: stuck calls are not reported */
 	char **program;
 };
@@ -99,6 +102,7 @@ enum {
 	KEY_INTERVAL,
 	KEY_LAYERS,
 	KEY_MAX_SIZE,
+	KEY_METRICS,
 	KEY_PAUSED,
 	KEY_RANKS,
 	KEY_REFUSE,
@@ -122,10 +126,12 @@ static const struct argp_option options[] = {
 	TAP_STACKS_RECORD_OPTION(KEY_STACKS),
 	TAP_ENV_GPU_OPTION(KEY_GPU),
 	{ "layers", KEY_LAYERS, "LIST", 0,
-	  "record these alone: " LAYER_NAMES " [all]", 0 },
+	  "record these alone: " LAYER_NAMES "; or none, with --metrics [all]", 0 },
 	{ "ranks", KEY_RANKS, "LIST", 0, "record these ranks alone, such as 0,8-15", 0 },
 	{ "max-size", KEY_MAX_SIZE, "SIZE", 0,
 	  "keep about SIZE on disk, the newest, such as 2G", 0 },
+	{ "metrics", KEY_METRICS, "FILE", OPTION_ARG_OPTIONAL,
+	  "count calls, for Prometheus, in FILE [ccltap-<host>.prom]", 0 },
 	{ "relay", KEY_RELAY, "HOST[:PORT]", 0,
 	  "send the trace to the lttng-relayd of this host, instead of to a disk", 0 },
 	{ "paused", KEY_PAUSED, NULL, 0, "record nothing until \"ccltap start\"", 0 },
@@ -185,10 +191,11 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 
 	switch (key) {
 	case KEY_LAYERS:
-		if (!parse_layers(arg, &plan->lttng.layers))
+		request->is_none = !strcmp(arg, "none");
+		if (request->is_none || !parse_layers(arg, &plan->lttng.layers))
 			return 0;
 		tap_message_write("layers \"%s\": give some of " LAYER_NAMES
-				  ", with commas between", arg);
+				  ", with commas between, or none", arg);
 		return EINVAL;
 	case KEY_RANKS:
 		request->ranks = arg;
@@ -203,6 +210,13 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 			return 0;
 		tap_message_write("size \"%s\": give a number of bytes from 8M to 1024T, "
 				  "such as 2G", arg);
+		return EINVAL;
+	case KEY_METRICS:
+		request->has_metrics = true;
+		request->metrics = arg;
+		if (!arg || *arg)
+			return 0;
+		tap_message_write("the file's name is empty: give one with --metrics=FILE");
 		return EINVAL;
 	case KEY_RELAY:
 		plan->relayd = &request->relayd;
@@ -444,6 +458,11 @@ static int prepare(struct recording *recording, const struct request *request)
 	case TAP_LINK_FINE:
 		return 0;
 	case TAP_LINK_OTHER:
+		if (request->plan.is_metrics_alone) {
+			tap_message_write("another job's metrics are in %s: give another "
+					  "file with --metrics=FILE", recording->shown);
+			break;
+		}
 		tap_message_write("%s is being recorded now: give another directory "
 				  "with -o", recording->shown);
 		break;
@@ -632,6 +651,9 @@ static void write_body(FILE *out, const struct recording *recording,
 		fprintf(out, "; %" PRIu64 " process%s could not be recorded: %s",
 			outcome->unrecorded, outcome->unrecorded == 1 ? "" : "es",
 			outcome->why_unrecorded);
+	if (outcome->metrics_error)
+		fprintf(out, "; metrics could not be written to %s: %s",
+			recording->joined.metrics, strerror(outcome->metrics_error));
 	/* A missing trace is no read error: LTTng makes it at the first event. */
 	write_failure(out, recording, read_error == -ENOENT ? 0 : read_error);
 }
@@ -682,6 +704,24 @@ static void write_closing_line(const struct recording *recording,
 	tap_summary_free(&summary);
 }
 
+static void write_closing_of_metrics(const struct recording *recording)
+{
+	const struct tap_answer *outcome = &recording->outcome;
+	const char *file = recording->joined.metrics;
+
+	if (outcome->error)
+		tap_message_write("metrics in %s: the process that writes them was killed; "
+				  "remove the file", file);
+	else if (outcome->metrics_error)
+		tap_message_write("metrics could not be written to %s: %s", file,
+				  strerror(outcome->metrics_error));
+	else
+		tap_message_write("metrics of %" PRIu32 " process%s were in %s, which is "
+				  "removed now that they have ended",
+				  outcome->metrics_processes,
+				  outcome->metrics_processes == 1 ? "" : "es", file);
+}
+
 static void start_program(struct recording *recording, const struct request *request)
 {
 	const struct tap_answer *joined = &recording->joined;
@@ -690,6 +730,9 @@ static void start_program(struct recording *recording, const struct request *req
 		{ "CCLTAP_JOB", joined->job, true },
 		{ "CCLTAP_RECORDER", *joined->recorder ? joined->recorder : NULL, false },
 		{ "NVTX_INJECTION64_PATH", recording->nvtx, false },
+		{ TAP_ENV_METRICS_VARIABLE,
+		  request->plan.is_metrics_alone ? "alone" :
+		  request->plan.metrics ? "1" : NULL, false },
 		{ "CCLTAP_NVTX", request->nvtx ? "1" : NULL, false },
 		{ "CCLTAP_RANKS", request->ranks, false },
 		{ "CCLTAP_PAUSED", request->plan.lttng.is_paused ? "1" : NULL, false },
@@ -721,6 +764,8 @@ static int record(struct recording *recording, const struct request *request)
 	leave(recording);
 	if (recording->end.exec_errno)
 		report_missing_program(request->program[0], recording->end.exec_errno);
+	else if (request->plan.is_metrics_alone && !recording->outcome.is_going_on)
+		write_closing_of_metrics(recording);
 	else if (!recording->outcome.is_going_on)
 		write_closing_line(recording, request);
 	tap_program_end_alike(&recording->end);
@@ -736,6 +781,47 @@ static char *shown_path(const char *folder)
 	return shown;
 }
 
+/* The supervisor leaves the current folder, so the path is absolute. */
+static char *find_metrics(const char *file)
+{
+	char host[256] = "", *folder, *path = NULL;
+	int ret;
+
+	if (file && *file == '/')
+		return strdup(file);
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		return NULL;
+	folder = getcwd(NULL, 0);
+	if (!folder)
+		return NULL;
+	if (file)
+		ret = asprintf(&path, "%s/%s", folder, file);
+	else
+		ret = asprintf(&path, "%s/ccltap-%s.prom", folder, host);
+	free(folder);
+	return ret < 0 ? NULL : path;
+}
+
+/* Without layers nothing is recorded, and metrics are all that is wanted. */
+static int check_alone(struct request *request)
+{
+	struct tap_plan *plan = &request->plan;
+
+	plan->is_metrics_alone = request->is_none;
+	if (!request->is_none)
+		return 0;
+	if (!request->has_metrics) {
+		tap_message_write("--layers none records nothing: give --metrics too");
+		return -EINVAL;
+	}
+	if (!plan->lttng.is_flight && !plan->relayd && !plan->max_bytes &&
+	    !plan->lttng.is_paused)
+		return 0;
+	tap_message_write("--layers none records nothing: leave out --flight-recorder, "
+			  "--relay, --max-size and --paused");
+	return -EINVAL;
+}
+
 int tap_record_main(int argc, char **argv)
 {
 	struct request request = {
@@ -746,7 +832,7 @@ int tap_record_main(int argc, char **argv)
 		},
 	};
 	struct recording recording = { .link = -1 };
-	char path[PATH_MAX];
+	char path[PATH_MAX], *metrics = NULL;
 	int ret;
 
 	if (tap_command_line_parse(&argp, argc, argv, ARGP_IN_ORDER, &request))
@@ -763,24 +849,44 @@ int tap_record_main(int argc, char **argv)
 				  "everything to another: give one of them");
 		return TAP_EXIT_USAGE;
 	}
+	if (check_alone(&request))
+		return TAP_EXIT_USAGE;
+	if (request.has_metrics) {
+		metrics = find_metrics(request.metrics);
+		if (!metrics) {
+			tap_message_write("cannot name the file for the metrics: %s",
+					  strerror(errno));
+			return TAP_EXIT_FAILURE;
+		}
+		request.plan.metrics = metrics;
+	}
 	if (request.plan.lttng.is_flight && !request.stuck_after)
 		request.stuck_after = "60";
 	ret = tap_program_find(request.program[0], path, sizeof(path));
 	if (ret)
 		return report_missing_program(request.program[0], -ret);
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, &recording.preload))
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, request.plan.is_metrics_alone,
+				    &recording.preload))
 		return TAP_EXIT_FAILURE;
-	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &recording.nvtx)) {
+	/* Calls that are known from NVTX alone are not counted. */
+	if (!request.plan.is_metrics_alone &&
+	    tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &recording.nvtx)) {
 		free(recording.preload);
 		return TAP_EXIT_FAILURE;
 	}
 	name_session(&recording, &request.plan);
-	recording.path = tap_output_find(request.plan.folder);
-	recording.shown = shown_path(request.plan.folder);
+	if (request.plan.is_metrics_alone) {
+		recording.path = strdup(request.plan.metrics);
+		recording.shown = strdup(request.plan.metrics);
+	} else {
+		recording.path = tap_output_find(request.plan.folder);
+		recording.shown = shown_path(request.plan.folder);
+	}
 	ret = record(&recording, &request);
 	free(recording.path);
 	free(recording.shown);
 	free(recording.preload);
 	free(recording.nvtx);
+	free(metrics);
 	return ret;
 }

@@ -94,24 +94,34 @@ void tap_notes_open(struct tap_notes *notes)
 }
 
 /* The sender of a message without credentials is unknown. */
-static bool is_own(struct msghdr *message)
+static void read_control(struct msghdr *message, bool *ret_own, int *ret_fd)
 {
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	struct cmsghdr *header;
 	struct ucred sender;
 
-	if (!header || header->cmsg_level != SOL_SOCKET ||
-	    header->cmsg_type != SCM_CREDENTIALS)
-		return false;
-	memcpy(&sender, CMSG_DATA(header), sizeof(sender));
-	return sender.uid == geteuid() || !sender.uid;
+	*ret_own = false;
+	*ret_fd = -1;
+	for (header = CMSG_FIRSTHDR(message); header;
+	     header = CMSG_NXTHDR(message, header)) {
+		if (header->cmsg_level != SOL_SOCKET)
+			continue;
+		if (header->cmsg_type == SCM_CREDENTIALS) {
+			memcpy(&sender, CMSG_DATA(header), sizeof(sender));
+			*ret_own = sender.uid == geteuid() || !sender.uid;
+		} else if (header->cmsg_type == SCM_RIGHTS &&
+			   header->cmsg_len >= CMSG_LEN(sizeof(int))) {
+			memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+		}
+	}
 }
 
 bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
-		    bool *ret_own)
+		    bool *ret_own, int *ret_fd)
 {
+	/* Of several descriptors the kernel closes those that there is no room for. */
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(struct ucred))];
+		char room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
 	} control;
 	char text[512];
 	struct iovec part = {text, sizeof(text)};
@@ -119,18 +129,22 @@ bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control.room),
 	};
 	ssize_t length;
 
+	*ret_fd = -1;
 	if (notes->fd < 0)
 		return false;
 	do {
+		if (*ret_fd >= 0)
+			close(*ret_fd);
+		message.msg_controllen = sizeof(control.room);
 		length = recvmsg(notes->fd, &message, MSG_CMSG_CLOEXEC);
+		*ret_fd = -1;
 		if (length < 0)
 			return false;
-	} while (length <= TOKEN_SIZE || memcmp(text, notes->token, TOKEN_SIZE));
-	*ret_own = is_own(&message);
+		read_control(&message, ret_own, ret_fd);
+	} while (length <= TOKEN_SIZE || memcmp(text, notes->token, TOKEN_SIZE) != 0);
 	length -= TOKEN_SIZE;
 	snprintf(ret_text, size, "%.*s", (int) length, text + TOKEN_SIZE);
 	for (char *c = ret_text; *c; c++)

@@ -30,10 +30,11 @@ void tap_notes_open(struct tap_notes *notes);
 
 /*
  * Fills in the next note of a recorded process, as visible text, and whether the same
- * user or root runs that process; false when there is none.
+ * user or root runs that process; false when there is none. *ret_fd is the descriptor that
+ * came with it, which the caller closes, or -1.
  */
 bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
-		    bool *ret_own);
+		    bool *ret_own, int *ret_fd);
 void tap_notes_keep(struct tap_notes *notes, const char *text);
 
 void tap_notes_close(struct tap_notes *notes);

@@ -113,16 +113,11 @@ static int find_relayd(struct tap_recording *recording)
 	return ret;
 }
 
-int tap_recording_make(struct tap_recording *recording, const struct tap_plan *plan,
-		       struct tap_answer *answer)
+/* Returns 0, or -errno after a message. */
+static int make_recording(struct tap_recording *recording, struct tap_answer *answer)
 {
-	int ret, lock;
+	int ret = find_relayd(recording), lock;
 
-	recording->plan = plan;
-	recording->flight.why_fd = -1;
-	recording->sending.fd = -1;
-	recording->outcome.version = TAP_LINK_VERSION;
-	ret = find_relayd(recording);
 	if (ret)
 		return ret;
 	/* A daemon that another supervisor is about to end would still answer. */
@@ -156,14 +151,50 @@ int tap_recording_make(struct tap_recording *recording, const struct tap_plan *p
 	return ret;
 }
 
+/* The file stands where a folder would, so that messages and `ccltap status` name it. */
+static int make_nothing(struct tap_recording *recording)
+{
+	const struct tap_plan *plan = recording->plan;
+
+	recording->remains_fd = -1;
+	recording->output = (struct tap_output){.base_fd = -1, .marker_fd = -1};
+	snprintf(recording->output.job_name, sizeof(recording->output.job_name), "%s",
+		 plan->job_name);
+	recording->output.absolute = strdup(plan->metrics);
+	return recording->output.absolute ? 0 : -ENOMEM;
+}
+
+int tap_recording_make(struct tap_recording *recording, const struct tap_plan *plan,
+		       struct tap_answer *answer)
+{
+	int ret;
+
+	recording->plan = plan;
+	recording->flight.why_fd = -1;
+	recording->sending.fd = -1;
+	recording->outcome.version = TAP_LINK_VERSION;
+	if (plan->metrics) {
+		ret = tap_metrics_open(&recording->metrics, plan->metrics);
+		if (ret)
+			return ret;
+	}
+	ret = plan->is_metrics_alone ? make_nothing(recording)
+				     : make_recording(recording, answer);
+	if (ret)
+		tap_metrics_close(&recording->metrics);
+	return ret;
+}
+
 void tap_recording_begin(struct tap_recording *recording)
 {
 	bool is_paused = recording->plan->lttng.is_paused;
 
 	tap_notes_open(&recording->notes);
 	recording->begin = time(NULL);
-	recording->state = is_paused ? TAP_RECORDING_STOPPED : TAP_RECORDING_RUNS;
-	recording->was_started = !is_paused;
+	recording->state = recording->plan->is_metrics_alone ? TAP_RECORDING_COUNTS
+			   : is_paused			     ? TAP_RECORDING_STOPPED
+							     : TAP_RECORDING_RUNS;
+	recording->was_started = recording->state == TAP_RECORDING_RUNS;
 }
 
 void tap_recording_end_daemon(void)
@@ -185,10 +216,17 @@ void tap_recording_handle_notes(struct tap_recording *recording)
 	static const char wish[] = "snapshot ";
 	char text[256];
 	bool is_own;
+	int fd;
 
 	for (int i = 0; i < NOTES_AT_ONCE; i++) {
-		if (!tap_notes_next(&recording->notes, text, sizeof(text), &is_own))
+		if (!tap_notes_next(&recording->notes, text, sizeof(text), &is_own, &fd))
 			return;
+		if (is_own && fd >= 0 &&
+		    !strncmp(text, TAP_METRICS_NOTE, strlen(TAP_METRICS_NOTE))) {
+			tap_metrics_take(&recording->metrics, fd);
+			continue;
+		}
+		tap_descriptor_close(&fd);
 		if (strncmp(text, wish, strlen(wish)))
 			note_unrecorded(recording,
 					is_own ? text : "a process of another user");
@@ -216,14 +254,18 @@ void tap_recording_end(struct tap_recording *recording)
 {
 	struct tap_answer *outcome = &recording->outcome;
 
-	/* A session whose relay daemon is gone has ended already. */
-	if (!tap_sending_is_lost(&recording->sending))
+	/* With metrics alone there is none, and one whose relay daemon is gone has ended.
+	 */
+	if (recording->state != TAP_RECORDING_COUNTS &&
+	    !tap_sending_is_lost(&recording->sending))
 		end_session(recording, outcome);
 	tap_recording_handle_notes(recording);
 	outcome->unrecorded = recording->notes.count;
 	snprintf(outcome->why_unrecorded, sizeof(outcome->why_unrecorded), "%s",
 		 recording->notes.first);
 	outcome->snapshots = recording->flight.snapshots;
+	outcome->metrics_processes = recording->metrics.met;
+	outcome->metrics_error = recording->metrics.error;
 	outcome->unsent = recording->sending.unsent;
 	tap_sending_describe(&recording->sending, outcome->lost, sizeof(outcome->lost));
 	tap_output_note_lost(&recording->output, outcome->lost);

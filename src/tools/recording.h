@@ -15,6 +15,7 @@
 #include "tools/bound.h"
 #include "tools/control_socket.h"
 #include "tools/flight.h"
+#include "tools/metrics.h"
 #include "tools/plan.h"
 #include "tools/readers.h"
 #include "tools/record_buffers.h"
@@ -26,6 +27,7 @@ enum tap_recording_state {
 	TAP_RECORDING_RUNS,
 	TAP_RECORDING_STOPPED,
 	TAP_RECORDING_ENDED,
+	TAP_RECORDING_COUNTS, /* with metrics alone there is no session, and no folder */
 };
 
 struct tap_recording {
@@ -41,6 +43,7 @@ struct tap_recording {
 	struct tap_flight flight;
 	struct tap_bound bound;
 	struct tap_readers readers;
+	struct tap_metrics metrics;
 	struct tap_answer outcome; /* the answer to every member at the end */
 };
 

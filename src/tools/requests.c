@@ -3,6 +3,7 @@
 #include "tools/requests.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ static void describe_members(const struct tap_recording *recording,
 		tap_peer_name(peer, name, sizeof(name));
 		tap_answer_say(answer, "  %s: %s\n", name,
 			       peer->is_waiting ? "has ended"
+			       : recording->state == TAP_RECORDING_COUNTS ? "is counted"
 			       : recording->state == TAP_RECORDING_ENDED
 				       ? "is running and no longer recorded"
 			       : peer->link < 0 ? "is recorded, its recorder was killed"
@@ -41,10 +43,21 @@ static void describe_sending(const struct tap_recording *recording,
 		       answer->relay, answer->relay_folder, *lost ? "; " : "", lost);
 }
 
+static void describe_metrics(const struct tap_recording *recording,
+			     struct tap_answer *answer)
+{
+	const struct tap_metrics *metrics = &recording->metrics;
+
+	tap_answer_say(answer, "  metrics: %u process%s, in %s%s%s\n", metrics->met,
+		       metrics->met == 1 ? "" : "es", metrics->file,
+		       metrics->error ? ", which cannot be written: " : "",
+		       metrics->error ? strerror(metrics->error) : "");
+}
+
 static void describe(const struct tap_recording *recording, const struct tap_peers *peers,
 		     struct tap_answer *answer)
 {
-	static const char *const states[] = {"recording", "stopped", "ended"};
+	static const char *const states[] = {"recording", "stopped", "ended", "counting"};
 	struct tm begin;
 	char time_text[32] = "";
 
@@ -58,6 +71,13 @@ static void describe(const struct tap_recording *recording, const struct tap_pee
 			       : states[recording->state],
 		       recording->plan->lttng.is_flight ? " (flight recorder)" : "",
 		       time_text, recording->output.absolute);
+	if (recording->plan->metrics)
+		describe_metrics(recording, answer);
+	if (recording->plan->is_metrics_alone) {
+		tap_answer_say(answer, "  supervisor: process %d\n", getpid());
+		describe_members(recording, peers, answer);
+		return;
+	}
 	tap_answer_say(answer,
 		       "  supervisor: process %d; %" PRIu64 " KiB on disk, %" PRIu64
 		       " events discarded\n",
@@ -137,6 +157,14 @@ void tap_requests_carry_out(struct tap_recording *recording,
 			    const struct tap_question *question,
 			    struct tap_answer *answer)
 {
+	if (recording->state == TAP_RECORDING_COUNTS &&
+	    question->verb != TAP_LINK_STATUS) {
+		tap_answer_refuse(answer,
+				  "%s counts and records nothing, for --layers none: \"ccltap "
+				  "record --metrics\" without it does both",
+				  recording->plan->session);
+		return;
+	}
 	if (recording->state == TAP_RECORDING_ENDED &&
 	    question->verb != TAP_LINK_STATUS && question->verb != TAP_LINK_ROTATE &&
 	    question->verb != TAP_LINK_LOOK) {

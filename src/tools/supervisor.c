@@ -97,7 +97,8 @@ static void handle_signal(void)
 			tap_flight_take(&self.recording, "a signal to the supervisor");
 		return;
 	}
-	if (self.recording.state == TAP_RECORDING_ENDED)
+	if (self.recording.state == TAP_RECORDING_ENDED ||
+	    self.recording.state == TAP_RECORDING_COUNTS)
 		return;
 	self.recording.outcome.was_ended = true;
 	tap_recording_end(&self.recording);
@@ -135,6 +136,8 @@ static int next_look_ms(void)
 	    tap_sending_is_lost(&self.recording.sending) &&
 	    tap_sending_due_ms(&self.recording.sending) < next)
 		next = tap_sending_due_ms(&self.recording.sending);
+	if (tap_metrics_due_ms(&self.recording.metrics) < next)
+		next = tap_metrics_due_ms(&self.recording.metrics);
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
@@ -318,6 +321,7 @@ static void finish(void)
 						       NULL));
 	if (self.recording.plan->max_bytes)
 		tap_bound_remove_oldest(&self.recording);
+	tap_metrics_close(&self.recording.metrics);
 	tap_output_note_end(&self.recording.output);
 	if (!self.peers.programs)
 		tap_output_discard(&self.recording.output);
@@ -327,7 +331,8 @@ static void finish(void)
 	 * First: a member that is answered may run "lttng create", and would find the
 	 * daemon exiting.
 	 */
-	tap_recording_end_daemon();
+	if (!self.recording.plan->is_metrics_alone)
+		tap_recording_end_daemon();
 	for (size_t i = 0; i < self.peers.all.count; i++)
 		if (self.peers.all.items[i].is_waiting)
 			tap_link_answer(self.peers.all.items[i].link,
@@ -344,6 +349,7 @@ void tap_supervisor_run(const struct tap_plan *plan, const char *place, int list
 		tap_readers_add_state(&self.recording);
 		tap_flight_take_due(&self.recording);
 		tap_bound_keep(&self.recording);
+		tap_metrics_keep(&self.recording.metrics);
 		tap_recording_find_relayd_again(&self.recording);
 	}
 	finish();

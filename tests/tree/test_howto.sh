@@ -60,6 +60,7 @@ before() # FILE WORDS <LINES
 
 before intercept/nccl/hooks.h '#define TAP_PASS_ABORT' <<'END'
 #define TAP_PASS_MADE_UP TAP_PASS_SLOWLY
+#define TAP_COUNTED_MADE_UP OTHER
 #define TAP_LOCALS_MADE_UP
 #define TAP_BEFORE_MADE_UP(name) tap_change_begin(name)
 #define TAP_DESCRIBE_MADE_UP TAP_DESCRIBE_ON_COMM

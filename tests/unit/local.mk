@@ -116,6 +116,8 @@ tests_unit_test_safe_read_CFLAGS = $(AM_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_comm
 tests_unit_test_comm_SOURCES = tests/unit/test_comm.c tests/unit/tap.h \
+	src/common/launcher.c src/common/launcher.h src/common/metrics_page.h \
+	src/intercept/metrics.c src/intercept/metrics.h \
 	src/common/safe_read.c src/common/safe_read.h src/common/thread.c src/common/thread.h \
 	src/intercept/nccl/comm.c src/intercept/nccl/comm.h src/intercept/nccl/group.c src/intercept/nccl/group.h \
 	src/intercept/thread_state.c src/intercept/thread_state.h \
@@ -126,6 +128,8 @@ EXTRA_DIST += tests/unit/test_races.sh tests/unit/test_ordering.sh tests/unit/or
 
 check_PROGRAMS += tests/unit/test_entries
 tests_unit_test_entries_SOURCES = tests/unit/test_entries.c tests/unit/tap.h \
+	src/common/launcher.c src/common/launcher.h src/common/metrics_page.h \
+	src/intercept/metrics.c src/intercept/metrics.h \
 	src/common/thread.c src/common/thread.h src/intercept/cuda/cuda_call.c src/intercept/cuda/cuda.h \
 	src/intercept/entry.c src/intercept/entry.h src/intercept/guard.c src/intercept/guard.h
 tests_unit_test_entries_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests

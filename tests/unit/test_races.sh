@@ -43,9 +43,10 @@ races()
 
 races "communicators change while others tell of them" tests/unit/test_comm.c \
     src/intercept/nccl/comm.c src/intercept/nccl/group.c src/intercept/thread_state.c \
-    src/intercept/threads.c src/common/safe_read.c src/common/thread.c
+    src/intercept/threads.c src/common/safe_read.c src/common/thread.c \
+    src/intercept/metrics.c src/common/launcher.c
 races "calls go by while what they lead to changes" tests/unit/test_entries.c \
     src/intercept/entry.c src/intercept/guard.c src/intercept/cuda/cuda_call.c \
-    src/common/thread.c
+    src/common/thread.c src/intercept/metrics.c src/common/launcher.c
 
 tap_done

@@ -317,8 +317,16 @@ static const struct tap_comm_state *state_of(struct tap_comm *c)
 	return &c->about;
 }
 
+static void describe_counts(struct tap_comm *c)
+{
+	if (c->counts)
+		tap_metrics_describe(c->counts, c->about.comm_key, c->about.nranks,
+				     c->about.rank, c->about.phase < TAP_COMM_DESTROYED);
+}
+
 static void emit(struct tap_comm *c, uint64_t call_id)
 {
+	describe_counts(c);
 	c->about.call_id = call_id;
 	if (tap_events_table)
 		tap_events_table->comm(state_of(c));
@@ -460,6 +468,7 @@ static struct tap_comm *add(void)
 		.config = &c->config,
 	};
 	copy_config(c, NULL);
+	tap_metrics_give_room(&c->counts);
 	c->next = all;
 	all = c;
 	return c;
@@ -477,6 +486,7 @@ static struct tap_comm *search_again(ncclComm_t handle)
 		if (c) {
 			set_phase(c, TAP_COMM_READY);
 			c->about.comm = (uintptr_t) handle;
+			describe_counts(c);
 			hash_insert(c, handle);
 		}
 	}
@@ -810,13 +820,17 @@ static void write_statedump(struct tap_state_counts *counts)
 /* Communicators do not work in the child, so it drops all. */
 static void fork_child(void)
 {
-	while (all) {
-		struct tap_comm *c = all;
+	struct tap_comm *c;
 
+	while (all) {
+		c = all;
 		if (c->handle != NO_HANDLE)
 			hash_remove(c);
 		drop(c);
 	}
+	/* Their counters were in the parent's page. */
+	for (c = unused; c; c = c->next)
+		c->counts = NULL;
 }
 
 const struct tap_layer tap_layer_comm = {

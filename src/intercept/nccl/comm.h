@@ -17,6 +17,7 @@
 #include "calls/nccl_types.h"
 #include "common/compiler.h"
 #include "common/thread.h"
+#include "intercept/metrics.h"
 #include "tracepoints/events.h"
 
 /* The number of sends to one rank, or of receives from it. */
@@ -47,6 +48,8 @@ struct tap_comm {
 	uint32_t id;	   /* never reused */
 	/* Collectives so far; only the hot path counts them. */
 	uint64_t collectives;
+	/* Its counters for --metrics, NULL: none of its own.  Stays when c is used again. */
+	struct tap_metrics_comm *counts;
 	/* Of group.c: the open group with operations on it, 0 none, and their numbers. */
 	uint64_t group_id;
 	uint64_t group_first, group_p2p;

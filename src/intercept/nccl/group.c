@@ -144,6 +144,8 @@ static void take_back(struct tap_comm *c, uint64_t group_id)
 	int32_t i;
 
 	c->not_counted++;
+	if (unlikely(tap_metrics_page))
+		tap_metrics_drop(c->counts, c->collectives - c->group_first + c->group_p2p);
 	__atomic_store_n(&c->collectives, c->group_first, __ATOMIC_RELAXED);
 	for (i = 0; i < 2 * nr; i++)
 		if (peers->of[i].group_id == group_id)

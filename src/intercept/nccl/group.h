@@ -60,6 +60,21 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 	return true;
 }
 
+/* The same for a call that is counted, and of whose communicator the counters are known.
+ */
+static inline struct tap_metrics_slot *
+tap_operation_count_begin(const char *name, ncclComm_t handle, unsigned row)
+{
+	struct tap_thread *t = &tap_thread;
+	struct tap_metrics_comm *room = t->last_comm->counts;
+
+	if (unlikely(t->inside || !tap_comm_is(t->last_comm, handle) || !room))
+		return NULL;
+	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
+	tap_metrics_add(&room->of[row].begun, 1);
+	return &room->of[row];
+}
+
 /*
  * The slow cases of the two functions below: the first operation in a group or after one,
  * a call that goes on in a thread of NCCL's, and one that failed.  All return result.

@@ -2,14 +2,15 @@
 /*
  * The effects of a call beyond being recorded: the column "hook" of a row.
  *
- * A hook H is six macros, used inside the wrappers (nccl_wrap.h), where tap_args holds
+ * A hook H is seven macros, used inside the wrappers (nccl_wrap.h), where tap_args holds
  * the arguments, tap_result the result and tap_call_id the call's number, 0 when the call
  * is not recorded.  TAP_BEFORE_H(name) and TAP_AFTER_H run before and after the real
  * call, recorded or not; TAP_AFTER_H runs only if TAP_BEFORE_H(name) is true.
  * TAP_DESCRIBE_H completes tap_call for the entry event, TAP_FINISH_H for the exit event;
  * TAP_LOCALS_H declares the variables that they share.
  * TAP_PASS_H is the path of a call that is not recorded; calls/kinds.h has the fields that
- * the hook adds to the events.
+ * the hook adds to the events.  TAP_COUNTED_H says what --metrics counts of it (nccl_wrap.h):
+ * OP, an operation on a communicator; OTHER, a call that is counted for the process; NONE.
  *
  * Hooks act on the program's own calls only, not on calls that NCCL makes inside another.
  */
@@ -76,6 +77,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 #define TAP_PASS_PLAIN(fn, e, is_linked, ...) \
 	return TAP_REAL_FOR_CALLER(fn, e, is_linked)(NAMES(__VA_ARGS__));
+#define TAP_COUNTED_PLAIN NONE
 #define TAP_LOCALS_PLAIN
 #define TAP_BEFORE_PLAIN(name) false
 #define TAP_DESCRIBE_PLAIN
@@ -83,6 +85,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_PLAIN
 
 #define TAP_PASS_ON_COMM(fn, e, is_linked, ...) return TAP_REAL(fn, e)(NAMES(__VA_ARGS__));
+#define TAP_COUNTED_ON_COMM NONE
 #define TAP_LOCALS_ON_COMM
 #define TAP_BEFORE_ON_COMM(name) false
 #define TAP_DESCRIBE_ON_COMM \
@@ -95,6 +98,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	if (unlikely(!tap_operation_begin_fast(#fn, comm))) \
 		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
 	return tap_collective_end(TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
+#define TAP_COUNTED_COLLECTIVE OP
 #define TAP_LOCALS_COLLECTIVE
 #define TAP_BEFORE_COLLECTIVE(name) tap_operation_begin(name, tap_args.comm)
 #define TAP_DESCRIBE_COLLECTIVE \
@@ -111,6 +115,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 		return fn##_passed(TAP_REAL(fn, e) TAP_MORE(__VA_ARGS__)); \
 	return tap_p2p_end(peer, is_recv, TAP_REAL(fn, e)(NAMES(__VA_ARGS__)));
 #define TAP_PASS_SEND(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, false, ##__VA_ARGS__)
+#define TAP_COUNTED_SEND OP
 #define TAP_LOCALS_SEND
 #define TAP_BEFORE_SEND(name) tap_operation_begin(name, tap_args.comm)
 #define TAP_DESCRIBE_SEND TAP_P2P_NUMBER(false)
@@ -118,6 +123,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_SEND
 
 #define TAP_PASS_RECV(fn, e, is_linked, ...) TAP_PASS_P2P(fn, e, true, ##__VA_ARGS__)
+#define TAP_COUNTED_RECV OP
 #define TAP_LOCALS_RECV
 #define TAP_BEFORE_RECV(name) tap_operation_begin(name, tap_args.comm)
 #define TAP_DESCRIBE_RECV TAP_P2P_NUMBER(true)
@@ -126,6 +132,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 /* The other rank makes no matching call: one-sided operations have no number. */
 #define TAP_PASS_ONE_SIDED TAP_PASS_ON_COMM
+#define TAP_COUNTED_ONE_SIDED NONE
 #define TAP_LOCALS_ONE_SIDED
 #define TAP_BEFORE_ONE_SIDED(name) false
 #define TAP_DESCRIBE_ONE_SIDED \
@@ -134,6 +141,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_ONE_SIDED
 
 #define TAP_PASS_GROUP_START TAP_PASS_SLOWLY
+#define TAP_COUNTED_GROUP_START NONE
 #define TAP_LOCALS_GROUP_START
 #define TAP_BEFORE_GROUP_START(name) tap_change_begin(name)
 #define TAP_COPY_OF_CALL tap_library_base((const void *) tap_real)
@@ -143,6 +151,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 /* NCCL's own call of ncclGroupEnd() does not end the program's group. */
 #define TAP_PASS_GROUP_END TAP_PASS_SLOWLY
+#define TAP_COUNTED_GROUP_END OTHER
 #define TAP_LOCALS_GROUP_END \
 	struct tap_group_end tap_group; \
 	tap_group.outcome = TAP_GROUP_INNER; \
@@ -157,6 +166,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
  * NCCL simulates only a group that it can run at once, and only if simInfo is not NULL.
  */
 #define TAP_PASS_GROUP_SIMULATE TAP_PASS_SLOWLY
+#define TAP_COUNTED_GROUP_SIMULATE NONE
 #define TAP_LOCALS_GROUP_SIMULATE TAP_LOCALS_GROUP_END
 #define TAP_BEFORE_GROUP_SIMULATE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_GROUP_SIMULATE TAP_DESCRIBE_GROUP_END
@@ -166,6 +176,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_GROUP_SIMULATE TAP_FINISH_GROUP_END
 
 #define TAP_PASS_ASYNC_ERROR TAP_PASS_SLOWLY
+#define TAP_COUNTED_ASYNC_ERROR NONE
 #define TAP_LOCALS_ASYNC_ERROR
 #define TAP_BEFORE_ASYNC_ERROR(name) tap_change_begin(name)
 #define TAP_DESCRIBE_ASYNC_ERROR TAP_DESCRIBE_ON_COMM
@@ -175,6 +186,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 
 /* Also run for a call from ncclCommInitAll(). */
 #define TAP_PASS_UNIQUE_ID TAP_PASS_SLOWLY
+#define TAP_COUNTED_UNIQUE_ID NONE
 #define TAP_LOCALS_UNIQUE_ID
 #define TAP_BEFORE_UNIQUE_ID(name) true
 #define TAP_DESCRIBE_UNIQUE_ID
@@ -182,6 +194,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_UNIQUE_ID
 
 #define TAP_PASS_GROW_ID TAP_PASS_SLOWLY
+#define TAP_COUNTED_GROW_ID NONE
 #define TAP_LOCALS_GROW_ID
 #define TAP_BEFORE_GROW_ID(name) tap_change_begin(name)
 #define TAP_DESCRIBE_GROW_ID TAP_DESCRIBE_ON_COMM
@@ -199,6 +212,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 		tap_change_end();
 
 #define TAP_PASS_INIT_RANK TAP_PASS_SLOWLY
+#define TAP_COUNTED_INIT_RANK OTHER
 #define TAP_LOCALS_INIT_RANK
 #define TAP_BEFORE_INIT_RANK(name) tap_change_begin(name)
 #define TAP_DESCRIBE_INIT_RANK
@@ -208,6 +222,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_INIT_RANK
 
 #define TAP_PASS_INIT_CONFIG TAP_PASS_SLOWLY
+#define TAP_COUNTED_INIT_CONFIG OTHER
 #define TAP_LOCALS_INIT_CONFIG
 #define TAP_BEFORE_INIT_CONFIG(name) tap_change_begin(name)
 #define TAP_DESCRIBE_INIT_CONFIG
@@ -218,6 +233,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_INIT_CONFIG
 
 #define TAP_PASS_INIT_SCALABLE TAP_PASS_SLOWLY
+#define TAP_COUNTED_INIT_SCALABLE OTHER
 #define TAP_LOCALS_INIT_SCALABLE
 #define TAP_BEFORE_INIT_SCALABLE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_INIT_SCALABLE
@@ -228,6 +244,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_INIT_SCALABLE
 
 #define TAP_PASS_INIT_ALL TAP_PASS_SLOWLY
+#define TAP_COUNTED_INIT_ALL OTHER
 #define TAP_LOCALS_INIT_ALL
 #define TAP_BEFORE_INIT_ALL(name) \
 	(tap_thread.unique_id = 0, /* set again only by this call */ \
@@ -239,6 +256,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_INIT_ALL
 
 #define TAP_PASS_SPLIT TAP_PASS_SLOWLY
+#define TAP_COUNTED_SPLIT OTHER
 #define TAP_LOCALS_SPLIT
 #define TAP_BEFORE_SPLIT(name) tap_change_begin(name)
 #define TAP_DESCRIBE_SPLIT TAP_DESCRIBE_ON_COMM
@@ -249,6 +267,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_SPLIT
 
 #define TAP_PASS_SHRINK TAP_PASS_SLOWLY
+#define TAP_COUNTED_SHRINK OTHER
 #define TAP_LOCALS_SHRINK
 #define TAP_BEFORE_SHRINK(name) tap_change_begin(name)
 #define TAP_DESCRIBE_SHRINK TAP_DESCRIBE_ON_COMM
@@ -260,6 +279,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_SHRINK
 
 #define TAP_PASS_GROW TAP_PASS_SLOWLY
+#define TAP_COUNTED_GROW OTHER
 #define TAP_LOCALS_GROW
 #define TAP_BEFORE_GROW(name) tap_change_begin(name)
 #define TAP_DESCRIBE_GROW TAP_DESCRIBE_ON_COMM
@@ -275,6 +295,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 	tap_change_end_phase(tap_args.comm, (int) tap_result, phase, tap_call_id);
 
 #define TAP_PASS_FINALIZE TAP_PASS_SLOWLY
+#define TAP_COUNTED_FINALIZE OTHER
 #define TAP_LOCALS_FINALIZE
 #define TAP_BEFORE_FINALIZE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_FINALIZE TAP_DESCRIBE_ON_COMM
@@ -282,6 +303,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_FINALIZE
 
 #define TAP_PASS_REVOKE TAP_PASS_SLOWLY
+#define TAP_COUNTED_REVOKE OTHER
 #define TAP_LOCALS_REVOKE
 #define TAP_BEFORE_REVOKE(name) tap_change_begin(name)
 #define TAP_DESCRIBE_REVOKE TAP_DESCRIBE_ON_COMM
@@ -289,6 +311,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_REVOKE
 
 #define TAP_PASS_SUSPEND TAP_PASS_SLOWLY
+#define TAP_COUNTED_SUSPEND OTHER
 #define TAP_LOCALS_SUSPEND
 #define TAP_BEFORE_SUSPEND(name) tap_change_begin(name)
 #define TAP_DESCRIBE_SUSPEND TAP_DESCRIBE_ON_COMM
@@ -301,6 +324,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_SUSPEND
 
 #define TAP_PASS_RESUME TAP_PASS_SLOWLY
+#define TAP_COUNTED_RESUME OTHER
 #define TAP_LOCALS_RESUME
 #define TAP_BEFORE_RESUME(name) tap_change_begin(name)
 #define TAP_DESCRIBE_RESUME TAP_DESCRIBE_ON_COMM
@@ -308,6 +332,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_RESUME
 
 #define TAP_PASS_DESTROY TAP_PASS_SLOWLY
+#define TAP_COUNTED_DESTROY OTHER
 #define TAP_LOCALS_DESTROY struct tap_comm *tap_freed = NULL;
 #define TAP_BEFORE_DESTROY(name) \
 	tap_change_begin_freeing(name, tap_args.comm, &tap_freed)
@@ -318,6 +343,7 @@ uint64_t tap_hash_of_ranks(const int *ranks, int nr) tap_hidden;
 #define TAP_FINISH_DESTROY
 
 #define TAP_PASS_ABORT TAP_PASS_SLOWLY
+#define TAP_COUNTED_ABORT OTHER
 #define TAP_LOCALS_ABORT TAP_LOCALS_DESTROY
 #define TAP_BEFORE_ABORT(name) TAP_BEFORE_DESTROY(name)
 /* The buffers now hold what led to the abort. */

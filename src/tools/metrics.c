@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages of processes, and when the file is written. */
+#include "tools/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "tools/message.h"
+
+/* The exporter's users scrape every 15 to 60 s. */
+#define INTERVAL_MS 5000
+/* How long the last values of a process stay, so that a scrape sees them. */
+#define STAY_MS 60000
+/* More processes than any host runs: what sends as many pages is no program's fault. */
+#define PROCESSES_MAX 4096
+/* Room of a page changes hands in less than a microsecond. */
+#define READ_TRIES 100
+
+/* ---- A page ---- */
+
+static bool read_at(int fd, void *to, size_t size, size_t offset)
+{
+	return pread(fd, to, size, (off_t) offset) == (ssize_t) size;
+}
+
+/* Reads what is used of a page; false when it is none that this version knows. */
+static bool read_page(int fd, struct tap_metrics_page *page)
+{
+	const size_t head = offsetof(struct tap_metrics_page, comms);
+	uint32_t turn;
+
+	for (int tries = 0; tries < READ_TRIES; tries++) {
+		if (!read_at(fd, page, head, 0) ||
+		    memcmp(page->magic, TAP_METRICS_MAGIC, sizeof(page->magic)) != 0 ||
+		    page->version != TAP_METRICS_VERSION ||
+		    page->bytes != sizeof(*page) || page->used > TAP_METRICS_COMMS)
+			return false;
+		if (!read_at(fd, page->comms, page->used * sizeof(*page->comms), head) ||
+		    !read_at(fd, &turn, sizeof(turn),
+			     offsetof(struct tap_metrics_page, turn)))
+			return false;
+		if (turn == page->turn && !(turn & 1))
+			break;
+		/* A process that was killed meanwhile leaves it so, and is read as it is.
+		 */
+		sched_yield();
+	}
+	page->host[sizeof(page->host) - 1] = '\0';
+	for (size_t i = 0; i < TAP_METRICS_FUNCTIONS; i++)
+		page->names[i][TAP_METRICS_NAME - 1] = '\0';
+	return true;
+}
+
+/*
+ * The kernel seals a file against writing only when no process maps it for that: neither
+ * the process, which may be in another namespace of process numbers, nor a child of it.
+ */
+static bool has_ended(int fd)
+{
+	return !fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) ||
+	       (errno == EPERM && fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
+}
+
+static void drop(struct tap_metrics_process *process)
+{
+	close(process->fd);
+	free(process->page);
+	free(process);
+}
+
+void tap_metrics_take(struct tap_metrics *metrics, int page_fd)
+{
+	struct tap_metrics_process *process = calloc(1, sizeof(*process));
+	struct stat st;
+
+	if (process) {
+		process->fd = page_fd;
+		process->page = calloc(1, sizeof(*process->page));
+	}
+	/* What may be cut short, or is no file in memory, is not from the tracer. */
+	if (metrics->file && process && process->page &&
+	    metrics->processes.count < PROCESSES_MAX && !fstat(page_fd, &st) &&
+	    S_ISREG(st.st_mode) && fcntl(page_fd, F_GET_SEALS) >= 0 &&
+	    read_page(page_fd, process->page) &&
+	    !tap_vec_add(&metrics->processes, process)) {
+		metrics->met++;
+		return;
+	}
+	metrics->refused++;
+	if (process) {
+		drop(process);
+		return;
+	}
+	close(page_fd);
+}
+
+/* ---- Calls that are open ---- */
+
+static void look_at_open(struct tap_metrics_open *open, unsigned row, uint64_t life,
+			 const struct tap_metrics_slot *slot, int64_t now_ms)
+{
+	if (open->since_ms && open->row == row && open->life == life &&
+	    open->begun == slot->begun)
+		return;
+	*open = (struct tap_metrics_open){.life = life,
+					  .begun = slot->begun,
+					  .row = row,
+					  .since_ms = now_ms};
+}
+
+static bool is_open(const struct tap_metrics_slot *slot)
+{
+	return slot->begun > slot->ended;
+}
+
+static void look_for_open(struct tap_metrics_process *process, int64_t now_ms)
+{
+	const struct tap_metrics_page *page = process->page;
+
+	for (unsigned i = 0; i < page->used; i++) {
+		const struct tap_metrics_comm *comm = &page->comms[i];
+		unsigned row = 0;
+
+		while (row < TAP_METRICS_FUNCTIONS && !is_open(&comm->of[row]))
+			row++;
+		if (row < TAP_METRICS_FUNCTIONS)
+			look_at_open(&process->open[i], row, comm->life, &comm->of[row],
+				     now_ms);
+		else
+			process->open[i].since_ms = 0;
+	}
+	for (unsigned row = 0; row < TAP_METRICS_FUNCTIONS; row++)
+		if (is_open(&page->shared[row]))
+			look_at_open(&process->open_shared[row], row, 0,
+				     &page->shared[row], now_ms);
+		else
+			process->open_shared[row].since_ms = 0;
+}
+
+/* ---- The file ---- */
+
+static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < metrics->processes.count; i++) {
+		struct tap_metrics_process *process = metrics->processes.items[i];
+
+		if (process->ended_ms && now_ms - process->ended_ms > STAY_MS) {
+			drop(process);
+			continue;
+		}
+		metrics->processes.items[kept++] = process;
+		if (process->ended_ms)
+			continue;
+		/* First, so that what is read next is the last. */
+		if (has_ended(process->fd))
+			process->ended_ms = now_ms;
+		read_page(process->fd, process->page);
+		if (!process->ended_ms)
+			look_for_open(process, now_ms);
+	}
+	metrics->processes.count = kept;
+}
+
+static int write_file(const struct tap_metrics *metrics, int64_t now_ms)
+{
+	char path[PATH_MAX];
+	int fd, ret;
+	FILE *out;
+
+	if (snprintf(path, sizeof(path), "%s.%d", metrics->file, getpid()) >=
+	    (int) sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	out = fdopen(fd, "w");
+	if (!out) {
+		ret = -errno;
+		close(fd);
+	} else {
+		ret = tap_metrics_text_write(out, metrics->processes.items,
+					     metrics->processes.count, metrics->refused,
+					     now_ms);
+		if (fclose(out) == EOF && !ret)
+			ret = -errno;
+	}
+	if (!ret && rename(path, metrics->file) < 0)
+		ret = -errno;
+	if (ret)
+		unlink(path);
+	return ret;
+}
+
+int tap_metrics_open(struct tap_metrics *metrics, const char *file)
+{
+	int ret;
+
+	metrics->file = file;
+	ret = write_file(metrics, tap_now_ms());
+	metrics->next_ms = tap_now_ms() + INTERVAL_MS;
+	if (!ret)
+		return 0;
+	tap_message_write("cannot write %s: %s; give another file with --metrics=FILE",
+			  file, strerror(-ret));
+	return ret;
+}
+
+int64_t tap_metrics_due_ms(const struct tap_metrics *metrics)
+{
+	return metrics->file ? metrics->next_ms : INT64_MAX;
+}
+
+void tap_metrics_keep(struct tap_metrics *metrics)
+{
+	const int64_t now_ms = tap_now_ms();
+
+	if (now_ms < tap_metrics_due_ms(metrics))
+		return;
+	look_at_processes(metrics, now_ms);
+	metrics->error = -write_file(metrics, now_ms);
+	metrics->next_ms = now_ms + INTERVAL_MS;
+}
+
+void tap_metrics_close(struct tap_metrics *metrics)
+{
+	if (metrics->file)
+		unlink(metrics->file);
+	for (size_t i = 0; i < metrics->processes.count; i++)
+		drop(metrics->processes.items[i]);
+	tap_vec_free(&metrics->processes);
+	metrics->file = NULL;
+}

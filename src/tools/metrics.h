@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `record --metrics`: the counters of the recorded processes, as a file for Prometheus'
+ * node exporter.
+ *
+ * Hides the pages that processes send (common/metrics_page.h), how it is known that a
+ * process has ended, and that the file is written beside and renamed, since the exporter
+ * may read it at any time.
+ */
+#ifndef TAP_TOOLS_METRICS_H
+#define TAP_TOOLS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/vec.h"
+#include "tools/metrics_text.h"
+
+/* All zero: no metrics are wanted. */
+struct tap_metrics {
+	const char *file; /* its absolute path, NULL: none is wanted */
+	TAP_VEC(struct tap_metrics_process *) processes;
+	unsigned met;	  /* processes that sent a page, also those that are gone */
+	unsigned refused; /* and pages of another version */
+	int64_t next_ms;  /* when it is written again, of CLOCK_MONOTONIC */
+	int error;	  /* why it could not be written the last time, 0 */
+};
+
+/* Writes a first file. Returns 0, or -errno after a message to the user. */
+int tap_metrics_open(struct tap_metrics *metrics, const char *file);
+
+/* Takes over the descriptor of a process's page. */
+void tap_metrics_take(struct tap_metrics *metrics, int page_fd);
+
+/* When tap_metrics_keep() has something to do, in ms of CLOCK_MONOTONIC. */
+int64_t tap_metrics_due_ms(const struct tap_metrics *metrics);
+/* Writes the file, if it is time. */
+void tap_metrics_keep(struct tap_metrics *metrics);
+
+/* Removes the file: what it says would be taken for the present. */
+void tap_metrics_close(struct tap_metrics *metrics);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prometheus' text exposition of counters of processes. Hides names, units and labels of
+ * the metrics, and which counters add up to one of their series.
+ */
+#ifndef TAP_TOOLS_METRICS_TEXT_H
+#define TAP_TOOLS_METRICS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/metrics_page.h"
+
+/* A call that is open: since when it was seen so. */
+struct tap_metrics_open {
+	uint64_t life, begun;
+	unsigned row;
+	int64_t since_ms; /* 0: none is */
+};
+
+struct tap_metrics_process {
+	int fd;
+	struct tap_metrics_page *page; /* a copy */
+	int64_t ended_ms;	       /* 0: it has not */
+	/* On each communicator, and of the functions in page->shared. */
+	struct tap_metrics_open open[TAP_METRICS_COMMS];
+	struct tap_metrics_open open_shared[TAP_METRICS_FUNCTIONS];
+};
+
+/* Writes all of these; refused: how many more could not be read. Returns 0 or -errno. */
+int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *processes,
+			   size_t count, unsigned refused, int64_t now_ms);
+
+#endif

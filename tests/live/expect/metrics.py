@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""The metrics of a file are exactly what a program knows of its own calls.
+
+usage: metrics.py FILE TRUTH [DROPPED]
+       metrics.py FILE COUNTS BYTES-OF-AN-OPERATION
+
+TRUTH has lines "FUNCTION CALLS FAILURES BYTES"; DROPPED is how many operations went with
+their group.  COUNTS has lines "FUNCTION CALLS", and no call failed.
+"""
+
+import collections
+import re
+import sys
+
+OPERATIONS = {"ncclAllReduce", "ncclAllGather", "ncclBroadcast", "ncclSend", "ncclRecv"}
+COUNTED = OPERATIONS | {"ncclCommInitRank", "ncclCommDestroy", "ncclCommAbort", "ncclCommFinalize",
+                        "ncclGroupEnd"}
+LINE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[A-Za-z0-9._-]*",?)*)\})? ([0-9.]+)\n')
+
+
+def read(path):
+    """The values of each metric by their labels, and no two have the same."""
+    metrics = collections.defaultdict(dict)
+    helped, typed = set(), {}
+    for line in open(path, encoding="utf-8"):
+        if line.startswith("# HELP "):
+            helped.add(line.split()[2])
+            continue
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert name in helped and name not in typed, line
+            typed[name] = kind
+            continue
+        match = LINE.fullmatch(line)
+        assert match, line
+        name, labels, value = match.groups()
+        assert name == list(typed)[-1], line
+        assert (typed[name] == "counter") == name.endswith("_total"), line
+        labels = frozenset(re.findall('([a-z]+)="([^"]*)"', labels or ""))
+        assert labels not in metrics[name], line
+        metrics[name][labels] = float(value)
+    assert helped == set(typed)
+    return metrics
+
+
+def by_function(values):
+    sums = collections.Counter()
+    for labels, value in values.items():
+        sums[dict(labels)["function"]] += value
+    return sums
+
+
+def main():
+    metrics = read(sys.argv[1])
+    truth = [line.split() for line in open(sys.argv[2], encoding="utf-8")]
+    calls, failures, nr_bytes = (collections.Counter() for _ in range(3))
+    is_whole = len(truth[0]) == 4
+    for name, *counts in truth:
+        if name not in COUNTED:
+            continue
+        calls[name] += int(counts[0])
+        failures[name] += int(counts[1]) if is_whole else 0
+        if name in OPERATIONS:
+            nr_bytes[name] += int(counts[2]) if is_whole else int(counts[0]) * int(sys.argv[3])
+    operations = collections.Counter({name: calls[name] - failures[name]
+                                      for name in calls if name in OPERATIONS})
+    for metric, expected in (("calls", calls), ("call_failures", failures),
+                             ("operations", operations), ("operation_bytes", nr_bytes)):
+        seen = by_function(metrics[f"ccltap_nccl_{metric}_total"])
+        assert +seen == +expected, (metric, seen, expected)
+        # Of communicators there may be fewer: room of one that is gone is used again.
+        of_comms = by_function(metrics[f"ccltap_nccl_communicator_{metric}_total"])
+        assert all(of_comms[name] <= expected[name] for name in of_comms), (metric, of_comms)
+        if not is_whole and metric != "calls":
+            assert of_comms == +expected, (metric, of_comms, expected)
+    dropped = sum(metrics["ccltap_nccl_dropped_operations_total"].values())
+    assert dropped == (int(sys.argv[3]) if is_whole and len(sys.argv) > 3 else 0), dropped
+    assert metrics["ccltap_refused_processes_total"] == {frozenset(): 0}
+    assert metrics["ccltap_nccl_communicators_without_series"] == {frozenset(): 0}
+    assert not metrics["ccltap_nccl_open_call_seconds"], metrics["ccltap_nccl_open_call_seconds"]
+
+
+main()
