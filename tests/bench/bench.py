@@ -230,6 +230,19 @@ def wrapper_off(bench):
     return loops(bench, "all-reduce", bench.sizes["bursts"], "wrapper, tracing off", 2)
 
 
+def counted(bench):
+    """A call that record --metrics counts and nobody records, against one that is neither."""
+    command = (bench.program("calls"), "all-reduce", str(bench.sizes["bursts"]),
+               str(bench.sizes["turns"]), "0")
+    metrics = os.path.join(bench.folder, "metrics.prom")
+    off, ours = interleaved(
+        bench.sizes["rounds"],
+        lambda: bench.number(*command, pin=True, preload=bench.preload),
+        lambda: bench.number(bench.ccltap, "record", "--layers", "none",
+                             f"--metrics={metrics}", "--", *command, pin=True))
+    return [row("NCCL call, counted", "ns", off, ours, 2, "over")]
+
+
 def name_lookup(bench):
     return loops(bench, "dlsym", bench.sizes["bursts"] // 10, "dlsym", 5)
 
@@ -862,7 +875,7 @@ def measure(build, parts, quick, is_meaningless):
         return figures
 
 
-PARTS = (wrapper_off, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes, sockets_off,
+PARTS = (wrapper_off, counted, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes, sockets_off,
          sockets_on, storms, launch_off, launch_on, launch_arguments, launch_told, start, threads,
          name_lookup, join, join_memory, join_layers, derived)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
