@@ -65,6 +65,7 @@ EXTRA_DIST += \
 	doc/decisions/0022-many-hosts-are-exported-one-by-one.md \
 	doc/decisions/0023-weak-ordering.md \
 	doc/decisions/0025-where-the-time-of-reading-goes.md \
+	doc/decisions/0026-other-traces-are-read-by-json-c.md \
 	doc/decisions/0027-counters-are-a-page-of-the-process.md
 
 # Pictures of one page.

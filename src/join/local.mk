@@ -194,6 +194,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/derived_place.c src/join/views/derived_place.h \
 	src/join/views/derived_queue.c src/join/views/derived_queue.h \
 	src/join/views/derived_subject.c src/join/views/derived_subject.h \
+	src/join/views/event_file.c src/join/views/event_file.h \
 	src/join/views/filtered.c src/join/views/filtered.h \
 	src/join/views/filters.c src/join/views/filters.h \
 	src/join/views/fold.c src/join/views/fold.h \
@@ -201,11 +202,13 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/jsonl.c \
 	src/join/views/known.c src/join/views/known.h \
 	src/join/views/lane.c src/join/views/lane.h \
+	src/join/views/merged.c src/join/views/merged.h src/join/views/merged_write.c \
 	src/join/views/order.c src/join/views/order.h \
 	src/join/views/perfetto.c src/join/views/perfetto.h \
 	src/join/views/perfetto_count.c src/join/views/perfetto_count.h \
 	src/join/views/perfetto_form.h \
-	src/join/views/perfetto_form_json.c src/join/views/perfetto_form_proto.c \
+	src/join/views/perfetto_form_json.c src/join/views/perfetto_form_json.h \
+	src/join/views/perfetto_form_proto.c \
 	src/join/views/perfetto_name.c src/join/views/perfetto_name.h \
 	src/join/views/perfetto_packet.c src/join/views/perfetto_packet.h \
 	src/join/views/perfetto_proto.h \
@@ -222,8 +225,8 @@ src_join_libjoin_la_SOURCES = \
 	src/join/views/text.c \
 	src/join/views/view.c src/join/views/view.h
 src_join_libjoin_la_CFLAGS = $(AM_CFLAGS) $(READER_CFLAGS) $(SAN_CFLAGS) $(LIBDW_CFLAGS) \
-	$(ZLIB_CFLAGS) -fvisibility=hidden
-src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) $(ZLIB_LIBS) -ldl
+	$(ZLIB_CFLAGS) $(JSON_C_CFLAGS) -fvisibility=hidden
+src_join_libjoin_la_LIBADD = $(LIBDW_LIBS) $(ZLIB_LIBS) $(JSON_C_LIBS) -ldl
 
 # A sanitizer's functions are in the program that loads the plugin.
 JOIN_DEFS = $(if $(SAN_CFLAGS),,-Wl,-z,defs)

@@ -3,11 +3,14 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
+#include "common/vec.h"
 #include "tools/command_line.h"
 #include "tools/filters.h"
 #include "tools/focus.h"
@@ -19,7 +22,7 @@
 #include "tools/terminal.h"
 #include "tools/commands.h"
 
-enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE, KEY_FINDING, KEY_LINKS };
+enum { KEY_ABSOLUTE = TAP_KEY_OTHERS, KEY_ALL, KEY_TREE, KEY_FINDING, KEY_LINKS, KEY_MERGE };
 
 struct request {
 	const char *format;
@@ -27,6 +30,7 @@ struct request {
 	bool all;
 	bool tree;
 	bool links;
+	TAP_VEC(const char *) merged; /* files of a profiler */
 	struct tap_stacks_view stacks;
 	struct tap_filters_view filters;
 	struct tap_focus focus;
@@ -50,6 +54,9 @@ static const struct argp_option options[] = {
 	 0},
 	{"links", KEY_LINKS, NULL, 0,
 	 "ctf: the links between spans, too, which a plug-in of Trace Compass draws as arrows",
+	 0},
+	{"merge", KEY_MERGE, "PYTORCH.json[.gz]", 0,
+	 "json, json.gz: with the trace that PyTorch's profiler wrote of a rank in the same run; for each rank, once more",
 	 0},
 	{"finding", KEY_FINDING, "N", 0,
 	 "the ranks at fault in the Nth finding of \"ccltap why\", and its interval, alone", 0},
@@ -99,6 +106,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LINKS:
 		request->links = true;
 		return 0;
+	case KEY_MERGE:
+		return tap_vec_add(&request->merged, (const char *) arg) ? ENOMEM : 0;
 	case KEY_FINDING:
 		request->focus.finding = arg;
 		return 0;
@@ -126,6 +135,27 @@ static bool is_streamed(const struct request *request)
 	       !S_ISREG(status.st_mode);
 }
 
+/* The files, one in each line. */
+static bool add_merged(const struct request *request, bt_value *params)
+{
+	char *text = NULL;
+	size_t size, i;
+	bool is_added;
+	FILE *file;
+
+	if (!request->merged.count)
+		return true;
+	file = open_memstream(&text, &size);
+	if (!file)
+		return false;
+	for (i = 0; i < request->merged.count; i++)
+		fprintf(file, "%s%s", i ? "\n" : "", request->merged.items[i]);
+	is_added = !fclose(file) &&
+		   !bt_value_map_insert_string_entry(params, "merge", text);
+	free(text);
+	return is_added;
+}
+
 static bt_value *make_params(const struct request *request)
 {
 	bt_value *params = bt_value_map_create();
@@ -143,7 +173,7 @@ static bt_value *make_params(const struct request *request)
 	    !bt_value_map_insert_bool_entry(params, "progress",
 					    isatty(STDERR_FILENO) &&
 						    !is_streamed(request)) &&
-	    tap_terminal_add_params(params) &&
+	    add_merged(request, params) && tap_terminal_add_params(params) &&
 	    tap_stacks_add_params(&request->stacks, params) &&
 	    tap_filters_add_params(&request->filters, params))
 		return params;
@@ -177,6 +207,40 @@ static int write_traces(const struct request *request)
 			       request->reading.output, params);
 }
 
+/* A file that is read is not what the output replaces. */
+static bool is_output(const struct request *request, const char *path)
+{
+	struct stat output, merged;
+
+	return !stat(request->reading.output, &output) && !stat(path, &merged) &&
+	       output.st_dev == merged.st_dev && output.st_ino == merged.st_ino;
+}
+
+/* Whether the files can be merged into what is written; else says so. */
+static bool can_merge(const struct request *request, bool is_json)
+{
+	const char *path;
+	size_t i;
+
+	for (i = 0; i < request->merged.count; i++) {
+		path = request->merged.items[i];
+		if (!is_json) {
+			tap_message_write("--merge is for formats json and json.gz");
+			return false;
+		}
+		if (strchr(path, '\n')) {
+			tap_message_write("--merge: a name with a newline cannot be read");
+			return false;
+		}
+		if (is_output(request, path)) {
+			tap_message_write("--merge: %s is the output, too: choose another "
+					  "name for that", path);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Whether the options go together; else says so. */
 static bool is_sensible(const struct request *request)
 {
@@ -184,6 +248,8 @@ static bool is_sensible(const struct request *request)
 	const bool is_perfetto = !strcmp(request->format, "perfetto");
 	const bool is_sliced = is_gzip || is_perfetto || !strcmp(request->format, "json");
 
+	if (!can_merge(request, is_sliced && !is_perfetto))
+		return false;
 	if (request->focus.finding && tap_filters_have_focus(&request->filters)) {
 		tap_message_write("--finding chooses ranks and times: it has no --rank, "
 				  "--begin or --end");

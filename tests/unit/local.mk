@@ -223,12 +223,10 @@ tests_unit_test_columns_LDADD = src/join/libjoin.la
 UNIT_TESTS += tests/unit/test_columns
 
 # Reads back what src/join writes with another's reader.
-if HAVE_JSON_C
 check_PROGRAMS += tests/unit/test_json
 tests_unit_test_json_SOURCES = tests/unit/test_json.c tests/unit/draw.h tests/unit/tap.h
 tests_unit_test_json_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests $(JSON_C_CFLAGS)
 tests_unit_test_json_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_json_LDADD = src/join/libjoin.la $(JSON_C_LIBS)
 UNIT_TESTS += tests/unit/test_json
-endif
 TESTS += $(UNIT_TESTS)

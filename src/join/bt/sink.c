@@ -5,6 +5,7 @@
 #include "join/bt/merge.h"
 #include "join/bt/param.h"
 #include "join/bt/progress.h"
+#include "join/views/event_file.h"
 #include "join/views/filtered.h"
 #include "join/views/view.h"
 
@@ -222,18 +223,42 @@ static bool refuse_filters_of_trees(bt_self_component_sink *self,
 	return false;
 }
 
+/* Merges files, one in each line, into a trace in JSON. */
+static bool merge_files(bt_self_component_sink *self, struct tap_view *view,
+			bool is_events, const char *paths)
+{
+	struct tap_event_file_error error = {{0}};
+	char *copy = strdup(paths), *line, *rest = copy;
+	int ret = copy ? 0 : -ENOMEM;
+
+	if (!is_events) {
+		APPEND_CAUSE(self, "Only formats json and json.gz are merged with files");
+		free(copy);
+		return false;
+	}
+	while (!ret && (line = strsep(&rest, "\n"))) {
+		ret = tap_trace_events_merge(view, line, &error);
+		if (ret)
+			APPEND_CAUSE(self, "%s %s: nothing was written", line,
+				     *error.text ? error.text : strerror(-ret));
+	}
+	free(copy);
+	return !ret;
+}
+
 bt_component_class_initialize_method_status
 tap_sink_init_timeline(bt_self_component_sink *self,
 		       bt_self_component_sink_configuration *configuration,
 		       const bt_value *values, void *data)
 {
-	enum { FORMAT = COMMON_COUNT, ABSOLUTE, ALL, TREE, WINDOW_SIZE };
+	enum { FORMAT = COMMON_COUNT, ABSOLUTE, ALL, TREE, MERGE, WINDOW_SIZE };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[FORMAT] = {.name = "format", .kind = TAP_PARAM_STRING, .string = "text"},
 		[ABSOLUTE] = {.name = "absolute", .kind = TAP_PARAM_BOOL},
 		[ALL] = {.name = "all", .kind = TAP_PARAM_BOOL},
 		[TREE] = {.name = "tree", .kind = TAP_PARAM_BOOL},
+		[MERGE] = {.name = "merge", .kind = TAP_PARAM_STRING},
 		[WINDOW_SIZE] = {.name = "window",
 				 .kind = TAP_PARAM_COUNT,
 				 .count = WINDOW},
@@ -277,6 +302,11 @@ tap_sink_init_timeline(bt_self_component_sink *self,
 		view->settings.is_absolute = params[ABSOLUTE].boolean;
 		view->settings.is_unfolded = params[ALL].boolean;
 		view->settings.window = (size_t) params[WINDOW_SIZE].count;
+	}
+	if (view && params[MERGE].string &&
+	    !merge_files(self, view, is_events, params[MERGE].string)) {
+		view->destroy(view);
+		return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 	}
 	return make_sink(self, view, params);
 }

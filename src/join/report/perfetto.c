@@ -8,6 +8,7 @@
 #include "join/views/perfetto.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct view {
@@ -159,6 +160,19 @@ static int show_finding(struct view *view, size_t number)
 	return ret;
 }
 
+/* How far the merged files fit is for the person who merges them, too. */
+static int report_merged(struct view *view)
+{
+	struct tap_buffer *text = &view->base.view.line;
+
+	text->used = 0;
+	tap_merged_add_text(text, &view->perfetto.merged, view->base.view.context);
+	if (text->is_short)
+		return -ENOMEM;
+	fwrite(text->data, 1, text->used, stderr);
+	return 0;
+}
+
 static int finish(void *data, const struct tap_loss *loss)
 {
 	struct view *view = data;
@@ -167,7 +181,9 @@ static int finish(void *data, const struct tap_loss *loss)
 
 	for (i = 0; !ret && i < tap_findings_count(view->base.findings); i++)
 		ret = show_finding(view, i);
-	return ret ? ret : tap_perfetto_finish(&view->perfetto, loss);
+	if (!ret)
+		ret = tap_perfetto_finish(&view->perfetto, loss);
+	return ret ? ret : report_merged(view);
 }
 
 static void destroy(struct tap_view *base)
@@ -220,4 +236,14 @@ struct tap_view *tap_perfetto_create(void)
 struct tap_view *tap_trace_events_create(void)
 {
 	return create(&tap_packet_form_json);
+}
+
+int tap_trace_events_merge(struct tap_view *view, const char *path,
+			   struct tap_event_file_error *error)
+{
+	struct tap_perfetto *perfetto = &((struct view *) view)->perfetto;
+	int ret = tap_merged_add(&perfetto->merged, path, error);
+
+	perfetto->packets.earliest_ns = tap_merged_first_ns(&perfetto->merged);
+	return ret;
 }

@@ -56,6 +56,7 @@ void tap_perfetto_init(struct tap_perfetto *perfetto, const struct tap_view *vie
 	perfetto->packets.form = form;
 	perfetto->packets.view = view;
 	perfetto->packets.written = take_written;
+	perfetto->packets.earliest_ns = INT64_MAX;
 	perfetto->tracks.packets = &perfetto->packets;
 	perfetto->counts.packets = &perfetto->packets;
 	perfetto->counts.tracks = &perfetto->tracks;
@@ -463,6 +464,7 @@ static int tell_losses(struct tap_perfetto *perfetto, const struct tap_loss *los
 	tap_filtered_add_text(text, view);
 	tap_view_add_clocks_text(text, view->context);
 	tap_view_add_loss_text(text, loss);
+	tap_merged_add_text(text, &perfetto->merged, view->context);
 	tap_packets_text(packets, "text", text);
 	if (perfetto->late)
 		tap_packets_unsigned(packets, "flows_without_slice", perfetto->late);
@@ -479,9 +481,13 @@ int tap_perfetto_finish(struct tap_perfetto *perfetto, const struct tap_loss *lo
 	if (!ret)
 		ret = tap_counts_finish(&perfetto->counts);
 	if (!ret)
+		ret = tap_merged_place(&perfetto->merged, &perfetto->tracks);
+	if (!ret)
 		ret = tell_losses(perfetto, loss);
 	if (!ret)
 		ret = tap_tracks_describe(&perfetto->tracks);
+	if (!ret)
+		ret = tap_merged_write(&perfetto->merged, &perfetto->packets);
 	return ret ? ret : tap_packets_finish(&perfetto->packets);
 }
 
@@ -495,6 +501,7 @@ void tap_perfetto_free(struct tap_perfetto *perfetto)
 	tap_vec_free(&perfetto->waiting);
 	tap_counts_free(&perfetto->counts);
 	tap_tracks_free(&perfetto->tracks);
+	tap_merged_free(&perfetto->merged);
 	tap_packets_free(&perfetto->packets);
 	tap_buffer_free(&perfetto->text);
 }

@@ -11,6 +11,7 @@
 
 #include "join/model/link.h"
 #include "join/views/known.h"
+#include "join/views/merged.h"
 #include "join/views/perfetto_count.h"
 #include "join/views/perfetto_packet.h"
 #include "join/views/perfetto_track.h"
@@ -26,6 +27,7 @@ struct tap_perfetto {
 	struct tap_packets packets;
 	struct tap_tracks tracks;
 	struct tap_counts counts;
+	struct tap_merged merged; /* with this trace; of JSON alone */
 	struct tap_table by_id; /* slices whose packets are held, or that are open */
 	TAP_VEC(struct tap_arrow) waiting; /* for the effect to begin */
 	struct tap_buffer text;

@@ -92,6 +92,8 @@ struct tap_packets {
 	bool has_records; /* the file has one */
 	bool has_base;
 	int64_t base_ns; /* times count from here */
+	int64_t earliest_ns;	/* of what other programs recorded; set by the owner */
+	struct tap_buffer tail; /* members of the file behind its events */
 };
 
 /* A packet that is held. */

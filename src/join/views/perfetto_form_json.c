@@ -5,7 +5,7 @@
  * A process or a host with tracks is a pid, a lane is a tid, and both are numbers of our
  * own: those of the system are not unique among hosts.
  */
-#include "join/views/perfetto_form.h"
+#include "join/views/perfetto_form_json.h"
 
 #include "join/views/perfetto_proto.h"
 
@@ -24,8 +24,10 @@
 
 static int64_t base_of(struct tap_packets *packets)
 {
-	const int64_t first_ns = packets->view->context->first_ns;
+	int64_t first_ns = packets->view->context->first_ns;
 
+	if (packets->earliest_ns < first_ns)
+		first_ns = packets->earliest_ns;
 	if (!packets->has_base && first_ns > BEFORE_NS)
 		packets->base_ns = (first_ns - BEFORE_NS) / SECOND_NS * SECOND_NS;
 	packets->has_base = true;
@@ -53,6 +55,16 @@ static void add_track(struct tap_packets *packets, uint64_t track)
 	tap_json_unsigned(&packets->json, "tid", track);
 }
 
+void tap_form_json_track(struct tap_packets *packets, uint64_t track)
+{
+	add_track(packets, track);
+}
+
+void tap_form_json_time(struct tap_packets *packets, int64_t time_ns)
+{
+	add_time(packets, time_ns);
+}
+
 /* Adds the record that is made, without the newline behind it, to the file. */
 static void add_record(struct tap_packets *packets, struct tap_buffer *to)
 {
@@ -61,6 +73,12 @@ static void add_record(struct tap_packets *packets, struct tap_buffer *to)
 	tap_json_end_line(&packets->json, to);
 	if (!to->is_short)
 		to->used--;
+}
+
+int tap_form_json_record(struct tap_packets *packets)
+{
+	add_record(packets, &packets->out);
+	return tap_packets_write(packets);
 }
 
 /* ---- An event ---- */
@@ -283,12 +301,16 @@ static void describe(struct tap_packets *packets, const struct tap_about_track *
 
 static void end_file(struct tap_packets *packets)
 {
-	tap_buffer_add_string(&packets->out, "\n]}\n");
+	tap_buffer_add_string(&packets->out, "\n]");
+	tap_buffer_add(&packets->out, packets->tail.data, packets->tail.used);
+	packets->out.is_short |= packets->tail.is_short;
+	tap_buffer_add_string(&packets->out, "}\n");
 }
 
 static void release(struct tap_packets *packets)
 {
 	tap_json_free(&packets->json);
+	tap_buffer_free(&packets->tail);
 }
 
 const struct tap_packet_form tap_packet_form_json = {

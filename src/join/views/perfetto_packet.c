@@ -238,6 +238,11 @@ int tap_packets_describe(struct tap_packets *packets, const struct tap_about_tra
 	return write_out(packets, OUT_SIZE);
 }
 
+int tap_packets_write(struct tap_packets *packets)
+{
+	return write_out(packets, OUT_SIZE);
+}
+
 int tap_packets_finish(struct tap_packets *packets)
 {
 	int ret = begin_file(packets);

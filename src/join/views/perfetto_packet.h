@@ -58,6 +58,12 @@ int tap_packets_place(struct tap_packets *packets, uint64_t track, uint64_t pare
 int tap_packets_describe(struct tap_packets *packets, const struct tap_about_track *about,
 			 const struct tap_buffer *name);
 
+/*
+ * Writes what a form has put into packets->out, once it is much, after the beginning of
+ * the file.  Returns 0 or -errno.
+ */
+int tap_packets_write(struct tap_packets *packets);
+
 /* Writes all that is held, and completes the file.  Returns 0 or -errno. */
 int tap_packets_finish(struct tap_packets *packets);
 

@@ -49,6 +49,13 @@ static struct tap_track_owner *owner_of(struct tap_tracks *tracks,
 	return owner;
 }
 
+uint64_t tap_tracks_process(struct tap_tracks *tracks, const struct tap_process *process)
+{
+	const struct tap_track_owner *owner = owner_of(tracks, process);
+
+	return owner ? owner->track : 0;
+}
+
 uint64_t tap_tracks_findings(struct tap_tracks *tracks, const struct tap_process *process)
 {
 	struct tap_track_owner *owner = owner_of(tracks, process);

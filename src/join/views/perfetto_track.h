@@ -55,6 +55,9 @@ struct tap_track_lane *tap_tracks_begin(struct tap_tracks *tracks,
 /* The span on top of the lane ends; returns when, in its track: not before it began. */
 int64_t tap_tracks_end(struct tap_track_lane *lane, int64_t end_ns);
 
+/* The track of a process.  Returns 0 when memory is short. */
+uint64_t tap_tracks_process(struct tap_tracks *tracks, const struct tap_process *process);
+
 /*
  * The track of the findings about a process; of a NULL process, about the trace.  Returns
  * 0 when memory is short.

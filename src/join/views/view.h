@@ -64,6 +64,13 @@ struct tap_view *tap_jsonl_create(void);
 struct tap_view *tap_perfetto_create(void);
 /* The same as JSON, for chrome://tracing; is_gzip. */
 struct tap_view *tap_trace_events_create(void);
+/*
+ * Merges the file of a profiler into what tap_trace_events_create() writes.  Returns 0, or
+ * -errno with the error written.
+ */
+struct tap_event_file_error;
+int tap_trace_events_merge(struct tap_view *view, const char *path,
+			   struct tap_event_file_error *error);
 struct tap_view *tap_tree_create(void); /* operations as trees; is_json */
 struct tap_view *tap_report_create(void);
 /*
