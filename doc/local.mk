@@ -22,6 +22,7 @@ dist_man_MANS += \
 	doc/man/ccltap-stop.1 \
 	doc/man/ccltap-timeline.1 \
 	doc/man/ccltap-trace.5 \
+	doc/man/ccltap-view.1 \
 	doc/man/ccltap-why.1
 
 EXTRA_DIST += \

@@ -10,6 +10,7 @@
 int tap_record_main(int argc, char **argv);
 int tap_env_main(int argc, char **argv);
 int tap_timeline_main(int argc, char **argv);
+int tap_view_main(int argc, char **argv);
 int tap_report_main(int argc, char **argv);
 int tap_why_main(int argc, char **argv);
 int tap_check_main(int argc, char **argv);

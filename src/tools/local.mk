@@ -37,6 +37,7 @@ ccltap_SOURCES = \
 	src/tools/pager.c src/tools/pager.h \
 	src/tools/parts.c src/tools/parts.h \
 	src/tools/percent.c src/tools/percent.h \
+	src/tools/perfetto_ui.c src/tools/perfetto_ui.h \
 	src/tools/place.c src/tools/place.h \
 	src/tools/plugins.c src/tools/plugins.h \
 	src/tools/program.c src/tools/program.h \
@@ -59,6 +60,8 @@ ccltap_SOURCES = \
 	src/tools/descriptor.h \
 	src/tools/terminal.c src/tools/terminal.h \
 	src/tools/user_folder.c src/tools/user_folder.h \
+	src/tools/view.c \
+	src/tools/web_server.c src/tools/web_server.h \
 	src/tools/workers.c src/tools/workers.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \

@@ -20,6 +20,7 @@ static const struct verb {
 } verbs[] = {
 	{ "record", tap_record_main },
 	{ "timeline", tap_timeline_main },
+	{ "view", tap_view_main },
 	{ "report", tap_report_main },
 	{ "why", tap_why_main },
 	{ "check", tap_check_main },
@@ -45,6 +46,7 @@ static const char doc[] =
 	"Verbs:\n"
 	"  record     runs a program and records its calls\n"
 	"  timeline   shows a recording call by call\n"
+	"  view       shows a recording in Perfetto, in a browser\n"
 	"  report     sums a recording up\n"
 	"  why        says what is wrong with the program\n"
 	"  check      says how far a recording can be trusted\n"

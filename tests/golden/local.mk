@@ -269,7 +269,7 @@ dist_check_SCRIPTS += tests/golden/test_export.sh tests/golden/test_query.sh tes
 	tests/golden/test_derived.sh \
 	tests/golden/test_perfetto.sh tests/golden/test_trace_events.sh tests/golden/test_merge.sh \
 	tests/golden/test_filters.sh \
-	tests/golden/test_page.sh tests/golden/test_browser.sh \
+	tests/golden/test_page.sh tests/golden/test_browser.sh tests/golden/test_view.sh \
 	tests/golden/test_damaged.sh
 GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/golden/test_attribution.sh tests/golden/test_golden.sh tests/golden/test_command.sh \
 	tests/golden/test_derived.sh \
@@ -277,11 +277,11 @@ GOLDEN_TESTS = tests/golden/test_export.sh tests/golden/test_query.sh tests/gold
 	tests/golden/test_terminal.sh tests/golden/test_page.sh \
 	tests/golden/test_damaged.sh tests/golden/fuzz
 # What the browser does with a page needs no sanitizers.
-TESTS += $(GOLDEN_TESTS) tests/golden/test_browser.sh
+TESTS += $(GOLDEN_TESTS) tests/golden/test_browser.sh tests/golden/test_view.sh
 EXTRA_DIST += $(GOLDEN_CASES:=.events) $(GOLDEN_CASES:=.expect) $(GOLDEN_ROWS) \
 	$(GOLDEN_TABLES) tests/golden/tables.py tests/golden/spread.awk tests/golden/spark.py tests/golden/traces/filters.shown tests/golden/filters.py tests/golden/attribution.py \
 	tests/golden/page.inc.sh tests/golden/page.py tests/golden/page_hashes.py tests/golden/browser.py \
-	tests/golden/page_picture.py tests/golden/merge.py \
+	tests/golden/page_picture.py tests/golden/merge.py tests/golden/view.py \
 	tests/golden/fuzz_traces.py tests/golden/fuzz-seed.tar.xz
 
 # What scripts/check runs once more under sanitizers.
