@@ -198,13 +198,22 @@ static bt_value *make_params(const struct request *request)
 	return NULL;
 }
 
-/* Reads the trace, compared with measures in a file where there is one. */
-static int read_trace(const struct request *request, const char *baseline)
+/* What other readings found, in files in memory; each NULL: there is none. */
+struct readings {
+	const char *baseline; /* the measures of another trace */
+	const char *audit;
+};
+
+/* Reads the trace, with what other readings found. */
+static int read_trace(const struct request *request, const struct readings *readings)
 {
 	bt_value *params = make_params(request);
 
-	if (params && baseline &&
-	    bt_value_map_insert_string_entry(params, "baseline", baseline)) {
+	if (params &&
+	    ((readings->baseline && bt_value_map_insert_string_entry(
+					    params, "baseline", readings->baseline)) ||
+	     (readings->audit &&
+	      bt_value_map_insert_string_entry(params, "audit", readings->audit)))) {
 		bt_value_put_ref(params);
 		params = NULL;
 	}
@@ -212,32 +221,59 @@ static int read_trace(const struct request *request, const char *baseline)
 			     "report", params, false);
 }
 
-/* Reads the other trace into measures, which the second reading compares with its own. */
-static int compare(struct request *request)
+/* Has a sink write into a new file in memory, whose path it sets. Returns an exit status. */
+static int read_into(char *const *traces, int count, const char *sink,
+		     const char *const *flags, char path[64], int *fd)
 {
 	bt_value *params = bt_value_map_create();
-	char path[64];
-	int status, fd;
 
 	tap_child_fill_standard();
-	fd = memfd_create("ccltap-diff", MFD_CLOEXEC);
-	if (fd < 0) {
+	*fd = memfd_create("ccltap-report", MFD_CLOEXEC);
+	if (*fd < 0) {
 		tap_message_write("cannot begin: %s", strerror(errno));
 		bt_value_put_ref(params);
 		return TAP_EXIT_FAILURE;
 	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (bt_value_map_insert_bool_entry(params, "measures", true) ||
-	    bt_value_map_insert_string_entry(params, "output", path) ||
-	    bt_value_map_insert_bool_entry(params, "overwrite", true) ||
-	    bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))) {
-		bt_value_put_ref(params);
-		params = NULL;
+	snprintf(path, 64, "/proc/self/fd/%d", *fd);
+	for (; params && *flags; flags++)
+		if (bt_value_map_insert_bool_entry(params, *flags, true))
+			BT_VALUE_PUT_REF_AND_RESET(params);
+	if (params &&
+	    (bt_value_map_insert_string_entry(params, "output", path) ||
+	     bt_value_map_insert_bool_entry(params, "overwrite", true) ||
+	     bt_value_map_insert_bool_entry(params, "progress", isatty(STDERR_FILENO))))
+		BT_VALUE_PUT_REF_AND_RESET(params);
+	return tap_graph_run(traces, count, sink, params, false);
+}
+
+/*
+ * Reads the other trace into measures, which the last reading compares with its own; and
+ * for a page the trace itself for its audit, which is always of all of it.
+ */
+static int report(struct request *request)
+{
+	static const char *const measures[] = {"measures", NULL},
+				 *const brief[] = {"json", "brief", NULL};
+	struct readings readings = {0};
+	char baseline[64], audit[64];
+	int baseline_fd = -1, audit_fd = -1, status = 0;
+
+	if (request->other) {
+		status = read_into(&request->other, 1, "report", measures, baseline,
+				   &baseline_fd);
+		readings.baseline = baseline;
 	}
-	status = tap_graph_run(&request->other, 1, "report", params, false);
+	if (!status && request->html) {
+		status = read_into(request->reading.traces, request->reading.trace_count,
+				   "audit", brief, audit, &audit_fd);
+		readings.audit = audit;
+	}
 	if (!status)
-		status = read_trace(request, path);
-	close(fd);
+		status = read_trace(request, &readings);
+	if (baseline_fd >= 0)
+		close(baseline_fd);
+	if (audit_fd >= 0)
+		close(audit_fd);
 	return status;
 }
 
@@ -249,5 +285,5 @@ int tap_report_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (!is_page_possible(&request))
 		return TAP_EXIT_USAGE;
-	return request.other ? compare(&request) : read_trace(&request, NULL);
+	return report(&request);
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Opens pages of ccltap report --html in a browser and uses them as a person would.
 
-usage: browser.py LATE HOSTILE MANY
+usage: browser.py LATE HOSTILE MANY SLOWED SAME
 
 LATE is of the bundled program with a rank that is late, HOSTILE has names that would be markup, and
-MANY more spans than a page draws.  Prints lines of TAP without numbers; exits with 77 where there is
+MANY more spans than a page draws. SLOWED compares a run whose rank 2 is slowed with the same run
+without that, and SAME that run with itself.  Prints lines of TAP without numbers; exits with 77 where there is
 no browser.
 """
 import os
@@ -142,6 +143,50 @@ def try_looks(browser):
     browser.look(is_dark=False)
 
 
+def try_audit(browser):
+    """The part of the audit: what is to be mended is open, the rest opens, also from the keyboard and on paper."""
+    audit = "document.getElementById('audit')"
+    text = browser.ask(audit + ".innerText")
+    ok("ccltap audit, of the whole trace" in text and re.search(r"\d+ to mend", text), "the audit has a part", text)
+    ok(browser.ask(f"[...document.querySelectorAll('#contents a')].some((one) => one.hash === '#audit')"),
+       "which the contents lead to")
+    subjects = f"[...{audit}.querySelectorAll('details.subject')]"
+    ok(browser.ask(subjects + ".length") == 12, "with each subject", browser.ask(subjects + ".length"))
+    ok(browser.ask(subjects + ".every((one) => one.open === Boolean(one.querySelector('summary strong.bad')))"),
+       "those with something to mend are open", text)
+    closed = subjects + ".find((one) => !one.open)"
+    count = subjects + ".filter((one) => one.open).length"
+    before = browser.ask(count)
+    browser.ask(closed + ".querySelector('summary').focus()")
+    for kind, text in (("keyDown", "\r"), ("keyUp", "")):
+        browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13,
+                     text=text)
+    ok(browser.ask(count) == before + 1, "a key opens another one", before, browser.ask(count))
+    colour = f"getComputedStyle({audit}.querySelector('summary strong')).color"
+    light = browser.ask(colour)
+    browser.look(is_dark=True)
+    dark = browser.ask(colour)
+    ok(light != dark, "its words have colours for the dark", light, dark)
+    browser.look(is_dark=False)
+    browser.ask("window.dispatchEvent(new Event('beforeprint'))")
+    ok(browser.ask(subjects + ".every((one) => one.open)"), "on paper all of it is open")
+
+
+def try_difference(program, slowed, same):
+    with chromium.Browser(program) as browser:
+        browser.open(slowed)
+        text = browser.ask("document.getElementById('diff').innerText").replace("\n", " ")
+        ok("What changed since" in text and "usual" in text, "a difference has its part", text)
+        ok(re.search(r"NEW\s+Rank 2 is late: last to start 40 of 40 collectives, by 20 ms each", text),
+           "which names the rank that was slowed", text)
+        ok(re.search(r"LATER\s+rank 2 is last in 100% instead of 0%", text), "and what it was before", text)
+        is_quiet(browser, slowed, "a page with a difference")
+        browser.open(same)
+        text = browser.ask("document.getElementById('diff').innerText")
+        ok("No difference is larger than the noise" in text and "Rank 2" not in text,
+           "of a run and itself none is named", text)
+
+
 def try_late(program, path):
     with chromium.Browser(program) as browser:
         print(f"# {os.path.basename(path)} is open after {browser.open(path):.2f} s")
@@ -156,6 +201,7 @@ def try_late(program, path):
         try_pointer(browser)
         is_quiet(browser, path, "a page that was used")
         try_looks(browser)
+        try_audit(browser)
 
 
 def try_hostile(program, path):
@@ -166,7 +212,7 @@ def try_hostile(program, path):
            "names that would be markup are shown as they are", text)
         made = browser.ask("[...document.querySelectorAll('script,img,iframe,link,object,style')]"
                            ".map((one) => one.id || one.localName).join()")
-        ok(made == "style,data-report,data-check,data-diff,data-page,script" and
+        ok(made == "style,data-report,data-check,data-audit,data-diff,data-page,script" and
            "Page.javascriptDialogOpening" not in browser.events, "and no element of them is made, nor run",
            made)
         is_quiet(browser, path, "a page with hostile names")
@@ -204,11 +250,12 @@ def main():
     program = chromium.find()
     if not program:
         sys.exit(77)
-    late, hostile, many = sys.argv[1:]
+    late, hostile, many, slowed, same = sys.argv[1:]
     try_late(program, late)
     try_hostile(program, hostile)
     try_policy(program, late)
     try_many(program, many)
+    try_difference(program, slowed, same)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def structure(paths):
                   or any(key in FETCHING or key.startswith("on") or key == "href" for key, _ in attrs)]
         ok(not asking, f"{name} asks for no other file", asking)
         data = blocks(page)
-        ok(sorted(data) == ["data-check", "data-diff", "data-page", "data-report"] and
+        ok(sorted(data) == ["data-audit", "data-check", "data-diff", "data-page", "data-report"] and
            data["data-report"]["type"] == "report" and data["data-check"]["type"] == "check" and
            data["data-page"]["type"] == "page", f"{name} has its data as JSON", sorted(data))
     script = Parser(read(paths[0])).raw["script"]
@@ -135,6 +135,25 @@ def verdict_of(check):
     """Without what the report's findings know and the check's do not: what threads do meanwhile."""
     return dict(check, loss=without_streams(check["loss"]),
                 findings=[finding["headline"] for finding in check.get("findings", [])])
+
+
+def audits(path, audit):
+    """What the page tells of the audit is what ccltap audit --json says, worst first."""
+    shown = blocks(Parser(read(path)))["data-audit"]
+    audit = json.loads(read(audit))
+    subjects = audit["subjects"]
+    ok(shown["verdict"] == audit["verdict"], "the page has the audit's verdict", shown["verdict"])
+    ok([one["key"] for one in shown["sections"]] == list(subjects), "and its subjects, in their order")
+    for one in shown["sections"]:
+        subject = subjects[one["key"]]
+        before = [(remark["grade"], remark["text"] + ("" if remark["known"] in ("exact", "unknown")
+                                                     else f" ({remark['known']})"))
+                  for remark in subject["remarks"]]
+        after = [(remark["grade"], remark["text"]) for remark in one["remarks"]]
+        if (one["grade"], one["summary"]) != (subject["grade"], subject["summary"]) or \
+                after != before[:len(after)] or one["other_remarks"] != len(before) - len(after):
+            ok(False, f"what it says of {one['key']}", after, before)
+    ok(any(one["remarks"] for one in shown["sections"]), "and its remarks")
 
 
 def equal(path, report, check, diff=None):
@@ -230,7 +249,7 @@ def main():
     command, *arguments = sys.argv[1:]
     {"structure": structure, "hostile": lambda all: hostile(all[0], all[1:]),
      "equal": lambda all: equal(*all), "spans": lambda all: spans(*all),
-     "bound": lambda all: bound(*all)}[command](arguments)
+     "bound": lambda all: bound(*all), "audits": lambda all: audits(*all)}[command](arguments)
 
 
 if __name__ == "__main__":

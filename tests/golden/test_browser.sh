@@ -24,9 +24,17 @@ hostile_comm >"$work/hostile.events"
 page "$work/hostile.events" "$work/hostile.html"
 many_calls >"$work/many.events"
 page "$work/many.events" "$work/many.html"
+for run in usual:0 slowed:20000000; do
+	slowed_calls "${run#*:}" >"$work/${run%:*}.events"
+	"$convert" events "$work/${run%:*}.events" ctf path="$work/${run%:*}" quiet=yes
+done
+for run in slowed usual; do
+	check "a page tells how $run differs from usual" "$top_builddir/ccltap" report --html "$work/$run.html" \
+		--diff "$work/usual" "$work/$run"
+done
 status=0
 timeout 300 python3 -B "$top_srcdir/tests/golden/browser.py" "$work/late.html" "$work/hostile.html" \
-	"$work/many.html" >"$work/tap" 2>"$work/error" || status=$?
+	"$work/many.html" "$work/slowed.html" "$work/usual.html" >"$work/tap" 2>"$work/error" || status=$?
 passed_on "$work/tap"
 sed 's/^/# /' "$work/error"
 ok $status "the browser comes to its end"

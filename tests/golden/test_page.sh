@@ -55,11 +55,12 @@ look structure "$work"/*.html
 # ---- Numbers ----
 
 for case in comm gpu net-groups net-sockets why-missing two-hosts; do
-	for view in report check; do
+	for view in report check audit; do
 		"$convert" events "$traces/$case.events" $view json=yes >"$work/$view.json" || true
 	done
 	echo "# $case"
 	look equal "$work/$case.html" "$work/report.json" "$work/check.json"
+	look audits "$work/$case.html" "$work/audit.json"
 	"$convert" events "$traces/$case.events" timeline format=jsonl >"$work/jsonl"
 	look spans "$work/$case.html" "$work/jsonl"
 done
@@ -107,6 +108,11 @@ check "a page is written" ccltap report --html "$work/now.html" "$work/runs/now"
 ccltap report --json "$work/runs/now" >"$work/report.json"
 ccltap check --json "$work/runs/now" >"$work/check.json" || true
 look equal "$work/now.html" "$work/report.json" "$work/check.json"
+ccltap audit --json "$work/runs/now" >"$work/audit.json" || true
+look audits "$work/now.html" "$work/audit.json"
+sed 's/"summary":"[^"]*"/"summary":"another"/' "$work/audit.json" >"$work/other.json"
+python3 "$top_srcdir/tests/golden/page.py" audits "$work/now.html" "$work/other.json" >"$work/tap" || true
+check "an audit that says something else is found" grep -q '^not ok' "$work/tap"
 check "and another that names the difference" \
 	ccltap report --html="$work/diff.html" --diff "$work/runs/before<b>" "$work/runs/now"
 ccltap report --json --diff "$work/runs/before<b>" "$work/runs/now" >"$work/diff.json"

@@ -14,7 +14,7 @@ function block(name) {
 }
 
 const REPORT = block("report"), CHECK = block("check"), DIFF = block("diff"),
-	PAGE = block("page");
+	AUDIT = block("audit"), PAGE = block("page");
 
 /* ---- Elements ---- */
 

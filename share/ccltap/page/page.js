@@ -355,10 +355,31 @@ function checkSection() {
 			"from order, sizes or times; unmatched: no partner is in the trace."));
 }
 
+/* ---- What the program does with its library ---- */
+
+const GRADES = {ok: "good", note: "good", unknown: "warn", warning: "bad", error: "bad"};
+
+function auditSection() {
+	if (!AUDIT)
+		return null;
+	const remark = (one) => make("p", {class: "text remark"}, make("strong", {class: GRADES[one.grade]}, one.word),
+		" ", one.text);
+	const subject = (one) => make("details", {class: "subject", open: GRADES[one.grade] === "bad" ? "" : null},
+		make("summary", null, make("strong", {class: GRADES[one.grade]}, one.word), " " + one.title + ": " + one.summary),
+		one.remarks.map(remark),
+		one.other_remarks ? make("p", null, counted(one.other_remarks, "more remark") + ": ccltap audit --full") : null);
+
+	return section("audit", "What the program does with its library",
+		make("p", {class: "text"}, "ccltap audit, of the whole trace: ", AUDIT.headline, "."),
+		AUDIT.sections.map(subject),
+		make("p", {class: "muted"}, "MEND and ERROR are to be mended; of CANNOT TELL the trace says too little. " +
+			"Tables of all subjects: ccltap audit --full"));
+}
+
 /* ---- The page ---- */
 
 const SECTIONS = [findingsSection, diffSection, timeSection, arrivalsSection, waitsSection,
-	timelineSection, trafficSection, ranksSection, checkSection];
+	timelineSection, trafficSection, ranksSection, auditSection, checkSection];
 
 function start() {
 	const main = document.getElementById("main");
@@ -375,14 +396,14 @@ function start() {
 	document.getElementById("contents").append(...sections.map((one) =>
 		make("a", {href: "#" + one.id}, one.querySelector("h2").textContent)));
 	document.getElementById("footer").textContent = "Written by ccltap report --html. The page is complete " +
-		"in this file and loads nothing; its data are the JSON of ccltap report and ccltap check, and what " +
+		"in this file and loads nothing; its data are the JSON of ccltap report, ccltap check and ccltap audit, and what " +
 		"the charts need beside them.";
 	redrawAll();
 	window.addEventListener("resize", redrawAll);
 	for (const query of ["(prefers-color-scheme: dark)", "print"])
 		window.matchMedia(query).addEventListener("change", redrawAll);
 	window.addEventListener("beforeprint", () => {
-		for (const one of document.querySelectorAll("details.more"))
+		for (const one of document.querySelectorAll("details.more, details.subject"))
 			one.open = true;
 		redrawAll();
 	});

@@ -135,6 +135,11 @@ static void write_json(struct audit *audit, const struct tap_audit_section *sect
 	tap_json_string(json, "type", "audit");
 	tap_json_unsigned(json, "schema", TAP_VIEW_SCHEMA);
 	tap_json_string(json, "verdict", verdict_of(sections));
+	if (audit->base.view.settings.is_brief) {
+		tap_audit_add_brief_json(json, &audit->shared, sections, SUBJECTS);
+		tap_json_end_line(json, &audit->base.view.line);
+		return;
+	}
 	tap_view_add_hosts_json(json, audit->base.view.context);
 	tap_view_add_snapshots_json(json, audit->base.view.context);
 	add_processes_json(json, audit->base.view.context);

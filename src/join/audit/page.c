@@ -12,6 +12,7 @@
 /* Where the text of a remark begins. */
 #define INDENT 12
 #define SECTIONS_MAX 32
+#define BRIEF_REMARKS 50
 #define MORE "more: ccltap audit --full; ccltap why; ccltap report"
 
 static const struct {
@@ -71,7 +72,6 @@ static void add_headline(struct tap_buffer *line, const struct tap_audit_shared 
 	tap_buffer_add_unsigned(line, processes);
 	tap_buffer_add_string(line, processes == 1 ? " process, " : " processes, ");
 	tap_quantity_add_duration(line, context->last_ns - context->first_ns);
-	tap_buffer_add_string(line, "\n\n");
 }
 
 static void add_title(struct tap_buffer *text, const struct tap_audit_section *section,
@@ -164,6 +164,7 @@ static void add_screen(struct tap_buffer *text, const struct tap_audit_shared *s
 	for (i = 0; i < count; i++)
 		show_next(&sections[i], &shown[i], SIZE_MAX, &lines, settings);
 	add_headline(text, shared, sections, count);
+	tap_buffer_add_string(text, "\n\n");
 	for (i = 0; i < count; i++) {
 		add_title(text, &sections[i], worth_showing(&sections[i]) - shown[i],
 			  settings, settings->columns);
@@ -205,7 +206,54 @@ void tap_audit_add_page(struct tap_buffer *text, const struct tap_audit_shared *
 		return;
 	}
 	add_headline(text, shared, sections, count);
+	tap_buffer_add_string(text, "\n\n");
 	for (i = 0; i < count; i++)
 		add_section(text, &sections[i], &shared->view->settings);
 	tap_view_add_loss_text(text, shared->loss);
+}
+
+static void add_grade_json(struct tap_json *json, enum tap_audit_grade grade)
+{
+	tap_json_string(json, "grade", tap_audit_grade_name(grade));
+	tap_json_string(json, "word", words[grade].word);
+}
+
+static void add_section_json(struct tap_json *json,
+			     const struct tap_audit_section *section)
+{
+	const size_t count = section->state->remarks.count;
+	size_t i;
+
+	tap_json_open(json, NULL, '{');
+	tap_json_string(json, "key", section->subject->key);
+	tap_json_string(json, "title", section->subject->title);
+	add_grade_json(json, section->grade);
+	if (section->subject->summary)
+		section->subject->summary(section->state, &json->text);
+	tap_json_text(json, "summary");
+	tap_json_open(json, "remarks", '[');
+	for (i = 0; i < count && i < BRIEF_REMARKS; i++) {
+		tap_json_open(json, NULL, '{');
+		add_grade_json(json, section->state->remarks.items[i].grade);
+		tap_audit_add_remark(&json->text, &section->state->remarks.items[i]);
+		tap_json_text(json, "text");
+		tap_json_close(json);
+	}
+	tap_json_close(json);
+	tap_json_unsigned(json, "other_remarks", count - i);
+	tap_json_close(json);
+}
+
+void tap_audit_add_brief_json(struct tap_json *json,
+			      const struct tap_audit_shared *shared,
+			      const struct tap_audit_section *sections, size_t count)
+{
+	size_t i;
+
+	add_headline(&json->text, shared, sections, count);
+	tap_json_text(json, "headline");
+	tap_json_open(json, "sections", '[');
+	for (i = 0; i < count; i++)
+		add_section_json(json, &sections[i]);
+	tap_json_close(json);
 }

@@ -24,4 +24,12 @@ void tap_audit_add_page(struct tap_buffer *text, const struct tap_audit_shared *
 			const struct tap_audit_section *sections, size_t count,
 			bool is_full);
 
+/*
+ * Adds the members of an object with what the text says, for the page of a report: words,
+ * titles and remarks, without tables, and of each subject's remarks the worst.
+ */
+void tap_audit_add_brief_json(struct tap_json *json,
+			      const struct tap_audit_shared *shared,
+			      const struct tap_audit_section *sections, size_t count);
+
 #endif

@@ -368,6 +368,7 @@ tap_sink_init_report(bt_self_component_sink *self,
 		MEASURES,
 		BASELINE,
 		BASELINE_NAME,
+		AUDIT,
 		PAGE,
 		TITLE
 	};
@@ -382,6 +383,7 @@ tap_sink_init_report(bt_self_component_sink *self,
 		[MEASURES] = {.name = "measures", .kind = TAP_PARAM_BOOL},
 		[BASELINE] = {.name = "baseline", .kind = TAP_PARAM_STRING},
 		[BASELINE_NAME] = {.name = "baseline-name", .kind = TAP_PARAM_STRING},
+		[AUDIT] = {.name = "audit", .kind = TAP_PARAM_STRING},
 		[PAGE] = {.name = "page", .kind = TAP_PARAM_STRING},
 		[TITLE] = {.name = "title", .kind = TAP_PARAM_STRING},
 	};
@@ -410,6 +412,10 @@ tap_sink_init_report(bt_self_component_sink *self,
 		path = params[PAGE].string;
 		ret = tap_report_make_page(view, path, params[TITLE].string,
 					   params[BASELINE_NAME].string);
+	}
+	if (!ret && view && params[PAGE].string && params[AUDIT].string) {
+		path = params[AUDIT].string;
+		ret = tap_report_add_audit(view, path);
 	}
 	if (ret) {
 		APPEND_CAUSE(self, "Cannot read %s: %s", path, strerror(-ret));
@@ -483,10 +489,11 @@ tap_sink_init_audit(bt_self_component_sink *self,
 		    bt_self_component_sink_configuration *configuration,
 		    const bt_value *values, void *data)
 {
-	enum { JSON = COMMON_COUNT, FULL, VERDICT };
+	enum { JSON = COMMON_COUNT, BRIEF, FULL, VERDICT };
 	struct tap_param params[] = {
 		COMMON_PARAMS,
 		[JSON] = {.name = "json", .kind = TAP_PARAM_BOOL},
+		[BRIEF] = {.name = "brief", .kind = TAP_PARAM_BOOL},
 		[FULL] = {.name = "full", .kind = TAP_PARAM_BOOL},
 		[VERDICT] = {.name = "verdict", .kind = TAP_PARAM_STRING},
 	};
@@ -502,6 +509,7 @@ tap_sink_init_audit(bt_self_component_sink *self,
 	view = tap_audit_create();
 	if (view) {
 		view->settings.is_json = params[JSON].boolean;
+		view->settings.is_brief = params[BRIEF].boolean;
 		view->settings.tables = params[FULL].boolean ? TAP_TABLES_ALL : 0;
 	}
 	ret = view && params[VERDICT].string

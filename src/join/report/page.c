@@ -24,15 +24,13 @@
 
 /* ---- The template ---- */
 
-static int add_file(struct tap_buffer *text, const char *folder, const char *name)
+static int add_path(struct tap_buffer *text, const char *path)
 {
-	char path[PATH_MAX], *room;
 	size_t length;
 	FILE *file;
+	char *room;
 	int ret;
 
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int) sizeof(path))
-		return -ENAMETOOLONG;
 	file = fopen(path, "re");
 	if (!file)
 		return -errno;
@@ -44,6 +42,15 @@ static int add_file(struct tap_buffer *text, const char *folder, const char *nam
 	ret = ferror(file) ? -EIO : 0;
 	fclose(file);
 	return text->is_short ? -ENOMEM : ret;
+}
+
+static int add_file(struct tap_buffer *text, const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int) sizeof(path))
+		return -ENAMETOOLONG;
+	return add_path(text, path);
 }
 
 /* Takes the next line with its newline from the text; false: there is none. */
@@ -114,6 +121,11 @@ int tap_page_open(struct tap_page *page, const char *folder, const char *title,
 	return ret ? ret : copy_string(&page->baseline, baseline);
 }
 
+int tap_page_add_audit(struct tap_page *page, const char *path)
+{
+	return add_path(&page->audit, path);
+}
+
 /* ---- Blocks of data ---- */
 
 struct writer {
@@ -182,6 +194,18 @@ static int add_check(struct tap_json *json, const struct writer *writer)
 	tap_checked_add_json(json, &writer->page->checked, screen->view, screen->findings,
 			     screen->loss, false);
 	tap_json_close(json);
+	return 0;
+}
+
+/* What the audit has written, as it is. */
+static int add_audit(struct tap_json *json, const struct writer *writer)
+{
+	const struct tap_buffer *audit = &writer->page->audit;
+
+	if (audit->used)
+		tap_buffer_add(&json->line, audit->data, audit->used);
+	else
+		tap_json_null(json, NULL);
 	return 0;
 }
 
@@ -350,6 +374,7 @@ static int add_block(struct tap_buffer *text, const char *name,
 		int (*add)(struct tap_json *json, const struct writer *writer);
 	} blocks[] = {{"report", add_report},
 		      {"check", add_check},
+		      {"audit", add_audit},
 		      {"diff", add_diff},
 		      {"page", add_page}};
 	struct tap_json json = {0};
@@ -389,6 +414,7 @@ void tap_page_free(struct tap_page *page)
 	tap_buffer_free(&page->template);
 	free(page->title);
 	free(page->baseline);
+	tap_buffer_free(&page->audit);
 	tap_checked_free(&page->checked);
 	tap_page_arrivals_free(&page->arrivals);
 	tap_page_spans_free(&page->spans);

@@ -30,6 +30,7 @@ struct tap_page {
 	struct tap_buffer template;
 	char *title;	/* what was read; NULL: nobody says */
 	char *baseline; /* what it is compared with */
+	struct tap_buffer audit; /* as JSON; empty: there is none */
 	/* While the trace is read. */
 	struct tap_checked checked; /* gets the whole trace */
 	struct tap_page_arrivals arrivals;
@@ -48,6 +49,9 @@ struct tap_page_content {
 /* Reads the template in the folder; strings are copied.  Returns 0 or -errno. */
 int tap_page_open(struct tap_page *page, const char *folder, const char *title,
 		  const char *baseline);
+
+/* Reads what the audit of the trace wrote.  Returns 0 or -errno. */
+int tap_page_add_audit(struct tap_page *page, const char *path);
 
 /* Adds the page to the text.  Returns 0 or -ENOMEM. */
 int tap_page_write(struct tap_page *page, const struct tap_page_content *content,

@@ -612,3 +612,8 @@ int tap_report_make_page(struct tap_view *view, const char *folder, const char *
 			   (struct tap_findings_watcher){note_collective, report});
 	return tap_page_open(report->page, folder, title, baseline);
 }
+
+int tap_report_add_audit(struct tap_view *view, const char *path)
+{
+	return tap_page_add_audit(((struct report *) view)->page, path);
+}

@@ -35,6 +35,7 @@ struct tap_view_settings {
 	/* text: of the terminal, or what a person is assumed to have */
 	size_t columns, lines;
 	bool is_gzip;	  /* trace events: the file is compressed */
+	bool is_brief;	  /* audit: what the page of a report shows of it */
 	bool is_baseline; /* report: write what another run is compared with */
 };
 
@@ -85,6 +86,8 @@ int tap_report_compare(struct tap_view *view, const char *path);
  */
 int tap_report_make_page(struct tap_view *view, const char *folder, const char *title,
 			 const char *baseline);
+/* Adds to the page what the audit, with is_brief, wrote to this file.  Likewise. */
+int tap_report_add_audit(struct tap_view *view, const char *path);
 /*
  * Tables in a folder that exists, as JSON lines or CSV.  A host that the folder `kept` has
  * already is an error, -EEXIST; NULL: none is.
