@@ -280,22 +280,30 @@ static bool is_sensible(const struct request *request)
 	return true;
 }
 
+static int run(struct request *request)
+{
+	int ret = 0;
+
+	if (!is_sensible(request))
+		return TAP_EXIT_USAGE;
+	if (request->focus.finding)
+		ret = tap_focus_find(&request->focus, request->reading.traces,
+				     request->reading.trace_count, &request->filters);
+	if (ret)
+		return ret;
+	if (!strcmp(request->format, "ctf"))
+		return write_traces(request);
+	return tap_graph_run(request->reading.traces, request->reading.trace_count,
+			     "timeline", make_params(request), is_streamed(request));
+}
+
 int tap_timeline_main(int argc, char **argv)
 {
 	struct request request = {.format = "text", .reading.output = "-"};
-	int ret = 0;
+	int ret = TAP_EXIT_USAGE;
 
-	if (tap_command_line_parse(&argp, argc, argv, 0, &request))
-		return TAP_EXIT_USAGE;
-	if (!is_sensible(&request))
-		return TAP_EXIT_USAGE;
-	if (request.focus.finding)
-		ret = tap_focus_find(&request.focus, request.reading.traces,
-				     request.reading.trace_count, &request.filters);
-	if (ret)
-		return ret;
-	if (!strcmp(request.format, "ctf"))
-		return write_traces(&request);
-	return tap_graph_run(request.reading.traces, request.reading.trace_count,
-			     "timeline", make_params(&request), is_streamed(&request));
+	if (!tap_command_line_parse(&argp, argc, argv, 0, &request))
+		ret = run(&request);
+	tap_vec_free(&request.merged);
+	return ret;
 }
