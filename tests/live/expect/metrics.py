@@ -73,6 +73,12 @@ def main():
         assert all(of_comms[name] <= expected[name] for name in of_comms), (metric, of_comms)
         if not is_whole and metric != "calls":
             assert of_comms == +expected, (metric, of_comms, expected)
+    if is_whole:
+        # Room that is used again begins with nothing: a thread's, and those used once.
+        of_each = {value for labels, value in
+                   metrics["ccltap_nccl_communicator_operations_total"].items()
+                   if dict(labels)["function"] == "ncclAllReduce"}
+        assert of_each == {1, 1000}, of_each
     dropped = sum(metrics["ccltap_nccl_dropped_operations_total"].values())
     assert dropped == (int(sys.argv[3]) if is_whole and len(sys.argv) > 3 else 0), dropped
     assert metrics["ccltap_refused_processes_total"] == {frozenset(): 0}
