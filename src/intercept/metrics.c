@@ -209,11 +209,15 @@ void tap_metrics_drop(struct tap_metrics_comm *room, uint64_t operations)
 
 /* ---- The layer ---- */
 
-/* The page is the parent's: the child makes its own at its next call. */
+/*
+ * The page is the parent's: the child makes its own at its next call.  If the fork was made
+ * inside a call, the child returns from it and counts its end, so there must be memory.
+ */
 static void fork_child(void)
 {
 	if (tap_metrics_page)
-		munmap(tap_metrics_page, sizeof(*tap_metrics_page));
+		mmap(tap_metrics_page, sizeof(*tap_metrics_page), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	tap_metrics_page = NULL;
 	__atomic_store_n(&state, UNDECIDED, __ATOMIC_RELEASE);
 }

@@ -62,6 +62,16 @@ tests/live/programs/net_plugin.so: tests/live/programs/net_plugin.c
 tests/live/programs/skewed.so: tests/live/programs/skewed.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
 		-o $@ $(srcdir)/tests/live/programs/skewed.c -ldl
+tests/live/programs/forking/libnccl.so.2: tests/live/programs/forking.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -shared \
+		-Wl,-soname,libnccl.so.2 -o $@ $(srcdir)/tests/live/programs/forking.c
+tests/live/programs/fork_inside: tests/live/programs/fork_inside.c tests/live/programs/forking/libnccl.so.2
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) -o $@ \
+		$(srcdir)/tests/live/programs/fork_inside.c tests/live/programs/forking/libnccl.so.2 \
+		-Wl,-rpath,'$$ORIGIN/forking'
+EXTRA_DIST += tests/live/programs/forking.c tests/live/programs/fork_inside.c
+check_DATA += tests/live/programs/fork_inside
+CLEANFILES += tests/live/programs/fork_inside tests/live/programs/forking/libnccl.so.2
 check_DATA += tests/live/programs/calls tests/live/programs/count.so \
 	tests/live/programs/net_plugin.so \
 	tests/live/programs/format.so tests/live/programs/dies.so tests/live/programs/skewed.so \

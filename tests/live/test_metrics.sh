@@ -137,6 +137,11 @@ check "a call that does not return is seen open" within 30 is_open
 kill "$recorder"
 wait "$recorder" 2>/dev/null || true
 
+# The child of a fork inside a call returns from it as the parent does.
+run 0 "a library that forks inside a call is unharmed" "$ccltap" record --layers none \
+    --metrics="$file" -- "$programs/fork_inside"
+same "parent and child" "ncclAllReduce: 0" "$(cat "$work/out")"
+
 # Errors.
 run 2 "without layers there must be metrics" "$ccltap" record --layers none -- true
 said "it says so" "give --metrics too"
