@@ -151,8 +151,12 @@ int mini_guest_connect(struct mini_proxy_state *state, int rank, struct mini_lin
 	err = mini_flow_open(&link->flow, &guest->pool);
 	if (err)
 		return err;
+	/* The progress thread, which uses the link, has the lock when it takes an errand.
+	 */
+	pthread_mutex_lock(state->lock);
 	link->next = guest->links;
 	guest->links = link;
+	pthread_mutex_unlock(state->lock);
 	*ret_posted = (struct mini_posted){
 		.flow = (uint64_t) (uintptr_t) &link->flow,
 		.inbox = mini_shared_handle(&state->inbox_memory),
