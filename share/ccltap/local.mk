@@ -31,7 +31,13 @@ dist_sql_DATA = \
 	share/ccltap/sql/skew.sql \
 	share/ccltap/sql/slow-links.sql
 
-# Their entry to Spark.
+# What Prometheus and Grafana do with what "ccltap record --metrics" counts.
+prometheusdir = $(datadir)/ccltap/prometheus
+dist_prometheus_DATA = share/ccltap/prometheus/ccltap.rules.yml
+grafanadir = $(datadir)/ccltap/grafana
+dist_grafana_DATA = share/ccltap/grafana/ccltap.json
+
+# The entry of the questions to Spark.
 sparkdir = $(datadir)/ccltap/spark
 dist_spark_DATA = share/ccltap/spark/ccltap_tables.py
 
