@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	doc/GLOSSARY.md \
 	doc/INTERNALS.md \
 	doc/clusters.md \
+	doc/diagnoses.md \
 	doc/frameworks.md \
 	doc/gpu-results.md \
 	doc/late.svg \
@@ -68,6 +69,12 @@ EXTRA_DIST += \
 	doc/decisions/0025-where-the-time-of-reading-goes.md \
 	doc/decisions/0026-other-traces-are-read-by-json-c.md \
 	doc/decisions/0027-counters-are-a-page-of-the-process.md
+
+diagnosesdocdir = $(docdir)/diagnoses
+dist_diagnosesdoc_DATA = \
+	doc/diagnoses/hung.png \
+	doc/diagnoses/late.png \
+	doc/diagnoses/slow.png
 
 # Pictures of one page.
 tracecompassdocdir = $(docdir)/trace-compass

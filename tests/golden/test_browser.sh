@@ -38,7 +38,17 @@ timeout 300 python3 -B "$top_srcdir/tests/golden/browser.py" "$work/late.html" "
 passed_on "$work/tap"
 sed 's/^/# /' "$work/error"
 ok $status "the browser comes to its end"
-[ -z "${SCREENS_UPDATE-}" ] ||
-	python3 -B "$top_srcdir/tests/golden/page_picture.py" "$work/late.html" "$top_srcdir/doc/page.png"
+picture() # PAGE PICTURE
+{
+	python3 -B "$top_srcdir/tests/golden/page_picture.py" "$1" "$top_srcdir/doc/$2.png"
+}
+if [ -n "${SCREENS_UPDATE-}" ]; then
+	picture "$work/late.html" page
+	for job in hung late slow; do
+		tar -xJf "$top_srcdir/tests/tree/screens/$job.tar.xz" -C "$work"
+		"$top_builddir/ccltap" report --html "$work/$job.diagnosed.html" "$work/$job"
+		picture "$work/$job.diagnosed.html" "diagnoses/$job"
+	done
+fi
 
 tap_done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The screens and the picture in README.md, and the screens in the manual pages, are what the tool
-# says of two traces of the bundled program.
+# The screens and the picture in README.md, and the screens in doc/diagnoses.md and the manual pages,
+# are what the tool says of three traces of the bundled program.
 #
 #     SCREENS_UPDATE=1 make -C build/check check TESTS=tests/tree/test_screens.sh
 #
@@ -27,7 +27,7 @@ screens() # FILE...
 }
 
 # shellcheck disable=SC2046 # names without spaces
-screens "$top_srcdir/README.md" $(grep -l '^\.\\" screen: ' "$top_srcdir"/doc/man/*) >"$work/out" ||
+screens "$top_srcdir/README.md" "$top_srcdir/doc/diagnoses.md" $(grep -l '^\.\\" screen: ' "$top_srcdir"/doc/man/*) >"$work/out" ||
     echo "not ok - screens.py comes to its end" >>"$work/out"
 passed_on "$work/out"
 ccltap timeline --format jsonl "$work/traces/late" | /usr/bin/python3 "$top_srcdir/tests/tree/picture.py" >"$work/late.svg"
