@@ -165,9 +165,14 @@ def judge_lateness(case, log, cuda, fault, finding):
     plainly = sum(one > fault["late_ms"] * 1e6 / 4 for one in late)
     if len(late) < 12 or int(times[1]) < plainly / 2:
         return f"it was late {plainly} of {len(late)} times, and not {times[1]}"
-    true = statistics.median_low(late[:int(times[1])])
-    if abs(said[0] - true) > TOLERANCE * true:
-        return f"it says {said[0] / 1e6:.1f} ms, and the log {true / 1e6:.1f} ms"
+    # Which operations are among the late ones differs by a few where the machine is busy, and
+    # so by a few places where the median is.
+    late = late[:int(times[1])]
+    places = max(1, len(late) // 8)
+    middle = (len(late) - 1) // 2
+    most, least = late[max(0, middle - places)], late[min(len(late) - 1, middle + places)]
+    if not (1 - TOLERANCE) * least <= said[0] <= (1 + TOLERANCE) * most:
+        return f"it says {said[0] / 1e6:.1f} ms, and the log {least / 1e6:.1f} to {most / 1e6:.1f} ms"
     return None
 
 
