@@ -31,31 +31,59 @@ static bool read_at(int fd, void *to, size_t size, size_t offset)
 	return pread(fd, to, size, (off_t) offset) == (ssize_t) size;
 }
 
-/* Reads what is used of a page; false when it is none that this version knows. */
+/* What comes from a process is cleaned here before anything else sees it. */
+static struct tap_metrics_page scratch;
+
+static bool is_known(const struct tap_metrics_page *page)
+{
+	return !memcmp(page->magic, TAP_METRICS_MAGIC, sizeof(page->magic)) &&
+	       page->version == TAP_METRICS_VERSION && page->bytes == sizeof(*page) &&
+	       page->used <= TAP_METRICS_COMMS;
+}
+
+static int32_t clean_number(int32_t number)
+{
+	return number < -1 ? -1 : number;
+}
+
+static void clean(struct tap_metrics_page *page)
+{
+	page->host[sizeof(page->host) - 1] = '\0';
+	for (size_t i = 0; i < TAP_METRICS_FUNCTIONS; i++)
+		page->names[i][TAP_METRICS_NAME - 1] = '\0';
+	page->rank = clean_number(page->rank);
+	for (unsigned i = 0; i < page->used; i++) {
+		page->comms[i].rank = clean_number(page->comms[i].rank);
+		page->comms[i].nranks = clean_number(page->comms[i].nranks);
+	}
+}
+
+/*
+ * Reads what is used of a page.  A program may write anything over its own: false when it
+ * is none that this version knows, and then `page` stays what it was.
+ */
 static bool read_page(int fd, struct tap_metrics_page *page)
 {
 	const size_t head = offsetof(struct tap_metrics_page, comms);
+	size_t comms;
 	uint32_t turn;
 
 	for (int tries = 0; tries < READ_TRIES; tries++) {
-		if (!read_at(fd, page, head, 0) ||
-		    memcmp(page->magic, TAP_METRICS_MAGIC, sizeof(page->magic)) != 0 ||
-		    page->version != TAP_METRICS_VERSION ||
-		    page->bytes != sizeof(*page) || page->used > TAP_METRICS_COMMS)
+		if (!read_at(fd, &scratch, head, 0) || !is_known(&scratch))
 			return false;
-		if (!read_at(fd, page->comms, page->used * sizeof(*page->comms), head) ||
+		comms = scratch.used * sizeof(*scratch.comms);
+		if (!read_at(fd, scratch.comms, comms, head) ||
 		    !read_at(fd, &turn, sizeof(turn),
 			     offsetof(struct tap_metrics_page, turn)))
 			return false;
-		if (turn == page->turn && !(turn & 1))
+		if (turn == scratch.turn && !(turn & 1))
 			break;
 		/* A process that was killed meanwhile leaves it so, and is read as it is.
 		 */
 		sched_yield();
 	}
-	page->host[sizeof(page->host) - 1] = '\0';
-	for (size_t i = 0; i < TAP_METRICS_FUNCTIONS; i++)
-		page->names[i][TAP_METRICS_NAME - 1] = '\0';
+	clean(&scratch);
+	memcpy(page, &scratch, head + comms);
 	return true;
 }
 
@@ -164,8 +192,7 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 		/* First, so that what is read next is the last. */
 		if (has_ended(process->fd))
 			process->ended_ms = now_ms;
-		read_page(process->fd, process->page);
-		if (!process->ended_ms)
+		if (read_page(process->fd, process->page) && !process->ended_ms)
 			look_for_open(process, now_ms);
 	}
 	metrics->processes.count = kept;

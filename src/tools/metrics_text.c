@@ -53,6 +53,8 @@ static bool is_named(const char *function, const char *name)
 static bool find_bus_bytes(const char *function, uint64_t bytes, int32_t nranks,
 			   uint64_t *ret_bytes)
 {
+	double bus;
+
 	for (size_t i = 0; i < ARRAY_SIZE(factors); i++) {
 		const struct factor *factor = &factors[i];
 
@@ -63,11 +65,12 @@ static bool find_bus_bytes(const char *function, uint64_t bytes, int32_t nranks,
 			return true;
 		if (nranks < 1)
 			return false;
-		if (factor->is_of_all)
+		if (factor->is_of_all) {
 			*ret_bytes = bytes * (uint64_t) (nranks - 1);
-		else
-			*ret_bytes = (uint64_t) ((double) bytes * (double) factor->times *
-						 (nranks - 1) / nranks);
+			return true;
+		}
+		bus = (double) bytes * (double) factor->times * (nranks - 1) / nranks;
+		*ret_bytes = bus < 0x1p64 ? (uint64_t) bus : UINT64_MAX;
 		return true;
 	}
 	return false;

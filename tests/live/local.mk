@@ -128,7 +128,7 @@ on_doubles = tests/live/programs/absent tests/live/programs/counts tests/live/pr
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm \
 	tests/live/programs/missing tests/live/programs/misuses \
-	tests/live/programs/straggler \
+	tests/live/programs/straggler tests/live/programs/spoils \
 	tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
@@ -139,6 +139,7 @@ CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/reuse.c tests/live/expect/reuse.py \
 	tests/live/programs/counts.c tests/live/expect/metrics.py \
+	tests/live/programs/spoils.c \
 	tests/live/programs/absent.c tests/live/expect/absent.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \

@@ -36,7 +36,8 @@ of()
 mkdir "$work/bare" "$work/alone"
 "$programs/counts" "$work/bare" &
 bare=$!
-trap 'touch "$work/bare/go" "$work/alone/go" "$work/env/go" "$work/both/go" 2>/dev/null || true
+trap 'touch "$work/bare/go" "$work/alone/go" "$work/env/go" "$work/both/go" \
+        "$work/spoils/spoil" "$work/spoils/go" 2>/dev/null || true
     rm -rf "$work"' EXIT
 check "the program waits, bare" at "$work/bare"
 of "$bare" >"$work/bare.of"
@@ -141,6 +142,29 @@ wait "$recorder" 2>/dev/null || true
 run 0 "a library that forks inside a call is unharmed" "$ccltap" record --layers none \
     --metrics="$file" -- "$programs/fork_inside"
 same "parent and child" "ncclAllReduce: 0" "$(cat "$work/out")"
+
+# A program may write over its own counters: the supervisor goes on, with what it read last.
+mkdir "$work/spoils"
+"$ccltap" record --layers none --metrics="$file" -- "$programs/spoils" "$work/spoils" \
+    2>"$work/err" &
+recorder=$!
+calls() # NUMBER
+{
+    [ "$(sed -n 's/^ccltap_nccl_calls_total{.*function="ncclAllReduce"} //p' "$file")" = "$1" ]
+}
+check "a program is counted" within 20 calls 3
+touch "$work/spoils/spoil"
+check "it spoils its counters" within 20 test -e "$work/spoils/spoilt"
+for _ in first second; do
+    before=$(stat -c %i "$file")
+    check "the file is written after that" within 20 renewed "$before"
+done
+check "with what was read last" calls 3
+touch "$work/spoils/go"
+status=0
+wait "$recorder" || status=$?
+same "and the program ends well" 0 "$status"
+said "the supervisor, too" "metrics of 1 process were in"
 
 # Errors.
 run 2 "without layers there must be metrics" "$ccltap" record --layers none -- true
