@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -74,15 +75,27 @@ static void fill(struct tap_metrics_page *page)
 	fill_names(page);
 }
 
+/* What makes a file larger than its process may gets SIGXFSZ, which ends it. */
+static bool may_have_file_of(size_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
+}
+
 /*
  * The supervisor reads the file and knows by its seals when no process maps it any more.
  * Its size is sealed, so that no reader is killed.
  */
 static struct tap_metrics_page *make(void)
 {
-	const int fd = memfd_create("ccltap-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct tap_metrics_page *page = MAP_FAILED;
+	int fd;
 
+	if (!may_have_file_of(sizeof(*page)))
+		return NULL;
+	fd = memfd_create("ccltap-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return NULL;
 	if (!ftruncate(fd, sizeof(*page)) &&

@@ -166,6 +166,11 @@ wait "$recorder" || status=$?
 same "and the program ends well" 0 "$status"
 said "the supervisor, too" "metrics of 1 process were in"
 
+# A file of the counters' size would end a program that may not have one.
+run 0 "a program that may have small files alone is unharmed" "$ccltap" record --layers none \
+    --metrics="$file" -- sh -c "ulimit -f 100; exec '$programs/fork_inside'"
+said "and is not counted" "metrics of 0 processes were in"
+
 # Errors.
 run 2 "without layers there must be metrics" "$ccltap" record --layers none -- true
 said "it says so" "give --metrics too"
