@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,11 +14,14 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/metrics_page.h"
+
+/* How long a program may wait for a supervisor that does not read. */
+#define PATIENCE_MS 500
 
 struct recorder {
 	unsigned uid;
@@ -115,9 +119,26 @@ void tap_recorder_notify_unreached(void)
 		tap_recorder_notify("it reaches no session daemon");
 }
 
+/* Signals that come again and again do not put off the end of patience. */
+static bool send_patiently(int fd, const struct msghdr *message)
+{
+	struct pollfd writable = {.fd = fd, .events = POLLOUT};
+	const int64_t deadline_ms = tap_now_ms() + PATIENCE_MS;
+	int64_t left_ms;
+
+	for (;;) {
+		if (sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+			return true;
+		left_ms = deadline_ms - tap_now_ms();
+		if ((errno != EAGAIN && errno != EINTR) || left_ms <= 0)
+			return false;
+		poll(&writable, 1, (int) left_ms);
+	}
+}
+
 bool tap_recorder_send_page(int page_fd)
 {
-	const struct timeval patience = {.tv_usec = 500 * 1000};
+	const int saved_errno = errno;
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -131,29 +152,30 @@ bool tap_recorder_send_page(int page_fd)
 		.msg_controllen = sizeof(control.room),
 	};
 	struct recorder recorder;
-	ssize_t sent;
+	bool is_sent;
 	int fd;
 
 	if (!find(&recorder))
 		return false;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0) {
+		errno = saved_errno;
 		return false;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	}
 	part.iov_len =
 		(size_t) snprintf(text, sizeof(text), "%s" TAP_METRICS_NOTE "process %d",
 				  recorder.token, getpid());
-	message.msg_name = &recorder.socket;
-	message.msg_namelen = recorder.socket_length;
 	control.header.cmsg_level = SOL_SOCKET;
 	control.header.cmsg_type = SCM_RIGHTS;
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &page_fd, sizeof(page_fd));
-	do {
-		sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-	} while (sent < 0 && errno == EINTR);
+	/* Of a socket that is not connected poll() does not know whether there is room. */
+	is_sent = !connect(fd, (const struct sockaddr *) &recorder.socket,
+			   recorder.socket_length) &&
+		  send_patiently(fd, &message);
 	close(fd);
-	return sent >= 0;
+	errno = saved_errno;
+	return is_sent;
 }
 
 static bool is_set(const char *variable)
