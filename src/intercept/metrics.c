@@ -2,6 +2,7 @@
 /* The page of counters: an anonymous file in memory, mapped once. */
 #include "intercept/metrics.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 #include "intercept/recorder.h"
 
 _Static_assert(TAP_NCCL_NR <= TAP_METRICS_FUNCTIONS, "each row has a counter");
+
+/* A profiler may send a signal each millisecond. */
+#define ALLOCATE_TRIES 10
 
 struct tap_metrics_page *tap_metrics_page;
 
@@ -85,6 +89,24 @@ static bool may_have_file_of(size_t size)
 }
 
 /*
+ * Gives a file its size and all of its memory: where there is none, a later store would end
+ * the process by SIGBUS.  The kernel gives up when a signal comes, so try again.
+ */
+static bool allocate(int fd, size_t size)
+{
+	int ret = ftruncate(fd, (off_t) size);
+
+	for (int tries = 0; !ret && tries < ALLOCATE_TRIES; tries++) {
+		ret = fallocate(fd, 0, 0, (off_t) size);
+		if (!ret)
+			return true;
+		if (errno == EINTR)
+			ret = 0;
+	}
+	return false;
+}
+
+/*
  * The supervisor reads the file and knows by its seals when no process maps it any more.
  * Its size is sealed, so that no reader is killed.
  */
@@ -98,7 +120,7 @@ static struct tap_metrics_page *make(void)
 	fd = memfd_create("ccltap-metrics", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return NULL;
-	if (!ftruncate(fd, sizeof(*page)) &&
+	if (allocate(fd, sizeof(*page)) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
 		page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 			    0);
@@ -117,13 +139,16 @@ enum tap_metrics_state tap_metrics_begin(void)
 {
 	int seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 	struct tap_metrics_page *page;
+	int saved_errno;
 
 	if (likely(seen != UNDECIDED))
 		return (enum tap_metrics_state) seen;
 	if (!__atomic_compare_exchange_n(&state, &seen, TAP_METRICS_MAKING, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return (enum tap_metrics_state) seen;
+	saved_errno = errno;
 	page = is_wanted() ? make() : NULL;
+	errno = saved_errno;
 	__atomic_store_n(&tap_metrics_page, page, __ATOMIC_RELEASE);
 	seen = page ? TAP_METRICS_ON : TAP_METRICS_OFF;
 	__atomic_store_n(&state, seen, __ATOMIC_RELEASE);
