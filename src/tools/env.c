@@ -304,6 +304,9 @@ static void print_variables(const char *preload, const char *nvtx,
 		printf(" %s=%s", TAP_STACKS_VARIABLE, request->depth);
 	if (request->gpu)
 		printf(" %s=%s", TAP_ENV_GPU_VARIABLE, request->gpu);
+	/* After --metrics in the same shell. */
+	if (getenv(TAP_ENV_METRICS_VARIABLE))
+		printf(" %s=0", TAP_ENV_METRICS_VARIABLE);
 	putchar('\n');
 	if (!nvtx)
 		printf("# NVTX_INJECTION64_PATH names another library, and is left as it "

@@ -722,6 +722,16 @@ static void write_closing_of_metrics(const struct recording *recording)
 				  outcome->metrics_processes == 1 ? "" : "es", file);
 }
 
+/* A shell in which programs are counted alone (`ccltap env --metrics`) has set it. */
+static const char *metrics_wish(const struct tap_plan *plan)
+{
+	if (plan->is_metrics_alone)
+		return "alone";
+	if (plan->metrics)
+		return "1";
+	return getenv(TAP_ENV_METRICS_VARIABLE) ? "0" : NULL;
+}
+
 static void start_program(struct recording *recording, const struct request *request)
 {
 	const struct tap_answer *joined = &recording->joined;
@@ -730,9 +740,7 @@ static void start_program(struct recording *recording, const struct request *req
 		{ "CCLTAP_JOB", joined->job, true },
 		{ "CCLTAP_RECORDER", *joined->recorder ? joined->recorder : NULL, false },
 		{ "NVTX_INJECTION64_PATH", recording->nvtx, false },
-		{ TAP_ENV_METRICS_VARIABLE,
-		  request->plan.is_metrics_alone ? "alone" :
-		  request->plan.metrics ? "1" : NULL, false },
+		{ TAP_ENV_METRICS_VARIABLE, metrics_wish(&request->plan), false },
 		{ "CCLTAP_NVTX", request->nvtx ? "1" : NULL, false },
 		{ "CCLTAP_RANKS", request->ranks, false },
 		{ "CCLTAP_PAUSED", request->plan.lttng.is_paused ? "1" : NULL, false },

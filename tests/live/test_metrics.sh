@@ -120,6 +120,14 @@ calls = sum(call["calls"] for process in json.load(open(sys.argv[1]))["processes
 truth = dict(line.split()[:2] for line in open(sys.argv[2]))
 assert calls == int(truth["ncclAllReduce"]), (calls, truth)' "$work/report" "$work/both/truth"
 
+# A shell in which programs are only counted.
+run 0 "a program is recorded where others are only counted" env CCLTAP_METRICS=alone "$ccltap" \
+    record -o "$work/again" -- "$programs/fork_inside"
+"$ccltap" report --json -o "$work/report" "$work/again"
+check "its calls are in the trace" grep -q ncclAllReduce "$work/report"
+check "and env records again there" sh -c \
+    "CCLTAP_METRICS=alone '$ccltap' env | grep -q '^export .* CCLTAP_METRICS=0\$'"
+
 # The bundled program, while nobody records: the session is there and is not started.
 run 0 "the bundled program is counted in a paused recording" env LD_PRELOAD="$programs/count.so" \
     COUNT_FILE="$work/counts" "$ccltap" record --paused -o "$work/paused" --metrics="$file" -- \
