@@ -93,6 +93,21 @@ void tap_notes_open(struct tap_notes *notes)
 		tap_notes_close(notes);
 }
 
+/* Padding leaves room for more than one, and the others would stay open. */
+static void take_first(const struct cmsghdr *header, int *ret_fd)
+{
+	const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	int fd;
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(&fd, CMSG_DATA(header) + i * sizeof(fd), sizeof(fd));
+		if (*ret_fd < 0)
+			*ret_fd = fd;
+		else
+			close(fd);
+	}
+}
+
 /* The sender of a message without credentials is unknown. */
 static void read_control(struct msghdr *message, bool *ret_own, int *ret_fd)
 {
@@ -110,7 +125,7 @@ static void read_control(struct msghdr *message, bool *ret_own, int *ret_fd)
 			*ret_own = sender.uid == geteuid() || !sender.uid;
 		} else if (header->cmsg_type == SCM_RIGHTS &&
 			   header->cmsg_len >= CMSG_LEN(sizeof(int))) {
-			memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+			take_first(header, ret_fd);
 		}
 	}
 }
@@ -118,7 +133,6 @@ static void read_control(struct msghdr *message, bool *ret_own, int *ret_fd)
 bool tap_notes_next(const struct tap_notes *notes, char *ret_text, size_t size,
 		    bool *ret_own, int *ret_fd)
 {
-	/* Of several descriptors the kernel closes those that there is no room for. */
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
