@@ -198,9 +198,10 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 	metrics->processes.count = kept;
 }
 
-static int write_file(const struct tap_metrics *metrics, int64_t now_ms)
+static int write_file(struct tap_metrics *metrics, int64_t now_ms)
 {
 	char path[PATH_MAX];
+	struct stat st = {0};
 	int fd, ret;
 	FILE *out;
 
@@ -218,22 +219,57 @@ static int write_file(const struct tap_metrics *metrics, int64_t now_ms)
 		ret = tap_metrics_text_write(out, metrics->processes.items,
 					     metrics->processes.count, metrics->refused,
 					     now_ms);
+		if (!ret && fstat(fd, &st) < 0)
+			ret = -errno;
 		if (fclose(out) == EOF && !ret)
 			ret = -errno;
 	}
 	if (!ret && rename(path, metrics->file) < 0)
 		ret = -errno;
-	if (ret)
+	if (ret) {
 		unlink(path);
-	return ret;
+		return ret;
+	}
+	metrics->device = st.st_dev;
+	metrics->inode = st.st_ino;
+	return 0;
+}
+
+/* Returns 0 if there is no file, or one of metrics, which this one replaces. */
+static int check_file(const char *file)
+{
+	static const char start[] = "# HELP ccltap_";
+	char found[sizeof(start) - 1];
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t got;
+	int ret;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	got = read(fd, found, sizeof(found));
+	ret = got < 0 ? -errno : 0;
+	close(fd);
+	if (ret)
+		return ret;
+	return got == (ssize_t) sizeof(found) && !memcmp(found, start, sizeof(found))
+		       ? 0
+		       : -EEXIST;
 }
 
 int tap_metrics_open(struct tap_metrics *metrics, const char *file)
 {
 	int ret;
 
+	ret = check_file(file);
+	if (ret == -EEXIST) {
+		tap_message_write("%s is there, and is not of metrics: move it away, or "
+				  "give another file with --metrics=FILE",
+				  file);
+		return ret;
+	}
 	metrics->file = file;
-	ret = write_file(metrics, tap_now_ms());
+	if (!ret)
+		ret = write_file(metrics, tap_now_ms());
 	metrics->next_ms = tap_now_ms() + INTERVAL_MS;
 	if (!ret)
 		return 0;
@@ -260,7 +296,10 @@ void tap_metrics_keep(struct tap_metrics *metrics)
 
 void tap_metrics_close(struct tap_metrics *metrics)
 {
-	if (metrics->file)
+	struct stat st;
+
+	if (metrics->file && !stat(metrics->file, &st) && st.st_dev == metrics->device &&
+	    st.st_ino == metrics->inode)
 		unlink(metrics->file);
 	for (size_t i = 0; i < metrics->processes.count; i++)
 		drop(metrics->processes.items[i]);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/vec.h"
 #include "tools/metrics_text.h"
@@ -24,10 +25,16 @@ struct tap_metrics {
 	unsigned met;	  /* processes that sent a page, also those that are gone */
 	unsigned refused; /* and pages of another version */
 	int64_t next_ms;  /* when it is written again, of CLOCK_MONOTONIC */
+	/* The file that was written last: at the end another in its place stays. */
+	dev_t device;
+	ino_t inode;
 	int error;	  /* why it could not be written the last time, 0 */
 };
 
-/* Writes a first file. Returns 0, or -errno after a message to the user. */
+/*
+ * Writes a first file, unless there is one that is not of metrics: it may be dear to
+ * somebody.  Returns 0, or -errno after a message to the user.
+ */
 int tap_metrics_open(struct tap_metrics *metrics, const char *file);
 
 /* Takes over the descriptor of a process's page. */

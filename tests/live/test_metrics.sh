@@ -189,6 +189,19 @@ run 1 "a file in no folder is refused" "$ccltap" record --layers none \
     --metrics="$work/none/job.prom" -- touch "$work/ran"
 said "with the reason" "cannot write .*none/job.prom: No such file or directory"
 check "and the program was not run" test ! -e "$work/ran"
+echo mine >"$work/mine"
+run 1 "a file of something else is refused" "$ccltap" record --layers none \
+    --metrics="$work/mine" -- touch "$work/ran"
+said "with what to do" "mine is there, and is not of metrics: move it away, or give another"
+same "it stays" mine "$(cat "$work/mine")"
+check "and the program was not run" test ! -e "$work/ran"
+run 0 "a file of metrics is replaced" sh -c "echo '# HELP ccltap_old' >'$file' &&
+    '$ccltap' record --layers none --metrics='$file' -- true"
+check "and removed at the end" test ! -e "$file"
+run 0 "what takes the file's place" "$ccltap" record --layers none --metrics="$file" -- \
+    mv "$work/mine" "$file"
+same "stays" mine "$(cat "$file")"
+rm "$file"
 run 1 "env --metrics needs one that counts" "$ccltap" env --metrics
 said "and tells how to begin" "no recording with metrics is running"
 run 2 "what records nothing has no stacks" "$ccltap" env --metrics --stacks
