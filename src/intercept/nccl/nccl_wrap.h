@@ -80,7 +80,10 @@
 		return tap_result; \
 	}
 
-/* Before and after the real call. */
+/*
+ * Before and after the real call.  Its end counts only in the page in which its begin did:
+ * another thread, or a child that was made inside the call, may have made one meanwhile.
+ */
 #define TAP_COUNT_BEGIN_NONE(fn)
 #define TAP_COUNT_BEGIN_OTHER(fn) tap_metrics_begin_shared(TAP_##fn, false);
 #define TAP_COUNT_BEGIN_OP(fn) \
@@ -211,6 +214,7 @@
 	{ \
 		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
 		struct tap_metrics_slot *tap_slot tap_maybe_unused = NULL; \
+		const struct tap_metrics_page *tap_page tap_maybe_unused = NULL; \
 		const struct tap_call_events *tap_row; \
 		uint64_t tap_call_id tap_maybe_unused; \
 		struct tap_guard tap_guard; \
@@ -234,12 +238,13 @@
 		tap_row->entry(&tap_call, &tap_args); \
 		tap_guard_clear(tap_guard); \
 		if (unlikely(tap_metrics_page) && tap_is_meant) { \
+			tap_page = tap_metrics_page; \
 			TAP_BY_COUNT(TAP_COUNT_BEGIN_, hook)(fn) \
 		} \
 		tap_result = tap_real(NAMES(__VA_ARGS__)); \
 		tap_guard = tap_guard_set(); \
 		if (tap_is_meant) { \
-			if (unlikely(tap_metrics_page)) { \
+			if (unlikely(tap_page) && tap_page == tap_metrics_page) { \
 				TAP_BY_COUNT(TAP_COUNT_END_, hook)(fn, ##__VA_ARGS__) \
 			} \
 			TAP_AFTER_##hook \
