@@ -198,6 +198,17 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 	metrics->processes.count = kept;
 }
 
+/* What is there was left by a process of the same number, which was killed. */
+static int make_file(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open(path, flags, 0644);
+
+	if (fd < 0 && errno == EEXIST && !unlink(path))
+		fd = open(path, flags, 0644);
+	return fd;
+}
+
 static int write_file(struct tap_metrics *metrics, int64_t now_ms)
 {
 	char path[PATH_MAX];
@@ -208,7 +219,7 @@ static int write_file(struct tap_metrics *metrics, int64_t now_ms)
 	if (snprintf(path, sizeof(path), "%s.%d", metrics->file, getpid()) >=
 	    (int) sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = make_file(path);
 	if (fd < 0)
 		return -errno;
 	out = fdopen(fd, "w");
