@@ -222,6 +222,8 @@ static int write_file(struct tap_metrics *metrics, int64_t now_ms)
 	fd = make_file(path);
 	if (fd < 0)
 		return -errno;
+	/* The exporter is another user, also where the umask lets nobody read. */
+	fchmod(fd, 0644);
 	out = fdopen(fd, "w");
 	if (!out) {
 		ret = -errno;

@@ -46,7 +46,8 @@ status=0
 wait "$bare" || status=$?
 same "and ends" 0 "$status"
 
-"$ccltap" record --layers none --metrics="$file" -- "$programs/counts" "$work/alone" \
+(umask 077 && exec "$ccltap" record --layers none --metrics="$file" -- "$programs/counts" \
+    "$work/alone") \
     2>"$work/err" &
 recorder=$!
 check "the program waits, counted alone" at "$work/alone"
