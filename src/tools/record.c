@@ -823,10 +823,10 @@ static int check_alone(struct request *request)
 		return -EINVAL;
 	}
 	if (!plan->lttng.is_flight && !plan->relayd && !plan->max_bytes &&
-	    !plan->lttng.is_paused)
+	    !plan->lttng.is_paused && !request->ranks)
 		return 0;
 	tap_message_write("--layers none records nothing: leave out --flight-recorder, "
-			  "--relay, --max-size and --paused");
+			  "--relay, --max-size, --ranks and --paused");
 	return -EINVAL;
 }
 

@@ -185,6 +185,8 @@ run 2 "without layers there must be metrics" "$ccltap" record --layers none -- t
 said "it says so" "give --metrics too"
 run 2 "without layers there is no flight recorder" "$ccltap" record --layers none --metrics \
     --flight-recorder -- true
+run 2 "and no choice of ranks" "$ccltap" record --layers none --metrics --ranks 0 -- true
+said "it says that, too" "leave out .*--ranks"
 run 2 "a file has a name" "$ccltap" record --metrics= -- true
 run 1 "a file in no folder is refused" "$ccltap" record --layers none \
     --metrics="$work/none/job.prom" -- touch "$work/ran"
