@@ -169,13 +169,20 @@ static bool is_off_at(const struct tap_clock *clock, const struct tap_clock_poin
 	return by_ns > OFF_NS || by_ns < -OFF_NS;
 }
 
-/* At its first time; or, where what was added was a guess from the first ones, at any. */
+/*
+ * At its first point; or, where what was added was a guess from the beginning, at any of
+ * them: a clock that is set back and forth is far off in the middle alone.
+ */
 static bool is_off(const struct tap_clock *clock, const struct tap_clocks *was,
 		   bool is_guess)
 {
-	return clock->count &&
-	       (is_off_at(clock, &clock->points[0], was) ||
-		(is_guess && is_off_at(clock, &clock->points[clock->count - 1], was)));
+	const size_t count = is_guess || !clock->count ? clock->count : 1;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (is_off_at(clock, &clock->points[i], was))
+			return true;
+	return false;
 }
 
 /* Lets the hosts that nothing connects end when the reference does. */
