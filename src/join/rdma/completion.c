@@ -425,8 +425,10 @@ int tap_completions_take(struct tap_completions *completions,
 			.tid = event->tid,
 			.cq_id = cq_id,
 			.wr_id = tap_column_at(&wr_id, i),
-			/* Of completions that follow one another: that of the first. */
-			.seq = seq.elements ? tap_column_at(&seq, i) : seq.number + i,
+			/* Of completions that follow one another: that of the first; it
+			 * has 32 bits, and begins anew. */
+			.seq = seq.elements ? tap_column_at(&seq, i)
+					    : (uint32_t) (seq.number + i),
 			.status = tap_column_at(&status, i),
 			.opcode = tap_column_at(&opcode, i),
 			.byte_len = tap_column_at(&byte_len, i),
