@@ -133,6 +133,16 @@ head -c 300 "$work/rank2.json.gz" >"$work/cut.json.gz"
 echo "ccltap" >"$work/text.json"
 check "no file" refused 'missing.json cannot be read: No such file' missing.json
 check "a folder" refused 'late cannot be read' late
+mkfifo "$work/fifo.json"
+# Would it wait for a writer, it would get one that ends it.
+(sleep 30 && : >"$work/fifo.json") &
+writer=$!
+check "a pipe" refused 'fifo.json is read twice: it must be a regular file' fifo.json
+check "before it waits for who writes it" kill "$writer"
+ln -s /dev/stdin "$work/stdin.json"
+# shellcheck disable=SC2002 # a pipe is what is tried
+cat "$work/rank0.json" | { got=0 && refused 'stdin.json is read twice' stdin.json || got=1; echo $got; } >"$work/got"
+same "standard input that is a pipe" 0 "$(tail -n 1 "$work/got")"
 check "an empty file" refused 'empty.json is empty' empty.json
 check "a text" refused 'text.json is not JSON' text.json
 check "a file that is cut short" refused 'cut.json ends in the middle, after .* events' cut.json

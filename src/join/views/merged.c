@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Times before this, in 2001, do not count from 1970. */
 #define SINCE_1970_NS INT64_C(1000000000000000000)
@@ -377,8 +378,15 @@ static int read_first(struct tap_merged_file *file)
 						     .member = take_member,
 						     .data = file,
 						     .error = file->error};
-	int ret = tap_event_file_read(file->path, &reader);
+	struct stat status;
+	int ret;
 
+	/* Before it is opened: a pipe that nobody writes would hold us up. */
+	if (!stat(file->path, &status) && !S_ISREG(status.st_mode) &&
+	    !S_ISDIR(status.st_mode))
+		return tap_event_file_fail(file->error,
+					   "is read twice: it must be a regular file");
+	ret = tap_event_file_read(file->path, &reader);
 	if (ret)
 		return ret;
 	if (!file->has_base && file->events && file->first_ns < SINCE_1970_NS)
