@@ -5,15 +5,19 @@ what must be of them in a trace that they are merged into.
 
 usage: merge.py make DIR                        # files for ranks of the case why-late
        merge.py check MERGED PLAIN OWN FILE=PROCESS...
+       merge.py change FILE COMMAND...         # once COMMAND has read FILE for the first time
 
 check compares MERGED with PLAIN, which the same recording is without them, and writes what is our
 own in MERGED to OWN.  PROCESS is the name of the process in which the events of FILE must be.
 Prints lines of TAP without numbers.
 """
 import collections
+import ctypes
 import gzip
 import json
 import re
+import select
+import subprocess
 import sys
 
 BASE = 500000000  # ns: the case begins at 1 s
@@ -140,6 +144,21 @@ def moved(trace, microseconds):
     return trace
 
 
+def change(path, *command):
+    """Exits with the status of the command; 99: it was over before the file was changed."""
+    libc = ctypes.CDLL(None)
+    notices = libc.inotify_init()
+    libc.inotify_add_watch(notices, path.encode(), 0x10)  # IN_CLOSE_NOWRITE
+    with subprocess.Popen(command) as one:
+        while one.poll() is None and not select.select([notices], [], [], 0.05)[0]:
+            pass
+        is_early = one.poll() is None
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"traceEvents":[')
+        status = one.wait()
+    sys.exit(status if is_early and status else 99)
+
+
 # ---- What must be of it ----
 
 def read(path):
@@ -230,4 +249,4 @@ def check(merged_path, plain_path, own_path, *files):
 
 
 if __name__ == "__main__":
-    {"make": make, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "check": check, "change": change}[sys.argv[1]](*sys.argv[2:])

@@ -141,8 +141,8 @@ check "a pipe" refused 'fifo.json is read twice: it must be a regular file' fifo
 check "before it waits for who writes it" kill "$writer"
 ln -s /dev/stdin "$work/stdin.json"
 # shellcheck disable=SC2002 # a pipe is what is tried
-cat "$work/rank0.json" | { got=0 && refused 'stdin.json is read twice' stdin.json || got=1; echo $got; } >"$work/got"
-same "standard input that is a pipe" 0 "$(tail -n 1 "$work/got")"
+cat "$work/rank0.json" | { refused 'stdin.json is read twice' stdin.json && echo refused; } >"$work/refused" || true
+same "standard input that is a pipe" refused "$(tail -n 1 "$work/refused")"
 check "an empty file" refused 'empty.json is empty' empty.json
 check "a text" refused 'text.json is not JSON' text.json
 check "a file that is cut short" refused 'cut.json ends in the middle, after .* events' cut.json
@@ -165,6 +165,19 @@ while [ "$at" -lt "$size" ]; do
     at=$((at + size / 20))
 done
 ok $status "wherever a file is cut, it is refused"
+
+# The change may come late on a busy machine: then once more.
+got=99
+tries=10
+while [ $got -eq 99 ] && [ $tries -gt 0 ]; do
+    cp "$work/rank0.json" "$work/changing.json"
+    got=0
+    merge change "$work/changing.json" "$top_builddir/ccltap" timeline -f json -o "$work/changing.out" --overwrite \
+        --merge "$work/changing.json" "$work/late" 2>"$work/said" || got=$?
+    tries=$((tries - 1))
+done
+same "a file that changes while it is read ends it" 1 $got
+said "which is said, with its name" "--merge: .*changing.json ends in the middle, after 0 events"
 
 cp "$work/plain.json" "$work/kept.json"
 check "a damaged file is refused with --overwrite" sh -c "! '$top_builddir/ccltap' timeline -f json --overwrite \

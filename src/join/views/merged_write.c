@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "join/views/perfetto_form_json.h"
@@ -186,7 +187,7 @@ static void add_tail(const struct tap_merged_file *file, struct tap_buffer *tail
 
 static int write_file(struct tap_merged_file *file, struct tap_packets *packets)
 {
-	struct tap_event_file_error error;
+	struct tap_event_file_error error = {{0}};
 	struct writing writing = {.file = file, .packets = packets};
 	const struct tap_event_file_reader reader = {.event = write_event,
 						     .member = pass_member,
@@ -204,6 +205,9 @@ static int write_file(struct tap_merged_file *file, struct tap_packets *packets)
 	file->error = NULL;
 	if (!ret)
 		add_tail(file, &packets->tail);
+	else if (*error.text)
+		fprintf(stderr, "ccltap: --merge: %s %s: the output is incomplete\n",
+			file->path, error.text);
 	return ret;
 }
 
