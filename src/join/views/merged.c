@@ -70,6 +70,11 @@ static bool read_time(const char *text, int64_t *time_ns)
 	return true;
 }
 
+struct tap_clock *tap_merged_clock_of(const struct tap_merged_file *file)
+{
+	return file->process && file->process->trace ? file->process->trace->clock : NULL;
+}
+
 bool tap_merged_time_of(const struct tap_merged_file *file, struct json_object *event,
 			int64_t *time_ns)
 {
@@ -574,11 +579,14 @@ static void add_whose(struct tap_buffer *text, const struct tap_merged_file *fil
 		tap_buffer_add_string(text, ", though not with the pid of the recording");
 }
 
-/* A trace of another run would be somewhere else in time. */
+/* A trace of another run would be somewhere else in time, on the clock of the reading. */
 static bool is_apart(const struct tap_merged_file *file,
 		     const struct tap_context *context)
 {
-	return file->last_ns < context->first_ns || file->first_ns > context->last_ns;
+	struct tap_clock *clock = tap_merged_clock_of(file);
+
+	return tap_clock_convert(clock, file->last_ns) < context->first_ns ||
+	       tap_clock_convert(clock, file->first_ns) > context->last_ns;
 }
 
 void tap_merged_add_text(struct tap_buffer *text, const struct tap_merged *merged,

@@ -93,6 +93,8 @@ struct tap_merged_track {
 /* The track of an event, or NULL when it is new and memory is short. */
 struct tap_merged_track *tap_merged_track_of(struct tap_merged_file *file,
 					     struct json_object *event);
+/* The clock of the file's host; NULL: it is not known, and times stay as they are. */
+struct tap_clock *tap_merged_clock_of(const struct tap_merged_file *file);
 /* The time of an event on its host's clock.  Returns false when it has none. */
 bool tap_merged_time_of(const struct tap_merged_file *file, struct json_object *event,
 			int64_t *time_ns);

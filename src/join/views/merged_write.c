@@ -145,9 +145,7 @@ static int write_event(void *data, struct json_object *event)
 {
 	const struct writing *writing = data;
 	struct tap_merged_file *file = writing->file;
-	struct tap_clock *clock = file->process && file->process->trace
-					  ? file->process->trace->clock
-					  : NULL;
+	struct tap_clock *clock = tap_merged_clock_of(file);
 	struct tap_json *json = &writing->packets->json;
 	struct tap_merged_track *track;
 	int64_t time_ns;
