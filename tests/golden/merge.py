@@ -119,6 +119,8 @@ def make(folder):
     put("rank2.json.gz", kineto(2, 30))
     put("pid.json", kineto(1, 20), distributedInfo=None)
     put("unknown.json", kineto(1, 999), distributedInfo=None)
+    for name, rank in (("text", "1"), ("words", "one"), ("later", "0.1")):
+        put(f"{name}-rank.json", kineto(1, 20), distributedInfo={"rank": rank})
     put("absent.json", kineto(6, 60))
     put("namespace.json", kineto(3, 7777))
     put("since1970.json", moved(kineto(0, 10), 1700000000000000), baseTimeNanoseconds=None)

@@ -82,6 +82,12 @@ compare absent.json.out "$work/absent.json=PyTorch, rank 6: absent.json"
 check "a file from another pid namespace is merged" merged namespace.json.out namespace.json
 said "its rank counts" "rank 3 as its distributedInfo says, though not with the pid of the recording$"
 compare namespace.json.out "$work/namespace.json=$(rank 3 40)"
+check "a file whose rank is a text is merged" merged text.json.out text-rank.json
+said "a number in it counts" "text-rank.json: 12 events; rank 1 as its distributedInfo says$"
+for word in words later; do
+    check "a file whose rank is no number is merged" merged words.json.out $word-rank.json
+    said "its process is known by its pid" "$word-rank.json: 12 events; rank 1, whose pid it has$"
+done
 check "a file with times since 1970 and no base is merged" merged since.json since1970.json
 said "it is said how its times are taken" "without baseTimeNanoseconds, its times are taken as microseconds since 1970"
 said "and that it is of another time" "none is at a time of the recording: is it of another run?"

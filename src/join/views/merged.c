@@ -191,6 +191,21 @@ static int64_t number_of(struct json_object *value)
 							 : -1;
 }
 
+/* On demand, the profiler copies the text of a field: "5" is 5, and "five" nothing. */
+static int64_t rank_of(struct json_object *value)
+{
+	const char *text;
+	int64_t rank;
+	char *end;
+
+	if (!json_object_is_type(value, json_type_string))
+		return number_of(value);
+	text = json_object_get_string(value);
+	errno = 0;
+	rank = strtoll(text, &end, 10);
+	return end == text || *end || errno ? -1 : rank;
+}
+
 static struct tap_merged_process *process_of(struct tap_merged_file *file,
 					     struct json_object *event)
 {
@@ -341,11 +356,8 @@ static int take_member(void *data, const char *name, struct json_object *value)
 	if (!strcmp(name, "distributedInfo") &&
 	    json_object_is_type(value, json_type_object)) {
 		rank = member(value, "rank");
-		/* On demand, the profiler copies the text of a field. */
 		if (rank)
-			file->rank = json_object_is_type(rank, json_type_string)
-					     ? json_object_get_int64(rank)
-					     : number_of(rank);
+			file->rank = rank_of(rank);
 	}
 	tap_buffer_add_char(&file->members, ',');
 	tap_json_add_string(&file->members, name);
