@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,15 +94,20 @@ static const struct argp argp = {
 	       "with Ctrl-C.",
 };
 
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
 /* A file that has no name, so that nothing stays of it, however this process ends. */
 static int open_temporary(void)
 {
-	const char *folder = getenv("TMPDIR");
-	char path[4096];
+	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/ccltapXXXXXX",
-		 folder && *folder ? folder : "/tmp");
+	snprintf(path, sizeof(path), "%s/ccltapXXXXXX", temporary_folder());
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		tap_message_write("cannot write to %s: %s; TMPDIR names another folder",
@@ -145,13 +151,55 @@ static bool has_display(void)
 	return (x11 && *x11) || (wayland && *wayland);
 }
 
-/* In a session of its own, so that Ctrl-C here does not end the browser. */
-static void open_browser(const char *address)
+/*
+ * Makes a page that leads to the address: arguments of a process can be read by all users
+ * of the machine, and the address is a secret.  Returns false when it cannot be written.
+ */
+static bool make_page(const char *address, char path[PATH_MAX])
 {
-	const char *command[] = {"xdg-open", address, NULL};
+	FILE *page = NULL;
+	int fd, is_bad;
+
+	snprintf(path, PATH_MAX, "%s/ccltapXXXXXX.html", temporary_folder());
+	fd = mkostemps(path, (int) strlen(".html"), O_CLOEXEC);
+	if (fd >= 0)
+		page = fdopen(fd, "w");
+	if (!page) {
+		tap_message_write("cannot write %s, a page for the browser: %s; open the "
+				  "address in one", path, strerror(errno));
+		if (fd >= 0) {
+			unlink(path);
+			close(fd);
+		}
+		return false;
+	}
+	fprintf(page,
+		"<!DOCTYPE html>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"referrer\" content=\"no-referrer\">\n"
+		"<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
+		"<a href=\"%s\">ccltap view</a>\n",
+		address, address);
+	is_bad = ferror(page);
+	if (!(fclose(page) | is_bad))
+		return true;
+	tap_message_write("cannot write %s, a page for the browser: open the address in "
+			  "one", path);
+	unlink(path);
+	return false;
+}
+
+/* In a session of its own, so that Ctrl-C here does not end the browser. */
+static void open_browser(const char *page)
+{
+	const char *command[] = {"xdg-open", page, NULL};
+	pid_t pid;
 
 	fflush(NULL);
-	if (fork())
+	pid = fork();
+	if (pid < 0)
+		tap_message_write("cannot open a browser: %s; open the address in one",
+				  strerror(errno));
+	if (pid)
 		return;
 	setsid();
 	if (freopen("/dev/null", "r", stdin) && freopen("/dev/null", "w", stdout))
@@ -163,7 +211,7 @@ static void open_browser(const char *address)
 static int serve(const struct request *request, const char *ui, int file)
 {
 	struct tap_web_server server = {.file = file, .file_name = FILE_NAME};
-	char address[512];
+	char address[512], page[PATH_MAX] = "";
 	int ret;
 
 	server.folder = open(ui, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,11 +231,16 @@ static int serve(const struct request *request, const char *ui, int file)
 	puts(address);
 	fflush(stdout);
 	tap_message_write("Perfetto shows the trace there until Ctrl-C is pressed here");
-	if (!request->has_no_browser && has_display())
-		open_browser(address);
-	else if (!request->has_no_browser)
+	if (!request->has_no_browser && !has_display()) {
 		tap_message_write("no display is here: open the address in a browser");
+	} else if (!request->has_no_browser && make_page(address, page)) {
+		server.way = page;
+		open_browser(page);
+	}
 	ret = tap_web_server_run(&server);
+	/* It is gone already where the browser has got the trace. */
+	if (server.way)
+		unlink(page);
 	if (ret)
 		tap_message_write("cannot serve any longer: %s", strerror(-ret));
 	return ret ? TAP_EXIT_FAILURE : 0;

@@ -209,6 +209,8 @@ static void answer_path(const struct tap_web_server *server, int to, const char 
 
 	snprintf(own, sizeof(own), "/%s/%s", server->secret, server->file_name);
 	if (!strcmp(path, own)) {
+		if (server->way)
+			unlink(server->way);
 		send_file(to, server->file, path, is_head);
 		return;
 	}

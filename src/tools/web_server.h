@@ -16,6 +16,7 @@ struct tap_web_server {
 	int folder; /* a descriptor */
 	int file;   /* likewise */
 	const char *file_name;
+	const char *way; /* a page that leads to it, removed once it was; NULL: none */
 	char secret[TAP_WEB_SECRET]; /* the file is /SECRET/FILE-NAME */
 	unsigned int port;
 	int listener;

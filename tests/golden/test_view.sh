@@ -93,16 +93,30 @@ END
 chmod +x "$work/bin/xdg-open"
 OPENED=$work/opened DISPLAY=:9 PATH=$work/bin:$PATH
 export OPENED DISPLAY PATH
-begin --ui "$work/ui"
-tries=100
-while ! [ -s "$OPENED" ] && [ $tries -gt 0 ]; do
-    sleep 0.1
-    tries=$((tries - 1))
-done
-same "it opens the address" "$address" "$(cat "$OPENED")"
+opened()
+{
+    begin --ui "$work/ui"
+    tries=100
+    while ! [ -s "$OPENED" ] && [ $tries -gt 0 ]; do
+        sleep 0.1
+        tries=$((tries - 1))
+    done
+}
+opened
+page=$(cat "$OPENED")
+check "what it opens tells nobody the address" sh -c "case '$page' in '$TMPDIR'/ccltap*.html) ;; *) exit 1 ;; esac"
+check "it leads to the address" grep -qF "content=\"0; url=$address\"" "$page"
+same "and only its owner can read it" 600 "$(stat -c %a "$page")"
+try gets "$address"
+check "it is gone once the browser has the trace" test ! -e "$page"
 over TERM
 same "a signal ends it, too" 0 "$status"
 rm "$OPENED"
+opened
+check "a page is there" test -n "$(ls "$TMPDIR")"
+over TERM
+same "and is gone at the end, though nobody asked for it" "" "$(ls -A "$TMPDIR")"
+rm -f "$OPENED"
 DISPLAY='' begin --ui "$work/ui"
 check "without a display it says so" grep -q 'no display is here' "$work/said"
 over HUP

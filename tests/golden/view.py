@@ -3,6 +3,7 @@
 """Asks the server of `ccltap view` as a browser would, and as a stranger might.
 
 usage: view.py requests ADDRESS         # which ccltap printed
+       view.py gets ADDRESS             # asks for the trace alone
        view.py browser ADDRESS TEXT...  # each TEXT is on the page of Perfetto
        view.py listens ADDRESS          # prints where it listens: in hexadecimal digits, of /proc/net/tcp
 
@@ -66,6 +67,12 @@ def requests(address):
     with socket.create_connection(("127.0.0.1", port)) as one:
         one.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * 20000)
     ok(ask(port, "GET / HTTP/1.1")[0] == 200, "and who says too much, neither")
+
+
+def gets(address):
+    parts = urllib.parse.urlsplit(address)
+    trace = urllib.parse.urlsplit(address.split("?url=")[1]).path
+    ok(ask(parts.port, f"GET {trace} HTTP/1.1")[0] == 200, "the trace is asked for")
 
 
 def browser(address, *texts):
