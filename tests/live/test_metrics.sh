@@ -124,8 +124,8 @@ assert calls == int(truth["ncclAllReduce"]), (calls, truth)' "$work/report" "$wo
 # A shell in which programs are only counted.
 run 0 "a program is recorded where others are only counted" env CCLTAP_METRICS=alone "$ccltap" \
     record -o "$work/again" -- "$programs/fork_inside"
-"$ccltap" report --json -o "$work/report" "$work/again"
-check "its calls are in the trace" grep -q ncclAllReduce "$work/report"
+"$ccltap" report --json -o "$work/report.again" "$work/again"
+check "its calls are in the trace" grep -q ncclAllReduce "$work/report.again"
 check "and env records again there" sh -c \
     "CCLTAP_METRICS=alone '$ccltap' env | grep -q '^export .* CCLTAP_METRICS=0\$'"
 
@@ -193,7 +193,7 @@ run 1 "a file in no folder is refused" "$ccltap" record --layers none \
 said "with the reason" "cannot write .*none/job.prom: No such file or directory"
 check "and the program was not run" test ! -e "$work/ran"
 echo mine >"$work/mine"
-run 1 "a file of something else is refused" "$ccltap" record --layers none \
+run 2 "a file of something else is refused" "$ccltap" record --layers none \
     --metrics="$work/mine" -- touch "$work/ran"
 said "with what to do" "mine is there, and is not of metrics: move it away, or give another"
 same "it stays" mine "$(cat "$work/mine")"
