@@ -169,7 +169,8 @@ bool tap_recorder_send_page(int page_fd)
 	control.header.cmsg_type = SCM_RIGHTS;
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &page_fd, sizeof(page_fd));
-	/* Of a socket that is not connected poll() does not know whether there is room. */
+	/* Of a socket that is not connected poll() does not know whether there is room.
+	 */
 	is_sent = !connect(fd, (const struct sockaddr *) &recorder.socket,
 			   recorder.socket_length) &&
 		  send_patiently(fd, &message);

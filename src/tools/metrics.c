@@ -130,6 +130,77 @@ void tap_metrics_take(struct tap_metrics *metrics, int page_fd)
 	close(page_fd);
 }
 
+/* ---- What a process leaves ---- */
+
+/* Another version's process may have its functions in other rows. */
+static unsigned find_row(const struct tap_metrics_page *page, const char *name,
+			 unsigned row)
+{
+	if (!strcmp(page->names[row], name))
+		return row;
+	for (row = 0; row < TAP_METRICS_FUNCTIONS; row++)
+		if (!strcmp(page->names[row], name))
+			break;
+	return row;
+}
+
+static void leave_slot(struct tap_metrics_process *heir, const char *name, unsigned row,
+		       const struct tap_metrics_slot *slot, bool is_operation)
+{
+	struct tap_metrics_slot *to;
+
+	if (!slot->begun)
+		return;
+	row = find_row(heir->page, name, row);
+	if (row == TAP_METRICS_FUNCTIONS)
+		return;
+	to = &heir->before.of[row];
+	to->begun += slot->begun;
+	to->ended += slot->ended;
+	/* One that was killed may have counted a failure and not the end. */
+	to->failed += slot->failed < slot->ended ? slot->failed : slot->ended;
+	to->bytes += slot->bytes;
+	heir->before.is_operation[row] |= is_operation;
+}
+
+static void leave(const struct tap_metrics_process *process,
+		  struct tap_metrics_process *heir)
+{
+	const struct tap_metrics_page *page = process->page;
+	const struct tap_metrics_before *before = &process->before;
+
+	heir->before.dropped += before->dropped + page->dropped;
+	for (unsigned i = 0; i < page->used; i++)
+		heir->before.dropped += page->comms[i].dropped;
+	for (unsigned row = 0; row < TAP_METRICS_FUNCTIONS; row++) {
+		const char *name = page->names[row];
+
+		leave_slot(heir, name, row, &before->of[row], before->is_operation[row]);
+		leave_slot(heir, name, row, &page->shared[row], page->is_operation[row]);
+		for (unsigned i = 0; i < page->used; i++)
+			leave_slot(heir, name, row, &page->comms[i].of[row], true);
+	}
+}
+
+/*
+ * The sums by rank are those of all processes with the same host and rank: when one of
+ * several goes, another has its counts, or a counter would fall.
+ */
+static void leave_to_another(struct tap_metrics *metrics,
+			     const struct tap_metrics_process *process)
+{
+	for (size_t i = 0; i < metrics->processes.count; i++) {
+		struct tap_metrics_process *other = metrics->processes.items[i];
+
+		if (!other || other == process ||
+		    other->page->rank != process->page->rank ||
+		    strcmp(other->page->host, process->page->host) != 0)
+			continue;
+		leave(process, other);
+		return;
+	}
+}
+
 /* ---- Calls that are open ---- */
 
 static void look_at_open(struct tap_metrics_open *open, unsigned row, uint64_t life,
@@ -175,18 +246,30 @@ static void look_for_open(struct tap_metrics_process *process, int64_t now_ms)
 
 /* ---- The file ---- */
 
-static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
+static void drop_old(struct tap_metrics *metrics, int64_t now_ms)
 {
+	struct tap_metrics_process **items = metrics->processes.items;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < metrics->processes.count; i++) {
+		if (!items[i]->ended_ms || now_ms - items[i]->ended_ms <= STAY_MS)
+			continue;
+		leave_to_another(metrics, items[i]);
+		drop(items[i]);
+		items[i] = NULL;
+	}
+	for (size_t i = 0; i < metrics->processes.count; i++)
+		if (items[i])
+			items[kept++] = items[i];
+	metrics->processes.count = kept;
+}
+
+static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
+{
+	drop_old(metrics, now_ms);
+	for (size_t i = 0; i < metrics->processes.count; i++) {
 		struct tap_metrics_process *process = metrics->processes.items[i];
 
-		if (process->ended_ms && now_ms - process->ended_ms > STAY_MS) {
-			drop(process);
-			continue;
-		}
-		metrics->processes.items[kept++] = process;
 		if (process->ended_ms)
 			continue;
 		/* First, so that what is read next is the last. */
@@ -195,7 +278,6 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 		if (read_page(process->fd, process->page) && !process->ended_ms)
 			look_for_open(process, now_ms);
 	}
-	metrics->processes.count = kept;
 }
 
 /* What is there was left by a process of the same number, which was killed. */

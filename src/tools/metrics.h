@@ -28,7 +28,7 @@ struct tap_metrics {
 	/* The file that was written last: at the end another in its place stays. */
 	dev_t device;
 	ino_t inode;
-	int error;	  /* why it could not be written the last time, 0 */
+	int error; /* why it could not be written the last time, 0 */
 };
 
 /*

@@ -161,12 +161,13 @@ static int add_process(struct all *all, const struct tap_metrics_process *proces
 		       int64_t now_ms)
 {
 	const struct tap_metrics_page *page = process->page;
+	const struct tap_metrics_before *before = &process->before;
 	struct series about = {
 		.host = page->host,
 		.function = "",
 		.rank = page->rank,
 		.nranks = -1,
-		.dropped = page->dropped,
+		.dropped = page->dropped + before->dropped,
 		.processes = !process->ended_ms,
 	};
 	int ret = add(all, &about);
@@ -180,6 +181,15 @@ static int add_process(struct all *all, const struct tap_metrics_process *proces
 		series = series_of(page, page->names[row], slot, page->is_operation[row]);
 		series.open_ms =
 			open_ms(process, &process->open_shared[row], row, now_ms);
+		ret = add(all, &series);
+	}
+	for (unsigned row = 0; !ret && row < TAP_METRICS_FUNCTIONS; row++) {
+		struct series series;
+
+		if (!before->of[row].begun)
+			continue;
+		series = series_of(page, page->names[row], &before->of[row],
+				   before->is_operation[row]);
 		ret = add(all, &series);
 	}
 	for (unsigned i = 0; !ret && i < page->used; i++)

@@ -20,6 +20,13 @@ struct tap_metrics_open {
 	int64_t since_ms; /* 0: none is */
 };
 
+/* What processes with the same labels had counted when they went: no sum falls. */
+struct tap_metrics_before {
+	struct tap_metrics_slot of[TAP_METRICS_FUNCTIONS];
+	bool is_operation[TAP_METRICS_FUNCTIONS];
+	uint64_t dropped;
+};
+
 struct tap_metrics_process {
 	int fd;
 	struct tap_metrics_page *page; /* a copy */
@@ -27,6 +34,7 @@ struct tap_metrics_process {
 	/* On each communicator, and of the functions in page->shared. */
 	struct tap_metrics_open open[TAP_METRICS_COMMS];
 	struct tap_metrics_open open_shared[TAP_METRICS_FUNCTIONS];
+	struct tap_metrics_before before;
 };
 
 /* Writes all of these; refused: how many more could not be read. Returns 0 or -errno. */
