@@ -127,10 +127,35 @@ static bool ended(void)
 	return is_passed;
 }
 
+/* What a supervisor with this number left when it was killed. */
+static bool leftover(void)
+{
+	struct tap_metrics metrics = {0};
+	bool is_passed = true;
+	char folder[] = "/tmp/test_metrics.XXXXXX", file[64], beside[96];
+	struct stat st;
+	FILE *left;
+
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(file, sizeof(file), "%s/job.prom", folder);
+	snprintf(beside, sizeof(beside), "%s.%d", file, getpid());
+	left = fopen(beside, "w");
+	CHECK(left && !fclose(left));
+	umask(077);
+	CHECK(!tap_metrics_open(&metrics, file));
+	CHECK(!stat(file, &st) && st.st_size && (st.st_mode & 0777) == 0644);
+	CHECK(stat(beside, &st) < 0);
+	tap_metrics_close(&metrics);
+	CHECK(stat(file, &st) < 0);
+	CHECK(!rmdir(folder));
+	return is_passed;
+}
+
 int main(void)
 {
-	puts("1..2");
+	puts("1..3");
 	report("a page that its process spoils stays what was read last", spoilt);
 	report("the counts of a process stay while another has its labels", ended);
+	report("a file that was left beside it is in nobody's way", leftover);
 	return 0;
 }
