@@ -19,6 +19,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
@@ -27,6 +28,8 @@
 #define PATH_SIZE 1024
 /* Of silence; a browser opens connections before it knows what for. */
 #define PATIENCE_S 60
+/* At a time; a browser has half a dozen. */
+#define CONNECTIONS_MAX 64
 
 /* Nothing from elsewhere, and nothing to there: Perfetto's page would ask a host of its
  * own. */
@@ -35,10 +38,19 @@
 
 static volatile sig_atomic_t is_over;
 
+/* The processes of connections; 0: none. */
+static pid_t processes[CONNECTIONS_MAX];
+
 static void end(int signal)
 {
 	(void) signal;
 	is_over = 1;
+}
+
+/* Lets the waiting for connections see what ended. */
+static void wake(int signal)
+{
+	(void) signal;
 }
 
 /* ---- An answer ---- */
@@ -228,11 +240,15 @@ static void answer_path(const struct tap_web_server *server, int to, const char 
 static void answer(const struct tap_web_server *server, int connection)
 {
 	char request[REQUEST_SIZE], path[PATH_SIZE];
-	const bool is_read = read_request(connection, request);
-	const bool is_head = is_read && !strncmp(request, "HEAD ", strlen("HEAD "));
+	bool is_read, is_head;
 
+	/* All of it in this time: with a byte now and then, one could stay forever. */
+	alarm(PATIENCE_S);
+	is_read = read_request(connection, request);
+	alarm(0);
 	if (!is_read)
 		return;
+	is_head = !strncmp(request, "HEAD ", strlen("HEAD "));
 	if (!is_head && strncmp(request, "GET ", strlen("GET ")) != 0)
 		refuse(connection, "405 Method Not Allowed");
 	else if (!is_for_this_machine(request))
@@ -284,18 +300,43 @@ int tap_web_server_open(struct tap_web_server *server, unsigned int port)
 	return 0;
 }
 
+/* The browser's first process is a child, too, and has no place. */
+static void reap(void)
+{
+	pid_t pid;
+	size_t i;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		for (i = 0; i < CONNECTIONS_MAX; i++)
+			if (processes[i] == pid)
+				processes[i] = 0;
+}
+
 static void take_connection(const struct tap_web_server *server)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
 	const int connection = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+	size_t place = 0;
+	pid_t pid;
 
 	if (connection < 0)
 		return;
-	if (!fork()) {
+	while (place < CONNECTIONS_MAX && processes[place])
+		place++;
+	if (place == CONNECTIONS_MAX) {
+		close(connection);
+		return;
+	}
+	pid = fork();
+	if (pid > 0)
+		processes[place] = pid;
+	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGHUP, SIG_DFL);
+		signal(SIGCHLD, SIG_DFL);
+		signal(SIGALRM, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &(sigset_t){0}, NULL);
 		setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience,
 			   sizeof(patience));
@@ -312,19 +353,21 @@ int tap_web_server_run(struct tap_web_server *server)
 {
 	const struct sigaction ends = {.sa_handler = end};
 	struct pollfd poll = {.fd = server->listener, .events = POLLIN};
+	const struct sigaction wakes = {.sa_handler = wake};
 	sigset_t blocked, before;
 
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGHUP);
+	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 	sigaction(SIGINT, &ends, NULL);
 	sigaction(SIGTERM, &ends, NULL);
 	sigaction(SIGHUP, &ends, NULL);
-	/* Nobody waits for the processes of connections. */
-	signal(SIGCHLD, SIG_IGN);
+	sigaction(SIGCHLD, &wakes, NULL);
 	while (!is_over) {
+		reap();
 		if (ppoll(&poll, 1, NULL, &before) > 0)
 			take_connection(server);
 		else if (errno != EINTR)

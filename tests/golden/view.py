@@ -11,6 +11,7 @@ Prints lines of TAP without numbers.
 """
 import os
 import re
+import select
 import socket
 import sys
 import time
@@ -67,6 +68,27 @@ def requests(address):
     with socket.create_connection(("127.0.0.1", port)) as one:
         one.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * 20000)
     ok(ask(port, "GET / HTTP/1.1")[0] == 200, "and who says too much, neither")
+    many(port)
+
+
+def many(port):
+    """More connections than the server has places for."""
+    connections = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(80)]
+    # Those with a place wait for a request; the others are closed.
+    until, closed = time.monotonic() + 20, 0
+    while time.monotonic() < until and closed < 16:
+        time.sleep(0.1)
+        closed = len(select.select(connections, [], [], 0)[0])
+    ok(16 <= closed <= 20, "of 80 connections at once, those beyond 64 are closed", closed)
+    for one in connections:
+        one.close()
+    status, until = 0, time.monotonic() + 20
+    while status != 200 and time.monotonic() < until:
+        try:
+            status = ask(port, "GET / HTTP/1.1")[0]
+        except OSError:
+            time.sleep(0.1)
+    ok(status == 200, "and once they are over, others have their places")
 
 
 def gets(address):
