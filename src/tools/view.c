@@ -267,5 +267,10 @@ int tap_view_main(int argc, char **argv)
 	if (file < 0)
 		return TAP_EXIT_FAILURE;
 	status = write_trace(&request, file);
+	/* The sink knows it by a number alone. */
+	if (status == TAP_EXIT_FAILURE)
+		tap_message_write("the trace is written to a file without a name in %s: if "
+				  "that has no room for it, let TMPDIR name another folder",
+				  temporary_folder());
 	return status ? status : serve(&request, ui, file);
 }

@@ -349,9 +349,19 @@ static void take_connection(const struct tap_web_server *server)
 	close(connection);
 }
 
-int tap_web_server_run(struct tap_web_server *server)
+/* Under nohup, or behind a shell, some signals are to end nothing. */
+static void end_by(int signal)
 {
 	const struct sigaction ends = {.sa_handler = end};
+	struct sigaction before;
+
+	if (!sigaction(signal, NULL, &before) && before.sa_handler == SIG_IGN)
+		return;
+	sigaction(signal, &ends, NULL);
+}
+
+int tap_web_server_run(struct tap_web_server *server)
+{
 	struct pollfd poll = {.fd = server->listener, .events = POLLIN};
 	const struct sigaction wakes = {.sa_handler = wake};
 	sigset_t blocked, before;
@@ -362,9 +372,9 @@ int tap_web_server_run(struct tap_web_server *server)
 	sigaddset(&blocked, SIGHUP);
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
-	sigaction(SIGINT, &ends, NULL);
-	sigaction(SIGTERM, &ends, NULL);
-	sigaction(SIGHUP, &ends, NULL);
+	end_by(SIGINT);
+	end_by(SIGTERM);
+	end_by(SIGHUP);
 	sigaction(SIGCHLD, &wakes, NULL);
 	while (!is_over) {
 		reap();

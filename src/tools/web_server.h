@@ -25,7 +25,7 @@ struct tap_web_server {
 /* Listens on the port, 0: on any that is free; sets the port.  Returns 0 or -errno. */
 int tap_web_server_open(struct tap_web_server *server, unsigned int port);
 
-/* Serves until SIGINT, SIGTERM or SIGHUP.  Returns 0 or -errno. */
+/* Serves until SIGINT, SIGTERM or SIGHUP, if it is not ignored.  Returns 0 or -errno. */
 int tap_web_server_run(struct tap_web_server *server);
 
 #endif

@@ -30,7 +30,12 @@ begin()
     # The last one's address is not this one's.
     rm -f "$work/address" "$work/said"
     touch "$work/address"
-    "$top_builddir/ccltap" view "$@" "$work/late" >"$work/address" 2>"$work/said" &
+    # A shell without jobs ignores SIGINT for what it starts behind itself.
+    python3 -c '
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_IGN if os.environ.get("NOHUP") else signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$top_builddir/ccltap" view "$@" "$work/late" >"$work/address" 2>"$work/said" &
     pid=$!
     tries=600
     while ! [ -s "$work/address" ] && kill -0 "$pid" 2>/dev/null && [ $tries -gt 0 ]; do
@@ -83,6 +88,12 @@ kill -s KILL "$pid"
 wait "$pid" 2>/dev/null || true
 pid=
 same "nothing stays behind of one that was killed" "" "$(ls -A "$TMPDIR")"
+
+NOHUP=1 begin --no-browser --ui "$work/ui"
+kill -s HUP "$pid"
+try gets "$address"
+over TERM
+same "under nohup SIGHUP ends nothing, but SIGTERM does" 0 "$status"
 
 # ---- The browser ----
 
