@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/child.h"
@@ -162,6 +163,19 @@ static bool is_page_possible(const struct request *request)
 	return false;
 }
 
+/* The sink refuses it, too, but after the reading of the audit. */
+static bool is_page_there(const struct request *request)
+{
+	struct stat status;
+
+	if (!request->html || request->reading.overwrite ||
+	    stat(request->html, &status) || !S_ISREG(status.st_mode))
+		return false;
+	tap_message_write("%s exists: choose another name or overwrite it",
+			  request->html);
+	return true;
+}
+
 static bool add_tables(const struct request *request, bt_value *params)
 {
 	bool is_none = true;
@@ -266,7 +280,14 @@ static int report(struct request *request)
 	if (!status && request->html) {
 		status = read_into(request->reading.traces, request->reading.trace_count,
 				   "audit", brief, audit, &audit_fd);
-		readings.audit = audit;
+		if (!status)
+			readings.audit = audit;
+		/* A trace that cannot be read has no page, either. */
+		if (status == TAP_EXIT_FAILURE) {
+			tap_message_write("the page says nothing of the audit, whose "
+					  "reading failed");
+			status = 0;
+		}
 	}
 	if (!status)
 		status = read_trace(request, &readings);
@@ -285,5 +306,7 @@ int tap_report_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (!is_page_possible(&request))
 		return TAP_EXIT_USAGE;
+	if (is_page_there(&request))
+		return TAP_EXIT_FAILURE;
 	return report(&request);
 }

@@ -126,6 +126,8 @@ refuses 'exists: choose another name' ccltap report --html "$work/now.html" "$wo
 cmp "$work/now.html" "$work/kept.html" || status=1
 ccltap report --html "$work/now.html" --overwrite "$work/runs/now" || status=1
 ok $status "a page is replaced only where it is asked for"
+check "and refused before anything is read" sh -c "! '$top_builddir/ccltap' report --html '$work/now.html' \
+	'$work/nowhere' 2>'$work/error' && grep -q 'exists: choose another name' '$work/error'"
 status=0
 for other in --json --full --net --output="$work/other" --stacks; do
 	refuses 'a page of its own' ccltap report --html "$work/other.html" "$other" "$work/runs/now" ||
