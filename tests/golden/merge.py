@@ -38,7 +38,7 @@ def kineto(rank, pid):
                "name": "fwdbwd"},
               {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernelExC", "pid": pid, "tid": pid,
                "ts": Number("600110.002"), "dur": Number("10.000"),
-               "args": {"cbid": 430, "correlation": 101, "External id": 7}},
+               "args": {"cbid": 430, "zero": "a\0\0b\0", "correlation": 101, "External id": 7}},
               {"ph": "s", "id": 101, "pid": pid, "tid": pid, "ts": Number("600110.002"), "cat": "ac2g",
                "name": "ac2g"},
               metadata("process_name", pid, 0, name="python3"),

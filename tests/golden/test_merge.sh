@@ -85,7 +85,7 @@ compare namespace.json.out "$work/namespace.json=$(rank 3 40)"
 check "a file whose rank is a text is merged" merged text.json.out text-rank.json
 said "a number in it counts" "text-rank.json: 12 events; rank 1 as its distributedInfo says$"
 for word in words later; do
-    check "a file whose rank is no number is merged" merged words.json.out $word-rank.json
+    check "a file whose rank is no number is merged" merged $word.json.out $word-rank.json
     said "its process is known by its pid" "$word-rank.json: 12 events; rank 1, whose pid it has$"
 done
 check "a file with times since 1970 and no base is merged" merged since.json since1970.json

@@ -118,6 +118,21 @@ void tap_json_add_string(struct tap_buffer *line, const char *value)
 		tap_buffer_add_string(line, "null");
 }
 
+void tap_json_add_bytes(struct tap_buffer *line, const char *value, size_t length)
+{
+	const char *end = value + length;
+
+	tap_buffer_add_char(line, '"');
+	for (;; value++) {
+		add_mended(line, value);
+		value += strlen(value);
+		if (value >= end)
+			break;
+		add_escaped(line, 0);
+	}
+	tap_buffer_add_char(line, '"');
+}
+
 void tap_json_add_not_negative(struct tap_buffer *line, int64_t value)
 {
 	if (value < 0)

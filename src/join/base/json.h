@@ -33,6 +33,8 @@ struct tap_json {
  */
 struct tap_buffer *tap_json_add_name(struct tap_json *json, const char *name);
 void tap_json_add_string(struct tap_buffer *line, const char *value);
+/* With bytes 0 in it, and one behind the length. */
+void tap_json_add_bytes(struct tap_buffer *line, const char *value, size_t length);
 void tap_json_add_text(struct tap_json *json);
 void tap_json_add_not_negative(struct tap_buffer *line, int64_t value);
 void tap_json_add_hex(struct tap_buffer *line, uint64_t value);

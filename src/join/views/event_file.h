@@ -3,7 +3,7 @@
  * Reads a file in the Trace Event Format, as PyTorch's profiler and others write it.
  *
  * Hides that the file may be compressed, and that json-c gets it piece by piece: memory
- * is bounded by the largest event, not by the file.
+ * is bounded by the largest event or member, not by the file.
  */
 #ifndef TAP_JOIN_VIEWS_EVENT_FILE_H
 #define TAP_JOIN_VIEWS_EVENT_FILE_H

@@ -172,7 +172,8 @@ void tap_merged_add_value(struct tap_buffer *to, struct json_object *value)
 		add_number(to, text_of(value));
 		break;
 	case json_type_string:
-		tap_json_add_string(to, json_object_get_string(value));
+		tap_json_add_bytes(to, json_object_get_string(value),
+				   (size_t) json_object_get_string_len(value));
 		break;
 	case json_type_array:
 		add_array(to, value);
