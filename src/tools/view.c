@@ -166,7 +166,8 @@ static bool make_page(const char *address, char path[PATH_MAX])
 		page = fdopen(fd, "w");
 	if (!page) {
 		tap_message_write("cannot write %s, a page for the browser: %s; open the "
-				  "address in one", path, strerror(errno));
+				  "address in one",
+				  path, strerror(errno));
 		if (fd >= 0) {
 			unlink(path);
 			close(fd);
@@ -183,7 +184,8 @@ static bool make_page(const char *address, char path[PATH_MAX])
 	if (!(fclose(page) | is_bad))
 		return true;
 	tap_message_write("cannot write %s, a page for the browser: open the address in "
-			  "one", path);
+			  "one",
+			  path);
 	unlink(path);
 	return false;
 }
@@ -269,8 +271,9 @@ int tap_view_main(int argc, char **argv)
 	status = write_trace(&request, file);
 	/* The sink knows it by a number alone. */
 	if (status == TAP_EXIT_FAILURE)
-		tap_message_write("the trace is written to a file without a name in %s: if "
-				  "that has no room for it, let TMPDIR name another folder",
-				  temporary_folder());
+		tap_message_write(
+			"the trace is written to a file without a name in %s: if "
+			"that has no room for it, let TMPDIR name another folder",
+			temporary_folder());
 	return status ? status : serve(&request, ui, file);
 }

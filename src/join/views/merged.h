@@ -66,8 +66,8 @@ void tap_merged_add_text(struct tap_buffer *text, const struct tap_merged *merge
 			 const struct tap_context *context);
 
 /*
- * Reads the files once more, and writes what they have.  Returns 0 or -errno, after a line
- * on standard error when it is a file that cannot be read any longer.
+ * Reads the files once more, and writes what they have.  Returns 0 or -errno, after a
+ * line on standard error when it is a file that cannot be read any longer.
  */
 int tap_merged_write(struct tap_merged *merged, struct tap_packets *packets);
 
