@@ -242,7 +242,7 @@ find "$work/src/join" -name '*.c' -print0 | xargs -0 -P 2 -n 1 "$work/compile"
 # shellcheck disable=SC2046,SC2086 # lists of options
 ${CC:-cc} -shared -o "$work/.libs/babeltrace-plugin-ccltap.so" "$work"/objects/*.o \
     $(pkg-config --libs babeltrace2) \
-    $(sed -n 's/^LIBDW_LIBS = //p' "$top_builddir/Makefile") -ldl
+    $(sed -nE 's/^(LIBDW|JSON_C|ZLIB)_LIBS = //p' "$top_builddir/Makefile") -ldl
 # shellcheck disable=SC2046 # lists of options
 compile -w $(pkg-config --cflags babeltrace2) -o "$work/convert" \
     "$top_srcdir/tests/golden/convert.c" "$top_srcdir/tests/golden/graph.c" \
