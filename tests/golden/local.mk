@@ -221,6 +221,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/wire-generations \
 	tests/golden/traces/wire-lost \
 	tests/golden/traces/wire-one-cq \
+	tests/golden/traces/wire-poll-sent \
 	tests/golden/traces/wire-concurrent \
 	tests/golden/traces/wire-rc \
 	tests/golden/traces/wire-srq \

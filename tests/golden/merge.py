@@ -15,6 +15,7 @@ import collections
 import ctypes
 import gzip
 import json
+import os
 import re
 import select
 import subprocess
@@ -155,8 +156,9 @@ def change(path, *command):
         while one.poll() is None and not select.select([notices], [], [], 0.05)[0]:
             pass
         is_early = one.poll() is None
-        with open(path, "w", encoding="utf-8") as file:
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
             file.write('{"traceEvents":[')
+        os.replace(f"{path}.new", path)
         status = one.wait()
     sys.exit(status if is_early and status else 99)
 
