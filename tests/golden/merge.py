@@ -191,7 +191,7 @@ def place_of(event, names):
 def is_merged(event, names):
     thread = names.get((event["pid"], event.get("tid"))) or ""
     process = names.get((event["pid"], None)) or ""
-    return thread.startswith("PyTorch: ") or process.startswith("PyTorch, ")
+    return thread == "PyTorch" or thread.startswith("PyTorch: ") or process.startswith("PyTorch, ")
 
 
 def rest(event):
@@ -218,6 +218,8 @@ def check_file(path, process, merged, base, names):
     threads = {place_of(event, names)[1] for event in mine}
     before = len({(str(event["pid"]), str(event["tid"])) for event in events if event["ph"] != "M"})
     ok(len(threads) == before and all(threads), f"{name}: each thread and stream has a track", threads)
+    ids = [one for one in threads if one.endswith('"') or ': "' in one]
+    ok(not ids, f"{name}: and tracks have no marks of JSON in their names", ids)
     return mine
 
 

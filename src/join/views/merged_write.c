@@ -31,23 +31,40 @@ static void add_trimmed(struct tap_buffer *name, const char *text)
 		name->used--;
 }
 
-/* "PyTorch: GPU 0, stream 7" */
+/* The file's own `pid` or `tid`, which are JSON: "Spans" without its quotes. */
+static void add_id_as_text(struct tap_buffer *name, const char *json)
+{
+	const bool is_text = *json == '"';
+
+	add_trimmed(name, json + is_text);
+	if (is_text && name->used && name->data[name->used - 1] == '"')
+		name->used--;
+}
+
+/* "PyTorch: GPU 0, stream 7"; "PyTorch", for what belongs to no process and no thread. */
 static void add_track_name(struct tap_buffer *name, const struct tap_merged_track *track)
 {
 	const struct tap_merged_process *process = track->process;
 	const char *label = process->label ? process->label : "";
+	size_t used;
 
 	tap_buffer_add_string(name, "PyTorch: ");
-	if (*label && strcmp(label, "CPU") != 0) {
+	used = name->used;
+	if (*label && strcmp(label, "CPU") != 0)
 		add_trimmed(name, label);
+	else if (process->number < 0)
+		add_id_as_text(name, process->pid);
+	if (name->used > used)
 		tap_buffer_add_string(name, ", ");
-	} else if (process->number < 0 && *process->pid) {
-		add_trimmed(name, process->pid);
-		tap_buffer_add_string(name, ", ");
-	}
+	used = name->used;
 	if (!track->name && process->number >= 0)
 		tap_buffer_add_string(name, "thread ");
-	add_trimmed(name, track->name && *track->name ? track->name : track->tid);
+	if (track->name && *track->name)
+		add_trimmed(name, track->name);
+	else
+		add_id_as_text(name, track->tid);
+	if (name->used == used)
+		name->used -= 2;
 }
 
 /* "PyTorch, rank 5", where the recording does not have it. */
