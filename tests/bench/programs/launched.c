@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events of a program that had LTTng's macros in its own source, around a launch:
- * launched six|pair BURSTS TURNS PAUSE-US.
+ * launched timed|pair BURSTS TURNS PAUSE-US.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "launched_tp.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "bursts.h"
 #include "../doubles/cuda.h"
 
-static void six(long turns)
+/* Who wants to know when the call began reads the clock once more. */
+static void timed(long turns)
 {
+	struct timespec begin;
 	long i;
 
 	for (i = 0; i < turns; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &begin);
 		LAUNCH();
-		lttng_ust_tracepoint(ccltap_bench_launch, six, (uint64_t) i, 2, 3, 4, 5,
-				     6);
+		lttng_ust_tracepoint(ccltap_bench_launch, six,
+				     (uint64_t) begin.tv_sec * 1000000000 +
+					     (uint64_t) begin.tv_nsec,
+				     2, 3, 4, 5, 6);
 	}
 }
 
@@ -40,7 +46,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 5)
 		return 2;
-	return bursts_print(strcmp(argv[1], "six") ? pair : six,
+	return bursts_print(strcmp(argv[1], "timed") ? pair : timed,
 			    strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10),
 			    strtol(argv[4], NULL, 10));
 }
