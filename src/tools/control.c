@@ -36,32 +36,9 @@ struct found {
 	int error;
 };
 
-static int ask(const char *place, enum tap_link_verb verb, struct tap_answer *ret_answer)
-{
-	const struct tap_question question = {.verb = verb};
-	int ret, link = tap_link_connect(place);
-
-	if (link < 0)
-		return link;
-	tap_link_set_patience(link, PATIENCE_SECONDS);
-	ret = tap_link_ask(link, &question, -1);
-	if (!ret)
-		ret = tap_link_receive_answer(link, ret_answer);
-	close(link);
-	return ret;
-}
-
 static bool is_wanted(const struct found *found, const struct tap_answer *answer)
 {
-	size_t length;
-
-	if (!found->wanted || !strcmp(found->wanted, answer->session))
-		return true;
-	if (!found->real)
-		return false;
-	length = strlen(found->real);
-	return !strncmp(answer->path, found->real, length) &&
-	       (!answer->path[length] || answer->path[length] == '/');
+	return !found->wanted || tap_link_is_named(answer, found->wanted, found->real);
 }
 
 static void look_at(const char *name, void *data)
@@ -71,7 +48,8 @@ static void look_at(const char *name, void *data)
 
 	snprintf(place.name, sizeof(place.name), "%s", name);
 	/* A recording that has ended meanwhile is skipped. */
-	if (ask(name, TAP_LINK_STATUS, &place.answer))
+	if (tap_link_request(name, TAP_LINK_STATUS, PATIENCE_SECONDS, &place.answer,
+			     NULL))
 		return;
 	if (!is_wanted(found, &place.answer))
 		return;
@@ -162,7 +140,7 @@ static int show(const struct found *found)
 static int steer(const struct place *place, enum tap_link_verb verb)
 {
 	struct tap_answer answer;
-	int ret = ask(place->name, verb, &answer);
+	int ret = tap_link_request(place->name, verb, PATIENCE_SECONDS, &answer, NULL);
 
 	if (ret) {
 		tap_message_write("%s does not answer: %s", place->answer.session,

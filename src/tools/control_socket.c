@@ -234,7 +234,12 @@ int tap_link_ask(int link, const struct tap_question *question, int fd)
 
 int tap_link_answer(int link, const struct tap_answer *answer)
 {
-	return send_whole(link, answer, sizeof(*answer), -1);
+	return tap_link_answer_with(link, answer, -1);
+}
+
+int tap_link_answer_with(int link, const struct tap_answer *answer, int fd)
+{
+	return send_whole(link, answer, sizeof(*answer), fd);
 }
 
 int tap_link_receive_question(int link, struct tap_question *ret_question, int *ret_fd)
@@ -250,15 +255,51 @@ int tap_link_receive_question(int link, struct tap_question *ret_question, int *
 	return ret;
 }
 
-int tap_link_receive_answer(int link, struct tap_answer *ret_answer)
+/* *ret_fd is set when that succeeds; NULL: what is passed along is closed. */
+static int receive_answer(int link, struct tap_answer *ret_answer, int *ret_fd)
 {
 	int fd, ret = receive_whole(link, ret_answer, sizeof(*ret_answer), &fd);
 
-	if (fd >= 0)
-		close(fd);
 	if (!ret && ret_answer->version != TAP_LINK_VERSION)
 		ret = -EPROTO;
+	if (!ret && ret_fd)
+		*ret_fd = fd;
+	else if (fd >= 0)
+		close(fd);
 	return ret;
+}
+
+int tap_link_receive_answer(int link, struct tap_answer *ret_answer)
+{
+	return receive_answer(link, ret_answer, NULL);
+}
+
+int tap_link_request(const char *place, enum tap_link_verb verb,
+		     unsigned patience_seconds, struct tap_answer *ret_answer,
+		     int *ret_fd)
+{
+	const struct tap_question question = {.verb = verb};
+	int ret, link = tap_link_connect(place);
+
+	if (link < 0)
+		return link;
+	tap_link_set_patience(link, patience_seconds);
+	ret = tap_link_ask(link, &question, -1);
+	if (!ret)
+		ret = receive_answer(link, ret_answer, ret_fd);
+	close(link);
+	return ret;
+}
+
+bool tap_link_is_named(const struct tap_answer *answer, const char *name,
+		       const char *real)
+{
+	const size_t length = real ? strlen(real) : 0;
+
+	if (!strcmp(name, answer->session))
+		return true;
+	return real && !strncmp(answer->path, real, length) &&
+	       (!answer->path[length] || answer->path[length] == '/');
 }
 
 void tap_link_each(void (*each)(const char *place, void *data), void *data)

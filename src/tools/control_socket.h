@@ -29,9 +29,9 @@ enum tap_link_verb {
 	TAP_LINK_ROTATE, /* make what was recorded until now readable */
 	TAP_LINK_END,
 	/*
-	 * ROTATE, and have a flight recorder write what it holds into a folder of its own,
-	 * which `text` then names. The folder is the asker's, and is removed when the
-	 * asker is gone.
+	 * ROTATE, and have a flight recorder write what it holds into a folder of its
+	 * own, which `text` then names. The folder is the asker's, and is removed when
+	 * the asker is gone.
 	 */
 	TAP_LINK_LOOK,
 };
@@ -121,9 +121,27 @@ int tap_link_accept(int listen_fd);
  */
 int tap_link_ask(int link, const struct tap_question *question, int fd);
 int tap_link_answer(int link, const struct tap_answer *answer);
+/* The same with a descriptor that is passed along; -1: none. */
+int tap_link_answer_with(int link, const struct tap_answer *answer, int fd);
 /* *ret_fd is the descriptor that was passed along, which the caller closes, or -1. */
 int tap_link_receive_question(int link, struct tap_question *ret_question, int *ret_fd);
 int tap_link_receive_answer(int link, struct tap_answer *ret_answer);
+
+/*
+ * Asks the listener at a place for one thing, over a connection of its own, and waits so
+ * long for the answer.  Returns 0, or -errno as the functions above do.  *ret_fd is the
+ * descriptor that came along, which the caller closes, or -1; NULL: none is wanted.
+ */
+int tap_link_request(const char *place, enum tap_link_verb verb,
+		     unsigned patience_seconds, struct tap_answer *ret_answer,
+		     int *ret_fd);
+
+/*
+ * Whether a user means this recording: by the session's name, or by a folder that it is
+ * in or below, whose real path is `real`; NULL: the name is of no folder.
+ */
+bool tap_link_is_named(const struct tap_answer *answer, const char *name,
+		       const char *real);
 
 /* Calls each for every place of this user, including those without a listener. */
 void tap_link_each(void (*each)(const char *place, void *data), void *data);

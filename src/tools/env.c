@@ -17,7 +17,7 @@
 
 #include "common/compiler.h"
 #include "tools/command_line.h"
-#include "tools/env_metrics.h"
+#include "tools/counting.h"
 #include "tools/message.h"
 #include "tools/needed.h"
 #include "tools/place.h"
@@ -323,7 +323,8 @@ static int finish(void)
 
 static int print_counting(const struct request *request)
 {
-	char *preload, *recorder;
+	struct tap_countings found = {0};
+	char *preload;
 	int ret;
 
 	if (request->nvtx || request->depth || request->gpu) {
@@ -331,21 +332,21 @@ static int print_counting(const struct request *request)
 				  "and --gpu");
 		return TAP_EXIT_USAGE;
 	}
-	ret = tap_env_metrics_find(request->counting, &recorder);
-	if (ret)
-		return ret;
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, true, &preload)) {
-		free(recorder);
-		return TAP_EXIT_FAILURE;
+	tap_countings_find(&found, request->counting);
+	ret = tap_countings_check(&found, request->counting, "with --metrics=SESSION");
+	if (!ret && tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, true, &preload))
+		ret = TAP_EXIT_FAILURE;
+	if (!ret) {
+		printf("export LD_PRELOAD=");
+		print_quoted(preload);
+		printf(" CCLTAP_RECORDER=");
+		print_quoted(found.of.items[0].recorder);
+		printf(" %s=alone\n", TAP_ENV_METRICS_VARIABLE);
+		free(preload);
+		ret = finish();
 	}
-	printf("export LD_PRELOAD=");
-	print_quoted(preload);
-	printf(" CCLTAP_RECORDER=");
-	print_quoted(recorder);
-	printf(" %s=alone\n", TAP_ENV_METRICS_VARIABLE);
-	free(preload);
-	free(recorder);
-	return finish();
+	tap_vec_free(&found.of);
+	return ret;
 }
 
 int tap_env_main(int argc, char **argv)

@@ -18,7 +18,8 @@ ccltap_SOURCES = \
 	src/tools/doctor.c \
 	src/tools/duckdb.c src/tools/duckdb.h \
 	src/tools/control.c \
-	src/tools/env.c src/tools/env.h src/tools/env_metrics.c src/tools/env_metrics.h \
+	src/tools/counting.c src/tools/counting.h \
+	src/tools/env.c src/tools/env.h \
 	src/tools/export.c src/tools/query.c \
 	src/tools/fetching.c src/tools/fetching.h \
 	src/tools/folders.c src/tools/folders.h \
