@@ -33,6 +33,7 @@ ccltap_SOURCES = \
 	src/tools/manual.c src/tools/manual.h \
 	src/tools/metadata.c src/tools/metadata.h \
 	src/tools/metrics.c src/tools/metrics.h \
+	src/tools/metrics_http.c src/tools/metrics_http.h \
 	src/tools/metrics_text.c src/tools/metrics_text.h src/common/metrics_page.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/pager.c src/tools/pager.h \
@@ -73,7 +74,7 @@ ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"' \
 	-DTAP_DATADIR='"$(datadir)/ccltap"'
 ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \
-	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS)
-ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS)
+	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS) $(MICROHTTPD_CFLAGS)
+ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS) $(MICROHTTPD_LIBS)
 
 EXTRA_DIST += src/tools/README.md

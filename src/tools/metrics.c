@@ -17,6 +17,8 @@
 
 /* The exporter's users scrape every 15 to 60 s. */
 #define INTERVAL_MS 5000
+/* How long a text is given to all who ask. */
+#define TEXT_MS 250
 /* How long the last values of a process stay, so that a scrape sees them. */
 #define STAY_MS 60000
 /* More processes than any host runs: what sends as many pages is no program's fault. */
@@ -389,6 +391,46 @@ void tap_metrics_keep(struct tap_metrics *metrics)
 	metrics->next_ms = now_ms + INTERVAL_MS;
 }
 
+static int render(struct tap_metrics *metrics, int64_t now_ms)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int ret;
+
+	if (!out)
+		return -errno;
+	ret = tap_metrics_text_write(out, metrics->processes.items,
+				     metrics->processes.count, metrics->refused, now_ms);
+	if (fclose(out) == EOF && !ret)
+		ret = -errno;
+	if (ret) {
+		free(text);
+		return ret;
+	}
+	free(metrics->text);
+	metrics->text = text;
+	metrics->text_size = size;
+	metrics->text_ms = now_ms;
+	return 0;
+}
+
+int tap_metrics_text(struct tap_metrics *metrics, const char **ret_text, size_t *ret_size)
+{
+	const int64_t now_ms = tap_now_ms();
+	int ret;
+
+	if (!metrics->text || now_ms - metrics->text_ms >= TEXT_MS) {
+		look_at_processes(metrics, now_ms);
+		ret = render(metrics, now_ms);
+		if (ret)
+			return ret;
+	}
+	*ret_text = metrics->text;
+	*ret_size = metrics->text_size;
+	return 0;
+}
+
 void tap_metrics_close(struct tap_metrics *metrics)
 {
 	struct stat st;
@@ -399,5 +441,7 @@ void tap_metrics_close(struct tap_metrics *metrics)
 	for (size_t i = 0; i < metrics->processes.count; i++)
 		drop(metrics->processes.items[i]);
 	tap_vec_free(&metrics->processes);
+	free(metrics->text);
+	metrics->text = NULL;
 	metrics->file = NULL;
 }

@@ -29,6 +29,10 @@ struct tap_metrics {
 	dev_t device;
 	ino_t inode;
 	int error; /* why it could not be written the last time, 0 */
+	/* What tap_metrics_text() had last, and of when. */
+	char *text;
+	size_t text_size;
+	int64_t text_ms;
 };
 
 /*
@@ -44,6 +48,14 @@ void tap_metrics_take(struct tap_metrics *metrics, int page_fd);
 int64_t tap_metrics_due_ms(const struct tap_metrics *metrics);
 /* Writes the file, if it is time. */
 void tap_metrics_keep(struct tap_metrics *metrics);
+
+/*
+ * The text of now, for who asks. It may be a quarter of a second old, so that who asks
+ * without end does not keep the supervisor busy. Valid until the next call. Returns 0 or
+ * -errno.
+ */
+int tap_metrics_text(struct tap_metrics *metrics, const char **ret_text,
+		     size_t *ret_size);
 
 /* Removes the file: what it says would be taken for the present. */
 void tap_metrics_close(struct tap_metrics *metrics);

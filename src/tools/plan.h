@@ -22,6 +22,7 @@ struct tap_plan {
 	const char *job_name;	 /* for CCLTAP_JOB */
 	struct tap_job job;
 	const char *metrics;	 /* the file's absolute path, NULL: none */
+	const char *metrics_listen; /* [ADDRESS:]PORT, NULL: they are not served */
 	bool is_metrics_alone;	 /* nothing is recorded */
 	const struct tap_relayd *relayd; /* that the trace is sent to, NULL: none */
 	struct tap_session_plan lttng;	 /* except the buffers */

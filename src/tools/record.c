@@ -27,6 +27,7 @@
 #include "tools/job.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
+#include "tools/metrics_http.h"
 #include "tools/program.h"
 #include "tools/record_buffers.h"
 #include "tools/record_output.h"
@@ -103,6 +104,7 @@ enum {
 	KEY_LAYERS,
 	KEY_MAX_SIZE,
 	KEY_METRICS,
+	KEY_METRICS_LISTEN,
 	KEY_PAUSED,
 	KEY_RANKS,
 	KEY_REFUSE,
@@ -132,6 +134,8 @@ static const struct argp_option options[] = {
 	  "keep about SIZE on disk, the newest, such as 2G", 0 },
 	{ "metrics", KEY_METRICS, "FILE", OPTION_ARG_OPTIONAL,
 	  "count calls, for Prometheus, in FILE [ccltap-<host>.prom]", 0 },
+	{ "metrics-listen", KEY_METRICS_LISTEN, "[ADDR:]PORT", 0,
+	  "and serve the counters to Prometheus there, over HTTP [127.0.0.1]", 0 },
 	{ "relay", KEY_RELAY, "HOST[:PORT]", 0,
 	  "send the trace to the lttng-relayd of this host, instead of to a disk", 0 },
 	{ "paused", KEY_PAUSED, NULL, 0, "record nothing until \"ccltap start\"", 0 },
@@ -218,6 +222,10 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 			return 0;
 		tap_message_write("the file's name is empty: give one with --metrics=FILE");
 		return EINVAL;
+	case KEY_METRICS_LISTEN:
+		request->has_metrics = true;
+		plan->metrics_listen = arg;
+		return tap_metrics_http_check(arg) ? EINVAL : 0;
 	case KEY_RELAY:
 		plan->relayd = &request->relayd;
 		if (!tap_relayd_parse(arg, &request->relayd))

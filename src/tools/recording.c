@@ -167,7 +167,7 @@ static int make_nothing(struct tap_recording *recording)
 int tap_recording_make(struct tap_recording *recording, const struct tap_plan *plan,
 		       struct tap_answer *answer)
 {
-	int ret;
+	int ret = 0;
 
 	recording->plan = plan;
 	recording->flight.why_fd = -1;
@@ -178,10 +178,16 @@ int tap_recording_make(struct tap_recording *recording, const struct tap_plan *p
 		if (ret)
 			return ret;
 	}
-	ret = plan->is_metrics_alone ? make_nothing(recording)
-				     : make_recording(recording, answer);
-	if (ret)
+	if (plan->metrics_listen)
+		ret = tap_metrics_http_open(&recording->http, plan->metrics_listen,
+					    &recording->metrics);
+	if (!ret)
+		ret = plan->is_metrics_alone ? make_nothing(recording)
+					     : make_recording(recording, answer);
+	if (ret) {
+		tap_metrics_http_close(&recording->http);
 		tap_metrics_close(&recording->metrics);
+	}
 	return ret;
 }
 

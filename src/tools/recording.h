@@ -16,6 +16,7 @@
 #include "tools/control_socket.h"
 #include "tools/flight.h"
 #include "tools/metrics.h"
+#include "tools/metrics_http.h"
 #include "tools/plan.h"
 #include "tools/readers.h"
 #include "tools/record_buffers.h"
@@ -44,6 +45,7 @@ struct tap_recording {
 	struct tap_bound bound;
 	struct tap_readers readers;
 	struct tap_metrics metrics;
+	struct tap_metrics_http http;
 	struct tap_answer outcome; /* the answer to every member at the end */
 };
 

@@ -48,8 +48,9 @@ static void describe_metrics(const struct tap_recording *recording,
 {
 	const struct tap_metrics *metrics = &recording->metrics;
 
-	tap_answer_say(answer, "  metrics: %u process%s, in %s%s%s\n", metrics->met,
+	tap_answer_say(answer, "  metrics: %u process%s, in %s%s%s%s%s\n", metrics->met,
 		       metrics->met == 1 ? "" : "es", metrics->file,
+		       *recording->http.url ? " and at " : "", recording->http.url,
 		       metrics->error ? ", which cannot be written: " : "",
 		       metrics->error ? strerror(metrics->error) : "");
 }

@@ -138,13 +138,15 @@ static int next_look_ms(void)
 		next = tap_sending_due_ms(&self.recording.sending);
 	if (tap_metrics_due_ms(&self.recording.metrics) < next)
 		next = tap_metrics_due_ms(&self.recording.metrics);
+	if (tap_metrics_http_due_ms(&self.recording.http) < next)
+		next = tap_metrics_http_due_ms(&self.recording.http);
 	if (next == INT64_MAX)
 		return -1;
 	return next <= now ? 0 : next - now > 60000 ? 60000 : (int) (next - now);
 }
 
 /* Two for each peer, after those that are always there. */
-#define POLLED_FIRST 5
+#define POLLED_FIRST 6
 
 static struct pollfd *fill_polled(void)
 {
@@ -162,6 +164,10 @@ static struct pollfd *fill_polled(void)
 		(struct pollfd){.fd = tap_recording_is_watching_relayd(&self.recording)
 					      ? self.recording.sending.fd
 					      : -1,
+				.events = POLLIN};
+	polled[5] =
+		(struct pollfd){.fd = self.recording.http.daemon ? self.recording.http.fd
+								 : -1,
 				.events = POLLIN};
 	for (size_t i = 0; i < self.peers.all.count; i++) {
 		const struct tap_peer *peer = &self.peers.all.items[i];
@@ -321,6 +327,7 @@ static void finish(void)
 						       NULL));
 	if (self.recording.plan->max_bytes)
 		tap_bound_remove_oldest(&self.recording);
+	tap_metrics_http_close(&self.recording.http);
 	tap_metrics_close(&self.recording.metrics);
 	tap_output_note_end(&self.recording.output);
 	if (!self.peers.programs)
@@ -350,6 +357,7 @@ void tap_supervisor_run(const struct tap_plan *plan, const char *place, int list
 		tap_flight_take_due(&self.recording);
 		tap_bound_keep(&self.recording);
 		tap_metrics_keep(&self.recording.metrics);
+		tap_metrics_http_serve(&self.recording.http);
 		tap_recording_find_relayd_again(&self.recording);
 	}
 	finish();
