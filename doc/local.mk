@@ -21,6 +21,7 @@ dist_man_MANS += \
 	doc/man/ccltap-status.1 \
 	doc/man/ccltap-stop.1 \
 	doc/man/ccltap-timeline.1 \
+	doc/man/ccltap-top.1 \
 	doc/man/ccltap-trace.5 \
 	doc/man/ccltap-view.1 \
 	doc/man/ccltap-why.1

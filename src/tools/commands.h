@@ -23,6 +23,7 @@ int tap_start_main(int argc, char **argv);
 int tap_stop_main(int argc, char **argv);
 int tap_status_main(int argc, char **argv);
 int tap_snapshot_main(int argc, char **argv);
+int tap_top_main(int argc, char **argv);
 int tap_end_main(int argc, char **argv);
 int tap_help_main(int argc, char **argv);
 

@@ -34,6 +34,11 @@ enum tap_link_verb {
 	 * the asker is gone.
 	 */
 	TAP_LINK_LOOK,
+	/*
+	 * The counters of now as Prometheus' text, in a file without a name that is
+	 * passed along; `text` is when they were read, in ms of CLOCK_MONOTONIC.
+	 */
+	TAP_LINK_METRICS,
 };
 
 struct tap_question {

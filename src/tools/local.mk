@@ -65,6 +65,9 @@ ccltap_SOURCES = \
 	src/tools/view.c \
 	src/tools/web_server.c src/tools/web_server.h \
 	src/tools/workers.c src/tools/workers.h \
+	src/tools/top.c src/tools/top_look.c src/tools/top_look.h \
+	src/tools/top_screen.c src/tools/top_screen.h \
+	src/tools/top_table.c src/tools/top_table.h src/tools/top_text.c src/tools/top_text.h \
 	src/tools/traces.c src/tools/traces.h \
 	src/tools/graph.c src/tools/graph.h src/tools/timeline.c src/tools/report.c \
 	src/tools/why_beside.c src/tools/why_beside.h \
@@ -74,7 +77,7 @@ ccltap_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DTAP_LIBDIR='"$(libdir)"' -DTAP_BT2PLUGINDIR='"$(bt2plugindir)"' \
 	-DTAP_DATADIR='"$(datadir)/ccltap"'
 ccltap_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS) \
-	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS) $(MICROHTTPD_CFLAGS)
-ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS) $(MICROHTTPD_LIBS)
+	$(LTTNG_CTL_CFLAGS) $(BABELTRACE2_CFLAGS) $(MICROHTTPD_CFLAGS) $(NCURSES_CFLAGS)
+ccltap_LDADD = $(LTTNG_CTL_LIBS) $(BABELTRACE2_LIBS) $(MICROHTTPD_LIBS) $(NCURSES_LIBS)
 
 EXTRA_DIST += src/tools/README.md

@@ -33,6 +33,7 @@ static const struct verb {
 	{ "start", tap_start_main },
 	{ "stop", tap_stop_main },
 	{ "status", tap_status_main },
+	{ "top", tap_top_main },
 	{ "snapshot", tap_snapshot_main },
 	{ "end", tap_end_main },
 	{ "help", tap_help_main },
@@ -60,6 +61,7 @@ static const char doc[] =
 	"\n"
 	"From another terminal, while a program is recorded:\n"
 	"  status     lists the running recordings\n"
+	"  top        shows what the ranks that are counted do\n"
 	"  start      resumes recording\n"
 	"  stop       records no more until then\n"
 	"  snapshot   writes what a flight recorder holds\n"

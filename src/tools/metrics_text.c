@@ -126,12 +126,12 @@ static int add_comm(struct all *all, const struct tap_metrics_process *process,
 	};
 	int ret;
 
+	about.live = comm->use == TAP_METRICS_LIVE && !process->ended_ms;
 	ret = add(all, &about);
 	about.is_on_comm = false;
 	about.rank = page->rank;
 	about.nranks = -1;
 	about.key = 0;
-	about.live = comm->use == TAP_METRICS_LIVE && !process->ended_ms;
 	if (!ret)
 		ret = add(all, &about);
 	for (unsigned row = 0; !ret && row < TAP_METRICS_FUNCTIONS; row++) {
@@ -314,6 +314,9 @@ static const struct metric {
 	{"ccltap_nccl_dropped_operations_total",
 	 "Operations that NCCL has accepted and dropped with their group.", OF_RANKS,
 	 DROPPED, false},
+	{"ccltap_nccl_communicator_ranks",
+	 "Ranks of the communicator that exist here; 0: it is gone.", OF_COMMS, LIVE,
+	 true},
 	{"ccltap_nccl_communicator_calls_total",
 	 "Calls of operations on a communicator that have returned.", OF_COMM_CALLS,
 	 CALLS, false},

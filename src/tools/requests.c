@@ -2,8 +2,10 @@
 /* One function for each verb. */
 #include "tools/requests.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,11 +155,54 @@ static void snapshot_on_request(struct tap_recording *recording,
 			       recording->output.absolute);
 }
 
+/* Returns a file without a name that has the text, or -errno. */
+static int write_nameless(const char *text, size_t size)
+{
+	int ret, fd = memfd_create("ccltap-metrics-text", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, size) == (ssize_t) size)
+		return fd;
+	ret = errno ? -errno : -EIO;
+	close(fd);
+	return ret;
+}
+
+static void hand_out_metrics(struct tap_recording *recording, struct tap_answer *answer,
+			     int *ret_fd)
+{
+	const char *text;
+	size_t size;
+	int ret;
+
+	if (!recording->plan->metrics) {
+		tap_answer_refuse(answer,
+				  "%s counts no calls: \"ccltap record --metrics\" does",
+				  recording->plan->session);
+		return;
+	}
+	ret = tap_metrics_text(&recording->metrics, &text, &size);
+	if (!ret)
+		ret = write_nameless(text, size);
+	if (ret < 0) {
+		tap_answer_refuse(answer, "%s cannot tell its metrics: %s",
+				  recording->plan->session, strerror(-ret));
+		return;
+	}
+	*ret_fd = ret;
+	tap_answer_say(answer, "%" PRId64, recording->metrics.text_ms);
+}
+
 void tap_requests_carry_out(struct tap_recording *recording,
 			    const struct tap_peers *peers, struct tap_peer *peer,
 			    const struct tap_question *question,
-			    struct tap_answer *answer)
+			    struct tap_answer *answer, int *ret_fd)
 {
+	if (question->verb == TAP_LINK_METRICS) {
+		hand_out_metrics(recording, answer, ret_fd);
+		return;
+	}
 	if (recording->state == TAP_RECORDING_COUNTS &&
 	    question->verb != TAP_LINK_STATUS) {
 		tap_answer_refuse(answer,

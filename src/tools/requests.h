@@ -9,10 +9,13 @@ struct tap_peer;
 struct tap_peers;
 struct tap_recording;
 
-/* Carries out any verb but JOIN and DONE. */
+/*
+ * Carries out any verb but JOIN and DONE. *ret_fd is set to a descriptor that belongs to
+ * the answer and that the caller closes, or stays.
+ */
 void tap_requests_carry_out(struct tap_recording *recording,
 			    const struct tap_peers *peers, struct tap_peer *peer,
 			    const struct tap_question *question,
-			    struct tap_answer *answer);
+			    struct tap_answer *answer, int *ret_fd);
 
 #endif

@@ -36,7 +36,7 @@ static void handle(struct tap_peer *peer)
 {
 	struct tap_answer answer = {.version = TAP_LINK_VERSION};
 	struct tap_question question;
-	int pidfd, ret;
+	int pidfd, ret, fd = -1;
 
 	ret = tap_link_receive_question(peer->link, &question, &pidfd);
 	if (ret) {
@@ -72,17 +72,19 @@ static void handle(struct tap_peer *peer)
 			answer.is_going_on = true;
 		} else {
 			tap_requests_carry_out(&self.recording, &self.peers, peer,
-					       &question, &answer);
+					       &question, &answer, &fd);
 		}
 	}
 	if (question.verb == TAP_LINK_JOIN) {
 		tap_peers_answer_joined(&self.peers, peer, &self.recording, &answer);
 		return;
 	}
-	if (tap_link_answer(peer->link, &answer) || question.verb == TAP_LINK_DONE) {
+	if (tap_link_answer_with(peer->link, &answer, fd) ||
+	    question.verb == TAP_LINK_DONE) {
 		tap_descriptor_close(&peer->link);
 		tap_descriptor_close(&peer->pidfd);
 	}
+	tap_descriptor_close(&fd);
 }
 
 static void handle_signal(void)

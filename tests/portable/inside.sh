@@ -49,9 +49,10 @@ while read -r command; do
     esac
 done </tmp/commands
 run "doctor finds nothing wrong" bin/ccltap doctor
-run "metrics are served" bin/ccltap record --layers none --metrics-listen 0 -- \
-    bin/ccltap status
+run "metrics are served, and shown" bin/ccltap record --layers none --metrics-listen 0 -- \
+    sh -c 'bin/ccltap status; bin/ccltap top --once --interval 0.3'
 has "at an address" 'metrics: 0 processes, in .* and at http://127.0.0.1:[0-9]*/metrics$' /tmp/out
+has "as a table" '^COMM +RANK' /tmp/out
 run "what runs while it records is seen" bin/ccltap record -o /tmp/seen -- \
     sh -c 'readlink /proc/[0-9]*/exe || true'
 has "the session daemon is the folder's" "^$try/libexec/lttng-sessiond" /tmp/out
