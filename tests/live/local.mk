@@ -18,7 +18,7 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
 	tests/live/test_format.sh tests/live/test_samples.sh tests/live/test_why.sh \
 	tests/live/test_errors.sh tests/live/test_metrics.sh tests/live/test_metrics_http.sh \
-	tests/live/test_top.sh tests/live/test_relay.sh tests/live/test_collect.sh \
+	tests/live/test_scraped.sh tests/live/test_top.sh tests/live/test_relay.sh tests/live/test_collect.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_clusters.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
@@ -128,7 +128,7 @@ EXTRA_DIST += tests/live/programs/stacks.c tests/live/expect/stacks.py \
 on_doubles = tests/live/programs/absent tests/live/programs/counts tests/live/programs/order \
 	tests/live/programs/reuse tests/live/programs/comms tests/live/programs/hang \
 	tests/live/programs/slow tests/live/programs/storm \
-	tests/live/programs/missing tests/live/programs/misuses \
+	tests/live/programs/missing tests/live/programs/misuses tests/live/programs/paced \
 	tests/live/programs/straggler tests/live/programs/spoils \
 	tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
@@ -140,7 +140,7 @@ CLEANFILES += $(on_doubles)
 EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/reuse.c tests/live/expect/reuse.py \
 	tests/live/programs/counts.c tests/live/expect/metrics.py \
-	tests/live/expect/ask_http.py \
+	tests/live/programs/paced.c tests/live/expect/ask_http.py tests/live/expect/scraped.py \
 	tests/live/expect/top_screen.py \
 	tests/live/programs/spoils.c \
 	tests/live/programs/absent.c tests/live/expect/absent.py \
