@@ -116,7 +116,8 @@ void tap_recorder_notify_unreached(void)
 			"it is another user's, whom the session daemon does not "
 			"serve");
 	else if (!is_paused)
-		tap_recorder_notify("it reaches no session daemon");
+		tap_recorder_notify(
+			"it reaches no session daemon: ccltap doctor says why");
 }
 
 /* Signals that come again and again do not put off the end of patience. */

@@ -22,6 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,11 +37,13 @@
 #include "tools/commands.h"
 
 #define PATIENCE_MS 10000
+#define HANG_UP_MS 500
 
 enum state { OK, NOTE, WRONG };
 
 struct doctor {
 	bool is_json;
+	bool is_answered; /* by a session daemon */
 	unsigned int wrong;
 };
 
@@ -153,6 +158,53 @@ static int try_daemon(const char *argument, char *text, size_t size)
 	 * The call above sends no request: a daemon that hangs still accepts connections.
 	 */
 	return lttng_list_sessions(&sessions) >= 0 ? 0 : 1;
+}
+
+/*
+ * Whether the daemon does not hang up on this socket. One that refuses a process hangs up
+ * once more: LTTng-UST tries twice before it waits.
+ */
+static bool stays_connected(int fd)
+{
+	struct pollfd end = { .fd = fd };
+
+	return !poll(&end, 1, HANG_UP_MS);
+}
+
+/* Finds a socket to the daemon's end for traced programs; -1 when there is none. */
+static int find_socket(int after)
+{
+	static const char part[] = "/lttng-ust-sock-";
+	const int last = (int)sysconf(_SC_OPEN_MAX);
+	struct sockaddr_un peer;
+	socklen_t length;
+
+	for (int fd = after + 1; fd < last && fd < 1024; fd++) {
+		length = sizeof(peer);
+		memset(&peer, 0, sizeof(peer));
+		if (!getpeername(fd, (struct sockaddr *)&peer, &length) &&
+		    peer.sun_family == AF_UNIX && strstr(peer.sun_path, part))
+			return fd;
+	}
+	return -1;
+}
+
+enum { TAKEN, REFUSED, NOT_SOUGHT };
+
+/*
+ * Loads LTTng-UST as a traced program does; that connects to the daemon, and returns once
+ * this process is registered or refused.
+ */
+static int try_to_register(const char *library, char *text, size_t size)
+{
+	int fd = -1, found = NOT_SOUGHT;
+
+	snprintf(text, size, " ");
+	if (!dlopen(library, RTLD_NOW | RTLD_LOCAL))
+		return NOT_SOUGHT;
+	while (found != TAKEN && (fd = find_socket(fd)) >= 0)
+		found = stays_connected(fd) ? TAKEN : REFUSED;
+	return found;
 }
 
 /* Fills in what `program` prints about its version. */
@@ -273,15 +325,41 @@ static bool is_in_path(const char *program)
 	return false;
 }
 
+/* A daemon answers: whether it takes the programs of this place, too. */
+static void check_registration(struct doctor *doctor)
+{
+	char path[PATH_MAX], text[64];
+
+	snprintf(path, sizeof(path), "%s/libccltap-events.so", tap_place_libraries());
+	switch (try_apart(try_to_register, path, text, sizeof(text))) {
+	case TAKEN:
+		report(doctor, OK, "session daemon", NULL, "one answers, and takes programs");
+		break;
+	case REFUSED:
+		report(doctor, WRONG, "session daemon",
+		       "its process namespace must be that of the programs, or around it (a "
+		       "container: start the daemon in it or on the host, or give both "
+		       "--pid=host)",
+		       "one answers, and refuses the programs of this place");
+		break;
+	default:
+		report(doctor, WRONG, "session daemon",
+		       "LTTng-UST and the daemon must be of releases that know each other "
+		       "(2.13 and later), and a container needs all of the daemon's folder",
+		       "one answers, and LTTng-UST does not find it");
+	}
+}
+
 static void check_daemon(struct doctor *doctor)
 {
-	const char *program = tap_place_daemon();
+	const char *program = tap_place_daemon(), *remedy;
 	bool is_roots = geteuid() == 0 || is_in_group("tracing");
 	char text[256];
 	int status = try_apart(try_daemon, NULL, text, sizeof(text));
 
+	doctor->is_answered = !status;
 	if (!status)
-		report(doctor, OK, "session daemon", NULL, "one answers");
+		check_registration(doctor);
 	else if (status < 0)
 		report(doctor, WRONG, "session daemon",
 		       "look after lttng-sessiond: a traced program waits 3 s for it",
@@ -291,6 +369,9 @@ static void check_daemon(struct doctor *doctor)
 		       "install LTTng (Debian: lttng-tools), or say in LTTNG_SESSIOND_PATH "
 		       "where it is",
 		       "none runs, and there is no %s", program);
+	else if ((remedy = tap_session_daemon_obstacle(text, sizeof(text))))
+		report(doctor, WRONG, "session daemon", remedy,
+		       "none runs, and %s cannot be started: %s", program, text);
 	else
 		report(doctor, OK, "session daemon", NULL,
 		       "none runs; ccltap record starts %s", program);
@@ -301,14 +382,17 @@ static void check_daemon(struct doctor *doctor)
 }
 
 /* Finds the version of the daemon that answers, or of the one that would be started. */
-static bool find_daemon_version(char *ret_text, size_t size, unsigned *ret_major,
-				unsigned *ret_minor)
+static bool find_daemon_version(const struct doctor *doctor, char *ret_text, size_t size,
+				unsigned *ret_major, unsigned *ret_minor)
 {
 	pid_t pid = tap_session_daemon_pid();
 	char program[64];
 
 	snprintf(program, sizeof(program), "/proc/%d/exe", pid);
-	if ((pid <= 0 || try_apart(try_version, program, ret_text, size)) &&
+	if (doctor->is_answered && !pid)
+		return false;
+	/* Root's daemon shows nobody else its program, which is this machine's. */
+	if ((!pid || try_apart(try_version, program, ret_text, size)) &&
 	    try_apart(try_version, tap_place_daemon(), ret_text, size))
 		return false;
 	return sscanf(ret_text, "%u.%u", ret_major, ret_minor) == 2;
@@ -319,23 +403,27 @@ static bool find_daemon_version(char *ret_text, size_t size, unsigned *ret_major
  */
 static void check_format(struct doctor *doctor)
 {
-	unsigned major, minor;
+	const bool is_old_reader = bt_version_get_major() == 2 &&
+				   bt_version_get_minor() < 1;
+	const bool is_asked = tap_session_format_function();
+	unsigned major = 0, minor = 0;
 	char text[64];
 
-	if (!find_daemon_version(text, sizeof(text), &major, &minor))
+	if (!find_daemon_version(doctor, text, sizeof(text), &major, &minor)) {
+		if (doctor->is_answered && is_old_reader && !is_asked)
+			report(doctor, NOTE, "trace format",
+			       "install babeltrace2 2.1 or later if it is LTTng 2.15 or later",
+			       "the process of the daemon is not seen here, so its version "
+			       "is not known");
 		return;
-	if ((major > 2 || (major == 2 && minor >= 15)) && bt_version_get_major() == 2 &&
-	    bt_version_get_minor() < 1) {
-		report(doctor, tap_session_format_function() ? NOTE : WRONG,
-		       "trace format",
+	}
+	if ((major > 2 || (major == 2 && minor >= 15)) && is_old_reader) {
+		report(doctor, is_asked ? NOTE : WRONG, "trace format",
 		       "install babeltrace2 2.1 or later, or start lttng-sessiond with "
 		       "--default-trace-format=ctf-1.8",
 		       "lttng-sessiond %s writes CTF 2 unless ccltap record asks it "
 		       "for CTF 1.8%s, and babeltrace2 %u.%u does not read it",
-		       text,
-		       tap_session_format_function()
-			       ? ""
-			       : ", for which liblttng-ctl is too old",
+		       text, is_asked ? "" : ", for which liblttng-ctl is too old",
 		       bt_version_get_major(), bt_version_get_minor());
 		return;
 	}
@@ -437,6 +525,39 @@ static void check_kernel(struct doctor *doctor)
 		report(doctor, NOTE, "kernel",
 		       "load the driver with NVreg_RestrictProfilingToAdminUsers=0",
 		       "the NVIDIA driver lets only root profile (RmProfilingAdminOnly)");
+}
+
+/*
+ * LTTng asks glibc for the processor at each event. glibc reads it where the kernel keeps it
+ * for each thread (rseq). Else it asks the kernel's vDSO, which on aarch64 does not know: a
+ * system call.
+ */
+static void check_rseq(struct doctor *doctor)
+{
+	const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+	const char *why, *remedy = NULL;
+	enum state state = OK;
+
+	if (size && *size) {
+		report(doctor, OK, "rseq", NULL,
+		       "the kernel keeps the processor's number for each thread");
+		return;
+	}
+	/* Without arguments the kernel refuses it as wrong, where it knows it. */
+	if (syscall(SYS_rseq, NULL, 0, 0, 0) < 0 && errno != EINVAL)
+		why = "the kernel, or a container's filter of system calls, refuses it";
+	else if (size)
+		why = "it is turned off (glibc.pthread.rseq in GLIBC_TUNABLES)";
+	else
+		why = "glibc is older than 2.35";
+#ifndef __x86_64__
+	state = NOTE;
+	remedy = "glibc 2.35 or later registers it, some of 2.34 with "
+		 "GLIBC_TUNABLES=glibc.pthread.rseq=1; a container's filter must let it pass";
+#endif
+	report(doctor, state, "rseq", remedy, "%s; %s", why,
+	       state == OK ? "the vDSO knows the processor's number" :
+			     "each event costs a system call more");
 }
 
 static void check_environment(struct doctor *doctor)
@@ -559,8 +680,8 @@ int tap_doctor_main(int argc, char **argv)
 {
 	static void (*const checks[])(struct doctor *) = {
 		check_tracer, check_reader, check_daemon, check_format, check_buffers,
-		check_limits,
-		check_kernel, check_environment, check_libraries, check_cupti, check_verbs,
+		check_limits, check_kernel, check_rseq, check_environment, check_libraries, check_cupti,
+		check_verbs,
 	};
 	struct doctor doctor = { 0 };
 

@@ -448,7 +448,8 @@ static int join(struct recording *recording, const struct tap_plan *plan)
 static int prepare(struct recording *recording, const struct request *request)
 {
 	int ret = join(recording, &request->plan);
-	char folder[TAP_USER_FOLDER_SIZE];
+	char folder[TAP_USER_FOLDER_SIZE], why[256];
+	const char *remedy;
 
 	if (ret == -ETIMEDOUT) {
 		tap_message_write("the process that records into %s does not answer: end "
@@ -458,8 +459,10 @@ static int prepare(struct recording *recording, const struct request *request)
 	}
 	if (ret < 0) {
 		tap_user_folder_make(folder);
-		tap_message_write("cannot make a socket in %s for the recording: %s",
-				  folder, strerror(-ret));
+		remedy = tap_session_daemon_obstacle(why, sizeof(why));
+		tap_message_write("cannot make a socket in %s for the recording: %s%s%s",
+				  folder, strerror(-ret), remedy ? "; " : "",
+				  remedy ? remedy : "");
 		return TAP_EXIT_FAILURE;
 	}
 	switch (recording->joined.error) {

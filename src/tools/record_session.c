@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <lttng/lttng.h>
 #include <poll.h>
@@ -109,8 +110,34 @@ static void sleep_ms(long ms)
 	nanosleep(&time, NULL);
 }
 
+/*
+ * Whether the daemon can give its sockets to its group. In a user namespace without an entry
+ * for that group it cannot, and ends.
+ */
+static bool is_group_mapped(const struct group *group)
+{
+	unsigned inside, outside, count;
+	bool is = false;
+	FILE *file = fopen("/proc/self/gid_map", "re");
+
+	if (!file)
+		return true;
+	while (!is && fscanf(file, "%u %u %u", &inside, &outside, &count) == 3)
+		is = group->gr_gid >= inside && group->gr_gid - inside < count;
+	fclose(file);
+	return is;
+}
+
+/* The group of the daemon: LTTng's own where NULL. */
+static const char *choose_group(void)
+{
+	const struct group *group = geteuid() ? NULL : getgrnam("tracing");
+
+	return group && !is_group_mapped(group) ? "root" : NULL;
+}
+
 /* The daemon outlives the job, so it inherits nothing from the job. */
-static void run_daemon(const char *path)
+static void run_daemon(const char *path, const char *group)
 {
 	static const int reset[] = { SIGCHLD, SIGPIPE, SIGHUP, SIGINT, SIGQUIT };
 	struct sigaction usual = { .sa_handler = SIG_DFL };
@@ -133,7 +160,7 @@ static void run_daemon(const char *path)
 	setenv(ours, "1", 1);
 	/* For a relay daemon on a host that says nothing any more; less than our patience. */
 	setenv("LTTNG_NETWORK_SOCKET_TIMEOUT", "20000", 0);
-	execlp(path, path, "--daemonize", (char *)NULL);
+	execlp(path, path, "--daemonize", group ? "--group" : NULL, group, (char *)NULL);
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
@@ -158,16 +185,40 @@ static int choose_home(char *ret_home, size_t size)
 	return setenv("LTTNG_HOME", ret_home, 1) < 0 ? -errno : 0;
 }
 
+/* The nearest folder above a path that exists, or the path itself. */
+static void find_existing(char *path)
+{
+	char *slash;
+
+	while (access(path, F_OK) < 0 && (slash = strrchr(path + 1, '/')))
+		*slash = '\0';
+}
+
+const char *tap_session_daemon_obstacle(char *ret_why, size_t size)
+{
+	const char *home = geteuid() ? getenv("LTTNG_HOME") : "/var/run/lttng";
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s", home ? home : "/tmp");
+	find_existing(folder);
+	if (!faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS))
+		return NULL;
+	snprintf(ret_why, size, "it cannot write to %.128s: %s", folder, strerror(errno));
+	return geteuid() ? "a container needs --tmpfs /tmp" :
+			   "a container needs --tmpfs /run";
+}
+
 /* Runs the daemon's starter in a child; returns its status, or -errno. */
 static int run_starter(const char *path)
 {
+	const char *group = choose_group();
 	int status;
 	pid_t pid = fork();
 
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		run_daemon(path);
+		run_daemon(path, group);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
@@ -175,7 +226,8 @@ static int run_starter(const char *path)
 
 int tap_session_start_daemon(char *ret_home, size_t size)
 {
-	const char *path = tap_place_daemon();
+	const char *path = tap_place_daemon(), *remedy;
+	char why[256];
 	int status;
 
 	*ret_home = '\0';
@@ -206,8 +258,14 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 			return 0;
 		sleep_ms(100);
 	}
-	tap_message_write("%s cannot be started, or does not let this user in, and the "
-			  "program was not run: \"%s --verbose\" says why", path, path);
+	remedy = tap_session_daemon_obstacle(why, sizeof(why));
+	if (remedy)
+		tap_message_write("%s cannot be started, and the program was not run: %s; "
+				  "%s", path, why, remedy);
+	else
+		tap_message_write("%s cannot be started, or does not let this user in, and "
+				  "the program was not run: \"%s --verbose\" says why",
+				  path, path);
 	return -ECONNREFUSED;
 }
 
@@ -232,13 +290,6 @@ static pid_t read_pid(const char *home)
 	return pid;
 }
 
-pid_t tap_session_daemon_pid(void)
-{
-	const char *home = getenv("LTTNG_HOME");
-
-	return read_pid(home ? home : getenv("HOME"));
-}
-
 /*
  * Value of a variable in a process's initial environment, which the caller frees, or
  * NULL.
@@ -260,6 +311,43 @@ static char *find_variable(pid_t pid, const char *name)
 	free(variable);
 	fclose(file);
 	return value;
+}
+
+/* Name and parent of a process; false when it has ended. */
+static bool read_process(pid_t pid, char ret_name[16], pid_t *ret_parent)
+{
+	char path[64], line[512] = "", state = 'Z', *name, *after;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		*line = '\0';
+	fclose(file);
+	name = strchr(line, '(');
+	after = strrchr(line, ')');
+	if (!name || !after || sscanf(after + 1, " %c %d", &state, ret_parent) != 2)
+		return false;
+	snprintf(ret_name, 16, "%.*s", (int)(after - name - 1), name + 1);
+	return state != 'Z' && state != 'X';
+}
+
+/*
+ * A daemon of another process namespace has written down a number that is nobody's here, or
+ * that of a stranger.
+ */
+pid_t tap_session_daemon_pid(void)
+{
+	const char *home = getenv("LTTNG_HOME");
+	pid_t pid = read_pid(home ? home : getenv("HOME")), parent;
+	char name[16];
+
+	return pid > 0 && read_process(pid, name, &parent) &&
+			       !strcmp(name, "lttng-sessiond")
+		       ? pid
+		       : 0;
 }
 
 static bool is_ours(pid_t pid)
@@ -297,27 +385,6 @@ void tap_session_end_daemon(void)
 		poll(&ended, 1, PATIENCE_SECONDS * 1000);
 	if (ended.fd >= 0)
 		close(ended.fd);
-}
-
-/* Name and parent of a process; false when it has ended. */
-static bool read_process(pid_t pid, char ret_name[16], pid_t *ret_parent)
-{
-	char path[64], line[512] = "", state = 'Z', *name, *after;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof(line), file))
-		*line = '\0';
-	fclose(file);
-	name = strchr(line, '(');
-	after = strrchr(line, ')');
-	if (!name || !after || sscanf(after + 1, " %c %d", &state, ret_parent) != 2)
-		return false;
-	snprintf(ret_name, 16, "%.*s", (int)(after - name - 1), name + 1);
-	return state != 'Z' && state != 'X';
 }
 
 static bool is_in_our_namespace(pid_t pid, const char *kind)

@@ -35,7 +35,13 @@ bool tap_session_is_reached(void);
  */
 int tap_session_start_daemon(char *ret_home, size_t size);
 
-/* The daemon's process, 0 when it is not known. */
+/* Why none could be started here; returns what mends that, NULL where nothing is known. */
+const char *tap_session_daemon_obstacle(char *ret_why, size_t size);
+
+/*
+ * The daemon's process, 0 when it is not known: it is not seen from another process
+ * namespace.
+ */
 pid_t tap_session_daemon_pid(void);
 
 /* The daemon's process if ccltap started it, else 0. */

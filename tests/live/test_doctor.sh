@@ -14,7 +14,7 @@ found()
 run 0 "where all is well it says so" "$ccltap" doctor
 found "the tracer is there" "ok     tracer "
 found "so is the reader" "ok     reader "
-found "and a session daemon, or its program" "ok     session daemon "
+found "and a session daemon, which takes programs" "ok     session daemon .*takes programs"
 same "nothing is wrong" 0 "$(grep -c '^wrong' "$work/out")"
 same "it says nothing on stderr" "" "$(cat "$work/err")"
 
@@ -41,6 +41,9 @@ NVTX_INJECTION64_PATH=/opt/tool.so run 0 "somebody else's tool" "$ccltap" doctor
 found "it is named" "note   environment .*NVTX_INJECTION64_PATH: /opt/tool.so"
 CUDA_INJECTION64_PATH=/opt/gpu.so run 0 "somebody else's tool for GPUs" "$ccltap" doctor
 found "it may hold CUPTI" "note   CUPTI .*/opt/gpu.so .*: unset CUDA_INJECTION64_PATH"
+found "where the processor's number is" "ok     rseq "
+GLIBC_TUNABLES=glibc.pthread.rseq=0 run 0 "glibc keeps away from it" "$ccltap" doctor
+found "it says why it is not there" "(ok|note)   *rseq .*(turned off|refuses|older)"
 found "mappings are counted" "ok     kernel .*mappings"
 run 2 "an argument" "$ccltap" doctor me
 said "it is told" "takes no argument"

@@ -176,7 +176,7 @@ same "a flight recorder is asked once for each of an error, an abort and what is
 same "another one is not" "" "$(asked 0 CCLTAP_FLIGHT=0 CCLTAP_STUCK_AFTER=2)"
 quietly destroy "$prefix-late"
 same "without a session each rank says that it reaches none" 5 \
-    "$(asked 5 CCLTAP_PAUSED=0 | grep -c '^it reaches no session daemon$')"
+    "$(asked 5 CCLTAP_PAUSED=0 | grep -c '^it reaches no session daemon: ')"
 same "but for a recording that is paused" "" "$(asked 0 CCLTAP_PAUSED=1)"
 
 session_of "$prefix-late"
