@@ -3,13 +3,13 @@
  * A rank of two that sums up at an even pace, and writes down when; then one stays away,
  * and the other goes on alone and hangs.  For what is reckoned from its counters.
  *
- * usage: RANK=0|1 paced FOLDER SUMS MORE MS
+ * usage: RANK=0|1 paced FOLDER MORE MS
  *
- * Both call ncclAllReduce SUMS times, every MS milliseconds.  After that, once FOLDER/on
- * is there, rank 0 calls it MORE times, and, once FOLDER/hang is there, makes a
- * communicator that rank 1 does not join.  Each adds a line "NANOSECONDS CALLS" to
- * FOLDER/log.RANK for each call: of CLOCK_REALTIME, and how many there were by then.  It
- * ends when it is killed; its number is in FOLDER/pid.RANK.
+ * Both call ncclAllReduce every MS milliseconds, as often as a number in FOLDER/sums
+ * says, which may come late.  After that rank 0 calls it MORE times, and, once
+ * FOLDER/hang is there, makes a communicator that rank 1 does not join.  Each adds a line
+ * "NANOSECONDS CALLS" to FOLDER/log.RANK for each call: of CLOCK_REALTIME, and how many
+ * there were by then.  It ends when it is killed; its number is in FOLDER/pid.RANK.
  */
 #include <cuda.h>
 #include <nccl.h>
@@ -89,11 +89,23 @@ static void note(FILE *log, int calls)
 	fflush(log);
 }
 
+/* -1: nobody has said yet. */
+static int find_sums(void)
+{
+	FILE *file = fopen(in_folder("sums"), "r");
+	int sums = -1;
+
+	if (file) {
+		CHECK(fscanf(file, "%d", &sums) != 1);
+		fclose(file);
+	}
+	return sums;
+}
+
 int main(int argc, char **argv)
 {
-	const int sums = argc == 5 ? atoi(argv[2]) : 0,
-		  more = argc == 5 ? atoi(argv[3]) : 0;
-	const long ms = argc == 5 ? atol(argv[4]) : 0;
+	const int more = argc == 4 ? atoi(argv[2]) : 0;
+	const long ms = argc == 4 ? atol(argv[3]) : 0;
 	CUdeviceptr from, to;
 	struct timespec due;
 	CUcontext context;
@@ -104,7 +116,7 @@ int main(int argc, char **argv)
 	char name[32];
 	FILE *log;
 
-	if (argc != 5 || !getenv("RANK"))
+	if (argc != 4 || !getenv("RANK"))
 		return 2;
 	snprintf(folder, sizeof(folder), "%s", argv[1]);
 	rank = atoi(getenv("RANK"));
@@ -122,16 +134,14 @@ int main(int argc, char **argv)
 	share_id(&id);
 	CHECK(ncclCommInitRank(&comm, 2, id, rank));
 	clock_gettime(CLOCK_MONOTONIC, &due);
-	for (int i = 0; i < sums + more; i++) {
-		if (i == sums && rank)
-			break;
-		if (i == sums)
-			await("on");
+	for (int i = 0, sums = -1; sums < 0 || i < sums + (rank ? 0 : more); i++) {
+		if (sums < 0)
+			sums = find_sums();
 		CHECK(ncclAllReduce((void *) from, (void *) to, COUNT, ncclFloat, ncclSum,
 				    comm, stream));
 		note(log, i + 1);
 		/* What one calls alone never runs. */
-		if (i < sums)
+		if (sums < 0 || i < sums)
 			CHECK(cuStreamSynchronize(stream));
 		due.tv_nsec += ms * 1000000;
 		due.tv_sec += due.tv_nsec / 1000000000;
