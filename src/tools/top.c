@@ -166,10 +166,9 @@ int tap_top_main(int argc, char **argv)
 	}
 	tap_countings_find(&found, request.wanted);
 	/* On a terminal the user chooses one of several. */
-	if (request.is_once || found.of.count < 2)
+	ret = 0;
+	if (request.is_once || found.of.count < 2 || found.error)
 		ret = tap_countings_check(&found, request.wanted, "after \"ccltap top\"");
-	else
-		ret = found.error ? TAP_EXIT_FAILURE : 0;
 	if (!ret && request.is_once)
 		ret = write_once(&found.of.items[0], &request);
 	else if (!ret)

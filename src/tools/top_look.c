@@ -40,7 +40,10 @@ int tap_top_look(const struct tap_counting *counting, struct tap_top_table *tabl
 	if (ret == -ECONNREFUSED || ret == -ECONNRESET || ret == -EPIPE)
 		return -EPIPE;
 	if (!ret && answer.error) {
-		snprintf(why, size, "%s", answer.text);
+		/* A supervisor of an older version does not know the question. */
+		snprintf(why, size, "%s",
+			 *answer.text ? answer.text
+				      : "the recording is of another version of ccltap");
 		ret = -EIO;
 	} else {
 		if (!ret)

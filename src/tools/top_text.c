@@ -153,16 +153,11 @@ static const struct column {
 	int width; /* less than 0: it stands at the left */
 	void (*write)(const struct tap_top_row *row, char cell[CELL]);
 } columns[] = {
-	{"COMM", -16, write_communicator},
-	{"RANK", 9, write_rank},
-	{"OPS/S", 7, write_operations},
-	{"BYTES/S", 7, write_bytes},
-	{"BUSBW", 7, write_bus},
-	{"BEHIND", 6, write_behind},
-	{"LAST", 4, write_last},
-	{"ERRORS", 6, write_errors},
-	{"OPEN CALL", -20, write_open},
-	{"HOST", -12, write_host},
+	{"COMM", -16, write_communicator}, {"RANK", 9, write_rank},
+	{"OPS/S", 7, write_operations},	   {"BYTES/S", 7, write_bytes},
+	{"BUSBW", 7, write_bus},	   {"BEHIND", 6, write_behind},
+	{"LAST", 4, write_last},	   {"ERRORS", 6, write_errors},
+	{"OPEN CALL", -20, write_open},	   {"HOST", -12, write_host},
 };
 
 void tap_top_text_title(const struct tap_top_table *table, const char *session,
