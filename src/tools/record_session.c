@@ -468,6 +468,7 @@ static int add_channel(struct lttng_handle *handle, const char *name, uint64_t b
 	if (!channel)
 		return -LTTNG_ERR_NOMEM;
 	snprintf(channel->name, sizeof(channel->name), "%s", name);
+	channel->enabled = 1; /* a daemon of 2.16 makes one that is not as it is asked */
 	channel->attr.overwrite = plan->is_flight;
 	if (plan->is_sent && !plan->is_flight)
 		channel->attr.switch_timer_interval = SENDING_US;

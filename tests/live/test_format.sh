@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # LTTng 2.15 and later write CTF 2 unless they are asked for what every reader knows.  No
-# stable Debian has that release yet: its function is a stand-in's here, and so is its daemon.
+# stable Debian has that release yet: its function is a stand-in's here, and so is its daemon;
+# scripts/check-release records with LTTng 2.16.
 # shellcheck disable=SC2016 # programs for other shells
 set -eu
 # shellcheck source=tests/lib/record.inc.sh
@@ -10,7 +11,9 @@ set -eu
 run 10 "a recording where the library can be asked" env LD_PRELOAD="$programs/format.so" \
     FORMAT_FILE="$work/asked" "$ccltap" record -o "$work/trace" -- \
     "$programs/rank" "$top_builddir/tests/host/programs/slow.so" "$work/count" 10 100
-same "the session is one of CTF 1.8" "session format 1" "$(cat "$work/asked" || true)"
+same "the session is one of CTF 1.8, and its channels are enabled" "session format 1
+setup enabled 1
+hot enabled 1" "$(cat "$work/asked" || true)"
 said "and is recorded" "nccl 20"
 
 # doctor VERSION: of a host where no daemon answers, and one of this version would be started.
