@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/compiler.h"
+
 /* As far as env is looked for. */
 #define BEGINNING_SIZE 65536
 
@@ -77,8 +79,9 @@ static size_t read_beginning(const char *trace, char *bytes, size_t size)
 
 void tap_metadata_find_host(const char *trace, char *host, size_t size)
 {
-	static const char key[] = "hostname = \"";
-	char *bytes = malloc(BEGINNING_SIZE + 1), *at, *end;
+	/* Of CTF 1.8, and of CTF 2 as LTTng writes it. */
+	static const char *const keys[] = {"hostname = \"", "\"hostname\": \""};
+	char *bytes = malloc(BEGINNING_SIZE + 1), *at = NULL, *end;
 	size_t length;
 
 	*host = '\0';
@@ -86,11 +89,14 @@ void tap_metadata_find_host(const char *trace, char *host, size_t size)
 		return;
 	length = unpack(bytes, read_beginning(trace, bytes, BEGINNING_SIZE));
 	bytes[length] = '\0';
-	at = memmem(bytes, length, key, strlen(key));
-	end = at ? strpbrk(at + strlen(key), "\"\n") : NULL;
+	for (size_t i = 0; !at && i < ARRAY_SIZE(keys); i++) {
+		at = memmem(bytes, length, keys[i], strlen(keys[i]));
+		at = at ? at + strlen(keys[i]) : NULL;
+	}
+	end = at ? strpbrk(at, "\"\n") : NULL;
 	if (end && *end == '"') {
 		*end = '\0';
-		snprintf(host, size, "%s", at + strlen(key));
+		snprintf(host, size, "%s", at);
 	}
 	free(bytes);
 }

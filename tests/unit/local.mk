@@ -235,6 +235,13 @@ tests_unit_test_duckdb_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_duckdb_LDFLAGS = -Wl,--wrap=fork
 UNIT_TESTS += tests/unit/test_duckdb
 
+check_PROGRAMS += tests/unit/test_metadata
+tests_unit_test_metadata_SOURCES = tests/unit/test_metadata.c tests/unit/tap.h \
+	src/tools/metadata.c src/tools/metadata.h
+tests_unit_test_metadata_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_metadata_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+UNIT_TESTS += tests/unit/test_metadata
+
 check_PROGRAMS += tests/unit/test_columns
 tests_unit_test_columns_SOURCES = tests/unit/test_columns.c tests/unit/tap.h
 tests_unit_test_columns_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
