@@ -15,6 +15,7 @@ COMMON_SOURCES = \
 	src/common/metrics_page.h \
 	src/common/log.c src/common/log.h \
 	src/common/names.h \
+	src/common/port_counters.h \
 	src/common/ranks.c src/common/ranks.h \
 	src/common/safe_read.c src/common/safe_read.h \
 	src/common/thread.c src/common/thread.h

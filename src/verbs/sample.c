@@ -11,61 +11,14 @@
 
 #include "common/clock.h"
 #include "common/counters.h"
+#include "common/port_counters.h"
 #include "verbs/entry_point.h"
 #include "verbs/objects.h"
 
 /* Ports that are sampled; more than a node's adapters have. */
 #define PORTS_MAX 32
 
-/*
- * What tells of losses, congestion and traffic, as the drivers mlx5, mlx4, bnxt_re, irdma,
- * efa, hns and rxe call it (Linux, drivers/infiniband: files below ports/N).
- */
-static const char *const counters[] = {
-	"counters/port_xmit_data",
-	"counters/port_rcv_data",
-	"counters/port_xmit_wait",
-	"counters/port_xmit_discards",
-	"counters/port_rcv_errors",
-	"counters/symbol_error",
-	"counters/link_error_recovery",
-	"counters/link_downed",
-	"counters/local_link_integrity_errors",
-	"counters/excessive_buffer_overrun_errors",
-	"hw_counters/out_of_sequence",
-	"hw_counters/out_of_buffer",
-	"hw_counters/packet_seq_err",
-	"hw_counters/local_ack_timeout_err",
-	"hw_counters/implied_nak_seq_err",
-	"hw_counters/rnr_nak_retry_err",
-	"hw_counters/duplicate_request",
-	"hw_counters/req_cqe_error",
-	"hw_counters/resp_cqe_error",
-	"hw_counters/roce_adp_retrans",
-	"hw_counters/roce_adp_retrans_to",
-	"hw_counters/roce_slow_restart",
-	"hw_counters/rx_icrc_encapsulated",
-	"hw_counters/np_cnp_sent",
-	"hw_counters/np_ecn_marked_roce_packets",
-	"hw_counters/rp_cnp_handled",
-	"hw_counters/rp_cnp_ignored",
-	"hw_counters/to_retransmits",
-	"hw_counters/seq_err_naks_rcvd",
-	"hw_counters/max_retry_exceeded",
-	"hw_counters/rnr_naks_rcvd",
-	"hw_counters/retrans_pkts",
-	"hw_counters/retrans_timeout_events",
-	"hw_counters/unresponsive_remote_events",
-	"hw_counters/out_of_seq_request",
-	"hw_counters/rcvd_seq_err",
-	"hw_counters/rcvd_rnr_err",
-	"hw_counters/send_rnr_err",
-	"hw_counters/completer_retry_err",
-	"hw_counters/retry_exceeded_err",
-	"hw_counters/retry_rnr_exceeded_err",
-	"hw_counters/send_err",
-};
-_Static_assert(ARRAY_SIZE(counters) <= TAP_COUNTERS_MAX, "a bit for each");
+_Static_assert(ARRAY_SIZE(tap_port_counters) <= TAP_COUNTERS_MAX, "a bit for each");
 
 struct port {
 	char folder[320]; /* the port's in sysfs */
@@ -139,14 +92,17 @@ static void sample(struct port *port)
 
 	tap_counters_begin(&port->counters, &found, tap_now_ns());
 	read_state(port, state, sizeof(state));
-	for (i = 0; i < ARRAY_SIZE(counters) && !tap_counters_look_is_long(&looks); i++) {
+	for (i = 0;
+	     i < ARRAY_SIZE(tap_port_counters) && !tap_counters_look_is_long(&looks);
+	     i++) {
 		if (port->is_missing >> i & 1)
 			continue;
-		snprintf(path, sizeof(path), "%s/%s", port->folder, counters[i]);
+		snprintf(path, sizeof(path), "%s/%s", port->folder,
+			 tap_port_counters[i]);
 		if (tap_counters_read(path, text, sizeof(text)) &&
 		    tap_counters_number(text, &value))
 			tap_counters_note(&port->counters, &found, i,
-					  strchr(counters[i], '/') + 1, value);
+					  strchr(tap_port_counters[i], '/') + 1, value);
 		else
 			port->is_missing |= UINT64_C(1) << i;
 	}
