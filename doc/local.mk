@@ -70,6 +70,7 @@ EXTRA_DIST += \
 	doc/decisions/0025-where-the-time-of-reading-goes.md \
 	doc/decisions/0026-other-traces-are-read-by-json-c.md \
 	doc/decisions/0027-counters-are-a-page-of-the-process.md \
+	doc/decisions/0028-queues-are-counted-by-device.md \
 	doc/decisions/0029-metrics-are-served-and-shown-by-libraries.md
 
 diagnosesdocdir = $(docdir)/diagnoses

@@ -83,6 +83,7 @@ struct tap_ccl_thread {
 	/* Only the thread itself writes these, as it runs. */
 	uint8_t does;	 /* TAP_THREAD_ASYNC ... */
 	bool is_asleep;	 /* in a wait on a condition variable */
+	uint8_t counted; /* what --metrics counts of it (intercept/metrics.c) */
 	uint64_t yields; /* how often it has offered its processor */
 };
 

@@ -3,6 +3,7 @@
 #include "cupti/records.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "cupti/callback.h"
 #include "cupti/clock.h"
@@ -56,6 +57,12 @@ static bool has_times(const struct pass *pass, uint64_t start, uint64_t end)
 	.start_ns = (record)->start + (uint64_t) (pass)->offset, \
 	.end_ns = (record)->end + (uint64_t) (pass)->offset
 
+/* As it is called, or as C++ has it. */
+static bool is_nccls(const char *name)
+{
+	return name && (strstr(name, "ncclDevKernel_") || strstr(name, "ncclKernel_"));
+}
+
 static void on_kernel(const struct pass *pass, const void *record)
 {
 	const struct tap_cupti_kernel *k = record;
@@ -79,6 +86,8 @@ static void on_kernel(const struct pass *pass, const void *record)
 
 	if (!wants(pass, TAP_GPU_kernel) || !has_times(pass, k->start, k->end))
 		return;
+	if (unlikely(tap_metrics_page) && is_nccls(k->name))
+		tap_metrics_count_kernel(k->end - k->start);
 	r.name = tap_cupti_name(k->name);
 	if (pass->version >= TAP_CUPTI_HAS_CHANNEL)
 		r.channel = k->channel;

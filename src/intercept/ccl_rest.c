@@ -18,6 +18,7 @@
 #include "intercept/ccl_threads.h"
 #include "intercept/dl/real.h"
 #include "intercept/guard.h"
+#include "intercept/metrics.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
 
@@ -43,6 +44,7 @@ static void write_now(bool is_asleep)
 	struct tap_guard guard;
 
 	__atomic_store_n(&t->ccl.is_asleep, is_asleep, __ATOMIC_RELAXED);
+	tap_metrics_proxy_rests(&t->ccl, is_asleep);
 	if (!tap_events_table)
 		return;
 	guard = tap_guard_set();
@@ -85,6 +87,8 @@ tap_exported int sched_yield(void)
 		return (int) syscall(SYS_sched_yield);
 	if (tap_thread_is_ccls() && !t->in_tracer) {
 		__atomic_store_n(&t->ccl.yields, t->ccl.yields + 1, __ATOMIC_RELAXED);
+		if (unlikely(!(t->ccl.yields % TAP_METRICS_YIELDS)))
+			tap_metrics_proxy_yields(&t->ccl);
 		if (unlikely(!(t->ccl.does & TAP_THREAD_YIELD)))
 			tap_thread_does(TAP_THREAD_YIELD);
 	}

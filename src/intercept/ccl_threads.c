@@ -20,6 +20,7 @@
 #include "intercept/dl/real.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/metrics.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
@@ -261,6 +262,8 @@ void tap_thread_does(uint8_t what)
 	if (t->ccl.does & what)
 		return;
 	__atomic_store_n(&t->ccl.does, t->ccl.does | what, __ATOMIC_RELAXED);
+	if (what != TAP_THREAD_ASYNC)
+		tap_metrics_proxy_rests(&t->ccl, false);
 	if (!tap_events_table)
 		return;
 	guard = tap_guard_set();
@@ -305,7 +308,10 @@ static void thread_ends(struct tap_thread *t)
 {
 	struct tap_guard guard;
 
-	if (!t->is_ccl || !tap_events_table)
+	if (!t->is_ccl)
+		return;
+	tap_metrics_proxy_ends(&t->ccl);
+	if (!tap_events_table)
 		return;
 	guard = tap_guard_set();
 	tap_events_table->ccl_thread_end(t);

@@ -29,7 +29,7 @@
 	X(thread_state) /* takes the lock of threads */ \
 	X(ccl_threads) /* takes the lock of threads */ \
 	X(comm) /* looks at threads, and walks libraries, under its lock */ \
-	X(metrics) /* has no lock */ \
+	X(metrics) /* no lock is taken under it */ \
 	X(threads) \
 	X(libraries) /* walks under its lock */ \
 	X(walk) /* only the linker's own lock is taken under it */ \

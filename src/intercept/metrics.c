@@ -13,6 +13,7 @@
 
 #include "calls/nccl_calls.h"
 #include "common/launcher.h"
+#include "common/lock.h"
 #include "intercept/layer.h"
 #include "intercept/recorder.h"
 
@@ -41,21 +42,17 @@ static bool is_wanted(void)
 	return wish && (!strcmp(wish, "1") || !strcmp(wish, "alone"));
 }
 
-static void copy_name(char *ret_name, const char *name)
+static void copy_name(char *ret_name, size_t size, const char *name)
 {
-	size_t length = strlen(name);
-
-	if (length >= TAP_METRICS_NAME)
-		length = TAP_METRICS_NAME - 1;
-	memcpy(ret_name, name, length);
+	memcpy(ret_name, name, strnlen(name, size - 1));
 }
 
 /* Code, and not a table, which would be relocated at the start of every process. */
 static void fill_names(struct tap_metrics_page *page)
 {
 	/* clang-format off */
-#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) copy_name(page->names[TAP_##fn], #fn);
-#define CALL_VOID(since, class, fn, ...) copy_name(page->names[TAP_##fn], #fn);
+#define CALL(since, class, hook, ret_kind, ret_t, fn, ...) copy_name(page->names[TAP_##fn], TAP_METRICS_NAME, #fn);
+#define CALL_VOID(since, class, fn, ...) copy_name(page->names[TAP_##fn], TAP_METRICS_NAME, #fn);
 #include "calls/nccl.def"
 #undef CALL
 #undef CALL_VOID
@@ -73,9 +70,10 @@ static void fill(struct tap_metrics_page *page)
 	page->nr_comms = TAP_METRICS_COMMS;
 	page->pid = getpid();
 	page->rank = tap_launcher_ask().rank;
+	page->calls_timed = TAP_METRICS_CALLS_TIMED;
+	page->requests_timed = TAP_METRICS_REQUESTS_TIMED;
 	if (!uname(&host))
-		memcpy(page->host, host.nodename,
-		       strnlen(host.nodename, sizeof(page->host) - 1));
+		copy_name(page->host, sizeof(page->host), host.nodename);
 	fill_names(page);
 }
 
@@ -170,6 +168,8 @@ static void fold(struct tap_metrics_page *page, struct tap_metrics_comm *room)
 		tap_metrics_add_shared(&to->ended, from->ended);
 		tap_metrics_add_shared(&to->failed, from->failed);
 		tap_metrics_add_shared(&to->bytes, from->bytes);
+		__atomic_fetch_add(&to->timed, from->timed, __ATOMIC_RELAXED);
+		tap_metrics_add_shared(&to->timed_ns, from->timed_ns);
 		*from = (struct tap_metrics_slot){0};
 	}
 	tap_metrics_add_shared(&page->dropped, room->dropped);
@@ -211,23 +211,34 @@ void tap_metrics_describe(struct tap_metrics_comm *room, uint64_t key, int32_t n
 			 __ATOMIC_RELAXED);
 }
 
-void tap_metrics_begin_shared(unsigned row, bool is_operation)
+struct tap_metrics_call tap_metrics_begin_shared(unsigned row, bool is_operation)
 {
 	struct tap_metrics_page *page = tap_metrics_page;
+	struct tap_metrics_call call = {0};
 
 	if (!page)
-		return;
+		return call;
 	if (is_operation)
 		__atomic_store_n(&page->is_operation[row], 1, __ATOMIC_RELAXED);
-	tap_metrics_add_shared(&page->shared[row].begun, 1);
+	if (__atomic_fetch_add(&page->shared[row].begun, 1, __ATOMIC_RELAXED) %
+		    TAP_METRICS_CALLS_TIMED ==
+	    0)
+		call.begin_ns = tap_now_ns();
+	return call;
 }
 
-void tap_metrics_end_shared(unsigned row, bool has_failed, uint64_t bytes)
+void tap_metrics_end_shared(const struct tap_metrics_call *call, unsigned row,
+			    bool has_failed, uint64_t bytes)
 {
 	struct tap_metrics_page *page = tap_metrics_page;
 
 	if (!page)
 		return;
+	if (call->begin_ns) {
+		tap_metrics_add_shared(&page->shared[row].timed_ns,
+				       (uint64_t) (tap_now_ns() - call->begin_ns));
+		__atomic_fetch_add(&page->shared[row].timed, 1, __ATOMIC_RELAXED);
+	}
 	if (has_failed)
 		tap_metrics_add_shared(&page->shared[row].failed, 1);
 	else if (bytes)
@@ -245,6 +256,131 @@ void tap_metrics_drop(struct tap_metrics_comm *room, uint64_t operations)
 		tap_metrics_add_shared(&page->dropped, operations);
 }
 
+/* ---- Queues of devices ---- */
+
+/* Guards who has which room. */
+static struct tap_lock lock;
+
+/* Under the lock, as is the next function.  NULL: there is no room. */
+static struct tap_metrics_device *find_device(struct tap_metrics_page *page,
+					      const char *name)
+{
+	const uint32_t used = page->devices_used;
+	struct tap_metrics_device *device;
+	uint32_t i;
+
+	for (i = 0; i < used; i++)
+		if (!strncmp(page->devices[i].name, name, TAP_METRICS_DEVICE_NAME - 1))
+			return &page->devices[i];
+	if (used == TAP_METRICS_DEVICES)
+		return NULL;
+	device = &page->devices[used];
+	copy_name(device->name, sizeof(device->name), name);
+	device->rest.device = used;
+	__atomic_store_n(&page->devices_used, used + 1, __ATOMIC_RELEASE);
+	return device;
+}
+
+static struct tap_metrics_queue *find_queue(struct tap_metrics_page *page,
+					    uint32_t device)
+{
+	const uint32_t used = page->queues_used;
+	struct tap_metrics_queue *room;
+	uint32_t i;
+
+	for (i = 0; i < used; i++)
+		if (!page->queues[i].use && page->queues[i].device == device)
+			return &page->queues[i];
+	if (used == TAP_METRICS_QUEUES)
+		return NULL;
+	room = &page->queues[used];
+	room->device = device;
+	__atomic_store_n(&page->queues_used, used + 1, __ATOMIC_RELEASE);
+	return room;
+}
+
+struct tap_metrics_room tap_metrics_take_room(const char *name)
+{
+	struct tap_metrics_page *page = tap_metrics_page;
+	struct tap_metrics_room room = {0};
+
+	if (!page)
+		return room;
+	if (tap_lock_take(&lock)) {
+		room.device = find_device(page, name);
+		if (room.device)
+			room.queue = find_queue(page, room.device->rest.device);
+		if (room.queue) {
+			room.queue->use = 1;
+			room.is_own = true;
+		} else if (room.device) {
+			room.queue = &room.device->rest;
+		}
+		tap_lock_drop(&lock);
+	}
+	if (!room.queue)
+		__atomic_fetch_add(&page->queues_without, 1, __ATOMIC_RELAXED);
+	return room;
+}
+
+void tap_metrics_return_room(const struct tap_metrics_room *room)
+{
+	if (room->is_own)
+		__atomic_store_n(&room->queue->use, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- NCCL's threads and kernels ---- */
+
+/* What the page counts of a thread: bits of tap_ccl_thread.counted. */
+enum { IS_THERE = 1, IS_ASLEEP = 2 };
+
+void tap_metrics_proxy_rests(struct tap_ccl_thread *thread, bool is_asleep)
+{
+	struct tap_metrics_page *page = tap_metrics_page;
+
+	if (!page)
+		return;
+	if (!(thread->counted & IS_THERE)) {
+		thread->counted |= IS_THERE;
+		__atomic_fetch_add(&page->proxies, 1, __ATOMIC_RELAXED);
+	}
+	if (is_asleep == !!(thread->counted & IS_ASLEEP))
+		return;
+	thread->counted ^= IS_ASLEEP;
+	__atomic_fetch_add(&page->proxies_asleep, is_asleep ? 1 : -1u, __ATOMIC_RELAXED);
+}
+
+void tap_metrics_proxy_yields(struct tap_ccl_thread *thread)
+{
+	struct tap_metrics_page *page = tap_metrics_page;
+
+	tap_metrics_proxy_rests(thread, false);
+	if (page)
+		tap_metrics_add_shared(&page->proxy_yields, TAP_METRICS_YIELDS);
+}
+
+/* A thread that is cancelled in its sleep ends asleep. */
+void tap_metrics_proxy_ends(struct tap_ccl_thread *thread)
+{
+	struct tap_metrics_page *page = tap_metrics_page;
+
+	if (!page || !(thread->counted & IS_THERE))
+		return;
+	tap_metrics_proxy_rests(thread, false);
+	thread->counted = 0;
+	__atomic_fetch_sub(&page->proxies, 1, __ATOMIC_RELAXED);
+}
+
+void tap_metrics_count_kernel(uint64_t ns)
+{
+	struct tap_metrics_page *page = tap_metrics_page;
+
+	if (!page)
+		return;
+	tap_metrics_add_shared(&page->kernel_ns, ns);
+	tap_metrics_add_shared(&page->kernels, 1);
+}
+
 /* ---- The layer ---- */
 
 /*
@@ -257,9 +393,11 @@ static void fork_child(void)
 		mmap(tap_metrics_page, sizeof(*tap_metrics_page), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	tap_metrics_page = NULL;
+	tap_thread.ccl.counted = 0;
 	__atomic_store_n(&state, UNDECIDED, __ATOMIC_RELEASE);
 }
 
 const struct tap_layer tap_layer_metrics = {
+	.lock = &lock,
 	.fork_child = fork_child,
 };

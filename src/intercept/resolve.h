@@ -14,6 +14,7 @@
 #include "intercept/ccl_threads.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/metrics.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
 

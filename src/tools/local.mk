@@ -33,7 +33,11 @@ ccltap_SOURCES = \
 	src/tools/manual.c src/tools/manual.h \
 	src/tools/metadata.c src/tools/metadata.h \
 	src/tools/metrics.c src/tools/metrics.h \
+	src/tools/metrics_devices.c src/tools/metrics_devices.h \
 	src/tools/metrics_http.c src/tools/metrics_http.h \
+	src/tools/metrics_label.h \
+	src/tools/metrics_ports.c src/tools/metrics_ports.h \
+	src/common/counters.c src/common/counters.h src/common/port_counters.h \
 	src/tools/metrics_text.c src/tools/metrics_text.h src/common/metrics_page.h \
 	src/tools/needed.c src/tools/needed.h \
 	src/tools/pager.c src/tools/pager.h \

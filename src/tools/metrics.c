@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "tools/message.h"
+#include "tools/metrics_devices.h"
 
 /* The exporter's users scrape every 15 to 60 s. */
 #define INTERVAL_MS 5000
@@ -40,7 +41,9 @@ static bool is_known(const struct tap_metrics_page *page)
 {
 	return !memcmp(page->magic, TAP_METRICS_MAGIC, sizeof(page->magic)) &&
 	       page->version == TAP_METRICS_VERSION && page->bytes == sizeof(*page) &&
-	       page->used <= TAP_METRICS_COMMS;
+	       page->used <= TAP_METRICS_COMMS &&
+	       page->devices_used <= TAP_METRICS_DEVICES &&
+	       page->queues_used <= TAP_METRICS_QUEUES;
 }
 
 static int32_t clean_number(int32_t number)
@@ -53,6 +56,8 @@ static void clean(struct tap_metrics_page *page)
 	page->host[sizeof(page->host) - 1] = '\0';
 	for (size_t i = 0; i < TAP_METRICS_FUNCTIONS; i++)
 		page->names[i][TAP_METRICS_NAME - 1] = '\0';
+	for (size_t i = 0; i < TAP_METRICS_DEVICES; i++)
+		page->devices[i].name[TAP_METRICS_DEVICE_NAME - 1] = '\0';
 	page->rank = clean_number(page->rank);
 	for (unsigned i = 0; i < page->used; i++) {
 		page->comms[i].rank = clean_number(page->comms[i].rank);
@@ -67,14 +72,17 @@ static void clean(struct tap_metrics_page *page)
 static bool read_page(int fd, struct tap_metrics_page *page)
 {
 	const size_t head = offsetof(struct tap_metrics_page, comms);
-	size_t comms;
+	size_t comms, queues;
 	uint32_t turn;
 
 	for (int tries = 0; tries < READ_TRIES; tries++) {
 		if (!read_at(fd, &scratch, head, 0) || !is_known(&scratch))
 			return false;
 		comms = scratch.used * sizeof(*scratch.comms);
+		queues = scratch.queues_used * sizeof(*scratch.queues);
 		if (!read_at(fd, scratch.comms, comms, head) ||
+		    !read_at(fd, scratch.queues, queues,
+			     offsetof(struct tap_metrics_page, queues)) ||
 		    !read_at(fd, &turn, sizeof(turn),
 			     offsetof(struct tap_metrics_page, turn)))
 			return false;
@@ -86,6 +94,7 @@ static bool read_page(int fd, struct tap_metrics_page *page)
 	}
 	clean(&scratch);
 	memcpy(page, &scratch, head + comms);
+	memcpy(page->queues, scratch.queues, queues);
 	return true;
 }
 
@@ -162,7 +171,39 @@ static void leave_slot(struct tap_metrics_process *heir, const char *name, unsig
 	/* One that was killed may have counted a failure and not the end. */
 	to->failed += slot->failed < slot->ended ? slot->failed : slot->ended;
 	to->bytes += slot->bytes;
+	to->timed += slot->timed;
+	to->timed_ns += slot->timed_ns;
 	heir->before.is_operation[row] |= is_operation;
+}
+
+static void leave_device(struct tap_metrics_before *before,
+			 const struct tap_metrics_device *device)
+{
+	unsigned i = 0;
+
+	while (i < before->nr_devices &&
+	       strcmp(before->devices[i].name, device->name) != 0)
+		i++;
+	if (i == TAP_METRICS_DEVICES)
+		return;
+	if (i == before->nr_devices) {
+		before->devices[i] = (struct tap_metrics_device){0};
+		memcpy(before->devices[i].name, device->name, sizeof(device->name));
+		before->nr_devices++;
+	}
+	tap_metrics_device_add(&before->devices[i], device);
+}
+
+static void leave_devices(const struct tap_metrics_process *process,
+			  struct tap_metrics_before *before)
+{
+	static struct tap_metrics_device devices[TAP_METRICS_DEVICES];
+
+	tap_metrics_devices_of(process->page, devices);
+	for (unsigned i = 0; i < process->page->devices_used; i++)
+		leave_device(before, &devices[i]);
+	for (unsigned i = 0; i < process->before.nr_devices; i++)
+		leave_device(before, &process->before.devices[i]);
 }
 
 static void leave(const struct tap_metrics_process *process,
@@ -172,6 +213,10 @@ static void leave(const struct tap_metrics_process *process,
 	const struct tap_metrics_before *before = &process->before;
 
 	heir->before.dropped += before->dropped + page->dropped;
+	heir->before.proxy_yields += before->proxy_yields + page->proxy_yields;
+	heir->before.kernels += before->kernels + page->kernels;
+	heir->before.kernel_ns += before->kernel_ns + page->kernel_ns;
+	leave_devices(process, &heir->before);
 	for (unsigned i = 0; i < page->used; i++)
 		heir->before.dropped += page->comms[i].dropped;
 	for (unsigned row = 0; row < TAP_METRICS_FUNCTIONS; row++) {

@@ -9,6 +9,9 @@
 
 #include "common/compiler.h"
 #include "common/vec.h"
+#include "tools/metrics_devices.h"
+#include "tools/metrics_label.h"
+#include "tools/metrics_ports.h"
 
 struct series {
 	const char *host, *function; /* function "": of all */
@@ -16,8 +19,11 @@ struct series {
 	uint64_t key;
 	bool is_on_comm, is_operation, has_bus;
 	uint64_t calls, failures, operations, bytes, bus_bytes, dropped;
+	uint64_t timed, timed_ns;
 	uint64_t processes, live;
-	int64_t open_ms; /* of the call that is open for longest, 0 none */
+	uint64_t proxies, proxies_asleep, proxy_yields, kernels, kernel_ns;
+	uint64_t calls_timed; /* the rate at which calls are timed */
+	int64_t open_ms;      /* of the call that is open for longest, 0 none */
 };
 
 struct all {
@@ -98,6 +104,8 @@ static struct series series_of(const struct tap_metrics_page *page, const char *
 		.failures = failures,
 		.operations = is_operation ? slot->ended - failures : 0,
 		.bytes = slot->bytes,
+		.timed = slot->timed,
+		.timed_ns = slot->timed_ns,
 	};
 }
 
@@ -169,6 +177,12 @@ static int add_process(struct all *all, const struct tap_metrics_process *proces
 		.nranks = -1,
 		.dropped = page->dropped + before->dropped,
 		.processes = !process->ended_ms,
+		.proxies = process->ended_ms ? 0 : page->proxies,
+		.proxies_asleep = process->ended_ms ? 0 : page->proxies_asleep,
+		.proxy_yields = page->proxy_yields + before->proxy_yields,
+		.kernels = page->kernels + before->kernels,
+		.kernel_ns = page->kernel_ns + before->kernel_ns,
+		.calls_timed = page->calls_timed,
 	};
 	int ret = add(all, &about);
 
@@ -234,6 +248,15 @@ static void sum_up(struct all *all)
 		to->bytes += from->bytes;
 		to->bus_bytes += from->bus_bytes;
 		to->dropped += from->dropped;
+		to->timed += from->timed;
+		to->timed_ns += from->timed_ns;
+		to->proxies += from->proxies;
+		to->proxies_asleep += from->proxies_asleep;
+		to->proxy_yields += from->proxy_yields;
+		to->kernels += from->kernels;
+		to->kernel_ns += from->kernel_ns;
+		if (from->calls_timed > to->calls_timed)
+			to->calls_timed = from->calls_timed;
 		to->processes += from->processes;
 		to->live += from->live;
 		if (from->open_ms > to->open_ms)
@@ -253,7 +276,13 @@ enum value {
 	DROPPED,
 	OPEN,
 	LIVE,
-	PROCESSES
+	PROCESSES,
+	CALLS_TIMED,
+	PROXIES_AWAKE,
+	PROXIES_ASLEEP,
+	PROXY_YIELDS,
+	KERNELS,
+	KERNEL_NS
 };
 
 static uint64_t value_of(const struct series *series, enum value value)
@@ -275,6 +304,21 @@ static uint64_t value_of(const struct series *series, enum value value)
 		return series->live;
 	case PROCESSES:
 		return series->processes;
+	case CALLS_TIMED:
+		return series->calls_timed;
+	case PROXIES_AWAKE:
+		/* One may have gone to sleep while they were read. */
+		return series->proxies > series->proxies_asleep
+			       ? series->proxies - series->proxies_asleep
+			       : 0;
+	case PROXIES_ASLEEP:
+		return series->proxies_asleep;
+	case PROXY_YIELDS:
+		return series->proxy_yields;
+	case KERNELS:
+		return series->kernels;
+	case KERNEL_NS:
+		return series->kernel_ns;
 	case OPEN:
 		break;
 	}
@@ -298,7 +342,8 @@ static const struct metric {
 	enum value value;
 	bool is_gauge;
 } metrics[] = {
-	{"ccltap_processes", "Processes that run and have called NCCL.", OF_RANKS,
+	{"ccltap_processes",
+	 "Processes that run and have called NCCL or opened a device.", OF_RANKS,
 	 PROCESSES, true},
 	{"ccltap_nccl_communicators", "Communicators that exist.", OF_RANKS, LIVE, true},
 	{"ccltap_nccl_calls_total", "Calls of NCCL that have returned.", OF_CALLS, CALLS,
@@ -335,6 +380,23 @@ static const struct metric {
 	{"ccltap_nccl_communicator_dropped_operations_total",
 	 "Operations on a communicator that NCCL has dropped with their group.", OF_COMMS,
 	 DROPPED, false},
+	{"ccltap_nccl_calls_per_sample",
+	 "Of so many calls of a function, one is in the sample of call times.", OF_RANKS,
+	 CALLS_TIMED, true},
+	{"ccltap_nccl_proxy_threads_awake",
+	 "Threads of NCCL that move messages and are not asleep.", OF_RANKS,
+	 PROXIES_AWAKE, true},
+	{"ccltap_nccl_proxy_threads_asleep",
+	 "Threads of NCCL that move messages and sleep, for want of work.", OF_RANKS,
+	 PROXIES_ASLEEP, true},
+	{"ccltap_nccl_proxy_idle_turns_total",
+	 "How often such a thread, awake, had nothing to do, in steps of 64.", OF_RANKS,
+	 PROXY_YIELDS, false},
+	{"ccltap_nccl_kernels_total",
+	 "Kernels of NCCL that ran, while a recording has events of the GPU.", OF_RANKS,
+	 KERNELS, false},
+	{"ccltap_nccl_kernel_seconds_total", "The time that these kernels ran.", OF_RANKS,
+	 KERNEL_NS, false},
 	{"ccltap_nccl_open_call_seconds",
 	 "For how long a call that has not returned was seen to be open, at least.",
 	 OF_OPEN, OPEN, true},
@@ -361,23 +423,10 @@ static bool is_of(const struct series *series, enum scope scope)
 	return series->is_on_comm && !*series->function;
 }
 
-/* From the memory of another process: what is no name is left out. */
-static void write_word(FILE *out, const char *label, const char *word)
-{
-	fprintf(out, "%s=\"", label);
-	for (; *word; word++)
-		if ((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z') ||
-		    (*word >= '0' && *word <= '9') || strchr("._-", *word))
-			fputc(*word, out);
-	fputc('"', out);
-}
-
 static void write_labels(FILE *out, const struct series *series)
 {
 	fputc('{', out);
-	write_word(out, "host", series->host);
-	if (series->rank >= 0)
-		fprintf(out, ",rank=\"%" PRId32 "\"", series->rank);
+	tap_metrics_label_rank(out, series->host, series->rank);
 	if (series->is_on_comm) {
 		fprintf(out, ",communicator=\"%016" PRIx64 "\"", series->key);
 		if (series->nranks >= 0)
@@ -385,7 +434,7 @@ static void write_labels(FILE *out, const struct series *series)
 	}
 	if (*series->function) {
 		fputc(',', out);
-		write_word(out, "function", series->function);
+		tap_metrics_label_word(out, "function", series->function);
 	}
 	fputc('}', out);
 }
@@ -405,8 +454,29 @@ static void write_metric(FILE *out, const struct all *all, const struct metric *
 		if (metric->value == OPEN)
 			fprintf(out, " %" PRIu64 ".%03u\n", value / 1000,
 				(unsigned) (value % 1000));
+		else if (metric->value == KERNEL_NS)
+			tap_metrics_value_ns(out, value);
 		else
 			fprintf(out, " %" PRIu64 "\n", value);
+	}
+}
+
+/* A sum and a count, of which the quotient is the mean. */
+static void write_times(FILE *out, const struct all *all, const char *name,
+			const char *help, enum scope scope)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s summary\n", name, help, name);
+	for (size_t i = 0; i < all->of.count; i++) {
+		const struct series *series = &all->of.items[i];
+
+		if (!is_of(series, scope))
+			continue;
+		fprintf(out, "%s_sum", name);
+		write_labels(out, series);
+		tap_metrics_value_ns(out, series->timed_ns);
+		fprintf(out, "%s_count", name);
+		write_labels(out, series);
+		fprintf(out, " %" PRIu64 "\n", series->timed);
 	}
 }
 
@@ -420,19 +490,33 @@ static uint64_t count_without_room(struct tap_metrics_process *const *processes,
 	return sum;
 }
 
+static uint64_t count_queues_without(struct tap_metrics_process *const *processes,
+				     size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += processes[i]->page->queues_without;
+	return sum;
+}
+
 /* What the metrics above do not have: nothing is left out in silence. */
-static void write_missing(FILE *out, uint64_t without, unsigned refused)
+static void write_missing(FILE *out, uint64_t without, uint64_t queues, unsigned refused)
 {
 	fprintf(out,
 		"# HELP ccltap_nccl_communicators_without_series Communicators that were one "
 		"too many: counted by rank alone.\n"
 		"# TYPE ccltap_nccl_communicators_without_series gauge\n"
 		"ccltap_nccl_communicators_without_series %" PRIu64 "\n"
+		"# HELP ccltap_rdma_uncounted_queues Queues of devices that were one too "
+		"many: not counted.\n"
+		"# TYPE ccltap_rdma_uncounted_queues gauge\n"
+		"ccltap_rdma_uncounted_queues %" PRIu64 "\n"
 		"# HELP ccltap_refused_processes_total Processes whose counters are of "
 		"another version of ccltap.\n"
 		"# TYPE ccltap_refused_processes_total counter\n"
 		"ccltap_refused_processes_total %u\n",
-		without, refused);
+		without, queues, refused);
 }
 
 int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *processes,
@@ -447,7 +531,20 @@ int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *process
 		sum_up(&all);
 		for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
 			write_metric(out, &all, &metrics[i]);
-		write_missing(out, count_without_room(processes, count), refused);
+		write_times(
+			out, &all, "ccltap_nccl_call_seconds",
+			"Time inside calls of NCCL, of a sample of those that returned.",
+			OF_CALLS);
+		write_times(out, &all, "ccltap_nccl_communicator_call_seconds",
+			    "The same of the operations on a communicator.",
+			    OF_COMM_CALLS);
+		ret = tap_metrics_devices_write(out, processes, count);
+	}
+	if (!ret)
+		ret = tap_metrics_ports_write(out, processes, count);
+	if (!ret) {
+		write_missing(out, count_without_room(processes, count),
+			      count_queues_without(processes, count), refused);
 		if (fflush(out) == EOF || ferror(out))
 			ret = -(errno ? errno : EIO);
 	}

@@ -24,7 +24,9 @@ struct tap_metrics_open {
 struct tap_metrics_before {
 	struct tap_metrics_slot of[TAP_METRICS_FUNCTIONS];
 	bool is_operation[TAP_METRICS_FUNCTIONS];
-	uint64_t dropped;
+	uint64_t dropped, proxy_yields, kernels, kernel_ns;
+	struct tap_metrics_device devices[TAP_METRICS_DEVICES];
+	unsigned nr_devices;
 };
 
 struct tap_metrics_process {

@@ -126,17 +126,34 @@ static struct ibv_mr *on_alloc_null_mr(struct ibv_pd *pd)
 		} \
 	} while (0)
 
-#define on_post_send tap_on_post_send
-#define on_post_recv tap_on_post_recv
 #define on_post_srq_recv tap_on_post_srq_recv
-#define on_poll_cq tap_on_poll_cq
+
+/* The same of a function of which the tracer has two. */
+#define PATCH_HOT(table, c, op, is_metered) \
+	do { \
+		if ((table)->op && (table)->op != tap_on_##op && \
+		    (table)->op != tap_on_##op##_metered) { \
+			(c)->real.op = (table)->op; \
+			(table)->op = \
+				(is_metered) ? tap_on_##op##_metered : tap_on_##op; \
+		} \
+	} while (0)
+
+static bool is_patched(const struct ibv_context *context)
+{
+	return context->ops.post_send == tap_on_post_send ||
+	       context->ops.post_send == tap_on_post_send_metered;
+}
 
 static void patch(struct tap_context *c, struct ibv_context *context)
 {
-	PATCH(&context->ops, c, post_send);
-	PATCH(&context->ops, c, post_recv);
+	/* Also while another thread makes the counters: queues come later. */
+	const bool is_metered = tap_metrics_begin() != TAP_METRICS_OFF;
+
+	PATCH_HOT(&context->ops, c, post_send, is_metered);
+	PATCH_HOT(&context->ops, c, post_recv, is_metered);
+	PATCH_HOT(&context->ops, c, poll_cq, is_metered);
 	PATCH(&context->ops, c, post_srq_recv);
-	PATCH(&context->ops, c, poll_cq);
 #define PATCH_EXTENDED(op) \
 	do { \
 		struct verbs_context *v = verbs_get_ctx_op(context, op); \
@@ -219,7 +236,7 @@ static void opened(struct ibv_context *context)
 	struct tap_context *c;
 	struct tap_guard guard;
 
-	if (known && context->ops.post_send == tap_on_post_send)
+	if (known && is_patched(context))
 		return;
 	c = tap_table_make(&tap_contexts);
 	if (!c) {
@@ -227,7 +244,7 @@ static void opened(struct ibv_context *context)
 		return;
 	}
 	events = tap_verbs_begin_emit(&guard);
-	if (context->ops.post_send == tap_on_post_send) {
+	if (is_patched(context)) {
 		/* The program copied this table from a patched one. */
 		tap_table_free(&tap_contexts, c);
 	} else {

@@ -83,7 +83,7 @@ tap_apart static void gather(struct extended_cq *x, struct ibv_cq_ex *cq)
 	wc->qp_num = x->wc_flags & IBV_WC_EX_WITH_QP_NUM && cq->read_qp_num
 			     ? cq->read_qp_num(cq)
 			     : x->only_qp_num;
-	if (unlikely(x->is_recorded))
+	if (unlikely(x->is_recorded || x->cq->is_metered))
 		read_fields(x, cq, wc);
 	errno = kept_errno;
 }

@@ -72,6 +72,7 @@ struct extended_qp {
 	bool is_open;
 	bool has_no_room; /* though the batch was to be recorded */
 	struct tap_sends built;
+	uint64_t bytes; /* of a queue pair that is metered */
 	uint64_t first_wr_id;
 	struct room *room; /* NULL: the batch is only counted */
 
@@ -188,7 +189,7 @@ tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 /* ---- The functions in the object ---- */
 
 /* clang-format off */
-#define IN_REQUEST(op, request, params, args, ...) \
+#define IN_REQUEST(op, request, nr_bytes, params, args, ...) \
 	static void on_##op params \
 	{ \
 		struct extended_qp *x = find(qp); \
@@ -196,6 +197,8 @@ tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 \
 		if (unlikely(!x)) \
 			return; \
+		if (unlikely(tap_metered(x->qp))) \
+			x->bytes += nr_bytes; \
 		wr = request; \
 		if (unlikely(wr)) { \
 			__VA_ARGS__; \
@@ -203,9 +206,9 @@ tap_cold static void keep_inline(struct extended_qp *x, struct ibv_send_wr *wr,
 		x->real.op args; \
 	}
 #define BUILDER(op, number, params, args, ...) \
-	IN_REQUEST(op, begin_request(x, qp, number), params, args, __VA_ARGS__)
-#define SETTER(op, params, args, ...) \
-	IN_REQUEST(op, last_request(x), params, args, __VA_ARGS__)
+	IN_REQUEST(op, begin_request(x, qp, number), 0, params, args, __VA_ARGS__)
+#define SETTER(op, nr_bytes, params, args, ...) \
+	IN_REQUEST(op, last_request(x), nr_bytes, params, args, __VA_ARGS__)
 
 BUILDER(wr_atomic_cmp_swp, IBV_WR_ATOMIC_CMP_AND_SWP,
 	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, uint64_t compare,
@@ -244,7 +247,7 @@ BUILDER(wr_send_tso, IBV_WR_TSO,
 	(struct ibv_qp_ex *qp, void *hdr, uint16_t hdr_sz, uint16_t mss),
 	(qp, hdr, hdr_sz, mss), )
 #ifdef HAVE_STRUCT_IBV_QP_EX_WR_ATOMIC_WRITE
-BUILDER(wr_atomic_write, IBV_WR_ATOMIC_WRITE,
+IN_REQUEST(wr_atomic_write, begin_request(x, qp, IBV_WR_ATOMIC_WRITE), 8,
 	(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr, const void *atomic_wr),
 	(qp, rkey, remote_addr, atomic_wr),
 	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey;
@@ -258,19 +261,21 @@ BUILDER(wr_flush, IBV_WR_FLUSH,
 	wr->wr.rdma.remote_addr = remote_addr; wr->wr.rdma.rkey = rkey)
 #endif
 
-SETTER(wr_set_ud_addr,
+SETTER(wr_set_ud_addr, 0,
 	(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey),
 	(qp, ah, remote_qpn, remote_qkey),
 	wr->wr.ud.ah = ah; wr->wr.ud.remote_qpn = remote_qpn)
-SETTER(wr_set_xrc_srqn, (struct ibv_qp_ex *qp, uint32_t remote_srqn), (qp, remote_srqn),
+SETTER(wr_set_xrc_srqn, 0,
+	(struct ibv_qp_ex *qp, uint32_t remote_srqn), (qp, remote_srqn),
 	wr->qp_type.xrc.remote_srqn = remote_srqn)
-SETTER(wr_set_inline_data, (struct ibv_qp_ex *qp, void *addr, size_t length),
+SETTER(wr_set_inline_data, length,
+	(struct ibv_qp_ex *qp, void *addr, size_t length),
 	(qp, addr, length), keep_inline(x, wr, addr, length))
-SETTER(wr_set_sge,
+SETTER(wr_set_sge, length,
 	(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length),
 	(qp, lkey, addr, length),
 	keep_sges(x, wr, &(struct ibv_sge){.addr = addr, .length = length, .lkey = lkey}, 1))
-SETTER(wr_set_sge_list,
+SETTER(wr_set_sge_list, tap_length_of(sg_list, (int) num_sge),
 	(struct ibv_qp_ex *qp, size_t num_sge, const struct ibv_sge *sg_list),
 	(qp, num_sge, sg_list), keep_sges(x, wr, sg_list, num_sge))
 
@@ -283,7 +288,7 @@ static size_t length_of(const struct ibv_data_buf *buffers, size_t nr)
 	return length;
 }
 
-SETTER(wr_set_inline_data_list,
+SETTER(wr_set_inline_data_list, length_of(buf_list, num_buf),
 	(struct ibv_qp_ex *qp, size_t num_buf, const struct ibv_data_buf *buf_list),
 	(qp, num_buf, buf_list),
 	keep_inline(x, wr, num_buf ? buf_list->addr : NULL, length_of(buf_list, num_buf)))
@@ -311,6 +316,7 @@ static void on_wr_start(struct ibv_qp_ex *qp)
 	/* A batch that the program never completed counts as aborted. */
 	leave_room(x);
 	x->built = (struct tap_sends){0};
+	x->bytes = 0;
 	x->is_open = true;
 	x->has_no_room = false;
 	if (unlikely(is_recorded(x->qp))) {
@@ -367,7 +373,7 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 	struct tap_sends built, first;
 	struct tap_visit visit;
 	struct tap_qp *q;
-	uint64_t first_wr_id;
+	uint64_t first_wr_id, bytes;
 	bool has_no_room;
 	int ret;
 
@@ -382,6 +388,7 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 	q = x->qp;
 	built = x->built;
 	first_wr_id = x->first_wr_id;
+	bytes = x->bytes;
 	has_no_room = x->has_no_room;
 	x->is_open = false;
 	if (unlikely(x->room)) {
@@ -391,13 +398,16 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 		return complete_recorded(q, qp, room);
 	}
 	visit = tap_owner_counter_begin(&q->send_counter);
+	tap_metered_begin_in(&visit, q, built.signaled);
 	ret = x->real.wr_complete(qp);
 	if (unlikely(ret)) {
+		if (tap_metered(q))
+			tap_metered_give_up(q);
 		tap_owner_counter_pass(&q->send_counter, &visit);
 		tap_emit_failed(&q->head, NULL, false, ret, 0, first_wr_id);
 		return ret;
 	}
-	tap_sends_accepted(q, &visit, &built, &first);
+	tap_sends_accepted(q, &visit, &built, bytes, &first);
 	if (unlikely(has_no_room))
 		emit_not_recorded(built.nr);
 	return ret;

@@ -7,6 +7,7 @@ VERBS_SOURCES = \
 	src/verbs/context.c \
 	src/verbs/extended.h src/verbs/extended_cq.c src/verbs/extended_qp.c \
 	src/verbs/list.c src/verbs/list.h \
+	src/verbs/metered.c src/verbs/metered.h \
 	src/verbs/objects.c src/verbs/objects.h \
 	src/verbs/post.c src/verbs/post.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/request.c src/verbs/request.h \

@@ -11,6 +11,7 @@
 #define TAP_VERBS_OBJECTS_H
 
 #include "calls/verbs_calls.h"
+#include "intercept/resolve.h"
 #include "tracepoints/verbs_events.h"
 #include "verbs/table.h"
 #include "verbs/owner_counter.h"
@@ -81,6 +82,7 @@ struct tap_cq {
 	uint32_t empty_polls[TAP_OWNER_COUNTER_OWNERS_MAX], other_empty_polls;
 	uint64_t reported_empty_polls; /* by events of completions */
 	struct tap_verbs_cq about;
+	bool is_metered; /* its completions count for --metrics */
 	/* What the watchdog saw last (statedump.c). */
 	uint64_t seen_completions, seen_polls;
 	int64_t idle_since_ns, due_ns;
@@ -123,6 +125,7 @@ struct tap_srq {
 	struct tap_owner_counter counter;
 	uint32_t posted;
 	struct tap_verbs_srq about;
+	struct tap_metrics_room room;
 };
 
 struct tap_qp {
@@ -135,6 +138,13 @@ struct tap_qp {
 	struct tap_verbs_qp_counts counts; /* completions: under the counter of their
 					    * queue */
 	const void *send_cq, *recv_cq;
+	/* For --metrics (metered.h). */
+	struct tap_metrics_room room;
+	struct {
+		uint32_t seq;	  /* the signalled request that is being timed, 0: none */
+		uint32_t next;	  /* the one that is to be timed next */
+		int64_t begin_ns; /* valid while seq is not 0 */
+	} timed;
 	struct tap_verbs_qp about;
 	struct tap_verbs_qp_modify modify;
 };
@@ -173,6 +183,13 @@ int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad) tap_hidden;
 int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc) tap_hidden;
+
+/* The same where --metrics counts: the functions above have no test for it. */
+int tap_on_post_send_metered(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad) tap_hidden;
+int tap_on_post_recv_metered(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad) tap_hidden;
+int tap_on_poll_cq_metered(struct ibv_cq *cq, int nr, struct ibv_wc *wc) tap_hidden;
 
 /* Each keeps what is known of an object that was just made, and emits its event. */
 void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel,

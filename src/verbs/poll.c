@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "verbs/metered.h"
 #include "verbs/poll.h"
 
 /* Which queue a completion came from; EITHER: a failed completion that does not tell. */
@@ -54,6 +55,11 @@ static inline struct tap_qp *qp_of(struct tap_cq *c, uint32_t qp_num)
 		__atomic_store_n(&c->last, q, __ATOMIC_RELAXED);
 	}
 	return q;
+}
+
+struct tap_qp *tap_cq_qp(struct tap_cq *c, uint32_t qp_num)
+{
+	return qp_of(c, qp_num);
 }
 
 /*
@@ -331,6 +337,8 @@ tap_hot tap_apart static int record_one(struct tap_cq *c, struct tap_qp *q,
 
 	if (unlikely(!length))
 		length = record_any(c, wc, 1, true, &part, &event);
+	if (unlikely(c->is_metered))
+		tap_metered_found(c, wc, 1, true);
 	fill_polled(&part.polled, c, 1, true, false);
 	tap_owner_counter_leave(stage);
 	tap_verbs_write(event, &part, length);
@@ -360,6 +368,8 @@ tap_hot tap_apart static void record_found(struct tap_cq *c, const struct ibv_wc
 				 : 0;
 		if (unlikely(!length))
 			length = record_any(c, wc, some, is_plain, &part, &event);
+		if (unlikely(c->is_metered))
+			tap_metered_found(c, wc, some, is_plain);
 		fill_polled(&part.polled, c, some, is_plain, visit->concurrent);
 		if (nr == some)
 			tap_owner_counter_end(visit);
@@ -373,6 +383,8 @@ tap_hot static void count_only(struct tap_cq *c, const struct ibv_wc *wc, int fo
 	const bool is_plain = tap_owner_counter_count(&c->counter, visit);
 
 	count_found(c, wc, found, is_plain, NULL);
+	if (unlikely(c->is_metered))
+		tap_metered_found(c, wc, found, is_plain);
 	count_completions(c, found, is_plain);
 	tap_owner_counter_end(visit);
 }
@@ -437,9 +449,10 @@ tap_apart static int poll_slowly(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 	return found;
 }
 
-/* Kept out of line, so that a poll which finds nothing saves few registers. */
-tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
-					int found, int nr, uint32_t *stage)
+/* Inlined into its two callers, as in post.c. */
+tap_within static inline int take_some(struct tap_cq *c, const struct ibv_wc *wc,
+				       int found, int nr, uint32_t *stage,
+				       bool may_be_metered)
 {
 	struct tap_visit visit = {.stage = stage};
 	struct tap_qp *q;
@@ -462,6 +475,8 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 					      ? &q->counts.recv_completed
 					      : &q->counts.send_completed,
 				      1);
+		if (may_be_metered && tap_metered(q))
+			tap_metered_found_one(q, wc);
 		count_completions(c, 1, true);
 		tap_owner_counter_leave(stage);
 		return found;
@@ -469,7 +484,21 @@ tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *w
 	return take_found(c, wc, found, &visit);
 }
 
-tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+/* Kept out of line, so that a poll which finds nothing saves few registers. */
+tap_hot tap_apart static int found_some(struct tap_cq *c, const struct ibv_wc *wc,
+					int found, int nr, uint32_t *stage)
+{
+	return take_some(c, wc, found, nr, stage, false);
+}
+
+tap_hot tap_apart static int found_some_metered(struct tap_cq *c, const struct ibv_wc *wc,
+						int found, int nr, uint32_t *stage)
+{
+	return take_some(c, wc, found, nr, stage, true);
+}
+
+tap_within static inline int poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc,
+				     bool may_be_metered)
 {
 	struct tap_cq *c = tap_table_look(&tap_cqs, cq);
 	uint32_t *stage = likely(c) ? tap_owner_counter_enter(&c->counter) : NULL;
@@ -479,8 +508,19 @@ tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
 		return poll_slowly(cq, nr, wc);
 	found = c->poll(cq, nr, wc);
 	if (unlikely(found))
-		return found_some(c, wc, found, nr, stage);
+		return may_be_metered ? found_some_metered(c, wc, found, nr, stage)
+				      : found_some(c, wc, found, nr, stage);
 	tap_cq_count_empty(c, stage);
 	tap_owner_counter_leave(stage);
 	return 0;
+}
+
+tap_hot int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+{
+	return poll_cq(cq, nr, wc, false);
+}
+
+tap_hot int tap_on_poll_cq_metered(struct ibv_cq *cq, int nr, struct ibv_wc *wc)
+{
+	return poll_cq(cq, nr, wc, true);
 }

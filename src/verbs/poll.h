@@ -20,9 +20,12 @@ static inline bool tap_poll_is_wanted(void)
 
 /*
  * Counts the completions and, if is_recorded, describes them.  All fields of each wc must
- * be valid if is_recorded, else qp_num, status and opcode.
+ * be valid if is_recorded, else qp_num, status, opcode and, if c is metered, byte_len.
  */
 void tap_poll_found(struct tap_cq *c, const struct ibv_wc *wc, int found,
 		    bool is_recorded) tap_hidden;
+
+/* The queue pair with this number that uses c, NULL: it is not known. */
+struct tap_qp *tap_cq_qp(struct tap_cq *c, uint32_t qp_num) tap_hidden;
 
 #endif

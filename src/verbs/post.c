@@ -48,6 +48,27 @@ static int post_unknown_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	return EINVAL;
 }
 
+/* All requests of a list, before it is posted. */
+static inline uint64_t bytes_of_list(const struct tap_qp *q, const struct tap_list *list,
+				     const struct ibv_send_wr *wr)
+{
+	return unlikely(tap_metered(q)) ? tap_metered_bytes(wr, list->nr) : 0;
+}
+
+/*
+ * Of a list that failed, the bytes of those that were accepted.  The others are still the
+ * program's, and may be read.
+ */
+tap_cold static uint64_t bytes_accepted(struct tap_qp *q, const struct tap_list *list,
+					uint64_t bytes, const struct ibv_send_wr *bad,
+					uint32_t accepted)
+{
+	if (!tap_metered(q))
+		return 0;
+	tap_metered_give_up(q);
+	return accepted ? bytes - tap_metered_bytes(bad, list->nr - accepted) : 0;
+}
+
 tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 					   struct ibv_qp *qp, enum tap_send_kind kind,
 					   struct ibv_send_wr *wr,
@@ -63,14 +84,17 @@ tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 	tap_send_count(&sends, q, wr);
 	tap_send_fill(&record, q, kind, wr);
 	visit = tap_owner_counter_begin(&q->send_counter);
+	tap_metered_begin_in(&visit, q, sends.signaled);
 	send->begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
+		if (unlikely(tap_metered(q)))
+			tap_metered_give_up(q);
 		tap_owner_counter_pass(&q->send_counter, &visit);
 		tap_emit_failed(&q->head, NULL, false, ret, 0, wr_id);
 		return ret;
 	}
-	send->concurrent = tap_sends_accepted(q, &visit, &sends, &first);
+	send->concurrent = tap_sends_accepted(q, &visit, &sends, send->length, &first);
 	send->seq = first.nr + 1;
 	send->signaled_seq = first.signaled + sends.signaled;
 	send->consuming_seq = first.consuming + sends.consuming;
@@ -165,9 +189,10 @@ post_many_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 	struct tap_visit visit;
 	struct tap_sends first;
 	uint32_t accepted;
-	uint64_t wr_id = 0;
+	uint64_t bytes, wr_id = 0;
 	int ret;
 
+	bytes = bytes_of_list(q, list, wr);
 	reported.kind = kind;
 	reported.more = NULL;
 	if (likely(sends.nr <= TAP_VERBS_LIST_MAX)) {
@@ -177,14 +202,16 @@ post_many_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		reported.more = keep_rest(list, q, kind, wr, next);
 	}
 	visit = tap_owner_counter_begin(&q->send_counter);
+	tap_metered_begin_in(&visit, q, sends.signaled);
 	reported.begin_ns = (uint64_t) tap_now_ns();
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		if (tap_list_accepted(list, *bad, &accepted))
 			wr_id = wr_id_of(&reported, accepted);
 		sends = tap_sends_first(list, q, accepted);
+		bytes = bytes_accepted(q, list, bytes, *bad, accepted);
 	}
-	reported.concurrent = tap_sends_accepted(q, &visit, &sends, &first);
+	reported.concurrent = tap_sends_accepted(q, &visit, &sends, bytes, &first);
 	write_sends(&reported, list, q, first, sends.nr);
 	tap_list_end(list);
 	if (unlikely(ret))
@@ -202,6 +229,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	struct tap_visit visit;
 	struct tap_list list;
 	uint32_t accepted;
+	uint64_t bytes;
 	int ret;
 
 	tap_list_begin(&list, q->about.context_id, q->about.max_send_wr);
@@ -212,13 +240,16 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 		return post_many_sends(q, post, qp, kind, sends, &list, wr, bad);
 	if (unlikely(sends.nr > TAP_VERBS_LIST_MAX) && tap_list_grow(&list, sends.nr, 0))
 		sends = tap_sends_read(&list, q, wr, &kind);
+	bytes = bytes_of_list(q, &list, wr);
 	visit = tap_owner_counter_begin(&q->send_counter);
+	tap_metered_begin_in(&visit, q, sends.signaled);
 	ret = post(qp, wr, bad);
 	if (unlikely(ret && wr)) {
 		(void) tap_list_accepted(&list, *bad, &accepted);
 		sends = tap_sends_first(&list, q, accepted);
+		bytes = bytes_accepted(q, &list, bytes, *bad, accepted);
 	}
-	tap_sends_accepted(q, &visit, &sends, &first);
+	tap_sends_accepted(q, &visit, &sends, bytes, &first);
 	tap_list_end(&list);
 	if (unlikely(list.rest && !ret))
 		tap_list_emit_unread(&list);
@@ -234,15 +265,19 @@ tap_apart static int post_slowly(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			 : post_unknown_send(qp, wr, bad);
 }
 
-/* Most posts have one request, on a queue that this thread owns. */
-tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			     struct ibv_send_wr **bad)
+/*
+ * Most posts have one request, on a queue that this thread owns.  Inlined into its two
+ * callers, so that one of them has no test for what --metrics counts.
+ */
+tap_within static inline int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				       struct ibv_send_wr **bad, bool may_be_metered)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	struct tap_sends sends = {0};
 	enum tap_send_kind kind;
+	uint64_t bytes = 0;
+	bool is_plain, is_metered;
 	uint32_t *stage;
-	bool is_plain;
 	int ret;
 
 	if (unlikely(!q || !wr || wr->next))
@@ -254,15 +289,36 @@ tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 	if (unlikely(!stage))
 		return post_slowly(qp, wr, bad);
 	tap_send_count(&sends, q, wr);
+	is_metered = may_be_metered && tap_metered(q);
+	if (is_metered) {
+		bytes = tap_length_of(wr->sg_list, wr->num_sge);
+		tap_metered_begin(q, sends.signaled);
+	}
 	ret = q->post_send(qp, wr, bad);
 	if (likely(!ret)) {
 		is_plain = tap_owner_counter_is_plain(&q->send_counter, stage);
 		tap_owner_counter_add(is_plain, &q->counts.sent, 1);
 		tap_owner_counter_add(is_plain, &q->counts.signaled, sends.signaled);
 		tap_owner_counter_add(is_plain, &q->counts.consuming, sends.consuming);
+		if (is_metered)
+			tap_metered_sent(q, is_plain, 1, bytes);
+	} else if (is_metered) {
+		tap_metered_give_up(q);
 	}
 	tap_owner_counter_leave(stage);
 	return ret;
+}
+
+tap_hot int tap_on_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad)
+{
+	return post_send(qp, wr, bad, false);
+}
+
+tap_hot int tap_on_post_send_metered(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				     struct ibv_send_wr **bad)
+{
+	return post_send(qp, wr, bad, true);
 }
 
 /* ---- Receives, of a queue pair or of a shared receive queue ---- */
@@ -271,6 +327,7 @@ struct receive {
 	struct tap_owner_counter *counter;
 	uint32_t *count;
 	const struct tap_object *qp, *srq;
+	const struct tap_metrics_room *room;
 	uint32_t context_id, max_wr;
 	uint16_t generation;
 };
@@ -451,6 +508,8 @@ static inline void end_recv(struct recv_record *record, const struct receive *r,
 		wr_id = recv_wr_id_of(record, accepted);
 	is_plain = tap_owner_counter_count(r->counter, &record->visit);
 	first = tap_owner_counter_add(is_plain, r->count, accepted);
+	if (unlikely(r->room->queue))
+		tap_metered_posted_recvs(r->room, is_plain, accepted);
 	tap_owner_counter_end(&record->visit);
 	if (unlikely(record->is_wanted && accepted)) {
 		if (list->nr == 1)
@@ -485,6 +544,7 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		.counter = &q->recv_counter,
 		.count = &q->counts.recv_posted,
 		.qp = &q->head,
+		.room = &q->room,
 		.context_id = q->about.context_id,
 		.max_wr = q->about.max_recv_wr,
 		.generation = tap_generation_of(q),
@@ -495,8 +555,8 @@ tap_apart static int post_recv_slowly(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	return ret;
 }
 
-tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-			     struct ibv_recv_wr **bad)
+tap_within static inline int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+				       struct ibv_recv_wr **bad, bool may_be_metered)
 {
 	struct tap_qp *q = tap_table_look(&tap_qps, qp);
 	uint32_t *stage;
@@ -512,9 +572,23 @@ tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	if (likely(!ret)) {
 		is_plain = tap_owner_counter_is_plain(&q->recv_counter, stage);
 		tap_owner_counter_add(is_plain, &q->counts.recv_posted, 1);
+		if (may_be_metered && tap_metered(q))
+			tap_metered_posted_recvs(&q->room, is_plain, 1);
 	}
 	tap_owner_counter_leave(stage);
 	return ret;
+}
+
+tap_hot int tap_on_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad)
+{
+	return post_recv(qp, wr, bad, false);
+}
+
+tap_hot int tap_on_post_recv_metered(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+				     struct ibv_recv_wr **bad)
+{
+	return post_recv(qp, wr, bad, true);
 }
 
 int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
@@ -537,6 +611,7 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 		.counter = &s->counter,
 		.count = &s->posted,
 		.srq = &s->head,
+		.room = &s->room,
 		.context_id = s->about.context_id,
 		.max_wr = s->about.max_wr,
 		.generation = 1,

@@ -7,14 +7,16 @@
 #ifndef TAP_VERBS_POST_H
 #define TAP_VERBS_POST_H
 
+#include "verbs/metered.h"
 #include "verbs/request.h"
 
 /*
- * Counts the accepted requests; *ret_first gets the counts before them.  Returns whether
- * the post is concurrent with another one.
+ * Counts the accepted requests; *ret_first gets the counts before them.  bytes: theirs,
+ * for a queue pair that is metered.  Returns whether the post is concurrent with another
+ * one.
  */
 static inline bool tap_sends_accepted(struct tap_qp *q, struct tap_visit *visit,
-				      const struct tap_sends *accepted,
+				      const struct tap_sends *accepted, uint64_t bytes,
 				      struct tap_sends *ret_first)
 {
 	const bool is_plain = tap_owner_counter_count(&q->send_counter, visit);
@@ -24,6 +26,8 @@ static inline bool tap_sends_accepted(struct tap_qp *q, struct tap_visit *visit,
 		tap_owner_counter_add(is_plain, &q->counts.signaled, accepted->signaled);
 	ret_first->consuming = tap_owner_counter_add(is_plain, &q->counts.consuming,
 						     accepted->consuming);
+	if (unlikely(tap_metered(q)))
+		tap_metered_sent(q, is_plain, accepted->nr, bytes);
 	tap_owner_counter_end(visit);
 	return visit->concurrent;
 }

@@ -9,6 +9,7 @@
 
 #include "verbs/address.h"
 #include "verbs/extended.h"
+#include "verbs/metered.h"
 #include "verbs/objects.h"
 #include "verbs/entry_point.h"
 
@@ -264,6 +265,7 @@ void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool exten
 			.channel_id = tap_id_of(&tap_channels, channel),
 			.extended = extended,
 		};
+		c->is_metered = tap_metrics_page;
 		tap_table_show(&tap_cqs, c, cq);
 		if (events)
 			events->cq(&c->about, false);
@@ -313,6 +315,7 @@ void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr)
 	if (s) {
 		s->post = context->real.post_srq_recv;
 		s->about = (struct tap_verbs_srq){s->head.id, context->head.id, max_wr};
+		s->room = tap_metrics_take_room(context->device);
 		tap_table_show(&tap_srqs, s, srq);
 		if (events)
 			events->srq(&s->about, false);
@@ -346,11 +349,27 @@ int tap_on_ibv_modify_srq(ibv_modify_srq_function real, struct ibv_srq *srq,
 	return ret;
 }
 
+static int destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq,
+		       const struct tap_srq *s)
+{
+	const int ret = real(srq);
+
+	if (s && !ret)
+		tap_metrics_return_room(&s->room);
+	return ret;
+}
+
 int tap_on_ibv_destroy_srq(ibv_destroy_srq_function real, struct ibv_srq *srq)
 {
 	struct tap_srq *s = tap_table_hide(&tap_srqs, srq);
 
-	DESTROY(tap_srqs, s, srq, TAP_GONE_SRQ, real(srq));
+	DESTROY(tap_srqs, s, srq, TAP_GONE_SRQ, destroy_srq(real, srq, s));
+}
+
+/* Not the same request of each queue pair: those of a program have the same pattern. */
+static uint32_t first_timed(const struct tap_qp *q)
+{
+	return 1 + q->head.id % TAP_METRICS_REQUESTS_TIMED;
 }
 
 /* The program may not have asked for the queue pair number in its completions. */
@@ -413,6 +432,8 @@ void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signa
 			.sq_sig_all = all_signaled,
 			.extended = extended,
 		};
+		q->room = tap_metrics_take_room(context->device);
+		q->timed.next = first_timed(q);
 		tap_qp_show(q, qp);
 		if (events)
 			events->qp(&q->about);
@@ -456,6 +477,7 @@ int tap_on_ibv_destroy_qp(ibv_destroy_qp_function real, struct ibv_qp *qp)
 	events = tap_verbs_begin_emit(&guard);
 	if (events)
 		events->gone(TAP_GONE_QP, q->head.id);
+	tap_metrics_return_room(&q->room);
 	tap_qp_free(q);
 	tap_guard_clear(guard);
 	return ret;
@@ -562,6 +584,8 @@ static void begin_generation(struct tap_qp *q)
 {
 	q->generation++;
 	q->counts = (struct tap_verbs_qp_counts){0};
+	tap_metered_give_up(q);
+	q->timed.next = first_timed(q);
 	q->modify = (struct tap_verbs_qp_modify){.qp_id = q->head.id,
 						 .generation = q->generation};
 }

@@ -63,6 +63,9 @@ tests_unit_test_ranks_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_metrics
 tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/tap.h \
+	src/common/counters.c src/common/counters.h src/common/port_counters.h \
+	src/tools/metrics_devices.c src/tools/metrics_devices.h src/tools/metrics_label.h \
+	src/tools/metrics_ports.c src/tools/metrics_ports.h \
 	src/tools/metrics_text.c src/tools/metrics_text.h \
 	src/tools/message.c src/tools/message.h src/common/metrics_page.h
 tests_unit_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
@@ -73,6 +76,14 @@ tests_unit_test_top_SOURCES = tests/unit/test_top.c tests/unit/tap.h \
 	src/tools/top_table.c src/tools/top_table.h src/tools/top_text.c src/tools/top_text.h
 tests_unit_test_top_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_top_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
+check_PROGRAMS += tests/unit/test_rooms
+tests_unit_test_rooms_SOURCES = tests/unit/test_rooms.c tests/unit/tap.h \
+	src/common/launcher.c src/common/launcher.h src/common/metrics_page.h \
+	src/common/thread.c src/common/thread.h \
+	src/intercept/metrics.c src/intercept/metrics.h
+tests_unit_test_rooms_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_rooms_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_recorder
 tests_unit_test_recorder_SOURCES = tests/unit/test_recorder.c tests/unit/tap.h \
@@ -174,6 +185,7 @@ tests_unit_test_gate_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 check_PROGRAMS += tests/unit/test_poll
 tests_unit_test_poll_SOURCES = tests/unit/test_poll.c tests/unit/tap.h \
 	src/common/barrier.c src/common/barrier.h src/common/thread.c src/common/thread.h \
+	src/verbs/metered.c src/verbs/metered.h \
 	src/verbs/objects.c src/verbs/objects.h src/verbs/poll.c src/verbs/poll.h \
 	src/verbs/table.c src/verbs/table.h src/verbs/owner_counter.c src/verbs/owner_counter.h
 tests_unit_test_poll_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
@@ -201,7 +213,7 @@ tests_unit_test_call_SOURCES = tests/unit/test_call.c tests/unit/tap.h
 tests_unit_test_call_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_call_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_call_LDADD = src/join/libjoin.la
-UNIT_TESTS += tests/unit/test_metrics tests/unit/test_recorder tests/unit/test_top
+UNIT_TESTS += tests/unit/test_metrics tests/unit/test_recorder tests/unit/test_rooms tests/unit/test_top
 UNIT_TESTS += tests/unit/test_call
 UNIT_TESTS += tests/unit/test_clock
 UNIT_TESTS += tests/unit/test_net_service tests/unit/test_net_stream

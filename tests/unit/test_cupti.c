@@ -19,6 +19,14 @@ struct tap_comm tap_no_comm;
 static struct tap_events events;
 const struct tap_events *tap_events_table = &events;
 static unsigned nr_problems;
+struct tap_metrics_page *tap_metrics_page;
+static uint64_t nccl_kernels, nccl_ns;
+
+void tap_metrics_count_kernel(uint64_t ns)
+{
+	nccl_kernels++;
+	nccl_ns += ns;
+}
 
 void tap_problem(const char *what, const char *detail, uint64_t count)
 {
@@ -168,6 +176,28 @@ static bool reads_kernels(void)
 	hand_over(&k, sizeof(k));
 	CHECK(last.kernel.channel == 8 && !last.kernel.clusterZ);
 	library.version = 18;
+	return is_passed;
+}
+
+static bool counts_nccls_kernels(void)
+{
+	static struct tap_metrics_page page;
+	struct tap_cupti_kernel k = a_kernel();
+	bool is_passed = true;
+
+	k.name = "_Z32ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorage";
+	hand_over(&k, sizeof(k));
+	CHECK(!nccl_kernels);
+	tap_metrics_page = &page;
+	hand_over(&k, sizeof(k));
+	k.name = "ncclKernel_Broadcast_RING_LL_Sum_int8_t";
+	hand_over(&k, sizeof(k));
+	k.name = "add";
+	hand_over(&k, sizeof(k));
+	k.name = NULL;
+	hand_over(&k, sizeof(k));
+	CHECK(nccl_kernels == 2 && nccl_ns == 2000);
+	tap_metrics_page = NULL;
 	return is_passed;
 }
 
@@ -379,7 +409,7 @@ int main(void)
 	events.gpu.clock = write_clock;
 	events.gpu.lost = write_lost;
 
-	printf("1..10\n");
+	printf("1..11\n");
 	report("a kernel's record is read as far as its release goes", reads_kernels);
 	report("so is a copy's", reads_copies);
 	report("calls that put nothing on a GPU are left out", leaves_other_calls_out);
@@ -389,6 +419,8 @@ int main(void)
 	report("there are eight buffers, and no ninth", has_few_buffers);
 	report("without a callback both clocks are read", compares_clocks);
 	report("a call's number is the first of its own", keeps_the_calls_own_number);
+	report("NCCL's kernels count for --metrics, where they are counted",
+	       counts_nccls_kernels);
 	report("a node is of the call that it is made in", reports_nodes);
 	return 0;
 }

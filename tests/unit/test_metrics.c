@@ -26,7 +26,10 @@ static struct tap_metrics_page *map_page(int *ret_fd, int32_t rank)
 	strcpy(page->names[AR], "ncclAllReduce");
 	page->used = 1;
 	page->comms[0].use = TAP_METRICS_LIVE;
-	page->comms[0].of[AR] = (struct tap_metrics_slot){10, 10, 1, 90};
+	page->comms[0].of[AR] = (struct tap_metrics_slot){.begun = 10,
+							  .ended = 10,
+							  .failed = 1,
+							  .bytes = 90};
 	return page;
 }
 
@@ -92,6 +95,116 @@ static bool spoilt(void)
 #define CALLS \
 	"ccltap_nccl_calls_total{host=\"host\",rank=\"3\",function=\"ncclAllReduce\"} "
 
+static void use_device(struct tap_metrics_page *page, const char *name, uint64_t nr)
+{
+	struct tap_metrics_device *device = &page->devices[0];
+
+	strcpy(device->name, name);
+	device->rest.sent = 5;
+	device->failed = 1;
+	device->timed[0] = 2;
+	device->timed[TAP_METRICS_TIMES - 1] = 1;
+	device->timed_ns = UINT64_C(20000000001);
+	page->devices_used = 1;
+	page->queues[0] = (struct tap_metrics_queue){.sent = nr, .sent_bytes = 100 * nr};
+	/* Of a device that is not there: it was written over. */
+	page->queues[1] = (struct tap_metrics_queue){.sent = 1000, .device = 7};
+	page->queues_used = 2;
+	page->requests_timed = TAP_METRICS_REQUESTS_TIMED;
+}
+
+#define DEVICE "{host=\"host\",rank=\"3\",device=\"mlx5_0\""
+
+static bool devices(void)
+{
+	struct tap_metrics metrics = {.file = "none"};
+	struct tap_metrics_page *pages[2];
+	bool is_passed = true;
+	int fd;
+
+	for (int i = 0; i < 2; i++) {
+		pages[i] = map_page(&fd, 3);
+		CHECK(pages[i] != NULL);
+		if (!pages[i])
+			return false;
+		use_device(pages[i], "mlx5_0", 10);
+		tap_metrics_take(&metrics, fd);
+	}
+	for (int64_t now_ms = 1000; now_ms < 3 * STAY_MS; now_ms += STAY_MS + 1) {
+		look_at_processes(&metrics, now_ms);
+		CHECK(has_line(&metrics,
+			       "ccltap_rdma_posts_total" DEVICE ",queue=\"send\"} 30\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "ccltap_rdma_bytes_total" DEVICE ",queue=\"send\"} 2000\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "ccltap_rdma_failed_completions_total" DEVICE "} 2\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "completion_seconds_bucket" DEVICE
+			       ",le=\"1.024e-06\"} 4\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "completion_seconds_bucket" DEVICE
+			       ",le=\"17.179869184\"} 4\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "completion_seconds_bucket" DEVICE ",le=\"+Inf\"} 6\n",
+			       now_ms));
+		CHECK(has_line(&metrics,
+			       "completion_seconds_sum" DEVICE "} 40.000000002\n",
+			       now_ms));
+		CHECK(has_line(&metrics, "completion_seconds_count" DEVICE "} 6\n",
+			       now_ms));
+		if (metrics.processes.count == 2 && !metrics.processes.items[0]->ended_ms)
+			munmap(pages[0], sizeof(*pages[0]));
+	}
+	CHECK(metrics.processes.count == 1);
+	munmap(pages[1], sizeof(*pages[1]));
+	end(&metrics);
+	return is_passed;
+}
+
+static bool older(void)
+{
+	struct tap_metrics metrics = {.file = "none"};
+	bool is_passed = true;
+	int fd;
+	struct tap_metrics_page *page = map_page(&fd, 3);
+
+	CHECK(page != NULL);
+	if (!page)
+		return false;
+	page->version = TAP_METRICS_VERSION - 1;
+	tap_metrics_take(&metrics, fd);
+	CHECK(!metrics.met && metrics.refused == 1);
+	munmap(page, sizeof(*page));
+	end(&metrics);
+	return is_passed;
+}
+
+static bool times(void)
+{
+	static const struct {
+		uint64_t ns;
+		unsigned index;
+	} of[] = {{0, 0},
+		  {1, 0},
+		  {1024, 0},
+		  {1025, 1},
+		  {2048, 1},
+		  {2049, 2},
+		  {UINT64_C(1) << 34, TAP_METRICS_TIMES - 2},
+		  {(UINT64_C(1) << 34) + 1, TAP_METRICS_TIMES - 1},
+		  {UINT64_MAX, TAP_METRICS_TIMES - 1}};
+	bool is_passed = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		CHECK(tap_metrics_time_index(of[i].ns) == of[i].index);
+	return is_passed;
+}
+
 static bool ended(void)
 {
 	struct tap_metrics metrics = {.file = "none"};
@@ -153,9 +266,13 @@ static bool leftover(void)
 
 int main(void)
 {
-	puts("1..3");
+	puts("1..6");
 	report("a page that its process spoils stays what was read last", spoilt);
 	report("the counts of a process stay while another has its labels", ended);
+	report("devices are the sum of their queues, also when a process is gone",
+	       devices);
+	report("a process of another version is refused", older);
+	report("times are counted by powers of two", times);
 	report("a file that was left beside it is in nobody's way", leftover);
 	return 0;
 }

@@ -22,11 +22,16 @@ tests/verbs/programs/harm: tests/verbs/programs/harm.c
 tests/verbs/programs/extended: tests/verbs/programs/extended.c
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
 		$(srcdir)/tests/verbs/programs/extended.c -libverbs
+tests/verbs/programs/metered: tests/verbs/programs/metered.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -pthread -o $@ \
+		$(srcdir)/tests/verbs/programs/metered.c -libverbs
 check_DATA += tests/verbs/programs/count.so tests/verbs/programs/keeps.so \
 	tests/verbs/programs/strange.so tests/verbs/programs/extended \
+	tests/verbs/programs/metered \
 	tests/verbs/programs/harm
 CLEANFILES += tests/verbs/programs/count.so tests/verbs/programs/keeps.so \
 	tests/verbs/programs/strange.so tests/verbs/programs/extended \
+	tests/verbs/programs/metered \
 	tests/verbs/programs/harm
 
 # One file each, and what they share.
@@ -43,11 +48,12 @@ CLEANFILES += $(verbs_pairs)
 VERBS_TESTS = tests/verbs/test_messages.sh tests/verbs/test_extended.sh \
 	tests/verbs/test_filter.sh tests/verbs/test_harm.sh tests/verbs/test_lists.sh \
 	tests/verbs/test_pingpong.sh tests/verbs/test_faults.sh tests/verbs/test_late.sh \
-	tests/verbs/test_programs.sh
+	tests/verbs/test_programs.sh tests/verbs/test_metered.sh
 EXTRA_DIST += $(VERBS_TESTS) tests/verbs/verbs.inc.sh tests/verbs/programs/keeps.c \
 	tests/verbs/programs/strange.c tests/verbs/programs/count.c \
 	tests/verbs/programs/count.map tests/verbs/programs/extended.c \
-	tests/verbs/programs/harm.c tests/verbs/expect/messages.py \
+	tests/verbs/programs/harm.c tests/verbs/programs/metered.c \
+	tests/verbs/expect/messages.py tests/verbs/expect/metered.py \
 	tests/verbs/expect/trace.py tests/verbs/programs.inc.sh \
 	tests/verbs/expect/log.py tests/verbs/expect/report.py \
 	tests/verbs/programs/pair.c tests/verbs/programs/pair.h $(verbs_pairs:%=%.c)

@@ -60,18 +60,24 @@ static inline bool tap_operation_begin_fast(const char *name, ncclComm_t handle)
 	return true;
 }
 
-/* The same for a call that is counted, and of whose communicator the counters are known.
+/*
+ * The same for a call that is counted, and of whose communicator the counters are known.
+ * NULL too for a call that is to be timed: this path reads no clock.
  */
 static inline struct tap_metrics_slot *
 tap_operation_count_begin(const char *name, ncclComm_t handle, unsigned row)
 {
 	struct tap_thread *t = &tap_thread;
 	struct tap_metrics_comm *room = t->last_comm->counts;
+	uint64_t begun;
 
 	if (unlikely(t->inside || !tap_comm_is(t->last_comm, handle) || !room))
 		return NULL;
+	begun = __atomic_load_n(&room->of[row].begun, __ATOMIC_RELAXED);
+	if (unlikely(tap_metrics_is_timed(&room->of[row], begun)))
+		return NULL;
 	__atomic_store_n(&t->inside, name, __ATOMIC_RELAXED);
-	tap_metrics_add(&room->of[row].begun, 1);
+	__atomic_store_n(&room->of[row].begun, begun + 1, __ATOMIC_RELAXED);
 	return &room->of[row];
 }
 

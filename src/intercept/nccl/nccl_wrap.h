@@ -85,14 +85,14 @@
  * another thread, or a child that was made inside the call, may have made one meanwhile.
  */
 #define TAP_COUNT_BEGIN_NONE(fn)
-#define TAP_COUNT_BEGIN_OTHER(fn) tap_metrics_begin_shared(TAP_##fn, false);
+#define TAP_COUNT_BEGIN_OTHER(fn) tap_count = tap_metrics_begin_shared(TAP_##fn, false);
 #define TAP_COUNT_BEGIN_OP(fn) \
-	tap_slot = tap_metrics_call_begins(tap_thread.last_comm->counts, TAP_##fn);
+	tap_count = tap_metrics_call_begins(tap_thread.last_comm->counts, TAP_##fn);
 #define TAP_COUNT_END_NONE(fn, ...)
 #define TAP_COUNT_END_OTHER(fn, ...) \
-	tap_metrics_end_shared(TAP_##fn, !tap_call_counts((int) tap_result), 0);
+	tap_metrics_end_shared(&tap_count, TAP_##fn, !tap_call_counts((int) tap_result), 0);
 #define TAP_COUNT_END_OP(fn, ...) \
-	tap_metrics_call_ends(tap_slot, TAP_##fn, !tap_call_counts((int) tap_result), \
+	tap_metrics_call_ends(&tap_count, TAP_##fn, !tap_call_counts((int) tap_result), \
 			      TAP_BYTES(__VA_ARGS__));
 
 /* What a call moves, as it says it: its count times the size of its type. */
@@ -197,7 +197,7 @@
 		TAP_MORE_PARAMS(__VA_ARGS__)) \
 	{ \
 		const struct fn##_args tap_args tap_maybe_unused = { NAMES(__VA_ARGS__) }; \
-		struct tap_metrics_slot *tap_slot tap_maybe_unused; \
+		struct tap_metrics_call tap_count tap_maybe_unused; \
 		const uint64_t tap_call_id tap_maybe_unused = 0; \
 		TAP_LOCALS_##hook \
 		ret_t tap_result; \
@@ -213,7 +213,7 @@
 		const void *tap_caller TAP_MORE_PARAMS(__VA_ARGS__)) \
 	{ \
 		const struct fn##_args tap_args = { NAMES(__VA_ARGS__) }; \
-		struct tap_metrics_slot *tap_slot tap_maybe_unused = NULL; \
+		struct tap_metrics_call tap_count tap_maybe_unused = {0}; \
 		const struct tap_metrics_page *tap_page tap_maybe_unused = NULL; \
 		const struct tap_call_events *tap_row; \
 		uint64_t tap_call_id tap_maybe_unused; \

@@ -15,7 +15,11 @@ import sys
 OPERATIONS = {"ncclAllReduce", "ncclAllGather", "ncclBroadcast", "ncclSend", "ncclRecv"}
 COUNTED = OPERATIONS | {"ncclCommInitRank", "ncclCommDestroy", "ncclCommAbort", "ncclCommFinalize",
                         "ncclGroupEnd"}
-LINE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[A-Za-z0-9._-]*",?)*)\})? ([0-9.]+)\n')
+LINE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="[A-Za-z0-9._+-]*",?)*)\})? ([0-9.]+)\n')
+# One call in so many is timed.
+EVERY = 251
+# What the metrics of a type are called besides their own name.
+SUFFIXES = {"summary": ("_sum", "_count"), "histogram": ("_bucket", "_sum", "_count")}
 
 
 def read(path):
@@ -34,8 +38,9 @@ def read(path):
         match = LINE.fullmatch(line)
         assert match, line
         name, labels, value = match.groups()
-        assert name == list(typed)[-1], line
-        assert (typed[name] == "counter") == name.endswith("_total"), line
+        last = list(typed)[-1]
+        assert name in [last + suffix for suffix in SUFFIXES.get(typed[last], ("",))], line
+        assert (typed[last] == "counter") == name.endswith("_total"), line
         labels = frozenset(re.findall('([a-z]+)="([^"]*)"', labels or ""))
         assert labels not in metrics[name], line
         metrics[name][labels] = float(value)
@@ -48,6 +53,24 @@ def by_function(values):
     for labels, value in values.items():
         sums[dict(labels)["function"]] += value
     return sums
+
+
+def timed(calls):
+    """How many of the first calls are timed."""
+    return (calls + EVERY - 1) // EVERY
+
+
+def check_times(metrics, calls, processes):
+    """The calls of each program: of one communicator 1005, of another 2, of 300 one each."""
+    counts = by_function(metrics["ccltap_nccl_call_seconds_count"])
+    sums = by_function(metrics["ccltap_nccl_call_seconds_sum"])
+    of_comms = by_function(metrics["ccltap_nccl_communicator_call_seconds_count"])
+    assert counts["ncclAllReduce"] == processes * (timed(1005) + timed(2) + 300), counts
+    assert of_comms["ncclAllReduce"] <= counts["ncclAllReduce"], of_comms
+    made = calls["ncclCommInitRank"] // processes
+    assert counts["ncclCommInitRank"] == processes * timed(made), counts
+    assert all(0 < sums[name] < 10 * count for name, count in counts.items() if count), sums
+    assert set(metrics["ccltap_nccl_calls_per_sample"].values()) == {EVERY}
 
 
 def main():
@@ -79,6 +102,7 @@ def main():
                    metrics["ccltap_nccl_communicator_operations_total"].items()
                    if dict(labels)["function"] == "ncclAllReduce"}
         assert of_each == {1, 1000}, of_each
+        check_times(metrics, calls, sum(line[0] == "ncclAllReduce" for line in truth))
     dropped = sum(metrics["ccltap_nccl_dropped_operations_total"].values())
     assert dropped == (int(sys.argv[3]) if is_whole and len(sys.argv) > 3 else 0), dropped
     assert metrics["ccltap_refused_processes_total"] == {frozenset(): 0}

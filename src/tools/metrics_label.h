@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Labels and values in Prometheus' text exposition. Hides what may be in a label: names
+ * come from the memory of other processes.
+ */
+#ifndef TAP_TOOLS_METRICS_LABEL_H
+#define TAP_TOOLS_METRICS_LABEL_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is no part of a name is left out. */
+static inline void tap_metrics_label_word(FILE *out, const char *label, const char *word)
+{
+	fprintf(out, "%s=\"", label);
+	for (; *word; word++)
+		if ((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z') ||
+		    (*word >= '0' && *word <= '9') || strchr("._-", *word))
+			fputc(*word, out);
+	fputc('"', out);
+}
+
+/* The labels of a process; rank -1: it has none. */
+static inline void tap_metrics_label_rank(FILE *out, const char *host, int32_t rank)
+{
+	tap_metrics_label_word(out, "host", host);
+	if (rank >= 0)
+		fprintf(out, ",rank=\"%" PRId32 "\"", rank);
+}
+
+static inline void tap_metrics_value_ns(FILE *out, uint64_t ns)
+{
+	fprintf(out, " %" PRIu64 ".%09u\n", ns / 1000000000,
+		(unsigned) (ns % 1000000000));
+}
+
+#endif

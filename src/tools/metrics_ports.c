@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at each port once, then each metric writes its part of what was found. */
+#include "tools/metrics_ports.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/compiler.h"
+#include "common/counters.h"
+#include "common/port_counters.h"
+#include "common/vec.h"
+#include "tools/metrics_label.h"
+
+/* More than an adapter has. */
+#define PORTS_MAX 8
+
+struct found {
+	const char *device;
+	unsigned port;
+	const char *counter; /* of tap_port_counters */
+	uint64_t value;
+};
+
+struct all {
+	TAP_VEC(struct found) of;
+};
+
+/* A name comes from a process's memory, and becomes a part of a path. */
+static bool is_name(const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/');
+}
+
+static int look_at_port(struct all *all, const char *folder, const char *device,
+			unsigned port, const struct tap_counters_looks *looks)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(tap_port_counters) &&
+			   !tap_counters_look_is_long(looks);
+	     i++) {
+		struct found found = {device, port, tap_port_counters[i], 0};
+		char path[PATH_MAX], text[32];
+
+		if (snprintf(path, sizeof(path), "%s/%s", folder, found.counter) <
+			    (int) sizeof(path) &&
+		    tap_counters_read(path, text, sizeof(text)) &&
+		    tap_counters_number(text, &found.value))
+			ret = tap_vec_add(&all->of, found);
+	}
+	return ret;
+}
+
+static int look_at_device(struct all *all, const char *device,
+			  const struct tap_counters_looks *looks)
+{
+	const char *sysfs = getenv("CCLTAP_SYSFS");
+	char folder[PATH_MAX];
+	int ret = 0;
+
+	for (unsigned port = 1; !ret && port <= PORTS_MAX; port++) {
+		if (snprintf(folder, sizeof(folder), "%s/%s/ports/%u",
+			     sysfs ? sysfs : "/sys/class/infiniband", device,
+			     port) >= (int) sizeof(folder) ||
+		    access(folder, X_OK))
+			break;
+		ret = look_at_port(all, folder, device, port, looks);
+	}
+	return ret;
+}
+
+static bool is_there(const struct all *all, const char *device)
+{
+	for (size_t i = 0; i < all->of.count; i++)
+		if (!strcmp(all->of.items[i].device, device))
+			return true;
+	return false;
+}
+
+static int look(struct all *all, struct tap_metrics_process *const *processes,
+		size_t count, const struct tap_counters_looks *looks)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tap_metrics_page *page = processes[i]->page;
+
+		for (unsigned j = 0; !ret && j < page->devices_used; j++)
+			if (is_name(page->devices[j].name) &&
+			    !is_there(all, page->devices[j].name))
+				ret = look_at_device(all, page->devices[j].name, looks);
+	}
+	return ret;
+}
+
+/* counter NULL: of all but the two of traffic, each with its name as a label. */
+static void write_metric(FILE *out, const struct all *all, const char *host,
+			 const char *name, const char *help, const char *counter)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
+	for (size_t i = 0; i < all->of.count; i++) {
+		const struct found *found = &all->of.items[i];
+		const bool is_traffic = !strcmp(found->counter, TAP_PORT_SENT) ||
+					!strcmp(found->counter, TAP_PORT_RECEIVED);
+		uint64_t value = found->value;
+
+		if (counter ? strcmp(found->counter, counter) != 0 : is_traffic)
+			continue;
+		fprintf(out, "%s{", name);
+		tap_metrics_label_word(out, "host", host);
+		fputc(',', out);
+		tap_metrics_label_word(out, "device", found->device);
+		fprintf(out, ",port=\"%u\"", found->port);
+		if (counter)
+			value *= TAP_PORT_WORD_BYTES;
+		else
+			fprintf(out, ",event=\"%s\"", strchr(found->counter, '/') + 1);
+		fprintf(out, "} %" PRIu64 "\n", value);
+	}
+}
+
+int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *processes,
+			    size_t count)
+{
+	static struct tap_counters_looks looks;
+	struct all all = {0};
+	struct utsname host;
+	int ret = 0;
+
+	if (uname(&host))
+		host.nodename[0] = '\0';
+	if (tap_counters_look(&looks)) {
+		ret = look(&all, processes, count, &looks);
+		(void) tap_counters_look_end(&looks);
+	}
+	if (!ret) {
+		write_metric(out, &all, host.nodename,
+			     "ccltap_rdma_port_sent_bytes_total",
+			     "Bytes that the port has sent, for anybody.", TAP_PORT_SENT);
+		write_metric(out, &all, host.nodename,
+			     "ccltap_rdma_port_received_bytes_total",
+			     "Bytes that the port has received, for anybody.",
+			     TAP_PORT_RECEIVED);
+		write_metric(out, &all, host.nodename, "ccltap_rdma_port_events_total",
+			     "What the port's driver counts of losses and congestion.",
+			     NULL);
+	}
+	tap_vec_free(&all.of);
+	return ret;
+}

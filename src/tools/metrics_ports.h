@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The metrics of the ports of the devices that processes use. Hides that the supervisor
+ * reads them itself, from sysfs: a process that is only counted has no thread that could,
+ * and they are the host's, not the process's.
+ */
+#ifndef TAP_TOOLS_METRICS_PORTS_H
+#define TAP_TOOLS_METRICS_PORTS_H
+
+#include "tools/metrics_text.h"
+
+/*
+ * Writes the counters of all ports of these processes' devices.  Where they are long in
+ * answering, three times in a row, none of them is read any more.  Returns 0 or -ENOMEM.
+ */
+int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *processes,
+			    size_t count);
+
+#endif
