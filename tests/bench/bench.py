@@ -379,6 +379,27 @@ def verbs_off(bench):
     return figures
 
 
+def verbs_counted(bench):
+    """Posts and polls that record --metrics counts and nobody records, against those that are
+    neither; of both together one in 61 is timed."""
+    metrics = os.path.join(bench.folder, "metrics.prom")
+    figures = []
+    for what, name, promise in (("write", "post, counted", 4),
+                                ("writes", "list of 16, counted", 25),
+                                ("poll-1", "poll of 1, counted", 4),
+                                ("poll-16", "poll of 16, counted", 40),
+                                ("both", "post and its poll, counted", 9)):
+        command = (bench.program("verbs"), what, str(bench.sizes["bursts"] // 5),
+                   str(bench.sizes["turns"]), "0")
+        off, ours = interleaved(
+            bench.sizes["rounds"],
+            lambda: bench.number(*command, pin=True, preload=bench.preload),
+            lambda: bench.number(bench.ccltap, "record", "--layers", "none",
+                                 f"--metrics={metrics}", "--", *command, pin=True))
+        figures.append(row(name, "ns", off, ours, promise, "over"))
+    return figures
+
+
 # A request is a write: it has most fields.
 POSTS = "verbs:post_*", "verbs:poll*", "ccltap_bench_post:*"
 # What is timed of our own, and how many turns of it take as much room as one post.
@@ -875,8 +896,8 @@ def measure(build, parts, quick, is_meaningless):
         return figures
 
 
-PARTS = (wrapper_off, counted, call_on, flight, stacks, verbs_off, verbs_on, verbs_bytes, sockets_off,
-         sockets_on, storms, launch_off, launch_on, launch_arguments, launch_told, start, threads,
+PARTS = (wrapper_off, counted, call_on, flight, stacks, verbs_off, verbs_counted, verbs_on,
+         verbs_bytes, sockets_off, sockets_on, storms, launch_off, launch_on, launch_arguments, launch_told, start, threads,
          name_lookup, join, join_memory, join_layers, derived)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

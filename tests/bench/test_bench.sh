@@ -63,7 +63,9 @@ names = ["wrapper, tracing off", "NCCL call, counted",
          "NCCL call, tracing on", "NCCL call, flight recorder",
          "stack of depth 8, frame pointers", "stack of depth 8, unwind tables",
          "post, tracing off", "list of 16, tracing off", "empty poll, tracing off",
-         "poll of 1, tracing off", "poll of 16, tracing off", "empty poll, tracing on",
+         "poll of 1, tracing off", "poll of 16, tracing off", "post, counted",
+         "list of 16, counted", "poll of 1, counted", "poll of 16, counted",
+         "post and its poll, counted", "empty poll, tracing on",
          "post, tracing on", "post, against a pair", "list of 16, each, tracing on",
          "poll of 1, tracing on", "poll of 16, tracing on",
          "poll of 16 received, tracing on", "bytes, request that sends",
@@ -98,7 +100,7 @@ for f in figures:
     assert f["promise_of"] in ("over", "ratio", "value"), f
     assert f["holds"] in (None, f[f["promise_of"]] <= f["promise"]), f
 EOF
-same "each is in the table" 54 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
+same "each is in the table" 59 "$(grep -cE '(over|ratio|value) <= ' "$work/out")"
 
 # Ended in the middle: when its session is seen there.
 rm -f "$work/bench.json"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posts and polls, in a loop: verbs send|sends|write|writes|poll-0|poll-1|poll-16|
+ * Posts and polls, in a loop: verbs send|sends|write|writes|both|poll-0|poll-1|poll-16|
  * received-16 BURSTS TURNS PAUSE-US; or at a rate, for as long as something else can keep up with it or not:
  * verbs storm PER-SECOND SECONDS COMPLETIONS prints how many requests were posted, each
  * of which was followed by a poll that found one if COMPLETIONS is 1.
@@ -28,6 +28,19 @@ static void poll(long turns)
 	for (i = 0; i < turns; i++)
 		if (queue_poll(&queue) < 0)
 			abort();
+}
+
+/* Each post has a completion, which the next poll finds. */
+static void post_and_poll(long turns)
+{
+	long i;
+
+	queue.wr[0].send_flags = IBV_SEND_SIGNALED;
+	for (i = 0; i < turns; i++) {
+		queue_post(&queue);
+		if (queue_poll(&queue) < 0)
+			abort();
+	}
 }
 
 /* In steps so small that no buffer fills in one. */
@@ -67,6 +80,7 @@ int main(int argc, char **argv)
 		{"sends", post, IBV_WR_SEND, QUEUE_LIST, 0, false},
 		{"write", post, IBV_WR_RDMA_WRITE, 1, 0, false},
 		{"writes", post, IBV_WR_RDMA_WRITE, QUEUE_LIST, 0, false},
+		{"both", post_and_poll, IBV_WR_RDMA_WRITE, 1, 1, false},
 		{"poll-0", poll, IBV_WR_SEND, 1, 0, false},
 		{"poll-1", poll, IBV_WR_SEND, 1, 1, false},
 		{"poll-16", poll, IBV_WR_SEND, 1, QUEUE_LIST, false},
