@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counters of a traced process for `ccltap record --metrics`: memory that the process
- * writes and the supervisor alone reads.
+ * writes and the supervisor alone reads.  Of one word it is the other way round.
  *
  * The layout is here since two programs share it, which may be of different versions: a
  * process lives longer than an installation.  So the page has a version, its own sizes
@@ -64,6 +64,21 @@ struct tap_metrics_slot {
 	uint64_t timed_ns;
 };
 
+/*
+ * The one word that the supervisor writes: whether a process that only counts is to load
+ * LTTng, since a recording has begun.  Wrappers read it as a switch (intercept/nccl/
+ * nccl_wrap.h), so its bit differs from those of other switches.
+ */
+enum { TAP_METRICS_NO_WISH = 0, TAP_METRICS_WISH = 4 };
+
+/* How far that is. */
+enum tap_metrics_attached {
+	TAP_METRICS_ABLE, /* it loads LTTng at its next call, if that is wished */
+	TAP_METRICS_BEGUN,
+	TAP_METRICS_ATTACHED,
+	TAP_METRICS_UNABLE, /* it has failed, and does not try again */
+};
+
 enum tap_metrics_use { TAP_METRICS_UNUSED, TAP_METRICS_LIVE, TAP_METRICS_GONE };
 
 struct tap_metrics_comm {
@@ -114,8 +129,10 @@ struct tap_metrics_page {
 	uint32_t used;	   /* communicators that have room */
 	uint32_t without;  /* communicators that found none, and are counted in shared */
 	int32_t pid, rank; /* rank -1: the launcher does not say */
+	int32_t wish;	   /* the supervisor's */
+	uint64_t dropped;  /* of those in shared */
+	uint32_t attached; /* an enum tap_metrics_attached */
 	uint32_t unused;
-	uint64_t dropped;		      /* of those in shared */
 	uint32_t calls_timed, requests_timed; /* the two rates above */
 	uint32_t devices_used, queues_used;
 	uint32_t queues_without; /* queues of a device too many: not counted */
@@ -127,7 +144,7 @@ struct tap_metrics_page {
 	uint64_t proxy_yields;
 	/* NCCL's kernels, while a session records what runs on the GPU. */
 	uint64_t kernels, kernel_ns;
-	uint64_t reserved[2];
+	uint64_t reserved;
 	char host[64];
 	char names[TAP_METRICS_FUNCTIONS][TAP_METRICS_NAME];
 	uint8_t is_operation[TAP_METRICS_FUNCTIONS]; /* of those in shared: on a

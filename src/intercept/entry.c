@@ -16,7 +16,7 @@
 #include "intercept/trace.h"
 
 static const int never = 0;
-const int tap_counts = 1, tap_counts_alone = 1;
+const int tap_counts = 1, tap_counts_alone = TAP_COUNTS_ALONE;
 
 /*
  * Every recorded call of the process counts it; the child of a fork continues the count.
@@ -146,17 +146,6 @@ static void expire_ready(struct tap_entry *e)
 		expire(e);
 }
 
-static bool is_counting(const int *entry_on)
-{
-	return entry_on == &tap_counts || entry_on == &tap_counts_alone;
-}
-
-static void expire_counted(struct tap_entry *e)
-{
-	if (is_counting(__atomic_load_n(&e->entry_on, __ATOMIC_RELAXED)))
-		expire(e);
-}
-
 /* Under the lock. */
 static void expire_all(void)
 {
@@ -277,8 +266,10 @@ static void point_switches(struct tap_entry *e, const int *entry_on, const int *
 			__atomic_store_n(&e->counted_entry_on, entry_on,
 					 __ATOMIC_RELAXED);
 			__atomic_store_n(&e->counted_exit_on, exit_on, __ATOMIC_RELAXED);
-			entry_on = exit_on =
-				entry_on == &never ? &tap_counts_alone : &tap_counts;
+			if (entry_on == &never)
+				entry_on = &tap_counts_alone;
+			else
+				entry_on = exit_on = &tap_counts;
 		}
 		set_switches(e, entry_on, exit_on);
 	}
@@ -289,13 +280,19 @@ static void point_switches(struct tap_entry *e, const int *entry_on, const int *
 static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 {
 	const int *entry_on = __atomic_load_n(&e->entry_on, __ATOMIC_ACQUIRE);
+	const bool is_alone = entry_on == &tap_counts_alone || entry_on == &never;
 	const struct tap_call_events *events;
 	enum tap_metrics_state counting;
 
-	if (is_counting(entry_on))
+	/* Else another thread pointed them there while LTTng was being loaded. */
+	if (is_alone && !tap_has_started()) {
+		tap_start_if_wished();
+		return false;
+	}
+	if (entry_on == &tap_counts)
 		return *__atomic_load_n(&e->counted_entry_on, __ATOMIC_RELAXED) ||
 		       *__atomic_load_n(&e->counted_exit_on, __ATOMIC_RELAXED);
-	if (likely(entry_on != &tap_not_ready))
+	if (likely(entry_on != &tap_not_ready && !is_alone))
 		return *entry_on || *__atomic_load_n(&e->exit_on, __ATOMIC_ACQUIRE);
 	counting = tap_metrics_begin();
 	switch (tap_start(guard)) {
@@ -304,7 +301,8 @@ static bool make_ready(struct tap_entry *e, struct tap_guard *guard)
 		point_switches(e, events->entry_on, events->exit_on, counting);
 		return *events->entry_on || *events->exit_on;
 	case TAP_FAILED:
-		point_switches(e, &never, &never, counting);
+		point_switches(e, &never, tap_metrics_wish(), counting);
+		tap_start_if_wished();
 		break;
 	case TAP_STARTING:
 		break;
@@ -404,14 +402,26 @@ static void expire_entries(void)
 		tap_lock_drop(&lock);
 }
 
+/* Under the lock, so that no thread points a switch to what it decided before. */
+static void reconsider(void)
+{
+	const bool is_locked = tap_lock_take(&lock);
+
+	tap_entries_each(expire_ready);
+	if (is_locked)
+		tap_lock_drop(&lock);
+}
+
 /* The child has no counters yet: its next call makes them. */
 static void fork_child(void)
 {
-	tap_entries_each(expire_counted);
+	if (tap_metrics_page)
+		tap_entries_each(expire_ready);
 }
 
 const struct tap_layer tap_layer_entry = {
 	.fork_child = fork_child,
+	.reconsider = reconsider,
 	.expire = expire_entries,
 	.lock = &lock,
 };

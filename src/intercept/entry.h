@@ -39,9 +39,10 @@ struct tap_entry {
 	const int *entry_on, *exit_on;
 	void *real;
 	/*
-	 * While calls are counted both switches point to tap_counts_alone, or to
-	 * tap_counts where LTTng is loaded; these are what they would point to otherwise:
-	 * whether the call is recorded, too.
+	 * While calls are counted both switches point to tap_counts where LTTng is loaded;
+	 * these are what they would point to otherwise: whether the call is recorded, too.
+	 * Where it is not, they point to tap_counts_alone and to what the supervisor sets
+	 * when the process is to be recorded (metrics.h).
 	 */
 	const int *counted_entry_on, *counted_exit_on;
 
@@ -68,7 +69,11 @@ struct tap_entry {
  */
 void tap_entry_prepare(struct tap_entry *copy, const struct tap_entry *linked) tap_hidden;
 
-/* Where the switches of an entry point whose calls are counted; both 1. */
+/*
+ * The switches of an entry point whose calls are counted, 1 and TAP_COUNTS_ALONE: a call
+ * whose switches have that value together is counted and nothing else.
+ */
+enum { TAP_COUNTS_ALONE = 2 };
 extern const int tap_counts tap_hidden, tap_counts_alone tap_hidden;
 
 /* Sets the real function of e, valid in the current epoch. */

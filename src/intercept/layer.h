@@ -61,6 +61,12 @@ struct tap_layer {
 	 * caller has set the guard; events may not be written yet.
 	 */
 	void (*comm_made)(void);
+	/*
+	 * A process that only counts may be recorded from outside, or is recorded from now
+	 * on: what was decided while nothing could be recorded is decided again.  The caller
+	 * has set the guard.
+	 */
+	void (*reconsider)(void);
 	/* A watched library was unloaded. */
 	void (*expire)(void);
 	/* Run by a thread on the list of threads.c when it ends. */

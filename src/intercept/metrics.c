@@ -35,6 +35,35 @@ bool tap_metrics_are_alone(void)
 	return wish && !strcmp(wish, "alone");
 }
 
+static const int no_wish = TAP_METRICS_NO_WISH;
+
+const int *tap_metrics_wish(void)
+{
+	const struct tap_metrics_page *page =
+		__atomic_load_n(&tap_metrics_page, __ATOMIC_ACQUIRE);
+
+	return page ? &page->wish : &no_wish;
+}
+
+/* A program may write anything over its page: that is no wish. */
+bool tap_metrics_is_wished(void)
+{
+	return __atomic_load_n(tap_metrics_wish(), __ATOMIC_RELAXED) == TAP_METRICS_WISH;
+}
+
+/* For the page of a child of fork(), too. */
+static enum tap_metrics_attached attached;
+
+void tap_metrics_tell(enum tap_metrics_attached how_far)
+{
+	struct tap_metrics_page *page =
+		__atomic_load_n(&tap_metrics_page, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&attached, how_far, __ATOMIC_RELAXED);
+	if (page)
+		__atomic_store_n(&page->attached, how_far, __ATOMIC_RELAXED);
+}
+
 static bool is_wanted(void)
 {
 	const char *wish = getenv("CCLTAP_METRICS");
@@ -74,6 +103,7 @@ static void fill(struct tap_metrics_page *page)
 	page->requests_timed = TAP_METRICS_REQUESTS_TIMED;
 	if (!uname(&host))
 		copy_name(page->host, sizeof(page->host), host.nodename);
+	page->attached = __atomic_load_n(&attached, __ATOMIC_RELAXED);
 	fill_names(page);
 }
 
@@ -150,6 +180,9 @@ enum tap_metrics_state tap_metrics_begin(void)
 	__atomic_store_n(&tap_metrics_page, page, __ATOMIC_RELEASE);
 	seen = page ? TAP_METRICS_ON : TAP_METRICS_OFF;
 	__atomic_store_n(&state, seen, __ATOMIC_RELEASE);
+	/* Entry points that were called before have no wish to look at. */
+	if (page && tap_metrics_are_alone())
+		TAP_LAYERS_CALL(reconsider);
 	return (enum tap_metrics_state) seen;
 }
 

@@ -24,6 +24,15 @@ extern struct tap_metrics_page *tap_metrics_page tap_hidden;
 /* Whether counters are all that is wanted: then LTTng is not loaded. */
 bool tap_metrics_are_alone(void) tap_hidden;
 
+/*
+ * The second switch of an entry point while LTTng is not loaded: set by the supervisor
+ * when a recording begins.
+ */
+const int *tap_metrics_wish(void) tap_hidden;
+bool tap_metrics_is_wished(void) tap_hidden;
+/* Tells the supervisor how far loading LTTng is. */
+void tap_metrics_tell(enum tap_metrics_attached how_far) tap_hidden;
+
 enum tap_metrics_state { TAP_METRICS_OFF, TAP_METRICS_ON, TAP_METRICS_MAKING };
 
 /*

@@ -45,8 +45,11 @@
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
  * exchange succeeds creates the starter, which stores ON or OFF.  A child forked
  * meanwhile finds its parent's id, and is not recorded.
+ *
+ * COUNTS: not started, since counters alone are wanted; LATE: starting after that, which
+ * no thread waits for but one that forks.
  */
-enum { NOT_STARTED = 0, ON = -1, OFF = -2 };
+enum { NOT_STARTED = 0, ON = -1, OFF = -2, COUNTS = -3, LATE = -4 };
 static pid_t state;
 /* The same for HIP's events, which are loaded after the others. */
 static pid_t hip_state;
@@ -61,6 +64,8 @@ static uint64_t nr_passed;
  */
 static int announced;
 
+bool tap_has_started_late;
+
 /* Set by the constructor of libccltap.so. */
 static bool is_constructed;
 
@@ -72,7 +77,7 @@ static __thread struct {
 	sigset_t mask;
 } forking __attribute__((tls_model("initial-exec")));
 
-static pid_t wait_for_starter(const pid_t *at);
+static pid_t wait_for_starter(const pid_t *at, pid_t starting);
 
 /*
  * Registered first, so it runs last: the program's own handlers may wait for something
@@ -81,10 +86,11 @@ static pid_t wait_for_starter(const pid_t *at);
 static void fork_prepare(void)
 {
 	const struct tap_guard guard = tap_guard_set();
+	const pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 
 	/* The starter itself forks when LTTng creates a user's first file in /dev/shm. */
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() && !guard.was_inside)
-		wait_for_starter(&state);
+	if ((seen == getpid() || seen == LATE) && !guard.was_inside)
+		wait_for_starter(&state, seen);
 	if (!forking.has_late && !guard.was_inside)
 		tap_helpers_settle();
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
@@ -141,6 +147,11 @@ static void fork_child_early(void)
 	tap_gate_fork_child();
 	tap_helpers_fork_child();
 	tap_layers_fork_child();
+	/* The starter is the parent's; the child's page says so once it is there. */
+	if (state == LATE) {
+		state = OFF;
+		tap_metrics_tell(TAP_METRICS_UNABLE);
+	}
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
@@ -285,6 +296,12 @@ static int is_rank_wanted(void)
 	return !has && rank < 0 ? 1 : has;
 }
 
+/* The recording that a late start is for may have been stopped meanwhile. */
+static bool is_still_wished(void)
+{
+	return !tap_has_started_late || tap_metrics_is_wished();
+}
+
 static pid_t start(void)
 {
 	const char *objection = tap_recorder_objection();
@@ -325,7 +342,7 @@ static pid_t start(void)
 	 * Once LTTng has started, all events that a session enables are enabled; every
 	 * recording enables tap:open_call.
 	 */
-	if (!*events->open_call_on)
+	if (!*events->open_call_on && is_still_wished())
 		tap_recorder_notify_unreached();
 	return ON;
 }
@@ -362,6 +379,32 @@ static void *run_starter(void *unused)
 	/* The state dump describes what calls made that did not wait for LTTng. */
 	if (result == ON && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
 		tap_statedump_write();
+	return unused;
+}
+
+/*
+ * What was counted until now is recorded from now on.  Without calls the state dump is all
+ * that the trace has of this process; LTTng's own request came before it could be heard.
+ */
+static void record_from_now_on(void)
+{
+	tap_announce();
+	TAP_LAYERS_CALL(reconsider);
+	tap_statedump_write();
+}
+
+/* The same, and no call waits for it. */
+static void *run_late_starter(void *unused)
+{
+	pid_t result;
+
+	if (dlopen(NULL, RTLD_LAZY))
+		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
+	result = start();
+	settle(&state, result);
+	if (result == ON)
+		record_from_now_on();
+	tap_metrics_tell(result == ON ? TAP_METRICS_ATTACHED : TAP_METRICS_UNABLE);
 	return unused;
 }
 
@@ -405,12 +448,12 @@ static int64_t limit_ms(void)
  * Waits up to limit_ms(), but only 0.2 s while the linker's lock is taken: this thread
  * may hold it itself, in a constructor, or the thread that holds it may wait for this
  * one.  The starter wakes this thread, which checks the other conditions every 10 ms.
+ * starting: what *at is until it is decided.
  */
-static pid_t wait_for_starter(const pid_t *at)
+static pid_t wait_for_starter(const pid_t *at, pid_t starting)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 	const int64_t limit = limit_ms();
-	const pid_t self = getpid();
 	const int64_t begin_ns = tap_now_ns();
 	pid_t seen;
 
@@ -418,14 +461,14 @@ static pid_t wait_for_starter(const pid_t *at)
 		int64_t waited_ms;
 
 		seen = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-		if (seen != self || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
+		if (seen != starting || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
 			return seen;
 		waited_ms = (tap_now_ns() - begin_ns) / 1000000;
 		if (waited_ms > limit ||
 		    (waited_ms > 200 &&
 		     !__atomic_load_n(&linker_is_free, __ATOMIC_ACQUIRE)))
 			__atomic_store_n(&gave_up, 1, __ATOMIC_RELAXED);
-		syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, self, &pause, NULL, 0);
+		syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, starting, &pause, NULL, 0);
 	}
 }
 
@@ -439,7 +482,7 @@ static pid_t wait_unguarded(const pid_t *at, struct tap_guard *guard)
 	pid_t seen;
 
 	tap_guard_clear(*guard);
-	seen = wait_for_starter(at);
+	seen = wait_for_starter(at, getpid());
 	*guard = tap_guard_set();
 	guard->saved_errno = saved;
 	return seen;
@@ -486,12 +529,34 @@ enum tap_started tap_start(struct tap_guard *guard)
 
 	if (unlikely(__atomic_load_n(&state, __ATOMIC_RELAXED) == NOT_STARTED) &&
 	    tap_metrics_are_alone())
-		__atomic_compare_exchange_n(&state, &seen, OFF, false, __ATOMIC_ACQ_REL,
+		__atomic_compare_exchange_n(&state, &seen, COUNTS, false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_ACQUIRE);
 	started = bring(&state, run_starter, guard);
 	if (started == TAP_STARTING)
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);
 	return started;
+}
+
+bool tap_has_started(void)
+{
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON;
+}
+
+void tap_start_if_wished(void)
+{
+	pid_t seen = COUNTS;
+
+	if (!tap_metrics_is_wished() ||
+	    !__atomic_compare_exchange_n(&state, &seen, LATE, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	tap_metrics_tell(TAP_METRICS_BEGUN);
+	tap_has_started_late = true;
+	if (!tap_helper_make(run_late_starter, NULL, STARTER_STACK_BYTES))
+		return;
+	__atomic_store_n(&state, OFF, __ATOMIC_RELEASE);
+	fail("it cannot make threads for LTTng");
+	tap_metrics_tell(TAP_METRICS_UNABLE);
 }
 
 enum tap_started tap_start_hip(struct tap_guard *guard)

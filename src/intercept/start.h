@@ -10,6 +10,8 @@
 #ifndef TAP_INTERCEPT_START_H
 #define TAP_INTERCEPT_START_H
 
+#include <stdbool.h>
+
 #include "common/compiler.h"
 #include "intercept/guard.h"
 
@@ -28,6 +30,22 @@ enum tap_started tap_start(struct tap_guard *guard) tap_hidden;
 
 /* The same for HIP's calls, whose events are in a library of their own. */
 enum tap_started tap_start_hip(struct tap_guard *guard) tap_hidden;
+
+/*
+ * For a process that only counts: starts recording if the supervisor wishes it.  Does not
+ * wait: the calls made meanwhile are counted, and no call of the program takes longer.
+ * The caller has set the guard.
+ */
+void tap_start_if_wished(void) tap_hidden;
+
+/* Whether tap_start() would return TAP_STARTED. */
+bool tap_has_started(void) tap_hidden;
+
+/*
+ * Set before LTTng opens descriptors in a process where it was not wanted at first, and
+ * where nothing but the tracer keeps the program from closing them.
+ */
+extern bool tap_has_started_late tap_hidden;
 
 /*
  * Writes the events that describe the process, such as tap:process and tap:library, once

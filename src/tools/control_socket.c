@@ -296,7 +296,7 @@ bool tap_link_is_named(const struct tap_answer *answer, const char *name,
 {
 	const size_t length = real ? strlen(real) : 0;
 
-	if (!strcmp(name, answer->session))
+	if (!strcmp(name, answer->session) || !strcmp(real ? real : name, answer->metrics))
 		return true;
 	return real && !strncmp(answer->path, real, length) &&
 	       (!answer->path[length] || answer->path[length] == '/');

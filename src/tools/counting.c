@@ -19,10 +19,7 @@ struct search {
 
 static bool is_wanted(const struct search *search, const struct tap_answer *answer)
 {
-	return !search->wanted ||
-	       tap_link_is_named(answer, search->wanted, search->real) ||
-	       !strcmp(answer->metrics, search->wanted) ||
-	       (search->real && !strcmp(answer->metrics, search->real));
+	return !search->wanted || tap_link_is_named(answer, search->wanted, search->real);
 }
 
 static void look_at(const char *place, void *data)
@@ -37,6 +34,9 @@ static void look_at(const char *place, void *data)
 	snprintf(counting.place, sizeof(counting.place), "%s", place);
 	snprintf(counting.session, sizeof(counting.session), "%s", answer.session);
 	snprintf(counting.recorder, sizeof(counting.recorder), "%s", answer.recorder);
+	snprintf(counting.job, sizeof(counting.job), "%s", answer.job);
+	snprintf(counting.lttng_home, sizeof(counting.lttng_home), "%s",
+		 answer.lttng_home);
 	if (tap_vec_add(&search->found->of, counting))
 		search->found->error = ENOMEM;
 }

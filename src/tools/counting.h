@@ -15,6 +15,8 @@ struct tap_counting {
 	char place[TAP_LINK_PLACE_SIZE];
 	char session[NAME_MAX];
 	char recorder[NAME_MAX]; /* for CCLTAP_RECORDER */
+	char job[NAME_MAX];	 /* for CCLTAP_JOB */
+	char lttng_home[NAME_MAX]; /* for LTTNG_HOME, "" as it is */
 };
 
 struct tap_countings {

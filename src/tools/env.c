@@ -341,6 +341,13 @@ static int print_counting(const struct request *request)
 		print_quoted(preload);
 		printf(" CCLTAP_RECORDER=");
 		print_quoted(found.of.items[0].recorder);
+		/* For what "ccltap start" records of them. */
+		printf(" CCLTAP_JOB=");
+		print_quoted(found.of.items[0].job);
+		if (*found.of.items[0].lttng_home) {
+			printf(" LTTNG_HOME=");
+			print_quoted(found.of.items[0].lttng_home);
+		}
 		printf(" %s=alone\n", TAP_ENV_METRICS_VARIABLE);
 		free(preload);
 		ret = finish();

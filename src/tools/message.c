@@ -16,6 +16,15 @@ void tap_message_set_subject(const char *name)
 	snprintf(subject, sizeof(subject), "%s", name);
 }
 
+static char *kept;
+static size_t kept_size;
+
+void tap_message_keep(char *text, size_t size)
+{
+	kept = text;
+	kept_size = size;
+}
+
 void tap_message_write(const char *format, ...)
 {
 	int saved_errno = errno;
@@ -28,6 +37,10 @@ void tap_message_write(const char *format, ...)
 	va_end(args);
 	if (length < 0)
 		goto out;
+	if (kept) {
+		snprintf(kept, kept_size, "%s", text);
+		goto out;
+	}
 	length = asprintf(&line, "ccltap: %s%s%s\n", subject, *subject ? ": " : "", text);
 	if (length < 0) {
 		line = NULL;

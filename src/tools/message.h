@@ -7,6 +7,8 @@
 #ifndef TAP_TOOLS_MESSAGE_H
 #define TAP_TOOLS_MESSAGE_H
 
+#include <stddef.h>
+
 #include "common/compiler.h"
 
 /* Exit statuses: an internal failure, and wrong use or unreadable input. */
@@ -17,6 +19,12 @@ enum tap_exit {
 
 /* Writes "ccltap: ", the message and a newline. Keeps errno. */
 void tap_message_write(const char *format, ...) tap_printf(1, 2);
+
+/*
+ * From here on a message goes to `text`, where the last one stays; NULL: to stderr again.
+ * For a process whose answer goes to another.
+ */
+void tap_message_keep(char *text, size_t size);
 
 /* For a process with a part of the work: each message says first which part; "": all. */
 void tap_message_set_subject(const char *name);

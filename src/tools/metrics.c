@@ -108,6 +108,77 @@ static bool has_ended(int fd)
 	       (errno == EPERM && fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
 }
 
+/* ---- Whether its process is to be recorded ---- */
+
+static void write_wish(int fd, bool is_wished)
+{
+	const int32_t wish = is_wished ? TAP_METRICS_WISH : TAP_METRICS_NO_WISH;
+
+	if (pwrite(fd, &wish, sizeof(wish), offsetof(struct tap_metrics_page, wish)) < 0)
+		errno = 0; /* it has ended */
+}
+
+static enum tap_metrics_attached read_attached(int fd)
+{
+	uint32_t attached;
+
+	return read_at(fd, &attached, sizeof(attached),
+		       offsetof(struct tap_metrics_page, attached))
+		       ? (enum tap_metrics_attached) attached
+		       : TAP_METRICS_UNABLE;
+}
+
+void tap_metrics_wish(struct tap_metrics *metrics, bool is_wished)
+{
+	metrics->is_wished = is_wished;
+	for (size_t i = 0; i < metrics->processes.count; i++)
+		if (!metrics->processes.items[i]->ended_ms)
+			write_wish(metrics->processes.items[i]->fd, is_wished);
+}
+
+static void add_name(char *names, size_t size, const struct tap_metrics_page *page)
+{
+	const size_t used = strlen(names);
+	const char *comma = used ? ", " : "";
+
+	if (page->rank >= 0)
+		snprintf(names + used, size - used, "%srank %d (process %d)", comma,
+			 page->rank, page->pid);
+	else
+		snprintf(names + used, size - used, "%sprocess %d", comma, page->pid);
+}
+
+void tap_metrics_look_at_reach(const struct tap_metrics *metrics,
+			       struct tap_metrics_reach *ret_reach)
+{
+	*ret_reach = (struct tap_metrics_reach){0};
+	for (size_t i = 0; i < metrics->processes.count; i++) {
+		const struct tap_metrics_process *process = metrics->processes.items[i];
+
+		if (process->ended_ms || has_ended(process->fd))
+			continue;
+		ret_reach->running++;
+		switch (read_attached(process->fd)) {
+		case TAP_METRICS_BEGUN:
+			ret_reach->loading++;
+			add_name(ret_reach->waiting, sizeof(ret_reach->waiting),
+				 process->page);
+			break;
+		case TAP_METRICS_ATTACHED:
+			ret_reach->attached++;
+			break;
+		case TAP_METRICS_UNABLE:
+			ret_reach->unable++;
+			/* It would look at each call whether it is to try. */
+			write_wish(process->fd, false);
+			break;
+		default:
+			add_name(ret_reach->waiting, sizeof(ret_reach->waiting),
+				 process->page);
+		}
+	}
+}
+
 static void drop(struct tap_metrics_process *process)
 {
 	close(process->fd);
@@ -131,6 +202,8 @@ void tap_metrics_take(struct tap_metrics *metrics, int page_fd)
 	    read_page(page_fd, process->page) &&
 	    !tap_vec_add(&metrics->processes, process)) {
 		metrics->met++;
+		if (metrics->is_wished)
+			write_wish(page_fd, true);
 		return;
 	}
 	metrics->refused++;
@@ -324,6 +397,9 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 			process->ended_ms = now_ms;
 		if (read_page(process->fd, process->page) && !process->ended_ms)
 			look_for_open(process, now_ms);
+		if (metrics->is_wished &&
+		    process->page->attached == TAP_METRICS_UNABLE)
+			write_wish(process->fd, false);
 	}
 }
 

@@ -25,6 +25,7 @@ struct tap_metrics {
 	unsigned met;	  /* processes that sent a page, also those that are gone */
 	unsigned refused; /* and pages of another version */
 	int64_t next_ms;  /* when it is written again, of CLOCK_MONOTONIC */
+	bool is_wished;	  /* that its processes are recorded, too */
 	/* The file that was written last: at the end another in its place stays. */
 	dev_t device;
 	ino_t inode;
@@ -43,6 +44,21 @@ int tap_metrics_open(struct tap_metrics *metrics, const char *file);
 
 /* Takes over the descriptor of a process's page. */
 void tap_metrics_take(struct tap_metrics *metrics, int page_fd);
+
+/*
+ * Tells all processes that they are to load LTTng, and those that come later; or no longer.
+ * A process does so at its next call.
+ */
+void tap_metrics_wish(struct tap_metrics *metrics, bool is_wished);
+
+/* How many of the processes that run have done so, and whom the supervisor waits for. */
+struct tap_metrics_reach {
+	unsigned running, attached, unable;
+	unsigned loading;  /* of the others: those that load it just now */
+	char waiting[256]; /* names of the others, with commas between */
+};
+void tap_metrics_look_at_reach(const struct tap_metrics *metrics,
+			       struct tap_metrics_reach *ret_reach);
 
 /* When tap_metrics_keep() has something to do, in ms of CLOCK_MONOTONIC. */
 int64_t tap_metrics_due_ms(const struct tap_metrics *metrics);

@@ -39,12 +39,45 @@ void tap_parts_wish(const struct tap_parts_wish *wish)
 
 /* ---- Running recordings ---- */
 
+struct wanted {
+	const char *path;
+	int link; /* -1: not found */
+};
+
+static void look_at_place(const char *place, void *data)
+{
+	const struct tap_question question = {.verb = TAP_LINK_STATUS};
+	struct wanted *wanted = data;
+	struct tap_answer answer;
+	int link;
+
+	if (wanted->link >= 0)
+		return;
+	link = tap_link_connect(place);
+	if (link < 0)
+		return;
+	tap_link_set_patience(link, PATIENCE_SECONDS);
+	if (!tap_link_ask(link, &question, -1) &&
+	    !tap_link_receive_answer(link, &answer) && !strcmp(answer.path, wanted->path))
+		wanted->link = link;
+	else
+		close(link);
+}
+
+/*
+ * A supervisor that only counted before listens at the place of its metrics, so it is
+ * asked what it records now.
+ */
 static int connect_to(const char *real)
 {
+	struct wanted wanted = {.path = real};
 	char place[TAP_LINK_PLACE_SIZE];
 
 	tap_link_place(real, place);
-	return tap_link_connect(place);
+	wanted.link = tap_link_connect(place);
+	if (wanted.link < 0 && tap_output_is_held(real))
+		tap_link_each(look_at_place, &wanted);
+	return wanted.link;
 }
 
 /*

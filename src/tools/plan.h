@@ -23,7 +23,7 @@ struct tap_plan {
 	struct tap_job job;
 	const char *metrics;	 /* the file's absolute path, NULL: none */
 	const char *metrics_listen; /* [ADDRESS:]PORT, NULL: they are not served */
-	bool is_metrics_alone;	 /* nothing is recorded */
+	bool is_metrics_alone;	 /* nothing is recorded until `ccltap start` */
 	const struct tap_relayd *relayd; /* that the trace is sent to, NULL: none */
 	struct tap_session_plan lttng;	 /* except the buffers */
 };

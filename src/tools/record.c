@@ -731,6 +731,9 @@ static void write_closing_of_metrics(const struct recording *recording)
 				  "removed now that they have ended",
 				  outcome->metrics_processes,
 				  outcome->metrics_processes == 1 ? "" : "es", file);
+	if (*outcome->path)
+		tap_message_write("what \"ccltap start\" recorded is in %s, \"ccltap report "
+				  "%s\" sums it up", outcome->path, outcome->path);
 }
 
 /* A shell in which programs are counted alone (`ccltap env --metrics`) has set it. */
@@ -800,28 +803,35 @@ static char *shown_path(const char *folder)
 	return shown;
 }
 
-/* The supervisor leaves the current folder, so the path is absolute. */
-static char *find_metrics(const char *file)
+/* The supervisor leaves the current folder, so its paths are absolute. */
+static char *find_absolute(const char *path)
 {
-	char host[256] = "", *folder, *path = NULL;
-	int ret;
+	char *folder, *absolute;
 
-	if (file && *file == '/')
-		return strdup(file);
-	if (gethostname(host, sizeof(host) - 1) < 0)
-		return NULL;
+	if (*path == '/')
+		return strdup(path);
 	folder = getcwd(NULL, 0);
 	if (!folder)
 		return NULL;
-	if (file)
-		ret = asprintf(&path, "%s/%s", folder, file);
-	else
-		ret = asprintf(&path, "%s/ccltap-%s.prom", folder, host);
+	if (asprintf(&absolute, "%s/%s", folder, path) < 0)
+		absolute = NULL;
 	free(folder);
-	return ret < 0 ? NULL : path;
+	return absolute;
 }
 
-/* Without layers nothing is recorded, and metrics are all that is wanted. */
+static char *find_metrics(const char *file)
+{
+	char host[256] = "", name[300];
+
+	if (file)
+		return find_absolute(file);
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		return NULL;
+	snprintf(name, sizeof(name), "ccltap-%s.prom", host);
+	return find_absolute(name);
+}
+
+/* Without layers nothing is recorded until "ccltap start"; metrics are all that is wanted. */
 static int check_alone(struct request *request)
 {
 	struct tap_plan *plan = &request->plan;
@@ -851,7 +861,7 @@ int tap_record_main(int argc, char **argv)
 		},
 	};
 	struct recording recording = { .link = -1 };
-	char path[PATH_MAX], *metrics = NULL;
+	char path[PATH_MAX], *metrics = NULL, *folder = NULL;
 	int ret;
 
 	if (tap_command_line_parse(&argp, argc, argv, ARGP_IN_ORDER, &request))
@@ -872,13 +882,16 @@ int tap_record_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (request.has_metrics) {
 		metrics = find_metrics(request.metrics);
-		if (!metrics) {
+		folder = find_absolute(request.plan.folder);
+		if (!metrics || !folder) {
 			tap_message_write("cannot name the file for the metrics: %s",
 					  strerror(errno));
 			return TAP_EXIT_FAILURE;
 		}
 		request.plan.metrics = metrics;
 	}
+	if (request.plan.is_metrics_alone)
+		request.plan.folder = folder;
 	if (request.plan.lttng.is_flight && !request.stuck_after)
 		request.stuck_after = "60";
 	ret = tap_program_find(request.program[0], path, sizeof(path));
@@ -907,5 +920,6 @@ int tap_record_main(int argc, char **argv)
 	free(recording.preload);
 	free(recording.nvtx);
 	free(metrics);
+	free(folder);
 	return ret;
 }

@@ -208,6 +208,12 @@ const char *tap_session_daemon_obstacle(char *ret_why, size_t size)
 			   "a container needs --tmpfs /run";
 }
 
+int tap_session_choose_home(char *ret_home, size_t size)
+{
+	*ret_home = '\0';
+	return !geteuid() || tap_session_is_reached() ? 0 : choose_home(ret_home, size);
+}
+
 /* Runs the daemon's starter in a child; returns its status, or -errno. */
 static int run_starter(const char *path)
 {

@@ -181,9 +181,11 @@ int tap_recording_make(struct tap_recording *recording, const struct tap_plan *p
 	if (plan->metrics_listen)
 		ret = tap_metrics_http_open(&recording->http, plan->metrics_listen,
 					    &recording->metrics);
-	if (!ret)
-		ret = plan->is_metrics_alone ? make_nothing(recording)
-					     : make_recording(recording, answer);
+	if (!ret && !plan->is_metrics_alone)
+		ret = make_recording(recording, answer);
+	else if (!ret && !(ret = tap_session_choose_home(answer->lttng_home,
+							 sizeof(answer->lttng_home))))
+		ret = make_nothing(recording);
 	if (ret) {
 		tap_metrics_http_close(&recording->http);
 		tap_metrics_close(&recording->metrics);
@@ -278,6 +280,40 @@ void tap_recording_end(struct tap_recording *recording)
 	tap_remains_forget(recording->remains_fd, recording->plan->session);
 	recording->remains_fd = -1;
 	recording->state = TAP_RECORDING_ENDED;
+}
+
+int tap_recording_attach(struct tap_recording *recording, struct tap_answer *answer)
+{
+	struct tap_answer made = {.version = TAP_LINK_VERSION};
+	int ret;
+
+	tap_output_close(&recording->output);
+	tap_message_keep(answer->text, sizeof(answer->text));
+	ret = make_recording(recording, &made);
+	tap_message_keep(NULL, 0);
+	if (ret) {
+		answer->error = TAP_LINK_FAILED;
+		make_nothing(recording);
+		return ret;
+	}
+	tap_remains_note_joined(recording->remains_fd);
+	recording->state = TAP_RECORDING_RUNS;
+	recording->was_started = recording->was_attached = true;
+	tap_metrics_wish(&recording->metrics, true);
+	return 0;
+}
+
+void tap_recording_detach(struct tap_recording *recording)
+{
+	tap_metrics_wish(&recording->metrics, false);
+	tap_recording_end(recording);
+	snprintf(recording->outcome.path, sizeof(recording->outcome.path), "%s",
+		 recording->output.absolute);
+	tap_output_note_end(&recording->output);
+	tap_output_close(&recording->output);
+	make_nothing(recording);
+	recording->was_started = false;
+	recording->state = TAP_RECORDING_COUNTS;
 }
 
 bool tap_recording_is_watching_relayd(const struct tap_recording *recording)

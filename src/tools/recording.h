@@ -28,7 +28,8 @@ enum tap_recording_state {
 	TAP_RECORDING_RUNS,
 	TAP_RECORDING_STOPPED,
 	TAP_RECORDING_ENDED,
-	TAP_RECORDING_COUNTS, /* with metrics alone there is no session, and no folder */
+	/* With metrics alone there is no session, and no folder, until one is attached. */
+	TAP_RECORDING_COUNTS,
 };
 
 struct tap_recording {
@@ -40,6 +41,7 @@ struct tap_recording {
 	int remains_fd; /* the locked note of this recording */
 	enum tap_recording_state state;
 	bool was_started;
+	bool was_attached; /* a session was made for processes that only count */
 	time_t begin;
 	struct tap_flight flight;
 	struct tap_bound bound;
@@ -67,6 +69,14 @@ bool tap_recording_is_watching_relayd(const struct tap_recording *recording);
 void tap_recording_lose_relayd(struct tap_recording *recording);
 /* Begins another session once it is back. */
 void tap_recording_find_relayd_again(struct tap_recording *recording);
+
+/*
+ * With metrics alone: makes a session, and has the processes that are counted load LTTng.
+ * Returns 0, or -errno with the reason in `answer`, and then they are counted as before.
+ */
+int tap_recording_attach(struct tap_recording *recording, struct tap_answer *answer);
+/* Ends that session; the processes are counted as before. */
+void tap_recording_detach(struct tap_recording *recording);
 
 /* Ends the session and fills in the outcome. */
 void tap_recording_end(struct tap_recording *recording);

@@ -9,10 +9,49 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tools/answer.h"
 #include "tools/peers.h"
 #include "tools/readers.h"
 #include "tools/recording.h"
+
+/* How long to wait for processes that call NCCL all the time, and for those that load LTTng. */
+#define REACH_MS 500
+#define LOADING_MS 3000
+#define REACH_PAUSE_MS 10
+
+static void say_reach(struct tap_recording *recording,
+		      const struct tap_metrics_reach *reach, struct tap_answer *answer)
+{
+	tap_recording_handle_notes(recording);
+	tap_answer_say(answer, "  recorded: %u of %u processes", reach->attached,
+		       reach->running);
+	if (*reach->waiting)
+		tap_answer_say(answer, "; from their next call of NCCL or CUDA on: %s",
+			       reach->waiting);
+	if (reach->unable)
+		tap_answer_say(answer, "; %u cannot be", reach->unable);
+	if (recording->notes.count)
+		tap_answer_say(answer, ": %s", recording->notes.first);
+	tap_answer_say(answer, "\n");
+}
+
+/* Says at once when all are there. */
+static void wait_for_reach(struct tap_recording *recording, struct tap_answer *answer)
+{
+	const struct timespec pause = {.tv_nsec = REACH_PAUSE_MS * 1000000};
+	const int64_t begin_ms = tap_now_ms();
+	struct tap_metrics_reach reach;
+
+	for (;;) {
+		tap_metrics_look_at_reach(&recording->metrics, &reach);
+		if (!*reach.waiting ||
+		    tap_now_ms() - begin_ms > (reach.loading ? LOADING_MS : REACH_MS))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	say_reach(recording, &reach, answer);
+}
 
 static void describe_members(const struct tap_recording *recording,
 			     const struct tap_peers *peers, struct tap_answer *answer)
@@ -57,7 +96,7 @@ static void describe_metrics(const struct tap_recording *recording,
 		       metrics->error ? strerror(metrics->error) : "");
 }
 
-static void describe(const struct tap_recording *recording, const struct tap_peers *peers,
+static void describe(struct tap_recording *recording, const struct tap_peers *peers,
 		     struct tap_answer *answer)
 {
 	static const char *const states[] = {"recording", "stopped", "ended", "counting"};
@@ -76,7 +115,13 @@ static void describe(const struct tap_recording *recording, const struct tap_pee
 		       time_text, recording->output.absolute);
 	if (recording->plan->metrics)
 		describe_metrics(recording, answer);
-	if (recording->plan->is_metrics_alone) {
+	if (recording->plan->is_metrics_alone &&
+	    recording->state != TAP_RECORDING_COUNTS) {
+		struct tap_metrics_reach reach;
+
+		tap_metrics_look_at_reach(&recording->metrics, &reach);
+		say_reach(recording, &reach, answer);
+	} else if (recording->plan->is_metrics_alone) {
 		tap_answer_say(answer, "  supervisor: process %d\n", getpid());
 		describe_members(recording, peers, answer);
 		return;
@@ -104,6 +149,21 @@ static void describe(const struct tap_recording *recording, const struct tap_pee
 	describe_members(recording, peers, answer);
 }
 
+/* The processes that are only counted so far, and those that come. */
+static void attach(struct tap_recording *recording, const struct tap_peers *peers,
+		   struct tap_answer *answer)
+{
+	if (tap_recording_attach(recording, answer))
+		return;
+	for (size_t i = 0; i < peers->all.count; i++)
+		if (peers->all.items[i].is_member)
+			tap_output_note_rank(&recording->output,
+					     peers->all.items[i].rank);
+	tap_answer_say(answer, "%s is recording, in %s\n", recording->plan->session,
+		       recording->output.absolute);
+	wait_for_reach(recording, answer);
+}
+
 static void change_state(struct tap_recording *recording, struct tap_answer *answer,
 			 enum tap_recording_state state)
 {
@@ -126,6 +186,23 @@ static void change_state(struct tap_recording *recording, struct tap_answer *ans
 	tap_answer_say(answer, "%s is %s, in %s\n", recording->plan->session,
 		       state == TAP_RECORDING_RUNS ? "recording" : "stopped",
 		       recording->output.absolute);
+	if (!recording->plan->is_metrics_alone)
+		return;
+	tap_metrics_wish(&recording->metrics, state == TAP_RECORDING_RUNS);
+	if (state == TAP_RECORDING_RUNS)
+		wait_for_reach(recording, answer);
+}
+
+static void end(struct tap_recording *recording, struct tap_answer *answer)
+{
+	tap_answer_say(answer, "%s has ended; the trace is in %s\n",
+		       recording->plan->session, recording->output.absolute);
+	if (recording->plan->is_metrics_alone) {
+		tap_recording_detach(recording);
+		return;
+	}
+	recording->outcome.was_ended = true;
+	tap_recording_end(recording);
 }
 
 static void snapshot_on_request(struct tap_recording *recording,
@@ -204,10 +281,10 @@ void tap_requests_carry_out(struct tap_recording *recording,
 		return;
 	}
 	if (recording->state == TAP_RECORDING_COUNTS &&
-	    question->verb != TAP_LINK_STATUS) {
+	    question->verb != TAP_LINK_STATUS && question->verb != TAP_LINK_START) {
 		tap_answer_refuse(answer,
-				  "%s counts and records nothing, for --layers none: \"ccltap "
-				  "record --metrics\" without it does both",
+				  "%s counts and records nothing: \"ccltap start\" "
+				  "records what happens from then on",
 				  recording->plan->session);
 		return;
 	}
@@ -223,7 +300,10 @@ void tap_requests_carry_out(struct tap_recording *recording,
 		describe(recording, peers, answer);
 		break;
 	case TAP_LINK_START:
-		change_state(recording, answer, TAP_RECORDING_RUNS);
+		if (recording->state == TAP_RECORDING_COUNTS)
+			attach(recording, peers, answer);
+		else
+			change_state(recording, answer, TAP_RECORDING_RUNS);
 		break;
 	case TAP_LINK_STOP:
 		change_state(recording, answer, TAP_RECORDING_STOPPED);
@@ -238,10 +318,7 @@ void tap_requests_carry_out(struct tap_recording *recording,
 		tap_readers_look(recording, peers, peer, answer);
 		break;
 	case TAP_LINK_END:
-		recording->outcome.was_ended = true;
-		tap_recording_end(recording);
-		tap_answer_say(answer, "%s has ended; the trace is in %s\n",
-			       recording->plan->session, recording->output.absolute);
+		end(recording, answer);
 		break;
 	default:
 		answer->error = TAP_LINK_OTHER;

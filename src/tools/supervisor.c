@@ -103,7 +103,10 @@ static void handle_signal(void)
 	    self.recording.state == TAP_RECORDING_COUNTS)
 		return;
 	self.recording.outcome.was_ended = true;
-	tap_recording_end(&self.recording);
+	if (self.recording.plan->is_metrics_alone)
+		tap_recording_detach(&self.recording);
+	else
+		tap_recording_end(&self.recording);
 }
 
 /* The daemon hangs: every connected peer gets that answer. Called in a signal handler. */
@@ -321,6 +324,9 @@ static void finish(void)
 	/* The last chance for a snapshot that had to wait. */
 	if (self.recording.flight.is_due && self.recording.state == TAP_RECORDING_RUNS)
 		tap_flight_take_unasked(&self.recording);
+	if (self.recording.plan->is_metrics_alone &&
+	    self.recording.state != TAP_RECORDING_COUNTS)
+		tap_recording_detach(&self.recording);
 	if (self.recording.state != TAP_RECORDING_ENDED)
 		tap_recording_end(&self.recording);
 	while (self.recording.flight.why_pid)
@@ -340,7 +346,7 @@ static void finish(void)
 	 * First: a member that is answered may run "lttng create", and would find the
 	 * daemon exiting.
 	 */
-	if (!self.recording.plan->is_metrics_alone)
+	if (!self.recording.plan->is_metrics_alone || self.recording.was_attached)
 		tap_recording_end_daemon();
 	for (size_t i = 0; i < self.peers.all.count; i++)
 		if (self.peers.all.items[i].is_waiting)

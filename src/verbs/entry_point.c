@@ -101,17 +101,29 @@ static void *stand_in(const char *name, void *found)
 
 /* ---- Events ---- */
 
-const struct tap_verbs_events *tap_verbs_begin_emit(struct tap_guard *ret_guard)
+/* Once LTTng has started. */
+static void point_switches(void)
 {
 	unsigned i;
 
+	for (i = 0; i < TAP_VERBS_HOT_NR; i++)
+		__atomic_store_n(&tap_verbs_on[i], tap_events_table->verbs.on[i],
+				 __ATOMIC_RELEASE);
+}
+
+static void reconsider(void)
+{
+	if (tap_has_started())
+		point_switches();
+}
+
+const struct tap_verbs_events *tap_verbs_begin_emit(struct tap_guard *ret_guard)
+{
 	*ret_guard = tap_guard_set();
 	if (ret_guard->was_inside || tap_start(ret_guard) != TAP_STARTED)
 		return NULL;
 	if (unlikely(tap_verbs_on[0] == &never))
-		for (i = 0; i < TAP_VERBS_HOT_NR; i++)
-			__atomic_store_n(&tap_verbs_on[i], tap_events_table->verbs.on[i],
-					 __ATOMIC_RELEASE);
+		point_switches();
 	if (*tap_verbs_on[0] || *tap_events_table->open_call_on)
 		tap_announce();
 	return &tap_events_table->verbs;
@@ -131,6 +143,7 @@ static const char *const prefixes[] = {"ibv_", "mlx5dv_", "efadv_", "doca_verbs_
 const struct tap_layer tap_layer_verbs = {
 	.stand_in = stand_in,
 	.prefixes = prefixes,
+	.reconsider = reconsider,
 	.write_statedump = tap_verbs_write_statedump,
 	.look = tap_verbs_look,
 	.sample = tap_verbs_sample,

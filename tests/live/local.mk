@@ -18,7 +18,8 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_absent.sh tests/live/test_strangers.sh tests/live/test_kills.sh \
 	tests/live/test_format.sh tests/live/test_samples.sh tests/live/test_why.sh \
 	tests/live/test_errors.sh tests/live/test_metrics.sh tests/live/test_metrics_http.sh \
-	tests/live/test_scraped.sh tests/live/test_top.sh tests/live/test_relay.sh tests/live/test_collect.sh \
+	tests/live/test_scraped.sh tests/live/test_top.sh tests/live/test_attach.sh \
+	tests/live/test_relay.sh tests/live/test_collect.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_clusters.sh
 EXTRA_DIST += $(LIVE_RECORD_TESTS) tests/live/expect/hip.py tests/live/programs/ranks.py \
@@ -130,7 +131,7 @@ on_doubles = tests/live/programs/absent tests/live/programs/counts tests/live/pr
 	tests/live/programs/slow tests/live/programs/storm \
 	tests/live/programs/missing tests/live/programs/misuses tests/live/programs/paced \
 	tests/live/programs/straggler tests/live/programs/spoils \
-	tests/live/programs/flows
+	tests/live/programs/steady tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -143,6 +144,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/paced.c tests/live/expect/ask_http.py tests/live/expect/scraped.py \
 	tests/live/expect/top_screen.py \
 	tests/live/programs/spoils.c \
+	tests/live/programs/steady.c tests/live/expect/attach.py \
 	tests/live/programs/absent.c tests/live/expect/absent.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \

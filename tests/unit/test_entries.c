@@ -112,10 +112,24 @@ void tap_library_watch(const void *address)
 	(void) address;
 }
 
+/* False: the process only counts. */
+static bool has_started = true;
+static unsigned wishes_seen, recorded;
+
 enum tap_started tap_start(struct tap_guard *guard)
 {
 	(void) guard;
-	return TAP_STARTED;
+	return has_started ? TAP_STARTED : TAP_FAILED;
+}
+
+bool tap_has_started(void)
+{
+	return has_started;
+}
+
+void tap_start_if_wished(void)
+{
+	wishes_seen += tap_metrics_is_wished();
 }
 
 enum tap_started tap_start_hip(struct tap_guard *guard)
@@ -226,11 +240,12 @@ static ncclResult_t call(struct tap_entry *e, const void *caller)
 	struct tap_call known;
 	ncclResult_t result;
 
-	if (!TAP_RECORDS(*e))
+	if (!TAP_SWITCHES(*e))
 		return TAP_REAL(ncclGetVersion, *e)(NULL);
 	real = (ncclGetVersion_function) tap_call_enter(&known, &guard, e, caller);
 	if (!known.call_id)
 		return real(NULL);
+	__atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED);
 	tap_guard_clear(guard);
 	result = real(NULL);
 	guard = tap_guard_set();
@@ -306,12 +321,6 @@ static bool test_change(void)
 	void *failed;
 	int i;
 
-	events.nccl[TAP_ncclGetVersion].entry_on = &on;
-	events.nccl[TAP_ncclGetVersion].exit_on = &on;
-	rows[TAP_cuLaunchKernel] = (struct tap_cuda_row){
-		.on = {&on, &on},
-		.write = write_nothing,
-	};
 	tap_entry_set(&looked_up, (void *) one);
 	pthread_create(&changer, NULL, change, NULL);
 	for (i = 0; i < NR_CALLERS; i++)
@@ -325,9 +334,59 @@ static bool test_change(void)
 	return is_passed;
 }
 
+/*
+ * A process that only counts looks whether it is to be recorded at each call, with no test
+ * of its own, and is recorded from when LTTng is there.
+ */
+static bool test_wish(void)
+{
+	static struct tap_metrics_page page;
+	bool is_passed = true;
+
+	has_started = false;
+	tap_metrics_page = &page;
+	TAP_LAYERS_CALL_BACK(expire);
+	launch.on[0] = launch.on[1] = &tap_not_ready;
+	tap_entry_set(&looked_up, (void *) one);
+	recorded = 0;
+	call(&looked_up, object);
+	call_driver();
+	CHECK(!TAP_SWITCHES(looked_up) && !(*launch.on[0] | *launch.on[1]));
+	page.wish = TAP_METRICS_WISH;
+	CHECK(TAP_SWITCHES(looked_up) && *launch.on[0] | *launch.on[1]);
+	CHECK(!wishes_seen);
+	call(&looked_up, object);
+	call_driver();
+	CHECK(wishes_seen == 2 && !recorded);
+	page.wish = 1;
+	call(&looked_up, object);
+	CHECK(wishes_seen == 2 && !recorded);
+	page.wish = TAP_METRICS_WISH;
+	/* A thread has pointed the switches before LTTng was there, and no layer after it. */
+	has_started = true;
+	call(&looked_up, object);
+	CHECK(recorded == 1 && looked_up.entry_on == &on);
+	call_driver();
+	CHECK(launch.on[0] == &on);
+	TAP_LAYERS_CALL(reconsider);
+	CHECK(looked_up.entry_on == &tap_not_ready);
+	page.wish = TAP_METRICS_NO_WISH;
+	call(&looked_up, object);
+	CHECK(recorded == 2);
+	tap_metrics_page = NULL;
+	return is_passed;
+}
+
 int main(void)
 {
+	events.nccl[TAP_ncclGetVersion].entry_on = &on;
+	events.nccl[TAP_ncclGetVersion].exit_on = &on;
+	rows[TAP_cuLaunchKernel] = (struct tap_cuda_row){
+		.on = {&on, &on},
+		.write = write_nothing,
+	};
 	report("calls go on while what they lead to changes", test_change);
+	report("a process that counts is recorded when it is wished", test_wish);
 	printf("1..%u\n", tap_number);
 	return 0;
 }

@@ -264,15 +264,59 @@ static bool leftover(void)
 	return is_passed;
 }
 
+/* One process attaches, one cannot, one makes no call; the last comes later. */
+static bool wished(void)
+{
+	struct tap_metrics metrics = {.file = "none"};
+	struct tap_metrics_page *pages[4];
+	struct tap_metrics_reach reach;
+	bool is_passed = true;
+	int fds[4];
+
+	for (int i = 0; i < 4; i++) {
+		pages[i] = map_page(&fds[i], i - 1);
+		CHECK(pages[i] != NULL);
+		if (!pages[i])
+			return false;
+		pages[i]->pid = 100 + i;
+		if (i < 3)
+			tap_metrics_take(&metrics, fds[i]);
+	}
+	tap_metrics_wish(&metrics, true);
+	CHECK(pages[0]->wish == TAP_METRICS_WISH);
+	tap_metrics_look_at_reach(&metrics, &reach);
+	CHECK(reach.running == 3 && !reach.attached && !reach.unable);
+	CHECK(!strcmp(reach.waiting, "process 100, rank 0 (process 101), rank 1 (process 102)"));
+	pages[0]->attached = TAP_METRICS_ATTACHED;
+	pages[1]->attached = TAP_METRICS_UNABLE;
+	pages[2]->attached = TAP_METRICS_BEGUN;
+	tap_metrics_take(&metrics, fds[3]);
+	CHECK(pages[3]->wish == TAP_METRICS_WISH);
+	munmap(pages[3], sizeof(*pages[3]));
+	tap_metrics_look_at_reach(&metrics, &reach);
+	CHECK(reach.running == 3 && reach.attached == 1 && reach.unable == 1);
+	CHECK(reach.loading == 1);
+	CHECK(!strcmp(reach.waiting, "rank 1 (process 102)"));
+	CHECK(pages[1]->wish == TAP_METRICS_NO_WISH);
+	CHECK(pages[2]->wish == TAP_METRICS_WISH);
+	tap_metrics_wish(&metrics, false);
+	CHECK(pages[2]->wish == TAP_METRICS_NO_WISH);
+	for (int i = 0; i < 3; i++)
+		munmap(pages[i], sizeof(*pages[i]));
+	end(&metrics);
+	return is_passed;
+}
+
 int main(void)
 {
-	puts("1..6");
+	puts("1..7");
 	report("a page that its process spoils stays what was read last", spoilt);
 	report("the counts of a process stay while another has its labels", ended);
 	report("devices are the sum of their queues, also when a process is gone",
 	       devices);
 	report("a process of another version is refused", older);
 	report("times are counted by powers of two", times);
+	report("processes are asked to load LTTng, and say how far they are", wished);
 	report("a file that was left beside it is in nobody's way", leftover);
 	return 0;
 }

@@ -5,9 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "intercept/layer.h"
 #include "intercept/nccl/comm.h"
 #include "intercept/recorder.h"
 #include "unit/tap.h"
+
+/* No layer is told that there is a page. */
+const struct tap_layer *const tap_layers[1];
+const unsigned tap_nr_layers;
 
 struct tap_comm tap_no_comm;
 static struct tap_metrics_page page;

@@ -185,16 +185,18 @@ const struct tap_cuda_name tap_hip_names[] = {
 const unsigned tap_hip_nr_names = ARRAY_SIZE(tap_hip_names);
 /* clang-format on */
 
+static void expire_entry(struct tap_cuda_entry *e)
+{
+	__atomic_store_n(&e->on[0], &tap_not_ready, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->on[1], &tap_not_ready, __ATOMIC_RELEASE);
+}
+
 static void expire_names(const struct tap_cuda_name *names, size_t nr)
 {
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
-		__atomic_store_n(&names[i].linked->on[0], &tap_not_ready,
-				 __ATOMIC_RELEASE);
-		__atomic_store_n(&names[i].linked->on[1], &tap_not_ready,
-				 __ATOMIC_RELEASE);
-	}
+	for (i = 0; i < nr; i++)
+		expire_entry(names[i].linked);
 }
 
 /* The unloaded library may be a driver: every linked name is resolved again. */
@@ -204,7 +206,29 @@ static void expire(void)
 	expire_names(tap_hip_names, tap_hip_nr_names);
 }
 
+/* A copy that is not ready has no switches. */
+static void expire_all(const struct tap_cuda_name *names, size_t nr)
+{
+	size_t i, copy;
+
+	expire_names(names, nr);
+	for (i = 0; i < nr; i++)
+		for (copy = 0; copy < TAP_CUDA_COPIES; copy++) {
+			struct tap_cuda_entry *e = names[i].looked_up[copy].entry;
+
+			if (__atomic_load_n(&e->name, __ATOMIC_ACQUIRE))
+				expire_entry(e);
+		}
+}
+
+static void reconsider(void)
+{
+	expire_all(tap_cuda_names, tap_cuda_nr_names);
+	expire_all(tap_hip_names, tap_hip_nr_names);
+}
+
 const struct tap_layer tap_layer_cuda = {
+	.reconsider = reconsider,
 	.expire = expire,
 };
 

@@ -14,6 +14,7 @@
 #include "intercept/dl/nccl_version.h"
 #include "intercept/entry.h"
 #include "intercept/guard.h"
+#include "intercept/metrics.h"
 #include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
@@ -136,10 +137,15 @@ void *tap_cuda_bind(const struct tap_cuda_name *name, void *found)
 static bool make_ready(struct tap_cuda_entry *e)
 {
 	struct tap_guard guard = tap_guard_set();
-	static const int *const nobody[2] = {&never, &never};
+	const int *const nobody[2] = {&never, tap_metrics_wish()};
 	bool is_wanted = false;
 
-	if (switch_of(e, 0) == &tap_not_ready) {
+	if (switch_of(e, 0) == &never && !tap_has_started()) {
+		tap_start_if_wished();
+		tap_guard_clear(guard);
+		return false;
+	}
+	if (switch_of(e, 0) == &tap_not_ready || switch_of(e, 0) == &never) {
 		switch (e->library->start(&guard)) {
 		case TAP_STARTED:
 			tap_capture_find();
@@ -147,7 +153,8 @@ static bool make_ready(struct tap_cuda_entry *e)
 			break;
 		case TAP_FAILED:
 			set_switches(e, nobody);
-			break;
+			tap_guard_clear(guard);
+			return false;
 		case TAP_STARTING:
 			tap_guard_clear(guard);
 			return false;
@@ -167,7 +174,7 @@ bool tap_cuda_enter(struct tap_cuda_entry *e, struct tap_cuda_common *ret_common
 	/* The driver's own calls belong to the program's call that they are inside of. */
 	if (tap_thread.in_tracer || tap_thread.in_cuda)
 		return false;
-	if (unlikely(on == &tap_not_ready || !tap_thread.tid)) {
+	if (unlikely(on == &tap_not_ready || on == &never || !tap_thread.tid)) {
 		if (!make_ready(e))
 			return false;
 	} else if (!*on && !*switch_of(e, 1)) {

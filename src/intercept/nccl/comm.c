@@ -16,6 +16,7 @@
 #include "intercept/dl/libraries.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/start.h"
 #include "intercept/threads.h"
 #include "intercept/trace.h"
 
@@ -804,6 +805,20 @@ static void expire(void)
 	tap_lock_drop(&lock);
 }
 
+/* Those that were made before LTTng was loaded lack the number of their library. */
+static void reconsider(void)
+{
+	struct tap_comm *c;
+
+	if (!tap_has_started() || !take_lock())
+		return;
+	for (c = all; c; c = c->next)
+		if (!c->about.library_id && c->copy)
+			c->about.library_id =
+				tap_library_traced((const void *) c->copy, "nccl");
+	tap_lock_drop(&lock);
+}
+
 static void write_statedump(struct tap_state_counts *counts)
 {
 	struct tap_comm *c;
@@ -835,6 +850,7 @@ static void fork_child(void)
 
 const struct tap_layer tap_layer_comm = {
 	.write_statedump = write_statedump,
+	.reconsider = reconsider,
 	.expire = expire,
 	.lock = &lock,
 	.is_locked_by_fork = true,

@@ -6,9 +6,10 @@
  * function, or the code of its hook (hooks.h).  The recording code is a cold function of
  * its own, so that the wrapper saves no registers for it.
  *
- * While --metrics counts calls the switches are set, and a wrapper finds by where they
- * point that it only has to count: the path of a call that is neither recorded nor counted
- * has no test for it.
+ * While --metrics counts calls the switches are set, and a wrapper finds by their value
+ * that it only has to count: the path of a call that is neither recorded nor counted has no
+ * test for it.  Where nothing is recorded yet, one switch is what the supervisor sets when
+ * that is to change, so that costs no test either.
  */
 #ifndef TAP_INTERCEPT_NCCL_NCCL_WRAP_H
 #define TAP_INTERCEPT_NCCL_NCCL_WRAP_H
@@ -33,11 +34,12 @@
 #define TAP_ABSENT_PTR(ret_t) ((ret_t) 0)
 #define TAP_ABSENT_SKIP(ret_t) ((ret_t) {0})
 
-#define TAP_RECORDS(e) unlikely(*TAP_READ((e).entry_on) | *TAP_READ((e).exit_on))
+/* 0: the call is neither recorded nor counted. */
+#define TAP_SWITCHES(e) (*TAP_READ((e).entry_on) | *TAP_READ((e).exit_on))
 
-/* After TAP_RECORDS(e): the call is counted and not recorded. */
+/* Of what TAP_SWITCHES(e) was: the call is counted and not recorded. */
 #define TAP_ONLY_COUNTS(e) \
-	likely(TAP_READ((e).entry_on) == &tap_counts_alone || \
+	likely(tap_on == TAP_COUNTS_ALONE || \
 	       (TAP_READ((e).entry_on) == &tap_counts && \
 		!(*TAP_READ((e).counted_entry_on) | *TAP_READ((e).counted_exit_on))))
 
@@ -129,7 +131,8 @@
 	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)); \
 	linkage ret_t tap_##binding##_##sym(PARAMS(__VA_ARGS__)) \
 	{ \
-		if (TAP_RECORDS(sym##_##binding)) { \
+		const int tap_on = TAP_SWITCHES(sym##_##binding); \
+		if (unlikely(tap_on)) { \
 			TAP_BY_COUNT(TAP_COUNT_, hook)(fn, sym##_##binding, is_linked, \
 						       ##__VA_ARGS__) \
 			return fn##_traced(&sym##_##binding, \

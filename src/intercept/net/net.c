@@ -30,17 +30,29 @@ static pid_t process;
 
 /* ---- Events ---- */
 
-const struct tap_net_events *tap_net_begin_emit(struct tap_guard *ret_guard)
+/* Once LTTng has started. */
+static void point_switches(void)
 {
 	unsigned i;
 
+	for (i = 0; i < TAP_NET_HOT_NR; i++)
+		__atomic_store_n(&tap_net_on[i], tap_events_table->net.on[i],
+				 __ATOMIC_RELEASE);
+}
+
+static void reconsider(void)
+{
+	if (tap_has_started())
+		point_switches();
+}
+
+const struct tap_net_events *tap_net_begin_emit(struct tap_guard *ret_guard)
+{
 	*ret_guard = tap_guard_set();
 	if (ret_guard->was_inside || tap_start(ret_guard) != TAP_STARTED)
 		return NULL;
 	if (unlikely(tap_net_on[0] == &never))
-		for (i = 0; i < TAP_NET_HOT_NR; i++)
-			__atomic_store_n(&tap_net_on[i], tap_events_table->net.on[i],
-					 __ATOMIC_RELEASE);
+		point_switches();
 	if (*tap_net_on[0] || *tap_events_table->open_call_on)
 		tap_announce();
 	return &tap_events_table->net;
@@ -94,7 +106,8 @@ WRAP(accept, int, (int fd, struct sockaddr *peer, socklen_t *length), (fd, peer,
      tap_thread.is_ccl, (SYS_accept4, fd, peer, length, 0))
 WRAP(accept4, int, (int fd, struct sockaddr *peer, socklen_t *length, int flags),
      (fd, peer, length, flags), tap_thread.is_ccl, (SYS_accept4, fd, peer, length, flags))
-WRAP(close, int, (int fd), (fd), tap_sockets_find(fd), (SYS_close, fd))
+WRAP(close, int, (int fd), (fd), tap_sockets_find(fd) || unlikely(tap_has_started_late),
+     (SYS_close, fd))
 
 /* ---- What passes ---- */
 
@@ -276,6 +289,17 @@ static int on_accept4(int fd, struct sockaddr *peer, socklen_t *length, int flag
 	return result;
 }
 
+/*
+ * Where LTTng was loaded late its own guard of its descriptors is not there (descriptors.c
+ * says what that is for).
+ */
+static int close_sparing(int fd)
+{
+	return tap_has_started_late && tap_events_table
+		       ? tap_events_table->close_one(fd, real_close)
+		       : real_close(fd);
+}
+
 /* The descriptor is another's as soon as it is closed, so it is dropped before. */
 static int on_close(int fd)
 {
@@ -283,8 +307,10 @@ static int on_close(int fd)
 	struct tap_socket closed;
 	int result;
 
-	if (!socket || __atomic_load_n(&process, __ATOMIC_RELAXED) != getpid())
+	if (__atomic_load_n(&process, __ATOMIC_RELAXED) != getpid())
 		return real_close(fd);
+	if (!socket)
+		return close_sparing(fd);
 	closed = *socket;
 	tap_sockets_drop(socket);
 	result = real_close(fd);
@@ -355,6 +381,7 @@ const struct tap_layer tap_layer_net = {
 	.lock = &tap_sockets_lock,
 	.is_locked_by_fork = true,
 	.prepare = prepare,
+	.reconsider = reconsider,
 	.stand_in = note_plugin,
 	.prefixes = plugins,
 	.write_statedump = write_statedump,

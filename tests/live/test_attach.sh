@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Ranks that are only counted are recorded from outside, in the middle: ccltap start, stop,
+# end, and again.
+set -eu
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
+
+mkdir "$work/out.d"
+file=$work/out.d/job.prom
+trap 'touch "$work"/*/go "$work"/*/end 2>/dev/null || true; rm -rf "$work"' EXIT
+
+expect()
+{
+    /usr/bin/python3 "$top_srcdir/tests/live/expect/attach.py" "$@"
+}
+
+# begin FOLDER: two ranks that call all the time, through queue pairs, and one that is quiet,
+# counted alone.
+begin()
+{
+    mkdir "$work/$1"
+    "$ccltap" record --layers none --metrics="$file" -o "$work/$1.trace" -- \
+        env SOFTVERBS_FABRIC="attach.$1.$$" LD_LIBRARY_PATH="$top_builddir/tests/doubles/verbs" \
+        NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 \
+        "$programs/steady" "$work/$1" 2 2000 2>"$work/err" &
+    recorder=$!
+    for rank in 0 1 2; do
+        check "rank $rank works" within 60 test -s "$work/$1/at.$rank"
+    done
+}
+
+# finish FOLDER
+finish()
+{
+    touch "$work/$1/go" "$work/$1/end"
+    status=0
+    wait "$recorder" || status=$?
+    same "the program ends well" 0 "$status"
+}
+
+# ctl VERB...: to $work/said.
+ctl()
+{
+    "$ccltap" "$@" >"$work/said" 2>&1 || { sed 's/^/# /' "$work/said" && false; }
+}
+
+of_lttng() # FOLDER RANK: how much of LTTng's a rank has mapped
+{
+    grep -c lttng "/proc/$(cat "$work/$1/at.$2")/maps" || true
+}
+
+says() # PATTERN
+{
+    grep -q "$1" "$work/said" || { sed 's/^/# /' "$work/said" && false; }
+}
+
+# calls: how many all-reduces the views see now.
+calls()
+{
+    "$ccltap" timeline --format jsonl "$work/job.trace" >"$work/jsonl" || return
+    grep -c '"name":"ncclAllReduce"' "$work/jsonl" || true
+}
+
+begin job
+same "a rank that is counted has nothing of LTTng's" 0 "$(of_lttng job 0)"
+check "a recording begins in the middle" ctl start "$file"
+check "it says where" says "is recording, in .*job.trace/$host\$"
+quiet=$(cat "$work/job/at.2")
+check "and who is not there yet" says \
+    "recorded: [0-2] of 3 processes; from their next call of NCCL or CUDA on: .*rank 2 (process $quiet)"
+two() { "$ccltap" status "$file" | grep -q "recorded: 2 of 3 processes; from .* on: rank 2 (process $quiet)\$"; }
+check "status says when all others are" within 60 two
+check "the ranks have LTTng's libraries now" [ "$(of_lttng job 0)" -gt 0 ]
+same "the quiet one has not" 0 "$(of_lttng job 2)"
+touch "$work/job/speak"
+three() { "$ccltap" status "$file" | grep -q 'recorded: 3 of 3 processes$'; }
+check "the quiet one is recorded when it calls" within 60 three
+before=$(calls)
+check "what is recorded is read meanwhile" [ "$before" -gt 0 ]
+more() { [ "$(calls)" -gt "$before" ]; }
+check "and grows" within 20 more
+check "it is stopped" ctl stop "$file"
+before=$(calls)
+sleep 0.5
+same "and stands still" "$before" "$(calls)"
+check "it goes on" ctl start "$file"
+check "with all at once" says 'recorded: 3 of 3 processes$'
+check "and grows again" within 20 more
+check "it ends, and the ranks go on" ctl end "$file"
+check "with the trace" says "the trace is in .*job.trace/$host\$"
+check "which has the calls and what was before" expect "$work/job.trace" 2
+run 1 "counted alone nothing can be stopped" "$ccltap" stop "$file"
+said "it says what can be done" 'counts and records nothing: "ccltap start" records'
+check "another recording begins" ctl start "$file"
+check "with all that were attached" says 'recorded: 3 of 3 processes$'
+sleep 0.5
+finish job
+check "the closing line names the metrics" grep -q "metrics of 3 processes were in" "$work/err"
+check "and the trace" grep -q "recorded is in .*job.trace/$host" "$work/err"
+check "which is whole" expect "$work/job.trace" 2
+check "the one before is kept" expect "$work/job.trace.old" 2
+
+# The library of events cannot be loaded.
+mkdir "$work/libdir"
+ln -s "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
+rm "$work/libdir/libccltap-events.so"
+echo nothing >"$work/libdir/libccltap-events.so"
+rm "$work/libdir/libccltap.so"
+cp "$top_builddir/.libs/libccltap.so" "$work/libdir"
+CCLTAP_LIBDIR=$work/libdir begin broken
+check "start is answered" ctl start "$file"
+unable() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 3 processes; .*rank 2 .*; 2 cannot be: process [0-9]*: .*libccltap-events.so: '; }
+check "and status says who cannot be recorded, and why" within 60 unable
+check "the ranks are still counted" within 20 grep -q 'function="ncclAllReduce"' "$file"
+check "it ends" ctl end "$file"
+finish broken
+tap_done
