@@ -131,7 +131,7 @@ on_doubles = tests/live/programs/absent tests/live/programs/counts tests/live/pr
 	tests/live/programs/slow tests/live/programs/storm \
 	tests/live/programs/missing tests/live/programs/misuses tests/live/programs/paced \
 	tests/live/programs/straggler tests/live/programs/spoils \
-	tests/live/programs/steady tests/live/programs/flows
+	tests/live/programs/steady tests/live/programs/closes tests/live/programs/flows
 $(on_doubles): tests/live/programs/%: tests/live/programs/%.c $(doubles_so) $(doubles_h)
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(doubles_cc) -o $@ \
 		$(srcdir)/$@.c $(doubles_ld) \
@@ -144,7 +144,7 @@ EXTRA_DIST += tests/live/programs/order.c tests/live/expect/order.py \
 	tests/live/programs/paced.c tests/live/expect/ask_http.py tests/live/expect/scraped.py \
 	tests/live/expect/top_screen.py \
 	tests/live/programs/spoils.c \
-	tests/live/programs/steady.c tests/live/expect/attach.py \
+	tests/live/programs/steady.c tests/live/programs/closes.c tests/live/expect/attach.py \
 	tests/live/programs/absent.c tests/live/expect/absent.py \
 	tests/live/programs/comms.c tests/live/expect/comms.py \
 	tests/live/programs/hang.c tests/live/programs/asked.py \

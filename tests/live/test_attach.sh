@@ -101,6 +101,27 @@ check "and the trace" grep -q "recorded is in .*job.trace/$host" "$work/err"
 check "which is whole" expect "$work/job.trace" 2
 check "the one before is kept" expect "$work/job.trace.old" 2
 
+# A program that closes what it does not know, and forks, when LTTng was loaded late.
+mkdir "$work/closes"
+"$ccltap" record --layers none --metrics="$file" -o "$work/closes.trace" -- \
+    "$programs/closes" "$work/closes" >"$work/out" 2>"$work/err" &
+recorder=$!
+check "a program calls" within 60 test -s "$work/closes/at"
+check "it is recorded" ctl start "$file"
+one() { "$ccltap" status "$file" | grep -q 'recorded: 1 of 1 processes$'; }
+check "with its next call" within 60 one
+touch "$work/closes/close"
+status=0
+wait "$recorder" || status=$?
+same "it ends well" 0 "$status"
+same "its descriptors are its own" "damaged: 0" "$(cat "$work/out")"
+"$ccltap" timeline --format jsonl "$work/closes.trace" >"$work/jsonl"
+check "its calls were recorded after it closed LTTng's, and its child's" /usr/bin/python3 -c '
+import collections, json, sys
+spans = [json.loads(line) for line in open(sys.argv[1]) if "\"ncclGetVersion\"" in line]
+calls = collections.Counter(span["pid"] for span in spans if span["type"] == "span")
+assert len(calls) == 2 and min(calls.values()) >= 100, calls' "$work/jsonl"
+
 # The library of events cannot be loaded.
 mkdir "$work/libdir"
 ln -s "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
