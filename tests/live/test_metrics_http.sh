@@ -75,8 +75,15 @@ run 1 "a port in use is refused" "$ccltap" record --layers none --metrics="$work
 said "with the reason" "cannot listen on 127.0.0.1 port $port .*Address already in use"
 check "before the program starts" test ! -e "$work/ran"
 check "and nothing is left of it" test ! -e "$work/other.prom"
+/usr/bin/python3 -c 'import socket, sys
+silent = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
+silent.sendall(b"GET /met")
+print("connected", flush=True)
+silent.recv(1)' "$port" >"$work/client" &
+check "a client hangs" within 20 test -s "$work/client"
 over
-same "the program ends well" 0 "$status"
+same "the program ends well, all the same" 0 "$status"
+check "its recording, too" test ! -e "$file"
 check "and nobody listens any more" sh -c "! /usr/bin/python3 -c 'import socket
 socket.create_connection((\"127.0.0.1\", $port), timeout=20)' 2>/dev/null"
 
