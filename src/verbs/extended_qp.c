@@ -402,7 +402,7 @@ static int on_wr_complete(struct ibv_qp_ex *qp)
 	ret = x->real.wr_complete(qp);
 	if (unlikely(ret)) {
 		if (tap_metered(q))
-			tap_metered_give_up(q);
+			tap_metered_refused(q, 0);
 		tap_owner_counter_pass(&q->send_counter, &visit);
 		tap_emit_failed(&q->head, NULL, false, ret, 0, first_wr_id);
 		return ret;

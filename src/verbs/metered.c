@@ -31,14 +31,14 @@ tap_cold void tap_metered_begin_timed(struct tap_qp *q, uint32_t before,
 	q->timed.next = seq + TAP_METRICS_REQUESTS_TIMED;
 	if (!seq || __atomic_load_n(&q->timed.seq, __ATOMIC_ACQUIRE))
 		return;
-	q->timed.begin_ns = tap_now_ns();
+	__atomic_store_n(&q->timed.begin_ns, tap_now_ns(), __ATOMIC_RELAXED);
 	__atomic_store_n(&q->timed.seq, seq, __ATOMIC_RELEASE);
 }
 
 /* Several threads may poll: the one whose exchange succeeds counts the time. */
 tap_cold void tap_metered_end_timed(struct tap_qp *q, uint32_t seq)
 {
-	const int64_t begin_ns = q->timed.begin_ns;
+	const int64_t begin_ns = __atomic_load_n(&q->timed.begin_ns, __ATOMIC_RELAXED);
 	const uint64_t ns = (uint64_t) (tap_now_ns() - begin_ns);
 
 	if (!__atomic_compare_exchange_n(&q->timed.seq, &seq, 0, false, __ATOMIC_ACQ_REL,

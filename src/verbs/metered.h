@@ -100,11 +100,25 @@ static inline void tap_metered_found_one(struct tap_qp *q, const struct ibv_wc *
 	}
 }
 
-/* The post failed, or the queue pair: what is being timed has no completion of its own.
- */
+/* The queue pair is in error, or begins anew. */
 static inline void tap_metered_give_up(struct tap_qp *q)
 {
 	__atomic_store_n(&q->timed.seq, 0, __ATOMIC_RELEASE);
+}
+
+/*
+ * The post failed, before its requests are counted: of those that were accepted so many
+ * have a completion.  If what is being timed was not, the next one in its place is.
+ */
+static inline void tap_metered_refused(struct tap_qp *q, uint32_t signaled)
+{
+	const uint32_t seq = __atomic_load_n(&q->timed.seq, __ATOMIC_RELAXED);
+	const uint32_t before = __atomic_load_n(&q->counts.signaled, __ATOMIC_RELAXED);
+
+	if (!seq || (int32_t) (seq - before - signaled) <= 0)
+		return;
+	q->timed.next = seq;
+	tap_metered_give_up(q);
 }
 
 #endif

@@ -61,12 +61,12 @@ static inline uint64_t bytes_of_list(const struct tap_qp *q, const struct tap_li
  */
 tap_cold static uint64_t bytes_accepted(struct tap_qp *q, const struct tap_list *list,
 					uint64_t bytes, const struct ibv_send_wr *bad,
-					uint32_t accepted)
+					struct tap_sends accepted)
 {
 	if (!tap_metered(q))
 		return 0;
-	tap_metered_give_up(q);
-	return accepted ? bytes - tap_metered_bytes(bad, list->nr - accepted) : 0;
+	tap_metered_refused(q, accepted.signaled);
+	return accepted.nr ? bytes - tap_metered_bytes(bad, list->nr - accepted.nr) : 0;
 }
 
 tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
@@ -89,7 +89,7 @@ tap_hot tap_apart static int post_one_send(struct tap_qp *q, tap_post_send post,
 	ret = post(qp, wr, bad);
 	if (unlikely(ret)) {
 		if (unlikely(tap_metered(q)))
-			tap_metered_give_up(q);
+			tap_metered_refused(q, 0);
 		tap_owner_counter_pass(&q->send_counter, &visit);
 		tap_emit_failed(&q->head, NULL, false, ret, 0, wr_id);
 		return ret;
@@ -209,7 +209,7 @@ post_many_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *qp,
 		if (tap_list_accepted(list, *bad, &accepted))
 			wr_id = wr_id_of(&reported, accepted);
 		sends = tap_sends_first(list, q, accepted);
-		bytes = bytes_accepted(q, list, bytes, *bad, accepted);
+		bytes = bytes_accepted(q, list, bytes, *bad, sends);
 	}
 	reported.concurrent = tap_sends_accepted(q, &visit, &sends, bytes, &first);
 	write_sends(&reported, list, q, first, sends.nr);
@@ -247,7 +247,7 @@ tap_hot int tap_post_sends(struct tap_qp *q, tap_post_send post, struct ibv_qp *
 	if (unlikely(ret && wr)) {
 		(void) tap_list_accepted(&list, *bad, &accepted);
 		sends = tap_sends_first(&list, q, accepted);
-		bytes = bytes_accepted(q, &list, bytes, *bad, accepted);
+		bytes = bytes_accepted(q, &list, bytes, *bad, sends);
 	}
 	tap_sends_accepted(q, &visit, &sends, bytes, &first);
 	tap_list_end(&list);
@@ -303,7 +303,7 @@ tap_within static inline int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr
 		if (is_metered)
 			tap_metered_sent(q, is_plain, 1, bytes);
 	} else if (is_metered) {
-		tap_metered_give_up(q);
+		tap_metered_refused(q, 0);
 	}
 	tap_owner_counter_leave(stage);
 	return ret;

@@ -233,12 +233,24 @@ static void reap(const struct end *end, int nr)
 	}
 }
 
+/* As a program does that posts until the queue is full. */
+static void post_in_vain(const struct end *end)
+{
+	struct ibv_send_wr wr[LIST], *bad;
+	struct ibv_sge sges[2 * LIST + 2];
+
+	fill(wr, sges, 1, IBV_WR_RDMA_WRITE);
+	wr[0].num_sge = 3;
+	IS(ibv_post_send(end->qp, wr, &bad) && bad == wr);
+}
+
 static void do_requests(unsigned long nr)
 {
 	const struct end end = make_end(NULL, NULL);
 
 	for (; nr; nr--) {
 		post(&end, 1, IBV_WR_RDMA_WRITE);
+		post_in_vain(&end);
 		reap(&end, 1);
 	}
 	free_end(&end);
