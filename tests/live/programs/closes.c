@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls NCCL until FOLDER/close is there; then closes all descriptors that it knows
- * nothing of, opens others in their place, calls on, in a child, too, and looks whether
- * somebody has touched what is its own.
+ * nothing of, opens others in their place, calls on, in a child at first, until FOLDER/end
+ * is there, and looks whether somebody has touched what is its own.
  *
- * usage: closes FOLDER; writes FOLDER/at when it calls, and "damaged: N" at the end
+ * usage: closes FOLDER; makes FOLDER/at when it calls, FOLDER/closed when it has closed
+ * them, and says "damaged: N" at the end
  */
 #include <nccl.h>
 
@@ -18,8 +19,23 @@
 #define PAIRS 64
 #define CALLS 100
 
-static char path[512];
+static const char *folder;
 static int pairs[PAIRS][2];
+
+static const char *path_of(const char *name)
+{
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static int make_file(const char *name)
+{
+	FILE *file = fopen(path_of(name), "w");
+
+	return !file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file);
+}
 
 static void call(void)
 {
@@ -42,18 +58,15 @@ static int is_damaged(const int pair[2])
 int main(int argc, char **argv)
 {
 	int i, fd, status, damaged = 0;
-	FILE *file;
 	pid_t pid;
 
 	if (argc != 2)
 		return 2;
+	folder = argv[1];
 	call();
-	snprintf(path, sizeof(path), "%s/at", argv[1]);
-	file = fopen(path, "w");
-	if (!file || fprintf(file, "%d\n", getpid()) < 0 || fclose(file))
+	if (make_file("at"))
 		return 1;
-	snprintf(path, sizeof(path), "%s/close", argv[1]);
-	while (access(path, F_OK))
+	while (access(path_of("close"), F_OK))
 		call();
 	for (fd = 3; fd < 1024; fd++)
 		close(fd);
@@ -61,12 +74,14 @@ int main(int argc, char **argv)
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]))
 			return 1;
 	pid = fork();
-	for (i = 0; i < CALLS; i++)
+	for (i = 0; !pid && i < CALLS; i++)
 		call();
 	if (!pid)
 		_exit(0);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status || make_file("closed"))
 		return 1;
+	while (access(path_of("end"), F_OK))
+		call();
 	for (i = 0; i < PAIRS; i++)
 		damaged += is_damaged(pairs[i]);
 	printf("damaged: %d\n", damaged);
