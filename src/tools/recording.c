@@ -296,6 +296,8 @@ int tap_recording_attach(struct tap_recording *recording, struct tap_answer *ans
 		make_nothing(recording);
 		return ret;
 	}
+	if (*answer->text)
+		tap_answer_say(answer, "\n");
 	tap_remains_note_joined(recording->remains_fd);
 	recording->state = TAP_RECORDING_RUNS;
 	recording->was_started = recording->was_attached = true;

@@ -134,6 +134,13 @@ echo nothing >"$work/libdir/libccltap-events.so"
 rm "$work/libdir/libccltap.so"
 cp "$top_builddir/.libs/libccltap.so" "$work/libdir"
 CCLTAP_LIBDIR=$work/libdir begin broken
+mkdir -p "$work/broken.trace/$host"
+echo mine >"$work/broken.trace/$host/mine"
+run 1 "a folder of something else is refused" "$ccltap" start "$file"
+said "with the reason" "broken.trace"
+check "and the ranks are counted as before" sh -c "'$ccltap' status '$file' | grep -q ': counting since'"
+same "what is there stays" mine "$(cat "$work/broken.trace/$host/mine")"
+rm -r "$work/broken.trace"
 check "start is answered" ctl start "$file"
 unable() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 3 processes; .*rank 2 .*; 2 cannot be: process [0-9]*: .*libccltap-events.so: '; }
 check "and status says who cannot be recorded, and why" within 60 unable
