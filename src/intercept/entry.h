@@ -39,10 +39,10 @@ struct tap_entry {
 	const int *entry_on, *exit_on;
 	void *real;
 	/*
-	 * While calls are counted both switches point to tap_counts where LTTng is loaded;
-	 * these are what they would point to otherwise: whether the call is recorded, too.
-	 * Where it is not, they point to tap_counts_alone and to what the supervisor sets
-	 * when the process is to be recorded (metrics.h).
+	 * While calls are counted both switches point to tap_counts where LTTng is
+	 * loaded; these are what they would point to otherwise: whether the call is
+	 * recorded, too. Where it is not, they point to tap_counts_alone and to what the
+	 * supervisor sets when the process is to be recorded (metrics.h).
 	 */
 	const int *counted_entry_on, *counted_exit_on;
 

@@ -383,8 +383,9 @@ static void *run_starter(void *unused)
 }
 
 /*
- * What was counted until now is recorded from now on.  Without calls the state dump is all
- * that the trace has of this process; LTTng's own request came before it could be heard.
+ * What was counted until now is recorded from now on.  Without calls the state dump is
+ * all that the trace has of this process; LTTng's own request came before it could be
+ * heard.
  */
 static void record_from_now_on(void)
 {
@@ -529,8 +530,8 @@ enum tap_started tap_start(struct tap_guard *guard)
 
 	if (unlikely(__atomic_load_n(&state, __ATOMIC_RELAXED) == NOT_STARTED) &&
 	    tap_metrics_are_alone())
-		__atomic_compare_exchange_n(&state, &seen, COUNTS, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE);
+		__atomic_compare_exchange_n(&state, &seen, COUNTS, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 	started = bring(&state, run_starter, guard);
 	if (started == TAP_STARTING)
 		__atomic_fetch_add(&nr_passed, 1, __ATOMIC_RELAXED);

@@ -397,8 +397,7 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 			process->ended_ms = now_ms;
 		if (read_page(process->fd, process->page) && !process->ended_ms)
 			look_for_open(process, now_ms);
-		if (metrics->is_wished &&
-		    process->page->attached == TAP_METRICS_UNABLE)
+		if (metrics->is_wished && process->page->attached == TAP_METRICS_UNABLE)
 			write_wish(process->fd, false);
 	}
 }

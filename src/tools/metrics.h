@@ -46,8 +46,8 @@ int tap_metrics_open(struct tap_metrics *metrics, const char *file);
 void tap_metrics_take(struct tap_metrics *metrics, int page_fd);
 
 /*
- * Tells all processes that they are to load LTTng, and those that come later; or no longer.
- * A process does so at its next call.
+ * Tells all processes that they are to load LTTng, and those that come later; or no
+ * longer. A process does so at its next call.
  */
 void tap_metrics_wish(struct tap_metrics *metrics, bool is_wished);
 

@@ -36,8 +36,8 @@ bool tap_session_is_reached(void);
 int tap_session_start_daemon(char *ret_home, size_t size);
 
 /*
- * The same choice of a directory, for programs that may be recorded later: a daemon that is
- * started then has it. Returns 0, or -errno after a message to the user.
+ * The same choice of a directory, for programs that may be recorded later: a daemon that
+ * is started then has it. Returns 0, or -errno after a message to the user.
  */
 int tap_session_choose_home(char *ret_home, size_t size);
 

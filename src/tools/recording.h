@@ -28,7 +28,8 @@ enum tap_recording_state {
 	TAP_RECORDING_RUNS,
 	TAP_RECORDING_STOPPED,
 	TAP_RECORDING_ENDED,
-	/* With metrics alone there is no session, and no folder, until one is attached. */
+	/* With metrics alone there is no session, and no folder, until one is attached.
+	 */
 	TAP_RECORDING_COUNTS,
 };
 

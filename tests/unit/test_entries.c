@@ -335,8 +335,8 @@ static bool test_change(void)
 }
 
 /*
- * A process that only counts looks whether it is to be recorded at each call, with no test
- * of its own, and is recorded from when LTTng is there.
+ * A process that only counts looks whether it is to be recorded at each call, with no
+ * test of its own, and is recorded from when LTTng is there.
  */
 static bool test_wish(void)
 {
@@ -362,7 +362,8 @@ static bool test_wish(void)
 	call(&looked_up, object);
 	CHECK(wishes_seen == 2 && !recorded);
 	page.wish = TAP_METRICS_WISH;
-	/* A thread has pointed the switches before LTTng was there, and no layer after it. */
+	/* A thread has pointed the switches before LTTng was there, and no layer after
+	 * it. */
 	has_started = true;
 	call(&looked_up, object);
 	CHECK(recorded == 1 && looked_up.entry_on == &on);

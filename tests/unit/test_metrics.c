@@ -286,7 +286,8 @@ static bool wished(void)
 	CHECK(pages[0]->wish == TAP_METRICS_WISH);
 	tap_metrics_look_at_reach(&metrics, &reach);
 	CHECK(reach.running == 3 && !reach.attached && !reach.unable);
-	CHECK(!strcmp(reach.waiting, "process 100, rank 0 (process 101), rank 1 (process 102)"));
+	CHECK(!strcmp(reach.waiting,
+		      "process 100, rank 0 (process 101), rank 1 (process 102)"));
 	pages[0]->attached = TAP_METRICS_ATTACHED;
 	pages[1]->attached = TAP_METRICS_UNABLE;
 	pages[2]->attached = TAP_METRICS_BEGUN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls NCCL until FOLDER/close is there; then closes all descriptors that it knows
- * nothing of, opens others in their place, calls on, in a child at first, until FOLDER/end
- * is there, and looks whether somebody has touched what is its own.
+ * nothing of, opens others in their place, calls on, in a child at first, until
+ * FOLDER/end is there, and looks whether somebody has touched what is its own.
  *
  * usage: closes FOLDER; makes FOLDER/at when it calls, FOLDER/closed when it has closed
  * them, and says "damaged: N" at the end

@@ -7,13 +7,14 @@
  *
  * Each rank is a process.  A round is an all-reduce on the communicator of all ranks, and
  * COMMS times a communicator of the rank's own that is made, used and destroyed.  After
- * ROUNDS rounds all ranks end, every second time by SIGKILL, and others take their place; 0
- * (as without it): never.  One rank more, the last number, makes a communicator and then no
- * call until FOLDER/speak is there; without COMMS alone.
+ * ROUNDS rounds all ranks end, every second time by SIGKILL, and others take their place;
+ * 0 (as without it): never.  One rank more, the last number, makes a communicator and
+ * then no call until FOLDER/speak is there; without COMMS alone.
  *
- * Each rank writes FOLDER/at.RANK, its process number, and at its end FOLDER/truth.RANK.N,
- * "FUNCTION CALLS BYTES" in each line.  When FOLDER/go is there the ranks finish their
- * round, write that, make FOLDER/done.RANK and end when FOLDER/end is there.
+ * Each rank writes FOLDER/at.RANK, its process number, and at its end
+ * FOLDER/truth.RANK.N, "FUNCTION CALLS BYTES" in each line.  When FOLDER/go is there the
+ * ranks finish their round, write that, make FOLDER/done.RANK and end when FOLDER/end is
+ * there.
  */
 #include <cuda.h>
 #include <nccl.h>
@@ -42,9 +43,9 @@ static struct {
 static struct shared {
 	ncclUniqueId id;
 	int has_id;
-	int is_last; /* generation */
+	int is_last;  /* generation */
 	long stop_at; /* the round before which all ranks stop, 0: not known yet */
-} *shared;
+} * shared;
 
 static int number, generation;
 static CUdeviceptr memory;
@@ -228,8 +229,8 @@ static void run_rank(void)
 	open_device();
 	common = make_common();
 	say_where();
-	for (round = 0; round != __atomic_load_n(&shared->stop_at, __ATOMIC_ACQUIRE) ||
-			!round;
+	for (round = 0;
+	     round != __atomic_load_n(&shared->stop_at, __ATOMIC_ACQUIRE) || !round;
 	     round++) {
 		decide(round);
 		go_round(common);
