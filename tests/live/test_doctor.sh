@@ -41,7 +41,7 @@ NVTX_INJECTION64_PATH=/opt/tool.so run 0 "somebody else's tool" "$ccltap" doctor
 found "it is named" "note   environment .*NVTX_INJECTION64_PATH: /opt/tool.so"
 CUDA_INJECTION64_PATH=/opt/gpu.so run 0 "somebody else's tool for GPUs" "$ccltap" doctor
 found "it may hold CUPTI" "note   CUPTI .*/opt/gpu.so .*: unset CUDA_INJECTION64_PATH"
-found "where the processor's number is" "ok     rseq "
+found "where the processor's number is" "(ok|note)   *rseq "
 GLIBC_TUNABLES=glibc.pthread.rseq=0 run 0 "glibc keeps away from it" "$ccltap" doctor
 found "it says why it is not there" "(ok|note)   *rseq .*(turned off|refuses|older)"
 found "mappings are counted" "ok     kernel .*mappings"
