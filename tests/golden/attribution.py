@@ -34,6 +34,7 @@ Settings:
                 and then; these have the places of what was captured in no other way
   fused=N       of so many all-reduces, one is two of a group, and one of no elements between them
   idle=N        of so many operations, all but one send nothing
+  empty=N       of so many groups of sends, one is of no bytes: a message each, on one channel
   nodeless      nobody tells of the nodes of graphs
   pxn=N         so many ranks are a node, whose first one posts what they all send (PXN)
   callers       with pxn: who connects to a service thread is recorded
@@ -58,7 +59,7 @@ class Op:
         self.parts = None
         self.is_simple = True
         self.serial = 0
-        self.is_captured = self.is_fused = self.is_idle = False
+        self.is_captured = self.is_fused = self.is_idle = self.is_empty = False
 
 
 def divide(count, wanted, per_byte):
@@ -321,6 +322,8 @@ class World:
                 free[rank] = op.end[rank] + draw(2)
 
     def sizes_of(self, op, sender, receiver, channel):
+        if op.is_empty:
+            return [] if (channel - (receiver - sender)) % self.channels else [0]
         if not self.set.get("rule"):
             return [self.random.randrange(1000, 9000) for _ in range(1 + self.random.randrange(4))]
         if op.kind == "p2p" and self.set.get("sends"):
@@ -342,6 +345,10 @@ class World:
         fused = self.set.get("fused")
         op.is_idle = bool(self.set.get("idle") and serial % self.set["idle"])
         op.is_fused = bool(fused and op.kind == "all" and not draw(fused))
+        if self.set.get("empty") and op.kind == "p2p" and not serial % self.set["empty"]:
+            op.is_empty, op.count = True, 0
+            op.mask = (1 << self.channels) - 1
+            return op
         if not self.set.get("rule"):
             return op
         op.count = (64, 1000, 5001, 40000, 300000)[draw(5)]

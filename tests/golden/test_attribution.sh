@@ -67,6 +67,8 @@ done <<'END'
 95 75 0 rule sends ops=100 close made
 99 40 0 rule sends comms=2 split close
 95 0 0 rule sends ops=100 blind close made
+60 0 0 rule sends ops=30 comms=2 split blind close
+90 0 0 idle=2 empty=2 ops=100 close
 99 60 0 rule comms=2 close
 60 0 0 rule ops=200 late close
 98 20 0 rule ops=100 lost=10 close

@@ -24,15 +24,17 @@ struct line {
 	uint64_t bytes; /* where is_single */
 };
 
-#define SENDS(...) \
+#define SENDS_OF(release, ...) \
 	{ \
-		{__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t) \
+		{__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
+			release \
 	}
+#define SENDS(...) SENDS_OF(22809, __VA_ARGS__)
 
 /* clang-format off */
 static const struct line lines[] = {
 	/* Another channel has all of it; or this one, in chunks of 32 KiB. */
-	{"a send on any connection", {{{{0}, 0}, 0, 0}}, SENDS(100000), 0, 4, false, 0},
+	{"a send on any connection", {{{{0}, 0, 0}, 0, 0}}, SENDS(100000), 0, 4, false, 0},
 	/* One channel, so this one: 2 chunks of 32 KiB. */
 	{"less, where a send of one channel is known",
 	 {{SENDS(100000), 4, 100000}}, SENDS(64 * KiB), 2, 2, true, 64 * KiB},
@@ -57,8 +59,19 @@ static const struct line lines[] = {
 	{"no send of NCCL's has so many", {{SENDS(100000), 3, ANY}}, SENDS(0), -1, 0, false, 0},
 	{"no part has so many bytes", {{SENDS(100000), 4, 99999}}, SENDS(0), -1, 0, false, 0},
 	/* One of 32 parts in chunks of 512 KiB; all of it in chunks of 128 KiB. */
-	{"the largest", {{{{0}, 0}, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
+	{"the largest", {{{{0}, 0, 0}, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
 	 1 << 20, 1 << 27, false, 0},
+	/* Before 2.22, 300000 bytes are three parts of 80 KiB and one of 54240 bytes. */
+	{"the first parts of four of an old release",
+	 {{SENDS_OF(21803, 300000), 3, 81920}}, SENDS_OF(21803, 300000), 3, 3, true, 81920},
+	{"the same of an unknown release",
+	 {{SENDS_OF(0, 300000), 3, 81920}}, SENDS_OF(0, 300000), 3, 3, true, 81920},
+	{"no part of a new release is as large",
+	 {{SENDS(300000), 3, 81920}}, SENDS(300000), -1, 0, false, 0},
+	{"the fourth part, whose own size tells its chunks",
+	 {{SENDS_OF(21803, 300000), 2, 54240}}, SENDS_OF(21803, 300000), 2, 2, true, 54240},
+	{"nothing is one message of an old release, too",
+	 {{SENDS_OF(21803, 100000), 4, 100000}}, SENDS_OF(21803, 0), 1, 1, true, 0},
 };
 /* clang-format on */
 

@@ -80,7 +80,7 @@ static struct tap_link_end kernel_end(const struct tap_member *member,
 				     .rank = member->rank};
 }
 
-static int emit_link(const struct tap_attribution *attribution,
+static int emit_link(struct tap_attribution *attribution,
 		     const struct tap_net_route *route, const struct tap_rank_pair *pair,
 		     const struct tap_served *served)
 {
@@ -118,6 +118,9 @@ static int emit_link(const struct tap_attribution *attribution,
 	tap_count_match(attribution->context, TAP_MATCH_MESSAGE_KERNEL, served->known,
 			served->why);
 	ret = tap_emit_link(attribution->context, &link);
+	if (!ret && !message->facts.bytes && !message->is_guess && from->has_messages &&
+	    !from->has_others)
+		ret = tap_net_route_has_empty(&attribution->routes, route, pair);
 	return ret ? ret
 		   : tap_proxy_ops_add(tap_context_state(attribution->context,
 							 &tap_proxy_ops_layer),
@@ -188,6 +191,36 @@ static int leave_out(struct tap_attribution *attribution, struct tap_net_route *
 	return 0;
 }
 
+/* Finds its kernel by times alone. */
+static enum tap_candidates find_kernel(const struct tap_attribution *attribution,
+				       const struct tap_net_route *route,
+				       const struct tap_message_facts *facts,
+				       struct tap_candidate *candidate)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	enum tap_candidates all = TAP_CANDIDATES_NONE, one;
+	struct tap_candidate found;
+	size_t i;
+
+	if (facts->bytes || !route->is_shared)
+		return tap_candidates_find(&world, route->pairs.items, route->pairs.count,
+					   facts, candidate);
+	for (i = 0; i < route->pairs.count; i++) {
+		const struct tap_rank_pair *pair = &route->pairs.items[i];
+
+		if (!tap_net_route_may_have_empty(&attribution->routes, route, pair))
+			continue;
+		one = tap_candidates_find(&world, pair, 1, facts, &found);
+		if (one == TAP_CANDIDATES_NONE)
+			continue;
+		if (all != TAP_CANDIDATES_NONE)
+			return TAP_CANDIDATES_SEVERAL;
+		all = one;
+		*candidate = found;
+	}
+	return all;
+}
+
 /*
  * Ascribes the message, or counts why not, and drops it; keeps it where more may become
  * known, unless is_last.
@@ -207,8 +240,7 @@ static int try_one(struct tap_attribution *attribution, struct tap_net_route *ro
 	if (are_hidden(attribution, route, message->facts.posted_ns,
 		       message->facts.arrived_ns))
 		return leave_out(attribution, route, message, TAP_WHY_GRAPH);
-	found = tap_candidates_find(&world, route->pairs.items, route->pairs.count,
-				    &facts, &candidate);
+	found = find_kernel(attribution, route, &facts, &candidate);
 	if (found == TAP_CANDIDATES_ONE) {
 		ret = emit_link(attribution, route,
 				&(struct tap_rank_pair){.from = candidate.from_member,
@@ -613,12 +645,40 @@ static int64_t horizon(const void *state)
 		       : oldest->times.receive_begin_ns;
 }
 
+/*
+ * What one connection has without bytes, others do not have: tries those that several
+ * ranks use until nothing more is found.
+ */
+static int try_shared(struct tap_attribution *attribution)
+{
+	const struct tap_net_routes *routes = &attribution->routes;
+	struct tap_net_route *route;
+	size_t before;
+	int ret = 0;
+
+	for (route = routes->all; route && !ret; route = route->next)
+		if (!route->is_shared)
+			ret = try_route(attribution, route, true);
+	do {
+		before = routes->held;
+		for (route = routes->all; route && !ret; route = route->next)
+			if (route->is_shared)
+				ret = try_each(attribution, route, false);
+	} while (!ret && routes->held < before);
+	return ret;
+}
+
 static int finish(void *state)
 {
 	struct tap_attribution *attribution = state;
+	const struct tap_net_route *route = attribution->routes.all;
 	int ret = 0;
 
 	attribution->is_over = true;
+	while (route && !(route->is_shared && route->messages.first))
+		route = route->next;
+	if (route)
+		ret = try_shared(attribution);
 	while (!ret && attribution->routes.messages.first)
 		ret = try_route(attribution, attribution->routes.messages.first->route,
 				true);

@@ -120,21 +120,38 @@ static bool is_kind_possible(bool is_messages, int64_t index)
 	return index < 0 || index > 1 || is_messages == (index == 1);
 }
 
-bool tap_candidate_is_sent(const struct tap_op_transfer *transfer,
-			   const struct tap_rank_pair *pair)
+static bool is_sent(const struct tap_op_transfer *transfer,
+		    const struct tap_rank_pair *pair)
 {
 	return (transfer->from < 0 || transfer->from == pair->from->rank) &&
 	       (transfer->to < 0 || transfer->to == pair->to->rank);
 }
 
-/* Whether any of the operations that are made of sends has one between the ranks. */
+/*
+ * A send of no bytes is one message without any, and no other send has such a message
+ * (NCCL 2.28.9, enqueue.cc: addP2pToPlan; 2.18.3 to 2.30.7: likewise).
+ */
+bool tap_candidate_may_be_sent(const struct tap_op_transfer *transfer,
+			       const struct tap_rank_pair *pair,
+			       const struct tap_message_facts *message)
+{
+	return is_sent(transfer, pair) && (transfer->bytes == TAP_BYTES_UNKNOWN ||
+					   message->bytes == TAP_BYTES_UNKNOWN ||
+					   !transfer->bytes == !message->bytes);
+}
+
+/*
+ * Whether any of the operations that are made of sends has one between the ranks of which
+ * the message may be.
+ */
 static bool has_sends(const struct tap_op_kernel *kernel,
-		      const struct tap_rank_pair *pair)
+		      const struct tap_rank_pair *pair,
+		      const struct tap_message_facts *message)
 {
 	unsigned int i;
 
 	for (i = 0; i < kernel->transfers.count; i++)
-		if (tap_candidate_is_sent(&kernel->transfers.items[i], pair))
+		if (tap_candidate_may_be_sent(&kernel->transfers.items[i], pair, message))
 			return true;
 	return kernel->transfers.is_cut;
 }
@@ -146,7 +163,7 @@ bool tap_candidate_is_possible(const struct tap_op_kernel *kernel,
 	const uint64_t mask = kernel->asked.channel_mask;
 
 	if (!(kernel->has_messages && is_kind_possible(true, message->index) &&
-	      has_sends(kernel, pair)) &&
+	      has_sends(kernel, pair, message)) &&
 	    !(kernel->has_others && is_kind_possible(false, message->index)))
 		return false;
 	/* A mask has the first 64 channels; NCCL has no more. */
@@ -173,7 +190,7 @@ static bool step(const struct tap_rank_series *series,
 	return !call ||
 	       (!call->is_empty && is_kind_possible(call->is_messages, message->index) &&
 		(!call->is_messages ||
-		 tap_candidate_is_sent(&call->transfer, series->pair)));
+		 tap_candidate_may_be_sent(&call->transfer, series->pair, message)));
 }
 
 static enum tap_candidates look_between(const struct tap_rank_series *series,
@@ -228,6 +245,41 @@ static enum tap_candidates look_at(const struct tap_candidate_world *world,
 	return look_between(&series, message, begin, end, candidate);
 }
 
+/* Whether the operation before `end` is possible, and the first one of its kernel. */
+static bool step_back(const struct tap_rank_series *series,
+		      const struct tap_message_facts *message, uint64_t *end)
+{
+	const struct tap_op_kernel *kernel = find_kernel(series, *end - 1);
+	uint64_t number = kernel ? kernel->first : *end - 1;
+
+	*end = number;
+	return step(series, message, &number, &kernel);
+}
+
+/* Leaves out the operations at both bounds that cannot have the message. */
+static void narrow(const struct tap_rank_series *series,
+		   const struct tap_message_facts *message, uint64_t *begin,
+		   uint64_t *end)
+{
+	const struct tap_op_kernel *kernel;
+	unsigned int steps;
+	uint64_t at;
+
+	for (steps = 0; *begin && *begin < *end && steps < BETWEEN_MAX; steps++) {
+		at = *begin;
+		if (step(series, message, &at, &kernel))
+			break;
+		*begin = at;
+	}
+	for (steps = 0; *end != UINT64_MAX && *begin < *end && steps < BETWEEN_MAX;
+	     steps++) {
+		at = *end;
+		if (step_back(series, message, &at))
+			break;
+		*end = at;
+	}
+}
+
 bool tap_candidates_bounds(const struct tap_candidate_world *world,
 			   const struct tap_rank_pair *pair, bool is_messages,
 			   const struct tap_message_facts *message, uint64_t *ret_begin,
@@ -242,6 +294,8 @@ bool tap_candidates_bounds(const struct tap_candidate_world *world,
 	*ret_end = find_end(world, &series, message);
 	if (!find_begin(world, &series, message, ret_begin))
 		*ret_begin = 0;
+	if (message->bytes != TAP_BYTES_UNKNOWN)
+		narrow(&series, message, ret_begin, ret_end);
 	return true;
 }
 

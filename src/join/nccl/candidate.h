@@ -37,6 +37,7 @@ struct tap_message_facts {
 	int64_t awaited_ns; /* the receiver waited for it at that time */
 	int64_t channel;    /* -1 unknown */
 	int64_t index;	    /* 0: of collectives, 1: of sends and receives; -1 unknown */
+	uint64_t bytes;	    /* TAP_BYTES_UNKNOWN: of several requests, or messages */
 };
 
 enum tap_candidates {
@@ -82,9 +83,13 @@ bool tap_candidates_have(const struct tap_candidate_world *world,
 			 const struct tap_rank_pair *pair, bool is_messages,
 			 const struct tap_message_facts *message);
 
-/* Whether what an operation sends is for these ranks. */
-bool tap_candidate_is_sent(const struct tap_op_transfer *transfer,
-			   const struct tap_rank_pair *pair);
+/*
+ * Whether what an operation sends is for these ranks, and the message may be part of it
+ * by its size.
+ */
+bool tap_candidate_may_be_sent(const struct tap_op_transfer *transfer,
+			       const struct tap_rank_pair *pair,
+			       const struct tap_message_facts *message);
 
 /* Whether the kernel sends between the ranks, by the message's channel and index. */
 bool tap_candidate_is_possible(const struct tap_op_kernel *kernel,

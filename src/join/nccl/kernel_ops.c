@@ -38,7 +38,8 @@ bool tap_kernel_ops_transfer(const struct tap_name *name,
 	*ret = (struct tap_op_transfer){.from = !strcmp(function, "ncclScatter") ? root
 										 : -1,
 					.to = !strcmp(function, "ncclGather") ? root : -1,
-					.bytes = bytes < 0 ? 0 : (uint64_t) bytes};
+					.bytes = bytes < 0 ? TAP_BYTES_UNKNOWN
+							   : (uint64_t) bytes};
 	/* The counts of ncclAlltoAllv are in arrays. */
 	return bytes >= 0;
 }

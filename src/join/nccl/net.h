@@ -48,12 +48,13 @@ struct tap_net_flushes {
 
 /* For whom messages are, where several ranks share a connection: net_share.h. */
 
-/* What one rank has of a message. */
+/* What one rank has of a message; or all that is without bytes, which any may have. */
 struct tap_net_part {
-	struct tap_net_client *client;
+	struct tap_net_client *client; /* NULL: any */
 	uint64_t number; /* of its first request, among those of the rank, from 1 */
 	unsigned int requests;
 	uint64_t bytes, largest;
+	bool is_of_data; /* the number is among those requests that have bytes */
 };
 
 /* How far one rank's numbers are. */
@@ -67,6 +68,7 @@ struct tap_net_shares {
 	TAP_VEC(struct tap_net_share) all;
 	uint64_t latest; /* message; 0: none */
 	bool has_missed; /* of the only rank so far, as it seemed */
+	bool is_divided; /* there are several; each one's data alone are numbered */
 };
 
 struct tap_net {

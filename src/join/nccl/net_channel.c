@@ -190,6 +190,18 @@ bool tap_net_channel_is_shared(const struct tap_net_channels *channels,
 			      shared_key(channel));
 }
 
+bool tap_net_channel_may_share(const struct tap_net_channels *channels,
+			       const struct tap_net_channel *channel, int64_t rank)
+{
+	const struct tap_net_channel *other = channels->all;
+
+	while (other && !(other->process == channel->process && other->has_setup &&
+			  other->is_send && other->index == 1 && other->rank == rank &&
+			  shared_key(other) == shared_key(channel)))
+		other = other->next;
+	return other;
+}
+
 static int take_response(struct tap_net_channels *channels,
 			 const struct tap_process *process, const struct tap_event *event)
 {

@@ -103,6 +103,10 @@ bool tap_net_channels_agree(const struct tap_net_channel *a,
 bool tap_net_channel_is_shared(const struct tap_net_channels *channels,
 			       const struct tap_net_channel *channel);
 
+/* Whether a sender has asked for it, or for another one that shares its queue pairs. */
+bool tap_net_channel_may_share(const struct tap_net_channels *channels,
+			       const struct tap_net_channel *channel, int64_t rank);
+
 /* Adds what is known of a connection to a span's fields; NULL: nothing. */
 void tap_net_channel_describe(const struct tap_net_channel *channel,
 			      struct tap_fields *fields);

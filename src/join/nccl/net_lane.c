@@ -50,6 +50,7 @@ bool tap_net_lanes_find(struct tap_net_lanes *lanes,
 			continue;
 		lane->facts = route->messages.first->facts;
 		lane->facts.index = is_messages;
+		lane->facts.bytes = route->is_of_data ? 1 : TAP_BYTES_UNKNOWN;
 		find_lane(lane, world, &route->pairs.items[i / 2], is_of_messages);
 		if ((lane->from && lane->from->is_irregular) ||
 		    (lane->to && lane->to->is_irregular))
@@ -96,9 +97,10 @@ static uint64_t known_from(const struct tap_op_times *times, uint64_t number)
 /* Whether an operation of which the call alone is known may have messages. */
 static bool may_have(const struct tap_net_lane *lane, const struct tap_op_call *call)
 {
-	return !call || (!call->is_empty && call->is_messages == lane->facts.index &&
-			 (!call->is_messages ||
-			  tap_candidate_is_sent(&call->transfer, &lane->pair)));
+	return !call ||
+	       (!call->is_empty && call->is_messages == lane->facts.index &&
+		(!call->is_messages ||
+		 tap_candidate_may_be_sent(&call->transfer, &lane->pair, &lane->facts)));
 }
 
 /* The last operation of what begins with this one. */
@@ -228,10 +230,12 @@ static bool add_sends(const struct tap_net_lane *lane, const struct tap_op_kerne
 	const struct tap_op_transfers *transfers = &kernel->transfers;
 	unsigned int i;
 
-	if (transfers->is_cut || !tap_sends_have_rule(kernel->asked.version))
+	if (transfers->is_cut)
 		return false;
+	sends->version = kernel->asked.version;
 	for (i = 0; i < transfers->count; i++) {
-		if (!tap_candidate_is_sent(&transfers->items[i], &lane->pair))
+		if (!tap_candidate_may_be_sent(&transfers->items[i], &lane->pair,
+					       &lane->facts))
 			continue;
 		if (sends->count == TAP_SENDS_MAX ||
 		    transfers->items[i].bytes > TAP_SEND_BYTES_MAX)
@@ -332,11 +336,13 @@ static bool find_begins(struct tap_net_lanes *lanes,
 			struct tap_net_route *route, bool *ret_is_old)
 {
 	const struct tap_routed_message *message = route->messages.first;
-	const struct tap_message_facts facts = tap_net_route_facts(message);
+	struct tap_message_facts facts = tap_net_route_facts(message);
 	struct tap_route_order *order = &route->order;
 	uint64_t begin, end;
 	size_t i;
 
+	/* Later ones may be of another operation of its kernel, with other bytes. */
+	facts.bytes = TAP_BYTES_UNKNOWN;
 	for (i = 0; i < TAP_LANES_MAX; i++) {
 		struct tap_net_lane *lane = &lanes->all[i];
 

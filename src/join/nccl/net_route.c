@@ -7,6 +7,7 @@
 
 #include "join/model/comm.h"
 #include "join/model/process.h"
+#include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
 #include "join/nccl/net_guest.h"
 #include "join/nccl/net_share.h"
@@ -266,6 +267,7 @@ static struct tap_net_route *route_of(struct tap_net_routes *routes,
 		free(route);
 		return NULL;
 	}
+	route->connection = first ? first->connection : ++routes->connections;
 	route->client = message->client;
 	route->epoch = message->number / TAP_NET_SHARE_GAP;
 	route->other = first;
@@ -298,6 +300,11 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 	const bool is_shared = are_several && !route->client;
 	const bool is_part = (are_several || route->other) && route->client;
 	int ret;
+
+	if (message->is_of_data && !route->is_of_data)
+		start_order(route);
+	route->is_of_data |= message->is_of_data;
+	route->channel = message->channel;
 
 	*ret_has_changed =
 		route->changes != comms->changes ||
@@ -389,6 +396,47 @@ int tap_net_route_refresh(struct tap_net_routes *routes, struct tap_net_route *r
 	return ret;
 }
 
+/* ---- What has no bytes ---- */
+
+static uint64_t connection_of_empties(const struct tap_net_routes *routes,
+				      const struct tap_rank_pair *pair)
+{
+	return (uintptr_t) tap_table_find(&routes->empties,
+					  pair->from->number + UINT64_C(1),
+					  pair->to->number);
+}
+
+/* Whether the rank has asked for the connection, where that is known. */
+static bool may_share(const struct tap_net_routes *routes,
+		      const struct tap_net_route *route, const struct tap_member *sender)
+{
+	return !sender || !route->channel ||
+	       tap_net_channel_may_share(tap_context_state(routes->context,
+							   &tap_net_channels_layer),
+					 route->channel, sender->rank);
+}
+
+int tap_net_route_has_empty(struct tap_net_routes *routes,
+			    const struct tap_net_route *route,
+			    const struct tap_rank_pair *pair)
+{
+	return connection_of_empties(routes, pair)
+		       ? 0
+		       : tap_table_set(&routes->empties, pair->from->number + UINT64_C(1),
+				       pair->to->number,
+				       (void *) (uintptr_t) route->connection);
+}
+
+bool tap_net_route_may_have_empty(const struct tap_net_routes *routes,
+				  const struct tap_net_route *route,
+				  const struct tap_rank_pair *pair)
+{
+	const uint64_t connection = connection_of_empties(routes, pair);
+
+	return (!connection || connection == route->connection) &&
+	       may_share(routes, route, pair->made_for);
+}
+
 /* ---- Messages ---- */
 
 /* What both ends say; -1 where they differ. */
@@ -423,6 +471,14 @@ static struct tap_message_times times_of(const struct tap_net_passed *message)
 			send->state == TAP_SPAN_COMPLETE ? send->end_ns : send->begin_ns,
 		.receive_begin_ns = receive->begin_ns,
 		.receive_end_ns = receive->end_ns};
+}
+
+/* Of several requests each may be of another operation, unless all have none. */
+static uint64_t bytes_of(const struct tap_net_passed *message)
+{
+	const bool is_one = message->requests == 1 && !message->is_grouped;
+
+	return is_one || !message->bytes ? message->bytes : TAP_BYTES_UNKNOWN;
 }
 
 /* Files the message by its number, and takes over what its neighbours show. */
@@ -480,7 +536,8 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 							       message->receive->begin_ns,
 						       .channel =
 							       common(message, "channel"),
-						       .index = index_of(message)},
+						       .index = index_of(message),
+						       .bytes = bytes_of(message)},
 					     .posted_ns = message->posted_ns,
 					     .arrived_ns = message->arrived_ns};
 	file(route, added);
@@ -534,4 +591,5 @@ void tap_net_routes_free(struct tap_net_routes *routes)
 		free(route);
 	}
 	tap_table_free(&routes->by_receiver);
+	tap_table_free(&routes->empties);
 }

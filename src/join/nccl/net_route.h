@@ -19,6 +19,7 @@
 #include "join/nccl/net_region.h"
 #include "join/nccl/run_count.h"
 
+struct tap_net_channel;
 struct tap_net_client;
 struct tap_threads;
 
@@ -40,6 +41,8 @@ struct tap_net_passed {
 	struct tap_net_client *client; /* that the sender posted it for; NULL unknown */
 	bool is_makers;		       /* the connection was made for this client */
 	bool is_guess; /* it is not this client's where another one sends, too */
+	bool is_of_data;		       /* numbers leave out what has no bytes */
+	const struct tap_net_channel *channel; /* of the sender; NULL unknown */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
 
@@ -94,6 +97,7 @@ struct tap_route_served {
 
 /* One direction of a connection; of a shared one, what it has of one rank. */
 struct tap_net_route {
+	uint64_t connection; /* its number; equal of all that are of it */
 	const struct tap_process *from, *to;
 	struct tap_net_client *client; /* that the sender posted for; NULL: not known */
 	uint64_t client_changes;
@@ -115,6 +119,8 @@ struct tap_net_route {
 	 */
 	bool has_guests, is_shared;
 	bool is_part; /* others have messages between those of this rank */
+	bool is_of_data;			    /* as in tap_net_passed */
+	const struct tap_net_channel *channel;	    /* likewise */
 	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */
 	size_t members;	  /* there were at that time */
@@ -135,6 +141,9 @@ struct tap_net_routes {
 	const struct tap_threads *threads;
 
 	struct tap_table by_receiver; /* the first one, by (process, net_id) */
+	uint64_t connections;
+	/* The number of the one that has what a rank sends another without bytes. */
+	struct tap_table empties; /* by the two */
 	struct tap_net_route *all;
 	TAP_LIST(struct tap_routed_message)
 	messages; /* in the order in which they came */
@@ -160,6 +169,19 @@ struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *me
  */
 const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
 					      const struct tap_member *before);
+/*
+ * Notes that the connection has a message of no bytes from the one rank to the other one.
+ * NCCL sends all of these over the first channel of the two (transfer.h), so no other
+ * connection has any.  Returns 0 or -ENOMEM.
+ */
+int tap_net_route_has_empty(struct tap_net_routes *routes,
+			    const struct tap_net_route *route,
+			    const struct tap_rank_pair *pair);
+/* Whether it may have such messages of these ranks. */
+bool tap_net_route_may_have_empty(const struct tap_net_routes *routes,
+				  const struct tap_net_route *route,
+				  const struct tap_rank_pair *pair);
+
 /* It is not for this rank.  Returns 0 or -ENOMEM. */
 int tap_net_route_refute(struct tap_net_routes *routes, struct tap_net_route *route,
 			 const struct tap_member *sender);

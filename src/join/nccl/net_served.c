@@ -182,6 +182,20 @@ static bool drop_rules(struct tap_serving *serving)
 	return is_any;
 }
 
+/* Drops the rules, of which none alone is to blame.  Returns whether there were any. */
+static bool drop_all(struct tap_serving *serving)
+{
+	bool is_any = false;
+	size_t i;
+
+	for (i = 0; i + 1 < serving->lanes.about.count; i++) {
+		struct tap_run_count *count = serving->lanes.about.items[i].count;
+
+		is_any |= count && tap_run_count_drop_used(count);
+	}
+	return is_any;
+}
+
 /* ---- Rounds ---- */
 
 enum search { FOUND, BY_TIMES, CONTRADICTED };
@@ -201,7 +215,7 @@ static enum search search(const struct tap_candidate_world *world,
 		tap_served_restart(route);
 		if (!solve(world, serving, route, false, is_last))
 			return CONTRADICTED;
-		if (!blame(serving))
+		if (!blame(serving) && !drop_all(serving))
 			return BY_TIMES;
 	}
 	return solve(world, serving, route, true, is_last) ||

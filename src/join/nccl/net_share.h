@@ -8,7 +8,9 @@
  * addresses tell them apart.
  *
  * Of each rank the requests are numbered by themselves, since they alone are in the order
- * of its kernels.  Hides how these numbers go on where messages are missing.
+ * of its kernels.  A request of no bytes comes from nowhere: where several ranks use the
+ * connection it may be of any, has no such number, and is a part by itself.  Hides how
+ * these numbers go on where messages are missing.
  */
 #ifndef TAP_JOIN_NCCL_NET_SHARE_H
 #define TAP_JOIN_NCCL_NET_SHARE_H

@@ -327,6 +327,7 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 	struct tap_attribution *attribution =
 		tap_context_state(context, &tap_attribution_layer);
 	const enum tap_why why = doubt(qps, message);
+	const bool are_several = is_shared(context, message);
 	struct tap_net_passed added = {.send = send,
 				       .receive = receive,
 				       .posted_ns = message->begin_ns,
@@ -337,7 +338,8 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 				       .bytes = tap_net_message_bytes(message),
 				       .largest = tap_net_message_bytes(message),
 				       .is_grouped = message->requests > 1,
-				       .is_shared = is_shared(context, message),
+				       .is_shared = are_several,
+				       .channel = tap_net_channel(context, message->from),
 				       .buffer = *buffer};
 	struct tap_net_client *maker;
 	unsigned int i;
@@ -361,7 +363,9 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 		const struct tap_net_part *part = &message->parts[i];
 
 		added.client = part->client;
-		added.is_makers = part->client == maker;
+		added.is_shared = are_several || !part->client;
+		added.is_makers = part->client && part->client == maker;
+		added.is_of_data = part->is_of_data;
 		added.number = part->number;
 		added.requests = part->requests;
 		added.bytes = part->bytes;

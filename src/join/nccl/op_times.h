@@ -30,8 +30,10 @@ struct tap_name;
  */
 struct tap_op_transfer {
 	int32_t from, to;
-	uint64_t bytes; /* to each receiver */
+	uint64_t bytes; /* to each receiver; or TAP_BYTES_UNKNOWN */
 };
+
+#define TAP_BYTES_UNKNOWN UINT64_MAX
 
 #define TAP_OP_TRANSFERS_MAX 8
 

@@ -17,6 +17,12 @@ void tap_run_counts_free(struct tap_run_counts *counts)
 	counts->by_signature = (struct tap_table){0};
 }
 
+/* Whether the rule for sends is that of the release, or has been seen to hold. */
+static bool is_believed(const struct tap_run_count *count)
+{
+	return tap_sends_have_rule(count->sends.version) || count->shapes->is_proved;
+}
+
 /* Finds what the shapes that are left have for the sends. */
 static void find_range(struct tap_run_count *count)
 {
@@ -24,15 +30,21 @@ static void find_range(struct tap_run_count *count)
 		return;
 	count->range = tap_sends_find(count->shapes, &count->sends);
 	count->range_changes = count->shapes->changes;
-	count->has_rule = count->range.is_single;
+	count->has_rule = count->range.is_single && is_believed(count);
 	count->rule = count->range.first;
 }
 
-static bool has_range(struct tap_run_count *count)
+/* Whether a shape is left, believed or not. */
+static bool has_shape(struct tap_run_count *count)
 {
 	if (count->sends.count && count->range_changes != count->shapes->changes)
 		find_range(count);
 	return count->sends.count && !count->is_unruly && count->range.is_any;
+}
+
+static bool has_range(struct tap_run_count *count)
+{
+	return has_shape(count) && is_believed(count);
 }
 
 struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
@@ -67,8 +79,10 @@ struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
 
 bool tap_run_count_is_ruled(const struct tap_run_count *count)
 {
-	return count->has_rule && (!count->rule.messages || count->sends.count ||
-				   count->uses[count->work.algorithm]);
+	if (count->sends.count)
+		return count->has_rule && tap_sends_have_rule(count->sends.version);
+	return count->has_rule &&
+	       (!count->rule.messages || count->uses[count->work.algorithm]);
 }
 
 void tap_run_count_expect(struct tap_run_count *count, struct tap_net_run *run)
@@ -162,14 +176,30 @@ bool tap_run_count_learn(struct tap_run_count *count, const struct tap_net_run *
 
 bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages, uint64_t bytes)
 {
-	return has_range(count) &&
-	       tap_shapes_drop(count->shapes, &count->sends, messages, messages, bytes);
+	bool is_new;
+
+	if (!has_shape(count))
+		return false;
+	is_new = tap_shapes_drop(count->shapes, &count->sends, messages, messages, bytes);
+	if (!bytes || is_believed(count) || !has_shape(count))
+		return is_new && is_believed(count);
+	count->shapes->is_proved = true;
+	count->shapes->changes++;
+	return true;
 }
 
 void tap_run_count_drop_rule(struct tap_run_count *count)
 {
 	count->has_rule = false;
 	count->is_unruly = true;
+}
+
+bool tap_run_count_drop_used(struct tap_run_count *count)
+{
+	if (!count->has_rule && !has_range(count))
+		return false;
+	tap_run_count_drop_rule(count);
+	return true;
 }
 
 bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *run)

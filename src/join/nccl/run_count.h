@@ -80,6 +80,8 @@ bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages,
 
 /* The rule does not hold here. */
 void tap_run_count_drop_rule(struct tap_run_count *count);
+/* The same, if there is one that is used; returns whether there was. */
+bool tap_run_count_drop_used(struct tap_run_count *count);
 
 /* Whether the rule alone says how many messages there are. */
 bool tap_run_count_is_ruled(const struct tap_run_count *count);

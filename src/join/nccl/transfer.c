@@ -8,9 +8,11 @@
 #define CHANNELS_MAX 32
 #define PART_ALIGN 4096
 
+#define NEW_RULES 22200 /* the first release that has them */
+
 bool tap_sends_have_rule(uint32_t version)
 {
-	return version >= 22200 && version < 23100;
+	return version >= NEW_RULES && version < 23100;
 }
 
 static uint64_t div_up(uint64_t a, uint64_t b)
@@ -24,12 +26,15 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 struct steps {
 	uint64_t bytes;
 	uint64_t part_least, part_most;
+	bool is_old; /* of 2.18 to 2.21 */
 };
 
 static const struct steps steps_of[] = {
-	{131072, 131072 / 2, 131072},	   /* several nodes */
-	{131072, 131072 / 8, 131072 * 32}, /* one */
-	{524288, 524288 / 8, 524288 * 32}, /* one, with NVLink */
+	{131072, 131072 / 2, 131072, false},	  /* several nodes */
+	{131072, 131072 / 8, 131072 * 32, false}, /* one */
+	{524288, 524288 / 8, 524288 * 32, false}, /* one, with NVLink */
+	{131072, 131072 / 8, 131072, true},	  {131072, 131072 / 8, 131072 * 32, true},
+	{524288, 524288 / 8, 524288 * 32, true},
 };
 
 struct shape {
@@ -63,9 +68,13 @@ static void go_on(struct shape *shape)
 	shape->steps++;
 }
 
-static bool is_dropped(const struct tap_shapes *shapes, const struct shape *shape)
+static bool is_dropped(const struct tap_shapes *shapes, const struct tap_sends *sends,
+		       const struct shape *shape)
 {
-	return shapes->dropped[shape->number / 64] >> shape->number % 64 & 1;
+	const bool is_other =
+		sends->version && shape->steps->is_old != (sends->version < NEW_RULES);
+
+	return is_other || shapes->dropped[shape->number / 64] >> shape->number % 64 & 1;
 }
 
 /* ---- Messages ---- */
@@ -75,7 +84,7 @@ static uint64_t channels_of(const struct shape *shape, uint64_t bytes)
 	const struct steps *steps = shape->steps;
 	uint64_t channels = div_up(bytes, steps->part_least), part;
 
-	if (channels > shape->least)
+	if (channels > shape->least || steps->is_old)
 		channels = shape->least;
 	part = div_up(bytes, channels);
 	if (part < steps->part_least)
@@ -96,24 +105,33 @@ static uint64_t chunk_of(const struct shape *shape, uint64_t bytes)
 	return bytes < 8 * step ? step / 2 : step;
 }
 
+/* The bytes of each part but the last ones. */
+static uint64_t part_of(const struct shape *shape, uint64_t bytes)
+{
+	const uint64_t align =
+		shape->steps->is_old ? shape->steps->part_least : PART_ALIGN;
+
+	return div_up(div_up(bytes, channels_of(shape, bytes)), align) * align;
+}
+
 /* Adds the messages of one send over the connection. */
 static void add_send(const struct shape *shape, uint64_t bytes,
 		     struct tap_expected *expected)
 {
-	const uint64_t chunk = chunk_of(shape, bytes);
-	uint64_t part, begin, end;
+	uint64_t part, begin, end, chunk;
 
 	if (!bytes) {
 		expected->messages += !shape->part;
 		return;
 	}
-	part = div_up(div_up(bytes, channels_of(shape, bytes)), PART_ALIGN) * PART_ALIGN;
+	part = part_of(shape, bytes);
 	begin = shape->part * part;
 	end = begin + part;
 	if (shape->part >= channels_of(shape, bytes) || begin >= bytes)
 		return;
 	if (end > bytes)
 		end = bytes;
+	chunk = chunk_of(shape, shape->steps->is_old ? end - begin : bytes);
 	expected->messages += (uint32_t) div_up(end - begin, chunk);
 	expected->least_bytes += end - begin;
 	expected->most_bytes = expected->least_bytes;
@@ -145,7 +163,7 @@ struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
 	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
 		struct tap_expected one;
 
-		if (is_dropped(shapes, &shape))
+		if (is_dropped(shapes, sends, &shape))
 			continue;
 		one = find(&shape, sends);
 		if (!range.is_any) {
@@ -174,7 +192,7 @@ bool tap_shapes_drop(struct tap_shapes *shapes, const struct tap_sends *sends,
 	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
 		struct tap_expected one;
 
-		if (is_dropped(shapes, &shape))
+		if (is_dropped(shapes, sends, &shape))
 			continue;
 		one = find(&shape, sends);
 		if (one.messages >= least && one.messages <= most &&

@@ -9,7 +9,10 @@
  * every shape that a connection may have is tried, and those that its messages contradict
  * are dropped.
  *
- * Hides NCCL's rules, which are those of 2.22 to 2.30.  Where from, in 2.28.9:
+ * Hides NCCL's rules, which are those of 2.22 to 2.30, and of 2.18 to 2.21.  Where the
+ * release is not known the rules of both are tried, and for later ones those of 2.30:
+ * they are believed once a connection's messages have fit, and prove nothing.  Where
+ * from, in 2.28.9:
  *
  * - how many channels: enqueue.cc:891-903, 1025-1029 (addP2pToPlan,
  *   scheduleP2pTasksToPlan); all numbers are powers of 2: graph/paths.cc:880-886
@@ -18,6 +21,10 @@
  * - chunks: enqueue.cc:838-856, init.cc:704-718; nothing is one message: enqueue.cc:970
  * - no LL: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS)
  *
+ * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
+ * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan); channels:
+ * include/channel.h:20-51; chunks: proxy.cc:598-620.
+ *
  * Settings and registered buffers make others; then no shape is left.
  */
 #ifndef TAP_JOIN_NCCL_TRANSFER_H
@@ -25,12 +32,13 @@
 
 #include "join/nccl/expected.h"
 
-#define TAP_SHAPES 963
+#define TAP_SHAPES 1926
 
 /* The shapes that a connection may have; all zero is all of them. */
 struct tap_shapes {
 	uint64_t dropped[(TAP_SHAPES + 63) / 64];
 	uint64_t changes;
+	bool is_proved; /* one had the bytes of a run */
 };
 
 /* Larger ones are of no real program, and would overflow. */
@@ -41,6 +49,7 @@ struct tap_shapes {
 struct tap_sends {
 	uint64_t bytes[TAP_SENDS_MAX];
 	unsigned int count; /* 0: not known */
+	uint32_t version;   /* of NCCL; 0: not known */
 };
 
 /* What the shapes have for them. */
@@ -51,7 +60,7 @@ struct tap_sends_range {
 	struct tap_expected first;
 };
 
-/* Whether there are rules for this release. */
+/* Whether the rules are those of this release. */
 bool tap_sends_have_rule(uint32_t version);
 
 struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
