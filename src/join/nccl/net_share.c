@@ -10,7 +10,6 @@
 #include "join/nccl/net_guest.h"
 #include "join/nccl/net_message.h"
 #include "join/nccl/net_region.h"
-#include "join/nccl/net_span.h"
 
 /* ---- Numbers ---- */
 
@@ -18,7 +17,7 @@
 static bool are_several(const struct tap_context *context,
 			const struct tap_net_message *message)
 {
-	const struct tap_net_channel *channel = tap_net_channel(context, message->from);
+	const struct tap_net_channel *channel = message->from->channel;
 
 	return message->to->shares.all.count > 1 ||
 	       (channel &&
