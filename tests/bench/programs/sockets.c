@@ -9,9 +9,9 @@
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "post_tp.h"
-#define EVENT(i) lttng_ust_tracepoint(ccltap_bench_post, six, (uint64_t) (i), 2, 3, 4, 5, 6)
+#define EVENT(begin) lttng_ust_tracepoint(ccltap_bench_post, six, begin, 2, 3, 4, 5, 6)
 #else
-#define EVENT(i) ((void) 0)
+#define EVENT(begin) ((void) (begin))
 #endif
 
 #include <netinet/in.h>
@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "../doubles/nccl.h"
 #include "../doubles/sockets.h"
@@ -29,14 +30,29 @@ static char room[4];
 static long bursts, turns, pause_us;
 static int status;
 
+/* Who wants to know when the call began reads the clock once more. */
+#ifdef SIX
+static uint64_t now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+#else
+#define now() 0
+#endif
+
 static void send_all(long nr)
 {
+	uint64_t begin;
 	long i;
 
 	for (i = 0; i < nr; i++) {
+		begin = now();
 		if (send(bench_socket, &empty, sizeof(empty), 0) != sizeof(empty))
 			abort();
-		EVENT(i);
+		EVENT(begin);
 	}
 }
 
