@@ -134,6 +134,12 @@ static const struct sum {
 	 offsetof(struct tap_top_row, dropped)},
 };
 
+/* What a supervisor of another version may write is no count: 0. */
+static uint64_t count_of(double value)
+{
+	return value >= 0 && value < 0x1p63 ? (uint64_t) value : 0;
+}
+
 static void add_open(struct tap_top_row *row, const struct line *line)
 {
 	if (line->value <= row->open_s)
@@ -148,11 +154,11 @@ static int add_line(struct tap_top_table *table, size_t *at, const struct line *
 	size_t i;
 
 	if (!strcmp(line->metric, "ccltap_processes")) {
-		table->processes += (unsigned) line->value;
+		table->processes += (unsigned) count_of(line->value);
 		return 0;
 	}
 	if (!strcmp(line->metric, "ccltap_nccl_call_failures_total")) {
-		table->failures += (uint64_t) line->value;
+		table->failures += count_of(line->value);
 		return 0;
 	}
 	if (!strcmp(line->metric, "ccltap_nccl_open_call_seconds")) {
@@ -175,10 +181,10 @@ static int add_line(struct tap_top_table *table, size_t *at, const struct line *
 	row = get(table, at, line);
 	if (!row)
 		return -ENOMEM;
-	*(uint64_t *) ((char *) row + sums[i].offset) += (uint64_t) line->value;
+	*(uint64_t *) ((char *) row + sums[i].offset) += count_of(line->value);
 	if (sums[i].offset == offsetof(struct tap_top_row, operations) &&
 	    is_collective(line->function))
-		row->collectives += (uint64_t) line->value;
+		row->collectives += count_of(line->value);
 	return 0;
 }
 
