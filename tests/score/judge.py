@@ -247,7 +247,8 @@ def claim_comm(score, trace, span, names, connection):
 
 
 def judge_threads(score, trace, truth, names):
-    """Of each thread of NCCL's its role, and the communicator that it works for."""
+    """Of each thread of NCCL's its role, and the communicator that it works for.  A thread that
+    begins when that is gone has none in the truth: it is judged for its role alone."""
     told = {(thread["pid"], thread["tid"]): thread for thread in truth.threads}
     for key, thread in told.items():
         said = trace.threads.get(key)
@@ -256,7 +257,7 @@ def judge_threads(score, trace, truth, names):
         else:
             score.add("thread-role", said["known"], said["role"] == ROLES[thread["role"]],
                       f"{key} is {thread['role']}, not {said['role']}")
-        if thread["role"] not in SHARING:
+        if thread["role"] not in SHARING or "comm_hash" not in thread:
             continue
         if not said or not said["comm_key"]:
             score.miss("thread-communicator")

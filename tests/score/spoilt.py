@@ -94,8 +94,9 @@ def stranger(trace, truth):
 
 
 def communicator(trace, truth):
-    for (pid, _), thread in trace.threads.items():
-        if pid in truth.pids and thread["role"] == "progress" and \
+    judged = {(thread["pid"], thread["tid"]) for thread in truth.threads if "comm_hash" in thread}
+    for key, thread in trace.threads.items():
+        if key in judged and thread["role"] == "progress" and \
                 thread["comm_known"] not in (None, "inferred"):
             return thread, "comm_rank", thread["comm_rank"] + 1
     return None

@@ -25,6 +25,18 @@ score() # OPTION...
     rm -rf "$work/score"
 }
 
+check "a thread whose communicator the truth lacks is judged for its role alone" \
+    env PYTHONPATH="$top_srcdir/tests/score" /usr/bin/python3 -B - <<'END'
+from types import SimpleNamespace
+from judge import Score, judge_threads
+truth = SimpleNamespace(pids={1}, threads=[{"pid": 1, "tid": 2, "role": "progress"}])
+said = {"role": "progress", "known": "exact", "comm_key": "0x1", "comm_rank": 0,
+        "comm_known": "exact"}
+score = Score()
+judge_threads(score, SimpleNamespace(threads={(1, 2): said}), truth,
+              SimpleNamespace(hashes={"0x1": "0x2"}))
+assert score.counts == {("thread-role", "exact", "right"): 1}, score.counts
+END
 score --whole --spoil --share 13
 score --only begun,dropped --share 6
 [ "${CCLTAP_SCORE_RUNS-0}" -eq 0 ] ||
