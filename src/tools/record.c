@@ -69,6 +69,7 @@ struct request {
 	bool has_metrics;
 	const char *metrics; /* as it is given, NULL: the default */
 	const char *stuck_after; /* in seconds, NULL: stuck calls are not reported */
+	bool has_min_interval;
 	char **program;
 };
 
@@ -256,6 +257,7 @@ static error_t parse_control(int key, const char *arg, struct request *request)
 			return 0;
 		break;
 	case KEY_INTERVAL:
+		request->has_min_interval = true;
 		if (parse_seconds(arg, &plan->min_interval_s))
 			return 0;
 		break;
@@ -844,10 +846,10 @@ static int check_alone(struct request *request)
 		return -EINVAL;
 	}
 	if (!plan->lttng.is_flight && !plan->relayd && !plan->max_bytes &&
-	    !plan->lttng.is_paused && !request->ranks)
+	    !plan->lttng.is_paused && !request->ranks && !request->nvtx)
 		return 0;
 	tap_message_write("--layers none records nothing: leave out --flight-recorder, "
-			  "--relay, --max-size, --ranks and --paused");
+			  "--relay, --max-size, --ranks, --paused and --nvtx");
 	return -EINVAL;
 }
 
@@ -868,9 +870,11 @@ int tap_record_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (request.gpu && !strcmp(request.gpu, "off"))
 		request.plan.lttng.layers &= ~(1u << TAP_LAYER_gpu);
-	if (request.stuck_after && !request.plan.lttng.is_flight) {
-		tap_message_write("--stuck-after says when a flight recorder is written: "
-				  "give --flight-recorder too");
+	if ((request.stuck_after || request.has_min_interval) &&
+	    !request.plan.lttng.is_flight) {
+		tap_message_write("%s says when a flight recorder is written: "
+				  "give --flight-recorder too",
+				  request.stuck_after ? "--stuck-after" : "--min-interval");
 		return TAP_EXIT_USAGE;
 	}
 	if (request.plan.relayd && request.plan.max_bytes) {

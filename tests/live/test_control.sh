@@ -186,6 +186,8 @@ run 2 "a session name that is none" "$ccltap" record --session=a/b true
 run 2 "seconds that are none" "$ccltap" record --stuck-after=soon true
 run 2 "a stuck call without a flight recorder" "$ccltap" record --stuck-after=5 true
 said "it is told what writes then" "give --flight-recorder"
+run 2 "nor the interval of what it writes" "$ccltap" record --min-interval=5 true
+said "it is told that, too" "--min-interval says when a flight recorder is written"
 run 1 "too small a flight recorder" "$ccltap" record --overwrite -o "$work/trace" \
     --flight-recorder=64K true
 said "it is told" "flight recorder .* needs"

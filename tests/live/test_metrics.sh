@@ -187,6 +187,8 @@ run 2 "without layers there is no flight recorder" "$ccltap" record --layers non
     --flight-recorder -- true
 run 2 "and no choice of ranks" "$ccltap" record --layers none --metrics --ranks 0 -- true
 said "it says that, too" "leave out .*--ranks"
+run 2 "and no NVTX" "$ccltap" record --layers none --metrics --nvtx -- true
+said "nor that, it says" "leave out .*--nvtx"
 run 2 "a file has a name" "$ccltap" record --metrics= -- true
 run 1 "a file in no folder is refused" "$ccltap" record --layers none \
     --metrics="$work/none/job.prom" -- touch "$work/ran"
