@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "tools/message.h"
 #include "tools/metrics_devices.h"
+#include "tools/metrics_label.h"
 
 /* The exporter's users scrape every 15 to 60 s. */
 #define INTERVAL_MS 5000
@@ -51,13 +52,19 @@ static int32_t clean_number(int32_t number)
 	return number < -1 ? -1 : number;
 }
 
+static void clean_name(char *name, size_t size)
+{
+	name[size - 1] = '\0';
+	tap_metrics_label_clean(name);
+}
+
 static void clean(struct tap_metrics_page *page)
 {
-	page->host[sizeof(page->host) - 1] = '\0';
+	clean_name(page->host, sizeof(page->host));
 	for (size_t i = 0; i < TAP_METRICS_FUNCTIONS; i++)
-		page->names[i][TAP_METRICS_NAME - 1] = '\0';
+		clean_name(page->names[i], TAP_METRICS_NAME);
 	for (size_t i = 0; i < TAP_METRICS_DEVICES; i++)
-		page->devices[i].name[TAP_METRICS_DEVICE_NAME - 1] = '\0';
+		clean_name(page->devices[i].name, TAP_METRICS_DEVICE_NAME);
 	page->rank = clean_number(page->rank);
 	for (unsigned i = 0; i < page->used; i++) {
 		page->comms[i].rank = clean_number(page->comms[i].rank);

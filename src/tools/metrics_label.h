@@ -10,15 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is no part of a name is left out. */
-static inline void tap_metrics_label_word(FILE *out, const char *label, const char *word)
+/*
+ * Leaves out what is no part of a name.  Before names are compared, or two of them would
+ * become the same label of two samples.
+ */
+static inline void tap_metrics_label_clean(char *word)
 {
-	fprintf(out, "%s=\"", label);
+	char *to = word;
+
 	for (; *word; word++)
 		if ((*word >= 'a' && *word <= 'z') || (*word >= 'A' && *word <= 'Z') ||
 		    (*word >= '0' && *word <= '9') || strchr("._-", *word))
-			fputc(*word, out);
-	fputc('"', out);
+			*to++ = *word;
+	*to = '\0';
+}
+
+/* The word is clean. */
+static inline void tap_metrics_label_word(FILE *out, const char *label, const char *word)
+{
+	fprintf(out, "%s=\"%s\"", label, word);
 }
 
 /* The labels of a process; rank -1: it has none. */

@@ -132,6 +132,7 @@ int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *proces
 
 	if (uname(&host))
 		host.nodename[0] = '\0';
+	tap_metrics_label_clean(host.nodename);
 	if (tap_counters_look(&looks)) {
 		ret = look(&all, processes, count, &looks);
 		(void) tap_counters_look_end(&looks);

@@ -92,6 +92,38 @@ static bool spoilt(void)
 	return is_passed;
 }
 
+/* What is left of two names, without what no label has, may be the same. */
+static bool alike(void)
+{
+	struct tap_metrics metrics = {.file = "none"};
+	struct tap_metrics_page *page;
+	bool is_passed = true;
+	int fd;
+
+	page = map_page(&fd, 3);
+	CHECK(page != NULL);
+	if (!page)
+		return false;
+	strcpy(page->names[AR + 1], "ncclAll/\n\"Reduce");
+	page->comms[0].of[AR + 1] = page->comms[0].of[AR];
+	page->devices_used = 2;
+	strcpy(page->devices[0].name, "mlx5_0");
+	strcpy(page->devices[1].name, "mlx5{_0");
+	page->devices[0].failed = page->devices[1].failed = 2;
+	tap_metrics_take(&metrics, fd);
+	CHECK(has_line(&metrics,
+		       "ccltap_nccl_calls_total{host=\"host\",rank=\"3\","
+		       "function=\"ncclAllReduce\"} 20\n",
+		       1000));
+	CHECK(has_line(&metrics,
+		       "ccltap_rdma_failed_completions_total{host=\"host\",rank=\"3\","
+		       "device=\"mlx5_0\"} 4\n",
+		       1000));
+	munmap(page, sizeof(*page));
+	end(&metrics);
+	return is_passed;
+}
+
 #define CALLS \
 	"ccltap_nccl_calls_total{host=\"host\",rank=\"3\",function=\"ncclAllReduce\"} "
 
@@ -310,8 +342,9 @@ static bool wished(void)
 
 int main(void)
 {
-	puts("1..7");
+	puts("1..8");
 	report("a page that its process spoils stays what was read last", spoilt);
+	report("names that become the same label are the same", alike);
 	report("the counts of a process stay while another has its labels", ended);
 	report("devices are the sum of their queues, also when a process is gone",
 	       devices);
