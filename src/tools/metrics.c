@@ -25,7 +25,10 @@
 #define STAY_MS 60000
 /* More processes than any host runs: what sends as many pages is no program's fault. */
 #define PROCESSES_MAX 4096
-/* Room of a page changes hands in less than a microsecond. */
+/*
+ * Room of a page changes hands in less than a microsecond.  Where the last look found it
+ * so each time, the process was stopped or killed meanwhile, or has spoilt it.
+ */
 #define READ_TRIES 100
 
 /* ---- A page ---- */
@@ -73,16 +76,18 @@ static void clean(struct tap_metrics_page *page)
 }
 
 /*
- * Reads what is used of a page.  A program may write anything over its own: false when it
- * is none that this version knows, and then `page` stays what it was.
+ * Reads what is used of a process's page.  A program may write anything over its own:
+ * false when it is none that this version knows, and then the copy stays what it was.
  */
-static bool read_page(int fd, struct tap_metrics_page *page)
+static bool read_page(struct tap_metrics_process *process)
 {
 	const size_t head = offsetof(struct tap_metrics_page, comms);
+	const int most = process->is_torn ? 1 : READ_TRIES, fd = process->fd;
 	size_t comms, queues;
 	uint32_t turn;
 
-	for (int tries = 0; tries < READ_TRIES; tries++) {
+	process->is_torn = true;
+	for (int tries = 0; tries < most && process->is_torn; tries++) {
 		if (!read_at(fd, &scratch, head, 0) || !is_known(&scratch))
 			return false;
 		comms = scratch.used * sizeof(*scratch.comms);
@@ -93,15 +98,14 @@ static bool read_page(int fd, struct tap_metrics_page *page)
 		    !read_at(fd, &turn, sizeof(turn),
 			     offsetof(struct tap_metrics_page, turn)))
 			return false;
-		if (turn == scratch.turn && !(turn & 1))
-			break;
-		/* A process that was killed meanwhile leaves it so, and is read as it is.
-		 */
-		sched_yield();
+		process->is_torn = turn != scratch.turn || turn & 1;
+		/* What stays so is read as it is. */
+		if (process->is_torn)
+			sched_yield();
 	}
 	clean(&scratch);
-	memcpy(page, &scratch, head + comms);
-	memcpy(page->queues, scratch.queues, queues);
+	memcpy(process->page, &scratch, head + comms);
+	memcpy(process->page->queues, scratch.queues, queues);
 	return true;
 }
 
@@ -206,8 +210,7 @@ void tap_metrics_take(struct tap_metrics *metrics, int page_fd)
 	if (metrics->file && process && process->page &&
 	    metrics->processes.count < PROCESSES_MAX && !fstat(page_fd, &st) &&
 	    S_ISREG(st.st_mode) && fcntl(page_fd, F_GET_SEALS) >= 0 &&
-	    read_page(page_fd, process->page) &&
-	    !tap_vec_add(&metrics->processes, process)) {
+	    read_page(process) && !tap_vec_add(&metrics->processes, process)) {
 		metrics->met++;
 		if (metrics->is_wished)
 			write_wish(page_fd, true);
@@ -402,7 +405,7 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 		/* First, so that what is read next is the last. */
 		if (has_ended(process->fd))
 			process->ended_ms = now_ms;
-		if (read_page(process->fd, process->page) && !process->ended_ms)
+		if (read_page(process) && !process->ended_ms)
 			look_for_open(process, now_ms);
 		if (metrics->is_wished && process->page->attached == TAP_METRICS_UNABLE)
 			write_wish(process->fd, false);

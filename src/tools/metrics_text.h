@@ -33,6 +33,7 @@ struct tap_metrics_process {
 	int fd;
 	struct tap_metrics_page *page; /* a copy */
 	int64_t ended_ms;	       /* 0: it has not */
+	bool is_torn; /* the page's room was changing hands whenever it was read last */
 	/* On each communicator, and of the functions in page->shared. */
 	struct tap_metrics_open open[TAP_METRICS_COMMS];
 	struct tap_metrics_open open_shared[TAP_METRICS_FUNCTIONS];

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of processes: those that are spoilt, and what is left of those that end. */
+#include <sched.h>
+
+/* How often a page was to be read again. */
+static int torn;
+#define sched_yield() (torn++)
 #include "tools/metrics.c"
 
 #include <sys/mman.h>
@@ -87,6 +92,38 @@ static bool spoilt(void)
 	page->used = TAP_METRICS_COMMS + 1;
 	look_at_processes(&metrics, 3000);
 	CHECK(metrics.processes.items[0]->page->used == 1);
+	munmap(page, sizeof(*page));
+	end(&metrics);
+	return is_passed;
+}
+
+/* A process that was stopped while room passed to another communicator. */
+static bool stays_torn(void)
+{
+	struct tap_metrics metrics = {.file = "none"};
+	struct tap_metrics_page *page;
+	bool is_passed = true;
+	int fd;
+
+	page = map_page(&fd, 3);
+	CHECK(page != NULL);
+	if (!page)
+		return false;
+	tap_metrics_take(&metrics, fd);
+	page->turn = 1;
+	torn = 0;
+	look_at_processes(&metrics, 1000);
+	CHECK(torn == READ_TRIES);
+	page->comms[0].of[AR].bytes = 91;
+	look_at_processes(&metrics, 2000);
+	CHECK(torn == READ_TRIES + 1);
+	CHECK(metrics.processes.items[0]->page->comms[0].of[AR].bytes == 91);
+	page->turn = 2;
+	look_at_processes(&metrics, 3000);
+	CHECK(torn == READ_TRIES + 1);
+	page->turn = 3;
+	look_at_processes(&metrics, 4000);
+	CHECK(torn == 2 * READ_TRIES + 1);
 	munmap(page, sizeof(*page));
 	end(&metrics);
 	return is_passed;
@@ -342,8 +379,9 @@ static bool wished(void)
 
 int main(void)
 {
-	puts("1..8");
+	puts("1..9");
 	report("a page that its process spoils stays what was read last", spoilt);
+	report("a page that stays torn is read once each time, and as it is", stays_torn);
 	report("names that become the same label are the same", alike);
 	report("the counts of a process stay while another has its labels", ended);
 	report("devices are the sum of their queues, also when a process is gone",
