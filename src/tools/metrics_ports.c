@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at each port once, then each metric writes its part of what was found. */
+/* Looks at each port now and then; each metric writes its part of what was found. */
 #include "tools/metrics_ports.h"
 
 #include <limits.h>
@@ -16,9 +16,13 @@
 
 /* More than an adapter has. */
 #define PORTS_MAX 8
+/* A look may wait for firmware; the metrics are written up to four times a second. */
+#define LOOK_MS 5000
+/* After which what was given up is tried again. */
+#define GIVEN_UP_MS 60000
 
 struct found {
-	const char *device;
+	char device[TAP_METRICS_DEVICE_NAME]; /* it may outlive the process's page */
 	unsigned port;
 	const char *counter; /* of tap_port_counters */
 	uint64_t value;
@@ -26,7 +30,16 @@ struct found {
 
 struct all {
 	TAP_VEC(struct found) of;
+	bool is_cut; /* the look took too long: some are missing */
 };
+
+/* The ports are the host's: there is one of this. */
+static struct {
+	struct all all; /* of the last look that was not cut */
+	struct tap_counters_looks looks;
+	int64_t next_ms; /* the next look */
+	bool is_given_up;
+} self;
 
 /* A name comes from a process's memory, and becomes a part of a path. */
 static bool is_name(const char *name)
@@ -39,12 +52,14 @@ static int look_at_port(struct all *all, const char *folder, const char *device,
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < ARRAY_SIZE(tap_port_counters) &&
-			   !tap_counters_look_is_long(looks);
-	     i++) {
-		struct found found = {device, port, tap_port_counters[i], 0};
+	for (size_t i = 0; !ret && i < ARRAY_SIZE(tap_port_counters); i++) {
+		struct found found = {.port = port, .counter = tap_port_counters[i]};
 		char path[PATH_MAX], text[32];
 
+		all->is_cut |= tap_counters_look_is_long(looks);
+		if (all->is_cut)
+			break;
+		snprintf(found.device, sizeof(found.device), "%s", device);
 		if (snprintf(path, sizeof(path), "%s/%s", folder, found.counter) <
 			    (int) sizeof(path) &&
 		    tap_counters_read(path, text, sizeof(text)) &&
@@ -80,8 +95,8 @@ static bool is_there(const struct all *all, const char *device)
 	return false;
 }
 
-static int look(struct all *all, struct tap_metrics_process *const *processes,
-		size_t count, const struct tap_counters_looks *looks)
+static int look_at_all(struct all *all, struct tap_metrics_process *const *processes,
+		       size_t count, const struct tap_counters_looks *looks)
 {
 	int ret = 0;
 
@@ -94,6 +109,41 @@ static int look(struct all *all, struct tap_metrics_process *const *processes,
 				ret = look_at_device(all, page->devices[j].name, looks);
 	}
 	return ret;
+}
+
+static void keep(struct all *all)
+{
+	tap_vec_free(&self.all.of);
+	self.all = *all;
+}
+
+static int look(struct tap_metrics_process *const *processes, size_t count,
+		int64_t now_ms)
+{
+	struct all all = {0};
+	int ret;
+
+	(void) tap_counters_look(&self.looks);
+	ret = look_at_all(&all, processes, count, &self.looks);
+	if (ret) {
+		tap_vec_free(&all.of);
+		return ret;
+	}
+	self.next_ms = now_ms + LOOK_MS;
+	if (tap_counters_look_end(&self.looks)) {
+		/* What was found before would be taken for a port that is idle. */
+		tap_vec_free(&all.of);
+		keep(&all);
+		self.is_given_up = true;
+		self.looks = (struct tap_counters_looks){0};
+		self.next_ms = now_ms + GIVEN_UP_MS;
+	} else if (all.is_cut) {
+		tap_vec_free(&all.of);
+	} else {
+		keep(&all);
+		self.is_given_up = false;
+	}
+	return 0;
 }
 
 /* counter NULL: of all but the two of traffic, each with its name as a label. */
@@ -123,32 +173,30 @@ static void write_metric(FILE *out, const struct all *all, const char *host,
 }
 
 int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *processes,
-			    size_t count)
+			    size_t count, int64_t now_ms)
 {
-	static struct tap_counters_looks looks;
-	struct all all = {0};
 	struct utsname host;
 	int ret = 0;
 
 	if (uname(&host))
 		host.nodename[0] = '\0';
 	tap_metrics_label_clean(host.nodename);
-	if (tap_counters_look(&looks)) {
-		ret = look(&all, processes, count, &looks);
-		(void) tap_counters_look_end(&looks);
-	}
-	if (!ret) {
-		write_metric(out, &all, host.nodename,
-			     "ccltap_rdma_port_sent_bytes_total",
-			     "Bytes that the port has sent, for anybody.", TAP_PORT_SENT);
-		write_metric(out, &all, host.nodename,
-			     "ccltap_rdma_port_received_bytes_total",
-			     "Bytes that the port has received, for anybody.",
-			     TAP_PORT_RECEIVED);
-		write_metric(out, &all, host.nodename, "ccltap_rdma_port_events_total",
-			     "What the port's driver counts of losses and congestion.",
-			     NULL);
-	}
-	tap_vec_free(&all.of);
-	return ret;
+	if (now_ms >= self.next_ms)
+		ret = look(processes, count, now_ms);
+	if (ret)
+		return ret;
+	write_metric(out, &self.all, host.nodename, "ccltap_rdma_port_sent_bytes_total",
+		     "Bytes that the port has sent, for anybody.", TAP_PORT_SENT);
+	write_metric(out, &self.all, host.nodename,
+		     "ccltap_rdma_port_received_bytes_total",
+		     "Bytes that the port has received, for anybody.", TAP_PORT_RECEIVED);
+	write_metric(out, &self.all, host.nodename, "ccltap_rdma_port_events_total",
+		     "What the port's driver counts of losses and congestion.", NULL);
+	fprintf(out,
+		"# HELP ccltap_rdma_ports_given_up 1 while counters of ports are not read, "
+		"since they were long in answering.\n"
+		"# TYPE ccltap_rdma_ports_given_up gauge\n"
+		"ccltap_rdma_ports_given_up %d\n",
+		self.is_given_up);
+	return 0;
 }

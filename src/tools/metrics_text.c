@@ -541,7 +541,7 @@ int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *process
 		ret = tap_metrics_devices_write(out, processes, count);
 	}
 	if (!ret)
-		ret = tap_metrics_ports_write(out, processes, count);
+		ret = tap_metrics_ports_write(out, processes, count, now_ms);
 	if (!ret) {
 		write_missing(out, count_without_room(processes, count),
 			      count_queues_without(processes, count), refused);

@@ -71,6 +71,11 @@ tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/tap.h \
 tests_unit_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_metrics_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
+check_PROGRAMS += tests/unit/test_ports
+tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/tap.h
+tests_unit_test_ports_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_ports_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+
 check_PROGRAMS += tests/unit/test_top
 tests_unit_test_top_SOURCES = tests/unit/test_top.c tests/unit/tap.h \
 	src/tools/top_table.c src/tools/top_table.h src/tools/top_text.c src/tools/top_text.h
@@ -213,7 +218,7 @@ tests_unit_test_call_SOURCES = tests/unit/test_call.c tests/unit/tap.h
 tests_unit_test_call_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_call_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_call_LDADD = src/join/libjoin.la
-UNIT_TESTS += tests/unit/test_metrics tests/unit/test_recorder tests/unit/test_rooms tests/unit/test_top
+UNIT_TESTS += tests/unit/test_metrics tests/unit/test_ports tests/unit/test_recorder tests/unit/test_rooms tests/unit/test_top
 UNIT_TESTS += tests/unit/test_call
 UNIT_TESTS += tests/unit/test_clock
 UNIT_TESTS += tests/unit/test_net_service tests/unit/test_net_stream
