@@ -38,7 +38,7 @@ static struct screen {
 	struct tap_top_table table;
 	char said[512]; /* what happened, "": nothing */
 	size_t first;	/* of the rows that are shown */
-	bool has_help, is_over, has_ended;
+	bool has_colours, has_help, is_over, has_ended;
 } self;
 
 static volatile sig_atomic_t is_interrupted;
@@ -78,9 +78,9 @@ static void draw_line(int line, const char *text, int attributes)
 static int attributes_of(const struct tap_top_row *row)
 {
 	if (row->open_s >= LONG_OPEN_S || row->failures || row->dropped)
-		return A_BOLD | (has_colors() ? COLOR_PAIR(COLOUR_BAD) : 0);
+		return A_BOLD | (self.has_colours ? COLOR_PAIR(COLOUR_BAD) : 0);
 	if (row->is_last)
-		return has_colors() ? COLOR_PAIR(COLOUR_LAST) : A_BOLD;
+		return self.has_colours ? COLOR_PAIR(COLOUR_LAST) : A_BOLD;
 	return A_NORMAL;
 }
 
@@ -349,6 +349,7 @@ static void begin_colours(void)
 	use_default_colors();
 	init_pair(COLOUR_BAD, COLOR_RED, -1);
 	init_pair(COLOUR_LAST, COLOR_YELLOW, -1);
+	self.has_colours = true;
 }
 
 /* Returns NULL where no terminal is, or one that cannot put letters where they belong. */

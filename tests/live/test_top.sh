@@ -145,6 +145,9 @@ check "the screen has rows with rates" shows '^[0-9a-f]{8} +1/2 +[0-9.]+ +[0-9.]
 check "and the late rank is the last" within 30 sh -c "
     tmux -S '$socket' capture-pane -p -t top >'$work/screen' && awk '\$2 == \"1/2\" && \$7 + 0 >= 60 { found = 1 }
         END { exit !found }' '$work/screen'"
+check "it is bold, where colours are refused" within 20 sh -c "
+    tmux -S '$socket' capture-pane -e -p -t top |
+        awk '/ 1\/2 / && /^\033\[1m/ { found = 1 } END { exit !found }'"
 check "it is the one in the manual" /usr/bin/python3 -B "$top_srcdir/tests/live/expect/top_screen.py" \
     "$top_srcdir/doc/man/ccltap-top.1" "$work/screen"
 press '>'
