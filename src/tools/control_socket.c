@@ -278,6 +278,15 @@ int tap_link_request(const char *place, enum tap_link_verb verb,
 		     unsigned patience_seconds, struct tap_answer *ret_answer,
 		     int *ret_fd)
 {
+	return tap_link_request_awaiting(place, verb, patience_seconds, NULL, ret_answer,
+					 ret_fd);
+}
+
+int tap_link_request_awaiting(const char *place, enum tap_link_verb verb,
+			      unsigned patience_seconds,
+			      int (*await)(int link, unsigned seconds),
+			      struct tap_answer *ret_answer, int *ret_fd)
+{
 	const struct tap_question question = {.verb = verb};
 	int ret, link = tap_link_connect(place);
 
@@ -285,6 +294,8 @@ int tap_link_request(const char *place, enum tap_link_verb verb,
 		return link;
 	tap_link_set_patience(link, patience_seconds);
 	ret = tap_link_ask(link, &question, -1);
+	if (!ret && await)
+		ret = await(link, patience_seconds);
 	if (!ret)
 		ret = receive_answer(link, ret_answer, ret_fd);
 	close(link);
@@ -296,7 +307,8 @@ bool tap_link_is_named(const struct tap_answer *answer, const char *name,
 {
 	const size_t length = real ? strlen(real) : 0;
 
-	if (!strcmp(name, answer->session) || !strcmp(real ? real : name, answer->metrics))
+	if (!strcmp(name, answer->session) ||
+	    !strcmp(real ? real : name, answer->metrics))
 		return true;
 	return real && !strncmp(answer->path, real, length) &&
 	       (!answer->path[length] || answer->path[length] == '/');

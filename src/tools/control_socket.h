@@ -142,6 +142,16 @@ int tap_link_request(const char *place, enum tap_link_verb verb,
 		     int *ret_fd);
 
 /*
+ * The same for an asker who has something else to do meanwhile: `await` waits so long
+ * until the link can be read, and returns 0, or the -errno for which nobody wants the
+ * answer any more.
+ */
+int tap_link_request_awaiting(const char *place, enum tap_link_verb verb,
+			      unsigned patience_seconds,
+			      int (*await)(int link, unsigned seconds),
+			      struct tap_answer *ret_answer, int *ret_fd);
+
+/*
  * Whether a user means this recording: by the session's name, or by a folder that it is
  * in or below, whose real path is `real`; NULL: the name is of no folder.
  */

@@ -104,7 +104,7 @@ static const struct argp argp = {
 static int look(const struct tap_counting *counting, struct tap_top_table *table)
 {
 	char why[512];
-	int ret = tap_top_look(counting, table, why, sizeof(why));
+	int ret = tap_top_look(counting, table, NULL, why, sizeof(why));
 
 	if (!ret)
 		return 0;

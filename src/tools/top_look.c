@@ -30,13 +30,13 @@ static int look_at_text(int fd, int64_t looked_ms, struct tap_top_table *table)
 }
 
 int tap_top_look(const struct tap_counting *counting, struct tap_top_table *table,
-		 char *why, size_t size)
+		 int (*await)(int link, unsigned seconds), char *why, size_t size)
 {
 	struct tap_answer answer;
 	int fd = -1, ret;
 
-	ret = tap_link_request(counting->place, TAP_LINK_METRICS, PATIENCE_SECONDS,
-			       &answer, &fd);
+	ret = tap_link_request_awaiting(counting->place, TAP_LINK_METRICS,
+					PATIENCE_SECONDS, await, &answer, &fd);
 	if (ret == -ECONNREFUSED || ret == -ECONNRESET || ret == -EPIPE)
 		return -EPIPE;
 	if (!ret && answer.error) {

@@ -9,10 +9,11 @@
 #include "tools/top_table.h"
 
 /*
- * Looks once. Returns 0; -EPIPE when the recording has ended; or another -errno, with the
- * reason in `why`.
+ * Looks once. `await` is as of tap_link_request_awaiting(), NULL: nothing else is to be
+ * done meanwhile. Returns 0; -EPIPE when the recording has ended; or another -errno, with
+ * the reason in `why`.
  */
 int tap_top_look(const struct tap_counting *counting, struct tap_top_table *table,
-		 char *why, size_t size);
+		 int (*await)(int link, unsigned seconds), char *why, size_t size);
 
 #endif

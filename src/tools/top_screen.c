@@ -23,6 +23,8 @@
 
 /* A snapshot may take the disk a while. */
 #define SNAPSHOT_SECONDS 120
+/* A signal that comes just before a wait is seen after so long. */
+#define WAIT_MS 250
 /* A call that is open for so long is marked, as the alert does. */
 #define LONG_OPEN_S 60
 
@@ -162,6 +164,54 @@ static int get_key(void)
 	return key;
 }
 
+/* Waits for an answer, but not once a key is heeded: get_key() has that next. */
+static int await(int link, unsigned seconds, bool (*is_heeded)(int key))
+{
+	const int64_t until_ms = tap_now_ms() + (int64_t) seconds * 1000;
+	int key;
+
+	timeout(0);
+	while (!is_interrupted) {
+		struct pollfd waited[] = {{.fd = link, .events = POLLIN},
+					  {.fd = STDIN_FILENO, .events = POLLIN}};
+
+		if (poll(waited, ARRAY_SIZE(waited), WAIT_MS) > 0 && waited[0].revents)
+			return 0;
+		if (tap_now_ms() >= until_ms)
+			return -ETIMEDOUT;
+		key = get_key();
+		if (key == KEY_RESIZE)
+			draw();
+		else if (key != ERR && is_heeded(key)) {
+			ungetch(key);
+			break;
+		}
+	}
+	return -EINTR;
+}
+
+/* A look that is late is left for any key: the next one is soon. */
+static bool is_any(int key)
+{
+	(void) key;
+	return true;
+}
+
+static int await_look(int link, unsigned seconds)
+{
+	return await(link, seconds, is_any);
+}
+
+static bool is_quit(int key)
+{
+	return key == 'q';
+}
+
+static int await_snapshot(int link, unsigned seconds)
+{
+	return await(link, seconds, is_quit);
+}
+
 static void take_snapshot(void)
 {
 	struct tap_answer answer;
@@ -169,8 +219,8 @@ static void take_snapshot(void)
 
 	snprintf(self.said, sizeof(self.said), "a snapshot is written ...");
 	draw();
-	ret = tap_link_request(self.counting->place, TAP_LINK_SNAPSHOT, SNAPSHOT_SECONDS,
-			       &answer, NULL);
+	ret = tap_link_request_awaiting(self.counting->place, TAP_LINK_SNAPSHOT,
+					SNAPSHOT_SECONDS, await_snapshot, &answer, NULL);
 	if (ret)
 		snprintf(self.said, sizeof(self.said), "no snapshot: %s", strerror(-ret));
 	else
@@ -276,10 +326,10 @@ static void handle(int key)
 static void look(void)
 {
 	char why[sizeof(self.said)];
-	int ret = tap_top_look(self.counting, &self.table, why, sizeof(why));
+	int ret = tap_top_look(self.counting, &self.table, await_look, why, sizeof(why));
 
 	self.has_ended = ret == -EPIPE;
-	if (ret && !self.has_ended)
+	if (ret && ret != -EINTR && !self.has_ended)
 		strcpy(self.said, why);
 }
 
@@ -333,7 +383,7 @@ static void choose(const struct tap_countings *found)
 static void catch_signals(void)
 {
 	/* Before ncurses, whose handlers would end this with another status. */
-	static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int handled[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 	const struct sigaction action = {.sa_handler = interrupt};
 
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)

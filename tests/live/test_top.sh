@@ -17,8 +17,10 @@ ln -s "$(cd "$top_builddir" && pwd)/ccltap" "$top"
 here=$(cd "$work" && pwd)
 socket=$here/tmux
 pids=
+stopped=
 finish()
 {
+    [ -z "$stopped" ] || kill -CONT "$stopped" 2>/dev/null || true
     tmux -S "$socket" kill-server 2>/dev/null || true
     touch "$work/env/go" || true
     # shellcheck disable=SC2086 # numbers
@@ -189,6 +191,24 @@ check "between two looks it waits" shows ' 1/2 '
 press C-c
 check "Ctrl-C ends it at once" within 20 ended
 same "well, too" 0 "$(cat "$work/ended")"
+
+# A supervisor that does not answer, as while it writes to a slow disk.
+supervisor=$("$top" status train | sed -n 's/.*supervisor: process \([0-9]*\).*/\1/p')
+check "the supervisor is a process" test -d "/proc/$supervisor"
+# shellcheck disable=SC1003 # a key
+for key in q C-c 'C-\'; do
+    begin
+    check "the screen is there" shows ' 1/2 '
+    stopped=$supervisor
+    kill -STOP "$stopped"
+    press s
+    check "a snapshot is waited for" shows 'a snapshot is written'
+    press "$key"
+    check "$key does not wait for it" within 20 ended
+    same "and ends well" 0 "$(cat "$work/ended")"
+    kill -CONT "$stopped"
+    stopped=
+done
 
 # ---- Another recording, of metrics alone ----
 
