@@ -27,9 +27,11 @@ static void look_at(const char *place, void *data)
 	struct search *search = data;
 	struct tap_counting counting = {0};
 	struct tap_answer answer;
+	int ret;
 
-	if (tap_link_request(place, TAP_LINK_STATUS, PATIENCE_SECONDS, &answer, NULL) ||
-	    !*answer.metrics || !*answer.recorder || !is_wanted(search, &answer))
+	ret = tap_link_request(place, TAP_LINK_STATUS, PATIENCE_SECONDS, &answer, NULL);
+	search->found->silent += ret == -ETIMEDOUT;
+	if (ret || !*answer.metrics || !*answer.recorder || !is_wanted(search, &answer))
 		return;
 	snprintf(counting.place, sizeof(counting.place), "%s", place);
 	snprintf(counting.session, sizeof(counting.session), "%s", answer.session);
@@ -49,6 +51,10 @@ void tap_countings_find(struct tap_countings *found, const char *wanted)
 		search.real = realpath(wanted, NULL);
 	tap_link_each(look_at, &search);
 	free(search.real);
+	if (found->silent && !(wanted && found->of.count))
+		tap_message_write("supervisors of recordings that do not answer within "
+				  "%d s: %u; one may be stopped, or wait for a disk",
+				  PATIENCE_SECONDS, found->silent);
 }
 
 int tap_countings_check(const struct tap_countings *found, const char *wanted,
@@ -60,6 +66,9 @@ int tap_countings_check(const struct tap_countings *found, const char *wanted,
 	}
 	if (found->of.count == 1)
 		return 0;
+	/* The user knows. */
+	if (!found->of.count && found->silent)
+		return TAP_EXIT_FAILURE;
 	if (found->of.count) {
 		tap_message_write("%zu recordings have metrics: say which, as \"ccltap "
 				  "status\" calls it, %s",

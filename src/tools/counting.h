@@ -22,9 +22,13 @@ struct tap_counting {
 struct tap_countings {
 	TAP_VEC(struct tap_counting) of; /* freed by the caller */
 	int error;			 /* 0, or the errno for which some are missing */
+	unsigned silent;		 /* supervisors that did not answer */
 };
 
-/* Those that `wanted` names: a session, a file of metrics or a folder; NULL: all. */
+/*
+ * Those that `wanted` names: a session, a file of metrics or a folder; NULL: all. Tells
+ * the user of supervisors that do not answer, unless what is wanted was found.
+ */
 void tap_countings_find(struct tap_countings *found, const char *wanted);
 
 /*

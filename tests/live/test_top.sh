@@ -209,6 +209,12 @@ for key in q C-c 'C-\'; do
     kill -CONT "$stopped"
     stopped=
 done
+stopped=$supervisor
+kill -STOP "$stopped"
+run 1 "a supervisor that is stopped is not asked for ever" "$top" top train --once
+said "it says so" 'do not answer within 10 s: 1;'
+kill -CONT "$stopped"
+stopped=
 
 # ---- Another recording, of metrics alone ----
 
