@@ -33,6 +33,7 @@ ROWS = 12
 SLACK_KIB = 1024
 SLACK_SHARE = 0.05
 OPERATION = "ncclAllReduce"
+KINDS = ("supervisor", "sessiond", "consumerd", "rank")
 
 
 def fail(why):
@@ -122,6 +123,7 @@ class Soak:
         self.cycles = max(2 * CYCLES_OF_A_TRACE, seconds // CYCLE_SECONDS)
         self.generation = min(GENERATION_SECONDS, seconds / 4)
         self.recorded = collections.Counter()
+        self.recorder = None
         self.begun = time.monotonic()
 
     def ccltap(self, *words):
@@ -246,7 +248,7 @@ class Soak:
         quarter = max(1, len(samples) // 4)
         first, last = samples[:quarter], samples[-quarter:]
         grown = []
-        for kind in ("supervisor", "sessiond", "consumerd", "rank"):
+        for kind in KINDS:
             for i, what in enumerate(("memory", "descriptors", "threads")):
                 a, b = (median(s[kind][i] for s in part if kind in s)
                         for part in (first, last))
@@ -263,16 +265,15 @@ class Soak:
         return grown
 
     def write(self, rows, grown):
-        kinds = ("supervisor", "sessiond", "consumerd", "rank")
         with open(self.table, "w", encoding="utf-8") as out:
-            print("| s |", " | ".join(f"{k}: KiB, fds, threads" for k in kinds),
+            print("| s |", " | ".join(f"{k}: KiB, fds, threads" for k in KINDS),
                   "| metrics' file | /dev/shm KiB | trace KiB | zombies |", file=out)
-            print("|" + "---|" * (len(kinds) + 5), file=out)
+            print("|" + "---|" * (len(KINDS) + 5), file=out)
             step = max(1, len(self.samples) // ROWS)
             for at in range(0, len(self.samples), step):
                 part = self.samples[at:at + step]
                 cells = [f"{part[-1]['seconds']:.0f}"]
-                for kind in kinds:
+                for kind in KINDS:
                     most = [s[kind] for s in part if kind in s]
                     cells.append(", ".join(str(max(v)) for v in zip(*most)) or "-")
                 trace = [s["trace"] for s in part if "trace" in s]
@@ -292,7 +293,23 @@ class Soak:
                   f"{self.recorded['calls']} all-reduces.  Grew: "
                   f"{'; '.join(grown) if grown else 'nothing'}.", file=out)
 
+    def leave(self):
+        """However it came to its end, nothing of it stays."""
+        if self.recorder and self.recorder.poll() is None:
+            self.recorder.terminate()
+            try:
+                self.recorder.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                self.recorder.kill()
+        shutil.rmtree(self.work, ignore_errors=True)
+
     def main(self):
+        try:
+            return self.measure()
+        finally:
+            self.leave()
+
+    def measure(self):
         self.start()
         self.begun = time.monotonic()
         for nr in range(self.cycles):
@@ -300,6 +317,9 @@ class Soak:
             if self.recorder.poll() is not None:
                 fail("the program has ended")
         rows, left = self.end()
+        unseen = [kind for kind in KINDS if not any(kind in s for s in self.samples)]
+        if unseen:
+            fail(f"in no sample: {', '.join(unseen)}")
         grown = self.grown()
         self.write(rows, grown)
         wrong = [row for row in rows if row[2] != row[3]]
@@ -308,7 +328,6 @@ class Soak:
             print(f"soak: differs: {row}", file=sys.stderr)
         for line in grown + left:
             print(f"soak: grew, or is left: {line}", file=sys.stderr)
-        shutil.rmtree(self.work, ignore_errors=True)
         return bool(wrong or grown or left)
 
 
