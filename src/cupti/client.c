@@ -98,7 +98,7 @@ static bool is_wanted(void)
 {
 	const struct tap_gpu_events *events;
 
-	if (!tap_events_table || wish() == WISH_OFF)
+	if (!tap_has_events() || wish() == WISH_OFF)
 		return false;
 	events = &tap_events_table->gpu;
 	return *events->on[TAP_GPU_kernel] || *events->on[TAP_GPU_memcpy] ||

@@ -45,7 +45,7 @@ static void write_now(bool is_asleep)
 
 	__atomic_store_n(&t->ccl.is_asleep, is_asleep, __ATOMIC_RELAXED);
 	tap_metrics_proxy_rests(&t->ccl, is_asleep);
-	if (!tap_events_table)
+	if (!tap_has_started())
 		return;
 	guard = tap_guard_set();
 	tap_announce();

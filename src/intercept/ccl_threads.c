@@ -64,7 +64,7 @@ static void begin(const struct tap_ccl_thread *ccl)
 	tap_thread.ccl = *ccl;
 	tap_thread.is_ccl = true;
 	tap_thread_know();
-	if (!tap_events_table)
+	if (!tap_has_started())
 		return;
 	guard = tap_guard_set();
 	tap_announce();
@@ -264,7 +264,7 @@ void tap_thread_does(uint8_t what)
 	__atomic_store_n(&t->ccl.does, t->ccl.does | what, __ATOMIC_RELAXED);
 	if (what != TAP_THREAD_ASYNC)
 		tap_metrics_proxy_rests(&t->ccl, false);
-	if (!tap_events_table)
+	if (!tap_has_started())
 		return;
 	guard = tap_guard_set();
 	tap_announce();
@@ -311,7 +311,7 @@ static void thread_ends(struct tap_thread *t)
 	if (!t->is_ccl)
 		return;
 	tap_metrics_proxy_ends(&t->ccl);
-	if (!tap_events_table)
+	if (!tap_has_started())
 		return;
 	guard = tap_guard_set();
 	tap_events_table->ccl_thread_end(t);

@@ -100,7 +100,7 @@ tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 		errno = ENOSYS;
 		return -1;
 	}
-	if (!tap_events_table || flags || first > last || first > INT_MAX)
+	if (!tap_has_events() || flags || first > last || first > INT_MAX)
 		return real(first, last, flags);
 	guard = tap_guard_set();
 	result = close_sparing(real, first, last);
@@ -118,7 +118,7 @@ tap_exported void closefrom(int first)
 
 	if (!real)
 		real = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
-	if (!tap_events_table || !real_close_range()) {
+	if (!tap_has_events() || !real_close_range()) {
 		if (real)
 			real(first);
 		return;

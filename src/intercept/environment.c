@@ -168,7 +168,7 @@ static void look(void)
 
 static void look_again(void)
 {
-	if (!tap_events_table || !tap_lock_take(&lock))
+	if (!tap_has_events() || !tap_lock_take(&lock))
 		return;
 	look();
 	tap_lock_drop(&lock);

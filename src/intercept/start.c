@@ -142,16 +142,26 @@ static void fork_parent_early(void)
 	tap_guard_clear(forking.guard);
 }
 
+/*
+ * The starter is the parent's, and LTTng was not told of this fork: what it has loaded so
+ * far cannot be used here.  The child's page says so once it is there.
+ */
+static void forget_start(void)
+{
+	state = OFF;
+	tap_events_table = NULL;
+	announced = 0;
+	if (tap_has_started_late)
+		tap_metrics_tell(TAP_METRICS_UNABLE);
+}
+
 static void fork_child_early(void)
 {
 	tap_gate_fork_child();
 	tap_helpers_fork_child();
 	tap_layers_fork_child();
-	/* The starter is the parent's; the child's page says so once it is there. */
-	if (state == LATE) {
-		state = OFF;
-		tap_metrics_tell(TAP_METRICS_UNABLE);
-	}
+	if (state == LATE || state > 0)
+		forget_start();
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
@@ -329,7 +339,7 @@ static pid_t start(void)
 	(void) atexit(at_exit);
 	tap_gate_prepare();
 	events->prepare(&tap_gate);
-	tap_events_table = events;
+	__atomic_store_n(&tap_events_table, events, __ATOMIC_RELEASE);
 	if (has_hip())
 		__atomic_store_n(&hip_state, start_hip(), __ATOMIC_RELEASE);
 	if (is_wanted < 0)
@@ -389,7 +399,6 @@ static void *run_starter(void *unused)
  */
 static void record_from_now_on(void)
 {
-	tap_announce();
 	TAP_LAYERS_CALL(reconsider);
 	tap_statedump_write();
 }
@@ -402,6 +411,9 @@ static void *run_late_starter(void *unused)
 	if (dlopen(NULL, RTLD_LAZY))
 		__atomic_store_n(&linker_is_free, 1, __ATOMIC_RELEASE);
 	result = start();
+	/* Here, and not in the first wrapper that has an event: that may be a proxy's. */
+	if (result == ON)
+		tap_announce();
 	settle(&state, result);
 	if (result == ON)
 		record_from_now_on();

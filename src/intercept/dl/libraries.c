@@ -60,7 +60,7 @@ static void announce(unsigned i)
 {
 	const struct tap_library l = describe(i);
 
-	if (tap_events_table)
+	if (tap_has_events())
 		tap_events_table->library(&l);
 }
 

@@ -329,7 +329,7 @@ static void emit(struct tap_comm *c, uint64_t call_id)
 {
 	describe_counts(c);
 	c->about.call_id = call_id;
-	if (tap_events_table)
+	if (tap_has_events())
 		tap_events_table->comm(state_of(c));
 	c->about.call_id = 0;
 }
@@ -564,7 +564,7 @@ struct tap_comm *tap_comm_made(ncclComm_t *newcomm, const struct tap_comm_made *
 	struct tap_comm *c, *parent = made->parent ? tap_comm_of(made->parent) : NULL;
 	const struct tap_comm_questions questions = find_questions(made->library);
 	const uint32_t library_id =
-		tap_events_table ? tap_library_traced(made->library, "nccl") : 0;
+		tap_has_events() ? tap_library_traced(made->library, "nccl") : 0;
 	bool is_ready_now;
 
 	tap_capture_find();
