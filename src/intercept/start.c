@@ -72,12 +72,19 @@ static bool is_constructed;
 /* Kept between the handlers of one fork, which run in the forking thread. */
 static __thread struct {
 	bool is_prepared;
-	bool has_late; /* fork_parent() or fork_child() will run */
+	bool has_late; /* the handlers that are registered late do the work */
 	struct tap_guard guard;
 	sigset_t mask;
 } forking __attribute__((tls_model("initial-exec")));
 
-static pid_t wait_for_starter(const pid_t *at, pid_t starting);
+/*
+ * Set while the starter registers handlers of fork().  glibc 2.34 and 2.35 hold the lock
+ * that this needs while they run such handlers: one that waited for the starter would
+ * wait for itself.
+ */
+static int is_registering;
+
+static pid_t wait_for_starter(const pid_t *at, pid_t starting, bool is_fork);
 
 /*
  * Registered first, so it runs last: the program's own handlers may wait for something
@@ -90,7 +97,7 @@ static void fork_prepare(void)
 
 	/* The starter itself forks when LTTng creates a user's first file in /dev/shm. */
 	if ((seen == getpid() || seen == LATE) && !guard.was_inside)
-		wait_for_starter(&state, seen);
+		wait_for_starter(&state, seen, true);
 	if (!forking.has_late && !guard.was_inside)
 		tap_helpers_settle();
 	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
@@ -102,18 +109,20 @@ static void fork_prepare(void)
 }
 
 /*
- * These three are registered when LTTng has started, so the first runs first and the
- * other two last: LTTng and the tracer's threads allocate memory, and the program's
- * allocator has handlers of its own.  A fork that begins before the registration runs
- * none of them; has_late distinguishes the two cases.
+ * These three are registered when LTTng starts, so the first runs first and the other two
+ * last: LTTng and the tracer's threads allocate memory, and the program's allocator has
+ * handlers of its own.  A fork that begins before LTTng has started has no work for them;
+ * has_late distinguishes the two cases.
  */
 static void fork_prepare_late(void)
 {
 	const struct tap_guard guard = tap_guard_set();
 
-	if (!guard.was_inside)
-		tap_helpers_settle();
-	forking.has_late = true;
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == ON) {
+		if (!guard.was_inside)
+			tap_helpers_settle();
+		forking.has_late = true;
+	}
 	tap_guard_clear(guard);
 }
 
@@ -312,6 +321,17 @@ static bool is_still_wished(void)
 	return !tap_has_started_late || tap_metrics_is_wished();
 }
 
+/* Before the libraries are loaded, which takes long: a fork may wait for that. */
+static bool follow_forks(void)
+{
+	int error;
+
+	__atomic_store_n(&is_registering, 1, __ATOMIC_RELEASE);
+	error = pthread_atfork(fork_prepare_late, fork_parent, fork_child);
+	__atomic_store_n(&is_registering, 0, __ATOMIC_RELEASE);
+	return !error;
+}
+
 static pid_t start(void)
 {
 	const char *objection = tap_recorder_objection();
@@ -332,8 +352,12 @@ static pid_t start(void)
 		fail("it cannot make threads for LTTng");
 		return OFF;
 	}
+	if (!follow_forks()) {
+		fail("it cannot follow forks");
+		return OFF;
+	}
 	events = load_events();
-	if (!events || pthread_atfork(fork_prepare_late, fork_parent, fork_child))
+	if (!events)
 		return OFF;
 	/* If atexit() fails, the trace shows the process as killed. */
 	(void) atexit(at_exit);
@@ -461,21 +485,27 @@ static int64_t limit_ms(void)
  * Waits up to limit_ms(), but only 0.2 s while the linker's lock is taken: this thread
  * may hold it itself, in a constructor, or the thread that holds it may wait for this
  * one.  The starter wakes this thread, which checks the other conditions every 10 ms.
- * starting: what *at is until it is decided.
+ * starting: what *at is until it is decided.  A fork stops waiting when the starter waits
+ * for it: then the child is not recorded.
  */
-static pid_t wait_for_starter(const pid_t *at, pid_t starting)
+static pid_t wait_for_starter(const pid_t *at, pid_t starting, bool is_fork)
 {
 	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 	const int64_t limit = limit_ms();
 	const int64_t begin_ns = tap_now_ns();
+	bool was_registering = false;
 	pid_t seen;
 
 	for (;;) {
+		const bool registers =
+			is_fork && __atomic_load_n(&is_registering, __ATOMIC_ACQUIRE);
 		int64_t waited_ms;
 
 		seen = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-		if (seen != starting || __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
+		if (seen != starting || (registers && was_registering) ||
+		    __atomic_load_n(&gave_up, __ATOMIC_RELAXED))
 			return seen;
+		was_registering = registers;
 		waited_ms = (tap_now_ns() - begin_ns) / 1000000;
 		if (waited_ms > limit ||
 		    (waited_ms > 200 &&
@@ -495,7 +525,7 @@ static pid_t wait_unguarded(const pid_t *at, struct tap_guard *guard)
 	pid_t seen;
 
 	tap_guard_clear(*guard);
-	seen = wait_for_starter(at, getpid());
+	seen = wait_for_starter(at, getpid(), false);
 	*guard = tap_guard_set();
 	guard->saved_errno = saved;
 	return seen;

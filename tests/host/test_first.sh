@@ -32,6 +32,11 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
             grep -v '^ccltap: ')"
     done
 
+    # Without a limit a fork and the starter that wait for each other never end.
+    same "handlers while it is recorded" "$(run "$first" handlers "$link")" \
+        "$(run "$top_builddir/ccltap" record -o "$top_builddir/tests/host/trace" --overwrite \
+            -- env LTTNG_UST_REGISTER_TIMEOUT=-1 "$first" handlers "$link" | grep -v '^ccltap: ')"
+
     for moment in stack cancel error forks constructor; do
         bare=$(run "$first" $moment "$link")
         same "$moment while its stacks are recorded too" "$bare" "$(run \

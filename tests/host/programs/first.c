@@ -118,6 +118,77 @@ static void forks(void)
 	printf("failed: %d\n", failed);
 }
 
+/*
+ * As in glibc 2.34 and 2.35: a lock is held from the first handler of a fork to the last
+ * one, and taken to register others.  The fork begins while the starter registers its
+ * own.
+ */
+static pthread_mutex_t handlers = PTHREAD_MUTEX_INITIALIZER;
+static int is_strict, is_registering, is_forking, is_over;
+
+typedef int (*register_function)(void (*)(void), void (*)(void), void (*)(void), void *);
+
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+		      void *object);
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+		      void *object)
+{
+	static register_function real;
+	int error;
+
+	if (!real)
+		real = (register_function) dlsym(RTLD_NEXT, "__register_atfork");
+	if (!__atomic_load_n(&is_strict, __ATOMIC_ACQUIRE))
+		return real(prepare, parent, child, object);
+	__atomic_store_n(&is_registering, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&is_forking, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	pthread_mutex_lock(&handlers);
+	error = real(prepare, parent, child, object);
+	pthread_mutex_unlock(&handlers);
+	return error;
+}
+
+static void lock_handlers(void)
+{
+	pthread_mutex_lock(&handlers);
+	__atomic_store_n(&is_forking, 1, __ATOMIC_RELEASE);
+}
+
+static void unlock_handlers(void)
+{
+	pthread_mutex_unlock(&handlers);
+}
+
+static void *call_and_end(void *unused)
+{
+	printf("version %d\n", call());
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+	return unused;
+}
+
+static void handlers_lock(void)
+{
+	pthread_t thread;
+	int status = -1;
+	pid_t child;
+
+	pthread_atfork(lock_handlers, unlock_handlers, unlock_handlers);
+	__atomic_store_n(&is_strict, 1, __ATOMIC_RELEASE);
+	pthread_create(&thread, NULL, call_and_end, NULL);
+	while (!__atomic_load_n(&is_registering, __ATOMIC_ACQUIRE) &&
+	       !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	child = fork();
+	if (!child)
+		_exit(call() != 2);
+	waitpid(child, &status, 0);
+	pthread_join(thread, NULL);
+	printf("child %d\n", status);
+	if (getenv("LTTNG_UST_REGISTER_TIMEOUT") && !is_registering)
+		printf("the starter registered nothing\n");
+}
+
 /* A constructor waits for a thread that calls; the linker's lock is held all along. */
 static void constructor(void)
 {
@@ -139,8 +210,13 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} moments[] = {
-		{"stack", stack}, {"cancel", cancel},		{"error", error},
-		{"forks", forks}, {"constructor", constructor}, {"descriptors", descriptors},
+		{"stack", stack},
+		{"cancel", cancel},
+		{"error", error},
+		{"forks", forks},
+		{"constructor", constructor},
+		{"descriptors", descriptors},
+		{"handlers", handlers_lock},
 	};
 	unsigned i;
 
