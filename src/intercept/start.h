@@ -43,7 +43,7 @@ bool tap_has_started(void) tap_hidden;
 
 /*
  * Set before LTTng opens descriptors in a process where it was not wanted at first, and
- * where nothing but the tracer keeps the program from closing them.
+ * where nothing but the tracer keeps the program from closing them, once LTTng is loaded.
  */
 extern bool tap_has_started_late tap_hidden;
 

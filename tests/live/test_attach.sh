@@ -111,7 +111,7 @@ check "it is recorded" ctl start "$file"
 one() { "$ccltap" status "$file" | grep -q 'recorded: 1 of 1 processes$'; }
 check "with its next call" within 60 one
 touch "$work/closes/close"
-check "it closes all descriptors" within 60 test -s "$work/closes/closed"
+check "it closes all descriptors, and while a close waits" within 60 test -s "$work/closes/closed"
 check "LTTng is asked and answers: the recording is stopped" ctl stop "$file"
 check "and goes on" ctl start "$file"
 touch "$work/closes/end"

@@ -289,15 +289,27 @@ static int on_accept4(int fd, struct sockaddr *peer, socklen_t *length, int flag
 	return result;
 }
 
+/* LTTng calls it, under its lock, for a number that is not one of LTTng's. */
+static int note_foreign(int fd)
+{
+	(void) fd;
+	return 0;
+}
+
 /*
  * Where LTTng was loaded late its own guard of its descriptors is not there (descriptors.c
- * says what that is for).
+ * says what that is for).  LTTng is only asked: its lock must not be held while a close
+ * waits, as that of a socket that lingers.
+ *
+ * close() may be called in a handler of a signal.  LTTng is not made for that: the first
+ * question of a thread allocates that thread's variables of LTTng's.
  */
 static int close_sparing(int fd)
 {
-	return tap_has_started_late && tap_events_table
-		       ? tap_events_table->close_one(fd, real_close)
-		       : real_close(fd);
+	if (unlikely(tap_has_started_late) && tap_has_events() &&
+	    tap_events_table->close_one(fd, note_foreign))
+		return -1;
+	return real_close(fd);
 }
 
 /* The descriptor is another's as soon as it is closed, so it is dropped before. */
