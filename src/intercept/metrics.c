@@ -322,7 +322,8 @@ static struct tap_metrics_queue *find_queue(struct tap_metrics_page *page,
 	uint32_t i;
 
 	for (i = 0; i < used; i++)
-		if (!page->queues[i].use && page->queues[i].device == device)
+		if (!__atomic_load_n(&page->queues[i].use, __ATOMIC_ACQUIRE) &&
+		    page->queues[i].device == device)
 			return &page->queues[i];
 	if (used == TAP_METRICS_QUEUES)
 		return NULL;
