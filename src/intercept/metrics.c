@@ -24,6 +24,14 @@ _Static_assert(TAP_NCCL_NR <= TAP_METRICS_FUNCTIONS, "each row has a counter");
 
 struct tap_metrics_page *tap_metrics_page;
 
+/*
+ * How many rooms of the page are given.  The page has copies, for the supervisor: a
+ * program may write anything there.
+ */
+static struct {
+	uint32_t comms, devices, queues;
+} used;
+
 /* UNDECIDED, or an enum tap_metrics_state. */
 enum { UNDECIDED = -1 };
 static int state = UNDECIDED;
@@ -117,8 +125,8 @@ static bool may_have_file_of(size_t size)
 }
 
 /*
- * Gives a file its size and all of its memory: where there is none, a later store would end
- * the process by SIGBUS.  The kernel gives up when a signal comes, so try again.
+ * Gives a file its size and all of its memory: where there is none, a later store would
+ * end the process by SIGBUS.  The kernel gives up when a signal comes, so try again.
  */
 static bool allocate(int fd, size_t size)
 {
@@ -216,11 +224,11 @@ void tap_metrics_give_room(struct tap_metrics_comm **room)
 	if (!page)
 		return;
 	if (!*room) {
-		if (page->used == TAP_METRICS_COMMS) {
+		if (used.comms == TAP_METRICS_COMMS) {
 			page->without++;
 			return;
 		}
-		*room = &page->comms[page->used];
+		*room = &page->comms[used.comms++];
 	}
 	__atomic_store_n(&page->turn, page->turn + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -229,8 +237,7 @@ void tap_metrics_give_room(struct tap_metrics_comm **room)
 	(*room)->key = 0;
 	(*room)->nranks = (*room)->rank = -1;
 	(*room)->use = TAP_METRICS_LIVE;
-	if (*room == &page->comms[page->used])
-		__atomic_store_n(&page->used, page->used + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->used, used.comms, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->turn, page->turn + 1, __ATOMIC_RELEASE);
 }
 
@@ -298,38 +305,36 @@ static struct tap_lock lock;
 static struct tap_metrics_device *find_device(struct tap_metrics_page *page,
 					      const char *name)
 {
-	const uint32_t used = page->devices_used;
 	struct tap_metrics_device *device;
 	uint32_t i;
 
-	for (i = 0; i < used; i++)
+	for (i = 0; i < used.devices; i++)
 		if (!strncmp(page->devices[i].name, name, TAP_METRICS_DEVICE_NAME - 1))
 			return &page->devices[i];
-	if (used == TAP_METRICS_DEVICES)
+	if (used.devices == TAP_METRICS_DEVICES)
 		return NULL;
-	device = &page->devices[used];
+	device = &page->devices[used.devices];
 	copy_name(device->name, sizeof(device->name), name);
-	device->rest.device = used;
-	__atomic_store_n(&page->devices_used, used + 1, __ATOMIC_RELEASE);
+	device->rest.device = used.devices++;
+	__atomic_store_n(&page->devices_used, used.devices, __ATOMIC_RELEASE);
 	return device;
 }
 
 static struct tap_metrics_queue *find_queue(struct tap_metrics_page *page,
 					    uint32_t device)
 {
-	const uint32_t used = page->queues_used;
 	struct tap_metrics_queue *room;
 	uint32_t i;
 
-	for (i = 0; i < used; i++)
+	for (i = 0; i < used.queues; i++)
 		if (!__atomic_load_n(&page->queues[i].use, __ATOMIC_ACQUIRE) &&
 		    page->queues[i].device == device)
 			return &page->queues[i];
-	if (used == TAP_METRICS_QUEUES)
+	if (used.queues == TAP_METRICS_QUEUES)
 		return NULL;
-	room = &page->queues[used];
+	room = &page->queues[used.queues++];
 	room->device = device;
-	__atomic_store_n(&page->queues_used, used + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->queues_used, used.queues, __ATOMIC_RELEASE);
 	return room;
 }
 
@@ -418,8 +423,9 @@ void tap_metrics_count_kernel(uint64_t ns)
 /* ---- The layer ---- */
 
 /*
- * The page is the parent's: the child makes its own at its next call.  If the fork was made
- * inside a call, the child returns from it and counts its end, so there must be memory.
+ * The page is the parent's: the child makes its own at its next call.  If the fork was
+ * made inside a call, the child returns from it and counts its end, so there must be
+ * memory.
  */
 static void fork_child(void)
 {
@@ -427,6 +433,7 @@ static void fork_child(void)
 		mmap(tap_metrics_page, sizeof(*tap_metrics_page), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	tap_metrics_page = NULL;
+	memset(&used, 0, sizeof(used));
 	tap_thread.ccl.counted = 0;
 	__atomic_store_n(&state, UNDECIDED, __ATOMIC_RELEASE);
 }

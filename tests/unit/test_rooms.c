@@ -77,6 +77,19 @@ static bool leaves_out(void)
 	return is_passed;
 }
 
+/* The program writes into the page: the process keeps its own numbers. */
+static bool is_spoiled(void)
+{
+	struct tap_metrics_comm *comm = NULL;
+	bool is_passed = true;
+
+	page.devices_used = page.queues_used = page.used = UINT32_MAX;
+	CHECK(!tap_metrics_take_room("another").queue && page.queues_without == 2);
+	tap_metrics_give_room(&comm);
+	CHECK(comm == &page.comms[0] && page.used == 1);
+	return is_passed;
+}
+
 static bool counts_threads(void)
 {
 	struct tap_ccl_thread one = {0}, two = {0};
@@ -107,10 +120,11 @@ static bool counts_threads(void)
 int main(void)
 {
 	tap_metrics_page = &page;
-	puts("1..4");
+	puts("1..5");
 	report("room passes to a queue of the same device, which counts on", passes_on);
 	report("queues without room share that of their device", shares);
 	report("queues of a device too many are told of", leaves_out);
+	report("a page that the program has spoilt gives no room outside it", is_spoiled);
 	report("threads are counted as they sleep, wake and end", counts_threads);
 	return 0;
 }
