@@ -12,9 +12,18 @@
 #include "verbs/objects.h"
 #include "verbs/request.h"
 
+/*
+ * Where the completions of q count, NULL: nowhere.  A poll may hold a queue pair that is
+ * gone, whose memory becomes another's meanwhile: so it reads this once.
+ */
+static inline struct tap_metrics_queue *tap_metered_queue(const struct tap_qp *q)
+{
+	return __atomic_load_n(&q->room.queue, __ATOMIC_RELAXED);
+}
+
 static inline bool tap_metered(const struct tap_qp *q)
 {
-	return q->room.queue;
+	return tap_metered_queue(q);
 }
 
 /* What is added with plain loads and stores needs one writer alone. */
@@ -86,16 +95,18 @@ static inline void tap_metered_begin_in(const struct tap_visit *visit, struct ta
 		tap_metered_begin(q, signaled);
 }
 
-/* One that the owner of the queue found, which did not fail, of a metered queue pair. */
-static inline void tap_metered_found_one(struct tap_qp *q, const struct ibv_wc *wc)
+/* One that the owner of the queue found, which did not fail. */
+static inline void tap_metered_found_one(struct tap_qp *q,
+					 struct tap_metrics_queue *queue,
+					 const struct ibv_wc *wc)
 {
 	const bool is_alone = q->room.is_own;
 
 	if (wc->opcode & IBV_WC_RECV) {
-		tap_metered_add(is_alone, &q->room.queue->recv_completed, 1);
-		tap_metered_add(is_alone, &q->room.queue->received_bytes, wc->byte_len);
+		tap_metered_add(is_alone, &queue->recv_completed, 1);
+		tap_metered_add(is_alone, &queue->received_bytes, wc->byte_len);
 	} else {
-		tap_metered_add(is_alone, &q->room.queue->send_completed, 1);
+		tap_metered_add(is_alone, &queue->send_completed, 1);
 		tap_metered_look(q);
 	}
 }

@@ -475,6 +475,7 @@ tap_within static inline int take_some(struct tap_cq *c, const struct ibv_wc *wc
 				       bool may_be_metered)
 {
 	struct tap_visit visit = {.stage = stage};
+	struct tap_metrics_queue *queue;
 	struct tap_qp *q;
 
 	if (unlikely(found < 0)) {
@@ -496,8 +497,9 @@ tap_within static inline int take_some(struct tap_cq *c, const struct ibv_wc *wc
 					      ? &q->counts.recv_completed
 					      : &q->counts.send_completed,
 				      1);
-		if (may_be_metered && tap_metered(q))
-			tap_metered_found_one(q, wc);
+		queue = may_be_metered ? tap_metered_queue(q) : NULL;
+		if (queue)
+			tap_metered_found_one(q, queue, wc);
 		count_completions(c, 1, true);
 		tap_owner_counter_leave(stage);
 		return found;
