@@ -497,7 +497,7 @@ tap_within static inline int take_some(struct tap_cq *c, const struct ibv_wc *wc
 					      ? &q->counts.recv_completed
 					      : &q->counts.send_completed,
 				      1);
-		queue = may_be_metered ? tap_metered_queue(q) : NULL;
+		queue = may_be_metered && c->is_metered ? tap_metered_queue(q) : NULL;
 		if (queue)
 			tap_metered_found_one(q, queue, wc);
 		count_completions(c, 1, true);

@@ -244,6 +244,18 @@ int tap_on_ibv_destroy_comp_channel(ibv_destroy_comp_channel_function real,
 
 /* ---- Queues ---- */
 
+/*
+ * Before an object that counts is made.  Only a child of a fork, whose contexts are its
+ * parent's, may have no page here.
+ */
+static const struct tap_verbs_events *begin_counted(struct tap_guard *ret_guard)
+{
+	const struct tap_verbs_events *events = tap_verbs_begin_emit(ret_guard);
+
+	tap_metrics_begin();
+	return events;
+}
+
 void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool extended)
 {
 	const struct tap_context *context = tap_find(&tap_contexts, cq->context);
@@ -253,7 +265,7 @@ void tap_cq_made(struct ibv_cq *cq, struct ibv_comp_channel *channel, bool exten
 
 	if (!context)
 		return;
-	events = tap_verbs_begin_emit(&guard);
+	events = begin_counted(&guard);
 	c = make(&tap_cqs);
 	if (c) {
 		c->poll = context->real.poll_cq;
@@ -310,7 +322,7 @@ void tap_srq_made(struct ibv_srq *srq, uint32_t max_wr)
 
 	if (!context)
 		return;
-	events = tap_verbs_begin_emit(&guard);
+	events = begin_counted(&guard);
 	s = make(&tap_srqs);
 	if (s) {
 		s->post = context->real.post_srq_recv;
@@ -404,7 +416,7 @@ void tap_qp_made(struct ibv_qp *qp, const struct ibv_qp_cap *cap, bool all_signa
 
 	if (!context)
 		return;
-	events = tap_verbs_begin_emit(&guard);
+	events = begin_counted(&guard);
 	q = make(&tap_qps);
 	if (q) {
 		q->post_send = context->real.post_send;

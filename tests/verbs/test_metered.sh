@@ -21,7 +21,7 @@ echo 3 >"$port/hw_counters/local_ack_timeout_err"
 CCLTAP_SYSFS=$work/sysfs
 export CCLTAP_SYSFS
 recorder=
-trap 'touch "$work/alone/go" "$work/some/go" "$work/both/go" 2>/dev/null || true
+trap 'touch "$work"/*/go 2>/dev/null || true
     rm -rf "$work"' EXIT
 
 # counted FOLDER RECORD-OPTION... -- ARGUMENT...: begins the program.
@@ -87,6 +87,13 @@ counted some --layers none -- 500
 check "requests one after the other" within 60 test -s "$work/some/at"
 check "so many are timed" within 20 metered_py "$file" "$work/some/truth" 9
 ended some
+
+# A child whose contexts are its parent's makes its queues before any call that has counters.
+counted child --layers none -- child
+check "a child has a device from its parent" within 60 test -s "$work/child/at"
+posted() { grep -q '^ccltap_rdma_posts_total{.*queue="receive".*} 50$' "$file"; }
+check "its queue is counted" within 20 posted
+ended child
 
 counted both -o "$work/trace" --
 check "a program is recorded and counted" within 60 test -s "$work/both/at"

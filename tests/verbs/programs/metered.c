@@ -5,9 +5,10 @@
  * errors and flushes, threads that share a queue, more queues than have counters of their
  * own, both interfaces.
  *
- * usage: metered FOLDER [REQUESTS]; writes FOLDER/truth, "NAME NUMBER" in each line, then
- * makes FOLDER/at and ends when FOLDER/go is there.  REQUESTS: posts and polls only so
- * many, each with a completion, on one queue pair.
+ * usage: metered FOLDER [REQUESTS | child]; writes FOLDER/truth, "NAME NUMBER" in each
+ * line, then makes FOLDER/at and ends when FOLDER/go is there.  REQUESTS: posts and polls
+ * only so many, each with a completion, on one queue pair.  child: posts receives alone,
+ * in a child, which has the device from its parent.
  */
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -316,6 +318,16 @@ static void do_shared_receives(void)
 	IS(!ibv_destroy_srq(srq));
 }
 
+/* All that a child can do with its parent's device: this has a thread in the parent. */
+static void do_posts_alone(void)
+{
+	const struct end end = make_end(NULL, NULL);
+	int i;
+
+	for (i = 0; i < 10; i++)
+		post_recvs(&end, NULL, LIST);
+}
+
 /* A write to memory that may not be written, and what is flushed behind it. */
 static void do_errors(void)
 {
@@ -491,10 +503,16 @@ static void wait_at(const char *folder)
 
 int main(int argc, char **argv)
 {
+	int status;
+
 	if (argc < 2)
 		return 2;
 	open_device();
-	if (argc > 2) {
+	if (argc > 2 && !strcmp(argv[2], "child")) {
+		if (fork())
+			return wait(&status) < 0 || status;
+		do_posts_alone();
+	} else if (argc > 2) {
 		do_requests(strtoul(argv[2], NULL, 10));
 	} else {
 		do_errors();
