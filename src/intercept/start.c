@@ -171,6 +171,8 @@ static void fork_child_early(void)
 	tap_layers_fork_child();
 	if (state == LATE || state > 0)
 		forget_start();
+	else if (state == ON && tap_has_started_late)
+		tap_metrics_tell(TAP_METRICS_ATTACHED); /* the starter was about to */
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
