@@ -188,6 +188,9 @@ enum tap_metrics_state tap_metrics_begin(void)
 	__atomic_store_n(&tap_metrics_page, page, __ATOMIC_RELEASE);
 	seen = page ? TAP_METRICS_ON : TAP_METRICS_OFF;
 	__atomic_store_n(&state, seen, __ATOMIC_RELEASE);
+	/* Of a child that is forked too early; its parent gave its own reason. */
+	if (page && page->attached == TAP_METRICS_UNABLE)
+		tap_recorder_notify("LTTng was not loaded when its parent forked it");
 	/* Entry points that were called before have no wish to look at. */
 	if (page && tap_metrics_are_alone())
 		TAP_LAYERS_CALL(reconsider);

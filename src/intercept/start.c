@@ -458,9 +458,10 @@ static void *run_hip_starter(void *unused)
 __attribute__((destructor)) static void report_ended_early(void)
 {
 	const struct tap_guard guard = tap_guard_set();
+	const pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 
-	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == getpid() &&
-	    __atomic_load_n(&nr_passed, __ATOMIC_RELAXED))
+	if (seen == LATE ||
+	    (seen == getpid() && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED)))
 		tap_recorder_notify("it ended before LTTng was there");
 	tap_guard_clear(guard);
 }

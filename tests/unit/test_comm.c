@@ -91,6 +91,11 @@ bool tap_library_loaded(const void *address)
 	return true;
 }
 
+void tap_recorder_notify(const char *why)
+{
+	(void) why;
+}
+
 bool tap_recorder_send_page(int page_fd)
 {
 	(void) page_fd;

@@ -3,6 +3,7 @@
 #include "intercept/metrics.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "intercept/layer.h"
@@ -20,7 +21,15 @@ static struct tap_metrics_page page;
 bool tap_recorder_send_page(int page_fd)
 {
 	(void) page_fd;
-	return false;
+	return true;
+}
+
+static unsigned nr_notes;
+
+void tap_recorder_notify(const char *why)
+{
+	(void) why;
+	nr_notes++;
 }
 
 static bool passes_on(void)
@@ -117,14 +126,29 @@ static bool counts_threads(void)
 	return is_passed;
 }
 
+/* As in a child that was forked while LTTng was being loaded. */
+static bool gives_reason(void)
+{
+	bool is_passed = true;
+
+	setenv("CCLTAP_METRICS", "1", true);
+	tap_metrics_tell(TAP_METRICS_UNABLE);
+	CHECK(tap_metrics_begin() == TAP_METRICS_ON && tap_metrics_page != &page);
+	CHECK(tap_metrics_page && tap_metrics_page->attached == TAP_METRICS_UNABLE);
+	CHECK(nr_notes == 1);
+	return is_passed;
+}
+
 int main(void)
 {
 	tap_metrics_page = &page;
-	puts("1..5");
+	puts("1..6");
 	report("room passes to a queue of the same device, which counts on", passes_on);
 	report("queues without room share that of their device", shares);
 	report("queues of a device too many are told of", leaves_out);
 	report("a page that the program has spoilt gives no room outside it", is_spoiled);
 	report("threads are counted as they sleep, wake and end", counts_threads);
+	report("a new page that says no recording is possible has a reason",
+	       gives_reason);
 	return 0;
 }
