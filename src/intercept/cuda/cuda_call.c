@@ -137,10 +137,11 @@ void *tap_cuda_bind(const struct tap_cuda_name *name, void *found)
 static bool make_ready(struct tap_cuda_entry *e)
 {
 	struct tap_guard guard = tap_guard_set();
-	const int *const nobody[2] = {&never, tap_metrics_wish()};
+	const bool has_started = tap_has_started();
+	const int *const nobody[2] = {&never, has_started ? &never : tap_metrics_wish()};
 	bool is_wanted = false;
 
-	if (switch_of(e, 0) == &never && !tap_has_started()) {
+	if (switch_of(e, 0) == &never && !has_started) {
 		tap_start_if_wished();
 		tap_guard_clear(guard);
 		return false;
