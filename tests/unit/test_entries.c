@@ -119,12 +119,18 @@ void tap_library_watch(const void *address)
 
 /* False: the process only counts. */
 static bool has_started = true;
+/* True: LTTng comes right after a thread was told that it has not. */
+static bool starts_now;
+static bool has_hip = true;
 static unsigned wishes_seen, recorded;
 
 enum tap_started tap_start(struct tap_guard *guard)
 {
+	const enum tap_started started = has_started ? TAP_STARTED : TAP_FAILED;
+
 	(void) guard;
-	return has_started ? TAP_STARTED : TAP_FAILED;
+	has_started |= starts_now;
+	return started;
 }
 
 bool tap_has_started(void)
@@ -139,7 +145,7 @@ void tap_start_if_wished(void)
 
 enum tap_started tap_start_hip(struct tap_guard *guard)
 {
-	return tap_start(guard);
+	return has_hip ? tap_start(guard) : TAP_FAILED;
 }
 
 void tap_thread_know(void)
@@ -273,14 +279,26 @@ static void write_nothing(const void *record, size_t length)
 	(void) record, (void) length;
 }
 
-static void call_driver(void)
+static struct tap_cuda_entry hip_launch = {
+	.on = {&tap_not_ready, &tap_not_ready},
+	.name = "hipModuleLaunchKernel",
+	.library = &tap_cuda_hip,
+	.row = TAP_cuLaunchKernel,
+};
+
+static void call_by(struct tap_cuda_entry *e)
 {
 	struct tap_cuda_common record;
 
-	if (!tap_cuda_enter(&launch, &record))
+	if (!tap_cuda_enter(e, &record))
 		return;
-	tap_cuda_begin(&launch, &record, &(struct tap_cuda_what){0});
-	tap_cuda_wrote(&launch, &record, sizeof(record));
+	tap_cuda_begin(e, &record, &(struct tap_cuda_what){0});
+	tap_cuda_wrote(e, &record, sizeof(record));
+}
+
+static void call_driver(void)
+{
+	call_by(&launch);
 }
 
 /* ---- All at once ---- */
@@ -383,6 +401,30 @@ static bool test_wish(void)
 	return is_passed;
 }
 
+/* LTTng comes while a call is told that nobody records it. */
+static bool test_late(void)
+{
+	static struct tap_metrics_page page;
+	bool is_passed = true;
+
+	tap_metrics_page = &page;
+	has_started = false;
+	starts_now = true;
+	tap_cuda_expire(&launch);
+	call_driver();
+	starts_now = false;
+	CHECK(has_started && launch.on[0] == &tap_not_ready);
+	call_driver();
+	CHECK(launch.on[0] == &on);
+	/* HIP's events are not there: its calls do not look at the wish. */
+	page.wish = TAP_METRICS_WISH;
+	has_hip = false;
+	call_by(&hip_launch);
+	CHECK(!(*hip_launch.on[0] | *hip_launch.on[1]));
+	tap_metrics_page = NULL;
+	return is_passed;
+}
+
 int main(void)
 {
 	events.nccl[TAP_ncclGetVersion].entry_on = &on;
@@ -393,6 +435,7 @@ int main(void)
 	};
 	report("calls go on while what they lead to changes", test_change);
 	report("a process that counts is recorded when it is wished", test_wish);
+	report("what was decided as LTTng came is decided again", test_late);
 	printf("1..%u\n", tap_number);
 	return 0;
 }

@@ -185,18 +185,12 @@ const struct tap_cuda_name tap_hip_names[] = {
 const unsigned tap_hip_nr_names = ARRAY_SIZE(tap_hip_names);
 /* clang-format on */
 
-static void expire_entry(struct tap_cuda_entry *e)
-{
-	__atomic_store_n(&e->on[0], &tap_not_ready, __ATOMIC_RELEASE);
-	__atomic_store_n(&e->on[1], &tap_not_ready, __ATOMIC_RELEASE);
-}
-
 static void expire_names(const struct tap_cuda_name *names, size_t nr)
 {
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		expire_entry(names[i].linked);
+		tap_cuda_expire(names[i].linked);
 }
 
 /* The unloaded library may be a driver: every linked name is resolved again. */
@@ -217,7 +211,7 @@ static void expire_all(const struct tap_cuda_name *names, size_t nr)
 			struct tap_cuda_entry *e = names[i].looked_up[copy].entry;
 
 			if (__atomic_load_n(&e->name, __ATOMIC_ACQUIRE))
-				expire_entry(e);
+				tap_cuda_expire(e);
 		}
 }
 

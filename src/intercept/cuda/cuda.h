@@ -99,6 +99,9 @@ void tap_cuda_wrote(const struct tap_cuda_entry *e, struct tap_cuda_common *reco
 		    size_t length) tap_hidden;
 void tap_cuda_leave(const struct tap_cuda_common *common) tap_hidden;
 
+/* Has the next call of the entry decide anew whether it is recorded. */
+void tap_cuda_expire(struct tap_cuda_entry *e) tap_hidden;
+
 /* The real function, for a call that is not recorded: NULL when there is none. */
 void *tap_cuda_real(struct tap_cuda_entry *e) tap_hidden;
 

@@ -45,6 +45,12 @@ static void set_switches(struct tap_cuda_entry *e, const int *const *on)
 	__atomic_store_n(&e->on[0], on[0], __ATOMIC_RELEASE);
 }
 
+void tap_cuda_expire(struct tap_cuda_entry *e)
+{
+	__atomic_store_n(&e->on[0], &tap_not_ready, __ATOMIC_RELEASE);
+	__atomic_store_n(&e->on[1], &tap_not_ready, __ATOMIC_RELEASE);
+}
+
 /* Other threads may redirect the switch meanwhile. */
 static const int *switch_of(const struct tap_cuda_entry *e, unsigned i)
 {
@@ -154,6 +160,10 @@ static bool make_ready(struct tap_cuda_entry *e)
 			break;
 		case TAP_FAILED:
 			set_switches(e, nobody);
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			/* reconsider() may have been here since the answer. */
+			if (!has_started && tap_has_started())
+				tap_cuda_expire(e);
 			tap_guard_clear(guard);
 			return false;
 		case TAP_STARTING:
