@@ -120,8 +120,12 @@ static void reconsider(void)
 const struct tap_verbs_events *tap_verbs_begin_emit(struct tap_guard *ret_guard)
 {
 	*ret_guard = tap_guard_set();
-	if (ret_guard->was_inside || tap_start(ret_guard) != TAP_STARTED)
+	if (ret_guard->was_inside)
 		return NULL;
+	if (tap_start(ret_guard) != TAP_STARTED) {
+		tap_start_if_wished();
+		return NULL;
+	}
 	if (unlikely(tap_verbs_on[0] == &never))
 		point_switches();
 	if (*tap_verbs_on[0] || *tap_events_table->open_call_on)

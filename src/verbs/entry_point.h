@@ -27,8 +27,9 @@
 void *tap_verbs_function(const char *name, const char *version) tap_hidden;
 
 /*
- * Begins the events of a set-up call and starts recording if need be.  Returns NULL when
- * no event can be written.  The guard is set either way, for tap_guard_clear().
+ * Begins the events of a set-up call and starts recording if need be, or if a process
+ * that only counts is to be recorded now: posts and polls do not look for that.  Returns
+ * NULL when no event can be written.  The guard is set either way, for tap_guard_clear().
  */
 const struct tap_verbs_events *
 tap_verbs_begin_emit(struct tap_guard *ret_guard) tap_hidden;

@@ -88,6 +88,20 @@ check "requests one after the other" within 60 test -s "$work/some/at"
 check "so many are timed" within 20 metered_py "$file" "$work/some/truth" 9
 ended some
 
+# A program that never calls NCCL is recorded from outside.
+counted late --layers none -o "$work/late.trace" -- 1
+check "a program of queues alone is counted" within 60 test -s "$work/late/at"
+check "it is to be recorded" "$ccltap" start "$file"
+touch "$work/late/more"
+attached() { "$ccltap" status "$file" | grep -q 'recorded: 1 of 1 processes$'; }
+check "it learns that when it makes a queue" within 60 attached
+touch "$work/late/more"
+taken() { [ ! -e "$work/late/more" ]; }
+check "it posts to another one" within 60 taken
+ended late
+"$ccltap" timeline --format jsonl "$work/late.trace" >"$work/jsonl" || true
+check "its posts are in the trace" grep -q RDMA_WRITE "$work/jsonl"
+
 # A child whose contexts are its parent's makes its queues before any call that has counters.
 counted child --layers none -- child
 check "a child has a device from its parent" within 60 test -s "$work/child/at"

@@ -6,7 +6,8 @@
  * own, both interfaces.
  *
  * usage: metered FOLDER [REQUESTS | child]; writes FOLDER/truth, "NAME NUMBER" in each
- * line, then makes FOLDER/at and ends when FOLDER/go is there.  REQUESTS: posts and polls
+ * line, then makes FOLDER/at and ends when FOLDER/go is there; when FOLDER/more is, it
+ * removes that and uses one more queue pair.  REQUESTS: posts and polls
  * only so many, each with a completion, on one queue pair.  child: posts receives alone,
  * in a child, which has the device from its parent.
  */
@@ -488,17 +489,21 @@ static void do_extended(void)
 static void wait_at(const char *folder)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};
-	char path[512];
+	char path[512], more[512];
 	FILE *file;
 
+	snprintf(more, sizeof(more), "%s/more", folder);
 	snprintf(path, sizeof(path), "%s/at", folder);
 	file = fopen(path, "w");
 	IS(file != NULL);
 	fprintf(file, "%d\n", getpid());
 	IS(!fclose(file));
 	snprintf(path, sizeof(path), "%s/go", folder);
-	while (access(path, F_OK))
+	while (access(path, F_OK)) {
 		nanosleep(&pause, NULL);
+		if (!unlink(more))
+			do_requests(100);
+	}
 }
 
 int main(int argc, char **argv)
