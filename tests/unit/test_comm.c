@@ -76,7 +76,7 @@ void tap_library_functions(const void *address, const char *soname,
 uintptr_t tap_library_base(const void *function)
 {
 	(void) function;
-	return 0;
+	return 4096;
 }
 
 uint32_t tap_library_traced(const void *address, const char *layer)
@@ -318,6 +318,22 @@ static bool test_reported_meanwhile(void)
 	return is_passed;
 }
 
+/* LTTng comes while a communicator is being made, after all others were looked at. */
+static bool test_made_late(void)
+{
+	struct tap_comm *c;
+	bool is_passed = true;
+
+	tap_events_table = NULL;
+	c = make(2);
+	CHECK(!c->about.library_id);
+	tap_events_table = &events;
+	tap_comm_goes_on(c, 1);
+	CHECK(c->about.library_id == 1);
+	end(c);
+	return is_passed;
+}
+
 int main(void)
 {
 	report("what is counted late goes to memory that is there", test_memory_stays);
@@ -325,6 +341,7 @@ int main(void)
 	report("what has room for the ranks is used again, empty",
 	       test_tables_are_used_again);
 	report("communicators are told of while they change", test_reported_meanwhile);
+	report("one that is made as LTTng comes has its library", test_made_late);
 	printf("1..%u\n", tap_number);
 	return 0;
 }

@@ -325,12 +325,21 @@ static void describe_counts(struct tap_comm *c)
 				     c->about.rank, c->about.phase < TAP_COMM_DESTROYED);
 }
 
+/* One that was made before LTTng was loaded lacks the number of its library. */
+static void number_library(struct tap_comm *c)
+{
+	if (!c->about.library_id && c->copy)
+		c->about.library_id = tap_library_traced((const void *) c->copy, "nccl");
+}
+
 static void emit(struct tap_comm *c, uint64_t call_id)
 {
 	describe_counts(c);
 	c->about.call_id = call_id;
-	if (tap_has_events())
+	if (tap_has_events()) {
+		number_library(c);
 		tap_events_table->comm(state_of(c));
+	}
 	c->about.call_id = 0;
 }
 
@@ -805,7 +814,6 @@ static void expire(void)
 	tap_lock_drop(&lock);
 }
 
-/* Those that were made before LTTng was loaded lack the number of their library. */
 static void reconsider(void)
 {
 	struct tap_comm *c;
@@ -813,9 +821,7 @@ static void reconsider(void)
 	if (!tap_has_started() || !take_lock())
 		return;
 	for (c = all; c; c = c->next)
-		if (!c->about.library_id && c->copy)
-			c->about.library_id =
-				tap_library_traced((const void *) c->copy, "nccl");
+		number_library(c);
 	tap_lock_drop(&lock);
 }
 
