@@ -3,9 +3,10 @@
  * The counters of this process (common/metrics_page.h), which `ccltap record --metrics`
  * reads: there is no event, and nothing of LTTng.
  *
- * It hides where the page is, that it is made at the first call of a traced library, and
- * that the process keeps neither a descriptor nor a file of it: the page is memory whose
- * descriptor goes to the supervisor, so it lasts as long as one of the two.
+ * It hides where the page is, that it is made at the first call of NCCL or when a device
+ * of libibverbs is opened, and that the process keeps neither a descriptor nor a file of
+ * it: the page is memory whose descriptor goes to the supervisor, so it lasts as long as
+ * one of the two.
  */
 #ifndef TAP_INTERCEPT_METRICS_H
 #define TAP_INTERCEPT_METRICS_H

@@ -43,11 +43,11 @@
 
 /*
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
- * exchange succeeds creates the starter, which stores ON or OFF.  A child forked
- * meanwhile finds its parent's id, and is not recorded.
+ * exchange succeeds creates the starter, which stores ON or OFF, for good.  A child forked
+ * meanwhile is OFF.
  *
  * COUNTS: not started, since counters alone are wanted; LATE: starting after that, which
- * no thread waits for but one that forks.
+ * no thread waits for but one that forks, and ends as ON or OFF, too.
  */
 enum { NOT_STARTED = 0, ON = -1, OFF = -2, COUNTS = -3, LATE = -4 };
 static pid_t state;

@@ -18,7 +18,8 @@
 enum tap_started {
 	TAP_STARTED,  /* tap_events_table can be used */
 	TAP_STARTING, /* not yet: the start takes longer than the caller waits */
-	TAP_FAILED,   /* this process is not recorded; the answer is final */
+	TAP_FAILED,   /* this process is not recorded; the answer is final, unless it only
+		       * counts: then tap_start_if_wished() may change it */
 };
 
 /*

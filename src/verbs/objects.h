@@ -184,7 +184,10 @@ int tap_on_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad) tap_hidden;
 int tap_on_poll_cq(struct ibv_cq *cq, int nr, struct ibv_wc *wc) tap_hidden;
 
-/* The same where --metrics counts: the functions above have no test for it. */
+/*
+ * The same where --metrics counts: the functions above have no test for it in the common
+ * case, a single request or completion that the queue's owner posts or finds.
+ */
 int tap_on_post_send_metered(struct ibv_qp *qp, struct ibv_send_wr *wr,
 			     struct ibv_send_wr **bad) tap_hidden;
 int tap_on_post_recv_metered(struct ibv_qp *qp, struct ibv_recv_wr *wr,
