@@ -129,7 +129,8 @@ enum tap_started tap_start(struct tap_guard *guard)
 	const enum tap_started started = has_started ? TAP_STARTED : TAP_FAILED;
 
 	(void) guard;
-	has_started |= starts_now;
+	if (starts_now)
+		has_started = true;
 	return started;
 }
 
