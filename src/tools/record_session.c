@@ -103,6 +103,15 @@ bool tap_session_is_reached(void)
 	return ASK(lttng_session_daemon_alive()) == 1;
 }
 
+bool tap_session_answers(void)
+{
+	struct lttng_session *sessions = NULL;
+	int count = ASK(lttng_list_sessions(&sessions));
+
+	free(sessions);
+	return count >= 0;
+}
+
 static void sleep_ms(long ms)
 {
 	struct timespec time = { .tv_nsec = ms * 1000000 };

@@ -24,8 +24,10 @@ void tap_session_set_watchdog(void (*expired)(int signal_number));
 /* Sets how long that is; 0: half a minute. */
 void tap_session_set_patience(unsigned seconds);
 
-/* Whether a session daemon answers this process. */
+/* Whether a session daemon lets this process in; one that hangs does. */
 bool tap_session_is_reached(void);
+/* Whether it answers. */
+bool tap_session_answers(void);
 
 /*
  * Starts a session daemon unless one answers. An ordinary user's daemon gets a directory

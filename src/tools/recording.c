@@ -113,6 +113,18 @@ static int find_relayd(struct tap_recording *recording)
 	return ret;
 }
 
+/*
+ * Ends what is left of dead recordings; the lock of the daemon is held. The daemon that
+ * recorded this job before stays if it answers: its processes are connected to it, and
+ * would find another one only after a while.
+ */
+static void clean(const struct tap_recording *recording)
+{
+	tap_remains_doom_daemon();
+	if (!recording->was_attached || !tap_session_answers())
+		tap_remains_clean(NULL);
+}
+
 /* Returns 0, or -errno after a message. */
 static int make_recording(struct tap_recording *recording, struct tap_answer *answer)
 {
@@ -122,7 +134,7 @@ static int make_recording(struct tap_recording *recording, struct tap_answer *an
 		return ret;
 	/* A daemon that another supervisor is about to end would still answer. */
 	lock = tap_link_lock_daemon();
-	tap_remains_clean(NULL);
+	clean(recording);
 	/* If another process kills the daemon meanwhile, it is started again. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
 		tap_remains_doom_daemon();
@@ -145,7 +157,7 @@ static int make_recording(struct tap_recording *recording, struct tap_answer *an
 				  tap_session_error(-ret));
 		ret = -EIO;
 	}
-	if (ret)
+	if (ret && !recording->was_attached)
 		tap_session_end_daemon();
 	tap_descriptor_close(&lock);
 	return ret;

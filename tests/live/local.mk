@@ -19,6 +19,7 @@ LIVE_RECORD_TESTS = tests/live/test_record.sh tests/live/test_record_signals.sh 
 	tests/live/test_format.sh tests/live/test_samples.sh tests/live/test_why.sh \
 	tests/live/test_errors.sh tests/live/test_metrics.sh tests/live/test_metrics_http.sh \
 	tests/live/test_scraped.sh tests/live/test_top.sh tests/live/test_attach.sh \
+	tests/live/test_attach_daemon.sh \
 	tests/live/test_relay.sh tests/live/test_collect.sh \
 	tests/live/test_containers.sh \
 	tests/live/test_clusters.sh

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Ranks that are only counted, and LTTng's session daemon: it outlives what it records of them.
+set -eu
+# shellcheck source=tests/lib/record.inc.sh
+. "${top_srcdir:?}/tests/lib/record.inc.sh"
+
+# With no session daemon but those that are started here.
+if [ -z "${ATTACH_APART-}" ]; then
+    # shellcheck disable=SC2016 # for another shell
+    private='mount -t tmpfs tmpfs /var/run/lttng && exec "$@"'
+    if ! unshare --mount sh -c "$private" - true 2>/dev/null; then
+        echo "1..0 # SKIP no mount namespace: run as root"
+        exit 0
+    fi
+    ATTACH_APART=yes
+    export ATTACH_APART
+    exec unshare --mount sh -c "$private" - sh "$0" "$@"
+fi
+
+file=$work/job.prom
+trap 'touch "$work"/*/close "$work"/*/end 2>/dev/null || true; rm -rf "$work"' EXIT
+
+# begin FOLDER [COMMAND...]: a program that calls all the time, counted alone.
+begin()
+{
+    folder=$1
+    shift
+    mkdir "$work/$folder"
+    "$ccltap" record --layers none --metrics="$file" -o "$work/$folder.trace" -- \
+        "$@" "$programs/closes" "$work/$folder" >"$work/out" 2>"$work/err" &
+    recorder=$!
+    check "a program calls ($folder)" within 60 test -s "$work/$folder/at"
+}
+
+# finish: the program ends.
+finish()
+{
+    touch "$work/$folder/close" "$work/$folder/end"
+    status=0
+    wait "$recorder" || status=$?
+    same "it ends well" 0 "$status"
+}
+
+# ctl VERB...: to $work/said.
+ctl()
+{
+    "$ccltap" "$@" >"$work/said" 2>&1 || { sed 's/^/# /' "$work/said" && false; }
+}
+
+daemon()
+{
+    cat /var/run/lttng/lttng-sessiond.pid
+}
+
+gone() # PROCESS
+{
+    ! kill -0 "$1" 2>/dev/null
+}
+
+begin own
+check "a recording begins" ctl start "$file"
+first=$(daemon)
+check "it ends" ctl end "$file"
+check "another begins" ctl start "$file"
+same "with the daemon that the program is connected to" "$first" "$(daemon)"
+check "it ends, too" ctl end "$file"
+echo mine >"$work/own.trace/$host/mine"
+run 1 "one is refused" "$ccltap" start "$file"
+rm "$work/own.trace/$host/mine"
+check "one more begins" ctl start "$file"
+same "with the same daemon" "$first" "$(daemon)"
+finish
+check "the daemon ends with the job" within 60 gone "$first"
+tap_done
