@@ -15,8 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +84,52 @@ void tap_session_set_patience(unsigned seconds)
 	patience_s = seconds ? seconds : PATIENCE_SECONDS;
 }
 
+/* A descriptor of liblttng-ctl's is below this number. */
+#define DESCRIPTORS 65536
+/* How long a daemon that did not answer may take for another request. */
+#define HUNG_SECONDS 1
+
+static volatile sig_atomic_t is_hung;
+
+static bool is_to_daemon(int fd)
+{
+	static const char name[] = "/client-lttng-sessiond";
+	struct sockaddr_un peer = { 0 };
+	socklen_t size = sizeof(peer);
+	size_t length;
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0 ||
+	    peer.sun_family != AF_UNIX)
+		return false;
+	length = strnlen(peer.sun_path, sizeof(peer.sun_path));
+	return length >= strlen(name) &&
+	       !memcmp(peer.sun_path + length - strlen(name), name, strlen(name));
+}
+
+/* liblttng-ctl goes on after a signal, but not without its connection. */
+void tap_session_give_up(void)
+{
+	int saved_errno = errno;
+
+	is_hung = true;
+	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS; fd++)
+		if (is_to_daemon(fd))
+			shutdown(fd, SHUT_RDWR);
+	/* A request may connect more than once. */
+	alarm(HUNG_SECONDS);
+	errno = saved_errno;
+}
+
+bool tap_session_is_hung(void)
+{
+	return is_hung;
+}
+
+void tap_session_trust(void)
+{
+	is_hung = false;
+}
+
 /* The daemon answers nobody while it writes a snapshot, and a disk may be slow. */
 #define SNAPSHOT_PATIENCE_SECONDS 3600
 
@@ -89,7 +137,7 @@ void tap_session_set_patience(unsigned seconds)
 #define ASK(request) ASK_FOR(patience_s, request)
 #define ASK_FOR(seconds, request)		\
 	({					\
-		alarm(seconds);			\
+		alarm(is_hung ? HUNG_SECONDS : (seconds)); \
 		int ask_answer_ = (request);	\
 		alarm(0);			\
 		ask_answer_;			\

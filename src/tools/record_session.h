@@ -17,9 +17,18 @@
 
 /*
  * Sets the function that is called, in a signal handler, when the daemon does not answer
- * a request for half a minute. It must not return.
+ * a request for half a minute. It returns only if it has ended the daemon, or given the
+ * request up.
  */
 void tap_session_set_watchdog(void (*expired)(int signal_number));
+
+/*
+ * For that function: the request fails, and each after it does after a second at most,
+ * until the daemon is trusted again.
+ */
+void tap_session_give_up(void);
+bool tap_session_is_hung(void);
+void tap_session_trust(void);
 
 /* Sets how long that is; 0: half a minute. */
 void tap_session_set_patience(unsigned seconds);

@@ -135,6 +135,10 @@ static int make_recording(struct tap_recording *recording, struct tap_answer *an
 	/* A daemon that another supervisor is about to end would still answer. */
 	lock = tap_link_lock_daemon();
 	clean(recording);
+	if (tap_session_is_hung()) {
+		tap_descriptor_close(&lock);
+		return -ETIMEDOUT; /* whoever asked is told */
+	}
 	/* If another process kills the daemon meanwhile, it is started again. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
 		tap_remains_doom_daemon();

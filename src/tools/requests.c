@@ -135,6 +135,9 @@ static void describe(struct tap_recording *recording, const struct tap_peers *pe
 					? 0
 					: tap_session_discarded(
 						  recording->plan->session)));
+	if (tap_session_is_hung())
+		tap_answer_say(answer, "  the LTTng session daemon does not answer: look "
+				       "after lttng-sessiond\n");
 	if (recording->plan->relayd)
 		describe_sending(recording, answer);
 	if (recording->plan->lttng.is_flight)

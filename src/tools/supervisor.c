@@ -71,8 +71,11 @@ static void handle(struct tap_peer *peer)
 				return;
 			answer.is_going_on = true;
 		} else {
+			tap_session_trust();
 			tap_requests_carry_out(&self.recording, &self.peers, peer,
 					       &question, &answer, &fd);
+			if (tap_session_is_hung())
+				answer.error = TAP_LINK_HUNG;
 		}
 	}
 	if (question.verb == TAP_LINK_JOIN) {
@@ -109,7 +112,11 @@ static void handle_signal(void)
 		tap_recording_end(&self.recording);
 }
 
-/* The daemon hangs: every connected peer gets that answer. Called in a signal handler. */
+/*
+ * The daemon hangs: every connected peer gets that answer, and the recording has ended.
+ * Where calls are counted alone that goes on, and whoever asked is told. Called in a
+ * signal handler.
+ */
 static void give_up(int signal_number)
 {
 	static struct tap_answer hung = {.version = TAP_LINK_VERSION,
@@ -122,6 +129,10 @@ static void give_up(int signal_number)
 	 */
 	if (tap_remains_end_hung())
 		return;
+	if (self.recording.plan && self.recording.plan->is_metrics_alone) {
+		tap_session_give_up();
+		return;
+	}
 	for (size_t i = 0; i < self.peers.all.count; i++)
 		if (self.peers.all.items[i].link >= 0)
 			send(self.peers.all.items[i].link, &hung, sizeof(hung),

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Ranks that are only counted, and LTTng's session daemon: it outlives what it records of them.
+# Ranks that are only counted, and LTTng's session daemon: it outlives what it records of them,
+# and they are counted on when it does not answer.
 set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
@@ -48,6 +49,11 @@ ctl()
     "$ccltap" "$@" >"$work/said" 2>&1 || { sed 's/^/# /' "$work/said" && false; }
 }
 
+says() # PATTERN
+{
+    grep -q "$1" "$work/said" || { sed 's/^/# /' "$work/said" && false; }
+}
+
 daemon()
 {
     cat /var/run/lttng/lttng-sessiond.pid
@@ -72,4 +78,37 @@ check "one more begins" ctl start "$file"
 same "with the same daemon" "$first" "$(daemon)"
 finish
 check "the daemon ends with the job" within 60 gone "$first"
+
+# Somebody else's daemon, which ccltap does not end.
+lttng-sessiond --no-kernel --daemonize >"$work/daemon.log" 2>&1
+foreign=$(daemon)
+trap 'touch "$work"/*/close "$work"/*/end 2>/dev/null || true; kill -KILL "$foreign"; rm -rf "$work"' EXIT
+newer()
+{
+    [ -n "$(find "$file" -newer "$work/before")" ]
+}
+counts()
+{
+    touch -r "$file" "$work/before"
+    within 60 newer
+}
+begin hung
+kill -STOP "$foreign"
+run 1 "a recording is to begin while the daemon hangs" "$ccltap" start "$file"
+said "it is told" "the LTTng session daemon does not answer"
+check "the program is counted on" counts
+check "as the supervisor says" ctl status "$file"
+check "and nothing more" says ': counting since'
+kill -CONT "$foreign"
+check "once the daemon answers the recording begins" ctl start "$file"
+kill -STOP "$foreign"
+check "it hangs again" ctl status "$file"
+check "which status says" says "the LTTng session daemon does not answer"
+check "and the program is counted on" counts
+finish
+check "with its metrics at the end" grep -q "metrics of 2 processes were in" "$work/err"
+kill -CONT "$foreign"
+kill "$foreign"
+check "that daemon ends" within 60 gone "$foreign"
+trap 'touch "$work"/*/close "$work"/*/end 2>/dev/null || true; rm -rf "$work"' EXIT
 tap_done
