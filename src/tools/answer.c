@@ -2,6 +2,7 @@
 /* Text and the names of a recording. */
 #include "tools/answer.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,31 @@ void tap_answer_refuse(struct tap_answer *answer, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(answer->text, sizeof(answer->text), format, arguments);
 	va_end(arguments);
+}
+
+void tap_answer_say_losses(struct tap_answer *answer, const struct tap_answer *outcome)
+{
+	if (outcome->discarded)
+		tap_answer_say(answer,
+			       ", %" PRIu64 " events discarded (the buffers were full: "
+			       "give more with --buffer-size)",
+			       outcome->discarded);
+	if (outcome->unrecorded)
+		tap_answer_say(answer,
+			       "; %" PRIu64 " process%s could not be recorded: %s",
+			       outcome->unrecorded, outcome->unrecorded == 1 ? "" : "es",
+			       outcome->why_unrecorded);
+	if (*outcome->lost)
+		tap_answer_say(answer, "; not complete: %s", outcome->lost);
+	else if (outcome->session_error)
+		tap_answer_say(answer,
+			       "; not complete: the LTTng session daemon failed (%s)",
+			       tap_session_error(outcome->session_error));
+	else if (outcome->has_hole)
+		tap_answer_say(answer,
+			       "; not complete: a process was killed while it wrote an "
+			       "event, and what was recorded after that on the same "
+			       "processor is lost");
 }
 
 void tap_answer_fill_joined(struct tap_answer *answer,

@@ -13,6 +13,8 @@ void tap_answer_say(struct tap_answer *answer, const char *format, ...) tap_prin
 /* Makes it an error with this text. */
 void tap_answer_refuse(struct tap_answer *answer, const char *format, ...)
 	tap_printf(2, 3);
+/* Appends what a recording that has ended lacks, if it lacks anything. */
+void tap_answer_say_losses(struct tap_answer *answer, const struct tap_answer *outcome);
 /* Fills in what a program that joins, or a reader, needs to know of the recording. */
 void tap_answer_fill_joined(struct tap_answer *answer,
 			    const struct tap_recording *recording);

@@ -22,6 +22,7 @@
 
 #include "common/compiler.h"
 #include "common/ranks.h"
+#include "tools/answer.h"
 #include "tools/command_line.h"
 #include "tools/env.h"
 #include "tools/job.h"
@@ -721,6 +722,7 @@ static void write_closing_of_metrics(const struct recording *recording)
 {
 	const struct tap_answer *outcome = &recording->outcome;
 	const char *file = recording->joined.metrics;
+	struct tap_answer losses = { 0 };
 
 	if (outcome->error)
 		tap_message_write("metrics in %s: the process that writes them was killed; "
@@ -733,9 +735,11 @@ static void write_closing_of_metrics(const struct recording *recording)
 				  "removed now that they have ended",
 				  outcome->metrics_processes,
 				  outcome->metrics_processes == 1 ? "" : "es", file);
-	if (*outcome->path)
-		tap_message_write("what \"ccltap start\" recorded is in %s, \"ccltap report "
-				  "%s\" sums it up", outcome->path, outcome->path);
+	if (!*outcome->path)
+		return;
+	tap_answer_say_losses(&losses, outcome);
+	tap_message_write("what \"ccltap start\" recorded is in %s, \"ccltap report %s\" sums "
+			  "it up%s", outcome->path, outcome->path, losses.text);
 }
 
 /* A shell in which programs are counted alone (`ccltap env --metrics`) has set it. */

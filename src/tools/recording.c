@@ -298,6 +298,24 @@ void tap_recording_end(struct tap_recording *recording)
 	recording->state = TAP_RECORDING_ENDED;
 }
 
+/*
+ * What was lost before is not lost of this recording; but a process that could not be
+ * recorded then still cannot.
+ */
+static void begin_outcome(struct tap_recording *recording)
+{
+	struct tap_metrics_reach reach;
+
+	recording->outcome.discarded = 0;
+	recording->outcome.has_hole = false;
+	recording->outcome.session_error = 0;
+	tap_recording_handle_notes(recording);
+	tap_metrics_look_at_reach(&recording->metrics, &reach);
+	recording->notes.count = reach.unable;
+	for (unsigned i = 0; i < reach.unable; i++)
+		tap_output_note_unrecorded(&recording->output);
+}
+
 int tap_recording_attach(struct tap_recording *recording, struct tap_answer *answer)
 {
 	struct tap_answer made = {.version = TAP_LINK_VERSION};
@@ -315,6 +333,7 @@ int tap_recording_attach(struct tap_recording *recording, struct tap_answer *ans
 	if (*answer->text)
 		tap_answer_say(answer, "\n");
 	tap_remains_note_joined(recording->remains_fd);
+	begin_outcome(recording);
 	recording->state = TAP_RECORDING_RUNS;
 	recording->was_started = recording->was_attached = true;
 	tap_metrics_wish(&recording->metrics, true);

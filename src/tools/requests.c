@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -198,14 +200,19 @@ static void change_state(struct tap_recording *recording, struct tap_answer *ans
 
 static void end(struct tap_recording *recording, struct tap_answer *answer)
 {
-	tap_answer_say(answer, "%s has ended; the trace is in %s\n",
-		       recording->plan->session, recording->output.absolute);
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", recording->output.absolute);
 	if (recording->plan->is_metrics_alone) {
 		tap_recording_detach(recording);
-		return;
+	} else {
+		recording->outcome.was_ended = true;
+		tap_recording_end(recording);
 	}
-	recording->outcome.was_ended = true;
-	tap_recording_end(recording);
+	tap_answer_say(answer, "%s has ended; the trace is in %s",
+		       recording->plan->session, path);
+	tap_answer_say_losses(answer, &recording->outcome);
+	tap_answer_say(answer, "\n");
 }
 
 static void snapshot_on_request(struct tap_recording *recording,

@@ -146,5 +146,8 @@ unable() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 3 processes; .*ran
 check "and status says who cannot be recorded, and why" within 60 unable
 check "the ranks are still counted" within 20 grep -q 'function="ncclAllReduce"' "$file"
 check "it ends" ctl end "$file"
+check "and says who was not recorded" says \
+    'the trace is in .*; 2 processes could not be recorded: process [0-9]*: .*libccltap-events.so: '
 finish broken
+check "as the closing line does" grep -q 'recorded is in .*; 2 processes could not be recorded' "$work/err"
 tap_done

@@ -107,8 +107,32 @@ check "which status says" says "the LTTng session daemon does not answer"
 check "and the program is counted on" counts
 finish
 check "with its metrics at the end" grep -q "metrics of 2 processes were in" "$work/err"
+check "and what became of the recording" grep -q \
+    "recorded is in .*; not complete: the LTTng session daemon failed" "$work/err"
 kill -CONT "$foreign"
 kill "$foreign"
 check "that daemon ends" within 60 gone "$foreign"
 trap 'touch "$work"/*/close "$work"/*/end 2>/dev/null || true; rm -rf "$work"' EXIT
+
+# What one recording lacks is not lacking in the next.
+mkdir "$work/first" "$work/full"
+folder=full
+# shellcheck disable=SC2016 # for other shells
+"$ccltap" record --layers none --metrics="$file" -o "$work/full.trace" -- sh -c '
+    unshare --mount sh -c "mount -t tmpfs -o size=4k tmpfs /dev/shm && exec \"\$@\"" - "$1" "$2" &&
+        exec "$1" "$3"' - "$programs/closes" "$work/first" "$work/full" >"$work/out" 2>"$work/err" &
+recorder=$!
+check "a program calls that has no shared memory" within 60 test -s "$work/first/at"
+check "a recording begins" ctl start "$file"
+full() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 1 processes; 1 cannot be: .*/dev/shm is full'; }
+check "without it" within 60 full
+check "it ends" ctl end "$file"
+check "and says so" says 'the trace is in .*; 1 process could not be recorded: .*/dev/shm is full$'
+touch "$work/first/close" "$work/first/end"
+check "another program calls" within 60 test -s "$work/full/at"
+check "another recording begins" ctl start "$file"
+whole() { "$ccltap" status "$file" | grep -q 'recorded: 1 of 1 processes$'; }
+check "with all that there are" within 60 whole
+finish
+check "and lacks nothing" grep -q 'recorded is in .*sums it up$' "$work/err"
 tap_done
