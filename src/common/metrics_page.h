@@ -76,7 +76,8 @@ enum tap_metrics_attached {
 	TAP_METRICS_ABLE, /* it loads LTTng at its next call, if that is wished */
 	TAP_METRICS_BEGUN,
 	TAP_METRICS_ATTACHED,
-	TAP_METRICS_UNABLE, /* it has failed, and does not try again */
+	/* It has failed, or no session daemon reaches it; it does not try again. */
+	TAP_METRICS_UNABLE,
 };
 
 enum tap_metrics_use { TAP_METRICS_UNUSED, TAP_METRICS_LIVE, TAP_METRICS_GONE };

@@ -334,6 +334,15 @@ static bool follow_forks(void)
 	return !error;
 }
 
+/*
+ * Once LTTng has started, all events that a session enables are enabled; every recording
+ * enables tap:open_call.
+ */
+static bool is_reached(void)
+{
+	return *tap_events_table->open_call_on || !is_still_wished();
+}
+
 static pid_t start(void)
 {
 	const char *objection = tap_recorder_objection();
@@ -374,11 +383,7 @@ static pid_t start(void)
 	tap_recorder_prepare();
 	TAP_LAYERS_CALL(prepare);
 	tap_statedump_prepare();
-	/*
-	 * Once LTTng has started, all events that a session enables are enabled; every
-	 * recording enables tap:open_call.
-	 */
-	if (!*events->open_call_on && is_still_wished())
+	if (!is_reached())
 		tap_recorder_notify_unreached();
 	return ON;
 }
@@ -443,7 +448,8 @@ static void *run_late_starter(void *unused)
 	settle(&state, result);
 	if (result == ON)
 		record_from_now_on();
-	tap_metrics_tell(result == ON ? TAP_METRICS_ATTACHED : TAP_METRICS_UNABLE);
+	tap_metrics_tell(result == ON && is_reached() ? TAP_METRICS_ATTACHED
+						      : TAP_METRICS_UNABLE);
 	return unused;
 }
 

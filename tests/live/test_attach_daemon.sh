@@ -135,4 +135,11 @@ whole() { "$ccltap" status "$file" | grep -q 'recorded: 1 of 1 processes$'; }
 check "with all that there are" within 60 whole
 finish
 check "and lacks nothing" grep -q 'recorded is in .*sums it up$' "$work/err"
+
+# shellcheck disable=SC2016 # for another shell
+begin away unshare --mount sh -c 'mount -t tmpfs tmpfs /var/run/lttng && exec "$@"' -
+check "a recording begins" ctl start "$file"
+away() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 1 processes; 1 cannot be: .*reaches no session daemon'; }
+check "without a program that does not see the daemon" within 60 away
+finish
 tap_done
