@@ -29,7 +29,10 @@ static void say_reach(struct tap_recording *recording,
 	tap_answer_say(answer, "  recorded: %u of %u processes", reach->attached,
 		       reach->running);
 	if (*reach->waiting)
-		tap_answer_say(answer, "; from their next call of NCCL or CUDA on: %s",
+		tap_answer_say(answer, "; %s: %s",
+			       recording->state == TAP_RECORDING_RUNS
+				       ? "from their next call of NCCL or CUDA on"
+				       : "not yet",
 			       reach->waiting);
 	if (reach->unable)
 		tap_answer_say(answer, "; %u cannot be", reach->unable);

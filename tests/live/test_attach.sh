@@ -73,6 +73,11 @@ two() { "$ccltap" status "$file" | grep -q "recorded: 2 of 3 processes; from .* 
 check "status says when all others are" within 60 two
 check "the ranks have LTTng's libraries now" [ "$(of_lttng job 0)" -gt 0 ]
 same "the quiet one has not" 0 "$(of_lttng job 2)"
+check "it is stopped" ctl stop "$file"
+check "status promises nothing meanwhile" ctl status "$file"
+check "of who is not there" says "recorded: 2 of 3 processes; not yet: rank 2 (process $quiet)\$"
+check "it goes on" ctl start "$file"
+check "and does again" says "recorded: 2 of 3 processes; from .* on: rank 2 (process $quiet)\$"
 touch "$work/job/speak"
 three() { "$ccltap" status "$file" | grep -q 'recorded: 3 of 3 processes$'; }
 check "the quiet one is recorded when it calls" within 60 three
