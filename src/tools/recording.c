@@ -334,6 +334,7 @@ int tap_recording_attach(struct tap_recording *recording, struct tap_answer *ans
 		tap_answer_say(answer, "\n");
 	tap_remains_note_joined(recording->remains_fd);
 	begin_outcome(recording);
+	recording->attach = time(NULL);
 	recording->state = TAP_RECORDING_RUNS;
 	recording->was_started = recording->was_attached = true;
 	tap_metrics_wish(&recording->metrics, true);

@@ -44,6 +44,7 @@ struct tap_recording {
 	bool was_started;
 	bool was_attached; /* a session was made for processes that only count */
 	time_t begin;
+	time_t attach; /* when that session was made */
 	struct tap_flight flight;
 	struct tap_bound bound;
 	struct tap_readers readers;

@@ -105,10 +105,12 @@ static void describe(struct tap_recording *recording, const struct tap_peers *pe
 		     struct tap_answer *answer)
 {
 	static const char *const states[] = {"recording", "stopped", "ended", "counting"};
+	const bool is_attached = recording->plan->is_metrics_alone &&
+				 recording->state != TAP_RECORDING_COUNTS;
 	struct tm begin;
 	char time_text[32] = "";
 
-	if (localtime_r(&recording->begin, &begin))
+	if (localtime_r(is_attached ? &recording->attach : &recording->begin, &begin))
 		strftime(time_text, sizeof(time_text), "%Y-%m-%d %H:%M:%S", &begin);
 	tap_answer_fill_joined(answer, recording);
 	tap_answer_say(answer, "%s: %s%s since %s, in %s\n", recording->plan->session,
@@ -120,8 +122,7 @@ static void describe(struct tap_recording *recording, const struct tap_peers *pe
 		       time_text, recording->output.absolute);
 	if (recording->plan->metrics)
 		describe_metrics(recording, answer);
-	if (recording->plan->is_metrics_alone &&
-	    recording->state != TAP_RECORDING_COUNTS) {
+	if (is_attached) {
 		struct tap_metrics_reach reach;
 
 		tap_metrics_look_at_reach(&recording->metrics, &reach);

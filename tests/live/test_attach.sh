@@ -63,6 +63,13 @@ calls()
 }
 
 begin job
+since() # when what goes on began
+{
+    "$ccltap" status "$file" | sed -n 's/.* since \([-0-9]* [:0-9]*\), in .*/\1/p'
+}
+counted=$(since)
+check "status says since when it is counted" [ -n "$counted" ]
+sleep 1 # what status shows is in seconds
 same "a rank that is counted has nothing of LTTng's" 0 "$(of_lttng job 0)"
 check "a recording begins in the middle" ctl start "$file"
 check "it says where" says "is recording, in .*job.trace/$host\$"
@@ -71,6 +78,7 @@ check "and who is not there yet" says \
     "recorded: [0-2] of 3 processes; from their next call of NCCL or CUDA on: .*rank 2 (process $quiet)"
 two() { "$ccltap" status "$file" | grep -q "recorded: 2 of 3 processes; from .* on: rank 2 (process $quiet)\$"; }
 check "status says when all others are" within 60 two
+check "it is recorded since now, not since it is counted" [ "$(since)" != "$counted" ]
 check "the ranks have LTTng's libraries now" [ "$(of_lttng job 0)" -gt 0 ]
 same "the quiet one has not" 0 "$(of_lttng job 2)"
 check "it is stopped" ctl stop "$file"
@@ -94,6 +102,7 @@ check "with all at once" says 'recorded: 3 of 3 processes$'
 check "and grows again" within 20 more
 check "it ends, and the ranks go on" ctl end "$file"
 check "with the trace" says "the trace is in .*job.trace/$host\$"
+same "it is counted since its begin" "$counted" "$(since)"
 check "which has the calls and what was before" expect "$work/job.trace" 2
 run 1 "counted alone nothing can be stopped" "$ccltap" stop "$file"
 said "it says what can be done" 'counts and records nothing: "ccltap start" records'
