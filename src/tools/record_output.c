@@ -32,6 +32,17 @@ static const char *const trees[] = { "ust", "archives", "snapshot-", "part-",
 				     TAP_OUTPUT_LOOK };
 static const char archives[] = "archives";
 
+/* What a user can do about a directory, and about an older recording in it. */
+static const char *remedy = "give another directory with -o";
+static const char *remedy_of_older = "replace it with --overwrite, or give another "
+				     "directory with -o";
+
+void tap_output_choose_no_other(void)
+{
+	remedy = remedy_of_older =
+		"free that place or mend it, \"ccltap start\" records nowhere else";
+}
+
 /* What is wrong with the program, in words, and that before it is complete. */
 static const char *const verdicts[] = { TAP_OUTPUT_WHY, TAP_OUTPUT_WHY_NEW };
 
@@ -217,13 +228,12 @@ static int lock_recording(const char *shown, int fd)
 	int file = open_marker(fd);
 
 	if (file == -EWOULDBLOCK) {
-		tap_message_write("%s is being recorded now: give another directory "
-				  "with -o", shown);
+		tap_message_write("%s is being recorded now: %s", shown, remedy);
 		return -EBUSY;
 	}
 	if (file < 0) {
-		tap_message_write("%s is not a recording and is left alone: give another "
-				  "directory with -o", shown);
+		tap_message_write("%s is not a recording and is left alone: %s", shown,
+				  remedy);
 		return -EEXIST;
 	}
 	return file;
@@ -239,14 +249,14 @@ static int overwrite_recording(const char *shown, int fd)
 	ret = visit_trees(fd, CHECK);
 	if (ret == -EEXIST) {
 		tap_message_write("%s holds what no recording has (a link, a device, "
-				  "another file system) and is left alone: give another "
-				  "directory with -o", shown);
+				  "another file system) and is left alone: %s", shown,
+				  remedy);
 		goto out;
 	}
 	ret = remove_recording(fd);
 	if (ret)
-		tap_message_write("cannot remove the recording in %s: %s; give another "
-				  "directory with -o", shown, strerror(-ret));
+		tap_message_write("cannot remove the recording in %s: %s; %s", shown,
+				  strerror(-ret), remedy);
 out:
 	close(file);
 	return ret;
@@ -259,8 +269,8 @@ static int refuse_foreign(const char *shown, int fd, bool *ret_empty)
 
 	if (!foreign)
 		return 0;
-	tap_message_write("%s holds \"%s\", which is not of a recording: give another "
-			  "directory with -o", shown, foreign);
+	tap_message_write("%s holds \"%s\", which is not of a recording: %s", shown,
+			  foreign, remedy);
 	free(foreign);
 	return -EEXIST;
 }
@@ -341,10 +351,9 @@ static int move_recording(struct tap_output *output, int fd)
 	if (!ret && renameat(output->base_fd, output->host, old_fd, output->host) < 0)
 		ret = -errno;
 	if (ret && ret != -EEXIST)
-		tap_message_write("cannot keep the recording in %s as %s: %s; replace it "
-				  "with --overwrite, or give another directory with -o",
+		tap_message_write("cannot keep the recording in %s as %s: %s; %s",
 				  output->shown, output->old ? output->old : "DIR.old",
-				  strerror(-ret));
+				  strerror(-ret), remedy_of_older);
 	if (ret) {
 		free(output->old);
 		output->old = NULL;
@@ -508,8 +517,8 @@ static int make_room(struct tap_output *output, int fd, enum tap_output_older ol
 	case TAP_OUTPUT_REFUSE_OLDER:
 		break;
 	}
-	tap_message_write("%s has a recording, which --no-overwrite keeps there: give "
-			  "another directory with -o", output->shown);
+	tap_message_write("%s has a recording, which --no-overwrite keeps there: %s",
+			  output->shown, remedy);
 	return -EEXIST;
 }
 
@@ -708,8 +717,8 @@ static int open_host(struct tap_output *output, bool *ret_made)
 	*ret_made = !mkdirat(output->base_fd, output->host, 0700);
 	if (!*ret_made && errno != EEXIST) {
 		fd = -errno;
-		tap_message_write("cannot make %s: %s; give another directory with -o",
-				  output->shown, strerror(-fd));
+		tap_message_write("cannot make %s: %s; %s", output->shown, strerror(-fd),
+				  remedy);
 		return fd;
 	}
 	fd = openat(output->base_fd, output->host,
@@ -717,13 +726,12 @@ static int open_host(struct tap_output *output, bool *ret_made)
 	if (fd < 0) {
 		fd = -errno;
 		tap_message_write("%s is there and is no directory that can be used: %s; "
-				  "give another one with -o",
-				  output->shown, strerror(-fd));
+				  "%s",
+				  output->shown, strerror(-fd), remedy);
 		return fd;
 	}
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid()) {
-		tap_message_write("%s belongs to another user: give another directory "
-				  "with -o", output->shown);
+		tap_message_write("%s belongs to another user: %s", output->shown, remedy);
 		close(fd);
 		return -EPERM;
 	}
@@ -794,8 +802,8 @@ static int open_base(struct tap_output *output)
 		ret = output->base_fd < 0 ? -errno : 0;
 	}
 	if (ret)
-		tap_message_write("cannot make %s: %s; give another directory with -o",
-				  output->base, strerror(-ret));
+		tap_message_write("cannot make %s: %s; %s", output->base, strerror(-ret),
+				  remedy);
 	return ret;
 }
 
@@ -947,8 +955,8 @@ int tap_output_make(struct tap_output *output, const char *base,
 	else
 		ret = is_part ? 0 : write_marker(output, fd, session, job);
 	if (ret)
-		tap_message_write("cannot write to %s: %s; give another directory "
-				  "with -o", output->shown, strerror(-ret));
+		tap_message_write("cannot write to %s: %s; %s", output->shown,
+				  strerror(-ret), remedy);
 out:
 	if (fd >= 0)
 		close(fd);

@@ -52,6 +52,9 @@ enum tap_output_older {
  */
 char *tap_output_find(const char *base);
 
+/* From here on messages to the user do not say to give another directory. */
+void tap_output_choose_no_other(void);
+
 /*
  * Makes DIR/<host> below `base`, with mode 0700, and marks it with the session's name.
  * Makes room for it as `older` says; always refuses a directory that holds anything else

@@ -287,7 +287,7 @@ static int run_starter(const char *path)
 	return status;
 }
 
-int tap_session_start_daemon(char *ret_home, size_t size)
+int tap_session_start_daemon(const char *what_follows, char *ret_home, size_t size)
 {
 	const char *path = tap_place_daemon(), *remedy;
 	char why[256];
@@ -323,12 +323,11 @@ int tap_session_start_daemon(char *ret_home, size_t size)
 	}
 	remedy = tap_session_daemon_obstacle(why, sizeof(why));
 	if (remedy)
-		tap_message_write("%s cannot be started, and the program was not run: %s; "
-				  "%s", path, why, remedy);
+		tap_message_write("%s cannot be started%s: %s; %s", path, what_follows,
+				  why, remedy);
 	else
-		tap_message_write("%s cannot be started, or does not let this user in, and "
-				  "the program was not run: \"%s --verbose\" says why",
-				  path, path);
+		tap_message_write("%s cannot be started, or does not let this user in%s: "
+				  "\"%s --verbose\" says why", path, what_follows, path);
 	return -ECONNREFUSED;
 }
 

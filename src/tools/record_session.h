@@ -42,9 +42,9 @@ bool tap_session_answers(void);
  * Starts a session daemon unless one answers. An ordinary user's daemon gets a directory
  * of this host in LTTNG_HOME, since several hosts may share a home; then *ret_home is
  * that directory, which traced programs need too, and else "". Returns 0, or -errno after
- * a message to the user.
+ * a message to the user, which has what follows from that: ", and ...", or "".
  */
-int tap_session_start_daemon(char *ret_home, size_t size);
+int tap_session_start_daemon(const char *what_follows, char *ret_home, size_t size);
 
 /*
  * The same choice of a directory, for programs that may be recorded later: a daemon that

@@ -125,6 +125,12 @@ static void clean(const struct tap_recording *recording)
 		tap_remains_clean(NULL);
 }
 
+/* Of a failure of LTTng's, for a message. */
+static const char *what_follows(const struct tap_recording *recording)
+{
+	return recording->plan->is_metrics_alone ? "" : ", and the program was not run";
+}
+
 /* Returns 0, or -errno after a message. */
 static int make_recording(struct tap_recording *recording, struct tap_answer *answer)
 {
@@ -142,7 +148,8 @@ static int make_recording(struct tap_recording *recording, struct tap_answer *an
 	/* If another process kills the daemon meanwhile, it is started again. */
 	for (int tries = 0; tries < DAEMON_TRIES; tries++) {
 		tap_remains_doom_daemon();
-		ret = tap_session_start_daemon(answer->lttng_home,
+		ret = tap_session_start_daemon(what_follows(recording),
+					       answer->lttng_home,
 					       sizeof(answer->lttng_home));
 		if (ret)
 			break;
@@ -154,11 +161,11 @@ static int make_recording(struct tap_recording *recording, struct tap_answer *an
 	}
 	tap_remains_spare_daemon();
 	if (ret > 0) {
-		tap_message_write("LTTng cannot record into %s (%s), and the program was "
-				  "not run: \"lttng-sessiond --verbose\" says why",
+		tap_message_write("LTTng cannot record into %s (%s)%s: \"lttng-sessiond "
+				  "--verbose\" says why",
 				  recording->plan->relayd ? recording->plan->relayd->shown
 							  : recording->plan->folder,
-				  tap_session_error(-ret));
+				  tap_session_error(-ret), what_follows(recording));
 		ret = -EIO;
 	}
 	if (ret && !recording->was_attached)
@@ -322,6 +329,7 @@ int tap_recording_attach(struct tap_recording *recording, struct tap_answer *ans
 	int ret;
 
 	tap_output_close(&recording->output);
+	tap_output_choose_no_other();
 	tap_message_keep(answer->text, sizeof(answer->text));
 	ret = make_recording(recording, &made);
 	tap_message_keep(NULL, 0);
@@ -400,7 +408,7 @@ static int begin_part(struct tap_recording *recording)
 	lttng.buffers = recording->buffers;
 	lttng.is_sent = true;
 	lttng.is_paused = recording->state == TAP_RECORDING_STOPPED;
-	ret = tap_session_start_daemon(home, sizeof(home));
+	ret = tap_session_start_daemon("", home, sizeof(home));
 	if (!ret)
 		ret = begin_session(recording, &lttng);
 	tap_descriptor_close(&lock);

@@ -151,7 +151,8 @@ CCLTAP_LIBDIR=$work/libdir begin broken
 mkdir -p "$work/broken.trace/$host"
 echo mine >"$work/broken.trace/$host/mine"
 run 1 "a folder of something else is refused" "$ccltap" start "$file"
-said "with the reason" "broken.trace"
+said "with the reason, and what mends it" \
+    'broken.trace.* holds "mine", which is not of a recording: free that place or mend it, "ccltap start" records nowhere else$'
 check "and the ranks are counted as before" sh -c "'$ccltap' status '$file' | grep -q ': counting since'"
 same "what is there stays" mine "$(cat "$work/broken.trace/$host/mine")"
 rm -r "$work/broken.trace"

@@ -142,4 +142,14 @@ check "a recording begins" ctl start "$file"
 away() { "$ccltap" status "$file" | grep -q 'recorded: 0 of 1 processes; 1 cannot be: .*reaches no session daemon'; }
 check "without a program that does not see the daemon" within 60 away
 finish
+
+LTTNG_SESSIOND_PATH=/bin/false
+export LTTNG_SESSIOND_PATH
+begin none
+run 1 "no daemon can be started" "$ccltap" start "$file"
+said "it is told, and not that nothing runs" \
+    'false cannot be started, or does not let this user in: "/bin/false --verbose" says why$'
+check "the program is counted on" counts
+finish
+unset LTTNG_SESSIOND_PATH
 tap_done
