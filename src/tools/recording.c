@@ -66,17 +66,21 @@ static int try_recording(struct tap_recording *recording)
 {
 	const struct tap_plan *plan = recording->plan;
 	struct tap_session_plan lttng = plan->lttng;
+	struct tap_job job = plan->job;
 	int ret = choose_buffers(recording, &lttng);
 	char *path;
 
 	if (ret)
 		return ret;
+	/* What `ccltap start` begins is no late rank's part of the one before. */
+	if (plan->is_metrics_alone)
+		job.rank = -1;
 	lttng.is_sent = plan->relayd;
 	path = tap_output_find(plan->folder);
 	recording->remains_fd = tap_remains_note(plan->session, path);
 	free(path);
 	ret = tap_output_make(&recording->output, plan->folder, plan->older,
-			      plan->session, plan->job_name, &plan->job);
+			      plan->session, plan->job_name, &job);
 	if (!ret) {
 		ret = -begin_session(recording, &lttng);
 		if (!ret) {

@@ -140,6 +140,25 @@ spans = [json.loads(line) for line in open(sys.argv[1]) if "\"ncclGetVersion\"" 
 calls = collections.Counter(span["pid"] for span in spans if span["type"] == "span")
 assert len(calls) == 2 and 100 in calls.values(), calls' "$work/jsonl"
 
+# Each rank has a recorder; the first, which made the supervisor, leaves with its rank.
+for rank in 0 1; do
+    mkdir "$work/left$rank"
+    RANK=$rank "$ccltap" record --layers none --metrics="$file" -o "$work/left.trace" -- \
+        "$programs/closes" "$work/left$rank" >"$work/out" 2>"$work/err" &
+    first=$recorder
+    recorder=$!
+    check "rank $rank calls" within 60 test -s "$work/left$rank/at"
+done
+touch "$work/left0/close" "$work/left0/end"
+wait "$first"
+check "the other one is recorded" ctl start "$file"
+check "it ends" ctl end "$file"
+check "and is recorded again" ctl start "$file"
+touch "$work/left1/close" "$work/left1/end"
+wait "$recorder"
+check "the recording before is kept" test -d "$work/left.trace.old/$host"
+check "and this one is no part of it" test ! -e "$work/left.trace/$host/part-2"
+
 # The library of events cannot be loaded.
 mkdir "$work/libdir"
 ln -s "$(cd "$top_builddir/.libs" && pwd)"/* "$work/libdir"
