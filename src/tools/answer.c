@@ -59,6 +59,7 @@ void tap_answer_fill_joined(struct tap_answer *answer,
 			    const struct tap_recording *recording)
 {
 	const char *home = getenv("LTTNG_HOME");
+	char *folder;
 
 	snprintf(answer->session, sizeof(answer->session), "%s",
 		 recording->plan->session);
@@ -74,6 +75,11 @@ void tap_answer_fill_joined(struct tap_answer *answer,
 		snprintf(answer->metrics, sizeof(answer->metrics), "%s",
 			 recording->plan->metrics);
 	answer->is_metrics_alone = recording->plan->is_metrics_alone;
+	if (answer->is_metrics_alone &&
+	    (folder = tap_output_find(recording->plan->folder))) {
+		snprintf(answer->folder, sizeof(answer->folder), "%s", folder);
+		free(folder);
+	}
 	if (recording->notes.address)
 		snprintf(answer->recorder, sizeof(answer->recorder), "%s",
 			 recording->notes.address);

@@ -17,6 +17,7 @@
 #include "tools/command_line.h"
 #include "tools/control_socket.h"
 #include "tools/message.h"
+#include "tools/record_output.h"
 #include "tools/record_session.h"
 #include "tools/remains.h"
 #include "tools/commands.h"
@@ -30,8 +31,8 @@ struct place {
 };
 
 struct found {
-	const char *wanted; /* a session or a directory, NULL: any */
-	char *real;	    /* the directory's real path, NULL if it is none */
+	const char *wanted; /* a session, a file of metrics or a directory, NULL: any */
+	char *real;	    /* what tap_output_resolve() makes of it */
 	TAP_VEC(struct place) places;
 	int error;
 };
@@ -214,7 +215,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 {
 	const struct argp argp = {.parser = parse,
-				  .args_doc = "[SESSION|DIR]",
+				  .args_doc = "[SESSION|FILE|DIR]",
 				  .doc = doc};
 	const bool is_status = verb == TAP_LINK_STATUS;
 	struct found found = {0};
@@ -224,7 +225,7 @@ static int run(enum tap_link_verb verb, const char *doc, int argc, char **argv)
 	if (tap_command_line_parse(&argp, argc, argv, 0, &found.wanted))
 		return TAP_EXIT_USAGE;
 	if (found.wanted)
-		found.real = realpath(found.wanted, NULL);
+		found.real = tap_output_resolve(found.wanted);
 	if (verb == TAP_LINK_END)
 		was_cleaned = clean();
 	tap_link_each(look_at, &found);

@@ -302,16 +302,20 @@ int tap_link_request_awaiting(const char *place, enum tap_link_verb verb,
 	return ret;
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	const size_t length = strlen(folder);
+
+	return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
 bool tap_link_is_named(const struct tap_answer *answer, const char *name,
 		       const char *real)
 {
-	const size_t length = real ? strlen(real) : 0;
-
-	if (!strcmp(name, answer->session) ||
-	    !strcmp(real ? real : name, answer->metrics))
+	if (!strcmp(name, answer->session) || !strcmp(name, answer->metrics))
 		return true;
-	return real && !strncmp(answer->path, real, length) &&
-	       (!answer->path[length] || answer->path[length] == '/');
+	return real && (!strcmp(real, answer->metrics) || is_below(answer->path, real) ||
+			is_below(answer->folder, real));
 }
 
 void tap_link_each(void (*each)(const char *place, void *data), void *data)

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 /* Another number means another version of ccltap, which is refused. */
-#define TAP_LINK_VERSION 3
+#define TAP_LINK_VERSION 4
 
 enum tap_link_verb {
 	TAP_LINK_JOIN, /* record a program; its pidfd is passed along */
@@ -68,6 +68,7 @@ struct tap_answer {
 	char recorder[NAME_MAX];   /* for CCLTAP_RECORDER */
 	char lttng_home[NAME_MAX]; /* for LTTNG_HOME, "" as it is */
 	char path[PATH_MAX];	   /* of the trace, or of what is here about it */
+	char folder[PATH_MAX];	   /* that `ccltap start` records into, "" none */
 	/* Of a relay daemon that the trace is sent to, and its folder there; "" none. */
 	char relay[280], relay_folder[PATH_MAX + 256];
 	char metrics[PATH_MAX]; /* the file of --metrics, "" none */
@@ -152,8 +153,9 @@ int tap_link_request_awaiting(const char *place, enum tap_link_verb verb,
 			      struct tap_answer *ret_answer, int *ret_fd);
 
 /*
- * Whether a user means this recording: by the session's name, or by a folder that it is
- * in or below, whose real path is `real`; NULL: the name is of no folder.
+ * Whether a user means this recording: by the session's name, by the file of metrics, or
+ * by a folder that it is in or below, or will be; `real` is what tap_output_resolve()
+ * makes of the name, which may be NULL.
  */
 bool tap_link_is_named(const struct tap_answer *answer, const char *name,
 		       const char *real);

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "tools/message.h"
+#include "tools/record_output.h"
 
 #define PATIENCE_SECONDS 10
 
 struct search {
 	struct tap_countings *found;
 	const char *wanted;
-	char *real; /* the path of that, NULL if it is none */
+	char *real; /* what tap_output_resolve() makes of it */
 };
 
 static bool is_wanted(const struct search *search, const struct tap_answer *answer)
@@ -48,7 +49,7 @@ void tap_countings_find(struct tap_countings *found, const char *wanted)
 	struct search search = {.found = found, .wanted = wanted};
 
 	if (wanted)
-		search.real = realpath(wanted, NULL);
+		search.real = tap_output_resolve(wanted);
 	tap_link_each(look_at, &search);
 	free(search.real);
 	if (found->silent && !(wanted && found->of.count))

@@ -738,11 +738,7 @@ static int open_host(struct tap_output *output, bool *ret_made)
 	return fd;
 }
 
-/*
- * realpath() of a path whose last parts may be missing; the caller frees it. The same for
- * the processes that come before the parts are made and for those that come after.
- */
-static char *resolve(const char *path)
+char *tap_output_resolve(const char *path)
 {
 	char *real = realpath(path, NULL), *copy, *name, *slash;
 
@@ -758,7 +754,7 @@ static char *resolve(const char *path)
 		*name++ = '\0';
 	else
 		name = copy;
-	real = resolve(name == copy ? "." : *copy ? copy : "/");
+	real = tap_output_resolve(name == copy ? "." : *copy ? copy : "/");
 	if (real && !strcmp(name, "..")) {
 		/* Parts that are missing are no links, so this is the one above. */
 		slash = strrchr(real, '/');
@@ -792,7 +788,7 @@ static int open_base(struct tap_output *output)
 {
 	int ret = 0;
 
-	output->real = resolve(output->base);
+	output->real = tap_output_resolve(output->base);
 	if (!output->real)
 		ret = -errno;
 	else
@@ -836,7 +832,7 @@ char *tap_output_find(const char *base)
 
 	if (gethostname(host, sizeof(host) - 1) < 0)
 		return NULL;
-	real = resolve(base);
+	real = tap_output_resolve(base);
 	if (real && asprintf(&path, "%s/%s", real, host) < 0)
 		path = NULL;
 	free(real);

@@ -47,6 +47,12 @@ enum tap_output_older {
 };
 
 /*
+ * realpath() of a path whose last parts may be missing; the caller frees it. The same for
+ * the processes that come before the parts are made and for those that come after.
+ */
+char *tap_output_resolve(const char *path);
+
+/*
  * Returns where DIR/<host> is or will be, for any name of DIR; the caller frees it. NULL
  * on failure, for which tap_output_make() gives the reason.
  */

@@ -71,7 +71,9 @@ counted=$(since)
 check "status says since when it is counted" [ -n "$counted" ]
 sleep 1 # what status shows is in seconds
 same "a rank that is counted has nothing of LTTng's" 0 "$(of_lttng job 0)"
-check "a recording begins in the middle" ctl start "$file"
+check "it is known by the folder that is not there yet" ctl status "$work/job.trace"
+check "also to top" ctl top --once --interval=0.3 "$work/job.trace"
+check "a recording begins in the middle" ctl start "$work/job.trace"
 check "it says where" says "is recording, in .*job.trace/$host\$"
 quiet=$(cat "$work/job/at.2")
 check "and who is not there yet" says \
@@ -97,7 +99,7 @@ check "it is stopped" ctl stop "$file"
 before=$(calls)
 sleep 0.5
 same "and stands still" "$before" "$(calls)"
-check "it goes on" ctl start "$file"
+check "it goes on" ctl start "$work/job.trace"
 check "with all at once" says 'recorded: 3 of 3 processes$'
 check "and grows again" within 20 more
 check "it ends, and the ranks go on" ctl end "$file"
