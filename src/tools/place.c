@@ -115,6 +115,20 @@ const char *tap_place_daemon(void)
 	return is_daemon_bundled(path, sizeof(path)) ? path : "lttng-sessiond";
 }
 
+void tap_place_keep_daemon(void)
+{
+	const char *chosen = get_variable("LTTNG_SESSIOND_PATH");
+	char *path;
+
+	/* A name without a slash is looked up in PATH. */
+	if (!chosen || *chosen == '/' || !strchr(chosen, '/'))
+		return;
+	path = realpath(chosen, NULL);
+	if (path)
+		setenv("LTTNG_SESSIOND_PATH", path, 1);
+	free(path);
+}
+
 void tap_place_prepare_daemon(void)
 {
 	char path[PATH_MAX];

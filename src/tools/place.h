@@ -34,6 +34,9 @@ bool tap_place_bundled(const char *name, char *ret_path, size_t size);
  */
 const char *tap_place_daemon(void);
 
+/* The same one from another current folder; before the process leaves this one. */
+void tap_place_keep_daemon(void);
+
 /* For the process that is about to become that daemon. */
 void tap_place_prepare_daemon(void);
 

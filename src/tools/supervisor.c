@@ -19,6 +19,7 @@
 #include "tools/descriptor.h"
 #include "tools/message.h"
 #include "tools/peers.h"
+#include "tools/place.h"
 #include "tools/recording.h"
 #include "tools/remains.h"
 #include "tools/requests.h"
@@ -316,6 +317,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	/* From here on only the members write to the user. */
 	if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
 		close(STDERR_FILENO);
+	tap_place_keep_daemon();
 	if (chdir("/") < 0)
 		errno = 0;
 	tap_recording_begin(&self.recording);

@@ -151,5 +151,16 @@ said "it is told, and not that nothing runs" \
     'false cannot be started, or does not let this user in: "/bin/false --verbose" says why$'
 check "the program is counted on" counts
 finish
+
+# The supervisor is in another folder when it starts one.
+mkdir "$work/bin"
+printf '#!/bin/sh\ntouch "%s"\nexec lttng-sessiond "$@"\n' "$(realpath "$work")/bin/ran" \
+    >"$work/bin/mine"
+chmod +x "$work/bin/mine"
+LTTNG_SESSIOND_PATH=$(realpath --relative-to=. "$work/bin")/mine
+begin relative
+check "a recording begins by a daemon of a relative path" ctl start "$file"
+check "that one" test -e "$work/bin/ran"
+finish
 unset LTTNG_SESSIOND_PATH
 tap_done
