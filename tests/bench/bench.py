@@ -434,9 +434,9 @@ def verbs_on(bench):
     return [row("empty poll, tracing on", "ns", six, less(empty, poll), 2, "value"),
             row("post, tracing on", "ns", timed, less(post, write), 1.2, "ratio"),
             row("post, against a pair", "ns", pair, less(post, write), 0.65, "ratio"),
-            row("list of 16, each, tracing on", "ns", six, each, 0.13, "ratio"),
-            row("poll of 1, tracing on", "ns", six, less(one, poll), 1.05, "ratio"),
-            row("poll of 16, tracing on", "ns", six, less(many, poll), 1.3, "ratio"),
+            row("list of 16, each, tracing on", "ns", six, each, 0.14, "ratio"),
+            row("poll of 1, tracing on", "ns", six, less(one, poll), 1.15, "ratio"),
+            row("poll of 16, tracing on", "ns", six, less(many, poll), 1.35, "ratio"),
             row("poll of 16 received, tracing on", "ns", six, less(received, poll), 1.75,
                 "ratio")]
 
