@@ -4,8 +4,11 @@
 
 #include <stddef.h>
 
-/* Channels that one send uses; NCCL has more for a very fast network only. */
-#define CHANNELS_MAX 32
+/*
+ * One send uses up to 32 channels, NCCL has more for a very fast network only: with 2^k of
+ * them, k + 1 numbers of channels for a small send, and 2^k parts.
+ */
+#define SHAPES_OF_STEPS (1 * 1 + 2 * 2 + 3 * 4 + 4 * 8 + 5 * 16 + 6 * 32)
 #define PART_ALIGN 4096
 
 #define NEW_RULES 22200 /* the first release that has them */
@@ -29,7 +32,7 @@ struct steps {
 	bool is_old; /* of 2.18 to 2.21 */
 };
 
-static const struct steps steps_of[] = {
+static const struct steps steps_of[TAP_SHAPES / SHAPES_OF_STEPS] = {
 	{131072, 131072 / 2, 131072, false},	  /* several nodes */
 	{131072, 131072 / 8, 131072 * 32, false}, /* one */
 	{524288, 524288 / 8, 524288 * 32, false}, /* one, with NVLink */
@@ -44,37 +47,48 @@ struct shape {
 	size_t number;
 };
 
-static const struct shape first_shape = {steps_of, 1, 1, 0, 0};
-
-static bool is_shape(const struct shape *shape)
+/*
+ * By number: of all steps in turn, for each power of two that `most` may be, each that
+ * `least` may be, with each part.
+ */
+static struct shape shape_of(size_t number)
 {
-	return shape->number < TAP_SHAPES;
+	struct shape shape = {steps_of + number / SHAPES_OF_STEPS, 1, 1, 0, number};
+	size_t rest = number % SHAPES_OF_STEPS, nr_least = 1;
+
+	for (; rest >= nr_least * shape.most; shape.most *= 2)
+		rest -= nr_least++ * shape.most;
+	shape.least <<= rest / shape.most;
+	shape.part = rest % shape.most;
+	return shape;
 }
 
-static void go_on(struct shape *shape)
+static bool is_of_release(const struct shape *shape, const struct tap_sends *sends)
 {
-	shape->number++;
-	if (++shape->part < shape->most)
-		return;
-	shape->part = 0;
-	shape->least *= 2;
-	if (shape->least <= shape->most)
-		return;
-	shape->least = 1;
-	shape->most *= 2;
-	if (shape->most <= CHANNELS_MAX)
-		return;
-	shape->most = 1;
-	shape->steps++;
+	return !sends->version ||
+	       shape->steps->is_old == (sends->version < NEW_RULES);
 }
 
-static bool is_dropped(const struct tap_shapes *shapes, const struct tap_sends *sends,
-		       const struct shape *shape)
+/* The first one from this number on that is left; false: none is. */
+static bool find_left(const struct tap_shapes *shapes, const struct tap_sends *sends,
+		      size_t number, struct shape *ret_shape)
 {
-	const bool is_other =
-		sends->version && shape->steps->is_old != (sends->version < NEW_RULES);
+	while (number < TAP_SHAPES) {
+		const uint64_t left = ~shapes->dropped[number / 64] >> number % 64;
 
-	return is_other || shapes->dropped[shape->number / 64] >> shape->number % 64 & 1;
+		if (!left) {
+			number = (number / 64 + 1) * 64;
+			continue;
+		}
+		number += (size_t) __builtin_ctzll(left);
+		if (number >= TAP_SHAPES)
+			break;
+		*ret_shape = shape_of(number);
+		if (is_of_release(ret_shape, sends))
+			return true;
+		number = (number / SHAPES_OF_STEPS + 1) * SHAPES_OF_STEPS;
+	}
+	return false;
 }
 
 /* ---- Messages ---- */
@@ -159,13 +173,11 @@ struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
 {
 	struct tap_sends_range range = {.is_single = true};
 	struct shape shape;
+	size_t next;
 
-	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
-		struct tap_expected one;
+	for (next = 0; find_left(shapes, sends, next, &shape); next = shape.number + 1) {
+		const struct tap_expected one = find(&shape, sends);
 
-		if (is_dropped(shapes, sends, &shape))
-			continue;
-		one = find(&shape, sends);
 		if (!range.is_any) {
 			range.is_any = true;
 			range.least = range.most = one.messages;
@@ -188,13 +200,11 @@ bool tap_shapes_drop(struct tap_shapes *shapes, const struct tap_sends *sends,
 {
 	const uint64_t changes = shapes->changes;
 	struct shape shape;
+	size_t next;
 
-	for (shape = first_shape; is_shape(&shape); go_on(&shape)) {
-		struct tap_expected one;
+	for (next = 0; find_left(shapes, sends, next, &shape); next = shape.number + 1) {
+		const struct tap_expected one = find(&shape, sends);
 
-		if (is_dropped(shapes, sends, &shape))
-			continue;
-		one = find(&shape, sends);
 		if (one.messages >= least && one.messages <= most &&
 		    (bytes == UINT64_MAX || bytes == one.least_bytes))
 			continue;
