@@ -21,6 +21,7 @@
 #include "join/nccl/netib.h"
 #include "join/nccl/proxy_ctrl.h"
 #include "join/nccl/proxy_op.h"
+#include "join/nccl/sizes.h"
 #include "join/nccl/thread.h"
 #include "join/ranks/operations.h"
 #include "join/rdma/verbs.h"
@@ -81,6 +82,7 @@ static const struct tap_layer *const layers[] = {
 	&tap_netib_layer,	 /* messages of NCCL's network code, made of those */
 	&tap_net_sockets_layer,	 /* the same over sockets */
 	&tap_gpu_layer,		 /* work on a GPU */
+	&tap_sizes_layer,	 /* of NCCL's buffers */
 	&tap_attribution_layer,	 /* the kernels that messages served */
 	&tap_proxy_ops_layer,	 /* what each operation moved over a connection */
 	&tap_proxy_ctrls_layer,	 /* when progress threads sleep */

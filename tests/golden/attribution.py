@@ -26,6 +26,8 @@ Settings:
                 NCCL's ring sends; sends and receives have as many messages as their size says
   sends         with rule: sends and receives have the messages that NCCL makes of their size,
                 and the arguments of their kernels are recorded, too
+  buffer=N      with rule: SIMPLE's buffers have so many bytes, as the environment says
+  unset         with buffer: the environment does not say it
   close         kernels follow one another at once, and many messages are posted late
   blind         as undecoded, and nothing says what a kernel was launched for
   made          the groups are collectives, which NCCL makes of sends and receives
@@ -46,6 +48,7 @@ import sys
 
 KERNELS = {"all": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "p2p": "ncclDevKernel_SendRecv"}
 ERROR_NS = 15
+BUFFER = 4194304  # of SIMPLE, unless NCCL_BUFFSIZE says otherwise
 
 
 class Op:
@@ -75,9 +78,9 @@ def divide(count, wanted, per_byte):
     return parts if len(parts) <= wanted else None
 
 
-def ring(count, ranks, place, is_simple):
+def ring(count, ranks, place, is_simple, buffer):
     """The bytes of each message that the rank at this place of a ring sends of its part."""
-    chunk = 2097152 // 4 if is_simple else 32768 // 4
+    chunk = buffer // 2 // 4 if is_simple else 32768 // 4
     sizes = []
     while count > 0:
         if count < ranks * chunk:
@@ -88,23 +91,23 @@ def ring(count, ranks, place, is_simple):
             if not is_simple:
                 sizes.append(-(-length // 2) * 16)
                 continue
-            part = min(length, max(-(-length // 32) * 16, 1048576 // 4 // 32))
+            part = min(length, max(-(-length // 32) * 16, buffer // 4 // 4 // 32))
             sizes += [4 * part, 4 * min(part, length - part)]
         count -= min(count, ranks * chunk)
     return sizes
 
 
-def send(count, channels, part):
+def send(count, channels, part, buffer):
     """The bytes of each message of a send of so many bytes, over the channel with this part,
     between nodes: NCCL begins with one channel, and takes more for a large send."""
-    wanted = 1
-    while -(-count // wanted) > 131072 and wanted <= channels // 2:
+    wanted, most = 1, min(131072, buffer // 8)
+    while -(-count // wanted) > most and wanted <= channels // 2:
         wanted *= 2
     each = (-(-count // wanted) + 4095) // 4096 * 4096
     size = min(count, (part + 1) * each) - part * each
     if part >= wanted or size <= 0:
         return []
-    chunk = 32768 if count < 131072 else 65536 if count < 1048576 else 131072
+    chunk = most // 4 if count < most else most // 2 if count < 8 * most else most
     return [min(chunk, size - at) for at in range(0, size, chunk)]
 
 
@@ -329,12 +332,14 @@ class World:
         if op.kind == "p2p" and self.set.get("sends"):
             # Which channel has the first part depends on how far the ranks are apart.
             return send(4 * op.count, self.channels,
-                        (channel - (receiver - sender)) % self.channels)
+                        (channel - (receiver - sender)) % self.channels,
+                        self.set.get("buffer", BUFFER))
         if op.kind == "p2p":
             return [op.count // 4] * (1 + op.count % 3)
         # The ring of a channel begins with another rank.
         place = (sender + channel) % self.ranks
-        sizes = ring(op.parts[channel], self.ranks, place, op.is_simple)
+        sizes = ring(op.parts[channel], self.ranks, place, op.is_simple,
+                     self.set.get("buffer", BUFFER))
         return sizes[:-1] if self.set.get("odd") and not op.serial % self.set["odd"] else sizes
 
     def draw_op(self, serial):
@@ -520,6 +525,10 @@ class World:
         for rank in range(self.ranks):
             self.at(time, rank, "setup", 10, "tap:process", pid=f"+{100 + rank}",
                     host='"alpha"', rank=f"+{rank}", command='"app"')
+            if self.set.get("buffer") and not self.set.get("unset"):
+                self.at(time, rank, "setup", 10, "tap:environment",
+                        name=self.text("NCCL_BUFFSIZE"),
+                        value=self.text(str(self.set["buffer"])), cut=0, withheld=0)
             for i, kernel in enumerate(KERNELS.values()):
                 self.at(time, rank, "setup", 10, "gpu:name", name=i + 1, text=self.text(kernel))
                 self.at(time, rank, "setup", 10, "cuda:function", function=hex(0xF0 + i),

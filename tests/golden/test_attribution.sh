@@ -65,6 +65,10 @@ done <<'END'
 99 75 0 rule sends ops=100 close
 99 75 0 rule sends ops=100 ranks=4 channels=4
 95 75 0 rule sends ops=100 close made
+99 75 0 rule sends ops=100 buffer=65536 close
+99 75 0 rule sends ops=100 buffer=1048576 ranks=4 channels=4
+99 0 0 rule sends ops=100 buffer=65536 undecoded close
+50 0 0 rule sends ops=100 buffer=65536 unset close
 99 40 0 rule sends comms=2 split close
 95 0 0 rule sends ops=100 blind close made
 60 0 0 rule sends ops=30 comms=2 split blind close

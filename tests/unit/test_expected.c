@@ -23,6 +23,13 @@ struct line {
 	uint64_t least_bytes, most_bytes, largest_bytes;
 };
 
+/* With a buffer of so many bytes. */
+struct sized_line {
+	enum tap_ccl_protocol protocol;
+	uint64_t buffer;
+	struct line line;
+};
+
 /* clang-format off */
 static const struct line lines[] = {
 	/* 4 steps for 3 ranks, of 4 slots in slices of 2; chunks of 24, 24 and 16 numbers. */
@@ -112,9 +119,34 @@ static const struct line lines[] = {
 	 22809, "AllReduce", "RING", "SIMPLE", UINT64_MAX, 8, -1, 1, {3, 0, 1, 0}, 0,
 	 -1, 0, 0, 0},
 };
+
+static const struct sized_line sized_lines[] = {
+	/* Three loops of 3 chunks of 32 KiB, the last one of 5464, 5464 and 5456 numbers. */
+	{TAP_CCL_SIMPLE, 64 * KiB,
+	 {"a small buffer",
+	 22809, "AllReduce", "RING", "SIMPLE", 64 * KiB, 4, -1, 1, {3, 0, 1, 0}, 0,
+	 24, 349504, 349536, 16 * KiB}},
+	{TAP_CCL_LL, 16 * KiB,
+	 {"a small buffer of another protocol",
+	 22809, "AllReduce", "RING", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
+	 8, 320, 352, MiB}},
+	/* Chunks of 1 KiB of data: 40 of 40000 bytes. */
+	{TAP_CCL_LL, 16 * KiB,
+	 {"a reduction with LL and a small buffer",
+	 22809, "Reduce", "RING", "LL", 10000, 4, 1, 1, {3, 0, 1, 0}, 0,
+	 40, 80000, 80640, 2 * KiB}},
+	{TAP_CCL_SIMPLE, TAP_CCL_UNKNOWN,
+	 {"a buffer whose size is not known",
+	 22809, "AllReduce", "RING", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
+	 -1, 0, 0, 0}},
+	{TAP_CCL_LL, 16,
+	 {"a buffer without room for a chunk",
+	 22809, "AllReduce", "RING", "LL", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
+	 -1, 0, 0, 0}},
+};
 /* clang-format on */
 
-static bool is_as_worked_out(const struct line *line)
+static bool is_as_worked_out(const struct line *line, const struct tap_ccl_sizes *sizes)
 {
 	struct tap_ccl_work work =
 		tap_ccl_work_named(line->collective, line->algorithm, line->protocol);
@@ -126,6 +158,7 @@ static bool is_as_worked_out(const struct line *line)
 	work.element_bytes = line->element_bytes;
 	work.root = line->root;
 	work.channel_mask = line->channel_mask;
+	work.sizes = *sizes;
 	is_found = tap_expected_find(&work, &line->place, line->asked, &found);
 	if (!is_found && line->messages < 0)
 		return true;
@@ -140,12 +173,22 @@ static bool is_as_worked_out(const struct line *line)
 	       found.largest_bytes == line->largest_bytes;
 }
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 int main(void)
 {
 	size_t i;
 
-	printf("1..%zu\n", sizeof(lines) / sizeof(lines[0]));
-	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		ok(is_as_worked_out(&lines[i]), lines[i].what);
+	printf("1..%zu\n", COUNT(lines) + COUNT(sized_lines));
+	for (i = 0; i < COUNT(lines); i++)
+		ok(is_as_worked_out(&lines[i], &(struct tap_ccl_sizes){0}),
+		   lines[i].what);
+	for (i = 0; i < COUNT(sized_lines); i++) {
+		const struct sized_line *sized = &sized_lines[i];
+		struct tap_ccl_sizes sizes = {0};
+
+		sizes.buffers[sized->protocol] = sized->buffer;
+		ok(is_as_worked_out(&sized->line, &sizes), sized->line.what);
+	}
 	return 0;
 }

@@ -27,14 +27,29 @@ struct line {
 #define SENDS_OF(release, ...) \
 	{ \
 		{__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
-			release \
+			release, \
+		{ \
+			.buffers = {0} \
+		} \
+	}
+#define NO_SENDS \
+	{ \
+		.count = 0 \
 	}
 #define SENDS(...) SENDS_OF(22809, __VA_ARGS__)
+/* One send, with a buffer of so many bytes. */
+#define SEND_BY(release, buffer, send) \
+	{ \
+		{send}, 1, release, \
+		{ \
+			.buffers[TAP_CCL_SIMPLE] = buffer \
+		} \
+	}
 
 /* clang-format off */
 static const struct line lines[] = {
 	/* Another channel has all of it; or this one, in chunks of 32 KiB. */
-	{"a send on any connection", {{{{0}, 0, 0}, 0, 0}}, SENDS(100000), 0, 4, false, 0},
+	{"a send on any connection", {{NO_SENDS, 0, 0}}, SENDS(100000), 0, 4, false, 0},
 	/* One channel, so this one: 2 chunks of 32 KiB. */
 	{"less, where a send of one channel is known",
 	 {{SENDS(100000), 4, 100000}}, SENDS(64 * KiB), 2, 2, true, 64 * KiB},
@@ -59,7 +74,7 @@ static const struct line lines[] = {
 	{"no send of NCCL's has so many", {{SENDS(100000), 3, ANY}}, SENDS(0), -1, 0, false, 0},
 	{"no part has so many bytes", {{SENDS(100000), 4, 99999}}, SENDS(0), -1, 0, false, 0},
 	/* One of 32 parts in chunks of 512 KiB; all of it in chunks of 128 KiB. */
-	{"the largest", {{{{0}, 0, 0}, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
+	{"the largest", {{NO_SENDS, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
 	 1 << 20, 1 << 27, false, 0},
 	/* Before 2.22, 300000 bytes are three parts of 80 KiB and one of 54240 bytes. */
 	{"the first parts of four of an old release",
@@ -70,6 +85,15 @@ static const struct line lines[] = {
 	 {{SENDS(300000), 3, 81920}}, SENDS(300000), -1, 0, false, 0},
 	{"the fourth part, whose own size tells its chunks",
 	 {{SENDS_OF(21803, 300000), 2, 54240}}, SENDS_OF(21803, 300000), 2, 2, true, 54240},
+	/* A chunk is an eighth of the buffer: 13 of 8 KiB; 5 of half as much. */
+	{"a small buffer", {{SEND_BY(22809, 64 * KiB, 100000), 13, 100000}},
+	 SEND_BY(22809, 64 * KiB, 20000), 5, 5, true, 20000},
+	{"a small buffer in 2.18", {{SEND_BY(21803, 64 * KiB, 100000), 4, 100000}},
+	 SEND_BY(21803, 64 * KiB, 20000), 1, 1, true, 20000},
+	/* Chunks of 12500 bytes, of which NCCL keeps 12288. */
+	{"a buffer that is no power of two",
+	 {{SEND_BY(22809, 100000, 100000), 9, 100000}},
+	 SEND_BY(22809, 100000, 0), 1, 1, true, 0},
 	{"nothing is one message of an old release, too",
 	 {{SENDS_OF(21803, 100000), 4, 100000}}, SENDS_OF(21803, 0), 1, 1, true, 0},
 };

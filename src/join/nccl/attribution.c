@@ -13,6 +13,7 @@
 #include "join/nccl/net_served.h"
 #include "join/nccl/rank_ops.h"
 #include "join/nccl/proxy_op.h"
+#include "join/nccl/sizes.h"
 #include "join/nccl/thread.h"
 
 /* A kernel tries so many messages of a connection of which it cannot decide any. */
@@ -40,6 +41,7 @@ struct tap_attribution {
 	struct tap_net_routes routes;
 	struct tap_graph_ops graphs;
 	struct tap_serving serving;
+	const struct tap_sizes *sizes;
 	bool is_over; /* all events have been read */
 };
 
@@ -535,6 +537,7 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 			   const struct tap_attribution_kernel *kernel)
 {
 	const struct tap_process *process = kernel->member->process;
+	const struct tap_ccl_sizes sizes = tap_sizes_of(attribution->sizes, process);
 	struct tap_rank_ops *rank;
 	size_t i;
 	int ret;
@@ -547,7 +550,7 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 	    !tap_graph_ops_place(&attribution->graphs, process, kernel->graph_launch_id,
 				 kernel->operations, kernel->count))
 		return tap_attribution_unknown(attribution, process);
-	ret = rank ? tap_kernel_ops_add(&attribution->ranks, kernel,
+	ret = rank ? tap_kernel_ops_add(&attribution->ranks, kernel, &sizes,
 					error_of(attribution))
 		   : -ENOMEM;
 	if (ret)
@@ -626,6 +629,7 @@ static void begin(void *state)
 	attribution->ranks.kept_max = 2 * context->bounds.held_operations;
 	attribution->graphs.held_max = attribution->ranks.kept_max;
 	attribution->routes.context = context;
+	attribution->sizes = tap_context_state(context, &tap_sizes_layer);
 	attribution->routes.threads = tap_context_state(context, &tap_threads_layer);
 }
 

@@ -210,9 +210,11 @@ static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
 	const bool is_long =
 		work->protocol == TAP_CCL_SIMPLE && work->algorithm == TAP_CCL_RING &&
 		(work->function == TAP_CCL_ALL_REDUCE || is_spread(work->function));
+	const uint64_t set = work->sizes.buffers[work->protocol];
 	struct chunks chunks = {.steps = is_long ? STEPS / 2 : 1,
 				.slice_steps = is_long ? STEPS / 4 : 1,
-				.slot_bytes = buffers[work->protocol] / STEPS};
+				.slot_bytes = (set ? set : buffers[work->protocol]) /
+					      STEPS};
 
 	chunks.bytes = chunks.slot_bytes * chunks.steps;
 	if (work->protocol == TAP_CCL_LL)
@@ -302,10 +304,13 @@ static bool find_messages(const struct tap_ccl_work *work, const struct whole *w
 	const bool is_all_reduce = work->function == TAP_CCL_ALL_REDUCE;
 	const bool is_long = is_ring && (is_all_reduce || is_spread(work->function));
 	const uint64_t steps = is_long ? (ranks - 1) * (is_all_reduce ? 2 : 1) : 1;
-	const uint64_t loops = div_up(bytes, chunks.bytes * (is_long ? ranks : 1));
-	const uint64_t messages = steps * loops * (chunks.steps / chunks.slice_steps);
+	const uint64_t loop = chunks.bytes * (is_long ? ranks : 1);
+	const uint64_t messages = loop ? steps * div_up(bytes, loop) *
+						 (chunks.steps / chunks.slice_steps)
+				       : 0;
 
-	if (messages > UINT32_MAX)
+	/* A buffer may be too small for a chunk. */
+	if (!loop || messages > UINT32_MAX)
 		return false;
 	*ret = (struct tap_expected){.messages = (uint32_t) messages,
 				     .least_bytes = data,
@@ -333,7 +338,9 @@ static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place
 	const uint64_t mask = work->channel_mask;
 
 	return work->function && work->algorithm && work->protocol &&
-	       work->version >= 22300 && work->version < 23100 && place->nranks >= 2 &&
+	       work->version >= 22300 && work->version < 23100 &&
+	       work->sizes.buffers[work->protocol] != TAP_CCL_UNKNOWN &&
+	       place->nranks >= 2 &&
 	       place->nranks <= RANKS_MAX && work->element_bytes &&
 	       work->element_bytes <= 8 && work->count &&
 	       work->count <= COUNT_MAX / (uint64_t) place->nranks &&

@@ -17,9 +17,9 @@
  * - what a message carries: device/all_reduce.h:30-83, prims_ll.h:56-65,
  * prims_ll128.h:301
  *
- * Buffers have NCCL's default sizes; sizes of messages show where they do not. Since 2.30
- * a tuner plugin may choose chunks, and a registered buffer changes the number: both show
- * in the same way.
+ * Buffers have the sizes that the environment sets, or NCCL's own; sizes of messages show
+ * where they have others.  Since 2.30 a tuner plugin may choose chunks, and a registered
+ * buffer changes the number: both show in the same way.
  */
 #ifndef TAP_JOIN_NCCL_EXPECTED_H
 #define TAP_JOIN_NCCL_EXPECTED_H
@@ -45,6 +45,18 @@ enum tap_ccl_protocol {
 	TAP_CCL_SIMPLE,
 };
 
+/* What joins the GPUs of a send. */
+enum tap_ccl_path { TAP_CCL_NET, TAP_CCL_PCI, TAP_CCL_NVLINK, TAP_CCL_PATHS };
+
+/* A size that a setting says otherwise than as a number. */
+#define TAP_CCL_UNKNOWN UINT64_MAX
+
+/* Bytes of buffers and chunks, as settings say; 0: NCCL's own size. */
+struct tap_ccl_sizes {
+	uint64_t buffers[TAP_CCL_SIMPLE + 1]; /* by protocol */
+	uint64_t chunks[TAP_CCL_PATHS];	      /* of sends */
+};
+
 /* What a kernel with a single collective was launched for. */
 struct tap_ccl_work {
 	uint32_t version; /* of NCCL, such as 22809 */
@@ -55,6 +67,7 @@ struct tap_ccl_work {
 	uint64_t element_bytes;
 	int64_t root; /* -1 none */
 	uint64_t channel_mask;
+	struct tap_ccl_sizes sizes;
 };
 
 /* From NCCL's names, as funcid.h gives them; what is not known stays 0. */

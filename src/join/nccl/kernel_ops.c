@@ -114,8 +114,9 @@ static bool is_decoded(const struct tap_fields *about)
 	return known && !strcmp(known, "decoded") && !tap_fields_find(about, "left_out");
 }
 
-/* Of a kernel with several operations, only the channels. */
-static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel)
+/* Of a kernel with several operations, only the channels, and sizes. */
+static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
+				   const struct tap_ccl_sizes *sizes)
 {
 	const struct tap_fields *about = kernel->about;
 	const struct tap_operation *operation = kernel->operations[0].operation;
@@ -133,6 +134,7 @@ static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel)
 	if (is_decoded(about))
 		work.version = (uint32_t) tap_fields_number(about, "nccl_version");
 	work.channel_mask = tap_fields_number(about, "channel_mask");
+	work.sizes = *sizes;
 	return work;
 }
 
@@ -194,6 +196,7 @@ static bool has_all(const struct tap_op_times *times,
 /* Adds the operations of one series. */
 static int add_series(struct tap_ranks_ops *ranks,
 		      const struct tap_attribution_kernel *kernel,
+		      const struct tap_ccl_sizes *sizes,
 		      const struct tap_attribution_operation *operations, size_t count,
 		      int64_t error_ns)
 {
@@ -207,7 +210,7 @@ static int add_series(struct tap_ranks_ops *ranks,
 				      .number = operations->operation->number,
 				      .begin_ns = span->begin_ns,
 				      .end_ns = span->end_ns,
-				      .asked = work_of(kernel),
+				      .asked = work_of(kernel, sizes),
 				      .signature = sign(kernel, operations, count),
 				      .is_decoded = !kernel->graph_launch_id &&
 						    is_decoded(kernel->about),
@@ -235,7 +238,8 @@ static int add_series(struct tap_ranks_ops *ranks,
 }
 
 int tap_kernel_ops_add(struct tap_ranks_ops *ranks,
-		       const struct tap_attribution_kernel *kernel, int64_t error_ns)
+		       const struct tap_attribution_kernel *kernel,
+		       const struct tap_ccl_sizes *sizes, int64_t error_ns)
 {
 	struct tap_attribution_operation *sorted =
 		malloc(kernel->count * sizeof(*sorted));
@@ -253,7 +257,8 @@ int tap_kernel_ops_add(struct tap_ranks_ops *ranks,
 				    peer_of(&sorted[to]) == peer_of(&sorted[from]);
 		     to++)
 			;
-		ret = add_series(ranks, kernel, sorted + from, to - from, error_ns);
+		ret = add_series(ranks, kernel, sizes, sorted + from, to - from,
+				 error_ns);
 	}
 	free(sorted);
 	return ret;

@@ -32,9 +32,13 @@ struct tap_attribution_kernel {
 	uint64_t graph_launch_id; /* of the call that launched its graph; 0: none did */
 };
 
-/* Returns 0 or -ENOMEM; times of kernels may be wrong by error_ns. */
+/*
+ * Adds the operations of a kernel on a rank whose buffers have these sizes.  Returns 0 or
+ * -ENOMEM; times of kernels may be wrong by error_ns.
+ */
 int tap_kernel_ops_add(struct tap_ranks_ops *ranks,
-		       const struct tap_attribution_kernel *kernel, int64_t error_ns);
+		       const struct tap_attribution_kernel *kernel,
+		       const struct tap_ccl_sizes *sizes, int64_t error_ns);
 
 /* With what calls of this name are numbered; peer: -1 of collectives. */
 enum tap_op_series tap_kernel_ops_series(const struct tap_name *name);

@@ -223,6 +223,17 @@ static uint64_t sign(const struct tap_net_lane *lane, const struct tap_op_kernel
 	       (lane->is_messages ? UINT64_C(0xc2b2ae3d27d4eb4f) : 0);
 }
 
+/* Whether the sizes of all chunks of sends are known. */
+static bool has_sizes(const struct tap_ccl_sizes *sizes)
+{
+	size_t i;
+
+	for (i = 0; i < TAP_CCL_PATHS; i++)
+		if (sizes->chunks[i] == TAP_CCL_UNKNOWN)
+			return false;
+	return sizes->buffers[TAP_CCL_SIMPLE] != TAP_CCL_UNKNOWN;
+}
+
 /* Adds what a kernel sends from rank to rank; false where that is not known. */
 static bool add_sends(const struct tap_net_lane *lane, const struct tap_op_kernel *kernel,
 		      struct tap_sends *sends)
@@ -230,9 +241,10 @@ static bool add_sends(const struct tap_net_lane *lane, const struct tap_op_kerne
 	const struct tap_op_transfers *transfers = &kernel->transfers;
 	unsigned int i;
 
-	if (transfers->is_cut)
+	if (transfers->is_cut || !has_sizes(&kernel->asked.sizes))
 		return false;
 	sends->version = kernel->asked.version;
+	sends->sizes = kernel->asked.sizes;
 	for (i = 0; i < transfers->count; i++) {
 		if (!tap_candidate_may_be_sent(&transfers->items[i], &lane->pair,
 					       &lane->facts))

@@ -12,6 +12,9 @@
 #define PART_ALIGN 4096
 
 #define NEW_RULES 22200 /* the first release that has them */
+#define LIMITED 21900	/* the first one with chunks no larger than a slot */
+#define SLOTS 8		/* NCCL_STEPS */
+#define OWN_BUFFER 4194304
 
 bool tap_sends_have_rule(uint32_t version)
 {
@@ -27,17 +30,18 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 
 /* What follows from the nodes that a communicator has, and from what joins their GPUs. */
 struct steps {
-	uint64_t bytes;
-	uint64_t part_least, part_most;
+	enum tap_ccl_path path;
+	/* Of a part, in chunks: at least one by this number, at most so many. */
+	uint64_t least_divisor, most;
 	bool is_old; /* of 2.18 to 2.21 */
 };
 
 static const struct steps steps_of[TAP_SHAPES / SHAPES_OF_STEPS] = {
-	{131072, 131072 / 2, 131072, false},	  /* several nodes */
-	{131072, 131072 / 8, 131072 * 32, false}, /* one */
-	{524288, 524288 / 8, 524288 * 32, false}, /* one, with NVLink */
-	{131072, 131072 / 8, 131072, true},	  {131072, 131072 / 8, 131072 * 32, true},
-	{524288, 524288 / 8, 524288 * 32, true},
+	{TAP_CCL_NET, 2, 1, false},	/* several nodes */
+	{TAP_CCL_PCI, 8, 32, false},	/* one */
+	{TAP_CCL_NVLINK, 8, 32, false}, /* one, with NVLink */
+	{TAP_CCL_NET, 8, 1, true},	{TAP_CCL_PCI, 8, 32, true},
+	{TAP_CCL_NVLINK, 8, 32, true},
 };
 
 struct shape {
@@ -93,44 +97,81 @@ static bool find_left(const struct tap_shapes *shapes, const struct tap_sends *s
 
 /* ---- Messages ---- */
 
-static uint64_t channels_of(const struct shape *shape, uint64_t bytes)
-{
-	const struct steps *steps = shape->steps;
-	uint64_t channels = div_up(bytes, steps->part_least), part;
+/* What the sizes of chunks make of a shape. */
+struct measures {
+	uint64_t chunk, part_least, part_most;
+};
 
-	if (channels > shape->least || steps->is_old)
+static struct measures measure(const struct steps *steps, const struct tap_sends *sends)
+{
+	static const uint64_t chunks[] = {[TAP_CCL_NET] = 131072,
+					  [TAP_CCL_PCI] = 131072,
+					  [TAP_CCL_NVLINK] = 524288};
+	const uint64_t buffer = sends->sizes.buffers[TAP_CCL_SIMPLE];
+	const uint64_t slot = (buffer ? buffer : OWN_BUFFER) / SLOTS;
+	const bool is_limited = !sends->version || sends->version >= LIMITED;
+	uint64_t chunk = sends->sizes.chunks[steps->path];
+
+	if (!chunk)
+		chunk = chunks[steps->path];
+	if (is_limited && chunk > slot)
+		chunk = slot;
+	return (struct measures){.chunk = chunk,
+				 .part_least = chunk / steps->least_divisor,
+				 .part_most = chunk * steps->most};
+}
+
+static uint64_t channels_of(const struct shape *shape, const struct measures *measures,
+			    uint64_t bytes)
+{
+	uint64_t channels = div_up(bytes, measures->part_least), part;
+
+	if (channels > shape->least || shape->steps->is_old)
 		channels = shape->least;
 	part = div_up(bytes, channels);
-	if (part < steps->part_least)
-		part = steps->part_least;
-	while (part > steps->part_most && channels <= shape->most / 2) {
+	if (part < measures->part_least)
+		part = measures->part_least;
+	while (part > measures->part_most && channels <= shape->most / 2) {
 		channels *= 2;
 		part = div_up(bytes, channels);
 	}
 	return channels;
 }
 
-static uint64_t chunk_of(const struct shape *shape, uint64_t bytes)
+/* NCCL keeps four binary digits of it. */
+static uint64_t round_down(uint64_t chunk)
 {
-	const uint64_t step = shape->steps->bytes;
+	unsigned int digits = 0;
 
-	if (bytes < step)
-		return step / 4;
-	return bytes < 8 * step ? step / 2 : step;
+	while (chunk >> digits >= 16)
+		digits++;
+	return chunk >> digits << digits;
+}
+
+static uint64_t chunk_of(const struct shape *shape, const struct measures *measures,
+			 uint64_t bytes)
+{
+	uint64_t chunk = measures->chunk;
+
+	if (bytes < chunk)
+		chunk /= 4;
+	else if (bytes < 8 * chunk)
+		chunk /= 2;
+	return shape->steps->is_old ? chunk : round_down(chunk);
 }
 
 /* The bytes of each part but the last ones. */
-static uint64_t part_of(const struct shape *shape, uint64_t bytes)
+static uint64_t part_of(const struct shape *shape, const struct measures *measures,
+			uint64_t bytes)
 {
-	const uint64_t align =
-		shape->steps->is_old ? shape->steps->part_least : PART_ALIGN;
+	const uint64_t align = shape->steps->is_old ? measures->part_least : PART_ALIGN;
 
-	return div_up(div_up(bytes, channels_of(shape, bytes)), align) * align;
+	return div_up(div_up(bytes, channels_of(shape, measures, bytes)), align) * align;
 }
 
 /* Adds the messages of one send over the connection. */
-static void add_send(const struct shape *shape, uint64_t bytes,
-		     struct tap_expected *expected)
+static void add_send(const struct shape *shape, const struct measures *measures,
+		     uint64_t bytes, struct tap_expected *expected)
 {
 	uint64_t part, begin, end, chunk;
 
@@ -138,14 +179,14 @@ static void add_send(const struct shape *shape, uint64_t bytes,
 		expected->messages += !shape->part;
 		return;
 	}
-	part = part_of(shape, bytes);
+	part = part_of(shape, measures, bytes);
 	begin = shape->part * part;
 	end = begin + part;
-	if (shape->part >= channels_of(shape, bytes) || begin >= bytes)
+	if (shape->part >= channels_of(shape, measures, bytes) || begin >= bytes)
 		return;
 	if (end > bytes)
 		end = bytes;
-	chunk = chunk_of(shape, shape->steps->is_old ? end - begin : bytes);
+	chunk = chunk_of(shape, measures, shape->steps->is_old ? end - begin : bytes);
 	expected->messages += (uint32_t) div_up(end - begin, chunk);
 	expected->least_bytes += end - begin;
 	expected->most_bytes = expected->least_bytes;
@@ -155,11 +196,12 @@ static void add_send(const struct shape *shape, uint64_t bytes,
 
 static struct tap_expected find(const struct shape *shape, const struct tap_sends *sends)
 {
+	const struct measures measures = measure(shape->steps, sends);
 	struct tap_expected expected = {0};
 	unsigned int i;
 
 	for (i = 0; i < sends->count; i++)
-		add_send(shape, sends->bytes[i], &expected);
+		add_send(shape, &measures, sends->bytes[i], &expected);
 	return expected;
 }
 

@@ -19,13 +19,15 @@
  * - which part a channel has: include/device.h:254-276; the same each time, as
  *   include/channel.h:23-36 is of the two ranks alone
  * - chunks: enqueue.cc:838-856, init.cc:704-718; nothing is one message: enqueue.cc:970
+ * - no chunk is larger than a slot of SIMPLE's buffer, from 2.19 on: init.cc:723; and its
+ *   size has four binary digits: bitops.h:407-433 (u32fpEncode)
  * - no LL: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS)
  *
  * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
  * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan); channels:
  * include/channel.h:20-51; chunks: proxy.cc:598-620.
  *
- * Settings and registered buffers make others; then no shape is left.
+ * Other settings and registered buffers make others; then no shape is left.
  */
 #ifndef TAP_JOIN_NCCL_TRANSFER_H
 #define TAP_JOIN_NCCL_TRANSFER_H
@@ -50,6 +52,7 @@ struct tap_sends {
 	uint64_t bytes[TAP_SENDS_MAX];
 	unsigned int count; /* 0: not known */
 	uint32_t version;   /* of NCCL; 0: not known */
+	struct tap_ccl_sizes sizes;
 };
 
 /* What the shapes have for them. */

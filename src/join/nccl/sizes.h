@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sizes of NCCL's buffers and of the chunks of sends, as the environment of each
+ * process sets them: NCCL reads it with the first communicator, with the variables that
+ * its configuration files add (NCCL 2.28.9, misc/param.cc; init.cc: computeBuffSizes).
+ *
+ * Hides the variables.
+ */
+#ifndef TAP_JOIN_NCCL_SIZES_H
+#define TAP_JOIN_NCCL_SIZES_H
+
+#include "join/base/table.h"
+#include "join/model/layer.h"
+#include "join/nccl/expected.h"
+
+struct tap_sizes {
+	struct tap_context *context; /* first: layer.h */
+	struct tap_table by_process; /* struct tap_ccl_sizes */
+};
+
+extern const struct tap_layer tap_sizes_layer;
+
+struct tap_ccl_sizes tap_sizes_of(const struct tap_sizes *sizes,
+				  const struct tap_process *process);
+
+#endif
