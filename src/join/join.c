@@ -12,6 +12,7 @@
 #include "join/model/open.h"
 #include "join/nccl/attribution.h"
 #include "join/nccl/connection.h"
+#include "join/nccl/net_asker.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_caller.h"
 #include "join/nccl/net_client.h"
@@ -76,6 +77,7 @@ static const struct tap_layer *const layers[] = {
 	&tap_verbs_layer,	 /* work requests and messages */
 	&tap_net_channels_layer, /* what connections of NCCL's are for */
 	&tap_net_callers_layer,	 /* who connects to service threads */
+	&tap_net_askers_layer,	 /* whose sockets these are */
 	&tap_net_clients_layer,	 /* whom they were made for */
 	&tap_net_guests_layer,	 /* who posts for other ranks */
 	&tap_net_regions_layer,	 /* the buffers of NCCL's messages */

@@ -112,6 +112,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/kernel.c src/join/nccl/kernel.h \
 	src/join/nccl/kernel_ops.c src/join/nccl/kernel_ops.h \
 	src/join/nccl/net.h \
+	src/join/nccl/net_asker.c src/join/nccl/net_asker.h \
 	src/join/nccl/net_calls.c src/join/nccl/net_calls.h \
 	src/join/nccl/net_channel.c src/join/nccl/net_channel.h \
 	src/join/nccl/net_caller.c src/join/nccl/net_caller.h \

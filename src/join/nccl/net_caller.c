@@ -40,6 +40,11 @@ uint64_t tap_net_caller_key(const struct tap_event *accepted)
 	return key_at(accepted, "peer", "local");
 }
 
+uint64_t tap_net_caller_connected_key(const struct tap_event *connected)
+{
+	return key_at(connected, "local", "peer");
+}
+
 /* The thread of the program in whose call NCCL has created this one; or itself. */
 static int64_t programs_thread(const struct tap_net_callers *callers,
 			       const struct tap_process *process, int64_t tid)
@@ -63,7 +68,7 @@ static int take_connected(struct tap_net_callers *callers,
 			  const struct tap_event *event)
 {
 	const uint64_t trace = (uintptr_t) process->trace;
-	const uint64_t key = key_at(event, "local", "peer");
+	const uint64_t key = tap_net_caller_connected_key(event);
 	struct tap_net_caller *caller;
 
 	if (!key || tap_fields_number(&event->fields, "error"))

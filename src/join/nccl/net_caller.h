@@ -32,8 +32,9 @@ struct tap_net_callers {
 
 extern const struct tap_layer tap_net_callers_layer;
 
-/* What a socket that was accepted with this event is looked for by. */
+/* What a socket that was accepted, or connected, with this event is looked for by. */
 uint64_t tap_net_caller_key(const struct tap_event *accepted);
+uint64_t tap_net_caller_connected_key(const struct tap_event *connected);
 
 /*
  * Who connected the socket that a process of this trace accepted; NULL: not known (yet).

@@ -6,12 +6,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "join/model/comm.h"
 #include "join/model/process.h"
+#include "join/nccl/net_asker.h"
 #include "join/nccl/net_caller.h"
 #include "join/nccl/net_channel.h"
+#include "join/nccl/thread.h"
 
 struct tap_net_service {
+	struct tap_net_clients *clients_of_all;
 	const struct tap_process *process;
+	int64_t tid;
+	const struct tap_member *member; /* that the thread was made for; NULL: unknown */
 	const struct tap_net_callers *callers;
 	uint64_t address; /* where it accepted first: it listens there */
 	/* The connection's socket that the latest call was on; 0: on a client's. */
@@ -38,7 +44,9 @@ static struct tap_net_service *service_of(struct tap_net_clients *clients,
 		free(service);
 		return NULL;
 	}
+	service->clients_of_all = clients;
 	service->process = process;
+	service->tid = (int64_t) tid;
 	service->callers = tap_context_state(clients->context, &tap_net_callers_layer);
 	service->address = address;
 	return service;
@@ -89,6 +97,7 @@ static int take_accepted(struct tap_net_clients *clients,
 static void note_receiver(struct tap_net_client *client)
 {
 	client->service->changes += !client->receives;
+	client->service->clients_of_all->answers += !client->receives;
 	client->receives = true;
 }
 
@@ -104,6 +113,7 @@ static int take_answer(struct tap_net_clients *clients, const struct tap_process
 		client->is_answered = true;
 		service->count++;
 		service->changes++;
+		clients->answers++;
 	}
 	if (!socket || tap_table_find(&clients->made, process->number, socket))
 		return 0;
@@ -151,7 +161,7 @@ static void take_request(const struct tap_net_clients *clients,
 	client->service->changes++;
 }
 
-/* ---- Who they are ---- */
+/* ---- What the thread shows of them ---- */
 
 static struct tap_net_client *find(const struct tap_table *table,
 				   const struct tap_process *process, uint64_t socket)
@@ -194,7 +204,8 @@ static const struct tap_net_caller *caller_of(const struct tap_net_client *clien
 	return tap_net_caller_of(service->callers, service->process, client->caller_key);
 }
 
-bool tap_net_client_is_own(const struct tap_net_client *client)
+/* Whether it is the thread's own rank, as far as the thread itself shows it. */
+static bool is_own(const struct tap_net_client *client)
 {
 	const struct tap_net_caller *caller = caller_of(client);
 	const struct tap_net_client *other;
@@ -209,15 +220,88 @@ bool tap_net_client_is_own(const struct tap_net_client *client)
 	return true;
 }
 
+/* ---- Who asks several threads ---- */
+
+static const struct tap_net_asker *asker_of(const struct tap_net_client *client)
+{
+	const struct tap_net_service *service = client->service;
+
+	return tap_net_asker_of(tap_context_state(service->clients_of_all->context,
+						  &tap_net_askers_layer),
+				service->process, client->caller_key);
+}
+
+/* The communicator that a service thread was made for; NULL: unknown, or it is none. */
+static const struct tap_member *served_by(struct tap_net_service *service)
+{
+	const struct tap_threads *threads =
+		tap_context_state(service->clients_of_all->context, &tap_threads_layer);
+	const struct tap_nccl_thread *thread =
+		tap_threads_find(threads, service->process, service->tid);
+	enum tap_known known;
+
+	/* Later the thread may have ended. */
+	if (!service->member && thread && thread->role == TAP_THREAD_SERVICE)
+		service->member = tap_threads_served(threads, service->process,
+						     service->tid, &known);
+	return service->member;
+}
+
+/*
+ * The rank that asks one service thread as its own one over sockets that are this
+ * client's, too; NULL: not known, or there are several.
+ */
+static const struct tap_member *rank_elsewhere(const struct tap_net_client *client)
+{
+	const struct tap_net_clients *clients = client->service->clients_of_all;
+	const struct tap_net_asker *asker = asker_of(client);
+	const struct tap_member *found = NULL;
+	size_t i;
+
+	for (i = 0; asker && i < clients->services.size; i++) {
+		struct tap_net_service *service = clients->services.slots[i].value;
+		const struct tap_member *member = service ? served_by(service) : NULL;
+		const struct tap_net_client *own = member ? service->clients : NULL;
+
+		while (own && !(is_own(own) && asker_of(own) == asker))
+			own = own->next;
+		if (own && found)
+			return NULL;
+		if (own)
+			found = member;
+	}
+	return found;
+}
+
+/* Whether it is known to be a rank of the same communicator. */
+static bool is_among(const struct tap_member *rank, const struct tap_member *member)
+{
+	return rank && member && tap_member_comm(rank) == tap_member_comm(member);
+}
+
+/* ---- Who they are ---- */
+
+bool tap_net_client_is_own(const struct tap_net_client *client)
+{
+	const struct tap_member *rank = rank_elsewhere(client);
+	const struct tap_member *own = served_by(client->service);
+
+	return is_among(rank, own) ? rank == own : is_own(client);
+}
+
 bool tap_net_client_may_be(const struct tap_net_client *client,
 			   const struct tap_member *member)
 {
 	const struct tap_net_caller *caller = caller_of(client);
+	const struct tap_member *rank;
 	const struct tap_net_client *other;
 	size_t i;
 
 	if (client->is)
 		return client->is == member;
+	rank = rank_elsewhere(client);
+	if (is_among(rank, member))
+		return rank == member;
 	if (caller && !tap_net_caller_may_be(client->service->callers, caller, member))
 		return false;
 	for (i = 0; i < client->refuted.count; i++)
@@ -243,7 +327,14 @@ void tap_net_client_settle(struct tap_net_client *client, const struct tap_membe
 
 uint64_t tap_net_client_changes(const struct tap_net_client *client)
 {
-	return client->service->changes + client->service->callers->changes;
+	const struct tap_net_service *service = client->service;
+	const struct tap_net_clients *clients = service->clients_of_all;
+	const struct tap_net_askers *askers =
+		tap_context_state(clients->context, &tap_net_askers_layer);
+
+	/* Where it is known who asks, what others are answered says more of it, too. */
+	return service->changes + service->callers->changes + askers->changes +
+	       (askers->sockets.count ? clients->answers : 0);
 }
 
 /* ---- The layer ---- */

@@ -94,6 +94,24 @@ const struct tap_nccl_thread *tap_threads_find(const struct tap_threads *threads
 	return thread ? &thread->about : NULL;
 }
 
+bool tap_threads_is_of_several(const struct tap_threads *threads,
+			       const struct tap_process *process, int64_t tid)
+{
+	const struct tap_thread_entry *thread = find(threads, process, tid), *other;
+
+	if (!thread || !thread->outer_call_id)
+		return false;
+	for (other = threads->roles.live.first; other; other = other->live.after)
+		if (other != thread && other->about.process == process &&
+		    other->outer_call_id == thread->outer_call_id &&
+		    other->about.creator == thread->about.creator &&
+		    other->creator_created == thread->creator_created &&
+		    other->about.routine_library == thread->about.routine_library &&
+		    other->about.routine_offset == thread->about.routine_offset)
+			return true;
+	return false;
+}
+
 uint64_t tap_threads_call(const struct tap_threads *threads,
 			  const struct tap_process *process, int64_t tid)
 {

@@ -22,6 +22,10 @@ const struct tap_nccl_thread *tap_threads_find(const struct tap_threads *threads
 					       const struct tap_process *process,
 					       int64_t tid);
 
+/* Whether the same call has other threads that do the same as this one, each for itself. */
+bool tap_threads_is_of_several(const struct tap_threads *threads,
+			       const struct tap_process *process, int64_t tid);
+
 /*
  * The communicator that a thread which moves messages was made for; NULL: none, or not
  * known.  It may serve communicators that were split off, too.  *ret_known: how it is
