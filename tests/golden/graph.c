@@ -144,6 +144,14 @@ static bool connect_stock(bt_graph *graph, const struct test_plugins *plugins,
 		bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
 }
 
+/* CTF 1.8, which is all that the sink of 2.0 writes: that refuses the parameter. */
+static void ask_ctf_1(bt_value *params)
+{
+	if ((bt_version_get_major() > 2 || bt_version_get_minor() > 0) &&
+	    !bt_value_map_has_entry(params, "ctf-version"))
+		bt_value_map_insert_string_entry(params, "ctf-version", "1");
+}
+
 bool test_graph_run(const struct test_plugins *plugins, const char *path, bool is_ctf,
 		    const char *name, bt_value *params, char *cause, size_t size)
 {
@@ -156,6 +164,8 @@ bool test_graph_run(const struct test_plugins *plugins, const char *path, bool i
 	const bt_error *error;
 	bool is_connected = false;
 
+	if (to_ctf)
+		ask_ctf_1(params);
 	if (source)
 		bt_graph_add_sink_component(
 			graph,

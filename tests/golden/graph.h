@@ -23,9 +23,10 @@ void test_plugins_unload(struct test_plugins *plugins);
 
 /*
  * Reads path, a text of events or (is_ctf) a folder with one trace, into a sink:
- * "timeline" or "report" of ours, "ctf", which writes a trace into the folder given
- * as parameter, "dummy", which only reads, or "filter", which does so after our filter.  Takes the reference of params.  The first
- * cause of an error goes into cause.  Returns whether the reading came to its end.
+ * "timeline" or "report" of ours, "ctf", which writes a trace of CTF 1.8 into the folder
+ * given as parameter, "dummy", which only reads, or "filter", which does so after our
+ * filter.  Takes the reference of params.  The first cause of an error goes into cause.
+ * Returns whether the reading came to its end.
  */
 bool test_graph_run(const struct test_plugins *plugins, const char *path, bool is_ctf,
 		    const char *sink, bt_value *params, char *cause, size_t size);
