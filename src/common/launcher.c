@@ -49,3 +49,18 @@ struct tap_launcher tap_launcher_ask(void)
 	}
 	return reported;
 }
+
+/* ccltap's own variable first: it distinguishes two recordings of one batch job. */
+static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",
+					    "LSB_JOBID"};
+
+const char *tap_launcher_job(void)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(job_variables); i++) {
+		const char *value = getenv(job_variables[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "";
+}

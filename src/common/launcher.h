@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rank of a process, as the launcher of its job reports it.
+ * The rank of a process, as the launcher of its job reports it, and the job's name.
  *
- * It hides launchers and their environment variables.
+ * It hides launchers, batch systems and their environment variables.
  */
 #ifndef TAP_COMMON_LAUNCHER_H
 #define TAP_COMMON_LAUNCHER_H
@@ -17,5 +17,8 @@ struct tap_launcher {
 };
 
 struct tap_launcher tap_launcher_ask(void) tap_hidden;
+
+/* The job's name or number, "" where nobody says. */
+const char *tap_launcher_job(void) tap_hidden;
 
 #endif

@@ -21,23 +21,6 @@
 #include "intercept/layer.h"
 #include "intercept/trace.h"
 
-/* ccltap's own variable first: it distinguishes two recordings of one batch job. */
-static const char *const job_variables[] = {"CCLTAP_JOB", "SLURM_JOB_ID", "PBS_JOBID",
-					    "LSB_JOBID"};
-
-static const char *find_job(void)
-{
-	unsigned i;
-
-	for (i = 0; i < ARRAY_SIZE(job_variables); i++) {
-		const char *value = getenv(job_variables[i]);
-
-		if (value && *value)
-			return value;
-	}
-	return "";
-}
-
 /* Reads a file's beginning as a string and replaces inner NULs by spaces. */
 static void read_start(const char *path, char *ret_text, size_t size)
 {
@@ -91,7 +74,7 @@ static void gather(void (*write)(const struct tap_process *))
 	p.executable = executable;
 	read_start("/proc/self/cmdline", command, sizeof(command));
 	p.command = command;
-	p.job_id = find_job();
+	p.job_id = tap_launcher_job();
 	p.version = PACKAGE_VERSION;
 	p.nvtx_injection = getenv("NVTX_INJECTION64_PATH");
 	if (!p.nvtx_injection)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/launcher.h"
 #include "tools/message.h"
 #include "tools/metrics_devices.h"
 #include "tools/metrics_label.h"
@@ -30,6 +31,8 @@
  * so each time, the process was stopped or killed meanwhile, or has spoilt it.
  */
 #define READ_TRIES 100
+/* No batch system has as much; the variables may hold anything. */
+#define JOB_MAX 63
 
 /* ---- A page ---- */
 
@@ -412,6 +415,38 @@ static void look_at_processes(struct tap_metrics *metrics, int64_t now_ms)
 	}
 }
 
+static const char *labels_of(const struct tap_metrics *metrics)
+{
+	return metrics->recording ? metrics->recording : "";
+}
+
+/*
+ * node_exporter puts all files of a folder together, and refuses two series with the same
+ * labels: what differs there for sure is the file's name.  The batch system's number goes
+ * along where there is one, since that is what people look for.
+ */
+static int find_labels(struct tap_metrics *metrics, const char *file)
+{
+	static const char ending[] = ".prom";
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	const char *job = tap_launcher_job();
+	size_t length = strlen(name), size;
+	FILE *out;
+
+	if (length >= sizeof(ending) &&
+	    !strcmp(name + length - (sizeof(ending) - 1), ending))
+		length -= sizeof(ending) - 1;
+	out = open_memstream(&metrics->recording, &size);
+	if (!out)
+		return -errno;
+	tap_metrics_label_text(out, "recording", name, length);
+	if (*job) {
+		fputc(',', out);
+		tap_metrics_label_text(out, "job_id", job, strnlen(job, JOB_MAX));
+	}
+	return fclose(out) == EOF ? -ENOMEM : 0;
+}
+
 /* What is there was left by a process of the same number, which was killed. */
 static int make_file(const char *path)
 {
@@ -444,8 +479,8 @@ static int write_file(struct tap_metrics *metrics, int64_t now_ms)
 		close(fd);
 	} else {
 		ret = tap_metrics_text_write(out, metrics->processes.items,
-					     metrics->processes.count, metrics->refused,
-					     now_ms);
+					     metrics->processes.count, labels_of(metrics),
+					     metrics->refused, now_ms);
 		if (!ret && fstat(fd, &st) < 0)
 			ret = -errno;
 		if (fclose(out) == EOF && !ret)
@@ -496,10 +531,14 @@ int tap_metrics_open(struct tap_metrics *metrics, const char *file)
 	}
 	metrics->file = file;
 	if (!ret)
+		ret = find_labels(metrics, file);
+	if (!ret)
 		ret = write_file(metrics, tap_now_ms());
 	metrics->next_ms = tap_now_ms() + INTERVAL_MS;
 	if (!ret)
 		return 0;
+	free(metrics->recording);
+	metrics->recording = NULL;
 	tap_message_write("cannot write %s: %s; give another file with --metrics=FILE",
 			  file, strerror(-ret));
 	return ret;
@@ -531,7 +570,8 @@ static int render(struct tap_metrics *metrics, int64_t now_ms)
 	if (!out)
 		return -errno;
 	ret = tap_metrics_text_write(out, metrics->processes.items,
-				     metrics->processes.count, metrics->refused, now_ms);
+				     metrics->processes.count, labels_of(metrics),
+				     metrics->refused, now_ms);
 	if (fclose(out) == EOF && !ret)
 		ret = -errno;
 	if (ret) {
@@ -572,6 +612,7 @@ void tap_metrics_close(struct tap_metrics *metrics)
 		drop(metrics->processes.items[i]);
 	tap_vec_free(&metrics->processes);
 	free(metrics->text);
-	metrics->text = NULL;
+	free(metrics->recording);
+	metrics->text = metrics->recording = NULL;
 	metrics->file = NULL;
 }

@@ -21,6 +21,7 @@
 /* All zero: no metrics are wanted. */
 struct tap_metrics {
 	const char *file; /* its absolute path, NULL: none is wanted */
+	char *recording;  /* the labels that each series has, NULL: none */
 	TAP_VEC(struct tap_metrics_process *) processes;
 	unsigned met;	  /* processes that sent a page, also those that are gone */
 	unsigned refused; /* and pages of another version */

@@ -140,15 +140,16 @@ static uint64_t at(const struct tap_metrics_device *device, size_t offset)
 }
 
 static void begin_line(FILE *out, const char *name, const char *suffix,
-		       const struct series *series)
+		       const char *recording, const struct series *series)
 {
 	fprintf(out, "%s%s{", name, suffix);
-	tap_metrics_label_rank(out, series->host, series->rank);
+	tap_metrics_label_rank(out, series->host, recording, series->rank);
 	fputc(',', out);
 	tap_metrics_label_word(out, "device", series->device.name);
 }
 
-static void write_metric(FILE *out, const struct all *all, const struct metric *metric)
+static void write_metric(FILE *out, const struct all *all, const char *recording,
+			 const struct metric *metric)
 {
 	static const char *const queues[] = {"send", "receive"};
 	const size_t offsets[] = {metric->sends, metric->receives};
@@ -159,7 +160,7 @@ static void write_metric(FILE *out, const struct all *all, const struct metric *
 		const struct series *series = &all->of.items[i];
 
 		for (size_t side = 0; side < (metric->receives ? 2 : 1); side++) {
-			begin_line(out, metric->name, "", series);
+			begin_line(out, metric->name, "", recording, series);
 			if (metric->receives)
 				fprintf(out, ",queue=\"%s\"", queues[side]);
 			fprintf(out, "} %" PRIu64 "\n",
@@ -168,14 +169,14 @@ static void write_metric(FILE *out, const struct all *all, const struct metric *
 	}
 }
 
-static void write_times(FILE *out, const struct series *series)
+static void write_times(FILE *out, const char *recording, const struct series *series)
 {
 	static const char name[] = "ccltap_rdma_completion_seconds";
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < TAP_METRICS_TIMES; i++) {
 		sum += series->device.timed[i];
-		begin_line(out, name, "_bucket", series);
+		begin_line(out, name, "_bucket", recording, series);
 		if (i + 1 < TAP_METRICS_TIMES)
 			fprintf(out, ",le=\"%.12g\"",
 				(double) (UINT64_C(1) << (TAP_METRICS_TIME_BITS + i)) /
@@ -184,15 +185,15 @@ static void write_times(FILE *out, const struct series *series)
 			fputs(",le=\"+Inf\"", out);
 		fprintf(out, "} %" PRIu64 "\n", sum);
 	}
-	begin_line(out, name, "_sum", series);
+	begin_line(out, name, "_sum", recording, series);
 	fputc('}', out);
 	tap_metrics_value_ns(out, series->device.timed_ns);
-	begin_line(out, name, "_count", series);
+	begin_line(out, name, "_count", recording, series);
 	fprintf(out, "} %" PRIu64 "\n", sum);
 }
 
 int tap_metrics_devices_write(FILE *out, struct tap_metrics_process *const *processes,
-			      size_t count)
+			      size_t count, const char *recording)
 {
 	struct all all = {0};
 	int ret = 0;
@@ -205,19 +206,20 @@ int tap_metrics_devices_write(FILE *out, struct tap_metrics_process *const *proc
 	}
 	sum_up(&all);
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
-		write_metric(out, &all, &metrics[i]);
+		write_metric(out, &all, recording, &metrics[i]);
 	fputs("# HELP ccltap_rdma_completion_seconds Time from a post to the poll that found "
 	      "its completion, of a sample of the requests.\n"
 	      "# TYPE ccltap_rdma_completion_seconds histogram\n",
 	      out);
 	for (size_t i = 0; i < all.of.count; i++)
-		write_times(out, &all.of.items[i]);
+		write_times(out, recording, &all.of.items[i]);
 	fputs("# HELP ccltap_rdma_requests_per_sample Of so many requests with a completion, "
 	      "one is in the sample.\n"
 	      "# TYPE ccltap_rdma_requests_per_sample gauge\n",
 	      out);
 	for (size_t i = 0; i < all.of.count; i++) {
-		begin_line(out, "ccltap_rdma_requests_per_sample", "", &all.of.items[i]);
+		begin_line(out, "ccltap_rdma_requests_per_sample", "", recording,
+			   &all.of.items[i]);
 		fprintf(out, "} %" PRIu32 "\n", all.of.items[i].requests_timed);
 	}
 	tap_vec_free(&all.of);

@@ -16,8 +16,11 @@ void tap_metrics_device_add(struct tap_metrics_device *to,
 void tap_metrics_devices_of(const struct tap_metrics_page *page,
 			    struct tap_metrics_device ret_devices[TAP_METRICS_DEVICES]);
 
-/* Writes the metrics of all of these processes' devices. Returns 0 or -ENOMEM. */
+/*
+ * Writes the metrics of all of these processes' devices; recording: labels that each has.
+ * Returns 0 or -ENOMEM.
+ */
 int tap_metrics_devices_write(FILE *out, struct tap_metrics_process *const *processes,
-			      size_t count);
+			      size_t count, const char *recording);
 
 #endif

@@ -148,7 +148,8 @@ static int look(struct tap_metrics_process *const *processes, size_t count,
 
 /* counter NULL: of all but the two of traffic, each with its name as a label. */
 static void write_metric(FILE *out, const struct all *all, const char *host,
-			 const char *name, const char *help, const char *counter)
+			 const char *recording, const char *name, const char *help,
+			 const char *counter)
 {
 	fprintf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
 	for (size_t i = 0; i < all->of.count; i++) {
@@ -160,7 +161,7 @@ static void write_metric(FILE *out, const struct all *all, const char *host,
 		if (counter ? strcmp(found->counter, counter) != 0 : is_traffic)
 			continue;
 		fprintf(out, "%s{", name);
-		tap_metrics_label_word(out, "host", host);
+		tap_metrics_label_rank(out, host, recording, -1);
 		fputc(',', out);
 		tap_metrics_label_word(out, "device", found->device);
 		fprintf(out, ",port=\"%u\"", found->port);
@@ -173,7 +174,7 @@ static void write_metric(FILE *out, const struct all *all, const char *host,
 }
 
 int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *processes,
-			    size_t count, int64_t now_ms)
+			    size_t count, const char *recording, int64_t now_ms)
 {
 	struct utsname host;
 	int ret = 0;
@@ -185,18 +186,20 @@ int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *proces
 		ret = look(processes, count, now_ms);
 	if (ret)
 		return ret;
-	write_metric(out, &self.all, host.nodename, "ccltap_rdma_port_sent_bytes_total",
+	write_metric(out, &self.all, host.nodename, recording,
+		     "ccltap_rdma_port_sent_bytes_total",
 		     "Bytes that the port has sent, for anybody.", TAP_PORT_SENT);
-	write_metric(out, &self.all, host.nodename,
+	write_metric(out, &self.all, host.nodename, recording,
 		     "ccltap_rdma_port_received_bytes_total",
 		     "Bytes that the port has received, for anybody.", TAP_PORT_RECEIVED);
-	write_metric(out, &self.all, host.nodename, "ccltap_rdma_port_events_total",
+	write_metric(out, &self.all, host.nodename, recording,
+		     "ccltap_rdma_port_events_total",
 		     "What the port's driver counts of losses and congestion.", NULL);
-	fprintf(out,
-		"# HELP ccltap_rdma_ports_given_up 1 while counters of ports are not read, "
-		"since they were long in answering.\n"
-		"# TYPE ccltap_rdma_ports_given_up gauge\n"
-		"ccltap_rdma_ports_given_up %d\n",
-		self.is_given_up);
+	fputs("# HELP ccltap_rdma_ports_given_up 1 while counters of ports are not read, "
+	      "since they were long in answering.\n"
+	      "# TYPE ccltap_rdma_ports_given_up gauge\n",
+	      out);
+	tap_metrics_value_one(out, "ccltap_rdma_ports_given_up", recording,
+			      self.is_given_up);
 	return 0;
 }

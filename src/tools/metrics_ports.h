@@ -11,10 +11,10 @@
 
 /*
  * Writes the counters of all ports of these processes' devices, as they were at most 5 s
- * ago.  Where they are long in answering, three times in a row, none of them is read, nor
+ * ago; recording: labels that each has.  Where they are long in answering, three times in a row, none of them is read, nor
  * written, for a minute, and a gauge says so.  Returns 0 or -ENOMEM.
  */
 int tap_metrics_ports_write(FILE *out, struct tap_metrics_process *const *processes,
-			    size_t count, int64_t now_ms);
+			    size_t count, const char *recording, int64_t now_ms);
 
 #endif

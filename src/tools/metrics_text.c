@@ -423,10 +423,10 @@ static bool is_of(const struct series *series, enum scope scope)
 	return series->is_on_comm && !*series->function;
 }
 
-static void write_labels(FILE *out, const struct series *series)
+static void write_labels(FILE *out, const char *recording, const struct series *series)
 {
 	fputc('{', out);
-	tap_metrics_label_rank(out, series->host, series->rank);
+	tap_metrics_label_rank(out, series->host, recording, series->rank);
 	if (series->is_on_comm) {
 		fprintf(out, ",communicator=\"%016" PRIx64 "\"", series->key);
 		if (series->nranks >= 0)
@@ -439,7 +439,8 @@ static void write_labels(FILE *out, const struct series *series)
 	fputc('}', out);
 }
 
-static void write_metric(FILE *out, const struct all *all, const struct metric *metric)
+static void write_metric(FILE *out, const struct all *all, const char *recording,
+			 const struct metric *metric)
 {
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help,
 		metric->name, metric->is_gauge ? "gauge" : "counter");
@@ -450,7 +451,7 @@ static void write_metric(FILE *out, const struct all *all, const struct metric *
 		if (!is_of(series, metric->scope))
 			continue;
 		fputs(metric->name, out);
-		write_labels(out, series);
+		write_labels(out, recording, series);
 		if (metric->value == OPEN)
 			fprintf(out, " %" PRIu64 ".%03u\n", value / 1000,
 				(unsigned) (value % 1000));
@@ -462,8 +463,8 @@ static void write_metric(FILE *out, const struct all *all, const struct metric *
 }
 
 /* A sum and a count, of which the quotient is the mean. */
-static void write_times(FILE *out, const struct all *all, const char *name,
-			const char *help, enum scope scope)
+static void write_times(FILE *out, const struct all *all, const char *recording,
+			const char *name, const char *help, enum scope scope)
 {
 	fprintf(out, "# HELP %s %s\n# TYPE %s summary\n", name, help, name);
 	for (size_t i = 0; i < all->of.count; i++) {
@@ -472,10 +473,10 @@ static void write_times(FILE *out, const struct all *all, const char *name,
 		if (!is_of(series, scope))
 			continue;
 		fprintf(out, "%s_sum", name);
-		write_labels(out, series);
+		write_labels(out, recording, series);
 		tap_metrics_value_ns(out, series->timed_ns);
 		fprintf(out, "%s_count", name);
-		write_labels(out, series);
+		write_labels(out, recording, series);
 		fprintf(out, " %" PRIu64 "\n", series->timed);
 	}
 }
@@ -501,26 +502,31 @@ static uint64_t count_queues_without(struct tap_metrics_process *const *processe
 }
 
 /* What the metrics above do not have: nothing is left out in silence. */
-static void write_missing(FILE *out, uint64_t without, uint64_t queues, unsigned refused)
+static void write_missing(FILE *out, struct tap_metrics_process *const *processes,
+			  size_t count, const char *recording, unsigned refused)
 {
-	fprintf(out,
-		"# HELP ccltap_nccl_communicators_without_series Communicators that were one "
-		"too many: counted by rank alone.\n"
-		"# TYPE ccltap_nccl_communicators_without_series gauge\n"
-		"ccltap_nccl_communicators_without_series %" PRIu64 "\n"
-		"# HELP ccltap_rdma_uncounted_queues Queues of devices that were one too "
-		"many: not counted.\n"
-		"# TYPE ccltap_rdma_uncounted_queues gauge\n"
-		"ccltap_rdma_uncounted_queues %" PRIu64 "\n"
-		"# HELP ccltap_refused_processes_total Processes whose counters are of "
-		"another version of ccltap.\n"
-		"# TYPE ccltap_refused_processes_total counter\n"
-		"ccltap_refused_processes_total %u\n",
-		without, queues, refused);
+	fputs("# HELP ccltap_nccl_communicators_without_series Communicators that were one "
+	      "too many: counted by rank alone.\n"
+	      "# TYPE ccltap_nccl_communicators_without_series gauge\n",
+	      out);
+	tap_metrics_value_one(out, "ccltap_nccl_communicators_without_series", recording,
+			      count_without_room(processes, count));
+	fputs("# HELP ccltap_rdma_uncounted_queues Queues of devices that were one too "
+	      "many: not counted.\n"
+	      "# TYPE ccltap_rdma_uncounted_queues gauge\n",
+	      out);
+	tap_metrics_value_one(out, "ccltap_rdma_uncounted_queues", recording,
+			      count_queues_without(processes, count));
+	fputs("# HELP ccltap_refused_processes_total Processes whose counters are of "
+	      "another version of ccltap.\n"
+	      "# TYPE ccltap_refused_processes_total counter\n",
+	      out);
+	tap_metrics_value_one(out, "ccltap_refused_processes_total", recording, refused);
 }
 
 int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *processes,
-			   size_t count, unsigned refused, int64_t now_ms)
+			   size_t count, const char *recording, unsigned refused,
+			   int64_t now_ms)
 {
 	struct all all = {0};
 	int ret = 0;
@@ -530,21 +536,21 @@ int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *process
 	if (!ret) {
 		sum_up(&all);
 		for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
-			write_metric(out, &all, &metrics[i]);
+			write_metric(out, &all, recording, &metrics[i]);
 		write_times(
-			out, &all, "ccltap_nccl_call_seconds",
+			out, &all, recording, "ccltap_nccl_call_seconds",
 			"Time inside calls of NCCL, of a sample of those that returned.",
 			OF_CALLS);
-		write_times(out, &all, "ccltap_nccl_communicator_call_seconds",
+		write_times(out, &all, recording,
+			    "ccltap_nccl_communicator_call_seconds",
 			    "The same of the operations on a communicator.",
 			    OF_COMM_CALLS);
-		ret = tap_metrics_devices_write(out, processes, count);
+		ret = tap_metrics_devices_write(out, processes, count, recording);
 	}
 	if (!ret)
-		ret = tap_metrics_ports_write(out, processes, count, now_ms);
+		ret = tap_metrics_ports_write(out, processes, count, recording, now_ms);
 	if (!ret) {
-		write_missing(out, count_without_room(processes, count),
-			      count_queues_without(processes, count), refused);
+		write_missing(out, processes, count, recording, refused);
 		if (fflush(out) == EOF || ferror(out))
 			ret = -(errno ? errno : EIO);
 	}

@@ -40,8 +40,12 @@ struct tap_metrics_process {
 	struct tap_metrics_before before;
 };
 
-/* Writes all of these; refused: how many more could not be read. Returns 0 or -errno. */
+/*
+ * Writes all of these; recording: labels that each series has, "" none; refused: how many
+ * more could not be read. Returns 0 or -errno.
+ */
 int tap_metrics_text_write(FILE *out, struct tap_metrics_process *const *processes,
-			   size_t count, unsigned refused, int64_t now_ms);
+			   size_t count, const char *recording, unsigned refused,
+			   int64_t now_ms);
 
 #endif

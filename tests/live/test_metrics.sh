@@ -203,6 +203,11 @@ check "and the program was not run" test ! -e "$work/ran"
 run 0 "a file of metrics is replaced" sh -c "echo '# HELP ccltap_old' >'$file' &&
     '$ccltap' record --layers none --metrics='$file' -- true"
 check "and removed at the end" test ! -e "$file"
+# node_exporter refuses two files with the same series.
+run 0 "a batch job is counted" env SLURM_JOB_ID=12 "$ccltap" record --layers none \
+    --metrics="$work/out.d/a 1.prom" -- cp "$work/out.d/a 1.prom" "$work/copy"
+check "its series have the name of the file and of the job" grep -q \
+    '^ccltap_refused_processes_total{recording="a%201",job_id="12"} 0$' "$work/copy"
 run 0 "what takes the file's place" "$ccltap" record --layers none --metrics="$file" -- \
     mv "$work/mine" "$file"
 same "stays" mine "$(cat "$file")"

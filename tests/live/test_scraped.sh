@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Debian's Prometheus and node_exporter scrape what record --metrics counts, by HTTP and from the
 # textfile collector: rates, sums and the late rank are what the program wrote down itself, to
-# within 1 %, and the alerts for a hang fire.
+# within 1 %, and the alerts for a hang fire; with another job's file of the same ranks in the folder.
 set -eu
 # shellcheck source=tests/lib/record.inc.sh
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
@@ -45,6 +45,12 @@ if ! within 60 test -s "$work/log.1"; then
     exit 0
 fi
 pids="$(cat "$work/pid.0") $(cat "$work/pid.1")"
+
+mkdir "$work/other"
+RANK=0 SLURM_JOB_ID=12 "$ccltap" record --layers none --metrics="$work/text/other.prom" -- \
+    "$programs/counts" "$work/other" 2>"$work/err.other" &
+check "another job is counted into the same folder" within 60 test -s "$work/other/at"
+pids="$pids $(cat "$work/other/at")"
 
 # The rules, as for a scrape each second and for who cannot wait for a minute.
 sed -e 's/seconds) > 60/seconds) > 2/; s/\[2m\]/[5s]/; s/for: 30s/for: 1s/' \

@@ -19,7 +19,9 @@ import json, sys
 print("groups: [{name: panels, rules: [")
 for panel in json.load(open(sys.argv[1]))["panels"]:
     for target in panel["targets"]:
-        expr = target["expr"].replace("$__rate_interval", "1m").replace("$host", ".*")
+        expr = target["expr"].replace("$__rate_interval", "1m")
+        for variable in "$host", "$recording", "$job_id":
+            expr = expr.replace(variable, ".*")
         print(f"  {{record: 'panel{panel['id']}{target['refId']}', expr: {json.dumps(expr)}}},")
 print("]}]")
 EOF

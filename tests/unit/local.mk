@@ -67,7 +67,8 @@ tests_unit_test_metrics_SOURCES = tests/unit/test_metrics.c tests/unit/tap.h \
 	src/tools/metrics_devices.c src/tools/metrics_devices.h src/tools/metrics_label.h \
 	src/tools/metrics_ports.c src/tools/metrics_ports.h \
 	src/tools/metrics_text.c src/tools/metrics_text.h \
-	src/tools/message.c src/tools/message.h src/common/metrics_page.h
+	src/tools/message.c src/tools/message.h src/common/metrics_page.h \
+	src/common/launcher.c src/common/launcher.h
 tests_unit_test_metrics_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_metrics_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 

@@ -47,7 +47,8 @@ static bool has_line(const struct tap_metrics *metrics, const char *line, int64_
 
 	if (out &&
 	    !tap_metrics_text_write(out, metrics->processes.items,
-				    metrics->processes.count, 0, now_ms) &&
+				    metrics->processes.count, labels_of(metrics), 0,
+				    now_ms) &&
 	    !fclose(out))
 		has = strstr(text, line) != NULL;
 	free(text);
@@ -333,6 +334,55 @@ static bool leftover(void)
 	return is_passed;
 }
 
+/* Whether a recording with such a file, and no process, has this line. */
+static bool is_line(const char *folder, const char *name, const char *line)
+{
+	struct tap_metrics metrics = {0};
+	char file[128];
+	bool has;
+
+	snprintf(file, sizeof(file), "%s/%s", folder, name);
+	has = !tap_metrics_open(&metrics, file) && has_line(&metrics, line, 1000);
+	tap_metrics_close(&metrics);
+	return has;
+}
+
+/* Files of one folder have no series in common. */
+static bool told_apart(void)
+{
+	bool is_passed = true;
+	char folder[] = "/tmp/test_metrics.XXXXXX";
+
+	CHECK(mkdtemp(folder) != NULL);
+	unsetenv("CCLTAP_JOB");
+	unsetenv("SLURM_JOB_ID");
+	unsetenv("PBS_JOBID");
+	unsetenv("LSB_JOBID");
+	CHECK(is_line(folder, "one.prom",
+		      "\nccltap_refused_processes_total{recording=\"one\"} 0\n"));
+	CHECK(is_line(folder, "two.prom",
+		      "\nccltap_rdma_ports_given_up{recording=\"two\"} 0\n"));
+	CHECK(is_line(folder, "a \"b\"\n%.prom",
+		      "\nccltap_rdma_uncounted_queues{recording=\"a%20%22b%22%0A%25\"} "
+		      "0\n"));
+	CHECK(is_line(folder, ".prom",
+		      "\nccltap_rdma_uncounted_queues{recording=\".prom\"} 0\n"));
+	setenv("SLURM_JOB_ID", "4711", 1);
+	CHECK(is_line(folder, "one.prom",
+		      "\nccltap_refused_processes_total{recording=\"one\","
+		      "job_id=\"4711\"} 0\n"));
+	setenv("SLURM_JOB_ID", "", 1);
+	setenv("PBS_JOBID",
+	       "12[3].server-of-a-name-that-is-longer-than-any-that-a-batch-system-has", 1);
+	CHECK(is_line(folder, "one.prom",
+		      "\nccltap_refused_processes_total{recording=\"one\",job_id=\"12[3]."
+		      "server-of-a-name-that-is-longer-than-any-that-a-batch-sys\"} 0\n"));
+	unsetenv("PBS_JOBID");
+	unsetenv("SLURM_JOB_ID");
+	CHECK(!rmdir(folder));
+	return is_passed;
+}
+
 /* One process attaches, one cannot, one makes no call; the last comes later. */
 static bool wished(void)
 {
@@ -379,7 +429,7 @@ static bool wished(void)
 
 int main(void)
 {
-	puts("1..9");
+	puts("1..10");
 	report("a page that its process spoils stays what was read last", spoilt);
 	report("a page that stays torn is read once each time, and as it is", stays_torn);
 	report("names that become the same label are the same", alike);
@@ -390,5 +440,6 @@ int main(void)
 	report("times are counted by powers of two", times);
 	report("processes are asked to load LTTng, and say how far they are", wished);
 	report("a file that was left beside it is in nobody's way", leftover);
+	report("two files have no labels in common", told_apart);
 	return 0;
 }

@@ -91,7 +91,7 @@ static long sent(int64_t now_ms, bool *ret_is_given_up)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	if (!out || tap_metrics_ports_write(out, &processes, 1, now_ms) || fclose(out))
+	if (!out || tap_metrics_ports_write(out, &processes, 1, "", now_ms) || fclose(out))
 		return -2;
 	*ret_is_given_up = strstr(text, GIVEN_UP);
 	at = strstr(text, ",port=\"2\"} ");

@@ -75,7 +75,7 @@ value() # METRIC AND LABELS
     sed -n "s/^ccltap_rdma_port_$1 //p" "$file"
 }
 check "the port's counters are read" within 20 grep -q '^ccltap_rdma_port_events_total{' "$file"
-labels="host=\"$host\",device=\"soft0\",port=\"1\""
+labels="host=\"$host\",recording=\"job\",device=\"soft0\",port=\"1\""
 same "the port's bytes are its words" "1000 48" \
     "$(value "sent_bytes_total{$labels}") $(value "received_bytes_total{$labels}")"
 same "and so are its events" 3 \

@@ -17,10 +17,10 @@ import urllib.request
 
 FOLDER, MORE, MS = sys.argv[1], *map(int, sys.argv[2:])
 BYTES = 4096
-OPERATIONS = 'ccltap_nccl_communicator_operations_total{job="%s",rank="%d",function="ncclAllReduce"}'
-BUS = 'ccltap_nccl_communicator_bus_bytes_total{job="%s",rank="%d",function="ncclAllReduce"}'
-BEHIND = """max by (communicator) (sum by (rank, communicator) (ccltap_nccl_communicator_operations_total{job="%s"}))
-- on (communicator) group_right () sum by (rank, communicator) (ccltap_nccl_communicator_operations_total{job="%s"})"""
+OPERATIONS = 'ccltap_nccl_communicator_operations_total{job="%s",recording="job",rank="%d",function="ncclAllReduce"}'
+BUS = 'ccltap_nccl_communicator_bus_bytes_total{job="%s",recording="job",rank="%d",function="ncclAllReduce"}'
+BEHIND = """max by (communicator) (sum by (rank, communicator) (ccltap_nccl_communicator_operations_total{job="%s",recording="job"}))
+- on (communicator) group_right () sum by (rank, communicator) (ccltap_nccl_communicator_operations_total{job="%s",recording="job"})"""
 
 
 def ok(is_right, sentence, *details):
@@ -98,12 +98,12 @@ def rates_by_http():
 
 def rates_by_text():
     """ccltap writes the file every 5 s, and the exporter says when it was: no time is guessed."""
-    operations = OPERATIONS % ("text", 0)
-    written = 'scalar(node_textfile_mtime_seconds - node_textfile_mtime_seconds offset 6s)'
+    operations, mtime = OPERATIONS % ("text", 0), 'node_textfile_mtime_seconds{file=~".*/job.prom"}'
+    written = f'scalar({mtime} - {mtime} offset 6s)'
     at = time.time()
     value = query(f"({operations} - {operations} offset 6s) / {written}", at).get("0")
-    end = list(query("node_textfile_mtime_seconds", at).values())
-    span = list(query("node_textfile_mtime_seconds - node_textfile_mtime_seconds offset 6s", at).values())
+    end = list(query(mtime, at).values())
+    span = list(query(f"{mtime} - {mtime} offset 6s", at).values())
     if not end or not span or span[0] <= 0:
         return False, (end, span)
     expected = calls_between(0, end[0] - span[0], end[0]) / span[0]
@@ -114,6 +114,16 @@ def sums(job, count):
     def attempt():
         seen = [query(OPERATIONS % (job, rank)).get(str(rank)) for rank in range(2)]
         return seen == [count + MORE, count], seen
+    return attempt
+
+
+def jobs(expression, expected):
+    """{(recording, job_id): value} of rank 0."""
+    def attempt():
+        data = ask("query", query=expression) or {"result": []}
+        seen = {(one["metric"].get("recording"), one["metric"].get("job_id")): float(one["value"][1])
+                for one in data["result"]}
+        return seen == expected, (seen, data)
     return attempt
 
 
@@ -144,6 +154,11 @@ def main():
     for job in ("http", "text"):
         within(20, f"rank 1 is the late one, by what it called fewer: {job}", late(job))
     within(30, "the alert for a rank that is behind fires", alert("NcclRankIsBehind", rank="1"))
+    within(30, "the files of two jobs are both there", jobs(
+        'ccltap_processes{job="text",rank="0"}', {("job", None): 1, ("other", "12"): 1}))
+    within(30, "and the exporter has nothing to say", jobs(
+        'node_textfile_scrape_error', {(None, None): 0}))
+    within(30, "by HTTP there is one", jobs('ccltap_processes{job="http",rank="0"}', {("job", None): 1}))
     put("hang")
     within(30, "the alert for a call that does not return fires",
            alert("NcclCallDoesNotReturn", rank="0", function="ncclCommInitRank"))

@@ -26,7 +26,9 @@ def main():
         if not match:
             continue
         name, labels, value = match.groups()
-        labels = dict(re.findall('([a-z]+)="([^"]*)"', labels))
+        labels = dict(re.findall('([a-z_]+)="([^"]*)"', labels))
+        if "device" not in labels:
+            continue  # of the recording
         assert labels["device"] == "soft0", line
         if name == "ccltap_rdma_completion_seconds_bucket":
             buckets.append((float(labels["le"].replace("+Inf", "inf")), float(value)))
