@@ -68,6 +68,17 @@ check "a slice ends at another time" spoil nesting '0,/"ph":"E"/s/\.[0-9]*}/.999
 check "which is found" fails spoilt
 check "a time has no decimals" spoil tree '0,/"ph":"B"/s/"ts":\([0-9]*\)\.[0-9]*/"ts":\1/'
 check "which is found" fails spoilt
+check "an event has no category" spoil tree '0,/"ph":"E"/s/"cat":"",//'
+check "which is found" fails spoilt
+check "a name has no time" spoil tree '0,/"ph":"M"/s/"ts":0,//'
+check "which is found" fails spoilt
+check "an arrow ends before it begins" spoil tree '/"ph":"f".*"id":1,/s/"ts":2/"ts":1/'
+check "which is found" fails spoilt
+check "the two ends of a slice say the same" spoil nesting '/"ph":"E"/s/"args":{/&"inner":true,/'
+check "which is found" fails spoilt
+check "what begins later stands first in the file" spoil nesting \
+    '/"ph":"B".*ncclGroupEnd/{h;d};/"ph":"B".*ncclCommInitRank/G'
+check "which is found" fails spoilt
 check "a counter has another value" spoil samples 's/"value":300}/"value":301}/'
 check "which is found" fails spoilt
 

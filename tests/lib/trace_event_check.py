@@ -28,10 +28,13 @@ def time_of(event, base, problems):
 
 
 class Reader:
-    """The events as a viewer takes them: in order of time, and where equal, of the file."""
+    """The events as a viewer takes them: in order of time, and where equal, of the file.
+    chrome://tracing takes slices in the order of the file, which must be that of time on each
+    track."""
 
     def __init__(self, trace, problems):
         self.problems = problems
+        self.last = {}  # by (pid, tid): when a slice began or ended
         self.names = {}  # of (pid, tid), and of (pid, None)
         self.slices = []
         self.open = collections.defaultdict(list)  # by (pid, tid): numbers of slices
@@ -39,15 +42,44 @@ class Reader:
         self.counters, self.instants = [], []
         events = []
         for event in trace["traceEvents"]:
+            self.check_members(event)
             if event["ph"] == "M":
                 self.take_metadata(event)
             else:
                 time = time_of(event, trace["baseTimeNanoseconds"], problems)
                 events.append((time, event))
+                self.check_order(event, time)
         for time, event in sorted(events, key=lambda one: one[0]):
             getattr(self, "take_" + event["ph"])(event, time, (event["pid"], event["tid"]))
 
+    def check_members(self, event):
+        """A file that is too large for a string is read by event, by those that have both of
+        "ph" and "cat"; Trace Compass sorts lines by "ts", the first that is in one."""
+        missing = {"ph", "cat", "pid", "ts"} - set(event)
+        if event["ph"] not in "ME":
+            missing |= {"tid", "name"} - set(event)
+        if missing:
+            self.problems.append(f"an event has no {missing}: {event}")
+        for number in event["pid"], event.get("tid", 0), event["args"].get("sort_index", 0) \
+                if event["ph"] == "M" else 0:
+            if not isinstance(number, int) or not -2**31 <= number < 2**31:
+                self.problems.append(f"{number} is no integer of 32 bits: {event}")
+        if "ts" in event.get("args", {}):
+            self.problems.append(f"two things are called ts: {event}")
+        if event["ph"] == "i" and event.get("s") != "t":
+            self.problems.append(f"an instant is not of a thread: {event}")
+
+    def check_order(self, event, time):
+        if event["ph"] not in "BE":
+            return
+        track = event["pid"], event["tid"]
+        if time < self.last.get(track, time):
+            self.problems.append(f"time goes backwards on {track}: {event}")
+        self.last[track] = time
+
     def take_metadata(self, event):
+        if event.get("ts", 0) != 0:
+            self.problems.append(f"a name has a time: {event}")
         if not event["name"].endswith("_name"):
             return
         key = event["pid"], event.get("tid")
@@ -65,6 +97,9 @@ class Reader:
             return
         ended = self.slices[self.open[track].pop()]
         ended[1], ended[4] = time - ended[0], event.get("args", {})
+        twice = set(ended[4]) & set(ended[2].get("args", {}))
+        if twice and not self.may_say_twice:
+            self.problems.append(f"both ends of a slice say {twice}: {ended[2]}")
 
     def take_end_of_flow(self, event, time, track, which):
         if not self.open[track]:
@@ -80,6 +115,8 @@ class Reader:
     def take_f(self, event, time, track):
         if event.get("bp") != "e":
             self.problems.append(f"flow {event['id']} ends in the next slice")
+        if "s" not in self.flows[event["id"]]:
+            self.problems.append(f"flow {event['id']} ends before it begins")
         self.take_end_of_flow(event, time, track, "f")
 
     def take_C(self, event, time, track):
@@ -119,14 +156,20 @@ class Reader:
                 "instants": self.instants}
 
 
-def read_trace(path):
+def read_trace(path, problems):
     with open(path, encoding="utf-8") as file:
-        return json.load(file, parse_float=str)
+        text = file.read()
+    # Trace Compass' events begin behind the first bracket, whatever it is in.
+    if not text[:text.index("[")].rstrip().endswith('"traceEvents":'):
+        problems.append("there is a bracket before those of the events")
+    return json.loads(text, parse_float=str)
 
 
 def check(name):
     problems = []
-    reader = Reader(read_trace(name + ".json"), problems)
+    # Its made-up calls have at their end what only the beginning of one has.
+    Reader.may_say_twice = os.path.basename(name) == "roles"
+    reader = Reader(read_trace(name + ".json", problems), problems)
     answers = reader.answers()
     answers["counters"] = [row[:4] for row in answers["counters"]]
     return problems + perfetto_check.check(name, answers), answers

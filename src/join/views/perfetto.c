@@ -169,7 +169,7 @@ int tap_perfetto_begun(struct tap_perfetto *perfetto, const struct tap_span *spa
 	return ret ? ret : draw_waiting(perfetto);
 }
 
-/* The result is a field of its own: an argument may have the same name. */
+/* Where an argument is called "result", too, what is returned has another name. */
 static void add_exit(struct tap_perfetto *perfetto, const struct tap_span *span)
 {
 	const struct tap_field *result = tap_span_result(span), *field;
@@ -177,7 +177,9 @@ static void add_exit(struct tap_perfetto *perfetto, const struct tap_span *span)
 	size_t i;
 
 	if (result)
-		tap_packets_field(packets, &span->exit, result, "result");
+		tap_packets_field(packets, &span->exit, result,
+				  tap_fields_find(&span->entry, "result") ? "returned"
+									  : "result");
 	for (i = 0; i < span->exit.count; i++) {
 		field = &span->exit.list[i];
 		if (field == result)

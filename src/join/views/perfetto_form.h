@@ -89,6 +89,7 @@ struct tap_packets {
 	TAP_VEC(uint64_t) parents; /* by track: of which process it is */
 	struct tap_json json;
 	bool has_fields;  /* the event has one */
+	bool has_category;
 	bool has_records; /* the file has one */
 	bool has_base;
 	int64_t base_ns; /* times count from here */

@@ -98,6 +98,7 @@ static void begin(struct tap_packets *packets)
 	if (packets->type == TYPE_INSTANT)
 		tap_json_string(&packets->json, "s", "t");
 	packets->has_fields = false;
+	packets->has_category = false;
 }
 
 static void add_name(struct tap_packets *packets, const char *name)
@@ -108,6 +109,7 @@ static void add_name(struct tap_packets *packets, const char *name)
 static void add_category(struct tap_packets *packets, const char *category)
 {
 	tap_json_string(&packets->json, "cat", category);
+	packets->has_category = true;
 }
 
 static struct tap_json *fields_of(struct tap_packets *packets)
@@ -172,6 +174,10 @@ static void end(struct tap_packets *packets, int64_t time_ns)
 {
 	if (packets->has_fields)
 		tap_json_close(&packets->json);
+	/* Of a file that fits into no string chrome://tracing takes what has both, "ph" and
+	 * "cat". */
+	if (!packets->has_category)
+		tap_json_string(&packets->json, "cat", "");
 	add_time(packets, time_ns);
 	tap_json_end_line(&packets->json, &packets->event);
 	if (!packets->event.is_short)
@@ -256,6 +262,9 @@ static struct tap_json *open_metadata(struct tap_packets *packets,
 	if (!is_process)
 		tap_json_unsigned(json, "tid", about->track);
 	tap_json_string(json, "name", what);
+	tap_json_string(json, "cat", "__metadata");
+	/* Trace Compass sorts by it, and loses events where one has none. */
+	tap_json_unsigned(json, "ts", 0);
 	tap_json_open(json, "args", '{');
 	return json;
 }
