@@ -31,6 +31,7 @@
 #include "common/compiler.h"
 #include "tools/command_line.h"
 #include "tools/message.h"
+#include "tools/metrics_http.h"
 #include "tools/place.h"
 #include "tools/record_buffers.h"
 #include "tools/record_session.h"
@@ -648,6 +649,28 @@ static void check_verbs(struct doctor *doctor)
 		report(doctor, OK, "RDMA", NULL, "devices%s", names);
 }
 
+static void check_metrics(struct doctor *doctor)
+{
+#ifdef HAVE_MICROHTTPD
+	static const char library[] = TAP_METRICS_HTTP_LIBRARY;
+	char text[256];
+
+	if (try_apart(try_to_load, library, text, sizeof(text)))
+		report(doctor, NOTE, "metrics",
+		       "install libmicrohttpd (Debian: libmicrohttpd12) for "
+		       "\"record --metrics-listen\"",
+		       "%s", text);
+	else
+		report(doctor, OK, "metrics", NULL, "%s can be loaded, and serve them",
+		       library);
+#else
+	report(doctor, NOTE, "metrics",
+	       "install its header (Debian: libmicrohttpd-dev) and build ccltap again for "
+	       "\"record --metrics-listen\"",
+	       "ccltap was built without libmicrohttpd");
+#endif
+}
+
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "write one JSON object a line, for programs", 0 },
 	{ 0 },
@@ -681,7 +704,7 @@ int tap_doctor_main(int argc, char **argv)
 	static void (*const checks[])(struct doctor *) = {
 		check_tracer, check_reader, check_daemon, check_format, check_buffers,
 		check_limits, check_kernel, check_rseq, check_environment, check_libraries, check_cupti,
-		check_verbs,
+		check_verbs, check_metrics,
 	};
 	struct doctor doctor = { 0 };
 

@@ -9,6 +9,7 @@
 
 #ifdef HAVE_MICROHTTPD
 
+#include <dlfcn.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -27,6 +28,40 @@
 struct address {
 	char host[256], port[8];
 };
+
+/* ---- The library ---- */
+
+/* Its functions, without the MHD_ of their names. */
+static struct {
+	__typeof__(MHD_add_response_header) *add_response_header;
+	__typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+	__typeof__(MHD_destroy_response) *destroy_response;
+	__typeof__(MHD_get_daemon_info) *get_daemon_info;
+	__typeof__(MHD_get_timeout) *get_timeout;
+	__typeof__(MHD_queue_response) *queue_response;
+	__typeof__(MHD_run) *run;
+	__typeof__(MHD_start_daemon) *start_daemon;
+	__typeof__(MHD_stop_daemon) *stop_daemon;
+} mhd;
+
+#define FIND(function) \
+	(mhd.function = (__typeof__(mhd.function)) dlsym(library, "MHD_" #function))
+
+/*
+ * It is opened and not linked: it brings GnuTLS, which takes longer to start than all of
+ * ccltap.  It stays open.
+ */
+static bool load(void)
+{
+	void *library = dlopen(TAP_METRICS_HTTP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	return library && FIND(add_response_header) &&
+	       FIND(create_response_from_buffer) && FIND(destroy_response) &&
+	       FIND(get_daemon_info) && FIND(get_timeout) && FIND(queue_response) &&
+	       FIND(run) && FIND(start_daemon) && FIND(stop_daemon);
+}
+
+/* ---- The address ---- */
 
 /* Reads [ADDRESS:]PORT, an address of IPv6 in brackets. Returns false: it is none. */
 static bool parse(const char *text, struct address *ret_address)
@@ -133,15 +168,15 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 			      const char *value)
 {
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(size, (void *) text,
+		mhd.create_response_from_buffer(size, (void *) text,
 						MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result ret = MHD_NO;
 
 	if (!response)
 		return MHD_NO;
-	if (MHD_add_response_header(response, header, value) == MHD_YES)
-		ret = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+	if (mhd.add_response_header(response, header, value) == MHD_YES)
+		ret = mhd.queue_response(connection, status, response);
+	mhd.destroy_response(response);
 	return ret;
 }
 
@@ -186,6 +221,12 @@ int tap_metrics_http_open(struct tap_metrics_http *http, const char *listen,
 
 	if (!parse(listen, &address))
 		return -EINVAL;
+	if (!load()) {
+		tap_message_write("--metrics-listen needs libmicrohttpd: %s; install it "
+				  "(Debian: libmicrohttpd12)",
+				  dlerror());
+		return -ENOSYS;
+	}
 	fd = open_socket(&address, &why);
 	if (fd < 0) {
 		tap_message_write("cannot listen on %s port %s for the metrics: %s; give "
@@ -196,13 +237,13 @@ int tap_metrics_http_open(struct tap_metrics_http *http, const char *listen,
 	name_url(http, fd);
 	http->metrics = metrics;
 	http->daemon =
-		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, http,
+		mhd.start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, http,
 				 MHD_OPTION_LISTEN_SOCKET, fd,
 				 MHD_OPTION_CONNECTION_LIMIT, (unsigned) CONNECTIONS_MAX,
 				 MHD_OPTION_CONNECTION_TIMEOUT, (unsigned) PATIENCE_S,
 				 MHD_OPTION_END);
 	if (http->daemon)
-		info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		info = mhd.get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	if (info) {
 		http->fd = info->epoll_fd;
 		return 0;
@@ -219,7 +260,7 @@ int64_t tap_metrics_http_due_ms(const struct tap_metrics_http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
-	if (!http->daemon || MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+	if (!http->daemon || mhd.get_timeout(http->daemon, &ms) != MHD_YES)
 		return INT64_MAX;
 	return tap_now_ms() + (int64_t) ms;
 }
@@ -227,13 +268,13 @@ int64_t tap_metrics_http_due_ms(const struct tap_metrics_http *http)
 void tap_metrics_http_serve(struct tap_metrics_http *http)
 {
 	if (http->daemon)
-		MHD_run(http->daemon);
+		mhd.run(http->daemon);
 }
 
 void tap_metrics_http_close(struct tap_metrics_http *http)
 {
 	if (http->daemon)
-		MHD_stop_daemon(http->daemon);
+		mhd.stop_daemon(http->daemon);
 	http->daemon = NULL;
 }
 

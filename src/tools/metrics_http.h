@@ -2,7 +2,7 @@
 /*
  * `record --metrics-listen`: the text of the counters at http://ADDRESS:PORT/metrics.
  *
- * Hides libmicrohttpd, and that this may be built without it. It has no thread: its one
+ * Hides libmicrohttpd, that it is opened only here, and that this may be built without it. It has no thread: its one
  * descriptor is polled by the supervisor, to which a client that says nothing, or reads
  * nothing, is a connection that times out.
  */
@@ -12,6 +12,9 @@
 #include <stdint.h>
 
 #include "tools/metrics.h"
+
+/* What is opened; the version is that of its binary interface since 2015. */
+#define TAP_METRICS_HTTP_LIBRARY "libmicrohttpd.so.12"
 
 struct MHD_Daemon;
 

@@ -112,4 +112,22 @@ said "and it says what is one" "give a port, such as 9400"
 run 1 "an address of another host is refused" "$ccltap" record --layers none --metrics="$file" \
     --metrics-listen 192.0.2.1:0 -- true
 said "with the reason, too" "cannot listen on 192.0.2.1"
+
+# The library is opened when it is asked for: who does not ask has nothing of it, or of GnuTLS.
+loaded()
+{
+    LD_TRACE_LOADED_OBJECTS=1 "$ccltap" | grep -c "microhttpd\|gnutls"
+}
+same "ccltap starts without it" 0 "$(loaded)"
+mkdir "$work/lib"
+echo "no library" >"$work/lib/libmicrohttpd.so.12"
+run 1 "where it is missing, the program is not run" env LD_LIBRARY_PATH="$work/lib" "$ccltap" record \
+    --layers none --metrics="$file" --metrics-listen 0 -- touch "$work/ran"
+said "and it says what to install" "needs libmicrohttpd: .*libmicrohttpd.so.12.*; install it (Debian: libmicrohttpd12)"
+check "the program was not run" test ! -e "$work/ran"
+check "and no file is left" test ! -e "$file"
+run 0 "doctor runs" env LD_LIBRARY_PATH="$work/lib" "$ccltap" doctor
+check "and says so, too" grep -q '^note   metrics .*libmicrohttpd.so.12.*: install libmicrohttpd' "$work/out"
+run 0 "doctor runs where it is there" "$ccltap" doctor
+check "and says that it is" grep -q '^ok     metrics .*libmicrohttpd.so.12' "$work/out"
 tap_done
