@@ -28,6 +28,7 @@ Settings:
                 and the arguments of their kernels are recorded, too
   buffer=N      with rule: SIMPLE's buffers have so many bytes, as the environment says
   unset         with buffer: the environment does not say it
+  later         with rule: NCCL is of a release (2.32.3) whose rules are not known
   close         kernels follow one another at once, and many messages are posted late
   blind         as undecoded, and nothing says what a kernel was launched for
   made          the groups are collectives, which NCCL makes of sends and receives
@@ -399,9 +400,8 @@ class World:
                 result="0:ncclSuccess", **more)
 
     def function_of(self, op):
-        if op.kind != "all":
-            return "[669]"
-        return "[260]" if op.is_simple else "[258]"
+        number = 669 if op.kind != "all" else 260 if op.is_simple else 258
+        return f"[{number + 3 if self.set.get('later') else number}]"
 
     def launch(self, comm, op, rank, time, parent):
         call = self.next_call(rank)
@@ -409,7 +409,7 @@ class World:
         kernel = 0xF0 + (op.kind != "all")
         if (op.kind == "all" or self.set.get("sends")) and not self.set.get("blind"):
             self.at(time, rank, "hot", 20 + comm, "cuda:nccl_args", call_id=call,
-                    comm=hex(0xC00 + comm), channel_mask=hex(op.mask), version=22809,
+                    comm=hex(0xC00 + comm), channel_mask=hex(op.mask), version=23203 if self.set.get("later") else 22809,
                     args_bytes=96, nr_batches=1, work_storage=1, complete=1, nr_functions=1,
                     func_id=self.function_of(op), work_type="[1]")
         if op.is_captured:
@@ -521,6 +521,11 @@ class World:
                 stream=7 + comm, name=1 + (op.kind != "all"), graph=2 * op.is_captured,
                 graph_node=op.node.get(rank, 0))
 
+    def kernels(self):
+        names = KERNELS.values()
+        return [one.replace("_Sum", "").replace("_LL", "") for one in names] \
+            if self.set.get("later") else names
+
     def names(self, time):
         for rank in range(self.ranks):
             self.at(time, rank, "setup", 10, "tap:process", pid=f"+{100 + rank}",
@@ -529,7 +534,7 @@ class World:
                 self.at(time, rank, "setup", 10, "tap:environment",
                         name=self.text("NCCL_BUFFSIZE"),
                         value=self.text(str(self.set["buffer"])), cut=0, withheld=0)
-            for i, kernel in enumerate(KERNELS.values()):
+            for i, kernel in enumerate(self.kernels()):
                 self.at(time, rank, "setup", 10, "gpu:name", name=i + 1, text=self.text(kernel))
                 self.at(time, rank, "setup", 10, "cuda:function", function=hex(0xF0 + i),
                         name=self.text(kernel))

@@ -101,9 +101,9 @@ static const struct line lines[] = {
 	{"before 2.23",
 	 22203, "AllReduce", "RING", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
 	 -1, 0, 0, 0},
-	{"after 2.30",
-	 23100, "AllReduce", "RING", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
-	 -1, 0, 0, 0},
+	{"after 2.30, by the rules of that",
+	 23203, "AllReduce", "RING", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0,
+	 8, 320, 352, MiB},
 	{"another algorithm",
 	 22809, "AllGather", "PAT", "SIMPLE", 64, 4, -1, 1, {3, 0, 1, 0}, 0, -1, 0, 0, 0},
 	{"channels that are not the first ones",
@@ -179,7 +179,7 @@ int main(void)
 {
 	size_t i;
 
-	printf("1..%zu\n", COUNT(lines) + COUNT(sized_lines));
+	printf("1..%zu\n", COUNT(lines) + COUNT(sized_lines) + 1);
 	for (i = 0; i < COUNT(lines); i++)
 		ok(is_as_worked_out(&lines[i], &(struct tap_ccl_sizes){0}),
 		   lines[i].what);
@@ -190,5 +190,8 @@ int main(void)
 		sizes.buffers[sized->protocol] = sized->buffer;
 		ok(is_as_worked_out(&sized->line, &sizes), sized->line.what);
 	}
+	ok(!tap_expected_has_rule(22203) && tap_expected_has_rule(22304) &&
+		   tap_expected_has_rule(23007) && !tap_expected_has_rule(23102),
+	   "releases with a rule");
 	return 0;
 }

@@ -672,16 +672,31 @@ static int try_shared(struct tap_attribution *attribution)
 	return ret;
 }
 
+/* What one connection shows of a rule others use, also those that are looked at before. */
+static int learn_rules(struct tap_attribution *attribution)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	struct tap_net_route *route;
+	int ret = 0;
+
+	for (route = attribution->routes.all; route && !ret; route = route->next)
+		if (route->messages.first && is_ordered(attribution, route) &&
+		    !tap_net_route_sender(route, NULL))
+			ret = tap_served_learn(&attribution->serving, &world, route);
+	return ret;
+}
+
 static int finish(void *state)
 {
 	struct tap_attribution *attribution = state;
 	const struct tap_net_route *route = attribution->routes.all;
-	int ret = 0;
+	int ret;
 
 	attribution->is_over = true;
+	ret = learn_rules(attribution);
 	while (route && !(route->is_shared && route->messages.first))
 		route = route->next;
-	if (route)
+	if (!ret && route)
 		ret = try_shared(attribution);
 	while (!ret && attribution->routes.messages.first)
 		ret = try_route(attribution, attribution->routes.messages.first->route,

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#define OLDEST 22300 /* the first release that has these rules */
 #define STEPS 8
 #define CHANNELS_MAX 64
 
@@ -213,8 +214,8 @@ static struct chunks chunks_of(const struct tap_ccl_work *work, uint64_t bytes,
 	const uint64_t set = work->sizes.buffers[work->protocol];
 	struct chunks chunks = {.steps = is_long ? STEPS / 2 : 1,
 				.slice_steps = is_long ? STEPS / 4 : 1,
-				.slot_bytes = (set ? set : buffers[work->protocol]) /
-					      STEPS};
+				.slot_bytes =
+					(set ? set : buffers[work->protocol]) / STEPS};
 
 	chunks.bytes = chunks.slot_bytes * chunks.steps;
 	if (work->protocol == TAP_CCL_LL)
@@ -305,9 +306,9 @@ static bool find_messages(const struct tap_ccl_work *work, const struct whole *w
 	const bool is_long = is_ring && (is_all_reduce || is_spread(work->function));
 	const uint64_t steps = is_long ? (ranks - 1) * (is_all_reduce ? 2 : 1) : 1;
 	const uint64_t loop = chunks.bytes * (is_long ? ranks : 1);
-	const uint64_t messages = loop ? steps * div_up(bytes, loop) *
-						 (chunks.steps / chunks.slice_steps)
-				       : 0;
+	const uint64_t messages =
+		loop ? steps * div_up(bytes, loop) * (chunks.steps / chunks.slice_steps)
+		     : 0;
 
 	/* A buffer may be too small for a chunk. */
 	if (!loop || messages > UINT32_MAX)
@@ -316,7 +317,8 @@ static bool find_messages(const struct tap_ccl_work *work, const struct whole *w
 				     .least_bytes = data,
 				     .most_bytes = data,
 				     .largest_bytes =
-					     chunks.slot_bytes * chunks.slice_steps};
+					     chunks.slot_bytes * chunks.slice_steps,
+				     .is_small = bytes <= loop / 2};
 	if (is_ring && is_all_reduce)
 		find_ring_bytes(whole, part, chunks.bytes, &ret->least_bytes,
 				&ret->most_bytes);
@@ -332,16 +334,20 @@ static bool is_equal(const struct tap_expected *a, const struct tap_expected *b)
 	       a->most_bytes == b->most_bytes && a->largest_bytes == b->largest_bytes;
 }
 
+bool tap_expected_has_rule(uint32_t version)
+{
+	return version >= OLDEST && version < 23100;
+}
+
 /* Whether the channels that were used are the first ones. */
 static bool has_rule(const struct tap_ccl_work *work, const struct tap_ccl_place *place)
 {
 	const uint64_t mask = work->channel_mask;
 
 	return work->function && work->algorithm && work->protocol &&
-	       work->version >= 22300 && work->version < 23100 &&
+	       work->version >= OLDEST &&
 	       work->sizes.buffers[work->protocol] != TAP_CCL_UNKNOWN &&
-	       place->nranks >= 2 &&
-	       place->nranks <= RANKS_MAX && work->element_bytes &&
+	       place->nranks >= 2 && place->nranks <= RANKS_MAX && work->element_bytes &&
 	       work->element_bytes <= 8 && work->count &&
 	       work->count <= COUNT_MAX / (uint64_t) place->nranks &&
 	       place->channel >= 0 && place->channel < CHANNELS_MAX && mask &&

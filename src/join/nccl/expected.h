@@ -4,9 +4,10 @@
  * channel: how many, and of which size.
  *
  * Hides NCCL's rules for dividing data among channels, into loops, chunks and slices.
- * They are those of 2.23 to 2.30; for other releases, algorithms other than ring and
- * tree, and where a rule needs what the trace does not say, there is no answer.  Where
- * from, in 2.28.9:
+ * They are those of 2.23 to 2.30; later releases are asked for by those of 2.30, which
+ * are believed once messages have fit, and prove nothing.  For earlier ones, algorithms
+ * other than ring and tree, and where a rule needs what the trace does not say, there is
+ * no answer.  Where from, in 2.28.9:
  *
  * - elements of each channel: enqueue.cc:606-642 (scheduleCollTasksToPlan); 2.23 to 2.25
  *   do not weigh LL by 4, 2.29 and 2.30 have cells of twice the size
@@ -78,7 +79,11 @@ struct tap_expected {
 	uint32_t messages;
 	uint64_t least_bytes, most_bytes; /* of all of them together */
 	uint64_t largest_bytes;		  /* no message is larger */
+	bool is_small;			  /* twice as much would be as many messages */
 };
+
+/* Whether the rules are those of this release. */
+bool tap_expected_has_rule(uint32_t version);
 
 /* A connection: from which rank to which, of how many, over which channel. */
 struct tap_ccl_place {

@@ -270,7 +270,10 @@ static int add_run(struct tap_net_lanes *lanes, struct tap_net_route *route,
 				       .from = next.from,
 				       .to = next.to,
 				       .is_possible = true};
-	struct tap_run_about asked = {.comm = chosen / 2, .place = &own->place};
+	struct tap_run_about asked = {.comm = chosen / 2,
+				      .place = &own->place,
+				      .proofs = &lanes->proofs,
+				      .of = tap_member_comm(own->pair.from)};
 	bool has_sends = own->facts.index == 1;
 	size_t i;
 
@@ -449,4 +452,5 @@ void tap_net_lanes_free(struct tap_net_lanes *lanes)
 		tap_vec_free(&lanes->all[i].places);
 	tap_vec_free(&lanes->runs);
 	tap_vec_free(&lanes->about);
+	tap_table_free(&lanes->proofs);
 }

@@ -49,7 +49,8 @@ struct tap_net_lanes {
 	TAP_VEC(struct tap_net_run)
 	runs; /* with one more that says where the last ends */
 	TAP_VEC(struct tap_served_run) about;
-	unsigned int used; /* bits of those that have operations */
+	unsigned int used;	 /* bits of those that have operations */
+	struct tap_table proofs; /* run_count.h */
 };
 
 /*

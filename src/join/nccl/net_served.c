@@ -145,6 +145,12 @@ static bool has_right_bytes(const struct tap_expected *rule,
 	       found->largest_bytes <= rule->largest_bytes;
 }
 
+/* Whether all messages are here of a run that begins and ends at known numbers. */
+static bool has_all(const struct tap_net_run *run, const struct found_run *found)
+{
+	return found->count == run[1].begin_least - run->begin_least;
+}
+
 /*
  * Drops the rules whose messages are of other sizes: the buffers are not those that the
  * rule is for.  Returns whether there were any.
@@ -159,7 +165,8 @@ static bool drop_rules(struct tap_serving *serving)
 		struct tap_run_count *count = serving->lanes.about.items[i].count;
 		struct found_run found;
 
-		if (!count || !(count->has_rule || count->sends.count) ||
+		if (!count ||
+		    !(count->has_rule || count->is_tried || count->sends.count) ||
 		    !is_exact(run) || run->begin_least == run[1].begin_least)
 			continue;
 		while (at < serving->bounds.count &&
@@ -168,9 +175,18 @@ static bool drop_rules(struct tap_serving *serving)
 		if (at == serving->bounds.count)
 			break;
 		found = look_at_run(serving, at, run);
-		if (found.count == run[1].begin_least - run->begin_least &&
+		if (has_all(run, &found) &&
 		    tap_run_count_measure(count, found.count, found.bytes)) {
 			is_any = true;
+			continue;
+		}
+		if (count->is_tried) {
+			is_any |=
+				found.bytes && has_all(run, &found) &&
+				tap_run_count_prove(count,
+						    found.count == count->rule.messages &&
+							    has_right_bytes(&count->rule,
+									    &found));
 			continue;
 		}
 		if (!count->has_rule || found.count != count->rule.messages ||
@@ -365,6 +381,31 @@ static void contradict(struct tap_serving *serving)
 }
 
 /* ---- All of it ---- */
+
+static bool has_tried(const struct tap_serving *serving)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < serving->lanes.about.count; i++)
+		if (serving->lanes.about.items[i].count &&
+		    serving->lanes.about.items[i].count->is_tried)
+			return true;
+	return false;
+}
+
+int tap_served_learn(struct tap_serving *serving, const struct tap_candidate_world *world,
+		     struct tap_net_route *route)
+{
+	const uint64_t least = route->order.begin_least, most = route->order.begin_most;
+	const int ret = tap_serving_fill(serving, world, route);
+
+	if (ret || !serving->served.count || !has_tried(serving))
+		return ret == -EAGAIN ? 0 : ret;
+	search(world, serving, route, true);
+	route->order.begin_least = least;
+	route->order.begin_most = most;
+	return 0;
+}
 
 int tap_served_find(struct tap_serving *serving, const struct tap_candidate_world *world,
 		    struct tap_net_route *route, bool is_last)

@@ -19,6 +19,13 @@
 int tap_served_find(struct tap_serving *serving, const struct tap_candidate_world *world,
 		    struct tap_net_route *route, bool is_last);
 
+/*
+ * Finds out, at the end, what the messages say of rules that are tried (run_count.h), and
+ * nothing of themselves.  Returns 0 or -ENOMEM.
+ */
+int tap_served_learn(struct tap_serving *serving, const struct tap_candidate_world *world,
+		     struct tap_net_route *route);
+
 /* Forgets how far the connection was; called when messages were given up. */
 void tap_served_restart(struct tap_net_route *route);
 

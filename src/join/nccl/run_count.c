@@ -47,14 +47,78 @@ static bool has_range(struct tap_run_count *count)
 	return has_shape(count) && is_believed(count);
 }
 
+/* ---- Rules of earlier releases ---- */
+
+/* What connections have shown of a rule, as the value of a table. */
+static const char held, failed;
+
+static const void *proof_of(const struct tap_run_count *count)
+{
+	return tap_table_find(count->proofs, count->proof_comm, count->proof_kind);
+}
+
+static void note_proof(struct tap_run_count *count, const char *proof)
+{
+	/* Without memory nothing is proved. */
+	if (tap_table_set(count->proofs, count->proof_comm, count->proof_kind,
+			  (void *) proof))
+		count->is_tried = false;
+}
+
+/* Takes over what other connections have shown since. */
+static void follow_proof(struct tap_run_count *count)
+{
+	const void *proof;
+
+	if (!count->proofs || tap_expected_has_rule(count->work.version) ||
+	    !(count->is_tried || count->has_rule))
+		return;
+	proof = proof_of(count);
+	if (proof == &failed) {
+		count->is_tried = false;
+		tap_run_count_drop_rule(count);
+	} else if (proof == &held && count->is_tried) {
+		count->is_tried = false;
+		count->has_rule = true;
+	}
+}
+
+/* How data are divided may have changed since, which little data do not show. */
+static void try_rule(struct tap_run_count *count, const struct tap_run_about *about)
+{
+	const struct tap_ccl_work *work = &count->work;
+
+	count->proofs = about->proofs;
+	count->proof_comm = (uintptr_t) about->of;
+	count->proof_kind = (uint64_t) work->function << 16 |
+			    (uint64_t) work->algorithm << 8 | (uint64_t) work->protocol;
+	if (tap_expected_has_rule(work->version) || !count->has_rule)
+		return;
+	count->has_rule = false;
+	count->is_tried = count->rule.is_small;
+	follow_proof(count);
+}
+
+bool tap_run_count_prove(struct tap_run_count *count, bool is_right)
+{
+	if (is_right && proof_of(count) != &failed)
+		note_proof(count, &held);
+	else
+		note_proof(count, &failed);
+	follow_proof(count);
+	return count->has_rule;
+}
+
 struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
 					 const struct tap_run_about *about)
 {
 	struct tap_run_count *count =
 		tap_table_find(&counts->by_signature, about->signature, 0);
 
-	if (count)
+	if (count) {
+		follow_proof(count);
 		return count;
+	}
 	count = calloc(1, sizeof(*count));
 	if (!count || tap_table_set(&counts->by_signature, about->signature, 0, count)) {
 		free(count);
@@ -71,6 +135,8 @@ struct tap_run_count *tap_run_counts_get(struct tap_run_counts *counts,
 	else
 		count->has_rule =
 			tap_expected_find(about->work, about->place, 0, &count->rule);
+	if (!count->sends.count && about->proofs)
+		try_rule(count, about);
 	/* Two ranks are neighbours in each ring and tree. */
 	if (about->place->nranks == 2)
 		count->uses[TAP_CCL_RING] = count->uses[TAP_CCL_TREE] = TAP_USE_YES;
@@ -81,7 +147,7 @@ bool tap_run_count_is_ruled(const struct tap_run_count *count)
 {
 	if (count->sends.count)
 		return count->has_rule && tap_sends_have_rule(count->sends.version);
-	return count->has_rule &&
+	return count->has_rule && tap_expected_has_rule(count->work.version) &&
 	       (!count->rule.messages || count->uses[count->work.algorithm]);
 }
 
@@ -124,8 +190,8 @@ static uint64_t most_of(const struct tap_net_run *run)
 /* Of several answers that the rule has, runs may have shown which is right. */
 static void find_rule(struct tap_run_count *count)
 {
-	if (count->is_unruly || count->is_irregular || !count->least ||
-	    count->sends.count || count->least != count->most || count->most > UINT32_MAX)
+	if (!tap_expected_has_rule(count->work.version) || count->is_unruly ||
+	    count->is_irregular || !count->least || count->sends.count || count->least != count->most || count->most > UINT32_MAX)
 		return;
 	count->has_rule = tap_expected_find(&count->work, &count->place,
 					    (uint32_t) count->least, &count->rule);

@@ -14,6 +14,8 @@
 #include "join/nccl/net_run.h"
 #include "join/nccl/transfer.h"
 
+struct tap_comm;
+
 enum tap_use { TAP_USE_UNKNOWN, TAP_USE_YES, TAP_USE_NO };
 
 struct tap_run_count {
@@ -22,8 +24,13 @@ struct tap_run_count {
 	struct tap_ccl_work work;
 	struct tap_ccl_place place;
 	bool has_rule;	/* and nothing contradicts it */
+	bool is_tried;	/* `rule` is of an earlier release, and not proved */
 	bool is_unruly; /* something did */
 	struct tap_expected rule;
+
+	/* Where it is noted of all connections that the rule held, and did not. */
+	struct tap_table *proofs;
+	uint64_t proof_comm, proof_kind;
 
 	/* Of sends and receives. */
 	struct tap_sends sends;
@@ -55,6 +62,8 @@ struct tap_run_about {
 	const struct tap_ccl_work *work;
 	const struct tap_ccl_place *place;
 	struct tap_sends sends;
+	struct tap_table *proofs;  /* of rules of earlier releases; the owner frees it */
+	const struct tap_comm *of; /* the communicator itself */
 };
 
 /* NULL: memory is short. */
@@ -77,6 +86,12 @@ bool tap_run_count_blame(struct tap_run_count *count, const struct tap_net_run *
  */
 bool tap_run_count_measure(struct tap_run_count *count, uint64_t messages,
 			   uint64_t bytes);
+
+/*
+ * Takes whether a run had the messages and bytes of a rule that is tried; returns whether
+ * that makes others narrower.
+ */
+bool tap_run_count_prove(struct tap_run_count *count, bool is_right);
 
 /* The rule does not hold here. */
 void tap_run_count_drop_rule(struct tap_run_count *count);
