@@ -141,6 +141,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-sockets-order \
 	tests/golden/traces/net-sockets-port \
 	tests/golden/traces/net-sockets-trees \
+	tests/golden/traces/net-sockets-trees-short \
 	tests/golden/traces/net-split \
 	tests/golden/traces/net-stranger \
 	tests/golden/traces/net-swapped \
