@@ -76,6 +76,14 @@ def judge_messages(score, trace, truth, messages):
         score.add("scorer", "unsure", False, f"{truth.lost[0]} has no connection")
 
 
+def is_of_sizes(post, message):
+    """Whether a request carries what NCCL says of the sizes of several receives: the last one of
+    such a message.  What ended before the connection was known does not say what it carries."""
+    what = post["fields"].get("net")
+    return what == "sizes" or (not what and message["fields"]["requests"] > 1 and
+                               post["name"] == "RDMA_WRITE_WITH_IMM")
+
+
 def judge_requests(score, trace, truth, messages):
     """The work requests that carry a message: its bytes, posted when it was."""
     for connection in truth.moved():
@@ -84,8 +92,7 @@ def judge_requests(score, trace, truth, messages):
         for group in connection.groups:
             span = messages.span_of.get(group)
             posts = trace.requests_of(span) if span else ()
-            size = sum(post["fields"]["bytes"] for post in posts
-                       if post["fields"].get("net") != "sizes")
+            size = sum(post["fields"]["bytes"] for post in posts if not is_of_sizes(post, span))
             if size < group.bytes or not posts:
                 score.miss("request-message")
                 continue
