@@ -140,6 +140,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-sockets-misread \
 	tests/golden/traces/net-sockets-order \
 	tests/golden/traces/net-sockets-port \
+	tests/golden/traces/net-sockets-split \
 	tests/golden/traces/net-sockets-trees \
 	tests/golden/traces/net-sockets-trees-short \
 	tests/golden/traces/net-split \

@@ -368,6 +368,45 @@ static void find_use(const struct connections *connections,
 		end->about.index = end->use == TAP_CONNECTION_TRANSFERS;
 }
 
+/* Whether a communicator has threads of its own that make connections. */
+static bool has_ends(const struct connections *connections,
+		     const struct tap_member *member)
+{
+	size_t i;
+
+	for (i = 0; i < connections->ends.count; i++)
+		if (connections->ends.items[i]->about.member == member)
+			return true;
+	return false;
+}
+
+/*
+ * Whether one that was split off from the end's communicator may share its threads: that
+ * one has fewer channels, and connects them when it needs them.
+ */
+static bool has_children(const struct connections *connections,
+			 const struct tap_connection_end *end)
+{
+	const struct tap_comms *comms = &connections->context->comms;
+	const struct tap_process *process = end->about.process;
+	size_t i;
+
+	for (i = 0; i < comms->member_count; i++) {
+		const struct tap_member *child = comms->members[i];
+		const uint64_t parent =
+			child->process == process
+				? tap_fields_number(&child->about, "parent_comm_id")
+				: 0;
+
+		if (parent &&
+		    (!end->about.member || tap_table_find(&comms->by_id, process->number,
+							  parent) == end->about.member) &&
+		    !has_ends(connections, child))
+			return true;
+	}
+	return false;
+}
+
 static void complete(struct connections *connections)
 {
 	size_t i;
@@ -383,6 +422,7 @@ static void complete(struct connections *connections)
 			continue;
 		end->about.known = TAP_KNOWN_INFERRED;
 		find_use(connections, end);
+		end->has_children = has_children(connections, end);
 		end->about.peer_rank =
 			peer_rank(end->about.member, end->other, end->about.peer);
 		if (end->about.member)

@@ -131,7 +131,8 @@ static enum tap_why doubt(const struct tap_connection_end *end, const struct pla
 {
 	if (end->tid < 0)
 		return TAP_WHY_BEFORE;
-	if (end->may_be_others || place->is_doubtful || end->use == TAP_CONNECTION_ANY)
+	if (end->may_be_others || end->has_children || place->is_doubtful ||
+	    end->use == TAP_CONNECTION_ANY)
 		return TAP_WHY_AMBIGUOUS;
 	if (!end->channels)
 		return TAP_WHY_NOT_RECORDED;

@@ -44,7 +44,8 @@ struct tap_connection_end {
 	bool may_be_others;
 	bool is_used;
 	enum tap_connection_use use;
-	bool has_trees; /* which are connected by themselves, not on all channels */
+	bool has_trees;	   /* which are connected by themselves, not on all channels */
+	bool has_children; /* which may connect some channels first */
 	/* Of the kernels in the process, of collectives and others; 0 unknown. */
 	uint64_t channels, transfer_channels;
 	struct tap_connection_end *other; /* NULL unknown */
