@@ -93,6 +93,8 @@ struct output {
 	uint8_t uuid[16];  /* of the clock: another boot is another clock */
 	int64_t offset_ns; /* from the clock's values to the origin of times */
 	bt_stream *stream;
+	bt_packet *packet;   /* NULL before the first event */
+	uint64_t last_clock; /* of the last event */
 	bt_event_class *classes[CLASS_COUNT];
 	struct output *next;
 };
@@ -125,6 +127,7 @@ static void free_output(struct output *output)
 
 	for (i = 0; i < CLASS_COUNT; i++)
 		bt_event_class_put_ref(output->classes[i]);
+	bt_packet_put_ref(output->packet);
 	bt_stream_put_ref(output->stream);
 	free(output);
 }
@@ -358,6 +361,10 @@ static bool fill_output(struct output *output, bt_self_component *self,
 	bool is_whole = streams && clock && add_context(traces, streams) &&
 			!bt_stream_class_set_default_clock_class(streams, clock);
 	size_t i;
+
+	/* babeltrace2 2.1 aborts where it reads events with times in packets without. */
+	if (is_whole)
+		bt_stream_class_set_supports_packets(streams, BT_TRUE, BT_TRUE, BT_TRUE);
 
 	for (i = 0; is_whole && i < CLASS_COUNT; i++) {
 		output->classes[i] = make_event_class(traces, streams, i);
@@ -694,6 +701,16 @@ static int64_t context_number(int64_t number)
 	return number > INT32_MAX ? -1 : number;
 }
 
+/* A stream is one packet, from its first event to its last. */
+static int begin_packet(struct tap_ctf *ctf, struct output *output, uint64_t clock)
+{
+	output->packet = bt_packet_create(output->stream);
+	if (!output->packet)
+		return -ENOMEM;
+	return append(ctf, bt_message_packet_beginning_create_with_default_clock_snapshot(
+				   ctf->iterator, output->packet, clock));
+}
+
 int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 {
 	struct output *output = output_of(ctf, mark->process->trace);
@@ -707,8 +724,11 @@ int tap_ctf_add(struct tap_ctf *ctf, const struct tap_mark *mark)
 	/* Times before the clock's origin occur only in a damaged trace. */
 	if (__builtin_sub_overflow(mark->time_ns, output->offset_ns, &clock) || clock < 0)
 		clock = 0;
-	message = bt_message_event_create_with_default_clock_snapshot(
-		ctf->iterator, output->classes[mark->kind], output->stream,
+	if (!output->packet && begin_packet(ctf, output, (uint64_t) clock))
+		return -ENOMEM;
+	output->last_clock = (uint64_t) clock;
+	message = bt_message_event_create_with_packet_and_default_clock_snapshot(
+		ctf->iterator, output->classes[mark->kind], output->packet,
 		(uint64_t) clock);
 	if (!message)
 		return -ENOMEM;
@@ -761,8 +781,16 @@ int tap_ctf_end(struct tap_ctf *ctf, const struct tap_context *context)
 	for (i = 0; i < context->traces.count; i++)
 		if (!output_of(ctf, context->traces.all[i]))
 			return -ENOMEM;
-	for (output = ctf->outputs; !ret && output; output = output->next)
-		ret = append(ctf,
-			     bt_message_stream_end_create(ctf->iterator, output->stream));
+	for (output = ctf->outputs; !ret && output; output = output->next) {
+		if (output->packet)
+			ret = append(
+				ctf,
+				bt_message_packet_end_create_with_default_clock_snapshot(
+					ctf->iterator, output->packet,
+					output->last_clock));
+		if (!ret)
+			ret = append(ctf, bt_message_stream_end_create(ctf->iterator,
+								       output->stream));
+	}
 	return ret;
 }
