@@ -207,7 +207,9 @@ static const char *describe_metadata(const char *path, const char *cause)
 		return "its metadata cannot be read";
 	if (!stat(name, &status) && !status.st_size)
 		return "its metadata is empty";
-	if (!strncmp(cause, "Cannot create trace for", 23))
+	/* 2.0 says the first, 2.1 the second, of a line of metadata. */
+	if (!strncmp(cause, "Cannot create trace for", 23) ||
+	    !strncmp(cause, "At line ", 8))
 		return "its metadata is damaged";
 	return cause;
 }

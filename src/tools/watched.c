@@ -37,7 +37,9 @@ void tap_watched_take_cause(char *text, size_t size)
 	if (error && bt_error_get_cause_count(error))
 		message = bt_error_cause_get_message(
 			bt_error_borrow_cause_by_index(error, 0));
-	if (!strncmp(message, "User function returned EOF", 26))
+	/* 2.0 says the first, 2.1 the second. */
+	if (!strncmp(message, "User function returned EOF", 26) ||
+	    !strncmp(message, "Insufficient data in file", 25))
 		message = "it is cut short";
 	else if (!strncmp(message, "Failed to index CTF stream file", 31))
 		message = "its packets are damaged or cut short";
