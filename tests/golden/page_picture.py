@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The picture of a page in README.md: its beginning as a browser shows it, down to the timeline.
+"""The picture of a page in README.md: its beginning as a browser shows it, down to an element.
 
-usage: page_picture.py PAGE.html PICTURE.png [dark]
+usage: page_picture.py PAGE.html PICTURE.png ELEMENT-ID [dark]
 
 The picture has the browser's fonts, so that two machines make two pictures: nothing compares them.
     SCREENS_UPDATE=1 make -C build/check check TESTS=tests/golden/test_browser.sh
@@ -15,7 +15,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import chromium  # noqa: E402
 
-WIDTH, COLOURS = 1180, 240
+WIDTH, COLOURS, FREQUENT = 1180, 240, 150
 
 
 def rows_of(png):
@@ -47,16 +47,33 @@ def rows_of(png):
         yield [bytes(line[i:i + 3]) for i in range(0, len(line), step)]
 
 
+def distance(a, b):
+    return sum((one - other) ** 2 for one, other in zip(a, b))
+
+
+def palette_of(counts):
+    """The most frequent colours, and those that are least like them: a legend has few pixels."""
+    ranked = sorted(counts, key=lambda pixel: -counts[pixel])
+    palette = ranked[:FREQUENT]
+    away = {pixel: min(distance(pixel, one) for one in palette) for pixel in ranked[FREQUENT:]
+            if counts[pixel] > 20}
+    while away and len(palette) < COLOURS:
+        palette.append(max(away, key=away.get))
+        away.pop(palette[-1])
+        away = {pixel: min(old, distance(pixel, palette[-1])) for pixel, old in away.items()}
+    return palette
+
+
 def small(png):
-    """The same with few colours: the most frequent ones, and for the others the nearest of them."""
+    """The same with few colours, and for the others the nearest of them."""
     rows = list(rows_of(png))
     counts = {}
     for row in rows:
         for pixel in row:
             counts[pixel] = counts.get(pixel, 0) + 1
-    palette = sorted(counts, key=lambda pixel: -counts[pixel])[:COLOURS]
-    nearest = {pixel: min(range(len(palette)), key=lambda i: sum(
-        (a - b) ** 2 for a, b in zip(pixel, palette[i]))) for pixel in counts}
+    palette = palette_of(counts)
+    nearest = {pixel: min(range(len(palette)), key=lambda i: distance(pixel, palette[i]))
+               for pixel in counts}
     data = b"".join(b"\0" + bytes(nearest[pixel] for pixel in row) for row in rows)
 
     def chunk(name, content):
@@ -68,10 +85,10 @@ def small(png):
 
 
 def main():
-    page, picture = sys.argv[1:3]
+    page, picture, last = sys.argv[1:4]
     with chromium.Browser(chromium.find(), width=WIDTH, is_dark="dark" in sys.argv) as browser:
         browser.open(page)
-        height = browser.ask("document.getElementById('timeline-box').getBoundingClientRect().bottom")
+        height = browser.ask(f"document.getElementById('{last}').getBoundingClientRect().bottom")
         browser.shot(picture, clip={"x": 0, "y": 0, "width": WIDTH, "height": height + 8}, whole=True)
     with open(picture, "rb") as file:
         made = small(file.read())

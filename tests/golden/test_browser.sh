@@ -38,16 +38,18 @@ timeout 300 python3 -B "$top_srcdir/tests/golden/browser.py" "$work/late.html" "
 passed_on "$work/tap"
 sed 's/^/# /' "$work/error"
 ok $status "the browser comes to its end"
-picture() # PAGE PICTURE
+picture() # PAGE PICTURE ELEMENT: down to that one
 {
-	python3 -B "$top_srcdir/tests/golden/page_picture.py" "$1" "$top_srcdir/doc/$2.png"
+	python3 -B "$top_srcdir/tests/golden/page_picture.py" "$1" "$top_srcdir/doc/$2.png" "$3"
 }
 if [ -n "${SCREENS_UPDATE-}" ]; then
-	picture "$work/late.html" page
+	sed -i "s|$work/late|late|g" "$work/late.html"
+	picture "$work/late.html" page audit
 	for job in hung late slow; do
 		tar -xJf "$top_srcdir/tests/tree/screens/$job.tar.xz" -C "$work"
 		"$top_builddir/ccltap" report --html "$work/$job.diagnosed.html" "$work/$job"
-		picture "$work/$job.diagnosed.html" "diagnoses/$job"
+		sed -i "s|$work/$job|$job|g" "$work/$job.diagnosed.html"
+		picture "$work/$job.diagnosed.html" "diagnoses/$job" timeline-box
 	done
 fi
 

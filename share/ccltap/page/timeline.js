@@ -605,12 +605,13 @@ class Timeline {
 				return;
 			context.fillStyle = this.look.mark;
 			context.fillRect(x - 0.5, AXIS, 1, view);
+			/* In the row of a rank's name: above it, it would hide the time. */
 			context.beginPath();
-			context.arc(x, AXIS - 7, 7, 0, 7);
+			context.arc(x, AXIS + 8, 7, 0, 7);
 			context.fill();
 			context.fillStyle = this.look.page;
 			context.font = "bold 10px system-ui, sans-serif";
-			context.fillText(String(i + 1), x, AXIS - 6.5);
+			context.fillText(String(i + 1), x, AXIS + 8.5);
 		});
 		context.fillStyle = this.look.panel;
 		context.fillRect(0, 0, GUTTER - 1, AXIS);
