@@ -227,7 +227,7 @@ def loops(bench, what, bursts, name, promise, program="calls"):
 
 
 def wrapper_off(bench):
-    return loops(bench, "all-reduce", bench.sizes["bursts"], "wrapper, tracing off", 2)
+    return loops(bench, "all-reduce", bench.sizes["bursts"], "wrapper, tracing off", 2.5)
 
 
 def counted(bench):
@@ -477,7 +477,7 @@ def sockets_on(bench):
 def launch_off(bench):
     bursts = bench.sizes["bursts"] // 5
     return loops(bench, "driver", bursts, "launch, tracing off", 2, "launch") + \
-        loops(bench, "runtime", bursts, "runtime's call, tracing off", 2, "launch")
+        loops(bench, "runtime", bursts, "runtime's call, tracing off", 2.5, "launch")
 
 
 def launch_round(bench, name):
