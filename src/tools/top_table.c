@@ -193,19 +193,18 @@ static int read_text(struct tap_top_table *table, const char *text, size_t size)
 	const char *end = text + size;
 	struct line line;
 	size_t at = 0;
-	char one[512];
 	int ret = 0;
 
 	while (!ret && text < end) {
 		const char *next = memchr(text, '\n', (size_t) (end - text));
 		const size_t length = (size_t) ((next ? next : end) - text);
+		char *one = strndup(text, length); /* labels may be long */
 
-		if (length < sizeof(one)) {
-			memcpy(one, text, length);
-			one[length] = '\0';
-			if (take_line(one, &line))
-				ret = add_line(table, &at, &line);
-		}
+		if (!one)
+			return -ENOMEM;
+		if (take_line(one, &line))
+			ret = add_line(table, &at, &line);
+		free(one);
 		text += length + 1;
 	}
 	return ret;

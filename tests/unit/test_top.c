@@ -112,6 +112,21 @@ static bool nonsense(void)
 	return is_passed;
 }
 
+/* A recording's name has up to 255 bytes, each of which may be three in a label. */
+static bool long_labels(void)
+{
+	struct tap_top_table table = {0};
+	bool is_passed = true;
+	char line[2048], name[766];
+
+	for (size_t i = 0; i + 3 < sizeof(name); i += 3)
+		memcpy(name + i, "%c3", 4);
+	snprintf(line, sizeof(line), "ccltap_processes{host=\"a\",recording=\"%s\"} 3\n", name);
+	CHECK(!look(&table, line, 1) && table.processes == 3);
+	tap_top_table_free(&table);
+	return is_passed;
+}
+
 /* The ranks in the table's order, with '-' for none. */
 static bool is_ordered(struct tap_top_table *table, enum tap_top_key key,
 		       bool is_reversed, const char *ranks)
@@ -189,9 +204,10 @@ static bool text(void)
 
 int main(void)
 {
-	puts("1..4");
+	puts("1..5");
 	report("two looks give rates, and who is last", looks);
 	report("what is no text of metrics is no harm", nonsense);
+	report("a label may be long", long_labels);
 	report("the rows are sorted and filtered", order);
 	report("the table as text", text);
 	return 0;
