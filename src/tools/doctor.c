@@ -659,10 +659,12 @@ static void check_metrics(struct doctor *doctor)
 		report(doctor, NOTE, "metrics",
 		       "install libmicrohttpd (Debian: libmicrohttpd12) for "
 		       "\"record --metrics-listen\"",
-		       "%s", text);
+		       "%s",
+		       *text ? text
+			     : TAP_METRICS_HTTP_LIBRARY " ends the process that loads it");
 	else
-		report(doctor, OK, "metrics", NULL, "%s can be loaded, and serve them",
-		       library);
+		report(doctor, OK, "metrics", NULL,
+		       "%s can be loaded: --metrics-listen can serve", library);
 #else
 	report(doctor, NOTE, "metrics",
 	       "install its header (Debian: libmicrohttpd-dev) and build ccltap again for "

@@ -14,7 +14,7 @@ fi
 ccltap=$top_builddir/ccltap
 CCLTAP_LIBDIR=$top_builddir/.libs
 export CCLTAP_LIBDIR
-unset CCLTAP_JOB LD_PRELOAD
+unset CCLTAP_JOB SLURM_JOB_ID PBS_JOBID LSB_JOBID LD_PRELOAD
 for needed in "$ccltap" "$CCLTAP_LIBDIR/libccltap.so"; do
     [ -e "$needed" ] || { echo "Bail out! $needed is not built"; exit 1; }
 done
