@@ -2,9 +2,9 @@
 /*
  * `record --metrics-listen`: the text of the counters at http://ADDRESS:PORT/metrics.
  *
- * Hides libmicrohttpd, that it is opened only here, and that this may be built without it. It has no thread: its one
- * descriptor is polled by the supervisor, to which a client that says nothing, or reads
- * nothing, is a connection that times out.
+ * Hides libmicrohttpd, that it is opened only here, and that this may be built without
+ * it. It has no thread: its one descriptor is polled by the supervisor, to which a client
+ * that says nothing, or reads nothing, is a connection that times out.
  */
 #ifndef TAP_TOOLS_METRICS_HTTP_H
 #define TAP_TOOLS_METRICS_HTTP_H
