@@ -131,6 +131,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared-accepted \
 	tests/golden/traces/net-shared-empty \
 	tests/golden/traces/net-shared-jobs \
+	tests/golden/traces/net-shared-jobs-again \
 	tests/golden/traces/net-sockets \
 	tests/golden/traces/net-sockets-bare \
 	tests/golden/traces/net-sockets-channels \

@@ -9,12 +9,12 @@
 #include "join/nccl/net_caller.h"
 #include "join/nccl/thread.h"
 
-/* Most sockets and jobs: a damaged trace ends. */
+/* Most sockets and jobs that are kept: a damaged trace ends. */
 #define ASKERS_MAX 65536
 
 struct tap_net_asker {
 	struct tap_net_asker *parent; /* NULL: it is the root */
-	bool is_doubtful;	      /* of a root: several sockets had these addresses */
+	bool is_doubtful;	      /* of a root: its addresses or numbers came again */
 	int64_t begin_ns;	      /* of a job: when its thread began */
 	struct tap_net_asker *next;   /* of all */
 };
@@ -38,7 +38,17 @@ static struct tap_net_asker *make(struct tap_net_askers *askers)
 		return NULL;
 	asker->next = askers->all;
 	askers->all = asker;
+	askers->count++;
 	return asker;
+}
+
+/* Maybe several ranks use what has these addresses, or this number. */
+static void doubt(struct tap_net_askers *askers, struct tap_net_asker *asker)
+{
+	struct tap_net_asker *root = root_of(asker);
+
+	askers->changes += !root->is_doubtful;
+	root->is_doubtful = true;
 }
 
 static void join(struct tap_net_askers *askers, struct tap_net_asker *one,
@@ -98,22 +108,23 @@ static int take_connected(struct tap_net_askers *askers,
 	const uint64_t number = tap_fields_number(&event->fields, "socket_id");
 	const uint64_t trace = (uintptr_t) process->trace;
 	const uint64_t key = tap_net_caller_connected_key(event);
-	struct tap_net_asker *socket, *other;
+	struct tap_net_asker *socket, *same, *known;
 
-	if (!key || !number || tap_fields_number(&event->fields, "error") ||
-	    !find_job(askers, process, event->tid) ||
-	    askers->sockets.count + askers->jobs.count >= ASKERS_MAX)
+	if (!key || tap_fields_number(&event->fields, "error"))
+		return 0;
+	same = tap_table_find(&askers->by_address, trace, key);
+	known = tap_table_find(&askers->sockets, process->number, number);
+	if (same)
+		doubt(askers, same);
+	if (known)
+		doubt(askers, known);
+	if (!number || known || !find_job(askers, process, event->tid) ||
+	    askers->count >= ASKERS_MAX)
 		return 0;
 	socket = make(askers);
 	if (!socket || tap_table_set(&askers->sockets, process->number, number, socket))
 		return -ENOMEM;
-	other = tap_table_find(&askers->by_address, trace, key);
-	if (!other)
-		return tap_table_set(&askers->by_address, trace, key, socket);
-	/* A port is used again, maybe by another rank. */
-	root_of(other)->is_doubtful = true;
-	askers->changes++;
-	return 0;
+	return same ? 0 : tap_table_set(&askers->by_address, trace, key, socket);
 }
 
 /* What a job connects it uses, too. */
@@ -130,7 +141,7 @@ static int take_used(struct tap_net_askers *askers, const struct tap_process *pr
 	if (!job) {
 		if (!thread ||
 		    !tap_threads_is_of_several(askers->threads, process, event->tid) ||
-		    askers->sockets.count + askers->jobs.count >= ASKERS_MAX)
+		    askers->count >= ASKERS_MAX)
 			return 0;
 		job = make_job(askers, thread);
 	}
@@ -140,12 +151,19 @@ static int take_used(struct tap_net_askers *askers, const struct tap_process *pr
 	return 0;
 }
 
+/* Whether the service threads of this trace's host are known to be asked what. */
+static bool is_decoded(const struct tap_net_askers *askers,
+		       const struct tap_process *process)
+{
+	return tap_table_find(&askers->decoded, (uintptr_t) process->trace, 0);
+}
+
 const struct tap_net_asker *tap_net_asker_of(const struct tap_net_askers *askers,
 					     const struct tap_process *process,
 					     uint64_t key)
 {
 	struct tap_net_asker *socket =
-		key && !askers->is_decoded
+		key && !is_decoded(askers, process)
 			? tap_table_find(&askers->by_address, (uintptr_t) process->trace,
 					 key)
 			: NULL;
@@ -160,13 +178,13 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 {
 	struct tap_net_askers *askers = state;
 
-	if (askers->is_decoded)
+	if (is_decoded(askers, process))
 		return 0;
 	switch (event->net) {
 	case TAP_NET_SERVICE_REQUEST:
-		askers->is_decoded = true;
 		askers->changes++;
-		return 0;
+		return tap_table_set(&askers->decoded, (uintptr_t) process->trace, 0,
+				     askers);
 	case TAP_NET_CONNECT:
 		return take_connected(askers, process, event);
 	case TAP_NET_SEND:
@@ -195,6 +213,7 @@ static void free_all(void *state)
 	tap_table_free(&askers->sockets);
 	tap_table_free(&askers->by_address);
 	tap_table_free(&askers->jobs);
+	tap_table_free(&askers->decoded);
 }
 
 const struct tap_layer tap_net_askers_layer = {

@@ -22,11 +22,13 @@ struct tap_net_asker;
 struct tap_net_askers {
 	struct tap_context *context; /* first: layer.h */
 	const struct tap_threads *threads;
-	bool is_decoded;	     /* what is asked is known: it says which rank asks */
 	struct tap_table sockets;    /* connected by jobs, by (process, socket) */
 	struct tap_table by_address; /* the same, by (trace, addresses: net_caller.h) */
 	struct tap_table jobs;	     /* by (process, thread) */
+	/* Traces that have what is asked: it says which rank asks. */
+	struct tap_table decoded;
 	struct tap_net_asker *all;
+	size_t count;	  /* of all */
 	uint64_t changes; /* increases when more is known */
 };
 

@@ -80,6 +80,7 @@ static int take_connected(struct tap_net_callers *callers,
 		if (caller->process != process)
 			caller->process = NULL;
 		caller->tid = -1;
+		caller->is_again = true;
 		return 0;
 	}
 	caller = calloc(1, sizeof(*caller));

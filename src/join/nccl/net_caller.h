@@ -21,6 +21,7 @@ struct tap_member;
 struct tap_net_caller {
 	const struct tap_process *process; /* NULL: several had these addresses */
 	int64_t tid;			   /* of the program, or of NCCL; -1 unknown */
+	bool is_again;			   /* it was not the only one with these */
 };
 
 struct tap_net_callers {

@@ -17,6 +17,9 @@ struct tap_net_service {
 	struct tap_net_clients *clients_of_all;
 	const struct tap_process *process;
 	int64_t tid;
+	/* When its thread began: its number may come again.  Valid if has_begin. */
+	int64_t begin_ns;
+	bool has_begin;
 	const struct tap_member *member; /* that the thread was made for; NULL: unknown */
 	const struct tap_net_callers *callers;
 	uint64_t address; /* where it accepted first: it listens there */
@@ -25,9 +28,28 @@ struct tap_net_service {
 	size_t count; /* clients that were answered */
 	struct tap_net_client *clients;
 	uint64_t changes;
+	struct tap_net_service *next; /* of all */
 };
 
 /* ---- Clients ---- */
+
+/* The thread that has the service's number now; NULL: unknown. */
+static const struct tap_nccl_thread *thread_of(const struct tap_net_service *service)
+{
+	return tap_threads_find(tap_context_state(service->clients_of_all->context,
+						  &tap_threads_layer),
+				service->process, service->tid);
+}
+
+/* Whether that is the one that the service is of. */
+static bool is_of(struct tap_net_service *service, const struct tap_nccl_thread *thread)
+{
+	if (!service->has_begin) {
+		service->begin_ns = thread->begin_ns;
+		service->has_begin = true;
+	}
+	return service->begin_ns == thread->begin_ns;
+}
 
 static struct tap_net_service *service_of(struct tap_net_clients *clients,
 					  const struct tap_process *process, uint64_t tid,
@@ -35,8 +57,9 @@ static struct tap_net_service *service_of(struct tap_net_clients *clients,
 {
 	struct tap_net_service *service =
 		tap_table_find(&clients->services, process->number, tid);
+	const struct tap_nccl_thread *thread = service ? thread_of(service) : NULL;
 
-	if (service)
+	if (service && (!thread || is_of(service, thread)))
 		return service;
 	service = calloc(1, sizeof(*service));
 	if (!service ||
@@ -49,6 +72,11 @@ static struct tap_net_service *service_of(struct tap_net_clients *clients,
 	service->tid = (int64_t) tid;
 	service->callers = tap_context_state(clients->context, &tap_net_callers_layer);
 	service->address = address;
+	service->next = clients->all;
+	clients->all = service;
+	thread = thread_of(service);
+	if (thread)
+		is_of(service, thread);
 	return service;
 }
 
@@ -225,7 +253,11 @@ static bool is_own(const struct tap_net_client *client)
 static const struct tap_net_asker *asker_of(const struct tap_net_client *client)
 {
 	const struct tap_net_service *service = client->service;
+	const struct tap_net_caller *caller = caller_of(client);
 
+	/* One that is no job may have used these addresses, too. */
+	if (!caller || caller->is_again)
+		return NULL;
 	return tap_net_asker_of(tap_context_state(service->clients_of_all->context,
 						  &tap_net_askers_layer),
 				service->process, client->caller_key);
@@ -237,11 +269,11 @@ static const struct tap_member *served_by(struct tap_net_service *service)
 	const struct tap_threads *threads =
 		tap_context_state(service->clients_of_all->context, &tap_threads_layer);
 	const struct tap_nccl_thread *thread =
-		tap_threads_find(threads, service->process, service->tid);
+		service->member ? NULL : thread_of(service);
 	enum tap_known known;
 
 	/* Later the thread may have ended. */
-	if (!service->member && thread && thread->role == TAP_THREAD_SERVICE)
+	if (thread && is_of(service, thread) && thread->role == TAP_THREAD_SERVICE)
 		service->member = tap_threads_served(threads, service->process,
 						     service->tid, &known);
 	return service->member;
@@ -256,11 +288,10 @@ static const struct tap_member *rank_elsewhere(const struct tap_net_client *clie
 	const struct tap_net_clients *clients = client->service->clients_of_all;
 	const struct tap_net_asker *asker = asker_of(client);
 	const struct tap_member *found = NULL;
-	size_t i;
+	struct tap_net_service *service;
 
-	for (i = 0; asker && i < clients->services.size; i++) {
-		struct tap_net_service *service = clients->services.slots[i].value;
-		const struct tap_member *member = service ? served_by(service) : NULL;
+	for (service = asker ? clients->all : NULL; service; service = service->next) {
+		const struct tap_member *member = served_by(service);
 		const struct tap_net_client *own = member ? service->clients : NULL;
 
 		while (own && !(is_own(own) && asker_of(own) == asker))
@@ -289,24 +320,33 @@ bool tap_net_client_is_own(const struct tap_net_client *client)
 	return is_among(rank, own) ? rank == own : is_own(client);
 }
 
+static bool is_refuted(const struct tap_net_client *client,
+		       const struct tap_member *member)
+{
+	size_t i;
+
+	for (i = 0; i < client->refuted.count; i++)
+		if (client->refuted.items[i] == member)
+			return true;
+	return false;
+}
+
 bool tap_net_client_may_be(const struct tap_net_client *client,
 			   const struct tap_member *member)
 {
 	const struct tap_net_caller *caller = caller_of(client);
 	const struct tap_member *rank;
 	const struct tap_net_client *other;
-	size_t i;
 
 	if (client->is)
 		return client->is == member;
 	rank = rank_elsewhere(client);
-	if (is_among(rank, member))
-		return rank == member;
+	if (is_among(rank, member) && rank != member)
+		return false;
 	if (caller && !tap_net_caller_may_be(client->service->callers, caller, member))
 		return false;
-	for (i = 0; i < client->refuted.count; i++)
-		if (client->refuted.items[i] == member)
-			return false;
+	if (is_refuted(client, member))
+		return false;
 	for (other = client->service->clients; other; other = other->next)
 		if (other->is == member)
 			return false;
@@ -315,6 +355,8 @@ bool tap_net_client_may_be(const struct tap_net_client *client,
 
 int tap_net_client_refute(struct tap_net_client *client, const struct tap_member *member)
 {
+	if (is_refuted(client, member))
+		return 0;
 	client->service->changes++;
 	return tap_vec_add(&client->refuted, member);
 }
@@ -361,12 +403,11 @@ static void free_all(void *state)
 {
 	struct tap_net_clients *clients = state;
 	struct tap_net_client *client;
-	size_t i;
+	struct tap_net_service *service;
 
-	for (i = 0; i < clients->services.size; i++) {
-		struct tap_net_service *service = clients->services.slots[i].value;
-
-		while (service && (client = service->clients)) {
+	while ((service = clients->all)) {
+		clients->all = service->next;
+		while ((client = service->clients)) {
 			service->clients = client->next;
 			tap_vec_free(&client->refuted);
 			free(client);

@@ -11,8 +11,8 @@
  * decoded; else it is one of the ranks of the node: its own one if the thread receives
  * for it, as ranks receive by themselves, or if it connected first; one whose thread has
  * connected the socket (net_caller.h), or the one that is known to ask its own thread
- * over sockets of the same rank (net_asker.h); no other one twice; and none that a message
- * contradicts.
+ * over sockets of the same rank (net_asker.h); no other one twice; and none that a
+ * message contradicts.
  *
  * Hides which sockets are of clients, and what is known of who they are.
  */
@@ -43,7 +43,8 @@ struct tap_net_clients {
 	struct tap_context *context; /* first: layer.h */
 	uint64_t count;
 	uint64_t answers; /* increases when more is known of whom threads answer */
-	struct tap_table services; /* by (process, thread) */
+	struct tap_net_service *all;
+	struct tap_table services; /* the latest ones, by (process, thread) */
 	struct tap_table sockets;  /* clients, by (process, their socket) */
 	struct tap_table accepted; /* sockets of connections, by (process, socket) */
 	struct tap_table made;	   /* clients, by (process, socket of a connection) */
