@@ -75,7 +75,10 @@ static const struct line lines[] = {
 	{"no part has so many bytes", {{SENDS(100000), 4, 99999}}, SENDS(0), -1, 0, false, 0},
 	/* One of 32 parts in chunks of 512 KiB; all of it in chunks of 128 KiB. */
 	{"the largest", {{NO_SENDS, 0, 0}}, SENDS(TAP_SEND_BYTES_MAX),
-	 1 << 20, 1 << 27, false, 0},
+	 1 << 16, 1 << 23, false, 0},
+	/* The same in chunks of 4 KiB; more sends of that are fewer than 2^32 messages. */
+	{"the largest by the smallest buffer", {{NO_SENDS, 0, 0}},
+	 SEND_BY(22809, 32 * KiB, TAP_SEND_BYTES_MAX), 1 << 23, 1 << 28, false, 0},
 	/* Before 2.22, 300000 bytes are three parts of 80 KiB and one of 54240 bytes. */
 	{"the first parts of four of an old release",
 	 {{SENDS_OF(21803, 300000), 3, 81920}}, SENDS_OF(21803, 300000), 3, 3, true, 81920},

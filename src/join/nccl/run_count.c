@@ -191,7 +191,8 @@ static uint64_t most_of(const struct tap_net_run *run)
 static void find_rule(struct tap_run_count *count)
 {
 	if (!tap_expected_has_rule(count->work.version) || count->is_unruly ||
-	    count->is_irregular || !count->least || count->sends.count || count->least != count->most || count->most > UINT32_MAX)
+	    count->is_irregular || !count->least || count->sends.count ||
+	    count->least != count->most || count->most > UINT32_MAX)
 		return;
 	count->has_rule = tap_expected_find(&count->work, &count->place,
 					    (uint32_t) count->least, &count->rule);

@@ -43,8 +43,11 @@ struct tap_shapes {
 	bool is_proved; /* one had the bytes of a run */
 };
 
-/* Larger ones are of no real program, and would overflow. */
-#define TAP_SEND_BYTES_MAX (UINT64_C(1) << 44)
+/*
+ * Larger ones are of no real program.  No chunk has less than 4096 bytes but of a send of
+ * a few chunks, so the messages of TAP_SENDS_MAX of the largest ones fit in 32 bits.
+ */
+#define TAP_SEND_BYTES_MAX (UINT64_C(1) << 40)
 #define TAP_SENDS_MAX 8
 
 /* What one kernel sends from one rank to another one. */
