@@ -8,6 +8,7 @@
 #include "join/model/stream.h"
 #include "join/model/work.h"
 #include "join/nccl/candidate.h"
+#include "join/nccl/expected.h"
 #include "join/nccl/graph_ops.h"
 #include "join/nccl/net_route.h"
 #include "join/nccl/net_served.h"
@@ -42,7 +43,8 @@ struct tap_attribution {
 	struct tap_graph_ops graphs;
 	struct tap_serving serving;
 	const struct tap_sizes *sizes;
-	bool is_over; /* all events have been read */
+	bool is_over;	  /* all events have been read */
+	bool has_untried; /* kernels are of a release whose rules are not known */
 };
 
 /* ---- One message ---- */
@@ -539,6 +541,7 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 	const struct tap_process *process = kernel->member->process;
 	const struct tap_ccl_sizes sizes = tap_sizes_of(attribution->sizes, process);
 	struct tap_rank_ops *rank;
+	uint32_t version;
 	size_t i;
 	int ret;
 
@@ -550,6 +553,8 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 	    !tap_graph_ops_place(&attribution->graphs, process, kernel->graph_launch_id,
 				 kernel->operations, kernel->count))
 		return tap_attribution_unknown(attribution, process);
+	version = (uint32_t) tap_fields_number(kernel->about, "nccl_version");
+	attribution->has_untried |= version && !tap_expected_has_rule(version);
 	ret = rank ? tap_kernel_ops_add(&attribution->ranks, kernel, &sizes,
 					error_of(attribution))
 		   : -ENOMEM;
@@ -672,17 +677,41 @@ static int try_shared(struct tap_attribution *attribution)
 	return ret;
 }
 
-/* What one connection shows of a rule others use, also those that are looked at before. */
+/* Whether all its messages are of this connection, as far as others show it now. */
+static int is_certain(struct tap_attribution *attribution, struct tap_net_route *route,
+		      bool *ret_is)
+{
+	const struct tap_routed_message *message;
+	bool has_changed;
+	int ret = tap_net_route_refresh(&attribution->routes, route, &has_changed);
+
+	if (!ret && has_changed)
+		ret = note_route(attribution, route);
+	*ret_is = route->messages.first && is_ordered(attribution, route) &&
+		  !tap_net_route_sender(route, NULL);
+	for (message = route->messages.first; *ret_is && message;
+	     message = message->of_route.after)
+		*ret_is = !message->is_guess;
+	return ret;
+}
+
+/* What one connection shows of a rule others use, also those that are looked at before.
+ */
 static int learn_rules(struct tap_attribution *attribution)
 {
 	const struct tap_candidate_world world = world_of(attribution);
-	struct tap_net_route *route;
+	struct tap_net_route *route =
+		attribution->has_untried ? attribution->routes.all : NULL;
+	bool is_one;
 	int ret = 0;
 
-	for (route = attribution->routes.all; route && !ret; route = route->next)
-		if (route->messages.first && is_ordered(attribution, route) &&
-		    !tap_net_route_sender(route, NULL))
+	for (; route && !ret; route = route->next) {
+		if (!route->messages.first)
+			continue;
+		ret = is_certain(attribution, route, &is_one);
+		if (!ret && is_one)
 			ret = tap_served_learn(&attribution->serving, &world, route);
+	}
 	return ret;
 }
 
