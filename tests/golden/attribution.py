@@ -159,6 +159,8 @@ class World:
                 ordinal=comm + 1, phase="1:ready", async_error="0:ncclSuccess",
                 nranks=f"+{self.ranks}", rank=f"+{rank}", device=f"+{rank}", collectives=0)
             self.at(time, rank, "setup", 10, "tap:comm", call_id=1000 + comm, **fields)
+            if comm and self.set.get("reset"):
+                self.set_buffer(time, rank, self.set["reset"])
             if late:
                 self.at(self.cut + 1, rank, "setup", 10, "tap:statedump_comm", **fields)
             self.threads(comm, rank, time)
@@ -526,14 +528,16 @@ class World:
         return [one.replace("_Sum", "").replace("_LL", "") for one in names] \
             if self.set.get("later") else names
 
+    def set_buffer(self, time, rank, size):
+        self.at(time, rank, "setup", 10, "tap:environment", name=self.text("NCCL_BUFFSIZE"),
+                value=self.text(str(size)), cut=0, withheld=0)
+
     def names(self, time):
         for rank in range(self.ranks):
             self.at(time, rank, "setup", 10, "tap:process", pid=f"+{100 + rank}",
                     host='"alpha"', rank=f"+{rank}", command='"app"')
             if self.set.get("buffer") and not self.set.get("unset"):
-                self.at(time, rank, "setup", 10, "tap:environment",
-                        name=self.text("NCCL_BUFFSIZE"),
-                        value=self.text(str(self.set["buffer"])), cut=0, withheld=0)
+                self.set_buffer(time, rank, self.set["buffer"])
             for i, kernel in enumerate(self.kernels()):
                 self.at(time, rank, "setup", 10, "gpu:name", name=i + 1, text=self.text(kernel))
                 self.at(time, rank, "setup", 10, "cuda:function", function=hex(0xF0 + i),

@@ -69,6 +69,7 @@ done <<'END'
 99 75 0 rule sends ops=100 buffer=1048576 ranks=4 channels=4
 99 0 0 rule sends ops=100 buffer=65536 undecoded close
 50 0 0 rule sends ops=100 buffer=65536 unset close
+60 0 0 rule sends comms=2 split buffer=65536 reset=1048576 close
 94 0 0 rule later ops=15 close
 97 0 0 rule later ops=8 ranks=2 close
 30 0 15 rule later ops=100 odd=9 close

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* The latest value of a variable counts. */
+/*
+ * The value counts that a variable has when the process's first communicator has been
+ * made: the recorder looks once more right after that (intercept/environment.c), and NCCL
+ * reads no variable twice.  What comes after another communicator was set too late, or
+ * was not seen in time.
+ */
 #include "join/nccl/sizes.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "join/model/process.h"
 
-/* With less NCCL does not work, and a damaged trace would make numbers overflow. */
+/* A damaged trace would make numbers overflow. */
 #define BYTES_MAX (UINT64_C(1) << 30)
+/* With less NCCL does not work. */
 #define SIMPLE_MIN 32768
 #define OTHERS_MIN 4096
+
+/* With these NCCL has other sizes, whatever the other variables say. */
+static const char *const others[] = {"NCCL_CHUNK_SIZE", "NCCL_ENV_PLUGIN"};
+
+/* What is known of a process. */
+struct own {
+	struct tap_ccl_sizes sizes;
+	uint64_t first_comm;
+	bool has_comm, has_several; /* has made a communicator, several */
+	bool is_other;		    /* one of the other variables is set */
+};
 
 static const struct variable {
 	const char *name;
@@ -62,35 +80,88 @@ static uint64_t read_bytes(const struct tap_fields *fields, uint64_t least)
 								       : TAP_CCL_UNKNOWN;
 }
 
-static int take(void *state, struct tap_process *process, struct tap_event *event)
+static bool is_other(const char *name)
 {
-	struct tap_sizes *sizes = state;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(name, others[i]))
+			return true;
+	return false;
+}
+
+static struct own *own_of(struct tap_sizes *sizes, const struct tap_process *process)
+{
+	struct own *own = tap_table_find(&sizes->by_process, process->number, 0);
+
+	if (own)
+		return own;
+	own = calloc(1, sizeof(*own));
+	if (!own || tap_table_set(&sizes->by_process, process->number, 0, own)) {
+		free(own);
+		return NULL;
+	}
+	return own;
+}
+
+static int take_variable(struct tap_sizes *sizes, const struct tap_process *process,
+			 const struct tap_event *event)
+{
 	const char *name = tap_fields_get_string(&event->fields, "name");
 	const struct variable *variable = name ? find(name) : NULL;
-	struct tap_ccl_sizes *own;
+	struct own *own;
+	uint64_t bytes, *place;
 
-	if (!variable)
+	if (!name || !(variable || is_other(name)))
 		return 0;
-	own = tap_table_find(&sizes->by_process, process->number, 0);
-	if (!own) {
-		own = calloc(1, sizeof(*own));
-		if (!own || tap_table_set(&sizes->by_process, process->number, 0, own)) {
-			free(own);
-			return -ENOMEM;
-		}
+	own = own_of(sizes, process);
+	if (!own)
+		return -ENOMEM;
+	if (!variable) {
+		own->is_other |= read_bytes(&event->fields, 0) != 0;
+		return 0;
 	}
-	*(uint64_t *) ((char *) own + variable->place) =
-		read_bytes(&event->fields, variable->least);
+	place = (uint64_t *) ((char *) &own->sizes + variable->place);
+	bytes = read_bytes(&event->fields, variable->least);
+	/* A recording that begins late has its values in a state dump alone. */
+	if (own->has_several && *place != bytes &&
+	    (*place || event->kind != TAP_EVENT_STATEDUMP_ENVIRONMENT))
+		bytes = TAP_CCL_UNKNOWN;
+	*place = bytes;
 	return 0;
+}
+
+static int take_comm(struct tap_sizes *sizes, const struct tap_process *process,
+		     const struct tap_event *event)
+{
+	const uint64_t comm = tap_fields_number(&event->fields, "comm_id");
+	struct own *own = comm ? own_of(sizes, process) : NULL;
+
+	if (!own)
+		return comm ? -ENOMEM : 0;
+	own->has_several |= own->has_comm && own->first_comm != comm;
+	own->has_comm = true;
+	own->first_comm = own->has_several ? own->first_comm : comm;
+	return 0;
+}
+
+static int take(void *state, struct tap_process *process, struct tap_event *event)
+{
+	return event->kind == TAP_EVENT_COMM ? take_comm(state, process, event)
+					     : take_variable(state, process, event);
 }
 
 struct tap_ccl_sizes tap_sizes_of(const struct tap_sizes *sizes,
 				  const struct tap_process *process)
 {
-	const struct tap_ccl_sizes *own =
-		tap_table_find(&sizes->by_process, process->number, 0);
+	const struct own *own = tap_table_find(&sizes->by_process, process->number, 0);
+	struct tap_ccl_sizes unknown;
 
-	return own ? *own : (struct tap_ccl_sizes){0};
+	/* Each byte of TAP_CCL_UNKNOWN is the same. */
+	memset(&unknown, 0xff, sizeof(unknown));
+	if (own && own->is_other)
+		return unknown;
+	return own ? own->sizes : (struct tap_ccl_sizes){0};
 }
 
 static void free_all(void *state)
@@ -106,7 +177,7 @@ static void free_all(void *state)
 const struct tap_layer tap_sizes_layer = {
 	.name = "sizes",
 	.size = sizeof(struct tap_sizes),
-	.events = TAP_TAKES(TAP_EVENT_ENVIRONMENT) |
+	.events = TAP_TAKES(TAP_EVENT_ENVIRONMENT) | TAP_TAKES(TAP_EVENT_COMM) |
 		  TAP_TAKES(TAP_EVENT_STATEDUMP_ENVIRONMENT),
 	.is_of_views = true,
 	.take = take,

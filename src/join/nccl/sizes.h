@@ -15,7 +15,7 @@
 
 struct tap_sizes {
 	struct tap_context *context; /* first: layer.h */
-	struct tap_table by_process; /* struct tap_ccl_sizes */
+	struct tap_table by_process; /* what sizes.c knows of each */
 };
 
 extern const struct tap_layer tap_sizes_layer;
