@@ -528,9 +528,12 @@ class World:
         return [one.replace("_Sum", "").replace("_LL", "") for one in names] \
             if self.set.get("later") else names
 
+    def set_variable(self, time, rank, name, value):
+        self.at(time, rank, "setup", 10, "tap:environment", name=self.text(name),
+                value=self.text(str(value)), cut=0, withheld=0)
+
     def set_buffer(self, time, rank, size):
-        self.at(time, rank, "setup", 10, "tap:environment", name=self.text("NCCL_BUFFSIZE"),
-                value=self.text(str(size)), cut=0, withheld=0)
+        self.set_variable(time, rank, "NCCL_BUFFSIZE", size)
 
     def names(self, time):
         for rank in range(self.ranks):
@@ -538,6 +541,8 @@ class World:
                     host='"alpha"', rank=f"+{rank}", command='"app"')
             if self.set.get("buffer") and not self.set.get("unset"):
                 self.set_buffer(time, rank, self.set["buffer"])
+            if self.set.get("chunk"):
+                self.set_variable(time, rank, "NCCL_CHUNK_SIZE", self.set["chunk"])
             for i, kernel in enumerate(self.kernels()):
                 self.at(time, rank, "setup", 10, "gpu:name", name=i + 1, text=self.text(kernel))
                 self.at(time, rank, "setup", 10, "cuda:function", function=hex(0xF0 + i),

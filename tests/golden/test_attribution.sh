@@ -111,6 +111,15 @@ status=0
 grep -q '^message-kernel  *0  *0  *0  .*not-recorded' "$work/check" || status=1
 ok $status "without CUPTI, check says that no kernel was recorded"
 
+# With NCCL_CHUNK_SIZE no size is known, so nothing is as decoded.
+status=0
+made 1 rule ops=20 close chunk=65536
+python3 "$make" judge "$work/truth" "$work/jsonl" 60 >"$work/out" || status=1
+if python3 "$make" judge "$work/truth" "$work/jsonl" 60 1 >"$work/out"; then
+	status=1
+fi
+ok $status "no size is known where another variable changes it"
+
 # A judge who finds all right finds nothing wrong with wrong links, either.
 status=0
 made 1
