@@ -539,7 +539,7 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 			   const struct tap_attribution_kernel *kernel)
 {
 	const struct tap_process *process = kernel->member->process;
-	const struct tap_ccl_sizes sizes = tap_sizes_of(attribution->sizes, process);
+	struct tap_ccl_sizes sizes;
 	struct tap_rank_ops *rank;
 	uint32_t version;
 	size_t i;
@@ -547,6 +547,7 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 
 	if (is_idle(attribution))
 		return 0;
+	sizes = tap_sizes_of(attribution->sizes, process);
 	rank = tap_rank_ops_of(&attribution->ranks, kernel->member);
 	/* A graph may run a part of itself more than once. */
 	if (kernel->graph_launch_id &&
