@@ -368,7 +368,7 @@ static void find_use(const struct connections *connections,
 		end->about.index = end->use == TAP_CONNECTION_TRANSFERS;
 }
 
-/* Whether a communicator has threads of its own that make connections. */
+/* Whether connections are a communicator's own; one whose threads are shared has none. */
 static bool has_ends(const struct connections *connections,
 		     const struct tap_member *member)
 {
