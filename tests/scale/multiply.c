@@ -15,6 +15,8 @@
  *   --wrong=HOST     a rank of this host gives another count in one operation
  *   --failed=HOST    on this host that call returns ncclSystemError
  *   --cut=HOST       its recording ends half way
+ *   --from=HOST      hosts before it are not written (0), so that a job for which the disk
+ *   --to=HOST        has no room, or after it (HOSTS - 1), is made and read in parts
  *
  * babeltrace2 says what the fields are; where they lie follows from LTTng's layout, in
  * which all fields are aligned to bytes.  That each packet ends where its size says
@@ -104,10 +106,10 @@ struct stream {
 };
 
 static struct {
-	unsigned int hosts, seed, loss;
+	unsigned int hosts, from, to, seed, loss;
 	int64_t skew_ns;
 	int wrong, failed, cut;
-} options = {.seed = 1, .wrong = -1, .failed = -1, .cut = -1};
+} options = {.to = UINT_MAX, .seed = 1, .wrong = -1, .failed = -1, .cut = -1};
 
 static struct stream streams[STREAMS_MAX];
 static size_t stream_count;
@@ -973,6 +975,8 @@ int main(int argc, char **argv)
 		{"failed", required_argument, NULL, 'f'},
 		{"wrong", required_argument, NULL, 'w'},
 		{"cut", required_argument, NULL, 'c'},
+		{"from", required_argument, NULL, 'b'},
+		{"to", required_argument, NULL, 't'},
 		{0},
 	};
 	size_t i, largest = 0;
@@ -995,6 +999,10 @@ int main(int argc, char **argv)
 			options.wrong = (int) value;
 		else if (c == 'c')
 			options.cut = (int) value;
+		else if (c == 'b')
+			options.from = (unsigned int) value;
+		else if (c == 't')
+			options.to = (unsigned int) value;
 		else
 			return 2;
 	}
@@ -1018,7 +1026,7 @@ int main(int argc, char **argv)
 	if (!room)
 		die("out of memory", argv[optind]);
 	mkdir(argv[optind + 1], 0777);
-	for (host = 0; host < options.hosts; host++)
+	for (host = options.from; host < options.hosts && host <= options.to; host++)
 		write_host(argv[optind + 1], host, room);
 	return 0;
 }
