@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads by system calls alone: no stream of libc is involved. */
 #include "common/counters.h"
 
 #include "common/clock.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
-
-size_t tap_counters_read(const char *path, char *ret_text, size_t size)
-{
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
-
-	if (fd < 0)
-		return 0;
-	length = read(fd, ret_text, size - 1);
-	close(fd);
-	if (length < 0)
-		length = 0;
-	ret_text[length] = 0;
-	return (size_t) length;
-}
 
 bool tap_counters_number(const char *text, uint64_t *ret)
 {

@@ -2,9 +2,7 @@
 /*
  * Counters that the kernel shows as text in /sys and /proc, and how they grow.
  *
- * Hides the files and their format, and which counters are worth an event.  A descriptor
- * is open only while a file is read: a traced program may close descriptors that are not
- * its own.  Nothing is allocated.
+ * Hides their format, and which of them are worth an event.  Nothing is allocated.
  */
 #ifndef TAP_COMMON_COUNTERS_H
 #define TAP_COMMON_COUNTERS_H
@@ -14,12 +12,6 @@
 #include <stdint.h>
 
 #include "common/compiler.h"
-
-/*
- * Reads the beginning of a file, and ends it by 0.  Returns its length, 0 where the file
- * is missing, empty or cannot be read.
- */
-size_t tap_counters_read(const char *path, char *ret_text, size_t size) tap_hidden;
 
 /* The number with which a text begins, after blanks; false: it begins with none. */
 bool tap_counters_number(const char *text, uint64_t *ret) tap_hidden;

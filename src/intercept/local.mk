@@ -58,6 +58,7 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx/nvtx_range.c \
 	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
 	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
+	src/intercept/own_fd.c src/intercept/own_fd.h \
 	src/intercept/process.c \
 	src/intercept/decode.c src/intercept/decode.h \
 	src/intercept/recorder.c src/intercept/recorder.h \

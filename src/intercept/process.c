@@ -7,7 +7,6 @@
  * the rest.  Unknown values are empty, 0 or -1.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,23 +18,14 @@
 #include "common/launcher.h"
 #include "common/lock.h"
 #include "intercept/layer.h"
+#include "intercept/own_fd.h"
 #include "intercept/trace.h"
 
 /* Reads a file's beginning as a string and replaces inner NULs by spaces. */
 static void read_start(const char *path, char *ret_text, size_t size)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0, i;
-	ssize_t got = 0;
+	size_t used = tap_own_fd_read(path, ret_text, size), i;
 
-	while (fd >= 0 && used < size - 1) {
-		got = read(fd, ret_text + used, size - 1 - used);
-		if (got <= 0)
-			break;
-		used += (size_t) got;
-	}
-	if (fd >= 0)
-		close(fd);
 	while (used && (ret_text[used - 1] == '\0' || ret_text[used - 1] == '\n'))
 		used--;
 	for (i = 0; i < used; i++)

@@ -19,6 +19,7 @@
 
 #include "common/clock.h"
 #include "common/metrics_page.h"
+#include "intercept/own_fd.h"
 
 /* How long a program may wait for a supervisor that does not read. */
 #define PATIENCE_MS 500
@@ -83,18 +84,18 @@ static void send_note(const struct recorder *recorder, const char *prefix,
 		      const char *why)
 {
 	char text[288];
-	int length, fd;
+	const struct tap_own_fd own = tap_own_fd_socket();
+	int length;
 
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
+	if (own.fd < 0)
 		return;
 	length = snprintf(text, sizeof(text), "%s%sprocess %d: %s", recorder->token,
 			  prefix, getpid(), why);
 	if (length >= (int) sizeof(text))
 		length = sizeof(text) - 1;
-	sendto(fd, text, (size_t) length, MSG_NOSIGNAL | MSG_DONTWAIT,
+	sendto(own.fd, text, (size_t) length, MSG_NOSIGNAL | MSG_DONTWAIT,
 	       (const struct sockaddr *) &recorder->socket, recorder->socket_length);
-	close(fd);
+	tap_own_fd_close(own);
 }
 
 void tap_recorder_notify(const char *why)
@@ -152,14 +153,14 @@ bool tap_recorder_send_page(int page_fd)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control.room),
 	};
+	struct tap_own_fd own;
 	struct recorder recorder;
 	bool is_sent;
-	int fd;
 
 	if (!find(&recorder))
 		return false;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
+	own = tap_own_fd_socket();
+	if (own.fd < 0) {
 		errno = saved_errno;
 		return false;
 	}
@@ -172,10 +173,10 @@ bool tap_recorder_send_page(int page_fd)
 	memcpy(CMSG_DATA(&control.header), &page_fd, sizeof(page_fd));
 	/* Of a socket that is not connected poll() does not know whether there is room.
 	 */
-	is_sent = !connect(fd, (const struct sockaddr *) &recorder.socket,
+	is_sent = !connect(own.fd, (const struct sockaddr *) &recorder.socket,
 			   recorder.socket_length) &&
-		  send_patiently(fd, &message);
-	close(fd);
+		  send_patiently(own.fd, &message);
+	tap_own_fd_close(own);
 	errno = saved_errno;
 	return is_sent;
 }

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "intercept/layer.h"
+#include "intercept/own_fd.h"
 #include "intercept/trace.h"
 
 /* Threads whose counters are remembered, by the last digits of their number. */
@@ -136,11 +137,11 @@ static struct tap_counters *read_thread(int32_t tid, uint64_t call_id)
 		*slot = (struct slot){.tid = tid, .call_id = call_id};
 	tap_counters_begin(&slot->counters, &found, tap_now_ns());
 	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/stat", tid);
-	if (!tap_counters_read(path, stat, sizeof(stat)))
+	if (!tap_own_fd_read(path, stat, sizeof(stat)))
 		return NULL;
 	note_stat(&slot->counters);
 	snprintf(path, sizeof(path), "/proc/self/task/%" PRId32 "/status", tid);
-	if (tap_counters_read(path, status, sizeof(status)))
+	if (tap_own_fd_read(path, status, sizeof(status)))
 		note_status(&slot->counters);
 	return &slot->counters;
 }

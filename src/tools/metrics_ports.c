@@ -2,6 +2,7 @@
 /* Looks at each port now and then; each metric writes its part of what was found. */
 #include "tools/metrics_ports.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,21 @@ static bool is_name(const char *name)
 	return *name && *name != '.' && !strchr(name, '/');
 }
 
+/* Whether the file is there and begins with a number. */
+static bool read_number(const char *path, uint64_t *ret)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[32];
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length < 0 ? 0 : length] = 0;
+	return tap_counters_number(text, ret);
+}
+
 static int look_at_port(struct all *all, const char *folder, const char *device,
 			unsigned port, const struct tap_counters_looks *looks)
 {
@@ -54,7 +70,7 @@ static int look_at_port(struct all *all, const char *folder, const char *device,
 
 	for (size_t i = 0; !ret && i < ARRAY_SIZE(tap_port_counters); i++) {
 		struct found found = {.port = port, .counter = tap_port_counters[i]};
-		char path[PATH_MAX], text[32];
+		char path[PATH_MAX];
 
 		all->is_cut |= tap_counters_look_is_long(looks);
 		if (all->is_cut)
@@ -62,8 +78,7 @@ static int look_at_port(struct all *all, const char *folder, const char *device,
 		snprintf(found.device, sizeof(found.device), "%s", device);
 		if (snprintf(path, sizeof(path), "%s/%s", folder, found.counter) <
 			    (int) sizeof(path) &&
-		    tap_counters_read(path, text, sizeof(text)) &&
-		    tap_counters_number(text, &found.value))
+		    read_number(path, &found.value))
 			ret = tap_vec_add(&all->of, found);
 	}
 	return ret;

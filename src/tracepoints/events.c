@@ -5,6 +5,7 @@
 #include <lttng/ust-fork.h>
 
 #include "common/compiler.h"
+#include "tracepoints/own_fd.h"
 #include "tracepoints/providers.h"
 
 extern struct tap_events tap_events tap_exported;
@@ -44,6 +45,8 @@ struct tap_events tap_events = {
 	.fork_child = lttng_ust_after_fork_child,
 	.close_from = lttng_ust_safe_closefrom_fd,
 	.close_one = lttng_ust_safe_close_fd,
+	.own_fd_open = tap_tp_own_fd_open,
+	.own_fd_close = tap_tp_own_fd_close,
 };
 /* clang-format on */
 

@@ -20,10 +20,11 @@
 #include "tracepoints/cuda_events.h"
 #include "tracepoints/gpu_events.h"
 #include "tracepoints/net_events.h"
+#include "tracepoints/own_fd.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
-#define TAP_EVENTS_VERSION 18
+#define TAP_EVENTS_VERSION 19
 #define TAP_EVENTS_SYMBOL "tap_events"
 
 /* How a group ended, and what it contained. */
@@ -338,6 +339,9 @@ struct tap_events {
 	 */
 	int (*close_from)(int first, int (*close)(int fd));
 	int (*close_one)(int fd, int (*close)(int fd));
+	/* own_fd.h */
+	struct tap_own_fd (*own_fd_open)(int (*open)(const char *path), const char *path);
+	void (*own_fd_close)(struct tap_own_fd own);
 };
 
 #endif

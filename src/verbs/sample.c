@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/port_counters.h"
+#include "intercept/own_fd.h"
 #include "verbs/entry_point.h"
 #include "verbs/objects.h"
 
@@ -75,7 +76,7 @@ static void read_state(const struct port *port, char *ret_state, size_t size)
 
 	snprintf(path, sizeof(path), "%s/state", port->folder);
 	*ret_state = 0;
-	if (!tap_counters_read(path, text, sizeof(text)))
+	if (!tap_own_fd_read(path, text, sizeof(text)))
 		return;
 	text[strcspn(text, "\n")] = 0;
 	name = strchr(text, ' ');
@@ -99,7 +100,7 @@ static void sample(struct port *port)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", port->folder,
 			 tap_port_counters[i]);
-		if (tap_counters_read(path, text, sizeof(text)) &&
+		if (tap_own_fd_read(path, text, sizeof(text)) &&
 		    tap_counters_number(text, &value))
 			tap_counters_note(&port->counters, &found, i,
 					  strchr(tap_port_counters[i], '/') + 1, value);

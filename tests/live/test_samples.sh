@@ -48,6 +48,23 @@ check "but of the port" grep -q '"source":"port"' "$work/usual.jsonl"
 run 0 "with nothing" recorded none none
 same "nothing is sampled" 0 "$(lines none | wc -l)"
 
+# While a counter is read, the program closes all descriptors and opens others under the same
+# numbers: they stay its own.  Nothing comes out of this file until the test writes it.
+mv "$port/hw_counters/packet_seq_err" "$work/counter"
+mkfifo "$port/hw_counters/packet_seq_err"
+exec 9<>"$port/hw_counters/packet_seq_err"
+recorded closed ports close >"$work/closed.out" 2>&1 &
+recorder=$!
+check "somebody reads when all is closed" within 60 test -e "$port/hw_counters/replaced"
+echo 412 >&9
+sleep 0.5
+: >"$port/hw_counters/end"
+wait "$recorder" || true
+same "no descriptor of the program's is damaged" "damaged: 0" "$(grep damaged "$work/closed.out")"
+exec 9>&-
+rm "$port/hw_counters/packet_seq_err"
+mv "$work/counter" "$port/hw_counters/packet_seq_err"
+
 # A rank's kernels do nothing any more: the other's proxy looks for messages in vain.
 "$ccltap" record -o "$work/hang" -- env \
     MININCCL_DEAD_RANK=1 MININCCL_DEAD_OP=2 LD_LIBRARY_PATH="$LD_LIBRARY_PATH:$doubles/cupti" \
