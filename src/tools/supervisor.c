@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -24,6 +25,13 @@
 #include "tools/remains.h"
 #include "tools/requests.h"
 #include "tools/why_beside.h"
+
+/*
+ * Copies of processes' counters and texts come and go for as long as the job runs.  From
+ * this size on they are mappings of their own, which leave no gaps in the heap; of
+ * itself glibc stops making them once one of that size was freed.
+ */
+#define OWN_MAPPING_BYTES (64 * 1024)
 
 static struct supervisor {
 	const char *place; /* where listen_fd listens */
@@ -300,6 +308,7 @@ static void begin(const struct tap_plan *plan, const char *place, int listen_fd,
 	self.peers.all.items[0].is_maker = true;
 	close_others();
 	stand_alone();
+	mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES);
 	tap_session_set_watchdog(give_up);
 	/*
 	 * Read first: if this process exits with the question unread, the peer loses the
