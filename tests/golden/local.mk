@@ -39,6 +39,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/ascribed \
 	tests/golden/traces/ascribed-ambiguous \
 	tests/golden/traces/ascribed-contradicted \
+	tests/golden/traces/ascribed-copies \
 	tests/golden/traces/ascribed-fused \
 	tests/golden/traces/ascribed-graph \
 	tests/golden/traces/ascribed-replay \

@@ -351,6 +351,21 @@ static bool has_runs(const struct gpu *gpu, const struct tap_gpu_call *call)
 	return run;
 }
 
+/* What copy engines carried out for a call that is over has no messages. */
+static void tell_copied(const struct gpu *gpu, const struct tap_gpu_call *call)
+{
+	size_t i;
+
+	for (i = 0; i < call->op_count; i++) {
+		const struct tap_gpu_op *op = &call->ops[i];
+
+		/* A captured one never runs; a graph's launch repeats kernels alone. */
+		if (op->member && !op->is_captured && tap_gpu_calls_is_copied(call, op))
+			tap_attribution_copied(gpu->attribution, op->name, op->member,
+					       op->operation.number);
+	}
+}
+
 /* A call that was kept is over: its runs know all its launches now. */
 static int end_kept(struct gpu *gpu, const struct tap_gpu_call *call)
 {
@@ -379,8 +394,11 @@ static int take_call(struct gpu *gpu, const struct tap_span *span)
 		(span->name->kind == TAP_NAME_GROUP_END ||
 		 (span->operation.number && !span->operation.group_id));
 	const bool is_pending = call && !is_kept && has_runs(gpu, call);
-	int ret = tap_gpu_calls_ended(&gpu->calls, span, is_kept);
+	int ret;
 
+	if (call && !is_kept && span->state == TAP_SPAN_COMPLETE)
+		tell_copied(gpu, call);
+	ret = tap_gpu_calls_ended(&gpu->calls, span, is_kept);
 	if (!ret && is_pending)
 		ret = settle_call(gpu, call);
 	return ret ? ret : end_all_kept(gpu, KEPT_MAX);
@@ -396,6 +414,8 @@ static int take_thread_end(struct gpu *gpu, const struct tap_process *process,
 
 	if (thread && !thread->creator_is_nccls)
 		call = tap_gpu_calls_worked(&gpu->calls, process, thread->call_id);
+	if (call)
+		tell_copied(gpu, call);
 	return call ? end_kept(gpu, call) : 0;
 }
 

@@ -20,6 +20,7 @@ struct tap_gpu_site_launch {
 	uint64_t device_comm; /* 0 unknown */
 	uint64_t context;     /* likewise */
 	char *words;	      /* functions, with commas; NULL unknown */
+	bool is_left_out;     /* it has more functions */
 };
 
 /* The operations that a thread has asked for in an open group. */
@@ -229,7 +230,9 @@ static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *l
 	const char *words = words_of(&launch->about);
 	struct tap_gpu_site_launch added = {.call_id = launch->call_id,
 					    .device_comm = device_comm,
-					    .context = launch->context};
+					    .context = launch->context,
+					    .is_left_out = tap_fields_find(&launch->about,
+									   "left_out")};
 
 	if (call->launches.count == TAP_GPU_LAUNCHES_MAX) {
 		call->is_cut = true;
@@ -253,9 +256,12 @@ int tap_gpu_calls_launch(struct tap_gpu_calls *calls, const struct tap_span *spa
 		return span ? -ENOMEM : 0;
 	call->references++;
 	launch->call = call;
-	if (!tap_fields_find(&launch->about, "kernel_kind") ||
-	    launch->name->cuda != TAP_CUDA_KERNEL)
+	if (launch->name->cuda != TAP_CUDA_KERNEL)
 		return 0;
+	if (!tap_fields_find(&launch->about, "kernel_kind")) {
+		call->has_unknown = true;
+		return 0;
+	}
 	tap_fields_get_unsigned(&launch->about, "device_comm", &device_comm);
 	ret = note_launch(call, launch, device_comm);
 	return ret ? ret : learn(calls, call, device_comm);
@@ -489,17 +495,58 @@ static size_t count_rivals(const struct tap_gpu_call *call,
 	return count;
 }
 
-/* Whether copy engines may have carried out one of the operations. */
-static bool may_be_copied(const struct tap_gpu_call *call,
-			  const struct tap_gpu_reading *reading)
+/* Whether copy engines may have carried out the operation. */
+static bool may_be_copied(const struct tap_gpu_call *call, const struct tap_gpu_op *op)
+{
+	return call->has_batches &&
+	       tap_call_is_made_of(op->name->operation->name, TAP_MADE_OF_COPIES);
+}
+
+static bool may_any_be_copied(const struct tap_gpu_call *call,
+			      const struct tap_gpu_reading *reading)
 {
 	size_t i;
 
-	for (i = 0; call->has_batches && i < reading->count; i++)
-		if (tap_call_is_made_of(reading->ops[i]->name->operation->name,
-					TAP_MADE_OF_COPIES))
+	for (i = 0; i < reading->count; i++)
+		if (may_be_copied(call, reading->ops[i]))
 			return true;
 	return false;
+}
+
+/* Whether the call asks for each of these functions. */
+static bool are_asked_for(const char *words, const struct tap_gpu_call *call)
+{
+	size_t length, i;
+
+	for (; *words; words += length + (words[length] == ',')) {
+		length = strcspn(words, ",");
+		for (i = 0; i < call->op_count; i++)
+			if (is_asked_for(words, length, &call->ops[i]))
+				break;
+		if (i == call->op_count)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Either copy engines carry out all of an operation, or a kernel does, which then has the
+ * operation's function (NCCL 2.28.9, enqueue.cc: taskAppend, ncclLaunchPrepare).
+ */
+bool tap_gpu_calls_is_copied(const struct tap_gpu_call *call, const struct tap_gpu_op *op)
+{
+	size_t i;
+
+	if (call->is_cut || call->has_unknown || !may_be_copied(call, op))
+		return false;
+	for (i = 0; i < call->launches.count; i++) {
+		const struct tap_gpu_site_launch *launch = &call->launches.items[i];
+
+		if (!launch->words || launch->is_left_out ||
+		    is_among(launch->words, op) || !are_asked_for(launch->words, call))
+			return false;
+	}
+	return true;
 }
 
 static bool are_alike(const struct tap_gpu_op *a, const struct tap_gpu_op *b)
@@ -535,7 +582,7 @@ static enum tap_why read_group(const struct tap_gpu_calls *calls,
 		if (reading->ops[i]->operation.comm_id !=
 		    reading->ops[0]->operation.comm_id)
 			return TAP_WHY_AMBIGUOUS;
-	if (may_be_copied(call, reading))
+	if (may_any_be_copied(call, reading))
 		return TAP_WHY_AMBIGUOUS;
 	rivals = count_rivals(call, launch, words, device_comm, &before);
 	if (!rivals) {
@@ -600,7 +647,8 @@ bool tap_gpu_calls_is_whole(const struct tap_gpu_launch *launch,
 		return false;
 	for (i = 0; i < call->op_count; i++)
 		count += call->ops[i].operation.comm_id ==
-			 reading->ops[0]->operation.comm_id;
+				 reading->ops[0]->operation.comm_id &&
+			 !tap_gpu_calls_is_copied(call, &call->ops[i]);
 	tap_fields_get_unsigned(&launch->about, "device_comm", &device_comm);
 	return count == reading->count &&
 	       !count_rivals(call, launch, NULL, device_comm, &before);

@@ -41,6 +41,7 @@ struct tap_gpu_call {
 	bool is_worked;	  /* that thread has ended */
 	bool is_cut;	  /* it has more operations, or launches, than are kept */
 	bool has_batches; /* copy engines may carry some of its operations out */
+	bool has_unknown; /* it launches kernels that may be NCCL's or not */
 	struct tap_gpu_op *ops;
 	size_t op_count;
 	TAP_VEC(struct tap_gpu_site_launch) launches; /* NCCL's kernels, in order */
@@ -116,8 +117,15 @@ int tap_gpu_calls_read(const struct tap_gpu_calls *calls,
 		       const struct tap_fields *about, struct tap_gpu_reading *reading);
 
 /*
- * Whether the reading has all operations of the call on its communicator, and no other
- * launch of the call has a part in them.
+ * Whether copy engines carried out the operation of this call, which is over.  Then it
+ * has no kernel, and no messages.
+ */
+bool tap_gpu_calls_is_copied(const struct tap_gpu_call *call,
+			     const struct tap_gpu_op *op);
+
+/*
+ * Whether the reading has all operations of the call on its communicator that kernels
+ * carry out, and no other launch of the call has a part in them.
  */
 bool tap_gpu_calls_is_whole(const struct tap_gpu_launch *launch,
 			    const struct tap_gpu_reading *reading);

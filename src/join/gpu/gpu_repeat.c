@@ -84,7 +84,7 @@ static int compare(const void *left, const void *right)
 	return (a->call_id > b->call_id) - (a->call_id < b->call_id);
 }
 
-/* All operations of the call: of a group, several kernels may share them. */
+/* All operations of the call that have kernels: of a group, several may share them. */
 static int add_call(struct content *content, const struct tap_gpu_call *call)
 {
 	size_t i;
@@ -97,6 +97,8 @@ static int add_call(struct content *content, const struct tap_gpu_call *call)
 		const struct tap_gpu_op *op = &call->ops[i];
 
 		content->is_unknown |= !op->is_captured || !op->member;
+		if (tap_gpu_calls_is_copied(call, op))
+			continue;
 		if (tap_vec_add(&content->operations, tap_gpu_operation_of(op)))
 			return -ENOMEM;
 	}

@@ -572,6 +572,18 @@ int tap_attribution_kernel(struct tap_attribution *attribution,
 	return ret;
 }
 
+void tap_attribution_copied(struct tap_attribution *attribution,
+			    const struct tap_name *name, const struct tap_member *member,
+			    uint64_t number)
+{
+	struct tap_op_times *times = tap_rank_ops_find(&attribution->ranks, member,
+						       tap_kernel_ops_series(name), -1);
+
+	/* A kernel's launch may be missing. */
+	if (times && is_whole(attribution))
+		tap_op_times_empty(times, number);
+}
+
 int tap_attribution_graph(struct tap_attribution *attribution,
 			  const struct tap_graph_launch *launch)
 {

@@ -27,6 +27,10 @@ int tap_attribution_message(struct tap_attribution *attribution,
 void tap_attribution_doubtful(struct tap_attribution *attribution, enum tap_why why);
 int tap_attribution_kernel(struct tap_attribution *attribution,
 			   const struct tap_attribution_kernel *kernel);
+/* Copy engines carried out the operation of a call: it has no kernel and no messages. */
+void tap_attribution_copied(struct tap_attribution *attribution,
+			    const struct tap_name *name, const struct tap_member *member,
+			    uint64_t number);
 /* Takes the launch of a graph that repeats operations, before any that is later. */
 int tap_attribution_graph(struct tap_attribution *attribution,
 			  const struct tap_graph_launch *launch);

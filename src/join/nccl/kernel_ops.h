@@ -21,7 +21,7 @@ struct tap_attribution_operation {
 
 /*
  * A kernel, with operations of one communicator that have no other kernel.  If they are
- * of a group, they are all that the group has on the communicator.
+ * of a group, they are all that kernels carry out of it on the communicator.
  */
 struct tap_attribution_kernel {
 	const struct tap_span *span;

@@ -283,6 +283,15 @@ const struct tap_op_call *tap_op_times_find_call(const struct tap_op_times *time
 		       : NULL;
 }
 
+void tap_op_times_empty(struct tap_op_times *times, uint64_t number)
+{
+	const uint64_t place = tap_op_times_place(times, number);
+	const size_t at = call_from(times, place);
+
+	if (place && at < times->calls.count && times->calls.items[at].place == place)
+		times->calls.items[at].is_empty = true;
+}
+
 void tap_op_times_free(struct tap_op_times *times)
 {
 	tap_vec_free(&times->kernels);

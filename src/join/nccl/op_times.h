@@ -71,7 +71,7 @@ struct tap_op_call {
 	uint64_t place;
 	int64_t begin_ns;
 	bool is_messages; /* made of sends and receives, for connections of their own */
-	bool is_empty;	  /* a collective of no elements: it has no kernel */
+	bool is_empty;	  /* it has no kernel: no elements, or copy engines */
 	struct tap_op_transfer transfer; /* where it is_messages */
 };
 
@@ -98,7 +98,7 @@ struct tap_op_times {
 	bool has_messages; /* there was an operation that is_messages */
 };
 
-/* All return 0 or -ENOMEM. */
+/* Those with a result return 0 or -ENOMEM. */
 
 /* Takes a call with this number, and gives it its place. */
 int tap_op_times_call(struct tap_op_times *times, uint64_t number,
@@ -108,6 +108,8 @@ int tap_op_times_captured(struct tap_op_times *times, uint64_t number);
 /* Takes one of a graph that is launched, and gives it its place. */
 int tap_op_times_repeated(struct tap_op_times *times, const struct tap_op_call *call,
 			  uint64_t *ret_place);
+/* The call with this number has no kernel, as turns out later. */
+void tap_op_times_empty(struct tap_op_times *times, uint64_t number);
 /* Times of kernels may be wrong by error_ns. */
 int tap_op_times_kernel(struct tap_op_times *times, const struct tap_op_kernel *kernel,
 			int64_t error_ns);
