@@ -15,6 +15,7 @@ Settings:
 
   ranks=N comms=N ops=N channels=N  how much there is
   split         the second communicator was split off, and shares the threads of the first
+  own           the second communicator was split off, and has threads of its own
   undecoded     nothing says which channel and index a connection is for
   unthreaded    nothing says which communicator a thread was made for
   late          recording begins in the middle
@@ -40,6 +41,7 @@ Settings:
   empty=N       of so many groups of sends, one is of no bytes: a message each, on one channel
   nodeless      nobody tells of the nodes of graphs
   pxn=N         so many ranks are a node, whose first one posts what they all send (PXN)
+  spare         a connection has a socket more, made first, over which nothing passes
   callers       with pxn: who connects to a service thread is recorded
 """
 import copy
@@ -155,7 +157,8 @@ class World:
             fields = dict(
                 comm_id=comm + 1, comm=hex(0xA00 + comm), comm_key=hex(0xA1 + comm),
                 alias_key="0x0", origin="1:init",
-                parent_comm_id=1 if comm and self.set.get("split") else 0,
+                parent_comm_id=1 if comm and (self.set.get("split") or
+                                             self.set.get("own")) else 0,
                 ordinal=comm + 1, phase="1:ready", async_error="0:ncclSuccess",
                 nranks=f"+{self.ranks}", rank=f"+{rank}", device=f"+{rank}", collectives=0)
             self.at(time, rank, "setup", 10, "tap:comm", call_id=1000 + comm, **fields)
@@ -228,7 +231,7 @@ class World:
         ids = []
         for asker, accepted in ((sender, 0), (receiver, 1)):
             rank = asker if accepted else self.poster(asker)
-            self.sockets[rank] += 1
+            self.sockets[rank] += 1 + bool(self.set.get("spare"))
             ids.append(self.sockets[rank])
             if not self.set.get("undecoded") and not self.set.get("blind"):
                 self.service(asker, rank, comm, accepted, listener, channel, index,
@@ -239,15 +242,24 @@ class World:
             if self.set.get("late"):
                 self.at(self.cut + 2, rank, "setup", 10, "tap:statedump_socket", use=3,
                         index="+0", **fields)
-            self.at(time, rank, "setup", 500, "net:accept" if accepted else "net:connect",
-                    **fields)
-            self.at(time, rank, "setup", 500, "net:handshake", socket_id=ids[-1], use=3,
-                    index="+0")
+            if self.set.get("spare"):
+                other = f"10.0.0.{sender}:{port + 20001}"
+                self.connect(rank, ids[-1] - 1, 0, time, accepted=accepted,
+                          local=self.text(listener if accepted else other),
+                          peer=self.text(other if accepted else listener))
+            self.connect(rank, ids[-1], int(bool(self.set.get("spare"))), time, **fields)
             if self.set.get("pxn"):
                 self.ask(asker, comm, rank, ids[-1], accepted, time)
         # Number of the message, offset in the stream, time of the last post and arrival.
         self.nets[key] = [*ids, 0, 13, time, time]
         return self.nets[key]
+
+    def connect(self, rank, socket, index, time, accepted, **fields):
+        fields["socket_id"] = socket
+        self.at(time, rank, "setup", 500, "net:accept" if accepted else "net:connect",
+                accepted=accepted, **fields)
+        self.at(time, rank, "setup", 500, "net:handshake", socket_id=socket, use=3,
+                index=f"+{index}")
 
     def service(self, rank, poster, comm, is_receive, listener, channel, index, peer, time):
         pointer = hex(0x1000 + len(self.events))

@@ -58,6 +58,7 @@ done <<'END'
 99 60 0 rule ops=100 close
 99 60 0 rule ops=100 ranks=2 close
 99 60 0 rule ops=100 ranks=4 channels=4 close
+99 75 0 rule ops=100 comms=2 own close
 99 0 0 rule ops=100 undecoded close
 98 0 0 rule ops=100 blind close
 60 0 0 rule ops=100 blind close made

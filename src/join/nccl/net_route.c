@@ -18,6 +18,21 @@
 /* More generations of communicators are not looked at. */
 #define DEPTH_MAX 64
 
+/* Of threads that ended this is not known any more. */
+static bool has_own_threads(struct tap_net_routes *routes,
+			    const struct tap_member *member)
+{
+	const uint64_t number = member->number + UINT64_C(1);
+
+	if (tap_table_find(&routes->owners, number, 0))
+		return true;
+	if (!tap_threads_are_own(routes->threads, member))
+		return false;
+	/* Where memory is short, it is found out again. */
+	(void) tap_table_set(&routes->owners, number, 0, (void *) member);
+	return true;
+}
+
 /* The same rank of the communicator that this one was split off from, or NULL. */
 static const struct tap_member *parent_of(const struct tap_net_routes *routes,
 					  const struct tap_member *member)
@@ -32,16 +47,18 @@ static const struct tap_member *parent_of(const struct tap_net_routes *routes,
 /*
  * Whether a thread that was made for `served` (NULL: unknown) may work for this member,
  * too: a communicator that was split off may share the threads of the one that it is
- * from.
+ * from, unless it has some of its own.
  */
-static bool may_serve(const struct tap_net_routes *routes,
-		      const struct tap_member *served, const struct tap_member *member)
+static bool may_serve(struct tap_net_routes *routes, const struct tap_member *served,
+		      const struct tap_member *member)
 {
 	unsigned int depth;
 
 	for (depth = 0; served && member && depth < DEPTH_MAX; depth++) {
 		if (member == served)
 			return true;
+		if (has_own_threads(routes, member))
+			return false;
 		member = parent_of(routes, member);
 	}
 	return !served;
@@ -69,7 +86,7 @@ static bool is_made_for(const struct tap_net_routes *routes, int64_t rank,
  * The rank of the communicator that a thread was made for, `served`, that this one is:
  * itself or, of a communicator that was split off and may share its threads, an ancestor.
  */
-static const struct tap_member *top_of(const struct tap_net_routes *routes,
+static const struct tap_member *top_of(struct tap_net_routes *routes,
 				       const struct tap_member *served,
 				       const struct tap_member *member)
 {
@@ -78,6 +95,8 @@ static const struct tap_member *top_of(const struct tap_net_routes *routes,
 	for (depth = 0; served && member && depth < DEPTH_MAX; depth++) {
 		if (tap_member_comm(member) == tap_member_comm(served))
 			return member;
+		if (has_own_threads(routes, member))
+			return NULL;
 		member = parent_of(routes, member);
 	}
 	return NULL;
@@ -98,9 +117,8 @@ static bool is_refuted(const struct tap_net_route *route, const struct tap_membe
  * that of another rank of its host (PXN).  Where that is not known to be one rank,
  * *ret_made_for is the one that it would be.
  */
-static bool may_send(const struct tap_net_routes *routes,
-		     const struct tap_net_route *route, const struct tap_member *served,
-		     const struct tap_member *member,
+static bool may_send(struct tap_net_routes *routes, const struct tap_net_route *route,
+		     const struct tap_member *served, const struct tap_member *member,
 		     const struct tap_member **ret_made_for)
 {
 	const bool is_own = member->process == route->from &&
@@ -186,6 +204,7 @@ static int find_pairs(struct tap_net_routes *routes, struct tap_net_route *route
 	find_served(routes, route);
 
 	route->changes = comms->changes;
+	route->thread_changes = tap_threads_changes(routes->threads);
 	route->members = comms->member_count;
 	route->pairs.count = 0;
 	route->ranks = 1;
@@ -308,6 +327,7 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 
 	*ret_has_changed =
 		route->changes != comms->changes ||
+		route->thread_changes != tap_threads_changes(routes->threads) ||
 		route->members != comms->member_count || route->from_tid != from_tid ||
 		route->to_tid != to_tid || route->from_rank != from_rank ||
 		route->to_rank != to_rank || (may_have && !route->has_guests) ||
@@ -592,4 +612,5 @@ void tap_net_routes_free(struct tap_net_routes *routes)
 	}
 	tap_table_free(&routes->by_receiver);
 	tap_table_free(&routes->empties);
+	tap_table_free(&routes->owners);
 }

@@ -123,6 +123,7 @@ struct tap_net_route {
 	const struct tap_net_channel *channel;	    /* likewise */
 	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */
+	uint64_t thread_changes;
 	size_t members;	  /* there were at that time */
 	uint64_t ranks;	  /* a hash of all pairs */
 	TAP_LIST(struct tap_routed_message) messages; /* by number */
@@ -144,6 +145,7 @@ struct tap_net_routes {
 	uint64_t connections;
 	/* The number of the one that has what a rank sends another without bytes. */
 	struct tap_table empties; /* by the two */
+	struct tap_table owners;  /* ranks whose threads are their own */
 	struct tap_net_route *all;
 	TAP_LIST(struct tap_routed_message)
 	messages; /* in the order in which they came */

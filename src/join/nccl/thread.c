@@ -35,6 +35,7 @@ struct tap_threads {
 	struct tap_thread_comms comms;
 	struct tap_span *kept[KEPT_MAX];
 	size_t next_kept;
+	uint64_t changes;
 };
 
 /* ---- Calls ---- */
@@ -151,6 +152,32 @@ const struct tap_member *tap_threads_served(const struct tap_threads *threads,
 		comm = tap_thread_comms_of(&threads->comms, thread);
 	*ret_known = comm.known;
 	return comm.member;
+}
+
+/*
+ * Each proxy has one service thread, and a communicator that shares the proxy of another
+ * one makes none (NCCL 2.28.9, proxy.cc: ncclProxyCreate).
+ */
+bool tap_threads_are_own(const struct tap_threads *threads,
+			 const struct tap_member *member)
+{
+	const struct tap_thread_entry *thread;
+	struct tap_thread_comm comm;
+
+	for (thread = threads->roles.live.first; thread; thread = thread->live.after) {
+		if (thread->about.role != TAP_THREAD_SERVICE ||
+		    thread->about.process != member->process)
+			continue;
+		comm = tap_thread_comms_of(&threads->comms, thread);
+		if (comm.member == member && comm.known != TAP_KNOWN_INFERRED)
+			return true;
+	}
+	return false;
+}
+
+uint64_t tap_threads_changes(const struct tap_threads *threads)
+{
+	return threads->changes;
 }
 
 /* Completes the role of a thread. */
@@ -296,6 +323,7 @@ static int begin_thread(struct tap_threads *threads, const struct tap_process *p
 		return -ENOMEM;
 	}
 	tap_list_append(&threads->roles.live, thread, live);
+	threads->changes++;
 	return tap_thread_role_begin(&threads->roles, thread, creator);
 }
 
@@ -388,6 +416,10 @@ static int span_ended(void *state, struct tap_span *span)
 
 	if (tap_threads_is_kept(span))
 		keep(threads, span);
+	/* All that it makes is known. */
+	if (span->name->is_nccl &&
+	    tap_table_find(&threads->comms.made, span->process->number, span->call_id))
+		threads->changes++;
 	if (!threads->by_tid.count || span->name->cuda != TAP_CUDA_KERNEL ||
 	    !tap_fields_find(&span->entry, "kernel_kind"))
 		return 0;

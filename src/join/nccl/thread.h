@@ -43,6 +43,15 @@ const struct tap_member *tap_threads_served(const struct tap_threads *threads,
 					    const struct tap_process *process,
 					    int64_t tid, enum tap_known *ret_known);
 
+/*
+ * Whether threads are known to have been made for this communicator alone: it does not
+ * share those of the one that it was split off from.
+ */
+bool tap_threads_are_own(const struct tap_threads *threads,
+			 const struct tap_member *member);
+/* Grows whenever that may have changed. */
+uint64_t tap_threads_changes(const struct tap_threads *threads);
+
 /* The thread that ended with this event, TAP_EVENT_CCL_THREAD_END; NULL: unknown. */
 const struct tap_nccl_thread *tap_threads_ended(const struct tap_threads *threads,
 						const struct tap_process *process,
