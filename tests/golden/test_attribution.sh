@@ -100,6 +100,7 @@ done <<'END'
 75 0 0 pxn=4 ranks=8 ops=10 undecoded
 100 0 0 pxn=4 ranks=8 ops=1 undecoded callers
 87 0 0 pxn=4 ranks=4 ops=2 undecoded callers
+87 0 0 pxn=4 ranks=4 ops=2 undecoded callers spare
 99 60 0 rule sends ops=100 pxn=2 ranks=4 close
 95 0 0 rule sends ops=100 pxn=3 ranks=6 undecoded close
 0 0 0 graphs=6 nodeless

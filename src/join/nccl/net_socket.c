@@ -165,6 +165,9 @@ static int join_connection(struct tap_net_sockets *sockets, struct tap_socket_en
 	socket->next_of_net = socket->net->sockets;
 	socket->net->sockets = socket;
 	socket->net->socket_count++;
+	/* The one that is connected last is used last before who asked is answered. */
+	if (socket->number > socket->net->end.socket)
+		socket->net->end.socket = socket->number;
 	add_turn(socket);
 	join_nets(socket);
 	return 0;

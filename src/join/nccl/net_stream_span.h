@@ -36,7 +36,7 @@ struct tap_stream_end {
 	bool is_sender;
 	uint64_t net_id;
 	int64_t made_ns; /* INT64_MIN unknown */
-	uint64_t socket; /* the number of its first one */
+	uint64_t socket; /* the number of its last one */
 	const struct tap_stream_end *peer; /* NULL unknown */
 	const char *listener; /* the address that names the connection at both ends; NULL:
 				 at those of one host alone */
