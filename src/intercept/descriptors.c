@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fclose(), close_range() and closefrom(); net/net.c has close(). */
-#include "intercept/fd_guard.h"
-
+/*
+ * close_range() and closefrom(): keep LTTng's descriptors open, as LTTng's own guard
+ * (liblttng-ust-fd) does for close().  Otherwise LTTng's threads would read and write
+ * files that the program opens under the same numbers.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -11,15 +13,10 @@
 #include "common/compiler.h"
 #include "intercept/dl/real.h"
 #include "intercept/guard.h"
+#include "intercept/trace.h"
 
 typedef int (*close_range_function)(unsigned int, unsigned int, int);
 typedef void (*closefrom_function)(int);
-typedef int (*fclose_function)(FILE *);
-
-static bool has_list(void)
-{
-	return __atomic_load_n(&tap_fd_list, __ATOMIC_ACQUIRE);
-}
 
 struct range {
 	close_range_function real;
@@ -69,10 +66,10 @@ static int close_sparing(close_range_function real, unsigned int first, unsigned
 	struct range *const outer = range;
 
 	range = &r;
-	tap_fd_list->close_from((int) first, gather);
+	tap_events_table->close_from((int) first, gather);
 	close_gathered();
 	/* LTTng stops at the limit that it reads; open descriptors may lie above. */
-	while (r.next <= last && tap_fd_list->close_one((int) r.next, do_nothing))
+	while (r.next <= last && tap_events_table->close_one((int) r.next, do_nothing))
 		r.next++;
 	if (r.next <= last && real(r.next, last, 0))
 		r.result = -errno;
@@ -103,7 +100,7 @@ tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 		errno = ENOSYS;
 		return -1;
 	}
-	if (!has_list() || flags || first > last || first > INT_MAX)
+	if (!tap_has_events() || flags || first > last || first > INT_MAX)
 		return real(first, last, flags);
 	guard = tap_guard_set();
 	result = close_sparing(real, first, last);
@@ -121,7 +118,7 @@ tap_exported void closefrom(int first)
 
 	if (!real)
 		real = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
-	if (!has_list() || !real_close_range()) {
+	if (!tap_has_events() || !real_close_range()) {
 		if (real)
 			real(first);
 		return;
@@ -131,23 +128,6 @@ tap_exported void closefrom(int first)
 		first = 0;
 	/* A kernel before 5.9 has no ranges. */
 	if (close_sparing(real_close_range(), (unsigned int) first, UINT_MAX) == -ENOSYS)
-		tap_fd_list->close_from(first, close);
+		tap_events_table->close_from(first, close);
 	tap_guard_clear(guard);
-}
-
-/* LTTng's lock would be held while what the stream has left is written. */
-tap_exported int fclose(FILE *stream)
-{
-	static fclose_function real;
-	struct tap_guard guard;
-	bool is_listed;
-
-	if (!real)
-		real = (fclose_function) tap_real_dlsym(RTLD_NEXT, "fclose");
-	if (!has_list())
-		return real(stream);
-	guard = tap_guard_set();
-	is_listed = tap_fd_guard_has(fileno(stream));
-	tap_guard_clear(guard);
-	return is_listed ? tap_fd_list->close_stream(stream, real) : real(stream);
 }

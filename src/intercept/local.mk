@@ -58,7 +58,6 @@ libccltap_la_SOURCES = \
 	src/intercept/nvtx/nvtx_range.c \
 	src/intercept/nvtx/nvtx_schema.c src/intercept/nvtx/nvtx_schema.h \
 	src/intercept/nvtx/nvtx_stack.c src/intercept/nvtx/nvtx_stack.h \
-	src/intercept/fd_guard.c src/intercept/fd_guard.h \
 	src/intercept/own_fd.c src/intercept/own_fd.h \
 	src/intercept/process.c \
 	src/intercept/decode.c src/intercept/decode.h \

@@ -30,7 +30,6 @@
 #include "intercept/decode.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/real.h"
-#include "intercept/fd_guard.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/metrics.h"
@@ -160,7 +159,6 @@ static void forget_start(void)
 {
 	state = OFF;
 	tap_events_table = NULL;
-	tap_fd_guard_forget();
 	announced = 0;
 	if (tap_has_started_late)
 		tap_metrics_tell(TAP_METRICS_UNABLE);
@@ -369,7 +367,6 @@ static pid_t start(void)
 		fail("it cannot follow forks");
 		return OFF;
 	}
-	tap_fd_guard_load();
 	events = load_events();
 	if (!events)
 		return OFF;

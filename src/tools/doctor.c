@@ -275,6 +275,12 @@ static void check_tracer(struct doctor *doctor)
 		       "%s cannot be loaded: %s", path, text);
 	else
 		report(doctor, OK, "tracer", NULL, "in %s", folder);
+	if (!tap_place_bundled("lib/liblttng-ust-fd.so.1", path, sizeof(path)))
+		snprintf(path, sizeof(path), "liblttng-ust-fd.so.1");
+	if (try_apart(try_to_load, path, text, sizeof(text)))
+		report(doctor, WRONG, "tracer",
+		       "install LTTng-UST 2.13 or later (Debian: liblttng-ust1)",
+		       "%s cannot be loaded: %s", path, text);
 }
 
 static void check_reader(struct doctor *doctor)

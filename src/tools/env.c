@@ -5,8 +5,10 @@
 #include "tools/env.h"
 
 #include <argp.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #include "tools/commands.h"
 
 static const char tracer[] = "libccltap.so";
+static const char fd_guard[] = "liblttng-ust-fd.so.1";
 
 /* What ld.so accepts between two names in LD_PRELOAD. */
 static const char separators[] = ": ";
@@ -57,6 +60,36 @@ static int find_tracer(char **ret_path)
 	return 0;
 }
 
+/*
+ * Without the library, ld.so would complain in every process of the program; and with a
+ * name without a slash, in every set-user-ID process.
+ */
+static int find_fd_guard(char **ret_path)
+{
+	struct link_map *map;
+	char path[PATH_MAX];
+	void *handle;
+
+	if (tap_place_bundled("lib/liblttng-ust-fd.so.1", path, sizeof(path)) &&
+	    !strpbrk(path, separators)) {
+		*ret_path = strdup(path);
+		return *ret_path ? 0 : -ENOMEM;
+	}
+	/* NODELETE: the library's constructor allocates memory that is never freed. */
+	handle = dlopen(fd_guard, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+	if (!handle) {
+		tap_message_write("cannot load %s: install LTTng-UST 2.13 or later "
+				  "(Debian: liblttng-ust1)", fd_guard);
+		return -ENOENT;
+	}
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || strpbrk(map->l_name, separators))
+		*ret_path = strdup(fd_guard);
+	else
+		*ret_path = strdup(map->l_name);
+	dlclose(handle);
+	return *ret_path ? 0 : -ENOMEM;
+}
+
 static bool is_sanitizer(const char *library, size_t length)
 {
 	static const char *const prefixes[] = {
@@ -83,7 +116,7 @@ static bool is_same(const char *library, size_t length, const char *other)
 
 /* Writes the names in `present` that are sanitizers, or those that are not. */
 static void write_present(FILE *out, const char *present, bool sanitizers,
-			  const char *tracer_path)
+			  const char *tracer_path, const char *guard_path)
 {
 	size_t length;
 
@@ -93,7 +126,9 @@ static void write_present(FILE *out, const char *present, bool sanitizers,
 		if (!length || is_sanitizer(present, length) != sanitizers)
 			continue;
 		/* The line of `ccltap env` may already be in effect. */
-		if (is_same(present, length, tracer_path))
+		if (is_same(present, length, tracer_path) ||
+		    (guard_path && is_same(present, length, guard_path)) ||
+		    is_same(present, length, fd_guard))
 			continue;
 		fprintf(out, sanitizers ? "%.*s:" : ":%.*s", (int)length, present);
 	}
@@ -106,9 +141,9 @@ static void write_need(const char *library, void *out)
 }
 
 int tap_env_compose_preload(const char *present, const char *program,
-			    char **ret_preload)
+			    bool is_metrics_alone, char **ret_preload)
 {
-	char *path = NULL;
+	char *path = NULL, *guard = NULL;
 	size_t size;
 	FILE *out;
 	int ret;
@@ -116,19 +151,25 @@ int tap_env_compose_preload(const char *present, const char *program,
 	ret = find_tracer(&path);
 	if (ret)
 		return ret;
+	ret = is_metrics_alone ? 0 : find_fd_guard(&guard);
+	if (ret)
+		goto out;
 	out = open_memstream(ret_preload, &size);
 	if (!out) {
 		ret = -errno;
 		goto out;
 	}
-	write_present(out, present, true, path);
+	write_present(out, present, true, path, guard);
 	if (program && !ftell(out))
 		tap_needed_each(program, write_need, out);
 	fputs(path, out);
-	write_present(out, present, false, path);
+	if (guard)
+		fprintf(out, ":%s", guard);
+	write_present(out, present, false, path, guard);
 	if (fclose(out) == EOF)
 		ret = -ENOMEM;
 out:
+	free(guard);
 	free(path);
 	return ret;
 }
@@ -293,7 +334,7 @@ static int print_counting(const struct request *request)
 	}
 	tap_countings_find(&found, request->counting);
 	ret = tap_countings_check(&found, request->counting, "with --metrics=SESSION");
-	if (!ret && tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, &preload))
+	if (!ret && tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, true, &preload))
 		ret = TAP_EXIT_FAILURE;
 	if (!ret) {
 		printf("export LD_PRELOAD=");
@@ -324,7 +365,7 @@ int tap_env_main(int argc, char **argv)
 		return TAP_EXIT_USAGE;
 	if (request.has_metrics)
 		return print_counting(&request);
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, &preload))
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), NULL, false, &preload))
 		return TAP_EXIT_FAILURE;
 	if (tap_env_compose_nvtx(getenv("NVTX_INJECTION64_PATH"), &nvtx)) {
 		free(preload);

@@ -12,11 +12,13 @@
 /*
  * Composes the value of LD_PRELOAD: first the runtimes of sanitizers, which refuse to
  * start after another library (those in present, or else those that the program's file
- * needs), then the tracer, and the rest of present.  present and program may be NULL.  On
- * success the caller owns *ret_preload. Returns 0, or -errno after a message to the user.
+ * needs), then the tracer, LTTng's guard of its descriptors, and the rest of present.
+ * present and program may be NULL. With metrics alone nothing of LTTng is loaded: the guard
+ * is left out. On success the caller owns *ret_preload. Returns 0, or -errno after a message
+ * to the user.
  */
 int tap_env_compose_preload(const char *present, const char *program,
-			    char **ret_preload);
+			    bool is_metrics_alone, char **ret_preload);
 
 /*
  * Composes the value of NVTX_INJECTION64_PATH, the library to which NCCL announces its

@@ -905,7 +905,8 @@ int tap_record_main(int argc, char **argv)
 	ret = tap_program_find(request.program[0], path, sizeof(path));
 	if (ret)
 		return report_missing_program(request.program[0], -ret);
-	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, &recording.preload))
+	if (tap_env_compose_preload(getenv("LD_PRELOAD"), path, request.plan.is_metrics_alone,
+				    &recording.preload))
 		return TAP_EXIT_FAILURE;
 	/* Calls that are known from NVTX alone are not counted. */
 	if (!request.plan.is_metrics_alone &&

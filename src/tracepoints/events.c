@@ -5,9 +5,17 @@
 #include <lttng/ust-fork.h>
 
 #include "common/compiler.h"
+#include "tracepoints/own_fd.h"
 #include "tracepoints/providers.h"
 
 extern struct tap_events tap_events tap_exported;
+
+/*
+ * LTTng exports these for its library that guards descriptors; no installed header
+ * declares them.
+ */
+int lttng_ust_safe_close_fd(int fd, int (*close_cb)(int fd));
+int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
 
 static struct tap_cuda_row cuda_rows[TAP_CUDA_NR];
 
@@ -35,6 +43,10 @@ struct tap_events tap_events = {
 	.fork_before = lttng_ust_before_fork,
 	.fork_parent = lttng_ust_after_fork_parent,
 	.fork_child = lttng_ust_after_fork_child,
+	.close_from = lttng_ust_safe_closefrom_fd,
+	.close_one = lttng_ust_safe_close_fd,
+	.own_fd_open = tap_tp_own_fd_open,
+	.own_fd_close = tap_tp_own_fd_close,
 };
 /* clang-format on */
 

@@ -20,6 +20,7 @@
 #include "tracepoints/cuda_events.h"
 #include "tracepoints/gpu_events.h"
 #include "tracepoints/net_events.h"
+#include "tracepoints/own_fd.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
@@ -331,6 +332,16 @@ struct tap_events {
 	void (*fork_before)(sigset_t *mask);
 	void (*fork_parent)(sigset_t *mask);
 	void (*fork_child)(sigset_t *mask);
+	/*
+	 * For the descriptors of LTTng: close_from() calls close for every number from
+	 * first on that is not LTTng's; close_one() calls it for fd unless fd is LTTng's,
+	 * and then does not return 0.
+	 */
+	int (*close_from)(int first, int (*close)(int fd));
+	int (*close_one)(int fd, int (*close)(int fd));
+	/* own_fd.h */
+	struct tap_own_fd (*own_fd_open)(int (*open)(const char *path), const char *path);
+	void (*own_fd_close)(struct tap_own_fd own);
 };
 
 #endif

@@ -12,7 +12,7 @@ if [ $has_daemon = yes ]; then
 fi
 
 for moment in close-first close-later closefrom-first closefrom-later close_range-first \
-    close_range-later at-exec-first at-exec-later by-number-first streams no-standard; do
+    close_range-later at-exec-first at-exec-later by-number-first no-standard; do
     harmless "$moment" "$programs/descriptors" $moment
 done
 harmless "dup2 over all: the calls go on" "$programs/descriptors" dup2

@@ -52,10 +52,11 @@ run 6 "a status is learned where SIGCHLD was ignored" \
     sh -c "trap '' CHLD; exec $record sh -c 'exit 6'"
 }
 
+guard=$(LD_PRELOAD=liblttng-ust-fd.so.1 ldd /bin/sh | sed -n 's/.*-fd.so.1 => \([^ ]*\).*/\1/p')
 # shellcheck disable=SC2086,SC2016
 {
-same "the tracer is preloaded, and nothing else" \
-    "$(realpath "$CCLTAP_LIBDIR")/libccltap.so" \
+same "the tracer is preloaded, and LTTng's guard of descriptors" \
+    "$(realpath "$CCLTAP_LIBDIR")/libccltap.so:$guard" \
     "$($record sh -c 'echo $LD_PRELOAD' 2>/dev/null)"
 check "the job is the session" sh -c '[ "$1" = "$2" ]' - \
     "$($record sh -c 'echo $CCLTAP_JOB' 2>/dev/null)" "$(session "$work/trace")"

@@ -6,6 +6,7 @@ set -eu
 . "${top_srcdir:?}/tests/lib/record.inc.sh"
 
 ours=$(realpath "$CCLTAP_LIBDIR")/libccltap.so
+guard=$(LD_PRELOAD=liblttng-ust-fd.so.1 ldd /bin/sh | sed -n 's/.*-fd.so.1 => \([^ ]*\).*/\1/p')
 
 # A ccltap that is built with a sanitizer would not start after another library.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
@@ -19,19 +20,20 @@ with()
         2>/dev/null
 }
 
-same "the tracer alone" "$ours" "$(with "")"
-same "what was there comes after" "$ours:libc.so.6" "$(with libc.so.6)"
+same "the tracer and LTTng's guard" "$ours:$guard" "$(with "")"
+same "what was there comes after" "$ours:$guard:libc.so.6" "$(with libc.so.6)"
 same "a sanitizer's runtime stays first" \
-    "libubsan.so.1:$ours:libc.so.6" "$(with "libc.so.6:libubsan.so.1")"
-same "twice is once" "$ours" "$(with "$ours")"
+    "libubsan.so.1:$ours:$guard:libc.so.6" "$(with "libc.so.6:libubsan.so.1")"
+same "twice is once" "$ours:$guard" "$(with "$ours:$guard")"
+same "by its plain name too" "$ours:$guard" "$(with "liblttng-ust-fd.so.1")"
 # shellcheck disable=SC2046
-same "an unquoted substitution works too" "$ours" \
+same "an unquoted substitution works too" "$ours:$guard" \
     "$(eval $("$ccltap" env) && echo "$LD_PRELOAD")"
 
 odd="$work/it's;\$(touch"
 mkdir "$odd"
 ln -s "$ours" "$odd/libccltap.so"
-same "a directory's name that a shell would read" "$odd/libccltap.so" \
+same "a directory's name that a shell would read" "$odd/libccltap.so:$guard" \
     "$(CCLTAP_LIBDIR=$odd with "")"
 mkdir "$work/a space"
 ln -s "$ours" "$work/a space/libccltap.so"

@@ -93,7 +93,7 @@ tests_unit_test_rooms_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_recorder
 tests_unit_test_recorder_SOURCES = tests/unit/test_recorder.c tests/unit/tap.h \
-	src/intercept/own_fd.c src/intercept/own_fd.h src/intercept/fd_guard.h \
+	src/intercept/own_fd.c src/intercept/own_fd.h \
 	src/tools/record_notes.c src/tools/record_notes.h src/common/metrics_page.h
 tests_unit_test_recorder_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_recorder_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)

@@ -7,16 +7,9 @@
 #include <sys/time.h>
 
 #include "tools/record_notes.h"
-#include "intercept/fd_guard.h"
 #include "unit/tap.h"
 
-const struct tap_fd_list *tap_fd_list; /* LTTng is not loaded */
-
-bool tap_fd_guard_has(int fd)
-{
-	(void) fd;
-	return false;
-}
+const struct tap_events *tap_events_table; /* LTTng is not loaded */
 
 static unsigned count_open(void)
 {

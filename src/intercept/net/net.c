@@ -18,7 +18,6 @@
 #include "common/thread.h"
 #include "intercept/dl/libraries.h"
 #include "intercept/dl/real.h"
-#include "intercept/fd_guard.h"
 #include "intercept/layer.h"
 #include "intercept/start.h"
 #include "intercept/trace.h"
@@ -107,7 +106,7 @@ WRAP(accept, int, (int fd, struct sockaddr *peer, socklen_t *length), (fd, peer,
      tap_thread.is_ccl, (SYS_accept4, fd, peer, length, 0))
 WRAP(accept4, int, (int fd, struct sockaddr *peer, socklen_t *length, int flags),
      (fd, peer, length, flags), tap_thread.is_ccl, (SYS_accept4, fd, peer, length, flags))
-WRAP(close, int, (int fd), (fd), tap_sockets_find(fd) || tap_fd_list,
+WRAP(close, int, (int fd), (fd), tap_sockets_find(fd) || unlikely(tap_has_started_late),
      (SYS_close, fd))
 
 /* ---- What passes ---- */
@@ -290,16 +289,26 @@ static int on_accept4(int fd, struct sockaddr *peer, socklen_t *length, int flag
 	return result;
 }
 
+/* LTTng calls it, under its lock, for a number that is not one of LTTng's. */
+static int note_foreign(int fd)
+{
+	(void) fd;
+	return 0;
+}
+
 /*
+ * Where LTTng was loaded late its own guard of its descriptors is not there (descriptors.c
+ * says what that is for).  LTTng is only asked: its lock must not be held while a close
+ * waits, as that of a socket that lingers.
+ *
  * close() may be called in a handler of a signal.  LTTng is not made for that: the first
  * question of a thread allocates that thread's variables of LTTng's.
  */
 static int close_sparing(int fd)
 {
-	if (tap_fd_guard_has(fd)) {
-		errno = EBADF;
+	if (unlikely(tap_has_started_late) && tap_has_events() &&
+	    tap_events_table->close_one(fd, note_foreign))
 		return -1;
-	}
 	return real_close(fd);
 }
 

@@ -112,27 +112,6 @@ static void around(void (*close_all)(void), int first)
 	check_pairs();
 }
 
-/* Streams whose descriptors were closed below them, and then are another's. */
-static void close_streams(void)
-{
-	FILE *streams[LAST];
-	int i;
-
-	close_each();
-	for (i = 0; i < LAST; i++)
-		streams[i] = fopen("/dev/null", "r");
-	close_each();
-	call("before");
-	for (i = 0; i < LAST; i++)
-		if (streams[i])
-			(void) fclose(streams[i]);
-	open_pairs();
-	call("between");
-	stir();
-	call("after");
-	check_pairs();
-}
-
 /* With no standard descriptors the first that are opened become them. */
 static void no_standard(void)
 {
@@ -201,8 +180,7 @@ int main(int argc, char **argv)
 		{"close_range-first", range_first}, {"close_range-later", range_later},
 		{"at-exec-first", cloexec_first},   {"at-exec-later", cloexec_later},
 		{"by-number-first", number_first},  {"dup2", dup2_over},
-		{"streams", close_streams},	    {"no-standard", no_standard},
-		{"none-left", none_left},
+		{"no-standard", no_standard},	    {"none-left", none_left},
 	};
 
 	return RUN_MOMENT(argc, argv);
