@@ -73,6 +73,7 @@ EXTRA_DIST += \
 	doc/decisions/0028-queues-are-counted-by-device.md \
 	doc/decisions/0029-metrics-are-served-and-shown-by-libraries.md \
 	doc/decisions/0030-which-messages-stay-without-an-operation.md \
+	doc/decisions/0031-lttngs-guard-of-descriptors-stays-preloaded.md \
 	doc/decisions/0032-a-process-that-counts-loads-lttng-when-it-is-asked.md \
 	doc/decisions/0033-where-the-end-of-record-goes.md \
 	doc/decisions/0034-who-knows-when-a-call-began-reads-the-clock.md
