@@ -3,9 +3,9 @@
 #include "tracepoints/events.h"
 
 #include <lttng/ust-fork.h>
+#include <sys/resource.h>
 
 #include "common/compiler.h"
-#include "tracepoints/own_fd.h"
 #include "tracepoints/providers.h"
 
 extern struct tap_events tap_events tap_exported;
@@ -16,6 +16,22 @@ extern struct tap_events tap_events tap_exported;
  */
 int lttng_ust_safe_close_fd(int fd, int (*close_cb)(int fd));
 int lttng_ust_safe_closefrom_fd(int lowfd, int (*close_cb)(int fd));
+void lttng_ust_lock_fd_tracker(void);
+void lttng_ust_unlock_fd_tracker(void);
+int lttng_ust_add_fd_to_tracker(int fd);
+void lttng_ust_delete_fd_from_tracker(int fd);
+
+/* Of LTTng's list of descriptors; it has room up to the hard limit of when it is loaded. */
+#define FD_NUMBERS_MAX 1024
+
+static int count_fd_numbers(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return limit.rlim_max < FD_NUMBERS_MAX ? (int) limit.rlim_max : FD_NUMBERS_MAX;
+}
 
 static struct tap_cuda_row cuda_rows[TAP_CUDA_NR];
 
@@ -45,14 +61,17 @@ struct tap_events tap_events = {
 	.fork_child = lttng_ust_after_fork_child,
 	.close_from = lttng_ust_safe_closefrom_fd,
 	.close_one = lttng_ust_safe_close_fd,
-	.own_fd_open = tap_tp_own_fd_open,
-	.own_fd_close = tap_tp_own_fd_close,
+	.fd_lock = lttng_ust_lock_fd_tracker,
+	.fd_unlock = lttng_ust_unlock_fd_tracker,
+	.fd_add = lttng_ust_add_fd_to_tracker,
+	.fd_remove = lttng_ust_delete_fd_from_tracker,
 };
 /* clang-format on */
 
 /* The switches are addresses in LTTng's tables, known only at run time. */
 __attribute__((constructor)) static void fill(void)
 {
+	tap_events.fd_numbers = count_fd_numbers();
 	tap_tp_nccl_fill(tap_events.nccl, tap_events.nvtx_call_on);
 	tap_tp_nvtx_fill(tap_events.nvtx_range_on);
 	tap_tp_verbs_fill(&tap_events.verbs);

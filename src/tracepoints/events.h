@@ -20,7 +20,6 @@
 #include "tracepoints/cuda_events.h"
 #include "tracepoints/gpu_events.h"
 #include "tracepoints/net_events.h"
-#include "tracepoints/own_fd.h"
 #include "tracepoints/verbs_events.h"
 
 /* Both files are installed together; different numbers mean a mixed installation. */
@@ -339,9 +338,16 @@ struct tap_events {
 	 */
 	int (*close_from)(int first, int (*close)(int fd));
 	int (*close_one)(int fd, int (*close)(int fd));
-	/* own_fd.h */
-	struct tap_own_fd (*own_fd_open)(int (*open)(const char *path), const char *path);
-	void (*own_fd_close)(struct tap_own_fd own);
+	/*
+	 * Of the same list: a number is added and removed under LTTng's lock, which
+	 * nests, and LTTng aborts if it is, or is not, in the list, or if it is not below
+	 * fd_numbers.  fd_add() returns it, or less than 0.
+	 */
+	void (*fd_lock)(void);
+	void (*fd_unlock)(void);
+	int (*fd_add)(int fd);
+	void (*fd_remove)(int fd);
+	int fd_numbers;
 };
 
 #endif

@@ -19,7 +19,6 @@ libccltap_events_la_SOURCES = \
 	src/tracepoints/net_hot_tp.c src/tracepoints/net_hot_tp.h \
 	src/tracepoints/net_tp.c src/tracepoints/net_tp.h \
 	src/tracepoints/nvtx_tp.c src/tracepoints/nvtx_tp.h \
-	src/tracepoints/own_fd.c src/tracepoints/own_fd.h \
 	src/tracepoints/packed.c src/tracepoints/packed.h \
 	src/tracepoints/statedump_tp.c \
 	src/tracepoints/tap_tp.c src/tracepoints/tap_tp.h \
