@@ -44,6 +44,8 @@ static int find_number(void)
 {
 	int number = __atomic_load_n(&hint, __ATOMIC_RELAXED), tries;
 
+	if (tap_events_table->fd_numbers <= FIRST)
+		return -1;
 	for (tries = 0; tries < TRIES; tries++, number++) {
 		if (number >= tap_events_table->fd_numbers)
 			number = FIRST;
