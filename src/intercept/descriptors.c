@@ -77,13 +77,17 @@ static int close_sparing(close_range_function real, unsigned int first, unsigned
 	return r.result;
 }
 
-static close_range_function real_close_range(void)
-{
-	static close_range_function real;
+static close_range_function real_close_range;
+static closefrom_function real_closefrom;
 
-	if (!real)
-		real = (close_range_function) tap_real_dlsym(RTLD_NEXT, "close_range");
-	return real;
+/*
+ * Before the other constructors, one of which starts a thread: the linker's lock is not to
+ * be waited for in a call of the program's.
+ */
+__attribute__((constructor(101))) static void prepare(void)
+{
+	real_close_range = (close_range_function) tap_real_dlsym(RTLD_NEXT, "close_range");
+	real_closefrom = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
 }
 
 /*
@@ -92,18 +96,17 @@ static close_range_function real_close_range(void)
  */
 tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 {
-	const close_range_function real = real_close_range();
 	struct tap_guard guard;
 	int result;
 
-	if (!real) {
+	if (!real_close_range) {
 		errno = ENOSYS;
 		return -1;
 	}
 	if (!tap_has_events() || flags || first > last || first > INT_MAX)
-		return real(first, last, flags);
+		return real_close_range(first, last, flags);
 	guard = tap_guard_set();
-	result = close_sparing(real, first, last);
+	result = close_sparing(real_close_range, first, last);
 	tap_guard_clear(guard);
 	if (!result)
 		return 0;
@@ -113,21 +116,18 @@ tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 
 tap_exported void closefrom(int first)
 {
-	static closefrom_function real;
 	struct tap_guard guard;
 
-	if (!real)
-		real = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
-	if (!tap_has_events() || !real_close_range()) {
-		if (real)
-			real(first);
+	if (!real_close_range || !tap_has_events()) {
+		if (real_closefrom)
+			real_closefrom(first);
 		return;
 	}
 	guard = tap_guard_set();
 	if (first < 0)
 		first = 0;
 	/* A kernel before 5.9 has no ranges. */
-	if (close_sparing(real_close_range(), (unsigned int) first, UINT_MAX) == -ENOSYS)
+	if (close_sparing(real_close_range, (unsigned int) first, UINT_MAX) == -ENOSYS)
 		tap_events_table->close_from(first, close);
 	tap_guard_clear(guard);
 }
