@@ -29,7 +29,7 @@ struct line {
 		{__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
 			release, \
 		{ \
-			.buffers = {0} \
+			.buffers = { 0 } \
 		} \
 	}
 #define NO_SENDS \
@@ -43,6 +43,15 @@ struct line {
 		{send}, 1, release, \
 		{ \
 			.buffers[TAP_CCL_SIMPLE] = buffer \
+		} \
+	}
+
+/* One send that may use LL, with a buffer of so many bytes. */
+#define SEND_BY_LL(release, buffer, send) \
+	{ \
+		{send}, 1, release, \
+		{ \
+			.buffers[TAP_CCL_LL] = buffer, .has_ll_sends = 1 \
 		} \
 	}
 
@@ -97,6 +106,18 @@ static const struct line lines[] = {
 	{"a buffer that is no power of two",
 	 {{SEND_BY(22809, 100000, 100000), 9, 100000}},
 	 SEND_BY(22809, 100000, 0), 1, 1, true, 0},
+	/* 7 lines of 16 bytes; 1000 lines. */
+	{"a send by LL", {{SEND_BY_LL(22809, 0, 52), 1, 112}},
+	 SEND_BY_LL(22809, 0, 8000), 1, 1, true, 16000},
+	{"nothing by LL", {{SEND_BY_LL(22809, 0, 52), 1, 112}},
+	 SEND_BY_LL(22809, 0, 0), 1, 1, true, 0},
+	/* Chunks of 512 bytes of data: one, and 61 lines. */
+	{"a small buffer of LL", {{SEND_BY_LL(22809, 16 * KiB, 100), 1, 208}},
+	 SEND_BY_LL(22809, 16 * KiB, 1000), 2, 2, true, 2000},
+	{"LL where nobody has asked for it", {{SENDS(52), 1, 112}}, SENDS(52), -1, 0, false, 0},
+	/* More than 16384 bytes for each of 32 channels at most. */
+	{"a send that is too large for LL", {{SEND_BY_LL(22809, 0, MiB), 8, MiB}},
+	 SEND_BY_LL(22809, 0, 2 * MiB), 16, 16, true, 2 * MiB},
 	{"nothing is one message of an old release, too",
 	 {{SENDS_OF(21803, 100000), 4, 100000}}, SENDS_OF(21803, 0), 1, 1, true, 0},
 };

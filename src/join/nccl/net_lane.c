@@ -223,7 +223,7 @@ static uint64_t sign(const struct tap_net_lane *lane, const struct tap_op_kernel
 	       (lane->is_messages ? UINT64_C(0xc2b2ae3d27d4eb4f) : 0);
 }
 
-/* Whether the sizes of all chunks of sends are known. */
+/* Whether all that settings say of sends is known. */
 static bool has_sizes(const struct tap_ccl_sizes *sizes)
 {
 	size_t i;
@@ -231,7 +231,11 @@ static bool has_sizes(const struct tap_ccl_sizes *sizes)
 	for (i = 0; i < TAP_CCL_PATHS; i++)
 		if (sizes->chunks[i] == TAP_CCL_UNKNOWN)
 			return false;
-	return sizes->buffers[TAP_CCL_SIMPLE] != TAP_CCL_UNKNOWN;
+	return sizes->buffers[TAP_CCL_SIMPLE] != TAP_CCL_UNKNOWN &&
+	       sizes->has_ll_sends != TAP_CCL_UNKNOWN &&
+	       (sizes->has_ll_sends != 1 ||
+		(sizes->ll_threshold != TAP_CCL_UNKNOWN &&
+		 sizes->buffers[TAP_CCL_LL] != TAP_CCL_UNKNOWN));
 }
 
 /* Adds what a kernel sends from rank to rank; false where that is not known. */

@@ -48,6 +48,9 @@ static const struct variable {
 	 OTHERS_MIN},
 	{"NCCL_P2P_NVL_CHUNKSIZE", offsetof(struct tap_ccl_sizes, chunks[TAP_CCL_NVLINK]),
 	 OTHERS_MIN},
+	{"NCCL_ALLOC_P2P_NET_LL_BUFFERS", offsetof(struct tap_ccl_sizes, has_ll_sends),
+	 0},
+	{"NCCL_P2P_LL_THRESHOLD", offsetof(struct tap_ccl_sizes, ll_threshold), 1},
 };
 
 static const struct variable *find(const char *name)

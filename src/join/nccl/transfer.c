@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * One send uses up to 32 channels, NCCL has more for a very fast network only: with 2^k of
- * them, k + 1 numbers of channels for a small send, and 2^k parts.
+ * One send uses up to 32 channels, NCCL has more for a very fast network only: with 2^k
+ * of them, k + 1 numbers of channels for a small send, and 2^k parts.
  */
 #define SHAPES_OF_STEPS (1 * 1 + 2 * 2 + 3 * 4 + 4 * 8 + 5 * 16 + 6 * 32)
 #define PART_ALIGN 4096
@@ -15,6 +15,10 @@
 #define LIMITED 21900	/* the first one with chunks no larger than a slot */
 #define SLOTS 8		/* NCCL_STEPS */
 #define OWN_BUFFER 4194304
+#define OWN_LL_BUFFER 524288
+#define OWN_LL_THRESHOLD 16384
+#define LL_DATA 8 /* of each line */
+#define LL_LINE 16
 
 bool tap_sends_have_rule(uint32_t version)
 {
@@ -69,8 +73,7 @@ static struct shape shape_of(size_t number)
 
 static bool is_of_release(const struct shape *shape, const struct tap_sends *sends)
 {
-	return !sends->version ||
-	       shape->steps->is_old == (sends->version < NEW_RULES);
+	return !sends->version || shape->steps->is_old == (sends->version < NEW_RULES);
 }
 
 /* The first one from this number on that is left; false: none is. */
@@ -100,6 +103,7 @@ static bool find_left(const struct tap_shapes *shapes, const struct tap_sends *s
 /* What the sizes of chunks make of a shape. */
 struct measures {
 	uint64_t chunk, part_least, part_most;
+	bool is_ll; /* what LL makes of it */
 };
 
 static struct measures measure(const struct steps *steps, const struct tap_sends *sends)
@@ -119,6 +123,28 @@ static struct measures measure(const struct steps *steps, const struct tap_sends
 	return (struct measures){.chunk = chunk,
 				 .part_least = chunk / steps->least_divisor,
 				 .part_most = chunk * steps->most};
+}
+
+/* Of 2.18 to 2.21 it is not known: what is found is what SIMPLE has. */
+static bool is_ll(const struct shape *shape, const struct tap_sends *sends,
+		  uint64_t bytes)
+{
+	const uint64_t threshold = sends->sizes.ll_threshold;
+
+	return sends->sizes.has_ll_sends == 1 && !shape->steps->is_old &&
+	       bytes <= shape->most * (threshold ? threshold : OWN_LL_THRESHOLD);
+}
+
+static struct measures measure_ll(const struct steps *steps,
+				  const struct tap_sends *sends)
+{
+	const uint64_t buffer = sends->sizes.buffers[TAP_CCL_LL];
+	const uint64_t chunk = (buffer ? buffer : OWN_LL_BUFFER) / SLOTS;
+
+	return (struct measures){.chunk = chunk,
+				 .part_least = chunk / steps->least_divisor,
+				 .part_most = chunk * steps->most,
+				 .is_ll = true};
 }
 
 static uint64_t channels_of(const struct shape *shape, const struct measures *measures,
@@ -153,10 +179,12 @@ static uint64_t chunk_of(const struct shape *shape, const struct measures *measu
 {
 	uint64_t chunk = measures->chunk;
 
-	if (bytes < chunk)
+	if (bytes < chunk && !measures->is_ll)
 		chunk /= 4;
 	else if (bytes < 8 * chunk)
 		chunk /= 2;
+	if (measures->is_ll)
+		chunk /= LL_LINE / LL_DATA;
 	return shape->steps->is_old ? chunk : round_down(chunk);
 }
 
@@ -169,11 +197,17 @@ static uint64_t part_of(const struct shape *shape, const struct measures *measur
 	return div_up(div_up(bytes, channels_of(shape, measures, bytes)), align) * align;
 }
 
+/* What a message with so many bytes of data has. */
+static uint64_t carried(const struct measures *measures, uint64_t bytes)
+{
+	return measures->is_ll ? div_up(bytes, LL_DATA) * LL_LINE : bytes;
+}
+
 /* Adds the messages of one send over the connection. */
 static void add_send(const struct shape *shape, const struct measures *measures,
 		     uint64_t bytes, struct tap_expected *expected)
 {
-	uint64_t part, begin, end, chunk;
+	uint64_t part, begin, end, chunk, last;
 
 	if (!bytes) {
 		expected->messages += !shape->part;
@@ -187,21 +221,25 @@ static void add_send(const struct shape *shape, const struct measures *measures,
 	if (end > bytes)
 		end = bytes;
 	chunk = chunk_of(shape, measures, shape->steps->is_old ? end - begin : bytes);
+	last = (end - begin) % chunk;
 	expected->messages += (uint32_t) div_up(end - begin, chunk);
-	expected->least_bytes += end - begin;
+	expected->least_bytes += (end - begin) / chunk * carried(measures, chunk) +
+				 carried(measures, last);
 	expected->most_bytes = expected->least_bytes;
-	if (expected->largest_bytes < chunk)
-		expected->largest_bytes = chunk;
+	if (expected->largest_bytes < carried(measures, chunk))
+		expected->largest_bytes = carried(measures, chunk);
 }
 
 static struct tap_expected find(const struct shape *shape, const struct tap_sends *sends)
 {
-	const struct measures measures = measure(shape->steps, sends);
+	const struct measures simple = measure(shape->steps, sends),
+			      ll = measure_ll(shape->steps, sends);
 	struct tap_expected expected = {0};
 	unsigned int i;
 
 	for (i = 0; i < sends->count; i++)
-		add_send(shape, &measures, sends->bytes[i], &expected);
+		add_send(shape, is_ll(shape, sends, sends->bytes[i]) ? &ll : &simple,
+			 sends->bytes[i], &expected);
 	return expected;
 }
 

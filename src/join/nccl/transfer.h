@@ -21,7 +21,9 @@
  * - chunks: enqueue.cc:838-856, init.cc:704-718; nothing is one message: enqueue.cc:970
  * - no chunk is larger than a slot of SIMPLE's buffer, from 2.19 on: init.cc:723; and its
  *   size has four binary digits: bitops.h:407-433 (u32fpEncode)
- * - no LL: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS)
+ * - LL only where it is asked for: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS), and of
+ *   little: enqueue.cc:873-903 (addP2pToPlan); each 8 bytes are a line of 16:
+ *   device/prims_ll.h:56-65
  *
  * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
  * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan); channels:
