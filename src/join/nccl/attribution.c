@@ -10,6 +10,7 @@
 #include "join/nccl/candidate.h"
 #include "join/nccl/expected.h"
 #include "join/nccl/graph_ops.h"
+#include "join/nccl/net_piece.h"
 #include "join/nccl/net_route.h"
 #include "join/nccl/net_served.h"
 #include "join/nccl/rank_ops.h"
@@ -122,13 +123,48 @@ static int emit_link(struct tap_attribution *attribution,
 	tap_count_match(attribution->context, TAP_MATCH_MESSAGE_KERNEL, served->known,
 			served->why);
 	ret = tap_emit_link(attribution->context, &link);
-	if (!ret && !message->facts.bytes && !message->is_guess && from->has_messages &&
-	    !from->has_others)
-		ret = tap_net_route_has_empty(&attribution->routes, route, pair);
 	return ret ? ret
 		   : tap_proxy_ops_add(tap_context_state(attribution->context,
 							 &tap_proxy_ops_layer),
 				       route, &link, &message->times);
+}
+
+/*
+ * What it tells of whose other messages without bytes are: over which connection the rank
+ * sends them, as it does all that NCCL does not divide.
+ */
+static int note_empty(struct tap_attribution *attribution,
+		      const struct tap_net_route *route, const struct tap_rank_pair *pair,
+		      const struct tap_routed_message *message,
+		      const struct tap_op_kernel *from, const struct tap_op_kernel *sends)
+{
+	const bool is_empty = !message->bytes;
+
+	if (message->is_guess || !from->has_messages || from->has_others ||
+	    !(is_empty || tap_candidate_is_undivided(from, pair)))
+		return 0;
+	return tap_net_empties_add(&attribution->routes.empties, pair, route->connection,
+				   is_empty ? sends : NULL);
+}
+
+static int emit_by_times(struct tap_attribution *attribution,
+			 const struct tap_net_route *route,
+			 struct tap_routed_message *message,
+			 const struct tap_candidate *candidate)
+{
+	const struct tap_rank_pair pair = {.from = candidate->from_member,
+					   .to = candidate->to_member};
+	const struct tap_served served = {.message = message,
+					  .from = candidate->from,
+					  .to = candidate->to,
+					  .is_mixed = candidate->is_mixed,
+					  .step = TAP_STEP_UNKNOWN,
+					  .known = TAP_KNOWN_INFERRED,
+					  .why = TAP_WHY_TIMES};
+	const int ret = note_empty(attribution, route, &pair, message, candidate->from,
+				   candidate->sends);
+
+	return ret ? ret : emit_link(attribution, route, &pair, &served);
 }
 
 /* Whether graphs hide what the process does at this time. */
@@ -195,27 +231,38 @@ static int leave_out(struct tap_attribution *attribution, struct tap_net_route *
 	return 0;
 }
 
-/* Finds its kernel by times alone. */
-static enum tap_candidates find_kernel(const struct tap_attribution *attribution,
-				       const struct tap_net_route *route,
-				       const struct tap_message_facts *facts,
-				       struct tap_candidate *candidate)
+/*
+ * The kernels of which a message may be: of one or, where a part without bytes has
+ * several requests, of as many ranks.
+ */
+struct kernels {
+	struct tap_candidate items[TAP_NET_REQUESTS_MAX];
+	unsigned int count;
+};
+
+/* Of what one rank has without bytes, as far as it is not found yet. */
+static enum tap_candidates find_empty_of(const struct tap_attribution *attribution,
+					 const struct tap_net_route *route,
+					 const struct tap_member *sender,
+					 const struct tap_message_facts *facts,
+					 struct tap_candidate *candidate)
 {
 	const struct tap_candidate_world world = world_of(attribution);
 	enum tap_candidates all = TAP_CANDIDATES_NONE, one;
 	struct tap_candidate found;
 	size_t i;
 
-	if (facts->bytes || !route->is_shared)
-		return tap_candidates_find(&world, route->pairs.items, route->pairs.count,
-					   facts, candidate);
 	for (i = 0; i < route->pairs.count; i++) {
 		const struct tap_rank_pair *pair = &route->pairs.items[i];
 
-		if (!tap_net_route_may_have_empty(&attribution->routes, route, pair))
+		if (pair->made_for != sender ||
+		    !tap_net_route_may_have_empty(&attribution->routes, route, pair))
 			continue;
 		one = tap_candidates_find(&world, pair, 1, facts, &found);
-		if (one == TAP_CANDIDATES_NONE)
+		if (one == TAP_CANDIDATES_NONE ||
+		    (one == TAP_CANDIDATES_ONE &&
+		     tap_net_empties_are_found(&attribution->routes.empties,
+					       &attribution->ranks, pair, &found)))
 			continue;
 		if (all != TAP_CANDIDATES_NONE)
 			return TAP_CANDIDATES_SEVERAL;
@@ -223,6 +270,55 @@ static enum tap_candidates find_kernel(const struct tap_attribution *attribution
 		*candidate = found;
 	}
 	return all;
+}
+
+/*
+ * Of what has no bytes over a connection that several ranks share.  Each request of one
+ * message is of another rank: the receiver asks at once for what one batch of its kernel
+ * receives, and there each rank sends once (NCCL 2.28.9, enqueue.cc: addWorkBatchToPlan;
+ * transport/net.cc: recvProxyProgress).
+ */
+static enum tap_candidates find_empty(const struct tap_attribution *attribution,
+				      const struct tap_routed_message *message,
+				      const struct tap_message_facts *facts,
+				      struct kernels *ret)
+{
+	const struct tap_net_route *route = message->route;
+	const struct tap_member *sender = tap_net_route_sender(route, NULL);
+	enum tap_candidates all = TAP_CANDIDATES_NONE, one;
+	struct tap_candidate found;
+
+	ret->count = 0;
+	for (; sender; sender = tap_net_route_sender(route, sender)) {
+		if (tap_net_route_has_other(message, sender))
+			continue;
+		one = find_empty_of(attribution, route, sender, facts, &found);
+		if (one == TAP_CANDIDATES_NONE)
+			continue;
+		if (ret->count == message->requests)
+			return TAP_CANDIDATES_SEVERAL;
+		if (all == TAP_CANDIDATES_NONE || all == TAP_CANDIDATES_ONE)
+			all = one;
+		ret->items[ret->count++] = found;
+	}
+	return ret->count && ret->count < message->requests ? TAP_CANDIDATES_SEVERAL
+							    : all;
+}
+
+/* Finds its kernel by times alone. */
+static enum tap_candidates find_kernel(const struct tap_attribution *attribution,
+				       const struct tap_net_route *route,
+				       const struct tap_routed_message *message,
+				       struct kernels *ret)
+{
+	const struct tap_message_facts facts = tap_net_route_facts(message);
+	const struct tap_candidate_world world = world_of(attribution);
+
+	if (!facts.bytes && route->is_shared)
+		return find_empty(attribution, message, &facts, ret);
+	ret->count = 1;
+	return tap_candidates_find(&world, route->pairs.items, route->pairs.count, &facts,
+				   ret->items);
 }
 
 /*
@@ -234,9 +330,10 @@ static int try_one(struct tap_attribution *attribution, struct tap_net_route *ro
 {
 	const struct tap_candidate_world world = world_of(attribution);
 	const struct tap_message_facts facts = tap_net_route_facts(message);
-	struct tap_candidate candidate;
+	struct kernels kernels;
 	enum tap_candidates found;
-	int ret;
+	unsigned int i;
+	int ret = 0;
 
 	*ret_is_gone = true;
 	if (!route->pairs.count)
@@ -244,18 +341,11 @@ static int try_one(struct tap_attribution *attribution, struct tap_net_route *ro
 	if (are_hidden(attribution, route, message->facts.posted_ns,
 		       message->facts.arrived_ns))
 		return leave_out(attribution, route, message, TAP_WHY_GRAPH);
-	found = find_kernel(attribution, route, &facts, &candidate);
+	found = find_kernel(attribution, route, message, &kernels);
 	if (found == TAP_CANDIDATES_ONE) {
-		ret = emit_link(attribution, route,
-				&(struct tap_rank_pair){.from = candidate.from_member,
-							.to = candidate.to_member},
-				&(struct tap_served){.message = message,
-						     .from = candidate.from,
-						     .to = candidate.to,
-						     .is_mixed = candidate.is_mixed,
-						     .step = TAP_STEP_UNKNOWN,
-						     .known = TAP_KNOWN_INFERRED,
-						     .why = TAP_WHY_TIMES});
+		for (i = 0; i < kernels.count && !ret; i++)
+			ret = emit_by_times(attribution, route, message,
+					    &kernels.items[i]);
 		tap_net_route_drop(&attribution->routes, route, message);
 		return ret;
 	}
@@ -306,7 +396,11 @@ static int carry_out(struct tap_attribution *attribution, struct tap_net_route *
 		*ret_is_any |= served->verdict != TAP_VERDICT_OPEN;
 		switch (served->verdict) {
 		case TAP_VERDICT_SERVED:
-			ret = emit_link(attribution, route, &served->pair, served);
+			ret = note_empty(attribution, route, &served->pair,
+					 served->message, served->from, NULL);
+			if (!ret)
+				ret = emit_link(attribution, route, &served->pair,
+						served);
 			tap_net_route_drop(&attribution->routes, route, served->message);
 			break;
 		case TAP_VERDICT_CONTRADICTED:

@@ -5,6 +5,12 @@
 /* More operations between the bounds are not looked at. */
 #define BETWEEN_MAX 64
 
+/*
+ * NCCL's parts are multiples of 4096 bytes and, before 2.22, no smaller than an eighth of
+ * a chunk, which is 131072 and less only where small buffers are asked for (transfer.c).
+ */
+#define UNDIVIDED_MAX 1024
+
 struct tap_rank_series tap_rank_series_find(const struct tap_ranks_ops *ranks,
 					    const struct tap_rank_pair *pair,
 					    bool is_messages)
@@ -156,6 +162,19 @@ static bool has_sends(const struct tap_op_kernel *kernel,
 	return kernel->transfers.is_cut;
 }
 
+bool tap_candidate_is_undivided(const struct tap_op_kernel *kernel,
+				const struct tap_rank_pair *pair)
+{
+	const struct tap_op_transfers *transfers = &kernel->transfers;
+	unsigned int i;
+
+	for (i = 0; i < transfers->count; i++)
+		if (is_sent(&transfers->items[i], pair) &&
+		    transfers->items[i].bytes > UNDIVIDED_MAX)
+			return false;
+	return transfers->count && !transfers->is_cut;
+}
+
 bool tap_candidate_is_possible(const struct tap_op_kernel *kernel,
 			       const struct tap_rank_pair *pair,
 			       const struct tap_message_facts *message)
@@ -217,6 +236,7 @@ static enum tap_candidates look_between(const struct tap_rank_series *series,
 	candidate->from =
 		series->from ? tap_op_times_find_kernel(series->from, found) : NULL;
 	candidate->to = series->to ? tap_op_times_find_kernel(series->to, found) : NULL;
+	candidate->sends = series->is_messages ? candidate->from : NULL;
 	if (!candidate->from || !candidate->to)
 		return TAP_CANDIDATES_MISSING;
 	return tap_op_kernels_are_same(candidate->from, candidate->to)
@@ -341,6 +361,7 @@ enum tap_candidates tap_candidates_find(const struct tap_candidate_world *world,
 		if (all == TAP_CANDIDATES_ONE && one == all &&
 		    are_of_one_kernel(candidate, &found)) {
 			candidate->is_mixed = true;
+			candidate->sends = found.sends;
 			continue;
 		}
 		if (all != TAP_CANDIDATES_NONE)

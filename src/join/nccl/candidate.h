@@ -53,6 +53,7 @@ struct tap_candidate {
 	bool is_mixed; /* of a group: its operations are numbered apart */
 	const struct tap_member *from_member, *to_member;
 	const struct tap_op_kernel *from, *to;
+	const struct tap_op_kernel *sends; /* of `from`, those to the rank; NULL: none */
 };
 
 struct tap_candidate_world {
@@ -90,6 +91,13 @@ bool tap_candidates_have(const struct tap_candidate_world *world,
 bool tap_candidate_may_be_sent(const struct tap_op_transfer *transfer,
 			       const struct tap_rank_pair *pair,
 			       const struct tap_message_facts *message);
+
+/*
+ * Whether what the kernel sends between the ranks is so little that NCCL divides no send
+ * of it: all is over the first channel of the two, as what has no bytes is.
+ */
+bool tap_candidate_is_undivided(const struct tap_op_kernel *kernel,
+				const struct tap_rank_pair *pair);
 
 /* Whether the kernel sends between the ranks, by the message's channel and index. */
 bool tap_candidate_is_possible(const struct tap_op_kernel *kernel,

@@ -361,6 +361,12 @@ int tap_net_client_refute(struct tap_net_client *client, const struct tap_member
 	return tap_vec_add(&client->refuted, member);
 }
 
+bool tap_net_client_is(const struct tap_net_client *client,
+		       const struct tap_member *member)
+{
+	return client->rank >= 0 ? client->rank == member->rank : client->is == member;
+}
+
 void tap_net_client_settle(struct tap_net_client *client, const struct tap_member *member)
 {
 	client->service->changes += client->is != member;

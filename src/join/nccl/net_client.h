@@ -73,6 +73,10 @@ bool tap_net_client_receives(const struct tap_net_client *client);
 /* Whether the client is the rank that the service thread was made for. */
 bool tap_net_client_is_own(const struct tap_net_client *client);
 
+/* Whether it is known to be this rank. */
+bool tap_net_client_is(const struct tap_net_client *client,
+		       const struct tap_member *member);
+
 /* Whether it may be this other rank. */
 bool tap_net_client_may_be(const struct tap_net_client *client,
 			   const struct tap_member *member);

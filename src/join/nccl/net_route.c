@@ -121,11 +121,11 @@ static bool may_send(struct tap_net_routes *routes, const struct tap_net_route *
 		     const struct tap_member *served, const struct tap_member *member,
 		     const struct tap_member **ret_made_for)
 {
-	const bool is_own = member->process == route->from &&
-			    may_serve(routes, served, member);
+	const bool is_own =
+		member->process == route->from && may_serve(routes, served, member);
 	const struct tap_member *top = top_of(routes, served, member);
-	const bool is_guest = top && top != served &&
-			      member->process->trace == route->from->trace;
+	const bool is_guest =
+		top && top != served && member->process->trace == route->from->trace;
 
 	*ret_made_for = NULL;
 	if (route->client && (route->is_part || route->from_rank < 0)) {
@@ -418,14 +418,6 @@ int tap_net_route_refresh(struct tap_net_routes *routes, struct tap_net_route *r
 
 /* ---- What has no bytes ---- */
 
-static uint64_t connection_of_empties(const struct tap_net_routes *routes,
-				      const struct tap_rank_pair *pair)
-{
-	return (uintptr_t) tap_table_find(&routes->empties,
-					  pair->from->number + UINT64_C(1),
-					  pair->to->number);
-}
-
 /* Whether the rank has asked for the connection, where that is known. */
 static bool may_share(const struct tap_net_routes *routes,
 		      const struct tap_net_route *route, const struct tap_member *sender)
@@ -436,24 +428,11 @@ static bool may_share(const struct tap_net_routes *routes,
 					 route->channel, sender->rank);
 }
 
-int tap_net_route_has_empty(struct tap_net_routes *routes,
-			    const struct tap_net_route *route,
-			    const struct tap_rank_pair *pair)
-{
-	return connection_of_empties(routes, pair)
-		       ? 0
-		       : tap_table_set(&routes->empties, pair->from->number + UINT64_C(1),
-				       pair->to->number,
-				       (void *) (uintptr_t) route->connection);
-}
-
 bool tap_net_route_may_have_empty(const struct tap_net_routes *routes,
 				  const struct tap_net_route *route,
 				  const struct tap_rank_pair *pair)
 {
-	const uint64_t connection = connection_of_empties(routes, pair);
-
-	return (!connection || connection == route->connection) &&
+	return tap_net_empties_may_be_on(&routes->empties, pair, route->connection) &&
 	       may_share(routes, route, pair->made_for);
 }
 
@@ -525,6 +504,27 @@ static void file(struct tap_net_route *route, struct tap_routed_message *message
 		other->posted_ns = message->posted_ns;
 }
 
+static void note_others(struct tap_routed_message *added,
+			const struct tap_net_passed *message)
+{
+	unsigned int i;
+
+	for (i = 0; i < message->part_count; i++)
+		if (message->parts[i].client)
+			added->others[added->nr_others++] = message->parts[i].client;
+}
+
+bool tap_net_route_has_other(const struct tap_routed_message *message,
+			     const struct tap_member *sender)
+{
+	unsigned int i;
+
+	for (i = 0; i < message->nr_others; i++)
+		if (tap_net_client_is(message->others[i], sender))
+			return true;
+	return false;
+}
+
 int tap_net_routes_add(struct tap_net_routes *routes,
 		       const struct tap_net_passed *message,
 		       struct tap_net_route **ret_route, bool *ret_has_changed)
@@ -560,6 +560,7 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 						       .bytes = bytes_of(message)},
 					     .posted_ns = message->posted_ns,
 					     .arrived_ns = message->arrived_ns};
+	note_others(added, message);
 	file(route, added);
 	tap_list_append(&routes->messages, added, of_all);
 	routes->held++;
@@ -611,6 +612,6 @@ void tap_net_routes_free(struct tap_net_routes *routes)
 		free(route);
 	}
 	tap_table_free(&routes->by_receiver);
-	tap_table_free(&routes->empties);
+	tap_net_empties_free(&routes->empties);
 	tap_table_free(&routes->owners);
 }

@@ -16,11 +16,14 @@
 #include "common/list.h"
 #include "join/model/context.h"
 #include "join/nccl/candidate.h"
+#include "join/nccl/net_empty.h"
+#include "join/nccl/net_piece.h"
 #include "join/nccl/net_region.h"
 #include "join/nccl/run_count.h"
 
 struct tap_net_channel;
 struct tap_net_client;
+struct tap_net_part;
 struct tap_threads;
 
 /* A message of which both ends are known. */
@@ -40,8 +43,11 @@ struct tap_net_passed {
 	bool is_shared;	 /* several ranks send over the connection, by one of them */
 	struct tap_net_client *client; /* that the sender posted it for; NULL unknown */
 	bool is_makers;		       /* the connection was made for this client */
-	bool is_guess; /* it is not this client's where another one sends, too */
-	bool is_of_data;		       /* numbers leave out what has no bytes */
+	bool is_guess;	 /* it is not this client's where another one sends, too */
+	bool is_of_data; /* numbers leave out what has no bytes */
+	/* Of a part without bytes: all parts of its message; NULL: not known. */
+	const struct tap_net_part *parts;
+	unsigned int part_count;
 	const struct tap_net_channel *channel; /* of the sender; NULL unknown */
 	struct tap_net_buffer buffer; /* where it lies at both ends, as far as inferred */
 };
@@ -56,7 +62,10 @@ struct tap_routed_message {
 	struct tap_net_route *route;
 	uint64_t number, bytes, largest;
 	unsigned int requests; /* from its number on */
-	bool is_guess;	       /* as in tap_net_passed */
+	/* Where it has no bytes: who has other requests of the same message. */
+	const struct tap_net_client *others[TAP_NET_REQUESTS_MAX];
+	unsigned int nr_others;
+	bool is_guess; /* as in tap_net_passed */
 	struct tap_work send, receive;
 	const struct tap_name *send_name, *receive_name;
 	struct tap_message_facts facts; /* of this message alone */
@@ -108,7 +117,7 @@ struct tap_net_route {
 	 * is all that follows.
 	 */
 	bool is_inferred;
-	int64_t from_tid, to_tid;   /* threads of the latest message */
+	int64_t from_tid, to_tid; /* threads of the latest message */
 	struct tap_route_served from_served, to_served;
 	int64_t from_rank, to_rank; /* as NCCL set the connection up; -1 unknown */
 	int64_t made_ns;	    /* by the sender; INT64_MIN unknown */
@@ -118,14 +127,14 @@ struct tap_net_route {
 	 * this connection or, is_shared, for several.
 	 */
 	bool has_guests, is_shared;
-	bool is_part; /* others have messages between those of this rank */
-	bool is_of_data;			    /* as in tap_net_passed */
+	bool is_part;	 /* others have messages between those of this rank */
+	bool is_of_data; /* as in tap_net_passed */
 	const struct tap_net_channel *channel;	    /* likewise */
 	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */
 	uint64_t thread_changes;
-	size_t members;	  /* there were at that time */
-	uint64_t ranks;	  /* a hash of all pairs */
+	size_t members;				      /* there were at that time */
+	uint64_t ranks;				      /* a hash of all pairs */
 	TAP_LIST(struct tap_routed_message) messages; /* by number */
 	size_t held;				      /* messages */
 	struct tap_route_order order;
@@ -143,9 +152,8 @@ struct tap_net_routes {
 
 	struct tap_table by_receiver; /* the first one, by (process, net_id) */
 	uint64_t connections;
-	/* The number of the one that has what a rank sends another without bytes. */
-	struct tap_table empties; /* by the two */
-	struct tap_table owners;  /* ranks whose threads are their own */
+	struct tap_net_empties empties; /* by numbers of connections */
+	struct tap_table owners;	/* ranks whose threads are their own */
 	struct tap_net_route *all;
 	TAP_LIST(struct tap_routed_message)
 	messages; /* in the order in which they came */
@@ -162,6 +170,10 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *route,
 			struct tap_routed_message *message);
 
+/* Whether another request of the same message, with bytes, is this rank's. */
+bool tap_net_route_has_other(const struct tap_routed_message *message,
+			     const struct tap_member *sender);
+
 /* What is known of the message, and of its neighbours where that says more. */
 struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *message);
 
@@ -171,15 +183,7 @@ struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *me
  */
 const struct tap_member *tap_net_route_sender(const struct tap_net_route *route,
 					      const struct tap_member *before);
-/*
- * Notes that the connection has a message of no bytes from the one rank to the other one.
- * NCCL sends all of these over the first channel of the two (transfer.h), so no other
- * connection has any.  Returns 0 or -ENOMEM.
- */
-int tap_net_route_has_empty(struct tap_net_routes *routes,
-			    const struct tap_net_route *route,
-			    const struct tap_rank_pair *pair);
-/* Whether it may have such messages of these ranks. */
+/* Whether it may have messages without bytes of these ranks. */
 bool tap_net_route_may_have_empty(const struct tap_net_routes *routes,
 				  const struct tap_net_route *route,
 				  const struct tap_rank_pair *pair);

@@ -366,6 +366,8 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 		added.is_shared = are_several || !part->client;
 		added.is_makers = part->client && part->client == maker;
 		added.is_of_data = part->is_of_data;
+		added.parts = message->parts;
+		added.part_count = part->client ? 0 : message->part_count;
 		added.number = part->number;
 		added.requests = part->requests;
 		added.bytes = part->bytes;
