@@ -140,7 +140,8 @@ static int note_empty(struct tap_attribution *attribution,
 {
 	const bool is_empty = !message->bytes;
 
-	if (message->is_guess || !from->has_messages || from->has_others ||
+	if (message->is_guess || !from->has_messages ||
+	    (from->has_others && message->facts.index != 1) ||
 	    !(is_empty || tap_candidate_is_undivided(from, pair)))
 		return 0;
 	return tap_net_empties_add(&attribution->routes.empties, pair, route->connection,
