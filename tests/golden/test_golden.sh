@@ -93,6 +93,38 @@ awk '/ncclSend count=/ { if ("count=" n != $7) exit 1; n++ }
 grep -q '^loss: none$' "$work/streams" || status=1
 ok $status "300 streams are brought into one order"
 
+# The sends and receives of an all-to-all among 1,024 ranks.
+awk 'function event(time, what) { print time, "hot 10 11", what }
+BEGIN {
+	print "1000 setup 10 10 tap:comm comm_id=1 comm=0xa01 comm_key=0xa1 alias_key=0x0", \
+		"origin=1:init parent_comm_id=0 ordinal=1 phase=1:ready async_error=0:ncclSuccess", \
+		"nranks=+1024 rank=+0 device=+0 collectives=0"
+	print "1010 setup 10 90 gpu:name name=1 text=\"ncclDevKernel_SendRecv\""
+	comm = "comm=0xa01 comm_id=1 comm_key=0xa1"
+	event(2000, "nccl:ncclGroupStart_entry call_id=1 parent_id=0 inner=0 group_id=1")
+	event(2001, "nccl:ncclGroupStart_exit call_id=1 result=0:ncclSuccess")
+	for (i = 1; i < 1024; i++)
+		for (j = 0; j < 2; j++) {
+			at = 2000 + i * 10 + j * 5
+			call = "call_id=" 2 * i + j
+			name = j ? "ncclRecv" : "ncclSend"
+			event(at, "nccl:" name "_entry " call " parent_id=0 inner=0 count=4 datatype=7 " \
+				comm " op_number=1 not_counted=0 group_id=1 capture=0:none peer=+" i)
+			event(at + 1, "nccl:" name "_exit " call " result=0:ncclSuccess")
+		}
+	event(20000, "nccl:ncclGroupEnd_entry call_id=3000 parent_id=0 group_id=1 group_depth=1")
+	event(20020, "cuda:cuLaunchKernelEx begin_ns=20010 call_id=3001 parent_id=3000 context=0xc0" \
+		" result=+0 capture=+0 correlation_id=1 gridDimX=2 hStream=0x50 f=0xf1")
+	event(20030, "nccl:ncclGroupEnd_exit call_id=3000 result=0:ncclSuccess group_outcome=1:launched")
+	print "30000 hot 10 90 gpu:kernel start_ns=20100 end_ns=20200 correlation_id=1 device=0" \
+		" context=1 stream=7 name=1 graph=0 graph_node=0"
+}' >"$work/all-to-all.events"
+status=0
+[ "$("$convert" events "$work/all-to-all.events" timeline format=jsonl |
+	sed -n '/"kind":"kernel-collective"/s/.*"spans":\["0.g1"\(.*\)\].*/\1/p' |
+	tr -cd , | wc -c)" -eq 2046 ] || status=1
+ok $status "the kernel of an all-to-all among 1,024 ranks has all of its sends and receives"
+
 # A graph with three collectives is launched a thousand times, by fours; a buffer of records
 # comes when it is full, long after.
 awk 'function event(time, what) { print time, "hot 10 11", what }

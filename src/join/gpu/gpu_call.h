@@ -14,8 +14,11 @@
 #include "common/vec.h"
 #include "join/model/link.h"
 
-/* A group with more operations than this is given up. */
-#define TAP_GPU_OPS_MAX 1024
+/*
+ * A group with more operations than this is given up: an all-to-all of sends and receives
+ * has two for each rank, and a process may have several ranks in one group.
+ */
+#define TAP_GPU_OPS_MAX 32768
 /* A call with more kernel launches than this is given up. */
 #define TAP_GPU_LAUNCHES_MAX 64
 
