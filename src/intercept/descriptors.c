@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/compiler.h"
@@ -77,17 +78,33 @@ static int close_sparing(close_range_function real, unsigned int first, unsigned
 	return r.result;
 }
 
-static close_range_function real_close_range;
-static closefrom_function real_closefrom;
+tap_cold static int early_close_range(unsigned int first, unsigned int last, int flags)
+{
+	return (int) syscall(SYS_close_range, first, last, flags);
+}
+
+tap_cold static void early_closefrom(int first)
+{
+	syscall(SYS_close_range, first < 0 ? 0 : first, UINT_MAX, 0);
+}
+
+static close_range_function real_close_range = early_close_range;
+static closefrom_function real_closefrom = early_closefrom;
 
 /*
- * Before the other constructors, one of which starts a thread: the linker's lock is not to
- * be waited for in a call of the program's.
+ * Before the other constructors, one of which starts a thread: the linker's lock is not
+ * to be waited for in a call of the program's.  Its own libraries' constructors come
+ * earlier: what they call goes to the kernel, as in net.c.
  */
 __attribute__((constructor(101))) static void prepare(void)
 {
-	real_close_range = (close_range_function) tap_real_dlsym(RTLD_NEXT, "close_range");
-	real_closefrom = (closefrom_function) tap_real_dlsym(RTLD_NEXT, "closefrom");
+	void *found = tap_real_dlsym(RTLD_NEXT, "close_range");
+
+	if (found)
+		real_close_range = (close_range_function) found;
+	found = tap_real_dlsym(RTLD_NEXT, "closefrom");
+	if (found)
+		real_closefrom = (closefrom_function) found;
 }
 
 /*
@@ -99,10 +116,6 @@ tap_exported int close_range(unsigned int first, unsigned int last, int flags)
 	struct tap_guard guard;
 	int result;
 
-	if (!real_close_range) {
-		errno = ENOSYS;
-		return -1;
-	}
 	if (!tap_has_events() || flags || first > last || first > INT_MAX)
 		return real_close_range(first, last, flags);
 	guard = tap_guard_set();
@@ -118,9 +131,8 @@ tap_exported void closefrom(int first)
 {
 	struct tap_guard guard;
 
-	if (!real_close_range || !tap_has_events()) {
-		if (real_closefrom)
-			real_closefrom(first);
+	if (!tap_has_events()) {
+		real_closefrom(first);
 		return;
 	}
 	guard = tap_guard_set();
