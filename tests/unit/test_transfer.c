@@ -118,6 +118,17 @@ static const struct line lines[] = {
 	/* More than 16384 bytes for each of 32 channels at most. */
 	{"a send that is too large for LL", {{SEND_BY_LL(22809, 0, MiB), 8, MiB}},
 	 SEND_BY_LL(22809, 0, 2 * MiB), 16, 16, true, 2 * MiB},
+	/* By LL three chunks of 16 KiB, or two by SIMPLE, where no more channels are there. */
+	{"what one channel has no LL for", {{SEND_BY_LL(22809, 0, 52), 1, 112}},
+	 SEND_BY_LL(22809, 0, 40000), 1, 3, false, 0},
+	/* Since 2.29 several channels have LL only if it is divided among them. */
+	{"the same, divided before", {{SEND_BY_LL(22907, 0, 52), 1, 112}},
+	 SEND_BY_LL(22907, 0, 40000), 1, 2, false, 0},
+	/* Chunks of 8 KiB of data, and from 2.20 on of 16. */
+	{"LL in 2.18", {{SEND_BY_LL(21803, 0, 52), 1, 112}},
+	 SEND_BY_LL(21803, 0, 10000), 2, 2, true, 20000},
+	{"LL in 2.21", {{SEND_BY_LL(22105, 0, 52), 1, 112}},
+	 SEND_BY_LL(22105, 0, 10000), 1, 1, true, 20000},
 	{"nothing is one message of an old release, too",
 	 {{SENDS_OF(21803, 100000), 4, 100000}}, SENDS_OF(21803, 0), 1, 1, true, 0},
 };

@@ -130,22 +130,27 @@ static int emit_link(struct tap_attribution *attribution,
 }
 
 /*
- * What it tells of whose other messages without bytes are: over which connection the rank
- * sends them, as it does all that NCCL does not divide.
+ * A message tells over which connection its rank sends the other one what is not divided,
+ * and so what has no bytes.
  */
-static int note_empty(struct tap_attribution *attribution,
-		      const struct tap_net_route *route, const struct tap_rank_pair *pair,
-		      const struct tap_routed_message *message,
-		      const struct tap_op_kernel *from, const struct tap_op_kernel *sends)
+static int note_undivided(struct tap_attribution *attribution,
+			  const struct tap_net_route *route,
+			  const struct tap_rank_pair *pair,
+			  const struct tap_served *served,
+			  const struct tap_op_kernel *sends)
 {
+	const struct tap_routed_message *message = served->message;
+	const struct tap_op_kernel *from = served->from;
 	const bool is_empty = !message->bytes;
 
 	if (message->is_guess || !from->has_messages ||
-	    (from->has_others && message->facts.index != 1) ||
-	    !(is_empty || tap_candidate_is_undivided(from, pair)))
+	    (from->has_others && message->facts.index != 1))
 		return 0;
-	return tap_net_empties_add(&attribution->routes.empties, pair, route->connection,
-				   is_empty ? sends : NULL);
+	/* Of a kernel of several lanes each knows what is sent in its own. */
+	if (!is_empty && (served->is_mixed || !tap_candidate_is_undivided(from, pair)))
+		return 0;
+	return tap_net_empties_add(&attribution->routes.empties, &attribution->ranks,
+				   pair, route->connection, is_empty ? sends : NULL);
 }
 
 static int emit_by_times(struct tap_attribution *attribution,
@@ -162,8 +167,8 @@ static int emit_by_times(struct tap_attribution *attribution,
 					  .step = TAP_STEP_UNKNOWN,
 					  .known = TAP_KNOWN_INFERRED,
 					  .why = TAP_WHY_TIMES};
-	const int ret = note_empty(attribution, route, &pair, message, candidate->from,
-				   candidate->sends);
+	const int ret =
+		note_undivided(attribution, route, &pair, &served, candidate->sends);
 
 	return ret ? ret : emit_link(attribution, route, &pair, &served);
 }
@@ -262,8 +267,8 @@ static enum tap_candidates find_empty_of(const struct tap_attribution *attributi
 		one = tap_candidates_find(&world, pair, 1, facts, &found);
 		if (one == TAP_CANDIDATES_NONE ||
 		    (one == TAP_CANDIDATES_ONE &&
-		     tap_net_empties_are_found(&attribution->routes.empties,
-					       &attribution->ranks, pair, &found)))
+		     tap_net_empties_are_found(&attribution->routes.empties, pair,
+					       &found)))
 			continue;
 		if (all != TAP_CANDIDATES_NONE)
 			return TAP_CANDIDATES_SEVERAL;
@@ -306,7 +311,7 @@ static enum tap_candidates find_empty(const struct tap_attribution *attribution,
 							    : all;
 }
 
-/* Finds its kernel by times alone. */
+/* By times, and of what has no bytes by what else is known of the ranks. */
 static enum tap_candidates find_kernel(const struct tap_attribution *attribution,
 				       const struct tap_net_route *route,
 				       const struct tap_routed_message *message,
@@ -397,8 +402,8 @@ static int carry_out(struct tap_attribution *attribution, struct tap_net_route *
 		*ret_is_any |= served->verdict != TAP_VERDICT_OPEN;
 		switch (served->verdict) {
 		case TAP_VERDICT_SERVED:
-			ret = note_empty(attribution, route, &served->pair,
-					 served->message, served->from, NULL);
+			ret = note_undivided(attribution, route, &served->pair, served,
+					     NULL);
 			if (!ret)
 				ret = emit_link(attribution, route, &served->pair,
 						served);

@@ -53,7 +53,9 @@ struct tap_candidate {
 	bool is_mixed; /* of a group: its operations are numbered apart */
 	const struct tap_member *from_member, *to_member;
 	const struct tap_op_kernel *from, *to;
-	const struct tap_op_kernel *sends; /* of `from`, those to the rank; NULL: none */
+	/* The sender's kernel among its sends to the receiver; NULL: it has none there.
+	 */
+	const struct tap_op_kernel *sends;
 };
 
 struct tap_candidate_world {

@@ -5,10 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Two connections: one of them was taken for this by mistake. */
+#define CONTRADICTED UINT64_MAX
+
 struct empties {
-	uint64_t connection;	  /* its number; 0: not known */
-	uint64_t first;		  /* place of the first send of the latest kernel */
-	unsigned int nr_messages; /* found of it */
+	uint64_t connection; /* its number, or CONTRADICTED */
+	/* Of the latest kernel. */
+	uint64_t first;	      /* place of its first send */
+	uint64_t nr_sends;    /* without bytes; UINT64_MAX unknown */
+	uint64_t nr_messages; /* found */
 };
 
 static struct empties *find(const struct tap_net_empties *empties,
@@ -35,20 +40,44 @@ static struct empties *find_or_make(struct tap_net_empties *empties,
 	return found;
 }
 
-int tap_net_empties_add(struct tap_net_empties *empties, const struct tap_rank_pair *pair,
-			uint64_t connection, const struct tap_op_kernel *sends)
+static uint64_t count_sends(const struct tap_ranks_ops *ranks,
+			    const struct tap_rank_pair *pair,
+			    const struct tap_op_kernel *sends)
+{
+	const struct tap_op_times *times = tap_rank_series_find(ranks, pair, true).from;
+	const struct tap_op_call *call;
+	uint64_t place, count = 0;
+
+	for (place = sends->first; place <= sends->last; place++) {
+		call = times ? tap_op_times_find_call(times, place) : NULL;
+		if (!call || !call->is_messages ||
+		    call->transfer.bytes == TAP_BYTES_UNKNOWN)
+			return UINT64_MAX;
+		count += !call->transfer.bytes;
+	}
+	return count;
+}
+
+int tap_net_empties_add(struct tap_net_empties *empties,
+			const struct tap_ranks_ops *ranks,
+			const struct tap_rank_pair *pair, uint64_t connection,
+			const struct tap_op_kernel *sends)
 {
 	struct empties *found = find_or_make(empties, pair);
 
 	if (!found)
 		return -ENOMEM;
-	if (!found->connection)
+	if (found->connection && found->connection != connection)
+		found->connection = CONTRADICTED;
+	else
 		found->connection = connection;
 	if (!sends || sends->first < found->first)
 		return 0;
-	if (sends->first > found->first)
+	if (sends->first > found->first) {
+		found->first = sends->first;
+		found->nr_sends = count_sends(ranks, pair, sends);
 		found->nr_messages = 0;
-	found->first = sends->first;
+	}
 	found->nr_messages++;
 	return 0;
 }
@@ -58,31 +87,18 @@ bool tap_net_empties_may_be_on(const struct tap_net_empties *empties,
 {
 	const struct empties *found = find(empties, pair);
 
-	return !found || found->connection == connection;
+	return !found || found->connection == connection ||
+	       found->connection == CONTRADICTED;
 }
 
 bool tap_net_empties_are_found(const struct tap_net_empties *empties,
-			       const struct tap_ranks_ops *ranks,
 			       const struct tap_rank_pair *pair,
 			       const struct tap_candidate *candidate)
 {
-	const struct tap_op_times *times = tap_rank_series_find(ranks, pair, true).from;
-	const struct tap_op_kernel *sends = candidate->sends;
 	const struct empties *found = find(empties, pair);
-	const struct tap_op_call *call;
-	unsigned int nr_sends = 0;
-	uint64_t place;
 
-	if (!found || !times || !sends || found->first != sends->first)
-		return false;
-	for (place = sends->first; place <= sends->last; place++) {
-		call = tap_op_times_find_call(times, place);
-		if (!call || !call->is_messages ||
-		    call->transfer.bytes == TAP_BYTES_UNKNOWN)
-			return false;
-		nr_sends += !call->transfer.bytes;
-	}
-	return found->nr_messages >= nr_sends;
+	return found && candidate->sends && found->first == candidate->sends->first &&
+	       found->nr_messages >= found->nr_sends;
 }
 
 void tap_net_empties_free(struct tap_net_empties *empties)

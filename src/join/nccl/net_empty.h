@@ -6,10 +6,12 @@
  *
  * NCCL sends all that one rank has for another one without bytes over the first channel
  * of the two (NCCL 2.18.3 to 2.30.7, enqueue.cc: scheduleP2pTasksToPlan, addP2pToPlan),
- * one message for each send.  So what is found on one connection is on no other, and a
- * kernel whose sends are all found has no more.
+ * one message for each send, and over the same what is too little to be divided.  So what
+ * is found on one connection is on no other, and a kernel whose sends are all found has
+ * no more.
  *
- * Hides that of each two ranks only the latest kernel is kept.
+ * Hides that of each two ranks only the latest kernel is kept, and that two connections
+ * for the same contradict each other: then nothing is concluded.
  */
 #ifndef TAP_JOIN_NCCL_NET_EMPTY_H
 #define TAP_JOIN_NCCL_NET_EMPTY_H
@@ -23,11 +25,14 @@ struct tap_net_empties {
 };
 
 /*
- * Notes that the connection has one of these messages between the ranks; sends: those
- * of its kernel between them, NULL not known.  Returns 0 or -ENOMEM.
+ * Notes that the connection has what is not divided between the ranks; sends: where it is
+ * a message without bytes, those of its kernel between them, NULL not known.  Returns 0
+ * or -ENOMEM.
  */
-int tap_net_empties_add(struct tap_net_empties *empties, const struct tap_rank_pair *pair,
-			uint64_t connection, const struct tap_op_kernel *sends);
+int tap_net_empties_add(struct tap_net_empties *empties,
+			const struct tap_ranks_ops *ranks,
+			const struct tap_rank_pair *pair, uint64_t connection,
+			const struct tap_op_kernel *sends);
 
 /* Whether the connection may have such messages of these ranks. */
 bool tap_net_empties_may_be_on(const struct tap_net_empties *empties,
@@ -36,7 +41,6 @@ bool tap_net_empties_may_be_on(const struct tap_net_empties *empties,
 /* Whether all that the candidate's kernel sends between the ranks without bytes is found.
  */
 bool tap_net_empties_are_found(const struct tap_net_empties *empties,
-			       const struct tap_ranks_ops *ranks,
 			       const struct tap_rank_pair *pair,
 			       const struct tap_candidate *candidate);
 

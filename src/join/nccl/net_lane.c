@@ -247,6 +247,9 @@ static bool add_sends(const struct tap_net_lane *lane, const struct tap_op_kerne
 
 	if (transfers->is_cut || !has_sizes(&kernel->asked.sizes))
 		return false;
+	/* Which sends are by LL, each release decides otherwise. */
+	if (!kernel->asked.version && kernel->asked.sizes.has_ll_sends == 1)
+		return false;
 	sends->version = kernel->asked.version;
 	sends->sizes = kernel->asked.sizes;
 	for (i = 0; i < transfers->count; i++) {

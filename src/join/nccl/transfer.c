@@ -11,9 +11,11 @@
 #define SHAPES_OF_STEPS (1 * 1 + 2 * 2 + 3 * 4 + 4 * 8 + 5 * 16 + 6 * 32)
 #define PART_ALIGN 4096
 
-#define NEW_RULES 22200 /* the first release that has them */
-#define LIMITED 21900	/* the first one with chunks no larger than a slot */
-#define SLOTS 8		/* NCCL_STEPS */
+#define NEW_RULES 22200	    /* the first release that has them */
+#define LIMITED 21900	    /* the first one with chunks no larger than a slot */
+#define WHOLE_LL 22000	    /* the first one in which a chunk of LL is not quartered */
+#define DIVIDED_FIRST 22900 /* in which a send is divided before LL is decided on */
+#define SLOTS 8		    /* NCCL_STEPS */
 #define OWN_BUFFER 4194304
 #define OWN_LL_BUFFER 524288
 #define OWN_LL_THRESHOLD 16384
@@ -103,8 +105,14 @@ static bool find_left(const struct tap_shapes *shapes, const struct tap_sends *s
 /* What the sizes of chunks make of a shape. */
 struct measures {
 	uint64_t chunk, part_least, part_most;
-	bool is_ll; /* what LL makes of it */
 };
+
+static struct measures measure_chunk(const struct steps *steps, uint64_t chunk)
+{
+	return (struct measures){.chunk = chunk,
+				 .part_least = chunk / steps->least_divisor,
+				 .part_most = chunk * steps->most};
+}
 
 static struct measures measure(const struct steps *steps, const struct tap_sends *sends)
 {
@@ -120,31 +128,15 @@ static struct measures measure(const struct steps *steps, const struct tap_sends
 		chunk = chunks[steps->path];
 	if (is_limited && chunk > slot)
 		chunk = slot;
-	return (struct measures){.chunk = chunk,
-				 .part_least = chunk / steps->least_divisor,
-				 .part_most = chunk * steps->most};
-}
-
-/* Of 2.18 to 2.21 it is not known: what is found is what SIMPLE has. */
-static bool is_ll(const struct shape *shape, const struct tap_sends *sends,
-		  uint64_t bytes)
-{
-	const uint64_t threshold = sends->sizes.ll_threshold;
-
-	return sends->sizes.has_ll_sends == 1 && !shape->steps->is_old &&
-	       bytes <= shape->most * (threshold ? threshold : OWN_LL_THRESHOLD);
+	return measure_chunk(steps, chunk);
 }
 
 static struct measures measure_ll(const struct steps *steps,
 				  const struct tap_sends *sends)
 {
 	const uint64_t buffer = sends->sizes.buffers[TAP_CCL_LL];
-	const uint64_t chunk = (buffer ? buffer : OWN_LL_BUFFER) / SLOTS;
 
-	return (struct measures){.chunk = chunk,
-				 .part_least = chunk / steps->least_divisor,
-				 .part_most = chunk * steps->most,
-				 .is_ll = true};
+	return measure_chunk(steps, (buffer ? buffer : OWN_LL_BUFFER) / SLOTS);
 }
 
 static uint64_t channels_of(const struct shape *shape, const struct measures *measures,
@@ -174,72 +166,114 @@ static uint64_t round_down(uint64_t chunk)
 	return chunk >> digits << digits;
 }
 
-static uint64_t chunk_of(const struct shape *shape, const struct measures *measures,
-			 uint64_t bytes)
+/* The bytes of each part but the last ones. */
+static uint64_t part_of(const struct shape *shape, const struct measures *measures,
+			uint64_t bytes, uint64_t channels)
 {
-	uint64_t chunk = measures->chunk;
+	const uint64_t align = shape->steps->is_old ? measures->part_least : PART_ALIGN;
 
-	if (bytes < chunk && !measures->is_ll)
+	return div_up(div_up(bytes, channels), align) * align;
+}
+
+/* What a connection has of one send. */
+struct share {
+	uint64_t bytes; /* 0: none */
+	bool is_ll;
+};
+
+static struct share share_by(const struct shape *shape, const struct measures *measures,
+			     uint64_t bytes, uint64_t channels)
+{
+	const uint64_t part = part_of(shape, measures, bytes, channels),
+		       begin = shape->part * part;
+
+	if (shape->part >= channels || begin >= bytes)
+		return (struct share){0};
+	return (struct share){.bytes = bytes - begin < part ? bytes - begin : part};
+}
+
+/*
+ * LL is decided on by the bytes of the send and all channels that it may have, and then
+ * it is divided once more, by LL's steps; since 2.29 by the channels that it has, and it
+ * stays divided; before 2.22 by the bytes of each part.
+ */
+static struct share share_of(const struct shape *shape, const struct tap_sends *sends,
+			     uint64_t bytes)
+{
+	const struct measures simple = measure(shape->steps, sends),
+			      ll = measure_ll(shape->steps, sends);
+	const uint64_t own = sends->sizes.ll_threshold;
+	const uint64_t threshold = own ? own : OWN_LL_THRESHOLD;
+	const uint64_t channels = channels_of(shape, &simple, bytes);
+	struct share share = share_by(shape, &simple, bytes, channels);
+
+	if (sends->sizes.has_ll_sends != 1)
+		return share;
+	if (shape->steps->is_old) {
+		share.is_ll = share.bytes <= threshold;
+	} else if (sends->version >= DIVIDED_FIRST) {
+		share.is_ll = bytes <= channels * threshold;
+	} else if (bytes <= shape->most * threshold) {
+		share = share_by(shape, &ll, bytes, channels_of(shape, &ll, bytes));
+		share.is_ll = true;
+	}
+	return share;
+}
+
+/* The data of a message of a send, of which the connection has a share. */
+static uint64_t chunk_of(const struct shape *shape, const struct tap_sends *sends,
+			 const struct share *share, uint64_t bytes)
+{
+	const struct measures measures = share->is_ll ? measure_ll(shape->steps, sends)
+						      : measure(shape->steps, sends);
+	const uint64_t size = shape->steps->is_old ? share->bytes : bytes;
+	uint64_t chunk = measures.chunk;
+
+	if (size < chunk && (!share->is_ll || sends->version < WHOLE_LL))
 		chunk /= 4;
-	else if (bytes < 8 * chunk)
+	else if (size < 8 * chunk)
 		chunk /= 2;
-	if (measures->is_ll)
+	if (share->is_ll)
 		chunk /= LL_LINE / LL_DATA;
 	return shape->steps->is_old ? chunk : round_down(chunk);
 }
 
-/* The bytes of each part but the last ones. */
-static uint64_t part_of(const struct shape *shape, const struct measures *measures,
-			uint64_t bytes)
-{
-	const uint64_t align = shape->steps->is_old ? measures->part_least : PART_ALIGN;
-
-	return div_up(div_up(bytes, channels_of(shape, measures, bytes)), align) * align;
-}
-
 /* What a message with so many bytes of data has. */
-static uint64_t carried(const struct measures *measures, uint64_t bytes)
+static uint64_t carried(const struct share *share, uint64_t bytes)
 {
-	return measures->is_ll ? div_up(bytes, LL_DATA) * LL_LINE : bytes;
+	return share->is_ll ? div_up(bytes, LL_DATA) * LL_LINE : bytes;
 }
 
 /* Adds the messages of one send over the connection. */
-static void add_send(const struct shape *shape, const struct measures *measures,
+static void add_send(const struct shape *shape, const struct tap_sends *sends,
 		     uint64_t bytes, struct tap_expected *expected)
 {
-	uint64_t part, begin, end, chunk, last;
+	struct share share;
+	uint64_t chunk;
 
 	if (!bytes) {
 		expected->messages += !shape->part;
 		return;
 	}
-	part = part_of(shape, measures, bytes);
-	begin = shape->part * part;
-	end = begin + part;
-	if (shape->part >= channels_of(shape, measures, bytes) || begin >= bytes)
+	share = share_of(shape, sends, bytes);
+	if (!share.bytes)
 		return;
-	if (end > bytes)
-		end = bytes;
-	chunk = chunk_of(shape, measures, shape->steps->is_old ? end - begin : bytes);
-	last = (end - begin) % chunk;
-	expected->messages += (uint32_t) div_up(end - begin, chunk);
-	expected->least_bytes += (end - begin) / chunk * carried(measures, chunk) +
-				 carried(measures, last);
+	chunk = chunk_of(shape, sends, &share, bytes);
+	expected->messages += (uint32_t) div_up(share.bytes, chunk);
+	expected->least_bytes += share.bytes / chunk * carried(&share, chunk) +
+				 carried(&share, share.bytes % chunk);
 	expected->most_bytes = expected->least_bytes;
-	if (expected->largest_bytes < carried(measures, chunk))
-		expected->largest_bytes = carried(measures, chunk);
+	if (expected->largest_bytes < carried(&share, chunk))
+		expected->largest_bytes = carried(&share, chunk);
 }
 
 static struct tap_expected find(const struct shape *shape, const struct tap_sends *sends)
 {
-	const struct measures simple = measure(shape->steps, sends),
-			      ll = measure_ll(shape->steps, sends);
 	struct tap_expected expected = {0};
 	unsigned int i;
 
 	for (i = 0; i < sends->count; i++)
-		add_send(shape, is_ll(shape, sends, sends->bytes[i]) ? &ll : &simple,
-			 sends->bytes[i], &expected);
+		add_send(shape, sends, sends->bytes[i], &expected);
 	return expected;
 }
 

@@ -22,8 +22,8 @@
  * - no chunk is larger than a slot of SIMPLE's buffer, from 2.19 on: init.cc:723; and its
  *   size has four binary digits: bitops.h:407-433 (u32fpEncode)
  * - LL only where it is asked for: init.cc:737 (NCCL_ALLOC_P2P_NET_LL_BUFFERS), and of
- *   little: enqueue.cc:873-903 (addP2pToPlan); each 8 bytes are a line of 16:
- *   device/prims_ll.h:56-65
+ *   little: enqueue.cc:821-850 (addP2pToPlan), in 2.29.2 enqueue.cc:880-916; each 8 bytes
+ *   are a line of 16: device/prims_ll.h:56-65
  *
  * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
  * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan); channels:
@@ -47,7 +47,8 @@ struct tap_shapes {
 
 /*
  * Larger ones are of no real program.  No chunk has less than 4096 bytes but of a send of
- * a few chunks, so the messages of TAP_SENDS_MAX of the largest ones fit in 32 bits.
+ * a few chunks, or of 2^35 bytes by LL, where none has less than 128: so the messages of
+ * TAP_SENDS_MAX of the largest ones fit in 32 bits.
  */
 #define TAP_SEND_BYTES_MAX (UINT64_C(1) << 40)
 #define TAP_SENDS_MAX 8
