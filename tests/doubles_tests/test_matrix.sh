@@ -48,6 +48,10 @@ NCCL_ALLOC_P2P_NET_LL_BUFFERS=1
 export NCCL_LL_BUFFSIZE NCCL_ALLOC_P2P_NET_LL_BUFFERS
 fails 1 "a share of nothing in a transfer" ranks=2 channels=3 protocol=ll operation=all-to-all \
     limit=1
+for release in 2.21.5 2.30.7; do
+    check "of which $release has none" "$configuration" release=$release ranks=2 channels=3 \
+        protocol=ll operation=all-to-all
+done
 NCCL_LL_BUFFSIZE=262144
 check "with shares that are a multiple of 4096 bytes there is none" "$configuration" ranks=2 \
     channels=8 protocol=ll operation=all-to-all most=262144 rounds=2

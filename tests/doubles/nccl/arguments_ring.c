@@ -200,22 +200,21 @@ static struct side side_of(const struct mini_side *side, int direction, int part
 {
 	const struct mini_op *op = side->op;
 	const char *data = direction == MINI_SENDING ? op->send : op->recv;
-	uintptr_t address;
-	size_t begin;
-	size_t end;
+	struct mini_share share = mini_side_share(side, part);
+	uintptr_t address = (uintptr_t) data + share.begin;
+	size_t bytes = share.end - share.begin;
 
-	mini_side_part(side, part, &begin, &end);
-	address = (uintptr_t) data + begin;
 	return (struct side){
 		.peer = (uint32_t) side->peer & 0x3fffffff,
-		.protocol = (uint32_t) side->protocol & 3,
+		.protocol = (uint32_t) share.protocol & 3,
 		.type = direction == MINI_SENDING ? P2P_SEND : P2P_RECV,
 		.warps = WARPS,
 		.address_high = (uint32_t) (address >> 32),
 		.address_low = (uint32_t) address,
-		.count_high = (uint32_t) ((end - begin) >> 32),
-		.count_low = (uint32_t) (end - begin),
-		.chunk = (int32_t) side->chunk,
+		.count_high = (uint32_t) (bytes >> 32),
+		.count_low = (uint32_t) bytes,
+		/* With LL's flags, which the device takes away. */
+		.chunk = (int32_t) (share.chunk * (share.protocol == MINI_LL ? 2 : 1)),
 	};
 }
 

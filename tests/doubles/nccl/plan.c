@@ -10,6 +10,7 @@
 #include "comm.h"
 #include "copies.h"
 #include "reduce.h"
+#include "release.h"
 #include "result.h"
 #include "symmetric.h"
 #include "work.h"
@@ -24,6 +25,9 @@ struct planner {
 	/* By peer: to receive, and to send. */
 	struct mini_op **transfers[MINI_DIRECTIONS];
 	size_t transfer_count;
+	/* How many channels a large one has. */
+	int least;
+	int most;
 };
 
 void mini_ops_destroy(struct mini_op *ops)
@@ -245,7 +249,7 @@ static bool skip_self(struct planner *planner, const struct mini_op *send,
 	return true;
 }
 
-static int add_pair(struct planner *planner, struct mini_plan *plan, int round, int least)
+static int add_pair(struct planner *planner, struct mini_plan *plan, int round)
 {
 	const struct mini_topology *topology = planner->comm->topology;
 	struct mini_work *work = calloc(1, sizeof(*work));
@@ -262,7 +266,7 @@ static int add_pair(struct planner *planner, struct mini_plan *plan, int round, 
 		take_transfer(planner, MINI_SENDING, sides[MINI_SENDING].peer);
 	sides[MINI_RECEIVING].op =
 		take_transfer(planner, MINI_RECEIVING, sides[MINI_RECEIVING].peer);
-	mini_pair_cut(planner->comm, &work->pair, least, topology->p2p_channels_per_peer);
+	mini_pair_cut(planner->comm, &work->pair, planner->least, planner->most);
 	if (sides[MINI_SENDING].op)
 		append_op(plan, sides[MINI_SENDING].op);
 	if (sides[MINI_RECEIVING].op)
@@ -272,7 +276,7 @@ static int add_pair(struct planner *planner, struct mini_plan *plan, int round, 
 
 /* One round after another, until no peer has anything left; 1 when the launch is full. */
 static int schedule_round(struct planner *planner, struct mini_plan *plan, int round,
-			  int least, ncclResult_t *ret_result)
+			  ncclResult_t *ret_result)
 {
 	const struct mini_topology *topology = planner->comm->topology;
 	const struct mini_round *peers = &topology->rounds[round];
@@ -290,24 +294,43 @@ static int schedule_round(struct planner *planner, struct mini_plan *plan, int r
 			      (unsigned int) topology->p2p_channels_per_peer,
 			      MINI_P2P_BYTES))
 		return 1;
-	return add_pair(planner, plan, round, least);
+	return add_pair(planner, plan, round);
+}
+
+/*
+ * All, or fewer where the transfers with all ranks would meet on a channel.  Before 2.20
+ * that is so on one host alone, and there are fewer for large ones, too, so that no more
+ * than four meet (NCCL 2.19.4, enqueue.cc:621-628).
+ */
+static void count_channels(struct planner *planner)
+{
+	const struct mini_topology *topology = planner->comm->topology;
+	int nranks = planner->comm->nranks;
+	bool is_older = mini_release() < 22000;
+
+	planner->least = topology->p2p_channels_per_peer;
+	planner->most = topology->p2p_channels_per_peer;
+	if (is_older && topology->nnodes > 1)
+		return;
+	while (planner->least > 1 && planner->least * nranks > topology->p2p_channels)
+		planner->least /= 2;
+	while (is_older && planner->most > 1 &&
+	       planner->most * nranks > topology->p2p_channels * 4)
+		planner->most /= 2;
 }
 
 static int schedule_transfers(struct planner *planner, struct mini_plan *plan,
 			      ncclResult_t *ret_result)
 {
-	const struct mini_topology *topology = planner->comm->topology;
 	int nranks = planner->comm->nranks;
-	int least = topology->p2p_channels_per_peer;
 	int round;
 	int res = 0;
 
-	while (least > 1 && least * nranks > topology->p2p_channels)
-		least /= 2;
+	count_channels(planner);
 	while (planner->transfer_count > 0 && !res && *ret_result == ncclSuccess) {
 		for (round = 0; round < nranks && !res && *ret_result == ncclSuccess;
 		     round++)
-			res = schedule_round(planner, plan, round, least, ret_result);
+			res = schedule_round(planner, plan, round, ret_result);
 	}
 	return res < 0 ? res : 0;
 }

@@ -123,31 +123,28 @@ static int add_transfers(struct mini_plan *plan, const struct mini_part *part)
 
 	for (direction = 0; direction < MINI_DIRECTIONS && !err; direction++) {
 		const struct mini_side *side = &pair->sides[direction];
+		struct mini_share share = mini_side_share(side, number);
+		size_t bytes = share.end - share.begin;
 		struct mini_proxy_op common = {
 			.channel = part->channel,
 			.number = part->batch,
-			.protocol = side->protocol,
+			.protocol = share.protocol,
 			.steps = 1,
 			.slice_steps = 1,
 			.chunk_steps = 1,
 			.group = 1,
 		};
-		size_t begin;
-		size_t end;
 
 		if (!side->op || side->peer == comm->rank || number >= side->channels)
 			continue;
 		common.whose = whose(comm, side->op);
-		mini_side_part(side, number, &begin, &end);
 		if (side->bytes > 0)
-			common.steps =
-				(int) ((end - begin + side->chunk - 1) / side->chunk);
+			common.steps = (int) ((bytes + share.chunk - 1) / share.chunk);
 		common.bytes =
-			mini_protocol_wire(side->protocol, end - begin < side->chunk
-								   ? end - begin
-								   : side->chunk);
+			mini_protocol_wire(share.protocol,
+					   bytes < share.chunk ? bytes : share.chunk);
 		MINI_PROFILE(op(&common.profile, comm, side->op,
-				side->chunk * (side->protocol == MINI_LL ? 2 : 1)));
+				share.chunk * (share.protocol == MINI_LL ? 2 : 1)));
 		add(plan, &common, side->peer, 1, direction == MINI_SENDING, &err);
 	}
 	return err;

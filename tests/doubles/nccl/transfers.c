@@ -52,7 +52,7 @@ static int add_side(struct ncclComm *comm, const struct mini_side *side, int cha
 		    int part, bool is_send, struct mini_strand **strands)
 {
 	struct mini_strand *strand = calloc(1, sizeof(*strand));
-	size_t end;
+	struct mini_share share = mini_side_share(side, part);
 	int err;
 
 	if (!strand)
@@ -63,14 +63,14 @@ static int add_side(struct ncclComm *comm, const struct mini_side *side, int cha
 	strand->op = side->op;
 	strand->type = ncclInt8;
 	strand->type_size = 1;
-	strand->protocol = side->protocol;
+	strand->protocol = share.protocol;
 	strand->slice_steps = 1;
 	strand->slices = 1;
 	strand->slice_room = comm->topology->p2p_step;
-	strand->chunk = side->chunk;
+	strand->chunk = share.chunk;
 	strand->plan = is_send ? plan_send : plan_receive;
-	mini_side_part(side, part, &strand->begin, &end);
-	strand->count = end - strand->begin;
+	strand->begin = share.begin;
+	strand->count = share.end - share.begin;
 	if (is_send)
 		err = mini_strand_flow(comm, side->peer, channel, 1, true,
 				       &strand->tos[strand->to_count++]);
@@ -98,7 +98,7 @@ static int add_copy(struct ncclComm *comm, const struct mini_pair *pair, int par
 {
 	const struct mini_side *from = &pair->sides[MINI_SENDING];
 	struct mini_strand *strand = calloc(1, sizeof(*strand));
-	size_t end;
+	struct mini_share share = mini_side_share(from, part);
 
 	if (!strand)
 		return -ENOMEM;
@@ -114,8 +114,8 @@ static int add_copy(struct ncclComm *comm, const struct mini_pair *pair, int par
 	strand->slice_room = SIZE_MAX;
 	strand->plan = plan_copy;
 	strand->to_self = pair->sides[MINI_RECEIVING].op->recv;
-	mini_side_part(from, part, &strand->begin, &end);
-	strand->count = end - strand->begin;
+	strand->begin = share.begin;
+	strand->count = share.end - share.begin;
 	return 0;
 }
 

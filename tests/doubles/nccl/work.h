@@ -33,11 +33,24 @@ struct mini_side {
 	struct mini_op *op;
 	int peer;
 	size_t bytes;
-	enum mini_protocol protocol;
+	/* Each has a part: that many bytes, and the last one what is left. */
 	int channels;
+	size_t part_bytes;
+	enum mini_protocol protocol;
 	/* Of data, and as NCCL writes it in a byte. */
 	size_t chunk;
 	uint8_t chunk_code;
+	/* Of the last part; others than above only before 2.22. */
+	enum mini_protocol last_protocol;
+	size_t last_chunk;
+};
+
+/* What of a transfer a part has. */
+struct mini_share {
+	size_t begin;
+	size_t end;
+	enum mini_protocol protocol;
+	size_t chunk;
 };
 
 enum { MINI_RECEIVING, MINI_SENDING, MINI_DIRECTIONS };
@@ -59,9 +72,8 @@ struct mini_work {
 /* What of a collective a channel has: elements, and bytes of a chunk. */
 void mini_coll_part(const struct mini_coll *coll, int channel, size_t *ret_begin,
 		    size_t *ret_count, size_t *ret_chunk);
-/* Which bytes of a transfer a part has; empty beyond its channels. */
-void mini_side_part(const struct mini_side *side, int part, size_t *ret_begin,
-		    size_t *ret_end);
+/* Without bytes beyond its channels. */
+struct mini_share mini_side_share(const struct mini_side *side, int part);
 
 /* Steps of a collective's chunks and of its messages: of a ring with SIMPLE more than
  * one. */
