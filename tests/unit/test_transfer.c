@@ -91,6 +91,9 @@ static const struct line lines[] = {
 	/* Before 2.22, 300000 bytes are three parts of 80 KiB and one of 54240 bytes. */
 	{"the first parts of four of an old release",
 	 {{SENDS_OF(21803, 300000), 3, 81920}}, SENDS_OF(21803, 300000), 3, 3, true, 81920},
+	/* Two of 128 KiB and one of 37856 bytes. */
+	{"the same of 2.21, with parts of half a step",
+	 {{SENDS_OF(22105, 300000), 2, 131072}}, SENDS_OF(22105, 300000), 2, 2, true, 131072},
 	{"the same of an unknown release",
 	 {{SENDS_OF(0, 300000), 3, 81920}}, SENDS_OF(0, 300000), 3, 3, true, 81920},
 	{"no part of a new release is as large",

@@ -13,7 +13,7 @@
 
 #define NEW_RULES 22200	    /* the first release that has them */
 #define LIMITED 21900	    /* the first one with chunks no larger than a slot */
-#define WHOLE_LL 22000	    /* the first one in which a chunk of LL is not quartered */
+#define WHOLE 22000	    /* with larger parts among nodes, and whole chunks of LL */
 #define DIVIDED_FIRST 22900 /* in which a send is divided before LL is decided on */
 #define SLOTS 8		    /* NCCL_STEPS */
 #define OWN_BUFFER 4194304
@@ -107,10 +107,15 @@ struct measures {
 	uint64_t chunk, part_least, part_most;
 };
 
-static struct measures measure_chunk(const struct steps *steps, uint64_t chunk)
+static struct measures measure_chunk(const struct steps *steps, uint32_t version,
+				     uint64_t chunk)
 {
+	const bool is_halved =
+		steps->is_old && steps->path == TAP_CCL_NET && version >= WHOLE;
+	const uint64_t divisor = is_halved ? 2 : steps->least_divisor;
+
 	return (struct measures){.chunk = chunk,
-				 .part_least = chunk / steps->least_divisor,
+				 .part_least = chunk / divisor,
 				 .part_most = chunk * steps->most};
 }
 
@@ -128,7 +133,7 @@ static struct measures measure(const struct steps *steps, const struct tap_sends
 		chunk = chunks[steps->path];
 	if (is_limited && chunk > slot)
 		chunk = slot;
-	return measure_chunk(steps, chunk);
+	return measure_chunk(steps, sends->version, chunk);
 }
 
 static struct measures measure_ll(const struct steps *steps,
@@ -136,7 +141,8 @@ static struct measures measure_ll(const struct steps *steps,
 {
 	const uint64_t buffer = sends->sizes.buffers[TAP_CCL_LL];
 
-	return measure_chunk(steps, (buffer ? buffer : OWN_LL_BUFFER) / SLOTS);
+	return measure_chunk(steps, sends->version,
+			     (buffer ? buffer : OWN_LL_BUFFER) / SLOTS);
 }
 
 static uint64_t channels_of(const struct shape *shape, const struct measures *measures,
@@ -229,7 +235,7 @@ static uint64_t chunk_of(const struct shape *shape, const struct tap_sends *send
 	const uint64_t size = shape->steps->is_old ? share->bytes : bytes;
 	uint64_t chunk = measures.chunk;
 
-	if (size < chunk && (!share->is_ll || sends->version < WHOLE_LL))
+	if (size < chunk && (!share->is_ll || sends->version < WHOLE))
 		chunk /= 4;
 	else if (size < 8 * chunk)
 		chunk /= 2;

@@ -26,8 +26,8 @@
  *   are a line of 16: device/prims_ll.h:56-65
  *
  * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
- * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan); channels:
- * include/channel.h:20-51; chunks: proxy.cc:598-620.
+ * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan; the least part in
+ * 2.20.3: enqueue.cc:903); channels: include/channel.h:20-51; chunks: proxy.cc:598-620.
  *
  * Other settings and registered buffers make others; then no shape is left.
  */
