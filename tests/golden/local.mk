@@ -130,6 +130,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-qps \
 	tests/golden/traces/net-shared \
 	tests/golden/traces/net-shared-accepted \
+	tests/golden/traces/net-shared-asked \
 	tests/golden/traces/net-shared-empties \
 	tests/golden/traces/net-shared-empty \
 	tests/golden/traces/net-shared-jobs \

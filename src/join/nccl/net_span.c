@@ -352,7 +352,10 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 	maker = maker_of(context, message->from);
 	if (!message->part_count) {
 		added.is_guess = may_be_shared(context, message);
-		added.is_shared |= added.is_guess && has_others(message->to, maker);
+		/* Where data are another one's, who asked is not who sends, or not alone.
+		 */
+		added.is_shared |=
+			(added.is_guess || maker) && has_others(message->to, maker);
 		/* Only memory tells whose it is where several may use the connection. */
 		if (!added.is_grouped && !added.is_shared)
 			added.client = maker;
