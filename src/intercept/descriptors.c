@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,7 +86,15 @@ tap_cold static int early_close_range(unsigned int first, unsigned int last, int
 
 tap_cold static void early_closefrom(int first)
 {
-	syscall(SYS_close_range, first < 0 ? 0 : first, UINT_MAX, 0);
+	struct rlimit limit;
+	rlim_t fd = first < 0 ? 0 : (rlim_t) first;
+
+	/* A kernel before 5.9 has no ranges, and a filter may allow none. */
+	if (!syscall(SYS_close_range, (unsigned int) fd, UINT_MAX, 0) ||
+	    getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	for (; fd < limit.rlim_cur; fd++)
+		syscall(SYS_close, (int) fd);
 }
 
 static close_range_function real_close_range = early_close_range;
@@ -138,8 +147,8 @@ tap_exported void closefrom(int first)
 	guard = tap_guard_set();
 	if (first < 0)
 		first = 0;
-	/* A kernel before 5.9 has no ranges. */
-	if (close_sparing(real_close_range, (unsigned int) first, UINT_MAX) == -ENOSYS)
+	/* A kernel before 5.9 has no ranges, and a filter may allow none. */
+	if (close_sparing(real_close_range, (unsigned int) first, UINT_MAX))
 		tap_events_table->close_from(first, close);
 	tap_guard_clear(guard);
 }
