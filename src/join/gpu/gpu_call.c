@@ -21,6 +21,7 @@ struct tap_gpu_site_launch {
 	uint64_t context;     /* likewise */
 	char *words;	      /* functions, with commas; NULL unknown */
 	bool is_left_out;     /* it has more functions */
+	bool is_asked_for;    /* the call asks for each of these functions */
 };
 
 /* The operations that a thread has asked for in an open group. */
@@ -39,6 +40,8 @@ static void put_call(struct tap_gpu_call *call)
 	for (i = 0; i < call->launches.count; i++)
 		free(call->launches.items[i].words);
 	tap_vec_free(&call->launches);
+	if (call->kept_ops)
+		*call->kept_ops -= call->op_count;
 	free(call->ops);
 	free(call);
 }
@@ -132,6 +135,7 @@ static int take_ops(struct tap_gpu_calls *calls, const struct tap_span *span,
 		    struct tap_gpu_call *call)
 {
 	const struct group *group = group_of(calls, span);
+	size_t count;
 
 	if (span->operation.number) {
 		call->ops = malloc(sizeof(*call->ops));
@@ -144,12 +148,17 @@ static int take_ops(struct tap_gpu_calls *calls, const struct tap_span *span,
 	if (span->name->kind != TAP_NAME_GROUP_END || !group || !group->ops.count ||
 	    group->group_id != span->operation.group_id)
 		return 0;
-	call->ops = malloc(group->ops.count * sizeof(*call->ops));
+	count = group->ops.count;
+	call->is_cut = group->is_cut || calls->kept_ops + count > TAP_GPU_OPS_KEPT_MAX;
+	if (call->is_cut)
+		count = 1;
+	call->ops = malloc(count * sizeof(*call->ops));
 	if (!call->ops)
 		return -ENOMEM;
-	memcpy(call->ops, group->ops.items, group->ops.count * sizeof(*call->ops));
-	call->op_count = group->ops.count;
-	call->is_cut = group->is_cut;
+	memcpy(call->ops, group->ops.items, count * sizeof(*call->ops));
+	call->op_count = count;
+	call->kept_ops = &calls->kept_ops;
+	calls->kept_ops += count;
 	return 0;
 }
 
@@ -224,6 +233,34 @@ static const char *words_of(const struct tap_fields *about)
 		       : NULL;
 }
 
+/* Whether an operation asks for this kernel function, named as in funcid.h. */
+static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_op *op)
+{
+	const char *name = op->name->operation->name;
+
+	if (!strncmp(name, "nccl", 4) && strlen(name) == 4 + length &&
+	    !memcmp(name + 4, word, length))
+		return true;
+	return length == strlen("SendRecv") && !memcmp(word, "SendRecv", length) &&
+	       op->name->operation->is_made_of_messages;
+}
+
+/* Whether the call asks for each of these functions. */
+static bool are_asked_for(const char *words, const struct tap_gpu_call *call)
+{
+	size_t length, i;
+
+	for (; *words; words += length + (words[length] == ',')) {
+		length = strcspn(words, ",");
+		for (i = 0; i < call->op_count; i++)
+			if (is_asked_for(words, length, &call->ops[i]))
+				break;
+		if (i == call->op_count)
+			return false;
+	}
+	return true;
+}
+
 static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *launch,
 		       uint64_t device_comm)
 {
@@ -239,6 +276,7 @@ static int note_launch(struct tap_gpu_call *call, const struct tap_gpu_launch *l
 		return 0;
 	}
 	added.words = words ? strdup(words) : NULL;
+	added.is_asked_for = words && are_asked_for(words, call);
 	if ((!words || added.words) && !tap_vec_add(&call->launches, added))
 		return 0;
 	free(added.words);
@@ -372,18 +410,6 @@ int tap_gpu_calls_ended(struct tap_gpu_calls *calls, const struct tap_span *span
 
 /* ---- Readings ---- */
 
-/* Whether an operation asks for this kernel function, named as in funcid.h. */
-static bool is_asked_for(const char *word, size_t length, const struct tap_gpu_op *op)
-{
-	const char *name = op->name->operation->name;
-
-	if (!strncmp(name, "nccl", 4) && strlen(name) == 4 + length &&
-	    !memcmp(name + 4, word, length))
-		return true;
-	return length == strlen("SendRecv") && !memcmp(word, "SendRecv", length) &&
-	       op->name->operation->is_made_of_messages;
-}
-
 /* Whether the kernels of the operation are known; those of newer functions are not. */
 static bool is_known(const struct tap_gpu_op *op)
 {
@@ -513,22 +539,6 @@ static bool may_any_be_copied(const struct tap_gpu_call *call,
 	return false;
 }
 
-/* Whether the call asks for each of these functions. */
-static bool are_asked_for(const char *words, const struct tap_gpu_call *call)
-{
-	size_t length, i;
-
-	for (; *words; words += length + (words[length] == ',')) {
-		length = strcspn(words, ",");
-		for (i = 0; i < call->op_count; i++)
-			if (is_asked_for(words, length, &call->ops[i]))
-				break;
-		if (i == call->op_count)
-			return false;
-	}
-	return true;
-}
-
 /*
  * Either copy engines carry out all of an operation, or a kernel does, which then has the
  * operation's function (NCCL 2.28.9, enqueue.cc: taskAppend, ncclLaunchPrepare).
@@ -543,7 +553,7 @@ bool tap_gpu_calls_is_copied(const struct tap_gpu_call *call, const struct tap_g
 		const struct tap_gpu_site_launch *launch = &call->launches.items[i];
 
 		if (!launch->words || launch->is_left_out ||
-		    is_among(launch->words, op) || !are_asked_for(launch->words, call))
+		    is_among(launch->words, op) || !launch->is_asked_for)
 			return false;
 	}
 	return true;

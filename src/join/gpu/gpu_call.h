@@ -19,6 +19,8 @@
  * has two for each rank, and a process may have several ranks in one group.
  */
 #define TAP_GPU_OPS_MAX 32768
+/* So many are kept for all calls that are not forgotten; more calls are given up. */
+#define TAP_GPU_OPS_KEPT_MAX 1048576
 /* A call with more kernel launches than this is given up. */
 #define TAP_GPU_LAUNCHES_MAX 64
 
@@ -47,6 +49,7 @@ struct tap_gpu_call {
 	bool has_unknown; /* it launches kernels that may be NCCL's or not */
 	struct tap_gpu_op *ops;
 	size_t op_count;
+	size_t *kept_ops; /* of all calls: these are counted there */
 	TAP_VEC(struct tap_gpu_site_launch) launches; /* NCCL's kernels, in order */
 };
 
@@ -73,6 +76,7 @@ struct tap_gpu_calls {
 	struct tap_table comms;	       /* a device communicator by (process, comm_id) */
 	/* Calls that are kept, in the order in which they returned. */
 	TAP_VEC(struct tap_gpu_call *) kept;
+	size_t kept_ops; /* of all calls that have references */
 };
 
 /* All return 0 or -ENOMEM. */

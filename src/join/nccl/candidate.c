@@ -380,7 +380,7 @@ enum tap_candidates tap_candidates_find(const struct tap_candidate_world *world,
 		if (all == TAP_CANDIDATES_ONE && one == all &&
 		    are_of_one_kernel(candidate, &found)) {
 			candidate->is_mixed = true;
-			candidate->sends = found.sends;
+			candidate->sends = NULL; /* or it is of the others */
 			continue;
 		}
 		if (all != TAP_CANDIDATES_NONE)

@@ -53,7 +53,9 @@ struct tap_candidate {
 	bool is_mixed; /* of a group: its operations are numbered apart */
 	const struct tap_member *from_member, *to_member;
 	const struct tap_op_kernel *from, *to;
-	/* The sender's kernel among its sends to the receiver; NULL: it has none there.
+	/*
+	 * The sender's kernel among its sends to the receiver, of which the message is
+	 * one; NULL: or it may be of another operation.
 	 */
 	const struct tap_op_kernel *sends;
 };

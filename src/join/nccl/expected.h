@@ -57,7 +57,7 @@ struct tap_ccl_sizes {
 	uint64_t buffers[TAP_CCL_SIMPLE + 1]; /* by protocol */
 	uint64_t chunks[TAP_CCL_PATHS];	      /* of sends */
 	uint64_t has_ll_sends;		      /* 1: sends over a network may use LL */
-	uint64_t ll_threshold; /* where they have no more bytes than this */
+	uint64_t ll_threshold; /* by so many bytes for each channel: transfer.c */
 };
 
 /* What a kernel with a single collective was launched for. */

@@ -10,9 +10,10 @@
  * are dropped.
  *
  * Hides NCCL's rules, which are those of 2.22 to 2.30, and of 2.18 to 2.21.  Where the
- * release is not known the rules of both are tried, and for later ones those of 2.30:
- * they are believed once a connection's messages have fit, and prove nothing.  Where
- * from, in 2.28.9:
+ * release is not known those of 2.22 and of 2.18 are tried, and for later ones those of
+ * 2.30: they are believed once a connection's messages have fit, and prove nothing.
+ * Before 2.22 a chunk that is no power of two is not rounded here as NCCL does it; then
+ * no shape is left.  Where from, in 2.28.9:
  *
  * - how many channels: enqueue.cc:891-903, 1025-1029 (addP2pToPlan,
  *   scheduleP2pTasksToPlan); all numbers are powers of 2: graph/paths.cc:880-886
@@ -26,8 +27,9 @@
  *   are a line of 16: device/prims_ll.h:56-65
  *
  * In 2.18.3 each part is an operation of its own, whose size tells its chunks:
- * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan; the least part in
- * 2.20.3: enqueue.cc:903); channels: include/channel.h:20-51; chunks: proxy.cc:598-620.
+ * enqueue.cc:601-609, 628-676 (calcP2pChunkSize, scheduleP2pTasksToPlan; the least part
+ * in 2.20.3: enqueue.cc:903); channels: include/channel.h:20-51; chunks:
+ * proxy.cc:598-620.
  *
  * Other settings and registered buffers make others; then no shape is left.
  */
