@@ -42,6 +42,9 @@ def main():
     parser.add_argument("folders", nargs="+")
     how = parser.parse_args()
     ccltap, folders = how.ccltap, how.folders
+    unknown = set(how.only or ()) - {path.stem for path in (SHARE / "sql").glob("*.sql")}
+    if unknown:
+        parser.error(f"no question {' or '.join(sorted(unknown))}")
     os.environ["PYSPARK_SUBMIT_ARGS"] = \
         f"--master {how.master} --conf spark.ui.enabled=false pyspark-shell"
     import ccltap_tables
