@@ -76,7 +76,8 @@ EXTRA_DIST += \
 	doc/decisions/0031-lttngs-guard-of-descriptors-stays-preloaded.md \
 	doc/decisions/0032-a-process-that-counts-loads-lttng-when-it-is-asked.md \
 	doc/decisions/0033-where-the-end-of-record-goes.md \
-	doc/decisions/0034-who-knows-when-a-call-began-reads-the-clock.md
+	doc/decisions/0034-who-knows-when-a-call-began-reads-the-clock.md \
+	doc/decisions/0035-what-a-call-costs-beside-its-events.md
 
 diagnosesdocdir = $(docdir)/diagnoses
 dist_diagnosesdoc_DATA = \
