@@ -113,7 +113,7 @@ def size_of(path):
 class Soak:
     def __init__(self, build, seconds, table):
         self.build, self.seconds, self.table = os.path.abspath(build), seconds, table
-        self.work = os.path.join(self.build, "tests/soak/work")
+        self.work = os.path.join(self.build, "tests/soak/made")
         shutil.rmtree(self.work, ignore_errors=True)
         self.run = os.path.join(self.work, "run")
         os.makedirs(self.run)

@@ -20,7 +20,7 @@ here=${0%/*}
 case $1 in
 record)
     for rank in 0 1 2 3; do
-        echo 1 >"$here/tests/soak/work/run/at.$rank"
+        echo 1 >"$here/tests/soak/made/run/at.$rank"
     done
     echo $$ >"$here/recorder"
     exec sleep 600
@@ -35,5 +35,5 @@ check "says why" grep -q '^soak: ccltap start ' "$work/err"
 recorder=$(cat "$work/recorder")
 same "its program has ended" "" "$(ps -o args= -p "$recorder" || true)"
 kill "$recorder" 2>/dev/null || true
-check "its folder is gone" test ! -e "$work/tests/soak/work"
+check "its folder is gone" test ! -e "$work/tests/soak/made"
 tap_done
