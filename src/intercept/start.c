@@ -40,11 +40,15 @@
 #define EVENTS_FILE "libccltap-events.so"
 #define HIP_FILE "libccltap-events-hip.so"
 #define STARTER_STACK_BYTES (1 << 20)
+/* How long a late start waits for a recording's events once LTTng is there, as LTTng
+ * does. */
+#define LATE_REACH_MS 3000
+#define LATE_PAUSE_MS 10
 
 /*
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
- * exchange succeeds creates the starter, which stores ON or OFF, for good.  A child forked
- * meanwhile is OFF.
+ * exchange succeeds creates the starter, which stores ON or OFF, for good.  A child
+ * forked meanwhile is OFF.
  *
  * COUNTS: not started, since counters alone are wanted; LATE: starting after that, which
  * no thread waits for but one that forks, and ends as ON or OFF, too.
@@ -383,7 +387,7 @@ static pid_t start(void)
 	tap_recorder_prepare();
 	TAP_LAYERS_CALL(prepare);
 	tap_statedump_prepare();
-	if (!is_reached())
+	if (!tap_has_started_late && !is_reached())
 		tap_recorder_notify_unreached();
 	return ON;
 }
@@ -434,9 +438,26 @@ static void record_from_now_on(void)
 	tap_statedump_write();
 }
 
+/*
+ * A recording that is started while LTTng is being loaded enables its events some time
+ * after it wishes them.  For a helper thread alone, which no fork waits for meanwhile.
+ */
+static bool is_reached_soon(void)
+{
+	const int64_t begin_ms = tap_now_ms();
+
+	while (!is_reached()) {
+		if (tap_now_ms() - begin_ms > LATE_REACH_MS)
+			return false;
+		tap_helper_rest(LATE_PAUSE_MS * (TAP_SECOND_NS / 1000));
+	}
+	return true;
+}
+
 /* The same, and no call waits for it. */
 static void *run_late_starter(void *unused)
 {
+	bool is_there;
 	pid_t result;
 
 	if (dlopen(NULL, RTLD_LAZY))
@@ -448,8 +469,10 @@ static void *run_late_starter(void *unused)
 	settle(&state, result);
 	if (result == ON)
 		record_from_now_on();
-	tap_metrics_tell(result == ON && is_reached() ? TAP_METRICS_ATTACHED
-						      : TAP_METRICS_UNABLE);
+	is_there = result == ON && is_reached_soon();
+	if (result == ON && !is_there)
+		tap_recorder_notify_unreached();
+	tap_metrics_tell(is_there ? TAP_METRICS_ATTACHED : TAP_METRICS_UNABLE);
 	return unused;
 }
 

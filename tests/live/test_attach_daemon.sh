@@ -110,6 +110,29 @@ check "with its metrics at the end" grep -q "metrics of 2 processes were in" "$w
 check "and what became of the recording" grep -q \
     "recorded is in .*; not complete: the LTTng session daemon failed" "$work/err"
 kill -CONT "$foreign"
+
+# A process loads LTTng while the daemon is slow: it is recorded all the same.
+folder=slow
+mkdir "$work/slow"
+LTTNG_UST_REGISTER_TIMEOUT=100 "$ccltap" record --layers none --metrics="$file" \
+    -o "$work/slow.trace" -- "$programs/steady" "$work/slow" 1 2000 >"$work/out" 2>"$work/err" &
+recorder=$!
+check "two ranks are there" within 60 test -s "$work/slow/at.0" -a -s "$work/slow/at.1"
+check "a recording begins" ctl start "$file"
+quiet=$(cat "$work/slow/at.1")
+kill -STOP "$foreign"
+touch "$work/slow/speak"
+loads() { grep -q lttng-ust "/proc/$quiet/maps"; }
+check "the quiet rank calls and loads LTTng while the daemon stands still" within 60 loads
+sleep 0.3
+kill -CONT "$foreign"
+both() { "$ccltap" status "$file" | grep -q 'recorded: 2 of 2 processes$'; }
+check "it is recorded when the daemon goes on" within 60 both
+touch "$work/slow/go" "$work/slow/end"
+status=0
+wait "$recorder" || status=$?
+same "it ends well" 0 "$status"
+check "and nothing is said to be missing" grep -q 'recorded is in .*sums it up$' "$work/err"
 kill "$foreign"
 check "that daemon ends" within 60 gone "$foreign"
 trap 'touch "$work"/*/close "$work"/*/end 2>/dev/null || true; rm -rf "$work"' EXIT
