@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The child's stderr is a file in memory, since a failed assertion of babeltrace2 writes
- * there. The parent shows it with a delay, so that it can drop what the child writes just
- * before it dies.
+ * there. The parent shows what is in it once the child has gone on, so that it can drop
+ * what the child writes just before it dies, however long that takes.
  */
 #include "tools/child.h"
 
@@ -66,6 +66,7 @@ struct child {
 	int said;	 /* its stderr */
 	off_t shown, seen;
 	uint64_t steps;	     /* of the watch, at the last check */
+	bool has_moved;	     /* it has left babeltrace2 since the check before */
 	int64_t cpu_ms;	     /* at that check */
 	int64_t idle_ms;     /* time since then without processor time */
 	int64_t idle_cpu_us; /* at the start of idle_ms */
@@ -143,7 +144,8 @@ static bool is_late(struct child *child)
 	uint64_t steps = watch ? atomic_load(&watch->steps) : 0;
 	int64_t now_us = cpu_us(child);
 
-	if (steps != child->steps || stage == TAP_STAGE_OWN) {
+	child->has_moved = steps != child->steps || stage == TAP_STAGE_OWN;
+	if (child->has_moved) {
 		child->steps = steps;
 		child->cpu_ms = now_us / 1000;
 		child->idle_ms = 0;
@@ -234,6 +236,7 @@ static bool wait_for(struct child *child)
 
 	while (!must_end(child)) {
 		int ret = poll(files, ARRAY_SIZE(files), tick_ms);
+		off_t seen;
 
 		if (ret > 0 && files[1].revents) {
 			/*
@@ -248,10 +251,15 @@ static bool wait_for(struct child *child)
 		}
 		if (ret > 0 || (ret < 0 && errno != EINTR))
 			return true;
-		if (!ret && is_late(child))
+		if (ret < 0)
+			continue;
+		/* Before the steps: so all of it was written before the next one. */
+		seen = said(child);
+		if (is_late(child))
 			return false;
-		show(child, child->seen);
-		child->seen = said(child);
+		if (child->has_moved)
+			show(child, child->seen);
+		child->seen = seen;
 		show_percent(child);
 	}
 	return false;

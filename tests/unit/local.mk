@@ -254,6 +254,15 @@ tests_unit_test_duckdb_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 tests_unit_test_duckdb_LDFLAGS = -Wl,--wrap=fork
 UNIT_TESTS += tests/unit/test_duckdb
 
+check_PROGRAMS += tests/unit/test_child
+tests_unit_test_child_SOURCES = tests/unit/test_child.c tests/unit/tap.h \
+	src/tools/child.c src/tools/child.h src/tools/message.c src/tools/message.h \
+	src/tools/pager.c src/tools/pager.h src/tools/percent.c src/tools/percent.h \
+	src/tools/program.c src/tools/program.h src/tools/watch.h
+tests_unit_test_child_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_child_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+UNIT_TESTS += tests/unit/test_child
+
 check_PROGRAMS += tests/unit/test_metadata
 tests_unit_test_metadata_SOURCES = tests/unit/test_metadata.c tests/unit/tap.h \
 	src/tools/metadata.c src/tools/metadata.h
