@@ -20,6 +20,7 @@
 #include "join/nccl/net_region.h"
 #include "join/nccl/net_socket.h"
 #include "join/nccl/netib.h"
+#include "join/nccl/node.h"
 #include "join/nccl/proxy_ctrl.h"
 #include "join/nccl/proxy_op.h"
 #include "join/nccl/sizes.h"
@@ -85,6 +86,7 @@ static const struct tap_layer *const layers[] = {
 	&tap_net_sockets_layer,	 /* the same over sockets */
 	&tap_gpu_layer,		 /* work on a GPU */
 	&tap_sizes_layer,	 /* of NCCL's buffers */
+	&tap_nodes_layer,	 /* processes that NCCL takes to be on one */
 	&tap_attribution_layer,	 /* the kernels that messages served */
 	&tap_proxy_ops_layer,	 /* what each operation moved over a connection */
 	&tap_proxy_ctrls_layer,	 /* when progress threads sleep */

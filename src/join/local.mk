@@ -140,6 +140,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/rank_ops.c src/join/nccl/rank_ops.h \
 	src/join/nccl/net_run.c src/join/nccl/net_run.h \
 	src/join/nccl/run_count.c src/join/nccl/run_count.h \
+	src/join/nccl/node.c src/join/nccl/node.h \
 	src/join/nccl/sizes.c src/join/nccl/sizes.h \
 	src/join/nccl/transfer.c src/join/nccl/transfer.h \
 	src/join/nccl/thread.c src/join/nccl/thread.h \

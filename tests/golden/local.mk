@@ -114,6 +114,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-groups \
 	tests/golden/traces/net-groups-apart \
 	tests/golden/traces/net-groups-early \
+	tests/golden/traces/net-node \
 	tests/golden/traces/net-hosts \
 	tests/golden/traces/net-late \
 	tests/golden/traces/net-generations \

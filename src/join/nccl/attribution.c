@@ -13,6 +13,7 @@
 #include "join/nccl/net_piece.h"
 #include "join/nccl/net_route.h"
 #include "join/nccl/net_served.h"
+#include "join/nccl/node.h"
 #include "join/nccl/rank_ops.h"
 #include "join/nccl/proxy_op.h"
 #include "join/nccl/sizes.h"
@@ -748,6 +749,7 @@ static void begin(void *state)
 	attribution->graphs.held_max = attribution->ranks.kept_max;
 	attribution->routes.context = context;
 	attribution->sizes = tap_context_state(context, &tap_sizes_layer);
+	attribution->routes.nodes = tap_context_state(context, &tap_nodes_layer);
 	attribution->routes.threads = tap_context_state(context, &tap_threads_layer);
 }
 

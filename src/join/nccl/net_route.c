@@ -11,6 +11,7 @@
 #include "join/nccl/net_client.h"
 #include "join/nccl/net_guest.h"
 #include "join/nccl/net_share.h"
+#include "join/nccl/node.h"
 #include "join/nccl/thread.h"
 
 /* ---- Which ranks ---- */
@@ -125,7 +126,8 @@ static bool may_send(struct tap_net_routes *routes, const struct tap_net_route *
 		member->process == route->from && may_serve(routes, served, member);
 	const struct tap_member *top = top_of(routes, served, member);
 	const bool is_guest =
-		top && top != served && member->process->trace == route->from->trace;
+		top && top != served &&
+		tap_nodes_may_be_one(routes->nodes, member->process, route->from);
 
 	*ret_made_for = NULL;
 	if (route->client && (route->is_part || route->from_rank < 0)) {

@@ -24,6 +24,7 @@
 struct tap_net_channel;
 struct tap_net_client;
 struct tap_net_part;
+struct tap_nodes;
 struct tap_threads;
 
 /* A message of which both ends are known. */
@@ -149,6 +150,7 @@ struct tap_net_routes {
 	/* The owner sets these; the rest starts as zero. */
 	struct tap_context *context;
 	const struct tap_threads *threads;
+	const struct tap_nodes *nodes;
 
 	struct tap_table by_receiver; /* the first one, by (process, net_id) */
 	uint64_t connections;
