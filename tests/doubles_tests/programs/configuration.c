@@ -25,6 +25,7 @@
 enum { MAX_IDS = 2 };
 /* In the environment once all of it is. */
 #define SET "CONFIGURATION_IS_SET"
+#define RANKS_PER_NODE "CONFIGURATION_RANKS_PER_NODE"
 
 enum layout { PROCESSES, THREADS, SINGLE };
 enum comms { WORLD, SPLIT, SHARED, TWO };
@@ -54,6 +55,8 @@ static struct {
 	int jitter;
 	int limit_s;
 	bool is_spoilt;
+	/* Each node has an NCCL_HOSTID of its own; 0: there is none. */
+	int ranks_per_node;
 } run = {
 	.ranks = 2,
 	.channels = 1,
@@ -203,11 +206,14 @@ static bool prepare_all(struct team *team, const struct op *ops, int first, int 
 	return true;
 }
 
-/* A thread with several ranks has to make their calls in one group. */
+/*
+ * A thread with several ranks has to make their calls in one group, and so all other
+ * threads do: who groups what another rank does not would run it in another order.
+ */
 static bool enqueue_all(struct team *team, const struct op *ops, int first, int count,
 			bool is_grouped)
 {
-	bool has_group = is_grouped || team->count > 1;
+	bool has_group = is_grouped || run.layout == SINGLE;
 	bool is_right = true;
 	int i;
 	int k;
@@ -307,7 +313,7 @@ static bool run_random_batch(struct team *team, uint64_t *state)
 	if (run.manner != MANNERS)
 		manner = run.manner;
 	/* A graph is of one device, and has no thread that makes calls for it. */
-	if (manner == CAPTURED && (team->count > 1 || run.is_nonblocking))
+	if (manner == CAPTURED && (run.layout == SINGLE || run.is_nonblocking))
 		manner = GROUPED;
 	draw_ops(state, ops, count);
 	return run_batch(team, ops, count, manner);
@@ -633,35 +639,33 @@ static void *drive_one(void *argument)
 	return NULL;
 }
 
-static int run_threads(void)
+static int run_threads(int first, int count)
 {
 	pthread_t threads[MAX_RANKS];
 	int numbers[MAX_RANKS];
 	int i;
 
-	make_ids();
-	for (i = 0; i < run.ranks; i++) {
-		numbers[i] = i;
+	for (i = 0; i < count; i++) {
+		numbers[i] = first + i;
 		if (pthread_create(&threads[i], NULL, drive_one, &numbers[i]))
 			return 1;
 	}
-	for (i = 0; i < run.ranks; i++)
+	for (i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	return 0;
 }
 
-static int run_single(void)
+static int run_single(int first, int count)
 {
 	struct team *team = calloc(1, sizeof(*team));
 	int i;
 
 	if (!team)
 		return 1;
-	make_ids();
-	team->count = run.ranks;
-	for (i = 0; i < run.ranks; i++) {
-		team->members[i].number = i;
-		team->members[i].rank = i;
+	team->count = count;
+	for (i = 0; i < count; i++) {
+		team->members[i].number = first + i;
+		team->members[i].rank = first + i;
 		team->members[i].nranks = run.ranks;
 		team->members[i].is_nonblocking = run.is_nonblocking;
 	}
@@ -670,13 +674,30 @@ static int run_single(void)
 	return i;
 }
 
-static int run_processes(void)
+/* The ranks of one process. */
+static int run_some(int first, int count)
+{
+	char node[32];
+
+	alarm((unsigned int) run.limit_s);
+	if (run.ranks_per_node) {
+		snprintf(node, sizeof(node), "node.%d", first / run.ranks_per_node);
+		setenv("NCCL_HOSTID", node, 1);
+	}
+	if (first == 0)
+		make_ids();
+	return run.layout == SINGLE ? run_single(first, count)
+				    : run_threads(first, count);
+}
+
+/* A process is on one node: `each` ranks at most. */
+static int run_processes(int each)
 {
 	int failed = 0;
 	int status;
 	int i;
 
-	for (i = 0; i < run.ranks; i++) {
+	for (i = 0; i < run.ranks; i += each) {
 		pid_t pid = fork();
 
 		if (pid < 0)
@@ -684,11 +705,7 @@ static int run_processes(void)
 		if (pid > 0)
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm((unsigned int) run.limit_s);
-		if (i == 0)
-			make_ids();
-		drive_one(&i);
-		exit(0);
+		exit(run_some(i, run.ranks - i < each ? run.ranks - i : each));
 	}
 	while (wait(&status) > 0) {
 		if (!status)
@@ -852,6 +869,20 @@ static void set_transport(void)
 }
 
 /*
+ * Nodes of several ranks differ as NCCL's do, and not by a setting of the double's: a
+ * process is on one of them.
+ */
+static void set_nodes(void)
+{
+	const char *each = getenv("MININCCL_RANKS_PER_NODE");
+
+	if (!each || atoi(each) < 2)
+		return;
+	setenv(RANKS_PER_NODE, each, 1);
+	setenv("MININCCL_RANKS_PER_NODE", "0", 1);
+}
+
+/*
  * The libraries are told all before they are loaded: the program begins anew, with the
  * doubles of the build that it lies in.
  */
@@ -864,8 +895,11 @@ static void begin_anew(char **argv)
 	int i;
 
 	set_transport();
+	if (getenv(RANKS_PER_NODE))
+		run.ranks_per_node = atoi(getenv(RANKS_PER_NODE));
 	if (getenv(SET) || size < 0)
 		return;
+	set_nodes();
 	path[size] = '\0';
 	for (i = 0; i < 3; i++) {
 		slash = strrchr(path, '/');
@@ -900,7 +934,6 @@ static void begin_anew(char **argv)
 int main(int argc, char **argv)
 {
 	static const struct sigaction action = {.sa_handler = give_up};
-	int result;
 	int i;
 
 	for (i = 1; i < argc; i++) {
@@ -929,8 +962,8 @@ int main(int argc, char **argv)
 		return 1;
 	sigaction(SIGALRM, &action, NULL);
 	if (run.layout == PROCESSES)
-		return run_processes();
-	alarm((unsigned int) run.limit_s);
-	result = run.layout == THREADS ? run_threads() : run_single();
-	return result;
+		return run_processes(1);
+	if (run.ranks_per_node)
+		return run_processes(run.ranks_per_node);
+	return run_some(0, run.ranks);
 }
