@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# The portable form: a folder that runs where it is put, and its tarball.
+# The portable form: a folder that runs where it is put, and its tarball.  For another processor
+# they are made in its root: scripts/check-arm64 --run make CC=gcc wheel.
 
 EXTRA_DIST += portable/README portable/icu.c portable/start scripts/make-portable scripts/minimal-root
 
-PORTABLE = ccltap-$(VERSION)-x86_64-linux
+PORTABLE = ccltap-$(VERSION)-$(host_cpu)-linux
 
 .PHONY: portable
 portable: all tests/doubles/nccl/portable/libnccl.so.2

@@ -23,7 +23,7 @@ trap 'rm -rf "$work" "$top_builddir/old" "$top_builddir/old.tar.xz"' EXIT
 
 check "the portable form is made, and what goes to a machine with a GPU" \
     env -u MAKEFLAGS make -C "$top_builddir" gpu-tarball
-tarball=$(echo "$top_builddir"/ccltap-*-x86_64-linux.tar.xz)
+tarball=$(echo "$top_builddir"/ccltap-*-"$(uname -m)"-linux.tar.xz)
 check "it is small" [ "$(stat -c %s "$tarball")" -lt 10000000 ]
 gpu=$(echo "$top_builddir"/ccltap-*-gpu.tar.xz)
 check "the other, too" [ "$(stat -c %s "$gpu")" -lt 60000000 ]
@@ -48,7 +48,7 @@ for release in bookworm trixie; do
         skip "no mount namespace can be made here" "it runs in $release"
         continue
     fi
-    timeout 120 unshare -mpf --kill-child sh "$top_srcdir/tests/portable/enter.sh" "$root" "$tarball" \
+    timeout 600 unshare -mpf --kill-child sh "$top_srcdir/tests/portable/enter.sh" "$root" "$tarball" \
         "$top_srcdir/tests/portable/inside.sh" >"$work/$release" 2>&1 || true
     passed_on "$work/$release" "$release: "
     check "$release: it came to its end" grep -q 'without the folder' "$work/$release"
