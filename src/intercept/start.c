@@ -40,10 +40,13 @@
 #define EVENTS_FILE "libccltap-events.so"
 #define HIP_FILE "libccltap-events-hip.so"
 #define STARTER_STACK_BYTES (1 << 20)
-/* How long a late start waits for a recording's events once LTTng is there, as LTTng
- * does. */
-#define LATE_REACH_MS 3000
+/*
+ * How long a late start waits for a recording's events once LTTng is there: with what
+ * that took, less than `ccltap start` waits (LOADING_MS in tools/requests.c).
+ */
+#define LATE_REACH_MS 2000
 #define LATE_PAUSE_MS 10
+#define UNWISHED_PAUSE_MS 200
 
 /*
  * NOT_STARTED, the id of the process that is starting, ON or OFF.  The thread whose
@@ -69,6 +72,17 @@ static uint64_t nr_passed;
 static int announced;
 
 bool tap_has_started_late;
+/* A late start has loaded LTTng, and has not told yet whether a recording reaches it. */
+static bool awaits_events;
+
+/*
+ * Once LTTng has started, all events that a session enables are enabled; every recording
+ * enables tap:open_call.
+ */
+static bool is_reached(void)
+{
+	return *tap_events_table->open_call_on;
+}
 
 /* Set by the constructor of libccltap.so. */
 static bool is_constructed;
@@ -142,6 +156,11 @@ static void fork_child(void)
 	if (forking.is_prepared) {
 		tap_events_table->fork_child(&forking.mask);
 		__atomic_store_n(&announced, 0, __ATOMIC_RELAXED);
+		/* The helper that was to tell it is the parent's. */
+		if (awaits_events)
+			tap_metrics_tell(is_reached() ? TAP_METRICS_ATTACHED
+						      : TAP_METRICS_UNABLE);
+		awaits_events = false;
 	}
 	forking.is_prepared = forking.has_late = false;
 }
@@ -175,8 +194,6 @@ static void fork_child_early(void)
 	tap_layers_fork_child();
 	if (state == LATE || state > 0)
 		forget_start();
-	else if (state == ON && tap_has_started_late)
-		tap_metrics_tell(TAP_METRICS_ATTACHED); /* the starter was about to */
 	if (!forking.has_late)
 		fork_child();
 	tap_guard_clear(forking.guard);
@@ -321,12 +338,6 @@ static int is_rank_wanted(void)
 	return !has && rank < 0 ? 1 : has;
 }
 
-/* The recording that a late start is for may have been stopped meanwhile. */
-static bool is_still_wished(void)
-{
-	return !tap_has_started_late || tap_metrics_is_wished();
-}
-
 /* Before the libraries are loaded, which takes long: a fork may wait for that. */
 static bool follow_forks(void)
 {
@@ -336,15 +347,6 @@ static bool follow_forks(void)
 	error = pthread_atfork(fork_prepare_late, fork_parent, fork_child);
 	__atomic_store_n(&is_registering, 0, __ATOMIC_RELEASE);
 	return !error;
-}
-
-/*
- * Once LTTng has started, all events that a session enables are enabled; every recording
- * enables tap:open_call.
- */
-static bool is_reached(void)
-{
-	return *tap_events_table->open_call_on || !is_still_wished();
 }
 
 static pid_t start(void)
@@ -440,18 +442,22 @@ static void record_from_now_on(void)
 
 /*
  * A recording that is started while LTTng is being loaded enables its events some time
- * after it wishes them.  For a helper thread alone, which no fork waits for meanwhile.
+ * after it wishes them; one that was stopped meanwhile says nothing until the next.  For
+ * a helper thread alone, which no fork waits for meanwhile.
  */
 static bool is_reached_soon(void)
 {
-	const int64_t begin_ms = tap_now_ms();
+	int64_t begin_ms = tap_now_ms();
 
-	while (!is_reached()) {
-		if (tap_now_ms() - begin_ms > LATE_REACH_MS)
-			return false;
-		tap_helper_rest(LATE_PAUSE_MS * (TAP_SECOND_NS / 1000));
+	while (!is_reached() && tap_now_ms() - begin_ms <= LATE_REACH_MS) {
+		const bool is_wished = tap_metrics_is_wished();
+		const int64_t pause_ms = is_wished ? LATE_PAUSE_MS : UNWISHED_PAUSE_MS;
+
+		if (!is_wished)
+			begin_ms = tap_now_ms();
+		tap_helper_rest(pause_ms * (TAP_SECOND_NS / 1000));
 	}
-	return true;
+	return is_reached();
 }
 
 /* The same, and no call waits for it. */
@@ -466,6 +472,7 @@ static void *run_late_starter(void *unused)
 	/* Here, and not in the first wrapper that has an event: that may be a proxy's. */
 	if (result == ON)
 		tap_announce();
+	__atomic_store_n(&awaits_events, result == ON, __ATOMIC_RELAXED);
 	settle(&state, result);
 	if (result == ON)
 		record_from_now_on();
@@ -473,6 +480,7 @@ static void *run_late_starter(void *unused)
 	if (result == ON && !is_there)
 		tap_recorder_notify_unreached();
 	tap_metrics_tell(is_there ? TAP_METRICS_ATTACHED : TAP_METRICS_UNABLE);
+	__atomic_store_n(&awaits_events, false, __ATOMIC_RELAXED);
 	return unused;
 }
 
@@ -490,6 +498,8 @@ __attribute__((destructor)) static void report_ended_early(void)
 	const pid_t seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
 
 	if (seen == LATE ||
+	    (seen == ON && __atomic_load_n(&awaits_events, __ATOMIC_RELAXED) &&
+	     tap_metrics_is_wished() && !is_reached()) ||
 	    (seen == getpid() && __atomic_load_n(&nr_passed, __ATOMIC_RELAXED)))
 		tap_recorder_notify("it ended before LTTng was there");
 	tap_guard_clear(guard);

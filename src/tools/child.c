@@ -137,7 +137,7 @@ static int64_t cpu_us(const struct child *child)
 }
 
 /* Whether babeltrace2 has taken too long for one step. */
-static bool is_late(struct child *child)
+static bool is_late(struct child *child, int tick_ms)
 {
 	struct tap_watch *watch = child->work->watch;
 	enum tap_stage stage = watch ? atomic_load(&watch->stage) : TAP_STAGE_OWN;
@@ -152,7 +152,7 @@ static bool is_late(struct child *child)
 		child->idle_cpu_us = now_us;
 		return false;
 	}
-	child->idle_ms += TICK_MS;
+	child->idle_ms += tick_ms;
 	if (child->idle_ms >= IDLE_MS) {
 		if (now_us - child->idle_cpu_us < 1000)
 			return true;
@@ -255,7 +255,7 @@ static bool wait_for(struct child *child)
 			continue;
 		/* Before the steps: so all of it was written before the next one. */
 		seen = said(child);
-		if (is_late(child))
+		if (is_late(child, tick_ms))
 			return false;
 		if (child->has_moved)
 			show(child, child->seen);

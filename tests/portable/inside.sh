@@ -53,8 +53,9 @@ run "metrics are served, and shown" bin/ccltap record --layers none --metrics-li
     sh -c 'bin/ccltap status; bin/ccltap top --once --interval 0.3'
 has "at an address" 'metrics: 0 processes, in .* and at http://127.0.0.1:[0-9]*/metrics$' /tmp/out
 has "as a table" '^COMM +RANK' /tmp/out
+# Under an emulator all run its file, and have theirs in the command line.
 run "what runs while it records is seen" bin/ccltap record -o /tmp/seen -- \
-    sh -c 'readlink /proc/[0-9]*/exe || true'
+    sh -c 'readlink /proc/[0-9]*/exe; cat /proc/[0-9]*/cmdline | tr "\0" "\n"'
 has "the session daemon is the folder's" "^$try/libexec/lttng-sessiond" /tmp/out
 has "and what it starts, too" "^$try/libexec/lttng-consumerd" /tmp/out
 
@@ -96,7 +97,8 @@ has "and gets the calls" '2 processes, .* 0 discarded' /tmp/err
 mkdir -m 777 /tmp/other
 run "lttng starts a session daemon by itself" setpriv --reuid=65533 --regid=65533 \
     --clear-groups env HOME=/tmp/other /tmp/moved/bin/lttng create by-hand
-find /proc -maxdepth 1 -user 65533 -exec readlink '{}/exe' ';' >/tmp/out 2>/dev/null
+find /proc -maxdepth 1 -user 65533 -exec readlink '{}/exe' ';' -exec cat '{}/cmdline' ';' 2>/dev/null |
+    tr '\0' '\n' >/tmp/out
 has "which is the folder's" '^/tmp/moved/libexec/lttng-sessiond' /tmp/out
 
 # What a traced program has in it of the folder, once its calls are recorded.

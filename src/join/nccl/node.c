@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The value counts that is seen first: NCCL reads the variable once.  A process of which
- * none was seen may be on any node of its host, since the event may be lost.
+ * NCCL reads the variable once, and not when the tracer does: a process of which two
+ * values were seen, or none, since the event may be lost, may be on any node of its host.
  */
 #include "join/nccl/node.h"
 
@@ -11,19 +11,30 @@
 
 #include "join/model/process.h"
 
+/* No hash, which are odd. */
+#define SEVERAL ((uintptr_t) 2)
+
+static bool is_known(const void *id)
+{
+	return id && id != (void *) SEVERAL;
+}
+
 static int take(void *state, struct tap_process *process, struct tap_event *event)
 {
 	struct tap_nodes *nodes = state;
 	const char *name = tap_fields_get_string(&event->fields, "name");
 	const char *value = tap_fields_get_string(&event->fields, "value");
+	const void *before;
 	uintptr_t id;
 
 	if (!name || !value || strcmp(name, "NCCL_HOSTID") ||
 	    tap_fields_number(&event->fields, "cut") ||
-	    tap_fields_number(&event->fields, "withheld") ||
-	    tap_table_find(&nodes->ids, process->number, 0))
+	    tap_fields_number(&event->fields, "withheld"))
 		return 0;
+	before = tap_table_find(&nodes->ids, process->number, 0);
 	id = (uintptr_t) tap_table_hash(value) | 1;
+	if (before && before != (void *) id)
+		id = SEVERAL;
 	return tap_table_set(&nodes->ids, process->number, 0, (void *) id) ? -ENOMEM : 0;
 }
 
@@ -38,7 +49,7 @@ bool tap_nodes_may_be_one(const struct tap_nodes *nodes, const struct tap_proces
 		return false;
 	first = tap_table_find(&nodes->ids, a->number, 0);
 	second = tap_table_find(&nodes->ids, b->number, 0);
-	return !first || !second || first == second;
+	return !is_known(first) || !is_known(second) || first == second;
 }
 
 static void free_all(void *state)

@@ -686,8 +686,12 @@ static int run_some(int first, int count)
 	}
 	if (first == 0)
 		make_ids();
-	return run.layout == SINGLE ? run_single(first, count)
-				    : run_threads(first, count);
+	if (run.layout == SINGLE)
+		return run_single(first, count);
+	if (run.layout == THREADS)
+		return run_threads(first, count);
+	drive_one(&first);
+	return 0;
 }
 
 /* A process is on one node: `each` ranks at most. */
