@@ -10,6 +10,7 @@ port=$work/sysfs/soft0/ports/1
 mkdir -p "$port/counters" "$port/hw_counters"
 echo "4: ACTIVE" >"$port/state"
 echo 7 >"$port/counters/link_downed"
+echo 100 >"$port/hw_counters/packet_seq_err" # the sampler looks once which there are
 echo "N/A (no PMA)" >"$port/counters/symbol_error"
 doubles=$top_builddir/tests/doubles
 SOFTVERBS_SYSFS=$work/sysfs
