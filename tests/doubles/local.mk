@@ -268,11 +268,10 @@ CLEANFILES += tests/doubles/nccl/portable/libnccl.so.2
 # Its thread stays, so it is never unloaded.  The header hides no name, the map does; its
 # own calls of what it exports can be stood in for, as the real one's.
 tests/doubles/verbs/libibverbs.so.1: $(soft_verbs_all)
-	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(doubles_link) -fvisibility=default \
-		-Wl,-z,nodelete \
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && ln -sf $(@F) $(@D)/libibverbs.so && \
+		$(doubles_link) -fvisibility=default -Wl,-z,nodelete \
 		-Wl,--version-script=$(srcdir)/tests/doubles/verbs/libibverbs.map -o $@ \
-		`for f in $(soft_verbs_c); do echo $(srcdir)/$$f; done` && \
-		ln -sf $(@F) $(@D)/libibverbs.so
+		`for f in $(soft_verbs_c); do echo $(srcdir)/$$f; done`
 
 # HIP, and what RCCL is to a tracer of it: linked by all, by names with versions.
 double_hip_so = tests/doubles/hip/libamdhip64.so.6 tests/doubles/hip/librccl.so.1
