@@ -40,9 +40,14 @@ start_relayd()
     relayd=$!
     within 10 listens "$1"
 }
+# listens ADDRESS: as the kernel writes it, bytes from the last to the first, port 5343, state; an
+# emulator has no netlink, by which ss asks.
 listens()
 {
-    ss -ltn "src $1 and sport = 5343" | grep -q LISTEN
+    echo "$1" | {
+        IFS=. read -r a b c d
+        grep -q " $(printf '%02X%02X%02X%02X' "$d" "$c" "$b" "$a"):14DF .* 0A " /proc/net/tcp
+    }
 }
 
 # here SENTENCE COMMAND...: like check, in this shell, for what changes its variables.
