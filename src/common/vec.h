@@ -69,6 +69,36 @@
 		tap_low; \
 	})
 
+/*
+ * The index of the first item, from index `from` on, whose `member` is not below
+ * `wanted`; both are unsigned, and no item's is below that of one before.  The count of
+ * items: all are below.  Faster than a search by halves where the members grow evenly,
+ * since it looks first where the item would be if they did.
+ */
+#define tap_vec_search_even(vec, from, member, wanted) \
+	({ \
+		const uint64_t tap_wanted = (wanted); \
+		size_t tap_low = (from), tap_high = (vec)->count; \
+		unsigned int tap_looks = 0; \
+\
+		while (tap_low < tap_high) { \
+			const size_t tap_at = \
+				tap_vec_guess(tap_low, tap_high, tap_looks++, \
+					      (vec)->items[tap_low].member, \
+					      (vec)->items[tap_high - 1].member, \
+					      tap_wanted); \
+\
+			if ((vec)->items[tap_at].member < tap_wanted) \
+				tap_low = tap_at + 1; \
+			else if (tap_at > tap_low && \
+				 (vec)->items[tap_at - 1].member >= tap_wanted) \
+				tap_high = tap_at; \
+			else \
+				tap_low = tap_high = tap_at; \
+		} \
+		tap_low; \
+	})
+
 /* Frees the items' memory; then the array is empty. */
 #define tap_vec_free(vec) \
 	do { \
@@ -106,6 +136,24 @@ static inline int tap_vec_reserve_bytes(void *items, size_t *room, size_t wanted
 {
 	return likely(wanted <= *room) ? 0
 				       : tap_vec_grow_bytes(items, room, wanted, size);
+}
+
+/* So often a search looks where the item would be; after that it goes by halves. */
+#define TAP_VEC_GUESSES 4
+
+/* Where to look next, from low to high - 1, of which these are the first and last
+ * members. */
+static inline size_t tap_vec_guess(size_t low, size_t high, unsigned int looks,
+				   uint64_t first, uint64_t last, uint64_t wanted)
+{
+	if (looks >= TAP_VEC_GUESSES)
+		return low + (high - low) / 2;
+	if (wanted <= first)
+		return low;
+	if (wanted >= last)
+		return high - 1;
+	return low + (size_t) ((double) (wanted - first) / (double) (last - first) *
+			       (double) (high - 1 - low));
 }
 
 static inline int tap_vec_resize_bytes(void *items, size_t *count, size_t *room,

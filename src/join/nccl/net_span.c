@@ -201,17 +201,7 @@ static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 {
 	const enum tap_why why = doubt(qps, message);
 	const struct tap_net_piece *piece;
-	struct tap_link_end ends[ENDS_MAX] = {{.process = message->to->process,
-					       .work = message->cts,
-					       .rank = -1},
-					      {.process = message->from->process,
-					       .name = send->name,
-					       .work = send->work,
-					       .rank = -1},
-					      {.process = message->to->process,
-					       .name = receive->name,
-					       .work = receive->work,
-					       .rank = -1}};
+	struct tap_link_end ends[ENDS_MAX]; /* large: what is not used is not set */
 	struct tap_link link = {.kind = TAP_LINK_CTS_MESSAGE,
 				.known = why ? TAP_KNOWN_INFERRED : TAP_KNOWN_EXACT,
 				.why = why,
@@ -226,7 +216,19 @@ static int emit_link(struct tap_context *context, const struct tap_qps *qps,
 
 	if (!why && message->to->is_preposted)
 		link.known = TAP_KNOWN_DECODED;
-	ends[0].name = tap_names_get(&context->names, "verbs", 5, "RDMA_WRITE", 10);
+	ends[0] = (struct tap_link_end){.process = message->to->process,
+					.name = tap_names_get(&context->names, "verbs", 5,
+							      "RDMA_WRITE", 10),
+					.work = message->cts,
+					.rank = -1};
+	ends[1] = (struct tap_link_end){.process = message->from->process,
+					.name = send->name,
+					.work = send->work,
+					.rank = -1};
+	ends[2] = (struct tap_link_end){.process = message->to->process,
+					.name = receive->name,
+					.work = receive->work,
+					.rank = -1};
 	for (piece = message->pieces.first; piece; piece = piece->of_message.after)
 		add_requests(message, piece, send->name, &link, ends);
 	tap_count_match(context, TAP_MATCH_CTS_MESSAGE, link.known, why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two arrays by place, searched by halves. */
+/* Two arrays by place. */
 #include "join/nccl/op_times.h"
 
 /* ---- Forgetting ---- */
@@ -241,14 +241,12 @@ bool tap_op_times_has_ended_after(const struct tap_op_times *times, int64_t time
 /* The index of the first kernel, or call, with an operation from this place on. */
 static size_t kernel_from(const struct tap_op_times *times, uint64_t place)
 {
-	return tap_vec_search(&times->kernels, times->first_kernel, item,
-			      item->last >= place);
+	return tap_vec_search_even(&times->kernels, times->first_kernel, last, place);
 }
 
 static size_t call_from(const struct tap_op_times *times, uint64_t place)
 {
-	return tap_vec_search(&times->calls, times->first_call, item,
-			      item->place >= place);
+	return tap_vec_search_even(&times->calls, times->first_call, place, place);
 }
 
 uint64_t tap_op_times_next(const struct tap_op_times *times, uint64_t place)
