@@ -31,6 +31,7 @@ finish_all()
     rm -rf "$work"
 }
 trap finish_all EXIT
+trap : PIPE # where a recorder ends too early
 
 start_relayd()
 {
@@ -106,8 +107,8 @@ host()
         ip link add "port$1" type veth peer name eth0 netns "$!" &&
         ip link set "port$1" master bridge up &&
         nsenter -t "$!" --net sh -c 'ip addr add "$0" dev eth0 && ip link set eth0 up' \
-            "10.77.0.1$1/24"
-    eval "holder$1=$!"
+            "10.77.0.1$1/24" &&
+        eval "holder$1=$!" && on "$1" true
 }
 has_name()
 {
@@ -123,7 +124,8 @@ on()
 
 if ! { ip link add bridge type bridge && ip addr add "$relay/24" dev bridge &&
     ip link set bridge up && host 1 && host 2 && host 3 && host 4; } 2>"$work/err"; then
-    skip "needs root, to be four hosts: $(head -n 1 "$work/err")" "four hosts, one relay daemon"
+    skip "needs root and no emulator, to be four hosts: $(head -n 1 "$work/err")" \
+        "four hosts, one relay daemon"
     tap_done
     exit 0
 fi
