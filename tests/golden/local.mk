@@ -132,7 +132,9 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared \
 	tests/golden/traces/net-shared-accepted \
 	tests/golden/traces/net-shared-asked \
+	tests/golden/traces/net-shared-elsewhere \
 	tests/golden/traces/net-shared-empties \
+	tests/golden/traces/net-shared-empties-first \
 	tests/golden/traces/net-shared-empty \
 	tests/golden/traces/net-shared-jobs \
 	tests/golden/traces/net-shared-jobs-again \

@@ -169,17 +169,17 @@ static struct tap_connection_end *add_end(struct connections *connections,
 	return end;
 }
 
-/* For whom a sender was made, by the number of its socket and the time of that. */
+/* For whom a sender was made, by the number of its socket and its maker. */
 static void find_client(const struct connections *connections,
-			struct tap_connection_end *end, uint64_t socket, int64_t made_ns)
+			struct tap_connection_end *end, uint64_t socket,
+			const struct tap_net_maker *maker)
 {
-	const struct tap_net_guests *guests =
+	struct tap_net_guests *guests =
 		tap_context_state(connections->context, &tap_net_guests_layer);
 	const struct tap_net_clients *clients =
 		tap_context_state(connections->context, &tap_net_clients_layer);
 
-	if (!end->about.is_send ||
-	    !tap_net_guests_are_there(guests, end->about.process, made_ns))
+	if (!end->about.is_send || !tap_net_guests_may_own(guests, maker))
 		return;
 	end->client = tap_net_client_of(clients, end->about.process, socket);
 	end->may_be_others = !end->client || !tap_net_client_is_own(end->client);
@@ -215,7 +215,7 @@ static int add_queues(struct connections *connections,
 
 		if (net->is_refuted || (!net->is_proved && !channel))
 			continue;
-		end = add_end(connections, net->process, net->tid, channel);
+		end = add_end(connections, net->process, net->maker.tid, channel);
 		if (!end)
 			return -ENOMEM;
 		end->ordinal = tap_net_channel_socket(channels, net->process, net->key);
@@ -226,7 +226,7 @@ static int add_queues(struct connections *connections,
 		end->about.transport = TAP_TRANSPORT_NET_IB;
 		end->about.net_id = net->id;
 		end->about.is_send = channel ? channel->is_send : !net->layout;
-		find_client(connections, end, end->ordinal, net->made_ns);
+		find_client(connections, end, end->ordinal, &net->maker);
 		end->messages = &net->whole;
 		end->about.peer = net->peer ? net->peer->process : NULL;
 		end->about.peer_net_id = net->peer ? net->peer->id : 0;
@@ -246,7 +246,7 @@ static int add_sockets(struct connections *connections,
 	for (net = sockets->all_nets; net && !ret; net = net->next) {
 		const struct tap_stream_end *peer = net->end.peer;
 		struct tap_connection_end *end =
-			add_end(connections, net->end.process, net->tid,
+			add_end(connections, net->end.process, net->end.maker.tid,
 				tap_socket_net_channel(channels, net));
 
 		if (!end)
@@ -256,7 +256,7 @@ static int add_sockets(struct connections *connections,
 		end->about.transport = TAP_TRANSPORT_NET_SOCKET;
 		end->about.net_id = net->end.net_id;
 		end->about.is_send = net->end.is_sender;
-		find_client(connections, end, net->end.socket, net->end.made_ns);
+		find_client(connections, end, net->end.socket, &net->end.maker);
 		end->messages = &net->end.whole;
 		end->about.peer = peer ? peer->process : NULL;
 		end->about.peer_net_id = peer ? peer->net_id : 0;

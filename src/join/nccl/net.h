@@ -10,6 +10,7 @@
 #include "common/list.h"
 #include "common/vec.h"
 #include "join/model/wire.h"
+#include "join/nccl/net_guest.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,8 +79,7 @@ struct tap_net {
 	uint64_t id;	 /* 0: not known to be NCCL's */
 	size_t qp_count; /* queue pairs not destroyed */
 	bool is_late;	 /* existed before recording began */
-	int64_t tid;	 /* of the thread that made it, -1 unknown */
-	int64_t made_ns; /* when that was; INT64_MIN unknown */
+	struct tap_net_maker maker;
 	struct tap_net *peer;
 	struct tap_net *next; /* of all */
 	/* Of netib.c, of a receiver. */
@@ -93,7 +93,7 @@ struct tap_net {
 		uint64_t wr_id;
 	} pending[TAP_NET_PIECES_MAX]; /* receives since the last CTS */
 	size_t pending_count;
-	bool is_preposted; /* receives are posted ahead of the CTS */
+	bool is_preposted;	      /* receives are posted ahead of the CTS */
 	struct tap_net_shares shares; /* of net_share.c */
 
 	/* Of net_piece.c: pieces without a message. */
@@ -107,7 +107,7 @@ struct tap_net {
 
 	/* Of net_span.c. */
 	const struct tap_net_channel *channel; /* that it is for, NULL not known yet */
-	uint64_t whole;	 /* messages of which all parts are known */
+	uint64_t whole;			       /* messages of which all parts are known */
 	bool has_buffer; /* of these, some lie in a buffer that one protocol has */
 	/* The same, of a sender. */
 	uint64_t posted_number;

@@ -9,7 +9,6 @@
 #include "join/model/process.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
-#include "join/nccl/net_guest.h"
 #include "join/nccl/net_share.h"
 #include "join/nccl/node.h"
 #include "join/nccl/thread.h"
@@ -297,7 +296,7 @@ static struct tap_net_route *route_of(struct tap_net_routes *routes,
 	route->from = message->send->process;
 	route->to = receive->process;
 	route->members = SIZE_MAX;
-	route->made_ns = message->made_ns;
+	route->maker = message->maker;
 	start_order(route);
 	return route;
 }
@@ -314,9 +313,9 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 	const uint64_t before = route->ranks;
 	const bool may_have =
 		from_rank < 0 &&
-		tap_net_guests_are_there(tap_context_state(routes->context,
-							   &tap_net_guests_layer),
-					 route->from, route->made_ns);
+		tap_net_guests_may_own(tap_context_state(routes->context,
+							 &tap_net_guests_layer),
+				       &route->maker);
 	const bool are_several = message->is_shared || (may_have && message->is_grouped);
 	const bool is_shared = are_several && !route->client;
 	const bool is_part = (are_several || route->other) && route->client;

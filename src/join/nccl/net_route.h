@@ -17,6 +17,7 @@
 #include "join/model/context.h"
 #include "join/nccl/candidate.h"
 #include "join/nccl/net_empty.h"
+#include "join/nccl/net_guest.h"
 #include "join/nccl/net_piece.h"
 #include "join/nccl/net_region.h"
 #include "join/nccl/run_count.h"
@@ -30,9 +31,9 @@ struct tap_threads;
 /* A message of which both ends are known. */
 struct tap_net_passed {
 	const struct tap_span *send, *receive;
-	int64_t posted_ns;  /* when its first post began */
-	int64_t arrived_ns; /* when the receiver had seen all of it */
-	int64_t made_ns;    /* when the sender made the connection; INT64_MIN unknown */
+	int64_t posted_ns;	    /* when its first post began */
+	int64_t arrived_ns;	    /* when the receiver had seen all of it */
+	struct tap_net_maker maker; /* of the sender's end */
 	/*
 	 * Of the messages of the connection or, where the client has a part of it, of
 	 * what the client has sent.
@@ -121,7 +122,7 @@ struct tap_net_route {
 	int64_t from_tid, to_tid; /* threads of the latest message */
 	struct tap_route_served from_served, to_served;
 	int64_t from_rank, to_rank; /* as NCCL set the connection up; -1 unknown */
-	int64_t made_ns;	    /* by the sender; INT64_MIN unknown */
+	struct tap_net_maker maker; /* of the sender's end */
 	TAP_VEC(struct tap_rank_pair) pairs;
 	/*
 	 * Its sender may post for other ranks of its host (PXN): for one of them over

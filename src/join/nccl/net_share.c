@@ -13,13 +13,16 @@
 
 /* ---- Numbers ---- */
 
-/* Whether requests may be of several ranks: what has no bytes is then of any of them. */
+/*
+ * Whether requests may be of several ranks: what has no bytes is then of any of them.
+ * Each request of one message is of another rank (attribution.c, find_empty()).
+ */
 static bool are_several(const struct tap_context *context,
 			const struct tap_net_message *message)
 {
 	const struct tap_net_channel *channel = message->from->channel;
 
-	return message->to->shares.all.count > 1 ||
+	return message->requests > 1 || message->to->shares.all.count > 1 ||
 	       (channel &&
 		tap_net_channel_is_shared(tap_context_state(context,
 							    &tap_net_channels_layer),
@@ -165,10 +168,9 @@ int tap_net_share_split(const struct tap_context *context,
 			struct tap_net_message *message)
 {
 	struct tap_net_shares *shares = &message->to->shares;
-	const struct tap_net_guests *guests =
-		tap_context_state(context, &tap_net_guests_layer);
+	struct tap_net_guests *guests = tap_context_state(context, &tap_net_guests_layer);
 
-	if (!tap_net_guests_are_there(guests, message->from->process, INT64_MIN) ||
+	if (!tap_net_guests_may_share(guests, &message->from->maker) ||
 	    message->number <= shares->latest)
 		return 0;
 	if (are_several(context, message))

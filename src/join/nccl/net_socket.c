@@ -18,7 +18,7 @@
 struct tap_socket_end {
 	const struct tap_process *process;
 	uint64_t number;
-	int64_t tid; /* of the thread that made it, -1 unknown */
+	int64_t tid;	 /* of the thread that made it, -1 unknown */
 	int64_t made_ns; /* when that was; INT64_MIN unknown */
 	bool is_accepted;
 	char *local, *peer;
@@ -27,7 +27,7 @@ struct tap_socket_end {
 	struct tap_socket_end *other;
 	struct tap_socket_net *net; /* of data */
 	struct tap_stream_tasks tasks;
-	struct tap_call_stream calls;	     /* of data that are not decoded */
+	struct tap_call_stream calls; /* of data that are not decoded */
 	struct tap_socket_end *next_of_net;
 	struct tap_socket_end *next; /* of all */
 };
@@ -66,7 +66,8 @@ static void join_nets(struct tap_socket_end *socket)
 	other->net->end.peer = &socket->net->end;
 }
 
-/* Waits under the address that connected and the one that listened, for the other side. */
+/* Waits under the address that connected and the one that listened, for the other side.
+ */
 static int find_other(struct tap_net_sockets *sockets, struct tap_socket_end *socket)
 {
 	const char *from = socket->is_accepted ? socket->peer : socket->local;
@@ -99,8 +100,8 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	net->end.is_sender = !socket->is_accepted;
 	net->end.net_id = tap_netib_new_id(netib, socket->process);
 	net->key = key;
-	net->tid = socket->tid;
-	net->end.made_ns = socket->made_ns;
+	net->end.maker =
+		(struct tap_net_maker){socket->process, socket->tid, socket->made_ns};
 	net->ordinal = net->end.socket = socket->number;
 	net->listener = strdup(listener(socket));
 	net->end.listener = is_local(listener(socket)) ? NULL : net->listener;
@@ -112,21 +113,24 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	return tap_table_set(&sockets->nets, socket->process->number, key, net);
 }
 
-const struct tap_net_channel *tap_socket_net_channel(const struct tap_net_channels *channels,
-						     const struct tap_socket_net *net)
+const struct tap_net_channel *
+tap_socket_net_channel(const struct tap_net_channels *channels,
+		       const struct tap_socket_net *net)
 {
 	return tap_net_channel_at(channels, net->end.process, net->ordinal, net->listener,
 				  net->end.is_sender);
 }
 
-/* Whether the connection has such a socket: the next one is of another, at the same port. */
+/* Whether the connection has such a socket: the next one is of another, at the same port.
+ */
 static bool has_socket(const struct tap_socket_net *net, int64_t index)
 {
 	return index >= 0 && index <= 255 && net->end.turns[index];
 }
 
 /* A port is free again when its connection is closed. */
-static void leave_port(struct tap_net_sockets *sockets, const struct tap_socket_end *socket)
+static void leave_port(struct tap_net_sockets *sockets,
+		       const struct tap_socket_end *socket)
 {
 	const struct tap_socket_net *net = socket->net;
 	const uint64_t process = socket->process->number;
@@ -182,7 +186,8 @@ static int set_use(struct tap_net_sockets *sockets, struct tap_socket_end *socke
 	return socket->use == USE_DATA ? join_connection(sockets, socket) : 0;
 }
 
-/* Whether the thread moves data, and nothing else; a socket of the host's is not NCCL's. */
+/* Whether the thread moves data, and nothing else; a socket of the host's is not NCCL's.
+ */
 static bool is_for_data(const struct tap_net_sockets *sockets,
 			const struct tap_socket_end *socket, int64_t tid)
 {
@@ -190,8 +195,8 @@ static bool is_for_data(const struct tap_net_sockets *sockets,
 		tap_threads_find(tap_context_state(sockets->context, &tap_threads_layer),
 				 socket->process, tid);
 
-	return thread && strchr(listener(socket), ':') && (thread->role == TAP_THREAD_PROGRESS ||
-			  thread->role == TAP_THREAD_SOCKET);
+	return thread && strchr(listener(socket), ':') &&
+	       (thread->role == TAP_THREAD_PROGRESS || thread->role == TAP_THREAD_SOCKET);
 }
 
 /* ---- Data ---- */
@@ -242,7 +247,8 @@ static bool is_undecoded(const struct tap_net_sockets *sockets,
 		if (!socket->other || socket->other->net != to || socket->use ||
 		    socket->other->use)
 			return false;
-	return !tap_socket_net_channel(channels, from) && !tap_socket_net_channel(channels, to);
+	return !tap_socket_net_channel(channels, from) &&
+	       !tap_socket_net_channel(channels, to);
 }
 
 static bool is_sorted(const struct tap_socket_net *net)
@@ -266,7 +272,8 @@ static void give_up(struct tap_socket_net *net)
 		tap_calls_give_up(&socket->calls);
 }
 
-/* Whether NCCL at either end is seen to send short payloads with their headers: both do. */
+/* Whether NCCL at either end is seen to send short payloads with their headers: both do.
+ */
 static bool has_beside(const struct tap_net_sockets *sockets,
 		       const struct tap_socket_net *from)
 {
@@ -382,8 +389,7 @@ static int make_socket(struct tap_net_sockets *sockets, const struct tap_process
 	socket->process = process;
 	socket->number = number;
 	socket->tid = event->net == TAP_NET_STATEDUMP ? -1 : event->tid;
-	socket->made_ns =
-		event->net == TAP_NET_STATEDUMP ? INT64_MIN : event->time_ns;
+	socket->made_ns = event->net == TAP_NET_STATEDUMP ? INT64_MIN : event->time_ns;
 	socket->index = -1;
 	socket->is_accepted = tap_fields_number(&event->fields, "accepted");
 	socket->local = copy(event, "local");
@@ -428,7 +434,8 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 	}
 }
 
-static void describe(void *data, const struct tap_stream_end *end, struct tap_fields *fields)
+static void describe(void *data, const struct tap_stream_end *end,
+		     struct tap_fields *fields)
 {
 	const struct tap_net_sockets *sockets = data;
 	const struct tap_socket_net *net = (const struct tap_socket_net *) end;
@@ -442,8 +449,9 @@ static void begin(void *state)
 {
 	struct tap_net_sockets *sockets = state;
 
-	sockets->streams = (struct tap_streams){
-		.context = sockets->context, .describe = describe, .data = sockets};
+	sockets->streams = (struct tap_streams){.context = sockets->context,
+						.describe = describe,
+						.data = sockets};
 }
 
 static int finish(void *state)

@@ -27,8 +27,7 @@ struct tap_socket_net {
 	struct tap_stream_end end; /* first */
 	char *listener;		   /* the address of its listening socket */
 	uint64_t key;
-	int64_t tid;	  /* of the thread that made its first socket, -1 unknown */
-	uint64_t ordinal; /* of that socket, in the order in which they were made */
+	uint64_t ordinal; /* of its first socket, in the order in which they were made */
 	bool is_used;	  /* data have passed */
 	struct tap_socket_end *sockets;
 	size_t socket_count;

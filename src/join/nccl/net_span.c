@@ -290,8 +290,8 @@ static bool may_be_shared(const struct tap_context *context,
 			  const struct tap_net_message *message)
 {
 	return !message->from->has_buffer && !tap_net_channel(context, message->from) &&
-	       tap_net_guests_are_there(tap_context_state(context, &tap_net_guests_layer),
-					message->from->process, INT64_MIN);
+	       tap_net_guests_may_share(tap_context_state(context, &tap_net_guests_layer),
+					&message->from->maker);
 }
 
 /* Whether another one than who asked for the connection has sent over it. */
@@ -334,7 +334,7 @@ static int ascribe(struct tap_context *context, const struct tap_qps *qps,
 				       .receive = receive,
 				       .posted_ns = message->begin_ns,
 				       .arrived_ns = message->received_ns,
-				       .made_ns = message->from->made_ns,
+				       .maker = message->from->maker,
 				       .number = message->number,
 				       .requests = 1,
 				       .bytes = tap_net_message_bytes(message),

@@ -130,7 +130,7 @@ static int ascribe(struct tap_streams *streams, const struct tap_stream_message 
 		.receive = received->span,
 		.posted_ns = sent->begin_ns,
 		.arrived_ns = received->end_ns,
-		.made_ns = sent->end->made_ns,
+		.maker = sent->end->maker,
 		.number = received->number,
 		.requests = 1,
 		.bytes = sent->size,

@@ -11,6 +11,7 @@
 
 #include "common/list.h"
 #include "join/model/context.h"
+#include "join/nccl/net_guest.h"
 
 struct tap_span;
 struct tap_stream_message;
@@ -35,16 +36,16 @@ struct tap_stream_end {
 	const struct tap_process *process;
 	bool is_sender;
 	uint64_t net_id;
-	int64_t made_ns; /* INT64_MIN unknown */
-	uint64_t socket; /* the number of its last one */
+	struct tap_net_maker maker;	   /* of its first socket */
+	uint64_t socket;		   /* the number of its last one */
 	const struct tap_stream_end *peer; /* NULL unknown */
 	const char *listener; /* the address that names the connection at both ends; NULL:
 				 at those of one host alone */
 
 	uint64_t last_number;
-	uint64_t whole; /* messages that are over */
-	bool is_broken; /* events of tasks are missing: which message they are of is
-			   unknown */
+	uint64_t whole;	      /* messages that are over */
+	bool is_broken;	      /* events of tasks are missing: which message they are of is
+				 unknown */
 	bool is_contradicted; /* the other end reads the stream otherwise */
 	TAP_LIST(struct tap_stream_message) messages; /* not linked yet, by number */
 	/* Of a connection with several sockets: those for tasks, by index. */

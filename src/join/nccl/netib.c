@@ -96,9 +96,9 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 
 	if (qp->observed || !qp->is_known || qp->type != TAP_QP_RC)
 		return qp->observed;
-	key = tap_net_channel_owner(
-		tap_context_state(netib->context, &tap_net_channels_layer), qp->process,
-		qp->qp_context, qp->send_cq_id);
+	key = tap_net_channel_owner(tap_context_state(netib->context,
+						      &tap_net_channels_layer),
+				    qp->process, qp->qp_context, qp->send_cq_id);
 	net = tap_table_find(&netib->by_owner, qp->process->number, key);
 	if (!net) {
 		net = calloc(1, sizeof(*net));
@@ -110,8 +110,7 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		}
 		net->process = qp->process;
 		net->key = key;
-		net->tid = qp->tid;
-		net->made_ns = qp->made_ns;
+		net->maker = (struct tap_net_maker){qp->process, qp->tid, qp->made_ns};
 		net->next = netib->all;
 		netib->all = net;
 	}
@@ -396,8 +395,8 @@ static int take_posted(void *data, const struct tap_rdma_list *list,
 /* ---- Ends and completions ---- */
 
 /*
- * Whether the connection is NCCL's: a message has fit, or the service thread was asked for
- * it.  A request may end before the CTS of its message is known.
+ * Whether the connection is NCCL's: a message has fit, or the service thread was asked
+ * for it.  A request may end before the CTS of its message is known.
  */
 static bool is_nccls(struct tap_netib *netib, struct tap_net *net)
 {
