@@ -360,13 +360,34 @@ static void fill_call(struct tap_call *call, struct tap_entry *e, void *real,
 	call->op_number = 0;
 }
 
+/* Where the linker puts this library's first bytes, and what is behind its code. */
+extern const char __ehdr_start[] tap_hidden, _DYNAMIC[] tap_hidden;
+
+/*
+ * A function that ends with a call of another one may jump there: then the return address
+ * is that of a wrapper, which has called the first one, and the caller is what the
+ * wrapper has called.  NVIDIA's ncclBcast for aarch64 calls ncclBroadcast so (2.28.9).
+ */
+static const void *caller_behind(const void *caller)
+{
+	const uintptr_t own = (uintptr_t) __ehdr_start;
+
+	return unlikely((uintptr_t) caller - own < (uintptr_t) _DYNAMIC - own) &&
+			       tap_thread.real
+		       ? tap_thread.real
+		       : caller;
+}
+
 void *tap_call_enter(struct tap_call *ret_call, struct tap_guard *ret_guard,
 		     struct tap_entry *e, const void *caller)
 {
 	void *real;
 
+	caller = caller_behind(caller);
 	*ret_guard = tap_guard_set();
 	real = tap_entry_resolve(e, caller);
+	ret_call->parent_real = tap_thread.real;
+	tap_thread.real = real;
 	ret_call->call_id = 0;
 	if (!ret_guard->was_inside && make_ready(e, ret_guard)) {
 		if (unlikely(!tap_thread.tid))
@@ -385,6 +406,7 @@ void tap_call_leave(const struct tap_call *call)
 	tap_call_hide(call->call_id);
 	tap_thread.call_id = call->parent_id;
 	tap_thread.function = call->parent;
+	tap_thread.real = call->parent_real;
 }
 
 /* ---- The layer ---- */

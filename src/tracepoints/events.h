@@ -52,7 +52,12 @@ struct tap_call {
 	uint64_t call_id;	 /* counted per process, from 1 */
 	uint64_t parent_id;	 /* the enclosing call of this thread, 0: none */
 	const char *parent;	 /* tap_thread.function there */
-	uint64_t caller_offset;	 /* return address less the base of its library */
+	const void *parent_real; /* tap_thread.real there */
+	/*
+	 * Return address less the base of its library; where a function of that has
+	 * jumped to this one, the function's.
+	 */
+	uint64_t caller_offset;
 	uint32_t caller_library; /* id of a tap:library, 0: in no library */
 	uint8_t inner;		 /* the traced library made the call itself */
 	uint8_t pnccl;		 /* called by its profiling name */

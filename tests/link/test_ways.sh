@@ -73,6 +73,7 @@ from copy5.so copy5.so
 from "the last once more" libccltap.so
 
 both "two frameworks, each with its own" "$programs/ways" frameworks "$programs"
+both "two frameworks, whose NCCLs call themselves by a jump" "$programs/ways" jumps "$programs"
 both "a framework with its own that comes late, goes and comes again" "$programs/ways" late "$programs"
 both "the same while others call" "$programs/ways" race "$programs"
 both "a function that is called by a library with another copy" "$programs/ways" passed_on "$programs"

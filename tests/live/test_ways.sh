@@ -7,7 +7,7 @@ set -eu
 
 link=$top_builddir/tests/link/programs
 
-for way in two:0 frameworks:0 late:0 passed_on:0 trampoline:0 apart:1; do
+for way in two:0 frameworks:0 jumps:0 late:0 passed_on:0 trampoline:0 apart:1; do
     name=${way%:*}
     run 0 "$name is recorded" "$ccltap" record -o "$work/$name" -- \
         "$link/ways" "$name" "$link"
@@ -17,6 +17,8 @@ for way in two:0 frameworks:0 late:0 passed_on:0 trampoline:0 apart:1; do
     check "each call went where the trace says" /usr/bin/python3 \
         "$top_srcdir/tests/live/expect/ways.py" "$work/said" "$work/$name.jsonl" "${way#*:}"
 done
+
+same "what NCCL calls itself by a jump is its own" 4 "$(grep -c '"inner":true' "$work/jumps.jsonl")"
 
 run 0 "calls past us are made, and one that is not" "$ccltap" record -o "$work/unseen" -- \
     "$link/ways" unseen "$link"

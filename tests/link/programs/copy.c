@@ -8,7 +8,12 @@
 
 int ncclGetVersion(int *version);
 int pncclGetVersion(int *version) __attribute__((alias("ncclGetVersion")));
+/* By these a library is known to have NCCL in it; nobody calls them. */
+int ncclCommInitRank(void);
+int pncclCommInitRank(void) __attribute__((alias("ncclCommInitRank")));
 int ncclGroupStart(void);
+int ncclCommCount(void *comm, int *count);
+int ncclCommCuDevice(void *comm, int *device);
 int ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, int datatype,
 		  int root, void *comm, void *stream);
 
@@ -19,9 +24,30 @@ int ncclGetVersion(int *version)
 	return 0;
 }
 
+int ncclCommInitRank(void)
+{
+	return -1;
+}
+
 int ncclGroupStart(void)
 {
 	return COPY;
+}
+
+int ncclCommCount(void *comm, int *count)
+{
+	(void) comm;
+	*count = COPY;
+	return 0;
+}
+
+/*
+ * With optimization this is a jump to the function's entry for other libraries, as
+ * NVIDIA's ncclBcast for aarch64 has one to ncclBroadcast.
+ */
+int ncclCommCuDevice(void *comm, int *device)
+{
+	return ncclCommCount(comm, device);
 }
 
 int ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, int datatype,

@@ -7,11 +7,13 @@ int ncclGetVersion(int *version);
 int pncclGetVersion(int *version);
 
 int ncclGroupStart(void);
+int ncclCommCuDevice(void *comm, int *device);
 int ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, int datatype,
 		  int root, void *comm, void *stream);
 
 int user_version(void);
 int user_group(void);
+int user_device(void);
 int user_call(int (*get_version)(int *));
 int user_broadcast(void *comm);
 int user_profiled_version(void);
@@ -30,6 +32,13 @@ int user_group(void)
 
 	__asm__ volatile("" : "+r"(copy));
 	return copy;
+}
+
+int user_device(void)
+{
+	int copy = -1;
+
+	return ncclCommCuDevice(0, &copy) ? -1 : copy;
 }
 
 int user_broadcast(void *comm)

@@ -145,6 +145,25 @@ static void frameworks(void)
 	printf("first again: %d\n", first());
 }
 
+/* Likewise, and their NCCLs call themselves by a jump. */
+static void jumps(void)
+{
+	void *one = open_library("user.so", RTLD_NOW | RTLD_LOCAL);
+	void *other = open_library("user3.so", RTLD_NOW | RTLD_LOCAL);
+	int (*first)(void) = (int (*)(void)) dlsym(one, "user_device");
+	int (*second)(void) = (int (*)(void)) dlsym(other, "user_device");
+	void *copy = open_library("copy4.so", RTLD_NOW | RTLD_LOCAL);
+	int (*device)(void *, int *) =
+		(int (*)(void *, int *)) dlsym(copy, "ncclCommCuDevice");
+	int third = -1;
+
+	printf("first: %d\n", first());
+	printf("second: %d\n", second());
+	printf("first again: %d\n", first());
+	device(NULL, &third);
+	printf("third: %d\n", third);
+}
+
 /* The second comes when the first has long begun, and goes before it. */
 static void late(void)
 {
@@ -324,7 +343,7 @@ int main(int argc, char **argv)
 	} ways[] = {
 		{"probe", probe}, {"handle", handle}, {"global", global}, {"local", local},
 		{"deep", deep},	  {"two", two},	      {"again", again},	  {"errors", errors},
-		{"frameworks", frameworks}, {"late", late}, {"race", race}, {"many", many},
+		{"frameworks", frameworks}, {"jumps", jumps}, {"late", late}, {"race", race}, {"many", many},
 		{"passed_on", passed_on}, {"apart", apart}, {"trampoline", trampoline}, {"unseen", unseen},
 	};
 	unsigned i;

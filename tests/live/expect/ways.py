@@ -18,13 +18,13 @@ called = []
 for line in text.splitlines():
     if not line.startswith("closed"):
         called += re.findall(r"version (\d)", line) or re.findall(r" (\d)\b", line)
-libraries, calls = {}, []
+libraries, calls, inner = {}, [], []
 with open(sys.argv[2], encoding="utf-8") as file:
     for record in map(json.loads, file):
         if record["type"] == "library":
             libraries[record["library_id"]] = record
         if record["type"] == "span" and record["layer"] == "nccl":
-            calls.append(record)
+            (inner if record["inner"] else calls).append(record)
 calls.sort(key=lambda call: call["call_id"])
 went = []
 for call in calls:
@@ -32,3 +32,8 @@ for call in calls:
     assert library["layer"] == "nccl", library
     went.append(re.search(r"copy(\d)\.so$", library["path"]).group(1))
 assert called and went == called[:len(called) - unseen], (went, called)
+
+# What a copy calls itself goes to no other.
+went_to = {call["id"]: call["fields"]["library"] for call in calls + inner}
+for call in inner:
+    assert call["fields"]["library"] == went_to[call["parent"]] == call["caller_library"], call
