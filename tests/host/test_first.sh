@@ -17,18 +17,24 @@ run() # COMMAND...
     timeout -s KILL 60 "$@" 2>&1 </dev/null || echo "status $?"
 }
 
-for moment in stack cancel error forks constructor descriptors; do
-    bare=$(run "$first" $moment "$link")
-    same "$moment" "$bare" "$(run env LD_PRELOAD="$ours" "$first" $moment "$link")"
+moments="stack cancel error forks constructor"
+if [ -n "${CCLTAP_EMULATED-}" ]; then
+    moments="stack cancel error constructor"
+    skip "the emulator's own lock stays taken in a child of a program with threads" "forks"
+fi
+
+for moment in $moments descriptors; do
+    bare=$(run "$first" "$moment" "$link")
+    same "$moment" "$bare" "$(run env LD_PRELOAD="$ours" "$first" "$moment" "$link")"
 done
 
 if lttng --no-sessiond list >/dev/null 2>&1; then
     CCLTAP_LIBDIR=$top_builddir/.libs
     export CCLTAP_LIBDIR
-    for moment in stack cancel error forks constructor; do
-        bare=$(run "$first" $moment "$link")
+    for moment in $moments; do
+        bare=$(run "$first" "$moment" "$link")
         same "$moment while it is recorded" "$bare" "$(run "$top_builddir/ccltap" record \
-            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" $moment "$link" |
+            -o "$top_builddir/tests/host/trace" --overwrite -- "$first" "$moment" "$link" |
             grep -v '^ccltap: ')"
     done
 
@@ -37,11 +43,11 @@ if lttng --no-sessiond list >/dev/null 2>&1; then
         "$(run "$top_builddir/ccltap" record -o "$top_builddir/tests/host/trace" --overwrite \
             -- env LTTNG_UST_REGISTER_TIMEOUT=-1 "$first" handlers "$link" | grep -v '^ccltap: ')"
 
-    for moment in stack cancel error forks constructor; do
-        bare=$(run "$first" $moment "$link")
+    for moment in $moments; do
+        bare=$(run "$first" "$moment" "$link")
         same "$moment while its stacks are recorded too" "$bare" "$(run \
             "$top_builddir/ccltap" record --stacks=64 -o "$top_builddir/tests/host/trace" \
-            --overwrite -- "$first" $moment "$link" | grep -v '^ccltap: ')"
+            --overwrite -- "$first" "$moment" "$link" | grep -v '^ccltap: ')"
     done
 
     # LTTng forks when it is the user's first time since the machine started.

@@ -99,7 +99,8 @@ open_call() # NAME SIGNAL program|recorder STATUS
         program=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null) || true
         # Not the recorder's session daemon, nor what it was before exec.
         program=$(for pid in $program; do
-            [ "$(readlink "/proc/$pid/exe")" = "$(readlink -f "$allreduce")" ] && echo "$pid"
+            # The first word of its command line, or behind an emulator's.
+            tr '\0' '\n' <"/proc/$pid/cmdline" | head -n 2 | grep -qxF "$allreduce" && echo "$pid"
         done) || true
         tries=$((tries + 1))
         sleep 0.01

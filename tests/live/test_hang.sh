@@ -111,8 +111,12 @@ keeps_house()
         grep -q 'SigBlk:.*fffffffe7ffbfeff' "$(dirname "$(cat "$work/threads")")/status"
 }
 for rank in 0 2; do
-    check "rank $rank, made by a fork, has a thread of its own that looks" \
-        keeps_house "$(pid_of $rank)"
+    sentence="rank $rank, made by a fork, has a thread of its own that looks"
+    if [ -n "${CCLTAP_EMULATED-}" ]; then
+        skip "the signals that a thread blocks are the emulator's" "$sentence"
+        continue
+    fi
+    check "$sentence" keeps_house "$(pid_of $rank)"
 done
 
 # kept: a snapshot has the state and nothing of how the call of rank 3 began.

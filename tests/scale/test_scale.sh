@@ -54,61 +54,72 @@ r = json.load(open(sys.argv[1]))
 print($1)" "$2"
 }
 
-# ---- One call ----
+# ---- Many hosts ----
 
-"$multiply" --seed=1 --skew=1000000000 --wrong=9 --failed=5 --cut=20 "$template" "$work/64" 64 |
-    sed 's/^/# /'
-same "64 hosts are there" 64 "$(find "$work/64" -name metadata | wc -l)"
-status=0
-"$ccltap" why --json -o "$work/why" "$work/64" || status=$?
-same "why finds what is wrong with 64 hosts" 1 "$status"
-same "the rank with another count, and the one whose call failed" \
-    "[('failed', [21]), ('mismatch', [37])]" "$(asked "sorted((f['kind'], f['ranks'])
-        for f in r['findings'] if f['kind'] in ('mismatch', 'failed'))" "$work/why")"
-"$ccltap" check "$work/64" >"$work/check" || true
-same "the clocks of all hosts are known from messages" 63 \
-    "$(grep -c '^clock: host .*(from messages)' "$work/check")"
-check "the host whose recording ends early is missed" \
-    grep -q 'missing rank.* 80.* 83' "$work/check"
-
-# ---- Each host by itself ----
-
-"$multiply" --seed=2 --skew=1000000000 --wrong=2 --failed=1 --cut=3 --loss=50 "$template" \
-    "$work/8" 8 | sed 's/^/# /'
-set --
-for one in "$work/8"/*; do
-    set -- "$one" "$@"
-done
-status=0
-for jobs in 1 2 4; do
-    "$ccltap" export --format csv --jobs $jobs -o "$work/jobs-$jobs" "$work/8" || status=1
-    diff -r "$work/jobs-1" "$work/jobs-$jobs" || status=1
-done
-"$ccltap" export --format csv --jobs 3 -o "$work/jobs-turned" "$@" || status=1
-diff -r "$work/jobs-1" "$work/jobs-turned" || status=1
-ok $status "8 hosts have the same tables for 1, 2 and 4 processes, and in another order"
-
-if [ -n "$CCLTAP_DUCKDB" ]; then
-    "$ccltap" export -o "$work/joined" "$work/8"
-    "$ccltap" query --format csv links "$work/joined" | sort >"$work/links-joined"
-    "$ccltap" query --format csv links "$work/jobs-1" | sort >"$work/links-alone"
-    check "their links are those of the join of all" \
-        diff "$work/links-joined" "$work/links-alone"
-    between=$(awk -F, '$11 != $16 && $1 != "kind" && $11 != ""' "$work/links-joined" | wc -l)
-    check "many of which are between hosts" test "$between" -gt 500
-    echo "# $(($(wc -l <"$work/links-joined") - 1)) links, $between between hosts"
-    "$ccltap" export --jobs 2 -o "$work/parquet" "$work/8"
-    same "Parquet has as many rows" "$(cat "$work"/jobs-1/request/*/*.csv | grep -vc '^process,')" \
-        "$("$ccltap" query --format csv --sql 'SELECT count(*) FROM request' "$work/parquet" |
-            tail -n 1)"
-    # A link that one side has lost is found to be missing.
-    sed -i '0,/send-receive/{/send-receive/d}' "$work/jobs-1/link/host=node0001/part-0.csv"
-    "$ccltap" query --format csv links "$work/jobs-1" | sort >"$work/links-alone"
+many_hosts()
+{
+    # In one call.
+    "$multiply" --seed=1 --skew=1000000000 --wrong=9 --failed=5 --cut=20 "$template" "$work/64" 64 |
+        sed 's/^/# /'
+    same "64 hosts are there" 64 "$(find "$work/64" -name metadata | wc -l)"
     status=0
-    cmp -s "$work/links-joined" "$work/links-alone" && status=1
-    ok $status "one that is missing is found"
+    "$ccltap" why --json -o "$work/why" "$work/64" || status=$?
+    same "why finds what is wrong with 64 hosts" 1 "$status"
+    same "the rank with another count, and the one whose call failed" \
+        "[('failed', [21]), ('mismatch', [37])]" "$(asked "sorted((f['kind'], f['ranks'])
+            for f in r['findings'] if f['kind'] in ('mismatch', 'failed'))" "$work/why")"
+    "$ccltap" check "$work/64" >"$work/check" || true
+    same "the clocks of all hosts are known from messages" 63 \
+        "$(grep -c '^clock: host .*(from messages)' "$work/check")"
+    check "the host whose recording ends early is missed" \
+        grep -q 'missing rank.* 80.* 83' "$work/check"
+
+    # Each host by itself.
+
+    "$multiply" --seed=2 --skew=1000000000 --wrong=2 --failed=1 --cut=3 --loss=50 "$template" \
+        "$work/8" 8 | sed 's/^/# /'
+    set --
+    for one in "$work/8"/*; do
+        set -- "$one" "$@"
+    done
+    status=0
+    for jobs in 1 2 4; do
+        "$ccltap" export --format csv --jobs $jobs -o "$work/jobs-$jobs" "$work/8" || status=1
+        diff -r "$work/jobs-1" "$work/jobs-$jobs" || status=1
+    done
+    "$ccltap" export --format csv --jobs 3 -o "$work/jobs-turned" "$@" || status=1
+    diff -r "$work/jobs-1" "$work/jobs-turned" || status=1
+    ok $status "8 hosts have the same tables for 1, 2 and 4 processes, and in another order"
+
+    if [ -n "$CCLTAP_DUCKDB" ]; then
+        "$ccltap" export -o "$work/joined" "$work/8"
+        "$ccltap" query --format csv links "$work/joined" | sort >"$work/links-joined"
+        "$ccltap" query --format csv links "$work/jobs-1" | sort >"$work/links-alone"
+        check "their links are those of the join of all" \
+            diff "$work/links-joined" "$work/links-alone"
+        between=$(awk -F, '$11 != $16 && $1 != "kind" && $11 != ""' "$work/links-joined" | wc -l)
+        check "many of which are between hosts" test "$between" -gt 500
+        echo "# $(($(wc -l <"$work/links-joined") - 1)) links, $between between hosts"
+        "$ccltap" export --jobs 2 -o "$work/parquet" "$work/8"
+        same "Parquet has as many rows" "$(cat "$work"/jobs-1/request/*/*.csv | grep -vc '^process,')" \
+            "$("$ccltap" query --format csv --sql 'SELECT count(*) FROM request' "$work/parquet" |
+                tail -n 1)"
+        # A link that one side has lost is found to be missing.
+        sed -i '0,/send-receive/{/send-receive/d}' "$work/jobs-1/link/host=node0001/part-0.csv"
+        "$ccltap" query --format csv links "$work/jobs-1" | sort >"$work/links-alone"
+        status=0
+        cmp -s "$work/links-joined" "$work/links-alone" && status=1
+        ok $status "one that is missing is found"
+    else
+        skip "no program duckdb" "the links of 8 hosts"
+    fi
+}
+
+# Where LTTng has gaps between fields, as on aarch64, multiply does not know where they lie.
+if grep -aq 'size = 32; align = 32;.*uint32_t' "$template/metadata"; then
+    skip "LTTng aligns fields here" "64 hosts, and 8 each by itself"
 else
-    skip "no program duckdb" "the links of 8 hosts"
+    many_hosts
 fi
 
 # ---- What never completes ----

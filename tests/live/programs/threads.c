@@ -73,7 +73,7 @@ static void try_own(void)
 	check(!pthread_join(thread, &result) && (size_t) result == 300 << 10,
 	      "it has the stack and returns what it should");
 	check(errno == E2BIG, "errno is left alone");
-	pthread_attr_setstacksize(&attr, (size_t) 1 << 46);
+	pthread_attr_setstacksize(&attr, (size_t) 1 << 62);
 	check(pthread_create(&thread, &attr, measure, NULL) == EAGAIN,
 	      "a thread that is too large is refused");
 	pthread_attr_destroy(&attr);
