@@ -9,6 +9,10 @@ for moment in fork-first fork-later vfork-end vfork-exec vfork-fail vfork-call b
     spawn spawn-without spawn-nothing shell \
     exec exec-without exec-empty exec-failing exec-in-thread unset \
     daemon-first daemon-later fork-while-calling fork-in-threads; do
+    if [ "$moment" = fork-in-threads ] && [ -n "${CCLTAP_EMULATED-}" ]; then
+        skip "the emulator's own lock stays taken in a child of a program with threads" "$moment"
+        continue
+    fi
     harmless "$moment" "$programs/processes" $moment
 done
 
