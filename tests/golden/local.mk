@@ -38,6 +38,8 @@ tests_golden_fuzz_events_LDADD = $(BABELTRACE2_LIBS)
 GOLDEN_CASES = \
 	tests/golden/traces/ascribed \
 	tests/golden/traces/ascribed-ambiguous \
+	tests/golden/traces/ascribed-bytes \
+	tests/golden/traces/ascribed-bytes-two \
 	tests/golden/traces/ascribed-contradicted \
 	tests/golden/traces/ascribed-copies \
 	tests/golden/traces/ascribed-fused \

@@ -107,6 +107,11 @@ tests_unit_test_vec_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_vec_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 check_PROGRAMS += tests/unit/test_expected tests/unit/test_net_run tests/unit/test_transfer
+check_PROGRAMS += tests/unit/test_net_fit
+tests_unit_test_net_fit_SOURCES = tests/unit/test_net_fit.c tests/unit/draw.h tests/unit/tap.h
+tests_unit_test_net_fit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_unit_test_net_fit_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
+tests_unit_test_net_fit_LDADD = src/join/libjoin.la
 tests_unit_test_transfer_SOURCES = tests/unit/test_transfer.c tests/unit/tap.h
 tests_unit_test_transfer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_unit_test_transfer_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
@@ -209,7 +214,7 @@ tests_unit_test_cupti_CFLAGS = $(AM_CFLAGS) $(SAN_CFLAGS)
 
 UNIT_TESTS = tests/unit/test_collective tests/unit/test_join tests/unit/test_lane tests/unit/test_late tests/unit/test_link \
 	tests/unit/test_cupti tests/unit/test_nccl_args tests/unit/test_net tests/unit/test_shared \
-	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_expected tests/unit/test_net_run tests/unit/test_transfer tests/unit/test_kernel \
+	tests/unit/test_symbol tests/unit/test_wire tests/unit/test_ranks tests/unit/test_expected tests/unit/test_net_run tests/unit/test_net_fit tests/unit/test_transfer tests/unit/test_kernel \
 	tests/unit/test_counters tests/unit/test_helper tests/unit/test_function_ids.sh tests/unit/test_safe_read \
 	tests/unit/test_comm tests/unit/test_entries tests/unit/test_ordering.sh tests/unit/test_races.sh tests/unit/test_gate \
 	tests/unit/test_poll \

@@ -13,6 +13,7 @@
 #include "join/nccl/net_piece.h"
 #include "join/nccl/net_route.h"
 #include "join/nccl/net_served.h"
+#include "join/nccl/net_total.h"
 #include "join/nccl/node.h"
 #include "join/nccl/rank_ops.h"
 #include "join/nccl/proxy_op.h"
@@ -44,8 +45,10 @@ struct tap_attribution {
 	struct tap_net_routes routes;
 	struct tap_graph_ops graphs;
 	struct tap_serving serving;
+	struct tap_net_totals totals;
 	const struct tap_sizes *sizes;
 	bool is_over;	  /* all events have been read */
+	bool is_doubtful; /* a message was left out before it was known of which ranks */
 	bool has_untried; /* kernels are of a release whose rules are not known */
 };
 
@@ -123,7 +126,10 @@ static int emit_link(struct tap_attribution *attribution,
 
 	tap_count_match(attribution->context, TAP_MATCH_MESSAGE_KERNEL, served->known,
 			served->why);
-	ret = tap_emit_link(attribution->context, &link);
+	ret = tap_net_ledger_add(&attribution->totals.ledger, route->connection, from,
+				 message->bytes);
+	if (!ret)
+		ret = tap_emit_link(attribution->context, &link);
 	return ret ? ret
 		   : tap_proxy_ops_add(tap_context_state(attribution->context,
 							 &tap_proxy_ops_layer),
@@ -234,7 +240,7 @@ static int leave_out(struct tap_attribution *attribution, struct tap_net_route *
 		     struct tap_routed_message *message, enum tap_why why)
 {
 	tap_count_unmatched(attribution->context, TAP_MATCH_MESSAGE_KERNEL, why);
-	tap_net_route_drop(&attribution->routes, route, message);
+	tap_net_route_leave(&attribution->routes, route, message);
 	return 0;
 }
 
@@ -389,8 +395,20 @@ static int try_each(struct tap_attribution *attribution, struct tap_net_route *r
 	return ret;
 }
 
+static int serve(struct tap_attribution *attribution, const struct tap_served *served)
+{
+	struct tap_net_route *route = served->message->route;
+	int ret = note_undivided(attribution, route, &served->pair, served, NULL);
+
+	if (!ret)
+		ret = emit_link(attribution, route, &served->pair, served);
+	tap_net_route_drop(&attribution->routes, route, served->message);
+	return ret;
+}
+
+/* What may_give_up forbids stays where it is, and sets *ret_is_waiting. */
 static int carry_out(struct tap_attribution *attribution, struct tap_net_route *route,
-		     bool *ret_is_any)
+		     bool may_give_up, bool *ret_is_any, bool *ret_is_waiting)
 {
 	struct tap_serving *serving = &attribution->serving;
 	bool is_gone;
@@ -400,15 +418,14 @@ static int carry_out(struct tap_attribution *attribution, struct tap_net_route *
 	for (i = 0; !ret && i < serving->served.count; i++) {
 		const struct tap_served *served = &serving->served.items[i];
 
+		if (served->verdict == TAP_VERDICT_GIVEN_UP && !may_give_up) {
+			*ret_is_waiting = true;
+			continue;
+		}
 		*ret_is_any |= served->verdict != TAP_VERDICT_OPEN;
 		switch (served->verdict) {
 		case TAP_VERDICT_SERVED:
-			ret = note_undivided(attribution, route, &served->pair, served,
-					     NULL);
-			if (!ret)
-				ret = emit_link(attribution, route, &served->pair,
-						served);
-			tap_net_route_drop(&attribution->routes, route, served->message);
+			ret = serve(attribution, served);
 			break;
 		case TAP_VERDICT_CONTRADICTED:
 			ret = leave_out(attribution, route, served->message,
@@ -554,11 +571,30 @@ static void leave_guesses(struct tap_attribution *attribution,
 	}
 }
 
+/* Those that bytes tell apart, of this connection and others of its ranks. */
+static int try_totals(struct tap_attribution *attribution, struct tap_net_route *route)
+{
+	const struct tap_candidate_world world = world_of(attribution);
+	size_t i;
+	int ret;
+
+	if (attribution->is_doubtful || !route->messages.first ||
+	    !is_ordered(attribution, route))
+		return 0;
+	ret = tap_net_totals_find(&attribution->totals, &attribution->serving, &world,
+				  &attribution->routes, route);
+	for (i = 0; !ret && i < attribution->totals.found.count; i++)
+		ret = serve(attribution, &attribution->totals.found.items[i]);
+	return ret;
+}
+
 /* All of them, in their order. */
 static int try_route(struct tap_attribution *attribution, struct tap_net_route *route,
 		     bool is_last)
 {
 	bool is_any = true, is_one = true, has_changed;
+	const bool may_sum = is_last || !attribution->is_over;
+	bool is_waiting = false, is_summed = false;
 	int ret;
 
 	route->order.fresh = 0;
@@ -578,11 +614,19 @@ static int try_route(struct tap_attribution *attribution, struct tap_net_route *
 		const struct tap_candidate_world world = world_of(attribution);
 
 		is_any = false;
-		ret = tap_served_find(&attribution->serving, &world, route, is_last);
+		ret = tap_served_find(&attribution->serving, &world, route,
+				      is_last || world.is_over);
 		if (ret == -EAGAIN)
 			return try_each(attribution, route, is_last);
 		if (!ret)
-			ret = carry_out(attribution, route, &is_any);
+			ret = carry_out(attribution, route, is_summed, &is_any,
+					&is_waiting);
+		/* Bytes are looked at where all else is not enough. */
+		if (!ret && may_sum && !is_summed &&
+		    (is_waiting || (is_last && !is_any))) {
+			ret = try_totals(attribution, route);
+			is_summed = is_any = true;
+		}
 	}
 	return ret || !is_last ? ret : try_each(attribution, route, true);
 }
@@ -631,6 +675,7 @@ int tap_attribution_message(struct tap_attribution *attribution,
 
 void tap_attribution_doubtful(struct tap_attribution *attribution, enum tap_why why)
 {
+	attribution->is_doubtful = true;
 	tap_count_unmatched(attribution->context, TAP_MATCH_MESSAGE_KERNEL, why);
 }
 
@@ -747,6 +792,7 @@ static void begin(void *state)
 
 	attribution->ranks.kept_max = 2 * context->bounds.held_operations;
 	attribution->graphs.held_max = attribution->ranks.kept_max;
+	attribution->totals.ledger.kept_max = attribution->ranks.kept_max;
 	attribution->routes.context = context;
 	attribution->sizes = tap_context_state(context, &tap_sizes_layer);
 	attribution->routes.nodes = tap_context_state(context, &tap_nodes_layer);
@@ -830,6 +876,28 @@ static int learn_rules(struct tap_attribution *attribution)
 	return ret;
 }
 
+/*
+ * Ascribes what can be now that all has been read, and gives up nothing: bytes, of which
+ * nothing is asked before, say more where little else is open.
+ */
+static int try_all(struct tap_attribution *attribution)
+{
+	struct tap_routed_message *message = attribution->routes.messages.first, *after;
+	struct tap_net_route *route;
+	int ret = 0;
+
+	for (; message && !ret; message = after) {
+		route = message->route;
+		route->is_tried = true;
+		after = message->of_all.after;
+		while (after && after->route->is_tried)
+			after = after->of_all.after;
+		if (is_ordered(attribution, route) && !tap_net_route_sender(route, NULL))
+			ret = try_route(attribution, route, false);
+	}
+	return ret;
+}
+
 static int finish(void *state)
 {
 	struct tap_attribution *attribution = state;
@@ -838,6 +906,8 @@ static int finish(void *state)
 
 	attribution->is_over = true;
 	ret = learn_rules(attribution);
+	if (!ret)
+		ret = try_all(attribution);
 	while (route && !(route->is_shared && route->messages.first))
 		route = route->next;
 	if (!ret && route)
@@ -855,6 +925,7 @@ static void free_all(void *state)
 	tap_net_routes_free(&attribution->routes);
 	tap_ranks_ops_free(&attribution->ranks);
 	tap_serving_free(&attribution->serving);
+	tap_net_totals_free(&attribution->totals);
 	tap_graph_ops_free(&attribution->graphs);
 }
 

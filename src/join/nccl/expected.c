@@ -50,15 +50,21 @@ static int find(const struct name *names, const char *name)
 	return 0;
 }
 
+static const struct name functions[] = {{"AllReduce", TAP_CCL_ALL_REDUCE},
+					{"AllGather", TAP_CCL_ALL_GATHER},
+					{"ReduceScatter", TAP_CCL_REDUCE_SCATTER},
+					{"Broadcast", TAP_CCL_BROADCAST},
+					{"Reduce", TAP_CCL_REDUCE},
+					{NULL, 0}};
+
+enum tap_ccl_function tap_ccl_function_named(const char *call)
+{
+	return strncmp(call, "nccl", 4) ? TAP_CCL_NO_FUNCTION : find(functions, call + 4);
+}
+
 struct tap_ccl_work tap_ccl_work_named(const char *collective, const char *algorithm,
 				       const char *protocol)
 {
-	static const struct name functions[] = {{"AllReduce", TAP_CCL_ALL_REDUCE},
-						{"AllGather", TAP_CCL_ALL_GATHER},
-						{"ReduceScatter", TAP_CCL_REDUCE_SCATTER},
-						{"Broadcast", TAP_CCL_BROADCAST},
-						{"Reduce", TAP_CCL_REDUCE},
-						{NULL, 0}};
 	static const struct name algorithms[] = {{"RING", TAP_CCL_RING},
 						 {"TREE", TAP_CCL_TREE},
 						 {NULL, 0}};

@@ -77,6 +77,9 @@ struct tap_ccl_work {
 struct tap_ccl_work tap_ccl_work_named(const char *collective, const char *algorithm,
 				       const char *protocol);
 
+/* By the name of the call. */
+enum tap_ccl_function tap_ccl_function_named(const char *call);
+
 struct tap_expected {
 	uint32_t messages;
 	uint64_t least_bytes, most_bytes; /* of all of them together */

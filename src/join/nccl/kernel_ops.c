@@ -138,6 +138,19 @@ static struct tap_ccl_work work_of(const struct tap_attribution_kernel *kernel,
 	return work;
 }
 
+static struct tap_op_total total_of(const struct tap_attribution_kernel *kernel)
+{
+	const struct tap_attribution_operation *only = kernel->operations;
+	const int64_t bytes = tap_operation_bytes(only->operation);
+
+	if (kernel->count > 1 || bytes < 0 || tap_kernel_ops_are_messages(only->name))
+		return (struct tap_op_total){.root = -1};
+	return (struct tap_op_total){.function = tap_ccl_function_named(
+					     only->name->operation->name),
+				     .bytes = (uint64_t) bytes,
+				     .root = only->operation->root};
+}
+
 /* ---- Adding ---- */
 
 static void add_transfer(struct tap_op_transfers *transfers,
@@ -211,6 +224,7 @@ static int add_series(struct tap_ranks_ops *ranks,
 				      .begin_ns = span->begin_ns,
 				      .end_ns = span->end_ns,
 				      .asked = work_of(kernel, sizes),
+				      .total = total_of(kernel),
 				      .signature = sign(kernel, operations, count),
 				      .is_decoded = !kernel->graph_launch_id &&
 						    is_decoded(kernel->about),

@@ -566,6 +566,7 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 	tap_list_append(&routes->messages, added, of_all);
 	routes->held++;
 	route->held++;
+	route->taken += added->requests;
 	route->order.fresh++;
 	return 0;
 }
@@ -584,6 +585,15 @@ void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *rou
 	routes->held--;
 	route->held--;
 	free(message);
+}
+
+void tap_net_route_leave(struct tap_net_routes *routes, struct tap_net_route *route,
+			 struct tap_routed_message *message)
+{
+	if (!route->has_left || route->left_ns < message->facts.posted_ns)
+		route->left_ns = message->facts.posted_ns;
+	route->has_left = true;
+	tap_net_route_drop(routes, route, message);
 }
 
 struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *message)

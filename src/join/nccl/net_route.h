@@ -139,10 +139,15 @@ struct tap_net_route {
 	uint64_t ranks;				      /* a hash of all pairs */
 	TAP_LIST(struct tap_routed_message) messages; /* by number */
 	size_t held;				      /* messages */
+	uint64_t taken; /* numbers that all messages had, the gone ones too */
 	struct tap_route_order order;
 	/* The latest message that is gone. */
 	uint64_t gone;
 	int64_t gone_arrived_ns;
+	bool is_tried; /* for the owner, when all has been read */
+	/* The latest post of one that was not ascribed. */
+	bool has_left;
+	int64_t left_ns;
 	struct tap_net_route *other; /* of the same connection, of another client */
 	struct tap_net_route *next;  /* of all */
 };
@@ -172,6 +177,9 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 		       struct tap_net_route **ret_route, bool *ret_has_changed);
 void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *route,
 			struct tap_routed_message *message);
+/* The same, of one that is not ascribed. */
+void tap_net_route_leave(struct tap_net_routes *routes, struct tap_net_route *route,
+			 struct tap_routed_message *message);
 
 /* Whether another request of the same message, with bytes, is this rank's. */
 bool tap_net_route_has_other(const struct tap_routed_message *message,

@@ -351,7 +351,10 @@ static void give_verdicts(const struct tap_candidate_world *world,
 	}
 }
 
-/* The next search begins with the run of the first message that is still open. */
+/*
+ * The next search begins with the run of the first message that is still open, or that
+ * bytes may tell of before it is given up.
+ */
 static void advance(const struct tap_serving *serving, struct tap_net_route *route)
 {
 	const struct tap_served *served = serving->served.items;
@@ -359,7 +362,8 @@ static void advance(const struct tap_serving *serving, struct tap_net_route *rou
 	uint64_t open;
 	size_t i = 0, at;
 
-	while (i < serving->served.count && served[i].verdict)
+	while (i < serving->served.count && served[i].verdict &&
+	       served[i].verdict != TAP_VERDICT_GIVEN_UP)
 		i++;
 	open = i < serving->served.count
 		       ? served[i].message->number
@@ -405,6 +409,21 @@ int tap_served_learn(struct tap_serving *serving, const struct tap_candidate_wor
 	route->order.begin_least = least;
 	route->order.begin_most = most;
 	return 0;
+}
+
+int tap_served_bound(struct tap_serving *serving, const struct tap_candidate_world *world,
+		     struct tap_net_route *route)
+{
+	const uint64_t least = route->order.begin_least, most = route->order.begin_most;
+	int ret = tap_serving_fill(serving, world, route);
+
+	if (ret || !serving->served.count)
+		return ret;
+	if (search(world, serving, route, world->is_over) != FOUND)
+		ret = -EAGAIN;
+	route->order.begin_least = least;
+	route->order.begin_most = most;
+	return ret;
 }
 
 int tap_served_find(struct tap_serving *serving, const struct tap_candidate_world *world,

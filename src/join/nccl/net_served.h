@@ -26,6 +26,13 @@ int tap_served_find(struct tap_serving *serving, const struct tap_candidate_worl
 int tap_served_learn(struct tap_serving *serving, const struct tap_candidate_world *world,
 		     struct tap_net_route *route);
 
+/*
+ * Bounds the runs of a connection by all that is known, and says nothing of its messages.
+ * Returns 0, -ENOMEM, or -EAGAIN where nothing follows from their order.
+ */
+int tap_served_bound(struct tap_serving *serving, const struct tap_candidate_world *world,
+		     struct tap_net_route *route);
+
 /* Forgets how far the connection was; called when messages were given up. */
 void tap_served_restart(struct tap_net_route *route);
 

@@ -44,6 +44,13 @@ struct tap_op_transfers {
 	bool is_cut; /* there are more, or the bytes of one are not known */
 };
 
+/* What a kernel with a single collective, not made of sends, was called for. */
+struct tap_op_total {
+	enum tap_ccl_function function;
+	uint64_t bytes; /* by its count; 0: not known */
+	int64_t root;
+};
+
 /* A kernel with all operations of its places; they have no other kernel. */
 struct tap_op_kernel {
 	uint64_t first, last; /* places */
@@ -55,6 +62,7 @@ struct tap_op_kernel {
 	/* Of a group, some may be made of sends and receives, and some not. */
 	bool has_messages, has_others;
 	struct tap_op_transfers transfers;
+	struct tap_op_total total;
 	struct tap_work work;
 	const struct tap_name *name;	  /* of the kernel's span */
 	const struct tap_name *operation; /* NULL: several */

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collects the messages of all connections of two ranks with the kernels that each may be
+ * of, and divides them where kernels follow one another of which the bytes are known.
+ */
+#include "join/nccl/net_total.h"
+
+#include <errno.h>
+
+#include "join/model/comm.h"
+#include "join/nccl/net_served.h"
+
+/* A kernel of both ranks. */
+struct tap_total_op {
+	const struct tap_op_kernel *from, *to;
+	uint64_t bytes;
+	bool is_known; /* its bytes are, and no message may be of it that is not here */
+	bool is_followed; /* a message is of it or of the next one */
+};
+
+/* One that is here, and which kernels it may be of. */
+struct tap_total_message {
+	struct tap_routed_message *message;
+	size_t lane;
+	const struct tap_op_kernel *first, *last; /* the sender's */
+	size_t runs;				  /* from first to last */
+	size_t least, most;			  /* the same, among all operations */
+};
+
+/* A message that may be of any kernel that times allow. */
+struct tap_total_doubt {
+	int64_t posted_ns, arrived_ns;
+};
+
+/* ---- Bytes ---- */
+
+static bool add_sends(const struct tap_op_kernel *kernel,
+		      const struct tap_rank_pair *pair, uint64_t *bytes)
+{
+	const struct tap_message_facts any = {.bytes = TAP_BYTES_UNKNOWN};
+	const struct tap_op_transfers *transfers = &kernel->transfers;
+	unsigned int i;
+
+	*bytes = 0;
+	if (kernel->has_others || transfers->is_cut)
+		return false;
+	for (i = 0; i < transfers->count; i++) {
+		const struct tap_op_transfer *transfer = &transfers->items[i];
+
+		if (!tap_candidate_may_be_sent(transfer, pair, &any))
+			continue;
+		/* What is nothing has a message all the same. */
+		if (!transfer->bytes || transfer->bytes > TAP_SEND_BYTES_MAX)
+			return false;
+		*bytes += transfer->bytes;
+	}
+	return *bytes;
+}
+
+/* What the kernel sends between the ranks; false: that is not known. */
+static bool find_bytes(const struct tap_op_kernel *kernel,
+		       const struct tap_rank_pair *pair, bool is_messages,
+		       uint64_t *bytes)
+{
+	const struct tap_op_total *total = &kernel->total;
+	const int64_t ranks = tap_member_comm(pair->from)->nranks;
+
+	if (is_messages)
+		return add_sends(kernel, pair, bytes);
+	*bytes = total->bytes;
+	if (!*bytes || *bytes > TAP_SEND_BYTES_MAX || ranks < 2 || ranks > INT16_MAX)
+		return false;
+	switch (total->function) {
+	case TAP_CCL_BROADCAST:
+		if (pair->to->rank == total->root)
+			*bytes = 0;
+		return total->root >= 0;
+	case TAP_CCL_REDUCE:
+		if (pair->from->rank == total->root)
+			*bytes = 0;
+		return total->root >= 0;
+	case TAP_CCL_ALL_GATHER:
+	case TAP_CCL_REDUCE_SCATTER:
+		*bytes *= (uint64_t) ranks - 1;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- Connections ---- */
+
+static bool is_of(const struct tap_net_route *route, const struct tap_rank_pair *pair)
+{
+	size_t i;
+
+	for (i = 0; i < route->pairs.count; i++)
+		if (route->pairs.items[i].from == pair->from &&
+		    route->pairs.items[i].to == pair->to)
+			return true;
+	return false;
+}
+
+/* Whether it is of these two ranks alone, and all its messages have been here. */
+static bool is_clear(const struct tap_net_route *route)
+{
+	const struct tap_routed_message *last = route->messages.last;
+	const uint64_t number = last ? last->number + last->requests - 1 : 0;
+
+	return route->pairs.count == 1 && !route->pairs.items[0].made_for &&
+	       !route->is_shared && !route->is_part && !route->is_of_data &&
+	       !route->epoch &&
+	       route->taken == (number > route->gone ? number : route->gone);
+}
+
+static int add_doubt(struct tap_net_totals *totals,
+		     const struct tap_routed_message *message)
+{
+	const struct tap_message_facts facts = tap_net_route_facts(message);
+	const struct tap_total_doubt doubt = {facts.posted_ns, facts.arrived_ns};
+
+	return tap_vec_add(&totals->doubts, doubt);
+}
+
+static bool has_both(const struct tap_served_run *about)
+{
+	return about->from && about->to &&
+	       tap_op_kernels_are_same(about->from, about->to);
+}
+
+static int add_ops(struct tap_net_totals *totals, const struct tap_serving *serving,
+		   const struct tap_rank_pair *pair, bool is_messages)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < serving->lanes.about.count; i++) {
+		const struct tap_served_run *about = &serving->lanes.about.items[i];
+		struct tap_total_op op = {.from = about->from, .to = about->to};
+
+		if (!has_both(about))
+			continue;
+		op.is_known = !about->is_mixed &&
+			      find_bytes(op.from, pair, is_messages, &op.bytes);
+		if (tap_vec_add(&totals->ops, op))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Adds a message with the runs that it may be of; *run is one of the first of these. */
+static int add_message(struct tap_net_totals *totals, const struct tap_serving *serving,
+		       struct tap_routed_message *message, size_t *run)
+{
+	const struct tap_net_run *runs = serving->lanes.runs.items;
+	const struct tap_served_run *about = serving->lanes.about.items;
+	const size_t count = serving->lanes.runs.count;
+	struct tap_total_message added = {.message = message,
+					  .lane = totals->lanes.count - 1};
+	size_t at;
+
+	while (*run + 1 < count && runs[*run + 1].begin_most <= message->number)
+		++*run;
+	for (at = *run; at < count && runs[at].begin_least <= message->number; at++) {
+		if (at + 1 == count || !has_both(&about[at]))
+			return add_doubt(totals, message);
+		added.last = about[at].from;
+		added.runs++;
+	}
+	/* It may be from before the first one. */
+	if (!added.runs || runs[0].begin_most > message->number ||
+	    message->facts.bytes == TAP_BYTES_UNKNOWN)
+		return add_doubt(totals, message);
+	added.first = about[*run].from;
+	return tap_vec_add(&totals->messages, added);
+}
+
+static int add_messages(struct tap_net_totals *totals, struct tap_serving *serving,
+			const struct tap_candidate_world *world,
+			struct tap_net_route *route)
+{
+	const bool is_messages = route->order.series == TAP_SERIES_MESSAGES;
+	size_t i, run = 0;
+	int ret = tap_served_bound(serving, world, route);
+
+	if (!ret && serving->served.count < route->held)
+		ret = -EAGAIN;
+	if (!ret)
+		ret = add_ops(totals, serving, route->pairs.items, is_messages);
+	for (i = 0; !ret && i < serving->served.count; i++)
+		ret = serving->served.items[i].verdict
+			      ? -EAGAIN
+			      : add_message(totals, serving,
+					    serving->served.items[i].message, &run);
+	return ret;
+}
+
+/* Adds a connection that may be of these ranks; -EAGAIN: too little is known of it. */
+static int add_lane(struct tap_net_totals *totals, struct tap_serving *serving,
+		    const struct tap_candidate_world *world, struct tap_net_route *route,
+		    enum tap_series series)
+{
+	const struct tap_routed_message *message;
+	int ret = 0;
+
+	if (!is_clear(route))
+		return -EAGAIN;
+	if (route->order.series && route->order.series != series)
+		return 0;
+	if (totals->lanes.count == TAP_FIT_LANES_MAX)
+		return -EAGAIN;
+	if (tap_vec_add(&totals->lanes, route))
+		return -ENOMEM;
+	if (route->order.series)
+		return route->messages.first ? add_messages(totals, serving, world, route)
+					     : 0;
+	for (message = route->messages.first; message && !ret;
+	     message = message->of_route.after)
+		ret = add_doubt(totals, message);
+	return ret;
+}
+
+/* ---- Operations ---- */
+
+static int compare(const void *left, const void *right)
+{
+	const struct tap_total_op *a = left, *b = right;
+
+	if (a->from->begin_ns != b->from->begin_ns)
+		return a->from->begin_ns < b->from->begin_ns ? -1 : 1;
+	return a->from->work.run.number < b->from->work.run.number
+		       ? -1
+		       : a->from->work.run.number > b->from->work.run.number;
+}
+
+/* Puts them in their order, each once. */
+static void sort_ops(struct tap_net_totals *totals)
+{
+	struct tap_total_op *ops = totals->ops.items;
+	size_t i, count = 0;
+
+	if (!totals->ops.count)
+		return;
+	qsort(ops, totals->ops.count, sizeof(*ops), compare);
+	for (i = 1; i < totals->ops.count; i++)
+		if (ops[i].from == ops[count].from)
+			ops[count].is_known &= ops[i].is_known;
+		else
+			ops[++count] = ops[i];
+	totals->ops.count = count + 1;
+}
+
+/* Whether a message may be of the operation that is not here, or no longer. */
+static bool may_lack(const struct tap_net_totals *totals,
+		     const struct tap_candidate_world *world,
+		     const struct tap_total_op *op)
+{
+	const int64_t begin_ns = op->from->begin_ns - world->error_ns;
+	const int64_t end_ns = op->to->end_ns + world->error_ns;
+	size_t i;
+
+	if (totals->ledger.has_forgotten && begin_ns <= totals->ledger.forgotten_ns)
+		return true;
+	for (i = 0; i < totals->lanes.count; i++)
+		if (totals->lanes.items[i]->has_left &&
+		    begin_ns <= totals->lanes.items[i]->left_ns)
+			return true;
+	for (i = 0; i < totals->doubts.count; i++)
+		if (begin_ns <= totals->doubts.items[i].posted_ns &&
+		    end_ns >= totals->doubts.items[i].arrived_ns)
+			return true;
+	return false;
+}
+
+static size_t place_of(const struct tap_net_totals *totals,
+		       const struct tap_op_kernel *from)
+{
+	size_t at = tap_vec_search(&totals->ops, 0, item,
+				   item->from->begin_ns >= from->begin_ns);
+
+	while (at < totals->ops.count && totals->ops.items[at].from != from)
+		at++;
+	return at;
+}
+
+/* Finds the operations of each message, and which ones these join. */
+static bool join_ops(struct tap_net_totals *totals)
+{
+	size_t i, at;
+
+	for (i = 0; i < totals->messages.count; i++) {
+		struct tap_total_message *message = &totals->messages.items[i];
+
+		message->least = place_of(totals, message->first);
+		message->most = place_of(totals, message->last);
+		/* Other connections may be of kernels in between that this one is not. */
+		if (message->most >= totals->ops.count ||
+		    message->most - message->least + 1 != message->runs)
+			return false;
+		for (at = message->least; at < message->most; at++)
+			totals->ops.items[at].is_followed = true;
+	}
+	return true;
+}
+
+/* ---- Stretches of operations that messages join ---- */
+
+static int fill_ops(struct tap_net_totals *totals, size_t first, size_t last)
+{
+	size_t i, lane;
+
+	totals->fit_ops.count = 0;
+	for (i = first; i <= last; i++) {
+		const struct tap_total_op *op = &totals->ops.items[i];
+		struct tap_fit_op added = {.bytes = op->bytes};
+
+		for (lane = 0; lane < totals->lanes.count; lane++) {
+			const struct tap_fit_sum sum =
+				tap_net_ledger_find(&totals->ledger,
+						    totals->lanes.items[lane]->connection,
+						    op->from);
+
+			added.certain.bytes += sum.bytes;
+			added.certain.messages += sum.messages;
+			added.certain.bits |= sum.bits;
+			added.has_data[lane] = sum.messages;
+		}
+		if (tap_vec_add(&totals->fit_ops, added))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int fill_messages(struct tap_net_totals *totals, size_t first, size_t last)
+{
+	size_t i;
+
+	totals->fit_messages.count = 0;
+	for (i = 0; i < totals->messages.count; i++) {
+		const struct tap_total_message *message = &totals->messages.items[i];
+		const struct tap_fit_message added = {.lane = message->lane,
+						      .least = message->least - first,
+						      .most = message->most - first,
+						      .bytes = message->message->bytes};
+
+		if (message->least >= first && message->most <= last &&
+		    tap_vec_add(&totals->fit_messages, added))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int take_found(struct tap_net_totals *totals, size_t first, size_t last)
+{
+	const struct tap_fit_message *fit = totals->fit_messages.items;
+	size_t i;
+
+	for (i = 0; i < totals->messages.count; i++) {
+		const struct tap_total_message *message = &totals->messages.items[i];
+		struct tap_served served = {.message = message->message,
+					    .verdict = TAP_VERDICT_SERVED,
+					    .pair = *message->message->route->pairs.items,
+					    .step = TAP_STEP_UNKNOWN,
+					    .known = TAP_KNOWN_INFERRED,
+					    .why = TAP_WHY_ORDER};
+
+		if (message->least < first || message->most > last)
+			continue;
+		if (message->least < message->most && fit->op != TAP_FIT_NONE) {
+			served.from = totals->ops.items[first + fit->op].from;
+			served.to = totals->ops.items[first + fit->op].to;
+			if (tap_vec_add(&totals->found, served))
+				return -ENOMEM;
+		}
+		fit++;
+	}
+	return 0;
+}
+
+static bool are_known(const struct tap_net_totals *totals, size_t first, size_t last)
+{
+	size_t i;
+
+	for (i = first; i <= last; i++)
+		if (!totals->ops.items[i].is_known)
+			return false;
+	return last - first < TAP_FIT_OPS_MAX;
+}
+
+static int divide(struct tap_net_totals *totals, size_t first, size_t last,
+		  enum tap_fit *ret_fit)
+{
+	int ret = fill_ops(totals, first, last);
+
+	if (!ret)
+		ret = fill_messages(totals, first, last);
+	if (ret)
+		return ret;
+	*ret_fit = tap_fit_find(totals->fit_ops.items, totals->fit_ops.count,
+				totals->fit_messages.items, totals->fit_messages.count);
+	return *ret_fit == TAP_FIT_YES ? take_found(totals, first, last) : 0;
+}
+
+/*
+ * Divides all stretches.  Where one does not fit, the sums are others here; unless it is
+ * one of the last, whose messages may be still to come.
+ */
+static int divide_all(struct tap_net_totals *totals, bool is_over)
+{
+	const struct tap_total_op *ops = totals->ops.items;
+	bool is_unfit = false, is_refuted = false;
+	size_t first, last;
+	int ret = 0;
+
+	for (first = 0; !ret && first < totals->ops.count; first = last + 1) {
+		enum tap_fit fit = TAP_FIT_TOO_MANY;
+
+		for (last = first; ops[last].is_followed;)
+			last++;
+		if (are_known(totals, first, last))
+			ret = divide(totals, first, last, &fit);
+		is_refuted |= is_unfit && fit == TAP_FIT_YES && ops[last].bytes;
+		is_unfit |= fit == TAP_FIT_NO;
+	}
+	if (is_refuted || (is_unfit && is_over))
+		totals->found.count = 0;
+	return ret;
+}
+
+/* ---- All of it ---- */
+
+static void clear(struct tap_net_totals *totals)
+{
+	totals->lanes.count = 0;
+	totals->ops.count = 0;
+	totals->messages.count = 0;
+	totals->doubts.count = 0;
+	totals->found.count = 0;
+}
+
+int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *serving,
+			const struct tap_candidate_world *world,
+			const struct tap_net_routes *routes, struct tap_net_route *route)
+{
+	const enum tap_series series = route->order.series;
+	struct tap_rank_pair pair;
+	struct tap_net_route *other;
+	size_t i;
+	int ret = 0;
+
+	clear(totals);
+	if (!world->is_whole || !series || !is_clear(route))
+		return 0;
+	pair = route->pairs.items[0];
+	for (other = routes->all; other && !ret; other = other->next)
+		if (is_of(other, &pair))
+			ret = add_lane(totals, serving, world, other, series);
+	if (ret)
+		return ret == -EAGAIN ? 0 : ret;
+	sort_ops(totals);
+	for (i = 0; i < totals->ops.count; i++)
+		totals->ops.items[i].is_known &=
+			!may_lack(totals, world, &totals->ops.items[i]);
+	return join_ops(totals) ? divide_all(totals, world->is_over) : 0;
+}
+
+void tap_net_totals_free(struct tap_net_totals *totals)
+{
+	tap_net_ledger_free(&totals->ledger);
+	tap_vec_free(&totals->lanes);
+	tap_vec_free(&totals->ops);
+	tap_vec_free(&totals->messages);
+	tap_vec_free(&totals->doubts);
+	tap_vec_free(&totals->fit_ops);
+	tap_vec_free(&totals->fit_messages);
+	tap_vec_free(&totals->found);
+}
