@@ -32,6 +32,9 @@ Settings:
   later         with rule: NCCL is of a release (2.32.3) whose rules are not known
   close         kernels follow one another at once, and many messages are posted late
   blind         as undecoded, and nothing says what a kernel was launched for
+  sums          collectives that are none of all-reduce, each with what a ring sends for it, by
+                one protocol, divided by chance; sends and receives likewise
+  partial       with sums: some channels have another ring, so that not all is on a connection
   made          the groups are collectives, which NCCL makes of sends and receives
   odd=N         of so many all-reduces, one has another number of messages
   graphs=N      of so many operations, one begins a graph of some, which is then launched now
@@ -63,6 +66,8 @@ class Op:
         self.node, self.captured = {}, {}
         self.count = 64
         self.parts = None
+        self.function, self.root, self.protocol, self.chunk = "ncclAllReduce", None, 0, 0
+        self.alike = None
         self.is_simple = True
         self.serial = 0
         self.is_captured = self.is_fused = self.is_idle = self.is_empty = False
@@ -112,6 +117,12 @@ def send(count, channels, part, buffer):
         return []
     chunk = most // 4 if count < most else most // 2 if count < 8 * most else most
     return [min(chunk, size - at) for at in range(0, size, chunk)]
+
+
+def wrap(protocol, size):
+    """What a message has on the wire, by SIMPLE, LL or LL128."""
+    return size if not protocol else -(-size // 8) * 16 if protocol == 1 else \
+        -(-size // 1920) * 2048
 
 
 class Graph:
@@ -342,6 +353,8 @@ class World:
     def sizes_of(self, op, sender, receiver, channel):
         if op.is_empty:
             return [] if (channel - (receiver - sender)) % self.channels else [0]
+        if self.set.get("sums"):
+            return self.sum_of(op, sender, receiver, channel)
         if not self.set.get("rule"):
             return [self.random.randrange(1000, 9000) for _ in range(1 + self.random.randrange(4))]
         if op.kind == "p2p" and self.set.get("sends"):
@@ -357,6 +370,45 @@ class World:
                      self.set.get("buffer", BUFFER))
         return sizes[:-1] if self.set.get("odd") and not op.serial % self.set["odd"] else sizes
 
+    def sum_of(self, op, sender, receiver, channel):
+        """What this channel has of all that one rank sends the other one."""
+        channels = [one for one in range(self.channels) if op.mask >> one & 1]
+        if channel == channels[0]:
+            count = 4 * op.count
+            if op.function in ("ncclAllGather", "ncclReduceScatter") and op.kind == "all":
+                count *= self.ranks - 1
+            if op.kind == "all" and op.root == {"ncclBroadcast": receiver,
+                                                "ncclReduce": sender}.get(op.function, -1):
+                count = 0
+            # NCCL divides what is alike in the same way.
+            draw = random.Random(f"{op.alike} {sender} {receiver}").randrange
+            cuts = sorted(draw(count + 1) for _ in channels[1:])
+            op.parts = [end - begin for begin, end in zip([0] + cuts, cuts + [count])]
+        part = op.parts[channels.index(channel)]
+        if self.set.get("partial") and op.kind == "all" and (sender + channel) % 2:
+            return []
+        sizes = []
+        while part:
+            size = min(part, op.chunk)
+            sizes.append(wrap(op.protocol, size))
+            part -= size
+            if op.kind == "all" and not len(sizes) % 4:
+                sizes.append(0)
+        return sizes
+
+    def draw_sum(self, op):
+        draw = self.random.randrange
+        op.count = (1, 4, 64, 128, 256, 1000, 1024, 5000)[draw(8)]
+        op.function, op.root = (("ncclAllGather", None), ("ncclReduceScatter", None),
+                                ("ncclBroadcast", draw(self.ranks)),
+                                ("ncclReduce", draw(self.ranks)))[draw(4)]
+        op.alike = (op.kind, op.count, op.function, op.root) if op.kind == "all" else \
+            (op.kind, op.count)
+        draw = random.Random(str(op.alike)).randrange
+        op.mask = 1 + draw((1 << self.channels) - 1)
+        op.protocol = draw(3)
+        op.chunk = (4 * op.count + draw(8 * op.count)) // (1 + draw(6)) + 1
+
     def draw_op(self, serial):
         """An operation, and how it is divided."""
         draw = self.random.randrange
@@ -369,6 +421,8 @@ class World:
             op.is_empty, op.count = True, 0
             op.mask = (1 << self.channels) - 1
             return op
+        if self.set.get("sums"):
+            self.draw_sum(op)
         if not self.set.get("rule"):
             return op
         op.count = (64, 1000, 5001, 40000, 300000)[draw(5)]
@@ -397,11 +451,15 @@ class World:
         return self.calls[rank]
 
     def entry(self, comm, rank, time, function, number, group=0, peer=None, count=64,
-              is_captured=False):
+              is_captured=False, root=None):
         call = self.next_call(rank)
-        fields = dict(call_id=call, parent_id=0, inner=0, count=count, datatype="7:ncclFloat32",
+        named = {"ncclAllGather": "sendcount", "ncclReduceScatter": "recvcount"}
+        fields = dict(call_id=call, parent_id=0, inner=0,
+                      **{named.get(function, "count"): count}, datatype="7:ncclFloat32",
                       comm=hex(0xA00 + comm), comm_id=comm + 1, comm_key=hex(0xA1 + comm),
                       op_number=number, not_counted=0, group_id=group)
+        if root is not None:
+            fields["root"] = f"+{root}"
         if number:
             fields["capture"] = "1:active" if is_captured else "0:none"
         if peer is not None:
@@ -436,9 +494,9 @@ class World:
     def call_one(self, comm, op, rank, time, numbers):
         op.number = numbers.setdefault((rank, "all"), 0) + 1
         numbers[rank, "all"] = op.number
-        function = "ncclAllReduce" if op.kind == "all" else "ncclAlltoAll"
+        function = op.function if op.kind == "all" else "ncclAlltoAll"
         call = self.entry(comm, rank, time, function, op.number, count=op.count,
-                          is_captured=op.is_captured)
+                          is_captured=op.is_captured, root=op.root if op.kind == "all" else None)
         self.launch(comm, op, rank, time + 2, call)
         self.leave(comm, rank, time + 6, function, call)
 

@@ -95,6 +95,11 @@ done <<'END'
 98 10 0 rule ops=60 fused=2 close
 99 2 0 rule ops=60 fused=2 graphs=6 close
 30 0 0 blind idle=40 ops=300
+98 0 0 sums blind close ops=200
+98 0 0 sums blind close ops=200 ranks=4 channels=4
+98 0 0 sums blind skew close ops=200 comms=2
+78 0 0 sums blind gone=20 ops=200
+80 0 0 sums partial blind close ops=200 ranks=4 channels=4
 70 0 2 pxn=2 ranks=4
 60 0 0 pxn=3 ranks=3 ops=20 undecoded
 75 0 0 pxn=4 ranks=8 ops=10 undecoded
