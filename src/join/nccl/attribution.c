@@ -582,7 +582,7 @@ static int try_totals(struct tap_attribution *attribution, struct tap_net_route 
 	    !is_ordered(attribution, route))
 		return 0;
 	ret = tap_net_totals_find(&attribution->totals, &attribution->serving, &world,
-				  &attribution->routes, route);
+				  route);
 	for (i = 0; !ret && i < attribution->totals.found.count; i++)
 		ret = serve(attribution, &attribution->totals.found.items[i]);
 	return ret;

@@ -439,11 +439,11 @@ static void clear(struct tap_net_totals *totals)
 
 int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *serving,
 			const struct tap_candidate_world *world,
-			const struct tap_net_routes *routes, struct tap_net_route *route)
+			const struct tap_net_route *route)
 {
 	const enum tap_series series = route->order.series;
+	const struct tap_rank_ops *rank;
 	struct tap_rank_pair pair;
-	struct tap_net_route *other;
 	size_t i;
 	int ret = 0;
 
@@ -451,9 +451,11 @@ int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *servi
 	if (!world->is_whole || !series || !is_clear(route))
 		return 0;
 	pair = route->pairs.items[0];
-	for (other = routes->all; other && !ret; other = other->next)
-		if (is_of(other, &pair))
-			ret = add_lane(totals, serving, world, other, series);
+	rank = tap_table_find(&world->ranks->by_member, pair.from->number, 0);
+	for (i = 0; rank && i < rank->routes.count && !ret; i++)
+		if (is_of(rank->routes.items[i], &pair))
+			ret = add_lane(totals, serving, world, rank->routes.items[i],
+				       series);
 	if (ret)
 		return ret == -EAGAIN ? 0 : ret;
 	sort_ops(totals);

@@ -39,11 +39,12 @@ struct tap_net_totals {
 
 /*
  * Fills totals->found with what is found of the messages of all connections of the two
- * ranks that this one is of.  Returns 0 or -ENOMEM.
+ * ranks that this one is of; the sender's are those that the owner has noted at it.
+ * Returns 0 or -ENOMEM.
  */
 int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *serving,
 			const struct tap_candidate_world *world,
-			const struct tap_net_routes *routes, struct tap_net_route *route);
+			const struct tap_net_route *route);
 
 void tap_net_totals_free(struct tap_net_totals *totals);
 
