@@ -155,8 +155,9 @@ static void jump(void)
  */
 static void small_stack(void)
 {
-	const size_t size =
-		((size_t) getauxval(AT_MINSIGSTKSZ) + 8192 + PAGE - 1) / PAGE * PAGE;
+	/* The emulator of aarch64 does not say; this is glibc's own for that processor. */
+	const size_t least = getauxval(AT_MINSIGSTKSZ) ?: 5120;
+	const size_t size = (least + 8192 + PAGE - 1) / PAGE * PAGE;
 	char *memory = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const stack_t stack = {.ss_sp = memory + PAGE, .ss_size = size};
