@@ -17,6 +17,7 @@
 #include "join/nccl/net_caller.h"
 #include "join/nccl/net_client.h"
 #include "join/nccl/net_guest.h"
+#include "join/nccl/net_occasion.h"
 #include "join/nccl/net_region.h"
 #include "join/nccl/net_socket.h"
 #include "join/nccl/netib.h"
@@ -66,30 +67,31 @@ static const struct tap_layer consumer_layer = {
  * span, those after it link spans that the consumer knows.
  */
 static const struct tap_layer *const layers[] = {
-	&tap_processes_layer,	 /* processes and libraries */
-	&tap_connections_layer,	 /* connections of NCCL's, at the end */
-	&tap_threads_layer,	 /* NCCL's own threads */
-	&tap_opens_layer,	 /* where each process stands */
-	&tap_comms_layer,	 /* communicators */
-	&tap_pairs_layer,	 /* entries find their exits */
-	&tap_cuda_layer,	 /* launches and graphs */
-	&consumer_layer,	 /* the consumer */
-	&tap_operations_layer,	 /* calls of all ranks that are one operation */
-	&tap_verbs_layer,	 /* work requests and messages */
-	&tap_net_channels_layer, /* what connections of NCCL's are for */
-	&tap_net_callers_layer,	 /* who connects to service threads */
-	&tap_net_askers_layer,	 /* whose sockets these are */
-	&tap_net_clients_layer,	 /* whom they were made for */
-	&tap_net_guests_layer,	 /* who posts for other ranks */
-	&tap_net_regions_layer,	 /* the buffers of NCCL's messages */
-	&tap_netib_layer,	 /* messages of NCCL's network code, made of those */
-	&tap_net_sockets_layer,	 /* the same over sockets */
-	&tap_gpu_layer,		 /* work on a GPU */
-	&tap_sizes_layer,	 /* of NCCL's buffers */
-	&tap_nodes_layer,	 /* processes that NCCL takes to be on one */
-	&tap_attribution_layer,	 /* the kernels that messages served */
-	&tap_proxy_ops_layer,	 /* what each operation moved over a connection */
-	&tap_proxy_ctrls_layer,	 /* when progress threads sleep */
+	&tap_processes_layer,	  /* processes and libraries */
+	&tap_connections_layer,	  /* connections of NCCL's, at the end */
+	&tap_threads_layer,	  /* NCCL's own threads */
+	&tap_opens_layer,	  /* where each process stands */
+	&tap_comms_layer,	  /* communicators */
+	&tap_pairs_layer,	  /* entries find their exits */
+	&tap_cuda_layer,	  /* launches and graphs */
+	&consumer_layer,	  /* the consumer */
+	&tap_operations_layer,	  /* calls of all ranks that are one operation */
+	&tap_verbs_layer,	  /* work requests and messages */
+	&tap_net_channels_layer,  /* what connections of NCCL's are for */
+	&tap_net_callers_layer,	  /* who connects to service threads */
+	&tap_net_askers_layer,	  /* whose sockets these are */
+	&tap_net_clients_layer,	  /* whom they were made for */
+	&tap_net_guests_layer,	  /* who posts for other ranks */
+	&tap_net_occasions_layer, /* for which calls connections are made */
+	&tap_net_regions_layer,	  /* the buffers of NCCL's messages */
+	&tap_netib_layer,	  /* messages of NCCL's network code, made of those */
+	&tap_net_sockets_layer,	  /* the same over sockets */
+	&tap_gpu_layer,		  /* work on a GPU */
+	&tap_sizes_layer,	  /* of NCCL's buffers */
+	&tap_nodes_layer,	  /* processes that NCCL takes to be on one */
+	&tap_attribution_layer,	  /* the kernels that messages served */
+	&tap_proxy_ops_layer,	  /* what each operation moved over a connection */
+	&tap_proxy_ctrls_layer,	  /* when progress threads sleep */
 };
 
 #define LAYER_COUNT (sizeof(layers) / sizeof(layers[0]))

@@ -129,6 +129,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net_served.c src/join/nccl/net_served.h \
 	src/join/nccl/net_fit.c src/join/nccl/net_fit.h \
 	src/join/nccl/net_ledger.c src/join/nccl/net_ledger.h \
+	src/join/nccl/net_occasion.c src/join/nccl/net_occasion.h \
 	src/join/nccl/net_total.c src/join/nccl/net_total.h \
 	src/join/nccl/net_lane.c src/join/nccl/net_lane.h \
 	src/join/nccl/net_serving.c src/join/nccl/net_serving.h \

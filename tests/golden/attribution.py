@@ -231,7 +231,7 @@ class World:
     # -- Connections
 
     def net(self, comm, sender, receiver, channel, index, time):
-        """The two sockets of a connection; made when first used."""
+        """The two sockets of a connection; made for who uses it first."""
         if self.set.get("split"):
             comm = 0
         key = comm, sender, receiver, channel, index
@@ -292,7 +292,8 @@ class World:
 
     def message(self, comm, op, sender, receiver, channel, index, size, step):
         draw = self.random.randrange
-        net = self.net(comm, sender, receiver, channel, index, op.begin[sender] - 1)
+        # In the call, as NCCL does.
+        net = self.net(comm, sender, receiver, channel, index, op.launch[sender] + 1)
         poster = self.poster(sender)
         posted = max(op.begin[sender] + 1 + draw(self.spread(sender)), net[4] + 1)
         while (poster, posted) in self.truth:

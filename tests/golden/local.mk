@@ -44,6 +44,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/ascribed-copies \
 	tests/golden/traces/ascribed-fused \
 	tests/golden/traces/ascribed-graph \
+	tests/golden/traces/ascribed-occasion \
 	tests/golden/traces/ascribed-replay \
 	tests/golden/traces/ascribed-shared \
 	tests/golden/traces/ascribed-unobserved \

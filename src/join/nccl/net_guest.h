@@ -29,6 +29,7 @@ struct tap_net_maker {
 	const struct tap_process *process;
 	int64_t tid;	 /* of the thread, -1 unknown */
 	int64_t made_ns; /* when that was; INT64_MIN unknown */
+	int64_t index;	 /* of the connection, by what was called then; -1 unknown */
 };
 
 extern const struct tap_layer tap_net_guests_layer;

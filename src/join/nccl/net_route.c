@@ -450,14 +450,24 @@ static int64_t common(const struct tap_net_passed *message, const char *name)
 	return sent == received ? sent : -1;
 }
 
-/* Connections for sends and receives have no buffers of their own. */
-static int64_t index_of(const struct tap_net_passed *message)
+/*
+ * Connections for sends and receives have no buffers of their own.  Else it is told by
+ * what the rank called when the connection was made, unless it may be another rank's.
+ */
+static int64_t index_of(const struct tap_net_route *route,
+			const struct tap_net_passed *message)
 {
 	const int64_t index = common(message, "connection_index");
 
 	if (index >= 0)
 		return index;
-	return message->buffer.protocol ? 0 : message->buffer.is_pool ? 1 : -1;
+	if (message->buffer.protocol)
+		return 0;
+	if (message->buffer.is_pool)
+		return 1;
+	return route->client || route->has_guests || route->is_shared
+		       ? -1
+		       : message->maker.index;
 }
 
 static struct tap_message_times times_of(const struct tap_net_passed *message)
@@ -557,7 +567,7 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 							       message->receive->begin_ns,
 						       .channel =
 							       common(message, "channel"),
-						       .index = index_of(message),
+						       .index = index_of(route, message),
 						       .bytes = bytes_of(message)},
 					     .posted_ns = message->posted_ns,
 					     .arrived_ns = message->arrived_ns};

@@ -4,6 +4,7 @@
 
 #include "join/model/process.h"
 #include "join/nccl/net_channel.h"
+#include "join/nccl/net_occasion.h"
 #include "join/nccl/netib.h"
 #include "join/nccl/thread.h"
 
@@ -100,8 +101,13 @@ static int make_net(struct tap_net_sockets *sockets, struct tap_socket_end *sock
 	net->end.is_sender = !socket->is_accepted;
 	net->end.net_id = tap_netib_new_id(netib, socket->process);
 	net->key = key;
-	net->end.maker =
-		(struct tap_net_maker){socket->process, socket->tid, socket->made_ns};
+	net->end.maker = (struct tap_net_maker){
+		.process = socket->process,
+		.tid = socket->tid,
+		.made_ns = socket->made_ns,
+		.index = tap_net_occasion_index(
+			tap_context_state(sockets->context, &tap_net_occasions_layer),
+			socket->process, socket->made_ns)};
 	net->ordinal = net->end.socket = socket->number;
 	net->listener = strdup(listener(socket));
 	net->end.listener = is_local(listener(socket)) ? NULL : net->listener;

@@ -4,6 +4,7 @@
 
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_flush.h"
+#include "join/nccl/net_occasion.h"
 #include "join/nccl/net_share.h"
 #include "join/nccl/net_span.h"
 #include "join/model/process.h"
@@ -110,7 +111,14 @@ static struct tap_net *net_of(struct tap_netib *netib, struct tap_qp *qp)
 		}
 		net->process = qp->process;
 		net->key = key;
-		net->maker = (struct tap_net_maker){qp->process, qp->tid, qp->made_ns};
+		net->maker = (struct tap_net_maker){
+			.process = qp->process,
+			.tid = qp->tid,
+			.made_ns = qp->made_ns,
+			.index = tap_net_occasion_index(
+				tap_context_state(netib->context,
+						  &tap_net_occasions_layer),
+				qp->process, qp->made_ns)};
 		net->next = netib->all;
 		netib->all = net;
 	}

@@ -222,6 +222,7 @@ static void call_wildly(void)
 	expect_error(accept(pair[0], NULL, NULL), EINVAL);
 	close(pair[0]);
 	close(pair[1]);
+	message = (struct msghdr){0};
 	expect_error(sendmsg(-1, &message, 0), EBADF);
 	expect_error(close(-1), EBADF);
 }
