@@ -35,7 +35,9 @@ preload=$("$ccltap" env | sed -n "s|^export LD_PRELOAD='\([^']*\)'.*|\1|p")
 # run COMMAND...: all that it says, and how it ends; a deadlock is an answer too.
 run()
 {
-    timeout -s KILL "${limit:-60}" "$@" 2>&1 </dev/null 3>/dev/null || echo "status $?"
+    {
+        timeout -s KILL "${limit:-60}" "$@" 2>&1 </dev/null 3>/dev/null || echo "status $?"
+    } | sed '/^qemu: uncaught target signal/d' # an emulator's words
 }
 
 # with COMMAND...: the same as `ccltap env` says.
