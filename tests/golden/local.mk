@@ -135,6 +135,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared \
 	tests/golden/traces/net-shared-accepted \
 	tests/golden/traces/net-shared-asked \
+	tests/golden/traces/net-shared-asked-own \
 	tests/golden/traces/net-shared-elsewhere \
 	tests/golden/traces/net-shared-empties \
 	tests/golden/traces/net-shared-empties-first \

@@ -214,6 +214,18 @@ struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
 	return find(&clients->sockets, process, socket);
 }
 
+struct tap_net_client *tap_net_client_ranked(struct tap_net_client *client, int64_t rank)
+{
+	struct tap_net_client *other;
+
+	if (client->rank == rank)
+		return client;
+	for (other = client->service->clients; other; other = other->next)
+		if (other->rank == rank)
+			return other;
+	return NULL;
+}
+
 bool tap_net_client_receives(const struct tap_net_client *client)
 {
 	const struct tap_net_client *other;

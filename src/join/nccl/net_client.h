@@ -63,6 +63,9 @@ struct tap_net_client *tap_net_client_at(const struct tap_net_clients *clients,
 					 const struct tap_process *process,
 					 uint64_t socket);
 
+/* The one of the same thread whose requests say this rank; NULL: none is known. */
+struct tap_net_client *tap_net_client_ranked(struct tap_net_client *client, int64_t rank);
+
 /*
  * Whether the thread receives for the client.  It answers who shares another one's
  * connection without a socket of its own, and may have used one that it has accepted

@@ -305,17 +305,26 @@ static bool has_others(const struct tap_net *to, const struct tap_net_client *ma
 	return false;
 }
 
-/* Who asked for the connection first; others may use it, too. */
+/*
+ * Who asked for the connection first; others may use it, too.  A decoded request says it
+ * better than whom the thread answered next, which may have done things for several at
+ * once.
+ */
 static struct tap_net_client *maker_of(const struct tap_context *context,
-				       const struct tap_net *from)
+				       struct tap_net *from)
 {
 	const struct tap_net_channels *channels =
 		tap_context_state(context, &tap_net_channels_layer);
+	const struct tap_net_channel *channel = tap_net_channel(context, from);
+	struct tap_net_client *answered =
+		tap_net_client_of(tap_context_state(context, &tap_net_clients_layer),
+				  from->process,
+				  tap_net_channel_socket(channels, from->process,
+							 from->key));
 
-	return tap_net_client_of(tap_context_state(context, &tap_net_clients_layer),
-				 from->process,
-				 tap_net_channel_socket(channels, from->process,
-							from->key));
+	return answered && channel && channel->has_setup
+		       ? tap_net_client_ranked(answered, channel->rank)
+		       : answered;
 }
 
 /*
