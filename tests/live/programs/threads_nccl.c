@@ -233,7 +233,9 @@ static void *run_progress(void *argument)
 	int i;
 
 	tell("progress", 0);
-	call_wildly();
+	/* An emulator finds other faults in them than the kernel does. */
+	if (!getenv("CCLTAP_EMULATED"))
+		call_wildly();
 	pthread_mutex_lock(&proxy->lock);
 	for (;;) {
 		while (proxy->posted == proxy->finished && !proxy->is_over)
