@@ -558,17 +558,31 @@ static bool is_ordered(const struct tap_attribution *attribution,
 	       !are_hidden(attribution, route, INT64_MAX, INT64_MAX);
 }
 
-/* Leaves out what may be of another rank after all. */
-static void leave_guesses(struct tap_attribution *attribution,
-			  struct tap_net_route *route)
+/*
+ * What may be of another rank after all is looked at by itself, as all that has no bytes
+ * is where several ranks use a connection; the rest is left out.
+ */
+static int share_guesses(struct tap_attribution *attribution, struct tap_net_route *route)
 {
 	struct tap_routed_message *message, *after;
+	struct tap_net_route *shared;
+	bool is_new;
+	int ret = 0;
 
-	for (message = route->messages.first; message; message = after) {
+	for (message = route->messages.first; message && !ret; message = after) {
 		after = message->of_route.after;
-		if (message->is_guess)
-			leave_out(attribution, route, message, TAP_WHY_AMBIGUOUS);
+		if (!message->is_guess)
+			continue;
+		if (message->bytes) {
+			ret = leave_out(attribution, route, message, TAP_WHY_AMBIGUOUS);
+			continue;
+		}
+		ret = tap_net_route_share(&attribution->routes, message, &shared,
+					  &is_new);
+		if (!ret && is_new)
+			ret = note_route(attribution, shared);
 	}
+	return ret;
 }
 
 /* Those that bytes tell apart, of this connection and others of its ranks. */
@@ -595,12 +609,13 @@ static int try_route(struct tap_attribution *attribution, struct tap_net_route *
 	bool is_any = true, is_one = true, has_changed;
 	const bool may_sum = is_last || !attribution->is_over;
 	bool is_waiting = false, is_summed = false;
-	int ret;
+	int ret = 0;
 
 	route->order.fresh = 0;
 	if (route->is_part)
-		leave_guesses(attribution, route);
-	ret = tap_net_route_refresh(&attribution->routes, route, &has_changed);
+		ret = share_guesses(attribution, route);
+	if (!ret)
+		ret = tap_net_route_refresh(&attribution->routes, route, &has_changed);
 	if (!ret && has_changed)
 		ret = note_route(attribution, route);
 	if (!ret && !route->is_shared && route->messages.first &&

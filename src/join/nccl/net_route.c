@@ -606,6 +606,84 @@ void tap_net_route_leave(struct tap_net_routes *routes, struct tap_net_route *ro
 	tap_net_route_drop(routes, route, message);
 }
 
+/* Of the connection, whose messages may be of several ranks; NULL: there is none yet. */
+static struct tap_net_route *find_shared(const struct tap_net_routes *routes,
+					 const struct tap_routed_message *message)
+{
+	const struct tap_net_route *own = message->route;
+	struct tap_net_route *route =
+		tap_table_find(&routes->by_receiver, own->to->number,
+			       message->receive.message.net_id);
+
+	while (route &&
+	       (route->client || !route->is_shared || route->epoch != own->epoch))
+		route = route->other;
+	return route;
+}
+
+/* NULL: memory is short. */
+static struct tap_net_route *make_shared(struct tap_net_routes *routes,
+					 const struct tap_routed_message *message)
+{
+	const struct tap_net_route *own = message->route;
+	const uint64_t net_id = message->receive.message.net_id;
+	struct tap_net_route *route = calloc(1, sizeof(*route));
+
+	if (!route)
+		return NULL;
+	route->other = tap_table_find(&routes->by_receiver, own->to->number, net_id);
+	if (tap_table_set(&routes->by_receiver, own->to->number, net_id, route)) {
+		free(route);
+		return NULL;
+	}
+	route->connection = own->connection;
+	route->epoch = own->epoch;
+	route->next = routes->all;
+	routes->all = route;
+	route->from = own->from;
+	route->to = own->to;
+	route->maker = own->maker;
+	route->channel = own->channel;
+	route->from_tid = own->from_tid;
+	route->to_tid = own->to_tid;
+	route->from_served = own->from_served;
+	route->to_served = own->to_served;
+	route->from_rank = own->from_rank;
+	route->to_rank = own->to_rank;
+	route->has_guests = own->has_guests;
+	route->is_shared = true;
+	start_order(route);
+	return find_pairs(routes, route) ? NULL : route;
+}
+
+int tap_net_route_share(struct tap_net_routes *routes, struct tap_routed_message *message,
+			struct tap_net_route **ret_route, bool *ret_is_new)
+{
+	struct tap_net_route *own = message->route,
+			     *shared = find_shared(routes, message);
+	const uint64_t last = message->number + message->requests - 1;
+
+	*ret_is_new = !shared;
+	if (!shared)
+		shared = make_shared(routes, message);
+	if (!shared)
+		return -ENOMEM;
+	if (last > own->gone) {
+		own->gone = last;
+		own->gone_arrived_ns = message->arrived_ns;
+	}
+	tap_list_remove(&own->messages, message, of_route);
+	own->held--;
+	message->route = shared;
+	message->is_guess = false;
+	message->tries = 0;
+	file(shared, message);
+	shared->held++;
+	shared->taken += message->requests;
+	*ret_route = shared;
+	return 0;
+}
+
 struct tap_message_facts tap_net_route_facts(const struct tap_routed_message *message)
 {
 	struct tap_message_facts facts = message->facts;

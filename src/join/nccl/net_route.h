@@ -181,6 +181,14 @@ void tap_net_route_drop(struct tap_net_routes *routes, struct tap_net_route *rou
 void tap_net_route_leave(struct tap_net_routes *routes, struct tap_net_route *route,
 			 struct tap_routed_message *message);
 
+/*
+ * The message, which has no bytes and was taken for that of whoever asked for the
+ * connection, may be of any rank that sends over it: from now on it is of *ret_route.
+ * *ret_is_new: that is new.  Returns 0 or -ENOMEM.
+ */
+int tap_net_route_share(struct tap_net_routes *routes, struct tap_routed_message *message,
+			struct tap_net_route **ret_route, bool *ret_is_new);
+
 /* Whether another request of the same message, with bytes, is this rank's. */
 bool tap_net_route_has_other(const struct tap_routed_message *message,
 			     const struct tap_member *sender);
