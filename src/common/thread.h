@@ -126,7 +126,10 @@ struct tap_thread {
 	/* The recorded call that the thread is in, 0: none; the name of NCCL's call. */
 	uint64_t call_id;
 	const char *function;
-	/* What the latest wrapper of NCCL's that is not over has called; NULL: none. */
+	/*
+	 * What the latest wrapper of NCCL's that is not over has called; NULL: none.  One
+	 * that only passes a call on does not set it.
+	 */
 	const void *real;
 	struct tap_open open;
 

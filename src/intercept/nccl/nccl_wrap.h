@@ -230,9 +230,11 @@
 							  tap_caller); \
 		tap_call_id = tap_call.call_id; \
 		if (!tap_call.call_id) { \
-			if (TAP_BY_COUNT(TAP_IS_COUNTED_, hook) && tap_metrics_page) \
-				return fn##_counted(tap_real TAP_MORE(__VA_ARGS__)); \
-			return fn##_passed(tap_real TAP_MORE(__VA_ARGS__)); \
+			tap_result = TAP_BY_COUNT(TAP_IS_COUNTED_, hook) && tap_metrics_page \
+				? fn##_counted(tap_real TAP_MORE(__VA_ARGS__)) \
+				: fn##_passed(tap_real TAP_MORE(__VA_ARGS__)); \
+			tap_thread.real = tap_call.parent_real; \
+			return tap_result; \
 		} \
 		tap_is_meant = TAP_BEFORE_##hook(#fn); \
 		TAP_DESCRIBE_##hook \
@@ -274,6 +276,7 @@
 							  tap_caller); \
 		if (!tap_call.call_id) { \
 			tap_real(NAMES(__VA_ARGS__)); \
+			tap_thread.real = tap_call.parent_real; \
 			return; \
 		} \
 		TAP_SHOW(fn) \
