@@ -892,8 +892,8 @@ static int learn_rules(struct tap_attribution *attribution)
 }
 
 /*
- * Ascribes what can be now that all has been read, and gives up nothing: bytes, of which
- * nothing is asked before, say more where little else is open.
+ * Ascribes what can be now that all has been read, and gives up nothing else: bytes, of
+ * which nothing is asked before, say more where little else is open.
  */
 static int try_all(struct tap_attribution *attribution)
 {

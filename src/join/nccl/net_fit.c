@@ -45,7 +45,7 @@ struct search {
 	size_t lanes;
 	size_t next[TAP_FIT_LANES_MAX]; /* message that is of no operation yet */
 	size_t ends[TAP_FIT_LANES_MAX];
-	unsigned int steps;
+	size_t steps;
 	bool is_found;
 };
 
@@ -60,6 +60,7 @@ static void accept(struct search *search)
 {
 	size_t i;
 
+	search->steps += search->message_count;
 	for (i = 0; i < search->message_count; i++) {
 		struct tap_fit_message *message = &search->messages[i];
 
@@ -101,6 +102,7 @@ static void try_lane(struct search *search, size_t op, size_t lane,
 		return;
 	}
 	for (at = first; search->steps < STEPS_MAX; at++) {
+		search->steps++;
 		message = at < search->ends[lane] ? &search->messages[at] : NULL;
 		if ((!message || message->most > op) &&
 		    !(is_hollow && about->has_data[lane])) {

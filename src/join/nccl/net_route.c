@@ -668,6 +668,15 @@ int tap_net_route_share(struct tap_net_routes *routes, struct tap_routed_message
 		shared = make_shared(routes, message);
 	if (!shared)
 		return -ENOMEM;
+	/* More ranks and threads may be known than when it was made. */
+	if (shared->changes != routes->context->comms.changes ||
+	    shared->thread_changes != tap_threads_changes(routes->threads) ||
+	    shared->members != routes->context->comms.member_count) {
+		shared->has_guests |= own->has_guests;
+		if (find_pairs(routes, shared))
+			return -ENOMEM;
+		*ret_is_new = true;
+	}
 	if (last > own->gone) {
 		own->gone = last;
 		own->gone_arrived_ns = message->arrived_ns;

@@ -144,7 +144,8 @@ struct tap_net_route {
 	/* The latest message that is gone. */
 	uint64_t gone;
 	int64_t gone_arrived_ns;
-	bool is_tried; /* for the owner, when all has been read */
+	bool is_tried;	  /* for the owner, when all has been read */
+	bool is_unsummed; /* sums do not tell of it: it is no ring's (net_total.h) */
 	/* The latest post of one that was not ascribed. */
 	bool has_left;
 	int64_t left_ns;
@@ -184,7 +185,7 @@ void tap_net_route_leave(struct tap_net_routes *routes, struct tap_net_route *ro
 /*
  * The message, which has no bytes and was taken for that of whoever asked for the
  * connection, may be of any rank that sends over it: from now on it is of *ret_route.
- * *ret_is_new: that is new.  Returns 0 or -ENOMEM.
+ * *ret_is_new: that is new, or may be of more ranks.  Returns 0 or -ENOMEM.
  */
 int tap_net_route_share(struct tap_net_routes *routes, struct tap_routed_message *message,
 			struct tap_net_route **ret_route, bool *ret_is_new);

@@ -10,6 +10,11 @@
 #include "join/model/comm.h"
 #include "join/nccl/net_served.h"
 
+/* More messages that may be of any kernel say nothing. */
+#define DOUBTS_MAX 4096
+/* Of so many latest operations messages may still come. */
+#define LATER 64
+
 /* A kernel of both ranks. */
 struct tap_total_op {
 	const struct tap_op_kernel *from, *to;
@@ -108,8 +113,8 @@ static bool is_clear(const struct tap_net_route *route)
 	const uint64_t number = last ? last->number + last->requests - 1 : 0;
 
 	return route->pairs.count == 1 && !route->pairs.items[0].made_for &&
-	       !route->is_shared && !route->is_part && !route->is_of_data &&
-	       !route->epoch &&
+	       !route->is_unsummed && !route->is_shared && !route->is_part &&
+	       !route->is_of_data && !route->epoch &&
 	       route->taken == (number > route->gone ? number : route->gone);
 }
 
@@ -119,7 +124,8 @@ static int add_doubt(struct tap_net_totals *totals,
 	const struct tap_message_facts facts = tap_net_route_facts(message);
 	const struct tap_total_doubt doubt = {facts.posted_ns, facts.arrived_ns};
 
-	return tap_vec_add(&totals->doubts, doubt);
+	return totals->doubts.count < DOUBTS_MAX ? tap_vec_add(&totals->doubts, doubt)
+						 : -EAGAIN;
 }
 
 static bool has_both(const struct tap_served_run *about)
@@ -376,6 +382,13 @@ static int take_found(struct tap_net_totals *totals, size_t first, size_t last)
 	return 0;
 }
 
+static bool have_bytes(const struct tap_net_totals *totals, size_t first, size_t last)
+{
+	while (first < last && !totals->ops.items[first].bytes)
+		first++;
+	return totals->ops.items[first].bytes;
+}
+
 static bool are_known(const struct tap_net_totals *totals, size_t first, size_t last)
 {
 	size_t i;
@@ -407,22 +420,31 @@ static int divide(struct tap_net_totals *totals, size_t first, size_t last,
 static int divide_all(struct tap_net_totals *totals, bool is_over)
 {
 	const struct tap_total_op *ops = totals->ops.items;
+	const size_t count = totals->ops.count;
+	const size_t due = is_over ? count : count > LATER ? count - LATER : 0;
 	bool is_unfit = false, is_refuted = false;
-	size_t first, last;
+	enum tap_fit fit = TAP_FIT_YES;
+	size_t first, last, i;
 	int ret = 0;
 
-	for (first = 0; !ret && first < totals->ops.count; first = last + 1) {
-		enum tap_fit fit = TAP_FIT_TOO_MANY;
-
+	for (first = 0; !ret && first < due && fit != TAP_FIT_TOO_MANY;
+	     first = last + 1) {
 		for (last = first; ops[last].is_followed;)
 			last++;
-		if (are_known(totals, first, last))
-			ret = divide(totals, first, last, &fit);
-		is_refuted |= is_unfit && fit == TAP_FIT_YES && ops[last].bytes;
+		if (last >= due)
+			break;
+		if (!are_known(totals, first, last))
+			continue;
+		ret = divide(totals, first, last, &fit);
+		is_refuted |=
+			is_unfit && fit == TAP_FIT_YES && have_bytes(totals, first, last);
 		is_unfit |= fit == TAP_FIT_NO;
 	}
-	if (is_refuted || (is_unfit && is_over))
+	if (is_refuted || (is_unfit && is_over)) {
 		totals->found.count = 0;
+		for (i = 0; i < totals->lanes.count; i++)
+			totals->lanes.items[i]->is_unsummed = true;
+	}
 	return ret;
 }
 

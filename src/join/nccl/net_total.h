@@ -8,8 +8,8 @@
  * data to the next rank, but not to, and not from, the root; all-gather and
  * reduce-scatter what is of all ranks but one.  What all-reduce sends depends on its
  * chunks; nothing is said of what may be of one, or of a group's operations.  Where any
- * operation has another sum, the connections are not those of a ring, and nothing is
- * said of them at all.
+ * operation has another sum, the connections are not those of a ring, and nothing more is
+ * said of them.
  *
  * Hides which connections are those of two ranks, and when one of them is too little
  * known.
@@ -28,7 +28,7 @@ struct tap_total_doubt;
 /* Empty when all zero; the owner keeps it for the next search. */
 struct tap_net_totals {
 	struct tap_net_ledger ledger; /* of what is ascribed; the owner fills it */
-	TAP_VEC(const struct tap_net_route *) lanes;
+	TAP_VEC(struct tap_net_route *) lanes;
 	TAP_VEC(struct tap_total_op) ops;
 	TAP_VEC(struct tap_total_message) messages;
 	TAP_VEC(struct tap_total_doubt) doubts;
