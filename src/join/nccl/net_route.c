@@ -270,34 +270,53 @@ static struct tap_net_route *find_route(struct tap_net_route *first,
 	return first;
 }
 
-static struct tap_net_route *route_of(struct tap_net_routes *routes,
-				      const struct tap_net_passed *message)
+/*
+ * Adds a route to those of the connection that ends at net_id of this process.  NULL:
+ * memory is short.
+ */
+static struct tap_net_route *add_route(struct tap_net_routes *routes,
+				       const struct tap_process *from,
+				       const struct tap_process *to, uint64_t net_id,
+				       const struct tap_net_maker *maker)
 {
-	const struct tap_span *receive = message->receive;
-	const uint64_t process = receive->process->number,
-		       net_id = receive->work.message.net_id;
 	struct tap_net_route *first =
-		tap_table_find(&routes->by_receiver, process, net_id);
-	struct tap_net_route *route = find_route(first, message);
+		tap_table_find(&routes->by_receiver, to->number, net_id);
+	struct tap_net_route *route = calloc(1, sizeof(*route));
 
-	if (route)
-		return route;
-	route = calloc(1, sizeof(*route));
-	if (!route || tap_table_set(&routes->by_receiver, process, net_id, route)) {
+	if (!route || tap_table_set(&routes->by_receiver, to->number, net_id, route)) {
 		free(route);
 		return NULL;
 	}
 	route->connection = first ? first->connection : ++routes->connections;
-	route->client = message->client;
-	route->epoch = message->number / TAP_NET_SHARE_GAP;
 	route->other = first;
 	route->next = routes->all;
 	routes->all = route;
-	route->from = message->send->process;
-	route->to = receive->process;
+	route->from = from;
+	route->to = to;
 	route->members = SIZE_MAX;
-	route->maker = message->maker;
+	route->maker = *maker;
 	start_order(route);
+	return route;
+}
+
+static struct tap_net_route *route_of(struct tap_net_routes *routes,
+				      const struct tap_net_passed *message)
+{
+	const struct tap_span *receive = message->receive;
+	const uint64_t net_id = receive->work.message.net_id;
+	struct tap_net_route *route =
+		find_route(tap_table_find(&routes->by_receiver, receive->process->number,
+					  net_id),
+			   message);
+
+	if (route)
+		return route;
+	route = add_route(routes, message->send->process, receive->process, net_id,
+			  &message->maker);
+	if (!route)
+		return NULL;
+	route->client = message->client;
+	route->epoch = message->number / TAP_NET_SHARE_GAP;
 	return route;
 }
 
@@ -626,23 +645,13 @@ static struct tap_net_route *make_shared(struct tap_net_routes *routes,
 					 const struct tap_routed_message *message)
 {
 	const struct tap_net_route *own = message->route;
-	const uint64_t net_id = message->receive.message.net_id;
-	struct tap_net_route *route = calloc(1, sizeof(*route));
+	struct tap_net_route *route =
+		add_route(routes, own->from, own->to, message->receive.message.net_id,
+			  &own->maker);
 
 	if (!route)
 		return NULL;
-	route->other = tap_table_find(&routes->by_receiver, own->to->number, net_id);
-	if (tap_table_set(&routes->by_receiver, own->to->number, net_id, route)) {
-		free(route);
-		return NULL;
-	}
-	route->connection = own->connection;
 	route->epoch = own->epoch;
-	route->next = routes->all;
-	routes->all = route;
-	route->from = own->from;
-	route->to = own->to;
-	route->maker = own->maker;
 	route->channel = own->channel;
 	route->from_tid = own->from_tid;
 	route->to_tid = own->to_tid;
@@ -652,7 +661,6 @@ static struct tap_net_route *make_shared(struct tap_net_routes *routes,
 	route->to_rank = own->to_rank;
 	route->has_guests = own->has_guests;
 	route->is_shared = true;
-	start_order(route);
 	return find_pairs(routes, route) ? NULL : route;
 }
 
