@@ -141,8 +141,10 @@ static inline int tap_vec_reserve_bytes(void *items, size_t *room, size_t wanted
 /* So often a search looks where the item would be; after that it goes by halves. */
 #define TAP_VEC_GUESSES 4
 
-/* Where to look next, from low to high - 1, of which these are the first and last
- * members. */
+/*
+ * Where to look next, from low to high - 1, of which these are the first and last
+ * members.
+ */
 static inline size_t tap_vec_guess(size_t low, size_t high, unsigned int looks,
 				   uint64_t first, uint64_t last, uint64_t wanted)
 {

@@ -13,6 +13,14 @@
 /* More threads than these are not followed: a damaged trace ends. */
 #define THREADS_MAX 65536
 
+enum tap_occasion {
+	TAP_OCCASION_NONE, /* no call that connects is open */
+	TAP_OCCASION_COLLECTIVES,
+	TAP_OCCASION_MESSAGES,
+	TAP_OCCASION_ANY,
+	TAP_OCCASIONS,
+};
+
 /* What was open from then on. */
 struct change {
 	int64_t time_ns;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For which kind of operations NCCL makes a connection, where nobody says that: it connects
- * for sends and receives, and since 2.22 for collectives, in the call that asks for the
- * first such one, which returns when that is done, and each kind has connections of its
- * own (NCCL 2.28.9, group.cc: ncclP2PPreconnectFunc, ncclCollPreconnectFunc; transport.cc:
- * ncclTransportP2pSetup).  So what is made while only calls for collectives are open in
- * the process is for these, and likewise of sends and receives, and of what is made of
- * them.
+ * For which kind of operations NCCL makes a connection, where nobody says that: it
+ * connects for sends and receives, and since 2.22 for collectives, in the call that asks
+ * for the first such one, which returns when that is done, and each kind has connections
+ * of its own (NCCL 2.28.9, group.cc: ncclP2PPreconnectFunc, ncclCollPreconnectFunc;
+ * transport.cc: ncclTransportP2pSetup).  So what is made while only calls for collectives
+ * are open in the process is for these, and likewise of sends and receives, and of what
+ * is made of them.
  *
  * Hides which calls are open, and that the kinds of a group are those of the calls in it.
  * Nothing is said while any other call is open that may connect, as those that make a
@@ -17,14 +17,6 @@
 
 #include "join/base/table.h"
 #include "join/model/layer.h"
-
-enum tap_occasion {
-	TAP_OCCASION_NONE, /* no call that connects is open */
-	TAP_OCCASION_COLLECTIVES,
-	TAP_OCCASION_MESSAGES,
-	TAP_OCCASION_ANY,
-	TAP_OCCASIONS,
-};
 
 struct tap_net_occasions {
 	struct tap_context *context; /* first: layer.h */
