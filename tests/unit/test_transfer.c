@@ -161,15 +161,59 @@ static bool is_as_worked_out(const struct line *line)
 	       (!range.is_single || range.first.least_bytes == line->bytes);
 }
 
+/* Of what is said to be undivided no shape of any release has more than a message each.
+ */
+static bool is_one_message_each(void)
+{
+	static const uint32_t releases[] = {0, 21803, 22105, 22203, 22907, 23007};
+	struct tap_sends sends = {.count = 2};
+	size_t i, has_ll;
+
+	for (i = 0; i < 2 * sizeof(releases) / sizeof(releases[0]); i++)
+		for (has_ll = 0; has_ll < 2; has_ll++)
+			for (sends.bytes[0] = 0; sends.bytes[0] <= 1024;
+			     sends.bytes[0]++) {
+				const struct tap_shapes shapes = {0};
+
+				sends.bytes[1] = 1024 - sends.bytes[0];
+				sends.version = releases[i / 2];
+				sends.sizes = (struct tap_ccl_sizes){
+					.buffers = {[TAP_CCL_LL] = i % 2 ? 131072 : 0,
+						    [TAP_CCL_SIMPLE] = i % 2 ? 65536 : 0},
+					.chunks = {[TAP_CCL_NET] = i % 2 ? 8192 : 0},
+					.has_ll_sends = has_ll};
+				if (!tap_sends_are_undivided(&sends) ||
+				    tap_sends_find(&shapes, &sends).most != 2)
+					return false;
+			}
+	return true;
+}
+
+static bool is_undivided(uint32_t version, uint64_t bytes, uint64_t chunk)
+{
+	const struct tap_sends sends = {.bytes = {bytes},
+					.count = 1,
+					.version = version,
+					.sizes.chunks[TAP_CCL_NET] = chunk};
+
+	return tap_sends_are_undivided(&sends);
+}
+
 int main(void)
 {
 	size_t i;
 
-	printf("1..%zu\n", sizeof(lines) / sizeof(lines[0]) + 1);
+	printf("1..%zu\n", sizeof(lines) / sizeof(lines[0]) + 3);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		ok(is_as_worked_out(&lines[i]), lines[i].what);
 	ok(!tap_sends_have_rule(22105) && tap_sends_have_rule(22203) &&
 		   tap_sends_have_rule(23007) && !tap_sends_have_rule(23102),
 	   "releases with a rule");
+	ok(is_one_message_each(), "what is too little to be divided is one message");
+	ok(is_undivided(21803, 1024, 0) && !is_undivided(21803, 1025, 0) &&
+		   !is_undivided(21803, 1024, 4096) &&
+		   !is_undivided(21803, 1024, TAP_CCL_UNKNOWN) &&
+		   !is_undivided(23102, 0, 0) && !is_undivided(21704, 0, 0),
+	   "nothing of that is said of large sends, small chunks and other releases");
 	return 0;
 }

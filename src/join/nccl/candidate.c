@@ -2,16 +2,10 @@
 /* Bounds the number of the operation, and looks at what is between the bounds. */
 #include "join/nccl/candidate.h"
 
+#include "join/nccl/transfer.h"
+
 /* More operations between the bounds are not looked at. */
 #define BETWEEN_MAX 64
-
-/*
- * NCCL's parts are multiples of 4096 bytes and, before 2.22, no smaller than an eighth of
- * a chunk, which is an eighth of SIMPLE's buffer at most (transfer.h).
- */
-#define UNDIVIDED_MAX 1024
-#define PARTS 8
-#define SLOTS 8
 
 struct tap_rank_series tap_rank_series_find(const struct tap_ranks_ops *ranks,
 					    const struct tap_rank_pair *pair,
@@ -164,22 +158,6 @@ static bool has_sends(const struct tap_op_kernel *kernel,
 	return kernel->transfers.is_cut;
 }
 
-/* Whether a size that may be set is its own, or no less than this. */
-static bool is_large(uint64_t size, uint64_t least)
-{
-	return !size || (size != TAP_CCL_UNKNOWN && size >= least);
-}
-
-static bool are_parts_large(const struct tap_ccl_sizes *sizes)
-{
-	size_t i;
-
-	for (i = 0; i < TAP_CCL_PATHS; i++)
-		if (!is_large(sizes->chunks[i], UNDIVIDED_MAX * PARTS))
-			return false;
-	return is_large(sizes->buffers[TAP_CCL_SIMPLE], UNDIVIDED_MAX * PARTS * SLOTS);
-}
-
 bool tap_candidate_is_undivided(const struct tap_op_kernel *kernel,
 				const struct tap_rank_pair *pair)
 {
@@ -188,10 +166,10 @@ bool tap_candidate_is_undivided(const struct tap_op_kernel *kernel,
 
 	for (i = 0; i < transfers->count; i++)
 		if (is_sent(&transfers->items[i], pair) &&
-		    transfers->items[i].bytes > UNDIVIDED_MAX)
+		    !tap_send_is_undivided(transfers->items[i].bytes,
+					   &kernel->asked.sizes))
 			return false;
-	return transfers->count && !transfers->is_cut &&
-	       are_parts_large(&kernel->asked.sizes);
+	return transfers->count && !transfers->is_cut;
 }
 
 bool tap_candidate_is_possible(const struct tap_op_kernel *kernel,

@@ -17,10 +17,14 @@ void tap_run_counts_free(struct tap_run_counts *counts)
 	counts->by_signature = (struct tap_table){0};
 }
 
-/* Whether the rule for sends is that of the release, or has been seen to hold. */
+/*
+ * Whether the rule for sends is that of the release, has been seen to hold, or is the
+ * same in all releases.
+ */
 static bool is_believed(const struct tap_run_count *count)
 {
-	return tap_sends_have_rule(count->sends.version) || count->shapes->is_proved;
+	return tap_sends_have_rule(count->sends.version) || count->shapes->is_proved ||
+	       tap_sends_are_undivided(&count->sends);
 }
 
 /* Finds what the shapes that are left have for the sends. */

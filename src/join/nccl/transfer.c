@@ -11,6 +11,8 @@
 #define SHAPES_OF_STEPS (1 * 1 + 2 * 2 + 3 * 4 + 4 * 8 + 5 * 16 + 6 * 32)
 #define PART_ALIGN 4096
 
+#define OLDEST 21800	    /* the first release of which any rule is known */
+#define NEXT 23100	    /* the first one of which none is */
 #define NEW_RULES 22200	    /* the first release that has them */
 #define LIMITED 21900	    /* the first one with chunks no larger than a slot */
 #define WHOLE 22000	    /* with larger parts among nodes, and whole chunks of LL */
@@ -24,7 +26,45 @@
 
 bool tap_sends_have_rule(uint32_t version)
 {
-	return version >= NEW_RULES && version < 23100;
+	return version >= NEW_RULES && version < NEXT;
+}
+
+/* ---- What is too little to be divided ---- */
+
+/*
+ * NCCL's parts are multiples of 4096 bytes and, before 2.22, no smaller than an eighth of
+ * a chunk, which is an eighth of a buffer at most, and of LL half of that.
+ */
+#define UNDIVIDED_MAX 1024
+#define PARTS 8
+
+/* Whether a size that may be set is its own, or no less than this. */
+static bool is_large(uint64_t size, uint64_t least)
+{
+	return !size || (size != TAP_CCL_UNKNOWN && size >= least);
+}
+
+bool tap_send_is_undivided(uint64_t bytes, const struct tap_ccl_sizes *sizes)
+{
+	const uint64_t buffer = UNDIVIDED_MAX * PARTS * SLOTS;
+	size_t i;
+
+	for (i = 0; i < TAP_CCL_PATHS; i++)
+		if (!is_large(sizes->chunks[i], UNDIVIDED_MAX * PARTS))
+			return false;
+	return bytes <= UNDIVIDED_MAX &&
+	       is_large(sizes->buffers[TAP_CCL_SIMPLE], buffer) &&
+	       is_large(sizes->buffers[TAP_CCL_LL], 2 * buffer);
+}
+
+bool tap_sends_are_undivided(const struct tap_sends *sends)
+{
+	unsigned int i;
+
+	for (i = 0; i < sends->count; i++)
+		if (!tap_send_is_undivided(sends->bytes[i], &sends->sizes))
+			return false;
+	return !sends->version || (sends->version >= OLDEST && sends->version < NEXT);
 }
 
 static uint64_t div_up(uint64_t a, uint64_t b)

@@ -74,6 +74,14 @@ struct tap_sends_range {
 /* Whether the rules are those of this release. */
 bool tap_sends_have_rule(uint32_t version);
 
+/*
+ * Whether the send is so small that no release from 2.18 to 2.30 divides it: it is one
+ * message, over the first channel of the two ranks.
+ */
+bool tap_send_is_undivided(uint64_t bytes, const struct tap_ccl_sizes *sizes);
+/* The same of all of them, by a release of which that is known, or that is not known. */
+bool tap_sends_are_undivided(const struct tap_sends *sends);
+
 struct tap_sends_range tap_sends_find(const struct tap_shapes *shapes,
 				      const struct tap_sends *sends);
 
