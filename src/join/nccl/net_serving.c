@@ -168,16 +168,22 @@ static enum tap_series find_by_times(const struct tap_candidate_world *world,
  * NCCL has connections for collectives, and others for sends and receives and what is
  * made of them.
  */
-static enum tap_series find_series(const struct tap_candidate_world *world,
-				   const struct tap_net_route *route)
+enum tap_series tap_serving_series(const struct tap_candidate_world *world,
+				   struct tap_net_route *route)
 {
-	const int64_t index = route->messages.first->facts.index;
+	const struct tap_routed_message *message = route->messages.first;
+	const int64_t index = message ? message->facts.index : -1;
 
 	if (index >= 0)
-		return index == 0   ? TAP_SERIES_COLLECTIVES
-		       : index == 1 ? TAP_SERIES_MESSAGES
-				    : TAP_SERIES_UNKNOWN;
-	return route->order.series ? route->order.series : find_by_times(world, route);
+		route->order.series = index == 0   ? TAP_SERIES_COLLECTIVES
+				      : index == 1 ? TAP_SERIES_MESSAGES
+						   : TAP_SERIES_UNKNOWN;
+	/* Only what is for sends and receives is shared: transport/net.cc, req.shared. */
+	else if (route->is_shared || route->is_part)
+		route->order.series = TAP_SERIES_MESSAGES;
+	else if (!route->order.series)
+		route->order.series = find_by_times(world, route);
+	return route->order.series;
 }
 
 /* ---- All of it ---- */
@@ -191,8 +197,7 @@ int tap_serving_fill(struct tap_serving *serving, const struct tap_candidate_wor
 	serving->bounds.count = 0;
 	if (!route->messages.first)
 		return 0;
-	route->order.series = find_series(world, route);
-	if (!route->order.series ||
+	if (!tap_serving_series(world, route) ||
 	    !tap_net_lanes_find(&serving->lanes, world, route,
 				route->order.series == TAP_SERIES_MESSAGES))
 		return -EAGAIN;

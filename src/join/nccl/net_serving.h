@@ -41,6 +41,13 @@ struct tap_serving {
 /*
  * Returns 0, -ENOMEM, or -EAGAIN where each message is to be looked at by itself.
  */
+/*
+ * Of which operations the messages of the connection are, as far as that is known; notes
+ * it there.
+ */
+enum tap_series tap_serving_series(const struct tap_candidate_world *world,
+				   struct tap_net_route *route);
+
 int tap_serving_fill(struct tap_serving *serving, const struct tap_candidate_world *world,
 		     struct tap_net_route *route);
 

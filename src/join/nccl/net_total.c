@@ -205,18 +205,19 @@ static int add_lane(struct tap_net_totals *totals, struct tap_serving *serving,
 		    const struct tap_candidate_world *world, struct tap_net_route *route,
 		    enum tap_series series)
 {
+	const enum tap_series found = tap_serving_series(world, route);
 	const struct tap_routed_message *message;
 	int ret = 0;
 
+	if (found && found != series)
+		return 0;
 	if (!is_clear(route))
 		return -EAGAIN;
-	if (route->order.series && route->order.series != series)
-		return 0;
 	if (totals->lanes.count == TAP_FIT_LANES_MAX)
 		return -EAGAIN;
 	if (tap_vec_add(&totals->lanes, route))
 		return -ENOMEM;
-	if (route->order.series)
+	if (found)
 		return route->messages.first ? add_messages(totals, serving, world, route)
 					     : 0;
 	for (message = route->messages.first; message && !ret;
