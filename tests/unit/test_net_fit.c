@@ -148,6 +148,29 @@ static bool empty(void)
 	return is_passed;
 }
 
+static bool open_sums(void)
+{
+	bool is_passed = true;
+
+	/* What is left of the second one's bytes is of the others. */
+	begin((uint64_t[]){0, 50, 0}, 3);
+	ops[0].is_open = ops[2].is_open = true;
+	add(0, 100, 0, 1);
+	add(0, 50, 1, 1);
+	add(0, 70, 1, 2);
+	CHECK(tap_fit_find(ops, 3, messages, count) == TAP_FIT_YES);
+	CHECK(is_found((size_t[]){0, 1, 2}));
+	/* It may begin with what is empty, which the other one may end with. */
+	begin((uint64_t[]){50, 0}, 2);
+	ops[1].is_open = true;
+	certain(0, 0, 50);
+	add(0, 0, 0, 1);
+	add(0, 70, 1, 1);
+	CHECK(tap_fit_find(ops, 2, messages, count) == TAP_FIT_YES);
+	CHECK(is_found((size_t[]){TAP_FIT_NONE, 1}));
+	return is_passed;
+}
+
 static bool unfit(void)
 {
 	bool is_passed = true;
@@ -238,6 +261,8 @@ static bool chance(void)
 				if (parts[op][lane])
 					send(op, lane, protocol[op], parts[op][lane]);
 		align();
+		if (draw(2))
+			ops[draw(OPS)].is_open = true;
 		fit = tap_fit_find(ops, OPS, messages, count);
 		CHECK(fit != TAP_FIT_NO);
 		for (i = 0; fit == TAP_FIT_YES && i < count; i++) {
@@ -254,13 +279,14 @@ static bool chance(void)
 
 int main(void)
 {
-	printf("1..9\n");
+	printf("1..10\n");
 	report("one cut gives each operation its bytes", one_cut);
 	report("connections are cut together", several_lanes);
 	report("where two cuts fit, what differs is not known", two_cuts);
 	report("each protocol carries bytes in its own way", protocols);
 	report("an operation that sends nothing has no messages", silent);
 	report("no operation begins with an empty message that others follow", empty);
+	report("of what is not known of its bytes other sums tell", open_sums);
 	report("where no cut fits nothing is found", unfit);
 	report("too many cuts are not tried", too_many);
 	report("of operations by chance, all that is found is true", chance);

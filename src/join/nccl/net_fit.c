@@ -78,7 +78,7 @@ static void try_lane(struct search *search, size_t op, size_t lane,
 /* All connections have been gone through for this operation. */
 static void try_next(struct search *search, size_t op, const struct tap_fit_sum *sum)
 {
-	if (!tap_fit_is_whole(sum, search->ops[op].bytes))
+	if (!search->ops[op].is_open && !tap_fit_is_whole(sum, search->ops[op].bytes))
 		return;
 	if (op + 1 == search->op_count)
 		accept(search);
@@ -109,11 +109,14 @@ static void try_lane(struct search *search, size_t op, size_t lane,
 			search->next[lane] = at;
 			try_lane(search, op, lane + 1, sum);
 		}
-		if (!message || message->least > op || !about->bytes ||
-		    (is_hollow && message->bytes))
+		if (!message || message->least > op)
+			break;
+		message->tried = op;
+		if (about->is_open)
+			continue;
+		if (!about->bytes || (is_hollow && message->bytes))
 			break;
 		is_hollow |= at == first && !message->bytes && message->least < op;
-		message->tried = op;
 		tap_fit_add(&sum, message->bytes);
 		if (is_too_much(&sum, about->bytes))
 			break;

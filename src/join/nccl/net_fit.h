@@ -12,7 +12,8 @@
  * Hides how each protocol carries bytes, which is not known of an operation: SIMPLE as
  * they are, LL 8 bytes in 16, LL128 1920 in 2048, both in whole lines of each message
  * (NCCL 2.28.9, device/prims_ll.h:56-65; prims_ll128.h:301).  And that no operation
- * begins with an empty message, unless all that it has on a connection are empty.
+ * begins with an empty message, unless all that it has on a connection are empty; but one
+ * of which the bytes are not known may.
  */
 #ifndef TAP_JOIN_NCCL_NET_FIT_H
 #define TAP_JOIN_NCCL_NET_FIT_H
@@ -35,6 +36,7 @@ struct tap_fit_sum {
 };
 
 struct tap_fit_op {
+	bool is_open;		    /* nothing is known of its bytes, as of several */
 	uint64_t bytes;		    /* that it sends; 0: it has no messages */
 	struct tap_fit_sum certain; /* what is known to be of it, on any connection */
 	bool has_data[TAP_FIT_LANES_MAX]; /* some of that, not empty, is on this one */

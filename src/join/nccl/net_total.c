@@ -21,6 +21,7 @@ struct tap_total_op {
 	uint64_t bytes;
 	bool is_known; /* its bytes are, and no message may be of it that is not here */
 	bool is_followed; /* a message is of it or of the next one */
+	size_t part;	  /* of its stretch */
 };
 
 /* One that is here, and which kernels it may be of. */
@@ -311,54 +312,108 @@ static bool join_ops(struct tap_net_totals *totals)
 
 /* ---- Stretches of operations that messages join ---- */
 
-static int fill_ops(struct tap_net_totals *totals, size_t first, size_t last)
+/* Which operations of a stretch have sums that tell of others. */
+struct view {
+	size_t first, last;
+	bool is_whole;	       /* all have */
+	unsigned int believed; /* else those of these functions, as bits */
+};
+
+static bool is_open(const struct tap_total_op *op, const struct view *view)
 {
-	size_t i, lane;
+	return !op->is_known ||
+	       !(view->is_whole || view->believed >> op->from->total.function & 1);
+}
+
+static void add_certain(const struct tap_net_totals *totals,
+			const struct tap_total_op *op, struct tap_fit_op *added)
+{
+	size_t lane;
+
+	for (lane = 0; lane < totals->lanes.count; lane++) {
+		const struct tap_fit_sum sum =
+			tap_net_ledger_find(&totals->ledger,
+					    totals->lanes.items[lane]->connection,
+					    op->from);
+
+		added->certain.bytes += sum.bytes;
+		added->certain.messages += sum.messages;
+		added->certain.bits |= sum.bits;
+		added->has_data[lane] = sum.messages;
+	}
+}
+
+/* Those whose bytes are not known are one part as long as they follow each other. */
+static int fill_ops(struct tap_net_totals *totals, const struct view *view)
+{
+	size_t i;
 
 	totals->fit_ops.count = 0;
-	for (i = first; i <= last; i++) {
-		const struct tap_total_op *op = &totals->ops.items[i];
-		struct tap_fit_op added = {.bytes = op->bytes};
+	for (i = view->first; i <= view->last; i++) {
+		struct tap_total_op *op = &totals->ops.items[i];
+		struct tap_fit_op added = {.bytes = op->bytes,
+					   .is_open = is_open(op, view)};
+		const size_t count = totals->fit_ops.count;
+		const bool is_more = added.is_open && count &&
+				     totals->fit_ops.items[count - 1].is_open;
 
-		for (lane = 0; lane < totals->lanes.count; lane++) {
-			const struct tap_fit_sum sum =
-				tap_net_ledger_find(&totals->ledger,
-						    totals->lanes.items[lane]->connection,
-						    op->from);
-
-			added.certain.bytes += sum.bytes;
-			added.certain.messages += sum.messages;
-			added.certain.bits |= sum.bits;
-			added.has_data[lane] = sum.messages;
-		}
-		if (tap_vec_add(&totals->fit_ops, added))
+		op->part = is_more ? count - 1 : count;
+		if (!added.is_open)
+			add_certain(totals, op, &added);
+		if (!is_more && tap_vec_add(&totals->fit_ops, added))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int fill_messages(struct tap_net_totals *totals, size_t first, size_t last)
+static bool is_in(const struct tap_total_message *message, const struct view *view)
 {
+	return message->least >= view->first && message->most <= view->last;
+}
+
+static int fill_messages(struct tap_net_totals *totals, const struct view *view)
+{
+	const struct tap_total_op *ops = totals->ops.items;
 	size_t i;
 
 	totals->fit_messages.count = 0;
 	for (i = 0; i < totals->messages.count; i++) {
 		const struct tap_total_message *message = &totals->messages.items[i];
-		const struct tap_fit_message added = {.lane = message->lane,
-						      .least = message->least - first,
-						      .most = message->most - first,
-						      .bytes = message->message->bytes};
+		struct tap_fit_message added = {.lane = message->lane,
+						.bytes = message->message->bytes};
 
-		if (message->least >= first && message->most <= last &&
-		    tap_vec_add(&totals->fit_messages, added))
+		if (!is_in(message, view))
+			continue;
+		added.least = ops[message->least].part;
+		added.most = ops[message->most].part;
+		if (tap_vec_add(&totals->fit_messages, added))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int take_found(struct tap_net_totals *totals, size_t first, size_t last)
+/* The operation of this part that the message may be of; NULL: there are several. */
+static const struct tap_total_op *only_one(const struct tap_net_totals *totals,
+					   const struct tap_total_message *message,
+					   size_t part)
+{
+	const struct tap_total_op *found = NULL, *ops = totals->ops.items;
+	size_t i;
+
+	for (i = message->least; i <= message->most; i++) {
+		if (ops[i].part != part)
+			continue;
+		if (found)
+			return NULL;
+		found = &ops[i];
+	}
+	return found;
+}
+
+static int take_found(struct tap_net_totals *totals, const struct view *view)
 {
 	const struct tap_fit_message *fit = totals->fit_messages.items;
+	const struct tap_total_op *op;
 	size_t i;
 
 	for (i = 0; i < totals->messages.count; i++) {
@@ -370,48 +425,111 @@ static int take_found(struct tap_net_totals *totals, size_t first, size_t last)
 					    .known = TAP_KNOWN_INFERRED,
 					    .why = TAP_WHY_ORDER};
 
-		if (message->least < first || message->most > last)
+		if (!is_in(message, view))
 			continue;
-		if (message->least < message->most && fit->op != TAP_FIT_NONE) {
-			served.from = totals->ops.items[first + fit->op].from;
-			served.to = totals->ops.items[first + fit->op].to;
-			if (tap_vec_add(&totals->found, served))
-				return -ENOMEM;
-		}
+		op = message->least < message->most && fit->op != TAP_FIT_NONE
+			     ? only_one(totals, message, fit->op)
+			     : NULL;
 		fit++;
+		if (!op)
+			continue;
+		served.from = op->from;
+		served.to = op->to;
+		if (tap_vec_add(&totals->found, served))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-static bool have_bytes(const struct tap_net_totals *totals, size_t first, size_t last)
-{
-	while (first < last && !totals->ops.items[first].bytes)
-		first++;
-	return totals->ops.items[first].bytes;
-}
-
-static bool are_known(const struct tap_net_totals *totals, size_t first, size_t last)
-{
-	size_t i;
-
-	for (i = first; i <= last; i++)
-		if (!totals->ops.items[i].is_known)
-			return false;
-	return last - first < TAP_FIT_OPS_MAX;
-}
-
-static int divide(struct tap_net_totals *totals, size_t first, size_t last,
+static int divide(struct tap_net_totals *totals, const struct view *view,
 		  enum tap_fit *ret_fit)
 {
-	int ret = fill_ops(totals, first, last);
+	int ret = fill_ops(totals, view);
 
 	if (!ret)
-		ret = fill_messages(totals, first, last);
+		ret = fill_messages(totals, view);
 	if (ret)
 		return ret;
 	*ret_fit = tap_fit_find(totals->fit_ops.items, totals->fit_ops.count,
 				totals->fit_messages.items, totals->fit_messages.count);
-	return *ret_fit == TAP_FIT_YES ? take_found(totals, first, last) : 0;
+	return *ret_fit == TAP_FIT_YES ? take_found(totals, view) : 0;
+}
+
+/* What the stretches have shown. */
+struct shown {
+	unsigned int believed; /* functions with sums that were right, as bits */
+	bool is_unfit;	       /* a stretch does not fit */
+	bool is_refuted;       /* and a later one does */
+	bool is_too_much;
+};
+
+/* The functions of a stretch that has bytes; 0: it has none. */
+static unsigned int functions_of(const struct tap_net_totals *totals,
+				 const struct view *view)
+{
+	const struct tap_total_op *ops = totals->ops.items;
+	unsigned int functions = 0;
+	size_t i;
+
+	for (i = view->first; i <= view->last; i++)
+		if (ops[i].bytes)
+			functions |= 1U << ops[i].from->total.function;
+	return functions;
+}
+
+static void note(const struct tap_net_totals *totals, const struct view *view,
+		 enum tap_fit fit, struct shown *shown)
+{
+	const unsigned int functions = functions_of(totals, view);
+
+	shown->is_too_much = fit == TAP_FIT_TOO_MANY;
+	if (view->is_whole && fit == TAP_FIT_YES) {
+		shown->believed |= functions;
+		shown->is_refuted |= shown->is_unfit && functions;
+	}
+	shown->is_unfit |= fit == TAP_FIT_NO;
+}
+
+/* Whether the sums of a stretch tell of its messages. */
+static bool is_telling(const struct tap_net_totals *totals, const struct view *view)
+{
+	const struct tap_total_op *ops = totals->ops.items;
+	size_t i, known = 0, believed = 0;
+	const size_t count = view->last - view->first + 1;
+
+	for (i = view->first; i <= view->last; i++) {
+		known += ops[i].is_known;
+		believed += !is_open(&ops[i], view);
+	}
+	return count <= TAP_FIT_OPS_MAX &&
+	       (view->is_whole ? known == count : known < count && believed);
+}
+
+/*
+ * Divides the stretches of which all sums are known; or the others, by the sums of
+ * functions that are believed.
+ */
+static int divide_some(struct tap_net_totals *totals, size_t due, bool is_whole,
+		       struct shown *shown)
+{
+	const struct tap_total_op *ops = totals->ops.items;
+	struct view view = {.is_whole = is_whole, .believed = shown->believed};
+	enum tap_fit fit = TAP_FIT_NO;
+	int ret = 0;
+
+	for (; !ret && view.first < due && !shown->is_too_much;
+	     view.first = view.last + 1) {
+		view.last = view.first;
+		while (ops[view.last].is_followed)
+			view.last++;
+		if (view.last >= due)
+			break;
+		if (!is_telling(totals, &view))
+			continue;
+		ret = divide(totals, &view, &fit);
+		note(totals, &view, fit, shown);
+	}
+	return ret;
 }
 
 /*
@@ -420,28 +538,15 @@ static int divide(struct tap_net_totals *totals, size_t first, size_t last,
  */
 static int divide_all(struct tap_net_totals *totals, bool is_over)
 {
-	const struct tap_total_op *ops = totals->ops.items;
 	const size_t count = totals->ops.count;
 	const size_t due = is_over ? count : count > LATER ? count - LATER : 0;
-	bool is_unfit = false, is_refuted = false;
-	enum tap_fit fit = TAP_FIT_YES;
-	size_t first, last, i;
-	int ret = 0;
+	struct shown shown = {0};
+	size_t i;
+	int ret = divide_some(totals, due, true, &shown);
 
-	for (first = 0; !ret && first < due && fit != TAP_FIT_TOO_MANY;
-	     first = last + 1) {
-		for (last = first; ops[last].is_followed;)
-			last++;
-		if (last >= due)
-			break;
-		if (!are_known(totals, first, last))
-			continue;
-		ret = divide(totals, first, last, &fit);
-		is_refuted |=
-			is_unfit && fit == TAP_FIT_YES && have_bytes(totals, first, last);
-		is_unfit |= fit == TAP_FIT_NO;
-	}
-	if (is_refuted || (is_unfit && is_over)) {
+	if (!ret)
+		ret = divide_some(totals, due, false, &shown);
+	if (shown.is_refuted || (shown.is_unfit && is_over)) {
 		totals->found.count = 0;
 		for (i = 0; i < totals->lanes.count; i++)
 			totals->lanes.items[i]->is_unsummed = true;

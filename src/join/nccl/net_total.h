@@ -7,9 +7,10 @@
  * Of collectives the sums are those of a ring: a broadcast and a reduce send all their
  * data to the next rank, but not to, and not from, the root; all-gather and
  * reduce-scatter what is of all ranks but one.  What all-reduce sends depends on its
- * chunks; nothing is said of what may be of one, or of a group's operations.  Where any
- * operation has another sum, the connections are not those of a ring, and nothing more is
- * said of them.
+ * chunks, and what a group's operations send is not summed: they may have what the others
+ * before and after them do not have, where the sums of the same function have been right
+ * elsewhere.  Where any operation has another sum, the connections are not those of a
+ * ring, and nothing more is said of them.
  *
  * Hides which connections are those of two ranks, and when one of them is too little
  * known.
