@@ -136,6 +136,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-qps \
 	tests/golden/traces/net-shared \
 	tests/golden/traces/net-shared-accepted \
+	tests/golden/traces/net-shared-answered \
 	tests/golden/traces/net-shared-asked \
 	tests/golden/traces/net-shared-asked-own \
 	tests/golden/traces/net-shared-elsewhere \

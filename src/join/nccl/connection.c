@@ -185,6 +185,24 @@ static void find_client(const struct connections *connections,
 	end->may_be_others = !end->client || !tap_net_client_is_own(end->client);
 }
 
+/*
+ * Where data are of others, they show for whom the connection is better than the answer
+ * that came next: the thread may have done things for several at once.
+ */
+static void follow_data(struct tap_connection_end *end, const struct tap_net *net)
+{
+	const struct tap_net_shares *shares = net->peer ? &net->peer->shares : NULL;
+	size_t i;
+
+	if (!end->client || !shares || !shares->all.count)
+		return;
+	for (i = 0; i < shares->all.count; i++)
+		if (shares->all.items[i].client == end->client)
+			return;
+	end->client = shares->all.count == 1 ? shares->all.items[0].client : NULL;
+	end->may_be_others = !end->client || !tap_net_client_is_own(end->client);
+}
+
 /* Files an end of a network whose traffic is seen. */
 static int file(struct connections *connections, struct tap_connection_end *end)
 {
@@ -227,6 +245,7 @@ static int add_queues(struct connections *connections,
 		end->about.net_id = net->id;
 		end->about.is_send = channel ? channel->is_send : !net->layout;
 		find_client(connections, end, end->ordinal, &net->maker);
+		follow_data(end, net);
 		end->messages = &net->whole;
 		end->about.peer = net->peer ? net->peer->process : NULL;
 		end->about.peer_net_id = net->peer ? net->peer->id : 0;
@@ -334,18 +353,24 @@ static int64_t peer_rank(const struct tap_member *member,
 	return rank;
 }
 
-/* Of a connection that the sender's process has for another rank that one has the name.
+/*
+ * Of a connection that the sender's process has for another rank that one has the name.
+ * What it was asked for says which rank that is.
  */
 static void name_others(struct tap_connection_end *end)
 {
 	const struct tap_connection_end *sender = end->about.is_send ? end : end->other;
+	int64_t *rank = end->about.is_send ? &end->about.rank : &end->about.peer_rank;
 	const struct tap_member *is;
 
+	if (sender && sender != end && sender->about.known == TAP_KNOWN_DECODED) {
+		*rank = sender->about.rank;
+		return;
+	}
 	if (!sender || !sender->may_be_others)
 		return;
 	is = sender->client ? sender->client->is : NULL;
-	*(end->about.is_send ? &end->about.rank : &end->about.peer_rank) =
-		is ? is->rank : -1;
+	*rank = is ? is->rank : -1;
 }
 
 /* What the messages of an end show of its use. */
