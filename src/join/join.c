@@ -16,7 +16,7 @@
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_caller.h"
 #include "join/nccl/net_client.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/net_occasion.h"
 #include "join/nccl/net_region.h"
 #include "join/nccl/net_socket.h"
@@ -80,8 +80,8 @@ static const struct tap_layer *const layers[] = {
 	&tap_net_channels_layer,  /* what connections of NCCL's are for */
 	&tap_net_callers_layer,	  /* who connects to service threads */
 	&tap_net_askers_layer,	  /* whose sockets these are */
+	&tap_net_services_layer,  /* NCCL's service threads */
 	&tap_net_clients_layer,	  /* whom they were made for */
-	&tap_net_guests_layer,	  /* who posts for other ranks */
 	&tap_net_occasions_layer, /* for which calls connections are made */
 	&tap_net_regions_layer,	  /* the buffers of NCCL's messages */
 	&tap_netib_layer,	  /* messages of NCCL's network code, made of those */

@@ -118,7 +118,7 @@ src_join_libjoin_la_SOURCES = \
 	src/join/nccl/net_caller.c src/join/nccl/net_caller.h \
 	src/join/nccl/net_client.c src/join/nccl/net_client.h \
 	src/join/nccl/net_empty.c src/join/nccl/net_empty.h \
-	src/join/nccl/net_guest.c src/join/nccl/net_guest.h \
+	src/join/nccl/net_service.c src/join/nccl/net_service.h \
 	src/join/nccl/net_flush.c src/join/nccl/net_flush.h \
 	src/join/nccl/net_match.c src/join/nccl/net_match.h \
 	src/join/nccl/net_message.c src/join/nccl/net_message.h \

@@ -12,7 +12,7 @@
 #include "join/nccl/connection_order.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/net_span.h"
 #include "join/nccl/net_socket.h"
 #include "join/nccl/netib.h"
@@ -174,12 +174,12 @@ static void find_client(const struct connections *connections,
 			struct tap_connection_end *end, uint64_t socket,
 			const struct tap_net_maker *maker)
 {
-	struct tap_net_guests *guests =
-		tap_context_state(connections->context, &tap_net_guests_layer);
+	const struct tap_net_services *services =
+		tap_context_state(connections->context, &tap_net_services_layer);
 	const struct tap_net_clients *clients =
 		tap_context_state(connections->context, &tap_net_clients_layer);
 
-	if (!end->about.is_send || !tap_net_guests_may_own(guests, maker))
+	if (!end->about.is_send || !tap_net_services_may_own(services, maker))
 		return;
 	end->client = tap_net_client_of(clients, end->about.process, socket);
 	end->may_be_others = !end->client || !tap_net_client_is_own(end->client);

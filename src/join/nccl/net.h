@@ -10,7 +10,7 @@
 #include "common/list.h"
 #include "common/vec.h"
 #include "join/model/wire.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,71 +13,11 @@
 #include "join/nccl/net_channel.h"
 #include "join/nccl/thread.h"
 
-struct tap_net_service {
-	struct tap_net_clients *clients_of_all;
-	const struct tap_process *process;
-	int64_t tid;
-	/* When its thread began: its number may come again.  Valid if has_begin. */
-	int64_t begin_ns;
-	bool has_begin;
-	const struct tap_member *member; /* that the thread was made for; NULL: unknown */
-	const struct tap_net_callers *callers;
-	uint64_t address; /* where it accepted first: it listens there */
-	/* The connection's socket that the latest call was on; 0: on a client's. */
-	uint64_t latest;
-	size_t count; /* clients that were answered */
-	struct tap_net_client *clients;
-	uint64_t changes;
-	struct tap_net_service *next; /* of all */
-};
-
 /* ---- Clients ---- */
 
-/* The thread that has the service's number now; NULL: unknown. */
-static const struct tap_nccl_thread *thread_of(const struct tap_net_service *service)
+static const struct tap_net_callers *callers_of(const struct tap_net_client *client)
 {
-	return tap_threads_find(tap_context_state(service->clients_of_all->context,
-						  &tap_threads_layer),
-				service->process, service->tid);
-}
-
-/* Whether that is the one that the service is of. */
-static bool is_of(struct tap_net_service *service, const struct tap_nccl_thread *thread)
-{
-	if (!service->has_begin) {
-		service->begin_ns = thread->begin_ns;
-		service->has_begin = true;
-	}
-	return service->begin_ns == thread->begin_ns;
-}
-
-static struct tap_net_service *service_of(struct tap_net_clients *clients,
-					  const struct tap_process *process, uint64_t tid,
-					  uint64_t address)
-{
-	struct tap_net_service *service =
-		tap_table_find(&clients->services, process->number, tid);
-	const struct tap_nccl_thread *thread = service ? thread_of(service) : NULL;
-
-	if (service && (!thread || is_of(service, thread)))
-		return service;
-	service = calloc(1, sizeof(*service));
-	if (!service ||
-	    tap_table_set(&clients->services, process->number, tid, service)) {
-		free(service);
-		return NULL;
-	}
-	service->clients_of_all = clients;
-	service->process = process;
-	service->tid = (int64_t) tid;
-	service->callers = tap_context_state(clients->context, &tap_net_callers_layer);
-	service->address = address;
-	service->next = clients->all;
-	clients->all = service;
-	thread = thread_of(service);
-	if (thread)
-		is_of(service, thread);
-	return service;
+	return tap_context_state(client->clients->context, &tap_net_callers_layer);
 }
 
 static int add_client(struct tap_net_clients *clients, const struct tap_process *process,
@@ -88,6 +28,7 @@ static int add_client(struct tap_net_clients *clients, const struct tap_process 
 
 	if (!client)
 		return -ENOMEM;
+	client->clients = clients;
 	client->service = service;
 	client->number = ++clients->count;
 	client->rank = -1;
@@ -95,7 +36,18 @@ static int add_client(struct tap_net_clients *clients, const struct tap_process 
 	client->is_first = !service->clients;
 	client->next = service->clients;
 	service->clients = client;
+	client->before = clients->latest;
+	clients->latest = client;
 	return tap_table_set(&clients->sockets, process->number, socket, client);
+}
+
+static struct tap_net_service *service_of(const struct tap_net_clients *clients,
+					  const struct tap_process *process,
+					  const struct tap_event *event)
+{
+	return tap_net_service_find(tap_context_state(clients->context,
+						      &tap_net_services_layer),
+				    process, event->tid);
 }
 
 static int take_accepted(struct tap_net_clients *clients,
@@ -103,18 +55,13 @@ static int take_accepted(struct tap_net_clients *clients,
 {
 	const uint64_t socket = tap_fields_number(&event->fields, "socket_id");
 	const char *local = tap_fields_get_string(&event->fields, "local");
-	struct tap_net_service *service;
-	uint64_t address;
+	struct tap_net_service *service = service_of(clients, process, event);
 
 	/* What the thread is for may become known later; only a service thread answers.
 	 */
-	if (!local || event->tid < 0)
+	if (!local || !service)
 		return 0;
-	address = tap_table_hash(local);
-	service = service_of(clients, process, (uint64_t) event->tid, address);
-	if (!service)
-		return -ENOMEM;
-	return service->address == address
+	return service->address == tap_table_hash(local)
 		       ? add_client(clients, process, service, socket, event)
 		       : tap_table_set(&clients->accepted, process->number, socket,
 				       service);
@@ -125,7 +72,7 @@ static int take_accepted(struct tap_net_clients *clients,
 static void note_receiver(struct tap_net_client *client)
 {
 	client->service->changes += !client->receives;
-	client->service->clients_of_all->answers += !client->receives;
+	client->clients->answers += !client->receives;
 	client->receives = true;
 }
 
@@ -154,10 +101,7 @@ static int take_moved(struct tap_net_clients *clients, const struct tap_process 
 		      const struct tap_event *event)
 {
 	const uint64_t socket = tap_fields_number(&event->fields, "socket_id");
-	struct tap_net_service *service =
-		event->tid < 0 ? NULL
-			       : tap_table_find(&clients->services, process->number,
-						(uint64_t) event->tid);
+	struct tap_net_service *service = service_of(clients, process, event);
 	struct tap_net_client *client;
 	int ret = 0;
 
@@ -239,9 +183,8 @@ bool tap_net_client_receives(const struct tap_net_client *client)
 /* NULL: not known (yet). */
 static const struct tap_net_caller *caller_of(const struct tap_net_client *client)
 {
-	const struct tap_net_service *service = client->service;
-
-	return tap_net_caller_of(service->callers, service->process, client->caller_key);
+	return tap_net_caller_of(callers_of(client), client->service->process,
+				 client->caller_key);
 }
 
 /* Whether it is the thread's own rank, as far as the thread itself shows it. */
@@ -264,28 +207,27 @@ static bool is_own(const struct tap_net_client *client)
 
 static const struct tap_net_asker *asker_of(const struct tap_net_client *client)
 {
-	const struct tap_net_service *service = client->service;
 	const struct tap_net_caller *caller = caller_of(client);
 
 	/* One that is no job may have used these addresses, too. */
 	if (!caller || caller->is_again)
 		return NULL;
-	return tap_net_asker_of(tap_context_state(service->clients_of_all->context,
+	return tap_net_asker_of(tap_context_state(client->clients->context,
 						  &tap_net_askers_layer),
-				service->process, client->caller_key);
+				client->service->process, client->caller_key);
 }
 
 /* The communicator that a service thread was made for; NULL: unknown, or it is none. */
 static const struct tap_member *served_by(struct tap_net_service *service)
 {
 	const struct tap_threads *threads =
-		tap_context_state(service->clients_of_all->context, &tap_threads_layer);
+		tap_context_state(service->services->context, &tap_threads_layer);
 	const struct tap_nccl_thread *thread =
-		service->member ? NULL : thread_of(service);
+		service->member ? NULL : tap_net_service_thread(service);
 	enum tap_known known;
 
 	/* Later the thread may have ended. */
-	if (thread && is_of(service, thread) && thread->role == TAP_THREAD_SERVICE)
+	if (thread && thread->role == TAP_THREAD_SERVICE)
 		service->member = tap_threads_served(threads, service->process,
 						     service->tid, &known);
 	return service->member;
@@ -297,12 +239,12 @@ static const struct tap_member *served_by(struct tap_net_service *service)
  */
 static const struct tap_member *rank_elsewhere(const struct tap_net_client *client)
 {
-	const struct tap_net_clients *clients = client->service->clients_of_all;
 	const struct tap_net_asker *asker = asker_of(client);
 	const struct tap_member *found = NULL;
 	struct tap_net_service *service;
 
-	for (service = asker ? clients->all : NULL; service; service = service->next) {
+	for (service = asker ? client->service->services->all : NULL; service;
+	     service = service->next) {
 		const struct tap_member *member = served_by(service);
 		const struct tap_net_client *own = member ? service->clients : NULL;
 
@@ -355,7 +297,7 @@ bool tap_net_client_may_be(const struct tap_net_client *client,
 	rank = rank_elsewhere(client);
 	if (is_among(rank, member) && rank != member)
 		return false;
-	if (caller && !tap_net_caller_may_be(client->service->callers, caller, member))
+	if (caller && !tap_net_caller_may_be(callers_of(client), caller, member))
 		return false;
 	if (is_refuted(client, member))
 		return false;
@@ -387,13 +329,12 @@ void tap_net_client_settle(struct tap_net_client *client, const struct tap_membe
 
 uint64_t tap_net_client_changes(const struct tap_net_client *client)
 {
-	const struct tap_net_service *service = client->service;
-	const struct tap_net_clients *clients = service->clients_of_all;
+	const struct tap_net_clients *clients = client->clients;
 	const struct tap_net_askers *askers =
 		tap_context_state(clients->context, &tap_net_askers_layer);
 
 	/* Where it is known who asks, what others are answered says more of it, too. */
-	return service->changes + service->callers->changes + askers->changes +
+	return client->service->changes + callers_of(client)->changes + askers->changes +
 	       (askers->sockets.count ? clients->answers : 0);
 }
 
@@ -421,18 +362,12 @@ static void free_all(void *state)
 {
 	struct tap_net_clients *clients = state;
 	struct tap_net_client *client;
-	struct tap_net_service *service;
 
-	while ((service = clients->all)) {
-		clients->all = service->next;
-		while ((client = service->clients)) {
-			service->clients = client->next;
-			tap_vec_free(&client->refuted);
-			free(client);
-		}
-		free(service);
+	while ((client = clients->latest)) {
+		clients->latest = client->before;
+		tap_vec_free(&client->refuted);
+		free(client);
 	}
-	tap_table_free(&clients->services);
 	tap_table_free(&clients->sockets);
 	tap_table_free(&clients->accepted);
 	tap_table_free(&clients->made);

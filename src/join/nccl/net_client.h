@@ -22,11 +22,10 @@
 #include "common/vec.h"
 #include "join/base/table.h"
 #include "join/model/layer.h"
-
-struct tap_member;
-struct tap_net_service;
+#include "join/nccl/net_service.h"
 
 struct tap_net_client {
+	struct tap_net_clients *clients;
 	struct tap_net_service *service;
 	uint64_t number;     /* from 1, of all */
 	int64_t rank;	     /* as its requests say; -1: unknown */
@@ -35,16 +34,16 @@ struct tap_net_client {
 	bool is_answered;    /* it has asked for something */
 	bool receives;
 	TAP_VEC(const struct tap_member *) refuted; /* that it is not */
-	const struct tap_member *is; /* the only one that it can be; NULL: unknown */
-	struct tap_net_client *next;
+	const struct tap_member *is;   /* the only one that it can be; NULL: unknown */
+	struct tap_net_client *next;   /* of the same thread */
+	struct tap_net_client *before; /* of all */
 };
 
 struct tap_net_clients {
 	struct tap_context *context; /* first: layer.h */
 	uint64_t count;
 	uint64_t answers; /* increases when more is known of whom threads answer */
-	struct tap_net_service *all;
-	struct tap_table services; /* the latest ones, by (process, thread) */
+	struct tap_net_client *latest;
 	struct tap_table sockets;  /* clients, by (process, their socket) */
 	struct tap_table accepted; /* sockets of connections, by (process, socket) */
 	struct tap_table made;	   /* clients, by (process, socket of a connection) */

@@ -332,9 +332,9 @@ static int update(struct tap_net_routes *routes, struct tap_net_route *route,
 	const uint64_t before = route->ranks;
 	const bool may_have =
 		from_rank < 0 &&
-		tap_net_guests_may_own(tap_context_state(routes->context,
-							 &tap_net_guests_layer),
-				       &route->maker);
+		tap_net_services_may_own(tap_context_state(routes->context,
+							   &tap_net_services_layer),
+					 &route->maker);
 	const bool are_several = message->is_shared || (may_have && message->is_grouped);
 	const bool is_shared = are_several && !route->client;
 	const bool is_part = (are_several || route->other) && route->client;

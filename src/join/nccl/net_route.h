@@ -17,7 +17,7 @@
 #include "join/model/context.h"
 #include "join/nccl/candidate.h"
 #include "join/nccl/net_empty.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/net_piece.h"
 #include "join/nccl/net_region.h"
 #include "join/nccl/run_count.h"

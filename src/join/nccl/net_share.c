@@ -7,7 +7,7 @@
 #include "join/model/context.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/net_message.h"
 #include "join/nccl/net_region.h"
 
@@ -168,9 +168,10 @@ int tap_net_share_split(const struct tap_context *context,
 			struct tap_net_message *message)
 {
 	struct tap_net_shares *shares = &message->to->shares;
-	struct tap_net_guests *guests = tap_context_state(context, &tap_net_guests_layer);
+	const struct tap_net_services *services =
+		tap_context_state(context, &tap_net_services_layer);
 
-	if (!tap_net_guests_may_share(guests, &message->from->maker) ||
+	if (!tap_net_services_may_share(services, &message->from->maker) ||
 	    message->number <= shares->latest)
 		return 0;
 	if (are_several(context, message))

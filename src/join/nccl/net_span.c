@@ -8,7 +8,7 @@
 #include "join/nccl/attribution.h"
 #include "join/nccl/net_channel.h"
 #include "join/nccl/net_client.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/net_region.h"
 #include "join/rdma/observer.h"
 #include "join/rdma/qp.h"
@@ -290,8 +290,9 @@ static bool may_be_shared(const struct tap_context *context,
 			  const struct tap_net_message *message)
 {
 	return !message->from->has_buffer && !tap_net_channel(context, message->from) &&
-	       tap_net_guests_may_share(tap_context_state(context, &tap_net_guests_layer),
-					&message->from->maker);
+	       tap_net_services_may_share(tap_context_state(context,
+							    &tap_net_services_layer),
+					  &message->from->maker);
 }
 
 /* Whether another one than who asked for the connection has sent over it. */

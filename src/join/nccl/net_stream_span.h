@@ -11,7 +11,7 @@
 
 #include "common/list.h"
 #include "join/model/context.h"
-#include "join/nccl/net_guest.h"
+#include "join/nccl/net_service.h"
 
 struct tap_span;
 struct tap_stream_message;
