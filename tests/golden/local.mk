@@ -111,6 +111,8 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-base \
 	tests/golden/traces/net-bound \
 	tests/golden/traces/net-buffers \
+	tests/golden/traces/net-buffers-sends \
+	tests/golden/traces/net-buffers-sends-ll \
 	tests/golden/traces/net-buffers-unlike \
 	tests/golden/traces/net-by-id \
 	tests/golden/traces/net-first-lost \

@@ -92,6 +92,7 @@ static int take_answer(struct tap_net_clients *clients, const struct tap_process
 	}
 	if (!socket || tap_table_find(&clients->made, process->number, socket))
 		return 0;
+	service->made = socket;
 	if (tap_table_find(&clients->accepted, process->number, socket))
 		note_receiver(client);
 	return tap_table_set(&clients->made, process->number, socket, client);
@@ -107,6 +108,7 @@ static int take_moved(struct tap_net_clients *clients, const struct tap_process 
 
 	if (!service)
 		return 0;
+	service->made = 0;
 	client = tap_table_find(&clients->sockets, process->number, socket);
 	if (client && client->service == service && event->net == TAP_NET_SEND)
 		ret = take_answer(clients, process, client);

@@ -4,6 +4,7 @@
 
 #include "common/vec.h"
 #include "join/model/process.h"
+#include "join/nccl/net_service.h"
 #include "join/nccl/thread.h"
 
 #include <errno.h>
@@ -18,20 +19,18 @@
 struct run {
 	struct service *service;
 	unsigned int count;
-	bool is_of_connection; /* queue pairs were made before */
+	bool is_of_connection;	     /* for which it was registered */
 	uint64_t lengths[PROTOCOLS]; /* of the first regions */
 	uint64_t latest;	     /* address of the latest one */
 	uint64_t answered; /* the socket that the thread wrote to next; 0: none */
-	struct run *next;	     /* of the thread */
+	struct run *next;  /* of the thread */
 };
 
 /* A thread that registers memory. */
 struct service {
 	bool is_open; /* the latest run may go on */
-	/* Connections whose queue pairs are made, and memory is not registered. */
-	unsigned int made;
-	uint64_t owner; /* of the latest queue pair */
-	uint64_t pool_length; /* 0: none is known */
+	/* Of connections for sends and receives; 0: none is known. */
+	uint64_t pool_length, ll_length;
 	struct run *runs;
 	uint64_t lengths[PROTOCOLS]; /* of all connections; 0: none is known */
 };
@@ -91,8 +90,6 @@ static struct run *open_run(struct tap_net_regions *regions, struct service *ser
 	run->service = service;
 	run->next = service->runs;
 	service->runs = run;
-	run->is_of_connection = service->made;
-	service->made -= service->made > 0;
 	service->is_open = true;
 	regions->open++;
 	return run;
@@ -178,15 +175,26 @@ static bool is_connection(const struct run *run)
 	return true;
 }
 
-/* Whether a run is the pool of connections for sends and receives. */
-static bool is_pool(const struct run *run)
+/*
+ * Whether a run is of a connection for sends and receives: the pool, a buffer for LL
+ * (NCCL_ALLOC_P2P_NET_LL_BUFFERS), or both in the other order.  Only the first connection
+ * registers the pool.
+ */
+static bool is_of_sends(const struct run *run)
 {
 	struct service *service = run->service;
+	const unsigned int pool = run->count - 1;
 
-	if (run->count != 1 || !run->is_of_connection ||
-	    (service->pool_length && service->pool_length != run->lengths[0]))
+	if (!run->is_of_connection || run->count < 1 || run->count > 2)
 		return false;
-	service->pool_length = run->lengths[0];
+	if (run->count == 1 && run->lengths[0] == service->ll_length)
+		return true;
+	if ((service->pool_length && service->pool_length != run->lengths[pool]) ||
+	    (pool && service->ll_length && service->ll_length != run->lengths[0]))
+		return false;
+	service->pool_length = run->lengths[pool];
+	if (pool)
+		service->ll_length = run->lengths[0];
 	return true;
 }
 
@@ -206,8 +214,8 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 	slot_bytes = region->length / SLOTS;
 	if (addr < region->addr || bytes > region->addr + region->length - addr)
 		return (struct tap_net_buffer){0};
-	if (is_pool(region->run))
-		return (struct tap_net_buffer){.is_pool = true};
+	if (is_of_sends(region->run))
+		return (struct tap_net_buffer){.is_of_sends = true};
 	if (!is_connection(region->run) || (addr - region->addr) % slot_bytes)
 		return (struct tap_net_buffer){0};
 	return (struct tap_net_buffer){.protocol = TAP_NET_PROTOCOL_LL + region->place,
@@ -233,31 +241,28 @@ struct tap_net_buffer tap_net_buffer_common(const struct tap_net_buffer *sent_fr
 {
 	const bool are_alike = sent_from->protocol == received_in->protocol &&
 			       sent_from->slot == received_in->slot &&
-			       sent_from->is_pool == received_in->is_pool;
+			       sent_from->is_of_sends == received_in->is_of_sends;
 
 	return are_alike ? *sent_from : (struct tap_net_buffer){0};
 }
 
 /* ---- The layer ---- */
 
-static int take_queue_pair(struct tap_net_regions *regions,
-			   const struct tap_process *process, const struct tap_event *event)
+/*
+ * What the thread registers right before it answers whoever asked for a connection is the
+ * connection's.  What the network plug-in registers for itself is followed by what it
+ * tells the other end, and a buffer of the user's by an answer alone.
+ */
+static void take_sent(const struct tap_net_regions *regions, struct service *service,
+		      const struct tap_process *process, const struct tap_event *event)
 {
-	const uint64_t owner = tap_fields_number(&event->fields, "qp_context");
-	struct service *service;
+	const struct tap_net_service *answering =
+		tap_net_service_find(tap_context_state(regions->context,
+						       &tap_net_services_layer),
+				     process, event->tid);
 
-	if (!owner || !tap_threads_find(tap_context_state(regions->context,
-							  &tap_threads_layer),
-					process, event->tid))
-		return 0;
-	service = get(&regions->threads, process->number, (uint64_t) event->tid,
-		      sizeof(*service));
-	if (!service)
-		return -ENOMEM;
-	close_run(regions, service);
-	service->made += owner != service->owner;
-	service->owner = owner;
-	return 0;
+	service->runs->answered = tap_fields_number(&event->fields, "socket_id");
+	service->runs->is_of_connection = answering && answering->made;
 }
 
 static int take(void *state, struct tap_process *process, struct tap_event *event)
@@ -267,8 +272,6 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 
 	if (event->kind == TAP_EVENT_VERBS && event->verbs == TAP_VERBS_MR)
 		return take_region(regions, process, event);
-	if (event->kind == TAP_EVENT_VERBS && event->verbs == TAP_VERBS_QP)
-		return take_queue_pair(regions, process, event);
 	if (!regions->open || event->tid < 0)
 		return 0;
 	service =
@@ -277,7 +280,7 @@ static int take(void *state, struct tap_process *process, struct tap_event *even
 		return 0;
 	if (event->kind == TAP_EVENT_NET &&
 	    (event->net == TAP_NET_SEND || event->net == TAP_NET_SERVICE_RESPONSE))
-		service->runs->answered = tap_fields_number(&event->fields, "socket_id");
+		take_sent(regions, service, process, event);
 	close_run(regions, service);
 	return 0;
 }

@@ -30,10 +30,11 @@ struct tap_net_buffer {
 	unsigned int slot;   /* 0 to 7: the step modulo 8; if protocol is known */
 	uint64_t slot_bytes; /* likewise */
 	/*
-	 * It is of no connection alone: those for sends and receives share a pool, the
-	 * only memory that is registered when the first of them is connected.
+	 * It is of a connection for sends and receives.  Those share a pool, which is all
+	 * that is registered when the first of them is connected, unless they have
+	 * buffers for LL of their own.
 	 */
-	bool is_pool;
+	bool is_of_sends;
 };
 
 struct tap_net_regions {

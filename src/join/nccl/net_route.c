@@ -482,7 +482,7 @@ static int64_t index_of(const struct tap_net_route *route,
 		return index;
 	if (message->buffer.protocol)
 		return 0;
-	if (message->buffer.is_pool)
+	if (message->buffer.is_of_sends)
 		return 1;
 	return route->client || route->has_guests || route->is_shared
 		       ? -1

@@ -44,6 +44,8 @@ struct tap_net_service {
 	const struct tap_member *member; /* that the thread was made for; NULL: unknown */
 	/* The connection's socket that the latest call was on; 0: on a client's. */
 	uint64_t latest;
+	/* The one that the latest call told a client of; 0: the call was another one. */
+	uint64_t made;
 	size_t count; /* clients that were answered */
 	struct tap_net_client *clients;
 	uint64_t changes;
