@@ -146,6 +146,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-shared-empties-first \
 	tests/golden/traces/net-shared-empty \
 	tests/golden/traces/net-shared-empty-before \
+	tests/golden/traces/net-shared-empty-mixed \
 	tests/golden/traces/net-shared-jobs \
 	tests/golden/traces/net-shared-jobs-again \
 	tests/golden/traces/net-sockets \

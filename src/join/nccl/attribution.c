@@ -137,6 +137,28 @@ static int emit_link(struct tap_attribution *attribution,
 }
 
 /*
+ * Whether NCCL divides nothing that the kernel sends from rank to rank: sends of either
+ * kind of numbers.
+ */
+static bool is_undivided(const struct tap_attribution *attribution,
+			 const struct tap_rank_pair *pair,
+			 const struct tap_op_kernel *kernel)
+{
+	unsigned int is_messages;
+
+	for (is_messages = 0; is_messages < 2; is_messages++) {
+		const struct tap_rank_series series =
+			tap_rank_series_find(&attribution->ranks, pair, is_messages);
+		const struct tap_op_kernel *own =
+			series.from ? tap_op_times_find_one(series.from, kernel) : NULL;
+
+		if (own && own->has_messages && !tap_candidate_is_undivided(own, pair))
+			return false;
+	}
+	return true;
+}
+
+/*
  * A message tells over which connection its rank sends the other one what is not divided,
  * and so what has no bytes.
  */
@@ -153,8 +175,7 @@ static int note_undivided(struct tap_attribution *attribution,
 	if (message->is_guess || !from->has_messages ||
 	    (from->has_others && message->facts.index != 1))
 		return 0;
-	/* Of a kernel of several lanes each knows what is sent in its own. */
-	if (!is_empty && (served->is_mixed || !tap_candidate_is_undivided(from, pair)))
+	if (!is_empty && !is_undivided(attribution, pair, from))
 		return 0;
 	return tap_net_empties_add(&attribution->routes.empties, &attribution->ranks,
 				   pair, route->connection, is_empty ? sends : NULL);

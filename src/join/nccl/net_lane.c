@@ -167,12 +167,6 @@ static void skip_impossible(struct tap_net_lane *lane, struct merge *merge, size
 	}
 }
 
-static bool is_same_kernel(const struct tap_op_kernel *a, const struct tap_op_kernel *b)
-{
-	return a && b && a->work.run.device == b->work.run.device &&
-	       a->work.run.number == b->work.run.number;
-}
-
 /* Less than 0 where the sender calls a before b; 0: it is one kernel, or not known. */
 static int compare(const struct next *a, const struct next *b)
 {
@@ -196,7 +190,7 @@ static int choose(const struct merge *merge)
 			return -1;
 		order = first < 0 ? -1 : compare(&merge->next[i], &merge->next[first]);
 		if (!order &&
-		    !is_same_kernel(merge->next[i].from, merge->next[first].from))
+		    !tap_op_kernels_are_one(merge->next[i].from, merge->next[first].from))
 			return -1;
 		if (order < 0)
 			first = i;
@@ -291,11 +285,11 @@ static int add_run(struct tap_net_lanes *lanes, struct tap_net_route *route,
 						     lanes->runs.count};
 
 		if (i != chosen && (!(merge->has_next >> i & 1) ||
-				    !is_same_kernel(next.from, other->from)))
+				    !tap_op_kernels_are_one(next.from, other->from)))
 			continue;
 		/* Of one kernel on one rank the other one may have made two. */
 		if (i != chosen && next.to && other->to &&
-		    !is_same_kernel(next.to, other->to))
+		    !tap_op_kernels_are_one(next.to, other->to))
 			return -EAGAIN;
 		if (kernel) {
 			const struct tap_op_kernel *one =

@@ -290,6 +290,19 @@ void tap_op_times_empty(struct tap_op_times *times, uint64_t number)
 		times->calls.items[at].is_empty = true;
 }
 
+const struct tap_op_kernel *tap_op_times_find_one(const struct tap_op_times *times,
+						  const struct tap_op_kernel *kernel)
+{
+	const struct tap_op_kernel *items = times->kernels.items;
+	size_t at = tap_vec_search(&times->kernels, times->first_kernel, item,
+				   item->begin_ns >= kernel->begin_ns);
+
+	for (; at < times->kernels.count && items[at].begin_ns == kernel->begin_ns; at++)
+		if (tap_op_kernels_are_one(&items[at], kernel))
+			return &items[at];
+	return NULL;
+}
+
 void tap_op_times_free(struct tap_op_times *times)
 {
 	tap_vec_free(&times->kernels);

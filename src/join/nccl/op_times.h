@@ -68,6 +68,14 @@ struct tap_op_kernel {
 	const struct tap_name *operation; /* NULL: several */
 };
 
+/* Whether both are of one kernel, for operations that are numbered apart. */
+static inline bool tap_op_kernels_are_one(const struct tap_op_kernel *a,
+					  const struct tap_op_kernel *b)
+{
+	return a && b && a->work.run.device == b->work.run.device &&
+	       a->work.run.number == b->work.run.number;
+}
+
 /* Whether two ranks' kernels are of the same operations. */
 static inline bool tap_op_kernels_are_same(const struct tap_op_kernel *a,
 					   const struct tap_op_kernel *b)
@@ -155,6 +163,10 @@ const struct tap_op_kernel *tap_op_times_find_kernel(const struct tap_op_times *
 						     uint64_t place);
 const struct tap_op_call *tap_op_times_find_call(const struct tap_op_times *times,
 						 uint64_t place);
+
+/* What the same kernel of the rank has of these operations; NULL: nothing. */
+const struct tap_op_kernel *tap_op_times_find_one(const struct tap_op_times *times,
+						  const struct tap_op_kernel *kernel);
 
 void tap_op_times_free(struct tap_op_times *times);
 
