@@ -14,6 +14,8 @@
 #define DOUBTS_MAX 4096
 /* Of so many latest operations messages may still come. */
 #define LATER 64
+/* So many operations before them show whether sums are right here. */
+#define EARLIER 64
 
 /* A kernel of both ranks. */
 struct tap_total_op {
@@ -228,6 +230,39 @@ static int add_lane(struct tap_net_totals *totals, struct tap_serving *serving,
 }
 
 /* ---- Operations ---- */
+
+/*
+ * Adds those before all that are there, of which every message is ascribed.  Of sends
+ * another kind of numbers may have the same kernels, so that these show nothing.
+ */
+static int add_earlier(struct tap_net_totals *totals,
+		       const struct tap_candidate_world *world,
+		       const struct tap_rank_pair *pair)
+{
+	const struct tap_rank_series series =
+		tap_rank_series_find(world->ranks, pair, false);
+	const struct tap_op_times *from = series.from;
+	const struct tap_op_kernel *first = totals->ops.items[0].from;
+	size_t at, left = EARLIER;
+
+	if (!from || !series.to)
+		return 0;
+	at = tap_vec_search(&from->kernels, from->first_kernel, item,
+			    item->first >= first->first);
+	while (left-- && at > from->first_kernel) {
+		const struct tap_op_kernel *kernel = &from->kernels.items[--at];
+		struct tap_total_op op = {.from = kernel,
+					  .to = tap_op_times_find_kernel(series.to,
+									 kernel->first)};
+
+		if (!op.to || !tap_op_kernels_are_same(op.from, op.to))
+			continue;
+		op.is_known = find_bytes(op.from, pair, false, &op.bytes);
+		if (tap_vec_add(&totals->ops, op))
+			return -ENOMEM;
+	}
+	return 0;
+}
 
 static int compare(const void *left, const void *right)
 {
@@ -587,6 +622,12 @@ int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *servi
 	if (ret)
 		return ret == -EAGAIN ? 0 : ret;
 	sort_ops(totals);
+	if (totals->ops.count && series == TAP_SERIES_COLLECTIVES) {
+		ret = add_earlier(totals, world, &pair);
+		if (ret)
+			return ret;
+		sort_ops(totals);
+	}
 	for (i = 0; i < totals->ops.count; i++)
 		totals->ops.items[i].is_known &=
 			!may_lack(totals, world, &totals->ops.items[i]);

@@ -9,8 +9,9 @@
  * reduce-scatter what is of all ranks but one.  What all-reduce sends depends on its
  * chunks, and what a group's operations send is not summed: they may have what the others
  * before and after them do not have, where the sums of the same function have been right
- * elsewhere.  Where any operation has another sum, the connections are not those of a
- * ring, and nothing more is said of them.
+ * elsewhere: of messages that bytes told apart, or that are ascribed already.  Where any
+ * operation has another sum, the connections are not those of a ring, and nothing more is
+ * said of them.
  *
  * Hides which connections are those of two ranks, and when one of them is too little
  * known.
