@@ -7,7 +7,7 @@ doubles_tests = tests/doubles_tests/test_cuda tests/doubles_tests/test_cuda_log 
 	tests/doubles_tests/test_death tests/doubles_tests/test_service \
 	tests/doubles_tests/test_sharing tests/doubles_tests/test_dead \
 	tests/doubles_tests/test_lost tests/doubles_tests/test_posters \
-	tests/doubles_tests/test_profiled \
+	tests/doubles_tests/test_profiled tests/doubles_tests/test_regions \
 	tests/doubles_tests/test_virtual tests/doubles_tests/test_windows
 doubles_scripts = tests/doubles_tests/test_allreduce.sh tests/doubles_tests/test_forms.sh \
 	tests/doubles_tests/test_headers.sh tests/doubles_tests/test_cuda_programs.sh \
@@ -43,7 +43,7 @@ EXTRA_DIST += $(doubles_scripts) tests/doubles_tests/programs/values.c \
 	tests/doubles_tests/test_death.c tests/doubles_tests/test_service.c \
 	tests/doubles_tests/test_sharing.c tests/doubles_tests/test_dead.c \
 	tests/doubles_tests/test_posters.c tests/doubles_tests/test_profiled.c \
-	tests/doubles_tests/test_lost.c \
+	tests/doubles_tests/test_lost.c tests/doubles_tests/test_regions.c \
 	tests/doubles_tests/test_virtual.c tests/doubles_tests/test_windows.c \
 	tests/doubles_tests/expect/windows.py \
 	tests/doubles_tests/ranks.h tests/doubles_tests/programs/arguments.c \
@@ -87,6 +87,8 @@ tests/doubles_tests/test_posters: tests/doubles_tests/test_posters.c \
 tests/doubles_tests/test_profiled: tests/doubles_tests/test_profiled.c \
 		tests/doubles_tests/programs/profiler_event.h tests/doubles_tests/ranks.h
 tests/doubles_tests/test_lost: tests/doubles_tests/test_lost.c \
+		tests/doubles_tests/ranks.h $(soft_verbs_so)
+tests/doubles_tests/test_regions: tests/doubles_tests/test_regions.c \
 		tests/doubles_tests/ranks.h $(soft_verbs_so)
 tests/doubles_tests/test_virtual: tests/doubles_tests/test_virtual.c
 tests/doubles_tests/test_windows: tests/doubles_tests/test_windows.c \

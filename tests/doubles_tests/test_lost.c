@@ -128,33 +128,10 @@ static void test_loss(const char *transport)
 	    has_error ? "not even of what is revoked" : "or after they have revoked it");
 }
 
-/* Softverbs have to be found by who opens libibverbs. */
-static void begin_anew(char **argv)
-{
-	char path[4096];
-	char *slash;
-	ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - 32);
-	int i;
-
-	if (getenv("SOFTVERBS_FABRIC") || size < 0)
-		return;
-	path[size] = '\0';
-	for (i = 0; i < 2; i++) {
-		slash = strrchr(path, '/');
-		if (slash)
-			*slash = '\0';
-	}
-	strcat(path, "/doubles/verbs");
-	setenv("LD_LIBRARY_PATH", path, 1);
-	snprintf(path, sizeof(path), "lost.%d", (int) getpid());
-	setenv("SOFTVERBS_FABRIC", path, 1);
-	execv("/proc/self/exe", argv);
-}
-
 int main(int argc, char **argv)
 {
 	(void) argc;
-	begin_anew(argv);
+	begin_with_softverbs(argv);
 	if (!prepare_ranks())
 		return 1;
 	has_error = true;

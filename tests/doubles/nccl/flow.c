@@ -112,11 +112,11 @@ int mini_flow_open(struct mini_flow *flow, struct mini_pool *pool)
 	}
 	for (i = 0; i < MINI_STEPS; i++)
 		flow->slots[i].size = -1;
+	/* By protocol here, too, so LL before the pool (net.cc:945 and 1100). */
 	if (flow->index == 1) {
-		err = add_pool(flow, pool);
-		if (!err && has_ll())
+		if (has_ll())
 			err = add_own_buffer(flow, MINI_LL);
-		return err;
+		return err ? err : add_pool(flow, pool);
 	}
 	for (protocol = 0; protocol < MINI_PROTOCOLS && !err; protocol++)
 		err = add_own_buffer(flow, (enum mini_protocol) protocol);
