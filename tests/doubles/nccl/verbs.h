@@ -112,7 +112,7 @@ struct mini_ib_stats {
 	atomic_int fatal;
 };
 
-/* NCCL keeps regions by page and gives one out again that covers what is wanted. */
+/* NCCL keeps regions by page, to give one out again (verbs_memory.c says which). */
 struct mini_ib_cached {
 	uintptr_t address;
 	size_t pages;

@@ -84,7 +84,10 @@ static struct mini_ib_cached *add_pages(struct mini_ib_device *device, int place
 	return &cache[place];
 }
 
-/* In the order of addresses; one that covers it is used again. */
+/*
+ * In the order of addresses, and one that covers it is used again; up to 2.19 in that of
+ * their registration, and only the same is used (NCCL 2.19.4, transport/net_ib.cc:962).
+ */
 static int reg_with(struct mini_ib_device *device, struct ibv_pd *pd, void *data,
 		    size_t size, struct ibv_mr **ret_mr)
 {
@@ -92,11 +95,15 @@ static int reg_with(struct mini_ib_device *device, struct ibv_pd *pd, void *data
 	uintptr_t address = (uintptr_t) data & ~(uintptr_t) (page - 1);
 	size_t pages = ((uintptr_t) data + size - address + page - 1) / page;
 	struct mini_ib_cached *place = device->cache;
+	bool is_sorted = mini_release() >= 22000;
 	int i;
 
-	for (i = 0; i < device->cached && address >= device->cache[i].address; i++) {
+	for (i = 0; i < device->cached; i++) {
 		place = &device->cache[i];
-		if ((address - place->address) / page + pages <= place->pages) {
+		if (is_sorted && address < place->address)
+			break;
+		if (is_sorted ? (address - place->address) / page + pages <= place->pages
+			      : address == place->address && pages == place->pages) {
 			place->users++;
 			*ret_mr = place->mr;
 			return 0;
@@ -114,6 +121,10 @@ static int reg_with(struct mini_ib_device *device, struct ibv_pd *pd, void *data
 	return 0;
 }
 
+/*
+ * NCCL puts the last one in its place and forgets the order (2.28.9: 2033), so that what
+ * is there may be registered again.
+ */
 static void dereg_with(struct mini_ib_device *device, struct ibv_mr *mr)
 {
 	int i = 0;
@@ -123,9 +134,7 @@ static void dereg_with(struct mini_ib_device *device, struct ibv_mr *mr)
 	if (i == device->cached || --device->cache[i].users > 0)
 		return;
 	mini_verbs.dereg_mr(mr);
-	device->cached--;
-	memmove(&device->cache[i], &device->cache[i + 1],
-		(size_t) (device->cached - i) * sizeof(*device->cache));
+	device->cache[i] = device->cache[--device->cached];
 	if (device->cached == 0) {
 		free(device->cache);
 		device->cache = NULL;

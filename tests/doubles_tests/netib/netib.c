@@ -15,6 +15,9 @@
 
 #define SLOTS 64
 #define SLOT_BYTES (96UL << 10)
+#define PAGE 4096
+#define CACHED_PAGES 24
+#define CACHED_REGIONS 12
 /* Receives of one time: with eight of eight all requests would be in use. */
 #define MOST_UNDER_WAY 6
 
@@ -65,6 +68,7 @@ struct run {
 
 static unsigned char out_memory[SLOTS * SLOT_BYTES] __attribute__((aligned(4096)));
 static unsigned char in_memory[SLOTS * SLOT_BYTES] __attribute__((aligned(4096)));
+static unsigned char cached_memory[CACHED_PAGES * PAGE] __attribute__((aligned(4096)));
 
 static void must(int result, const char *what)
 {
@@ -276,6 +280,30 @@ static void move_all(struct run *run)
 	}
 }
 
+/* Regions that overlap come and go: which of them NET/IB has in its cache. */
+static void register_some(struct run *run, int count)
+{
+	void *mrs[CACHED_REGIONS] = {NULL};
+	int i;
+
+	observe_part("cache");
+	for (i = 0; i < count; i++) {
+		void **mr = &mrs[random_below(run, CACHED_REGIONS)];
+		unsigned int pages = 1 + random_below(run, 3);
+		unsigned int first = random_below(run, CACHED_PAGES - pages + 1);
+
+		if (*mr)
+			must(nib_dereg(run->net, run->send_comm, *mr), "deregMr");
+		must(nib_reg(run->net, run->send_comm, cached_memory + first * PAGE,
+			     pages * PAGE, mr),
+		     "regMr");
+	}
+	for (i = 0; i < CACHED_REGIONS; i++) {
+		if (mrs[i])
+			must(nib_dereg(run->net, run->send_comm, mrs[i]), "deregMr");
+	}
+}
+
 static void close_both(struct run *run)
 {
 	observe_part("sender");
@@ -356,6 +384,7 @@ int main(int argc, char **argv)
 		nib_cannot("no adapter is made of %d", run.options.merged);
 	connect_both(&run, device);
 	move_all(&run);
+	register_some(&run, 300);
 	close_both(&run);
 	return 0;
 }
