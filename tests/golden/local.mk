@@ -161,6 +161,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-sockets-port \
 	tests/golden/traces/net-sockets-split \
 	tests/golden/traces/net-sockets-trees \
+	tests/golden/traces/net-sockets-trees-group \
 	tests/golden/traces/net-sockets-trees-short \
 	tests/golden/traces/net-split \
 	tests/golden/traces/net-stranger \

@@ -24,6 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* So many groups of a process may be open together: one of each of its ranks. */
+#define GROUPS 32
+
+struct group {
+	uint64_t id;
+	unsigned int operations;
+	bool has_all_reduce;
+};
+
 /* What a process was seen to ask NCCL for. */
 struct process {
 	uint64_t channels;	    /* most of a kernel of collectives */
@@ -32,9 +41,11 @@ struct process {
 	bool has_begun;		    /* it has asked for an operation */
 	bool begins_with_transfers; /* in its first operation, or that one's group */
 	uint64_t first_group;	    /* 0 none */
-	bool has_trees;		    /* collectives over a tree */
-	bool has_kernels;	    /* of its own that may send by themselves */
-	bool has_network;	    /* verbs or sockets */
+	bool has_trees; /* collectives over a tree, or what may be such ones */
+	struct group groups[GROUPS]; /* the latest */
+	size_t next_group;
+	bool has_kernels; /* of its own that may send by themselves */
+	bool has_network; /* verbs or sockets */
 	uint64_t ends[TAP_TRANSPORTS];
 };
 
@@ -63,6 +74,25 @@ static struct process *process_of(struct connections *connections,
 	return own;
 }
 
+/*
+ * A kernel of several operations has the name of one of them alone: an all-reduce beside
+ * it may use a tree, as no other operation does.
+ */
+static void note_group(struct process *own, const struct tap_span *span, uint64_t id)
+{
+	struct group *group = own->groups;
+
+	while (group < own->groups + GROUPS && group->id != id)
+		group++;
+	if (group == own->groups + GROUPS) {
+		group = &own->groups[own->next_group++ % GROUPS];
+		*group = (struct group){.id = id};
+	}
+	group->operations++;
+	group->has_all_reduce |= !strcmp(span->name->name, "ncclAllReduce");
+	own->has_trees |= group->operations > 1 && group->has_all_reduce;
+}
+
 static int note_call(struct connections *connections, const struct tap_span *span)
 {
 	const bool is_transfer = span->name->is_made_of_messages;
@@ -84,6 +114,8 @@ static int note_call(struct connections *connections, const struct tap_span *spa
 	if (!own->has_begun || (group_id && group_id == own->first_group))
 		own->begins_with_transfers |= is_transfer;
 	own->has_begun = true;
+	if (group_id && !own->has_trees)
+		note_group(own, span, group_id);
 	return 0;
 }
 
@@ -110,7 +142,7 @@ static int span_ended(void *state, struct tap_span *span)
 	if (grid > *most)
 		*most = grid;
 	/* Of a later release than 2.30 the protocol does not follow: kernel.h. */
-	own->has_trees |= strstr(function, "_TREE") != NULL;
+	own->has_trees |= !strstr(function, "SendRecv") && !strstr(function, "_RING");
 	return 0;
 }
 
