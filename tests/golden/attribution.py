@@ -425,6 +425,9 @@ class World:
         if self.set.get("sums"):
             self.draw_sum(op)
         if not self.set.get("rule"):
+            # No less than its messages have, which are drawn.
+            if op.kind == "p2p" and not self.set.get("sums"):
+                op.count = 40000
             return op
         op.count = (64, 1000, 5001, 40000, 300000)[draw(5)]
         op.is_simple = op.count > 30000
