@@ -40,6 +40,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/ascribed-ambiguous \
 	tests/golden/traces/ascribed-bytes \
 	tests/golden/traces/ascribed-bytes-earlier \
+	tests/golden/traces/ascribed-bytes-larger \
 	tests/golden/traces/ascribed-bytes-open \
 	tests/golden/traces/ascribed-bytes-sends \
 	tests/golden/traces/ascribed-bytes-two \

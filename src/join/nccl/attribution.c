@@ -127,7 +127,7 @@ static int emit_link(struct tap_attribution *attribution,
 	tap_count_match(attribution->context, TAP_MATCH_MESSAGE_KERNEL, served->known,
 			served->why);
 	ret = tap_net_ledger_add(&attribution->totals.ledger, route->connection, from,
-				 message->bytes);
+				 message->bytes, served->is_left_over);
 	if (!ret)
 		ret = tap_emit_link(attribution->context, &link);
 	return ret ? ret
@@ -138,13 +138,13 @@ static int emit_link(struct tap_attribution *attribution,
 
 /*
  * Whether NCCL divides nothing that the kernel sends from rank to rank: sends of either
- * kind of numbers.
+ * kind of numbers, and where it has both, both are known.
  */
 static bool is_undivided(const struct tap_attribution *attribution,
 			 const struct tap_rank_pair *pair,
-			 const struct tap_op_kernel *kernel)
+			 const struct tap_op_kernel *kernel, bool is_mixed)
 {
-	unsigned int is_messages;
+	unsigned int is_messages, found = 0;
 
 	for (is_messages = 0; is_messages < 2; is_messages++) {
 		const struct tap_rank_series series =
@@ -154,8 +154,9 @@ static bool is_undivided(const struct tap_attribution *attribution,
 
 		if (own && own->has_messages && !tap_candidate_is_undivided(own, pair))
 			return false;
+		found += own != NULL;
 	}
-	return true;
+	return found > is_mixed;
 }
 
 /*
@@ -175,7 +176,7 @@ static int note_undivided(struct tap_attribution *attribution,
 	if (message->is_guess || !from->has_messages ||
 	    (from->has_others && message->facts.index != 1))
 		return 0;
-	if (!is_empty && !is_undivided(attribution, pair, from))
+	if (!is_empty && !is_undivided(attribution, pair, from, served->is_mixed))
 		return 0;
 	return tap_net_empties_add(&attribution->routes.empties, &attribution->ranks,
 				   pair, route->connection, is_empty ? sends : NULL);

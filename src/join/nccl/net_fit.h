@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Divides the messages between two ranks among operations whose bytes are known.
+ * Divides the messages between two ranks among operations, of some of which the bytes are
+ * known.
  *
  * What a rank sends another one for an operation, over all connections together, follows
  * from the call alone, however NCCL divides it among channels, chunks and slices.  A

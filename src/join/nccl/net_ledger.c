@@ -9,6 +9,7 @@ struct tap_net_entry {
 	uint64_t connection, kernel; /* numbers */
 	int64_t begin_ns;	     /* of the kernel */
 	struct tap_fit_sum sum;
+	bool has_left_over;
 	struct tap_net_entry *next;
 };
 
@@ -48,7 +49,8 @@ static struct tap_net_entry *add_entry(struct tap_net_ledger *ledger, uint64_t c
 }
 
 int tap_net_ledger_add(struct tap_net_ledger *ledger, uint64_t connection,
-		       const struct tap_op_kernel *kernel, uint64_t bytes)
+		       const struct tap_op_kernel *kernel, uint64_t bytes,
+		       bool is_left_over)
 {
 	struct tap_net_entry *entry =
 		tap_table_find(&ledger->entries, connection, kernel->work.run.number);
@@ -58,6 +60,7 @@ int tap_net_ledger_add(struct tap_net_ledger *ledger, uint64_t connection,
 	if (!entry)
 		return -ENOMEM;
 	tap_fit_add(&entry->sum, bytes);
+	entry->has_left_over |= is_left_over;
 	while (ledger->entries.count > ledger->kept_max)
 		forget(ledger);
 	return 0;
@@ -65,11 +68,13 @@ int tap_net_ledger_add(struct tap_net_ledger *ledger, uint64_t connection,
 
 struct tap_fit_sum tap_net_ledger_find(const struct tap_net_ledger *ledger,
 				       uint64_t connection,
-				       const struct tap_op_kernel *kernel)
+				       const struct tap_op_kernel *kernel,
+				       bool *has_left_over)
 {
 	const struct tap_net_entry *entry =
 		tap_table_find(&ledger->entries, connection, kernel->work.run.number);
 
+	*has_left_over |= entry && entry->has_left_over;
 	return entry ? entry->sum : (struct tap_fit_sum){0};
 }
 

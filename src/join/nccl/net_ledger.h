@@ -25,14 +25,22 @@ struct tap_net_ledger {
 	int64_t forgotten_ns;
 };
 
-/* Takes a message of the sender's kernel.  Returns 0 or -ENOMEM. */
+/*
+ * Takes a message of the sender's kernel; is_left_over: what is ascribed by sums of other
+ * operations proves none itself.  Returns 0 or -ENOMEM.
+ */
 int tap_net_ledger_add(struct tap_net_ledger *ledger, uint64_t connection,
-		       const struct tap_op_kernel *kernel, uint64_t bytes);
+		       const struct tap_op_kernel *kernel, uint64_t bytes,
+		       bool is_left_over);
 
-/* What is known of the kernel on the connection. */
+/*
+ * What is known of the kernel on the connection; *has_left_over is set where some of it
+ * is.
+ */
 struct tap_fit_sum tap_net_ledger_find(const struct tap_net_ledger *ledger,
 				       uint64_t connection,
-				       const struct tap_op_kernel *kernel);
+				       const struct tap_op_kernel *kernel,
+				       bool *has_left_over);
 
 void tap_net_ledger_free(struct tap_net_ledger *ledger);
 

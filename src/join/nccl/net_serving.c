@@ -168,8 +168,8 @@ static enum tap_series find_by_times(const struct tap_candidate_world *world,
  * NCCL has connections for collectives, and others for sends and receives and what is
  * made of them.
  */
-enum tap_series tap_serving_series(const struct tap_candidate_world *world,
-				   struct tap_net_route *route)
+enum tap_series tap_serving_find_series(const struct tap_candidate_world *world,
+					struct tap_net_route *route)
 {
 	const struct tap_routed_message *message = route->messages.first;
 	const int64_t index = message ? message->facts.index : -1;
@@ -197,7 +197,7 @@ int tap_serving_fill(struct tap_serving *serving, const struct tap_candidate_wor
 	serving->bounds.count = 0;
 	if (!route->messages.first)
 		return 0;
-	if (!tap_serving_series(world, route) ||
+	if (!tap_serving_find_series(world, route) ||
 	    !tap_net_lanes_find(&serving->lanes, world, route,
 				route->order.series == TAP_SERIES_MESSAGES))
 		return -EAGAIN;

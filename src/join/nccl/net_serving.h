@@ -3,7 +3,7 @@
  * What a search for the kernels of a connection's messages (net_served.h) begins with:
  * the bounds that times give each message, and the operations of its ranks as runs.
  *
- * Hides of which kind the operations of a connection are.
+ * Hides how it is found out of which kind the operations of a connection are.
  */
 #ifndef TAP_JOIN_NCCL_NET_SERVING_H
 #define TAP_JOIN_NCCL_NET_SERVING_H
@@ -29,6 +29,8 @@ struct tap_served {
 	uint64_t step; /* which message of the kernel; TAP_STEP_UNKNOWN */
 	enum tap_known known;
 	enum tap_why why;
+	bool is_left_over; /* others' bytes leave the message to this kernel (net_total.h)
+			    */
 };
 
 /* What one search needs; the owner keeps it for the next one.  All zero is empty. */
@@ -39,15 +41,15 @@ struct tap_serving {
 };
 
 /*
+ * Finds out of which operations the messages of the connection are, as far as that is
+ * known, and notes it there.
+ */
+enum tap_series tap_serving_find_series(const struct tap_candidate_world *world,
+					struct tap_net_route *route);
+
+/*
  * Returns 0, -ENOMEM, or -EAGAIN where each message is to be looked at by itself.
  */
-/*
- * Of which operations the messages of the connection are, as far as that is known; notes
- * it there.
- */
-enum tap_series tap_serving_series(const struct tap_candidate_world *world,
-				   struct tap_net_route *route);
-
 int tap_serving_fill(struct tap_serving *serving, const struct tap_candidate_world *world,
 		     struct tap_net_route *route);
 

@@ -22,8 +22,10 @@ struct tap_total_op {
 	const struct tap_op_kernel *from, *to;
 	uint64_t bytes;
 	bool is_known; /* its bytes are, and no message may be of it that is not here */
-	bool is_followed; /* a message is of it or of the next one */
-	size_t part;	  /* of its stretch */
+	bool is_followed;   /* a message is of it or of the next one */
+	bool is_mixed;	    /* its kernel is of several kinds of numbers */
+	bool has_left_over; /* other operations' sums left a message to it */
+	size_t part;	    /* of its stretch */
 };
 
 /* One that is here, and which kernels it may be of. */
@@ -144,7 +146,9 @@ static int add_ops(struct tap_net_totals *totals, const struct tap_serving *serv
 
 	for (i = 0; i + 1 < serving->lanes.about.count; i++) {
 		const struct tap_served_run *about = &serving->lanes.about.items[i];
-		struct tap_total_op op = {.from = about->from, .to = about->to};
+		struct tap_total_op op = {.from = about->from,
+					  .to = about->to,
+					  .is_mixed = about->is_mixed};
 
 		if (!has_both(about))
 			continue;
@@ -208,7 +212,7 @@ static int add_lane(struct tap_net_totals *totals, struct tap_serving *serving,
 		    const struct tap_candidate_world *world, struct tap_net_route *route,
 		    enum tap_series series)
 {
-	const enum tap_series found = tap_serving_series(world, route);
+	const enum tap_series found = tap_serving_find_series(world, route);
 	const struct tap_routed_message *message;
 	int ret = 0;
 
@@ -275,6 +279,12 @@ static int compare(const void *left, const void *right)
 		       : a->from->work.run.number > b->from->work.run.number;
 }
 
+static void merge_op(struct tap_total_op *op, const struct tap_total_op *other)
+{
+	op->is_known &= other->is_known;
+	op->is_mixed |= other->is_mixed;
+}
+
 /* Puts them in their order, each once. */
 static void sort_ops(struct tap_net_totals *totals)
 {
@@ -286,7 +296,7 @@ static void sort_ops(struct tap_net_totals *totals)
 	qsort(ops, totals->ops.count, sizeof(*ops), compare);
 	for (i = 1; i < totals->ops.count; i++)
 		if (ops[i].from == ops[count].from)
-			ops[count].is_known &= ops[i].is_known;
+			merge_op(&ops[count], &ops[i]);
 		else
 			ops[++count] = ops[i];
 	totals->ops.count = count + 1;
@@ -347,21 +357,38 @@ static bool join_ops(struct tap_net_totals *totals)
 
 /* ---- Stretches of operations that messages join ---- */
 
+/* The bytes of a function with which sums were right; none where most is 0. */
+struct right {
+	uint64_t least, most;
+};
+
 /* Which operations of a stretch have sums that tell of others. */
 struct view {
 	size_t first, last;
-	bool is_whole;	       /* all have */
-	unsigned int believed; /* else those of these functions, as bits */
+	const struct right *right; /* by function; NULL: all have */
 };
+
+/*
+ * An algorithm other than the ring is chosen by the bytes (NCCL 2.28.9, graph/tuning.cc),
+ * but not for a broadcast or a reduce.  Less data use no more channels, so that the
+ * connections that had all of more have all of less.
+ */
+static bool is_believed(const struct tap_total_op *op, const struct right *right)
+{
+	const enum tap_ccl_function function = op->from->total.function;
+
+	return right[function].most && op->bytes <= right[function].most &&
+	       (op->bytes >= right[function].least || function == TAP_CCL_BROADCAST ||
+		function == TAP_CCL_REDUCE);
+}
 
 static bool is_open(const struct tap_total_op *op, const struct view *view)
 {
-	return !op->is_known ||
-	       !(view->is_whole || view->believed >> op->from->total.function & 1);
+	return !op->is_known || (view->right && !is_believed(op, view->right));
 }
 
-static void add_certain(const struct tap_net_totals *totals,
-			const struct tap_total_op *op, struct tap_fit_op *added)
+static void add_certain(const struct tap_net_totals *totals, struct tap_total_op *op,
+			struct tap_fit_op *added)
 {
 	size_t lane;
 
@@ -369,7 +396,7 @@ static void add_certain(const struct tap_net_totals *totals,
 		const struct tap_fit_sum sum =
 			tap_net_ledger_find(&totals->ledger,
 					    totals->lanes.items[lane]->connection,
-					    op->from);
+					    op->from, &op->has_left_over);
 
 		added->certain.bytes += sum.bytes;
 		added->certain.messages += sum.messages;
@@ -470,6 +497,8 @@ static int take_found(struct tap_net_totals *totals, const struct view *view)
 			continue;
 		served.from = op->from;
 		served.to = op->to;
+		served.is_mixed = op->is_mixed;
+		served.is_left_over = view->right;
 		if (tap_vec_add(&totals->found, served))
 			return -ENOMEM;
 	}
@@ -492,36 +521,44 @@ static int divide(struct tap_net_totals *totals, const struct view *view,
 
 /* What the stretches have shown. */
 struct shown {
-	unsigned int believed; /* functions with sums that were right, as bits */
-	bool is_unfit;	       /* a stretch does not fit */
-	bool is_refuted;       /* and a later one does */
+	struct right right[TAP_CCL_REDUCE + 1];
+	bool is_unfit, is_fit; /* a stretch does not fit; one with bytes does: */
+	size_t first_unfit, last_fit;
 	bool is_too_much;
 };
 
-/* The functions of a stretch that has bytes; 0: it has none. */
-static unsigned int functions_of(const struct tap_net_totals *totals,
-				 const struct view *view)
+static void widen(struct right *right, uint64_t bytes)
+{
+	if (!right->most || bytes < right->least)
+		right->least = bytes;
+	if (bytes > right->most)
+		right->most = bytes;
+}
+
+static void note_fit(const struct tap_net_totals *totals, const struct view *view,
+		     struct shown *shown)
 {
 	const struct tap_total_op *ops = totals->ops.items;
-	unsigned int functions = 0;
 	size_t i;
 
-	for (i = view->first; i <= view->last; i++)
-		if (ops[i].bytes)
-			functions |= 1U << ops[i].from->total.function;
-	return functions;
+	for (i = view->first; i <= view->last; i++) {
+		if (!ops[i].bytes || is_open(&ops[i], view))
+			continue;
+		shown->is_fit = true;
+		shown->last_fit = i;
+		if (!view->right && !ops[i].has_left_over)
+			widen(&shown->right[ops[i].from->total.function], ops[i].bytes);
+	}
 }
 
 static void note(const struct tap_net_totals *totals, const struct view *view,
 		 enum tap_fit fit, struct shown *shown)
 {
-	const unsigned int functions = functions_of(totals, view);
-
 	shown->is_too_much = fit == TAP_FIT_TOO_MANY;
-	if (view->is_whole && fit == TAP_FIT_YES) {
-		shown->believed |= functions;
-		shown->is_refuted |= shown->is_unfit && functions;
-	}
+	if (fit == TAP_FIT_YES)
+		note_fit(totals, view, shown);
+	if (fit == TAP_FIT_NO && !(shown->is_unfit && shown->first_unfit < view->first))
+		shown->first_unfit = view->first;
 	shown->is_unfit |= fit == TAP_FIT_NO;
 }
 
@@ -537,18 +574,18 @@ static bool is_telling(const struct tap_net_totals *totals, const struct view *v
 		believed += !is_open(&ops[i], view);
 	}
 	return count <= TAP_FIT_OPS_MAX &&
-	       (view->is_whole ? known == count : known < count && believed);
+	       (view->right ? known < count && believed : known == count);
 }
 
 /*
- * Divides the stretches of which all sums are known; or the others, by the sums of
- * functions that are believed.
+ * Divides the stretches of which all sums are known; or the others, by the sums that are
+ * believed.
  */
-static int divide_some(struct tap_net_totals *totals, size_t due, bool is_whole,
-		       struct shown *shown)
+static int divide_some(struct tap_net_totals *totals, size_t due,
+		       const struct right *right, struct shown *shown)
 {
 	const struct tap_total_op *ops = totals->ops.items;
-	struct view view = {.is_whole = is_whole, .believed = shown->believed};
+	struct view view = {.right = right};
 	enum tap_fit fit = TAP_FIT_NO;
 	int ret = 0;
 
@@ -569,19 +606,21 @@ static int divide_some(struct tap_net_totals *totals, size_t due, bool is_whole,
 
 /*
  * Divides all stretches.  Where one does not fit, the sums are others here; unless it is
- * one of the last, whose messages may be still to come.
+ * one of the last, whose messages may be still to come.  Sums of sends tell nothing of
+ * other sends: LL is decided on for each.
  */
-static int divide_all(struct tap_net_totals *totals, bool is_over)
+static int divide_all(struct tap_net_totals *totals, enum tap_series series, bool is_over)
 {
 	const size_t count = totals->ops.count;
 	const size_t due = is_over ? count : count > LATER ? count - LATER : 0;
 	struct shown shown = {0};
 	size_t i;
-	int ret = divide_some(totals, due, true, &shown);
+	int ret = divide_some(totals, due, NULL, &shown);
 
-	if (!ret)
-		ret = divide_some(totals, due, false, &shown);
-	if (shown.is_refuted || (shown.is_unfit && is_over)) {
+	if (!ret && series == TAP_SERIES_COLLECTIVES)
+		ret = divide_some(totals, due, shown.right, &shown);
+	if (shown.is_unfit &&
+	    (is_over || (shown.is_fit && shown.last_fit > shown.first_unfit))) {
 		totals->found.count = 0;
 		for (i = 0; i < totals->lanes.count; i++)
 			totals->lanes.items[i]->is_unsummed = true;
@@ -631,7 +670,7 @@ int tap_net_totals_find(struct tap_net_totals *totals, struct tap_serving *servi
 	for (i = 0; i < totals->ops.count; i++)
 		totals->ops.items[i].is_known &=
 			!may_lack(totals, world, &totals->ops.items[i]);
-	return join_ops(totals) ? divide_all(totals, world->is_over) : 0;
+	return join_ops(totals) ? divide_all(totals, series, world->is_over) : 0;
 }
 
 void tap_net_totals_free(struct tap_net_totals *totals)

@@ -7,11 +7,12 @@
  * Of collectives the sums are those of a ring: a broadcast and a reduce send all their
  * data to the next rank, but not to, and not from, the root; all-gather and
  * reduce-scatter what is of all ranks but one.  What all-reduce sends depends on its
- * chunks, and what a group's operations send is not summed: they may have what the others
- * before and after them do not have, where the sums of the same function have been right
- * elsewhere: of messages that bytes told apart, or that are ascribed already.  Where any
- * operation has another sum, the connections are not those of a ring, and nothing more is
- * said of them.
+ * chunks, and what a group's operations send is not summed: they may have any bytes, and
+ * so what the sums of others leave over.  There a sum counts only if that of the same
+ * function, and of no fewer bytes, has been right for the two ranks: where all operations
+ * that messages join have sums, or all messages of one are ascribed, and none of them
+ * was left over itself.  Where any operation has another sum, the connections are not
+ * those of a ring, and nothing more is said of them.
  *
  * Hides which connections are those of two ranks, and when one of them is too little
  * known.

@@ -19,7 +19,7 @@ void tap_run_counts_free(struct tap_run_counts *counts)
 
 /*
  * Whether the rule for sends is that of the release, has been seen to hold, or is the
- * same in all releases.
+ * same in all releases of which it is known.
  */
 static bool is_believed(const struct tap_run_count *count)
 {
