@@ -113,6 +113,7 @@ GOLDEN_CASES = \
 	tests/golden/traces/net-base \
 	tests/golden/traces/net-bound \
 	tests/golden/traces/net-buffers \
+	tests/golden/traces/net-buffers-own \
 	tests/golden/traces/net-buffers-sends \
 	tests/golden/traces/net-buffers-sends-ll \
 	tests/golden/traces/net-buffers-unlike \

@@ -5,6 +5,7 @@
 #include "common/vec.h"
 #include "join/model/process.h"
 #include "join/nccl/net_service.h"
+#include "join/nccl/sizes.h"
 #include "join/nccl/thread.h"
 
 #include <errno.h>
@@ -29,8 +30,6 @@ struct run {
 /* A thread that registers memory. */
 struct service {
 	bool is_open; /* the latest run may go on */
-	/* Of connections for sends and receives; 0: none is known. */
-	uint64_t pool_length, ll_length;
 	struct run *runs;
 	uint64_t lengths[PROTOCOLS]; /* of all connections; 0: none is known */
 };
@@ -178,24 +177,22 @@ static bool is_connection(const struct run *run)
 /*
  * Whether a run is of a connection for sends and receives: the pool, a buffer for LL
  * (NCCL_ALLOC_P2P_NET_LL_BUFFERS), or both in the other order.  Only the first connection
- * registers the pool.
+ * registers the pool.  Of a run that is not whole nothing follows.
  */
-static bool is_of_sends(const struct run *run)
+static bool is_of_sends(const struct tap_net_regions *regions, const struct run *run)
 {
-	struct service *service = run->service;
-	const unsigned int pool = run->count - 1;
+	return run->is_of_connection && run->count < PROTOCOLS &&
+	       tap_loss_is_none(&regions->context->loss);
+}
 
-	if (!run->is_of_connection || run->count < 1 || run->count > 2)
-		return false;
-	if (run->count == 1 && run->lengths[0] == service->ll_length)
-		return true;
-	if ((service->pool_length && service->pool_length != run->lengths[pool]) ||
-	    (pool && service->ll_length && service->ll_length != run->lengths[0]))
-		return false;
-	service->pool_length = run->lengths[pool];
-	if (pool)
-		service->ll_length = run->lengths[0];
-	return true;
+/* Whether buffers tell what a connection is for. */
+static bool are_telling(const struct tap_net_regions *regions,
+			const struct tap_process *process)
+{
+	const struct tap_sizes *sizes =
+		tap_context_state(regions->context, &tap_sizes_layer);
+
+	return !sizes || tap_sizes_have_pool(sizes, process);
 }
 
 struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions,
@@ -208,13 +205,13 @@ struct tap_net_buffer tap_net_regions_find(const struct tap_net_regions *regions
 	const struct region *region;
 	uint64_t slot_bytes;
 
-	if (!own || at == own->regions.count)
+	if (!own || at == own->regions.count || !are_telling(regions, process))
 		return (struct tap_net_buffer){0};
 	region = &own->regions.items[at];
 	slot_bytes = region->length / SLOTS;
 	if (addr < region->addr || bytes > region->addr + region->length - addr)
 		return (struct tap_net_buffer){0};
-	if (is_of_sends(region->run))
+	if (is_of_sends(regions, region->run))
 		return (struct tap_net_buffer){.is_of_sends = true};
 	if (!is_connection(region->run) || (addr - region->addr) % slot_bytes)
 		return (struct tap_net_buffer){0};

@@ -20,6 +20,9 @@
 #define SIMPLE_MIN 32768
 #define OTHERS_MIN 4096
 
+/* Unset, or another number than 0: sends share a pool. */
+#define POOLED "NCCL_NET_SHARED_BUFFERS"
+
 /* With these NCCL has other sizes, whatever the other variables say. */
 static const char *const others[] = {"NCCL_CHUNK_SIZE", "NCCL_ENV_PLUGIN"};
 
@@ -29,6 +32,7 @@ struct own {
 	uint64_t first_comm;
 	bool has_comm, has_several; /* has made a communicator, several */
 	bool is_other;		    /* one of the other variables is set */
+	bool is_unpooled;	    /* sends may have buffers of their own */
 };
 
 static const struct variable {
@@ -115,17 +119,21 @@ static int take_variable(struct tap_sizes *sizes, const struct tap_process *proc
 	struct own *own;
 	uint64_t bytes, *place;
 
-	if (!name || !(variable || is_other(name)))
+	if (!name || !(variable || is_other(name) || !strcmp(name, POOLED)))
 		return 0;
 	own = own_of(sizes, process);
 	if (!own)
 		return -ENOMEM;
+	bytes = read_bytes(&event->fields, variable ? variable->least : 1);
+	if (!strcmp(name, POOLED)) {
+		own->is_unpooled |= bytes == TAP_CCL_UNKNOWN;
+		return 0;
+	}
 	if (!variable) {
-		own->is_other |= read_bytes(&event->fields, 0) != 0;
+		own->is_other |= bytes != 0;
 		return 0;
 	}
 	place = (uint64_t *) ((char *) &own->sizes + variable->place);
-	bytes = read_bytes(&event->fields, variable->least);
 	/* A recording that begins late has its values in a state dump alone. */
 	if (own->has_several && *place != bytes &&
 	    (*place || event->kind != TAP_EVENT_STATEDUMP_ENVIRONMENT))
@@ -165,6 +173,13 @@ struct tap_ccl_sizes tap_sizes_of(const struct tap_sizes *sizes,
 	if (own && own->is_other)
 		return unknown;
 	return own ? own->sizes : (struct tap_ccl_sizes){0};
+}
+
+bool tap_sizes_have_pool(const struct tap_sizes *sizes, const struct tap_process *process)
+{
+	const struct own *own = tap_table_find(&sizes->by_process, process->number, 0);
+
+	return !own || !own->is_unpooled;
 }
 
 static void free_all(void *state)

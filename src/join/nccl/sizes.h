@@ -23,4 +23,12 @@ extern const struct tap_layer tap_sizes_layer;
 struct tap_ccl_sizes tap_sizes_of(const struct tap_sizes *sizes,
 				  const struct tap_process *process);
 
+/*
+ * Whether the process's connections for sends and receives share a pool; with
+ * NCCL_NET_SHARED_BUFFERS=0 each has the same buffers as one for collectives (2.28.9,
+ * transport/net.cc: req.shared).
+ */
+bool tap_sizes_have_pool(const struct tap_sizes *sizes,
+			 const struct tap_process *process);
+
 #endif
