@@ -288,6 +288,7 @@ static struct tap_net_route *add_route(struct tap_net_routes *routes,
 		return NULL;
 	}
 	route->connection = first ? first->connection : ++routes->connections;
+	route->has_several = first && first->has_several;
 	route->other = first;
 	route->next = routes->all;
 	routes->all = route;
@@ -470,8 +471,8 @@ static int64_t common(const struct tap_net_passed *message, const char *name)
 }
 
 /*
- * Connections for sends and receives have no buffers of their own.  Else it is told by
- * what the rank called when the connection was made, unless it may be another rank's.
+ * Buffers tell it or, where they do not, what the rank called when the connection was
+ * made, unless that may be another rank's.
  */
 static int64_t index_of(const struct tap_net_route *route,
 			const struct tap_net_passed *message)
@@ -555,6 +556,33 @@ bool tap_net_route_has_other(const struct tap_routed_message *message,
 	return false;
 }
 
+/*
+ * Whether the message shows that several ranks send over its connection: each request of
+ * one message is of another one, and so are data from another one's memory.
+ */
+static bool shows_several(const struct tap_net_route *first,
+			  const struct tap_net_passed *message)
+{
+	const struct tap_net_route *other = message->is_of_data ? first : NULL;
+
+	while (other && !(other->is_of_data && other->client && message->client &&
+			  other->client != message->client))
+		other = other->other;
+	return message->is_grouped || other;
+}
+
+static void note_several(const struct tap_net_routes *routes, struct tap_net_route *route,
+			 const struct tap_net_passed *message)
+{
+	struct tap_net_route *first =
+		tap_table_find(&routes->by_receiver, route->to->number,
+			       message->receive->work.message.net_id);
+
+	if (!route->has_several && shows_several(first, message))
+		for (; first; first = first->other)
+			first->has_several = true;
+}
+
 int tap_net_routes_add(struct tap_net_routes *routes,
 		       const struct tap_net_passed *message,
 		       struct tap_net_route **ret_route, bool *ret_has_changed)
@@ -566,6 +594,7 @@ int tap_net_routes_add(struct tap_net_routes *routes,
 	*ret_route = route;
 	if (ret)
 		return ret;
+	note_several(routes, route, message);
 	added = malloc(sizeof(*added));
 	if (!added)
 		return -ENOMEM;

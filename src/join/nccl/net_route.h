@@ -129,8 +129,9 @@ struct tap_net_route {
 	 * this connection or, is_shared, for several.
 	 */
 	bool has_guests, is_shared;
-	bool is_part;	 /* others have messages between those of this rank */
-	bool is_of_data; /* as in tap_net_passed */
+	bool is_part;	  /* others have messages between those of this rank */
+	bool has_several; /* messages show that several ranks send over it */
+	bool is_of_data;  /* as in tap_net_passed */
 	const struct tap_net_channel *channel;	    /* likewise */
 	TAP_VEC(const struct tap_member *) refuted; /* for which it is not */
 	uint64_t changes; /* comms.changes when pairs were found */

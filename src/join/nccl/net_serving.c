@@ -179,7 +179,7 @@ enum tap_series tap_serving_find_series(const struct tap_candidate_world *world,
 				      : index == 1 ? TAP_SERIES_MESSAGES
 						   : TAP_SERIES_UNKNOWN;
 	/* Only what is for sends and receives is shared: transport/net.cc, req.shared. */
-	else if (route->is_shared || route->is_part)
+	else if (route->has_several)
 		route->order.series = TAP_SERIES_MESSAGES;
 	else if (!route->order.series)
 		route->order.series = find_by_times(world, route);
