@@ -326,18 +326,13 @@ bool tap_candidates_have(const struct tap_candidate_world *world,
 	       TAP_CANDIDATES_NONE;
 }
 
-static bool is_one_kernel(const struct tap_op_kernel *a, const struct tap_op_kernel *b)
-{
-	return a->work.run.device == b->work.run.device &&
-	       a->work.run.number == b->work.run.number;
-}
-
 /* Whether two kinds of operations lead to one kernel: it carries out both. */
 static bool are_of_one_kernel(const struct tap_candidate *a,
 			      const struct tap_candidate *b)
 {
 	return a->from_member == b->from_member && a->to_member == b->to_member &&
-	       is_one_kernel(a->from, b->from) && is_one_kernel(a->to, b->to);
+	       tap_op_kernels_are_one(a->from, b->from) &&
+	       tap_op_kernels_are_one(a->to, b->to);
 }
 
 enum tap_candidates tap_candidates_find(const struct tap_candidate_world *world,
