@@ -141,7 +141,7 @@ static int span_ended(void *state, struct tap_span *span)
 	tap_call_get(span->name->row, TAP_ROLE_GRID, &span->entry, &grid);
 	if (grid > *most)
 		*most = grid;
-	/* Of a later release than 2.30 the protocol does not follow: kernel.h. */
+	/* An all-reduce by NVLS or CollNet is named after the ring, too. */
 	own->has_trees |= !strstr(function, "SendRecv") && !strstr(function, "_RING");
 	return 0;
 }
@@ -270,7 +270,7 @@ static int add_queues(struct connections *connections,
 			return -ENOMEM;
 		end->ordinal = tap_net_channel_socket(channels, net->process, net->key);
 		end->is_used = net->whole;
-		/* Those of sends and receives have no buffers of their own. */
+		/* Those of sends and receives have no buffer for each protocol. */
 		end->use =
 			net->has_buffer ? TAP_CONNECTION_COLLECTIVES : TAP_CONNECTION_ANY;
 		end->about.transport = TAP_TRANSPORT_NET_IB;
