@@ -43,6 +43,27 @@ way "and has a table made of it" "table: 40 launches, sum 40" cuLaunchKernel=40 
     -- "$programs/driver" table 40
 unset DOUBLE_CUDA_DLSYM
 
+# named: each launch comes after the name of its function; prints how many do not.
+named()
+{
+    awk '
+    / cuda:function: / {
+        match($0, /function = 0x[0-9A-F]+/)
+        is_named[substr($0, RSTART + 11, RLENGTH - 11)] = 1
+    }
+    / cuda:cuLaunchKernel: / {
+        match($0, / f = 0x[0-9A-F]+/)
+        launches++
+        unnamed += !(substr($0, RSTART + 5, RLENGTH - 5) in is_named)
+    }
+    END {
+        print "# of " launches " launches " unnamed + 0 " come before a name"
+        exit launches < 40000 || unnamed
+    }' "$work/events"
+}
+recorded together "$cuda/together" 2 20000
+check "a launch comes after its function's name, whichever thread tells that" named
+
 # The same comparison of what is not so: a call that is missing, one that is there twice,
 # another grid.
 recorded wrong "$programs/driver" name 4

@@ -17,20 +17,26 @@
 #define NR_PROBES 32
 #define NAME_MAX_BYTES 1024
 
+/* In the last bits of a place's state, behind the generation. */
+enum {
+	OF_NCCL = 1, /* the name is NCCL's */
+	TOLD = 2,    /* an event has given it: before, a thread writes its own one */
+	FLAGS = 3,
+};
+
 /*
- * function is written last; a place of an earlier generation is unknown again.  reported
- * is the generation, and in its last bit whether the name is NCCL's, so that both are
- * read at once.
+ * function is written last; a place of an earlier generation is unknown again.  All of
+ * its state is read at once.
  */
 struct place {
 	CUfunction function;
-	uint32_t reported;
+	uint32_t state;
 	const char *name;
 };
 
 static struct place places[NR_PLACES];
-static uint32_t generation = 2; /* even */
-static struct tap_lock lock;	/* guards writes to places, and names */
+static uint32_t generation = FLAGS + 1;
+static struct tap_lock lock; /* guards writes to places, and names */
 
 static struct {
 	char *at;
@@ -49,13 +55,19 @@ static struct place *next_place(struct place *p)
 	return p + 1 < places + NR_PLACES ? p + 1 : places;
 }
 
+static bool is_current(uint32_t state)
+{
+	return (state & ~(uint32_t) FLAGS) ==
+	       __atomic_load_n(&generation, __ATOMIC_RELAXED);
+}
+
 static enum tap_function_kind kind_of(const struct place *p)
 {
-	const uint32_t reported = __atomic_load_n(&p->reported, __ATOMIC_RELAXED);
+	const uint32_t state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
 
-	if ((reported & ~1U) != __atomic_load_n(&generation, __ATOMIC_RELAXED))
+	if (!is_current(state) || !(state & TOLD))
 		return TAP_FUNCTION_UNKNOWN;
-	return reported & 1 ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+	return state & OF_NCCL ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
 }
 
 enum tap_function_kind tap_function_kind(CUfunction function)
@@ -157,7 +169,7 @@ static bool is_of_nccl(const char *name)
 	return !strncmp(name, begin, sizeof(begin) - 1);
 }
 
-static void note(CUfunction function, const char *name, bool of_nccl)
+static void note(CUfunction function, const char *name, uint32_t state)
 {
 	struct place *p;
 
@@ -167,7 +179,7 @@ static void note(CUfunction function, const char *name, bool of_nccl)
 	if (p) {
 		if (!p->name || strncmp(p->name, name, NAME_MAX_BYTES - 1) != 0)
 			__atomic_store_n(&p->name, keep(name), __ATOMIC_RELEASE);
-		__atomic_store_n(&p->reported, generation | of_nccl, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
 		__atomic_store_n(&p->function, function, __ATOMIC_RELEASE);
 	}
 	tap_lock_drop(&lock);
@@ -176,6 +188,8 @@ static void note(CUfunction function, const char *name, bool of_nccl)
 enum tap_function_kind tap_function_emit(CUfunction function,
 					 enum tap_function_asked asked)
 {
+	/* From here on the address may come to belong to another function. */
+	const uint32_t current = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 	char copy[NAME_MAX_BYTES];
 	const char *name =
 		tap_safe_read_string(copy, sizeof(copy),
@@ -185,6 +199,7 @@ enum tap_function_kind tap_function_emit(CUfunction function,
 						       asked == TAP_FUNCTION_OF_HOST));
 	/* RCCL's kernels have the same names, but other arguments. */
 	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
+	const uint32_t state = current | (of_nccl ? OF_NCCL : 0);
 
 	/*
 	 * HIP identifies a function of the program by an address in the program's
@@ -192,14 +207,20 @@ enum tap_function_kind tap_function_emit(CUfunction function,
 	 */
 	if (asked == TAP_FUNCTION_OF_HOST)
 		tap_library_watch(function);
-	note(function, name, of_nccl);
+	/*
+	 * A recording that begins before the event has the name from its state dump, and
+	 * no thread takes it for told before the event is written: then a launch would
+	 * come before its name.
+	 */
+	note(function, name, state);
 	tap_events_table->cuda.function((uintptr_t) function, name, false);
+	note(function, name, state | TOLD);
 	return of_nccl ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
 }
 
 void tap_functions_forget(void)
 {
-	__atomic_fetch_add(&generation, 2, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&generation, FLAGS + 1, __ATOMIC_RELAXED);
 }
 
 /* tap:statedump_function for each that is known. */
@@ -211,7 +232,7 @@ static void write_statedump(struct tap_state_counts *counts)
 	if (!tap_lock_take(&lock))
 		return;
 	for (i = 0; i < NR_PLACES; i++)
-		if (places[i].function && kind_of(&places[i]) != TAP_FUNCTION_UNKNOWN)
+		if (places[i].function && is_current(places[i].state))
 			tap_events_table->cuda.function((uintptr_t) places[i].function,
 							places[i].name, true);
 	tap_lock_drop(&lock);

@@ -2,10 +2,10 @@
 /*
  * The names of launched functions.
  *
- * A launch event names a function by its address, and one event per address gives the
- * name.  This module hides that the driver (CUDA 12.3 and later) or HIP is queried, and
- * that an address may belong to another function after a module or a library was
- * unloaded.
+ * A launch event names a function by its address, and an event before it gives the name:
+ * one per address, unless several threads launch it first.  This module hides that the
+ * driver (CUDA 12.3 and later) or HIP is queried, and that an address may belong to
+ * another function after a module or a library was unloaded.
  */
 #ifndef TAP_INTERCEPT_CUDA_FUNCTIONS_H
 #define TAP_INTERCEPT_CUDA_FUNCTIONS_H
