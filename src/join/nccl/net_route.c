@@ -574,11 +574,13 @@ static bool shows_several(const struct tap_net_route *first,
 static void note_several(const struct tap_net_routes *routes, struct tap_net_route *route,
 			 const struct tap_net_passed *message)
 {
-	struct tap_net_route *first =
-		tap_table_find(&routes->by_receiver, route->to->number,
-			       message->receive->work.message.net_id);
+	struct tap_net_route *first;
 
-	if (!route->has_several && shows_several(first, message))
+	if (route->has_several || !(message->is_grouped || message->is_of_data))
+		return;
+	first = tap_table_find(&routes->by_receiver, route->to->number,
+			       message->receive->work.message.net_id);
+	if (shows_several(first, message))
 		for (; first; first = first->other)
 			first->has_several = true;
 }

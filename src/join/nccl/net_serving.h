@@ -29,8 +29,7 @@ struct tap_served {
 	uint64_t step; /* which message of the kernel; TAP_STEP_UNKNOWN */
 	enum tap_known known;
 	enum tap_why why;
-	bool is_left_over; /* others' bytes leave the message to this kernel (net_total.h)
-			    */
+	bool is_left_over; /* by the bytes of others (net_total.h) */
 };
 
 /* What one search needs; the owner keeps it for the next one.  All zero is empty. */
