@@ -140,6 +140,8 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define STORE_MODULE_FUNCTION STORE_PTR
 #define PACK_HOST_FUNCTION PACK_PTR
 #define STORE_HOST_FUNCTION STORE_PTR
+#define PACK_PARAMETERS PACK_SKIP
+#define STORE_PARAMETERS STORE_SKIP
 #define PACK_EXTRA PACK_SKIP
 #define STORE_EXTRA STORE_SKIP
 
@@ -223,6 +225,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define MEANS_FUNCTION(n) w.function = n;
 #define MEANS_MODULE_FUNCTION(n) w.function = n; w.asked = TAP_FUNCTION_OF_MODULE;
 #define MEANS_HOST_FUNCTION(n) w.function = (CUfunction) (uintptr_t) n; w.asked = TAP_FUNCTION_OF_HOST;
+#define MEANS_PARAMETERS(n) w.parameters = n;
 #define MEANS_EXTRA(n) w.extra = n;
 #define MEANS_STREAM(n) w.has_stream = true; w.stream = n;
 #define MEANS_LAUNCH_CONFIG(n) w.has_stream = true; w.stream = n ? n->hStream : NULL;
@@ -238,6 +241,7 @@ static inline void tap_cuda_cluster(const CUlaunchConfig *config,
 #define ROLE_DPTR(n)
 #define ROLE_U16(n)
 #define ROLE_U8(n)
+#define ROLE_PARAMETERS(n)
 #define ROLE_EXTRA(n)
 #define ROLE_DIM3(n)
 #define ROLE_PITCHED(n)

@@ -129,8 +129,8 @@ static bool knows_the_layout_of_a_release(void)
 	args.batches[0].flags = 0;
 	CHECK(read_args(&event, &args, HEADER + BATCH, 22809) != 0);
 	CHECK(event.record.nr_functions == 1 && function_of(&event, 0) == 0);
-	CHECK(!tap_nccl_args_known(0) && !tap_nccl_args_known(22105));
-	CHECK(tap_nccl_args_known(22203) && tap_nccl_args_known(23203));
+	CHECK(!tap_nccl_args_known(0) && !tap_nccl_args_known(21706));
+	CHECK(tap_nccl_args_known(21801) && tap_nccl_args_known(23203));
 	CHECK(!tap_nccl_args_known(23300) && !tap_nccl_args_known(UINT32_MAX));
 	return is_passed;
 }
@@ -155,6 +155,7 @@ static bool reads_nothing_beyond_the_size(void)
 	}
 	CHECK(read_args(&event, &args, size, 22809) != 0 && event.record.complete == 1);
 	CHECK(tap_nccl_args_read(&event, NULL, 0, 22809) == 0);
+	CHECK(read_args(&event, &args, HEADER + 8 * BATCH, 22105) == 0);
 	CHECK(read_args(&event, &args, SIZE_MAX, 22809) == 0);
 	return is_passed;
 }
@@ -174,6 +175,29 @@ static bool refuses_what_is_none(void)
 	begin(&args, 1);
 	args.work_storage = 3;
 	CHECK(read_args(&event, &args, HEADER + BATCH, 22809) == 0);
+	return is_passed;
+}
+
+static bool reads_parameters(void)
+{
+	uint64_t comm = 0x7f0000001000, mask = 0x101;
+	void *const parameters[] = {&comm, &mask};
+	struct tap_nccl_args_event event;
+	bool is_passed = true;
+
+	memset(&event, 0xee, sizeof(event));
+	CHECK(tap_nccl_args_read_parameters(&event, parameters, 22105) ==
+	      sizeof(event.record));
+	CHECK(event.record.comm == comm && event.record.channel_mask == mask);
+	CHECK(event.record.version == 22105);
+	CHECK(!event.record.args_bytes && !event.record.nr_batches);
+	CHECK(!event.record.nr_functions && !event.record.complete);
+	CHECK(tap_nccl_args_read_parameters(&event, parameters, 22203) == 0);
+	mask = 0;
+	CHECK(tap_nccl_args_read_parameters(&event, parameters, 22105) == 0);
+	comm = 0;
+	mask = 1;
+	CHECK(tap_nccl_args_read_parameters(&event, parameters, 22105) == 0);
 	return is_passed;
 }
 
@@ -263,6 +287,7 @@ int main(void)
 	report("each release is read by its own layout", knows_the_layout_of_a_release);
 	report("no byte is read beyond the size", reads_nothing_beyond_the_size);
 	report("what cannot be NCCL's is not read", refuses_what_is_none);
+	report("parameters are read before 2.22", reads_parameters);
 	report("batches without end come to one", ends);
 	report("functions beyond the room are not passed over in silence",
 	       says_that_there_are_more);

@@ -82,7 +82,7 @@ struct tap_cuda_what {
 	CUstream stream;
 	CUfunction function;
 	enum tap_function_asked asked;
-	void **extra;
+	void **parameters, **extra;
 	const void *caller; /* the return address of the call */
 };
 

@@ -267,23 +267,36 @@ static enum tap_function_kind know_function(const struct tap_cuda_what *what)
 	return kind;
 }
 
+/* Of a kernel of NCCL's.  Returns the event's size in bytes, 0 for nothing. */
+static size_t read_nccl_args(struct tap_nccl_args_event *ret_event,
+			     const struct tap_cuda_what *what,
+			     enum tap_function_kind kind, uint32_t version)
+{
+	const void *buffer;
+	size_t size;
+
+	if (kind == TAP_FUNCTION_NCCL_OLD)
+		return what->parameters
+			       ? tap_nccl_args_read_parameters(ret_event,
+							       what->parameters, version)
+			       : 0;
+	buffer = tap_nccl_args_buffer(what->extra, &size);
+	return buffer ? tap_nccl_args_read(ret_event, buffer, size, version) : 0;
+}
+
 /* NCCL launches its kernels itself, so the caller's library is the NCCL. */
 static void emit_nccl_args(const struct tap_cuda_common *common,
-			   const struct tap_cuda_what *what)
+			   const struct tap_cuda_what *what, enum tap_function_kind kind)
 {
 	const struct tap_cuda_events *events = &tap_events_table->cuda;
 	const uint32_t version = tap_nccl_version_at(what->caller);
 	struct tap_nccl_args_event event;
 	struct tap_guard guard;
-	const void *buffer;
-	size_t size, length;
+	size_t length;
 
 	if (!*events->nccl_args_on || !tap_is_decoding || !tap_nccl_args_known(version))
 		return;
-	buffer = tap_nccl_args_buffer(what->extra, &size);
-	if (!buffer)
-		return;
-	length = tap_nccl_args_read(&event, buffer, size, version);
+	length = read_nccl_args(&event, what, kind, version);
 	if (!length)
 		return;
 	event.record.call_id = common->call_id;
@@ -297,11 +310,13 @@ void tap_cuda_begin(const struct tap_cuda_entry *e, struct tap_cuda_common *comm
 		    const struct tap_cuda_what *what)
 {
 	const int saved_errno = errno;
+	enum tap_function_kind kind;
 
 	common->context = current_context(e->library);
 	common->capture = capture_of(common, what);
-	if (what->function && know_function(what) == TAP_FUNCTION_NCCL && what->extra)
-		emit_nccl_args(common, what);
+	kind = what->function ? know_function(what) : TAP_FUNCTION_OTHER;
+	if (kind == TAP_FUNCTION_NCCL || kind == TAP_FUNCTION_NCCL_OLD)
+		emit_nccl_args(common, what, kind);
 	errno = saved_errno;
 	tap_thread.correlation_id = 0;
 	tap_thread.cbid = e->cbid;

@@ -17,11 +17,11 @@
 #define NR_PROBES 32
 #define NAME_MAX_BYTES 1024
 
-/* In the last bits of a place's state, behind the generation. */
+/* In the last bits of a place's state, behind the generation and the kind. */
 enum {
-	OF_NCCL = 1, /* the name is NCCL's */
-	TOLD = 2,    /* an event has given it: before, a thread writes its own one */
-	FLAGS = 3,
+	KIND = 3, /* enum tap_function_kind */
+	TOLD = 4, /* an event has given it: before, a thread writes its own one */
+	FLAGS = 7,
 };
 
 /*
@@ -67,7 +67,7 @@ static enum tap_function_kind kind_of(const struct place *p)
 
 	if (!is_current(state) || !(state & TOLD))
 		return TAP_FUNCTION_UNKNOWN;
-	return state & OF_NCCL ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+	return state & KIND;
 }
 
 enum tap_function_kind tap_function_kind(CUfunction function)
@@ -159,14 +159,30 @@ static const char *keep(const char *name)
 	return kept;
 }
 
-/* The name may be mangled: _Z, its length, itself, its arguments. */
-static bool is_of_nccl(const char *name)
+static bool begins_with(const char *name, const char *begin)
 {
-	static const char begin[] = "ncclDevKernel_";
+	return !strncmp(name, begin, strlen(begin));
+}
 
-	if (name[0] == '_' && name[1] == 'Z')
+/*
+ * The name may be mangled: _Z, its length, itself, the types of its parameters.  Those of
+ * 2.18 to 2.21 (2.18.3, src/collectives/device/common.h) are looked for, since parameters
+ * are read without a size.
+ */
+static enum tap_function_kind kind_of_name(const char *name)
+{
+	static const char types[] = "P11ncclDevCommmP8ncclWork";
+	const size_t length = strlen(name), types_length = sizeof(types) - 1;
+	const bool is_old =
+		length > types_length && !strcmp(name + length - types_length, types);
+
+	if (begins_with(name, "_Z"))
 		name += 2 + strspn(name + 2, "0123456789");
-	return !strncmp(name, begin, sizeof(begin) - 1);
+	if (is_old &&
+	    (begins_with(name, "ncclKernel_") || begins_with(name, "ncclDevKernel_")))
+		return TAP_FUNCTION_NCCL_OLD;
+	return begins_with(name, "ncclDevKernel_") ? TAP_FUNCTION_NCCL
+						   : TAP_FUNCTION_OTHER;
 }
 
 static void note(CUfunction function, const char *name, uint32_t state)
@@ -198,8 +214,9 @@ enum tap_function_kind tap_function_emit(CUfunction function,
 					     : ask_hip(function,
 						       asked == TAP_FUNCTION_OF_HOST));
 	/* RCCL's kernels have the same names, but other arguments. */
-	const bool of_nccl = asked == TAP_FUNCTION_OF_DRIVER && is_of_nccl(name);
-	const uint32_t state = current | (of_nccl ? OF_NCCL : 0);
+	const enum tap_function_kind kind =
+		asked == TAP_FUNCTION_OF_DRIVER ? kind_of_name(name) : TAP_FUNCTION_OTHER;
+	const uint32_t state = current | kind;
 
 	/*
 	 * HIP identifies a function of the program by an address in the program's
@@ -215,7 +232,7 @@ enum tap_function_kind tap_function_emit(CUfunction function,
 	note(function, name, state);
 	tap_events_table->cuda.function((uintptr_t) function, name, false);
 	note(function, name, state | TOLD);
-	return of_nccl ? TAP_FUNCTION_NCCL : TAP_FUNCTION_OTHER;
+	return kind;
 }
 
 void tap_functions_forget(void)

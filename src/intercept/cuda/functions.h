@@ -19,6 +19,8 @@ enum tap_function_kind {
 	TAP_FUNCTION_UNKNOWN, /* no event has given its name */
 	TAP_FUNCTION_OTHER,
 	TAP_FUNCTION_NCCL, /* a kernel whose arguments hold NCCL's work */
+	/* The same before NCCL 2.22: the name says which parameters it has. */
+	TAP_FUNCTION_NCCL_OLD,
 };
 
 /* Takes no lock. */

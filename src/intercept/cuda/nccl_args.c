@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The layout is from device.h of 2.22 to 2.30, and from the debugging information of 2.31
- * and 2.32.
+ * and 2.32; the parameters before that are from enqueue.cc of 2.18 to 2.21
+ * (ncclLaunchKernel; 2.18.3: line 1043).
  */
 #include "intercept/cuda/nccl_args.h"
 
@@ -37,9 +38,12 @@ struct batch {
 /* One more than arguments of 4 KiB can hold. */
 #define NR_BATCHES 255
 
+#define OLDEST 21800
+#define BUFFER 22200 /* the first release with a buffer */
+
 bool tap_nccl_args_known(uint32_t version)
 {
-	return version >= 22200 && version < 23300;
+	return version >= OLDEST && version < 23300;
 }
 
 const void *tap_nccl_args_buffer(void *const *extra, size_t *ret_size)
@@ -141,6 +145,25 @@ static bool are_single(const char *batches, size_t count, bool *ret_are_alike)
 	return !(all & JUMP);
 }
 
+size_t tap_nccl_args_read_parameters(struct tap_nccl_args_event *ret_event,
+				     void *const *parameters, uint32_t version)
+{
+	uint64_t comm, channel_mask;
+
+	if (version >= BUFFER)
+		return 0;
+	memcpy(&comm, parameters[0], sizeof(comm));
+	memcpy(&channel_mask, parameters[1], sizeof(channel_mask));
+	if (!comm || !channel_mask)
+		return 0;
+	ret_event->record = (struct tap_cuda_nccl_args){
+		.comm = comm,
+		.channel_mask = channel_mask,
+		.version = version,
+	};
+	return sizeof(ret_event->record);
+}
+
 size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buffer,
 			  size_t size, uint32_t version)
 {
@@ -156,7 +179,8 @@ size_t tap_nccl_args_read(struct tap_nccl_args_event *ret_event, const void *buf
 	bool is_complete = true, are_alike;
 	size_t nr, channel, at;
 
-	if (size < sizeof(header) + sizeof(struct batch) || size > SIZE_MAX_BYTES)
+	if (version < BUFFER || size < sizeof(header) + sizeof(struct batch) ||
+	    size > SIZE_MAX_BYTES)
 		return 0;
 	memcpy(&header, buffer, sizeof(header));
 	batches = (const char *) buffer + sizeof(header);

@@ -64,6 +64,7 @@ static void point(const void *argument, const void *to)
 #define LIES_GRID LIES_NOWHERE
 #define LIES_GRID3 LIES_NOWHERE
 #define LIES_FUNCTION LIES_NOWHERE
+#define LIES_PARAMETERS LIES_NOWHERE
 #define LIES_EXTRA(n) point(&a->n, NULL);
 #define LIES_LAUNCH_CONFIG(n) { \
 	CUlaunchConfig *config = guarded(sizeof(*config), 1); \

@@ -153,6 +153,7 @@ static void fill(void *argument, size_t size, bool is_pointer)
 #define READABLE_FUNCTION 0
 #define READABLE_MODULE_FUNCTION 0
 #define READABLE_HOST_FUNCTION 0
+#define READABLE_PARAMETERS 0
 #define READABLE_EXTRA 0
 #define READABLE_STREAM 0
 #define READABLE_BYTES 0

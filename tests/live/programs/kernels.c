@@ -19,7 +19,7 @@
 typedef CUresult (*launch_function)(const CUlaunchConfig *config, CUfunction f,
 				    void **params, void **extra);
 typedef CUresult (*launch_through)(launch_function launch, const CUlaunchConfig *config,
-				   CUfunction f, void **extra);
+				   CUfunction f, void **params, void **extra);
 
 #if defined(DRIVER)
 
@@ -53,7 +53,7 @@ CUresult cuCtxGetCurrent(CUcontext *context)
 
 EXPORT int ncclGetVersion(int *version);
 EXPORT CUresult kernels_launch(launch_function launch, const CUlaunchConfig *config,
-			       CUfunction f, void **extra);
+			       CUfunction f, void **params, void **extra);
 
 int ncclGetVersion(int *version)
 {
@@ -63,9 +63,9 @@ int ncclGetVersion(int *version)
 
 /* As NCCL looks at the result, this is no jump. */
 CUresult kernels_launch(launch_function launch, const CUlaunchConfig *config,
-			CUfunction f, void **extra)
+			CUfunction f, void **params, void **extra)
 {
-	const CUresult result = launch(config, f, NULL, extra);
+	const CUresult result = launch(config, f, params, extra);
 
 	if (result)
 		puts("# a launch failed");
@@ -83,6 +83,12 @@ CUresult kernels_launch(launch_function launch, const CUlaunchConfig *config,
 #define MANGLED "24ncclDevKernelArgsStorageILm4096EE"
 
 static const char ring[] = "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL" MANGLED;
+/* Those of 2.18 and 2.19, and one that has no parameters. */
+static const char ring_2_18[] =
+	"_Z36ncclKernel_AllReduce_RING_LL_Sum_floatP11ncclDevCommmP8ncclWork";
+static const char ring_2_19[] =
+	"_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LLP11ncclDevCommmP8ncclWork";
+static const char none_2_18[] = "_Z36ncclKernel_AllReduce_RING_LL_Sum_floatv";
 static const char symmetric[] =
 	"_Z30ncclSymkDevKernel_AllGather_LL21ncclSymkDevWorkArgs4K";
 static const char other[] = "_Z6kernelPf";
@@ -91,9 +97,9 @@ static launch_function launch;
 static launch_through through_nccl;
 
 static CUresult directly(launch_function launched, const CUlaunchConfig *config,
-			 CUfunction f, void **extra)
+			 CUfunction f, void **params, void **extra)
 {
-	const CUresult result = launched(config, f, NULL, extra);
+	const CUresult result = launched(config, f, params, extra);
 
 	if (result)
 		puts("# a launch failed");
@@ -117,18 +123,48 @@ static void *arguments(unsigned channels, size_t *ret_size)
 	return buffer;
 }
 
-static void try(launch_through through, const char *name, void *buffer, size_t size,
-		unsigned channels)
+static void try_with(launch_through through, const char *name, void **params,
+		     void **extra, unsigned channels)
 {
 	const CUlaunchConfig config = {.gridDimX = 24, .blockDimX = 512};
-	void *extra[] = {(void *) 1, buffer, (void *) 2, &size, NULL};
 
-	if (through(launch, &config, (CUfunction) (uintptr_t) name, extra))
+	if (through(launch, &config, (CUfunction) (uintptr_t) name, params, extra))
 		exit(1);
 	if (channels)
 		printf("%u\n", channels);
 	else
 		puts("-");
+}
+
+static void try(launch_through through, const char *name, void *buffer, size_t size,
+		unsigned channels)
+{
+	void *extra[] = {(void *) 1, buffer, (void *) 2, &size, NULL};
+
+	try_with(through, name, NULL, extra, channels);
+}
+
+/* Each parameter, and the array of them, ends where the page does. */
+static void try_parameters(bool is_known)
+{
+	const uint64_t comm = 0x7f00deadbeef, mask = 7, none = 0;
+	void **params = guarded(3 * sizeof(*params), 0);
+	char buffer[64];
+
+	params[0] = guarded(sizeof(comm), 0);
+	params[1] = guarded(sizeof(mask), 0);
+	params[2] = NULL;
+	memcpy(params[0], &comm, sizeof(comm));
+	memcpy(params[1], &mask, sizeof(mask));
+	try_with(through_nccl, ring_2_18, params, NULL, is_known ? 3 : 0);
+	try_with(through_nccl, ring_2_19, params, NULL, is_known ? 3 : 0);
+	try_with(directly, ring_2_19, params, NULL, 0);
+	try_with(through_nccl, ring, params, NULL, 0);
+	try_with(through_nccl, none_2_18, NULL, NULL, 0);
+	try_with(through_nccl, ring_2_18, NULL, NULL, 0);
+	try(through_nccl, ring_2_18, buffer, sizeof(buffer), 0);
+	memcpy(params[1], &none, sizeof(none));
+	try_with(through_nccl, ring_2_18, params, NULL, 0);
 }
 
 static void try_all(bool is_known)
@@ -172,7 +208,8 @@ static void measure(int loops)
 		begin = now();
 		for (i = 0; i < loops; i++)
 			through_nccl(launch, &config,
-				     (CUfunction) (uintptr_t) names[round % 2], extra);
+				     (CUfunction) (uintptr_t) names[round % 2], NULL,
+				     extra);
 		fprintf(stderr, "%s %.1f ns\n", names[round % 2],
 			(double) (now() - begin) / loops);
 	}
@@ -193,8 +230,10 @@ int main(int argc, char **argv)
 	through_nccl = (launch_through) dlsym(nccl, "kernels_launch");
 	if (argc > 3)
 		measure(atoi(argv[3]));
-	else
+	else {
 		try_all(version >= 22200 && version < 23300);
+		try_parameters(version >= 21800 && version < 22200);
+	}
 	return 0;
 }
 
